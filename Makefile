@@ -1,0 +1,51 @@
+# What a developer does here. Everything is built in and below .build; the user's own
+# library is never touched.
+.POSIX:
+
+BUILD = .build
+LIBRARY = $(BUILD)/library
+# Further arguments of R CMD INSTALL, such as --configure-args=--with-cuda=no
+INSTALL_ARGS =
+WITH_LIBRARY = R_LIBS="`pwd`/$(LIBRARY)$${R_LIBS:+:$$R_LIBS}"
+
+help:
+	@echo 'make demo [FILE=recording.csv]  mine a recording, draw it into demo-output/'
+	@echo 'make test                       run the tests'
+	@echo 'make check                      R CMD check --as-cran, nothing but OK is accepted'
+	@echo 'make bench                      measure, side by side'
+	@echo 'make docs                       NAMESPACE and man/ from the roxygen comments'
+	@echo 'make setup                      install what all of these need'
+	@echo 'make clean                      remove what they made'
+
+setup:
+	@sh tools/setup.sh
+
+install: setup
+	@sh tools/install.sh "$(LIBRARY)" $(INSTALL_ARGS)
+
+demo: install
+	@$(WITH_LIBRARY) Rscript tools/demo.R $${FILE:+"$$FILE"}
+
+test: install
+	@$(WITH_LIBRARY) sh tools/test.sh
+
+check: setup
+	@sh tools/check.sh
+
+rooms: setup
+	@sh tools/check-rooms.sh
+
+bench: install
+	@for script in bench/*.R; do \
+	  echo "== $$script"; \
+	  $(WITH_LIBRARY) Rscript "$$script" || exit 1; \
+	done
+
+docs: setup
+	@sh tools/docs.sh
+
+clean:
+	@./cleanup
+	rm -rf $(BUILD) demo-output
+
+.PHONY: help setup install demo test check rooms bench docs clean

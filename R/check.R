@@ -1,0 +1,93 @@
+# Argument checks. Each error names the argument, what it must be, what it is, and,
+# where that helps, what to do about it.
+
+#' Raise an error about an argument
+#'
+#' @param arg Name of the argument, as the user typed it.
+#' @param must What it must be, completing "`arg` must be ...".
+#' @param is What it is instead.
+#' @param hint What to do about it, or `NULL`.
+#' @param call The user-facing call.
+#' @noRd
+abort_arg <- function(arg, must, is = NULL, hint = NULL, call = rlang::caller_env()) {
+  # The parts are data, not templates: braces in a file name or unit must survive.
+  bullets <- c(
+    paste0("{.arg ", escape_braces(arg), "} must be ", escape_braces(must), "."),
+    if (!is.null(is)) c(x = paste0("It is ", escape_braces(is), ".")),
+    if (!is.null(hint)) c(i = escape_braces(hint))
+  )
+  cli::cli_abort(bullets, class = c("synfire_error_argument", "synfire_error"), call = call)
+}
+
+escape_braces <- function(text) {
+  gsub("}", "}}", gsub("{", "{{", text, fixed = TRUE), fixed = TRUE)
+}
+
+#' What a value is, in a few words, for the "It is ..." line of an error
+#' @noRd
+describe <- function(x) {
+  if (missing(x)) return("missing")
+  if (is.null(x)) return("NULL")
+  if (is.data.frame(x)) return(sprintf("a data frame with %d columns", ncol(x)))
+  if (is.function(x)) return("a function")
+  if (is.list(x)) return(sprintf("a list of %d", length(x)))
+  if (length(x) != 1L) return(sprintf("a %s vector of length %d", kind_of(x), length(x)))
+  if (is.na(x) && !is.nan(x)) return("NA")
+  if (is.character(x)) return(encodeString(x, quote = "\""))
+  if (is.factor(x)) return("a factor")
+  format(x, digits = 10)
+}
+
+kind_of <- function(x) {
+  if (is.factor(x)) return("factor")
+  if (is.numeric(x)) return("numeric")
+  class(x)[[1L]]
+}
+
+#' One finite number within [min, max]
+#' @noRd
+check_number <- function(x, arg = rlang::caller_arg(x), min = -Inf, max = Inf,
+                         above = -Inf, call = rlang::caller_env()) {
+  ok <- is.numeric(x) && length(x) == 1L && is.finite(x) && x >= min && x <= max && x > above
+  if (!ok) abort_arg(arg, paste0("a finite number", bounds_text(min, max, above)),
+                     describe(x), call = call)
+  as.double(x)
+}
+
+#' One whole number within [min, max]; `Inf` where `infinite`
+#' @noRd
+check_count <- function(x, arg = rlang::caller_arg(x), min = 1, max = Inf,
+                        infinite = FALSE, call = rlang::caller_env()) {
+  ok <- is.numeric(x) && length(x) == 1L && !is.na(x) && x >= min && x <= max &&
+    (is.finite(x) && x == round(x) || infinite && x == Inf)
+  if (!ok) abort_arg(arg, paste0("a whole number", bounds_text(min, max), if (infinite) ", or Inf"),
+                     describe(x), call = call)
+  as.double(x)
+}
+
+#' TRUE or FALSE
+#' @noRd
+check_flag <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  if (!(is.logical(x) && length(x) == 1L && !is.na(x))) {
+    abort_arg(arg, "TRUE or FALSE", describe(x), call = call)
+  }
+  x
+}
+
+#' One non-missing string
+#' @noRd
+check_string <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  if (!(is.character(x) && length(x) == 1L && !is.na(x))) {
+    abort_arg(arg, "one string", describe(x), call = call)
+  }
+  x
+}
+
+bounds_text <- function(min, max, above = -Inf) {
+  number <- function(v) format(v, big.mark = ",", digits = 10)
+  if (is.finite(above)) return(paste(" above", number(above)))
+  if (is.finite(min) && is.finite(max)) return(paste(" from", number(min), "to", number(max)))
+  if (is.finite(min)) return(paste(" of at least", number(min)))
+  if (is.finite(max)) return(paste(" of at most", number(max)))
+  ""
+}

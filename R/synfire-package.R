@@ -1,0 +1,25 @@
+#' synfire: repeating patterns in spike trains and time series
+#'
+#' Recordings of many neurons at once hold firing patterns that repeat: chains in
+#' which one unit follows another within a known delay. `synfire` reads a recording
+#' ([read_spikes()], [spike_trains()]), finds every chain that repeats often enough
+#' ([mine_episodes()]) and shows where it happened ([episode_occurrences()]).
+#'
+#' @section Threads:
+#' Work is spread over the cores this process may use: those it is bound to and its
+#' control group allows, capped by the environment variables `OMP_NUM_THREADS` and
+#' `OMP_THREAD_LIMIT`. [synfire_sitrep()] says how many those are and what decided it.
+#' A forked child (as [parallel::mclapply()] makes) computes on one thread. Results
+#' never depend on the number of threads.
+#'
+#' @section Random numbers:
+#' Everything random follows [set.seed()]; results depend neither on the number of
+#' threads nor on the device.
+#'
+#' @keywords internal
+#' @useDynLib synfire, .registration = TRUE
+"_PACKAGE"
+
+.onUnload <- function(libpath) {
+  library.dynam.unload("synfire", libpath)
+}

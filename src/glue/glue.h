@@ -1,0 +1,35 @@
+/* The entries R calls through .Call, one line each, grouped by file. */
+#ifndef SYN_GLUE_H
+#define SYN_GLUE_H
+
+#ifndef R_NO_REMAP
+#define R_NO_REMAP
+#endif
+#ifndef STRICT_R_HEADERS
+#define STRICT_R_HEADERS
+#endif
+#include <R.h>
+#include <Rinternals.h>
+
+/* sitrep.c */
+SEXP r_sitrep(SEXP test);
+
+/* random.c */
+SEXP r_random_key(void);
+SEXP r_random_uniform(SEXP n, SEXP key, SEXP stream);
+SEXP r_random_below(SEXP n, SEXP bound, SEXP key, SEXP stream);
+SEXP r_philox(SEXP counter, SEXP key);
+
+/* threads.c */
+SEXP r_threads_report(void);
+SEXP r_cgroup_processors(SEXP membership, SEXP mount);
+SEXP r_parallel_probe(SEXP items, SEXP seconds, SEXP threads, SEXP fail_at, SEXP status);
+
+/* episodes.c */
+SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options);
+SEXP r_count_episodes(SEXP events, SEXP units, SEXP low, SEXP high, SEXP threads);
+SEXP r_episode_occurrences(SEXP events, SEXP units, SEXP low, SEXP high, SEXP all,
+                           SEXP most);
+SEXP r_count_rows_check(SEXP kind, SEXP distance, SEXP event, SEXP row, SEXP start);
+
+#endif

@@ -1,0 +1,203 @@
+/* What devices there are, and whether code built here runs on them. */
+#include "gpu/synfire_gpu.h"
+
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+#include <vector>
+
+#define TEXT(...) #__VA_ARGS__
+#define TEXT_OF(...) TEXT(__VA_ARGS__)
+
+namespace {
+
+/* The process that loaded the library; zero before syn_gpu_init(). */
+pid_t owner = 0;
+
+bool forked()
+{
+    return owner != 0 && getpid() != owner;
+}
+
+void say(char *text, const char *what)
+{
+    std::snprintf(text, SYN_GPU_TEXT, "%s", what);
+}
+
+/* CUDA's own wording misleads most where users meet it most: a machine without any
+   driver is told that its version is insufficient. */
+void explain(cudaError_t error, int driver, char *text)
+{
+    const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    switch (error) {
+    case cudaErrorInsufficientDriver:
+    case cudaErrorStubLibrary:
+        if (driver == 0)
+            say(text, "no NVIDIA driver is installed on this machine");
+        else
+            std::snprintf(text, SYN_GPU_TEXT,
+                          "the NVIDIA driver supports CUDA up to %d.%d, but synfire was "
+                          "built with CUDA %d.%d: update the driver",
+                          driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
+                          CUDART_VERSION % 1000 / 10);
+        break;
+    case cudaErrorNoDevice:
+        if (visible != NULL)
+            std::snprintf(text, SYN_GPU_TEXT,
+                          "the NVIDIA driver shows no device (the environment variable "
+                          "CUDA_VISIBLE_DEVICES is \"%.40s\")", visible);
+        else
+            say(text, "the NVIDIA driver finds no device on this machine");
+        break;
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
+        say(text, "synfire was not built for this kind of device: reinstall it here");
+        break;
+    case cudaErrorDevicesUnavailable:
+        say(text, "the device is busy or reserved for another process");
+        break;
+    case cudaErrorMemoryAllocation:
+        say(text, "the device has no memory left");
+        break;
+    default:
+        std::snprintf(text, SYN_GPU_TEXT, "CUDA says: %s (%s)", cudaGetErrorString(error),
+                      cudaGetErrorName(error));
+    }
+}
+
+int driver_version()
+{
+    int driver = 0;
+    if (cudaDriverGetVersion(&driver) != cudaSuccess)
+        driver = 0;
+    return driver;
+}
+
+__host__ __device__ inline uint32_t expected(uint32_t i)
+{
+    return (i ^ (i >> 7)) * 2654435761u + 12345u;
+}
+
+__global__ void fill(uint32_t *out, uint32_t n)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = expected(i);
+}
+
+struct device_buffer {
+    uint32_t *data = nullptr;
+    ~device_buffer() { cudaFree(data); }
+};
+
+/* Makes `index` current and gives the caller's device back at the end. */
+struct device_scope {
+    int before = 0;
+    bool known;
+    device_scope() : known(cudaGetDevice(&before) == cudaSuccess) {}
+    ~device_scope()
+    {
+        if (known)
+            cudaSetDevice(before);
+        cudaGetLastError();
+    }
+};
+
+cudaError_t run_kernel(syn_gpu_device *device, std::vector<uint32_t> &host)
+{
+    const uint32_t n = (uint32_t) host.size();
+    const uint32_t threads = 256;
+    device_buffer buffer;
+    size_t free_bytes = 0, all_bytes = 0;
+    cudaError_t error = cudaMemGetInfo(&free_bytes, &all_bytes);
+    if (error != cudaSuccess)
+        return error;
+    device->memory_free = free_bytes;
+    error = cudaMalloc((void **) &buffer.data, n * sizeof(uint32_t));
+    if (error != cudaSuccess)
+        return error;
+    fill<<<(n + threads - 1) / threads, threads>>>(buffer.data, n);
+    error = cudaGetLastError();
+    if (error != cudaSuccess)
+        return error;
+    return cudaMemcpy(host.data(), buffer.data, n * sizeof(uint32_t),
+                      cudaMemcpyDeviceToHost);
+}
+
+void test_device(int index, syn_gpu_device *device)
+{
+    /* Not a multiple of the block size, so that the last block is a partial one. */
+    std::vector<uint32_t> host((1u << 16) + 77u, 0u);
+    device_scope scope;
+    device->tested = 1;
+    cudaError_t error = cudaSetDevice(index);
+    if (error == cudaSuccess)
+        error = run_kernel(device, host);
+    if (error != cudaSuccess) {
+        explain(error, driver_version(), device->trouble);
+        return;
+    }
+    for (size_t i = 0; i < host.size(); ++i) {
+        if (host[i] != expected((uint32_t) i)) {
+            say(device->trouble, "the test kernel ran but wrote wrong values");
+            return;
+        }
+    }
+    device->works = 1;
+}
+
+}  // namespace
+
+extern "C" void syn_gpu_init(void)
+{
+    owner = getpid();
+}
+
+extern "C" void syn_gpu_look(syn_gpu_survey *survey)
+{
+    std::memset(survey, 0, sizeof *survey);
+    survey->built = 1;
+    survey->runtime = CUDART_VERSION;
+#ifdef __CUDA_ARCH_LIST__
+    say(survey->architectures, TEXT_OF(__CUDA_ARCH_LIST__));
+#endif
+    if (forked()) {
+        say(survey->reason, "this is a forked process, where CUDA cannot be used");
+        return;
+    }
+    survey->driver = driver_version();
+    cudaError_t error = cudaGetDeviceCount(&survey->devices);
+    if (error != cudaSuccess) {
+        survey->devices = 0;
+        explain(error, survey->driver, survey->reason);
+        cudaGetLastError();
+    } else if (survey->devices == 0) {
+        explain(cudaErrorNoDevice, survey->driver, survey->reason);
+    }
+}
+
+extern "C" void syn_gpu_examine(int index, int test, syn_gpu_device *device)
+{
+    std::memset(device, 0, sizeof *device);
+    if (forked()) {
+        say(device->trouble, "this is a forked process, where CUDA cannot be used");
+        return;
+    }
+    cudaDeviceProp properties;
+    cudaError_t error = cudaGetDeviceProperties(&properties, index);
+    if (error != cudaSuccess) {
+        explain(error, driver_version(), device->trouble);
+        cudaGetLastError();
+        return;
+    }
+    say(device->name, properties.name);
+    device->major = properties.major;
+    device->minor = properties.minor;
+    device->multiprocessors = properties.multiProcessorCount;
+    device->memory = properties.totalGlobalMem;
+    if (test)
+        test_device(index, device);
+}

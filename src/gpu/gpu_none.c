@@ -1,0 +1,25 @@
+/* The device room of a build without CUDA. */
+#include "gpu/synfire_gpu.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char reason[] = "synfire was built without CUDA";
+
+void syn_gpu_init(void)
+{
+}
+
+void syn_gpu_look(syn_gpu_survey *survey)
+{
+    memset(survey, 0, sizeof *survey);
+    snprintf(survey->reason, sizeof survey->reason, "%s", reason);
+}
+
+void syn_gpu_examine(int index, int test, syn_gpu_device *device)
+{
+    (void) index;
+    (void) test;
+    memset(device, 0, sizeof *device);
+    snprintf(device->trouble, sizeof device->trouble, "%s", reason);
+}

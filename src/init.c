@@ -1,0 +1,34 @@
+#include "glue/glue.h"
+
+#include "core/parallel.h"
+#include "gpu/synfire_gpu.h"
+
+#include <R_ext/Rdynload.h>
+#include <R_ext/Visibility.h>
+
+#define ENTRY(name, arguments) {#name, (DL_FUNC) &name, arguments}
+
+static const R_CallMethodDef entries[] = {
+    ENTRY(r_sitrep, 1),
+    ENTRY(r_random_key, 0),
+    ENTRY(r_random_uniform, 3),
+    ENTRY(r_random_below, 4),
+    ENTRY(r_philox, 2),
+    ENTRY(r_threads_report, 0),
+    ENTRY(r_cgroup_processors, 2),
+    ENTRY(r_parallel_probe, 5),
+    ENTRY(r_mine_episodes, 4),
+    ENTRY(r_count_episodes, 5),
+    ENTRY(r_episode_occurrences, 6),
+    ENTRY(r_count_rows_check, 5),
+    {NULL, NULL, 0}
+};
+
+void attribute_visible R_init_synfire(DllInfo *dll)
+{
+    R_registerRoutines(dll, NULL, entries, NULL, NULL);
+    R_useDynamicSymbols(dll, FALSE);
+    R_forceSymbols(dll, TRUE);
+    syn_parallel_init();
+    syn_gpu_init();
+}

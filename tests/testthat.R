@@ -1,0 +1,4 @@
+library(testthat)
+library(synfire)
+
+test_check("synfire")

@@ -1,0 +1,150 @@
+#!/bin/sh
+# The rules of the house: what each folder of src/ may see and do. The last line holds
+# the totals alone.
+cd src || exit 1
+CC=${CC:-gcc}
+strict='-std=c99 -Wall -Wextra -pedantic -Werror -I.'
+objects=`mktemp -d` || exit 1
+trap 'rm -rf "$objects"' EXIT
+passed=0
+failed=0
+skipped=0
+
+# rule TEXT: the rule holds when the file `$objects/found` is empty.
+rule() {
+  if [ -s "$objects/found" ]; then
+    failed=$((failed + 1))
+    echo "FAILED: $1"
+    sed 's/^/  /' "$objects/found"
+  else
+    passed=$((passed + 1))
+    echo "ok: $1"
+  fi
+}
+found="$objects/found"
+object_of() { echo "$objects/$2`echo "$1" | tr '/' '-'`.o"; }
+
+# Without PIE, tables of constants stay in read-only sections, where the rule on state
+# expects them.
+for file in core/*.c; do
+  $CC $strict -O2 -fopenmp -fno-pie -c "$file" -o "`object_of "$file"`" 2>&1
+done > "$found"
+rule "core compiles as strict C99, without R on the include path"
+
+for file in core/*.c; do
+  $CC $strict -fsyntax-only -Wno-unknown-pragmas "$file" 2>&1
+done > "$found"
+rule "core compiles without OpenMP"
+
+for file in core/*.h gpu/*.h; do
+  $CC $strict -fsyntax-only -x c "$file" 2>&1
+done > "$found"
+rule "headers of core and gpu stand alone"
+
+for file in gpu/*.h; do
+  ${CXX:-g++} -Wall -Wextra -pedantic -Werror -I. -fsyntax-only -x c++ "$file" 2>&1
+done > "$found"
+rule "headers of gpu are C++ as well"
+
+for file in gpu/*.c; do
+  $CC $strict -O2 -fno-pie -c "$file" -o "`object_of "$file"`" 2>&1
+done > "$found"
+rule "the stand-in for CUDA compiles as strict C99"
+
+r_include=`R CMD config --cppflags | tr ' ' '\n' | sed -n 's/^-I/-isystem /p' | tr '\n' ' '`
+cli_include=`Rscript --vanilla -e 'cat(system.file("include", package = "cli"))'`
+for file in init.c glue/*.c; do
+  # R's own table of routines holds functions of every shape as one type.
+  $CC $strict $r_include -isystem "$cli_include" -Wno-cast-function-type -fopenmp \
+    -fsyntax-only "$file" 2>&1
+done > "$found"
+rule "glue compiles as strict C99"
+
+r_header='^ *# *include *["<](R\.h|R_ext/|Rinternals|Rdefines|Rmath|Rconfig|Rversion|Rcpp|cpp11|cli/)'
+grep -nE "$r_header" core/* gpu/* > "$found"
+rule "neither core nor gpu names an R header"
+
+grep -nE '^ *# *include *"' core/* | grep -v '"core/' > "$found"
+rule "core includes nothing but core"
+
+grep -nE '^ *# *include *"' gpu/* | grep -vE '"(gpu/|core/[a-z_]*\.h")' > "$found"
+rule "gpu includes nothing but gpu and the types of core"
+
+grep -nE '^ *# *include *<(cuda|cub/|thrust/|cooperative|nv)' core/* glue/* init.c > "$found"
+rule "CUDA is seen in gpu alone"
+
+grep -nE '^ *# *include *"' glue/* init.c | grep -vE '"(core|gpu|glue)/[a-z_]*\.h"' > "$found"
+rule "includes are written from src/"
+
+grep -nE 'ifn?def.*(CUDA|GPU)' core/* glue/* init.c gpu/*.c | grep -v '_H$' > "$found"
+rule "the device is chosen by linking, not by the preprocessor"
+
+nm -A "$objects"/core-*.o | sed "s|^$objects/||" | awk '$2 ~ /^[DBC]$/ || $3 ~ /^[bdDBC]$/' |
+  # Whether this process was forked: only the process can remember that.
+  grep -vE 'core-parallel\.c\.o:.* (in_forked_child|registered)(\.[0-9]+)?$' > "$found"
+rule "core keeps no state"
+
+nm -A -u "$objects"/core-*.o | sed "s|^$objects/||" |
+  grep -E ' (v?f?printf|puts|putchar|fputs|fwrite|perror|exit|abort|s?rand|random|setjmp|longjmp|signal|sigaction|omp_set_.*|std(out|err))$' \
+  > "$found"
+rule "core neither prints, exits, draws nor touches signals and thread counts"
+
+nm -A -g --defined-only "$objects"/core-*.o | sed "s|^$objects/||" |
+  awk '$3 !~ /^syn_/ || $3 ~ /^syn_gpu_/' > "$found"
+nm -A -g --defined-only "$objects"/gpu-*.o | sed "s|^$objects/||" |
+  awk '$3 !~ /^syn_gpu_/' >> "$found"
+rule "names begin with syn_ in core and with syn_gpu_ in gpu"
+
+nm -g --defined-only "$objects"/gpu-*.o | awk 'NF == 3 { print $3 }' | sort > "$objects/none"
+cat gpu/*.h | grep -oE 'syn_gpu_[a-z0-9_]+\(' | tr -d '(' | sort -u > "$objects/declared"
+diff "$objects/declared" "$objects/none" > "$found"
+rule "the stand-in defines exactly what the headers of gpu declare"
+
+# Entries as "name arguments", from the prototypes and from the table.
+tr '\n' ' ' < glue/glue.h | tr ';' '\n' |
+  sed -n 's/.*SEXP *\(r_[a-z0-9_]*\)(\(.*\)).*/\1 \2/p' |
+  awk '{ n = gsub(/SEXP/, "&"); print $1, n }' | sort > "$objects/prototypes"
+sed -n 's/.*ENTRY(\(r_[a-z0-9_]*\), *\([0-9]*\)).*/\1 \2/p' init.c | sort > "$objects/entries"
+diff "$objects/prototypes" "$objects/entries" > "$found"
+rule "every entry is registered with its number of arguments"
+
+for file in core/*.c glue/*.c; do
+  for makevars in Makevars.in Makevars.win; do
+    grep -F " ${file%.c}.o" $makevars > /dev/null || echo "$file is not in $makevars"
+  done
+done > "$found"
+rule "every source is listed in both Makevars"
+
+grep -nE '^.{91,}' init.c core/*.[ch] glue/*.[ch] gpu/* > "$found"
+rule "lines are at most 90 columns wide"
+
+if command -v nvcc > /dev/null 2>&1 || [ -x /usr/local/cuda/bin/nvcc ]; then
+  nvcc=`command -v nvcc || echo /usr/local/cuda/bin/nvcc`
+  for file in gpu/*.cu; do
+    "$nvcc" -arch="${SYNFIRE_CUDA_ARCH:-all-major}" -O2 -I. -Werror all-warnings \
+      -Xcompiler -Wall,-Wextra,-fPIC,-fvisibility=hidden \
+      -c "$file" -o "`object_of "$file" cuda-`" 2>&1
+  done > "$found"
+  rule "every kernel compiles without a warning"
+  nm -g --defined-only "$objects"/cuda-*.o | awk 'NF == 3 && $3 ~ /^syn_gpu_/ { print $3 }' |
+    sort > "$objects/kernels"
+  diff "$objects/declared" "$objects/kernels" > "$found"
+  rule "the kernels define exactly what the headers of gpu declare"
+else
+  skipped=$((skipped + 2))
+  echo "skipped: no nvcc here, so no kernel is compiled (2 rules)"
+fi
+
+cd ..
+for library in .build/library/synfire/libs/synfire.so .build/library-cpu/synfire/libs/synfire.so; do
+  if [ -f $library ]; then
+    nm -D --defined-only $library | grep -v ' R_init_synfire$' > "$found"
+    rule "$library exports R_init_synfire alone"
+  else
+    skipped=$((skipped + 1))
+    echo "skipped: $library is not built"
+  fi
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

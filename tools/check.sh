@@ -1,0 +1,51 @@
+#!/bin/sh
+# R CMD check --as-cran of a fresh source package. Succeeds when there is no error, no
+# warning and no note other than those explained below.
+set -e
+folder=.build/check
+sh tools/copy.sh .build/check-source
+rm -rf $folder
+mkdir -p $folder
+cd $folder
+
+# What these switch off needs a network, or is about other people's packages.
+_R_CHECK_SYSTEM_CLOCK_=0
+_R_CHECK_FORCE_SUGGESTS_=false
+_R_CHECK_CRAN_INCOMING_REMOTE_=false
+export _R_CHECK_SYSTEM_CLOCK_ _R_CHECK_FORCE_SUGGESTS_ _R_CHECK_CRAN_INCOMING_REMOTE_
+MAKEFLAGS=-j2
+export MAKEFLAGS
+
+R CMD build ../check-source
+R CMD check --as-cran --no-manual synfire_*.tar.gz || true
+
+log=synfire.Rcheck/00check.log
+status=`sed -n 's/^Status: //p' $log`
+case $status in
+  OK) exit 0 ;;
+  '') echo "make check: the check did not finish" >&2; exit 1 ;;
+  *ERROR*|*WARNING*) echo "make check: $status" >&2; exit 1 ;;
+esac
+
+# The headings of notes that are right as they are, each with its reason.
+explained() {
+  case $1 in
+    # Machine code for every generation of devices is large.
+    '* checking installed package size'*) grep nvcc synfire.Rcheck/00install.out ;;
+    *) return 1 ;;
+  esac > /dev/null
+}
+
+# A note that has no heading of its own line would escape the loop below.
+grep '^\* .*NOTE$' $log > notes || true
+if [ "`grep -c . notes`" -ne "${status%% *}" ]; then
+  echo "make check: $status" >&2
+  exit 1
+fi
+unexplained=0
+while read -r heading; do
+  explained "$heading" && continue
+  echo "make check: $heading" >&2
+  unexplained=1
+done < notes
+exit $unexplained

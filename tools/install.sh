@@ -1,0 +1,29 @@
+#!/bin/sh
+# usage: install.sh LIBRARY [arguments of R CMD INSTALL]. Installs the package into
+# LIBRARY, unless what is there was installed from these very sources in the same way.
+set -e
+library=$1
+shift
+mkdir -p "$library"
+stamp=$library/.stamp
+state=`{
+  find DESCRIPTION NAMESPACE LICENSE configure cleanup R inst man src -type f \
+    ! -name '*.o' ! -name '*.so' ! -path src/Makevars -exec cksum {} + | sort -k 3
+  R --version | sed 1q
+  echo "$* $NVCC $CUDA_HOME $CUDA_PATH $SYNFIRE_CUDA_ARCH"
+  command -v nvcc || echo no nvcc
+} | cksum`
+if [ -f "$stamp" ] && [ "`cat "$stamp"`" = "$state" ] && [ -d "$library/synfire" ]; then
+  exit 0
+fi
+echo "installing synfire into $library"
+sh tools/copy.sh .build/source
+log=.build/install.log
+if MAKEFLAGS="-j2" R CMD INSTALL --library="$library" "$@" .build/source \
+    > "$log" 2>&1; then
+  grep '^configure:' "$log" || true
+else
+  cat "$log" >&2
+  exit 1
+fi
+echo "$state" > "$stamp"
