@@ -1,0 +1,17 @@
+# Counter-based random numbers: a key drawn from R's generator and the number of a stream
+# decide them, whatever thread or device draws.
+
+#' Draw a key from R's generator, so that `set.seed()` decides everything
+#' @return Two whole numbers of 32 bits.
+#' @noRd
+random_key <- function() .Call(r_random_key)
+
+#' The first `n` numbers, uniform on (0, 1), of stream `stream` under `key`
+#' @noRd
+random_uniform <- function(n, key, stream) .Call(r_random_uniform, n, key, stream)
+
+#' The first `n` whole numbers from 0 to `bound - 1` of a stream
+#' @noRd
+random_below <- function(n, bound, key, stream) {
+  .Call(r_random_below, n, bound, key, stream)
+}

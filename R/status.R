@@ -1,0 +1,74 @@
+# How work in C that did not end well becomes an R condition.
+
+#' Return a result, or raise what stopped it
+#'
+#' C entries return an object of class `synfire_status` when they did not finish; all
+#' their memory is free by then, so raising is safe here.
+#'
+#' @param result What `.Call()` returned.
+#' @param doing What the user asked for, completing "Not enough memory for ...".
+#' @param advice How to need less, one sentence each; shown with memory errors and limits.
+#' @param limit_of What is too large for `too_large`, in the plural ("spikes").
+#' @param call The user-facing call.
+#' @noRd
+finish_status <- function(result, doing, advice = NULL, limit_of = "elements",
+                          call = rlang::caller_env()) {
+  if (!inherits(result, "synfire_status")) return(result)
+  if (result$status == "interrupted") rlang::interrupt()
+  needed <- result$needed
+  limit <- result$limit
+  hints <- if (length(advice) > 0L) rlang::set_names(escape_braces(advice), "i")
+  doing <- escape_braces(doing)
+  switch(
+    result$status,
+    no_memory = {
+      bullets <- c(
+        paste0("Not enough memory for ", doing, "."),
+        if (!is.na(needed)) c(x = paste0("About ", bytes_text(needed), " could not be had.")),
+        hints
+      )
+      class <- "synfire_error_memory"
+    },
+    over_budget = {
+      bullets <- c(
+        paste0("The memory budget is too small for ", doing, "."),
+        x = paste0(
+          if (is.na(needed)) "More than the budget" else paste("About", bytes_text(needed)),
+          " would be needed",
+          if (is.na(limit)) "." else paste0("; {.arg max_memory} is ", bytes_text(limit), ".")
+        ),
+        hints,
+        i = "Or raise {.arg max_memory} where the machine has more."
+      )
+      class <- "synfire_error_budget"
+    },
+    too_large = {
+      number <- function(v) format(v, big.mark = ",", scientific = FALSE)
+      bullets <- c(
+        paste0("The input is too large for ", doing, "."),
+        if (!is.na(limit)) {
+          c(x = paste0(
+            "At most ", number(limit), " ", escape_braces(limit_of), " can be handled",
+            if (!is.na(needed)) paste0(", not ", number(needed)), "."
+          ))
+        },
+        hints
+      )
+      class <- "synfire_error_too_large"
+    },
+    rlang::abort(paste0("Unexpected status \"", result$status, "\"."), .internal = TRUE)
+  )
+  cli::cli_abort(bullets, class = c(class, "synfire_error"), call = call)
+}
+
+#' A number of bytes for people
+#' @noRd
+bytes_text <- function(bytes) {
+  units <- c("B", "kB", "MB", "GB", "TB", "PB")
+  k <- if (bytes < 1000) 0 else min(floor(log10(bytes) / 3), length(units) - 1)
+  paste(format(bytes / 1000^k, digits = 3), units[[k + 1]])
+}
+
+# The progress bar calls cli from C, where it is found only once its namespace is loaded.
+#' @importFrom cli cli_progress_bar
+NULL

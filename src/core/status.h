@@ -1,0 +1,13 @@
+/* What every core function that can fail returns. */
+#ifndef SYN_STATUS_H
+#define SYN_STATUS_H
+
+typedef enum syn_status {
+    SYN_OK = 0,
+    SYN_INTERRUPTED,   /* the watch asked to stop; everything allocated is freed */
+    SYN_NO_MEMORY,     /* malloc failed */
+    SYN_OVER_BUDGET,   /* would need more than the options' max_memory */
+    SYN_TOO_LARGE      /* the input is beyond a documented limit */
+} syn_status;
+
+#endif

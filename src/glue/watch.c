@@ -1,0 +1,146 @@
+#if !defined(_WIN32)
+#define _POSIX_C_SOURCE 200112L
+#endif
+
+#include "glue/watch.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cli/progress.h>
+
+#define DRAW_EVERY 0.2
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void check_interrupt(void *unused)
+{
+    (void)unused;
+    R_CheckUserInterrupt();
+}
+
+static SEXP remove_bar(void *data)
+{
+    glue_watch *w = data;
+    if (w->bar != R_NilValue) {
+        cli_progress_done(w->bar);
+        R_ReleaseObject(w->bar);
+        w->bar = R_NilValue;
+    }
+    return R_NilValue;
+}
+
+/* cli has no way to change the total of a bar, so each stage gets its own. */
+static SEXP new_bar(const glue_watch *w)
+{
+    const char *fields[] = {"name", "status", "auto_terminate", ""};
+    SEXP config = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SET_VECTOR_ELT(config, 0, Rf_mkString(w->title));
+    SET_VECTOR_ELT(config, 1, Rf_mkString(w->stage));
+    /* remove_bar() alone ends a bar: one that reaches its total would end twice. */
+    SET_VECTOR_ELT(config, 2, Rf_ScalarLogical(0));
+    SEXP bar = cli_progress_bar(w->total > 0 ? w->total : NA_REAL, config);
+    UNPROTECT(1);
+    return bar;
+}
+
+static SEXP draw_bar(void *data)
+{
+    glue_watch *w = data;
+    if (w->bar == R_NilValue) {
+        SEXP bar = PROTECT(new_bar(w));
+        R_PreserveObject(bar);
+        w->bar = bar;
+        UNPROTECT(1);
+    }
+    cli_progress_update(w->bar, w->done, 0, 1);
+    return R_NilValue;
+}
+
+static SEXP bar_failed(SEXP condition, void *data)
+{
+    (void)condition;
+    ((glue_watch *)data)->silent = 1;
+    return R_NilValue;
+}
+
+static void try_draw_bar(void *data)
+{
+    R_tryCatchError(draw_bar, data, bar_failed, data);
+}
+
+static void try_remove_bar(void *data)
+{
+    R_tryCatchError(remove_bar, data, bar_failed, data);
+}
+
+static int poll(void *data, const char *stage, double done, double total)
+{
+    glue_watch *w = data;
+    if (!R_ToplevelExec(check_interrupt, NULL))
+        return 1;
+    double now = seconds_now();
+    if (w->silent || now < w->show_at || now < w->next_draw)
+        return 0;
+    char now_at[sizeof w->stage];
+    snprintf(now_at, sizeof now_at, "%s", stage == NULL ? "" : stage);
+    int same = w->total == total && strcmp(w->stage, now_at) == 0;
+    if (!same && !R_ToplevelExec(try_remove_bar, w))
+        return 1;
+    memcpy(w->stage, now_at, sizeof now_at);
+    w->done = done;
+    w->total = total;
+    /* An error in drawing ends the bar; a jump past it is Ctrl-C and ends the work. */
+    if (!w->silent && !R_ToplevelExec(try_draw_bar, w))
+        return 1;
+    w->next_draw = seconds_now() + DRAW_EVERY;
+    return 0;
+}
+
+void glue_watch_start(glue_watch *w, const char *title)
+{
+    double delay = 2;
+    SEXP option = Rf_GetOption1(Rf_install("cli.progress_show_after"));
+    if ((TYPEOF(option) == REALSXP || TYPEOF(option) == INTSXP) &&
+        Rf_length(option) == 1 && !ISNAN(Rf_asReal(option)))
+        delay = Rf_asReal(option);
+    w->watch.poll = poll;
+    w->watch.data = w;
+    w->title = title;
+    w->show_at = seconds_now() + delay;
+    w->next_draw = 0;
+    w->stage[0] = '\0';
+    w->done = 0;
+    w->total = 0;
+    w->bar = R_NilValue;
+    w->silent = 0;
+}
+
+void glue_watch_stop(glue_watch *w)
+{
+    R_ToplevelExec(try_remove_bar, w);
+    if (w->bar != R_NilValue) {
+        R_ReleaseObject(w->bar);
+        w->bar = R_NilValue;
+    }
+}
+
+SEXP glue_status(syn_status status, double needed, double limit)
+{
+    static const char *const names[] = {"ok", "interrupted", "no_memory", "over_budget",
+                                        "too_large"};
+    const char *fields[] = {"status", "needed", "limit", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SET_VECTOR_ELT(out, 0, Rf_mkString(names[status]));
+    SET_VECTOR_ELT(out, 1, Rf_ScalarReal(needed));
+    SET_VECTOR_ELT(out, 2, Rf_ScalarReal(limit));
+    Rf_setAttrib(out, R_ClassSymbol, Rf_mkString("synfire_status"));
+    UNPROTECT(1);
+    return out;
+}

@@ -1,0 +1,97 @@
+probing <- function(items, seconds, threads = 1) {
+  capture.output(result <- parallel_probe(items, seconds, threads))
+}
+
+test_that("progress shows after the delay, and not before", {
+  rlang::local_options(cli.progress_handlers_only = "logger", cli.progress_show_after = 0.3)
+  shown <- probing(800, 1e-3)
+  added <- grep("added", shown, value = TRUE)
+  expect_length(added, 1L)
+  at <- as.numeric(sub(".* ([0-9]+)/800 .*", "\\1", added))
+  # Polls come every 50 ms: without the delay it would show before.
+  expect_gte(at, 60)
+  expect_length(grep("terminated", shown), 1L)
+  expect_identical(cli::cli_progress_num(), 0L)
+
+  rlang::local_options(cli.progress_show_after = 5)
+  expect_identical(probing(200, 1e-3), character())
+  rlang::local_options(cli.progress_show_after = Inf)
+  expect_identical(probing(800, 1e-3), character())
+})
+
+test_that("the delay is two seconds unless the option says otherwise", {
+  skip_on_cran()
+  rlang::local_options(cli.progress_handlers_only = "logger", cli.progress_show_after = NULL)
+  time <- system.time(shown <- probing(30, 0.08))[["elapsed"]]
+  expect_gte(time, 2.3)
+  added <- grep("added", shown, value = TRUE)
+  expect_length(added, 1L)
+  expect_gte(as.numeric(sub(".* ([0-9]+)/30 .*", "\\1", added)), 5)
+})
+
+test_that("a bar that cannot be drawn does not stop the work", {
+  rlang::local_options(cli.progress_handlers_only = quote(no_index), cli.progress_show_after = 0)
+  x <- parallel_probe(200, 1e-3)
+  expect_identical(x$value, parallel_probe(200, 0)$value)
+})
+
+test_that("Ctrl-C is an interrupt within half a second", {
+  for (threads in 1:2) {
+    lines <- start_child(substitute({
+      log("start", Sys.getpid())
+      outcome <- tryCatch(
+        {
+          synfire:::parallel_probe(30000, 1e-3, threads = THREADS)
+          "finished"
+        },
+        interrupt = function(condition) "interrupted",
+        error = function(condition) "failed"
+      )
+      log("end", outcome, format(as.numeric(Sys.time()), digits = 15))
+    }, list(THREADS = threads)))
+    start <- await_line(lines, "start")
+    expect_false(is.null(start), label = "the child did not start")
+    Sys.sleep(0.3)
+    sent <- as.numeric(Sys.time())
+    tools::pskill(as.integer(start[[1]]), tools::SIGINT)
+    end <- await_line(lines, "end")
+    expect_false(is.null(end), label = "the child did not stop")
+    expect_identical(end[[1]], "interrupted")
+    expect_lt(as.numeric(end[[2]]) - sent, 0.5)
+  }
+})
+
+test_that("interrupted work leaves nothing behind", {
+  skip_on_cran()
+  lines <- start_child(quote({
+    options(cli.progress_handlers_only = "logger", cli.progress_show_after = 0)
+    memory <- function() {
+      cells <- gc()[1, 1]
+      pages <- if (file.exists("/proc/self/statm")) scan("/proc/self/statm", quiet = TRUE)[[1]]
+      log("round", cells, if (is.null(pages)) 0 else pages * 4096, cli::cli_progress_num())
+    }
+    for (round in 1:12) {
+      system(sprintf("(sleep 0.25; kill -INT %d)", Sys.getpid()), wait = FALSE)
+      outcome <- tryCatch(
+        {
+          synfire:::parallel_probe(1e6, 1e-4, threads = 1 + round %% 2)
+          "finished"
+        },
+        interrupt = function(condition) "interrupted",
+        error = function(condition) "failed"
+      )
+      if (outcome != "interrupted") log("bad", outcome)
+      memory()
+    }
+    log("end", "done")
+  }))
+  expect_identical(await_line(lines, "end", 60), "done")
+  rounds <- readLines(lines)
+  expect_length(grep("^bad", rounds), 0L)
+  rounds <- read.table(text = grep("^round", rounds, value = TRUE))
+  expect_identical(nrow(rounds), 12L)
+  # A round holds 12 MB outside R and a bar; from the fourth on everything is loaded.
+  expect_lt(rounds$V3[[12]] - rounds$V3[[4]], 12e6)
+  expect_lt(rounds$V2[[12]] - rounds$V2[[4]], 100)
+  expect_true(all(rounds$V4 == 0))
+})
