@@ -1,0 +1,127 @@
+draw <- function(p) {
+  file <- withr::local_tempfile(fileext = ".png")
+  grDevices::png(file, 600, 400)
+  on.exit(grDevices::dev.off())
+  suppressMessages(print(p))
+  invisible(file.size(file))
+}
+
+layer_of <- function(p, geom) {
+  hit <- vapply(p$layers, \(layer) inherits(layer$geom, geom), logical(1))
+  p$layers[hit]
+}
+
+test_that("few spikes are marks, many are an image", {
+  skip_if_not_installed("ggplot2")
+  x <- spike_trains(c(0.5, 1, 2), c("a", "b", "a"), start = 0, end = 3)
+  p <- ggplot2::autoplot(x)
+  marks <- layer_of(p, "GeomSegment")[[1L]]$data
+  expect_identical(marks$time, x$time)
+  expect_identical(marks$low + marks$high, c(2, 4, 2))
+  expect_length(layer_of(p, "GeomRaster"), 0L)
+  q <- ggplot2::autoplot(x, max_marks = 2)
+  expect_length(layer_of(q, "GeomSegment"), 0L)
+  expect_length(layer_of(q, "GeomRaster"), 1L)
+  expect_no_warning(draw(p))
+  expect_no_warning(draw(q))
+})
+
+test_that("the image counts every spike in its cell", {
+  set.seed(1)
+  for (n_units in c(1, 5, 900)) {
+    x <- spike_trains(round(runif(500, -3, 7), 3), sample(n_units, 500, TRUE),
+                      start = -3, end = 7)
+    row <- synfire:::unit_rows(x)
+    image <- synfire:::raster_counts(x, row, bins = 20)
+    expect_identical(sum(image$cells$spikes, na.rm = TRUE), nrow(x))
+    expect_identical(image$group, max(1, ceiling(nlevels(x$unit) / 400)))
+    # Oracle: count the spikes of one cell.
+    cell <- image$cells[which.max(image$cells$spikes), ]
+    half <- image$width * 1e-6 / 2
+    inside <- abs(x$time + 5e-7 - cell$time) < half + 1e-9 &
+      abs(row[as.integer(x$unit)] - cell$row) <= (image$group - 1) / 2
+    expect_identical(sum(inside), cell$spikes)
+  }
+})
+
+test_that("units are rows as levels or by rate", {
+  x <- spike_trains(1:6, c("a", "b", "b", "c", "c", "c"))
+  expect_identical(synfire:::unit_rows(x), c(a = 1L, b = 2L, c = 3L))
+  y <- x[unit = c("c", "a", "b")]
+  expect_identical(synfire:::unit_rows(y), c(c = 1L, a = 2L, b = 3L))
+  expect_identical(synfire:::unit_rows(y, "rate"), c(c = 3L, a = 1L, b = 2L))
+})
+
+test_that("units are thinned out where there are many", {
+  expect_identical(synfire:::thin(3, 40), c(1, 2, 3))
+  expect_identical(synfire:::thin(59, 40), seq(1, 59, by = 2))
+  expect_length(synfire:::thin(0, 40), 0L)
+  for (n in c(1, 40, 41, 399, 12345)) expect_lte(length(synfire:::thin(n, 40)), 40)
+
+  skip_if_not_installed("ggplot2")
+  x <- spike_trains(1:100, 1:100)
+  p <- ggplot2::ggplot_build(ggplot2::autoplot(x))
+  expect_lte(length(p$layout$panel_params[[1L]]$y$get_labels()), 40)
+})
+
+test_that("trials are marked", {
+  skip_if_not_installed("ggplot2")
+  x <- spike_trains(1:9, "a", trials = data.frame(trial = c("one", "two"), start = c(0, 6),
+                                                  end = c(5, 9)))
+  p <- ggplot2::autoplot(x)
+  bands <- layer_of(p, "GeomRect")[[1L]]$data
+  expect_identical(bands$start, c(0, 6))
+  expect_identical(bands$end, c(5, 9))
+  built <- ggplot2::ggplot_build(p)$layout$panel_params[[1L]]
+  expect_identical(built$x.sec$get_labels(), c("one", "two"))
+  expect_no_warning(draw(p))
+})
+
+test_that("extremes are drawn without a warning", {
+  skip_if_not_installed("ggplot2")
+  one <- spike_trains(1, "a")
+  none <- spike_trains(numeric(), character(), start = 0, end = 1)
+  silent <- spike_trains(numeric(), factor(character(), levels = "a"), start = 0, end = 1)
+  negative <- spike_trains(c(-5, -1), c("a", "b"))
+  same <- spike_trains(rep(0, 50), 1:50)
+  for (x in list(one, none, silent, negative, same)) {
+    expect_no_warning(draw(ggplot2::autoplot(x)))
+    expect_no_warning(draw(ggplot2::autoplot(x, max_marks = 0)))
+  }
+})
+
+test_that("a million spikes are drawn in seconds", {
+  skip_if_not_installed("ggplot2")
+  skip_on_cran()
+  set.seed(2)
+  x <- spike_trains(runif(1e6, 0, 900), sample(60, 1e6, TRUE))
+  took <- system.time(draw(ggplot2::autoplot(x)))
+  expect_lt(took[["user.self"]] + took[["sys.self"]], 5)
+})
+
+test_that("plot() draws and gives the plot back", {
+  skip_if_not_installed("ggplot2")
+  x <- spike_trains(c(0.5, 1, 2), c("a", "b", "a"))
+  file <- withr::local_tempfile(fileext = ".png")
+  grDevices::png(file)
+  p <- withVisible(plot(x, order = "rate"))
+  grDevices::dev.off()
+  expect_false(p$visible)
+  expect_s3_class(p$value, "ggplot")
+  expect_gt(file.size(file), 1000)
+})
+
+test_that("arguments are checked", {
+  skip_if_not_installed("ggplot2")
+  x <- spike_trains(1, "a")
+  expect_snapshot(error = TRUE, ggplot2::autoplot(x, order = "size"))
+  expect_snapshot(error = TRUE, ggplot2::autoplot(x, max_marks = -1))
+  expect_snapshot(error = TRUE, ggplot2::autoplot(x, bins = 0))
+  expect_error(ggplot2::autoplot(x, bin = 3))
+})
+
+test_that("colours are told apart", {
+  expect_identical(anyDuplicated(synfire:::syn_palette(6)), 0L)
+  expect_identical(anyDuplicated(synfire:::syn_palette(20)), 0L)
+  expect_length(synfire:::syn_palette(0), 0L)
+})
