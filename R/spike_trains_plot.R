@@ -44,8 +44,8 @@ autoplot.spike_trains <- function(object, ..., order = c("levels", "rate"),
   plot <- ggplot2::ggplot() +
     raster_trials(object, length(row)) +
     (if (marks) raster_marks(object, row) else raster_image(object, row, bins)) +
-    raster_axes(object, row) +
     theme_synfire() +
+    raster_axes(object, row) +
     ggplot2::theme(
       panel.grid.major.y = ggplot2::element_blank(),
       axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),

@@ -1,0 +1,173 @@
+# Simulated recordings whose planted structure is known.
+#
+# Everything random comes from numbered streams of the counter-based generator under one
+# key, so a change of one argument leaves the numbers of all other parts as they were.
+
+#' Stream number of the `index`-th sequence for one purpose
+#' @noRd
+sim_stream <- function(purpose, index = 0) purpose * 2^32 + index
+
+#' Arrivals of a Poisson process of rate 1 on (0, total)
+#' @noRd
+unit_arrivals <- function(total, key, stream) {
+  if (total <= 0) return(numeric())
+  n <- ceiling(total + 10 * sqrt(total) + 20)
+  repeat {
+    at <- cumsum(-log(random_uniform(n, key, stream)))
+    if (at[[n]] > total) return(at[at < total])
+    n <- 2 * n
+  }
+}
+
+#' Standard normal numbers
+#' @noRd
+random_normal <- function(n, key, stream) {
+  u <- random_uniform(2 * n, key, stream)
+  sqrt(-2 * log(u[seq_len(n)])) * cospi(2 * u[n + seq_len(n)])
+}
+
+#' Factors with a log-normal distribution, scaled so that their mean is exactly 1
+#' @noRd
+lognormal_factor <- function(n, sdlog, key, stream) {
+  factor <- exp(sdlog * random_normal(n, key, stream))
+  factor / mean(factor)
+}
+
+#' Occurrences of one chain
+#'
+#' Each row of `heads` begins an occurrence at some node; each node fires the next one
+#' with a probability, after a delay that is uniform over the ticks of its interval.
+#'
+#' @param heads Data frame `tick`, `position` of the events that begin an occurrence.
+#' @param nodes How many units the chain has.
+#' @param low,high Interval of each link, in ticks.
+#' @return Data frame `occurrence`, `position`, `tick`, heads included, by occurrence.
+#' @noRd
+run_chain <- function(heads, nodes, low, high, probability, last_tick, key, stream) {
+  now <- data.frame(occurrence = seq_len(nrow(heads)), position = heads$position,
+                    tick = heads$tick)
+  steps <- list(now)
+  for (step in seq_len(nodes - 1L)) {
+    u <- random_uniform(2 * nrow(now), key, stream + step)
+    fires <- u[seq_len(nrow(now))] < probability & now$position < nodes
+    now <- now[fires, ]
+    link <- now$position
+    delay <- low[link] + 1 + floor(u[length(fires) + which(fires)] * (high[link] - low[link]))
+    now$tick <- now$tick + delay
+    now$position <- link + 1L
+    now <- now[now$tick <= last_tick, ]
+    if (nrow(now) == 0L) break
+    steps[[step + 1L]] <- now
+  }
+  all <- do.call(rbind, steps)
+  all <- all[order(all$occurrence, all$position), ]
+  row.names(all) <- NULL
+  all
+}
+
+#' Each chain's links as one data frame, in seconds and in ticks
+#' @noRd
+chain_links <- function(chains, delays, resolution, call) {
+  ticks <- matrix(seconds_to_ticks(as.vector(delays), resolution, "delays", call), ncol = 2L)
+  links <- lapply(seq_along(chains), \(k) {
+    units <- chains[[k]]
+    row <- (seq_len(length(units) - 1L) - 1L) %% nrow(delays) + 1L
+    data.frame(
+      chain = names(chains)[[k]], from = units[-length(units)], to = units[-1L],
+      low = delays[row, 1L], high = delays[row, 2L],
+      low_ticks = ticks[row, 1L], high_ticks = ticks[row, 2L]
+    )
+  })
+  do.call(rbind, links)
+}
+
+check_chains <- function(chains, units, call) {
+  if (!is.list(chains)) {
+    abort_arg("chains", "a list with a character vector of units for each chain",
+              describe(chains), call = call)
+  }
+  if (is.null(names(chains))) names(chains) <- sprintf("chain%d", seq_along(chains))
+  for (k in seq_along(chains)) {
+    chain <- chains[[k]]
+    if (!is.character(chain) || length(chain) < 2L || !all(chain %in% units)) {
+      unknown <- setdiff(as.character(chain), units)
+      abort_arg(
+        sprintf("chains[[%d]]", k), "a character vector of two or more simulated units",
+        if (is.character(chain) && length(unknown) > 0L) {
+          sprintf("with the unknown unit \"%s\"", unknown[[1L]])
+        } else {
+          describe(chain)
+        },
+        sprintf("The units are \"%s\" to \"%s\".", units[[1L]], units[[length(units)]]),
+        call = call
+      )
+    }
+  }
+  chains
+}
+
+check_delays <- function(delays, call) {
+  if (is.numeric(delays) && is.null(dim(delays)) && length(delays) == 2L) {
+    delays <- matrix(delays, 1L)
+  }
+  ok <- is.numeric(delays) && is.matrix(delays) && ncol(delays) == 2L &&
+    nrow(delays) > 0L && all(is.finite(delays)) && all(delays[, 1L] >= 0) &&
+    all(delays[, 1L] < delays[, 2L])
+  if (!ok) {
+    abort_arg("delays", "a matrix of two columns (low, high) in seconds with 0 <= low < high",
+              describe(delays), call = call)
+  }
+  matrix(as.double(delays), ncol = 2L)
+}
+
+check_probability <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  check_number(x, arg, min = 0, max = 1, call = call)
+}
+
+#' A simulated recording with its truth
+#' @noRd
+simulated <- function(ticks, unit, levels, duration, resolution, truth, call) {
+  x <- build_spike_trains(
+    ticks, structure(as.integer(unit), levels = levels, class = "factor"),
+    start = 0, end = duration, resolution = resolution, call = call
+  )
+  attr(x, "truth") <- truth
+  x
+}
+
+#' Planted spikes of all chains, and the table that says so
+#' @noRd
+plant_chains <- function(chains, links, heads, probability, last_tick, levels, key, purpose) {
+  planted <- lapply(seq_along(chains), \(k) {
+    mine <- links[links$chain == names(chains)[[k]], ]
+    run <- run_chain(heads[[k]], length(chains[[k]]), mine$low_ticks, mine$high_ticks,
+                     probability, last_tick, key, sim_stream(purpose, 1000 * k))
+    cbind(chain = rep(names(chains)[[k]], nrow(run)), run,
+          unit = chains[[k]][run$position])
+  })
+  planted <- do.call(rbind, planted)
+  if (is.null(planted)) {
+    planted <- data.frame(chain = character(), occurrence = integer(), position = integer(),
+                          tick = numeric(), unit = character())
+  }
+  planted$unit <- factor(planted$unit, levels)
+  planted
+}
+
+#' What a simulator of chains keeps as its truth
+#' @noRd
+chain_truth <- function(links, planted, probability, resolution, key, ...) {
+  links <- links[c("chain", "from", "to", "low", "high")]
+  row.names(links) <- NULL
+  links$probability <- rep(probability, nrow(links))
+  spikes <- data.frame(
+    chain = planted$chain, occurrence = planted$occurrence, position = planted$position,
+    unit = planted$unit, time = ticks_to_seconds(planted$tick, resolution)
+  )
+  list(links = links, spikes = spikes, ..., key = key)
+}
+
+no_links <- function() {
+  data.frame(chain = character(), from = character(), to = character(), low = numeric(),
+             high = numeric(), low_ticks = numeric(), high_ticks = numeric())
+}

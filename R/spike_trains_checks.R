@@ -1,0 +1,194 @@
+# What a recording must be: the checks behind its constructor.
+
+check_resolution <- function(resolution, call) {
+  check_number(resolution, "resolution", above = 0, call = call)
+}
+
+check_times <- function(time, arg = "time", call = rlang::caller_env()) {
+  # A class may carry another unit (difftime) or another meaning (integer64).
+  if (!is.numeric(time) || is.object(time)) {
+    is <- if (is.object(time) && !is.list(time)) {
+      sprintf("of class %s", class(time)[[1L]])
+    } else {
+      describe(time)
+    }
+    abort_arg(arg, "a numeric vector of seconds", is,
+              if (is.character(time)) "Convert it with `as.numeric()` first.", call = call)
+  }
+  time <- as.double(time)
+  bad <- !is.finite(time)
+  if (any(bad)) {
+    abort_arg(arg, "finite: no NA, NaN or infinite times",
+              sprintf("not, for %s of %s times, the first in row %d (%s)",
+                      commas(sum(bad)), commas(length(bad)), which(bad)[[1L]],
+                      format(time[bad][[1L]])),
+              "Drop these rows first.", call = call)
+  }
+  time
+}
+
+check_tick_range <- function(ticks, resolution, arg, call) {
+  if (length(ticks) == 0L) return(invisible())
+  far <- max(abs(range(ticks)))
+  # From 2^51 on, two ticks may share one double of seconds.
+  lost <- far >= 2^53 || (far >= 2^51 && any(
+    round_to_ticks(ticks_to_seconds(ticks, resolution), resolution) != ticks
+  ))
+  if (lost) {
+    worst <- which.max(abs(ticks))
+    abort_arg(arg, "within 2^53 ticks of zero, and told apart by doubles",
+              sprintf("not, in row %d: %s s, with ticks of %s s", worst,
+                      exact(ticks[[worst]] * resolution), exact(resolution)),
+              "Count time from the start of the recording, or use a coarser `resolution`.",
+              call = call)
+  }
+}
+
+sorted_events <- function(ticks, code) {
+  n <- length(ticks)
+  if (n < 2L) return(TRUE)
+  if (is.unsorted(ticks)) return(FALSE)
+  tie <- ticks[-1L] == ticks[-n]
+  !any(tie & code[-1L] < code[-n])
+}
+
+same_as_previous <- function(ticks, code) {
+  n <- length(ticks)
+  if (n < 2L) return(logical(n))
+  c(FALSE, ticks[-1L] == ticks[-n] & code[-1L] == code[-n])
+}
+
+#' Bounds of the interval in ticks
+#'
+#' @param inside Ticks the default interval has to cover.
+#' @noRd
+check_interval <- function(start, end, inside, resolution, call) {
+  bound <- function(value, arg, default) {
+    if (!is.null(value)) {
+      value <- check_number(value, arg, call = call)
+      return(seconds_to_ticks(value, resolution, arg, call))
+    }
+    if (length(inside) == 0L) {
+      abort_arg(arg, "given, in seconds, when there are no spikes", "NULL", call = call)
+    }
+    default(inside)
+  }
+  bounds <- c(bound(start, "start", min), bound(end, "end", max))
+  if (bounds[[1L]] > bounds[[2L]]) {
+    hint <- if (is.null(start) || is.null(end)) {
+      "A bound that is not given is the first or last spike or trial."
+    }
+    seconds <- exact(ticks_to_seconds(bounds, resolution))
+    abort_arg("start", "at or before `end`",
+              sprintf("%s s, and `end` is %s s", seconds[[1L]], seconds[[2L]]),
+              hint, call = call)
+  }
+  bounds
+}
+
+check_inside <- function(ticks, bounds, arg, resolution, call) {
+  n <- length(ticks)
+  # Sorted, so that the ends tell.
+  if (n == 0L || (ticks[[1L]] >= bounds[[1L]] && ticks[[n]] <= bounds[[2L]])) {
+    return(invisible())
+  }
+  before <- sum(ticks < bounds[[1L]])
+  after <- sum(ticks > bounds[[2L]])
+  seconds <- exact(ticks_to_seconds(c(bounds, ticks[c(1L, n)]), resolution))
+  abort_arg(
+    arg, sprintf("within [`start`, `end`] = [%s, %s] s", seconds[[1L]], seconds[[2L]]),
+    sprintf("not, for %s of %s spikes: %s before `start` and %s after `end`",
+            commas(before + after), commas(n), commas(before), commas(after)),
+    sprintf(paste("Spikes span %s to %s s: widen `start` and `end`, or leave them out",
+                  "and keep a part with `x[time = c(%s, %s)]`."),
+            seconds[[3L]], seconds[[4L]], seconds[[1L]], seconds[[2L]]),
+    call = call
+  )
+}
+
+#' Trials with bounds in ticks, sorted, or NULL
+#' @noRd
+check_trials <- function(trials, resolution, call) {
+  if (is.null(trials)) return(NULL)
+  if (!is.data.frame(trials) || !all(c("start", "end") %in% names(trials))) {
+    abort_arg("trials", "a data frame with the columns `start` and `end` (seconds)",
+              if (is.data.frame(trials)) {
+                sprintf("a data frame with the columns %s",
+                        if (ncol(trials)) toString(names(trials)) else "(none)")
+              } else {
+                describe(trials)
+              }, call = call)
+  }
+  if (nrow(trials) == 0L) {
+    abort_arg("trials", "NULL, or have at least one row", "a data frame without rows",
+              call = call)
+  }
+  start <- seconds_to_ticks(trials[["start"]], resolution, "trials$start", call)
+  end <- seconds_to_ticks(trials[["end"]], resolution, "trials$end", call)
+  label <- if ("trial" %in% names(trials)) trials[["trial"]] else seq_along(start)
+  if (!is.atomic(label) || anyNA(label) || anyDuplicated(label)) {
+    abort_arg("trials$trial", "a label that is not missing and different for each row",
+              if (anyNA(label)) "missing in some rows" else "the same in some rows",
+              call = call)
+  }
+  if (any(end < start)) {
+    bad <- which(end < start)
+    abort_arg("trials", "intervals whose `start` is at or before their `end`",
+              sprintf("reversed in %s of %s rows, the first in row %d (%s to %s s)",
+                      commas(length(bad)), commas(length(start)), bad[[1L]],
+                      exact(trials[["start"]][[bad[[1L]]]]),
+                      exact(trials[["end"]][[bad[[1L]]]])), call = call)
+  }
+  o <- order(start, end)
+  start <- start[o]
+  end <- end[o]
+  label <- label[o]
+  n <- length(start)
+  clash <- which(start[-1L] < end[-n] | start[-1L] == start[-n])
+  if (length(clash)) {
+    k <- clash[[1L]]
+    seconds <- exact(ticks_to_seconds(c(start[k], end[k], start[k + 1L], end[k + 1L]),
+                                      resolution))
+    abort_arg("trials", "intervals that do not overlap",
+              sprintf("overlapping %s, first trial %s (%s to %s s) with trial %s (%s to %s s)",
+                      times_text(length(clash)), format(label[[k]]), seconds[[1L]],
+                      seconds[[2L]], format(label[[k + 1L]]), seconds[[3L]], seconds[[4L]]),
+              "Trials may touch, but not share more than that tick.", call = call)
+  }
+  data.frame(trial = label, start = start, end = end)
+}
+
+times_text <- function(n) if (n == 1L) "once" else paste(commas(n), "times")
+
+check_trials_inside <- function(trials, bounds, resolution, call) {
+  if (is.null(trials)) return(invisible())
+  out <- trials$start < bounds[[1L]] | trials$end > bounds[[2L]]
+  if (any(out)) {
+    seconds <- exact(ticks_to_seconds(bounds, resolution))
+    abort_arg("trials", sprintf("within [`start`, `end`] = [%s, %s] s", seconds[[1L]],
+                                seconds[[2L]]),
+              sprintf("not, for %s of %s trials", commas(sum(out)), commas(length(out))),
+              "Widen `start` and `end`, or leave them out.", call = call)
+  }
+}
+
+#' Error unless `x` is a sound spike_trains object
+#' @noRd
+check_spike_trains <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  if (!inherits(x, "spike_trains")) {
+    abort_arg(arg, "a spike_trains object", describe(x),
+              "Make one with `spike_trains()`, `as_spike_trains()` or `read_spikes()`.",
+              call = call)
+  }
+  # Foreign code can change a data frame behind our back; a wrong order would give a
+  # wrong count without a word.
+  sound <- is.double(.subset2(x, "time")) && is.factor(.subset2(x, "unit")) &&
+    !is.unsorted(.subset2(x, "time")) && !anyNA(.subset2(x, "unit")) &&
+    is.double(attr(x, "resolution", exact = TRUE)) &&
+    is.double(attr(x, "start", exact = TRUE)) && is.double(attr(x, "end", exact = TRUE))
+  if (!sound) {
+    abort_arg(arg, "a sound spike_trains object", "one that was changed by hand",
+              "Rebuild it: `as_spike_trains(as.data.frame(x))`.", call = call)
+  }
+  invisible(x)
+}

@@ -1,0 +1,111 @@
+# The clock of a recording: seconds to ticks and back.
+
+#' Ticks in a second when that is a whole number, else NA
+#' @noRd
+tick_rate <- function(resolution) {
+  rate <- round(1 / resolution)
+  if (rate >= 1 && abs(rate * resolution - 1) <= 1e-9) rate else NA_real_
+}
+
+ticks_to_seconds <- function(ticks, resolution) {
+  rate <- tick_rate(resolution)
+  # Dividing by a whole rate gives the double nearest to the decimal time (1.38056);
+  # multiplying by 1e-6, which no double holds exactly, does not.
+  if (is.na(rate)) ticks * resolution else ticks / rate
+}
+
+#' Ticks as real numbers, not yet rounded
+#'
+#' @param per_second How many units of `value` make a second.
+#' @noRd
+raw_ticks <- function(value, resolution, per_second = 1) {
+  value <- as.double(value)
+  rate <- tick_rate(resolution)
+  if (is.na(rate)) return(value / (resolution * per_second))
+  # Whole factors are exact, so 1380.56 ms is 1380560 ticks and nothing near it.
+  if (rate %% per_second == 0) return(value * (rate / per_second))
+  if (per_second %% rate == 0) return(value / (per_second / rate))
+  value * rate / per_second
+}
+
+#' Nearest tick of each time; ties go to the even tick
+#' @noRd
+round_to_ticks <- function(time, resolution, per_second = 1) {
+  round(raw_ticks(time, resolution, per_second))
+}
+
+#' Ticks of bounds that must lie on the clock
+#'
+#' @param value Seconds; finite.
+#' @return Whole doubles. Error unless each is a whole number of ticks to within 1e-9
+#'   relative, and below 2^53 in size.
+#' @noRd
+seconds_to_ticks <- function(value, resolution, arg = rlang::caller_arg(value),
+                             call = rlang::caller_env()) {
+  if (!is.numeric(value) || is.object(value) || !all(is.finite(value))) {
+    abort_arg(arg, "finite and in seconds", describe(value), call = call)
+  }
+  raw <- raw_ticks(value, resolution)
+  ticks <- round(raw)
+  size <- abs(ticks)
+  if (any(size >= 2^53)) {
+    abort_arg(arg, "within 2^53 ticks of zero",
+              sprintf("%s s, with ticks of %s s", exact(value[size >= 2^53][[1L]]),
+                      exact(resolution)),
+              "Give seconds, or use a coarser `resolution`.", call = call)
+  }
+  # A relative bound alone would let half a tick pass beyond 5e8 ticks. What rounding
+  # of the double itself can do is always forgiven.
+  slack <- pmin(1e-9 * pmax(1, size), 1e-3)
+  off <- abs(raw - ticks) > pmax(slack, 4 * .Machine$double.eps * size)
+  if (any(off)) {
+    first <- which(off)[[1L]]
+    abort_arg(arg, sprintf("a whole number of ticks of %s s", exact(resolution)),
+              sprintf("%s s, which is %s ticks", exact(value[[first]]), exact(raw[[first]])),
+              "Round it, or make the spike trains with a finer `resolution`.", call = call)
+  }
+  ticks + 0  # turns -0 into 0
+}
+
+#' A number with as many digits as it needs
+#' @noRd
+exact <- function(v) {
+  vapply(v, \(one) format(one, digits = 15, scientific = one != 0 && abs(one) < 1e-4),
+         character(1))
+}
+
+#' Ticks of the spikes of `x`
+#' @noRd
+train_ticks <- function(x) {
+  round_to_ticks(.subset2(x, "time"), attr(x, "resolution", exact = TRUE))
+}
+
+#' First and last tick of the observation interval
+#' @noRd
+interval_ticks <- function(x) {
+  round_to_ticks(c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE)),
+                 attr(x, "resolution", exact = TRUE))
+}
+
+#' Trials with their bounds in ticks, or NULL
+#' @noRd
+trial_ticks <- function(x) {
+  trials <- attr(x, "trials", exact = TRUE)
+  if (is.null(trials)) return(NULL)
+  resolution <- attr(x, "resolution", exact = TRUE)
+  trials$start <- round_to_ticks(trials$start, resolution)
+  trials$end <- round_to_ticks(trials$end, resolution)
+  trials
+}
+
+#' For each spike the row of its trial, NA outside all; all 1 without trials
+#' @noRd
+trial_of <- function(x) {
+  trials <- trial_ticks(x)
+  if (is.null(trials)) return(rep(1L, nrow(x)))
+  ticks <- train_ticks(x)
+  at <- findInterval(ticks, trials$start)
+  at[at == 0L] <- NA_integer_
+  at[!is.na(at) & ticks > trials$end[at]] <- NA_integer_
+  at
+}
