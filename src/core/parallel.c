@@ -286,7 +286,7 @@ static void work_together(loop *l, int threads)
                 break;
             syn_status status = l->body(l->context, item, worker);
             if (status != SYN_OK) {
-#pragma omp critical(syn_parallel_failure)
+#pragma omp critical
                 {
                     if (l->status == SYN_OK || item < l->failed_at) {
                         l->status = status;

@@ -1,0 +1,115 @@
+# Episodes written down by hand or mined elsewhere, and counting them.
+
+#' Write down an episode
+#'
+#' Makes an episode by hand, to count it with [count_episodes()] or look for it with
+#' [episode_occurrences()]. Several are joined by `c()`.
+#'
+#' @param units Units in order of firing: a character or numeric vector or a factor.
+#'   Units may repeat.
+#' @param low,high Bounds in seconds of the delay before each unit but the first, so one
+#'   fewer than units, or a single number for all. A delay `d` has `low < d <= high`, with
+#'   `0 <= low < high`.
+#' @return An `episodes` table of one row, as [mine_episodes()] gives it, whose count and
+#'   support are `NA`.
+#' @section Errors:
+#' Errors have the class `synfire_error_argument`.
+#' @examples
+#' c(
+#'   episode(c("A", "B", "C"), low = 0.005, high = 0.010),
+#'   episode(c("A", "A"), low = 0, high = 0.005)
+#' )
+#' @export
+episode <- function(units, low, high) {
+  if (missing(units)) abort_arg("units", "units in order of firing", "missing")
+  if (is.factor(units) || is.numeric(units)) units <- as.character(units)
+  if (!is.character(units) || length(units) == 0L || anyNA(units)) {
+    abort_arg("units", "at least one unit, none of them missing", describe(units))
+  }
+  edges <- length(units) - 1L
+  if (edges == 0L) {
+    low <- high <- numeric()
+  } else {
+    low <- check_edges(low, "low", edges)
+    high <- check_edges(high, "high", edges)
+    bad <- which(low < 0 | low >= high)
+    if (length(bad)) {
+      k <- bad[[1L]]
+      abort_arg("low", "at least 0 and below `high`",
+                paste0(format(low[[k]]), " before unit ", k + 1L, ", where `high` is ",
+                       format(high[[k]])))
+    }
+  }
+  new_episodes(list(
+    episode = episode_text(list(units), list(low), list(high)), size = length(units),
+    count = NA_integer_, support = NA_real_, units = list(enc2utf8(units)),
+    low = list(low), high = list(high)
+  ), list())
+}
+
+check_edges <- function(x, arg, edges, call = rlang::caller_env()) {
+  ok <- !missing(x) && is.numeric(x) && all(is.finite(x)) && length(x) %in% c(1L, edges)
+  if (!ok) {
+    abort_arg(arg, paste0("one number of seconds, or ", edges, ", one before each unit ",
+                          "but the first"),
+              if (missing(x)) "missing" else describe(x), call = call)
+  }
+  rep_len(as.double(x), edges)
+}
+
+#' Count given episodes in a recording
+#'
+#' Counts the non-overlapped occurrences of chosen episodes, such as those mined from
+#' another recording or written down with [episode()]; [mine_episodes()] defines the
+#' count.
+#'
+#' @inheritParams mine_episodes
+#' @param episodes An `episodes` table from [mine_episodes()] or [episode()]. Bounds must
+#'   be whole ticks of this recording.
+#' @return The table `episodes`, in the same order, with `count` and `support` in `x`.
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`; a unit that is none
+#' of the recording is one of them, a unit that is silent has count 0.
+#' @inherit mine_episodes references
+#' @examples
+#' x <- spike_trains(c(0.001, 0.004, 0.020, 0.024), c("A", "B", "A", "B"))
+#' count_episodes(x, episode(c("A", "B"), low = 0, high = 0.005))
+#' @export
+count_episodes <- function(x, episodes, threads = NULL) {
+  call <- match.call()
+  x <- as_spike_trains(x)
+  codes <- episode_codes(episodes, x)
+  threads <- check_threads(threads)
+  events <- mining_events(x)
+  count <- .Call(r_count_episodes, events, codes$units, codes$low, codes$high, threads)
+  count <- finish_status(count, "counting these episodes",
+                         "Count fewer episodes at a time.", limit_of = "spikes")
+  columns <- as.list(episodes)[episode_columns]
+  columns$count <- count
+  columns$support <- count / max(1, sum(!is.na(events$trial)))
+  new_episodes(columns, list(recording = x, threads = threads, call = call))
+}
+
+#' Unit codes and tick bounds of a table of episodes
+#' @noRd
+episode_codes <- function(episodes, x, call = rlang::caller_env()) {
+  if (missing(episodes) || !inherits(episodes, "episodes")) {
+    abort_arg("episodes", "an `episodes` table",
+              if (missing(episodes)) "missing" else describe(episodes),
+              "Make one with `mine_episodes()` or `episode()`.", call = call)
+  }
+  check_units_known(unlist(episodes$units), x, call)
+  edges <- lengths(episodes$low)
+  bounds <- check_bounds(unlist(episodes$low), unlist(episodes$high), "episodes",
+                         attr(x, "resolution"), call)
+  edge_of <- factor(rep(seq_along(edges), edges), seq_along(edges))
+  list(
+    units = lapply(episodes$units, match, levels(x$unit)),
+    low = unname(split(as.double(bounds$low), edge_of)),
+    high = unname(split(as.double(bounds$high), edge_of))
+  )
+}
+
+check_units_known <- function(units, x, call) {
+  if (length(units)) check_units(units, x, "episodes", call)
+}

@@ -1,0 +1,134 @@
+# Where episodes occur, and with which delays.
+
+#' Find where episodes occur
+#'
+#' @inheritParams count_episodes
+#' @param which `"nonoverlapped"` for the occurrences that are counted: going forward in
+#'   time, each the first to end after the one before has ended, and starting as late as
+#'   it can. `"all"` for every occurrence, overlapping or not.
+#' @param max_occurrences Most occurrences to return, of all episodes together. There is
+#'   an error when there are more: in a burst the number of all occurrences grows with
+#'   the power of the episode's size.
+#' @return A data frame of class `episode_occurrences` with a row for each occurrence:
+#'   \describe{
+#'     \item{episode}{name of the episode}
+#'     \item{occurrence}{number of the occurrence, from 1 within its episode}
+#'     \item{trial}{label of the trial; `NA` in recordings without trials}
+#'     \item{start, end}{times of the first and last spike, in seconds}
+#'     \item{times}{list of numeric vectors, the time of each unit's spike, in seconds}
+#'   }
+#'   The attributes `episodes` and `recording` hold what was looked for and where.
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`; more occurrences than
+#' `max_occurrences` give `synfire_error_too_large`.
+#' @inherit mine_episodes references
+#' @examples
+#' x <- spike_trains(c(0.001, 0.004, 0.020, 0.024), c("A", "B", "A", "B"))
+#' episode_occurrences(x, episode(c("A", "B"), low = 0, high = 0.005))
+#' @export
+episode_occurrences <- function(x, episodes, which = c("nonoverlapped", "all"),
+                                max_occurrences = 1e6) {
+  x <- as_spike_trains(x)
+  codes <- episode_codes(episodes, x)
+  which <- rlang::arg_match(which)
+  max_occurrences <- check_count(max_occurrences, max = .Machine$integer.max)
+  rows <- .Call(r_episode_occurrences, mining_events(x), codes$units, codes$low,
+                codes$high, which == "all", max_occurrences)
+  rows <- finish_status(
+    rows, "listing these occurrences",
+    "Raise `max_occurrences`, choose fewer episodes, or `which = \"nonoverlapped\"`.",
+    limit_of = "occurrences"
+  )
+  n <- vapply(rows, ncol, 0L)
+  first <- unlist(lapply(rows, \(m) m[1L, ]))
+  last <- unlist(lapply(rows, \(m) m[nrow(m), ]))
+  trials <- attr(x, "trials")
+  structure(
+    list(
+      episode = rep(episodes$episode, n), occurrence = sequence(n),
+      trial = if (is.null(trials)) rep(NA, length(first)) else trials$trial[trial_of(x)[first]],
+      start = x$time[first], end = x$time[last],
+      times = unlist(lapply(rows, \(m) lapply(seq_len(ncol(m)), \(i) x$time[m[, i]])),
+                     recursive = FALSE) %||% list()
+    ),
+    row.names = .set_row_names(length(first)),
+    class = c("episode_occurrences", "data.frame"), episodes = episodes, recording = x
+  )
+}
+
+#' @export
+print.episode_occurrences <- function(x, n = 10, ...) {
+  cat(sprintf("# %s occurrences of %d episode%s\n", commas(nrow(x)),
+              length(unique(x$episode)), if (length(unique(x$episode)) == 1L) "" else "s"))
+  if (nrow(x) > 0L) {
+    shown <- utils::head(as.data.frame(x)[c("occurrence", "trial", "start", "end", "episode")], n)
+    if (all(is.na(shown$trial))) shown$trial <- NULL
+    print_left(shown)
+    if (nrow(x) > n) cat(sprintf("... and %s more\n", commas(nrow(x) - n)))
+  }
+  invisible(x)
+}
+
+#' @export
+as.data.frame.episode_occurrences <- function(x, ...) {
+  structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
+}
+
+#' Delays between the units of episodes
+#'
+#' Histograms of the delays that the counted occurrences of an episode really have, one
+#' for each step of the episode. A delay that the circuit fixes shows as a peak; one that
+#' comes about by chance spreads over its interval, with a slope where units fire so often
+#' that a shorter delay is found first.
+#'
+#' @inheritParams count_episodes
+#' @param bins Number of bins an interval is cut into.
+#' @return A data frame of class `episode_lags` with a row for each bin of each step:
+#'   \describe{
+#'     \item{episode}{name of the episode}
+#'     \item{edge}{number of the step, from 1}
+#'     \item{from, to}{units before and after the step}
+#'     \item{lag_low, lag_high}{bounds of the bin in seconds; the delay is above the
+#'       first and at most the second}
+#'     \item{count}{non-overlapped occurrences, each starting as late as it can, with
+#'       such a delay}
+#'   }
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`.
+#' @seealso [episode_occurrences()]
+#' @examples
+#' x <- spike_trains(c(0.001, 0.004, 0.020, 0.024), c("A", "B", "A", "B"))
+#' episode_lags(x, episode(c("A", "B"), low = 0, high = 0.005), bins = 5)
+#' @export
+episode_lags <- function(x, episodes, bins = 20) {
+  x <- as_spike_trains(x)
+  episode_codes(episodes, x)
+  bins <- check_count(bins, max = 1e6)
+  found <- episode_occurrences(x, episodes, max_occurrences = .Machine$integer.max)
+  resolution <- attr(x, "resolution")
+  at <- split(found$times, factor(found$episode, unique(episodes$episode)))
+  parts <- lapply(which(episodes$size > 1L), function(i) {
+    times <- at[[episodes$episode[[i]]]]
+    ticks <- matrix(round_to_ticks(unlist(times), resolution), nrow = episodes$size[[i]])
+    lapply(seq_len(episodes$size[[i]] - 1L), function(k) {
+      bounds <- seconds_to_ticks(c(episodes$low[[i]][[k]], episodes$high[[i]][[k]]),
+                                 resolution, "episodes")
+      lag <- ticks[k + 1L, ] - ticks[k, ]
+      # Whole ticks decide the bin: the smallest b with lag <= low + b * width.
+      bin <- ceiling((lag - bounds[[1L]]) * bins / diff(bounds))
+      edges <- ticks_to_seconds(bounds[[1L]], resolution) +
+        seq(0, bins) * (diff(bounds) * resolution) / bins
+      data.frame(
+        episode = episodes$episode[[i]], edge = k, from = episodes$units[[i]][[k]],
+        to = episodes$units[[i]][[k + 1L]], lag_low = edges[-(bins + 1)],
+        lag_high = edges[-1L], count = tabulate(bin, bins)
+      )
+    })
+  })
+  none <- data.frame(episode = character(), edge = integer(), from = character(),
+                     to = character(), lag_low = numeric(), lag_high = numeric(),
+                     count = integer())
+  out <- do.call(rbind, c(list(none), unlist(parts, recursive = FALSE)))
+  class(out) <- c("episode_lags", "data.frame")
+  out
+}

@@ -1,0 +1,257 @@
+# Mining frequent serial episodes.
+
+#' Find frequent serial episodes
+#'
+#' An episode is a chain of units with a delay interval between each and the next: A, then
+#' B more than 5 and at most 10 ms later, then C. `mine_episodes()` finds all episodes
+#' that occur at least `min_count` times without overlapping, size by size.
+#'
+#' # What is counted
+#' An occurrence of an episode is one spike per unit, with every delay `d` between
+#' neighbouring spikes satisfying `low < d <= high`. Two occurrences do not overlap when
+#' one ends strictly before the other starts. `count` is the largest number of pairwise
+#' non-overlapped occurrences, and `support` is `count` divided by the number of spikes
+#' mined. No occurrence crosses from one trial into another; spikes outside all trials
+#' are left out. Units may repeat within an episode. The engines agree to the last digit.
+#'
+#' Delays are compared as whole ticks of the recording's `resolution`, never as floating
+#' point numbers.
+#'
+#' # Engines
+#' * `"window"` keeps an episode as the list of its valid ends, each with the latest
+#'   possible start. The newest valid predecessor always suffices, so one pass over the
+#'   list counts all units that may follow; with few units, from a table of next
+#'   occurrences in vector registers.
+#' * `"state"` is the published CPU algorithm: a state machine with waiting lists per
+#'   candidate (Algorithm 1 of Cao et al. 2011), repaired for equal time stamps.
+#' * `"two-pass"` eliminates candidates by the upper bound of the same paper (PreElim)
+#'   first.
+#' * `"auto"` is `"window"`, the fastest in every measurement so far.
+#'
+#' # Memory
+#' The lists of one size are kept while they fit in `max_memory`; beyond that they are
+#' made anew when needed, which takes longer and gives the same table. There is an error
+#' when the episodes themselves do not fit. A search that is sure to take more than a
+#' gigabyte says so before it starts.
+#'
+#' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
+#' @param min_count Least number of non-overlapped occurrences, a whole number from 1.
+#'   Give this or `min_support`.
+#' @param intervals Delay intervals, in seconds: `c(low, high)`, or a matrix or data frame
+#'   with the columns low and high and a row for each interval. `0 <= low < high`; bounds
+#'   must be whole ticks. Intervals may overlap, but not repeat.
+#' @param max_size Largest number of units in an episode, or `Inf`.
+#' @param min_support Least support, above 0 and at most 1, in place of `min_count`.
+#' @param units Units to mine, by name; `NULL` for all.
+#' @param target `"frequent"` for all frequent episodes, `"closed"` for those that no
+#'   frequent episode one unit longer contains with the same count, `"maximal"` for those
+#'   that no frequent episode one unit longer contains at all. An episode contains
+#'   another when it begins or ends with it. Both are judged among the sizes mined.
+#' @param top Keep this many episodes of each size, those with the highest counts;
+#'   `NULL` for all.
+#' @param engine `"auto"`, `"window"`, `"state"` or `"two-pass"`, see Engines.
+#' @param threads Number of threads; `NULL` for all that this process may use.
+#' @param max_memory Bytes the search may hold.
+#'
+#' @return A data frame of class `episodes` with a row for each episode, sorted by size,
+#'   decreasing count and name:
+#'   \describe{
+#'     \item{episode}{its name, such as `A -(0.005,0.01]-> B`, bounds in seconds}
+#'     \item{size}{number of units}
+#'     \item{count}{non-overlapped occurrences}
+#'     \item{support}{count divided by the number of spikes mined}
+#'     \item{units}{list of character vectors, the units in order}
+#'     \item{low, high}{lists of numeric vectors, the bounds in seconds of the delay
+#'       before each unit but the first}
+#'   }
+#'   Attributes: `recording` (what was mined), `intervals`, `min_count`, `levels` (a data
+#'   frame with the candidates counted, eliminated and found at each size), `engine`,
+#'   `threads`, `elapsed` (s), `peak_memory` (bytes) and `call`.
+#'
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`; results or work
+#' beyond `max_memory` give `synfire_error_budget`.
+#'
+#' @references
+#' Cao Y, Patnaik D, Ponce S, Archuleta J, Butler P, Feng W, Ramakrishnan N (2011).
+#' Parallel mining of neuronal spike streams on graphics processing units.
+#' *International Journal of Parallel Programming*, 40, 605-632.
+#' \doi{10.1007/s10766-011-0181-6}
+#'
+#' Patnaik D, Sastry PS, Unnikrishnan KP (2008). Inferring neuronal network connectivity
+#' from spike data: a temporal data mining approach. *Scientific Programming*, 16,
+#' 49-77. \doi{10.3233/SPR-2008-0242}
+#'
+#' @seealso [count_episodes()] for given episodes, [episode_occurrences()] for where they
+#'   occur, [episode_lags()] for their delays, [autoplot.episodes()] for pictures,
+#'   `vignette("episodes")` and `vignette("definitions")`.
+#' @examples
+#' set.seed(1)
+#' x <- simulate_sym26(duration = 10)
+#' found <- mine_episodes(x, min_count = 40, intervals = rbind(
+#'   c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015)
+#' ), threads = 2)
+#' found
+#' summary(found)
+#' found[found$size == max(found$size), ]
+#' @export
+mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
+                          min_support = NULL, units = NULL,
+                          target = c("frequent", "closed", "maximal"), top = NULL,
+                          engine = c("auto", "window", "state", "two-pass"),
+                          threads = NULL, max_memory = 4e9) {
+  call <- match.call()
+  if (missing(x)) abort_arg("x", "a recording", "missing")
+  if (missing(intervals)) {
+    abort_arg("intervals", "delay intervals in seconds", "missing",
+              "For delays of 5 to 10 ms, `intervals = c(0.005, 0.010)`.")
+  }
+  x <- as_spike_trains(x)
+  if (!is.null(units)) x <- x[unit = check_units(units, x)]
+  resolution <- attr(x, "resolution")
+  intervals <- check_intervals(intervals, resolution)
+  events <- mining_events(x)
+  min_count <- check_min_count(min_count, min_support, sum(!is.na(events$trial)))
+  max_size <- check_count(max_size, infinite = TRUE)
+  target <- rlang::arg_match(target)
+  if (!is.null(top)) top <- check_count(top)
+  engine <- rlang::arg_match(engine)
+  if (engine == "auto") engine <- "window"
+  threads <- check_threads(threads)
+  max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
+
+  announce_memory(length(events$tick), nrow(intervals$seconds), events$units, threads,
+                  max_memory)
+
+  started <- proc.time()[["elapsed"]]
+  mined <- .Call(
+    r_mine_episodes, events, intervals$ticks,
+    list(enc2utf8(levels(x$unit)), intervals$seconds[, "low"], intervals$seconds[, "high"],
+         arrow_text(intervals$seconds[, "low"], intervals$seconds[, "high"])),
+    c(min(min_count, .Machine$integer.max), min(max_size, .Machine$integer.max),
+      match(engine, c("state", "two-pass", "window")) - 1, threads, max_memory,
+      c(frequent = 3, closed = 2, maximal = 1)[[target]])
+  )
+  mined <- finish_status(
+    mined, "mining these episodes",
+    "Raise `min_count`, lower `max_size`, or mine fewer `units`.", limit_of = "spikes"
+  )
+  columns <- mined[c("episode", "size", "count")]
+  columns$support <- mined$count / max(1, sum(!is.na(events$trial)))
+  columns <- c(columns, mined[c("units", "low", "high")])
+  found <- new_episodes(columns, list(
+    recording = x, intervals = intervals$seconds, min_count = min_count,
+    levels = data.frame(
+      size = seq_along(mined$levels$frequent), candidates = mined$levels$candidates,
+      eliminated = mined$levels$eliminated, frequent = mined$levels$frequent
+    ),
+    target = target, engine = engine, threads = threads,
+    elapsed = proc.time()[["elapsed"]] - started,
+    peak_memory = mined$levels$peak_memory, call = call
+  ))
+  top_episodes(sort_episodes(found), top)
+}
+
+sort_episodes <- function(x) {
+  o <- order(x$size, -x$count, x$episode, method = "radix")
+  if (is.unsorted(o)) x[o, ] else x
+}
+
+#' The first `top` rows of each size of a sorted table
+#' @noRd
+top_episodes <- function(x, top) {
+  if (is.null(top)) return(x)
+  x[sequence(rle(x$size)$lengths) <= top, ]
+}
+
+#' Say what a big search takes before it starts
+#'
+#' What is certain: windows, buffers and the table of next occurrences. The lists of
+#' episodes come on top and depend on what is found.
+#' @noRd
+announce_memory <- function(spikes, intervals, units, threads, max_memory) {
+  certain <- spikes * (8 * intervals + 8 * threads + 64 * intervals * ceiling(units / 32))
+  certain <- min(certain, max_memory)
+  if (certain < 1e9) return(invisible())
+  cli::cli_inform(
+    c(i = paste("Mining {commas(spikes)} spikes takes at least {bytes_text(certain)} of memory,",
+                "and at most {bytes_text(max_memory)}.")),
+    class = "synfire_message_memory"
+  )
+}
+
+#' The spikes as the C entries take them
+#' @noRd
+mining_events <- function(x) {
+  list(tick = train_ticks(x), unit = as.integer(x$unit), trial = trial_of(x),
+       units = nlevels(x$unit))
+}
+
+# ---- Checks --------------------------------------------------------------------------
+
+#' Intervals as a matrix of seconds and a list of tick bounds
+#' @noRd
+check_intervals <- function(intervals, resolution, call = rlang::caller_env()) {
+  must <- "c(low, high) in seconds, or a matrix with the columns low and high"
+  seconds <- if (is.data.frame(intervals)) as.matrix(intervals) else intervals
+  if (!is.numeric(seconds)) abort_arg("intervals", must, describe(intervals), call = call)
+  if (is.null(dim(seconds)) && length(seconds) == 2L) seconds <- matrix(seconds, 1L)
+  if (!is.matrix(seconds) || ncol(seconds) != 2L || nrow(seconds) == 0L) {
+    is <- if (is.matrix(seconds)) sprintf("a matrix of %d x %d", nrow(seconds), ncol(seconds))
+    abort_arg("intervals", must, is %||% describe(intervals), call = call)
+  }
+  dimnames(seconds) <- list(NULL, c("low", "high"))
+  ticks <- check_bounds(seconds[, 1L], seconds[, 2L], "intervals", resolution, call)
+  again <- which(duplicated(data.frame(ticks)))
+  if (length(again)) {
+    abort_arg("intervals", "different from each other",
+              sprintf("the same in row %d as in an earlier row", again[[1L]]), call = call)
+  }
+  list(seconds = seconds, ticks = ticks)
+}
+
+#' Bounds of delays in ticks: 0 <= low < high
+#' @noRd
+check_bounds <- function(low, high, arg, resolution, call) {
+  must <- "intervals with 0 <= low < high, in seconds"
+  bad <- which(!is.finite(low) | !is.finite(high) | low < 0 | low >= high)
+  if (length(bad)) {
+    k <- bad[[1L]]
+    hint <- if (isTRUE(low[[k]] > high[[k]])) "The lower bound comes first."
+    abort_arg(arg, must, paste0("(", format(low[[k]]), ", ", format(high[[k]]),
+                                "] in interval ", k), hint, call = call)
+  }
+  list(low = seconds_to_ticks(low, resolution, arg, call),
+       high = seconds_to_ticks(high, resolution, arg, call))
+}
+
+check_min_count <- function(min_count, min_support, events, call = rlang::caller_env()) {
+  if (is.null(min_count) == is.null(min_support)) {
+    abort_arg("min_count", "given, or else `min_support`",
+              if (is.null(min_count)) "missing, and so is `min_support`"
+              else "given together with `min_support`", call = call)
+  }
+  if (!is.null(min_count)) return(check_count(min_count, "min_count", call = call))
+  check_number(min_support, "min_support", max = 1, above = 0, call = call)
+  # The least count whose quotient reaches min_support, as the quotient is computed.
+  count <- max(1, ceiling(min_support * events) - 1)
+  while (count / max(1, events) < min_support) count <- count + 1
+  count
+}
+
+#' Unit names that occur among the levels of x
+#' @noRd
+check_units <- function(units, x, arg = rlang::caller_arg(units),
+                        call = rlang::caller_env()) {
+  if (is.factor(units) || is.numeric(units)) units <- as.character(units)
+  if (!is.character(units) || length(units) == 0L || anyNA(units)) {
+    abort_arg(arg, "names of units", describe(units), call = call)
+  }
+  unknown <- setdiff(units, levels(x$unit))
+  if (length(unknown)) {
+    abort_arg(arg, "names of units of the recording",
+              paste0("\"", unknown[[1L]], "\", which is none"),
+              paste0("Its units are ", some(levels(x$unit)), "."), call = call)
+  }
+  unique(units)
+}

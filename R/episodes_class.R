@@ -1,0 +1,146 @@
+# The table that holds episodes: its names, printing and subsetting.
+
+episode_columns <- c("episode", "size", "count", "support", "units", "low", "high")
+
+#' @param columns List of the columns, in order.
+#' @param about Attributes that say where they come from.
+#' @noRd
+new_episodes <- function(columns, about) {
+  n <- length(columns$episode)
+  x <- structure(columns, names = episode_columns, row.names = .set_row_names(n),
+                 class = c("episodes", "data.frame"))
+  attributes(x)[names(about)] <- about
+  x
+}
+
+arrow_text <- function(low, high) {
+  sprintf(" -(%s,%s]-> ", exact(low), exact(high))
+}
+
+episode_text <- function(units, low, high) {
+  mapply(function(units, low, high) {
+    paste0(units, c(arrow_text(low, high), ""), collapse = "")
+  }, units, low, high, USE.NAMES = FALSE)
+}
+
+about_episodes <- c("recording", "intervals", "min_count", "levels", "target", "engine",
+                    "threads", "elapsed", "peak_memory", "call")
+
+#' @export
+`[.episodes` <- function(x, ...) {
+  out <- NextMethod()
+  if (!is.data.frame(out) || !all(episode_columns %in% names(out))) {
+    if (is.data.frame(out)) class(out) <- setdiff(class(out), "episodes")
+    return(out)
+  }
+  kept <- intersect(about_episodes, names(attributes(x)))
+  attributes(out)[kept] <- attributes(x)[kept]
+  if (is.numeric(attr(out, "row.names"))) attr(out, "row.names") <- .set_row_names(nrow(out))
+  out
+}
+
+#' @export
+c.episodes <- function(...) {
+  parts <- list(...)
+  other <- which(!vapply(parts, inherits, NA, "episodes"))
+  if (length(other)) {
+    abort_arg("...", "`episodes` tables", describe(parts[[other[[1L]]]]))
+  }
+  columns <- lapply(episode_columns, function(name) {
+    unlist(lapply(parts, `[[`, name), recursive = FALSE, use.names = FALSE)
+  })
+  new_episodes(stats::setNames(columns, episode_columns), list())
+}
+
+#' @export
+as.data.frame.episodes <- function(x, ...) {
+  structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
+}
+
+#' @export
+format.episodes <- function(x, ...) {
+  if (nrow(x) == 0L) return(character())
+  sprintf("%s  (%s times)", x$episode, ifelse(is.na(x$count), "?", x$count))
+}
+
+#' @export
+print.episodes <- function(x, n = 10, ...) {
+  cat(episodes_title(x), sep = "\n")
+  if (nrow(x) > 0L) {
+    # The longest episodes are what one looks for; the table itself starts with units.
+    o <- utils::head(order(-x$size, -x$count, x$episode, method = "radix"), n)
+    shown <- data.frame(size = x$size[o], count = x$count[o],
+                        support = signif(x$support[o], 3), episode = short_names(x, o))
+    print_left(shown)
+    left <- nrow(x) - length(o)
+    if (left > 0L) {
+      cat(sprintf("... and %s more (longest first here, shortest first in the table)\n",
+                  commas(left)))
+    }
+  }
+  invisible(x)
+}
+
+#' Names for the screen: one interval for all stands in the title
+#' @noRd
+short_names <- function(x, rows) {
+  if (NROW(attr(x, "intervals")) != 1L) return(x$episode[rows])
+  vapply(x$units[rows], paste, "", collapse = " -> ")
+}
+
+#' Print a data frame with its last column, text, left-aligned and cut to the screen
+#' @noRd
+print_left <- function(shown) {
+  last <- ncol(shown)
+  others <- utils::capture.output(print(shown[-last], row.names = FALSE))
+  text <- c(names(shown)[[last]], shown[[last]])
+  room <- max(20L, getOption("width") - max(nchar(others)) - 2L)
+  cat(paste0(others, "  ", cli::ansi_strtrim(text, room)), sep = "\n")
+}
+
+episodes_title <- function(x) {
+  sizes <- range(x$size, 0L, na.rm = TRUE)[[2L]]
+  kind <- attr(x, "target") %||% "given"
+  if (is.null(attr(x, "min_count"))) {
+    return(sprintf("# %d episode%s", nrow(x), if (nrow(x) == 1L) "" else "s"))
+  }
+  intervals <- attr(x, "intervals")
+  c(sprintf("# %s %s episodes of up to %d units, at least %s occurrences each",
+            commas(nrow(x)), kind, sizes,
+            commas(attr(x, "min_count"))),
+    sprintf("# delays in s: %s", some(sprintf("(%s,%s]", exact(intervals[, 1L]),
+                                                 exact(intervals[, 2L])))))
+}
+
+#' @export
+summary.episodes <- function(object, ...) {
+  sizes <- sort(unique(object$size))
+  each <- split(object$count, factor(object$size, sizes))
+  by_size <- data.frame(
+    size = sizes, episodes = lengths(each, use.names = FALSE),
+    least = vapply(each, min, 0L, USE.NAMES = FALSE),
+    median = vapply(each, stats::median, 0, USE.NAMES = FALSE),
+    most = vapply(each, max, 0L, USE.NAMES = FALSE)
+  )
+  structure(
+    list(title = episodes_title(object), by_size = by_size, levels = attr(object, "levels"),
+         engine = attr(object, "engine"), threads = attr(object, "threads"),
+         elapsed = attr(object, "elapsed"), peak_memory = attr(object, "peak_memory")),
+    class = "summary.episodes"
+  )
+}
+
+#' @export
+print.summary.episodes <- function(x, ...) {
+  cat(x$title, sep = "\n")
+  cat("\nCounts by size\n")
+  print(x$by_size, row.names = FALSE)
+  if (!is.null(x$levels)) {
+    cat("\nSearch\n")
+    print(x$levels, row.names = FALSE)
+    cat(sprintf("\nengine \"%s\", %d thread%s, %s s, %s at most\n", x$engine, x$threads,
+                if (x$threads == 1L) "" else "s", format(x$elapsed, digits = 3),
+                bytes_text(x$peak_memory)))
+  }
+  invisible(x)
+}

@@ -1,0 +1,40 @@
+/* Memory handed out in order from large chunks and given back all at once. */
+#ifndef SYN_ARENA_H
+#define SYN_ARENA_H
+
+#include <stddef.h>
+
+typedef struct syn_chunk {
+    struct syn_chunk *before;
+    size_t size, used;  /* bytes behind this header */
+} syn_chunk;
+
+/* All zero, but for `limit`, is an empty arena. */
+typedef struct syn_arena {
+    syn_chunk *last;
+    syn_chunk *spare;  /* chunks given back: fresh memory from the system costs more */
+    size_t held;       /* bytes of all chunks, spare ones too */
+    size_t limit;      /* most bytes to hold */
+} syn_arena;
+
+/* A place to come back to. */
+typedef struct syn_arena_mark {
+    syn_chunk *last;
+    size_t used;
+} syn_arena_mark;
+
+/* `bytes` bytes aligned for any scalar type; NULL when that would pass the limit or
+   malloc fails. */
+void *syn_arena_take(syn_arena *arena, size_t bytes);
+
+syn_arena_mark syn_arena_here(const syn_arena *arena);
+
+/* Gives back all that was taken after `mark`. */
+void syn_arena_return(syn_arena *arena, syn_arena_mark mark);
+
+/* Gives back everything but keeps the memory for what comes next. */
+void syn_arena_clear(syn_arena *arena);
+
+void syn_arena_free(syn_arena *arena);
+
+#endif

@@ -1,0 +1,351 @@
+/* The published CPU algorithm: a state machine per episode that reads all events of its
+   units (Algorithm 1 of Cao et al. 2011, with waiting lists of time stamps, repaired for
+   equal time stamps), alone or behind the paper's PreElim upper bound. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/episodes_engine.h"
+
+/* Earlier than any event, and yet a difference from it does not overflow. */
+#define BEFORE_ALL (INT64_MIN / 4)
+#define NO_BOUND (INT64_MAX / 2)
+
+/* Times that wait for the next event of the episode; those before `head` are too old. */
+typedef struct waiting_list {
+    int64_t *tick;
+    uint32_t head, tail;
+} waiting_list;
+
+/* One worker's state machine. */
+typedef struct machine {
+    uint32_t *unit, *interval;   /* the episode */
+    int64_t *low, *high;         /* the lag before each event; any before the first */
+    waiting_list *list;          /* list[k] waits for event k; the first holds the end of
+                                    the last occurrence */
+    int64_t *latest;             /* the bound's single time stamps, likewise */
+    uint32_t *next;              /* position before this one with the same unit, or 0 */
+    uint32_t *position;          /* [units] last position + 1 of a unit, 0 for none */
+    uint64_t *parents_events;    /* a bit per event: whether its unit is in the parent */
+    uint64_t *events;            /* the same for the candidate: what the machine reads */
+    size_t room;                 /* lists there are: one more than the longest episode */
+} machine;
+
+typedef struct state_engine {
+    syn_miner *miner;
+    machine *machines;
+    uint32_t longest;  /* most events of one unit: what a list may have to hold */
+    int bound_first;
+} state_engine;
+
+/* ---- the episode in a machine ---- */
+
+static void machine_free(machine *m)
+{
+    for (size_t k = 0; m->list && k < m->room; k++)
+        free(m->list[k].tick);
+    free(m->unit);
+    free(m->interval);
+    free(m->low);
+    free(m->high);
+    free(m->list);
+    free(m->latest);
+    free(m->next);
+    free(m->position);
+    free(m->parents_events);
+    free(m->events);
+}
+
+static syn_status machine_make_room(machine *m, size_t size, uint32_t longest)
+{
+    if (size <= m->room)
+        return SYN_OK;
+    uint32_t *unit = realloc(m->unit, size * sizeof *unit);
+    if (unit)
+        m->unit = unit;
+    uint32_t *interval = realloc(m->interval, size * sizeof *interval);
+    if (interval)
+        m->interval = interval;
+    int64_t *low = realloc(m->low, size * sizeof *low);
+    if (low)
+        m->low = low;
+    int64_t *high = realloc(m->high, size * sizeof *high);
+    if (high)
+        m->high = high;
+    int64_t *latest = realloc(m->latest, size * sizeof *latest);
+    if (latest)
+        m->latest = latest;
+    uint32_t *next = realloc(m->next, size * sizeof *next);
+    if (next)
+        m->next = next;
+    waiting_list *list = realloc(m->list, size * sizeof *list);
+    if (list)
+        m->list = list;
+    if (!unit || !interval || !low || !high || !latest || !next || !list)
+        return SYN_NO_MEMORY;
+    while (m->room < size) {
+        m->list[m->room].tick = malloc(((size_t)longest + 2) * sizeof(int64_t));
+        if (!m->list[m->room++].tick)
+            return SYN_NO_MEMORY;
+    }
+    return SYN_OK;
+}
+
+static size_t words_of(const syn_recording *r)
+{
+    return ((size_t)r->events + 63) / 64;
+}
+
+static void mark_events(uint64_t *events, const syn_recording *r, uint32_t unit)
+{
+    for (uint32_t i = r->first[unit]; i < r->first[unit + 1]; i++)
+        events[r->by_unit[i] / 64] |= UINT64_C(1) << (r->by_unit[i] % 64);
+}
+
+static unsigned lowest_bit(uint64_t word)
+{
+#if defined(__GNUC__)
+    return (unsigned)__builtin_ctzll(word);
+#else
+    unsigned bit = 0;
+    while (!(word >> bit & 1))
+        bit++;
+    return bit;
+#endif
+}
+
+/* Chains the positions of each unit from the last to the first, so that one event never
+   serves two positions of the same occurrence. */
+static void machine_index(machine *m, size_t size)
+{
+    for (size_t k = 0; k < size; k++) {
+        m->next[k] = m->position[m->unit[k]];
+        m->position[m->unit[k]] = (uint32_t)k + 1;
+    }
+}
+
+static void machine_forget(machine *m, size_t size)
+{
+    for (size_t k = 0; k < size; k++)
+        m->position[m->unit[k]] = 0;
+}
+
+/* ---- the exact count ---- */
+
+/* Nothing waits, and the next occurrence has to start after `last_end`. */
+static void start_over(machine *m, size_t size, int64_t last_end)
+{
+    m->list[0].tick[0] = last_end;
+    m->list[0].head = 0;
+    m->list[0].tail = 1;
+    for (size_t k = 1; k <= size; k++)
+        m->list[k].head = m->list[k].tail = 0;
+}
+
+/* Whether the event of a unit at `t` completes an occurrence. Whether it can follow what
+   waits is as good as random, so that the event is written down before that is known. */
+static int step_exactly(machine *m, uint32_t unit, int64_t t, size_t size)
+{
+    for (uint32_t at = m->position[unit]; at != 0; at = m->next[at - 1]) {
+        size_t k = at - 1;
+        waiting_list *before = &m->list[k], *behind = &m->list[k + 1];
+        while (before->head < before->tail && t - before->tick[before->head] > m->high[k])
+            before->head++;
+        /* the oldest left is within `high`, and has waited longest */
+        unsigned follows = (before->head < before->tail) &
+                           (t - before->tick[before->head] > m->low[k]);
+        behind->tick[behind->tail] = t;
+        behind->tail += follows;
+        if (follows & (at == size))
+            return 1;
+    }
+    return 0;
+}
+
+static uint32_t count_exactly(machine *m, const syn_recording *r, size_t size)
+{
+    uint32_t count = 0;
+    start_over(m, size, BEFORE_ALL);
+    for (size_t word = 0; word < words_of(r); word++) {
+        for (uint64_t left = m->events[word]; left != 0; left &= left - 1) {
+            size_t i = 64 * word + lowest_bit(left);
+            if (!step_exactly(m, r->unit[i], r->tick[i], size))
+                continue;
+            count++;
+            start_over(m, size, r->tick[i]);
+        }
+    }
+    return count;
+}
+
+/* ---- the upper bound ---- */
+
+static void forget_latest(machine *m, size_t size)
+{
+    m->latest[0] = 0;
+    for (size_t k = 1; k <= size; k++)
+        m->latest[k] = BEFORE_ALL;
+}
+
+/* PreElim: one time stamp per position and no lower bounds. */
+static int step_at_most(machine *m, uint32_t unit, int64_t t, size_t size)
+{
+    for (uint32_t at = m->position[unit]; at != 0; at = m->next[at - 1]) {
+        size_t k = at - 1;
+        int follows = t - m->latest[k] <= m->high[k];
+        m->latest[k + 1] = follows ? t : m->latest[k + 1];
+        if (follows & (at == size))
+            return 1;
+    }
+    return 0;
+}
+
+/* Never counts too few. */
+static uint32_t count_at_most(machine *m, const syn_recording *r, size_t size)
+{
+    uint32_t count = 0;
+    forget_latest(m, size);
+    for (size_t word = 0; word < words_of(r); word++) {
+        for (uint64_t left = m->events[word]; left != 0; left &= left - 1) {
+            size_t i = 64 * word + lowest_bit(left);
+            if (!step_at_most(m, r->unit[i], r->tick[i], size))
+                continue;
+            count++;
+            forget_latest(m, size);
+        }
+    }
+    return count;
+}
+
+/* ---- the engine ---- */
+
+static uint32_t count_candidate(state_engine *e, machine *m, size_t size, int worker)
+{
+    const syn_recording *r = e->miner->recording;
+    uint32_t count;
+    memcpy(m->events, m->parents_events, words_of(r) * sizeof *m->events);
+    mark_events(m->events, r, m->unit[size - 1]);
+    machine_index(m, size);
+    if (e->bound_first && count_at_most(m, r, size) < e->miner->options->min_count) {
+        e->miner->findings[worker].eliminated++;
+        count = 0;
+    } else {
+        count = count_exactly(m, r, size);
+    }
+    machine_forget(m, size);
+    return count;
+}
+
+/* An item is a parent and one interval behind it. */
+static syn_status state_begin_level(void *self, size_t *items)
+{
+    const state_engine *e = self;
+    const syn_miner *miner = e->miner;
+    *items = miner->episodes->level[miner->size - 2].n * miner->options->n_intervals;
+    return SYN_OK;
+}
+
+/* Puts the parent into the machine; its candidates only differ in the last unit. */
+static void load_parent(const syn_miner *miner, machine *m, uint32_t parent,
+                        uint32_t last)
+{
+    const syn_interval *intervals = miner->options->intervals;
+    size_t edges = miner->size - 1;
+    syn_episode_spell(miner->episodes, edges - 1, parent, m->unit, m->interval);
+    memset(m->parents_events, 0, words_of(miner->recording) * sizeof *m->parents_events);
+    for (size_t k = 0; k < edges; k++)
+        mark_events(m->parents_events, miner->recording, m->unit[k]);
+    m->interval[edges - 1] = last;
+    m->low[0] = 0;
+    m->high[0] = NO_BOUND;
+    for (size_t k = 0; k < edges; k++) {
+        m->low[k + 1] = intervals[m->interval[k]].low;
+        m->high[k + 1] = intervals[m->interval[k]].high;
+    }
+}
+
+static syn_status state_count(void *self, size_t item, int worker)
+{
+    state_engine *e = self;
+    syn_miner *miner = e->miner;
+    machine *m = &e->machines[worker];
+    uint32_t parent = (uint32_t)(item / miner->options->n_intervals);
+    uint32_t interval = (uint32_t)(item % miner->options->n_intervals);
+    syn_candidates c = syn_miner_candidates(miner, parent);
+    size_t begin = 0, end;
+    while (begin < c.n && c.interval[begin] < interval)
+        begin++;
+    for (end = begin; end < c.n && c.interval[end] == interval; end++)
+        ;
+    if (begin == end)
+        return SYN_OK;
+    uint32_t *count = syn_miner_counts(miner, worker, end - begin);
+    if (!count || machine_make_room(m, miner->size + 1, e->longest) != SYN_OK)
+        return SYN_NO_MEMORY;
+
+    load_parent(miner, m, parent, interval);
+    for (size_t j = begin; j < end; j++) {
+        m->unit[miner->size - 1] = c.unit[j];
+        count[j - begin] = count_candidate(e, m, miner->size, worker);
+    }
+    return syn_miner_keep(miner, worker, item, begin, count, end - begin);
+}
+
+static size_t state_memory(const void *self)
+{
+    const state_engine *e = self;
+    size_t bytes = 0;
+    for (int w = 0; w < e->miner->options->threads; w++)
+        bytes += e->machines[w].room * e->longest * sizeof(int64_t);
+    return bytes;
+}
+
+static void state_close(void *self)
+{
+    state_engine *e = self;
+    for (int w = 0; e->machines && w < e->miner->options->threads; w++)
+        machine_free(&e->machines[w]);
+    free(e->machines);
+    free(e);
+}
+
+static syn_status open_engine(void **self, syn_miner *miner, int bound_first)
+{
+    const syn_recording *r = miner->recording;
+    state_engine *e = calloc(1, sizeof *e);
+    *self = e;
+    if (!e)
+        return SYN_NO_MEMORY;
+    e->miner = miner;
+    e->bound_first = bound_first;
+    for (uint32_t u = 0; u < r->units; u++)
+        if (r->first[u + 1] - r->first[u] > e->longest)
+            e->longest = r->first[u + 1] - r->first[u];
+    e->machines = calloc((size_t)miner->options->threads, sizeof *e->machines);
+    if (!e->machines)
+        return SYN_NO_MEMORY;
+    for (int w = 0; w < miner->options->threads; w++) {
+        machine *m = &e->machines[w];
+        m->position = calloc((size_t)r->units + 1, sizeof *m->position);
+        m->parents_events = malloc((words_of(r) + 1) * sizeof *m->parents_events);
+        m->events = malloc((words_of(r) + 1) * sizeof *m->events);
+        if (!m->position || !m->parents_events || !m->events)
+            return SYN_NO_MEMORY;
+    }
+    return SYN_OK;
+}
+
+static syn_status state_open(void **self, syn_miner *miner)
+{
+    return open_engine(self, miner, 0);
+}
+
+static syn_status two_pass_open(void **self, syn_miner *miner)
+{
+    return open_engine(self, miner, 1);
+}
+
+const syn_engine syn_engine_state = {state_open, state_begin_level, state_count,
+                                     state_memory, state_close};
+
+const syn_engine syn_engine_two_pass = {two_pass_open, state_begin_level, state_count,
+                                        state_memory, state_close};

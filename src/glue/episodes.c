@@ -1,0 +1,330 @@
+#include "glue/glue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/episodes.h"
+#include "core/episodes_engine.h"
+#include "core/episodes_occurrences.h"
+#include "core/episodes_rows.h"
+#include "glue/recording.h"
+#include "glue/watch.h"
+
+/* What one call holds outside R's heap: an external pointer owns it, so that it is freed
+   however the call ends. */
+typedef struct mining {
+    syn_recording recording;
+    syn_episodes episodes;
+    uint8_t **flag;       /* [levels][n] from syn_episodes_contained() */
+    syn_occurrences occurrences;
+} mining;
+
+static void mining_free(SEXP pointer)
+{
+    mining *m = R_ExternalPtrAddr(pointer);
+    if (!m)
+        return;
+    for (size_t k = 0; m->flag && k < m->episodes.n_levels; k++)
+        free(m->flag[k]);
+    free(m->flag);
+    syn_episodes_free(&m->episodes);
+    syn_occurrences_free(&m->occurrences);
+    syn_recording_free(&m->recording);
+    free(m);
+    R_ClearExternalPtr(pointer);
+}
+
+/* A protected pointer to an empty `mining`. */
+static SEXP mining_new(mining **m)
+{
+    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+    R_RegisterCFinalizerEx(pointer, mining_free, TRUE);
+    *m = calloc(1, sizeof **m);
+    if (!*m)
+        Rf_error("cannot allocate memory");
+    R_SetExternalPtrAddr(pointer, *m);
+    return pointer;
+}
+
+/* ---- mining ---- */
+
+static syn_status find_contained(mining *m)
+{
+    m->flag = calloc(m->episodes.n_levels + 1, sizeof *m->flag);
+    if (!m->flag)
+        return SYN_NO_MEMORY;
+    for (size_t k = 0; k < m->episodes.n_levels; k++) {
+        m->flag[k] = malloc(m->episodes.level[k].n + 1);
+        if (!m->flag[k])
+            return SYN_NO_MEMORY;
+        syn_episodes_contained(&m->episodes, k, m->flag[k]);
+    }
+    return SYN_OK;
+}
+
+/* Where the rows of the result come from and go to. */
+typedef struct table {
+    const mining *m;
+    uint8_t least;          /* flags from here on are left out */
+    SEXP labels;            /* names of the units */
+    SEXP low, high;         /* bounds of the intervals in seconds */
+    SEXP arrows;            /* " -(low,high]-> " of each interval */
+    uint32_t *unit, *interval;  /* scratch: the episode being written */
+    SEXP episode, size, count, units, lows, highs;  /* the columns */
+} table;
+
+static R_xlen_t count_rows(const table *t)
+{
+    R_xlen_t rows = 0;
+    for (size_t k = 0; k < t->m->episodes.n_levels; k++)
+        for (size_t i = 0; i < t->m->episodes.level[k].n; i++)
+            rows += t->m->flag[k][i] < t->least;
+    return rows;
+}
+
+static char *append(char *to, SEXP text)
+{
+    size_t length = strlen(CHAR(text));
+    memcpy(to, CHAR(text), length);
+    return to + length;
+}
+
+static SEXP row_name(const table *t, size_t edges)
+{
+    size_t length = strlen(CHAR(STRING_ELT(t->labels, t->unit[0])));
+    for (size_t k = 0; k < edges; k++)
+        length += strlen(CHAR(STRING_ELT(t->arrows, t->interval[k]))) +
+                  strlen(CHAR(STRING_ELT(t->labels, t->unit[k + 1])));
+    char *text = R_alloc(length + 1, 1);
+    char *to = append(text, STRING_ELT(t->labels, t->unit[0]));
+    for (size_t k = 0; k < edges; k++) {
+        to = append(to, STRING_ELT(t->arrows, t->interval[k]));
+        to = append(to, STRING_ELT(t->labels, t->unit[k + 1]));
+    }
+    return Rf_mkCharLenCE(text, (int)length, CE_UTF8);
+}
+
+static SEXP row_bounds(const table *t, SEXP bound, size_t edges)
+{
+    SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)edges);
+    for (size_t k = 0; k < edges; k++)
+        REAL(out)[k] = REAL(bound)[t->interval[k]];
+    return out;
+}
+
+static void write_row(table *t, R_xlen_t row, size_t level, uint32_t node)
+{
+    const void *top = vmaxget();
+    syn_episode_spell(&t->m->episodes, level, node, t->unit, t->interval);
+    SET_STRING_ELT(t->episode, row, row_name(t, level));
+    vmaxset(top);
+    INTEGER(t->size)[row] = (int)level + 1;
+    INTEGER(t->count)[row] = (int)t->m->episodes.level[level].count[node];
+    SEXP units = Rf_allocVector(STRSXP, (R_xlen_t)level + 1);
+    SET_VECTOR_ELT(t->units, row, units);
+    for (size_t k = 0; k <= level; k++)
+        SET_STRING_ELT(units, (R_xlen_t)k, STRING_ELT(t->labels, t->unit[k]));
+    SET_VECTOR_ELT(t->lows, row, row_bounds(t, t->low, level));
+    SET_VECTOR_ELT(t->highs, row, row_bounds(t, t->high, level));
+}
+
+static SEXP mined_levels(const syn_episodes *e)
+{
+    const char *fields[] = {"candidates", "eliminated", "frequent", "peak_memory", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    for (int f = 0; f < 3; f++)
+        SET_VECTOR_ELT(out, f, Rf_allocVector(REALSXP, (R_xlen_t)e->n_levels));
+    for (size_t k = 0; k < e->n_levels; k++) {
+        REAL(VECTOR_ELT(out, 0))[k] = (double)e->level[k].candidates;
+        REAL(VECTOR_ELT(out, 1))[k] = (double)e->level[k].eliminated;
+        REAL(VECTOR_ELT(out, 2))[k] = (double)e->level[k].n;
+    }
+    SET_VECTOR_ELT(out, 3, Rf_ScalarReal((double)e->peak_memory));
+    UNPROTECT(1);
+    return out;
+}
+
+static SEXP mined_table(const mining *m, int least, SEXP labels, SEXP low, SEXP high,
+                        SEXP arrows)
+{
+    const char *fields[] = {"episode", "size", "count",  "units",
+                            "low",     "high", "levels", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    table t = {.m = m, .least = (uint8_t)least, .labels = labels, .low = low,
+               .high = high, .arrows = arrows};
+    R_xlen_t rows = count_rows(&t);
+    SET_VECTOR_ELT(out, 0, t.episode = Rf_allocVector(STRSXP, rows));
+    SET_VECTOR_ELT(out, 1, t.size = Rf_allocVector(INTSXP, rows));
+    SET_VECTOR_ELT(out, 2, t.count = Rf_allocVector(INTSXP, rows));
+    SET_VECTOR_ELT(out, 3, t.units = Rf_allocVector(VECSXP, rows));
+    SET_VECTOR_ELT(out, 4, t.lows = Rf_allocVector(VECSXP, rows));
+    SET_VECTOR_ELT(out, 5, t.highs = Rf_allocVector(VECSXP, rows));
+    SET_VECTOR_ELT(out, 6, mined_levels(&m->episodes));
+    t.unit = (uint32_t *)R_alloc(m->episodes.n_levels + 1, sizeof *t.unit);
+    t.interval = (uint32_t *)R_alloc(m->episodes.n_levels + 1, sizeof *t.interval);
+    R_xlen_t row = 0;
+    for (size_t k = 0; k < m->episodes.n_levels; k++)
+        for (uint32_t i = 0; i < m->episodes.level[k].n; i++)
+            if (m->flag[k][i] < least)
+                write_row(&t, row++, k, i);
+    UNPROTECT(1);
+    return out;
+}
+
+/* `bounds`: low and high in ticks; `spelling`: labels of the units, low and high in
+   seconds, arrows; `options`: min_count, max_size, engine, threads, max_memory, least. */
+SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options)
+{
+    mining *m;
+    const double *o = REAL(options);
+    R_xlen_t n = Rf_xlength(VECTOR_ELT(bounds, 0));
+    syn_interval *intervals = (syn_interval *)R_alloc((size_t)n, sizeof *intervals);
+    int64_t reach =
+        glue_intervals(intervals, VECTOR_ELT(bounds, 0), VECTOR_ELT(bounds, 1));
+    syn_mine_options mine = {.intervals = intervals, .n_intervals = (uint32_t)n,
+                             .min_count = (uint32_t)o[0], .max_size = (uint32_t)o[1],
+                             .engine = (syn_episode_engine)(int)o[2],
+                             .threads = (int)o[3], .max_memory = (size_t)o[4]};
+    SEXP pointer = mining_new(&m);
+    glue_watch w;
+    glue_watch_start(&w, "Mining episodes");
+    syn_status status = glue_recording(&m->recording, events, mine.min_count, reach);
+    if (status == SYN_OK)
+        status = syn_mine_episodes(&m->recording, &mine, &w.watch, &m->episodes);
+    glue_watch_stop(&w);
+    if (status == SYN_OK)
+        status = find_contained(m);
+    SEXP out = status == SYN_OK
+                   ? mined_table(m, (int)o[5], VECTOR_ELT(spelling, 0),
+                                 VECTOR_ELT(spelling, 1), VECTOR_ELT(spelling, 2),
+                                 VECTOR_ELT(spelling, 3))
+                   : glue_status(status, NA_REAL, status == SYN_TOO_LARGE ? INT32_MAX
+                                                                          : o[4]);
+    PROTECT(out);
+    mining_free(pointer);
+    UNPROTECT(2);
+    return out;
+}
+
+/* ---- given episodes ---- */
+
+/* `units`: list of unit codes from 1, NA for units that never fire; `low`, `high`: lists
+   of bounds in ticks. R_alloc'd. `*reach` is the largest bound of all. */
+static syn_episode *read_episodes(SEXP units, SEXP low, SEXP high, int64_t *reach)
+{
+    R_xlen_t n = Rf_xlength(units);
+    syn_episode *episode = (syn_episode *)R_alloc((size_t)n + 1, sizeof *episode);
+    *reach = 0;
+    for (R_xlen_t i = 0; i < n; i++) {
+        SEXP codes = VECTOR_ELT(units, i);
+        uint32_t size = (uint32_t)Rf_xlength(codes);
+        uint32_t *unit = (uint32_t *)R_alloc(size, sizeof *unit);
+        syn_interval *lag = (syn_interval *)R_alloc(size, sizeof *lag);
+        for (uint32_t k = 0; k < size; k++)
+            unit[k] = (uint32_t)INTEGER(codes)[k] - 1;
+        int64_t farthest = glue_intervals(lag, VECTOR_ELT(low, i), VECTOR_ELT(high, i));
+        *reach = farthest > *reach ? farthest : *reach;
+        episode[i].size = size;
+        episode[i].unit = unit;
+        episode[i].lag = lag;
+    }
+    return episode;
+}
+
+SEXP r_count_episodes(SEXP events, SEXP units, SEXP low, SEXP high, SEXP threads)
+{
+    mining *m;
+    int64_t reach;
+    R_xlen_t n = Rf_xlength(units);
+    syn_episode *episode = read_episodes(units, low, high, &reach);
+    SEXP count = PROTECT(Rf_allocVector(INTSXP, n));
+    SEXP pointer = mining_new(&m);
+    glue_watch w;
+    glue_watch_start(&w, "Counting episodes");
+    syn_status status = glue_recording(&m->recording, events, 0, reach);
+    if (status == SYN_OK)
+        status = syn_count_episodes(&m->recording, episode, (size_t)n,
+                                    Rf_asInteger(threads), &w.watch,
+                                    (uint32_t *)INTEGER(count));
+    glue_watch_stop(&w);
+    mining_free(pointer);
+    if (status != SYN_OK)
+        count = glue_status(status, NA_REAL,
+                            status == SYN_TOO_LARGE ? INT32_MAX : NA_REAL);
+    UNPROTECT(2);
+    return count;
+}
+
+/* A matrix with an occurrence a column: the rows of the table of spikes, from 1. */
+static SEXP occurrence_matrix(const mining *m, uint32_t size)
+{
+    SEXP out = PROTECT(Rf_allocMatrix(INTSXP, (int)size, (int)m->occurrences.n));
+    for (size_t i = 0; i < m->occurrences.n * size; i++)
+        INTEGER(out)[i] = (int)m->recording.source[m->occurrences.event[i]] + 1;
+    UNPROTECT(1);
+    return out;
+}
+
+/* A list of such matrices, `most` occurrences at most in all of them together. */
+SEXP r_episode_occurrences(SEXP events, SEXP units, SEXP low, SEXP high, SEXP all,
+                           SEXP most)
+{
+    mining *m;
+    int64_t reach;
+    R_xlen_t n = Rf_xlength(units);
+    syn_episode *episode = read_episodes(units, low, high, &reach);
+    size_t left = (size_t)Rf_asReal(most);
+    SEXP out = PROTECT(Rf_allocVector(VECSXP, n));
+    SEXP pointer = mining_new(&m);
+    glue_watch w;
+    glue_watch_start(&w, "Finding occurrences");
+    syn_status status = glue_recording(&m->recording, events, 0, reach);
+    for (R_xlen_t i = 0; status == SYN_OK && i < n; i++) {
+        status = syn_poll(&w.watch, "episodes", (double)i, (double)n);
+        if (status == SYN_OK)
+            status = syn_find_occurrences(&m->recording, &episode[i],
+                                          Rf_asLogical(all) ? SYN_ALL : SYN_NONOVERLAPPED,
+                                          left, &w.watch, &m->occurrences);
+        left -= m->occurrences.n;
+        if (status == SYN_OK)
+            SET_VECTOR_ELT(out, i, occurrence_matrix(m, episode[i].size));
+        syn_occurrences_free(&m->occurrences);
+    }
+    glue_watch_stop(&w);
+    mining_free(pointer);
+    if (status != SYN_OK)
+        out = glue_status(status, NA_REAL, Rf_asReal(most));
+    UNPROTECT(2);
+    return out;
+}
+
+/* ---- for the tests ---- */
+
+/* Counts a list of ends on a small next-occurrence table (a matrix, lanes by rows) with
+   one implementation; NULL where this processor has no such one. */
+SEXP r_count_rows_check(SEXP kind, SEXP distance, SEXP event, SEXP row, SEXP start)
+{
+    syn_count_rows *count_rows = syn_count_rows_of((syn_rows_kind)Rf_asInteger(kind));
+    if (!count_rows)
+        return R_NilValue;
+    R_xlen_t n = Rf_xlength(row), cells = Rf_xlength(distance);
+    size_t lanes = (size_t)Rf_nrows(distance);
+    uint16_t *table = (uint16_t *)R_alloc((size_t)cells, sizeof *table);
+    syn_end *end = (syn_end *)R_alloc((size_t)n, sizeof *end);
+    syn_row_counter counter = {.blocks = (unsigned)(lanes / SYN_LANES), .stride = lanes,
+                               .event = (const uint32_t *)INTEGER(event)};
+    for (R_xlen_t i = 0; i < cells; i++)
+        table[i] = (uint16_t)INTEGER(distance)[i];
+    for (R_xlen_t i = 0; i < n; i++) {
+        end[i].row = (uint32_t)INTEGER(row)[i];
+        end[i].start = (uint32_t)INTEGER(start)[i];
+    }
+    for (unsigned b = 0; b < counter.blocks; b++)
+        counter.block[b] = table + b * SYN_LANES;
+    count_rows(&counter, end, (size_t)n);
+    SEXP hits = PROTECT(Rf_allocVector(INTSXP, (R_xlen_t)lanes));
+    for (size_t l = 0; l < lanes; l++)
+        INTEGER(hits)[l] = counter.hits[l];
+    UNPROTECT(1);
+    return hits;
+}

@@ -1,0 +1,19 @@
+/* Spike trains as R holds them, made into a recording the core can mine. */
+#ifndef SYN_GLUE_RECORDING_H
+#define SYN_GLUE_RECORDING_H
+
+#include "glue/glue.h"
+
+#include "core/episodes.h"
+#include "core/recording.h"
+
+/* `events` is a list: tick (double, sorted), unit (integer codes from 1), trial (integer
+   from 1, NA outside all trials) and units (how many there are). */
+syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
+                          int64_t reach);
+
+/* Bounds in ticks as whole doubles; `interval` has room for Rf_xlength(low). Returns the
+   largest upper bound. */
+int64_t glue_intervals(syn_interval *interval, SEXP low, SEXP high);
+
+#endif
