@@ -10,6 +10,7 @@ WITH_LIBRARY = R_LIBS="`pwd`/$(LIBRARY)$${R_LIBS:+:$$R_LIBS}"
 
 help:
 	@echo 'make demo [FILE=recording.csv]  mine a recording, draw it into demo-output/'
+	@echo '          TIME_UNIT=ms INTERVALS=5-15 MIN_COUNT=800   say how (delays in ms)'
 	@echo 'make test                       run the tests'
 	@echo 'make check                      R CMD check --as-cran, nothing but OK is accepted'
 	@echo 'make bench                      measure, side by side'

@@ -1,0 +1,164 @@
+# A table with counts, by hand: a step that comes twice, one in two intervals, A to A.
+small_table <- function() {
+  x <- c(
+    episode("A", numeric(), numeric()), episode("D", numeric(), numeric()),
+    episode(c("A", "B"), 0, 0.005), episode(c("A", "B"), 0.005, 0.010),
+    episode(c("A", "A"), 0, 0.005), episode(c("A", "B", "C"), 0, 0.005),
+    episode(c("A", "B", "A", "B"), 0, 0.005)
+  )
+  x$count <- c(90L, 80L, 40L, 12L, 9L, 30L, 5L)
+  x
+}
+
+edge <- function(steps, from, to, low) {
+  steps[steps$from == from & steps$to == to & steps$low == low, ]
+}
+
+test_that("a step is a pair of units and an interval, whatever episodes it is in", {
+  steps <- synfire:::episode_steps(small_table())
+  expect_equal(nrow(steps), 5L)
+  expect_false(any(duplicated(steps[c("from", "to", "low", "high")])))
+  expect_equal(edge(steps, "A", "B", 0)[c("count", "episodes", "size")],
+               data.frame(count = 40, episodes = 3L, size = 4L), ignore_attr = TRUE)
+  expect_equal(edge(steps, "A", "B", 0.005)[c("high", "count", "episodes", "size")],
+               data.frame(high = 0.010, count = 12, episodes = 1L, size = 2L),
+               ignore_attr = TRUE)
+  expect_equal(edge(steps, "A", "A", 0)$count, 9)
+  expect_equal(edge(steps, "B", "C", 0)$count, 30)
+  expect_equal(edge(steps, "B", "A", 0)[c("count", "episodes")],
+               data.frame(count = 5, episodes = 1L), ignore_attr = TRUE)
+})
+
+test_that("units whose names look like pasted keys stay apart", {
+  x <- c(episode(c("A B", "C"), 0, 0.005), episode(c("A", "B C"), 0, 0.005),
+         episode(c("A 0", "1"), 0, 0.005), episode(c("A", "0 1"), 0, 0.005))
+  expect_equal(nrow(synfire:::episode_steps(x)), 4L)
+})
+
+test_that("the graph has the steps as edges and the units as vertices", {
+  skip_if_not_installed("igraph")
+  g <- igraph::as.igraph(small_table())
+  expect_true(igraph::is_directed(g))
+  expect_setequal(igraph::V(g)$name, c("A", "B", "C", "D"))
+  expect_equal(igraph::ecount(g), 5)
+  expect_equal(igraph::degree(g, "D")[[1L]], 0)
+  expect_equal(sum(igraph::which_loop(g)), 1)
+  expect_equal(sum(igraph::which_multiple(g)), 1)
+  expect_true(all(is.na(igraph::V(g)$spikes)))
+  frame <- igraph::as_data_frame(g)
+  expect_equal(frame$count[frame$from == "B" & frame$to == "C"], 30)
+})
+
+test_that("vertices follow the recording and know their spikes", {
+  skip_if_not_installed("igraph")
+  x <- spike_trains(c(0.001, 0.003, 0.021, 0.023, 0.030), c("Z", "A", "Z", "A", "silent"),
+                    start = 0, end = 1)
+  x <- spike_trains(x$time, factor(x$unit, c("Z", "silent", "A")), start = 0, end = 1)
+  g <- igraph::as.igraph(mine_episodes(x, min_count = 2, intervals = c(0, 0.005), threads = 1))
+  expect_equal(igraph::V(g)$name, c("Z", "A"))
+  expect_equal(igraph::V(g)$spikes, c(2, 2))
+  expect_equal(igraph::E(g)$count, 2)
+})
+
+test_that("uncounted episodes and tables of single units make graphs too", {
+  skip_if_not_installed("igraph")
+  g <- igraph::as.igraph(episode(c("A", "B"), 0, 0.005))
+  expect_equal(igraph::E(g)$count, NA_real_)
+  expect_equal(igraph::E(g)$episodes, 1)
+  expect_equal(igraph::ecount(igraph::as.igraph(small_table()[1:2, ])), 0)
+  expect_equal(igraph::vcount(igraph::as.igraph(small_table()[1:2, ])), 2)
+  expect_equal(igraph::vcount(igraph::as.igraph(small_table()[0, ])), 0)
+})
+
+# ---- Drawing ----
+
+test_that("the network draws the steps with the highest counts, those of chains first", {
+  skip_if_not_installed("igraph")
+  p <- ggplot2::autoplot(small_table(), type = "network", edges = 2)
+  drawn <- unique(p$layers[[1L]]$data[c("from", "to", "low", "weight")])
+  expect_setequal(paste(drawn$from, drawn$to), c("A B", "B C"))
+  expect_equal(sort(drawn$weight), c(30, 40))
+  expect_match(p$labels$caption, "2 of 5 steps")
+  # A to A is frequenter than B to A, but no episode of three units has it.
+  third <- ggplot2::autoplot(small_table(), type = "network", edges = 3)
+  expect_true("B A" %in% with(third$layers[[1L]]$data, paste(from, to)))
+})
+
+test_that("edges end at the circles, not in them, and every unit has its label", {
+  skip_if_not_installed("igraph")
+  p <- ggplot2::autoplot(small_table(), type = "network")
+  labels <- p$layers[[3L]]$data
+  expect_setequal(labels$label, c("A", "B", "C"))
+  circle <- p$layers[[2L]]$data
+  radius <- max(circle$x[circle$unit == 1]) - mean(range(circle$x[circle$unit == 1]))
+  lines <- p$layers[[1L]]$data
+  for (i in seq_len(nrow(labels))) {
+    distance <- sqrt((lines$x - labels$x[[i]])^2 + (lines$y - labels$y[[i]])^2)
+    ends <- lines$from == labels$label[[i]] | lines$to == labels$label[[i]]
+    expect_true(all(distance[ends] > 0.99 * radius))
+  }
+  expect_gt(min(dist(labels[c("x", "y")])), 2 * radius)
+})
+
+test_that("colour is the interval where there are several, else the count", {
+  skip_if_not_installed("igraph")
+  several <- ggplot2::autoplot(small_table(), type = "network")
+  expect_equal(levels(several$layers[[1L]]$data$interval), c("(0, 5]", "(5, 10]"))
+  expect_s3_class(several$scales$get_scales("colour"), "ScaleDiscrete")
+  one <- ggplot2::autoplot(small_table()[c(3, 6), ], type = "network")
+  expect_s3_class(one$scales$get_scales("colour"), "ScaleContinuous")
+  expect_match(one$labels$caption, "Delay (0, 5] ms.", fixed = TRUE)
+  expect_silent(ggplot2::ggplot_build(several))
+  expect_silent(ggplot2::ggplot_build(one))
+})
+
+test_that("the strongest step is drawn last", {
+  skip_if_not_installed("igraph")
+  data <- ggplot2::layer_data(ggplot2::autoplot(small_table(), type = "network"), 1L)
+  width <- tapply(data$linewidth, data$group, unique)
+  expect_equal(unname(which.max(width)), length(width))
+  expect_equal(nrow(unique(data[c("group", "linewidth")])), 5L)
+})
+
+test_that("the layout is the same each time and leaves random numbers alone", {
+  skip_if_not_installed("igraph")
+  set.seed(5)
+  before <- .Random.seed
+  a <- ggplot2::autoplot(small_table(), type = "network")
+  expect_identical(.Random.seed, before)
+  set.seed(6)
+  b <- ggplot2::autoplot(small_table(), type = "network")
+  expect_equal(a$layers[[3L]]$data, b$layers[[3L]]$data)
+  random <- ggplot2::autoplot(small_table(), type = "network", layout = igraph::layout_with_fr)
+  again <- ggplot2::autoplot(small_table(), type = "network", layout = igraph::layout_with_fr)
+  expect_equal(random$layers[[3L]]$data, again$layers[[3L]]$data)
+})
+
+test_that("positions of electrodes can be given", {
+  skip_if_not_installed("igraph")
+  place <- rbind(C = c(300, 100), A = c(100, 100), B = c(100, 300))
+  p <- ggplot2::autoplot(small_table(), type = "network", layout = place)
+  at <- p$layers[[3L]]$data
+  expect_equal(at$x[match(c("A", "B", "C"), at$label)], c(-1, -1, 1))
+  expect_equal(at$y[match(c("A", "B", "C"), at$label)], c(-1, 1, -1))
+  expect_error(ggplot2::autoplot(small_table(), type = "network", layout = place[-1, ]),
+               "without \"C\"", class = "synfire_error_argument")
+  expect_error(
+    ggplot2::autoplot(small_table(), type = "network", layout = \(g) matrix(0, 1, 1)),
+    class = "synfire_error_argument"
+  )
+})
+
+test_that("a common beginning of names is left out, numbers stay whole", {
+  expect_equal(synfire:::shorten_labels(c("ch_12A", "ch_15A")),
+               list(labels = c("12A", "15A"), left_out = "ch_"))
+  expect_equal(synfire:::shorten_labels(c("A", "AB"))$left_out, "")
+  expect_equal(synfire:::shorten_labels(c("unit", "unit7"))$labels, c("t", "t7"))
+  expect_equal(synfire:::shorten_labels("ch_1")$labels, "ch_1")
+})
+
+test_that("a network needs a step", {
+  skip_if_not_installed("igraph")
+  expect_error(ggplot2::autoplot(small_table()[1:2, ], type = "network"),
+               class = "synfire_error_argument")
+})
