@@ -100,7 +100,7 @@ episode_codes <- function(episodes, x, call = rlang::caller_env()) {
   }
   check_units_known(unlist(episodes$units), x, call)
   edges <- lengths(episodes$low)
-  bounds <- check_bounds(unlist(episodes$low), unlist(episodes$high), "episodes",
+  bounds <- check_bounds(as.double(unlist(episodes$low)), as.double(unlist(episodes$high)), "episodes",
                          attr(x, "resolution"), call)
   edge_of <- factor(rep(seq_along(edges), edges), seq_along(edges))
   list(

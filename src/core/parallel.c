@@ -53,8 +53,6 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-
-
 static int online_processors(void)
 {
 #if defined(_SC_NPROCESSORS_ONLN)
@@ -245,8 +243,6 @@ int syn_threads(syn_thread_report *report)
         *report = found;
     return threads;
 }
-
-
 
 typedef struct loop {
     size_t items;
