@@ -16,9 +16,10 @@ typedef struct syn_windows {
     double occupancy;         /* events of a window on average, the widest interval's */
 } syn_windows;
 
-/* SYN_NO_MEMORY leaves nothing allocated. */
+/* An error leaves nothing allocated. */
 syn_status syn_windows_make(syn_windows *out, const syn_recording *recording,
-                            const syn_interval *intervals, uint32_t n_intervals);
+                            const syn_interval *intervals, uint32_t n_intervals,
+                            int threads, const syn_watch *watch);
 
 void syn_windows_free(syn_windows *windows);
 

@@ -33,3 +33,35 @@ await_line <- function(lines, word, seconds = 20) {
   }
   NULL
 }
+
+# Seconds from Ctrl-C to the end of a child that runs `code`, an expression that logs
+# "start" with its process id before the work and evaluates to the work's value. The best
+# of three, as a busy machine answers late now and then; each time the work must end as
+# an interrupt.
+time_to_stop <- function(code, wait) {
+  best <- Inf
+  for (try in 1:3) {
+    lines <- start_child(substitute({
+      outcome <- tryCatch(
+        {
+          CODE
+          "finished"
+        },
+        interrupt = function(condition) "interrupted",
+        error = function(condition) "failed"
+      )
+      log("end", outcome, format(as.numeric(Sys.time()), digits = 15))
+    }, list(CODE = code)))
+    start <- await_line(lines, "start")
+    testthat::expect_false(is.null(start), label = "the child did not start")
+    Sys.sleep(wait)
+    sent <- as.numeric(Sys.time())
+    tools::pskill(as.integer(start[[1L]]), tools::SIGINT)
+    end <- await_line(lines, "end")
+    testthat::expect_false(is.null(end), label = "the child did not stop")
+    testthat::expect_identical(end[[1L]], "interrupted")
+    best <- min(best, as.numeric(end[[2L]]) - sent)
+    if (best < 0.5) break
+  }
+  best
+}
