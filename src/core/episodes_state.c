@@ -10,24 +10,25 @@
 #define BEFORE_ALL (INT64_MIN / 4)
 #define NO_BOUND (INT64_MAX / 2)
 
-/* Times that wait for the next event of the episode; those before `head` are too old. */
-typedef struct waiting_list {
-    int64_t *tick;
+/* What the machine knows at one position of the episode. Times that wait for its event
+   stand in `waiting`, those before `head` being too old; at position 0 that is the end of
+   the last occurrence. */
+typedef struct position {
+    int64_t low, high;  /* the lag before the event; anything before the first */
+    int64_t *waiting;
     uint32_t head, tail;
-} waiting_list;
+    int64_t latest;     /* the upper bound keeps a single time instead */
+    uint32_t next;      /* the position before with the same unit + 1, or 0 */
+} position;
 
 /* One worker's state machine. */
 typedef struct machine {
-    uint32_t *unit, *interval;   /* the episode */
-    int64_t *low, *high;         /* the lag before each event; any before the first */
-    waiting_list *list;          /* list[k] waits for event k; the first holds the end of
-                                    the last occurrence */
-    int64_t *latest;             /* the bound's single time stamps, likewise */
-    uint32_t *next;              /* position before this one with the same unit, or 0 */
-    uint32_t *position;          /* [units] last position + 1 of a unit, 0 for none */
-    uint64_t *parents_events;    /* a bit per event: whether its unit is in the parent */
-    uint64_t *events;            /* the same for the candidate: what the machine reads */
-    size_t room;                 /* lists there are: one more than the longest episode */
+    uint32_t *unit, *interval;  /* the episode */
+    position *at;               /* one more than the episode has events */
+    size_t room;                /* of the three */
+    uint32_t *last;             /* [units] last position of a unit + 1, 0 for none */
+    uint64_t *parents_events;   /* a bit per event: whether its unit is in the parent */
+    uint64_t *events;           /* the same for the candidate: what the machine reads */
 } machine;
 
 typedef struct state_engine {
@@ -41,50 +42,32 @@ typedef struct state_engine {
 
 static void machine_free(machine *m)
 {
-    for (size_t k = 0; m->list && k < m->room; k++)
-        free(m->list[k].tick);
+    for (size_t k = 0; k < m->room; k++)
+        free(m->at[k].waiting);
+    free(m->at);
     free(m->unit);
     free(m->interval);
-    free(m->low);
-    free(m->high);
-    free(m->list);
-    free(m->latest);
-    free(m->next);
-    free(m->position);
+    free(m->last);
     free(m->parents_events);
     free(m->events);
 }
 
-static syn_status machine_make_room(machine *m, size_t size, uint32_t longest)
+static syn_status machine_make_room(machine *m, size_t room, uint32_t longest)
 {
-    if (size <= m->room)
+    if (room <= m->room)
         return SYN_OK;
-    uint32_t *unit = realloc(m->unit, size * sizeof *unit);
-    if (unit)
-        m->unit = unit;
-    uint32_t *interval = realloc(m->interval, size * sizeof *interval);
-    if (interval)
-        m->interval = interval;
-    int64_t *low = realloc(m->low, size * sizeof *low);
-    if (low)
-        m->low = low;
-    int64_t *high = realloc(m->high, size * sizeof *high);
-    if (high)
-        m->high = high;
-    int64_t *latest = realloc(m->latest, size * sizeof *latest);
-    if (latest)
-        m->latest = latest;
-    uint32_t *next = realloc(m->next, size * sizeof *next);
-    if (next)
-        m->next = next;
-    waiting_list *list = realloc(m->list, size * sizeof *list);
-    if (list)
-        m->list = list;
-    if (!unit || !interval || !low || !high || !latest || !next || !list)
+    free(m->unit);
+    free(m->interval);
+    m->unit = malloc(room * sizeof *m->unit);
+    m->interval = malloc(room * sizeof *m->interval);
+    position *at = realloc(m->at, room * sizeof *at);
+    if (at)
+        m->at = at;
+    if (!at || !m->unit || !m->interval)
         return SYN_NO_MEMORY;
-    while (m->room < size) {
-        m->list[m->room].tick = malloc(((size_t)longest + 2) * sizeof(int64_t));
-        if (!m->list[m->room++].tick)
+    while (m->room < room) {
+        m->at[m->room].waiting = malloc(((size_t)longest + 2) * sizeof(int64_t));
+        if (!m->at[m->room++].waiting)
             return SYN_NO_MEMORY;
     }
     return SYN_OK;
@@ -118,15 +101,15 @@ static unsigned lowest_bit(uint64_t word)
 static void machine_index(machine *m, size_t size)
 {
     for (size_t k = 0; k < size; k++) {
-        m->next[k] = m->position[m->unit[k]];
-        m->position[m->unit[k]] = (uint32_t)k + 1;
+        m->at[k].next = m->last[m->unit[k]];
+        m->last[m->unit[k]] = (uint32_t)k + 1;
     }
 }
 
 static void machine_forget(machine *m, size_t size)
 {
     for (size_t k = 0; k < size; k++)
-        m->position[m->unit[k]] = 0;
+        m->last[m->unit[k]] = 0;
 }
 
 /* ---- the exact count ---- */
@@ -134,28 +117,26 @@ static void machine_forget(machine *m, size_t size)
 /* Nothing waits, and the next occurrence has to start after `last_end`. */
 static void start_over(machine *m, size_t size, int64_t last_end)
 {
-    m->list[0].tick[0] = last_end;
-    m->list[0].head = 0;
-    m->list[0].tail = 1;
-    for (size_t k = 1; k <= size; k++)
-        m->list[k].head = m->list[k].tail = 0;
+    for (size_t k = 0; k <= size; k++)
+        m->at[k].head = m->at[k].tail = 0;
+    m->at[0].waiting[0] = last_end;
+    m->at[0].tail = 1;
 }
 
 /* Whether the event of a unit at `t` completes an occurrence. Whether it can follow what
    waits is as good as random, so that the event is written down before that is known. */
 static int step_exactly(machine *m, uint32_t unit, int64_t t, size_t size)
 {
-    for (uint32_t at = m->position[unit]; at != 0; at = m->next[at - 1]) {
-        size_t k = at - 1;
-        waiting_list *before = &m->list[k], *behind = &m->list[k + 1];
-        while (before->head < before->tail && t - before->tick[before->head] > m->high[k])
-            before->head++;
+    for (uint32_t k = m->last[unit]; k != 0; k = m->at[k - 1].next) {
+        position *here = &m->at[k - 1], *behind = here + 1;
+        while (here->head < here->tail && t - here->waiting[here->head] > here->high)
+            here->head++;
         /* the oldest left is within `high`, and has waited longest */
-        unsigned follows = (before->head < before->tail) &
-                           (t - before->tick[before->head] > m->low[k]);
-        behind->tick[behind->tail] = t;
+        unsigned follows = (here->head < here->tail) &
+                           (t - here->waiting[here->head] > here->low);
+        behind->waiting[behind->tail] = t;
         behind->tail += follows;
-        if (follows & (at == size))
+        if (follows & (k == size))
             return 1;
     }
     return 0;
@@ -181,19 +162,19 @@ static uint32_t count_exactly(machine *m, const syn_recording *r, size_t size)
 
 static void forget_latest(machine *m, size_t size)
 {
-    m->latest[0] = 0;
+    m->at[0].latest = 0;
     for (size_t k = 1; k <= size; k++)
-        m->latest[k] = BEFORE_ALL;
+        m->at[k].latest = BEFORE_ALL;
 }
 
 /* PreElim: one time stamp per position and no lower bounds. */
 static int step_at_most(machine *m, uint32_t unit, int64_t t, size_t size)
 {
-    for (uint32_t at = m->position[unit]; at != 0; at = m->next[at - 1]) {
-        size_t k = at - 1;
-        int follows = t - m->latest[k] <= m->high[k];
-        m->latest[k + 1] = follows ? t : m->latest[k + 1];
-        if (follows & (at == size))
+    for (uint32_t k = m->last[unit]; k != 0; k = m->at[k - 1].next) {
+        position *here = &m->at[k - 1], *behind = here + 1;
+        int follows = t - here->latest <= here->high;
+        behind->latest = follows ? t : behind->latest;
+        if (follows & (k == size))
             return 1;
     }
     return 0;
@@ -255,11 +236,11 @@ static void load_parent(const syn_miner *miner, machine *m, uint32_t parent,
     for (size_t k = 0; k < edges; k++)
         mark_events(m->parents_events, miner->recording, m->unit[k]);
     m->interval[edges - 1] = last;
-    m->low[0] = 0;
-    m->high[0] = NO_BOUND;
+    m->at[0].low = 0;
+    m->at[0].high = NO_BOUND;
     for (size_t k = 0; k < edges; k++) {
-        m->low[k + 1] = intervals[m->interval[k]].low;
-        m->high[k + 1] = intervals[m->interval[k]].high;
+        m->at[k + 1].low = intervals[m->interval[k]].low;
+        m->at[k + 1].high = intervals[m->interval[k]].high;
     }
 }
 
@@ -325,10 +306,10 @@ static syn_status open_engine(void **self, syn_miner *miner, int bound_first)
         return SYN_NO_MEMORY;
     for (int w = 0; w < miner->options->threads; w++) {
         machine *m = &e->machines[w];
-        m->position = calloc((size_t)r->units + 1, sizeof *m->position);
+        m->last = calloc((size_t)r->units + 1, sizeof *m->last);
         m->parents_events = malloc((words_of(r) + 1) * sizeof *m->parents_events);
         m->events = malloc((words_of(r) + 1) * sizeof *m->events);
-        if (!m->position || !m->parents_events || !m->events)
+        if (!m->last || !m->parents_events || !m->events)
             return SYN_NO_MEMORY;
     }
     return SYN_OK;

@@ -29,7 +29,8 @@ typedef struct window_job {
 } window_job;
 
 /* The first event from `from` on that is more than `lag` ticks behind event `e`. */
-static uint32_t first_beyond(const syn_recording *r, uint32_t from, uint32_t e, int64_t lag)
+static uint32_t first_beyond(const syn_recording *r, uint32_t from, uint32_t e,
+                             int64_t lag)
 {
     uint32_t to = r->events;
     while (from < to) {

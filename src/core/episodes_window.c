@@ -544,8 +544,8 @@ static syn_status window_open(void **self, syn_miner *miner)
         return SYN_OVER_BUDGET;
     syn_status status = open_workers(e);
     if (status == SYN_OK)
-        status = syn_windows_make(&e->windows, r, o->intervals, o->n_intervals, o->threads,
-                                  miner->watch);
+        status = syn_windows_make(&e->windows, r, o->intervals, o->n_intervals,
+                                  o->threads, miner->watch);
     if (status == SYN_OK)
         status = open_table(e);
     return status;
