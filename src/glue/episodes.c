@@ -144,8 +144,11 @@ static SEXP mined_levels(const syn_episodes *e)
     return out;
 }
 
+enum { POLL_EVERY = 16384 };  /* rows: some 20 ms of work */
+
+/* NULL when the watch asked to stop. */
 static SEXP mined_table(const mining *m, int least, SEXP labels, SEXP low, SEXP high,
-                        SEXP arrows)
+                        SEXP arrows, const syn_watch *watch)
 {
     const char *fields[] = {"episode", "size", "count",  "units",
                             "low",     "high", "levels", ""};
@@ -164,9 +167,16 @@ static SEXP mined_table(const mining *m, int least, SEXP labels, SEXP low, SEXP 
     t.interval = (uint32_t *)R_alloc(m->episodes.n_levels + 1, sizeof *t.interval);
     R_xlen_t row = 0;
     for (size_t k = 0; k < m->episodes.n_levels; k++)
-        for (uint32_t i = 0; i < m->episodes.level[k].n; i++)
-            if (m->flag[k][i] < least)
-                write_row(&t, row++, k, i);
+        for (uint32_t i = 0; i < m->episodes.level[k].n; i++) {
+            if (m->flag[k][i] >= least)
+                continue;
+            write_row(&t, row++, k, i);
+            if (row % POLL_EVERY == 0 &&
+                syn_poll(watch, "table", (double)row, (double)rows) != SYN_OK) {
+                UNPROTECT(1);
+                return R_NilValue;
+            }
+        }
     UNPROTECT(1);
     return out;
 }
@@ -191,17 +201,19 @@ SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options)
     syn_status status = glue_recording(&m->recording, events, mine.min_count, reach);
     if (status == SYN_OK)
         status = syn_mine_episodes(&m->recording, &mine, &w.watch, &m->episodes);
-    glue_watch_stop(&w);
     if (status == SYN_OK)
         status = find_contained(m);
-    SEXP out = status == SYN_OK
-                   ? mined_table(m, (int)o[5], VECTOR_ELT(spelling, 0),
-                                 VECTOR_ELT(spelling, 1), VECTOR_ELT(spelling, 2),
-                                 VECTOR_ELT(spelling, 3))
-                   : glue_status(status, NA_REAL, status == SYN_TOO_LARGE ? INT32_MAX
-                                                                          : o[4]);
+    SEXP out = R_NilValue;
+    if (status == SYN_OK) {
+        out = mined_table(m, (int)o[5], VECTOR_ELT(spelling, 0), VECTOR_ELT(spelling, 1),
+                          VECTOR_ELT(spelling, 2), VECTOR_ELT(spelling, 3), &w.watch);
+        status = out == R_NilValue ? SYN_INTERRUPTED : SYN_OK;
+    }
     PROTECT(out);
+    glue_watch_stop(&w);
     mining_free(pointer);
+    if (status != SYN_OK)
+        out = glue_status(status, NA_REAL, status == SYN_TOO_LARGE ? INT32_MAX : o[4]);
     UNPROTECT(2);
     return out;
 }
