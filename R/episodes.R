@@ -48,13 +48,13 @@
 #'   that no frequent episode one unit longer contains at all. An episode contains
 #'   another when it begins or ends with it. Both are judged among the sizes mined.
 #' @param top Keep this many episodes of each size, those with the highest counts;
-#'   `NULL` for all.
+#'   `NULL` for all. Among equal counts those first in order of their names.
 #' @param engine `"auto"`, `"window"`, `"state"` or `"two-pass"`, see Engines.
 #' @param threads Number of threads; `NULL` for all that this process may use.
 #' @param max_memory Bytes the search may hold.
 #'
 #' @return A data frame of class `episodes` with a row for each episode, sorted by size,
-#'   decreasing count and name:
+#'   decreasing count and name (unit by unit, in the order of character codes):
 #'   \describe{
 #'     \item{episode}{its name, such as `A -(0.005,0.01]-> B`, bounds in seconds}
 #'     \item{size}{number of units}
@@ -125,12 +125,10 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
 
   started <- proc.time()[["elapsed"]]
   mined <- .Call(
-    r_mine_episodes, events, intervals$ticks,
-    list(enc2utf8(levels(x$unit)), intervals$seconds[, "low"], intervals$seconds[, "high"],
-         arrow_text(intervals$seconds[, "low"], intervals$seconds[, "high"])),
+    r_mine_episodes, events, intervals$ticks, spelling(levels(x$unit), intervals$seconds),
     c(min(min_count, .Machine$integer.max), min(max_size, .Machine$integer.max),
       match(engine, c("state", "two-pass", "window")) - 1, threads, max_memory,
-      c(frequent = 3, closed = 2, maximal = 1)[[target]])
+      c(frequent = 3, closed = 2, maximal = 1)[[target]], min(top, 2^53))
   )
   mined <- finish_status(
     mined, "mining these episodes",
@@ -139,7 +137,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   columns <- mined[c("episode", "size", "count")]
   columns$support <- mined$count / max(1, sum(!is.na(events$trial)))
   columns <- c(columns, mined[c("units", "low", "high")])
-  found <- new_episodes(columns, list(
+  new_episodes(columns, list(
     recording = x, intervals = intervals$seconds, min_count = min_count,
     levels = data.frame(
       size = seq_along(mined$levels$frequent), candidates = mined$levels$candidates,
@@ -149,19 +147,15 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
     elapsed = proc.time()[["elapsed"]] - started,
     peak_memory = mined$levels$peak_memory, call = call
   ))
-  top_episodes(sort_episodes(found), top)
 }
 
-sort_episodes <- function(x) {
-  o <- order(x$size, -x$count, x$episode, method = "radix")
-  if (is.unsorted(o)) x[o, ] else x
-}
-
-#' The first `top` rows of each size of a sorted table
+#' Names and bounds the rows are written with, and the order of the names in the C locale
 #' @noRd
-top_episodes <- function(x, top) {
-  if (is.null(top)) return(x)
-  x[sequence(rle(x$size)$lengths) <= top, ]
+spelling <- function(units, seconds) {
+  arrows <- arrow_text(seconds[, "low"], seconds[, "high"])
+  rank <- \(text) match(seq_along(text), order(text, method = "radix")) - 1L
+  units <- enc2utf8(units)
+  list(units, seconds[, "low"], seconds[, "high"], arrows, rank(units), rank(arrows))
 }
 
 #' Say what a big search takes before it starts

@@ -75,7 +75,7 @@ compare("culture, (5,15] ms, 0.43 %", culture, round(0.0043 * nrow(culture)), c(
 scale_up("culture, (5,15] ms, 0.30 %", culture, round(0.0030 * nrow(culture)), c(0.005, 0.015))
 
 csv <- tempfile(fileext = ".csv")
-n <- 1.1e6
+n <- 1.25e6
 writeLines(c("time,unit", sprintf("%.6f,ch%02d", sort(runif(n, 0, 3600)),
                                   sample(60, n, TRUE))), csv)
 note(sprintf("CSV of %.0f MB", file.size(csv) / 1e6), "read_spikes",

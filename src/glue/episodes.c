@@ -6,6 +6,7 @@
 #include "core/episodes.h"
 #include "core/episodes_engine.h"
 #include "core/episodes_occurrences.h"
+#include "core/episodes_order.h"
 #include "core/episodes_rows.h"
 #include "glue/recording.h"
 #include "glue/watch.h"
@@ -16,6 +17,7 @@ typedef struct mining {
     syn_recording recording;
     syn_episodes episodes;
     uint8_t **flag;       /* [levels][n] from syn_episodes_contained() */
+    uint32_t **order;     /* [levels][n] from syn_episodes_order() */
     syn_occurrences occurrences;
 } mining;
 
@@ -27,6 +29,7 @@ static void mining_free(SEXP pointer)
     for (size_t k = 0; m->flag && k < m->episodes.n_levels; k++)
         free(m->flag[k]);
     free(m->flag);
+    syn_episodes_order_free(&m->episodes, m->order);
     syn_episodes_free(&m->episodes);
     syn_occurrences_free(&m->occurrences);
     syn_recording_free(&m->recording);
@@ -66,6 +69,7 @@ static syn_status find_contained(mining *m)
 typedef struct table {
     const mining *m;
     uint8_t least;          /* flags from here on are left out */
+    size_t top;             /* most rows of one size */
     SEXP labels;            /* names of the units */
     SEXP low, high;         /* bounds of the intervals in seconds */
     SEXP arrows;            /* " -(low,high]-> " of each interval */
@@ -76,9 +80,12 @@ typedef struct table {
 static R_xlen_t count_rows(const table *t)
 {
     R_xlen_t rows = 0;
-    for (size_t k = 0; k < t->m->episodes.n_levels; k++)
+    for (size_t k = 0; k < t->m->episodes.n_levels; k++) {
+        size_t kept = 0;
         for (size_t i = 0; i < t->m->episodes.level[k].n; i++)
-            rows += t->m->flag[k][i] < t->least;
+            kept += t->m->flag[k][i] < t->least;
+        rows += (R_xlen_t)(kept < t->top ? kept : t->top);
+    }
     return rows;
 }
 
@@ -146,15 +153,33 @@ static SEXP mined_levels(const syn_episodes *e)
 
 enum { POLL_EVERY = 16384 };  /* rows: some 20 ms of work */
 
-/* NULL when the watch asked to stop. */
-static SEXP mined_table(const mining *m, int least, SEXP labels, SEXP low, SEXP high,
-                        SEXP arrows, const syn_watch *watch)
+/* Writes the rows of one level; the row after them, or -1 when the watch asked to stop. */
+static R_xlen_t write_level(table *t, size_t k, R_xlen_t row, const syn_watch *watch)
+{
+    size_t left = t->top;
+    for (size_t i = 0; i < t->m->episodes.level[k].n && left > 0; i++) {
+        uint32_t node = t->m->order[k][i];
+        if (t->m->flag[k][node] >= t->least)
+            continue;
+        write_row(t, row++, k, node);
+        left--;
+        if (row % POLL_EVERY == 0 &&
+            syn_poll(watch, "table", (double)row, (double)XLENGTH(t->size)) != SYN_OK)
+            return -1;
+    }
+    return row;
+}
+
+/* R's NULL when the watch asked to stop. `spelling` and `options` as they come from R. */
+static SEXP mined_table(const mining *m, SEXP spelling, const double *options,
+                        const syn_watch *watch)
 {
     const char *fields[] = {"episode", "size", "count",  "units",
                             "low",     "high", "levels", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    table t = {.m = m, .least = (uint8_t)least, .labels = labels, .low = low,
-               .high = high, .arrows = arrows};
+    table t = {.m = m, .least = (uint8_t)options[5], .top = (size_t)options[6],
+               .labels = VECTOR_ELT(spelling, 0), .low = VECTOR_ELT(spelling, 1),
+               .high = VECTOR_ELT(spelling, 2), .arrows = VECTOR_ELT(spelling, 3)};
     R_xlen_t rows = count_rows(&t);
     SET_VECTOR_ELT(out, 0, t.episode = Rf_allocVector(STRSXP, rows));
     SET_VECTOR_ELT(out, 1, t.size = Rf_allocVector(INTSXP, rows));
@@ -166,23 +191,15 @@ static SEXP mined_table(const mining *m, int least, SEXP labels, SEXP low, SEXP 
     t.unit = (uint32_t *)R_alloc(m->episodes.n_levels + 1, sizeof *t.unit);
     t.interval = (uint32_t *)R_alloc(m->episodes.n_levels + 1, sizeof *t.interval);
     R_xlen_t row = 0;
-    for (size_t k = 0; k < m->episodes.n_levels; k++)
-        for (uint32_t i = 0; i < m->episodes.level[k].n; i++) {
-            if (m->flag[k][i] >= least)
-                continue;
-            write_row(&t, row++, k, i);
-            if (row % POLL_EVERY == 0 &&
-                syn_poll(watch, "table", (double)row, (double)rows) != SYN_OK) {
-                UNPROTECT(1);
-                return R_NilValue;
-            }
-        }
+    for (size_t k = 0; k < m->episodes.n_levels && row >= 0; k++)
+        row = write_level(&t, k, row, watch);
     UNPROTECT(1);
-    return out;
+    return row < 0 ? R_NilValue : out;
 }
 
 /* `bounds`: low and high in ticks; `spelling`: labels of the units, low and high in
-   seconds, arrows; `options`: min_count, max_size, engine, threads, max_memory, least. */
+   seconds, arrows, and the ranks of labels and of arrows from 0; `options`: min_count,
+   max_size, engine, threads, max_memory, least flag left out, most rows of a size. */
 SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options)
 {
     mining *m;
@@ -203,10 +220,14 @@ SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options)
         status = syn_mine_episodes(&m->recording, &mine, &w.watch, &m->episodes);
     if (status == SYN_OK)
         status = find_contained(m);
+    if (status == SYN_OK)
+        status = syn_episodes_order(&m->episodes,
+                                    (const uint32_t *)INTEGER(VECTOR_ELT(spelling, 4)),
+                                    (const uint32_t *)INTEGER(VECTOR_ELT(spelling, 5)),
+                                    &m->order);
     SEXP out = R_NilValue;
     if (status == SYN_OK) {
-        out = mined_table(m, (int)o[5], VECTOR_ELT(spelling, 0), VECTOR_ELT(spelling, 1),
-                          VECTOR_ELT(spelling, 2), VECTOR_ELT(spelling, 3), &w.watch);
+        out = mined_table(m, spelling, o, &w.watch);
         status = out == R_NilValue ? SYN_INTERRUPTED : SYN_OK;
     }
     PROTECT(out);
