@@ -153,7 +153,7 @@ static SEXP mined_levels(const syn_episodes *e)
 
 enum { POLL_EVERY = 16384 };  /* rows: some 20 ms of work */
 
-/* Writes the rows of one level; the row after them, or -1 when the watch asked to stop. */
+/* Writes the rows of one level. The row after them; -1 when the watch asked to stop. */
 static R_xlen_t write_level(table *t, size_t k, R_xlen_t row, const syn_watch *watch)
 {
     size_t left = t->top;
