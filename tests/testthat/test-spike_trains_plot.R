@@ -1,6 +1,7 @@
 draw <- function(p) {
-  file <- withr::local_tempfile(fileext = ".png")
-  grDevices::png(file, 600, 400)
+  # PDF needs no graphics library of the system.
+  file <- withr::local_tempfile(fileext = ".pdf")
+  grDevices::pdf(file, 8, 5)
   on.exit(grDevices::dev.off())
   suppressMessages(print(p))
   invisible(file.size(file))
@@ -102,8 +103,8 @@ test_that("a million spikes are drawn in seconds", {
 test_that("plot() draws and gives the plot back", {
   skip_if_not_installed("ggplot2")
   x <- spike_trains(c(0.5, 1, 2), c("a", "b", "a"))
-  file <- withr::local_tempfile(fileext = ".png")
-  grDevices::png(file)
+  file <- withr::local_tempfile(fileext = ".pdf")
+  grDevices::pdf(file)
   p <- withVisible(plot(x, order = "rate"))
   grDevices::dev.off()
   expect_false(p$visible)
