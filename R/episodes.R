@@ -28,6 +28,11 @@
 #'   first.
 #' * `"auto"` is `"window"`, the fastest in every measurement so far.
 #'
+#' `"window"` also runs on an NVIDIA GPU (`device = "gpu"`), with the same table as the
+#' result. The first call of an R session makes a CUDA context there, which takes a few
+#' tenths of a second. At most 255 units may be frequent, and a delay window may hold at
+#' most 65,534 spikes; beyond that the CPU has to do it.
+#'
 #' # Memory
 #' The lists of one size are kept while they fit in `max_memory`; beyond that they are
 #' made anew when needed, which takes longer and gives the same table. There is an error
@@ -50,6 +55,7 @@
 #' @param top Keep this many episodes of each size, those with the highest counts;
 #'   `NULL` for all. Among equal counts those first in order of their names.
 #' @param engine `"auto"`, `"window"`, `"state"` or `"two-pass"`, see Engines.
+#' @param device `"cpu"`, or `"gpu"` for the first NVIDIA GPU; see Engines.
 #' @param threads Number of threads; `NULL` for all that this process may use.
 #' @param max_memory Bytes the search may hold.
 #'
@@ -66,11 +72,14 @@
 #'   }
 #'   Attributes: `recording` (what was mined), `intervals`, `min_count`, `levels` (a data
 #'   frame with the candidates counted, eliminated and found at each size), `engine`,
-#'   `threads`, `elapsed` (s), `peak_memory` (bytes) and `call`.
+#'   `device`, `threads`, `elapsed` (s), `device_elapsed` (s; on a GPU, the part from
+#'   the spikes being there to the episodes being back), `peak_memory` (bytes; on a GPU,
+#'   its own) and `call`.
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; results or work
-#' beyond `max_memory` give `synfire_error_budget`.
+#' beyond `max_memory` give `synfire_error_budget`, a GPU that is not there or fails gives
+#' `synfire_error_device`.
 #'
 #' @references
 #' Cao Y, Patnaik D, Ponce S, Archuleta J, Butler P, Feng W, Ramakrishnan N (2011).
@@ -99,7 +108,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
                           min_support = NULL, units = NULL,
                           target = c("frequent", "closed", "maximal"), top = NULL,
                           engine = c("auto", "window", "state", "two-pass"),
-                          threads = NULL, max_memory = 4e9) {
+                          device = c("cpu", "gpu"), threads = NULL, max_memory = 4e9) {
   call <- match.call()
   if (missing(x)) abort_arg("x", "a recording", "missing")
   if (missing(intervals)) {
@@ -117,18 +126,25 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   if (!is.null(top)) top <- check_count(top)
   engine <- rlang::arg_match(engine)
   if (engine == "auto") engine <- "window"
+  device <- rlang::arg_match(device)
+  if (device == "gpu" && engine != "window") {
+    abort_arg("engine", "\"window\" or \"auto\" with `device = \"gpu\"`", describe(engine))
+  }
   threads <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
 
-  announce_memory(length(events$tick), nrow(intervals$seconds), events$units, threads,
-                  max_memory)
+  if (device == "cpu") {
+    announce_memory(length(events$tick), nrow(intervals$seconds), events$units, threads,
+                    max_memory)
+  }
 
   started <- proc.time()[["elapsed"]]
   mined <- .Call(
     r_mine_episodes, events, intervals$ticks, spelling(levels(x$unit), intervals$seconds),
     c(min(min_count, .Machine$integer.max), min(max_size, .Machine$integer.max),
       match(engine, c("state", "two-pass", "window")) - 1, threads, max_memory,
-      c(frequent = 3, closed = 2, maximal = 1)[[target]], min(top, 2^53))
+      c(frequent = 3, closed = 2, maximal = 1)[[target]], min(top, 2^53),
+      if (device == "gpu") 0 else -1)
   )
   mined <- finish_status(
     mined, "mining these episodes",
@@ -143,8 +159,9 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
       size = seq_along(mined$levels$frequent), candidates = mined$levels$candidates,
       eliminated = mined$levels$eliminated, frequent = mined$levels$frequent
     ),
-    target = target, engine = engine, threads = threads,
+    target = target, engine = engine, device = device, threads = threads,
     elapsed = proc.time()[["elapsed"]] - started,
+    device_elapsed = if (device == "gpu") mined$levels$device_seconds,
     peak_memory = mined$levels$peak_memory, call = call
   ))
 }

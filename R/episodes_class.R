@@ -24,7 +24,8 @@ episode_text <- function(units, low, high) {
 }
 
 about_episodes <- c("recording", "intervals", "min_count", "levels", "target", "engine",
-                    "threads", "elapsed", "peak_memory", "call")
+                    "device", "threads", "elapsed", "device_elapsed",
+                    "peak_memory", "call")
 
 #' @export
 `[.episodes` <- function(x, ...) {
@@ -124,7 +125,8 @@ summary.episodes <- function(object, ...) {
   )
   structure(
     list(title = episodes_title(object), by_size = by_size, levels = attr(object, "levels"),
-         engine = attr(object, "engine"), threads = attr(object, "threads"),
+         engine = attr(object, "engine"), device = attr(object, "device"),
+         threads = attr(object, "threads"),
          elapsed = attr(object, "elapsed"), peak_memory = attr(object, "peak_memory")),
     class = "summary.episodes"
   )
@@ -138,9 +140,11 @@ print.summary.episodes <- function(x, ...) {
   if (!is.null(x$levels)) {
     cat("\nSearch\n")
     print(x$levels, row.names = FALSE)
-    cat(sprintf("\nengine \"%s\", %d thread%s, %s s, %s at most\n", x$engine, x$threads,
-                if (x$threads == 1L) "" else "s", format(x$elapsed, digits = 3),
-                bytes_text(x$peak_memory)))
+    where <- if (x$device == "gpu") "GPU" else {
+      sprintf("%d thread%s", x$threads, if (x$threads == 1L) "" else "s")
+    }
+    cat(sprintf("\nengine \"%s\", %s, %s s, %s at most\n", x$engine, where,
+                format(x$elapsed, digits = 3), bytes_text(x$peak_memory)))
   }
   invisible(x)
 }

@@ -19,12 +19,23 @@ finish_status <- function(result, doing, advice = NULL, limit_of = "elements",
   limit <- result$limit
   hints <- if (length(advice) > 0L) rlang::set_names(escape_braces(advice), "i")
   doing <- escape_braces(doing)
+  # What a device says goes before what is known here.
+  reason <- if (nzchar(result$reason)) c(x = paste0(escape_braces(result$reason), "."))
   switch(
     result$status,
+    no_device = {
+      bullets <- c(
+        paste0("No GPU for ", doing, "."),
+        reason,
+        i = "Use {.code device = \"cpu\"}; {.fn synfire_sitrep} says what there is."
+      )
+      class <- "synfire_error_device"
+    },
     no_memory = {
       bullets <- c(
         paste0("Not enough memory for ", doing, "."),
         if (!is.na(needed)) c(x = paste0("About ", bytes_text(needed), " could not be had.")),
+        reason,
         hints
       )
       class <- "synfire_error_memory"
@@ -46,7 +57,7 @@ finish_status <- function(result, doing, advice = NULL, limit_of = "elements",
       number <- function(v) format(v, big.mark = ",", scientific = FALSE)
       bullets <- c(
         paste0("The input is too large for ", doing, "."),
-        if (!is.na(limit)) {
+        if (!is.null(reason)) reason else if (!is.na(limit)) {
           c(x = paste0(
             "At most ", number(limit), " ", escape_braces(limit_of), " can be handled",
             if (!is.na(needed)) paste0(", not ", number(needed)), "."

@@ -7,7 +7,8 @@ typedef enum syn_status {
     SYN_INTERRUPTED,   /* the watch asked to stop; everything allocated is freed */
     SYN_NO_MEMORY,     /* malloc failed */
     SYN_OVER_BUDGET,   /* would need more than the options' max_memory */
-    SYN_TOO_LARGE      /* the input is beyond a documented limit */
+    SYN_TOO_LARGE,     /* the input is beyond a documented limit */
+    SYN_NO_DEVICE      /* there is no such GPU, or it failed */
 } syn_status;
 
 #endif

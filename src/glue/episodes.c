@@ -10,6 +10,8 @@
 #include "core/episodes_rows.h"
 #include "glue/recording.h"
 #include "glue/watch.h"
+#include "gpu/episodes_gpu.h"
+#include "gpu/synfire_gpu.h"
 
 /* What one call holds outside R's heap: an external pointer owns it, so that it is freed
    however the call ends. */
@@ -19,6 +21,7 @@ typedef struct mining {
     uint8_t **flag;       /* [levels][n] from syn_episodes_contained() */
     uint32_t **order;     /* [levels][n] from syn_episodes_order() */
     syn_occurrences occurrences;
+    double device_seconds;  /* from events on the GPU to episodes in host memory */
 } mining;
 
 static void mining_free(SEXP pointer)
@@ -135,9 +138,11 @@ static void write_row(table *t, R_xlen_t row, size_t level, uint32_t node)
     SET_VECTOR_ELT(t->highs, row, row_bounds(t, t->high, level));
 }
 
-static SEXP mined_levels(const syn_episodes *e)
+static SEXP mined_levels(const mining *m)
 {
-    const char *fields[] = {"candidates", "eliminated", "frequent", "peak_memory", ""};
+    const syn_episodes *e = &m->episodes;
+    const char *fields[] = {"candidates",  "eliminated",     "frequent",
+                            "peak_memory", "device_seconds", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     for (int f = 0; f < 3; f++)
         SET_VECTOR_ELT(out, f, Rf_allocVector(REALSXP, (R_xlen_t)e->n_levels));
@@ -147,6 +152,7 @@ static SEXP mined_levels(const syn_episodes *e)
         REAL(VECTOR_ELT(out, 2))[k] = (double)e->level[k].n;
     }
     SET_VECTOR_ELT(out, 3, Rf_ScalarReal((double)e->peak_memory));
+    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(m->device_seconds));
     UNPROTECT(1);
     return out;
 }
@@ -187,7 +193,7 @@ static SEXP mined_table(const mining *m, SEXP spelling, const double *options,
     SET_VECTOR_ELT(out, 3, t.units = Rf_allocVector(VECSXP, rows));
     SET_VECTOR_ELT(out, 4, t.lows = Rf_allocVector(VECSXP, rows));
     SET_VECTOR_ELT(out, 5, t.highs = Rf_allocVector(VECSXP, rows));
-    SET_VECTOR_ELT(out, 6, mined_levels(&m->episodes));
+    SET_VECTOR_ELT(out, 6, mined_levels(m));
     t.unit = (uint32_t *)R_alloc(m->episodes.n_levels + 1, sizeof *t.unit);
     t.interval = (uint32_t *)R_alloc(m->episodes.n_levels + 1, sizeof *t.interval);
     R_xlen_t row = 0;
@@ -199,7 +205,8 @@ static SEXP mined_table(const mining *m, SEXP spelling, const double *options,
 
 /* `bounds`: low and high in ticks; `spelling`: labels of the units, low and high in
    seconds, arrows, and the ranks of labels and of arrows from 0; `options`: min_count,
-   max_size, engine, threads, max_memory, least flag left out, most rows of a size. */
+   max_size, engine, threads, max_memory, least flag left out, most rows of a size, and
+   the number of the GPU, negative for the CPU. */
 SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options)
 {
     mining *m;
@@ -213,11 +220,15 @@ SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options)
                              .engine = (syn_episode_engine)(int)o[2],
                              .threads = (int)o[3], .max_memory = (size_t)o[4]};
     SEXP pointer = mining_new(&m);
+    char reason[SYN_GPU_TEXT] = "";
     glue_watch w;
     glue_watch_start(&w, "Mining episodes");
     syn_status status = glue_recording(&m->recording, events, mine.min_count, reach);
-    if (status == SYN_OK)
+    if (status == SYN_OK && o[7] < 0)
         status = syn_mine_episodes(&m->recording, &mine, &w.watch, &m->episodes);
+    else if (status == SYN_OK)
+        status = syn_gpu_mine_episodes(&m->recording, &mine, (int)o[7], &w.watch,
+                                       &m->episodes, &m->device_seconds, reason);
     if (status == SYN_OK)
         status = find_contained(m);
     if (status == SYN_OK)
@@ -234,7 +245,8 @@ SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options)
     glue_watch_stop(&w);
     mining_free(pointer);
     if (status != SYN_OK)
-        out = glue_status(status, NA_REAL, status == SYN_TOO_LARGE ? INT32_MAX : o[4]);
+        out = glue_status_because(status, NA_REAL,
+                                  status == SYN_TOO_LARGE ? INT32_MAX : o[4], reason);
     UNPROTECT(2);
     return out;
 }

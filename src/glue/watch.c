@@ -133,13 +133,20 @@ void glue_watch_stop(glue_watch *w)
 
 SEXP glue_status(syn_status status, double needed, double limit)
 {
-    static const char *const names[] = {"ok", "interrupted", "no_memory", "over_budget",
-                                        "too_large"};
-    const char *fields[] = {"status", "needed", "limit", ""};
+    return glue_status_because(status, needed, limit, "");
+}
+
+SEXP glue_status_because(syn_status status, double needed, double limit,
+                         const char *reason)
+{
+    static const char *const names[] = {"ok",          "interrupted", "no_memory",
+                                        "over_budget", "too_large",   "no_device"};
+    const char *fields[] = {"status", "needed", "limit", "reason", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, Rf_mkString(names[status]));
     SET_VECTOR_ELT(out, 1, Rf_ScalarReal(needed));
     SET_VECTOR_ELT(out, 2, Rf_ScalarReal(limit));
+    SET_VECTOR_ELT(out, 3, Rf_mkString(reason));
     Rf_setAttrib(out, R_ClassSymbol, Rf_mkString("synfire_status"));
     UNPROTECT(1);
     return out;

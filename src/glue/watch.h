@@ -32,4 +32,8 @@ void glue_watch_stop(glue_watch *w);
    SYN_NO_MEMORY and SYN_OVER_BUDGET, in things for SYN_TOO_LARGE; NA_REAL if unknown. */
 SEXP glue_status(syn_status status, double needed, double limit);
 
+/* The same with `reason`, one plain clause from a device, or "". */
+SEXP glue_status_because(syn_status status, double needed, double limit,
+                         const char *reason);
+
 #endif

@@ -1,7 +1,7 @@
 /* What devices there are, and whether code built here runs on them. */
 #include "gpu/synfire_gpu.h"
 
-#include <cuda_runtime.h>
+#include "gpu/device.cuh"
 
 #include <cstdio>
 #include <cstdlib>
@@ -16,11 +16,6 @@ namespace {
 
 /* The process that loaded the library; zero before syn_gpu_init(). */
 pid_t owner = 0;
-
-bool forked()
-{
-    return owner != 0 && getpid() != owner;
-}
 
 void say(char *text, const char *what)
 {
@@ -93,19 +88,6 @@ struct device_buffer {
     ~device_buffer() { cudaFree(data); }
 };
 
-/* Makes `index` current and gives the caller's device back at the end. */
-struct device_scope {
-    int before = 0;
-    bool known;
-    device_scope() : known(cudaGetDevice(&before) == cudaSuccess) {}
-    ~device_scope()
-    {
-        if (known)
-            cudaSetDevice(before);
-        cudaGetLastError();
-    }
-};
-
 cudaError_t run_kernel(syn_gpu_device *device, std::vector<uint32_t> &host)
 {
     const uint32_t n = (uint32_t) host.size();
@@ -131,7 +113,7 @@ void test_device(int index, syn_gpu_device *device)
 {
     /* Not a multiple of the block size, so that the last block is a partial one. */
     std::vector<uint32_t> host((1u << 16) + 77u, 0u);
-    device_scope scope;
+    gpu::device_scope scope;
     device->tested = 1;
     cudaError_t error = cudaSetDevice(index);
     if (error == cudaSuccess)
@@ -151,6 +133,16 @@ void test_device(int index, syn_gpu_device *device)
 
 }  // namespace
 
+bool syn_gpu_forked()
+{
+    return owner != 0 && getpid() != owner;
+}
+
+void syn_gpu_explain(cudaError_t error, char *text)
+{
+    explain(error, driver_version(), text);
+}
+
 extern "C" void syn_gpu_init(void)
 {
     owner = getpid();
@@ -164,7 +156,7 @@ extern "C" void syn_gpu_look(syn_gpu_survey *survey)
 #ifdef __CUDA_ARCH_LIST__
     say(survey->architectures, TEXT_OF(__CUDA_ARCH_LIST__));
 #endif
-    if (forked()) {
+    if (syn_gpu_forked()) {
         say(survey->reason, "this is a forked process, where CUDA cannot be used");
         return;
     }
@@ -182,7 +174,7 @@ extern "C" void syn_gpu_look(syn_gpu_survey *survey)
 extern "C" void syn_gpu_examine(int index, int test, syn_gpu_device *device)
 {
     std::memset(device, 0, sizeof *device);
-    if (forked()) {
+    if (syn_gpu_forked()) {
         say(device->trouble, "this is a forked process, where CUDA cannot be used");
         return;
     }

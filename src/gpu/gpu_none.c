@@ -1,4 +1,5 @@
 /* The device room of a build without CUDA. */
+#include "gpu/episodes_gpu.h"
 #include "gpu/synfire_gpu.h"
 
 #include <stdio.h>
@@ -22,4 +23,20 @@ void syn_gpu_examine(int index, int test, syn_gpu_device *device)
     (void) test;
     memset(device, 0, sizeof *device);
     snprintf(device->trouble, sizeof device->trouble, "%s", reason);
+}
+
+syn_status syn_gpu_mine_episodes(const syn_recording *recording,
+                                 const syn_mine_options *options, int device,
+                                 const syn_watch *watch, syn_episodes *out,
+                                 double *seconds, char *why)
+{
+    (void) recording;
+    (void) options;
+    (void) device;
+    (void) watch;
+    if (seconds)
+        *seconds = 0;
+    memset(out, 0, sizeof *out);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
 }

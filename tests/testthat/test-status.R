@@ -1,5 +1,6 @@
-stopped <- function(status, needed = NA_real_, limit = NA_real_) {
-  structure(list(status = status, needed = needed, limit = limit), class = "synfire_status")
+stopped <- function(status, needed = NA_real_, limit = NA_real_, reason = "") {
+  structure(list(status = status, needed = needed, limit = limit, reason = reason),
+            class = "synfire_status")
 }
 
 test_that("results pass, interrupts interrupt", {

@@ -1,0 +1,113 @@
+/* What the kernels' hosts share: errors, the current device, memory that frees itself. */
+#ifndef SYN_GPU_DEVICE_CUH
+#define SYN_GPU_DEVICE_CUH
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+/* Whether this process is a fork of the one that loaded the library. */
+bool syn_gpu_forked();
+
+/* One plain clause for the user, SYN_GPU_TEXT bytes. */
+void syn_gpu_explain(cudaError_t error, char *text);
+
+namespace gpu {
+
+/* Thrown by check(), caught before control goes back to C. */
+struct failure {
+    cudaError_t error;
+};
+
+inline void check(cudaError_t error)
+{
+    if (error != cudaSuccess) {
+        cudaGetLastError();
+        throw failure{error};
+    }
+}
+
+/* Makes a device current and gives the caller's device back at the end. */
+class device_scope {
+    int before_ = 0;
+    bool known_;
+public:
+    device_scope() : known_(cudaGetDevice(&before_) == cudaSuccess) {}
+    ~device_scope()
+    {
+        if (known_)
+            cudaSetDevice(before_);
+        cudaGetLastError();
+    }
+    device_scope(const device_scope &) = delete;
+    device_scope &operator=(const device_scope &) = delete;
+};
+
+/* Device memory that only grows; what it held is lost when it does. */
+template <class T> class array {
+    T *data_ = nullptr;
+    size_t room_ = 0;
+public:
+    array() = default;
+    ~array() { cudaFree(data_); }
+    array(const array &) = delete;
+    array &operator=(const array &) = delete;
+
+    T *get() const { return data_; }
+    size_t room() const { return room_; }
+    size_t bytes() const { return room_ * sizeof(T); }
+
+    /* Room for n elements, and for a zero-sized request still a valid pointer. */
+    void ensure(size_t n)
+    {
+        if (data_ && n <= room_)
+            return;
+        check(cudaFree(data_));
+        data_ = nullptr;
+        room_ = 0;
+        check(cudaMalloc((void **) &data_, (n ? n : 1) * sizeof(T)));
+        room_ = n ? n : 1;
+    }
+
+    void upload(const T *from, size_t n, cudaStream_t stream)
+    {
+        ensure(n);
+        check(cudaMemcpyAsync(data_, from, n * sizeof(T), cudaMemcpyHostToDevice,
+                              stream));
+    }
+};
+
+/* Page-locked host memory. */
+template <class T> class pinned {
+    T *data_ = nullptr;
+public:
+    explicit pinned(size_t n) { check(cudaMallocHost((void **) &data_, n * sizeof(T))); }
+    ~pinned() { cudaFreeHost(data_); }
+    pinned(const pinned &) = delete;
+    pinned &operator=(const pinned &) = delete;
+    T *get() const { return data_; }
+};
+
+class stream {
+    cudaStream_t stream_ = nullptr;
+public:
+    stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+    ~stream() { cudaStreamDestroy(stream_); }
+    stream(const stream &) = delete;
+    stream &operator=(const stream &) = delete;
+    operator cudaStream_t() const { return stream_; }
+};
+
+class event {
+    cudaEvent_t event_ = nullptr;
+public:
+    event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
+    ~event() { cudaEventDestroy(event_); }
+    event(const event &) = delete;
+    event &operator=(const event &) = delete;
+    operator cudaEvent_t() const { return event_; }
+};
+
+}  // namespace gpu
+
+#endif

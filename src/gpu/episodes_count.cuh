@@ -1,0 +1,389 @@
+/* Counting: a warp takes an item, or a time segment of one, and counts every symbol that
+   may follow in one pass over the node's list. */
+#ifndef SYN_GPU_EPISODES_COUNT_CUH
+#define SYN_GPU_EPISODES_COUNT_CUH
+
+#include <cstdint>
+
+#include "gpu/episodes_types.cuh"
+
+namespace gpu {
+
+enum {
+    COUNT_WARPS = 4,      /* of a block */
+    SEGMENT = 256,        /* fewest ends of a segment */
+    LEAD = 192,           /* most ends before a segment that its first state is guessed
+                             from; much fewer, and guesses are often wrong */
+    DEAD = 1 << 16        /* added to `done` by a segment that rules out all symbols */
+};
+
+struct count_job {
+    events_view events;
+    level_view above, here;       /* children of `here` are counted */
+    uint32_t intervals, min_count;
+    const void *table;
+    const uint2 *end;             /* lists of `here` */
+    unsigned long long end_room;
+    uint32_t *counts;             /* found counts, grouped by item */
+    uint32_t count_room;
+    uint32_t *segment;            /* [items][segments][3][K][WARP]: entry, exit, hits */
+    uint32_t segments;            /* most of an item */
+    uint32_t group;               /* items a warp looks through, 1 with segments */
+    header *head;
+};
+
+/* What a lane keeps of its symbols. `busy` is the first event free for a symbol; an end
+   whose start is at or after it scores when the symbol occurs in its window. */
+template <int K> struct tally {
+    uint32_t busy[K], hits[K];
+
+    __device__ void clear()
+    {
+        for (int j = 0; j < K; j++)
+            busy[j] = hits[j] = 0;
+    }
+};
+
+/* An end in shared memory, where all lanes read it: row, start, event. */
+typedef uint4 shared_end;
+
+/* The ends of two batches of a warp: one is passed while the other is being fetched. */
+typedef shared_end batch_pair[2][WARP];
+
+/* Whether a candidate can still become frequent when at most `most` further occurrences
+   of the node come, less those it has already scored itself. */
+template <int K>
+__device__ bool any_hope(const tally<K> &t, const uint32_t *wanted, uint32_t symbols,
+                         uint32_t most, uint32_t min_count)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t own = 0;
+#pragma unroll
+    for (int j = 0; j < K; j++)
+        own = symbols % K == j ? t.hits[j] : own;
+    uint32_t node_hits = __shfl_sync(ALL, own, symbols / K);
+    bool alive = false;
+#pragma unroll
+    for (int j = 0; j < K; j++)
+        alive |= (wanted[j] >> lane & 1) && t.hits[j] + most >= node_hits + min_count;
+    return __any_sync(ALL, alive);
+}
+
+/* What a warp works on. */
+template <int K> struct item_view {
+    const uint2 *ends;
+    const unsigned char *rows;  /* this lane's share of the table's first row */
+    uint32_t symbols;
+    uint32_t wanted[K];         /* the candidates */
+};
+
+/* Passes the ends begin .. end - 1. With `most` above zero it stops early, and returns
+   false, once no candidate can become frequent. A lone warp is bound by latency, so ends
+   are fetched two batches and rows one chunk before they are needed. */
+template <int K>
+__device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<K> &item,
+                                          uint32_t begin, uint32_t end, uint32_t most,
+                                          batch_pair &batches, tally<K> &t)
+{
+    constexpr int CHUNK = 8, CHUNKS = WARP / CHUNK;
+    const uint32_t lane = threadIdx.x % WARP;
+    const uint2 padding = make_uint2(job.events.n, 0);
+    auto end_at = [&](uint32_t i) { return i < end ? item.ends[i] : padding; };
+    auto event_of = [&](uint2 e) {
+        return e.x < job.events.n ? job.events.by_unit[e.x] : 0;
+    };
+
+    /* Hides what it is made of, so that a row's address takes one instruction. */
+    const unsigned char *rows = item.rows;
+    asm volatile("" : "+l"(rows));
+    auto row_at = [&](uint32_t row) {
+        return load_pack<K>(rows + (uint64_t) row * row_bytes<K>::row);
+    };
+
+    __syncwarp();
+    uint2 first = end_at(begin + lane), second = end_at(begin + WARP + lane);
+    uint2 third = end_at(begin + 2 * WARP + lane);
+    batches[0][lane] = make_uint4(first.x, first.y, event_of(first), 0);
+    uint32_t event = event_of(second);
+    __syncwarp();
+    row_pack<K> next[2][CHUNK];
+#pragma unroll
+    for (int a = 0; a < CHUNK; a++)
+        next[0][a] = row_at(batches[0][a].x);
+
+    uint32_t side = 0;
+    for (uint32_t i = begin; i < end; i += WARP, side ^= 1) {
+        const shared_end *now = batches[side], *later = batches[side ^ 1];
+        __syncwarp();
+        batches[side ^ 1][lane] = make_uint4(second.x, second.y, event, 0);
+        second = third;
+        event = event_of(second);
+        third = end_at(i + 3 * WARP + lane);
+        __syncwarp();
+#pragma unroll
+        for (int c = 0; c < CHUNKS; c++) {
+            const shared_end *ahead = c + 1 < CHUNKS ? now + (c + 1) * CHUNK : later;
+#pragma unroll
+            for (int a = 0; a < CHUNK; a++)
+                next[(c + 1) % 2][a] = row_at(ahead[a].x);
+#pragma unroll
+            for (int a = 0; a < CHUNK; a++) {
+                shared_end e = now[c * CHUNK + a];
+#pragma unroll
+                for (int j = 0; j < K; j++) {
+                    uint32_t value = next[c % 2][a].next(j);
+                    if (value != 0 && e.y >= t.busy[j]) {
+                        t.hits[j]++;
+                        t.busy[j] = e.z + value;
+                    }
+                }
+            }
+        }
+        if (most > 0 && !any_hope<K>(t, item.wanted, item.symbols, most, job.min_count))
+            return false;
+    }
+    return true;
+}
+
+/* Keeps the symbols of an item that are frequent. */
+template <int K>
+__device__ void keep_found(const count_job &job, uint32_t item, const uint32_t *wanted,
+                           const uint32_t *hits)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t mask[K], n = 0, slot = 0;
+#pragma unroll
+    for (int j = 0; j < K; j++) {
+        bool frequent = (wanted[j] >> lane & 1) && hits[j] >= job.min_count;
+        mask[j] = __ballot_sync(ALL, frequent);
+        n += __popc(mask[j]);
+    }
+    if (lane == 0) {
+        if (n > 0)
+            slot = atomicAdd(&job.head->found, n);
+        for (int j = 0; j < K; j++)
+            job.here.mask[(size_t) item * K + j] = mask[j];
+        job.here.children[item] = n;
+        job.here.slot[item] = slot;
+    }
+    slot = __shfl_sync(ALL, slot, 0) + rank_of_lane<K>(mask);
+#pragma unroll
+    for (int j = 0; j < K; j++) {
+        if (mask[j] >> lane & 1) {
+            if (slot < job.count_room)
+                job.counts[slot] = hits[j];
+            slot++;
+        }
+    }
+}
+
+/* States are compared as they look to the ends from `start` on. */
+__device__ inline uint32_t seen_from(uint32_t start, uint32_t busy)
+{
+    return busy > start ? busy : 0;
+}
+
+template <int K>
+__device__ bool same_state(const uint32_t *wanted, uint32_t start, const uint32_t *a,
+                           const uint32_t *b)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    bool same = true;
+#pragma unroll
+    for (int j = 0; j < K; j++)
+        same &= !(wanted[j] >> lane & 1) ||
+                seen_from(start, a[j]) == seen_from(start, b[j]);
+    return __all_sync(ALL, same);
+}
+
+/* The same for the rare cases: out of line, so that it costs the usual ones nothing. */
+template <int K>
+__device__ __noinline__ void pass_again(const count_job &job, const item_view<K> &item,
+                                        uint32_t begin, uint32_t end,
+                                        batch_pair &batches, tally<K> &t)
+{
+    pass_ends<K>(job, item, begin, end, 0, batches, t);
+}
+
+/* Passes a segment that began in another state than `t` once more from there, beside what
+   it did: two such states soon meet, and what follows is known. `guess` holds the state
+   it began in, `known` what it ended in and its hits. Leaves the true ones in `t`. */
+template <int K>
+__device__ __noinline__ void mend_segment(const count_job &job, const item_view<K> &item,
+                                          uint32_t begin, uint32_t end,
+                                          batch_pair &batches, tally<K> &guess,
+                                          const tally<K> &known, tally<K> &t)
+{
+    enum { STEP = 2 * WARP };
+    for (uint32_t i = begin; i < end; i += STEP) {
+        uint32_t stop = min(i + STEP, end);
+        pass_again<K>(job, item, i, stop, batches, t);
+        pass_again<K>(job, item, i, stop, batches, guess);
+        if (stop < end &&
+            same_state<K>(item.wanted, item.ends[stop].y, t.busy, guess.busy)) {
+#pragma unroll
+            for (int j = 0; j < K; j++) {
+                t.busy[j] = known.busy[j];
+                t.hits[j] += known.hits[j] - guess.hits[j];
+            }
+            return;
+        }
+    }
+}
+
+/* By the last of an item's segments to finish: adds them up, and mends those that began
+   in another state than the segment before them ended in. */
+template <int K>
+__device__ __noinline__ void join_segments(const count_job &job, const item_view<K> &item,
+                                           uint32_t number, uint32_t length,
+                                           uint32_t segments, uint32_t size,
+                                           batch_pair &batches)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    const volatile uint32_t *stored =
+        job.segment + (size_t) number * job.segments * 3 * K * WARP + lane;
+    uint32_t total[K];
+    tally<K> t;
+#pragma unroll
+    for (int j = 0; j < K; j++) {
+        t.busy[j] = stored[(K + j) * WARP];
+        total[j] = stored[(2 * K + j) * WARP];
+    }
+    for (uint32_t s = 1; s < segments; s++) {
+        stored += 3 * K * WARP;
+        uint32_t begin = s * size, start = item.ends[begin].y;
+        tally<K> guess, known;
+#pragma unroll
+        for (int j = 0; j < K; j++) {
+            guess.busy[j] = stored[j * WARP];
+            known.busy[j] = stored[(K + j) * WARP];
+            known.hits[j] = stored[(2 * K + j) * WARP];
+            guess.hits[j] = t.hits[j] = 0;
+        }
+        if (same_state<K>(item.wanted, start, t.busy, guess.busy))
+            t = known;
+        else
+            mend_segment<K>(job, item, begin, min(begin + size, length), batches, guess,
+                            known, t);
+#pragma unroll
+        for (int j = 0; j < K; j++)
+            total[j] += t.hits[j];
+    }
+    keep_found<K>(job, number, item.wanted, total);
+}
+
+template <int K>
+__device__ __forceinline__ void count_item(const count_job &job, uint32_t number,
+                                           item_view<K> &item, batch_pair &batches)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t node = number / job.intervals, k = number - node * job.intervals;
+    uint32_t length = job.here.length[node], count = job.here.count[node];
+    item.ends = job.end + job.here.offset[node];
+    item.rows = (const unsigned char *) job.table +
+                (size_t) k * (job.events.n + 1) * row_bytes<K>::row +
+                lane * row_bytes<K>::lane;
+
+    uint32_t segments = max(min(job.segments, (length + SEGMENT - 1) / SEGMENT), 1);
+    uint32_t size = (length + segments - 1) / segments, s = blockIdx.y;
+    segments = max((length + size - 1) / size, 1);
+    if (s >= segments)
+        return;
+    uint32_t begin = s * size, end = min(begin + size, length);
+    uint32_t lead = min(size / 2, LEAD);
+    uint32_t *stored = job.segment +
+                       ((size_t) number * job.segments + s) * 3 * K * WARP + lane;
+    /* The node's occurrences elsewhere, and one begun before them; one more for each of
+       the two counts where the state may have been guessed wrong. */
+    uint32_t most = count + (segments > 1 ? 3 : 1);
+    tally<K> t;
+    t.clear();
+    bool hope = true;
+#pragma unroll 1
+    for (int leading = s > 0; leading >= 0; leading--) {
+        hope = pass_ends<K>(job, item, leading ? begin - lead : begin,
+                            leading ? begin : end, leading ? 0 : most, batches, t);
+        if (leading) {
+            uint32_t start = item.ends[begin].y;
+#pragma unroll
+            for (int j = 0; j < K; j++) {
+                t.busy[j] = seen_from(start, t.busy[j]);
+                t.hits[j] = 0;
+                stored[j * WARP] = t.busy[j];
+            }
+        }
+    }
+    if (segments == 1) {
+#pragma unroll
+        for (int j = 0; j < K; j++)
+            t.hits[j] = hope ? t.hits[j] : 0;
+        keep_found<K>(job, number, item.wanted, t.hits);
+        return;
+    }
+
+#pragma unroll
+    for (int j = 0; j < K; j++) {
+        stored[(K + j) * WARP] = t.busy[j];
+        stored[(2 * K + j) * WARP] = t.hits[j];
+    }
+    __threadfence();
+    __syncwarp();
+    uint32_t before = 0;
+    if (lane == 0)
+        before = atomicAdd(&job.here.done[number], hope ? 1 : 1 + DEAD);
+    before = __shfl_sync(ALL, before, 0);
+    if (before % DEAD != segments - 1)
+        return;
+    __threadfence();
+    if (lane == 0)
+        job.here.done[number] = 0;
+    if (!hope || before >= DEAD) {
+        t.clear();
+        keep_found<K>(job, number, item.wanted, t.hits);
+    } else {
+        join_segments<K>(job, item, number, length, segments, size, batches);
+    }
+}
+
+/* A warp looks through `group` items for those with candidates; blockIdx.y is the
+   segment. */
+template <int K>
+__global__ void __launch_bounds__(COUNT_WARPS *WARP, K == 1 ? 8 : K == 2 ? 5 : 4)
+    count_children(SYN_GPU_JOB count_job job, uint32_t symbols)
+{
+    __shared__ batch_pair batches[COUNT_WARPS];
+    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    uint32_t items = job.here.n * job.intervals;
+    uint32_t first = (blockIdx.x * COUNT_WARPS + warp) * job.group;
+    if (job.head->list_ends > job.end_room || job.head->stop || first >= items)
+        return;
+
+    uint32_t number = first + lane, wanted[K] = {};
+    bool any = false;
+    if (lane < job.group && number < items) {
+        uint32_t node = number / job.intervals, k = number - node * job.intervals;
+        const uint32_t *mask =
+            job.above.mask + ((size_t) job.here.suffix[node] * job.intervals + k) * K;
+        for (int j = 0; j < K; j++) {
+            wanted[j] = mask[j];
+            any |= wanted[j] != 0;
+        }
+        if (!any && blockIdx.y == 0) {
+            for (int j = 0; j < K; j++)
+                job.here.mask[(size_t) number * K + j] = 0;
+            job.here.children[number] = 0;
+        }
+    }
+    for (uint32_t left = __ballot_sync(ALL, any); left; left &= left - 1) {
+        int from = __ffs(left) - 1;
+        item_view<K> item;
+        item.symbols = symbols;
+        for (int j = 0; j < K; j++)
+            item.wanted[j] = __shfl_sync(ALL, wanted[j], from);
+        count_item<K>(job, first + from, item, batches[warp]);
+    }
+}
+
+}  // namespace gpu
+
+#endif

@@ -1,0 +1,277 @@
+/* The next level's nodes, and their lists of valid ends. */
+#ifndef SYN_GPU_EPISODES_LISTS_CUH
+#define SYN_GPU_EPISODES_LISTS_CUH
+
+#include <cstdint>
+
+#include "gpu/episodes_types.cuh"
+
+namespace gpu {
+
+enum {
+    FILL_WARPS = 8,  /* of a block */
+    ABREAST = 4      /* ends a lane looks at side by side, to hide latency */
+};
+
+struct fill_job {
+    level_view above, here, next;  /* `next` is filled with the children of `here` */
+    uint32_t intervals;
+    const uint32_t *unit, *counts;
+    header *head;
+};
+
+/* Children in order of (parent, interval, symbol), as `base` numbers them. A child's
+   suffix is the child of its parent's suffix that the same step leads to. */
+template <int K>
+__device__ uint32_t fill_item(const fill_job &job, uint32_t item)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t node = item / job.intervals, k = item - node * job.intervals;
+    uint32_t there = job.here.suffix[node] * job.intervals + k;
+    const uint32_t *mask = job.here.mask + (size_t) item * K;
+    const uint32_t *mirror = job.above.mask + (size_t) there * K;
+    uint32_t rank = rank_of_lane<K>(mask);
+    uint32_t id = job.here.base[item] + rank, slot = job.here.slot[item] + rank;
+    uint32_t suffix = job.above.base[there] + rank_of_lane<K>(mirror), candidates = 0;
+    for (int j = 0; j < K; j++) {
+        if (mask[j] >> lane & 1) {
+            job.next.parent[id] = node;
+            job.next.suffix[id] = suffix;
+            job.next.unit[id] = job.unit[lane * K + j];
+            job.next.interval[id] = k;
+            job.next.step[id] = lane * K + j + k * 256;
+            job.next.count[id] = job.counts[slot];
+            candidates += job.here.base[(suffix + 1) * job.intervals] -
+                          job.here.base[suffix * job.intervals];
+            id++;
+            slot++;
+        }
+        suffix += mirror[j] >> lane & 1;
+    }
+    return candidates;
+}
+
+template <int K>
+__global__ void __launch_bounds__(FILL_WARPS *WARP)
+    fill_level(SYN_GPU_JOB fill_job job)
+{
+    __shared__ unsigned long long sum;
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t items = job.here.n * job.intervals;
+    uint32_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    uint32_t warps = gridDim.x * FILL_WARPS;
+    if (threadIdx.x == 0)
+        sum = 0;
+    __syncthreads();
+    unsigned long long candidates = 0;
+    for (uint32_t first = warp * WARP; first < items; first += warps * WARP) {
+        uint32_t item = first + lane;
+        bool any = item < items && job.here.children[item] > 0;
+        if (item < items && item % job.intervals == 0)
+            job.here.child[item / job.intervals] = job.here.base[item];
+        for (uint32_t left = __ballot_sync(ALL, any); left; left &= left - 1)
+            candidates += fill_item<K>(job, first + __ffs(left) - 1);
+    }
+    if (warp == 0 && lane == 0)
+        job.here.child[job.here.n] = job.here.base[items];
+    if (candidates)
+        atomicAdd(&sum, candidates);
+    __syncthreads();
+    if (threadIdx.x == 0 && sum)
+        atomicAdd(&job.head->candidates, sum);
+}
+
+struct list_job {
+    events_view events;
+    level_view here, next;    /* lists of `next` are made from those of `here` */
+    uint32_t intervals;
+    const place *places;
+    const link *links;
+    const uint16_t *table;
+    uint32_t stride;          /* symbols of a row of the table */
+    const uint2 *end;         /* lists of `here` */
+    uint2 *made;
+    unsigned long long room;  /* of `made` */
+    uint32_t staged;          /* ends a warp can hold before it knows where they go */
+    header *head;
+};
+
+/* The list a child's is made from. Each end of it owns the events of its window that are
+   in no later end's window. */
+struct source_list {
+    const uint2 *end;
+    uint32_t length;
+    const uint16_t *column;  /* of the child's symbol in its interval's table */
+    const place *places;
+    uint32_t row_end;
+};
+
+/* The events of the child's symbol that an end owns: `n` from a row on. */
+struct owned_rows {
+    uint32_t row, start, n;
+};
+
+/* What the ends i + a * WARP + lane own, those from `end` on nothing. */
+__device__ inline void find_owned(const list_job &job, const source_list &from,
+                                  uint32_t i, uint32_t end, owned_rows *owned)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t event[ABREAST], open[ABREAST + 1], shut[ABREAST], next[ABREAST];
+    uint2 e[ABREAST + 1];
+#pragma unroll
+    for (int a = 0; a <= ABREAST; a++) {
+        uint32_t at = i + a * WARP + lane;
+        bool used = at < from.length && (a < ABREAST || lane == 0);
+        e[a] = used ? from.end[at] : make_uint2(NOTHING, 0);
+    }
+#pragma unroll
+    for (int a = 0; a <= ABREAST; a++) {
+        place here = {NOTHING, 0};
+        if (e[a].x != NOTHING)
+            here = from.places[e[a].x];
+        open[a] = here.event == NOTHING ? NOTHING : here.event + (here.window & 0xffff);
+        if (a < ABREAST) {
+            event[a] = here.event;
+            shut[a] = here.event + (here.window >> 16);
+            next[a] = i + a * WARP + lane < end
+                          ? from.column[(size_t) e[a].x * job.stride] : 0;
+        }
+    }
+    link found[ABREAST];
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++) {
+        uint32_t later = __shfl_down_sync(ALL, open[a], 1);
+        uint32_t across = __shfl_sync(ALL, open[a + 1], 0);
+        shut[a] = min(shut[a], lane == WARP - 1 ? across : later);
+        uint32_t first = event[a] + next[a] - 1;
+        owned[a].n = next[a] != 0 && first < shut[a];
+        owned[a].start = e[a].y;
+        found[a].row = 0;
+        found[a].next = NOTHING;
+        if (owned[a].n)
+            found[a] = job.links[first];
+    }
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++) {
+        uint32_t row = owned[a].row = found[a].row, n = owned[a].n;
+        if (n && found[a].next < shut[a])
+            for (n = 2; row + n < from.row_end; n++)
+                if (job.events.by_unit[row + n] >= shut[a])
+                    break;
+        owned[a].n = n;
+    }
+}
+
+/* Makes what the ends begin .. end - 1 own. Writes to `out` what fits in `room`; returns
+   how much there is. */
+__device__ inline uint32_t make_ends(const list_job &job, const source_list &from,
+                                     uint32_t begin, uint32_t end, uint2 *out,
+                                     uint32_t room)
+{
+    const uint32_t lane = threadIdx.x % WARP, lower = (1u << lane) - 1;
+    uint32_t total = 0;
+    for (uint32_t i = begin; i < end; i += ABREAST * WARP) {
+        owned_rows owned[ABREAST];
+        find_owned(job, from, i, end, owned);
+#pragma unroll
+        for (int a = 0; a < ABREAST; a++) {
+            uint32_t n = owned[a].n, some = __ballot_sync(ALL, n > 0);
+            uint32_t spot = __popc(some & lower), all = __popc(some);
+            if (__any_sync(ALL, n > 1)) {
+                uint32_t sum = n;
+                for (int step = 1; step < WARP; step *= 2) {
+                    uint32_t below = __shfl_up_sync(ALL, sum, step);
+                    sum += lane >= step ? below : 0;
+                }
+                spot = sum - n;
+                all = __shfl_sync(ALL, sum, WARP - 1);
+            }
+            for (uint32_t j = 0; j < n; j++)
+                if (total + spot + j < room)
+                    out[total + spot + j] = make_uint2(owned[a].row + j, owned[a].start);
+            total += all;
+        }
+    }
+    return total;
+}
+
+/* TEAM warps of a block make the list of a child, each from its part of the parent's. The
+   block's dynamic shared memory is what its warps stage. */
+__host__ __device__ constexpr int list_warps(int team)
+{
+    return team > 8 ? team : 8;
+}
+
+template <int TEAM>
+__global__ void __launch_bounds__(list_warps(TEAM) * WARP)
+    make_lists(SYN_GPU_JOB list_job job)
+{
+    constexpr int WARPS = list_warps(TEAM);
+    extern __shared__ uint2 staging[];
+    __shared__ uint32_t totals[WARPS];
+    __shared__ unsigned long long spots[WARPS];
+    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const uint32_t team = warp / TEAM, part = warp % TEAM;
+    uint2 *staged = staging + warp * job.staged;
+    uint32_t child = blockIdx.x * (WARPS / TEAM) + team;
+    bool live = child < job.next.n && !job.head->stop;
+    uint32_t parent = 0, step = 0;
+    if (live) {
+        uint32_t suffix = job.next.suffix[child];
+        parent = job.next.parent[child];
+        step = job.next.step[child];
+        /* Nothing can follow an episode whose suffix nothing follows. */
+        live = job.here.base[(suffix + 1) * job.intervals] >
+               job.here.base[suffix * job.intervals];
+        if (!live && part == 0 && lane == 0)
+            job.next.length[child] = 0;
+    }
+    source_list from = {};
+    uint32_t begin = 0, end = 0, total = 0;
+    if (live) {
+        uint32_t symbol = step % 256, k = step / 256;
+        from.end = job.end + job.here.offset[parent];
+        from.length = job.here.length[parent];
+        from.column = job.table + (size_t) k * (job.events.n + 1) * job.stride + symbol;
+        from.places = job.places + (size_t) k * job.events.n;
+        from.row_end = job.events.row_end[symbol];
+        uint32_t size = (from.length + TEAM - 1) / TEAM;
+        begin = min(part * size, from.length);
+        end = min(begin + size, from.length);
+        total = make_ends(job, from, begin, end, staged, job.staged);
+    }
+    if (lane == 0)
+        totals[warp] = total;
+    if (TEAM > 1)
+        __syncthreads();
+    else
+        __syncwarp();
+    uint32_t before = 0, all = 0;
+    for (uint32_t w = 0; w < TEAM; w++) {
+        before += w < part ? totals[team * TEAM + w] : 0;
+        all += totals[team * TEAM + w];
+    }
+    if (live && part == 0 && lane == 0) {
+        spots[team] = atomicAdd(&job.head->list_ends, (unsigned long long) all);
+        atomicAdd(&job.head->lists, 1);
+        job.next.offset[child] = spots[team];
+        job.next.length[child] = all;
+    }
+    if (TEAM > 1)
+        __syncthreads();
+    else
+        __syncwarp();
+    if (!live || spots[team] + all > job.room)
+        return;
+    uint2 *out = job.made + spots[team] + before;
+    if (total <= job.staged) {
+        for (uint32_t i = lane; i < total; i += WARP)
+            out[i] = staged[i];
+    } else {
+        make_ends(job, from, begin, end, out, total);
+    }
+}
+
+}  // namespace gpu
+
+#endif

@@ -1,0 +1,145 @@
+/* The device's data structures of the episode miner. */
+#ifndef SYN_GPU_EPISODES_TYPES_CUH
+#define SYN_GPU_EPISODES_TYPES_CUH
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+/* Kernels hand their job on by reference: where possible without a copy a thread. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700 && CUDART_VERSION >= 11070
+#define SYN_GPU_JOB const __grid_constant__
+#else
+#define SYN_GPU_JOB const
+#endif
+
+namespace gpu {
+
+enum { WARP = 32 };
+constexpr uint32_t ALL = 0xffffffffu;      /* every lane */
+constexpr uint32_t NOTHING = 0xffffffffu;  /* no event, no symbol */
+
+/* The frequent units are numbered as symbols, in order. Each of a warp's lanes holds K
+   neighbouring ones, K a power of two: symbol = lane * K + j. A set of symbols is K
+   words, word j of which has a bit for each lane. */
+struct events_view {
+    uint32_t n;
+    const int64_t *tick;
+    const uint32_t *group, *by_unit, *row;  /* as in syn_recording */
+    const uint8_t *symbol;                  /* SYN_GPU_UNITS for infrequent units */
+    const uint32_t *row_end, *unit;         /* [symbols] last row + 1, unit */
+};
+
+/* A lane's share of a row of the next-occurrence table: one more than the distance to the
+   first event of each symbol inside the window, 0 when there is none. The table is
+   [intervals][events + 1][WARP]; rows follow by_unit, the last one is all 0. */
+template <int K> struct row_pack {
+    uint32_t pair[(K + 1) / 2];  /* unpacked late, which saves registers */
+
+    __device__ uint32_t next(int j) const
+    {
+        return K == 1 ? pair[0] : j % 2 ? pair[j / 2] >> 16 : pair[j / 2] & 0xffff;
+    }
+
+    __device__ void set(int j, uint32_t value)
+    {
+        pair[j / 2] = j % 2 ? (pair[j / 2] & 0xffff) | value << 16 : value;
+    }
+};
+
+/* The shares lie 2 * K bytes apart. */
+template <int K> struct row_bytes {
+    static constexpr uint32_t lane = 2 * K, row = WARP * lane;
+};
+
+template <int K> __device__ inline row_pack<K> load_pack(const unsigned char *from)
+{
+    row_pack<K> pack;
+    if (K == 1) {
+        pack.pair[0] = *(const uint16_t *) from;
+    } else if (K == 2) {
+        pack.pair[0] = *(const uint32_t *) from;
+    } else {
+#pragma unroll
+        for (int i = 0; i < K / 4; i++) {
+            uint2 two = ((const uint2 *) from)[i];
+            pack.pair[2 * i % ((K + 1) / 2)] = two.x;
+            pack.pair[(2 * i + 1) % ((K + 1) / 2)] = two.y;
+        }
+    }
+    return pack;
+}
+
+template <int K> __device__ inline void store_pack(unsigned char *to, row_pack<K> pack)
+{
+    if (K == 1)
+        *(uint16_t *) to = (uint16_t) pack.pair[0];
+    else
+#pragma unroll
+        for (int i = 0; i < K / 2; i++)
+            ((uint32_t *) to)[i] = pack.pair[i];
+}
+
+/* An event of a row, and where its window opens (low half) and shuts (high half), counted
+   from it. */
+struct place {
+    uint32_t event, window;
+};
+
+/* An event's row, and the next event of its unit. */
+struct link {
+    uint32_t row, next;
+};
+
+/* What the device tells the host. */
+struct header {
+    unsigned long long list_ends;   /* ends the level's lists need */
+    unsigned long long candidates;  /* of the level after the one just filled */
+    uint32_t lists;                 /* lists made */
+    uint32_t found;                 /* frequent children counted */
+    uint32_t reach;                 /* farthest event of any window */
+    uint32_t stop;                  /* set by the host */
+};
+
+/* A level on the device. A node is an episode, an item a node and an interval. What items
+   hold describes the node's children behind that interval. */
+struct level_view {
+    uint32_t n;
+    uint32_t *parent, *suffix, *unit, *interval, *count;  /* [n] as on the host */
+    uint32_t *step;                            /* [n] symbol + 256 * interval */
+    uint32_t *length;                          /* [n] valid ends in the node's list */
+    unsigned long long *offset;                /* [n] where the list begins */
+    uint32_t *child;                           /* [n + 1] */
+    uint32_t *mask;                            /* [items][K] symbols that follow */
+    uint32_t *children;                        /* [items] how many */
+    uint32_t *base;                            /* [items + 1] first one's number */
+    uint32_t *slot;                            /* [items] first one's place in `counts` */
+    uint32_t *done;                            /* [items] finished segments, 0 at rest */
+};
+
+__device__ inline uint32_t max_of_warp(uint32_t x)
+{
+    for (int step = WARP / 2; step > 0; step /= 2)
+        x = max(x, __shfl_xor_sync(ALL, x, step));
+    return x;
+}
+
+__device__ inline uint32_t sum_of_warp(uint32_t x)
+{
+    for (int step = WARP / 2; step > 0; step /= 2)
+        x += __shfl_xor_sync(ALL, x, step);
+    return x;
+}
+
+/* How many symbols of an item's set come before this lane's first one. */
+template <int K> __device__ inline uint32_t rank_of_lane(const uint32_t *mask)
+{
+    uint32_t lower = (1u << threadIdx.x % WARP) - 1, rank = 0;
+    for (int j = 0; j < K; j++)
+        rank += __popc(mask[j] & lower);
+    return rank;
+}
+
+}  // namespace gpu
+
+#endif

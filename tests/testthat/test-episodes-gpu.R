@@ -1,0 +1,117 @@
+# The GPU gives the CPU's table, to the last digit.
+
+delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
+
+same_as_cpu <- function(x, ...) {
+  gpu <- mine_episodes(x, ..., device = "gpu")
+  cpu <- mine_episodes(x, ..., device = "cpu", threads = 2)
+  expect_identical(attr(gpu, "device"), "gpu")
+  expect_identical(attr(gpu, "levels"), attr(cpu, "levels"))
+  expect_identical(as.data.frame(gpu), as.data.frame(cpu))
+  invisible(gpu)
+}
+
+test_that("without a GPU the error says why", {
+  report <- synfire_sitrep(test_devices = FALSE)
+  if (nrow(report$devices) > 0L) skip("there is a GPU")
+  x <- spike_trains(c(0.001, 0.002), c("A", "B"))
+  condition <- expect_error(mine_episodes(x, 1, c(0, 0.005), device = "gpu"),
+                            class = "synfire_error_device")
+  expect_match(conditionMessage(condition), report$cuda$reason, fixed = TRUE)
+})
+
+test_that("only the window engine runs on a GPU", {
+  x <- spike_trains(c(0.001, 0.002), c("A", "B"))
+  expect_error(mine_episodes(x, 1, c(0, 0.005), engine = "state", device = "gpu"),
+               class = "synfire_error_argument")
+})
+
+test_that("small random streams: ties, repeats, zero bounds, several intervals", {
+  skip_without_gpu()
+  set.seed(11)
+  for (round in 1:150) {
+    units <- sample(2:40, 1)
+    n <- sample(c(0, 1, 5, 50, 400, 3000), 1)
+    ticks <- sample(sample(c(20, 300, 20000), 1), n, TRUE) - 10
+    x <- spike_trains(ticks / 1000, sample(units, n, TRUE), start = -1, end = 21,
+                      resolution = 1e-3)
+    bounds <- sapply(seq_len(sample(3, 1)), \(k) sort(sample(0:9, 2)) / 1000)
+    bounds <- unique(t(bounds))
+    most <- max(1, table(x$unit))
+    same_as_cpu(x, max(1, ceiling(most / sample(2:8, 1))), bounds, max_size = sample(2:5, 1))
+  }
+})
+
+test_that("more than 32, 64 and 128 units", {
+  skip_without_gpu()
+  set.seed(12)
+  for (units in c(33, 64, 65, 130, 255)) {
+    x <- spike_trains(sort(runif(20000, 0, 20)), sample(units, 20000, TRUE))
+    same_as_cpu(x, 8, c(0, 0.010), max_size = 4)
+  }
+  x <- spike_trains(sort(runif(20000, 0, 20)), sample(256, 20000, TRUE))
+  expect_error(mine_episodes(x, 8, c(0, 0.010), device = "gpu"),
+               class = "synfire_error_too_large")
+})
+
+test_that("simulated recordings, trials and bursts", {
+  skip_without_gpu()
+  set.seed(1)
+  x <- simulate_sym26()
+  same_as_cpu(x, 300, delays)
+  found <- same_as_cpu(x, 150, delays)
+  expect_gt(nrow(found), 10000)
+  trials <- data.frame(start = seq(0, 59, 1), end = seq(0.9, 59.9, 1))
+  same_as_cpu(spike_trains(x$time, x$unit, 0, 60, trials = trials), 120, delays)
+  set.seed(1)
+  same_as_cpu(simulate_culture(duration = 600), 1000, c(0.005, 0.015))
+})
+
+test_that("a real recording of a culture", {
+  skip_without_gpu()
+  x <- read_spikes(shared_data("episodes/tc89.csv.gz"), time_unit = "ms")
+  found <- same_as_cpu(x, 800, c(0.005, 0.015))
+  expect_identical(nrow(found), 13166L)
+})
+
+test_that("closed, maximal, top and an empty result come from a GPU as well", {
+  skip_without_gpu()
+  set.seed(2)
+  x <- simulate_sym26(duration = 10)
+  for (target in c("closed", "maximal")) same_as_cpu(x, 40, delays, target = target)
+  same_as_cpu(x, 40, delays, top = 3)
+  expect_identical(nrow(same_as_cpu(x, 1e6, delays)), 0L)
+})
+
+test_that("a budget too small for the episodes is an error on a GPU as well", {
+  skip_without_gpu()
+  set.seed(1)
+  x <- simulate_sym26()
+  expect_error(mine_episodes(x, 60, delays, device = "gpu", max_memory = 1e6),
+               class = "synfire_error_budget")
+})
+
+test_that("a forked child gets an error, and the parent goes on", {
+  skip_without_gpu()
+  skip_on_os("windows")
+  set.seed(2)
+  x <- simulate_sym26(duration = 10)
+  same_as_cpu(x, 40, delays)
+  job <- parallel::mcparallel(tryCatch(
+    mine_episodes(x, 40, delays, device = "gpu"), error = function(condition) class(condition)
+  ))
+  expect_true("synfire_error_device" %in% parallel::mccollect(job)[[1L]])
+  same_as_cpu(x, 40, delays)
+})
+
+test_that("mining on a GPU stops within half a second of Ctrl-C", {
+  skip_without_gpu()
+  expect_lt(time_to_stop(quote({
+    set.seed(1)
+    x <- simulate_sym26()
+    delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
+    invisible(mine_episodes(x, 150, delays, device = "gpu"))
+    log("start", Sys.getpid())
+    repeat mine_episodes(x, 60, delays, device = "gpu")
+  }), wait = 0.3), 0.5)
+})
