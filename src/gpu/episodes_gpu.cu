@@ -535,7 +535,5 @@ extern "C" syn_status syn_gpu_mine_episodes(const syn_recording *recording,
         status = SYN_NO_MEMORY;
         std::snprintf(reason, SYN_GPU_TEXT, "the host has no memory left");
     }
-    if (status != SYN_OK)
-        syn_episodes_free(out);
     return status;
 }
