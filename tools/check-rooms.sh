@@ -122,7 +122,7 @@ if command -v nvcc > /dev/null 2>&1 || [ -x /usr/local/cuda/bin/nvcc ]; then
   nvcc=`command -v nvcc || echo /usr/local/cuda/bin/nvcc`
   for file in gpu/*.cu; do
     "$nvcc" -arch="${SYNFIRE_CUDA_ARCH:-all-major}" -O2 -I. -Werror all-warnings \
-      -Xcompiler -Wall,-Wextra,-fPIC,-fvisibility=hidden \
+      -Xcompiler -Wall,-Wextra,-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden \
       -c "$file" -o "`object_of "$file" cuda-`" 2>&1
   done > "$found"
   rule "every kernel compiles without a warning"
