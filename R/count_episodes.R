@@ -98,18 +98,15 @@ episode_codes <- function(episodes, x, call = rlang::caller_env()) {
               if (missing(episodes)) "missing" else describe(episodes),
               "Make one with `mine_episodes()` or `episode()`.", call = call)
   }
-  check_units_known(unlist(episodes$units), x, call)
+  if (nrow(episodes) > 0L) check_units(unlist(episodes$units), x, "episodes", call)
   edges <- lengths(episodes$low)
-  bounds <- check_bounds(as.double(unlist(episodes$low)), as.double(unlist(episodes$high)), "episodes",
-                         attr(x, "resolution"), call)
+  low <- as.double(unlist(episodes$low))
+  high <- as.double(unlist(episodes$high))
+  bounds <- check_bounds(low, high, "episodes", attr(x, "resolution"), call)
   edge_of <- factor(rep(seq_along(edges), edges), seq_along(edges))
   list(
     units = lapply(episodes$units, match, levels(x$unit)),
     low = unname(split(as.double(bounds$low), edge_of)),
     high = unname(split(as.double(bounds$high), edge_of))
   )
-}
-
-check_units_known <- function(units, x, call) {
-  if (length(units)) check_units(units, x, "episodes", call)
 }

@@ -103,6 +103,8 @@ as.data.frame.episode_occurrences <- function(x, ...) {
 episode_lags <- function(x, episodes, bins = 20) {
   x <- as_spike_trains(x)
   episode_codes(episodes, x)
+  # Listed twice, an episode would find the occurrences of both under its name.
+  episodes <- episodes[!duplicated(episodes$episode), ]
   bins <- check_count(bins, max = 1e6)
   found <- episode_occurrences(x, episodes, max_occurrences = .Machine$integer.max)
   resolution <- attr(x, "resolution")

@@ -164,3 +164,11 @@ test_that("lags are those of the counted occurrences, in half-open bins", {
     }
   }
 })
+
+test_that("an episode listed twice has its lags once", {
+  x <- spike_trains(c(0.001, 0.004, 0.020, 0.024), c("A", "B", "A", "B"))
+  one <- episode(c("A", "B"), low = 0, high = 0.005)
+  once <- episode_lags(x, one, bins = 5)
+  expect_identical(sum(once$count), 2L)
+  expect_identical(episode_lags(x, c(one, one), bins = 5), once)
+})
