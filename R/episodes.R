@@ -144,7 +144,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
     c(min(min_count, .Machine$integer.max), min(max_size, .Machine$integer.max),
       match(engine, c("state", "two-pass", "window")) - 1, threads, max_memory,
       c(frequent = 3, closed = 2, maximal = 1)[[target]], min(top, 2^53),
-      if (device == "gpu") 0 else -1)
+      if (device == "gpu") 0)
   )
   mined <- finish_status(
     mined, "mining these episodes",

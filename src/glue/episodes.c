@@ -21,7 +21,7 @@ typedef struct mining {
     uint8_t **flag;       /* [levels][n] from syn_episodes_contained() */
     uint32_t **order;     /* [levels][n] from syn_episodes_order() */
     syn_occurrences occurrences;
-    double device_seconds;  /* from events on the GPU to episodes in host memory */
+    syn_gpu_mining device;
 } mining;
 
 static void mining_free(SEXP pointer)
@@ -152,7 +152,7 @@ static SEXP mined_levels(const mining *m)
         REAL(VECTOR_ELT(out, 2))[k] = (double)e->level[k].n;
     }
     SET_VECTOR_ELT(out, 3, Rf_ScalarReal((double)e->peak_memory));
-    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(m->device_seconds));
+    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(m->device.seconds));
     UNPROTECT(1);
     return out;
 }
@@ -206,7 +206,7 @@ static SEXP mined_table(const mining *m, SEXP spelling, const double *options,
 /* `bounds`: low and high in ticks; `spelling`: labels of the units, low and high in
    seconds, arrows, and the ranks of labels and of arrows from 0; `options`: min_count,
    max_size, engine, threads, max_memory, least flag left out, most rows of a size, and
-   the number of the GPU, negative for the CPU. */
+   the numbers of the GPUs, none for the CPU. */
 SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options)
 {
     mining *m;
@@ -220,15 +220,19 @@ SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options)
                              .engine = (syn_episode_engine)(int)o[2],
                              .threads = (int)o[3], .max_memory = (size_t)o[4]};
     SEXP pointer = mining_new(&m);
+    int n_devices = Rf_length(options) - 7;
+    int *devices = (int *)R_alloc((size_t)n_devices + 1, sizeof *devices);
+    for (int d = 0; d < n_devices; d++)
+        devices[d] = (int)o[7 + d];
     char reason[SYN_GPU_TEXT] = "";
     glue_watch w;
     glue_watch_start(&w, "Mining episodes");
     syn_status status = glue_recording(&m->recording, events, mine.min_count, reach);
-    if (status == SYN_OK && o[7] < 0)
+    if (status == SYN_OK && n_devices == 0)
         status = syn_mine_episodes(&m->recording, &mine, &w.watch, &m->episodes);
     else if (status == SYN_OK)
-        status = syn_gpu_mine_episodes(&m->recording, &mine, (int)o[7], &w.watch,
-                                       &m->episodes, &m->device_seconds, reason);
+        status = syn_gpu_mine_episodes(&m->recording, &mine, devices, n_devices, &w.watch,
+                                       &m->episodes, &m->device, reason);
     if (status == SYN_OK)
         status = find_contained(m);
     if (status == SYN_OK)

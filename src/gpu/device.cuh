@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <utility>
 
 /* Whether this process is a fork of the one that loaded the library. */
 bool syn_gpu_forked();
@@ -52,6 +53,14 @@ public:
     ~array() { cudaFree(data_); }
     array(const array &) = delete;
     array &operator=(const array &) = delete;
+
+    array(array &&other) noexcept { swap(other); }
+
+    void swap(array &other) noexcept
+    {
+        std::swap(data_, other.data_);
+        std::swap(room_, other.room_);
+    }
 
     T *get() const { return data_; }
     size_t room() const { return room_; }

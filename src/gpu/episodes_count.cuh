@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "gpu/episodes_share.cuh"
 #include "gpu/episodes_types.cuh"
 
 namespace gpu {
@@ -20,13 +21,17 @@ enum {
 struct count_job {
     events_view events;
     level_view above, here;       /* children of `here` are counted */
-    uint32_t intervals, min_count;
+    uint32_t from, to;            /* of its items, these; `to` is behind the last */
+    columns_view columns;
+    uint32_t min_count;
+    uint32_t device;              /* this one's number among those that share the work */
     const void *table;
     const uint2 *end;             /* lists of `here` */
     unsigned long long end_room;
     uint32_t *counts;             /* found counts, grouped by item */
     uint32_t count_room;
-    uint32_t *segment;            /* [items][segments][3][K][WARP]: entry, exit, hits */
+    uint32_t *segment;            /* [to - from][segments][3][K][WARP]: entry, exit and
+                                     hits */
     uint32_t segments;            /* most of an item */
     uint32_t group;               /* items a warp looks through, 1 with segments */
     header *head;
@@ -53,34 +58,35 @@ typedef shared_end batch_pair[2][WARP];
 /* Whether a candidate can still become frequent when at most `most` further occurrences
    of the node come, less those it has already scored itself. */
 template <int K>
-__device__ bool any_hope(const tally<K> &t, const uint32_t *wanted, uint32_t symbols,
-                         uint32_t most, uint32_t min_count)
+__device__ bool any_hope(const count_job &job, const tally<K> &t, const uint32_t *wanted,
+                         uint32_t most)
 {
+    const uint32_t spare = job.columns.width;
     const uint32_t lane = threadIdx.x % WARP;
     uint32_t own = 0;
 #pragma unroll
     for (int j = 0; j < K; j++)
-        own = symbols % K == j ? t.hits[j] : own;
-    uint32_t node_hits = __shfl_sync(ALL, own, symbols / K);
+        own = spare % K == j ? t.hits[j] : own;
+    uint32_t node_hits = __shfl_sync(ALL, own, spare / K);
     bool alive = false;
 #pragma unroll
     for (int j = 0; j < K; j++)
-        alive |= (wanted[j] >> lane & 1) && t.hits[j] + most >= node_hits + min_count;
+        alive |= (wanted[j] >> lane & 1) &&
+                 t.hits[j] + most >= node_hits + job.min_count;
     return __any_sync(ALL, alive);
 }
 
 /* What a warp works on. */
 template <int K> struct item_view {
     const uint2 *ends;
-    const unsigned char *rows;  /* this lane's share of the table's first row */
-    uint32_t symbols;
+    const unsigned char *rows;  /* this lane's share of the column's first row */
     uint32_t wanted[K];         /* the candidates */
 };
 
 /* Passes the ends begin .. end - 1. With `most` above zero it stops early, and returns
    false, once no candidate can become frequent. A lone warp is bound by latency, so ends
    are fetched two batches and rows one chunk before they are needed. */
-template <int K>
+template <int K, class T>
 __device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<K> &item,
                                           uint32_t begin, uint32_t end, uint32_t most,
                                           batch_pair &batches, tally<K> &t)
@@ -97,7 +103,7 @@ __device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<
     const unsigned char *rows = item.rows;
     asm volatile("" : "+l"(rows));
     auto row_at = [&](uint32_t row) {
-        return load_pack<K>(rows + (uint64_t) row * row_bytes<K>::row);
+        return load_pack<K, T>(rows + (uint64_t) row * row_bytes<K, T>::row);
     };
 
     __syncwarp();
@@ -106,7 +112,7 @@ __device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<
     batches[0][lane] = make_uint4(first.x, first.y, event_of(first), 0);
     uint32_t event = event_of(second);
     __syncwarp();
-    row_pack<K> next[2][CHUNK];
+    row_pack<K, T> next[2][CHUNK];
 #pragma unroll
     for (int a = 0; a < CHUNK; a++)
         next[0][a] = row_at(batches[0][a].x);
@@ -139,7 +145,7 @@ __device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<
                 }
             }
         }
-        if (most > 0 && !any_hope<K>(t, item.wanted, item.symbols, most, job.min_count))
+        if (most > 0 && !any_hope<K>(job, t, item.wanted, most))
             return false;
     }
     return true;
@@ -164,7 +170,7 @@ __device__ void keep_found(const count_job &job, uint32_t item, const uint32_t *
         for (int j = 0; j < K; j++)
             job.here.mask[(size_t) item * K + j] = mask[j];
         job.here.children[item] = n;
-        job.here.slot[item] = slot;
+        job.here.slot[item] = slot | job.device << SLOT_BITS;
     }
     slot = __shfl_sync(ALL, slot, 0) + rank_of_lane<K>(mask);
 #pragma unroll
@@ -197,18 +203,18 @@ __device__ bool same_state(const uint32_t *wanted, uint32_t start, const uint32_
 }
 
 /* The same for the rare cases: out of line, so that it costs the usual ones nothing. */
-template <int K>
+template <int K, class T>
 __device__ __noinline__ void pass_again(const count_job &job, const item_view<K> &item,
                                         uint32_t begin, uint32_t end,
                                         batch_pair &batches, tally<K> &t)
 {
-    pass_ends<K>(job, item, begin, end, 0, batches, t);
+    pass_ends<K, T>(job, item, begin, end, 0, batches, t);
 }
 
 /* Passes a segment that began in another state than `t` once more from there, beside what
    it did: two such states soon meet, and what follows is known. `guess` holds the state
    it began in, `known` what it ended in and its hits. Leaves the true ones in `t`. */
-template <int K>
+template <int K, class T>
 __device__ __noinline__ void mend_segment(const count_job &job, const item_view<K> &item,
                                           uint32_t begin, uint32_t end,
                                           batch_pair &batches, tally<K> &guess,
@@ -217,8 +223,8 @@ __device__ __noinline__ void mend_segment(const count_job &job, const item_view<
     enum { STEP = 2 * WARP };
     for (uint32_t i = begin; i < end; i += STEP) {
         uint32_t stop = min(i + STEP, end);
-        pass_again<K>(job, item, i, stop, batches, t);
-        pass_again<K>(job, item, i, stop, batches, guess);
+        pass_again<K, T>(job, item, i, stop, batches, t);
+        pass_again<K, T>(job, item, i, stop, batches, guess);
         if (stop < end &&
             same_state<K>(item.wanted, item.ends[stop].y, t.busy, guess.busy)) {
 #pragma unroll
@@ -231,17 +237,24 @@ __device__ __noinline__ void mend_segment(const count_job &job, const item_view<
     }
 }
 
+/* What segment `s` of an item leaves for the others. */
+template <int K>
+__device__ uint32_t *stored_state(const count_job &job, uint32_t number, uint32_t s)
+{
+    size_t at = (size_t) (number - job.from) * job.segments + s;
+    return job.segment + at * 3 * K * WARP;
+}
+
 /* By the last of an item's segments to finish: adds them up, and mends those that began
    in another state than the segment before them ended in. */
-template <int K>
+template <int K, class T>
 __device__ __noinline__ void join_segments(const count_job &job, const item_view<K> &item,
                                            uint32_t number, uint32_t length,
                                            uint32_t segments, uint32_t size,
                                            batch_pair &batches)
 {
     const uint32_t lane = threadIdx.x % WARP;
-    const volatile uint32_t *stored =
-        job.segment + (size_t) number * job.segments * 3 * K * WARP + lane;
+    const volatile uint32_t *stored = stored_state<K>(job, number, 0) + lane;
     uint32_t total[K];
     tally<K> t;
 #pragma unroll
@@ -263,8 +276,8 @@ __device__ __noinline__ void join_segments(const count_job &job, const item_view
         if (same_state<K>(item.wanted, start, t.busy, guess.busy))
             t = known;
         else
-            mend_segment<K>(job, item, begin, min(begin + size, length), batches, guess,
-                            known, t);
+            mend_segment<K, T>(job, item, begin, min(begin + size, length), batches,
+                               guess, known, t);
 #pragma unroll
         for (int j = 0; j < K; j++)
             total[j] += t.hits[j];
@@ -272,17 +285,17 @@ __device__ __noinline__ void join_segments(const count_job &job, const item_view
     keep_found<K>(job, number, item.wanted, total);
 }
 
-template <int K>
+template <int K, class T>
 __device__ __forceinline__ void count_item(const count_job &job, uint32_t number,
                                            item_view<K> &item, batch_pair &batches)
 {
     const uint32_t lane = threadIdx.x % WARP;
-    uint32_t node = number / job.intervals, k = number - node * job.intervals;
+    uint32_t node = number / job.columns.n, column = number - node * job.columns.n;
     uint32_t length = job.here.length[node], count = job.here.count[node];
     item.ends = job.end + job.here.offset[node];
     item.rows = (const unsigned char *) job.table +
-                (size_t) k * (job.events.n + 1) * row_bytes<K>::row +
-                lane * row_bytes<K>::lane;
+                (size_t) column * (job.events.n + 1) * row_bytes<K, T>::row +
+                lane * row_bytes<K, T>::lane;
 
     uint32_t segments = max(min(job.segments, (length + SEGMENT - 1) / SEGMENT), 1);
     uint32_t size = (length + segments - 1) / segments, s = blockIdx.y;
@@ -291,8 +304,7 @@ __device__ __forceinline__ void count_item(const count_job &job, uint32_t number
         return;
     uint32_t begin = s * size, end = min(begin + size, length);
     uint32_t lead = min(size / 2, LEAD);
-    uint32_t *stored = job.segment +
-                       ((size_t) number * job.segments + s) * 3 * K * WARP + lane;
+    uint32_t *stored = stored_state<K>(job, number, s) + lane;
     /* The node's occurrences elsewhere, and one begun before them; one more for each of
        the two counts where the state may have been guessed wrong. */
     uint32_t most = count + (segments > 1 ? 3 : 1);
@@ -301,8 +313,8 @@ __device__ __forceinline__ void count_item(const count_job &job, uint32_t number
     bool hope = true;
 #pragma unroll 1
     for (int leading = s > 0; leading >= 0; leading--) {
-        hope = pass_ends<K>(job, item, leading ? begin - lead : begin,
-                            leading ? begin : end, leading ? 0 : most, batches, t);
+        hope = pass_ends<K, T>(job, item, leading ? begin - lead : begin,
+                               leading ? begin : end, leading ? 0 : most, batches, t);
         if (leading) {
             uint32_t start = item.ends[begin].y;
 #pragma unroll
@@ -341,33 +353,34 @@ __device__ __forceinline__ void count_item(const count_job &job, uint32_t number
         t.clear();
         keep_found<K>(job, number, item.wanted, t.hits);
     } else {
-        join_segments<K>(job, item, number, length, segments, size, batches);
+        join_segments<K, T>(job, item, number, length, segments, size, batches);
     }
 }
 
-/* A warp looks through `group` items for those with candidates; blockIdx.y is the
-   segment. */
-template <int K>
+/* A warp looks through `group` items for those with candidates that this device has to
+   count; blockIdx.y is the segment. */
+template <int K, class T>
 __global__ void __launch_bounds__(COUNT_WARPS *WARP, K == 1 ? 8 : K == 2 ? 5 : 4)
-    count_children(SYN_GPU_JOB count_job job, uint32_t symbols)
+    count_children(SYN_GPU_JOB count_job job)
 {
     __shared__ batch_pair batches[COUNT_WARPS];
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    uint32_t items = job.here.n * job.intervals;
-    uint32_t first = (blockIdx.x * COUNT_WARPS + warp) * job.group;
-    if (job.head->list_ends > job.end_room || job.head->stop || first >= items)
+    uint32_t first = job.from + (blockIdx.x * COUNT_WARPS + warp) * job.group;
+    if (job.head->list_ends > job.end_room || job.head->stop || first >= job.to)
         return;
 
     uint32_t number = first + lane, wanted[K] = {};
     bool any = false;
-    if (lane < job.group && number < items) {
-        uint32_t node = number / job.intervals, k = number - node * job.intervals;
+    if (lane < job.group && number < job.to) {
+        uint32_t node = number / job.columns.n, column = number - node * job.columns.n;
         const uint32_t *mask =
-            job.above.mask + ((size_t) job.here.suffix[node] * job.intervals + k) * K;
+            job.above.mask +
+            ((size_t) job.here.suffix[node] * job.columns.n + column) * K;
         for (int j = 0; j < K; j++) {
             wanted[j] = mask[j];
             any |= wanted[j] != 0;
         }
+        any &= job.here.length[node] != ELSEWHERE;
         if (!any && blockIdx.y == 0) {
             for (int j = 0; j < K; j++)
                 job.here.mask[(size_t) number * K + j] = 0;
@@ -377,10 +390,9 @@ __global__ void __launch_bounds__(COUNT_WARPS *WARP, K == 1 ? 8 : K == 2 ? 5 : 4
     for (uint32_t left = __ballot_sync(ALL, any); left; left &= left - 1) {
         int from = __ffs(left) - 1;
         item_view<K> item;
-        item.symbols = symbols;
         for (int j = 0; j < K; j++)
             item.wanted[j] = __shfl_sync(ALL, wanted[j], from);
-        count_item<K>(job, first + from, item, batches[warp]);
+        count_item<K, T>(job, first + from, item, batches[warp]);
     }
 }
 

@@ -8,25 +8,36 @@ extern "C" {
 
 #include "core/episodes.h"
 
-enum { SYN_GPU_UNITS = 255 };  /* most frequent units a recording may have */
+enum {
+    SYN_GPU_UNITS = 65000,  /* most frequent units a recording may have */
+    SYN_GPU_MOST = 16       /* most devices that share a work */
+};
 
-/* Mines `recording` on device `device` (from 0): the same table, to the last digit, as
-   syn_mine_episodes(). The context is made at the first call in a process. The caller
-   frees `out` with syn_episodes_free(), also after an error.
+typedef struct syn_gpu_mining {
+    double seconds;  /* from the recording being on the devices to the episodes being in
+                        host memory */
+    uint64_t candidates[SYN_GPU_MOST];  /* counted by each device */
+} syn_gpu_mining;
+
+/* Mines `recording` on the devices devices[n_devices] (numbers from 0) together: the same
+   table, to the last digit, as syn_mine_episodes(). Contexts are made at the first call
+   in a process. A device may be named twice, which only costs time. The caller frees
+   `out` with syn_episodes_free(), also after an error.
 
    options->engine and options->threads are not looked at; options->max_memory limits the
-   episodes in host memory, and what is free on the device the rest. `seconds`, unless
-   NULL, gets the time from the recording being on the device to the episodes being in
-   host memory. out->peak_memory is that of the device.
+   episodes in host memory and, apart from them, what each device holds: lists of ends that
+   do not fit are made part by part when they are needed. out->peak_memory is that of the
+   first device.
 
-   SYN_NO_DEVICE: no such device, or it failed. SYN_NO_MEMORY: the host or the device has
-   none left. SYN_TOO_LARGE: more than SYN_GPU_UNITS frequent units, a window of more than
-   65,534 events, or a level of 2^31 parents times intervals. `reason`, SYN_GPU_TEXT
-   bytes, then holds one plain clause; it is empty after SYN_OK and SYN_INTERRUPTED. */
+   SYN_NO_DEVICE: no such device, or it failed. SYN_NO_MEMORY: the host or a device has
+   none left. SYN_TOO_LARGE: more than SYN_GPU_UNITS frequent units or SYN_GPU_MOST
+   devices, or a level of 2^31 parents times intervals. `reason`, SYN_GPU_TEXT bytes, then
+   holds one plain clause; it is empty after SYN_OK and SYN_INTERRUPTED. */
 syn_status syn_gpu_mine_episodes(const syn_recording *recording,
-                                 const syn_mine_options *options, int device,
-                                 const syn_watch *watch, syn_episodes *out,
-                                 double *seconds, char *reason);
+                                 const syn_mine_options *options, const int *devices,
+                                 int n_devices, const syn_watch *watch,
+                                 syn_episodes *out, syn_gpu_mining *report,
+                                 char *reason);
 
 #ifdef __cplusplus
 }

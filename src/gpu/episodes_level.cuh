@@ -11,15 +11,19 @@ class level {
     array<uint32_t> words_;
     array<unsigned long long> offset_;
     array<uint32_t> done_;
+    size_t shared_ = 0;
 public:
     level_view view = {};
+
+    /* Of the arrays that devices exchange: they lie side by side from `mask` on. */
+    size_t shared_words() const { return shared_; }
 
     size_t bytes() const { return words_.bytes() + offset_.bytes() + done_.bytes(); }
 
     /* Room for n nodes, whose former contents are lost. */
-    void resize(size_t n, size_t intervals, int width, cudaStream_t stream)
+    void resize(size_t n, size_t columns, int width, cudaStream_t stream)
     {
-        size_t items = n * intervals;
+        size_t items = n * columns;
         size_t need = 8 * n + 1 + items * (width + 3) + 1;
         if (need > words_.room())
             words_.ensure(need + need / 2);
@@ -45,6 +49,7 @@ public:
         view.step = take(n);
         view.length = take(n);
         view.child = take(n + 1);
+        shared_ = items * (width + 2);
         view.mask = take(items * width);
         view.children = take(items);
         view.slot = take(items);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "gpu/episodes_share.cuh"
 #include "gpu/episodes_types.cuh"
 
 namespace gpu {
@@ -15,79 +16,96 @@ enum {
 
 struct fill_job {
     level_view above, here, next;  /* `next` is filled with the children of `here` */
-    uint32_t intervals;
-    const uint32_t *unit, *counts;
+    columns_view columns;
+    const uint32_t *unit;
+    const uint32_t *counts[DEVICES];
+    sharing share;
     header *head;
 };
 
-/* Children in order of (parent, interval, symbol), as `base` numbers them. A child's
+struct tally_of_candidates {
+    unsigned long long all, own;
+};
+
+/* Children in order of (parent, column, symbol), as `base` numbers them. A child's
    suffix is the child of its parent's suffix that the same step leads to. */
 template <int K>
-__device__ uint32_t fill_item(const fill_job &job, uint32_t item)
+__device__ void fill_item(const fill_job &job, uint32_t item, tally_of_candidates *sum)
 {
-    const uint32_t lane = threadIdx.x % WARP;
-    uint32_t node = item / job.intervals, k = item - node * job.intervals;
-    uint32_t there = job.here.suffix[node] * job.intervals + k;
+    const uint32_t lane = threadIdx.x % WARP, n = job.columns.n;
+    uint32_t node = item / n, column = item - node * n;
+    uint32_t interval = column / job.columns.pages;
+    uint32_t page = column % job.columns.pages * job.columns.width;
+    uint32_t there = job.here.suffix[node] * n + column;
     const uint32_t *mask = job.here.mask + (size_t) item * K;
     const uint32_t *mirror = job.above.mask + (size_t) there * K;
     uint32_t rank = rank_of_lane<K>(mask);
-    uint32_t id = job.here.base[item] + rank, slot = job.here.slot[item] + rank;
-    uint32_t suffix = job.above.base[there] + rank_of_lane<K>(mirror), candidates = 0;
+    uint32_t id = job.here.base[item] + rank, slot = job.here.slot[item];
+    const uint32_t *counts = job.counts[slot >> SLOT_BITS] + rank;
+    uint32_t suffix = job.above.base[there] + rank_of_lane<K>(mirror);
+    uint32_t length = job.here.length[node];
+    slot &= (1u << SLOT_BITS) - 1;
     for (int j = 0; j < K; j++) {
         if (mask[j] >> lane & 1) {
             job.next.parent[id] = node;
             job.next.suffix[id] = suffix;
-            job.next.unit[id] = job.unit[lane * K + j];
-            job.next.interval[id] = k;
-            job.next.step[id] = lane * K + j + k * 256;
-            job.next.count[id] = job.counts[slot];
-            candidates += job.here.base[(suffix + 1) * job.intervals] -
-                          job.here.base[suffix * job.intervals];
+            job.next.unit[id] = job.unit[page + lane * K + j];
+            job.next.interval[id] = interval;
+            job.next.step[id] = lane * K + j + column * 256;
+            job.next.count[id] = counts[slot++];
+            uint32_t candidates = job.here.base[(suffix + 1) * n] -
+                                  job.here.base[suffix * n];
+            sum->all += candidates;
+            sum->own += job.share.takes(id, length) ? candidates : 0;
             id++;
-            slot++;
         }
         suffix += mirror[j] >> lane & 1;
     }
-    return candidates;
 }
 
 template <int K>
 __global__ void __launch_bounds__(FILL_WARPS *WARP)
     fill_level(SYN_GPU_JOB fill_job job)
 {
-    __shared__ unsigned long long sum;
-    const uint32_t lane = threadIdx.x % WARP;
-    uint32_t items = job.here.n * job.intervals;
+    __shared__ tally_of_candidates sum;
+    const uint32_t lane = threadIdx.x % WARP, columns = job.columns.n;
+    uint32_t items = job.here.n * columns;
     uint32_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
     uint32_t warps = gridDim.x * FILL_WARPS;
     if (threadIdx.x == 0)
-        sum = 0;
+        sum = {0, 0};
     __syncthreads();
-    unsigned long long candidates = 0;
+    tally_of_candidates mine = {0, 0};
     for (uint32_t first = warp * WARP; first < items; first += warps * WARP) {
         uint32_t item = first + lane;
         bool any = item < items && job.here.children[item] > 0;
-        if (item < items && item % job.intervals == 0)
-            job.here.child[item / job.intervals] = job.here.base[item];
+        if (item < items && item % columns == 0)
+            job.here.child[item / columns] = job.here.base[item];
         for (uint32_t left = __ballot_sync(ALL, any); left; left &= left - 1)
-            candidates += fill_item<K>(job, first + __ffs(left) - 1);
+            fill_item<K>(job, first + __ffs(left) - 1, &mine);
     }
     if (warp == 0 && lane == 0)
         job.here.child[job.here.n] = job.here.base[items];
-    if (candidates)
-        atomicAdd(&sum, candidates);
+    if (mine.all)
+        atomicAdd(&sum.all, mine.all);
+    if (mine.own)
+        atomicAdd(&sum.own, mine.own);
     __syncthreads();
-    if (threadIdx.x == 0 && sum)
-        atomicAdd(&job.head->candidates, sum);
+    if (threadIdx.x == 0 && sum.all) {
+        atomicAdd(&job.head->candidates, sum.all);
+        atomicAdd(&job.head->own, sum.own);
+    }
 }
 
-struct list_job {
+template <class T> struct list_job {
     events_view events;
     level_view here, next;    /* lists of `next` are made from those of `here` */
-    uint32_t intervals;
-    const place *places;
+    uint32_t from, to;        /* of the nodes of `next`, these; `to` is behind the last */
+    columns_view columns;
+    sharing share;
+    const place<T> *places;
     const link *links;
-    const uint16_t *table;
+    const T *table;
     uint32_t stride;          /* symbols of a row of the table */
     const uint2 *end;         /* lists of `here` */
     uint2 *made;
@@ -98,11 +116,11 @@ struct list_job {
 
 /* The list a child's is made from. Each end of it owns the events of its window that are
    in no later end's window. */
-struct source_list {
+template <class T> struct source_list {
     const uint2 *end;
     uint32_t length;
-    const uint16_t *column;  /* of the child's symbol in its interval's table */
-    const place *places;
+    const T *column;  /* of the child's symbol in the table */
+    const place<T> *places;
     uint32_t row_end;
 };
 
@@ -112,8 +130,9 @@ struct owned_rows {
 };
 
 /* What the ends i + a * WARP + lane own, those from `end` on nothing. */
-__device__ inline void find_owned(const list_job &job, const source_list &from,
-                                  uint32_t i, uint32_t end, owned_rows *owned)
+template <class T>
+__device__ void find_owned(const list_job<T> &job, const source_list<T> &from, uint32_t i,
+                           uint32_t end, owned_rows *owned)
 {
     const uint32_t lane = threadIdx.x % WARP;
     uint32_t event[ABREAST], open[ABREAST + 1], shut[ABREAST], next[ABREAST];
@@ -126,13 +145,13 @@ __device__ inline void find_owned(const list_job &job, const source_list &from,
     }
 #pragma unroll
     for (int a = 0; a <= ABREAST; a++) {
-        place here = {NOTHING, 0};
+        place<T> here = {NOTHING, 0, 0};
         if (e[a].x != NOTHING)
             here = from.places[e[a].x];
-        open[a] = here.event == NOTHING ? NOTHING : here.event + (here.window & 0xffff);
+        open[a] = here.event == NOTHING ? NOTHING : here.event + here.open;
         if (a < ABREAST) {
             event[a] = here.event;
-            shut[a] = here.event + (here.window >> 16);
+            shut[a] = here.event + here.shut;
             next[a] = i + a * WARP + lane < end
                           ? from.column[(size_t) e[a].x * job.stride] : 0;
         }
@@ -164,9 +183,9 @@ __device__ inline void find_owned(const list_job &job, const source_list &from,
 
 /* Makes what the ends begin .. end - 1 own. Writes to `out` what fits in `room`; returns
    how much there is. */
-__device__ inline uint32_t make_ends(const list_job &job, const source_list &from,
-                                     uint32_t begin, uint32_t end, uint2 *out,
-                                     uint32_t room)
+template <class T>
+__device__ uint32_t make_ends(const list_job<T> &job, const source_list<T> &from,
+                              uint32_t begin, uint32_t end, uint2 *out, uint32_t room)
 {
     const uint32_t lane = threadIdx.x % WARP, lower = (1u << lane) - 1;
     uint32_t total = 0;
@@ -202,9 +221,9 @@ __host__ __device__ constexpr int list_warps(int team)
     return team > 8 ? team : 8;
 }
 
-template <int TEAM>
+template <int TEAM, class T>
 __global__ void __launch_bounds__(list_warps(TEAM) * WARP)
-    make_lists(SYN_GPU_JOB list_job job)
+    make_lists(SYN_GPU_JOB list_job<T> job)
 {
     constexpr int WARPS = list_warps(TEAM);
     extern __shared__ uint2 staging[];
@@ -213,28 +232,32 @@ __global__ void __launch_bounds__(list_warps(TEAM) * WARP)
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32_t team = warp / TEAM, part = warp % TEAM;
     uint2 *staged = staging + warp * job.staged;
-    uint32_t child = blockIdx.x * (WARPS / TEAM) + team;
-    bool live = child < job.next.n && !job.head->stop;
+    uint32_t child = job.from + blockIdx.x * (WARPS / TEAM) + team;
+    bool live = child < job.to && !job.head->stop;
     uint32_t parent = 0, step = 0;
     if (live) {
-        uint32_t suffix = job.next.suffix[child];
+        uint32_t suffix = job.next.suffix[child], columns = job.columns.n;
         parent = job.next.parent[child];
         step = job.next.step[child];
+        bool here = job.share.takes(child, job.here.length[parent]);
         /* Nothing can follow an episode whose suffix nothing follows. */
-        live = job.here.base[(suffix + 1) * job.intervals] >
-               job.here.base[suffix * job.intervals];
+        live = here && job.here.base[(suffix + 1) * columns] >
+                           job.here.base[suffix * columns];
         if (!live && part == 0 && lane == 0)
-            job.next.length[child] = 0;
+            job.next.length[child] = here ? 0 : ELSEWHERE;
     }
-    source_list from = {};
+    source_list<T> from = {};
     uint32_t begin = 0, end = 0, total = 0;
     if (live) {
-        uint32_t symbol = step % 256, k = step / 256;
+        uint32_t symbol = step % 256, column = step / 256;
+        uint32_t interval = column / job.columns.pages;
+        uint32_t page = column % job.columns.pages * job.columns.width;
         from.end = job.end + job.here.offset[parent];
         from.length = job.here.length[parent];
-        from.column = job.table + (size_t) k * (job.events.n + 1) * job.stride + symbol;
-        from.places = job.places + (size_t) k * job.events.n;
-        from.row_end = job.events.row_end[symbol];
+        from.column = job.table + (size_t) column * (job.events.n + 1) * job.stride +
+                      symbol;
+        from.places = job.places + (size_t) interval * job.events.n;
+        from.row_end = job.events.row_end[page + symbol];
         uint32_t size = (from.length + TEAM - 1) / TEAM;
         begin = min(part * size, from.length);
         end = min(begin + size, from.length);

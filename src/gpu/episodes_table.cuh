@@ -30,14 +30,15 @@ __device__ inline uint32_t first_beyond(const events_view &events, uint32_t e,
 }
 
 /* A thread an event, blockIdx.y the interval. */
-__global__ void find_windows(events_view events, const int64_t *bounds, place *places,
-                             header *head)
+template <class T>
+__global__ void find_windows(events_view events, const int64_t *bounds,
+                             place<T> *places, header *head)
 {
     uint32_t e = blockIdx.x * blockDim.x + threadIdx.x, k = blockIdx.y, reach = 0;
     if (e < events.n) {
         uint32_t open = first_beyond(events, e, bounds[2 * k]) - e;
         uint32_t shut = first_beyond(events, e, bounds[2 * k + 1]) - e;
-        place here = {e, (open & 0xffff) | shut << 16};
+        place<T> here = {e, (T) open, (T) shut};
         places[(size_t) k * events.n + events.row[e]] = here;
         reach = shut - 1;
     }
@@ -62,40 +63,42 @@ __global__ void list_units(events_view events, uint2 *end, link *links)
 
 enum { TABLE_SPAN = 128 };  /* events whose rows one warp makes */
 
-/* A warp makes the rows of TABLE_SPAN events of an interval (blockIdx.y), going back in
+/* A warp makes the rows of TABLE_SPAN events of a column (blockIdx.y), going back in
    time: an event that enters the window is the first of its symbol. The spare symbol
-   after the last one occurs in every row at the event itself. */
-template <int K>
-__global__ void make_table(events_view events, const place *places, uint32_t symbols,
-                           unsigned char *table)
+   after a page's last one occurs in every row at the event itself. */
+template <int K, class T>
+__global__ void make_table(events_view events, columns_view columns,
+                           const place<T> *places, unsigned char *table)
 {
-    uint32_t lane = threadIdx.x % WARP, k = blockIdx.y;
+    uint32_t lane = threadIdx.x % WARP, column = blockIdx.y;
     uint32_t begin = (blockIdx.x * blockDim.x + threadIdx.x) / WARP * TABLE_SPAN;
-    constexpr uint32_t row_size = row_bytes<K>::row;
-    unsigned char *rows =
-        table + (size_t) k * (events.n + 1) * row_size + lane * row_bytes<K>::lane;
+    constexpr uint32_t row_size = row_bytes<K, T>::row;
+    unsigned char *rows = table + (size_t) column * (events.n + 1) * row_size +
+                          lane * row_bytes<K, T>::lane;
     if (begin >= events.n)
         return;
-    if (begin == 0)
-        store_pack<K>(rows + (size_t) events.n * row_size, {});  /* what padding reads */
-    places += (size_t) k * events.n;
+    if (begin == 0)  /* what padding reads */
+        store_pack<K, T>(rows + (size_t) events.n * row_size, {});
+    places += (size_t) (column / columns.pages) * events.n;
+    uint32_t page = column % columns.pages * columns.width;
+    uint32_t mine = page + lane * K, spare = page + columns.width;
     uint32_t end = min(begin + TABLE_SPAN, events.n);
 
     uint32_t next[K];
     for (int j = 0; j < K; j++)
         next[j] = NOTHING;
-    uint32_t entered = end - 1 + (places[events.row[end - 1]].window >> 16);
+    uint32_t entered = end - 1 + places[events.row[end - 1]].shut;
     uint32_t top = entered;  /* lane l holds the symbol of event top - 1 - l */
     uint32_t held = top > lane ? events.symbol[top - 1 - lane] : NOTHING;
     for (uint32_t above = end, n; above > begin; above -= n) {
         n = min(above - begin, (uint32_t) WARP);
         uint32_t my_row = lane < n ? events.row[above - 1 - lane] : 0;
-        uint32_t my_window = places[my_row].window;
+        place<T> my_place = places[my_row];
         for (uint32_t i = 0; i < n; i++) {
             uint32_t e = above - 1 - i;
             uint32_t row = __shfl_sync(ALL, my_row, i);
-            uint32_t edges = __shfl_sync(ALL, my_window, i);
-            uint32_t open = e + (edges & 0xffff), shut = e + (edges >> 16);
+            uint32_t open = e + __shfl_sync(ALL, (uint32_t) my_place.open, i);
+            uint32_t shut = e + __shfl_sync(ALL, (uint32_t) my_place.shut, i);
             while (entered > open) {
                 if (top - entered == WARP) {
                     top = entered;
@@ -104,15 +107,15 @@ __global__ void make_table(events_view events, const place *places, uint32_t sym
                 uint32_t symbol = __shfl_sync(ALL, held, top - entered);
                 entered--;
                 for (int j = 0; j < K; j++)
-                    if (symbol == lane * K + j)
+                    if (symbol == mine + j)
                         next[j] = entered;
             }
-            row_pack<K> packed = {};
+            row_pack<K, T> packed = {};
             for (int j = 0; j < K; j++) {
-                uint32_t value = next[j] < shut ? (next[j] - e + 1) & 0xffff : 0;
-                packed.set(j, lane * K + j == symbols ? 1 : value);
+                uint32_t value = next[j] < shut ? (T) (next[j] - e + 1) : 0;
+                packed.set(j, mine + j == spare ? 1 : value);
             }
-            store_pack<K>(rows + (size_t) row * row_size, packed);
+            store_pack<K, T>(rows + (size_t) row * row_size, packed);
         }
     }
 }

@@ -18,22 +18,29 @@ namespace gpu {
 enum { WARP = 32 };
 constexpr uint32_t ALL = 0xffffffffu;      /* every lane */
 constexpr uint32_t NOTHING = 0xffffffffu;  /* no event, no symbol */
+constexpr uint16_t RARE = 0xffff;          /* the symbol of infrequent units */
 
-/* The frequent units are numbered as symbols, in order. Each of a warp's lanes holds K
-   neighbouring ones, K a power of two: symbol = lane * K + j. A set of symbols is K
-   words, word j of which has a bit for each lane. */
+/* The frequent units are numbered as symbols, in order, and cut into pages of one width.
+   Each of a warp's lanes holds K neighbouring symbols of a page, K a power of two:
+   symbol = page * width + lane * K + j. A set of a page's symbols is K words, word j of
+   which has a bit for each lane. A column is an interval and a page, in this order. */
 struct events_view {
     uint32_t n;
     const int64_t *tick;
     const uint32_t *group, *by_unit, *row;  /* as in syn_recording */
-    const uint8_t *symbol;                  /* SYN_GPU_UNITS for infrequent units */
+    const uint16_t *symbol;                 /* [n] */
     const uint32_t *row_end, *unit;         /* [symbols] last row + 1, unit */
+};
+
+struct columns_view {
+    uint32_t n, pages, width;
 };
 
 /* A lane's share of a row of the next-occurrence table: one more than the distance to the
    first event of each symbol inside the window, 0 when there is none. The table is
-   [intervals][events + 1][WARP]; rows follow by_unit, the last one is all 0. */
-template <int K> struct row_pack {
+   [columns][events + 1][WARP]; rows follow by_unit, the last one is all 0. Distances are
+   of type T: uint16_t, or uint32_t (with K = 1 only) where windows hold more events. */
+template <int K, class T> struct row_pack {
     uint32_t pair[(K + 1) / 2];  /* unpacked late, which saves registers */
 
     __device__ uint32_t next(int j) const
@@ -47,16 +54,16 @@ template <int K> struct row_pack {
     }
 };
 
-/* The shares lie 2 * K bytes apart. */
-template <int K> struct row_bytes {
-    static constexpr uint32_t lane = 2 * K, row = WARP * lane;
+template <int K, class T> struct row_bytes {
+    static constexpr uint32_t lane = sizeof(T) * K, row = WARP * lane;
 };
 
-template <int K> __device__ inline row_pack<K> load_pack(const unsigned char *from)
+template <int K, class T>
+__device__ inline row_pack<K, T> load_pack(const unsigned char *from)
 {
-    row_pack<K> pack;
+    row_pack<K, T> pack;
     if (K == 1) {
-        pack.pair[0] = *(const uint16_t *) from;
+        pack.pair[0] = *(const T *) from;
     } else if (K == 2) {
         pack.pair[0] = *(const uint32_t *) from;
     } else {
@@ -70,20 +77,21 @@ template <int K> __device__ inline row_pack<K> load_pack(const unsigned char *fr
     return pack;
 }
 
-template <int K> __device__ inline void store_pack(unsigned char *to, row_pack<K> pack)
+template <int K, class T>
+__device__ inline void store_pack(unsigned char *to, row_pack<K, T> pack)
 {
     if (K == 1)
-        *(uint16_t *) to = (uint16_t) pack.pair[0];
+        *(T *) to = (T) pack.pair[0];
     else
 #pragma unroll
         for (int i = 0; i < K / 2; i++)
             ((uint32_t *) to)[i] = pack.pair[i];
 }
 
-/* An event of a row, and where its window opens (low half) and shuts (high half), counted
-   from it. */
-struct place {
-    uint32_t event, window;
+/* An event of a row, and where its window opens and shuts, counted from it. */
+template <class T> struct place {
+    uint32_t event;
+    T open, shut;
 };
 
 /* An event's row, and the next event of its unit. */
@@ -93,27 +101,29 @@ struct link {
 
 /* What the device tells the host. */
 struct header {
-    unsigned long long list_ends;   /* ends the level's lists need */
     unsigned long long candidates;  /* of the level after the one just filled */
-    uint32_t lists;                 /* lists made */
+    unsigned long long own;         /* those of them that this device counts */
+    unsigned long long list_ends;   /* ends that the lists just made need */
+    uint32_t lists;                 /* lists just made */
     uint32_t found;                 /* frequent children counted */
     uint32_t reach;                 /* farthest event of any window */
     uint32_t stop;                  /* set by the host */
 };
 
-/* A level on the device. A node is an episode, an item a node and an interval. What items
-   hold describes the node's children behind that interval. */
+/* A level on the device. A node is an episode, an item a node and a column. What items
+   hold describes the node's children in that column. */
 struct level_view {
     uint32_t n;
     uint32_t *parent, *suffix, *unit, *interval, *count;  /* [n] as on the host */
-    uint32_t *step;                            /* [n] symbol + 256 * interval */
+    uint32_t *step;                            /* [n] symbol in the page + 256 * column */
     uint32_t *length;                          /* [n] valid ends in the node's list */
     unsigned long long *offset;                /* [n] where the list begins */
     uint32_t *child;                           /* [n + 1] */
     uint32_t *mask;                            /* [items][K] symbols that follow */
     uint32_t *children;                        /* [items] how many */
     uint32_t *base;                            /* [items + 1] first one's number */
-    uint32_t *slot;                            /* [items] first one's place in `counts` */
+    uint32_t *slot;                            /* [items] first one's place in `counts`,
+                                                  and whose: device << SLOT_BITS */
     uint32_t *done;                            /* [items] finished segments, 0 at rest */
 };
 

@@ -26,17 +26,17 @@ void syn_gpu_examine(int index, int test, syn_gpu_device *device)
 }
 
 syn_status syn_gpu_mine_episodes(const syn_recording *recording,
-                                 const syn_mine_options *options, int device,
-                                 const syn_watch *watch, syn_episodes *out,
-                                 double *seconds, char *why)
+                                 const syn_mine_options *options, const int *devices,
+                                 int n_devices, const syn_watch *watch,
+                                 syn_episodes *out, syn_gpu_mining *report, char *why)
 {
     (void) recording;
     (void) options;
-    (void) device;
+    (void) devices;
+    (void) n_devices;
     (void) watch;
-    if (seconds)
-        *seconds = 0;
     memset(out, 0, sizeof *out);
+    memset(report, 0, sizeof *report);
     snprintf(why, SYN_GPU_TEXT, "%s", reason);
     return SYN_NO_DEVICE;
 }

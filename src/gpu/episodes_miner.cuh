@@ -1,0 +1,144 @@
+/* One device's part in the mining. What it holds is made ready in episodes_setup.cuh; the
+   search itself is in episodes_search.cuh. */
+#ifndef SYN_GPU_EPISODES_MINER_CUH
+#define SYN_GPU_EPISODES_MINER_CUH
+
+#include "core/episodes.h"
+#include "gpu/device.cuh"
+#include "gpu/episodes_count.cuh"
+#include "gpu/episodes_level.cuh"
+#include "gpu/episodes_lists.cuh"
+#include "gpu/episodes_results.cuh"
+#include "gpu/episodes_share.cuh"
+#include "gpu/episodes_table.cuh"
+#include "gpu/episodes_team.cuh"
+#include "gpu/episodes_types.cuh"
+
+#include <cub/device/device_scan.cuh>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace gpu {
+
+/* Ends that a warp making lists stages; more of them leave room for fewer warps. */
+constexpr size_t SHORT_PART = 448, LONG_PART = 704;
+
+constexpr size_t STAGING = (size_t) 1 << 20;  /* page-locked words for results */
+
+/* Nodes of a level for each device from which on their lists are dealt out. */
+constexpr size_t WORTH_DEALING = 1024;
+
+inline double seconds_now()
+{
+    using clock = std::chrono::steady_clock;
+    return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
+}
+
+inline unsigned blocks_for(size_t n, size_t per_block)
+{
+    return (unsigned) std::max<size_t>((n + per_block - 1) / per_block, 1);
+}
+
+/* A window holds more events than 16 bits can number. */
+struct too_wide {};
+
+/* Level k holds episodes of size k; level 0 is the root. T is the type of distances in
+   the table. */
+template <class T> class miner {
+    const syn_recording *recording_;
+    const syn_mine_options *options_;
+    const syn_watch *watch_;  /* of member 0 alone, NULL for the others */
+    syn_episodes *out_;       /* of member 0 alone */
+    team *team_;
+    unsigned me_;
+    columns_view columns_;
+    size_t intervals_, symbols_, results_ = 0;
+    size_t mean_list_;  /* ends of the lists that the next ones are made from */
+    int width_ = 1, processors_ = 1, shared_ = 0;
+    std::vector<uint32_t> unit_of_;  /* symbol to unit */
+    double polled_ = 0;
+    uint64_t own_ = 0;               /* candidates counted here */
+
+    /* The lists of all nodes of level `resident_` are in memory; where those of the levels
+       behind it do not fit, they are made part by part whenever they are needed. */
+    size_t resident_ = 1;
+    size_t dealt_ = 0;  /* the level whose lists are dealt out, 0 before there is one */
+
+    stream stream_, copies_;
+    event counted_, filled_;
+    pinned<header> head_{1};
+    pinned<uint32_t> staging_{STAGING};
+    array<header> device_head_;
+    array<int64_t> tick_, bounds_;
+    array<uint32_t> group_, by_unit_, row_, row_end_, unit_, segment_;
+    array<uint32_t> counts_[2];  /* by turns: the others may still be reading the last */
+    std::vector<array<uint32_t>> others_words_, others_counts_;
+    array<place<T>> places_;
+    array<link> links_;
+    array<uint16_t> symbol_;
+    array<uint8_t> scratch_;
+    array<T> table_;
+    std::vector<std::unique_ptr<array<uint2>>> list_;  /* [levels] */
+    std::vector<std::unique_ptr<level>> level_;        /* [levels] */
+
+    level_view &view(size_t k) { return level_[k]->view; }
+    array<uint2> &list(size_t k) { return *list_[k]; }
+    array<uint32_t> &counts(size_t size) { return counts_[size % 2]; }
+    events_view events() const;
+    sharing share(size_t size) const { return {me_, team_->size(), dealt_ == size}; }
+    bool dealt_before(size_t size) const { return dealt_ > 0 && dealt_ < size; }
+    /* Whether the children can be numbered before the host knows how many there are. */
+    bool numbers_at_once(size_t size) const
+    {
+        return resident_ == size - 1 && !dealt_before(size);
+    }
+    size_t memory() const;
+
+    void lay_out_symbols();
+    void upload_root();
+    void upload_units();
+    void make_tables();
+    void open_level(size_t size, size_t n);
+    void give_list(size_t size);
+    bool grow_list(size_t size, size_t ends);
+    void grow_counts(size_t size, size_t found, size_t kept);
+    void set_found(uint32_t found);
+    void reset_lists();
+
+    void poll(size_t size, double done, double total);
+    void wait(size_t size, double done, double total);
+    void start_count(size_t size, uint32_t begin, uint32_t end);
+    uint32_t count(size_t size);
+    void count_part(size_t size, uint32_t begin, uint32_t end, uint32_t *found);
+    uint32_t count_by_parts(size_t size);
+    std::vector<uint32_t> children_of(size_t k);
+    void count_below(size_t k, size_t size, uint32_t begin, uint32_t end,
+                     const std::vector<std::vector<uint32_t>> &child, uint32_t *found);
+    bool make_part(size_t size, uint32_t begin, uint32_t end, double done, double total);
+    uint32_t exchange(size_t size, uint32_t found);
+    void number(size_t size);
+    void fill(size_t size, size_t n);
+    void start_lists(size_t size, uint32_t begin, uint32_t end);
+    void copy(const uint32_t *from, size_t n, uint32_t *to);
+    void collect(size_t size);
+    void report(size_t size, size_t found, uint64_t candidates);
+
+    template <int TEAM> void launch_lists(list_job<T> job, size_t staged);
+    template <class F> void by_width(F launch);
+public:
+    miner(const syn_recording *recording, const syn_mine_options *options,
+          const syn_watch *watch, syn_episodes *out, const std::vector<uint32_t> &units,
+          team *fellows, unsigned me);
+    void upload();
+    void meet(size_t size);
+    void mine();
+    size_t peak = 0;  /* bytes on the device */
+    uint64_t own() const { return own_; }
+};
+
+}  // namespace gpu
+
+#endif

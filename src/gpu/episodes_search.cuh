@@ -1,0 +1,424 @@
+/* The search, size after size: count what may follow, number what is frequent, make the
+   lists of the new nodes. */
+#ifndef SYN_GPU_EPISODES_SEARCH_CUH
+#define SYN_GPU_EPISODES_SEARCH_CUH
+
+#include "gpu/episodes_miner.cuh"
+
+namespace gpu {
+
+/* ---- waiting ---- */
+
+/* Stops this device when the user wants it, or another member has failed. A `total` of 0:
+   nobody knows how much there is to do. */
+template <class T> void miner<T>::poll(size_t size, double done, double total)
+{
+    polled_ = seconds_now();
+    if (!team_->broken()) {
+        char stage[32];
+        std::snprintf(stage, sizeof stage, "size %zu", size);
+        if (syn_poll(watch_, stage, done, total) == SYN_OK)
+            return;
+    }
+    static const uint32_t yes = 1;
+    cudaMemcpyAsync(&device_head_.get()->stop, &yes, sizeof yes, cudaMemcpyHostToDevice,
+                    copies_);
+    cudaStreamSynchronize(copies_);
+    cudaStreamSynchronize(stream_);
+    if (team_->broken())
+        throw abandoned{};
+    throw refusal(SYN_INTERRUPTED, "%s", "");
+}
+
+/* Until counting, or the making of lists, has told what it found. */
+template <class T> void miner<T>::wait(size_t size, double done, double total)
+{
+    for (;;) {
+        cudaError_t state = cudaEventQuery(counted_);
+        if (state != cudaErrorNotReady) {
+            check(state);
+            break;
+        }
+        if (seconds_now() - polled_ > 0.05)
+            poll(size, done, total);
+    }
+    cudaGetLastError();
+}
+
+/* ---- counting ---- */
+
+/* Counts the children of the nodes begin .. end - 1 of the level below `size`. */
+template <class T>
+void miner<T>::start_count(size_t size, uint32_t begin, uint32_t end)
+{
+    size_t items = (size_t) (end - begin) * columns_.n;
+    /* Few items leave the device idle unless each is cut into segments; of very many,
+       most have no candidates and are passed over together. */
+    size_t wanted = (size_t) processors_ * 64;
+    size_t segments = std::min<size_t>(std::max<size_t>(wanted / items, 1), 1024);
+    size_t group = std::min<size_t>(std::max<size_t>(items / (4 * wanted), 1), WARP);
+    segment_.ensure(segments > 1 ? items * segments * 3 * width_ * WARP : 1);
+    count_job job = {
+        events(), view(size - 2), view(size - 1), begin * columns_.n, end * columns_.n,
+        columns_, options_->min_count, me_, table_.get(), list(size - 1).get(),
+        list(size - 1).room(), counts(size).get(),
+        (uint32_t) std::min<size_t>(counts(size).room(), 1u << SLOT_BITS),
+        segment_.get(), (uint32_t) segments, (uint32_t) group, device_head_.get()};
+    by_width([&](auto width) {
+        dim3 grid(blocks_for(items, group * COUNT_WARPS), (unsigned) segments);
+        count_children<decltype(width)::value, T>
+            <<<grid, COUNT_WARPS * WARP, 0, stream_>>>(job);
+    });
+    check(cudaGetLastError());
+    check(cudaMemcpyAsync(head_.get(), device_head_.get(), sizeof(header),
+                          cudaMemcpyDeviceToHost, stream_));
+    check(cudaEventRecord(counted_, stream_));
+    if (numbers_at_once(size))
+        number(size);
+}
+
+/* How many children of `size` are frequent. Counting is repeated when the lists before it
+   or the counts did not fit. */
+template <class T> uint32_t miner<T>::count(size_t size)
+{
+    const header &head = *head_.get();
+    uint32_t parents = view(size - 1).n;
+    while (resident_ == size - 1) {
+        wait(size, 0, 0);
+        if (head.list_ends > list(size - 1).room()) {
+            if (!grow_list(size - 1, head.list_ends)) {
+                resident_ = size - 2;
+                break;
+            }
+            reset_lists();
+            start_lists(size - 1, 0, parents);
+        } else if (head.found >= 1u << SLOT_BITS) {
+            throw refusal(SYN_TOO_LARGE, "more than %u episodes of size %zu are frequent",
+                          (1u << SLOT_BITS) - 1, size);
+        } else if (head.found > counts(size).room()) {
+            grow_counts(size, head.found, 0);
+        } else {
+            return head.found;
+        }
+        set_found(0);
+        start_count(size, 0, parents);
+    }
+    return count_by_parts(size);
+}
+
+/* ---- counting where not all lists fit at a time ---- */
+
+template <class T> std::vector<uint32_t> miner<T>::children_of(size_t k)
+{
+    std::vector<uint32_t> child((size_t) view(k).n + 1);
+    check(cudaMemcpyAsync(child.data(), view(k).child, child.size() * sizeof(uint32_t),
+                          cudaMemcpyDeviceToHost, stream_));
+    check(cudaStreamSynchronize(stream_));
+    return child;
+}
+
+template <class T> uint32_t miner<T>::count_by_parts(size_t size)
+{
+    uint32_t found = 0;
+    std::vector<std::vector<uint32_t>> child(size);
+    for (size_t k = resident_; k + 1 < size; k++)
+        child[k] = children_of(k);
+    list_.resize(size);
+    for (size_t k = 0; k < size; k++)
+        if (k != resident_)
+            list_[k].reset();
+    /* Each level gets half of what is left, and at least what one node can need. */
+    size_t free_bytes = 0, all_bytes = 0;
+    check(cudaMemGetInfo(&free_bytes, &all_bytes));
+    size_t held = memory(), most = options_->max_memory;
+    size_t left = std::min(most > held ? most - held : 0, free_bytes / 8 * 7);
+    for (size_t k = resident_ + 1; k < size; k++) {
+        list_[k] = std::make_unique<array<uint2>>();
+        left /= 2;
+        list_[k]->ensure(std::max<size_t>(left / sizeof(uint2), recording_->events));
+    }
+    set_found(0);
+    count_below(resident_, size, 0, view(resident_).n, child, &found);
+    return found;
+}
+
+/* The lists of the nodes begin .. end - 1 of level k are in memory: makes those of their
+   children, part by part, and so on until the children of `size` can be counted. */
+template <class T>
+void miner<T>::count_below(size_t k, size_t size, uint32_t begin, uint32_t end,
+                           const std::vector<std::vector<uint32_t>> &child,
+                           uint32_t *found)
+{
+    if (k + 1 == size)
+        return count_part(size, begin, end, found);
+    uint32_t from = child[k][begin], to = child[k][end], n = to - from;
+    double total = view(size - 1).n;
+    while (from < to) {
+        n = std::min(std::max<uint32_t>(n, 1), to - from);
+        if (make_part(k + 1, from, from + n, from, k + 2 == size ? total : 0)) {
+            count_below(k + 1, size, from, from + n, child, found);
+            from += n;
+        } else {
+            n /= 2;
+        }
+    }
+}
+
+/* Whether these lists fit. One alone always does: it has no more ends than its unit has
+   events. */
+template <class T>
+bool miner<T>::make_part(size_t size, uint32_t begin, uint32_t end, double done,
+                         double total)
+{
+    reset_lists();
+    start_lists(size, begin, end);
+    check(cudaMemcpyAsync(head_.get(), device_head_.get(), sizeof(header),
+                          cudaMemcpyDeviceToHost, stream_));
+    check(cudaEventRecord(counted_, stream_));
+    wait(size + 1, done, total);
+    return head_.get()->list_ends <= list(size).room();
+}
+
+template <class T>
+void miner<T>::count_part(size_t size, uint32_t begin, uint32_t end, uint32_t *found)
+{
+    for (;;) {
+        start_count(size, begin, end);
+        wait(size, begin, view(size - 1).n);
+        uint32_t now = head_.get()->found;
+        if (now >= 1u << SLOT_BITS)
+            throw refusal(SYN_TOO_LARGE, "more than %u episodes of size %zu are frequent",
+                          (1u << SLOT_BITS) - 1, size);
+        if (now <= counts(size).room()) {
+            *found = now;
+            return;
+        }
+        grow_counts(size, now, *found);
+        set_found(*found);
+    }
+}
+
+/* ---- what is frequent ---- */
+
+template <class T> void miner<T>::meet(size_t size)
+{
+    team_->meet([&] {
+        if (seconds_now() - polled_ > 0.05)
+            poll(size, 0, 0);
+    });
+}
+
+/* Gets what the others found in a level that is dealt out. The total. */
+template <class T> uint32_t miner<T>::exchange(size_t size, uint32_t found)
+{
+    if (!dealt_before(size))
+        return found;
+    level_view &here = view(size - 1);
+    size_t words = level_[size - 1]->shared_words();
+    team_->show[size % 2][me_] = {here.mask, counts(size).get(), found};
+    meet(size);
+    uint64_t total = 0;
+    merge_job job = {here, (uint32_t) (here.n * columns_.n), team_->size(), {}};
+    for (unsigned d = 0; d < team_->size(); d++) {
+        const team::findings &theirs = team_->show[size % 2][d];
+        total += theirs.found;
+        if (d == me_ || theirs.found == 0)
+            continue;
+        auto get = [&](array<uint32_t> &to, const uint32_t *from, size_t n) {
+            to.ensure(n);
+            check(cudaMemcpyPeerAsync(to.get(), team_->device[me_], from,
+                                      team_->device[d], n * sizeof(uint32_t), stream_));
+        };
+        get(others_words_[d], theirs.words, words);
+        get(others_counts_[d], theirs.counts, theirs.found);
+        job.words[d] = others_words_[d].get();
+    }
+    if (total > UINT32_MAX / 2)
+        throw refusal(SYN_TOO_LARGE, "more than %u episodes of size %zu are frequent",
+                      UINT32_MAX / 2, size);
+    by_width([&](auto width) {
+        merge_items<decltype(width)::value>
+            <<<blocks_for(job.items, 256), 256, 0, stream_>>>(job);
+    });
+    check(cudaGetLastError());
+    return (uint32_t) total;
+}
+
+/* Numbers the children of all items. */
+template <class T> void miner<T>::number(size_t size)
+{
+    level_view &here = view(size - 1);
+    int items = (int) (here.n * columns_.n);
+    size_t bytes = 0;
+    check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, here.children, here.base,
+                                        items + 1, stream_));
+    scratch_.ensure(bytes);
+    check(cub::DeviceScan::ExclusiveSum(scratch_.get(), bytes, here.children, here.base,
+                                        items + 1, stream_));
+}
+
+/* Makes the `n` nodes of `size` out of what counting kept. */
+template <class T> void miner<T>::fill(size_t size, size_t n)
+{
+    open_level(size, n);
+    if (dealt_ == 0 && team_->size() > 1 && n >= WORTH_DEALING * team_->size())
+        dealt_ = size;
+    check(cudaMemsetAsync(device_head_.get(), 0, sizeof(header), stream_));
+    fill_job job = {view(size - 2), view(size - 1), view(size), columns_, unit_.get(), {},
+                    share(size), device_head_.get()};
+    for (unsigned d = 0; d < team_->size(); d++)
+        job.counts[d] = d == me_ ? counts(size).get() : others_counts_[d].get();
+    size_t items = (size_t) view(size - 1).n * columns_.n;
+    unsigned blocks = std::min(blocks_for(items, FILL_WARPS * WARP),
+                               (unsigned) processors_ * 8);
+    by_width([&](auto width) {
+        fill_level<decltype(width)::value>
+            <<<blocks, FILL_WARPS * WARP, 0, stream_>>>(job);
+    });
+    check(cudaGetLastError());
+    check(cudaEventRecord(filled_, stream_));
+}
+
+/* ---- lists ---- */
+
+template <class T>
+template <int TEAM>
+void miner<T>::launch_lists(list_job<T> job, size_t staged)
+{
+    constexpr size_t warps = list_warps(TEAM);
+    size_t bytes = std::min(warps * staged * sizeof(uint2), (size_t) shared_);
+    job.staged = (uint32_t) (bytes / (warps * sizeof(uint2)));
+    check(cudaFuncSetAttribute(make_lists<TEAM, T>,
+                               cudaFuncAttributeMaxDynamicSharedMemorySize, (int) bytes));
+    unsigned blocks = blocks_for((size_t) (job.to - job.from) * TEAM, warps);
+    make_lists<TEAM, T><<<blocks, warps * WARP, bytes, stream_>>>(job);
+    check(cudaGetLastError());
+}
+
+/* Makes the lists of the nodes begin .. end - 1 of `size`. */
+template <class T>
+void miner<T>::start_lists(size_t size, uint32_t begin, uint32_t end)
+{
+    const array<uint2> &made = list(size);
+    list_job<T> job = {events(), view(size - 1), view(size), begin, end, columns_,
+                       share(size), places_.get(), links_.get(), table_.get(),
+                       (uint32_t) (WARP * width_), list(size - 1).get(), made.get(),
+                       made.room(), 0, device_head_.get()};
+    /* A warp's part of a list must fit in what it can stage, or it is gone through twice;
+       few nodes need more warps each to fill the device. */
+    size_t warps = (size_t) processors_ * 128 / (end - begin);
+    if (mean_list_ >= 12 * LONG_PART)
+        launch_lists<32>(job, LONG_PART);
+    else if (mean_list_ >= 1024 || warps >= 16)
+        launch_lists<16>(job, LONG_PART);
+    else if (mean_list_ >= 288 || warps >= 4)
+        launch_lists<4>(job, SHORT_PART);
+    else
+        launch_lists<1>(job, SHORT_PART);
+}
+
+/* ---- results ---- */
+
+/* Copies n words to pageable memory through the page-locked block. */
+template <class T> void miner<T>::copy(const uint32_t *from, size_t n, uint32_t *to)
+{
+    for (size_t i = 0; i < n; i += STAGING) {
+        size_t words = std::min(n - i, STAGING);
+        check(cudaMemcpyAsync(staging_.get(), from + i, words * sizeof(uint32_t),
+                              cudaMemcpyDeviceToHost, copies_));
+        check(cudaStreamSynchronize(copies_));
+        std::memcpy(to + i, staging_.get(), words * sizeof(uint32_t));
+    }
+}
+
+/* Brings the nodes of `size` and their parents' children to the host. */
+template <class T> void miner<T>::collect(size_t size)
+{
+    if (!out_)
+        return;
+    const level_view &from = view(size), &parents = view(size - 1);
+    syn_episode_level *to = &out_->level[size - 1];
+    check(cudaStreamWaitEvent(copies_, filled_, 0));
+    size_t n = from.n;
+    size_t children = (size_t) parents.n + 1;
+    uint32_t *arrays[] = {to->parent, to->suffix, to->unit, to->interval, to->count};
+    if (5 * n + children <= STAGING) {
+        uint32_t *staged = staging_.get();
+        check(cudaMemcpyAsync(staged, from.parent, 5 * n * sizeof(uint32_t),
+                              cudaMemcpyDeviceToHost, copies_));
+        check(cudaMemcpyAsync(staged + 5 * n, parents.child, children * sizeof(uint32_t),
+                              cudaMemcpyDeviceToHost, copies_));
+        check(cudaStreamSynchronize(copies_));
+        for (size_t i = 0; i < 5; i++)
+            std::memcpy(arrays[i], staged + i * n, n * sizeof(uint32_t));
+        std::memcpy(to[-1].child, staged + 5 * n, children * sizeof(uint32_t));
+    } else {
+        for (size_t i = 0; i < 5; i++)
+            copy(from.parent + i * n, n, arrays[i]);
+        copy(parents.child, children, to[-1].child);
+    }
+}
+
+/* Opens the level of the result; its nodes come with collect(). */
+template <class T>
+void miner<T>::report(size_t size, size_t found, uint64_t candidates)
+{
+    results_ += found * 6 * sizeof(uint32_t);
+    if (results_ > options_->max_memory)
+        throw refusal(SYN_OVER_BUDGET, "the episodes do not fit in `max_memory`");
+    if (!out_)
+        return;
+    append_level(out_, found)->candidates = candidates;
+    syn_episode_level *parents = &out_->level[size - 2];
+    if (found == 0)
+        std::memset(parents->child, 0, (parents->n + 1) * sizeof(uint32_t));
+}
+
+/* ---- the whole ---- */
+
+template <class T> void miner<T>::mine()
+{
+    make_tables();
+    uint64_t candidates = (uint64_t) symbols_ * symbols_ * intervals_, own = candidates;
+    for (size_t size = 2; size <= options_->max_size; size++) {
+        uint32_t parents = view(size - 1).n;
+        if ((size_t) parents * columns_.n >= INT32_MAX)
+            throw refusal(SYN_TOO_LARGE, "there are %u episodes of size %zu", parents,
+                          size - 1);
+        if (resident_ == size - 1)
+            start_count(size, 0, parents);
+        if (size > 2)
+            collect(size - 1);
+        uint32_t found = count(size);
+        const header head = *head_.get();
+        if (sizeof(T) == 2 && size == 2 && head.reach >= 65535)
+            throw too_wide{};
+        if (size > 2) {
+            candidates = head.candidates;
+            own = head.own;
+            mean_list_ = head.lists ? (size_t) (head.list_ends / head.lists) : 0;
+        }
+        own_ += own;
+        found = exchange(size, found);
+        peak = std::max(peak, memory());
+        report(size, found, candidates);
+        if (found == 0)
+            break;
+        if (!numbers_at_once(size))
+            number(size);
+        fill(size, found);
+        if (size == options_->max_size) {
+            collect(size);
+        } else if (resident_ == size - 1) {
+            give_list(size);
+            start_lists(size, 0, found);
+            resident_ = size;
+        }
+    }
+    check(cudaStreamSynchronize(stream_));
+    meet(level_.size());  /* the others may still have been reading what this one found */
+}
+
+}  // namespace gpu
+
+#endif

@@ -1,0 +1,251 @@
+/* What a miner holds before the search, and room for what it finds. */
+#ifndef SYN_GPU_EPISODES_SETUP_CUH
+#define SYN_GPU_EPISODES_SETUP_CUH
+
+#include "gpu/episodes_miner.cuh"
+
+namespace gpu {
+
+template <class T>
+miner<T>::miner(const syn_recording *recording, const syn_mine_options *options,
+                const syn_watch *watch, syn_episodes *out,
+                const std::vector<uint32_t> &units, team *fellows, unsigned me)
+    : recording_(recording), options_(options), watch_(watch), out_(out), team_(fellows),
+      me_(me), intervals_(options->n_intervals), symbols_(units.size()),
+      mean_list_(recording->events / units.size()), unit_of_(units),
+      others_words_(fellows->size()), others_counts_(fellows->size())
+{
+    int device = fellows->device[me];
+    check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device));
+    check(cudaDeviceGetAttribute(&shared_, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                 device));
+    shared_ -= 1024;  /* for what the kernels declare themselves */
+    lay_out_symbols();
+}
+
+/* Pages as equal as they can be, each with room for the spare symbol. */
+template <class T> void miner<T>::lay_out_symbols()
+{
+    size_t most = (sizeof(T) == 2 ? 8 : 1) * WARP - 1;
+    size_t pages = (symbols_ + most - 1) / most;
+    size_t page = (symbols_ + pages - 1) / pages;
+    while ((size_t) width_ * WARP < page + 1)
+        width_ *= 2;
+    columns_ = {(uint32_t) (intervals_ * pages), (uint32_t) pages, (uint32_t) page};
+}
+
+template <class T> events_view miner<T>::events() const
+{
+    events_view view = {recording_->events, tick_.get(), group_.get(),
+                        by_unit_.get(), row_.get(), symbol_.get(), row_end_.get(),
+                        unit_.get()};
+    return view;
+}
+
+template <class T> size_t miner<T>::memory() const
+{
+    size_t bytes = tick_.bytes() + bounds_.bytes() + group_.bytes() + by_unit_.bytes() +
+                   row_.bytes() + row_end_.bytes() + unit_.bytes() + counts_[0].bytes() +
+                   counts_[1].bytes() + segment_.bytes() + symbol_.bytes() +
+                   scratch_.bytes() + table_.bytes() + places_.bytes() + links_.bytes();
+    for (unsigned d = 0; d < team_->size(); d++)
+        bytes += others_words_[d].bytes() + others_counts_[d].bytes();
+    for (const auto &one : list_)
+        bytes += one ? one->bytes() : 0;
+    for (const auto &one : level_)
+        bytes += one ? one->bytes() : 0;
+    return bytes;
+}
+
+/* Everything whose size is known, so that mining allocates only as it outgrows it. */
+template <class T> void miner<T>::upload()
+{
+    const syn_recording *r = recording_;
+    size_t n = r->events;
+    std::vector<uint16_t> symbol(n), symbol_of(r->units, RARE);
+    std::vector<uint32_t> row_end(symbols_);
+    for (size_t s = 0; s < symbols_; s++) {
+        symbol_of[unit_of_[s]] = (uint16_t) s;
+        row_end[s] = r->first[unit_of_[s] + 1];
+    }
+    for (size_t e = 0; e < n; e++)
+        symbol[e] = symbol_of[r->unit[e]];
+    std::vector<int64_t> bounds(2 * intervals_);
+    for (size_t k = 0; k < intervals_; k++) {
+        bounds[2 * k] = options_->intervals[k].low;
+        bounds[2 * k + 1] = options_->intervals[k].high;
+    }
+    tick_.upload(r->tick, n, stream_);
+    group_.upload(r->group, n, stream_);
+    by_unit_.upload(r->by_unit, n, stream_);
+    row_.upload(r->row, n, stream_);
+    symbol_.upload(symbol.data(), n, stream_);
+    row_end_.upload(row_end.data(), symbols_, stream_);
+    unit_.upload(unit_of_.data(), symbols_, stream_);
+    bounds_.upload(bounds.data(), 2 * intervals_, stream_);
+    places_.ensure(n * intervals_);
+    links_.ensure(n);
+    table_.ensure((n + 1) * columns_.n * WARP * width_);
+    device_head_.ensure(1);
+
+    size_t free_bytes = 0, all_bytes = 0;
+    check(cudaMemGetInfo(&free_bytes, &all_bytes));
+    size_t room = std::min<size_t>(std::max<size_t>(512 * n, 1 << 16), 1 << 25);
+    free_bytes = std::min(free_bytes, options_->max_memory);
+    room = std::max(std::min(room, free_bytes / (16 * sizeof(uint2))), n);
+    list_.resize(2);
+    for (auto &one : list_) {
+        one = std::make_unique<array<uint2>>();
+        one->ensure(room);
+    }
+    for (array<uint32_t> &one : counts_)
+        one.ensure(room / 16 + 1024);
+    level_.resize(3);
+    for (auto &one : level_) {
+        one = std::make_unique<level>();
+        one->resize(room / 64 + 1024, columns_.n, width_, stream_);
+    }
+    upload_root();
+    upload_units();
+    check(cudaMemsetAsync(device_head_.get(), 0, sizeof(header), stream_));
+    check(cudaStreamSynchronize(stream_));
+}
+
+/* The root, whose children are the units, and which is its own suffix. */
+template <class T> void miner<T>::upload_root()
+{
+    level_[0]->resize(1, columns_.n, width_, stream_);
+    std::vector<uint32_t> mask((size_t) columns_.n * width_, 0), base(columns_.n + 1, 0);
+    for (size_t column = 0; column < columns_.n; column++) {
+        size_t begin = column % columns_.pages * columns_.width;
+        size_t end = std::min<size_t>(begin + columns_.width, symbols_);
+        for (size_t s = 0; s + begin < end; s++)
+            mask[column * width_ + s % width_] |= 1u << s / width_;
+    }
+    check(cudaMemcpyAsync(view(0).mask, mask.data(), mask.size() * sizeof(uint32_t),
+                          cudaMemcpyHostToDevice, stream_));
+    check(cudaMemcpyAsync(view(0).base, base.data(), base.size() * sizeof(uint32_t),
+                          cudaMemcpyHostToDevice, stream_));
+    check(cudaStreamSynchronize(stream_));
+}
+
+template <class T> void miner<T>::upload_units()
+{
+    const syn_recording *r = recording_;
+    level_[1]->resize(symbols_, columns_.n, width_, stream_);
+    std::vector<uint32_t> suffix(symbols_, 0), count(symbols_);
+    std::vector<unsigned long long> offset(symbols_);
+    for (size_t s = 0; s < symbols_; s++) {
+        offset[s] = r->first[unit_of_[s]];
+        count[s] = r->first[unit_of_[s] + 1] - r->first[unit_of_[s]];
+    }
+    size_t bytes = symbols_ * sizeof(uint32_t);
+    auto send = [&](void *to, const void *from, size_t n) {
+        check(cudaMemcpyAsync(to, from, n, cudaMemcpyHostToDevice, stream_));
+    };
+    send(view(1).suffix, suffix.data(), bytes);
+    send(view(1).count, count.data(), bytes);
+    send(view(1).length, count.data(), bytes);
+    send(view(1).offset, offset.data(), 2 * bytes);
+    check(cudaStreamSynchronize(stream_));
+}
+
+/* ---- what depends on the width of a page ---- */
+
+/* Calls launch(width), the width as a type; wide distances have width 1 alone. */
+template <class T> template <class F> void miner<T>::by_width(F launch)
+{
+    constexpr int wide = sizeof(T) > 2;
+    switch (width_) {
+    case 1: return launch(std::integral_constant<int, 1>{});
+    case 2: return launch(std::integral_constant<int, wide ? 1 : 2>{});
+    case 4: return launch(std::integral_constant<int, wide ? 1 : 4>{});
+    default: launch(std::integral_constant<int, wide ? 1 : 8>{});
+    }
+}
+
+template <class T> void miner<T>::make_tables()
+{
+    unsigned blocks = blocks_for(recording_->events, 256);
+    dim3 grid(blocks, (unsigned) intervals_);
+    find_windows<T><<<grid, 256, 0, stream_>>>(events(), bounds_.get(), places_.get(),
+                                               device_head_.get());
+    check(cudaGetLastError());
+    by_width([&](auto width) {
+        dim3 spans(blocks_for(recording_->events, TABLE_SPAN * 4), columns_.n);
+        make_table<decltype(width)::value, T><<<spans, 4 * WARP, 0, stream_>>>(
+            events(), columns_, places_.get(), (unsigned char *) table_.get());
+    });
+    check(cudaGetLastError());
+    list_units<<<blocks, 256, 0, stream_>>>(events(), list(1).get(), links_.get());
+    check(cudaGetLastError());
+}
+
+/* ---- room that follows what is found ---- */
+
+/* Arrays of a level that nothing needs any more are taken over. */
+template <class T> void miner<T>::open_level(size_t size, size_t n)
+{
+    if (level_.size() <= size)
+        level_.resize(size + 1);
+    if (!level_[size]) {
+        bool spare = size >= 3 && level_[size - 3] && size - 3 < resident_;
+        level_[size] = spare ? std::move(level_[size - 3]) : std::make_unique<level>();
+    }
+    level_[size]->resize(n, columns_.n, width_, stream_);
+}
+
+template <class T> void miner<T>::give_list(size_t size)
+{
+    if (list_.size() <= size)
+        list_.resize(size + 1);
+    if (!list_[size])
+        list_[size] = std::move(list_[size - 2]);
+}
+
+/* Whether there is room for so many ends now. */
+template <class T> bool miner<T>::grow_list(size_t size, size_t ends)
+{
+    size_t others = memory() - list(size).bytes(), ample = ends + ends / 4;
+    if (others + ends * sizeof(uint2) > options_->max_memory)
+        return false;
+    if (others + ample * sizeof(uint2) > options_->max_memory)
+        ample = ends;
+    try {
+        list(size).ensure(ample);
+    } catch (const failure &why) {
+        if (why.error != cudaErrorMemoryAllocation)
+            throw;
+        return false;
+    }
+    return true;
+}
+
+/* The first `kept` counts are still needed. */
+template <class T> void miner<T>::grow_counts(size_t size, size_t found, size_t kept)
+{
+    array<uint32_t> grown;
+    grown.ensure(found + found / 4);
+    check(cudaMemcpyAsync(grown.get(), counts(size).get(), kept * sizeof(uint32_t),
+                          cudaMemcpyDeviceToDevice, stream_));
+    check(cudaStreamSynchronize(stream_));
+    counts(size).swap(grown);
+}
+
+template <class T> void miner<T>::set_found(uint32_t found)
+{
+    check(cudaMemcpyAsync(&device_head_.get()->found, &found, sizeof found,
+                          cudaMemcpyHostToDevice, stream_));
+}
+
+/* Before lists are made once more. */
+template <class T> void miner<T>::reset_lists()
+{
+    header *head = device_head_.get();
+    check(cudaMemsetAsync(&head->list_ends, 0,
+                          sizeof head->list_ends + sizeof head->lists, stream_));
+}
+
+}  // namespace gpu
+
+#endif
