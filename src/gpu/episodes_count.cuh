@@ -1,5 +1,5 @@
-/* Counting: a warp takes an item, or a time segment of one, and counts every symbol that
-   may follow in one pass over the node's list. */
+/* Counting: a warp takes a task, an item or a time segment of one, and counts every symbol
+   that may follow in one pass over the node's list. */
 #ifndef SYN_GPU_EPISODES_COUNT_CUH
 #define SYN_GPU_EPISODES_COUNT_CUH
 
@@ -12,7 +12,6 @@ namespace gpu {
 
 enum {
     COUNT_WARPS = 4,      /* of a block */
-    SEGMENT = 256,        /* fewest ends of a segment */
     LEAD = 192,           /* most ends before a segment that its first state is guessed
                              from; much fewer, and guesses are often wrong */
     DEAD = 1 << 16        /* added to `done` by a segment that rules out all symbols */
@@ -21,7 +20,7 @@ enum {
 struct count_job {
     events_view events;
     level_view above, here;       /* children of `here` are counted */
-    uint32_t from, to;            /* of its items, these; `to` is behind the last */
+    const task *tasks;
     columns_view columns;
     uint32_t min_count;
     uint32_t device;              /* this one's number among those that share the work */
@@ -30,12 +29,15 @@ struct count_job {
     unsigned long long end_room;
     uint32_t *counts;             /* found counts, grouped by item */
     uint32_t count_room;
-    uint32_t *segment;            /* [to - from][segments][3][K][WARP]: entry, exit and
-                                     hits */
-    uint32_t segments;            /* most of an item */
-    uint32_t group;               /* items a warp looks through, 1 with segments */
+    uint32_t *segment;            /* [segments][3][K][WARP]: entry, exit and hits */
     header *head;
 };
+
+/* Blocks a multiprocessor holds: more leave too few registers. */
+template <int K> __host__ __device__ constexpr int count_blocks()
+{
+    return K == 1 ? 8 : K == 2 ? 5 : 4;
+}
 
 /* What a lane keeps of its symbols. `busy` is the first event free for a symbol; an end
    whose start is at or after it scores when the symbol occurs in its window. */
@@ -237,86 +239,111 @@ __device__ __noinline__ void mend_segment(const count_job &job, const item_view<
     }
 }
 
-/* What segment `s` of an item leaves for the others. */
+/* What segment `s` of an item leaves for the others, this lane's share. */
 template <int K>
-__device__ uint32_t *stored_state(const count_job &job, uint32_t number, uint32_t s)
+__device__ uint32_t *stored_state(const count_job &job, const task &what, uint32_t s)
 {
-    size_t at = (size_t) (number - job.from) * job.segments + s;
-    return job.segment + at * 3 * K * WARP;
+    return job.segment + (size_t) (what.first + s) * 3 * K * WARP + threadIdx.x % WARP;
 }
 
+/* A segment as its warp left it. */
+template <int K> struct segment_record {
+    uint32_t start;  /* of its first end */
+    tally<K> entry, exit;
+
+    __device__ void load(const volatile uint32_t *stored)
+    {
+#pragma unroll
+        for (int j = 0; j < K; j++) {
+            entry.busy[j] = stored[j * WARP];
+            exit.busy[j] = stored[(K + j) * WARP];
+            exit.hits[j] = stored[(2 * K + j) * WARP];
+        }
+    }
+};
+
 /* By the last of an item's segments to finish: adds them up, and mends those that began
-   in another state than the segment before them ended in. */
+   in another state than the segment before them ended in. Records are fetched several at
+   a time, because each takes as long as all of them. */
 template <int K, class T>
 __device__ __noinline__ void join_segments(const count_job &job, const item_view<K> &item,
-                                           uint32_t number, uint32_t length,
-                                           uint32_t segments, uint32_t size,
+                                           const task &what, uint32_t length,
+                                           uint32_t size, batch_pair &batches)
+{
+    constexpr uint32_t AHEAD = K < 4 ? 8 / K : 1;
+    uint32_t total[K] = {};
+    tally<K> t;
+    t.clear();
+    for (uint32_t s = 0; s < what.segments; s += AHEAD) {
+        segment_record<K> record[AHEAD];
+#pragma unroll
+        for (uint32_t a = 0; a < AHEAD; a++) {
+            if (s + a < what.segments) {
+                record[a].load(stored_state<K>(job, what, s + a));
+                uint32_t begin = (s + a) * size;
+                record[a].start = begin < length ? item.ends[begin].y : 0;
+            }
+        }
+#pragma unroll
+        for (uint32_t a = 0; a < AHEAD; a++) {
+            if (s + a >= what.segments)
+                break;
+            segment_record<K> &now = record[a];
+            if (s + a == 0 ||
+                same_state<K>(item.wanted, now.start, t.busy, now.entry.busy)) {
+                t = now.exit;
+            } else {
+                uint32_t begin = (s + a) * size;
+#pragma unroll
+                for (int j = 0; j < K; j++)
+                    now.entry.hits[j] = t.hits[j] = 0;
+                mend_segment<K, T>(job, item, begin, min(begin + size, length), batches,
+                                   now.entry, now.exit, t);
+            }
+#pragma unroll
+            for (int j = 0; j < K; j++)
+                total[j] += t.hits[j];
+        }
+    }
+    keep_found<K>(job, what.item, item.wanted, total);
+}
+
+template <int K, class T>
+__device__ __forceinline__ void count_task(const count_job &job, const task &what,
                                            batch_pair &batches)
 {
     const uint32_t lane = threadIdx.x % WARP;
-    const volatile uint32_t *stored = stored_state<K>(job, number, 0) + lane;
-    uint32_t total[K];
-    tally<K> t;
-#pragma unroll
-    for (int j = 0; j < K; j++) {
-        t.busy[j] = stored[(K + j) * WARP];
-        total[j] = stored[(2 * K + j) * WARP];
-    }
-    for (uint32_t s = 1; s < segments; s++) {
-        stored += 3 * K * WARP;
-        uint32_t begin = s * size, start = item.ends[begin].y;
-        tally<K> guess, known;
-#pragma unroll
-        for (int j = 0; j < K; j++) {
-            guess.busy[j] = stored[j * WARP];
-            known.busy[j] = stored[(K + j) * WARP];
-            known.hits[j] = stored[(2 * K + j) * WARP];
-            guess.hits[j] = t.hits[j] = 0;
-        }
-        if (same_state<K>(item.wanted, start, t.busy, guess.busy))
-            t = known;
-        else
-            mend_segment<K, T>(job, item, begin, min(begin + size, length), batches,
-                               guess, known, t);
-#pragma unroll
-        for (int j = 0; j < K; j++)
-            total[j] += t.hits[j];
-    }
-    keep_found<K>(job, number, item.wanted, total);
-}
-
-template <int K, class T>
-__device__ __forceinline__ void count_item(const count_job &job, uint32_t number,
-                                           item_view<K> &item, batch_pair &batches)
-{
-    const uint32_t lane = threadIdx.x % WARP;
-    uint32_t node = number / job.columns.n, column = number - node * job.columns.n;
+    uint32_t node = what.item / job.columns.n;
+    uint32_t column = what.item - node * job.columns.n;
     uint32_t length = job.here.length[node], count = job.here.count[node];
+    item_view<K> item;
     item.ends = job.end + job.here.offset[node];
     item.rows = (const unsigned char *) job.table +
                 (size_t) column * (job.events.n + 1) * row_bytes<K, T>::row +
                 lane * row_bytes<K, T>::lane;
+    const uint32_t *mask =
+        job.above.mask + ((size_t) job.here.suffix[node] * job.columns.n + column) * K;
+#pragma unroll
+    for (int j = 0; j < K; j++)
+        item.wanted[j] = mask[j];
 
-    uint32_t segments = max(min(job.segments, (length + SEGMENT - 1) / SEGMENT), 1);
-    uint32_t size = (length + segments - 1) / segments, s = blockIdx.y;
-    segments = max((length + size - 1) / size, 1);
-    if (s >= segments)
-        return;
-    uint32_t begin = s * size, end = min(begin + size, length);
-    uint32_t lead = min(size / 2, LEAD);
-    uint32_t *stored = stored_state<K>(job, number, s) + lane;
+    uint32_t size = (length + what.segments - 1) / what.segments;
+    uint32_t begin = min(what.segment * size, length), end = min(begin + size, length);
+    uint32_t lead = min(min(size / 2, LEAD), begin);
+    bool whole = what.segments == 1;
     /* The node's occurrences elsewhere, and one begun before them; one more for each of
        the two counts where the state may have been guessed wrong. */
-    uint32_t most = count + (segments > 1 ? 3 : 1);
+    uint32_t most = count + (whole ? 1 : 3);
     tally<K> t;
     t.clear();
     bool hope = true;
 #pragma unroll 1
-    for (int leading = s > 0; leading >= 0; leading--) {
+    for (int leading = what.segment > 0; leading >= 0; leading--) {
         hope = pass_ends<K, T>(job, item, leading ? begin - lead : begin,
                                leading ? begin : end, leading ? 0 : most, batches, t);
         if (leading) {
-            uint32_t start = item.ends[begin].y;
+            uint32_t start = begin < length ? item.ends[begin].y : 0;
+            uint32_t *stored = stored_state<K>(job, what, what.segment);
 #pragma unroll
             for (int j = 0; j < K; j++) {
                 t.busy[j] = seen_from(start, t.busy[j]);
@@ -325,14 +352,15 @@ __device__ __forceinline__ void count_item(const count_job &job, uint32_t number
             }
         }
     }
-    if (segments == 1) {
+    if (whole) {
 #pragma unroll
         for (int j = 0; j < K; j++)
             t.hits[j] = hope ? t.hits[j] : 0;
-        keep_found<K>(job, number, item.wanted, t.hits);
+        keep_found<K>(job, what.item, item.wanted, t.hits);
         return;
     }
 
+    uint32_t *stored = stored_state<K>(job, what, what.segment);
 #pragma unroll
     for (int j = 0; j < K; j++) {
         stored[(K + j) * WARP] = t.busy[j];
@@ -342,57 +370,41 @@ __device__ __forceinline__ void count_item(const count_job &job, uint32_t number
     __syncwarp();
     uint32_t before = 0;
     if (lane == 0)
-        before = atomicAdd(&job.here.done[number], hope ? 1 : 1 + DEAD);
+        before = atomicAdd(&job.here.done[what.item], hope ? 1 : 1 + DEAD);
     before = __shfl_sync(ALL, before, 0);
-    if (before % DEAD != segments - 1)
+    if (before % DEAD != what.segments - 1)
         return;
     __threadfence();
     if (lane == 0)
-        job.here.done[number] = 0;
+        job.here.done[what.item] = 0;
     if (!hope || before >= DEAD) {
         t.clear();
-        keep_found<K>(job, number, item.wanted, t.hits);
+        keep_found<K>(job, what.item, item.wanted, t.hits);
     } else {
-        join_segments<K, T>(job, item, number, length, segments, size, batches);
+        join_segments<K, T>(job, item, what, length, size, batches);
     }
 }
 
-/* A warp looks through `group` items for those with candidates that this device has to
-   count; blockIdx.y is the segment. */
+/* Warps take tasks from a common pile, a few at a time, until it is empty. */
 template <int K, class T>
-__global__ void __launch_bounds__(COUNT_WARPS *WARP, K == 1 ? 8 : K == 2 ? 5 : 4)
+__global__ void __launch_bounds__(COUNT_WARPS *WARP, count_blocks<K>())
     count_children(SYN_GPU_JOB count_job job)
 {
     __shared__ batch_pair batches[COUNT_WARPS];
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    uint32_t first = job.from + (blockIdx.x * COUNT_WARPS + warp) * job.group;
-    if (job.head->list_ends > job.end_room || job.head->stop || first >= job.to)
+    const uint32_t tasks = job.head->tasks;
+    if (job.head->list_ends > job.end_room)
         return;
-
-    uint32_t number = first + lane, wanted[K] = {};
-    bool any = false;
-    if (lane < job.group && number < job.to) {
-        uint32_t node = number / job.columns.n, column = number - node * job.columns.n;
-        const uint32_t *mask =
-            job.above.mask +
-            ((size_t) job.here.suffix[node] * job.columns.n + column) * K;
-        for (int j = 0; j < K; j++) {
-            wanted[j] = mask[j];
-            any |= wanted[j] != 0;
-        }
-        any &= job.here.length[node] != ELSEWHERE;
-        if (!any && blockIdx.y == 0) {
-            for (int j = 0; j < K; j++)
-                job.here.mask[(size_t) number * K + j] = 0;
-            job.here.children[number] = 0;
-        }
-    }
-    for (uint32_t left = __ballot_sync(ALL, any); left; left &= left - 1) {
-        int from = __ffs(left) - 1;
-        item_view<K> item;
-        for (int j = 0; j < K; j++)
-            item.wanted[j] = __shfl_sync(ALL, wanted[j], from);
-        count_item<K, T>(job, first + from, item, batches[warp]);
+    uint32_t some = max(tasks / (gridDim.x * COUNT_WARPS * 8), 1);
+    for (;;) {
+        uint32_t next = 0;
+        if (lane == 0)
+            next = atomicAdd(&job.head->taken, some);
+        next = __shfl_sync(ALL, next, 0);
+        if (next >= tasks || *(volatile uint32_t *) &job.head->stop)
+            return;
+        for (uint32_t last = min(next + some, tasks); next < last; next++)
+            count_task<K, T>(job, job.tasks[next], batches[warp]);
     }
 }
 

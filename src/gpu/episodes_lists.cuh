@@ -20,12 +20,24 @@ struct fill_job {
     const uint32_t *unit;
     const uint32_t *counts[DEVICES];
     sharing share;
+    uint32_t group;  /* items a warp looks through at a time */
     header *head;
 };
 
 struct tally_of_candidates {
     unsigned long long all, own;
 };
+
+/* Nothing follows a new node yet. */
+__device__ inline void clear_node(const level_view &level, uint32_t node, uint32_t columns,
+                                  int width)
+{
+    for (uint32_t i = node * columns; i < (node + 1) * columns; i++) {
+        level.children[i] = 0;
+        for (int j = 0; j < width; j++)
+            level.mask[(size_t) i * width + j] = 0;
+    }
+}
 
 /* Children in order of (parent, column, symbol), as `base` numbers them. A child's
    suffix is the child of its parent's suffix that the same step leads to. */
@@ -55,6 +67,7 @@ __device__ void fill_item(const fill_job &job, uint32_t item, tally_of_candidate
             job.next.count[id] = counts[slot++];
             uint32_t candidates = job.here.base[(suffix + 1) * n] -
                                   job.here.base[suffix * n];
+            clear_node(job.next, id, n, K);
             sum->all += candidates;
             sum->own += job.share.takes(id, length) ? candidates : 0;
             id++;
@@ -76,10 +89,11 @@ __global__ void __launch_bounds__(FILL_WARPS *WARP)
         sum = {0, 0};
     __syncthreads();
     tally_of_candidates mine = {0, 0};
-    for (uint32_t first = warp * WARP; first < items; first += warps * WARP) {
+    for (uint32_t first = warp * job.group; first < items; first += warps * job.group) {
         uint32_t item = first + lane;
-        bool any = item < items && job.here.children[item] > 0;
-        if (item < items && item % columns == 0)
+        bool ours = item < items && lane < job.group;
+        bool any = ours && job.here.children[item] > 0;
+        if (ours && item % columns == 0)
             job.here.child[item / columns] = job.here.base[item];
         for (uint32_t left = __ballot_sync(ALL, any); left; left &= left - 1)
             fill_item<K>(job, first + __ffs(left) - 1, &mine);
@@ -97,6 +111,56 @@ __global__ void __launch_bounds__(FILL_WARPS *WARP)
     }
 }
 
+/* Where the tasks of counting along a level's lists go. */
+struct task_plan {
+    task *tasks;          /* room for one an item and one a segment */
+    uint32_t words;       /* of an item's mask */
+    uint32_t least;       /* ends of a segment */
+    uint32_t room;        /* segments */
+    header *head;
+};
+
+/* By one warp, for a node with a list: a task for each column with candidates, or several
+   where the list is long. `masks` is that of the node's suffix. */
+__device__ inline void plan_node(const task_plan &plan, uint32_t node, uint32_t columns,
+                                 uint32_t length, const uint32_t *masks)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    for (uint32_t begin = 0; begin < columns; begin += WARP) {
+        uint32_t column = begin + lane, first = 0, n = 0;
+        if (column < columns && length > 0) {
+            uint32_t any = 0;
+            for (uint32_t j = 0; j < plan.words; j++)
+                any |= masks[(size_t) column * plan.words + j];
+            n = any ? max((length + plan.least / 2) / plan.least, 1) : 0;
+        }
+        if (n > 1) {
+            first = atomicAdd(&plan.head->segments, n);
+            n = first + n <= plan.room ? n : 1;
+        }
+        uint32_t sum = n;
+        for (int step = 1; step < WARP; step *= 2) {
+            uint32_t below = __shfl_up_sync(ALL, sum, step);
+            sum += lane >= step ? below : 0;
+        }
+        uint32_t at = 0;
+        if (lane == WARP - 1 && sum > 0)
+            at = atomicAdd(&plan.head->tasks, sum);
+        at = __shfl_sync(ALL, at, WARP - 1) + sum - n;
+        for (uint32_t s = 0; s < n; s++)
+            plan.tasks[at + s] = {node * columns + column, s, n, first};
+    }
+}
+
+/* For the units, a warp each. */
+__global__ void plan_units(level_view above, level_view here, uint32_t columns,
+                           task_plan plan)
+{
+    uint32_t node = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    if (node < here.n)
+        plan_node(plan, node, columns, here.length[node], above.mask);
+}
+
 template <class T> struct list_job {
     events_view events;
     level_view here, next;    /* lists of `next` are made from those of `here` */
@@ -111,6 +175,7 @@ template <class T> struct list_job {
     uint2 *made;
     unsigned long long room;  /* of `made` */
     uint32_t staged;          /* ends a warp can hold before it knows where they go */
+    task_plan plan;
     header *head;
 };
 
@@ -279,6 +344,10 @@ __global__ void __launch_bounds__(list_warps(TEAM) * WARP)
         atomicAdd(&job.head->lists, 1);
         job.next.offset[child] = spots[team];
         job.next.length[child] = all;
+    }
+    if (live && part == 0) {
+        size_t item = (size_t) job.next.suffix[child] * job.columns.n;
+        plan_node(job.plan, child, job.columns.n, all, job.here.mask + item * job.plan.words);
     }
     if (TEAM > 1)
         __syncthreads();

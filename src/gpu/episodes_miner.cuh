@@ -28,6 +28,10 @@ constexpr size_t SHORT_PART = 448, LONG_PART = 704;
 
 constexpr size_t STAGING = (size_t) 1 << 20;  /* page-locked words for results */
 
+/* A list is counted along by several warps when it is longer than the work would be if all
+   were equal, but not when it is shorter than LEAST ends. */
+constexpr size_t LEAST_SEGMENT = 256, MOST_SEGMENT = 4096, SEGMENTS = 1 << 15;
+
 /* Nodes of a level for each device from which on their lists are dealt out. */
 constexpr size_t WORTH_DEALING = 1024;
 
@@ -81,6 +85,7 @@ template <class T> class miner {
     array<uint16_t> symbol_;
     array<uint8_t> scratch_;
     array<T> table_;
+    array<task> tasks_;
     std::vector<std::unique_ptr<array<uint2>>> list_;  /* [levels] */
     std::vector<std::unique_ptr<level>> level_;        /* [levels] */
 
@@ -103,6 +108,7 @@ template <class T> class miner {
     void make_tables();
     void open_level(size_t size, size_t n);
     void give_list(size_t size);
+    task_plan plan(size_t size, size_t nodes);
     bool grow_list(size_t size, size_t ends);
     void grow_counts(size_t size, size_t found, size_t kept);
     void set_found(uint32_t found);
@@ -110,9 +116,9 @@ template <class T> class miner {
 
     void poll(size_t size, double done, double total);
     void wait(size_t size, double done, double total);
-    void start_count(size_t size, uint32_t begin, uint32_t end);
+    void start_count(size_t size);
     uint32_t count(size_t size);
-    void count_part(size_t size, uint32_t begin, uint32_t end, uint32_t *found);
+    void count_part(size_t size, double done, uint32_t *found);
     uint32_t count_by_parts(size_t size);
     std::vector<uint32_t> children_of(size_t k);
     void count_below(size_t k, size_t size, uint32_t begin, uint32_t end,

@@ -47,27 +47,19 @@ template <class T> void miner<T>::wait(size_t size, double done, double total)
 
 /* ---- counting ---- */
 
-/* Counts the children of the nodes begin .. end - 1 of the level below `size`. */
-template <class T>
-void miner<T>::start_count(size_t size, uint32_t begin, uint32_t end)
+/* Counts the children of the nodes of the level below `size` that have tasks. */
+template <class T> void miner<T>::start_count(size_t size)
 {
-    size_t items = (size_t) (end - begin) * columns_.n;
-    /* Few items leave the device idle unless each is cut into segments; of very many,
-       most have no candidates and are passed over together. */
-    size_t wanted = (size_t) processors_ * 64;
-    size_t segments = std::min<size_t>(std::max<size_t>(wanted / items, 1), 1024);
-    size_t group = std::min<size_t>(std::max<size_t>(items / (4 * wanted), 1), WARP);
-    segment_.ensure(segments > 1 ? items * segments * 3 * width_ * WARP : 1);
     count_job job = {
-        events(), view(size - 2), view(size - 1), begin * columns_.n, end * columns_.n,
-        columns_, options_->min_count, me_, table_.get(), list(size - 1).get(),
+        events(), view(size - 2), view(size - 1), tasks_.get(), columns_,
+        options_->min_count, me_, table_.get(), list(size - 1).get(),
         list(size - 1).room(), counts(size).get(),
         (uint32_t) std::min<size_t>(counts(size).room(), 1u << SLOT_BITS),
-        segment_.get(), (uint32_t) segments, (uint32_t) group, device_head_.get()};
+        segment_.get(), device_head_.get()};
     by_width([&](auto width) {
-        dim3 grid(blocks_for(items, group * COUNT_WARPS), (unsigned) segments);
-        count_children<decltype(width)::value, T>
-            <<<grid, COUNT_WARPS * WARP, 0, stream_>>>(job);
+        constexpr int K = decltype(width)::value;
+        unsigned blocks = (unsigned) processors_ * count_blocks<K>();
+        count_children<K, T><<<blocks, COUNT_WARPS * WARP, 0, stream_>>>(job);
     });
     check(cudaGetLastError());
     check(cudaMemcpyAsync(head_.get(), device_head_.get(), sizeof(header),
@@ -101,7 +93,7 @@ template <class T> uint32_t miner<T>::count(size_t size)
             return head.found;
         }
         set_found(0);
-        start_count(size, 0, parents);
+        start_count(size);
     }
     return count_by_parts(size);
 }
@@ -150,7 +142,7 @@ void miner<T>::count_below(size_t k, size_t size, uint32_t begin, uint32_t end,
                            uint32_t *found)
 {
     if (k + 1 == size)
-        return count_part(size, begin, end, found);
+        return count_part(size, begin, found);
     uint32_t from = child[k][begin], to = child[k][end], n = to - from;
     double total = view(size - 1).n;
     while (from < to) {
@@ -180,11 +172,11 @@ bool miner<T>::make_part(size_t size, uint32_t begin, uint32_t end, double done,
 }
 
 template <class T>
-void miner<T>::count_part(size_t size, uint32_t begin, uint32_t end, uint32_t *found)
+void miner<T>::count_part(size_t size, double done, uint32_t *found)
 {
     for (;;) {
-        start_count(size, begin, end);
-        wait(size, begin, view(size - 1).n);
+        start_count(size);
+        wait(size, done, view(size - 1).n);
         uint32_t now = head_.get()->found;
         if (now >= 1u << SLOT_BITS)
             throw refusal(SYN_TOO_LARGE, "more than %u episodes of size %zu are frequent",
@@ -265,11 +257,14 @@ template <class T> void miner<T>::fill(size_t size, size_t n)
         dealt_ = size;
     check(cudaMemsetAsync(device_head_.get(), 0, sizeof(header), stream_));
     fill_job job = {view(size - 2), view(size - 1), view(size), columns_, unit_.get(), {},
-                    share(size), device_head_.get()};
+                    share(size), 1, device_head_.get()};
     for (unsigned d = 0; d < team_->size(); d++)
         job.counts[d] = d == me_ ? counts(size).get() : others_counts_[d].get();
     size_t items = (size_t) view(size - 1).n * columns_.n;
-    unsigned blocks = std::min(blocks_for(items, FILL_WARPS * WARP),
+    size_t group = items / ((size_t) processors_ * 8 * FILL_WARPS) + 1;
+    group = std::min<size_t>(group, WARP);
+    job.group = (uint32_t) group;
+    unsigned blocks = std::min(blocks_for(items, FILL_WARPS * group),
                                (unsigned) processors_ * 8);
     by_width([&](auto width) {
         fill_level<decltype(width)::value>
@@ -303,7 +298,7 @@ void miner<T>::start_lists(size_t size, uint32_t begin, uint32_t end)
     list_job<T> job = {events(), view(size - 1), view(size), begin, end, columns_,
                        share(size), places_.get(), links_.get(), table_.get(),
                        (uint32_t) (WARP * width_), list(size - 1).get(), made.get(),
-                       made.room(), 0, device_head_.get()};
+                       made.room(), 0, plan(size, end - begin), device_head_.get()};
     /* A warp's part of a list must fit in what it can stage, or it is gone through twice;
        few nodes need more warps each to fill the device. */
     size_t warps = (size_t) processors_ * 128 / (end - begin);
@@ -386,7 +381,7 @@ template <class T> void miner<T>::mine()
             throw refusal(SYN_TOO_LARGE, "there are %u episodes of size %zu", parents,
                           size - 1);
         if (resident_ == size - 1)
-            start_count(size, 0, parents);
+            start_count(size);
         if (size > 2)
             collect(size - 1);
         uint32_t found = count(size);

@@ -47,7 +47,7 @@ template <class T> size_t miner<T>::memory() const
     size_t bytes = tick_.bytes() + bounds_.bytes() + group_.bytes() + by_unit_.bytes() +
                    row_.bytes() + row_end_.bytes() + unit_.bytes() + counts_[0].bytes() +
                    counts_[1].bytes() + segment_.bytes() + symbol_.bytes() +
-                   scratch_.bytes() + table_.bytes() + places_.bytes() + links_.bytes();
+                   scratch_.bytes() + table_.bytes() + tasks_.bytes() + places_.bytes() + links_.bytes();
     for (unsigned d = 0; d < team_->size(); d++)
         bytes += others_words_[d].bytes() + others_counts_[d].bytes();
     for (const auto &one : list_)
@@ -87,6 +87,7 @@ template <class T> void miner<T>::upload()
     links_.ensure(n);
     table_.ensure((n + 1) * columns_.n * WARP * width_);
     device_head_.ensure(1);
+    segment_.ensure(SEGMENTS * 3 * width_ * WARP);
 
     size_t free_bytes = 0, all_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &all_bytes));
@@ -147,6 +148,8 @@ template <class T> void miner<T>::upload_units()
     send(view(1).count, count.data(), bytes);
     send(view(1).length, count.data(), bytes);
     send(view(1).offset, offset.data(), 2 * bytes);
+    check(cudaMemsetAsync(view(1).mask, 0,
+                          level_[1]->shared_words() * sizeof(uint32_t), stream_));
     check(cudaStreamSynchronize(stream_));
 }
 
@@ -178,6 +181,9 @@ template <class T> void miner<T>::make_tables()
     });
     check(cudaGetLastError());
     list_units<<<blocks, 256, 0, stream_>>>(events(), list(1).get(), links_.get());
+    check(cudaGetLastError());
+    plan_units<<<blocks_for(symbols_, 8), 8 * WARP, 0, stream_>>>(
+        view(0), view(1), columns_.n, plan(1, symbols_));
     check(cudaGetLastError());
 }
 
@@ -221,6 +227,18 @@ template <class T> bool miner<T>::grow_list(size_t size, size_t ends)
     return true;
 }
 
+/* For counting along the lists of `nodes` nodes of `size`. */
+template <class T> task_plan miner<T>::plan(size_t size, size_t nodes)
+{
+    size_t items = (size_t) view(size).n * columns_.n;
+    if (items + SEGMENTS > tasks_.room())
+        tasks_.ensure(items + items / 2 + SEGMENTS);
+    size_t work = mean_list_ * nodes * columns_.n, warps = (size_t) processors_ * 32;
+    size_t least = std::min(std::max(work / warps, LEAST_SEGMENT), MOST_SEGMENT);
+    return {tasks_.get(), (uint32_t) width_, (uint32_t) least, (uint32_t) SEGMENTS,
+            device_head_.get()};
+}
+
 /* The first `kept` counts are still needed. */
 template <class T> void miner<T>::grow_counts(size_t size, size_t found, size_t kept)
 {
@@ -232,18 +250,21 @@ template <class T> void miner<T>::grow_counts(size_t size, size_t found, size_t 
     counts(size).swap(grown);
 }
 
+/* Before counting along the same lists once more: all tasks are open, and so many
+   children are known. */
 template <class T> void miner<T>::set_found(uint32_t found)
 {
-    check(cudaMemcpyAsync(&device_head_.get()->found, &found, sizeof found,
-                          cudaMemcpyHostToDevice, stream_));
+    const uint32_t taken_and_found[2] = {0, found};
+    check(cudaMemcpyAsync(&device_head_.get()->taken, taken_and_found,
+                          sizeof taken_and_found, cudaMemcpyHostToDevice, stream_));
+    check(cudaStreamSynchronize(stream_));
 }
 
 /* Before lists are made once more. */
 template <class T> void miner<T>::reset_lists()
 {
-    header *head = device_head_.get();
-    check(cudaMemsetAsync(&head->list_ends, 0,
-                          sizeof head->list_ends + sizeof head->lists, stream_));
+    const size_t begin = offsetof(header, list_ends), end = offsetof(header, found);
+    check(cudaMemsetAsync((char *) device_head_.get() + begin, 0, end - begin, stream_));
 }
 
 }  // namespace gpu

@@ -105,6 +105,8 @@ struct header {
     unsigned long long own;         /* those of them that this device counts */
     unsigned long long list_ends;   /* ends that the lists just made need */
     uint32_t lists;                 /* lists just made */
+    uint32_t tasks, segments;       /* planned for counting along them */
+    uint32_t taken;                 /* tasks begun */
     uint32_t found;                 /* frequent children counted */
     uint32_t reach;                 /* farthest event of any window */
     uint32_t stop;                  /* set by the host */
@@ -125,6 +127,12 @@ struct level_view {
     uint32_t *slot;                            /* [items] first one's place in `counts`,
                                                   and whose: device << SLOT_BITS */
     uint32_t *done;                            /* [items] finished segments, 0 at rest */
+};
+
+/* What a warp counts at a time: an item, or where its list is long a segment of it, whose
+   states are left at number `first` + segment for the others. */
+struct task {
+    uint32_t item, segment, segments, first;
 };
 
 __device__ inline uint32_t max_of_warp(uint32_t x)
