@@ -251,13 +251,14 @@ template <int K> struct segment_record {
     uint32_t start;  /* of its first end */
     tally<K> entry, exit;
 
-    __device__ void load(const volatile uint32_t *stored)
+    /* Past the first cache, where another multiprocessor's words may be old. */
+    __device__ void load(const uint32_t *stored)
     {
 #pragma unroll
         for (int j = 0; j < K; j++) {
-            entry.busy[j] = stored[j * WARP];
-            exit.busy[j] = stored[(K + j) * WARP];
-            exit.hits[j] = stored[(2 * K + j) * WARP];
+            entry.busy[j] = __ldcg(stored + j * WARP);
+            exit.busy[j] = __ldcg(stored + (K + j) * WARP);
+            exit.hits[j] = __ldcg(stored + (2 * K + j) * WARP);
         }
     }
 };
@@ -270,7 +271,7 @@ __device__ __noinline__ void join_segments(const count_job &job, const item_view
                                            const task &what, uint32_t length,
                                            uint32_t size, batch_pair &batches)
 {
-    constexpr uint32_t AHEAD = K < 4 ? 8 / K : 1;
+    constexpr uint32_t AHEAD = K == 1 ? 8 : K == 2 ? 6 : K == 4 ? 3 : 1;
     uint32_t total[K] = {};
     tally<K> t;
     t.clear();

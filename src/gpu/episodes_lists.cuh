@@ -235,14 +235,29 @@ __device__ void find_owned(const list_job<T> &job, const source_list<T> &from, u
         if (owned[a].n)
             found[a] = job.links[first];
     }
+    bool more = false;
 #pragma unroll
     for (int a = 0; a < ABREAST; a++) {
-        uint32_t row = owned[a].row = found[a].row, n = owned[a].n;
-        if (n && found[a].next < shut[a])
-            for (n = 2; row + n < from.row_end; n++)
-                if (job.events.by_unit[row + n] >= shut[a])
-                    break;
-        owned[a].n = n;
+        owned[a].row = found[a].row;
+        owned[a].n += owned[a].n && found[a].next < shut[a];
+        more |= owned[a].n > 1;
+    }
+    /* Further events of the symbol: rare but in bursts, where all look side by side. */
+    for (uint32_t n = 2; more; n++) {
+        uint32_t event[ABREAST];
+#pragma unroll
+        for (int a = 0; a < ABREAST; a++) {
+            uint32_t row = owned[a].row + n;
+            bool asked = owned[a].n == n && row < from.row_end;
+            event[a] = asked ? job.events.by_unit[row] : NOTHING;
+        }
+        more = false;
+#pragma unroll
+        for (int a = 0; a < ABREAST; a++) {
+            bool another = owned[a].n == n && event[a] < shut[a];
+            owned[a].n += another;
+            more |= another;
+        }
     }
 }
 

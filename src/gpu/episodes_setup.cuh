@@ -91,7 +91,8 @@ template <class T> void miner<T>::upload()
 
     size_t free_bytes = 0, all_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    size_t room = std::min<size_t>(std::max<size_t>(512 * n, 1 << 16), 1 << 25);
+    /* More is rarely needed, and the device clears what it gives. */
+    size_t room = std::min<size_t>(std::max<size_t>(32 * n, 1 << 16), 1 << 24);
     free_bytes = std::min(free_bytes, options_->max_memory);
     room = std::max(std::min(room, free_bytes / (16 * sizeof(uint2))), n);
     list_.resize(2);
@@ -120,6 +121,7 @@ template <class T> void miner<T>::upload_root()
     for (size_t column = 0; column < columns_.n; column++) {
         size_t begin = column % columns_.pages * columns_.width;
         size_t end = std::min<size_t>(begin + columns_.width, symbols_);
+        base[column] = (uint32_t) begin;  /* the same units in every interval */
         for (size_t s = 0; s + begin < end; s++)
             mask[column * width_ + s % width_] |= 1u << s / width_;
     }
