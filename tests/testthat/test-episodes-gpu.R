@@ -49,9 +49,53 @@ test_that("more than 32, 64 and 128 units", {
     x <- spike_trains(sort(runif(20000, 0, 20)), sample(units, 20000, TRUE))
     same_as_cpu(x, 8, c(0, 0.010), max_size = 4)
   }
-  x <- spike_trains(sort(runif(20000, 0, 20)), sample(256, 20000, TRUE))
-  expect_error(mine_episodes(x, 8, c(0, 0.010), device = "gpu"),
-               class = "synfire_error_too_large")
+})
+
+test_that("hundreds and thousands of units", {
+  skip_without_gpu()
+  set.seed(13)
+  for (units in c(256, 300, 511, 2000)) {
+    x <- spike_trains(sort(runif(60 * units, 0, 20)), sample(units, 60 * units, TRUE))
+    same_as_cpu(x, 4, rbind(c(0, 0.002), c(0.002, 0.010)), max_size = 4)
+    same_as_cpu(x, 4, c(0, 0.010), max_size = 4, gpus = c(1, 1))
+  }
+})
+
+test_that("windows of more than 65,534 spikes", {
+  skip_without_gpu()
+  set.seed(14)
+  x <- spike_trains(sort(runif(150000, 0, 20)), sample(40, 150000, TRUE))
+  found <- same_as_cpu(x, 100, rbind(c(0, 12), c(0, 0.001)), max_size = 3)
+  expect_gt(nrow(found), 100000)
+})
+
+test_that("several devices find what one finds", {
+  skip_without_gpu()
+  set.seed(1)
+  x <- simulate_sym26()
+  same_as_cpu(x, 150, delays, gpus = c(1, 1))
+  same_as_cpu(x, 120, delays, gpus = c(1, 1, 1))
+  same_as_cpu(x, 150, delays, gpus = c(1, 1), max_size = 4)
+  set.seed(1)
+  same_as_cpu(simulate_culture(duration = 600), 1000, c(0.005, 0.015), gpus = c(1, 1))
+  devices <- nrow(synfire_sitrep(test_devices = FALSE)$devices)
+  skip_if(devices < 2, "a single GPU")
+  same_as_cpu(x, 150, delays, gpus = seq_len(devices))
+  same_as_cpu(x, 100, delays, gpus = seq_len(devices))
+})
+
+test_that("lists that do not fit in the budget are made part by part", {
+  skip_without_gpu()
+  set.seed(1)
+  x <- simulate_sym26()
+  roomy <- mine_episodes(x, 150, delays, device = "gpu")
+  for (budget in c(2e7, 3e7, 6e7)) {
+    tight <- mine_episodes(x, 150, delays, device = "gpu", max_memory = budget)
+    expect_lt(attr(tight, "peak_memory"), attr(roomy, "peak_memory") / 2)
+    expect_identical(as.data.frame(tight), as.data.frame(roomy))
+    both <- mine_episodes(x, 150, delays, device = "gpu", gpus = c(1, 1), max_memory = budget)
+    expect_identical(as.data.frame(both), as.data.frame(roomy))
+  }
 })
 
 test_that("simulated recordings, trials and bursts", {
