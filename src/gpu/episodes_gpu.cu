@@ -512,11 +512,13 @@ void mine_on(const syn_recording *recording, const syn_mine_options *options, in
 }  // namespace
 
 extern "C" syn_status syn_gpu_mine_episodes(const syn_recording *recording,
-                                            const syn_mine_options *options, int device,
+                                            const syn_mine_options *options,
+                                            const int *devices, int n_devices,
                                             const syn_watch *watch, syn_episodes *out,
                                             double *seconds, char *reason)
 {
     double unused;
+    int device = n_devices > 0 ? devices[0] : -1;
     syn_status status = SYN_OK;
     std::memset(out, 0, sizeof *out);
     seconds = seconds ? seconds : &unused;

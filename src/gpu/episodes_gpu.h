@@ -10,9 +10,9 @@ extern "C" {
 
 enum { SYN_GPU_UNITS = 255 };  /* most frequent units a recording may have */
 
-/* Mines `recording` on device `device` (from 0): the same table, to the last digit, as
-   syn_mine_episodes(). The context is made at the first call in a process. The caller
-   frees `out` with syn_episodes_free(), also after an error.
+/* Mines `recording` on the first of `n_devices` devices (from 0), at least one: the same
+   table, to the last digit, as syn_mine_episodes(). The context is made at the first call
+   in a process. The caller frees `out` with syn_episodes_free(), also after an error.
 
    options->engine and options->threads are not looked at; options->max_memory limits the
    episodes in host memory, and what is free on the device the rest. `seconds`, unless
@@ -24,9 +24,9 @@ enum { SYN_GPU_UNITS = 255 };  /* most frequent units a recording may have */
    65,534 events, or a level of 2^31 parents times intervals. `reason`, SYN_GPU_TEXT
    bytes, then holds one plain clause; it is empty after SYN_OK and SYN_INTERRUPTED. */
 syn_status syn_gpu_mine_episodes(const syn_recording *recording,
-                                 const syn_mine_options *options, int device,
-                                 const syn_watch *watch, syn_episodes *out,
-                                 double *seconds, char *reason);
+                                 const syn_mine_options *options, const int *devices,
+                                 int n_devices, const syn_watch *watch,
+                                 syn_episodes *out, double *seconds, char *reason);
 
 #ifdef __cplusplus
 }
