@@ -138,7 +138,8 @@ print.summary.episodes <- function(x, ...) {
   print(x$by_size, row.names = FALSE)
   if (!is.null(x$levels)) {
     cat("\nSearch\n")
-    print(x$levels, row.names = FALSE)
+    known <- !vapply(x$levels, anyNA, NA)
+    print(x$levels[known], row.names = FALSE)
     where <- if (x$device == "gpu") "GPU" else {
       sprintf("%d thread%s", x$threads, if (x$threads == 1L) "" else "s")
     }

@@ -21,7 +21,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_count_episodes, 5),
     ENTRY(r_episode_occurrences, 6),
     ENTRY(r_count_rows_check, 5),
-    ENTRY(r_count_episodes_gpu, 5),
+    ENTRY(r_count_episodes_gpu, 6),
     ENTRY(r_batch_check, 3),
     {NULL, NULL, 0}
 };

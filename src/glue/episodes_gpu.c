@@ -54,7 +54,8 @@ static syn_status mine_by_strategy(SEXP gpu, const syn_recording *recording,
     status = syn_mine_episodes(recording, &mine, watch, out);
     report->seconds = seconds_now() - begun;
     report->strategies = 1;
-    syn_gpu_counter_close(&counter, &report->by_size);
+    syn_gpu_counter_report(&counter, &report->by_size);
+    syn_gpu_counter_close(&counter);
     if (status == SYN_OK)
         out->peak_memory = (size_t)report->by_size.peak_memory;
     return status;
@@ -116,34 +117,46 @@ typedef struct counting {
     glue_gpu_report report;
 } counting;
 
-/* Counts n episodes of one size. */
-static syn_status count_group(counting *c, uint32_t size, size_t n, const uint32_t *unit,
-                              const uint32_t *interval, const syn_watch *watch,
-                              uint32_t *count)
+/* Counts n episodes of one size, and then again for every further time in `seconds`. */
+static syn_status count_group(counting *c, const syn_candidate_batch *batch,
+                              const syn_watch *watch, uint32_t *count, SEXP seconds)
 {
+    syn_status status = SYN_OK;
     uint64_t eliminated = 0;
-    syn_candidate_batch batch = {size, n, unit, interval};
-    return c->counter.count(c->counter.self, &batch, watch, count, &eliminated);
+    double before = 0;
+    for (R_xlen_t i = 0; status == SYN_OK && i < Rf_xlength(seconds); i++) {
+        status = c->counter.count(c->counter.self, batch, watch, count, &eliminated);
+        syn_gpu_counter_report(&c->counter, &c->report.by_size);
+        uint32_t size = batch->size < SYN_GPU_SIZES ? batch->size : SYN_GPU_SIZES;
+        REAL(seconds)[i] = c->report.by_size.seconds[size] - before;
+        before += REAL(seconds)[i];
+    }
+    c->report.strategies = 1;
+    return status;
 }
 
 /* `bounds`: low and high of the intervals in ticks; `units`, `intervals`: integer
    matrices, from 1, a row an episode, size and size - 1 columns; `gpu` as for mining. A
-   list: the counts, and what glue_gpu_by_size() says of this size. */
-SEXP r_count_episodes_gpu(SEXP events, SEXP bounds, SEXP units, SEXP intervals, SEXP gpu)
+   list: the counts, the kernels' seconds each of `times` times, and what
+   glue_gpu_by_size() says of this size. */
+SEXP r_count_episodes_gpu(SEXP events, SEXP bounds, SEXP units, SEXP intervals, SEXP gpu,
+                          SEXP times)
 {
-    const char *fields[] = {"count", "report", ""};
+    const char *fields[] = {"count", "seconds", "report", ""};
     uint32_t n_intervals = (uint32_t)Rf_xlength(VECTOR_ELT(bounds, 0));
-    uint32_t size = (uint32_t)Rf_ncols(units);
     size_t n = (size_t)Rf_nrows(units);
     counting *c = (counting *)R_alloc(1, sizeof *c);
     syn_interval *table = (syn_interval *)R_alloc(n_intervals, sizeof *table);
     int64_t reach =
         glue_intervals(table, VECTOR_ELT(bounds, 0), VECTOR_ELT(bounds, 1));
-    const uint32_t *unit = codes_from_zero(units), *interval = codes_from_zero(intervals);
+    syn_candidate_batch batch = {(uint32_t)Rf_ncols(units), n, codes_from_zero(units),
+                                 codes_from_zero(intervals)};
     syn_gpu_strategy_options chosen = read_strategy(gpu, 0);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SEXP count = Rf_allocVector(INTSXP, (R_xlen_t)n);
     SET_VECTOR_ELT(out, 0, count);
+    SEXP seconds = Rf_allocVector(REALSXP, Rf_asInteger(times));
+    SET_VECTOR_ELT(out, 1, seconds);
     glue_watch w;
     memset(c, 0, sizeof *c);
     glue_watch_start(&w, "Counting episodes");
@@ -152,15 +165,13 @@ SEXP r_count_episodes_gpu(SEXP events, SEXP bounds, SEXP units, SEXP intervals, 
         status = syn_gpu_counter_open(&c->recording, table, n_intervals, &chosen,
                                       &c->counter, c->report.reason);
     if (status == SYN_OK) {
-        status = count_group(c, size, n, unit, interval, &w.watch,
-                             (uint32_t *)INTEGER(count));
-        syn_gpu_counter_close(&c->counter, &c->report.by_size);
-        c->report.strategies = 1;
+        status = count_group(c, &batch, &w.watch, (uint32_t *)INTEGER(count), seconds);
+        syn_gpu_counter_close(&c->counter);
     }
     glue_watch_stop(&w);
     syn_recording_free(&c->recording);
     if (status == SYN_OK)
-        SET_VECTOR_ELT(out, 1, glue_gpu_by_size(&c->report, size, size));
+        SET_VECTOR_ELT(out, 2, glue_gpu_by_size(&c->report, batch.size, batch.size));
     else
         out = glue_status_because(status, NA_REAL, NA_REAL, c->report.reason);
     UNPROTECT(1);

@@ -33,7 +33,8 @@ SEXP r_episode_occurrences(SEXP events, SEXP units, SEXP low, SEXP high, SEXP al
 SEXP r_count_rows_check(SEXP kind, SEXP distance, SEXP event, SEXP row, SEXP start);
 
 /* episodes_gpu.c */
-SEXP r_count_episodes_gpu(SEXP events, SEXP bounds, SEXP units, SEXP intervals, SEXP gpu);
+SEXP r_count_episodes_gpu(SEXP events, SEXP bounds, SEXP units, SEXP intervals, SEXP gpu,
+                          SEXP times);
 
 /* episodes_check.c */
 SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options);

@@ -58,16 +58,12 @@ struct task {
     syn_gpu_strategy_options options;
 };
 
-std::unique_ptr<gpu::strategy> make_strategy(const task &of,
-                                             const gpu::strategy_events &events,
-                                             const gpu::strategy_host &host,
-                                             gpu::strategy_notes *notes)
+/* One that runs state machines. */
+std::unique_ptr<gpu::strategy> make_published(const syn_gpu_strategy_options &o,
+                                              gpu::machines &shared,
+                                              gpu::strategy_notes *notes)
 {
-    const syn_gpu_strategy_options &o = of.options;
     bool published = o.published != 0;
-    if (o.strategy == SYN_GPU_OCCURRENCE)
-        throw refusal(SYN_NO_DEVICE, "this build has no engine \"occurrence\"");
-    auto shared = std::make_shared<gpu::machines>(events, host);
     switch (o.strategy) {
     case SYN_GPU_PTPE:
         return std::unique_ptr<gpu::strategy>(new gpu::ptpe(shared, notes));
@@ -95,6 +91,7 @@ class worker {
     gpu::array<uint32_t> unit_of_, group_, by_unit_, row_, first_;
     gpu::array<uint32_t> unit_, interval_, count_, stop_;
     gpu::strategy_notes notes_;
+    std::unique_ptr<gpu::machines> machines_;  /* but for a thread per occurrence */
     std::unique_ptr<gpu::strategy> strategy_;
 
     void upload();
@@ -121,7 +118,10 @@ worker::worker(const task &task, int device) : task_(task), device_(device)
         task.n_intervals};
     gpu::strategy_host host = {task.recording, task.intervals, task.n_intervals,
                                task.options.min_count, device, processors};
-    strategy_ = make_strategy(task, events, host, &notes_);
+    if (task.options.strategy == SYN_GPU_OCCURRENCE)
+        throw refusal(SYN_NO_DEVICE, "this build has no engine \"occurrence\"");
+    machines_.reset(new gpu::machines(events, host));
+    strategy_ = make_published(task.options, *machines_, &notes_);
 }
 
 void worker::upload()
@@ -411,13 +411,14 @@ extern "C" syn_status syn_gpu_counter_open(const syn_recording *recording,
     return SYN_OK;
 }
 
-extern "C" void syn_gpu_counter_close(syn_counter *counter,
-                                      syn_gpu_strategy_report *report)
+extern "C" void syn_gpu_counter_report(const syn_counter *counter,
+                                       syn_gpu_strategy_report *report)
 {
-    crew *all = (crew *) counter->self;
-    std::memset(report, 0, sizeof *report);
-    if (all)
-        *report = all->report();
-    delete all;
+    *report = ((const crew *) counter->self)->report();
+}
+
+extern "C" void syn_gpu_counter_close(syn_counter *counter)
+{
+    delete (crew *) counter->self;
     std::memset(counter, 0, sizeof *counter);
 }

@@ -60,8 +60,11 @@ syn_status syn_gpu_counter_open(const syn_recording *recording,
                                 const syn_gpu_strategy_options *options,
                                 syn_counter *out, char *reason);
 
-/* Fills `report`, then frees everything on all devices. */
-void syn_gpu_counter_close(syn_counter *counter, syn_gpu_strategy_report *report);
+/* What happened since it was opened. */
+void syn_gpu_counter_report(const syn_counter *counter, syn_gpu_strategy_report *report);
+
+/* Frees everything on all devices. */
+void syn_gpu_counter_close(syn_counter *counter);
 
 #ifdef __cplusplus
 }
