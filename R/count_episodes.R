@@ -63,31 +63,52 @@ check_edges <- function(x, arg, edges, call = rlang::caller_env()) {
 #' another recording or written down with [episode()]; [mine_episodes()] defines the
 #' count.
 #'
+#' A GPU pays off for many episodes of the same size: thousands, or a long recording.
+#'
 #' @inheritParams mine_episodes
 #' @param episodes An `episodes` table from [mine_episodes()] or [episode()]. Bounds must
 #'   be whole ticks of this recording.
+#' @param engine Who counts on a GPU: `"auto"` is `"hybrid"`; [mine_episodes()] describes
+#'   them. The CPU has one engine only.
+#' @param device `"cpu"` or `"gpu"`.
 #' @return The table `episodes`, in the same order, with `count` and `support` in `x`.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; a unit that is none
-#' of the recording is one of them, a unit that is silent has count 0.
+#' of the recording is one of them, a unit that is silent has count 0. A GPU that is not
+#' there or fails gives `synfire_error_device`.
 #' @inherit mine_episodes references
 #' @examples
 #' x <- spike_trains(c(0.001, 0.004, 0.020, 0.024), c("A", "B", "A", "B"))
 #' count_episodes(x, episode(c("A", "B"), low = 0, high = 0.005))
 #' @export
-count_episodes <- function(x, episodes, threads = NULL) {
+count_episodes <- function(x, episodes, threads = NULL, device = c("cpu", "gpu"),
+                           engine = c("auto", "ptpe", "mtpe", "hybrid", "occurrence"),
+                           gpus = NULL) {
   call <- match.call()
   x <- as_spike_trains(x)
   codes <- episode_codes(episodes, x)
   threads <- check_threads(threads)
+  device <- rlang::arg_match(device)
+  engine <- rlang::arg_match(engine)
+  if (device == "cpu" && engine != "auto") {
+    abort_arg("engine", "\"auto\" with `device = \"cpu\"`", describe(engine),
+              "Or give `device = \"gpu\"`.")
+  }
+  gpus <- check_gpus(gpus)
   events <- mining_events(x)
-  count <- .Call(r_count_episodes, events, codes$units, codes$low, codes$high, threads)
-  count <- finish_status(count, "counting these episodes",
-                         "Count fewer episodes at a time.", limit_of = "spikes")
+  if (device == "gpu") {
+    if (engine == "auto") engine <- "hybrid"
+    count <- gpu_count_all(events, codes, gpu_request(engine, gpus))
+  } else {
+    count <- .Call(r_count_episodes, events, codes$units, codes$low, codes$high, threads)
+    count <- finish_status(count, "counting these episodes",
+                           "Count fewer episodes at a time.", limit_of = "spikes")
+  }
   columns <- as.list(episodes)[episode_columns]
   columns$count <- count
   columns$support <- count / max(1, sum(!is.na(events$trial)))
-  new_episodes(columns, list(recording = x, threads = threads, call = call))
+  new_episodes(columns, list(recording = x, engine = engine, device = device,
+                             threads = threads, call = call))
 }
 
 #' Unit codes and tick bounds of a table of episodes

@@ -28,15 +28,39 @@
 #'   first.
 #' * `"auto"` is `"window"`, the fastest in every measurement so far.
 #'
-#' `"window"` also runs on an NVIDIA GPU (`device = "gpu"`), with the same table as the
-#' result. The first call of an R session makes a CUDA context there, which takes a few
-#' tenths of a second. At most 255 units may be frequent, and a delay window may hold at
-#' most 65,534 spikes; beyond that the CPU has to do it.
+#' # GPUs
+#' With `device = "gpu"` NVIDIA GPUs do the work, with the same table as the result. The
+#' first call of an R session makes a CUDA context, which takes a few tenths of a second.
+#' `device = "auto"` weighs that against an estimate of the work, and says what it chose.
+#' `"window"` is there for any number of units up to 65,000 and windows of any length.
+#'
+#' The other engines are the published strategies, to compare with. Each is exact, also
+#' where the printed algorithm is not. They count episodes of up to 64 units.
+#' * `"ptpe"`: a thread takes an episode and runs the state machine over the recording
+#'   (per-thread per-episode, Cao et al. 2010).
+#' * `"mtpe"`: several threads take an episode, each a segment of the recording
+#'   (multiple threads per episode). The published merge looks, at each boundary, among
+#'   as many machines as the episode has units for one whose first occurrence is the last
+#'   one before the boundary, and has no answer where there is none. Here a segment is
+#'   read again from the true state until the machines agree. `merge = "published"` also
+#'   runs the published merge, for the number of episodes it cannot put together.
+#' * `"hybrid"`: MTPE for few episodes, PTPE for many: the former below `(a / size + b)`
+#'   times the threads that the GPU runs at once. [calibrate_gpu()] finds a and b.
+#' * `"two-pass"`: PreElim, then hybrid for the candidates it leaves (Cao et al. 2011).
+#' * `"occurrence"`: a thread takes an occurrence and extends it, then the largest set
+#'   without overlaps is taken (Feng et al. 2011). `compaction` says how occurrences are
+#'   brought together in between; `dedup = FALSE` keeps all of those that end together, as
+#'   published, whose number explodes in bursts.
+#'
+#' Several GPUs (`gpus = 1:2`) share the candidates of each size, once there are enough of
+#' them: with the engine `"window"` each keeps the lists of its share, and they exchange
+#' what they find.
 #'
 #' # Memory
 #' The lists of one size are kept while they fit in `max_memory`; beyond that they are
 #' made anew when needed, which takes longer and gives the same table. There is an error
-#' when the episodes themselves do not fit. A search that is sure to take more than a
+#' when the episodes themselves do not fit. On GPUs the same holds for each, and for what
+#' it has free. A search that is sure to take more than a
 #' gigabyte says so before it starts.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
@@ -54,8 +78,14 @@
 #'   another when it begins or ends with it. Both are judged among the sizes mined.
 #' @param top Keep this many episodes of each size, those with the highest counts;
 #'   `NULL` for all. Among equal counts those first in order of their names.
-#' @param engine `"auto"`, `"window"`, `"state"` or `"two-pass"`, see Engines.
-#' @param device `"cpu"`, or `"gpu"` for the first NVIDIA GPU; see Engines.
+#' @param engine Who counts, see Engines and GPUs. `"window"` and `"two-pass"` run on both
+#'   devices, `"state"` on the CPU, the others on GPUs.
+#' @param device `"cpu"`, `"gpu"`, or `"auto"` for the faster of the two; see GPUs.
+#' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for
+#'   the first one.
+#' @param merge For `"mtpe"`, `"hybrid"` and `"two-pass"` on a GPU: `"published"` also runs
+#'   the published merge, and adds the column `unmatched` to the attribute `levels`.
+#' @param compaction,dedup For `"occurrence"`, see GPUs.
 #' @param threads Number of threads; `NULL` for all that this process may use.
 #' @param max_memory Bytes the search may hold.
 #'
@@ -71,8 +101,9 @@
 #'       before each unit but the first}
 #'   }
 #'   Attributes: `recording` (what was mined), `intervals`, `min_count`, `levels` (a data
-#'   frame with the candidates counted, eliminated and found at each size), `engine`,
-#'   `device`, `threads`, `elapsed` (s), `device_elapsed` (s; on a GPU, the part from
+#'   frame with the candidates counted, eliminated and found at each size, and the
+#'   `seconds` that the kernels of a published strategy took, else `NA`; for those
+#'   strategies also how many candidates `mtpe` counted), `engine`, `device`, `threads`, `elapsed` (s), `device_elapsed` (s; on a GPU, the part from
 #'   the spikes being there to the episodes being back), `peak_memory` (bytes; on a GPU,
 #'   its own) and `call`.
 #'
@@ -107,8 +138,12 @@
 mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
                           min_support = NULL, units = NULL,
                           target = c("frequent", "closed", "maximal"), top = NULL,
-                          engine = c("auto", "window", "state", "two-pass"),
-                          device = c("cpu", "gpu"), threads = NULL, max_memory = 4e9) {
+                          engine = c("auto", "window", "state", "two-pass", "ptpe", "mtpe",
+                                     "hybrid", "occurrence"),
+                          device = c("cpu", "gpu", "auto"), threads = NULL,
+                          max_memory = 4e9, gpus = NULL, merge = c("exact", "published"),
+                          compaction = c("scan", "atomic", "count-scan-write"),
+                          dedup = TRUE) {
   call <- match.call()
   if (missing(x)) abort_arg("x", "a recording", "missing")
   if (missing(intervals)) {
@@ -125,15 +160,16 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   target <- rlang::arg_match(target)
   if (!is.null(top)) top <- check_count(top)
   engine <- rlang::arg_match(engine)
-  if (engine == "auto") engine <- "window"
   device <- rlang::arg_match(device)
-  if (device == "gpu" && engine != "window") {
-    abort_arg("engine", "\"window\" or \"auto\" with `device = \"gpu\"`", describe(engine))
-  }
+  merge <- rlang::arg_match(merge)
+  compaction <- rlang::arg_match(compaction)
+  dedup <- check_flag(dedup)
   threads <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
+  place <- choose_place(engine, device, gpus, events, intervals$ticks, min_count, max_size,
+                        threads)
 
-  if (device == "cpu") {
+  if (place$device == "cpu") {
     announce_memory(length(events$tick), nrow(intervals$seconds), events$units, threads,
                     max_memory)
   }
@@ -142,9 +178,11 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   mined <- .Call(
     r_mine_episodes, events, intervals$ticks, spelling(levels(x$unit), intervals$seconds),
     c(min(min_count, .Machine$integer.max), min(max_size, .Machine$integer.max),
-      match(engine, c("state", "two-pass", "window")) - 1, threads, max_memory,
-      c(frequent = 3, closed = 2, maximal = 1)[[target]], min(top, 2^53),
-      if (device == "gpu") 0)
+      match(place$engine, c("state", "two-pass", "window"), 3) - 1, threads, max_memory,
+      c(frequent = 3, closed = 2, maximal = 1)[[target]], min(top, 2^53)),
+    if (place$device == "gpu") {
+      gpu_request(place$engine, place$gpus, merge, compaction, dedup)
+    }
   )
   mined <- finish_status(
     mined, "mining these episodes",
@@ -155,15 +193,28 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   columns <- c(columns, mined[c("units", "low", "high")])
   new_episodes(columns, list(
     recording = x, intervals = intervals$seconds, min_count = min_count,
-    levels = data.frame(
-      size = seq_along(mined$levels$frequent), candidates = mined$levels$candidates,
-      eliminated = mined$levels$eliminated, frequent = mined$levels$frequent
-    ),
-    target = target, engine = engine, device = device, threads = threads,
+    levels = levels_frame(mined$levels, attr(mined, "gpu"), merge),
+    gpus = gpus_frame(place, attr(mined, "gpu")),
+    target = target, engine = place$engine, device = place$device, threads = threads,
     elapsed = proc.time()[["elapsed"]] - started,
-    device_elapsed = if (device == "gpu") mined$levels$device_seconds,
+    device_elapsed = if (place$device == "gpu") mined$levels$device_seconds,
     peak_memory = mined$levels$peak_memory, call = call
   ))
+}
+
+#' What was done at each size
+#'
+#' @param gpu What the published strategies report, or `NULL`.
+#' @noRd
+levels_frame <- function(levels, gpu, merge) {
+  out <- data.frame(
+    size = seq_along(levels$frequent), candidates = levels$candidates,
+    eliminated = levels$eliminated, frequent = levels$frequent,
+    seconds = gpu$seconds %||% rep(NA_real_, length(levels$frequent))
+  )
+  if (!is.null(gpu)) out$mtpe <- gpu$segmented
+  if (!is.null(gpu) && merge == "published") out$unmatched <- gpu$unmatched
+  out
 }
 
 #' Names and bounds the rows are written with, and the order of the names in the C locale

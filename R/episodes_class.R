@@ -24,7 +24,7 @@ episode_text <- function(units, low, high) {
 }
 
 about_episodes <- c("recording", "intervals", "min_count", "levels", "target", "engine",
-                    "device", "threads", "elapsed", "device_elapsed",
+                    "device", "gpus", "threads", "elapsed", "device_elapsed",
                     "peak_memory", "call")
 
 #' @export
@@ -138,7 +138,8 @@ print.summary.episodes <- function(x, ...) {
   print(x$by_size, row.names = FALSE)
   if (!is.null(x$levels)) {
     cat("\nSearch\n")
-    print(x$levels, row.names = FALSE)
+    known <- !vapply(x$levels, anyNA, NA)
+    print(x$levels[known], row.names = FALSE)
     where <- if (x$device == "gpu") "GPU" else {
       sprintf("%d thread%s", x$threads, if (x$threads == 1L) "" else "s")
     }

@@ -17,10 +17,12 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_threads_report, 0),
     ENTRY(r_cgroup_processors, 2),
     ENTRY(r_parallel_probe, 5),
-    ENTRY(r_mine_episodes, 4),
+    ENTRY(r_mine_episodes, 5),
     ENTRY(r_count_episodes, 5),
     ENTRY(r_episode_occurrences, 6),
     ENTRY(r_count_rows_check, 5),
+    ENTRY(r_count_episodes_gpu, 6),
+    ENTRY(r_batch_check, 3),
     {NULL, NULL, 0}
 };
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/episodes_counter.h"
 #include "core/recording.h"
 #include "core/status.h"
 #include "core/watch.h"
@@ -17,7 +18,8 @@ typedef struct syn_interval {
 typedef enum syn_episode_engine {
     SYN_ENGINE_STATE,     /* a state machine per episode with waiting lists */
     SYN_ENGINE_TWO_PASS,  /* a cheap upper bound first, the state machine for survivors */
-    SYN_ENGINE_WINDOW     /* all symbols of a (prefix, interval) in one pass */
+    SYN_ENGINE_WINDOW,    /* all symbols of a (prefix, interval) in one pass */
+    SYN_ENGINE_COUNTER    /* what options->counter does with each candidate */
 } syn_episode_engine;
 
 typedef struct syn_mine_options {
@@ -26,6 +28,7 @@ typedef struct syn_mine_options {
     uint32_t min_count;   /* at least 1 */
     uint32_t max_size;    /* largest number of events in an episode, at least 1 */
     syn_episode_engine engine;
+    const syn_counter *counter;  /* of SYN_ENGINE_COUNTER, which takes one thread */
     int threads;
     size_t max_memory;    /* bytes the mining may hold, results included */
 } syn_mine_options;

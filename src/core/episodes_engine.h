@@ -26,6 +26,7 @@ typedef struct syn_engine {
 extern const syn_engine syn_engine_state;
 extern const syn_engine syn_engine_two_pass;
 extern const syn_engine syn_engine_window;
+extern const syn_engine syn_engine_batch;
 
 typedef struct syn_finding {
     uint32_t candidate, count;

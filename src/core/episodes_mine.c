@@ -336,6 +336,7 @@ static const syn_engine *engine_of(syn_episode_engine engine)
     switch (engine) {
     case SYN_ENGINE_STATE: return &syn_engine_state;
     case SYN_ENGINE_TWO_PASS: return &syn_engine_two_pass;
+    case SYN_ENGINE_COUNTER: return &syn_engine_batch;
     default: return &syn_engine_window;
     }
 }

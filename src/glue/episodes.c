@@ -8,10 +8,9 @@
 #include "core/episodes_occurrences.h"
 #include "core/episodes_order.h"
 #include "core/episodes_rows.h"
+#include "glue/episodes_gpu.h"
 #include "glue/recording.h"
 #include "glue/watch.h"
-#include "gpu/episodes_gpu.h"
-#include "gpu/synfire_gpu.h"
 
 /* What one call holds outside R's heap: an external pointer owns it, so that it is freed
    however the call ends. */
@@ -21,7 +20,7 @@ typedef struct mining {
     uint8_t **flag;       /* [levels][n] from syn_episodes_contained() */
     uint32_t **order;     /* [levels][n] from syn_episodes_order() */
     syn_occurrences occurrences;
-    syn_gpu_mining device;
+    glue_gpu_report gpu;
 } mining;
 
 static void mining_free(SEXP pointer)
@@ -152,7 +151,7 @@ static SEXP mined_levels(const mining *m)
         REAL(VECTOR_ELT(out, 2))[k] = (double)e->level[k].n;
     }
     SET_VECTOR_ELT(out, 3, Rf_ScalarReal((double)e->peak_memory));
-    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(m->device.seconds));
+    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(m->gpu.seconds));
     UNPROTECT(1);
     return out;
 }
@@ -205,9 +204,10 @@ static SEXP mined_table(const mining *m, SEXP spelling, const double *options,
 
 /* `bounds`: low and high in ticks; `spelling`: labels of the units, low and high in
    seconds, arrows, and the ranks of labels and of arrows from 0; `options`: min_count,
-   max_size, engine, threads, max_memory, least flag left out, most rows of a size, and
-   the numbers of the GPUs, none for the CPU. */
-SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options)
+   max_size, engine, threads, max_memory, least flag left out and most rows of a size;
+   `gpu`: R's NULL for the CPU, else as glue_gpu_mine() takes it. What the GPU reports of
+   each size is the result's attribute "gpu". */
+SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options, SEXP gpu)
 {
     mining *m;
     const double *o = REAL(options);
@@ -220,19 +220,14 @@ SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options)
                              .engine = (syn_episode_engine)(int)o[2],
                              .threads = (int)o[3], .max_memory = (size_t)o[4]};
     SEXP pointer = mining_new(&m);
-    int n_devices = Rf_length(options) - 7;
-    int *devices = (int *)R_alloc((size_t)n_devices + 1, sizeof *devices);
-    for (int d = 0; d < n_devices; d++)
-        devices[d] = (int)o[7 + d];
-    char reason[SYN_GPU_TEXT] = "";
     glue_watch w;
     glue_watch_start(&w, "Mining episodes");
     syn_status status = glue_recording(&m->recording, events, mine.min_count, reach);
-    if (status == SYN_OK && n_devices == 0)
+    if (status == SYN_OK && gpu == R_NilValue)
         status = syn_mine_episodes(&m->recording, &mine, &w.watch, &m->episodes);
     else if (status == SYN_OK)
-        status = syn_gpu_mine_episodes(&m->recording, &mine, devices, n_devices, &w.watch,
-                                       &m->episodes, &m->device, reason);
+        status = glue_gpu_mine(gpu, &m->recording, &mine, &w.watch, &m->episodes,
+                               &m->gpu);
     if (status == SYN_OK)
         status = find_contained(m);
     if (status == SYN_OK)
@@ -247,10 +242,14 @@ SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options)
     }
     PROTECT(out);
     glue_watch_stop(&w);
-    mining_free(pointer);
     if (status != SYN_OK)
         out = glue_status_because(status, NA_REAL,
-                                  status == SYN_TOO_LARGE ? INT32_MAX : o[4], reason);
+                                  status == SYN_TOO_LARGE ? INT32_MAX : o[4],
+                                  m->gpu.reason);
+    else if (m->episodes.n_levels > 0)
+        Rf_setAttrib(out, Rf_install("gpu"),
+                     glue_gpu_by_size(&m->gpu, 1, m->episodes.n_levels));
+    mining_free(pointer);
     UNPROTECT(2);
     return out;
 }

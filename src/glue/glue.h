@@ -26,10 +26,17 @@ SEXP r_cgroup_processors(SEXP membership, SEXP mount);
 SEXP r_parallel_probe(SEXP items, SEXP seconds, SEXP threads, SEXP fail_at, SEXP status);
 
 /* episodes.c */
-SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options);
+SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options, SEXP gpu);
 SEXP r_count_episodes(SEXP events, SEXP units, SEXP low, SEXP high, SEXP threads);
 SEXP r_episode_occurrences(SEXP events, SEXP units, SEXP low, SEXP high, SEXP all,
                            SEXP most);
 SEXP r_count_rows_check(SEXP kind, SEXP distance, SEXP event, SEXP row, SEXP start);
+
+/* episodes_gpu.c */
+SEXP r_count_episodes_gpu(SEXP events, SEXP bounds, SEXP units, SEXP intervals, SEXP gpu,
+                          SEXP times);
+
+/* episodes_check.c */
+SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options);
 
 #endif

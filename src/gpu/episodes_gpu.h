@@ -7,6 +7,7 @@ extern "C" {
 #endif
 
 #include "core/episodes.h"
+#include "gpu/synfire_gpu.h"
 
 enum {
     SYN_GPU_UNITS = 65000,  /* most frequent units a recording may have */
@@ -16,7 +17,9 @@ enum {
 typedef struct syn_gpu_mining {
     double seconds;  /* from the recording being on the devices to the episodes being in
                         host memory */
-    uint64_t candidates[SYN_GPU_MOST];  /* counted by each device */
+    double seconds_by_size[SYN_GPU_SIZES + 1];  /* from a level to the next; the last
+                                                   element also has what comes after it */
+    uint64_t candidates[SYN_GPU_MOST];          /* counted by each device */
 } syn_gpu_mining;
 
 /* Mines `recording` on the devices devices[n_devices] (numbers from 0) together: the same

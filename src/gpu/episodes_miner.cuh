@@ -143,6 +143,7 @@ public:
     void mine();
     size_t peak = 0;  /* bytes on the device */
     uint64_t own() const { return own_; }
+    double seconds_by_size[SYN_GPU_SIZES + 1] = {};
 };
 
 }  // namespace gpu

@@ -373,6 +373,7 @@ void miner<T>::report(size_t size, size_t found, uint64_t candidates)
 
 template <class T> void miner<T>::mine()
 {
+    double begun = seconds_now();
     make_tables();
     uint64_t candidates = (uint64_t) symbols_ * symbols_ * intervals_, own = candidates;
     for (size_t size = 2; size <= options_->max_size; size++) {
@@ -395,6 +396,9 @@ template <class T> void miner<T>::mine()
         }
         own_ += own;
         found = exchange(size, found);
+        double now = seconds_now();
+        seconds_by_size[std::min<size_t>(size, SYN_GPU_SIZES)] += now - begun;
+        begun = now;
         peak = std::max(peak, memory());
         report(size, found, candidates);
         if (found == 0)

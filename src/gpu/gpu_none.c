@@ -1,5 +1,6 @@
 /* The device room of a build without CUDA. */
 #include "gpu/episodes_gpu.h"
+#include "gpu/strategies_gpu.h"
 #include "gpu/synfire_gpu.h"
 
 #include <stdio.h>
@@ -39,4 +40,29 @@ syn_status syn_gpu_mine_episodes(const syn_recording *recording,
     memset(report, 0, sizeof *report);
     snprintf(why, SYN_GPU_TEXT, "%s", reason);
     return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_counter_open(const syn_recording *recording,
+                                const syn_interval *intervals, uint32_t n_intervals,
+                                const syn_gpu_strategy_options *options,
+                                syn_counter *out, char *why)
+{
+    (void) recording;
+    (void) intervals;
+    (void) n_intervals;
+    (void) options;
+    memset(out, 0, sizeof *out);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+void syn_gpu_counter_report(const syn_counter *counter, syn_gpu_strategy_report *report)
+{
+    (void) counter;
+    memset(report, 0, sizeof *report);
+}
+
+void syn_gpu_counter_close(syn_counter *counter)
+{
+    memset(counter, 0, sizeof *counter);
 }

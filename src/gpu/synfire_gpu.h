@@ -8,7 +8,10 @@
 extern "C" {
 #endif
 
-enum { SYN_GPU_TEXT = 256 };
+enum {
+    SYN_GPU_TEXT = 256,  /* bytes of a reason */
+    SYN_GPU_SIZES = 64   /* sizes of episodes that reports tell apart */
+};
 
 /* What the process can see of CUDA. Versions are 1000 * major + 10 * minor, 0 where
    there is none. */

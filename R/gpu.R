@@ -1,0 +1,221 @@
+# Which device counts, with which engine: the arguments of the functions that can use a GPU.
+
+cpu_engines <- c("window", "state", "two-pass")
+# In the order of the compiled code, after the window.
+gpu_engines <- c("window", "ptpe", "mtpe", "hybrid", "two-pass", "occurrence")
+
+gpu_window_units <- 65000  # most frequent units of the window engine on a GPU
+gpu_most <- 16           # GPUs that share a work
+
+# Whether this process has made a CUDA context, which takes some tenths of a second.
+gpu_session <- new.env(parent = emptyenv())
+
+#' What there is: a list of `name` (character, a device each) and `reason` for none
+#' @noRd
+gpu_survey <- function() {
+  raw <- .Call(r_sitrep, FALSE)
+  list(name = raw$devices$name, reason = raw$gpu$reason)
+}
+
+#' Numbers of GPUs, from 1, as CUDA counts them, from 0
+#'
+#' Where there is no GPU at all the numbers are passed on: the device itself says why.
+#' @noRd
+check_gpus <- function(gpus, call = rlang::caller_env()) {
+  if (is.null(gpus)) return(0L)
+  must <- "numbers of GPUs, from 1"
+  ok <- is.numeric(gpus) && length(gpus) > 0L && all(is.finite(gpus)) &&
+    length(gpus) <= gpu_most && all(gpus >= 1 & gpus == round(gpus))
+  if (!ok) abort_arg("gpus", must, describe(gpus), call = call)
+  names <- gpu_survey()$name
+  missing <- gpus[gpus > length(names)]
+  if (length(names) > 0L && length(missing) > 0L) {
+    abort_arg("gpus", must, sprintf("%d, and there is no such GPU", missing[[1L]]),
+              sprintf("There %s %s.", if (length(names) == 1L) "is" else "are",
+                      some(sprintf("%d: %s", seq_along(names), names))), call = call)
+  }
+  as.integer(gpus) - 1L
+}
+
+#' What the compiled code is told of the GPU: see glue_gpu_mine()
+#'
+#' @param segments Segments of MTPE; 0 for as many as fill the device.
+#' @noRd
+gpu_request <- function(engine, gpus, merge = "exact", compaction = "scan", dedup = TRUE,
+                        segments = 0) {
+  fit <- if (engine %in% c("hybrid", "two-pass")) gpu_crossover(gpus[[1L]]) else c(0, 0)
+  gpu_session$used <- TRUE
+  list(gpus, match(engine, gpu_engines) - 1L,
+       c(fit, segments, merge == "published",
+         match(compaction, c("scan", "atomic", "count-scan-write")) - 1, dedup))
+}
+
+# ---- Choosing ------------------------------------------------------------------------
+
+#' The device, the GPUs and the engine that mine
+#'
+#' @param engine,device,gpus As the user named them.
+#' @return A list: `device`, `engine`, `gpus` (from 0).
+#' @noRd
+choose_place <- function(engine, device, gpus, events, ticks, min_count, max_size, threads,
+                         call = rlang::caller_env()) {
+  gpus <- check_gpus(gpus, call)
+  if (device == "auto") {
+    seconds <- expected_seconds(events, ticks, min_count, max_size, threads)
+    units <- sum(tabulate(events$unit, events$units) >= min_count)
+    return(c(choose_automatically(engine, seconds, units, gpus), list(gpus = gpus)))
+  }
+  offered <- if (device == "gpu") gpu_engines else cpu_engines
+  if (engine == "auto") engine <- "window"
+  if (!engine %in% offered) {
+    abort_arg("engine", sprintf("one that runs with `device = \"%s\"`: %s", device,
+                                some(dQuote(offered, FALSE))),
+              describe(engine),
+              sprintf("Or give `device = \"%s\"`.", setdiff(c("cpu", "gpu"), device)),
+              call = call)
+  }
+  list(device = device, engine = engine, gpus = gpus)
+}
+
+#' What `device = "auto"` picks, said in one line
+#'
+#' @param seconds On the CPU, about.
+#' @param units How many are frequent.
+#' @noRd
+choose_automatically <- function(engine, seconds, units, gpus) {
+  survey <- gpu_survey()
+  chosen <- if (engine == "auto") "window" else engine
+  context <- if (is.null(gpu_session$used)) 0.35 else 0
+  fits <- chosen != "window" || units <= gpu_window_units
+  if (!chosen %in% cpu_engines) {
+    device <- "gpu"
+    why <- "the engine runs there alone"
+  } else if (!chosen %in% gpu_engines) {
+    device <- "cpu"
+    why <- "the engine runs there alone"
+  } else if (length(survey$name) == 0L) {
+    device <- "cpu"
+    why <- paste("there is no GPU:", survey$reason)
+  } else if (!fits) {
+    device <- "cpu"
+    why <- sprintf("more than %d units are frequent", gpu_window_units)
+  } else {
+    device <- if (seconds > context + 0.005 + seconds / 100) "gpu" else "cpu"
+    why <- sprintf("on the CPU this takes %s, about, and a GPU %s to get ready",
+                   seconds_text(seconds), if (context > 0) "0.4 s" else "no time")
+  }
+  where <- if (device == "cpu") "the CPU" else sprintf("the GPU (%s)", survey$name[gpus[[1L]] + 1L])
+  cli::cli_inform(
+    c(i = escape_braces(sprintf("Using %s and the engine \"%s\": %s.", where, chosen, why))),
+    class = "synfire_message_device"
+  )
+  list(device = device, engine = chosen)
+}
+
+seconds_text <- function(seconds) {
+  if (seconds < 0.001) "under 1 ms"
+  else if (seconds < 1) sprintf("%s ms", signif(1000 * seconds, 2))
+  else sprintf("%s s", commas(signif(seconds, 2)))
+}
+
+#' Seconds that the window engine will take on the CPU, about
+#'
+#' A spike of a typical frequent unit is followed by one of another within an interval
+#' with the probability q. Chains of k units then occur n q^(k - 1) times, and are
+#' candidates up to one unit more than are frequent. A candidate costs 0.4 ns a spike of
+#' its first unit, measured.
+#' @noRd
+expected_seconds <- function(events, ticks, min_count, max_size, threads) {
+  n <- tabulate(events$unit[!is.na(events$trial)], events$units)
+  n <- n[n >= min_count]
+  if (length(n) == 0L) return(0)
+  duration <- max(1, diff(range(events$tick)))
+  width <- mean(ticks$high - ticks$low)
+  q <- mean(n) * width / duration
+  size <- if (q < 1) 2 + floor(log(mean(n) / min_count) / log(1 / q)) else Inf
+  sizes <- seq(2, max(2, min(size, max_size, 50)))
+  candidates <- sum(length(n)^sizes * length(ticks$low)^(sizes - 1))
+  candidates * mean(n) * 0.4e-9 / threads
+}
+
+#' The GPUs that took part, and what the window engine counted on each
+#' @noRd
+gpus_frame <- function(place, report) {
+  if (place$device == "cpu") return(NULL)
+  data.frame(gpu = place$gpus + 1L, name = gpu_survey()$name[place$gpus + 1L],
+             candidates = report$candidates %||% NA_real_)
+}
+
+# ---- The crossover of MTPE and PTPE ----------------------------------------------------
+
+crossover_file <- function() {
+  file.path(tools::R_user_dir("synfire", "cache"), "gpu-crossover.csv")
+}
+
+#' a and b of f(N) = a / N + b for a GPU (from 0): as calibrated, or what fits most
+#' @noRd
+gpu_crossover <- function(gpu) {
+  default <- c(0.5, 0.1)
+  file <- crossover_file()
+  if (!file.exists(file)) return(default)
+  known <- utils::read.csv(file)
+  row <- match(gpu_survey()$name[gpu + 1L], known$name)
+  if (is.na(row)) default else c(known$a[[row]], known$b[[row]])
+}
+
+save_crossover <- function(name, a, b) {
+  file <- crossover_file()
+  known <- if (file.exists(file)) utils::read.csv(file)
+  known <- rbind(known[known$name != name, ], data.frame(name = name, a = a, b = b))
+  dir.create(dirname(file), recursive = TRUE, showWarnings = FALSE)
+  utils::write.csv(known, file, row.names = FALSE)
+}
+
+# ---- Given episodes --------------------------------------------------------------------
+
+#' Count episodes of one size on GPUs
+#'
+#' @param units,intervals Integer matrices, a row an episode: codes of units, and of the
+#'   rows of `ticks`.
+#' @param ticks List of `low` and `high`, in ticks.
+#' @param request From gpu_request().
+#' @param times Count so many times, for the time it takes.
+#' @return A list: `count`, `seconds` (of the kernels, each time), `report`.
+#' @noRd
+gpu_count <- function(events, ticks, units, intervals, request, times = 1L,
+                      call = rlang::caller_env()) {
+  storage.mode(units) <- storage.mode(intervals) <- "integer"
+  counted <- .Call(r_count_episodes_gpu, events, ticks, units, intervals, request,
+                   as.integer(times))
+  finish_status(counted, "counting these episodes", "Count fewer episodes at a time.",
+                limit_of = "spikes", call = call)
+}
+
+#' Count episodes of any size on GPUs
+#'
+#' @param codes From episode_codes().
+#' @noRd
+gpu_count_all <- function(events, codes, request, call = rlang::caller_env()) {
+  sizes <- lengths(codes$units)
+  count <- integer(length(sizes))
+  single <- sizes == 1L
+  if (any(single)) {
+    counted <- .Call(r_count_episodes, events, codes$units[single], codes$low[single],
+                     codes$high[single], 1L)
+    count[single] <- finish_status(counted, "counting these episodes", call = call)
+  }
+  for (size in setdiff(unique(sizes), 1L)) {
+    rows <- which(sizes == size)
+    low <- matrix(unlist(codes$low[rows]), length(rows), byrow = TRUE)
+    high <- matrix(unlist(codes$high[rows]), length(rows), byrow = TRUE)
+    name <- paste(low, high)
+    known <- which(!duplicated(name))
+    counted <- gpu_count(
+      events, list(low = low[known], high = high[known]),
+      matrix(unlist(codes$units[rows]), length(rows), byrow = TRUE),
+      matrix(match(name, name[known]), length(rows)), request, call = call
+    )
+    count[rows] <- counted$count
+  }
+  count
+}

@@ -1,0 +1,104 @@
+/* For the tests: the level-wise search with a counter that counts on the CPU. */
+#include "glue/glue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/episodes.h"
+#include "core/episodes_occurrences.h"
+#include "glue/recording.h"
+#include "glue/watch.h"
+
+typedef struct cpu_counter {
+    const syn_recording *recording;
+    const syn_interval *intervals;
+    size_t largest;  /* candidates of a batch so far */
+} cpu_counter;
+
+/* One candidate after the other, as syn_count_episodes() takes them. */
+static syn_status count_batch(void *self, const syn_candidate_batch *batch,
+                              const syn_watch *watch, uint32_t *count,
+                              uint64_t *eliminated)
+{
+    cpu_counter *c = self;
+    uint32_t unit[64];
+    syn_interval lag[64];
+    syn_episode episode = {batch->size, unit, lag};
+    syn_status status = syn_poll(watch, NULL, 0, 0);
+    (void)eliminated;
+    c->largest = batch->n > c->largest ? batch->n : c->largest;
+    for (size_t i = 0; status == SYN_OK && i < batch->n; i++) {
+        for (uint32_t k = 0; k < batch->size; k++)
+            unit[k] = batch->unit[k * batch->n + i];
+        for (uint32_t k = 0; k + 1 < batch->size; k++)
+            lag[k] = c->intervals[batch->interval[k * batch->n + i]];
+        status = syn_count_episodes(c->recording, &episode, 1, 1, NULL, &count[i]);
+    }
+    return status;
+}
+
+static SEXP words(const uint32_t *from, size_t n)
+{
+    SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)n);
+    for (size_t i = 0; i < n; i++)
+        INTEGER(out)[i] = (int)from[i];
+    return out;
+}
+
+static SEXP levels_of(const syn_episodes *e)
+{
+    const char *fields[] = {"parent",   "suffix", "unit",       "interval",
+                            "count",    "child",  "candidates", ""};
+    SEXP out = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)e->n_levels));
+    for (size_t k = 0; k < e->n_levels; k++) {
+        const syn_episode_level *l = &e->level[k];
+        SEXP level = Rf_mkNamed(VECSXP, fields);
+        SET_VECTOR_ELT(out, (R_xlen_t)k, level);
+        SET_VECTOR_ELT(level, 0, words(l->parent, l->n));
+        SET_VECTOR_ELT(level, 1, words(l->suffix, l->n));
+        SET_VECTOR_ELT(level, 2, words(l->unit, l->n));
+        SET_VECTOR_ELT(level, 3, words(l->interval, l->n));
+        SET_VECTOR_ELT(level, 4, words(l->count, l->n));
+        SET_VECTOR_ELT(level, 5, words(l->child, l->n + 1));
+        SET_VECTOR_ELT(level, 6, Rf_ScalarReal((double)l->candidates));
+    }
+    UNPROTECT(1);
+    return out;
+}
+
+/* `options`: min_count, max_size (at most 64), max_memory, engine, and for the counter
+   the most candidates of a batch. A list: the levels, and the largest batch. */
+SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options)
+{
+    const char *fields[] = {"levels", "largest", ""};
+    const double *o = REAL(options);
+    R_xlen_t n = Rf_xlength(VECTOR_ELT(bounds, 0));
+    syn_interval *intervals = (syn_interval *)R_alloc((size_t)n, sizeof *intervals);
+    int64_t reach =
+        glue_intervals(intervals, VECTOR_ELT(bounds, 0), VECTOR_ELT(bounds, 1));
+    syn_recording recording;
+    syn_episodes episodes;
+    memset(&recording, 0, sizeof recording);
+    memset(&episodes, 0, sizeof episodes);
+    cpu_counter counted = {&recording, intervals, 0};
+    syn_counter counter = {count_batch, &counted, (size_t)o[4]};
+    syn_mine_options mine = {.intervals = intervals, .n_intervals = (uint32_t)n,
+                             .min_count = (uint32_t)o[0], .max_size = (uint32_t)o[1],
+                             .engine = (syn_episode_engine)(int)o[3],
+                             .counter = &counter, .threads = 1,
+                             .max_memory = (size_t)o[2]};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    syn_status status = glue_recording(&recording, events, mine.min_count, reach);
+    if (status == SYN_OK)
+        status = syn_mine_episodes(&recording, &mine, NULL, &episodes);
+    if (status == SYN_OK) {
+        SET_VECTOR_ELT(out, 0, levels_of(&episodes));
+        SET_VECTOR_ELT(out, 1, Rf_ScalarReal((double)counted.largest));
+    }
+    syn_episodes_free(&episodes);
+    syn_recording_free(&recording);
+    if (status != SYN_OK)
+        out = glue_status(status, NA_REAL, o[2]);
+    UNPROTECT(1);
+    return out;
+}

@@ -1,0 +1,202 @@
+#if !defined(_WIN32)
+#define _POSIX_C_SOURCE 200112L
+#endif
+
+#include "glue/episodes_gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "glue/recording.h"
+#include "glue/watch.h"
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static syn_gpu_strategy_options read_strategy(SEXP gpu, uint32_t min_count)
+{
+    SEXP devices = VECTOR_ELT(gpu, 0);
+    const double *number = REAL(VECTOR_ELT(gpu, 2));
+    syn_gpu_strategy_options out = {
+        .strategy = (syn_gpu_strategy)(Rf_asInteger(VECTOR_ELT(gpu, 1)) - 1),
+        .devices = INTEGER(devices), .n_devices = Rf_length(devices),
+        .min_count = min_count, .a = number[0], .b = number[1],
+        .segments = (uint32_t)number[2], .published = number[3] != 0,
+        .compaction = (syn_gpu_compaction)(int)number[4], .dedup = number[5] != 0};
+    return out;
+}
+
+/* ---- mining ---- */
+
+static syn_status mine_by_strategy(SEXP gpu, const syn_recording *recording,
+                                   const syn_mine_options *options,
+                                   const syn_watch *watch, syn_episodes *out,
+                                   glue_gpu_report *report)
+{
+    syn_counter counter;
+    syn_gpu_strategy_options chosen = read_strategy(gpu, options->min_count);
+    syn_mine_options mine = *options;
+    syn_status status = syn_gpu_counter_open(recording, options->intervals,
+                                             options->n_intervals, &chosen, &counter,
+                                             report->reason);
+    if (status != SYN_OK)
+        return status;
+    mine.engine = SYN_ENGINE_COUNTER;
+    mine.counter = &counter;
+    mine.threads = 1;
+    double begun = seconds_now();
+    status = syn_mine_episodes(recording, &mine, watch, out);
+    report->seconds = seconds_now() - begun;
+    report->strategies = 1;
+    syn_gpu_counter_report(&counter, &report->by_size);
+    syn_gpu_counter_close(&counter);
+    if (status == SYN_OK)
+        out->peak_memory = (size_t)report->by_size.peak_memory;
+    return status;
+}
+
+syn_status glue_gpu_mine(SEXP gpu, const syn_recording *recording,
+                         const syn_mine_options *options, const syn_watch *watch,
+                         syn_episodes *out, glue_gpu_report *report)
+{
+    SEXP devices = VECTOR_ELT(gpu, 0);
+    if (Rf_asInteger(VECTOR_ELT(gpu, 1)) > 0)
+        return mine_by_strategy(gpu, recording, options, watch, out, report);
+    report->devices = Rf_length(devices);
+    syn_status status =
+        syn_gpu_mine_episodes(recording, options, INTEGER(devices), report->devices,
+                              watch, out, &report->window, report->reason);
+    report->seconds = report->window.seconds;
+    return status;
+}
+
+static SEXP seconds_by_size(const double *value, size_t from, size_t to)
+{
+    SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)(to - from + 1));
+    for (size_t k = from; k <= to; k++)
+        REAL(out)[k - from] = k <= SYN_GPU_SIZES ? value[k] : 0;
+    return out;
+}
+
+static SEXP doubles_by_size(const uint64_t *value, size_t from, size_t to)
+{
+    SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)(to - from + 1));
+    for (size_t k = from; k <= to; k++)
+        REAL(out)[k - from] = k <= SYN_GPU_SIZES ? (double)value[k] : 0;
+    return out;
+}
+
+static SEXP window_by_size(const glue_gpu_report *report, size_t from, size_t to)
+{
+    const char *fields[] = {"seconds", "candidates", ""};
+    if (report->devices == 0)
+        return R_NilValue;
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SET_VECTOR_ELT(out, 0, seconds_by_size(report->window.seconds_by_size, from, to));
+    SEXP candidates = Rf_allocVector(REALSXP, report->devices);
+    SET_VECTOR_ELT(out, 1, candidates);
+    for (int d = 0; d < report->devices; d++)
+        REAL(candidates)[d] = (double)report->window.candidates[d];
+    UNPROTECT(1);
+    return out;
+}
+
+SEXP glue_gpu_by_size(const glue_gpu_report *report, size_t from, size_t to)
+{
+    const char *fields[] = {"seconds", "unmatched", "segmented", "capacity", ""};
+    const syn_gpu_strategy_report *by = &report->by_size;
+    if (!report->strategies)
+        return window_by_size(report, from, to);
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SET_VECTOR_ELT(out, 0, seconds_by_size(by->seconds, from, to));
+    SET_VECTOR_ELT(out, 1, doubles_by_size(by->unmatched, from, to));
+    SET_VECTOR_ELT(out, 2, doubles_by_size(by->segmented, from, to));
+    SET_VECTOR_ELT(out, 3, doubles_by_size(by->capacity, from, to));
+    UNPROTECT(1);
+    return out;
+}
+
+/* ---- given episodes ---- */
+
+/* R's matrix, a row an episode, as the counter takes it. R_alloc'd. */
+static const uint32_t *codes_from_zero(SEXP codes)
+{
+    R_xlen_t n = Rf_xlength(codes);
+    uint32_t *out = (uint32_t *)R_alloc((size_t)n + 1, sizeof *out);
+    for (R_xlen_t i = 0; i < n; i++)
+        out[i] = (uint32_t)INTEGER(codes)[i] - 1;
+    return out;
+}
+
+/* What one call holds outside R's heap. */
+typedef struct counting {
+    syn_recording recording;
+    syn_counter counter;
+    glue_gpu_report report;
+} counting;
+
+/* Counts n episodes of one size, and then again for every further time in `seconds`. */
+static syn_status count_group(counting *c, const syn_candidate_batch *batch,
+                              const syn_watch *watch, uint32_t *count, SEXP seconds)
+{
+    syn_status status = SYN_OK;
+    uint64_t eliminated = 0;
+    double before = 0;
+    for (R_xlen_t i = 0; status == SYN_OK && i < Rf_xlength(seconds); i++) {
+        status = c->counter.count(c->counter.self, batch, watch, count, &eliminated);
+        syn_gpu_counter_report(&c->counter, &c->report.by_size);
+        uint32_t size = batch->size < SYN_GPU_SIZES ? batch->size : SYN_GPU_SIZES;
+        REAL(seconds)[i] = c->report.by_size.seconds[size] - before;
+        before += REAL(seconds)[i];
+    }
+    c->report.strategies = 1;
+    return status;
+}
+
+/* `bounds`: low and high of the intervals in ticks; `units`, `intervals`: integer
+   matrices, from 1, a row an episode, size and size - 1 columns; `gpu` as for mining. A
+   list: the counts, the kernels' seconds each of `times` times, and what
+   glue_gpu_by_size() says of this size. */
+SEXP r_count_episodes_gpu(SEXP events, SEXP bounds, SEXP units, SEXP intervals, SEXP gpu,
+                          SEXP times)
+{
+    const char *fields[] = {"count", "seconds", "report", ""};
+    uint32_t n_intervals = (uint32_t)Rf_xlength(VECTOR_ELT(bounds, 0));
+    size_t n = (size_t)Rf_nrows(units);
+    counting *c = (counting *)R_alloc(1, sizeof *c);
+    syn_interval *table = (syn_interval *)R_alloc(n_intervals, sizeof *table);
+    int64_t reach =
+        glue_intervals(table, VECTOR_ELT(bounds, 0), VECTOR_ELT(bounds, 1));
+    syn_candidate_batch batch = {(uint32_t)Rf_ncols(units), n, codes_from_zero(units),
+                                 codes_from_zero(intervals)};
+    syn_gpu_strategy_options chosen = read_strategy(gpu, 0);
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SEXP count = Rf_allocVector(INTSXP, (R_xlen_t)n);
+    SET_VECTOR_ELT(out, 0, count);
+    SEXP seconds = Rf_allocVector(REALSXP, Rf_asInteger(times));
+    SET_VECTOR_ELT(out, 1, seconds);
+    glue_watch w;
+    memset(c, 0, sizeof *c);
+    glue_watch_start(&w, "Counting episodes");
+    syn_status status = glue_recording(&c->recording, events, 0, reach);
+    if (status == SYN_OK)
+        status = syn_gpu_counter_open(&c->recording, table, n_intervals, &chosen,
+                                      &c->counter, c->report.reason);
+    if (status == SYN_OK) {
+        status = count_group(c, &batch, &w.watch, (uint32_t *)INTEGER(count), seconds);
+        syn_gpu_counter_close(&c->counter);
+    }
+    glue_watch_stop(&w);
+    syn_recording_free(&c->recording);
+    if (status == SYN_OK)
+        SET_VECTOR_ELT(out, 2, glue_gpu_by_size(&c->report, batch.size, batch.size));
+    else
+        out = glue_status_because(status, NA_REAL, NA_REAL, c->report.reason);
+    UNPROTECT(1);
+    return out;
+}

@@ -1,0 +1,34 @@
+/* Episodes on GPUs as R asks for them. */
+#ifndef SYN_GLUE_EPISODES_GPU_H
+#define SYN_GLUE_EPISODES_GPU_H
+
+#include "glue/glue.h"
+
+#include "core/episodes.h"
+#include "gpu/episodes_gpu.h"
+#include "gpu/strategies_gpu.h"
+
+/* What glue_gpu_mine() has to say besides the episodes. */
+typedef struct glue_gpu_report {
+    double seconds;       /* from the recording being there to the episodes being back */
+    int strategies;       /* 1 when `by_size` was filled, 0 when `window` was */
+    int devices;
+    syn_gpu_strategy_report by_size;
+    syn_gpu_mining window;
+    char reason[SYN_GPU_TEXT];
+} glue_gpu_report;
+
+/* Mines as `gpu` says, a list: devices (integer, from 0), engine (0 for the window, else
+   1 + syn_gpu_strategy) and numbers (a and b of hybrid, segments, published, compaction,
+   dedup). */
+syn_status glue_gpu_mine(SEXP gpu, const syn_recording *recording,
+                         const syn_mine_options *options, const syn_watch *watch,
+                         syn_episodes *out, glue_gpu_report *report);
+
+/* A list of vectors by size, from size `from` to size `to`: seconds of kernels, episodes
+   the published merge has no answer for, candidates counted in segments, and threads of
+   PTPE that fill a device. Of the window engine: seconds by size, and the candidates that
+   each device counted. R's NULL when no device took part. */
+SEXP glue_gpu_by_size(const glue_gpu_report *report, size_t from, size_t to);
+
+#endif
