@@ -7,14 +7,19 @@ gpu_engines <- c("window", "ptpe", "mtpe", "hybrid", "two-pass", "occurrence")
 gpu_window_units <- 65000  # most frequent units of the window engine on a GPU
 gpu_most <- 16           # GPUs that share a work
 
-# Whether this process has made a CUDA context, which takes some tenths of a second.
+# What this process knows of its GPUs: whether it has made a CUDA context, which takes some
+# tenths of a second, and which there are.
 gpu_session <- new.env(parent = emptyenv())
 
 #' What there is: a list of `name` (character, a device each) and `reason` for none
 #' @noRd
 gpu_survey <- function() {
-  raw <- .Call(r_sitrep, FALSE)
-  list(name = raw$devices$name, reason = raw$gpu$reason)
+  # Asking takes milliseconds. What is there stays there, but what is not may come.
+  if (length(gpu_session$survey$name) == 0L) {
+    raw <- .Call(r_sitrep, FALSE)
+    gpu_session$survey <- list(name = raw$devices$name, reason = raw$gpu$reason)
+  }
+  gpu_session$survey
 }
 
 #' Numbers of GPUs, from 1, as CUDA counts them, from 0

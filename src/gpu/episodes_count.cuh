@@ -30,6 +30,11 @@ struct count_job {
     uint32_t *counts;             /* found counts, grouped by item */
     uint32_t count_room;
     uint32_t *segment;            /* [segments][3][K][WARP]: entry, exit and hits */
+    uint32_t *meet;               /* [segments] how many of the two at the boundary before
+                                     it are done; of an item's first whether any of them
+                                     disagree; 0 at rest */
+    uint32_t *sum;                /* [segments][K][WARP] hits of an item, at its first
+                                     segment; 0 at rest */
     header *head;
 };
 
@@ -82,6 +87,7 @@ __device__ bool any_hope(const count_job &job, const tally<K> &t, const uint32_t
 template <int K> struct item_view {
     const uint2 *ends;
     const unsigned char *rows;  /* this lane's share of the column's first row */
+    uint32_t stride;            /* bytes to the next; 0 for a lane without candidates */
     uint32_t wanted[K];         /* the candidates */
 };
 
@@ -105,7 +111,7 @@ __device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<
     const unsigned char *rows = item.rows;
     asm volatile("" : "+l"(rows));
     auto row_at = [&](uint32_t row) {
-        return load_pack<K, T>(rows + (uint64_t) row * row_bytes<K, T>::row);
+        return load_pack<K, T>(rows + (uint64_t) row * item.stride);
     };
 
     __syncwarp();
@@ -263,9 +269,9 @@ template <int K> struct segment_record {
     }
 };
 
-/* By the last of an item's segments to finish: adds them up, and mends those that began
-   in another state than the segment before them ended in. Records are fetched several at
-   a time, because each takes as long as all of them. */
+/* Adds up an item's segments one after the other, and mends those that began in another
+   state than the segment before them ended in. Records are fetched several at a time,
+   because each takes as long as all of them. */
 template <int K, class T>
 __device__ __noinline__ void join_segments(const count_job &job, const item_view<K> &item,
                                            const task &what, uint32_t length,
@@ -309,6 +315,83 @@ __device__ __noinline__ void join_segments(const count_job &job, const item_view
     keep_found<K>(job, what.item, item.wanted, total);
 }
 
+__device__ inline uint32_t add_by_warp(uint32_t *to, uint32_t value)
+{
+    uint32_t before = 0;
+    if (threadIdx.x % WARP == 0)
+        before = atomicAdd(to, value);
+    return __shfl_sync(ALL, before, 0);
+}
+
+/* At both ends of a segment: the second of two neighbours to be done looks whether the
+   later one began as the earlier one ended. `t` is what this one ended in. */
+template <int K>
+__device__ bool agrees(const count_job &job, const item_view<K> &item, const task &what,
+                       uint32_t length, uint32_t size, const tally<K> &t)
+{
+    bool same = true;
+    for (uint32_t later = what.segment; later <= what.segment + 1; later++) {
+        if (later == 0 || later == what.segments ||
+            add_by_warp(job.meet + what.first + later, 1) == 0)
+            continue;
+        __threadfence();
+        segment_record<K> other;
+        bool is_later = later > what.segment;
+        uint32_t begin = later * size, start = begin < length ? item.ends[begin].y : 0;
+        other.load(stored_state<K>(job, what, is_later ? later : later - 1));
+        segment_record<K> own;
+        own.load(stored_state<K>(job, what, what.segment));
+        same &= is_later ? same_state<K>(item.wanted, start, t.busy, other.entry.busy)
+                         : same_state<K>(item.wanted, start, other.exit.busy,
+                                         own.entry.busy);
+    }
+    return same;
+}
+
+/* Leaves what a segment found. The last one of an item to be done keeps the sum, or goes
+   through all of them once more where two neighbours disagree. */
+template <int K, class T>
+__device__ __noinline__ void finish_segment(const count_job &job,
+                                            const item_view<K> &item, const task &what,
+                                            uint32_t length, uint32_t size, bool hope,
+                                            tally<K> &t, batch_pair &batches)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t *stored = stored_state<K>(job, what, what.segment);
+    uint32_t *sum = job.sum + (size_t) what.first * K * WARP + lane;
+#pragma unroll
+    for (int j = 0; j < K; j++) {
+        stored[(K + j) * WARP] = t.busy[j];
+        stored[(2 * K + j) * WARP] = t.hits[j];
+        atomicAdd(sum + j * WARP, t.hits[j]);
+    }
+    __threadfence();
+    __syncwarp();
+    if (!agrees<K>(job, item, what, length, size, t) && lane == 0)
+        atomicExch(job.meet + what.first, 1);
+    __threadfence();
+    __syncwarp();
+    uint32_t before = add_by_warp(job.here.done + what.item, hope ? 1 : 1 + DEAD);
+    if (before % DEAD != what.segments - 1)
+        return;
+    __threadfence();
+    bool disagree = __ldcg(job.meet + what.first);
+#pragma unroll
+    for (int j = 0; j < K; j++) {
+        t.hits[j] = hope && before < DEAD ? __ldcg(sum + j * WARP) : 0;
+        sum[j * WARP] = 0;
+    }
+    __syncwarp();
+    for (uint32_t s = lane; s < what.segments; s += WARP)
+        job.meet[what.first + s] = 0;
+    if (lane == 0)
+        job.here.done[what.item] = 0;
+    if (disagree && hope && before < DEAD)
+        join_segments<K, T>(job, item, what, length, size, batches);
+    else
+        keep_found<K>(job, what.item, item.wanted, t.hits);
+}
+
 template <int K, class T>
 __device__ __forceinline__ void count_task(const count_job &job, const task &what,
                                            batch_pair &batches)
@@ -327,6 +410,12 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
 #pragma unroll
     for (int j = 0; j < K; j++)
         item.wanted[j] = mask[j];
+    /* What no lane reads of a row need not come from afar. */
+    uint32_t mine = job.columns.width / K == lane;
+#pragma unroll
+    for (int j = 0; j < K; j++)
+        mine |= item.wanted[j] >> lane & 1;
+    item.stride = mine ? row_bytes<K, T>::row : 0;
 
     uint32_t size = (length + what.segments - 1) / what.segments;
     uint32_t begin = min(what.segment * size, length), end = min(begin + size, length);
@@ -361,29 +450,7 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
         return;
     }
 
-    uint32_t *stored = stored_state<K>(job, what, what.segment);
-#pragma unroll
-    for (int j = 0; j < K; j++) {
-        stored[(K + j) * WARP] = t.busy[j];
-        stored[(2 * K + j) * WARP] = t.hits[j];
-    }
-    __threadfence();
-    __syncwarp();
-    uint32_t before = 0;
-    if (lane == 0)
-        before = atomicAdd(&job.here.done[what.item], hope ? 1 : 1 + DEAD);
-    before = __shfl_sync(ALL, before, 0);
-    if (before % DEAD != what.segments - 1)
-        return;
-    __threadfence();
-    if (lane == 0)
-        job.here.done[what.item] = 0;
-    if (!hope || before >= DEAD) {
-        t.clear();
-        keep_found<K>(job, what.item, item.wanted, t.hits);
-    } else {
-        join_segments<K, T>(job, item, what, length, size, batches);
-    }
+    finish_segment<K, T>(job, item, what, length, size, hope, t, batches);
 }
 
 /* Warps take tasks from a common pile, a few at a time, until it is empty. */

@@ -186,7 +186,7 @@ template <class T> struct source_list {
     uint32_t length;
     const T *column;  /* of the child's symbol in the table */
     const place<T> *places;
-    uint32_t row_end;
+    uint32_t row_begin, row_end;  /* of the child's symbol */
 };
 
 /* The events of the child's symbol that an end owns: `n` from a row on. */
@@ -242,23 +242,65 @@ __device__ void find_owned(const list_job<T> &job, const source_list<T> &from, u
         owned[a].n += owned[a].n && found[a].next < shut[a];
         more |= owned[a].n > 1;
     }
-    /* Further events of the symbol: rare but in bursts, where all look side by side. */
-    for (uint32_t n = 2; more; n++) {
-        uint32_t event[ABREAST];
+    /* Further events of the symbol: rare but in bursts, where all look side by side and
+       some steps ahead. */
+    constexpr int STEPS = 4;
+    for (uint32_t n = 2; more; n += STEPS) {
+        uint32_t event[ABREAST][STEPS];
 #pragma unroll
         for (int a = 0; a < ABREAST; a++) {
-            uint32_t row = owned[a].row + n;
-            bool asked = owned[a].n == n && row < from.row_end;
-            event[a] = asked ? job.events.by_unit[row] : NOTHING;
+#pragma unroll
+            for (int i = 0; i < STEPS; i++) {
+                uint32_t row = owned[a].row + n + i;
+                bool asked = owned[a].n == n && row < from.row_end;
+                event[a][i] = asked ? job.events.by_unit[row] : NOTHING;
+            }
         }
         more = false;
 #pragma unroll
         for (int a = 0; a < ABREAST; a++) {
-            bool another = owned[a].n == n && event[a] < shut[a];
+            uint32_t another = 0;
+#pragma unroll
+            for (int i = 0; i < STEPS; i++)
+                another += event[a][i] < shut[a];
             owned[a].n += another;
-            more |= another;
+            more |= another == STEPS;
         }
     }
+}
+
+/* Where the lanes' owned rows go, from 0; how many there are. */
+__device__ inline uint32_t place_owned(const owned_rows *owned, uint32_t *spot)
+{
+    const uint32_t lane = threadIdx.x % WARP, lower = (1u << lane) - 1;
+    uint32_t total = 0;
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++) {
+        uint32_t n = owned[a].n, some = __ballot_sync(ALL, n > 0);
+        uint32_t before = __popc(some & lower), all = __popc(some);
+        if (__any_sync(ALL, n > 1)) {
+            uint32_t sum = n;
+            for (int step = 1; step < WARP; step *= 2) {
+                uint32_t below = __shfl_up_sync(ALL, sum, step);
+                sum += lane >= step ? below : 0;
+            }
+            before = sum - n;
+            all = __shfl_sync(ALL, sum, WARP - 1);
+        }
+        spot[a] = total + before;
+        total += all;
+    }
+    return total;
+}
+
+__device__ inline void write_owned(const owned_rows *owned, const uint32_t *spot,
+                                   uint2 *out, uint32_t room)
+{
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++)
+        for (uint32_t j = 0; j < owned[a].n; j++)
+            if (spot[a] + j < room)
+                out[spot[a] + j] = make_uint2(owned[a].row + j, owned[a].start);
 }
 
 /* Makes what the ends begin .. end - 1 own. Writes to `out` what fits in `room`; returns
@@ -267,82 +309,83 @@ template <class T>
 __device__ uint32_t make_ends(const list_job<T> &job, const source_list<T> &from,
                               uint32_t begin, uint32_t end, uint2 *out, uint32_t room)
 {
-    const uint32_t lane = threadIdx.x % WARP, lower = (1u << lane) - 1;
     uint32_t total = 0;
     for (uint32_t i = begin; i < end; i += ABREAST * WARP) {
         owned_rows owned[ABREAST];
+        uint32_t spot[ABREAST];
         find_owned(job, from, i, end, owned);
-#pragma unroll
-        for (int a = 0; a < ABREAST; a++) {
-            uint32_t n = owned[a].n, some = __ballot_sync(ALL, n > 0);
-            uint32_t spot = __popc(some & lower), all = __popc(some);
-            if (__any_sync(ALL, n > 1)) {
-                uint32_t sum = n;
-                for (int step = 1; step < WARP; step *= 2) {
-                    uint32_t below = __shfl_up_sync(ALL, sum, step);
-                    sum += lane >= step ? below : 0;
-                }
-                spot = sum - n;
-                all = __shfl_sync(ALL, sum, WARP - 1);
-            }
-            for (uint32_t j = 0; j < n; j++)
-                if (total + spot + j < room)
-                    out[total + spot + j] = make_uint2(owned[a].row + j, owned[a].start);
-            total += all;
-        }
+        uint32_t n = place_owned(owned, spot);
+        write_owned(owned, spot, out + total, total < room ? room - total : 0);
+        total += n;
     }
     return total;
 }
 
-/* TEAM warps of a block make the list of a child, each from its part of the parent's. The
-   block's dynamic shared memory is what its warps stage. */
-__host__ __device__ constexpr int list_warps(int team)
+/* Whether this device makes the list of a child, and what from. The length of the others'
+   is set by `first`, one of their threads. */
+template <class T>
+__device__ bool open_child(const list_job<T> &job, uint32_t child, bool first,
+                           source_list<T> *from)
 {
-    return team > 8 ? team : 8;
+    /* All lanes must agree, and the host may be setting it now. */
+    bool stop = __any_sync(ALL, *(volatile uint32_t *) &job.head->stop);
+    if (child >= job.to || stop)
+        return false;
+    uint32_t suffix = job.next.suffix[child], columns = job.columns.n;
+    uint32_t parent = job.next.parent[child], step = job.next.step[child];
+    bool here = job.share.takes(child, job.here.length[parent]);
+    /* Nothing can follow an episode whose suffix nothing follows. */
+    bool live = here && job.here.base[(suffix + 1) * columns] >
+                            job.here.base[suffix * columns];
+    if (!live && first)
+        job.next.length[child] = here ? 0 : ELSEWHERE;
+    uint32_t symbol = step % 256, column = step / 256;
+    uint32_t page = column % job.columns.pages * job.columns.width;
+    from->end = job.end + job.here.offset[parent];
+    from->length = live ? job.here.length[parent] : 0;
+    from->column =
+        job.table + (size_t) column * (job.events.n + 1) * job.stride + symbol;
+    from->places = job.places + (size_t) (column / job.columns.pages) * job.events.n;
+    from->row_begin = job.events.row_begin[page + symbol];
+    from->row_end = job.events.row_end[page + symbol];
+    return live;
 }
 
+/* By one warp: the list of a child is made. */
+template <class T>
+__device__ void close_child(const list_job<T> &job, uint32_t child,
+                            unsigned long long spot, uint32_t length)
+{
+    if (threadIdx.x % WARP == 0) {
+        atomicAdd(&job.head->lists, 1);
+        job.next.offset[child] = spot;
+        job.next.length[child] = length;
+    }
+    size_t item = (size_t) job.next.suffix[child] * job.columns.n;
+    plan_node(job.plan, child, job.columns.n, length,
+              job.here.mask + item * job.plan.words);
+}
+
+/* TEAM warps of a block make the list of a child, each from its part of the parent's. The
+   block's dynamic shared memory is what its warps stage. */
+enum { LIST_WARPS = 8 };
+
 template <int TEAM, class T>
-__global__ void __launch_bounds__(list_warps(TEAM) * WARP)
+__global__ void __launch_bounds__(LIST_WARPS * WARP)
     make_lists(SYN_GPU_JOB list_job<T> job)
 {
-    constexpr int WARPS = list_warps(TEAM);
     extern __shared__ uint2 staging[];
-    __shared__ uint32_t totals[WARPS];
-    __shared__ unsigned long long spots[WARPS];
+    __shared__ uint32_t totals[LIST_WARPS];
+    __shared__ unsigned long long spots[LIST_WARPS];
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32_t team = warp / TEAM, part = warp % TEAM;
     uint2 *staged = staging + warp * job.staged;
-    uint32_t child = job.from + blockIdx.x * (WARPS / TEAM) + team;
-    bool live = child < job.to && !job.head->stop;
-    uint32_t parent = 0, step = 0;
-    if (live) {
-        uint32_t suffix = job.next.suffix[child], columns = job.columns.n;
-        parent = job.next.parent[child];
-        step = job.next.step[child];
-        bool here = job.share.takes(child, job.here.length[parent]);
-        /* Nothing can follow an episode whose suffix nothing follows. */
-        live = here && job.here.base[(suffix + 1) * columns] >
-                           job.here.base[suffix * columns];
-        if (!live && part == 0 && lane == 0)
-            job.next.length[child] = here ? 0 : ELSEWHERE;
-    }
+    uint32_t child = job.from + blockIdx.x * (LIST_WARPS / TEAM) + team;
     source_list<T> from = {};
-    uint32_t begin = 0, end = 0, total = 0;
-    if (live) {
-        uint32_t symbol = step % 256, column = step / 256;
-        uint32_t interval = column / job.columns.pages;
-        uint32_t page = column % job.columns.pages * job.columns.width;
-        from.end = job.end + job.here.offset[parent];
-        from.length = job.here.length[parent];
-        from.column = job.table + (size_t) column * (job.events.n + 1) * job.stride +
-                      symbol;
-        from.places = job.places + (size_t) interval * job.events.n;
-        from.row_end = job.events.row_end[page + symbol];
-        uint32_t size = (from.length + TEAM - 1) / TEAM;
-        begin = min(part * size, from.length);
-        end = min(begin + size, from.length);
-        total = make_ends(job, from, begin, end, staged, job.staged);
-    }
+    bool live = open_child(job, child, part == 0 && lane == 0, &from);
+    uint32_t size = (from.length + TEAM - 1) / TEAM;
+    uint32_t begin = min(part * size, from.length), end = min(begin + size, from.length);
+    uint32_t total = make_ends(job, from, begin, end, staged, job.staged);
     if (lane == 0)
         totals[warp] = total;
     if (TEAM > 1)
@@ -354,21 +397,17 @@ __global__ void __launch_bounds__(list_warps(TEAM) * WARP)
         before += w < part ? totals[team * TEAM + w] : 0;
         all += totals[team * TEAM + w];
     }
-    if (live && part == 0 && lane == 0) {
+    if (live && part == 0 && lane == 0)
         spots[team] = atomicAdd(&job.head->list_ends, (unsigned long long) all);
-        atomicAdd(&job.head->lists, 1);
-        job.next.offset[child] = spots[team];
-        job.next.length[child] = all;
-    }
-    if (live && part == 0) {
-        size_t item = (size_t) job.next.suffix[child] * job.columns.n;
-        plan_node(job.plan, child, job.columns.n, all, job.here.mask + item * job.plan.words);
-    }
     if (TEAM > 1)
         __syncthreads();
     else
         __syncwarp();
-    if (!live || spots[team] + all > job.room)
+    if (!live)
+        return;
+    if (part == 0)
+        close_child(job, child, spots[team], all);
+    if (spots[team] + all > job.room)
         return;
     uint2 *out = job.made + spots[team] + before;
     if (total <= job.staged) {
@@ -377,6 +416,48 @@ __global__ void __launch_bounds__(list_warps(TEAM) * WARP)
     } else {
         make_ends(job, from, begin, end, out, total);
     }
+}
+
+/* A block makes the list of a child, tile after tile of the parent's. It takes as much
+   room as the child's unit has events, so that ends can be written as they are found:
+   for long lists, where this is not much too much. */
+enum { LONG_WARPS = 16 };
+
+template <class T>
+__global__ void __launch_bounds__(LONG_WARPS * WARP, 2)
+    make_long_lists(SYN_GPU_JOB list_job<T> job)
+{
+    __shared__ uint32_t totals[2][LONG_WARPS];
+    __shared__ unsigned long long spot;
+    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    uint32_t child = job.from + blockIdx.x, made = 0, side = 0;
+    source_list<T> from = {};
+    if (!open_child(job, child, threadIdx.x == 0, &from))
+        return;
+    uint32_t most = from.row_end - from.row_begin;
+    if (threadIdx.x == 0)
+        spot = atomicAdd(&job.head->list_ends, (unsigned long long) most);
+    __syncthreads();
+    if (spot + most > job.room)
+        return;
+    uint2 *out = job.made + spot;
+    constexpr uint32_t TILE = LONG_WARPS * ABREAST * WARP;
+    for (uint32_t tile = 0; tile < from.length; tile += TILE, side ^= 1) {
+        owned_rows owned[ABREAST];
+        uint32_t place[ABREAST], before = made;
+        find_owned(job, from, tile + warp * ABREAST * WARP, from.length, owned);
+        uint32_t n = place_owned(owned, place);
+        if (lane == 0)
+            totals[side][warp] = n;
+        __syncthreads();
+        for (uint32_t w = 0; w < LONG_WARPS; w++) {
+            before += w < warp ? totals[side][w] : 0;
+            made += totals[side][w];
+        }
+        write_owned(owned, place, out + before, before < most ? most - before : 0);
+    }
+    if (warp == 0)
+        close_child(job, child, spot, made);
 }
 
 }  // namespace gpu

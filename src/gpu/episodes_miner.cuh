@@ -24,7 +24,9 @@
 namespace gpu {
 
 /* Ends that a warp making lists stages; more of them leave room for fewer warps. */
-constexpr size_t SHORT_PART = 448, LONG_PART = 704;
+constexpr uint32_t STAGED = 448;
+
+constexpr size_t LONG_LIST = 2048;  /* ends from which on a block takes a list alone */
 
 constexpr size_t STAGING = (size_t) 1 << 20;  /* page-locked words for results */
 
@@ -61,7 +63,7 @@ template <class T> class miner {
     columns_view columns_;
     size_t intervals_, symbols_, results_ = 0;
     size_t mean_list_;  /* ends of the lists that the next ones are made from */
-    int width_ = 1, processors_ = 1, shared_ = 0;
+    int width_ = 1, processors_ = 1;
     std::vector<uint32_t> unit_of_;  /* symbol to unit */
     double polled_ = 0;
     uint64_t own_ = 0;               /* candidates counted here */
@@ -77,7 +79,7 @@ template <class T> class miner {
     pinned<uint32_t> staging_{STAGING};
     array<header> device_head_;
     array<int64_t> tick_, bounds_;
-    array<uint32_t> group_, by_unit_, row_, row_end_, unit_, segment_;
+    array<uint32_t> group_, by_unit_, row_, row_begin_, row_end_, unit_, segment_, meet_, sum_;
     array<uint32_t> counts_[2];  /* by turns: the others may still be reading the last */
     std::vector<array<uint32_t>> others_words_, others_counts_;
     array<place<T>> places_;
@@ -110,6 +112,7 @@ template <class T> class miner {
     void give_list(size_t size);
     task_plan plan(size_t size, size_t nodes);
     bool grow_list(size_t size, size_t ends);
+    void clear(array<uint32_t> &words, size_t n);
     void grow_counts(size_t size, size_t found, size_t kept);
     void set_found(uint32_t found);
     void reset_lists();
@@ -132,7 +135,7 @@ template <class T> class miner {
     void collect(size_t size);
     void report(size_t size, size_t found, uint64_t candidates);
 
-    template <int TEAM> void launch_lists(list_job<T> job, size_t staged);
+    template <int TEAM> void launch_lists(list_job<T> job);
     template <class F> void by_width(F launch);
 public:
     miner(const syn_recording *recording, const syn_mine_options *options,

@@ -55,7 +55,7 @@ template <class T> void miner<T>::start_count(size_t size)
         options_->min_count, me_, table_.get(), list(size - 1).get(),
         list(size - 1).room(), counts(size).get(),
         (uint32_t) std::min<size_t>(counts(size).room(), 1u << SLOT_BITS),
-        segment_.get(), device_head_.get()};
+        segment_.get(), meet_.get(), sum_.get(), device_head_.get()};
     by_width([&](auto width) {
         constexpr int K = decltype(width)::value;
         unsigned blocks = (unsigned) processors_ * count_blocks<K>();
@@ -276,17 +276,11 @@ template <class T> void miner<T>::fill(size_t size, size_t n)
 
 /* ---- lists ---- */
 
-template <class T>
-template <int TEAM>
-void miner<T>::launch_lists(list_job<T> job, size_t staged)
+template <class T> template <int TEAM> void miner<T>::launch_lists(list_job<T> job)
 {
-    constexpr size_t warps = list_warps(TEAM);
-    size_t bytes = std::min(warps * staged * sizeof(uint2), (size_t) shared_);
-    job.staged = (uint32_t) (bytes / (warps * sizeof(uint2)));
-    check(cudaFuncSetAttribute(make_lists<TEAM, T>,
-                               cudaFuncAttributeMaxDynamicSharedMemorySize, (int) bytes));
-    unsigned blocks = blocks_for((size_t) (job.to - job.from) * TEAM, warps);
-    make_lists<TEAM, T><<<blocks, warps * WARP, bytes, stream_>>>(job);
+    constexpr size_t bytes = LIST_WARPS * STAGED * sizeof(uint2);
+    unsigned blocks = blocks_for((size_t) (job.to - job.from) * TEAM, LIST_WARPS);
+    make_lists<TEAM, T><<<blocks, LIST_WARPS * WARP, bytes, stream_>>>(job);
     check(cudaGetLastError());
 }
 
@@ -298,18 +292,20 @@ void miner<T>::start_lists(size_t size, uint32_t begin, uint32_t end)
     list_job<T> job = {events(), view(size - 1), view(size), begin, end, columns_,
                        share(size), places_.get(), links_.get(), table_.get(),
                        (uint32_t) (WARP * width_), list(size - 1).get(), made.get(),
-                       made.room(), 0, plan(size, end - begin), device_head_.get()};
+                       made.room(), STAGED, plan(size, end - begin), device_head_.get()};
     /* A warp's part of a list must fit in what it can stage, or it is gone through twice;
        few nodes need more warps each to fill the device. */
     size_t warps = (size_t) processors_ * 128 / (end - begin);
-    if (mean_list_ >= 12 * LONG_PART)
-        launch_lists<32>(job, LONG_PART);
-    else if (mean_list_ >= 1024 || warps >= 16)
-        launch_lists<16>(job, LONG_PART);
-    else if (mean_list_ >= 288 || warps >= 4)
-        launch_lists<4>(job, SHORT_PART);
-    else
-        launch_lists<1>(job, SHORT_PART);
+    if (mean_list_ >= LONG_LIST) {
+        make_long_lists<T><<<end - begin, LONG_WARPS * WARP, 0, stream_>>>(job);
+        check(cudaGetLastError());
+    } else if (mean_list_ >= 1024 || warps >= 16) {
+        launch_lists<8>(job);
+    } else if (mean_list_ >= 288 || warps >= 4) {
+        launch_lists<4>(job);
+    } else {
+        launch_lists<1>(job);
+    }
 }
 
 /* ---- results ---- */

@@ -17,9 +17,6 @@ miner<T>::miner(const syn_recording *recording, const syn_mine_options *options,
 {
     int device = fellows->device[me];
     check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device));
-    check(cudaDeviceGetAttribute(&shared_, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                 device));
-    shared_ -= 1024;  /* for what the kernels declare themselves */
     lay_out_symbols();
 }
 
@@ -37,16 +34,17 @@ template <class T> void miner<T>::lay_out_symbols()
 template <class T> events_view miner<T>::events() const
 {
     events_view view = {recording_->events, tick_.get(), group_.get(),
-                        by_unit_.get(), row_.get(), symbol_.get(), row_end_.get(),
-                        unit_.get()};
+                        by_unit_.get(), row_.get(), symbol_.get(),
+                        row_begin_.get(), row_end_.get(), unit_.get()};
     return view;
 }
 
 template <class T> size_t miner<T>::memory() const
 {
     size_t bytes = tick_.bytes() + bounds_.bytes() + group_.bytes() + by_unit_.bytes() +
-                   row_.bytes() + row_end_.bytes() + unit_.bytes() + counts_[0].bytes() +
-                   counts_[1].bytes() + segment_.bytes() + symbol_.bytes() +
+                   row_.bytes() + row_begin_.bytes() + row_end_.bytes() + unit_.bytes() + counts_[0].bytes() +
+                   counts_[1].bytes() + segment_.bytes() + meet_.bytes() + sum_.bytes() +
+                   symbol_.bytes() +
                    scratch_.bytes() + table_.bytes() + tasks_.bytes() + places_.bytes() + links_.bytes();
     for (unsigned d = 0; d < team_->size(); d++)
         bytes += others_words_[d].bytes() + others_counts_[d].bytes();
@@ -63,9 +61,10 @@ template <class T> void miner<T>::upload()
     const syn_recording *r = recording_;
     size_t n = r->events;
     std::vector<uint16_t> symbol(n), symbol_of(r->units, RARE);
-    std::vector<uint32_t> row_end(symbols_);
+    std::vector<uint32_t> row_begin(symbols_), row_end(symbols_);
     for (size_t s = 0; s < symbols_; s++) {
         symbol_of[unit_of_[s]] = (uint16_t) s;
+        row_begin[s] = r->first[unit_of_[s]];
         row_end[s] = r->first[unit_of_[s] + 1];
     }
     for (size_t e = 0; e < n; e++)
@@ -80,6 +79,7 @@ template <class T> void miner<T>::upload()
     by_unit_.upload(r->by_unit, n, stream_);
     row_.upload(r->row, n, stream_);
     symbol_.upload(symbol.data(), n, stream_);
+    row_begin_.upload(row_begin.data(), symbols_, stream_);
     row_end_.upload(row_end.data(), symbols_, stream_);
     unit_.upload(unit_of_.data(), symbols_, stream_);
     bounds_.upload(bounds.data(), 2 * intervals_, stream_);
@@ -88,11 +88,13 @@ template <class T> void miner<T>::upload()
     table_.ensure((n + 1) * columns_.n * WARP * width_);
     device_head_.ensure(1);
     segment_.ensure(SEGMENTS * 3 * width_ * WARP);
+    clear(meet_, SEGMENTS);
+    clear(sum_, SEGMENTS * width_ * WARP);
 
     size_t free_bytes = 0, all_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &all_bytes));
     /* More is rarely needed, and the device clears what it gives. */
-    size_t room = std::min<size_t>(std::max<size_t>(32 * n, 1 << 16), 1 << 24);
+    size_t room = std::min<size_t>(std::max<size_t>(64 * n, 1 << 16), 1 << 24);
     free_bytes = std::min(free_bytes, options_->max_memory);
     room = std::max(std::min(room, free_bytes / (16 * sizeof(uint2))), n);
     list_.resize(2);
@@ -107,10 +109,18 @@ template <class T> void miner<T>::upload()
         one = std::make_unique<level>();
         one->resize(room / 64 + 1024, columns_.n, width_, stream_);
     }
+    tasks_.ensure(level_[0]->view.n * columns_.n + SEGMENTS);
+    scratch_.ensure(1 << 16);
     upload_root();
     upload_units();
     check(cudaMemsetAsync(device_head_.get(), 0, sizeof(header), stream_));
     check(cudaStreamSynchronize(stream_));
+}
+
+template <class T> void miner<T>::clear(array<uint32_t> &words, size_t n)
+{
+    words.ensure(n);
+    check(cudaMemsetAsync(words.get(), 0, n * sizeof(uint32_t), stream_));
 }
 
 /* The root, whose children are the units, and which is its own suffix. */
@@ -214,7 +224,7 @@ template <class T> void miner<T>::give_list(size_t size)
 /* Whether there is room for so many ends now. */
 template <class T> bool miner<T>::grow_list(size_t size, size_t ends)
 {
-    size_t others = memory() - list(size).bytes(), ample = ends + ends / 4;
+    size_t others = memory() - list(size).bytes(), ample = 2 * ends;
     if (others + ends * sizeof(uint2) > options_->max_memory)
         return false;
     if (others + ample * sizeof(uint2) > options_->max_memory)

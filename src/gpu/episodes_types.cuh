@@ -29,7 +29,8 @@ struct events_view {
     const int64_t *tick;
     const uint32_t *group, *by_unit, *row;  /* as in syn_recording */
     const uint16_t *symbol;                 /* [n] */
-    const uint32_t *row_end, *unit;         /* [symbols] last row + 1, unit */
+    const uint32_t *row_begin, *row_end;    /* [symbols] rows of the unit's events */
+    const uint32_t *unit;                   /* [symbols] */
 };
 
 struct columns_view {
