@@ -54,6 +54,22 @@ template <int K> struct tally {
         for (int j = 0; j < K; j++)
             busy[j] = hits[j] = 0;
     }
+
+    /* An end with its start and event, after which symbol j comes at `distance`. Spelt out
+       because this is the innermost step, and nothing shorter is made of plain C. */
+    __device__ __forceinline__ void pass(int j, uint32_t start, uint32_t event,
+                                         uint32_t distance)
+    {
+        asm("{\n\t"
+            ".reg .pred scores;\n\t"
+            "setp.ge.u32 scores, %2, %0;\n\t"
+            "setp.ne.and.u32 scores, %4, 0, scores;\n\t"
+            "@scores add.u32 %0, %3, %4;\n\t"
+            "@scores add.u32 %1, %1, 1;\n\t"
+            "}"
+            : "+r"(busy[j]), "+r"(hits[j])
+            : "r"(start), "r"(event), "r"(distance));
+    }
 };
 
 /* An end in shared memory, where all lanes read it: row, start, event. */
@@ -107,11 +123,11 @@ __device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<
         return e.x < job.events.n ? job.events.by_unit[e.x] : 0;
     };
 
-    /* Hides what it is made of, so that a row's address takes one instruction. */
-    const unsigned char *rows = item.rows;
-    asm volatile("" : "+l"(rows));
     auto row_at = [&](uint32_t row) {
-        return load_pack<K, T>(rows + (uint64_t) row * item.stride);
+        const unsigned char *at;  /* in one instruction */
+        asm("mad.wide.u32 %0, %1, %2, %3;"
+            : "=l"(at) : "r"(row), "r"(item.stride), "l"(item.rows));
+        return load_pack<K, T>(at);
     };
 
     __syncwarp();
@@ -144,13 +160,8 @@ __device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<
             for (int a = 0; a < CHUNK; a++) {
                 shared_end e = now[c * CHUNK + a];
 #pragma unroll
-                for (int j = 0; j < K; j++) {
-                    uint32_t value = next[c % 2][a].next(j);
-                    if (value != 0 && e.y >= t.busy[j]) {
-                        t.hits[j]++;
-                        t.busy[j] = e.z + value;
-                    }
-                }
+                for (int j = 0; j < K; j++)
+                    t.pass(j, e.y, e.z, next[c % 2][a].next(j));
             }
         }
         if (most > 0 && !any_hope<K>(job, t, item.wanted, most))

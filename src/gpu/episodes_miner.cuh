@@ -26,7 +26,7 @@ namespace gpu {
 /* Ends that a warp making lists stages; more of them leave room for fewer warps. */
 constexpr uint32_t STAGED = 448;
 
-constexpr size_t LONG_LIST = 2048;  /* ends from which on a block takes a list alone */
+constexpr size_t LONG_LIST = 8192;  /* ends from which on a block takes a list alone */
 
 constexpr size_t STAGING = (size_t) 1 << 20;  /* page-locked words for results */
 

@@ -94,7 +94,7 @@ template <class T> void miner<T>::upload()
     size_t free_bytes = 0, all_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &all_bytes));
     /* More is rarely needed, and the device clears what it gives. */
-    size_t room = std::min<size_t>(std::max<size_t>(64 * n, 1 << 16), 1 << 24);
+    size_t room = std::min<size_t>(std::max<size_t>(64 * n, 1 << 16), 1 << 25);
     free_bytes = std::min(free_bytes, options_->max_memory);
     room = std::max(std::min(room, free_bytes / (16 * sizeof(uint2))), n);
     list_.resize(2);

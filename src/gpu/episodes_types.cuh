@@ -64,13 +64,13 @@ __device__ inline row_pack<K, T> load_pack(const unsigned char *from)
 {
     row_pack<K, T> pack;
     if (K == 1) {
-        pack.pair[0] = *(const T *) from;
+        pack.pair[0] = __ldg((const T *) from);
     } else if (K == 2) {
-        pack.pair[0] = *(const uint32_t *) from;
+        pack.pair[0] = __ldg((const uint32_t *) from);
     } else {
 #pragma unroll
         for (int i = 0; i < K / 4; i++) {
-            uint2 two = ((const uint2 *) from)[i];
+            uint2 two = __ldg((const uint2 *) from + i);
             pack.pair[2 * i % ((K + 1) / 2)] = two.x;
             pack.pair[(2 * i + 1) % ((K + 1) / 2)] = two.y;
         }
