@@ -20,21 +20,24 @@ constexpr size_t FIRST_ROOM = (size_t) 1 << 16;  /* entries of a list, to begin 
 constexpr size_t USUAL_ROOM = (size_t) 1 << 26;  /* fills any device */
 constexpr size_t MOST_ROOM = (size_t) 1 << 30;   /* what CUB and thread numbers allow */
 constexpr size_t MOST_CANDIDATES = (size_t) 1 << 26;  /* of a group, a warp each */
-constexpr uint32_t STAGED = 4;  /* places of a thread at first, and on average at most */
+constexpr uint32_t STAGED = 8;  /* places of a thread, at least on average */
+constexpr uint32_t WIDE = 32;   /* and at most, until a thread has found more */
 
 unsigned blocks_of(size_t threads)
 {
     return (unsigned) std::max<size_t>((threads + THREADS - 1) / THREADS, 1);
 }
 
-/* Sums of 32-bit numbers may need more bits. */
-struct wide_sum {
-    __host__ __device__ unsigned long long operator()(unsigned long long a,
-                                                      unsigned long long b) const
+/* Stays at the largest number once it is reached: too many is too many. */
+struct capped_sum {
+    __host__ __device__ uint32_t operator()(uint32_t a, uint32_t b) const
     {
-        return a + b;
+        uint32_t sum = a + b;
+        return sum < a ? UINT32_MAX : sum;
     }
 };
+
+struct stopped {};
 
 /* Bits that hold the numbers 0 .. n - 1. */
 uint32_t bits_for(size_t n)
@@ -46,8 +49,6 @@ uint32_t bits_for(size_t n)
 }
 
 class occurrences final : public strategy {
-    enum outcome { DONE, TOO_MANY, STOPPED };
-
     const strategy_events events_;
     const int compaction_;
     const bool dedup_;
@@ -60,8 +61,9 @@ class occurrences final : public strategy {
     array<uint32_t> start_[2];
     int now_ = 0;     /* which of the two lists is read */
     uint32_t n_ = 0;  /* its length */
-    array<uint32_t> count_, staged_;
-    array<unsigned long long> offset_, first_;
+    array<uint32_t> offset_;  /* in the list to be written, of what each thread found */
+    array<uint32_t> staged_;
+    array<unsigned long long> first_;
     array<step_result> result_;
     array<uint8_t> scratch_;
     pinned<step_result> seen_{1};
@@ -77,16 +79,19 @@ class occurrences final : public strategy {
     }
     bool sorts(bool last_step) const;
     void prepare();
+    void allocate();
     void make_room(size_t room);
     std::vector<unsigned long long> measure(const strategy_batch &batch);
     void scan_counts();
     step_result look();
-    step_result extend_by_atomics(const step_job &job);
-    step_result extend_in_stages(const step_job &job);
-    step_result extend_by_counts(const step_job &job);
-    step_result extend(const step_job &job);
+    size_t extend_by_atomics(const step_job &job);
+    size_t extend_in_stages(const step_job &job);
+    size_t extend_by_counts(const step_job &job);
+    size_t extend(const step_job &job);
     void sort(size_t candidates);
-    outcome count_group(const strategy_batch &batch, size_t begin, size_t end, size_t n);
+    size_t count_group(const strategy_batch &batch, size_t begin, size_t end, size_t n);
+    void count_groups(const strategy_batch &batch,
+                      const std::vector<unsigned long long> &offset);
 public:
     occurrences(const strategy_events &events, int compaction, bool dedup)
         : events_(events), compaction_(compaction), dedup_(dedup),
@@ -96,15 +101,14 @@ public:
     void count(const strategy_batch &batch, cudaStream_t stream) override;
 };
 
-/* Device memory for each entry that a list has room for. */
+/* Device memory for each entry that a list has room for, a byte of it for CUB. */
 size_t occurrences::entry_bytes() const
 {
-    size_t lists = 2 * (sizeof(unsigned long long) + sizeof(uint32_t));
-    size_t scanned = sizeof(uint32_t) + sizeof(unsigned long long);
+    size_t lists = 2 * (sizeof(unsigned long long) + sizeof(uint32_t)) + 1;
     switch (compaction_) {
-    case SYN_GPU_ATOMIC: return lists + 1;  /* and what sorting needs */
-    case SYN_GPU_SCAN: return lists + scanned + STAGED * sizeof(uint32_t) + 1;
-    default: return lists + scanned + sizeof(uint32_t) + 1;
+    case SYN_GPU_ATOMIC: return lists;
+    case SYN_GPU_SCAN: return lists + (1 + STAGED) * sizeof(uint32_t);
+    default: return lists + 2 * sizeof(uint32_t);
     }
 }
 
@@ -130,19 +134,30 @@ void occurrences::prepare()
     result_.ensure(1);
 }
 
-/* What the lists held is lost. */
-void occurrences::make_room(size_t room)
+void occurrences::allocate()
 {
-    room_ = std::min(room, most_room_);
     for (int i = 0; i < 2; i++) {
         key_[i].ensure(room_);
         start_[i].ensure(room_);
     }
     if (compaction_ == SYN_GPU_ATOMIC)
         return;
-    count_.ensure(room_ + 1);
     offset_.ensure(room_ + 1);
     staged_.ensure(compaction_ == SYN_GPU_SCAN ? room_ * STAGED : room_);
+}
+
+/* What the lists held is lost. Others may have taken what was free. */
+void occurrences::make_room(size_t room)
+{
+    room_ = std::min(room, most_room_);
+    for (;; room_ = most_room_ = room_ / 2) {
+        try {
+            return allocate();
+        } catch (const failure &why) {
+            if (why.error != cudaErrorMemoryAllocation || room_ < FIRST_ROOM)
+                throw;
+        }
+    }
 }
 
 /* Where each candidate's part of the first list begins, were they all in one list. */
@@ -165,23 +180,23 @@ std::vector<unsigned long long> occurrences::measure(const strategy_batch &batch
     return offset;
 }
 
-/* offset_[i] = how many the threads before i have found; the last is all of them. */
+/* Turns what each thread has found, in offset_, into where it belongs; the last one is
+   all that was found. */
 void occurrences::scan_counts()
 {
-    const uint32_t *counts = count_.get();
-    unsigned long long *to = offset_.get(), zero = 0;
+    uint32_t *offset = offset_.get(), zero = 0;
     int n = (int) n_ + 1;
     size_t bytes = 0;
-    check(cub::DeviceScan::ExclusiveScan(nullptr, bytes, counts, to, wide_sum(), zero, n,
-                                         stream_));
-    scratch_.ensure(bytes);
-    check(cub::DeviceScan::ExclusiveScan(scratch_.get(), bytes, counts, to, wide_sum(),
+    check(cub::DeviceScan::ExclusiveScan(nullptr, bytes, offset, offset, capped_sum(),
                                          zero, n, stream_));
-    check(cudaMemcpyAsync(&result_.get()->found, to + n_, sizeof to[0],
+    scratch_.ensure(bytes);
+    check(cub::DeviceScan::ExclusiveScan(scratch_.get(), bytes, offset, offset,
+                                         capped_sum(), zero, n, stream_));
+    check(cudaMemcpyAsync(&result_.get()->scanned, offset + n_, sizeof *offset,
                           cudaMemcpyDeviceToDevice, stream_));
 }
 
-/* Waits for what the step has found, and whether to stop. */
+/* Waits for what the step has found. */
 step_result occurrences::look()
 {
     check(cudaMemcpyAsync(&result_.get()->stop, stop_, sizeof *stop_, cudaMemcpyDefault,
@@ -189,61 +204,69 @@ step_result occurrences::look()
     check(cudaMemcpyAsync(seen_.get(), result_.get(), sizeof(step_result),
                           cudaMemcpyDeviceToHost, stream_));
     check(cudaStreamSynchronize(stream_));
+    if (seen_.get()->stop)
+        throw stopped{};
     return *seen_.get();
 }
 
-step_result occurrences::extend_by_atomics(const step_job &job)
+size_t occurrences::extend_by_atomics(const step_job &job)
 {
-    check(cudaMemsetAsync(result_.get(), 0, sizeof(step_result), stream_));
+    unsigned long long *reserved = &result_.get()->reserved;
+    check(cudaMemsetAsync(reserved, 0, sizeof *reserved, stream_));
     extend_atomic<<<blocks_of(n_), THREADS, 0, stream_>>>(job, list(1 - now_), room_,
-                                                          &result_.get()->found);
+                                                          reserved);
     check(cudaGetLastError());
-    return look();
+    return look().reserved;
 }
 
 /* Repeated with wider places when a thread has found more than its own hold. */
-step_result occurrences::extend_in_stages(const step_job &job)
+size_t occurrences::extend_in_stages(const step_job &job)
 {
     unsigned blocks = blocks_of((size_t) n_ + 1);
+    size_t widest = staged_.room() / n_;
     uint32_t *most = &result_.get()->most;
     step_result seen = {};
-    for (uint32_t width = STAGED; n_ <= staged_.room() / width; width = seen.most) {
+    for (size_t width = std::min<size_t>(widest, WIDE); width <= widest;
+         width = seen.most) {
         check(cudaMemsetAsync(most, 0, sizeof *most, stream_));
-        extend_staged<<<blocks, THREADS, 0, stream_>>>(job, width, count_.get(),
-                                                       staged_.get(), most);
+        extend_staged<<<blocks, THREADS, 0, stream_>>>(job, (uint32_t) width,
+                                                       offset_.get(), staged_.get(),
+                                                       most);
         check(cudaGetLastError());
         scan_counts();
         seen = look();
-        if (seen.stop || seen.found > room_)
-            return seen;
+        if (seen.scanned > room_)
+            return seen.scanned;
         if (seen.most <= width) {
-            pack_staged<<<blocks, THREADS, 0, stream_>>>(
-                job, width, count_.get(), offset_.get(), staged_.get(), list(1 - now_));
+            pack_staged<<<blocks, THREADS, 0, stream_>>>(job, (uint32_t) width,
+                                                         offset_.get(), staged_.get(),
+                                                         list(1 - now_));
             check(cudaGetLastError());
-            return seen;
+            return seen.scanned;
         }
     }
-    seen.found = room_ + 1;
-    return seen;
+    return room_ + 1;  /* not all of it, but more than fits */
 }
 
-step_result occurrences::extend_by_counts(const step_job &job)
+size_t occurrences::extend_by_counts(const step_job &job)
 {
     unsigned blocks = blocks_of((size_t) n_ + 1);
-    count_successors<<<blocks, THREADS, 0, stream_>>>(job, count_.get(), staged_.get());
+    uint32_t *begin = staged_.get();
+    count_successors<<<blocks, THREADS, 0, stream_>>>(job, offset_.get(), begin);
     check(cudaGetLastError());
     scan_counts();
-    const step_result seen = look();
-    if (seen.stop || seen.found > room_)
-        return seen;
-    write_successors<<<blocks, THREADS, 0, stream_>>>(
-        job, count_.get(), staged_.get(), offset_.get(), list(1 - now_));
+    size_t found = look().scanned;
+    if (found > room_)
+        return found;
+    write_successors<<<blocks, THREADS, 0, stream_>>>(job, offset_.get(), begin,
+                                                      list(1 - now_));
     check(cudaGetLastError());
-    return seen;
+    return found;
 }
 
-/* Leaves what it found, if there is room, in the list that is not read. */
-step_result occurrences::extend(const step_job &job)
+/* How many longer ones there are: unless they are more than room_, they are in the list
+   that is not read. */
+size_t occurrences::extend(const step_job &job)
 {
     switch (compaction_) {
     case SYN_GPU_ATOMIC: return extend_by_atomics(job);
@@ -268,12 +291,13 @@ void occurrences::sort(size_t candidates)
         now_ = 1 - now_;
 }
 
-/* The candidates begin .. end - 1, with n partial occurrences to begin with. */
-occurrences::outcome occurrences::count_group(const strategy_batch &batch, size_t begin,
-                                              size_t end, size_t n)
+/* Counts the candidates begin .. end - 1, with n partial occurrences to begin with.
+   Returns 0, or the length of the first list that does not fit. */
+size_t occurrences::count_group(const strategy_batch &batch, size_t begin, size_t end,
+                                size_t n)
 {
     if (n > room_)
-        return TOO_MANY;
+        return n;
     size_t candidates = end - begin;
     n_ = (uint32_t) n;
     begin_lists<<<(unsigned) candidates, THREADS, 0, stream_>>>(
@@ -284,13 +308,11 @@ occurrences::outcome occurrences::count_group(const strategy_batch &batch, size_
         step_job job = {events_.first, events_.bounds, rows(), list(now_), n_, shift_,
                         batch.unit + step * batch.n + begin,
                         batch.interval + (step - 1) * batch.n + begin, dedup_};
-        step_result result = extend(job);
-        if (result.stop)
-            return STOPPED;
-        if (result.found > room_)
-            return TOO_MANY;
+        size_t found = extend(job);
+        if (found > room_)
+            return found;
         now_ = 1 - now_;
-        n_ = (uint32_t) result.found;
+        n_ = (uint32_t) found;
         if (n_ > 1 && sorts(step + 1 == batch.size))
             sort(candidates);
     }
@@ -298,45 +320,52 @@ occurrences::outcome occurrences::count_group(const strategy_batch &batch, size_
                     batch.count + begin, batch.stop};
     take_disjoint<<<blocks_of(candidates * WARP), THREADS, 0, stream_>>>(job);
     check(cudaGetLastError());
-    return DONE;
+    return 0;
 }
 
 /* Groups that do not fit get more room up to what is usual, and are halved then; they
    grow again slowly. More than usual is for single candidates. */
-void occurrences::count(const strategy_batch &batch, cudaStream_t stream)
+void occurrences::count_groups(const strategy_batch &batch,
+                               const std::vector<unsigned long long> &offset)
 {
-    stream_ = stream;
-    stop_ = (const uint32_t *) batch.stop;
-    if (most_room_ == 0)
-        prepare();
-    const std::vector<unsigned long long> offset = measure(batch);
-    size_t usual = std::min(most_room_, USUAL_ROOM);
     size_t wanted = std::max<size_t>(offset[batch.n], FIRST_ROOM);
-    make_room(std::max(room_, std::min(wanted, usual)));
+    make_room(std::max(room_, std::min(wanted, USUAL_ROOM)));
     size_t most = MOST_CANDIDATES;
     for (size_t begin = 0, end; begin < batch.n;) {
         auto above = std::upper_bound(offset.begin() + begin + 1, offset.end(),
                                       offset[begin] + room_);
         end = (size_t) (above - offset.begin()) - 1;
         end = std::max(std::min(end, begin + most), begin + 1);
-        switch (count_group(batch, begin, end, offset[end] - offset[begin])) {
-        case DONE:
+        bool alone = end - begin == 1;
+        size_t limit = alone ? most_room_ : std::min(most_room_, USUAL_ROOM);
+        size_t needed = count_group(batch, begin, end, offset[end] - offset[begin]);
+        if (needed == 0) {
             begin = end;
             most = std::min(most + most / 8 + 1, MOST_CANDIDATES);
-            break;
-        case STOPPED:
-            return;
-        case TOO_MANY:
-            if (room_ == most_room_ && end - begin == 1)
-                throw refusal(dedup_ ? SYN_NO_MEMORY : SYN_TOO_LARGE,
-                              "an episode of %u events has more than %zu partial "
-                              "occurrences, all that the device has room for%s",
-                              batch.size, room_, dedup_ ? "" : " without `dedup`");
-            if (room_ < usual || end - begin == 1)
-                make_room(2 * room_);
-            else
-                most = (end - begin) / 2;
+        } else if (!alone && room_ >= limit) {
+            most = (end - begin) / 2;
+        } else if (needed > limit && alone) {
+            throw refusal(dedup_ ? SYN_NO_MEMORY : SYN_TOO_LARGE,
+                          "an episode of %u events has more than the %zu partial "
+                          "occurrences that the device has room for%s",
+                          batch.size, limit,
+                          dedup_ ? "" : "; `dedup = TRUE` keeps fewer");
+        } else {
+            make_room(std::min(std::max(needed, 2 * room_), limit));
         }
+    }
+}
+
+void occurrences::count(const strategy_batch &batch, cudaStream_t stream)
+{
+    stream_ = stream;
+    stop_ = (const uint32_t *) batch.stop;
+    if (most_room_ == 0)
+        prepare();
+    try {
+        count_groups(batch, measure(batch));
+    } catch (const stopped &) {
+        /* whoever set `stop` knows that the counts are not filled */
     }
 }
 

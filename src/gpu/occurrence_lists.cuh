@@ -35,10 +35,12 @@ struct step_job {
     bool dedup;                       /* `from` is sorted by key, each of them once */
 };
 
-/* What the host reads after a step. */
+/* What the host reads after a step: how many longer ones it has found, also those there
+   was no room for, as the compaction knows it. */
 struct step_result {
-    unsigned long long found;  /* partial occurrences, also those without room */
-    uint32_t most;             /* that one thread found */
+    unsigned long long reserved;
+    uint32_t scanned;
+    uint32_t most;  /* that one thread found */
     uint32_t stop;
 };
 
@@ -165,16 +167,15 @@ __global__ void extend_staged(SYN_GPU_JOB step_job job, uint32_t width, uint32_t
 
 /* The places that are filled, moved together. */
 __global__ void pack_staged(SYN_GPU_JOB step_job job, uint32_t width,
-                            const uint32_t *count, const unsigned long long *offset,
-                            const uint32_t *staged, partial_list to)
+                            const uint32_t *offset, const uint32_t *staged,
+                            partial_list to)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= job.n || count[i] == 0)
+    if (i >= job.n || offset[i] == offset[i + 1])
         return;
+    uint32_t at = offset[i], n = offset[i + 1] - at, start = job.from.start[i];
     unsigned long long candidate = job.from.key[i] >> job.shift << job.shift;
-    unsigned long long at = offset[i];
-    uint32_t start = job.from.start[i];
-    for (uint32_t j = 0; j < count[i]; j++) {
+    for (uint32_t j = 0; j < n; j++) {
         to.key[at + j] = candidate | staged[(size_t) i * width + j];
         to.start[at + j] = start;
     }
@@ -195,18 +196,16 @@ __global__ void count_successors(SYN_GPU_JOB step_job job, uint32_t *count,
 }
 
 /* Second half: straight to the place. */
-__global__ void write_successors(SYN_GPU_JOB step_job job, const uint32_t *count,
-                                 const uint32_t *begin, const unsigned long long *offset,
-                                 partial_list to)
+__global__ void write_successors(SYN_GPU_JOB step_job job, const uint32_t *offset,
+                                 const uint32_t *begin, partial_list to)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= job.n || count[i] == 0)
+    if (i >= job.n || offset[i] == offset[i + 1])
         return;
-    unsigned long long candidate = job.from.key[i] >> job.shift << job.shift;
-    unsigned long long at = offset[i];
-    uint32_t start = job.from.start[i];
-    for (uint32_t j = 0; j < count[i]; j++) {
-        to.key[at + j] = candidate | (begin[i] + j);
+    uint32_t at = offset[i], n = offset[i + 1] - at, start = job.from.start[i];
+    unsigned long long found = (job.from.key[i] >> job.shift << job.shift) | begin[i];
+    for (uint32_t j = 0; j < n; j++) {
+        to.key[at + j] = found + j;
         to.start[at + j] = start;
     }
 }
