@@ -7,6 +7,7 @@
 #include "gpu/occurrence_lists.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 
 #include <algorithm>
@@ -34,6 +35,13 @@ struct capped_sum {
     {
         uint32_t sum = a + b;
         return sum < a ? UINT32_MAX : sum;
+    }
+};
+
+struct later {
+    __host__ __device__ uint32_t operator()(uint32_t a, uint32_t b) const
+    {
+        return a > b ? a : b;
     }
 };
 
@@ -77,7 +85,6 @@ class occurrences final : public strategy {
     {
         return {key_[which].get(), start_[which].get()};
     }
-    bool sorts(bool last_step) const;
     void prepare();
     void allocate();
     void make_room(size_t room);
@@ -89,6 +96,8 @@ class occurrences final : public strategy {
     size_t extend_by_counts(const step_job &job);
     size_t extend(const step_job &job);
     void sort(size_t candidates);
+    void keep_latest();
+    void order(size_t candidates, bool last_step);
     size_t count_group(const strategy_batch &batch, size_t begin, size_t end, size_t n);
     void count_groups(const strategy_batch &batch,
                       const std::vector<unsigned long long> &offset);
@@ -110,13 +119,6 @@ size_t occurrences::entry_bytes() const
     case SYN_GPU_SCAN: return lists + (1 + STAGED) * sizeof(uint32_t);
     default: return lists + 2 * sizeof(uint32_t);
     }
-}
-
-/* Steps that share events need them in order; counting needs it always. Of what is found
-   in order and without repeats the order is kept, unless by atomics. */
-bool occurrences::sorts(bool last_step) const
-{
-    return dedup_ ? compaction_ == SYN_GPU_ATOMIC : last_step;
 }
 
 /* Done at the first count: only then is everything on the device for certain. */
@@ -291,6 +293,33 @@ void occurrences::sort(size_t candidates)
         now_ = 1 - now_;
 }
 
+/* Of those in a sorted list that have the same end, only the one with the latest start can
+   be the first to be taken. One warp goes through them all: they had better be few. */
+void occurrences::keep_latest()
+{
+    partial_list from = list(now_), to = list(1 - now_);
+    uint32_t *kept = &result_.get()->scanned;
+    size_t bytes = 0;
+    check(cub::DeviceReduce::ReduceByKey(nullptr, bytes, from.key, to.key, from.start,
+                                         to.start, kept, later(), (int) n_, stream_));
+    scratch_.ensure(bytes);
+    check(cub::DeviceReduce::ReduceByKey(scratch_.get(), bytes, from.key, to.key,
+                                         from.start, to.start, kept, later(), (int) n_,
+                                         stream_));
+    n_ = look().scanned;
+    now_ = 1 - now_;
+}
+
+/* With `dedup` every step needs its list in order, which atomics alone lose; without, the
+   last list is put in order, and thinned. */
+void occurrences::order(size_t candidates, bool last_step)
+{
+    if (dedup_ ? compaction_ == SYN_GPU_ATOMIC : last_step)
+        sort(candidates);
+    if (!dedup_ && last_step)
+        keep_latest();
+}
+
 /* Counts the candidates begin .. end - 1, with n partial occurrences to begin with.
    Returns 0, or the length of the first list that does not fit. */
 size_t occurrences::count_group(const strategy_batch &batch, size_t begin, size_t end,
@@ -313,8 +342,8 @@ size_t occurrences::count_group(const strategy_batch &batch, size_t begin, size_
             return found;
         now_ = 1 - now_;
         n_ = (uint32_t) found;
-        if (n_ > 1 && sorts(step + 1 == batch.size))
-            sort(candidates);
+        if (n_ > 0)
+            order(candidates, step + 1 == batch.size);
     }
     take_job job = {events_.by_unit, list(now_), n_, shift_, (uint32_t) candidates,
                     batch.count + begin, batch.stop};

@@ -233,8 +233,8 @@ __device__ inline uint32_t first_key_from(const unsigned long long *key, uint32_
 }
 
 /* A warp per candidate takes, by end, what starts after the last one taken has ended:
-   the largest set. Of those with the same end it may take any, so their order does not
-   matter. The lanes hold neighbours, and go on to the first that is free at once. */
+   the largest set. The lanes hold neighbours, and go on to the first that is free at
+   once. */
 __global__ void take_disjoint(SYN_GPU_JOB take_job job)
 {
     constexpr uint32_t PATIENCE = 4096 * WARP;  /* occurrences between looks at `stop` */
@@ -248,7 +248,7 @@ __global__ void take_disjoint(SYN_GPU_JOB take_job job)
     unsigned long long base = (unsigned long long) candidate << job.shift;
     uint32_t free_from = 0, taken = 0;
     for (uint32_t i = begin; i < end; i += WARP) {
-        if ((i - begin) % PATIENCE == 0 && __any_sync(ALL, *job.stop))
+        if (i > begin && (i - begin) % PATIENCE == 0 && __any_sync(ALL, *job.stop))
             break;
         bool mine = i + lane < end;
         uint32_t start = mine ? job.list.start[i + lane] : 0;
