@@ -293,8 +293,8 @@ void occurrences::sort(size_t candidates)
         now_ = 1 - now_;
 }
 
-/* Of those in a sorted list that have the same end, only the one with the latest start can
-   be the first to be taken. One warp goes through them all: they had better be few. */
+/* Of those in a sorted list that have the same end, only the one with the latest start
+   can be the first to be taken. One warp goes through them all: they had better be few. */
 void occurrences::keep_latest()
 {
     partial_list from = list(now_), to = list(1 - now_);
