@@ -294,7 +294,7 @@ void occurrences::sort(size_t candidates)
 }
 
 /* Of those in a sorted list that have the same end, only the one with the latest start
-   can be the first to be taken. One warp goes through them all: they had better be few. */
+   can be the first to be taken. One warp goes through them all: better few than many. */
 void occurrences::keep_latest()
 {
     partial_list from = list(now_), to = list(1 - now_);
