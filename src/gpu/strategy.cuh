@@ -1,10 +1,11 @@
-/* What the ways of counting a batch of candidates on one device have in common. */
+/* What a published strategy of counting on a GPU is given, and what it has to do. */
 #ifndef SYN_GPU_STRATEGY_CUH
 #define SYN_GPU_STRATEGY_CUH
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <memory>
 
 #include "core/episodes.h"
 
