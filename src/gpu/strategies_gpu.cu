@@ -3,6 +3,7 @@
 #include "gpu/strategies_gpu.h"
 
 #include "gpu/device.cuh"
+#include "gpu/occurrence.cuh"
 #include "gpu/published.cuh"
 
 #include <atomic>
@@ -118,10 +119,13 @@ worker::worker(const task &task, int device) : task_(task), device_(device)
         task.n_intervals};
     gpu::strategy_host host = {task.recording, task.intervals, task.n_intervals,
                                task.options.min_count, device, processors};
-    if (task.options.strategy == SYN_GPU_OCCURRENCE)
-        throw refusal(SYN_NO_DEVICE, "this build has no engine \"occurrence\"");
-    machines_.reset(new gpu::machines(events, host));
-    strategy_ = make_published(task.options, *machines_, &notes_);
+    if (task.options.strategy == SYN_GPU_OCCURRENCE) {
+        strategy_ = gpu::make_occurrence(events, host, task.options.compaction,
+                                         task.options.dedup != 0);
+    } else {
+        machines_.reset(new gpu::machines(events, host));
+        strategy_ = make_published(task.options, *machines_, &notes_);
+    }
 }
 
 void worker::upload()
