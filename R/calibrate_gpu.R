@@ -43,7 +43,7 @@ calibrate_gpu <- function(x = NULL, sizes = 2:8, episodes = 2^(5:14), repeats = 
   sizes <- check_counts(sizes, min = 2, max = 64)
   episodes <- check_counts(episodes, min = 1, max = 1e7)
   repeats <- check_count(repeats, max = 1000)
-  gpu <- check_gpus(check_count(gpu), call)
+  gpu <- check_gpus(check_count(gpu), call = call)
   save <- check_flag(save)
   events <- mining_events(x)
   ticks <- seconds_to_ticks(c(0, 0.005, 0.010, 0.015), attr(x, "resolution"), "x", call)

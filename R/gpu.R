@@ -25,14 +25,15 @@ gpu_survey <- function() {
 #' Numbers of GPUs, from 1, as CUDA counts them, from 0
 #'
 #' Where there is no GPU at all the numbers are passed on: the device itself says why.
+#'
+#' @param names Names of the GPUs there are.
 #' @noRd
-check_gpus <- function(gpus, call = rlang::caller_env()) {
+check_gpus <- function(gpus, names = gpu_survey()$name, call = rlang::caller_env()) {
   if (is.null(gpus)) return(0L)
   must <- "numbers of GPUs, from 1"
   ok <- is.numeric(gpus) && length(gpus) > 0L && all(is.finite(gpus)) &&
     length(gpus) <= gpu_most && all(gpus >= 1 & gpus == round(gpus))
   if (!ok) abort_arg("gpus", must, describe(gpus), call = call)
-  names <- gpu_survey()$name
   missing <- gpus[gpus > length(names)]
   if (length(names) > 0L && length(missing) > 0L) {
     abort_arg("gpus", must, sprintf("%d, and there is no such GPU", missing[[1L]]),
@@ -48,7 +49,8 @@ check_gpus <- function(gpus, call = rlang::caller_env()) {
 #' @noRd
 gpu_request <- function(engine, gpus, merge = "exact", compaction = "scan", dedup = TRUE,
                         segments = 0) {
-  fit <- if (engine %in% c("hybrid", "two-pass")) gpu_crossover(gpus[[1L]]) else c(0, 0)
+  calibrated <- engine %in% c("hybrid", "two-pass")
+  fit <- if (calibrated) gpu_crossover(gpu_survey()$name[gpus[[1L]] + 1L]) else c(0, 0)
   gpu_session$used <- TRUE
   list(gpus, match(engine, gpu_engines) - 1L,
        c(fit, segments, merge == "published",
@@ -64,11 +66,14 @@ gpu_request <- function(engine, gpus, merge = "exact", compaction = "scan", dedu
 #' @noRd
 choose_place <- function(engine, device, gpus, events, ticks, min_count, max_size, threads,
                          call = rlang::caller_env()) {
-  gpus <- check_gpus(gpus, call)
+  gpus <- check_gpus(gpus, call = call)
   if (device == "auto") {
     seconds <- expected_seconds(events, ticks, min_count, max_size, threads)
     units <- sum(tabulate(events$unit, events$units) >= min_count)
-    return(c(choose_automatically(engine, seconds, units, gpus), list(gpus = gpus)))
+    survey <- gpu_survey()
+    context <- if (is.null(gpu_session$used)) 0.35 else 0
+    return(c(choose_automatically(engine, seconds, units, survey$name[gpus[[1L]] + 1L],
+                                  survey$reason, context), list(gpus = gpus)))
   }
   offered <- if (device == "gpu") gpu_engines else cpu_engines
   if (engine == "auto") engine <- "window"
@@ -86,22 +91,21 @@ choose_place <- function(engine, device, gpus, events, ticks, min_count, max_siz
 #'
 #' @param seconds On the CPU, about.
 #' @param units How many are frequent.
+#' @param gpu,reason Name of the GPU, or `NA` and why there is none.
+#' @param context Seconds that making a CUDA context takes; 0 where there is one.
 #' @noRd
-choose_automatically <- function(engine, seconds, units, gpus) {
-  survey <- gpu_survey()
+choose_automatically <- function(engine, seconds, units, gpu, reason, context) {
   chosen <- if (engine == "auto") "window" else engine
-  context <- if (is.null(gpu_session$used)) 0.35 else 0
-  fits <- chosen != "window" || units <= gpu_window_units
   if (!chosen %in% cpu_engines) {
     device <- "gpu"
     why <- "the engine runs there alone"
   } else if (!chosen %in% gpu_engines) {
     device <- "cpu"
     why <- "the engine runs there alone"
-  } else if (length(survey$name) == 0L) {
+  } else if (is.na(gpu)) {
     device <- "cpu"
-    why <- paste("there is no GPU:", survey$reason)
-  } else if (!fits) {
+    why <- paste("there is no GPU:", reason)
+  } else if (chosen == "window" && units > gpu_window_units) {
     device <- "cpu"
     why <- sprintf("more than %d units are frequent", gpu_window_units)
   } else {
@@ -109,7 +113,8 @@ choose_automatically <- function(engine, seconds, units, gpus) {
     why <- sprintf("on the CPU this takes %s, about, and a GPU %s to get ready",
                    seconds_text(seconds), if (context > 0) "0.4 s" else "no time")
   }
-  where <- if (device == "cpu") "the CPU" else sprintf("the GPU (%s)", survey$name[gpus[[1L]] + 1L])
+  where <- if (device == "cpu") "the CPU" else if (is.na(gpu)) "the GPU" else
+    sprintf("the GPU (%s)", gpu)
   cli::cli_inform(
     c(i = escape_braces(sprintf("Using %s and the engine \"%s\": %s.", where, chosen, why))),
     class = "synfire_message_device"
@@ -157,14 +162,14 @@ crossover_file <- function() {
   file.path(tools::R_user_dir("synfire", "cache"), "gpu-crossover.csv")
 }
 
-#' a and b of f(N) = a / N + b for a GPU (from 0): as calibrated, or what fits most
+#' a and b of f(N) = a / N + b for a GPU, by name: as calibrated, or what fits most
 #' @noRd
-gpu_crossover <- function(gpu) {
+gpu_crossover <- function(name) {
   default <- c(0.5, 0.1)
   file <- crossover_file()
   if (!file.exists(file)) return(default)
   known <- utils::read.csv(file)
-  row <- match(gpu_survey()$name[gpu + 1L], known$name)
+  row <- match(name, known$name)
   if (is.na(row)) default else c(known$a[[row]], known$b[[row]])
 }
 

@@ -103,8 +103,7 @@ public:
 
     __device__ uint32_t open() const { return open_; }
 
-    /* Whether event e completes an occurrence. From the last position to the first, so
-       that one event never serves two positions of the same occurrence. */
+    /* Whether event e completes an occurrence; then all it was made of is forgotten. */
     __device__ bool step(const machine_input &in, uint32_t e, uint32_t unit)
     {
         bool complete = false;

@@ -103,6 +103,15 @@ public:
         return waiting_.get();
     }
 
+    /* How many machines' lists there is room for, without taking all that is free. */
+    size_t room_for(uint32_t size) const
+    {
+        size_t free_bytes = 0, all_bytes = 0;
+        check(cudaMemGetInfo(&free_bytes, &all_bytes));
+        return (free_bytes / 2 + waiting_.bytes()) /
+               ((size_t) (size - 1) * slots * sizeof(uint32_t));
+    }
+
     /* Threads of PTPE that the device runs at a time: MP * B_MP * T_B. */
     size_t capacity(uint32_t size) const
     {

@@ -98,10 +98,10 @@ __global__ void stitch_segments(machine_input in, strategy_batch batch,
         size_t at = (size_t) r * batch.n + i;
         uint32_t guess = from.entry[at], exit = from.exit[at];
         count += from.count[at];
-        if (max(open, here.reach) != max(guess, here.reach))
-            open = stitch_segment(in, here, open, guess, exit, right, wrong, &count);
-        else if (exit > here.begin)
+        if (max(open, here.reach) == max(guess, here.reach))
             open = exit;
+        else
+            open = stitch_segment(in, here, open, guess, exit, right, wrong, &count);
     }
     batch.count[i] = count;
 }

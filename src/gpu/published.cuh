@@ -54,17 +54,21 @@ class mtpe final : public strategy {
 
     int64_t span(uint32_t size) const { return machines_.longest * (size - 1); }
 
-    /* Leads are read twice, so that segments should be a good deal longer. */
+    /* As many as fill the device and fit in its memory. Leads are read twice, so that
+       segments should be a good deal longer. */
     uint32_t wanted(const strategy_batch &batch) const
     {
         const syn_recording *r = machines_.host.recording;
         if (forced_)
             return std::min<uint32_t>(forced_, MOST);
         double ticks = (double) (r->tick[r->events - 1] - r->tick[0]) + 1;
-        double lead = (double) r->events * (LEAD_SPANS * (double) span(batch.size)) / ticks;
-        double longest = (double) r->events / std::max<double>(2 * lead, FEWEST_EVENTS);
-        double fill = (double) machines_.capacity(batch.size) / ((batch.n + 31) / 32 * 32);
-        return (uint32_t) std::max(std::min({longest, fill, (double) MOST}), 1.0);
+        double lead = LEAD_SPANS * (double) span(batch.size) * r->events / ticks;
+        double most = (double) r->events / std::max<double>(2 * lead, FEWEST_EVENTS);
+        double padded = (double) ((batch.n + 31) / 32 * 32);
+        double fill = (double) machines_.capacity(batch.size) / padded;
+        double machines_each = published_ ? batch.size : 1;
+        double room = (double) machines_.room_for(batch.size) / padded / machines_each;
+        return (uint32_t) std::max(std::min({most, fill, room, (double) MOST}), 1.0);
     }
 
     /* The paper's own merge, for the number of episodes it cannot do. */

@@ -29,7 +29,7 @@ struct strategy_batch {           /* on the device */
                                      thousand steps) */
 };
 
-struct strategy_host {            /* the recording on the host, and the device's size */
+struct strategy_host {            /* the same recording on the host, and the device */
     const syn_recording *recording;
     const syn_interval *intervals;
     uint32_t n_intervals;
