@@ -157,7 +157,7 @@ __global__ void plan_units(level_view above, level_view here, uint32_t columns,
                            task_plan plan)
 {
     uint32_t node = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
-    if (node < here.n)
+    if (node < here.n && here.length[node] != ELSEWHERE)
         plan_node(plan, node, columns, here.length[node], above.mask);
 }
 

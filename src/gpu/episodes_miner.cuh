@@ -105,6 +105,7 @@ template <class T> class miner {
     size_t memory() const;
 
     void lay_out_symbols();
+    void deal(size_t size, size_t nodes);
     void upload_root();
     void upload_units();
     void make_tables();

@@ -253,8 +253,7 @@ template <class T> void miner<T>::number(size_t size)
 template <class T> void miner<T>::fill(size_t size, size_t n)
 {
     open_level(size, n);
-    if (dealt_ == 0 && team_->size() > 1 && n >= WORTH_DEALING * team_->size())
-        dealt_ = size;
+    deal(size, n);
     check(cudaMemsetAsync(device_head_.get(), 0, sizeof(header), stream_));
     fill_job job = {view(size - 2), view(size - 1), view(size), columns_, unit_.get(), {},
                     share(size), 1, device_head_.get()};
@@ -371,7 +370,9 @@ template <class T> void miner<T>::mine()
 {
     double begun = seconds_now();
     make_tables();
-    uint64_t candidates = (uint64_t) symbols_ * symbols_ * intervals_, own = candidates;
+    uint64_t candidates = (uint64_t) symbols_ * symbols_ * intervals_, own = 0;
+    for (size_t s = 0; s < symbols_; s++)
+        own += share(1).takes((uint32_t) s, 0) ? symbols_ * intervals_ : 0;
     for (size_t size = 2; size <= options_->max_size; size++) {
         uint32_t parents = view(size - 1).n;
         if ((size_t) parents * columns_.n >= INT32_MAX)

@@ -18,6 +18,14 @@ miner<T>::miner(const syn_recording *recording, const syn_mine_options *options,
     int device = fellows->device[me];
     check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device));
     lay_out_symbols();
+    deal(1, symbols_);
+}
+
+/* From the first level on that has enough nodes the work is dealt out. */
+template <class T> void miner<T>::deal(size_t size, size_t nodes)
+{
+    if (dealt_ == 0 && team_->size() > 1 && nodes >= WORTH_DEALING * team_->size())
+        dealt_ = size;
 }
 
 /* Pages as equal as they can be, each with room for the spare symbol. */
@@ -146,11 +154,12 @@ template <class T> void miner<T>::upload_units()
 {
     const syn_recording *r = recording_;
     level_[1]->resize(symbols_, columns_.n, width_, stream_);
-    std::vector<uint32_t> suffix(symbols_, 0), count(symbols_);
+    std::vector<uint32_t> suffix(symbols_, 0), count(symbols_), length(symbols_);
     std::vector<unsigned long long> offset(symbols_);
     for (size_t s = 0; s < symbols_; s++) {
         offset[s] = r->first[unit_of_[s]];
         count[s] = r->first[unit_of_[s] + 1] - r->first[unit_of_[s]];
+        length[s] = share(1).takes((uint32_t) s, 0) ? count[s] : ELSEWHERE;
     }
     size_t bytes = symbols_ * sizeof(uint32_t);
     auto send = [&](void *to, const void *from, size_t n) {
@@ -158,7 +167,7 @@ template <class T> void miner<T>::upload_units()
     };
     send(view(1).suffix, suffix.data(), bytes);
     send(view(1).count, count.data(), bytes);
-    send(view(1).length, count.data(), bytes);
+    send(view(1).length, length.data(), bytes);
     send(view(1).offset, offset.data(), 2 * bytes);
     check(cudaMemsetAsync(view(1).mask, 0,
                           level_[1]->shared_words() * sizeof(uint32_t), stream_));

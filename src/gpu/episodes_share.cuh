@@ -23,7 +23,7 @@ struct sharing {
     uint32_t device, devices;
     bool deal;  /* whether this is the level that is dealt out */
 
-    __device__ bool takes(uint32_t node, uint32_t parents_length) const
+    __host__ __device__ bool takes(uint32_t node, uint32_t parents_length) const
     {
         if (!deal)
             return parents_length != ELSEWHERE;
