@@ -11,11 +11,11 @@ if (nrow(report$devices) == 0L) {
   quit(status = 0L)
 }
 
-# A warp issues (29 + size) instructions an event for 32 candidates (src/gpu/machine.cuh),
+# A warp issues (33 + 3 size) instructions an event for 32 candidates (src/gpu/machine.cuh),
 # a multiprocessor 4 of them a clock, at 1.7 GHz.
 floor_ms <- function(levels, events) {
   counted <- levels[-1L, ]
-  issued <- sum((29 + counted$size) * counted$candidates / 32) * events
+  issued <- sum((33 + 3 * counted$size) * counted$candidates / 32) * events
   1000 * issued / (report$devices$multiprocessors[[1L]] * 4 * 1.7e9)
 }
 

@@ -7,12 +7,12 @@
    numbers first <= p < last, looked up once for each event and interval; a start is after
    an end when its tick's first event is.
 
-   The floor: a thread looks at all N events of the recording, 4 instructions and one
-   comparison for each of the episode's E positions, and pays some 25 instructions for
-   each event of its own units. Neighbouring candidates share all but their last unit, so
-   a warp pays for about one own event per event read: (29 + E) N warp instructions for 32
-   candidates. Sym26 at 150 (262,000 candidates of 4 events on average, N = 49,000) is
-   1.3e10 of them, 15 ms on 132 multiprocessors that issue 4 a cycle at 1.7 GHz. */
+   The floor: a thread looks at all N events of the recording, for 8 instructions and 3
+   (compare, branch, meet again) for each of the episode's E positions, and pays some 25
+   for each event of its own units. Neighbouring candidates share all but their last unit,
+   so a warp pays for about one own event per event read: (33 + 3 E) N warp instructions
+   for 32 candidates. Sym26 at 150 (262,000 candidates of 4 events on average, N = 49,000)
+   is 1.8e10 of them, 20 ms on 132 multiprocessors that issue 4 a cycle at 1.7 GHz. */
 #ifndef SYN_GPU_MACHINE_CUH
 #define SYN_GPU_MACHINE_CUH
 
@@ -31,6 +31,22 @@ struct machine_input {
     uint32_t slots;                /* of a waiting list: a power of two, and no fewer than
                                       a unit has events in the longest interval */
 };
+
+/* Where a thread's lists begin, and how far apart their slots lie. */
+struct list_place {
+    uint32_t *first;
+    size_t apart;
+};
+
+/* That of one of `threads` threads: at `waiting`, or in the block's own memory where that
+   is null. Taking an event off a list waits for the one behind it to be read. */
+__device__ inline list_place place_of(uint32_t *waiting, size_t thread, size_t threads)
+{
+    extern __shared__ uint32_t near_lists[];
+    if (waiting == nullptr)
+        return {near_lists + threadIdx.x, blockDim.x};
+    return {waiting + thread, threads};
+}
 
 /* A machine for episodes of up to ROOM events. Small ones live in registers. */
 template <int ROOM> class machine {
@@ -75,10 +91,9 @@ template <int ROOM> class machine {
         return front_[k - 1] < window.y;
     }
 public:
-    /* Candidate i, whose lists begin at waiting[thread]. */
-    __device__ machine(const strategy_batch &batch, uint32_t i, uint32_t *waiting,
-                       size_t thread, size_t threads)
-        : waiting_(waiting + thread), apart_(threads), size_(batch.size)
+    /* For candidate i. */
+    __device__ machine(const strategy_batch &batch, uint32_t i, list_place lists)
+        : waiting_(lists.first), apart_(lists.apart), size_(batch.size)
     {
 #pragma unroll (STEPS)
         for (int k = 0; k < ROOM; k++) {

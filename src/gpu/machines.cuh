@@ -23,6 +23,8 @@ struct strategy_notes {
 };
 
 constexpr unsigned THREADS = 128;  /* of a block, T_B in the paper */
+constexpr size_t NEAR = 24576;     /* bytes of lists a block may hold itself: more would
+                                      leave room for fewer blocks */
 
 /* Calls `run` with the number of events that machines for episodes of `size` are made
    for. */
@@ -94,6 +96,13 @@ public:
             filled_ = true;
         }
         return {events.n, events.unit, events.group, window_.get(), slots};
+    }
+
+    /* Bytes of a block's own memory for its lists; 0 where they are too long for that. */
+    size_t near(uint32_t size, dim3 block) const
+    {
+        size_t bytes = (size_t) block.x * (size - 1) * slots * sizeof(uint32_t);
+        return bytes <= NEAR ? bytes : 0;
     }
 
     /* Room for the lists of so many machines. What was there is lost. */

@@ -38,7 +38,8 @@ __global__ void count_segments(machine_input in, strategy_batch batch,
     if (i >= batch.n)
         return;
     size_t width = (size_t) gridDim.x * blockDim.x;
-    machine<ROOM> m(batch, i, waiting, blockIdx.y * width + i, gridDim.y * width);
+    machine<ROOM> m(batch, i,
+                    place_of(waiting, blockIdx.y * width + i, gridDim.y * width));
     const segment here = segments[blockIdx.y];
     uint32_t count = 0, entry = 0;
     m.run(in, here.lead, here.end, batch.stop, [&](uint32_t e) {
@@ -90,8 +91,8 @@ __global__ void stitch_segments(machine_input in, strategy_batch batch,
     if (i >= batch.n)
         return;
     size_t width = (size_t) gridDim.x * blockDim.x;
-    machine<ROOM> right(batch, i, waiting, i, 2 * width);
-    machine<ROOM> wrong(batch, i, waiting, width + i, 2 * width);
+    machine<ROOM> right(batch, i, place_of(waiting, i, 2 * width));
+    machine<ROOM> wrong(batch, i, place_of(waiting, width + i, 2 * width));
     uint32_t open = from.exit[i], count = from.count[i];
     for (uint32_t r = 1; r < n_segments && !*batch.stop; r++) {
         const segment here = segments[r];
@@ -136,7 +137,8 @@ __global__ void run_published(machine_input in, strategy_events events,
     if (i >= batch.n)
         return;
     size_t width = (size_t) gridDim.x * blockDim.x;
-    machine<ROOM> m(batch, i, waiting, blockIdx.y * width + i, gridDim.y * width);
+    machine<ROOM> m(batch, i,
+                    place_of(waiting, blockIdx.y * width + i, gridDim.y * width));
     const segment here = segments[s];
     int64_t span = 0, before = 0;
     for (uint32_t j = 0; j + 1 < batch.size; j++) {

@@ -13,7 +13,7 @@ __global__ void count_whole(machine_input in, strategy_batch batch, uint32_t *wa
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= batch.n)
         return;
-    machine<ROOM> m(batch, i, waiting, i, (size_t) gridDim.x * blockDim.x);
+    machine<ROOM> m(batch, i, place_of(waiting, i, (size_t) gridDim.x * blockDim.x));
     uint32_t count = 0;
     m.run(in, 0, in.n, batch.stop, [&](uint32_t) { count++; });
     batch.count[i] = count;

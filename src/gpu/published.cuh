@@ -31,10 +31,11 @@ public:
         machine_input in = machines_.input(stream);
         dim3 block = block_for(batch.n, machines_.host.processors);
         dim3 grid = grid_for(batch.n, block);
-        uint32_t *waiting = machines_.waiting(batch.size, (size_t) grid.x * block.x);
+        size_t near = machines_.near(batch.size, block), threads = grid.x * block.x;
+        uint32_t *waiting = near ? nullptr : machines_.waiting(batch.size, threads);
         with_room(batch.size, [&](auto room) {
-            count_whole<decltype(room)::value><<<grid, block, 0, stream>>>(in, batch,
-                                                                           waiting);
+            count_whole<decltype(room)::value><<<grid, block, near, stream>>>(in, batch,
+                                                                              waiting);
         });
         check(cudaGetLastError());
         notes_->capacity = machines_.capacity(batch.size);
@@ -118,12 +119,13 @@ public:
         segment_counts counts = {entry_.get(), exit_.get(), count_.get()};
         dim3 block = block_for(cells, machines_.host.processors);
         dim3 grid = grid_for(batch.n, block, n_segments);
-        size_t machines_of_a_part = (size_t) grid.x * block.x;
+        size_t near = machines_.near(batch.size, block);
+        size_t threads = (size_t) grid.x * block.x;
         uint32_t *waiting = machines_.waiting(
-            batch.size, machines_of_a_part * std::max(n_segments, 2u));
+            batch.size, threads * (near ? 2 : std::max(n_segments, 2u)));
         with_room(batch.size, [&](auto room) {
-            count_segments<decltype(room)::value><<<grid, block, 0, stream>>>(
-                in, batch, segments_.get(), counts, waiting);
+            count_segments<decltype(room)::value><<<grid, block, near, stream>>>(
+                in, batch, segments_.get(), counts, near ? nullptr : waiting);
         });
         check(cudaGetLastError());
         with_some_room(batch.size, [&](auto room) {

@@ -22,7 +22,7 @@ test_that("without a GPU the error says why", {
   expect_match(conditionMessage(condition), report$cuda$reason, fixed = TRUE)
 })
 
-test_that("only the window engine runs on a GPU", {
+test_that("an engine of the CPU alone is refused on a GPU", {
   x <- spike_trains(c(0.001, 0.002), c("A", "B"))
   expect_error(mine_episodes(x, 1, c(0, 0.005), engine = "state", device = "gpu"),
                class = "synfire_error_argument")

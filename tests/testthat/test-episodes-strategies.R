@@ -336,6 +336,18 @@ test_that("a calibration of this GPU times both strategies", {
   expect_true(all(attr(made, "crossover")$capacity > 1000))
 })
 
+test_that("a forked child gets an error from a strategy, and the parent goes on", {
+  skip_without_gpu()
+  skip_on_os("windows")
+  set.seed(2)
+  x <- simulate_sym26(duration = 10)
+  mine <- function() mine_episodes(x, 60, delays, engine = "hybrid", device = "gpu")
+  before <- mine()
+  job <- parallel::mcparallel(tryCatch(mine(), error = function(condition) class(condition)))
+  expect_true("synfire_error_device" %in% parallel::mccollect(job)[[1L]])
+  expect_identical(as.data.frame(mine()), as.data.frame(before))
+})
+
 test_that("a strategy stops within half a second of Ctrl-C", {
   skip_without_gpu()
   for (engine in c("ptpe", "mtpe")) {
