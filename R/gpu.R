@@ -4,7 +4,6 @@ cpu_engines <- c("window", "state", "two-pass")
 # In the order of the compiled code, after the window.
 gpu_engines <- c("window", "ptpe", "mtpe", "hybrid", "two-pass", "occurrence")
 
-gpu_window_units <- 65000  # most frequent units of the window engine on a GPU
 gpu_most <- 16           # GPUs that share a work
 
 # What this process knows of its GPUs: whether it has made a CUDA context, which takes some
@@ -69,10 +68,9 @@ choose_place <- function(engine, device, gpus, events, ticks, min_count, max_siz
   gpus <- check_gpus(gpus, call = call)
   if (device == "auto") {
     seconds <- expected_seconds(events, ticks, min_count, max_size, threads)
-    units <- sum(tabulate(events$unit, events$units) >= min_count)
     survey <- gpu_survey()
     context <- if (is.null(gpu_session$used)) 0.35 else 0
-    return(c(choose_automatically(engine, seconds, units, survey$name[gpus[[1L]] + 1L],
+    return(c(choose_automatically(engine, seconds, survey$name[gpus[[1L]] + 1L],
                                   survey$reason, context), list(gpus = gpus)))
   }
   offered <- if (device == "gpu") gpu_engines else cpu_engines
@@ -90,11 +88,10 @@ choose_place <- function(engine, device, gpus, events, ticks, min_count, max_siz
 #' What `device = "auto"` picks, said in one line
 #'
 #' @param seconds On the CPU, about.
-#' @param units How many are frequent.
 #' @param gpu,reason Name of the GPU, or `NA` and why there is none.
 #' @param context Seconds that making a CUDA context takes; 0 where there is one.
 #' @noRd
-choose_automatically <- function(engine, seconds, units, gpu, reason, context) {
+choose_automatically <- function(engine, seconds, gpu, reason, context) {
   chosen <- if (engine == "auto") "window" else engine
   if (!chosen %in% cpu_engines) {
     device <- "gpu"
@@ -105,9 +102,6 @@ choose_automatically <- function(engine, seconds, units, gpu, reason, context) {
   } else if (is.na(gpu)) {
     device <- "cpu"
     why <- paste("there is no GPU:", reason)
-  } else if (chosen == "window" && units > gpu_window_units) {
-    device <- "cpu"
-    why <- sprintf("more than %d units are frequent", gpu_window_units)
   } else {
     device <- if (seconds > context + 0.005 + seconds / 100) "gpu" else "cpu"
     why <- sprintf("on the CPU this takes %s, about, and a GPU %s to get ready",
@@ -133,7 +127,7 @@ seconds_text <- function(seconds) {
 #' A spike of a typical frequent unit is followed by one of another within an interval
 #' with the probability q. Chains of k units then occur n q^(k - 1) times, and are
 #' candidates up to one unit more than are frequent. A candidate costs 0.4 ns a spike of
-#' its first unit, measured.
+#' its first unit, measured. None is longer than there are spikes.
 #' @noRd
 expected_seconds <- function(events, ticks, min_count, max_size, threads) {
   n <- tabulate(events$unit[!is.na(events$trial)], events$units)
@@ -143,7 +137,7 @@ expected_seconds <- function(events, ticks, min_count, max_size, threads) {
   width <- mean(ticks$high - ticks$low)
   q <- mean(n) * width / duration
   size <- if (q < 1) 2 + floor(log(mean(n) / min_count) / log(1 / q)) else Inf
-  sizes <- seq(2, max(2, min(size, max_size, 50)))
+  sizes <- seq(2, max(2, min(size, max_size, sum(n), 50)))
   candidates <- sum(length(n)^sizes * length(ticks$low)^(sizes - 1))
   candidates * mean(n) * 0.4e-9 / threads
 }

@@ -69,7 +69,7 @@ test_that("an engine that the device does not have is refused", {
 
 test_that("gpus are whole numbers from 1, and there", {
   x <- spike_trains(c(0.001, 0.002), c("A", "B"))
-  for (gpus in list(0, -1, 1.5, NA, "1", c(1, 1), numeric(), Inf)) {
+  for (gpus in list(0, -1, 1.5, NA, "1", rep(1, 17), numeric(), Inf)) {
     expect_error(mine_episodes(x, 1, c(0, 0.005), device = "gpu", gpus = gpus),
                  class = "synfire_error_argument")
     expect_error(count_episodes(x, episode("A"), device = "gpu", gpus = gpus),
@@ -100,9 +100,9 @@ test_that("without a GPU every strategy says why", {
 })
 
 test_that("device = \"auto\" says what it picks and why", {
-  pick <- function(engine, seconds, units = 20, gpu = "GPU A", context = 0.35, reason = "") {
+  pick <- function(engine, seconds, gpu = "GPU A", context = 0.35, reason = "") {
     said <- expect_message(
-      got <- choose_automatically(engine, seconds, units, gpu, reason, context),
+      got <- choose_automatically(engine, seconds, gpu, reason, context),
       class = "synfire_message_device"
     )
     c(got, list(said = gsub("\\s+", " ", conditionMessage(said))))
@@ -118,7 +118,6 @@ test_that("device = \"auto\" says what it picks and why", {
   expect_identical(place("two-pass", 10), c(device = "gpu", engine = "two-pass"))
   expect_identical(place("state", 10), c(device = "cpu", engine = "state"))
   expect_identical(place("mtpe", 0.1), c(device = "gpu", engine = "mtpe"))
-  expect_identical(place("auto", 10, units = 256), c(device = "cpu", engine = "window"))
   # Once a context is there, less work is worth a GPU.
   expect_identical(place("auto", 0.1, context = 0), c(device = "gpu", engine = "window"))
   expect_identical(place("auto", 0.001, context = 0), c(device = "cpu", engine = "window"))
