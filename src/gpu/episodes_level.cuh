@@ -11,12 +11,8 @@ class level {
     array<uint32_t> words_;
     array<unsigned long long> offset_;
     array<uint32_t> done_;
-    size_t shared_ = 0;
 public:
     level_view view = {};
-
-    /* Of the arrays that devices exchange: they lie side by side from `mask` on. */
-    size_t shared_words() const { return shared_; }
 
     size_t bytes() const { return words_.bytes() + offset_.bytes() + done_.bytes(); }
 
@@ -49,7 +45,6 @@ public:
         view.step = take(n);
         view.length = take(n);
         view.child = take(n + 1);
-        shared_ = items * (width + 2);
         view.mask = take(items * width);
         view.children = take(items);
         view.slot = take(items);

@@ -34,6 +34,9 @@ constexpr size_t STAGING = (size_t) 1 << 20;  /* page-locked words for results *
    were equal, but not when it is shorter than LEAST ends. */
 constexpr size_t LEAST_SEGMENT = 256, MOST_SEGMENT = 4096, SEGMENTS = 1 << 15;
 
+/* Ends of a level's lists that there is room for from the beginning, at the most. */
+constexpr size_t MANY_ENDS = (size_t) 1 << 24;
+
 /* Nodes of a level for each device from which on their lists are dealt out. */
 constexpr size_t WORTH_DEALING = 1024;
 
@@ -79,9 +82,11 @@ template <class T> class miner {
     pinned<uint32_t> staging_{STAGING};
     array<header> device_head_;
     array<int64_t> tick_, bounds_;
-    array<uint32_t> group_, by_unit_, row_, row_begin_, row_end_, unit_, segment_, meet_, sum_;
+    array<uint32_t> group_, by_unit_, row_, row_begin_, row_end_, unit_;
+    array<uint32_t> segment_, meet_, sum_;
     array<uint32_t> counts_[2];  /* by turns: the others may still be reading the last */
-    std::vector<array<uint32_t>> others_words_, others_counts_;
+    array<uint32_t> found_[2];   /* what is exchanged of a level, by turns as well */
+    std::vector<array<uint32_t>> others_found_, others_counts_;
     array<place<T>> places_;
     array<link> links_;
     array<uint16_t> symbol_;
@@ -112,6 +117,12 @@ template <class T> class miner {
     void open_level(size_t size, size_t n);
     void give_list(size_t size);
     task_plan plan(size_t size, size_t nodes);
+    size_t shared_words(size_t size)
+    {
+        return (size_t) view(size - 1).n * columns_.n * (width_ + 2);
+    }
+    level_view findings(size_t size);
+    void make_room(size_t nodes, size_t ends);
     bool grow_list(size_t size, size_t ends);
     void clear(array<uint32_t> &words, size_t n);
     void grow_counts(size_t size, size_t found, size_t kept);

@@ -51,7 +51,7 @@ template <class T> void miner<T>::wait(size_t size, double done, double total)
 template <class T> void miner<T>::start_count(size_t size)
 {
     count_job job = {
-        events(), view(size - 2), view(size - 1), tasks_.get(), columns_,
+        events(), view(size - 2), findings(size), tasks_.get(), columns_,
         options_->min_count, me_, table_.get(), list(size - 1).get(),
         list(size - 1).room(), counts(size).get(),
         (uint32_t) std::min<size_t>(counts(size).room(), 1u << SLOT_BITS),
@@ -67,6 +67,23 @@ template <class T> void miner<T>::start_count(size_t size)
     check(cudaEventRecord(counted_, stream_));
     if (numbers_at_once(size))
         number(size);
+}
+
+/* The level below `size`, with what is found of its items elsewhere where the devices will
+   exchange it: the level itself is to hold what all of them found. */
+template <class T> level_view miner<T>::findings(size_t size)
+{
+    level_view here = view(size - 1);
+    if (!dealt_before(size))
+        return here;
+    size_t items = (size_t) here.n * columns_.n, words = shared_words(size);
+    array<uint32_t> &found = found_[size % 2];
+    found.ensure(words);
+    check(cudaMemsetAsync(found.get(), 0, words * sizeof(uint32_t), stream_));
+    here.mask = found.get();
+    here.children = here.mask + items * width_;
+    here.slot = here.children + items;
+    return here;
 }
 
 /* How many children of `size` are frequent. Counting is repeated when the lists before it
@@ -205,15 +222,16 @@ template <class T> uint32_t miner<T>::exchange(size_t size, uint32_t found)
 {
     if (!dealt_before(size))
         return found;
-    level_view &here = view(size - 1);
-    size_t words = level_[size - 1]->shared_words();
-    team_->show[size % 2][me_] = {here.mask, counts(size).get(), found};
+    const level_view &here = view(size - 1);
+    team_->show[size % 2][me_] = {found_[size % 2].get(), counts(size).get(), found};
     meet(size);
     uint64_t total = 0;
     merge_job job = {here, (uint32_t) (here.n * columns_.n), team_->size(), {}};
     for (unsigned d = 0; d < team_->size(); d++) {
         const team::findings &theirs = team_->show[size % 2][d];
         total += theirs.found;
+        if (d == me_)
+            job.words[d] = theirs.words;
         if (d == me_ || theirs.found == 0)
             continue;
         auto get = [&](array<uint32_t> &to, const uint32_t *from, size_t n) {
@@ -221,9 +239,9 @@ template <class T> uint32_t miner<T>::exchange(size_t size, uint32_t found)
             check(cudaMemcpyPeerAsync(to.get(), team_->device[me_], from,
                                       team_->device[d], n * sizeof(uint32_t), stream_));
         };
-        get(others_words_[d], theirs.words, words);
+        get(others_found_[d], theirs.words, shared_words(size));
         get(others_counts_[d], theirs.counts, theirs.found);
-        job.words[d] = others_words_[d].get();
+        job.words[d] = others_found_[d].get();
     }
     if (total > UINT32_MAX / 2)
         throw refusal(SYN_TOO_LARGE, "more than %u episodes of size %zu are frequent",
@@ -407,6 +425,10 @@ template <class T> void miner<T>::mine()
             collect(size);
         } else if (resident_ == size - 1) {
             give_list(size);
+            /* Mostly lists get shorter: what is needed is there before it is. */
+            size_t ends = mean_list_ * found / (dealt_ ? team_->size() : 1);
+            if (ends > list(size).room())
+                grow_list(size, ends);
             start_lists(size, 0, found);
             resident_ = size;
         }

@@ -13,7 +13,7 @@ miner<T>::miner(const syn_recording *recording, const syn_mine_options *options,
     : recording_(recording), options_(options), watch_(watch), out_(out), team_(fellows),
       me_(me), intervals_(options->n_intervals), symbols_(units.size()),
       mean_list_(recording->events / units.size()), unit_of_(units),
-      others_words_(fellows->size()), others_counts_(fellows->size())
+      others_found_(fellows->size()), others_counts_(fellows->size())
 {
     int device = fellows->device[me];
     check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device));
@@ -50,12 +50,13 @@ template <class T> events_view miner<T>::events() const
 template <class T> size_t miner<T>::memory() const
 {
     size_t bytes = tick_.bytes() + bounds_.bytes() + group_.bytes() + by_unit_.bytes() +
-                   row_.bytes() + row_begin_.bytes() + row_end_.bytes() + unit_.bytes() + counts_[0].bytes() +
-                   counts_[1].bytes() + segment_.bytes() + meet_.bytes() + sum_.bytes() +
-                   symbol_.bytes() +
-                   scratch_.bytes() + table_.bytes() + tasks_.bytes() + places_.bytes() + links_.bytes();
+                   row_.bytes() + row_begin_.bytes() + row_end_.bytes() + unit_.bytes() +
+                   counts_[0].bytes() + counts_[1].bytes() + segment_.bytes() +
+                   meet_.bytes() + sum_.bytes() + symbol_.bytes() + scratch_.bytes() +
+                   table_.bytes() + tasks_.bytes() + places_.bytes() + links_.bytes();
     for (unsigned d = 0; d < team_->size(); d++)
-        bytes += others_words_[d].bytes() + others_counts_[d].bytes();
+        bytes += others_found_[d].bytes() + others_counts_[d].bytes();
+    bytes += found_[0].bytes() + found_[1].bytes();
     for (const auto &one : list_)
         bytes += one ? one->bytes() : 0;
     for (const auto &one : level_)
@@ -99,30 +100,47 @@ template <class T> void miner<T>::upload()
     clear(meet_, SEGMENTS);
     clear(sum_, SEGMENTS * width_ * WARP);
 
-    size_t free_bytes = 0, all_bytes = 0;
+    size_t free_bytes = 0, all_bytes = 0, node = 8 + columns_.n * (width_ + 3);
     check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    /* More is rarely needed, and the device clears what it gives. */
-    size_t room = std::min<size_t>(std::max<size_t>(64 * n, 1 << 16), 1 << 25);
-    free_bytes = std::min(free_bytes, options_->max_memory);
-    room = std::max(std::min(room, free_bytes / (16 * sizeof(uint2))), n);
-    list_.resize(2);
-    for (auto &one : list_) {
-        one = std::make_unique<array<uint2>>();
-        one->ensure(room);
-    }
-    for (array<uint32_t> &one : counts_)
-        one.ensure(room / 16 + 1024);
-    level_.resize(3);
-    for (auto &one : level_) {
-        one = std::make_unique<level>();
-        one->resize(room / 64 + 1024, columns_.n, width_, stream_);
-    }
-    tasks_.ensure(level_[0]->view.n * columns_.n + SEGMENTS);
-    scratch_.ensure(1 << 16);
+    free_bytes = std::min(free_bytes, options_->max_memory) / 8;
+    size_t ends = std::max(std::min(512 * n, MANY_ENDS), 24 * n);
+    ends = std::max(std::min(ends, free_bytes / (2 * sizeof(uint2))), n);
+    size_t nodes = std::min(ends / 64 + 1024, free_bytes / (12 * node * sizeof(uint32_t)));
+    make_room(std::max(nodes, symbols_), ends);
     upload_root();
     upload_units();
     check(cudaMemsetAsync(device_head_.get(), 0, sizeof(header), stream_));
     check(cudaStreamSynchronize(stream_));
+}
+
+/* Room for levels of so many nodes and lists of so many ends, to begin with. */
+template <class T> void miner<T>::make_room(size_t nodes, size_t ends)
+{
+    list_.resize(2);
+    for (auto &one : list_) {
+        one = std::make_unique<array<uint2>>();
+        one->ensure(ends);
+    }
+    level_.resize(3);
+    for (auto &one : level_) {
+        one = std::make_unique<level>();
+        one->resize(nodes, columns_.n, width_, stream_);
+    }
+    for (array<uint32_t> &one : counts_)
+        one.ensure(4 * nodes);
+    tasks_.ensure(nodes * columns_.n + SEGMENTS);
+    scratch_.ensure(1 << 16);
+    if (team_->size() == 1)
+        return;
+    size_t words = nodes * columns_.n * (width_ + 2);
+    for (array<uint32_t> &one : found_)
+        one.ensure(words);
+    for (unsigned d = 0; d < team_->size(); d++) {
+        if (d == me_)
+            continue;
+        others_found_[d].ensure(words);
+        others_counts_[d].ensure(4 * nodes);
+    }
 }
 
 template <class T> void miner<T>::clear(array<uint32_t> &words, size_t n)
@@ -169,8 +187,7 @@ template <class T> void miner<T>::upload_units()
     send(view(1).count, count.data(), bytes);
     send(view(1).length, length.data(), bytes);
     send(view(1).offset, offset.data(), 2 * bytes);
-    check(cudaMemsetAsync(view(1).mask, 0,
-                          level_[1]->shared_words() * sizeof(uint32_t), stream_));
+    check(cudaMemsetAsync(view(1).mask, 0, shared_words(2) * sizeof(uint32_t), stream_));
     check(cudaStreamSynchronize(stream_));
 }
 

@@ -31,17 +31,18 @@ struct sharing {
     }
 };
 
+/* What a device found of a level's items, side by side: masks, numbers of children, slots. */
 struct merge_job {
     level_view here;
     uint32_t items, devices;
-    const uint32_t *words[DEVICES];  /* mask, children and slot as the others have them */
+    const uint32_t *words[DEVICES];  /* NULL for a device that found nothing */
 };
 
-/* A thread an item: takes over what another device found. */
+/* A thread an item: takes over what was found by the device that counted it. */
 template <int K> __global__ void merge_items(SYN_GPU_JOB merge_job job)
 {
     uint32_t item = blockIdx.x * blockDim.x + threadIdx.x;
-    if (item >= job.items || job.here.children[item] > 0)
+    if (item >= job.items)
         return;
     for (uint32_t d = 0; d < job.devices; d++) {
         const uint32_t *words = job.words[d];
