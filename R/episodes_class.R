@@ -70,7 +70,7 @@ print.episodes <- function(x, n = 10, ...) {
   if (nrow(x) > 0L) {
     # The longest episodes are what one looks for; the table itself starts with units.
     # Equal ones stay as they are, by name; sorting a million names takes seconds.
-    o <- utils::head(order(-x$size, -x$count, method = "radix"), n)
+    o <- longest_rows(x$size, x$count, n)
     shown <- data.frame(size = x$size[o], count = x$count[o],
                         support = signif(x$support[o], 3), episode = short_names(x, o))
     print_left(shown)
@@ -81,6 +81,15 @@ print.episodes <- function(x, n = 10, ...) {
     }
   }
   invisible(x)
+}
+
+#' The first `n` rows when the longest come first and, among them, the most frequent
+#' @noRd
+longest_rows <- function(size, count, n) {
+  at_least <- rev(cumsum(rev(tabulate(size))))
+  enough <- which(at_least >= n)
+  rows <- if (length(enough)) which(size >= max(enough)) else seq_along(size)
+  utils::head(rows[order(-size[rows], -count[rows], method = "radix")], n)
 }
 
 #' Names for the screen: one interval for all stands in the title
@@ -101,7 +110,7 @@ print_left <- function(shown) {
 }
 
 episodes_title <- function(x) {
-  sizes <- range(x$size, 0L, na.rm = TRUE)[[2L]]
+  sizes <- max(x$size, 0L, na.rm = TRUE)
   if (is.null(attr(x, "min_count"))) {
     return(sprintf("# %d episode%s", nrow(x), if (nrow(x) == 1L) "" else "s"))
   }
@@ -115,7 +124,7 @@ episodes_title <- function(x) {
 #' @export
 summary.episodes <- function(object, ...) {
   sizes <- sort(unique(object$size))
-  each <- split(object$count, factor(object$size, sizes))
+  each <- split(object$count, object$size)
   by_size <- data.frame(
     size = sizes, episodes = lengths(each, use.names = FALSE),
     least = vapply(each, min, 0L, USE.NAMES = FALSE),

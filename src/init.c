@@ -1,6 +1,7 @@
 #include "glue/glue.h"
 
 #include "core/parallel.h"
+#include "glue/episode_names.h"
 #include "gpu/synfire_gpu.h"
 
 #include <R_ext/Rdynload.h>
@@ -31,6 +32,7 @@ void attribute_visible R_init_synfire(DllInfo *dll)
     R_registerRoutines(dll, NULL, entries, NULL, NULL);
     R_useDynamicSymbols(dll, FALSE);
     R_forceSymbols(dll, TRUE);
+    glue_episode_names_init(dll);
     syn_parallel_init();
     syn_gpu_init();
 }

@@ -72,7 +72,8 @@ static syn_status order_by_count(const syn_episode_level *level, const uint32_t 
 }
 
 syn_status syn_episodes_order(const syn_episodes *episodes, const uint32_t *unit_rank,
-                              const uint32_t *interval_rank, uint32_t ***order)
+                              const uint32_t *interval_rank, const syn_watch *watch,
+                              uint32_t ***order)
 {
     uint32_t *parents = NULL;
     syn_status status = SYN_OK;
@@ -91,6 +92,8 @@ syn_status syn_episodes_order(const syn_episodes *episodes, const uint32_t *unit
         }
         free(parents);
         parents = by_name;
+        if (status == SYN_OK)
+            status = syn_poll(watch, "table", 0, 0);
     }
     free(parents);
     return status;

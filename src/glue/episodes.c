@@ -6,9 +6,9 @@
 #include "core/episodes.h"
 #include "core/episodes_engine.h"
 #include "core/episodes_occurrences.h"
-#include "core/episodes_order.h"
 #include "core/episodes_rows.h"
 #include "glue/episodes_gpu.h"
+#include "glue/episodes_table.h"
 #include "glue/recording.h"
 #include "glue/watch.h"
 
@@ -17,8 +17,7 @@
 typedef struct mining {
     syn_recording recording;
     syn_episodes episodes;
-    uint8_t **flag;       /* [levels][n] from syn_episodes_contained() */
-    uint32_t **order;     /* [levels][n] from syn_episodes_order() */
+    glue_rows rows;
     syn_occurrences occurrences;
     glue_gpu_report gpu;
 } mining;
@@ -28,10 +27,7 @@ static void mining_free(SEXP pointer)
     mining *m = R_ExternalPtrAddr(pointer);
     if (!m)
         return;
-    for (size_t k = 0; m->flag && k < m->episodes.n_levels; k++)
-        free(m->flag[k]);
-    free(m->flag);
-    syn_episodes_order_free(&m->episodes, m->order);
+    glue_rows_free(&m->episodes, &m->rows);
     syn_episodes_free(&m->episodes);
     syn_occurrences_free(&m->occurrences);
     syn_recording_free(&m->recording);
@@ -53,90 +49,6 @@ static SEXP mining_new(mining **m)
 
 /* ---- mining ---- */
 
-static syn_status find_contained(mining *m)
-{
-    m->flag = calloc(m->episodes.n_levels + 1, sizeof *m->flag);
-    if (!m->flag)
-        return SYN_NO_MEMORY;
-    for (size_t k = 0; k < m->episodes.n_levels; k++) {
-        m->flag[k] = malloc(m->episodes.level[k].n + 1);
-        if (!m->flag[k])
-            return SYN_NO_MEMORY;
-        syn_episodes_contained(&m->episodes, k, m->flag[k]);
-    }
-    return SYN_OK;
-}
-
-/* Where the rows of the result come from and go to. */
-typedef struct table {
-    const mining *m;
-    uint8_t least;          /* flags from here on are left out */
-    size_t top;             /* most rows of one size */
-    SEXP labels;            /* names of the units */
-    SEXP low, high;         /* bounds of the intervals in seconds */
-    SEXP arrows;            /* " -(low,high]-> " of each interval */
-    uint32_t *unit, *interval;  /* scratch: the episode being written */
-    SEXP episode, size, count, units, lows, highs;  /* the columns */
-} table;
-
-static R_xlen_t count_rows(const table *t)
-{
-    R_xlen_t rows = 0;
-    for (size_t k = 0; k < t->m->episodes.n_levels; k++) {
-        size_t kept = 0;
-        for (size_t i = 0; i < t->m->episodes.level[k].n; i++)
-            kept += t->m->flag[k][i] < t->least;
-        rows += (R_xlen_t)(kept < t->top ? kept : t->top);
-    }
-    return rows;
-}
-
-static char *append(char *to, SEXP text)
-{
-    size_t length = strlen(CHAR(text));
-    memcpy(to, CHAR(text), length);
-    return to + length;
-}
-
-static SEXP row_name(const table *t, size_t edges)
-{
-    size_t length = strlen(CHAR(STRING_ELT(t->labels, t->unit[0])));
-    for (size_t k = 0; k < edges; k++)
-        length += strlen(CHAR(STRING_ELT(t->arrows, t->interval[k]))) +
-                  strlen(CHAR(STRING_ELT(t->labels, t->unit[k + 1])));
-    char *text = R_alloc(length + 1, 1);
-    char *to = append(text, STRING_ELT(t->labels, t->unit[0]));
-    for (size_t k = 0; k < edges; k++) {
-        to = append(to, STRING_ELT(t->arrows, t->interval[k]));
-        to = append(to, STRING_ELT(t->labels, t->unit[k + 1]));
-    }
-    return Rf_mkCharLenCE(text, (int)length, CE_UTF8);
-}
-
-static SEXP row_bounds(const table *t, SEXP bound, size_t edges)
-{
-    SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)edges);
-    for (size_t k = 0; k < edges; k++)
-        REAL(out)[k] = REAL(bound)[t->interval[k]];
-    return out;
-}
-
-static void write_row(table *t, R_xlen_t row, size_t level, uint32_t node)
-{
-    const void *top = vmaxget();
-    syn_episode_spell(&t->m->episodes, level, node, t->unit, t->interval);
-    SET_STRING_ELT(t->episode, row, row_name(t, level));
-    vmaxset(top);
-    INTEGER(t->size)[row] = (int)level + 1;
-    INTEGER(t->count)[row] = (int)t->m->episodes.level[level].count[node];
-    SEXP units = Rf_allocVector(STRSXP, (R_xlen_t)level + 1);
-    SET_VECTOR_ELT(t->units, row, units);
-    for (size_t k = 0; k <= level; k++)
-        SET_STRING_ELT(units, (R_xlen_t)k, STRING_ELT(t->labels, t->unit[k]));
-    SET_VECTOR_ELT(t->lows, row, row_bounds(t, t->low, level));
-    SET_VECTOR_ELT(t->highs, row, row_bounds(t, t->high, level));
-}
-
 static SEXP mined_levels(const mining *m)
 {
     const syn_episodes *e = &m->episodes;
@@ -154,52 +66,6 @@ static SEXP mined_levels(const mining *m)
     SET_VECTOR_ELT(out, 4, Rf_ScalarReal(m->gpu.seconds));
     UNPROTECT(1);
     return out;
-}
-
-enum { POLL_EVERY = 16384 };  /* rows: some 20 ms of work */
-
-/* Writes the rows of one level. The row after them; -1 when the watch asked to stop. */
-static R_xlen_t write_level(table *t, size_t k, R_xlen_t row, const syn_watch *watch)
-{
-    size_t left = t->top;
-    for (size_t i = 0; i < t->m->episodes.level[k].n && left > 0; i++) {
-        uint32_t node = t->m->order[k][i];
-        if (t->m->flag[k][node] >= t->least)
-            continue;
-        write_row(t, row++, k, node);
-        left--;
-        if (row % POLL_EVERY == 0 &&
-            syn_poll(watch, "table", (double)row, (double)XLENGTH(t->size)) != SYN_OK)
-            return -1;
-    }
-    return row;
-}
-
-/* R's NULL when the watch asked to stop. `spelling` and `options` as they come from R. */
-static SEXP mined_table(const mining *m, SEXP spelling, const double *options,
-                        const syn_watch *watch)
-{
-    const char *fields[] = {"episode", "size", "count",  "units",
-                            "low",     "high", "levels", ""};
-    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    table t = {.m = m, .least = (uint8_t)options[5], .top = (size_t)options[6],
-               .labels = VECTOR_ELT(spelling, 0), .low = VECTOR_ELT(spelling, 1),
-               .high = VECTOR_ELT(spelling, 2), .arrows = VECTOR_ELT(spelling, 3)};
-    R_xlen_t rows = count_rows(&t);
-    SET_VECTOR_ELT(out, 0, t.episode = Rf_allocVector(STRSXP, rows));
-    SET_VECTOR_ELT(out, 1, t.size = Rf_allocVector(INTSXP, rows));
-    SET_VECTOR_ELT(out, 2, t.count = Rf_allocVector(INTSXP, rows));
-    SET_VECTOR_ELT(out, 3, t.units = Rf_allocVector(VECSXP, rows));
-    SET_VECTOR_ELT(out, 4, t.lows = Rf_allocVector(VECSXP, rows));
-    SET_VECTOR_ELT(out, 5, t.highs = Rf_allocVector(VECSXP, rows));
-    SET_VECTOR_ELT(out, 6, mined_levels(m));
-    t.unit = (uint32_t *)R_alloc(m->episodes.n_levels + 1, sizeof *t.unit);
-    t.interval = (uint32_t *)R_alloc(m->episodes.n_levels + 1, sizeof *t.interval);
-    R_xlen_t row = 0;
-    for (size_t k = 0; k < m->episodes.n_levels && row >= 0; k++)
-        row = write_level(&t, k, row, watch);
-    UNPROTECT(1);
-    return row < 0 ? R_NilValue : out;
 }
 
 /* `bounds`: low and high in ticks; `spelling`: labels of the units, low and high in
@@ -229,18 +95,16 @@ SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options, SEXP
         status = glue_gpu_mine(gpu, &m->recording, &mine, &w.watch, &m->episodes,
                                &m->gpu);
     if (status == SYN_OK)
-        status = find_contained(m);
-    if (status == SYN_OK)
-        status = syn_episodes_order(&m->episodes,
-                                    (const uint32_t *)INTEGER(VECTOR_ELT(spelling, 4)),
-                                    (const uint32_t *)INTEGER(VECTOR_ELT(spelling, 5)),
-                                    &m->order);
+        status = glue_rows_find(&m->rows, &m->episodes, spelling, &w.watch);
     SEXP out = R_NilValue;
     if (status == SYN_OK) {
-        out = mined_table(m, spelling, o, &w.watch);
+        out = glue_episodes_table(&m->episodes, &m->rows, spelling, (uint8_t)o[5],
+                                  (size_t)o[6], &w.watch);
         status = out == R_NilValue ? SYN_INTERRUPTED : SYN_OK;
     }
     PROTECT(out);
+    if (status == SYN_OK)
+        SET_VECTOR_ELT(out, XLENGTH(out) - 1, mined_levels(m));
     glue_watch_stop(&w);
     if (status != SYN_OK)
         out = glue_status_because(status, NA_REAL,

@@ -1,0 +1,281 @@
+#include "glue/episodes_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/episodes_order.h"
+#include "glue/episode_names.h"
+
+/* ---- before the first row ---- */
+
+static syn_status find_contained(glue_rows *rows, const syn_episodes *episodes,
+                                 const syn_watch *watch)
+{
+    syn_status status = SYN_OK;
+    rows->flag = calloc(episodes->n_levels + 1, sizeof *rows->flag);
+    if (!rows->flag)
+        return SYN_NO_MEMORY;
+    for (size_t k = 0; k < episodes->n_levels && status == SYN_OK; k++) {
+        rows->flag[k] = malloc(episodes->level[k].n + 1);
+        if (!rows->flag[k])
+            return SYN_NO_MEMORY;
+        syn_episodes_contained(episodes, k, rows->flag[k]);
+        status = syn_poll(watch, "table", 0, 0);
+    }
+    return status;
+}
+
+enum { LABELS, LOW, HIGH, ARROWS, LABEL_RANKS, ARROW_RANKS };  /* of a spelling */
+
+syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
+                          const syn_watch *watch)
+{
+    SEXP labels = VECTOR_ELT(spelling, LABEL_RANKS);
+    SEXP arrows = VECTOR_ELT(spelling, ARROW_RANKS);
+    syn_status status = find_contained(out, episodes, watch);
+    if (status == SYN_OK)
+        status = syn_episodes_order(episodes, (const uint32_t *)INTEGER(labels),
+                                    (const uint32_t *)INTEGER(arrows), watch,
+                                    &out->order);
+    if (status == SYN_OK)
+        status = syn_number_sequences(episodes, SYN_UNITS, (uint32_t)XLENGTH(labels),
+                                      watch, &out->units);
+    if (status == SYN_OK)
+        status = syn_number_sequences(episodes, SYN_INTERVALS, (uint32_t)XLENGTH(arrows),
+                                      watch, &out->intervals);
+    return status;
+}
+
+void glue_rows_free(const syn_episodes *episodes, glue_rows *rows)
+{
+    for (size_t k = 0; rows->flag && k < episodes->n_levels; k++)
+        free(rows->flag[k]);
+    free(rows->flag);
+    syn_episodes_order_free(episodes, rows->order);
+    syn_sequences_free(episodes, &rows->units);
+    syn_sequences_free(episodes, &rows->intervals);
+}
+
+/* ---- the rows ---- */
+
+typedef struct table {
+    const syn_episodes *episodes;
+    const glue_rows *rows;
+    uint8_t least;
+    size_t top;
+    R_xlen_t n;             /* rows */
+    int *size, *count;      /* [n] columns */
+    int *units, *intervals; /* [n] the sequences of each row */
+    const syn_watch *watch;
+    double steps, total;    /* rows and vectors written */
+} table;
+
+enum { POLL_EVERY = 16384 };  /* rows: some 10 ms of work */
+
+/* Whether to stop after one more step. */
+static int stop_at(table *t, R_xlen_t row)
+{
+    t->steps++;
+    return row % POLL_EVERY == POLL_EVERY - 1 &&
+           syn_poll(t->watch, "table", t->steps, t->total) != SYN_OK;
+}
+
+static R_xlen_t count_rows(const table *t)
+{
+    R_xlen_t rows = 0;
+    for (size_t k = 0; k < t->episodes->n_levels; k++) {
+        size_t kept = 0;
+        for (size_t i = 0; i < t->episodes->level[k].n; i++)
+            kept += t->rows->flag[k][i] < t->least;
+        rows += (R_xlen_t)(kept < t->top ? kept : t->top);
+    }
+    return rows;
+}
+
+/* Writes the numbers of the rows of one level, from `row` on. The row after them; -1 to
+   stop. */
+static R_xlen_t write_level(table *t, size_t k, R_xlen_t row)
+{
+    const syn_episode_level *level = &t->episodes->level[k];
+    size_t left = t->top;
+    for (size_t i = 0; i < level->n && left > 0; i++) {
+        uint32_t node = t->rows->order[k][i];
+        if (t->rows->flag[k][node] >= t->least)
+            continue;
+        t->size[row] = (int)k + 1;
+        t->count[row] = (int)level->count[node];
+        t->units[row] = (int)t->rows->units.of[k][node];
+        t->intervals[row] = (int)t->rows->intervals.of[k][node];
+        left--;
+        if (stop_at(t, row++))
+            return -1;
+    }
+    return row;
+}
+
+static int write_numbers(table *t)
+{
+    R_xlen_t row = 0;
+    for (size_t k = 0; k < t->episodes->n_levels && row >= 0; k++)
+        row = write_level(t, k, row);
+    return row >= 0;
+}
+
+/* ---- columns whose elements many rows share ---- */
+
+static size_t length_of(const syn_sequences *sequences, uint32_t sequence)
+{
+    size_t length = 0;
+    for (; sequence; sequence = sequences->before[sequence])
+        length++;
+    return length;
+}
+
+/* The elements of `from`, text or numbers, that a sequence stands for. */
+static SEXP element_of(SEXP from, const syn_sequences *sequences, uint32_t sequence)
+{
+    R_xlen_t k = (R_xlen_t)length_of(sequences, sequence);
+    SEXP out = Rf_allocVector(TYPEOF(from), k);
+    for (; sequence; sequence = sequences->before[sequence]) {
+        R_xlen_t at = (R_xlen_t)sequences->last[sequence];
+        if (TYPEOF(from) == STRSXP)
+            SET_STRING_ELT(out, --k, STRING_ELT(from, at));
+        else
+            REAL(out)[--k] = REAL(from)[at];
+    }
+    return out;
+}
+
+/* A list column with a vector for each row: rows with the same sequence share one, which
+   R copies before it lets anybody change it. */
+typedef struct shared {
+    SEXP column, made;  /* the column; the vectors by sequence */
+    SEXP from;          /* what sequences are of: text or numbers */
+    const int *sequence_of;  /* [rows] */
+    const syn_sequences *sequences;
+} shared;
+
+enum { SHARED = 3 };  /* such columns: units, low and high */
+
+/* Makes the vectors of the sequences that rows have, in the order of the sequences: then
+   neighbours have their beginning in common. Whether it came to the end. */
+static int make_elements(table *t, const shared *column)
+{
+    size_t n = column->sequences->n;
+    const void *top = vmaxget();
+    char *used = R_alloc(n, 1);
+    memset(used, 0, n);
+    for (R_xlen_t row = 0; row < t->n; row++)
+        used[column->sequence_of[row]] = 1;
+    int done = 1;
+    for (uint32_t sequence = 0; sequence < n && done; sequence++) {
+        if (used[sequence])
+            SET_VECTOR_ELT(column->made, sequence,
+                           element_of(column->from, column->sequences, sequence));
+        done = !stop_at(t, sequence);
+    }
+    vmaxset(top);
+    return done;
+}
+
+#if defined(__GNUC__)
+#define FETCH(address) __builtin_prefetch(address, 1)
+#else
+#define FETCH(address) ((void)0)
+#endif
+
+enum { AHEAD = 16 };  /* rows: their vectors lie all over the memory */
+
+static int share_elements(table *t, const shared *column)
+{
+    for (R_xlen_t row = 0; row < t->n; row++) {
+        if (row + AHEAD < t->n)
+            FETCH(VECTOR_ELT(column->made, column->sequence_of[row + AHEAD]));
+        SET_VECTOR_ELT(column->column, row,
+                       VECTOR_ELT(column->made, column->sequence_of[row]));
+        if (stop_at(t, row))
+            return 0;
+    }
+    return 1;
+}
+
+/* A garbage collection costs little while there are few objects, and much once millions
+   of rows point to them: the rows are filled last, when nothing more is allocated. */
+static int write_shared(table *t, const shared column[SHARED])
+{
+    int done = 1;
+    for (int c = 0; c < SHARED && done; c++)
+        done = make_elements(t, &column[c]);
+    for (int c = 0; c < SHARED && done; c++)
+        done = share_elements(t, &column[c]);
+    return done;
+}
+
+/* ---- the table ---- */
+
+enum { ROW = 3 * 8 + 4 * 4, VECTOR = 8 + 128 };  /* bytes; a vector's are a guess */
+
+static R_xlen_t most_vectors(const table *t, const syn_sequences *sequences)
+{
+    return (R_xlen_t)sequences->n < t->n ? (R_xlen_t)sequences->n : t->n;
+}
+
+/* R's heap grows by a fifth at a time, with a full collection each time. Asking at once
+   for all that is to come makes it grow once; the memory is never touched, and the next
+   collection takes it back. */
+static void grow_heap(const table *t)
+{
+    Rf_allocVector(RAWSXP, ROW * t->n + VECTOR * most_vectors(t, &t->rows->units) +
+                               2 * VECTOR * most_vectors(t, &t->rows->intervals));
+}
+
+static SEXP new_column(SEXP out, int column, SEXPTYPE type, R_xlen_t n)
+{
+    SET_VECTOR_ELT(out, column, Rf_allocVector(type, n));
+    return VECTOR_ELT(out, column);
+}
+
+static void new_shared(const table *t, shared column[SHARED], SEXP out, SEXP made,
+                       SEXP spelling)
+{
+    for (int c = 0; c < SHARED; c++) {
+        column[c].sequence_of = c == 0 ? t->units : t->intervals;
+        column[c].sequences = c == 0 ? &t->rows->units : &t->rows->intervals;
+        column[c].from = VECTOR_ELT(spelling, LABELS + c);
+        column[c].column = new_column(out, 3 + c, VECSXP, t->n);
+        column[c].made = new_column(made, c, VECSXP, (R_xlen_t)column[c].sequences->n);
+    }
+}
+
+SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
+                         SEXP spelling, uint8_t least, size_t top,
+                         const syn_watch *watch)
+{
+    const char *fields[] = {"episode", "size", "count",  "units",
+                            "low",     "high", "levels", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SEXP made = PROTECT(Rf_allocVector(VECSXP, SHARED));
+    table t = {.episodes = episodes, .rows = rows, .least = least, .top = top,
+               .watch = watch};
+    shared column[SHARED];
+    t.n = count_rows(&t);
+    t.total = (1 + SHARED) * (double)t.n + (double)rows->units.n +
+              2 * (double)rows->intervals.n;
+    grow_heap(&t);
+    SEXP units = PROTECT(Rf_allocVector(INTSXP, t.n));
+    SEXP intervals = PROTECT(Rf_allocVector(INTSXP, t.n));
+    SEXP names = PROTECT(glue_episode_names(units, intervals, &rows->units,
+                                            &rows->intervals,
+                                            VECTOR_ELT(spelling, LABELS),
+                                            VECTOR_ELT(spelling, ARROWS)));
+    t.size = INTEGER(new_column(out, 1, INTSXP, t.n));
+    t.count = INTEGER(new_column(out, 2, INTSXP, t.n));
+    t.units = INTEGER(units);
+    t.intervals = INTEGER(intervals);
+    new_shared(&t, column, out, made, spelling);
+    int done = write_numbers(&t) && write_shared(&t, column);
+    if (done)
+        SET_VECTOR_ELT(out, 0, glue_episode_names_settled(names));
+    UNPROTECT(5);
+    return done ? out : R_NilValue;
+}

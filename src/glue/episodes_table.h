@@ -1,0 +1,31 @@
+/* What was mined as the columns of a data frame. */
+#ifndef SYN_GLUE_EPISODES_TABLE_H
+#define SYN_GLUE_EPISODES_TABLE_H
+
+#include "core/episodes.h"
+#include "core/episodes_sequences.h"
+#include "glue/glue.h"
+
+/* What has to be known of all episodes before the first row is written. */
+typedef struct glue_rows {
+    uint8_t **flag;    /* [levels][n] from syn_episodes_contained() */
+    uint32_t **order;  /* [levels][n] from syn_episodes_order() */
+    syn_sequences units, intervals;
+} glue_rows;
+
+/* `spelling` as R gives it: labels of the units, low and high of the intervals in
+   seconds, arrows, and the ranks of labels and of arrows from 0. Free `out`, which has to
+   be all zero before, with glue_rows_free(), also after an error. */
+syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
+                          const syn_watch *watch);
+
+void glue_rows_free(const syn_episodes *episodes, glue_rows *rows);
+
+/* A list with the columns episode, size, count, units, low and high and, last, an empty
+   place for `levels`. Episodes with a flag from `least` on are left out, and so are all
+   but `top` of a size. NULL of R when the watch asked to stop. */
+SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
+                         SEXP spelling, uint8_t least, size_t top,
+                         const syn_watch *watch);
+
+#endif

@@ -1,0 +1,163 @@
+# How the table holds its names and its units, low and high: names are spelt when asked
+# for, rows share vectors. None of this may be seen from R but in time and memory.
+
+spelt <- function(x) as.character(episode_text(x$units, x$low, x$high))
+
+delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
+
+# Some 15,000 rows: enough that subsets of most of them are not spelt at once.
+many <- local({
+  x <- withr::with_seed(1, simulate_sym26())
+  mine_episodes(x, 150, delays, threads = 2)
+})
+names_of_many <- spelt(many)
+
+# The same names as a vector that nobody has looked at yet.
+unseen <- function() many$episode[seq_len(nrow(many))]
+
+test_that("names are spelt from the units and delays of their rows", {
+  for (seed in 1:25) {
+    found <- mined_by(random_stream(seed, spikes = 60), 2, max_size = 4)
+    want <- spelt(found)
+    expect_identical(found$episode, want)
+    expect_identical(Encoding(found$episode), Encoding(want))
+    expect_identical(lengths(found$units), found$size)
+    expect_identical(lengths(found$low), found$size - 1L)
+    expect_identical(lengths(found$high), found$size - 1L)
+  }
+  expect_gt(nrow(many), 10000)
+  expect_identical(unseen(), names_of_many)
+})
+
+test_that("rows left out leave the others as they are", {
+  for (top in c(1, 5, 100)) {
+    some <- mine_episodes(attr(many, "recording"), 150, delays, threads = 2, top = top)
+    kept <- unlist(lapply(split(seq_len(nrow(many)), many$size), utils::head, top))
+    expect_identical(as.data.frame(some), as.data.frame(many[kept, ]))
+    expect_identical(some$episode, names_of_many[kept])
+  }
+  closed <- mine_episodes(attr(many, "recording"), 150, delays, threads = 2,
+                          target = "closed")
+  expect_identical(closed$episode, spelt(closed))
+})
+
+test_that("elements of names are got in any order, one by one and all at once", {
+  names <- unseen()
+  at <- c(9000, 1, 9000, nrow(many), 2)
+  for (i in at) expect_identical(names[[i]], names_of_many[[i]])
+  expect_identical(vapply(at, \(i) names[[i]], ""), names_of_many[at])
+  expect_identical(nchar(names), nchar(names_of_many))
+  expect_identical(names, names_of_many)
+  expect_error(names[[nrow(many) + 1]], "out of bounds")
+})
+
+test_that("subsets of names are those of a plain vector", {
+  n <- nrow(many)
+  some <- withr::with_seed(1, list(
+    few = c(5, 5, n), none = integer(), logical = c(TRUE, FALSE, NA),
+    negative = -(1:10), negative_many = -(1:(n - 3)), real = c(2.9, 7000.2),
+    beyond = c(n + 1, NA, 3, 1e12), all = seq_len(n), reversed = n:1,
+    shuffled = sample(n), drawn = sample(n, 2 * n, replace = TRUE),
+    many_beyond = c(NA, seq_len(n) + 5L), many_real = c(1e12, NA, as.numeric(n:1) + 0.5),
+    zeros = c(0, 1, 0, 2)
+  ))
+  for (kind in names(some)) {
+    expect_identical(unseen()[some[[kind]]], names_of_many[some[[kind]]], label = kind)
+    # Once more of a subset, and of names that have all been spelt.
+    part <- unseen()[n:1][some[[kind]]]
+    expect_identical(part, rev(names_of_many)[some[[kind]]], label = kind)
+    seen <- unseen()
+    order(seen, method = "radix")
+    expect_identical(seen[some[[kind]]], names_of_many[some[[kind]]], label = kind)
+  }
+  expect_identical(anyNA(unseen()[c(seq_len(n), n + 1)]), TRUE)
+  longer <- unseen()
+  length(longer) <- n + 2
+  expect_identical(longer, c(names_of_many, NA, NA))
+})
+
+test_that("R's functions see plain names", {
+  plain <- names_of_many
+  expect_true(identical(unseen(), plain))
+  expect_identical(order(unseen(), method = "radix"), order(plain, method = "radix"))
+  expect_identical(sort(unseen(), method = "radix"), sort(plain, method = "radix"))
+  expect_identical(rev(unseen()), rev(plain))
+  expect_identical(match(plain[c(7, 12000)], unseen()), c(7L, 12000L))
+  expect_identical(match(unseen(), rev(plain)), nrow(many):1)
+  expect_true(all(unseen() == plain))
+  expect_identical(anyDuplicated(unseen()), 0L)
+  expect_identical(unique(unseen()[c(seq_len(nrow(many)), 1:9)]), plain)
+  expect_identical(paste0("<", unseen(), ">"), paste0("<", plain, ">"))
+  expect_identical(grepl("-(0,0.005]-> A", unseen(), fixed = TRUE),
+                   grepl("-(0,0.005]-> A", plain, fixed = TRUE))
+  expect_identical(c(unseen(), "last"), c(plain, "last"))
+  expect_identical(levels(factor(unseen(), plain)), plain)
+  expect_identical(toupper(unseen()), toupper(plain))
+  expect_output(str(unseen()), "chr")
+})
+
+test_that("what is saved is plain, and comes back the same", {
+  for (version in 2:3) {
+    expect_identical(serialize(unseen(), NULL, version = version),
+                     serialize(names_of_many, NULL, version = version))
+  }
+  found <- many[nrow(many):1, ]
+  file <- withr::local_tempfile()
+  saveRDS(found, file, compress = FALSE)
+  expect_identical(readRDS(file), found)
+  expect_identical(readRDS(file)$episode, rev(names_of_many))
+})
+
+test_that("names that are changed change nothing else", {
+  names <- unseen()
+  names[[3]] <- "other"
+  names[9000] <- NA
+  names[9001] <- ""
+  want <- replace(replace(replace(names_of_many, 3, "other"), 9000, NA), 9001, "")
+  expect_identical(names, want)
+  expect_identical(names[nrow(many):1], rev(want))
+  found <- many
+  found$episode[[5]] <- "fifth"
+  expect_identical(found$episode, replace(names_of_many, 5, "fifth"))
+  names(names) <- seq_along(names)
+  expect_identical(names[["9002"]], names_of_many[[9002]])
+  expect_identical(many$episode, names_of_many)
+})
+
+test_that("rows share their vectors until one of them is changed", {
+  for (column in c("units", "low", "high")) {
+    address <- vapply(many[[column]], rlang::obj_address, "")
+    value <- vapply(many[[column]], paste, "", collapse = "\r")
+    expect_identical(match(address, address), match(value, value))
+  }
+  twin <- which(duplicated(many$units) & duplicated(many$low))[[1]]
+  deep <- unserialize(serialize(as.data.frame(many), NULL))
+  changed <- many
+  changed$units[[twin]][[1]] <- "other"
+  changed$low[[twin]][[1]] <- -1
+  changed$high[[twin]] <- changed$high[[twin]] + 1
+  for (column in c("units", "low", "high")) {
+    expect_false(identical(changed[[column]][[twin]], deep[[column]][[twin]]))
+    expect_identical(changed[[column]][-twin], deep[[column]][-twin])
+  }
+  lapply(many$units, function(units) {
+    units[[1]] <- "other"
+    units
+  })
+  part <- many[c(twin, twin), ]
+  part$units[[1]][[1]] <- "other"
+  expect_identical(part$units[[2]], deep$units[[twin]])
+  expect_identical(as.data.frame(many), deep)
+})
+
+test_that("the screen shows the longest and most frequent of a large table", {
+  o <- order(-many$size, -many$count, method = "radix")
+  for (n in c(0, 1, 10, 500, nrow(many), Inf)) {
+    expect_identical(longest_rows(many$size, many$count, n), utils::head(o, n))
+  }
+  expect_identical(longest_rows(c(2L, NA, 1L), c(5L, NA, 6L), 10), c(1L, 3L, 2L))
+  expect_output(print(many), substr(names_of_many[[o[[1]]]], 1, 40), fixed = TRUE)
+  by_size <- summary(many)$by_size
+  expect_identical(by_size$episodes, as.vector(table(many$size)))
+  expect_identical(by_size$median, as.vector(tapply(many$count, many$size, stats::median)))
+})
