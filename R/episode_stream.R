@@ -446,9 +446,9 @@ print.episode_stream <- function(x, ..., n = 6L) {
   cat(stream_title(x), sep = "\n")
   if (x$updates == 0) return(invisible(x))
   cat(pace_text(x$recorded / x$seconds), "\n", sep = "")
-  rows <- utils::head(strongest_rows(x$episodes), n)
+  rows <- distinct_rows(x$episodes$units, strongest_rows(x$episodes), n)
   if (length(rows)) {
-    cat("\nStrongest episodes (by spikes they account for)\n")
+    cat("\nStrongest episodes that differ (by the spikes they account for)\n")
     print_left(data.frame(size = x$episodes$size[rows], count = x$episodes$count[rows],
                           episode = short_names(x$episodes, rows)))
   }

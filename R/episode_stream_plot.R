@@ -13,8 +13,10 @@
 #' shares more than half of its units with stronger ones is passed over), and are followed
 #' from there on: at most five times `follow` episodes, of which the one whose best
 #' count lies longest back gives way. The picture shows those that were strongest at
-#' any update, again only such that differ. A line begins when its episode is picked,
-#' and is interrupted where it is not in the table.
+#' any update, again passing over what a stronger one stands for: one that holds more than
+#' half of its units, in the table at least at every other update that it is in itself. A
+#' line begins when its episode is picked, and is interrupted where it is not in the
+#' table, that is, as a rule, below `min_count`, the dashed line.
 #'
 #' @param object,x An [episode_stream()] that has been updated.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
@@ -45,9 +47,7 @@ autoplot.episode_stream <- function(object, ..., episodes = 6) {
               if (object$updates == 0) "one without an update" else "one without any",
               if (followed$most == 0) "Set it up with `follow` above 0.")
   }
-  peak <- apply(followed$counts, 2L, max, na.rm = TRUE) * followed$size
-  rows <- order(-peak, method = "radix")
-  shown <- distinct_rows(followed$units, rows[peak[rows] > 0], episodes)
+  shown <- lines_to_draw(followed, episodes)
   names <- chain_names(list(units = followed$units[shown], count = NA))
   end <- object$history$end
   lines <- data.frame(
@@ -57,21 +57,53 @@ autoplot.episode_stream <- function(object, ..., episodes = 6) {
   )
   lines$count[lines$count == 0L] <- NA
   # The order of the legend is that of the lines where they end.
-  final <- vapply(split(lines$count, lines$episode), \(v) v[[length(v)]], 0L)
-  lines$episode <- factor(lines$episode, names[order(-final, na.last = TRUE)])
+  final <- followed$counts[length(end), shown]
+  lines$episode <- factor(lines$episode, names[order(-final, method = "radix")])
   colours <- rlang::set_names(syn_palette(length(names)), names)
 
   ggplot2::ggplot(lines, ggplot2::aes(x = .data$end, y = .data$count,
                                       colour = .data$episode)) +
+    stream_threshold(object$arguments$min_count, end[[1L]]) +
     ggplot2::geom_line(linewidth = 0.8, na.rm = TRUE) +
     # Where there are gaps, a line may be a single point.
     ggplot2::geom_point(size = if (length(end) <= 60L) 1.4 else 0.5, na.rm = TRUE) +
     ggplot2::scale_colour_manual(name = NULL, values = colours) +
     ggplot2::scale_x_continuous(name = "End of the window (s)") +
-    ggplot2::scale_y_continuous(name = "Count in the window",
-                                limits = c(0, NA),
-                                expand = ggplot2::expansion(mult = c(0, 0.05))) +
+    ggplot2::scale_y_continuous(
+      name = "Count in the window", limits = c(0, NA),
+      expand = ggplot2::expansion(mult = c(0, 0.05))
+    ) +
     theme_synfire()
+}
+
+#' Columns of the followed counts: the strongest, each for what stronger ones do not show
+#' @noRd
+lines_to_draw <- function(followed, n) {
+  there <- !is.na(followed$counts) & followed$counts > 0L
+  peak <- apply(followed$counts, 2L, max, na.rm = TRUE) * followed$size
+  rows <- order(-peak, method = "radix")
+  drawn <- integer()
+  for (row in rows[peak[rows] > 0]) {
+    if (length(drawn) == n) break
+    own <- unique(followed$units[[row]])
+    alike <- drawn[vapply(followed$units[drawn], \(u) mean(own %in% u) > 0.5, NA)]
+    shown <- rowSums(there[, alike, drop = FALSE]) > 0
+    if (mean(shown[there[, row]]) >= 0.5) next
+    drawn <- c(drawn, row)
+  }
+  drawn
+}
+
+#' The count below which episodes are not in the table; with `min_support` there is no one
+#' @noRd
+stream_threshold <- function(min_count, from) {
+  if (is.null(min_count)) return(NULL)
+  list(
+    ggplot2::geom_hline(yintercept = min_count, colour = syn_muted, linetype = "dashed",
+                        linewidth = 0.4),
+    ggplot2::annotate("text", x = from, y = min_count, label = "min_count", hjust = 0,
+                      vjust = 1.5, size = 3, colour = syn_muted)
+  )
 }
 
 #' @rdname autoplot.episode_stream
