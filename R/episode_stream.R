@@ -199,7 +199,7 @@ check_mining_names <- function(arguments, call = rlang::caller_env()) {
   taken <- setdiff(names(formals(mine_episodes)), c("x", "min_count", "intervals"))
   given <- names(arguments) %||% rep("", length(arguments))
   must <- "further arguments of `mine_episodes()`, each once and by name"
-  hint <- paste0("There are ", toString(taken), ".")
+  hint <- paste0("These are ", toString(taken), ".")
   other <- setdiff(given, taken)
   if (length(other)) {
     abort_arg("...", must, if (other[[1L]] == "") "without a name for some" else {
@@ -268,6 +268,7 @@ block_trains <- function(new_spikes, resolution, silent_at, call) {
     x <- tryCatch(
       as_spike_trains(new_spikes, resolution = resolution, start = at, end = at),
       synfire_error_argument = function(condition) {
+        condition["call"] <- list(NULL)   # a name from in here would say nothing
         cli::cli_abort("{.arg new_spikes} must be spikes that {.fn as_spike_trains} takes.",
                        class = c("synfire_error_argument", "synfire_error"),
                        parent = condition, call = call)
@@ -434,7 +435,13 @@ format.episode_stream <- function(x, ...) {
 }
 
 stream_title <- function(x) {
-  c(paste("<episode_stream>", format(x)), episodes_title(x$episodes)[[2L]])
+  least <- x$arguments$min_count
+  c(paste("<episode_stream>", format(x)),
+    paste0(episodes_title(x$episodes)[[2L]], if (is.null(least)) {
+      sprintf(", support of at least %s", exact(x$arguments$min_support))
+    } else {
+      sprintf(", at least %s occurrences each", commas(least))
+    }))
 }
 
 #' @rdname episode_stream
