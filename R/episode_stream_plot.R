@@ -127,9 +127,9 @@ follow_nothing <- function(most) {
 follow_on <- function(followed, episodes, keep) {
   chosen <- if (followed$most > 0) {
     # Variants of few chains may fill a long way from the top; a look at these is enough.
+    some <- 20 * followed$most
     distinct_rows(.subset2(episodes, "units"),
-                  utils::head(strongest_rows(episodes, 20 * followed$most), 20 * followed$most),
-                  followed$most)
+                  utils::head(strongest_rows(episodes, some), some), followed$most)
   }
   chosen <- chosen[!.subset2(episodes, "episode")[chosen] %in% followed$episode]
   for (column in c("episode", "size", "units")) {
