@@ -137,6 +137,12 @@ best_episodes <- function(x, n) {
   size <- .subset2(x, "size")
   rows <- order(-size, -.subset2(x, "count"), .subset2(x, "episode"), method = "radix")
   rows <- rows[size[rows] >= 2L]
+  distinct_rows(units, rows, n)
+}
+
+#' The first `n` of rows, passing over those that share most units with earlier ones
+#' @noRd
+distinct_rows <- function(units, rows, n) {
   best <- integer()
   taken <- character()
   for (row in rows) {

@@ -1,5 +1,5 @@
-/* Counting: a warp takes a task, an item or a time segment of one, and counts every symbol
-   that may follow in one pass over the node's list. */
+/* Counting: a warp takes a task, an item or a time segment of one, and counts every
+   symbol that may follow in one pass over the node's list. */
 #ifndef SYN_GPU_EPISODES_COUNT_CUH
 #define SYN_GPU_EPISODES_COUNT_CUH
 
@@ -55,8 +55,8 @@ template <int K> struct tally {
             busy[j] = hits[j] = 0;
     }
 
-    /* An end with its start and event, after which symbol j comes at `distance`. Spelt out
-       because this is the innermost step, and nothing shorter is made of plain C. */
+    /* An end with its start and event, after which symbol j comes at `distance`. Spelt
+       out because this is the innermost step, and nothing shorter is made of plain C. */
     __device__ __forceinline__ void pass(int j, uint32_t start, uint32_t event,
                                          uint32_t distance)
     {

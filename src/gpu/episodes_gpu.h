@@ -28,9 +28,9 @@ typedef struct syn_gpu_mining {
    `out` with syn_episodes_free(), also after an error.
 
    options->engine and options->threads are not looked at; options->max_memory limits the
-   episodes in host memory and, apart from them, what each device holds: lists of ends that
-   do not fit are made part by part when they are needed. out->peak_memory is that of the
-   first device.
+   episodes in host memory and, apart from them, what each device holds: lists of ends
+   that do not fit are made part by part when they are needed. out->peak_memory is that of
+   the first device.
 
    SYN_NO_DEVICE: no such device, or it failed. SYN_NO_MEMORY: the host or a device has
    none left. SYN_TOO_LARGE: more than SYN_GPU_UNITS frequent units or SYN_GPU_MOST

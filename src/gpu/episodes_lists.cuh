@@ -29,8 +29,8 @@ struct tally_of_candidates {
 };
 
 /* Nothing follows a new node yet. */
-__device__ inline void clear_node(const level_view &level, uint32_t node, uint32_t columns,
-                                  int width)
+__device__ inline void clear_node(const level_view &level, uint32_t node,
+                                  uint32_t columns, int width)
 {
     for (uint32_t i = node * columns; i < (node + 1) * columns; i++) {
         level.children[i] = 0;

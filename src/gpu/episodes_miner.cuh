@@ -30,8 +30,8 @@ constexpr size_t LONG_LIST = 8192;  /* ends from which on a block takes a list a
 
 constexpr size_t STAGING = (size_t) 1 << 20;  /* page-locked words for results */
 
-/* A list is counted along by several warps when it is longer than the work would be if all
-   were equal, but not when it is shorter than LEAST ends. */
+/* A list is counted along by several warps when it is longer than the work would be if
+   all were equal, but not when it is shorter than LEAST_SEGMENT ends. */
 constexpr size_t LEAST_SEGMENT = 256, MOST_SEGMENT = 4096, SEGMENTS = 1 << 15;
 
 /* Ends of a level's lists that there is room for from the beginning, at the most. */
@@ -71,8 +71,8 @@ template <class T> class miner {
     double polled_ = 0;
     uint64_t own_ = 0;               /* candidates counted here */
 
-    /* The lists of all nodes of level `resident_` are in memory; where those of the levels
-       behind it do not fit, they are made part by part whenever they are needed. */
+    /* The lists of all nodes of level `resident_` are in memory; where those of the
+       levels behind it do not fit, they are made part by part when they are needed. */
     size_t resident_ = 1;
     size_t dealt_ = 0;  /* the level whose lists are dealt out, 0 before there is one */
 

@@ -69,8 +69,8 @@ template <class T> void miner<T>::start_count(size_t size)
         number(size);
 }
 
-/* The level below `size`, with what is found of its items elsewhere where the devices will
-   exchange it: the level itself is to hold what all of them found. */
+/* The level below `size`, with what is found of its items put elsewhere where the devices
+   will exchange it: the level itself is to hold what all of them found. */
 template <class T> level_view miner<T>::findings(size_t size)
 {
     level_view here = view(size - 1);

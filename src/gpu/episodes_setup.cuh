@@ -105,7 +105,8 @@ template <class T> void miner<T>::upload()
     free_bytes = std::min(free_bytes, options_->max_memory) / 8;
     size_t ends = std::max(std::min(512 * n, MANY_ENDS), 24 * n);
     ends = std::max(std::min(ends, free_bytes / (2 * sizeof(uint2))), n);
-    size_t nodes = std::min(ends / 64 + 1024, free_bytes / (12 * node * sizeof(uint32_t)));
+    size_t nodes = free_bytes / (12 * node * sizeof(uint32_t));
+    nodes = std::min(nodes, ends / 64 + 1024);
     make_room(std::max(nodes, symbols_), ends);
     upload_root();
     upload_units();

@@ -17,8 +17,8 @@ enum { DEVICES = SYN_GPU_MOST, SLOT_BITS = 28 };
 
 constexpr uint32_t ELSEWHERE = 0xffffffffu;  /* the length of another device's list */
 
-/* Which lists of a level this device makes. Hashed, so that siblings, whose work is alike,
-   are spread evenly. */
+/* Which lists of a level this device makes. Hashed, so that siblings, whose work is
+   alike, are spread evenly. */
 struct sharing {
     uint32_t device, devices;
     bool deal;  /* whether this is the level that is dealt out */
@@ -31,7 +31,8 @@ struct sharing {
     }
 };
 
-/* What a device found of a level's items, side by side: masks, numbers of children, slots. */
+/* What a device found of a level's items: masks, numbers of children, slots, side by
+   side. */
 struct merge_job {
     level_view here;
     uint32_t items, devices;

@@ -1,5 +1,5 @@
-/* What the host threads of one mining share, a thread a device: where they meet, what they
-   show each other, and the first of their errors. */
+/* What the host threads of one mining share, a thread a device: where they meet, what
+   they show each other, and the first of their errors. */
 #ifndef SYN_GPU_EPISODES_TEAM_CUH
 #define SYN_GPU_EPISODES_TEAM_CUH
 
@@ -22,8 +22,8 @@ class team {
     std::mutex lock_;
     std::exception_ptr first_;
 public:
-    /* What a member found in a level. The others read it after they have met, while it may
-       already be showing the next: there are two, by turns. */
+    /* What a member found in a level. The others read it after they have met, while it
+       may already be showing the next: there are two, by turns. */
     struct findings {
         const uint32_t *words, *counts;  /* on the device */
         uint32_t found;

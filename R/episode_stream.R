@@ -1,0 +1,416 @@
+# Mining while the experiment runs: a window that slides over a growing recording.
+
+#' Mine a recording while it grows
+#'
+#' `episode_stream()` sets up a stream, and `update()` hands it what was recorded since.
+#' After each update the stream holds the frequent episodes of the last `window` seconds,
+#' with their exact counts, and what rose and fell since the update before. Of the
+#' recording it keeps these last seconds and nothing else.
+#'
+#' # A stream is a value
+#' `update()` gives a new stream and leaves the old one as it is: write
+#' `s <- update(s, block)`. So an update that ends in an error or in Ctrl-C costs
+#' nothing: `s` is still the stream before it, and the same block can be given again.
+#'
+#' # The window
+#' The window is `(now - window, now]`: whole ticks, the early bound exclusive. The table is
+#' the one [mine_episodes()] gives for its spikes, to the last digit; an occurrence counts
+#' when all of it lies in the window. A recording that is younger than `window` is mined
+#' from its beginning. Of a block longer than the window the last `window` seconds are
+#' mined; cut it into shorter ones to have it mined from end to end. Silence moves the
+#' window as well: say how far the recording has come by `now`.
+#'
+#' # Order, overlaps and late spikes
+#' Blocks are expected in the order of time. They may overlap: a spike that was
+#' given before (same unit, same tick) counts once. A spike may also come late, as long
+#' as the window still reaches back to it; it is put in its place and the window mined with
+#' it. A late spike that the window no longer reaches is an error, since it was missing
+#' from results given before. New units may appear at any time; they go behind those
+#' known so far in the order of the levels.
+#'
+#' # Speed
+#' An update without a spike that came or left gives the table there was. Otherwise the
+#' window is mined anew. A count can change only where an episode begins with a unit of a
+#' spike that left or ends with a unit of one that came; but in a bursting culture these
+#' are 95 percent of the episodes with blocks of 1 s, and with blocks of 0.1 s still 92
+#' percent within bursts, which is where time is short. `vignette("episodes")` has the
+#' numbers. How often to update is free: the table does not depend on how a recording is
+#' cut into blocks.
+#'
+#' @param intervals,min_count As in [mine_episodes()]; `min_support` may be given in place of
+#'   `min_count`, and counts against the spikes of each window.
+#' @param window Length of the window, in seconds: a whole number of ticks, above 0.
+#' @param ... For `episode_stream()` further arguments of [mine_episodes()], by name, such as
+#'   `max_size`, `target`, `device`, `threads` or `max_memory`. With `units` all other
+#'   units are left out as they come. For the methods not used; must be empty.
+#' @param resolution Length of a tick, in seconds. Spike trains that are handed to
+#'   `update()` must have the same.
+#' @param history Number of updates that `history` and the picture reach back.
+#' @param follow Number of episodes, from 0, that each update picks for the picture; see
+#'   [autoplot.episode_stream()].
+#' @param object,x A stream.
+#' @param new_spikes What was recorded since the last update: [spike_trains()] without
+#'   trials, or anything [as_spike_trains()] takes, such as a data frame with the columns
+#'   `time` (s) and `unit`; `NULL` for silence.
+#' @param now How far the recording has come, in seconds: a whole number of ticks, at
+#'   or after the last of `new_spikes` and what was reached before. By default the end
+#'   of the observation interval of `new_spikes`, which without one is its last spike.
+#'
+#' @return An object of class `episode_stream`, a list with the elements
+#'   \describe{
+#'     \item{episodes}{the `episodes` table of the window, as from [mine_episodes()]; its
+#'       attribute `recording` holds the spikes of the window}
+#'     \item{changes}{a data frame with a row for each episode whose count is another than
+#'       an update before: `episode`, `size`, `before`, `now`, `change` (`now - before`)
+#'       and `status`, a factor: `"risen"`, `"fallen"`, `"new"` in the table (`before` and
+#'       `change` are NA) or `"gone"` from it (`now` and `change` are NA). The largest
+#'       changes come first; of one that is new or gone the least change it can have made
+#'       counts}
+#'     \item{history}{a data frame with a row for each of the last `history` updates: `end`
+#'       of the window (s), `recorded` (seconds of recording that came with it, at most
+#'       `window`), `spikes` in the window, `episodes` found, how many were `risen`,
+#'       `fallen`, `new` and `gone`, and the `seconds` it took to compute}
+#'   }
+#'   `as.data.frame()` gives `episodes` as a plain data frame. `summary()` gives an object
+#'   of class `summary.episode_stream`, a list with `updates`, `recorded` and `seconds`
+#'   over all updates, `real_time_factor` (`recorded / seconds`: above 1 the stream keeps
+#'   up; NA before the first update), `slowest` (what `history` says of the slowest of all
+#'   updates), `device` and `title`. `format()` gives one string.
+#'
+#' @section Errors:
+#' Every error about an argument has the class `synfire_error_argument`: names that are no
+#' arguments of [mine_episodes()]; what [mine_episodes()] and [as_spike_trains()] refuse;
+#' another resolution; trials; time that runs backwards; spikes that are too late.
+#' Errors of the search are those of [mine_episodes()].
+#'
+#' @references
+#' Cao Y, Patnaik D, Ponce S, Archuleta J, Butler P, Feng W, Ramakrishnan N (2011).
+#' Parallel mining of neuronal spike streams on graphics processing units.
+#' *International Journal of Parallel Programming*, 40, 605-632.
+#' \doi{10.1007/s10766-011-0181-6}
+#'
+#' @seealso [autoplot.episode_stream()] for the counts over time, [mine_episodes()] for a
+#'   recording that is complete.
+#' @examples
+#' set.seed(1)
+#' x <- simulate_sym26(duration = 12)
+#' s <- episode_stream(c(0.005, 0.010), min_count = 40, window = 5, threads = 2)
+#' for (end in 1:12) {
+#'   block <- x[x$time > end - 1 & x$time <= end, c("time", "unit")]
+#'   s <- update(s, as.data.frame(block), now = end)
+#' }
+#' s
+#' head(s$changes)
+#' summary(s)$real_time_factor
+#' @export
+episode_stream <- function(intervals, min_count = NULL, window, ..., resolution = 1e-6,
+                           history = 1000, follow = 10) {
+  call <- match.call()
+  arguments <- list(...)
+  check_mining_names(arguments)
+  if (missing(window)) abort_arg("window", "the length of the window in seconds", "missing")
+  window <- check_number(window, above = 0)
+  resolution <- check_number(resolution, above = 0)
+  window_ticks <- seconds_to_ticks(window, resolution, "window")
+  if (window_ticks < 1) {
+    abort_arg("window", "at least one tick", paste(exact(window), "s"),
+              "Give it in seconds, or use a finer `resolution`.")
+  }
+  history <- check_count(history, max = 1e6)
+  follow <- check_count(follow, min = 0, max = 1000)
+  units <- stream_units(arguments$units)
+  if (!missing(intervals)) arguments$intervals <- intervals
+  arguments$min_count <- min_count
+  arguments$units <- NULL
+
+  nothing <- new_spike_trains(numeric(), factor(character(), units), 0, 0, resolution)
+  # What mining refuses is refused before the experiment begins.
+  episodes <- tryCatch(mine_window(nothing, arguments), rlang_error = function(condition) {
+    condition$call <- call
+    rlang::cnd_signal(condition)
+  })
+  structure(
+    list(
+      episodes = episodes, changes = episode_changes(episodes, episodes),
+      history = no_history(),
+      window = window_ticks, resolution = resolution, arguments = arguments,
+      only = !is.null(units), start = NULL, now = NULL,
+      updates = 0, recorded = 0, seconds = 0, slowest = NULL,
+      keep = history, followed = follow_nothing(follow), call = call
+    ),
+    class = "episode_stream"
+  )
+}
+
+#' @rdname episode_stream
+#' @importFrom stats update
+#' @export
+update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
+  rlang::check_dots_empty()
+  began <- wall_clock()
+  block <- read_block(object, new_spikes, now, rlang::current_env())
+  slid <- slide_window(object, block, rlang::current_env())
+  episodes <- object$episodes
+  if (slid$changed) {
+    episodes <- mine_window(slid$recording, object$arguments)
+  } else {
+    attr(episodes, "recording") <- slid$recording
+  }
+  changes <- episode_changes(object$episodes, episodes)
+
+  since <- if (is.null(object$now)) block$start else object$now
+  number <- table(changes$status)
+  object$followed <- follow_on(object$followed, episodes, object$keep)
+  row <- list(
+    end = ticks_to_seconds(block$now, object$resolution),
+    recorded = ticks_to_seconds(min(block$now - since, object$window), object$resolution),
+    spikes = nrow(slid$recording), episodes = nrow(episodes), risen = number[["risen"]],
+    fallen = number[["fallen"]], new = number[["new"]], gone = number[["gone"]],
+    seconds = max(wall_clock() - began, 1e-6)
+  )
+  object$episodes <- episodes
+  object$changes <- changes
+  object$history <- append_row(object$history, row, object$keep)
+  object$start <- min(object$start, block$start)
+  object$now <- block$now
+  object$updates <- object$updates + 1
+  object$recorded <- object$recorded + row$recorded
+  object$seconds <- object$seconds + row$seconds
+  if (is.null(object$slowest) || row$seconds > object$slowest$seconds) {
+    object$slowest <- append_row(no_history(), row, 1)
+  }
+  object
+}
+
+#' Mining with the arguments of a stream, without the spikes in the call that is kept
+#' @noRd
+mine_window <- function(recording, arguments) {
+  eval(rlang::call2("mine_episodes", x = quote(recording), !!!arguments))
+}
+
+#' Seconds, finer than `proc.time()` tells them
+#' @noRd
+wall_clock <- function() as.double(Sys.time())
+
+# ---- Arguments -----------------------------------------------------------------------
+
+check_mining_names <- function(arguments, call = rlang::caller_env()) {
+  if (length(arguments) == 0L) return(invisible())
+  taken <- setdiff(names(formals(mine_episodes)), c("x", "min_count", "intervals"))
+  given <- names(arguments) %||% rep("", length(arguments))
+  must <- "further arguments of `mine_episodes()`, each once and by name"
+  hint <- "They are listed in `?mine_episodes`."
+  other <- setdiff(given, taken)
+  if (length(other)) {
+    abort_arg("...", must, if (other[[1L]] == "") "without a name for some" else {
+      paste0("`", other[[1L]], "`, which is none")
+    }, hint, call = call)
+  }
+  if (anyDuplicated(given)) {
+    abort_arg("...", must, paste0("`", given[duplicated(given)][[1L]], "` twice"), call = call)
+  }
+}
+
+#' Units to mine, which need not have fired yet
+#' @noRd
+stream_units <- function(units, call = rlang::caller_env()) {
+  if (is.null(units)) return(NULL)
+  if (is.factor(units) || is.numeric(units)) units <- as.character(units)
+  if (!is.character(units) || length(units) == 0L || anyNA(units)) {
+    abort_arg("units", "names of units", describe(units), call = call)
+  }
+  unique(enc2utf8(units))
+}
+
+#' What an update brings, in ticks and unit codes of the stream
+#'
+#' @return List: `tick` and `code`, sorted; `units`, all levels there are now; `start` of
+#'   what was recorded and `now`, in ticks.
+#' @noRd
+read_block <- function(object, new_spikes, now, call) {
+  resolution <- object$resolution
+  reached <- object$now
+  if (!is.null(now)) {
+    now <- seconds_to_ticks(check_number(now, call = call), resolution, "now", call)
+  }
+  silent <- is.null(new_spikes) || !inherits(new_spikes, "spike_trains") &&
+    is.list(new_spikes) && length(unlist(new_spikes, use.names = FALSE)) == 0L
+  if (silent && is.null(now)) {
+    abort_arg("now", "given, in seconds, when there are no spikes", "NULL", call = call)
+  }
+  units <- levels(.subset2(attr(object$episodes, "recording"), "unit"))
+  if (is.null(new_spikes)) {
+    block <- list(tick = numeric(), code = integer(), units = units, start = now, now = now)
+  } else {
+    block <- block_of(block_trains(new_spikes, resolution, if (silent) now, call), units,
+                      object$only)
+  }
+  last <- max(block$tick, -Inf)
+  block$now <- if (is.null(now)) max(block$now, reached) else now
+  if (block$now < max(last, reached)) {
+    seconds <- exact(ticks_to_seconds(c(max(last, reached), block$now), resolution))
+    abort_arg("now", sprintf("at or after %s s, %s", seconds[[1L]],
+                             if (last >= max(reached, -Inf)) "the last of `new_spikes`" else {
+                               "which the stream has reached"
+                             }),
+              paste(seconds[[2L]], "s"), call = call)
+  }
+  block
+}
+
+#' New spikes as spike trains on the clock of the stream
+#' @noRd
+block_trains <- function(new_spikes, resolution, silent_at, call) {
+  if (inherits(new_spikes, "spike_trains")) {
+    x <- check_spike_trains(new_spikes, "new_spikes", call)
+  } else {
+    at <- if (!is.null(silent_at)) ticks_to_seconds(silent_at, resolution)
+    x <- tryCatch(
+      as_spike_trains(new_spikes, resolution = resolution, start = at, end = at),
+      synfire_error_argument = function(condition) {
+        condition["call"] <- list(NULL)   # a name from in here would say nothing
+        cli::cli_abort("{.arg new_spikes} must be spikes that {.fn as_spike_trains} takes.",
+                       class = c("synfire_error_argument", "synfire_error"),
+                       parent = condition, call = call)
+      }
+    )
+  }
+  if (attr(x, "resolution", exact = TRUE) != resolution) {
+    abort_arg("new_spikes", sprintf("on the clock of the stream, with ticks of %s s",
+                                    exact(resolution)),
+              sprintf("on one with ticks of %s s", exact(attr(x, "resolution", exact = TRUE))),
+              "Set up the stream with the `resolution` of the recording.", call = call)
+  }
+  if (!is.null(attr(x, "trials", exact = TRUE))) {
+    abort_arg("new_spikes", "without trials", "cut into trials",
+              "`as.data.frame()` leaves them out.", call = call)
+  }
+  x
+}
+
+block_of <- function(x, units, only) {
+  own <- levels(.subset2(x, "unit"))
+  if (!only) units <- c(units, setdiff(own, units))
+  tick <- train_ticks(x)
+  code <- match(own, units)[as.integer(.subset2(x, "unit"))]
+  bounds <- interval_ticks(x)
+  if (only) {
+    tick <- tick[!is.na(code)]
+    code <- code[!is.na(code)]
+  }
+  list(tick = tick, code = code, units = units, start = bounds[[1L]], now = bounds[[2L]])
+}
+
+# ---- The window ----------------------------------------------------------------------
+
+#' The window moved on to the end of a block
+#'
+#' Times are compared as they stand: one is made from its tick alone, and a later tick
+#' has a later time.
+#' @return List: the `recording` in the window; has it `changed`?
+#' @noRd
+slide_window <- function(object, block, call) {
+  resolution <- object$resolution
+  old <- attr(object$episodes, "recording", exact = TRUE)
+  time <- .subset2(old, "time")
+  code <- as.integer(.subset2(old, "unit"))
+  cut <- block$now - object$window
+  # As a rule all spikes of a block are later than those known. Otherwise those from the
+  # first of the block on are merged with it; the rest is never looked at.
+  first <- min(block$tick, block$now + 1)
+  at <- findInterval(ticks_to_seconds(c(cut, first - 1), resolution), time)
+  gone <- at[[1L]]
+  before <- at[[2L]]
+  tail <- if (before < length(time)) seq.int(before + 1L, length(time))
+  tail_tick <- round_to_ticks(time[tail], resolution)
+
+  new <- !complex(real = block$tick, imaginary = block$code) %in%
+    complex(real = tail_tick, imaginary = code[tail])
+  check_not_too_late(object, block$tick[new], cut, call)
+  new <- new & block$tick > cut
+  changed <- gone > 0L || any(new)
+  if (changed) {
+    body <- if (gone < before) seq.int(gone + 1L, before)
+    still <- tail_tick > cut
+    tick <- c(tail_tick[still], block$tick[new])
+    merged <- c(code[tail][still], block$code[new])
+    o <- order(tick, merged, method = "radix")
+    time <- c(time[body], ticks_to_seconds(tick[o], resolution))
+    code <- c(code[body], merged[o])
+  }
+  from <- max(cut, min(object$start, block$start))
+  bounds <- ticks_to_seconds(c(from, block$now), resolution)
+  list(
+    recording = structure(
+      list(time = time, unit = structure(code, levels = block$units, class = "factor")),
+      class = c("spike_trains", "data.frame"), row.names = .set_row_names(length(time)),
+      start = bounds[[1L]], end = bounds[[2L]], resolution = resolution
+    ),
+    changed = changed
+  )
+}
+
+check_not_too_late <- function(object, new_tick, cut, call) {
+  if (is.null(object$now)) return(invisible())
+  late <- new_tick[new_tick <= min(cut, object$now)]
+  if (length(late) == 0L) return(invisible())
+  seconds <- exact(ticks_to_seconds(c(cut, min(late), object$now), object$resolution))
+  abort_arg(
+    "new_spikes", sprintf("later than %s s, or spikes that the stream knows", seconds[[1L]]),
+    sprintf("not, for %s of its spikes, the first at %s s", commas(length(late)),
+            seconds[[2L]]),
+    sprintf(paste("The stream has reached %s s, and its window no longer reaches back to",
+                  "them: give blocks in order, or leave these spikes out."), seconds[[3L]]),
+    call = call
+  )
+}
+
+# ---- What an update leaves behind ----------------------------------------------------
+
+episode_status <- c("risen", "fallen", "new", "gone")
+
+#' Episodes whose counts differ between two tables
+#' @noRd
+episode_changes <- function(before, now) {
+  at <- match(now$episode, before$episode)
+  count <- before$count[at]
+  other <- which(is.na(at) | count != now$count)
+  left <- rep(TRUE, nrow(before))
+  left[at] <- FALSE
+  left <- which(left)
+  old <- c(count[other], before$count[left])
+  new <- c(now$count[other], rep(NA_integer_, length(left)))
+  change <- new - old
+  status <- 2L - (change > 0L)
+  status[is.na(old)] <- 3L
+  status[is.na(new)] <- 4L
+  # What is not in a table occurs less than min_count times.
+  least <- change
+  least[status == 3L] <- new[status == 3L] - attr(before, "min_count") + 1
+  least[status == 4L] <- old[status == 4L] - attr(now, "min_count") + 1
+  o <- order(-abs(least), method = "radix")
+  structure(
+    list(
+      episode = c(now$episode[other], before$episode[left])[o],
+      size = c(now$size[other], before$size[left])[o], before = old[o], now = new[o],
+      change = change[o],
+      status = structure(status[o], levels = episode_status, class = "factor")
+    ),
+    class = "data.frame", row.names = .set_row_names(length(o))
+  )
+}
+
+no_history <- function() {
+  data.frame(end = double(), recorded = double(), spikes = integer(), episodes = integer(),
+             risen = integer(), fallen = integer(), new = integer(), gone = integer(),
+             seconds = double())
+}
+
+#' A data frame with one row more, the last `most` of them
+#' @noRd
+append_row <- function(x, row, most) {
+  columns <- Map(\(old, one) last_of(c(old, one), most), unclass(x), row)
+  structure(columns, class = "data.frame", row.names = .set_row_names(length(columns[[1L]])))
+}
+
+last_of <- function(v, most) if (length(v) > most) v[-seq_len(length(v) - most)] else v

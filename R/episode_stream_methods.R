@@ -1,0 +1,93 @@
+# Printing and summing up a stream.
+
+#' @rdname episode_stream
+#' @param row.names,optional Not used.
+#' @export
+as.data.frame.episode_stream <- function(x, row.names = NULL, optional = FALSE, ...) {
+  as.data.frame(x$episodes)
+}
+
+#' @rdname episode_stream
+#' @export
+format.episode_stream <- function(x, ...) {
+  window <- paste(short(ticks_to_seconds(x$window, x$resolution)), "s")
+  if (is.null(x$now)) return(sprintf("window of %s, no spikes yet", window))
+  units <- levels(.subset2(attr(x$episodes, "recording", exact = TRUE), "unit"))
+  last <- x$history[nrow(x$history), ]
+  sprintf("window of %s up to %s s, %s spikes of %s units, %s episodes", window,
+          exact(last$end), commas(last$spikes), commas(length(units)), commas(last$episodes))
+}
+
+stream_title <- function(x) {
+  least <- x$arguments$min_count
+  c(paste("<episode_stream>", format(x)),
+    paste0(episodes_title(x$episodes)[[2L]], if (is.null(least)) {
+      sprintf(", support of at least %s", exact(x$arguments$min_support))
+    } else {
+      sprintf(", at least %s occurrences each", commas(least))
+    }))
+}
+
+#' @rdname episode_stream
+#' @param n Number of episodes and of changes to print.
+#' @export
+print.episode_stream <- function(x, ..., n = 6L) {
+  rlang::check_dots_empty()
+  n <- check_count(n, min = 0)
+  cat(stream_title(x), sep = "\n")
+  if (x$updates == 0) return(invisible(x))
+  cat(pace_text(x$recorded / x$seconds), "\n", sep = "")
+  rows <- distinct_rows(x$episodes$units, strongest_rows(x$episodes), n)
+  if (length(rows)) {
+    cat("\nStrongest episodes that differ (by the spikes they account for)\n")
+    print_left(data.frame(size = x$episodes$size[rows], count = x$episodes$count[rows],
+                          episode = short_names(x$episodes, rows)))
+  }
+  number <- table(x$changes$status)
+  cat("\nSince the update before: ",
+      paste(commas_each(as.vector(number)), names(number), collapse = ", "), "\n", sep = "")
+  shown <- utils::head(x$changes, n)
+  if (nrow(shown)) print_left(shown[c("status", "before", "now", "episode")])
+  invisible(x)
+}
+
+#' @rdname episode_stream
+#' @export
+summary.episode_stream <- function(object, ...) {
+  rlang::check_dots_empty()
+  structure(
+    list(
+      title = stream_title(object), updates = object$updates, recorded = object$recorded,
+      seconds = object$seconds,
+      real_time_factor = if (object$updates > 0) object$recorded / object$seconds else NA_real_,
+      slowest = object$slowest, device = attr(object$episodes, "device")
+    ),
+    class = "summary.episode_stream"
+  )
+}
+
+#' @export
+print.summary.episode_stream <- function(x, ...) {
+  cat(x$title, sep = "\n")
+  if (x$updates == 0) return(invisible(x))
+  cat(sprintf("\n%s update%s: %s s of recording, computed in %s s on the %s\n",
+              commas(x$updates), if (x$updates == 1) "" else "s", short(x$recorded),
+              short(signif(x$seconds, 3)), toupper(x$device)))
+  cat(pace_text(x$real_time_factor), "\n", sep = "")
+  slow <- x$slowest
+  cat(sprintf("slowest update: %s s for %s s of recording, %s spikes, %s episodes\n",
+              short(signif(slow$seconds, 3)), short(slow$recorded), commas(slow$spikes),
+              commas(slow$episodes)))
+  invisible(x)
+}
+
+#' How a stream keeps up, in words
+#' @noRd
+pace_text <- function(factor) {
+  if (factor > 1) {
+    return(sprintf("keeps up, %s times faster than the recording", short(signif(factor, 3))))
+  }
+  sprintf(paste("does not keep up: takes %s times as long as the recording; update less",
+                "often, raise `min_count` or shorten `window`"),
+          short(signif(1 / factor, 3)))
+}
