@@ -51,9 +51,9 @@ typedef struct syn_gpu_strategy_report {
    SYN_NO_DEVICE: no such device, or it failed. SYN_NO_MEMORY: host or device have none
    left; counting halves its batches first. SYN_TOO_LARGE: an episode of more than
    SYN_GPU_SIZES events, which is what the state machines hold. After such a status, here
-   and from out->count(), `reason`
-   (SYN_GPU_TEXT bytes, which live as long as the counter) holds one plain clause; it is
-   empty after SYN_OK and SYN_INTERRUPTED. After an error nothing is left open. */
+   and from out->count(), `reason` (SYN_GPU_TEXT bytes, which live as long as the counter)
+   holds one plain clause; it is empty after SYN_OK and SYN_INTERRUPTED. After an error
+   nothing is left open. */
 syn_status syn_gpu_counter_open(const syn_recording *recording,
                                 const syn_interval *intervals, uint32_t n_intervals,
                                 const syn_gpu_strategy_options *options,
