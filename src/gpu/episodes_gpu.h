@@ -18,7 +18,9 @@ typedef struct syn_gpu_mining {
     double seconds;  /* from the recording being on the devices to the episodes being in
                         host memory */
     double seconds_by_size[SYN_GPU_SIZES + 1];  /* from a level to the next; the last
-                                                   element also has what comes after it */
+                                                   element also has what comes after it;
+                                                   of several devices, the second what
+                                                   each prepares by itself */
     uint64_t candidates[SYN_GPU_MOST];          /* counted by each device */
 } syn_gpu_mining;
 

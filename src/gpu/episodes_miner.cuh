@@ -35,10 +35,11 @@ constexpr size_t STAGING = (size_t) 1 << 20;  /* page-locked words for results *
 constexpr size_t LEAST_SEGMENT = 256, MOST_SEGMENT = 4096, SEGMENTS = 1 << 15;
 
 /* Ends of a level's lists that there is room for from the beginning, at the most. */
-constexpr size_t MANY_ENDS = (size_t) 1 << 24;
+constexpr size_t MANY_ENDS = (size_t) 1 << 25;
 
-/* Nodes of a level for each device from which on their lists are dealt out. */
-constexpr size_t WORTH_DEALING = 1024;
+/* From so many nodes of a level for each device on, or fewer whose lists are long, the
+   lists are dealt out: many, because the work that follows from each is very different. */
+constexpr size_t MANY_NODES = 1024, SOME_NODES = 64, MUCH_WORK = (size_t) 1 << 21;
 
 inline double seconds_now()
 {
@@ -122,6 +123,7 @@ template <class T> class miner {
         return (size_t) view(size - 1).n * columns_.n * (width_ + 2);
     }
     level_view findings(size_t size);
+    void clear_findings(size_t size);
     void make_room(size_t nodes, size_t ends);
     bool grow_list(size_t size, size_t ends);
     void clear(array<uint32_t> &words, size_t n);

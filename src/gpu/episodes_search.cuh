@@ -76,14 +76,18 @@ template <class T> level_view miner<T>::findings(size_t size)
     level_view here = view(size - 1);
     if (!dealt_before(size))
         return here;
-    size_t items = (size_t) here.n * columns_.n, words = shared_words(size);
-    array<uint32_t> &found = found_[size % 2];
-    found.ensure(words);
-    check(cudaMemsetAsync(found.get(), 0, words * sizeof(uint32_t), stream_));
-    here.mask = found.get();
+    size_t items = (size_t) here.n * columns_.n;
+    here.mask = found_[size % 2].get();
     here.children = here.mask + items * width_;
     here.slot = here.children + items;
     return here;
+}
+
+/* Nothing is found yet; a part of the level at a time is counted. */
+template <class T> void miner<T>::clear_findings(size_t size)
+{
+    if (dealt_before(size))
+        clear(found_[size % 2], shared_words(size));
 }
 
 /* How many children of `size` are frequent. Counting is repeated when the lists before it
@@ -388,6 +392,11 @@ template <class T> void miner<T>::mine()
 {
     double begun = seconds_now();
     make_tables();
+    if (team_->size() > 1) {  /* to tell apart what is shared */
+        check(cudaStreamSynchronize(stream_));
+        seconds_by_size[1] = seconds_now() - begun;
+        begun = seconds_now();
+    }
     uint64_t candidates = (uint64_t) symbols_ * symbols_ * intervals_, own = 0;
     for (size_t s = 0; s < symbols_; s++)
         own += share(1).takes((uint32_t) s, 0) ? symbols_ * intervals_ : 0;
@@ -396,6 +405,7 @@ template <class T> void miner<T>::mine()
         if ((size_t) parents * columns_.n >= INT32_MAX)
             throw refusal(SYN_TOO_LARGE, "there are %u episodes of size %zu", parents,
                           size - 1);
+        clear_findings(size);
         if (resident_ == size - 1)
             start_count(size);
         if (size > 2)

@@ -24,7 +24,10 @@ miner<T>::miner(const syn_recording *recording, const syn_mine_options *options,
 /* From the first level on that has enough nodes the work is dealt out. */
 template <class T> void miner<T>::deal(size_t size, size_t nodes)
 {
-    if (dealt_ == 0 && team_->size() > 1 && nodes >= WORTH_DEALING * team_->size())
+    size_t share = nodes / team_->size();
+    size_t work = mean_list_ * share * columns_.n;
+    if (dealt_ == 0 && team_->size() > 1 &&
+        (share >= MANY_NODES || (share >= SOME_NODES && work >= MUCH_WORK)))
         dealt_ = size;
 }
 
@@ -103,7 +106,7 @@ template <class T> void miner<T>::upload()
     size_t free_bytes = 0, all_bytes = 0, node = 8 + columns_.n * (width_ + 3);
     check(cudaMemGetInfo(&free_bytes, &all_bytes));
     free_bytes = std::min(free_bytes, options_->max_memory) / 8;
-    size_t ends = std::max(std::min(512 * n, MANY_ENDS), 24 * n);
+    size_t ends = std::max(std::min(2048 * n, MANY_ENDS), 24 * n);
     ends = std::max(std::min(ends, free_bytes / (2 * sizeof(uint2))), n);
     size_t nodes = free_bytes / (12 * node * sizeof(uint32_t));
     nodes = std::min(nodes, ends / 64 + 1024);
