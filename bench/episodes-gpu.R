@@ -1,12 +1,21 @@
 # Episodes on a GPU: the whole R call and its part on the device, beside the CPU.
 #
-# Rscript bench/episodes-gpu.R        milliseconds, warm, medians of 50 calls (5 on the CPU)
-# SYNFIRE_DATA names the folder with the recordings; without it that row is left out.
+# Rscript bench/episodes-gpu.R        milliseconds, warm, medians of 50 calls (5 of the
+#                                     largest, and on the CPU)
+# SYNFIRE_DATA names the folder with the recordings; without it tc89 is left out.
+# bench/episodes-strategies.R has the published strategies, bench/stream.R the streams.
+#
+# The floor, for Sym26 at 150 on an H200: 4.1 million ends of lists, along which some 8
+# million are counted at ten warp instructions each (0.1 ms at 9e11 a second), and are made
+# in turn at forty for 32 (0.01 ms) out of 20 MB that stay in the L2; 13 sizes of six
+# launches that wait for each other (0.2 ms). What is above that is the latency of warps
+# that have a long list to themselves, and the host's answer between two sizes (15 us).
 
 library(synfire)
 
-if (nrow(synfire_sitrep(test_devices = FALSE)$devices) == 0L) {
-  message("no GPU here: ", synfire_sitrep(test_devices = FALSE)$cuda$reason)
+report <- synfire_sitrep(test_devices = FALSE)
+if (nrow(report$devices) == 0L) {
+  message("no GPU here: ", report$cuda$reason)
   quit(status = 0L)
 }
 
@@ -16,26 +25,29 @@ sym26 <- simulate_sym26()
 first <- system.time(mine_episodes(sym26, 150, delays, device = "gpu"))[["elapsed"]]
 message(sprintf("first call of the session: %.0f ms", 1000 * first))
 
-compare <- function(work, x, min_count, intervals, calls = 50) {
+compare <- function(work, x, min_count, intervals, calls = 50, cpu_calls = 5) {
   elapsed <- function(device) {
     system.time(found <<- mine_episodes(x, min_count, intervals, device = device,
                                         threads = 1))[["elapsed"]]
   }
   found <- NULL
-  part <- numeric(calls)
-  call <- numeric(calls)
-  for (i in seq_len(calls)) {
+  part <- call <- numeric(calls + 3)
+  for (i in seq_along(call)) {
     call[[i]] <- elapsed("gpu")
     part[[i]] <- attr(found, "device_elapsed")
   }
   gpu <- found
-  cpu <- replicate(5, elapsed("cpu"))
-  stopifnot(identical(as.data.frame(gpu), as.data.frame(found)))
-  levels <- attr(found, "levels")
+  levels <- attr(gpu, "levels")
+  cpu <- NA
+  if (cpu_calls > 0) {
+    cpu <- median(replicate(cpu_calls, elapsed("cpu")))
+    stopifnot(identical(as.data.frame(gpu), as.data.frame(found)))
+  }
   data.frame(
-    work = work, candidates = sum(levels$candidates[-1]), frequent = nrow(found),
-    device_ms = 1000 * median(part), call_ms = 1000 * median(call),
-    cpu_call_ms = 1000 * median(cpu)
+    work = work, spikes = nrow(x), candidates = sum(levels$candidates[-1]),
+    frequent = nrow(gpu), device_ms = 1000 * median(part[-(1:3)]),
+    call_ms = 1000 * median(call[-(1:3)]), cpu_call_ms = 1000 * cpu,
+    real_time = as.numeric(diff(range(x$time))) / median(part[-(1:3)])
   )
 }
 
@@ -50,10 +62,15 @@ if (nzchar(data) && dir.exists(file.path(data, "episodes"))) {
 }
 set.seed(1)
 culture <- simulate_culture()
+set.seed(2)
+array60 <- simulate_culture(duration = 1800, burst_rate = 0.42)
 rows <- c(rows, list(
   compare("culture, (5,15] ms, 5,500", culture, 5500, c(0.005, 0.015)),
   compare("culture, (5,15] ms, 0.30 %", culture, round(0.003 * nrow(culture)),
-          c(0.005, 0.015), 10)
+          c(0.005, 0.015), 10),
+  compare("60 channels in 30 min, 0.43 %", array60, round(0.0043 * nrow(array60)),
+          c(0.005, 0.015), 10),
+  compare("Sym26, 3 intervals, 40", sym26, 40, delays, 5, 0)
 ))
-options(width = 120)
+options(width = 130)
 print(do.call(rbind, rows), row.names = FALSE, digits = 3)

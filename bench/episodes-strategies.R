@@ -39,7 +39,7 @@ measure <- function(work, x, min_count, intervals, calls = 5) {
       floor_ms = if (engine == "ptpe") floor_ms(levels, nrow(x)) else NA
     )
   }
-  out <- do.call(rbind, lapply(c("window", "ptpe", "mtpe", "hybrid", "two-pass"), row))
+  out <- do.call(rbind, lapply(c("window", "ptpe", "mtpe", "hybrid", "two-pass", "occurrence"), row))
   out$to_window <- ifelse(is.na(out$kernels_ms), 1, out$kernels_ms / out$device_ms[[1L]])
   out
 }
