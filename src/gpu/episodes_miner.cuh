@@ -145,6 +145,7 @@ template <class T> class miner {
     void number(size_t size);
     void fill(size_t size, size_t n);
     void start_lists(size_t size, uint32_t begin, uint32_t end);
+    void start_level(size_t size, uint32_t found);
     void copy(const uint32_t *from, size_t n, uint32_t *to);
     void collect(size_t size);
     void report(size_t size, size_t found, uint64_t candidates);

@@ -388,6 +388,23 @@ void miner<T>::report(size_t size, size_t found, uint64_t candidates)
 
 /* ---- the whole ---- */
 
+/* Makes the level of `found` nodes, and their lists where all of them fit. */
+template <class T> void miner<T>::start_level(size_t size, uint32_t found)
+{
+    if (!numbers_at_once(size))
+        number(size);
+    fill(size, found);
+    if (size == options_->max_size || resident_ != size - 1)
+        return;
+    give_list(size);
+    /* Mostly lists get shorter: what is needed is there before it is. */
+    size_t ends = mean_list_ * found / (dealt_ ? team_->size() : 1);
+    if (ends > list(size).room())
+        grow_list(size, ends);
+    start_lists(size, 0, found);
+    resident_ = size;
+}
+
 template <class T> void miner<T>::mine()
 {
     double begun = seconds_now();
@@ -424,24 +441,15 @@ template <class T> void miner<T>::mine()
         double now = seconds_now();
         seconds_by_size[std::min<size_t>(size, SYN_GPU_SIZES)] += now - begun;
         begun = now;
+        /* The device first: the host's part takes place meanwhile. */
+        if (found > 0)
+            start_level(size, found);
         peak = std::max(peak, memory());
         report(size, found, candidates);
         if (found == 0)
             break;
-        if (!numbers_at_once(size))
-            number(size);
-        fill(size, found);
-        if (size == options_->max_size) {
+        if (size == options_->max_size)
             collect(size);
-        } else if (resident_ == size - 1) {
-            give_list(size);
-            /* Mostly lists get shorter: what is needed is there before it is. */
-            size_t ends = mean_list_ * found / (dealt_ ? team_->size() : 1);
-            if (ends > list(size).room())
-                grow_list(size, ends);
-            start_lists(size, 0, found);
-            resident_ = size;
-        }
     }
     check(cudaStreamSynchronize(stream_));
     meet(level_.size());  /* the others may still have been reading what this one found */
