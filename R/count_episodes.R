@@ -106,7 +106,7 @@ count_episodes <- function(x, episodes, threads = NULL, device = c("cpu", "gpu")
   }
   columns <- as.list(episodes)[episode_columns]
   columns$count <- count
-  columns$support <- count / max(1, sum(!is.na(events$trial)))
+  columns$support <- count / max(1, events$mined)
   new_episodes(columns, list(recording = x, engine = engine, device = device,
                              threads = threads, call = call))
 }

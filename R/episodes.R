@@ -155,7 +155,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   resolution <- attr(x, "resolution")
   intervals <- check_intervals(intervals, resolution)
   events <- mining_events(x)
-  min_count <- check_min_count(min_count, min_support, sum(!is.na(events$trial)))
+  min_count <- check_min_count(min_count, min_support, events$mined)
   max_size <- check_count(max_size, infinite = TRUE)
   target <- rlang::arg_match(target)
   if (!is.null(top)) top <- check_count(top)
@@ -189,7 +189,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
     "Raise `min_count`, lower `max_size`, or mine fewer `units`.", limit_of = "spikes"
   )
   columns <- mined[c("episode", "size", "count")]
-  columns$support <- mined$count / max(1, sum(!is.na(events$trial)))
+  columns$support <- mined$count / max(1, events$mined)
   columns <- c(columns, mined[c("units", "low", "high")])
   new_episodes(columns, list(
     recording = x, intervals = intervals$seconds, min_count = min_count,
@@ -242,11 +242,12 @@ announce_memory <- function(spikes, intervals, units, threads, max_memory) {
   )
 }
 
-#' The spikes as the C entries take them
+#' The spikes as the C entries take them, and how many of them are in trials
 #' @noRd
 mining_events <- function(x) {
-  list(tick = train_ticks(x), unit = as.integer(x$unit), trial = trial_of(x),
-       units = nlevels(x$unit))
+  trial <- if (!is.null(attr(x, "trials"))) trial_of(x)
+  list(tick = train_ticks(x), unit = as.integer(x$unit), trial = trial,
+       units = nlevels(x$unit), mined = if (is.null(trial)) nrow(x) else sum(!is.na(trial)))
 }
 
 # ---- Checks --------------------------------------------------------------------------

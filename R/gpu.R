@@ -130,7 +130,8 @@ seconds_text <- function(seconds) {
 #' its first unit, measured. None is longer than there are spikes.
 #' @noRd
 expected_seconds <- function(events, ticks, min_count, max_size, threads) {
-  n <- tabulate(events$unit[!is.na(events$trial)], events$units)
+  inside <- if (is.null(events$trial)) TRUE else !is.na(events$trial)
+  n <- tabulate(events$unit[inside], events$units)
   n <- n[n >= min_count]
   if (length(n) == 0L) return(0)
   duration <- max(1, diff(range(events$tick)))

@@ -17,10 +17,11 @@ syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
 {
     SEXP tick = VECTOR_ELT(events, 0);
     int *unit = from_zero(VECTOR_ELT(events, 1));
-    int *trial = from_zero(VECTOR_ELT(events, 2));
+    SEXP trials = VECTOR_ELT(events, 2);
+    int *trial = trials == R_NilValue ? NULL : from_zero(trials);
     uint32_t units = (uint32_t)Rf_asInteger(VECTOR_ELT(events, 3));
     syn_status status = SYN_NO_MEMORY;
-    if (unit && trial)
+    if (unit && (trial || trials == R_NilValue))
         status = syn_recording_make(out, (size_t)Rf_xlength(tick), REAL(tick), unit,
                                     trial, units, min_count, reach);
     free(unit);

@@ -34,8 +34,9 @@ constexpr size_t STAGING = (size_t) 1 << 20;  /* page-locked words for results *
    all were equal, but not when it is shorter than LEAST_SEGMENT ends. */
 constexpr size_t LEAST_SEGMENT = 256, MOST_SEGMENT = 4096, SEGMENTS = 1 << 15;
 
-/* Ends of a level's lists that there is room for from the beginning, at the most. */
-constexpr size_t MANY_ENDS = (size_t) 1 << 25;
+/* Room for nodes, and for the ends of their lists, that there is from the beginning, at
+   the most. */
+constexpr size_t MANY_NODES_AHEAD = (size_t) 1 << 17, MANY_ENDS = (size_t) 1 << 25;
 
 /* From so many nodes of a level for each device on, or fewer whose lists are long, the
    lists are dealt out: many, because the work that follows from each is very different. */

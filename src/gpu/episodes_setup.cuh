@@ -109,7 +109,7 @@ template <class T> void miner<T>::upload()
     size_t ends = std::max(std::min(2048 * n, MANY_ENDS), 24 * n);
     ends = std::max(std::min(ends, free_bytes / (2 * sizeof(uint2))), n);
     size_t nodes = free_bytes / (12 * node * sizeof(uint32_t));
-    nodes = std::min(nodes, ends / 64 + 1024);
+    nodes = std::min(nodes, std::min(ends / 64 + 1024, MANY_NODES_AHEAD));
     make_room(std::max(nodes, symbols_), ends);
     upload_root();
     upload_units();
