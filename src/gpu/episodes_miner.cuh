@@ -18,7 +18,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace gpu {
