@@ -8,7 +8,7 @@
 #include "core/recording.h"
 
 /* `events` is a list: tick (double, sorted), unit (integer codes from 1), trial (integer
-   from 1, NA outside all trials; NULL for a single one) and units (how many there are). */
+   from 1, NA outside all trials; NULL without any) and units (how many there are). */
 syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
                           int64_t reach);
 

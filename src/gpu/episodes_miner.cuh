@@ -43,7 +43,7 @@ constexpr size_t LEAST_SEGMENT = 256, MOST_SEGMENT = 4096, SEGMENTS = 1 << 15;
 constexpr size_t MANY_NODES_AHEAD = (size_t) 1 << 17, MANY_ENDS = (size_t) 1 << 25;
 
 /* From so many nodes of a level for each device on, or fewer whose lists are long, the
-   lists are dealt out: many, because the work that follows from each is very different. */
+   lists are dealt out: many, because very different work follows from each. */
 constexpr size_t MANY_NODES = 1024, SOME_NODES = 64, MUCH_WORK = (size_t) 1 << 21;
 
 inline double seconds_now()
