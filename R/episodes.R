@@ -124,7 +124,8 @@
 #'
 #' @seealso [count_episodes()] for given episodes, [episode_occurrences()] for where they
 #'   occur, [episode_lags()] for their delays, [autoplot.episodes()] for pictures,
-#'   `vignette("episodes")` and `vignette("definitions")`.
+#'   `vignette("episodes")`, `vignette("definitions")` and, for the engines on a GPU next
+#'   to each other, `vignette("gpu-strategies")`.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_sym26(duration = 10)
