@@ -7,12 +7,11 @@
 #include "gpu/episodes_search.cuh"
 #include "gpu/episodes_setup.cuh"
 #include "gpu/episodes_team.cuh"
-#include "gpu/synfire_gpu.h"
+#include "gpu/outcome.cuh"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <new>
 #include <thread>
 #include <vector>
 
@@ -48,18 +47,6 @@ void mine_units(request *work)
         level->count[i] = r->first[u + 1] - r->first[u];
     }
     std::memset(level->child, 0, (n + 1) * sizeof(uint32_t));
-}
-
-void check_devices(const int *devices, int n)
-{
-    int there = 0;
-    check(cudaGetDeviceCount(&there));
-    if (n > gpu::DEVICES)
-        throw refusal(SYN_TOO_LARGE, "%d devices are more than %d", n, gpu::DEVICES);
-    for (int i = 0; i < n; i++)
-        if (devices[i] < 0 || devices[i] >= there)
-            throw refusal(SYN_NO_DEVICE, "there is no device %d among %d", devices[i],
-                          there);
 }
 
 /* Where devices cannot reach each other's memory, copies go through the host's. */
@@ -129,11 +116,10 @@ void end_levels(syn_episodes *out)
 
 void mine_on(request *work, const int *devices, int n)
 {
-    if (syn_gpu_forked())
-        throw refusal(SYN_NO_DEVICE,
-                      "this is a forked process, where CUDA cannot be used");
+    gpu::check_devices(devices, n);
+    if (n > gpu::DEVICES)
+        throw refusal(SYN_TOO_LARGE, "%d devices are more than %d", n, gpu::DEVICES);
     gpu::device_scope scope;
-    check_devices(devices, n);
     mine_units(work);
     size_t units = work->units.size();
     if (units > SYN_GPU_UNITS)
@@ -157,26 +143,12 @@ extern "C" syn_status syn_gpu_mine_episodes(const syn_recording *recording,
                                             const syn_watch *watch, syn_episodes *out,
                                             syn_gpu_mining *report, char *reason)
 {
-    syn_status status = SYN_OK;
     std::memset(out, 0, sizeof *out);
     std::memset(report, 0, sizeof *report);
-    reason[0] = '\0';
-    try {
+    gpu::outcome end = gpu::outcome_of([&] {
         request work = {recording, options, watch, out, report, {}};
         mine_on(&work, devices, n_devices);
-    } catch (const refusal &why) {
-        status = why.status;
-        std::snprintf(reason, SYN_GPU_TEXT, "%s", why.text);
-    } catch (const gpu::failure &why) {
-        bool memory = why.error == cudaErrorMemoryAllocation;
-        status = memory ? SYN_NO_MEMORY : SYN_NO_DEVICE;
-        syn_gpu_explain(why.error, reason);
-    } catch (const std::bad_alloc &) {
-        status = SYN_NO_MEMORY;
-        std::snprintf(reason, SYN_GPU_TEXT, "the host has no memory left");
-    } catch (const std::exception &why) {  /* no more threads */
-        status = SYN_NO_MEMORY;
-        std::snprintf(reason, SYN_GPU_TEXT, "%s", why.what());
-    }
-    return status;
+    });
+    std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
+    return end.status;
 }

@@ -3,26 +3,13 @@
 #define SYN_EPISODES_RESULTS_CUH
 
 #include "core/episodes.h"
-#include "gpu/synfire_gpu.h"
+#include "gpu/outcome.cuh"
 
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
 
 namespace gpu {
-
-/* Ends the mining with a status other than a CUDA error's. */
-struct refusal {
-    syn_status status;
-    char text[SYN_GPU_TEXT];
-
-    template <class... T> refusal(syn_status why, const char *format, T... values)
-        : status(why)
-    {
-        std::snprintf(text, sizeof text, format, values...);
-    }
-};
 
 /* Fresh memory is paid for page by page when results are copied into it: for large arrays
    in large pages, where the system has them. */

@@ -4,6 +4,7 @@
 
 #include "gpu/device.cuh"
 #include "gpu/occurrence.cuh"
+#include "gpu/outcome.cuh"
 #include "gpu/published.cuh"
 
 #include <atomic>
@@ -20,7 +21,8 @@
 namespace {
 
 using gpu::check;
-using gpu::refusal;
+using gpu::outcome;
+using gpu::outcome_of;
 
 constexpr size_t SMALL = 1024;            /* candidates: less is not worth halving */
 constexpr size_t BATCH = (size_t) 1 << 20;  /* candidates of one device at a time */
@@ -202,39 +204,6 @@ void worker::interrupt()
     cudaStreamSynchronize(signals_);
 }
 
-/* How something ended that ran on one device. */
-struct outcome {
-    syn_status status = SYN_OK;
-    char reason[SYN_GPU_TEXT] = "";
-};
-
-outcome outcome_of(const std::function<void()> &run)
-{
-    outcome out;
-    try {
-        run();
-    } catch (const refusal &why) {
-        out.status = why.status;
-        std::snprintf(out.reason, SYN_GPU_TEXT, "%s", why.text);
-    } catch (const gpu::failure &why) {
-        bool memory = why.error == cudaErrorMemoryAllocation;
-        out.status = memory ? SYN_NO_MEMORY : SYN_NO_DEVICE;
-        syn_gpu_explain(why.error, out.reason);
-    } catch (const std::exception &) {
-        out.status = SYN_NO_MEMORY;
-        std::snprintf(out.reason, SYN_GPU_TEXT, "the host has no memory or threads left");
-    }
-    return out;
-}
-
-void check_device(int device)
-{
-    int devices = 0;
-    check(cudaGetDeviceCount(&devices));
-    if (device < 0 || device >= devices)
-        throw refusal(SYN_NO_DEVICE, "there is no device %d among %d", device, devices);
-}
-
 /* All devices, and the calling thread, which alone polls. */
 class crew {
     task task_;
@@ -321,14 +290,8 @@ outcome crew::on_devices(size_t n, const syn_watch *watch,
 
 outcome crew::open()
 {
-    if (syn_gpu_forked())
-        return outcome_of([] {
-            throw refusal(SYN_NO_DEVICE,
-                          "this is a forked process, where CUDA cannot be used");
-        });
     outcome out = outcome_of([&] {
-        for (int device : devices_)
-            check_device(device);
+        gpu::check_devices(devices_.data(), (int) devices_.size());
         workers_.resize(devices_.size());
     });
     if (out.status != SYN_OK || task_.recording->events == 0 || task_.n_intervals == 0)
