@@ -1,5 +1,5 @@
-/* How work on a device ends: what is thrown on the way, and what becomes of it at the door
-   to C. */
+/* How work on a device ends: what is thrown on the way, and what becomes of it at the
+   door to C. */
 #ifndef SYN_GPU_OUTCOME_CUH
 #define SYN_GPU_OUTCOME_CUH
 
