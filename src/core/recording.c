@@ -43,9 +43,11 @@ static void drop_rare(syn_recording *r, uint32_t min_count)
             continue;
         if (kept == 0 || r->tick[i] != r->tick[kept - 1])
             group = kept;
-        r->tick[kept] = r->tick[i];
-        r->unit[kept] = r->unit[i];
-        r->source[kept] = r->source[i];
+        if (kept < i) {
+            r->tick[kept] = r->tick[i];
+            r->unit[kept] = r->unit[i];
+            r->source[kept] = r->source[i];
+        }
         r->group[kept++] = group;
     }
     r->events = kept;
@@ -53,8 +55,8 @@ static void drop_rare(syn_recording *r, uint32_t min_count)
 }
 
 syn_status syn_recording_make(syn_recording *out, size_t n, const double *tick,
-                              const int *unit, const int *trial, uint32_t units,
-                              uint32_t min_count, int64_t reach)
+                              const int *unit, const int *trial, int first,
+                              uint32_t units, uint32_t min_count, int64_t reach)
 {
     memset(out, 0, sizeof *out);
     if (n >= INT32_MAX)
@@ -64,10 +66,11 @@ syn_status syn_recording_make(syn_recording *out, size_t n, const double *tick,
         return SYN_NO_MEMORY;
 
     int64_t shift = 0;
-    int last_trial = -1;
+    int last_trial = first - 1;
     for (size_t i = 0; i < n; i++) {
-        if (unit[i] < 0 || (trial && trial[i] < 0))
+        if (unit[i] < first || (trial && trial[i] < first))
             continue;
+        uint32_t u = (uint32_t)(unit[i] - first);
         uint32_t e = out->events;
         int64_t t = (int64_t)tick[i] + shift;
         if (trial && trial[i] != last_trial) {
@@ -80,10 +83,10 @@ syn_status syn_recording_make(syn_recording *out, size_t n, const double *tick,
             }
             last_trial = trial[i];
         }
-        if (e > 0 && t == out->tick[e - 1] && out->unit[e - 1] == (uint32_t)unit[i])
+        if (e > 0 && t == out->tick[e - 1] && out->unit[e - 1] == u)
             continue;
         out->tick[e] = t;
-        out->unit[e] = (uint32_t)unit[i];
+        out->unit[e] = u;
         out->source[e] = (uint32_t)i;
         out->events++;
     }

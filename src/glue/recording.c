@@ -1,32 +1,15 @@
 #include "glue/recording.h"
 
-#include <stdlib.h>
-
-/* Codes from 1 become numbers from 0; NA becomes negative. */
-static int *from_zero(SEXP codes)
-{
-    R_xlen_t n = Rf_xlength(codes);
-    int *out = malloc((size_t)(n + 1) * sizeof *out);
-    for (R_xlen_t i = 0; out && i < n; i++)
-        out[i] = INTEGER(codes)[i] == NA_INTEGER ? -1 : INTEGER(codes)[i] - 1;
-    return out;
-}
-
 syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
                           int64_t reach)
 {
-    SEXP tick = VECTOR_ELT(events, 0);
-    int *unit = from_zero(VECTOR_ELT(events, 1));
-    SEXP trials = VECTOR_ELT(events, 2);
-    int *trial = trials == R_NilValue ? NULL : from_zero(trials);
-    uint32_t units = (uint32_t)Rf_asInteger(VECTOR_ELT(events, 3));
-    syn_status status = SYN_NO_MEMORY;
-    if (unit && (trial || trials == R_NilValue))
-        status = syn_recording_make(out, (size_t)Rf_xlength(tick), REAL(tick), unit,
-                                    trial, units, min_count, reach);
-    free(unit);
-    free(trial);
-    return status;
+    SEXP tick = VECTOR_ELT(events, 0), trial = VECTOR_ELT(events, 2);
+    /* R counts from 1, and its NA is below that. */
+    return syn_recording_make(out, (size_t)Rf_xlength(tick), REAL(tick),
+                              INTEGER(VECTOR_ELT(events, 1)),
+                              trial == R_NilValue ? NULL : INTEGER(trial), 1,
+                              (uint32_t)Rf_asInteger(VECTOR_ELT(events, 3)), min_count,
+                              reach);
 }
 
 int64_t glue_intervals(syn_interval *interval, SEXP low, SEXP high)
