@@ -101,11 +101,13 @@
 #'       before each unit but the first}
 #'   }
 #'   Attributes: `recording` (what was mined), `intervals`, `min_count`, `levels` (a data
-#'   frame with the candidates counted, eliminated and found at each size, and the
-#'   `seconds` that the kernels of a published strategy took, else `NA`; for those
-#'   strategies also how many candidates `mtpe` counted), `engine`, `device`, `threads`, `elapsed` (s), `device_elapsed` (s; on a GPU, the part from
-#'   the spikes being there to the episodes being back), `peak_memory` (bytes; on a GPU,
-#'   its own) and `call`.
+#'   frame with the candidates counted, eliminated and found at each size; on a GPU also
+#'   the `seconds` that a size took, of a published strategy those of its kernels, and how
+#'   many candidates `mtpe` counted), `engine`, `device`, `gpus` (a data frame: which took
+#'   part, and the candidates that each counted with the engine `"window"`; what is done
+#'   before there is enough to share, each does), `threads`, `elapsed` (s),
+#'   `device_elapsed` (s; on a GPU, the part from the spikes being there to the episodes
+#'   being back), `peak_memory` (bytes; on a GPU, its own) and `call`.
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; results or work
