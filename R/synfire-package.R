@@ -21,5 +21,6 @@
 "_PACKAGE"
 
 .onUnload <- function(libpath) {
+  gc()  # what is left of finished calls is freed by the library that is about to go
   library.dynam.unload("synfire", libpath)
 }

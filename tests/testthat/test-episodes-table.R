@@ -161,3 +161,19 @@ test_that("the screen shows the longest and most frequent of a large table", {
   expect_identical(by_size$episodes, as.vector(table(many$size)))
   expect_identical(by_size$median, as.vector(tapply(many$count, many$size, stats::median)))
 })
+
+test_that("a table that outlives the package is no danger", {
+  lines <- start_child(quote({
+    x <- spike_trains(rep(1:300, each = 3) / 100 + c(0, 0.001, 0.002), rep(c("A", "B", "C"), 300))
+    found <- mine_episodes(x, 50, c(0, 0.005), threads = 1)
+    names <- found$episode
+    unloadNamespace("synfire")
+    rm(found)
+    gc()
+    said <- tryCatch(nchar(names[[1L]]), error = function(condition) 0)
+    rm(names)
+    gc()
+    log("alive", said)
+  }))
+  expect_false(is.null(await_line(lines, "alive")))
+})
