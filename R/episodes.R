@@ -207,7 +207,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
 
 #' What was done at each size
 #'
-#' @param gpu What the published strategies report, or `NULL`.
+#' @param gpu What the GPUs report of each size, or `NULL`.
 #' @noRd
 levels_frame <- function(levels, gpu, merge) {
   out <- data.frame(

@@ -137,6 +137,7 @@ template <class T> class miner {
     void reset_lists();
 
     void poll(size_t size, double done, double total);
+    void fetch_header();
     void wait(size_t size, double done, double total);
     void start_count(size_t size);
     uint32_t count(size_t size);

@@ -30,6 +30,14 @@ template <class T> void miner<T>::poll(size_t size, double done, double total)
     throw refusal(SYN_INTERRUPTED, "%s", "");
 }
 
+/* What the device has to tell, for wait(). */
+template <class T> void miner<T>::fetch_header()
+{
+    check(cudaMemcpyAsync(head_.get(), device_head_.get(), sizeof(header),
+                          cudaMemcpyDeviceToHost, stream_));
+    check(cudaEventRecord(counted_, stream_));
+}
+
 /* Until counting, or the making of lists, has told what it found. */
 template <class T> void miner<T>::wait(size_t size, double done, double total)
 {
@@ -62,9 +70,7 @@ template <class T> void miner<T>::start_count(size_t size)
         count_children<K, T><<<blocks, COUNT_WARPS * WARP, 0, stream_>>>(job);
     });
     check(cudaGetLastError());
-    check(cudaMemcpyAsync(head_.get(), device_head_.get(), sizeof(header),
-                          cudaMemcpyDeviceToHost, stream_));
-    check(cudaEventRecord(counted_, stream_));
+    fetch_header();
     if (numbers_at_once(size))
         number(size);
 }
@@ -90,6 +96,16 @@ template <class T> void miner<T>::clear_findings(size_t size)
         clear(found_[size % 2], shared_words(size));
 }
 
+/* `found`, unless a slot cannot number so many. */
+inline uint32_t slots_for(size_t size, uint32_t found)
+{
+    constexpr uint32_t most = (1u << SLOT_BITS) - 1;
+    if (found > most)
+        throw refusal(SYN_TOO_LARGE, "more than %u episodes of size %zu are frequent",
+                      most, size);
+    return found;
+}
+
 /* How many children of `size` are frequent. Counting is repeated when the lists before it
    or the counts did not fit. */
 template <class T> uint32_t miner<T>::count(size_t size)
@@ -105,10 +121,7 @@ template <class T> uint32_t miner<T>::count(size_t size)
             }
             reset_lists();
             start_lists(size - 1, 0, parents);
-        } else if (head.found >= 1u << SLOT_BITS) {
-            throw refusal(SYN_TOO_LARGE, "more than %u episodes of size %zu are frequent",
-                          (1u << SLOT_BITS) - 1, size);
-        } else if (head.found > counts(size).room()) {
+        } else if (slots_for(size, head.found) > counts(size).room()) {
             grow_counts(size, head.found, 0);
         } else {
             return head.found;
@@ -185,9 +198,7 @@ bool miner<T>::make_part(size_t size, uint32_t begin, uint32_t end, double done,
 {
     reset_lists();
     start_lists(size, begin, end);
-    check(cudaMemcpyAsync(head_.get(), device_head_.get(), sizeof(header),
-                          cudaMemcpyDeviceToHost, stream_));
-    check(cudaEventRecord(counted_, stream_));
+    fetch_header();
     wait(size + 1, done, total);
     return head_.get()->list_ends <= list(size).room();
 }
@@ -198,10 +209,7 @@ void miner<T>::count_part(size_t size, double done, uint32_t *found)
     for (;;) {
         start_count(size);
         wait(size, done, view(size - 1).n);
-        uint32_t now = head_.get()->found;
-        if (now >= 1u << SLOT_BITS)
-            throw refusal(SYN_TOO_LARGE, "more than %u episodes of size %zu are frequent",
-                          (1u << SLOT_BITS) - 1, size);
+        uint32_t now = slots_for(size, head_.get()->found);
         if (now <= counts(size).room()) {
             *found = now;
             return;
