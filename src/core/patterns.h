@@ -1,0 +1,96 @@
+/* Spike patterns (SPADE) and frequent itemsets: the mining of them all.
+
+   An item is a unit at a lag: lag * units + unit, with lags in bins from the opening of a
+   window. A pattern is a set of items with at least one at lag 0; its occurrences are the
+   windows that hold it all. With windows of one bin these are frequent itemsets. */
+#ifndef SYN_PATTERNS_H
+#define SYN_PATTERNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/raster.h"
+#include "core/status.h"
+#include "core/watch.h"
+
+typedef enum syn_pattern_engine {
+    SYN_PATTERNS_CLOSURE,  /* closed sets only, root by root, in window masks */
+    SYN_PATTERNS_FPGROWTH  /* the published method: FP-trees, filter while collecting */
+} syn_pattern_engine;
+
+typedef enum syn_pattern_target {
+    SYN_PATTERNS_CLOSED,         /* no larger set has the same occurrences */
+    SYN_PATTERNS_CLOSED_WITHIN,  /* none of at most max_spikes items has */
+    SYN_PATTERNS_MAXIMAL,        /* no larger set is frequent */
+    SYN_PATTERNS_FREQUENT        /* all */
+} syn_pattern_target;
+
+typedef struct syn_pattern_options {
+    uint32_t window;       /* bins, at least 1 */
+    uint32_t min_spikes;   /* items of a pattern, at least 1 */
+    uint32_t max_spikes;   /* UINT32_MAX for no limit */
+    uint32_t min_units;    /* different units of a pattern */
+    uint32_t min_occ;      /* windows, at least 1 */
+    uint32_t max_occ;      /* UINT32_MAX for no limit */
+    syn_pattern_engine engine;
+    syn_pattern_target target;
+    uint32_t root_begin;   /* mine patterns whose root has a rank in this range */
+    uint32_t root_end;
+    int threads;
+    size_t max_memory;     /* bytes the mining may hold, results included */
+} syn_pattern_options;
+
+/* The order of units: fewest events first, then by number. The root of a pattern is its
+   unit at lag 0 with the lowest rank. Fills rank[units]; the caller owns it. */
+syn_status syn_pattern_ranks(const syn_raster *raster, uint32_t *rank);
+
+/* Patterns of one size, one after the other: the items, increasing, then the occurrences.
+   So a pattern of `size` items takes size + 1 words. */
+typedef struct syn_pattern_block {
+    struct syn_pattern_block *next;
+    size_t patterns, room;
+    uint32_t word[];       /* [room * (size + 1)] */
+} syn_pattern_block;
+
+typedef struct syn_pattern_chain {
+    syn_pattern_block *head, *tail;
+    size_t patterns;
+} syn_pattern_chain;
+
+/* What one part of the search found, by size. */
+typedef struct syn_pattern_part {
+    uint32_t sizes;            /* chains there are; chain[k] holds size k + 1 */
+    syn_pattern_chain *chain;
+} syn_pattern_part;
+
+/* What was found, in the order of sizes, then parts, then chains. That order is the same
+   for all engines and any number of threads: within a size, patterns are sorted by their
+   items in search order, that is by the rank of the root, then item by item: first those
+   at lag 0 by the rank of the unit, then the others by the rank of the unit, then lag. */
+typedef struct syn_patterns {
+    size_t parts;
+    syn_pattern_part *part;
+    size_t n;                  /* patterns */
+    size_t peak_memory;        /* most bytes held at a time, about */
+    double done;               /* share of the search done, also after an error */
+    uint32_t advice;           /* after SYN_OVER_BUDGET: a min_occ that would do, or 0 */
+} syn_patterns;
+
+/* All patterns of `raster`. The caller frees `out` with syn_patterns_free(), also after an
+   error. SYN_OVER_BUDGET when they do not fit in `max_memory`, SYN_TOO_LARGE when
+   units * window passes 2^31 - 1. */
+syn_status syn_mine_patterns(const syn_raster *raster,
+                             const syn_pattern_options *options, const syn_watch *watch,
+                             syn_patterns *out);
+
+/* How many patterns there are of each size: fills count[sizes], size k + 1 at k, and
+   returns the largest size found; `count` may be NULL to ask for that alone. */
+uint32_t syn_patterns_sizes(const syn_patterns *patterns, size_t *count);
+
+/* Moves all patterns out, in order, and frees each block once it is copied: items
+   [sum of sizes], occurrences[n]. */
+void syn_patterns_drain(syn_patterns *patterns, int32_t *item, int32_t *occurrences);
+
+void syn_patterns_free(syn_patterns *patterns);
+
+#endif

@@ -1,0 +1,58 @@
+/* What the driver of the pattern search and its engines know of each other. */
+#ifndef SYN_PATTERNS_ENGINE_H
+#define SYN_PATTERNS_ENGINE_H
+
+#include "core/patterns.h"
+
+/* What one worker holds; on a cache line of its own. */
+typedef struct syn_pattern_account {
+    size_t bytes;        /* held now: results, and what the engine has told of itself */
+    size_t patterns;     /* found so far */
+    char apart[112];
+} syn_pattern_account;
+
+typedef struct syn_pattern_search {
+    const syn_raster *raster;
+    const syn_pattern_options *options;
+    const syn_watch *watch;   /* also ends the search when it holds too much */
+    uint32_t *rank;           /* [units] */
+    uint32_t *ranked;         /* [units] the unit of each rank */
+    syn_pattern_account *account;  /* [threads] */
+    syn_patterns *out;
+} syn_pattern_search;
+
+/* One way of searching. Fills search->out->part, from syn_pattern_parts(), so that its
+   patterns stand in the order that syn_patterns describes. */
+typedef syn_status syn_pattern_mine(syn_pattern_search *search);
+
+syn_pattern_mine syn_patterns_closure;
+syn_pattern_mine syn_patterns_fpgrowth;
+
+/* Where an item comes in the order of the search, from 0; sets are compared by that. */
+static inline uint32_t syn_pattern_place(const syn_pattern_search *search, uint32_t item)
+{
+    uint32_t units = search->raster->units;
+    uint32_t rank = search->rank[item % units], lag = item / units;
+    return lag == 0 ? rank : units + rank * (search->options->window - 1) + lag - 1;
+}
+
+/* The item at a place. */
+static inline uint32_t syn_pattern_item(const syn_pattern_search *search, uint32_t place)
+{
+    uint32_t units = search->raster->units;
+    if (place < units)
+        return search->ranked[place];
+    place -= units;
+    uint32_t lags = search->options->window - 1;
+    return (place % lags + 1) * units + search->ranked[place / lags];
+}
+
+/* Gives the result `parts` empty parts. */
+syn_status syn_pattern_parts(syn_pattern_search *search, size_t parts);
+
+/* Adds a pattern to the end of `part`; `item` is increasing. */
+syn_status syn_pattern_keep(syn_pattern_search *search, syn_pattern_part *part,
+                            int worker, uint32_t size, const uint32_t *item,
+                            uint32_t occurrences);
+
+#endif
