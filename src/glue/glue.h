@@ -39,4 +39,8 @@ SEXP r_count_episodes_gpu(SEXP events, SEXP bounds, SEXP units, SEXP intervals, 
 /* episodes_check.c */
 SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options);
 
+/* patterns_times.c */
+SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
+                       SEXP most);
+
 #endif
