@@ -4,6 +4,7 @@
 
 #include "core/patterns_times.h"
 #include "glue/raster.h"
+#include "glue/require.h"
 #include "glue/watch.h"
 
 /* What one call holds outside R's heap: an external pointer owns it, so that it is freed
@@ -51,26 +52,49 @@ static SEXP found_windows(const finding *f, R_xlen_t patterns)
     return out;
 }
 
-/* `events` as glue_raster() takes them. `size`: of each pattern; `unit`, from 0 and -1
-   for one that never fires, and `lag`, in bins: of each item. At most `most` windows. */
+/* `size` of each pattern; `unit`, from 0 and -1 for one that never fires, and `lag`, in
+   bins, of each item. */
+static syn_pattern_list read_patterns(SEXP size, SEXP unit, SEXP lag, double units,
+                                      double window)
+{
+    R_xlen_t n = Rf_xlength(numbers(size, INTSXP, 0, "sizes"));
+    R_xlen_t items = Rf_xlength(numbers(unit, INTSXP, 0, "units"));
+    numbers(lag, INTSXP, items, "lags");
+    double all = 0;
+    for (R_xlen_t p = 0; p < n; p++)
+        all += within(INTEGER(size)[p], 1, INT32_MAX, "sizes");
+    require(all == (double)items, "sizes");
+    for (R_xlen_t k = 0; k < items; k++) {
+        within(INTEGER(unit)[k], -1, units - 1, "units");
+        within(INTEGER(lag)[k], 0, window - 1, "lags");
+    }
+    syn_pattern_list out = {.n = (size_t)n, .size = (const uint32_t *)INTEGER(size),
+                            .unit = (const uint32_t *)INTEGER(unit),
+                            .lag = (const uint32_t *)INTEGER(lag)};
+    return out;
+}
+
+/* The windows, `window` bins long, that hold each pattern; at most `most` of them all.
+   `events` as glue_raster() takes them, patterns as read_patterns() does. */
 SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
                        SEXP most)
 {
     finding *f;
-    syn_pattern_list list = {.n = (size_t)Rf_xlength(size),
-                             .size = (const uint32_t *)INTEGER(size),
-                             .unit = (const uint32_t *)INTEGER(unit),
-                             .lag = (const uint32_t *)INTEGER(lag)};
     SEXP pointer = finding_new(&f);
+    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
+    double length = within(Rf_asReal(window), 1, INT32_MAX, "window");
+    double limit = within(Rf_asReal(most), 0, INT32_MAX, "limit");
+    syn_pattern_list list = read_patterns(size, unit, lag,
+                                          Rf_asReal(VECTOR_ELT(events, 3)), length);
+    syn_status status = glue_raster(&f->raster, events, (uint32_t)length);
     glue_watch w;
     glue_watch_start(&w, "Finding patterns");
-    syn_status status = glue_raster(&f->raster, events, (int64_t)Rf_asReal(window));
     if (status == SYN_OK)
-        status = syn_find_windows(&f->raster, &list, (size_t)Rf_asReal(most), &w.watch,
+        status = syn_find_windows(&f->raster, &list, (size_t)limit, &w.watch,
                                   &f->windows);
     glue_watch_stop(&w);
-    SEXP out = status == SYN_OK ? found_windows(f, Rf_xlength(size))
-                                : glue_status(status, NA_REAL, Rf_asReal(most));
+    SEXP out = status == SYN_OK ? found_windows(f, (R_xlen_t)list.n)
+                                : glue_status(status, NA_REAL, limit);
     PROTECT(out);
     finding_free(pointer);
     UNPROTECT(2);
