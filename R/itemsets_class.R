@@ -33,8 +33,8 @@ about_itemsets <- function(x) {
 #' windows, `x$n_units` how many different units, and `x$duration` the time from the
 #' first bin to that of the last spike, in seconds (its lag in bins times the bin size).
 #' `format(x)` and `as.character(x)` spell the sets out: `{a, b}` for items; `A@0 B@3
-#' C@7` for a pattern in which B fires 3 and C 7 bins after the bin of A. As they are
-#' compared by these names, `x %in% y` works between patterns of equal bins.
+#' C@7` for a pattern in which B fires 3 and C 7 bins after the bin of A. Sets found in
+#' two ways are compared by these names, `format(x) %in% format(y)`.
 #'
 #' # Storage
 #' `x$items` holds the items of all sets one after the other, increasing within a set, as
@@ -275,8 +275,10 @@ holding <- function(x, code, labels, wanted, match, arg, call) {
   }
   ends <- cumsum(as.double(itemset_sizes(x)))
   hits <- \(codes) {
-    so_far <- c(0L, cumsum(code %in% codes))
-    diff(so_far[c(0, ends) + 1]) > 0L
+    is_one <- logical(length(labels))
+    is_one[codes] <- TRUE
+    so_far <- cumsum(is_one[code])[ends]
+    so_far > c(0L, so_far[-length(so_far)])
   }
   codes <- match(wanted, labels)
   if (match == "any") return(hits(codes))
