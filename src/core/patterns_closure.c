@@ -311,7 +311,7 @@ static syn_status enter(const closure *c, worker *w, syn_node_made made, size_t 
     if (made == SYN_NODE_FAILED)
         status = SYN_NO_MEMORY;
     else if (made == SYN_NODE_BRANCH)
-        return c->kind->look_ahead(&c->rules, &w->space, node);
+        return SYN_OK;
     else if (made == SYN_NODE_LEAF)
         status = keep_set(c, node, part, id);
     pop(w);
@@ -321,8 +321,8 @@ static syn_status enter(const closure *c, worker *w, syn_node_made made, size_t 
 /* The place of the next child. */
 static uint32_t next_place(const syn_node *node)
 {
-    return node->place[node->child ? node->child[node->next]
-                                   : node->barred + node->next];
+    return node->place[node->barred +
+                       (node->child ? node->child[node->next] : node->next)];
 }
 
 /* One step: the next child of the deepest node, or the node's end. A node's own set comes
