@@ -38,7 +38,7 @@ four_itemsets <- function() {
 }
 
 # Opening times of the windows of one pattern, in ticks: each bin of each trial in turn.
-oracle_windows <- function(tick, unit, units, lags, width, starts, ends) {
+oracle_opens <- function(tick, unit, units, lags, width, starts, ends) {
   out <- numeric()
   for (t in seq_along(starts)) {
     inside <- tick >= starts[[t]] & tick <= ends[[t]]

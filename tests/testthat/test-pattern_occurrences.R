@@ -62,7 +62,7 @@ test_that("windows agree with the definition on random recordings, trials and al
                            width / 1000)
     o <- pattern_occurrences(x, found)
     for (p in seq_along(sets)) {
-      expected <- oracle_windows(tick, unit, names(sets[[p]]), sets[[p]], width, starts, ends)
+      expected <- oracle_opens(tick, unit, names(sets[[p]]), sets[[p]], width, starts, ends)
       expect_identical(o$time[o$pattern == p], expected / 1000)
     }
     if (!is.null(trials)) {
