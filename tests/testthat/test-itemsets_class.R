@@ -97,6 +97,23 @@ test_that("repeated sets are found among sets of all sizes", {
   expect_identical(duplicated(hand_itemsets(sets, 1:300)), duplicated(sets))
 })
 
+test_that("sets of the same items can be put together", {
+  x <- four_itemsets()
+  y <- c(x[3:4], sort(x)[1:2], x[0])
+  expect_identical(format(y), format(x)[c(3, 4, 1, 2)])
+  expect_identical(y$support, x$support[c(3, 4, 1, 2)])
+  expect_identical(y[c(3, 4, 1, 2)], x)
+  p <- five_patterns()
+  q <- structure(p, engine = "fpgrowth")
+  expect_null(attr(c(p, q), "engine"))
+  expect_identical(attr(c(p, q), "threads"), 2)
+  expect_identical(unique(c(p, q))$occurrences, p$occurrences)
+  expect_error(c(x, p), class = argument_error)
+  expect_error(c(x, 1), class = argument_error)
+  expect_error(c(p, five_patterns(bin_size = 0.001)), class = argument_error)
+  expect_error(c(x, hand_itemsets(list("milk"), 1)), class = argument_error)
+})
+
 test_that("as.data.frame gives a row for each set", {
   expect_identical(
     as.data.frame(four_itemsets()),
