@@ -248,10 +248,10 @@ syn_status syn_mine_patterns(const syn_raster *raster,
         poll_budget(&b, "", 1, 1);
         out->done = 1;
     }
-    if (b.exceeded) {
+    if (b.exceeded)
         status = SYN_OVER_BUDGET;
+    if (status == SYN_OVER_BUDGET)
         out->advice = advise(&search);
-    }
     for (size_t p = 0; p < out->parts; p++)
         for (uint32_t k = 0; k < out->part[p].sizes; k++)
             out->n += out->part[p].chain[k].patterns;
