@@ -142,6 +142,20 @@ static syn_status prepare(syn_pattern_search *s)
     return SYN_OK;
 }
 
+/* The length up to which any window of length `window` is filled: engines keep tables of
+   all lags, and a window may be much longer than the data. */
+static uint32_t filled_window(const syn_raster *raster, uint32_t window)
+{
+    int64_t lag = 0;
+    for (uint32_t b = 0, end = 0; b < raster->bins; b++) {
+        while (end < raster->bins && raster->number[end] - raster->number[b] < window)
+            end++;
+        if (raster->number[end - 1] - raster->number[b] > lag)
+            lag = raster->number[end - 1] - raster->number[b];
+    }
+    return (uint32_t)lag + 1;
+}
+
 /* A least number of occurrences with which what would be found fits, going by what the
    part of the search that is done has found; 0 when none would. */
 static uint32_t advise(const syn_pattern_search *s)
@@ -175,7 +189,9 @@ syn_status syn_mine_patterns(const syn_raster *raster,
     memset(out, 0, sizeof *out);
     if ((uint64_t)raster->units * options->window > INT32_MAX)
         return SYN_TOO_LARGE;
-    syn_pattern_search search = {.raster = raster, .options = options, .out = out};
+    syn_pattern_options filled = *options;
+    filled.window = filled_window(raster, options->window);
+    syn_pattern_search search = {.raster = raster, .options = &filled, .out = out};
     budget b = {watch, &search, 0};
     syn_watch watched = {poll_budget, &b};
     search.watch = &watched;
