@@ -159,7 +159,7 @@ test_that("a search beyond its memory stops, with advice", {
   error <- expect_error(closed_itemsets(sets, 2, max_memory = 1e6),
                         class = "synfire_error_budget")
   text <- gsub("\\s+", " ", conditionMessage(error))
-  expect_match(text, "Raise `min_support` to [0-9,]+, or lower `max_size`")
+  expect_match(text, "Raise `min_support` to [0-9,]+ or more, or lower `max_size`")
   expect_no_match(text, "closed")
   error <- expect_error(frequent_itemsets(sets, 2, "frequent", max_memory = 1e6),
                         class = "synfire_error_budget")
