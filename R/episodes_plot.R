@@ -313,8 +313,11 @@ plot_episode_raster <- function(x, episodes, from, to, order, call) {
 }
 
 #' The stretch to draw: in seconds, whole ticks
+#'
+#' @param found Data frame `episode`, `start`, `end`; those of one do not nest.
+#' @param spans How many times as long as what lasts longest.
 #' @noRd
-dense_window <- function(x, found, from, to, call) {
+dense_window <- function(x, found, from, to, call, spans = 6) {
   resolution <- attr(x, "resolution", exact = TRUE)
   bounds <- c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE))
   if (!is.null(from) && !is.null(to)) {
@@ -325,7 +328,7 @@ dense_window <- function(x, found, from, to, call) {
   if (nrow(x) > 0L) length <- min(length, 250 * length / nrow(x))
   if (nrow(found) > 0L) {
     typical <- max(tapply(found$end - found$start, found$episode, stats::median))
-    length <- max(length / 5, 6 * typical)
+    length <- max(length / 5, spans * typical)
   }
   length <- max(length, resolution)
   length <- min(length, bounds[[2L]] - bounds[[1L]])
@@ -333,7 +336,7 @@ dense_window <- function(x, found, from, to, call) {
   if (!is.null(from)) return(c(from, max(on_clock(from + length), from)))
   if (!is.null(to)) return(c(min(on_clock(to - length), to), to))
 
-  # Occurrences of one episode do not overlap, so their ends are sorted as well. The
+  # Occurrences of one episode do not nest, so their ends are sorted as well. The
   # square root prefers a stretch with several episodes to one full of a single one.
   score <- 0
   start <- sort(unique(found$start))
@@ -393,7 +396,7 @@ occurrence_paths <- function(found, episodes, rows, labels) {
 
 #' The axes of a raster; where units are too many, those of the episodes have names
 #' @noRd
-episode_axes <- function(x, rows, episodes) {
+episode_axes <- function(x, rows, episodes, what = "episodes") {
   axes <- raster_axes(x, rlang::set_names(rows$y, rows$unit))
   if (nrow(rows) <= 40L) return(axes)
   named <- named_units(episodes)
@@ -402,7 +405,7 @@ episode_axes <- function(x, rows, episodes) {
   list(
     axes[is_x],
     ggplot2::scale_y_continuous(
-      name = sprintf("Unit (%s, those of the episodes named)", commas(nrow(rows))),
+      name = sprintf("Unit (%s, those of the %s named)", commas(nrow(rows)), what),
       breaks = rows$y[match(named, rows$unit)], labels = named,
       expand = ggplot2::expansion(add = 0.6)
     ),
