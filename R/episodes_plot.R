@@ -354,10 +354,11 @@ dense_window <- function(x, found, from, to, call, spans = 6) {
 
 #' Rows of the units: those of the episodes from the top down, then the others
 #'
-#' Among many units those of the episodes get higher rows where `tall`.
+#' Among many units those of the episodes get higher rows where `tall`, at most `highest`
+#' times as high.
 #' @return Data frame `unit`, in the order of the levels, `y` (middle), `height`.
 #' @noRd
-episode_rows <- function(x, episodes, order, tall) {
+episode_rows <- function(x, episodes, order, tall, highest = 3) {
   names <- levels(.subset2(x, "unit"))
   first <- named_units(episodes)
   if (order != "episodes") {
@@ -368,7 +369,7 @@ episode_rows <- function(x, episodes, order, tall) {
   height <- rep(1, length(from_top))
   if (tall && length(names) > 40L) {
     others <- length(names) - length(first)
-    height[seq_along(first)] <- min(3, max(1, 0.8 * others / length(first)))
+    height[seq_along(first)] <- min(highest, max(1, 0.8 * others / length(first)))
   }
   y <- sum(height) + 0.5 - cumsum(height) + height / 2
   at <- match(names, from_top)
@@ -423,7 +424,7 @@ raster_background <- function(x, rows) {
   marks <- data.frame(time = .subset2(x, "time"), low = y - half, high = y + half)
   ggplot2::geom_segment(
     ggplot2::aes(x = .data$time, xend = .data$time, y = .data$low, yend = .data$high),
-    data = marks, colour = "#9AA1AB", linewidth = if (nrow(marks) <= 2000L) 0.4 else 0.2
+    data = marks, colour = "#9AA1AB", linewidth = if (nrow(marks) <= 4000L) 0.4 else 0.2
   )
 }
 

@@ -176,7 +176,7 @@ plot_participation <- function(x, what, sets) {
   labels <- as.character(set_labels(x))
   n <- length(labels)
   bars <- data.frame(place = seq_len(n), label = labels, number = participation_counts(x))
-  named <- thin(n, 40L)
+  named <- if (n <= 40L) seq_len(n) else thin(n, 20L)
   # Where the axis cannot name all, those that stand out are named on their bars.
   top <- if (length(named) < n) utils::head(order(-bars$number), 6L)
   ggplot2::ggplot(bars) +

@@ -21,7 +21,7 @@
 #' A line connects the spikes of an occurrence, each drawn bold where it was fired: at its
 #' own unit, in the bin that its lag says. Where a unit fired several times in that bin,
 #' the first is taken. Without `from` and `to` the stretch is where most occurrences lie,
-#' about 20 times as long as the longest lasting pattern, and longer where spikes are few.
+#' about 12 times as long as the longest lasting pattern, and longer where spikes are few.
 #' Units stand in the order of the patterns drawn, from top to bottom, then the other
 #' units.
 #'
@@ -177,11 +177,13 @@ plot_pattern_raster <- function(x, patterns, from, to, order, call) {
   from <- if (!is.null(from)) check_number(from, call = call)
   to <- if (!is.null(to)) check_number(to, call = call)
   found <- pattern_spans(patterns, pattern_occurrences(x, patterns))
-  window <- dense_window(x, found, from, to, call, spans = 20)
+  window <- dense_window(x, found, from, to, call, spans = 12)
   shown <- keep_time(x, window, call, "from, to")
   few <- nrow(shown) <= 30000L
   named <- list(units = split(pattern_table(patterns)$unit, pattern_table(patterns)$pattern))
-  rows <- episode_rows(x, named, if (order == "patterns") "episodes" else order, tall = few)
+  # A line needs room: patterns have fewer units than rasters have rows.
+  rows <- episode_rows(x, named, if (order == "patterns") "episodes" else order, tall = few,
+                       highest = 8)
   # Those of this recording, which need not be the one that was mined.
   labels <- pattern_names(patterns, tabulate(found$episode, length(named$units)))
   inside <- found[found$start >= window[[1L]] & found$end <= window[[2L]], ]
