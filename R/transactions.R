@@ -29,12 +29,11 @@ transactions_must <- paste(
 list_parts <- function(x, arg, call) {
   n <- lengths(x, use.names = FALSE)
   kind <- vapply(x, item_kind, "", USE.NAMES = FALSE)
-  kind[n == 0L] <- "none"
   odd <- which(is.na(kind))
   if (length(odd)) {
     abort_arg(arg, "a list of character vectors, factors or whole numbers",
-              sprintf("not, for transaction %s: %s", commas(odd[[1L]]),
-                      describe(x[[odd[[1L]]]])), call = call)
+              sprintf("%s in transaction %s", describe(x[[odd[[1L]]]]),
+                      commas(odd[[1L]])), call = call)
   }
   if (any(kind == "text") && any(kind == "number")) {
     abort_arg(arg, "a list with items of one kind, names or numbers",
@@ -45,38 +44,32 @@ list_parts <- function(x, arg, call) {
   # unlist() would give the codes of a factor where another vector is none.
   factors <- vapply(x, is.factor, NA)
   x[factors] <- lapply(x[factors], as.character)
-  item <- unlist(x[n > 0L], use.names = FALSE)
+  item <- unlist(x[n > 0L], use.names = FALSE) %||% integer()
   first <- c(0, cumsum(as.double(n)))
   missing <- which(is.na(item))
   if (length(missing)) abort_missing(findInterval(missing[[1L]] - 1, first), arg, call)
   if (any(kind == "number")) check_item_numbers(item, first, arg, call)
   ids <- sort(unique(item), method = "radix")
   list(first = first, item = match(item, ids) - 1L, items = length(ids),
-       labels = item_names(ids))
+       labels = if (is.numeric(ids)) number_labels(ids) else as.character(ids))
 }
 
-#' "text" or "number", NA for what holds no items
+#' "text", "number" or "none", NA for what cannot hold items
 #' @noRd
 item_kind <- function(x) {
   if (is.factor(x) || is.character(x)) return("text")
-  # A vector of nothing but NA is logical, and told of as missing.
-  if (is.numeric(x) && !is.object(x) || is.logical(x) && all(is.na(x))) return("number")
+  if (is.numeric(x) && !is.object(x)) return("number")
+  # NA alone is logical; it is told of as missing.
+  if (length(x) == 0L || is.logical(x) && all(is.na(x))) return("none")
   NA_character_
-}
-
-#' Names of items whose ids are names or whole numbers
-#' @noRd
-item_names <- function(ids) {
-  if (is.numeric(ids)) sprintf("%.0f", ids) else as.character(ids)
 }
 
 check_item_numbers <- function(item, first, arg, call) {
   wrong <- which(abs(item) > .Machine$integer.max | item != round(item))
   if (length(wrong)) {
     abort_arg(arg, "a list of whole numbers up to 2^31 - 1, where items are numbers",
-              sprintf("not, for transaction %s: %s",
-                      commas(findInterval(wrong[[1L]] - 1, first)),
-                      exact(item[[wrong[[1L]]]])), call = call)
+              sprintf("%s in transaction %s", exact(item[[wrong[[1L]]]]),
+                      commas(findInterval(wrong[[1L]] - 1, first))), call = call)
   }
 }
 
@@ -126,16 +119,16 @@ table_parts <- function(x, arg, call) {
               sprintf("%s in column \"%s\"", kind_of(x[[odd[[1L]]]]), names(x)[[odd[[1L]]]]),
               "Cut numbers into intervals with cut().", call = call)
   }
-  missing <- vapply(x, \(column) match(TRUE, is.na(column)), 0L)
+  missing <- vapply(x, \(column) match(TRUE, is.na(column)), 0L, USE.NAMES = FALSE)
   if (!all(is.na(missing))) abort_missing(min(missing, na.rm = TRUE), arg, call)
   columns <- lapply(x, \(column) if (is.logical(column)) which(column) else seq_along(column))
   names <- Map(function(column, name, rows) {
     if (is.logical(column)) rep(name, length(rows)) else paste0(name, "=", column)
   }, x, names(x), columns)
-  names <- unlist(names, use.names = FALSE)
+  names <- as.character(unlist(names, use.names = FALSE))
   labels <- sort(unique(names), method = "radix")
   row_parts(as.integer(unlist(columns, use.names = FALSE)), match(names, labels) - 1L,
-            nrow(x), as.character(labels))
+            nrow(x), labels)
 }
 
 #' Entries of a table, row by row

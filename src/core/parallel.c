@@ -24,8 +24,6 @@
 #include <sched.h>
 #endif
 
-#define SLICE_SECONDS 0.05
-
 /* The only state of the library that changes: a fork can happen anywhere in the process,
    so nothing but the process itself can remember it. */
 static volatile int in_forked_child = 0;
@@ -46,7 +44,7 @@ void syn_parallel_init(void)
 #endif
 }
 
-static double seconds_now(void)
+double syn_seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -244,9 +242,12 @@ int syn_threads(syn_thread_report *report)
     return threads;
 }
 
+#define NO_ITEM ((size_t)-1)
+
 typedef struct loop {
     size_t items;
     size_t next;      /* the next item to hand out; may pass `items` */
+    size_t *held;     /* [threads] the item a worker has not finished, or NO_ITEM */
     size_t failed_at; /* the lowest item that failed */
     syn_status status;
     int stop;
@@ -255,48 +256,100 @@ typedef struct loop {
     void *context;
 } loop;
 
-static void work_alone(loop *l)
+/* What `worker` is to do next: what it holds, or a new item; NO_ITEM when none is left. */
+static size_t next_item(loop *l, int worker)
 {
-    while (l->next < l->items && l->status == SYN_OK && seconds_now() < l->deadline)
-        l->status = l->body(l->context, l->next++, 0);
+    size_t item = l->held[worker];
+    if (item != NO_ITEM)
+        return item;
+#if defined(_OPENMP)
+#pragma omp atomic capture
+#endif
+    item = l->next++;
+    return item < l->items ? item : NO_ITEM;
 }
 
-#if defined(_OPENMP)
-static void work_together(loop *l, int threads)
+static void fail(loop *l, syn_status status, size_t item)
 {
-#pragma omp parallel num_threads(threads)
+#if defined(_OPENMP)
+#pragma omp critical(syn_parallel_fail)
+#endif
     {
-        int worker = omp_get_thread_num();
-        size_t items = l->items;
-        double deadline = l->deadline;
-        for (;;) {
-            int stop;
-            size_t item;
-#pragma omp atomic read
-            stop = l->stop;
-            if (stop || seconds_now() >= deadline)
-                break;
-#pragma omp atomic capture
-            item = l->next++;
-            if (item >= items)
-                break;
-            syn_status status = l->body(l->context, item, worker);
-            if (status != SYN_OK) {
-#pragma omp critical
-                {
-                    if (l->status == SYN_OK || item < l->failed_at) {
-                        l->status = status;
-                        l->failed_at = item;
-                    }
-                }
+        if (l->status == SYN_OK || item < l->failed_at) {
+            l->status = status;
+            l->failed_at = item;
+        }
+    }
+#if defined(_OPENMP)
 #pragma omp atomic write
-                l->stop = 1;
-                break;
-            }
+#endif
+    l->stop = 1;
+}
+
+/* Works as `worker` until the deadline, or until nothing is left. */
+static void work(loop *l, int worker)
+{
+    for (;;) {
+        int stop;
+#if defined(_OPENMP)
+#pragma omp atomic read
+#endif
+        stop = l->stop;
+        if (stop || syn_seconds() >= l->deadline)
+            return;
+        size_t item = next_item(l, worker);
+        if (item == NO_ITEM)
+            return;
+        syn_status status = l->body(l->context, item, worker);
+        l->held[worker] = status == SYN_UNFINISHED ? item : NO_ITEM;
+        if (status != SYN_OK && status != SYN_UNFINISHED) {
+            fail(l, status, item);
+            return;
         }
     }
 }
+
+/* One slice of all workers. There may be fewer threads than workers, now or later: what a
+   worker holds is then gone on with by another thread in its name. */
+static void work_slice(loop *l, int workers)
+{
+#if defined(_OPENMP)
+    if (workers > 1) {
+#pragma omp parallel num_threads(workers)
+        for (int w = omp_get_thread_num(); w < workers; w += omp_get_num_threads())
+            work(l, w);
+        return;
+    }
 #endif
+    for (int w = 0; w < workers; w++)
+        work(l, w);
+}
+
+/* Items that are done, about: those held are not, yet. */
+static size_t items_done(const loop *l, int workers)
+{
+    size_t done = l->next < l->items ? l->next : l->items;
+    for (int w = 0; w < workers; w++)
+        done -= l->held[w] != NO_ITEM;
+    return done;
+}
+
+static syn_status run_loop(loop *l, int workers, const syn_watch *watch,
+                           const char *stage)
+{
+    for (;;) {
+        size_t done = items_done(l, workers);
+        if (done == l->items)
+            return SYN_OK;
+        l->deadline = syn_seconds() + SYN_SLICE_SECONDS;
+        work_slice(l, workers);
+        if (l->status != SYN_OK)
+            return l->status;
+        done = items_done(l, workers);
+        if (syn_poll(watch, stage, (double)done, (double)l->items) != SYN_OK)
+            return SYN_INTERRUPTED;
+    }
+}
 
 syn_status syn_parallel_for(size_t items, int threads, const syn_watch *watch,
                             const char *stage, syn_body *body, void *context)
@@ -315,21 +368,12 @@ syn_status syn_parallel_for(size_t items, int threads, const syn_watch *watch,
 #else
     threads = 1;
 #endif
-    while (l.next < l.items) {
-        l.deadline = seconds_now() + SLICE_SECONDS;
-#if defined(_OPENMP)
-        if (threads > 1)
-            work_together(&l, threads);
-        else
-            work_alone(&l);
-#else
-        work_alone(&l);
-#endif
-        if (l.status != SYN_OK)
-            return l.status;
-        size_t done = l.next < l.items ? l.next : l.items;
-        if (syn_poll(watch, stage, (double)done, (double)items) != SYN_OK)
-            return SYN_INTERRUPTED;
-    }
-    return SYN_OK;
+    l.held = malloc((size_t)threads * sizeof *l.held);
+    if (!l.held)
+        return SYN_NO_MEMORY;
+    for (int w = 0; w < threads; w++)
+        l.held[w] = NO_ITEM;
+    syn_status status = run_loop(&l, threads, watch, stage);
+    free(l.held);
+    return status;
 }

@@ -30,13 +30,22 @@ int syn_threads(syn_thread_report *report);
    groups that the file `membership` lists, mounted at `mount`; 0 without a quota. */
 int syn_cgroup_processors(const char *membership, const char *mount);
 
-/* One step of a parallel loop: `worker` is in [0, threads) and owns what it indexes. */
+/* One step of a parallel loop: `worker` is in [0, threads) and owns what it indexes. A
+   step that has run for some 50 ms may return SYN_UNFINISHED: it is called again, with
+   the same item and worker, once the watch has been polled. */
 typedef syn_status syn_body(void *context, size_t item, int worker);
+
+/* Seconds of a clock that only goes forward. */
+double syn_seconds(void);
+
+/* How long the body of a loop should run before it returns SYN_UNFINISHED. */
+#define SYN_SLICE_SECONDS 0.05
 
 /* Runs body(context, item, worker) once for each item in [0, items), handed out in
    increasing order to up to `threads` workers (fewer in a forked child). Every 50 ms or
    so all workers pause between items and `watch` is polled, so one item should take well
-   under 100 ms. The first status other than SYN_OK ends the loop and is returned. */
+   under 100 ms, or be cut short by SYN_UNFINISHED. The first other status than that and
+   SYN_OK ends the loop and is returned. */
 syn_status syn_parallel_for(size_t items, int threads, const syn_watch *watch,
                             const char *stage, syn_body *body, void *context);
 

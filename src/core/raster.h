@@ -15,6 +15,7 @@ typedef struct syn_raster {
     uint32_t bins;         /* kept bins */
     uint32_t events;
     int64_t *number;       /* [bins] increasing; windows do not reach across trials */
+    int64_t *opens;        /* [bins] a bin's first tick; NULL for sets */
     uint32_t *first;       /* [bins + 1] where a bin's units begin in `unit` */
     uint32_t *unit;        /* [events] in [0, units), increasing within a bin */
     uint32_t *unit_first;  /* [units + 1] where a unit's bins begin in `unit_bin` */

@@ -8,7 +8,8 @@ typedef enum syn_status {
     SYN_NO_MEMORY,     /* malloc failed */
     SYN_OVER_BUDGET,   /* would need more than the options' max_memory */
     SYN_TOO_LARGE,     /* the input is beyond a documented limit */
-    SYN_NO_DEVICE      /* there is no such GPU, or it failed */
+    SYN_NO_DEVICE,     /* there is no such GPU, or it failed */
+    SYN_UNFINISHED     /* a step of a parallel loop wants to go on after the next poll */
 } syn_status;
 
 #endif

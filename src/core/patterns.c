@@ -1,0 +1,265 @@
+#include "core/patterns_engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROOM = 16, MOST_WORDS = 1 << 16 };  /* of a block */
+
+/* ---- collecting ---- */
+
+syn_status syn_pattern_parts(syn_pattern_search *search, size_t parts)
+{
+    search->out->part = calloc(parts + 1, sizeof *search->out->part);
+    if (!search->out->part)
+        return SYN_NO_MEMORY;
+    search->out->parts = parts;
+    return SYN_OK;
+}
+
+static syn_status grow_sizes(syn_pattern_part *part, uint32_t size)
+{
+    syn_pattern_chain *chain = realloc(part->chain, size * sizeof *chain);
+    if (!chain)
+        return SYN_NO_MEMORY;
+    memset(chain + part->sizes, 0, (size - part->sizes) * sizeof *chain);
+    part->chain = chain;
+    part->sizes = size;
+    return SYN_OK;
+}
+
+/* Blocks grow: most parts hold little, some hold much. */
+static syn_status grow_chain(syn_pattern_chain *chain, uint32_t size,
+                             syn_pattern_account *account)
+{
+    size_t words = (size_t)size + 1;
+    size_t room = chain->tail ? 2 * chain->tail->room : FIRST_ROOM;
+    if (room * words > MOST_WORDS)
+        room = MOST_WORDS / words > FIRST_ROOM ? MOST_WORDS / words : FIRST_ROOM;
+    size_t bytes = sizeof(syn_pattern_block) + room * words * sizeof(uint32_t);
+    syn_pattern_block *block = malloc(bytes);
+    if (!block)
+        return SYN_NO_MEMORY;
+    account->bytes += bytes;
+    block->next = NULL;
+    block->patterns = 0;
+    block->room = room;
+    if (chain->tail)
+        chain->tail->next = block;
+    else
+        chain->head = block;
+    chain->tail = block;
+    return SYN_OK;
+}
+
+syn_status syn_pattern_keep(syn_pattern_search *search, syn_pattern_part *part,
+                            int worker, uint32_t size, const uint32_t *item,
+                            uint32_t occurrences)
+{
+    if (size > part->sizes && grow_sizes(part, size) != SYN_OK)
+        return SYN_NO_MEMORY;
+    syn_pattern_chain *chain = part->chain + size - 1;
+    syn_pattern_account *account = search->account + worker;
+    if (!chain->tail || chain->tail->patterns == chain->tail->room)
+        if (grow_chain(chain, size, account) != SYN_OK)
+            return SYN_NO_MEMORY;
+    syn_pattern_block *block = chain->tail;
+    uint32_t *word = block->word + block->patterns++ * ((size_t)size + 1);
+    for (uint32_t k = 0; k < size; k++)
+        word[k] = item[k];
+    word[size] = occurrences;
+    chain->patterns++;
+    account->patterns++;
+    return SYN_OK;
+}
+
+/* ---- the order of units ---- */
+
+typedef struct ranked_unit {
+    uint32_t events, unit;
+} ranked_unit;
+
+static int fewest_first(const void *a, const void *b)
+{
+    const ranked_unit *x = a, *y = b;
+    if (x->events != y->events)
+        return x->events < y->events ? -1 : 1;
+    return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+syn_status syn_pattern_ranks(const syn_raster *raster, uint32_t *rank)
+{
+    uint32_t units = raster->units;
+    ranked_unit *order = malloc(((size_t)units + 1) * sizeof *order);
+    if (!order)
+        return SYN_NO_MEMORY;
+    for (uint32_t u = 0; u < units; u++) {
+        order[u].events = raster->unit_first[u + 1] - raster->unit_first[u];
+        order[u].unit = u;
+    }
+    qsort(order, units, sizeof *order, fewest_first);
+    for (uint32_t r = 0; r < units; r++)
+        rank[order[r].unit] = r;
+    free(order);
+    return SYN_OK;
+}
+
+/* ---- the driver ---- */
+
+/* A watch that also adds up what the workers hold. */
+typedef struct budget {
+    const syn_watch *watch;
+    syn_pattern_search *search;
+    int exceeded;
+} budget;
+
+static int poll_budget(void *data, const char *stage, double done, double total)
+{
+    budget *b = data;
+    syn_pattern_search *s = b->search;
+    size_t held = 0;
+    for (int w = 0; w < s->options->threads; w++)
+        held += s->account[w].bytes;
+    if (held > s->out->peak_memory)
+        s->out->peak_memory = held;
+    if (total > 0)
+        s->out->done = done / total;
+    b->exceeded = held > s->options->max_memory;
+    return b->exceeded || syn_poll(b->watch, stage, done, total) != SYN_OK;
+}
+
+static syn_status prepare(syn_pattern_search *s)
+{
+    uint32_t units = s->raster->units;
+    s->rank = malloc(((size_t)units + 1) * sizeof *s->rank);
+    s->ranked = malloc(((size_t)units + 1) * sizeof *s->ranked);
+    s->account = calloc((size_t)s->options->threads, sizeof *s->account);
+    if (!s->rank || !s->ranked || !s->account)
+        return SYN_NO_MEMORY;
+    if (syn_pattern_ranks(s->raster, s->rank) != SYN_OK)
+        return SYN_NO_MEMORY;
+    for (uint32_t u = 0; u < units; u++)
+        s->ranked[s->rank[u]] = u;
+    return SYN_OK;
+}
+
+/* A least number of occurrences with which what would be found fits, going by what the
+   part of the search that is done has found; 0 when none would. */
+static uint32_t advise(const syn_pattern_search *s)
+{
+    const syn_patterns *found = s->out;
+    uint32_t most = s->raster->events;
+    size_t *words = calloc((size_t)most + 2, sizeof *words);
+    if (!words)
+        return 0;
+    for (size_t p = 0; p < found->parts; p++)
+        for (uint32_t k = 0; k < found->part[p].sizes; k++) {
+            const syn_pattern_block *b = found->part[p].chain[k].head;
+            for (; b; b = b->next)
+                for (size_t i = 0; i < b->patterns; i++)
+                    words[b->word[i * (k + 2) + k + 1]] += k + 2;
+        }
+    double share = found->done > 1e-3 ? found->done : 1e-3;
+    double room = (double)s->options->max_memory / sizeof(uint32_t) * share;
+    double total = 0;
+    uint32_t occ = most + 1;
+    while (occ > s->options->min_occ && total + (double)words[occ - 1] <= room)
+        total += (double)words[--occ];
+    free(words);
+    return occ <= most ? occ : 0;
+}
+
+syn_status syn_mine_patterns(const syn_raster *raster,
+                             const syn_pattern_options *options, const syn_watch *watch,
+                             syn_patterns *out)
+{
+    memset(out, 0, sizeof *out);
+    if ((uint64_t)raster->units * options->window > INT32_MAX)
+        return SYN_TOO_LARGE;
+    syn_pattern_search search = {.raster = raster, .options = options, .out = out};
+    budget b = {watch, &search, 0};
+    syn_watch watched = {poll_budget, &b};
+    search.watch = &watched;
+    syn_status status = prepare(&search);
+    if (status == SYN_OK && options->engine == SYN_PATTERNS_FPGROWTH)
+        status = syn_patterns_fpgrowth(&search);
+    else if (status == SYN_OK)
+        status = syn_patterns_closure(&search);
+    if (status == SYN_OK)
+        poll_budget(&b, "", 1, 1);
+    if (b.exceeded) {
+        status = SYN_OVER_BUDGET;
+        out->advice = advise(&search);
+    }
+    for (size_t p = 0; p < out->parts; p++)
+        for (uint32_t k = 0; k < out->part[p].sizes; k++)
+            out->n += out->part[p].chain[k].patterns;
+    free(search.rank);
+    free(search.ranked);
+    free(search.account);
+    return status;
+}
+
+/* ---- results ---- */
+
+uint32_t syn_patterns_sizes(const syn_patterns *patterns, size_t *count)
+{
+    uint32_t sizes = 0;
+    for (size_t p = 0; p < patterns->parts; p++)
+        if (patterns->part[p].sizes > sizes)
+            sizes = patterns->part[p].sizes;
+    for (uint32_t k = 0; count && k < sizes; k++) {
+        count[k] = 0;
+        for (size_t p = 0; p < patterns->parts; p++)
+            if (k < patterns->part[p].sizes)
+                count[k] += patterns->part[p].chain[k].patterns;
+    }
+    return sizes;
+}
+
+static void drain_chain(syn_pattern_chain *chain, uint32_t size, int32_t **item,
+                        int32_t **occurrences)
+{
+    while (chain->head) {
+        syn_pattern_block *block = chain->head;
+        chain->head = block->next;
+        const uint32_t *word = block->word;
+        for (size_t i = 0; i < block->patterns; i++) {
+            for (uint32_t k = 0; k < size; k++)
+                *(*item)++ = (int32_t)*word++;
+            *(*occurrences)++ = (int32_t)*word++;
+        }
+        free(block);
+    }
+    chain->tail = NULL;
+    chain->patterns = 0;
+}
+
+void syn_patterns_drain(syn_patterns *patterns, int32_t *item, int32_t *occurrences)
+{
+    uint32_t sizes = syn_patterns_sizes(patterns, NULL);
+    for (uint32_t k = 0; k < sizes; k++)
+        for (size_t p = 0; p < patterns->parts; p++)
+            if (k < patterns->part[p].sizes)
+                drain_chain(patterns->part[p].chain + k, k + 1, &item, &occurrences);
+    patterns->n = 0;
+}
+
+static void free_chain(syn_pattern_chain *chain)
+{
+    while (chain->head) {
+        syn_pattern_block *block = chain->head;
+        chain->head = block->next;
+        free(block);
+    }
+}
+
+void syn_patterns_free(syn_patterns *patterns)
+{
+    for (size_t p = 0; p < patterns->parts; p++) {
+        for (uint32_t k = 0; k < patterns->part[p].sizes; k++)
+            free_chain(patterns->part[p].chain + k);
+        free(patterns->part[p].chain);
+    }
+    free(patterns->part);
+    memset(patterns, 0, sizeof *patterns);
+}
