@@ -41,16 +41,11 @@ plot.itemsets <- function(x, ...) draw(autoplot.itemsets(x, ...))
 
 # ---- Counting ----------------------------------------------------------------------
 
-#' What the numbers of units, or of items without lags, stand for
+#' What takes part: units, or items without lags
 #' @noRd
-set_labels <- function(x) {
+part_labels <- function(x) {
   units <- attr(x, "units", exact = TRUE)
-  if (is.null(units)) attr(x, "labels", exact = TRUE) else units
-}
-
-set_sizes <- function(x) {
-  runs <- .subset2(x, "runs")
-  rep.int(runs$size, runs$n)
+  as.character(if (is.null(units)) attr(x, "labels", exact = TRUE) else units)
 }
 
 #' Number of sets of each size: data frame `size`, `number`
@@ -79,22 +74,23 @@ support_counts <- function(x, most = 60L) {
 #' How many sets each unit or item is in, once however often it is in a set
 #' @noRd
 participation_counts <- function(x, at_once = 1e6) {
-  n_units <- length(set_labels(x))
+  n <- length(part_labels(x))
   item <- .subset2(x, "items")
-  # Without lags no set has a unit twice.
-  if (length(item) == 0L || max(item) < n_units) return(as.double(tabulate(item + 1L, n_units)))
-  number <- double(n_units)
-  size <- set_sizes(x)
-  before <- cumsum(as.double(size)) - size
-  for (k in unique(.subset2(x, "runs")$size)) {
-    rows <- which(size == k)
-    for (part in split(rows, (seq_along(rows) - 1) %/% at_once)) {
-      unit <- vector("list", k)
-      for (i in seq_len(k)) {
-        unit[[i]] <- item[before[part] + i] %% n_units
-        new <- rep(TRUE, length(part))
-        for (j in seq_len(i - 1L)) new <- new & unit[[j]] != unit[[i]]
-        number <- number + tabulate(unit[[i]][new] + 1L, n_units)
+  lags <- inherits(x, "patterns")
+  number <- double(n)
+  for (first in seq(1, length(x), by = at_once)) {
+    at <- locate_sets(x, seq(first, min(length(x), first + at_once - 1)))
+    before <- split(at$before, at$size)
+    for (size in names(before)) {
+      part <- vector("list", as.integer(size))
+      for (i in seq_along(part)) {
+        part[[i]] <- item[before[[size]] + i] %% n
+        new <- rep(TRUE, length(part[[i]]))
+        # A unit at several lags; items without lags do not repeat.
+        if (lags) for (earlier in part[seq_len(i - 1L)]) {
+          new <- new & earlier != part[[i]]
+        }
+        number <- number + tabulate(part[[i]][new] + 1L, n)
       }
     }
   }
@@ -105,18 +101,17 @@ participation_counts <- function(x, at_once = 1e6) {
 #' lag of their last: data frame `lag` (bins), `spikes`, `patterns`
 #' @noRd
 lag_counts <- function(x, at_once = 5e6) {
-  n_units <- length(set_labels(x))
   window <- attr(x, "window", exact = TRUE)
   item <- .subset2(x, "items")
   spikes <- double(window)
   for (first in seq(1, length(item), by = at_once)) {
     part <- item[first:min(length(item), first + at_once - 1)]
-    spikes <- spikes + tabulate(part %/% n_units + 1L, window)
+    spikes <- spikes + tabulate(item_lags(x, part) + 1L, window)
   }
-  spikes[[1L]] <- spikes[[1L]] - length(.subset2(x, "occurrences"))
-  last <- item[cumsum(as.double(set_sizes(x)))]
+  spikes[[1L]] <- spikes[[1L]] - length(x)
+  last <- item[cumsum(as.double(itemset_sizes(x)))]
   data.frame(lag = seq_len(window) - 1L, spikes = spikes,
-             patterns = as.double(tabulate(last %/% n_units + 1L, window)))
+             patterns = as.double(tabulate(item_lags(x, last) + 1L, window)))
 }
 
 # ---- Drawing -----------------------------------------------------------------------
@@ -173,7 +168,7 @@ log_count_axis <- function(name) {
 }
 
 plot_participation <- function(x, what, sets) {
-  labels <- as.character(set_labels(x))
+  labels <- part_labels(x)
   n <- length(labels)
   bars <- data.frame(place = seq_len(n), label = labels, number = participation_counts(x))
   named <- if (n <= 40L) seq_len(n) else thin(n, 20L)

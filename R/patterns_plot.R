@@ -50,7 +50,7 @@
 #' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation
 #' of synchronous spike patterns extracted by frequent item set mining. *Frontiers in
 #' Computational Neuroscience*, 7, 132. \doi{10.3389/fncom.2013.00132}
-#' @seealso [mine_patterns()], [pattern_occurrences()], [autoplot.itemsets()]
+#' @seealso [mine_patterns()], [pattern_occurrences()], [itemsets], [autoplot.itemsets()]
 #' @examplesIf rlang::is_installed("ggplot2")
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20)
@@ -114,21 +114,16 @@ choose_patterns <- function(x, patterns, default, call = rlang::caller_env()) {
     return(patterns)
   }
   n <- if (is.null(patterns)) default else check_count(patterns, call = call)
-  x[best_patterns(x, n)]
+  take_sets(x, best_patterns(x, n))
 }
 
 #' Places of the largest patterns that differ from each other
 #' @noRd
 best_patterns <- function(x, n) {
-  size <- set_sizes(x)
-  rows <- order(-size, -.subset2(x, "occurrences"), method = "radix")
+  rows <- order(-itemset_sizes(x), -.subset2(x, "occurrences"), method = "radix")
   # Variants of one pattern can be millions; nobody waits for the first that differs.
   rows <- rows[seq_len(min(length(rows), 10000L))]
-  last <- cumsum(as.double(size))[rows]
-  item <- .subset2(x, "items")
-  n_units <- length(set_labels(x))
-  units <- Map(\(last, size) item[seq.int(to = last, length.out = size)] %% n_units, last,
-               size[rows])
+  units <- lapply(as.list(take_sets(x, rows)), names)
   rows[distinct_rows(units, seq_along(rows), n)]
 }
 
@@ -143,29 +138,24 @@ check_pattern_units <- function(recording, patterns, call) {
 #' The spikes of a few patterns: data frame `pattern`, `unit` (label), `lag` (bins)
 #' @noRd
 pattern_table <- function(patterns) {
-  size <- set_sizes(patterns)
-  item <- .subset2(patterns, "items")
-  labels <- set_labels(patterns)
   data.frame(
-    pattern = rep(seq_along(size), size),
-    unit = as.character(labels)[item %% length(labels) + 1L],
-    lag = item %/% length(labels)
+    pattern = rep(seq_along(patterns), itemset_sizes(patterns)),
+    unit = as.character(attr(patterns, "units", exact = TRUE))[item_units(patterns)],
+    lag = item_lags(patterns)
   )
 }
 
-#' "A, B +5, C +15 ms (3 spikes, 20 times)", the middle of long ones left out
+#' "A@0 B@1 C@3 (3 spikes, 20 times)", the middle of long ones left out
+#' @param times How often each occurs where it is drawn.
 #' @noRd
-pattern_names <- function(patterns, times = .subset2(patterns, "occurrences"), most = 6L) {
-  bin_ms <- 1000 * attr(patterns, "bin_size", exact = TRUE)
+pattern_names <- function(patterns, times, most = 8L) {
   spikes <- pattern_table(patterns)
-  spikes$name <- ifelse(spikes$lag == 0L, spikes$unit,
-                        paste0(spikes$unit, " +", format_each(signif(spikes$lag * bin_ms, 9))))
-  names <- vapply(split(spikes, spikes$pattern), \(of) {
-    n <- nrow(of)
-    short <- if (n > most) c(of$name[1:(most - 2L)], "...", of$name[[n]]) else of$name
-    paste0(paste(short, collapse = ", "), if (of$lag[[n]] > 0L) " ms")
+  spelt <- split(paste0(spikes$unit, "@", spikes$lag), spikes$pattern)
+  short <- vapply(spelt, \(s) {
+    n <- length(s)
+    paste(if (n > most) c(s[1:(most - 2L)], "...", s[[n]]) else s, collapse = " ")
   }, character(1), USE.NAMES = FALSE)
-  names <- sprintf("%s (%d spikes, %s times)", names, set_sizes(patterns), commas_each(times))
+  names <- sprintf("%s (%d spikes, %s times)", short, lengths(spelt), commas_each(times))
   twice <- names %in% names[duplicated(names)]
   names[twice] <- paste0(names[twice], " #", seq_along(names)[twice])
   names
@@ -208,10 +198,12 @@ plot_pattern_raster <- function(x, patterns, from, to, order, call) {
       data = spikes, size = if (crowded) 0.8 else 1.7, shape = 16, show.legend = FALSE
     ) +
     ggplot2::scale_colour_manual(
-      name = NULL, values = rlang::set_names(syn_palette(length(labels)), labels),
-      limits = labels, drop = FALSE,
+      name = sprintf("Unit@lag, in bins of %s ms",
+                     exact(1000 * attr(patterns, "bin_size", exact = TRUE))),
+      values = rlang::set_names(syn_palette(length(labels)), labels), limits = labels,
+      drop = FALSE,
       guide = ggplot2::guide_legend(
-        ncol = 1, override.aes = list(linewidth = 1.2, alpha = 1)
+        ncol = 1, title.position = "top", override.aes = list(linewidth = 1.2, alpha = 1)
       )
     ) +
     theme_synfire() +
@@ -221,6 +213,7 @@ plot_pattern_raster <- function(x, patterns, from, to, order, call) {
       axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
       axis.text.y = ggplot2::element_text(size = if (nrow(rows) <= 30L) 8 else 7),
       legend.position = "top", legend.justification = "left",
+      legend.title = ggplot2::element_text(size = 9, colour = syn_muted),
       legend.key.height = ggplot2::unit(4.5, "mm"),
       legend.margin = ggplot2::margin(0, 0, 0, 0)
     )

@@ -45,7 +45,7 @@ test_that("the raster draws every occurrence's spikes at their units and lags", 
   expect_equal(pair$row, c(3, 2))
   expect_identical(layers(p, "GeomPoint")[[1L]], lines)
   expect_equal(levels(lines$pattern),
-               c("A, B +5, C +15 ms (3 spikes, 20 times)", "X, Y (2 spikes, 10 times)"))
+               c("A@0 B@1 C@3 (3 spikes, 20 times)", "X@0 Y@0 (2 spikes, 10 times)"))
   expect_silent(ggplot2::ggplot_build(p))
 })
 
