@@ -282,9 +282,10 @@ plot_pattern_dots <- function(x, pattern) {
   bands <- data.frame(panel = factor(spikes$unit, units), low = spikes$lag * bin_ms,
                       high = (spikes$lag + 1) * bin_ms)
   lines <- length(unique(dots$row)) * length(units)
-  size <- if (lines <= 100L) 1.7 else if (lines <= 400L) 1 else 0.6
-  names <- vapply(split(spikes$lag, bands$panel), \(lag) {
-    paste(format_each(signif(lag * bin_ms, 9)), collapse = ", ")
+  size <- if (lines <= 100L) 1.7 else if (lines <= 400L) 1.3 else 0.7
+  strips <- vapply(split(spikes$lag, bands$panel), \(lag) {
+    lags <- paste(format_each(signif(lag * bin_ms, 9)), collapse = ", ")
+    paste(strwrap(paste(lags, "ms"), 16), collapse = "\n")
   }, character(1))
   # Those of the pattern last, so that nothing hides them.
   dots <- dots[order(dots$own), ]
@@ -304,7 +305,9 @@ plot_pattern_dots <- function(x, pattern) {
     ) +
     ggplot2::facet_grid(
       rows = ggplot2::vars(.data$panel),
-      labeller = ggplot2::as_labeller(rlang::set_names(sprintf("%s\n%s ms", units, names), units))
+      labeller = ggplot2::as_labeller(
+        rlang::set_names(sprintf("%s\n%s", units, strips[units]), units)
+      )
     ) +
     ggplot2::scale_x_continuous(
       name = "Time since the window opened (ms)", expand = ggplot2::expansion(mult = 0.005),
@@ -318,8 +321,10 @@ plot_pattern_dots <- function(x, pattern) {
       },
       expand = ggplot2::expansion(add = 0.7)
     ) +
+    ggplot2::labs(subtitle = pattern_names(pattern, nrow(found))) +
     theme_synfire() +
     ggplot2::theme(
+      plot.subtitle = ggplot2::element_text(size = 9),
       panel.grid.major.y = ggplot2::element_blank(),
       panel.border = ggplot2::element_rect(colour = syn_grid, fill = NA),
       axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
