@@ -30,6 +30,7 @@ typedef struct worker {
 typedef struct closure {
     syn_pattern_search *search;
     syn_node_rules rules;
+    const syn_node_kind *kind;
     uint32_t places;
     uint32_t *unit_of, *item_of;  /* [places] */
     uint32_t *rank_of;            /* [events] the ranks of the units in the bins */
@@ -38,6 +39,20 @@ typedef struct closure {
 } closure;
 
 /* ---- set-up ---- */
+
+static const syn_node_kind *fastest_kind(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2"))
+        return &syn_node_kind_any;
+    if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vpopcntdq"))
+        return &syn_node_kind_512;
+    return &syn_node_kind_256;
+#else
+    return &syn_node_kind_any;
+#endif
+}
 
 static void fill_tables(closure *c)
 {
@@ -78,13 +93,14 @@ static syn_status open_closure(closure *c)
             return SYN_NO_MEMORY;
     }
     fill_tables(c);
-    syn_node_rules rules = {.options = o, .masks = syn_masks_fastest(),
-                            .unit_of = c->unit_of, .item_of = c->item_of,
+    syn_node_rules rules = {.options = o, .unit_of = c->unit_of,
+                            .item_of = c->item_of,
                             .closed = o->target == SYN_PATTERNS_CLOSED ||
                                       o->target == SYN_PATTERNS_MAXIMAL,
                             .barred = o->target != SYN_PATTERNS_FREQUENT,
                             .maximal = o->target == SYN_PATTERNS_MAXIMAL};
     c->rules = rules;
+    c->kind = fastest_kind();
     return SYN_OK;
 }
 
@@ -167,15 +183,16 @@ static uint32_t count_places(const closure *c, worker *w, const uint32_t *bin, u
     return seen;
 }
 
-/* Lists the `n` touched places from `begin` on: those in all windows go to `full` where
-   sets are closed. Leaves in count[] where a place stands in the list, from 1. */
-static uint32_t list_places(const closure *c, worker *w, uint32_t begin, uint32_t n,
-                            uint32_t windows, uint32_t *full, syn_node *node)
+/* Lists the touched places from `begin` up to `end`: those in all windows go to `full`
+   instead where sets are closed; returns how many. Leaves in count[] where a place stands
+   in the list, from 1. */
+static uint32_t list_places(const closure *c, worker *w, uint32_t begin, uint32_t end,
+                            uint32_t *full, syn_node *node)
 {
     uint32_t joined = 0;
-    for (uint32_t k = begin; k < begin + n; k++) {
+    for (uint32_t k = begin; k < end; k++) {
         uint32_t place = w->touched[k];
-        int joins = c->rules.closed && w->count[place] == windows;
+        int joins = c->rules.closed && w->count[place] == node->windows;
         w->count[place] = 0;
         if (joins) {
             full[joined++] = place;
@@ -187,22 +204,22 @@ static uint32_t list_places(const closure *c, worker *w, uint32_t begin, uint32_
     return joined;
 }
 
-/* Lists the `n` touched places as a node does: those after the root, then those before
-   it. The set goes to `full`; returns its size, 0 when it belongs to another root. */
+/* Lists the `n` touched places but the root's own. The set goes to `full`; returns its
+   size, 0 when it belongs to another root. */
 static uint32_t list_root(const closure *c, worker *w, uint32_t root, uint32_t n,
                           uint32_t *full, syn_node *node)
 {
     uint32_t before = 0;
     while (w->touched[before] < root)
         before++;
-    w->count[root] = 0;
     full[0] = root;
-    uint32_t after = before + 1;
-    uint32_t joined = list_places(c, w, after, n - after, node->windows, full + 1, node);
-    node->open = node->listed;
-    uint32_t holds = list_places(c, w, 0, c->rules.barred ? before : 0, node->windows,
-                                 full + 1 + joined, node);
-    return holds ? 0 : 1 + joined;
+    if (c->rules.barred && list_places(c, w, 0, before, full + 1, node) > 0)
+        return 0;
+    node->barred = node->listed;
+    for (uint32_t k = 0; !c->rules.barred && k < before; k++)
+        w->count[w->touched[k]] = 0;
+    w->count[root] = 0;
+    return 1 + list_places(c, w, before + 1, n, full + 1, node);
 }
 
 /* The masks, with one more in front for what is not listed. */
@@ -239,11 +256,11 @@ static syn_node_made make_root(const closure *c, worker *w, uint32_t root, syn_n
     syn_node_made made = SYN_NODE_FAILED;
     node->place = syn_arena_take(&w->space.arena, n * sizeof *node->place);
     if (node->place && syn_node_space_make(&w->space, n, node->windows) == SYN_OK) {
-        uint32_t *full = w->space.full, size = list_root(c, w, root, n, full, node);
+        uint32_t size = list_root(c, w, root, n, w->space.full, node);
         if (size == 0)
             made = SYN_NODE_NONE;
         else if (fill_masks(c, w, bin, node) == SYN_OK)
-            made = syn_node_root(&c->rules, &w->space, full, size, node);
+            made = c->kind->root(&c->rules, &w->space, size, node);
     }
     for (uint32_t k = 0; k < n; k++)
         w->count[w->touched[k]] = 0;
@@ -294,11 +311,18 @@ static syn_status enter(const closure *c, worker *w, syn_node_made made, size_t 
     if (made == SYN_NODE_FAILED)
         status = SYN_NO_MEMORY;
     else if (made == SYN_NODE_BRANCH)
-        return syn_node_look_ahead(&c->rules, &w->space, node);
+        return c->kind->look_ahead(&c->rules, &w->space, node);
     else if (made == SYN_NODE_LEAF)
         status = keep_set(c, node, part, id);
     pop(w);
     return status;
+}
+
+/* The place of the next child. */
+static uint32_t next_place(const syn_node *node)
+{
+    return node->place[node->child ? node->child[node->next]
+                                   : node->barred + node->next];
 }
 
 /* One step: the next child of the deepest node, or the node's end. A node's own set comes
@@ -307,8 +331,7 @@ static syn_status step(const closure *c, worker *w, size_t part, int id)
 {
     syn_node *node = w->node + w->depth - 1;
     int more = node->next < node->children;
-    uint32_t at = more ? (node->child ? node->child[node->next] : node->next) : 0;
-    if (!node->kept && (!more || node->place[at] > node->last)) {
+    if (!node->kept && (!more || next_place(node) > node->last)) {
         node->kept = 1;
         syn_status status = keep_set(c, node, part, id);
         if (status != SYN_OK)
@@ -323,7 +346,7 @@ static syn_status step(const closure *c, worker *w, size_t part, int id)
         return SYN_NO_MEMORY;
     node = child - 1;  /* the stack may have moved */
     uint32_t k = node->next++;
-    return enter(c, w, syn_node_child(&c->rules, &w->space, node, k, child), part, id);
+    return enter(c, w, c->kind->child(&c->rules, &w->space, node, k, child), part, id);
 }
 
 static void tell(const closure *c, worker *w, int id)

@@ -2,29 +2,41 @@
 
 #include <string.h>
 
+#include "core/masks.h"
+
+/* The files that include this one name their own kind. */
+#ifndef SYN_NODE_KIND
+#define SYN_NODE_KIND syn_node_kind_any
+#endif
+
 /* Words of a row with a bit for each of `listed` items. */
 static size_t row_words(size_t listed)
 {
     return (listed / (64 * SYN_ROW_WORDS) + 1) * SYN_ROW_WORDS;
 }
 
+#if SYN_MASKS == 0
 syn_status syn_node_space_make(syn_node_space *space, size_t listed, size_t windows)
 {
-    size_t words = (windows + 63) / 64;
-    size_t stride = row_words(listed);
+    size_t words = (windows + 63) / 64, stride = row_words(listed);
     syn_arena *arena = &space->arena;
     space->full = syn_arena_take(arena, (listed + 1) * sizeof *space->full);
+    space->place = syn_arena_take(arena, listed * sizeof *space->place);
+    space->mask = syn_arena_take(arena, listed * sizeof *space->mask);
     space->index = syn_arena_take(arena, windows * sizeof *space->index);
     space->frequent = syn_arena_take(arena, stride * sizeof *space->frequent);
     space->all = syn_arena_take(arena, stride * sizeof *space->all);
-    space->set = syn_arena_take(arena, (2 * words + 2) * sizeof *space->set);
-    space->reachable =
-        syn_arena_take(arena, (SYN_MOST_AHEAD + 2) * words * sizeof *space->reachable);
-    return space->full && space->index && space->frequent && space->all && space->set &&
-                   space->reachable
+    space->set = syn_arena_take(arena, words * sizeof *space->set);
+    space->left = syn_arena_take(arena, (words + 1) * sizeof *space->left);
+    space->reached =
+        syn_arena_take(arena, (SYN_MOST_AHEAD + 1) * words * sizeof *space->reached);
+    return space->full && space->place && space->mask && space->index &&
+                   space->frequent && space->all && space->set && space->left &&
+                   space->reached
                ? SYN_OK
                : SYN_NO_MEMORY;
 }
+#endif
 
 /* ---- sets ---- */
 
@@ -103,19 +115,19 @@ static inline void deepen(uint64_t *reached, uint32_t depth, const uint64_t *win
         reached[words + w] |= windows[w];
 }
 
-/* One pass over the open items, last to first: which windows have enough after each to
-   complete the set. Items of one unit stand together, but for those at lag 0, where the
-   bound is a little loose. Inlined for masks of one word, which stay in registers. */
+/* One pass over the items that can be added, last to first: which windows have enough
+   after each to complete the set. Items of one unit stand together, but for those at lag
+   0, where the bound is a little loose. Inlined for masks of one word, which then stay in
+   registers. */
 static inline __attribute__((always_inline)) void
 look_back(const syn_node_rules *rules, syn_node *node, lack need, size_t words,
           uint64_t *reached)
 {
-    uint64_t *group = reached;  /* depth 0 is not needed: windows of the unit at hand */
+    uint64_t *group = reached;  /* of the unit at hand: depth 0 needs no windows */
     uint32_t unit = UINT32_MAX, least = rules->options->min_occ;
-    uint32_t children = 0;
-    int is_new = 1;
+    uint32_t open = node->listed - node->barred, children = 0, is_new = 1;
     memset(reached, 0, (need.n + 1) * words * sizeof *reached);
-    for (uint32_t p = node->open; p-- > 0;) {
+    for (uint32_t p = node->listed; p-- > node->barred;) {
         const uint64_t *mask = node->mask + p * words;
         if (need.of_units && rules->unit_of[node->place[p]] != unit) {
             deepen(reached, need.n, group, words);
@@ -123,10 +135,10 @@ look_back(const syn_node_rules *rules, syn_node *node, lack need, size_t words,
             unit = rules->unit_of[node->place[p]];
             is_new = !has_unit(node, unit);
         }
-        uint32_t slot = node->open - 1 - children, shared = 0;
-        const uint64_t *after = reached + (need.n - (uint32_t)is_new) * words;
+        uint32_t slot = open - 1 - children, shared = 0, depth = need.n - is_new;
         for (size_t w = 0; w < words; w++) {
-            uint64_t reach = mask[w] & after[w];
+            uint64_t after = depth > 0 ? reached[depth * words + w] : ~(uint64_t)0;
+            uint64_t reach = mask[w] & after;
             node->reach[slot * words + w] = reach;
             shared += syn_bits(reach);
         }
@@ -146,16 +158,15 @@ look_back(const syn_node_rules *rules, syn_node *node, lack need, size_t words,
 /* Drops all but the `good` windows, and the items that are left with too few. */
 static void restrict_to(const syn_node_rules *rules, syn_node *node, const uint64_t *good)
 {
-    uint32_t least = rules->options->min_occ, kept = 0, open = 0;
+    uint32_t least = rules->options->min_occ, kept = 0, barred = 0;
     size_t words = node->words;
     if (words == 1) {
         syn_narrow_list list = {node->mask, node->place};
-        open = (uint32_t)rules->masks->keep(list, node->open, *good, least, list, NULL,
-                                            NULL);
-        syn_narrow_list from = {node->mask + node->open, node->place + node->open};
-        syn_narrow_list to = {node->mask + open, node->place + open};
-        kept = open + (uint32_t)rules->masks->keep(from, node->listed - node->open, *good,
-                                                   least, to, NULL, NULL);
+        barred = (uint32_t)syn_keep(list, node->barred, *good, least, list, NULL, NULL);
+        syn_narrow_list from = {node->mask + node->barred, node->place + node->barred};
+        syn_narrow_list to = {node->mask + barred, node->place + barred};
+        kept = barred + (uint32_t)syn_keep(from, node->listed - node->barred, *good,
+                                           least, to, NULL, NULL);
     } else {
         for (uint32_t i = 0; i < node->listed; i++) {
             const uint64_t *from = node->mask + i * words;
@@ -167,37 +178,36 @@ static void restrict_to(const syn_node_rules *rules, syn_node *node, const uint6
                 shared += syn_bits(to[w]);
             }
             kept += shared >= least;
-            open += shared >= least && i < node->open;
+            barred += shared >= least && i < node->barred;
         }
     }
-    node->open = open;
+    node->barred = barred;
     node->listed = kept;
 }
 
-syn_status syn_node_look_ahead(const syn_node_rules *rules, syn_node_space *space,
-                               syn_node *node)
+static syn_status look_ahead(const syn_node_rules *rules, syn_node_space *space,
+                             syn_node *node)
 {
     lack need = what_lacks(rules, node);
+    uint32_t open = node->listed - node->barred;
     node->next = 0;
-    node->children = node->open;
+    node->children = open;
     node->child = NULL;
     node->reach = NULL;
-    if (need.n < 2 || node->open == 0)
+    if (need.n == 0 || (need.n == 1 && !need.of_units))
         return SYN_OK;
-    node->child = syn_arena_take(&space->arena, node->open * sizeof *node->child);
+    node->child = syn_arena_take(&space->arena, open * sizeof *node->child);
     node->reach = syn_arena_take(&space->arena,
-                                 (size_t)node->open * node->words * sizeof *node->reach);
+                                 (size_t)open * node->words * sizeof *node->reach);
     if (!node->child || !node->reach)
         return SYN_NO_MEMORY;
-    uint32_t open;
-    do {
+    for (;;) {
         uint64_t one_word[SYN_MOST_AHEAD + 1];
-        uint64_t *reached = node->words == 1 ? one_word : space->reachable;
+        uint64_t *reached = node->words == 1 ? one_word : space->reached;
         if (node->words == 1)
             look_back(rules, node, need, 1, reached);
         else
             look_back(rules, node, need, node->words, reached);
-        open = node->open;
         const uint64_t *good = reached + need.n * node->words;
         uint32_t left = 0;
         for (size_t w = 0; w < node->words; w++)
@@ -206,13 +216,16 @@ syn_status syn_node_look_ahead(const syn_node_rules *rules, syn_node_space *spac
             node->children = 0;
         if (left == node->windows || node->children == 0)
             break;
+        uint32_t before = node->listed;
         node->windows = left;
         restrict_to(rules, node, good);
-    } while (node->open < open);
-    /* The children stand at the end of what was room for all open items. */
-    uint32_t skipped = open - node->children;
-    node->child += skipped;
-    node->reach += (size_t)skipped * node->words;
+        if (node->listed == before)
+            break;
+        open = node->listed - node->barred;
+    }
+    /* The children stand at the end of what was room for all. */
+    node->child += open - node->children;
+    node->reach += (size_t)(open - node->children) * node->words;
     return SYN_OK;
 }
 
@@ -221,151 +234,139 @@ syn_status syn_node_look_ahead(const syn_node_rules *rules, syn_node_space *spac
 /* What is known of a child once its items have been compared with its windows. */
 typedef struct child_lists {
     size_t full;   /* places in space->full: the child's own, and those that join it */
-    size_t open;   /* of its list; the others follow them */
-    size_t barred;
+    size_t open;   /* items that can be added to it */
     int holds;     /* whether an item that must not be added is in all its windows */
 } child_lists;
 
-/* Room for a list like that of `parent`, with masks of `words` words. */
-static syn_status take_lists(syn_node_space *space, size_t listed, uint32_t words,
+static syn_status take_lists(syn_node_space *space, size_t listed, uint32_t windows,
                              syn_node *out)
 {
-    out->words = words;
+    out->words = windows > 64 ? (windows + 63) / 64 : 1;
     out->row = NULL;
-    out->mask = syn_arena_take(&space->arena, listed * words * sizeof *out->mask);
+    out->mask = syn_arena_take(&space->arena, listed * out->words * sizeof *out->mask);
     out->place = syn_arena_take(&space->arena, listed * sizeof *out->place);
     return out->mask && out->place ? SYN_OK : SYN_NO_MEMORY;
 }
 
-/* Whether a set of `size` items may not grow any more. */
-static int is_longest(const syn_node_rules *rules, size_t size)
-{
-    return size >= rules->options->max_spikes;
-}
-
-/* Whether what must not be added still matters below, or for the set itself. */
-static int needs_barred(const syn_node_rules *rules, const syn_node *parent,
-                        const child_lists *lists)
-{
-    return rules->barred &&
-           (rules->maximal ||
-            (lists->open > 0 && !is_longest(rules, parent->size + lists->full)));
-}
-
-/* Whether a set that is too short, too long or not closed has nothing below it. */
-static int leads_nowhere(const syn_node_rules *rules, const syn_node *parent,
+/* Whether a set is too short, too long or not closed, and all that is below it. */
+static int leads_nowhere(const syn_node_rules *rules, size_t size,
                          const child_lists *lists)
 {
     const syn_pattern_options *o = rules->options;
-    size_t size = parent->size + lists->full;
     return (rules->closed && (lists->holds || size > o->max_spikes)) ||
            size + lists->open < o->min_spikes;
 }
 
-static syn_node_made finish_child(const syn_node_rules *rules, syn_node_space *space,
-                                  const syn_node *parent, const child_lists *lists,
-                                  syn_node *out)
+/* Whether items can be added to a set of that size. */
+static int goes_on(const syn_node_rules *rules, size_t size, const child_lists *lists)
 {
-    int longest = is_longest(rules, parent->size + lists->full);
-    out->open = (uint32_t)lists->open;
-    out->listed = (uint32_t)(lists->open + lists->barred);
+    return lists->open > 0 && size < rules->options->max_spikes;
+}
+
+/* Gives `out` its set. Its list, where it has one, is there: a leaf has none, but where
+   it matters whether there are barred items. */
+static syn_node_made finish(const syn_node_rules *rules, syn_node_space *space,
+                            const syn_node *parent, const child_lists *lists,
+                            syn_node *out)
+{
     out->kept = 0;
     if (rules->maximal)
         out->hidden = out->listed > 0;
-    if (longest && !rules->closed)
-        out->hidden = 0;
     if (extend(rules, space, parent, space->full, lists->full, out) != SYN_OK)
         return SYN_NODE_FAILED;
-    return out->open == 0 || longest ? SYN_NODE_LEAF : SYN_NODE_BRANCH;
+    return goes_on(rules, out->size, lists) ? SYN_NODE_BRANCH : SYN_NODE_LEAF;
+}
+
+/* What tells whether a set that is not made closed at once is so all the same. */
+static int is_hidden(const syn_node_rules *rules, size_t size, int any_holds)
+{
+    return !rules->closed && rules->barred && any_holds &&
+           size < rules->options->max_spikes;
 }
 
 static const syn_node nothing = {0};
 
-syn_node_made syn_node_root(const syn_node_rules *rules, syn_node_space *space,
-                            const uint32_t *full, size_t n, syn_node *node)
+static syn_node_made root(const syn_node_rules *rules, syn_node_space *space, size_t n,
+                          syn_node *node)
 {
-    child_lists lists = {n, node->open, node->listed - node->open, 0};
-    if (leads_nowhere(rules, &nothing, &lists))
+    child_lists lists = {n, node->listed - node->barred, 0};
+    if (leads_nowhere(rules, n, &lists))
         return SYN_NODE_NONE;
-    memmove(space->full, full, n * sizeof *full);
-    uint32_t whole = 0;
-    for (uint32_t i = 0; i < node->listed && !rules->closed && rules->barred; i++) {
+    int any_holds = 0;
+    for (uint32_t i = 0; i < node->listed && !rules->closed; i++) {
         const uint64_t *mask = node->mask + (size_t)i * node->words;
-        whole += rules->masks->shared(mask, mask, node->words) == node->windows;
+        any_holds |= syn_shared(mask, mask, node->words) == node->windows;
     }
-    node->hidden = whole > 0;
-    return finish_child(rules, space, &nothing, &lists, node);
+    node->hidden = is_hidden(rules, n, any_holds);
+    return finish(rules, space, &nothing, &lists, node);
 }
 
 static syn_node_made narrow_child(const syn_node_rules *rules, syn_node_space *space,
                                   const syn_node *parent, uint32_t at, uint64_t set,
                                   syn_node *out)
 {
-    const syn_mask_kind *masks = rules->masks;
     const uint32_t least = rules->options->min_occ;
-    const uint32_t open = parent->open, shut = parent->listed - open;
-    child_lists lists = {1, 0, 0, 0};
-    lists.holds = rules->barred && (masks->any_holds(parent->mask, at, set) ||
-                                    masks->any_holds(parent->mask + open, shut, set));
+    child_lists lists = {1, 0, rules->barred && syn_any_holds(parent->mask, at, set)};
     if (lists.holds && rules->closed)
         return SYN_NODE_NONE;
-    if (take_lists(space, parent->listed, 1, out) != SYN_OK)
-        return SYN_NODE_FAILED;
-    space->full[0] = parent->place[at];
     syn_narrow_list after = {parent->mask + at + 1, parent->place + at + 1};
-    syn_narrow_list to = {out->mask, out->place};
-    lists.open = masks->keep(after, open - at - 1, set, least, to,
-                             rules->closed ? space->full : NULL, &lists.full);
-    if (leads_nowhere(rules, parent, &lists))
+    syn_narrow_list found = {space->mask, space->place};
+    space->full[0] = parent->place[at];
+    lists.open = syn_keep(after, parent->listed - at - 1, set, least, found,
+                          rules->closed ? space->full : NULL, &lists.full);
+    size_t size = parent->size + lists.full;
+    if (leads_nowhere(rules, size, &lists))
         return SYN_NODE_NONE;
-    if (needs_barred(rules, parent, &lists)) {
-        syn_narrow_list before = {parent->mask, parent->place};
-        syn_narrow_list barred = {parent->mask + open, parent->place + open};
-        to.mask += lists.open;
-        to.place += lists.open;
-        lists.barred = masks->keep(before, at, set, least, to, NULL, NULL);
-        to.mask += lists.barred;
-        to.place += lists.barred;
-        lists.barred += masks->keep(barred, shut, set, least, to, NULL, NULL);
-    }
     out->windows = syn_bits(set);
-    out->hidden = !rules->closed && rules->barred &&
-                  (lists.holds || masks->any_holds(out->mask, lists.open, set));
-    return finish_child(rules, space, parent, &lists, out);
+    out->barred = out->listed = 0;
+    if (goes_on(rules, size, &lists) || rules->maximal) {
+        syn_narrow_list before = {parent->mask, parent->place};
+        if (take_lists(space, at + lists.open, 1, out) != SYN_OK)
+            return SYN_NODE_FAILED;
+        syn_narrow_list to = {out->mask, out->place};
+        if (rules->barred)
+            out->barred = (uint32_t)syn_keep(before, at, set, least, to, NULL, NULL);
+        memcpy(out->mask + out->barred, found.mask, lists.open * sizeof *found.mask);
+        memcpy(out->place + out->barred, found.place, lists.open * sizeof *found.place);
+        out->listed = out->barred + (uint32_t)lists.open;
+    }
+    out->hidden = !rules->closed &&
+                  is_hidden(rules, size,
+                            lists.holds || syn_any_holds(found.mask, lists.open, set));
+    return finish(rules, space, parent, &lists, out);
 }
 
 /* ---- children of nodes with more windows ---- */
 
 static syn_status turn(syn_node_space *space, syn_node *node)
 {
-    size_t bits = (size_t)node->words * 64;
     node->stride = row_words(node->listed);
-    node->row = syn_arena_take(&space->arena, bits * node->stride * sizeof *node->row);
+    node->row = syn_arena_take(&space->arena,
+                               node->words * 64 * node->stride * sizeof *node->row);
     if (!node->row)
         return SYN_NO_MEMORY;
-    syn_masks_turn(node->mask, node->listed, node->words, node->row, bits, node->stride);
+    syn_turn(node->mask, node->listed, node->words, node->row, node->stride);
     return SYN_OK;
 }
 
-/* Which items listed are in enough of the windows `set`, and which in all: row by row
-   where these are few, mask by mask where the list is short. */
+/* Which items listed are in enough of the windows space->set, and which in all: row by
+   row, or mask by mask. */
 static void compare_all(const syn_node_rules *rules, syn_node_space *space,
-                        const syn_node *node, const uint64_t *set, uint32_t windows,
-                        int by_rows)
+                        const syn_node *node, uint32_t windows, int by_rows)
 {
     const uint32_t least = rules->options->min_occ;
     if (by_rows) {
         uint32_t n = 0;
         for (uint32_t w = 0; w < node->words; w++)
-            for (uint64_t left = set[w]; left; left &= left - 1)
+            for (uint64_t left = space->set[w]; left; left &= left - 1)
                 space->index[n++] = w * 64 + syn_low_bit(left);
-        rules->masks->count_rows(node->row, node->stride, space->index, n, least,
-                                 space->frequent, space->all);
+        syn_count_rows_of_bits(node->row, node->stride, space->index, n, least,
+                               space->frequent, space->all);
         return;
     }
     for (uint32_t i = 0; i < node->listed; i++) {
-        uint32_t n = rules->masks->shared(node->mask + (size_t)i * node->words, set,
-                                          node->words);
+        uint32_t n = syn_shared(node->mask + (size_t)i * node->words, space->set,
+                                node->words);
         uint64_t bit = (uint64_t)1 << i % 64;
         if (i % 64 == 0)
             space->frequent[i / 64] = space->all[i / 64] = 0;
@@ -374,7 +375,7 @@ static void compare_all(const syn_node_rules *rules, syn_node_space *space,
     }
 }
 
-/* The bits of row[] from `begin` up to `end` that lie in word `w`. */
+/* The bits of row[] from `begin` up to `end` that lie in word `w`, which holds some. */
 static uint64_t bits_between(const uint64_t *row, uint32_t w, uint32_t begin,
                              uint32_t end)
 {
@@ -386,14 +387,6 @@ static uint64_t bits_between(const uint64_t *row, uint32_t w, uint32_t begin,
     return word;
 }
 
-static int any_between(const uint64_t *row, uint32_t begin, uint32_t end)
-{
-    for (uint32_t w = begin / 64; w * 64 < end; w++)
-        if (bits_between(row, w, begin, end))
-            return 1;
-    return 0;
-}
-
 static uint32_t count_between(const uint64_t *row, uint32_t begin, uint32_t end)
 {
     uint32_t n = 0;
@@ -402,86 +395,116 @@ static uint32_t count_between(const uint64_t *row, uint32_t begin, uint32_t end)
     return n;
 }
 
-/* Appends to the list of `out`, from number `n` on, the items of space->frequent between
-   two positions; returns how many. */
-static uint32_t gather(const syn_node_rules *rules, syn_node_space *space,
-                       const syn_node *parent, const uint64_t *set, uint32_t begin,
-                       uint32_t end, size_t n, syn_node *out)
+/* Words of a set of at most 64 windows that hold some, and where in one word they go. */
+typedef struct set_word {
+    uint64_t bits;
+    uint32_t word, shift;
+} set_word;
+
+static uint32_t split_set(const uint64_t *set, uint32_t words, set_word *part)
 {
-    uint64_t *rest = space->set + parent->words;
-    uint32_t found = 0;
-    for (uint32_t w = begin / 64; w * 64 < end; w++)
-        for (uint64_t left = bits_between(space->frequent, w, begin, end); left;
-             left &= left - 1) {
-            uint32_t i = w * 64 + syn_low_bit(left);
-            const uint64_t *mask = parent->mask + (size_t)i * parent->words;
-            rules->masks->compress(mask, set, parent->words, rest);
-            memcpy(out->mask + (n + found) * out->words, rest,
-                   out->words * sizeof *rest);
-            out->place[n + found++] = parent->place[i];
-        }
-    return found;
+    uint32_t n = 0, shift = 0;
+    for (uint32_t w = 0; w < words && shift < 64; w++) {
+        if (!set[w])
+            continue;
+        part[n].bits = set[w];
+        part[n].word = w;
+        part[n++].shift = shift;
+        shift += syn_bits(set[w]);
+    }
+    return n;
 }
 
-static syn_node_made wide_child(const syn_node_rules *rules, syn_node_space *space,
-                                syn_node *parent, uint32_t at, const uint64_t *set,
-                                syn_node *out)
+/* Lists the items of space->frequent between two positions, from number `n` on, with
+   masks of the windows space->set; returns the number after the last. */
+static uint32_t gather(syn_node_space *space, const syn_node *parent, uint32_t begin,
+                       uint32_t end, uint32_t n, syn_node *out)
 {
-    const uint32_t open = parent->open, listed = parent->listed;
-    uint32_t windows = 0;
-    for (uint32_t w = 0; w < parent->words; w++)
-        windows += syn_bits(set[w]);
+    set_word part[64];
+    uint32_t parts = out->words == 1 ? split_set(space->set, parent->words, part) : 0;
+    for (uint32_t w = begin / 64; w * 64 < end; w++)
+        for (uint64_t left = bits_between(space->frequent, w, begin, end); left;
+             left &= left - 1, n++) {
+            uint32_t i = w * 64 + syn_low_bit(left);
+            const uint64_t *mask = parent->mask + (size_t)i * parent->words;
+            out->place[n] = parent->place[i];
+            if (out->words == 1) {
+                uint64_t word = 0;
+                for (uint32_t k = 0; k < parts; k++)
+                    word |= syn_extract(mask[part[k].word], part[k].bits)
+                            << part[k].shift;
+                out->mask[n] = word;
+            } else {
+                syn_compress(mask, space->set, parent->words, space->left);
+                memcpy(out->mask + (size_t)n * out->words, space->left,
+                       out->words * sizeof *space->left);
+            }
+        }
+    return n;
+}
+
+/* Moves those of space->all between two positions to space->full, from number `n` on;
+   returns the number after the last. */
+static size_t join(syn_node_space *space, const syn_node *parent, uint32_t begin,
+                   uint32_t end, size_t n)
+{
+    for (uint32_t w = begin / 64; w * 64 < end; w++) {
+        uint64_t joins = bits_between(space->all, w, begin, end);
+        space->frequent[w] &= ~joins;
+        for (; joins; joins &= joins - 1)
+            space->full[n++] = parent->place[w * 64 + syn_low_bit(joins)];
+    }
+    return n;
+}
+
+/* The windows of the child are space->set. */
+static syn_node_made wide_child(const syn_node_rules *rules, syn_node_space *space,
+                                syn_node *parent, uint32_t at, syn_node *out)
+{
+    const uint32_t listed = parent->listed;
+    uint32_t windows = syn_shared(space->set, space->set, parent->words);
     int by_rows = windows * row_words(listed) < (size_t)listed * parent->words;
     if (by_rows && !parent->row && turn(space, parent) != SYN_OK)
         return SYN_NODE_FAILED;
     out->mark = syn_arena_here(&space->arena);
-    compare_all(rules, space, parent, set, windows, by_rows);
+    compare_all(rules, space, parent, windows, by_rows);
 
-    child_lists lists = {1, 0, 0, 0};
-    lists.holds = rules->barred && (any_between(space->all, 0, at) ||
-                                    any_between(space->all, open, listed));
+    child_lists lists = {1, 0, rules->barred && count_between(space->all, 0, at) > 0};
     if (lists.holds && rules->closed)
         return SYN_NODE_NONE;
+    int any_holds = lists.holds || count_between(space->all, at + 1, listed) > 0;
     space->full[0] = parent->place[at];
-    uint32_t joined = 0;
-    for (uint32_t w = 0; rules->closed && w * 64 < listed; w++) {
-        uint64_t joins = w * 64 < open && at + 1 < (w + 1) * 64
-                             ? bits_between(space->all, w, at + 1, open)
-                             : 0;
-        for (uint64_t left = joins; left; left &= left - 1)
-            space->full[++joined] = parent->place[w * 64 + syn_low_bit(left)];
-        space->frequent[w] &= ~space->all[w];
-    }
-    lists.full += joined;
-    lists.open = count_between(space->frequent, at + 1, open);
-    if (leads_nowhere(rules, parent, &lists))
+    if (rules->closed)
+        lists.full = join(space, parent, at + 1, listed, 1);
+    lists.open = count_between(space->frequent, at + 1, listed);
+    size_t size = parent->size + lists.full;
+    if (leads_nowhere(rules, size, &lists))
         return SYN_NODE_NONE;
-    int barred = needs_barred(rules, parent, &lists);
-    if (barred)
-        lists.barred = count_between(space->frequent, 0, at) +
-                       count_between(space->frequent, open, listed);
-    if (take_lists(space, lists.open + lists.barred, (windows + 63) / 64, out) != SYN_OK)
-        return SYN_NODE_FAILED;
-    size_t n = gather(rules, space, parent, set, at + 1, open, 0, out);
-    if (barred) {
-        n += gather(rules, space, parent, set, 0, at, n, out);
-        gather(rules, space, parent, set, open, listed, n, out);
-    }
     out->windows = windows;
-    out->hidden = !rules->closed && rules->barred &&
-                  (lists.holds || any_between(space->all, at + 1, open));
-    return finish_child(rules, space, parent, &lists, out);
+    out->barred = out->listed = 0;
+    if (goes_on(rules, size, &lists) || rules->maximal) {
+        uint32_t barred = rules->barred ? count_between(space->frequent, 0, at) : 0;
+        if (take_lists(space, barred + lists.open, windows, out) != SYN_OK)
+            return SYN_NODE_FAILED;
+        if (rules->barred)
+            out->barred = gather(space, parent, 0, at, 0, out);
+        out->listed = gather(space, parent, at + 1, listed, out->barred, out);
+    }
+    out->hidden = is_hidden(rules, size, any_holds);
+    return finish(rules, space, parent, &lists, out);
 }
 
-syn_node_made syn_node_child(const syn_node_rules *rules, syn_node_space *space,
-                             syn_node *parent, uint32_t k, syn_node *out)
+static syn_node_made child(const syn_node_rules *rules, syn_node_space *space,
+                           syn_node *parent, uint32_t k, syn_node *out)
 {
-    uint32_t at = parent->child ? parent->child[k] : k;
+    uint32_t at = parent->child ? parent->child[k] : parent->barred + k;
     const uint64_t *reach = parent->reach ? parent->reach + (size_t)k * parent->words
                                           : parent->mask + (size_t)at * parent->words;
     out->mark = syn_arena_here(&space->arena);
     if (parent->words == 1)
         return narrow_child(rules, space, parent, at, *reach, out);
     memcpy(space->set, reach, parent->words * sizeof *reach);
-    return wide_child(rules, space, parent, at, space->set, out);
+    return wide_child(rules, space, parent, at, out);
 }
+
+const syn_node_kind SYN_NODE_KIND = {root, look_ahead, child};

@@ -4,11 +4,10 @@
 #define SYN_PATTERNS_NODE_H
 
 #include "core/arena.h"
-#include "core/masks.h"
 #include "core/patterns_engine.h"
 
-/* Lists hold the items that can be added first, in increasing place, then those that must
-   not be: another branch has them. Masks are bits of the node's own windows. */
+/* Lists begin with items that must not be added, because another branch has them; then
+   come those that can be, in increasing place. Masks are bits of the node's windows. */
 typedef struct syn_node {
     uint32_t *item;       /* [size] the set, as increasing item numbers */
     uint32_t *unit;       /* [units] the ranks of the units in it */
@@ -16,8 +15,8 @@ typedef struct syn_node {
     uint32_t last;        /* the largest place in it */
     uint32_t windows;     /* windows that hold it, as far as they can lead to a pattern */
     uint32_t words;       /* of a mask, at least 1 */
-    uint32_t open;        /* items that can be added */
-    uint32_t listed;      /* items in the list */
+    uint32_t barred;      /* items that must not be added */
+    uint32_t listed;      /* all items in the list */
     uint32_t *place;      /* [listed] */
     uint64_t *mask;       /* [listed][words] */
     uint64_t *row;        /* [words * 64][stride] the masks turned, or NULL */
@@ -34,7 +33,6 @@ typedef struct syn_node {
 /* How a search goes on below a node. */
 typedef struct syn_node_rules {
     const syn_pattern_options *options;
-    const syn_mask_kind *masks;
     const uint32_t *unit_of;  /* [places] the rank of its unit */
     const uint32_t *item_of;  /* [places] */
     int closed;   /* items that all windows hold are taken, or rule a branch out, at once */
@@ -46,11 +44,14 @@ typedef struct syn_node_rules {
 typedef struct syn_node_space {
     syn_arena arena;
     uint32_t *full;       /* [listed + 1] places of items that all windows hold */
+    uint32_t *place;      /* [listed] */
+    uint64_t *mask;       /* [listed] of one word */
     uint32_t *index;      /* [windows] numbers of windows */
     uint64_t *frequent;   /* [stride] a bit for each item listed */
     uint64_t *all;        /* [stride] */
-    uint64_t *set;        /* [2 * words + 2] windows, and what is left of a mask */
-    uint64_t *reachable;  /* [SYN_MOST_AHEAD + 2][words] */
+    uint64_t *set;        /* [words] windows */
+    uint64_t *left;       /* [words + 1] a mask, compressed */
+    uint64_t *reached;    /* [SYN_MOST_AHEAD + 1][words] */
 } syn_node_space;
 
 enum { SYN_MOST_AHEAD = 16 };  /* items a look ahead goes on for */
@@ -65,18 +66,25 @@ typedef enum syn_node_made {
     SYN_NODE_FAILED   /* no memory */
 } syn_node_made;
 
-/* Fills the children of `node`, whose set and lists are there: the open items that can
-   lead to a pattern. Windows and items that cannot are dropped. SYN_NO_MEMORY. */
-syn_status syn_node_look_ahead(const syn_node_rules *rules, syn_node_space *space,
-                               syn_node *node);
+/* The search is compiled once for each kind of processor; all give the same. */
+typedef struct syn_node_kind {
+    /* Gives a root, whose windows and lists are there, the set of the `n` items at
+       space->full. */
+    syn_node_made (*root)(const syn_node_rules *rules, syn_node_space *space, size_t n,
+                          syn_node *node);
 
-/* Makes child number `k` of `parent`, with memory from the arena from `mark` of `out` on.
-   Of a leaf only the set, windows and `hidden` are filled. */
-syn_node_made syn_node_child(const syn_node_rules *rules, syn_node_space *space,
-                             syn_node *parent, uint32_t k, syn_node *out);
+    /* Fills the children of `node`, whose set and lists are there: the items that can be
+       added and lead to a pattern. Windows and items that cannot are dropped.
+       SYN_NO_MEMORY. */
+    syn_status (*look_ahead)(const syn_node_rules *rules, syn_node_space *space,
+                             syn_node *node);
 
-/* Gives a root, whose windows and lists are there, the set of the `n` items at `full`. */
-syn_node_made syn_node_root(const syn_node_rules *rules, syn_node_space *space,
-                            const uint32_t *full, size_t n, syn_node *node);
+    /* Makes child number `k` of `parent`, with memory from the arena from `mark` of `out`
+       on. Of a leaf only the set, windows and `hidden` are filled. */
+    syn_node_made (*child)(const syn_node_rules *rules, syn_node_space *space,
+                           syn_node *parent, uint32_t k, syn_node *out);
+} syn_node_kind;
+
+extern const syn_node_kind syn_node_kind_any, syn_node_kind_256, syn_node_kind_512;
 
 #endif
