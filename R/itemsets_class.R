@@ -56,7 +56,8 @@ about_itemsets <- function(x) {
 #'   `size >= 4 & occurrences > 20`.
 #' @param items,units Keep sets that hold these items, or spikes of these units.
 #' @param match `"all"` of them or `"any"`.
-#' @param n How many sets to print: the largest ones, among them the most frequent.
+#' @param n How many sets to print: the largest ones and among them the most frequent,
+#'   each with its number in `x`; after `sort()` the first ones.
 #' @param row.names,optional Not used.
 #' @param times Add the list of the times at which the windows of each pattern open?
 #' @param ... Not used; must be empty.
@@ -137,13 +138,15 @@ itemset_support <- function(x) .subset2(x, "occurrences")
 
 dollar_names <- function(x) union(names(itemset_columns(x)), c("occurrences", "items", "runs"))
 
-#' @exportS3Method utils::.DollarNames
+#' @importFrom utils .DollarNames
+#' @export
 .DollarNames.itemsets <- function(x, pattern = "") {
   grep(pattern, dollar_names(x), value = TRUE)
 }
 
 # str() would take the sets for elements.
-#' @exportS3Method utils::str
+#' @importFrom utils str
+#' @export
 str.itemsets <- function(object, ...) utils::str(unclass(object), ...)
 
 # ---- Choosing ------------------------------------------------------------------------
@@ -199,12 +202,12 @@ set_numbers <- function(i, n, call = rlang::caller_env()) {
   if (length(i) == 0L) return(integer())
   bounds <- range(i)
   if (anyNA(bounds)) wrong("NA for some")
-  if (bounds[[2L]] > n || bounds[[1L]] < -n || bounds[[1L]] < 0 && bounds[[2L]] >= 0 ||
-      bounds[[1L]] == 0) {
-    wrong(sprintf("from %s to %s", exact(bounds[[1L]]), exact(bounds[[2L]])))
+  if (bounds[[2L]] > n || bounds[[1L]] < -n || bounds[[1L]] < 0 && bounds[[2L]] > 0) {
+    wrong(paste(unique(exact(bounds)), collapse = " to "))
   }
   if (is.double(i) && any(i != round(i))) wrong("not whole for some")
-  if (bounds[[1L]] < 0) seq_len(n)[i] else i
+  # Negative ones leave out, and 0 means none, as everywhere in R.
+  if (bounds[[1L]] <= 0) seq_len(n)[i] else i
 }
 
 #' @rdname itemsets
@@ -217,7 +220,9 @@ sort.itemsets <- function(x, decreasing = TRUE, by = names(itemset_columns(x))[[
     abort_arg("by", sprintf("among %s", toString(names(columns))), some(format(by)))
   }
   keys <- lapply(unname(columns[by]), \(column) column(x))
-  take_sets(x, do.call(order, c(keys, list(decreasing = decreasing, method = "radix"))))
+  x <- take_sets(x, do.call(order, c(keys, list(decreasing = decreasing, method = "radix"))))
+  # Printing keeps to an order that was asked for.
+  structure(x, sorted_by = by)
 }
 
 #' @rdname itemsets
@@ -342,11 +347,17 @@ format.itemsets <- function(x, ...) {
 #' @export
 as.character.itemsets <- function(x, ...) format(x)
 
-#' Cut a vector with one element an item into a list with one an set
+#' Whole numbers as a factor, without a look at each
+#' @noRd
+numbered <- function(codes, n) {
+  structure(codes, levels = as.character(seq_len(n)), class = "factor")
+}
+
+#' Cut a vector with one element an item into a list with one a set
 #' @noRd
 split_sets <- function(x, values) {
   set <- rep(seq_along(x), itemset_sizes(x))
-  unname(split(values, structure(set, levels = as.character(seq_along(x)), class = "factor")))
+  unname(split(values, numbered(set, length(x))))
 }
 
 #' @rdname itemsets
@@ -377,7 +388,11 @@ itemset_title.itemsets <- function(x) {
   paste0("# ", commas(n), if (!is.null(target)) paste0(" ", target),
          if (n == 1L) " itemset" else " itemsets",
          if (n > 0L) sprintf(" of up to %s items", commas(max(x$runs$size))),
-         if (!is.null(transactions)) sprintf(", in %s transactions", commas(transactions)))
+         if (!is.null(transactions)) {
+           least <- attr(x, "parameters", exact = TRUE)$min_support
+           sprintf(", %s of %s transactions", if (is.null(least)) "in some" else
+             paste("each in at least", commas(least)), commas(transactions))
+         })
 }
 
 #' Columns of the table on the screen, the name last
@@ -396,10 +411,14 @@ print.itemsets <- function(x, n = 10, ...) {
   if (isS4(x)) return(methods::show(x))
   cat(itemset_title(x), sep = "\n")
   if (length(x) > 0L) {
-    o <- longest_rows(x$size, x$occurrences, n)
-    print_left(as.data.frame(shown_columns(take_sets(x, o)), optional = TRUE))
+    sorted <- !is.null(attr(x, "sorted_by", exact = TRUE))
+    o <- if (sorted) seq_len(min(n, length(x))) else longest_rows(x$size, x$occurrences, n)
+    shown <- c(list("no." = o), shown_columns(take_sets(x, o)))
+    print_left(as.data.frame(shown, optional = TRUE))
     left <- length(x) - length(o)
-    if (left > 0L) cat(sprintf("... and %s more (largest first here)\n", commas(left)))
+    if (left > 0L) {
+      cat(sprintf("... and %s more%s\n", commas(left), if (sorted) "" else " (largest first here)"))
+    }
   }
   invisible(x)
 }

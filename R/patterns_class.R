@@ -81,8 +81,7 @@ as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
   )
   if (check_flag(times)) {
     found <- pattern_occurrences(patterns = x)
-    pattern <- structure(found$pattern, levels = as.character(seq_along(x)), class = "factor")
-    columns$times <- unname(split(found$time, pattern))
+    columns$times <- unname(split(found$time, numbered(found$pattern, length(x))))
   }
   structure(columns, row.names = .set_row_names(length(x)), class = "data.frame")
 }
