@@ -315,9 +315,10 @@ plot_episode_raster <- function(x, episodes, from, to, order, call) {
 #' The stretch to draw: in seconds, whole ticks
 #'
 #' @param found Data frame `episode`, `start`, `end`; those of one do not nest.
-#' @param spans How many times as long as what lasts longest.
+#' @param spans How many times as long as what lasts longest, at least.
+#' @param spikes So long that it has as many spikes, on average, at least.
 #' @noRd
-dense_window <- function(x, found, from, to, call, spans = 6) {
+dense_window <- function(x, found, from, to, call, spans = 6, spikes = 50) {
   resolution <- attr(x, "resolution", exact = TRUE)
   bounds <- c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE))
   if (!is.null(from) && !is.null(to)) {
@@ -325,10 +326,11 @@ dense_window <- function(x, found, from, to, call, spans = 6) {
     return(c(from, to))
   }
   length <- bounds[[2L]] - bounds[[1L]]
-  if (nrow(x) > 0L) length <- min(length, 250 * length / nrow(x))
   if (nrow(found) > 0L) {
     typical <- max(tapply(found$end - found$start, found$episode, stats::median))
-    length <- max(length / 5, spans * typical)
+    length <- max(min(length / 5, spikes * length / nrow(x)), spans * typical)
+  } else if (nrow(x) > 0L) {
+    length <- 250 * length / nrow(x)
   }
   length <- max(length, resolution)
   length <- min(length, bounds[[2L]] - bounds[[1L]])

@@ -71,30 +71,40 @@ support_counts <- function(x, most = 60L) {
              number = as.vector(rowsum(as.double(number[least:length(number)]), part)))
 }
 
+#' Go through sets by the million: what `do(sets, items)` gives, in a list
+#'
+#' @param do Called with the numbers of sets of equal size and a list of their items: the
+#'   first of each, the second of each, and so on.
+#' @noRd
+over_sets <- function(x, do, at_once = 1e6) {
+  item <- .subset2(x, "items")
+  parts <- lapply(seq(1, length(x), by = at_once), \(first) {
+    sets <- seq(first, min(length(x), first + at_once - 1))
+    at <- locate_sets(x, sets)
+    lapply(split(seq_along(sets), at$size), \(own) {
+      do(sets[own], lapply(seq_len(at$size[[own[[1L]]]]), \(k) item[at$before[own] + k]))
+    })
+  })
+  unlist(parts, recursive = FALSE, use.names = FALSE)
+}
+
 #' How many sets each unit or item is in, once however often it is in a set
 #' @noRd
 participation_counts <- function(x, at_once = 1e6) {
   n <- length(part_labels(x))
-  item <- .subset2(x, "items")
+  # A unit may be in a pattern at several lags; an item without lags does not repeat.
   lags <- inherits(x, "patterns")
-  number <- double(n)
-  for (first in seq(1, length(x), by = at_once)) {
-    at <- locate_sets(x, seq(first, min(length(x), first + at_once - 1)))
-    before <- split(at$before, at$size)
-    for (size in names(before)) {
-      part <- vector("list", as.integer(size))
-      for (i in seq_along(part)) {
-        part[[i]] <- item[before[[size]] + i] %% n
-        new <- rep(TRUE, length(part[[i]]))
-        # A unit at several lags; items without lags do not repeat.
-        if (lags) for (earlier in part[seq_len(i - 1L)]) {
-          new <- new & earlier != part[[i]]
-        }
-        number <- number + tabulate(part[[i]][new] + 1L, n)
-      }
+  numbers <- over_sets(x, at_once = at_once, do = \(sets, items) {
+    part <- lapply(items, \(item) item %% n)
+    number <- double(n)
+    for (i in seq_along(part)) {
+      new <- rep(TRUE, length(sets))
+      if (lags) for (earlier in part[seq_len(i - 1L)]) new <- new & earlier != part[[i]]
+      number <- number + tabulate(part[[i]][new] + 1L, n)
     }
-  }
-  number
+    number
+  })
+  Reduce(`+`, numbers)
 }
 
 #' Number of spikes at each lag, the first of each pattern left out; of patterns by the
@@ -211,7 +221,10 @@ plot_pattern_lags <- function(x) {
       fill = syn_colours[["sky"]]
     ) +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), ncol = 1, scales = "free_y") +
-    ggplot2::scale_x_continuous(name = "Lag (ms)", expand = ggplot2::expansion(mult = 0.02)) +
+    ggplot2::scale_x_continuous(
+      name = "Lag (ms)", breaks = counts$lag[thin(nrow(counts), 12L)] * bin_ms,
+      expand = ggplot2::expansion(mult = 0.02)
+    ) +
     count_axis("Number") +
     theme_histogram() +
     ggplot2::theme(

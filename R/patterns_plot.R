@@ -12,10 +12,12 @@
 #' of patterns.
 #'
 #' # Which patterns
-#' The largest patterns are often variants of each other. So that a picture shows
-#' different things, patterns are taken in the order of size, then occurrences, and one
-#' that shares more than half of its units with those taken before is passed over. To
-#' choose yourself, give those you want: `patterns = found[c(3, 8)]`.
+#' Those that occur most above what the rates of their units would make (by Poisson
+#' surprise): neither the largest, which may be there a few times by chance, nor the most
+#' frequent, which busy units make. This chooses what to draw, and is no test. Patterns are
+#' often variants of each other; so that a picture shows different things, one that shares
+#' more than half of its units with those taken before is passed over. To choose yourself,
+#' give those you want: `patterns = found[c(3, 8)]`.
 #'
 #' # The raster
 #' A line connects the spikes of an occurrence, each drawn bold where it was fired: at its
@@ -79,7 +81,7 @@ autoplot.patterns <- function(object,
                 "These patterns do not know their recording; give it.", call = call)
     }
     check_spike_trains(recording, "recording", call)
-    patterns <- choose_patterns(object, patterns, if (type == "dots") 1 else 3, call)
+    patterns <- choose_patterns(object, patterns, if (type == "dots") 1 else 3, recording, call)
     check_pattern_units(recording, patterns, call)
   }
   switch(
@@ -108,23 +110,46 @@ check_any_sets <- function(x, what, call) {
 
 #' The patterns that an argument `patterns` asks for
 #' @noRd
-choose_patterns <- function(x, patterns, default, call = rlang::caller_env()) {
+choose_patterns <- function(x, patterns, default, recording, call = rlang::caller_env()) {
   if (inherits(patterns, "patterns")) {
     check_any_sets(patterns, "pattern", call)
     return(patterns)
   }
   n <- if (is.null(patterns)) default else check_count(patterns, call = call)
-  take_sets(x, best_patterns(x, n))
+  # What was counted was counted in the recording mined, whichever is drawn.
+  take_sets(x, best_patterns(x, n, attr(x, "recording", exact = TRUE) %||% recording))
 }
 
-#' Places of the largest patterns that differ from each other
+#' Places of the most surprising patterns that differ from each other
 #' @noRd
-best_patterns <- function(x, n) {
-  rows <- order(-itemset_sizes(x), -.subset2(x, "occurrences"), method = "radix")
+best_patterns <- function(x, n, recording) {
+  rows <- order(pattern_surprise(x, recording), decreasing = TRUE, method = "radix")
   # Variants of one pattern can be millions; nobody waits for the first that differs.
   rows <- rows[seq_len(min(length(rows), 10000L))]
   units <- lapply(as.list(take_sets(x, rows)), names)
   rows[distinct_rows(units, seq_along(rows), n)]
+}
+
+#' How surprising the occurrences of each pattern would be if units fired independently
+#'
+#' The logarithm of the Poisson likelihood of what was found over that of what is expected
+#' from the rates; negative where less was found.
+#' @noRd
+pattern_surprise <- function(x, recording, at_once = 1e6) {
+  duration <- attr(recording, "end", exact = TRUE) - attr(recording, "start", exact = TRUE)
+  bins <- max(1, duration / attr(x, "bin_size", exact = TRUE))
+  unit <- .subset2(recording, "unit")
+  spikes <- tabulate(unit, nlevels(unit))[match(attr(x, "units", exact = TRUE), levels(unit))]
+  log_share <- log(pmin(1, pmax(1, spikes, na.rm = TRUE) / bins))
+  parts <- over_sets(x, at_once = at_once, do = \(sets, items) {
+    expected <- bins * exp(Reduce(`+`, lapply(items, \(item) log_share[item_units(x, item)])))
+    found <- .subset2(x, "occurrences")[sets]
+    score <- found * log(found / expected) - found + expected
+    list(sets = sets, score = ifelse(found < expected, -score, score))
+  })
+  surprise <- double(length(x))
+  for (part in parts) surprise[part$sets] <- part$score
+  surprise
 }
 
 check_pattern_units <- function(recording, patterns, call) {
@@ -167,7 +192,8 @@ plot_pattern_raster <- function(x, patterns, from, to, order, call) {
   from <- if (!is.null(from)) check_number(from, call = call)
   to <- if (!is.null(to)) check_number(to, call = call)
   found <- pattern_spans(patterns, pattern_occurrences(x, patterns))
-  window <- dense_window(x, found, from, to, call, spans = 12)
+  window <- dense_window(x, found, from, to, call, spans = 12,
+                         spikes = max(250, 4 * nlevels(.subset2(x, "unit"))))
   shown <- keep_time(x, window, call, "from, to")
   few <- nrow(shown) <= 30000L
   named <- list(units = split(pattern_table(patterns)$unit, pattern_table(patterns)$pattern))

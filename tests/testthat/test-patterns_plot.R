@@ -72,15 +72,29 @@ test_that("the stretch is chosen where occurrences of all patterns are dense", {
   expect_equal(from$coordinates$limits$x[[1L]], 0.5)
 })
 
-test_that("the largest patterns that differ are chosen, or those given", {
+test_that("patterns that are least to be expected and differ are chosen, or those given", {
+  x <- planted_patterns()
   variants <- made_patterns(
     list(list(units = c("X", "Y"), lags = c(0, 0)), list(units = c("A", "B"), lags = c(0, 1)),
          list(units = c("A", "B", "C"), lags = c(0, 1, 3)),
-         list(units = c("A", "B", "C"), lags = c(0, 1, 2))), c(10, 20, 20, 1)
+         list(units = c("A", "B", "C"), lags = c(0, 1, 2))), c(10, 20, 20, 1), x
   )
-  expect_equal(synfire:::best_patterns(variants, 3), c(3, 1))
+  # 600 bins; A, B and C fire in 20, X and Y in 10 of them.
+  expected <- 600 * c(10^2, 20^2, 20^3, 20^3) / 600^c(2, 2, 3, 3)
+  found <- c(10, 20, 20, 1)
+  surprise <- synfire:::pattern_surprise(variants, x)
+  expect_equal(surprise, found * log(found / expected) - found + expected)
+  expect_equal(synfire:::pattern_surprise(variants, x, at_once = 3), surprise)
+  expect_equal(synfire:::best_patterns(variants, 3, x), c(3, 1))
   lines <- layers(ggplot2::autoplot(variants, patterns = variants[2], to = 0.3), "GeomPath")[[1L]]
   expect_equal(unique(lines$unit), c("A", "B"))
+})
+
+test_that("a pattern below expectation is no surprise", {
+  busy <- spike_trains(rep(seq(0.001, 0.996, by = 0.005), 2), rep(c("A", "B"), each = 200),
+                       start = 0, end = 1)
+  x <- made_patterns(list(list(units = c("A", "B"), lags = c(0, 1))), 10, busy)
+  expect_lt(synfire:::pattern_surprise(x, busy), 0)
 })
 
 test_that("patterns are counted in the recording that is drawn", {
