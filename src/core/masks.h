@@ -221,16 +221,17 @@ syn_count_block(const uint64_t *row, size_t stride, const uint32_t *index, size_
 }
 
 /* For each bit of a row: whether at least `least` of `n` rows have it, and whether all
-   have. row + index[i] * stride is row i; frequent and full are rows of `stride` words, a
-   multiple of SYN_ROW_WORDS. */
+   have. Row i begins at row + index[i] * stride; of each `words` words are counted, a
+   multiple of SYN_ROW_WORDS, which fill frequent and full. */
 static inline void syn_count_rows_of_bits(const uint64_t *row, size_t stride,
-                                          const uint32_t *index, size_t n, uint32_t least,
-                                          uint64_t *frequent, uint64_t *full)
+                                          size_t words, const uint32_t *index, size_t n,
+                                          uint32_t least, uint64_t *frequent,
+                                          uint64_t *full)
 {
     int planes = 2;
     while (planes < 31 && 1u << planes < least)
         planes++;
-    for (size_t w = 0; w < stride; w += SYN_BLOCK_WORDS) {
+    for (size_t w = 0; w < words; w += SYN_BLOCK_WORDS) {
         /* A constant number of planes stays in registers. */
 #define PLANES(N)                                                                        \
     case N:                                                                              \

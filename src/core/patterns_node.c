@@ -9,6 +9,8 @@
 #define SYN_NODE_KIND syn_node_kind_any
 #endif
 
+enum { FEW = 8 };  /* children that are not worth turning masks for */
+
 /* Words of a row with a bit for each of `listed` items. */
 static size_t row_words(size_t listed)
 {
@@ -55,11 +57,11 @@ static void insert(uint32_t *item, uint32_t size, uint32_t more)
     item[size] = more;
 }
 
-/* Gives `node` the set of `before` and the items at `n` more places. */
+/* Gives `node` the set of `before` and the items at the `n` places of space->full. */
 static syn_status extend(const syn_node_rules *rules, syn_node_space *space,
-                         const syn_node *before, const uint32_t *place, size_t n,
-                         syn_node *node)
+                         const syn_node *before, size_t n, syn_node *node)
 {
+    const uint32_t *place = space->full;
     size_t room = before->size + n;
     uint32_t *item = syn_arena_take(&space->arena, 2 * room * sizeof *item);
     if (!item)
@@ -125,9 +127,9 @@ look_back(const syn_node_rules *rules, syn_node *node, lack need, size_t words,
 {
     uint64_t *group = reached;  /* of the unit at hand: depth 0 needs no windows */
     uint32_t unit = UINT32_MAX, least = rules->options->min_occ;
-    uint32_t open = node->listed - node->barred, children = 0, is_new = 1;
+    uint32_t open = node->listed, children = 0, is_new = 1;
     memset(reached, 0, (need.n + 1) * words * sizeof *reached);
-    for (uint32_t p = node->listed; p-- > node->barred;) {
+    for (uint32_t p = open; p-- > 0;) {
         const uint64_t *mask = node->mask + p * words;
         if (need.of_units && rules->unit_of[node->place[p]] != unit) {
             deepen(reached, need.n, group, words);
@@ -155,41 +157,35 @@ look_back(const syn_node_rules *rules, syn_node *node, lack need, size_t words,
     node->children = children;
 }
 
-/* Drops all but the `good` windows, and the items that are left with too few. */
-static void restrict_to(const syn_node_rules *rules, syn_node *node, const uint64_t *good)
+/* Drops all but the `good` windows, and the items that are left with too few; returns
+   how many items stay. */
+static uint32_t restrict_to(const syn_node_rules *rules, syn_node *node,
+                            const uint64_t *good)
 {
-    uint32_t least = rules->options->min_occ, kept = 0, barred = 0;
+    uint32_t least = rules->options->min_occ, kept = 0;
     size_t words = node->words;
     if (words == 1) {
         syn_narrow_list list = {node->mask, node->place};
-        barred = (uint32_t)syn_keep(list, node->barred, *good, least, list, NULL, NULL);
-        syn_narrow_list from = {node->mask + node->barred, node->place + node->barred};
-        syn_narrow_list to = {node->mask + barred, node->place + barred};
-        kept = barred + (uint32_t)syn_keep(from, node->listed - node->barred, *good,
-                                           least, to, NULL, NULL);
-    } else {
-        for (uint32_t i = 0; i < node->listed; i++) {
-            const uint64_t *from = node->mask + i * words;
-            uint64_t *to = node->mask + kept * words;
-            uint32_t shared = 0;
-            node->place[kept] = node->place[i];
-            for (size_t w = 0; w < words; w++) {
-                to[w] = from[w] & good[w];
-                shared += syn_bits(to[w]);
-            }
-            kept += shared >= least;
-            barred += shared >= least && i < node->barred;
-        }
+        return (uint32_t)syn_keep(list, node->listed, *good, least, list, NULL, NULL);
     }
-    node->barred = barred;
-    node->listed = kept;
+    for (uint32_t i = 0; i < node->listed; i++) {
+        const uint64_t *from = node->mask + i * words;
+        uint64_t *to = node->mask + kept * words;
+        for (size_t w = 0; w < words; w++)
+            to[w] = from[w] & good[w];
+        node->place[kept] = node->place[i];
+        kept += syn_shared(to, to, words) >= least;
+    }
+    return kept;
 }
 
+/* Fills the children of `node`, whose set is there and whose list holds nothing yet but
+   what can be added; windows and items that cannot lead to a pattern are dropped. */
 static syn_status look_ahead(const syn_node_rules *rules, syn_node_space *space,
                              syn_node *node)
 {
     lack need = what_lacks(rules, node);
-    uint32_t open = node->listed - node->barred;
+    uint32_t open = node->listed;
     node->next = 0;
     node->children = open;
     node->child = NULL;
@@ -209,19 +205,16 @@ static syn_status look_ahead(const syn_node_rules *rules, syn_node_space *space,
         else
             look_back(rules, node, need, node->words, reached);
         const uint64_t *good = reached + need.n * node->words;
-        uint32_t left = 0;
-        for (size_t w = 0; w < node->words; w++)
-            left += syn_bits(good[w]);
+        uint32_t left = syn_shared(good, good, node->words);
         if (left < rules->options->min_occ)
             node->children = 0;
         if (left == node->windows || node->children == 0)
             break;
-        uint32_t before = node->listed;
         node->windows = left;
-        restrict_to(rules, node, good);
-        if (node->listed == before)
+        node->listed = restrict_to(rules, node, good);
+        if (node->listed == open)
             break;
-        open = node->listed - node->barred;
+        open = node->listed;
     }
     /* The children stand at the end of what was room for all. */
     node->child += open - node->children;
@@ -238,10 +231,13 @@ typedef struct child_lists {
     int holds;     /* whether an item that must not be added is in all its windows */
 } child_lists;
 
-static syn_status take_lists(syn_node_space *space, size_t listed, uint32_t windows,
-                             syn_node *out)
+/* Room for a list of `listed` items, of which `barred` come first. */
+static syn_status take_list(syn_node_space *space, uint32_t barred, size_t listed,
+                            syn_node *out)
 {
-    out->words = windows > 64 ? (windows + 63) / 64 : 1;
+    out->barred = barred;
+    out->listed = (uint32_t)listed;
+    out->words = out->windows > 64 ? (out->windows + 63) / 64 : 1;
     out->row = NULL;
     out->mask = syn_arena_take(&space->arena, listed * out->words * sizeof *out->mask);
     out->place = syn_arena_take(&space->arena, listed * sizeof *out->place);
@@ -263,18 +259,23 @@ static int goes_on(const syn_node_rules *rules, size_t size, const child_lists *
     return lists->open > 0 && size < rules->options->max_spikes;
 }
 
-/* Gives `out` its set. Its list, where it has one, is there: a leaf has none, but where
-   it matters whether there are barred items. */
-static syn_node_made finish(const syn_node_rules *rules, syn_node_space *space,
-                            const syn_node *parent, const child_lists *lists,
-                            syn_node *out)
+/* Looks ahead from a node that has its set, with the items that can be added behind its
+   barred ones, which need not be there yet. */
+static syn_node_made look_at_open(const syn_node_rules *rules, syn_node_space *space,
+                                  syn_node *node)
 {
-    out->kept = 0;
-    if (rules->maximal)
-        out->hidden = out->listed > 0;
-    if (extend(rules, space, parent, space->full, lists->full, out) != SYN_OK)
+    uint32_t barred = node->barred;
+    node->mask += (size_t)barred * node->words;
+    node->place += barred;
+    node->listed -= barred;
+    syn_status status = look_ahead(rules, space, node);
+    node->mask -= (size_t)barred * node->words;
+    node->place -= barred;
+    node->listed += barred;
+    if (status != SYN_OK)
         return SYN_NODE_FAILED;
-    return goes_on(rules, out->size, lists) ? SYN_NODE_BRANCH : SYN_NODE_LEAF;
+    /* Where a set is short of a pattern and no child leads to one, there is nothing. */
+    return node->children == 0 ? SYN_NODE_NONE : SYN_NODE_BRANCH;
 }
 
 /* What tells whether a set that is not made closed at once is so all the same. */
@@ -297,8 +298,11 @@ static syn_node_made root(const syn_node_rules *rules, syn_node_space *space, si
         const uint64_t *mask = node->mask + (size_t)i * node->words;
         any_holds |= syn_shared(mask, mask, node->words) == node->windows;
     }
-    node->hidden = is_hidden(rules, n, any_holds);
-    return finish(rules, space, &nothing, &lists, node);
+    node->kept = 0;
+    node->hidden = rules->maximal ? node->listed > 0 : is_hidden(rules, n, any_holds);
+    if (extend(rules, space, &nothing, n, node) != SYN_OK)
+        return SYN_NODE_FAILED;
+    return goes_on(rules, n, &lists) ? look_at_open(rules, space, node) : SYN_NODE_LEAF;
 }
 
 static syn_node_made narrow_child(const syn_node_rules *rules, syn_node_space *space,
@@ -309,6 +313,7 @@ static syn_node_made narrow_child(const syn_node_rules *rules, syn_node_space *s
     child_lists lists = {1, 0, rules->barred && syn_any_holds(parent->mask, at, set)};
     if (lists.holds && rules->closed)
         return SYN_NODE_NONE;
+    syn_narrow_list before = {parent->mask, parent->place};
     syn_narrow_list after = {parent->mask + at + 1, parent->place + at + 1};
     syn_narrow_list found = {space->mask, space->place};
     space->full[0] = parent->place[at];
@@ -317,23 +322,38 @@ static syn_node_made narrow_child(const syn_node_rules *rules, syn_node_space *s
     size_t size = parent->size + lists.full;
     if (leads_nowhere(rules, size, &lists))
         return SYN_NODE_NONE;
+    out->kept = 0;
     out->windows = syn_bits(set);
-    out->barred = out->listed = 0;
-    if (goes_on(rules, size, &lists) || rules->maximal) {
-        syn_narrow_list before = {parent->mask, parent->place};
-        if (take_lists(space, at + lists.open, 1, out) != SYN_OK)
-            return SYN_NODE_FAILED;
-        syn_narrow_list to = {out->mask, out->place};
-        if (rules->barred)
-            out->barred = (uint32_t)syn_keep(before, at, set, least, to, NULL, NULL);
-        memcpy(out->mask + out->barred, found.mask, lists.open * sizeof *found.mask);
-        memcpy(out->place + out->barred, found.place, lists.open * sizeof *found.place);
-        out->listed = out->barred + (uint32_t)lists.open;
-    }
     out->hidden = !rules->closed &&
                   is_hidden(rules, size,
                             lists.holds || syn_any_holds(found.mask, lists.open, set));
-    return finish(rules, space, parent, &lists, out);
+    if (extend(rules, space, parent, lists.full, out) != SYN_OK)
+        return SYN_NODE_FAILED;
+    if (!goes_on(rules, size, &lists)) {
+        if (rules->maximal)
+            out->hidden = lists.open > 0 ||
+                          syn_keep(before, at, set, least, found, NULL, NULL) > 0;
+        return SYN_NODE_LEAF;
+    }
+    uint32_t room = rules->barred ? at : 0;
+    if (take_list(space, room, room + lists.open, out) != SYN_OK)
+        return SYN_NODE_FAILED;
+    memcpy(out->mask + room, found.mask, lists.open * sizeof *found.mask);
+    memcpy(out->place + room, found.place, lists.open * sizeof *found.place);
+    syn_node_made made = look_at_open(rules, space, out);
+    if (made != SYN_NODE_BRANCH || !rules->barred)
+        return made;
+    /* The barred ones that matter end where the others begin. */
+    uint32_t barred = (uint32_t)syn_keep(before, at, set, least, found, NULL, NULL);
+    out->mask += room - barred;
+    out->place += room - barred;
+    out->listed -= room - barred;
+    out->barred = barred;
+    memcpy(out->mask, found.mask, barred * sizeof *found.mask);
+    memcpy(out->place, found.place, barred * sizeof *found.place);
+    if (rules->maximal)
+        out->hidden = 1;
+    return made;
 }
 
 /* ---- children of nodes with more windows ---- */
@@ -349,30 +369,35 @@ static syn_status turn(syn_node_space *space, syn_node *node)
     return SYN_OK;
 }
 
-/* Which items listed are in enough of the windows space->set, and which in all: row by
-   row, or mask by mask. */
-static void compare_all(const syn_node_rules *rules, syn_node_space *space,
-                        const syn_node *node, uint32_t windows, int by_rows)
+/* Which items from word `begin` up to word `end` of a row are in enough of the windows
+   space->set, and which in all: row by row, or mask by mask. */
+static void compare(const syn_node_rules *rules, syn_node_space *space,
+                    const syn_node *node, uint32_t windows, int by_rows, size_t begin,
+                    size_t end)
 {
     const uint32_t least = rules->options->min_occ;
     if (by_rows) {
-        uint32_t n = 0;
-        for (uint32_t w = 0; w < node->words; w++)
-            for (uint64_t left = space->set[w]; left; left &= left - 1)
-                space->index[n++] = w * 64 + syn_low_bit(left);
-        syn_count_rows_of_bits(node->row, node->stride, space->index, n, least,
-                               space->frequent, space->all);
+        syn_count_rows_of_bits(node->row + begin, node->stride, end - begin, space->index,
+                               windows, least, space->frequent + begin,
+                               space->all + begin);
         return;
     }
-    for (uint32_t i = 0; i < node->listed; i++) {
-        uint32_t n = syn_shared(node->mask + (size_t)i * node->words, space->set,
-                                node->words);
+    for (size_t i = begin * 64; i < node->listed && i < end * 64; i++) {
+        uint32_t n = syn_shared(node->mask + i * node->words, space->set, node->words);
         uint64_t bit = (uint64_t)1 << i % 64;
         if (i % 64 == 0)
             space->frequent[i / 64] = space->all[i / 64] = 0;
         space->frequent[i / 64] |= n >= least ? bit : 0;
         space->all[i / 64] |= n == windows ? bit : 0;
     }
+}
+
+static void index_set(syn_node_space *space, uint32_t words)
+{
+    uint32_t n = 0;
+    for (uint32_t w = 0; w < words; w++)
+        for (uint64_t left = space->set[w]; left; left &= left - 1)
+            space->index[n++] = w * 64 + syn_low_bit(left);
 }
 
 /* The bits of row[] from `begin` up to `end` that lie in word `w`, which holds some. */
@@ -416,8 +441,8 @@ static uint32_t split_set(const uint64_t *set, uint32_t words, set_word *part)
 }
 
 /* Lists the items of space->frequent between two positions, from number `n` on, with
-   masks of the windows space->set; returns the number after the last. */
-static uint32_t gather(syn_node_space *space, const syn_node *parent, uint32_t begin,
+   masks of the windows space->set. */
+static void gather(syn_node_space *space, const syn_node *parent, uint32_t begin,
                        uint32_t end, uint32_t n, syn_node *out)
 {
     set_word part[64];
@@ -440,7 +465,6 @@ static uint32_t gather(syn_node_space *space, const syn_node *parent, uint32_t b
                        out->words * sizeof *space->left);
             }
         }
-    return n;
 }
 
 /* Moves those of space->all between two positions to space->full, from number `n` on;
@@ -457,47 +481,70 @@ static size_t join(syn_node_space *space, const syn_node *parent, uint32_t begin
     return n;
 }
 
-/* The windows of the child are space->set. */
+/* Whether to count row by row: where a child's windows are few among many, and, as the
+   masks have to be turned for that first, the children many. */
+static int prefers_rows(const syn_node *parent, uint32_t windows)
+{
+    return windows * row_words(parent->listed) <
+               (size_t)parent->listed * parent->words &&
+           (parent->row || parent->children >= FEW);
+}
+
+/* The windows of the child are space->set. What comes after it in the list is compared
+   first: what comes before matters only if there is enough after. */
 static syn_node_made wide_child(const syn_node_rules *rules, syn_node_space *space,
                                 syn_node *parent, uint32_t at, syn_node *out)
 {
     const uint32_t listed = parent->listed;
+    const size_t words = row_words(listed);
+    const size_t middle = at / (64 * SYN_ROW_WORDS) * SYN_ROW_WORDS;
     uint32_t windows = syn_shared(space->set, space->set, parent->words);
-    int by_rows = windows * row_words(listed) < (size_t)listed * parent->words;
+    int by_rows = prefers_rows(parent, windows);
     if (by_rows && !parent->row && turn(space, parent) != SYN_OK)
         return SYN_NODE_FAILED;
+    if (by_rows)
+        index_set(space, parent->words);
     out->mark = syn_arena_here(&space->arena);
-    compare_all(rules, space, parent, windows, by_rows);
+    compare(rules, space, parent, windows, by_rows, middle, words);
 
-    child_lists lists = {1, 0, rules->barred && count_between(space->all, 0, at) > 0};
-    if (lists.holds && rules->closed)
-        return SYN_NODE_NONE;
-    int any_holds = lists.holds || count_between(space->all, at + 1, listed) > 0;
+    child_lists lists = {1, 0, 0};
+    int any_holds = count_between(space->all, at + 1, listed) > 0;
     space->full[0] = parent->place[at];
-    if (rules->closed)
+    if (rules->closed && any_holds)
         lists.full = join(space, parent, at + 1, listed, 1);
     lists.open = count_between(space->frequent, at + 1, listed);
     size_t size = parent->size + lists.full;
     if (leads_nowhere(rules, size, &lists))
         return SYN_NODE_NONE;
-    out->windows = windows;
-    out->barred = out->listed = 0;
-    if (goes_on(rules, size, &lists) || rules->maximal) {
-        uint32_t barred = rules->barred ? count_between(space->frequent, 0, at) : 0;
-        if (take_lists(space, barred + lists.open, windows, out) != SYN_OK)
-            return SYN_NODE_FAILED;
-        if (rules->barred)
-            out->barred = gather(space, parent, 0, at, 0, out);
-        out->listed = gather(space, parent, at + 1, listed, out->barred, out);
+    uint32_t barred = 0;
+    if (rules->barred) {
+        compare(rules, space, parent, windows, by_rows, 0, middle);
+        lists.holds = count_between(space->all, 0, at) > 0;
+        if (lists.holds && rules->closed)
+            return SYN_NODE_NONE;
+        barred = count_between(space->frequent, 0, at);
     }
-    out->hidden = is_hidden(rules, size, any_holds);
-    return finish(rules, space, parent, &lists, out);
+    out->kept = 0;
+    out->windows = windows;
+    out->hidden = rules->maximal ? barred + lists.open > 0
+                                 : is_hidden(rules, size, lists.holds || any_holds);
+    if (extend(rules, space, parent, lists.full, out) != SYN_OK)
+        return SYN_NODE_FAILED;
+    if (!goes_on(rules, size, &lists))
+        return SYN_NODE_LEAF;
+    if (take_list(space, barred, barred + lists.open, out) != SYN_OK)
+        return SYN_NODE_FAILED;
+    gather(space, parent, at + 1, listed, barred, out);
+    syn_node_made made = look_at_open(rules, space, out);
+    if (made == SYN_NODE_BRANCH && barred > 0)
+        gather(space, parent, 0, at, 0, out);
+    return made;
 }
 
 static syn_node_made child(const syn_node_rules *rules, syn_node_space *space,
                            syn_node *parent, uint32_t k, syn_node *out)
 {
-    uint32_t at = parent->child ? parent->child[k] : parent->barred + k;
+    uint32_t at = parent->barred + (parent->child ? parent->child[k] : k);
     const uint64_t *reach = parent->reach ? parent->reach + (size_t)k * parent->words
                                           : parent->mask + (size_t)at * parent->words;
     out->mark = syn_arena_here(&space->arena);
@@ -507,4 +554,4 @@ static syn_node_made child(const syn_node_rules *rules, syn_node_space *space,
     return wide_child(rules, space, parent, at, out);
 }
 
-const syn_node_kind SYN_NODE_KIND = {root, look_ahead, child};
+const syn_node_kind SYN_NODE_KIND = {root, child};

@@ -22,7 +22,7 @@ typedef struct syn_node {
     uint64_t *row;        /* [words * 64][stride] the masks turned, or NULL */
     size_t stride;
     uint32_t children;    /* of the open ones, those that can lead to a pattern */
-    uint32_t *child;      /* [children] where they stand; NULL when all open ones can */
+    uint32_t *child;      /* [children] where they stand among the open; NULL: all do */
     uint64_t *reach;      /* [children][words] their windows that can, or NULL for all */
     uint32_t next;        /* child to visit next */
     int kept;             /* whether the set itself has been passed */
@@ -68,19 +68,13 @@ typedef enum syn_node_made {
 
 /* The search is compiled once for each kind of processor; all give the same. */
 typedef struct syn_node_kind {
-    /* Gives a root, whose windows and lists are there, the set of the `n` items at
-       space->full. */
+    /* Finishes a root whose windows and list are there, with the `n` items at
+       space->full as its set. */
     syn_node_made (*root)(const syn_node_rules *rules, syn_node_space *space, size_t n,
                           syn_node *node);
 
-    /* Fills the children of `node`, whose set and lists are there: the items that can be
-       added and lead to a pattern. Windows and items that cannot are dropped.
-       SYN_NO_MEMORY. */
-    syn_status (*look_ahead)(const syn_node_rules *rules, syn_node_space *space,
-                             syn_node *node);
-
     /* Makes child number `k` of `parent`, with memory from the arena from `mark` of `out`
-       on. Of a leaf only the set, windows and `hidden` are filled. */
+       on. Of a leaf only the set, `windows` and `hidden` are filled. */
     syn_node_made (*child)(const syn_node_rules *rules, syn_node_space *space,
                            syn_node *parent, uint32_t k, syn_node *out);
 } syn_node_kind;
