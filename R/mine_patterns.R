@@ -134,7 +134,7 @@ mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_occ = 2,
                           closed_within = c("all", "max_spikes"),
                           shifted_subsets = c("keep", "drop"),
                           engine = c("closure", "fpgrowth"), threads = NULL,
-                          max_memory = 4e9) {
+                          max_memory = 4e9, folder = NULL) {
   call <- match.call()
   started <- proc.time()[["elapsed"]]
   if (missing(x)) abort_arg("x", "a recording", "missing")
@@ -145,20 +145,23 @@ mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_occ = 2,
   parameters$closed_within <- rlang::arg_match(closed_within)
   parameters$shifted_subsets <- rlang::arg_match(shifted_subsets)
   engine <- rlang::arg_match(engine)
-  threads <- check_threads(threads)
+  here <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
 
-  mined <- .Call(
-    r_mine_patterns, pattern_events(x, bin),
-    pattern_options(window, parameters, engine, threads, max_memory), NULL
-  )
-  mined <- finish_patterns(mined, parameters$min_occ, parameters$max_occ)
+  events <- pattern_events(x, bin)
+  if (is.null(folder)) {
+    options <- pattern_options(window, parameters, engine, here, max_memory)
+    mined <- .Call(r_mine_patterns, events, options, NULL)
+    mined <- finish_patterns(mined, parameters$min_occ, parameters$max_occ)
+  } else {
+    mined <- mine_in_folder(folder, events, window, parameters, engine, threads, max_memory)
+  }
   if (parameters$shifted_subsets == "drop") mined <- drop_shifted(mined, nlevels(x$unit))
   new_itemsets(
     mined$items, mined[c("size", "n")], mined$occurrences,
     list(units = levels(x$unit), window = as.integer(window), bin_size = as.double(bin_size),
-         recording = x, parameters = parameters, engine = engine, threads = threads,
-         elapsed = proc.time()[["elapsed"]] - started,
+         recording = x, parameters = parameters, engine = engine,
+         threads = mined$threads %||% here, elapsed = proc.time()[["elapsed"]] - started,
          mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
          call = call),
     class = "patterns"
