@@ -7,6 +7,8 @@
 #include "core/patterns.h"
 #include "core/patterns_shifted.h"
 #include "core/raster.h"
+#include "glue/raster.h"
+#include "glue/require.h"
 #include "glue/watch.h"
 
 /* What one call holds outside R's heap: an external pointer owns it, so that it is freed
@@ -43,25 +45,6 @@ static SEXP mining_new(mining **m)
 
 /* ---- what R passes ---- */
 
-/* R's side has checked what the user gave; this keeps a mistake there from crashing. */
-static void require(int ok, const char *what)
-{
-    if (!ok)
-        Rf_error("internal error: %s of the pattern miner", what);
-}
-
-static SEXP numbers(SEXP x, SEXPTYPE type, R_xlen_t least, const char *what)
-{
-    require(TYPEOF(x) == type && Rf_xlength(x) >= least, what);
-    return x;
-}
-
-static double within(double x, double low, double high, const char *what)
-{
-    require(x >= low && x <= high, what);
-    return x;
-}
-
 static uint32_t count_of(double x, const char *what)
 {
     return (uint32_t)within(x, 1, INT32_MAX, what);
@@ -91,42 +74,6 @@ static syn_pattern_options read_options(SEXP options, SEXP roots, uint32_t units
         out.root_end = (uint32_t)within(r[1], r[0], units, "roots");
     }
     return out;
-}
-
-/* `events`: tick, unit, trial and units as glue_recording() takes them, then the first
-   tick of each trial (of the recording without any) and the ticks of a bin. */
-static syn_status read_raster(syn_raster *out, SEXP events, uint32_t window)
-{
-    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
-    R_xlen_t n = Rf_xlength(VECTOR_ELT(events, 0));
-    const double *tick = REAL(numbers(VECTOR_ELT(events, 0), REALSXP, 0, "ticks"));
-    const int *unit = INTEGER(numbers(VECTOR_ELT(events, 1), INTSXP, n, "units"));
-    SEXP trials = VECTOR_ELT(events, 2), starts = VECTOR_ELT(events, 4);
-    const int *trial = NULL;
-    if (trials != R_NilValue)
-        trial = INTEGER(numbers(trials, INTSXP, n, "trials"));
-    const double *start = REAL(numbers(starts, REALSXP, 1, "starts"));
-    double units = within(Rf_asReal(VECTOR_ELT(events, 3)), 0, INT32_MAX, "units");
-    const double most = 9007199254740992.0;  /* 2^53 */
-    double width = within(Rf_asReal(VECTOR_ELT(events, 5)), 1, most, "bins");
-
-    for (R_xlen_t t = 0; t < Rf_xlength(starts); t++)
-        within(start[t], -most, most, "starts");
-    double last = -most;
-    int now = 1;
-    for (R_xlen_t i = 0; i < n; i++) {
-        int t = trial ? trial[i] : 1;
-        if (unit[i] < 1 || t < 1)
-            continue;
-        require(unit[i] <= units, "units");
-        require(t >= now && t <= Rf_xlength(starts), "trials");
-        require(tick[i] >= last && tick[i] >= start[t - 1] && tick[i] <= most, "ticks");
-        last = tick[i];
-        now = t;
-    }
-    /* R counts from 1, and its NA is below that. */
-    return syn_raster_bin(out, (size_t)n, tick, unit, trial, 1, (uint32_t)units, start,
-                          (int64_t)width, window);
 }
 
 /* `first`: whole doubles, where each set begins in `item`, and the end; items from 0. */
@@ -213,7 +160,7 @@ SEXP r_mine_patterns(SEXP events, SEXP options, SEXP roots)
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     double units = within(Rf_asReal(VECTOR_ELT(events, 3)), 0, INT32_MAX, "units");
     syn_pattern_options o = read_options(options, roots, (uint32_t)units);
-    syn_status status = read_raster(&m->raster, events, o.window);
+    syn_status status = glue_raster(&m->raster, events, o.window);
     SEXP out = PROTECT(mine(m, status, &o, "Mining patterns"));
     mining_free(pointer);
     UNPROTECT(2);
