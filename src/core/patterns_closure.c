@@ -14,7 +14,10 @@
 #include "core/parallel.h"
 #include "core/patterns_node.h"
 
-enum { CHECK_EVERY = 1024 };  /* words of masks between two looks at the clock */
+enum {
+    CHECK_EVERY = 1024,  /* words of masks between two looks at the clock */
+    SHARE_WINDOWS = 64   /* a root is shared out by so many of its windows */
+};
 
 /* What one worker has under way. */
 typedef struct worker {
@@ -24,8 +27,18 @@ typedef struct worker {
     uint32_t *count;      /* [places] zero between roots */
     uint32_t *touched;    /* [places] places seen in the root's windows */
     size_t told;          /* bytes of the arena that the account knows of */
-    int busy;             /* a root is under way */
+    uint32_t root;        /* the unit whose root is the first node */
+    syn_node_made made;   /* what became of that */
+    int too_big;          /* its masks alone, and again turned, pass the budget */
+    int busy;             /* a share is under way */
+    uint32_t end;         /* where it ends among the root's children */
 } worker;
+
+/* Some of the children of a root, and what is below them. */
+typedef struct share {
+    uint32_t root;        /* rank of the unit */
+    uint32_t number, of;
+} share;
 
 typedef struct closure {
     syn_pattern_search *search;
@@ -36,6 +49,8 @@ typedef struct closure {
     uint32_t *rank_of;            /* [events] the ranks of the units in the bins */
     uint32_t *window_end;         /* [bins] */
     worker *worker;               /* [threads] */
+    size_t shares;
+    share *share;                 /* [shares] as they are handed out */
 } closure;
 
 /* ---- set-up ---- */
@@ -86,12 +101,13 @@ static syn_status open_closure(closure *c)
     if (!c->unit_of || !c->item_of || !c->rank_of || !c->window_end || !c->worker)
         return SYN_NO_MEMORY;
     for (size_t w = 0; w < threads; w++) {
-        c->worker[w].space.arena.limit = o->max_memory;
+        c->worker[w].space.arena.limit = SIZE_MAX;  /* the driver and make_root() watch */
         c->worker[w].count = calloc((size_t)c->places + 1, sizeof(uint32_t));
         c->worker[w].touched = malloc(((size_t)c->places + 1) * sizeof(uint32_t));
         if (!c->worker[w].count || !c->worker[w].touched)
             return SYN_NO_MEMORY;
     }
+    c->search->account[0].bytes += 2 * sizeof(uint32_t) * (1 + threads) * c->places;
     fill_tables(c);
     syn_node_rules rules = {.options = o, .unit_of = c->unit_of,
                             .item_of = c->item_of,
@@ -113,6 +129,7 @@ static void close_closure(closure *c)
         free(c->worker[w].touched);
     }
     free(c->worker);
+    free(c->share);
     free(c->unit_of);
     free(c->item_of);
     free(c->rank_of);
@@ -254,7 +271,10 @@ static syn_node_made make_root(const closure *c, worker *w, uint32_t root, syn_n
         return SYN_NODE_NONE;
     uint32_t n = frequent_places(c, w, count_places(c, w, bin, node->windows));
     syn_node_made made = SYN_NODE_FAILED;
-    node->place = syn_arena_take(&w->space.arena, n * sizeof *node->place);
+    w->too_big = 2.0 * n * node->words * sizeof(uint64_t) >
+                 (double)c->search->options->max_memory;
+    if (!w->too_big)
+        node->place = syn_arena_take(&w->space.arena, n * sizeof *node->place);
     if (node->place && syn_node_space_make(&w->space, n, node->windows) == SYN_OK) {
         uint32_t size = list_root(c, w, root, n, w->space.full, node);
         if (size == 0)
@@ -294,17 +314,18 @@ static int passes(const syn_pattern_options *o, const syn_node *node)
 }
 
 /* Keeps the set of a node, if it is a pattern, at its place in the order. */
-static syn_status keep_set(const closure *c, const syn_node *node, size_t part, int id)
+static syn_status keep_set(const closure *c, syn_node *node, syn_pattern_part *part,
+                           int id)
 {
+    node->kept = 1;
     if (!passes(c->search->options, node))
         return SYN_OK;
-    return syn_pattern_keep(c->search, c->search->out->part + part, id, node->size,
-                            node->item, node->windows);
+    return syn_pattern_keep(c->search, part, id, node->size, node->item, node->windows);
 }
 
 /* Goes on with what a new node begins: it is the last of the stack. */
-static syn_status enter(const closure *c, worker *w, syn_node_made made, size_t part,
-                        int id)
+static syn_status enter(const closure *c, worker *w, syn_node_made made,
+                        syn_pattern_part *part, int id)
 {
     syn_node *node = w->node + w->depth - 1;
     syn_status status = SYN_OK;
@@ -318,29 +339,27 @@ static syn_status enter(const closure *c, worker *w, syn_node_made made, size_t 
     return status;
 }
 
-/* The place of the next child. */
-static uint32_t next_place(const syn_node *node)
+/* The place of a child. */
+static uint32_t place_of(const syn_node *node, uint32_t child)
 {
-    return node->place[node->barred +
-                       (node->child ? node->child[node->next] : node->next)];
+    return node->place[node->barred + (node->child ? node->child[child] : child)];
 }
 
 /* One step: the next child of the deepest node, or the node's end. A node's own set comes
    before the children that come after its last item. */
-static syn_status step(const closure *c, worker *w, size_t part, int id)
+static syn_status step(const closure *c, worker *w, syn_pattern_part *part, int id)
 {
     syn_node *node = w->node + w->depth - 1;
-    int more = node->next < node->children;
-    if (!node->kept && (!more || next_place(node) > node->last)) {
-        node->kept = 1;
+    int more = node->next < (w->depth == 1 ? w->end : node->children);
+    if (!node->kept && (!more || place_of(node, node->next) > node->last)) {
         syn_status status = keep_set(c, node, part, id);
         if (status != SYN_OK)
             return status;
     }
-    if (!more) {
+    if (!more && w->depth > 1)
         pop(w);
+    if (!more)
         return SYN_OK;
-    }
     syn_node *child = push(w);
     if (!child)
         return SYN_NO_MEMORY;
@@ -349,61 +368,126 @@ static syn_status step(const closure *c, worker *w, size_t part, int id)
     return enter(c, w, c->kind->child(&c->rules, &w->space, node, k, child), part, id);
 }
 
+/* Tells the account what the arena holds; its first chunk hardly counts. */
 static void tell(const closure *c, worker *w, int id)
 {
-    size_t held = w->space.arena.held;
+    size_t held = w->space.arena.held > SYN_ARENA_CHUNK
+                      ? w->space.arena.held - SYN_ARENA_CHUNK
+                      : 0;
     c->search->account[id].bytes += held - w->told;
     w->told = held;
 }
 
-/* The heaviest roots come last in the order of ranks, and so first here: then threads end
-   at about the same time. */
-static syn_status mine_root(void *context, size_t item, int id)
+/* Makes the root unless it is there from the share before. */
+static syn_status need_root(const closure *c, worker *w, uint32_t root)
+{
+    if (w->depth == 1 && w->root == root)
+        return SYN_OK;
+    w->depth = 0;
+    syn_node *node = push(w);
+    if (!node)
+        return SYN_NO_MEMORY;
+    w->root = root;
+    w->made = make_root(c, w, root, node);
+    if (w->made == SYN_NODE_FAILED)
+        return w->too_big ? SYN_OVER_BUDGET : SYN_NO_MEMORY;
+    return SYN_OK;
+}
+
+/* Sets out on a share: the first takes the root alone where it has no children, and
+   else the root's set goes to the share in whose children its place is. */
+static syn_status begin_share(const closure *c, worker *w, share s,
+                              syn_pattern_part *part, int id)
+{
+    syn_status status = need_root(c, w, s.root);
+    syn_node *root = w->node;
+    if (status != SYN_OK || w->made == SYN_NODE_NONE)
+        return status;
+    if (w->made == SYN_NODE_LEAF)
+        return s.number == 0 ? keep_set(c, root, part, id) : SYN_OK;
+    uint32_t first = 0;  /* child after the root's set */
+    while (first < root->children && place_of(root, first) < root->last)
+        first++;
+    root->next = (uint32_t)((uint64_t)root->children * s.number / s.of);
+    w->end = (uint32_t)((uint64_t)root->children * (s.number + 1) / s.of);
+    int is_last = s.number + 1 == s.of;
+    root->kept = !(first >= root->next && (first < w->end || is_last));
+    w->busy = 1;
+    return SYN_OK;
+}
+
+static syn_status mine_share(void *context, size_t item, int id)
 {
     const closure *c = context;
     worker *w = c->worker + id;
-    const syn_pattern_options *o = c->search->options;
-    size_t part = c->search->out->parts - 1 - item;
+    /* Heaviest roots first, so that threads end at about the same time. */
+    size_t number = c->shares - 1 - item;
+    syn_pattern_part *part = c->search->out->part + number;
     double deadline = syn_seconds() + SYN_SLICE_SECONDS;
     syn_status status = SYN_OK;
-    if (!w->busy) {
-        syn_node *root = push(w);
-        if (!root)
-            return SYN_NO_MEMORY;
-        w->busy = 1;
-        status = enter(c, w, make_root(c, w, o->root_begin + (uint32_t)part, root), part,
-                       id);
-    }
+    if (!w->busy)
+        status = begin_share(c, w, c->share[number], part, id);
     size_t words = 0;
-    while (status == SYN_OK && w->depth > 0) {
+    while (status == SYN_OK && w->busy) {
         words += w->node[w->depth - 1].words;
         status = step(c, w, part, id);
+        w->busy = w->depth > 1 || w->node->next < w->end || !w->node->kept;
         if (words < CHECK_EVERY)
             continue;
         words = 0;
-        if (syn_seconds() > deadline) {
-            tell(c, w, id);
-            return status == SYN_OK ? SYN_UNFINISHED : status;
+        if (syn_seconds() > deadline)
+            break;
+    }
+    tell(c, w, id);
+    if (status == SYN_OK && w->busy)
+        return SYN_UNFINISHED;
+    part->done = 1;
+    return status;
+}
+
+static uint32_t shares_of(uint32_t windows)
+{
+    return windows / SHARE_WINDOWS + 1;
+}
+
+/* Cuts the roots into shares, and tells the driver about how much work each is: it grows
+   steeply with the windows of a root. */
+static syn_status cut_shares(closure *c)
+{
+    const syn_pattern_options *o = c->search->options;
+    const syn_raster *raster = c->search->raster;
+    uint32_t end = o->root_end < raster->units ? o->root_end : raster->units;
+    for (uint32_t r = o->root_begin; r < end; r++) {
+        uint32_t u = c->search->ranked[r];
+        c->shares += shares_of(raster->unit_first[u + 1] - raster->unit_first[u]);
+    }
+    c->share = malloc((c->shares + 1) * sizeof *c->share);
+    if (!c->share || syn_pattern_parts(c->search, c->shares) != SYN_OK)
+        return SYN_NO_MEMORY;
+    size_t n = 0;
+    for (uint32_t r = o->root_begin; r < end; r++) {
+        uint32_t u = c->search->ranked[r];
+        double windows = raster->unit_first[u + 1] - raster->unit_first[u];
+        uint32_t of = shares_of((uint32_t)windows);
+        for (uint32_t k = 0; k < of; k++) {
+            share s = {r, k, of};
+            c->search->out->part[n].weight = windows * windows * windows / of;
+            c->share[n++] = s;
         }
     }
-    w->busy = 0;
-    tell(c, w, id);
-    return status;
+    return SYN_OK;
 }
 
 syn_status syn_patterns_closure(syn_pattern_search *search)
 {
     const syn_pattern_options *o = search->options;
-    uint32_t end = o->root_end < search->raster->units ? o->root_end
-                                                       : search->raster->units;
-    size_t roots = o->root_begin < end ? end - o->root_begin : 0;
     closure c = {.search = search};
-    syn_status status = syn_pattern_parts(search, roots);
+    syn_status status = open_closure(&c);
     if (status == SYN_OK)
-        status = open_closure(&c);
+        status = cut_shares(&c);
     if (status == SYN_OK)
-        status = syn_parallel_for(roots, o->threads, search->watch, "units", mine_root,
-                                  &c);
+        status = syn_parallel_for(c.shares, o->threads, search->watch, "units",
+                                  mine_share, &c);
     close_closure(&c);
     return status;
 }
