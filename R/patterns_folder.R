@@ -60,7 +60,7 @@ root_chunks <- function(events, min_occ) {
   work <- as.numeric(spikes)^root_work * (spikes >= min_occ)
   if (sum(work) == 0) return(events$units)
   chunks <- min(sum(work > 0), most_chunks)
-  chunk <- ceiling((cumsum(work) - work / 2) / sum(work) * chunks)
+  chunk <- pmax(1, ceiling((cumsum(work) - work / 2) / sum(work) * chunks))
   end <- which(diff(c(chunk, Inf)) > 0)
   end[[length(end)]] <- events$units
   end
