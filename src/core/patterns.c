@@ -218,7 +218,12 @@ static uint32_t advise(const syn_pattern_search *s)
         }
     double share = found->done > 1e-3 ? found->done : 1e-3;
     double room = (double)s->options->max_memory / sizeof(uint32_t) * share;
-    double total = 0;
+    double total = 0, all = 0;
+    for (uint32_t o = 0; o <= most; o++)
+        all += (double)words[o];
+    /* Blocks are not full, and the engine holds something, too. */
+    double held = (double)found->peak_memory / sizeof(uint32_t);
+    room /= 1.1 * (held > all && all > 0 ? held / all : 1);
     uint32_t occ = most + 1;
     while (occ > s->options->min_occ && total + (double)words[occ - 1] <= room)
         total += (double)words[--occ];
