@@ -37,7 +37,7 @@ static syn_status grow(syn_kept *kept)
 syn_status syn_kept_add(syn_kept *kept, uint64_t hash, uint32_t size,
                         const uint32_t *word)
 {
-    if (2 * (kept->filled + 1) > kept->slots && grow(kept) != SYN_OK)
+    if (4 * (kept->filled + 1) > 3 * kept->slots && grow(kept) != SYN_OK)
         return SYN_NO_MEMORY;
     syn_kept_slot new = {(uint32_t)(hash >> 32), size, word};
     insert(kept, place_of(kept, new.tag), new);
