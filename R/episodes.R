@@ -299,9 +299,14 @@ check_min_count <- function(min_count, min_support, events, call = rlang::caller
   }
   if (!is.null(min_count)) return(check_count(min_count, "min_count", call = call))
   check_number(min_support, "min_support", max = 1, above = 0, call = call)
-  # The least count whose quotient reaches min_support, as the quotient is computed.
-  count <- max(1, ceiling(min_support * events) - 1)
-  while (count / max(1, events) < min_support) count <- count + 1
+  least_count(min_support, events)
+}
+
+#' The least count, from 1, whose quotient reaches `share`, as the quotient is computed
+#' @noRd
+least_count <- function(share, of) {
+  count <- max(1, ceiling(share * of) - 1)
+  while (count / max(1, of) < share) count <- count + 1
   count
 }
 

@@ -24,6 +24,10 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_count_rows_check, 5),
     ENTRY(r_count_episodes_gpu, 6),
     ENTRY(r_batch_check, 3),
+    ENTRY(r_pattern_windows, 6),
+    ENTRY(r_mine_patterns, 3),
+    ENTRY(r_mine_itemsets, 4),
+    ENTRY(r_drop_shifted, 5),
     {NULL, NULL, 0}
 };
 

@@ -1,7 +1,10 @@
 #include "core/patterns_engine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/parallel.h"
 
 enum { FIRST_ROOM = 16, MOST_WORDS = 1 << 16 };  /* of a block */
 
@@ -105,12 +108,45 @@ syn_status syn_pattern_ranks(const syn_raster *raster, uint32_t *rank)
 
 /* ---- the driver ---- */
 
-/* A watch that also adds up what the workers hold. */
+enum { SURE_AFTER = 2 };  /* seconds, before what is expected is worth telling */
+#define SURE_BEYOND 1.5   /* times the budget, for a search to be given up early */
+
+/* A watch that also adds up what the workers hold, and goes by what was found so far to
+   tell what is to come. */
 typedef struct budget {
     const syn_watch *watch;
     syn_pattern_search *search;
+    double begun;
+    char stage[80];
     int exceeded;
 } budget;
+
+/* What all parts will hold, going by those that are done; 0 while none is. */
+typedef struct outlook {
+    double share, patterns, bytes;
+} outlook;
+
+static outlook look_out(const syn_patterns *found)
+{
+    outlook o = {0, 0, 0};
+    double all = 0;
+    for (size_t p = 0; p < found->parts; p++) {
+        const syn_pattern_part *part = found->part + p;
+        all += part->weight;
+        if (!part->done)
+            continue;
+        o.share += part->weight;
+        for (uint32_t k = 0; k < part->sizes; k++) {
+            double n = (double)part->chain[k].patterns;
+            o.patterns += n;
+            o.bytes += n * (k + 2) * sizeof(uint32_t);
+        }
+    }
+    o.share = all > 0 ? o.share / all : 0;
+    o.patterns = o.share > 0 ? o.patterns / o.share : 0;
+    o.bytes = o.share > 0 ? o.bytes / o.share : 0;
+    return o;
+}
 
 static int poll_budget(void *data, const char *stage, double done, double total)
 {
@@ -121,10 +157,32 @@ static int poll_budget(void *data, const char *stage, double done, double total)
         held += s->account[w].bytes;
     if (held > s->out->peak_memory)
         s->out->peak_memory = held;
-    if (total > 0)
-        s->out->done = done / total;
+    outlook o = look_out(s->out);
+    s->out->done = o.share > 0 ? o.share : total > 0 ? done / total : 0;
     b->exceeded = held > s->options->max_memory;
-    return b->exceeded || syn_poll(b->watch, stage, done, total) != SYN_OK;
+    if (syn_seconds() > b->begun + SURE_AFTER && o.patterns > 0) {
+        b->exceeded |= o.bytes > SURE_BEYOND * (double)s->options->max_memory;
+        snprintf(b->stage, sizeof b->stage, "about %.2g patterns, %.2g GB", o.patterns,
+                 o.bytes / 1e9);
+        stage = b->stage;
+    }
+    return b->exceeded ||
+           syn_poll(b->watch, stage, s->out->done * total, total) != SYN_OK;
+}
+
+/* The bins that the longest window of the data takes: lags beyond are not met. */
+static uint32_t longest_window(const syn_raster *raster, uint32_t window)
+{
+    int64_t longest = 0;
+    uint32_t end = 0;
+    for (uint32_t b = 0; b < raster->bins; b++) {
+        while (end + 1 < raster->bins &&
+               raster->number[end + 1] - raster->number[b] < window)
+            end++;
+        if (raster->number[end] - raster->number[b] > longest)
+            longest = raster->number[end] - raster->number[b];
+    }
+    return (uint32_t)longest + 1;
 }
 
 static syn_status prepare(syn_pattern_search *s)
@@ -175,8 +233,10 @@ syn_status syn_mine_patterns(const syn_raster *raster,
     memset(out, 0, sizeof *out);
     if ((uint64_t)raster->units * options->window > INT32_MAX)
         return SYN_TOO_LARGE;
-    syn_pattern_search search = {.raster = raster, .options = options, .out = out};
-    budget b = {watch, &search, 0};
+    syn_pattern_options met = *options;
+    met.window = longest_window(raster, options->window);
+    syn_pattern_search search = {.raster = raster, .options = &met, .out = out};
+    budget b = {.watch = watch, .search = &search, .begun = syn_seconds()};
     syn_watch watched = {poll_budget, &b};
     search.watch = &watched;
     syn_status status = prepare(&search);
@@ -184,12 +244,14 @@ syn_status syn_mine_patterns(const syn_raster *raster,
         status = syn_patterns_fpgrowth(&search);
     else if (status == SYN_OK)
         status = syn_patterns_closure(&search);
-    if (status == SYN_OK)
+    if (status == SYN_OK) {
         poll_budget(&b, "", 1, 1);
-    if (b.exceeded) {
-        status = SYN_OVER_BUDGET;
-        out->advice = advise(&search);
+        out->done = 1;
     }
+    if (b.exceeded)
+        status = SYN_OVER_BUDGET;
+    if (status == SYN_OVER_BUDGET)
+        out->advice = advise(&search);
     for (size_t p = 0; p < out->parts; p++)
         for (uint32_t k = 0; k < out->part[p].sizes; k++)
             out->n += out->part[p].chain[k].patterns;

@@ -61,6 +61,8 @@ typedef struct syn_pattern_chain {
 typedef struct syn_pattern_part {
     uint32_t sizes;            /* chains there are; chain[k] holds size k + 1 */
     syn_pattern_chain *chain;
+    double weight;             /* about what share of the work it is, in any unit */
+    int done;
 } syn_pattern_part;
 
 /* What was found, in the order of sizes, then parts, then chains. That order is the same
@@ -72,13 +74,14 @@ typedef struct syn_patterns {
     syn_pattern_part *part;
     size_t n;                  /* patterns */
     size_t peak_memory;        /* most bytes held at a time, about */
-    double done;               /* share of the search done, also after an error */
+    double done;               /* share of the search done, about, also after an error */
     uint32_t advice;           /* after SYN_OVER_BUDGET: a min_occ that would do, or 0 */
 } syn_patterns;
 
-/* All patterns of `raster`. The caller frees `out` with syn_patterns_free(), also after an
-   error. SYN_OVER_BUDGET when they do not fit in `max_memory`, SYN_TOO_LARGE when
-   units * window passes 2^31 - 1. */
+/* All patterns of `raster`. The caller frees `out` with syn_patterns_free(), also after
+   an error. SYN_OVER_BUDGET when they do not fit in `max_memory`, or are very unlikely to
+   going by those found in the first seconds; SYN_TOO_LARGE when units * window passes
+   2^31 - 1. */
 syn_status syn_mine_patterns(const syn_raster *raster,
                              const syn_pattern_options *options, const syn_watch *watch,
                              syn_patterns *out);

@@ -1,6 +1,493 @@
+/* The closure engine: patterns root by root, each closed set met once.
+
+   All patterns whose root is one unit lie in the windows that open at its spikes. Masks of
+   these windows, one an item, make supports and closures a few instructions; a set is
+   extended by an item only if no item that comes before is in all the windows that are
+   left (prefix-preserving closure extension: Uno, Kiyomi & Arimura 2004), so no found set
+   has to be looked up. Windows without enough units to complete a pattern are left out as
+   early as that is known. */
 #include "core/patterns_engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/parallel.h"
+#include "core/patterns_node.h"
+
+enum {
+    CHECK_EVERY = 1024,  /* words of masks between two looks at the clock */
+    SHARE_WINDOWS = 64   /* a root is shared out by so many of its windows */
+};
+
+/* What one worker has under way. */
+typedef struct worker {
+    syn_node_space space;
+    syn_node *node;       /* [room] the nodes from the root down */
+    size_t depth, room;
+    uint32_t *count;      /* [places] zero between roots */
+    uint32_t *touched;    /* [places] places seen in the root's windows */
+    size_t told;          /* bytes of the arena that the account knows of */
+    uint32_t root;        /* the unit whose root is the first node */
+    syn_node_made made;   /* what became of that */
+    int too_big;          /* its masks alone, and again turned, pass the budget */
+    int busy;             /* a share is under way */
+    uint32_t end;         /* where it ends among the root's children */
+} worker;
+
+/* Some of the children of a root, and what is below them. */
+typedef struct share {
+    uint32_t root;        /* rank of the unit */
+    uint32_t number, of;
+} share;
+
+typedef struct closure {
+    syn_pattern_search *search;
+    syn_node_rules rules;
+    const syn_node_kind *kind;
+    uint32_t places;
+    uint32_t *unit_of, *item_of;  /* [places] */
+    uint32_t *rank_of;            /* [events] the ranks of the units in the bins */
+    uint32_t *window_end;         /* [bins] */
+    worker *worker;               /* [threads] */
+    size_t shares;
+    share *share;                 /* [shares] as they are handed out */
+} closure;
+
+/* ---- set-up ---- */
+
+static const syn_node_kind *fastest_kind(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2"))
+        return &syn_node_kind_any;
+    if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vpopcntdq"))
+        return &syn_node_kind_512;
+    return &syn_node_kind_256;
+#else
+    return &syn_node_kind_any;
+#endif
+}
+
+static void fill_tables(closure *c)
+{
+    const syn_raster *raster = c->search->raster;
+    for (uint32_t p = 0; p < c->places; p++) {
+        c->item_of[p] = syn_pattern_item(c->search, p);
+        c->unit_of[p] = c->search->rank[c->item_of[p] % raster->units];
+    }
+    for (uint32_t e = 0; e < raster->events; e++)
+        c->rank_of[e] = c->search->rank[raster->unit[e]];
+    uint32_t end = 0;
+    int64_t window = c->search->options->window;
+    for (uint32_t b = 0; b < raster->bins; b++) {
+        while (end < raster->bins && raster->number[end] - raster->number[b] < window)
+            end++;
+        c->window_end[b] = end;
+    }
+}
+
+static syn_status open_closure(closure *c)
+{
+    const syn_raster *raster = c->search->raster;
+    const syn_pattern_options *o = c->search->options;
+    size_t threads = (size_t)o->threads;
+    c->places = raster->units * o->window;
+    c->unit_of = malloc(((size_t)c->places + 1) * sizeof *c->unit_of);
+    c->item_of = malloc(((size_t)c->places + 1) * sizeof *c->item_of);
+    c->rank_of = malloc(((size_t)raster->events + 1) * sizeof *c->rank_of);
+    c->window_end = malloc(((size_t)raster->bins + 1) * sizeof *c->window_end);
+    c->worker = calloc(threads, sizeof *c->worker);
+    if (!c->unit_of || !c->item_of || !c->rank_of || !c->window_end || !c->worker)
+        return SYN_NO_MEMORY;
+    for (size_t w = 0; w < threads; w++) {
+        c->worker[w].space.arena.limit = SIZE_MAX;  /* the driver and make_root() watch */
+        c->worker[w].count = calloc((size_t)c->places + 1, sizeof(uint32_t));
+        c->worker[w].touched = malloc(((size_t)c->places + 1) * sizeof(uint32_t));
+        if (!c->worker[w].count || !c->worker[w].touched)
+            return SYN_NO_MEMORY;
+    }
+    c->search->account[0].bytes += 2 * sizeof(uint32_t) * (1 + threads) * c->places;
+    fill_tables(c);
+    syn_node_rules rules = {.options = o, .unit_of = c->unit_of,
+                            .item_of = c->item_of,
+                            .closed = o->target == SYN_PATTERNS_CLOSED ||
+                                      o->target == SYN_PATTERNS_MAXIMAL,
+                            .barred = o->target != SYN_PATTERNS_FREQUENT,
+                            .maximal = o->target == SYN_PATTERNS_MAXIMAL};
+    c->rules = rules;
+    c->kind = fastest_kind();
+    return SYN_OK;
+}
+
+static void close_closure(closure *c)
+{
+    for (int w = 0; c->worker && w < c->search->options->threads; w++) {
+        syn_arena_free(&c->worker[w].space.arena);
+        free(c->worker[w].node);
+        free(c->worker[w].count);
+        free(c->worker[w].touched);
+    }
+    free(c->worker);
+    free(c->share);
+    free(c->unit_of);
+    free(c->item_of);
+    free(c->rank_of);
+    free(c->window_end);
+}
+
+/* ---- the root of a unit ---- */
+
+/* Calls VISIT for each item, as `place`, in the window that opens at kept bin `b`. */
+#define EACH_ITEM(C, B, VISIT)                                                           \
+    do {                                                                                 \
+        const syn_raster *raster_ = (C)->search->raster;                                 \
+        uint32_t lags_ = (C)->search->options->window - 1, bin_ = (B);                   \
+        for (uint32_t e = raster_->first[bin_]; e < raster_->first[bin_ + 1]; e++) {     \
+            uint32_t place = (C)->rank_of[e];                                            \
+            VISIT                                                                        \
+        }                                                                                \
+        for (uint32_t b_ = bin_ + 1; b_ < (C)->window_end[bin_]; b_++) {                 \
+            uint32_t base_ = raster_->units - 1 +                                        \
+                             (uint32_t)(raster_->number[b_] - raster_->number[bin_]);    \
+            for (uint32_t e = raster_->first[b_]; e < raster_->first[b_ + 1]; e++) {     \
+                uint32_t place = base_ + (C)->rank_of[e] * lags_;                        \
+                VISIT                                                                    \
+            }                                                                            \
+        }                                                                                \
+    } while (0)
+
+static int by_place(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Leaves in `touched` the places that are in at least `least` of the windows, in order;
+   the counts of the others are zero again. Returns how many. */
+static uint32_t frequent_places(const closure *c, worker *w, uint32_t seen)
+{
+    uint32_t least = c->search->options->min_occ, kept = 0;
+    if (c->places / 16 < seen) {  /* sooner looked through than sorted */
+        for (uint32_t p = 0; p < c->places; p++) {
+            if (w->count[p] >= least)
+                w->touched[kept++] = p;
+            else
+                w->count[p] = 0;
+        }
+        return kept;
+    }
+    for (uint32_t i = 0; i < seen; i++) {
+        uint32_t p = w->touched[i];
+        if (w->count[p] >= least)
+            w->touched[kept++] = p;
+        else
+            w->count[p] = 0;
+    }
+    qsort(w->touched, kept, sizeof *w->touched, by_place);
+    return kept;
+}
+
+/* Counts the items in the root's windows; returns how many places it touched. */
+static uint32_t count_places(const closure *c, worker *w, const uint32_t *bin, uint32_t n)
+{
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < n; i++)
+        EACH_ITEM(c, bin[i], {
+            w->touched[seen] = place;
+            seen += w->count[place]++ == 0;
+        });
+    return seen;
+}
+
+/* Lists the touched places from `begin` up to `end`: those in all windows go to `full`
+   instead where sets are closed; returns how many. Leaves in count[] where a place stands
+   in the list, from 1. */
+static uint32_t list_places(const closure *c, worker *w, uint32_t begin, uint32_t end,
+                            uint32_t *full, syn_node *node)
+{
+    uint32_t joined = 0;
+    for (uint32_t k = begin; k < end; k++) {
+        uint32_t place = w->touched[k];
+        int joins = c->rules.closed && w->count[place] == node->windows;
+        w->count[place] = 0;
+        if (joins) {
+            full[joined++] = place;
+        } else {
+            node->place[node->listed] = place;
+            w->count[place] = ++node->listed;
+        }
+    }
+    return joined;
+}
+
+/* Lists the `n` touched places but the root's own. The set goes to `full`; returns its
+   size, 0 when it belongs to another root. */
+static uint32_t list_root(const closure *c, worker *w, uint32_t root, uint32_t n,
+                          uint32_t *full, syn_node *node)
+{
+    uint32_t before = 0;
+    while (w->touched[before] < root)
+        before++;
+    full[0] = root;
+    if (c->rules.barred && list_places(c, w, 0, before, full + 1, node) > 0)
+        return 0;
+    node->barred = node->listed;
+    for (uint32_t k = 0; !c->rules.barred && k < before; k++)
+        w->count[w->touched[k]] = 0;
+    w->count[root] = 0;
+    return 1 + list_places(c, w, before + 1, n, full + 1, node);
+}
+
+/* The masks, with one more in front for what is not listed. */
+static syn_status fill_masks(const closure *c, worker *w, const uint32_t *bin,
+                             syn_node *node)
+{
+    size_t words = node->words, bytes = (node->listed + 1) * words * sizeof(uint64_t);
+    uint64_t *mask = syn_arena_take(&w->space.arena, bytes);
+    if (!mask)
+        return SYN_NO_MEMORY;
+    memset(mask, 0, bytes);
+    for (uint32_t i = 0; i < node->windows; i++) {
+        uint64_t bit = (uint64_t)1 << i % 64, *at = mask + i / 64;
+        EACH_ITEM(c, bin[i], at[w->count[place] * words] |= bit;);
+    }
+    node->mask = mask + words;
+    return SYN_OK;
+}
+
+/* Makes the node of the unit with rank `root`, in an arena that is empty before. */
+static syn_node_made make_root(const closure *c, worker *w, uint32_t root, syn_node *node)
+{
+    const syn_raster *raster = c->search->raster;
+    uint32_t unit = c->search->ranked[root];
+    const uint32_t *bin = raster->unit_bin + raster->unit_first[unit];
+    memset(node, 0, sizeof *node);
+    syn_arena_clear(&w->space.arena);
+    node->mark = syn_arena_here(&w->space.arena);
+    node->windows = raster->unit_first[unit + 1] - raster->unit_first[unit];
+    node->words = (node->windows + 63) / 64;
+    if (node->windows < c->search->options->min_occ)
+        return SYN_NODE_NONE;
+    uint32_t n = frequent_places(c, w, count_places(c, w, bin, node->windows));
+    syn_node_made made = SYN_NODE_FAILED;
+    w->too_big = 2.0 * n * node->words * sizeof(uint64_t) >
+                 (double)c->search->options->max_memory;
+    if (!w->too_big)
+        node->place = syn_arena_take(&w->space.arena, n * sizeof *node->place);
+    if (node->place && syn_node_space_make(&w->space, n, node->windows) == SYN_OK) {
+        uint32_t size = list_root(c, w, root, n, w->space.full, node);
+        if (size == 0)
+            made = SYN_NODE_NONE;
+        else if (fill_masks(c, w, bin, node) == SYN_OK)
+            made = c->kind->root(&c->rules, &w->space, size, node);
+    }
+    for (uint32_t k = 0; k < n; k++)
+        w->count[w->touched[k]] = 0;
+    return made;
+}
+
+/* ---- the search below a root ---- */
+
+static syn_node *push(worker *w)
+{
+    if (w->depth == w->room) {
+        size_t room = w->room ? 2 * w->room : 64;
+        syn_node *node = realloc(w->node, room * sizeof *node);
+        if (!node)
+            return NULL;
+        w->node = node;
+        w->room = room;
+    }
+    return w->node + w->depth++;
+}
+
+static void pop(worker *w)
+{
+    syn_arena_return(&w->space.arena, w->node[--w->depth].mark);
+}
+
+static int passes(const syn_pattern_options *o, const syn_node *node)
+{
+    return !node->hidden && node->size >= o->min_spikes && node->size <= o->max_spikes &&
+           node->units >= o->min_units && node->windows <= o->max_occ;
+}
+
+/* Keeps the set of a node, if it is a pattern, at its place in the order. */
+static syn_status keep_set(const closure *c, syn_node *node, syn_pattern_part *part,
+                           int id)
+{
+    node->kept = 1;
+    if (!passes(c->search->options, node))
+        return SYN_OK;
+    return syn_pattern_keep(c->search, part, id, node->size, node->item, node->windows);
+}
+
+/* Goes on with what a new node begins: it is the last of the stack. */
+static syn_status enter(const closure *c, worker *w, syn_node_made made,
+                        syn_pattern_part *part, int id)
+{
+    syn_node *node = w->node + w->depth - 1;
+    syn_status status = SYN_OK;
+    if (made == SYN_NODE_FAILED)
+        status = SYN_NO_MEMORY;
+    else if (made == SYN_NODE_BRANCH)
+        return SYN_OK;
+    else if (made == SYN_NODE_LEAF)
+        status = keep_set(c, node, part, id);
+    pop(w);
+    return status;
+}
+
+/* The place of a child. */
+static uint32_t place_of(const syn_node *node, uint32_t child)
+{
+    return node->place[node->barred + (node->child ? node->child[child] : child)];
+}
+
+/* One step: the next child of the deepest node, or the node's end. A node's own set comes
+   before the children that come after its last item. */
+static syn_status step(const closure *c, worker *w, syn_pattern_part *part, int id)
+{
+    syn_node *node = w->node + w->depth - 1;
+    int more = node->next < (w->depth == 1 ? w->end : node->children);
+    if (!node->kept && (!more || place_of(node, node->next) > node->last)) {
+        syn_status status = keep_set(c, node, part, id);
+        if (status != SYN_OK)
+            return status;
+    }
+    if (!more && w->depth > 1)
+        pop(w);
+    if (!more)
+        return SYN_OK;
+    syn_node *child = push(w);
+    if (!child)
+        return SYN_NO_MEMORY;
+    node = child - 1;  /* the stack may have moved */
+    uint32_t k = node->next++;
+    return enter(c, w, c->kind->child(&c->rules, &w->space, node, k, child), part, id);
+}
+
+/* Tells the account what the arena holds; its first chunk hardly counts. */
+static void tell(const closure *c, worker *w, int id)
+{
+    size_t held = w->space.arena.held > SYN_ARENA_CHUNK
+                      ? w->space.arena.held - SYN_ARENA_CHUNK
+                      : 0;
+    c->search->account[id].bytes += held - w->told;
+    w->told = held;
+}
+
+/* Makes the root unless it is there from the share before. */
+static syn_status need_root(const closure *c, worker *w, uint32_t root)
+{
+    if (w->depth == 1 && w->root == root)
+        return SYN_OK;
+    w->depth = 0;
+    syn_node *node = push(w);
+    if (!node)
+        return SYN_NO_MEMORY;
+    w->root = root;
+    w->made = make_root(c, w, root, node);
+    if (w->made == SYN_NODE_FAILED)
+        return w->too_big ? SYN_OVER_BUDGET : SYN_NO_MEMORY;
+    return SYN_OK;
+}
+
+/* Sets out on a share: the first takes the root alone where it has no children, and
+   else the root's set goes to the share in whose children its place is. */
+static syn_status begin_share(const closure *c, worker *w, share s,
+                              syn_pattern_part *part, int id)
+{
+    syn_status status = need_root(c, w, s.root);
+    syn_node *root = w->node;
+    if (status != SYN_OK || w->made == SYN_NODE_NONE)
+        return status;
+    if (w->made == SYN_NODE_LEAF)
+        return s.number == 0 ? keep_set(c, root, part, id) : SYN_OK;
+    uint32_t first = 0;  /* child after the root's set */
+    while (first < root->children && place_of(root, first) < root->last)
+        first++;
+    root->next = (uint32_t)((uint64_t)root->children * s.number / s.of);
+    w->end = (uint32_t)((uint64_t)root->children * (s.number + 1) / s.of);
+    int is_last = s.number + 1 == s.of;
+    root->kept = !(first >= root->next && (first < w->end || is_last));
+    w->busy = 1;
+    return SYN_OK;
+}
+
+static syn_status mine_share(void *context, size_t item, int id)
+{
+    const closure *c = context;
+    worker *w = c->worker + id;
+    /* Heaviest roots first, so that threads end at about the same time. */
+    size_t number = c->shares - 1 - item;
+    syn_pattern_part *part = c->search->out->part + number;
+    double deadline = syn_seconds() + SYN_SLICE_SECONDS;
+    syn_status status = SYN_OK;
+    if (!w->busy)
+        status = begin_share(c, w, c->share[number], part, id);
+    size_t words = 0;
+    while (status == SYN_OK && w->busy) {
+        words += w->node[w->depth - 1].words;
+        status = step(c, w, part, id);
+        w->busy = w->depth > 1 || w->node->next < w->end || !w->node->kept;
+        if (words < CHECK_EVERY)
+            continue;
+        words = 0;
+        if (syn_seconds() > deadline)
+            break;
+    }
+    tell(c, w, id);
+    if (status == SYN_OK && w->busy)
+        return SYN_UNFINISHED;
+    part->done = 1;
+    return status;
+}
+
+static uint32_t shares_of(uint32_t windows)
+{
+    return windows / SHARE_WINDOWS + 1;
+}
+
+/* Cuts the roots into shares, and tells the driver about how much work each is: it grows
+   steeply with the windows of a root. */
+static syn_status cut_shares(closure *c)
+{
+    const syn_pattern_options *o = c->search->options;
+    const syn_raster *raster = c->search->raster;
+    uint32_t end = o->root_end < raster->units ? o->root_end : raster->units;
+    for (uint32_t r = o->root_begin; r < end; r++) {
+        uint32_t u = c->search->ranked[r];
+        c->shares += shares_of(raster->unit_first[u + 1] - raster->unit_first[u]);
+    }
+    c->share = malloc((c->shares + 1) * sizeof *c->share);
+    if (!c->share || syn_pattern_parts(c->search, c->shares) != SYN_OK)
+        return SYN_NO_MEMORY;
+    size_t n = 0;
+    for (uint32_t r = o->root_begin; r < end; r++) {
+        uint32_t u = c->search->ranked[r];
+        double windows = raster->unit_first[u + 1] - raster->unit_first[u];
+        uint32_t of = shares_of((uint32_t)windows);
+        for (uint32_t k = 0; k < of; k++) {
+            share s = {r, k, of};
+            c->search->out->part[n].weight = windows * windows * windows / of;
+            c->share[n++] = s;
+        }
+    }
+    return SYN_OK;
+}
 
 syn_status syn_patterns_closure(syn_pattern_search *search)
 {
-    return syn_pattern_parts(search, 0);
+    const syn_pattern_options *o = search->options;
+    closure c = {.search = search};
+    syn_status status = open_closure(&c);
+    if (status == SYN_OK)
+        status = cut_shares(&c);
+    if (status == SYN_OK)
+        status = syn_parallel_for(c.shares, o->threads, search->watch, "units",
+                                  mine_share, &c);
+    close_closure(&c);
+    return status;
 }

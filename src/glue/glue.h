@@ -39,4 +39,12 @@ SEXP r_count_episodes_gpu(SEXP events, SEXP bounds, SEXP units, SEXP intervals, 
 /* episodes_check.c */
 SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options);
 
+/* patterns_times.c */
+SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
+                       SEXP most);
+/* patterns.c */
+SEXP r_mine_patterns(SEXP events, SEXP options, SEXP roots);
+SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options);
+SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units);
+
 #endif

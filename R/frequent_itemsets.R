@@ -1,0 +1,142 @@
+# Frequent itemsets of general transactions.
+
+#' Find frequent itemsets
+#'
+#' An itemset is a set of items, and its support the number of transactions that hold it
+#' all: baskets and what is in them, documents and their words, genes and samples.
+#' `frequent_itemsets()` finds the sets held by at least `min_support` transactions;
+#' `closed_itemsets()` the closed ones of them. They use the miner of
+#' [mine_patterns()] without what is about spikes.
+#'
+#' # What is counted
+#' An item that a transaction repeats counts once. Empty transactions hold nothing, but
+#' count where `min_support` is a share. The empty set is not among the results.
+#' * `target = "frequent"`: all frequent sets. There may be very many: one set of 30 items
+#'   has a billion subsets.
+#' * `target = "closed"`: those without a larger set of the same support. From them the
+#'   others and their supports follow.
+#' * `target = "maximal"`: those without a larger frequent set.
+#'
+#' Whether a set is closed or maximal does not depend on `min_size` and `max_size`, which
+#' choose among those sets.
+#'
+#' @inheritSection mine_patterns Memory
+#' @param transactions A list with a vector of items for each transaction (character
+#'   vectors, factors, or whole numbers up to 2^31 - 1); a logical or numeric matrix, or a
+#'   sparse matrix of the package Matrix, with a row for each transaction and a column for
+#'   each item; a data frame, each row with the items `column=value`, or `column` where
+#'   that is TRUE; or `transactions` of the package arules.
+#' @param min_support Least support: a number of transactions, whole and from 1, or, below
+#'   1, a share of the transactions, as in arules. So 1 is one transaction, not all.
+#' @param target Which of the frequent sets.
+#' @param min_size,max_size Least and largest number of items of a set; `max_size` may be
+#'   `Inf`.
+#' @param engine Who searches: `"closure"` goes from closed set to closed set,
+#'   `"fpgrowth"` is FP-growth. Both give the same sets in the same order.
+#' @param threads Number of threads; `NULL` for all that this process may use.
+#' @param max_memory Bytes the search may hold, what it finds included.
+#'
+#' @return An object of class `itemsets`, sorted by size: a list of `items` (integer
+#'   vector, all sets one after the other, an item being its place among the labels less
+#'   1, increasing within a set), `runs` (list of `size` and `n`: `n[k]` sets in a row have
+#'   `size[k]` items) and `occurrences` (integer, the support of each set as a number of
+#'   transactions). Attributes: `labels` (of the items), `transactions` (how many there
+#'   are), `target`, `parameters` (a list: `min_support`, as a number of transactions,
+#'   `min_size`, `max_size`), `engine`, `threads`, `elapsed` (s; `mining_elapsed` is the
+#'   part of it spent in the search), `peak_memory` (bytes held by the search) and `call`.
+#'
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`; `min_support = 0` is
+#' one of them. A search beyond `max_memory` gives `synfire_error_budget`, one that the
+#' machine has no memory for `synfire_error_memory`, and transactions of 2^31 - 1 items or
+#' more in total `synfire_error_too_large`.
+#'
+#' @references
+#' Uno T, Kiyomi M, Arimura H (2004). LCM ver. 2: efficient mining algorithms for
+#' frequent/closed/maximal itemsets. *Proceedings of the IEEE ICDM Workshop on Frequent
+#' Itemset Mining Implementations*.
+#'
+#' Han J, Pei J, Yin Y (2000). Mining frequent patterns without candidate generation.
+#' *ACM SIGMOD Record*, 29, 1-12. \doi{10.1145/335191.335372}
+#'
+#' @seealso [mine_patterns()] for spike trains.
+#' @examples
+#' baskets <- list(
+#'   c("bread", "butter", "jam"), c("bread", "butter"), c("bread", "jam"),
+#'   c("bread", "butter", "tea"), "tea"
+#' )
+#' closed_itemsets(baskets, min_support = 2, threads = 2)
+#' frequent_itemsets(baskets, min_support = 0.4, target = "maximal", threads = 2)
+#' @export
+frequent_itemsets <- function(transactions, min_support,
+                              target = c("closed", "maximal", "frequent"),
+                              min_size = 1, max_size = Inf,
+                              engine = c("closure", "fpgrowth"), threads = NULL,
+                              max_memory = 4e9) {
+  call <- match.call()
+  mine_itemsets(transactions, min_support, rlang::arg_match(target), min_size, max_size,
+                rlang::arg_match(engine), threads, max_memory, call)
+}
+
+#' @rdname frequent_itemsets
+#' @export
+closed_itemsets <- function(transactions, min_support, min_size = 1, max_size = Inf,
+                            engine = c("closure", "fpgrowth"), threads = NULL,
+                            max_memory = 4e9) {
+  call <- match.call()
+  mine_itemsets(transactions, min_support, "closed", min_size, max_size,
+                rlang::arg_match(engine), threads, max_memory, call)
+}
+
+#' @param call What the result keeps as its call.
+#' @param frame The user-facing call, for errors.
+#' @noRd
+mine_itemsets <- function(transactions, min_support, target, min_size, max_size, engine,
+                          threads, max_memory, call, frame = rlang::caller_env()) {
+  started <- proc.time()[["elapsed"]]
+  parts <- as_transactions_parts(transactions, "transactions", frame)
+  n <- length(parts$first) - 1
+  min_support <- check_support(min_support, n, frame)
+  min_size <- check_count(min_size, "min_size", call = frame)
+  max_size <- check_most(max_size, "max_size", min_size, "min_size", frame)
+  threads <- check_threads(threads, "threads", frame)
+  max_memory <- check_number(max_memory, "max_memory", min = 1e6, max = 2^53, call = frame)
+
+  mined <- .Call(
+    r_mine_itemsets, parts$first, parts$item, parts$items,
+    miner_options(1, min_size, max_size, 1, min_support, Inf, engine, target, threads,
+                  max_memory)
+  )
+  advice <- paste0(raise_to(mined, "min_support", min_support), ", or lower `max_size`",
+                   if (target == "frequent") ", or use `target = \"closed\"`", ".")
+  mined <- finish_status(mined, "mining these itemsets", advice, limit_of = "items in total",
+                         call = frame)
+  new_itemsets(
+    mined$items, mined[c("size", "n")], mined$occurrences,
+    list(labels = parts$labels, transactions = n, target = target,
+         parameters = list(min_support = min_support, min_size = min_size,
+                           max_size = max_size),
+         engine = engine, threads = threads,
+         elapsed = proc.time()[["elapsed"]] - started,
+         mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
+         call = call)
+  )
+}
+
+#' The least number of transactions, from a number or a share of them
+#' @noRd
+check_support <- function(min_support, transactions, call) {
+  if (missing(min_support)) {
+    abort_arg("min_support", "a number of transactions, or a share of them below 1",
+              "missing", call = call)
+  }
+  ok <- is.numeric(min_support) && length(min_support) == 1L && is.finite(min_support) &&
+    min_support > 0 && (min_support < 1 || min_support == round(min_support))
+  if (!ok) {
+    abort_arg("min_support",
+              "a whole number of transactions from 1, or a share of them above 0 and below 1",
+              describe(min_support), call = call)
+  }
+  if (min_support >= 1) return(as.double(min_support))
+  least_count(min_support, transactions)
+}

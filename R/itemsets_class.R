@@ -1,0 +1,461 @@
+# Sets of items by the million, in flat arrays: what `itemsets` and `patterns` share.
+
+#' @param items Integers, the items of all sets one after the other, increasing within a
+#'   set.
+#' @param runs List of `size` (integer) and `n` (double): sets of equal size in a row.
+#' @param occurrences Integer, one for each set.
+#' @param about Attributes that say where they come from; `labels` or, for patterns,
+#'   `units` and `window` are what the items mean.
+#' @param class Classes before "itemsets". There has to be one: S4 methods go by the name
+#'   of the first class, and arules has some for its own "itemsets".
+#' @noRd
+new_itemsets <- function(items, runs, occurrences, about, class = "mined_itemsets") {
+  x <- structure(list(items = items, runs = runs, occurrences = occurrences),
+                 class = c(class, "itemsets"))
+  attributes(x)[names(about)] <- about
+  x
+}
+
+about_itemsets <- function(x) {
+  about <- attributes(x)
+  about[setdiff(names(about), c("names", "class"))]
+}
+
+#' Itemsets and spike patterns
+#'
+#' What [mine_patterns()] and [frequent_itemsets()] find: millions of sets, kept in three
+#' flat arrays and shown as a table when asked. All of this takes seconds at most for
+#' millions of sets, but [as.data.frame()] of them all.
+#'
+#' # What there is
+#' `length(x)` is the number of sets. `x$size` gives the number of items of each,
+#' `x$support` how many transactions hold it; for patterns `x$occurrences` how many
+#' windows, `x$n_units` how many different units, and `x$duration` the time from the
+#' first bin to that of the last spike, in seconds (its lag in bins times the bin size).
+#' `format(x)` and `as.character(x)` spell the sets out: `{a, b}` for items; `A@0 B@3
+#' C@7` for a pattern in which B fires 3 and C 7 bins after the bin of A. As they are
+#' compared by these names, `x %in% y` works between patterns of equal bins.
+#'
+#' # Storage
+#' `x$items` holds the items of all sets one after the other, increasing within a set, as
+#' whole numbers from 0: places among the labels of the items less 1, for patterns
+#' `lag * n + unit - 1` with `n` units, lags in bins and places among the units.
+#' `x$runs` is a list of `size` and `n`: so many sets of that size follow each other.
+#' `x$occurrences` (the same as `x$support`) has an integer for each set. Two engines
+#' found the same if these three are [identical()].
+#'
+#' @param x,object A set of `patterns` or `itemsets`.
+#' @param i Which sets: numbers, all positive (repeats allowed) or all negative, or TRUE
+#'   or FALSE for each.
+#' @param name One of the columns above, or of the three arrays.
+#' @param decreasing TRUE for the largest first.
+#' @param by What to sort by, names of columns: `"support"` and `"size"`, for patterns
+#'   `"occurrences"`, `"size"`, `"n_units"` and `"duration"`. Ties are settled by the next
+#'   one, and then stay in the order they are in.
+#' @param condition Which sets to keep: an expression of the same columns, such as
+#'   `size >= 4 & occurrences > 20`.
+#' @param items,units Keep sets that hold these items, or spikes of these units.
+#' @param match `"all"` of them or `"any"`.
+#' @param n How many sets to print: the largest ones and among them the most frequent,
+#'   each with its number in `x`; after `sort()` the first ones.
+#' @param row.names,optional Not used.
+#' @param times Add the list of the times at which the windows of each pattern open?
+#' @param ... Not used; must be empty.
+#'
+#' @return
+#' `[`, `sort()`, `subset()`, `unique()`, [head()] and [tail()] give the same class,
+#' `$` a vector, `format()` and `as.character()` a name for each set. `as.list()` gives a
+#' character vector of items for each set; for each pattern an integer vector of lags, in
+#' bins, named by the units. `duplicated()` is TRUE for each set that has been there
+#' before.
+#'
+#' `as.data.frame()` gives a row for each set: `items` (list of character vectors), `size`
+#' and `support` (a count), for patterns
+#'   \describe{
+#'     \item{pattern}{its name}
+#'     \item{size}{number of spikes}
+#'     \item{units}{list of character vectors, the units in order of their lags}
+#'     \item{lags}{list of integers, in bins from the opening of the window}
+#'     \item{occurrences}{number of windows}
+#'     \item{duration}{seconds from the first bin to that of the last spike}
+#'     \item{times}{list of numbers, the opening of each window in seconds; only with
+#'       `times = TRUE`, from the recording that was mined}
+#'   }
+#'
+#' `summary()` gives a list: `by_size`, a data frame with the number of sets of each size
+#' and the least, median and most occurrences, and the `engine`, `threads`, `elapsed` (s,
+#' the whole call), `mining_elapsed` (s, the search) and `peak_memory` (bytes).
+#'
+#' @section Errors:
+#' Errors about an argument, sets that are not there among them, have the class
+#' `synfire_error_argument`.
+#' @seealso [pattern_occurrences()] for the windows of patterns; [as_incidence()] and
+#'   [as_arules()] for other packages.
+#' @examples
+#' set.seed(1)
+#' x <- simulate_patterns(duration = 20, units = 8)
+#' found <- mine_patterns(x, bin_size = 0.005, window = 10, min_spikes = 3, min_occ = 10,
+#'                        threads = 2)
+#' found
+#' summary(found)
+#' sort(found, by = c("size", "occurrences"))[1:3]
+#' few <- subset(found, duration <= 0.025, units = c("u01", "u02"))
+#' head(as.data.frame(few, times = TRUE))
+#' @name itemsets
+#' @aliases patterns
+NULL
+
+#' @rdname itemsets
+#' @export
+length.itemsets <- function(x) length(.subset2(x, "occurrences"))
+
+# ---- Columns -------------------------------------------------------------------------
+
+#' Columns of one value a set, by name: functions, as some take a while
+#' @noRd
+itemset_columns <- function(x) UseMethod("itemset_columns")
+
+#' @export
+itemset_columns.itemsets <- function(x) list(size = itemset_sizes, support = itemset_support)
+
+itemset_sizes <- function(x) {
+  runs <- .subset2(x, "runs")
+  rep(runs$size, runs$n)
+}
+
+itemset_support <- function(x) .subset2(x, "occurrences")
+
+#' @rdname itemsets
+#' @export
+`$.itemsets` <- function(x, name) {
+  if (name %in% c("items", "runs", "occurrences")) return(.subset2(x, name))
+  columns <- itemset_columns(x)
+  if (!name %in% names(columns)) {
+    abort_arg("name", sprintf("one of %s", toString(dollar_names(x))), name)
+  }
+  columns[[name]](x)
+}
+
+dollar_names <- function(x) union(names(itemset_columns(x)), c("occurrences", "items", "runs"))
+
+#' @importFrom utils .DollarNames
+#' @export
+.DollarNames.itemsets <- function(x, pattern = "") {
+  grep(pattern, dollar_names(x), value = TRUE)
+}
+
+# str() would take the sets for elements.
+#' @importFrom utils str
+#' @export
+str.itemsets <- function(object, ...) utils::str(unclass(object), ...)
+
+# ---- Choosing ------------------------------------------------------------------------
+
+#' Where sets are: how many items come before each, and its size
+#' @noRd
+locate_sets <- function(x, i) {
+  runs <- .subset2(x, "runs")
+  before <- c(0, cumsum(runs$n))
+  items_before <- c(0, cumsum(runs$n * runs$size))
+  run <- findInterval(i - 1, before)
+  size <- runs$size[run]
+  list(before = items_before[run] + (i - 1 - before[run]) * size, size = size)
+}
+
+#' @param i Numbers of sets, none out of range.
+#' @noRd
+take_sets <- function(x, i) {
+  at <- locate_sets(x, i)
+  items <- .subset2(x, "items")
+  taken <- if (length(items) <= .Machine$integer.max) {
+    sequence(at$size, at$before + 1)
+  } else {
+    rep(at$before - c(0, cumsum(as.double(at$size)))[seq_along(i)], at$size) +
+      seq_len(sum(as.double(at$size)))
+  }
+  runs <- rle(at$size)
+  new_itemsets(items[taken], list(size = runs$values, n = as.double(runs$lengths)),
+               .subset2(x, "occurrences")[i], about_itemsets(x), set_class(x))
+}
+
+set_class <- function(x) setdiff(class(x), "itemsets")
+
+#' @rdname itemsets
+#' @export
+`[.itemsets` <- function(x, i, ...) {
+  rlang::check_dots_empty()
+  if (missing(i)) return(x)
+  take_sets(x, set_numbers(i, length(x)))
+}
+
+#' Numbers of the sets that an index means
+#' @noRd
+set_numbers <- function(i, n, call = rlang::caller_env()) {
+  must <- sprintf("numbers from 1 to %s, all negative ones, or TRUE or FALSE for each set",
+                  commas(n))
+  wrong <- \(is) abort_arg("i", must, is, call = call)
+  if (is.logical(i)) {
+    if (length(i) != n || anyNA(i)) wrong(if (anyNA(i)) "NA for some" else describe(i))
+    return(which(i))
+  }
+  if (!is.numeric(i) || is.object(i)) wrong(describe(i))
+  if (length(i) == 0L) return(integer())
+  bounds <- range(i)
+  if (anyNA(bounds)) wrong("NA for some")
+  if (bounds[[2L]] > n || bounds[[1L]] < -n || bounds[[1L]] < 0 && bounds[[2L]] > 0) {
+    wrong(paste(unique(exact(bounds)), collapse = " to "))
+  }
+  if (is.double(i) && any(i != round(i))) wrong("not whole for some")
+  # Negative ones leave out, and 0 means none, as everywhere in R.
+  if (bounds[[1L]] <= 0) seq_len(n)[i] else i
+}
+
+#' @rdname itemsets
+#' @export
+sort.itemsets <- function(x, decreasing = TRUE, by = names(itemset_columns(x))[[2L]], ...) {
+  rlang::check_dots_empty()
+  decreasing <- check_flag(decreasing)
+  columns <- itemset_columns(x)
+  if (!is.character(by) || length(by) == 0L || !all(by %in% names(columns))) {
+    abort_arg("by", sprintf("among %s", toString(names(columns))), some(format(by)))
+  }
+  keys <- lapply(unname(columns[by]), \(column) column(x))
+  x <- take_sets(x, do.call(order, c(keys, list(decreasing = decreasing, method = "radix"))))
+  # Printing keeps to an order that was asked for.
+  structure(x, sorted_by = by)
+}
+
+#' @rdname itemsets
+#' @export
+subset.itemsets <- function(x, condition, items = NULL, match = c("all", "any"), ...) {
+  rlang::check_dots_empty()
+  match <- rlang::arg_match(match)
+  keep <- if (!missing(condition)) {
+    eval(substitute(condition), column_environment(x, parent.frame()))
+  }
+  labels <- attr(x, "labels", exact = TRUE)
+  keep_sets(x, keep, .subset2(x, "items") + 1L, labels, items, match, "items")
+}
+
+#' Columns that are worked out when they are looked at
+#' @noRd
+column_environment <- function(x, parent) {
+  columns <- itemset_columns(x)
+  env <- new.env(parent = parent)
+  lapply(names(columns), \(name) {
+    delayedAssign(name, columns[[name]](x), assign.env = env)
+  })
+  env
+}
+
+#' @param keep NULL, or what a condition gave.
+#' @param code For each item, the place among `labels` of what is looked for.
+#' @param wanted NULL, or labels.
+#' @noRd
+keep_sets <- function(x, keep, code, labels, wanted, match, arg,
+                      call = rlang::caller_env()) {
+  if (is.null(keep)) {
+    keep <- rep(TRUE, length(x))
+  } else if (!is.logical(keep) || length(keep) != length(x)) {
+    abort_arg("condition", "TRUE or FALSE for each set", describe(keep), call = call)
+  }
+  if (!is.null(wanted)) keep <- keep & holding(x, code, labels, wanted, match, arg, call)
+  take_sets(x, which(keep))
+}
+
+#' Which sets hold all or any of some labels
+#' @noRd
+holding <- function(x, code, labels, wanted, match, arg, call) {
+  if (is.numeric(wanted)) wanted <- number_labels(wanted)
+  wanted <- unique(as.character(wanted))
+  unknown <- setdiff(wanted, labels)
+  if (length(unknown)) {
+    abort_arg(arg, sprintf("among the %s %s", commas(length(labels)), arg),
+              sprintf("not, for %s", some(encodeString(unknown, quote = "\""))), call = call)
+  }
+  ends <- cumsum(as.double(itemset_sizes(x)))
+  hits <- \(codes) {
+    so_far <- c(0L, cumsum(code %in% codes))
+    diff(so_far[c(0, ends) + 1]) > 0L
+  }
+  codes <- match(wanted, labels)
+  if (match == "any") return(hits(codes))
+  Reduce(`&`, lapply(codes, hits), rep(TRUE, length(x)))
+}
+
+#' Items of the sets of one size, as a matrix with a set a column, for each size
+#'
+#' @param do Called with the matrix; gives a value for each of its columns.
+#' @param init What the values are like; as long as `x`.
+#' @noRd
+by_size <- function(x, init, do) {
+  runs <- .subset2(x, "runs")
+  items <- .subset2(x, "items")
+  sets_before <- c(0, cumsum(runs$n))
+  items_before <- c(0, cumsum(runs$n * runs$size))
+  for (of_size in split(seq_along(runs$size), runs$size)) {
+    size <- runs$size[[of_size[[1L]]]]
+    # Sets found by a search are sorted by size: no need to list where they are.
+    if (length(of_size) == 1L) {
+      sets <- sets_before[[of_size]] + seq_len(runs$n[[of_size]])
+      at <- items_before[[of_size]] + seq_len(size * runs$n[[of_size]])
+    } else {
+      sets <- sequence(runs$n[of_size], sets_before[of_size] + 1)
+      at <- rep(locate_sets(x, sets)$before, each = size) + seq_len(size)
+    }
+    init[sets] <- do(matrix(items[at], nrow = size))
+  }
+  init
+}
+
+#' @rdname itemsets
+#' @param incomparables Not used.
+#' @export
+duplicated.itemsets <- function(x, incomparables = FALSE, ...) {
+  by_size(x, logical(length(x)), function(items) {
+    rows <- lapply(seq_len(nrow(items)), \(k) items[k, ])
+    # Stable: among equal ones the first stays first.
+    o <- do.call(order, c(rows, list(method = "radix")))
+    n <- length(o)
+    same <- rep(TRUE, n - 1L)
+    for (row in rows) same <- same & row[o[-1L]] == row[o[-n]]
+    again <- logical(n)
+    again[o[-1L]] <- same
+    again
+  })
+}
+
+#' @rdname itemsets
+#' @export
+unique.itemsets <- function(x, incomparables = FALSE, ...) {
+  take_sets(x, which(!duplicated(x)))
+}
+
+# ---- Names ---------------------------------------------------------------------------
+
+#' @rdname itemsets
+#' @export
+format.itemsets <- function(x, ...) {
+  labels <- attr(x, "labels", exact = TRUE)
+  by_size(x, character(length(x)), function(items) {
+    rows <- lapply(seq_len(nrow(items)), \(k) labels[items[k, ] + 1L])
+    paste0("{", do.call(paste, c(rows, sep = ", ")), "}")
+  })
+}
+
+#' @rdname itemsets
+#' @export
+as.character.itemsets <- function(x, ...) format(x)
+
+#' Whole numbers as a factor, without a look at each
+#' @noRd
+numbered <- function(codes, n) {
+  structure(codes, levels = as.character(seq_len(n)), class = "factor")
+}
+
+#' Cut a vector with one element an item into a list with one a set
+#' @noRd
+split_sets <- function(x, values) {
+  set <- rep(seq_along(x), itemset_sizes(x))
+  unname(split(values, numbered(set, length(x))))
+}
+
+#' @rdname itemsets
+#' @export
+as.list.itemsets <- function(x, ...) {
+  split_sets(x, attr(x, "labels", exact = TRUE)[.subset2(x, "items") + 1L])
+}
+
+#' @rdname itemsets
+#' @export
+as.data.frame.itemsets <- function(x, row.names = NULL, optional = FALSE, ...) {
+  rlang::check_dots_empty()
+  structure(list(items = as.list(x), size = x$size, support = x$support),
+            row.names = .set_row_names(length(x)), class = "data.frame")
+}
+
+# ---- Printing ------------------------------------------------------------------------
+
+#' Lines that say what a set of sets is
+#' @noRd
+itemset_title <- function(x) UseMethod("itemset_title")
+
+#' @export
+itemset_title.itemsets <- function(x) {
+  n <- length(x)
+  target <- attr(x, "target", exact = TRUE)
+  transactions <- attr(x, "transactions", exact = TRUE)
+  paste0("# ", commas(n), if (!is.null(target)) paste0(" ", target),
+         if (n == 1L) " itemset" else " itemsets",
+         if (n > 0L) sprintf(" of up to %s items", commas(max(x$runs$size))),
+         if (!is.null(transactions)) {
+           least <- attr(x, "parameters", exact = TRUE)$min_support
+           sprintf(", %s of %s transactions", if (is.null(least)) "in some" else
+             paste("each in at least", commas(least)), commas(transactions))
+         })
+}
+
+#' Columns of the table on the screen, the name last
+#' @noRd
+shown_columns <- function(x) UseMethod("shown_columns")
+
+#' @export
+shown_columns.itemsets <- function(x) {
+  list(size = x$size, support = x$support, items = format(x))
+}
+
+#' @rdname itemsets
+#' @export
+print.itemsets <- function(x, n = 10, ...) {
+  # S4 objects of arules' class of the same name come here, too.
+  if (isS4(x)) return(methods::show(x))
+  cat(itemset_title(x), sep = "\n")
+  if (length(x) > 0L) {
+    sorted <- !is.null(attr(x, "sorted_by", exact = TRUE))
+    o <- if (sorted) seq_len(min(n, length(x))) else longest_rows(x$size, x$occurrences, n)
+    shown <- c(list("no." = o), shown_columns(take_sets(x, o)))
+    print_left(as.data.frame(shown, optional = TRUE))
+    left <- length(x) - length(o)
+    if (left > 0L) {
+      cat(sprintf("... and %s more%s\n", commas(left), if (sorted) "" else " (largest first here)"))
+    }
+  }
+  invisible(x)
+}
+
+#' @rdname itemsets
+#' @export
+summary.itemsets <- function(object, ...) {
+  rlang::check_dots_empty()
+  each <- split(object$occurrences, object$size)
+  by_size <- data.frame(
+    size = as.integer(names(each)), n = lengths(each, use.names = FALSE),
+    least = vapply(each, min, 0L, USE.NAMES = FALSE),
+    median = vapply(each, \(v) as.double(stats::median(v)), 0, USE.NAMES = FALSE),
+    most = vapply(each, max, 0L, USE.NAMES = FALSE)
+  )
+  names(by_size)[[2L]] <- if (inherits(object, "patterns")) "patterns" else "itemsets"
+  about <- attributes(object)[c("engine", "threads", "elapsed", "mining_elapsed",
+                                "peak_memory")]
+  names(about) <- c("engine", "threads", "elapsed", "mining_elapsed", "peak_memory")
+  structure(c(list(title = itemset_title(object), by_size = by_size), about),
+            class = "summary.itemsets")
+}
+
+#' @export
+print.summary.itemsets <- function(x, ...) {
+  cat(x$title, sep = "\n")
+  if (nrow(x$by_size) > 0L) {
+    cat("\nOccurrences by size\n")
+    shown <- x$by_size
+    shown[-1L] <- lapply(shown[-1L], format, big.mark = ",", scientific = FALSE)
+    print(shown, row.names = FALSE)
+  }
+  if (!is.null(x$engine)) {
+    cat(sprintf("\nengine \"%s\", %d thread%s, %s s (%s s of them mining), %s at most\n",
+                x$engine, as.integer(x$threads), if (x$threads == 1L) "" else "s",
+                format(x$elapsed, digits = 3), format(x$mining_elapsed, digits = 3),
+                bytes_text(x$peak_memory)))
+  }
+  invisible(x)
+}

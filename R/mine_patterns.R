@@ -1,0 +1,294 @@
+# Mining spike patterns: unit sets with fixed lags that come back.
+
+#' Find spike patterns
+#'
+#' A spike pattern is a set of spikes at fixed distances: A fires, B two bins later, C
+#' five bins after A. `mine_patterns()` finds all of them that come back at least
+#' `min_occ` times within a window, of any units and any lags. That is the pattern search
+#' of SPADE, the detection of spike patterns by Torre et al. (2013), Quaglio et al. (2017)
+#' and Stella et al. (2019), and has nothing to do with the SPADE algorithm for sequences
+#' by Zaki (2001), which shares its name.
+#'
+#' # What is counted
+#' * A *bin* holds the ticks from `start + k * bin_size` up to, and without, the next
+#'   bin's, with `start` of the recording or of the trial. Several spikes of a unit in a
+#'   bin are one. The last bin may be cut short by the end of the data.
+#' * A *window* of `window` bins opens at every bin that holds a spike. At the end of the
+#'   recording, and of a trial, windows are cut short rather than left out. No window
+#'   reaches from one trial into the next; spikes outside all trials are left out.
+#' * An *item* is a unit at a *lag*, the number of bins from the opening of the window,
+#'   from 0 to `window - 1`. A unit at two lags is two items, two spikes, but one unit.
+#' * A *pattern* is a set of items with at least one at lag 0. Its *occurrences* are the
+#'   windows that hold all its items, and maybe more.
+#' * A pattern is *closed* when no larger set of items has as many occurrences. What is
+#'   not closed says nothing that the larger set does not say, so only closed patterns are
+#'   found: of those, all with `min_spikes` to `max_spikes` items, `min_occ` to `max_occ`
+#'   occurrences and at least `min_units` units.
+#'
+#' Whether a pattern is closed does not depend on the filters: a pattern of three spikes
+#' that one of four always accompanies is not closed, also with `max_spikes = 3`. With
+#' `closed_within = "max_spikes"` only sets of up to `max_spikes` items count as larger
+#' ones, so that the pattern of three is found.
+#'
+#' A pattern that follows from another one by leaving out its first spikes has windows of
+#' its own, which open later. `shifted_subsets = "drop"` leaves it out when it occurs as
+#' often as the other one: precisely, a pattern goes when another one that was found, with
+#' as many occurrences, contains it once both are shifted so that their last spikes meet.
+#' This is what the Python package Elephant does. There, `min_units` is called `min_neu`,
+#' and is 1 by default. Here it is `min_spikes`, as in the benchmarks of Porrmann et al.
+#' (2021).
+#'
+#' Filters that no pattern can pass in this recording, such as more units than there are,
+#' give a result without patterns.
+#'
+#' # Engines
+#' Both give the same patterns in the same order, with any number of threads.
+#' * `"closure"` goes from closed set to closed set, root by root (a root is the rarest
+#'   unit at lag 0), in the windows of the root as bit masks, and leaves out branches in
+#'   which too few units are left. It keeps nothing but what is found.
+#' * `"fpgrowth"` is the published method of Porrmann et al. (2021): FP-growth with the
+#'   filters where patterns are collected, and closedness checked last. It is there to
+#'   compare with.
+#'
+#' # Memory
+#' The result is held as flat arrays, four bytes for each item and each pattern: millions
+#' of patterns take tens of megabytes, until [as.data.frame()] makes a table of them. The
+#' search stops with an error when it would pass `max_memory`, and says what `min_occ`
+#' would have kept to it, going by what had been found.
+#'
+#' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
+#' @param bin_size Length of a bin, in seconds; a whole number of ticks of the recording's
+#'   `resolution`.
+#' @param window Length of the windows, in bins, from 1 (synchrony alone). The number of
+#'   units times `window` must be below 2^31.
+#' @param min_spikes,max_spikes Least and largest number of spikes (items) of a pattern;
+#'   `max_spikes` may be `Inf`.
+#' @param min_occ,max_occ Least and largest number of occurrences; `max_occ` may be `Inf`.
+#' @param min_units Least number of different units of a pattern; at most `max_spikes`.
+#' @param closed_within `"all"` for patterns that no larger set of items replaces, or
+#'   `"max_spikes"` for those that no larger set of up to `max_spikes` items replaces.
+#' @param shifted_subsets `"keep"` or `"drop"` patterns that are the end of another one
+#'   with as many occurrences.
+#' @param engine Who searches, see Engines.
+#' @param threads Number of threads; `NULL` for all that this process may use.
+#' @param max_memory Bytes the search may hold, what it finds included.
+#'
+#' @return An object of class `patterns` (and `itemsets`), sorted by size, that is a list
+#'   of
+#'   \describe{
+#'     \item{items}{integer vector, the items of all patterns one after the other,
+#'       increasing within a pattern; an item is `lag * n + unit - 1`, with the lag in
+#'       bins, and the place of the unit among the `n` units}
+#'     \item{runs}{list of `size` (integer) and `n` (double): `n[k]` patterns in a row have
+#'       `size[k]` items}
+#'     \item{occurrences}{integer vector, one for each pattern}
+#'   }
+#'   with the attributes `units` (their labels), `window` (bins), `bin_size` (s),
+#'   `recording` (what was mined), `parameters` (a list: `min_spikes`, `min_occ`,
+#'   `max_spikes`, `max_occ`, `min_units`, `closed_within`, `shifted_subsets`), `engine`,
+#'   `threads`, `elapsed` (s; `mining_elapsed` is the part of it spent in the search),
+#'   `peak_memory` (bytes held by the search) and `call`.
+#'
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`. A search beyond
+#' `max_memory` gives `synfire_error_budget`, one that the machine has no memory for
+#' `synfire_error_memory`, and a recording of 2^31 - 1 spikes or more
+#' `synfire_error_too_large`.
+#'
+#' @references
+#' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation of
+#' synchronous spike patterns extracted by frequent item set mining. *Frontiers in
+#' Computational Neuroscience*, 7, 132. \doi{10.3389/fncom.2013.00132}
+#'
+#' Quaglio P, Yegenoglu A, Torre E, Endres DM, Gruen S (2017). Detection and evaluation of
+#' spatio-temporal spike patterns in massively parallel spike train data with SPADE.
+#' *Frontiers in Computational Neuroscience*, 11, 41. \doi{10.3389/fncom.2017.00041}
+#'
+#' Stella A, Quaglio P, Torre E, Gruen S (2019). 3d-SPADE: significance evaluation of
+#' spatio-temporal patterns of various temporal extents. *BioSystems*, 185, 104022.
+#' \doi{10.1016/j.biosystems.2019.104022}
+#'
+#' Porrmann F, Pilz S, Stella A, Kleinjohann A, Denker M, Hagemeyer J, Rueckert U (2021).
+#' Acceleration of the SPADE method using a custom-tailored FP-growth implementation.
+#' *Frontiers in Neuroinformatics*, 15, 723406. \doi{10.3389/fninf.2021.723406}
+#'
+#' @seealso [frequent_itemsets()] for the same search in transactions of any kind;
+#'   [simulate_patterns()] for recordings to try it on.
+#' @examples
+#' # A, B 2 ms later and C 5 ms later, four times; D at random.
+#' begin <- c(0.010, 0.043, 0.071, 0.100)
+#' x <- spike_trains(
+#'   c(begin, begin + 0.002, begin + 0.005, 0.020, 0.044, 0.090),
+#'   rep(c("A", "B", "C", "D"), c(4, 4, 4, 3)), resolution = 1e-3
+#' )
+#' found <- mine_patterns(x, bin_size = 0.001, window = 10, min_spikes = 3, min_occ = 3,
+#'                        threads = 2)
+#' found
+#'
+#' # B and C alone are the end of that.
+#' length(mine_patterns(x, 0.001, 10, min_occ = 3, threads = 2))
+#' length(mine_patterns(x, 0.001, 10, min_occ = 3, shifted_subsets = "drop", threads = 2))
+#' @export
+mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_occ = 2,
+                          max_spikes = Inf, max_occ = Inf, min_units = min_spikes,
+                          closed_within = c("all", "max_spikes"),
+                          shifted_subsets = c("keep", "drop"),
+                          engine = c("closure", "fpgrowth"), threads = NULL,
+                          max_memory = 4e9) {
+  call <- match.call()
+  started <- proc.time()[["elapsed"]]
+  if (missing(x)) abort_arg("x", "a recording", "missing")
+  x <- as_spike_trains(x)
+  bin <- check_bin_size(bin_size, attr(x, "resolution"))
+  window <- check_window(window, nlevels(x$unit))
+  parameters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
+  parameters$closed_within <- rlang::arg_match(closed_within)
+  parameters$shifted_subsets <- rlang::arg_match(shifted_subsets)
+  engine <- rlang::arg_match(engine)
+  threads <- check_threads(threads)
+  max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
+
+  mined <- .Call(
+    r_mine_patterns, pattern_events(x, bin),
+    pattern_options(window, parameters, engine, threads, max_memory), NULL
+  )
+  mined <- finish_patterns(mined, parameters$min_occ, parameters$max_occ)
+  if (parameters$shifted_subsets == "drop") mined <- drop_shifted(mined, nlevels(x$unit))
+  new_itemsets(
+    mined$items, mined[c("size", "n")], mined$occurrences,
+    list(units = levels(x$unit), window = as.integer(window), bin_size = as.double(bin_size),
+         recording = x, parameters = parameters, engine = engine, threads = threads,
+         elapsed = proc.time()[["elapsed"]] - started,
+         mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
+         call = call),
+    class = "patterns"
+  )
+}
+
+#' The spikes as the miner takes them
+#'
+#' @param bin Ticks of a bin.
+#' @return What `mining_events()` gives, but for how many were mined; then the first tick
+#'   of each trial, or of the recording, and `bin`.
+#' @noRd
+pattern_events <- function(x, bin) {
+  starts <- trial_ticks(x)$start %||% interval_ticks(x)[[1L]]
+  c(mining_events(x)[c("tick", "unit", "trial", "units")], list(start = starts, bin = bin))
+}
+
+#' Options as the miner takes them
+#'
+#' @param parameters What `check_pattern_filters()` gives, with `closed_within`.
+#' @noRd
+pattern_options <- function(window, parameters, engine, threads, max_memory) {
+  target <- if (parameters$closed_within == "max_spikes") "closed within" else "closed"
+  with(parameters, miner_options(window, min_spikes, max_spikes, min_units, min_occ, max_occ,
+                                 engine, target, threads, max_memory))
+}
+
+#' The same for patterns and itemsets: counts the core has no numbers for are capped
+#' @noRd
+miner_options <- function(window, min_spikes, max_spikes, min_units, min_occ, max_occ,
+                          engine, target, threads, max_memory) {
+  most <- .Machine$integer.max
+  limit <- \(x) if (x > most) Inf else x
+  as.double(c(
+    window, min(min_spikes, most), limit(max_spikes), min(min_units, most),
+    min(min_occ, most), limit(max_occ), match(engine, c("closure", "fpgrowth")) - 1,
+    match(target, c("closed", "closed within", "maximal", "frequent")) - 1,
+    threads, max_memory
+  ))
+}
+
+#' Patterns, or the error of the search
+#' @noRd
+finish_patterns <- function(mined, min_occ, max_occ, call = rlang::caller_env()) {
+  advice <- paste0(raise_to(mined, "min_occ", min_occ, max_occ),
+                   ", raise `min_spikes`, or lower `max_spikes` or `window`.")
+  finish_status(mined, "mining these patterns", advice, limit_of = "spikes", call = call)
+}
+
+#' "Raise `min_occ` to 15", as far as it is known what would do
+#' @noRd
+raise_to <- function(mined, arg, given, most = Inf) {
+  enough <- attr(mined, "enough", exact = TRUE)
+  known <- !is.null(enough) && !is.na(enough) && enough > given && enough <= most
+  paste0("Raise `", arg, "`", if (known) paste(" to", commas(enough)))
+}
+
+#' Patterns but for those that are the end of another one with as many occurrences
+#' @noRd
+drop_shifted <- function(mined, units, call = rlang::caller_env()) {
+  if (length(mined$occurrences) == 0L) return(mined)
+  left <- .Call(r_drop_shifted, mined$items, mined$size, mined$n, mined$occurrences, units)
+  left <- finish_status(left, "comparing these patterns", "Raise `min_occ`.",
+                        limit_of = "patterns", call = call)
+  some <- left$n > 0
+  mined$items <- left$items
+  mined$occurrences <- left$occurrences
+  mined$size <- left$size[some]
+  mined$n <- left$n[some]
+  mined
+}
+
+# ---- Checks --------------------------------------------------------------------------
+
+#' Ticks of a bin
+#' @noRd
+check_bin_size <- function(bin_size, resolution, call = rlang::caller_env()) {
+  if (missing(bin_size)) {
+    abort_arg("bin_size", "the length of a bin in seconds", "missing",
+              "For bins of 5 ms, `bin_size = 0.005`.", call = call)
+  }
+  bin_size <- check_number(bin_size, "bin_size", above = 0, call = call)
+  ticks <- seconds_to_ticks(bin_size, resolution, "bin_size", call)
+  if (ticks < 1) {
+    abort_arg("bin_size", sprintf("at least a tick of %s s", exact(resolution)),
+              paste(exact(bin_size), "s"), call = call)
+  }
+  ticks
+}
+
+check_window <- function(window, units, call = rlang::caller_env()) {
+  if (missing(window)) {
+    abort_arg("window", "the length of the windows in bins", "missing",
+              "For windows of 100 ms in bins of 5 ms, `window = 20`.", call = call)
+  }
+  window <- check_count(window, "window", call = call)
+  most <- .Machine$integer.max
+  if (window * max(1, units) > most) {
+    abort_arg("window", sprintf("at most %s bins with %s units", commas(most %/% max(1, units)),
+                                commas(units)),
+              commas(window), "Use a shorter window, longer bins, or fewer units.",
+              call = call)
+  }
+  window
+}
+
+#' The filters of a search, as a list of whole numbers
+#' @noRd
+check_pattern_filters <- function(min_spikes, min_occ, max_spikes, max_occ, min_units,
+                                  call = rlang::caller_env()) {
+  min_spikes <- check_count(min_spikes, "min_spikes", call = call)
+  min_occ <- check_count(min_occ, "min_occ", call = call)
+  max_spikes <- check_most(max_spikes, "max_spikes", min_spikes, "min_spikes", call)
+  max_occ <- check_most(max_occ, "max_occ", min_occ, "min_occ", call)
+  min_units <- check_count(min_units, "min_units", call = call)
+  if (min_units > max_spikes) {
+    abort_arg("min_units", paste0("at most `max_spikes`, ", commas(max_spikes)),
+              commas(min_units), "A pattern has no more units than spikes.", call = call)
+  }
+  list(min_spikes = min_spikes, min_occ = min_occ, max_spikes = max_spikes,
+       max_occ = max_occ, min_units = min_units)
+}
+
+#' A whole number, or Inf, not below another argument
+#' @noRd
+check_most <- function(x, arg, least, least_arg, call) {
+  x <- check_count(x, arg, infinite = TRUE, call = call)
+  if (x < least) {
+    abort_arg(arg, sprintf("at least `%s`, %s", least_arg, commas(least)), commas(x),
+              call = call)
+  }
+  x
+}

@@ -1,0 +1,96 @@
+# Where spike patterns occur.
+
+#' Find where spike patterns occur
+#'
+#' A pattern occurs in a window of bins when each of its units fires in the bin that its
+#' lag says, counted from the bin that opens the window.
+#'
+#' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes; if
+#'   missing or `NULL` the one in which the patterns were mined. It is binned as that one
+#'   was: from its start or, with trials, from the start of each.
+#' @param patterns What [mine_patterns()] gives, or some of it: `found[1:10]`. Their units
+#'   are looked for by name.
+#' @return A data frame of class `pattern_occurrences` with a row for each occurrence,
+#'   pattern by pattern:
+#'   \describe{
+#'     \item{pattern}{number of the pattern in `patterns`}
+#'     \item{occurrence}{number of the occurrence, from 1 within its pattern}
+#'     \item{trial}{label of the trial; `NA` in recordings without trials}
+#'     \item{time}{start of the bin that opens the window, in seconds}
+#'   }
+#'   In the recording that was mined each pattern has as many as its `occurrences`. The
+#'   spikes of a pattern lie in the bins that begin at `time` plus its lags times the bin
+#'   size. The attributes `patterns` and `recording` hold what was looked for and where.
+#' @section Errors:
+#' Errors about an argument, such as a bin size that is no whole number of ticks of `x`,
+#' have the class `synfire_error_argument`; 2^31 occurrences or more give
+#' `synfire_error_too_large`.
+#' @references
+#' Porrmann F, Pilz S, Stella A, Kleinjohann A, Denker M, Hagemeyer J, Rueckert U (2021).
+#' Acceleration of the SPADE method using a custom-tailored FP-growth implementation.
+#' *Frontiers in Neuroinformatics*, 15, 723406. \doi{10.3389/fninf.2021.723406}
+#' @seealso [mine_patterns()]; [itemsets] for all else that can be done with patterns.
+#' @examples
+#' set.seed(1)
+#' x <- simulate_patterns(duration = 20, units = 8)
+#' found <- mine_patterns(x, bin_size = 0.005, window = 10, min_spikes = 4, min_occ = 10,
+#'                        threads = 2)
+#' pattern_occurrences(patterns = found[1:2])
+#' @export
+pattern_occurrences <- function(x = NULL, patterns) {
+  if (missing(patterns) || !inherits(patterns, "patterns")) {
+    abort_arg("patterns", "`patterns`", if (missing(patterns)) "missing" else describe(patterns),
+              "Find some with `mine_patterns()`, and name the argument where it is alone.")
+  }
+  x <- x %||% attr(patterns, "recording", exact = TRUE)
+  if (is.null(x)) {
+    abort_arg("x", "a recording where `patterns` do not have theirs", "missing")
+  }
+  x <- as_spike_trains(x)
+  bin <- seconds_to_ticks(attr(patterns, "bin_size", exact = TRUE), attr(x, "resolution"),
+                          "bin_size")
+  code <- match(attr(patterns, "units", exact = TRUE), levels(x$unit), nomatch = 0L) - 1L
+  most <- .Machine$integer.max
+  found <- .Call(
+    r_pattern_windows, pattern_events(x, bin), attr(patterns, "window", exact = TRUE),
+    patterns$size, code[item_units(patterns)], item_lags(patterns), most
+  )
+  found <- finish_status(found, "listing these occurrences", "Choose fewer patterns.",
+                         limit_of = "occurrences")
+  trials <- trial_ticks(x)
+  structure(
+    list(
+      pattern = rep(seq_along(patterns), found$count), occurrence = sequence(found$count),
+      trial = if (is.null(trials)) rep(NA, length(found$tick)) else {
+        trials$trial[findInterval(found$tick, trials$start)]
+      },
+      time = ticks_to_seconds(found$tick, attr(x, "resolution"))
+    ),
+    row.names = .set_row_names(length(found$tick)),
+    class = c("pattern_occurrences", "data.frame"), patterns = patterns, recording = x
+  )
+}
+
+#' @export
+print.pattern_occurrences <- function(x, n = 10, ...) {
+  patterns <- unique(x$pattern)
+  cat(sprintf("# %s occurrence%s of %s pattern%s\n", commas(nrow(x)),
+              if (nrow(x) == 1L) "" else "s", commas(length(patterns)),
+              if (length(patterns) == 1L) "" else "s"))
+  if (nrow(x) > 0L) {
+    first <- utils::head(as.data.frame(x), n)
+    shown <- first[intersect(names(first), c("pattern", "occurrence", "trial", "time"))]
+    if (all(is.na(shown$trial))) shown$trial <- NULL
+    # Taking rows loses the attribute.
+    of <- attr(x, "patterns", exact = TRUE)
+    if (!is.null(of)) shown$spikes <- format(take_sets(of, first$pattern))
+    print_left(shown)
+    if (nrow(x) > n) cat(sprintf("... and %s more\n", commas(nrow(x) - n)))
+  }
+  invisible(x)
+}
+
+#' @export
+as.data.frame.pattern_occurrences <- function(x, ...) {
+  structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
+}

@@ -1,0 +1,107 @@
+# Spike patterns: itemsets whose items are units at lags.
+
+#' @export
+itemset_columns.patterns <- function(x) {
+  list(size = itemset_sizes, occurrences = itemset_support, n_units = pattern_unit_numbers,
+       duration = pattern_durations)
+}
+
+#' Place of the unit of each item, from 1, and its lag in bins
+#' @noRd
+item_units <- function(x, items = .subset2(x, "items")) items %% n_units(x) + 1L
+item_lags <- function(x, items = .subset2(x, "items")) items %/% n_units(x)
+n_units <- function(x) length(attr(x, "units", exact = TRUE))
+
+pattern_unit_numbers <- function(x) {
+  by_size(x, integer(length(x)), function(items) {
+    unit <- lapply(seq_len(nrow(items)), \(k) item_units(x, items[k, ]))
+    different <- rep(1L, ncol(items))
+    for (k in seq_along(unit)[-1L]) {
+      new <- rep(TRUE, ncol(items))
+      for (earlier in unit[seq_len(k - 1L)]) new <- new & unit[[k]] != earlier
+      different <- different + new
+    }
+    different
+  })
+}
+
+pattern_durations <- function(x) {
+  last <- .subset2(x, "items")[cumsum(as.double(itemset_sizes(x)))]
+  lag_seconds(x, item_lags(x, last))
+}
+
+#' Lags in seconds, as exact as the clock of the recording
+#' @noRd
+lag_seconds <- function(x, lags) {
+  bin_size <- attr(x, "bin_size", exact = TRUE)
+  resolution <- attr(attr(x, "recording", exact = TRUE), "resolution", exact = TRUE) %||% 1e-6
+  ticks_to_seconds(lags * round_to_ticks(bin_size, resolution), resolution)
+}
+
+#' @rdname itemsets
+#' @export
+subset.patterns <- function(x, condition, units = NULL, match = c("all", "any"), ...) {
+  rlang::check_dots_empty()
+  match <- rlang::arg_match(match)
+  keep <- if (!missing(condition)) {
+    eval(substitute(condition), column_environment(x, parent.frame()))
+  }
+  keep_sets(x, keep, item_units(x), attr(x, "units", exact = TRUE), units, match, "units")
+}
+
+#' @rdname itemsets
+#' @export
+format.patterns <- function(x, ...) {
+  units <- attr(x, "units", exact = TRUE)
+  by_size(x, character(length(x)), function(items) {
+    rows <- lapply(seq_len(nrow(items)), \(k) {
+      paste0(units[item_units(x, items[k, ])], "@", item_lags(x, items[k, ]))
+    })
+    do.call(paste, rows)
+  })
+}
+
+#' @rdname itemsets
+#' @export
+as.list.patterns <- function(x, ...) {
+  lags <- item_lags(x)
+  names(lags) <- attr(x, "units", exact = TRUE)[item_units(x)]
+  split_sets(x, lags)
+}
+
+#' @rdname itemsets
+#' @export
+as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
+                                   times = FALSE) {
+  rlang::check_dots_empty()
+  columns <- list(
+    pattern = format(x), size = x$size,
+    units = split_sets(x, attr(x, "units", exact = TRUE)[item_units(x)]),
+    lags = split_sets(x, item_lags(x)), occurrences = x$occurrences, duration = x$duration
+  )
+  if (check_flag(times)) {
+    found <- pattern_occurrences(patterns = x)
+    columns$times <- unname(split(found$time, numbered(found$pattern, length(x))))
+  }
+  structure(columns, row.names = .set_row_names(length(x)), class = "data.frame")
+}
+
+#' @export
+itemset_title.patterns <- function(x) {
+  n <- length(x)
+  least <- attr(x, "parameters", exact = TRUE)$min_occ
+  c(
+    paste0("# ", commas(n), if (n == 1L) " spike pattern" else " spike patterns",
+           if (n > 0L) sprintf(" of up to %s spikes", commas(max(x$runs$size))),
+           if (!is.null(least)) sprintf(", at least %s occurrences each", commas(least))),
+    sprintf("# bins of %s ms, windows of %s bins; unit@lag, lags in bins",
+            exact(1000 * attr(x, "bin_size", exact = TRUE)),
+            commas(attr(x, "window", exact = TRUE)))
+  )
+}
+
+#' @export
+shown_columns.patterns <- function(x) {
+  list(size = x$size, occurrences = x$occurrences, "duration (ms)" = 1000 * x$duration,
+       pattern = format(x))
+}

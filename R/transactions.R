@@ -1,0 +1,155 @@
+# Transactions: sets of items in the forms users hold them, made into flat arrays.
+
+#' Transactions as flat arrays
+#'
+#' @param x What `frequent_itemsets()` takes: a list of vectors, a data frame, a matrix
+#'   or a sparse matrix with a row for each transaction, or arules' `transactions`.
+#' @return List of `first` (whole doubles, from 0, one more than transactions), `item`
+#'   (integers from 0; transaction t holds `item[first[t] + 1]` up to
+#'   `item[first[t + 1]]`, in any order, repeated where `x` repeats them), `items` (how
+#'   many different ones there may be) and `labels` (their names).
+#' @noRd
+as_transactions_parts <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  if (missing(x)) abort_arg(arg, transactions_must, "missing", call = call)
+  if (inherits(x, "itemMatrix")) return(arules_parts(x))
+  if (inherits(x, "Matrix")) return(sparse_parts(x, arg, call))
+  if (is.data.frame(x)) return(table_parts(x, arg, call))
+  if (is.matrix(x)) return(matrix_parts(x, arg, call))
+  if (is.list(x) && !is.object(x)) return(list_parts(x, arg, call))
+  abort_arg(arg, transactions_must, describe(x), call = call)
+}
+
+transactions_must <- paste(
+  "a list of vectors, a data frame, a matrix or a sparse matrix with a row for each",
+  "transaction, or arules' transactions"
+)
+
+# ---- Lists ---------------------------------------------------------------------------
+
+list_parts <- function(x, arg, call) {
+  n <- lengths(x, use.names = FALSE)
+  kind <- vapply(x, item_kind, "", USE.NAMES = FALSE)
+  odd <- which(is.na(kind))
+  if (length(odd)) {
+    abort_arg(arg, "a list of character vectors, factors or whole numbers",
+              sprintf("%s in transaction %s", describe(x[[odd[[1L]]]]),
+                      commas(odd[[1L]])), call = call)
+  }
+  if (any(kind == "text") && any(kind == "number")) {
+    abort_arg(arg, "a list with items of one kind, names or numbers",
+              sprintf("names in transaction %s and numbers in transaction %s",
+                      commas(which(kind == "text")[[1L]]),
+                      commas(which(kind == "number")[[1L]])), call = call)
+  }
+  # unlist() would give the codes of a factor where another vector is none.
+  factors <- vapply(x, is.factor, NA)
+  x[factors] <- lapply(x[factors], as.character)
+  item <- unlist(x[n > 0L], use.names = FALSE) %||% integer()
+  first <- c(0, cumsum(as.double(n)))
+  missing <- which(is.na(item))
+  if (length(missing)) abort_missing(findInterval(missing[[1L]] - 1, first), arg, call)
+  if (any(kind == "number")) check_item_numbers(item, first, arg, call)
+  ids <- sort(unique(item), method = "radix")
+  list(first = first, item = match(item, ids) - 1L, items = length(ids),
+       labels = if (is.numeric(ids)) number_labels(ids) else as.character(ids))
+}
+
+#' "text", "number" or "none", NA for what cannot hold items
+#' @noRd
+item_kind <- function(x) {
+  if (is.factor(x) || is.character(x)) return("text")
+  if (is.numeric(x) && !is.object(x)) return("number")
+  # NA alone is logical; it is told of as missing.
+  if (length(x) == 0L || is.logical(x) && all(is.na(x))) return("none")
+  NA_character_
+}
+
+check_item_numbers <- function(item, first, arg, call) {
+  wrong <- which(abs(item) > .Machine$integer.max | item != round(item))
+  if (length(wrong)) {
+    abort_arg(arg, "a list of whole numbers up to 2^31 - 1, where items are numbers",
+              sprintf("%s in transaction %s", exact(item[[wrong[[1L]]]]),
+                      commas(findInterval(wrong[[1L]] - 1, first))), call = call)
+  }
+}
+
+abort_missing <- function(transaction, arg, call) {
+  abort_arg(arg, "transactions without missing items",
+            sprintf("NA in transaction %s", commas(transaction)),
+            "Leave out what is not known.", call = call)
+}
+
+# ---- Tables --------------------------------------------------------------------------
+
+matrix_parts <- function(x, arg, call) {
+  if (!is.logical(x) && !is.numeric(x)) {
+    abort_arg(arg, "logical, or numbers with 0 for what a transaction does not hold, as a matrix",
+              describe(x), call = call)
+  }
+  at <- which(is.na(x) | x != 0, arr.ind = TRUE, useNames = FALSE)
+  missing <- is.na(x[at])
+  if (any(missing)) abort_missing(min(at[missing, 1L]), arg, call)
+  row_parts(at[, 1L], at[, 2L] - 1L, nrow(x), column_labels(x, arg, call))
+}
+
+sparse_parts <- function(x, arg, call) {
+  rlang::check_installed("Matrix", "to read sparse matrices.", call = call)
+  labels <- column_labels(x, arg, call)
+  x <- methods::as(methods::as(x, "CsparseMatrix"), "generalMatrix")
+  row <- x@i + 1L
+  item <- rep(seq_len(ncol(x)) - 1L, diff(x@p))
+  # A pattern matrix has no values.
+  if (!inherits(x, "nMatrix")) {
+    if (anyNA(x@x)) abort_missing(min(row[is.na(x@x)]), arg, call)
+    held <- x@x != 0
+    row <- row[held]
+    item <- item[held]
+  }
+  row_parts(row, item, nrow(x), labels)
+}
+
+#' Logical columns are items; of others each value is one, named column=value
+#' @noRd
+table_parts <- function(x, arg, call) {
+  is_flag <- vapply(x, is.logical, NA)
+  is_text <- vapply(x, \(column) is.factor(column) || is.character(column), NA)
+  odd <- which(!is_flag & !is_text)
+  if (length(odd)) {
+    abort_arg(arg, "a data frame of logical columns, factors or character vectors",
+              sprintf("%s in column \"%s\"", kind_of(x[[odd[[1L]]]]), names(x)[[odd[[1L]]]]),
+              "Cut numbers into intervals with cut().", call = call)
+  }
+  missing <- vapply(x, \(column) match(TRUE, is.na(column)), 0L, USE.NAMES = FALSE)
+  if (!all(is.na(missing))) abort_missing(min(missing, na.rm = TRUE), arg, call)
+  columns <- lapply(x, \(column) if (is.logical(column)) which(column) else seq_along(column))
+  names <- Map(function(column, name, rows) {
+    if (is.logical(column)) rep(name, length(rows)) else paste0(name, "=", column)
+  }, x, names(x), columns)
+  names <- as.character(unlist(names, use.names = FALSE))
+  labels <- sort(unique(names), method = "radix")
+  row_parts(as.integer(unlist(columns, use.names = FALSE)), match(names, labels) - 1L,
+            nrow(x), labels)
+}
+
+#' Entries of a table, row by row
+#' @noRd
+row_parts <- function(row, item, rows, labels) {
+  list(first = c(0, cumsum(as.double(tabulate(row, rows)))),
+       item = item[order(row, method = "radix")], items = length(labels), labels = labels)
+}
+
+column_labels <- function(x, arg, call) {
+  labels <- colnames(x) %||% as.character(seq_len(ncol(x)))
+  again <- labels[duplicated(labels)]
+  if (length(again)) {
+    abort_arg(arg, "a matrix whose columns have different names",
+              sprintf("not: \"%s\" names several", again[[1L]]), call = call)
+  }
+  labels
+}
+
+# arules keeps a column for each transaction.
+arules_parts <- function(x) {
+  list(first = as.double(x@data@p), item = x@data@i, items = nrow(x@data),
+       labels = as.character(x@itemInfo$labels))
+}

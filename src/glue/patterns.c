@@ -1,0 +1,253 @@
+#include "glue/glue.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/parallel.h"
+#include "core/patterns.h"
+#include "core/patterns_shifted.h"
+#include "core/raster.h"
+#include "glue/raster.h"
+#include "glue/require.h"
+#include "glue/watch.h"
+
+/* What one call holds outside R's heap: an external pointer owns it, so that it is freed
+   however the call ends. */
+typedef struct mining {
+    syn_raster raster;
+    syn_patterns patterns;
+    uint8_t *shifted;
+} mining;
+
+static void mining_free(SEXP pointer)
+{
+    mining *m = R_ExternalPtrAddr(pointer);
+    if (!m)
+        return;
+    syn_patterns_free(&m->patterns);
+    syn_raster_free(&m->raster);
+    free(m->shifted);
+    free(m);
+    R_ClearExternalPtr(pointer);
+}
+
+/* A protected pointer to an empty `mining`. */
+static SEXP mining_new(mining **m)
+{
+    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+    R_RegisterCFinalizerEx(pointer, mining_free, TRUE);
+    *m = calloc(1, sizeof **m);
+    if (!*m)
+        Rf_error("cannot allocate memory");
+    R_SetExternalPtrAddr(pointer, *m);
+    return pointer;
+}
+
+/* ---- what R passes ---- */
+
+static uint32_t count_of(double x, const char *what)
+{
+    return (uint32_t)within(x, 1, INT32_MAX, what);
+}
+
+/* `options`: window, min_spikes, max_spikes, min_units, min_occ, max_occ, the numbers of
+   engine and target, threads, max_memory; infinite where there is no limit. `roots`: NULL
+   for all, or the first rank and the one after the last. */
+static syn_pattern_options read_options(SEXP options, SEXP roots, uint32_t units)
+{
+    const double *o = REAL(numbers(options, REALSXP, 10, "options"));
+    double most = o[2] == R_PosInf ? UINT32_MAX : count_of(o[2], "max_spikes");
+    double often = o[5] == R_PosInf ? UINT32_MAX : count_of(o[5], "max_occ");
+    syn_pattern_options out = {
+        .window = count_of(o[0], "window"), .min_spikes = count_of(o[1], "min_spikes"),
+        .max_spikes = (uint32_t)most, .min_units = count_of(o[3], "min_units"),
+        .min_occ = count_of(o[4], "min_occ"), .max_occ = (uint32_t)often,
+        .engine = (syn_pattern_engine)(int)within(o[6], 0, SYN_PATTERNS_FPGROWTH, "engine"),
+        .target = (syn_pattern_target)(int)within(o[7], 0, SYN_PATTERNS_FREQUENT, "target"),
+        .root_begin = 0, .root_end = units,
+        .threads = (int)within(o[8], 1, 1024, "threads")};
+    double memory = within(o[9], 0, R_PosInf, "max_memory");
+    out.max_memory = memory < (double)SIZE_MAX ? (size_t)memory : SIZE_MAX;
+    if (roots != R_NilValue) {
+        const double *r = REAL(numbers(roots, REALSXP, 2, "roots"));
+        out.root_begin = (uint32_t)within(r[0], 0, units, "roots");
+        out.root_end = (uint32_t)within(r[1], r[0], units, "roots");
+    }
+    return out;
+}
+
+/* `first`: whole doubles, where each set begins in `item`, and the end; items from 0. */
+static syn_status read_sets(syn_raster *out, SEXP first, SEXP item, uint32_t items)
+{
+    size_t n = (size_t)Rf_xlength(numbers(first, REALSXP, 1, "sets")) - 1;
+    R_xlen_t all = Rf_xlength(numbers(item, INTSXP, 0, "items"));
+    size_t *begin = (size_t *)R_alloc(n + 1, sizeof *begin);
+    for (size_t s = 0; s <= n; s++)
+        begin[s] = (size_t)within(REAL(first)[s], s == 0 ? 0 : REAL(first)[s - 1],
+                                  (double)all, "sets");
+    for (R_xlen_t i = 0; i < all; i++)
+        within(INTEGER(item)[i], 0, (double)items - 1, "items");
+    return syn_raster_sets(out, n, begin, (const uint32_t *)INTEGER(item), items);
+}
+
+/* ---- what R gets ---- */
+
+/* Moves the patterns into R's vectors; they leave the C heap while they are copied. */
+static SEXP mined_patterns(mining *m, double elapsed)
+{
+    const char *fields[] = {"items",       "size",           "n", "occurrences",
+                            "peak_memory", "mining_elapsed", ""};
+    uint32_t sizes = syn_patterns_sizes(&m->patterns, NULL), runs = 0;
+    size_t *count = (size_t *)R_alloc((size_t)sizes + 1, sizeof *count), words = 0;
+    syn_patterns_sizes(&m->patterns, count);
+    for (uint32_t k = 0; k < sizes; k++) {
+        words += (k + 1) * count[k];
+        runs += count[k] > 0;
+    }
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, (R_xlen_t)words));
+    SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, (R_xlen_t)runs));
+    SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, (R_xlen_t)runs));
+    SET_VECTOR_ELT(out, 3, Rf_allocVector(INTSXP, (R_xlen_t)m->patterns.n));
+    SET_VECTOR_ELT(out, 4, Rf_ScalarReal((double)m->patterns.peak_memory));
+    SET_VECTOR_ELT(out, 5, Rf_ScalarReal(elapsed));
+    for (uint32_t k = 0, run = 0; k < sizes; k++) {
+        if (count[k] == 0)
+            continue;
+        INTEGER(VECTOR_ELT(out, 1))[run] = (int)k + 1;
+        REAL(VECTOR_ELT(out, 2))[run++] = (double)count[k];
+    }
+    syn_patterns_drain(&m->patterns, INTEGER(VECTOR_ELT(out, 0)),
+                       INTEGER(VECTOR_ELT(out, 3)));
+    UNPROTECT(1);
+    return out;
+}
+
+/* The status, with the attribute `enough`: the least number of occurrences with which the
+   search would keep to its memory, as far as is known, else NA. */
+static SEXP stopped(syn_status status, const mining *m, double memory)
+{
+    uint32_t enough = status == SYN_OVER_BUDGET ? m->patterns.advice : 0;
+    SEXP out = PROTECT(glue_status(status, NA_REAL,
+                                   status == SYN_TOO_LARGE ? INT32_MAX : memory));
+    SEXP advice = PROTECT(Rf_ScalarReal(enough > 0 ? (double)enough : NA_REAL));
+    Rf_setAttrib(out, Rf_install("enough"), advice);
+    UNPROTECT(2);
+    return out;
+}
+
+/* Mines the raster of `m` unless making it failed. */
+static SEXP mine(mining *m, syn_status status, const syn_pattern_options *options,
+                 const char *title)
+{
+    glue_watch w;
+    glue_watch_start(&w, title);
+    double begun = syn_seconds();
+    if (status == SYN_OK)
+        status = syn_mine_patterns(&m->raster, options, &w.watch, &m->patterns);
+    double elapsed = syn_seconds() - begun;
+    glue_watch_stop(&w);
+    syn_raster_free(&m->raster);
+    if (status != SYN_OK)
+        return stopped(status, m, (double)options->max_memory);
+    return mined_patterns(m, elapsed);
+}
+
+SEXP r_mine_patterns(SEXP events, SEXP options, SEXP roots)
+{
+    mining *m;
+    SEXP pointer = mining_new(&m);
+    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
+    double units = within(Rf_asReal(VECTOR_ELT(events, 3)), 0, INT32_MAX, "units");
+    syn_pattern_options o = read_options(options, roots, (uint32_t)units);
+    syn_status status = glue_raster(&m->raster, events, o.window);
+    SEXP out = PROTECT(mine(m, status, &o, "Mining patterns"));
+    mining_free(pointer);
+    UNPROTECT(2);
+    return out;
+}
+
+/* `items`: how many there are. */
+SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options)
+{
+    mining *m;
+    SEXP pointer = mining_new(&m);
+    uint32_t n = (uint32_t)within(Rf_asReal(items), 0, INT32_MAX, "items");
+    syn_pattern_options o = read_options(options, R_NilValue, n);
+    syn_status status = read_sets(&m->raster, first, item, n);
+    SEXP out = PROTECT(mine(m, status, &o, "Mining itemsets"));
+    mining_free(pointer);
+    UNPROTECT(2);
+    return out;
+}
+
+/* ---- patterns that are the end of others ---- */
+
+/* The patterns that are kept: `items` of them and their occurrences; `n` of each size. */
+static SEXP kept_patterns(const uint8_t *drop, SEXP items, SEXP size, SEXP n, SEXP occ)
+{
+    const char *fields[] = {"items", "size", "n", "occurrences", ""};
+    R_xlen_t runs = Rf_xlength(size), words = 0, patterns = 0, at = 0;
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SEXP left = SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, runs));
+    SET_VECTOR_ELT(out, 1, size);
+    for (R_xlen_t r = 0; r < runs; r++) {
+        R_xlen_t here = 0;
+        for (R_xlen_t end = at + (R_xlen_t)REAL(n)[r]; at < end; at++)
+            here += !drop[at];
+        REAL(left)[r] = (double)here;
+        patterns += here;
+        words += here * INTEGER(size)[r];
+    }
+    int *item = INTEGER(SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, words)));
+    int *often = INTEGER(SET_VECTOR_ELT(out, 3, Rf_allocVector(INTSXP, patterns)));
+    const int *from = INTEGER(items);
+    at = 0;
+    for (R_xlen_t r = 0; r < runs; r++)
+        for (R_xlen_t end = at + (R_xlen_t)REAL(n)[r]; at < end; at++) {
+            for (int k = 0; k < INTEGER(size)[r] && !drop[at]; k++)
+                *item++ = from[k];
+            from += INTEGER(size)[r];
+            if (!drop[at])
+                *often++ = INTEGER(occ)[at];
+        }
+    UNPROTECT(1);
+    return out;
+}
+
+/* What r_mine_patterns() gives, with sizes increasing, but for the patterns that are the
+   end of another one with as many occurrences. A size may be left with none. */
+SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units)
+{
+    mining *m;
+    SEXP pointer = mining_new(&m);
+    R_xlen_t runs = Rf_xlength(numbers(size, INTSXP, 0, "sizes"));
+    R_xlen_t all = Rf_xlength(numbers(occurrences, INTSXP, 0, "occurrences"));
+    numbers(n, REALSXP, runs, "sizes");
+    double patterns = 0, words = 0;
+    for (R_xlen_t r = 0; r < runs; r++) {
+        within(INTEGER(size)[r], r == 0 ? 1 : INTEGER(size)[r - 1] + 1.0, INT32_MAX,
+               "sizes");
+        patterns += within(REAL(n)[r], 0, (double)all, "sizes");
+        words += INTEGER(size)[r] * REAL(n)[r];
+    }
+    require(patterns == (double)all, "sizes");
+    numbers(items, INTSXP, (R_xlen_t)words, "items");
+    syn_pattern_runs flat = {
+        .item = INTEGER(items), .occurrences = INTEGER(occurrences), .runs = (size_t)runs,
+        .size = INTEGER(size), .n = REAL(n),
+        .units = (int32_t)within(Rf_asReal(units), 1, INT32_MAX, "units")};
+    m->shifted = calloc((size_t)all + 1, 1);
+    if (!m->shifted)
+        Rf_error("cannot allocate memory");
+    glue_watch w;
+    glue_watch_start(&w, "Comparing patterns");
+    syn_status status = syn_patterns_shifted(&flat, &w.watch, m->shifted);
+    glue_watch_stop(&w);
+    SEXP out = PROTECT(status == SYN_OK
+                           ? kept_patterns(m->shifted, items, size, n, occurrences)
+                           : glue_status(status, NA_REAL, INT32_MAX));
+    mining_free(pointer);
+    UNPROTECT(2);
+    return out;
+}

@@ -1,0 +1,102 @@
+#include "glue/glue.h"
+
+#include <stdlib.h>
+
+#include "core/patterns_times.h"
+#include "glue/raster.h"
+#include "glue/require.h"
+#include "glue/watch.h"
+
+/* What one call holds outside R's heap: an external pointer owns it, so that it is freed
+   however the call ends. */
+typedef struct finding {
+    syn_raster raster;
+    syn_pattern_windows windows;
+} finding;
+
+static void finding_free(SEXP pointer)
+{
+    finding *f = R_ExternalPtrAddr(pointer);
+    if (!f)
+        return;
+    syn_pattern_windows_free(&f->windows);
+    syn_raster_free(&f->raster);
+    free(f);
+    R_ClearExternalPtr(pointer);
+}
+
+/* A protected pointer to an empty `finding`. */
+static SEXP finding_new(finding **f)
+{
+    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+    R_RegisterCFinalizerEx(pointer, finding_free, TRUE);
+    *f = calloc(1, sizeof **f);
+    if (!*f)
+        Rf_error("cannot allocate memory");
+    R_SetExternalPtrAddr(pointer, *f);
+    return pointer;
+}
+
+/* The ticks at which windows open, and how many of them are of each pattern. */
+static SEXP found_windows(const finding *f, R_xlen_t patterns)
+{
+    const char *fields[] = {"tick", "count", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, (R_xlen_t)f->windows.n));
+    SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, patterns));
+    for (size_t i = 0; i < f->windows.n; i++)
+        REAL(VECTOR_ELT(out, 0))[i] = (double)f->raster.opens[f->windows.bin[i]];
+    for (R_xlen_t p = 0; p < patterns; p++)
+        INTEGER(VECTOR_ELT(out, 1))[p] = (int)f->windows.count[p];
+    UNPROTECT(1);
+    return out;
+}
+
+/* `size` of each pattern; `unit`, from 0 and -1 for one that never fires, and `lag`, in
+   bins, of each item. */
+static syn_pattern_list read_patterns(SEXP size, SEXP unit, SEXP lag, double units,
+                                      double window)
+{
+    R_xlen_t n = Rf_xlength(numbers(size, INTSXP, 0, "sizes"));
+    R_xlen_t items = Rf_xlength(numbers(unit, INTSXP, 0, "units"));
+    numbers(lag, INTSXP, items, "lags");
+    double all = 0;
+    for (R_xlen_t p = 0; p < n; p++)
+        all += within(INTEGER(size)[p], 1, INT32_MAX, "sizes");
+    require(all == (double)items, "sizes");
+    for (R_xlen_t k = 0; k < items; k++) {
+        within(INTEGER(unit)[k], -1, units - 1, "units");
+        within(INTEGER(lag)[k], 0, window - 1, "lags");
+    }
+    syn_pattern_list out = {.n = (size_t)n, .size = (const uint32_t *)INTEGER(size),
+                            .unit = (const uint32_t *)INTEGER(unit),
+                            .lag = (const uint32_t *)INTEGER(lag)};
+    return out;
+}
+
+/* The windows, `window` bins long, that hold each pattern; at most `most` of them all.
+   `events` as glue_raster() takes them, patterns as read_patterns() does. */
+SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
+                       SEXP most)
+{
+    finding *f;
+    SEXP pointer = finding_new(&f);
+    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
+    double length = within(Rf_asReal(window), 1, INT32_MAX, "window");
+    double limit = within(Rf_asReal(most), 0, INT32_MAX, "limit");
+    syn_pattern_list list = read_patterns(size, unit, lag,
+                                          Rf_asReal(VECTOR_ELT(events, 3)), length);
+    syn_status status = glue_raster(&f->raster, events, (uint32_t)length);
+    glue_watch w;
+    glue_watch_start(&w, "Finding patterns");
+    if (status == SYN_OK)
+        status = syn_find_windows(&f->raster, &list, (size_t)limit, &w.watch,
+                                  &f->windows);
+    glue_watch_stop(&w);
+    SEXP out = status == SYN_OK ? found_windows(f, (R_xlen_t)list.n)
+                                : glue_status(status, NA_REAL, limit);
+    PROTECT(out);
+    finding_free(pointer);
+    UNPROTECT(2);
+    return out;
+}

@@ -1,0 +1,14 @@
+/* Spike trains as R holds them, binned. */
+#ifndef SYN_GLUE_RASTER_H
+#define SYN_GLUE_RASTER_H
+
+#include "glue/glue.h"
+
+#include "core/raster.h"
+
+/* `events`: tick, unit, trial and units as glue_recording() takes them, then the first
+   tick of each trial (of the recording without any) and the ticks of a bin. R's error
+   when they are not what they must be. */
+syn_status glue_raster(syn_raster *out, SEXP events, uint32_t window);
+
+#endif

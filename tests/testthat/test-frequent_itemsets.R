@@ -1,0 +1,212 @@
+engines <- c("closure", "fpgrowth")
+targets <- c("closed", "maximal", "frequent")
+flat <- function(x) unclass(x)[c("items", "runs", "occurrences")]
+
+# Transactions of whole numbers, some with repeats, some empty.
+random_transactions <- function(seed) {
+  withr::local_seed(seed)
+  ids <- sample(c(sample(9L, 7L), sample(1e9L, 3L), .Machine$integer.max), sample(11L, 1L))
+  often <- runif(length(ids), 0, 0.8)
+  lapply(seq_len(sample(0:40, 1L)), function(t) {
+    set <- ids[runif(length(ids)) < often]
+    c(set, set[runif(length(set)) < 0.2])[sample.int(length(set))]
+  })
+}
+
+test_that("baskets are counted", {
+  baskets <- list(c("bread", "butter", "jam"), c("bread", "butter"), c("bread", "jam"),
+                  c("bread", "butter", "tea"), "tea")
+  # bread 0, butter 1, jam 2, tea 3
+  for (engine in engines) {
+    mined <- \(...) sort(mined_lines(frequent_itemsets(baskets, ..., engine = engine)))
+    expect_identical(mined(2), sort(c("0 (4)", "0 1 (3)", "0 2 (2)", "3 (2)")))
+    expect_identical(mined(2, target = "maximal"), sort(c("0 1 (3)", "0 2 (2)", "3 (2)")))
+    expect_identical(mined(2, target = "frequent"),
+                     sort(c("0 (4)", "1 (3)", "2 (2)", "3 (2)", "0 1 (3)", "0 2 (2)")))
+    expect_identical(mined(2, min_size = 2), sort(c("0 1 (3)", "0 2 (2)")))
+    expect_identical(mined(2, max_size = 1), sort(c("0 (4)", "3 (2)")))
+    expect_identical(mined(1, max_size = 1, target = "maximal"), character())
+    expect_identical(mined(3, target = "frequent"), sort(c("0 (4)", "1 (3)", "0 1 (3)")))
+  }
+})
+
+test_that("engines find what all subsets of all transactions give", {
+  for (seed in 1:150) {
+    sets <- random_transactions(seed)
+    withr::with_seed(seed, {
+      support <- sample(5L, 1L)
+      min_size <- sample(3L, 1L)
+      max_size <- sample(c(Inf, min_size + 0:2), 1L)
+    })
+    for (target in targets) {
+      expected <- oracle_itemsets(sets, support, target, min_size, max_size)
+      for (engine in engines) {
+        found <- frequent_itemsets(sets, support, target, min_size, max_size, engine,
+                                   threads = 1)
+        expect_identical(mined_lines(found), expected,
+                         label = paste(engine, target, "on transactions", seed))
+      }
+    }
+    expect_identical(mined_lines(closed_itemsets(sets, support)),
+                     oracle_itemsets(sets, support))
+  }
+})
+
+test_that("dense transactions, more than a mask's words hold, agree with the oracle", {
+  for (n in c(63, 64, 65, 513, 1200)) {
+    sets <- withr::with_seed(n, lapply(seq_len(n), \(t) which(runif(9) < 0.75)))
+    for (target in targets) {
+      expected <- oracle_itemsets(sets, n %/% 8, target)
+      for (engine in engines) {
+        expect_identical(mined_lines(frequent_itemsets(sets, n %/% 8, target, engine = engine)),
+                         expected)
+      }
+    }
+  }
+})
+
+test_that("threads and engines do not change the result", {
+  sets <- withr::with_seed(1, lapply(1:400, \(t) which(runif(40) < 0.3)))
+  for (target in targets) {
+    one <- flat(frequent_itemsets(sets, 12, target, threads = 1))
+    expect_gt(length(one$occurrences), 1000)
+    for (engine in engines) {
+      for (threads in c(1, 2, 5)) {
+        expect_identical(flat(frequent_itemsets(sets, 12, target, engine = engine,
+                                                threads = threads)), one)
+      }
+    }
+  }
+})
+
+test_that("closed sets give all others back", {
+  sets <- random_transactions(12)
+  expect_gt(length(sets), 10)
+  closed <- closed_itemsets(sets, 1)
+  all <- frequent_itemsets(sets, 1, target = "frequent")
+  expect_gt(length(all), length(closed))
+  split_items <- \(x) split(x$items, rep(seq_along(x$occurrences), rep(x$runs$size, x$runs$n)))
+  larger <- split_items(closed)
+  support <- vapply(split_items(all), function(set) {
+    max(closed$occurrences[vapply(larger, \(l) all(set %in% l), NA)])
+  }, 0L, USE.NAMES = FALSE)
+  expect_identical(support, all$occurrences)
+})
+
+test_that("a share is of all transactions, and a whole number is a number of them", {
+  sets <- list("a", c("a", "b"), c("a", "b"), character())
+  support <- \(min_support) attr(closed_itemsets(sets, min_support), "parameters")$min_support
+  expect_identical(support(0.5), 2)
+  expect_identical(support(0.51), 3)
+  expect_identical(support(0.75), 3)
+  expect_identical(support(0.999), 4)
+  expect_identical(support(1e-9), 1)
+  expect_identical(support(1), 1)
+  expect_identical(support(3), 3)
+  expect_identical(mined_lines(closed_itemsets(sets, 0.75)), "0 (3)")
+  expect_identical(mined_lines(closed_itemsets(sets, 1)), c("0 (3)", "0 1 (2)"))
+  # 0.07 * 100 is a little above 7.
+  many <- c(rep(list("a"), 7), rep(list("b"), 93))
+  expect_identical(attr(closed_itemsets(many, 0.07), "parameters")$min_support, 7)
+})
+
+test_that("repeated items count once, empty transactions are there", {
+  sets <- list(c(5L, 5L, 7L), integer(), c(7L, 5L), c(7L, 7L, 7L))
+  found <- closed_itemsets(sets, 1)
+  expect_identical(mined_lines(found), c("1 (3)", "0 1 (2)"))
+  expect_identical(attr(found, "transactions"), 4)
+  expect_identical(attr(found, "labels"), c("5", "7"))
+})
+
+test_that("item numbers up to 2^31 - 1 are fine", {
+  found <- closed_itemsets(list(c(0, 2^31 - 1), c(2^31 - 1, 12)), 1)
+  expect_identical(attr(found, "labels"), c("0", "12", "2147483647"))
+  expect_identical(sort(mined_lines(found)), sort(c("2 (2)", "0 2 (1)", "1 2 (1)")))
+  expect_error(closed_itemsets(list(2^31), 1), class = "synfire_error_argument")
+})
+
+test_that("no transactions hold nothing", {
+  for (engine in engines) {
+    for (sets in list(list(), list(character()), rep(list(integer()), 5))) {
+      for (support in c(1, 0.5)) {
+        found <- closed_itemsets(sets, support, engine = engine)
+        expect_length(found, 0L)
+        expect_identical(attr(found, "transactions"), as.double(length(sets)))
+      }
+    }
+  }
+})
+
+test_that("the result says where it comes from", {
+  sets <- list(c("a", "b"), "a")
+  found <- frequent_itemsets(sets, 0.5, "frequent", max_size = 3, threads = 2)
+  expect_s3_class(found, "itemsets", exact = TRUE)
+  about <- attributes(found)
+  expect_identical(about$target, "frequent")
+  expect_identical(about$parameters, list(min_support = 1, min_size = 1, max_size = 3))
+  expect_identical(about$engine, "closure")
+  expect_identical(about$threads, 2L)
+  expect_gte(about$elapsed, 0)
+  expect_gte(about$mining_elapsed, 0)
+  expect_gt(about$peak_memory, 0)
+  expect_identical(about$call[[1]], quote(frequent_itemsets))
+  expect_identical(attr(closed_itemsets(sets, 1), "call"),
+                   quote(closed_itemsets(transactions = sets, min_support = 1)))
+})
+
+test_that("a search beyond its memory stops, with advice", {
+  sets <- withr::with_seed(1, lapply(1:300, \(t) which(runif(20) < 0.7)))
+  error <- expect_error(closed_itemsets(sets, 2, max_memory = 1e6),
+                        class = "synfire_error_budget")
+  text <- gsub("\\s+", " ", conditionMessage(error))
+  expect_match(text, "Raise `min_support` to [0-9,]+, or lower `max_size`")
+  expect_no_match(text, "closed")
+  error <- expect_error(frequent_itemsets(sets, 2, "frequent", max_memory = 1e6),
+                        class = "synfire_error_budget")
+  expect_match(conditionMessage(error), "closed")
+})
+
+test_that("bad arguments of itemsets are named", {
+  sets <- list(c("a", "b"), "a")
+  expect_snapshot(error = TRUE, {
+    frequent_itemsets()
+    frequent_itemsets(sets)
+    closed_itemsets(sets)
+    closed_itemsets(1:3, 1)
+    closed_itemsets(list("a", NA), 1)
+    closed_itemsets(list("a", 1), 1)
+    closed_itemsets(list(1.5), 1)
+    closed_itemsets(sets, 0)
+    closed_itemsets(sets, -1)
+    closed_itemsets(sets, 1.5)
+    closed_itemsets(sets, NA)
+    closed_itemsets(sets, Inf)
+    closed_itemsets(sets, "1")
+    closed_itemsets(sets, 1:2)
+    closed_itemsets(sets, 1, min_size = 0)
+    closed_itemsets(sets, 1, min_size = NA)
+    closed_itemsets(sets, 1, max_size = 1.5)
+    closed_itemsets(sets, 1, min_size = 3, max_size = 2)
+    frequent_itemsets(sets, 1, target = "all")
+    closed_itemsets(sets, 1, engine = "eclat")
+    closed_itemsets(sets, 1, threads = 0)
+    closed_itemsets(sets, 1, max_memory = 1)
+  })
+})
+
+test_that("the entry in C refuses what R should never pass", {
+  options <- miner_options(1, 1, Inf, 1, 1, Inf, "closure", "closed", 1, 1e8)
+  mined <- function(first, item, items = 3) .Call(r_mine_itemsets, first, item, items, options)
+  expect_identical(mined(c(0, 2, 3), c(0L, 2L, 2L))$n, c(1, 1))
+  expect_error(mined(c(0L, 2L), 0:1), "internal error")
+  expect_error(mined(numeric(), 0:1), "internal error")
+  expect_error(mined(c(0, 3), 0:1), "internal error")
+  expect_error(mined(c(0, 2, 1), 0:1), "internal error")
+  expect_error(mined(c(0, NaN), 0:1), "internal error")
+  expect_error(mined(c(-1, 1), 0:1), "internal error")
+  expect_error(mined(c(0, 2), c(0, 1)), "internal error")
+  expect_error(mined(c(0, 2), c(0L, 3L)), "internal error")
+  expect_error(mined(c(0, 2), c(0L, NA)), "internal error")
+  expect_error(mined(c(0, 2), 0:1, -1), "internal error")
+  expect_error(mined(c(0, 2), 0:1, NA), "internal error")
+})
