@@ -1,6 +1,6 @@
-/* The published method: Porrmann F, Pilz S, Stella A, Kleinjohann A, Denker M, Hagemeyer J,
-   Rueckert U (2021), "Acceleration of the SPADE Method Using a Custom-Tailored FP-Growth
-   Implementation", Frontiers in Neuroinformatics 15:723406.
+/* The published method: Porrmann F, Pilz S, Stella A, Kleinjohann A, Denker M,
+   Hagemeyer J, Rueckert U (2021), "Acceleration of the SPADE Method Using a
+   Custom-Tailored FP-Growth Implementation", Frontiers in Neuroinformatics 15:723406.
 
    Windows are transactions. FP-growth lists their frequent itemsets: every entry of a
    tree's header table extends the pattern that the tree belongs to, and has a conditional
@@ -9,9 +9,9 @@
    table of the tree of all windows.
 
    The order of items differs from the paper's. They stand in trees by falling frequency,
-   but units at lag 0 come last, nearest to the leaves: only their header entries can begin
-   a pattern, and they alone are followed. So the tree of all windows is never held: the
-   conditional tree of each root is built from the windows that it opens.
+   but units at lag 0 come last, nearest to the leaves: only their header entries can
+   begin a pattern, and they alone are followed. So the tree of all windows is never held:
+   the conditional tree of each root is built from the windows that it opens.
 
    Header entries are followed from the last to the first. That finds patterns of one size
    in the order of syn_patterns, and each set after all its supersets in the same windows
@@ -57,7 +57,7 @@ static int passes(const syn_pattern_options *o, const syn_fp_worker *w,
 
 static int has_superset(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t least)
 {
-    return syn_windows_superset(&f->windows, &w->tally, w->sorted, w->size, least);
+    return syn_bin_windows_superset(&f->windows, &w->tally, w->sorted, w->size, least);
 }
 
 /* Whether the target asks for the pattern. */
@@ -235,6 +235,7 @@ static syn_status mine_root(void *context, size_t k, int worker)
     tell_bytes(f, worker);
     close_root(f, w);
     w->busy = 0;
+    f->search->out->part[f->roots - 1 - k].done = 1;
     return status;
 }
 
@@ -280,18 +281,35 @@ static void set_rules(syn_fpgrowth *f)
     f->look_up = within || (o->target == SYN_PATTERNS_CLOSED && !limited);
 }
 
+/* One part for each root. What there is to do grows steeply with its windows. */
+static syn_status make_parts(syn_fpgrowth *f)
+{
+    const syn_pattern_search *s = f->search;
+    uint32_t begin = s->options->root_begin, end = s->options->root_end;
+    if (end > s->raster->units)
+        end = s->raster->units;
+    f->roots = end > begin ? end - begin : 0;
+    if (syn_pattern_parts(f->search, f->roots) != SYN_OK)
+        return SYN_NO_MEMORY;
+    for (uint32_t k = 0; k < f->roots; k++) {
+        const uint32_t *first = s->raster->unit_first + s->ranked[begin + k];
+        double windows = first[1] - first[0];
+        s->out->part[k].weight = windows * windows * windows;
+    }
+    return SYN_OK;
+}
+
 static syn_status mine(syn_fpgrowth *f)
 {
     syn_pattern_search *s = f->search;
     const syn_pattern_options *o = s->options;
-    f->roots = o->root_end > o->root_begin ? o->root_end - o->root_begin : 0;
     f->worker = calloc((size_t)o->threads, sizeof *f->worker);
     if (!f->worker)
         return SYN_NO_MEMORY;
     set_rules(f);
-    syn_status status = syn_pattern_parts(s, f->roots);
+    syn_status status = make_parts(f);
     if (status == SYN_OK)
-        status = syn_windows_measure(&f->windows, s->raster, o->window);
+        status = syn_bin_windows_measure(&f->windows, s->raster, o->window);
     for (int w = 0; w < o->threads && status == SYN_OK; w++)
         status = start_worker(f, f->worker + w);
     if (status == SYN_OK)
@@ -308,6 +326,6 @@ syn_status syn_patterns_fpgrowth(syn_pattern_search *search)
         end_worker(f.worker + w);
     }
     free(f.worker);
-    syn_windows_free(&f.windows);
+    syn_bin_windows_free(&f.windows);
     return status;
 }

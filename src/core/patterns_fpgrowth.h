@@ -34,7 +34,7 @@ typedef struct syn_fp_worker {
 
 typedef struct syn_fpgrowth {
     syn_pattern_search *search;
-    syn_windows windows;
+    syn_bin_windows windows;
     uint32_t roots;        /* ranks from options->root_begin on */
     int absorb;            /* items in all windows are added without branching */
     int look_up;           /* closed sets are told by the table, else by the windows */
@@ -46,9 +46,9 @@ typedef struct syn_fp_found {
     uint32_t occurrences;
     uint32_t more;         /* items that could extend it */
     int has_full;          /* one of them is in all of its windows */
-    uint32_t words;
-    const uint64_t *shared;  /* [words] not zero when a root of lower rank is in them all */
     uint64_t hash;         /* of its windows */
+    uint32_t words;
+    const uint64_t *shared;  /* [words] not zero: all hold a root of lower rank */
 } syn_fp_found;
 
 /* The windows that a unit opens. */
@@ -68,9 +68,9 @@ static inline void syn_fp_push(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t
     w->distinct += w->seen[item % f->search->raster->units]++ == 0;
 }
 
-/* Makes the unit of a rank, which is frequent, the pattern, with the items that are in all
-   of its windows if these are absorbed. Others that are frequent go to w->more, and get
-   their codes, by falling frequency. */
+/* Makes the unit of a rank, which is frequent, the pattern, with the items that are in
+   all of its windows if these are absorbed. Others that are frequent go to w->more, and
+   get their codes, by falling frequency. */
 syn_status syn_fp_root_open(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t rank,
                             syn_fp_root *root, syn_fp_found *found);
 

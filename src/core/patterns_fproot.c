@@ -43,9 +43,9 @@ static int is_guard(const syn_pattern_search *s, uint32_t item, uint32_t rank)
     return item < s->raster->units && s->rank[item] < rank;
 }
 
-/* Sorts out the items touched by the tally: those that may be in the pattern become places
-   at the front of `touched`, returned is how many; guards get the number of their bit as
-   code; the others no code. */
+/* Sorts out the items touched by the tally: those that may be in the pattern become
+   places at the front of `touched`, returned is how many; guards get the number of their
+   bit as code; the others no code. */
 static uint32_t sort_out(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t touched,
                          syn_fp_root *root)
 {
@@ -72,7 +72,7 @@ static syn_status code_items(const syn_fpgrowth *f, syn_fp_worker *w, syn_fp_roo
                              syn_fp_found *found)
 {
     const syn_pattern_search *s = f->search;
-    uint32_t touched = syn_windows_tally(&f->windows, &w->tally, root->bin, root->n);
+    uint32_t touched = syn_bin_windows_tally(&f->windows, &w->tally, root->bin, root->n);
     uint32_t kept = sort_out(f, w, touched, root);
     if (make_room(w, kept + 1) != SYN_OK)
         return SYN_NO_MEMORY;
@@ -155,7 +155,7 @@ static uint32_t read_codes(const syn_fpgrowth *f, syn_fp_worker *w,
                            const syn_fp_root *root, uint32_t i)
 {
     uint32_t *item = w->tally.item, codes = 0;
-    uint32_t items = syn_windows_read(&f->windows, root->bin[i], item);
+    uint32_t items = syn_bin_windows_read(&f->windows, root->bin[i], item);
     for (uint32_t k = 0; k < items; k++) {
         uint32_t code = w->code[item[k]];
         if (code != SYN_FP_NONE && !is_guard(f->search, item[k], root->rank))

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-syn_status syn_windows_measure(syn_windows *out, const syn_raster *r, uint32_t window)
+syn_status syn_bin_windows_measure(syn_bin_windows *out, const syn_raster *r,
+                                   uint32_t window)
 {
     out->raster = r;
     out->items = r->units * window;
@@ -20,13 +21,14 @@ syn_status syn_windows_measure(syn_windows *out, const syn_raster *r, uint32_t w
     return SYN_OK;
 }
 
-void syn_windows_free(syn_windows *windows)
+void syn_bin_windows_free(syn_bin_windows *windows)
 {
     free(windows->end);
     windows->end = NULL;
 }
 
-uint32_t syn_windows_read(const syn_windows *windows, uint32_t bin, uint32_t *item)
+uint32_t syn_bin_windows_read(const syn_bin_windows *windows, uint32_t bin,
+                              uint32_t *item)
 {
     const syn_raster *r = windows->raster;
     uint32_t n = 0;
@@ -38,7 +40,7 @@ uint32_t syn_windows_read(const syn_windows *windows, uint32_t bin, uint32_t *it
     return n;
 }
 
-syn_status syn_tally_start(syn_tally *out, const syn_windows *windows)
+syn_status syn_tally_start(syn_tally *out, const syn_bin_windows *windows)
 {
     out->count = calloc((size_t)windows->items + 1, sizeof *out->count);
     out->touched = malloc(((size_t)windows->items + 1) * sizeof *out->touched);
@@ -58,12 +60,12 @@ void syn_tally_free(syn_tally *tally)
     memset(tally, 0, sizeof *tally);
 }
 
-uint32_t syn_windows_tally(const syn_windows *windows, syn_tally *tally,
-                           const uint32_t *bin, uint32_t n)
+uint32_t syn_bin_windows_tally(const syn_bin_windows *windows, syn_tally *tally,
+                               const uint32_t *bin, uint32_t n)
 {
     uint32_t touched = 0;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t items = syn_windows_read(windows, bin[i], tally->item);
+        uint32_t items = syn_bin_windows_read(windows, bin[i], tally->item);
         for (uint32_t k = 0; k < items; k++)
             if (tally->count[tally->item[k]]++ == 0)
                 tally->touched[touched++] = tally->item[k];
@@ -114,8 +116,8 @@ static int is_among(const uint32_t *item, uint32_t size, uint32_t one)
     return k < size;
 }
 
-int syn_windows_superset(const syn_windows *windows, syn_tally *tally,
-                         const uint32_t *item, uint32_t size, uint32_t least)
+int syn_bin_windows_superset(const syn_bin_windows *windows, syn_tally *tally,
+                             const uint32_t *item, uint32_t size, uint32_t least)
 {
     const syn_raster *r = windows->raster;
     uint32_t from = r->unit_first[item[0]], n = r->unit_first[item[0] + 1] - from;
@@ -125,7 +127,7 @@ int syn_windows_superset(const syn_windows *windows, syn_tally *tally,
     uint32_t touched = 0;
     int found = 0;
     for (uint32_t i = 0; i < n && !found; i++) {
-        uint32_t items = syn_windows_read(windows, tally->bin[i], tally->item);
+        uint32_t items = syn_bin_windows_read(windows, tally->bin[i], tally->item);
         for (uint32_t k = 0; k < items && !found; k++) {
             uint32_t now = tally->item[k], count = ++tally->count[now];
             if (count == 1)
