@@ -57,15 +57,15 @@
 #' would have kept to it, going by what had been found.
 #'
 #' # Long jobs and clusters
-#' With a `folder` the search is cut into chunks of roots with about equal work, up to
-#' 128, and what is found in each is written to a file there. The result is the same,
+#' With a `folder` the search is cut into chunks with about equal work, up to 128, and what
+#' is found in each is written to a file there. The result is the same,
 #' pattern for pattern.
 #'
 #' A job that was stopped, killed or failed goes on from its finished chunks when the same
-#' call is made again, also with other workers, `threads`, `max_memory`, `engine` or
-#' `shifted_subsets`, as these do not change what is found. Chunk files that are damaged
-#' are mined again. A folder that holds another job, of another recording or other filters,
-#' is refused. The folder is yours to remove; it takes as much space as the result.
+#' call is made again, also with other workers, `threads`, `max_memory` or
+#' `shifted_subsets`, as these do not change what is found in a chunk. Chunk files that are
+#' damaged are mined again. A folder that holds another job, of another recording, other
+#' filters or another engine, is refused. The folder is yours to remove; it takes as much space as the result.
 #'
 #' With the packages future and future.apply, chunks are mined by the workers of
 #' `future::plan()`, which must see the folder and have synfire installed:

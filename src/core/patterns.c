@@ -10,15 +10,6 @@ enum { FIRST_ROOM = 16, MOST_WORDS = 1 << 16 };  /* of a block */
 
 /* ---- collecting ---- */
 
-syn_status syn_pattern_parts(syn_pattern_search *search, size_t parts)
-{
-    search->out->part = calloc(parts + 1, sizeof *search->out->part);
-    if (!search->out->part)
-        return SYN_NO_MEMORY;
-    search->out->parts = parts;
-    return SYN_OK;
-}
-
 static syn_status grow_sizes(syn_pattern_part *part, uint32_t size)
 {
     syn_pattern_chain *chain = realloc(part->chain, size * sizeof *chain);
@@ -185,6 +176,39 @@ static uint32_t longest_window(const syn_raster *raster, uint32_t window)
     return (uint32_t)longest + 1;
 }
 
+static int most_work_first(const void *a, const void *b)
+{
+    const syn_pattern_share *x = *(const syn_pattern_share *const *)a;
+    const syn_pattern_share *y = *(const syn_pattern_share *const *)b;
+    double work_x = x->work * x->of, work_y = y->work * y->of;
+    if (work_x != work_y)
+        return work_x > work_y ? -1 : 1;
+    return (x > y) - (x < y);  /* so those of one root stay together */
+}
+
+/* Takes the shares that the options ask for, and makes each a part. */
+static syn_status choose_shares(syn_pattern_search *s)
+{
+    if (syn_pattern_cut(s->raster, s->options->window, &s->cut) != SYN_OK)
+        return SYN_NO_MEMORY;
+    size_t begin = s->options->share_begin, end = s->options->share_end;
+    end = end < s->cut.n ? end : s->cut.n;
+    begin = begin < end ? begin : end;
+    s->share = s->cut.share + begin;
+    s->shares = end - begin;
+    s->out->part = calloc(s->shares + 1, sizeof *s->out->part);
+    s->order = malloc((s->shares + 1) * sizeof *s->order);
+    if (!s->out->part || !s->order)
+        return SYN_NO_MEMORY;
+    s->out->parts = s->shares;
+    for (size_t k = 0; k < s->shares; k++)
+        s->out->part[k].weight = s->share[k].work;
+    for (size_t k = 0; k < s->shares; k++)
+        s->order[k] = s->share + k;
+    qsort(s->order, s->shares, sizeof *s->order, most_work_first);
+    return SYN_OK;
+}
+
 static syn_status prepare(syn_pattern_search *s)
 {
     uint32_t units = s->raster->units;
@@ -197,7 +221,7 @@ static syn_status prepare(syn_pattern_search *s)
         return SYN_NO_MEMORY;
     for (uint32_t u = 0; u < units; u++)
         s->ranked[s->rank[u]] = u;
-    return SYN_OK;
+    return choose_shares(s);
 }
 
 /* A least number of occurrences with which what would be found fits, going by what the
@@ -263,6 +287,8 @@ syn_status syn_mine_patterns(const syn_raster *raster,
     free(search.rank);
     free(search.ranked);
     free(search.account);
+    free(search.order);
+    syn_pattern_shares_free(&search.cut);
     return status;
 }
 

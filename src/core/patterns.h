@@ -34,8 +34,8 @@ typedef struct syn_pattern_options {
     uint32_t max_occ;      /* UINT32_MAX for no limit */
     syn_pattern_engine engine;
     syn_pattern_target target;
-    uint32_t root_begin;   /* mine patterns whose root has a rank in this range */
-    uint32_t root_end;
+    size_t share_begin;    /* of the shares in core/patterns_shares.h, those mined */
+    size_t share_end;      /* SIZE_MAX for all from the first on */
     int threads;
     size_t max_memory;     /* bytes the mining may hold, results included */
 } syn_pattern_options;

@@ -396,7 +396,7 @@ test_that("the entries in C refuse what R should never pass", {
   refused(.Call(r_mine_patterns, events[1:4], options, NULL))
   refused(.Call(r_mine_patterns, events, integer(10), NULL))
   refused(.Call(r_mine_patterns, events, options[1:9], NULL))
-  refused(.Call(r_mine_patterns, events, options, c(0, 4)))
+  refused(.Call(r_mine_patterns, events, options, c(-1, 4)))
   refused(.Call(r_mine_patterns, events, options, c(2, 1)))
   refused(.Call(r_mine_patterns, events, options, c(NaN, 1)))
   refused(.Call(r_mine_patterns, events, options, 0:1))
