@@ -287,7 +287,7 @@ uint32_t syn_patterns_sizes(const syn_patterns *patterns, size_t *count)
     return sizes;
 }
 
-/* Freed blocks lie between others, so that the C library keeps them unless it is asked. */
+/* Freed blocks lie between others, so the C library keeps them unless it is asked. */
 static void give_back(size_t *freed, size_t bytes)
 {
     *freed += bytes;
@@ -325,7 +325,8 @@ void syn_patterns_drain(syn_patterns *patterns, int32_t *item, int32_t *occurren
     for (uint32_t k = 0; k < sizes; k++)
         for (size_t p = 0; p < patterns->parts; p++)
             if (k < patterns->part[p].sizes)
-                drain_chain(patterns->part[p].chain + k, k + 1, &item, &occurrences, &freed);
+                drain_chain(patterns->part[p].chain + k, k + 1, &item, &occurrences,
+                            &freed);
     patterns->n = 0;
 }
 
