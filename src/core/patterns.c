@@ -3,9 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include "core/parallel.h"
 
+enum { GIVE_BACK = 1 << 24 };  /* bytes freed before the system gets them */
 enum { FIRST_ROOM = 16, MOST_WORDS = 1 << 16 };  /* of a block */
 
 /* ---- collecting ---- */
@@ -309,8 +313,20 @@ uint32_t syn_patterns_sizes(const syn_patterns *patterns, size_t *count)
     return sizes;
 }
 
+/* Freed blocks lie between others, so the C library keeps them unless it is asked. */
+static void give_back(size_t *freed, size_t bytes)
+{
+    *freed += bytes;
+    if (*freed < GIVE_BACK)
+        return;
+    *freed = 0;
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
+
 static void drain_chain(syn_pattern_chain *chain, uint32_t size, int32_t **item,
-                        int32_t **occurrences)
+                        int32_t **occurrences, size_t *freed)
 {
     while (chain->head) {
         syn_pattern_block *block = chain->head;
@@ -321,6 +337,7 @@ static void drain_chain(syn_pattern_chain *chain, uint32_t size, int32_t **item,
                 *(*item)++ = (int32_t)*word++;
             *(*occurrences)++ = (int32_t)*word++;
         }
+        give_back(freed, block->room * (size + (size_t)1) * sizeof *word);
         free(block);
     }
     chain->tail = NULL;
@@ -330,10 +347,12 @@ static void drain_chain(syn_pattern_chain *chain, uint32_t size, int32_t **item,
 void syn_patterns_drain(syn_patterns *patterns, int32_t *item, int32_t *occurrences)
 {
     uint32_t sizes = syn_patterns_sizes(patterns, NULL);
+    size_t freed = 0;
     for (uint32_t k = 0; k < sizes; k++)
         for (size_t p = 0; p < patterns->parts; p++)
             if (k < patterns->part[p].sizes)
-                drain_chain(patterns->part[p].chain + k, k + 1, &item, &occurrences);
+                drain_chain(patterns->part[p].chain + k, k + 1, &item, &occurrences,
+                            &freed);
     patterns->n = 0;
 }
 

@@ -61,12 +61,13 @@ static syn_pattern_options read_options(SEXP options, SEXP shares)
     const double *o = REAL(numbers(options, REALSXP, 10, "options"));
     double most = o[2] == R_PosInf ? UINT32_MAX : count_of(o[2], "max_spikes");
     double often = o[5] == R_PosInf ? UINT32_MAX : count_of(o[5], "max_occ");
+    int engine = (int)within(o[6], 0, SYN_PATTERNS_FPGROWTH, "engine");
+    int target = (int)within(o[7], 0, SYN_PATTERNS_FREQUENT, "target");
     syn_pattern_options out = {
         .window = count_of(o[0], "window"), .min_spikes = count_of(o[1], "min_spikes"),
         .max_spikes = (uint32_t)most, .min_units = count_of(o[3], "min_units"),
         .min_occ = count_of(o[4], "min_occ"), .max_occ = (uint32_t)often,
-        .engine = (syn_pattern_engine)(int)within(o[6], 0, SYN_PATTERNS_FPGROWTH, "engine"),
-        .target = (syn_pattern_target)(int)within(o[7], 0, SYN_PATTERNS_FREQUENT, "target"),
+        .engine = (syn_pattern_engine)engine, .target = (syn_pattern_target)target,
         .share_begin = 0, .share_end = SIZE_MAX,
         .threads = (int)within(o[8], 1, 1024, "threads")};
     double memory = within(o[9], 0, R_PosInf, "max_memory");
