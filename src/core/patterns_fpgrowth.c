@@ -284,7 +284,8 @@ static void set_rules(syn_fpgrowth *f)
     f->look_up = within || (o->target == SYN_PATTERNS_CLOSED && !limited);
 }
 
-/* One part for each root. What there is to do grows steeply with its windows. */
+/* One part for each root. What there is to do grows steeply with its windows, and with
+   the items that come after it. */
 static syn_status make_parts(syn_fpgrowth *f)
 {
     const syn_pattern_search *s = f->search;
@@ -297,7 +298,9 @@ static syn_status make_parts(syn_fpgrowth *f)
     for (uint32_t k = 0; k < f->roots; k++) {
         const uint32_t *first = s->raster->unit_first + s->ranked[begin + k];
         double windows = first[1] - first[0];
-        s->out->part[k].weight = windows * windows * windows;
+        double after = (double)s->raster->units * s->options->window - begin - k;
+        double pairs = windows * after;
+        s->out->part[k].weight = pairs * pairs * pairs;
     }
     return SYN_OK;
 }
