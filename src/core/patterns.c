@@ -201,14 +201,12 @@ static syn_status prepare(syn_pattern_search *s)
 }
 
 /* A least number of occurrences with which what would be found fits, going by what the
-   part of the search that is done has found, and by how much more than that was held; 0
-   when none would. */
+   part of the search that is done has found; 0 when none would. */
 static uint32_t advise(const syn_pattern_search *s)
 {
     const syn_patterns *found = s->out;
     uint32_t most = s->raster->events;
     size_t *words = calloc((size_t)most + 2, sizeof *words);
-    double all = 0, total = 0;
     if (!words)
         return 0;
     for (size_t p = 0; p < found->parts; p++)
@@ -217,12 +215,15 @@ static uint32_t advise(const syn_pattern_search *s)
             for (; b; b = b->next)
                 for (size_t i = 0; i < b->patterns; i++)
                     words[b->word[i * (k + 2) + k + 1]] += k + 2;
-            all += (double)found->part[p].chain[k].patterns * (k + 2);
         }
     double share = found->done > 1e-3 ? found->done : 1e-3;
     double room = (double)s->options->max_memory / sizeof(uint32_t) * share;
-    if ((double)found->peak_memory > all * sizeof(uint32_t))
-        room *= all * sizeof(uint32_t) / (double)found->peak_memory;
+    double total = 0, all = 0;
+    for (uint32_t o = 0; o <= most; o++)
+        all += (double)words[o];
+    /* Blocks are not full, and the engine holds something, too. */
+    double held = (double)found->peak_memory / sizeof(uint32_t);
+    room /= 1.1 * (held > all && all > 0 ? held / all : 1);
     uint32_t occ = most + 1;
     while (occ > s->options->min_occ && total + (double)words[occ - 1] <= room)
         total += (double)words[--occ];
