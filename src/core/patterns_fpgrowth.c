@@ -203,11 +203,14 @@ static void close_root(const syn_fpgrowth *f, syn_fp_worker *w)
     syn_kept_clear(&w->kept);
 }
 
+/* Tells the account what the worker holds; the arena's first chunk hardly counts. */
 static void tell_bytes(const syn_fpgrowth *f, int worker)
 {
     syn_fp_worker *w = f->worker + worker;
-    size_t bytes = w->fixed + w->arena.held + w->kept.slots * sizeof *w->kept.slot +
+    size_t bytes = w->fixed + w->kept.slots * sizeof *w->kept.slot +
                    w->room * (sizeof *w->level + 2 * sizeof *w->pattern);
+    if (w->arena.held > SYN_ARENA_CHUNK)
+        bytes += w->arena.held - SYN_ARENA_CHUNK;
     f->search->account[worker].bytes += bytes - w->told;
     w->told = bytes;
 }

@@ -5,23 +5,29 @@
 
 enum { FIRST_SLOTS = 1024 };
 
-static void insert(syn_kept *kept, size_t at, syn_kept_slot new)
+static size_t after(const syn_kept *kept, size_t at)
 {
-    while (kept->slot[at].word)
-        at = (at + 1) & (kept->slots - 1);
-    kept->slot[at] = new;
+    return at + 1 < kept->slots ? at + 1 : 0;
 }
 
-/* From the tag alone, which is all that growing still knows of the hash. */
+/* Slots are in the order of tags, about, however many there are. */
 static size_t place_of(const syn_kept *kept, uint32_t tag)
 {
-    return (size_t)(tag * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (kept->slots - 1);
+    return (size_t)((uint64_t)tag * kept->slots >> 32);
+}
+
+static void insert(syn_kept *kept, syn_kept_slot new)
+{
+    size_t at = place_of(kept, new.tag);
+    while (kept->slot[at].word)
+        at = after(kept, at);
+    kept->slot[at] = new;
 }
 
 static syn_status grow(syn_kept *kept)
 {
     syn_kept old = *kept;
-    kept->slots = old.slots ? 2 * old.slots : FIRST_SLOTS;
+    kept->slots = old.slots ? old.slots / 2 * 3 : FIRST_SLOTS;
     kept->slot = calloc(kept->slots, sizeof *kept->slot);
     if (!kept->slot) {
         *kept = old;
@@ -29,7 +35,7 @@ static syn_status grow(syn_kept *kept)
     }
     for (size_t i = 0; i < old.slots; i++)
         if (old.slot[i].word)
-            insert(kept, place_of(kept, old.slot[i].tag), old.slot[i]);
+            insert(kept, old.slot[i]);
     free(old.slot);
     return SYN_OK;
 }
@@ -40,7 +46,7 @@ syn_status syn_kept_add(syn_kept *kept, uint64_t hash, uint32_t size,
     if (4 * (kept->filled + 1) > 3 * kept->slots && grow(kept) != SYN_OK)
         return SYN_NO_MEMORY;
     syn_kept_slot new = {(uint32_t)(hash >> 32), size, word};
-    insert(kept, place_of(kept, new.tag), new);
+    insert(kept, new);
     kept->filled++;
     return SYN_OK;
 }
@@ -61,7 +67,7 @@ int syn_kept_holds(const syn_kept *kept, uint64_t hash, uint32_t size,
         return 0;
     uint32_t tag = (uint32_t)(hash >> 32);
     size_t at = place_of(kept, tag);
-    for (; kept->slot[at].word; at = (at + 1) & (kept->slots - 1)) {
+    for (; kept->slot[at].word; at = after(kept, at)) {
         const syn_kept_slot *s = kept->slot + at;
         if (s->tag == tag && s->size > size && s->word[s->size] == occurrences &&
             is_subset(item, size, s->word, s->size))

@@ -15,7 +15,7 @@ typedef struct syn_kept_slot {
 
 /* All zero is an empty table. */
 typedef struct syn_kept {
-    syn_kept_slot *slot;   /* [slots], a power of two */
+    syn_kept_slot *slot;   /* [slots], below 2^32 */
     size_t slots, filled;
 } syn_kept;
 
