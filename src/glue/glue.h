@@ -47,4 +47,7 @@ SEXP r_mine_patterns(SEXP events, SEXP options, SEXP roots);
 SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options);
 SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units);
 
+/* pattern_store.c: the last call before the library is unloaded */
+SEXP r_release_patterns(void);
+
 #endif
