@@ -313,8 +313,12 @@ plot_episode_raster <- function(x, episodes, from, to, order, call) {
 }
 
 #' The stretch to draw: in seconds, whole ticks
+#'
+#' @param found Data frame `episode`, `start`, `end`; those of one do not nest.
+#' @param spans How many times as long as what lasts longest, at least.
+#' @param spikes So long that it has as many spikes, on average, at least.
 #' @noRd
-dense_window <- function(x, found, from, to, call) {
+dense_window <- function(x, found, from, to, call, spans = 6, spikes = 50) {
   resolution <- attr(x, "resolution", exact = TRUE)
   bounds <- c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE))
   if (!is.null(from) && !is.null(to)) {
@@ -322,10 +326,11 @@ dense_window <- function(x, found, from, to, call) {
     return(c(from, to))
   }
   length <- bounds[[2L]] - bounds[[1L]]
-  if (nrow(x) > 0L) length <- min(length, 250 * length / nrow(x))
   if (nrow(found) > 0L) {
     typical <- max(tapply(found$end - found$start, found$episode, stats::median))
-    length <- max(length / 5, 6 * typical)
+    length <- max(min(length / 5, spikes * length / nrow(x)), spans * typical)
+  } else if (nrow(x) > 0L) {
+    length <- 250 * length / nrow(x)
   }
   length <- max(length, resolution)
   length <- min(length, bounds[[2L]] - bounds[[1L]])
@@ -333,7 +338,7 @@ dense_window <- function(x, found, from, to, call) {
   if (!is.null(from)) return(c(from, max(on_clock(from + length), from)))
   if (!is.null(to)) return(c(min(on_clock(to - length), to), to))
 
-  # Occurrences of one episode do not overlap, so their ends are sorted as well. The
+  # Occurrences of one episode do not nest, so their ends are sorted as well. The
   # square root prefers a stretch with several episodes to one full of a single one.
   score <- 0
   start <- sort(unique(found$start))
@@ -351,10 +356,11 @@ dense_window <- function(x, found, from, to, call) {
 
 #' Rows of the units: those of the episodes from the top down, then the others
 #'
-#' Among many units those of the episodes get higher rows where `tall`.
+#' Among many units those of the episodes get higher rows where `tall`, at most `highest`
+#' times as high.
 #' @return Data frame `unit`, in the order of the levels, `y` (middle), `height`.
 #' @noRd
-episode_rows <- function(x, episodes, order, tall) {
+episode_rows <- function(x, episodes, order, tall, highest = 3) {
   names <- levels(.subset2(x, "unit"))
   first <- named_units(episodes)
   if (order != "episodes") {
@@ -365,7 +371,7 @@ episode_rows <- function(x, episodes, order, tall) {
   height <- rep(1, length(from_top))
   if (tall && length(names) > 40L) {
     others <- length(names) - length(first)
-    height[seq_along(first)] <- min(3, max(1, 0.8 * others / length(first)))
+    height[seq_along(first)] <- min(highest, max(1, 0.8 * others / length(first)))
   }
   y <- sum(height) + 0.5 - cumsum(height) + height / 2
   at <- match(names, from_top)
@@ -393,7 +399,7 @@ occurrence_paths <- function(found, episodes, rows, labels) {
 
 #' The axes of a raster; where units are too many, those of the episodes have names
 #' @noRd
-episode_axes <- function(x, rows, episodes) {
+episode_axes <- function(x, rows, episodes, what = "episodes") {
   axes <- raster_axes(x, rlang::set_names(rows$y, rows$unit))
   if (nrow(rows) <= 40L) return(axes)
   named <- named_units(episodes)
@@ -402,7 +408,7 @@ episode_axes <- function(x, rows, episodes) {
   list(
     axes[is_x],
     ggplot2::scale_y_continuous(
-      name = sprintf("Unit (%s, those of the episodes named)", commas(nrow(rows))),
+      name = sprintf("Unit (%s, those of the %s named)", commas(nrow(rows)), what),
       breaks = rows$y[match(named, rows$unit)], labels = named,
       expand = ggplot2::expansion(add = 0.6)
     ),
@@ -420,7 +426,7 @@ raster_background <- function(x, rows) {
   marks <- data.frame(time = .subset2(x, "time"), low = y - half, high = y + half)
   ggplot2::geom_segment(
     ggplot2::aes(x = .data$time, xend = .data$time, y = .data$low, yend = .data$high),
-    data = marks, colour = "#9AA1AB", linewidth = if (nrow(marks) <= 2000L) 0.4 else 0.2
+    data = marks, colour = "#9AA1AB", linewidth = if (nrow(marks) <= 4000L) 0.4 else 0.2
   )
 }
 

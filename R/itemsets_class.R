@@ -33,8 +33,8 @@ about_itemsets <- function(x) {
 #' windows, `x$n_units` how many different units, and `x$duration` the time from the
 #' first bin to that of the last spike, in seconds (its lag in bins times the bin size).
 #' `format(x)` and `as.character(x)` spell the sets out: `{a, b}` for items; `A@0 B@3
-#' C@7` for a pattern in which B fires 3 and C 7 bins after the bin of A. As they are
-#' compared by these names, `x %in% y` works between patterns of equal bins.
+#' C@7` for a pattern in which B fires 3 and C 7 bins after the bin of A. Sets found in
+#' two ways are compared by these names, `format(x) %in% format(y)`.
 #'
 #' # Storage
 #' `x$items` holds the items of all sets one after the other, increasing within a set, as
@@ -49,9 +49,9 @@ about_itemsets <- function(x) {
 #'   or FALSE for each.
 #' @param name One of the columns above, or of the three arrays.
 #' @param decreasing TRUE for the largest first.
-#' @param by What to sort by, names of columns: `"support"` and `"size"`, for patterns
-#'   `"occurrences"`, `"size"`, `"n_units"` and `"duration"`. Ties are settled by the next
-#'   one, and then stay in the order they are in.
+#' @param by What to sort by, names of columns: `"support"` (the default) and `"size"`, for
+#'   patterns `"occurrences"` (the default), `"size"`, `"n_units"` and `"duration"`. Ties
+#'   are settled by the next one, and then stay in the order they are in.
 #' @param condition Which sets to keep: an expression of the same columns, such as
 #'   `size >= 4 & occurrences > 20`.
 #' @param items,units Keep sets that hold these items, or spikes of these units.
@@ -63,8 +63,8 @@ about_itemsets <- function(x) {
 #' @param ... Not used; must be empty.
 #'
 #' @return
-#' `[`, `sort()`, `subset()`, `unique()`, [head()] and [tail()] give the same class,
-#' `$` a vector, `format()` and `as.character()` a name for each set. `as.list()` gives a
+#' `[`, `sort()`, `subset()`, `unique()`, [head()] and [tail()] give the same class; so
+#' does `c()`, which keeps the attributes that all have in common. `$` gives a vector, `format()` and `as.character()` a name for each set. `as.list()` gives a
 #' character vector of items for each set; for each pattern an integer vector of lags, in
 #' bins, named by the units. `duplicated()` is TRUE for each set that has been there
 #' before.
@@ -212,10 +212,11 @@ set_numbers <- function(i, n, call = rlang::caller_env()) {
 
 #' @rdname itemsets
 #' @export
-sort.itemsets <- function(x, decreasing = TRUE, by = names(itemset_columns(x))[[2L]], ...) {
+sort.itemsets <- function(x, decreasing = TRUE, by = NULL, ...) {
   rlang::check_dots_empty()
   decreasing <- check_flag(decreasing)
   columns <- itemset_columns(x)
+  by <- by %||% names(columns)[[2L]]
   if (!is.character(by) || length(by) == 0L || !all(by %in% names(columns))) {
     abort_arg("by", sprintf("among %s", toString(names(columns))), some(format(by)))
   }
@@ -275,8 +276,10 @@ holding <- function(x, code, labels, wanted, match, arg, call) {
   }
   ends <- cumsum(as.double(itemset_sizes(x)))
   hits <- \(codes) {
-    so_far <- c(0L, cumsum(code %in% codes))
-    diff(so_far[c(0, ends) + 1]) > 0L
+    is_one <- logical(length(labels))
+    is_one[codes] <- TRUE
+    so_far <- cumsum(is_one[code])[ends]
+    so_far > c(0L, so_far[-length(so_far)])
   }
   codes <- match(wanted, labels)
   if (match == "any") return(hits(codes))
@@ -329,6 +332,31 @@ duplicated.itemsets <- function(x, incomparables = FALSE, ...) {
 #' @export
 unique.itemsets <- function(x, incomparables = FALSE, ...) {
   take_sets(x, which(!duplicated(x)))
+}
+
+#' @rdname itemsets
+#' @export
+c.itemsets <- function(...) {
+  parts <- list(...)
+  first <- parts[[1L]]
+  meaning <- c("class", "units", "window", "bin_size", "labels")
+  for (other in parts[-1L]) {
+    if (!inherits(other, "itemsets") ||
+        !identical(attributes(other)[meaning], attributes(first)[meaning])) {
+      abort_arg("...", "sets of the same items; for patterns, units, window and bin size",
+                if (inherits(other, "itemsets")) "of different ones" else describe(other))
+    }
+  }
+  about <- about_itemsets(first)
+  common <- vapply(names(about), \(name) {
+    all(vapply(parts, \(x) identical(attr(x, name, exact = TRUE), about[[name]]), NA))
+  }, NA)
+  join <- \(get) unlist(lapply(parts, get), use.names = FALSE)
+  new_itemsets(
+    join(\(x) .subset2(x, "items")),
+    list(size = join(\(x) .subset2(x, "runs")$size), n = join(\(x) .subset2(x, "runs")$n)),
+    join(itemset_support), about[common & names(about) != "sorted_by"], set_class(first)
+  )
 }
 
 # ---- Names ---------------------------------------------------------------------------

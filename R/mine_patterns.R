@@ -208,12 +208,12 @@ finish_patterns <- function(mined, min_occ, max_occ, call = rlang::caller_env())
   finish_status(mined, "mining these patterns", advice, limit_of = "spikes", call = call)
 }
 
-#' "Raise `min_occ` to 15", as far as it is known what would do
+#' "Raise `min_occ` to 15 or more", as far as it is known what would do
 #' @noRd
 raise_to <- function(mined, arg, given, most = Inf) {
   enough <- attr(mined, "enough", exact = TRUE)
   known <- !is.null(enough) && !is.na(enough) && enough > given && enough <= most
-  paste0("Raise `", arg, "`", if (known) paste(" to", commas(enough)))
+  paste0("Raise `", arg, "`", if (known) paste(" to", commas(enough), "or more"))
 }
 
 #' Patterns but for those that are the end of another one with as many occurrences

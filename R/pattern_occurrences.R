@@ -73,17 +73,21 @@ pattern_occurrences <- function(x = NULL, patterns) {
 
 #' @export
 print.pattern_occurrences <- function(x, n = 10, ...) {
+  columns <- c("pattern", "occurrence", "trial", "time")
+  if (!all(columns %in% names(x))) {
+    print(as.data.frame(x), ...)
+    return(invisible(x))
+  }
   patterns <- unique(x$pattern)
   cat(sprintf("# %s occurrence%s of %s pattern%s\n", commas(nrow(x)),
               if (nrow(x) == 1L) "" else "s", commas(length(patterns)),
               if (length(patterns) == 1L) "" else "s"))
   if (nrow(x) > 0L) {
-    first <- utils::head(as.data.frame(x), n)
-    shown <- first[intersect(names(first), c("pattern", "occurrence", "trial", "time"))]
+    shown <- utils::head(as.data.frame(x)[columns], n)
     if (all(is.na(shown$trial))) shown$trial <- NULL
     # Taking rows loses the attribute.
     of <- attr(x, "patterns", exact = TRUE)
-    if (!is.null(of)) shown$spikes <- format(take_sets(of, first$pattern))
+    if (!is.null(of)) shown$spikes <- format(take_sets(of, shown$pattern))
     print_left(shown)
     if (nrow(x) > n) cat(sprintf("... and %s more\n", commas(nrow(x) - n)))
   }

@@ -93,7 +93,9 @@ itemset_title.patterns <- function(x) {
   c(
     paste0("# ", commas(n), if (n == 1L) " spike pattern" else " spike patterns",
            if (n > 0L) sprintf(" of up to %s spikes", commas(max(x$runs$size))),
-           if (!is.null(least)) sprintf(", at least %s occurrences each", commas(least))),
+           if (!is.null(least)) {
+             sprintf(", at least %s occurrence%s each", commas(least), if (least == 1) "" else "s")
+           }),
     sprintf("# bins of %s ms, windows of %s bins; unit@lag, lags in bins",
             exact(1000 * attr(x, "bin_size", exact = TRUE)),
             commas(attr(x, "window", exact = TRUE)))

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { ALIGNMENT = 16, CHUNK = 1 << 20 };
+enum { ALIGNMENT = 16, CHUNK = SYN_ARENA_CHUNK };
 
 static size_t round_up(size_t bytes)
 {

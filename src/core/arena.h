@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+enum { SYN_ARENA_CHUNK = 1 << 20 };  /* bytes taken from the system at a time */
+
 typedef struct syn_chunk {
     struct syn_chunk *before;
     size_t size, used;  /* bytes behind this header */

@@ -237,8 +237,13 @@ static uint32_t advise(const syn_pattern_search *s)
                     words[syn_pattern_word(b, found->width, i * (k + 2) + k + 1)] += k + 2;
         }
     double share = found->done > 1e-3 ? found->done : 1e-3;
-    double room = (double)s->options->max_memory / (double)found->width * share;
-    double total = 0;
+    double width = (double)found->width;
+    double room = (double)s->options->max_memory / width * share, total = 0, all = 0;
+    for (uint32_t o = 0; o <= most; o++)
+        all += (double)words[o];
+    /* Blocks are not full, and the engine holds something, too. */
+    double held = (double)found->peak_memory / width;
+    room /= 1.1 * (held > all && all > 0 ? held / all : 1);
     uint32_t occ = most + 1;
     while (occ > s->options->min_occ && total + (double)words[occ - 1] <= room)
         total += (double)words[--occ];
@@ -269,10 +274,10 @@ syn_status syn_mine_patterns(const syn_raster *raster,
         poll_budget(&b, "", 1, 1);
         out->done = 1;
     }
-    if (b.exceeded) {
+    if (b.exceeded)
         status = SYN_OVER_BUDGET;
+    if (status == SYN_OVER_BUDGET)
         out->advice = advise(&search);
-    }
     for (size_t p = 0; p < out->parts; p++)
         for (uint32_t k = 0; k < out->part[p].sizes; k++)
             out->n += out->part[p].chain[k].patterns;

@@ -29,6 +29,7 @@ typedef struct worker {
     size_t told;          /* bytes of the arena that the account knows of */
     uint32_t root;        /* the unit whose root is the first node */
     syn_node_made made;   /* what became of that */
+    int too_big;          /* its masks alone, and again turned, pass the budget */
     int busy;             /* a share is under way */
     uint32_t end;         /* where it ends among the root's children */
 } worker;
@@ -100,7 +101,7 @@ static syn_status open_closure(closure *c)
     if (!c->unit_of || !c->item_of || !c->rank_of || !c->window_end || !c->worker)
         return SYN_NO_MEMORY;
     for (size_t w = 0; w < threads; w++) {
-        c->worker[w].space.arena.limit = o->max_memory;
+        c->worker[w].space.arena.limit = SIZE_MAX;  /* the driver and make_root() watch */
         c->worker[w].count = calloc((size_t)c->places + 1, sizeof(uint32_t));
         c->worker[w].touched = malloc(((size_t)c->places + 1) * sizeof(uint32_t));
         if (!c->worker[w].count || !c->worker[w].touched)
@@ -270,7 +271,10 @@ static syn_node_made make_root(const closure *c, worker *w, uint32_t root, syn_n
         return SYN_NODE_NONE;
     uint32_t n = frequent_places(c, w, count_places(c, w, bin, node->windows));
     syn_node_made made = SYN_NODE_FAILED;
-    node->place = syn_arena_take(&w->space.arena, n * sizeof *node->place);
+    w->too_big = 2.0 * n * node->words * sizeof(uint64_t) >
+                 (double)c->search->options->max_memory;
+    if (!w->too_big)
+        node->place = syn_arena_take(&w->space.arena, n * sizeof *node->place);
     if (node->place && syn_node_space_make(&w->space, n, node->windows) == SYN_OK) {
         uint32_t size = list_root(c, w, root, n, w->space.full, node);
         if (size == 0)
@@ -364,9 +368,12 @@ static syn_status step(const closure *c, worker *w, syn_pattern_part *part, int 
     return enter(c, w, c->kind->child(&c->rules, &w->space, node, k, child), part, id);
 }
 
+/* Tells the account what the arena holds; its first chunk hardly counts. */
 static void tell(const closure *c, worker *w, int id)
 {
-    size_t held = w->space.arena.held;
+    size_t held = w->space.arena.held > SYN_ARENA_CHUNK
+                      ? w->space.arena.held - SYN_ARENA_CHUNK
+                      : 0;
     c->search->account[id].bytes += held - w->told;
     w->told = held;
 }
@@ -382,7 +389,9 @@ static syn_status need_root(const closure *c, worker *w, uint32_t root)
         return SYN_NO_MEMORY;
     w->root = root;
     w->made = make_root(c, w, root, node);
-    return w->made == SYN_NODE_FAILED ? SYN_NO_MEMORY : SYN_OK;
+    if (w->made == SYN_NODE_FAILED)
+        return w->too_big ? SYN_OVER_BUDGET : SYN_NO_MEMORY;
+    return SYN_OK;
 }
 
 /* Sets out on a share: the first takes the root alone where it has no children, and

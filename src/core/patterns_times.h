@@ -9,8 +9,8 @@
 #include "core/status.h"
 #include "core/watch.h"
 
-/* Patterns one after the other, pattern p of `size[p]` items, at least one of them at lag
-   0. An item is a unit of the raster, UINT32_MAX for one that never fires, at a lag. */
+/* Patterns one after the other, pattern p of `size[p]` items, the first of them at lag 0.
+   An item is a unit of the raster, UINT32_MAX for one that never fires, at a lag. */
 typedef struct syn_pattern_list {
     size_t n;
     const uint32_t *size;   /* [n] */
@@ -24,7 +24,8 @@ typedef struct syn_pattern_windows {
     uint32_t *count;  /* [patterns] how many of them are of each */
 } syn_pattern_windows;
 
-/* The windows that hold each pattern, increasing. The caller frees `out` with
+/* The windows that hold each pattern, increasing; fastest when patterns that begin with
+   the same items follow each other. The caller frees `out` with
    syn_pattern_windows_free(), also after an error. SYN_TOO_LARGE when there are more than
    `most`. */
 syn_status syn_find_windows(const syn_raster *raster, const syn_pattern_list *patterns,

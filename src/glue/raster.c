@@ -8,6 +8,7 @@ syn_status glue_raster(syn_raster *out, SEXP events, uint32_t window)
     R_xlen_t n = Rf_xlength(VECTOR_ELT(events, 0));
     const double *tick = REAL(numbers(VECTOR_ELT(events, 0), REALSXP, 0, "ticks"));
     const int *unit = INTEGER(numbers(VECTOR_ELT(events, 1), INTSXP, n, "units"));
+    require(Rf_xlength(VECTOR_ELT(events, 1)) == n, "units");
     SEXP trials = VECTOR_ELT(events, 2), starts = VECTOR_ELT(events, 4);
     const int *trial = NULL;
     if (trials != R_NilValue)

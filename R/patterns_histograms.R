@@ -1,0 +1,253 @@
+# Histograms of spike patterns and itemsets. All count in passes over the flat arrays, so
+# that millions of patterns need neither a table nor much memory.
+
+#' Plots of itemsets
+#'
+#' Histograms of what [closed_itemsets()] and [frequent_itemsets()] found: `"size"`, how
+#' many sets there are of each number of items; `"support"`, how many are in how many
+#' transactions; `"participation"`, how many sets each item takes part in.
+#'
+#' @param object,x An `itemsets` object.
+#' @param type Which picture.
+#' @param ... For `plot()`, passed on to `autoplot()`; else not used.
+#' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
+#'   invisibly.
+#' @section Errors:
+#' For an object without sets, and where ggplot2 is not installed.
+#' @seealso [autoplot.patterns()]
+#' @examplesIf rlang::is_installed("ggplot2")
+#' baskets <- list(c("bread", "butter", "milk"), c("bread", "butter"), c("bread", "milk"),
+#'                 c("beer", "bread", "butter"), "beer")
+#' sets <- closed_itemsets(baskets, min_support = 2, threads = 1)
+#' plot(sets)
+#' plot(sets, type = "participation")
+#' @exportS3Method ggplot2::autoplot
+autoplot.itemsets <- function(object, type = c("size", "support", "participation"), ...) {
+  rlang::check_installed("ggplot2", "to draw itemsets.")
+  rlang::check_dots_empty()
+  type <- check_choice(type[[1L]], c("size", "support", "participation"), "type")
+  check_any_sets(object, "set", rlang::current_env())
+  switch(
+    type,
+    size = plot_sizes(object, "Size (items in the set)", "Number of sets"),
+    support = plot_supports(object, "Support (transactions)", "Number of sets"),
+    participation = plot_participation(object, "Item", "sets")
+  )
+}
+
+#' @rdname autoplot.itemsets
+#' @export
+plot.itemsets <- function(x, ...) draw(autoplot.itemsets(x, ...))
+
+# ---- Counting ----------------------------------------------------------------------
+
+#' What takes part: units, or items without lags
+#' @noRd
+part_labels <- function(x) {
+  units <- attr(x, "units", exact = TRUE)
+  as.character(if (is.null(units)) attr(x, "labels", exact = TRUE) else units)
+}
+
+#' Number of sets of each size: data frame `size`, `number`
+#' @noRd
+size_counts <- function(x) {
+  runs <- .subset2(x, "runs")
+  number <- rowsum(as.double(runs$n), runs$size, reorder = TRUE)
+  data.frame(size = as.integer(rownames(number)), number = as.vector(number))
+}
+
+#' Number of sets for ranges of occurrences: data frame `low`, `high`, `number`
+#'
+#' Ranges hold equally many whole numbers, one each where at most `most` of these suffice.
+#' @noRd
+support_counts <- function(x, most = 60L) {
+  number <- tabulate(.subset2(x, "occurrences"))
+  least <- which(number > 0L)[[1L]]
+  steps <- c(1, 2, 5) * rep(10^(0:9), each = 3L)
+  width <- steps[match(TRUE, (length(number) - least + 1) / steps <= most)]
+  low <- seq(least, length(number), by = width)
+  part <- (seq.int(least, length(number)) - least) %/% width + 1
+  data.frame(low = low, high = low + width - 1,
+             number = as.vector(rowsum(as.double(number[least:length(number)]), part)))
+}
+
+#' Go through sets by the million: what `do(sets, items)` gives, in a list
+#'
+#' @param do Called with the numbers of sets of equal size and a list of their items: the
+#'   first of each, the second of each, and so on.
+#' @noRd
+over_sets <- function(x, do, at_once = 1e6) {
+  item <- .subset2(x, "items")
+  parts <- lapply(seq(1, length(x), by = at_once), \(first) {
+    sets <- seq(first, min(length(x), first + at_once - 1))
+    at <- locate_sets(x, sets)
+    lapply(split(seq_along(sets), at$size), \(own) {
+      do(sets[own], lapply(seq_len(at$size[[own[[1L]]]]), \(k) item[at$before[own] + k]))
+    })
+  })
+  unlist(parts, recursive = FALSE, use.names = FALSE)
+}
+
+#' How many sets each unit or item is in, once however often it is in a set
+#' @noRd
+participation_counts <- function(x, at_once = 1e6) {
+  n <- length(part_labels(x))
+  # A unit may be in a pattern at several lags; an item without lags does not repeat.
+  lags <- inherits(x, "patterns")
+  numbers <- over_sets(x, at_once = at_once, do = \(sets, items) {
+    part <- lapply(items, \(item) item %% n)
+    number <- double(n)
+    for (i in seq_along(part)) {
+      new <- rep(TRUE, length(sets))
+      if (lags) for (earlier in part[seq_len(i - 1L)]) new <- new & earlier != part[[i]]
+      number <- number + tabulate(part[[i]][new] + 1L, n)
+    }
+    number
+  })
+  Reduce(`+`, numbers)
+}
+
+#' Number of spikes at each lag, the first of each pattern left out; of patterns by the
+#' lag of their last: data frame `lag` (bins), `spikes`, `patterns`
+#' @noRd
+lag_counts <- function(x, at_once = 5e6) {
+  window <- attr(x, "window", exact = TRUE)
+  item <- .subset2(x, "items")
+  spikes <- double(window)
+  for (first in seq(1, length(item), by = at_once)) {
+    part <- item[first:min(length(item), first + at_once - 1)]
+    spikes <- spikes + tabulate(item_lags(x, part) + 1L, window)
+  }
+  spikes[[1L]] <- spikes[[1L]] - length(x)
+  last <- item[cumsum(as.double(itemset_sizes(x)))]
+  data.frame(lag = seq_len(window) - 1L, spikes = spikes,
+             patterns = as.double(tabulate(item_lags(x, last) + 1L, window)))
+}
+
+# ---- Drawing -----------------------------------------------------------------------
+
+plot_sizes <- function(x, x_name, y_name) {
+  bars <- size_counts(x)
+  bars$label <- commas_each(bars$number)
+  ggplot2::ggplot(bars) +
+    log_bars(bars$size - 0.35, bars$size + 0.35, bars$number) +
+    (if (nrow(bars) <= 12L) ggplot2::geom_text(
+      ggplot2::aes(x = .data$size, y = .data$number, label = .data$label), vjust = -0.5,
+      size = 3.2, colour = syn_ink
+    )) +
+    ggplot2::scale_x_continuous(
+      name = x_name, breaks = \(limits) whole_breaks(limits, 20L),
+      expand = ggplot2::expansion(add = 0.4)
+    ) +
+    log_count_axis(y_name) +
+    theme_histogram()
+}
+
+plot_supports <- function(x, x_name, y_name) {
+  bars <- support_counts(x)
+  bars <- bars[bars$number > 0, ]
+  ggplot2::ggplot(bars) +
+    log_bars(bars$low - 0.5, bars$high + 0.5, bars$number) +
+    ggplot2::scale_x_continuous(
+      name = x_name, labels = commas_each,
+      breaks = \(limits) {
+        breaks <- pretty(limits, 7)
+        breaks[breaks >= 1 & breaks == round(breaks)]
+      },
+      expand = ggplot2::expansion(mult = 0.02)
+    ) +
+    log_count_axis(y_name) +
+    theme_histogram()
+}
+
+#' Bars on a logarithmic scale, which has no zero: they stand on a half, so that one shows
+#' @noRd
+log_bars <- function(low, high, number) {
+  ggplot2::geom_rect(
+    ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0.5, ymax = .data$number),
+    data = data.frame(low = low, high = high, number = number),
+    fill = syn_colours[["sky"]], colour = "white", linewidth = 0.15
+  )
+}
+
+log_count_axis <- function(name) {
+  ggplot2::scale_y_continuous(
+    name = name, trans = "log10", breaks = log_breaks, labels = commas_each,
+    expand = ggplot2::expansion(mult = c(0.02, 0.1))
+  )
+}
+
+plot_participation <- function(x, what, sets) {
+  labels <- part_labels(x)
+  n <- length(labels)
+  bars <- data.frame(place = seq_len(n), label = labels, number = participation_counts(x))
+  named <- if (n <= 40L) seq_len(n) else thin(n, 20L)
+  # Where the axis cannot name all, those that stand out are named on their bars.
+  top <- if (length(named) < n) utils::head(order(-bars$number), 6L)
+  ggplot2::ggplot(bars) +
+    ggplot2::geom_rect(
+      ggplot2::aes(xmin = .data$place - 0.4, xmax = .data$place + 0.4, ymin = 0,
+                   ymax = .data$number),
+      fill = syn_colours[["sky"]]
+    ) +
+    (if (length(top) > 0L) ggplot2::geom_text(
+      ggplot2::aes(x = .data$place, y = .data$number, label = .data$label),
+      data = bars[top, ], vjust = -0.5, size = 2.8, colour = syn_ink, check_overlap = TRUE
+    )) +
+    ggplot2::scale_x_continuous(
+      name = if (length(named) == n) what else
+        sprintf("%s (%s, some named)", what, commas(n)),
+      breaks = named, labels = labels[named], expand = ggplot2::expansion(add = 0.6)
+    ) +
+    count_axis(sprintf("Number of %s with it", sets)) +
+    theme_histogram() +
+    (if (sum(nchar(labels[named])) > 80L) ggplot2::theme(
+      axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5, size = 7)
+    ))
+}
+
+plot_pattern_lags <- function(x) {
+  panels <- c("Spikes after the first", "Patterns by the lag of their last spike")
+  counts <- lag_counts(x)
+  bin_ms <- 1000 * attr(x, "bin_size", exact = TRUE)
+  bars <- data.frame(
+    lag = rep(counts$lag * bin_ms, 2), number = c(counts$spikes, counts$patterns),
+    panel = factor(rep(panels, each = nrow(counts)), panels)
+  )
+  ggplot2::ggplot(bars) +
+    ggplot2::geom_rect(
+      ggplot2::aes(xmin = .data$lag - 0.42 * bin_ms, xmax = .data$lag + 0.42 * bin_ms,
+                   ymin = 0, ymax = .data$number),
+      fill = syn_colours[["sky"]]
+    ) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$panel), ncol = 1, scales = "free_y") +
+    ggplot2::scale_x_continuous(
+      name = "Lag (ms)", breaks = counts$lag[thin(nrow(counts), 12L)] * bin_ms,
+      expand = ggplot2::expansion(mult = 0.02)
+    ) +
+    count_axis("Number") +
+    theme_histogram() +
+    ggplot2::theme(
+      strip.text = ggplot2::element_text(size = ggplot2::rel(1.1), colour = syn_ink),
+      panel.spacing.y = ggplot2::unit(5, "mm")
+    )
+}
+
+count_axis <- function(name) {
+  ggplot2::scale_y_continuous(
+    name = name, labels = commas_each, limits = c(0, NA),
+    breaks = \(limits) {
+      breaks <- pretty(limits, 4)
+      breaks[breaks == round(breaks)]
+    },
+    expand = ggplot2::expansion(mult = c(0, 0.1))
+  )
+}
+
+theme_histogram <- function() {
+  theme_synfire() +
+    ggplot2::theme(
+      panel.grid.major.x = ggplot2::element_blank(),
+      axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted)
+    )
+}

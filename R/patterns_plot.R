@@ -1,0 +1,395 @@
+# Pictures of spike patterns: drawn into the recording with their lags, aligned to their
+# windows, and counted (patterns_histograms.R).
+
+#' Plots of spike patterns
+#'
+#' Six pictures of what [mine_patterns()] found. `"raster"` is a stretch of the recording
+#' with patterns drawn into it. `"dots"` aligns the occurrences of one pattern. The others
+#' are histograms over all patterns: `"participation"`, how many patterns each unit takes
+#' part in; `"size"`, how many patterns there are of each number of spikes;
+#' `"occurrences"`, how many occur how often; `"lags"`, when in a pattern its spikes come,
+#' and how long patterns last. These count without listing, and take seconds for millions
+#' of patterns.
+#'
+#' # Which patterns
+#' Those that occur most above what the rates of their units would make (by Poisson
+#' surprise): neither the largest, which may be there a few times by chance, nor the most
+#' frequent, which busy units make. This chooses what to draw, and is no test. Patterns are
+#' often variants of each other; so that a picture shows different things, one that shares
+#' more than half of its units with those taken before is passed over. To choose yourself,
+#' give those you want: `patterns = found[c(3, 8)]`.
+#'
+#' # The raster
+#' A line connects the spikes of an occurrence, each drawn bold where it was fired: at its
+#' own unit, in the bin that its lag says. Where a unit fired several times in that bin,
+#' the first is taken. Without `from` and `to` the stretch is where most occurrences lie,
+#' about 12 times as long as the longest lasting pattern, and longer where spikes are few.
+#' Units stand in the order of the patterns drawn, from top to bottom, then the other
+#' units.
+#'
+#' # The dots
+#' A panel for each unit of the pattern, and in it a row for each occurrence. Time begins
+#' where the window opens. All spikes of the unit in the window are drawn: those of the
+#' pattern in colour, the others in grey. Bands are the bins at the pattern's lags. Of more
+#' than 200 occurrences as many are drawn, taken at even steps.
+#'
+#' @param object,x A `patterns` object.
+#' @param type Which picture.
+#' @param ... For `plot()`, passed on to `autoplot()`; else not used.
+#' @param patterns For `"raster"` and `"dots"`: how many patterns to draw, or a `patterns`
+#'   object. By default three in the raster; the dots show one, and take the first.
+#' @param from,to For `"raster"`: the stretch to draw, in seconds.
+#' @param order For `"raster"`: the order of the units. `"patterns"` as described;
+#'   `"levels"` and `"rate"` as in [autoplot.spike_trains()].
+#' @param recording The [spike_trains] that `"raster"` and `"dots"` look into; by default
+#'   those that were mined.
+#' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
+#'   invisibly.
+#' @section Errors:
+#' For an object without patterns, or without the recording that the picture needs; for
+#' patterns of another recording; and where ggplot2 is not installed.
+#' @references
+#' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation
+#' of synchronous spike patterns extracted by frequent item set mining. *Frontiers in
+#' Computational Neuroscience*, 7, 132. \doi{10.3389/fncom.2013.00132}
+#' @seealso [mine_patterns()], [pattern_occurrences()], [itemsets], [autoplot.itemsets()]
+#' @examplesIf rlang::is_installed("ggplot2")
+#' set.seed(1)
+#' x <- simulate_patterns(duration = 20)
+#' found <- mine_patterns(x, bin_size = 0.005, window = 8, min_spikes = 3, min_occ = 8,
+#'                        threads = 2)
+#' plot(found, patterns = 1)
+#' plot(found, type = "dots")
+#' plot(found, type = "participation")
+#' plot(found, type = "lags")
+#' @exportS3Method ggplot2::autoplot
+autoplot.patterns <- function(object,
+                              type = c("raster", "dots", "participation", "size",
+                                       "occurrences", "lags"),
+                              ..., patterns = NULL, from = NULL, to = NULL,
+                              order = c("patterns", "levels", "rate"),
+                              recording = attr(object, "recording", exact = TRUE)) {
+  rlang::check_installed("ggplot2", "to draw patterns.")
+  rlang::check_dots_empty()
+  call <- rlang::current_env()
+  type <- check_choice(type[[1L]], eval(formals()$type), "type")
+  order <- check_choice(order[[1L]], c("patterns", "levels", "rate"), "order")
+  check_any_sets(object, "pattern", call)
+  if (type %in% c("raster", "dots")) {
+    if (is.null(recording)) {
+      abort_arg("recording", "the spike trains to look into", "NULL",
+                "These patterns do not know their recording; give it.", call = call)
+    }
+    check_spike_trains(recording, "recording", call)
+    patterns <- choose_patterns(object, patterns, if (type == "dots") 1 else 3, recording, call)
+    check_pattern_units(recording, patterns, call)
+  }
+  switch(
+    type,
+    raster = plot_pattern_raster(recording, patterns, from, to, order, call),
+    dots = plot_pattern_dots(recording, patterns[1L]),
+    participation = plot_participation(object, "Unit", "patterns"),
+    size = plot_sizes(object, "Size (spikes in the pattern)", "Number of patterns"),
+    occurrences = plot_supports(object, "Occurrences of a pattern", "Number of patterns"),
+    lags = plot_pattern_lags(object)
+  )
+}
+
+#' @rdname autoplot.patterns
+#' @export
+plot.patterns <- function(x, ...) draw(autoplot.patterns(x, ...))
+
+# ---- Which patterns, and what to call them -----------------------------------------
+
+check_any_sets <- function(x, what, call) {
+  if (length(.subset2(x, "occurrences")) == 0L) {
+    abort_arg("object", sprintf("a result with at least one %s", what), "empty",
+              "Mine again, and ask for fewer occurrences.", call = call)
+  }
+}
+
+#' The patterns that an argument `patterns` asks for
+#' @noRd
+choose_patterns <- function(x, patterns, default, recording, call = rlang::caller_env()) {
+  if (inherits(patterns, "patterns")) {
+    check_any_sets(patterns, "pattern", call)
+    return(patterns)
+  }
+  n <- if (is.null(patterns)) default else check_count(patterns, call = call)
+  # What was counted was counted in the recording mined, whichever is drawn.
+  take_sets(x, best_patterns(x, n, attr(x, "recording", exact = TRUE) %||% recording))
+}
+
+#' Places of the most surprising patterns that differ from each other
+#' @noRd
+best_patterns <- function(x, n, recording) {
+  rows <- order(pattern_surprise(x, recording), decreasing = TRUE, method = "radix")
+  # Variants of one pattern can be millions; nobody waits for the first that differs.
+  rows <- rows[seq_len(min(length(rows), 10000L))]
+  units <- lapply(as.list(take_sets(x, rows)), names)
+  rows[distinct_rows(units, seq_along(rows), n)]
+}
+
+#' How surprising the occurrences of each pattern would be if units fired independently
+#'
+#' The logarithm of the Poisson likelihood of what was found over that of what is expected
+#' from the rates; negative where less was found.
+#' @noRd
+pattern_surprise <- function(x, recording, at_once = 1e6) {
+  duration <- attr(recording, "end", exact = TRUE) - attr(recording, "start", exact = TRUE)
+  bins <- max(1, duration / attr(x, "bin_size", exact = TRUE))
+  unit <- .subset2(recording, "unit")
+  spikes <- tabulate(unit, nlevels(unit))[match(attr(x, "units", exact = TRUE), levels(unit))]
+  log_share <- log(pmin(1, pmax(1, spikes, na.rm = TRUE) / bins))
+  parts <- over_sets(x, at_once = at_once, do = \(sets, items) {
+    expected <- bins * exp(Reduce(`+`, lapply(items, \(item) log_share[item_units(x, item)])))
+    found <- .subset2(x, "occurrences")[sets]
+    score <- found * log(found / expected) - found + expected
+    list(sets = sets, score = ifelse(found < expected, -score, score))
+  })
+  surprise <- double(length(x))
+  for (part in parts) surprise[part$sets] <- part$score
+  surprise
+}
+
+check_pattern_units <- function(recording, patterns, call) {
+  unknown <- setdiff(pattern_table(patterns)$unit, levels(.subset2(recording, "unit")))
+  if (length(unknown) > 0L) {
+    abort_arg("recording", "one with the units of the patterns",
+              sprintf("without unit \"%s\"", unknown[[1L]]), call = call)
+  }
+}
+
+#' The spikes of a few patterns: data frame `pattern`, `unit` (label), `lag` (bins)
+#' @noRd
+pattern_table <- function(patterns) {
+  data.frame(
+    pattern = rep(seq_along(patterns), itemset_sizes(patterns)),
+    unit = as.character(attr(patterns, "units", exact = TRUE))[item_units(patterns)],
+    lag = item_lags(patterns)
+  )
+}
+
+#' "A@0 B@1 C@3 (3 spikes, 20 times)", the middle of long ones left out
+#' @param times How often each occurs where it is drawn.
+#' @noRd
+pattern_names <- function(patterns, times, most = 8L) {
+  spikes <- pattern_table(patterns)
+  spelt <- split(paste0(spikes$unit, "@", spikes$lag), spikes$pattern)
+  short <- vapply(spelt, \(s) {
+    n <- length(s)
+    paste(if (n > most) c(s[1:(most - 2L)], "...", s[[n]]) else s, collapse = " ")
+  }, character(1), USE.NAMES = FALSE)
+  names <- sprintf("%s (%d spikes, %s times)", short, lengths(spelt), commas_each(times))
+  twice <- names %in% names[duplicated(names)]
+  names[twice] <- paste0(names[twice], " #", seq_along(names)[twice])
+  names
+}
+
+# ---- Raster ------------------------------------------------------------------------
+
+plot_pattern_raster <- function(x, patterns, from, to, order, call) {
+  from <- if (!is.null(from)) check_number(from, call = call)
+  to <- if (!is.null(to)) check_number(to, call = call)
+  found <- pattern_spans(patterns, pattern_occurrences(x, patterns))
+  window <- dense_window(x, found, from, to, call, spans = 12,
+                         spikes = max(250, 4 * nlevels(.subset2(x, "unit"))))
+  shown <- keep_time(x, window, call, "from, to")
+  few <- nrow(shown) <= 30000L
+  named <- list(units = split(pattern_table(patterns)$unit, pattern_table(patterns)$pattern))
+  # A line needs room: patterns have fewer units than rasters have rows.
+  rows <- episode_rows(x, named, if (order == "patterns") "episodes" else order, tall = few,
+                       highest = 8)
+  # Those of this recording, which need not be the one that was mined.
+  labels <- pattern_names(patterns, tabulate(found$episode, length(named$units)))
+  inside <- found[found$start >= window[[1L]] & found$end <= window[[2L]], ]
+  spikes <- pattern_spikes(x, patterns, inside)
+  spikes$row <- rows$y[match(spikes$unit, rows$unit)]
+  spikes$pattern <- factor(labels[spikes$pattern], labels)
+  crowded <- nrow(inside) > 200L
+
+  ggplot2::ggplot() +
+    raster_trials(shown, sum(rows$height)) +
+    (if (few) raster_background(shown, rows) else {
+      raster_image(shown, rlang::set_names(rows$y, rows$unit), 1000)
+    }) +
+    ggplot2::geom_path(
+      ggplot2::aes(x = .data$time, y = .data$row, group = .data$group,
+                   colour = .data$pattern),
+      data = spikes, linewidth = if (crowded) 0.25 else 0.5, alpha = 0.75,
+      lineend = "round", show.legend = TRUE
+    ) +
+    ggplot2::geom_point(
+      ggplot2::aes(x = .data$time, y = .data$row, colour = .data$pattern),
+      data = spikes, size = if (crowded) 0.8 else 1.7, shape = 16, show.legend = FALSE
+    ) +
+    ggplot2::scale_colour_manual(
+      name = sprintf("Unit@lag, in bins of %s ms",
+                     exact(1000 * attr(patterns, "bin_size", exact = TRUE))),
+      values = rlang::set_names(syn_palette(length(labels)), labels), limits = labels,
+      drop = FALSE,
+      guide = ggplot2::guide_legend(
+        ncol = 1, title.position = "top", override.aes = list(linewidth = 1.2, alpha = 1)
+      )
+    ) +
+    theme_synfire() +
+    episode_axes(shown, rows, named, "patterns") +
+    ggplot2::theme(
+      panel.grid.major.y = ggplot2::element_blank(),
+      axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
+      axis.text.y = ggplot2::element_text(size = if (nrow(rows) <= 30L) 8 else 7),
+      legend.position = "top", legend.justification = "left",
+      legend.title = ggplot2::element_text(size = 9, colour = syn_muted),
+      legend.key.height = ggplot2::unit(4.5, "mm"),
+      legend.margin = ggplot2::margin(0, 0, 0, 0)
+    )
+}
+
+#' Occurrences with where they start and end, named as those of episodes
+#'
+#' @param found What pattern_occurrences() gives.
+#' @return Data frame `episode` (place of the pattern), `occurrence`, `start`, `end`: from
+#'   the window's opening to the end of the last spike's bin, in seconds.
+#' @noRd
+pattern_spans <- function(patterns, found) {
+  spikes <- pattern_table(patterns)
+  bins <- as.vector(tapply(spikes$lag, spikes$pattern, max)) + 1
+  bin_size <- attr(patterns, "bin_size", exact = TRUE)
+  data.frame(
+    episode = found$pattern, occurrence = found$occurrence, start = found$time,
+    end = found$time + bins[found$pattern] * bin_size
+  )
+}
+
+#' The spikes of occurrences, in the order in which lines go through them
+#'
+#' @param found Rows of what pattern_spans() gives.
+#' @return Data frame `pattern` (its place), `group` (the row of `found`), `unit` (label),
+#'   `time` (of the first spike of the unit in the bin, seconds).
+#' @noRd
+pattern_spikes <- function(x, patterns, found) {
+  resolution <- attr(x, "resolution", exact = TRUE)
+  bin <- round_to_ticks(attr(patterns, "bin_size", exact = TRUE), resolution)
+  table <- pattern_table(patterns)
+  own <- split(seq_len(nrow(table)), table$pattern)[found$episode]
+  row <- as.integer(unlist(own, use.names = FALSE))
+  group <- rep(seq_along(own), lengths(own))
+  opens <- round_to_ticks(found$start, resolution)[group] + table$lag[row] * bin
+  ticks <- unit_ticks(x, table$unit)
+  first <- double(length(row))
+  for (unit in names(ticks)) {
+    at <- which(table$unit[row] == unit)
+    first[at] <- ticks[[unit]][findInterval(opens[at], ticks[[unit]], left.open = TRUE) + 1L]
+  }
+  data.frame(pattern = table$pattern[row], group = group, unit = table$unit[row],
+             time = ticks_to_seconds(first, resolution))
+}
+
+#' Ticks of the spikes of some units: a list named by unit, each increasing
+#' @noRd
+unit_ticks <- function(x, units) {
+  units <- unique(units)
+  own <- factor(as.character(.subset2(x, "unit")), units)
+  split(train_ticks(x), own)
+}
+
+# ---- Dots --------------------------------------------------------------------------
+
+plot_pattern_dots <- function(x, pattern) {
+  spikes <- pattern_table(pattern)
+  units <- unique(spikes$unit)
+  found <- pattern_occurrences(x, pattern)
+  if (nrow(found) == 0L) {
+    abort_arg("recording", "one in which the pattern occurs", "one in which it does not",
+              call = rlang::caller_env())
+  }
+  dots <- dot_display(x, pattern, found, most = 200L)
+  bin_ms <- 1000 * attr(pattern, "bin_size", exact = TRUE)
+  bands <- data.frame(panel = factor(spikes$unit, units), low = spikes$lag * bin_ms,
+                      high = (spikes$lag + 1) * bin_ms)
+  lines <- length(unique(dots$row)) * length(units)
+  size <- if (lines <= 100L) 1.7 else if (lines <= 400L) 1.3 else 0.7
+  strips <- vapply(split(spikes$lag, bands$panel), \(lag) {
+    lags <- paste(format_each(signif(lag * bin_ms, 9)), collapse = ", ")
+    paste(strwrap(paste(lags, "ms"), 16), collapse = "\n")
+  }, character(1))
+  # Those of the pattern last, so that nothing hides them.
+  dots <- dots[order(dots$own), ]
+  dots$colour <- ifelse(dots$own, as.character(dots$panel), "other")
+  ggplot2::ggplot(dots) +
+    ggplot2::geom_rect(
+      ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = -Inf, ymax = Inf),
+      data = bands, fill = syn_band
+    ) +
+    ggplot2::geom_point(
+      ggplot2::aes(x = .data$time, y = .data$row, colour = .data$colour), size = size,
+      shape = 16
+    ) +
+    ggplot2::scale_colour_manual(
+      values = c(rlang::set_names(syn_palette(length(units)), units), other = "#9AA1AB"),
+      guide = "none"
+    ) +
+    ggplot2::facet_grid(
+      rows = ggplot2::vars(.data$panel),
+      labeller = ggplot2::as_labeller(
+        rlang::set_names(sprintf("%s\n%s", units, strips[units]), units)
+      )
+    ) +
+    ggplot2::scale_x_continuous(
+      name = "Time since the window opened (ms)", expand = ggplot2::expansion(mult = 0.005),
+      limits = c(0, attr(pattern, "window", exact = TRUE) * bin_ms)
+    ) +
+    ggplot2::scale_y_continuous(
+      name = sprintf("Occurrence (%s)", commas(nrow(found))),
+      breaks = \(limits) {
+        breaks <- pretty(limits, 3)
+        breaks[breaks >= 1 & breaks == round(breaks) & breaks <= limits[[2L]]]
+      },
+      expand = ggplot2::expansion(add = 0.7)
+    ) +
+    ggplot2::labs(subtitle = pattern_names(pattern, nrow(found))) +
+    theme_synfire() +
+    ggplot2::theme(
+      plot.subtitle = ggplot2::element_text(size = 9),
+      panel.grid.major.y = ggplot2::element_blank(),
+      panel.border = ggplot2::element_rect(colour = syn_grid, fill = NA),
+      axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
+      axis.line.x.bottom = ggplot2::element_blank(),
+      strip.text.y.right = ggplot2::element_text(angle = 0, hjust = 0, colour = syn_ink),
+      panel.spacing.y = ggplot2::unit(2, "mm")
+    )
+}
+
+#' All spikes of a pattern's units in its windows
+#'
+#' @param found What pattern_occurrences() gives for this one pattern.
+#' @param most Of more occurrences as many are kept, at even steps.
+#' @return Data frame `panel` (factor of unit labels, by lag), `row` (the occurrence's
+#'   number), `time` (ms since the window opened), `own` (in a bin of the pattern).
+#' @noRd
+dot_display <- function(x, pattern, found, most) {
+  resolution <- attr(x, "resolution", exact = TRUE)
+  bin <- round_to_ticks(attr(pattern, "bin_size", exact = TRUE), resolution)
+  spikes <- pattern_table(pattern)
+  units <- unique(spikes$unit)
+  kept <- unique(round(seq(1, nrow(found), length.out = min(nrow(found), most))))
+  opens <- round_to_ticks(found$time[kept], resolution)
+  last <- opens + attr(pattern, "window", exact = TRUE) * bin - 1
+  trials <- trial_ticks(x)
+  if (!is.null(trials)) last <- pmin(last, trials$end[findInterval(opens, trials$start)])
+  ticks <- unit_ticks(x, units)
+  parts <- lapply(units, \(unit) {
+    before <- findInterval(opens, ticks[[unit]], left.open = TRUE)
+    n <- findInterval(last, ticks[[unit]]) - before
+    row <- rep(seq_along(opens), n)
+    since <- ticks[[unit]][sequence(n, before + 1L)] - opens[row]
+    data.frame(
+      panel = rep(unit, length(row)), row = found$occurrence[kept][row],
+      time = 1000 * ticks_to_seconds(since, resolution),
+      own = (since %/% bin) %in% spikes$lag[spikes$unit == unit]
+    )
+  })
+  dots <- do.call(rbind, parts)
+  dots$panel <- factor(dots$panel, units)
+  dots
+}

@@ -1,0 +1,212 @@
+argument_error <- "synfire_error_argument"
+
+test_that("itemsets have a length, columns and names", {
+  x <- four_itemsets()
+  expect_s3_class(x, "itemsets")
+  expect_length(x, 4L)
+  expect_identical(x$size, c(1L, 2L, 2L, 3L))
+  expect_identical(x$support, c(8L, 6L, 5L, 2L))
+  expect_identical(x$occurrences, x$support)
+  expect_identical(format(x), c("{tea}", "{bread, jam}", "{jam, tea}", "{bread, jam, tea}"))
+  expect_identical(as.character(x), format(x))
+  expect_identical(as.list(x)[[2L]], c("bread", "jam"))
+  expect_error(x$duration, class = argument_error)
+  expect_setequal(utils::.DollarNames(x, "s"), c("size", "support", "occurrences", "items", "runs"))
+})
+
+test_that("sets are chosen by number and by TRUE and FALSE", {
+  x <- four_itemsets()
+  expect_identical(format(x[c(4, 1, 4)]), format(x)[c(4, 1, 4)])
+  expect_identical(x[c(4, 1, 4)]$support, c(2L, 8L, 2L))
+  expect_identical(format(x[-2]), format(x)[-2])
+  expect_identical(format(x[x$support > 5]), format(x)[1:2])
+  expect_identical(x[], x)
+  expect_identical(x[1:4], x)
+  expect_length(x[0], 0L)
+  expect_length(x[integer()], 0L)
+  expect_length(x[rep(FALSE, 4)], 0L)
+  expect_length(x[-(1:4)], 0L)
+  expect_identical(format(x[c(0, 3)]), "{jam, tea}")
+  expect_identical(format(x[0]), character())
+  for (i in list(5, -5, c(-1, 1), NA, c(1, NA), 1.5, "tea", c(TRUE, FALSE), list(1))) {
+    expect_error(x[i], class = argument_error)
+  }
+  expect_identical(attr(x[2], "transactions"), 20)
+})
+
+test_that("[ agrees with a list of sets, in any order and for mixed runs of sizes", {
+  set.seed(1)
+  sets <- replicate(200, sort(sample(letters, sample(5L, 1L))), simplify = FALSE)
+  x <- hand_itemsets(sets, seq_along(sets), letters)
+  expect_identical(as.list(x), sets)
+  for (repeats in 1:20) {
+    i <- sample(200L, sample(200L, 1L), replace = TRUE)
+    expect_identical(as.list(x[i]), sets[i])
+    expect_identical(x[i]$occurrences, i)
+    expect_identical(x[i]$size, lengths(sets[i]))
+    expect_identical(format(x[i]), format(x)[i])
+  }
+  expect_identical(as.list(x[-(5:190)]), sets[-(5:190)])
+})
+
+test_that("head, tail and rev work", {
+  x <- four_itemsets()
+  expect_identical(head(x, 2), x[1:2])
+  expect_identical(head(x, -1), x[1:3])
+  expect_identical(tail(x, 1), x[4])
+  expect_identical(format(rev(x)), rev(format(x)))
+})
+
+test_that("sort sorts by one column or several and leaves ties in order", {
+  x <- four_itemsets()
+  expect_identical(sort(x[4:1])$support, c(8L, 6L, 5L, 2L))
+  expect_identical(sort(x, decreasing = FALSE)$support, c(2L, 5L, 6L, 8L))
+  expect_identical(sort(x, by = "size")$support, c(2L, 6L, 5L, 8L))
+  expect_identical(sort(x[c(1, 3, 2, 4)], by = "size")$support, c(2L, 5L, 6L, 8L))
+  expect_identical(sort(x[c(1, 3, 2, 4)], by = c("size", "support"))$support,
+                   c(2L, 6L, 5L, 8L))
+  expect_error(sort(x, by = "duration"), class = argument_error)
+  expect_error(sort(x, by = character()), class = argument_error)
+  expect_error(sort(x, decreasing = NA), class = argument_error)
+})
+
+test_that("subset filters by columns and by items", {
+  x <- four_itemsets()
+  expect_identical(format(subset(x, size == 2)), c("{bread, jam}", "{jam, tea}"))
+  expect_identical(subset(x, support > 5)$support, c(8L, 6L))
+  least <- 6
+  expect_identical((\(least) subset(x, support >= least))(3)$support, c(8L, 6L, 5L))
+  expect_identical(subset(x, items = "bread")$support, c(6L, 2L))
+  expect_identical(subset(x, items = c("tea", "bread"))$support, 2L)
+  expect_length(subset(x, items = c("tea", "bread"), match = "any"), 4L)
+  expect_identical(subset(x, size > 1, items = "tea")$support, c(5L, 2L))
+  expect_length(subset(x[0], items = "tea"), 0L)
+  expect_identical(subset(x), x)
+  expect_error(subset(x, items = "milk"), class = argument_error)
+  expect_error(subset(x, size), class = argument_error)
+  expect_error(subset(x, TRUE), class = argument_error)
+})
+
+test_that("repeated sets are found among sets of all sizes", {
+  x <- four_itemsets()
+  expect_identical(duplicated(x[c(1, 2, 1, 4, 3, 2, 2)]),
+                   c(FALSE, FALSE, TRUE, FALSE, FALSE, TRUE, TRUE))
+  expect_identical(unique(x[c(1, 2, 1, 4, 3, 2, 2)]), x[c(1, 2, 4, 3)])
+  set.seed(2)
+  sets <- replicate(300, sort(sample(letters[1:6], sample(3L, 1L))), simplify = FALSE)
+  expect_identical(duplicated(hand_itemsets(sets, 1:300)), duplicated(sets))
+})
+
+test_that("sets of the same items can be put together", {
+  x <- four_itemsets()
+  y <- c(x[3:4], sort(x)[1:2], x[0])
+  expect_identical(format(y), format(x)[c(3, 4, 1, 2)])
+  expect_identical(y$support, x$support[c(3, 4, 1, 2)])
+  expect_identical(y[c(3, 4, 1, 2)], x)
+  p <- five_patterns()
+  q <- structure(p, engine = "fpgrowth")
+  expect_null(attr(c(p, q), "engine"))
+  expect_identical(attr(c(p, q), "threads"), 2)
+  expect_identical(unique(c(p, q))$occurrences, p$occurrences)
+  expect_error(c(x, p), class = argument_error)
+  expect_error(c(x, 1), class = argument_error)
+  expect_error(c(p, five_patterns(bin_size = 0.001)), class = argument_error)
+  expect_error(c(x, hand_itemsets(list("milk"), 1)), class = argument_error)
+})
+
+test_that("as.data.frame gives a row for each set", {
+  expect_identical(
+    as.data.frame(four_itemsets()),
+    structure(list(
+      items = list("tea", c("bread", "jam"), c("jam", "tea"), c("bread", "jam", "tea")),
+      size = c(1L, 2L, 2L, 3L), support = c(8L, 6L, 5L, 2L)
+    ), class = "data.frame", row.names = 1:4)
+  )
+  expect_identical(dim(as.data.frame(four_itemsets()[0])), c(0L, 3L))
+})
+
+test_that("print fits a screen and shows the largest sets first, or those sorted first", {
+  expect_snapshot(four_itemsets())
+  expect_snapshot(print(sort(four_itemsets()), n = 2))
+  expect_snapshot(print(four_itemsets()[0]))
+  many <- hand_itemsets(as.list(sample(letters, 1000, replace = TRUE)), 1:1000)
+  expect_length(capture.output(print(many)), 13L)
+})
+
+test_that("summary counts by size", {
+  s <- summary(four_itemsets())
+  expect_identical(s$by_size, data.frame(size = 1:3, itemsets = c(1L, 2L, 1L),
+                                         least = c(8L, 5L, 2L), median = c(8, 5.5, 2),
+                                         most = c(8L, 6L, 2L)))
+  expect_snapshot(s)
+  expect_identical(nrow(summary(four_itemsets()[0])$by_size), 0L)
+})
+
+test_that("an S4 class of the same name is shown its own way", {
+  # As arules has one, with methods for its own generics.
+  methods::setClass("itemsets", representation(n = "numeric"), where = globalenv())
+  on.exit(methods::removeClass("itemsets", where = globalenv()))
+  theirs <- methods::new("itemsets", n = 42)
+  expect_output(print(theirs), "An object of class \"itemsets\"")
+  methods::setGeneric("itemset_test", function(x) "any", where = globalenv())
+  on.exit(methods::removeGeneric("itemset_test", where = globalenv()), add = TRUE)
+  methods::setMethod("itemset_test", "itemsets", function(x) "theirs", where = globalenv())
+  expect_identical(itemset_test(theirs), "theirs")
+  expect_identical(itemset_test(four_itemsets()), "any")
+  expect_identical(itemset_test(five_patterns()), "any")
+})
+
+test_that("a million sets take no time to look at", {
+  n <- 1e6
+  items <- rep(c(0L, 5L, 11L, 1L, 6L, 13L, 19L), n / 2)
+  x <- new_itemsets(items, list(size = rep(3:4, n / 2), n = rep(1, n)), rep(1:1000, n / 1000),
+                    list(units = letters[1:5], window = 4L, bin_size = 0.001), "patterns")
+  seconds <- \(e) system.time(e)[["elapsed"]]
+  expect_lt(seconds(capture.output(print(x))), 5)
+  expect_lt(seconds(summary(x)), 5)
+  expect_lt(seconds(few <- x[c(1, n)]), 2)
+  expect_lt(seconds(sorted <- sort(x, by = c("occurrences", "size"))), 10)
+  expect_lt(seconds(kept <- subset(x, n_units >= 3 & duration < 0.003, units = "b")), 10)
+  expect_identical(format(few), c("a@0 a@1 b@2", "b@0 b@1 d@2 e@3"))
+  expect_identical(c(sorted$occurrences[[1L]], sorted$size[c(1L, 1000L)]), c(1000L, 4L, 4L))
+  expect_length(kept, 0L)
+  expect_length(unique(x), 2L)
+})
+
+# ---- Other packages --------------------------------------------------------------------
+
+test_that("as_incidence has a row for each item and a column for each set", {
+  skip_if_not_installed("Matrix")
+  m <- as_incidence(four_itemsets())
+  expect_s4_class(m, "ngCMatrix")
+  expect_identical(as.matrix(m), matrix(
+    c(FALSE, FALSE, TRUE, TRUE, TRUE, FALSE, FALSE, TRUE, TRUE, TRUE, TRUE, TRUE), 3,
+    dimnames = list(c("bread", "jam", "tea"), NULL)
+  ))
+  p <- as_incidence(five_patterns())
+  expect_identical(dim(p), c(30L, 5L))
+  expect_identical(rownames(p)[as.matrix(p)[, 4L]], c("C@0", "B@1", "A@5"))
+  expect_identical(dim(as_incidence(four_itemsets()[0])), c(3L, 0L))
+  expect_error(as_incidence(1), class = argument_error)
+  expect_error(as_incidence(), class = argument_error)
+})
+
+test_that("transactions go to arules and its itemsets come back the same", {
+  skip_if_not_installed("arules")
+  x <- four_itemsets()
+  a <- as_arules(x)
+  expect_true(methods::validObject(a))
+  expect_identical(arules::labels(arules::items(a)), c("{tea}", "{bread,jam}", "{jam,tea}",
+                                                       "{bread,jam,tea}"))
+  expect_identical(arules::quality(a)$count, x$support)
+  expect_equal(arules::quality(a)$support, x$support / 20)
+  p <- as_arules(five_patterns())
+  expect_identical(arules::quality(p)$count, five_patterns()$occurrences)
+  baskets <- list(c("b", "a"), character(), c("a", "c"), c("c", "a", "b"))
+  theirs <- methods::as(baskets, "transactions")
+  mined <- arules::apriori(theirs, list(support = 1 / 4, target = "closed frequent itemsets"),
+                           control = list(verbose = FALSE))
+  ours <- closed_itemsets(theirs, 1)
+  as_rows <- \(a) sort(paste(arules::labels(arules::items(a)), arules::quality(a)$count))
+  expect_identical(as_rows(as_arules(ours)), as_rows(mined))
+})
