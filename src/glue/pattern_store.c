@@ -5,6 +5,7 @@
 #include <R_ext/Altrep.h>
 
 #include "core/patterns_store.h"
+#include "glue/index.h"
 
 /* A vector of this class holds one of two things:
    - a view of a store, an external pointer that keeps alive the one that owns the store;
@@ -137,6 +138,28 @@ static int stored_no_na(SEXP x)
     return !is_plain(x);
 }
 
+/* Most indices point at neighbours: the items of a pattern, or of many. */
+static SEXP stored_subset(SEXP x, SEXP index, SEXP call)
+{
+    (void)call;
+    if (is_plain(x))
+        return NULL;
+    R_xlen_t n = XLENGTH(index), of = stored_length(x), end;
+    SEXP out = PROTECT(Rf_allocVector(INTSXP, n));
+    for (R_xlen_t i = 0; i < n; i = end) {
+        R_xlen_t at = index_at(index, i, of);
+        end = i + 1;
+        while (at >= 0 && end < n && index_at(index, end, of) == at + (end - i))
+            end++;
+        if (at < 0)
+            INTEGER(out)[i] = NA_INTEGER;
+        else
+            stored_region(x, at, end - i, INTEGER(out) + i);
+    }
+    UNPROTECT(1);
+    return out;
+}
+
 static Rboolean stored_inspect(SEXP x, int pre, int deep, int pvec,
                                void (*inspect)(SEXP, int, int, int))
 {
@@ -160,6 +183,7 @@ void glue_pattern_store_init(DllInfo *dll)
     R_set_altrep_Inspect_method(stored_class, stored_inspect);
     R_set_altvec_Dataptr_method(stored_class, stored_dataptr);
     R_set_altvec_Dataptr_or_null_method(stored_class, stored_dataptr_or_null);
+    R_set_altvec_Extract_subset_method(stored_class, stored_subset);
     R_set_altinteger_Elt_method(stored_class, stored_elt);
     R_set_altinteger_Get_region_method(stored_class, stored_region);
     R_set_altinteger_No_NA_method(stored_class, stored_no_na);
