@@ -233,8 +233,8 @@ static uint32_t advise(const syn_pattern_search *s)
         for (uint32_t k = 0; k < found->part[p].sizes; k++) {
             const syn_pattern_block *b = found->part[p].chain[k].head;
             for (; b; b = b->next)
-                for (size_t i = 0; i < b->patterns; i++)
-                    words[syn_pattern_word(b, found->width, i * (k + 2) + k + 1)] += k + 2;
+                for (size_t i = 1; i <= b->patterns; i++)
+                    words[syn_pattern_word(b, found->width, i * (k + 2) - 1)] += k + 2;
         }
     double share = found->done > 1e-3 ? found->done : 1e-3;
     double width = (double)found->width;

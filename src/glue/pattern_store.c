@@ -30,9 +30,9 @@ typedef struct owner {
 
 static owner *owners;
 
-/* Bytes that all stores hold, and how many are much. */
-enum { MUCH_AT_LEAST = 64 << 20 };
-static size_t held, much = MUCH_AT_LEAST;
+/* Bytes that all stores hold, and with how many more of them garbage is collected. */
+enum { MUCH = 64 << 20 };
+static size_t held, held_for_good;
 
 static void owner_free(SEXP pointer)
 {
@@ -43,6 +43,8 @@ static void owner_free(SEXP pointer)
         o->next->link = o->link;
     *o->link = o->next;
     held -= o->store.bytes;
+    if (held_for_good > held)
+        held_for_good = held;
     syn_pattern_store_free(&o->store);
     free(o);
     R_ClearExternalPtr(pointer);
@@ -50,10 +52,10 @@ static void owner_free(SEXP pointer)
 
 void glue_pattern_store_tidy(void)
 {
-    if (held <= much)
+    if (held <= held_for_good + MUCH)
         return;
     R_gc();
-    much = held > MUCH_AT_LEAST / 2 ? 2 * held : MUCH_AT_LEAST;
+    held_for_good = held;
 }
 
 SEXP r_release_patterns(void)
