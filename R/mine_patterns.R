@@ -51,9 +51,12 @@
 #'   compare with.
 #'
 #' # Memory
-#' The result is held as flat arrays, four bytes for each item and each pattern: millions
-#' of patterns take tens of megabytes, until [as.data.frame()] makes a table of them. The
-#' search stops with an error when it would pass `max_memory`, and says what `min_occ`
+#' The result is held as flat arrays, two bytes for each item and each pattern where all
+#' numbers are below 65,536, else four: millions of patterns take tens of megabytes, until
+#' [as.data.frame()] makes a table of them. R reads the arrays where the search left them.
+#' They become plain vectors of four bytes a number, and stay that, when what is done with
+#' them needs it, such as arithmetic with all of `x$items`, or [saveRDS()]. The search
+#' stops with an error when it would pass `max_memory`, and says what `min_occ`
 #' would have kept to it, going by what had been found.
 #'
 #' # Long jobs and clusters

@@ -94,8 +94,8 @@ static syn_status collect(const syn_fpgrowth *f, int worker, const syn_fp_found 
     if (status != SYN_OK || !f->look_up)
         return status;
     const syn_pattern_block *block = w->part->chain[size - 1].tail;
-    const uint32_t *word = block->word + (block->patterns - 1) * ((size_t)size + 1);
-    return syn_kept_add(&w->kept, x->hash, size, word);
+    size_t before = (block->patterns - 1) * ((size_t)size + 1) * s->out->width;
+    return syn_kept_add(&w->kept, x->hash, size, (const char *)(block + 1) + before);
 }
 
 /* ---- growing ---- */
@@ -249,6 +249,7 @@ static syn_status start_worker(const syn_fpgrowth *f, syn_fp_worker *w)
 {
     size_t items = f->windows.items, units = f->search->raster->units;
     w->arena.limit = SIZE_MAX;
+    w->kept.width = f->search->out->width;
     if (syn_tally_start(&w->tally, &f->windows) != SYN_OK)
         return SYN_NO_MEMORY;
     w->code = malloc((items + 1) * sizeof *w->code);

@@ -19,7 +19,7 @@ static size_t place_of(const syn_kept *kept, uint32_t tag)
 static void insert(syn_kept *kept, syn_kept_slot new)
 {
     size_t at = place_of(kept, new.tag);
-    while (kept->slot[at].word)
+    while (kept->slot[at].words)
         at = after(kept, at);
     kept->slot[at] = new;
 }
@@ -34,29 +34,29 @@ static syn_status grow(syn_kept *kept)
         return SYN_NO_MEMORY;
     }
     for (size_t i = 0; i < old.slots; i++)
-        if (old.slot[i].word)
+        if (old.slot[i].words)
             insert(kept, old.slot[i]);
     free(old.slot);
     return SYN_OK;
 }
 
 syn_status syn_kept_add(syn_kept *kept, uint64_t hash, uint32_t size,
-                        const uint32_t *word)
+                        const void *words)
 {
     if (4 * (kept->filled + 1) > 3 * kept->slots && grow(kept) != SYN_OK)
         return SYN_NO_MEMORY;
-    syn_kept_slot new = {(uint32_t)(hash >> 32), size, word};
+    syn_kept_slot new = {(uint32_t)(hash >> 32), size, words};
     insert(kept, new);
     kept->filled++;
     return SYN_OK;
 }
 
-static int is_subset(const uint32_t *item, uint32_t size, const uint32_t *of,
-                     uint32_t of_size)
+static int is_subset(const uint32_t *item, uint32_t size, const syn_kept_slot *of,
+                     size_t width)
 {
     uint32_t k = 0;
-    for (uint32_t i = 0; i < of_size && k < size; i++)
-        k += of[i] == item[k];
+    for (uint32_t i = 0; i < of->size && k < size; i++)
+        k += syn_word_of(of->words, width, i) == item[k];
     return k == size;
 }
 
@@ -67,10 +67,11 @@ int syn_kept_holds(const syn_kept *kept, uint64_t hash, uint32_t size,
         return 0;
     uint32_t tag = (uint32_t)(hash >> 32);
     size_t at = place_of(kept, tag);
-    for (; kept->slot[at].word; at = after(kept, at)) {
+    for (; kept->slot[at].words; at = after(kept, at)) {
         const syn_kept_slot *s = kept->slot + at;
-        if (s->tag == tag && s->size > size && s->word[s->size] == occurrences &&
-            is_subset(item, size, s->word, s->size))
+        if (s->tag == tag && s->size > size &&
+            syn_word_of(s->words, kept->width, s->size) == occurrences &&
+            is_subset(item, size, s, kept->width))
             return 1;
     }
     return 0;

@@ -48,4 +48,7 @@ SEXP r_pattern_shares(SEXP events, SEXP window);
 SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options);
 SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units);
 
+/* pattern_store.c: the last call before the library is unloaded */
+SEXP r_release_patterns(void);
+
 #endif

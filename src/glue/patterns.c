@@ -7,7 +7,9 @@
 #include "core/patterns.h"
 #include "core/patterns_shares.h"
 #include "core/patterns_shifted.h"
+#include "core/patterns_store.h"
 #include "core/raster.h"
+#include "glue/pattern_store.h"
 #include "glue/raster.h"
 #include "glue/require.h"
 #include "glue/watch.h"
@@ -37,6 +39,7 @@ static void mining_free(SEXP pointer)
 /* A protected pointer to an empty `mining`. */
 static SEXP mining_new(mining **m)
 {
+    glue_pattern_store_tidy();
     SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
     R_RegisterCFinalizerEx(pointer, mining_free, TRUE);
     *m = calloc(1, sizeof **m);
@@ -96,23 +99,19 @@ static syn_status read_sets(syn_raster *out, SEXP first, SEXP item, uint32_t ite
 
 /* ---- what R gets ---- */
 
-/* Moves the patterns into R's vectors; they leave the C heap while they are copied. */
+/* R's vectors take over the patterns. */
 static SEXP mined_patterns(mining *m, double elapsed)
 {
     const char *fields[] = {"items",       "size",           "n", "occurrences",
                             "peak_memory", "mining_elapsed", ""};
     uint32_t sizes = syn_patterns_sizes(&m->patterns, NULL), runs = 0;
-    size_t *count = (size_t *)R_alloc((size_t)sizes + 1, sizeof *count), words = 0;
+    size_t *count = (size_t *)R_alloc((size_t)sizes + 1, sizeof *count);
     syn_patterns_sizes(&m->patterns, count);
-    for (uint32_t k = 0; k < sizes; k++) {
-        words += (k + 1) * count[k];
+    for (uint32_t k = 0; k < sizes; k++)
         runs += count[k] > 0;
-    }
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, (R_xlen_t)words));
     SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, (R_xlen_t)runs));
     SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, (R_xlen_t)runs));
-    SET_VECTOR_ELT(out, 3, Rf_allocVector(INTSXP, (R_xlen_t)m->patterns.n));
     SET_VECTOR_ELT(out, 4, Rf_ScalarReal((double)m->patterns.peak_memory));
     SET_VECTOR_ELT(out, 5, Rf_ScalarReal(elapsed));
     for (uint32_t k = 0, run = 0; k < sizes; k++) {
@@ -121,9 +120,10 @@ static SEXP mined_patterns(mining *m, double elapsed)
         INTEGER(VECTOR_ELT(out, 1))[run] = (int)k + 1;
         REAL(VECTOR_ELT(out, 2))[run++] = (double)count[k];
     }
-    syn_patterns_drain(&m->patterns, INTEGER(VECTOR_ELT(out, 0)),
-                       INTEGER(VECTOR_ELT(out, 3)));
-    UNPROTECT(1);
+    SEXP stored = PROTECT(glue_pattern_store(&m->patterns));
+    SET_VECTOR_ELT(out, 0, VECTOR_ELT(stored, SYN_STORED_ITEMS));
+    SET_VECTOR_ELT(out, 3, VECTOR_ELT(stored, SYN_STORED_OCCURRENCES));
+    UNPROTECT(2);
     return out;
 }
 

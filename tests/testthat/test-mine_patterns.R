@@ -213,7 +213,7 @@ test_that("the result says where it comes from, and is as large as its patterns"
   expect_gt(about$mining_elapsed, 0)
   expect_lte(about$mining_elapsed, about$elapsed + 0.02)
   # At its peak the search held at least what it found.
-  expect_gte(about$peak_memory, 4 * (length(found$items) + length(found)))
+  expect_gte(about$peak_memory, 2 * (length(found$items) + length(found)))
   expect_identical(about$call, quote(mine_patterns(
     x = x, bin_size = 0.002, window = 5, min_occ = 3, max_spikes = 6, threads = 2
   )))
