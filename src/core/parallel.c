@@ -256,7 +256,7 @@ typedef struct loop {
     void *context;
 } loop;
 
-/* What `worker` is to do next: what it holds, or a new item; NO_ITEM when none is left. */
+/* What `worker` is to do next: what it holds, or a new item; NO_ITEM at the end. */
 static size_t next_item(loop *l, int worker)
 {
     size_t item = l->held[worker];

@@ -1,7 +1,7 @@
 /* The closure engine: patterns root by root, each closed set met once.
 
-   All patterns whose root is one unit lie in the windows that open at its spikes. Masks of
-   these windows, one an item, make supports and closures a few instructions; a set is
+   All patterns whose root is one unit lie in the windows that open at its spikes. Masks
+   of these windows, one an item, make supports and closures a few instructions; a set is
    extended by an item only if no item that comes before is in all the windows that are
    left (prefix-preserving closure extension: Uno, Kiyomi & Arimura 2004), so no found set
    has to be looked up. Windows without enough units to complete a pattern are left out as

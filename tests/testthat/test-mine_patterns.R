@@ -246,7 +246,8 @@ test_that("a search beyond its memory stops, with advice that holds", {
     }
     expect_s3_class(found, "patterns")
     expect_gt(try, 1)
-    expect_gt(length(found), 5000)
+    # What the trees of FP-growth hold is not there for what is found.
+    expect_gt(length(found), if (engine == "closure") 5000 else 500)
     expect_lte(attr(found, "peak_memory"), 2e6)
   }
 })
