@@ -59,6 +59,39 @@
 #' stops with an error when it would pass `max_memory`, and says what `min_occ`
 #' would have kept to it, going by what had been found.
 #'
+#' # Long jobs and clusters
+#' With a `folder` the search is cut into chunks with about equal work, up to 128, and what
+#' is found in each is written to a file there. The result is the same,
+#' pattern for pattern.
+#'
+#' A job that was stopped, killed or failed goes on from its finished chunks when the same
+#' call is made again, also with other workers, `threads`, `max_memory` or
+#' `shifted_subsets`, as these do not change what is found in a chunk. Chunk files that are
+#' damaged are mined again. A folder that holds another job, of another recording, other
+#' filters or another engine, is refused. The folder is yours to remove; it takes as much space as the result.
+#'
+#' With the packages future and future.apply, chunks are mined by the workers of
+#' `future::plan()`, which must see the folder and have synfire installed:
+#'
+#' ```r
+#' library(future)
+#' # Four processes on this machine.
+#' plan(multisession, workers = 4)
+#' # Jobs of a Slurm cluster, a chunk each.
+#' plan(future.batchtools::batchtools_slurm, resources = list(ncpus = 8, walltime = 3600))
+#' # The ranks of an MPI job: see the script that this names.
+#' system.file("cluster", "patterns-mpi.R", package = "synfire")
+#' found <- mine_patterns(x, 0.005, 20, min_spikes = 3, min_occ = 10, folder = "movement")
+#' ```
+#'
+#' A worker uses the `threads` that are given, else what `future::availableCores()` grants
+#' it: one with `multisession`, those of its job with Slurm. The ranks of an MPI job do not
+#' know of each other, so give `threads` where several share a machine. Without
+#' a plan the chunks are mined one after the other in this process. A root is never
+#' divided: where one unit fires far more than the others, most of the work can be a single
+#' chunk's, and `threads` help more than workers. With the package progressr, progress is
+#' reported chunk by chunk.
+#'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param bin_size Length of a bin, in seconds; a whole number of ticks of the recording's
 #'   `resolution`.
@@ -73,8 +106,13 @@
 #' @param shifted_subsets `"keep"` or `"drop"` patterns that are the end of another one
 #'   with as many occurrences.
 #' @param engine Who searches, see Engines.
-#' @param threads Number of threads; `NULL` for all that this process may use.
-#' @param max_memory Bytes the search may hold, what it finds included.
+#' @param threads Number of threads, with a `folder` of each worker; `NULL` for all that
+#'   the process may use.
+#' @param max_memory Bytes the search may hold, what it finds included. With a `folder` it
+#'   holds for each worker, and then for the result and the largest chunk together; what
+#'   has been mined stays in the folder when that is too much.
+#' @param folder Path of a folder for the results of chunks, made if it is not there, or
+#'   `NULL` to search at once; see Long jobs and clusters.
 #'
 #' @return An object of class `patterns` (and `itemsets`), sorted by size, that is a list
 #'   of
@@ -90,13 +128,16 @@
 #'   `recording` (what was mined), `parameters` (a list: `min_spikes`, `min_occ`,
 #'   `max_spikes`, `max_occ`, `min_units`, `closed_within`, `shifted_subsets`), `engine`,
 #'   `threads`, `elapsed` (s; `mining_elapsed` is the part of it spent in the search),
-#'   `peak_memory` (bytes held by the search) and `call`.
+#'   `peak_memory` (bytes held by the search) and `call`. With a `folder`, `threads` is
+#'   that of a worker, `mining_elapsed` the sum of all chunks, whenever they were mined, and
+#'   `peak_memory` that of the worst chunk.
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`. A search beyond
 #' `max_memory` gives `synfire_error_budget`, one that the machine has no memory for
 #' `synfire_error_memory`, and a recording of 2^31 - 1 spikes or more
-#' `synfire_error_too_large`.
+#' `synfire_error_too_large`. A `folder` that cannot be read by a worker, or changes while
+#' it is used, gives `synfire_error_folder`.
 #'
 #' @references
 #' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation of
@@ -131,13 +172,18 @@
 #' # B and C alone are the end of that.
 #' length(mine_patterns(x, 0.001, 10, min_occ = 3, threads = 2))
 #' length(mine_patterns(x, 0.001, 10, min_occ = 3, shifted_subsets = "drop", threads = 2))
+#'
+#' # In chunks, whose results stay in a folder.
+#' folder <- tempfile("job")
+#' mine_patterns(x, 0.001, 10, min_occ = 3, threads = 2, folder = folder)
+#' list.files(folder)
 #' @export
 mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_occ = 2,
                           max_spikes = Inf, max_occ = Inf, min_units = min_spikes,
                           closed_within = c("all", "max_spikes"),
                           shifted_subsets = c("keep", "drop"),
                           engine = c("closure", "fpgrowth"), threads = NULL,
-                          max_memory = 4e9) {
+                          max_memory = 4e9, folder = NULL) {
   call <- match.call()
   started <- proc.time()[["elapsed"]]
   if (missing(x)) abort_arg("x", "a recording", "missing")
@@ -148,20 +194,23 @@ mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_occ = 2,
   parameters$closed_within <- rlang::arg_match(closed_within)
   parameters$shifted_subsets <- rlang::arg_match(shifted_subsets)
   engine <- rlang::arg_match(engine)
-  threads <- check_threads(threads)
+  here <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
 
-  mined <- .Call(
-    r_mine_patterns, pattern_events(x, bin),
-    pattern_options(window, parameters, engine, threads, max_memory), NULL
-  )
-  mined <- finish_patterns(mined, parameters$min_occ, parameters$max_occ)
+  events <- pattern_events(x, bin)
+  if (is.null(folder)) {
+    options <- pattern_options(window, parameters, engine, here, max_memory)
+    mined <- .Call(r_mine_patterns, events, options, NULL)
+    mined <- finish_patterns(mined, parameters$min_occ, parameters$max_occ)
+  } else {
+    mined <- mine_in_folder(folder, events, window, parameters, engine, threads, max_memory)
+  }
   if (parameters$shifted_subsets == "drop") mined <- drop_shifted(mined, nlevels(x$unit))
   new_itemsets(
     mined$items, mined[c("size", "n")], mined$occurrences,
     list(units = levels(x$unit), window = as.integer(window), bin_size = as.double(bin_size),
-         recording = x, parameters = parameters, engine = engine, threads = threads,
-         elapsed = proc.time()[["elapsed"]] - started,
+         recording = x, parameters = parameters, engine = engine,
+         threads = mined$threads %||% here, elapsed = proc.time()[["elapsed"]] - started,
          mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
          call = call),
     class = "patterns"

@@ -3,22 +3,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include "core/parallel.h"
 
+enum { GIVE_BACK = 1 << 24 };  /* bytes freed before the system gets them */
 enum { FIRST_ROOM = 16, MOST_WORDS = 1 << 16 };  /* of a block */
 enum { NARROW = 1 << 16 };  /* numbers below that take words of 16 bits */
 
 /* ---- collecting ---- */
-
-syn_status syn_pattern_parts(syn_pattern_search *search, size_t parts)
-{
-    search->out->part = calloc(parts + 1, sizeof *search->out->part);
-    if (!search->out->part)
-        return SYN_NO_MEMORY;
-    search->out->parts = parts;
-    return SYN_OK;
-}
 
 static syn_status grow_sizes(syn_pattern_part *part, uint32_t size)
 {
@@ -205,6 +200,39 @@ static size_t word_width(const syn_raster *raster, uint32_t window)
     return most < NARROW ? sizeof(uint16_t) : sizeof(uint32_t);
 }
 
+static int most_work_first(const void *a, const void *b)
+{
+    const syn_pattern_share *x = *(const syn_pattern_share *const *)a;
+    const syn_pattern_share *y = *(const syn_pattern_share *const *)b;
+    double work_x = x->work * x->of, work_y = y->work * y->of;
+    if (work_x != work_y)
+        return work_x > work_y ? -1 : 1;
+    return (x > y) - (x < y);  /* so those of one root stay together */
+}
+
+/* Takes the shares that the options ask for, and makes each a part. */
+static syn_status choose_shares(syn_pattern_search *s)
+{
+    if (syn_pattern_cut(s->raster, s->options->window, &s->cut) != SYN_OK)
+        return SYN_NO_MEMORY;
+    size_t begin = s->options->share_begin, end = s->options->share_end;
+    end = end < s->cut.n ? end : s->cut.n;
+    begin = begin < end ? begin : end;
+    s->share = s->cut.share + begin;
+    s->shares = end - begin;
+    s->out->part = calloc(s->shares + 1, sizeof *s->out->part);
+    s->order = malloc((s->shares + 1) * sizeof *s->order);
+    if (!s->out->part || !s->order)
+        return SYN_NO_MEMORY;
+    s->out->parts = s->shares;
+    for (size_t k = 0; k < s->shares; k++)
+        s->out->part[k].weight = s->share[k].work;
+    for (size_t k = 0; k < s->shares; k++)
+        s->order[k] = s->share + k;
+    qsort(s->order, s->shares, sizeof *s->order, most_work_first);
+    return SYN_OK;
+}
+
 static syn_status prepare(syn_pattern_search *s)
 {
     uint32_t units = s->raster->units;
@@ -217,7 +245,7 @@ static syn_status prepare(syn_pattern_search *s)
         return SYN_NO_MEMORY;
     for (uint32_t u = 0; u < units; u++)
         s->ranked[s->rank[u]] = u;
-    return SYN_OK;
+    return choose_shares(s);
 }
 
 /* A least number of occurrences with which what would be found fits, going by what the
@@ -234,7 +262,7 @@ static uint32_t advise(const syn_pattern_search *s)
             const syn_pattern_block *b = found->part[p].chain[k].head;
             for (; b; b = b->next)
                 for (size_t i = 1; i <= b->patterns; i++)
-                    words[syn_pattern_word(b, found->width, i * (k + 2) - 1)] += k + 2;
+                    words[syn_pattern_word(b + 1, found->width, i * (k + 2) - 1)] += k + 2;
         }
     double share = found->done > 1e-3 ? found->done : 1e-3;
     double width = (double)found->width;
@@ -284,6 +312,8 @@ syn_status syn_mine_patterns(const syn_raster *raster,
     free(search.rank);
     free(search.ranked);
     free(search.account);
+    free(search.order);
+    syn_pattern_shares_free(&search.cut);
     return status;
 }
 
@@ -304,22 +334,34 @@ uint32_t syn_patterns_sizes(const syn_patterns *patterns, size_t *count)
     return sizes;
 }
 
-static void free_chain(syn_pattern_chain *chain)
+/* Gives the bytes that were freed; `bytes` are those of a pattern. */
+static size_t free_chain(syn_pattern_chain *chain, size_t bytes)
 {
+    size_t freed = 0;
     while (chain->head) {
         syn_pattern_block *block = chain->head;
         chain->head = block->next;
+        freed += sizeof *block + block->room * bytes;
         free(block);
     }
+    return freed;
 }
 
 void syn_patterns_free(syn_patterns *patterns)
 {
+    size_t freed = 0;
     for (size_t p = 0; p < patterns->parts; p++) {
         for (uint32_t k = 0; k < patterns->part[p].sizes; k++)
-            free_chain(patterns->part[p].chain + k);
+            freed += free_chain(patterns->part[p].chain + k, (k + 2) * patterns->width);
         free(patterns->part[p].chain);
     }
     free(patterns->part);
     memset(patterns, 0, sizeof *patterns);
+#if defined(__GLIBC__)
+    /* Freed blocks lie between others, so the C library keeps them unless it is asked. */
+    if (freed >= GIVE_BACK)
+        malloc_trim(0);
+#else
+    (void)freed;
+#endif
 }

@@ -34,8 +34,8 @@ typedef struct syn_pattern_options {
     uint32_t max_occ;      /* UINT32_MAX for no limit */
     syn_pattern_engine engine;
     syn_pattern_target target;
-    uint32_t root_begin;   /* mine patterns whose root has a rank in this range */
-    uint32_t root_end;
+    size_t share_begin;    /* of the shares in core/patterns_shares.h, those mined */
+    size_t share_end;      /* SIZE_MAX for all from the first on */
     int threads;
     size_t max_memory;     /* bytes the mining may hold, results included */
 } syn_pattern_options;
@@ -52,12 +52,11 @@ typedef struct syn_pattern_block {
     size_t patterns, room;
 } syn_pattern_block;
 
-/* Word `i` of a block; `width` as in syn_patterns. */
-static inline uint32_t syn_pattern_word(const syn_pattern_block *block, size_t width,
-                                        size_t i)
+/* Word `i` of many; `width` as in syn_patterns. */
+static inline uint32_t syn_pattern_word(const void *words, size_t width, size_t i)
 {
-    return width == sizeof(uint16_t) ? ((const uint16_t *)(block + 1))[i]
-                                     : ((const uint32_t *)(block + 1))[i];
+    return width == sizeof(uint16_t) ? ((const uint16_t *)words)[i]
+                                     : ((const uint32_t *)words)[i];
 }
 
 typedef struct syn_pattern_chain {

@@ -1,6 +1,330 @@
-#include "core/patterns_engine.h"
+/* The published method: Porrmann F, Pilz S, Stella A, Kleinjohann A, Denker M,
+   Hagemeyer J, Rueckert U (2021), "Acceleration of the SPADE Method Using a
+   Custom-Tailored FP-Growth Implementation", Frontiers in Neuroinformatics 15:723406.
+
+   Windows are transactions. FP-growth lists their frequent itemsets: every entry of a
+   tree's header table extends the pattern that the tree belongs to, and has a conditional
+   tree of its own. Inside the miner, what can no longer pass the filters is not followed;
+   what passes is collected, and closedness is decided last. Threads share the header
+   table of the tree of all windows.
+
+   The order of items differs from the paper's. They stand in trees by falling frequency,
+   but units at lag 0 come last, nearest to the leaves: only their header entries can
+   begin a pattern, and they alone are followed. So the tree of all windows is never held:
+   the conditional tree of each root is built from the windows that it opens.
+
+   Header entries are followed from the last to the first. That finds patterns of one size
+   in the order of syn_patterns, and each set after all its supersets in the same windows
+   with the same root, but for those that it gets by entries of its own conditional tree.
+   So a set is not closed when such an entry is in all of its windows, when a set kept
+   before holds it, or when a root of lower rank is in all of its windows, which bits in
+   the trees tell. */
+#include "core/patterns_fpgrowth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/parallel.h"
+
+enum { STEPS_PER_LOOK = 16 };  /* at the clock */
+
+/* ---- collecting ---- */
+
+static void cut_pattern(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t size)
+{
+    while (w->size > size) {
+        uint32_t unit = w->pattern[--w->size] % f->search->raster->units;
+        w->distinct -= --w->seen[unit] == 0;
+    }
+}
+
+static void sort_pattern(syn_fp_worker *w)
+{
+    for (uint32_t k = 0; k < w->size; k++) {
+        uint32_t item = w->pattern[k], to = k;
+        for (; to > 0 && w->sorted[to - 1] > item; to--)
+            w->sorted[to] = w->sorted[to - 1];
+        w->sorted[to] = item;
+    }
+}
+
+static int passes(const syn_pattern_options *o, const syn_fp_worker *w,
+                  const syn_fp_found *x)
+{
+    return w->size >= o->min_spikes && w->size <= o->max_spikes &&
+           w->distinct >= o->min_units && x->occurrences <= o->max_occ;
+}
+
+static int has_superset(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t least)
+{
+    return syn_bin_windows_superset(&f->windows, &w->tally, w->sorted, w->size, least);
+}
+
+/* Whether the target asks for the pattern. */
+static int is_wanted(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fp_found *x)
+{
+    const syn_pattern_options *o = f->search->options;
+    if (o->target == SYN_PATTERNS_FREQUENT)
+        return 1;
+    if (o->target == SYN_PATTERNS_MAXIMAL)
+        return x->more == 0 && !has_superset(f, w, o->min_occ);
+    if (!f->look_up)
+        return !has_superset(f, w, x->occurrences);
+    if (w->size == o->max_spikes)
+        return 1;  /* larger sets do not count */
+    for (uint32_t k = 0; k < x->words; k++)
+        if (x->shared[k])
+            return 0;
+    return !x->has_full &&
+           !syn_kept_holds(&w->kept, x->hash, w->size, w->sorted, x->occurrences);
+}
+
+static syn_status collect(const syn_fpgrowth *f, int worker, const syn_fp_found *x)
+{
+    syn_fp_worker *w = f->worker + worker;
+    syn_pattern_search *s = f->search;
+    if (!passes(s->options, w, x))
+        return SYN_OK;
+    sort_pattern(w);
+    if (!is_wanted(f, w, x))
+        return SYN_OK;
+    uint32_t size = w->size;
+    syn_status status =
+        syn_pattern_keep(s, w->part, worker, size, w->sorted, x->occurrences);
+    if (status != SYN_OK || !f->look_up)
+        return status;
+    const syn_pattern_block *block = w->part->chain[size - 1].tail;
+    size_t bytes = ((size_t)size + 1) * s->out->width;
+    const char *words = (const char *)(block + 1) + (block->patterns - 1) * bytes;
+    return syn_kept_add(&w->kept, x->hash, size, words);
+}
+
+/* ---- growing ---- */
+
+/* Whether the pattern with some of the first `more` items of w->more could pass the
+   filters. Units met are marked by the highest bit of `seen` for a while. */
+static int can_grow(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t more)
+{
+    const syn_pattern_options *o = f->search->options;
+    const uint32_t met = UINT32_C(1) << 31;
+    uint32_t units = f->search->raster->units, reach = w->distinct, k = 0;
+    if (more == 0 || w->size >= o->max_spikes ||
+        (uint64_t)w->size + more < o->min_spikes)
+        return 0;
+    for (; k < more && reach < o->min_units; k++) {
+        uint32_t *seen = w->seen + w->more[k] % units;
+        reach += *seen == 0;
+        *seen |= met;
+    }
+    while (k-- > 0)
+        w->seen[w->more[k] % units] &= ~met;
+    return reach >= o->min_units;
+}
+
+/* Extends the pattern by an entry, and by those in all of its windows if these are
+   absorbed; others that are frequent go to w->more. Returns how many steps these have in
+   all of its windows. */
+static size_t extend(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fptree *tree,
+                     uint32_t entry, syn_fp_found *x)
+{
+    uint32_t least = f->search->options->min_occ, *count = w->tally.count;
+    size_t steps = 0;
+    x->occurrences = tree->count[entry];
+    x->hash = tree->hash[entry];
+    x->words = tree->words;
+    x->shared = tree->shared + (size_t)entry * tree->words;
+    x->more = 0;
+    x->has_full = 0;
+    syn_fp_push(f, w, tree->item[entry]);
+    syn_fptree_count(tree, entry, count);
+    for (uint32_t e = 0; e < entry; e++) {
+        uint32_t n = count[e];
+        count[e] = 0;
+        w->code[e] = SYN_FP_NONE;
+        if (n < least)
+            continue;
+        if (f->absorb && n == x->occurrences) {
+            syn_fp_push(f, w, tree->item[e]);
+            continue;
+        }
+        x->has_full |= n == x->occurrences;
+        w->more[x->more] = tree->item[e];
+        w->code[e] = x->more++;
+        steps += n;
+    }
+    return steps;
+}
+
+/* Follows the last entry that is left of the tree on top. */
+static syn_status step(const syn_fpgrowth *f, int worker)
+{
+    syn_fp_worker *w = f->worker + worker;
+    syn_fp_level *level = w->level + w->levels - 1, *top = level + 1;
+    uint32_t entry = --level->left;
+    syn_fp_found x;
+    cut_pattern(f, w, level->size);
+    size_t steps = extend(f, w, &level->tree, entry, &x);
+    syn_status status = collect(f, worker, &x);
+    if (status != SYN_OK || !can_grow(f, w, x.more))
+        return status;
+    top->mark = syn_arena_here(&w->arena);
+    status = syn_fptree_project(&top->tree, &w->arena, &level->tree, entry, w->code,
+                                x.more, steps);
+    if (status != SYN_OK)
+        return status;
+    memcpy(top->tree.item, w->more, x.more * sizeof *w->more);
+    top->left = x.more;
+    top->size = w->size;
+    w->levels++;
+    return SYN_OK;
+}
+
+/* ---- roots ---- */
+
+static syn_status open_root(const syn_fpgrowth *f, int worker, uint32_t rank)
+{
+    syn_fp_worker *w = f->worker + worker;
+    const uint32_t *first = f->search->raster->unit_first + f->search->ranked[rank];
+    syn_fp_root root;
+    syn_fp_found x;
+    if (first[1] - first[0] < f->search->options->min_occ)
+        return SYN_OK;
+    syn_status status = syn_fp_root_open(f, w, rank, &root, &x);
+    if (status == SYN_OK)
+        status = collect(f, worker, &x);
+    if (status != SYN_OK || !can_grow(f, w, x.more))
+        return status;
+    return syn_fp_root_build(f, w, &root, x.more);
+}
+
+static void close_root(const syn_fpgrowth *f, syn_fp_worker *w)
+{
+    cut_pattern(f, w, 0);
+    syn_arena_clear(&w->arena);
+    syn_kept_clear(&w->kept);
+}
+
+static void tell_bytes(const syn_fpgrowth *f, int worker)
+{
+    syn_fp_worker *w = f->worker + worker;
+    size_t bytes = w->fixed + w->arena.held + w->kept.slots * sizeof *w->kept.slot +
+                   w->room * (sizeof *w->level + 2 * sizeof *w->pattern);
+    f->search->account[worker].bytes += bytes - w->told;
+    w->told = bytes;
+}
+
+static syn_status mine_root(void *context, size_t k, int worker)
+{
+    const syn_fpgrowth *f = context;
+    syn_fp_worker *w = f->worker + worker;
+    double until = syn_seconds() + SYN_SLICE_SECONDS;
+    const syn_pattern_share *share = f->root[k];
+    size_t first = (size_t)(share - f->search->share);
+    w->part = f->search->out->part + first;
+    syn_status status = w->busy ? SYN_OK : open_root(f, worker, share->root);
+    w->busy = 1;
+    for (size_t steps = 1; status == SYN_OK && w->levels > 0; steps++) {
+        if (steps % STEPS_PER_LOOK == 0 && syn_seconds() >= until) {
+            tell_bytes(f, worker);
+            return SYN_UNFINISHED;
+        }
+        if (w->level[w->levels - 1].left > 0)
+            status = step(f, worker);
+        else
+            syn_arena_return(&w->arena, w->level[--w->levels].mark);
+    }
+    tell_bytes(f, worker);
+    close_root(f, w);
+    w->busy = 0;
+    for (uint32_t n = 0; n < share->of && first + n < f->search->shares; n++)
+        w->part[n].done = 1;
+    return status;
+}
+
+/* ---- the engine ---- */
+
+static syn_status start_worker(const syn_fpgrowth *f, syn_fp_worker *w)
+{
+    size_t items = f->windows.items, units = f->search->raster->units;
+    w->arena.limit = SIZE_MAX;
+    w->kept.width = f->search->out->width;
+    if (syn_tally_start(&w->tally, &f->windows) != SYN_OK)
+        return SYN_NO_MEMORY;
+    w->code = malloc((items + 1) * sizeof *w->code);
+    w->more = malloc((items + 1) * sizeof *w->more);
+    w->seen = calloc(units + 1, sizeof *w->seen);
+    if (!w->code || !w->more || !w->seen)
+        return SYN_NO_MEMORY;
+    w->fixed = (4 * items + units + f->windows.longest + f->search->raster->bins) *
+               sizeof *w->code;
+    return SYN_OK;
+}
+
+static void end_worker(syn_fp_worker *w)
+{
+    syn_arena_free(&w->arena);
+    syn_tally_free(&w->tally);
+    syn_kept_free(&w->kept);
+    free(w->code);
+    free(w->more);
+    free(w->seen);
+    free(w->pattern);
+    free(w->sorted);
+    free(w->level);
+}
+
+/* With a limit on the size, closedness within it needs the sets up to it one by one; true
+   closedness is then read from the windows, as sets that would tell may be too large. */
+static void set_rules(syn_fpgrowth *f)
+{
+    const syn_pattern_options *o = f->search->options;
+    int limited = o->max_spikes != UINT32_MAX;
+    int within = o->target == SYN_PATTERNS_CLOSED_WITHIN;
+    f->absorb = o->target != SYN_PATTERNS_FREQUENT && !(within && limited);
+    f->look_up = within || (o->target == SYN_PATTERNS_CLOSED && !limited);
+}
+
+/* The roots whose first share is to be mined: it gets all of a root's patterns. */
+static syn_status find_roots(syn_fpgrowth *f)
+{
+    const syn_pattern_search *s = f->search;
+    f->root = malloc((s->shares + 1) * sizeof *f->root);
+    if (!f->root)
+        return SYN_NO_MEMORY;
+    for (size_t k = 0; k < s->shares; k++)
+        if (s->order[k]->number == 0)
+            f->root[f->roots++] = s->order[k];
+    return SYN_OK;
+}
+
+static syn_status mine(syn_fpgrowth *f)
+{
+    syn_pattern_search *s = f->search;
+    const syn_pattern_options *o = s->options;
+    f->worker = calloc((size_t)o->threads, sizeof *f->worker);
+    if (!f->worker)
+        return SYN_NO_MEMORY;
+    set_rules(f);
+    syn_status status = find_roots(f);
+    if (status == SYN_OK)
+        status = syn_bin_windows_measure(&f->windows, s->raster, o->window);
+    for (int w = 0; w < o->threads && status == SYN_OK; w++)
+        status = start_worker(f, f->worker + w);
+    if (status == SYN_OK)
+        status = syn_parallel_for(f->roots, o->threads, s->watch, "roots", mine_root, f);
+    return status;
+}
 
 syn_status syn_patterns_fpgrowth(syn_pattern_search *search)
 {
-    return syn_pattern_parts(search, 0);
+    syn_fpgrowth f = {.search = search};
+    syn_status status = mine(&f);
+    for (int w = 0; w < search->options->threads && f.worker; w++) {
+        search->account[w].bytes -= f.worker[w].told;
+        end_worker(f.worker + w);
+    }
+    free(f.worker);
+    free(f.root);
+    syn_bin_windows_free(&f.windows);
+    return status;
 }

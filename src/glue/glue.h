@@ -43,7 +43,8 @@ SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options);
 SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
                        SEXP most);
 /* patterns.c */
-SEXP r_mine_patterns(SEXP events, SEXP options, SEXP roots);
+SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares);
+SEXP r_pattern_shares(SEXP events, SEXP window);
 SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options);
 SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units);
 

@@ -13,7 +13,7 @@ static inline void require(int ok, const char *what)
 
 static inline SEXP numbers(SEXP x, SEXPTYPE type, R_xlen_t least, const char *what)
 {
-    require(TYPEOF(x) == type && Rf_xlength(x) >= least, what);
+    require((SEXPTYPE)TYPEOF(x) == type && Rf_xlength(x) >= least, what);
     return x;
 }
 

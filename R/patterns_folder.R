@@ -1,0 +1,329 @@
+# Mining in chunks whose results are kept in files: on many machines, and in many sittings.
+#
+# A folder holds `job.rds`, what is mined and how it is cut, and `chunk-0001.rds` and so on,
+# what was found. Each file is written under another name and then renamed, so what is
+# there is whole; it is read with suspicion all the same, as disks fill and people copy.
+
+# Of the files. Raised whenever they, or what is found in the same spikes, change.
+folder_format <- 1L
+
+# More workers than this cannot all be busy. There are fewer where spikes are few.
+most_chunks <- 128
+
+#' Mine chunk by chunk, as the user's `plan()` has it
+#'
+#' @param folder As the user gave it.
+#' @param events What `pattern_events()` gives.
+#' @param window,parameters,engine,max_memory As `pattern_options()` takes them.
+#' @param threads The same, or `NULL` for what each worker may use.
+#' @return What `r_mine_patterns` gives for all shares, and the `threads` of a worker;
+#'   `mining_elapsed` is the sum of all chunks, `peak_memory` that of the worst one.
+#' @noRd
+mine_in_folder <- function(folder, events, window, parameters, engine, threads, max_memory,
+                           call = rlang::caller_env()) {
+  folder <- check_folder(folder, call = call)
+  job <- open_job(folder, new_job(events, window, parameters, engine, call), call)
+  chunks <- seq_along(job$end)
+  reports <- lapply(chunks, report_chunk, folder = folder, job = job)
+  todo <- chunks[vapply(reports, is.null, NA)]
+  say_what_is_there(folder, todo, length(chunks))
+  # The last ones first: they have the most work, and so may be more than a fair share.
+  todo <- rev(todo)
+  reports[todo] <- mine_chunks(todo, folder, job$id, threads, max_memory)
+  mined <- merge_chunks(folder, job, reports, max_memory, call)
+  # What killed writers left; not sooner, as others may be at work in the same folder.
+  unlink(list.files(folder, "^(job|chunk-[0-9]+)[.]rds-.*[.]tmp$", full.names = TRUE))
+  mined
+}
+
+# ---- The job -------------------------------------------------------------------------
+
+#' What decides the result, and where it is cut
+#' @noRd
+new_job <- function(events, window, parameters, engine, call) {
+  # Those of shifted patterns are dropped once all are there.
+  parameters <- parameters[setdiff(names(parameters), "shifted_subsets")]
+  # Engines share the work of a unit out in ways of their own.
+  job <- list(format = folder_format, events = events, window = window,
+              parameters = parameters, engine = engine,
+              end = share_chunks(events, window, call))
+  c(job, id = rlang::hash(job))
+}
+
+#' Cut the shares of the search into chunks of about equal work
+#'
+#' This must depend on the data alone, so that a job can go on under another plan.
+#'
+#' @return For each chunk, how many shares there are up to its last one.
+#' @noRd
+share_chunks <- function(events, window, call) {
+  work <- finish_status(.Call(r_pattern_shares, events, window), "cutting this search",
+                        limit_of = "spikes", call = call)
+  if (sum(work) == 0) return(length(work))
+  chunks <- min(sum(work > 0), most_chunks)
+  chunk <- pmax(1, ceiling((cumsum(work) - work / 2) / sum(work) * chunks))
+  which(diff(c(chunk, Inf)) > 0)
+}
+
+#' The job in a folder: what is there if it is the same one, else it is written
+#' @noRd
+open_job <- function(folder, job, call) {
+  path <- file.path(folder, "job.rds")
+  if (!file.exists(path)) {
+    write_whole(job, path)
+    return(job)
+  }
+  there <- read_whole(path)
+  differs <- job_differences(there, job)
+  if (length(differs) > 0L) {
+    abort_arg("folder", "new, empty, or the folder of this very job",
+              paste0(dQuote(folder, FALSE), ", of another one: ",
+                     paste(differs, collapse = "; ")),
+              paste0("Give another folder, or remove this one and all its results by ",
+                     "`unlink(", dQuote(folder, FALSE), ", recursive = TRUE)`."),
+              call = call)
+  }
+  there
+}
+
+#' What a job that is there has otherwise, in words
+#' @noRd
+job_differences <- function(there, job) {
+  if (!is.list(there) || is.null(there$format)) return("its job.rds cannot be read")
+  if (!identical(there$format, job$format)) return("written by another version of synfire")
+  settings <- \(job) c(job[c("window", "engine")], job$parameters)
+  now <- settings(job)
+  before <- settings(there)[names(now)]
+  changed <- names(now)[!mapply(identical, before, now)]
+  spikes <- setdiff(names(job$events), "bin")
+  c(
+    if (!identical(there$events[spikes], job$events[spikes])) "the recording differs",
+    if (!identical(there$events$bin, job$events$bin)) {
+      sprintf("`bin_size` is %s ticks there, not %s", commas(there$events$bin),
+              commas(job$events$bin))
+    },
+    sprintf("`%s` is %s there, not %s", changed, vapply(before[changed], describe, ""),
+            vapply(now[changed], describe, ""))
+  )
+}
+
+# ---- A chunk -------------------------------------------------------------------------
+
+chunk_path <- function(folder, chunk) file.path(folder, sprintf("chunk-%04d.rds", chunk))
+
+#' Mine a chunk and write what is found
+#' @param threads A number.
+#' @param step Called once it is written.
+#' @return What `merge_chunks()` has to know of it beforehand.
+#' @noRd
+mine_chunk <- function(chunk, folder, id, threads, max_memory, step) {
+  job <- read_whole(file.path(folder, "job.rds"))
+  if (!is.list(job) || !identical(job$id, id)) {
+    cli::cli_abort(
+      c("A worker cannot read the job in {.file {folder}}.",
+        i = "{.arg folder} must be on a file system that all workers share, and stay."),
+      class = c("synfire_error_folder", "synfire_error"), call = quote(mine_patterns())
+    )
+  }
+  shares <- as.double(c(0, job$end)[chunk + 0:1])
+  found <- .Call(
+    r_mine_patterns, job$events,
+    pattern_options(job$window, job$parameters, job$engine, threads, max_memory), shares
+  )
+  found <- finish_patterns(found, job$parameters$min_occ, job$parameters$max_occ,
+                           call = quote(mine_patterns()))
+  found$threads <- threads
+  write_whole(list(id = id, chunk = chunk, found = found, hash = rlang::hash(found)),
+              chunk_path(folder, chunk))
+  step()
+  report(found)
+}
+
+report <- function(found) found[c("size", "n", "peak_memory", "mining_elapsed", "threads")]
+
+#' The same on a worker, which shares its machine with others and has no user to look on
+#' @param threads A number, or `NULL` for what the worker may use.
+#' @noRd
+mine_chunk_apart <- function(chunk, folder, id, threads, max_memory, step) {
+  rlang::local_options(cli.progress_show_after = Inf)
+  threads <- threads %||% min(check_threads(NULL), future::availableCores())
+  mine_chunk(chunk, folder, id, threads, max_memory, step)
+}
+
+#' Each of `todo`, on the workers of the user's plan where there are some
+#' @return Their reports.
+#' @noRd
+mine_chunks <- function(todo, folder, id, threads, max_memory) {
+  if (length(todo) == 0L) return(list())
+  done <- FALSE
+  on.exit(if (!done) say_what_stays(folder))
+  step <- function() NULL
+  if (rlang::is_installed("progressr")) step <- progressr::progressor(along = todo)
+  if (workers_planned()) {
+    # A future a chunk, so that who has done a light one takes another. The spikes do not
+    # travel with them but are read from the folder.
+    reports <- future.apply::future_lapply(
+      todo, mine_chunk_apart, folder, id, threads, max_memory, step,
+      future.packages = "synfire", future.globals = FALSE, future.scheduling = Inf
+    )
+  } else {
+    reports <- lapply(todo, mine_chunk, folder, id, check_threads(threads), max_memory,
+                      step)
+  }
+  done <- TRUE
+  reports
+}
+
+workers_planned <- function() {
+  rlang::is_installed(c("future", "future.apply")) && !inherits(future::plan(), "sequential")
+}
+
+#' What was found in a chunk, or `NULL` where its file is not there or damaged
+#' @noRd
+read_chunk <- function(chunk, folder, job) {
+  there <- read_whole(chunk_path(folder, chunk))
+  whole <- is.list(there) && identical(there$id, job$id) &&
+    identical(there$chunk, chunk) && identical(there$hash, rlang::hash(there$found))
+  if (whole) there$found
+}
+
+#' What is known of a chunk that is there, else `NULL`
+#' @noRd
+report_chunk <- function(chunk, folder, job) {
+  if (!file.exists(chunk_path(folder, chunk))) return(NULL)
+  found <- read_chunk(chunk, folder, job)
+  if (is.null(found)) {
+    cli::cli_warn(
+      c("{.file {chunk_path(folder, chunk)}} is damaged, or of another job.",
+        i = "It is mined again."),
+      class = "synfire_warning_folder"
+    )
+    return(NULL)
+  }
+  report(found)
+}
+
+# ---- All chunks ----------------------------------------------------------------------
+
+#' The patterns of all chunks: by size, then chunk by chunk
+#'
+#' Within a size, patterns are ordered as the shares are, so this is the order in which
+#' they are found at once. Holds the result and a chunk at a time.
+#' @noRd
+merge_chunks <- function(folder, job, reports, max_memory, call) {
+  each <- \(field) lapply(reports, `[[`, field)
+  sizes <- sort(unique(unlist(each("size"))))
+  n <- matrix(0, length(reports), length(sizes))
+  for (k in seq_along(reports)) n[k, match(reports[[k]]$size, sizes)] <- reports[[k]]$n
+  words <- n * rep(sizes, each = nrow(n))
+  check_merged(n, words, folder, max_memory, call)
+  items <- integer(sum(words))
+  occurrences <- integer(sum(n))
+  # Where the patterns of a chunk (row) and size (column) begin.
+  before <- \(x) array(cumsum(x) - x, dim(x))
+  first <- before(n)
+  first_word <- before(words)
+  for (k in seq_along(reports)) {
+    found <- read_chunk(k, folder, job)
+    if (is.null(found)) abort_changed(chunk_path(folder, k), call)
+    from <- from_word <- 0
+    for (s in which(n[k, ] > 0)) {
+      for (begin in steps(n[k, s])) {
+        piece <- begin + seq_len(min(most_copied, n[k, s] - begin))
+        occurrences[first[k, s] + piece] <- found$occurrences[from + piece]
+      }
+      for (begin in steps(words[k, s])) {
+        piece <- begin + seq_len(min(most_copied, words[k, s] - begin))
+        items[first_word[k, s] + piece] <- found$items[from_word + piece]
+      }
+      from <- from + n[k, s]
+      from_word <- from_word + words[k, s]
+    }
+  }
+  list(items = items, size = sizes %||% integer(), n = colSums(n), occurrences = occurrences,
+       peak_memory = max(unlist(each("peak_memory"))),
+       mining_elapsed = sum(unlist(each("mining_elapsed"))),
+       threads = max(unlist(each("threads"))))
+}
+
+# R makes vectors of the places it copies from and to.
+most_copied <- 2^18
+
+steps <- function(n) seq(0, n - 1, by = most_copied)
+
+#' Stop where the patterns of all chunks do not fit
+#' @noRd
+check_merged <- function(n, words, folder, max_memory, call) {
+  needed <- 4 * (sum(n + words) + max(0, rowSums(n + words)))
+  if (needed <= max_memory) return(invisible())
+  cli::cli_abort(
+    c("The memory budget is too small for the {commas(sum(n))} patterns of all chunks.",
+      x = "About {bytes_text(needed)} would be needed; {.arg max_memory} is
+           {bytes_text(max_memory)}.",
+      i = "All chunks are finished and stay in {.file {folder}}: the same call with a
+           larger {.arg max_memory} merges them without mining again."),
+    class = c("synfire_error_budget", "synfire_error"), call = call
+  )
+}
+
+abort_changed <- function(path, call) {
+  cli::cli_abort(
+    c("{.file {path}} was changed while its folder was in use.",
+      i = "Make the same call again: what is damaged is mined again."),
+    class = c("synfire_error_folder", "synfire_error"), call = call
+  )
+}
+
+# ---- Files ---------------------------------------------------------------------------
+
+#' The path of a folder that exists and can be written to
+#' @noRd
+check_folder <- function(folder, call = rlang::caller_env()) {
+  check_string(folder, "folder", call = call)
+  if (!dir.exists(folder)) dir.create(folder, recursive = TRUE, showWarnings = FALSE)
+  if (!dir.exists(folder) || file.access(folder, 2L) != 0L) {
+    abort_arg("folder", "a folder that can be made or written to",
+              dQuote(folder, FALSE), call = call)
+  }
+  normalizePath(folder, "/")
+}
+
+#' Write an object so that no half of it ever has the name `path`
+#' @noRd
+write_whole <- function(object, path) {
+  temporary <- tempfile(paste0(basename(path), "-"), dirname(path), ".tmp")
+  on.exit(unlink(temporary))
+  saveRDS(object, temporary, compress = FALSE)
+  if (!suppressWarnings(file.rename(temporary, path))) {
+    cli::cli_abort("{.file {path}} cannot be written.", call = quote(mine_patterns()),
+                   class = c("synfire_error_folder", "synfire_error"))
+  }
+}
+
+#' What a file holds, or `NULL` where it cannot be read
+#' @noRd
+read_whole <- function(path) {
+  tryCatch(suppressWarnings(readRDS(path)), error = \(e) NULL)
+}
+
+# ---- What the user is told -----------------------------------------------------------
+
+say_what_is_there <- function(folder, todo, chunks) {
+  if (length(todo) == chunks) return(invisible())
+  cli::cli_inform(
+    c(i = if (length(todo) == 0L) {
+      "All {chunks} chunks are there in {.file {folder}}; nothing is mined again."
+    } else {
+      "{chunks - length(todo)} of {chunks} chunks are there in {.file {folder}}; mining the
+       other{?s} {length(todo)}."
+    }),
+    class = "synfire_message_folder"
+  )
+}
+
+say_what_stays <- function(folder) {
+  cli::cli_inform(
+    c(i = "Finished chunks stay in {.file {folder}}: the same call goes on from there."),
+    class = "synfire_message_folder"
+  )
+}

@@ -1,0 +1,49 @@
+/* Empirical dynamic modelling: delay vectors and their nearest neighbours. */
+#ifndef SYN_EDM_H
+#define SYN_EDM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/status.h"
+#include "core/watch.h"
+
+/* Points in a reconstructed state space, one a row of the data. Rows that are named as
+   library or prediction have all their coordinates; others may hold NaN. */
+typedef struct syn_points {
+    uint32_t rows;
+    uint32_t dims;
+    const double *coordinate;  /* [dims][rows] */
+} syn_points;
+
+/* Rows of the data, increasing. */
+typedef struct syn_rows {
+    uint32_t n;
+    const uint32_t *row;
+} syn_rows;
+
+typedef struct syn_neighbour_options {
+    uint32_t k;          /* neighbours wanted, at least 1 */
+    uint32_t exclusion;  /* library rows at most this far from the prediction's are left
+                            out; with 0 still the row itself */
+    int threads;
+} syn_neighbour_options;
+
+/* The nearest library rows of each prediction row, ordered by distance, then by how far
+   the rows are apart, then by row. */
+typedef struct syn_neighbours {
+    uint32_t n, k;
+    uint32_t *found;     /* [n] how many there are, fewer than k in a small library */
+    uint32_t *row;       /* [n][k] */
+    double *distance;    /* [n][k] Euclidean */
+} syn_neighbours;
+
+/* The caller frees `out` with syn_neighbours_free(), also after an error. */
+syn_status syn_find_neighbours(const syn_points *points, const syn_rows *library,
+                               const syn_rows *prediction,
+                               const syn_neighbour_options *options,
+                               const syn_watch *watch, syn_neighbours *out);
+
+void syn_neighbours_free(syn_neighbours *neighbours);
+
+#endif
