@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
@@ -189,17 +190,6 @@ static uint32_t longest_window(const syn_raster *raster, uint32_t window)
     return (uint32_t)longest + 1;
 }
 
-/* Bytes that hold any item, and the occurrences of any pattern: those of its units are no
-   fewer. */
-static size_t word_width(const syn_raster *raster, uint32_t window)
-{
-    uint64_t most = (uint64_t)raster->units * window;
-    for (uint32_t u = 0; u < raster->units; u++)
-        if (raster->unit_first[u + 1] - raster->unit_first[u] > most)
-            most = raster->unit_first[u + 1] - raster->unit_first[u];
-    return most < NARROW ? sizeof(uint16_t) : sizeof(uint32_t);
-}
-
 static int most_work_first(const void *a, const void *b)
 {
     const syn_pattern_share *x = *(const syn_pattern_share *const *)a;
@@ -233,6 +223,17 @@ static syn_status choose_shares(syn_pattern_search *s)
     return SYN_OK;
 }
 
+/* Bytes that hold any item, and the occurrences of any pattern: those of its units are no
+   fewer. */
+static size_t word_width(const syn_raster *raster, uint32_t window)
+{
+    uint64_t most = (uint64_t)raster->units * window;
+    for (uint32_t u = 0; u < raster->units; u++)
+        if (raster->unit_first[u + 1] - raster->unit_first[u] > most)
+            most = raster->unit_first[u + 1] - raster->unit_first[u];
+    return most < NARROW ? sizeof(uint16_t) : sizeof(uint32_t);
+}
+
 static syn_status prepare(syn_pattern_search *s)
 {
     uint32_t units = s->raster->units;
@@ -262,7 +263,7 @@ static uint32_t advise(const syn_pattern_search *s)
             const syn_pattern_block *b = found->part[p].chain[k].head;
             for (; b; b = b->next)
                 for (size_t i = 1; i <= b->patterns; i++)
-                    words[syn_pattern_word(b + 1, found->width, i * (k + 2) - 1)] += k + 2;
+                    words[syn_pattern_word(b, found->width, i * (k + 2) - 1)] += k + 2;
         }
     double share = found->done > 1e-3 ? found->done : 1e-3;
     double width = (double)found->width;

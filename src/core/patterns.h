@@ -52,11 +52,18 @@ typedef struct syn_pattern_block {
     size_t patterns, room;
 } syn_pattern_block;
 
-/* Word `i` of many; `width` as in syn_patterns. */
-static inline uint32_t syn_pattern_word(const void *words, size_t width, size_t i)
+/* Word `i` from `words` on; `width` as in syn_patterns. */
+static inline uint32_t syn_word_of(const void *words, size_t width, size_t i)
 {
     return width == sizeof(uint16_t) ? ((const uint16_t *)words)[i]
                                      : ((const uint32_t *)words)[i];
+}
+
+/* Word `i` of a block. */
+static inline uint32_t syn_pattern_word(const syn_pattern_block *block, size_t width,
+                                        size_t i)
+{
+    return syn_word_of(block + 1, width, i);
 }
 
 typedef struct syn_pattern_chain {

@@ -94,9 +94,8 @@ static syn_status collect(const syn_fpgrowth *f, int worker, const syn_fp_found 
     if (status != SYN_OK || !f->look_up)
         return status;
     const syn_pattern_block *block = w->part->chain[size - 1].tail;
-    size_t bytes = ((size_t)size + 1) * s->out->width;
-    const char *words = (const char *)(block + 1) + (block->patterns - 1) * bytes;
-    return syn_kept_add(&w->kept, x->hash, size, words);
+    size_t before = (block->patterns - 1) * ((size_t)size + 1) * s->out->width;
+    return syn_kept_add(&w->kept, x->hash, size, (const char *)(block + 1) + before);
 }
 
 /* ---- growing ---- */
@@ -204,11 +203,14 @@ static void close_root(const syn_fpgrowth *f, syn_fp_worker *w)
     syn_kept_clear(&w->kept);
 }
 
+/* Tells the account what the worker holds; the arena's first chunk hardly counts. */
 static void tell_bytes(const syn_fpgrowth *f, int worker)
 {
     syn_fp_worker *w = f->worker + worker;
-    size_t bytes = w->fixed + w->arena.held + w->kept.slots * sizeof *w->kept.slot +
+    size_t bytes = w->fixed + w->kept.slots * sizeof *w->kept.slot +
                    w->room * (sizeof *w->level + 2 * sizeof *w->pattern);
+    if (w->arena.held > SYN_ARENA_CHUNK)
+        bytes += w->arena.held - SYN_ARENA_CHUNK;
     f->search->account[worker].bytes += bytes - w->told;
     w->told = bytes;
 }

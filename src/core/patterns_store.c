@@ -94,7 +94,7 @@ uint32_t syn_stored_at(const syn_pattern_store *store, syn_stored row, size_t i,
                        size_t *recent)
 {
     const syn_stored_block *b = block_of(store, row, i, recent);
-    return syn_pattern_word(b->block + 1, store->patterns.width,
+    return syn_pattern_word(b->block, store->patterns.width,
                             word_of(b, row, i - b->first[row]));
 }
 
@@ -105,7 +105,7 @@ static inline void copy_block(const syn_stored_block *b, size_t width, syn_store
     size_t word = word_of(b, row, i), size = b->size;
     size_t left = row == SYN_STORED_ITEMS ? size - i % size : 1;  /* of its pattern */
     for (size_t k = 0; k < n; k++) {
-        out[k] = (int32_t)syn_pattern_word(b->block + 1, width, word++);
+        out[k] = (int32_t)syn_pattern_word(b->block, width, word++);
         if (--left == 0) {
             left = row == SYN_STORED_ITEMS ? size : 1;
             word += row == SYN_STORED_ITEMS ? 1 : size;
