@@ -45,7 +45,8 @@ subset.patterns <- function(x, condition, units = NULL, match = c("all", "any"),
   keep <- if (!missing(condition)) {
     eval(substitute(condition), column_environment(x, parent.frame()))
   }
-  keep_sets(x, keep, \(items) item_units(x, items), attr(x, "units", exact = TRUE), units, match, "units")
+  units_of <- \(items) item_units(x, items)
+  keep_sets(x, keep, units_of, attr(x, "units", exact = TRUE), units, match, "units")
 }
 
 #' @rdname itemsets

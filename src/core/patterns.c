@@ -4,8 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "core/parallel.h"
 
+enum { GIVE_BACK = 1 << 24 };  /* bytes freed before the system gets them */
 enum { FIRST_ROOM = 16, MOST_WORDS = 1 << 16 };  /* of a block */
 enum { NARROW = 1 << 16 };  /* numbers below that take words of 16 bits */
 
@@ -330,22 +335,34 @@ uint32_t syn_patterns_sizes(const syn_patterns *patterns, size_t *count)
     return sizes;
 }
 
-static void free_chain(syn_pattern_chain *chain)
+/* Gives the bytes that were freed; `bytes` are those of a pattern. */
+static size_t free_chain(syn_pattern_chain *chain, size_t bytes)
 {
+    size_t freed = 0;
     while (chain->head) {
         syn_pattern_block *block = chain->head;
         chain->head = block->next;
+        freed += sizeof *block + block->room * bytes;
         free(block);
     }
+    return freed;
 }
 
 void syn_patterns_free(syn_patterns *patterns)
 {
+    size_t freed = 0;
     for (size_t p = 0; p < patterns->parts; p++) {
         for (uint32_t k = 0; k < patterns->part[p].sizes; k++)
-            free_chain(patterns->part[p].chain + k);
+            freed += free_chain(patterns->part[p].chain + k, (k + 2) * patterns->width);
         free(patterns->part[p].chain);
     }
     free(patterns->part);
     memset(patterns, 0, sizeof *patterns);
+#if defined(__GLIBC__)
+    /* Freed blocks lie between others, so the C library keeps them unless it is asked. */
+    if (freed >= GIVE_BACK)
+        malloc_trim(0);
+#else
+    (void)freed;
+#endif
 }

@@ -29,8 +29,8 @@ typedef struct syn_pattern_store {
    and `out` is empty. The caller frees with syn_pattern_store_free(). */
 syn_status syn_pattern_store_make(syn_pattern_store *out, syn_patterns *patterns);
 
-/* Number `i` of a row, i < n[row]. `*recent`, 0 at first, is the caller's: it remembers the
-   block looked at last, so that what is near is found at once. */
+/* Number `i` of a row, i < n[row]. `*recent`, 0 at first, is the caller's: it remembers
+   the block looked at last, so that what is near is found at once. */
 uint32_t syn_stored_at(const syn_pattern_store *store, syn_stored row, size_t i,
                        size_t *recent);
 
