@@ -28,8 +28,8 @@ typedef struct syn_pattern_search {
 } syn_pattern_search;
 
 /* One way of searching. Fills search->out->part, one a share, so that the patterns stand
-   in the order that syn_patterns describes, and says which are done. An engine may give all
-   patterns of a root to its first share. */
+   in the order that syn_patterns describes, and says which are done. An engine may give
+   all patterns of a root to its first share. */
 typedef syn_status syn_pattern_mine(syn_pattern_search *search);
 
 syn_pattern_mine syn_patterns_closure;

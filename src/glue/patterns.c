@@ -58,7 +58,7 @@ static uint32_t count_of(double x, const char *what)
 
 /* `options`: window, min_spikes, max_spikes, min_units, min_occ, max_occ, the numbers of
    engine and target, threads, max_memory; infinite where there is no limit. `shares`:
-   NULL for all, or the first and the one after the last, as r_pattern_shares() has them. */
+   NULL for all, or the first and the one after the last; r_pattern_shares() has them. */
 static syn_pattern_options read_options(SEXP options, SEXP shares)
 {
     const double *o = REAL(numbers(options, REALSXP, 10, "options"));
