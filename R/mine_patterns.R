@@ -47,8 +47,8 @@
 #'   unit at lag 0), in the windows of the root as bit masks, and leaves out branches in
 #'   which too few units are left. It keeps nothing but what is found.
 #' * `"fpgrowth"` is the published method of Porrmann et al. (2021): FP-growth with the
-#'   filters where patterns are collected, and closedness checked last. It is there to
-#'   compare with.
+#'   filters inside the miner. Units at lag 0 come last in its trees, so that sets without
+#'   one are not grown. It is there to compare with.
 #'
 #' # Memory
 #' The result is held as flat arrays, two bytes for each item and each pattern where all
