@@ -46,7 +46,7 @@ new_job <- function(events, window, parameters, engine, call) {
   # Engines share the work of a unit out in ways of their own.
   job <- list(format = folder_format, events = events, window = window,
               parameters = parameters, engine = engine,
-              end = share_chunks(events, window, call))
+              end = share_chunks(events, window, parameters$min_occ, call))
   c(job, id = rlang::hash(job))
 }
 
@@ -56,8 +56,9 @@ new_job <- function(events, window, parameters, engine, call) {
 #'
 #' @return For each chunk, how many shares there are up to its last one.
 #' @noRd
-share_chunks <- function(events, window, call) {
-  work <- finish_status(.Call(r_pattern_shares, events, window), "cutting this search",
+share_chunks <- function(events, window, min_occ, call) {
+  least <- min(min_occ, .Machine$integer.max)
+  work <- finish_status(.Call(r_pattern_shares, events, window, least), "cutting this search",
                         limit_of = "spikes", call = call)
   if (sum(work) == 0) return(length(work))
   chunks <- min(sum(work > 0), most_chunks)

@@ -27,7 +27,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_batch_check, 3),
     ENTRY(r_pattern_windows, 6),
     ENTRY(r_mine_patterns, 3),
-    ENTRY(r_pattern_shares, 2),
+    ENTRY(r_pattern_shares, 3),
     ENTRY(r_mine_itemsets, 4),
     ENTRY(r_drop_shifted, 5),
     ENTRY(r_release_patterns, 0),

@@ -114,7 +114,6 @@ syn_status syn_pattern_ranks(const syn_raster *raster, uint32_t *rank)
 /* ---- the driver ---- */
 
 enum { SURE_AFTER = 2 };  /* seconds, before what is expected is worth telling */
-#define SURE_BEYOND 1.5   /* times the budget, for a search to be given up early */
 
 /* A watch that also adds up what the workers hold, and goes by what was found so far to
    tell what is to come. */
@@ -153,6 +152,14 @@ static outlook look_out(const syn_patterns *found)
     return o;
 }
 
+static void tell_outlook(const outlook *o, char *text, size_t room)
+{
+    int millions = o->patterns >= 1e6;
+    snprintf(text, room, "about %.*f%s patterns, %.1f GB", millions && o->patterns < 1e7,
+             millions ? o->patterns / 1e6 : o->patterns, millions ? " million" : "",
+             o->bytes / 1e9);
+}
+
 static int poll_budget(void *data, const char *stage, double done, double total)
 {
     budget *b = data;
@@ -166,9 +173,10 @@ static int poll_budget(void *data, const char *stage, double done, double total)
     s->out->done = o.share > 0 ? o.share : total > 0 ? done / total : 0;
     b->exceeded = held > s->options->max_memory;
     if (syn_seconds() > b->begun + SURE_AFTER && o.patterns > 0) {
-        b->exceeded |= o.bytes > SURE_BEYOND * (double)s->options->max_memory;
-        snprintf(b->stage, sizeof b->stage, "about %.2g patterns, %.2g GB", o.patterns,
-                 o.bytes / 1e9);
+        /* Given up early when sure: at first only if thrice as much would be needed. */
+        double sure = 3 - 2 * o.share;
+        b->exceeded |= o.bytes > sure * (double)s->options->max_memory;
+        tell_outlook(&o, b->stage, sizeof b->stage);
         stage = b->stage;
     }
     return b->exceeded ||
@@ -203,9 +211,10 @@ static int most_work_first(const void *a, const void *b)
 /* Takes the shares that the options ask for, and makes each a part. */
 static syn_status choose_shares(syn_pattern_search *s)
 {
-    if (syn_pattern_cut(s->raster, s->options->window, &s->cut) != SYN_OK)
+    const syn_pattern_options *o = s->options;
+    if (syn_pattern_cut(s->raster, o->window, o->min_occ, &s->cut) != SYN_OK)
         return SYN_NO_MEMORY;
-    size_t begin = s->options->share_begin, end = s->options->share_end;
+    size_t begin = o->share_begin, end = o->share_end;
     end = end < s->cut.n ? end : s->cut.n;
     begin = begin < end ? begin : end;
     s->share = s->cut.share + begin;

@@ -44,7 +44,7 @@ SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
                        SEXP most);
 /* patterns.c */
 SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares);
-SEXP r_pattern_shares(SEXP events, SEXP window);
+SEXP r_pattern_shares(SEXP events, SEXP window, SEXP min_occ);
 SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options);
 SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units);
 

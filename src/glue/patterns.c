@@ -172,15 +172,16 @@ SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares)
 }
 
 /* About how much work each share of the search is; `window` in bins. */
-SEXP r_pattern_shares(SEXP events, SEXP window)
+SEXP r_pattern_shares(SEXP events, SEXP window, SEXP min_occ)
 {
     mining *m;
     SEXP pointer = mining_new(&m);
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     uint32_t bins = count_of(Rf_asReal(window), "window");
+    uint32_t least = count_of(Rf_asReal(min_occ), "min_occ");
     syn_status status = glue_raster(&m->raster, events, bins);
     if (status == SYN_OK)
-        status = syn_pattern_cut(&m->raster, bins, &m->shares);
+        status = syn_pattern_cut(&m->raster, bins, least, &m->shares);
     SEXP out = PROTECT(status == SYN_OK
                            ? Rf_allocVector(REALSXP, (R_xlen_t)m->shares.n)
                            : glue_status(status, NA_REAL, INT32_MAX));

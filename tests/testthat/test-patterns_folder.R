@@ -86,11 +86,11 @@ test_that("workers of a plan give the same, each with what it may use", {
 
 test_that("the search is cut by the data alone, into chunks of about equal work", {
   cut <- \(x, window = 20) {
-    share_chunks(pattern_events(x, 5000), window, rlang::current_env())
+    share_chunks(pattern_events(x, 5000), window, 1, rlang::current_env())
   }
-  work <- \(x, window = 20) .Call(r_pattern_shares, pattern_events(x, 5000), window)
+  work <- \(x, window = 20) .Call(r_pattern_shares, pattern_events(x, 5000), window, 1)
   empty <- spike_trains(numeric(), factor(character(), c("A", "B")), start = 0, end = 1)
-  expect_identical(cut(empty), 2L)
+  expect_identical(cut(empty), 0L)
   for (units in c(1, 10, 200)) {
     x <- folder_recording(units)
     for (window in c(1, 20)) {
