@@ -44,8 +44,8 @@ static uint32_t widest(const sorting *s, uint32_t from, uint32_t to)
     return best;
 }
 
-/* Orders places [from, to) so that none before `middle` has a larger coordinate `dim` than
-   one from there on. */
+/* Orders places [from, to) so that none before `middle` has a larger coordinate `dim`
+   than one from there on. */
 static void part(const sorting *s, uint32_t from, uint32_t to, uint32_t middle,
                  uint32_t dim)
 {

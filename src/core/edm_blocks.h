@@ -16,8 +16,8 @@ typedef struct syn_blocks {
     uint32_t *row;    /* [blocks][64] rows of the data, SYN_NO_ROW behind the last */
     uint32_t *place;  /* [rows of the data] where it is in `row`, SYN_NO_ROW if nowhere */
     double *x;        /* [blocks][dims][64] coordinates, infinite where there is none */
-    double *low;      /* [groups][dims][64] the box of each block: empty, and infinitely */
-    double *high;     /* far from everything, behind the last */
+    double *low;      /* [groups][dims][64] the box around each block; behind the last */
+    double *high;     /* empty ones, infinitely far from everything */
     void *memory;
 } syn_blocks;
 

@@ -20,6 +20,8 @@ typedef struct sweeper {
     syn_near *room;     /* of all the lists */
     syn_nearest *list;  /* [E_max] neighbours of the last prediction row, too: they say */
     uint32_t E, of;     /* where to look next, for how many E and for which row */
+    uint32_t *seen;     /* [places] the turn in which a row was last put into the pool */
+    uint32_t turn;      /* prediction rows so far */
     uint32_t pooled[SYN_BLOCK];
     double *pool;       /* [dims][64], followed by `squared` */
     void *lines;        /* what both are in */
@@ -48,9 +50,9 @@ static uint32_t pool_row(const sweep *s, sweeper *w, uint32_t n, uint32_t row,
         syn_rows_apart(row, of_row) <= s->options->exclusion)
         return n;
     uint32_t place = s->blocks.place[row];
-    for (uint32_t i = 0; i < n; i++)
-        if (w->pooled[i] == place)
-            return n;
+    if (w->seen[place] == w->turn)
+        return n;
+    w->seen[place] = w->turn;
     w->pooled[n] = place;
     return n + 1;
 }
@@ -60,6 +62,7 @@ static uint32_t pool_row(const sweep *s, sweeper *w, uint32_t n, uint32_t row,
 static uint32_t fill_pool(const sweep *s, sweeper *w, uint32_t row)
 {
     uint32_t n = 0, on = row - w->of;
+    w->turn++;
     for (uint32_t e = w->E; e-- > 0;)
         for (uint32_t j = 0; j < w->list[e].n && n < SYN_BLOCK; j++)
             n = pool_row(s, w, n, w->list[e].near[j].row + on, row);
@@ -73,8 +76,8 @@ static uint32_t fill_pool(const sweep *s, sweeper *w, uint32_t row)
     return n;
 }
 
-/* A number that at least k of x[0..63], of which `n` may be finite, do not exceed, and not
-   many more. */
+/* A number that at least k of x[0..63] do not exceed, and not many more. At most the first
+   `n` are finite. */
 static double small_bound(const sweep *s, const double *x, uint32_t n, uint32_t k)
 {
     double low = 0, high = 0;
@@ -201,7 +204,9 @@ static syn_status make_sweeper(const sweep *s, sweeper *w)
     w->lines = malloc((E + dims) * SYN_BLOCK * sizeof *w->pool + SYN_LINE);
     w->room = malloc(room * sizeof *w->room);
     w->list = malloc(E * sizeof *w->list);
-    if (!w->point || !w->limit || !w->pass || !w->lines || !w->room || !w->list)
+    w->seen = calloc((size_t)s->blocks.blocks * SYN_BLOCK + 1, sizeof *w->seen);
+    if (!w->point || !w->limit || !w->pass || !w->lines || !w->room || !w->list ||
+        !w->seen)
         return SYN_NO_MEMORY;
     w->pool = syn_line_in(w->lines);
     w->squared = w->pool + dims * SYN_BLOCK;
@@ -232,6 +237,7 @@ static void free_sweepers(sweep *s)
         free(s->sweeper[w].lines);
         free(s->sweeper[w].room);
         free(s->sweeper[w].list);
+        free(s->sweeper[w].seen);
     }
     free(s->sweeper);
 }
