@@ -47,4 +47,8 @@ SEXP r_mine_patterns(SEXP events, SEXP options, SEXP roots);
 SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options);
 SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units);
 
+/* edm_smap.c */
+SEXP r_edm_smap(SEXP points, SEXP library, SEXP prediction, SEXP target, SEXP theta,
+                SEXP options, SEXP local);
+
 #endif
