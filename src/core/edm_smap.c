@@ -352,7 +352,8 @@ static syn_status predict_from_lists(smap *s, const syn_watch *watch)
 {
     uint32_t n = s->prediction->n, k = s->options->k, threads = s->options->threads;
     uint32_t most = LIST_BYTES / (k * (sizeof(double) + sizeof(uint32_t))) + 1;
-    syn_neighbour_options options = {k, s->options->exclusion, (int)threads};
+    syn_neighbour_options options = {.k = k, .exclusion = s->options->exclusion,
+                                     .threads = (int)threads};
     syn_status status = SYN_OK;
     for (s->first = 0; s->first < n && status == SYN_OK; s->first += most) {
         uint32_t here = n - s->first < most ? n - s->first : most;
