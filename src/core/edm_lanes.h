@@ -17,6 +17,15 @@
 #include <emmintrin.h>
 #endif
 
+/* Before a loop that runs so often at most, so that arrays of lanes stay in registers. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define SYN_UNROLL_4 _Pragma("GCC unroll 4")
+#define SYN_UNROLL_12 _Pragma("GCC unroll 12")
+#else
+#define SYN_UNROLL_4
+#define SYN_UNROLL_12
+#endif
+
 enum { SYN_MOST_LANES = 8 };  /* of any processor: what arrays are padded to */
 
 #if SYN_LANE_BITS == 512
@@ -135,9 +144,7 @@ static inline syn_lanes syn_lanes_exp(syn_lanes x)
     syn_lanes rest = x - n * syn_lanes_all(0.693147180369123816490);
     rest = rest - n * syn_lanes_all(1.90821492927058770002e-10);
     syn_lanes sum = syn_lanes_all(series[0]);
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC unroll 12
-#endif
+    SYN_UNROLL_12
     for (int i = 1; i < 13; i++)
         sum = sum * rest + syn_lanes_all(series[i]);
     return sum * syn_lanes_exponent(shifted);

@@ -116,25 +116,20 @@ static double advance_pivot(double *pivot, const double *before, double factor,
     return syn_lanes_sum(sum);
 }
 
-/* The same for `width` columns, up to 4 and constant where this is inlined; `product` gets
-   their products with the pivot. */
-static inline void advance_some(const int width, double *column, size_t stride,
-                                const double *pivot, const double *before,
-                                const double *factor, size_t rows, double *product)
+/* The same for `width` columns, up to 4; `product` gets their products with the pivot. */
+static void advance_some(int width, double *column, size_t stride, const double *pivot,
+                         const double *before, const double *factor, size_t rows,
+                         double *product)
 {
     syn_lanes by[4], sum[4];
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC unroll 4
-#endif
-    for (int j = 0; j < width; j++) {
-        by[j] = syn_lanes_all(factor[j]);
+    SYN_UNROLL_4
+    for (int j = 0; j < 4; j++) {
+        by[j] = syn_lanes_all(j < width ? factor[j] : 0);
         sum[j] = syn_lanes_all(0);
     }
     for (size_t i = 0; i < rows; i += SYN_LANES) {
         syn_lanes p = syn_lanes_load(pivot + i), b = syn_lanes_load(before + i);
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC unroll 4
-#endif
+        SYN_UNROLL_4
         for (int j = 0; j < width; j++) {
             double *x = column + (size_t)j * stride + i;
             syn_lanes now = syn_lanes_load(x) - by[j] * b;
@@ -142,9 +137,7 @@ static inline void advance_some(const int width, double *column, size_t stride,
             sum[j] = sum[j] + now * p;
         }
     }
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC unroll 4
-#endif
+    SYN_UNROLL_4
     for (int j = 0; j < width; j++)
         product[j] = syn_lanes_sum(sum[j]);
 }
@@ -153,14 +146,11 @@ static void advance(uint32_t columns, double *column, size_t stride, const doubl
                     const double *before, const double *factor, size_t rows,
                     double *product)
 {
-    for (; columns >= 4; columns -= 4, column += 4 * stride, factor += 4, product += 4)
-        advance_some(4, column, stride, pivot, before, factor, rows, product);
-    if (columns == 3)
-        advance_some(3, column, stride, pivot, before, factor, rows, product);
-    else if (columns == 2)
-        advance_some(2, column, stride, pivot, before, factor, rows, product);
-    else if (columns == 1)
-        advance_some(1, column, stride, pivot, before, factor, rows, product);
+    for (uint32_t j = 0; j < columns; j += 4) {
+        int width = columns - j < 4 ? (int)(columns - j) : 4;
+        advance_some(width, column + j * stride, stride, pivot, before, factor + j, rows,
+                     product + j);
+    }
 }
 
 /* Turns the first `rows` rows of the block into a triangle, column by column: each step
