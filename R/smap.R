@@ -28,10 +28,9 @@
 #' Kennard 1970). It tames coefficients of coordinates that nearly depend on each other, at
 #' the price of drawing them to 0; `ridge` is in squared units of the coordinates.
 #'
-#' # Speed
-#' Each fit is reduced to a triangle by modified Gram-Schmidt in blocks, and solved by
-#' Jacobi rotations. That is as accurate as the singular value decomposition, whatever
-#' the rank.
+#' Each fit is reduced to a triangle by modified Gram-Schmidt in blocks and solved by
+#' Jacobi rotations, as accurate as a singular value decomposition of all its rows. The
+#' last digits may depend on the processor.
 #'
 #' @inheritParams simplex
 #' @param theta How much near points weigh more, at least 0.
@@ -140,7 +139,7 @@ smap_knn <- function(knn, data, call = rlang::caller_env()) {
 smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, threads,
                     local = TRUE, call = rlang::caller_env()) {
   out <- .Call(r_edm_smap, points, lib, pred, target, theta,
-               c(knn, exclusion, ridge, threads), local)
+               c(knn, exclusion, ridge, threads, 0), local)
   finish_status(out, "fitting so many models", call = call)
 }
 

@@ -78,8 +78,14 @@ static inline syn_lanes syn_lanes_load(const double *x) { return _mm_loadu_pd(x)
 static inline void syn_lanes_store(double *x, syn_lanes a) { _mm_storeu_pd(x, a); }
 static inline syn_lanes syn_lanes_all(double x) { return _mm_set1_pd(x); }
 static inline syn_lanes syn_lanes_sqrt(syn_lanes a) { return _mm_sqrt_pd(a); }
-static inline syn_lanes syn_lanes_max(syn_lanes a, syn_lanes b) { return _mm_max_pd(a, b); }
-static inline syn_lanes syn_lanes_min(syn_lanes a, syn_lanes b) { return _mm_min_pd(a, b); }
+static inline syn_lanes syn_lanes_max(syn_lanes a, syn_lanes b)
+{
+    return _mm_max_pd(a, b);
+}
+static inline syn_lanes syn_lanes_min(syn_lanes a, syn_lanes b)
+{
+    return _mm_min_pd(a, b);
+}
 static inline syn_lanes syn_lanes_exponent(syn_lanes a)
 {
     return _mm_castsi128_pd(_mm_slli_epi64(_mm_castpd_si128(a), 52));

@@ -15,7 +15,7 @@ enum {
 };
 
 /* One call. Neighbours are lists where few of the library are wanted; otherwise all of it
-   but the rows left out, a range of them, and, where one too many remains, the farthest. */
+   but the rows left out, a range of them, and, if one too many remains, the farthest. */
 typedef struct smap {
     const syn_points *points;
     const syn_rows *library, *prediction;
@@ -305,18 +305,6 @@ static syn_status predict(void *context, size_t item, int worker)
 
 /* ---- the call ---- */
 
-static const syn_smap_kind *fastest_kind(void)
-{
-#if defined(__x86_64__) && defined(__GNUC__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma"))
-        return &syn_smap_kind_512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return &syn_smap_kind_256;
-#endif
-    return &syn_smap_kind_any;
-}
-
 static syn_status gather_library(smap *s)
 {
     uint32_t n = s->library->n, dims = s->points->dims;
@@ -350,10 +338,12 @@ static int pass_on(void *data, const char *stage, double done, double total)
    for lists. */
 static syn_status predict_from_lists(smap *s, const syn_watch *watch)
 {
-    uint32_t n = s->prediction->n, k = s->options->k, threads = s->options->threads;
+    uint32_t n = s->prediction->n, k = s->options->k;
+    int threads = s->options->threads;
     uint32_t most = LIST_BYTES / (k * (sizeof(double) + sizeof(uint32_t))) + 1;
     syn_neighbour_options options = {.k = k, .exclusion = s->options->exclusion,
-                                     .threads = (int)threads};
+                                     .threads = threads,
+                                     .vector_bits = s->options->vector_bits};
     syn_status status = SYN_OK;
     for (s->first = 0; s->first < n && status == SYN_OK; s->first += most) {
         uint32_t here = n - s->first < most ? n - s->first : most;
@@ -364,7 +354,7 @@ static syn_status predict_from_lists(smap *s, const syn_watch *watch)
                                      &s->lists);
         p.share = here;
         if (status == SYN_OK)
-            status = syn_parallel_for(here, (int)threads, &part, "predictions", predict, s);
+            status = syn_parallel_for(here, threads, &part, "predictions", predict, s);
         syn_neighbours_free(&s->lists);
     }
     return status;
@@ -376,7 +366,8 @@ syn_status syn_smap(const syn_points *points, const syn_rows *library,
                     const syn_smap_result *out)
 {
     smap s = {.points = points, .library = library, .prediction = prediction,
-              .target = target, .options = options, .out = out, .kind = fastest_kind()};
+              .target = target, .options = options, .out = out,
+              .kind = syn_smap_fastest(options->vector_bits)};
     /* With one neighbour less than the library there is at most one to drop. */
     int whole = (uint64_t)options->k + 1 >= library->n;
     size_t most = whole ? library->n : options->k;

@@ -14,6 +14,7 @@ typedef struct syn_smap_options {
                              mean squared error costs one */
     double missing;       /* stands for a value that there is not */
     int threads;
+    int vector_bits;      /* as in syn_neighbour_options, but the last bits may differ */
 } syn_smap_options;
 
 /* Where results go: arrays of the caller. */
@@ -28,9 +29,10 @@ typedef struct syn_smap_result {
 } syn_smap_result;
 
 /* Predicts `target` ([rows], present at library rows) for each prediction row from the
-   minimum-norm least squares fit of the neighbours, weighted by exp(-theta distance / mean
-   distance); singular values up to DBL_EPSILON max(neighbours, unknowns) times the largest
-   count as 0. Without neighbours all results are missing. */
+   minimum-norm least squares fit of the neighbours, weighted by
+   exp(-theta distance / mean distance); singular values up to
+   DBL_EPSILON max(neighbours, unknowns) times the largest count as 0. Without neighbours
+   all results are missing. */
 syn_status syn_smap(const syn_points *points, const syn_rows *library,
                     const syn_rows *prediction, const double *target,
                     const syn_smap_options *options, const syn_watch *watch,

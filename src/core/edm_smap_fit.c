@@ -289,3 +289,19 @@ static double spread(const syn_smap_near *near, const double *weight, double val
 }
 
 const syn_smap_kind SYN_SMAP_KIND = {measure, survey, reduce, spread};
+
+#if SYN_LANE_BITS == 0
+const syn_smap_kind *syn_smap_fastest(int vector_bits)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_cpu_init();
+    int fused = __builtin_cpu_supports("fma"), most = vector_bits ? vector_bits : 512;
+    if (most >= 512 && fused && __builtin_cpu_supports("avx512f"))
+        return &syn_smap_kind_512;
+    if (most >= 256 && fused && __builtin_cpu_supports("avx2"))
+        return &syn_smap_kind_256;
+#endif
+    (void)vector_bits;
+    return &syn_smap_kind_any;
+}
+#endif

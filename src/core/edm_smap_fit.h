@@ -38,7 +38,7 @@ size_t syn_smap_space_size(size_t stride, uint32_t dims);
 void syn_smap_space_make(syn_smap_space *space, double *memory, size_t stride,
                          uint32_t dims);
 
-/* Compiled once for each kind of processor; the last bits may differ. */
+/* Compiled once for each kind of processor. */
 typedef struct syn_smap_kind {
     /* The distances of the first `n` points from `from`, and of up to SYN_MOST_LANES - 1
        more. */
@@ -47,10 +47,10 @@ typedef struct syn_smap_kind {
     /* Fills `n`, `mean` and `least` from the parts. */
     void (*survey)(syn_smap_near *near);
 
-    /* The weights exp(rate (least - distance)) of the neighbours w, and the triangle R | c
-       whose least squares problem R b = c is that of w (1, coordinates) b = w target, with
-       `ridge` times the neighbours' sum of w^2 times the sum of squares of all of b but
-       its first added to the squares. */
+    /* The weights w = exp(rate (least - distance)) of the neighbours, and the triangle
+       R | c whose least squares problem R b = c is that of
+       w (1, coordinates) b = w target, with `ridge` times the neighbours' sum of w^2
+       times the sum of squares of all of b but its first added to the squares. */
     void (*reduce)(const syn_smap_near *near, double rate, double ridge,
                    syn_smap_space *space);
 
@@ -59,5 +59,8 @@ typedef struct syn_smap_kind {
 } syn_smap_kind;
 
 extern const syn_smap_kind syn_smap_kind_any, syn_smap_kind_256, syn_smap_kind_512;
+
+/* The kind for syn_smap_options.vector_bits. */
+const syn_smap_kind *syn_smap_fastest(int vector_bits);
 
 #endif

@@ -4,7 +4,8 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma"))),                        \
+                             apply_to = function)
 #else
 #pragma GCC target("avx2,fma")
 #endif

@@ -16,10 +16,11 @@ static syn_rows rows_of(SEXP rows, int all, const char *what)
     return out;
 }
 
-/* `options`: neighbours, exclusion radius, ridge, threads. */
+/* `options`: neighbours, exclusion radius, ridge, threads, and 0 outside tests: how wide
+   the processor's registers are taken to be (1, 256 or 512). */
 static syn_smap_options read_options(SEXP options, SEXP theta)
 {
-    const double *o = REAL(numbers(options, REALSXP, 4, "options"));
+    const double *o = REAL(numbers(options, REALSXP, 5, "options"));
     R_xlen_t n = Rf_xlength(numbers(theta, REALSXP, 1, "theta"));
     for (R_xlen_t i = 0; i < n; i++)
         within(REAL(theta)[i], 0, R_PosInf, "theta");
@@ -28,13 +29,14 @@ static syn_smap_options read_options(SEXP options, SEXP theta)
         .theta = REAL(theta), .k = (uint32_t)within(o[0], 1, INT32_MAX, "neighbours"),
         .exclusion = (uint32_t)within(o[1], 0, INT32_MAX, "exclusion"),
         .ridge = within(o[2], 0, R_PosInf, "ridge"), .missing = NA_REAL,
-        .threads = (int)within(o[3], 1, 1024, "threads")};
+        .threads = (int)within(o[3], 1, 1024, "threads"),
+        .vector_bits = (int)within(o[4], 0, 512, "registers")};
     return out;
 }
 
 /* S-maps of the points, a matrix with a row for each row of the data. `library` and
-   `prediction`: rows from 1; `target`: of each row. Returns matrices with a column for each
-   theta and, where `local` is TRUE, arrays [prediction, coefficient, theta]. */
+   `prediction`: rows from 1; `target`: of each row. Returns matrices with a column for
+   each theta and, where `local` is TRUE, arrays [prediction, coefficient, theta]. */
 SEXP r_edm_smap(SEXP points, SEXP library, SEXP prediction, SEXP target, SEXP theta,
                 SEXP options, SEXP local)
 {

@@ -1,7 +1,7 @@
 called <- function(points, lib, pred, target, theta, k = max(length(lib) - 1, 1),
-                   exclusion = 0, ridge = 0, threads = 1, local = TRUE) {
+                   exclusion = 0, ridge = 0, threads = 1, local = TRUE, bits = 0) {
   .Call(r_edm_smap, points, as.integer(lib), as.integer(pred), target, as.double(theta),
-        as.double(c(k, exclusion, ridge, threads)), local)
+        as.double(c(k, exclusion, ridge, threads, bits)), local)
 }
 
 # Largest difference, relative to the largest value where that is above 1.
@@ -165,6 +165,21 @@ test_that("threads and company of other theta change nothing", {
     expect_identical(alone$predictions[, 1], one$predictions[, 3])
     expect_null(alone$coefficients)
     expect_null(alone$singular)
+  }
+})
+
+test_that("processors of all kinds give the same but for the last digits", {
+  x <- series(700)
+  y <- c(x[-1], NA)
+  for (E in c(1, 4, 8)) {
+    points <- oracle_embed(x, E)
+    for (last in c(20, 271, 699)) {
+      widest <- called(points, E:last, E:700, y, c(0, 3))
+      for (bits in c(1, 256, 512)) {
+        found <- called(points, E:last, E:700, y, c(0, 3), bits = bits)
+        for (part in names(found)) expect_lt(difference(found[[part]], widest[[part]]), 1e-9)
+      }
+    }
   }
 })
 
