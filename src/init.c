@@ -31,6 +31,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_edm_neighbours, 4),
     ENTRY(r_edm_simplex, 5),
     ENTRY(r_edm_sweep, 7),
+    ENTRY(r_edm_smap, 7),
     {NULL, NULL, 0}
 };
 

@@ -53,4 +53,8 @@ SEXP r_edm_simplex(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP options)
 SEXP r_edm_sweep(SEXP points, SEXP lib, SEXP lib_E, SEXP pred, SEXP pred_E, SEXP target,
                  SEXP options);
 
+/* edm_smap.c */
+SEXP r_edm_smap(SEXP points, SEXP library, SEXP prediction, SEXP target, SEXP theta,
+                SEXP options, SEXP local);
+
 #endif
