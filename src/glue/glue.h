@@ -43,7 +43,8 @@ SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options);
 SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
                        SEXP most);
 /* patterns.c */
-SEXP r_mine_patterns(SEXP events, SEXP options, SEXP roots);
+SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares);
+SEXP r_pattern_shares(SEXP events, SEXP window);
 SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options);
 SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units);
 
@@ -56,5 +57,7 @@ SEXP r_edm_sweep(SEXP points, SEXP lib, SEXP lib_E, SEXP pred, SEXP pred_E, SEXP
 /* edm_smap.c */
 SEXP r_edm_smap(SEXP points, SEXP library, SEXP prediction, SEXP target, SEXP theta,
                 SEXP options, SEXP local);
+/* pattern_store.c: the last call before the library is unloaded */
+SEXP r_release_patterns(void);
 
 #endif
