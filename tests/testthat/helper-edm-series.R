@@ -8,7 +8,8 @@ oracle_series <- function(x, columns, target = columns[[1]], lib = c(1, nrow(x))
   n <- nrow(x)
   trial <- cumsum(c(TRUE, segments[-1] != segments[-n]))
   lags <- if (embedded) 0 else (seq_len(E) - 1) * tau
-  x[columns] <- lapply(x[columns], \(v) ifelse(is.finite(v), v, NA))
+  used <- union(columns, target)
+  x[used] <- lapply(x[used], \(v) ifelse(is.finite(v), v, NA))
   at <- function(name, row, from) {
     if (row < 1 || row > n || trial[[row]] != trial[[from]]) NA else x[[name]][[row]]
   }
