@@ -28,6 +28,9 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_mine_patterns, 3),
     ENTRY(r_mine_itemsets, 4),
     ENTRY(r_drop_shifted, 5),
+    ENTRY(r_edm_neighbours, 4),
+    ENTRY(r_edm_simplex, 5),
+    ENTRY(r_edm_sweep, 7),
     {NULL, NULL, 0}
 };
 

@@ -47,4 +47,10 @@ SEXP r_mine_patterns(SEXP events, SEXP options, SEXP roots);
 SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options);
 SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units);
 
+/* edm.c */
+SEXP r_edm_neighbours(SEXP points, SEXP lib, SEXP pred, SEXP options);
+SEXP r_edm_simplex(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP options);
+SEXP r_edm_sweep(SEXP points, SEXP lib, SEXP lib_E, SEXP pred, SEXP pred_E, SEXP target,
+                 SEXP options);
+
 #endif

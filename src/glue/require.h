@@ -8,7 +8,7 @@
 static inline void require(int ok, const char *what)
 {
     if (!ok)
-        Rf_error("internal error: %s of the pattern miner", what);
+        Rf_error("internal error: %s given to C", what);
 }
 
 static inline SEXP numbers(SEXP x, SEXPTYPE type, R_xlen_t least, const char *what)

@@ -1,0 +1,24 @@
+/* edm_scan.c for x86-64 processors with AVX2. */
+#include "core/edm_scan.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC target("avx2")
+#endif
+
+#define SYN_SCAN_BITS 256
+#define SYN_SCAN_KIND syn_scan_256
+#include "core/edm_scan.c"
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+
+#else
+
+const syn_scan_kind syn_scan_256 = {NULL, NULL};
+
+#endif

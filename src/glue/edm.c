@@ -1,0 +1,237 @@
+/* Nearest neighbours and simplex projection for R. All entries take
+
+     points   double matrix, rows of the data x coordinates; NA where a point leaves the
+              data, but finite at the rows in use
+     lib      integer, the rows (from 1, increasing) that may be neighbours
+     pred     integer, the rows (from 1, increasing) to predict
+     options  double: see each entry. The last is 0 outside tests: how wide the
+              processor's registers are taken to be (1, 256 or 512)
+
+   and return a `synfire_status` for finish_status() when they did not end well.
+
+   r_edm_neighbours(points, lib, pred, c(k, exclusion, threads, 0))
+     list(row = integer, distance = double), both length(pred) x k: the nearest rows in
+     the order of core/edm.h; NA behind the last in a small library
+
+   r_edm_simplex(points, lib, pred, targets, c(k, exclusion, threads, 0))
+     targets: double matrix, rows of the data x series; at row t what a point at row t
+     predicts, that is the series at t + Tp; NA where missing
+     list(predictions = double, variance = double), both length(pred) x series; NA where
+     there is no neighbour, or where one of the neighbours has no target
+
+   r_edm_sweep(points, lib, lib_E, pred, pred_E, target, c(step, exclusion, threads, 0))
+     points: the coordinates that E = 1 needs come first (`step` of them: as many as there
+     are columns), then those that E = 2 adds, and so on; E_max = ncol(points) / step
+     lib_E, pred_E: integer, as long as lib and pred, from 0 to E_max: the largest E at
+     which the row may be used; the coordinates it needs up to there are finite
+     target: double, one series as in `targets`
+     double matrix, length(pred) x E_max: r_edm_simplex() with k = E + 1; NA also where
+     pred_E is smaller than E */
+#include "glue/glue.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/edm_simplex.h"
+#include "glue/require.h"
+#include "glue/watch.h"
+
+static int columns(SEXP matrix)
+{
+    return Rf_isMatrix(matrix) ? Rf_ncols(matrix) : 1;
+}
+
+static syn_points read_points(SEXP points)
+{
+    numbers(points, REALSXP, 0, "points");
+    require(Rf_isMatrix(points) && Rf_ncols(points) >= 1, "points");
+    syn_points out = {.rows = (uint32_t)Rf_nrows(points),
+                      .dims = (uint32_t)Rf_ncols(points), .coordinate = REAL(points)};
+    return out;
+}
+
+/* Rows from 0, in memory that R frees after the call. */
+static syn_rows read_rows(SEXP rows, const syn_points *points)
+{
+    R_xlen_t n = Rf_xlength(numbers(rows, INTSXP, 0, "rows"));
+    require(n <= (R_xlen_t)points->rows, "rows");
+    uint32_t *row = (uint32_t *)R_alloc((size_t)n + 1, sizeof *row);
+    for (R_xlen_t i = 0; i < n; i++) {
+        int least = i > 0 ? INTEGER(rows)[i - 1] + 1 : 1;
+        row[i] = (uint32_t)within(INTEGER(rows)[i], least, points->rows, "rows") - 1;
+    }
+    syn_rows out = {.n = (uint32_t)n, .row = row};
+    return out;
+}
+
+static void require_finite(const syn_points *p, uint32_t row, uint32_t dims)
+{
+    for (uint32_t d = 0; d < dims; d++)
+        require(isfinite(p->coordinate[(size_t)d * p->rows + row]), "coordinates");
+}
+
+static syn_rows read_finite_rows(SEXP rows, const syn_points *points)
+{
+    syn_rows out = read_rows(rows, points);
+    for (uint32_t i = 0; i < out.n; i++)
+        require_finite(points, out.row[i], points->dims);
+    return out;
+}
+
+static syn_reach read_reach(SEXP rows, SEXP steps, const syn_points *points,
+                            uint32_t step)
+{
+    syn_reach out = {.rows = read_rows(rows, points)};
+    numbers(steps, INTSXP, 0, "reach of rows");
+    require(Rf_xlength(steps) == (R_xlen_t)out.rows.n, "reach of rows");
+    for (uint32_t i = 0; i < out.rows.n; i++) {
+        double E = within(INTEGER(steps)[i], 0, points->dims / step, "reach of rows");
+        require_finite(points, out.rows.row[i], (uint32_t)E * step);
+    }
+    out.steps = (const uint32_t *)INTEGER(steps);
+    return out;
+}
+
+static syn_neighbour_options read_options(SEXP options)
+{
+    const double *o = REAL(numbers(options, REALSXP, 4, "options"));
+    syn_neighbour_options out = {
+        .k = (uint32_t)within(o[0], 1, INT32_MAX, "k"),
+        .exclusion = (uint32_t)within(o[1], 0, INT32_MAX, "exclusion radius"),
+        .threads = (int)within(o[2], 1, INT32_MAX, "threads"),
+        .vector_bits = (int)within(o[3], 0, 512, "registers")};
+    return out;
+}
+
+/* NA where R is to see that there is nothing: NaN would be a number gone wrong. */
+static void nan_to_na(double *value, R_xlen_t n)
+{
+    for (R_xlen_t i = 0; i < n; i++)
+        if (ISNAN(value[i]))
+            value[i] = NA_REAL;
+}
+
+/* ---- neighbours ---- */
+
+static void neighbours_free(SEXP pointer)
+{
+    syn_neighbours *found = R_ExternalPtrAddr(pointer);
+    if (!found)
+        return;
+    syn_neighbours_free(found);
+    R_Free(found);
+    R_ClearExternalPtr(pointer);
+}
+
+/* A protected pointer that frees what it holds however the call ends. */
+static SEXP neighbours_new(syn_neighbours **found)
+{
+    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+    R_RegisterCFinalizerEx(pointer, neighbours_free, TRUE);
+    *found = R_Calloc(1, syn_neighbours);
+    R_SetExternalPtrAddr(pointer, *found);
+    return pointer;
+}
+
+static SEXP neighbours_list(const syn_neighbours *found)
+{
+    const char *fields[] = {"row", "distance", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    size_t n = found->n, k = found->k;
+    SET_VECTOR_ELT(out, 0, Rf_allocMatrix(INTSXP, (int)n, (int)k));
+    SET_VECTOR_ELT(out, 1, Rf_allocMatrix(REALSXP, (int)n, (int)k));
+    int *row = INTEGER(VECTOR_ELT(out, 0));
+    double *distance = REAL(VECTOR_ELT(out, 1));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < k; j++) {
+            int there = j < found->found[i];
+            row[j * n + i] = there ? (int)found->row[i * k + j] + 1 : NA_INTEGER;
+            distance[j * n + i] = there ? found->distance[i * k + j] : NA_REAL;
+        }
+    UNPROTECT(1);
+    return out;
+}
+
+SEXP r_edm_neighbours(SEXP points, SEXP lib, SEXP pred, SEXP options)
+{
+    syn_points p = read_points(points);
+    syn_rows library = read_finite_rows(lib, &p);
+    syn_rows predicted = read_finite_rows(pred, &p);
+    syn_neighbour_options o = read_options(options);
+    syn_neighbours *found;
+    SEXP pointer = neighbours_new(&found);
+    glue_watch w;
+    glue_watch_start(&w, "Finding neighbours");
+    syn_status status = syn_find_neighbours(&p, &library, &predicted, &o, &w.watch,
+                                            found);
+    glue_watch_stop(&w);
+    SEXP out = status == SYN_OK ? neighbours_list(found)
+                                : glue_status(status, NA_REAL, NA_REAL);
+    PROTECT(out);
+    neighbours_free(pointer);
+    UNPROTECT(2);
+    return out;
+}
+
+/* ---- projection ---- */
+
+SEXP r_edm_simplex(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP options)
+{
+    syn_points p = read_points(points);
+    syn_rows library = read_finite_rows(lib, &p);
+    syn_rows predicted = read_finite_rows(pred, &p);
+    syn_neighbour_options o = read_options(options);
+    numbers(targets, REALSXP, 0, "targets");
+    syn_targets t = {.n = (uint32_t)columns(targets), .value = REAL(targets)};
+    require(Rf_xlength(targets) == (R_xlen_t)p.rows * t.n, "targets");
+
+    const char *fields[] = {"predictions", "variance", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    for (int i = 0; i < 2; i++)
+        SET_VECTOR_ELT(out, i, Rf_allocMatrix(REALSXP, (int)predicted.n, (int)t.n));
+    double *prediction = REAL(VECTOR_ELT(out, 0)), *variance = REAL(VECTOR_ELT(out, 1));
+    glue_watch w;
+    glue_watch_start(&w, "Predicting");
+    syn_status status = syn_simplex(&p, &library, &predicted, &o, &t, &w.watch,
+                                    prediction, variance);
+    glue_watch_stop(&w);
+    if (status == SYN_OK) {
+        nan_to_na(prediction, (R_xlen_t)predicted.n * t.n);
+        nan_to_na(variance, (R_xlen_t)predicted.n * t.n);
+    } else {
+        out = glue_status(status, NA_REAL, NA_REAL);
+    }
+    UNPROTECT(1);
+    return out;
+}
+
+SEXP r_edm_sweep(SEXP points, SEXP lib, SEXP lib_E, SEXP pred, SEXP pred_E, SEXP target,
+                 SEXP options)
+{
+    syn_points p = read_points(points);
+    const double *o = REAL(numbers(options, REALSXP, 4, "options"));
+    uint32_t step = (uint32_t)within(o[0], 1, p.dims, "step");
+    require(p.dims % step == 0, "step");
+    syn_sweep_options s = {
+        .step = step,
+        .exclusion = (uint32_t)within(o[1], 0, INT32_MAX, "exclusion radius"),
+        .threads = (int)within(o[2], 1, INT32_MAX, "threads"),
+        .vector_bits = (int)within(o[3], 0, 512, "registers")};
+    syn_reach library = read_reach(lib, lib_E, &p, step);
+    syn_reach predicted = read_reach(pred, pred_E, &p, step);
+    numbers(target, REALSXP, p.rows, "target");
+
+    int E_max = (int)(p.dims / step);
+    SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)predicted.rows.n, E_max));
+    glue_watch w;
+    glue_watch_start(&w, "Predicting");
+    syn_status status = syn_simplex_sweep(&p, &library, &predicted, &s, REAL(target),
+                                          &w.watch, REAL(out));
+    glue_watch_stop(&w);
+    if (status == SYN_OK)
+        nan_to_na(REAL(out), Rf_xlength(out));
+    else
+        out = glue_status(status, NA_REAL, NA_REAL);
+    UNPROTECT(1);
+    return out;
+}
