@@ -1,0 +1,350 @@
+# What all of empirical dynamic modelling works on: the user's data frame, checked, as
+# points in a state space, the rows of library and prediction, and the target of each row.
+
+#' Check what the user gave and prepare it
+#'
+#' Rows are those of `x`, from 1. A *segment* is a stretch of rows that follow each other
+#' in time; without `segments` all rows are one. Neither delay vectors nor targets reach
+#' out of a segment, and those of the library not out of a pair of `lib` either.
+#'
+#' @param E,embedded Coordinates of a point are `E` lags of each column, or, `embedded`,
+#'   the columns themselves.
+#' @param lib,pred,valid_lib,segments,no_time As the user gave them.
+#' @return A list:
+#'   * `points`: matrix [rows, dims] of doubles, NA where a lag leaves the segment
+#'   * `lib`: rows with all coordinates and with a row for their target; the target itself
+#'     may be NA
+#'   * `pred`: rows with all coordinates, to predict from
+#'   * `target`: doubles [rows], the target `Tp` rows later in the segment, or NA
+#'   * `frame`: data frame of the time column and `Observations`, what predictions are
+#'     returned next to, and `place`, the row in it of the prediction from each of `pred`
+#'   * `observed` (doubles, the target at each row), `first` and `last` (of the segment of
+#'     each row), `time`, `time_name`, `columns`, `target_name`, `E`, `tau`, `Tp`
+#' @noRd
+edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = NULL,
+                     tau = -1, Tp = 1, embedded = FALSE, valid_lib = NULL,
+                     segments = NULL, no_time = FALSE, call = rlang::caller_env()) {
+  series <- edm_series(x, columns, target, segments, no_time, call)
+  n <- length(series$first)
+  embedded <- check_flag(embedded, "embedded", call)
+  E <- edm_dimension(E, embedded, length(series$columns), call)
+  tau <- edm_shift(tau, "tau", call)
+  Tp <- edm_shift(Tp, "Tp", call)
+  if (tau == 0 && !embedded && E > 1) {
+    abort_arg("tau", "a lag in rows other than 0", "0",
+              "`tau = -1` takes each row and the ones before it.", call)
+  }
+  reach <- if (embedded) 0L else tau * (E - 1L)
+  lags <- if (embedded) 0L else tau * (seq_len(E) - 1L)
+  points <- do.call(cbind, lapply(series$values, \(v) {
+    vapply(lags, \(lag) shifted(v, lag, series), double(n))
+  }))
+  dim(points) <- c(n, length(lags) * length(series$values))
+  complete <- !is.na(rowSums(points))
+  valid <- edm_mask(valid_lib, n, call)
+  library <- library_rows(edm_pairs(lib, "lib", n, call), reach, Tp, series)
+  windows <- prediction_windows(edm_pairs(pred, "pred", n, call), reach, series)
+  out <- prediction_frame(windows, Tp, series)
+  keep <- complete[out$from]
+  c(
+    list(points = points, lib = library[complete[library] & valid[library]],
+         pred = out$from[keep], target = shifted(series$observed, Tp, series),
+         frame = out$frame, place = out$place[keep],
+         E = E, tau = tau, Tp = Tp, embedded = embedded),
+    series[c("observed", "first", "last", "time", "time_name", "columns", "target_name")]
+  )
+}
+
+#' Stop where the library has fewer points than neighbours are needed
+#' @noRd
+check_library <- function(data, knn, arg = "knn", call = rlang::caller_env()) {
+  n <- length(data$lib)
+  if (n == 0L) {
+    abort_arg("lib", "rows with at least one complete delay vector and a row for its target",
+              sprintf("%d rows of which none has", length(data$observed)),
+              "The data may be shorter than the delay vectors, or missing.", call)
+  }
+  if (knn > n) {
+    abort_arg(arg, sprintf("at most the %s points of the library", commas(n)), format(knn),
+              "Take a larger `lib`, a smaller `E` or a smaller `knn`.", call)
+  }
+  invisible(data)
+}
+
+# ---- Series --------------------------------------------------------------------------
+
+#' The time, the columns and the target of a data frame
+#' @noRd
+edm_series <- function(x, columns, target, segments, no_time, call) {
+  if (!is.data.frame(x)) {
+    hint <- if (is.numeric(x)) "`data.frame(time = seq_along(x), x = x)` makes one of a series."
+    abort_arg("x", "a data frame, its first column the time", describe(x), hint, call)
+  }
+  no_time <- check_flag(no_time, "no_time", call)
+  if (nrow(x) == 0L) abort_arg("x", "a data frame with rows", "without any", call = call)
+  if (anyDuplicated(names(x))) {
+    abort_arg("x", "a data frame with a different name for each column",
+              sprintf("one with \"%s\" twice", names(x)[[anyDuplicated(names(x))]]),
+              call = call)
+  }
+  ends <- edm_segments(segments, x, call)
+  named <- if (rlang::is_string(segments) && nrow(x) > 1L) segments
+  data_names <- setdiff(if (no_time) names(x) else names(x)[-1L], named)
+  if (length(data_names) == 0L) {
+    abort_arg("x", "a data frame with a column besides the time", describe(x),
+              "Without a column of times, `no_time = TRUE`.", call)
+  }
+  columns <- edm_names(columns, data_names, "columns", call)
+  target <- if (is.null(target)) columns[[1L]] else edm_names(target, data_names, "target", call)
+  if (length(target) != 1L) {
+    abort_arg("target", "the name of one column", describe(target), call = call)
+  }
+  time <- if (no_time) seq_len(nrow(x)) else x[[1L]]
+  check_times(time, ends, call)
+  c(ends, list(
+    values = lapply(columns, \(name) edm_numbers(x[[name]], name, "columns", call)),
+    observed = edm_numbers(x[[target]], target, "target", call),
+    time = time, time_name = if (no_time) "Time" else names(x)[[1L]],
+    columns = columns, target_name = target
+  ))
+}
+
+#' Names of columns; one string may hold several, parted by commas or blanks
+#' @noRd
+edm_names <- function(names, among, arg, call) {
+  if (is.null(names)) {
+    if (length(among) == 1L) return(among)
+    abort_arg(arg, "names of columns of `x`", "missing",
+              paste0("There are ", some(among), "."), call)
+  }
+  if (!is.character(names) || length(names) == 0L || anyNA(names)) {
+    abort_arg(arg, "names of columns of `x`", describe(names), call = call)
+  }
+  if (length(names) == 1L && !names %in% among) {
+    names <- trimws(strsplit(names, if (grepl(",", names)) "," else "[[:space:]]+")[[1L]])
+    names <- names[nzchar(names)]
+  }
+  unknown <- setdiff(names, among)
+  if (length(unknown) || length(names) == 0L) {
+    unknown <- if (length(unknown)) unknown[[1L]] else ""
+    near <- among[[which.min(utils::adist(unknown, among, ignore.case = TRUE))]]
+    abort_arg(arg, "names of columns of `x`", sprintf("\"%s\", which is none", unknown),
+              sprintf("Did you mean \"%s\"?", near), call)
+  }
+  names
+}
+
+#' Numbers of a column, with NA for all that is not finite
+#' @noRd
+edm_numbers <- function(values, name, arg, call) {
+  if (!is.numeric(values) || !is.null(dim(values))) {
+    abort_arg(arg, "names of numeric columns",
+              sprintf("\"%s\", which is %s", name, kind_of(values)), call = call)
+  }
+  values <- as.double(values)
+  values[!is.finite(values)] <- NA_real_
+  values
+}
+
+#' First and last row of the segment of each row
+#' @noRd
+edm_segments <- function(segments, x, call) {
+  n <- nrow(x)
+  if (is.null(segments)) return(list(first = rep(1L, n), last = rep(n, n)))
+  if (rlang::is_string(segments) && n > 1L) {
+    segments <- x[[edm_names(segments, names(x), "segments", call)]]
+  }
+  if (!is.atomic(segments) || length(segments) != n || anyNA(segments)) {
+    is <- if (anyNA(segments)) "missing somewhere" else describe(segments)
+    abort_arg("segments", sprintf("a column of `x` or a vector of length %d", n), is,
+              call = call)
+  }
+  runs <- rle(as.integer(factor(segments)))$lengths
+  last <- cumsum(runs)
+  list(first = rep(last - runs + 1L, runs), last = rep(last, runs))
+}
+
+check_times <- function(time, ends, call) {
+  one <- ends$last[[1L]] == length(time)
+  again <- which(duplicated(if (one) time else data.frame(ends$first, time)) & !is.na(time))
+  if (length(again)) {
+    abort_arg("x", "a data frame with a time of its own in each row",
+              sprintf("one with the time %s again in row %d", format(time[[again[[1L]]]]),
+                      again[[1L]]),
+              "For trials, `segments` names the column that tells them apart.", call)
+  }
+}
+
+#' Values `by` rows later in the same segment
+#' @noRd
+shifted <- function(values, by, ends) {
+  row <- seq_along(values) + by
+  row[row < ends$first | row > ends$last] <- NA
+  values[row]
+}
+
+# ---- Arguments -----------------------------------------------------------------------
+
+edm_dimension <- function(E, embedded, columns, call) {
+  if (embedded) {
+    if (!is.null(E) && check_count(E, "E", call = call) != columns) {
+      abort_arg("E", "the number of columns where these are `embedded`, or left out",
+                sprintf("%d with %d columns", as.integer(E), columns), call = call)
+    }
+    return(columns)
+  }
+  if (is.null(E)) {
+    abort_arg("E", "given, the number of lags", "missing",
+              "`embed_dimension()` finds one that predicts well.", call)
+  }
+  as.integer(check_count(E, "E", max = 1e4, call = call))
+}
+
+#' A whole number of rows of either sign
+#' @noRd
+edm_shift <- function(rows, arg, call) {
+  limit <- 2^30
+  if (!is.numeric(rows) || length(rows) != 1L || is.na(rows) || rows != round(rows) ||
+        abs(rows) > limit) {
+    abort_arg(arg, "a whole number of rows", describe(rows), call = call)
+  }
+  as.integer(rows)
+}
+
+#' The `knn` argument: `default` for NULL and 0
+#' @noRd
+edm_knn <- function(knn, default, call = rlang::caller_env()) {
+  if (is.null(knn)) return(as.integer(default))
+  knn <- check_count(knn, "knn", min = 0, max = 2^30, call = call)
+  as.integer(if (knn == 0) default else knn)
+}
+
+edm_exclusion <- function(exclusion_radius, call = rlang::caller_env()) {
+  as.integer(check_count(exclusion_radius, "exclusion_radius", min = 0, max = 2^30,
+                         call = call))
+}
+
+edm_mask <- function(valid_lib, n, call) {
+  if (is.null(valid_lib)) return(rep(TRUE, n))
+  if (!is.logical(valid_lib) || length(valid_lib) != n || anyNA(valid_lib)) {
+    is <- if (is.logical(valid_lib) && anyNA(valid_lib)) "missing somewhere"
+    abort_arg("valid_lib", sprintf("TRUE or FALSE for each of the %d rows", n),
+              is %||% describe(valid_lib), call = call)
+  }
+  valid_lib
+}
+
+#' Pairs of rows, `from` and `to`, from numbers or from a string of numbers
+#' @noRd
+edm_pairs <- function(rows, arg, n, call) {
+  if (is.null(rows)) return(list(from = 1L, to = n))
+  must <- "pairs of rows, c(first, last) or c(first, last, first, last)"
+  given <- rows
+  if (rlang::is_string(rows)) {
+    rows <- suppressWarnings(as.numeric(strsplit(trimws(rows), "[,[:space:]]+")[[1L]]))
+  }
+  if (!is.numeric(rows) || length(rows) == 0L || length(rows) %% 2L != 0L ||
+        anyNA(rows) || any(rows != round(rows))) {
+    abort_arg(arg, must, describe(given), call = call)
+  }
+  from <- rows[c(TRUE, FALSE)]
+  to <- rows[c(FALSE, TRUE)]
+  if (any(from > to)) {
+    k <- which(from > to)[[1L]]
+    abort_arg(arg, must, sprintf("from %s to %s", exact_row(from[[k]]), exact_row(to[[k]])),
+              "The first row comes first.", call)
+  }
+  if (any(rows < 1 | rows > n)) {
+    abort_arg(arg, sprintf("rows of `x`, from 1 to %d", n),
+              paste("row", exact_row(rows[rows < 1 | rows > n][[1L]])), call = call)
+  }
+  if (any(from[-1L] <= to[-length(to)])) {
+    abort_arg(arg, "pairs of rows that increase and do not overlap",
+              paste(exact_row(rows), collapse = ", "), call = call)
+  }
+  list(from = as.integer(from), to = as.integer(to))
+}
+
+exact_row <- function(row) format(row, scientific = FALSE, trim = TRUE)
+
+# ---- Rows ----------------------------------------------------------------------------
+
+#' Cut pairs of rows where a segment ends
+#' @noRd
+cut_pairs <- function(pairs, series) {
+  starts <- unique(series$first)
+  starts <- starts[rowSums(outer(starts, pairs$from, ">") & outer(starts, pairs$to, "<=")) > 0]
+  list(from = sort(c(pairs$from, starts)), to = sort(c(pairs$to, starts - 1L)))
+}
+
+between <- function(from, to) {
+  keep <- from <= to
+  sequence(to[keep] - from[keep] + 1L, from[keep])
+}
+
+#' Rows of the library whose delay vector and target lie in the same pair and segment
+#'
+#' With a negative `Tp` rEDM begins `-Tp - 1` rows after the first complete delay vector,
+#' later than needed; numbers can only be the same if the library is.
+#' @noRd
+library_rows <- function(pairs, reach, Tp, series) {
+  pairs <- cut_pairs(pairs, series)
+  lead <- max(-reach, 0L)
+  if (Tp < 0L) lead <- max(lead + (reach != 0L) * (-Tp - 1L), -Tp)
+  tail <- max(reach, 0L) + max(Tp, 0L)
+  between(pairs$from + lead, pairs$to - tail)
+}
+
+#' Pairs of rows to predict from, without those at the ends of a segment where the delay
+#' vector leaves it
+#' @noRd
+prediction_windows <- function(pairs, reach, series) {
+  pairs <- cut_pairs(pairs, series)
+  from <- pmax(pairs$from, series$first[pairs$from] + max(-reach, 0L))
+  to <- pmin(pairs$to, series$last[pairs$to] - max(reach, 0L))
+  list(from = from[from <= to], to = to[from <= to])
+}
+
+#' The table predictions are returned in: for each window its rows and those `Tp` after
+#' (before, if negative)
+#' @noRd
+prediction_frame <- function(windows, Tp, series) {
+  from <- windows$from + min(Tp, 0L)
+  to <- windows$to + max(Tp, 0L)
+  row <- sequence(to - from + 1L, from)
+  first <- rep(series$first[windows$from], to - from + 1L)
+  last <- rep(series$last[windows$from], to - from + 1L)
+  inside <- row >= first & row <= last
+  frame <- list(times_at(series$time, row, first, last),
+                series$observed[ifelse(inside, row, NA_integer_)])
+  frame <- structure(frame, names = c(series$time_name, "Observations"),
+                     row.names = .set_row_names(length(row)), class = "data.frame")
+  sizes <- windows$to - windows$from + 1L
+  before <- cumsum(c(0L, to - from + 1L))[seq_along(sizes)]
+  list(frame = frame, from = between(windows$from, windows$to),
+       place = sequence(sizes, before + 1L + max(Tp, 0L)))
+}
+
+#' Times of rows, continued by the outermost step beyond the ends of a segment
+#' @noRd
+times_at <- function(time, row, first, last) {
+  out <- time[pmin(pmax(row, first), last)]
+  steps <- row - pmin(pmax(row, first), last)
+  outside <- which(steps != 0L)
+  if (length(outside) == 0L) return(out)
+  if (is.factor(out)) out <- as.character(out)
+  edge <- ifelse(steps > 0L, last, first)[outside]
+  inner <- ifelse(steps > 0L, pmax(last - 1L, first), pmin(first + 1L, last))[outside]
+  out[outside] <- time_beyond(time, edge, inner, abs(steps[outside]))
+  out
+}
+
+time_beyond <- function(time, edge, inner, steps) {
+  if (is.character(time) || is.factor(time)) {
+    day <- as.Date(as.character(time), format = "%Y-%m-%d")
+    if (anyNA(day)) return(rep(NA_character_, length(steps)))
+    return(format(time_beyond(day, edge, inner, steps)))
+  }
+  beyond <- time[edge] + (time[edge] - time[inner]) * steps
+  if (is.integer(time)) as.integer(beyond) else beyond
+}
