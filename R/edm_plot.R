@@ -179,7 +179,7 @@ error_text <- function(object) {
 }
 
 value_label <- function(object) {
-  target <- attr(object, "target", exact = TRUE)
+  target <- attr(object, "parameters", exact = TRUE)$target
   if (is.null(target)) "Value" else target
 }
 

@@ -55,6 +55,7 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
                       E = 1, tau = -1, Tp = 1, knn = NULL, exclusion_radius = 0,
                       multiview = NULL, train_lib = TRUE, exclude_target = FALSE,
                       valid_lib = NULL, segments = NULL, no_time = FALSE, threads = NULL) {
+  started <- proc.time()[["elapsed"]]
   call <- rlang::current_env()
   train_lib <- check_flag(train_lib)
   exclude_target <- check_flag(exclude_target)
@@ -68,26 +69,33 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
   views <- all_views(D, lags, left_out, call)
   kept <- check_view_number(multiview, ncol(views), call)
 
-  forecast <- function(views, data) {
-    check_library(data, knn, call = call)
-    options <- as.double(c(knn, exclusion_radius, threads, 0))
-    apply(views, 2L, simplify = FALSE, FUN = \(view) {
-      result <- .Call(r_edm_simplex, data$points[, view, drop = FALSE], data$lib, data$pred,
-                      as.matrix(data$target), options)
-      finish_status(result, "a multiview forecast", call = call)$predictions[, 1L]
-    })
-  }
   prepare <- function(pred) view_data(lags, lib, pred, Tp, valid_lib, call)
-  data <- prepare(pred)
+  forecast <- function(view, data) {
+    simplex_at(data$points[, view, drop = FALSE], data$lib, data$pred, data$target, knn,
+               exclusion_radius, threads, call)$predictions
+  }
+  data <- check_library(prepare(pred), knn)
   ranked <- if (train_lib) prepare(lib) else data
-  rho <- vapply(forecast(views, ranked), \(p) pearson(p, ranked$target[ranked$pred]), 1)
+  goal <- ranked$target[ranked$pred]
+  rho <- apply(views, 2L, \(view) edm_rho(goal, forecast(view, ranked)))
   best <- order(-rho)[seq_len(kept)]
-  views <- views[, best, drop = FALSE]
-  forecasts <- do.call(cbind, forecast(views, data))
+  chosen <- views[, best, drop = FALSE]
+  forecasts <- vapply(seq_len(kept), \(k) forecast(chosen[, k], data), data$pred + 0)
+  dim(forecasts) <- c(length(data$pred), kept)
+
+  predictions <- data$frame
+  names(predictions)[[1L]] <- lags$time_name
+  predictions$Predictions <- NA_real_
+  predictions$Predictions[data$place] <- rowMeans(forecasts)
+  parameters <- list(columns = lags$columns, target = lags$target_name, D = D, E = lags$E,
+                     tau = lags$tau, Tp = data$Tp, knn = knn,
+                     exclusion_radius = exclusion_radius, multiview = kept)
+  matched <- match.call()
   structure(
-    list(view = view_table(views, lag_names(lags), forecasts, data, rho[best]),
-         predictions = view_mean(forecasts, data, lags)),
-    class = "multiview", views = length(rho)
+    list(view = view_table(chosen, lag_names(lags), forecasts, data, rho[best]),
+         predictions = new_edm(predictions, "edm_prediction", "Multiview", parameters,
+                               matched, started)),
+    class = "multiview", views = ncol(views), call = matched
   )
 }
 
@@ -151,7 +159,7 @@ view_data <- function(lags, lib, pred, Tp, valid_lib, call) {
 
 view_table <- function(views, names, forecasts, data, rho_rank) {
   observed <- data$target[data$pred]
-  error <- apply(forecasts, 2L, \(p) forecast_error(p, observed), simplify = FALSE)
+  error <- apply(forecasts, 2L, \(p) prediction_error(observed, p), simplify = FALSE)
   number <- seq_len(nrow(views))
   out <- data.frame(
     rlang::set_names(as.data.frame(t(views)), paste0("Col_", number)),
@@ -164,10 +172,33 @@ view_table <- function(views, names, forecasts, data, rho_rank) {
   out
 }
 
-view_mean <- function(forecasts, data, lags) {
-  out <- data$frame
-  names(out)[[1L]] <- lags$time_name
-  out$Predictions <- NA_real_
-  out$Predictions[data$place] <- rowMeans(forecasts)
-  new_prediction(out, lags)
+#' @param x,object What `multiview()` gives.
+#' @param ... Not used, must be empty.
+#' @rdname multiview
+#' @export
+format.multiview <- function(x, ...) {
+  rlang::check_dots_empty()
+  c(sprintf("Mean of the best %s of %s views", commas(nrow(x$view)),
+            commas(attr(x, "views", exact = TRUE))),
+    format(x$predictions))
+}
+
+#' @rdname multiview
+#' @export
+print.multiview <- function(x, ...) {
+  cat(format(x, ...), "", sep = "\n")
+  names <- x$view[grep("^name_", names(x$view))]
+  best <- data.frame(view = do.call(paste, c(names, sep = " ")), rho = x$view$rho,
+                     rho_rank = x$view$rho_rank)
+  print(utils::head(best, 10L), row.names = FALSE, digits = 4)
+  if (nrow(best) > 10L) cat(sprintf("... and %s more views\n", commas(nrow(best) - 10L)))
+  invisible(x)
+}
+
+#' @rdname multiview
+#' @export
+summary.multiview <- function(object, ...) {
+  rlang::check_dots_empty()
+  cbind(summary(object$predictions), views = attr(object, "views", exact = TRUE),
+        averaged = nrow(object$view))
 }
