@@ -15,6 +15,8 @@
 #'   * `lib`: rows with all coordinates and with a row for their target; the target itself
 #'     may be NA
 #'   * `pred`: rows with all coordinates, to predict from
+#'   * `lib_pairs`, `pred_pairs` (lists of rows `from` and `to`) and `valid` (TRUE or FALSE
+#'     for each row), the arguments checked
 #'   * `target`: doubles [rows], the target `Tp` rows later in the segment, or NA
 #'   * `frame`: data frame of the time column and `Observations`, what predictions are
 #'     returned next to, and `place`, the row in it of the prediction from each of `pred`
@@ -42,14 +44,16 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
   dim(points) <- c(n, length(lags) * length(series$values))
   complete <- !is.na(rowSums(points))
   valid <- edm_mask(valid_lib, n, call)
-  library <- library_rows(edm_pairs(lib, "lib", n, call), reach, Tp, series)
-  windows <- prediction_windows(edm_pairs(pred, "pred", n, call), reach, series)
+  lib <- edm_pairs(lib, "lib", n, call)
+  pred <- edm_pairs(pred, "pred", n, call)
+  library <- library_rows(lib, reach, Tp, series)
+  windows <- prediction_windows(pred, reach, series)
   out <- prediction_frame(windows, Tp, series)
   keep <- complete[out$from]
   c(
     list(points = points, lib = library[complete[library] & valid[library]],
-         pred = out$from[keep], target = shifted(series$observed, Tp, series),
-         frame = out$frame, place = out$place[keep],
+         pred = out$from[keep], lib_pairs = lib, pred_pairs = pred, valid = valid,
+         target = shifted(series$observed, Tp, series), frame = out$frame, place = out$place[keep],
          E = E, tau = tau, Tp = Tp, embedded = embedded),
     series[c("observed", "first", "last", "time", "time_name", "columns", "target_name")]
   )

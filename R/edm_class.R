@@ -1,0 +1,134 @@
+# Tables of empirical dynamic modelling: what is predicted, and skill against a parameter.
+
+#' @param frame Data frame.
+#' @param class Class before "edm": "edm_prediction" or "edm_skill".
+#' @param method What made it, for people: "Simplex".
+#' @param parameters Named list of what was used, defaults filled in.
+#' @param started `proc.time()[["elapsed"]]` when the call began.
+#' @param ... More attributes.
+#' @noRd
+new_edm <- function(frame, class, method, parameters, call, started, ...) {
+  structure(frame, class = c(class, "edm", "data.frame"), method = method,
+            parameters = parameters, call = call,
+            elapsed = proc.time()[["elapsed"]] - started, ...)
+}
+
+#' A table of skill against one parameter, its first column
+#' @noRd
+new_edm_skill <- function(frame, parameters, call, started) {
+  best <- frame[[1L]][which.max(frame$rho)]
+  new_edm(frame, "edm_skill", "Skill", parameters, call, started,
+          optimal = if (length(best)) best else best[NA_integer_][1L])
+}
+
+#' Tables of empirical dynamic modelling
+#'
+#' What [simplex()] and the functions that sweep a parameter return are data frames that
+#' know how they were made.
+#'
+#' @param x,object A table of predictions or of skill.
+#' @param n How many rows to print.
+#' @param row.names,optional Not used.
+#' @param ... For `[`, rows and columns; else not used, must be empty.
+#'
+#' @return
+#' `format()` gives lines that say what it is, which `print()` shows above the first rows.
+#' `summary()` gives a data frame of one row: for predictions their number and
+#' [prediction_error()]; for skill the value of the parameter with the highest rho, the
+#' first of several, and that rho. `[` keeps the class as long as no column is lost, and
+#' `as.data.frame()` gives a plain data frame.
+#'
+#' Attributes: `parameters` (list, defaults filled in), `call`, `elapsed` (s); for skill
+#' also `optimal`, that value of the parameter (`NA` if there is no skill at all).
+#'
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`.
+#' @seealso [simplex()], [embed_dimension()].
+#' @examples
+#' x <- data.frame(time = 1:200, x = sin(1:200 / 3) + cos(1:200 / 7))
+#' found <- simplex(x, E = 3, threads = 2)
+#' found
+#' summary(found)
+#' @name edm_tables
+#' @aliases edm_prediction edm_skill
+NULL
+
+#' @rdname edm_tables
+#' @export
+`[.edm` <- function(x, ...) {
+  out <- NextMethod()
+  if (!is.data.frame(out)) return(out)
+  if (!all(names(x) %in% names(out))) return(as.data.frame.edm(out))
+  about <- setdiff(names(attributes(x)), c("names", "row.names"))
+  attributes(out)[about] <- attributes(x)[about]
+  out
+}
+
+#' @rdname edm_tables
+#' @export
+as.data.frame.edm <- function(x, row.names = NULL, optional = FALSE, ...) {
+  attributes(x) <- list(names = names(x), row.names = attr(x, "row.names"),
+                        class = "data.frame")
+  x
+}
+
+#' @rdname edm_tables
+#' @export
+format.edm_prediction <- function(x, ...) {
+  rlang::check_dots_empty()
+  error <- prediction_error(x)
+  c(sprintf("%s: %s of %s rows predicted, %s", attr(x, "method"),
+            commas(sum(!is.na(x$Predictions))), commas(nrow(x)), parameters_text(x)),
+    sprintf("rho %s, MAE %s, RMSE %s", short(error$rho), short(error$MAE),
+            short(error$RMSE)))
+}
+
+#' @rdname edm_tables
+#' @export
+format.edm_skill <- function(x, ...) {
+  rlang::check_dots_empty()
+  by <- names(x)[[1L]]
+  best <- summary(x)
+  c(sprintf("Skill against %s, %s", by, parameters_text(x)),
+    sprintf("Highest rho %s at %s %s", short(best$rho), by, short(best[[by]])))
+}
+
+#' @rdname edm_tables
+#' @export
+print.edm <- function(x, n = 10, ...) {
+  n <- check_count(n, infinite = TRUE)
+  cat(format(x), "", sep = "\n")
+  print(utils::head(as.data.frame.edm(x), n), row.names = FALSE)
+  if (nrow(x) > n) cat(sprintf("... and %s more rows\n", commas(nrow(x) - n)))
+  invisible(x)
+}
+
+#' @rdname edm_tables
+#' @export
+summary.edm_prediction <- function(object, ...) {
+  rlang::check_dots_empty()
+  cbind(data.frame(rows = nrow(object), predicted = sum(!is.na(object$Predictions))),
+        prediction_error(object))
+}
+
+#' @rdname edm_tables
+#' @export
+summary.edm_skill <- function(object, ...) {
+  rlang::check_dots_empty()
+  best <- which.max(object$rho)
+  if (length(best) == 0L) best <- NA_integer_
+  out <- as.data.frame.edm(object)[best, , drop = FALSE]
+  row.names(out) <- NULL
+  out
+}
+
+short <- function(x) format(x, digits = 4)
+
+#' "x -> y, E 3, tau -1, Tp 1"
+#' @noRd
+parameters_text <- function(x) {
+  parameters <- attr(x, "parameters")
+  single <- Filter(\(p) is.numeric(p) && length(p) == 1L, parameters)
+  paste0(toString(parameters$columns), " -> ", parameters$target,
+         paste0(", ", names(single), " ", vapply(single, short, ""), collapse = ""))
+}

@@ -1,0 +1,67 @@
+# How far predictions are from what was observed.
+
+#' How far predictions are from what was observed
+#'
+#' Pearson's correlation, the mean absolute error and the root mean square error.
+#'
+#' @param x Observed values, or a table of predictions (see [simplex()]), which holds both.
+#' @param predicted Predicted values, as many as observed; only if `x` is no table.
+#' @param na_rm Leave out pairs of which one is missing? If not, one of them makes all
+#'   three `NA`.
+#'
+#' @return A data frame of one row:
+#'   \describe{
+#'     \item{MAE}{mean of |observed - predicted|, in units of the series}
+#'     \item{rho}{Pearson's correlation; `NA` for fewer than 3 pairs and where either side
+#'       is constant}
+#'     \item{RMSE}{square root of the mean squared error, in units of the series}
+#'   }
+#'   `MAE` and `RMSE` are `NA` without any pair. What is not finite counts as missing.
+#'
+#' @section Errors:
+#' What is not numeric, or of different lengths, raises an error of the class
+#' `synfire_error_argument`.
+#' @examples
+#' prediction_error(c(1, 2, 3, NA), c(1.1, 1.9, 3.2, 4))
+#' prediction_error(c(1, 2, 3, NA), c(1.1, 1.9, 3.2, 4), na_rm = FALSE)
+#' @export
+prediction_error <- function(x, predicted = NULL, na_rm = TRUE) {
+  na_rm <- check_flag(na_rm)
+  if (is.data.frame(x)) {
+    if (!all(c("Observations", "Predictions") %in% names(x))) {
+      abort_arg("x", "a table with the columns Observations and Predictions", describe(x))
+    }
+    if (!is.null(predicted)) {
+      abort_arg("predicted", "left out where `x` is a table", describe(predicted))
+    }
+    predicted <- x$Predictions
+    x <- x$Observations
+  }
+  if (!is.numeric(x)) abort_arg("x", "numeric", describe(x))
+  if (!is.numeric(predicted) || length(predicted) != length(x)) {
+    abort_arg("predicted", sprintf("%d numbers, as `x`", length(x)), describe(predicted))
+  }
+  known <- is.finite(x) & is.finite(predicted)
+  if (!any(known) || !na_rm && !all(known)) {
+    return(data.frame(MAE = NA_real_, rho = NA_real_, RMSE = NA_real_))
+  }
+  error <- abs(x - predicted)[known]
+  data.frame(MAE = mean(error), rho = edm_rho(x, predicted), RMSE = sqrt(mean(error^2)))
+}
+
+#' Pearson's correlation of pairs that are finite; NA below 3 pairs or for a constant
+#' @noRd
+edm_rho <- function(observed, predicted) {
+  known <- is.finite(observed) & is.finite(predicted)
+  x <- observed[known]
+  y <- predicted[known]
+  if (length(x) < 3L || is_constant(x) || is_constant(y)) return(NA_real_)
+  stats::cor(x, y)
+}
+
+#' Are values equal to within the rounding of a weighted mean?
+#' @noRd
+is_constant <- function(x) {
+  ends <- range(x)
+  ends[[2L]] - ends[[1L]] <= 8 * .Machine$double.eps * max(abs(ends))
+}

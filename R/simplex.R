@@ -1,0 +1,178 @@
+# Simplex projection: the data frame a user has, and predictions back in one.
+
+#' Predict from the nearest neighbours in delay coordinates
+#'
+#' Simplex projection (Sugihara and May 1990): a state is predicted to do what the most
+#' similar states of the library did, weighted by how similar they are. Arguments, rows
+#' and numbers are those of rEDM.
+#'
+#' # What is computed
+#' The point of row t has the coordinates x\[t\], x\[t + tau\], ..., x\[t + (E - 1) tau\],
+#' those of the first column, then those of the next. Its neighbours are the `knn` nearest
+#' library rows in Euclidean distance; equal distances are settled by the fewer rows
+#' apart, then by the earlier row. With distances d and the nearest of them d1 (1e-6 at
+#' least), the prediction for row t + `Tp` is the mean of the target `Tp` rows after each
+#' neighbour with weights exp(-d / d1), and the variance that of these values about it,
+#' with the same weights.
+#'
+#' Where library and prediction overlap, no row is a neighbour of itself, nor is one at
+#' most `exclusion_radius` rows away. If this leaves fewer than `knn`, these are used.
+#'
+#' # Rows of library and prediction
+#' The library holds the rows of `lib` whose delay vector and target lie within the same
+#' pair of `lib`. With a negative `Tp` it begins, as in rEDM, `-Tp - 1` rows after the
+#' first delay vector. The delay vectors of `pred` may reach before it, but not out of the
+#' data. Neither crosses `segments`.
+#'
+#' Rows with a missing value among their coordinates are neither library nor prediction. A
+#' neighbour whose target is missing makes the prediction `NA`. Infinite values count as
+#' missing.
+#'
+#' @param x Data frame of series, a row a time, equally spaced; its first column is the
+#'   time, of any class. Rows count in the order they have.
+#' @param columns Names of the columns to predict from: a character vector, or one string
+#'   of names parted by blanks or commas. May be left out if there is but one.
+#' @param target Name of the column to predict; by default the first of `columns`.
+#' @param lib,pred Rows to learn from and to predict from: `c(first, last)`, or several
+#'   pairs as in `c(1, 50, 61, 100)`, or a string of these numbers. By default all rows.
+#' @param E Embedding dimension: lags of each column. With `embedded` the number of
+#'   columns.
+#' @param Tp Prediction interval, in rows: positive, 0 or negative.
+#' @param knn Number of neighbours; `NULL` or 0 stands for `E + 1`.
+#' @param tau Lag between coordinates, in rows: -1 looks back one row at a time, a positive
+#'   one ahead.
+#' @param exclusion_radius Library rows this near to the predicted one, in rows, are left
+#'   out.
+#' @param embedded Are the columns the coordinates already?
+#' @param valid_lib TRUE or FALSE for each row: may it be in the library?
+#' @param no_time Has `x` no column of times? Then rows count as times, in `Time`.
+#' @param segments What tells trials, replicates or stretches between gaps apart: the name
+#'   of a column, or a vector with a value for each row. Where it changes, a new segment
+#'   begins, and no delay vector or target reaches across.
+#' @param generate Number of rows to forecast beyond the last row of `pred`, one by one,
+#'   each from the predictions before it; 0 for none. Takes one column, which is the
+#'   target too, `Tp = 1` and a negative `tau`. The library stays as it is.
+#' @param threads Number of threads; by default those this process may use. Results never
+#'   depend on it.
+#'
+#' @return A table ([edm_tables]) with the time column under its own name,
+#'   `Observations` (the target at that time), `Predictions` and `Pred_Variance`. Its rows
+#'   are, for each pair of `pred`, those rows and the `Tp` after it (before it, if
+#'   negative), `NA` where there is no prediction; rows at the edge of the data without a
+#'   delay vector are left out. Times go on beyond the data in steps of the last one
+#'   (before it, of the first one). With `generate`, the rows are the last of `pred` and
+#'   the forecast ones.
+#'
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`: `x` that is no data
+#' frame, columns that are unknown (the nearest name is suggested) or not numeric, a time
+#' that is there twice in a segment, `lib` or `pred` outside the data, reversed or
+#' overlapping, `E` below 1, a library without any point or with fewer than `knn`. Results
+#' are `NA`, never `NaN`.
+#' @references Sugihara G, May RM (1990). Nonlinear forecasting as a way of distinguishing
+#'   chaos from measurement error in time series. *Nature* 344:734-741.
+#' @seealso [embed_dimension()] to choose `E`, [prediction_error()].
+#' @examples
+#' logistic <- Reduce(\(x, i) 3.8 * x * (1 - x), 1:299, 0.3, accumulate = TRUE)
+#' x <- data.frame(time = 1:300, x = logistic)
+#' found <- simplex(x, "x", lib = c(1, 200), pred = c(201, 300), E = 2, threads = 2)
+#' found
+#' prediction_error(found)
+#'
+#' # the library alone, and ten steps ahead
+#' simplex(x, "x", E = 2, generate = 10, threads = 2)
+#' @export
+simplex <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = NULL,
+                    Tp = 1, knn = NULL, tau = -1, exclusion_radius = 0, embedded = FALSE,
+                    valid_lib = NULL, no_time = FALSE, segments = NULL, generate = 0,
+                    threads = NULL) {
+  started <- proc.time()[["elapsed"]]
+  call <- match.call()
+  data <- edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib,
+                   segments, no_time)
+  knn <- edm_knn(knn, data$E + 1L)
+  exclusion <- edm_exclusion(exclusion_radius)
+  generate <- check_count(generate, min = 0, max = 1e6)
+  threads <- check_threads(threads)
+  check_library(data, knn)
+  frame <- if (generate > 0) {
+    generate_frame(data, generate, knn, exclusion, threads)
+  } else {
+    predicted_frame(data, simplex_at(data$points, data$lib, data$pred, data$target, knn,
+                                     exclusion, threads))
+  }
+  new_edm(frame, "edm_prediction", "Simplex",
+          edm_parameters(data, knn = knn, exclusion_radius = exclusion), call, started)
+}
+
+#' Predictions of `target` at the rows `pred`
+#' @noRd
+simplex_at <- function(points, lib, pred, target, knn, exclusion, threads,
+                       call = rlang::caller_env(2L)) {
+  out <- .Call(r_edm_simplex, points, lib, pred, target, c(knn, exclusion, threads, 0))
+  out <- finish_status(out, "predicting so many rows", call = call)
+  lapply(out, as.double)
+}
+
+#' What was used, for the attribute `parameters`
+#' @noRd
+edm_parameters <- function(data, ...) {
+  given <- list(...)
+  known <- data[setdiff(c("E", "tau", "Tp", "embedded"), names(given))]
+  c(list(columns = data$columns, target = data$target_name), known, given,
+    list(library = length(data$lib), predicted = length(data$pred)))
+}
+
+#' Predictions next to time and observations
+#' @noRd
+predicted_frame <- function(data, predicted) {
+  frame <- data$frame
+  frame$Predictions <- frame$Pred_Variance <- rep(NA_real_, nrow(frame))
+  frame$Predictions[data$place] <- predicted$predictions
+  frame$Pred_Variance[data$place] <- predicted$variance
+  frame[c(1L, 2L, 4L, 3L)]
+}
+
+#' Forecast row by row from what has been forecast
+#'
+#' The row whose future is to be predicted is no neighbour of itself, so its point may
+#' take the place of an observed one.
+#' @noRd
+generate_frame <- function(data, steps, knn, exclusion, threads,
+                           call = rlang::caller_env()) {
+  n <- length(data$observed)
+  if (data$embedded || length(data$columns) > 1L || data$target_name != data$columns) {
+    abort_arg("generate", "0 unless one column is predicted from its own lags",
+              format(steps), call = call)
+  }
+  if (data$Tp != 1L || data$tau > 0L) {
+    abort_arg("generate", "0 unless `Tp` is 1 and `tau` negative", format(steps), call = call)
+  }
+  end <- max(data$pred_pairs$to)
+  if (data$last[[end]] != n) {
+    abort_arg("generate", "0 unless `pred` ends in the last segment", format(steps),
+              call = call)
+  }
+  rows <- end + 0:steps
+  value <- c(data$observed[seq_len(end)], rep(NA_real_, steps))
+  points <- data$points[pmin(seq_len(max(n, end + steps)), n), , drop = FALSE]
+  target <- c(data$target, rep(NA_real_, max(0, end + steps - n)))
+  variance <- rep(NA_real_, steps)
+  for (k in seq_len(steps)) {
+    row <- end + k - 1L
+    back <- row + data$tau * (seq_len(data$E) - 1L)
+    points[row, ] <- if (min(back) < data$first[[end]]) NA_real_ else value[back]
+    if (anyNA(points[row, ])) break
+    step <- simplex_at(points, setdiff(data$lib, row), row, target, knn, exclusion, threads)
+    value[[row + 1L]] <- step$predictions
+    variance[[k]] <- step$variance
+  }
+  bounds <- rep(data$first[[end]], steps + 1)
+  frame <- list(
+    times_at(data$time, rows, bounds, rep(n, steps + 1)),
+    data$observed[ifelse(rows <= n, rows, NA)], c(NA_real_, value[end + seq_len(steps)]),
+    c(NA_real_, variance)
+  )
+  structure(frame, row.names = .set_row_names(steps + 1), class = "data.frame",
+            names = c(data$time_name, "Observations", "Predictions", "Pred_Variance"))
+}
