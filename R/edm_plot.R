@@ -35,8 +35,8 @@ autoplot.edm_skill <- function(object, ...) {
   parameter <- names(object)[[1L]]
   check_skill(object, parameter)
   curve <- data.frame(value = object[[1L]], rho = object$rho)
-  # Skill falls with the interval: its largest value is no choice to be made.
-  best <- if (parameter != "Tp") curve[which.max(curve$rho), ]
+  # Skill falls with how far one looks ahead: its largest value is no choice to be made.
+  best <- if (parameter %in% c("E", "theta")) curve[which.max(curve$rho), ]
   plot <- ggplot2::ggplot(curve, ggplot2::aes(x = .data$value, y = .data$rho)) +
     zero_line(curve$rho) +
     ggplot2::geom_line(colour = syn_colours[["blue"]], na.rm = TRUE) +
@@ -70,6 +70,7 @@ skill_label <- function(parameter) {
     E = "Embedding dimension E",
     Tp = "Prediction interval Tp (rows)",
     theta = "Nonlinearity theta",
+    exclusion_radius = "Exclusion radius (rows)",
     parameter
   )
 }

@@ -69,9 +69,9 @@ test_that("views, their ranks and their mean are those of the slow way", {
                    data, 1)
   expect_identical(nrow(found$view), 4L)
 
-  found <- multiview(data, columns, "y", c(1, 60), c(40, 80), D = 2, E = 3, tau = -2, Tp = 2,
+  found <- multiview(data, columns, "y", c(9, 60), c(40, 80), D = 2, E = 3, tau = -2, Tp = 2,
                      knn = 5, exclusion_radius = 2, multiview = 7)
-  slow <- slow_multiview(data, columns, "y", c(1, 60), c(40, 80), 2, 3, -2, 2, 5, 7, 2)
+  slow <- slow_multiview(data, columns, "y", c(9, 60), c(40, 80), 2, 3, -2, 2, 5, 7, 2)
   expect_multiview(found, slow, data, 2)
 
   found <- multiview(data, "x, z", "z", c(1, 45), c(46, 90), E = 2, train_lib = FALSE,
@@ -79,6 +79,10 @@ test_that("views, their ranks and their mean are those of the slow way", {
   slow <- slow_multiview(data, c("x", "z"), "z", c(1, 45), c(46, 90), 2, 2, 1,
                          train_lib = FALSE)
   expect_multiview(found, slow, data, 1)
+
+  found <- multiview(data, "x z", "y", c(5, 50), c(45, 90), D = 1, E = 2, Tp = -3)
+  slow <- slow_multiview(data, c("x", "z"), "y", c(5, 50), c(45, 90), 1, 2, Tp = -3)
+  expect_multiview(found, slow, data, -3)
 })
 
 test_that("without the target its lags are in no view", {
@@ -111,6 +115,14 @@ test_that("missing values leave rows out, in every view the same", {
   slow <- slow_multiview(data, c("x", "y"), "x", c(1, 50), c(51, 90), 1, 2, best = 4)
   expect_multiview(found, slow, data, 1)
   expect_false(any(is.nan(found$predictions$Predictions)))
+})
+
+test_that("what is printed says what was averaged", {
+  found <- multiview(three_species(), c("x", "y", "z"), "x", c(1, 50), c(51, 90), E = 2)
+  expect_output(print(found), "Mean of the best 4 of 20 views")
+  expect_output(print(found), "x(t-0)", fixed = TRUE)
+  expect_identical(summary(found)$averaged, 4L)
+  expect_equal(summary(found)$rho, prediction_error(found$predictions)$rho)
 })
 
 test_that("wrong arguments are explained", {
