@@ -44,7 +44,7 @@ autoplot.ccm <- function(object, ...) {
     ggplot2::geom_point(ggplot2::aes(y = .data$rho), size = 1.6, na.rm = TRUE) +
     direction_scale(levels(curves$direction), "colour") +
     direction_scale(levels(curves$direction), "fill") +
-    ggplot2::scale_x_continuous(name = "Library size (rows)", breaks = whole_breaks) +
+    ggplot2::scale_x_continuous(name = "Library size (rows)", breaks = skill_breaks) +
     skill_axis(c(curves$rho, band$low, band$high, null$high), "Cross map skill (rho)") +
     (if (!is.null(null)) {
       ggplot2::labs(subtitle = "Dashed: 95 percent of the surrogates are below")
@@ -71,7 +71,7 @@ autoplot.ccm_lag <- function(object, ...) {
     ggplot2::geom_point(size = 1.4, na.rm = TRUE) +
     ggplot2::geom_point(data = best, size = 3.4, show.legend = FALSE) +
     direction_scale(levels(curves$direction), "colour") +
-    ggplot2::scale_x_continuous(name = "Tp (rows)", breaks = whole_breaks) +
+    ggplot2::scale_x_continuous(name = "Tp (rows)", breaks = skill_breaks) +
     skill_axis(curves$rho, "Cross map skill (rho)") +
     theme_synfire() +
     direction_theme()

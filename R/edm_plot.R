@@ -48,7 +48,7 @@ autoplot.edm_skill <- function(object, ...) {
                                        format(best$value), best$rho))
   }
   plot +
-    ggplot2::scale_x_continuous(name = skill_label(parameter), breaks = whole_breaks) +
+    ggplot2::scale_x_continuous(name = skill_label(parameter), breaks = skill_breaks) +
     skill_axis(curve$rho) +
     theme_synfire()
 }
@@ -93,10 +93,57 @@ zero_line <- function(values) {
 
 #' About eight breaks, at whole numbers where the axis is long enough for two of them
 #' @noRd
-whole_breaks <- function(limits) {
+skill_breaks <- function(limits) {
   breaks <- pretty(limits, 8)
   whole <- breaks[breaks == round(breaks) & breaks >= limits[[1L]] & breaks <= limits[[2L]]]
   if (length(whole) >= 2L) whole else breaks
+}
+
+# ---- Forecasts of views and of S-maps ----------------------------------------------
+
+#' @rdname edm_plots
+#' @exportS3Method ggplot2::autoplot
+autoplot.multiview <- function(object, type = c("series", "scatter"), ...) {
+  autoplot.edm_prediction(object$predictions, type, ...)
+}
+
+#' @rdname edm_plots
+#' @export
+plot.multiview <- function(x, ...) draw(autoplot.multiview(x, ...))
+
+#' @rdname edm_plots
+#' @exportS3Method ggplot2::autoplot
+autoplot.smap <- function(object, type = c("coefficients", "series", "scatter"), ...) {
+  rlang::check_installed("ggplot2", "to draw an S-map.")
+  rlang::check_dots_empty()
+  type <- check_choice(type[[1L]], c("coefficients", "series", "scatter"), "type")
+  if (type != "coefficients") return(autoplot.edm_prediction(object$predictions, type))
+  plot_coefficients(object$coefficients)
+}
+
+#' @rdname edm_plots
+#' @export
+plot.smap <- function(x, ...) draw(autoplot.smap(x, ...))
+
+plot_coefficients <- function(coefficients, call = rlang::caller_env()) {
+  time <- plot_time(coefficients[[1L]], names(coefficients)[[1L]])
+  names <- names(coefficients)[-1L]
+  values <- unlist(coefficients[-1L], use.names = FALSE)
+  if (!any(is.finite(values))) {
+    abort_arg("object", "an S-map with at least one prediction", "without any", call = call)
+  }
+  # The sign of a partial derivative is not in the fonts of every device.
+  labels <- gsub("\u2202", "d", names)
+  long <- data.frame(time = rep(time$at, length(names)), value = values,
+                     name = factor(rep(labels, each = nrow(coefficients)), labels))
+  ggplot2::ggplot(long, ggplot2::aes(x = .data$time, y = .data$value)) +
+    ggplot2::geom_hline(yintercept = 0, colour = syn_muted, linewidth = 0.3) +
+    ggplot2::geom_line(colour = syn_colours[["blue"]], linewidth = 0.5, na.rm = TRUE) +
+    ggplot2::geom_point(colour = syn_colours[["blue"]], size = 0.6, na.rm = TRUE) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$name), ncol = 1, scales = "free_y") +
+    time$scale +
+    ggplot2::scale_y_continuous(name = "Coefficient", n.breaks = 4) +
+    theme_synfire()
 }
 
 # ---- Observed and predicted --------------------------------------------------------
