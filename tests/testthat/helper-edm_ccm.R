@@ -5,7 +5,7 @@
 oracle_library <- function(lib, size, sample, direction, key) {
   n <- length(lib)
   named <- if (size > n %/% 2) n - size else size
-  stream <- direction * 2^63 + size * 2^31 + sample - 1
+  stream <- direction * 2^52 + size * 2^21 + sample - 1
   drawn <- unique(random_below(20 * n + 20, n, key, stream)) + 1
   drawn <- head(drawn, named)
   lib[sort(if (size > n %/% 2) setdiff(seq_len(n), drawn) else drawn)]
