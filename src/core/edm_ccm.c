@@ -10,8 +10,8 @@
 #include "core/random.h"
 
 enum {
-    TILE_ROWS = 64,            /* rows whose lists are held at a time */
-    TILE_BYTES = 4 << 20,      /* of distances, unless a single row takes more */
+    TILE_ROWS = 256,           /* rows whose lists are held at a time */
+    TILE_BYTES = 8 << 20,      /* of distances, unless a single row takes more */
     STRETCH = 8                /* rows that a worker takes one after the other */
 };
 
@@ -30,6 +30,7 @@ typedef struct mapping {
     const syn_ccm_kind *kind;
     syn_ccm_problem problem;
     double *coordinate, *value;   /* what `problem` points to */
+    float *narrow;
     const double *target;
     double *shift;                /* [targets] */
     uint32_t most;                /* neighbours of a row that are put in order */
@@ -160,6 +161,29 @@ static syn_status make_problem(mapping *m, uint32_t targets)
     return SYN_OK;
 }
 
+/* Coordinates in single precision, for where nothing but the nearest of all is needed. */
+static syn_status make_narrow(mapping *m)
+{
+    syn_ccm_problem *p = &m->problem;
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < (size_t)p->n * p->dims; i++) {
+        least = fmin(least, p->coordinate[i]);
+        most = fmax(most, p->coordinate[i]);
+    }
+    p->centre = least / 2 + most / 2;
+    p->scale = most / 2 - least / 2 > 0 ? most / 2 - least / 2 : 1;
+    p->padded = (p->n + SYN_CCM_SIFTED - 1) / SYN_CCM_SIFTED * SYN_CCM_SIFTED;
+    m->narrow = calloc((size_t)p->padded * p->dims, sizeof *m->narrow);
+    if (!m->narrow)
+        return SYN_NO_MEMORY;
+    for (size_t e = 0; e < p->dims; e++)
+        for (size_t i = 0; i < p->n; i++)
+            m->narrow[e * p->padded + i] =
+                (float)((p->coordinate[e * p->n + i] - p->centre) / p->scale);
+    p->narrow = m->narrow;
+    return SYN_OK;
+}
+
 /* ---- rows, a tile at a time ---- */
 
 static syn_status make_tile(mapping *m)
@@ -179,6 +203,10 @@ static syn_status make_tile(mapping *m)
 static syn_status make_space(mapping *m)
 {
     size_t n = m->problem.n, lanes = (size_t)m->problem.k * SYN_CCM_LANES;
+    /* As many rows together as the cache holds beside a target. */
+    uint32_t together = 128 / m->problem.k;
+    together = together < 1 ? 1 : together;
+    together = together < SYN_CCM_TOGETHER ? together : SYN_CCM_TOGETHER;
     m->space = calloc((size_t)m->threads, sizeof *m->space);
     if (!m->space)
         return SYN_NO_MEMORY;
@@ -187,13 +215,17 @@ static syn_status make_space(mapping *m)
         s->near = malloc((n + 1) * sizeof *s->near);
         s->sorted = malloc((n + 1) * sizeof *s->sorted);
         s->bucket = calloc(SYN_CCM_BUCKETS + 1, sizeof *s->bucket);
-        s->last = malloc(n * sizeof *s->last);
+        s->last = malloc((n + SYN_CCM_POOL) * sizeof *s->last);
         s->rows = malloc((n + 1) * sizeof *s->rows);
-        s->at = malloc(lanes * sizeof *s->at);
-        s->distance = malloc(lanes * sizeof *s->distance);
+        s->point = malloc((m->problem.dims + (size_t)1) * sizeof *s->point);
+        s->at = malloc(together * lanes * sizeof *s->at);
+        s->distance = malloc(together * lanes * sizeof *s->distance);
         if (!s->near || !s->sorted || !s->bucket || !s->last || !s->rows || !s->at ||
-            !s->distance)
+            !s->distance || !s->point)
             return SYN_NO_MEMORY;
+        s->lanes_rows = together;
+        for (uint32_t r = 0; r < together; r++)
+            s->lanes[r] = (syn_ccm_lanes){s->at + r * lanes, s->distance + r * lanes};
     }
     return SYN_OK;
 }
@@ -222,9 +254,8 @@ static syn_status list_rows(void *context, size_t item, int worker)
 static syn_status map_group(void *context, size_t item, int worker)
 {
     mapping *m = context;
-    for (uint32_t i = 0; i < m->tile.n; i++)
-        m->kind->add_row(&m->problem, &m->tile.list[i], &m->group[item],
-                         &m->space[worker]);
+    m->kind->add_rows(&m->problem, m->tile.list, m->tile.n, &m->group[item],
+                      &m->space[worker]);
     return SYN_OK;
 }
 
@@ -310,6 +341,7 @@ static void mapping_free(mapping *m)
         free(s->bucket);
         free(s->last);
         free(s->rows);
+        free(s->point);
         free(s->at);
         free(s->distance);
     }
@@ -322,6 +354,7 @@ static void mapping_free(mapping *m)
     free(m->tile.square);
     free(m->tile.observed);
     free(m->coordinate);
+    free(m->narrow);
     free(m->value);
     free(m->shift);
 }
@@ -341,6 +374,11 @@ static syn_status prepare(mapping *m, uint32_t targets)
     unsigned char *direct = calloc(m->options->sizes + (size_t)1, 1);
     if (!direct)
         status = SYN_NO_MEMORY;
+    uint32_t smallest = UINT32_MAX;
+    for (uint32_t s = 0; s < m->options->sizes; s++)
+        smallest = m->options->size[s] < smallest ? m->options->size[s] : smallest;
+    if (status == SYN_OK && smallest >= m->problem.n)
+        status = make_narrow(m);
     if (status == SYN_OK) {
         m->most = syn_ccm_plan(m->options, m->problem.n, direct);
         status = make_groups(m, direct);

@@ -4,78 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/edm_ccm_wide.h"
 #include "core/masks.h"
 
 /* The file that includes this one names its own kind. */
 #ifndef SYN_CCM_KIND
 #define SYN_CCM_KIND syn_ccm_kind_any
 #endif
-
-/* ---- several numbers at a time, as many as a register has ---- */
-
-#ifndef SYN_CCM_WIDE
-#define SYN_CCM_WIDE 2
-#endif
-enum { WIDE = SYN_CCM_WIDE };
-typedef double wide __attribute__((vector_size(8 * SYN_CCM_WIDE)));
-typedef int64_t wide_bits __attribute__((vector_size(8 * SYN_CCM_WIDE)));
-
-static inline wide load(const double *from)
-{
-    wide out;
-    memcpy(&out, from, sizeof out);
-    return out;
-}
-
-static inline void store(double *to, wide value)
-{
-    memcpy(to, &value, sizeof value);
-}
-
-static inline wide all(double x)
-{
-    return x - (wide){0};
-}
-
-static inline wide_bits all_bits(int64_t bits)
-{
-    return bits - (wide_bits){0};
-}
-
-/* `value` where the mask is set, 0 elsewhere. */
-static inline wide where(wide_bits mask, wide value)
-{
-    return (wide)((wide_bits)value & mask);
-}
-
-/* exp(x) for x <= 0, to about one unit in the last place; 0 below -700. */
-static inline wide exp_of(wide x)
-{
-    const double to_whole = 6755399441055744.0; /* 1.5 * 2^52: leaves whole numbers */
-    wide_bits large = x < -700.0;
-    x = (wide)(((wide_bits)x & ~large) | ((wide_bits)all(-700.0) & large));
-    wide shifted = x * 1.4426950408889634 + to_whole;
-    wide whole = shifted - to_whole;
-    wide r = x - whole * 6.93147180369123816490e-01;
-    r = r - whole * 1.90821492927058770002e-10;
-    wide e = all(1.0 / 6227020800.0);
-    e = e * r + 1.0 / 479001600.0;
-    e = e * r + 1.0 / 39916800.0;
-    e = e * r + 1.0 / 3628800.0;
-    e = e * r + 1.0 / 362880.0;
-    e = e * r + 1.0 / 40320.0;
-    e = e * r + 1.0 / 5040.0;
-    e = e * r + 1.0 / 720.0;
-    e = e * r + 1.0 / 120.0;
-    e = e * r + 1.0 / 24.0;
-    e = e * r + 1.0 / 6.0;
-    e = e * r + 0.5;
-    e = e * r + 1.0;
-    e = e * r + 1.0;
-    /* The whole power of two goes straight into the exponent. */
-    e = (wide)((wide_bits)e + ((wide_bits)shifted << 52));
-    return where(~large, e);
-}
 
 /* ---- the nearest library rows of a row ---- */
 
@@ -125,32 +60,53 @@ static uint32_t first_from(const syn_ccm_problem *p, uint32_t row)
     return low;
 }
 
-/* Leaves out what is too near in time; returns how many library rows that are. */
-static uint32_t leave_out(const syn_ccm_problem *p, uint32_t row, double *square)
+/* The squared distance to one library row, as square_distances() has it. */
+static double square_to(const syn_ccm_problem *p, const double *point, size_t stride,
+                        uint32_t at)
 {
-    uint32_t from = first_from(p, row > p->exclusion ? row - p->exclusion : 0), i = from;
-    for (; i < p->n && (p->row[i] <= row || p->row[i] - row <= p->exclusion); i++)
-        square[i] = INFINITY;
-    return i - from;
+    double sum = 0;
+    for (uint32_t e = 0; e < p->dims; e++) {
+        double apart = p->coordinate[(size_t)e * p->n + at] - point[e * stride];
+        sum += apart * apart;
+    }
+    return sum;
 }
 
-/* A square within which at least `wanted` library rows are: those that follow the ones in
-   the list before are near as well when this row follows the one before. */
-static double bound(const syn_ccm_problem *p, const syn_ccm_space *space,
-                    const double *square, uint32_t wanted)
+static inline int too_near(const syn_ccm_problem *p, uint32_t at, uint32_t row)
 {
-    if (space->lasts < wanted)
-        return INFINITY;
+    return rows_apart(p->row[at], row) <= p->exclusion;
+}
+
+/* How many library rows are near enough in time to be left out; `from` is the first. */
+static uint32_t left_out(const syn_ccm_problem *p, uint32_t row, uint32_t *from)
+{
+    uint32_t i = *from = first_from(p, row > p->exclusion ? row - p->exclusion : 0);
+    while (i < p->n && (p->row[i] <= row || too_near(p, i, row)))
+        i++;
+    return i - *from;
+}
+
+/* The library row after one that was near, if that may be a neighbour: it is often near
+   when this row follows the one before. Otherwise p->n. */
+static inline uint32_t follower(const syn_ccm_problem *p, uint32_t last, uint32_t row)
+{
+    return last + 1 < p->n && !too_near(p, last + 1, row) ? last + 1 : p->n;
+}
+
+/* A square within which `wanted` library rows are, those that follow the list before. */
+static double bound(const syn_ccm_problem *p, const double *square, uint32_t row,
+                    const syn_ccm_space *space, uint32_t wanted)
+{
     double most = 0;
     uint32_t seen = 0;
     for (uint32_t i = 0; i < space->lasts && seen < wanted; i++) {
-        uint32_t at = space->last[i] + 1;
-        if (at < p->n && square[at] < INFINITY) {
-            most = square[at] > most ? square[at] : most;
-            seen++;
-        }
+        uint32_t at = follower(p, space->last[i], row);
+        if (at == p->n)
+            continue;
+        most = square[at] > most ? square[at] : most;
+        seen++;
     }
-    return seen == wanted ? most : INFINITY;
+    return seen == wanted && most < INFINITY ? most : 1.7976931348623157e308;
 }
 
 /* The library rows within the bound; returns how many. */
@@ -158,7 +114,6 @@ static uint32_t collect(const syn_ccm_problem *p, uint32_t row, const double *sq
                         double most, syn_ccm_near *near)
 {
     uint32_t n = 0;
-    most = most < INFINITY ? most : 1.7976931348623157e308;
     for (uint32_t i = 0; i < p->n; i++) {
         /* Written in any case: a branch would often be guessed wrong. */
         near[n] = (syn_ccm_near){square[i], rows_apart(p->row[i], row), i};
@@ -172,6 +127,92 @@ static inline int before(const syn_ccm_near *a, const syn_ccm_near *b)
     if (a->distance != b->distance)
         return a->distance < b->distance;
     return a->apart != b->apart ? a->apart < b->apart : a->at < b->at;
+}
+
+/* The square in single precision above which nobody is within `most`, whatever is lost to
+   rounding. */
+static float limit_of(const syn_ccm_problem *p, double most)
+{
+    const double unit = 5.9604644775390625e-08; /* 2^-24 */
+    double root = sqrt(most) / p->scale;
+    double reach = root * (1 + (p->dims + 4) * unit) + 8 * unit * sqrt(p->dims);
+    double limit = reach * reach * (1 + 4 * unit);
+    return limit < 1e30 ? (float)limit : 1e30f;
+}
+
+/* Puts `one` among the `n` nearest so far, which are in order, if it is one of the
+   nearest `wanted`; returns how many there are now. */
+static uint32_t insert(syn_ccm_near *near, uint32_t n, uint32_t wanted, syn_ccm_near one)
+{
+    if (n == wanted && !before(&one, &near[n - 1]))
+        return n;
+    uint32_t j = n < wanted ? n : n - 1, now = j + 1;
+    for (; j > 0 && before(&one, &near[j - 1]); j--)
+        near[j] = near[j - 1];
+    near[j] = one;
+    return now;
+}
+
+/* The same for sift(), where more rows are known to be near than are wanted. */
+static double bound_of_pool(const syn_ccm_problem *p, const double *point, size_t stride,
+                            uint32_t row, syn_ccm_space *space, uint32_t wanted)
+{
+    uint32_t n = 0, pool = space->lasts < SYN_CCM_POOL ? space->lasts : SYN_CCM_POOL;
+    for (uint32_t i = 0; i < pool; i++) {
+        uint32_t at = follower(p, space->last[i], row);
+        if (at == p->n)
+            continue;
+        syn_ccm_near one = {square_to(p, point, stride, at), 0, at};
+        n = insert(space->near, n, wanted, one);
+    }
+    return n == wanted ? space->near[n - 1].distance : INFINITY;
+}
+
+/* The nearest `wanted`, in order, without the distances to all: single precision tells
+   who may be within the bound, which becomes smaller on the way, and of these the
+   distance is taken. Returns how many there are. */
+static uint32_t sift(const syn_ccm_problem *p, const double *point, size_t stride,
+                     uint32_t row, uint32_t wanted, syn_ccm_space *space)
+{
+    enum { ROWS = SYN_CCM_SIFTED, REGISTERS = ROWS / NARROW };
+    double most = bound_of_pool(p, point, stride, row, space, wanted);
+    float limit = limit_of(p, most);
+    uint32_t n = 0;
+    space->lasts = 0;
+    for (uint32_t e = 0; e < p->dims; e++)
+        space->point[e] = (float)((point[e * stride] - p->centre) / p->scale);
+    for (uint32_t i = 0; i < p->n; i += ROWS) {
+        narrow sum[REGISTERS] = {{0}};
+        for (uint32_t e = 0; e < p->dims; e++) {
+            const float *from = p->narrow + (size_t)e * p->padded + i;
+            for (int v = 0; v < REGISTERS; v++) {
+                narrow apart;
+                memcpy(&apart, from + v * NARROW, sizeof apart);
+                apart -= space->point[e];
+                sum[v] += apart * apart;
+            }
+        }
+        uint32_t within = 0;
+        for (int v = 0; v < REGISTERS; v++)
+            within |= at_most(sum[v], limit) << v * NARROW;
+        for (; within; within &= within - 1) {
+            uint32_t at = i + syn_low_bit(within);
+            if (at >= p->n || too_near(p, at, row))
+                continue;
+            double exact = square_to(p, point, stride, at);
+            if (exact > most)
+                continue;
+            /* The later ones, which are nearer, take the place of the first. */
+            space->last[space->lasts++ % SYN_CCM_POOL] = at;
+            syn_ccm_near one = {exact, rows_apart(p->row[at], row), at};
+            n = insert(space->near, n, wanted, one);
+            if (n == wanted && space->near[n - 1].distance < most) {
+                most = space->near[n - 1].distance;
+                limit = limit_of(p, most);
+            }
+        }
+    }
+    return n;
 }
 
 static int compare(const void *a, const void *b)
@@ -239,20 +280,28 @@ static void nearest(const syn_ccm_problem *p, const double *point, size_t stride
                     uint32_t most, double *square, syn_ccm_space *space,
                     syn_ccm_list *list)
 {
-    square_distances(p, point, stride, square);
-    uint32_t there = p->n - leave_out(p, list->row, square);
+    uint32_t from, without = left_out(p, list->row, &from), there = p->n - without;
     uint32_t wanted = most < there ? most : there;
-    double within = bound(p, space, square, wanted);
-    uint32_t n = collect(p, list->row, square, within, space->near);
-    wanted = wanted < n ? wanted : n;
-    const syn_ccm_near *sorted = sort_nearest(space, n, wanted);
+    const syn_ccm_near *sorted = space->near;
+    if (p->narrow) {
+        wanted = wanted > 0 ? sift(p, point, stride, list->row, wanted, space) : 0;
+    } else {
+        square_distances(p, point, stride, square);
+        for (uint32_t i = 0; i < without; i++)
+            square[from + i] = INFINITY;
+        double within = bound(p, square, list->row, space, wanted);
+        uint32_t n = collect(p, list->row, square, within, space->near);
+        wanted = wanted < n ? wanted : n;
+        sorted = sort_nearest(space, n, wanted);
+        for (uint32_t i = 0; i < wanted; i++)
+            space->last[i] = sorted[i].at;
+        space->lasts = wanted;
+    }
+    list->n = wanted;
     for (uint32_t i = 0; i < wanted; i++) {
         list->near[i] = sorted[i];
         list->near[i].distance = sqrt(sorted[i].distance);
-        space->last[i] = sorted[i].at;
     }
-    space->lasts = wanted;
-    list->n = wanted;
     list->whole = most >= there;
     list->square = square;
 }
@@ -262,15 +311,15 @@ static void nearest(const syn_ccm_problem *p, const double *point, size_t stride
 /* Goes down the list and gives each library the first k that it has. Returns the
    libraries that have fewer. */
 static uint64_t look_down(const syn_ccm_list *list, const syn_ccm_group *g, uint32_t k,
-                          syn_ccm_space *space, uint32_t *found)
+                          const syn_ccm_lanes *lanes, uint32_t *found)
 {
     uint64_t open = g->n < 64 ? ((uint64_t)1 << g->n) - 1 : ~(uint64_t)0;
     for (uint32_t i = 0; i < list->n && open; i++) {
         const syn_ccm_near *near = &list->near[i];
         for (uint64_t has = g->member[near->at] & open; has; has &= has - 1) {
             uint32_t lane = syn_low_bit(has), place = found[lane]++;
-            space->at[place * SYN_CCM_LANES + lane] = near->at;
-            space->distance[place * SYN_CCM_LANES + lane] = near->distance;
+            lanes->at[place * SYN_CCM_LANES + lane] = near->at;
+            lanes->distance[place * SYN_CCM_LANES + lane] = near->distance;
             open ^= (uint64_t)(place + 1 == k) << lane;
         }
     }
@@ -279,10 +328,9 @@ static uint64_t look_down(const syn_ccm_list *list, const syn_ccm_group *g, uint
 
 /* The k nearest of `n` library rows, for one lane; returns how many there are. */
 static uint32_t search(const syn_ccm_problem *p, const syn_ccm_list *list,
-                       const uint32_t *rows, uint32_t n, syn_ccm_space *space,
-                       uint32_t lane)
+                       const uint32_t *rows, uint32_t n, syn_ccm_near *best,
+                       const syn_ccm_lanes *lanes, uint32_t lane)
 {
-    syn_ccm_near *best = space->near;
     uint32_t found = 0, k = p->k;
     double worst = INFINITY;
     for (uint32_t i = 0; i < n; i++) {
@@ -290,17 +338,12 @@ static uint32_t search(const syn_ccm_problem *p, const syn_ccm_list *list,
         if (square > worst || square == INFINITY)
             continue;
         syn_ccm_near one = {square, rows_apart(p->row[rows[i]], list->row), rows[i]};
-        if (found == k && !before(&one, &best[k - 1]))
-            continue;
-        uint32_t j = found < k ? found++ : k - 1;
-        for (; j > 0 && before(&one, &best[j - 1]); j--)
-            best[j] = best[j - 1];
-        best[j] = one;
+        found = insert(best, found, k, one);
         worst = found == k ? best[k - 1].distance : INFINITY;
     }
     for (uint32_t j = 0; j < found; j++) {
-        space->at[j * SYN_CCM_LANES + lane] = best[j].at;
-        space->distance[j * SYN_CCM_LANES + lane] = sqrt(best[j].distance);
+        lanes->at[j * SYN_CCM_LANES + lane] = best[j].at;
+        lanes->distance[j * SYN_CCM_LANES + lane] = sqrt(best[j].distance);
     }
     return found;
 }
@@ -308,45 +351,45 @@ static uint32_t search(const syn_ccm_problem *p, const syn_ccm_list *list,
 /* The same for a library that only has its bit. */
 static uint32_t search_members(const syn_ccm_problem *p, const syn_ccm_list *list,
                                const syn_ccm_group *g, syn_ccm_space *space,
-                               uint32_t lane)
+                               const syn_ccm_lanes *lanes, uint32_t lane)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         space->rows[n] = i;
         n += g->member[i] >> lane & 1;
     }
-    return search(p, list, space->rows, n, space, lane);
+    return search(p, list, space->rows, n, space->near, lanes, lane);
 }
 
 static void find(const syn_ccm_problem *p, const syn_ccm_list *list,
-                 const syn_ccm_group *g, syn_ccm_space *space)
+                 const syn_ccm_group *g, syn_ccm_space *space, const syn_ccm_lanes *lanes)
 {
     uint32_t found[SYN_CCM_LANES] = {0};
     if (g->rows) {
         for (uint32_t lane = 0; lane < g->n; lane++)
-            found[lane] =
-                search(p, list, g->rows + (size_t)lane * g->size, g->size, space, lane);
+            found[lane] = search(p, list, g->rows + (size_t)lane * g->size, g->size,
+                                 space->near, lanes, lane);
     } else {
-        uint64_t open = look_down(list, g, p->k, space, found);
+        uint64_t open = look_down(list, g, p->k, lanes, found);
         for (; open && !list->whole; open &= open - 1) {
             uint32_t lane = syn_low_bit(open);
-            found[lane] = search_members(p, list, g, space, lane);
+            found[lane] = search_members(p, list, g, space, lanes, lane);
         }
     }
     /* Who has fewer than k gets neighbours without weight. */
     for (uint32_t lane = 0; lane < (g->n + WIDE - 1) / WIDE * WIDE; lane++)
         for (uint32_t j = found[lane]; j < p->k; j++) {
-            space->at[j * SYN_CCM_LANES + lane] = j > 0 ? space->at[lane] : 0;
-            space->distance[j * SYN_CCM_LANES + lane] = INFINITY;
+            lanes->at[j * SYN_CCM_LANES + lane] = j > 0 ? lanes->at[lane] : 0;
+            lanes->distance[j * SYN_CCM_LANES + lane] = INFINITY;
         }
 }
 
 /* ---- predictions ---- */
 
 /* Distances become weights that add up to 1; NaN in a library without neighbours. */
-static void weigh(uint32_t k, uint32_t lanes, double *distance)
+static void weigh(uint32_t k, uint32_t n, double *distance)
 {
-    for (uint32_t lane = 0; lane < lanes; lane += WIDE) {
+    for (uint32_t lane = 0; lane < n; lane += WIDE) {
         double *d = distance + lane;
         wide least = load(d), sum = all(0);
         wide_bits small = least < 1e-6;
@@ -361,42 +404,64 @@ static void weigh(uint32_t k, uint32_t lanes, double *distance)
     }
 }
 
-static void add_target(const syn_ccm_problem *p, const double *value, double observed,
-                       uint32_t lanes, const syn_ccm_space *space, double *sum)
+static inline wide predict(uint32_t k, const double *value, const syn_ccm_lanes *lanes,
+                           uint32_t lane)
 {
-    const wide y = all(observed), one = all(1);
-    for (uint32_t lane = 0; lane < lanes; lane += WIDE) {
-        wide guess = all(0);
-        for (uint32_t j = 0; j < p->k; j++) {
-            const uint32_t *at = space->at + j * SYN_CCM_LANES + lane;
-            wide there = {0};
-            for (int v = 0; v < WIDE; v++)
-                there[v] = value[at[v]];
-            guess += load(space->distance + j * SYN_CCM_LANES + lane) * there;
+    wide guess = all(0);
+    for (uint32_t j = 0; j < k; j++) {
+        size_t from = j * SYN_CCM_LANES + lane;
+        guess += load(lanes->distance + from) * gather(value, lanes->at + from);
+    }
+    return guess;
+}
+
+/* Adds the rows to the sums of one target, all rows of some lanes after each other: their
+   sums stay in registers. */
+static void add_target(const syn_ccm_problem *p, uint32_t target,
+                       const syn_ccm_list *list, uint32_t rows, uint32_t n,
+                       const syn_ccm_lanes *lanes, double *sum)
+{
+    const double *value = p->value + (size_t)target * p->n;
+    const wide one = all(1);
+    for (uint32_t lane = 0; lane < n; lane += WIDE) {
+        wide total[SYN_CCM_SUMS];
+        for (int s = 0; s < SYN_CCM_SUMS; s++)
+            total[s] = load(sum + s * SYN_CCM_LANES + lane);
+        for (uint32_t r = 0; r < rows; r++) {
+            const wide y = all(list[r].observed[target]);
+            wide guess = predict(p->k, value, &lanes[r], lane);
+            wide_bits known = (guess == guess) & (y == y);
+            wide seen = where(known, y);
+            guess = where(known, guess);
+            wide error = guess - seen;
+            total[SYN_CCM_N] += where(known, one);
+            total[SYN_CCM_TARGET] += seen;
+            total[SYN_CCM_TARGET_SQUARE] += seen * seen;
+            total[SYN_CCM_PREDICTION] += guess;
+            total[SYN_CCM_PREDICTION_SQUARE] += guess * guess;
+            total[SYN_CCM_PRODUCT] += guess * seen;
+            total[SYN_CCM_ERROR] += where(all_bits(INT64_MAX), error);
+            total[SYN_CCM_ERROR_SQUARE] += error * error;
         }
-        wide_bits known = guess == guess;
-        guess = where(known, guess);
-        wide error = guess - where(known, y);
-        wide size = where(all_bits(INT64_MAX), error);
-        const wide term[SYN_CCM_SUMS] = {
-            where(known, one), where(known, y), where(known, y * y), guess, guess * guess,
-            guess * y, size, error * error};
-        for (int s = 0; s < SYN_CCM_SUMS; s++) {
-            double *to = sum + s * SYN_CCM_LANES + lane;
-            store(to, load(to) + term[s]);
-        }
+        for (int s = 0; s < SYN_CCM_SUMS; s++)
+            store(sum + s * SYN_CCM_LANES + lane, total[s]);
     }
 }
 
-static void add_row(const syn_ccm_problem *p, const syn_ccm_list *list,
-                    const syn_ccm_group *g, syn_ccm_space *space)
+static void add_rows(const syn_ccm_problem *p, const syn_ccm_list *list, uint32_t rows,
+                     const syn_ccm_group *g, syn_ccm_space *space)
 {
-    find(p, list, g, space);
-    weigh(p->k, g->n, space->distance);
-    for (uint32_t t = 0; t < p->targets; t++)
-        if (list->observed[t] == list->observed[t])
-            add_target(p, p->value + (size_t)t * p->n, list->observed[t], g->n,
-                       space, g->sum + (size_t)t * SYN_CCM_SUMS * SYN_CCM_LANES);
+    for (uint32_t from = 0; from < rows; from += space->lanes_rows) {
+        uint32_t left = rows - from;
+        uint32_t n = left < space->lanes_rows ? left : space->lanes_rows;
+        for (uint32_t r = 0; r < n; r++) {
+            find(p, &list[from + r], g, space, &space->lanes[r]);
+            weigh(p->k, g->n, space->lanes[r].distance);
+        }
+        for (uint32_t t = 0; t < p->targets; t++)
+            add_target(p, t, list + from, n, g->n, space->lanes,
+                       g->sum + (size_t)t * SYN_CCM_SUMS * SYN_CCM_LANES);
+    }
 }
 
-const syn_ccm_kind SYN_CCM_KIND = {nearest, add_row};
+const syn_ccm_kind SYN_CCM_KIND = {nearest, add_rows};
