@@ -35,6 +35,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_edm_sweep, 7),
     ENTRY(r_edm_smap, 7),
     ENTRY(r_release_patterns, 0),
+    ENTRY(r_ccm, 7),
+    ENTRY(r_ccm_library, 5),
     {NULL, NULL, 0}
 };
 

@@ -59,5 +59,9 @@ SEXP r_edm_smap(SEXP points, SEXP library, SEXP prediction, SEXP target, SEXP th
                 SEXP options, SEXP local);
 /* pattern_store.c: the last call before the library is unloaded */
 SEXP r_release_patterns(void);
+/* edm_ccm.c */
+SEXP r_ccm(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes, SEXP options,
+           SEXP key);
+SEXP r_ccm_library(SEXP n, SEXP size, SEXP sample, SEXP direction, SEXP key);
 
 #endif

@@ -1,0 +1,258 @@
+# Pictures of empirical dynamic modelling: skill against a parameter, and observed and
+# predicted. Those of cross mapping are in ccm_plot.R.
+
+#' Plots of skill and of predictions
+#'
+#' `embed_dimension()`, `predict_interval()` and `predict_nonlinear()` give a curve of skill
+#' against their parameter, the best one marked. Predictions of `simplex()`, `smap()` and
+#' `multiview()` are drawn over time (`"series"`), with a band of one standard deviation of
+#' the neighbours on both sides, or against what was observed (`"scatter"`), where a
+#' perfect forecast lies on the line. `"coefficients"` of an S-map are its local slopes over
+#' time: how much each coordinate moves the target, state by state.
+#'
+#' A time column that is no number, date or date-time is drawn by row, with its values as
+#' labels.
+#'
+#' @param object,x What the function gave.
+#' @param ... For `plot()`, passed on to `autoplot()`; else not used.
+#' @param type Which picture.
+#' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
+#'   invisibly.
+#' @section Errors:
+#' Where there is nothing to draw: no row, or no prediction; and where ggplot2 is not
+#' installed.
+#' @seealso [autoplot.ccm()]
+#' @name edm_plots
+NULL
+
+# ---- Skill -------------------------------------------------------------------------
+
+#' @rdname edm_plots
+#' @exportS3Method ggplot2::autoplot
+autoplot.edm_skill <- function(object, ...) {
+  rlang::check_installed("ggplot2", "to draw skill.")
+  rlang::check_dots_empty()
+  parameter <- names(object)[[1L]]
+  check_skill(object, parameter)
+  curve <- data.frame(value = object[[1L]], rho = object$rho)
+  # Skill falls with how far one looks ahead: its largest value is no choice to be made.
+  best <- if (parameter %in% c("E", "theta")) curve[which.max(curve$rho), ]
+  plot <- ggplot2::ggplot(curve, ggplot2::aes(x = .data$value, y = .data$rho)) +
+    zero_line(curve$rho) +
+    ggplot2::geom_line(colour = syn_colours[["blue"]], na.rm = TRUE) +
+    ggplot2::geom_point(colour = syn_colours[["blue"]], size = 1.6, na.rm = TRUE)
+  if (!is.null(best)) {
+    plot <- plot +
+      ggplot2::geom_point(data = best, colour = syn_colours[["vermilion"]], size = 3) +
+      ggplot2::labs(subtitle = sprintf("Best: %s = %s, rho = %.3f", parameter,
+                                       format(best$value), best$rho))
+  }
+  plot +
+    ggplot2::scale_x_continuous(name = skill_label(parameter), breaks = skill_breaks) +
+    skill_axis(curve$rho) +
+    theme_synfire()
+}
+
+#' @rdname edm_plots
+#' @export
+plot.edm_skill <- function(x, ...) draw(autoplot.edm_skill(x, ...))
+
+check_skill <- function(object, parameter, call = rlang::caller_env()) {
+  if (!any(is.finite(object$rho))) {
+    abort_arg("object", sprintf("skill for at least one %s", parameter), "without any",
+              call = call)
+  }
+}
+
+skill_label <- function(parameter) {
+  switch(
+    parameter,
+    E = "Embedding dimension E",
+    Tp = "Prediction interval Tp (rows)",
+    theta = "Nonlinearity theta",
+    exclusion_radius = "Exclusion radius (rows)",
+    parameter
+  )
+}
+
+#' Skill from at most 0 to 1, or as far as it goes where it is high all over
+#' @noRd
+skill_axis <- function(rho, name = "Skill (rho)") {
+  rho <- rho[is.finite(rho)]
+  ggplot2::scale_y_continuous(
+    name = name, limits = c(min(rho, if (min(rho) < 0.5) 0), NA), n.breaks = 5,
+    expand = ggplot2::expansion(mult = 0.04)
+  )
+}
+
+zero_line <- function(values) {
+  if (any(values < 0, na.rm = TRUE)) {
+    ggplot2::geom_hline(yintercept = 0, colour = syn_muted, linewidth = 0.3)
+  }
+}
+
+#' About eight breaks, at whole numbers where the axis is long enough for two of them
+#' @noRd
+skill_breaks <- function(limits) {
+  breaks <- pretty(limits, 8)
+  whole <- breaks[breaks == round(breaks) & breaks >= limits[[1L]] & breaks <= limits[[2L]]]
+  if (length(whole) >= 2L) whole else breaks
+}
+
+# ---- Forecasts of views and of S-maps ----------------------------------------------
+
+#' @rdname edm_plots
+#' @exportS3Method ggplot2::autoplot
+autoplot.multiview <- function(object, type = c("series", "scatter"), ...) {
+  autoplot.edm_prediction(object$predictions, type, ...)
+}
+
+#' @rdname edm_plots
+#' @export
+plot.multiview <- function(x, ...) draw(autoplot.multiview(x, ...))
+
+#' @rdname edm_plots
+#' @exportS3Method ggplot2::autoplot
+autoplot.smap <- function(object, type = c("coefficients", "series", "scatter"), ...) {
+  rlang::check_installed("ggplot2", "to draw an S-map.")
+  rlang::check_dots_empty()
+  type <- check_choice(type[[1L]], c("coefficients", "series", "scatter"), "type")
+  if (type != "coefficients") return(autoplot.edm_prediction(object$predictions, type))
+  plot_coefficients(object$coefficients)
+}
+
+#' @rdname edm_plots
+#' @export
+plot.smap <- function(x, ...) draw(autoplot.smap(x, ...))
+
+plot_coefficients <- function(coefficients, call = rlang::caller_env()) {
+  time <- plot_time(coefficients[[1L]], names(coefficients)[[1L]])
+  names <- names(coefficients)[-1L]
+  values <- unlist(coefficients[-1L], use.names = FALSE)
+  if (!any(is.finite(values))) {
+    abort_arg("object", "an S-map with at least one prediction", "without any", call = call)
+  }
+  # The sign of a partial derivative is not in the fonts of every device.
+  labels <- gsub("\u2202", "d", names)
+  long <- data.frame(time = rep(time$at, length(names)), value = values,
+                     name = factor(rep(labels, each = nrow(coefficients)), labels))
+  ggplot2::ggplot(long, ggplot2::aes(x = .data$time, y = .data$value)) +
+    ggplot2::geom_hline(yintercept = 0, colour = syn_muted, linewidth = 0.3) +
+    ggplot2::geom_line(colour = syn_colours[["blue"]], linewidth = 0.5, na.rm = TRUE) +
+    ggplot2::geom_point(colour = syn_colours[["blue"]], size = 0.6, na.rm = TRUE) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$name), ncol = 1, scales = "free_y") +
+    time$scale +
+    ggplot2::scale_y_continuous(name = "Coefficient", n.breaks = 4) +
+    theme_synfire()
+}
+
+# ---- Observed and predicted --------------------------------------------------------
+
+#' @rdname edm_plots
+#' @exportS3Method ggplot2::autoplot
+autoplot.edm_prediction <- function(object, type = c("series", "scatter"), ...) {
+  rlang::check_installed("ggplot2", "to draw predictions.")
+  rlang::check_dots_empty()
+  type <- check_choice(type[[1L]], c("series", "scatter"), "type")
+  if (!any(is.finite(object$Predictions))) {
+    abort_arg("object", "a table with at least one prediction", "without any")
+  }
+  switch(type, series = plot_series(object), scatter = plot_scatter(object))
+}
+
+#' @rdname edm_plots
+#' @export
+plot.edm_prediction <- function(x, ...) draw(autoplot.edm_prediction(x, ...))
+
+plot_series <- function(object) {
+  time <- plot_time(object[[1L]], names(object)[[1L]])
+  line <- function(what) {
+    data.frame(time = time$at, value = as.double(object[[what]]), what = what)
+  }
+  lines <- rbind(line("Observations"), line("Predictions"))
+  ggplot2::ggplot(lines, ggplot2::aes(x = .data$time, y = .data$value)) +
+    (if (!is.null(object$Pred_Variance)) {
+      ggplot2::geom_ribbon(
+        ggplot2::aes(x = .data$time, ymin = .data$low, ymax = .data$high, group = .data$run),
+        data = prediction_band(object, time$at), inherit.aes = FALSE,
+        fill = syn_colours[["sky"]], alpha = 0.35
+      )
+    }) +
+    ggplot2::geom_line(ggplot2::aes(colour = .data$what), linewidth = 0.5, na.rm = TRUE) +
+    # A row between two without a value is no line.
+    ggplot2::geom_point(ggplot2::aes(colour = .data$what), size = 0.8, na.rm = TRUE) +
+    ggplot2::scale_colour_manual(
+      name = NULL, labels = c("observed", "predicted"),
+      values = c(Observations = syn_ink, Predictions = syn_colours[["blue"]])
+    ) +
+    time$scale +
+    ggplot2::scale_y_continuous(name = value_label(object), n.breaks = 5) +
+    ggplot2::labs(subtitle = error_text(object)) +
+    theme_synfire() +
+    ggplot2::theme(legend.position = "top", legend.justification = "left")
+}
+
+#' One standard deviation of the neighbours on both sides, in runs without a gap
+#' @noRd
+prediction_band <- function(object, time) {
+  centre <- as.double(object$Predictions)
+  spread <- sqrt(as.double(object$Pred_Variance))
+  known <- is.finite(centre) & is.finite(spread)
+  data.frame(time = time, low = centre - spread, high = centre + spread,
+             run = cumsum(!known))[known, ]
+}
+
+plot_scatter <- function(object) {
+  pairs <- data.frame(observed = as.double(object$Observations),
+                      predicted = as.double(object$Predictions))
+  pairs <- pairs[is.finite(pairs$observed) & is.finite(pairs$predicted), ]
+  limits <- range(pairs)
+  ggplot2::ggplot(pairs, ggplot2::aes(x = .data$observed, y = .data$predicted)) +
+    ggplot2::geom_abline(slope = 1, intercept = 0, colour = syn_muted, linewidth = 0.3) +
+    ggplot2::geom_point(
+      colour = syn_colours[["blue"]], alpha = if (nrow(pairs) > 500L) 0.3 else 0.7,
+      size = 1.4, shape = 16
+    ) +
+    ggplot2::coord_fixed(xlim = limits, ylim = limits) +
+    ggplot2::labs(x = "Observed", y = "Predicted", subtitle = error_text(object)) +
+    theme_synfire()
+}
+
+#' Skill in words, below the title
+#' @noRd
+error_text <- function(object) {
+  error <- prediction_error(object)
+  sprintf("rho = %s, MAE = %s, RMSE = %s", signif(error$rho, 3), signif(error$MAE, 3),
+          signif(error$RMSE, 3))
+}
+
+value_label <- function(object) {
+  target <- attr(object, "parameters", exact = TRUE)$target
+  if (is.null(target)) "Value" else target
+}
+
+#' Where rows stand on the axis of time, and that axis
+#' @noRd
+plot_time <- function(time, name) {
+  if (is.numeric(time)) {
+    return(list(at = as.double(time), scale = ggplot2::scale_x_continuous(name = name)))
+  }
+  if (inherits(time, "Date")) {
+    return(list(at = time, scale = ggplot2::scale_x_date(name = name)))
+  }
+  if (inherits(time, "POSIXct")) {
+    return(list(at = time, scale = ggplot2::scale_x_datetime(name = name)))
+  }
+  labels <- as.character(time)
+  rows <- seq_along(labels)
+  scale <- ggplot2::scale_x_continuous(
+    name = name, labels = labels[whole_rows(rows)], breaks = whole_rows(rows)
+  )
+  list(at = rows, scale = scale)
+}
+
+#' About five rows at even steps
+#' @noRd
+whole_rows <- function(rows) {
+  unique(round(seq(1, length(rows), length.out = min(5, length(rows)))))
+}

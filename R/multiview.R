@@ -1,0 +1,204 @@
+# Multiview forecasts: many small state spaces instead of one large one.
+
+#' Forecast from many views of a system
+#'
+#' With more variables than a state space needs, every choice of some of them is another
+#' view of the same attractor. Each view forecasts the library by [simplex()], leaving out
+#' the row it forecasts; the views that do best are kept, and their forecasts are averaged
+#' (Ye and Sugihara 2016). Noise that differs between views averages out.
+#'
+#' Coordinates to choose from are the `E` lags of each of the `columns`. They are taken
+#' from the whole of the data, so the first vectors of the library may reach back to rows
+#' before it. All views forecast the same rows: those where every coordinate is known.
+#'
+#' @inheritParams simplex
+#' @param columns Columns whose lags are coordinates to choose from.
+#' @param D Coordinates of a view; by default as many as there are columns to choose from.
+#' @param E Lags of each column.
+#' @param knn Neighbours; by default, and with 0, `D + 1`.
+#' @param multiview How many views are averaged; by default, and with 0, the square root of
+#'   the number of all views, rounded down.
+#' @param train_lib Rank views by how they forecast the library. With `FALSE` they are
+#'   ranked by their forecasts of `pred`: what is then averaged has seen the answers.
+#' @param exclude_target Leave the lags of `target` out.
+#'
+#' @return An object of class `multiview`, a list:
+#'   * `view`: a data frame with a row for each view averaged, the best first. `Col_1`, ...,
+#'     `Col_D` number its coordinates and `name_1`, ..., `name_D` name them, such as
+#'     `"x(t-1)"`; `rho`, `MAE` and `RMSE` are those of its forecasts of `pred`, and
+#'     `rho_rank` is the rho that ranked it.
+#'   * `predictions`: the mean forecast, a table as from [simplex()], without the variance.
+#'
+#'   Its attribute `views` is the number of views that were ranked.
+#' @section Errors:
+#' As for [simplex()]; for a `D` above the number of coordinates, a choice of more than a
+#' million views, and a `multiview` above their number.
+#' @references
+#' Ye H, Sugihara G (2016). Information leverage in interconnected ecosystems: overcoming
+#' the curse of dimensionality. *Science*, 353, 922-925. \doi{10.1126/science.aag0863}
+#' @seealso [autoplot.multiview()]
+#' @examples
+#' n <- 200
+#' x <- y <- rep(0.3, n)
+#' for (t in 2:n) {
+#'   x[t] <- x[t - 1] * (3.8 - 3.8 * x[t - 1] - 0.02 * y[t - 1])
+#'   y[t] <- y[t - 1] * (3.5 - 3.5 * y[t - 1] - 0.1 * x[t - 1])
+#' }
+#' set.seed(1)
+#' noisy <- data.frame(t = 1:n, x = x + rnorm(n, sd = 0.05), y = y + rnorm(n, sd = 0.05))
+#' many <- multiview(noisy, columns = c("x", "y"), target = "x", lib = c(1, 100),
+#'                   pred = c(101, 200), D = 3, E = 3, threads = 2)
+#' many$view
+#' prediction_error(many$predictions)
+#' @export
+multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, D = NULL,
+                      E = 1, tau = -1, Tp = 1, knn = NULL, exclusion_radius = 0,
+                      multiview = NULL, train_lib = TRUE, exclude_target = FALSE,
+                      valid_lib = NULL, segments = NULL, no_time = FALSE, threads = NULL) {
+  started <- proc.time()[["elapsed"]]
+  call <- rlang::current_env()
+  train_lib <- check_flag(train_lib)
+  exclude_target <- check_flag(exclude_target)
+  exclusion_radius <- edm_exclusion(exclusion_radius)
+  threads <- check_threads(threads)
+  lags <- edm_data(x, columns, target, E = E, tau = tau, segments = segments,
+                   no_time = no_time)
+  left_out <- if (exclude_target) lags$target_name
+  D <- check_view_size(D, lags, left_out, call)
+  knn <- edm_knn(knn, D + 1)
+  views <- all_views(D, lags, left_out, call)
+  kept <- check_view_number(multiview, ncol(views), call)
+
+  prepare <- function(pred) view_data(lags, lib, pred, Tp, valid_lib, call)
+  forecast <- function(view, data) {
+    simplex_at(data$points[, view, drop = FALSE], data$lib, data$pred, data$target, knn,
+               exclusion_radius, threads, call)$predictions
+  }
+  data <- check_library(prepare(pred), knn)
+  ranked <- if (train_lib) prepare(lib) else data
+  goal <- ranked$target[ranked$pred]
+  rho <- apply(views, 2L, \(view) edm_rho(goal, forecast(view, ranked)))
+  best <- order(-rho)[seq_len(kept)]
+  chosen <- views[, best, drop = FALSE]
+  forecasts <- vapply(seq_len(kept), \(k) forecast(chosen[, k], data), data$pred + 0)
+  dim(forecasts) <- c(length(data$pred), kept)
+
+  predictions <- data$frame
+  names(predictions)[[1L]] <- lags$time_name
+  predictions$Predictions <- NA_real_
+  predictions$Predictions[data$place] <- rowMeans(forecasts)
+  parameters <- list(columns = lags$columns, target = lags$target_name, D = D, E = lags$E,
+                     tau = lags$tau, Tp = data$Tp, knn = knn,
+                     exclusion_radius = exclusion_radius, multiview = kept)
+  matched <- match.call()
+  structure(
+    list(view = view_table(chosen, lag_names(lags), forecasts, data, rho[best]),
+         predictions = new_edm(predictions, "edm_prediction", "Multiview", parameters,
+                               matched, started)),
+    class = "multiview", views = ncol(views), call = matched
+  )
+}
+
+# ---- Views ---------------------------------------------------------------------------
+
+check_view_size <- function(D, lags, left_out, call) {
+  columns <- setdiff(lags$columns, left_out)
+  most <- length(columns) * lags$E
+  if (most == 0) {
+    abort_arg("columns", "other columns than `target` where `exclude_target = TRUE`",
+              describe(lags$columns), call = call)
+  }
+  if (is.null(D) || identical(as.double(D), 0)) return(length(columns))
+  D <- check_count(D, "D", call = call)
+  if (D > most) {
+    abort_arg("D", sprintf("at most the %d coordinates there are", as.integer(most)), format(D),
+              "Take fewer, a larger `E`, or more `columns`.", call)
+  }
+  D
+}
+
+#' All choices of `D` coordinates, in the columns of a matrix
+#' @noRd
+all_views <- function(D, lags, left_out, call) {
+  choice <- which(rep(!lags$columns %in% left_out, each = lags$E))
+  if (choose(length(choice), D) > 1e6) {
+    abort_arg("D", "such that there are at most a million views",
+              sprintf("%g of %d coordinates, %.3g views", D, length(choice),
+                      choose(length(choice), D)),
+              "Choose fewer `columns`, or a smaller `E`.", call)
+  }
+  views <- utils::combn(length(choice), D)
+  matrix(choice[views], nrow(views))
+}
+
+check_view_number <- function(multiview, views, call) {
+  if (is.null(multiview) || identical(as.double(multiview), 0)) return(floor(sqrt(views)))
+  check_count(multiview, "multiview", max = views, call = call)
+}
+
+#' "x(t-0)", "x(t-1)", ... for each column in turn
+#' @noRd
+lag_names <- function(lags) {
+  by <- lags$tau * (seq_len(lags$E) - 1)
+  sign <- if (lags$tau > 0) "+" else "-"
+  paste0(rep(lags$columns, each = lags$E), sprintf("(t%s%d)", sign, abs(by)))
+}
+
+#' Lags of the whole of the data as coordinates, so that library and prediction rows are
+#' the same for every view
+#' @noRd
+view_data <- function(lags, lib, pred, Tp, valid_lib, call) {
+  coordinates <- sprintf("lag%d", seq_len(ncol(lags$points)))
+  block <- data.frame(lags$time, lags$points, lags$observed)
+  names(block) <- c("time", coordinates, "target")
+  edm_data(block, coordinates, "target", lib, pred, Tp = Tp, embedded = TRUE,
+           valid_lib = valid_lib, segments = lags$first, call = call)
+}
+
+# ---- Results -------------------------------------------------------------------------
+
+view_table <- function(views, names, forecasts, data, rho_rank) {
+  observed <- data$target[data$pred]
+  error <- apply(forecasts, 2L, \(p) prediction_error(observed, p), simplify = FALSE)
+  number <- seq_len(nrow(views))
+  out <- data.frame(
+    rlang::set_names(as.data.frame(t(views)), paste0("Col_", number)),
+    do.call(rbind, error)[c("rho", "MAE", "RMSE")],
+    rlang::set_names(as.data.frame(matrix(names[t(views)], ncol(views))),
+                     paste0("name_", number)),
+    rho_rank = rho_rank
+  )
+  rownames(out) <- NULL
+  out
+}
+
+#' @param x,object What `multiview()` gives.
+#' @param ... Not used, must be empty.
+#' @rdname multiview
+#' @export
+format.multiview <- function(x, ...) {
+  rlang::check_dots_empty()
+  c(sprintf("Mean of the best %s of %s views", commas(nrow(x$view)),
+            commas(attr(x, "views", exact = TRUE))),
+    format(x$predictions))
+}
+
+#' @rdname multiview
+#' @export
+print.multiview <- function(x, ...) {
+  cat(format(x, ...), "", sep = "\n")
+  names <- x$view[grep("^name_", names(x$view))]
+  best <- data.frame(view = do.call(paste, c(names, sep = " ")), rho = x$view$rho,
+                     rho_rank = x$view$rho_rank)
+  print(utils::head(best, 10L), row.names = FALSE, digits = 4)
+  if (nrow(best) > 10L) cat(sprintf("... and %s more views\n", commas(nrow(best) - 10L)))
+  invisible(x)
+}
+
+#' @rdname multiview
+#' @export
+summary.multiview <- function(object, ...) {
+  rlang::check_dots_empty()
+  cbind(summary(object$predictions), views = attr(object, "views", exact = TRUE),
+        averaged = nrow(object$view))
+}

@@ -1,0 +1,247 @@
+# Surrogates of a time series: what it would look like if only so much of it were real.
+
+#' Surrogates of a time series
+#'
+#' Series that share certain properties with the one given and are random otherwise. A
+#' quantity that is much the same for surrogates as for the series says no more than
+#' those properties do; that is how [ccm()] tests a skill.
+#'
+#' # What each method keeps
+#' * `"shuffle"`: the values. Their order is random: no dynamics at all.
+#' * `"phase"` (Ebisuzaki 1997): the power spectrum, and with it mean, standard deviation
+#'   and autocorrelation. The phases of the Fourier transform are random: a linear
+#'   process. The component at the highest frequency, which has no phase when the number
+#'   of rows is even, changes sign or does not.
+#' * `"seasonal"`: the mean of each season, which is a place in the `period`. What is left
+#'   over is shuffled. Two variables that share nothing but a season look like this.
+#' * `"twin"` (Thiel et al. 2006): the trajectory. Two points in the space of `E` delay
+#'   coordinates are twins when they are within a distance (in the largest difference of a
+#'   coordinate) of just the same points. A surrogate starts at a point drawn at random and
+#'   goes on to the next row of that point or of one of its twins, each as likely as the
+#'   other: another run of the same system, from another start. Twins that run into the
+#'   end of the data, with no twin on the way, are not taken. A series with few twins has
+#'   surrogates that go round in stretches of it: look at them.
+#'
+#' `NA` stay where they are for `"shuffle"` and `"seasonal"`. For `"phase"` and `"twin"`,
+#' which need every row, they are an error.
+#'
+#' @param x Numeric vector, or a [ts]; one value a row, at equal steps in time.
+#' @param n Number of surrogates.
+#' @param method What they keep; see below.
+#' @param period For `"seasonal"`: rows of a season's round, such as 12 for months.
+#'   By default the [frequency()] of a `ts`.
+#' @param E,tau For `"twin"`: coordinates of a point, and the rows from one to the next,
+#'   as in [simplex()].
+#' @param recurrence For `"twin"`: the share of all pairs of points that are within the
+#'   distance. Lower makes twins closer, and fewer.
+#'
+#' @return A numeric matrix with a row for each value of `x` and a column for each
+#'   surrogate. [set.seed()] decides it; a surrogate does not depend on `n`.
+#' @section Errors:
+#' For values that are not finite numbers; `NA` where a method needs every row; a missing
+#' `period`; a series too short for its embedding; and too few twins to go on from.
+#' @references
+#' Ebisuzaki W (1997). A method to estimate the statistical significance of a correlation
+#' when the data are serially correlated. *Journal of Climate*, 10, 2147-2153.
+#'
+#' Thiel M, Romano MC, Kurths J, Rolfs M, Kliegl R (2006). Twin surrogates to test for
+#' complex synchronisation. *Europhysics Letters*, 75, 535-541.
+#' \doi{10.1209/epl/i2006-10147-0}
+#' @seealso [ccm()]
+#' @examples
+#' x <- sin(2 * pi * (1:240) / 12) + rnorm(240, sd = 0.3)
+#' set.seed(1)
+#' seasons <- surrogate_series(x, 100, "seasonal", period = 12)
+#' dim(seasons)
+#' # The same spectrum, other phases:
+#' phases <- surrogate_series(x, 100, "phase")
+#' range(apply(phases, 2, sd) - sd(x))
+#' @export
+surrogate_series <- function(x, n = 100, method = c("shuffle", "phase", "seasonal", "twin"),
+                             period = NULL, E = 2, tau = -1, recurrence = 0.1) {
+  method <- check_choice(method[[1L]], eval(formals()$method), "method")
+  n <- check_count(n)
+  check_series(x, complete = method %in% c("phase", "twin"), method)
+  make <- switch(
+    method,
+    shuffle = shuffler(x),
+    phase = phase_shifter(x),
+    seasonal = season_shuffler(x, check_period(x, period)),
+    twin = twin_walker(x, check_count(E), check_tau(tau),
+                       check_number(recurrence, above = 0, max = 1))
+  )
+  key <- random_key()
+  out <- vapply(seq_len(n), \(k) make(key, k), double(length(x)))
+  matrix(out, length(x), n)
+}
+
+check_series <- function(x, complete, method, call = rlang::caller_env()) {
+  if (!is.numeric(x) || !is.null(dim(x)) && ncol(x) != 1L || length(x) < 2L) {
+    abort_arg("x", "a numeric vector of at least two values", describe(x), call = call)
+  }
+  if (any(is.infinite(x))) {
+    abort_arg("x", "finite", sprintf("%g in row %d", x[is.infinite(x)][[1L]],
+                                     which(is.infinite(x))[[1L]]), call = call)
+  }
+  if (complete && anyNA(x)) {
+    abort_arg("x", sprintf("without NA for method \"%s\"", method),
+              sprintf("NA in %d rows, the first of them row %d", sum(is.na(x)),
+                      which(is.na(x))[[1L]]),
+              "Take a stretch without gaps, or fill them first.", call = call)
+  }
+}
+
+check_period <- function(x, period, call = rlang::caller_env()) {
+  if (is.null(period)) {
+    period <- stats::frequency(x)
+    if (period < 2) {
+      abort_arg("period", "the number of rows of a season's round", "NULL",
+                "Give it, such as 12 for months; only a `ts` knows its own.", call = call)
+    }
+  }
+  check_count(period, min = 2, max = length(x), call = call)
+}
+
+check_tau <- function(tau, call = rlang::caller_env()) {
+  whole <- is.numeric(tau) && length(tau) == 1L && is.finite(tau) && tau == round(tau)
+  if (!whole || tau == 0) {
+    abort_arg("tau", "a whole number of rows other than 0", describe(tau), call = call)
+  }
+  as.double(tau)
+}
+
+# Each of these looks at the series once, and gives a function that makes surrogate `k`
+# under a key.
+
+shuffler <- function(x) {
+  x <- as.double(x)
+  x[is.nan(x)] <- NA
+  seen <- which(!is.na(x))
+  \(key, k) {
+    x[seen] <- x[seen][order(random_uniform(length(seen), key, k))]
+    x
+  }
+}
+
+season_shuffler <- function(x, period) {
+  x <- as.double(x)
+  season <- (seq_along(x) - 1) %% period + 1
+  means <- stats::ave(x, season, FUN = \(v) mean(v, na.rm = TRUE))
+  # A season without values has no mean, and nothing that would be added to it.
+  means[is.nan(means)] <- NA
+  rest <- shuffler(x - means)
+  \(key, k) means + rest(key, k)
+}
+
+phase_shifter <- function(x) {
+  n <- length(x)
+  spectrum <- stats::fft(as.double(x))
+  # Frequencies that have a mirror image; what is between them is the highest.
+  half <- (n - 1) %/% 2
+  \(key, k) {
+    u <- random_uniform(half + 1, key, k)
+    turned <- spectrum
+    at <- seq_len(half) + 1L
+    turned[at] <- turned[at] * exp(2i * pi * u[seq_len(half)])
+    turned[n + 2L - at] <- Conj(turned[at])
+    if (n %% 2 == 0) turned[half + 2L] <- turned[half + 2L] * sign(u[half + 1] - 0.5)
+    Re(stats::fft(turned, inverse = TRUE)) / n
+  }
+}
+
+# ---- Twins -------------------------------------------------------------------------
+
+twin_walker <- function(x, E, tau, recurrence, call = rlang::caller_env()) {
+  x <- as.double(x)
+  points <- delay_points(x, E, tau, call)
+  rows <- attr(points, "rows")
+  group <- twin_groups(points, recurrence)
+  exits <- twin_exits(group)
+  if (length(unlist(exits)) == 0L) {
+    abort_arg("recurrence", "high enough for a surrogate to go on where the data end",
+              format(recurrence), "There are too few twins; raise it, or lower `E`.",
+              call = call)
+  }
+  count <- lengths(exits)
+  before <- cumsum(count) - count
+  exit <- unlist(exits)
+  starts <- which(count[group] > 0)
+  n <- length(x)
+  \(key, k) {
+    u <- random_uniform(n, key, k)
+    at <- integer(n)
+    at[[1L]] <- starts[[ceiling(u[[1L]] * length(starts))]]
+    for (t in seq_len(n - 1L)) {
+      g <- group[[at[[t]]]]
+      at[[t + 1L]] <- exit[[before[[g]] + ceiling(u[[t + 1L]] * count[[g]])]]
+    }
+    x[rows[at]]
+  }
+}
+
+delay_points <- function(x, E, tau, call) {
+  shift <- (seq_len(E) - 1) * tau
+  rows <- seq_along(x)
+  rows <- rows[rows + min(shift) >= 1 & rows + max(shift) <= length(x)]
+  if (length(rows) < 2L) {
+    abort_arg("x", sprintf("longer for `E` = %g and `tau` = %g", E, tau),
+              sprintf("%d values", length(x)), call = call)
+  }
+  structure(matrix(x[outer(rows, shift, `+`)], length(rows)), rows = rows)
+}
+
+#' Which points are twins of each other
+#'
+#' Twins have the same row of the recurrence matrix, so they form groups. Groups are
+#' refined by 32 columns of it at a time, so that it is never there as a whole.
+#' @return The number of its group for each point.
+#' @noRd
+twin_groups <- function(points, recurrence) {
+  n <- nrow(points)
+  radius <- recurrence_radius(points, recurrence)
+  group <- rep(1, n)
+  for (first in seq(1L, n, by = 32L)) {
+    block <- first:min(first + 31L, n)
+    bits <- (point_distances(points, block) <= radius) %*% 2^(seq_along(block) - 1)
+    key <- group * 2^32 + as.vector(bits)
+    group <- match(key, unique(key))
+  }
+  group
+}
+
+#' Distances (largest difference of a coordinate) of all points to some
+#' @noRd
+point_distances <- function(points, some) {
+  distance <- matrix(0, nrow(points), length(some))
+  for (e in seq_len(ncol(points))) {
+    distance <- pmax(distance, abs(outer(points[, e], points[some, e], `-`)))
+  }
+  distance
+}
+
+#' The distance within which a share of all pairs lies, from at most 500 points to all
+#' @noRd
+recurrence_radius <- function(points, recurrence) {
+  n <- nrow(points)
+  some <- unique(round(seq(1, n, length.out = min(n, 500))))
+  distance <- point_distances(points, some)
+  # A point is no pair with itself.
+  distance <- distance[-(some + (seq_along(some) - 1) * n)]
+  stats::quantile(distance, recurrence, names = FALSE, type = 1)
+}
+
+#' Where a walk can go on to from each group without running out of data
+#' @return A list: for each group, the points that follow one of its members.
+#' @noRd
+twin_exits <- function(group) {
+  n <- length(group)
+  follows <- seq_len(n - 1L) + 1L
+  repeat {
+    # A point from whose group nothing leads on is a dead end, and so is what leads only
+    # to dead ends.
+    exits <- split(follows, factor(group[follows - 1L], seq_len(max(group))))
+    alive <- lengths(exits)[group[follows]] > 0
+    if (all(alive)) return(unname(exits))
+    follows <- follows[alive]
+  }
+}

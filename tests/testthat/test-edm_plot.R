@@ -1,0 +1,129 @@
+skip_if_not_installed("ggplot2")
+
+made_skill <- function(parameter, value, rho) {
+  frame <- setNames(data.frame(value, rho), c(parameter, "rho"))
+  synfire:::new_edm_skill(frame, list(columns = "x", target = "x"), quote(f()), 0)
+}
+made_predictions <- function(time = 2001:2012, ...) {
+  frame <- data.frame(
+    time, Observations = c(1, 3, 2, 5, 4, NA, 2, 1, 4, 3, 2, 1),
+    Predictions = c(NA, 2.5, 2, 4, 4.5, 3, NA, NA, 3.5, 3, NA, 1.5),
+    Pred_Variance = c(NA, 0.25, 1, 1, 0.25, 0.25, NA, NA, 1, 4, NA, 0.25)
+  )
+  names(frame)[[1]] <- "year"
+  synfire:::new_edm(frame, "edm_prediction", "Simplex", list(columns = "fish", target = "fish"),
+                    quote(f()), 0)
+}
+layers <- function(plot, geom) {
+  is_geom <- vapply(plot$layers, \(l) inherits(l$geom, geom), TRUE)
+  lapply(plot$layers[is_geom], \(l) if (is.data.frame(l$data)) l$data else plot$data)
+}
+
+test_that("skill is drawn against its parameter, the first best one marked", {
+  object <- made_skill("E", 1:6, c(0.2, 0.7, 0.9, 0.9, NA, 0.6))
+  p <- ggplot2::autoplot(object)
+  points <- layers(p, "GeomPoint")
+  expect_equal(points[[1]], data.frame(value = 1:6, rho = object$rho))
+  expect_equal(points[[2]]$value, 3)
+  expect_identical(p$labels$subtitle, "Best: E = 3, rho = 0.900")
+  expect_identical(p$scales$get_scales("x")$name, "Embedding dimension E")
+  expect_silent(ggplot2::ggplot_build(p))
+  # No line at zero without values below it.
+  expect_length(layers(p, "GeomHline"), 0)
+})
+
+test_that("no interval and no radius is best", {
+  for (parameter in c("Tp", "exclusion_radius")) {
+    p <- ggplot2::autoplot(made_skill(parameter, 1:3, c(0.9, 0.3, -0.1)))
+    expect_length(layers(p, "GeomPoint"), 1)
+    expect_length(layers(p, "GeomHline"), 1)
+    expect_null(p$labels$subtitle)
+  }
+})
+
+test_that("the axis of skill begins at 0 unless skill is high all over", {
+  limits <- function(rho) {
+    p <- ggplot2::autoplot(made_skill("theta", seq_along(rho), rho))
+    p$scales$get_scales("y")$limits[[1]]
+  }
+  expect_identical(limits(c(0.3, 0.9)), 0)
+  expect_identical(limits(c(0.8, 0.9)), 0.8)
+  expect_identical(limits(c(-0.2, 0.9)), -0.2)
+})
+
+test_that("breaks of whole parameters are whole", {
+  expect_identical(synfire:::skill_breaks(c(1, 4)), c(1, 2, 3, 4))
+  expect_identical(synfire:::skill_breaks(c(0.6, 10.4)), as.double(1:10))
+  expect_true(all(synfire:::skill_breaks(c(0, 0.5)) <= 0.5))
+  expect_gt(length(synfire:::skill_breaks(c(0, 0.5))), 3)
+})
+
+test_that("observed and predicted are drawn over time, with a band that has gaps", {
+  p <- ggplot2::autoplot(made_predictions())
+  lines <- layers(p, "GeomLine")[[1]]
+  expect_equal(lines$value[lines$what == "Predictions"], made_predictions()$Predictions)
+  expect_equal(lines$time, rep(2001:2012, 2))
+  band <- layers(p, "GeomRibbon")[[1]]
+  expect_equal(band$time, c(2002:2006, 2009, 2010, 2012))
+  expect_equal(band$low[1:2], c(2.5 - 0.5, 2 - 1))
+  expect_equal(band$high[1:2], c(2.5 + 0.5, 2 + 1))
+  expect_equal(as.vector(table(band$run)), c(5, 2, 1))
+  expect_identical(p$scales$get_scales("y")$name, "fish")
+  error <- prediction_error(made_predictions())
+  expect_match(p$labels$subtitle, paste("rho =", signif(error$rho, 3)), fixed = TRUE)
+  expect_silent(ggplot2::ggplot_build(p))
+})
+
+test_that("time is drawn as what it is, and by row where it is only a name", {
+  dates <- as.Date("2001-01-01") + 0:11
+  p <- ggplot2::autoplot(made_predictions(dates))
+  expect_equal(p$data$time[1:12], dates)
+  p <- ggplot2::autoplot(made_predictions(as.POSIXct(dates)))
+  expect_s3_class(p$scales$get_scales("x"), "ScaleContinuousDatetime")
+  p <- ggplot2::autoplot(made_predictions(month.abb))
+  expect_equal(p$data$time[1:12], 1:12)
+  scale <- p$scales$get_scales("x")
+  expect_identical(scale$labels, month.abb[scale$breaks])
+  expect_silent(ggplot2::ggplot_build(p))
+})
+
+test_that("pairs that are known are drawn against each other", {
+  p <- ggplot2::autoplot(made_predictions(), type = "scatter")
+  known <- is.finite(made_predictions()$Predictions) & is.finite(made_predictions()$Observations)
+  expect_equal(p$data$observed, made_predictions()$Observations[known])
+  expect_equal(p$data$predicted, made_predictions()$Predictions[known])
+  expect_identical(p$coordinates$limits$x, p$coordinates$limits$y)
+})
+
+test_that("a multiview forecast is drawn without a band", {
+  n <- 60
+  x <- Reduce(\(x, i) 3.8 * x * (1 - x), 2:n, 0.3, accumulate = TRUE)
+  many <- multiview(data.frame(t = 1:n, x = x), "x", D = 2, E = 3)
+  p <- ggplot2::autoplot(many)
+  expect_length(layers(p, "GeomRibbon"), 0)
+  expect_equal(p$data$value[p$data$what == "Predictions"], many$predictions$Predictions)
+  expect_silent(ggplot2::ggplot_build(p))
+})
+
+test_that("nothing to draw is an error", {
+  expect_error(ggplot2::autoplot(made_skill("E", 1:2, c(NA_real_, NA))), "skill for at least one E",
+               class = "synfire_error_argument")
+  none <- made_predictions()
+  none$Predictions <- NA_real_
+  expect_error(ggplot2::autoplot(none), "at least one prediction",
+               class = "synfire_error_argument")
+  expect_error(ggplot2::autoplot(made_predictions(), type = "lines"), "`type` must be",
+               class = "synfire_error_argument")
+})
+
+test_that("pictures look as they did", {
+  skip_if_not_installed("vdiffr")
+  vdiffr::expect_doppelganger(
+    "skill", ggplot2::autoplot(made_skill("E", 1:6, c(0.2, 0.7, 0.9, 0.88, NA, 0.6)))
+  )
+  vdiffr::expect_doppelganger(
+    "interval", ggplot2::autoplot(made_skill("Tp", 1:6, c(0.9, 0.7, 0.3, 0.1, -0.1, 0.05)))
+  )
+  vdiffr::expect_doppelganger("series", ggplot2::autoplot(made_predictions()))
+  vdiffr::expect_doppelganger("scatter", ggplot2::autoplot(made_predictions(), "scatter"))
+})

@@ -1,0 +1,137 @@
+logistic <- function(n, r = 3.8, x = 0.2) {
+  for (t in seq_len(n - 1)) x[[t + 1]] <- r * x[[t]] * (1 - x[[t]])
+  x
+}
+
+power <- function(x) Mod(stats::fft(x))^2
+
+test_that("set.seed() decides surrogates, and the number of them nothing", {
+  x <- logistic(60)
+  for (method in c("shuffle", "phase", "seasonal", "twin")) {
+    draw <- \(n) {
+      set.seed(5)
+      surrogate_series(x, n, method, period = 12)
+    }
+    few <- draw(3)
+    expect_identical(dim(few), c(60L, 3L))
+    expect_identical(draw(7)[, 1:3], few)
+    expect_false(anyDuplicated(t(few)) > 0)
+    expect_false(identical(surrogate_series(x, 3, method, period = 12), few))
+    expect_true(all(is.finite(few)))
+  }
+})
+
+test_that("shuffled series have the same values, and NA in their rows", {
+  x <- replace(logistic(50), c(1, 7, 50), NA)
+  set.seed(1)
+  s <- surrogate_series(x, 200)
+  expect_true(all(is.na(s) == is.na(x)))
+  expect_true(all(apply(s, 2, \(v) identical(sort(v), sort(x)))))
+  # Every value comes to every row.
+  expect_lt(max(abs(rowMeans(s) - mean(x, na.rm = TRUE)), na.rm = TRUE),
+            5 * sd(x, na.rm = TRUE) / sqrt(200))
+})
+
+test_that("a random phase keeps the spectrum, odd and even", {
+  for (n in c(2, 3, 64, 65)) {
+    x <- 10 + logistic(n)
+    set.seed(2)
+    s <- surrogate_series(x, 50, "phase")
+    expect_equal(apply(s, 2, power), matrix(power(x), n, 50))
+    expect_equal(colMeans(s), rep(mean(x), 50))
+    expect_equal(apply(s, 2, sd), rep(sd(x), 50))
+  }
+  # Phases are uniform: the mean over surrogates is the mean of the series, flat.
+  expect_lt(max(abs(rowMeans(surrogate_series(x, 2000, "phase")) - mean(x))),
+            5 * sd(x) / sqrt(2000))
+  expect_true(all(abs(cor(x, s)) < 0.6))
+})
+
+test_that("seasonal surrogates are the seasons' means and shuffled rests", {
+  season <- rep(c(5, 1, -3, 2), length.out = 42)
+  x <- season + logistic(42)
+  x[c(3, 20)] <- NA
+  set.seed(3)
+  s <- surrogate_series(x, 400, "seasonal", period = 4)
+  means <- vapply(1:4, \(k) mean(x[seq(k, 42, by = 4)], na.rm = TRUE), 1)[(0:41) %% 4 + 1]
+  expect_true(all(is.na(s) == is.na(x)))
+  for (k in 1:5) expect_equal(sort(s[, k] - means), sort(x - means))
+  expect_lt(max(abs(rowMeans(s) - means), na.rm = TRUE), 5 * sd(x - means, TRUE) / sqrt(400))
+  # A ts knows its period.
+  set.seed(3)
+  expect_identical(surrogate_series(ts(x, frequency = 4), 400, "seasonal"), s)
+  # A season that was never observed.
+  gone <- replace(x, seq(2, 42, by = 4), NA)
+  expect_identical(is.na(surrogate_series(gone, 2, "seasonal", period = 4)[, 1]), is.na(gone))
+  expect_false(any(is.nan(surrogate_series(gone, 2, "seasonal", period = 4))))
+  expect_false(any(is.nan(surrogate_series(c(NaN, x), 2))))
+})
+
+# Twins as they are defined: equal rows of the whole recurrence matrix.
+slow_twins <- function(x, E, tau, recurrence) {
+  rows <- seq_along(x)
+  rows <- rows[rows + (E - 1) * tau >= 1 & rows + (E - 1) * tau <= length(x)]
+  point <- sapply(seq_len(E) - 1, \(e) x[rows + e * tau])
+  distance <- as.matrix(dist(matrix(point, length(rows)), "maximum"))
+  radius <- sort(distance[row(distance) != col(distance)])
+  near <- distance <= radius[[ceiling(recurrence * length(radius))]]
+  twins <- matrix(FALSE, length(x), length(x))
+  for (i in seq_along(rows)) for (j in seq_along(rows)) {
+    twins[rows[[i]], rows[[j]]] <- all(near[i, ] == near[j, ])
+  }
+  twins
+}
+
+test_that("twin surrogates go from a row to the next row of one of its twins", {
+  x <- logistic(150)
+  cases <- list(list(2, -1, 0.1), list(1, -1, 0.05), list(2, 2, 0.2), list(3, -1, 0.2))
+  for (case in cases) {
+    twins <- do.call(slow_twins, c(list(x), case))
+    set.seed(4)
+    s <- surrogate_series(x, 20, "twin", E = case[[1]], tau = case[[2]],
+                          recurrence = case[[3]])
+    at <- matrix(match(s, x), nrow(s))
+    expect_false(anyNA(at))
+    from <- at[-nrow(at), ]
+    to <- at[-1, ]
+    expect_true(all(twins[cbind(c(from), c(to) - 1L)]))
+    # Jumps do happen.
+    expect_true(any(to != from + 1L))
+  }
+})
+
+test_that("every twin is as likely", {
+  # Period 2 with a twist: rows 2, 4, 6 are twins, and so are 1, 3, 5.
+  x <- c(1, 2, 1, 2, 1, 2, 1)
+  set.seed(6)
+  s <- surrogate_series(x, 50, "twin", E = 1, recurrence = 0.4)
+  expect_true(all(abs(diff(s)) == 1))
+  exits <- synfire:::twin_exits(c(1, 2, 1, 2, 1, 2, 1))
+  expect_identical(exits, list(c(2L, 4L, 6L), c(3L, 5L, 7L)))
+  # Of 4 > 5 > 6 nothing leads back: 4, whose twin is 1, is left for 2 alone.
+  expect_identical(synfire:::twin_exits(c(1, 2, 3, 1, 4, 5)),
+                   list(2L, 3L, 4L, integer(), integer()))
+})
+
+test_that("wrong series and arguments are explained", {
+  wrong <- function(expr, message, ...) {
+    expect_error(expr, message, ..., class = "synfire_error_argument")
+  }
+  x <- logistic(40)
+  wrong(surrogate_series(letters), "`x` must be a numeric vector")
+  wrong(surrogate_series(1), "`x` must be a numeric vector of at least two")
+  wrong(surrogate_series(data.frame(x)), "`x` must be a numeric vector")
+  wrong(surrogate_series(c(x, -Inf)), "-Inf in row 41")
+  wrong(surrogate_series(c(x, NA), method = "phase"), "without NA for method \"phase\"")
+  wrong(surrogate_series(c(NA, x), method = "twin"), "NA in 1 rows, the first of them row 1")
+  wrong(surrogate_series(x, 0), "`n` must be")
+  wrong(surrogate_series(x, method = "fourier"), "`method` must be")
+  wrong(surrogate_series(x, method = "seasonal"), "`period` must be")
+  wrong(surrogate_series(x, method = "seasonal", period = 1), "`period` must be")
+  wrong(surrogate_series(x, method = "seasonal", period = 41), "`period` must be")
+  wrong(surrogate_series(x, method = "twin", tau = 0), "`tau` must be")
+  wrong(surrogate_series(x, method = "twin", E = 0), "`E` must be")
+  wrong(surrogate_series(x, method = "twin", E = 41), "`x` must be longer")
+  wrong(surrogate_series(x, method = "twin", recurrence = 0), "`recurrence` must be")
+  wrong(surrogate_series(1:40, method = "twin", recurrence = 0.01), "too few twins")
+})
