@@ -104,7 +104,7 @@ edm_series <- function(x, columns, target, segments, no_time, call) {
     abort_arg("target", "the name of one column", describe(target), call = call)
   }
   time <- if (no_time) seq_len(nrow(x)) else x[[1L]]
-  check_times(time, ends, call)
+  check_edm_times(time, ends, call)
   c(ends, list(
     values = lapply(columns, \(name) edm_numbers(x[[name]], name, "columns", call)),
     observed = edm_numbers(x[[target]], target, "target", call),
@@ -168,7 +168,7 @@ edm_segments <- function(segments, x, call) {
   list(first = rep(last - runs + 1L, runs), last = rep(last, runs))
 }
 
-check_times <- function(time, ends, call) {
+check_edm_times <- function(time, ends, call) {
   one <- ends$last[[1L]] == length(time)
   again <- which(duplicated(if (one) time else data.frame(ends$first, time)) & !is.na(time))
   if (length(again)) {
@@ -289,7 +289,8 @@ between <- function(from, to) {
 #' Rows of the library whose delay vector and target lie in the same pair and segment
 #'
 #' With a negative `Tp` rEDM begins `-Tp - 1` rows after the first complete delay vector,
-#' later than needed; numbers can only be the same if the library is.
+#' and with a positive `tau` it ends `Tp` rows before the last one. Both leave out more than
+#' needed, but numbers can only be the same if the library is.
 #' @noRd
 library_rows <- function(pairs, reach, Tp, series) {
   pairs <- cut_pairs(pairs, series)

@@ -20,8 +20,8 @@
 #'
 #' # Rows of library and prediction
 #' The library holds the rows of `lib` whose delay vector and target lie within the same
-#' pair of `lib`. With a negative `Tp` it begins, as in rEDM, `-Tp - 1` rows after the
-#' first delay vector. The delay vectors of `pred` may reach before it, but not out of the
+#' pair of `lib`. As in rEDM, it begins `-Tp - 1` rows after the first delay vector if `Tp`
+#' is negative, and ends `Tp` rows before the last one if `tau` is positive. The delay vectors of `pred` may reach before it, but not out of the
 #' data. Neither crosses `segments`.
 #'
 #' Rows with a missing value among their coordinates are neither library nor prediction. A
