@@ -31,6 +31,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_edm_neighbours, 4),
     ENTRY(r_edm_simplex, 5),
     ENTRY(r_edm_sweep, 7),
+    ENTRY(r_ccm, 7),
+    ENTRY(r_ccm_library, 5),
     {NULL, NULL, 0}
 };
 

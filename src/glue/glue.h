@@ -53,4 +53,9 @@ SEXP r_edm_simplex(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP options)
 SEXP r_edm_sweep(SEXP points, SEXP lib, SEXP lib_E, SEXP pred, SEXP pred_E, SEXP target,
                  SEXP options);
 
+/* edm_ccm.c */
+SEXP r_ccm(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes, SEXP options,
+           SEXP key);
+SEXP r_ccm_library(SEXP n, SEXP size, SEXP sample, SEXP direction, SEXP key);
+
 #endif

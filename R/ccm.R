@@ -1,0 +1,316 @@
+# Convergent cross mapping: which variable leaves its mark in the history of which.
+
+#' Convergent cross mapping
+#'
+#' A variable that drives another leaves its mark in the other's history. If Y causes X,
+#' the states of X, reconstructed from its lags, tell what Y was: X *cross-maps* Y. And the
+#' more of X's history there is to look up, the better: the skill *converges* (Sugihara
+#' et al. 2012). `ccm()` measures both, in both directions, and [summary()] says in words
+#' what they support.
+#'
+#' # Which way round
+#' Column `x:y` of the result is the skill with which the library made of `x` predicts
+#' `y`. When it rises with the library and stays, this supports that **y causes x**: the
+#' effect knows its cause.
+#'
+#' # What is computed
+#' For each library size, `samples` libraries of so many rows are drawn without
+#' replacement from all rows that have a complete delay vector and a row for their target.
+#' From each library every such row is predicted by simplex projection (see [simplex()]),
+#' never from itself nor from rows within `exclusion_radius`, and the predictions
+#' are compared with what was observed. There is but one library of all rows, and no chance in
+#' it. As in rEDM, with `Tp` other than 0 only those rows are compared that are themselves
+#' predicted from.
+#'
+#' Each library is drawn from a random stream of its own: [set.seed()] decides all of them,
+#' whatever the number of threads, and other library sizes change nothing.
+#'
+#' # Convergence
+#' The attribute `convergence` is a data frame with a row for each direction:
+#' \describe{
+#'   \item{direction}{such as `"x:y"`}
+#'   \item{smallest, largest}{library sizes}
+#'   \item{rho_smallest, rho_largest}{mean skill there}
+#'   \item{difference, low, high}{the latter minus the former, and the interval which
+#'     holds that difference for 95 % of the pairs of a small and a large library}
+#'   \item{tau, tau_p}{Kendall's rank correlation of mean skill and library size, and the
+#'     probability that it is so high if the skill does not rise (one-sided)}
+#'   \item{p}{with `surrogates`, their p value at the largest library, otherwise `NA`}
+#' }
+#' `summary()` takes a direction as supported when all of these hold at `alpha`: `tau` is
+#' positive and significant, which takes at least four library sizes; the interval of the
+#' difference is above 0; the skill at the largest library is positive; and, with
+#' surrogates, it is beyond theirs.
+#'
+#' # Surrogates
+#' Two series that share a season or a trend predict one another without any cause. With
+#' `surrogates`, the target is replaced by so many series that are like it but know nothing
+#' of the other, made by [surrogate_series()], each segment by itself. The p value is the
+#' share of them, the target itself among them, that are predicted at least as well.
+#' The attribute `surrogates` is a data frame of `direction`, `LibSize`, `low`, `median`
+#' and `high` (the 5, 50 and 95 % quantiles of their mean skill), and `p`.
+#'
+#' @inheritParams simplex
+#' @param columns Names of the columns that the library is made of; several are embedded
+#'   together.
+#' @param target Name of the column to predict. The other direction makes the library of
+#'   it, and predicts the first of `columns`.
+#' @param lib_sizes Library sizes in rows, from `knn + 1`; `Inf` stands for all there are.
+#'   Three numbers of which the third is less than the second are from, to and step, as in
+#'   rEDM: `c(10, 70, 20)`. A string of numbers is as good. By default ten from smallest to
+#'   largest.
+#' @param samples Libraries of each size.
+#' @param both Whether to map from `target` to `columns` as well.
+#' @param surrogates Number of surrogates of each target; 0 for none. A p value below 0.05
+#'   takes at least 20.
+#' @param surrogate,period How these are made: `method` and `period` of
+#'   [surrogate_series()]. `"twin"` uses `E` and `tau`.
+#'
+#' @return A data frame of class `ccm`: `LibSize`, and for each direction a column, such as
+#'   `x:y` and `y:x`, with the mean of rho over the samples; `NA` where there is no
+#'   correlation, as for constants. Attributes: `samples`, a data frame with a row for each
+#'   library (`direction`, `LibSize`, `sample`, `rho`, `MAE`, `RMSE`); `convergence`;
+#'   `surrogates` (or `NULL`); `parameters`, `call`, `elapsed` (s). [as.data.frame()] gives
+#'   the plain table.
+#'
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`: what [simplex()]
+#' refuses, library sizes below `knn + 1` or above the number of rows that can be in a
+#' library, a target that is the column.
+#'
+#' @references
+#' Sugihara G, May R, Ye H, Hsieh C, Deyle E, Fogarty M, Munch S (2012). Detecting
+#' causality in complex ecosystems. *Science*, 338, 496-500. \doi{10.1126/science.1227079}
+#'
+#' Ebisuzaki W (1997). A method to estimate the statistical significance of a correlation
+#' when the data are serially correlated. *Journal of Climate*, 10, 2147-2153.
+#' @seealso [ccm_lag()] for delays and for telling mutual causes from synchrony,
+#'   [embed_dimension()] to choose `E`, [surrogate_series()].
+#' @examples
+#' # x drives y, strongly; y drives x, weakly (Sugihara et al. 2012)
+#' x <- y <- 0.4
+#' for (t in 1:299) {
+#'   x[t + 1] <- x[t] * (3.8 - 3.8 * x[t] - 0.02 * y[t])
+#'   y[t + 1] <- y[t] * (3.5 - 3.5 * y[t] - 0.1 * x[t])
+#' }
+#' set.seed(1)
+#' found <- ccm(data.frame(time = 1:300, x, y), "x", "y", E = 2, samples = 30, threads = 2)
+#' found
+#' summary(found)
+#' @export
+ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL,
+                samples = 100, knn = NULL, exclusion_radius = 0, embedded = FALSE,
+                both = TRUE, valid_lib = NULL, segments = NULL, no_time = FALSE,
+                surrogates = 0, surrogate = c("phase", "shuffle", "seasonal", "twin"),
+                period = NULL, threads = NULL) {
+  started <- proc.time()[["elapsed"]]
+  call <- match.call()
+  maps <- ccm_maps(x, columns, target, E, Tp, tau, embedded, check_flag(both), valid_lib,
+                   segments, no_time, knn)
+  sizes <- check_lib_sizes(lib_sizes, maps)
+  samples <- check_count(samples, max = 1e6)
+  exclusion <- edm_exclusion(exclusion_radius)
+  surrogates <- check_count(surrogates, min = 0, max = 1e5)
+  surrogate <- rlang::arg_match(surrogate)
+  threads <- check_threads(threads)
+  key <- random_key()
+  for (k in seq_along(maps)) {
+    maps[[k]]$others <- surrogate_targets(maps[[k]], surrogates, surrogate, period)
+  }
+  skill <- lapply(seq_along(maps), \(k) {
+    cross_map(maps[[k]], sizes, samples, exclusion, k - 1, threads, key)
+  })
+  new_ccm(maps, skill, sizes, samples, exclusion, if (surrogates > 0) surrogate, call,
+          started)
+}
+
+#' Cross mapping with a delay
+#'
+#' A cause comes before its effect. If Y causes X, the states of X tell best what Y was
+#' some time before: the skill of `x:y` is highest at a `Tp` of 0 or below, the delay of the
+#' effect. Where X and Y are but in step, because the one drives the other so strongly
+#' that it follows, the driver seems to be driven too: then its skill is highest at a
+#' positive `Tp`, which no cause has (Ye et al. 2015).
+#'
+#' @inheritParams ccm
+#' @param Tp Prediction intervals, in rows: whole numbers, each once.
+#' @param lib_size Library size in rows; `Inf` for all there are at each `Tp`.
+#' @param samples Libraries of that size at each `Tp`; of all rows there is but one.
+#'
+#' @return A data frame of class `ccm_lag`: `Tp`, and for each direction a column, such as
+#'   `x:y` and `y:x`, with the mean of rho over the samples. The attribute `best` names the
+#'   `Tp` of the highest rho of each direction, the one nearest 0 of several (`NA` without
+#'   any). `summary()` says in words what these support.
+#' @inheritSection ccm Errors
+#' @references Ye H, Deyle ER, Gilarranz LJ, Sugihara G (2015). Distinguishing
+#'   time-delayed causal interactions using convergent cross mapping. *Scientific Reports*,
+#'   5, 14750. \doi{10.1038/srep14750}
+#' @seealso [ccm()]
+#' @examples
+#' # x drives y, two rows later
+#' x <- y <- c(0.4, 0.3, 0.6)
+#' for (t in 3:299) {
+#'   x[t + 1] <- x[t] * (3.8 - 3.8 * x[t])
+#'   y[t + 1] <- y[t] * (3.5 - 3.5 * y[t] - 0.3 * x[t - 1])
+#' }
+#' found <- ccm_lag(data.frame(time = 1:300, x, y), "y", "x", E = 2, threads = 2)
+#' found
+#' summary(found)
+#' @export
+ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size = Inf,
+                    samples = 100, knn = NULL, exclusion_radius = 0, embedded = FALSE,
+                    both = TRUE, valid_lib = NULL, segments = NULL, no_time = FALSE,
+                    threads = NULL) {
+  started <- proc.time()[["elapsed"]]
+  call <- match.call()
+  Tp <- check_lags(Tp)
+  both <- check_flag(both)
+  lib_size <- check_count(lib_size, infinite = TRUE)
+  samples <- check_count(samples, max = 1e6)
+  exclusion <- edm_exclusion(exclusion_radius)
+  threads <- check_threads(threads)
+  key <- random_key()
+  here <- rlang::current_env()
+  skill <- lapply(Tp, \(lag) {
+    maps <- ccm_maps(x, columns, target, E, lag, tau, embedded, both, valid_lib, segments,
+                     no_time, knn, here)
+    size <- check_lib_sizes(lib_size, maps, "lib_size", here)
+    rho <- vapply(seq_along(maps), \(k) {
+      mean_known(cross_map(maps[[k]], size, samples, exclusion, k - 1, threads, key, here)$rho)
+    }, 0)
+    list(rho = rho, maps = maps)
+  })
+  maps <- skill[[1L]]$maps
+  parameters <- ccm_parameters(maps, samples = samples, exclusion_radius = exclusion)
+  rho <- do.call(rbind, lapply(skill, `[[`, "rho"))
+  colnames(rho) <- vapply(maps, `[[`, "", "direction")
+  new_ccm_lag(Tp, rho, parameters[names(parameters) != "Tp"], call, started)
+}
+
+# ---- What is mapped ------------------------------------------------------------------
+
+#' One or both directions: what [edm_data()] makes of each, with their names
+#' @noRd
+ccm_maps <- function(x, columns, target, E, Tp, tau, embedded, both, valid_lib, segments,
+                     no_time, knn, call = rlang::caller_env()) {
+  map <- function(columns, target, E) {
+    data <- edm_data(x, columns, target, E = E, tau = tau, Tp = Tp, embedded = embedded,
+                     valid_lib = valid_lib, segments = segments, no_time = no_time,
+                     call = call)
+    data$knn <- edm_knn(knn, data$E + 1L, call)
+    data$compared <- compared_rows(data)
+    data$direction <- paste0(data$columns[[1L]], ":", data$target_name)
+    check_library(data, data$knn, call = call)
+  }
+  forward <- map(columns, target, E)
+  if (length(forward$columns) == 1L && forward$columns == forward$target_name) {
+    abort_arg("target", "another column than `columns`",
+              encodeString(forward$target_name, quote = "\""), call = call)
+  }
+  if (!both) return(list(forward))
+  back <- map(forward$target_name, forward$columns[[1L]], if (!embedded) E)
+  list(forward, back)
+}
+
+#' Rows to predict from whose target is amid those of the same segment, as rEDM compares
+#' @noRd
+compared_rows <- function(data) {
+  reach <- if (data$embedded) 0L else data$tau * (data$E - 1L)
+  at <- data$pred + data$Tp
+  data$pred[at >= data$first[data$pred] + max(-reach, 0L) &
+              at <= data$last[data$pred] - max(reach, 0L)]
+}
+
+#' Skill of all libraries for the target and its surrogates
+#' @return A list of matrices `rho`, `MAE`, `RMSE` \[libraries, targets\] and `LibSize`,
+#'   the size of each library.
+#' @noRd
+cross_map <- function(map, sizes, samples, exclusion, direction, threads, key,
+                      call = rlang::caller_env(2L)) {
+  sizes <- as.integer(pmin(sizes, length(map$lib)))
+  skill <- .Call(
+    r_ccm, map$points, map$lib, map$compared, cbind(map$target, map$others), sizes,
+    c(map$knn, exclusion, samples, direction, threads), key
+  )
+  skill <- finish_status(skill, "cross mapping", "Take fewer `samples` or `surrogates`.",
+                         call = call)
+  skill$LibSize <- rep(sizes, ifelse(sizes < length(map$lib), samples, 1))
+  skill
+}
+
+#' Surrogates of a target as it is seen from each row, a matrix \[rows, n\] or NULL
+#' @noRd
+surrogate_targets <- function(map, n, method, period, call = rlang::caller_env()) {
+  if (n == 0) return(NULL)
+  missing <- which(is.na(map$observed))
+  if (method %in% c("phase", "twin") && length(missing)) {
+    abort_arg("surrogate", "\"shuffle\" or \"seasonal\" where a target has missing values",
+              sprintf("\"%s\", and \"%s\" is missing in row %d", method, map$target_name,
+                      missing[[1L]]), call = call)
+  }
+  pieces <- lapply(unique(map$first), \(first) {
+    rows <- which(map$first == first)
+    surrogate_series(map$observed[rows], n, method, period, max(map$E, 2L), map$tau)
+  })
+  others <- do.call(rbind, pieces)
+  apply(others, 2L, \(one) shifted(one, map$Tp, map))
+}
+
+#' What was used, for the attribute `parameters`
+#' @noRd
+ccm_parameters <- function(maps, ...) {
+  first <- maps[[1L]]
+  c(list(columns = first$columns, target = first$target_name, E = first$E, tau = first$tau,
+         Tp = first$Tp, knn = first$knn), list(...))
+}
+
+# ---- Checks --------------------------------------------------------------------------
+
+#' Library sizes that all directions can have, increasing
+#' @noRd
+check_lib_sizes <- function(lib_sizes, maps, arg = "lib_sizes", call = rlang::caller_env()) {
+  least <- max(vapply(maps, \(map) map$knn, 0L)) + 1L
+  most <- min(vapply(maps, \(map) length(map$lib), 0L))
+  if (least > most) {
+    abort_arg("x", sprintf("long enough for libraries of at least %d rows", least),
+              sprintf("good for %d", most), "Take a smaller `E` or `knn`.", call)
+  }
+  if (is.null(lib_sizes)) return(unique(round(seq(least, most, length.out = 10L))))
+  given <- lib_sizes
+  if (rlang::is_string(lib_sizes)) {
+    lib_sizes <- strsplit(trimws(lib_sizes), "[,[:space:]]+")[[1L]]
+    lib_sizes <- suppressWarnings(as.numeric(lib_sizes))
+  }
+  whole <- is.numeric(lib_sizes) && length(lib_sizes) > 0L && !anyNA(lib_sizes) &&
+    all(lib_sizes == round(lib_sizes))
+  if (!whole) abort_arg(arg, "whole numbers of rows", describe(given), call = call)
+  lib_sizes <- spell_out(lib_sizes)
+  lib_sizes[lib_sizes == Inf] <- most
+  if (any(lib_sizes < least)) {
+    abort_arg(arg, sprintf("at least %d, one more than the neighbours", least),
+              exact_row(min(lib_sizes)), call = call)
+  }
+  if (any(lib_sizes > most)) {
+    abort_arg(arg, sprintf("at most %s, the rows that can be in a library", commas(most)),
+              exact_row(max(lib_sizes)), "`Inf` stands for all of them.", call)
+  }
+  sort(unique(as.double(lib_sizes)))
+}
+
+#' From, to and step, as rEDM tells them from three sizes
+#' @noRd
+spell_out <- function(sizes) {
+  steps <- length(sizes) == 3L && sizes[[3L]] >= 1 && sizes[[3L]] < sizes[[2L]] &&
+    sizes[[1L]] <= sizes[[2L]] && is.finite(sizes[[2L]])
+  if (steps) seq(sizes[[1L]], sizes[[2L]], by = sizes[[3L]]) else sizes
+}
+
+check_lags <- function(Tp, call = rlang::caller_env()) {
+  whole <- is.numeric(Tp) && length(Tp) > 0L && !anyNA(Tp) && all(Tp == round(Tp))
+  if (!whole) abort_arg("Tp", "whole numbers of rows", describe(Tp), call = call)
+  if (anyDuplicated(Tp)) {
+    abort_arg("Tp", "different from each other", sprintf("%d twice", Tp[duplicated(Tp)][[1L]]),
+              call = call)
+  }
+  as.integer(Tp)
+}

@@ -1,0 +1,90 @@
+/* The inner loops of cross mapping: for one row, the nearest of all library rows in
+   order, and from these the predictions of up to 64 libraries side by side. */
+#ifndef SYN_EDM_CCM_LANES_H
+#define SYN_EDM_CCM_LANES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SYN_CCM_LANES = 64 };
+
+/* Sums over rows that are kept for each library and target. Values are taken from the
+   shift of the target, which keeps the sums small. */
+enum {
+    SYN_CCM_N,             /* pairs of prediction and target */
+    SYN_CCM_TARGET,
+    SYN_CCM_TARGET_SQUARE,
+    SYN_CCM_PREDICTION,
+    SYN_CCM_PREDICTION_SQUARE,
+    SYN_CCM_PRODUCT,
+    SYN_CCM_ERROR,         /* absolute */
+    SYN_CCM_ERROR_SQUARE,
+    SYN_CCM_SUMS
+};
+
+/* All library rows and what is to be predicted. */
+typedef struct syn_ccm_problem {
+    uint32_t n, dims, targets, k, exclusion;
+    const uint32_t *row;       /* [n] increasing */
+    const double *coordinate;  /* [dims][n] */
+    const double *value;       /* [targets][n] targets, from their shift */
+} syn_ccm_problem;
+
+/* A library row as a neighbour. */
+typedef struct syn_ccm_near {
+    double distance;  /* while sorting and searching, its square */
+    uint32_t apart;   /* rows between it and the prediction's */
+    uint32_t at;      /* which library row */
+} syn_ccm_near;
+
+/* The nearest library rows of one row, in order. */
+typedef struct syn_ccm_list {
+    uint32_t n;
+    int whole;              /* whether there are no others */
+    syn_ccm_near *near;
+    const double *square;   /* [n of problem] of all distances, INFINITY if left out */
+    uint32_t row;           /* of the data */
+    const double *observed; /* [targets] from their shift, NaN if unknown */
+} syn_ccm_list;
+
+/* Up to 64 libraries of one size: lane l is library l. */
+typedef struct syn_ccm_group {
+    uint32_t n, size;
+    uint64_t *member;    /* [n of problem] a bit for each library that has the row */
+    uint32_t *rows;      /* [n][size] the same as lists, where searching these is faster
+                            than going through the nearest of all; otherwise NULL */
+    double *sum;         /* [targets][SYN_CCM_SUMS][SYN_CCM_LANES] */
+} syn_ccm_group;
+
+/* What a worker uses over and over. */
+typedef struct syn_ccm_space {
+    syn_ccm_near *near;   /* [n + 1] */
+    syn_ccm_near *sorted; /* [n + 1] */
+    uint32_t *bucket;     /* [SYN_CCM_BUCKETS + 1] zeros */
+    uint32_t *last;       /* [n] what the list before this had, in order */
+    uint32_t lasts;
+    uint32_t *rows;       /* [n] */
+    uint32_t *at;         /* [k][SYN_CCM_LANES] neighbours found */
+    double *distance;     /* [k][SYN_CCM_LANES] and how far; become weights */
+} syn_ccm_space;
+
+enum { SYN_CCM_BUCKETS = 0x7ff0 };  /* upper 16 bits of squares below INFINITY */
+
+typedef struct syn_ccm_kind {
+    /* Fills `square` with squared distances from a point, whose coordinates are `stride`
+       apart, to all library rows, and list->near with the `most` nearest; list->row is
+       there. */
+    void (*nearest)(const syn_ccm_problem *problem, const double *point, size_t stride,
+                    uint32_t most, double *square, syn_ccm_space *space,
+                    syn_ccm_list *list);
+
+    /* Adds one row to the sums of a group. */
+    void (*add_row)(const syn_ccm_problem *problem, const syn_ccm_list *list,
+                    const syn_ccm_group *group, syn_ccm_space *space);
+} syn_ccm_kind;
+
+/* The same for any processor and for one with AVX2; fused operations are in neither, so
+   that points equally far away are so on both. */
+extern const syn_ccm_kind syn_ccm_kind_any, syn_ccm_kind_256;
+
+#endif

@@ -1,0 +1,131 @@
+#include "glue/glue.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/edm_ccm.h"
+#include "glue/random.h"
+#include "glue/require.h"
+#include "glue/watch.h"
+
+/* Rows, from 1 and increasing, as C counts them. */
+static syn_rows read_rows(SEXP rows, double most)
+{
+    R_xlen_t n = Rf_xlength(numbers(rows, INTSXP, 0, "rows"));
+    require(n <= most, "rows");
+    uint32_t *row = (uint32_t *)R_alloc((size_t)n + 1, sizeof *row);
+    for (R_xlen_t i = 0; i < n; i++) {
+        int least = i > 0 ? INTEGER(rows)[i - 1] + 1 : 1;
+        row[i] = (uint32_t)within(INTEGER(rows)[i], least, most, "rows") - 1;
+    }
+    syn_rows out = {.n = (uint32_t)n, .row = row};
+    return out;
+}
+
+/* options: k, exclusion, samples, direction, threads; sizes: up to `most` rows each. */
+static syn_ccm_options read_options(SEXP options, SEXP sizes, SEXP key, uint32_t most)
+{
+    const double *o = REAL(numbers(options, REALSXP, 5, "options"));
+    const int *size = INTEGER(numbers(sizes, INTSXP, 1, "library sizes"));
+    numbers(key, REALSXP, 2, "key");
+    for (R_xlen_t s = 0; s < Rf_xlength(sizes); s++)
+        within(size[s], 1, most, "library sizes");
+    syn_ccm_options out = {
+        .k = (uint32_t)within(o[0], 1, INT32_MAX / 64, "k"),
+        .exclusion = (uint32_t)within(o[1], 0, INT32_MAX, "exclusion"),
+        .sizes = (uint32_t)Rf_xlength(sizes),
+        .size = (const uint32_t *)size,
+        .samples = (uint32_t)within(o[2], 1, INT32_MAX, "samples"),
+        .direction = (uint32_t)within(o[3], 0, 1, "direction"),
+        .key = glue_key(key),
+        .threads = (int)within(o[4], 1, 1024, "threads")};
+    return out;
+}
+
+/* [n][targets] */
+static SEXP skill_matrix(const double *value, const syn_ccm_skill *skill)
+{
+    SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)skill->n, (int)skill->targets));
+    for (size_t i = 0; i < skill->n * skill->targets; i++)
+        REAL(out)[i] = isnan(value[i]) ? NA_REAL : value[i];
+    UNPROTECT(1);
+    return out;
+}
+
+static SEXP skill_list(SEXP skill)
+{
+    const syn_ccm_skill *s = R_ExternalPtrAddr(skill);
+    const char *fields[] = {"rho", "MAE", "RMSE", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SET_VECTOR_ELT(out, 0, skill_matrix(s->rho, s));
+    SET_VECTOR_ELT(out, 1, skill_matrix(s->mae, s));
+    SET_VECTOR_ELT(out, 2, skill_matrix(s->rmse, s));
+    UNPROTECT(1);
+    return out;
+}
+
+static void skill_free(SEXP pointer)
+{
+    syn_ccm_skill *skill = R_ExternalPtrAddr(pointer);
+    if (!skill)
+        return;
+    syn_ccm_free(skill);
+    free(skill);
+    R_ClearExternalPtr(pointer);
+}
+
+/* A protected pointer to an empty result, which R frees however the call ends. */
+static SEXP skill_new(void)
+{
+    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+    R_RegisterCFinalizerEx(pointer, skill_free, TRUE);
+    R_SetExternalPtrAddr(pointer, calloc(1, sizeof(syn_ccm_skill)));
+    if (!R_ExternalPtrAddr(pointer))
+        Rf_error("cannot allocate memory");
+    return pointer;
+}
+
+/* points: double matrix [rows, dims], finite at the rows `lib` and `pred`; targets:
+   double matrix [rows, targets]. Returns rho, MAE and RMSE, each a matrix of libraries
+   (sizes, then samples) and targets, with NA. */
+SEXP r_ccm(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes, SEXP options,
+           SEXP key)
+{
+    require(TYPEOF(points) == REALSXP && Rf_isMatrix(points), "points");
+    require(TYPEOF(targets) == REALSXP && Rf_isMatrix(targets), "targets");
+    require(Rf_nrows(points) == Rf_nrows(targets), "targets");
+    syn_points p = {.rows = (uint32_t)Rf_nrows(points),
+                    .dims = (uint32_t)Rf_ncols(points), .coordinate = REAL(points)};
+    syn_rows library = read_rows(lib, p.rows), prediction = read_rows(pred, p.rows);
+    syn_ccm_options o = read_options(options, sizes, key, library.n);
+    SEXP skill = skill_new();
+    glue_watch w;
+    glue_watch_start(&w, "Cross mapping");
+    syn_status status = syn_ccm(&p, &library, &prediction, REAL(targets),
+                                (uint32_t)Rf_ncols(targets), &o, &w.watch,
+                                R_ExternalPtrAddr(skill));
+    glue_watch_stop(&w);
+    SEXP out = PROTECT(status == SYN_OK ? skill_list(skill)
+                                        : glue_status(status, NA_REAL, NA_REAL));
+    skill_free(skill);
+    UNPROTECT(2);
+    return out;
+}
+
+/* Which of `n` library rows are in library `sample`, from 0, of `size` rows. */
+SEXP r_ccm_library(SEXP n, SEXP size, SEXP sample, SEXP direction, SEXP key)
+{
+    double rows = within(Rf_asReal(n), 1, INT32_MAX, "n");
+    uint32_t of = (uint32_t)within(Rf_asReal(size), 1, rows, "size");
+    syn_ccm_options o = {
+        .direction = (uint32_t)within(Rf_asReal(direction), 0, 1, "direction"),
+        .key = glue_key(numbers(key, REALSXP, 2, "key"))};
+    SEXP chosen = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)rows));
+    memset(RAW(chosen), 0, (size_t)rows);
+    syn_ccm_draw((uint32_t)rows, of,
+                 (uint32_t)within(Rf_asReal(sample), 0, INT32_MAX - 1, "sample"), &o,
+                 RAW(chosen));
+    UNPROTECT(1);
+    return chosen;
+}
