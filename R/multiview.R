@@ -92,7 +92,7 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
                      exclusion_radius = exclusion_radius, multiview = kept)
   matched <- match.call()
   structure(
-    list(view = view_table(chosen, lag_names(lags), forecasts, data, rho[best]),
+    list(view = view_table(chosen, coordinate_names(lags), forecasts, data, rho[best]),
          predictions = new_edm(predictions, "edm_prediction", "Multiview", parameters,
                                matched, started)),
     class = "multiview", views = ncol(views), call = matched
@@ -134,14 +134,6 @@ all_views <- function(D, lags, left_out, call) {
 check_view_number <- function(multiview, views, call) {
   if (is.null(multiview) || identical(as.double(multiview), 0)) return(floor(sqrt(views)))
   check_count(multiview, "multiview", max = views, call = call)
-}
-
-#' "x(t-0)", "x(t-1)", ... for each column in turn
-#' @noRd
-lag_names <- function(lags) {
-  by <- lags$tau * (seq_len(lags$E) - 1)
-  sign <- if (lags$tau > 0) "+" else "-"
-  paste0(rep(lags$columns, each = lags$E), sprintf("(t%s%d)", sign, abs(by)))
 }
 
 #' Lags of the whole of the data as coordinates, so that library and prediction rows are

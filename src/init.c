@@ -33,6 +33,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_edm_sweep, 7),
     ENTRY(r_ccm, 7),
     ENTRY(r_ccm_library, 5),
+    ENTRY(r_edm_smap, 7),
     {NULL, NULL, 0}
 };
 

@@ -58,4 +58,8 @@ SEXP r_ccm(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes, SEXP opti
            SEXP key);
 SEXP r_ccm_library(SEXP n, SEXP size, SEXP sample, SEXP direction, SEXP key);
 
+/* edm_smap.c */
+SEXP r_edm_smap(SEXP points, SEXP library, SEXP prediction, SEXP target, SEXP theta,
+                SEXP options, SEXP local);
+
 #endif
