@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE = 256, LINE = 64 };
+enum { SAMPLE = 256 };  /* places looked at to see how far they spread */
 
 /* Places in the library, to be put in an order in which neighbours are close. */
 typedef struct sorting {
@@ -44,8 +44,8 @@ static uint32_t widest(const sorting *s, uint32_t from, uint32_t to)
     return best;
 }
 
-/* Orders places [from, to) so that none before `middle` has a larger coordinate `dim` than
-   one from there on. */
+/* Orders places [from, to) so that none before `middle` has a larger coordinate `dim`
+   than one from there on. */
 static void part(const sorting *s, uint32_t from, uint32_t to, uint32_t middle,
                  uint32_t dim)
 {
@@ -93,7 +93,7 @@ static void fill_block(const sorting *s, syn_blocks *b, uint32_t block)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t row = s->library->row[s->place[first + i]];
         b->row[first + i] = row;
-        b->block[row] = block;
+        b->place[row] = first + i;
     }
     size_t box = (size_t)(block / SYN_BLOCK) * b->dims * SYN_BLOCK + block % SYN_BLOCK;
     for (uint32_t d = 0; d < b->dims; d++, box += SYN_BLOCK) {
@@ -113,15 +113,15 @@ static syn_status make_room(syn_blocks *b, uint32_t rows)
     size_t slots = (size_t)b->blocks * SYN_BLOCK;
     size_t boxes = (size_t)b->groups * b->dims * SYN_BLOCK;
     b->row = malloc((slots + 1) * sizeof *b->row);
-    b->block = malloc(((size_t)rows + 1) * sizeof *b->block);
-    b->memory = malloc((slots * b->dims + 2 * boxes) * sizeof(double) + LINE);
-    if (!b->row || !b->block || !b->memory)
+    b->place = malloc(((size_t)rows + 1) * sizeof *b->place);
+    b->memory = malloc((slots * b->dims + 2 * boxes) * sizeof(double) + SYN_LINE);
+    if (!b->row || !b->place || !b->memory)
         return SYN_NO_MEMORY;
-    b->x = (double *)(((uintptr_t)b->memory + LINE - 1) / LINE * LINE);
+    b->x = syn_line_in(b->memory);
     b->low = b->x + slots * b->dims;
     b->high = b->low + boxes;
     memset(b->row, 0xff, slots * sizeof *b->row);
-    memset(b->block, 0xff, (size_t)rows * sizeof *b->block);
+    memset(b->place, 0xff, (size_t)rows * sizeof *b->place);
     for (size_t i = 0; i < boxes; i++) {
         b->low[i] = INFINITY;
         b->high[i] = -INFINITY;
@@ -153,7 +153,7 @@ syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
 void syn_blocks_free(syn_blocks *blocks)
 {
     free(blocks->row);
-    free(blocks->block);
+    free(blocks->place);
     free(blocks->memory);
     memset(blocks, 0, sizeof *blocks);
 }

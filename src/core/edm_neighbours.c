@@ -58,7 +58,7 @@ static double known_limit(const search *s, const seeker *k)
         return DBL_MAX;
     for (uint32_t i = 0; i < k->known_n; i++) {
         uint32_t row = k->known[i] + on;
-        if (row >= s->points->rows || s->blocks.block[row] == SYN_NO_ROW ||
+        if (row >= s->points->rows || s->blocks.place[row] == SYN_NO_ROW ||
             syn_rows_apart(row, k->row) <= s->options->exclusion)
             return DBL_MAX;
         double squared = squared_distance(s->points, k->point, row);
@@ -93,8 +93,8 @@ static void find(const search *s, seeker *k, uint32_t i)
     syn_point_at(s->points, k->row, s->points->dims, k->point);
     k->limit = known_limit(s, k);
     syn_nearest_start(&k->list, s->k);
-    uint32_t home = s->blocks.block[k->row];
-    if (home != SYN_NO_ROW)
+    uint32_t place = s->blocks.place[k->row], home = place / SYN_BLOCK;
+    if (place != SYN_NO_ROW)
         visit(s, k, home);
     size_t group = (size_t)s->points->dims * SYN_BLOCK;
     for (uint32_t g = 0; g < s->blocks.groups; g++) {
@@ -103,7 +103,7 @@ static void find(const search *s, seeker *k, uint32_t i)
                                        s->blocks.high + g * group);
         for (; near; near &= near - 1) {
             uint32_t block = g * SYN_BLOCK + syn_scan_low_bit(near);
-            if (block != home)
+            if (place == SYN_NO_ROW || block != home)
                 visit(s, k, block);
         }
     }

@@ -29,6 +29,7 @@ typedef __m512d vector;
 #define MIN(a, b) _mm512_min_pd(a, b)
 #define MAX(a, b) _mm512_max_pd(a, b)
 #define WITHIN(a, b) ((uint64_t)_mm512_cmp_pd_mask(a, b, _CMP_LE_OQ))
+#define LANE_COUNT(bits) ((uint32_t)_mm_popcnt_u64(bits))
 
 #elif SYN_SCAN_BITS == 256
 
@@ -44,6 +45,7 @@ typedef __m256d vector;
 #define MIN(a, b) _mm256_min_pd(a, b)
 #define MAX(a, b) _mm256_max_pd(a, b)
 #define WITHIN(a, b) ((uint64_t)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LE_OQ)))
+#define LANE_COUNT(bits) ((uint32_t)_mm_popcnt_u64(bits))
 
 #elif defined(__SSE2__)
 
@@ -59,6 +61,7 @@ typedef __m128d vector;
 #define MIN(a, b) _mm_min_pd(a, b)
 #define MAX(a, b) _mm_max_pd(a, b)
 #define WITHIN(a, b) ((uint64_t)_mm_movemask_pd(_mm_cmple_pd(a, b)))
+#define LANE_COUNT(bits) ((uint32_t)(0x2110 >> 4 * (bits) & 3))
 
 #else
 
@@ -73,6 +76,7 @@ typedef double vector;
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 #define WITHIN(a, b) ((uint64_t)((a) <= (b)))
+#define LANE_COUNT(bits) ((uint32_t)(bits))
 
 #endif
 
@@ -165,7 +169,19 @@ static uint64_t scan_boxes(const syn_scan *scan, const double *low, const double
     return bits;
 }
 
-const syn_scan_kind SYN_SCAN_KIND = {scan_rows, scan_boxes};
+#define COUNT_LANES(v) n += LANE_COUNT(WITHIN(LOAD(x + v * LANES), most));
+
+static uint32_t scan_count(const double *x, double limit)
+{
+    vector most = ALL(limit);
+    uint32_t n = 0;
+    for (uint32_t first = 0; first < SYN_BLOCK; first += TILE, x += TILE) {
+        EACH(COUNT_LANES)
+    }
+    return n;
+}
+
+const syn_scan_kind SYN_SCAN_KIND = {scan_rows, scan_boxes, scan_count};
 
 #if SYN_SCAN_BITS == 0
 const syn_scan_kind *syn_scan_fastest(int vector_bits)

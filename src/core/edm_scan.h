@@ -22,6 +22,8 @@ typedef struct syn_scan_kind {
     /* Compares with a group's boxes, [dims][64]: a bit for each that comes within the
        limit of any step. */
     uint64_t (*boxes)(const syn_scan *scan, const double *low, const double *high);
+    /* How many of 64 numbers are at most `limit`. */
+    uint32_t (*count)(const double *x, double limit);
 } syn_scan_kind;
 
 extern const syn_scan_kind syn_scan_any, syn_scan_256, syn_scan_512;

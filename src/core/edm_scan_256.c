@@ -1,12 +1,13 @@
-/* edm_scan.c for x86-64 processors with AVX2. */
+/* edm_scan.c for x86-64 processors with AVX2 and POPCNT. */
 #include "core/edm_scan.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,popcnt"))),                     \
+                             apply_to = function)
 #else
-#pragma GCC target("avx2")
+#pragma GCC target("avx2,popcnt")
 #endif
 
 #define SYN_SCAN_BITS 256
@@ -19,6 +20,6 @@
 
 #else
 
-const syn_scan_kind syn_scan_256 = {NULL, NULL};
+const syn_scan_kind syn_scan_256 = {NULL, NULL, NULL};
 
 #endif

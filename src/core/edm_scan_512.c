@@ -4,9 +4,10 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx512f,popcnt"))),                  \
+                             apply_to = function)
 #else
-#pragma GCC target("avx512f")
+#pragma GCC target("avx512f,popcnt")
 #endif
 
 #define SYN_SCAN_BITS 512
@@ -19,6 +20,6 @@
 
 #else
 
-const syn_scan_kind syn_scan_512 = {NULL, NULL};
+const syn_scan_kind syn_scan_512 = {NULL, NULL, NULL};
 
 #endif

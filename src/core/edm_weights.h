@@ -16,7 +16,7 @@ static inline void syn_weigh(syn_near *near, uint32_t n)
         near[j].squared = exp(-sqrt(near[j].squared) / nearest);
 }
 
-/* The weighted mean of the rows' values; NaN for no row and for a value that is missing. */
+/* The weighted mean of the rows' values; NaN for no row, or where a value is missing. */
 static inline double syn_weighted_mean(const syn_near *near, uint32_t n,
                                        const double *value)
 {
