@@ -201,18 +201,13 @@ edm_dimension <- function(E, embedded, columns, call) {
     abort_arg("E", "given, the number of lags", "missing",
               "`embed_dimension()` finds one that predicts well.", call)
   }
-  as.integer(check_count(E, "E", max = 1e4, call = call))
+  as.integer(check_count(E, "E", max = 1000, call = call))
 }
 
 #' A whole number of rows of either sign
 #' @noRd
 edm_shift <- function(rows, arg, call) {
-  limit <- 2^30
-  if (!is.numeric(rows) || length(rows) != 1L || is.na(rows) || rows != round(rows) ||
-        abs(rows) > limit) {
-    abort_arg(arg, "a whole number of rows", describe(rows), call = call)
-  }
-  as.integer(rows)
+  as.integer(check_count(rows, arg, min = -1e6, max = 1e6, call = call))
 }
 
 #' The `knn` argument: `default` for NULL and 0
@@ -346,10 +341,20 @@ times_at <- function(time, row, first, last) {
 
 time_beyond <- function(time, edge, inner, steps) {
   if (is.character(time) || is.factor(time)) {
-    day <- as.Date(as.character(time), format = "%Y-%m-%d")
-    if (anyNA(day)) return(rep(NA_character_, length(steps)))
-    return(format(time_beyond(day, edge, inner, steps)))
+    return(text_beyond(as.character(time[edge]), as.character(time[inner]), steps))
   }
   beyond <- time[edge] + (time[edge] - time[inner]) * steps
   if (is.integer(time)) as.integer(beyond) else beyond
+}
+
+#' Times as text: dates go on, with or without a time of day; what else it may be does not
+#' @noRd
+text_beyond <- function(edge, inner, steps) {
+  for (form in c("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S")) {
+    parse <- \(text) as.POSIXct(strptime(text, form, tz = "UTC"))
+    if (!identical(format(parse(c(edge, inner)), form), c(edge, inner))) next
+    days <- difftime(parse(edge), parse(inner), units = "days")
+    return(format(parse(edge) + days * steps, form))
+  }
+  rep(NA_character_, length(steps))
 }

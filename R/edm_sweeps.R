@@ -36,7 +36,7 @@ embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred =
                             validation = c("loo", "split"), threads = NULL) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
-  E_max <- check_count(E_max, max = 1e4)
+  E_max <- check_count(E_max, max = 1000)
   validation <- rlang::arg_match(validation)
   exclusion <- edm_exclusion(exclusion_radius)
   threads <- check_threads(threads)
@@ -125,7 +125,7 @@ predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred 
                              no_time = FALSE, segments = NULL, threads = NULL) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
-  Tp_max <- check_count(Tp_max, max = 1e6)
+  Tp_max <- check_count(Tp_max, max = max(NROW(x) - 1, 1))
   exclusion <- edm_exclusion(exclusion_radius)
   threads <- check_threads(threads)
   here <- environment()

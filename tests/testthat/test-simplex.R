@@ -80,6 +80,8 @@ test_that("times are kept and continued", {
   expect_identical(head(simplex(x, "a", E = 1, Tp = -2)$time, 2), min(day) - c(14, 7))
   x$time <- format(day)
   expect_identical(tail(simplex(x, "a", E = 2)$time, 1), format(max(day) + 7))
+  x$time <- format(as.POSIXct(day, tz = "UTC") + 90)
+  expect_identical(tail(simplex(x, "a", E = 2)$time, 1), "2024-11-07 00:01:30")
   x$time <- paste("sample", 1:40)
   expect_identical(tail(simplex(x, "a", E = 2)$time, 2), c("sample 40", NA))
   x$time <- factor(x$time)
@@ -182,7 +184,7 @@ test_that("bad input is refused with what to do about it", {
   for (E in list(0, -1, 1.5, NA, "2", 1:2, Inf)) refused(simplex(x, "a", E = E), "`E` must")
   refused(simplex(x, "a c", E = 3, embedded = TRUE), "`E` must be the number of columns")
   for (tau in list(0, 0.5, NA, "1", -Inf)) refused(simplex(x, "a", E = 2, tau = tau), "`tau`")
-  for (Tp in list(0.5, NA, "1", Inf, 1:2)) refused(simplex(x, "a", E = 2, Tp = Tp), "`Tp`")
+  for (Tp in list(0.5, NA, "1", Inf, 1:2, 1e7)) refused(simplex(x, "a", E = 2, Tp = Tp), "`Tp`")
   refused(simplex(x, "a", E = 2, lib = c(20, 1)), "from 20 to 1")
   refused(simplex(x, "a", E = 2, lib = c(0, 20)), "row 0")
   refused(simplex(x, "a", E = 2, pred = c(1, 41)), "row 41")
@@ -205,6 +207,12 @@ test_that("bad input is refused with what to do about it", {
   refused(simplex(x[1:4, ], "a", E = 5), "at least one complete")
   refused(simplex(x, "a", E = 41), "at least one complete")
   refused(simplex(transform(x, a = NA_real_), "a", E = 1), "at least one complete")
+})
+
+test_that("rows without a delay vector give an empty table", {
+  found <- simplex(logistic_series(40), "a", E = 3, pred = c(1, 2))
+  expect_identical(dim(found), c(0L, 4L))
+  expect_output(print(found), "0 of 0 rows")
 })
 
 test_that("what is not finite counts as missing", {
