@@ -176,7 +176,7 @@ judge <- function(row, sizes, alpha) {
     }
   )
   # Too few sizes leave it open, unless something else speaks against it.
-  open <- sizes < 4L && length(against) == 1L
+  open <- !none && sizes < 4L && length(against) == 1L
   list(supported = if (length(against) == 0L) TRUE else if (open) NA else FALSE,
        against = against)
 }

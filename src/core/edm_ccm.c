@@ -48,7 +48,7 @@ void syn_ccm_draw(uint32_t n, uint32_t size, uint32_t sample,
                   const syn_ccm_options *options, unsigned char *chosen)
 {
     syn_random rng;
-    uint64_t stream = (uint64_t)options->direction << 63 | (uint64_t)size << 31 | sample;
+    uint64_t stream = (uint64_t)options->direction << 52 | (uint64_t)size << 21 | sample;
     syn_random_start(&rng, options->key, stream);
     /* Of more than half it is sooner said who is not in. */
     int inverted = size > n / 2;

@@ -9,8 +9,8 @@ typedef struct syn_ccm_options {
     uint32_t k;            /* neighbours, at least 1 */
     uint32_t exclusion;    /* as for syn_find_neighbours() */
     uint32_t sizes;        /* number of library sizes */
-    const uint32_t *size;  /* [sizes] rows of a library, from 1 to all there are */
-    uint32_t samples;      /* libraries of each size, below 2^31; of all rows only one */
+    const uint32_t *size;  /* [sizes] rows of a library, below 2^31 */
+    uint32_t samples;      /* libraries of each size, below 2^21; of all rows only one */
     uint32_t direction;    /* 0 or 1: directions draw different libraries */
     uint64_t key;          /* of the random numbers */
     int threads;

@@ -36,7 +36,7 @@ static syn_ccm_options read_options(SEXP options, SEXP sizes, SEXP key, uint32_t
         .exclusion = (uint32_t)within(o[1], 0, INT32_MAX, "exclusion"),
         .sizes = (uint32_t)Rf_xlength(sizes),
         .size = (const uint32_t *)size,
-        .samples = (uint32_t)within(o[2], 1, INT32_MAX, "samples"),
+        .samples = (uint32_t)within(o[2], 1, (1 << 21) - 1, "samples"),
         .direction = (uint32_t)within(o[3], 0, 1, "direction"),
         .key = glue_key(key),
         .threads = (int)within(o[4], 1, 1024, "threads")};
@@ -124,7 +124,7 @@ SEXP r_ccm_library(SEXP n, SEXP size, SEXP sample, SEXP direction, SEXP key)
     SEXP chosen = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)rows));
     memset(RAW(chosen), 0, (size_t)rows);
     syn_ccm_draw((uint32_t)rows, of,
-                 (uint32_t)within(Rf_asReal(sample), 0, INT32_MAX - 1, "sample"), &o,
+                 (uint32_t)within(Rf_asReal(sample), 0, (1 << 21) - 2, "sample"), &o,
                  RAW(chosen));
     UNPROTECT(1);
     return chosen;

@@ -1,0 +1,40 @@
+# Slow and obvious cross mapping, given the same libraries as the C code draws.
+
+# Rows of `lib` that library `sample`, from 1, of `size` rows has: the first distinct
+# numbers of its stream, or, of more than half, all others.
+oracle_library <- function(lib, size, sample, direction, key) {
+  n <- length(lib)
+  named <- if (size > n %/% 2) n - size else size
+  stream <- direction * 2^52 + size * 2^21 + sample - 1
+  drawn <- unique(random_below(20 * n + 20, n, key, stream)) + 1
+  drawn <- head(drawn, named)
+  lib[sort(if (size > n %/% 2) setdiff(seq_len(n), drawn) else drawn)]
+}
+
+oracle_rho <- function(observed, predicted) {
+  known <- !is.na(observed) & !is.na(predicted)
+  if (sum(known) < 3) return(NA_real_)
+  if (length(unique(observed[known])) == 1) return(NA_real_)
+  if (diff(range(predicted[known])) < 1e-12) return(NA_real_)
+  cor(observed[known], predicted[known])
+}
+
+# rho, MAE and RMSE of one library: of all rows of `pred` with a prediction.
+oracle_cross_map <- function(points, lib, pred, target, k, exclusion = 0) {
+  predicted <- oracle_simplex(points, lib, pred, target, k, exclusion)$predictions
+  error <- target[pred] - predicted
+  c(rho = oracle_rho(target[pred], predicted), MAE = mean(abs(error), na.rm = TRUE),
+    RMSE = sqrt(mean(error^2, na.rm = TRUE)))
+}
+
+# Two series that drive each other (Sugihara et al. 2012).
+coupled_maps <- function(n, to_x = 0, to_y = 0, rx = 3.8, ry = 3.5) {
+  x <- y <- numeric(n)
+  x[1] <- 0.4
+  y[1] <- 0.2
+  for (t in seq_len(n - 1)) {
+    x[t + 1] <- x[t] * (rx - rx * x[t] - to_x * y[t])
+    y[t + 1] <- y[t] * (ry - ry * y[t] - to_y * x[t])
+  }
+  data.frame(time = seq_len(n), x = x, y = y)
+}
