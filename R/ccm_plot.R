@@ -1,17 +1,17 @@
-# Pictures of cross mapping: skill against library size and against the lag, and the
-# coefficients of an S-map over time.
+# Pictures of cross mapping: skill against library size, and against the delay.
 
 #' Plots of cross mapping
 #'
 #' [ccm()] is drawn as a curve for each direction: mean skill against library size, in a
-#' band that holds the middle 95 percent of the samples. Where there are surrogates, a
-#' dashed line is their upper 95 percent: skill below it is no more than they have.
-#' Convergence, a curve that rises and levels off above that line, is what speaks for a
-#' cause; high skill alone is not. [ccm_lag()] is drawn as skill against `Tp`, the largest of
-#' each direction marked: a cause is best found where `Tp` is at most 0.
+#' band that holds 95 percent of the samples. With surrogates each direction has a
+#' panel, where the grey band holds 90 percent of the surrogates and the dashed line is their
+#' median. What speaks for a cause is a curve that rises, levels off, and leaves the grey
+#' band; high skill alone does not.
 #'
-#' Legends name the cause that the direction tests: when x predicts y, y leaves its trace
-#' in x, so y drives x.
+#' [ccm_lag()] is drawn as skill against `Tp`, the largest of each direction marked. A cause
+#' acts from the past, at a `Tp` of at most 0.
+#'
+#' Legends name the cause that a direction tests: if y drives x, it is x that predicts y.
 #'
 #' @param object,x What [ccm()] or [ccm_lag()] gives.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
@@ -19,38 +19,49 @@
 #'   invisibly.
 #' @section Errors:
 #' Where no skill is known, and where ggplot2 is not installed.
-#' @seealso [autoplot.edm_skill()]
+#' @seealso [ccm()], [autoplot.edm_skill()]
+#' @examplesIf rlang::is_installed("ggplot2")
+#' x <- y <- 0.4
+#' for (t in 1:199) {
+#'   x[t + 1] <- x[t] * (3.8 - 3.8 * x[t] - 0.02 * y[t])
+#'   y[t + 1] <- y[t] * (3.5 - 3.5 * y[t] - 0.1 * x[t])
+#' }
+#' set.seed(1)
+#' data <- data.frame(time = 1:200, x, y)
+#' plot(ccm(data, "x", "y", E = 2, samples = 30, surrogates = 30, threads = 2))
+#' plot(ccm_lag(data, "x", "y", E = 2, threads = 2))
 #' @exportS3Method ggplot2::autoplot
 autoplot.ccm <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw cross mapping.")
   rlang::check_dots_empty()
-  curves <- long_skill(object, "LibSize")
-  band <- ccm_band(object)
-  null <- ccm_null(object)
-  ggplot2::ggplot(curves, ggplot2::aes(x = .data$at, colour = .data$direction)) +
-    zero_line(c(curves$rho, band$low, null$high)) +
-    (if (!is.null(band)) {
-      ggplot2::geom_ribbon(
-        ggplot2::aes(x = .data$at, ymin = .data$low, ymax = .data$high,
-                     fill = .data$direction),
-        data = band, inherit.aes = FALSE, alpha = 0.18, show.legend = FALSE, na.rm = TRUE
-      )
-    }) +
-    (if (!is.null(null)) {
-      ggplot2::geom_line(ggplot2::aes(y = .data$high), data = null, linetype = "dashed",
-                         linewidth = 0.5, show.legend = FALSE, na.rm = TRUE)
-    }) +
-    ggplot2::geom_line(ggplot2::aes(y = .data$rho), linewidth = 0.8, na.rm = TRUE) +
-    ggplot2::geom_point(ggplot2::aes(y = .data$rho), size = 1.6, na.rm = TRUE) +
-    direction_scale(levels(curves$direction), "colour") +
-    direction_scale(levels(curves$direction), "fill") +
-    ggplot2::scale_x_continuous(name = "Library size (rows)", breaks = skill_breaks) +
-    skill_axis(c(curves$rho, band$low, band$high, null$high), "Cross map skill (rho)") +
-    (if (!is.null(null)) {
-      ggplot2::labs(subtitle = "Dashed: 95 percent of the surrogates are below")
-    }) +
+  curves <- long_skill(object)
+  band <- sample_band(object)
+  null <- attr(object, "surrogates", exact = TRUE)
+  if (!is.null(null)) null$direction <- factor(null$direction, levels(curves$direction))
+  labels <- direction_labels(object)
+  plot <- ggplot2::ggplot(curves, ggplot2::aes(x = .data$at)) +
+    zero_line(c(curves$rho, band$low, null$low)) +
+    (if (!is.null(null)) null_layers(null)) +
+    ggplot2::geom_ribbon(
+      ggplot2::aes(ymin = .data$low, ymax = .data$high, fill = .data$direction),
+      data = band, alpha = 0.2, show.legend = FALSE
+    ) +
+    ggplot2::geom_line(ggplot2::aes(y = .data$rho, colour = .data$direction),
+                       linewidth = 0.8, na.rm = TRUE) +
+    ggplot2::geom_point(ggplot2::aes(y = .data$rho, colour = .data$direction), size = 1.6,
+                        na.rm = TRUE) +
+    direction_scale(ggplot2::scale_colour_manual, labels, panels = !is.null(null)) +
+    direction_scale(ggplot2::scale_fill_manual, labels, panels = TRUE) +
+    ggplot2::scale_x_continuous(name = "Library size (rows)", n.breaks = 5) +
+    skill_axis(c(curves$rho, band$low, null$low), "Cross map skill (rho)") +
     theme_synfire() +
     direction_theme()
+  if (is.null(null)) return(plot)
+  plot +
+    ggplot2::facet_wrap(ggplot2::vars(.data$direction),
+                        labeller = ggplot2::as_labeller(wrap_labels(labels))) +
+    ggplot2::theme(panel.spacing.x = ggplot2::unit(5, "mm")) +
+    ggplot2::labs(subtitle = "Grey: surrogates of the one predicted")
 }
 
 #' @rdname autoplot.ccm
@@ -62,15 +73,17 @@ plot.ccm <- function(x, ...) draw(autoplot.ccm(x, ...))
 autoplot.ccm_lag <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw cross mapping.")
   rlang::check_dots_empty()
-  curves <- long_skill(object, "Tp")
-  best <- do.call(rbind, lapply(split(curves, curves$direction), \(d) d[which.max(d$rho), ]))
+  curves <- long_skill(object)
+  peak <- attr(object, "best", exact = TRUE)
+  peak <- curves[!is.na(curves$rho) & curves$at == peak[as.character(curves$direction)], ]
+  labels <- direction_labels(object)
   ggplot2::ggplot(curves, ggplot2::aes(x = .data$at, y = .data$rho, colour = .data$direction)) +
     zero_line(curves$rho) +
     ggplot2::geom_vline(xintercept = 0, colour = syn_muted, linewidth = 0.3) +
     ggplot2::geom_line(linewidth = 0.8, na.rm = TRUE) +
     ggplot2::geom_point(size = 1.4, na.rm = TRUE) +
-    ggplot2::geom_point(data = best, size = 3.4, show.legend = FALSE) +
-    direction_scale(levels(curves$direction), "colour") +
+    ggplot2::geom_point(data = peak, size = 3.4, show.legend = FALSE) +
+    direction_scale(ggplot2::scale_colour_manual, labels) +
     ggplot2::scale_x_continuous(name = "Tp (rows)", breaks = skill_breaks) +
     skill_axis(curves$rho, "Cross map skill (rho)") +
     theme_synfire() +
@@ -81,33 +94,61 @@ autoplot.ccm_lag <- function(object, ...) {
 #' @export
 plot.ccm_lag <- function(x, ...) draw(autoplot.ccm_lag(x, ...))
 
-#' A row for each direction and value of the first column
+#' A row for each direction and value of the first column, which is `at`
 #' @noRd
-long_skill <- function(object, parameter, call = rlang::caller_env()) {
-  directions <- grep(":", names(object), fixed = TRUE, value = TRUE)
-  curves <- do.call(rbind, lapply(directions, \(d) {
-    data.frame(at = object[[parameter]], rho = object[[d]], direction = d)
-  }))
-  check_skill(curves, parameter, call)
-  curves$direction <- factor(curves$direction, directions)
+long_skill <- function(object, call = rlang::caller_env()) {
+  directions <- names(object)[-1L]
+  curves <- data.frame(
+    at = rep(object[[1L]], length(directions)),
+    rho = unlist(lapply(directions, \(d) object[[d]]), use.names = FALSE),
+    direction = factor(rep(directions, each = nrow(object)), directions)
+  )
+  check_skill(curves, names(object)[[1L]], call)
   curves
 }
 
-direction_scale <- function(directions, aesthetic) {
-  make <- switch(aesthetic, colour = ggplot2::scale_colour_manual,
-                 fill = ggplot2::scale_fill_manual)
-  make(name = NULL, labels = direction_labels(directions), drop = FALSE,
-       values = rlang::set_names(syn_palette(length(directions)), directions))
+#' What holds 95 percent of the samples of each direction and library size
+#' @noRd
+sample_band <- function(object) {
+  samples <- attr(object, "samples", exact = TRUE)
+  samples <- samples[!is.na(samples$rho), ]
+  limit <- \(p) \(rho) stats::quantile(rho, p, names = FALSE)
+  low <- stats::aggregate(rho ~ LibSize + direction, samples, limit(0.025))
+  high <- stats::aggregate(rho ~ LibSize + direction, samples, limit(0.975))
+  data.frame(at = low$LibSize, direction = factor(low$direction, names(object)[-1L]),
+             low = low$rho, high = high$rho)
 }
 
-#' What a direction "x:y" says if its skill converges
-#' @noRd
-direction_labels <- function(directions) {
-  vapply(strsplit(directions, ":", fixed = TRUE), \(name) {
-    sprintf("%s predicts %s: does %s drive %s?", name[[1L]], name[[2L]], name[[2L]],
-            name[[1L]])
-  }, "")
+null_layers <- function(null) {
+  list(
+    ggplot2::geom_ribbon(
+      ggplot2::aes(x = .data$LibSize, ymin = .data$low, ymax = .data$high),
+      data = null, fill = syn_muted, alpha = 0.25
+    ),
+    ggplot2::geom_line(ggplot2::aes(x = .data$LibSize, y = .data$median), data = null,
+                       colour = syn_muted, linetype = "dashed", linewidth = 0.5)
+  )
 }
+
+#' What a direction says if its skill converges
+#' @noRd
+direction_labels <- function(object) {
+  ends <- strsplit_direction(object)
+  directions <- names(object)[-1L]
+  at <- seq_along(directions)
+  words <- sprintf("%s predicts %s: does %s drive %s?", ends$library[at], ends$target[at],
+                   ends$target[at], ends$library[at])
+  rlang::set_names(words, directions)
+}
+
+#' @param panels Are there panels that say it already?
+#' @noRd
+direction_scale <- function(scale, labels, panels = FALSE) {
+  scale(name = NULL, labels = labels, drop = FALSE, guide = if (panels) "none" else "legend",
+        values = rlang::set_names(syn_palette(length(labels)), names(labels)))
+}
+
+wrap_labels <- function(labels) sub(": ", ":\n", labels, fixed = TRUE)
 
 direction_theme <- function() {
   ggplot2::theme(legend.position = "top", legend.justification = "left",

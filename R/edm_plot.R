@@ -22,6 +22,13 @@
 #' Where there is nothing to draw: no row, or no prediction; and where ggplot2 is not
 #' installed.
 #' @seealso [autoplot.ccm()]
+#' @examplesIf rlang::is_installed("ggplot2")
+#' logistic <- Reduce(\(x, i) 3.8 * x * (1 - x), 1:199, 0.3, accumulate = TRUE)
+#' x <- data.frame(time = 1:200, x = logistic)
+#' plot(embed_dimension(x, "x", threads = 2))
+#' found <- smap(x, "x", lib = c(1, 100), pred = c(101, 200), E = 2, theta = 3, threads = 2)
+#' plot(found)
+#' plot(found, type = "series")
 #' @name edm_plots
 NULL
 

@@ -77,7 +77,8 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
   data <- check_library(prepare(pred), knn)
   ranked <- if (train_lib) prepare(lib) else data
   goal <- ranked$target[ranked$pred]
-  rho <- apply(views, 2L, \(view) edm_rho(goal, forecast(view, ranked)))
+  each <- cli::cli_progress_along(seq_len(ncol(views)), name = "Ranking views")
+  rho <- vapply(each, \(k) edm_rho(goal, forecast(views[, k], ranked)), 1)
   best <- order(-rho)[seq_len(kept)]
   chosen <- views[, best, drop = FALSE]
   forecasts <- vapply(seq_len(kept), \(k) forecast(chosen[, k], data), data$pred + 0)
@@ -92,7 +93,7 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
                      exclusion_radius = exclusion_radius, multiview = kept)
   matched <- match.call()
   structure(
-    list(view = view_table(chosen, lag_names(lags), forecasts, data, rho[best]),
+    list(view = view_table(chosen, coordinate_names(lags), forecasts, data, rho[best]),
          predictions = new_edm(predictions, "edm_prediction", "Multiview", parameters,
                                matched, started)),
     class = "multiview", views = ncol(views), call = matched
@@ -108,7 +109,7 @@ check_view_size <- function(D, lags, left_out, call) {
     abort_arg("columns", "other columns than `target` where `exclude_target = TRUE`",
               describe(lags$columns), call = call)
   }
-  if (is.null(D) || identical(as.double(D), 0)) return(length(columns))
+  if (is_default(D)) return(length(columns))
   D <- check_count(D, "D", call = call)
   if (D > most) {
     abort_arg("D", sprintf("at most the %d coordinates there are", as.integer(most)), format(D),
@@ -116,6 +117,10 @@ check_view_size <- function(D, lags, left_out, call) {
   }
   D
 }
+
+#' NULL, or the 0 that stands for it in rEDM
+#' @noRd
+is_default <- function(number) is.null(number) || is.numeric(number) && identical(number + 0, 0)
 
 #' All choices of `D` coordinates, in the columns of a matrix
 #' @noRd
@@ -132,16 +137,8 @@ all_views <- function(D, lags, left_out, call) {
 }
 
 check_view_number <- function(multiview, views, call) {
-  if (is.null(multiview) || identical(as.double(multiview), 0)) return(floor(sqrt(views)))
+  if (is_default(multiview)) return(floor(sqrt(views)))
   check_count(multiview, "multiview", max = views, call = call)
-}
-
-#' "x(t-0)", "x(t-1)", ... for each column in turn
-#' @noRd
-lag_names <- function(lags) {
-  by <- lags$tau * (seq_len(lags$E) - 1)
-  sign <- if (lags$tau > 0) "+" else "-"
-  paste0(rep(lags$columns, each = lags$E), sprintf("(t%s%d)", sign, abs(by)))
 }
 
 #' Lags of the whole of the data as coordinates, so that library and prediction rows are

@@ -30,11 +30,11 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_pattern_shares, 3),
     ENTRY(r_mine_itemsets, 4),
     ENTRY(r_drop_shifted, 5),
+    ENTRY(r_release_patterns, 0),
     ENTRY(r_edm_neighbours, 4),
     ENTRY(r_edm_simplex, 5),
     ENTRY(r_edm_sweep, 7),
     ENTRY(r_edm_smap, 7),
-    ENTRY(r_release_patterns, 0),
     ENTRY(r_ccm, 7),
     ENTRY(r_ccm_library, 5),
     {NULL, NULL, 0}

@@ -48,6 +48,9 @@ SEXP r_pattern_shares(SEXP events, SEXP window, SEXP min_occ);
 SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options);
 SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units);
 
+/* pattern_store.c: the last call before the library is unloaded */
+SEXP r_release_patterns(void);
+
 /* edm.c */
 SEXP r_edm_neighbours(SEXP points, SEXP lib, SEXP pred, SEXP options);
 SEXP r_edm_simplex(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP options);
@@ -57,8 +60,7 @@ SEXP r_edm_sweep(SEXP points, SEXP lib, SEXP lib_E, SEXP pred, SEXP pred_E, SEXP
 /* edm_smap.c */
 SEXP r_edm_smap(SEXP points, SEXP library, SEXP prediction, SEXP target, SEXP theta,
                 SEXP options, SEXP local);
-/* pattern_store.c: the last call before the library is unloaded */
-SEXP r_release_patterns(void);
+
 /* edm_ccm.c */
 SEXP r_ccm(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes, SEXP options,
            SEXP key);

@@ -105,6 +105,24 @@ test_that("a multiview forecast is drawn without a band", {
   expect_silent(ggplot2::ggplot_build(p))
 })
 
+circle <- function() {
+  x <- data.frame(time = 1:80, x = sin(1:80 / 8), y = cos(1:80 / 8))
+  smap(x, c("x", "y"), "x", lib = c(1, 40), pred = c(41, 80), theta = 3, embedded = TRUE)
+}
+
+test_that("coefficients of an S-map are drawn over time, a panel for each", {
+  found <- circle()
+  p <- ggplot2::autoplot(found)
+  expect_identical(levels(p$data$name), c("C0", "dx/dx", "dx/dy"))
+  expect_equal(p$data$value, unlist(found$coefficients[-1], use.names = FALSE))
+  expect_equal(p$data$time, rep(as.double(found$coefficients$time), 3))
+  expect_identical(nrow(ggplot2::ggplot_build(p)$layout$layout), 3L)
+  series <- ggplot2::autoplot(found, type = "series")
+  expect_equal(series$data, ggplot2::autoplot(found$predictions)$data)
+  expect_error(ggplot2::autoplot(found, type = "raster"), "`type` must be",
+               class = "synfire_error_argument")
+})
+
 test_that("nothing to draw is an error", {
   expect_error(ggplot2::autoplot(made_skill("E", 1:2, c(NA_real_, NA))), "skill for at least one E",
                class = "synfire_error_argument")
@@ -125,5 +143,11 @@ test_that("pictures look as they did", {
     "interval", ggplot2::autoplot(made_skill("Tp", 1:6, c(0.9, 0.7, 0.3, 0.1, -0.1, 0.05)))
   )
   vdiffr::expect_doppelganger("series", ggplot2::autoplot(made_predictions()))
+  slopes <- data.frame(year = 2001:2012, C0 = c(NA, 1:5, NA, 3:7) / 4,
+                       a = c(NA, 5:1, NA, 1:5), b = -c(NA, 1, 3, 2, 4, 1, NA, 2, 2, 1, 3, 1))
+  names(slopes)[3:4] <- paste0("\u2202fish/\u2202", c("fish(t-0)", "fish(t-1)"))
+  made <- structure(list(predictions = made_predictions(), coefficients = slopes),
+                    class = "smap")
+  vdiffr::expect_doppelganger("coefficients", ggplot2::autoplot(made))
   vdiffr::expect_doppelganger("scatter", ggplot2::autoplot(made_predictions(), "scatter"))
 })

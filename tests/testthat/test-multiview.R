@@ -68,6 +68,8 @@ test_that("views, their ranks and their mean are those of the slow way", {
   expect_multiview(found, slow_multiview(data, columns, "x", c(1, 50), c(51, 90), 3, 2),
                    data, 1)
   expect_identical(nrow(found$view), 4L)
+  zero <- multiview(data, columns, "x", "1 50", "51 90", D = 0, E = 2, knn = 0, multiview = 0L)
+  expect_identical(zero$view, found$view)
 
   found <- multiview(data, columns, "y", c(9, 60), c(40, 80), D = 2, E = 3, tau = -2, Tp = 2,
                      knn = 5, exclusion_radius = 2, multiview = 7)
@@ -132,6 +134,7 @@ test_that("wrong arguments are explained", {
   data <- three_species(30)
   call <- \(...) multiview(data, c("x", "y"), "x", ...)
   wrong(call(D = 3), "`D` must be at most the 2 coordinates there are")
+  wrong(call(D = "2"), "`D` must be a whole number")
   wrong(call(D = 0.5), "`D` must be a whole number")
   wrong(call(E = 30, D = 20, tau = -1), "at most a million views")
   wrong(call(multiview = 2), "`multiview` must be a whole number from 1 to 1")
