@@ -9,7 +9,8 @@
 #'
 #' Coordinates to choose from are the `E` lags of each of the `columns`. They are taken
 #' from the whole of the data, so the first vectors of the library may reach back to rows
-#' before it. All views forecast the same rows: those where every coordinate is known.
+#' before it. All views forecast the same rows: those where every coordinate is known. A
+#' view of coordinates that are all constant in the library has no rank, and comes last.
 #'
 #' @inheritParams simplex
 #' @param columns Columns whose lags are coordinates to choose from.
@@ -77,8 +78,12 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
   data <- check_library(prepare(pred), knn)
   ranked <- if (train_lib) prepare(lib) else data
   goal <- ranked$target[ranked$pred]
+  tells <- apply(ranked$points[ranked$lib, , drop = FALSE], 2L, \(v) !is_constant(v))
   each <- cli::cli_progress_along(seq_len(ncol(views)), name = "Ranking views")
-  rho <- vapply(each, \(k) edm_rho(goal, forecast(views[, k], ranked)), 1)
+  rho <- vapply(each, \(k) {
+    view <- views[, k]
+    if (any(tells[view])) edm_rho(goal, forecast(view, ranked)) else NA_real_
+  }, 1)
   best <- order(-rho)[seq_len(kept)]
   chosen <- views[, best, drop = FALSE]
   forecasts <- vapply(seq_len(kept), \(k) forecast(chosen[, k], data), data$pred + 0)

@@ -119,6 +119,13 @@ test_that("missing values leave rows out, in every view the same", {
   expect_false(any(is.nan(found$predictions$Predictions)))
 })
 
+test_that("a constant column, whose neighbours are those in time, is no view", {
+  data <- data.frame(t = 1:60, x = sin(1:60 / 9), flat = 1)
+  found <- multiview(data, c("x", "flat"), "x", D = 1, multiview = 2)
+  expect_identical(found$view$name_1, c("x(t-0)", "flat(t-0)"))
+  expect_identical(is.na(found$view$rho_rank), c(FALSE, TRUE))
+})
+
 test_that("what is printed says what was averaged", {
   found <- multiview(three_species(), c("x", "y", "z"), "x", c(1, 50), c(51, 90), E = 2)
   expect_output(print(found), "Mean of the best 4 of 20 views")
