@@ -84,7 +84,7 @@ check_string <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env
 }
 
 bounds_text <- function(min, max, above = -Inf) {
-  number <- function(v) format(v, big.mark = ",", digits = 10, scientific = v != 0 && v < 1e-4)
+  number <- function(v) format(v, big.mark = ",", digits = 10, scientific = v != 0 && abs(v) < 1e-4)
   if (is.finite(above) && is.finite(max)) {
     return(paste(" above", number(above), "and at most", number(max)))
   }

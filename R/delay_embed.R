@@ -26,11 +26,18 @@
 delay_embed <- function(x, columns = NULL, E, tau = -1, segments = NULL, no_time = FALSE) {
   data <- edm_data(x, columns, E = if (!missing(E)) E, tau = tau, segments = segments,
                    no_time = no_time)
-  lags <- abs(data$tau) * (seq_len(data$E) - 1L)
-  sign <- if (data$tau > 0L) "+" else "-"
-  names <- paste0(rep(data$columns, each = data$E), "(t", sign, lags, ")")
+  names <- coordinate_names(data)
   time <- if (!no_time) stats::setNames(list(data$time), data$time_name)
   points <- lapply(seq_along(names), \(k) data$points[, k])
   structure(c(time, stats::setNames(points, names)),
             row.names = .set_row_names(nrow(data$points)), class = "data.frame")
+}
+
+#' Names of the coordinates of a point
+#' @noRd
+coordinate_names <- function(data) {
+  if (data$embedded) return(data$columns)
+  lags <- abs(data$tau) * (seq_len(data$E) - 1L)
+  sign <- if (data$tau > 0L) "+" else "-"
+  paste0(rep(data$columns, each = data$E), "(t", sign, lags, ")")
 }

@@ -79,8 +79,8 @@ format.edm_prediction <- function(x, ...) {
   error <- prediction_error(x)
   c(sprintf("%s: %s of %s rows predicted, %s", attr(x, "method"),
             commas(sum(!is.na(x$Predictions))), commas(nrow(x)), parameters_text(x)),
-    sprintf("rho %s, MAE %s, RMSE %s", short(error$rho), short(error$MAE),
-            short(error$RMSE)))
+    sprintf("rho %s, MAE %s, RMSE %s", edm_number(error$rho), edm_number(error$MAE),
+            edm_number(error$RMSE)))
 }
 
 #' @rdname edm_tables
@@ -90,7 +90,7 @@ format.edm_skill <- function(x, ...) {
   by <- names(x)[[1L]]
   best <- summary(x)
   c(sprintf("Skill against %s, %s", by, parameters_text(x)),
-    sprintf("Highest rho %s at %s %s", short(best$rho), by, short(best[[by]])))
+    sprintf("Highest rho %s at %s %s", edm_number(best$rho), by, edm_number(best[[by]])))
 }
 
 #' @rdname edm_tables
@@ -122,13 +122,14 @@ summary.edm_skill <- function(object, ...) {
   out
 }
 
-short <- function(x) format(x, digits = 4)
+edm_number <- function(x) format(x, digits = 4)
 
 #' "x -> y, E 3, tau -1, Tp 1"
 #' @noRd
 parameters_text <- function(x) {
   parameters <- attr(x, "parameters")
   single <- Filter(\(p) is.numeric(p) && length(p) == 1L, parameters)
+  single <- single[setdiff(names(single), c("library", "predicted"))]
   paste0(toString(parameters$columns), " -> ", parameters$target,
-         paste0(", ", names(single), " ", vapply(single, short, ""), collapse = ""))
+         paste0(", ", names(single), " ", vapply(single, edm_number, ""), collapse = ""))
 }

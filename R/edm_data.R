@@ -38,10 +38,11 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
   }
   reach <- if (embedded) 0L else tau * (E - 1L)
   lags <- if (embedded) 0L else tau * (seq_len(E) - 1L)
-  points <- do.call(cbind, lapply(series$values, \(v) {
-    vapply(lags, \(lag) shifted(v, lag, series), double(n))
-  }))
-  dim(points) <- c(n, length(lags) * length(series$values))
+  points <- matrix(NA_real_, n, length(lags) * length(series$values))
+  for (k in seq_len(ncol(points)) - 1L) {
+    values <- series$values[[k %/% length(lags) + 1L]]
+    points[, k + 1L] <- shifted(values, lags[[k %% length(lags) + 1L]], series)
+  }
   complete <- !is.na(rowSums(points))
   valid <- edm_mask(valid_lib, n, call)
   lib <- edm_pairs(lib, "lib", n, call)
@@ -104,7 +105,7 @@ edm_series <- function(x, columns, target, segments, no_time, call) {
     abort_arg("target", "the name of one column", describe(target), call = call)
   }
   time <- if (no_time) seq_len(nrow(x)) else x[[1L]]
-  check_times(time, ends, call)
+  check_edm_times(time, ends, call)
   c(ends, list(
     values = lapply(columns, \(name) edm_numbers(x[[name]], name, "columns", call)),
     observed = edm_numbers(x[[target]], target, "target", call),
@@ -168,7 +169,7 @@ edm_segments <- function(segments, x, call) {
   list(first = rep(last - runs + 1L, runs), last = rep(last, runs))
 }
 
-check_times <- function(time, ends, call) {
+check_edm_times <- function(time, ends, call) {
   one <- ends$last[[1L]] == length(time)
   again <- which(duplicated(if (one) time else data.frame(ends$first, time)) & !is.na(time))
   if (length(again)) {
@@ -182,9 +183,7 @@ check_times <- function(time, ends, call) {
 #' Values `by` rows later in the same segment
 #' @noRd
 shifted <- function(values, by, ends) {
-  row <- seq_along(values) + by
-  row[row < ends$first | row > ends$last] <- NA
-  values[row]
+  observed_at(values, seq_along(values) + by, ends$first, ends$last)
 }
 
 # ---- Arguments -----------------------------------------------------------------------
@@ -201,18 +200,13 @@ edm_dimension <- function(E, embedded, columns, call) {
     abort_arg("E", "given, the number of lags", "missing",
               "`embed_dimension()` finds one that predicts well.", call)
   }
-  as.integer(check_count(E, "E", max = 1e4, call = call))
+  as.integer(check_count(E, "E", max = 1000, call = call))
 }
 
 #' A whole number of rows of either sign
 #' @noRd
 edm_shift <- function(rows, arg, call) {
-  limit <- 2^30
-  if (!is.numeric(rows) || length(rows) != 1L || is.na(rows) || rows != round(rows) ||
-        abs(rows) > limit) {
-    abort_arg(arg, "a whole number of rows", describe(rows), call = call)
-  }
-  as.integer(rows)
+  as.integer(check_count(rows, arg, min = -1e6, max = 1e6, call = call))
 }
 
 #' The `knn` argument: `default` for NULL and 0
@@ -289,7 +283,8 @@ between <- function(from, to) {
 #' Rows of the library whose delay vector and target lie in the same pair and segment
 #'
 #' With a negative `Tp` rEDM begins `-Tp - 1` rows after the first complete delay vector,
-#' later than needed; numbers can only be the same if the library is.
+#' and with a positive `tau` it ends `Tp` rows before the last one. Both leave out more than
+#' needed, but numbers can only be the same if the library is.
 #' @noRd
 library_rows <- function(pairs, reach, Tp, series) {
   pairs <- cut_pairs(pairs, series)
@@ -313,42 +308,58 @@ prediction_windows <- function(pairs, reach, series) {
 #' (before, if negative)
 #' @noRd
 prediction_frame <- function(windows, Tp, series) {
-  from <- windows$from + min(Tp, 0L)
-  to <- windows$to + max(Tp, 0L)
-  row <- sequence(to - from + 1L, from)
-  first <- rep(series$first[windows$from], to - from + 1L)
-  last <- rep(series$last[windows$from], to - from + 1L)
-  inside <- row >= first & row <= last
+  sizes <- windows$to - windows$from + 1L
+  shown <- sizes + abs(Tp)
+  row <- sequence(shown, windows$from + min(Tp, 0L))
+  first <- rep(series$first[windows$from], shown)
+  last <- rep(series$last[windows$from], shown)
   frame <- list(times_at(series$time, row, first, last),
-                series$observed[ifelse(inside, row, NA_integer_)])
+                observed_at(series$observed, row, first, last))
   frame <- structure(frame, names = c(series$time_name, "Observations"),
                      row.names = .set_row_names(length(row)), class = "data.frame")
-  sizes <- windows$to - windows$from + 1L
-  before <- cumsum(c(0L, to - from + 1L))[seq_along(sizes)]
+  before <- cumsum(c(0L, shown))[seq_along(sizes)]
   list(frame = frame, from = between(windows$from, windows$to),
        place = sequence(sizes, before + 1L + max(Tp, 0L)))
+}
+
+#' Values at rows, NA beyond the ends of a segment
+#' @noRd
+observed_at <- function(values, row, first, last) {
+  row[row < first | row > last] <- NA
+  values[row]
 }
 
 #' Times of rows, continued by the outermost step beyond the ends of a segment
 #' @noRd
 times_at <- function(time, row, first, last) {
-  out <- time[pmin(pmax(row, first), last)]
-  steps <- row - pmin(pmax(row, first), last)
-  outside <- which(steps != 0L)
-  if (length(outside) == 0L) return(out)
-  if (is.factor(out)) out <- as.character(out)
-  edge <- ifelse(steps > 0L, last, first)[outside]
-  inner <- ifelse(steps > 0L, pmax(last - 1L, first), pmin(first + 1L, last))[outside]
-  out[outside] <- time_beyond(time, edge, inner, abs(steps[outside]))
+  outside <- which(row < first | row > last)
+  if (length(outside) == 0L) return(time[row])
+  if (is.factor(time)) time <- as.character(time)
+  later <- row[outside] > last[outside]
+  edge <- ifelse(later, last[outside], first[outside])
+  inner <- ifelse(later, pmax(last[outside] - 1L, first[outside]),
+                  pmin(first[outside] + 1L, last[outside]))
+  steps <- abs(row[outside] - edge)
+  row[outside] <- edge
+  out <- time[row]
+  out[outside] <- time_beyond(time, edge, inner, steps)
   out
 }
 
 time_beyond <- function(time, edge, inner, steps) {
-  if (is.character(time) || is.factor(time)) {
-    day <- as.Date(as.character(time), format = "%Y-%m-%d")
-    if (anyNA(day)) return(rep(NA_character_, length(steps)))
-    return(format(time_beyond(day, edge, inner, steps)))
-  }
+  if (is.character(time)) return(text_beyond(time[edge], time[inner], steps))
   beyond <- time[edge] + (time[edge] - time[inner]) * steps
   if (is.integer(time)) as.integer(beyond) else beyond
+}
+
+#' Times as text: dates go on, with or without a time of day; what else it may be does not
+#' @noRd
+text_beyond <- function(edge, inner, steps) {
+  for (form in c("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S")) {
+    parse <- \(text) as.POSIXct(strptime(text, form, tz = "UTC"))
+    if (!identical(format(parse(c(edge, inner)), form), c(edge, inner))) next
+    days <- difftime(parse(edge), parse(inner), units = "days")
+    return(format(parse(edge) + days * steps, form))
+  }
+  rep(NA_character_, length(steps))
 }

@@ -4,7 +4,7 @@
 #'
 #' Predicts with every `E` from 1 to `E_max` and compares with what was observed. The `E`
 #' that predicts best is the number of lags that unfold the dynamics (Sugihara and May
-#' 1990). All of them take one pass over the pairs of rows.
+#' 1990). With one column, all of them take one pass over the pairs of rows.
 #'
 #' Without `lib` and `pred`, `validation` says which rows are compared: `"loo"`, every row
 #' is predicted from all others, or `"split"`, the second half of the rows from the first
@@ -36,7 +36,7 @@ embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred =
                             validation = c("loo", "split"), threads = NULL) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
-  E_max <- check_count(E_max, max = 1e4)
+  E_max <- check_count(E_max, max = 1000)
   validation <- rlang::arg_match(validation)
   exclusion <- edm_exclusion(exclusion_radius)
   threads <- check_threads(threads)
@@ -46,12 +46,19 @@ embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred =
     lib <- c(1L, half)
     pred <- c(half + 1L, nrow(x))
   }
-  data <- edm_data(x, columns, target, lib, pred, E_max, tau, Tp, valid_lib = valid_lib,
-                   segments = segments, no_time = no_time)
-  sweep <- sweep_dimensions(data, exclusion, threads)
-  observed <- data$target[sweep$pred]
-  rho <- apply(sweep$predictions, 2L, \(predicted) edm_rho(observed, predicted))
-  rho[sweep$library <= seq_len(E_max)] <- NA_real_
+  here <- environment()
+  prepare <- function(E) {
+    edm_data(x, columns, target, lib, pred, E, tau, Tp, FALSE, valid_lib, segments, no_time,
+             here)
+  }
+  data <- prepare(E_max)
+  rho <- if (length(data$columns) == 1L) {
+    sweep_skill(data, exclusion, threads)
+  } else {
+    # Sums over several columns would round differently if lags came before columns.
+    vapply(seq_len(E_max), \(E) simplex_skill(prepare(E), E + 1L, exclusion, threads, here),
+           0)
+  }
   parameters <- list(
     columns = data$columns, target = data$target_name, tau = data$tau, Tp = data$Tp,
     exclusion_radius = exclusion
@@ -59,16 +66,10 @@ embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred =
   new_edm_skill(data.frame(E = seq_len(E_max), rho = rho), parameters, call, started)
 }
 
-#' Predictions at all E up to that of `data`
-#'
-#' @return A list: `pred`, the rows predicted; `predictions`, a matrix
-#'   `[length(pred), E]`; `library`, the number of library points at each E.
+#' Skill at all E up to that of `data`, which is of one column, in one pass
 #' @noRd
-sweep_dimensions <- function(data, exclusion, threads, call = rlang::caller_env()) {
-  step <- length(data$columns)
-  by_lag <- order(rep(seq_len(data$E), step))
-  points <- data$points[, by_lag, drop = FALSE]
-  reach <- complete_lags(points, step)
+sweep_skill <- function(data, exclusion, threads, call = rlang::caller_env()) {
+  reach <- leading(data$points)
   from <- between(data$pred_pairs$from, data$pred_pairs$to)
   pred <- from[reach[from] > 0L]
   used <- integer(length(reach))
@@ -78,22 +79,21 @@ sweep_dimensions <- function(data, exclusion, threads, call = rlang::caller_env(
   }
   used[!data$valid] <- 0L
   lib <- which(used > 0L)
-  predictions <- .Call(r_edm_sweep, points, lib, used[lib], pred, reach[pred], data$target,
-                       c(step, exclusion, threads, 0))
+  predictions <- .Call(r_edm_sweep, data$points, lib, used[lib], pred, reach[pred],
+                       data$target, c(1, exclusion, threads, 0))
   predictions <- finish_status(predictions, "predicting so many rows", call = call)
-  list(pred = pred, predictions = predictions,
-       library = vapply(seq_len(data$E), \(E) sum(used >= E), 0L))
+  observed <- data$target[pred]
+  vapply(seq_len(data$E), \(E) {
+    if (sum(used >= E) <= E) NA_real_ else edm_rho(observed, predictions[, E])
+  }, 0)
 }
 
-#' For each row, how many lags from the first on all columns have
+#' For each row, how many coordinates from the first on are there
 #' @noRd
-complete_lags <- function(points, step) {
+leading <- function(points) {
+  there <- !is.na(points)
   reach <- integer(nrow(points))
-  whole <- rep(TRUE, nrow(points))
-  for (first in seq(1L, ncol(points), by = step)) {
-    whole <- whole & !is.na(rowSums(points[, first + seq_len(step) - 1L, drop = FALSE]))
-    reach <- reach + whole
-  }
+  for (k in seq_len(ncol(points))) reach <- reach + (reach == k - 1L & there[, k])
   reach
 }
 
@@ -125,18 +125,19 @@ predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred 
                              no_time = FALSE, segments = NULL, threads = NULL) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
-  Tp_max <- check_count(Tp_max, max = 1e6)
+  Tp_max <- check_count(Tp_max, max = max(NROW(x) - 1, 1))
   exclusion <- edm_exclusion(exclusion_radius)
   threads <- check_threads(threads)
-  prepare <- function(Tp, call = rlang::caller_env(2L)) {
+  here <- environment()
+  prepare <- function(Tp) {
     edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib, segments,
-             no_time, call)
+             no_time, here)
   }
   data <- prepare(1)
   knn <- edm_knn(knn, data$E + 1L)
   check_library(data, knn)
   rho <- vapply(seq_len(Tp_max), \(Tp) {
-    simplex_skill(if (Tp > 1L) prepare(Tp) else data, knn, exclusion, threads)
+    simplex_skill(if (Tp > 1L) prepare(Tp) else data, knn, exclusion, threads, here)
   }, 0)
   new_edm_skill(data.frame(Tp = seq_len(Tp_max), rho = rho),
                 skill_parameters(data, "Tp", knn = knn, exclusion_radius = exclusion),
@@ -169,23 +170,24 @@ predict_exclusion_radius <- function(x, columns = NULL, target = NULL, lib = NUL
                                      threads = NULL) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
+  here <- environment()
   if (!is.numeric(exclusion_radius) || length(exclusion_radius) == 0L) {
     abort_arg("exclusion_radius", "whole numbers of rows", describe(exclusion_radius))
   }
-  radii <- vapply(exclusion_radius, edm_exclusion, 0L, call = environment())
+  radii <- vapply(exclusion_radius, edm_exclusion, 0L, call = here)
   threads <- check_threads(threads)
   data <- edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib,
                    segments, no_time)
   knn <- edm_knn(knn, data$E + 1L)
   check_library(data, knn)
-  rho <- vapply(radii, \(radius) simplex_skill(data, knn, radius, threads), 0)
+  rho <- vapply(radii, \(radius) simplex_skill(data, knn, radius, threads, here), 0)
   new_edm_skill(data.frame(exclusion_radius = radii, rho = rho),
                 skill_parameters(data, knn = knn), call, started)
 }
 
 #' Correlation of predictions and observations; NA with fewer library points than `knn`
 #' @noRd
-simplex_skill <- function(data, knn, exclusion, threads, call = rlang::caller_env(2L)) {
+simplex_skill <- function(data, knn, exclusion, threads, call) {
   if (length(data$lib) < knn) return(NA_real_)
   predicted <- simplex_at(data$points, data$lib, data$pred, data$target, knn, exclusion,
                           threads, call)

@@ -166,16 +166,33 @@ locate_sets <- function(x, i) {
 #' @noRd
 take_sets <- function(x, i) {
   at <- locate_sets(x, i)
-  items <- .subset2(x, "items")
-  taken <- if (length(items) <= .Machine$integer.max) {
-    sequence(at$size, at$before + 1)
-  } else {
-    rep(at$before - c(0, cumsum(as.double(at$size)))[seq_along(i)], at$size) +
-      seq_len(sum(as.double(at$size)))
-  }
   runs <- rle(at$size)
-  new_itemsets(items[taken], list(size = runs$values, n = as.double(runs$lengths)),
+  new_itemsets(take_items(x, at), list(size = runs$values, n = as.double(runs$lengths)),
                .subset2(x, "occurrences")[i], about_itemsets(x), set_class(x))
+}
+
+#' Items of the sets at given places, some sets at a time: indices take more than items
+#' @noRd
+take_items <- function(x, at) {
+  items <- .subset2(x, "items")
+  taken <- integer(sum(as.double(at$size)))
+  filled <- 0
+  for (sets in pieces(length(at$size))) {
+    size <- at$size[sets]
+    from <- rep(at$before[sets] - c(0, cumsum(size[-length(size)])), size)
+    here <- seq_along(from)
+    taken[filled + here] <- items[from + here]
+    filled <- filled + length(here)
+  }
+  taken
+}
+
+#' The numbers up to `n` in pieces small enough to be worked with at once
+#' @noRd
+pieces <- function(n, at_once = 2^16) {
+  lapply(seq_len(ceiling(n / at_once)) - 1, \(k) {
+    seq(k * at_once + 1, min(n, (k + 1) * at_once))
+  })
 }
 
 set_class <- function(x) setdiff(class(x), "itemsets")
@@ -235,7 +252,7 @@ subset.itemsets <- function(x, condition, items = NULL, match = c("all", "any"),
     eval(substitute(condition), column_environment(x, parent.frame()))
   }
   labels <- attr(x, "labels", exact = TRUE)
-  keep_sets(x, keep, .subset2(x, "items") + 1L, labels, items, match, "items")
+  keep_sets(x, keep, \(items) items + 1L, labels, items, match, "items")
 }
 
 #' Columns that are worked out when they are looked at
@@ -250,7 +267,7 @@ column_environment <- function(x, parent) {
 }
 
 #' @param keep NULL, or what a condition gave.
-#' @param code For each item, the place among `labels` of what is looked for.
+#' @param code Gives, for items, the places among `labels` of what is looked for.
 #' @param wanted NULL, or labels.
 #' @noRd
 keep_sets <- function(x, keep, code, labels, wanted, match, arg,
@@ -274,24 +291,23 @@ holding <- function(x, code, labels, wanted, match, arg, call) {
     abort_arg(arg, sprintf("among the %s %s", commas(length(labels)), arg),
               sprintf("not, for %s", some(encodeString(unknown, quote = "\""))), call = call)
   }
-  ends <- cumsum(as.double(itemset_sizes(x)))
-  hits <- \(codes) {
-    is_one <- logical(length(labels))
-    is_one[codes] <- TRUE
-    so_far <- cumsum(is_one[code])[ends]
-    so_far > c(0L, so_far[-length(so_far)])
-  }
   codes <- match(wanted, labels)
-  if (match == "any") return(hits(codes))
-  Reduce(`&`, lapply(codes, hits), rep(TRUE, length(x)))
+  is_one <- seq_along(labels) %in% codes
+  by_size(x, logical(length(x)), function(items) {
+    here <- code(items)
+    some <- \(hits) colSums(matrix(hits, nrow(items))) > 0
+    if (match == "any") return(some(is_one[here]))
+    Reduce(`&`, lapply(codes, \(code) some(here == code)), rep(TRUE, ncol(items)))
+  })
 }
 
-#' Items of the sets of one size, as a matrix with a set a column, for each size
+#' Items of sets of one size, as a matrix with a set a column, for each size
 #'
-#' @param do Called with the matrix; gives a value for each of its columns.
+#' @param do Called with such matrices; gives a value for each column.
 #' @param init What the values are like; as long as `x`.
+#' @param at_once Most sets of a matrix.
 #' @noRd
-by_size <- function(x, init, do) {
+by_size <- function(x, init, do, at_once = 2^16) {
   runs <- .subset2(x, "runs")
   items <- .subset2(x, "items")
   sets_before <- c(0, cumsum(runs$n))
@@ -299,14 +315,20 @@ by_size <- function(x, init, do) {
   for (of_size in split(seq_along(runs$size), runs$size)) {
     size <- runs$size[[of_size[[1L]]]]
     # Sets found by a search are sorted by size: no need to list where they are.
-    if (length(of_size) == 1L) {
-      sets <- sets_before[[of_size]] + seq_len(runs$n[[of_size]])
-      at <- items_before[[of_size]] + seq_len(size * runs$n[[of_size]])
-    } else {
+    if (length(of_size) > 1L) {
       sets <- sequence(runs$n[of_size], sets_before[of_size] + 1)
-      at <- rep(locate_sets(x, sets)$before, each = size) + seq_len(size)
+      before <- locate_sets(x, sets)$before
     }
-    init[sets] <- do(matrix(items[at], nrow = size))
+    for (k in pieces(sum(runs$n[of_size]), at_once)) {
+      if (length(of_size) == 1L) {
+        here <- sets_before[[of_size]] + k
+        at <- items_before[[of_size]] + (k[[1L]] - 1) * size + seq_len(size * length(k))
+      } else {
+        here <- sets[k]
+        at <- rep(before[k], each = size) + seq_len(size)
+      }
+      init[here] <- do(matrix(items[at], nrow = size))
+    }
   }
   init
 }
@@ -325,7 +347,7 @@ duplicated.itemsets <- function(x, incomparables = FALSE, ...) {
     again <- logical(n)
     again[o[-1L]] <- same
     again
-  })
+  }, at_once = length(x))
 }
 
 #' @rdname itemsets
@@ -432,6 +454,18 @@ shown_columns.itemsets <- function(x) {
   list(size = x$size, support = x$support, items = format(x))
 }
 
+#' The first `n` sets when the largest come first and, among them, the most frequent
+#' @noRd
+largest_sets <- function(x, n) {
+  runs <- .subset2(x, "runs")
+  o <- order(runs$size, decreasing = TRUE)
+  enough <- sum(cumsum(runs$n[o]) < n) + 1
+  of <- which(runs$size >= runs$size[o[min(enough, length(o))]])
+  sets <- sequence(runs$n[of], (cumsum(runs$n) - runs$n)[of] + 1)
+  size <- rep(runs$size[of], runs$n[of])
+  utils::head(sets[order(-size, -.subset2(x, "occurrences")[sets], method = "radix")], n)
+}
+
 #' @rdname itemsets
 #' @export
 print.itemsets <- function(x, n = 10, ...) {
@@ -440,7 +474,7 @@ print.itemsets <- function(x, n = 10, ...) {
   cat(itemset_title(x), sep = "\n")
   if (length(x) > 0L) {
     sorted <- !is.null(attr(x, "sorted_by", exact = TRUE))
-    o <- if (sorted) seq_len(min(n, length(x))) else longest_rows(x$size, x$occurrences, n)
+    o <- if (sorted) seq_len(min(n, length(x))) else largest_sets(x, n)
     shown <- c(list("no." = o), shown_columns(take_sets(x, o)))
     print_left(as.data.frame(shown, optional = TRUE))
     left <- length(x) - length(o)
@@ -455,12 +489,16 @@ print.itemsets <- function(x, n = 10, ...) {
 #' @export
 summary.itemsets <- function(object, ...) {
   rlang::check_dots_empty()
-  each <- split(object$occurrences, object$size)
+  runs <- object$runs
+  before <- cumsum(runs$n) - runs$n
+  each <- lapply(split(seq_along(runs$size), runs$size), function(of) {
+    v <- object$occurrences[sequence(runs$n[of], before[of] + 1)]
+    list(n = length(v), least = min(v), median = as.double(stats::median(v)), most = max(v))
+  })
+  column <- \(name, like) vapply(each, `[[`, like, name, USE.NAMES = FALSE)
   by_size <- data.frame(
-    size = as.integer(names(each)), n = lengths(each, use.names = FALSE),
-    least = vapply(each, min, 0L, USE.NAMES = FALSE),
-    median = vapply(each, \(v) as.double(stats::median(v)), 0, USE.NAMES = FALSE),
-    most = vapply(each, max, 0L, USE.NAMES = FALSE)
+    size = as.integer(names(each)), n = column("n", 0L), least = column("least", 0L),
+    median = column("median", 0), most = column("most", 0L)
   )
   names(by_size)[[2L]] <- if (inherits(object, "patterns")) "patterns" else "itemsets"
   about <- attributes(object)[c("engine", "threads", "elapsed", "mining_elapsed",

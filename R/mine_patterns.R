@@ -47,25 +47,28 @@
 #'   unit at lag 0), in the windows of the root as bit masks, and leaves out branches in
 #'   which too few units are left. It keeps nothing but what is found.
 #' * `"fpgrowth"` is the published method of Porrmann et al. (2021): FP-growth with the
-#'   filters where patterns are collected, and closedness checked last. It is there to
-#'   compare with.
+#'   filters inside the miner. Units at lag 0 come last in its trees, so that sets without
+#'   one are not grown. It is there to compare with.
 #'
 #' # Memory
-#' The result is held as flat arrays, four bytes for each item and each pattern: millions
-#' of patterns take tens of megabytes, until [as.data.frame()] makes a table of them. The
-#' search stops with an error when it would pass `max_memory`, and says what `min_occ`
+#' The result is held as flat arrays, two bytes for each item and each pattern where all
+#' numbers are below 65,536, else four: millions of patterns take tens of megabytes, until
+#' [as.data.frame()] makes a table of them. R reads the arrays where the search left them.
+#' They become plain vectors of four bytes a number, and stay that, when what is done with
+#' them needs it, such as arithmetic with all of `x$items`, or [saveRDS()]. The search
+#' stops with an error when it would pass `max_memory`, and says what `min_occ`
 #' would have kept to it, going by what had been found.
 #'
 #' # Long jobs and clusters
-#' With a `folder` the search is cut into chunks of roots with about equal work, up to
-#' 128, and what is found in each is written to a file there. The result is the same,
+#' With a `folder` the search is cut into chunks with about equal work, up to 128, and what
+#' is found in each is written to a file there. The result is the same,
 #' pattern for pattern.
 #'
 #' A job that was stopped, killed or failed goes on from its finished chunks when the same
-#' call is made again, also with other workers, `threads`, `max_memory`, `engine` or
-#' `shifted_subsets`, as these do not change what is found. Chunk files that are damaged
-#' are mined again. A folder that holds another job, of another recording or other filters,
-#' is refused. The folder is yours to remove; it takes as much space as the result.
+#' call is made again, also with other workers, `threads`, `max_memory` or
+#' `shifted_subsets`, as these do not change what is found in a chunk. Chunk files that are
+#' damaged are mined again. A folder that holds another job, of another recording, other
+#' filters or another engine, is refused. The folder is yours to remove; it takes as much space as the result.
 #'
 #' With the packages future and future.apply, chunks are mined by the workers of
 #' `future::plan()`, which must see the folder and have synfire installed:

@@ -26,8 +26,7 @@ pattern_unit_numbers <- function(x) {
 }
 
 pattern_durations <- function(x) {
-  last <- .subset2(x, "items")[cumsum(as.double(itemset_sizes(x)))]
-  lag_seconds(x, item_lags(x, last))
+  by_size(x, double(length(x)), \(items) lag_seconds(x, item_lags(x, items[nrow(items), ])))
 }
 
 #' Lags in seconds, as exact as the clock of the recording
@@ -46,7 +45,8 @@ subset.patterns <- function(x, condition, units = NULL, match = c("all", "any"),
   keep <- if (!missing(condition)) {
     eval(substitute(condition), column_environment(x, parent.frame()))
   }
-  keep_sets(x, keep, item_units(x), attr(x, "units", exact = TRUE), units, match, "units")
+  units_of <- \(items) item_units(x, items)
+  keep_sets(x, keep, units_of, attr(x, "units", exact = TRUE), units, match, "units")
 }
 
 #' @rdname itemsets

@@ -7,8 +7,7 @@
 # Of the files. Raised whenever they, or what is found in the same spikes, change.
 folder_format <- 1L
 
-# More workers than this cannot all be busy. There are fewer chunks where units are few or
-# some have most of the work: a root is never divided.
+# More workers than this cannot all be busy. There are fewer where spikes are few.
 most_chunks <- 128
 
 #' Mine chunk by chunk, as the user's `plan()` has it
@@ -17,20 +16,20 @@ most_chunks <- 128
 #' @param events What `pattern_events()` gives.
 #' @param window,parameters,engine,max_memory As `pattern_options()` takes them.
 #' @param threads The same, or `NULL` for what each worker may use.
-#' @return What `r_mine_patterns` gives for all roots, and the `threads` of a worker;
+#' @return What `r_mine_patterns` gives for all shares, and the `threads` of a worker;
 #'   `mining_elapsed` is the sum of all chunks, `peak_memory` that of the worst one.
 #' @noRd
 mine_in_folder <- function(folder, events, window, parameters, engine, threads, max_memory,
                            call = rlang::caller_env()) {
   folder <- check_folder(folder, call = call)
-  job <- open_job(folder, new_job(events, window, parameters), call)
+  job <- open_job(folder, new_job(events, window, parameters, engine, call), call)
   chunks <- seq_along(job$end)
   reports <- lapply(chunks, report_chunk, folder = folder, job = job)
   todo <- chunks[vapply(reports, is.null, NA)]
   say_what_is_there(folder, todo, length(chunks))
-  # The last ones first: a single root with many spikes may be more than a fair share.
+  # The last ones first: they have the most work, and so may be more than a fair share.
   todo <- rev(todo)
-  reports[todo] <- mine_chunks(todo, folder, job$id, engine, threads, max_memory)
+  reports[todo] <- mine_chunks(todo, folder, job$id, threads, max_memory)
   mined <- merge_chunks(folder, job, reports, max_memory, call)
   # What killed writers left; not sooner, as others may be at work in the same folder.
   unlink(list.files(folder, "^(job|chunk-[0-9]+)[.]rds-.*[.]tmp$", full.names = TRUE))
@@ -41,33 +40,30 @@ mine_in_folder <- function(folder, events, window, parameters, engine, threads, 
 
 #' What decides the result, and where it is cut
 #' @noRd
-new_job <- function(events, window, parameters) {
+new_job <- function(events, window, parameters, engine, call) {
   # Those of shifted patterns are dropped once all are there.
   parameters <- parameters[setdiff(names(parameters), "shifted_subsets")]
+  # Engines share the work of a unit out in ways of their own.
   job <- list(format = folder_format, events = events, window = window,
-              parameters = parameters, end = root_chunks(events, parameters$min_occ))
+              parameters = parameters, engine = engine,
+              end = share_chunks(events, window, call))
   c(job, id = rlang::hash(job))
 }
 
-#' Cut the ranks of roots into ranges of about equal work
+#' Cut the shares of the search into chunks of about equal work
 #'
 #' This must depend on the data alone, so that a job can go on under another plan.
 #'
-#' @return For each chunk, the rank after its last one.
+#' @return For each chunk, how many shares there are up to its last one.
 #' @noRd
-root_chunks <- function(events, min_occ) {
-  spikes <- sort(tabulate(events$unit, events$units))
-  work <- as.numeric(spikes)^root_work * (spikes >= min_occ)
-  if (sum(work) == 0) return(events$units)
+share_chunks <- function(events, window, call) {
+  work <- finish_status(.Call(r_pattern_shares, events, window), "cutting this search",
+                        limit_of = "spikes", call = call)
+  if (sum(work) == 0) return(length(work))
   chunks <- min(sum(work > 0), most_chunks)
   chunk <- pmax(1, ceiling((cumsum(work) - work / 2) / sum(work) * chunks))
-  end <- which(diff(c(chunk, Inf)) > 0)
-  end[[length(end)]] <- events$units
-  end
+  which(diff(c(chunk, Inf)) > 0)
 }
-
-# The work of a root grows with about this power of its spikes (measured: 2.8 to 3.2).
-root_work <- 3
 
 #' The job in a folder: what is there if it is the same one, else it is written
 #' @noRd
@@ -95,7 +91,7 @@ open_job <- function(folder, job, call) {
 job_differences <- function(there, job) {
   if (!is.list(there) || is.null(there$format)) return("its job.rds cannot be read")
   if (!identical(there$format, job$format)) return("written by another version of synfire")
-  settings <- \(job) c(list(window = job$window), job$parameters)
+  settings <- \(job) c(job[c("window", "engine")], job$parameters)
   now <- settings(job)
   before <- settings(there)[names(now)]
   changed <- names(now)[!mapply(identical, before, now)]
@@ -120,7 +116,7 @@ chunk_path <- function(folder, chunk) file.path(folder, sprintf("chunk-%04d.rds"
 #' @param step Called once it is written.
 #' @return What `merge_chunks()` has to know of it beforehand.
 #' @noRd
-mine_chunk <- function(chunk, folder, id, engine, threads, max_memory, step) {
+mine_chunk <- function(chunk, folder, id, threads, max_memory, step) {
   job <- read_whole(file.path(folder, "job.rds"))
   if (!is.list(job) || !identical(job$id, id)) {
     cli::cli_abort(
@@ -129,10 +125,10 @@ mine_chunk <- function(chunk, folder, id, engine, threads, max_memory, step) {
       class = c("synfire_error_folder", "synfire_error"), call = quote(mine_patterns())
     )
   }
-  roots <- as.double(c(0, job$end)[chunk + 0:1])
+  shares <- as.double(c(0, job$end)[chunk + 0:1])
   found <- .Call(
     r_mine_patterns, job$events,
-    pattern_options(job$window, job$parameters, engine, threads, max_memory), roots
+    pattern_options(job$window, job$parameters, job$engine, threads, max_memory), shares
   )
   found <- finish_patterns(found, job$parameters$min_occ, job$parameters$max_occ,
                            call = quote(mine_patterns()))
@@ -148,16 +144,16 @@ report <- function(found) found[c("size", "n", "peak_memory", "mining_elapsed", 
 #' The same on a worker, which shares its machine with others and has no user to look on
 #' @param threads A number, or `NULL` for what the worker may use.
 #' @noRd
-mine_chunk_apart <- function(chunk, folder, id, engine, threads, max_memory, step) {
+mine_chunk_apart <- function(chunk, folder, id, threads, max_memory, step) {
   rlang::local_options(cli.progress_show_after = Inf)
   threads <- threads %||% min(check_threads(NULL), future::availableCores())
-  mine_chunk(chunk, folder, id, engine, threads, max_memory, step)
+  mine_chunk(chunk, folder, id, threads, max_memory, step)
 }
 
 #' Each of `todo`, on the workers of the user's plan where there are some
 #' @return Their reports.
 #' @noRd
-mine_chunks <- function(todo, folder, id, engine, threads, max_memory) {
+mine_chunks <- function(todo, folder, id, threads, max_memory) {
   if (length(todo) == 0L) return(list())
   done <- FALSE
   on.exit(if (!done) say_what_stays(folder))
@@ -167,12 +163,12 @@ mine_chunks <- function(todo, folder, id, engine, threads, max_memory) {
     # A future a chunk, so that who has done a light one takes another. The spikes do not
     # travel with them but are read from the folder.
     reports <- future.apply::future_lapply(
-      todo, mine_chunk_apart, folder, id, engine, threads, max_memory, step,
+      todo, mine_chunk_apart, folder, id, threads, max_memory, step,
       future.packages = "synfire", future.globals = FALSE, future.scheduling = Inf
     )
   } else {
-    reports <- lapply(todo, mine_chunk, folder, id, engine, check_threads(threads),
-                      max_memory, step)
+    reports <- lapply(todo, mine_chunk, folder, id, check_threads(threads), max_memory,
+                      step)
   }
   done <- TRUE
   reports
@@ -211,8 +207,8 @@ report_chunk <- function(chunk, folder, job) {
 
 #' The patterns of all chunks: by size, then chunk by chunk
 #'
-#' Within a size, patterns are ordered by the rank of their root first, so this is the
-#' order in which they are found at once. Holds the result and a chunk at a time.
+#' Within a size, patterns are ordered as the shares are, so this is the order in which
+#' they are found at once. Holds the result and a chunk at a time.
 #' @noRd
 merge_chunks <- function(folder, job, reports, max_memory, call) {
   each <- \(field) lapply(reports, `[[`, field)

@@ -20,9 +20,10 @@
 #'
 #' # Rows of library and prediction
 #' The library holds the rows of `lib` whose delay vector and target lie within the same
-#' pair of `lib`. With a negative `Tp` it begins, as in rEDM, `-Tp - 1` rows after the
-#' first delay vector. The delay vectors of `pred` may reach before it, but not out of the
-#' data. Neither crosses `segments`.
+#' pair of `lib`. As in rEDM, it begins `-Tp - 1` rows after the first delay vector if `Tp`
+#' is negative, and ends `Tp` rows before the last one if `tau` is positive. The delay
+#' vectors of `pred` may reach before it, but not out of the data. Neither crosses
+#' `segments`.
 #'
 #' Rows with a missing value among their coordinates are neither library nor prediction. A
 #' neighbour whose target is missing makes the prediction `NA`. Infinite values count as
@@ -95,11 +96,13 @@ simplex <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E
   generate <- check_count(generate, min = 0, max = 1e6)
   threads <- check_threads(threads)
   check_library(data, knn)
+  predict <- function(points, lib, pred, target) {
+    simplex_at(points, lib, pred, target, knn, exclusion, threads, environment(predict))
+  }
   frame <- if (generate > 0) {
-    generate_frame(data, generate, knn, exclusion, threads)
+    generate_frame(data, generate, predict)$frame
   } else {
-    predicted_frame(data, simplex_at(data$points, data$lib, data$pred, data$target, knn,
-                                     exclusion, threads))
+    predicted_frame(data, predict(data$points, data$lib, data$pred, data$target))
   }
   new_edm(frame, "edm_prediction", "Simplex",
           edm_parameters(data, knn = knn, exclusion_radius = exclusion), call, started)
@@ -137,9 +140,13 @@ predicted_frame <- function(data, predicted) {
 #'
 #' The row whose future is to be predicted is no neighbour of itself, so its point may
 #' take the place of an observed one.
+#'
+#' @param predict Function of points, library, row and target that gives a list with
+#'   `predictions` and `variance`.
+#' @return A list: `frame`, the table, and `fits`, what `predict` gave for each of its rows
+#'   but the first.
 #' @noRd
-generate_frame <- function(data, steps, knn, exclusion, threads,
-                           call = rlang::caller_env()) {
+generate_frame <- function(data, steps, predict, call = rlang::caller_env()) {
   n <- length(data$observed)
   if (data$embedded || length(data$columns) > 1L || data$target_name != data$columns) {
     abort_arg("generate", "0 unless one column is predicted from its own lags",
@@ -158,14 +165,15 @@ generate_frame <- function(data, steps, knn, exclusion, threads,
   points <- data$points[pmin(seq_len(max(n, end + steps)), n), , drop = FALSE]
   target <- c(data$target, rep(NA_real_, max(0, end + steps - n)))
   variance <- rep(NA_real_, steps)
+  fits <- vector("list", steps)
   for (k in seq_len(steps)) {
     row <- end + k - 1L
     back <- row + data$tau * (seq_len(data$E) - 1L)
     points[row, ] <- if (min(back) < data$first[[end]]) NA_real_ else value[back]
     if (anyNA(points[row, ])) break
-    step <- simplex_at(points, setdiff(data$lib, row), row, target, knn, exclusion, threads)
-    value[[row + 1L]] <- step$predictions
-    variance[[k]] <- step$variance
+    fits[[k]] <- predict(points, setdiff(data$lib, row), row, target)
+    value[[row + 1L]] <- fits[[k]]$predictions
+    variance[[k]] <- fits[[k]]$variance
   }
   bounds <- rep(data$first[[end]], steps + 1)
   frame <- list(
@@ -173,6 +181,8 @@ generate_frame <- function(data, steps, knn, exclusion, threads,
     data$observed[ifelse(rows <= n, rows, NA)], c(NA_real_, value[end + seq_len(steps)]),
     c(NA_real_, variance)
   )
-  structure(frame, row.names = .set_row_names(steps + 1), class = "data.frame",
-            names = c(data$time_name, "Observations", "Predictions", "Pred_Variance"))
+  frame <- structure(frame, row.names = .set_row_names(steps + 1), class = "data.frame",
+                     names = c(data$time_name, "Observations", "Predictions",
+                               "Pred_Variance"))
+  list(frame = frame, fits = fits)
 }

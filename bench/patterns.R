@@ -24,25 +24,28 @@ read_raster <- function(copies = 1) {
                resolution = 1e-3)
 }
 
-#' Most memory this process has held so far, in MB
-peak <- function() {
-  line <- grep("^VmHWM", readLines("/proc/self/status"), value = TRUE)
+#' Memory of this process in MB: what it holds, or the most since `forget_peak()`
+memory <- function(what = c("VmRSS", "VmHWM")) {
+  line <- grep(match.arg(what), readLines("/proc/self/status"), value = TRUE)
   as.numeric(gsub("[^0-9]", "", line)) / 1024
 }
 
+forget_peak <- function() cat("5\n", file = "/proc/self/clear_refs")
+
 #' One job in this process; prints what was measured
 run_job <- function(min_occ, min_spikes, engine, threads, copies, runs) {
+  before <- memory("VmRSS")  # R with the package; the recording counts
   x <- read_raster(copies)
   mine <- \(...) mine_patterns(x, 0.005, 20, min_spikes, min_occ, engine = engine,
                                threads = threads, max_memory = 8e9, ...)
   invisible(mine_patterns(x, 0.005, 20, 9, 1000, threads = 1))  # what loads late, loads
   gc(FALSE)
-  before <- peak()
+  forget_peak()
   rows <- replicate(runs, {
     took <- system.time(found <- mine())
     out <- c(patterns = length(found), cpu = took[["user.self"]] + took[["sys.self"]],
              wall = took[["elapsed"]], mining = attr(found, "mining_elapsed"),
-             mb = peak() - before)
+             mb = memory("VmHWM") - before)
     rm(found)
     gc(FALSE)
     out

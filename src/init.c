@@ -2,6 +2,7 @@
 
 #include "core/parallel.h"
 #include "glue/episode_names.h"
+#include "glue/pattern_store.h"
 #include "gpu/synfire_gpu.h"
 
 #include <R_ext/Rdynload.h>
@@ -26,6 +27,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_batch_check, 3),
     ENTRY(r_pattern_windows, 6),
     ENTRY(r_mine_patterns, 3),
+    ENTRY(r_pattern_shares, 2),
     ENTRY(r_mine_itemsets, 4),
     ENTRY(r_drop_shifted, 5),
     ENTRY(r_edm_neighbours, 4),
@@ -33,6 +35,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_edm_sweep, 7),
     ENTRY(r_ccm, 7),
     ENTRY(r_ccm_library, 5),
+    ENTRY(r_edm_smap, 7),
+    ENTRY(r_release_patterns, 0),
     {NULL, NULL, 0}
 };
 
@@ -42,6 +46,7 @@ void attribute_visible R_init_synfire(DllInfo *dll)
     R_useDynamicSymbols(dll, FALSE);
     R_forceSymbols(dll, TRUE);
     glue_episode_names_init(dll);
+    glue_pattern_store_init(dll);
     syn_parallel_init();
     syn_gpu_init();
 }

@@ -76,8 +76,8 @@ static uint32_t fill_pool(const sweep *s, sweeper *w, uint32_t row)
     return n;
 }
 
-/* A number that at least k of x[0..63] do not exceed, and not many more. At most the first
-   `n` are finite. */
+/* A number that at least k of x[0..63] do not exceed, and not many more. No more than the
+   first `n` are finite. */
 static double small_bound(const sweep *s, const double *x, uint32_t n, uint32_t k)
 {
     double low = 0, high = 0;

@@ -256,7 +256,7 @@ typedef struct loop {
     void *context;
 } loop;
 
-/* What `worker` is to do next: what it holds, or a new item; NO_ITEM when none is left. */
+/* What `worker` is to do next: what it holds, or a new item; NO_ITEM at the end. */
 static size_t next_item(loop *l, int worker)
 {
     size_t item = l->held[worker];
@@ -272,7 +272,7 @@ static size_t next_item(loop *l, int worker)
 static void fail(loop *l, syn_status status, size_t item)
 {
 #if defined(_OPENMP)
-#pragma omp critical(syn_parallel_fail)
+#pragma omp critical
 #endif
     {
         if (l->status == SYN_OK || item < l->failed_at) {

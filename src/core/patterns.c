@@ -4,20 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "core/parallel.h"
 
+enum { GIVE_BACK = 1 << 24 };  /* bytes freed before the system gets them */
 enum { FIRST_ROOM = 16, MOST_WORDS = 1 << 16 };  /* of a block */
+enum { NARROW = 1 << 16 };  /* numbers below that take words of 16 bits */
 
 /* ---- collecting ---- */
-
-syn_status syn_pattern_parts(syn_pattern_search *search, size_t parts)
-{
-    search->out->part = calloc(parts + 1, sizeof *search->out->part);
-    if (!search->out->part)
-        return SYN_NO_MEMORY;
-    search->out->parts = parts;
-    return SYN_OK;
-}
 
 static syn_status grow_sizes(syn_pattern_part *part, uint32_t size)
 {
@@ -31,14 +28,14 @@ static syn_status grow_sizes(syn_pattern_part *part, uint32_t size)
 }
 
 /* Blocks grow: most parts hold little, some hold much. */
-static syn_status grow_chain(syn_pattern_chain *chain, uint32_t size,
+static syn_status grow_chain(syn_pattern_chain *chain, uint32_t size, size_t width,
                              syn_pattern_account *account)
 {
     size_t words = (size_t)size + 1;
     size_t room = chain->tail ? 2 * chain->tail->room : FIRST_ROOM;
     if (room * words > MOST_WORDS)
         room = MOST_WORDS / words > FIRST_ROOM ? MOST_WORDS / words : FIRST_ROOM;
-    size_t bytes = sizeof(syn_pattern_block) + room * words * sizeof(uint32_t);
+    size_t bytes = sizeof(syn_pattern_block) + room * words * width;
     syn_pattern_block *block = malloc(bytes);
     if (!block)
         return SYN_NO_MEMORY;
@@ -63,13 +60,21 @@ syn_status syn_pattern_keep(syn_pattern_search *search, syn_pattern_part *part,
     syn_pattern_chain *chain = part->chain + size - 1;
     syn_pattern_account *account = search->account + worker;
     if (!chain->tail || chain->tail->patterns == chain->tail->room)
-        if (grow_chain(chain, size, account) != SYN_OK)
+        if (grow_chain(chain, size, search->out->width, account) != SYN_OK)
             return SYN_NO_MEMORY;
     syn_pattern_block *block = chain->tail;
-    uint32_t *word = block->word + block->patterns++ * ((size_t)size + 1);
-    for (uint32_t k = 0; k < size; k++)
-        word[k] = item[k];
-    word[size] = occurrences;
+    size_t at = block->patterns++ * ((size_t)size + 1);
+    if (search->out->width == sizeof(uint16_t)) {
+        uint16_t *word = (uint16_t *)(block + 1) + at;
+        for (uint32_t k = 0; k < size; k++)
+            word[k] = (uint16_t)item[k];
+        word[size] = (uint16_t)occurrences;
+    } else {
+        uint32_t *word = (uint32_t *)(block + 1) + at;
+        for (uint32_t k = 0; k < size; k++)
+            word[k] = item[k];
+        word[size] = occurrences;
+    }
     chain->patterns++;
     account->patterns++;
     return SYN_OK;
@@ -139,7 +144,7 @@ static outlook look_out(const syn_patterns *found)
         for (uint32_t k = 0; k < part->sizes; k++) {
             double n = (double)part->chain[k].patterns;
             o.patterns += n;
-            o.bytes += n * (k + 2) * sizeof(uint32_t);
+            o.bytes += n * (k + 2) * (double)found->width;
         }
     }
     o.share = all > 0 ? o.share / all : 0;
@@ -185,6 +190,50 @@ static uint32_t longest_window(const syn_raster *raster, uint32_t window)
     return (uint32_t)longest + 1;
 }
 
+static int most_work_first(const void *a, const void *b)
+{
+    const syn_pattern_share *x = *(const syn_pattern_share *const *)a;
+    const syn_pattern_share *y = *(const syn_pattern_share *const *)b;
+    double work_x = x->work * x->of, work_y = y->work * y->of;
+    if (work_x != work_y)
+        return work_x > work_y ? -1 : 1;
+    return (x > y) - (x < y);  /* so those of one root stay together */
+}
+
+/* Takes the shares that the options ask for, and makes each a part. */
+static syn_status choose_shares(syn_pattern_search *s)
+{
+    if (syn_pattern_cut(s->raster, s->options->window, &s->cut) != SYN_OK)
+        return SYN_NO_MEMORY;
+    size_t begin = s->options->share_begin, end = s->options->share_end;
+    end = end < s->cut.n ? end : s->cut.n;
+    begin = begin < end ? begin : end;
+    s->share = s->cut.share + begin;
+    s->shares = end - begin;
+    s->out->part = calloc(s->shares + 1, sizeof *s->out->part);
+    s->order = malloc((s->shares + 1) * sizeof *s->order);
+    if (!s->out->part || !s->order)
+        return SYN_NO_MEMORY;
+    s->out->parts = s->shares;
+    for (size_t k = 0; k < s->shares; k++)
+        s->out->part[k].weight = s->share[k].work;
+    for (size_t k = 0; k < s->shares; k++)
+        s->order[k] = s->share + k;
+    qsort(s->order, s->shares, sizeof *s->order, most_work_first);
+    return SYN_OK;
+}
+
+/* Bytes that hold any item, and the occurrences of any pattern: those of its units are no
+   fewer. */
+static size_t word_width(const syn_raster *raster, uint32_t window)
+{
+    uint64_t most = (uint64_t)raster->units * window;
+    for (uint32_t u = 0; u < raster->units; u++)
+        if (raster->unit_first[u + 1] - raster->unit_first[u] > most)
+            most = raster->unit_first[u + 1] - raster->unit_first[u];
+    return most < NARROW ? sizeof(uint16_t) : sizeof(uint32_t);
+}
+
 static syn_status prepare(syn_pattern_search *s)
 {
     uint32_t units = s->raster->units;
@@ -197,7 +246,7 @@ static syn_status prepare(syn_pattern_search *s)
         return SYN_NO_MEMORY;
     for (uint32_t u = 0; u < units; u++)
         s->ranked[s->rank[u]] = u;
-    return SYN_OK;
+    return choose_shares(s);
 }
 
 /* A least number of occurrences with which what would be found fits, going by what the
@@ -213,16 +262,16 @@ static uint32_t advise(const syn_pattern_search *s)
         for (uint32_t k = 0; k < found->part[p].sizes; k++) {
             const syn_pattern_block *b = found->part[p].chain[k].head;
             for (; b; b = b->next)
-                for (size_t i = 0; i < b->patterns; i++)
-                    words[b->word[i * (k + 2) + k + 1]] += k + 2;
+                for (size_t i = 1; i <= b->patterns; i++)
+                    words[syn_pattern_word(b, found->width, i * (k + 2) - 1)] += k + 2;
         }
     double share = found->done > 1e-3 ? found->done : 1e-3;
-    double room = (double)s->options->max_memory / sizeof(uint32_t) * share;
-    double total = 0, all = 0;
+    double width = (double)found->width;
+    double room = (double)s->options->max_memory / width * share, total = 0, all = 0;
     for (uint32_t o = 0; o <= most; o++)
         all += (double)words[o];
     /* Blocks are not full, and the engine holds something, too. */
-    double held = (double)found->peak_memory / sizeof(uint32_t);
+    double held = (double)found->peak_memory / width;
     room /= 1.1 * (held > all && all > 0 ? held / all : 1);
     uint32_t occ = most + 1;
     while (occ > s->options->min_occ && total + (double)words[occ - 1] <= room)
@@ -240,6 +289,7 @@ syn_status syn_mine_patterns(const syn_raster *raster,
         return SYN_TOO_LARGE;
     syn_pattern_options met = *options;
     met.window = longest_window(raster, options->window);
+    out->width = word_width(raster, met.window);
     syn_pattern_search search = {.raster = raster, .options = &met, .out = out};
     budget b = {.watch = watch, .search = &search, .begun = syn_seconds()};
     syn_watch watched = {poll_budget, &b};
@@ -263,6 +313,8 @@ syn_status syn_mine_patterns(const syn_raster *raster,
     free(search.rank);
     free(search.ranked);
     free(search.account);
+    free(search.order);
+    syn_pattern_shares_free(&search.cut);
     return status;
 }
 
@@ -283,50 +335,34 @@ uint32_t syn_patterns_sizes(const syn_patterns *patterns, size_t *count)
     return sizes;
 }
 
-static void drain_chain(syn_pattern_chain *chain, uint32_t size, int32_t **item,
-                        int32_t **occurrences)
+/* Gives the bytes that were freed; `bytes` are those of a pattern. */
+static size_t free_chain(syn_pattern_chain *chain, size_t bytes)
 {
+    size_t freed = 0;
     while (chain->head) {
         syn_pattern_block *block = chain->head;
         chain->head = block->next;
-        const uint32_t *word = block->word;
-        for (size_t i = 0; i < block->patterns; i++) {
-            for (uint32_t k = 0; k < size; k++)
-                *(*item)++ = (int32_t)*word++;
-            *(*occurrences)++ = (int32_t)*word++;
-        }
+        freed += sizeof *block + block->room * bytes;
         free(block);
     }
-    chain->tail = NULL;
-    chain->patterns = 0;
-}
-
-void syn_patterns_drain(syn_patterns *patterns, int32_t *item, int32_t *occurrences)
-{
-    uint32_t sizes = syn_patterns_sizes(patterns, NULL);
-    for (uint32_t k = 0; k < sizes; k++)
-        for (size_t p = 0; p < patterns->parts; p++)
-            if (k < patterns->part[p].sizes)
-                drain_chain(patterns->part[p].chain + k, k + 1, &item, &occurrences);
-    patterns->n = 0;
-}
-
-static void free_chain(syn_pattern_chain *chain)
-{
-    while (chain->head) {
-        syn_pattern_block *block = chain->head;
-        chain->head = block->next;
-        free(block);
-    }
+    return freed;
 }
 
 void syn_patterns_free(syn_patterns *patterns)
 {
+    size_t freed = 0;
     for (size_t p = 0; p < patterns->parts; p++) {
         for (uint32_t k = 0; k < patterns->part[p].sizes; k++)
-            free_chain(patterns->part[p].chain + k);
+            freed += free_chain(patterns->part[p].chain + k, (k + 2) * patterns->width);
         free(patterns->part[p].chain);
     }
     free(patterns->part);
     memset(patterns, 0, sizeof *patterns);
+#if defined(__GLIBC__)
+    /* Freed blocks lie between others, so the C library keeps them unless it is asked. */
+    if (freed >= GIVE_BACK)
+        malloc_trim(0);
+#else
+    (void)freed;
+#endif
 }

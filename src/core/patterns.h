@@ -34,8 +34,8 @@ typedef struct syn_pattern_options {
     uint32_t max_occ;      /* UINT32_MAX for no limit */
     syn_pattern_engine engine;
     syn_pattern_target target;
-    uint32_t root_begin;   /* mine patterns whose root has a rank in this range */
-    uint32_t root_end;
+    size_t share_begin;    /* of the shares in core/patterns_shares.h, those mined */
+    size_t share_end;      /* SIZE_MAX for all from the first on */
     int threads;
     size_t max_memory;     /* bytes the mining may hold, results included */
 } syn_pattern_options;
@@ -45,12 +45,26 @@ typedef struct syn_pattern_options {
 syn_status syn_pattern_ranks(const syn_raster *raster, uint32_t *rank);
 
 /* Patterns of one size, one after the other: the items, increasing, then the occurrences.
-   So a pattern of `size` items takes size + 1 words. */
+   So a pattern of `size` items takes size + 1 words; the room * (size + 1) words of a
+   block follow it. */
 typedef struct syn_pattern_block {
     struct syn_pattern_block *next;
     size_t patterns, room;
-    uint32_t word[];       /* [room * (size + 1)] */
 } syn_pattern_block;
+
+/* Word `i` from `words` on; `width` as in syn_patterns. */
+static inline uint32_t syn_word_of(const void *words, size_t width, size_t i)
+{
+    return width == sizeof(uint16_t) ? ((const uint16_t *)words)[i]
+                                     : ((const uint32_t *)words)[i];
+}
+
+/* Word `i` of a block. */
+static inline uint32_t syn_pattern_word(const syn_pattern_block *block, size_t width,
+                                        size_t i)
+{
+    return syn_word_of(block + 1, width, i);
+}
 
 typedef struct syn_pattern_chain {
     syn_pattern_block *head, *tail;
@@ -72,6 +86,7 @@ typedef struct syn_pattern_part {
 typedef struct syn_patterns {
     size_t parts;
     syn_pattern_part *part;
+    size_t width;              /* bytes of a word: 2 where that is enough, else 4 */
     size_t n;                  /* patterns */
     size_t peak_memory;        /* most bytes held at a time, about */
     double done;               /* share of the search done, about, also after an error */
@@ -89,10 +104,6 @@ syn_status syn_mine_patterns(const syn_raster *raster,
 /* How many patterns there are of each size: fills count[sizes], size k + 1 at k, and
    returns the largest size found; `count` may be NULL to ask for that alone. */
 uint32_t syn_patterns_sizes(const syn_patterns *patterns, size_t *count);
-
-/* Moves all patterns out, in order, and frees each block once it is copied: items
-   [sum of sizes], occurrences[n]. */
-void syn_patterns_drain(syn_patterns *patterns, int32_t *item, int32_t *occurrences);
 
 void syn_patterns_free(syn_patterns *patterns);
 

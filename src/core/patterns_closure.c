@@ -1,7 +1,7 @@
 /* The closure engine: patterns root by root, each closed set met once.
 
-   All patterns whose root is one unit lie in the windows that open at its spikes. Masks of
-   these windows, one an item, make supports and closures a few instructions; a set is
+   All patterns whose root is one unit lie in the windows that open at its spikes. Masks
+   of these windows, one an item, make supports and closures a few instructions; a set is
    extended by an item only if no item that comes before is in all the windows that are
    left (prefix-preserving closure extension: Uno, Kiyomi & Arimura 2004), so no found set
    has to be looked up. Windows without enough units to complete a pattern are left out as
@@ -14,10 +14,7 @@
 #include "core/parallel.h"
 #include "core/patterns_node.h"
 
-enum {
-    CHECK_EVERY = 1024,  /* words of masks between two looks at the clock */
-    SHARE_WINDOWS = 64   /* a root is shared out by so many of its windows */
-};
+enum { CHECK_EVERY = 1024 };  /* words of masks between two looks at the clock */
 
 /* What one worker has under way. */
 typedef struct worker {
@@ -34,12 +31,6 @@ typedef struct worker {
     uint32_t end;         /* where it ends among the root's children */
 } worker;
 
-/* Some of the children of a root, and what is below them. */
-typedef struct share {
-    uint32_t root;        /* rank of the unit */
-    uint32_t number, of;
-} share;
-
 typedef struct closure {
     syn_pattern_search *search;
     syn_node_rules rules;
@@ -49,8 +40,6 @@ typedef struct closure {
     uint32_t *rank_of;            /* [events] the ranks of the units in the bins */
     uint32_t *window_end;         /* [bins] */
     worker *worker;               /* [threads] */
-    size_t shares;
-    share *share;                 /* [shares] as they are handed out */
 } closure;
 
 /* ---- set-up ---- */
@@ -129,7 +118,6 @@ static void close_closure(closure *c)
         free(c->worker[w].touched);
     }
     free(c->worker);
-    free(c->share);
     free(c->unit_of);
     free(c->item_of);
     free(c->rank_of);
@@ -394,9 +382,10 @@ static syn_status need_root(const closure *c, worker *w, uint32_t root)
     return SYN_OK;
 }
 
-/* Sets out on a share: the first takes the root alone where it has no children, and
-   else the root's set goes to the share in whose children its place is. */
-static syn_status begin_share(const closure *c, worker *w, share s,
+/* Sets out on a share: some of the root's children. The first takes the root alone where
+   it has none, and else the root's set goes to the share in whose children its place
+   is. */
+static syn_status begin_share(const closure *c, worker *w, syn_pattern_share s,
                               syn_pattern_part *part, int id)
 {
     syn_status status = need_root(c, w, s.root);
@@ -420,13 +409,12 @@ static syn_status mine_share(void *context, size_t item, int id)
 {
     const closure *c = context;
     worker *w = c->worker + id;
-    /* Heaviest roots first, so that threads end at about the same time. */
-    size_t number = c->shares - 1 - item;
-    syn_pattern_part *part = c->search->out->part + number;
+    const syn_pattern_share *share = c->search->order[item];
+    syn_pattern_part *part = c->search->out->part + (share - c->search->share);
     double deadline = syn_seconds() + SYN_SLICE_SECONDS;
     syn_status status = SYN_OK;
     if (!w->busy)
-        status = begin_share(c, w, c->share[number], part, id);
+        status = begin_share(c, w, *share, part, id);
     size_t words = 0;
     while (status == SYN_OK && w->busy) {
         words += w->node[w->depth - 1].words;
@@ -445,49 +433,13 @@ static syn_status mine_share(void *context, size_t item, int id)
     return status;
 }
 
-static uint32_t shares_of(uint32_t windows)
-{
-    return windows / SHARE_WINDOWS + 1;
-}
-
-/* Cuts the roots into shares, and tells the driver about how much work each is: it grows
-   steeply with the windows of a root. */
-static syn_status cut_shares(closure *c)
-{
-    const syn_pattern_options *o = c->search->options;
-    const syn_raster *raster = c->search->raster;
-    uint32_t end = o->root_end < raster->units ? o->root_end : raster->units;
-    for (uint32_t r = o->root_begin; r < end; r++) {
-        uint32_t u = c->search->ranked[r];
-        c->shares += shares_of(raster->unit_first[u + 1] - raster->unit_first[u]);
-    }
-    c->share = malloc((c->shares + 1) * sizeof *c->share);
-    if (!c->share || syn_pattern_parts(c->search, c->shares) != SYN_OK)
-        return SYN_NO_MEMORY;
-    size_t n = 0;
-    for (uint32_t r = o->root_begin; r < end; r++) {
-        uint32_t u = c->search->ranked[r];
-        double windows = raster->unit_first[u + 1] - raster->unit_first[u];
-        uint32_t of = shares_of((uint32_t)windows);
-        for (uint32_t k = 0; k < of; k++) {
-            share s = {r, k, of};
-            c->search->out->part[n].weight = windows * windows * windows / of;
-            c->share[n++] = s;
-        }
-    }
-    return SYN_OK;
-}
-
 syn_status syn_patterns_closure(syn_pattern_search *search)
 {
-    const syn_pattern_options *o = search->options;
     closure c = {.search = search};
     syn_status status = open_closure(&c);
     if (status == SYN_OK)
-        status = cut_shares(&c);
-    if (status == SYN_OK)
-        status = syn_parallel_for(c.shares, o->threads, search->watch, "units",
-                                  mine_share, &c);
+        status = syn_parallel_for(search->shares, search->options->threads,
+                                  search->watch, "units", mine_share, &c);
     close_closure(&c);
     return status;
 }

@@ -3,6 +3,7 @@
 #define SYN_PATTERNS_ENGINE_H
 
 #include "core/patterns.h"
+#include "core/patterns_shares.h"
 
 /* What one worker holds; on a cache line of its own. */
 typedef struct syn_pattern_account {
@@ -17,12 +18,18 @@ typedef struct syn_pattern_search {
     const syn_watch *watch;   /* also ends the search when it holds too much */
     uint32_t *rank;           /* [units] */
     uint32_t *ranked;         /* [units] the unit of each rank */
+    syn_pattern_shares cut;   /* all shares there are */
+    const syn_pattern_share *share;  /* [shares] those to be mined, each a part */
+    size_t shares;
+    const syn_pattern_share **order;  /* [shares] those with most work first, so that
+                                         threads end at about the same time */
     syn_pattern_account *account;  /* [threads] */
     syn_patterns *out;
 } syn_pattern_search;
 
-/* One way of searching. Fills search->out->part, from syn_pattern_parts(), so that its
-   patterns stand in the order that syn_patterns describes. */
+/* One way of searching. Fills search->out->part, one a share, so that the patterns stand
+   in the order that syn_patterns describes, and says which are done. An engine may give
+   all patterns of a root to its first share. */
 typedef syn_status syn_pattern_mine(syn_pattern_search *search);
 
 syn_pattern_mine syn_patterns_closure;
@@ -46,9 +53,6 @@ static inline uint32_t syn_pattern_item(const syn_pattern_search *search, uint32
     uint32_t lags = search->options->window - 1;
     return (place % lags + 1) * units + search->ranked[place / lags];
 }
-
-/* Gives the result `parts` empty parts. */
-syn_status syn_pattern_parts(syn_pattern_search *search, size_t parts);
 
 /* Adds a pattern to the end of `part`; `item` is increasing. */
 syn_status syn_pattern_keep(syn_pattern_search *search, syn_pattern_part *part,

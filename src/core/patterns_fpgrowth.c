@@ -88,15 +88,14 @@ static syn_status collect(const syn_fpgrowth *f, int worker, const syn_fp_found 
     sort_pattern(w);
     if (!is_wanted(f, w, x))
         return SYN_OK;
-    uint32_t root = s->rank[w->pattern[0]], size = w->size;
-    syn_pattern_part *part = s->out->part + (root - s->options->root_begin);
+    uint32_t size = w->size;
     syn_status status =
-        syn_pattern_keep(s, part, worker, size, w->sorted, x->occurrences);
+        syn_pattern_keep(s, w->part, worker, size, w->sorted, x->occurrences);
     if (status != SYN_OK || !f->look_up)
         return status;
-    const syn_pattern_block *block = part->chain[size - 1].tail;
-    const uint32_t *word = block->word + (block->patterns - 1) * ((size_t)size + 1);
-    return syn_kept_add(&w->kept, x->hash, size, word);
+    const syn_pattern_block *block = w->part->chain[size - 1].tail;
+    size_t before = (block->patterns - 1) * ((size_t)size + 1) * s->out->width;
+    return syn_kept_add(&w->kept, x->hash, size, (const char *)(block + 1) + before);
 }
 
 /* ---- growing ---- */
@@ -204,23 +203,27 @@ static void close_root(const syn_fpgrowth *f, syn_fp_worker *w)
     syn_kept_clear(&w->kept);
 }
 
+/* Tells the account what the worker holds; the arena's first chunk hardly counts. */
 static void tell_bytes(const syn_fpgrowth *f, int worker)
 {
     syn_fp_worker *w = f->worker + worker;
-    size_t bytes = w->fixed + w->arena.held + w->kept.slots * sizeof *w->kept.slot +
+    size_t bytes = w->fixed + w->kept.slots * sizeof *w->kept.slot +
                    w->room * (sizeof *w->level + 2 * sizeof *w->pattern);
+    if (w->arena.held > SYN_ARENA_CHUNK)
+        bytes += w->arena.held - SYN_ARENA_CHUNK;
     f->search->account[worker].bytes += bytes - w->told;
     w->told = bytes;
 }
 
-/* Roots with many windows, and so with much to do, come first. */
 static syn_status mine_root(void *context, size_t k, int worker)
 {
     const syn_fpgrowth *f = context;
     syn_fp_worker *w = f->worker + worker;
     double until = syn_seconds() + SYN_SLICE_SECONDS;
-    uint32_t last = f->search->options->root_begin + f->roots - 1;
-    syn_status status = w->busy ? SYN_OK : open_root(f, worker, last - (uint32_t)k);
+    const syn_pattern_share *share = f->root[k];
+    size_t first = (size_t)(share - f->search->share);
+    w->part = f->search->out->part + first;
+    syn_status status = w->busy ? SYN_OK : open_root(f, worker, share->root);
     w->busy = 1;
     for (size_t steps = 1; status == SYN_OK && w->levels > 0; steps++) {
         if (steps % STEPS_PER_LOOK == 0 && syn_seconds() >= until) {
@@ -235,7 +238,8 @@ static syn_status mine_root(void *context, size_t k, int worker)
     tell_bytes(f, worker);
     close_root(f, w);
     w->busy = 0;
-    f->search->out->part[f->roots - 1 - k].done = 1;
+    for (uint32_t n = 0; n < share->of && first + n < f->search->shares; n++)
+        w->part[n].done = 1;
     return status;
 }
 
@@ -245,6 +249,7 @@ static syn_status start_worker(const syn_fpgrowth *f, syn_fp_worker *w)
 {
     size_t items = f->windows.items, units = f->search->raster->units;
     w->arena.limit = SIZE_MAX;
+    w->kept.width = f->search->out->width;
     if (syn_tally_start(&w->tally, &f->windows) != SYN_OK)
         return SYN_NO_MEMORY;
     w->code = malloc((items + 1) * sizeof *w->code);
@@ -281,21 +286,16 @@ static void set_rules(syn_fpgrowth *f)
     f->look_up = within || (o->target == SYN_PATTERNS_CLOSED && !limited);
 }
 
-/* One part for each root. What there is to do grows steeply with its windows. */
-static syn_status make_parts(syn_fpgrowth *f)
+/* The roots whose first share is to be mined: it gets all of a root's patterns. */
+static syn_status find_roots(syn_fpgrowth *f)
 {
     const syn_pattern_search *s = f->search;
-    uint32_t begin = s->options->root_begin, end = s->options->root_end;
-    if (end > s->raster->units)
-        end = s->raster->units;
-    f->roots = end > begin ? end - begin : 0;
-    if (syn_pattern_parts(f->search, f->roots) != SYN_OK)
+    f->root = malloc((s->shares + 1) * sizeof *f->root);
+    if (!f->root)
         return SYN_NO_MEMORY;
-    for (uint32_t k = 0; k < f->roots; k++) {
-        const uint32_t *first = s->raster->unit_first + s->ranked[begin + k];
-        double windows = first[1] - first[0];
-        s->out->part[k].weight = windows * windows * windows;
-    }
+    for (size_t k = 0; k < s->shares; k++)
+        if (s->order[k]->number == 0)
+            f->root[f->roots++] = s->order[k];
     return SYN_OK;
 }
 
@@ -307,7 +307,7 @@ static syn_status mine(syn_fpgrowth *f)
     if (!f->worker)
         return SYN_NO_MEMORY;
     set_rules(f);
-    syn_status status = make_parts(f);
+    syn_status status = find_roots(f);
     if (status == SYN_OK)
         status = syn_bin_windows_measure(&f->windows, s->raster, o->window);
     for (int w = 0; w < o->threads && status == SYN_OK; w++)
@@ -326,6 +326,7 @@ syn_status syn_patterns_fpgrowth(syn_pattern_search *search)
         end_worker(f.worker + w);
     }
     free(f.worker);
+    free(f.root);
     syn_bin_windows_free(&f.windows);
     return status;
 }

@@ -27,6 +27,7 @@ typedef struct syn_fp_worker {
     uint32_t *sorted;      /* [room] the same, increasing */
     syn_fp_level *level;   /* [room] */
     uint32_t room, size, distinct, levels;
+    syn_pattern_part *part;  /* of the root */
     int busy;              /* with a root that is not finished */
     size_t fixed, told;    /* bytes */
     char apart[64];
@@ -35,7 +36,8 @@ typedef struct syn_fp_worker {
 typedef struct syn_fpgrowth {
     syn_pattern_search *search;
     syn_bin_windows windows;
-    uint32_t roots;        /* ranks from options->root_begin on */
+    size_t roots;
+    const syn_pattern_share **root;  /* [roots] the first share of each, as ordered */
     int absorb;            /* items in all windows are added without branching */
     int look_up;           /* closed sets are told by the table, else by the windows */
     syn_fp_worker *worker; /* [threads] */

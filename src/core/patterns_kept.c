@@ -5,52 +5,58 @@
 
 enum { FIRST_SLOTS = 1024 };
 
-static void insert(syn_kept *kept, size_t at, syn_kept_slot new)
+static size_t after(const syn_kept *kept, size_t at)
 {
-    while (kept->slot[at].word)
-        at = (at + 1) & (kept->slots - 1);
-    kept->slot[at] = new;
+    return at + 1 < kept->slots ? at + 1 : 0;
 }
 
-/* From the tag alone, which is all that growing still knows of the hash. */
+/* Slots are in the order of tags, about, however many there are. */
 static size_t place_of(const syn_kept *kept, uint32_t tag)
 {
-    return (size_t)(tag * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (kept->slots - 1);
+    return (size_t)((uint64_t)tag * kept->slots >> 32);
+}
+
+static void insert(syn_kept *kept, syn_kept_slot new)
+{
+    size_t at = place_of(kept, new.tag);
+    while (kept->slot[at].words)
+        at = after(kept, at);
+    kept->slot[at] = new;
 }
 
 static syn_status grow(syn_kept *kept)
 {
     syn_kept old = *kept;
-    kept->slots = old.slots ? 2 * old.slots : FIRST_SLOTS;
+    kept->slots = old.slots ? old.slots / 2 * 3 : FIRST_SLOTS;
     kept->slot = calloc(kept->slots, sizeof *kept->slot);
     if (!kept->slot) {
         *kept = old;
         return SYN_NO_MEMORY;
     }
     for (size_t i = 0; i < old.slots; i++)
-        if (old.slot[i].word)
-            insert(kept, place_of(kept, old.slot[i].tag), old.slot[i]);
+        if (old.slot[i].words)
+            insert(kept, old.slot[i]);
     free(old.slot);
     return SYN_OK;
 }
 
 syn_status syn_kept_add(syn_kept *kept, uint64_t hash, uint32_t size,
-                        const uint32_t *word)
+                        const void *words)
 {
     if (4 * (kept->filled + 1) > 3 * kept->slots && grow(kept) != SYN_OK)
         return SYN_NO_MEMORY;
-    syn_kept_slot new = {(uint32_t)(hash >> 32), size, word};
-    insert(kept, place_of(kept, new.tag), new);
+    syn_kept_slot new = {(uint32_t)(hash >> 32), size, words};
+    insert(kept, new);
     kept->filled++;
     return SYN_OK;
 }
 
-static int is_subset(const uint32_t *item, uint32_t size, const uint32_t *of,
-                     uint32_t of_size)
+static int is_subset(const uint32_t *item, uint32_t size, const syn_kept_slot *of,
+                     size_t width)
 {
     uint32_t k = 0;
-    for (uint32_t i = 0; i < of_size && k < size; i++)
-        k += of[i] == item[k];
+    for (uint32_t i = 0; i < of->size && k < size; i++)
+        k += syn_word_of(of->words, width, i) == item[k];
     return k == size;
 }
 
@@ -61,10 +67,11 @@ int syn_kept_holds(const syn_kept *kept, uint64_t hash, uint32_t size,
         return 0;
     uint32_t tag = (uint32_t)(hash >> 32);
     size_t at = place_of(kept, tag);
-    for (; kept->slot[at].word; at = (at + 1) & (kept->slots - 1)) {
+    for (; kept->slot[at].words; at = after(kept, at)) {
         const syn_kept_slot *s = kept->slot + at;
-        if (s->tag == tag && s->size > size && s->word[s->size] == occurrences &&
-            is_subset(item, size, s->word, s->size))
+        if (s->tag == tag && s->size > size &&
+            syn_word_of(s->words, kept->width, s->size) == occurrences &&
+            is_subset(item, size, s, kept->width))
             return 1;
     }
     return 0;

@@ -5,23 +5,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/patterns.h"
 #include "core/status.h"
 
 typedef struct syn_kept_slot {
     uint32_t tag;          /* of the hash */
     uint32_t size;
-    const uint32_t *word;  /* items, increasing, then occurrences; NULL: a free slot */
+    const void *words;     /* items, increasing, then occurrences; NULL: a free slot */
 } syn_kept_slot;
 
-/* All zero is an empty table. */
+/* All zero but for `width` is an empty table. */
 typedef struct syn_kept {
-    syn_kept_slot *slot;   /* [slots], a power of two */
+    syn_kept_slot *slot;   /* [slots], below 2^32 */
     size_t slots, filled;
+    size_t width;          /* of the words, as in syn_patterns */
 } syn_kept;
 
-/* Adds a pattern whose windows hash to `hash`; `word` must stay where it is. */
+/* Adds a pattern whose windows hash to `hash`; `words` must stay where they
+   are. */
 syn_status syn_kept_add(syn_kept *kept, uint64_t hash, uint32_t size,
-                        const uint32_t *word);
+                        const void *words);
 
 /* Whether one that was added holds all of item[size], which is increasing, and more, with
    the same occurrences. The hash only finds it: no collision can make this wrong. */

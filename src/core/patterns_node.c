@@ -105,8 +105,8 @@ static lack what_lacks(const syn_node_rules *rules, const syn_node *node)
     return out;
 }
 
-/* Windows with one more item count as reached one deeper: reached[j * words ...] are those
-   with j or more. */
+/* Windows with one more item count as reached one deeper: reached[j * words ...] are
+   those with j or more. */
 static inline void deepen(uint64_t *reached, uint32_t depth, const uint64_t *windows,
                           size_t words)
 {

@@ -35,7 +35,7 @@ typedef struct syn_node_rules {
     const syn_pattern_options *options;
     const uint32_t *unit_of;  /* [places] the rank of its unit */
     const uint32_t *item_of;  /* [places] */
-    int closed;   /* items that all windows hold are taken, or rule a branch out, at once */
+    int closed;   /* items that all windows hold are taken, or end a branch, at once */
     int barred;   /* whether items that must not be added matter */
     int maximal;  /* whether those that share enough windows matter */
 } syn_node_rules;

@@ -5,7 +5,8 @@
 
 #if defined(__clang__)
 #pragma clang attribute push(                                                            \
-    __attribute__((target("popcnt,bmi,bmi2,avx2,avx512f,avx512vl,avx512vpopcntdq"))), apply_to = function)
+    __attribute__((target("popcnt,bmi,bmi2,avx2,avx512f,avx512vl,avx512vpopcntdq"))),    \
+    apply_to = function)
 #else
 #pragma GCC target("popcnt,bmi,bmi2,avx2,avx512f,avx512vl,avx512vpopcntdq")
 #endif

@@ -9,9 +9,9 @@ enum { POLL_EVERY = 1 << 14 };  /* patterns */
 typedef struct table {
     const syn_pattern_runs *patterns;
     size_t mask;
-    uint32_t *slot;      /* [mask + 1] number of a pattern from 1, 0 where there is none */
-    size_t *word;        /* [largest size + 1] where the items of a size begin, */
-    uint32_t *pattern;   /* [largest size + 2] and its patterns; ends at the next size's */
+    uint32_t *slot;     /* [mask + 1] number of a pattern from 1, 0 where there is none */
+    size_t *word;       /* [largest size + 1] where the items of a size begin, */
+    uint32_t *pattern;  /* [largest size + 2] and its patterns, up to the next size's */
     int32_t largest;
 } table;
 
@@ -29,7 +29,7 @@ static size_t hash_of(const int32_t *item, int32_t size, int32_t less, int32_t o
     return (size_t)(hash ^ hash >> 32);
 }
 
-/* The slot of the pattern of these items less `less`, or the free one where it belongs. */
+/* The slot of the pattern of these items less `less`, or the free one for it. */
 static size_t slot_of(const table *t, const int32_t *item, int32_t size, int32_t less,
                       int32_t occ)
 {

@@ -24,7 +24,8 @@ typedef struct syn_pattern_runs {
    The patterns are closed, or closed among those of up to some size, and all that share a
    filter on size and occurrences. Then one in such a place is all that the other holds
    from some lag on: that has at least as many occurrences as the other, and at most as
-   many as its part. So only ends have to be looked up. SYN_TOO_LARGE from 2^31 patterns. */
+   many as its part. So only ends have to be looked up. SYN_TOO_LARGE from 2^31
+   patterns. */
 syn_status syn_patterns_shifted(const syn_pattern_runs *patterns, const syn_watch *watch,
                                 uint8_t *drop);
 

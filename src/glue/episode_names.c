@@ -4,6 +4,8 @@
 
 #include <R_ext/Altrep.h>
 
+#include "glue/index.h"
+
 /* A vector of this class holds two things:
    - what its names are made from, a list as below; NULL once all are spelt;
    - the names spelt so far, a character vector with "" for the others, or NULL. R keeps
@@ -168,17 +170,6 @@ static void *names_dataptr(SEXP x, Rboolean writable)
 static const void *names_dataptr_or_null(SEXP x)
 {
     return R_altrep_data1(x) == R_NilValue ? names_dataptr(x, FALSE) : NULL;
-}
-
-/* Element `i`, from 0, of a vector of indices; -1 where it points nowhere. */
-static R_xlen_t index_at(SEXP index, R_xlen_t i, R_xlen_t n)
-{
-    if (TYPEOF(index) == INTSXP) {
-        int at = INTEGER_ELT(index, i);
-        return at >= 1 && at <= n ? at - 1 : -1;
-    }
-    double at = REAL_ELT(index, i);
-    return at >= 1 && at < (double)n + 1 ? (R_xlen_t)at - 1 : -1;
 }
 
 /* Few are spelt; of many, only their sequences are taken. */

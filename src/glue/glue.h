@@ -43,7 +43,8 @@ SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options);
 SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
                        SEXP most);
 /* patterns.c */
-SEXP r_mine_patterns(SEXP events, SEXP options, SEXP roots);
+SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares);
+SEXP r_pattern_shares(SEXP events, SEXP window);
 SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options);
 SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units);
 
@@ -57,5 +58,11 @@ SEXP r_edm_sweep(SEXP points, SEXP lib, SEXP lib_E, SEXP pred, SEXP pred_E, SEXP
 SEXP r_ccm(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes, SEXP options,
            SEXP key);
 SEXP r_ccm_library(SEXP n, SEXP size, SEXP sample, SEXP direction, SEXP key);
+
+/* edm_smap.c */
+SEXP r_edm_smap(SEXP points, SEXP library, SEXP prediction, SEXP target, SEXP theta,
+                SEXP options, SEXP local);
+/* pattern_store.c: the last call before the library is unloaded */
+SEXP r_release_patterns(void);
 
 #endif

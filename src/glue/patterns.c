@@ -5,8 +5,11 @@
 
 #include "core/parallel.h"
 #include "core/patterns.h"
+#include "core/patterns_shares.h"
 #include "core/patterns_shifted.h"
+#include "core/patterns_store.h"
 #include "core/raster.h"
+#include "glue/pattern_store.h"
 #include "glue/raster.h"
 #include "glue/require.h"
 #include "glue/watch.h"
@@ -16,6 +19,7 @@
 typedef struct mining {
     syn_raster raster;
     syn_patterns patterns;
+    syn_pattern_shares shares;
     uint8_t *shifted;
 } mining;
 
@@ -26,6 +30,7 @@ static void mining_free(SEXP pointer)
         return;
     syn_patterns_free(&m->patterns);
     syn_raster_free(&m->raster);
+    syn_pattern_shares_free(&m->shares);
     free(m->shifted);
     free(m);
     R_ClearExternalPtr(pointer);
@@ -34,6 +39,7 @@ static void mining_free(SEXP pointer)
 /* A protected pointer to an empty `mining`. */
 static SEXP mining_new(mining **m)
 {
+    glue_pattern_store_tidy();
     SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
     R_RegisterCFinalizerEx(pointer, mining_free, TRUE);
     *m = calloc(1, sizeof **m);
@@ -51,27 +57,28 @@ static uint32_t count_of(double x, const char *what)
 }
 
 /* `options`: window, min_spikes, max_spikes, min_units, min_occ, max_occ, the numbers of
-   engine and target, threads, max_memory; infinite where there is no limit. `roots`: NULL
-   for all, or the first rank and the one after the last. */
-static syn_pattern_options read_options(SEXP options, SEXP roots, uint32_t units)
+   engine and target, threads, max_memory; infinite where there is no limit. `shares`:
+   NULL for all, or the first and the one after the last; r_pattern_shares() has them. */
+static syn_pattern_options read_options(SEXP options, SEXP shares)
 {
     const double *o = REAL(numbers(options, REALSXP, 10, "options"));
     double most = o[2] == R_PosInf ? UINT32_MAX : count_of(o[2], "max_spikes");
     double often = o[5] == R_PosInf ? UINT32_MAX : count_of(o[5], "max_occ");
+    int engine = (int)within(o[6], 0, SYN_PATTERNS_FPGROWTH, "engine");
+    int target = (int)within(o[7], 0, SYN_PATTERNS_FREQUENT, "target");
     syn_pattern_options out = {
         .window = count_of(o[0], "window"), .min_spikes = count_of(o[1], "min_spikes"),
         .max_spikes = (uint32_t)most, .min_units = count_of(o[3], "min_units"),
         .min_occ = count_of(o[4], "min_occ"), .max_occ = (uint32_t)often,
-        .engine = (syn_pattern_engine)(int)within(o[6], 0, SYN_PATTERNS_FPGROWTH, "engine"),
-        .target = (syn_pattern_target)(int)within(o[7], 0, SYN_PATTERNS_FREQUENT, "target"),
-        .root_begin = 0, .root_end = units,
+        .engine = (syn_pattern_engine)engine, .target = (syn_pattern_target)target,
+        .share_begin = 0, .share_end = SIZE_MAX,
         .threads = (int)within(o[8], 1, 1024, "threads")};
     double memory = within(o[9], 0, R_PosInf, "max_memory");
     out.max_memory = memory < (double)SIZE_MAX ? (size_t)memory : SIZE_MAX;
-    if (roots != R_NilValue) {
-        const double *r = REAL(numbers(roots, REALSXP, 2, "roots"));
-        out.root_begin = (uint32_t)within(r[0], 0, units, "roots");
-        out.root_end = (uint32_t)within(r[1], r[0], units, "roots");
+    if (shares != R_NilValue) {
+        const double *s = REAL(numbers(shares, REALSXP, 2, "shares"));
+        out.share_begin = (size_t)within(s[0], 0, (double)(SIZE_MAX / 2), "shares");
+        out.share_end = (size_t)within(s[1], s[0], (double)(SIZE_MAX / 2), "shares");
     }
     return out;
 }
@@ -92,23 +99,19 @@ static syn_status read_sets(syn_raster *out, SEXP first, SEXP item, uint32_t ite
 
 /* ---- what R gets ---- */
 
-/* Moves the patterns into R's vectors; they leave the C heap while they are copied. */
+/* R's vectors take over the patterns. */
 static SEXP mined_patterns(mining *m, double elapsed)
 {
     const char *fields[] = {"items",       "size",           "n", "occurrences",
                             "peak_memory", "mining_elapsed", ""};
     uint32_t sizes = syn_patterns_sizes(&m->patterns, NULL), runs = 0;
-    size_t *count = (size_t *)R_alloc((size_t)sizes + 1, sizeof *count), words = 0;
+    size_t *count = (size_t *)R_alloc((size_t)sizes + 1, sizeof *count);
     syn_patterns_sizes(&m->patterns, count);
-    for (uint32_t k = 0; k < sizes; k++) {
-        words += (k + 1) * count[k];
+    for (uint32_t k = 0; k < sizes; k++)
         runs += count[k] > 0;
-    }
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, (R_xlen_t)words));
     SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, (R_xlen_t)runs));
     SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, (R_xlen_t)runs));
-    SET_VECTOR_ELT(out, 3, Rf_allocVector(INTSXP, (R_xlen_t)m->patterns.n));
     SET_VECTOR_ELT(out, 4, Rf_ScalarReal((double)m->patterns.peak_memory));
     SET_VECTOR_ELT(out, 5, Rf_ScalarReal(elapsed));
     for (uint32_t k = 0, run = 0; k < sizes; k++) {
@@ -117,9 +120,10 @@ static SEXP mined_patterns(mining *m, double elapsed)
         INTEGER(VECTOR_ELT(out, 1))[run] = (int)k + 1;
         REAL(VECTOR_ELT(out, 2))[run++] = (double)count[k];
     }
-    syn_patterns_drain(&m->patterns, INTEGER(VECTOR_ELT(out, 0)),
-                       INTEGER(VECTOR_ELT(out, 3)));
-    UNPROTECT(1);
+    SEXP stored = PROTECT(glue_pattern_store(&m->patterns));
+    SET_VECTOR_ELT(out, 0, VECTOR_ELT(stored, SYN_STORED_ITEMS));
+    SET_VECTOR_ELT(out, 3, VECTOR_ELT(stored, SYN_STORED_OCCURRENCES));
+    UNPROTECT(2);
     return out;
 }
 
@@ -153,15 +157,35 @@ static SEXP mine(mining *m, syn_status status, const syn_pattern_options *option
     return mined_patterns(m, elapsed);
 }
 
-SEXP r_mine_patterns(SEXP events, SEXP options, SEXP roots)
+SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares)
 {
     mining *m;
     SEXP pointer = mining_new(&m);
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
-    double units = within(Rf_asReal(VECTOR_ELT(events, 3)), 0, INT32_MAX, "units");
-    syn_pattern_options o = read_options(options, roots, (uint32_t)units);
+    within(Rf_asReal(VECTOR_ELT(events, 3)), 0, INT32_MAX, "units");
+    syn_pattern_options o = read_options(options, shares);
     syn_status status = glue_raster(&m->raster, events, o.window);
     SEXP out = PROTECT(mine(m, status, &o, "Mining patterns"));
+    mining_free(pointer);
+    UNPROTECT(2);
+    return out;
+}
+
+/* About how much work each share of the search is; `window` in bins. */
+SEXP r_pattern_shares(SEXP events, SEXP window)
+{
+    mining *m;
+    SEXP pointer = mining_new(&m);
+    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
+    uint32_t bins = count_of(Rf_asReal(window), "window");
+    syn_status status = glue_raster(&m->raster, events, bins);
+    if (status == SYN_OK)
+        status = syn_pattern_cut(&m->raster, bins, &m->shares);
+    SEXP out = PROTECT(status == SYN_OK
+                           ? Rf_allocVector(REALSXP, (R_xlen_t)m->shares.n)
+                           : glue_status(status, NA_REAL, INT32_MAX));
+    for (size_t k = 0; status == SYN_OK && k < m->shares.n; k++)
+        REAL(out)[k] = m->shares.share[k].work;
     mining_free(pointer);
     UNPROTECT(2);
     return out;
@@ -173,7 +197,7 @@ SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options)
     mining *m;
     SEXP pointer = mining_new(&m);
     uint32_t n = (uint32_t)within(Rf_asReal(items), 0, INT32_MAX, "items");
-    syn_pattern_options o = read_options(options, R_NilValue, n);
+    syn_pattern_options o = read_options(options, R_NilValue);
     syn_status status = read_sets(&m->raster, first, item, n);
     SEXP out = PROTECT(mine(m, status, &o, "Mining itemsets"));
     mining_free(pointer);

@@ -173,6 +173,21 @@ test_that("a million sets take no time to look at", {
   expect_length(unique(x), 2L)
 })
 
+test_that("more sets than are looked at at once have the columns of each of them", {
+  few <- five_patterns()
+  i <- withr::with_seed(3, sample(5L, 2e5, replace = TRUE))
+  for (x in list(few[sort(i)], few[i])) {
+    of <- if (identical(x$size, sort(x$size))) sort(i) else i
+    expect_identical(x$size, few$size[of])
+    expect_identical(x$n_units, few$n_units[of])
+    expect_identical(x$duration, few$duration[of])
+    expect_identical(format(x), format(few)[of])
+    expect_length(unique(x), 5L)
+    expect_length(subset(x, units = c("B", "C")), sum(of %in% c(4, 5)))
+    expect_identical(format(x[c(65536:65537, 2e5)]), format(few)[of[c(65536:65537, 2e5)]])
+  }
+})
+
 # ---- Other packages --------------------------------------------------------------------
 
 test_that("as_incidence has a row for each item and a column for each set", {

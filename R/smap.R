@@ -1,0 +1,194 @@
+# S-maps: a linear model of its own for each prediction, and what it says about the
+# dynamics.
+
+#' Predict from local linear models, and keep their coefficients
+#'
+#' The S-map (sequentially locally weighted global linear map, Sugihara 1994) fits a linear
+#' model for each prediction, in which library points near to the predicted one weigh more.
+#' `theta` says how much more: at 0 all weigh the same and the model is an autoregression;
+#' if a larger `theta` predicts better, the dynamics depend on the state they are in
+#' ([predict_nonlinear()]). The coefficients are the partial derivatives of the target by
+#' the coordinates at each time: how strongly they interact then (Deyle et al. 2016).
+#'
+#' # What is computed
+#' Points, rows of library and prediction, and the order of neighbours are those of
+#' [simplex()]. With distances d of the neighbours and their mean d0, rows (1, coordinates)
+#' and targets of the neighbours are multiplied by exp(-`theta` d / d0), and the model is
+#' the least squares solution, the shortest one where there are several: singular values up
+#' to 2.2e-16 times the number of neighbours (or of coefficients, if larger) times the
+#' largest one count as 0. The prediction is the model at the predicted point. Its variance
+#' is that of the neighbours' targets about it, with the same weights.
+#'
+#' The neighbours of a point are by default all of the library but one: itself, or, where
+#' it is not in the library, the farthest. This is what rEDM does. Library rows without a
+#' target are left out.
+#'
+#' With a `ridge` above 0 the squares of all coefficients but `C0` cost that much, where
+#' the mean of the squared errors, by squared weights, costs 1 (ridge regression, Hoerl and
+#' Kennard 1970). It tames coefficients of coordinates that nearly depend on each other, at
+#' the price of drawing them to 0; `ridge` is in squared units of the coordinates.
+#'
+#' Each fit is reduced to a triangle by modified Gram-Schmidt in blocks and solved by
+#' Jacobi rotations, as accurate as a singular value decomposition of all its rows. The
+#' last digits may depend on the processor.
+#'
+#' @inheritParams simplex
+#' @param theta How much near points weigh more, at least 0.
+#' @param knn Number of neighbours; `NULL` or 0 stands for all library points but one.
+#' @param ridge What squared coefficients cost, at least 0.
+#'
+#' @return A list of class `smap` of three data frames with the same rows, those that
+#'   [simplex()] returns, and the time column under its own name:
+#'   \describe{
+#'     \item{predictions}{a table ([edm_tables]) with `Observations`, `Predictions` and
+#'       `Pred_Variance`}
+#'     \item{coefficients}{of the model that made each prediction, so at the time that is
+#'       predicted: `C0`, the value at the origin, and for each coordinate a column like
+#'       `"\u2202y/\u2202x(t-0)"`, in units of the target by units of the coordinate}
+#'     \item{singular_values}{`C0`, `C1`, ...: singular values of the weighted rows,
+#'       decreasing; 0 beyond the number of neighbours}
+#'   }
+#'   Its `print()` shows what it is, `summary()` gives [prediction_error()] in a data frame
+#'   of one row, and `as.data.frame()` the predictions as a plain data frame.
+#'
+#' @inheritSection simplex Errors
+#' @references Sugihara G (1994). Nonlinear forecasting for the classification of natural
+#'   time series. *Philosophical Transactions of the Royal Society A* 348:477-495.
+#'
+#'   Deyle ER, May RM, Munch SB, Sugihara G (2016). Tracking and forecasting ecosystem
+#'   interactions in real time. *Proceedings of the Royal Society B* 283:20152258.
+#'
+#'   Hoerl AE, Kennard RW (1970). Ridge regression: biased estimation for nonorthogonal
+#'   problems. *Technometrics* 12:55-67.
+#' @seealso [predict_nonlinear()] to choose `theta`, [simplex()].
+#' @examples
+#' x <- data.frame(time = 1:200, x = sin(1:200 / 16), y = cos(1:200 / 16))
+#' found <- smap(x, c("x", "y"), "x", lib = c(1, 100), pred = c(101, 200), theta = 3,
+#'               embedded = TRUE, threads = 2)
+#' found
+#' # on a circle the future is the same turn of the present everywhere
+#' head(found$coefficients)
+#' @export
+smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = NULL,
+                 Tp = 1, knn = NULL, tau = -1, theta = 0, exclusion_radius = 0,
+                 embedded = FALSE, ridge = 0, valid_lib = NULL, no_time = FALSE,
+                 segments = NULL, generate = 0, threads = NULL) {
+  started <- proc.time()[["elapsed"]]
+  call <- match.call()
+  data <- smap_data(edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib,
+                             segments, no_time))
+  theta <- check_number(theta, min = 0)
+  knn <- smap_knn(knn, data)
+  exclusion <- edm_exclusion(exclusion_radius)
+  ridge <- check_number(ridge, min = 0)
+  generate <- check_count(generate, min = 0, max = 1e6)
+  threads <- check_threads(threads)
+  predict <- function(points, lib, pred, target) {
+    smap_at(points, lib, pred, target, theta, knn, exclusion, ridge, threads,
+            call = environment(predict))
+  }
+  if (generate > 0) {
+    made <- generate_frame(data, generate, predict)
+    frame <- made$frame
+    models <- generated_models(made$fits, ncol(data$points) + 1L)
+  } else {
+    fit <- predict(data$points, data$lib, data$pred, data$target)
+    frame <- predicted_frame(data, fit)
+    models <- lapply(fit[c("coefficients", "singular")], \(values) {
+      out <- matrix(NA_real_, nrow(frame), dim(values)[[2L]])
+      out[data$place, ] <- values[, , 1L]
+      out
+    })
+  }
+  parameters <- edm_parameters(data, theta = theta, knn = knn,
+                               exclusion_radius = exclusion, ridge = ridge)
+  slopes <- paste0("\u2202", data$target_name, "/\u2202", coordinate_names(data))
+  structure(
+    list(
+      predictions = new_edm(frame, "edm_prediction", "S-map", parameters, call, started),
+      coefficients = model_frame(frame[1L], models$coefficients, c("C0", slopes)),
+      singular_values = model_frame(frame[1L], models$singular,
+                                    paste0("C", seq(0, length(slopes))))
+    ),
+    class = "smap"
+  )
+}
+
+#' What S-maps work on: a model needs the targets of all its neighbours
+#' @noRd
+smap_data <- function(data) {
+  data$lib <- data$lib[!is.na(data$target[data$lib])]
+  data
+}
+
+#' The number of neighbours, all library points but one by default
+#' @noRd
+smap_knn <- function(knn, data, call = rlang::caller_env()) {
+  knn <- edm_knn(knn, max(length(data$lib) - 1L, 1L), call)
+  check_library(data, knn, call = call)
+  knn
+}
+
+#' Predictions and models at the rows `pred`
+#'
+#' @param theta One or several: distances are computed once for all.
+#' @param local Whether models are wanted, or predictions alone.
+#' @return A list: `predictions`, `variance` (matrices `[length(pred), theta]`) and, if
+#'   wanted, `coefficients` and `singular` (arrays `[length(pred), E + 1, theta]`).
+#' @noRd
+smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, threads,
+                    local = TRUE, call = rlang::caller_env()) {
+  out <- .Call(r_edm_smap, points, lib, pred, target, theta,
+               c(knn, exclusion, ridge, threads, 0), local)
+  finish_status(out, "fitting so many models", call = call)
+}
+
+#' Models of the forecast rows; the first row of the table has none
+#' @noRd
+generated_models <- function(fits, unknowns) {
+  lapply(c(coefficients = "coefficients", singular = "singular"), \(part) {
+    values <- vapply(fits, \(fit) {
+      as.double(fit[[part]] %||% rep(NA_real_, unknowns))
+    }, double(unknowns))
+    rbind(NA_real_, t(values))
+  })
+}
+
+#' @param time Data frame of the time column.
+#' @noRd
+model_frame <- function(time, values, names) {
+  values <- lapply(seq_along(names), \(k) values[, k])
+  structure(c(time, stats::setNames(values, names)), class = "data.frame",
+            row.names = .set_row_names(nrow(time)))
+}
+
+#' @export
+format.smap <- function(x, ...) {
+  rlang::check_dots_empty()
+  c(format(x$predictions),
+    paste("Coefficients", toString(names(x$coefficients)[-1L]), "and singular values"))
+}
+
+#' @export
+print.smap <- function(x, n = 5, ...) {
+  n <- check_count(n, infinite = TRUE)
+  cat(format(x), sep = "\n")
+  for (part in names(x)) {
+    cat("\n$", part, "\n", sep = "")
+    print(utils::head(as.data.frame(x[[part]]), n), row.names = FALSE)
+  }
+  rows <- nrow(x$predictions)
+  if (rows > n) cat(sprintf("... and %s more rows each\n", commas(rows - n)))
+  invisible(x)
+}
+
+#' @export
+summary.smap <- function(object, ...) {
+  rlang::check_dots_empty()
+  summary(object$predictions)
+}
+
+#' @export
+as.data.frame.smap <- function(x, row.names = NULL, optional = FALSE, ...) {
+  as.data.frame(x$predictions)
+}

@@ -1,0 +1,86 @@
+# Empirical dynamic modelling: what rEDM's users call, and a series rEDM cannot handle.
+#
+# Rscript bench/edm.R        seconds of the whole R call; medians of 15 (of one: the long
+#                            series, in a process of its own for its peak memory)
+#
+# rEDM 2.0.2 and kEDM (in single precision) were measured on a machine like the one the
+# README names. The floor is that of a search that looks at all pairs of rows: each adds a
+# term to a distance for each coordinate, a subtraction, a product and a sum, and with 512
+# bits at 2.6 GHz the two additions take 2 cycles for 8 pairs, so 1.04e10 terms a second.
+# Blocks of rows that are passed over as a whole (src/core/edm.h) can beat it.
+
+library(synfire)
+
+terms_per_second <- 1.04e10
+long <- 1e5
+
+#' A noisy series with two lags, and its time
+ar_series <- function(n) {
+  set.seed(1)
+  data.frame(time = seq_len(n), x = as.numeric(arima.sim(list(ar = c(0.5, 0.3)), n)))
+}
+
+#' Most memory this process has held so far, in MB; NA where /proc does not say
+peak <- function() {
+  if (!file.exists("/proc/self/status")) return(NA_real_)
+  line <- grep("^VmHWM", readLines("/proc/self/status"), value = TRUE)
+  as.numeric(gsub("[^0-9]", "", line)) / 1024
+}
+
+#' Median CPU and wall seconds of `runs` calls, after one that loads what loads late
+measure <- function(run, runs = 15) {
+  run()
+  times <- replicate(runs, {
+    used <- system.time(run())
+    c(used[["user.self"]] + used[["sys.self"]], used[["elapsed"]])
+  })
+  apply(times, 1L, stats::median)
+}
+
+row <- function(work, seconds, terms, must, goal, rEDM = NA, kEDM = NA, extra_MB = NA) {
+  data.frame(work = work, wall = seconds[[2]], cpu = seconds[[1]],
+             floor = terms / terms_per_second, must = must, goal = goal, rEDM = rEDM,
+             kEDM = kEDM, extra_MB = extra_MB)
+}
+
+#' The long series in this process: CPU and wall seconds, and MB above the data
+run_long <- function() {
+  small <- ar_series(200)
+  simplex(small, "x", E = 5, threads = 2)
+  x <- ar_series(long)
+  gc(FALSE)
+  before <- peak()
+  used <- system.time(simplex(x, "x", E = 5, threads = 2))
+  cat(used[["user.self"]] + used[["sys.self"]], used[["elapsed"]], peak() - before, "\n")
+}
+
+if (identical(commandArgs(TRUE), "long")) {
+  run_long()
+  quit(status = 0L)
+}
+
+x <- ar_series(1600)
+pair <- cbind(x, y = c(0, head(x$x, -1)) + rnorm(1600))
+sizes <- round(seq(160, 1590, length.out = 10))
+rows <- list(
+  row("embed_dimension, E 1..20, leave-one-out",
+      measure(\() embed_dimension(x, "x", E_max = 20, threads = 1)), 1600^2 * 20,
+      0.10, 0.04, 13.2, 0.097),
+  row("simplex, E 3", measure(\() simplex(x, "x", E = 3, threads = 1)), 1600^2 * 3,
+      0.01, 0.004, 0.39),
+  # The terms are those of one search among all rows; libraries share it.
+  row("ccm, E 3, 10 library sizes x 100 samples, one direction",
+      measure(\() ccm(pair, "x", "y", E = 3, lib_sizes = sizes, both = FALSE, threads = 1)),
+      1600^2 * 3, 0.30, 0.10, 10.7, 0.42),
+  row("ccm, E 10, all rows, both directions",
+      measure(\() ccm(pair, "x", "y", E = 10, lib_sizes = Inf, threads = 1)),
+      2 * 1600^2 * 10, 0.01, 0.005, 0.08)
+)
+script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+answer <- system2(file.path(R.home("bin"), "Rscript"), c(script, "long"), stdout = TRUE,
+                  stderr = FALSE)
+of_long <- as.numeric(strsplit(trimws(answer[[length(answer)]]), " +")[[1]])
+rows <- c(rows, list(row("simplex, E 5, 100,000 rows, two threads", of_long[1:2],
+                         long^2 * 5 / 2, 60, 20, extra_MB = of_long[[3]])))
+options(width = 130)
+print(do.call(rbind, rows), row.names = FALSE, digits = 2)

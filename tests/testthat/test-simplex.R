@@ -1,0 +1,249 @@
+test_that("random calls agree with the oracle", {
+  for (seed in 1:60) {
+    x <- logistic_series(sample(25:60, 1), seed)
+    n <- nrow(x)
+    ties <- sample(c(TRUE, FALSE), 1)
+    if (ties) x[-1] <- round(x[-1], 1)
+    for (name in names(x)[-1]) x[[name]][sample(n, sample(0:2, 1))] <- NA
+    columns <- sample(c("a", "b", "c"), sample(1:2, 1))
+    cuts <- sort(sample(n, 4))
+    arguments <- list(
+      columns = columns, target = sample(c("a", "b", "c"), 1),
+      lib = sample(list(c(1, n), cuts[c(1, 4)], c(1, n %/% 2, n %/% 2 + 4, n)), 1)[[1]],
+      pred = sample(list(c(1, n), cuts[2:3], cuts), 1)[[1]],
+      E = sample(1:4, 1), Tp = sample(-3:4, 1), tau = sample(c(-2, -1, 1), 1),
+      exclusion_radius = sample(c(0, 0, 3), 1), valid_lib = stats::runif(n) < 0.9
+    )
+    if (seed %% 3 == 0) arguments$segments <- sort(sample(3, n, replace = TRUE))
+    if (seed %% 5 == 0) {
+      arguments$embedded <- TRUE
+      arguments$E <- length(columns)
+    }
+    found <- tryCatch(do.call(simplex, c(list(x), arguments, threads = 1)),
+                      synfire_error_argument = identity)
+    if (inherits(found, "error")) {
+      expect_match(conditionMessage(found), "`(lib|knn)` must be")
+      next
+    }
+    expect_series(found, do.call(oracle_series, c(list(x), arguments)))
+  }
+})
+
+test_that("knn is E + 1 unless given", {
+  x <- logistic_series(60)
+  expect_series(simplex(x, "a", E = 2, knn = 7), oracle_series(x, "a", E = 2, knn = 7))
+  expect_identical(simplex(x, "a", E = 2, knn = 0)$Predictions,
+                   simplex(x, "a", E = 2, knn = 3)$Predictions)
+  expect_identical(attr(simplex(x, "a b", E = 2), "parameters")$knn, 3L)
+})
+
+test_that("an exclusion radius that leaves nothing gives NA", {
+  x <- logistic_series(30)
+  found <- simplex(x, "a", E = 1, exclusion_radius = 30)
+  expect_true(all(is.na(found$Predictions)))
+  expect_false(any(is.nan(found$Predictions)))
+  expect_identical(prediction_error(found)$rho, NA_real_)
+})
+
+test_that("equal distances go to the nearer row, then to the earlier one", {
+  x <- data.frame(time = 1:7, x = c(0, 1, 0, 5, 0, 2, 0), y = 1:7)
+  # From row 3, rows 1, 5 and 7 are at distance 0: 1 before 5, 5 before 7.
+  found <- simplex(x, "x", "y", pred = c(3, 3), E = 1, Tp = 0, knn = 2)
+  expect_equal(found$Predictions, mean(c(1, 5)))
+})
+
+test_that("a missing target of a neighbour makes the prediction NA", {
+  x <- data.frame(time = 1:8, x = c(0, 9, 0.1, 8, 0.2, 7, 0.3, 6))
+  x$y <- c(NA, 2:8)
+  found <- simplex(x, "x", "y", E = 1, Tp = 0)
+  expect_identical(is.na(found$Predictions),
+                   1:8 == 3)
+})
+
+test_that("times are kept and continued", {
+  x <- logistic_series(40)
+  day <- as.Date("2024-02-01") + 7 * 0:39
+  times <- list(day, as.POSIXct(day), as.POSIXct(day, tz = "UTC") + 0.5, 1:40, 1:40 / 4,
+                format(day))
+  for (time in times) {
+    x$time <- time
+    names(x)[[1]] <- "when"
+    found <- simplex(x, "a", E = 2, Tp = 2)
+    expect_identical(names(found)[[1]], "when")
+    expect_identical(class(found$when), class(time))
+    expect_identical(found$when[1:39], time[2:40])
+    expect_identical(names(simplex(x[-1], "a", E = 2, no_time = TRUE))[[1]], "Time")
+    names(x)[[1]] <- "time"
+  }
+  x$time <- day
+  expect_identical(tail(simplex(x, "a", E = 2, Tp = 2)$time, 2), max(day) + c(7, 14))
+  expect_identical(head(simplex(x, "a", E = 1, Tp = -2)$time, 2), min(day) - c(14, 7))
+  x$time <- format(day)
+  expect_identical(tail(simplex(x, "a", E = 2)$time, 1), format(max(day) + 7))
+  x$time <- format(as.POSIXct(day, tz = "UTC") + 90)
+  expect_identical(tail(simplex(x, "a", E = 2)$time, 1), "2024-11-07 00:01:30")
+  x$time <- paste("sample", 1:40)
+  expect_identical(tail(simplex(x, "a", E = 2)$time, 2), c("sample 40", NA))
+  x$time <- factor(x$time)
+  expect_identical(tail(simplex(x, "a", E = 2)$time, 2), c("sample 40", NA))
+})
+
+test_that("segments are never crossed", {
+  x <- logistic_series(60)
+  x$trial <- rep(c("u", "v", "w"), each = 20)
+  x$time <- rep(1:20, 3)
+  found <- simplex(x, "a", E = 3, Tp = 2, segments = "trial")
+  expect_series(found, oracle_series(x, "a", E = 3, Tp = 2, segments = x$trial))
+  expect_identical(found$time, rep(3:22, 3))
+  # A trial is the same trial whatever stands next to it.
+  other <- x
+  other$a[x$trial == "v"] <- 100
+  lib <- c(1, 20)
+  expect_identical(simplex(x, "a", lib = lib, pred = c(41, 60), E = 3, segments = "trial"),
+                   simplex(other, "a", lib = lib, pred = c(41, 60), E = 3,
+                           segments = "trial"),
+                   ignore_attr = TRUE)
+  expect_identical(simplex(x, "a", E = 2, segments = x$trial)$Predictions,
+                   simplex(x, "a", E = 2, segments = "trial")$Predictions)
+})
+
+test_that("generate feeds predictions back", {
+  x <- logistic_series(80)
+  found <- simplex(x, "a", lib = c(1, 60), pred = c(40, 60), E = 2, generate = 5)
+  expect_identical(found$time, 60:65)
+  expect_identical(found$Observations, x$a[60:65])
+  expect_identical(found$Predictions[[1]], NA_real_)
+  # By hand: the data end at row 60 and grow by what was predicted.
+  grown <- x[1:60, c("time", "a")]
+  for (step in 1:5) {
+    one <- oracle_series(grown, "a", lib = c(1, 60), pred = rep(nrow(grown), 2), E = 2)
+    expect_equal(found$Predictions[[step + 1]], one$Predictions[[2]])
+    expect_equal(found$Pred_Variance[[step + 1]], one$Pred_Variance[[2]])
+    grown <- rbind(grown, data.frame(time = 60 + step, a = one$Predictions[[2]]))
+  }
+  beyond <- simplex(x, "a", E = 2, generate = 3)
+  expect_identical(beyond$time, 80:83)
+  expect_identical(is.na(beyond$Observations), c(FALSE, TRUE, TRUE, TRUE))
+  expect_equal(beyond$Predictions[[2]], tail(simplex(x, "a", E = 2)$Predictions, 1))
+  x$a[80] <- NA
+  expect_true(all(is.na(simplex(x, "a", E = 2, generate = 3)$Predictions)))
+  expect_error(simplex(x, "a", "b", E = 2, generate = 3), class = "synfire_error_argument")
+  expect_error(simplex(x, "a", E = 2, Tp = 2, generate = 3), class = "synfire_error_argument")
+  expect_error(simplex(x, "a", E = 2, tau = 1, generate = 3),
+               class = "synfire_error_argument")
+  expect_error(simplex(x, "a", E = 2, pred = c(1, 30), generate = 3,
+                       segments = rep(1:2, each = 40)), class = "synfire_error_argument")
+})
+
+test_that("names of columns may come in one string", {
+  x <- logistic_series(40)
+  names(x)[3] <- "b b"
+  both <- simplex(x, c("a", "c"), E = 2)
+  expect_identical(simplex(x, "a c", E = 2)$Predictions, both$Predictions)
+  expect_identical(simplex(x, "a, c", E = 2)$Predictions, both$Predictions)
+  expect_identical(attr(simplex(x, "b b", E = 2), "parameters")$columns, "b b")
+  expect_identical(attr(simplex(x, "a,b b", E = 2), "parameters")$columns, c("a", "b b"))
+})
+
+test_that("the number of threads changes nothing", {
+  x <- logistic_series(300)
+  expect_identical(simplex(x, "a b", E = 2, threads = 1), simplex(x, "a b", E = 2, threads = 2),
+                   ignore_attr = TRUE)
+})
+
+test_that("a constant series is predicted, without skill", {
+  x <- data.frame(time = 1:20, x = 0.1)
+  found <- simplex(x, E = 2)
+  expect_equal(found$Predictions[-1], rep(0.1, 19))
+  expect_equal(found$Pred_Variance[-1], rep(0, 19))
+  expect_identical(prediction_error(found)$rho, NA_real_)
+})
+
+test_that("bad input is refused with what to do about it", {
+  x <- logistic_series(40)
+  refused <- function(expr, text) {
+    expect_error(expr, text, class = "synfire_error_argument")
+  }
+  refused(simplex(x$a, "a", E = 2), "data.frame\\(time")
+  refused(simplex(x[0, ], "a", E = 2), "with rows")
+  refused(simplex(x["a"], "a", E = 2), "no_time = TRUE")
+  refused(simplex(x, E = 2), "`columns` must be names.*missing")
+  refused(simplex(x, 2, E = 2), "`columns` must be names")
+  names(x)[3] <- "temperature"
+  refused(simplex(x, "temprature", E = 2), "Did you mean \"temperature\"")
+  refused(simplex(x, "a", "Temperature", E = 2), "Did you mean \"temperature\"")
+  refused(simplex(x, "a", c("a", "c"), E = 2), "one column")
+  refused(simplex(x, "time", E = 2), "`columns` must be names")
+  refused(simplex(cbind(x, name = "z"), "name", E = 2), "numeric columns")
+  refused(simplex(cbind(x, name = factor(x$a)), "a", "name", E = 2), "numeric columns")
+  refused(simplex(cbind(x, x), "a", E = 2), "\"time\" twice")
+  x$time[7] <- 3L
+  refused(simplex(x, "a", E = 2), "time 3 again in row 7")
+  x$time[7] <- 7L
+  refused(simplex(x, "a"), "embed_dimension")
+  for (E in list(0, -1, 1.5, NA, "2", 1:2, Inf)) refused(simplex(x, "a", E = E), "`E` must")
+  refused(simplex(x, "a c", E = 3, embedded = TRUE), "`E` must be the number of columns")
+  for (tau in list(0, 0.5, NA, "1", -Inf)) refused(simplex(x, "a", E = 2, tau = tau), "`tau`")
+  for (Tp in list(0.5, NA, "1", Inf, 1:2, 1e7)) refused(simplex(x, "a", E = 2, Tp = Tp), "`Tp`")
+  refused(simplex(x, "a", E = 2, lib = c(20, 1)), "from 20 to 1")
+  refused(simplex(x, "a", E = 2, lib = c(0, 20)), "row 0")
+  refused(simplex(x, "a", E = 2, pred = c(1, 41)), "row 41")
+  refused(simplex(x, "a", E = 2, lib = c(1, 20, 20, 30)), "do not overlap")
+  for (rows in list(1, 1:3, c(1, NA), "a b", c(1.5, 4), TRUE, numeric())) {
+    refused(simplex(x, "a", E = 2, lib = rows), "`lib` must be pairs")
+  }
+  for (mask in list(TRUE, rep(1, 40), rep(NA, 40))) {
+    refused(simplex(x, "a", E = 2, valid_lib = mask), "`valid_lib` must be TRUE or FALSE")
+  }
+  refused(simplex(x, "a", E = 2, valid_lib = rep(FALSE, 40)), "at least one complete")
+  for (knn in list(-1, 1.5, NA, "3")) refused(simplex(x, "a", E = 2, knn = knn), "`knn`")
+  refused(simplex(x, "a", E = 2, knn = 39), "at most the 38 points")
+  refused(simplex(x, "a", E = 2, exclusion_radius = -1), "`exclusion_radius`")
+  refused(simplex(x, "a", E = 2, segments = 1:3), "`segments`")
+  refused(simplex(x, "a", E = 2, segments = c(NA, 2:40)), "`segments`")
+  refused(simplex(x, "a", E = 2, embedded = NA), "`embedded`")
+  refused(simplex(x, "a", E = 2, no_time = "no"), "`no_time`")
+  refused(simplex(x, "a", E = 2, generate = -1), "`generate`")
+  refused(simplex(x[1:4, ], "a", E = 5), "at least one complete")
+  refused(simplex(x, "a", E = 41), "at least one complete")
+  refused(simplex(transform(x, a = NA_real_), "a", E = 1), "at least one complete")
+})
+
+test_that("rows without a delay vector give an empty table", {
+  found <- simplex(logistic_series(40), "a", E = 3, pred = c(1, 2))
+  expect_identical(dim(found), c(0L, 4L))
+  expect_output(print(found), "0 of 0 rows")
+})
+
+test_that("what is not finite counts as missing", {
+  x <- logistic_series(40)
+  gap <- x
+  gap$a[c(9, 20)] <- NA
+  x$a[c(9, 20)] <- c(Inf, NaN)
+  found <- simplex(x, "a", E = 2)
+  expect_identical(found$Predictions, simplex(gap, "a", E = 2)$Predictions)
+  expect_false(any(is.nan(found$Observations)))
+})
+
+test_that("a table of predictions says what it is", {
+  x <- logistic_series(60)
+  found <- simplex(x, "a", E = 2)
+  expect_s3_class(found, c("edm_prediction", "edm", "data.frame"), exact = TRUE)
+  expect_identical(attr(found, "parameters")[c("columns", "target", "E", "tau", "Tp")],
+                   list(columns = "a", target = "a", E = 2L, tau = -1L, Tp = 1L))
+  expect_identical(attr(found, "call"), quote(simplex(x = x, columns = "a", E = 2)))
+  expect_type(attr(found, "elapsed"), "double")
+  expect_output(print(found, n = 3), "Simplex: 59 of 60 rows predicted.*and 57 more rows")
+  expect_identical(format(found)[[1]], paste0(
+    "Simplex: 59 of 60 rows predicted, a -> a, E 2, tau -1, Tp 1, knn 3, ",
+    "exclusion_radius 0"))
+  summary <- summary(found)
+  expect_identical(summary$predicted, 59L)
+  expect_identical(summary$rho, prediction_error(found)$rho)
+  expect_s3_class(found[2:5, ], "edm_prediction")
+  expect_identical(attr(found[2:5, ], "parameters"), attr(found, "parameters"))
+  expect_identical(class(found[c("time", "Predictions")]), "data.frame")
+  expect_identical(found[, "time"], found$time)
+  plain <- as.data.frame(found)
+  expect_identical(sort(names(attributes(plain))), c("class", "names", "row.names"))
+})
