@@ -10,9 +10,10 @@
 #include "core/random.h"
 
 enum {
-    TILE_ROWS = 256,           /* rows whose lists are held at a time */
-    TILE_BYTES = 8 << 20,      /* of distances, unless a single row takes more */
-    STRETCH = 8                /* rows that a worker takes one after the other */
+    TILE_ROWS = 256,            /* rows whose lists are held at a time */
+    TILE_BYTES = 8 << 20,       /* of distances, unless a single row takes more */
+    TILE_PREDICTIONS = 1 << 24, /* some 50 ms of work */
+    STRETCH = 8                 /* rows that a worker takes one after the other */
 };
 
 typedef struct tile {
@@ -187,7 +188,11 @@ static syn_status make_tile(mapping *m)
 {
     const syn_ccm_problem *p = &m->problem;
     tile *t = &m->tile;
-    size_t room = TILE_BYTES / (sizeof *t->square * p->n);
+    size_t libraries = 0, room = TILE_BYTES / (sizeof *t->square * p->n);
+    for (size_t g = 0; g < m->groups; g++)
+        libraries += m->group[g].n;
+    size_t quick = TILE_PREDICTIONS / (libraries * (p->targets + (size_t)p->k)) + 1;
+    room = room > quick ? quick : room;
     room = room < 1 ? 1 : room > TILE_ROWS ? TILE_ROWS : room;
     t->room = (uint32_t)room;
     t->list = malloc(room * sizeof *t->list);
