@@ -111,7 +111,7 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
   samples <- check_count(samples, max = 1e6)
   exclusion <- edm_exclusion(exclusion_radius)
   surrogates <- check_count(surrogates, min = 0, max = 1e5)
-  surrogate <- rlang::arg_match(surrogate)
+  surrogate <- if (surrogates > 0) rlang::arg_match(surrogate)
   threads <- check_threads(threads)
   key <- random_key()
   for (k in seq_along(maps)) {
@@ -120,8 +120,7 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
   skill <- lapply(seq_along(maps), \(k) {
     cross_map(maps[[k]], sizes, samples, exclusion, k - 1, threads, key)
   })
-  new_ccm(maps, skill, sizes, samples, exclusion, if (surrogates > 0) surrogate, call,
-          started)
+  new_ccm(maps, skill, sizes, samples, exclusion, surrogate, call, started)
 }
 
 #' Cross mapping with a delay

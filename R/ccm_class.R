@@ -27,13 +27,20 @@ mean_skill <- function(skill, sizes) {
 }
 
 sample_frame <- function(skill) {
-  one <- function(name) {
-    s <- skill[[name]]
-    data.frame(direction = name, LibSize = s$LibSize,
-               sample = sequence(rle(s$LibSize)$lengths), rho = s$rho[, 1L],
-               MAE = s$MAE[, 1L], RMSE = s$RMSE[, 1L])
-  }
-  do.call(rbind, lapply(names(skill), one))
+  column <- function(part) unlist(lapply(skill, \(s) part(s)), use.names = FALSE)
+  plain_frame(
+    direction = rep(names(skill), vapply(skill, \(s) length(s$LibSize), 0L)),
+    LibSize = column(\(s) s$LibSize), sample = column(\(s) sequence(rle(s$LibSize)$lengths)),
+    rho = column(\(s) s$rho[, 1L]), MAE = column(\(s) s$MAE[, 1L]),
+    RMSE = column(\(s) s$RMSE[, 1L])
+  )
+}
+
+#' A data frame of columns that are known to be right, in a fraction of the time
+#' @noRd
+plain_frame <- function(...) {
+  columns <- list(...)
+  structure(columns, class = "data.frame", row.names = .set_row_names(length(columns[[1L]])))
 }
 
 #' Quantiles of the surrogates' skill, and the share of them that reach the target's
@@ -45,28 +52,30 @@ surrogate_bands <- function(rho, sizes) {
     reach <- rowSums(others >= rho[[name]][, 1L], na.rm = TRUE)
     p <- (1 + reach) / (1 + rowSums(!is.na(others)))
     p[is.na(rho[[name]][, 1L])] <- NA_real_
-    data.frame(direction = name, LibSize = sizes, low = limits[1L, ], median = limits[2L, ],
-               high = limits[3L, ], p = p)
+    data.frame(direction = name, LibSize = sizes, low = limits[1L, ],
+               median = limits[2L, ], high = limits[3L, ], p = p)
   }
   do.call(rbind, lapply(names(rho), one))
 }
 
 convergence_frame <- function(skill, means, sizes, band) {
-  one <- function(name) {
-    rho <- means[[name]]
-    last <- length(sizes)
-    difference <- difference_interval(skill[[name]])
-    rank <- rank_correlation(sizes, rho)
-    p <- band$p[band$direction == name & band$LibSize == sizes[[last]]]
-    data.frame(
-      direction = name, smallest = sizes[[1L]], largest = sizes[[last]],
-      rho_smallest = rho[[1L]], rho_largest = rho[[last]],
-      difference = rho[[last]] - rho[[1L]], low = difference[[1L]],
-      high = difference[[2L]], tau = rank[[1L]], tau_p = rank[[2L]],
-      p = if (length(p)) p else NA_real_
-    )
-  }
-  do.call(rbind, lapply(names(means), one))
+  last <- length(sizes)
+  number <- function(of) vapply(names(means), of, 0, USE.NAMES = FALSE)
+  ends <- lapply(skill, difference_interval)
+  rank <- lapply(means, \(rho) rank_correlation(sizes, rho))
+  smallest <- number(\(name) means[[name]][[1L]])
+  largest <- number(\(name) means[[name]][[last]])
+  plain_frame(
+    direction = names(means), smallest = rep(sizes[[1L]], length(means)),
+    largest = rep(sizes[[last]], length(means)), rho_smallest = smallest,
+    rho_largest = largest, difference = largest - smallest,
+    low = number(\(name) ends[[name]][[1L]]), high = number(\(name) ends[[name]][[2L]]),
+    tau = number(\(name) rank[[name]][[1L]]), tau_p = number(\(name) rank[[name]][[2L]]),
+    p = number(\(name) {
+      p <- band$p[band$direction == name & band$LibSize == sizes[[last]]]
+      if (length(p)) p else NA_real_
+    })
+  )
 }
 
 #' Where the skill of a large library less that of a small one lies for 95 % of pairs
@@ -76,8 +85,9 @@ convergence_frame <- function(skill, means, sizes, band) {
 difference_interval <- function(skill) {
   of <- function(size) utils::head(stats::na.omit(skill$rho[skill$LibSize == size, 1L]), 1000L)
   ends <- range(skill$LibSize)
+  if (ends[[1L]] == ends[[2L]]) return(c(NA_real_, NA_real_))
   pairs <- outer(of(ends[[2L]]), of(ends[[1L]]), `-`)
-  if (length(pairs) == 0L || ends[[1L]] == ends[[2L]]) return(c(NA_real_, NA_real_))
+  if (length(pairs) == 0L) return(c(NA_real_, NA_real_))
   stats::quantile(pairs, c(0.025, 0.975), names = FALSE)
 }
 
@@ -191,7 +201,8 @@ verdict_words <- function(row, against, alpha) {
       sprintf(", and is beyond that of surrogates (p %s)", p_text(row$p))
     }
     return(sprintf(
-      "%s The skill rises with the library (Kendall's tau %s, p %s; by %s, %s to %s)%s. This supports that %s causes %s.",
+      paste("%s The skill rises with the library (Kendall's tau %s, p %s; by %s, %s to %s)%s.",
+            "This supports that %s causes %s."),
       skill, two(row$tau), p_text(row$tau_p), two(row$difference), two(row$low),
       two(row$high), tested, row$cause, row$effect
     ))
@@ -225,7 +236,9 @@ print.ccm_summary <- function(x, ...) {
 
 two <- function(x) formatC(x, digits = 2L, format = "f")
 
-p_text <- function(p) ifelse(!is.na(p) & p < 0.001, "< 0.001", formatC(p, digits = 2L, format = "fg"))
+p_text <- function(p) {
+  ifelse(!is.na(p) & p < 0.001, "< 0.001", formatC(p, digits = 2L, format = "fg"))
+}
 
 # ---- Delays --------------------------------------------------------------------------
 
@@ -279,8 +292,11 @@ lag_words <- function(row) {
                    two(row$rho))
   if (row$rho <= 0) return(paste(skill, "The skill is not positive: nothing is supported."))
   if (row$best > 0) {
-    return(sprintf("%s That is the future of %s, which cannot be a cause: this does not support that %s causes %s, and speaks for %s following %s.",
-                   skill, row$cause, row$cause, row$effect, row$cause, row$effect))
+    return(sprintf(
+      paste("%s That is the future of %s, which cannot be a cause: this does not support",
+            "that %s causes %s, and speaks for %s following %s."),
+      skill, row$cause, row$cause, row$effect, row$cause, row$effect
+    ))
   }
   when <- if (row$best == 0) "without a delay" else sprintf("after %d row%s", -row$best,
                                                             if (row$best == -1) "" else "s")

@@ -60,12 +60,23 @@ if (identical(commandArgs(TRUE), "long")) {
 }
 
 x <- ar_series(1600)
+pair <- cbind(x, y = c(0, head(x$x, -1)) + rnorm(1600))
+sizes <- round(seq(160, 1590, length.out = 10))
 rows <- list(
   row("embed_dimension, E 1..20, leave-one-out",
       measure(\() embed_dimension(x, "x", E_max = 20, threads = 1)), 1600^2 * 20,
       0.10, 0.04, 13.2, 0.097),
   row("simplex, E 3", measure(\() simplex(x, "x", E = 3, threads = 1)), 1600^2 * 3,
-      0.01, 0.004, 0.39)
+      0.01, 0.004, 0.39),
+  row("smap, E 5, theta 2", measure(\() smap(x, "x", E = 5, theta = 2, threads = 1)),
+      1600^2 * 5, 0.10, 0.04, 2.05, 0.11),
+  # The terms are those of one search among all rows; libraries share it.
+  row("ccm, E 3, 10 library sizes x 100 samples, one direction",
+      measure(\() ccm(pair, "x", "y", E = 3, lib_sizes = sizes, both = FALSE, threads = 1)),
+      1600^2 * 3, 0.30, 0.10, 10.7, 0.42),
+  row("ccm, E 10, all rows, both directions",
+      measure(\() ccm(pair, "x", "y", E = 10, lib_sizes = Inf, threads = 1)),
+      2 * 1600^2 * 10, 0.01, 0.005, 0.08)
 )
 script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 answer <- system2(file.path(R.home("bin"), "Rscript"), c(script, "long"), stdout = TRUE,

@@ -10,9 +10,10 @@
 #include "core/random.h"
 
 enum {
-    TILE_ROWS = 256,           /* rows whose lists are held at a time */
-    TILE_BYTES = 8 << 20,      /* of distances, unless a single row takes more */
-    STRETCH = 8                /* rows that a worker takes one after the other */
+    TILE_ROWS = 256,            /* rows whose lists are held at a time */
+    TILE_BYTES = 8 << 20,       /* of distances, unless a single row takes more */
+    TILE_PREDICTIONS = 1 << 24, /* some 50 ms of work */
+    STRETCH = 8                 /* rows that a worker takes one after the other */
 };
 
 typedef struct tile {
@@ -30,9 +31,10 @@ typedef struct mapping {
     const syn_ccm_kind *kind;
     syn_ccm_problem problem;
     double *coordinate, *value;   /* what `problem` points to */
-    float *narrow;
     const double *target;
     double *shift;                /* [targets] */
+    syn_neighbours neighbours;    /* of all rows, where libraries have all rows, */
+    uint32_t *place;              /* [rows] and which library row each is; or NULL */
     uint32_t most;                /* neighbours of a row that are put in order */
     syn_ccm_group *group;
     uint32_t *group_size;         /* [groups] which size, */
@@ -161,27 +163,23 @@ static syn_status make_problem(mapping *m, uint32_t targets)
     return SYN_OK;
 }
 
-/* Coordinates in single precision, for where nothing but the nearest of all is needed. */
-static syn_status make_narrow(mapping *m)
+/* Where each library has all rows, the nearest of all are its neighbours, and there are
+   faster ways to these than to go through the distances. */
+static syn_status find_all(mapping *m, const syn_watch *watch)
 {
-    syn_ccm_problem *p = &m->problem;
-    double least = INFINITY, most = -INFINITY;
-    for (size_t i = 0; i < (size_t)p->n * p->dims; i++) {
-        least = fmin(least, p->coordinate[i]);
-        most = fmax(most, p->coordinate[i]);
-    }
-    p->centre = least / 2 + most / 2;
-    p->scale = most / 2 - least / 2 > 0 ? most / 2 - least / 2 : 1;
-    p->padded = (p->n + SYN_CCM_SIFTED - 1) / SYN_CCM_SIFTED * SYN_CCM_SIFTED;
-    m->narrow = calloc((size_t)p->padded * p->dims, sizeof *m->narrow);
-    if (!m->narrow)
+    const syn_ccm_options *o = m->options;
+    for (uint32_t s = 0; s < o->sizes; s++)
+        if (o->size[s] < m->problem.n)
+            return SYN_OK;
+    syn_neighbour_options options = {.k = o->k, .exclusion = o->exclusion,
+                                     .threads = m->threads};
+    m->place = malloc(((size_t)m->points->rows + 1) * sizeof *m->place);
+    if (!m->place)
         return SYN_NO_MEMORY;
-    for (size_t e = 0; e < p->dims; e++)
-        for (size_t i = 0; i < p->n; i++)
-            m->narrow[e * p->padded + i] =
-                (float)((p->coordinate[e * p->n + i] - p->centre) / p->scale);
-    p->narrow = m->narrow;
-    return SYN_OK;
+    for (uint32_t i = 0; i < m->library->n; i++)
+        m->place[m->library->row[i]] = i;
+    return syn_find_neighbours(m->points, m->library, m->prediction, &options, watch,
+                               &m->neighbours);
 }
 
 /* ---- rows, a tile at a time ---- */
@@ -190,7 +188,11 @@ static syn_status make_tile(mapping *m)
 {
     const syn_ccm_problem *p = &m->problem;
     tile *t = &m->tile;
-    size_t room = TILE_BYTES / (sizeof *t->square * p->n);
+    size_t libraries = 0, room = TILE_BYTES / (sizeof *t->square * p->n);
+    for (size_t g = 0; g < m->groups; g++)
+        libraries += m->group[g].n;
+    size_t quick = TILE_PREDICTIONS / (libraries * (p->targets + (size_t)p->k)) + 1;
+    room = room > quick ? quick : room;
     room = room < 1 ? 1 : room > TILE_ROWS ? TILE_ROWS : room;
     t->room = (uint32_t)room;
     t->list = malloc(room * sizeof *t->list);
@@ -215,19 +217,31 @@ static syn_status make_space(mapping *m)
         s->near = malloc((n + 1) * sizeof *s->near);
         s->sorted = malloc((n + 1) * sizeof *s->sorted);
         s->bucket = calloc(SYN_CCM_BUCKETS + 1, sizeof *s->bucket);
-        s->last = malloc((n + SYN_CCM_POOL) * sizeof *s->last);
+        s->last = malloc(n * sizeof *s->last);
         s->rows = malloc((n + 1) * sizeof *s->rows);
-        s->point = malloc((m->problem.dims + (size_t)1) * sizeof *s->point);
         s->at = malloc(together * lanes * sizeof *s->at);
         s->distance = malloc(together * lanes * sizeof *s->distance);
         if (!s->near || !s->sorted || !s->bucket || !s->last || !s->rows || !s->at ||
-            !s->distance || !s->point)
+            !s->distance)
             return SYN_NO_MEMORY;
         s->lanes_rows = together;
         for (uint32_t r = 0; r < together; r++)
             s->lanes[r] = (syn_ccm_lanes){s->at + r * lanes, s->distance + r * lanes};
     }
     return SYN_OK;
+}
+
+/* The list of prediction row `i` from the neighbours that have been found. */
+static void take_list(const mapping *m, uint32_t i, syn_ccm_list *list)
+{
+    const syn_neighbours *found = &m->neighbours;
+    list->n = found->found[i];
+    list->whole = 1;
+    for (uint32_t j = 0; j < list->n; j++) {
+        size_t from = (size_t)i * found->k + j;
+        list->near[j] = (syn_ccm_near){.distance = found->distance[from],
+                                       .at = m->place[found->row[from]]};
+    }
 }
 
 static syn_status list_rows(void *context, size_t item, int worker)
@@ -245,8 +259,12 @@ static syn_status list_rows(void *context, size_t item, int worker)
         list->observed = observed;
         for (size_t k = 0; k < p->targets; k++)
             observed[k] = m->target[k * m->points->rows + list->row] - m->shift[k];
-        m->kind->nearest(p, m->points->coordinate + list->row, m->points->rows, m->most,
-                         t->square + (size_t)i * p->n, &m->space[worker], list);
+        if (m->place)
+            take_list(m, t->first + i, list);
+        else
+            m->kind->nearest(p, m->points->coordinate + list->row, m->points->rows,
+                             m->most, t->square + (size_t)i * p->n, &m->space[worker],
+                             list);
     }
     return SYN_OK;
 }
@@ -341,7 +359,6 @@ static void mapping_free(mapping *m)
         free(s->bucket);
         free(s->last);
         free(s->rows);
-        free(s->point);
         free(s->at);
         free(s->distance);
     }
@@ -354,7 +371,8 @@ static void mapping_free(mapping *m)
     free(m->tile.square);
     free(m->tile.observed);
     free(m->coordinate);
-    free(m->narrow);
+    free(m->place);
+    syn_neighbours_free(&m->neighbours);
     free(m->value);
     free(m->shift);
 }
@@ -374,11 +392,6 @@ static syn_status prepare(mapping *m, uint32_t targets)
     unsigned char *direct = calloc(m->options->sizes + (size_t)1, 1);
     if (!direct)
         status = SYN_NO_MEMORY;
-    uint32_t smallest = UINT32_MAX;
-    for (uint32_t s = 0; s < m->options->sizes; s++)
-        smallest = m->options->size[s] < smallest ? m->options->size[s] : smallest;
-    if (status == SYN_OK && smallest >= m->problem.n)
-        status = make_narrow(m);
     if (status == SYN_OK) {
         m->most = syn_ccm_plan(m->options, m->problem.n, direct);
         status = make_groups(m, direct);
@@ -401,6 +414,8 @@ syn_status syn_ccm(const syn_points *points, const syn_rows *library,
                  .threads = options->threads > 1 ? options->threads : 1};
     memset(out, 0, sizeof *out);
     syn_status status = prepare(&m, targets);
+    if (status == SYN_OK)
+        status = find_all(&m, watch);
     if (status == SYN_OK)
         status = syn_parallel_for(m.groups, m.threads, watch, "libraries", draw_group,
                                   &m);

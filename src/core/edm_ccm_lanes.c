@@ -4,6 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* All kinds must add up the same distances: no product may be fused with a sum. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
 #include "core/edm_ccm_wide.h"
 #include "core/masks.h"
 
@@ -58,18 +65,6 @@ static uint32_t first_from(const syn_ccm_problem *p, uint32_t row)
             high = middle;
     }
     return low;
-}
-
-/* The squared distance to one library row, as square_distances() has it. */
-static double square_to(const syn_ccm_problem *p, const double *point, size_t stride,
-                        uint32_t at)
-{
-    double sum = 0;
-    for (uint32_t e = 0; e < p->dims; e++) {
-        double apart = p->coordinate[(size_t)e * p->n + at] - point[e * stride];
-        sum += apart * apart;
-    }
-    return sum;
 }
 
 static inline int too_near(const syn_ccm_problem *p, uint32_t at, uint32_t row)
@@ -129,17 +124,6 @@ static inline int before(const syn_ccm_near *a, const syn_ccm_near *b)
     return a->apart != b->apart ? a->apart < b->apart : a->at < b->at;
 }
 
-/* The square in single precision above which nobody is within `most`, whatever is lost to
-   rounding. */
-static float limit_of(const syn_ccm_problem *p, double most)
-{
-    const double unit = 5.9604644775390625e-08; /* 2^-24 */
-    double root = sqrt(most) / p->scale;
-    double reach = root * (1 + (p->dims + 4) * unit) + 8 * unit * sqrt(p->dims);
-    double limit = reach * reach * (1 + 4 * unit);
-    return limit < 1e30 ? (float)limit : 1e30f;
-}
-
 /* Puts `one` among the `n` nearest so far, which are in order, if it is one of the
    nearest `wanted`; returns how many there are now. */
 static uint32_t insert(syn_ccm_near *near, uint32_t n, uint32_t wanted, syn_ccm_near one)
@@ -151,68 +135,6 @@ static uint32_t insert(syn_ccm_near *near, uint32_t n, uint32_t wanted, syn_ccm_
         near[j] = near[j - 1];
     near[j] = one;
     return now;
-}
-
-/* The same for sift(), where more rows are known to be near than are wanted. */
-static double bound_of_pool(const syn_ccm_problem *p, const double *point, size_t stride,
-                            uint32_t row, syn_ccm_space *space, uint32_t wanted)
-{
-    uint32_t n = 0, pool = space->lasts < SYN_CCM_POOL ? space->lasts : SYN_CCM_POOL;
-    for (uint32_t i = 0; i < pool; i++) {
-        uint32_t at = follower(p, space->last[i], row);
-        if (at == p->n)
-            continue;
-        syn_ccm_near one = {square_to(p, point, stride, at), 0, at};
-        n = insert(space->near, n, wanted, one);
-    }
-    return n == wanted ? space->near[n - 1].distance : INFINITY;
-}
-
-/* The nearest `wanted`, in order, without the distances to all: single precision tells
-   who may be within the bound, which becomes smaller on the way, and of these the
-   distance is taken. Returns how many there are. */
-static uint32_t sift(const syn_ccm_problem *p, const double *point, size_t stride,
-                     uint32_t row, uint32_t wanted, syn_ccm_space *space)
-{
-    enum { ROWS = SYN_CCM_SIFTED, REGISTERS = ROWS / NARROW };
-    double most = bound_of_pool(p, point, stride, row, space, wanted);
-    float limit = limit_of(p, most);
-    uint32_t n = 0;
-    space->lasts = 0;
-    for (uint32_t e = 0; e < p->dims; e++)
-        space->point[e] = (float)((point[e * stride] - p->centre) / p->scale);
-    for (uint32_t i = 0; i < p->n; i += ROWS) {
-        narrow sum[REGISTERS] = {{0}};
-        for (uint32_t e = 0; e < p->dims; e++) {
-            const float *from = p->narrow + (size_t)e * p->padded + i;
-            for (int v = 0; v < REGISTERS; v++) {
-                narrow apart;
-                memcpy(&apart, from + v * NARROW, sizeof apart);
-                apart -= space->point[e];
-                sum[v] += apart * apart;
-            }
-        }
-        uint32_t within = 0;
-        for (int v = 0; v < REGISTERS; v++)
-            within |= at_most(sum[v], limit) << v * NARROW;
-        for (; within; within &= within - 1) {
-            uint32_t at = i + syn_low_bit(within);
-            if (at >= p->n || too_near(p, at, row))
-                continue;
-            double exact = square_to(p, point, stride, at);
-            if (exact > most)
-                continue;
-            /* The later ones, which are nearer, take the place of the first. */
-            space->last[space->lasts++ % SYN_CCM_POOL] = at;
-            syn_ccm_near one = {exact, rows_apart(p->row[at], row), at};
-            n = insert(space->near, n, wanted, one);
-            if (n == wanted && space->near[n - 1].distance < most) {
-                most = space->near[n - 1].distance;
-                limit = limit_of(p, most);
-            }
-        }
-    }
-    return n;
 }
 
 static int compare(const void *a, const void *b)
@@ -282,26 +204,19 @@ static void nearest(const syn_ccm_problem *p, const double *point, size_t stride
 {
     uint32_t from, without = left_out(p, list->row, &from), there = p->n - without;
     uint32_t wanted = most < there ? most : there;
-    const syn_ccm_near *sorted = space->near;
-    if (p->narrow) {
-        wanted = wanted > 0 ? sift(p, point, stride, list->row, wanted, space) : 0;
-    } else {
-        square_distances(p, point, stride, square);
-        for (uint32_t i = 0; i < without; i++)
-            square[from + i] = INFINITY;
-        double within = bound(p, square, list->row, space, wanted);
-        uint32_t n = collect(p, list->row, square, within, space->near);
-        wanted = wanted < n ? wanted : n;
-        sorted = sort_nearest(space, n, wanted);
-        for (uint32_t i = 0; i < wanted; i++)
-            space->last[i] = sorted[i].at;
-        space->lasts = wanted;
-    }
-    list->n = wanted;
+    square_distances(p, point, stride, square);
+    for (uint32_t i = 0; i < without; i++)
+        square[from + i] = INFINITY;
+    double within = bound(p, square, list->row, space, wanted);
+    uint32_t n = collect(p, list->row, square, within, space->near);
+    wanted = wanted < n ? wanted : n;
+    const syn_ccm_near *sorted = sort_nearest(space, n, wanted);
     for (uint32_t i = 0; i < wanted; i++) {
         list->near[i] = sorted[i];
         list->near[i].distance = sqrt(sorted[i].distance);
+        space->last[i] = sorted[i].at;
     }
+    list->n = space->lasts = wanted;
     list->whole = most >= there;
     list->square = square;
 }

@@ -28,13 +28,7 @@ typedef struct syn_ccm_problem {
     const uint32_t *row;       /* [n] increasing */
     const double *coordinate;  /* [dims][n] */
     const double *value;       /* [targets][n] targets, from their shift */
-    const float *narrow;       /* [dims][padded] (coordinate - centre) / scale, where the
-                                  list of nearest is all that is needed; or NULL */
-    uint32_t padded;           /* n to whole multiples of SYN_CCM_SIFTED */
-    double centre, scale;      /* which bring coordinates between -1 and 1 */
 } syn_ccm_problem;
-
-enum { SYN_CCM_SIFTED = 16 };
 
 /* A library row as a neighbour. */
 typedef struct syn_ccm_near {
@@ -48,8 +42,7 @@ typedef struct syn_ccm_list {
     uint32_t n;
     int whole;              /* whether there are no others */
     syn_ccm_near *near;
-    const double *square;   /* [n of problem] of all distances, INFINITY if left out;
-                               not there where problem->narrow is */
+    const double *square;   /* [n of problem] of all distances, INFINITY if left out */
     uint32_t row;           /* of the data */
     const double *observed; /* [targets] from their shift, NaN if unknown */
 } syn_ccm_list;
@@ -69,17 +62,16 @@ typedef struct syn_ccm_lanes {
     double *distance;     /* [k][SYN_CCM_LANES] how far; they become weights */
 } syn_ccm_lanes;
 
-enum { SYN_CCM_TOGETHER = 16, SYN_CCM_POOL = 64 };
+enum { SYN_CCM_TOGETHER = 16 };
 
 /* What a worker uses over and over. */
 typedef struct syn_ccm_space {
     syn_ccm_near *near;   /* [n + 1] */
     syn_ccm_near *sorted; /* [n + 1] */
     uint32_t *bucket;     /* [SYN_CCM_BUCKETS + 1] zeros */
-    uint32_t *last;       /* [n + SYN_CCM_POOL] what was near the row before */
+    uint32_t *last;       /* [n] the list of the row before */
     uint32_t lasts;
     uint32_t *rows;       /* [n + 1] */
-    float *point;         /* [dims] */
     uint32_t *at;         /* what the lanes have their memory from */
     double *distance;
     uint32_t lanes_rows;  /* rows taken together, at most SYN_CCM_TOGETHER */
@@ -90,8 +82,8 @@ enum { SYN_CCM_BUCKETS = 0x7ff0 };  /* upper 16 bits of squares below INFINITY *
 
 typedef struct syn_ccm_kind {
     /* Fills list->near with the `most` nearest library rows of a point, whose coordinates
-       are `stride` apart, and `square` with the squared distances to all unless
-       problem->narrow is there; list->row is given. */
+       are `stride` apart, and `square` with the squared distances to all;
+       list->row is given. */
     void (*nearest)(const syn_ccm_problem *problem, const double *point, size_t stride,
                     uint32_t most, double *square, syn_ccm_space *space,
                     syn_ccm_list *list);
@@ -101,8 +93,7 @@ typedef struct syn_ccm_kind {
                      uint32_t rows, const syn_ccm_group *group, syn_ccm_space *space);
 } syn_ccm_kind;
 
-/* The same for any processor and for one with AVX2; fused operations are in neither, so
-   that points equally far away are so on both. */
+/* For any processor, and for one with AVX2. */
 extern const syn_ccm_kind syn_ccm_kind_any, syn_ccm_kind_256;
 
 #endif

@@ -5,17 +5,12 @@
 
 #include <stdint.h>
 #include <string.h>
-#if defined(SYN_CCM_WIDE) && SYN_CCM_WIDE == 4
-#include <immintrin.h>
-#endif
 
 #ifndef SYN_CCM_WIDE
 #define SYN_CCM_WIDE 2
 #endif
-enum { WIDE = SYN_CCM_WIDE, NARROW = 2 * SYN_CCM_WIDE };
+enum { WIDE = SYN_CCM_WIDE };
 typedef double wide __attribute__((vector_size(8 * SYN_CCM_WIDE)));
-typedef float narrow __attribute__((vector_size(8 * SYN_CCM_WIDE)));
-typedef int32_t narrow_bits __attribute__((vector_size(8 * SYN_CCM_WIDE)));
 typedef int64_t wide_bits __attribute__((vector_size(8 * SYN_CCM_WIDE)));
 
 static inline wide load(const double *from)
@@ -44,19 +39,6 @@ static inline wide_bits all_bits(int64_t bits)
 static inline wide where(wide_bits mask, wide value)
 {
     return (wide)((wide_bits)value & mask);
-}
-
-/* A bit for each that is at most `limit`. */
-static inline uint32_t at_most(narrow value, float limit)
-{
-#if SYN_CCM_WIDE == 4
-    return (uint32_t)_mm256_movemask_ps((__m256)(value <= limit));
-#else
-    uint32_t out = 0;
-    for (int v = 0; v < NARROW; v++)
-        out |= (uint32_t)(value[v] <= limit) << v;
-    return out;
-#endif
 }
 
 /* value[at[0]], value[at[1]] and so on. */
