@@ -27,3 +27,16 @@ x <- simulate_patterns(
 )
 found <- mine_patterns(x, bin_size = 0.005, window = 12, min_spikes = 3, min_occ = 12)
 save("patterns.png", ggplot2::autoplot(found), 7.6, 4.8)
+
+# The coupled logistic maps of Sugihara et al. (2012): y hardly acts on x, x drives y.
+n <- 400
+fish <- data.frame(time = seq_len(n), x = 0.4, y = 0.2)
+for (t in seq_len(n)[-1]) {
+  x <- fish$x[t - 1]
+  y <- fish$y[t - 1]
+  fish$x[t] <- x * (3.8 - 3.8 * x - 0.02 * y)
+  fish$y[t] <- y * (3.5 - 3.5 * y - 0.1 * x)
+}
+drive <- ccm(fish, "x", "y", E = 2, lib_sizes = c(10, 20, 40, 80, 160, 300), samples = 50,
+             surrogates = 50)
+save("ccm.png", ggplot2::autoplot(drive), 7.6, 3.6)
