@@ -64,10 +64,10 @@ about_itemsets <- function(x) {
 #'
 #' @return
 #' `[`, `sort()`, `subset()`, `unique()`, [head()] and [tail()] give the same class; so
-#' does `c()`, which keeps the attributes that all have in common. `$` gives a vector, `format()` and `as.character()` a name for each set. `as.list()` gives a
-#' character vector of items for each set; for each pattern an integer vector of lags, in
-#' bins, named by the units. `duplicated()` is TRUE for each set that has been there
-#' before.
+#' does `c()`, which keeps the attributes that all have in common. `$` gives a vector,
+#' `format()` and `as.character()` a name for each set. `as.list()` gives a character
+#' vector of items for each set; for each pattern an integer vector of lags, in bins, named
+#' by the units. `duplicated()` is TRUE for each set that has been there before.
 #'
 #' `as.data.frame()` gives a row for each set: `items` (list of character vectors), `size`
 #' and `support` (a count), for patterns

@@ -68,7 +68,8 @@
 #' call is made again, also with other workers, `threads`, `max_memory` or
 #' `shifted_subsets`, as these do not change what is found in a chunk. Chunk files that are
 #' damaged are mined again. A folder that holds another job, of another recording, other
-#' filters or another engine, is refused. The folder is yours to remove; it takes as much space as the result.
+#' filters or another engine, is refused. The folder is yours to remove; it takes as much
+#' space as the result.
 #'
 #' With the packages future and future.apply, chunks are mined by the workers of
 #' `future::plan()`, which must see the folder and have synfire installed:

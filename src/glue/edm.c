@@ -33,6 +33,7 @@
 #include <string.h>
 
 #include "core/edm_simplex.h"
+#include "glue/edm.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 
@@ -51,14 +52,14 @@ static syn_points read_points(SEXP points)
 }
 
 /* Rows from 0, in memory that R frees after the call. */
-static syn_rows read_rows(SEXP rows, const syn_points *points)
+syn_rows glue_rows_of(SEXP rows, uint32_t all)
 {
     R_xlen_t n = Rf_xlength(numbers(rows, INTSXP, 0, "rows"));
-    require(n <= (R_xlen_t)points->rows, "rows");
+    require(n <= (R_xlen_t)all, "rows");
     uint32_t *row = (uint32_t *)R_alloc((size_t)n + 1, sizeof *row);
     for (R_xlen_t i = 0; i < n; i++) {
         int least = i > 0 ? INTEGER(rows)[i - 1] + 1 : 1;
-        row[i] = (uint32_t)within(INTEGER(rows)[i], least, points->rows, "rows") - 1;
+        row[i] = (uint32_t)within(INTEGER(rows)[i], least, all, "rows") - 1;
     }
     syn_rows out = {.n = (uint32_t)n, .row = row};
     return out;
@@ -72,7 +73,7 @@ static void require_finite(const syn_points *p, uint32_t row, uint32_t dims)
 
 static syn_rows read_finite_rows(SEXP rows, const syn_points *points)
 {
-    syn_rows out = read_rows(rows, points);
+    syn_rows out = glue_rows_of(rows, points->rows);
     for (uint32_t i = 0; i < out.n; i++)
         require_finite(points, out.row[i], points->dims);
     return out;
@@ -81,7 +82,7 @@ static syn_rows read_finite_rows(SEXP rows, const syn_points *points)
 static syn_reach read_reach(SEXP rows, SEXP steps, const syn_points *points,
                             uint32_t step)
 {
-    syn_reach out = {.rows = read_rows(rows, points)};
+    syn_reach out = {.rows = glue_rows_of(rows, points->rows)};
     numbers(steps, INTSXP, 0, "reach of rows");
     require(Rf_xlength(steps) == (R_xlen_t)out.rows.n, "reach of rows");
     for (uint32_t i = 0; i < out.rows.n; i++) {

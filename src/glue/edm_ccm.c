@@ -6,23 +6,11 @@
 
 #include "core/edm_ccm.h"
 #include "glue/random.h"
+#include "glue/edm.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 
 /* Rows, from 1 and increasing, as C counts them. */
-static syn_rows read_rows(SEXP rows, double most)
-{
-    R_xlen_t n = Rf_xlength(numbers(rows, INTSXP, 0, "rows"));
-    require(n <= most, "rows");
-    uint32_t *row = (uint32_t *)R_alloc((size_t)n + 1, sizeof *row);
-    for (R_xlen_t i = 0; i < n; i++) {
-        int least = i > 0 ? INTEGER(rows)[i - 1] + 1 : 1;
-        row[i] = (uint32_t)within(INTEGER(rows)[i], least, most, "rows") - 1;
-    }
-    syn_rows out = {.n = (uint32_t)n, .row = row};
-    return out;
-}
-
 /* options: k, exclusion, samples, direction, threads; sizes: up to `most` rows each. */
 static syn_ccm_options read_options(SEXP options, SEXP sizes, SEXP key, uint32_t most)
 {
@@ -97,7 +85,8 @@ SEXP r_ccm(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes, SEXP opti
     require(Rf_nrows(points) == Rf_nrows(targets), "targets");
     syn_points p = {.rows = (uint32_t)Rf_nrows(points),
                     .dims = (uint32_t)Rf_ncols(points), .coordinate = REAL(points)};
-    syn_rows library = read_rows(lib, p.rows), prediction = read_rows(pred, p.rows);
+    syn_rows library = glue_rows_of(lib, p.rows);
+    syn_rows prediction = glue_rows_of(pred, p.rows);
     syn_ccm_options o = read_options(options, sizes, key, library.n);
     SEXP skill = skill_new();
     glue_watch w;

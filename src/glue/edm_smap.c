@@ -1,21 +1,11 @@
 #include "glue/glue.h"
 
 #include "core/edm_smap.h"
+#include "glue/edm.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 
 /* Rows from 1, increasing, as rows from 0. */
-static syn_rows rows_of(SEXP rows, int all, const char *what)
-{
-    R_xlen_t n = Rf_xlength(numbers(rows, INTSXP, 0, what));
-    uint32_t *row = (uint32_t *)R_alloc((size_t)n + 1, sizeof *row);
-    for (R_xlen_t i = 0; i < n; i++)
-        row[i] = (uint32_t)within(INTEGER(rows)[i],
-                                  i == 0 ? 1 : INTEGER(rows)[i - 1] + 1.0, all, what) - 1;
-    syn_rows out = {(uint32_t)n, row};
-    return out;
-}
-
 /* `options`: neighbours, exclusion radius, ridge, threads, and 0 outside tests: how wide
    the processor's registers are taken to be (1, 256 or 512). */
 static syn_smap_options read_options(SEXP options, SEXP theta)
@@ -46,8 +36,8 @@ SEXP r_edm_smap(SEXP points, SEXP library, SEXP prediction, SEXP target, SEXP th
     numbers(target, REALSXP, rows, "target");
     syn_points p = {(uint32_t)rows, (uint32_t)within(dims, 1, INT32_MAX, "points"),
                     REAL(points)};
-    syn_rows from = rows_of(library, rows, "library"), to = rows_of(prediction, rows,
-                                                                    "predictions");
+    syn_rows from = glue_rows_of(library, (uint32_t)rows);
+    syn_rows to = glue_rows_of(prediction, (uint32_t)rows);
     syn_smap_options o = read_options(options, theta);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, Rf_allocMatrix(REALSXP, (int)to.n, (int)o.thetas));
