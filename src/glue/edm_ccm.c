@@ -5,12 +5,11 @@
 #include <string.h>
 
 #include "core/edm_ccm.h"
-#include "glue/random.h"
 #include "glue/edm.h"
+#include "glue/random.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 
-/* Rows, from 1 and increasing, as C counts them. */
 /* options: k, exclusion, samples, direction, threads; sizes: up to `most` rows each. */
 static syn_ccm_options read_options(SEXP options, SEXP sizes, SEXP key, uint32_t most)
 {

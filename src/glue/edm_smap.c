@@ -5,7 +5,6 @@
 #include "glue/require.h"
 #include "glue/watch.h"
 
-/* Rows from 1, increasing, as rows from 0. */
 /* `options`: neighbours, exclusion radius, ridge, threads, and 0 outside tests: how wide
    the processor's registers are taken to be (1, 256 or 512). */
 static syn_smap_options read_options(SEXP options, SEXP theta)
