@@ -5,7 +5,7 @@
 #'
 #' Rows are those of `x`, from 1. A *segment* is a stretch of rows that follow each other
 #' in time; without `segments` all rows are one. Neither delay vectors nor targets reach
-#' out of a segment, and those of the library not out of a pair of `lib` either.
+#' out of a segment, and delay vectors of the library not out of a pair of `lib` either.
 #'
 #' @param E,embedded Coordinates of a point are `E` lags of each column, or, `embedded`,
 #'   the columns themselves.
@@ -47,7 +47,7 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
   valid <- edm_mask(valid_lib, n, call)
   lib <- edm_pairs(lib, "lib", n, call)
   pred <- edm_pairs(pred, "pred", n, call)
-  library <- library_rows(lib, reach, Tp, series)
+  library <- library_rows(lib, reach, Tp, embedded, series)
   windows <- prediction_windows(pred, reach, series)
   out <- prediction_frame(windows, Tp, series)
   keep <- complete[out$from]
@@ -280,18 +280,19 @@ between <- function(from, to) {
   sequence(to[keep] - from[keep] + 1L, from[keep])
 }
 
-#' Rows of the library whose delay vector and target lie in the same pair and segment
+#' Rows of the library: delay vectors do not leave their pair, nor targets the segment
 #'
-#' With a negative `Tp` rEDM begins `-Tp - 1` rows after the first complete delay vector,
-#' and with a positive `tau` it ends `Tp` rows before the last one. Both leave out more than
-#' needed, but numbers can only be the same if the library is.
+#' The rest is as in rEDM, as numbers can only be the same if the library is. With a
+#' positive `Tp` the last pair ends `Tp` rows earlier, while targets may lie after the other
+#' ones; with a negative `Tp` each begins `-Tp - 1` rows after its first delay vector.
 #' @noRd
-library_rows <- function(pairs, reach, Tp, series) {
+library_rows <- function(pairs, reach, Tp, embedded, series) {
   pairs <- cut_pairs(pairs, series)
-  lead <- max(-reach, 0L)
-  if (Tp < 0L) lead <- max(lead + (reach != 0L) * (-Tp - 1L), -Tp)
-  tail <- max(reach, 0L) + max(Tp, 0L)
-  between(pairs$from + lead, pairs$to - tail)
+  lead <- max(-reach, 0L) + if (Tp < 0L && !embedded) -Tp - 1L else 0L
+  tail <- max(reach, 0L) + max(Tp, 0L) * (seq_along(pairs$to) == length(pairs$to))
+  rows <- between(pairs$from + lead, pairs$to - tail)
+  target <- rows + Tp
+  rows[target >= series$first[rows] & target <= series$last[rows]]
 }
 
 #' Pairs of rows to predict from, without those at the ends of a segment where the delay
@@ -329,7 +330,7 @@ observed_at <- function(values, row, first, last) {
   values[row]
 }
 
-#' Times of rows, continued by the outermost step beyond the ends of a segment
+#' Times of rows, continued by the first step of a segment beyond its ends
 #' @noRd
 times_at <- function(time, row, first, last) {
   outside <- which(row < first | row > last)
@@ -337,28 +338,29 @@ times_at <- function(time, row, first, last) {
   if (is.factor(time)) time <- as.character(time)
   later <- row[outside] > last[outside]
   edge <- ifelse(later, last[outside], first[outside])
-  inner <- ifelse(later, pmax(last[outside] - 1L, first[outside]),
-                  pmin(first[outside] + 1L, last[outside]))
-  steps <- abs(row[outside] - edge)
+  steps <- row[outside] - edge
+  begin <- first[outside]
+  second <- pmin(begin + 1L, last[outside])
   row[outside] <- edge
   out <- time[row]
-  out[outside] <- time_beyond(time, edge, inner, steps)
+  out[outside] <- time_beyond(time, edge, begin, second, steps)
   out
 }
 
-time_beyond <- function(time, edge, inner, steps) {
-  if (is.character(time)) return(text_beyond(time[edge], time[inner], steps))
-  beyond <- time[edge] + (time[edge] - time[inner]) * steps
+time_beyond <- function(time, edge, begin, second, steps) {
+  if (is.character(time)) return(text_beyond(time[edge], time[begin], time[second], steps))
+  beyond <- time[edge] + (time[second] - time[begin]) * steps
   if (is.integer(time)) as.integer(beyond) else beyond
 }
 
 #' Times as text: dates go on, with or without a time of day; what else it may be does not
 #' @noRd
-text_beyond <- function(edge, inner, steps) {
+text_beyond <- function(edge, begin, second, steps) {
   for (form in c("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S")) {
     parse <- \(text) as.POSIXct(strptime(text, form, tz = "UTC"))
-    if (!identical(format(parse(c(edge, inner)), form), c(edge, inner))) next
-    days <- difftime(parse(edge), parse(inner), units = "days")
+    all <- c(edge, begin, second)
+    if (!identical(format(parse(all), form), all)) next
+    days <- difftime(parse(second), parse(begin), units = "days")
     return(format(parse(edge) + days * steps, form))
   }
   rep(NA_character_, length(steps))

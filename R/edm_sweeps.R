@@ -74,7 +74,7 @@ sweep_skill <- function(data, exclusion, threads, call = rlang::caller_env()) {
   pred <- from[reach[from] > 0L]
   used <- integer(length(reach))
   for (E in seq_len(data$E)) {
-    rows <- library_rows(data$lib_pairs, data$tau * (E - 1L), data$Tp, data)
+    rows <- library_rows(data$lib_pairs, data$tau * (E - 1L), data$Tp, data$embedded, data)
     used[rows[reach[rows] >= E]] <- E
   }
   used[!data$valid] <- 0L

@@ -14,7 +14,7 @@
 #'
 #' @inheritParams simplex
 #' @param columns Columns whose lags are coordinates to choose from.
-#' @param D Coordinates of a view; by default as many as there are columns to choose from.
+#' @param D Coordinates of a view; by default as many as there are `columns`.
 #' @param E Lags of each column.
 #' @param knn Neighbours; by default, and with 0, `D + 1`.
 #' @param multiview How many views are averaged; by default, and with 0, the square root of
@@ -114,7 +114,7 @@ check_view_size <- function(D, lags, left_out, call) {
     abort_arg("columns", "other columns than `target` where `exclude_target = TRUE`",
               describe(lags$columns), call = call)
   }
-  if (is_default(D)) return(length(columns))
+  if (is_default(D)) return(min(length(lags$columns), most))
   D <- check_count(D, "D", call = call)
   if (D > most) {
     abort_arg("D", sprintf("at most the %d coordinates there are", as.integer(most)), format(D),

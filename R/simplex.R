@@ -19,11 +19,11 @@
 #' most `exclusion_radius` rows away. If this leaves fewer than `knn`, these are used.
 #'
 #' # Rows of library and prediction
-#' The library holds the rows of `lib` whose delay vector and target lie within the same
-#' pair of `lib`. As in rEDM, it begins `-Tp - 1` rows after the first delay vector if `Tp`
-#' is negative, and ends `Tp` rows before the last one if `tau` is positive. The delay
-#' vectors of `pred` may reach before it, but not out of the data. Neither crosses
-#' `segments`.
+#' The library holds the rows of `lib` whose delay vector lies within their pair of `lib`.
+#' As in rEDM, the last pair ends `Tp` rows earlier if `Tp` is positive, while targets may
+#' lie after the other pairs, and if `Tp` is negative each pair begins `-Tp - 1` rows later.
+#' The delay vectors of `pred` may reach before it, but not out of the data. Neither they
+#' nor targets cross `segments`: give these where rows next to each other are not.
 #'
 #' Rows with a missing value among their coordinates are neither library nor prediction. A
 #' neighbour whose target is missing makes the prediction `NA`. Infinite values count as

@@ -24,11 +24,15 @@ oracle_series <- function(x, columns, target = columns[[1]], lib = c(1, nrow(x))
       first <- min(one)
       last <- max(one)
       for (t in one) {
-        inside <- all(t + lags >= first, t + lags <= last, t + Tp >= first, t + Tp <= last)
-        # What rEDM leaves out on top of that.
-        late <- if (Tp < 0 && !embedded && E > 1) t + min(lags) + Tp + 1 >= first else TRUE
-        early <- if (Tp > 0 && max(lags) > 0) t + max(lags) + Tp <= last else TRUE
-        if (inside && late && early && !anyNA(points[t, ]) && valid_lib[[t]]) {
+        inside <- all(t + lags >= first, t + lags <= last)
+        to <- t + Tp
+        known <- to >= 1 && to <= n && trial[[min(max(to, 1), n)]] == trial[[t]]
+        # What rEDM leaves out on top of that: at the end of the last pair, and where the
+        # target lies before.
+        is_last <- last == lib[[length(lib)]]
+        late <- if (Tp < 0 && !embedded) t + min(lags) + Tp + 1 >= first else TRUE
+        early <- if (Tp > 0 && is_last) t + max(lags, 0) + Tp <= last else TRUE
+        if (inside && known && late && early && !anyNA(points[t, ]) && valid_lib[[t]]) {
           rows <- c(rows, t)
         }
       }

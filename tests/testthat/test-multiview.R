@@ -22,7 +22,7 @@ slow_multiview <- function(data, columns, target, lib, pred, D, E, tau = -1, Tp 
   goal <- vapply(seq_len(nrow(data)) + Tp, \(r) if (r < 1) NA_real_ else later(r), 1)
   complete <- which(!is.na(rowSums(points)))
   inside <- function(rows) {
-    keep <- rows + Tp >= min(rows) & rows + Tp <= max(rows)
+    keep <- rows + Tp >= 1 & rows + Tp <= max(rows)
     intersect(rows[keep], complete)
   }
   library <- inside(seq(lib[[1]], lib[[2]]))
@@ -91,7 +91,7 @@ test_that("without the target its lags are in no view", {
   data <- three_species()
   found <- multiview(data, c("x", "y", "z"), "y", c(1, 50), c(51, 90), E = 2,
                      exclude_target = TRUE)
-  slow <- slow_multiview(data, c("x", "y", "z"), "y", c(1, 50), c(51, 90), 2, 2,
+  slow <- slow_multiview(data, c("x", "y", "z"), "y", c(1, 50), c(51, 90), 3, 2,
                          choice = c(1, 2, 5, 6))
   expect_multiview(found, slow, data, 1)
   expect_false(any(grepl("^y", unlist(found$view[c("name_1", "name_2")]))))
