@@ -14,7 +14,10 @@
 #include "core/parallel.h"
 #include "core/patterns_node.h"
 
-enum { CHECK_EVERY = 1024 };  /* words of masks between two looks at the clock */
+enum {
+    CHECK_EVERY = 1024,  /* words of masks between two looks at the clock */
+    LOADS = 16           /* for each thread, if all were as heavy */
+};
 
 /* What one worker has under way. */
 typedef struct worker {
@@ -27,9 +30,16 @@ typedef struct worker {
     uint32_t root;        /* the unit whose root is the first node */
     syn_node_made made;   /* what became of that */
     int too_big;          /* its masks alone, and again turned, pass the budget */
+    size_t at;            /* the share of the load that is under way, or comes next */
     int busy;             /* a share is under way */
     uint32_t end;         /* where it ends among the root's children */
 } worker;
+
+/* Shares of one root, one after the other, that one worker takes. */
+typedef struct load {
+    const syn_pattern_share *const *share;  /* [n] */
+    size_t n;
+} load;
 
 typedef struct closure {
     syn_pattern_search *search;
@@ -40,6 +50,8 @@ typedef struct closure {
     uint32_t *rank_of;            /* [events] the ranks of the units in the bins */
     uint32_t *window_end;         /* [bins] */
     worker *worker;               /* [threads] */
+    load *load;                   /* [loads] */
+    size_t loads;
 } closure;
 
 /* ---- set-up ---- */
@@ -118,6 +130,7 @@ static void close_closure(closure *c)
         free(c->worker[w].touched);
     }
     free(c->worker);
+    free(c->load);
     free(c->unit_of);
     free(c->item_of);
     free(c->rank_of);
@@ -405,13 +418,11 @@ static syn_status begin_share(const closure *c, worker *w, syn_pattern_share s,
     return SYN_OK;
 }
 
-static syn_status mine_share(void *context, size_t item, int id)
+/* Goes on with a share, or sets out on it, until it is done or it is late. */
+static syn_status mine_share(const closure *c, worker *w, const syn_pattern_share *share,
+                             double deadline, int id)
 {
-    const closure *c = context;
-    worker *w = c->worker + id;
-    const syn_pattern_share *share = c->search->order[item];
     syn_pattern_part *part = c->search->out->part + (share - c->search->share);
-    double deadline = syn_seconds() + SYN_SLICE_SECONDS;
     syn_status status = SYN_OK;
     if (!w->busy)
         status = begin_share(c, w, *share, part, id);
@@ -427,10 +438,52 @@ static syn_status mine_share(void *context, size_t item, int id)
             break;
     }
     tell(c, w, id);
-    if (status == SYN_OK && w->busy)
-        return SYN_UNFINISHED;
-    part->done = 1;
+    part->done = status == SYN_OK && !w->busy;
     return status;
+}
+
+static syn_status mine_load(void *context, size_t item, int id)
+{
+    const closure *c = context;
+    worker *w = c->worker + id;
+    const load *l = c->load + item;
+    double deadline = syn_seconds() + SYN_SLICE_SECONDS;
+    while (w->at < l->n) {
+        syn_status status = mine_share(c, w, l->share[w->at], deadline, id);
+        if (status != SYN_OK)
+            return status;
+        w->at += !w->busy;
+        if (w->at < l->n && syn_seconds() > deadline)
+            return SYN_UNFINISHED;
+    }
+    w->at = 0;
+    return SYN_OK;
+}
+
+/* Puts shares of a root together to loads that are still light enough to end together:
+   who takes a load has to make its root. */
+static syn_status load_shares(closure *c)
+{
+    const syn_pattern_search *s = c->search;
+    double all = 0;
+    for (size_t k = 0; k < s->shares; k++)
+        all += s->share[k].work;
+    double most = all / LOADS / s->options->threads, work = 0;
+    c->load = malloc((s->shares + 1) * sizeof *c->load);
+    if (!c->load)
+        return SYN_NO_MEMORY;
+    for (size_t k = 0; k < s->shares; k++) {
+        const syn_pattern_share *share = s->order[k];
+        int same = k > 0 && share->root == s->order[k - 1]->root;
+        if (!same || work + share->work > most) {
+            load new = {s->order + k, 0};
+            c->load[c->loads++] = new;
+            work = 0;
+        }
+        c->load[c->loads - 1].n++;
+        work += share->work;
+    }
+    return SYN_OK;
 }
 
 syn_status syn_patterns_closure(syn_pattern_search *search)
@@ -438,8 +491,10 @@ syn_status syn_patterns_closure(syn_pattern_search *search)
     closure c = {.search = search};
     syn_status status = open_closure(&c);
     if (status == SYN_OK)
-        status = syn_parallel_for(search->shares, search->options->threads,
-                                  search->watch, "units", mine_share, &c);
+        status = load_shares(&c);
+    if (status == SYN_OK)
+        status = syn_parallel_for(c.loads, search->options->threads, search->watch,
+                                  "units", mine_load, &c);
     close_closure(&c);
     return status;
 }
