@@ -249,7 +249,7 @@ miner_options <- function(window, min_spikes, max_spikes, min_units, min_occ, ma
     window, min(min_spikes, most), limit(max_spikes), min(min_units, most),
     min(min_occ, most), limit(max_occ), match(engine, c("closure", "fpgrowth")) - 1,
     match(target, c("closed", "closed within", "maximal", "frequent")) - 1,
-    threads, max_memory
+    threads, max_memory, 0
   ))
 }
 

@@ -38,6 +38,7 @@ typedef struct syn_pattern_options {
     size_t share_end;      /* SIZE_MAX for all from the first on */
     int threads;
     size_t max_memory;     /* bytes the mining may hold, results included */
+    int vector_bits;       /* widest registers the closure engine may use; 0 for any */
 } syn_pattern_options;
 
 /* The order of units: fewest events first, then by number. The root of a pattern is its

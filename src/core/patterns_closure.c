@@ -56,16 +56,19 @@ typedef struct closure {
 
 /* ---- set-up ---- */
 
-static const syn_node_kind *fastest_kind(void)
+static const syn_node_kind *fastest_kind(int vector_bits)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
+    int most = vector_bits == 0 ? 512 : vector_bits;
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2"))
+    if (most < 256 || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2"))
         return &syn_node_kind_any;
-    if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vpopcntdq"))
+    if (most >= 512 && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512vpopcntdq"))
         return &syn_node_kind_512;
     return &syn_node_kind_256;
 #else
+    (void)vector_bits;
     return &syn_node_kind_any;
 #endif
 }
@@ -117,7 +120,7 @@ static syn_status open_closure(closure *c)
                             .barred = o->target != SYN_PATTERNS_FREQUENT,
                             .maximal = o->target == SYN_PATTERNS_MAXIMAL};
     c->rules = rules;
-    c->kind = fastest_kind();
+    c->kind = fastest_kind(o->vector_bits);
     return SYN_OK;
 }
 

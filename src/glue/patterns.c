@@ -57,11 +57,12 @@ static uint32_t count_of(double x, const char *what)
 }
 
 /* `options`: window, min_spikes, max_spikes, min_units, min_occ, max_occ, the numbers of
-   engine and target, threads, max_memory; infinite where there is no limit. `shares`:
-   NULL for all, or the first and the one after the last; r_pattern_shares() has them. */
+   engine and target, threads, max_memory, and vector_bits, 0 but in tests; infinite where
+   there is no limit. `shares`: NULL for all, or the first and the one after the last;
+   r_pattern_shares() has them. */
 static syn_pattern_options read_options(SEXP options, SEXP shares)
 {
-    const double *o = REAL(numbers(options, REALSXP, 10, "options"));
+    const double *o = REAL(numbers(options, REALSXP, 11, "options"));
     double most = o[2] == R_PosInf ? UINT32_MAX : count_of(o[2], "max_spikes");
     double often = o[5] == R_PosInf ? UINT32_MAX : count_of(o[5], "max_occ");
     int engine = (int)within(o[6], 0, SYN_PATTERNS_FPGROWTH, "engine");
@@ -72,7 +73,8 @@ static syn_pattern_options read_options(SEXP options, SEXP shares)
         .min_occ = count_of(o[4], "min_occ"), .max_occ = (uint32_t)often,
         .engine = (syn_pattern_engine)engine, .target = (syn_pattern_target)target,
         .share_begin = 0, .share_end = SIZE_MAX,
-        .threads = (int)within(o[8], 1, 1024, "threads")};
+        .threads = (int)within(o[8], 1, 1024, "threads"),
+        .vector_bits = (int)within(o[10], 0, 512, "vector_bits")};
     double memory = within(o[9], 0, R_PosInf, "max_memory");
     out.max_memory = memory < (double)SIZE_MAX ? (size_t)memory : SIZE_MAX;
     if (shares != R_NilValue) {

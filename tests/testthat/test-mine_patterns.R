@@ -379,6 +379,29 @@ test_that("filters beyond what there can be give no patterns, not an error", {
   expect_identical(flat(mine_patterns(chain(), 0.001, 6, max_memory = 2^53)), all)
 })
 
+test_that("registers of any width give the same", {
+  of_width <- function(x, bin, window, parameters, bits) {
+    options <- pattern_options(window, parameters, "closure", 2, 1e9)
+    options[[11]] <- bits
+    found <- .Call(r_mine_patterns, pattern_events(x, bin), options, NULL)
+    list(found$items[], found$size, found$n, found$occurrences[])
+  }
+  # Some tens, some hundreds and some thousand windows of a unit.
+  for (bins in c(60, 400, 3000)) {
+    x <- noise(bins, if (bins > 1000) 6 else 12, bins, 0.4)
+    for (within in c("all", "max_spikes")) {
+      for (least in c(4, bins / 10)) {
+        parameters <- filters_of(min_spikes = 2, min_units = 2, min_occ = least, max_spikes = 5)
+        parameters$closed_within <- within
+        all <- lapply(c(1, 256, 512), \(bits) of_width(x, 1, 3, parameters, bits))
+        expect_gt(length(all[[1]][[4]]), 0)
+        expect_identical(all[[2]], all[[1]])
+        expect_identical(all[[3]], all[[1]])
+      }
+    }
+  }
+})
+
 test_that("the entries in C refuse what R should never pass", {
   events <- pattern_events(chain(), 1)
   parameters <- filters_of()
@@ -396,8 +419,8 @@ test_that("the entries in C refuse what R should never pass", {
   }
   refused(.Call(r_mine_patterns, NULL, options, NULL))
   refused(.Call(r_mine_patterns, events[1:4], options, NULL))
-  refused(.Call(r_mine_patterns, events, integer(10), NULL))
-  refused(.Call(r_mine_patterns, events, options[1:9], NULL))
+  refused(.Call(r_mine_patterns, events, integer(11), NULL))
+  refused(.Call(r_mine_patterns, events, options[1:10], NULL))
   refused(.Call(r_mine_patterns, events, options, c(-1, 4)))
   refused(.Call(r_mine_patterns, events, options, c(2, 1)))
   refused(.Call(r_mine_patterns, events, options, c(NaN, 1)))
