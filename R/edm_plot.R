@@ -72,14 +72,9 @@ check_skill <- function(object, parameter, call = rlang::caller_env()) {
 }
 
 skill_label <- function(parameter) {
-  switch(
-    parameter,
-    E = "Embedding dimension E",
-    Tp = "Prediction interval Tp (rows)",
-    theta = "Nonlinearity theta",
-    exclusion_radius = "Exclusion radius (rows)",
-    parameter
-  )
+  labels <- c(E = "Embedding dimension E", Tp = "Prediction interval Tp (rows)",
+              theta = "Nonlinearity theta", exclusion_radius = "Exclusion radius (rows)")
+  if (parameter %in% names(labels)) labels[[parameter]] else parameter
 }
 
 #' Skill from at most 0 to 1, or as far as it goes where it is high all over
