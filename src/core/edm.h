@@ -22,6 +22,20 @@ typedef struct syn_rows {
     const uint32_t *row;
 } syn_rows;
 
+/* The first of `n` increasing rows that is `from` or later; `n` where none is. */
+static inline uint32_t syn_first_row_from(const uint32_t *row, uint32_t n, uint64_t from)
+{
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (row[middle] < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 typedef struct syn_neighbour_options {
     uint32_t k;          /* neighbours wanted, at least 1 */
     uint32_t exclusion;  /* library rows at most this far from the prediction's are left

@@ -11,6 +11,7 @@
 #pragma GCC optimize("fp-contract=off")
 #endif
 
+#include "core/edm.h"
 #include "core/edm_ccm_wide.h"
 #include "core/masks.h"
 
@@ -53,20 +54,6 @@ static inline uint32_t rows_apart(uint32_t a, uint32_t b)
     return a > b ? a - b : b - a;
 }
 
-/* The first library row that is not before row `row` of the data. */
-static uint32_t first_from(const syn_ccm_problem *p, uint32_t row)
-{
-    uint32_t low = 0, high = p->n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (p->row[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static inline int too_near(const syn_ccm_problem *p, uint32_t at, uint32_t row)
 {
     return rows_apart(p->row[at], row) <= p->exclusion;
@@ -75,7 +62,8 @@ static inline int too_near(const syn_ccm_problem *p, uint32_t at, uint32_t row)
 /* How many library rows are near enough in time to be left out; `from` is the first. */
 static uint32_t left_out(const syn_ccm_problem *p, uint32_t row, uint32_t *from)
 {
-    uint32_t i = *from = first_from(p, row > p->exclusion ? row - p->exclusion : 0);
+    uint32_t first = row > p->exclusion ? row - p->exclusion : 0;
+    uint32_t i = *from = syn_first_row_from(p->row, p->n, first);
     while (i < p->n && (p->row[i] <= row || too_near(p, i, row)))
         i++;
     return i - *from;

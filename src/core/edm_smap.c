@@ -153,20 +153,6 @@ static void sort_decreasing(double *x, uint32_t n)
 
 /* ---- neighbours ---- */
 
-/* The first of the library rows that is `row` or later. */
-static uint32_t first_from(const syn_rows *library, uint64_t row)
-{
-    uint32_t low = 0, high = library->n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (library->row[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Takes the last neighbour of all, in the order of syn_neighbours, out of the parts. The
    first part ends before the prediction's row and the second begins after it. */
 static void drop_farthest(const smap *s, syn_smap_near *near, uint32_t row)
@@ -204,8 +190,10 @@ static void whole_library(const smap *s, const bench *b, uint32_t row,
     near->coordinate = s->side_by_side;
     near->target = s->side_by_side + (size_t)s->points->dims * s->stride;
     s->kind->measure(near, b->from, n);
-    near->end[0] = first_from(s->library, row > exclusion ? row - exclusion : 0);
-    near->begin[1] = first_from(s->library, (uint64_t)row + exclusion + 1);
+    const syn_rows *l = s->library;
+    near->end[0] = syn_first_row_from(l->row, l->n,
+                                      row > exclusion ? row - exclusion : 0);
+    near->begin[1] = syn_first_row_from(l->row, l->n, (uint64_t)row + exclusion + 1);
     near->end[1] = n;
     if (near->end[0] + (n - near->begin[1]) > s->options->k)
         drop_farthest(s, near, row);

@@ -76,7 +76,6 @@ syn_status syn_pattern_keep(syn_pattern_search *search, syn_pattern_part *part,
         word[size] = occurrences;
     }
     chain->patterns++;
-    account->patterns++;
     return SYN_OK;
 }
 

@@ -8,8 +8,7 @@
 /* What one worker holds; on a cache line of its own. */
 typedef struct syn_pattern_account {
     size_t bytes;        /* held now: results, and what the engine has told of itself */
-    size_t patterns;     /* found so far */
-    char apart[112];
+    char apart[120];
 } syn_pattern_account;
 
 typedef struct syn_pattern_search {
