@@ -11,8 +11,8 @@
 #pragma GCC optimize("fp-contract=off")
 #endif
 
-#include "core/edm.h"
 #include "core/edm_ccm_wide.h"
+#include "core/edm_search.h"
 #include "core/masks.h"
 
 /* The file that includes this one names its own kind. */
@@ -49,14 +49,9 @@ static void square_distances(const syn_ccm_problem *p, const double *point, size
     }
 }
 
-static inline uint32_t rows_apart(uint32_t a, uint32_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
 static inline int too_near(const syn_ccm_problem *p, uint32_t at, uint32_t row)
 {
-    return rows_apart(p->row[at], row) <= p->exclusion;
+    return syn_rows_apart(p->row[at], row) <= p->exclusion;
 }
 
 /* How many library rows are near enough in time to be left out; `from` is the first. */
@@ -99,7 +94,7 @@ static uint32_t collect(const syn_ccm_problem *p, uint32_t row, const double *sq
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         /* Written in any case: a branch would often be guessed wrong. */
-        near[n] = (syn_ccm_near){square[i], rows_apart(p->row[i], row), i};
+        near[n] = (syn_ccm_near){square[i], syn_rows_apart(p->row[i], row), i};
         n += square[i] <= most;
     }
     return n;
@@ -240,7 +235,7 @@ static uint32_t search(const syn_ccm_problem *p, const syn_ccm_list *list,
         double square = list->square[rows[i]];
         if (square > worst || square == INFINITY)
             continue;
-        syn_ccm_near one = {square, rows_apart(p->row[rows[i]], list->row), rows[i]};
+        syn_ccm_near one = {square, syn_rows_apart(p->row[rows[i]], list->row), rows[i]};
         found = insert(best, found, k, one);
         worst = found == k ? best[k - 1].distance : INFINITY;
     }
