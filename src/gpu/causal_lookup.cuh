@@ -1,0 +1,541 @@
+/* Predicting targets from the neighbours of libraries, and correlating them with what was.
+
+   A block holds a tile, some targets of the same E, and its warps go through libraries;
+   each reads a library's table once for all targets of the tile. Sums run along: nothing
+   is kept but three numbers a target.
+
+   Rows of 128 bytes, a step each: eight lanes read a neighbour's row, so a warp predicts
+   four points together without bank conflicts. Where such a tile does not fit in shared
+   memory its rows are 16 bytes, in several planes, and a lane predicts a point by itself;
+   the neighbours of eight points that are read together are put in an order in which they
+   lie in different banks. Beyond that rows of 128 bytes are read from device memory. */
+#ifndef SYN_GPU_CAUSAL_LOOKUP_CUH
+#define SYN_GPU_CAUSAL_LOOKUP_CUH
+
+#include "gpu/causal_neighbours.cuh"
+
+#include <cuda_fp16.h>
+
+#include <type_traits>
+
+namespace gpu {
+
+enum {
+    LOOKUP_WARPS = 16,
+    LOOKUP_THREADS = LOOKUP_WARPS * EDM_WARP,
+    ROW_BYTES = 128,       /* of a step in a tile of whole rows */
+    ROW_LANES = 8,         /* that read one together */
+    VECTOR_BYTES = 16      /* that a lane reads */
+};
+
+/* Targets of a tile, all of one E. */
+struct tile {
+    uint32_t e;            /* E - 1 */
+    uint32_t first;        /* place of its first target */
+    uint32_t n;            /* targets, the rest of the tile is empty */
+};
+
+/* What a block does: a tile and some libraries. */
+struct lookup_item {
+    uint32_t tile, from, to;
+};
+
+struct lookup_job {
+    table_shape shape;
+    const uint32_t *table; /* [libraries][shape.size] */
+    const tile *tiles;
+    const unsigned char *values;  /* [tiles][bytes of a tile] */
+    size_t tile_bytes;
+    uint32_t steps, targets;
+    const uint32_t *target;       /* [place] number of the target */
+    const float *moments;         /* [place][3] n, sum and sum of squares of the target */
+    const lookup_item *items;
+    float *rho;                   /* [libraries][targets] */
+};
+
+/* ---- values, in single or half precision ---- */
+
+/* A lane's part of a row: 4 floats. */
+struct single_lane {
+    enum { N = 4 };
+    float v[4];
+
+    __device__ void clear() { v[0] = v[1] = v[2] = v[3] = 0; }
+
+    __device__ void read(const unsigned char *at)
+    {
+        float4 x = *(const float4 *) at;
+        v[0] = x.x;
+        v[1] = x.y;
+        v[2] = x.z;
+        v[3] = x.w;
+    }
+
+    __device__ void add(uint32_t weight, const single_lane &x)
+    {
+        float w = __uint_as_float(weight);
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            v[i] = fmaf(w, x.v[i], v[i]);
+    }
+
+    /* Weights as whole numbers, which no correlation minds: 2^23 and up to 23 bits make a
+       float. */
+    static __device__ uint32_t whole(uint32_t bits)
+    {
+        return __float_as_uint(__uint_as_float(0x4b000000u | bits) - 8388608.0f);
+    }
+
+    static __device__ uint32_t packed_weight(uint32_t entry) { return whole(entry >> 16); }
+
+    static __device__ uint32_t narrow_weight(uint32_t entry)
+    {
+        return whole(entry & NO_POINT_21);
+    }
+
+    __device__ float at(int i) const { return v[i]; }
+};
+
+/* 8 halves; the weight comes as two halves of the same value. */
+struct half_lane {
+    enum { N = 8 };
+    __half2 v[4];
+
+    __device__ void clear()
+    {
+        for (int i = 0; i < 4; i++)
+            v[i] = __float2half2_rn(0);
+    }
+
+    __device__ void read(const unsigned char *at)
+    {
+        uint4 x = *(const uint4 *) at;
+        v[0] = *(__half2 *) &x.x;
+        v[1] = *(__half2 *) &x.y;
+        v[2] = *(__half2 *) &x.z;
+        v[3] = *(__half2 *) &x.w;
+    }
+
+    __device__ void add(uint32_t weight, const half_lane &x)
+    {
+        __half2 w = *(__half2 *) &weight;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            v[i] = __hfma2(w, x.v[i], v[i]);
+    }
+
+    static __device__ uint32_t packed_weight(uint32_t entry)
+    {
+        return __byte_perm(entry, 0, 0x3232);
+    }
+
+    static __device__ uint32_t narrow_weight(uint32_t entry)
+    {
+        return __byte_perm(entry, 0, 0x1010);
+    }
+
+    __device__ float at(int i) const
+    {
+        return i % 2 ? __high2float(v[i / 2]) : __low2float(v[i / 2]);
+    }
+};
+
+/* Running sums of a lane's targets; of the target itself only where values are missing. */
+template <int N, bool MISSING> struct lane_sums {
+    float p[N], pp[N], py[N];
+    float n[MISSING ? N : 1], y[MISSING ? N : 1], yy[MISSING ? N : 1];
+
+    __device__ void clear()
+    {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            p[i] = pp[i] = py[i] = 0;
+            if (MISSING)
+                n[i] = y[i] = yy[i] = 0;
+        }
+    }
+
+    __device__ void add(int i, float prediction, float observed)
+    {
+        if (MISSING) {
+            if (isnan(prediction) || isnan(observed))
+                return;
+            n[i] += 1;
+            y[i] += observed;
+            yy[i] = fmaf(observed, observed, yy[i]);
+        }
+        p[i] += prediction;
+        pp[i] = fmaf(prediction, prediction, pp[i]);
+        py[i] = fmaf(prediction, observed, py[i]);
+    }
+
+    /* Adds the sums of the lanes that differ in `bits` of their number. */
+    __device__ void gather(int from, int to)
+    {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            for (int o = from; o < to; o *= 2) {
+                p[i] += __shfl_xor_sync(~0u, p[i], o);
+                pp[i] += __shfl_xor_sync(~0u, pp[i], o);
+                py[i] += __shfl_xor_sync(~0u, py[i], o);
+                if (MISSING) {
+                    n[i] += __shfl_xor_sync(~0u, n[i], o);
+                    y[i] += __shfl_xor_sync(~0u, y[i], o);
+                    yy[i] += __shfl_xor_sync(~0u, yy[i], o);
+                }
+            }
+    }
+
+    __device__ float rho(int i, const float *moments) const
+    {
+        float of_n = moments[0], of_y = moments[1], of_yy = moments[2];
+        if (MISSING) {
+            of_n = n[i];
+            of_y = y[i];
+            of_yy = yy[i];
+        }
+        return correlation(of_n, p[i], pp[i], py[i], of_y, of_yy);
+    }
+};
+
+template <int N, bool MISSING>
+__device__ void write_rho(const lookup_job &job, const lane_sums<N, MISSING> &sums,
+                          const tile &of, uint32_t library, uint32_t lane_first)
+{
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        uint32_t in_tile = lane_first + i;
+        if (in_tile < of.n) {
+            uint32_t place = of.first + in_tile;
+            job.rho[(size_t) library * job.targets + job.target[place]] =
+                sums.rho(i, job.moments + 3 * (size_t) place);
+        }
+    }
+}
+
+/* The tile where it is read: in shared memory, if that is where it goes. */
+template <bool STAGED>
+__device__ const unsigned char *stage_tile(const lookup_job &job, uint32_t tile,
+                                           unsigned char *room)
+{
+    const unsigned char *values = job.values + tile * job.tile_bytes;
+    if (STAGED) {
+        for (size_t i = threadIdx.x * VECTOR_BYTES; i < job.tile_bytes;
+             i += LOOKUP_THREADS * VECTOR_BYTES)
+            *(uint4 *) (room + i) = *(const uint4 *) (values + i);
+        __syncthreads();
+        values = room;
+    }
+    return values;
+}
+
+/* ---- rows of 128 bytes ---- */
+
+/* Entries as they are read, 16 bytes at a time. */
+struct wide_reader {
+    enum { PER = 2, AHEAD = 4 };  /* entries of 16 bytes; of these, read in advance */
+    static constexpr entries KIND = entries::wide;
+
+    static __device__ uint32_t offset(const uint4 &v, int i) { return i ? v.w : v.y; }
+    template <class LANE> static __device__ uint32_t weight(const uint4 &v, int i)
+    {
+        return i ? v.z : v.x;
+    }
+    static __device__ bool none(const uint4 &) { return false; }  /* NaN says so */
+};
+
+struct narrow_reader {
+    enum { PER = 4, AHEAD = 3 };
+    static constexpr entries KIND = entries::narrow;
+
+    static __device__ uint32_t word(const uint4 &v, int i)
+    {
+        return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+    }
+    static __device__ uint32_t offset(const uint4 &v, int i)
+    {
+        return word(v, i) >> 21 << 7;
+    }
+    template <class LANE> static __device__ uint32_t weight(const uint4 &v, int i)
+    {
+        return LANE::narrow_weight(word(v, i));
+    }
+    static __device__ bool none(const uint4 &v)
+    {
+        return (v.x & NO_POINT_21) == NO_POINT_21;
+    }
+};
+
+/* Adds the first N neighbours of 16 bytes of entries. */
+template <class LANE, class READER, int N>
+__device__ void predict(const unsigned char *values, const uint4 &entry, LANE *p)
+{
+    LANE x[N];
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        x[i].read(values + READER::offset(entry, i));
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        p->add(READER::template weight<LANE>(entry, i), x[i]);
+}
+
+template <class LANE, class READER, bool MISSING>
+__device__ void correlate_by_rows(const lookup_job &job, const tile &of,
+                                  const unsigned char *values, uint32_t library)
+{
+    constexpr int PER = READER::PER, AHEAD = READER::AHEAD;
+    uint32_t lane = threadIdx.x % EDM_WARP, k = of.e + 2;
+    uint32_t vectors = row_words(READER::KIND, k) / 4;
+    uint32_t from = job.shape.from[of.e], rows = job.shape.to[of.e] - from;
+    uint32_t row = lane / ROW_LANES;
+    const uint4 *entry = (const uint4 *) (job.table + (size_t) library * job.shape.size +
+                                          job.shape.offset[of.e]) + row * vectors;
+    const unsigned char *mine = values + lane % ROW_LANES * VECTOR_BYTES;
+    const unsigned char *observed = mine + (size_t) from * ROW_BYTES;
+    lane_sums<LANE::N, MISSING> sums;
+    sums.clear();
+    uint4 ahead[AHEAD];
+#pragma unroll
+    for (int i = 0; i < AHEAD; i++)
+        if (i < vectors)
+            ahead[i] = entry[i];
+    for (; row - lane / ROW_LANES < rows; row += EDM_WARP / ROW_LANES) {
+        LANE p, x;
+        bool none = READER::none(ahead[0]);
+        p.clear();
+        for (uint32_t j = 0; j < vectors; j += AHEAD) {
+            uint4 now[AHEAD];
+            uint32_t next = j + AHEAD;
+            if (next >= vectors) {  /* of the next row */
+                next = 0;
+                entry += vectors * (EDM_WARP / ROW_LANES);
+            }
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++) {
+                now[i] = ahead[i];
+                if (next + i < vectors)
+                    ahead[i] = entry[next + i];
+            }
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++) {
+                uint32_t first = PER * (j + i);  /* loads of full vectors overlap */
+                if (first + PER <= k)
+                    predict<LANE, READER, PER>(mine, now[i], &p);
+                else if (PER > 3 && first + 2 < k)
+                    predict<LANE, READER, 3>(mine, now[i], &p);
+                else if (PER > 2 && first + 1 < k)
+                    predict<LANE, READER, 2>(mine, now[i], &p);
+                else if (first < k)
+                    predict<LANE, READER, 1>(mine, now[i], &p);
+            }
+        }
+        if (row >= rows || (MISSING && none))
+            continue;
+        x.read(observed + (size_t) row * ROW_BYTES);
+#pragma unroll
+        for (int i = 0; i < LANE::N; i++)
+            sums.add(i, p.at(i), x.at(i));
+    }
+    sums.gather(ROW_LANES, EDM_WARP);
+    if (lane < ROW_LANES)
+        write_rho(job, sums, of, library, lane * LANE::N);
+}
+
+/* Narrow entries where the tile is in shared memory, wide ones where it is not. */
+template <class LANE, bool MISSING, bool STAGED>
+__global__ void __launch_bounds__(LOOKUP_THREADS, 1)
+correlate_rows(__grid_constant__ const lookup_job job)
+{
+    using reader = std::conditional_t<STAGED, narrow_reader, wide_reader>;
+    extern __shared__ unsigned char tile_room[];
+    lookup_item item = job.items[blockIdx.x];
+    tile of = job.tiles[item.tile];
+    const unsigned char *values = stage_tile<STAGED>(job, item.tile, tile_room);
+    for (uint32_t l = item.from + threadIdx.x / EDM_WARP; l < item.to; l += LOOKUP_WARPS)
+        correlate_by_rows<LANE, reader, MISSING>(job, of, values, l);
+}
+
+/* ---- rows of 16 bytes in planes ---- */
+
+template <class LANE, int PLANES, bool MISSING>
+__device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
+                                   const unsigned char *values, uint32_t library)
+{
+    constexpr int MORE = 8;  /* entries read in advance */
+    uint32_t lane = threadIdx.x % EDM_WARP, k = of.e + 2;
+    uint32_t from = job.shape.from[of.e], rows = job.shape.to[of.e] - from;
+    size_t plane = (size_t) job.steps * VECTOR_BYTES;
+    const uint32_t *entry = job.table + (size_t) library * job.shape.size +
+                            job.shape.offset[of.e] + lane;
+    lane_sums<LANE::N, MISSING> sums[PLANES];
+#pragma unroll
+    for (int q = 0; q < PLANES; q++)
+        sums[q].clear();
+    uint32_t ahead[MORE];
+#pragma unroll
+    for (int i = 0; i < MORE; i++)
+        if (i < k)
+            ahead[i] = entry[i * EDM_WARP];
+    for (uint32_t row = lane; row - lane < rows; row += EDM_WARP) {
+        LANE p[PLANES], x;
+        uint32_t first = ahead[0];
+#pragma unroll
+        for (int q = 0; q < PLANES; q++)
+            p[q].clear();
+        for (uint32_t j = 0; j < k; j += MORE) {
+            uint32_t now[MORE], next = j + MORE;
+            if (next >= k) {  /* of the next 32 rows */
+                next = 0;
+                entry += k * EDM_WARP;
+            }
+#pragma unroll
+            for (int i = 0; i < MORE; i++) {
+                now[i] = ahead[i];
+                if (next + i < k)
+                    ahead[i] = entry[(next + i) * EDM_WARP];
+            }
+#pragma unroll
+            for (int i = 0; i < MORE; i++) {
+                if (j + i >= k)
+                    break;
+                uint32_t at = (now[i] & 0xffffu) * VECTOR_BYTES;
+                uint32_t weight = LANE::packed_weight(now[i]);
+#pragma unroll
+                for (int q = 0; q < PLANES; q++) {
+                    x.read(values + q * plane + at);
+                    p[q].add(weight, x);
+                }
+            }
+        }
+        if (row >= rows || (MISSING && first >> 16 == NO_POINT_16))
+            continue;
+#pragma unroll
+        for (int q = 0; q < PLANES; q++) {
+            x.read(values + q * plane + (size_t) (from + row) * VECTOR_BYTES);
+#pragma unroll
+            for (int i = 0; i < LANE::N; i++)
+                sums[q].add(i, p[q].at(i), x.at(i));
+        }
+    }
+#pragma unroll
+    for (int q = 0; q < PLANES; q++) {
+        sums[q].gather(1, EDM_WARP);
+        if (lane == 0)
+            write_rho(job, sums[q], of, library, q * LANE::N);
+    }
+}
+
+template <class LANE, int PLANES, bool MISSING>
+__global__ void __launch_bounds__(LOOKUP_THREADS, 1)
+correlate_lanes(__grid_constant__ const lookup_job job)
+{
+    extern __shared__ unsigned char tile_room[];
+    lookup_item item = job.items[blockIdx.x];
+    tile of = job.tiles[item.tile];
+    const unsigned char *values = stage_tile<true>(job, item.tile, tile_room);
+    for (uint32_t l = item.from + threadIdx.x / EDM_WARP; l < item.to; l += LOOKUP_WARPS)
+        correlate_by_lanes<LANE, PLANES, MISSING>(job, of, values, l);
+}
+
+/* Reorders packed entries: of the eight points that a quarter of a warp reads together,
+   each next neighbour should lie in another bank group; groups that have most neighbours
+   left come first. A thread eight points; grid: (blocks, E wanted, libraries). */
+__global__ void spread_over_banks(__grid_constant__ const table_shape shape,
+                                  uint32_t *table)
+{
+    uint32_t e = __fns(shape.wanted, 0, blockIdx.y + 1), k = e + 2;
+    uint32_t rows = shape.to[e] - shape.from[e];
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i * 8 >= rows)
+        return;
+    uint32_t *entry = table + (size_t) blockIdx.z * shape.size + shape.offset[e] +
+                      (size_t) (i / 4) * k * EDM_WARP + i % 4 * 8;
+    uint64_t left = 0;  /* neighbours in each bank group, 8 bits each */
+    for (uint32_t j = 0; j < k; j++)
+        for (uint32_t lane = 0; lane < 8; lane++)
+            left += 1ull << 8 * (entry[j * EDM_WARP + lane] & 7);
+    for (uint32_t j = 0; j < k; j++) {
+        uint32_t used = 0;
+        for (uint32_t turn = 0; turn < 8; turn++) {
+            uint32_t lane = (turn + j) & 7;  /* all have the first choice in turn */
+            int32_t best = -1;
+            uint32_t at = j, group = 0;
+            for (uint32_t other = j; other < k; other++) {
+                uint32_t g = entry[other * EDM_WARP + lane] & 7;
+                int32_t score = (left >> 8 * g & 255) + (used >> g & 1 ? 0 : 256);
+                if (score > best) {
+                    best = score;
+                    at = other;
+                    group = g;
+                }
+            }
+            uint32_t chosen = entry[at * EDM_WARP + lane];
+            entry[at * EDM_WARP + lane] = entry[j * EDM_WARP + lane];
+            entry[j * EDM_WARP + lane] = chosen;
+            used |= 1u << group;
+            left -= 1ull << 8 * group;
+        }
+    }
+}
+
+/* ---- tiles ---- */
+
+/* Fills tiles: the value at a step is what the point there predicts, Tp later. Grid:
+   (blocks of steps, tiles). Row-wise tiles are planes as wide as a row. */
+template <class T>
+__global__ void fill_tiles(const float *value, const tile *tiles, const uint32_t *target,
+                           uint32_t steps, int32_t Tp, uint32_t per_row, uint32_t planes,
+                           T *out)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= steps * per_row)
+        return;
+    uint32_t step = i / per_row, in_row = i % per_row;
+    tile of = tiles[blockIdx.y];
+    int64_t at = (int64_t) step + Tp;
+    for (uint32_t plane = 0; plane < planes; plane++) {
+        uint32_t j = plane * per_row + in_row;
+        float v = 0;
+        if (j < of.n && at >= 0 && at < steps)
+            v = value[(size_t) target[of.first + j] * steps + at];
+        size_t row = ((size_t) blockIdx.y * planes + plane) * steps + step;
+        out[row * per_row + in_row] = T(v);
+    }
+}
+
+/* n, sum and sum of squares of what the points from `from` to `to` predict. A warp a
+   target; reads the tile, so that sums are those of rounded values. */
+template <class T>
+__global__ void find_moments(const T *values, const tile *tiles, table_shape shape,
+                             uint32_t steps, uint32_t per_row, uint32_t planes,
+                             float *moments)
+{
+    tile of = tiles[blockIdx.x];
+    uint32_t warp = threadIdx.x / EDM_WARP, lane = threadIdx.x % EDM_WARP;
+    uint32_t from = shape.from[of.e], to = shape.to[of.e];
+    for (uint32_t j = warp; j < of.n; j += blockDim.x / EDM_WARP) {
+        uint32_t plane = j / per_row, in_row = j % per_row;
+        const T *row = values + ((size_t) blockIdx.x * planes + plane) * steps * per_row +
+                       in_row;
+        double sum = 0, squares = 0;
+        for (uint32_t t = from + lane; t < to; t += EDM_WARP) {
+            double y = (float) row[(size_t) t * per_row];
+            sum += y;
+            squares += y * y;
+        }
+        for (int o = EDM_WARP / 2; o > 0; o /= 2) {
+            sum += __shfl_xor_sync(~0u, sum, o);
+            squares += __shfl_xor_sync(~0u, squares, o);
+        }
+        if (lane == 0) {
+            float *out = moments + 3 * (size_t) (of.first + j);
+            out[0] = to > from ? to - from : 0;
+            out[1] = sum;
+            out[2] = squares;
+        }
+    }
+}
+
+}  // namespace gpu
+
+#endif

@@ -1,0 +1,39 @@
+/* What the kernels of causal maps share: where a library's neighbours are kept. */
+#ifndef SYN_GPU_CAUSAL_TYPES_CUH
+#define SYN_GPU_CAUSAL_TYPES_CUH
+
+#include "core/causal_map.h"
+
+#include <cstdint>
+
+namespace gpu {
+
+enum { EDM_WARP = 32 };
+
+/* How the neighbours of a point are written down. A wide entry is a weight and where the
+   neighbour's row begins in a tile, in a word (4 bytes) each; a narrow one has 21 bits of
+   weight and 11 of the neighbour's step in one word; a point's entries fill 16 bytes or
+   several. Packed ones have 16 bits of each, and those of 32 points are side by side. */
+enum class entries { wide, narrow, packed };
+
+/* Instead of the weights of a point without neighbours; NaN where they are wide. */
+constexpr uint32_t NO_POINT_21 = 0x1fffff, NO_POINT_16 = 0xffff;
+
+/* Words of a point with k neighbours. */
+__host__ __device__ inline uint32_t row_words(entries kind, uint32_t k)
+{
+    return kind == entries::packed ? k : ((kind == entries::wide ? 2 * k : k) + 3) & ~3u;
+}
+
+/* The table of a library: one part for each E that is wanted. */
+struct table_shape {
+    uint32_t wanted;                    /* bit E - 1 */
+    uint32_t size;                      /* words of a library */
+    uint32_t from[SYN_MAP_DIMS];        /* points from this step ... */
+    uint32_t to[SYN_MAP_DIMS];          /* ... to before this one */
+    uint32_t offset[SYN_MAP_DIMS];      /* where the part begins, in words */
+};
+
+}  // namespace gpu
+
+#endif
