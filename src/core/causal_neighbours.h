@@ -120,24 +120,19 @@ static uint32_t tie_order(const syn_map_search *s, uint32_t column, uint32_t ste
 /* Writes the weights exp(-distance / nearest distance), as shares of their sum. */
 static void weigh(const syn_map_search *s, found *f, uint32_t k, syn_map_neighbour *to)
 {
-    float weight[SYN_MAP_NEAREST], least = INFINITY;
-    for (uint32_t j = 0; j < f->n; j++)
-        least = f->squared[j] < least ? f->squared[j] : least;
-    least = sqrtf(least);
-    lanes scale = ALL(-(least > s->floor ? least : s->floor));
+    float weight[SYN_MAP_NEAREST];
+    lanes least = ALL(INFINITY), most = ALL(FLT_MAX);
     for (uint32_t j = f->n; j < SYN_MAP_NEAREST; j++)
-        f->squared[j] = 0;
+        f->squared[j] = INFINITY;
     for (uint32_t j = 0; j < f->n; j += LANES)
-        STORE(weight + j, exp_lanes(DIV(ROOT(LOAD(f->squared + j)), scale)));
-    for (uint32_t j = f->n; j < SYN_MAP_NEAREST; j++)
-        weight[j] = 0;
-    float sum[SYN_MAP_NEAREST / 2];
-    for (uint32_t j = 0; j < SYN_MAP_NEAREST / 2; j++)
-        sum[j] = weight[j] + weight[j + SYN_MAP_NEAREST / 2];
-    for (uint32_t half = SYN_MAP_NEAREST / 4; half > 0; half /= 2)
-        for (uint32_t j = 0; j < half; j++)
-            sum[j] += sum[j + half];
-    float share = 1 / sum[0];
+        least = MIN(least, LOAD(f->squared + j));
+    float nearest = sqrtf(least_of(least));
+    lanes scale = ALL(-(nearest > s->floor ? nearest : s->floor));
+    for (uint32_t j = 0; j < SYN_MAP_NEAREST; j += LANES) {
+        lanes far = LOAD(f->squared + j);
+        STORE(weight + j, WHERE(WITHIN(far, most), exp_lanes(DIV(ROOT(far), scale))));
+    }
+    float share = 1 / sum_of_32(weight);
     for (uint32_t j = 0; j < k; j++) {
         uint32_t column = f->column[j < f->n ? j : 0];
         to[j].target = (uint32_t)(s->layout->step[column] + s->Tp);
@@ -244,17 +239,15 @@ static int fill_pool(syn_map_search *s, uint32_t place)
 }
 
 /* Coordinates of the columns in the pool, from coordinate[1] on: for the next row they
-   will be one further. */
+   will be one further. Four at a time, up to three of them more than there are. */
 static void gather_pool(syn_map_search *s)
 {
-    for (uint32_t e = 0; e < s->E; e++) {
-        float *to = s->coordinate + (e + 1) * SYN_MAP_STRIDE;
-        const float *x = s->x - e;
-        for (uint32_t i = 0; i < s->n; i++)
-            to[i] = x[s->pool[i]];
-        for (uint32_t i = s->n; i % LANES != 0; i++)
-            to[i] = 0;
-    }
+    for (uint32_t i = s->n; i % LANES != 0 || i % 4 != 0; i++)
+        s->pool[i] = s->layout->lead;
+    for (uint32_t i = 0; i < s->n; i += 4)
+        for (uint32_t e = 0; e < s->E; e += 4)
+            transpose(s->x - e - 3, s->pool + i,
+                      s->coordinate + (e + 1) * SYN_MAP_STRIDE + i, SYN_MAP_STRIDE);
 }
 
 /* Candidates for the neighbours in one E: those within its limit. */
@@ -394,28 +387,68 @@ static void add_terms(syn_map_search *s, uint32_t place, uint32_t e)
     }
 }
 
-/* A squared distance that k columns are within, but fewer than k are below; FLT_MAX when
-   there are not so many. None is nearer than `low` to k. */
-static float bound_columns(const syn_map_search *s, uint32_t k, float low, float high)
+/* The number of the k-th nearest's squared distance in bits, or of one between it and the
+   next: k or more of x[0..n-1] are within `to`, fewer within `from`. */
+static uint32_t exact_bound(const float *x, uint32_t n, uint32_t k, uint32_t from,
+                            uint32_t to)
 {
-    if (columns_within(s, low) >= k)
-        return low;
-    uint32_t from = bits_of(low), to = bits_of(high < FLT_MAX ? high : FLT_MAX);
-    if (columns_within(s, of_bits(to)) < k)
-        return FLT_MAX;
-    if (to > from && columns_within(s, of_bits(to - 1)) < k)
-        return of_bits(to);
     while (to - from > 1) {
+        uint32_t middle = from + (to - from) / 2;
+        uint32_t within = count_within(x, n, of_bits(middle));
+        if (within < k)
+            from = middle;
+        else
+            to = middle;
+        if (within == k)
+            break;
+    }
+    return to;
+}
+
+static void collect_columns(const syn_map_search *s, float limit, candidates *to)
+{
+    lanes most = ALL(limit);
+    to->n = 0;
+    for (uint32_t p = s->layout->lead; p < s->layout->places; p += LANES)
+        for (uint64_t bits = BITS(WITHIN(LOAD(s->sum + p), most)); bits;
+             bits &= bits - 1) {
+            uint32_t column = p + low_bit(bits);
+            to->squared[to->n] = s->sum[column];
+            to->column[to->n++] = column;
+        }
+    for (uint32_t i = to->n; i % LANES != 0; i++)
+        to->squared[i] = NAN;
+}
+
+/* A squared distance that k columns are within, but fewer than k are below, none of
+   those below `low`; FLT_MAX when there are not so many. `c` gets all columns below it,
+   and those that are as far if they are not too many. */
+static float bound_columns(const syn_map_search *s, uint32_t k, float low, float high,
+                           candidates *c)
+{
+    uint32_t from = bits_of(low), to = bits_of(high < FLT_MAX ? high : FLT_MAX);
+    uint32_t within = columns_within(s, low);
+    if (within >= k)
+        to = from;
+    else
+        within = columns_within(s, of_bits(to));
+    if (within > SYN_MAP_POOL && to > from && columns_within(s, of_bits(to - 1)) < k)
+        from = to;
+    while (within > SYN_MAP_POOL && to - from > 1) {
         uint32_t middle = from + (to - from) / 2, n = columns_within(s, of_bits(middle));
         if (n < k) {
             from = middle;
         } else {
             to = middle;
-            if (n == k)
-                break;
+            within = n;
         }
     }
-    return of_bits(to);
+    if (within > SYN_MAP_POOL) {
+        collect_columns(s, to > 0 ? of_bits(to - 1) : -1, c);
+        return of_bits(to);
+    }
+    collect_columns(s, of_bits(to), c);
+    return within < k ? FLT_MAX : of_bits(exact_bound(c->squared, c->n, k, from, to));
 }
 
 /* Adds columns that are exactly so far, the nearest in time first, until there are k. */
@@ -443,15 +476,13 @@ static void sort_columns(uint32_t *column, uint32_t n)
     }
 }
 
-static void select_columns(syn_map_search *s, uint32_t e, float bound, uint32_t step,
-                           found *f)
+static void select_columns(const syn_map_search *s, const candidates *c, uint32_t k,
+                           float bound, uint32_t step, found *f)
 {
-    uint32_t k = e + 2;
-    lanes most = ALL(bound);
     f->n = 0;
-    for (uint32_t p = s->layout->lead; p < s->layout->places; p += LANES)
-        for (uint64_t bits = BITS(BELOW(LOAD(s->sum + p), most)); bits; bits &= bits - 1)
-            f->column[f->n++] = p + low_bit(bits);
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->squared[i] < bound)
+            f->column[f->n++] = c->column[i];
     add_tied(s, bound, k, step, f);
     sort_columns(f->column, f->n);
     for (uint32_t j = 0; j < f->n; j++)
@@ -471,6 +502,7 @@ static void pool_found(syn_map_search *s, const found *f)
 static void search_columns(syn_map_search *s, uint32_t place, syn_map_table *table,
                            uint32_t row)
 {
+    candidates c;
     found f;
     float low = 0;
     uint32_t step = (uint32_t)s->layout->step[place];
@@ -480,9 +512,9 @@ static void search_columns(syn_map_search *s, uint32_t place, syn_map_table *tab
         add_terms(s, place, e);
         if (!s->wanted[e])
             continue;
-        float bound = bound_columns(s, e + 2, low, s->limit[e]);
+        float bound = bound_columns(s, e + 2, low, s->limit[e], &c);
         low = bound < FLT_MAX ? bound : low;
-        select_columns(s, e, bound, step, &f);
+        select_columns(s, &c, e + 2, bound, step, &f);
         s->limit[e] = farthest(&f);
         put_found(s, &f, e, table, row);
         pool_found(s, &f);
