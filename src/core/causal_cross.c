@@ -190,8 +190,9 @@ static void predict_next(const cross *c, worker *w, size_t library)
 {
     const tile *t = &c->tile[w->tile];
     uint32_t every = w->pass == SAMPLE ? c->options->stride : 1;
+    const float *next = w->tile + 1 < c->tiles ? t[1].value : NULL;
     if (goes_on(c, w, library, t))
-        c->kind->predict(&w->table, t->E, every, t->value, c->targets->missing,
+        c->kind->predict(&w->table, t->E, every, t->value, next, c->targets->missing,
                          &w->sums[w->tile]);
     w->tile++;
 }
