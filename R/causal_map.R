@@ -305,7 +305,7 @@ keep_matrix <- function(task) {
   result <- function(...) {
     # The matrices get their attributes where they are: a copy of a large one may not fit.
     others <- lapply(held[-1L], \(layer) .Call(r_map_dress, layer, list(dimnames = names)))
-    empty <- do.call(new_causal_map, c(list(matrix(0, 0, 0), ...), others))
+    empty <- do.call(new_causal_map, c(list(matrix(0, 0, 0), ...), others), quote = TRUE)
     extra <- attributes(empty)
     extra$dim <- NULL
     .Call(r_map_dress, held$rho, c(list(dimnames = names), extra))
@@ -350,7 +350,7 @@ keep_links <- function(task, needed, budget, call) {
     do.call(new_causal_links, c(
       list(names[task$libraries[links$library]], names[task$targets[links$target]]),
       links[layers], list(series = names, ...)
-    ))
+    ), quote = TRUE)
   }
   list(keep = keep, result = result)
 }
