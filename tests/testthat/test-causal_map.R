@@ -237,7 +237,10 @@ test_that("links do not depend on the size of blocks", {
                    rho = no_self[i, j])
       })
       slow <- do.call(rbind, slow)
-      for (each in c(1, 3, 20)) expect_equal(as.data.frame(kept(each, top, screen)), slow)
+      for (each in c(1, 3, 20)) {
+        links <- kept(each, top, screen)
+        for (column in names(slow)) expect_identical(links[[column]], slow[[column]])
+      }
     }
   }
 })
@@ -265,7 +268,7 @@ test_that("degenerate series give NA", {
   x[, 2] <- 7
   map <- causal_map(x, E = 2)
   expect_true(all(is.na(map[, 2])))
-  expect_message(map <- causal_map(x, E_max = 4), "predicts 1 of 3\\ntargets",
+  expect_message(map <- causal_map(x, E_max = 4, threads = 1), "predicts 1 of 3",
                  class = "synfire_message_dimensions")
   expect_identical(unname(is.na(attr(map, "E"))), c(FALSE, TRUE, FALSE))
   expect_true(all(is.na(map[, 2])))
@@ -321,7 +324,6 @@ test_that("bad arguments are refused", {
   x <- random_series(30, 3, 16)
   colnames(x) <- c("one", "two", "three")
   argument_error(causal_map(), "`x` must be")
-  argument_error(causal_map("no.h5"), ".")
   argument_error(causal_map(1:10), "`x` must be")
   argument_error(causal_map(x[0, ]), "`x` must be")
   argument_error(causal_map(x[, 0]), "`x` must be")
