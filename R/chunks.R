@@ -12,41 +12,48 @@ workers_planned <- function() {
 #' A chunk whose worker died is done once more on the plan, then here. Any other error of a
 #' chunk is raised here.
 #'
-#' @param todo Numbers of chunks, in the order in which they are begun.
-#' @param here,apart Functions of this package: of a chunk and `arguments`, here and on a
-#'   worker, which has no user to look on.
-#' @return What they returned, in the order of `todo`.
+#' @param todo Chunks, in the order in which they are begun.
+#' @param work Function of this package, of a chunk, `arguments`, and a number of `threads`.
+#' @param threads A number, or `NULL` for what this process, or each worker, may use.
+#' @param keep Called with each chunk, and what `work` returned, once that is there.
+#' @return What `work` returned, in the order of `todo`.
 #' @noRd
-do_chunks <- function(todo, here, apart, arguments) {
+do_chunks <- function(todo, work, arguments, threads, keep = function(chunk, result) NULL) {
   if (length(todo) == 0L) return(list())
   step <- function() NULL
   if (rlang::is_installed("progressr")) step <- progressr::progressor(along = todo)
-  do_here <- function(chunk) {
-    result <- do.call(here, c(list(chunk), arguments))
+  queue <- new_queue(todo, \(chunk, result) {
+    keep(chunk, result)
     step()
-    result
+  })
+  if (workers_planned()) {
+    queue$start <- \(chunk) start_chunk(chunk, work, arguments, threads)
+    empty_queue(queue)
   }
-  if (!workers_planned()) return(lapply(todo, do_here))
-  queue <- new_queue(todo, \(chunk) start_chunk(chunk, apart, arguments), step)
-  empty_queue(queue)
-  for (k in which(!queue$done)) queue$result[k] <- list(do_here(todo[[k]]))
+  for (place in which(!queue$done)) {
+    finish_chunk(queue, place, do.call(work, c(list(todo[[place]]), arguments,
+                                               threads = check_threads(threads))))
+  }
   queue$result
 }
 
-#' A chunk on a worker, which reads the job from files
+#' Give a chunk to a worker; what it is about, the worker reads from files
 #' @noRd
-start_chunk <- function(chunk, apart, arguments) {
+start_chunk <- function(chunk, work, arguments, threads) {
   future::future(
-    do.call(work, arguments), substitute = TRUE, packages = "synfire", seed = NULL,
-    globals = list(work = apart, arguments = c(list(chunk), arguments))
+    on_worker(work, arguments, threads), substitute = TRUE, packages = "synfire",
+    seed = NULL,
+    globals = list(on_worker = on_worker, work = work,
+                   arguments = c(list(chunk), arguments), threads = threads)
   )
 }
 
-#' Threads of a worker, which shares its machine with others
-#' @param threads A number, or `NULL` for what the worker may use.
+#' On a worker, which shares its machine with others and has no user to look on
 #' @noRd
-worker_threads <- function(threads) {
-  threads %||% min(check_threads(NULL), future::availableCores())
+on_worker <- function(work, arguments, threads) {
+  rlang::local_options(cli.progress_show_after = Inf)
+  threads <- threads %||% min(check_threads(NULL), future::availableCores())
+  do.call(work, c(arguments, threads = threads))
 }
 
 # ---- The queue -----------------------------------------------------------------------
@@ -54,11 +61,10 @@ worker_threads <- function(threads) {
 # Tries of a chunk on the plan.
 most_tries <- 2L
 
-new_queue <- function(todo, start, step) {
+new_queue <- function(todo, keep) {
   queue <- new.env(parent = emptyenv())
   queue$todo <- todo
-  queue$start <- start
-  queue$step <- step
+  queue$keep <- keep
   queue$result <- vector("list", length(todo))
   queue$done <- logical(length(todo))
   queue$tries <- integer(length(todo))
@@ -116,11 +122,15 @@ collect_chunks <- function(queue) {
     if (inherits(given, "FutureError")) {
       lose_chunk(queue, place, conditionMessage(given))
     } else {
-      queue$result[place] <- given
-      queue$done[[place]] <- TRUE
-      queue$step()
+      finish_chunk(queue, place, given[[1L]])
     }
   }
+}
+
+finish_chunk <- function(queue, place, result) {
+  queue$result[place] <- list(result)
+  queue$done[[place]] <- TRUE
+  queue$keep(queue$todo[[place]], result)
 }
 
 lose_chunk <- function(queue, place, why) {
@@ -128,9 +138,9 @@ lose_chunk <- function(queue, place, why) {
   again <- queue$tries[[place]] < most_tries
   if (again) queue$waiting <- c(queue$waiting, place)
   cli::cli_warn(
-    c("A worker failed, and with it chunk {queue$todo[[place]]}.",
+    c("A worker failed.",
       x = escape_braces(sub("[.\n].*", ".", why)),
-      i = if (again) "The chunk is done again." else "The chunk is done here instead."),
+      i = if (again) "Its chunk is done again." else "Its chunk is done here instead."),
     class = "synfire_warning_worker"
   )
 }
@@ -183,4 +193,18 @@ write_whole <- function(object, path, call) {
 #' @noRd
 read_whole <- function(path) {
   tryCatch(suppressWarnings(readRDS(path)), error = \(e) NULL)
+}
+
+#' Which settings a job that is there has otherwise, in words
+#' @param before,now Named lists.
+#' @noRd
+setting_differences <- function(before, now) {
+  before <- before[names(now)]
+  changed <- !mapply(identical, before, now)
+  words <- function(x) {
+    if (is.atomic(x) && length(x) > 1L) return(toString(format(x, trim = TRUE, digits = 10)))
+    describe(x)
+  }
+  sprintf("`%s` is %s there, not %s", names(now)[changed],
+          vapply(before[changed], words, ""), vapply(now[changed], words, ""))
 }

@@ -93,9 +93,6 @@ job_differences <- function(there, job) {
   if (!is.list(there) || is.null(there$format)) return("its job.rds cannot be read")
   if (!identical(there$format, job$format)) return("written by another version of synfire")
   settings <- \(job) c(job[c("window", "engine")], job$parameters)
-  now <- settings(job)
-  before <- settings(there)[names(now)]
-  changed <- names(now)[!mapply(identical, before, now)]
   spikes <- setdiff(names(job$events), "bin")
   c(
     if (!identical(there$events[spikes], job$events[spikes])) "the recording differs",
@@ -103,8 +100,7 @@ job_differences <- function(there, job) {
       sprintf("`bin_size` is %s ticks there, not %s", commas(there$events$bin),
               commas(job$events$bin))
     },
-    sprintf("`%s` is %s there, not %s", changed, vapply(before[changed], describe, ""),
-            vapply(now[changed], describe, ""))
+    setting_differences(settings(there), settings(job))
   )
 }
 
@@ -116,7 +112,7 @@ chunk_path <- function(folder, chunk) file.path(folder, sprintf("chunk-%04d.rds"
 #' @param threads A number.
 #' @return What `merge_chunks()` has to know of it beforehand.
 #' @noRd
-mine_chunk <- function(chunk, folder, id, threads, max_memory) {
+mine_chunk <- function(chunk, folder, id, max_memory, threads) {
   job <- read_whole(file.path(folder, "job.rds"))
   if (!is.list(job) || !identical(job$id, id)) {
     cli::cli_abort(
@@ -138,19 +134,7 @@ mine_chunk <- function(chunk, folder, id, threads, max_memory) {
   report(found)
 }
 
-mine_chunk_here <- function(chunk, folder, id, threads, max_memory) {
-  mine_chunk(chunk, folder, id, check_threads(threads), max_memory)
-}
-
 report <- function(found) found[c("size", "n", "peak_memory", "mining_elapsed", "threads")]
-
-#' The same on a worker, which shares its machine with others and has no user to look on
-#' @param threads A number, or `NULL` for what the worker may use.
-#' @noRd
-mine_chunk_apart <- function(chunk, folder, id, threads, max_memory) {
-  rlang::local_options(cli.progress_show_after = Inf)
-  mine_chunk(chunk, folder, id, worker_threads(threads), max_memory)
-}
 
 #' Each of `todo`, on the workers of the user's plan where there are some
 #' @return Their reports.
@@ -160,8 +144,7 @@ mine_chunks <- function(todo, folder, id, threads, max_memory) {
   done <- FALSE
   on.exit(if (!done) say_what_stays(folder))
   # The spikes do not travel with a chunk but are read from the folder.
-  reports <- do_chunks(todo, mine_chunk_here, mine_chunk_apart,
-                       list(folder, id, threads, max_memory))
+  reports <- do_chunks(todo, mine_chunk, list(folder, id, max_memory), threads)
   done <- TRUE
   reports
 }
