@@ -44,6 +44,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_map_finish, 2),
     ENTRY(r_map_values, 4),
     ENTRY(r_map_store, 4),
+    ENTRY(r_map_dress, 2),
     ENTRY(r_map_close, 1),
     {NULL, NULL, 0}
 };

@@ -385,3 +385,13 @@ SEXP r_map_store(SEXP values, SEXP into, SEXP row, SEXP columns)
                n * sizeof(double));
     return R_NilValue;
 }
+
+/* Gives an object that nobody else holds more attributes, without copying it. */
+SEXP r_map_dress(SEXP x, SEXP attributes)
+{
+    SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
+    require(TYPEOF(attributes) == VECSXP && TYPEOF(names) == STRSXP, "attributes");
+    for (R_xlen_t i = 0; i < Rf_xlength(attributes); i++)
+        Rf_setAttrib(x, Rf_installChar(STRING_ELT(names, i)), VECTOR_ELT(attributes, i));
+    return x;
+}

@@ -74,6 +74,7 @@ SEXP r_map_begin(SEXP pointer, SEXP x, SEXP first);
 SEXP r_map_finish(SEXP pointer, SEXP of);
 SEXP r_map_values(SEXP pointer, SEXP into, SEXP row, SEXP columns);
 SEXP r_map_store(SEXP values, SEXP into, SEXP row, SEXP columns);
+SEXP r_map_dress(SEXP x, SEXP attributes);
 SEXP r_map_close(SEXP pointer);
 
 #endif
