@@ -219,7 +219,7 @@ skill_fill <- function(rho) {
   ggplot2::scale_fill_gradientn(
     name = "Skill\n(rho)", colours = c("#F6FAFD", syn_scale), limits = c(low, high),
     breaks = breaks, na.value = syn_empty, oob = squish_low,
-    labels = \(at) paste0(ifelse(below & at == low, "\u2264 ", ""), at)
+    labels = \(at) paste0(at, ifelse(below & at == low, " or less", ""))
   )
 }
 
@@ -239,11 +239,16 @@ map_caption <- function(x, cells, order) {
               commas(order$sampled))
     },
     if (anyNA(cells$value)) {
-      if (anyNA(self_column(x)) || cells$width > 1L) "Grey: no value." else {
-        "Grey: self prediction, left out, and pairs without a value."
+      self <- sum(!is.na(self_column(x)))
+      if (cells$width == 1L && sum(is.na(cells$value)) == self) {
+        "Beige: self prediction, left out."
+      } else if (cells$width == 1L && self > 0L) {
+        "Beige: self prediction, left out, and pairs without a value."
+      } else {
+        "Beige: no value."
       }
     }
-  ) |> paste(collapse = " ")
+  ) |> paste(collapse = "\n")
 }
 
 #' Means of squares of pairs, in the order given

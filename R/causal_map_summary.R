@@ -173,7 +173,11 @@ histogram_cell <- function(rho) {
 
 #' NA rather than NaN where nothing is known
 #' @noRd
-quotient <- function(sum, known) ifelse(known > 0, sum / known, NA_real_)
+quotient <- function(sum, known) {
+  out <- sum / known
+  out[is.nan(out)] <- NA_real_
+  out
+}
 
 range_known <- function(x) {
   x <- x[!is.na(x)]
@@ -280,9 +284,9 @@ side_by_side <- function(hubs, n) {
 }
 
 agreement_words <- function(agreement, n) {
-  sampled <- if (agreement[["series"]] < n) {
-    sprintf(" (pairs of %s series at even steps)", commas(agreement[["series"]]))
-  } else ""
-  sprintf("The two directions of a pair differ by %s on average, correlation %s%s.",
-          two(agreement[["difference"]]), two(agreement[["correlation"]]), sampled)
+  c(sprintf("The two directions of a pair differ by %s on average, correlation %s.",
+            two(agreement[["difference"]]), two(agreement[["correlation"]])),
+    if (agreement[["series"]] < n) {
+      sprintf("From the pairs of %s series, at even steps.", commas(agreement[["series"]]))
+    })
 }
