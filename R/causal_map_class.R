@@ -205,8 +205,8 @@ format.causal_map <- function(x, ...) {
 #' @noRd
 map_about_lines <- function(x, more) {
   E <- attr(x, "E", exact = TRUE)
-  c(paste(c(dimensions_text(E), map_parameters_text(attr(x, "parameters", exact = TRUE))),
-          collapse = "; "),
+  made <- c(dimensions_text(E), map_parameters_text(attr(x, "parameters", exact = TRUE)))
+  c(if (length(made)) paste(made, collapse = "; "),
     device_text(attr(x, "device", exact = TRUE), attr(x, "elapsed", exact = TRUE)),
     if (length(more)) paste("With", toString(more)))
 }
