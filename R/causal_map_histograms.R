@@ -28,9 +28,9 @@ plot_degrees <- function(x, threshold, call) {
     ) +
     ggplot2::facet_wrap(ggplot2::vars(.data$way), ncol = 1) +
     ggplot2::scale_x_continuous(name = "Links of a series", labels = commas_each,
-                                breaks = whole_breaks) +
+                                breaks = count_breaks) +
     ggplot2::scale_y_continuous(
-      name = "Number of series", labels = commas_each, breaks = whole_breaks,
+      name = "Number of series", labels = commas_each, breaks = count_breaks,
       expand = ggplot2::expansion(mult = c(0.02, 0.12))
     ) +
     ggplot2::labs(
@@ -179,7 +179,7 @@ pair_layers <- function(n, limits) {
 
 plot_dimensions <- function(x, call) {
   moments <- map_moments(x)
-  E <- map_dimensions(x, colnames(x))
+  E <- series_dimensions(x, colnames(x))
   if (all(is.na(E))) {
     abort_arg("object", "a map with an E for at least one target", "without any", call = call)
   }
@@ -208,7 +208,7 @@ plot_dimensions <- function(x, call) {
       name = "Predicted", values = c("by others, mean" = syn_colours[["vermilion"]],
                                      "by themselves" = syn_colours[["black"]])
     ) +
-    ggplot2::scale_x_continuous(name = "Dimensions E of a series", breaks = whole_breaks) +
+    ggplot2::scale_x_continuous(name = "Dimensions E of a series", breaks = count_breaks) +
     ggplot2::expand_limits(y = 0) +
     ggplot2::scale_y_continuous(name = NULL, labels = \(v) {
       format(v, big.mark = ",", trim = TRUE)
@@ -220,7 +220,7 @@ plot_dimensions <- function(x, call) {
                    legend.position = "top", legend.justification = "left")
 }
 
-whole_breaks <- function(limits) {
+count_breaks <- function(limits) {
   breaks <- unique(round(pretty(limits, 5)))
   breaks[breaks >= limits[[1L]] & breaks <= limits[[2L]]]
 }

@@ -43,7 +43,8 @@
 #' @param threshold For `"degree"`: rho above which there is a link.
 #' @param links For `"network"`: how many links to draw, the strongest.
 #' @param layout For `"network"`: a function of an igraph graph that returns a matrix of two
-#'   columns, or such a matrix with series as row names, as positions of neurons.
+#'   columns, or such a matrix with series as row names, as positions of neurons. By default
+#'   strong links are short; up to six series stand on a circle.
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
 #'   invisibly.
 #' @section Errors:
