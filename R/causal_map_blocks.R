@@ -8,6 +8,7 @@
 
 map_dimensions_most <- 30       # of the compiled code
 map_screen_stride <- 8
+block_seconds <- 2              # about, so that progress shows
 
 #' What decides the numbers of a map, and what it may use
 #'
@@ -62,7 +63,12 @@ rule_layers <- function(rule) {
 map_dimensions <- function(source, columns, rule, split, place,
                            call = rlang::caller_env()) {
   skill <- matrix(NA_real_, rule$E_max, length(columns))
-  width <- max(1, min(4096, floor(rule$max_memory / 4 / (24 * source$steps))))
+  width <- min(4096, rule$max_memory / 4 / (24 * source$steps))
+  if (place$device == "cpu") {
+    width <- min(width, block_seconds * rule$threads /
+                   library_seconds(source$steps, rule$E_max, 1, 1))
+  }
+  width <- max(1, rule$threads, floor(width))
   bar <- map_bar("Finding dimensions", length(columns))
   for (block in pieces(length(columns), width)) {
     found <- .Call(r_map_dimensions, source$read(columns[block]), map_options(rule), split,
@@ -186,7 +192,7 @@ map_plan <- function(job) {
   block <- min(rule$max_memory / 6, if (is.null(job$gpus)) 2^25 else 2^28) / bytes
   if (is.null(job$gpus)) {
     seconds <- library_seconds(steps, max(1L, job$E, na.rm = TRUE), width, views)
-    block <- min(block, max(4 * rule$threads, 2 * rule$threads / seconds))
+    block <- min(block, max(4 * rule$threads, block_seconds * rule$threads / seconds))
   }
   block <- max(1, min(floor(block), 1024))
   stretch <- block
@@ -417,9 +423,11 @@ pieces <- function(n, each) {
   lapply(seq(1, n, by = each), \(first) seq(first, min(first + each - 1, n)))
 }
 
-#' A progress bar; the function it gives adds to it
+#' A progress bar, and no other until `frame` ends; the function it gives adds to it
 #' @noRd
 map_bar <- function(title, total, frame = parent.frame()) {
   id <- cli::cli_progress_bar(title, total = total, .envir = frame)
+  # Blocks are too short for bars of their own.
+  rlang::local_options(cli.progress_show_after = Inf, .frame = frame)
   function(n) cli::cli_progress_update(n, id = id, .envir = frame)
 }
