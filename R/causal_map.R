@@ -40,7 +40,7 @@
 #'
 #' # Sparse results
 #' `screen = r` finds only the pairs with rho of at least r. All pairs are first predicted
-#' at every eighth step; pairs of which this leaves no chance to reach r go no further. What
+#' at every eleventh step; pairs of which this leaves no chance to reach r go no further. What
 #' passes is computed exactly, so no link that is reported is wrong, but some that reach r
 #' are missed: see `vignette("definitions")` for how many. `top = m` keeps the m highest rho of each target (column), which are the
 #' series that it most likely has an effect on. Give both, and both hold. A series' link
@@ -173,7 +173,8 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
   task <- list(
     source = source, libraries = libraries, targets = targets, E = E, rule = rule,
     split = rlang::arg_match(validation) == "split",
-    top = if (!is.null(top)) check_count(top), call = call, started = started
+    top = if (!is.null(top)) check_count(top), threads = threads, call = call,
+    started = started
   )
   device <- rlang::arg_match(device)
   task$place <- map_place(device, gpus, task)
