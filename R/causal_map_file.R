@@ -229,17 +229,8 @@ fill_dimensions <- function(h5, task, folder, clock, call) {
   } else if (length(todo) > 0L) {
     dimensions_apart(folder, task, todo, keep)
   }
-  if (is.null(task$E)) say_undetermined(sum(is.na(E)), length(E))
+  say_dimensions(E, task)
   E
-}
-
-#' Dimensions of some columns of the source; `NA` where there are none
-#' @noRd
-find_dimensions <- function(task, columns, call) {
-  rule <- task$rule
-  rule$Tp <- 1
-  rule$precision <- "float"
-  first_maximum(map_dimensions(task$source, columns, rule, task$split, task$place, call))
 }
 
 #' Map libraries into the data sets of the file itself

@@ -153,7 +153,7 @@ pair_layers <- function(n, limits) {
 
 plot_dimensions <- function(x, call) {
   moments <- map_moments(x)
-  E <- map_dimensions(x, colnames(x))
+  E <- series_dimensions(x, colnames(x))
   if (all(is.na(E))) {
     abort_arg("object", "a map with an E for at least one target", "without any", call = call)
   }

@@ -46,7 +46,7 @@ link_graph <- function(links, series, x) {
   more <- setdiff(names(links), c("library", "target", "rho"))
   igraph::graph_from_data_frame(
     cbind(edges, links[more]), directed = TRUE,
-    vertices = data.frame(name = series, E = map_dimensions(x, series))
+    vertices = data.frame(name = series, E = series_dimensions(x, series))
   )
 }
 

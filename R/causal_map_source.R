@@ -28,6 +28,9 @@ map_source <- function(x, dataset = NULL, call = rlang::caller_env()) {
   }
   source$names <- source$names %||% as.character(seq_len(source$n))
   check_series_names(source$names, call)
+  # Their product may be beyond the integers.
+  source$n <- as.double(source$n)
+  source$steps <- as.double(source$steps)
   source$id <- function() hash_source(source)
   source
 }
@@ -89,7 +92,7 @@ hash_source <- function(source) {
   hashes <- vapply(seq(1, max(1, source$n), by = width), \(first) {
     rlang::hash(source$read(seq(first, min(first + width - 1, source$n))))
   }, "")
-  rlang::hash(list(as.double(source$steps), source$names, hashes))
+  rlang::hash(list(source$steps, source$names, hashes))
 }
 
 # ---- HDF5 ----------------------------------------------------------------------------

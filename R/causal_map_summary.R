@@ -69,7 +69,7 @@ summary.causal_links <- function(object, n = 5, ...) {
     list(
       about = format(object), pairs = sum(others), missing = sum(others) - length(rho),
       skill = c(mean = mean_known(rho), quantiles), links = strong_links(object, n),
-      hubs = data.frame(series = series, E = map_dimensions(object, series),
+      hubs = data.frame(series = series, E = series_dimensions(object, series),
                         drives = number(object$target), driven = number(object$library)),
       n = n
     ),
@@ -113,7 +113,7 @@ reverse_rho.causal_links <- function(x, links) {
 
 #' E of each of `series`, NA where it is no target
 #' @noRd
-map_dimensions <- function(x, series) {
+series_dimensions <- function(x, series) {
   E <- attr(x, "E", exact = TRUE)
   if (is.null(E)) return(rep(NA_integer_, length(series)))
   unname(E[match(series, names(E) %||% colnames(x))])
@@ -123,7 +123,7 @@ hub_frame <- function(x, moments) {
   series <- map_series(x)
   row <- match(series, rownames(x))
   column <- match(series, colnames(x))
-  data.frame(series = series, E = map_dimensions(x, series),
+  data.frame(series = series, E = series_dimensions(x, series),
              drives = moments$target_mean[column], driven = moments$library_mean[row],
              self = moments$self[row])
 }
