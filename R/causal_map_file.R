@@ -188,46 +188,51 @@ task_differences <- function(there, task) {
 fill_map_file <- function(file, task, call) {
   whole <- FALSE
   on.exit(if (!whole) say_map_stays(file))
-  h5 <- open_h5(file, "r+", call)
-  on.exit(h5$close_all(), add = TRUE)
-  shards <- list_shards(file, task$id, h5[["done"]][])
-  missing <- shards$missing
-  say_what_is_mapped(file, length(missing), length(task$libraries))
-  if (length(missing) > 0L) {
-    apart <- workers_planned() || !h5$exists("rho")
-    if (apart) folder <- prepare_shards(file, task, shards, call)
-    clock <- new_clock(h5)
-    task$E <- fill_dimensions(h5, task, if (apart) folder, clock, call)
-    if (apart) {
-      prepare_shards(file, task, shards, call)
-      fill_shards(folder, task, shards, clock)
-    } else {
-      fill_layers(h5, task, missing, clock, call)
-    }
+  head <- read_map_head(file, call)
+  shards <- list_shards(file, task$id, head$done)
+  say_what_is_mapped(file, length(shards$missing), length(task$libraries))
+  if (length(shards$missing) > 0L) {
+    fill <- if (workers_planned() || !head$layered) fill_apart else fill_here
+    fill(file, task, shards, call)
   }
   whole <- TRUE
 }
 
-#' Find the dimensions that are not known yet
-#' @param folder Of the shards, `NULL` where none are made.
-#' @return Those of all targets.
+#' Into the file itself, which is in nobody else's hands meanwhile
 #' @noRd
-fill_dimensions <- function(h5, task, folder, clock, call) {
-  E <- h5[["E"]][]
-  todo <- which(!is.na(E) & E == 0L)
-  keep <- function(places, found) {
-    E[places] <<- found
-    h5[["E"]][places] <- found
-    h5$flush()
-    clock("dimensions")
-  }
-  if (length(todo) > 0L && is.null(folder)) {
+fill_here <- function(file, task, shards, call) {
+  h5 <- open_h5(file, "r+", call)
+  on.exit(h5$close_all())
+  with_file <- \(f) f(h5)
+  clock <- new_clock(with_file)
+  task$E <- fill_dimensions(with_file, task, clock, call = call, find = \(todo, keep) {
     for (block in pieces(length(todo), dimension_block)) {
       places <- todo[block]
       keep(places, find_dimensions(task, task$targets[places], call))
     }
-  } else if (length(todo) > 0L) {
-    dimensions_apart(folder, task, todo, keep)
+  })
+  fill_layers(h5, task, shards$missing, clock, call)
+}
+
+#' Find the dimensions that are not known yet
+#'
+#' @param with_file Calls a function with the open file.
+#' @param find Function of places among the targets, and of another one to call with some
+#'   of these places and their dimensions.
+#' @return Dimensions of all targets.
+#' @noRd
+fill_dimensions <- function(with_file, task, clock, find, call) {
+  E <- with_file(\(h5) h5[["E"]][])
+  todo <- which(!is.na(E) & E == 0L)
+  if (length(todo) > 0L) {
+    find(todo, function(places, found) {
+      E[places] <<- found
+      with_file(\(h5) {
+        h5[["E"]][places] <- found
+        h5$flush()
+      })
+      clock("dimensions")
+    })
   }
   say_dimensions(E, task)
   E
@@ -268,12 +273,12 @@ write_rows <- function(h5, rows, values) {
 
 #' A clock that adds the seconds since it was last asked to a phase in the file
 #' @noRd
-new_clock <- function(h5) {
+new_clock <- function(with_file) {
   last <- proc.time()[["elapsed"]]
   function(phase) {
     now <- proc.time()[["elapsed"]]
     place <- match(phase, c("dimensions", "map"))
-    h5[["elapsed"]][place] <- h5[["elapsed"]][place] + now - last
+    with_file(\(h5) h5[["elapsed"]][place] <- h5[["elapsed"]][place] + now - last)
     last <<- now
   }
 }

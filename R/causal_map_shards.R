@@ -144,38 +144,44 @@ cut_chunks <- function(places, seconds = NULL, first = 1) {
 
 #' Seconds that a library takes on the threads of a worker; unknown on GPUs
 #' @noRd
-worker_seconds <- function(task, targets, views) {
+worker_seconds <- function(task, targets) {
   if (task$place$device == "gpu") return(NULL)
-  E <- max(1L, task$E, if (is.null(task$E)) task$rule$E_max, na.rm = TRUE)
-  library_seconds(task$source$steps, E, targets, views) / task$rule$threads
+  rule <- task$rule
+  E <- if (is.null(task$E)) rule$E_max else max(1L, task$E, na.rm = TRUE)
+  views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes) + rule$surrogates)
+  library_seconds(task$source$steps, E, targets, views) / rule$threads
 }
 
 # ---- Workers -------------------------------------------------------------------------
 
-#' Find the dimensions of `todo` (places among the targets) on the workers
+#' Into shards, on the workers of the user's plan where there are some
 #' @noRd
-dimensions_apart <- function(folder, task, todo, keep) {
-  chunks <- cut_chunks(todo, worker_seconds(task, 1, 1))
-  do_chunks(chunks, dimensions_of_chunk, list(folder, task$id), task$threads,
-            \(chunk, found) keep(chunk$places, found))
-}
-
-dimensions_of_chunk <- function(chunk, folder, id, threads) {
-  task <- read_task(folder, id, threads)
-  find_dimensions(task, task$targets[chunk$places], quote(causal_map()))
-}
-
-#' Map what is missing on the workers
-#' @noRd
-fill_shards <- function(folder, task, shards, clock) {
-  views <- length(task$rule$Tp) * (1 + !is.null(task$rule$lib_sizes)) +
-    task$rule$surrogates * length(task$rule$Tp)
-  chunks <- cut_chunks(shards$missing, worker_seconds(task, length(task$targets), views),
+fill_apart <- function(file, task, shards, call) {
+  # Not held open: workers that are started meanwhile would inherit its lock.
+  with_file <- function(f) {
+    h5 <- open_h5(file, "r+", call, patience = 10)
+    on.exit(h5$close_all())
+    f(h5)
+  }
+  clock <- new_clock(with_file)
+  folder <- prepare_shards(file, task, shards, call)
+  task$E <- fill_dimensions(with_file, task, clock, call = call, find = \(todo, keep) {
+    do_chunks(cut_chunks(todo, worker_seconds(task, 1)), dimensions_of_chunk,
+              list(folder, task$id), task$threads,
+              \(chunk, found) keep(chunk$places, found))
+  })
+  prepare_shards(file, task, shards, call)
+  chunks <- cut_chunks(shards$missing, worker_seconds(task, length(task$targets)),
                        shards$last + 1)
   do_chunks(chunks, map_chunk, list(folder, task$id), task$threads,
             \(chunk, done) clock("map"))
   # What killed workers left.
   unlink(list.files(folder, "[.]tmp$", full.names = TRUE))
+}
+
+dimensions_of_chunk <- function(chunk, folder, id, threads) {
+  task <- read_task(folder, id, threads)
+  find_dimensions(task, task$targets[chunk$places], quote(causal_map()))
 }
 
 #' Map the libraries of a chunk to a shard

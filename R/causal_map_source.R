@@ -124,22 +124,23 @@ file_source <- function(x, dataset, call) {
 }
 
 #' Open an HDF5 file, with what can be done where that fails
+#' @param patience Seconds to wait while another process has it.
 #' @noRd
-open_h5 <- function(file, mode, call) {
-  tryCatch(
-    hdf5r::H5File$new(file, mode = mode),
-    error = \(e) {
-      locked <- grepl("lock", conditionMessage(e))
-      abort_file(
-        file,
-        if (locked) "it is in use by another process, or its file system has no locks" else
-          "it is a damaged HDF5 file, or none",
-        if (locked) "If nobody writes to it, set the environment variable
-          HDF5_USE_FILE_LOCKING to FALSE before R starts.",
-        call = call
-      )
-    }
-  )
+open_h5 <- function(file, mode, call, patience = 0) {
+  until <- proc.time()[["elapsed"]] + patience
+  repeat {
+    h5 <- tryCatch(hdf5r::H5File$new(file, mode = mode), error = identity)
+    if (inherits(h5, "H5File")) return(h5)
+    locked <- grepl("lock", conditionMessage(h5))
+    if (!locked || proc.time()[["elapsed"]] >= until) break
+    Sys.sleep(0.05)
+  }
+  if (locked) {
+    abort_file(file, "it is in use by another process, or its file system has no locks",
+               paste("Where nobody else writes to it, set the environment variable",
+                     "HDF5_USE_FILE_LOCKING to FALSE before R starts."), call = call)
+  }
+  abort_file(file, "it is a damaged HDF5 file, or none", call = call)
 }
 
 #' Path of the data set to read, a matrix of numbers
