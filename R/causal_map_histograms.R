@@ -5,32 +5,39 @@
 plot_degrees <- function(x, threshold, call) {
   found <- map_degrees(x, threshold, call)
   ways <- c(out = "Out-degree: effects of a cause", "in" = "In-degree: causes of an effect")
-  counted <- Map(degree_bars, found$degree, ways[names(found$degree)],
-                 MoreArgs = list(width = degree_width(found), found = found))
-  bars <- do.call(rbind, lapply(counted, `[[`, "bars"))
-  bars$way <- factor(bars$way, ways)
-  hubs <- do.call(rbind, lapply(counted, `[[`, "hubs"))
-  hubs$way <- factor(hubs$way, ways)
-  width <- degree_width(found)
-  ggplot2::ggplot(bars, ggplot2::aes(x = .data$degree)) +
+  width <- degree_width(unlist(found$degree, use.names = FALSE))
+  from <- seq(0, max(unlist(found$degree)), by = width)
+  both <- function(of) {
+    parts <- lapply(names(ways), \(way) {
+      part <- of(found$degree[[way]], from, width, found)
+      part$way <- factor(rep(ways[[way]], nrow(part)), ways)
+      part
+    })
+    do.call(rbind, parts)
+  }
+  hubs <- both(degree_hubs)
+  ggplot2::ggplot(both(degree_bars), ggplot2::aes(x = .data$degree)) +
     ggplot2::geom_col(ggplot2::aes(y = .data$series), width = width * 0.9,
                       fill = syn_colours[["blue"]]) +
     ggplot2::geom_line(ggplot2::aes(y = .data$expected), colour = syn_muted, linewidth = 0.6) +
+    ggplot2::geom_point(ggplot2::aes(y = 0), data = hubs, size = 1.8,
+                        colour = syn_colours[["vermilion"]]) +
     ggplot2::geom_text(
-      ggplot2::aes(y = .data$series, label = .data$name), data = hubs, size = 2.9,
-      vjust = -0.5, hjust = "inward", colour = syn_ink, check_overlap = TRUE
+      ggplot2::aes(y = .data$series, label = .data$name), data = hubs[hubs$name != "", ],
+      size = 2.9, vjust = -0.7, hjust = "inward", colour = syn_ink
     ) +
     ggplot2::facet_wrap(ggplot2::vars(.data$way), ncol = 1) +
-    ggplot2::scale_x_continuous(name = "Links of a series", labels = commas_each) +
+    ggplot2::scale_x_continuous(name = "Links of a series", labels = commas_each,
+                                breaks = count_breaks) +
     ggplot2::scale_y_continuous(
-      name = "Number of series", labels = commas_each,
-      expand = ggplot2::expansion(mult = c(0, 0.12))
+      name = "Number of series", labels = commas_each, breaks = count_breaks,
+      expand = ggplot2::expansion(mult = c(0.02, 0.12))
     ) +
     ggplot2::labs(
-      subtitle = sprintf("%s with rho above %s: %s of %s pairs", if (found$given) "Links" else
-        "The highest twentieth,", signif(found$threshold, 3), commas(found$links),
-        commas(found$pairs)),
-      caption = "Grey line: as many links, dealt out at random."
+      subtitle = sprintf("Links are %s: %s of %s pairs", found$what, commas(found$links),
+                         commas(found$pairs)),
+      caption = paste0("Grey line: as many links, dealt out at random.",
+                       if (nrow(hubs) > 0L) " Red: series beyond that.")
     ) +
     theme_synfire() +
     ggplot2::theme(panel.grid.major.x = ggplot2::element_blank(),
@@ -39,7 +46,7 @@ plot_degrees <- function(x, threshold, call) {
 
 #' Links of each series above a threshold
 #'
-#' @return list(degree = list(out, in), named integers; threshold, given, links, pairs).
+#' @return list(degree = list(out, in), named numbers; what, in words; links, pairs).
 #' @noRd
 map_degrees <- function(x, threshold, call) UseMethod("map_degrees")
 
@@ -59,8 +66,9 @@ map_degrees.default <- function(x, threshold, call) {
   })
   degree <- list(out = rlang::set_names(out, colnames(x)),
                  "in" = rlang::set_names(unlist(parts), rownames(x)))
-  list(degree = degree, threshold = threshold, given = given, links = sum(out),
-       pairs = moments$known)
+  what <- paste0(if (given) "" else "the highest twentieth, ",
+                 sprintf("pairs with rho above %s", signif(threshold, 3)))
+  list(degree = degree, what = what, links = sum(out), pairs = moments$known)
 }
 
 #' @export
@@ -72,37 +80,50 @@ map_degrees.causal_links <- function(x, threshold, call) {
   series <- attr(x, "series", exact = TRUE)
   number <- \(names) rlang::set_names(tabulate(match(names, series), length(series)), series)
   list(degree = list(out = number(links$target), "in" = number(links$library)),
-       threshold = if (given) threshold else min(links$rho), given = given,
+       what = if (given) sprintf("those with rho above %s", signif(threshold, 3)) else
+         "those of the table",
        links = nrow(links), pairs = length(series) * (length(series) - 1))
 }
 
-degree_width <- function(found) {
-  width <- pretty(c(0, max(unlist(found$degree))) / 40, 1)
+#' A round width that suits most series; hubs may be far away from them
+#' @noRd
+degree_width <- function(degree) {
+  most <- diff(stats::quantile(degree, c(0.05, 0.95), names = FALSE))
+  width <- pretty(c(0, max(most / 12, max(degree) / 150)), 1)
   max(1, ceiling(width[width > 0][[1L]]))
 }
 
-#' Bars of one way, what chance would make of them, and the names of its hubs
+#' Bars, and what chance would make of them
+#' @param from Where the bars begin, a `width` after the other.
 #' @noRd
-degree_bars <- function(degree, way, width, found) {
-  others <- max(1, found$pairs / length(degree))
+degree_bars <- function(degree, from, width, found) {
+  others <- degree_others(degree, found)
   p <- found$links / found$pairs
-  from <- seq(0, max(degree), by = width)
-  inside <- stats::pbinom(from + width - 1, round(others), p) -
-    stats::pbinom(from - 1, round(others), p)
-  bars <- data.frame(
-    way = way, degree = from + (width - 1) / 2,
-    series = tabulate(degree %/% width + 1, length(from)), expected = inside * length(degree)
+  inside <- stats::pbinom(from + width - 1, others, p) - stats::pbinom(from - 1, others, p)
+  data.frame(
+    degree = from + (width - 1) / 2, series = tabulate(degree %/% width + 1, length(from)),
+    expected = inside * length(degree)
   )
-  limit <- stats::qbinom(1 - 0.001 / length(degree), round(others), p)
-  top <- utils::head(order(-degree, method = "radix"), 3L)
-  top <- top[degree[top] > limit]
-  cell <- degree[top] %/% width + 1
-  # Hubs with as many links share a label.
-  name <- vapply(split(names(degree)[top], cell), paste, "", collapse = ", ")
-  cell <- as.integer(names(name))
-  hubs <- data.frame(way = rep(way, length(cell)), degree = bars$degree[cell],
-                     series = bars$series[cell], name = unname(name))
-  list(bars = bars, hubs = hubs)
+}
+
+#' How many links a series can have
+#' @noRd
+degree_others <- function(degree, found) max(1, round(found$pairs / length(degree)))
+
+#' Series with more links than chance gives to any; the three largest with names
+#' @noRd
+degree_hubs <- function(degree, from, width, found) {
+  limit <- stats::qbinom(1 - 0.001 / length(degree), degree_others(degree, found),
+                         found$links / found$pairs)
+  degree <- sort(degree[degree > limit], decreasing = TRUE)
+  name <- rep("", length(degree))
+  named <- seq_len(min(3L, length(degree)))
+  # Those that are close share a label.
+  close <- cumsum(c(TRUE, diff(degree[named]) < -0.08 * max(from)))[named]
+  name[match(unique(close), close)] <- vapply(split(names(degree)[named], close), toString, "")
+  bar <- degree %/% width * width
+  series <- vapply(bar, \(b) sum(bar == b), 1)
+  data.frame(degree = bar + (width - 1) / 2, series = series, name = name)
 }
 
 # ---- Asymmetry -----------------------------------------------------------------------
@@ -116,23 +137,28 @@ plot_asymmetry <- function(x, call) {
   limits <- range(pairs$rho, pairs$reverse)
   named <- utils::head(pairs, 3L)
   named$name <- sprintf("%s > %s", named$cause, named$effect)
+  named$side <- label_side(named$rho, limits)
   ggplot2::ggplot(pairs, ggplot2::aes(x = .data$rho, y = .data$reverse)) +
     pair_layers(nrow(pairs), limits) +
     ggplot2::geom_abline(slope = 1, intercept = 0, colour = syn_muted, linewidth = 0.4) +
     ggplot2::geom_point(data = named, colour = syn_colours[["vermilion"]], size = 1.8) +
     ggplot2::geom_text(
-      ggplot2::aes(label = .data$name), data = named, size = 3, colour = syn_ink, vjust = 1.8,
-      hjust = "inward", check_overlap = TRUE
+      ggplot2::aes(label = .data$name, hjust = .data$side), data = named, size = 3,
+      colour = syn_ink, check_overlap = TRUE
     ) +
-    ggplot2::coord_fixed(xlim = limits, ylim = limits) +
+    ggplot2::coord_fixed(xlim = limits, ylim = limits, clip = "off") +
     ggplot2::labs(
       x = "Stronger direction (rho)", y = "Weaker direction (rho)",
-      subtitle = agreement_words(both$agreement, length(map_series(x))),
+      subtitle = paste(agreement_words(both$agreement), collapse = "\n"),
       caption = "On the line both directions are alike. Named: cause > effect."
     ) +
     theme_synfire() +
     ggplot2::theme(plot.caption = ggplot2::element_text(colour = syn_muted))
 }
+
+#' Labels to the right of their points, or to the left near the right end
+#' @noRd
+label_side <- function(at, limits) ifelse(at > limits[[1L]] + 0.85 * diff(limits), 1.12, -0.12)
 
 #' Points, or where they are too many their number in squares
 #' @noRd
@@ -179,10 +205,12 @@ plot_dimensions <- function(x, call) {
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), ncol = 1, scales = "free_y",
                         strip.position = "left") +
     ggplot2::scale_colour_manual(
-      name = "Predicted", values = unname(syn_colours[c("vermilion", "black")])
+      name = "Predicted", values = c("by others, mean" = syn_colours[["vermilion"]],
+                                     "by themselves" = syn_colours[["black"]])
     ) +
-    ggplot2::scale_x_continuous(name = "Dimensions E of a series", breaks = skill_breaks) +
-    ggplot2::scale_y_continuous(name = NULL, limits = c(0, NA), labels = \(v) {
+    ggplot2::scale_x_continuous(name = "Dimensions E of a series", breaks = count_breaks) +
+    ggplot2::expand_limits(y = 0) +
+    ggplot2::scale_y_continuous(name = NULL, labels = \(v) {
       format(v, big.mark = ",", trim = TRUE)
     }) +
     theme_synfire() +
@@ -190,6 +218,11 @@ plot_dimensions <- function(x, call) {
                    strip.text.y.left = ggplot2::element_text(hjust = 0.5, size = 11),
                    panel.grid.major.x = ggplot2::element_blank(),
                    legend.position = "top", legend.justification = "left")
+}
+
+count_breaks <- function(limits) {
+  breaks <- unique(round(pretty(limits, 5)))
+  breaks[breaks >= limits[[1L]] & breaks <= limits[[2L]]]
 }
 
 #' Median and quartiles of the skill of the series of each E

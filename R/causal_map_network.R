@@ -62,7 +62,11 @@ plot_links <- function(x, most, groups, layout, call) {
   links <- data.frame(from = found$target, to = found$library, weight = found$rho)
   series <- if (is.data.frame(x)) attr(x, "series", exact = TRUE) else map_series(x)
   names <- series[series %in% c(links$from, links$to)]
-  place <- network_layout(links, names, layout, call)
+  if (is.null(layout) && length(names) <= 6L) layout <- igraph::layout_in_circle
+  # Distances that follow rho itself would pull the network into strings.
+  near <- links
+  near$weight <- (1 + links$weight / max(links$weight)) / 2
+  place <- network_layout(near, names, layout, call)
   radius <- network_radius(place)
   curves <- edge_curves(links, place, radius)
   # The strongest come first in the table, and are drawn last, on top.

@@ -27,8 +27,8 @@
 #' * `asymmetry`: data frame of the `n` pairs that differ most between directions: `cause`,
 #'   `effect`, `rho`, `reverse`, `difference`; `NULL` where no pair has both.
 #' * `agreement`: `difference`, the mean of |rho - reverse| over pairs; `correlation` of
-#'   the two; `series`, the number of series this is from. Of more than 2,000 it is from
-#'   2,000 at even steps, and so is `asymmetry`.
+#'   the two; `series`, the number of series this is from, and `of` how many: of more than
+#'   2,000 it is from 2,000 at even steps, and so is `asymmetry`.
 #' For a table of links the parts are `about`, `pairs` (the number of links), `skill`,
 #' `links` and `hubs`, where `drives` and `driven` are numbers of links.
 #' @seealso [causal_map()], [autoplot.causal_map()].
@@ -104,7 +104,6 @@ reverse_rho.default <- function(x, links) {
 
 #' @export
 reverse_rho.causal_links <- function(x, links) {
-  key <- \(from, to) paste(match(from, links$library), match(to, links$target))
   all <- plain_links(x)
   series <- attr(x, "series", exact = TRUE)
   number <- \(a, b) (match(a, series) - 1) * length(series) + match(b, series)
@@ -173,7 +172,11 @@ histogram_cell <- function(rho) {
 
 #' NA rather than NaN where nothing is known
 #' @noRd
-quotient <- function(sum, known) ifelse(known > 0, sum / known, NA_real_)
+quotient <- function(sum, known) {
+  out <- sum / known
+  out[is.nan(out)] <- NA_real_
+  out
+}
 
 range_known <- function(x) {
   x <- x[!is.na(x)]
@@ -197,13 +200,13 @@ histogram_quantile <- function(moments, p) {
 #'   first; NULL where there is none.
 #' @noRd
 map_both_ways <- function(x, most = 2000L) {
-  series <- intersect(rownames(x), colnames(x))
-  series <- series[even_steps(length(series), most)]
+  all <- intersect(rownames(x), colnames(x))
+  series <- all[even_steps(length(all), most)]
   square <- as.matrix(x[match(series, rownames(x)), match(series, colnames(x)), drop = FALSE])
   upper <- which(upper.tri(square) & !is.na(square) & !is.na(t(square)))
   if (length(upper) == 0L) {
     return(list(pairs = NULL, agreement = c(difference = NA, correlation = NA,
-                                            series = length(series))))
+                                            series = length(series), of = length(all))))
   }
   forth <- square[upper]
   back <- t(square)[upper]
@@ -219,7 +222,7 @@ map_both_ways <- function(x, most = 2000L) {
     difference = mean(pairs$difference),
     # Each pair both ways round: which of the two is called first means nothing.
     correlation = suppressWarnings(stats::cor(c(forth, back), c(back, forth))),
-    series = length(series)
+    series = length(series), of = length(all)
   )
   list(pairs = pairs[order(-pairs$difference, method = "radix"), , drop = FALSE],
        agreement = agreement)
@@ -251,7 +254,7 @@ print.summary.causal_map <- function(x, ...) {
   if (NROW(x$asymmetry) > 0L) {
     cat("\nMost one-sided pairs\n")
     print_table(x$asymmetry)
-    cat(agreement_words(x$agreement, nrow(x$hubs)), sep = "\n")
+    cat(agreement_words(x$agreement), sep = "\n")
   }
   cat("\nHigh rho alone makes no cause: see `lib_sizes` and `surrogates` in ?causal_map.\n")
   invisible(x)
@@ -279,10 +282,11 @@ side_by_side <- function(hubs, n) {
              effect = right$series[rows], driven = right$driven[rows], check.names = FALSE)
 }
 
-agreement_words <- function(agreement, n) {
-  sampled <- if (agreement[["series"]] < n) {
-    sprintf(" (pairs of %s series at even steps)", commas(agreement[["series"]]))
-  } else ""
-  sprintf("The two directions of a pair differ by %s on average, correlation %s%s.",
-          two(agreement[["difference"]]), two(agreement[["correlation"]]), sampled)
+agreement_words <- function(agreement) {
+  c(sprintf("The two directions of a pair differ by %s on average, correlation %s.",
+            two(agreement[["difference"]]), two(agreement[["correlation"]])),
+    if (agreement[["series"]] < agreement[["of"]]) {
+      sprintf("From the pairs of %s of %s series, at even steps.",
+              commas(agreement[["series"]]), commas(agreement[["of"]]))
+    })
 }
