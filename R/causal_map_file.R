@@ -73,7 +73,7 @@ create_map_file <- function(file, task, sharded, call) {
   E <- task$E %||% integer(length(task$targets))
   name_when_whole(file, \(path) {
     h5 <- hdf5r::H5File$new(path, mode = "w-")
-    on.exit(h5$close_all())
+    on.exit(close_h5(h5))
     write_values(h5, "libraries", enc2utf8(names[task$libraries]))
     write_values(h5, "targets", enc2utf8(names[task$targets]))
     write_values(h5, "library_columns", as.integer(task$libraries))
@@ -84,10 +84,6 @@ create_map_file <- function(file, task, sharded, call) {
     if (!sharded) create_layers(h5, task)
     write_attributes(h5, task)
   }, call)
-}
-
-write_values <- function(h5, name, values, type = NULL) {
-  h5$create_dataset(name, values, dtype = type, chunk_dims = NULL, gzip_level = NULL)
 }
 
 #' Data sets of all layers, with space for all numbers but none of them written
@@ -102,7 +98,7 @@ create_layers <- function(h5, task, libraries = length(task$libraries)) {
     type <- if (layer == "lag") "H5T_STD_I32LE" else "H5T_IEEE_F32LE"
     h5$create_dataset(layer, dtype = hdf5r::h5types[[type]], chunk_dims = NULL,
                       space = hdf5r::H5S$new("simple", dims = dims, maxdims = dims),
-                      gzip_level = NULL, dataset_create_pl = plan)
+                      gzip_level = NULL, dataset_create_pl = plan)$close()
   }
 }
 
@@ -119,7 +115,7 @@ write_attributes <- function(h5, task) {
   all <- c(about, parameters)
   # HDF5 has no attributes without a value.
   for (name in names(all)[lengths(all) > 0L]) {
-    hdf5r::h5attr(h5, name) <- all[[name]]
+    write_attribute(h5, name, all[[name]])
   }
 }
 
@@ -129,18 +125,18 @@ write_attributes <- function(h5, task) {
 #' @noRd
 read_map_head <- function(file, call) {
   h5 <- open_h5(file, "r", call)
-  on.exit(h5$close_all())
+  on.exit(close_h5(h5))
   if (!h5$attr_exists("synfire_format")) {
     abort_file(file, "it holds no causal map", call = call)
   }
-  about <- hdf5r::h5attributes(h5)
+  about <- read_attributes(h5)
   if (!identical(as.integer(about$synfire_format), map_file_format)) {
     abort_file(file, paste("its causal map was made by synfire", about$synfire_version,
                            "in a format of another version"), call = call)
   }
   sets <- c("libraries", "targets", "library_columns", "target_columns", "E", "elapsed",
             "done")
-  c(lapply(rlang::set_names(sets), \(set) h5[[set]][]),
+  c(lapply(rlang::set_names(sets), read_values, h5 = h5),
     list(about = about, layered = h5$exists("rho"),
          parameters = rlang::set_names(about[about$synfire_parameters],
                                        about$synfire_parameters)))
@@ -202,7 +198,7 @@ fill_map_file <- function(file, task, call) {
 #' @noRd
 fill_here <- function(file, task, shards, call) {
   h5 <- open_h5(file, "r+", call)
-  on.exit(h5$close_all())
+  on.exit(close_h5(h5))
   with_file <- \(f) f(h5)
   clock <- new_clock(with_file)
   task$E <- fill_dimensions(with_file, task, clock, call = call, find = \(todo, keep) {
@@ -222,13 +218,13 @@ fill_here <- function(file, task, shards, call) {
 #' @return Dimensions of all targets.
 #' @noRd
 fill_dimensions <- function(with_file, task, clock, find, call) {
-  E <- with_file(\(h5) h5[["E"]][])
+  E <- with_file(\(h5) read_values(h5, "E"))
   todo <- which(!is.na(E) & E == 0L)
   if (length(todo) > 0L) {
     find(todo, function(places, found) {
       E[places] <<- found
       with_file(\(h5) {
-        h5[["E"]][places] <- found
+        write_at(h5, "E", places, found)
         h5$flush()
       })
       clock("dimensions")
@@ -246,7 +242,7 @@ fill_layers <- function(h5, task, todo, clock, call) {
     rows <- match(columns, task$libraries)
     write_rows(h5, rows, values)
     h5$flush()
-    h5[["done"]][rows] <- rep(1L, length(rows))
+    write_at(h5, "done", rows, rep(1L, length(rows)))
     h5$flush()
     clock("map")
   }
@@ -262,12 +258,13 @@ most_written <- 2^20
 write_rows <- function(h5, rows, values) {
   each <- max(1, floor(most_written / max(1, ncol(values$rho))))
   for (layer in names(values)) {
-    set <- h5[[layer]]
-    for (part in pieces(length(rows), each)) {
-      block <- values[[layer]][part, , drop = FALSE]
-      if (layer == "lag") storage.mode(block) <- "integer"
-      set[rows[part], ] <- block
-    }
+    with_set(h5, layer, \(set) {
+      for (part in pieces(length(rows), each)) {
+        block <- values[[layer]][part, , drop = FALSE]
+        if (layer == "lag") storage.mode(block) <- "integer"
+        set[rows[part], ] <- block
+      }
+    })
   }
 }
 
@@ -278,7 +275,9 @@ new_clock <- function(with_file) {
   function(phase) {
     now <- proc.time()[["elapsed"]]
     place <- match(phase, c("dimensions", "map"))
-    with_file(\(h5) h5[["elapsed"]][place] <- h5[["elapsed"]][place] + now - last)
+    with_file(\(h5) {
+      write_at(h5, "elapsed", place, read_values(h5, "elapsed")[[place]] + now - last)
+    })
     last <<- now
   }
 }

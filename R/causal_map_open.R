@@ -158,10 +158,10 @@ read_part <- function(path, layer, rows, columns) {
     abort_file(path, "it was there when the map was opened, and is not any more")
   }
   h5 <- open_h5(path, "r", rlang::caller_env())
-  on.exit(h5$close_all())
+  on.exit(close_h5(h5))
   r <- read_range(rows)
   c <- read_range(columns)
-  values <- h5[[layer]][r, c, drop = FALSE]
+  values <- with_set(h5, layer, \(set) set[r, c, drop = FALSE])
   values <- values[match(rows, r), match(columns, c), drop = FALSE]
   values[is.nan(values)] <- NA
   values

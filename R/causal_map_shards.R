@@ -49,8 +49,8 @@ shard_rows <- function(path, id) {
   rows <- tryCatch(
     {
       h5 <- hdf5r::H5File$new(path, mode = "r")
-      on.exit(h5$close_all())
-      if (identical(hdf5r::h5attr(h5, "synfire_id"), id)) h5[["rows"]][]
+      on.exit(close_h5(h5))
+      if (identical(read_attribute(h5, "synfire_id"), id)) read_values(h5, "rows")
     },
     error = \(e) NULL
   )
@@ -97,15 +97,17 @@ prepare_shards <- function(file, task, shards, call) {
 
 copy_source <- function(source, path) {
   h5 <- hdf5r::H5File$new(path, mode = "w-")
-  on.exit(h5$close_all())
+  on.exit(close_h5(h5))
   write_values(h5, "names", enc2utf8(source$names))
   dims <- c(source$steps, source$n)
   h5$create_dataset("values", dtype = hdf5r::h5types$H5T_IEEE_F64LE,
                     space = hdf5r::H5S$new("simple", dims = dims, maxdims = dims),
-                    chunk_dims = NULL, gzip_level = NULL)
-  for (columns in pieces(source$n, max(1, floor(most_written / source$steps)))) {
-    h5[["values"]][, columns] <- source$read(columns)
-  }
+                    chunk_dims = NULL, gzip_level = NULL)$close()
+  with_set(h5, "values", \(set) {
+    for (columns in pieces(source$n, max(1, floor(most_written / source$steps)))) {
+      set[, columns] <- source$read(columns)
+    }
+  })
 }
 
 #' The task of a worker
@@ -160,7 +162,7 @@ fill_apart <- function(file, task, shards, call) {
   # Not held open: workers that are started meanwhile would inherit its lock.
   with_file <- function(f) {
     h5 <- open_h5(file, "r+", call, patience = 10)
-    on.exit(h5$close_all())
+    on.exit(close_h5(h5))
     f(h5)
   }
   clock <- new_clock(with_file)
@@ -192,8 +194,8 @@ map_chunk <- function(chunk, folder, id, threads) {
   libraries <- task$libraries[chunk$places]
   name_when_whole(shard_path(folder, chunk$number), \(path) {
     h5 <- hdf5r::H5File$new(path, mode = "w-")
-    on.exit(h5$close_all())
-    hdf5r::h5attr(h5, "synfire_id") <- id
+    on.exit(close_h5(h5))
+    write_attribute(h5, "synfire_id", id)
     write_values(h5, "rows", as.integer(chunk$places))
     create_layers(h5, task, length(libraries))
     keep <- \(columns, values) write_rows(h5, match(columns, libraries), values)
