@@ -88,7 +88,7 @@ map_layers.causal_map_file <- function(x) unclass(x)$layers
 map_blocks.causal_map_file <- function(x, f, layers = "rho") {
   columns <- seq_len(ncol(x))
   lapply(block_rows(dim(x)), \(rows) {
-    do.call(f, c(list(rows), lapply(layers, \(layer) read_layer(x, layer, rows, columns))))
+    do.call(f, c(list(rows), lapply(layers, \(layer) named_layer(x, layer, rows, columns))))
   })
 }
 
@@ -98,11 +98,7 @@ map_blocks.causal_map_file <- function(x, f, layers = "rho") {
   if (nargs() - (!missing(drop)) < 3L) return(if (missing(i)) x else read_pairs(x, i))
   rows <- map_places(i, rownames(x), "i", "libraries")
   columns <- map_places(j, colnames(x), "j", "targets")
-  read <- function(layer) {
-    values <- read_layer(x, layer, rows, columns)
-    dimnames(values) <- Map(`[`, dimnames(x), list(rows, columns))
-    values
-  }
+  read <- function(layer) named_layer(x, layer, rows, columns)
   rho <- read("rho")[, , drop = drop]
   if (!is.matrix(rho)) return(rho)
   others <- setdiff(map_layers(x), "rho")
@@ -135,6 +131,12 @@ map_places <- function(index, names, arg, what, call = rlang::caller_env()) {
                 "beyond them, or NA", call = call)
   }
   places
+}
+
+named_layer <- function(x, layer, rows, columns) {
+  values <- read_layer(x, layer, rows, columns)
+  dimnames(values) <- Map(`[`, dimnames(x), list(rows, columns))
+  values
 }
 
 #' Some rows and columns of a layer

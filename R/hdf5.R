@@ -9,7 +9,7 @@ open_h5 <- function(file, mode, call, patience = 0) {
   repeat {
     h5 <- tryCatch(hdf5r::H5File$new(file, mode = mode), error = identity)
     if (inherits(h5, "H5File")) return(h5)
-    locked <- grepl("lock", conditionMessage(h5))
+    locked <- grepl("unable to lock", conditionMessage(h5))
     if (!locked || proc.time()[["elapsed"]] >= until) break
     Sys.sleep(0.05)
   }
