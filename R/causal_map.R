@@ -241,18 +241,26 @@ optimal_dimensions <- function(x, E_max = 20, tau = -1, Tp = 1,
 #' The dimensions of the targets of a task: those given, or found
 #' @noRd
 task_dimensions <- function(task, call) {
-  E <- task$E
-  if (is.null(E)) {
-    rule <- task$rule
-    rule$Tp <- 1
-    rule$precision <- "float"
-    skill <- map_dimensions(task$source, task$targets, rule, task$split, task$place, call)
-    E <- first_maximum(skill)
+  E <- task$E %||% find_dimensions(task, task$targets, call)
+  say_dimensions(E, task)
+  rlang::set_names(E, task$source$names[task$targets])
+}
+
+#' The best dimensions of some columns of the source; `NA` where there are none
+#' @noRd
+find_dimensions <- function(task, columns, call) {
+  rule <- task$rule
+  rule$Tp <- 1
+  rule$precision <- "float"
+  first_maximum(map_dimensions(task$source, columns, rule, task$split, task$place, call))
+}
+
+say_dimensions <- function(E, task) {
+  if (is.null(task$E)) {
     say_undetermined(sum(is.na(E)), length(E))
   } else {
     say_too_many(E, task$source$steps, task$rule)
   }
-  rlang::set_names(E, task$source$names[task$targets])
 }
 
 #' What a map was made with, for its attribute `parameters`
