@@ -66,9 +66,9 @@ map_blocks.causal_map <- function(x, f, layers = "rho") {
   })
 }
 
-#' Runs of rows of about `values` numbers
+#' Runs of rows of at most about `values` numbers, 64 MB
 #' @noRd
-block_rows <- function(dim, values = 2e6) {
+block_rows <- function(dim, values = 8e6) {
   each <- max(1, floor(values / max(1, dim[[2L]])))
   unname(split(seq_len(dim[[1L]]), (seq_len(dim[[1L]]) - 1) %/% each))
 }
@@ -205,8 +205,8 @@ format.causal_map <- function(x, ...) {
 #' @noRd
 map_about_lines <- function(x, more) {
   E <- attr(x, "E", exact = TRUE)
-  c(paste(c(dimensions_text(E), map_parameters_text(attr(x, "parameters", exact = TRUE))),
-          collapse = "; "),
+  made <- c(dimensions_text(E), map_parameters_text(attr(x, "parameters", exact = TRUE)))
+  c(if (length(made)) paste(made, collapse = "; "),
     device_text(attr(x, "device", exact = TRUE), attr(x, "elapsed", exact = TRUE)),
     if (length(more)) paste("With", toString(more)))
 }

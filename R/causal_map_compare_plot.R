@@ -22,7 +22,7 @@ plot_differences <- function(x, call) {
     difference_fill(cells$value) +
     ggplot2::labs(
       subtitle = sprintf("%s less %s", x$labels[[2L]], x$labels[[1L]]),
-      caption = map_caption(x, cells, order)
+      caption = map_caption(x, cells, order, "Grey")
     )
 }
 
@@ -30,16 +30,18 @@ plot_differences <- function(x, call) {
 #' @noRd
 difference_fill <- function(difference) {
   difference <- difference[!is.na(difference)]
-  most <- signif(stats::quantile(abs(difference), 0.995, names = FALSE), 2)
-  most <- max(most, 0.01)
+  nearly <- max(stats::quantile(abs(difference), 0.995, names = FALSE), 0.01)
+  breaks <- pretty(c(0, nearly), 2L)
+  most <- max(breaks)
   beyond <- max(abs(difference)) > most
-  breaks <- c(-most, -most / 2, 0, most / 2, most)
+  breaks <- sort(unique(c(-breaks, breaks)))
   ggplot2::scale_fill_gradientn(
     name = "Difference\n(rho)", limits = c(-most, most), breaks = breaks,
     colours = c("#06284A", "#0072B2", "#7FB8DA", "#FAFAFA", "#EBA97C", "#D55E00", "#6B2E00"),
-    na.value = syn_empty, oob = \(x, range = c(0, 1), ...) pmin(pmax(x, range[[1L]]), range[[2L]]),
-    labels = paste0(c(rep("", 3L), "+", "+"), signif(breaks, 3),
-                    c(if (beyond) " or less" else "", "", "", "", if (beyond) " or more" else ""))
+    na.value = "#A3A8B0", oob = \(x, range = c(0, 1), ...) pmin(pmax(x, -most), most),
+    labels = paste0(ifelse(breaks > 0, "+", ""), breaks,
+                    ifelse(beyond & breaks == most, " or more", ""),
+                    ifelse(beyond & breaks == -most, " or less", ""))
   )
 }
 

@@ -27,15 +27,15 @@ plot_degrees <- function(x, threshold, call) {
       size = 2.9, vjust = -0.7, hjust = "inward", colour = syn_ink
     ) +
     ggplot2::facet_wrap(ggplot2::vars(.data$way), ncol = 1) +
-    ggplot2::scale_x_continuous(name = "Links of a series", labels = commas_each) +
+    ggplot2::scale_x_continuous(name = "Links of a series", labels = commas_each,
+                                breaks = count_breaks) +
     ggplot2::scale_y_continuous(
-      name = "Number of series", labels = commas_each,
+      name = "Number of series", labels = commas_each, breaks = count_breaks,
       expand = ggplot2::expansion(mult = c(0.02, 0.12))
     ) +
     ggplot2::labs(
-      subtitle = sprintf("%s with rho above %s: %s of %s pairs", if (found$given) "Links" else
-        "The highest twentieth,", signif(found$threshold, 3), commas(found$links),
-        commas(found$pairs)),
+      subtitle = sprintf("Links are %s: %s of %s pairs", found$what, commas(found$links),
+                         commas(found$pairs)),
       caption = paste0("Grey line: as many links, dealt out at random.",
                        if (nrow(hubs) > 0L) " Red: series beyond that.")
     ) +
@@ -46,7 +46,7 @@ plot_degrees <- function(x, threshold, call) {
 
 #' Links of each series above a threshold
 #'
-#' @return list(degree = list(out, in), named integers; threshold, given, links, pairs).
+#' @return list(degree = list(out, in), named numbers; what, in words; links, pairs).
 #' @noRd
 map_degrees <- function(x, threshold, call) UseMethod("map_degrees")
 
@@ -66,8 +66,9 @@ map_degrees.default <- function(x, threshold, call) {
   })
   degree <- list(out = rlang::set_names(out, colnames(x)),
                  "in" = rlang::set_names(unlist(parts), rownames(x)))
-  list(degree = degree, threshold = threshold, given = given, links = sum(out),
-       pairs = moments$known)
+  what <- paste0(if (given) "" else "the highest twentieth, ",
+                 sprintf("pairs with rho above %s", signif(threshold, 3)))
+  list(degree = degree, what = what, links = sum(out), pairs = moments$known)
 }
 
 #' @export
@@ -79,7 +80,8 @@ map_degrees.causal_links <- function(x, threshold, call) {
   series <- attr(x, "series", exact = TRUE)
   number <- \(names) rlang::set_names(tabulate(match(names, series), length(series)), series)
   list(degree = list(out = number(links$target), "in" = number(links$library)),
-       threshold = if (given) threshold else min(links$rho), given = given,
+       what = if (given) sprintf("those with rho above %s", signif(threshold, 3)) else
+         "those of the table",
        links = nrow(links), pairs = length(series) * (length(series) - 1))
 }
 
@@ -144,10 +146,10 @@ plot_asymmetry <- function(x, call) {
       ggplot2::aes(label = .data$name, hjust = .data$side), data = named, size = 3,
       colour = syn_ink, check_overlap = TRUE
     ) +
-    ggplot2::coord_fixed(xlim = limits, ylim = limits) +
+    ggplot2::coord_fixed(xlim = limits, ylim = limits, clip = "off") +
     ggplot2::labs(
       x = "Stronger direction (rho)", y = "Weaker direction (rho)",
-      subtitle = paste(agreement_words(both$agreement, length(map_series(x))), collapse = "\n"),
+      subtitle = paste(agreement_words(both$agreement), collapse = "\n"),
       caption = "On the line both directions are alike. Named: cause > effect."
     ) +
     theme_synfire() +
@@ -156,7 +158,7 @@ plot_asymmetry <- function(x, call) {
 
 #' Labels to the right of their points, or to the left near the right end
 #' @noRd
-label_side <- function(at, limits) ifelse(at > limits[[1L]] + 0.75 * diff(limits), 1.12, -0.12)
+label_side <- function(at, limits) ifelse(at > limits[[1L]] + 0.85 * diff(limits), 1.12, -0.12)
 
 #' Points, or where they are too many their number in squares
 #' @noRd
@@ -177,7 +179,7 @@ pair_layers <- function(n, limits) {
 
 plot_dimensions <- function(x, call) {
   moments <- map_moments(x)
-  E <- map_dimensions(x, colnames(x))
+  E <- series_dimensions(x, colnames(x))
   if (all(is.na(E))) {
     abort_arg("object", "a map with an E for at least one target", "without any", call = call)
   }
@@ -203,9 +205,10 @@ plot_dimensions <- function(x, call) {
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), ncol = 1, scales = "free_y",
                         strip.position = "left") +
     ggplot2::scale_colour_manual(
-      name = "Predicted", values = unname(syn_colours[c("vermilion", "black")])
+      name = "Predicted", values = c("by others, mean" = syn_colours[["vermilion"]],
+                                     "by themselves" = syn_colours[["black"]])
     ) +
-    ggplot2::scale_x_continuous(name = "Dimensions E of a series", breaks = skill_breaks) +
+    ggplot2::scale_x_continuous(name = "Dimensions E of a series", breaks = count_breaks) +
     ggplot2::expand_limits(y = 0) +
     ggplot2::scale_y_continuous(name = NULL, labels = \(v) {
       format(v, big.mark = ",", trim = TRUE)
@@ -215,6 +218,11 @@ plot_dimensions <- function(x, call) {
                    strip.text.y.left = ggplot2::element_text(hjust = 0.5, size = 11),
                    panel.grid.major.x = ggplot2::element_blank(),
                    legend.position = "top", legend.justification = "left")
+}
+
+count_breaks <- function(limits) {
+  breaks <- unique(round(pretty(limits, 5)))
+  breaks[breaks >= limits[[1L]] & breaks <= limits[[2L]]]
 }
 
 #' Median and quartiles of the skill of the series of each E

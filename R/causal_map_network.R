@@ -46,7 +46,7 @@ link_graph <- function(links, series, x) {
   more <- setdiff(names(links), c("library", "target", "rho"))
   igraph::graph_from_data_frame(
     cbind(edges, links[more]), directed = TRUE,
-    vertices = data.frame(name = series, E = map_dimensions(x, series))
+    vertices = data.frame(name = series, E = series_dimensions(x, series))
   )
 }
 
@@ -62,7 +62,11 @@ plot_links <- function(x, most, groups, layout, call) {
   links <- data.frame(from = found$target, to = found$library, weight = found$rho)
   series <- if (is.data.frame(x)) attr(x, "series", exact = TRUE) else map_series(x)
   names <- series[series %in% c(links$from, links$to)]
-  place <- network_layout(links, names, layout, call)
+  if (is.null(layout) && length(names) <= 6L) layout <- igraph::layout_in_circle
+  # Distances that follow rho itself would pull the network into strings.
+  near <- links
+  near$weight <- (1 + links$weight / max(links$weight)) / 2
+  place <- network_layout(near, names, layout, call)
   radius <- network_radius(place)
   curves <- edge_curves(links, place, radius)
   # The strongest come first in the table, and are drawn last, on top.

@@ -43,7 +43,8 @@
 #' @param threshold For `"degree"`: rho above which there is a link.
 #' @param links For `"network"`: how many links to draw, the strongest.
 #' @param layout For `"network"`: a function of an igraph graph that returns a matrix of two
-#'   columns, or such a matrix with series as row names, as positions of neurons.
+#'   columns, or such a matrix with series as row names, as positions of neurons. By default
+#'   strong links are short; up to six series stand on a circle.
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
 #'   invisibly.
 #' @section Errors:
@@ -229,7 +230,9 @@ syn_empty <- "#DDD8CB"  # what there is no value for; warm, apart from the scale
 #' @noRd
 squish_low <- function(x, range = c(0, 1), ...) pmax(x, range[[1L]])
 
-map_caption <- function(x, cells, order) {
+#' @param empty What the colour of no value is called.
+#' @noRd
+map_caption <- function(x, cells, order, empty = "Beige") {
   c(
     if (cells$width > 1L) {
       sprintf("A pixel is the mean of %d x %d pairs.", cells$width, cells$width)
@@ -241,11 +244,11 @@ map_caption <- function(x, cells, order) {
     if (anyNA(cells$value)) {
       self <- sum(!is.na(self_column(x)))
       if (cells$width == 1L && sum(is.na(cells$value)) == self) {
-        "Beige: self prediction, left out."
+        paste0(empty, ": self prediction, left out.")
       } else if (cells$width == 1L && self > 0L) {
-        "Beige: self prediction, left out, and pairs without a value."
+        paste0(empty, ": self prediction, left out, and pairs without a value.")
       } else {
-        "Beige: no value."
+        paste0(empty, ": no value.")
       }
     }
   ) |> paste(collapse = "\n")

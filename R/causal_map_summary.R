@@ -27,8 +27,8 @@
 #' * `asymmetry`: data frame of the `n` pairs that differ most between directions: `cause`,
 #'   `effect`, `rho`, `reverse`, `difference`; `NULL` where no pair has both.
 #' * `agreement`: `difference`, the mean of |rho - reverse| over pairs; `correlation` of
-#'   the two; `series`, the number of series this is from. Of more than 2,000 it is from
-#'   2,000 at even steps, and so is `asymmetry`.
+#'   the two; `series`, the number of series this is from, and `of` how many: of more than
+#'   2,000 it is from 2,000 at even steps, and so is `asymmetry`.
 #' For a table of links the parts are `about`, `pairs` (the number of links), `skill`,
 #' `links` and `hubs`, where `drives` and `driven` are numbers of links.
 #' @seealso [causal_map()], [autoplot.causal_map()].
@@ -69,7 +69,7 @@ summary.causal_links <- function(object, n = 5, ...) {
     list(
       about = format(object), pairs = sum(others), missing = sum(others) - length(rho),
       skill = c(mean = mean_known(rho), quantiles), links = strong_links(object, n),
-      hubs = data.frame(series = series, E = map_dimensions(object, series),
+      hubs = data.frame(series = series, E = series_dimensions(object, series),
                         drives = number(object$target), driven = number(object$library)),
       n = n
     ),
@@ -104,7 +104,6 @@ reverse_rho.default <- function(x, links) {
 
 #' @export
 reverse_rho.causal_links <- function(x, links) {
-  key <- \(from, to) paste(match(from, links$library), match(to, links$target))
   all <- plain_links(x)
   series <- attr(x, "series", exact = TRUE)
   number <- \(a, b) (match(a, series) - 1) * length(series) + match(b, series)
@@ -113,7 +112,7 @@ reverse_rho.causal_links <- function(x, links) {
 
 #' E of each of `series`, NA where it is no target
 #' @noRd
-map_dimensions <- function(x, series) {
+series_dimensions <- function(x, series) {
   E <- attr(x, "E", exact = TRUE)
   if (is.null(E)) return(rep(NA_integer_, length(series)))
   unname(E[match(series, names(E) %||% colnames(x))])
@@ -123,7 +122,7 @@ hub_frame <- function(x, moments) {
   series <- map_series(x)
   row <- match(series, rownames(x))
   column <- match(series, colnames(x))
-  data.frame(series = series, E = map_dimensions(x, series),
+  data.frame(series = series, E = series_dimensions(x, series),
              drives = moments$target_mean[column], driven = moments$library_mean[row],
              self = moments$self[row])
 }
@@ -201,13 +200,13 @@ histogram_quantile <- function(moments, p) {
 #'   first; NULL where there is none.
 #' @noRd
 map_both_ways <- function(x, most = 2000L) {
-  series <- intersect(rownames(x), colnames(x))
-  series <- series[even_steps(length(series), most)]
+  all <- intersect(rownames(x), colnames(x))
+  series <- all[even_steps(length(all), most)]
   square <- as.matrix(x[match(series, rownames(x)), match(series, colnames(x)), drop = FALSE])
   upper <- which(upper.tri(square) & !is.na(square) & !is.na(t(square)))
   if (length(upper) == 0L) {
     return(list(pairs = NULL, agreement = c(difference = NA, correlation = NA,
-                                            series = length(series))))
+                                            series = length(series), of = length(all))))
   }
   forth <- square[upper]
   back <- t(square)[upper]
@@ -223,7 +222,7 @@ map_both_ways <- function(x, most = 2000L) {
     difference = mean(pairs$difference),
     # Each pair both ways round: which of the two is called first means nothing.
     correlation = suppressWarnings(stats::cor(c(forth, back), c(back, forth))),
-    series = length(series)
+    series = length(series), of = length(all)
   )
   list(pairs = pairs[order(-pairs$difference, method = "radix"), , drop = FALSE],
        agreement = agreement)
@@ -255,7 +254,7 @@ print.summary.causal_map <- function(x, ...) {
   if (NROW(x$asymmetry) > 0L) {
     cat("\nMost one-sided pairs\n")
     print_table(x$asymmetry)
-    cat(agreement_words(x$agreement, nrow(x$hubs)), sep = "\n")
+    cat(agreement_words(x$agreement), sep = "\n")
   }
   cat("\nHigh rho alone makes no cause: see `lib_sizes` and `surrogates` in ?causal_map.\n")
   invisible(x)
@@ -283,10 +282,11 @@ side_by_side <- function(hubs, n) {
              effect = right$series[rows], driven = right$driven[rows], check.names = FALSE)
 }
 
-agreement_words <- function(agreement, n) {
+agreement_words <- function(agreement) {
   c(sprintf("The two directions of a pair differ by %s on average, correlation %s.",
             two(agreement[["difference"]]), two(agreement[["correlation"]])),
-    if (agreement[["series"]] < n) {
-      sprintf("From the pairs of %s series, at even steps.", commas(agreement[["series"]]))
+    if (agreement[["series"]] < agreement[["of"]]) {
+      sprintf("From the pairs of %s of %s series, at even steps.",
+              commas(agreement[["series"]]), commas(agreement[["of"]]))
     })
 }

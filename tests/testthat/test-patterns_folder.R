@@ -18,7 +18,6 @@ resume <- function(...) suppressMessages(mine_job(...), classes = "synfire_messa
 
 with_workers <- function(code) {
   skip_if_not_installed("future")
-  skip_if_not_installed("future.apply")
   old <- future::plan(future::multisession, workers = 2)
   on.exit(future::plan(old))
   force(code)
@@ -305,7 +304,6 @@ test_that("an error leaves finished chunks, and says so", {
 test_that("the example for MPI runs on three ranks", {
   skip_on_cran()
   skip_if_not_installed("snow")
-  skip_if_not_installed("future.apply")
   version <- suppressWarnings(tryCatch(
     system2("mpirun", "--version", stdout = TRUE, stderr = TRUE), error = \(e) ""
   ))
