@@ -233,6 +233,11 @@ finish_p <- function(values, surrogates) {
 #' @param then Called once all of it is in `values`.
 #' @noRd
 map_block <- function(job, columns, row, group, values, then) {
+  # All of these are looked at when the next block has been started.
+  force(row)
+  force(group)
+  force(values)
+  force(then)
   x <- job$source$read(columns)
   best <- NULL
   views <- job$maps

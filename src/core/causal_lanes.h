@@ -1,0 +1,166 @@
+/* Floats side by side in the registers of the processor a file is compiled for:
+   SYN_MAP_BITS is 512 or 256 for x86-64 with AVX-512 or with AVX2 and FMA, else one float
+   at a time. Every kind gives the same bits. */
+#ifndef SYN_CAUSAL_LANES_H
+#define SYN_CAUSAL_LANES_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifndef SYN_MAP_BITS
+#define SYN_MAP_BITS 0
+#endif
+
+#if SYN_MAP_BITS == 512
+
+#include <immintrin.h>
+enum { LANES = 16 };
+typedef __m512 lanes;
+typedef __mmask16 flags;
+typedef __m512i counts;
+#define LOAD(from) _mm512_loadu_ps(from)
+#define STORE(to, a) _mm512_storeu_ps(to, a)
+#define ALL(x) _mm512_set1_ps(x)
+#define ADD(a, b) _mm512_add_ps(a, b)
+#define SUB(a, b) _mm512_sub_ps(a, b)
+#define MUL(a, b) _mm512_mul_ps(a, b)
+#define DIV(a, b) _mm512_div_ps(a, b)
+#define MAX(a, b) _mm512_max_ps(a, b)
+#define ROOT(a) _mm512_sqrt_ps(a)
+#define FUSED(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define WITHIN(a, b) _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ)
+#define BELOW(a, b) _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ)
+#define EITHER(a, b) ((flags)((a) | (b)))
+#define BOTH(a, b) ((flags)((a) & (b)))
+#define NEITHER 0
+#define BITS(a) ((uint64_t)(a))
+#define HOW_MANY(a) ((uint32_t)_mm_popcnt_u32(a))
+#define WHERE(a, x) _mm512_maskz_mov_ps(a, x)
+#define NONE_YET _mm512_setzero_si512()
+#define COUNT(n, a) _mm512_mask_add_epi32(n, a, n, _mm512_set1_epi32(1))
+#define FEWER(n, k) _mm512_cmplt_epi32_mask(n, _mm512_set1_epi32((int)(k)))
+#define POWER(a)                                                                         \
+    _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(a), 23))
+
+#elif SYN_MAP_BITS == 256
+
+#include <immintrin.h>
+enum { LANES = 8 };
+typedef __m256 lanes;
+typedef __m256 flags;
+typedef __m256i counts;
+#define LOAD(from) _mm256_loadu_ps(from)
+#define STORE(to, a) _mm256_storeu_ps(to, a)
+#define ALL(x) _mm256_set1_ps(x)
+#define ADD(a, b) _mm256_add_ps(a, b)
+#define SUB(a, b) _mm256_sub_ps(a, b)
+#define MUL(a, b) _mm256_mul_ps(a, b)
+#define DIV(a, b) _mm256_div_ps(a, b)
+#define MAX(a, b) _mm256_max_ps(a, b)
+#define ROOT(a) _mm256_sqrt_ps(a)
+#define FUSED(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define WITHIN(a, b) _mm256_cmp_ps(a, b, _CMP_LE_OQ)
+#define BELOW(a, b) _mm256_cmp_ps(a, b, _CMP_LT_OQ)
+#define EITHER(a, b) _mm256_or_ps(a, b)
+#define BOTH(a, b) _mm256_and_ps(a, b)
+#define NEITHER _mm256_setzero_ps()
+#define BITS(a) ((uint64_t)_mm256_movemask_ps(a))
+#define HOW_MANY(a) ((uint32_t)_mm_popcnt_u32((uint32_t)_mm256_movemask_ps(a)))
+#define WHERE(a, x) _mm256_and_ps(a, x)
+#define NONE_YET _mm256_setzero_si256()
+#define COUNT(n, a) _mm256_sub_epi32(n, _mm256_castps_si256(a))
+#define FEWER(n, k)                                                                      \
+    _mm256_castsi256_ps(_mm256_cmpgt_epi32(_mm256_set1_epi32((int)(k)), n))
+#define POWER(a)                                                                         \
+    _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), 23))
+
+#else
+
+enum { LANES = 1 };
+typedef float lanes;
+typedef int flags;
+typedef uint32_t counts;
+#define LOAD(from) (*(from))
+#define STORE(to, a) (*(to) = (a))
+#define ALL(x) (x)
+#define ADD(a, b) ((a) + (b))
+#define SUB(a, b) ((a) - (b))
+#define MUL(a, b) ((a) * (b))
+#define DIV(a, b) ((a) / (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define ROOT(a) sqrtf(a)
+#define FUSED(a, b, c) fmaf(a, b, c)
+#define WITHIN(a, b) ((a) <= (b))
+#define BELOW(a, b) ((a) < (b))
+#define EITHER(a, b) ((a) | (b))
+#define BOTH(a, b) ((a) & (b))
+#define NEITHER 0
+#define BITS(a) ((uint64_t)(a))
+#define HOW_MANY(a) ((uint32_t)(a))
+#define WHERE(a, x) ((a) ? (x) : 0.0f)
+#define NONE_YET 0
+#define COUNT(n, a) ((n) + (uint32_t)(a))
+#define FEWER(n, k) ((n) < (k))
+static inline float power(float a)
+{
+    uint32_t bits;
+    memcpy(&bits, &a, sizeof bits);
+    bits <<= 23;
+    memcpy(&a, &bits, sizeof a);
+    return a;
+}
+#define POWER(a) power(a)
+
+#endif
+
+/* Packs the flagged lanes of a, and the numbers that belong to them, one after the other;
+   may write a whole register. Returns how many. */
+static inline uint32_t PACK(flags in, lanes a, const uint32_t *number, float *to,
+                            uint32_t *numbers)
+{
+#if SYN_MAP_BITS == 512
+    _mm512_storeu_ps(to, _mm512_maskz_compress_ps(in, a));
+    _mm512_storeu_si512(numbers,
+                        _mm512_maskz_compress_epi32(in, _mm512_loadu_si512(number)));
+    return HOW_MANY(in);
+#else
+    float each[LANES];
+    uint32_t n = 0;
+    STORE(each, a);
+    uint64_t bits = BITS(in);
+    for (uint32_t i = 0; i < LANES; i++) {
+        to[n] = each[i];
+        numbers[n] = number[i];
+        n += bits >> i & 1;
+    }
+    return n;
+#endif
+}
+
+/* exp(x) for x up to 0, to some 1e-7 of it; below -87, exp(-87). With n the whole number
+   nearest x / log 2, it is 2^n times the Taylor series at the rest, of size 0.35 at
+   most. */
+static inline lanes exp_lanes(lanes x)
+{
+    /* Added to this, a number is rounded to a whole one that stands in the lowest bits,
+       with the bias that the exponent of a float has. */
+    lanes shift = ALL(12582912.0f + 127);
+    x = MAX(x, ALL(-87.0f));
+    lanes shifted = FUSED(x, ALL(1.44269504f), shift);
+    lanes n = SUB(shifted, shift);
+    /* log 2 in two parts: products with the first one are exact. */
+    lanes rest = FUSED(n, ALL(-0.693359375f), x);
+    rest = FUSED(n, ALL(2.12194440e-4f), rest);
+    lanes sum = ALL(1.0f / 5040);
+    sum = FUSED(sum, rest, ALL(1.0f / 720));
+    sum = FUSED(sum, rest, ALL(1.0f / 120));
+    sum = FUSED(sum, rest, ALL(1.0f / 24));
+    sum = FUSED(sum, rest, ALL(1.0f / 6));
+    sum = FUSED(sum, rest, ALL(0.5f));
+    sum = FUSED(sum, rest, ALL(1.0f));
+    sum = FUSED(sum, rest, ALL(1.0f));
+    return MUL(sum, POWER(shifted));
+}
+
+#endif
