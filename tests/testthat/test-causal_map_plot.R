@@ -141,6 +141,9 @@ test_that("arrows of the network go from cause to effect", {
   expect_equal(drawn, data.frame(from = top$target, to = top$library, weight = top$rho),
                ignore_attr = "row.names")
   expect_match(p$labels$caption, "from cause to effect. The 9 strongest")
+  strong <- ggplot2::autoplot(map, "network", threshold = 0.6, links = 1000)
+  expect_setequal(unique(layer_data_of(strong, "GeomPath")[[1]]$weight),
+                  as.data.frame(map, threshold = 0.6)$rho)
   place <- cbind(1:12, (1:12)^2)
   rownames(place) <- rownames(map)
   expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(map, "network", layout = place)))
