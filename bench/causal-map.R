@@ -20,6 +20,7 @@
 # them among 1 to 20. Where not all libraries are timed, `whole` is a straight line through
 # the times of a quarter and of all of those that were, and the row says how many. What
 # takes less than 2 s is the median of three, after a small map that loads what loads late.
+# `seconds` are those of the clock, `cpu` those of all threads together.
 #
 # Floors. A search adds series x steps^2 x E terms, each a subtraction, a fused
 # multiply-add and a comparison; an H200 does 132 x 128 x 1.755e9 such operations a second,
@@ -73,14 +74,15 @@ make_series <- function(series, steps, width = 512) {
 
 dimensions_of <- function(series) rep_len(seq_len(E_max), series)
 
-#' Median seconds of a call, and the parts its result tells
+#' Median seconds of a call, by the clock and of the processor, and the parts its result tells
 time_call <- function(run) {
   once <- function() {
     gc(FALSE)
-    seconds <- system.time(result <- run())[["elapsed"]]
+    used <- system.time(result <- run())
     elapsed <- attr(result, "elapsed") %||% c(total = NA)
     parts <- unname(elapsed[c("neighbours", "correlations")])
-    c(seconds = seconds, neighbours = parts[[1L]], correlations = parts[[2L]])
+    c(seconds = used[["elapsed"]], cpu = used[["user.self"]] + used[["sys.self"]],
+      neighbours = parts[[1L]], correlations = parts[[2L]])
   }
   first <- once()
   if (first[["seconds"]] > 2) return(first)
@@ -120,10 +122,11 @@ measure <- function(x, phase, device, workers, precision, n) {
   rate <- rates[[device]]
   search <- series * steps^2 * E_max * 3 / rate$operations / workers
   lookup <- series^2 * steps * (mean(E) + 1) / rate$gathers[[precision]] / workers
+  cpu <- seconds$timed[["cpu"]]
   row <- function(phase, timed, whole, floor) {
     data.frame(device = device, workers = workers, precision = precision, series = series,
-               steps = steps, libraries = n, phase = phase, seconds = timed, whole = whole,
-               floor = floor, share = floor / whole)
+               steps = steps, libraries = n, phase = phase, seconds = timed, cpu = cpu,
+               whole = whole, floor = floor, share = floor / whole)
   }
   part <- \(name) c(seconds$timed[[name]], seconds$whole[[name]])
   all <- part("seconds")
