@@ -40,7 +40,6 @@ typedef struct cross {
     const syn_map_libraries *libraries;
     const syn_map_options *options;
     const syn_map_kind *kind;
-    const int32_t *step;         /* of each place */
     syn_map_rows rows;
     uint32_t tiles;
     tile *tile;
@@ -79,21 +78,6 @@ static syn_status make_tiles(cross *c)
     return SYN_OK;
 }
 
-/* Mean of a target in the rows that are predicted. */
-static double observed_mean(const cross *c, const float *value)
-{
-    double sum = 0, n = 0;
-    for (uint32_t i = 0; i < c->rows.n; i++) {
-        float one = value[c->step[c->rows.place[i]] + c->options->Tp];
-        if (!isnan(one)) {
-            sum += one;
-            n++;
-        }
-    }
-    return n > 0 ? sum / n : 0;
-}
-
-/* Sums of floats are most exact about 0. */
 static syn_status fill_tile(void *context, size_t item, int number)
 {
     cross *c = context;
@@ -104,9 +88,8 @@ static syn_status fill_tile(void *context, size_t item, int number)
     for (uint32_t i = 0; i < t->n; i++) {
         size_t target = c->targets->target[t->first + i];
         const float *value = c->targets->value + target * steps;
-        double mean = observed_mean(c, value);
         for (uint32_t step = 0; step < steps; step++)
-            t->value[(size_t)step * SYN_MAP_TILE + i] = (float)(value[step] - mean);
+            t->value[(size_t)step * SYN_MAP_TILE + i] = value[step];
     }
     return SYN_OK;
 }
@@ -117,7 +100,7 @@ static syn_status fill_tile(void *context, size_t item, int number)
    than sums of floats are rounded. */
 static double correlation(const syn_map_sums *s, uint32_t i)
 {
-    const double rounding = 1e-6;
+    const double rounding = 1e-12;
     double n = s->n[i];
     double p = s->pp[i] - s->p[i] * s->p[i] / n, y = s->yy[i] - s->y[i] * s->y[i] / n;
     if (!(n >= 3 && p > rounding * s->pp[i] && y > rounding * s->yy[i]))
@@ -303,8 +286,8 @@ syn_status syn_map_cross(const syn_map_targets *targets,
                          const syn_map_options *options, const syn_watch *watch,
                          float *rho)
 {
-    cross c = {.targets = targets, .libraries = libraries, .options = options,
-               .step = layout->step, .rho = rho};
+    cross c = {
+        .targets = targets, .libraries = libraries, .options = options, .rho = rho};
     c.kind = syn_map_fastest(options->vector_bits);
     c.threads = options->threads > 1 ? options->threads : 1;
     if ((uint32_t)c.threads > libraries->n)

@@ -26,16 +26,18 @@ typedef __m512i counts;
 #define SUB(a, b) _mm512_sub_ps(a, b)
 #define MUL(a, b) _mm512_mul_ps(a, b)
 #define DIV(a, b) _mm512_div_ps(a, b)
+#define MIN(a, b) _mm512_min_ps(a, b)
 #define MAX(a, b) _mm512_max_ps(a, b)
 #define ROOT(a) _mm512_sqrt_ps(a)
 #define FUSED(a, b, c) _mm512_fmadd_ps(a, b, c)
 #define WITHIN(a, b) _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ)
 #define BELOW(a, b) _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ)
-#define EITHER(a, b) ((flags)((a) | (b)))
+#define BEYOND(before, a, b) _mm512_mask_cmp_ps_mask(before, a, b, _CMP_NLE_UQ)
+#define EVERY ((flags)0xffff)
 #define BOTH(a, b) ((flags)((a) & (b)))
-#define NEITHER 0
+#define SAME(a, b) _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ)
 #define BITS(a) ((uint64_t)(a))
-#define HOW_MANY(a) ((uint32_t)_mm_popcnt_u32(a))
+#define HOW_MANY(a) ((uint32_t)_mm_popcnt_u32(_cvtmask16_u32(a)))
 #define WHERE(a, x) _mm512_maskz_mov_ps(a, x)
 #define NONE_YET _mm512_setzero_si512()
 #define COUNT(n, a) _mm512_mask_add_epi32(n, a, n, _mm512_set1_epi32(1))
@@ -57,14 +59,16 @@ typedef __m256i counts;
 #define SUB(a, b) _mm256_sub_ps(a, b)
 #define MUL(a, b) _mm256_mul_ps(a, b)
 #define DIV(a, b) _mm256_div_ps(a, b)
+#define MIN(a, b) _mm256_min_ps(a, b)
 #define MAX(a, b) _mm256_max_ps(a, b)
 #define ROOT(a) _mm256_sqrt_ps(a)
 #define FUSED(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define WITHIN(a, b) _mm256_cmp_ps(a, b, _CMP_LE_OQ)
 #define BELOW(a, b) _mm256_cmp_ps(a, b, _CMP_LT_OQ)
-#define EITHER(a, b) _mm256_or_ps(a, b)
+#define BEYOND(before, a, b) _mm256_and_ps(before, _mm256_cmp_ps(a, b, _CMP_NLE_UQ))
+#define EVERY _mm256_castsi256_ps(_mm256_set1_epi32(-1))
 #define BOTH(a, b) _mm256_and_ps(a, b)
-#define NEITHER _mm256_setzero_ps()
+#define SAME(a, b) _mm256_cmp_ps(a, b, _CMP_EQ_OQ)
 #define BITS(a) ((uint64_t)_mm256_movemask_ps(a))
 #define HOW_MANY(a) ((uint32_t)_mm_popcnt_u32((uint32_t)_mm256_movemask_ps(a)))
 #define WHERE(a, x) _mm256_and_ps(a, x)
@@ -88,14 +92,16 @@ typedef uint32_t counts;
 #define SUB(a, b) ((a) - (b))
 #define MUL(a, b) ((a) * (b))
 #define DIV(a, b) ((a) / (b))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 #define ROOT(a) sqrtf(a)
 #define FUSED(a, b, c) fmaf(a, b, c)
 #define WITHIN(a, b) ((a) <= (b))
 #define BELOW(a, b) ((a) < (b))
-#define EITHER(a, b) ((a) | (b))
+#define BEYOND(before, a, b) ((before) & !((a) <= (b)))
+#define EVERY 1
 #define BOTH(a, b) ((a) & (b))
-#define NEITHER 0
+#define SAME(a, b) ((a) == (b))
 #define BITS(a) ((uint64_t)(a))
 #define HOW_MANY(a) ((uint32_t)(a))
 #define WHERE(a, x) ((a) ? (x) : 0.0f)
@@ -135,6 +141,59 @@ static inline uint32_t PACK(flags in, lanes a, const uint32_t *number, float *to
         n += bits >> i & 1;
     }
     return n;
+#endif
+}
+
+static inline float least_of(lanes a)
+{
+    float each[LANES];
+    STORE(each, a);
+    for (uint32_t half = LANES / 2; half > 0; half /= 2)
+        for (uint32_t i = 0; i < half; i++)
+            each[i] = each[i] < each[i + half] ? each[i] : each[i + half];
+    return each[0];
+}
+
+/* The sum of x[0..31], in an order that is the same for all lanes: halves are added to
+   each other until one is left. */
+static inline float sum_of_32(const float *x)
+{
+#if SYN_MAP_BITS == 512
+    return _mm512_reduce_add_ps(ADD(LOAD(x), LOAD(x + 16)));
+#elif SYN_MAP_BITS == 256
+    lanes eight = ADD(ADD(LOAD(x), LOAD(x + 16)), ADD(LOAD(x + 8), LOAD(x + 24)));
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight),
+                             _mm256_extractf128_ps(eight, 1));
+    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+#else
+    float sum[16];
+    for (uint32_t i = 0; i < 16; i++)
+        sum[i] = x[i] + x[i + 16];
+    for (uint32_t half = 8; half > 0; half /= 2)
+        for (uint32_t i = 0; i < half; i++)
+            sum[i] += sum[i + half];
+    return sum[0];
+#endif
+}
+
+/* Takes x[place] to x[place + 3] of each of four places: the last goes to to[0..3], the
+   one before to to[stride..stride + 3], ... */
+static inline void transpose(const float *x, const uint32_t *place, float *to,
+                             uint32_t stride)
+{
+#if SYN_MAP_BITS
+    __m128 a = _mm_loadu_ps(x + place[0]), b = _mm_loadu_ps(x + place[1]);
+    __m128 c = _mm_loadu_ps(x + place[2]), d = _mm_loadu_ps(x + place[3]);
+    _MM_TRANSPOSE4_PS(a, b, c, d);
+    _mm_storeu_ps(to, d);
+    _mm_storeu_ps(to + stride, c);
+    _mm_storeu_ps(to + 2 * stride, b);
+    _mm_storeu_ps(to + 3 * stride, a);
+#else
+    for (uint32_t k = 0; k < 4; k++)
+        for (uint32_t i = 0; i < 4; i++)
+            to[k * stride + i] = x[place[i] + 3 - k];
 #endif
 }
 

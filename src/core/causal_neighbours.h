@@ -8,13 +8,11 @@
 #include "core/causal_lanes.h"
 #include "core/causal_search.h"
 
-enum { FOUND = 2 * SYN_MAP_NEAREST };
-
-/* Neighbours of one row in E dimensions, in the order of their columns. */
+/* Neighbours of one row in E dimensions, and room for registers that are stored whole. */
 typedef struct found {
     uint32_t n;
-    float squared[FOUND + LANES];
-    uint32_t column[FOUND + LANES];
+    float squared[SYN_MAP_NEAREST + 2 * LANES];
+    uint32_t column[SYN_MAP_NEAREST + 2 * LANES];
 } found;
 
 static uint32_t low_bit(uint64_t word)
@@ -120,29 +118,28 @@ static uint32_t tie_order(const syn_map_search *s, uint32_t column, uint32_t ste
 /* Writes the weights exp(-distance / nearest distance), as shares of their sum. */
 static void weigh(const syn_map_search *s, found *f, uint32_t k, syn_map_neighbour *to)
 {
-    float weight[SYN_MAP_NEAREST], least = INFINITY;
-    for (uint32_t j = 0; j < f->n; j++)
-        least = f->squared[j] < least ? f->squared[j] : least;
-    least = sqrtf(least);
-    lanes scale = ALL(-(least > s->floor ? least : s->floor));
-    for (uint32_t j = f->n; j < SYN_MAP_NEAREST; j++)
-        f->squared[j] = 0;
+    float weight[SYN_MAP_NEAREST];
+    lanes least = ALL(INFINITY), most = ALL(FLT_MAX);
+    for (uint32_t j = f->n; j < SYN_MAP_NEAREST; j += LANES)
+        STORE(f->squared + j, ALL(INFINITY));
     for (uint32_t j = 0; j < f->n; j += LANES)
-        STORE(weight + j, exp_lanes(DIV(ROOT(LOAD(f->squared + j)), scale)));
-    for (uint32_t j = f->n; j < SYN_MAP_NEAREST; j++)
-        weight[j] = 0;
-    float sum[SYN_MAP_NEAREST / 2];
-    for (uint32_t j = 0; j < SYN_MAP_NEAREST / 2; j++)
-        sum[j] = weight[j] + weight[j + SYN_MAP_NEAREST / 2];
-    for (uint32_t half = SYN_MAP_NEAREST / 4; half > 0; half /= 2)
-        for (uint32_t j = 0; j < half; j++)
-            sum[j] += sum[j + half];
-    float share = 1 / sum[0];
-    for (uint32_t j = 0; j < k; j++) {
-        uint32_t column = f->column[j < f->n ? j : 0];
-        to[j].target = (uint32_t)(s->layout->step[column] + s->Tp);
+        least = MIN(least, LOAD(f->squared + j));
+    float nearest = sqrtf(least_of(least));
+    lanes scale = ALL(-(nearest > s->floor ? nearest : s->floor));
+    uint32_t j = 0;
+    for (; j < f->n; j += LANES) {
+        lanes far = LOAD(f->squared + j);
+        STORE(weight + j, WHERE(WITHIN(far, most), exp_lanes(DIV(ROOT(far), scale))));
+    }
+    for (; j < SYN_MAP_NEAREST; j += LANES)
+        STORE(weight + j, ALL(0));
+    float share = 1 / sum_of_32(weight);
+    for (j = 0; j < f->n; j++) {
+        to[j].target = (uint32_t)(s->layout->step[f->column[j]] + s->Tp);
         to[j].weight = weight[j] * share;
     }
+    for (; j < k; j++)
+        to[j] = (syn_map_neighbour){to[0].target, 0};
 }
 
 static void put_found(const syn_map_search *s, found *f, uint32_t e, syn_map_table *table,
@@ -156,6 +153,118 @@ static void put_found(const syn_map_search *s, found *f, uint32_t e, syn_map_tab
     }
     for (uint32_t j = 0; j < k; j++)
         to[j] = (syn_map_neighbour){SYN_MAP_NOWHERE, 0};
+}
+
+/* ---- the nearest of candidates ---- */
+
+/* Candidates for the neighbours in one E; up to the next multiple of the lanes, what
+   follows is NaN. */
+typedef struct candidates {
+    uint32_t n;
+    float squared[SYN_MAP_STRIDE];
+    uint32_t column[SYN_MAP_STRIDE];
+} candidates;
+
+static void end_candidates(candidates *c)
+{
+    for (uint32_t i = c->n; i % LANES != 0; i++)
+        c->squared[i] = NAN;
+}
+
+/* The squared distance of the k-th nearest in bits, or a number between it and the next:
+   k or more of x[0..n-1] are within `to`, fewer within `from`. */
+static uint32_t exact_bound(const float *x, uint32_t n, uint32_t k, uint32_t from,
+                            uint32_t to)
+{
+    while (to - from > 1) {
+        uint32_t middle = from + (to - from) / 2;
+        uint32_t within = count_within(x, n, of_bits(middle));
+        if (within < k)
+            from = middle;
+        else
+            to = middle;
+        if (within == k)
+            break;
+    }
+    return to;
+}
+
+/* Adds all candidates that are nearer than `bound`, fewer than a row's neighbours. */
+static void add_nearer(const candidates *c, float bound, found *f)
+{
+    lanes most = ALL(bound);
+    for (uint32_t i = 0; i < c->n; i += LANES) {
+        lanes far = LOAD(c->squared + i);
+        f->n += PACK(BELOW(far, most), far, c->column + i, f->squared + f->n,
+                     f->column + f->n);
+    }
+}
+
+/* Adds `wanted` of the candidates that are exactly so far, those that come first. */
+static void add_first(const syn_map_search *s, const candidates *c, float bound,
+                      uint32_t wanted, uint32_t step, found *f)
+{
+    candidates tied = {.n = 0};
+    for (uint32_t i = 0; i < c->n; i++) {
+        tied.column[tied.n] = c->column[i];
+        tied.n += c->squared[i] == bound;
+    }
+    for (uint32_t i = 0; i < tied.n; i++)
+        tied.squared[i] = (float)tie_order(s, tied.column[i], step);
+    end_candidates(&tied);
+    float last = (float)(2 * s->layout->steps);
+    last = of_bits(exact_bound(tied.squared, tied.n, wanted, 0, bits_of(last)));
+    for (uint32_t i = 0; i < tied.n; i++)
+        if (tied.squared[i] <= last) {
+            f->squared[f->n] = bound;
+            f->column[f->n++] = tied.column[i];
+        }
+}
+
+/* Of candidates that are at least k, those that fewer than k are nearer than: more than k
+   only where some are equally far. */
+static void rank(const candidates *c, uint32_t k, found *f)
+{
+    for (uint32_t i = 0; i < c->n && f->n <= k; i += LANES) {
+        lanes far = LOAD(c->squared + i);
+        counts nearer = NONE_YET;
+        for (uint32_t j = 0; j < c->n; j++)
+            nearer = COUNT(nearer, BELOW(ALL(c->squared[j]), far));
+        f->n += PACK(BOTH(FEWER(nearer, k), WITHIN(far, far)), far, c->column + i,
+                     f->squared + f->n, f->column + f->n);
+    }
+}
+
+/* The nearest k of the candidates, all of which are within `limit`; all, of fewer. */
+static void nearest(const syn_map_search *s, const candidates *c, uint32_t k, float limit,
+                    uint32_t step, found *f)
+{
+    enum { FEW = 48 };
+    f->n = 0;
+    if (c->n <= k) {
+        add_nearer(c, INFINITY, f);
+        return;
+    }
+    if (c->n <= FEW) {
+        rank(c, k, f);
+        if (f->n == k)
+            return;
+        f->n = 0;
+    }
+    float bound = 0;
+    if (count_within(c->squared, c->n, 0) < k)
+        bound = of_bits(exact_bound(c->squared, c->n, k, 0, bits_of(limit)));
+    add_nearer(c, bound, f);
+    if (f->n < k)
+        add_first(s, c, bound, k - f->n, step, f);
+}
+
+static float farthest(const found *f)
+{
+    float most = 0;
+    for (uint32_t j = 0; j < f->n; j++)
+        most = f->squared[j] > most ? f->squared[j] : most;
+    return most;
 }
 
 /* ---- few candidates: those within limits that are known beforehand ---- */
@@ -204,14 +313,14 @@ static void known_limits(syn_map_search *s, uint32_t place)
 #define EACH(DO) DO(0) DO(1) DO(2) DO(3)
 #define BEGIN(v)                                                                         \
     lanes s##v = LOAD(start + v * LANES);                                                \
-    flags in##v = NEITHER;
+    flags out##v = EVERY;
 #define TERM(v)                                                                          \
     {                                                                                    \
         lanes off = SUB(LOAD(x + v * LANES), at);                                        \
         s##v = FUSED(off, off, s##v);                                                    \
-        in##v = EITHER(in##v, WITHIN(s##v, limit));                                      \
+        out##v = BEYOND(out##v, s##v, limit);                                            \
     }
-#define JOIN(v) | BITS(in##v) << (v * LANES)
+#define JOIN(v) | (BITS(out##v) ^ BITS(EVERY)) << (v * LANES)
 
 enum { WIDE = 4 * LANES };  /* columns whose sums stay in registers */
 
@@ -244,109 +353,29 @@ static int fill_pool(syn_map_search *s, uint32_t place)
 }
 
 /* Coordinates of the columns in the pool, from coordinate[1] on: for the next row they
-   will be one further. */
+   will be one further. Four at a time, up to three of them more than there are. */
 static void gather_pool(syn_map_search *s)
 {
-    for (uint32_t e = 0; e < s->E; e++) {
-        float *to = s->coordinate + (e + 1) * SYN_MAP_STRIDE;
-        const float *x = s->x - e;
-        for (uint32_t i = 0; i < s->n; i++)
-            to[i] = x[s->pool[i]];
-        for (uint32_t i = s->n; i % LANES != 0; i++)
-            to[i] = 0;
-    }
+    for (uint32_t i = s->n; i % LANES != 0 || i % 4 != 0; i++)
+        s->pool[i] = s->layout->lead;
+    for (uint32_t i = 0; i < s->n; i += 4)
+        for (uint32_t e = 0; e < s->E; e += 4)
+            transpose(s->x - e - 3, s->pool + i,
+                      s->coordinate + (e + 1) * SYN_MAP_STRIDE + i, SYN_MAP_STRIDE);
 }
 
-/* Candidates for the neighbours in one E: those within its limit. */
-typedef struct candidates {
-    uint32_t n;
-    float squared[SYN_MAP_STRIDE];
-    uint32_t column[SYN_MAP_STRIDE];
-} candidates;
-
-static void collect(const float *squared, const uint32_t *column, uint32_t n, float limit,
-                    candidates *to)
+/* The candidates in one E: those of the pool that are within its limit. */
+static void collect_pooled(const syn_map_search *s, uint32_t e, candidates *to)
 {
-    uint32_t kept = 0;
-    lanes most = ALL(limit);
-    for (uint32_t i = 0; i < n; i += LANES) {
-        lanes near = LOAD(squared + i);
-        kept += PACK(WITHIN(near, most), near, column + i, to->squared + kept,
-                     to->column + kept);
-    }
-    to->n = kept;
-    for (uint32_t i = kept; i % LANES != 0; i++)
-        to->squared[i] = NAN;
-}
-
-/* Drops one of the farthest candidates, the last of equals. */
-static void drop_last(const syn_map_search *s, found *f, uint32_t step)
-{
-    uint32_t last = 0, order = tie_order(s, f->column[0], step);
-    for (uint32_t j = 1; j < f->n; j++) {
-        uint32_t other = tie_order(s, f->column[j], step);
-        if (f->squared[j] > f->squared[last] ||
-            (f->squared[j] == f->squared[last] && other > order)) {
-            last = j;
-            order = other;
-        }
-    }
-    f->n--;
-    for (uint32_t j = last; j < f->n; j++) {
-        f->squared[j] = f->squared[j + 1];
-        f->column[j] = f->column[j + 1];
-    }
-}
-
-/* The nearest k of more candidates than that: those that fewer than k are nearer than.
-   Returns 0 when too many are equally far. */
-static int nearest(const syn_map_search *s, const candidates *c, uint32_t k, uint32_t step,
-                   found *f)
-{
-    f->n = 0;
-    for (uint32_t i = 0; i < c->n; i += LANES) {
-        lanes far = LOAD(c->squared + i);
-        counts nearer = NONE_YET;
-        for (uint32_t j = 0; j < c->n; j++)
-            nearer = COUNT(nearer, BELOW(ALL(c->squared[j]), far));
-        flags in = BOTH(FEWER(nearer, k), WITHIN(far, far));
-        if (f->n + HOW_MANY(in) > FOUND)
-            return 0;
-        f->n += PACK(in, far, c->column + i, f->squared + f->n, f->column + f->n);
-    }
-    while (f->n > k)
-        drop_last(s, f, step);
-    return 1;
-}
-
-/* The neighbours in one E from the pool; returns 0 when too many are equally far. */
-static int select_pooled(syn_map_search *s, uint32_t e, uint32_t step, candidates *c,
-                         found *f)
-{
-    enum { MANY = 64 };
-    uint32_t k = e + 2;
     const float *squared = s->squared + e * SYN_MAP_STRIDE;
-    collect(squared, s->pool, s->n, s->limit[e], c);
-    if (c->n > MANY) {
-        s->limit[e] = small_bound(c->squared, c->n, k, s->limit[e]);
-        collect(squared, s->pool, s->n, s->limit[e], c);
-        if (c->n > 2 * MANY)
-            return 0;
+    lanes most = ALL(s->limit[e]);
+    to->n = 0;
+    for (uint32_t i = 0; i < s->n; i += LANES) {
+        lanes far = LOAD(squared + i);
+        to->n += PACK(WITHIN(far, most), far, s->pool + i, to->squared + to->n,
+                      to->column + to->n);
     }
-    if (c->n > k)
-        return nearest(s, c, k, step, f);
-    f->n = c->n;
-    memcpy(f->squared, c->squared, c->n * sizeof *f->squared);
-    memcpy(f->column, c->column, c->n * sizeof *f->column);
-    return 1;
-}
-
-static float farthest(const found *f)
-{
-    float most = 0;
-    for (uint32_t j = 0; j < f->n; j++)
-        most = f->squared[j] > most ? f->squared[j] : most;
-    return most;
+    end_candidates(to);
 }
 
 /* Returns 0 when there are too many candidates. */
@@ -366,8 +395,8 @@ static int search_pool(syn_map_search *s, uint32_t place, syn_map_table *table,
     for (uint32_t e = 0; e < s->E; e++) {
         if (!s->wanted[e])
             continue;
-        if (!select_pooled(s, e, step, &c, &f))
-            return 0;
+        collect_pooled(s, e, &c);
+        nearest(s, &c, e + 2, s->limit[e], step, &f);
         s->limit[e] = farthest(&f);
         put_found(s, &f, e, table, row);
     }
@@ -394,25 +423,38 @@ static void add_terms(syn_map_search *s, uint32_t place, uint32_t e)
     }
 }
 
-/* A squared distance that k columns are within, but fewer than k are below; FLT_MAX when
-   there are not so many. None is nearer than `low` to k. */
+static void collect_columns(const syn_map_search *s, float limit, candidates *to)
+{
+    lanes most = ALL(limit);
+    to->n = 0;
+    for (uint32_t p = s->layout->lead; p < s->layout->places; p += LANES)
+        for (uint64_t bits = BITS(WITHIN(LOAD(s->sum + p), most)); bits;
+             bits &= bits - 1) {
+            uint32_t column = p + low_bit(bits);
+            to->squared[to->n] = s->sum[column];
+            to->column[to->n++] = column;
+        }
+    end_candidates(to);
+}
+
+/* A squared distance that k columns are within, and not too many for a pool unless fewer
+   than k are below it. None of the k nearest is below `low`, and k are within `high`
+   unless that is infinite. */
 static float bound_columns(const syn_map_search *s, uint32_t k, float low, float high)
 {
+    uint32_t from = bits_of(low), to = bits_of(high < FLT_MAX ? high : FLT_MAX);
     if (columns_within(s, low) >= k)
         return low;
-    uint32_t from = bits_of(low), to = bits_of(high < FLT_MAX ? high : FLT_MAX);
-    if (columns_within(s, of_bits(to)) < k)
-        return FLT_MAX;
-    if (to > from && columns_within(s, of_bits(to - 1)) < k)
+    uint32_t within = columns_within(s, of_bits(to));
+    if (within > SYN_MAP_POOL && columns_within(s, of_bits(to - 1)) < k)
         return of_bits(to);
-    while (to - from > 1) {
+    while (within > SYN_MAP_POOL && to - from > 1) {
         uint32_t middle = from + (to - from) / 2, n = columns_within(s, of_bits(middle));
         if (n < k) {
             from = middle;
         } else {
             to = middle;
-            if (n == k)
-                break;
+            within = n;
         }
     }
     return of_bits(to);
@@ -428,34 +470,26 @@ static void add_tied(const syn_map_search *s, float bound, uint32_t k, uint32_t 
             if (later ? on >= steps - step : on > step)
                 continue;
             uint32_t p = s->place[later ? step + on : step - on];
-            if (s->sum[p] == bound)
+            if (s->sum[p] == bound) {
+                f->squared[f->n] = bound;
                 f->column[f->n++] = p;
+            }
         }
 }
 
-static void sort_columns(uint32_t *column, uint32_t n)
+/* The nearest k of all columns. */
+static void nearest_columns(const syn_map_search *s, uint32_t k, float bound,
+                            uint32_t step, candidates *c, found *f)
 {
-    for (uint32_t i = 1; i < n; i++) {
-        uint32_t one = column[i], j = i;
-        for (; j > 0 && column[j - 1] > one; j--)
-            column[j] = column[j - 1];
-        column[j] = one;
+    if (columns_within(s, bound) <= SYN_MAP_POOL) {
+        collect_columns(s, bound, c);
+        nearest(s, c, k, bound, step, f);
+        return;
     }
-}
-
-static void select_columns(syn_map_search *s, uint32_t e, float bound, uint32_t step,
-                           found *f)
-{
-    uint32_t k = e + 2;
-    lanes most = ALL(bound);
+    collect_columns(s, bound > 0 ? of_bits(bits_of(bound) - 1) : -1, c);
     f->n = 0;
-    for (uint32_t p = s->layout->lead; p < s->layout->places; p += LANES)
-        for (uint64_t bits = BITS(BELOW(LOAD(s->sum + p), most)); bits; bits &= bits - 1)
-            f->column[f->n++] = p + low_bit(bits);
+    add_nearer(c, bound, f);
     add_tied(s, bound, k, step, f);
-    sort_columns(f->column, f->n);
-    for (uint32_t j = 0; j < f->n; j++)
-        f->squared[j] = s->sum[f->column[j]];
 }
 
 /* Puts the neighbours of one E into the pool, for the limits of the next row. */
@@ -471,6 +505,7 @@ static void pool_found(syn_map_search *s, const found *f)
 static void search_columns(syn_map_search *s, uint32_t place, syn_map_table *table,
                            uint32_t row)
 {
+    candidates c;
     found f;
     float low = 0;
     uint32_t step = (uint32_t)s->layout->step[place];
@@ -481,9 +516,8 @@ static void search_columns(syn_map_search *s, uint32_t place, syn_map_table *tab
         if (!s->wanted[e])
             continue;
         float bound = bound_columns(s, e + 2, low, s->limit[e]);
-        low = bound < FLT_MAX ? bound : low;
-        select_columns(s, e, bound, step, &f);
-        s->limit[e] = farthest(&f);
+        nearest_columns(s, e + 2, bound, step, &c, &f);
+        s->limit[e] = low = farthest(&f);
         put_found(s, &f, e, table, row);
         pool_found(s, &f);
     }

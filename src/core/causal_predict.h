@@ -7,8 +7,10 @@
 
 enum { STRETCH = 16 };  /* rows that are summed up in floats */
 
-/* syn_map_sums in floats. */
+/* syn_map_sums in floats, of what predictions and observations are above those of the
+   first row. */
 typedef struct stretch {
+    float first_p[SYN_MAP_TILE], first_y[SYN_MAP_TILE];
     float n[SYN_MAP_TILE], p[SYN_MAP_TILE], pp[SYN_MAP_TILE], y[SYN_MAP_TILE],
         yy[SYN_MAP_TILE], py[SYN_MAP_TILE];
 } stretch;
@@ -16,12 +18,14 @@ typedef struct stretch {
 static void add_stretch(const stretch *s, syn_map_sums *to)
 {
     for (int i = 0; i < SYN_MAP_TILE; i++) {
-        to->n[i] += s->n[i];
-        to->p[i] += s->p[i];
-        to->pp[i] += s->pp[i];
-        to->y[i] += s->y[i];
-        to->yy[i] += s->yy[i];
-        to->py[i] += s->py[i];
+        double n = s->n[i], p = s->p[i], y = s->y[i];
+        double from_p = s->first_p[i], from_y = s->first_y[i];
+        to->n[i] += n;
+        to->p[i] += p + n * from_p;
+        to->pp[i] += s->pp[i] + from_p * (2 * p + n * from_p);
+        to->y[i] += y + n * from_y;
+        to->yy[i] += s->yy[i] + from_y * (2 * y + n * from_y);
+        to->py[i] += s->py[i] + from_y * p + from_p * (y + n * from_y);
     }
 }
 
@@ -31,6 +35,8 @@ static inline void sum_rows(const syn_map_table *table, uint32_t E, uint32_t row
                             uint32_t lane, stretch *s)
 {
     lanes n = ALL(0), p = n, pp = n, y = n, yy = n, py = n, one = ALL(1);
+    lanes first_p = n, first_y = n;
+    int begun = 0;
     for (; row < to; row += every) {
         const syn_map_neighbour *near = table->of[E - 1] + (size_t)row * (E + 1);
         if (near->target == SYN_MAP_NOWHERE)
@@ -41,6 +47,13 @@ static inline void sum_rows(const syn_map_table *table, uint32_t E, uint32_t row
         for (uint32_t j = 1; j <= E; j++)
             told = FUSED(ALL(near[j].weight),
                          LOAD(tile + (size_t)near[j].target * SYN_MAP_TILE), told);
+        if (!begun) {
+            first_p = missing ? WHERE(WITHIN(told, told), told) : told;
+            first_y = missing ? WHERE(WITHIN(seen, seen), seen) : seen;
+            begun = 1;
+        }
+        told = SUB(told, first_p);
+        seen = SUB(seen, first_y);
         if (missing) {
             flags both = BOTH(WITHIN(told, told), WITHIN(seen, seen));
             told = WHERE(both, told);
@@ -55,6 +68,8 @@ static inline void sum_rows(const syn_map_table *table, uint32_t E, uint32_t row
         yy = FUSED(seen, seen, yy);
         py = FUSED(told, seen, py);
     }
+    STORE(s->first_p + lane, first_p);
+    STORE(s->first_y + lane, first_y);
     STORE(s->n + lane, n);
     STORE(s->p + lane, p);
     STORE(s->pp + lane, pp);

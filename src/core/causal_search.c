@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BEFORE = 3 };  /* coordinates are gathered in fours */
+
 syn_status syn_map_table_make(const unsigned char *wanted, uint32_t room,
                               syn_map_table *out)
 {
@@ -66,19 +68,20 @@ syn_status syn_map_search_make(const syn_map_layout *layout,
         out->wanted[e] = wanted[e];
         out->E = wanted[e] ? e + 1 : out->E;
     }
-    size_t pooled = (2 * (size_t)out->E + 1) * SYN_MAP_STRIDE;
-    float *floats = out->memory = malloc((4 * columns + pooled) * sizeof *floats);
+    size_t pooled = (2 * (size_t)out->E + 1 + BEFORE) * SYN_MAP_STRIDE;
+    float *floats = out->memory =
+        calloc(4 * columns + pooled + BEFORE, sizeof *floats);
     out->place = malloc(layout->steps * sizeof *out->place + 1);
     out->pool = malloc((SYN_MAP_POOL + SYN_MAP_BESIDE) * sizeof *out->pool);
     out->seen = calloc(columns, sizeof *out->seen);
     if (!floats || !out->place || !out->pool || !out->seen)
         return SYN_NO_MEMORY;
-    out->x = floats;
+    out->x = floats + BEFORE;
     out->library = out->x + columns;
     out->start = out->library + columns;
     out->sum = out->start + columns;
     out->coordinate = out->sum + columns;
-    out->squared = out->coordinate + (out->E + 1) * SYN_MAP_STRIDE;
+    out->squared = out->coordinate + (out->E + 1 + BEFORE) * SYN_MAP_STRIDE;
     place_steps(out);
     return SYN_OK;
 }
