@@ -40,7 +40,7 @@
 #'
 #' # Sparse results
 #' `screen = r` finds only the pairs with rho of at least r. All pairs are first predicted
-#' at every eighth step; pairs of which this leaves no chance to reach r go no further. What
+#' at every eleventh step; pairs of which this leaves no chance to reach r go no further. What
 #' passes is computed exactly, so no link that is reported is wrong, but some that reach r
 #' are missed: see `vignette("definitions")` for how many. `top = m` keeps the m highest rho of each target (column), which are the
 #' series that it most likely has an effect on. Give both, and both hold. A series' link
@@ -173,7 +173,8 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
   task <- list(
     source = source, libraries = libraries, targets = targets, E = E, rule = rule,
     split = rlang::arg_match(validation) == "split",
-    top = if (!is.null(top)) check_count(top), call = call, started = started
+    top = if (!is.null(top)) check_count(top), threads = threads, call = call,
+    started = started
   )
   device <- rlang::arg_match(device)
   task$place <- map_place(device, gpus, task)
@@ -240,18 +241,26 @@ optimal_dimensions <- function(x, E_max = 20, tau = -1, Tp = 1,
 #' The dimensions of the targets of a task: those given, or found
 #' @noRd
 task_dimensions <- function(task, call) {
-  E <- task$E
-  if (is.null(E)) {
-    rule <- task$rule
-    rule$Tp <- 1
-    rule$precision <- "float"
-    skill <- map_dimensions(task$source, task$targets, rule, task$split, task$place, call)
-    E <- first_maximum(skill)
+  E <- task$E %||% find_dimensions(task, task$targets, call)
+  say_dimensions(E, task)
+  rlang::set_names(E, task$source$names[task$targets])
+}
+
+#' The best dimensions of some columns of the source; `NA` where there are none
+#' @noRd
+find_dimensions <- function(task, columns, call) {
+  rule <- task$rule
+  rule$Tp <- 1
+  rule$precision <- "float"
+  first_maximum(map_dimensions(task$source, columns, rule, task$split, task$place, call))
+}
+
+say_dimensions <- function(E, task) {
+  if (is.null(task$E)) {
     say_undetermined(sum(is.na(E)), length(E))
   } else {
     say_too_many(E, task$source$steps, task$rule)
   }
-  rlang::set_names(E, task$source$names[task$targets])
 }
 
 #' What a map was made with, for its attribute `parameters`

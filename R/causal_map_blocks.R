@@ -7,7 +7,10 @@
 # loop but one, the views of a group the innermost.
 
 map_dimensions_most <- 30       # of the compiled code
-map_screen_stride <- 8
+# A prime number: few series come back to where they were after eleven steps, and many of
+# oscillating ones do so after eight.
+map_screen_stride <- 11
+block_seconds <- 2              # about, so that progress shows
 
 #' What decides the numbers of a map, and what it may use
 #'
@@ -62,7 +65,12 @@ rule_layers <- function(rule) {
 map_dimensions <- function(source, columns, rule, split, place,
                            call = rlang::caller_env()) {
   skill <- matrix(NA_real_, rule$E_max, length(columns))
-  width <- max(1, min(4096, floor(rule$max_memory / 4 / (24 * source$steps))))
+  width <- min(4096, rule$max_memory / 4 / (24 * source$steps))
+  if (place$device == "cpu") {
+    width <- min(width, block_seconds * rule$threads /
+                   library_seconds(source$steps, rule$E_max, 1, 1))
+  }
+  width <- max(1, rule$threads, floor(width))
   bar <- map_bar("Finding dimensions", length(columns))
   for (block in pieces(length(columns), width)) {
     found <- .Call(r_map_dimensions, source$read(columns[block]), map_options(rule), split,
@@ -169,12 +177,19 @@ map_plan <- function(job) {
   known <- which(!is.na(job$E))
   n <- length(known)
   views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes))
-  most <- max(1, floor(rule$max_memory / 3 / (4 * steps * views)))
+  # All targets at once, even if little is left beside them: each group finds all neighbours
+  # again.
+  whole <- 4 * steps * views * n
+  fits <- whole <= 0.9 * rule$max_memory
+  most <- if (fits) max(1, n) else max(1, floor(rule$max_memory / 3 / (4 * steps * views)))
+  spare <- if (fits) rule$max_memory - whole else rule$max_memory / 3
   groups <- lapply(pieces(n, most), \(part) list(columns = known[part]))
   if (rule$surrogates > 0) {
-    each <- min(rule$surrogates, max(1, floor(most / max(1, n))))
+    # More of them at once are worth it until finding neighbours takes little of the time.
+    room <- floor(0.5 * rule$max_memory / (4 * steps * length(rule$Tp)))
+    each <- max(1, min(rule$surrogates, floor(min(room, 2^15) / max(1, n))))
     groups <- c(groups, unlist(lapply(pieces(rule$surrogates, each), \(numbers) {
-      lapply(pieces(n, max(1, floor(most / each))), \(part) {
+      lapply(pieces(n, most), \(part) {
         list(columns = known[part], surrogates = numbers)
       })
     }), recursive = FALSE))
@@ -183,15 +198,15 @@ map_plan <- function(job) {
   layers <- length(rule_layers(rule))
   # What a library takes: its series, its skill in single precision, and in R's.
   bytes <- 24 * steps + width * (4 + if (views > 1) 24 else 0)
-  block <- min(rule$max_memory / 6, if (is.null(job$gpus)) 2^25 else 2^28) / bytes
+  block <- min(spare / 2, if (is.null(job$gpus)) 2^25 else 2^28) / bytes
   if (is.null(job$gpus)) {
     seconds <- library_seconds(steps, max(1L, job$E, na.rm = TRUE), width, views)
-    block <- min(block, max(4 * rule$threads, 2 * rule$threads / seconds))
+    block <- min(block, max(4 * rule$threads, block_seconds * rule$threads / seconds))
   }
   block <- max(1, min(floor(block), 1024))
   stretch <- block
   if (length(groups) > 1L) {
-    stretch <- floor(rule$max_memory / 6 / (8 * layers * max(1, length(job$targets))))
+    stretch <- floor(spare / 2 / (8 * layers * max(1, length(job$targets))))
     stretch <- max(1, min(stretch, length(job$libraries)))
     block <- min(block, stretch)
   }
@@ -417,9 +432,11 @@ pieces <- function(n, each) {
   lapply(seq(1, n, by = each), \(first) seq(first, min(first + each - 1, n)))
 }
 
-#' A progress bar; the function it gives adds to it
+#' A progress bar, and no other until `frame` ends; the function it gives adds to it
 #' @noRd
 map_bar <- function(title, total, frame = parent.frame()) {
   id <- cli::cli_progress_bar(title, total = total, .envir = frame)
+  # Blocks are too short for bars of their own.
+  rlang::local_options(cli.progress_show_after = Inf, .frame = frame)
   function(n) cli::cli_progress_update(n, id = id, .envir = frame)
 }

@@ -73,7 +73,7 @@ create_map_file <- function(file, task, sharded, call) {
   E <- task$E %||% integer(length(task$targets))
   name_when_whole(file, \(path) {
     h5 <- hdf5r::H5File$new(path, mode = "w-")
-    on.exit(h5$close_all())
+    on.exit(close_h5(h5))
     write_values(h5, "libraries", enc2utf8(names[task$libraries]))
     write_values(h5, "targets", enc2utf8(names[task$targets]))
     write_values(h5, "library_columns", as.integer(task$libraries))
@@ -84,10 +84,6 @@ create_map_file <- function(file, task, sharded, call) {
     if (!sharded) create_layers(h5, task)
     write_attributes(h5, task)
   }, call)
-}
-
-write_values <- function(h5, name, values, type = NULL) {
-  h5$create_dataset(name, values, dtype = type, chunk_dims = NULL, gzip_level = NULL)
 }
 
 #' Data sets of all layers, with space for all numbers but none of them written
@@ -102,7 +98,7 @@ create_layers <- function(h5, task, libraries = length(task$libraries)) {
     type <- if (layer == "lag") "H5T_STD_I32LE" else "H5T_IEEE_F32LE"
     h5$create_dataset(layer, dtype = hdf5r::h5types[[type]], chunk_dims = NULL,
                       space = hdf5r::H5S$new("simple", dims = dims, maxdims = dims),
-                      gzip_level = NULL, dataset_create_pl = plan)
+                      gzip_level = NULL, dataset_create_pl = plan)$close()
   }
 }
 
@@ -119,7 +115,7 @@ write_attributes <- function(h5, task) {
   all <- c(about, parameters)
   # HDF5 has no attributes without a value.
   for (name in names(all)[lengths(all) > 0L]) {
-    hdf5r::h5attr(h5, name) <- all[[name]]
+    write_attribute(h5, name, all[[name]])
   }
 }
 
@@ -129,18 +125,18 @@ write_attributes <- function(h5, task) {
 #' @noRd
 read_map_head <- function(file, call) {
   h5 <- open_h5(file, "r", call)
-  on.exit(h5$close_all())
+  on.exit(close_h5(h5))
   if (!h5$attr_exists("synfire_format")) {
     abort_file(file, "it holds no causal map", call = call)
   }
-  about <- hdf5r::h5attributes(h5)
+  about <- read_attributes(h5)
   if (!identical(as.integer(about$synfire_format), map_file_format)) {
     abort_file(file, paste("its causal map was made by synfire", about$synfire_version,
                            "in a format of another version"), call = call)
   }
   sets <- c("libraries", "targets", "library_columns", "target_columns", "E", "elapsed",
             "done")
-  c(lapply(rlang::set_names(sets), \(set) h5[[set]][]),
+  c(lapply(rlang::set_names(sets), read_values, h5 = h5),
     list(about = about, layered = h5$exists("rho"),
          parameters = rlang::set_names(about[about$synfire_parameters],
                                        about$synfire_parameters)))
@@ -188,58 +184,54 @@ task_differences <- function(there, task) {
 fill_map_file <- function(file, task, call) {
   whole <- FALSE
   on.exit(if (!whole) say_map_stays(file))
-  h5 <- open_h5(file, "r+", call)
-  on.exit(h5$close_all(), add = TRUE)
-  shards <- list_shards(file, task$id, h5[["done"]][])
-  missing <- shards$missing
-  say_what_is_mapped(file, length(missing), length(task$libraries))
-  if (length(missing) > 0L) {
-    apart <- workers_planned() || !h5$exists("rho")
-    if (apart) folder <- prepare_shards(file, task, shards, call)
-    clock <- new_clock(h5)
-    task$E <- fill_dimensions(h5, task, if (apart) folder, clock, call)
-    if (apart) {
-      prepare_shards(file, task, shards, call)
-      fill_shards(folder, task, shards, clock)
-    } else {
-      fill_layers(h5, task, missing, clock, call)
-    }
+  head <- read_map_head(file, call)
+  shards <- list_shards(file, task$id, head$done)
+  say_what_is_mapped(file, length(shards$missing), length(task$libraries))
+  if (length(shards$missing) > 0L) {
+    fill <- if (workers_planned() || !head$layered) fill_apart else fill_here
+    fill(file, task, shards, call)
   }
   whole <- TRUE
 }
 
-#' Find the dimensions that are not known yet
-#' @param folder Of the shards, `NULL` where none are made.
-#' @return Those of all targets.
+#' Into the file itself, which is in nobody else's hands meanwhile
 #' @noRd
-fill_dimensions <- function(h5, task, folder, clock, call) {
-  E <- h5[["E"]][]
-  todo <- which(!is.na(E) & E == 0L)
-  keep <- function(places, found) {
-    E[places] <<- found
-    h5[["E"]][places] <- found
-    h5$flush()
-    clock("dimensions")
-  }
-  if (length(todo) > 0L && is.null(folder)) {
+fill_here <- function(file, task, shards, call) {
+  h5 <- open_h5(file, "r+", call)
+  on.exit(close_h5(h5))
+  with_file <- \(f) f(h5)
+  clock <- new_clock(with_file)
+  task$E <- fill_dimensions(with_file, task, clock, call = call, find = \(todo, keep) {
     for (block in pieces(length(todo), dimension_block)) {
       places <- todo[block]
       keep(places, find_dimensions(task, task$targets[places], call))
     }
-  } else if (length(todo) > 0L) {
-    dimensions_apart(folder, task, todo, keep)
-  }
-  if (is.null(task$E)) say_undetermined(sum(is.na(E)), length(E))
-  E
+  })
+  fill_layers(h5, task, shards$missing, clock, call)
 }
 
-#' Dimensions of some columns of the source; `NA` where there are none
+#' Find the dimensions that are not known yet
+#'
+#' @param with_file Calls a function with the open file.
+#' @param find Function of places among the targets, and of another one to call with some
+#'   of these places and their dimensions.
+#' @return Dimensions of all targets.
 #' @noRd
-find_dimensions <- function(task, columns, call) {
-  rule <- task$rule
-  rule$Tp <- 1
-  rule$precision <- "float"
-  first_maximum(map_dimensions(task$source, columns, rule, task$split, task$place, call))
+fill_dimensions <- function(with_file, task, clock, find, call) {
+  E <- with_file(\(h5) read_values(h5, "E"))
+  todo <- which(!is.na(E) & E == 0L)
+  if (length(todo) > 0L) {
+    find(todo, function(places, found) {
+      E[places] <<- found
+      with_file(\(h5) {
+        write_at(h5, "E", places, found)
+        h5$flush()
+      })
+      clock("dimensions")
+    })
+  }
+  say_dimensions(E, task)
+  E
 }
 
 #' Map libraries into the data sets of the file itself
@@ -250,7 +242,7 @@ fill_layers <- function(h5, task, todo, clock, call) {
     rows <- match(columns, task$libraries)
     write_rows(h5, rows, values)
     h5$flush()
-    h5[["done"]][rows] <- rep(1L, length(rows))
+    write_at(h5, "done", rows, rep(1L, length(rows)))
     h5$flush()
     clock("map")
   }
@@ -266,23 +258,26 @@ most_written <- 2^20
 write_rows <- function(h5, rows, values) {
   each <- max(1, floor(most_written / max(1, ncol(values$rho))))
   for (layer in names(values)) {
-    set <- h5[[layer]]
-    for (part in pieces(length(rows), each)) {
-      block <- values[[layer]][part, , drop = FALSE]
-      if (layer == "lag") storage.mode(block) <- "integer"
-      set[rows[part], ] <- block
-    }
+    with_set(h5, layer, \(set) {
+      for (part in pieces(length(rows), each)) {
+        block <- values[[layer]][part, , drop = FALSE]
+        if (layer == "lag") storage.mode(block) <- "integer"
+        set[rows[part], ] <- block
+      }
+    })
   }
 }
 
 #' A clock that adds the seconds since it was last asked to a phase in the file
 #' @noRd
-new_clock <- function(h5) {
+new_clock <- function(with_file) {
   last <- proc.time()[["elapsed"]]
   function(phase) {
     now <- proc.time()[["elapsed"]]
     place <- match(phase, c("dimensions", "map"))
-    h5[["elapsed"]][place] <- h5[["elapsed"]][place] + now - last
+    with_file(\(h5) {
+      write_at(h5, "elapsed", place, read_values(h5, "elapsed")[[place]] + now - last)
+    })
     last <<- now
   }
 }

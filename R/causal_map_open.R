@@ -88,7 +88,7 @@ map_layers.causal_map_file <- function(x) unclass(x)$layers
 map_blocks.causal_map_file <- function(x, f, layers = "rho") {
   columns <- seq_len(ncol(x))
   lapply(block_rows(dim(x)), \(rows) {
-    do.call(f, c(list(rows), lapply(layers, \(layer) read_layer(x, layer, rows, columns))))
+    do.call(f, c(list(rows), lapply(layers, \(layer) named_layer(x, layer, rows, columns))))
   })
 }
 
@@ -98,11 +98,7 @@ map_blocks.causal_map_file <- function(x, f, layers = "rho") {
   if (nargs() - (!missing(drop)) < 3L) return(if (missing(i)) x else read_pairs(x, i))
   rows <- map_places(i, rownames(x), "i", "libraries")
   columns <- map_places(j, colnames(x), "j", "targets")
-  read <- function(layer) {
-    values <- read_layer(x, layer, rows, columns)
-    dimnames(values) <- Map(`[`, dimnames(x), list(rows, columns))
-    values
-  }
+  read <- function(layer) named_layer(x, layer, rows, columns)
   rho <- read("rho")[, , drop = drop]
   if (!is.matrix(rho)) return(rho)
   others <- setdiff(map_layers(x), "rho")
@@ -137,6 +133,12 @@ map_places <- function(index, names, arg, what, call = rlang::caller_env()) {
   places
 }
 
+named_layer <- function(x, layer, rows, columns) {
+  values <- read_layer(x, layer, rows, columns)
+  dimnames(values) <- Map(`[`, dimnames(x), list(rows, columns))
+  values
+}
+
 #' Some rows and columns of a layer
 #' @return Plain double matrix, NA where there is nothing.
 #' @noRd
@@ -158,10 +160,10 @@ read_part <- function(path, layer, rows, columns) {
     abort_file(path, "it was there when the map was opened, and is not any more")
   }
   h5 <- open_h5(path, "r", rlang::caller_env())
-  on.exit(h5$close_all())
+  on.exit(close_h5(h5))
   r <- read_range(rows)
   c <- read_range(columns)
-  values <- h5[[layer]][r, c, drop = FALSE]
+  values <- with_set(h5, layer, \(set) set[r, c, drop = FALSE])
   values <- values[match(rows, r), match(columns, c), drop = FALSE]
   values[is.nan(values)] <- NA
   values

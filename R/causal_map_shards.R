@@ -49,8 +49,8 @@ shard_rows <- function(path, id) {
   rows <- tryCatch(
     {
       h5 <- hdf5r::H5File$new(path, mode = "r")
-      on.exit(h5$close_all())
-      if (identical(hdf5r::h5attr(h5, "synfire_id"), id)) h5[["rows"]][]
+      on.exit(close_h5(h5))
+      if (identical(read_attribute(h5, "synfire_id"), id)) read_values(h5, "rows")
     },
     error = \(e) NULL
   )
@@ -97,15 +97,17 @@ prepare_shards <- function(file, task, shards, call) {
 
 copy_source <- function(source, path) {
   h5 <- hdf5r::H5File$new(path, mode = "w-")
-  on.exit(h5$close_all())
+  on.exit(close_h5(h5))
   write_values(h5, "names", enc2utf8(source$names))
   dims <- c(source$steps, source$n)
   h5$create_dataset("values", dtype = hdf5r::h5types$H5T_IEEE_F64LE,
                     space = hdf5r::H5S$new("simple", dims = dims, maxdims = dims),
-                    chunk_dims = NULL, gzip_level = NULL)
-  for (columns in pieces(source$n, max(1, floor(most_written / source$steps)))) {
-    h5[["values"]][, columns] <- source$read(columns)
-  }
+                    chunk_dims = NULL, gzip_level = NULL)$close()
+  with_set(h5, "values", \(set) {
+    for (columns in pieces(source$n, max(1, floor(most_written / source$steps)))) {
+      set[, columns] <- source$read(columns)
+    }
+  })
 }
 
 #' The task of a worker
@@ -144,38 +146,44 @@ cut_chunks <- function(places, seconds = NULL, first = 1) {
 
 #' Seconds that a library takes on the threads of a worker; unknown on GPUs
 #' @noRd
-worker_seconds <- function(task, targets, views) {
+worker_seconds <- function(task, targets) {
   if (task$place$device == "gpu") return(NULL)
-  E <- max(1L, task$E, if (is.null(task$E)) task$rule$E_max, na.rm = TRUE)
-  library_seconds(task$source$steps, E, targets, views) / task$rule$threads
+  rule <- task$rule
+  E <- if (is.null(task$E)) rule$E_max else max(1L, task$E, na.rm = TRUE)
+  views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes) + rule$surrogates)
+  library_seconds(task$source$steps, E, targets, views) / rule$threads
 }
 
 # ---- Workers -------------------------------------------------------------------------
 
-#' Find the dimensions of `todo` (places among the targets) on the workers
+#' Into shards, on the workers of the user's plan where there are some
 #' @noRd
-dimensions_apart <- function(folder, task, todo, keep) {
-  chunks <- cut_chunks(todo, worker_seconds(task, 1, 1))
-  do_chunks(chunks, dimensions_of_chunk, list(folder, task$id), task$threads,
-            \(chunk, found) keep(chunk$places, found))
-}
-
-dimensions_of_chunk <- function(chunk, folder, id, threads) {
-  task <- read_task(folder, id, threads)
-  find_dimensions(task, task$targets[chunk$places], quote(causal_map()))
-}
-
-#' Map what is missing on the workers
-#' @noRd
-fill_shards <- function(folder, task, shards, clock) {
-  views <- length(task$rule$Tp) * (1 + !is.null(task$rule$lib_sizes)) +
-    task$rule$surrogates * length(task$rule$Tp)
-  chunks <- cut_chunks(shards$missing, worker_seconds(task, length(task$targets), views),
+fill_apart <- function(file, task, shards, call) {
+  # Not held open: workers that are started meanwhile would inherit its lock.
+  with_file <- function(f) {
+    h5 <- open_h5(file, "r+", call, patience = 10)
+    on.exit(close_h5(h5))
+    f(h5)
+  }
+  clock <- new_clock(with_file)
+  folder <- prepare_shards(file, task, shards, call)
+  task$E <- fill_dimensions(with_file, task, clock, call = call, find = \(todo, keep) {
+    do_chunks(cut_chunks(todo, worker_seconds(task, 1)), dimensions_of_chunk,
+              list(folder, task$id), task$threads,
+              \(chunk, found) keep(chunk$places, found))
+  })
+  prepare_shards(file, task, shards, call)
+  chunks <- cut_chunks(shards$missing, worker_seconds(task, length(task$targets)),
                        shards$last + 1)
   do_chunks(chunks, map_chunk, list(folder, task$id), task$threads,
             \(chunk, done) clock("map"))
   # What killed workers left.
   unlink(list.files(folder, "[.]tmp$", full.names = TRUE))
+}
+
+dimensions_of_chunk <- function(chunk, folder, id, threads) {
+  task <- read_task(folder, id, threads)
+  find_dimensions(task, task$targets[chunk$places], quote(causal_map()))
 }
 
 #' Map the libraries of a chunk to a shard
@@ -186,8 +194,8 @@ map_chunk <- function(chunk, folder, id, threads) {
   libraries <- task$libraries[chunk$places]
   name_when_whole(shard_path(folder, chunk$number), \(path) {
     h5 <- hdf5r::H5File$new(path, mode = "w-")
-    on.exit(h5$close_all())
-    hdf5r::h5attr(h5, "synfire_id") <- id
+    on.exit(close_h5(h5))
+    write_attribute(h5, "synfire_id", id)
     write_values(h5, "rows", as.integer(chunk$places))
     create_layers(h5, task, length(libraries))
     keep <- \(columns, values) write_rows(h5, match(columns, libraries), values)

@@ -19,7 +19,7 @@ map_source <- function(x, dataset = NULL, call = rlang::caller_env()) {
   if (!is.null(dataset) && !is.character(x)) {
     abort_arg("dataset", "left out when `x` is no file", describe(dataset), call = call)
   }
-  source <- if (is.character(x)) {
+  source <- if (is.character(x) && is.null(dim(x))) {
     file_source(x, dataset, call)
   } else if (is.data.frame(x)) {
     frame_source(x, call)
@@ -28,6 +28,9 @@ map_source <- function(x, dataset = NULL, call = rlang::caller_env()) {
   }
   source$names <- source$names %||% as.character(seq_len(source$n))
   check_series_names(source$names, call)
+  # Their product may be beyond the integers.
+  source$n <- as.double(source$n)
+  source$steps <- as.double(source$steps)
   source$id <- function() hash_source(source)
   source
 }
@@ -89,7 +92,7 @@ hash_source <- function(source) {
   hashes <- vapply(seq(1, max(1, source$n), by = width), \(first) {
     rlang::hash(source$read(seq(first, min(first + width - 1, source$n))))
   }, "")
-  rlang::hash(list(as.double(source$steps), source$names, hashes))
+  rlang::hash(list(source$steps, source$names, hashes))
 }
 
 # ---- HDF5 ----------------------------------------------------------------------------
@@ -101,10 +104,9 @@ file_source <- function(x, dataset, call) {
                                                          call = call)
   file <- normalizePath(file, "/")
   h5 <- open_h5(file, "r", call)
-  on.exit(h5$close_all())
+  on.exit(close_h5(h5))
   path <- find_dataset(h5, file, dataset, call)
-  set <- h5[[path]]
-  dims <- as.double(set$dims)
+  dims <- with_set(h5, path, \(set) as.double(set$dims))
   names <- source_names(h5, path)
   across <- !is.null(names) && length(names) != dims[[2L]] && length(names) == dims[[1L]]
   if (across) dims <- rev(dims)
@@ -120,41 +122,20 @@ file_source <- function(x, dataset, call) {
        })
 }
 
-#' Open an HDF5 file, with what can be done where that fails
-#' @noRd
-open_h5 <- function(file, mode, call) {
-  tryCatch(
-    hdf5r::H5File$new(file, mode = mode),
-    error = \(e) {
-      locked <- grepl("lock", conditionMessage(e))
-      abort_file(
-        file,
-        if (locked) "it is in use by another process, or its file system has no locks" else
-          "it is a damaged HDF5 file, or none",
-        if (locked) "If nobody writes to it, set the environment variable
-          HDF5_USE_FILE_LOCKING to FALSE before R starts.",
-        call = call
-      )
-    }
-  )
-}
-
 #' Path of the data set to read, a matrix of numbers
 #' @noRd
 find_dataset <- function(h5, file, dataset, call) {
-  all <- h5$ls(recursive = TRUE)
-  fits <- all$name[which(all$dataset.rank == 2)]
-  fits <- fits[vapply(fits, \(path) {
-    as.character(h5[[path]]$get_type()$get_class()) %in% c("H5T_FLOAT", "H5T_INTEGER")
-  }, NA)]
-  hint <- if (length(fits) > 0L) paste0("There is ", some(dQuote(fits, FALSE)), ".")
   if (!is.null(dataset)) {
     path <- sub("^/+", "", check_string(dataset, "dataset", call = call))
-    if (!path %in% fits) {
-      abort_arg("dataset", "the name of a data set of numbers with two dimensions",
-                describe(dataset), hint, call = call)
-    }
-    return(path)
+    if (is_number_matrix(h5, path)) return(path)
+  }
+  all <- h5$ls(recursive = TRUE)
+  fits <- all$name[which(all$dataset.rank == 2)]
+  fits <- fits[vapply(fits, is_number_matrix, NA, h5 = h5)]
+  hint <- if (length(fits) > 0L) paste0("There is ", some(dQuote(fits, FALSE)), ".")
+  if (!is.null(dataset)) {
+    abort_arg("dataset", "the name of a data set of numbers with two dimensions",
+              describe(dataset), hint, call = call)
   }
   if (length(fits) == 0L) {
     abort_file(file, "it has no data set of numbers with two dimensions", call = call)
@@ -165,23 +146,32 @@ find_dataset <- function(h5, file, dataset, call) {
   fits
 }
 
+is_number_matrix <- function(h5, path) {
+  # Of a group that is not there, this is an error.
+  set <- tryCatch(h5[[path]], error = \(e) NULL)
+  if (!inherits(set, "H5D")) return(FALSE)
+  on.exit(set$close())
+  length(set$dims) == 2L &&
+    as.character(set$get_type()$get_class()) %in% c("H5T_FLOAT", "H5T_INTEGER")
+}
+
 #' What the data set `names` next to another one holds, or `NULL`
 #' @noRd
 source_names <- function(h5, path) {
   beside <- sub("[^/]*$", "names", path)
   if (!h5$exists(beside)) return(NULL)
-  set <- h5[[beside]]
-  if (!inherits(set, "H5D") || length(set$dims) != 1L) return(NULL)
-  names <- set$read()
+  names <- with_set(h5, beside, \(set) {
+    if (inherits(set, "H5D") && length(set$dims) == 1L) set$read()
+  })
   if (is.character(names)) enc2utf8(names)
 }
 
 read_columns <- function(file, path, columns, across, names, call) {
   h5 <- open_h5(file, "r", call)
-  on.exit(h5$close_all())
+  on.exit(close_h5(h5))
   # hdf5r reads each column once, and is fastest in order.
   there <- sort(unique(columns))
-  values <- if (across) h5[[path]][there, ] else h5[[path]][, there]
+  values <- with_set(h5, path, \(set) if (across) set[there, ] else set[, there])
   values <- as.double(nwb_plain(values))
   values <- if (across) {
     matrix(values, ncol = length(there), byrow = TRUE)

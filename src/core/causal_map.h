@@ -112,4 +112,10 @@ syn_status syn_map_cross(const syn_map_targets *targets,
                          const syn_map_options *options, const syn_watch *watch,
                          float *rho);
 
+/* Puts NaN into rho[libraries->n][n] where the library has too few points for E[j] + 1
+   neighbours; E[n] is at most the layout's E_max. Correlations of processors and GPUs go
+   through this. */
+void syn_map_drop_small(const syn_map_libraries *libraries, const syn_map_layout *layout,
+                        const uint32_t *E, uint32_t n, float *rho);
+
 #endif

@@ -47,19 +47,23 @@ static inline void sum_rows(const syn_map_table *table, uint32_t E, uint32_t row
         for (uint32_t j = 1; j <= E; j++)
             told = FUSED(ALL(near[j].weight),
                          LOAD(tile + (size_t)near[j].target * SYN_MAP_TILE), told);
-        if (!begun) {
-            first_p = missing ? WHERE(WITHIN(told, told), told) : told;
-            first_y = missing ? WHERE(WITHIN(seen, seen), seen) : seen;
-            begun = 1;
-        }
-        told = SUB(told, first_p);
-        seen = SUB(seen, first_y);
         if (missing) {
+            /* The first one that is summed up: what is constant has to be 0 from there. */
             flags both = BOTH(WITHIN(told, told), WITHIN(seen, seen));
-            told = WHERE(both, told);
-            seen = WHERE(both, seen);
+            flags begins = BOTH(both, WITHIN(n, ALL(0)));
+            first_p = ADD(first_p, WHERE(begins, told));
+            first_y = ADD(first_y, WHERE(begins, seen));
+            told = WHERE(both, SUB(told, first_p));
+            seen = WHERE(both, SUB(seen, first_y));
             n = ADD(n, WHERE(both, one));
         } else {
+            if (!begun) {
+                first_p = told;
+                first_y = seen;
+                begun = 1;
+            }
+            told = SUB(told, first_p);
+            seen = SUB(seen, first_y);
             n = ADD(n, one);
         }
         p = ADD(p, told);

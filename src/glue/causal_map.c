@@ -24,6 +24,7 @@ typedef struct map_work {
     syn_map_layout layout;
     syn_map_targets targets;
     uint32_t n_targets, steps;
+    uint32_t *E;              /* [n_targets] */
     int *gpu, gpus, half;
     syn_gpu_map *on_gpu;
     struct map_block *begun;  /* what the GPUs work on */
@@ -132,8 +133,13 @@ SEXP r_map_dimensions(SEXP x, SEXP options, SEXP split, SEXP place)
                      : syn_gpu_map_dimensions(&libraries, &layout, &o, at.gpu, at.gpus,
                                               &w.watch, rho, &report, reason);
     glue_watch_stop(&w);
-    if (status == SYN_OK)
+    if (status == SYN_OK) {
+        uint32_t E[SYN_MAP_DIMS];
+        for (uint32_t e = 0; e < o.E_max; e++)
+            E[e] = e + 1;
+        syn_map_drop_small(&libraries, &layout, E, o.E_max, rho);
         floats_to_r(rho, values, REAL(skill));
+    }
     syn_map_libraries_free(&libraries);
     syn_map_layout_free(&layout);
     free(rho);
@@ -157,6 +163,7 @@ static void map_free(SEXP pointer)
         map->begun->works = NULL;
     syn_map_targets_free(&map->targets);
     syn_map_layout_free(&map->layout);
+    free(map->E);
     free(map->gpu);
     free(map);
     R_ClearExternalPtr(pointer);
@@ -228,14 +235,17 @@ SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options, SEXP place)
     map->gpus = at.gpus;
     map->half = at.half;
     map->gpu = malloc(((size_t)at.gpus + 1) * sizeof *map->gpu);
-    syn_status status = map->gpu ? SYN_OK : SYN_NO_MEMORY;
-    if (status == SYN_OK && at.gpus > 0)
-        memcpy(map->gpu, at.gpu, (size_t)at.gpus * sizeof *map->gpu);
+    map->E = malloc(n * sizeof *map->E);
+    syn_status status = map->gpu && map->E ? SYN_OK : SYN_NO_MEMORY;
+    if (status == SYN_OK) {
+        memcpy(map->E, INTEGER(E), n * sizeof *map->E);
+        if (at.gpus > 0)
+            memcpy(map->gpu, at.gpu, (size_t)at.gpus * sizeof *map->gpu);
+    }
     if (status == SYN_OK)
         status = syn_map_layout_make(length, &o, 0, &map->layout);
     if (status == SYN_OK)
-        status = syn_map_targets_make(n, length, (const uint32_t *)INTEGER(E),
-                                      &map->targets);
+        status = syn_map_targets_make(n, length, map->E, &map->targets);
     if (status != SYN_OK) {
         map_free(pointer);
         pointer = glue_status(status, NA_REAL, NA_REAL);
@@ -324,6 +334,9 @@ SEXP r_map_finish(SEXP pointer, SEXP of)
                                &map->options, &w.watch, block->rho);
     }
     glue_watch_stop(&w);
+    if (status == SYN_OK)
+        syn_map_drop_small(&block->libraries, &map->layout, map->E, map->n_targets,
+                           block->rho);
     syn_map_libraries_free(&block->libraries);
     return status == SYN_OK ? report_of(&report)
                             : glue_status_because(status, NA_REAL, NA_REAL, reason);

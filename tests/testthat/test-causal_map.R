@@ -285,6 +285,16 @@ test_that("degenerate series give NA", {
   expect_true(all(is.na(causal_map(x, E = 1)[3, ])))
 })
 
+test_that("what is constant where it is compared has no correlation", {
+  # Three steps can be compared, and 4 is observed at each of them.
+  x <- cbind(a = c(-5, 2, -1, 4, -5, 3, -3, 4), b = c(-4, 4, -4, 4, NA, 4, -3, 4))
+  for (bits in c(0, 1, 256)) {
+    found <- driven(x, 3, tau = 1, Tp = 1, vector_bits = bits)$rho
+    expect_identical(found[1, 2], NA_real_)
+    expect_identical(is.na(found), is.na(oracle_causal_map(x, c(3, 3), tau = 1, Tp = 1)))
+  }
+})
+
 test_that("series without names get some", {
   x <- random_series(30, 3, 13)
   expect_false(anyDuplicated(colnames(causal_map(x, E = 1))) > 0)

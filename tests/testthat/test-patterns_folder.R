@@ -16,13 +16,6 @@ chunk_files <- function(folder) list.files(folder, "^chunk-[0-9]{4}[.]rds$", ful
 # Quiet about what is there.
 resume <- function(...) suppressMessages(mine_job(...), classes = "synfire_message_folder")
 
-with_workers <- function(code) {
-  skip_if_not_installed("future")
-  old <- future::plan(future::multisession, workers = 2)
-  on.exit(future::plan(old))
-  force(code)
-}
-
 test_that("a folder gives the patterns that one search gives, in their order", {
   x <- folder_recording()
   whole <- mine_job(x)
