@@ -50,9 +50,14 @@
 #' Systems*, 196-205. \doi{10.1109/ICPADS51040.2020.00035}
 #' @seealso [causal_map()], [autoplot.causal_map()].
 #' @examples
-#' before <- causal_map(simulate_coupled_maps(steps = 300), E_max = 5, threads = 2)
-#' after <- causal_map(simulate_coupled_maps(steps = 300), E_max = 5, threads = 2)
-#' change <- compare_maps(before, after)
+#' # x1 drives the others, and later x4 does
+#' set.seed(1)
+#' early <- late <- matrix(0, 6, 6, dimnames = rep(list(paste0("x", 1:6)), 2))
+#' early["x1", 2:3] <- 0.15
+#' late["x4", 5:6] <- 0.15
+#' before <- causal_map(simulate_coupled_maps(300, wiring = early), E = 2, threads = 2)
+#' after <- causal_map(simulate_coupled_maps(300, wiring = late), E = 2, threads = 2)
+#' change <- compare_maps(before, after, groups = rep(c("front", "back"), each = 3))
 #' summary(change)
 #' if (rlang::is_installed("ggplot2")) plot(change, type = "scatter")
 #' @export

@@ -52,12 +52,14 @@ link_graph <- function(links, series, x) {
 
 # ---- Drawing it ----------------------------------------------------------------------
 
-plot_links <- function(x, most, groups, layout, call) {
+plot_links <- function(x, most, threshold, groups, layout, call) {
   rlang::check_installed("igraph", "to draw the network of a causal map.")
-  found <- map_links(x, list(threshold = 0, alpha = NULL, most = most))
+  limits <- check_links(x, threshold %||% 0, NULL, most, call)
+  found <- map_links(x, limits)
+  above <- format(limits$threshold)
   if (nrow(found) == 0L) {
-    abort_arg("object", "a map with at least one rho above 0 of two series", "without any",
-              call = call)
+    abort_arg("object", sprintf("a map with at least one rho above %s of two series", above),
+              "without any", call = call)
   }
   links <- data.frame(from = found$target, to = found$library, weight = found$rho)
   series <- if (is.data.frame(x)) attr(x, "series", exact = TRUE) else map_series(x)
@@ -65,7 +67,7 @@ plot_links <- function(x, most, groups, layout, call) {
   if (is.null(layout) && length(names) <= 6L) layout <- igraph::layout_in_circle
   # Distances that follow rho itself would pull the network into strings.
   near <- links
-  near$weight <- (1 + links$weight / max(links$weight)) / 2
+  near$weight <- (1 + pmax(links$weight, 0) / max(links$weight, 1e-9)) / 2
   place <- network_layout(near, names, layout, call)
   radius <- network_radius(place)
   curves <- edge_curves(links, place, radius)
@@ -89,9 +91,9 @@ plot_links <- function(x, most, groups, layout, call) {
       size = node_text(short$labels), colour = syn_ink
     ) +
     ggplot2::scale_linewidth_continuous(range = c(0.4, 1.4), guide = "none") +
-    ggplot2::scale_colour_gradientn(name = "Skill\n(rho)", colours = syn_scale[-1L], n.breaks = 5) +
+    ggplot2::scale_colour_gradientn(name = "Skill\n(rho)", colours = syn_scale, n.breaks = 5) +
     ggplot2::coord_equal(clip = "off") +
-    ggplot2::labs(caption = links_caption(nrow(links), most, short$left_out)) +
+    ggplot2::labs(caption = links_caption(nrow(links), most, above, short$left_out)) +
     theme_synfire() +
     ggplot2::theme(
       axis.text = ggplot2::element_blank(), axis.title = ggplot2::element_blank(),
@@ -129,11 +131,11 @@ lighten <- function(colours) {
                    names(colours))
 }
 
-links_caption <- function(drawn, most, left_out) {
+links_caption <- function(drawn, most, above, left_out) {
   c(
     "Arrows go from cause to effect.",
     if (drawn == most) sprintf("The %s strongest links.", commas(drawn)) else
-      sprintf("All %s with a rho above 0.", counted(drawn, "link")),
+      sprintf("All %s with a rho above %s.", counted(drawn, "link"), above),
     if (nzchar(left_out)) sprintf("Names of series begin with \"%s\".", left_out)
   ) |> paste(collapse = " ")
 }

@@ -40,7 +40,8 @@
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param groups For `"heatmap"` and `"network"`: a factor with the group of each series, in
 #'   the order of the map or named by series.
-#' @param threshold For `"degree"`: rho above which there is a link.
+#' @param threshold For `"degree"` and `"network"`: rho above which there is a link. In
+#'   networks 0 by default.
 #' @param links For `"network"`: how many links to draw, the strongest.
 #' @param layout For `"network"`: a function of an igraph graph that returns a matrix of two
 #'   columns, or such a matrix with series as row names, as positions of neurons. By default
@@ -70,7 +71,7 @@ autoplot.causal_map <- function(object,
   switch(
     type,
     heatmap = plot_map(object, groups, call),
-    network = plot_links(object, check_count(links), groups, layout, call),
+    network = plot_links(object, check_count(links), threshold, groups, layout, call),
     degree = plot_degrees(object, threshold, call),
     asymmetry = plot_asymmetry(object, call),
     E = plot_dimensions(object, call)
@@ -92,7 +93,7 @@ autoplot.causal_links <- function(object, type = c("network", "degree"), ..., gr
   groups <- check_groups(groups, attr(object, "series", exact = TRUE), call)
   switch(
     type,
-    network = plot_links(object, check_count(links), groups, layout, call),
+    network = plot_links(object, check_count(links), threshold, groups, layout, call),
     degree = plot_degrees(object, threshold, call)
   )
 }

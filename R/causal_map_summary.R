@@ -162,7 +162,7 @@ map_moments <- function(x) {
        mean = if (known > 0) sum(target_sum) / known else NA_real_,
        range = range_known(bind("range")),
        library_mean = quotient(bind("sum"), bind("known")),
-       target_mean = quotient(target_sum, target_known), self = bind("self"),
+       target_mean = unname(quotient(target_sum, target_known)), self = bind("self"),
        counts = counts)
 }
 
