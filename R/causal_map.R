@@ -40,11 +40,14 @@
 #'
 #' # Sparse results
 #' `screen = r` finds only the pairs with rho of at least r. All pairs are first predicted
-#' at every eleventh step; pairs of which this leaves no chance to reach r go no further. What
-#' passes is computed exactly, so no link that is reported is wrong, but some that reach r
-#' are missed: see `vignette("definitions")` for how many. `top = m` keeps the m highest rho of each target (column), which are the
-#' series that it most likely has an effect on. Give both, and both hold. A series' link
-#' with itself is left out of either.
+#' at every eleventh step, and those of which this leaves no chance to reach r go no further.
+#' What passes is computed exactly, so no link that is found is wrong, but some that reach r
+#' may be missed: none of 241,270 in tests on coupled maps, but many of series that come back
+#' to where they were every eleven steps. `vignette("definitions")` has the rule.
+#'
+#' `top = m` keeps the m highest rho of each target (column): what it most likely has an
+#' effect on. Give both, and both hold. The links of a series with itself are left out of
+#' either.
 #'
 #' # Precision
 #' Computed in single precision. Against double precision, rho is off by 2e-6 or less in the
@@ -100,8 +103,8 @@
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: infinite values, with the
 #' name of the series; unknown series; what is not a number of steps. A result beyond
-#' `max_memory` gives `synfire_error_budget` before anything is computed, a machine that has no memory
-#' for it `synfire_error_memory`, and a GPU that is not there or fails
+#' `max_memory` gives `synfire_error_budget` before anything is computed, a machine that has
+#' no memory for it `synfire_error_memory`, and a GPU that is not there or fails
 #' `synfire_error_device`.
 #'
 #' @references
