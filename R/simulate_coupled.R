@@ -142,8 +142,8 @@ simulate_lorenz96 <- function(steps = 1000, series = 10, forcing = 8, interval =
 #' relative to the trace's tenth percentile, with noise.
 #'
 #' Links, all of one strength: each neuron but the hubs has one cause in its own region.
-#' The first neuron of each region is its hub: it drives six of ten other neurons of the
-#' region, and two of ten elsewhere, drawn at random. With `condition = "stimulus"` the
+#' The first neuron of each region is its hub: it drives eight of ten neurons of the
+#' region, and one of ten elsewhere, drawn at random. With `condition = "stimulus"` the
 #' hub of the first region drives, in addition, every neuron of the last one but its hub,
 #' and the hub of the second region drives nothing outside its own.
 #'
@@ -179,7 +179,7 @@ simulate_lorenz96 <- function(steps = 1000, series = 10, forcing = 8, interval =
 #' @export
 simulate_calcium <- function(steps = 1600, neurons = 60,
                              regions = c("tectum", "habenula", "pallium", "hindbrain"),
-                             condition = c("rest", "stimulus"), strength = 0.3, decay = 1.5,
+                             condition = c("rest", "stimulus"), strength = 0.2, decay = 1.5,
                              noise = 0.03, transient = 100) {
   steps <- check_count(steps)
   if (!(is.character(regions) && length(regions) >= 2L && !anyNA(regions) &&
@@ -227,7 +227,7 @@ calcium_wiring <- function(region, condition, key) {
   local[hub, ] <- local[, hub] <- FALSE
   links <- draw_causes(local, 1, key)
   reach <- matrix(random_uniform(n * length(hub), key, sim_stream(5)), length(hub))
-  links[hub, ] <- reach < ifelse(same[hub, ], 0.6, 0.2)
+  links[hub, ] <- reach < ifelse(same[hub, ], 0.8, 0.1)
   if (condition == "stimulus") {
     links[hub[[1L]], of == max(of)] <- 1
     links[hub[[2L]], of != 2L] <- 0

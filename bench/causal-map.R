@@ -20,6 +20,8 @@
 # them among 1 to 20. Where not all libraries are timed, `whole` is a straight line through
 # the times of a quarter and of all of those that were, and the row says how many. What
 # takes less than 2 s is the median of three, after a small map that loads what loads late.
+# `seconds` are those of the clock, but of a single thread those of the processor, whatever
+# else the machine does.
 #
 # Floors. A search adds series x steps^2 x E terms, each a subtraction, a fused
 # multiply-add and a comparison; an H200 does 132 x 128 x 1.755e9 such operations a second,
@@ -74,12 +76,13 @@ make_series <- function(series, steps, width = 512) {
 dimensions_of <- function(series) rep_len(seq_len(E_max), series)
 
 #' Median seconds of a call, and the parts its result tells
-time_call <- function(run) {
+time_call <- function(run, clock) {
   once <- function() {
     gc(FALSE)
-    seconds <- system.time(result <- run())[["elapsed"]]
+    used <- system.time(result <- run())
     elapsed <- attr(result, "elapsed") %||% c(total = NA)
     parts <- unname(elapsed[c("neighbours", "correlations")])
+    seconds <- if (clock) used[["elapsed"]] else used[["user.self"]] + used[["sys.self"]]
     c(seconds = seconds, neighbours = parts[[1L]], correlations = parts[[2L]])
   }
   first <- once()
@@ -91,11 +94,11 @@ time_call <- function(run) {
 `%||%` <- function(a, b) if (is.null(a)) b else a
 
 #' Seconds for `n` of all libraries, and, on a straight line, for all
-extrapolated <- function(run, n, all) {
-  most <- time_call(\() run(n))
+extrapolated <- function(run, n, all, clock) {
+  most <- time_call(\() run(n), clock)
   if (n >= all) return(list(timed = most, whole = most))
   quarter <- max(1, n %/% 4)
-  few <- time_call(\() run(quarter))
+  few <- time_call(\() run(quarter), clock)
   slope <- pmax((most - few) / (n - quarter), 0)
   list(timed = most, whole = most + slope * (all - n))
 }
@@ -116,14 +119,14 @@ measure <- function(x, phase, device, workers, precision, n) {
     \(n) causal_map(x, E = E, libraries = seq_len(n), device = device, gpus = gpus,
                     threads = threads, precision = precision, max_memory = 1e11)
   }
-  seconds <- extrapolated(run, n, series)
+  seconds <- extrapolated(run, n, series, clock = on_gpu || workers > 1)
   rate <- rates[[device]]
   search <- series * steps^2 * E_max * 3 / rate$operations / workers
   lookup <- series^2 * steps * (mean(E) + 1) / rate$gathers[[precision]] / workers
   row <- function(phase, timed, whole, floor) {
     data.frame(device = device, workers = workers, precision = precision, series = series,
-               steps = steps, libraries = n, phase = phase, seconds = timed, whole = whole,
-               floor = floor, share = floor / whole)
+               steps = steps, libraries = n, phase = phase, seconds = timed,
+               whole = whole, floor = floor, share = floor / whole)
   }
   part <- \(name) c(seconds$timed[[name]], seconds$whole[[name]])
   all <- part("seconds")

@@ -40,3 +40,8 @@ for (t in seq_len(n)[-1]) {
 drive <- ccm(fish, "x", "y", E = 2, lib_sizes = c(10, 20, 40, 80, 160, 300), samples = 50,
              surrogates = 50)
 save("ccm.png", ggplot2::autoplot(drive), 7.6, 3.6)
+
+set.seed(4)
+x <- simulate_calcium()
+map <- causal_map(x, E_max = 10, Tp = -1)
+save("causal-map.png", ggplot2::autoplot(map, groups = attr(x, "region")), 6.4, 5.6)

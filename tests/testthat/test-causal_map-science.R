@@ -42,29 +42,38 @@ test_that("a link the wrong way round is not found in two maps, one of which dri
   expect_gt(gain["effect", "cause"], 0.2)
 })
 
-test_that("neighbours on a Lorenz ring are found", {
+test_that("neighbours on a Lorenz ring are found, and directions by their lags", {
   for (seed in 1:2) {
     set.seed(seed)
     x <- simulate_lorenz96(1000, series = 10, interval = 0.1)
-    expect_gt(roc_area(causal_map(x, E_max = 8, threads = 2), attr(x, "truth")), 0.82)
+    truth <- attr(x, "truth")
+    map <- causal_map(x, E_max = 6, Tp = -2:0, threads = 2)
+    expect_gt(roc_area(map, truth), 0.88)
+    # The two directions of a link have much the same rho here; the cause comes first.
+    one_way <- truth > 0 & t(truth) == 0
+    map <- causal_map(x, E = attr(map, "E"), Tp = -5:5, threads = 2)
+    lag <- t(attr(map, "lag"))
+    expect_gte(mean(lag[one_way] < t(lag)[one_way]), 0.9)
   }
 })
 
 test_that("hubs of a calcium recording, and the links a stimulus changes, are found", {
   take <- function(condition) {
-    set.seed(1)
-    simulate_calcium(1000, neurons = 32, condition = condition)
+    set.seed(2)
+    simulate_calcium(1200, neurons = 40, condition = condition)
   }
   rest <- take("rest")
   stimulus <- take("stimulus")
-  maps <- lapply(list(rest, stimulus), causal_map, E_max = 8, threads = 2)
-  expect_gt(roc_area(maps[[1]], attr(rest, "truth")), 0.93)
-  expect_gt(roc_area(maps[[2]], attr(stimulus, "truth")), 0.93)
+  at_rest <- causal_map(rest, E_max = 8, Tp = -1, threads = 2)
+  maps <- list(at_rest, causal_map(stimulus, E = attr(at_rest, "E"), Tp = -1, threads = 2))
+  expect_gt(roc_area(maps[[1]], attr(rest, "truth")), 0.98)
+  expect_gt(roc_area(maps[[2]], attr(stimulus, "truth")), 0.98)
+  expect_gte(directions_right(maps[[1]], attr(rest, "truth")), 0.98)
   # Drives most: highest mean rho as a target.
   drives <- colMeans(as.matrix(maps[[1]]) - diag(diag(maps[[1]])))
   expect_setequal(names(sort(drives, decreasing = TRUE))[1:4], attr(rest, "hubs"))
   changed <- attr(stimulus, "truth") - attr(rest, "truth")
   gain <- t(as.matrix(maps[[2]]) - as.matrix(maps[[1]]))
-  expect_gt(mean(gain[changed > 0]), mean(gain[changed == 0]) + 0.2)
-  expect_lt(mean(gain[changed < 0]), mean(gain[changed == 0]) - 0.2)
+  expect_gt(mean(gain[changed > 0]), mean(gain[changed == 0]) + 0.15)
+  expect_lt(mean(gain[changed < 0]), mean(gain[changed == 0]) - 0.1)
 })

@@ -94,7 +94,7 @@ test_that("both conditions of a calcium recording differ in the links that were 
   expect_identical(hubs, c("n01", "n06", "n11", "n16"))
   at_rest <- attr(rest, "truth")
   expected <- at_rest
-  expected["n01", setdiff(colnames(rest)[region == "hindbrain"], hubs)] <- 0.3
+  expected["n01", setdiff(colnames(rest)[region == "hindbrain"], hubs)] <- 0.2
   expected["n06", region != "habenula"] <- 0
   expect_identical(attr(stimulus, "truth"), expected)
   expect_true(all(at_rest[, hubs] == 0))

@@ -13,6 +13,7 @@
 #   Rscript bench/causal-map.R gpu out=vignettes/causal-maps/gpu.csv
 
 library(synfire)
+options(cli.progress_show_after = Inf)
 
 folder <- "vignettes/causal-maps"
 if (!dir.exists(folder)) stop("run this in the folder of the package")
@@ -39,8 +40,12 @@ lagged_correlation <- function(x, most = 3) {
   do.call(pmax, all)
 }
 
-methods <- list("cross mapping" = cross_map, "correlation" = correlation,
-                "correlation, best of lags 0 to 3" = lagged_correlation)
+methods <- list(
+  "cross mapping" = cross_map,
+  "cross mapping, best of lags" = \(x) cross_map(x, Tp = -3:0),
+  "correlation" = correlation,
+  "correlation, best of lags" = lagged_correlation
+)
 
 systems <- list(
   "20 coupled maps" = \(steps, noise = 0) simulate_coupled_maps(steps, series = 20, noise = noise),
@@ -65,6 +70,14 @@ directions <- function(score, truth) {
   mean(score[one_way] > t(score)[one_way])
 }
 
+# Share of links without one back whose best delay, of the two directions, is the earlier one.
+delays <- function(x, truth) {
+  map <- causal_map(x, E_max = 10, Tp = -5:5, threads = 2)
+  one_way <- truth > 0 & t(truth) == 0
+  lag <- t(attr(map, "lag"))
+  c(mean(lag[one_way] < t(lag)[one_way]), mean(lag[one_way] == t(lag)[one_way]))
+}
+
 # Shares of links found at shares of false alarms; each recording has its own threshold.
 curve <- function(scores, false = seq(0, 1, 0.02)) {
   threshold <- stats::quantile(scores$none, 1 - false, names = FALSE, type = 1)
@@ -74,11 +87,14 @@ curve <- function(scores, false = seq(0, 1, 0.02)) {
 # ---- Parts -----------------------------------------------------------------------------
 
 part_roc <- function(seeds = 1:20) {
-  areas <- curves <- list()
+  areas <- curves <- lags <- list()
   for (system in names(systems)) for (seed in seeds) {
     set.seed(seed)
     x <- systems[[system]](1000)
     truth <- attr(x, "truth")
+    lag <- delays(x, truth)
+    lags <- c(lags, list(data.frame(system = system, seed = seed, earlier = lag[[1L]],
+                                    equal = lag[[2L]])))
     for (method in names(methods)) {
       score <- methods[[method]](x)
       scores <- split_scores(score, truth)
@@ -89,6 +105,7 @@ part_roc <- function(seeds = 1:20) {
     }
   }
   write_table(do.call(rbind, areas), "areas")
+  write_table(do.call(rbind, lags), "delays")
   curves <- do.call(rbind, curves)
   write_table(stats::aggregate(found ~ system + method + false, curves, mean), "curves")
 }
@@ -101,7 +118,7 @@ part_noise <- function(seeds = 1:5) {
     case <- cases[k, ]
     set.seed(case$seed)
     x <- systems[[case$system]](case$steps, case$noise)
-    area(split_scores(cross_map(x), attr(x, "truth")))
+    area(split_scores(cross_map(x, Tp = -3:0), attr(x, "truth")))
   }, 0)
   write_table(stats::aggregate(area ~ noise + steps + system, cases, mean), "noise")
 }
@@ -121,24 +138,17 @@ part_surrogates <- function(n = 199) {
 
 part_screen <- function() {
   set.seed(2)
-  x <- simulate_calcium(neurons = 400)
+  x <- simulate_calcium(neurons = 300)
   E <- optimal_dimensions(x, E_max = 10, threads = 2)
   E <- stats::setNames(E$E, E$series)
-  timed <- \(...) {
-    seconds <- system.time(map <- causal_map(x, E = E, threads = 2, ...))[["elapsed"]]
-    list(map = map, seconds = seconds)
-  }
-  whole <- timed()
-  rho <- as.matrix(whole$map)
+  rho <- as.matrix(causal_map(x, E = E, Tp = -1, threads = 2))
   diag(rho) <- NA
-  rows <- lapply(c(0.3, 0.4, 0.5, 0.6, 0.7, 0.8), \(r) {
-    found <- timed(screen = r)
-    there <- which(rho >= r)
-    got <- as.data.frame(found$map)
+  rows <- lapply(c(0.2, 0.3, 0.4, 0.5, 0.6), \(r) {
+    got <- as.data.frame(causal_map(x, E = E, Tp = -1, screen = r, threads = 2))
     got <- match(got$library, rownames(rho)) + (match(got$target, colnames(rho)) - 1) * nrow(rho)
+    there <- which(rho >= r)
     data.frame(screen = r, pairs = sum(!is.na(rho)), there = length(there),
-               missed = length(setdiff(there, got)), false = length(setdiff(got, there)),
-               seconds = found$seconds, whole_seconds = whole$seconds)
+               missed = length(setdiff(there, got)), false = length(setdiff(got, there)))
   })
   write_table(do.call(rbind, rows), "screen")
 }
