@@ -1,4 +1,4 @@
-/* Predicting targets from the neighbours of libraries, and correlating them with what was.
+/* Predicting targets from the neighbours of libraries, and correlating what is predicted.
 
    A block holds a tile, some targets of the same E, and its warps go through libraries;
    each reads a library's table once for all targets of the tile. Sums run along: nothing
@@ -46,6 +46,7 @@ struct lookup_job {
     const tile *tiles;
     const unsigned char *values;  /* [tiles][bytes of a tile] */
     size_t tile_bytes;
+    uint32_t planes;
     uint32_t steps, targets;
     const uint32_t *target;       /* [place] number of the target */
     const float *moments;         /* [place][3] n, sum and sum of squares of the target */
@@ -86,7 +87,10 @@ struct single_lane {
         return __float_as_uint(__uint_as_float(0x4b000000u | bits) - 8388608.0f);
     }
 
-    static __device__ uint32_t packed_weight(uint32_t entry) { return whole(entry >> 16); }
+    static __device__ uint32_t packed_weight(uint32_t entry)
+    {
+        return whole(entry >> 16);
+    }
 
     static __device__ uint32_t narrow_weight(uint32_t entry)
     {
@@ -140,7 +144,7 @@ struct half_lane {
     }
 };
 
-/* Running sums of a lane's targets; of the target itself only where values are missing. */
+/* Running sums of a lane's targets; those of the target itself where any are missing. */
 template <int N, bool MISSING> struct lane_sums {
     float p[N], pp[N], py[N];
     float n[MISSING ? N : 1], y[MISSING ? N : 1], yy[MISSING ? N : 1];
@@ -357,9 +361,11 @@ correlate_rows(__grid_constant__ const lookup_job job)
 
 /* ---- rows of 16 bytes in planes ---- */
 
+/* Targets in PLANES planes from `first_plane` on. */
 template <class LANE, int PLANES, bool MISSING>
 __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
-                                   const unsigned char *values, uint32_t library)
+                                   const unsigned char *values, uint32_t first_plane,
+                                   uint32_t library)
 {
     constexpr int MORE = 8;  /* entries read in advance */
     uint32_t lane = threadIdx.x % EDM_WARP, k = of.e + 2;
@@ -367,6 +373,7 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
     size_t plane = (size_t) job.steps * VECTOR_BYTES;
     const uint32_t *entry = job.table + (size_t) library * job.shape.size +
                             job.shape.offset[of.e] + lane;
+    values += first_plane * plane;
     lane_sums<LANE::N, MISSING> sums[PLANES];
 #pragma unroll
     for (int q = 0; q < PLANES; q++)
@@ -421,7 +428,7 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
     for (int q = 0; q < PLANES; q++) {
         sums[q].gather(1, EDM_WARP);
         if (lane == 0)
-            write_rho(job, sums[q], of, library, q * LANE::N);
+            write_rho(job, sums[q], of, library, (first_plane + q) * LANE::N);
     }
 }
 
@@ -434,7 +441,8 @@ correlate_lanes(__grid_constant__ const lookup_job job)
     tile of = job.tiles[item.tile];
     const unsigned char *values = stage_tile<true>(job, item.tile, tile_room);
     for (uint32_t l = item.from + threadIdx.x / EDM_WARP; l < item.to; l += LOOKUP_WARPS)
-        correlate_by_lanes<LANE, PLANES, MISSING>(job, of, values, l);
+        for (uint32_t plane = 0; plane < job.planes; plane += PLANES)
+            correlate_by_lanes<LANE, PLANES, MISSING>(job, of, values, plane, l);
 }
 
 /* Reorders packed entries: of the eight points that a quarter of a warp reads together,

@@ -168,7 +168,8 @@ uint32_t top_of(uint32_t wanted)
 int shared_limit(int device)
 {
     int bytes = 0;
-    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                 device));
     return bytes;
 }
 
@@ -193,7 +194,8 @@ void launch_tables(const gpu::search_job &job, const gpu::table_shape &shape,
 }
 
 template <int TOP, bool STAGED>
-void launch_skill(const gpu::search_job &job, uint32_t n, double *sums, cudaStream_t stream)
+void launch_skill(const gpu::search_job &job, uint32_t n, double *sums,
+                  cudaStream_t stream)
 {
     size_t shared = gpu::search_shared(job, STAGED);
     allow_shared(gpu::find_skill<TOP, STAGED>, shared);
@@ -215,13 +217,13 @@ double search_seconds(const gpu::search_job &job)
 /* How targets are read: see causal_lookup.cuh. */
 struct lookup_plan {
     gpu::entries kind;
-    bool staged, half, missing;
+    bool staged, half;
     uint32_t per_row, planes;  /* targets of a row, and rows of a step */
 };
 
-lookup_plan plan_lookup(uint32_t steps, bool half, bool missing, int shared)
+lookup_plan plan_lookup(uint32_t steps, bool half, int shared)
 {
-    lookup_plan plan = {gpu::entries::narrow, true, half, missing, 0, 1};
+    lookup_plan plan = {gpu::entries::narrow, true, half, 0, 1};
     uint32_t size = half ? 2 : 4;
     plan.per_row = gpu::ROW_BYTES / size;
     size_t planes = (size_t) shared / ((size_t) steps * gpu::VECTOR_BYTES);
@@ -230,12 +232,23 @@ lookup_plan plan_lookup(uint32_t steps, bool half, bool missing, int shared)
     if (planes >= 1 && steps < 65535) {
         plan.kind = gpu::entries::packed;
         plan.per_row = gpu::VECTOR_BYTES / size;
-        plan.planes = missing ? 1 : std::min<size_t>(planes, half ? 3 : 4);
+        plan.planes = std::min<size_t>(planes, half ? 3 : 4);
     } else {
         plan.kind = gpu::entries::wide;
         plan.staged = false;
     }
     return plan;
+}
+
+/* Whether points may lack neighbours or targets. */
+bool anything_missing(const syn_map_targets &targets, const syn_map_layout &layout,
+                      const syn_map_options &options)
+{
+    uint64_t around = 2 * (uint64_t) options.exclusion + 2 + SYN_MAP_DIMS;
+    uint64_t lag = options.tau < 0 ? -(int64_t) options.tau : options.tau;
+    uint64_t ends = (options.E_max - 1) * lag +
+                    (options.Tp < 0 ? -(int64_t) options.Tp : options.Tp);
+    return targets.missing || options.lib_size > 0 || around + ends > layout.steps;
 }
 
 std::vector<gpu::tile> make_tiles(const syn_map_targets &targets, uint32_t per_tile)
@@ -294,17 +307,19 @@ class mapper {
     slot slot_[2];
     uint32_t batch_ = 0;
     int processors_ = 0;
-    bool staged_search_ = true;
+    bool staged_search_ = true, missing_;
 public:
     double neighbours = 0, correlations = 0;
 
     mapper(const syn_map_targets &targets, const syn_map_layout &layout,
-           const syn_map_options &options, bool half, bool missing, int device)
+           const syn_map_options &options, bool half, int device)
         : device_(device), options_(options)
     {
         int shared = shared_limit(device);
-        check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device));
-        plan_ = plan_lookup(targets.steps, half, missing, shared);
+        check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount,
+                                     device));
+        plan_ = plan_lookup(targets.steps, half, shared);
+        missing_ = anything_missing(targets, layout, options);
         layout_.upload(layout);
         uint32_t wanted = 0;
         for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
@@ -315,6 +330,7 @@ public:
         lookup_.shape = make_shape(layout, wanted, plan_.kind);
         lookup_.steps = targets.steps;
         lookup_.targets = targets.n;
+        lookup_.planes = plan_.planes;
         put_targets(targets);
         choose_batch();
     }
@@ -386,8 +402,8 @@ private:
                                                     steps, options_.Tp, plan_.per_row,
                                                     plan_.planes, out);
         check(cudaGetLastError());
-        gpu::find_moments<T><<<n, 256, 0, work_>>>(out, tiles_.get(), lookup_.shape, steps,
-                                                   plan_.per_row, plan_.planes,
+        gpu::find_moments<T><<<n, 256, 0, work_>>>(out, tiles_.get(), lookup_.shape,
+                                                   steps, plan_.per_row, plan_.planes,
                                                    moments_.get());
         check(cudaGetLastError());
     }
@@ -435,13 +451,12 @@ private:
     {
         s->prepare();
         gpu::search_job search = search_;
-        size_t words = (size_t) s->n * lookup_.shape.size + 4096;
-        if (s->table.room() < words) {
-            s->table.ensure(std::max<size_t>(words, (size_t) std::min(batch_, libraries.n) *
-                                                    lookup_.shape.size + 4096));
+        size_t most = std::max(s->n, std::min(batch_, libraries.n));
+        if (s->table.room() < most * lookup_.shape.size) {
+            s->table.ensure(most * lookup_.shape.size);
             check(cudaMemsetAsync(s->table.get(), 0, s->table.bytes(), work_));
         }
-        s->rho.ensure((size_t) s->n * lookup_.targets);
+        s->rho.ensure(most * lookup_.targets);
         check(cudaEventRecord(s->begun, work_));
         s->libraries.put(libraries, s->first, s->n, &search, work_);
         find_neighbours(s, search);
@@ -452,14 +467,13 @@ private:
         lookup.table = s->table.get();
         lookup.items = s->items.get();
         lookup.rho = s->rho.get();
-        correlate(lookup, items.size());
+        correlate(lookup, items.size(), missing_ || libraries.missing);
         check(cudaEventRecord(s->done, work_));
         check(cudaStreamWaitEvent(copy_, s->done, 0));
         size_t n = (size_t) s->n * lookup_.targets;
         if (s->host_room < n) {
             s->host.reset();
-            s->host_room = std::max<size_t>(n, (size_t) std::min(batch_, libraries.n) *
-                                               lookup_.targets);
+            s->host_room = most * lookup_.targets;
             s->host.reset(new gpu::pinned<float>(s->host_room));
         }
         check(cudaMemcpyAsync(s->host->get(), s->rho.get(), n * sizeof(float),
@@ -471,11 +485,13 @@ private:
     {
         with_top(top_of(search.wanted), staged_search_, [&](auto top, auto staged) {
             launch_tables<decltype(top)::value, decltype(staged)::value>(
-                search, lookup_.shape, plan_.kind, plan_.half, s->n, s->table.get(), work_);
+                search, lookup_.shape, plan_.kind, plan_.half, s->n, s->table.get(),
+                work_);
         });
         if (plan_.kind != gpu::entries::packed)
             return;
-        dim3 grid((lookup_.steps / 8 + 128) / 128, __builtin_popcount(search.wanted), s->n);
+        dim3 grid((lookup_.steps / 8 + 128) / 128, __builtin_popcount(search.wanted),
+                  s->n);
         gpu::spread_over_banks<<<grid, 128, 0, work_>>>(lookup_.shape, s->table.get());
         check(cudaGetLastError());
     }
@@ -489,39 +505,33 @@ private:
         check(cudaGetLastError());
     }
 
-    void correlate(const gpu::lookup_job &job, size_t n)
+    void correlate(const gpu::lookup_job &job, size_t n, bool missing)
     {
-        if (plan_.half)
-            correlate_with<gpu::half_lane>(job, n);
+        if (plan_.half && missing)
+            correlate_of<gpu::half_lane, true>(job, n);
+        else if (plan_.half)
+            correlate_of<gpu::half_lane, false>(job, n);
+        else if (missing)
+            correlate_of<gpu::single_lane, true>(job, n);
         else
-            correlate_with<gpu::single_lane>(job, n);
+            correlate_of<gpu::single_lane, false>(job, n);
     }
 
-    template <class LANE> void correlate_with(const gpu::lookup_job &job, size_t n)
+    template <class LANE, bool MISSING>
+    void correlate_of(const gpu::lookup_job &job, size_t n)
     {
         if (plan_.kind == gpu::entries::narrow)
-            correlate_rows<LANE, true>(job, n);
+            launch(gpu::correlate_rows<LANE, MISSING, true>, job, n);
         else if (plan_.kind == gpu::entries::wide)
-            correlate_rows<LANE, false>(job, n);
-        else if (plan_.missing)
-            launch(gpu::correlate_lanes<LANE, 1, true>, job, n);
-        else if (plan_.planes == 1)
-            launch(gpu::correlate_lanes<LANE, 1, false>, job, n);
+            launch(gpu::correlate_rows<LANE, MISSING, false>, job, n);
+        else if (MISSING || plan_.planes == 1)
+            launch(gpu::correlate_lanes<LANE, 1, MISSING>, job, n);
         else if (plan_.planes == 2)
             launch(gpu::correlate_lanes<LANE, 2, false>, job, n);
         else if (plan_.planes == 3)
             launch(gpu::correlate_lanes<LANE, 3, false>, job, n);
-        else
-            launch(gpu::correlate_lanes<LANE, 4, false>, job, n);
-    }
-
-    template <class LANE, bool STAGED>
-    void correlate_rows(const gpu::lookup_job &job, size_t n)
-    {
-        if (plan_.missing)
-            launch(gpu::correlate_rows<LANE, true, STAGED>, job, n);
-        else
-            launch(gpu::correlate_rows<LANE, false, STAGED>, job, n);
+        else if (LANE::N == 4)
+            launch(gpu::correlate_lanes<gpu::single_lane, 4, false>, job, n);
     }
 
     /* Waits for a batch and gives its correlations to the caller. */
@@ -645,19 +655,8 @@ struct syn_gpu_map {
 
 namespace {
 
-/* Whether points may lack neighbours or targets. */
-bool anything_missing(const syn_map_targets &targets, const syn_map_layout &layout,
-                      const syn_map_options &options)
-{
-    uint64_t around = 2 * (uint64_t) options.exclusion + 2 + SYN_MAP_DIMS;
-    uint64_t lag = options.tau < 0 ? -(int64_t) options.tau : options.tau;
-    uint64_t ends = (options.E_max - 1) * lag +
-                    (options.Tp < 0 ? -(int64_t) options.Tp : options.Tp);
-    return targets.missing || options.lib_size > 0 || around + ends > layout.steps;
-}
-
 void open_map(const syn_map_targets *targets, const syn_map_layout *layout,
-              const syn_map_options *options, bool missing, int half, const int *devices,
+              const syn_map_options *options, int half, const int *devices,
               int n_devices, syn_gpu_map *map)
 {
     check_request(devices, n_devices);
@@ -666,8 +665,7 @@ void open_map(const syn_map_targets *targets, const syn_map_layout *layout,
     auto open = [&](int i) {
         try {
             check(cudaSetDevice(devices[i]));
-            map->mappers[i].reset(new mapper(*targets, *layout, *options, half, missing,
-                                             devices[i]));
+            map->mappers[i].reset(new mapper(*targets, *layout, *options, half, devices[i]));
         } catch (...) {
             all.fail(std::current_exception());
         }
@@ -779,8 +777,7 @@ extern "C" syn_status syn_gpu_map_open(const syn_map_targets *targets,
     gpu::outcome end = gpu::outcome_of([&] {
         gpu::device_scope scope;
         map.reset(new syn_gpu_map);
-        bool missing = anything_missing(*targets, *layout, *options);
-        open_map(targets, layout, options, missing, half, devices, n_devices, map.get());
+        open_map(targets, layout, options, half, devices, n_devices, map.get());
     });
     std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
     if (end.status == SYN_OK)
