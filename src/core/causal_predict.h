@@ -48,7 +48,7 @@ static inline void sum_rows(const syn_map_table *table, uint32_t E, uint32_t row
             told = FUSED(ALL(near[j].weight),
                          LOAD(tile + (size_t)near[j].target * SYN_MAP_TILE), told);
         if (missing) {
-            /* The first one that is summed up: what is constant has to be 0 from there. */
+            /* From the first one that counts on, what is constant has to be 0. */
             flags both = BOTH(WITHIN(told, told), WITHIN(seen, seen));
             flags begins = BOTH(both, WITHIN(n, ALL(0)));
             first_p = ADD(first_p, WHERE(begins, told));
