@@ -127,8 +127,6 @@ plot_network <- function(x, edges, layout, call) {
   width <- ggplot2::scale_linewidth_continuous(
     name = what, range = c(0.4, 1.9), breaks = weight_breaks(steps$weight), labels = commas_each
   )
-  text_size <- c(3.6, 3.6, 2.8, 2.8)[max(1L, nchar(short$labels))]
-  if (is.na(text_size)) text_size <- 2.4
 
   ggplot2::ggplot() +
     ggplot2::geom_path(
@@ -144,7 +142,7 @@ plot_network <- function(x, edges, layout, call) {
     ggplot2::geom_text(
       ggplot2::aes(x = .data$x, y = .data$y, label = .data$label),
       data = data.frame(x = place[, 1L], y = place[, 2L], label = short$labels),
-      size = text_size, colour = syn_ink
+      size = node_text(short$labels), colour = syn_ink
     ) +
     width +
     (if (by_interval) {
@@ -325,8 +323,7 @@ edge_curves <- function(steps, place, radius) {
     data.frame(x = line[, 1L], y = line[, 2L], edge = i)
   })
   curves <- do.call(rbind, curves)
-  cbind(curves, steps[curves$edge, c("from", "to", "low", "high", "weight")],
-        row.names = NULL)
+  cbind(curves, steps[curves$edge, ], row.names = NULL)
 }
 
 bent_curve <- function(from, to, bend, radius, n = 60L) {
@@ -348,6 +345,13 @@ loop_curve <- function(at, middle, radius, nth, n = 40L) {
   line <- cbind(centre[[1L]] + size * cos(s), centre[[2L]] + size * sin(s))
   clear <- sqrt((line[, 1L] - at[[1L]])^2 + (line[, 2L] - at[[2L]])^2) > radius * 1.1
   line[clear, , drop = FALSE]
+}
+
+#' Size of names that fit into circles
+#' @noRd
+node_text <- function(labels) {
+  size <- c(3.6, 3.6, 2.8, 2.8)[max(1L, nchar(labels))]
+  if (is.na(size)) 2.4 else size
 }
 
 node_circles <- function(place, radius, n = 48L) {

@@ -71,7 +71,7 @@
 #' filters or another engine, is refused. The folder is yours to remove; it takes as much
 #' space as the result.
 #'
-#' With the packages future and future.apply, chunks are mined by the workers of
+#' With the package future, chunks are mined by the workers of
 #' `future::plan()`, which must see the folder and have synfire installed:
 #'
 #' ```r

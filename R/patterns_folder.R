@@ -71,7 +71,7 @@ share_chunks <- function(events, window, min_occ, call) {
 open_job <- function(folder, job, call) {
   path <- file.path(folder, "job.rds")
   if (!file.exists(path)) {
-    write_whole(job, path)
+    write_whole(job, path, call)
     return(job)
   }
   there <- read_whole(path)
@@ -93,9 +93,6 @@ job_differences <- function(there, job) {
   if (!is.list(there) || is.null(there$format)) return("its job.rds cannot be read")
   if (!identical(there$format, job$format)) return("written by another version of synfire")
   settings <- \(job) c(job[c("window", "engine")], job$parameters)
-  now <- settings(job)
-  before <- settings(there)[names(now)]
-  changed <- names(now)[!mapply(identical, before, now)]
   spikes <- setdiff(names(job$events), "bin")
   c(
     if (!identical(there$events[spikes], job$events[spikes])) "the recording differs",
@@ -103,8 +100,7 @@ job_differences <- function(there, job) {
       sprintf("`bin_size` is %s ticks there, not %s", commas(there$events$bin),
               commas(job$events$bin))
     },
-    sprintf("`%s` is %s there, not %s", changed, vapply(before[changed], describe, ""),
-            vapply(now[changed], describe, ""))
+    setting_differences(settings(there), settings(job))
   )
 }
 
@@ -114,10 +110,9 @@ chunk_path <- function(folder, chunk) file.path(folder, sprintf("chunk-%04d.rds"
 
 #' Mine a chunk and write what is found
 #' @param threads A number.
-#' @param step Called once it is written.
 #' @return What `merge_chunks()` has to know of it beforehand.
 #' @noRd
-mine_chunk <- function(chunk, folder, id, threads, max_memory, step) {
+mine_chunk <- function(chunk, folder, id, max_memory, threads) {
   job <- read_whole(file.path(folder, "job.rds"))
   if (!is.list(job) || !identical(job$id, id)) {
     cli::cli_abort(
@@ -135,21 +130,11 @@ mine_chunk <- function(chunk, folder, id, threads, max_memory, step) {
                            call = quote(mine_patterns()))
   found$threads <- threads
   write_whole(list(id = id, chunk = chunk, found = found, hash = rlang::hash(found)),
-              chunk_path(folder, chunk))
-  step()
+              chunk_path(folder, chunk), quote(mine_patterns()))
   report(found)
 }
 
 report <- function(found) found[c("size", "n", "peak_memory", "mining_elapsed", "threads")]
-
-#' The same on a worker, which shares its machine with others and has no user to look on
-#' @param threads A number, or `NULL` for what the worker may use.
-#' @noRd
-mine_chunk_apart <- function(chunk, folder, id, threads, max_memory, step) {
-  rlang::local_options(cli.progress_show_after = Inf)
-  threads <- threads %||% min(check_threads(NULL), future::availableCores())
-  mine_chunk(chunk, folder, id, threads, max_memory, step)
-}
 
 #' Each of `todo`, on the workers of the user's plan where there are some
 #' @return Their reports.
@@ -158,25 +143,10 @@ mine_chunks <- function(todo, folder, id, threads, max_memory) {
   if (length(todo) == 0L) return(list())
   done <- FALSE
   on.exit(if (!done) say_what_stays(folder))
-  step <- function() NULL
-  if (rlang::is_installed("progressr")) step <- progressr::progressor(along = todo)
-  if (workers_planned()) {
-    # A future a chunk, so that who has done a light one takes another. The spikes do not
-    # travel with them but are read from the folder.
-    reports <- future.apply::future_lapply(
-      todo, mine_chunk_apart, folder, id, threads, max_memory, step,
-      future.packages = "synfire", future.globals = FALSE, future.scheduling = Inf
-    )
-  } else {
-    reports <- lapply(todo, mine_chunk, folder, id, check_threads(threads), max_memory,
-                      step)
-  }
+  # The spikes do not travel with a chunk but are read from the folder.
+  reports <- do_chunks(todo, mine_chunk, list(folder, id, max_memory), threads)
   done <- TRUE
   reports
-}
-
-workers_planned <- function() {
-  rlang::is_installed(c("future", "future.apply")) && !inherits(future::plan(), "sequential")
 }
 
 #' What was found in a chunk, or `NULL` where its file is not there or damaged
@@ -287,24 +257,6 @@ check_folder <- function(folder, call = rlang::caller_env()) {
               dQuote(folder, FALSE), call = call)
   }
   normalizePath(folder, "/")
-}
-
-#' Write an object so that no half of it ever has the name `path`
-#' @noRd
-write_whole <- function(object, path) {
-  temporary <- tempfile(paste0(basename(path), "-"), dirname(path), ".tmp")
-  on.exit(unlink(temporary))
-  saveRDS(object, temporary, compress = FALSE)
-  if (!suppressWarnings(file.rename(temporary, path))) {
-    cli::cli_abort("{.file {path}} cannot be written.", call = quote(mine_patterns()),
-                   class = c("synfire_error_folder", "synfire_error"))
-  }
-}
-
-#' What a file holds, or `NULL` where it cannot be read
-#' @noRd
-read_whole <- function(path) {
-  tryCatch(suppressWarnings(readRDS(path)), error = \(e) NULL)
 }
 
 # ---- What the user is told -----------------------------------------------------------

@@ -62,17 +62,29 @@ surrogate_series <- function(x, n = 100, method = c("shuffle", "phase", "seasona
   method <- check_choice(method[[1L]], eval(formals()$method), "method")
   n <- check_count(n)
   check_series(x, complete = method %in% c("phase", "twin"), method)
-  make <- switch(
-    method,
-    shuffle = shuffler(x),
-    phase = phase_shifter(x),
-    seasonal = season_shuffler(x, check_period(x, period)),
-    twin = twin_walker(x, check_count(E), check_tau(tau),
-                       check_number(recurrence, above = 0, max = 1))
-  )
+  if (method == "seasonal") period <- check_period(x, period)
+  if (method == "twin") {
+    E <- check_count(E)
+    tau <- check_tau(tau)
+    recurrence <- check_number(recurrence, above = 0, max = 1)
+  }
+  make <- surrogate_maker(x, method, period, E, tau, recurrence)
   key <- random_key()
   out <- vapply(seq_len(n), \(k) make(key, k), double(length(x)))
   matrix(out, length(x), n)
+}
+
+#' A function that makes surrogate `k` of a series under a key
+#' @noRd
+surrogate_maker <- function(x, method, period, E, tau, recurrence = 0.1,
+                            call = rlang::caller_env()) {
+  switch(
+    method,
+    shuffle = shuffler(x),
+    phase = phase_shifter(x),
+    seasonal = season_shuffler(x, period),
+    twin = twin_walker(x, E, tau, recurrence, call)
+  )
 }
 
 check_series <- function(x, complete, method, call = rlang::caller_env()) {

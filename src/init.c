@@ -37,6 +37,15 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_edm_smap, 7),
     ENTRY(r_ccm, 7),
     ENTRY(r_ccm_library, 5),
+    ENTRY(r_map_dimensions, 4),
+    ENTRY(r_map_open, 5),
+    ENTRY(r_map_fill, 3),
+    ENTRY(r_map_begin, 3),
+    ENTRY(r_map_finish, 2),
+    ENTRY(r_map_values, 4),
+    ENTRY(r_map_store, 4),
+    ENTRY(r_map_dress, 2),
+    ENTRY(r_map_close, 1),
     {NULL, NULL, 0}
 };
 

@@ -6,7 +6,7 @@
 # Nothing works without these, ...
 needed_r='rlang cli testthat knitr rmarkdown ggplot2 igraph hdf5r withr'
 # ... and without these some tests are skipped or some targets are not to be had.
-wanted_r='vdiffr roxygen2 remotes future future.apply progressr Matrix'
+wanted_r='vdiffr roxygen2 remotes future progressr Matrix'
 needed_system='r-base-dev r-base-core'
 wanted_system='pandoc qpdf devscripts tidy xz-utils'
 

@@ -4,8 +4,8 @@
 #
 # The numbers are min_spikes and min_occ; what else mine_patterns() takes is set below.
 # The folder, and the library with synfire, must be on a file system that all ranks see.
-# Needs the packages Rmpi, snow, future and future.apply. A job that was killed goes on
-# from the chunks in its folder when it is started again, with any number of ranks.
+# Needs the packages Rmpi, snow and future. A job that was killed goes on from the chunks
+# in its folder when it is started again, with any number of ranks.
 
 library(Rmpi)
 if (mpi.comm.rank(0) > 0) {

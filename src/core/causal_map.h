@@ -116,14 +116,20 @@ syn_status syn_map_dimensions(const syn_map_libraries *libraries,
    The screen goes on with a pair whose upper bound reaches it: with r the correlation
    over the n points of the sample, tanh(atanh(r) + 3.5 / sqrt(n / 2 - 3)). It is n / 2
    points rather than n since predictions that follow each other share neighbours, and
-   since in bursts few points count most; 3.5 deviations are meant to lose one pair in some
-   thousands of those that just reach the screen, fewer of all. In coupled logistic maps
-   with and without noise, red noise with a common drive and coupled bursts, of 400 and
-   1,600 steps and with a stride of 11, none of 43,835 pairs that reach 0.1, 0.3, 0.5, 0.7
-   or 0.9 was lost; with a stride of 8, which even periods meet, 2 %. */
+   since in bursts few points count most; 3.5 deviations are meant to lose one pair in
+   some thousands of those that just reach the screen, fewer of all. In coupled logistic
+   maps with and without noise, red noise with a common drive and coupled bursts, of 400
+   and 1,600 steps and with a stride of 11, none of 43,835 pairs that reach 0.1, 0.3, 0.5,
+   0.7 or 0.9 was lost; with a stride of 8, which even periods meet, 2 %. */
 syn_status syn_map_cross(const syn_map_targets *targets,
                          const syn_map_libraries *libraries, const syn_map_layout *layout,
                          const syn_map_options *options, const syn_watch *watch,
                          float *rho);
+
+/* Puts NaN into rho[libraries->n][n] where the library has too few points for E[j] + 1
+   neighbours; E[n] is at most the layout's E_max. Correlations of processors and GPUs go
+   through this. */
+void syn_map_drop_small(const syn_map_libraries *libraries, const syn_map_layout *layout,
+                        const uint32_t *E, uint32_t n, float *rho);
 
 #endif

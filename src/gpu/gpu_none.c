@@ -1,4 +1,5 @@
 /* The device room of a build without CUDA. */
+#include "gpu/causal_map_gpu.h"
 #include "gpu/episodes_gpu.h"
 #include "gpu/strategies_gpu.h"
 #include "gpu/synfire_gpu.h"
@@ -65,4 +66,62 @@ void syn_gpu_counter_report(const syn_counter *counter, syn_gpu_strategy_report 
 void syn_gpu_counter_close(syn_counter *counter)
 {
     memset(counter, 0, sizeof *counter);
+}
+
+syn_status syn_gpu_map_dimensions(const syn_map_libraries *libraries,
+                                  const syn_map_layout *layout,
+                                  const syn_map_options *options, const int *devices,
+                                  int n_devices, const syn_watch *watch, float *rho,
+                                  syn_gpu_map_report *report, char *why)
+{
+    (void) libraries;
+    (void) layout;
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) rho;
+    memset(report, 0, sizeof *report);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_map_open(const syn_map_targets *targets, const syn_map_layout *layout,
+                            const syn_map_options *options, int half, const int *devices,
+                            int n_devices, syn_gpu_map **out, char *why)
+{
+    (void) targets;
+    (void) layout;
+    (void) options;
+    (void) half;
+    (void) devices;
+    (void) n_devices;
+    *out = NULL;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_map_begin(syn_gpu_map *map, const syn_map_libraries *libraries,
+                             float *rho, char *why)
+{
+    (void) map;
+    (void) libraries;
+    (void) rho;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watch,
+                              syn_gpu_map_report *report, char *why)
+{
+    (void) map;
+    (void) watch;
+    memset(report, 0, sizeof *report);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+void syn_gpu_map_close(syn_gpu_map *map)
+{
+    (void) map;
 }

@@ -16,14 +16,6 @@ chunk_files <- function(folder) list.files(folder, "^chunk-[0-9]{4}[.]rds$", ful
 # Quiet about what is there.
 resume <- function(...) suppressMessages(mine_job(...), classes = "synfire_message_folder")
 
-with_workers <- function(code) {
-  skip_if_not_installed("future")
-  skip_if_not_installed("future.apply")
-  old <- future::plan(future::multisession, workers = 2)
-  on.exit(future::plan(old))
-  force(code)
-}
-
 test_that("a folder gives the patterns that one search gives, in their order", {
   x <- folder_recording()
   whole <- mine_job(x)
@@ -305,7 +297,6 @@ test_that("an error leaves finished chunks, and says so", {
 test_that("the example for MPI runs on three ranks", {
   skip_on_cran()
   skip_if_not_installed("snow")
-  skip_if_not_installed("future.apply")
   version <- suppressWarnings(tryCatch(
     system2("mpirun", "--version", stdout = TRUE, stderr = TRUE), error = \(e) ""
   ))

@@ -1,0 +1,321 @@
+# Causal maps: every series cross-mapped from every other.
+
+#' Causal map: cross mapping among all of many series
+#'
+#' A series that drives another leaves its mark in the other's history, and so can be
+#' predicted from the states of that other one ([ccm()], Sugihara et al. 2012). A causal
+#' map has this skill for every pair of many series, such as all neurons of a brain: a
+#' hundred on a laptop, tens of thousands on a GPU, with the same call
+#' (Watanakeesuntorn et al. 2020, Takahashi et al. 2021).
+#'
+#' # What is computed
+#' Phase 1: every target is predicted from its own delay vectors of 1 to `E_max` coordinates,
+#' one step ahead. Its `E` is that of the first maximum of rho (see
+#' [optimal_dimensions()]). Phase 2: `rho[i, j]` is Pearson's correlation of series `j`, the
+#' *target*, with its prediction by simplex projection from the delay vectors of
+#' series `i`, the *library*, in the `E` of the **target**, `Tp` steps ahead. Each step is
+#' predicted from all others. The diagonal says how well series predict themselves.
+#'
+#' # Which way round
+#' A high `rho[i, j]` supports that **j causes i**: the effect knows its cause. So a row
+#' lists the causes of a series, and a column what it has effects on.
+#'
+#' # Delays
+#' Of several `Tp`, each pair keeps the one with the highest rho, of equal ones the one
+#' nearest 0, and the earlier of two such; the matrix `lag` says which. A cause is best
+#' found at a `Tp` of 0 or below (Ye et al. 2015).
+#'
+#' # Convergence
+#' With `lib_sizes = c(small, full)`, `rho` is that of `full` library points and the
+#' matrix `convergence` is rho(full) - rho(small), at the best `Tp` of several. What is
+#' causal converges: the more of the history there is to look up, the better the
+#' prediction. Libraries of fewer points than there are have these drawn at random, for
+#' each library series its own, and the same ones whatever the targets and other libraries.
+#'
+#' # Surrogates
+#' With `surrogates = n`, each target is replaced by n series that are like it but know
+#' nothing of the others, made by [surrogate_series()]. The matrix `p_value` holds the share
+#' of these n + 1, the target itself among them, that are predicted at least as well
+#' as the target is; with several `Tp`, each at its own best.
+#'
+#' # Sparse results
+#' `screen = r` finds only the pairs with rho of at least r. All pairs are first predicted
+#' at every eleventh step, and those of which this leaves no chance to reach r go no further.
+#' What passes is computed exactly, so no link that is found is wrong, but some that reach r
+#' may be missed: none of 241,270 in tests on coupled maps, but many of series that come back
+#' to where they were every eleven steps. `vignette("definitions")` has the rule.
+#'
+#' `top = m` keeps the m highest rho of each target (column): what it most likely has an
+#' effect on. Give both, and both hold. The links of a series with itself are left out of
+#' either.
+#'
+#' # Precision
+#' Computed in single precision. Against double precision, rho is off by 2e-6 or less in the
+#' mean, and by more than 1e-5 only where distances to two neighbours are the same to within
+#' rounding, and which one is nearer decides. The number of threads changes nothing.
+#' `precision = "half"` keeps targets on the GPU in half of it, which is faster: rho is then off
+#' by 1e-5 or less in the mean.
+#'
+#' @param x Numeric matrix, time steps (rows) x series (columns); a data frame of numeric
+#'   columns; or the path of an HDF5 file with such a matrix. `NA` are allowed: delay vectors
+#'   with a missing value are left out, as in [simplex()].
+#' @param E Dimensions of the targets: one whole number for all of them, one for each target, or
+#'   several that are named by series. `NA` for a target leaves its column `NA`. By default
+#'   phase 1 finds them.
+#' @param E_max Most dimensions that phase 1 tries, up to 30.
+#' @param tau Steps from a coordinate of a delay vector to the next; below 0 into the past.
+#' @param Tp Steps from a delay vector to what it predicts; several for the best of
+#'   each pair.
+#' @param libraries,targets Which series to map from, and which to predict: names or
+#'   numbers of columns. By default all.
+#' @param validation How phase 1 predicts: `"loo"`, every step from all others, or `"split"`, the
+#'   second half of the steps from the first half.
+#' @param exclusion_radius Library points at most so many steps away from what is predicted
+#'   are left out; with 0 still the point itself.
+#' @param lib_sizes Two library sizes in steps, the second perhaps `Inf` for all there are;
+#'   see below.
+#' @param surrogates Number of surrogates of each target; 0 for none.
+#' @param surrogate,period How these are made: `method` and `period` of
+#'   [surrogate_series()]. `"twin"` uses the target's `E` and `tau`.
+#' @param screen,top Keep only links of at least this rho, or the so many highest of each target;
+#'   see below.
+#' @param file Path of an HDF5 file that the map is written to as it grows, for maps
+#'   beyond memory and for work that goes on after a stop.
+#' @param resume Whether to go on with what is in `file`.
+#' @param dataset Name of the data set, where `x` is a file with several.
+#' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done.
+#' @param gpus Numbers of the GPUs that share the work, from 1; by default the first.
+#' @param precision `"float"`, or `"half"` on a GPU; see below.
+#' @param max_memory Bytes that the map may take, its result included. Targets, surrogates
+#'   and libraries beyond are worked on in parts.
+#' @param threads Number of threads on the CPU, by default those this process may use.
+#'
+#' @return A numeric matrix of class `causal_map`, libraries x targets, with `NA` where there is
+#'   no correlation: constant series, fewer than three steps to compare, more dimensions than
+#'   steps allow. Attributes: `E` (integer, named by target); `lag` (steps),
+#'   `p_value`, `convergence` (matrices of the same shape, or `NULL`); `parameters`, `call`,
+#'   `elapsed` (seconds: `dimensions`, `map`, `total`), `device`. With `top` or `screen`, a data
+#'   frame of class `causal_links` instead, with the columns `library`, `target`, `rho` and as
+#'   asked for `lag`, `p_value`, `convergence`; by target, the highest rho first.
+#'   With `file`, a map that reads from there what is asked for.
+#'   [set.seed()] decides all that is random.
+#'
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`: infinite values, with the
+#' name of the series; unknown series; what is not a number of steps. A result beyond
+#' `max_memory` gives `synfire_error_budget` before anything is computed, a machine that has
+#' no memory for it `synfire_error_memory`, and a GPU that is not there or fails
+#' `synfire_error_device`.
+#'
+#' @references
+#' Sugihara G, May R, Ye H, Hsieh C, Deyle E, Fogarty M, Munch S (2012). Detecting
+#' causality in complex ecosystems. *Science*, 338, 496-500. \doi{10.1126/science.1227079}
+#'
+#' Takahashi K, Watanakeesuntorn W, Ichikawa K, Park J, Takano R, Haga J, Sugihara G, Pao GM
+#' (2021). kEDM: a performance-portable implementation of empirical dynamic modeling using
+#' Kokkos. *Practice and Experience in Advanced Research Computing*.
+#' \doi{10.1145/3437359.3465571}
+#'
+#' Watanakeesuntorn W, Takahashi K, Ichikawa K, Park J, Sugihara G, Takano R, Haga J, Pao GM
+#' (2020). Massively parallel causal inference of whole brain dynamics at single neuron
+#' resolution. *26th International Conference on Parallel and Distributed Systems*, 196-205.
+#'
+#' Ye H, Deyle ER, Gilarranz LJ, Sugihara G (2015). Distinguishing time-delayed causal
+#' interactions using convergent cross mapping. *Scientific Reports*, 5, 14750.
+#' \doi{10.1038/srep14750}
+#' @seealso [ccm()] for one pair, looked at closely; [optimal_dimensions()].
+#' @examples
+#' # x drives y, and y drives z
+#' x <- y <- z <- 0.4
+#' for (t in 1:299) {
+#'   x[t + 1] <- x[t] * (3.8 - 3.8 * x[t])
+#'   y[t + 1] <- y[t] * (3.6 - 3.6 * y[t] - 0.3 * x[t])
+#'   z[t + 1] <- z[t] * (3.7 - 3.7 * z[t] - 0.3 * y[t])
+#' }
+#' series <- cbind(x, y, z)
+#' map <- causal_map(series, E_max = 5, threads = 2)
+#' map
+#' attr(map, "E")
+#' # The strongest link of each target, from another library than itself
+#' causal_map(series, E = 2, top = 1, threads = 2)
+#' @export
+causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NULL,
+                       targets = NULL, validation = c("loo", "split"),
+                       exclusion_radius = 0, lib_sizes = NULL, surrogates = 0,
+                       surrogate = c("phase", "shuffle", "seasonal", "twin"),
+                       period = NULL, screen = NULL, top = NULL, file = NULL,
+                       resume = FALSE, dataset = NULL, device = c("cpu", "gpu", "auto"),
+                       gpus = NULL, precision = c("float", "half"), max_memory = 4e9,
+                       threads = NULL) {
+  started <- proc.time()[["elapsed"]]
+  call <- match.call()
+  here <- rlang::current_env()
+  if (missing(x)) abort_arg("x", "a numeric matrix of time steps and series", "missing")
+  source <- map_source(x, dataset)
+  check_extent(source)
+  libraries <- check_map_series(libraries, source$names)
+  targets <- check_map_series(targets, source$names)
+  E_max <- check_count(E_max, max = map_dimensions_most)
+  E <- check_map_E(E, source$names[targets])
+  surrogates <- check_count(surrogates, min = 0, max = 1e5)
+  if (surrogates > 0) {
+    surrogate <- rlang::arg_match(surrogate)
+    period <- check_map_surrogates(surrogate, period, source, targets)
+  }
+  rule <- map_rule(
+    E_max = if (is.null(E)) E_max else max(1L, E, na.rm = TRUE),
+    tau = check_map_tau(tau), Tp = check_map_lags(Tp),
+    exclusion = edm_exclusion(exclusion_radius), lib_sizes = check_map_sizes(lib_sizes),
+    surrogates = surrogates, surrogate = if (surrogates > 0) surrogate,
+    period = if (surrogates > 0) period,
+    screen = if (!is.null(screen)) check_number(screen, min = -1, max = 1),
+    precision = rlang::arg_match(precision), key = random_key(),
+    threads = check_threads(threads),
+    max_memory = check_number(max_memory, min = 1e6, max = 2^53)
+  )
+  task <- list(
+    source = source, libraries = libraries, targets = targets, E = E, rule = rule,
+    split = rlang::arg_match(validation) == "split",
+    top = if (!is.null(top)) check_count(top), threads = threads, call = call,
+    started = started
+  )
+  device <- rlang::arg_match(device)
+  task$place <- map_place(device, gpus, task)
+  check_flag(resume)
+  if (!is.null(file)) return(map_to_file(task, file, resume, here))
+  if (resume) abort_arg("resume", "FALSE without a `file`", "TRUE")
+  map_in_memory(task, here)
+}
+
+#' Embedding dimensions of many series
+#'
+#' Predicts each series from its own delay vectors of 1 to `E_max` coordinates and finds how
+#' many predict best: phase 1 of [causal_map()], and what [embed_dimension()] does for one
+#' series, in single precision.
+#'
+#' @inheritParams causal_map
+#' @param Tp Steps from a delay vector to what it predicts.
+#' @param validation How to predict: `"loo"`, every step from all others, or `"split"`, the
+#'   second half of the steps from the first half.
+#' @return A data frame with a row for each series: `series` (name), `E` (integer, that of the
+#'   first maximum of rho) and `rho` there. `NA` where there is no correlation at any `E`: constant
+#'   series, or too few steps. The attribute `skill` is the matrix of rho,
+#'   series x `E`.
+#' @inheritSection causal_map Errors
+#' @references Sugihara G, May RM (1990). Nonlinear forecasting as a way of distinguishing
+#'   chaos from measurement error in time series. *Nature* 344:734-741.
+#' @seealso [embed_dimension()], [causal_map()], whose `E` can be taken from the result.
+#' @examples
+#' logistic <- Reduce(\(x, i) 3.8 * x * (1 - x), 1:199, 0.3, accumulate = TRUE)
+#' x <- cbind(logistic, season = sin(1:200 / 9))
+#' found <- optimal_dimensions(x, E_max = 5, threads = 2)
+#' found
+#' attr(found, "skill")
+#' map <- causal_map(x, E = setNames(found$E, found$series), threads = 2)
+#' @export
+optimal_dimensions <- function(x, E_max = 20, tau = -1, Tp = 1,
+                               validation = c("loo", "split"), exclusion_radius = 0,
+                               dataset = NULL, device = c("cpu", "gpu", "auto"),
+                               gpus = NULL, max_memory = 4e9, threads = NULL) {
+  if (missing(x)) abort_arg("x", "a numeric matrix of time steps and series", "missing")
+  source <- map_source(x, dataset)
+  check_extent(source)
+  rule <- map_rule(
+    E_max = check_count(E_max, max = map_dimensions_most), tau = check_map_tau(tau),
+    Tp = edm_shift(Tp, "Tp", rlang::current_env()),
+    exclusion = edm_exclusion(exclusion_radius), threads = check_threads(threads),
+    max_memory = check_number(max_memory, min = 1e6, max = 2^53)
+  )
+  task <- list(source = source, libraries = integer(), targets = seq_len(source$n), E = NULL,
+               rule = rule)
+  place <- map_place(rlang::arg_match(device), gpus, task)
+  split <- rlang::arg_match(validation) == "split"
+  skill <- map_dimensions(source, task$targets, rule, split, place)
+  E <- first_maximum(skill)
+  found <- data.frame(series = source$names, E = E,
+                      rho = skill[cbind(E, seq_along(E))], stringsAsFactors = FALSE)
+  dimnames(skill) <- list(NULL, source$names)
+  attr(found, "skill") <- t(skill)
+  found
+}
+
+# ---- What is done -----------------------------------------------------------------------
+
+#' The dimensions of the targets of a task: those given, or found
+#' @noRd
+task_dimensions <- function(task, call) {
+  E <- task$E %||% find_dimensions(task, task$targets, call)
+  say_dimensions(E, task)
+  rlang::set_names(E, task$source$names[task$targets])
+}
+
+#' The best dimensions of some columns of the source; `NA` where there are none
+#' @noRd
+find_dimensions <- function(task, columns, call) {
+  rule <- task$rule
+  rule$Tp <- 1
+  rule$precision <- "float"
+  first_maximum(map_dimensions(task$source, columns, rule, task$split, task$place, call))
+}
+
+say_dimensions <- function(E, task) {
+  if (is.null(task$E)) {
+    say_undetermined(sum(is.na(E)), length(E))
+  } else {
+    say_too_many(E, task$source$steps, task$rule)
+  }
+}
+
+#' What a map was made with, for its attribute `parameters`
+#' @noRd
+task_parameters <- function(task) {
+  rule <- task$rule
+  list(
+    steps = task$source$steps, E_given = !is.null(task$E), E_max = rule$E_max,
+    tau = rule$tau, Tp = rule$Tp, validation = if (task$split) "split" else "loo",
+    exclusion_radius = rule$exclusion, lib_sizes = rule$lib_sizes,
+    surrogates = rule$surrogates, surrogate = rule$surrogate, period = rule$period,
+    screen = rule$screen, top = task$top, precision = rule$precision, key = rule$key,
+    threads = rule$threads
+  )
+}
+
+map_in_memory <- function(task, call) {
+  sparse <- !is.null(task$top) || !is.null(task$rule$screen)
+  needed <- check_map_memory(task, sparse, call)
+  budget <- task$rule$max_memory
+  E <- task_dimensions(task, call)
+  mapped <- proc.time()[["elapsed"]]
+  # What is left for the work; a little there is always.
+  task$rule$max_memory <- max(budget - needed, budget / 4)
+  held <- if (sparse) keep_links(task, needed, budget, call) else keep_matrix(task)
+  map_libraries(task$source, task$libraries, task$targets, E, task$rule, task$place,
+                held$keep, call)
+  ended <- proc.time()[["elapsed"]]
+  elapsed <- c(dimensions = mapped - task$started, map = ended - mapped,
+               total = ended - task$started)
+  held$result(E = E, parameters = task_parameters(task), call = task$call, elapsed = elapsed,
+              device = task$place$device)
+}
+
+# ---- What the user is told -----------------------------------------------------------
+
+say_undetermined <- function(n, of) {
+  if (n == 0) return(invisible())
+  cli::cli_inform(
+    c(i = "No number of dimensions predicts {commas(n)} of {commas(of)}
+           target{cli::qty(of)}{?s}: {cli::qty(n)}{?it is/they are} constant, short or full of
+           gaps, and {?its column is/their columns are} NA."),
+    class = "synfire_message_dimensions"
+  )
+}
+
+say_too_many <- function(E, steps, rule) {
+  n <- sum(steps - (E - 1) * abs(rule$tau) < E + 1, na.rm = TRUE)
+  if (n == 0) return(invisible())
+  cli::cli_inform(
+    c(i = "{commas(n)} target{cli::qty(n)}{?s} {?has/have} more dimensions than {commas(steps)}
+           steps allow: {cli::qty(n)}{?its column is/their columns are} NA."),
+    class = "synfire_message_dimensions"
+  )
+}

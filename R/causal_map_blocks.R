@@ -1,0 +1,442 @@
+# Mapping libraries block by block, so that neither a map nor the series it is made of need
+# be held as a whole.
+#
+# Targets are kept in compiled code, as a *group*: all of them where memory allows, else as
+# many as fit; and likewise surrogates of targets. Each group is mapped once for every
+# *view*: a `Tp`, from whole or from small libraries. Blocks of libraries are the innermost
+# loop but one, the views of a group the innermost.
+
+map_dimensions_most <- 30       # of the compiled code
+# A prime number: few series come back to where they were after eleven steps, and many of
+# oscillating ones do so after eight.
+map_screen_stride <- 11
+block_seconds <- 2              # about, so that progress shows
+
+#' What decides the numbers of a map, and what it may use
+#'
+#' @param E_max Most dimensions: of the search where there is one, else of what is given.
+#' @param Tp Whole numbers; of several, each pair keeps its best.
+#' @param lib_sizes `NULL` or two sizes, the second perhaps `Inf`.
+#' @param surrogates,surrogate,period How many, and how [surrogate_series()] makes them.
+#' @param screen `NULL`, or the rho that pairs must reach.
+#' @param key Of random numbers; see random_key().
+#' @param threads,max_memory These decide no numbers.
+#' @param vector_bits For tests: 1 for portable code, 256 or 512 for registers that wide.
+#' @noRd
+map_rule <- function(E_max, tau = -1, Tp = 0, exclusion = 0, lib_sizes = NULL,
+                     surrogates = 0, surrogate = NULL, period = NULL, screen = NULL,
+                     precision = "float", key = c(0, 0), threads = 1, max_memory = 4e9,
+                     vector_bits = 0) {
+  # The nearest to 0 come first, and of two the earlier: a later one must be better.
+  Tp <- Tp[order(abs(Tp), Tp)]
+  list(E_max = E_max, tau = tau, Tp = Tp, exclusion = exclusion, lib_sizes = lib_sizes,
+       surrogates = surrogates, surrogate = surrogate, period = period, screen = screen,
+       precision = precision, key = key, threads = threads, max_memory = max_memory,
+       vector_bits = vector_bits)
+}
+
+#' Options as the compiled code takes them
+#' @noRd
+map_options <- function(rule, E_max = rule$E_max, Tp = rule$Tp[[1L]], lib_size = 0,
+                        screen = NULL) {
+  as.double(c(E_max, rule$tau, Tp, rule$exclusion, lib_size, screen %||% NA,
+              map_screen_stride, rule$threads, rule$vector_bits, rule$precision == "half",
+              rule$key))
+}
+
+gpus_of <- function(place) if (place$device == "gpu") place$gpus
+
+#' Which layers a map has, besides rho
+#' @noRd
+rule_layers <- function(rule) {
+  c("rho", if (length(rule$Tp) > 1L) "lag", if (rule$surrogates > 0) "p_value",
+    if (!is.null(rule$lib_sizes)) "convergence")
+}
+
+# ---- Dimensions ----------------------------------------------------------------------
+
+#' Skill of each series at each number of dimensions
+#'
+#' @param columns Columns of the source.
+#' @param rule From map_rule(), with one `Tp`.
+#' @param split Whether the first half predicts the second one.
+#' @return Double matrix, `E_max` x columns.
+#' @noRd
+map_dimensions <- function(source, columns, rule, split, place,
+                           call = rlang::caller_env()) {
+  skill <- matrix(NA_real_, rule$E_max, length(columns))
+  width <- min(4096, rule$max_memory / 4 / (24 * source$steps))
+  if (place$device == "cpu") {
+    width <- min(width, block_seconds * rule$threads /
+                   library_seconds(source$steps, rule$E_max, 1, 1))
+  }
+  width <- max(1, rule$threads, floor(width))
+  bar <- map_bar("Finding dimensions", length(columns))
+  for (block in pieces(length(columns), width)) {
+    found <- .Call(r_map_dimensions, source$read(columns[block]), map_options(rule), split,
+                   gpus_of(place))
+    found <- finish_status(found, "finding dimensions", limit_of = "steps", call = call)
+    skill[, block] <- found$rho
+    bar(length(block))
+  }
+  skill
+}
+
+#' Dimensions of the first maximum of each column, `NA` without any
+#' @noRd
+first_maximum <- function(skill) {
+  vapply(seq_len(ncol(skill)), \(j) {
+    at <- which.max(skill[, j])
+    if (length(at)) at else NA_integer_
+  }, 0L)
+}
+
+# ---- The driver ----------------------------------------------------------------------
+
+#' Map libraries to targets, block by block
+#'
+#' @param source From map_source().
+#' @param libraries,targets Columns of the source.
+#' @param E Dimensions of each target; `NA` where there are none, and so no skill.
+#' @param rule From map_rule().
+#' @param place List of `device`, and `gpus` from 0.
+#' @param keep Called for some of `libraries`, from the first to the last, with
+#'   their columns and a list of double matrices, these libraries x targets: `rho` and, as
+#'   rule_layers() says, `lag`, `p_value`, `convergence`. They are written anew for the
+#'   next call, so whoever wants to keep them must copy them.
+#' @return Seconds that devices took: `neighbours` and `correlations`; 0 on the CPU.
+#' @noRd
+map_libraries <- function(source, libraries, targets, E, rule, place, keep,
+                          call = rlang::caller_env()) {
+  job <- rlang::env(source = source, libraries = libraries, targets = targets,
+                    E = as.integer(E), rule = rule, gpus = gpus_of(place), call = call,
+                    maps = NULL, group = 0L, running = NULL, report = c(0, 0))
+  plan <- map_plan(job)
+  on.exit(close_maps(job))
+  bar <- map_bar("Mapping", length(libraries) * max(1L, length(plan$groups)))
+  for (stretch in pieces(length(libraries), plan$stretch)) {
+    map_stretch(job, stretch, plan, keep, bar)
+  }
+  advance(job)
+  c(neighbours = job$report[[1L]], correlations = job$report[[2L]])
+}
+
+#' Map some libraries to all groups, and let them be kept
+#' @param stretch Places among the libraries.
+#' @noRd
+map_stretch <- function(job, stretch, plan, keep, bar) {
+  values <- map_values(job$values, length(stretch), length(job$targets), job$rule)
+  job$values <- values
+  finish <- function() {
+    if (job$rule$surrogates > 0) finish_p(values, job$rule$surrogates)
+    keep(job$libraries[stretch], values)
+  }
+  columns <- job$libraries[stretch]
+  blocks <- library_blocks(columns, plan$block, job$rule)
+  for (g in seq_along(plan$groups)) {
+    open_group(job, g, plan$groups[[g]])
+    for (b in seq_along(blocks)) {
+      ends <- g == length(plan$groups) && b == length(blocks)
+      map_block(job, columns[blocks[[b]]], blocks[[b]][[1L]] - 1, plan$groups[[g]], values,
+                map_then(length(blocks[[b]]), bar, if (ends) finish))
+    }
+  }
+  if (length(plan$groups) == 0L) finish()
+  # Only with a single group is the next stretch begun before this one is kept.
+  if (length(plan$groups) > 1L) advance(job)
+}
+
+#' What is to be done once a block of `n` libraries is mapped
+#' @noRd
+map_then <- function(n, bar, finish) {
+  force(finish)
+  function() {
+    bar(n)
+    if (!is.null(finish)) finish()
+  }
+}
+
+#' Runs of libraries; where points are drawn these are numbered one after the other
+#' @noRd
+library_blocks <- function(columns, each, rule) {
+  if (is.null(rule$lib_sizes)) return(pieces(length(columns), each))
+  runs <- split(seq_along(columns), cumsum(c(1, diff(columns) != 1)))
+  unlist(lapply(unname(runs), \(run) {
+    lapply(pieces(length(run), each), \(part) run[part])
+  }), recursive = FALSE)
+}
+
+#' Sizes of blocks, and groups of targets, that fit in memory
+#'
+#' A group is a list of `columns` (places among the targets) and the numbers of
+#' `surrogates`, NULL for the targets themselves.
+#' @noRd
+map_plan <- function(job) {
+  rule <- job$rule
+  steps <- job$source$steps
+  known <- which(!is.na(job$E))
+  n <- length(known)
+  views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes))
+  # All targets at once, even if little is left beside them: each group finds all neighbours
+  # again.
+  whole <- 4 * steps * views * n
+  fits <- whole <= 0.9 * rule$max_memory
+  most <- if (fits) max(1, n) else max(1, floor(rule$max_memory / 3 / (4 * steps * views)))
+  spare <- if (fits) rule$max_memory - whole else rule$max_memory / 3
+  groups <- lapply(pieces(n, most), \(part) list(columns = known[part]))
+  if (rule$surrogates > 0) {
+    # More of them at once are worth it until finding neighbours takes little of the time.
+    room <- floor(0.5 * rule$max_memory / (4 * steps * length(rule$Tp)))
+    each <- max(1, min(rule$surrogates, floor(min(room, 2^15) / max(1, n))))
+    groups <- c(groups, unlist(lapply(pieces(rule$surrogates, each), \(numbers) {
+      lapply(pieces(n, most), \(part) {
+        list(columns = known[part], surrogates = numbers)
+      })
+    }), recursive = FALSE))
+  }
+  width <- max(1, vapply(groups, \(g) length(g$columns) * max(1L, length(g$surrogates)), 0))
+  layers <- length(rule_layers(rule))
+  # What a library takes: its series, its skill in single precision, and in R's.
+  bytes <- 24 * steps + width * (4 + if (views > 1) 24 else 0)
+  block <- min(spare / 6, if (is.null(job$gpus)) 2^25 else 2^28) / bytes
+  if (is.null(job$gpus)) {
+    seconds <- library_seconds(steps, max(1L, job$E, na.rm = TRUE), width, views)
+    block <- min(block, max(4 * rule$threads, block_seconds * rule$threads / seconds))
+  }
+  block <- max(1, min(floor(block), 1024))
+  stretch <- block
+  if (length(groups) > 1L) {
+    stretch <- floor(spare / 2 / (8 * layers * max(1, length(job$targets))))
+    stretch <- max(1, min(stretch, length(job$libraries)))
+    block <- min(block, stretch)
+  }
+  list(groups = groups, block = block, stretch = stretch)
+}
+
+#' Seconds that a library takes on one thread, about
+#' @noRd
+library_seconds <- function(steps, E, targets, views) {
+  views * (steps^2 * (E + 4) / 4e9 + targets * steps * (E + 1) / 1e9)
+}
+
+#' Matrices of NA, those that are there when they fit
+#' @noRd
+map_values <- function(there, n, m, rule) {
+  layers <- rule_layers(rule)
+  if (is.null(there) || nrow(there$rho) != n) {
+    there <- lapply(rlang::set_names(layers), \(layer) matrix(NA_real_, n, m))
+  }
+  if (rule$surrogates > 0) {
+    .Call(r_map_store, matrix(0, n, m), there$p_value, 0, seq_len(m))
+  }
+  there
+}
+
+#' From counts of surrogates to p values; in place
+#' @noRd
+finish_p <- function(values, surrogates) {
+  p <- (values$p_value + 1) / (surrogates + 1)
+  p[is.na(values$rho)] <- NA
+  .Call(r_map_store, p, values$p_value, 0, seq_len(ncol(p)))
+}
+
+# ---- Blocks --------------------------------------------------------------------------
+
+#' Start a block of libraries at every view of a group
+#'
+#' @param row Where the block begins in `values`, from 0.
+#' @param then Called once all of it is in `values`.
+#' @noRd
+map_block <- function(job, columns, row, group, values, then) {
+  # All of these are looked at when the next block has been started.
+  force(row)
+  force(group)
+  force(values)
+  force(then)
+  x <- job$source$read(columns)
+  best <- NULL
+  views <- job$maps
+  for (k in seq_along(views)) {
+    local({
+      k <- k
+      advance(job, views[[k]]$map, x, columns[[1L]] - 1, function(block) {
+        best <<- add_view(job, best, block, views[[k]], group, length(columns), row, values,
+                          alone = length(views) == 1L)
+        if (k == length(views)) {
+          store_best(best, group, row, values)
+          then()
+        }
+      })
+    })
+  }
+}
+
+#' Give the next work to the device before what it has done is looked at
+#'
+#' @param map,x,first A block; without, none comes next.
+#' @param then Called with the block once it is finished.
+#' @noRd
+advance <- function(job, map = NULL, x = NULL, first = 0, then = NULL) {
+  done <- job$running
+  job$running <- NULL
+  if (!is.null(done)) {
+    report <- finish_status(.Call(r_map_finish, done$map, done$block), "this map",
+                            map_advice, call = job$call)
+    job$report <- job$report + report[2:3]
+  }
+  if (!is.null(map)) {
+    block <- finish_status(.Call(r_map_begin, map, x, first), "this map", map_advice,
+                           call = job$call)
+    job$running <- list(map = map, block = block, then = then)
+  }
+  if (!is.null(done)) {
+    done$then(done$block)
+    .Call(r_map_close, done$block)
+  }
+}
+
+map_advice <- "Lower `max_memory`, so that fewer targets and libraries are held at a time."
+
+#' What a block found at a view, added to what is best so far
+#' @noRd
+add_view <- function(job, best, block, view, group, n, row, values, alone) {
+  if (alone && is.null(group$surrogates)) {
+    .Call(r_map_values, block, values$rho, row, group$columns)
+    return(NULL)
+  }
+  m <- length(group$columns) * max(1L, length(group$surrogates))
+  found <- matrix(NA_real_, n, m)
+  .Call(r_map_values, block, found, 0, seq_len(m))
+  if (view$small) {
+    best$convergence[best$new] <- best$rho[best$new] - found[best$new]
+  } else if (is.null(best)) {
+    best <- list(rho = found, lag = found, new = !is.na(found))
+    best$lag[best$new] <- view$Tp
+    if (!is.null(job$rule$lib_sizes)) best$convergence <- matrix(NA_real_, n, m)
+  } else {
+    best$new <- !is.na(found) & (is.na(best$rho) | found > best$rho)
+    best$rho[best$new] <- found[best$new]
+    best$lag[best$new] <- view$Tp
+  }
+  best
+}
+
+#' Write what is best into `values`; of surrogates, how many are as good
+#' @noRd
+store_best <- function(best, group, row, values) {
+  if (is.null(best)) return(invisible())
+  if (is.null(group$surrogates)) {
+    for (layer in intersect(names(best), setdiff(names(values), "p_value"))) {
+      .Call(r_map_store, best[[layer]], values[[layer]], row, group$columns)
+    }
+    return(invisible())
+  }
+  rows <- row + seq_len(nrow(best$rho))
+  rho <- values$rho[rows, group$columns, drop = FALSE]
+  count <- values$p_value[rows, group$columns, drop = FALSE]
+  for (s in seq_along(group$surrogates) - 1L) {
+    of <- best$rho[, s * ncol(rho) + seq_len(ncol(rho)), drop = FALSE]
+    count <- count + (!is.na(of) & !is.na(rho) & of >= rho)
+  }
+  .Call(r_map_store, count, values$p_value, row, group$columns)
+}
+
+# ---- Groups --------------------------------------------------------------------------
+
+#' Give the targets, or surrogates, of a group to the compiled code, once for each view
+#' @noRd
+open_group <- function(job, number, group) {
+  if (job$group == number) return(invisible())
+  advance(job)
+  close_maps(job)
+  rule <- job$rule
+  E <- rep(job$E[group$columns], max(1L, length(group$surrogates)))
+  for (view in group_views(rule, group)) {
+    # Libraries are drawn among points of E_max dimensions, whatever group this is.
+    E_max <- if (view$lib_size > 0) rule$E_max else max(E)
+    options <- map_options(rule, E_max, view$Tp, view$lib_size, view$screen)
+    view$map <- finish_status(
+      .Call(r_map_open, length(E), job$source$steps, E, options, job$gpus), "these targets",
+      map_advice, call = job$call
+    )
+    job$maps <- c(job$maps, list(view))
+  }
+  fill <- function(first, x) {
+    for (view in job$maps) .Call(r_map_fill, view$map, first, x)
+  }
+  fill_group(job, group, fill)
+  job$group <- number
+}
+
+#' Ways to map a group: Tp, library size (0: all), whether it is for comparison only
+#' @noRd
+group_views <- function(rule, group) {
+  sizes <- rule$lib_sizes %||% Inf
+  size <- sizes[[length(sizes)]]
+  size <- if (is.finite(size)) size else 0
+  all <- lapply(rule$Tp, \(Tp) {
+    own <- is.null(group$surrogates)
+    full <- list(Tp = Tp, lib_size = size, small = FALSE, screen = if (own) rule$screen)
+    small <- if (own && length(sizes) > 1L) list(Tp = Tp, lib_size = sizes[[1L]], small = TRUE)
+    c(list(full), if (!is.null(small)) list(small))
+  })
+  unlist(all, recursive = FALSE)
+}
+
+fill_group <- function(job, group, fill) {
+  width <- max(1, floor(2^21 / job$source$steps))
+  for (part in pieces(length(group$columns), width)) {
+    columns <- job$targets[group$columns[part]]
+    x <- job$source$read(columns)
+    if (is.null(group$surrogates)) {
+      fill(part[[1L]] - 1, x)
+      next
+    }
+    make <- target_surrogates(x, columns, job$E[group$columns[part]], job$rule)
+    for (s in seq_along(group$surrogates)) {
+      fill((s - 1) * length(group$columns) + part[[1L]] - 1, make(group$surrogates[[s]]))
+    }
+  }
+}
+
+#' A function that makes surrogate `number` of each column of x
+#'
+#' They depend on the column of the source and on the key alone.
+#' @noRd
+target_surrogates <- function(x, columns, E, rule) {
+  makers <- lapply(seq_len(ncol(x)), \(j) {
+    surrogate_maker(x[, j], rule$surrogate, rule$period, max(E[[j]], 2L), rule$tau)
+  })
+  # Streams of libraries have low numbers.
+  keys <- lapply(columns, \(column) random_below(2, 2^32, rule$key, 2^52 + column))
+  function(number) {
+    vapply(seq_along(makers), \(j) makers[[j]](keys[[j]], number), double(nrow(x)))
+  }
+}
+
+close_maps <- function(job) {
+  # The device stops before what it writes to goes.
+  if (!is.null(job$running)) .Call(r_map_close, job$running$block)
+  job$running <- NULL
+  for (view in job$maps) .Call(r_map_close, view$map)
+  job$maps <- NULL
+  job$group <- 0L
+}
+
+# ---- Small things --------------------------------------------------------------------
+
+#' 1 to n in runs of up to `each`
+#' @noRd
+pieces <- function(n, each) {
+  if (n == 0) return(list())
+  lapply(seq(1, n, by = each), \(first) seq(first, min(first + each - 1, n)))
+}
+
+#' A progress bar, and no other until `frame` ends; the function it gives adds to it
+#' @noRd
+map_bar <- function(title, total, frame = parent.frame()) {
+  id <- cli::cli_progress_bar(title, total = total, .envir = frame)
+  # Blocks are too short for bars of their own.
+  rlang::local_options(cli.progress_show_after = Inf, .frame = frame)
+  function(n) cli::cli_progress_update(n, id = id, .envir = frame)
+}

@@ -1,0 +1,119 @@
+# Arguments of causal maps.
+
+check_extent <- function(source, call = rlang::caller_env()) {
+  if (source$n == 0 || source$steps == 0) {
+    abort_arg("x", "time steps (rows) of at least one series (columns)",
+              sprintf("%s x %s", commas(source$steps), commas(source$n)), call = call)
+  }
+}
+
+#' Columns that `libraries` or `targets` name
+#' @noRd
+check_map_series <- function(which, names, arg = rlang::caller_arg(which),
+                             call = rlang::caller_env()) {
+  if (is.null(which)) return(seq_along(names))
+  must <- "names or numbers of series, each once"
+  if (is.character(which)) {
+    at <- match(which, names)
+    if (anyNA(at)) {
+      unknown <- which[is.na(at)][[1L]]
+      near <- names[which.min(utils::adist(unknown, names, ignore.case = TRUE))]
+      abort_arg(arg, must, sprintf("%s, which is none", encodeString(unknown, quote = "\"")),
+                if (length(near)) sprintf("Did you mean \"%s\"?", near), call)
+    }
+  } else {
+    ok <- is.numeric(which) && all(is.finite(which)) && all(which == round(which)) &&
+      all(which >= 1 & which <= length(names))
+    if (!ok) {
+      abort_arg(arg, must, describe(which),
+                sprintf("Numbers are from 1 to %s.", commas(length(names))), call)
+    }
+    at <- as.integer(which)
+  }
+  if (length(at) == 0L) abort_arg(arg, must, "empty", call = call)
+  if (anyDuplicated(at)) {
+    abort_arg(arg, must, sprintf("\"%s\" twice", names[at[anyDuplicated(at)]]), call = call)
+  }
+  at
+}
+
+#' Dimensions of each target, or NULL
+#' @noRd
+check_map_E <- function(E, names, call = rlang::caller_env()) {
+  if (is.null(E)) return(NULL)
+  must <- sprintf("whole numbers from 1 to %d", map_dimensions_most)
+  if (all(is.na(E)) && is.atomic(E)) E[] <- NA_integer_
+  known <- E[!is.na(E)]
+  ok <- (is.numeric(E) || length(known) == 0L) && length(E) > 0L && all(known == round(known)) &&
+    all(known >= 1 & known <= map_dimensions_most)
+  if (!ok) abort_arg("E", must, describe(E), call = call)
+  if (!is.null(names(E)) && length(E) > 1L) {
+    missing <- setdiff(names, names(E))
+    if (length(missing)) {
+      abort_arg("E", "named by all targets", paste("without", some(dQuote(missing, FALSE))),
+                call = call)
+    }
+    E <- E[names]
+  }
+  if (!length(E) %in% c(1L, length(names))) {
+    abort_arg("E", sprintf("one number, or one for each of the %s targets",
+                           commas(length(names))), describe(E), call = call)
+  }
+  rep_len(as.integer(unname(E)), length(names))
+}
+
+check_map_tau <- function(tau, call = rlang::caller_env()) {
+  tau <- edm_shift(tau, "tau", call)
+  if (tau == 0) {
+    abort_arg("tau", "a number of steps other than 0", "0",
+              "`tau = -1` takes each step and the ones before it.", call)
+  }
+  tau
+}
+
+check_map_lags <- function(Tp, call = rlang::caller_env()) {
+  Tp <- check_lags(Tp, call)
+  for (lag in Tp) edm_shift(lag, "Tp", call)
+  Tp
+}
+
+check_map_sizes <- function(lib_sizes, call = rlang::caller_env()) {
+  if (is.null(lib_sizes)) return(NULL)
+  ok <- is.numeric(lib_sizes) && length(lib_sizes) == 2L && !anyNA(lib_sizes) &&
+    all(lib_sizes == round(lib_sizes)) && lib_sizes[[1L]] >= 3 &&
+    lib_sizes[[1L]] < lib_sizes[[2L]] && (lib_sizes[[2L]] == Inf || lib_sizes[[2L]] < 2^31)
+  if (!ok) {
+    abort_arg("lib_sizes", "two numbers of steps, a small one of at least 3 and a larger one",
+              if (length(lib_sizes) == 2L) paste(format(lib_sizes, trim = TRUE), collapse = " and ")
+              else describe(lib_sizes),
+              "`Inf` stands for all steps there are.", call)
+  }
+  as.double(lib_sizes)
+}
+
+#' The `period`, where targets can have such surrogates
+#' @noRd
+check_map_surrogates <- function(surrogate, period, source, targets,
+                                 call = rlang::caller_env()) {
+  if (source$steps < 2) {
+    abort_arg("surrogates", "0 for series of a single step", "more", call = call)
+  }
+  if (surrogate == "seasonal") {
+    if (is.null(period)) {
+      abort_arg("period", "the number of steps of a season's round", "NULL",
+                "Give it, such as 12 for months.", call)
+    }
+    return(check_count(period, "period", min = 2, max = source$steps, call = call))
+  }
+  if (surrogate %in% c("phase", "twin")) {
+    for (part in pieces(length(targets), max(1, floor(2^22 / source$steps)))) {
+      missing <- which(is.na(colSums(source$read(targets[part]))))
+      if (length(missing)) {
+        abort_arg("surrogate", "\"shuffle\" or \"seasonal\" where a target has missing values",
+                  sprintf("\"%s\", and \"%s\" has some", surrogate,
+                          source$names[[targets[part[[missing[[1L]]]]]]]), call = call)
+      }
+    }
+  }
+  NULL
+}

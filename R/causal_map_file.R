@@ -1,0 +1,307 @@
+# Causal maps in HDF5 files, written while they are computed.
+#
+# A file is made with all its space and closed before anything is computed. From then on only
+# numbers are written to places that are known already, and `done` is set for
+# libraries whose numbers were handed to the operating system: whenever a process is
+# killed, the file can be opened, and what is `done` is right.
+#
+#   rho, lag, p_value, convergence   libraries x targets as R sees them; what is not asked
+#                                    for is not there, nor is any of them where workers
+#                                    keep the map in shards (causal_map_shards.R)
+#   done                             a byte a library, 1 once it is mapped
+#   E                                dimensions of targets, 0 before they are known
+#   libraries, targets               names; library_columns, target_columns: their numbers
+#   elapsed                          seconds: finding dimensions, mapping
+#   attributes                       each of the parameters, and those named synfire_*
+
+# Of the files. Raised whenever they, or the numbers in them, change.
+map_file_format <- 1L
+
+# A compromise between reading libraries and reading targets.
+map_file_tile <- c(64, 2048)
+
+# Series whose dimensions are lost when a process is killed, at most.
+dimension_block <- 256
+
+#' Map to a file, or go on with one
+#'
+#' @param task What causal_map() is to do: list of `source`, `libraries` and `targets`
+#'   (columns), `E` (or `NULL`), `rule`, `split`, `place`, `threads` (or `NULL`), `top`,
+#'   `call`.
+#' @return A `causal_map_file`.
+#' @noRd
+map_to_file <- function(task, file, resume, call) {
+  rlang::check_installed("hdf5r", "to write maps to files.", call = call)
+  if (!is.null(task$top)) {
+    abort_arg("top", "NULL with `file`", describe(task$top),
+              "A file holds all pairs; as.data.frame(map, max_links = ) takes the strongest.",
+              call = call)
+  }
+  file <- check_map_path(file, call)
+  if (!file.exists(file)) {
+    check_no_shards(file, call)
+    task$id <- rlang::hash(list(task$source$id(), task_parameters(task), Sys.time(),
+                                Sys.getpid()))
+    create_map_file(file, task, sharded = workers_planned(), call)
+  } else if (!resume) {
+    abort_arg("file", "a new file", paste0(dQuote(file, FALSE), ", which is there already"),
+              "Go on with it by `resume = TRUE`, or remove it, or give another name.",
+              call = call)
+  } else {
+    task <- same_task(file, task, call)
+  }
+  fill_map_file(file, task, call)
+  open_causal_map(file)
+}
+
+check_map_path <- function(file, call) {
+  check_string(file, "file", call = call)
+  folder <- normalizePath(dirname(file), "/", mustWork = FALSE)
+  if (!dir.exists(folder) || file.access(folder, 2L) != 0L || dir.exists(file)) {
+    abort_arg("file", "the path of a file, in a folder that can be written to",
+              dQuote(file, FALSE), call = call)
+  }
+  file.path(folder, basename(file))
+}
+
+# ---- Making one ----------------------------------------------------------------------
+
+#' @param sharded Whether workers are to keep the map in files of their own.
+#' @noRd
+create_map_file <- function(file, task, sharded, call) {
+  names <- task$source$names
+  E <- task$E %||% integer(length(task$targets))
+  name_when_whole(file, \(path) {
+    h5 <- hdf5r::H5File$new(path, mode = "w-")
+    on.exit(close_h5(h5))
+    write_values(h5, "libraries", enc2utf8(names[task$libraries]))
+    write_values(h5, "targets", enc2utf8(names[task$targets]))
+    write_values(h5, "library_columns", as.integer(task$libraries))
+    write_values(h5, "target_columns", as.integer(task$targets))
+    write_values(h5, "E", as.integer(E))
+    write_values(h5, "elapsed", c(0, 0))
+    write_values(h5, "done", integer(length(task$libraries)), hdf5r::h5types$H5T_STD_U8LE)
+    if (!sharded) create_layers(h5, task)
+    write_attributes(h5, task)
+  }, call)
+}
+
+#' Data sets of all layers, with space for all numbers but none of them written
+#' @noRd
+create_layers <- function(h5, task, libraries = length(task$libraries)) {
+  dims <- c(libraries, length(task$targets))
+  for (layer in rule_layers(task$rule)) {
+    plan <- hdf5r::H5P_DATASET_CREATE$new()
+    plan$set_alloc_time(hdf5r::h5const$H5D_ALLOC_TIME_EARLY)
+    plan$set_fill_time(hdf5r::h5const$H5D_FILL_TIME_NEVER)
+    plan$set_chunk(pmin(map_file_tile, dims))
+    type <- if (layer == "lag") "H5T_STD_I32LE" else "H5T_IEEE_F32LE"
+    h5$create_dataset(layer, dtype = hdf5r::h5types[[type]], chunk_dims = NULL,
+                      space = hdf5r::H5S$new("simple", dims = dims, maxdims = dims),
+                      gzip_level = NULL, dataset_create_pl = plan)$close()
+  }
+}
+
+write_attributes <- function(h5, task) {
+  parameters <- task_parameters(task)
+  about <- list(
+    synfire_format = map_file_format, synfire_id = task$id,
+    synfire_version = as.character(utils::packageVersion("synfire")),
+    synfire_source = task$source$id(), synfire_device = task$place$device,
+    synfire_layers = rule_layers(task$rule), synfire_parameters = names(parameters),
+    # With data in it, as do.call() makes them, a call is cut short.
+    synfire_call = paste(deparse(task$call, nlines = 50L), collapse = "\n")
+  )
+  all <- c(about, parameters)
+  # HDF5 has no attributes without a value.
+  for (name in names(all)[lengths(all) > 0L]) {
+    write_attribute(h5, name, all[[name]])
+  }
+}
+
+# ---- Going on with one ---------------------------------------------------------------
+
+#' What is known of a map from its file
+#' @noRd
+read_map_head <- function(file, call) {
+  h5 <- open_h5(file, "r", call)
+  on.exit(close_h5(h5))
+  if (!h5$attr_exists("synfire_format")) {
+    abort_file(file, "it holds no causal map", call = call)
+  }
+  about <- read_attributes(h5)
+  if (!identical(as.integer(about$synfire_format), map_file_format)) {
+    abort_file(file, paste("its causal map was made by synfire", about$synfire_version,
+                           "in a format of another version"), call = call)
+  }
+  sets <- c("libraries", "targets", "library_columns", "target_columns", "E", "elapsed",
+            "done")
+  c(lapply(rlang::set_names(sets), read_values, h5 = h5),
+    list(about = about, layered = h5$exists("rho"),
+         parameters = rlang::set_names(about[about$synfire_parameters],
+                                       about$synfire_parameters)))
+}
+
+#' The task with the random key and the identity of the file it goes on with
+#' @noRd
+same_task <- function(file, task, call) {
+  head <- read_map_head(file, call)
+  differs <- task_differences(head, task)
+  if (length(differs) > 0L) {
+    abort_arg("file", "a new file, or that of this very map",
+              paste0(dQuote(file, FALSE), ", of another one: ",
+                     paste(differs, collapse = "; ")),
+              "Give another file, or remove this one and its map.", call = call)
+  }
+  task$rule$key <- head$parameters$key
+  task$id <- head$about$synfire_id
+  task
+}
+
+#' What a map that is there has otherwise, in words
+#' @noRd
+task_differences <- function(there, task) {
+  # The key is that of the file, and threads decide nothing.
+  now <- task_parameters(task)
+  now <- now[setdiff(names(now), c("key", "threads", "E_given"))]
+  given <- !is.null(task$E)
+  same_E <- given == there$parameters$E_given &&
+    (!given || identical(as.integer(task$E), there$E))
+  c(
+    if (!identical(task$source$id(), there$about$synfire_source)) "the series differ",
+    if (!identical(as.integer(task$libraries), there$library_columns)) "`libraries` differ",
+    if (!identical(as.integer(task$targets), there$target_columns)) "`targets` differ",
+    if (!same_E) "`E` differs",
+    setting_differences(c(there$parameters, device = there$about$synfire_device),
+                        c(now, device = task$place$device))
+  )
+}
+
+# ---- Filling one ---------------------------------------------------------------------
+
+#' Do what is not done yet, here or on the workers of the user's plan
+#' @noRd
+fill_map_file <- function(file, task, call) {
+  whole <- FALSE
+  on.exit(if (!whole) say_map_stays(file))
+  head <- read_map_head(file, call)
+  shards <- list_shards(file, task$id, head$done)
+  say_what_is_mapped(file, length(shards$missing), length(task$libraries))
+  if (length(shards$missing) > 0L) {
+    fill <- if (workers_planned() || !head$layered) fill_apart else fill_here
+    fill(file, task, shards, call)
+  }
+  whole <- TRUE
+}
+
+#' Into the file itself, which is in nobody else's hands meanwhile
+#' @noRd
+fill_here <- function(file, task, shards, call) {
+  h5 <- open_h5(file, "r+", call)
+  on.exit(close_h5(h5))
+  with_file <- \(f) f(h5)
+  clock <- new_clock(with_file)
+  task$E <- fill_dimensions(with_file, task, clock, call = call, find = \(todo, keep) {
+    for (block in pieces(length(todo), dimension_block)) {
+      places <- todo[block]
+      keep(places, find_dimensions(task, task$targets[places], call))
+    }
+  })
+  fill_layers(h5, task, shards$missing, clock, call)
+}
+
+#' Find the dimensions that are not known yet
+#'
+#' @param with_file Calls a function with the open file.
+#' @param find Function of places among the targets, and of another one to call with some
+#'   of these places and their dimensions.
+#' @return Dimensions of all targets.
+#' @noRd
+fill_dimensions <- function(with_file, task, clock, find, call) {
+  E <- with_file(\(h5) read_values(h5, "E"))
+  todo <- which(!is.na(E) & E == 0L)
+  if (length(todo) > 0L) {
+    find(todo, function(places, found) {
+      E[places] <<- found
+      with_file(\(h5) {
+        write_at(h5, "E", places, found)
+        h5$flush()
+      })
+      clock("dimensions")
+    })
+  }
+  say_dimensions(E, task)
+  E
+}
+
+#' Map libraries into the data sets of the file itself
+#' @param todo Places among the libraries.
+#' @noRd
+fill_layers <- function(h5, task, todo, clock, call) {
+  keep <- function(columns, values) {
+    rows <- match(columns, task$libraries)
+    write_rows(h5, rows, values)
+    h5$flush()
+    write_at(h5, "done", rows, rep(1L, length(rows)))
+    h5$flush()
+    clock("map")
+  }
+  map_libraries(task$source, task$libraries[todo], task$targets, task$E, task$rule,
+                task$place, keep, call)
+}
+
+# Numbers that hdf5r is given at once, as it copies them.
+most_written <- 2^20
+
+#' @param rows Where the rows of each matrix of `values` go.
+#' @noRd
+write_rows <- function(h5, rows, values) {
+  each <- max(1, floor(most_written / max(1, ncol(values$rho))))
+  for (layer in names(values)) {
+    with_set(h5, layer, \(set) {
+      for (part in pieces(length(rows), each)) {
+        block <- values[[layer]][part, , drop = FALSE]
+        if (layer == "lag") storage.mode(block) <- "integer"
+        set[rows[part], ] <- block
+      }
+    })
+  }
+}
+
+#' A clock that adds the seconds since it was last asked to a phase in the file
+#' @noRd
+new_clock <- function(with_file) {
+  last <- proc.time()[["elapsed"]]
+  function(phase) {
+    now <- proc.time()[["elapsed"]]
+    place <- match(phase, c("dimensions", "map"))
+    with_file(\(h5) {
+      write_at(h5, "elapsed", place, read_values(h5, "elapsed")[[place]] + now - last)
+    })
+    last <<- now
+  }
+}
+
+# ---- What the user is told -----------------------------------------------------------
+
+say_what_is_mapped <- function(file, missing, n) {
+  if (missing == n) return(invisible())
+  cli::cli_inform(
+    c(i = if (missing == 0L) {
+      "All {commas(n)} libraries are mapped in {.file {file}}; nothing is done again."
+    } else {
+      "{commas(n - missing)} of {commas(n)} libraries are mapped in {.file {file}}; mapping
+       the other {commas(missing)}."
+    }),
+    class = "synfire_message_file"
+  )
+}
+
+say_map_stays <- function(file) {
+  if (!file.exists(file)) return(invisible())
+  cli::cli_inform(
+    c(i = "What is done stays in {.file {file}}: the same call with {.code resume = TRUE}
+           goes on from there."),
+    class = "synfire_message_file"
+  )
+}

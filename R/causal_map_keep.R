@@ -1,0 +1,139 @@
+# What is kept of a causal map in memory, and how much that takes.
+
+#' Keep a map as matrices
+#' @return `keep`, for map_libraries(), and `result`, a function that makes a causal_map.
+#' @noRd
+keep_matrix <- function(task) {
+  n <- length(task$libraries)
+  m <- length(task$targets)
+  names <- list(library = task$source$names[task$libraries],
+                target = task$source$names[task$targets])
+  held <- lapply(rlang::set_names(rule_layers(task$rule)), \(layer) matrix(NA_real_, n, m))
+  row <- 0
+  keep <- function(columns, values) {
+    for (layer in names(held)) {
+      .Call(r_map_store, values[[layer]], held[[layer]], row, seq_len(m))
+    }
+    row <<- row + length(columns)
+  }
+  result <- function(...) {
+    # The matrices get their attributes where they are: a copy of a large one may not fit.
+    others <- lapply(held[-1L], \(layer) .Call(r_map_dress, layer, list(dimnames = names)))
+    empty <- do.call(new_causal_map, c(list(matrix(0, 0, 0), ...), others), quote = TRUE)
+    extra <- attributes(empty)
+    extra$dim <- NULL
+    .Call(r_map_dress, held$rho, c(list(dimnames = names), extra))
+  }
+  list(keep = keep, result = result)
+}
+
+#' Keep the links of a map: those that reach `screen`, and the highest of each target
+#' @noRd
+keep_links <- function(task, needed, budget, call) {
+  m <- length(task$targets)
+  top <- task$top %||% Inf
+  least <- rep(task$rule$screen %||% -Inf, m)
+  floors <- least
+  layers <- rule_layers(task$rule)
+  links <- NULL
+  fresh <- 0
+  seen <- 0
+  prune <- function() {
+    fresh <<- 0
+    if (is.null(links) || is.infinite(top)) return(invisible())
+    links <<- highest_links(links, top)
+    last <- tapply(links$rho, factor(links$target, seq_len(m)), \(r) {
+      if (length(r) == top) r[[top]] else NA
+    })
+    # A later library with the same rho does not displace an earlier one.
+    floors <<- pmax(least, ifelse(is.na(last), -Inf, last))
+  }
+  keep <- function(columns, values) {
+    new <- passing_links(columns, values, task$targets, least, floors, layers, seen)
+    seen <<- seen + length(columns)
+    links <<- rbind(links, new)
+    fresh <<- fresh + nrow(new)
+    if (fresh > min(top, 1e4) * m) prune()
+    check_links_memory(nrow(links), length(layers), budget, call)
+  }
+  result <- function(...) {
+    prune()
+    links <- links %||% passing_links(integer(), NULL, integer(), least, floors, layers, 0)
+    links <- links[order(links$target, -links$rho, links$library), ]
+    names <- task$source$names
+    do.call(new_causal_links, c(
+      list(names[task$libraries[links$library]], names[task$targets[links$target]]),
+      links[layers], list(series = names, ...)
+    ), quote = TRUE)
+  }
+  list(keep = keep, result = result)
+}
+
+#' Links of a block that may be among those kept: places of library and target, layers
+#' @param least Lowest rho of each target; `floors`, what rho must be above where it is
+#'   higher than that.
+#' @noRd
+passing_links <- function(columns, values, targets, least, floors, layers, before) {
+  n <- length(columns)
+  at <- if (n > 0) {
+    rho <- values$rho
+    rho[cbind(match(targets, columns), seq_along(targets))[targets %in% columns, ,
+                                                           drop = FALSE]] <- NA
+    which(rho >= rep(least, each = n) & (rho > rep(floors, each = n) |
+                                           rep(floors == least, each = n)))
+  } else integer()
+  links <- lapply(rlang::set_names(layers), \(layer) values[[layer]][at])
+  if (length(at) == 0L) links <- lapply(links, \(none) double())
+  links <- c(list(library = before + (at - 1L) %% max(n, 1L) + 1L,
+                  target = (at - 1L) %/% max(n, 1L) + 1L), links)
+  structure(links, class = "data.frame", row.names = .set_row_names(length(at)))
+}
+
+#' The `top` highest of each target, of equal ones those of the first libraries
+#' @noRd
+highest_links <- function(links, top) {
+  links <- links[order(links$target, -links$rho, links$library), ]
+  first <- match(links$target, links$target)
+  links[seq_len(nrow(links)) - first < top, ]
+}
+
+# ---- Memory --------------------------------------------------------------------------
+
+#' Stop where a result is beyond memory, say what a large one takes
+#' @return Bytes that it takes.
+#' @noRd
+check_map_memory <- function(task, sparse, call) {
+  n <- length(task$libraries)
+  m <- length(task$targets)
+  layers <- length(rule_layers(task$rule))
+  needed <- 8 * as.double(n) * m * layers
+  if (sparse) needed <- if (is.null(task$top)) 0 else 40 * (layers + 1) * task$top * m
+  if (needed > task$rule$max_memory) {
+    advice <- c(if (!sparse) c("`file = \"map.h5\"` writes the map while it grows.",
+                               "`top = 10` keeps the strongest links of each target."),
+                if (sparse) "Lower `top`.")
+    finish_status(budget_status(needed, task$rule$max_memory),
+                  sprintf("a map of %s x %s series", commas(n), commas(m)), advice, call = call)
+  }
+  if (needed >= 1e9) {
+    cli::cli_inform(
+      c(i = paste("The map takes {bytes_text(needed)} of memory, and the work at most",
+                  "{bytes_text(task$rule$max_memory)} with it.")),
+      class = "synfire_message_memory"
+    )
+  }
+  needed
+}
+
+check_links_memory <- function(n, layers, budget, call) {
+  needed <- 40 * (layers + 1) * as.double(n)
+  if (needed > budget) {
+    finish_status(budget_status(needed, budget), "these links",
+                  "Raise `screen`, or keep the `top` links of each target.", call = call)
+  }
+}
+
+budget_status <- function(needed, limit) {
+  structure(list(status = "over_budget", needed = needed, limit = limit, reason = ""),
+            class = "synfire_status")
+}

@@ -1,0 +1,199 @@
+# Causal maps in files, of which only what is asked for is read.
+
+#' Open a causal map in a file
+#'
+#' What [causal_map()] with `file` wrote, finished or not, as a map that reads
+#' what is asked for. All that can be done with a map in memory can be done with it
+#' (see [causal_map_tables]): it is read in blocks, and never held as a whole, unless
+#' `as.matrix()` is to return all of it.
+#'
+#' @details
+#' The file is HDF5, for any program that reads it. Data sets are shown here as R sees them;
+#' where the last dimension is the fastest, as in Python, they are turned round.
+#'
+#' | data set | |
+#' |---|---|
+#' | `rho` | skill, libraries x targets, single precision, NaN where there is none |
+#' | `lag`, `p_value`, `convergence` | the same shape, where asked for |
+#' | `done` | 1 for each library that is mapped; the rows of others hold nothing |
+#' | `E` | dimensions of targets, 0 before they are known |
+#' | `libraries`, `targets` | names |
+#' | `library_columns`, `target_columns` | their places among the series, from 1 |
+#' | `elapsed` | seconds taken by finding dimensions, and by mapping |
+#'
+#' The parameters, among them the random key, are attributes of the file, as are
+#' `synfire_version`, `synfire_device` and `synfire_source`, a hash of the series.
+#'
+#' Where workers of a `future::plan()` made the map, its layers are in a folder next to the
+#' file, of the same name with `.shards` behind it: files `0001.h5` and so on, each with the
+#' data sets above of some libraries, and their places from 1 in `rows`. Move the
+#' folder with the file. `source.h5` and `job.rds` in it are for workers alone, and not
+#' needed once the map is finished.
+#'
+#' @param file Path of the file.
+#' @return A map of the classes `causal_map_file` and `causal_map`. Libraries that are not
+#'   mapped yet are `NA`.
+#' @section Errors:
+#' A file that is no causal map, is damaged or in use by another process gives an error
+#' of class `synfire_error_file`.
+#' @seealso [causal_map()]
+#' @examplesIf rlang::is_installed("hdf5r")
+#' file <- tempfile(fileext = ".h5")
+#' x <- matrix(sin(1:200 * rep(c(0.31, 0.5, 0.7), each = 200)), 200,
+#'             dimnames = list(NULL, c("a", "b", "c")))
+#' causal_map(x, E_max = 4, threads = 2, file = file)
+#' map <- open_causal_map(file)
+#' map["a", c("b", "c")]
+#' dim(map)
+#' @export
+open_causal_map <- function(file) {
+  call <- rlang::current_env()
+  check_string(file, "file")
+  rlang::check_installed("hdf5r", "to read maps from files.")
+  if (!file.exists(file) || dir.exists(file)) abort_file(file, "there is no such file")
+  file <- normalizePath(file, "/")
+  head <- read_map_head(file, call)
+  about <- head$about
+  shards <- list_shards(file, about$synfire_id, head$done)
+  E <- rlang::set_names(as.integer(head$E), head$targets)
+  E[which(E == 0L)] <- NA
+  structure(
+    list(
+      file = file, paths = shards$paths, part = shards$part, row = shards$row,
+      dim = c(length(head$libraries), length(head$targets)),
+      dimnames = list(library = head$libraries, target = head$targets),
+      layers = about$synfire_layers
+    ),
+    class = c("causal_map_file", "causal_map"), E = E, parameters = head$parameters,
+    call = tryCatch(str2lang(about$synfire_call), error = \(e) quote(causal_map())),
+    elapsed = c(dimensions = head$elapsed[[1L]], map = head$elapsed[[2L]],
+                total = sum(head$elapsed)),
+    device = about$synfire_device
+  )
+}
+
+#' @export
+dim.causal_map_file <- function(x) unclass(x)$dim
+
+#' @export
+dimnames.causal_map_file <- function(x) unclass(x)$dimnames
+
+#' @export
+length.causal_map_file <- function(x) prod(dim(x))
+
+#' @export
+map_layers.causal_map_file <- function(x) unclass(x)$layers
+
+#' @export
+map_blocks.causal_map_file <- function(x, f, layers = "rho") {
+  columns <- seq_len(ncol(x))
+  lapply(block_rows(dim(x)), \(rows) {
+    do.call(f, c(list(rows), lapply(layers, \(layer) named_layer(x, layer, rows, columns))))
+  })
+}
+
+#' @rdname causal_map_tables
+#' @export
+`[.causal_map_file` <- function(x, i, j, ..., drop = TRUE) {
+  if (nargs() - (!missing(drop)) < 3L) return(if (missing(i)) x else read_pairs(x, i))
+  rows <- map_places(i, rownames(x), "i", "libraries")
+  columns <- map_places(j, colnames(x), "j", "targets")
+  read <- function(layer) named_layer(x, layer, rows, columns)
+  rho <- read("rho")[, , drop = drop]
+  if (!is.matrix(rho)) return(rho)
+  others <- setdiff(map_layers(x), "rho")
+  about <- attributes(x)[c("parameters", "call", "elapsed", "device")]
+  do.call(new_causal_map, c(list(rho, E = attr(x, "E")[columns]), about,
+                            lapply(rlang::set_names(others), read)), quote = TRUE)
+}
+
+#' @rdname causal_map_tables
+#' @export
+format.causal_map_file <- function(x, ...) {
+  mapped <- sum(!is.na(unclass(x)$part))
+  c(NextMethod(), paste0(
+    "In ", unclass(x)$file,
+    if (mapped < nrow(x)) sprintf(", %s of %s libraries so far", commas(mapped), commas(nrow(x)))
+  ))
+}
+
+# ---- Reading -------------------------------------------------------------------------
+
+#' Numbers of the rows or columns that an index means
+#' @noRd
+map_places <- function(index, names, arg, what, call = rlang::caller_env()) {
+  if (missing(index)) return(seq_along(names))
+  if (is.factor(index)) index <- as.character(index)
+  places <- if (is.character(index)) match(index, names) else seq_along(names)[index]
+  if (anyNA(places)) {
+    abort_arg(arg, paste("names or numbers of", what, "of this map"),
+              if (is.character(index)) some(dQuote(index[is.na(places)], FALSE)) else
+                "beyond them, or NA", call = call)
+  }
+  places
+}
+
+named_layer <- function(x, layer, rows, columns) {
+  values <- read_layer(x, layer, rows, columns)
+  dimnames(values) <- Map(`[`, dimnames(x), list(rows, columns))
+  values
+}
+
+#' Some rows and columns of a layer
+#' @return Plain double matrix, NA where there is nothing.
+#' @noRd
+read_layer <- function(x, layer, rows, columns) {
+  x <- unclass(x)
+  values <- matrix(NA_real_, length(rows), length(columns))
+  if (length(columns) == 0L) return(values)
+  part <- x$part[rows]
+  for (p in unique(part[!is.na(part)])) {
+    at <- which(part == p)
+    path <- if (p == 0L) x$file else x$paths[[p]]
+    values[at, ] <- read_part(path, layer, x$row[rows[at]], columns)
+  }
+  values
+}
+
+read_part <- function(path, layer, rows, columns) {
+  if (!file.exists(path)) {
+    abort_file(path, "it was there when the map was opened, and is not any more")
+  }
+  h5 <- open_h5(path, "r", rlang::caller_env())
+  on.exit(close_h5(h5))
+  r <- read_range(rows)
+  c <- read_range(columns)
+  values <- with_set(h5, layer, \(set) set[r, c, drop = FALSE])
+  values <- values[match(rows, r), match(columns, c), drop = FALSE]
+  values[is.nan(values)] <- NA
+  values
+}
+
+#' What to read for some places: hdf5r is fast with runs, and reads each place once
+#' @noRd
+read_range <- function(places) {
+  all <- seq(min(places), max(places))
+  if (length(all) <= 4 * length(places)) all else sort(unique(places))
+}
+
+#' rho of pairs: of an index matrix, or of numbers that count along columns
+#' @noRd
+read_pairs <- function(x, index, call = rlang::caller_env()) {
+  if (is.logical(index)) index <- which(index)
+  if (is.matrix(index) && ncol(index) == 2L) {
+    rows <- map_places(index[, 1L], rownames(x), "i", "libraries", call)
+    columns <- map_places(index[, 2L], colnames(x), "i", "targets", call)
+  } else {
+    if (!is.numeric(index) || anyNA(index) || any(index < 1 | index > length(x))) {
+      abort_arg("i", "numbers of pairs of this map", "something else, or beyond them",
+                call = call)
+    }
+    rows <- (index - 1) %% nrow(x) + 1
+    columns <- (index - 1) %/% nrow(x) + 1
+  }
+  out <- double(length(rows))
+  for (part in split(seq_along(rows), rows)) {
+    out[part] <- read_layer(x, "rho", rows[[part[[1L]]]], columns[part])
+  }
+  out
+}

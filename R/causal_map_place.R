@@ -1,0 +1,53 @@
+# Where a causal map is computed.
+
+#' The device that maps, and the GPUs (from 0)
+#' @noRd
+map_place <- function(device, gpus, task, call = rlang::caller_env()) {
+  gpus <- check_gpus(gpus, call = call)
+  half <- task$rule$precision == "half"
+  if (half && device == "cpu") {
+    abort_arg("precision", "\"float\" on the CPU", "\"half\"",
+              "Half precision needs a GPU: `device = \"gpu\"`.", call = call)
+  }
+  if (device == "auto") {
+    survey <- gpu_survey()
+    context <- if (is.null(gpu_session$used)) 0.35 else 0
+    device <- choose_map_device(map_seconds(task), survey$name[gpus[[1L]] + 1L],
+                                survey$reason, context, half)
+  }
+  if (device == "gpu") gpu_session$used <- TRUE
+  list(device = device, gpus = gpus)
+}
+
+#' Seconds that a task takes on the CPU, about
+#' @noRd
+map_seconds <- function(task) {
+  rule <- task$rule
+  steps <- task$source$steps
+  views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes) + rule$surrogates)
+  search <- if (is.null(task$E)) length(task$targets) * library_seconds(steps, rule$E_max, 1, 1)
+  map <- length(task$libraries) *
+    library_seconds(steps, rule$E_max, length(task$targets), views)
+  sum(search, map) / rule$threads
+}
+
+#' What `device = "auto"` picks, said in one line
+#' @noRd
+choose_map_device <- function(seconds, gpu, reason, context, half) {
+  if (is.na(gpu)) {
+    device <- if (half) "gpu" else "cpu"
+    why <- paste("there is no GPU:", reason)
+  } else if (half) {
+    device <- "gpu"
+    why <- "half precision runs there alone"
+  } else {
+    device <- if (seconds > context + 0.005 + seconds / 100) "gpu" else "cpu"
+    why <- sprintf("on the CPU this takes %s, about, and a GPU %s to get ready",
+                   seconds_text(seconds), if (context > 0) "0.4 s" else "no time")
+  }
+  where <- if (device == "cpu") "the CPU" else if (is.na(gpu)) "the GPU" else
+    sprintf("the GPU (%s)", gpu)
+  cli::cli_inform(c(i = escape_braces(sprintf("Using %s: %s.", where, why))),
+                  class = "synfire_message_device")
+  device
+}

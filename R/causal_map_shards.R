@@ -1,0 +1,206 @@
+# Causal maps made by the workers of the user's plan, each chunk of libraries a file.
+#
+# Beside `map.h5` there is the folder `map.h5.shards`: `0001.h5` and so on, each with some
+# libraries, whole once it has that name; `job.rds`, what workers are to do; and
+# `source.h5`, the series, unless they lie in a file already. A shard has the layers of a
+# map, `rows`, the places of its libraries in the map, and the map's `synfire_id`.
+
+# A chunk takes longer to start than a library takes to map on a GPU, as all targets are
+# read: there are few for each worker. On a CPU not too much is to be lost with a worker.
+chunks_per_worker <- 4
+most_map_chunks <- 1024
+most_chunk_seconds <- 600
+
+shard_folder <- function(file) paste0(file, ".shards")
+
+shard_path <- function(folder, number) file.path(folder, sprintf("%04d.h5", number))
+
+shard_files <- function(file) {
+  list.files(shard_folder(file), "^[0-9]{4,}[.]h5$", full.names = TRUE)
+}
+
+# ---- What is there -------------------------------------------------------------------
+
+#' The shards of a map
+#' @param done A number a library, 1 for those in the file itself.
+#' @return `paths`; for each library `part`, the number of its shard, 0 for the file itself
+#'   and NA where it is not mapped, and `row`, its row there; `missing`, which are not;
+#'   `damaged`, paths of what is no shard of this map; `last`, the highest number.
+#' @noRd
+list_shards <- function(file, id, done) {
+  paths <- shard_files(file)
+  rows <- lapply(paths, shard_rows, id = id)
+  damaged <- vapply(rows, is.null, NA)
+  out <- list(paths = paths[!damaged], damaged = paths[damaged],
+              part = ifelse(done == 1, 0L, NA_integer_), row = seq_along(done),
+              last = max(0L, as.integer(sub("[.]h5$", "", basename(paths)))))
+  for (k in seq_along(out$paths)) {
+    there <- rows[!damaged][[k]]
+    out$part[there] <- k
+    out$row[there] <- seq_along(there)
+  }
+  out$missing <- which(is.na(out$part))
+  out
+}
+
+#' The places of a shard's libraries, `NULL` where it is none of the map
+#' @noRd
+shard_rows <- function(path, id) {
+  rows <- tryCatch(
+    {
+      h5 <- hdf5r::H5File$new(path, mode = "r")
+      on.exit(close_h5(h5))
+      if (identical(read_attribute(h5, "synfire_id"), id)) read_values(h5, "rows")
+    },
+    error = \(e) NULL
+  )
+  if (is.null(rows)) {
+    cli::cli_warn(
+      c("{.file {path}} is damaged, or of another map.",
+        i = "Its libraries are taken as not mapped."),
+      class = "synfire_warning_file"
+    )
+  }
+  rows
+}
+
+#' Stop where shards of another map are in the way of a new one
+#' @noRd
+check_no_shards <- function(file, call) {
+  if (length(shard_files(file)) == 0L) return(invisible())
+  abort_arg("file", "a new file",
+            paste0(dQuote(file, FALSE), ", which is not there, but its shards are, in ",
+                   dQuote(shard_folder(file), FALSE)),
+            "Give another name, or remove that folder.", call = call)
+}
+
+# ---- The job -------------------------------------------------------------------------
+
+#' Write what workers have to know but travels badly
+#' @return The folder.
+#' @noRd
+prepare_shards <- function(file, task, shards, call) {
+  folder <- shard_folder(file)
+  dir.create(folder, showWarnings = FALSE)
+  unlink(shards$damaged)
+  source <- task$source
+  if (is.null(source$file)) {
+    copy <- file.path(folder, "source.h5")
+    if (!file.exists(copy)) name_when_whole(copy, \(path) copy_source(source, path), call)
+    source <- list(file = copy, dataset = "values")
+  }
+  kept <- c("id", "libraries", "targets", "E", "rule", "split", "place")
+  write_whole(c(task[kept], list(source = source[c("file", "dataset")])),
+              file.path(folder, "job.rds"), call)
+  folder
+}
+
+copy_source <- function(source, path) {
+  h5 <- hdf5r::H5File$new(path, mode = "w-")
+  on.exit(close_h5(h5))
+  write_values(h5, "names", enc2utf8(source$names))
+  dims <- c(source$steps, source$n)
+  h5$create_dataset("values", dtype = hdf5r::h5types$H5T_IEEE_F64LE,
+                    space = hdf5r::H5S$new("simple", dims = dims, maxdims = dims),
+                    chunk_dims = NULL, gzip_level = NULL)$close()
+  with_set(h5, "values", \(set) {
+    for (columns in pieces(source$n, max(1, floor(most_written / source$steps)))) {
+      set[, columns] <- source$read(columns)
+    }
+  })
+}
+
+#' The task of a worker
+#' @noRd
+read_task <- function(folder, id, threads) {
+  task <- read_whole(file.path(folder, "job.rds"))
+  if (!is.list(task) || !identical(task$id, id)) {
+    cli::cli_abort(
+      c("A worker cannot read the job in {.file {folder}}.",
+        i = "{.arg file} must be on a file system that all workers share, and stay."),
+      class = c("synfire_error_file", "synfire_error"), call = quote(causal_map())
+    )
+  }
+  task$source <- suppressMessages(
+    map_source(task$source$file, task$source$dataset, quote(causal_map())),
+    classes = "synfire_message_file"
+  )
+  task$rule$threads <- threads
+  task
+}
+
+#' Cut libraries, or targets, into chunks
+#'
+#' @param places Among the libraries or targets.
+#' @param seconds That each takes, about; `NULL` where nobody knows.
+#' @param first Number of the first chunk.
+#' @return List of chunks, each a list of `number` and `places`.
+#' @noRd
+cut_chunks <- function(places, seconds = NULL, first = 1) {
+  workers <- if (workers_planned()) future::nbrOfWorkers() else 1
+  each <- length(places) / min(most_map_chunks, chunks_per_worker * workers)
+  if (!is.null(seconds)) each <- min(each, most_chunk_seconds / seconds)
+  cut <- pieces(length(places), max(1, ceiling(each)))
+  lapply(seq_along(cut), \(k) list(number = first - 1 + k, places = places[cut[[k]]]))
+}
+
+#' Seconds that a library takes on the threads of a worker; unknown on GPUs
+#' @noRd
+worker_seconds <- function(task, targets) {
+  if (task$place$device == "gpu") return(NULL)
+  rule <- task$rule
+  E <- if (is.null(task$E)) rule$E_max else max(1L, task$E, na.rm = TRUE)
+  views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes) + rule$surrogates)
+  library_seconds(task$source$steps, E, targets, views) / rule$threads
+}
+
+# ---- Workers -------------------------------------------------------------------------
+
+#' Into shards, on the workers of the user's plan where there are some
+#' @noRd
+fill_apart <- function(file, task, shards, call) {
+  # Not held open: workers that are started meanwhile would inherit its lock.
+  with_file <- function(f) {
+    h5 <- open_h5(file, "r+", call, patience = 10)
+    on.exit(close_h5(h5))
+    f(h5)
+  }
+  clock <- new_clock(with_file)
+  folder <- prepare_shards(file, task, shards, call)
+  task$E <- fill_dimensions(with_file, task, clock, call = call, find = \(todo, keep) {
+    do_chunks(cut_chunks(todo, worker_seconds(task, 1)), dimensions_of_chunk,
+              list(folder, task$id), task$threads,
+              \(chunk, found) keep(chunk$places, found))
+  })
+  prepare_shards(file, task, shards, call)
+  chunks <- cut_chunks(shards$missing, worker_seconds(task, length(task$targets)),
+                       shards$last + 1)
+  do_chunks(chunks, map_chunk, list(folder, task$id), task$threads,
+            \(chunk, done) clock("map"))
+  # What killed workers left.
+  unlink(list.files(folder, "[.]tmp$", full.names = TRUE))
+}
+
+dimensions_of_chunk <- function(chunk, folder, id, threads) {
+  task <- read_task(folder, id, threads)
+  find_dimensions(task, task$targets[chunk$places], quote(causal_map()))
+}
+
+#' Map the libraries of a chunk to a shard
+#' @param threads A number.
+#' @noRd
+map_chunk <- function(chunk, folder, id, threads) {
+  task <- read_task(folder, id, threads)
+  libraries <- task$libraries[chunk$places]
+  name_when_whole(shard_path(folder, chunk$number), \(path) {
+    h5 <- hdf5r::H5File$new(path, mode = "w-")
+    on.exit(close_h5(h5))
+    write_attribute(h5, "synfire_id", id)
+    write_values(h5, "rows", as.integer(chunk$places))
+    create_layers(h5, task, length(libraries))
+    keep <- \(columns, values) write_rows(h5, match(columns, libraries), values)
+    map_libraries(task$source, libraries, task$targets, task$E, task$rule, task$place, keep,
+                  quote(causal_map()))
+  }, quote(causal_map()))
+  TRUE
+}

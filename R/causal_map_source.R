@@ -1,0 +1,188 @@
+# Series that are mapped: a matrix, a data frame, or a data set of an HDF5 file, all read
+# in blocks of columns.
+
+# Numbers held at once while a file is looked through.
+source_block <- 2^22
+
+#' Where series come from
+#'
+#' @param x Numeric matrix, steps x series; data frame of numeric columns; or the path of an
+#'   HDF5 file with such a matrix, rows being steps as R sees them. Where a data set `names`
+#'   lies next to it, which has a name for each column or else for each row, these
+#'   are the series.
+#' @param dataset Name of the data set in the file, or `NULL` for the only one it can be.
+#' @return `n` series of `steps` steps, their `names`, `read(columns)` which gives a double
+#'   matrix steps x length(columns), and `id()`, a hash of all values and names: the same
+#'   wherever the same series lie.
+#' @noRd
+map_source <- function(x, dataset = NULL, call = rlang::caller_env()) {
+  if (!is.null(dataset) && !is.character(x)) {
+    abort_arg("dataset", "left out when `x` is no file", describe(dataset), call = call)
+  }
+  source <- if (is.character(x) && is.null(dim(x))) {
+    file_source(x, dataset, call)
+  } else if (is.data.frame(x)) {
+    frame_source(x, call)
+  } else {
+    matrix_source(x, call)
+  }
+  source$names <- source$names %||% paste0("V", seq_len(source$n))
+  check_series_names(source$names, call)
+  # Their product may be beyond the integers.
+  source$n <- as.double(source$n)
+  source$steps <- as.double(source$steps)
+  source$id <- function() hash_source(source)
+  source
+}
+
+matrix_source <- function(x, call) {
+  if (!is.numeric(x) || length(dim(x)) != 2L) {
+    abort_arg("x", "a numeric matrix of time steps (rows) and series (columns), a data frame,
+               or the path of an HDF5 file", describe(x), call = call)
+  }
+  # A sum is finite but for infinite values, missing ones and sums beyond all doubles.
+  doubtful <- which(!is.finite(colSums(x)))
+  for (column in doubtful) check_finite(x[, column], source_name(colnames(x), column), call)
+  list(n = ncol(x), steps = nrow(x), names = colnames(x), read = function(columns) {
+    block <- x[, columns, drop = FALSE]
+    matrix(as.double(block), nrow(x))
+  })
+}
+
+frame_source <- function(x, call) {
+  other <- names(x)[!vapply(x, \(column) is.numeric(column) && is.null(dim(column)), NA)]
+  if (length(other) > 0L) {
+    abort_arg("x", "a data frame of numeric columns, one a series",
+              paste("not numeric in", some(dQuote(other, FALSE))), call = call)
+  }
+  for (name in names(x)) check_finite(x[[name]], name, call)
+  list(n = length(x), steps = nrow(x), names = names(x), read = function(columns) {
+    matrix(as.double(unlist(x[columns], use.names = FALSE)), nrow(x))
+  })
+}
+
+check_finite <- function(column, name, call) {
+  infinite <- is.infinite(column)
+  if (any(infinite)) {
+    abort_arg("x", "finite, or NA",
+              sprintf("%g in series \"%s\", step %s", column[infinite][[1L]], name,
+                      commas(which(infinite)[[1L]])), call = call)
+  }
+}
+
+check_series_names <- function(names, call) {
+  if (anyNA(names) || any(names == "")) {
+    abort_arg("x", "of series that all have a name, or none",
+              sprintf("without a name in column %s",
+                      commas(which(is.na(names) | names == "")[[1L]])), call = call)
+  }
+  if (anyDuplicated(names)) {
+    abort_arg("x", "of series with different names",
+              paste("has several series", dQuote(names[duplicated(names)][[1L]], FALSE)),
+              call = call)
+  }
+}
+
+source_name <- function(names, column) {
+  if (is.null(names)) paste0("V", column) else names[[column]]
+}
+
+hash_source <- function(source) {
+  width <- max(1, floor(source_block / source$steps))
+  hashes <- vapply(seq(1, max(1, source$n), by = width), \(first) {
+    rlang::hash(source$read(seq(first, min(first + width - 1, source$n))))
+  }, "")
+  rlang::hash(list(source$steps, source$names, hashes))
+}
+
+# ---- HDF5 ----------------------------------------------------------------------------
+
+file_source <- function(x, dataset, call) {
+  file <- check_string(x, "x", call = call)
+  rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
+  if (!file.exists(file) || dir.exists(file)) abort_file(file, "there is no such file",
+                                                         call = call)
+  file <- normalizePath(file, "/")
+  h5 <- open_h5(file, "r", call)
+  on.exit(close_h5(h5))
+  path <- find_dataset(h5, file, dataset, call)
+  dims <- with_set(h5, path, \(set) as.double(set$dims))
+  names <- source_names(h5, path)
+  across <- !is.null(names) && length(names) != dims[[2L]] && length(names) == dims[[1L]]
+  if (across) dims <- rev(dims)
+  if (length(names) != dims[[2L]]) names <- NULL
+  cli::cli_inform(
+    c(i = "Series in {.file {file}}: {.val {path}} holds {commas(dims[[1L]])}
+           step{cli::qty(dims[[1L]])}{?s} of {commas(dims[[2L]])} series{if (across) \", a row each\" else \"\"}."),
+    class = "synfire_message_file"
+  )
+  list(n = dims[[2L]], steps = dims[[1L]], names = names, file = file, dataset = path,
+       read = function(columns) {
+         read_columns(file, path, columns, across, names, call)
+       })
+}
+
+#' Path of the data set to read, a matrix of numbers
+#' @noRd
+find_dataset <- function(h5, file, dataset, call) {
+  if (!is.null(dataset)) {
+    path <- sub("^/+", "", check_string(dataset, "dataset", call = call))
+    if (is_number_matrix(h5, path)) return(path)
+  }
+  all <- h5$ls(recursive = TRUE)
+  fits <- all$name[which(all$dataset.rank == 2)]
+  fits <- fits[vapply(fits, is_number_matrix, NA, h5 = h5)]
+  hint <- if (length(fits) > 0L) paste0("There is ", some(dQuote(fits, FALSE)), ".")
+  if (!is.null(dataset)) {
+    abort_arg("dataset", "the name of a data set of numbers with two dimensions",
+              describe(dataset), hint, call = call)
+  }
+  if (length(fits) == 0L) {
+    abort_file(file, "it has no data set of numbers with two dimensions", call = call)
+  }
+  if (length(fits) > 1L) {
+    abort_arg("dataset", "given, as the file has several matrices", "NULL", hint, call = call)
+  }
+  fits
+}
+
+is_number_matrix <- function(h5, path) {
+  # Of a group that is not there, this is an error.
+  set <- tryCatch(h5[[path]], error = \(e) NULL)
+  if (!inherits(set, "H5D")) return(FALSE)
+  on.exit(set$close())
+  length(set$dims) == 2L &&
+    as.character(set$get_type()$get_class()) %in% c("H5T_FLOAT", "H5T_INTEGER")
+}
+
+#' What the data set `names` next to another one holds, or `NULL`
+#' @noRd
+source_names <- function(h5, path) {
+  beside <- sub("[^/]*$", "names", path)
+  if (!h5$exists(beside)) return(NULL)
+  names <- with_set(h5, beside, \(set) {
+    if (inherits(set, "H5D") && length(set$dims) == 1L) set$read()
+  })
+  if (is.character(names)) enc2utf8(names)
+}
+
+read_columns <- function(file, path, columns, across, names, call) {
+  h5 <- open_h5(file, "r", call)
+  on.exit(close_h5(h5))
+  # hdf5r reads each column once, and is fastest in order.
+  there <- sort(unique(columns))
+  values <- with_set(h5, path, \(set) if (across) set[there, ] else set[, there])
+  values <- as.double(nwb_plain(values))
+  values <- if (across) {
+    matrix(values, ncol = length(there), byrow = TRUE)
+  } else {
+    matrix(values, ncol = length(there))
+  }
+  if (!identical(as.integer(there), as.integer(columns))) {
+    values <- values[, match(columns, there), drop = FALSE]
+  }
+  for (k in which(!is.finite(colSums(values)))) {
+    check_finite(values[, k], source_name(names, columns[[k]]), call)
+  }
+  values
+}

@@ -1,0 +1,280 @@
+# Causal maps: seconds of each phase, from the R call to the result in host memory, beside
+# the counted floor of that phase and the share of it that was reached.
+#
+#   Rscript bench/causal-map.R [cpu | gpu | memory] [key=value ...]
+#
+#   cpu      100 series x 1,600 steps, one and two threads (also without any argument)
+#   gpu      the shapes of the table of kEDM below
+#   memory   peak of a process that maps 10,000 x 1,600 on the CPU, in memory and to a file:
+#            minutes; libraries=500 maps only so many, to the same targets
+#
+#   shapes=1000x1600,10000x1600   series x steps; by-N: more and more series; by-L: of steps
+#   libraries=500    only so many of them are timed (shapes above 60,000 series: 2,000)
+#   phases=search,map             only one of them
+#   precision=float,half          of the GPU's map
+#   threads=1,2      on the CPU
+#   gpus=1,2         on one GPU, and on two side by side
+#   out=FILE         all rows, in full, as CSV; rows of a file that is there are kept
+#
+# Targets have 1 to 20 dimensions by turns (mean 10.5), given as `E =`; the search looks for
+# them among 1 to 20. Where not all libraries are timed, `whole` is a straight line through
+# the times of a quarter and of all of those that were, and the row says how many. What
+# takes less than 2 s is the median of three, after a small map that loads what loads late.
+#
+# Floors. A search adds series x steps^2 x E terms, each a subtraction, a fused
+# multiply-add and a comparison; an H200 does 132 x 128 x 1.755e9 such operations a second,
+# and a core with 512 bits 32 a cycle. A lookup gathers libraries x targets x steps x
+# (mean E + 1) numbers: 7.4e12 a second from the shared memory of an H200, twice that in
+# half precision; on a core one line of 16 a cycle.
+
+library(synfire)
+options(cli.progress_show_after = Inf)
+
+E_max <- 20
+cpu_hz <- 2.6e9
+rates <- list(
+  cpu = list(operations = 32 * cpu_hz, gathers = c(float = 16 * cpu_hz)),
+  gpu = list(operations = 132 * 128 * 1.755e9, gathers = c(float = 7.4e12, half = 14.8e12))
+)
+
+# kEDM as measured on an H200 and on one thread (s); what is to be reached, both phases.
+known <- read.table(header = TRUE, text = "
+  device series steps kEDM_search kEDM_map must goal
+  cpu       100  1600         9.7      9.4    8    3
+  gpu      1000  1600         3.4      2.2  0.3  0.1
+  gpu     10000  1600        36.7     24.5    3    1
+  gpu     10000  8528         240      224   25   10
+  gpu     53053  1450         200      175   20    7
+  gpu     92538  3780         657      954  190   60
+  gpu    101729  8528        2738     3417  600  199
+")
+
+# ---- What is timed -------------------------------------------------------------------
+
+#' Chaotic series, smoothed as calcium does, made by blocks of columns in place
+make_series <- function(series, steps, width = 512) {
+  set.seed(1)
+  x <- matrix(0, steps, series)
+  for (first in seq(1, series, width)) {
+    columns <- first:min(first + width - 1, series)
+    state <- runif(length(columns), 0.1, 0.9)
+    r <- runif(length(columns), 3.8, 4)
+    level <- state
+    block <- matrix(0, length(columns), steps)
+    for (t in seq_len(steps)) {
+      state <- r * state * (1 - state)
+      level <- 0.7 * level + state
+      block[, t] <- level
+    }
+    x[, columns] <- t(block)
+  }
+  x
+}
+
+dimensions_of <- function(series) rep_len(seq_len(E_max), series)
+
+#' Median seconds of a call, and the parts its result tells
+time_call <- function(run) {
+  once <- function() {
+    gc(FALSE)
+    seconds <- system.time(result <- run())[["elapsed"]]
+    elapsed <- attr(result, "elapsed") %||% c(total = NA)
+    parts <- unname(elapsed[c("neighbours", "correlations")])
+    c(seconds = seconds, neighbours = parts[[1L]], correlations = parts[[2L]])
+  }
+  first <- once()
+  if (first[["seconds"]] > 2) return(first)
+  times <- cbind(first, replicate(2, once()))
+  times[, order(times["seconds", ])[[2L]]]
+}
+
+`%||%` <- function(a, b) if (is.null(a)) b else a
+
+#' Seconds for `n` of all libraries, and, on a straight line, for all
+extrapolated <- function(run, n, all) {
+  most <- time_call(\() run(n))
+  if (n >= all) return(list(timed = most, whole = most))
+  quarter <- max(1, n %/% 4)
+  few <- time_call(\() run(quarter))
+  slope <- pmax((most - few) / (n - quarter), 0)
+  list(timed = most, whole = most + slope * (all - n))
+}
+
+#' Rows for one phase of one shape
+measure <- function(x, phase, device, workers, precision, n) {
+  series <- ncol(x)
+  steps <- nrow(x)
+  on_gpu <- device == "gpu"
+  gpus <- if (on_gpu) seq_len(workers)
+  threads <- if (!on_gpu) workers
+  E <- dimensions_of(series)
+  run <- if (phase == "search") {
+    # The search has no libraries but the series themselves.
+    \(n) optimal_dimensions(if (n == series) x else x[, seq_len(n), drop = FALSE],
+                            E_max = E_max, device = device, gpus = gpus, threads = threads)
+  } else {
+    \(n) causal_map(x, E = E, libraries = seq_len(n), device = device, gpus = gpus,
+                    threads = threads, precision = precision, max_memory = 1e11)
+  }
+  seconds <- extrapolated(run, n, series)
+  rate <- rates[[device]]
+  search <- series * steps^2 * E_max * 3 / rate$operations / workers
+  lookup <- series^2 * steps * (mean(E) + 1) / rate$gathers[[precision]] / workers
+  row <- function(phase, timed, whole, floor) {
+    data.frame(device = device, workers = workers, precision = precision, series = series,
+               steps = steps, libraries = n, phase = phase, seconds = timed, whole = whole,
+               floor = floor, share = floor / whole)
+  }
+  part <- \(name) c(seconds$timed[[name]], seconds$whole[[name]])
+  all <- part("seconds")
+  if (phase == "search") return(row("search", all[[1L]], all[[2L]], search))
+  out <- row("map", all[[1L]], all[[2L]], search + lookup)
+  near <- part("neighbours")
+  if (is.na(near[[1L]]) || near[[1L]] == 0) return(out)
+  far <- part("correlations")
+  rbind(out, row("map: neighbours", near[[1L]], near[[2L]], search),
+        row("map: lookup", far[[1L]], far[[2L]], lookup))
+}
+
+# ---- What was asked for --------------------------------------------------------------
+
+read_arguments <- function(arguments) {
+  pairs <- strsplit(grep("=", arguments, value = TRUE), "=", fixed = TRUE)
+  given <- lapply(pairs, \(pair) strsplit(pair[[2L]], ",", fixed = TRUE)[[1L]])
+  names(given) <- vapply(pairs, `[[`, "", 1L)
+  what <- setdiff(arguments, grep("=", arguments, value = TRUE))
+  allowed <- c("shapes", "libraries", "phases", "precision", "threads", "gpus", "out")
+  unknown <- c(setdiff(names(given), allowed), setdiff(what, c("cpu", "gpu", "memory", "peak")))
+  if (length(unknown) > 0L) stop("no such argument: ", paste(unknown, collapse = ", "))
+  c(list(what = if (length(what)) what[[1L]] else "cpu"), given)
+}
+
+#' Matrix of series and steps, a row a shape
+shapes_of <- function(given, device) {
+  if (is.null(given)) {
+    return(as.matrix(known[known$device == device, c("series", "steps")]))
+  }
+  by_N <- list(cpu = c(25, 50, 100, 200, 400, 800), gpu = c(100, 300, 1000, 3000, 10000, 30000))
+  by_L <- c(200, 400, 800, 1600, 3200, 6400)
+  do.call(rbind, lapply(given, \(shape) switch(
+    shape,
+    `by-N` = cbind(by_N[[device]], 1600),
+    `by-L` = cbind(1000, by_L),
+    rbind(as.numeric(strsplit(shape, "x", fixed = TRUE)[[1L]]))
+  )))
+}
+
+machine <- function(device) {
+  if (device == "gpu") return(synfire_sitrep(test_devices = FALSE)$devices$name[[1L]])
+  if (!file.exists("/proc/cpuinfo")) return(NA_character_)
+  sub(".*: *", "", grep("^model name", readLines("/proc/cpuinfo"), value = TRUE)[[1L]])
+}
+
+run_shapes <- function(asked) {
+  device <- asked$what
+  workers <- as.numeric(if (device == "gpu") asked$gpus %||% 1 else asked$threads %||% 1:2)
+  precisions <- if (device == "gpu") asked$precision %||% c("float", "half") else "float"
+  phases <- asked$phases %||% c("search", "map")
+  rows <- list()
+  # Before anything is timed.
+  warm <- make_series(20, 200)
+  for (of in workers) measure(warm, "map", device, of, "float", 20)
+  shapes <- shapes_of(asked$shapes, device)
+  for (k in seq_len(nrow(shapes))) {
+    series <- shapes[[k, 1L]]
+    n <- as.numeric(asked$libraries %||% if (series > 60000) 2000 else series)
+    x <- make_series(series, shapes[[k, 2L]])
+    for (of in workers) {
+      for (phase in phases) for (precision in if (phase == "map") precisions else "float") {
+        found <- measure(x, phase, device, of, precision, min(n, series))
+        rows <- c(rows, list(cbind(found, machine = machine(device))))
+        message(sprintf("  %s x %s, %s, %s, %g: %.3g s", series, shapes[[k, 2L]], phase,
+                        precision, of, found$seconds[[1L]]))
+      }
+    }
+  }
+  do.call(rbind, rows)
+}
+
+#' With what kEDM takes and what is to be reached
+compared <- function(rows) {
+  at <- match(paste(rows$device, rows$series, rows$steps),
+              paste(known$device, known$series, known$steps))
+  rows$kEDM <- ifelse(rows$phase == "search", known$kEDM_search[at],
+                      ifelse(rows$phase == "map", known$kEDM_map[at], NA))
+  rows
+}
+
+print_totals <- function(rows) {
+  main <- rows[rows$phase %in% c("search", "map"), ]
+  searches <- main[main$phase == "search", ]
+  maps <- main[main$phase == "map", ]
+  key <- \(of) paste(of$device, of$workers, of$series, of$steps)
+  maps$search <- searches$whole[match(key(maps), key(searches))]
+  at <- match(paste(maps$device, maps$series, maps$steps),
+              paste(known$device, known$series, known$steps))
+  out <- data.frame(maps[c("device", "workers", "precision", "series", "steps", "libraries")],
+                    search = maps$search, map = maps$whole, both = maps$search + maps$whole,
+                    must = known$must[at], goal = known$goal[at])
+  alone <- maps[maps$workers == 1, ]
+  one <- alone$whole[match(paste(maps$precision, maps$series, maps$steps),
+                           paste(alone$precision, alone$series, alone$steps))]
+  out$efficiency <- one / maps$whole / maps$workers
+  if (nrow(out) > 0L) print(out, row.names = FALSE, digits = 3)
+}
+
+# ---- Memory --------------------------------------------------------------------------
+
+memory <- function(what) {
+  line <- grep(what, readLines("/proc/self/status"), value = TRUE)
+  as.numeric(gsub("[^0-9]", "", line)) / 1024
+}
+
+#' Peak of this process, MB: with the series, which are 128 MB, and the package
+run_peak <- function(libraries, file) {
+  x <- make_series(10000, 1600)
+  before <- memory("^VmRSS")
+  seconds <- system.time(
+    map <- causal_map(x, E = dimensions_of(10000), libraries = seq_len(libraries), file = file,
+                      threads = 2)
+  )[["elapsed"]]
+  cat("measured", memory("^VmHWM"), before, seconds, "\n")
+}
+
+run_memory <- function(libraries) {
+  script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+  rows <- lapply(c("", tempfile(fileext = ".h5")), \(file) {
+    out <- system2(file.path(R.home("bin"), "Rscript"),
+                   c(script, "peak", paste0("libraries=", libraries),
+                     if (nzchar(file)) paste0("out=", file)), stdout = TRUE, stderr = TRUE)
+    unlink(file)
+    line <- grep("^measured ", out, value = TRUE)
+    if (length(line) == 0L) stop(paste(out, collapse = "\n"))
+    found <- as.numeric(strsplit(line, " ")[[1L]][2:4])
+    data.frame(to = if (nzchar(file)) "file" else "memory", libraries = libraries,
+               peak_MB = found[[1L]], of_that_before = found[[2L]], seconds = found[[3L]],
+               must = 1500)
+  })
+  print(do.call(rbind, rows), row.names = FALSE, digits = 4)
+}
+
+# ---- Here it begins ------------------------------------------------------------------
+
+asked <- read_arguments(commandArgs(TRUE))
+options(width = 160)
+if (asked$what == "peak") {
+  run_peak(as.numeric(asked$libraries), asked$out)
+} else if (asked$what == "memory") {
+  run_memory(as.numeric(asked$libraries %||% 10000))
+} else {
+  rows <- run_shapes(asked)
+  print(compared(rows)[setdiff(names(compared(rows)), "machine")], row.names = FALSE, digits = 3)
+  cat("\n")
+  print_totals(rows)
+  if (!is.null(asked$out)) {
+    there <- if (file.exists(asked$out)) utils::read.csv(asked$out)
+    numbers <- vapply(rows, is.double, NA)
+    rows[numbers] <- lapply(rows[numbers], signif, 5)
+    utils::write.csv(rbind(there, rows), asked$out, row.names = FALSE)
+  }
+}

@@ -1,0 +1,410 @@
+#include "glue/glue.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/causal_map.h"
+#include "glue/random.h"
+#include "glue/require.h"
+#include "glue/watch.h"
+#include "gpu/causal_map_gpu.h"
+
+/* Where a map is computed. */
+typedef struct map_place {
+    int gpus;                /* 0: on the CPU */
+    const int *gpu;
+    int half;
+} map_place;
+
+/* What predicted series are kept as; on GPUs, `targets` and `begun` are needed no longer
+   once `on_gpu` is there. */
+typedef struct map_work {
+    syn_map_options options;
+    syn_map_layout layout;
+    syn_map_targets targets;
+    uint32_t n_targets, steps;
+    uint32_t *E;              /* [n_targets] */
+    int *gpu, gpus, half;
+    syn_gpu_map *on_gpu;
+    struct map_block *begun;  /* what the GPUs work on */
+} map_work;
+
+/* Libraries and what they predict. R may collect a map and its block in any order, so
+   either tells the other that it has gone. */
+typedef struct map_block {
+    syn_map_libraries libraries;
+    uint32_t n, targets;
+    float *rho;               /* [n][targets] */
+    map_work *works;          /* the map whose GPUs write here, else NULL */
+} map_block;
+
+/* ---- what R gives ---- */
+
+enum { OPTIONS = 12 };
+
+/* E_max, tau, Tp, exclusion, lib_size, screen (NA: none), stride, threads, vector_bits,
+   half, and the two words of the key. */
+static syn_map_options read_options(SEXP options)
+{
+    const double *o = REAL(numbers(options, REALSXP, OPTIONS, "options"));
+    syn_map_options out = {
+        .E_max = (uint32_t)within(o[0], 1, SYN_MAP_DIMS, "E_max"),
+        .tau = (int32_t)within(o[1], -1e6, 1e6, "tau"),
+        .Tp = (int32_t)within(o[2], -1e6, 1e6, "Tp"),
+        .exclusion = (uint32_t)within(o[3], 0, 1 << 30, "exclusion radius"),
+        .lib_size = (uint32_t)within(o[4], 0, INT32_MAX, "library size"),
+        .screen = ISNAN(o[5]) ? NAN : (float)o[5],
+        .stride = (uint32_t)within(o[6], 1, INT32_MAX, "stride"),
+        .threads = (int)within(o[7], 1, 1024, "threads"),
+        .vector_bits = (int)within(o[8], 0, 512, "registers")};
+    require(out.tau != 0, "tau");
+    SEXP key = PROTECT(Rf_allocVector(REALSXP, 2));
+    memcpy(REAL(key), o + 10, 2 * sizeof *o);
+    out.key = glue_key(key);
+    UNPROTECT(1);
+    return out;
+}
+
+/* `place`: R's NULL for the CPU, or numbers of GPUs from 0. */
+static map_place read_place(SEXP place, SEXP options)
+{
+    map_place out = {0, NULL, REAL(options)[9] != 0};
+    if (place != R_NilValue) {
+        out.gpu = INTEGER(numbers(place, INTSXP, 1, "GPUs"));
+        out.gpus = Rf_length(place);
+    }
+    return out;
+}
+
+/* Columns of a matrix of steps x series; `steps` 0 for any number of them. */
+static uint32_t series_of(SEXP x, uint32_t steps)
+{
+    require(TYPEOF(x) == REALSXP && Rf_isMatrix(x), "series");
+    require(Rf_nrows(x) > 0 && (steps == 0 || (uint32_t)Rf_nrows(x) == steps), "series");
+    return (uint32_t)Rf_ncols(x);
+}
+
+/* ---- dimensions ---- */
+
+static SEXP report_of(const syn_gpu_map_report *report)
+{
+    SEXP out = Rf_allocVector(REALSXP, 3);
+    REAL(out)[0] = report->seconds;
+    REAL(out)[1] = report->neighbours;
+    REAL(out)[2] = report->correlations;
+    return out;
+}
+
+static void floats_to_r(const float *value, size_t n, double *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = isnan(value[i]) ? NA_REAL : (double)value[i];
+}
+
+/* x: double matrix, steps x series. Returns rho, a double matrix of E_max x series with
+   NA, and the report of the device. */
+SEXP r_map_dimensions(SEXP x, SEXP options, SEXP split, SEXP place)
+{
+    const char *fields[] = {"rho", "report", ""};
+    syn_map_options o = read_options(options);
+    map_place at = read_place(place, options);
+    uint32_t n = series_of(x, 0);
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SEXP skill = Rf_allocMatrix(REALSXP, (int)o.E_max, (int)n);
+    SET_VECTOR_ELT(out, 0, skill);
+    syn_map_layout layout = {0};
+    syn_map_libraries libraries = {0};
+    syn_gpu_map_report report = {0};
+    char reason[SYN_GPU_TEXT] = "";
+    size_t values = (size_t)n * o.E_max;
+    float *rho = malloc((values + 1) * sizeof *rho);
+    glue_watch w;
+    glue_watch_start(&w, "Finding dimensions");
+    syn_status status = rho ? SYN_OK : SYN_NO_MEMORY;
+    if (status == SYN_OK)
+        status = syn_map_layout_make((uint32_t)Rf_nrows(x), &o, Rf_asLogical(split) == 1,
+                                     &layout);
+    if (status == SYN_OK)
+        status = syn_map_libraries_make(n, REAL(x), 0, &layout, &o, &libraries);
+    if (status == SYN_OK)
+        status = at.gpus == 0
+                     ? syn_map_dimensions(&libraries, &layout, &o, &w.watch, rho)
+                     : syn_gpu_map_dimensions(&libraries, &layout, &o, at.gpu, at.gpus,
+                                              &w.watch, rho, &report, reason);
+    glue_watch_stop(&w);
+    if (status == SYN_OK) {
+        uint32_t E[SYN_MAP_DIMS];
+        for (uint32_t e = 0; e < o.E_max; e++)
+            E[e] = e + 1;
+        syn_map_drop_small(&libraries, &layout, E, o.E_max, rho);
+        floats_to_r(rho, values, REAL(skill));
+    }
+    syn_map_libraries_free(&libraries);
+    syn_map_layout_free(&layout);
+    free(rho);
+    if (status == SYN_OK)
+        SET_VECTOR_ELT(out, 1, report_of(&report));
+    else
+        out = glue_status_because(status, NA_REAL, NA_REAL, reason);
+    UNPROTECT(1);
+    return out;
+}
+
+/* ---- owners ---- */
+
+static void map_free(SEXP pointer)
+{
+    map_work *map = R_ExternalPtrAddr(pointer);
+    if (!map)
+        return;
+    syn_gpu_map_close(map->on_gpu);
+    if (map->begun)
+        map->begun->works = NULL;
+    syn_map_targets_free(&map->targets);
+    syn_map_layout_free(&map->layout);
+    free(map->E);
+    free(map->gpu);
+    free(map);
+    R_ClearExternalPtr(pointer);
+}
+
+static void block_free(SEXP pointer)
+{
+    map_block *block = R_ExternalPtrAddr(pointer);
+    if (!block)
+        return;
+    if (block->works) {
+        /* Nothing may be written here any more. */
+        syn_gpu_map_close(block->works->on_gpu);
+        block->works->on_gpu = NULL;
+        block->works->begun = NULL;
+    }
+    syn_map_libraries_free(&block->libraries);
+    free(block->rho);
+    free(block);
+    R_ClearExternalPtr(pointer);
+}
+
+/* A protected pointer to `size` bytes of 0, which R frees however the call ends. */
+static SEXP owner(size_t size, const char *kind, R_CFinalizer_t release)
+{
+    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, Rf_install(kind), R_NilValue));
+    R_RegisterCFinalizerEx(pointer, release, TRUE);
+    R_SetExternalPtrAddr(pointer, calloc(1, size));
+    if (!R_ExternalPtrAddr(pointer))
+        Rf_error("cannot allocate memory");
+    return pointer;
+}
+
+static void *owned(SEXP pointer, const char *kind)
+{
+    require(TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrAddr(pointer) != NULL &&
+                R_ExternalPtrTag(pointer) == Rf_install(kind), kind);
+    return R_ExternalPtrAddr(pointer);
+}
+
+/* Frees a map or a block at once. */
+SEXP r_map_close(SEXP pointer)
+{
+    require(TYPEOF(pointer) == EXTPTRSXP, "map");
+    if (R_ExternalPtrTag(pointer) == Rf_install("map"))
+        map_free(pointer);
+    else if (R_ExternalPtrTag(pointer) == Rf_install("block"))
+        block_free(pointer);
+    return R_NilValue;
+}
+
+/* ---- targets ---- */
+
+/* A map of targets that are not filled in yet. `E`: integer, their dimensions. */
+SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options, SEXP place)
+{
+    uint32_t n = (uint32_t)within(Rf_asReal(n_targets), 1, INT32_MAX, "targets");
+    uint32_t length = (uint32_t)within(Rf_asReal(steps), 1, INT32_MAX, "steps");
+    syn_map_options o = read_options(options);
+    map_place at = read_place(place, options);
+    require(Rf_xlength(numbers(E, INTSXP, n, "dimensions")) == (R_xlen_t)n, "dimensions");
+    for (uint32_t j = 0; j < n; j++)
+        within(INTEGER(E)[j], 1, o.E_max, "dimensions");
+    SEXP pointer = owner(sizeof(map_work), "map", map_free);
+    map_work *map = R_ExternalPtrAddr(pointer);
+    map->options = o;
+    map->n_targets = n;
+    map->steps = length;
+    map->gpus = at.gpus;
+    map->half = at.half;
+    map->gpu = malloc(((size_t)at.gpus + 1) * sizeof *map->gpu);
+    map->E = malloc(n * sizeof *map->E);
+    syn_status status = map->gpu && map->E ? SYN_OK : SYN_NO_MEMORY;
+    if (status == SYN_OK) {
+        memcpy(map->E, INTEGER(E), n * sizeof *map->E);
+        if (at.gpus > 0)
+            memcpy(map->gpu, at.gpu, (size_t)at.gpus * sizeof *map->gpu);
+    }
+    if (status == SYN_OK)
+        status = syn_map_layout_make(length, &o, 0, &map->layout);
+    if (status == SYN_OK)
+        status = syn_map_targets_make(n, length, map->E, &map->targets);
+    if (status != SYN_OK) {
+        map_free(pointer);
+        pointer = glue_status(status, NA_REAL, NA_REAL);
+    }
+    UNPROTECT(1);
+    return pointer;
+}
+
+/* Fills in targets `first` (from 0) on from the columns of x. */
+SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x)
+{
+    map_work *map = owned(pointer, "map");
+    require(map->targets.value != NULL, "filled targets");
+    uint32_t n = series_of(x, map->steps);
+    require(n <= map->n_targets, "targets");
+    uint32_t from = (uint32_t)within(Rf_asReal(first), 0, map->n_targets - n, "target");
+    syn_map_targets_fill(&map->targets, from, n, REAL(x));
+    return R_NilValue;
+}
+
+/* ---- blocks ---- */
+
+static syn_status begin_on_gpu(map_work *map, map_block *block, char *reason)
+{
+    syn_status status = SYN_OK;
+    if (!map->on_gpu) {
+        status = syn_gpu_map_open(&map->targets, &map->layout, &map->options, map->half,
+                                  map->gpu, map->gpus, &map->on_gpu, reason);
+        if (status == SYN_OK)
+            syn_map_targets_free(&map->targets);
+    }
+    if (status == SYN_OK)
+        status = syn_gpu_map_begin(map->on_gpu, &block->libraries, block->rho, reason);
+    if (status == SYN_OK) {
+        block->works = map;
+        map->begun = block;
+    }
+    return status;
+}
+
+/* Starts a block of libraries, the columns of x; the first is number `first` (from 0) of
+   the map. The processor does not start before r_map_finish(). */
+SEXP r_map_begin(SEXP pointer, SEXP x, SEXP first)
+{
+    map_work *map = owned(pointer, "map");
+    require(map->begun == NULL, "a second block");
+    uint32_t n = series_of(x, map->steps);
+    uint64_t from = (uint64_t)within(Rf_asReal(first), 0, INT32_MAX, "library");
+    SEXP out = owner(sizeof(map_block), "block", block_free);
+    map_block *block = R_ExternalPtrAddr(out);
+    char reason[SYN_GPU_TEXT] = "";
+    block->n = n;
+    block->targets = map->n_targets;
+    block->rho = malloc(((size_t)n * map->n_targets + 1) * sizeof *block->rho);
+    syn_status status = block->rho ? SYN_OK : SYN_NO_MEMORY;
+    if (status == SYN_OK)
+        status = syn_map_libraries_make(n, REAL(x), from, &map->layout, &map->options,
+                                        &block->libraries);
+    if (status == SYN_OK && map->gpus > 0)
+        status = begin_on_gpu(map, block, reason);
+    if (status != SYN_OK) {
+        block_free(out);
+        out = glue_status_because(status, NA_REAL, NA_REAL, reason);
+    }
+    UNPROTECT(1);
+    return out;
+}
+
+/* Waits for a block: seconds from the beginning, of neighbours and of correlations. */
+SEXP r_map_finish(SEXP pointer, SEXP of)
+{
+    map_work *map = owned(pointer, "map");
+    map_block *block = owned(of, "block");
+    syn_gpu_map_report report = {0};
+    char reason[SYN_GPU_TEXT] = "";
+    syn_status status;
+    glue_watch w;
+    require(map->gpus == 0 || map->begun == block, "another block");
+    glue_watch_start(&w, "Mapping");
+    if (map->gpus > 0) {
+        status = syn_gpu_map_finish(map->on_gpu, &w.watch, &report, reason);
+        map->begun = NULL;
+        block->works = NULL;
+    } else {
+        status = syn_map_cross(&map->targets, &block->libraries, &map->layout,
+                               &map->options, &w.watch, block->rho);
+    }
+    glue_watch_stop(&w);
+    if (status == SYN_OK)
+        syn_map_drop_small(&block->libraries, &map->layout, map->E, map->n_targets,
+                           block->rho);
+    syn_map_libraries_free(&block->libraries);
+    return status == SYN_OK ? report_of(&report)
+                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
+}
+
+/* ---- values ---- */
+
+/* Part of a matrix that is written in place: whoever gives it has made it and knows that
+   nobody else holds it. Rows `row` (from 0) on, columns `column` (from 1). */
+typedef struct map_part {
+    double *value;
+    size_t rows, row;
+    const int *column;
+} map_part;
+
+static map_part part_of(SEXP into, SEXP row, SEXP columns, size_t n, R_xlen_t m)
+{
+    require(TYPEOF(into) == REALSXP && Rf_isMatrix(into), "matrix");
+    map_part part = {.value = REAL(into), .rows = (size_t)Rf_nrows(into)};
+    require(n <= part.rows, "values");
+    part.row = (size_t)within(Rf_asReal(row), 0, (double)(part.rows - n), "row");
+    part.column = INTEGER(numbers(columns, INTSXP, m, "columns"));
+    require(Rf_xlength(columns) == m, "columns");
+    for (R_xlen_t j = 0; j < m; j++)
+        within(part.column[j], 1, Rf_ncols(into), "columns");
+    return part;
+}
+
+static double *column_of(const map_part *part, size_t j)
+{
+    return part->value + (size_t)(part->column[j] - 1) * part->rows + part->row;
+}
+
+/* Writes what a block found, a row a library and a column a target, with NA. */
+SEXP r_map_values(SEXP pointer, SEXP into, SEXP row, SEXP columns)
+{
+    const map_block *block = owned(pointer, "block");
+    size_t n = block->n, targets = block->targets;
+    map_part part = part_of(into, row, columns, n, (R_xlen_t)targets);
+    /* A few columns at a time, so that lines of cache are read once. */
+    for (size_t from = 0; from < targets; from += 16)
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = from; j < from + 16 && j < targets; j++) {
+                float rho = block->rho[i * targets + j];
+                column_of(&part, j)[i] = isnan(rho) ? NA_REAL : (double)rho;
+            }
+    return R_NilValue;
+}
+
+/* Writes a double matrix. */
+SEXP r_map_store(SEXP values, SEXP into, SEXP row, SEXP columns)
+{
+    require(TYPEOF(values) == REALSXP && Rf_isMatrix(values), "values");
+    size_t n = (size_t)Rf_nrows(values);
+    R_xlen_t m = Rf_ncols(values);
+    map_part part = part_of(into, row, columns, n, m);
+    for (R_xlen_t j = 0; j < m; j++)
+        memcpy(column_of(&part, (size_t)j), REAL(values) + (size_t)j * n,
+               n * sizeof(double));
+    return R_NilValue;
+}
+
+/* Gives an object that nobody else holds more attributes, without copying it. */
+SEXP r_map_dress(SEXP x, SEXP attributes)
+{
+    SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
+    require(TYPEOF(attributes) == VECSXP && TYPEOF(names) == STRSXP, "attributes");
+    for (R_xlen_t i = 0; i < Rf_xlength(attributes); i++)
+        Rf_setAttrib(x, Rf_installChar(STRING_ELT(names, i)), VECTOR_ELT(attributes, i));
+    return x;
+}

@@ -1,0 +1,148 @@
+# The GPU finds the neighbours that the CPU finds.
+
+on_gpu <- function(x, E, ..., gpus = 0L) driven(x, E, ..., device = "gpu", gpus = gpus)
+
+# Sums are added up in another order there.
+expect_same_maps <- function(gpu, cpu, tolerance = 2e-6) {
+  expect_identical(names(gpu), names(cpu))
+  expect_identical(is.na(gpu$rho), is.na(cpu$rho))
+  expect_lte(max(abs(gpu$rho - cpu$rho), 0, na.rm = TRUE), tolerance)
+}
+
+second_gpu <- function() {
+  if (nrow(synfire_sitrep(test_devices = FALSE)$devices) < 2L) skip("there is one GPU")
+}
+
+test_that("without a GPU the error says why", {
+  report <- synfire_sitrep(test_devices = FALSE)
+  if (nrow(report$devices) > 0L) skip("there is a GPU")
+  x <- random_series(30, 2, 1)
+  for (map in list(\() causal_map(x, E = 2, device = "gpu"),
+                   \() causal_map(x, device = "gpu", precision = "half"),
+                   \() optimal_dimensions(x, device = "gpu"))) {
+    condition <- expect_error(map(), class = "synfire_error_device")
+    expect_match(conditionMessage(condition), report$cuda$reason, fixed = TRUE)
+  }
+  expect_message(causal_map(x, E = 2, device = "auto"), "Using the CPU: there is no GPU",
+                 class = "synfire_message_device")
+})
+
+test_that("kEDM's all-to-all cross map of ten series", {
+  skip_without_gpu()
+  x <- read.csv(shared_data("edm/kedm/xmap_all_to_all_test_input.csv"))
+  E <- read.csv(shared_data("edm/kedm/xmap_all_to_all_test_validation_e.csv"))$E
+  rho <- read.csv(shared_data("edm/kedm/xmap_all_to_all_test_validation_rho.csv"))
+  map <- causal_map(x, device = "gpu")
+  expect_identical(unname(attr(map, "E")), E)
+  expect_lte(max(abs(unclass(map) - as.matrix(rho))), 1e-5)
+  expect_identical(attr(map, "device"), "gpu")
+})
+
+test_that("random small maps are those of the CPU", {
+  skip_without_gpu()
+  for (seed in 1:60) {
+    kind <- c("plain", "rounded", "gaps", "constant")[seed %% 4 + 1]
+    steps <- sample(c(6, 12, 33, 70, 300), 1)
+    n <- sample(c(1, 2, 5, 40), 1)
+    x <- random_series(steps, n, seed, kind)
+    E <- sample(1:min(20, steps - 2), n, TRUE)
+    rule <- list(tau = sample(c(-2, -1, 1), 1), Tp = sample(c(-2, 0:5), 1),
+                 exclusion = sample(c(0, 0, 2), 1),
+                 lib_sizes = if (seed %% 5 == 0) c(5, 20), key = c(seed, 1))
+    expect_same_maps(do.call(on_gpu, c(list(x, E), rule)),
+                     do.call(driven, c(list(x, E, threads = 2), rule)))
+    skill <- \(place) {
+      rule <- map_rule(min(20, steps), rule$tau, rule$Tp, rule$exclusion)
+      map_dimensions(map_source(x), seq_len(n), rule, seed %% 2 == 0, place)
+    }
+    expect_same_maps(list(rho = skill(list(device = "gpu", gpus = 0L))),
+                     list(rho = skill(list(device = "cpu"))))
+  }
+})
+
+test_that("long series and many of them", {
+  skip_without_gpu()
+  for (shape in list(c(1600, 300), c(3000, 60), c(9000, 20))) {
+    x <- random_series(shape[[1]], shape[[2]], 1) + stats::rnorm(prod(shape), sd = 1e-3)
+    E <- rep_len(c(1:20, 3), shape[[2]])
+    expect_same_maps(on_gpu(x, E, libraries = 1:20), driven(x, E, libraries = 1:20, threads = 2))
+  }
+})
+
+test_that("lags, convergence, surrogates and screens are those of the CPU", {
+  skip_without_gpu()
+  x <- random_series(200, 12, 2)
+  E <- rep_len(1:6, 12)
+  rule <- list(Tp = -2:1, lib_sizes = c(20, Inf), surrogates = 4, surrogate = "phase",
+               key = c(1, 2))
+  gpu <- do.call(on_gpu, c(list(x, E), rule))
+  cpu <- do.call(driven, c(list(x, E, threads = 2), rule))
+  expect_same_maps(gpu, cpu)
+  expect_lte(max(abs(gpu$convergence - cpu$convergence)), 4e-6)
+  expect_gte(mean(gpu$lag == cpu$lag), 0.99)
+  expect_gte(mean(gpu$p_value == cpu$p_value), 0.99)
+  gpu <- on_gpu(x, E, screen = 0.5)$rho
+  cpu <- driven(x, E, screen = 0.5)$rho
+  expect_gte(mean(is.na(gpu) == is.na(cpu)), 0.97)
+  expect_lte(max(abs(gpu - cpu), na.rm = TRUE), 2e-6)
+})
+
+test_that("blocks of any size give the same", {
+  skip_without_gpu()
+  x <- random_series(150, 30, 3, "gaps")
+  E <- rep_len(1:9, 30)
+  whole <- on_gpu(x, E)
+  for (bytes in c(2000, 20000, 2e5)) expect_identical(on_gpu(x, E, max_memory = bytes), whole)
+  expect_identical(on_gpu(x, E), whole)
+})
+
+test_that("two GPUs give what one gives", {
+  skip_without_gpu()
+  second_gpu()
+  x <- random_series(400, 60, 4)
+  E <- rep_len(1:20, 60)
+  expect_identical(on_gpu(x, E, gpus = 0:1), on_gpu(x, E))
+  expect_identical(optimal_dimensions(x, device = "gpu", gpus = 1:2),
+                   optimal_dimensions(x, device = "gpu"))
+})
+
+test_that("half precision is as good as stated", {
+  skip_without_gpu()
+  for (kind in c("plain", "gaps")) {
+    x <- random_series(1000, 40, 5, kind) + stats::rnorm(40000, sd = 1e-3)
+    E <- rep_len(1:20, 40)
+    off <- abs(on_gpu(x, E, precision = "half")$rho - driven(x, E, threads = 2)$rho)
+    expect_lte(mean(off, na.rm = TRUE), 1e-5)
+    expect_lte(max(off, na.rm = TRUE), 2e-4)
+  }
+})
+
+test_that("a map that is stopped leaves the GPU to the next one", {
+  skip_without_gpu()
+  x <- random_series(500, 20, 6)
+  E <- rep(3, 20)
+  whole <- on_gpu(x, E)
+  # What is at work when its owner goes: block and map in either order, and by gc().
+  for (first in c("block", "map", "gc")) {
+    map <- .Call(r_map_open, 20, 500, rep(3L, 20), map_options(map_rule(3)), 0L)
+    .Call(r_map_fill, map, 0, x)
+    block <- .Call(r_map_begin, map, x, 0)
+    if (first == "block") .Call(r_map_close, block)
+    if (first == "map") .Call(r_map_close, map)
+    rm(map, block)
+    gc()
+    expect_identical(on_gpu(x, E), whole)
+  }
+})
+
+test_that("Ctrl-C is an interrupt within half a second", {
+  skip_without_gpu()
+  wait <- time_to_stop(quote({
+    set.seed(1)
+    x <- matrix(stats::rnorm(4e7), 8000)
+    causal_map(x[1:100, 1:10], E = 2, device = "gpu")
+    log("start", Sys.getpid())
+    causal_map(x, E = rep_len(1:20, 5000), device = "gpu")
+  }), wait = 1.5)
+  expect_lt(wait, 0.5)
+})

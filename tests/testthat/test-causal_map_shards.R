@@ -1,0 +1,127 @@
+# A map with random numbers, so that what workers do must not depend on where they do it.
+shard_map <- function(x, file, ..., seed = 7) {
+  set.seed(seed)
+  quiet_map(x, E_max = 3, Tp = c(-1, 0), lib_sizes = c(30, 80), threads = 1, file = file, ...)
+}
+
+shards_of <- function(file) list.files(paste0(file, ".shards"), "^[0-9]+[.]h5$", full.names = TRUE)
+
+test_that("two workers make the map that is made here", {
+  skip_on_cran()
+  x <- ring_series()
+  file <- map_path()
+  whole <- shard_map(x, map_path())
+  expect_silent(apart <- with_workers(shard_map(x, file)))
+  expect_same_map(apart, whole)
+  expect_identical(attr(apart, "parameters"), attr(whole, "parameters"))
+  expect_length(shards_of(file), 8L)
+  expect_identical(as.matrix(apart[c(12, 1, 5), 3:2]), as.matrix(whole[c(12, 1, 5), 3:2]))
+  expect_identical(apart[cbind(c(12, 1), c(3, 4))], whole[cbind(c(12, 1), c(3, 4))])
+  # They did all of it, from series in a file as well.
+  input <- file.path(paste0(file, ".shards"), "source.h5")
+  before <- file.mtime(shards_of(file))
+  expect_same_map(shard_map(input, file, resume = TRUE), whole)
+  expect_identical(file.mtime(shards_of(file)), before)
+})
+
+test_that("a worker that is killed costs its chunk, which is done again", {
+  skip_on_cran()
+  skip_on_os("windows")
+  x <- ring_series()
+  whole <- shard_map(x, map_path())
+  file <- map_path()
+  old <- future::plan(future::multisession, workers = 2)
+  withr::defer(future::plan(old))
+  # A worker at a time, so both are seen.
+  both <- lapply(1:2, \(k) future::future({
+    Sys.sleep(1)
+    Sys.getpid()
+  }))
+  pids <- vapply(both, future::value, 0L)
+  expect_false(pids[[1L]] == pids[[2L]])
+  # Chunks of targets come first. When chunk 10 has been given away, both are at work.
+  begun <- 0
+  kill_one <- function() {
+    begun <<- begun + 1
+    if (begun == 10) tools::pskill(pids[[1L]], tools::SIGKILL)
+  }
+  suppressMessages(trace("start_chunk", exit = bquote((.(kill_one))()),
+                         where = asNamespace("synfire"), print = FALSE))
+  withr::defer(suppressMessages(untrace("start_chunk", where = asNamespace("synfire"))))
+  expect_warning(apart <- shard_map(x, file), "A worker failed",
+                 class = "synfire_warning_worker")
+  expect_same_map(apart, whole)
+  expect_length(shards_of(file), 8L)
+  expect_length(list.files(paste0(file, ".shards"), "[.]tmp$"), 0L)
+})
+
+test_that("a map that was begun by workers is finished here, and the other way round", {
+  skip_on_cran()
+  x <- ring_series()
+  whole <- shard_map(x, map_path())
+  file <- map_path()
+  with_workers(shard_map(x, file))
+  lost <- shards_of(file)[c(2, 7)]
+  kept <- setdiff(shards_of(file), lost)
+  file.remove(lost)
+  Sys.setFileTime(kept, "2020-01-01")
+  part <- open_causal_map(file)
+  expect_identical(unname(which(is.na(rowSums(as.matrix(part))))), c(3L, 4L, 11L))
+  expect_match(format(part), "9 of 12 libraries so far", all = FALSE)
+  expect_message(
+    again <- causal_map(x, E_max = 3, Tp = c(-1, 0), lib_sizes = c(30, 80), threads = 1,
+                        file = file, resume = TRUE),
+    "9 of 12 libraries are mapped"
+  )
+  expect_same_map(again, whole)
+  expect_true(all(file.mtime(kept) == as.POSIXct("2020-01-01")))
+
+  # Begun here: three libraries are taken back.
+  file <- map_path()
+  shard_map(x, file)
+  h5 <- hdf5r::H5File$new(file, mode = "r+")
+  h5[["done"]][c(2, 5, 6)] <- rep(0L, 3)
+  h5[["rho"]][c(2, 5, 6), ] <- matrix(9, 3, 12)
+  h5$close_all()
+  expect_same_map(with_workers(shard_map(x, file, resume = TRUE, seed = 8)), whole)
+  expect_length(shards_of(file), 3L)
+})
+
+test_that("damaged shards, and those of another map, are told and done again", {
+  skip_on_cran()
+  x <- ring_series()
+  whole <- shard_map(x, map_path())
+  file <- map_path()
+  with_workers(shard_map(x, file))
+  other <- map_path()
+  with_workers(shard_map(x + 1, other))
+  bytes <- readBin(shards_of(file)[[3L]], "raw", 1000)
+  writeBin(bytes, shards_of(file)[[3L]])
+  file.copy(shards_of(other)[[5L]], shards_of(file)[[5L]], overwrite = TRUE)
+  damaged <- shards_of(file)[c(3, 5)]
+  expect_warning(
+    expect_warning(part <- open_causal_map(file), "0003.h5", class = "synfire_warning_file"),
+    "0005.h5", class = "synfire_warning_file"
+  )
+  expect_identical(sum(is.na(part[, 1])), 3L)
+  suppressWarnings(again <- shard_map(x, file, resume = TRUE), "synfire_warning_file")
+  expect_same_map(again, whole)
+  expect_false(any(file.exists(damaged)))
+  expect_silent(open_causal_map(file))
+
+  # Without its file, a folder belongs to a map that nobody knows.
+  file.remove(file)
+  expect_error(shard_map(x, file), "its shards are", class = "synfire_error_argument")
+  expect_gt(length(shards_of(file)), 0L)
+})
+
+test_that("libraries are cut into a few chunks for each worker, and not too long ones", {
+  sizes <- \(...) lengths(lapply(cut_chunks(...), `[[`, "places"))
+  expect_identical(sum(sizes(5:1004)), 1000L)
+  expect_length(sizes(1:1000), chunks_per_worker)
+  expect_true(all(sizes(1:1000, seconds = 60) == most_chunk_seconds / 60))
+  expect_true(all(sizes(1:7, seconds = 1e6) == 1L))
+  expect_identical(vapply(cut_chunks(1:4, 1e6, first = 9), `[[`, 0, "number"), 9:12 + 0)
+  skip_on_cran()
+  expect_length(with_workers(cut_chunks(1:1000)), 2 * chunks_per_worker)
+})

@@ -1,0 +1,153 @@
+# What vignette("causal-maps") shows and what takes more than a second to compute.
+#
+# In the folder of the package:
+#
+#   Rscript vignettes/causal-maps/precompute.R [PART ...]
+#
+# Parts: roc, noise, surrogates, screen; all of them if none is named. Each writes its
+# tables, CSV, next to this file. The times of maps are those of the benchmark:
+#
+#   Rscript bench/causal-map.R cpu shapes=by-N,by-L threads=1,2 libraries=100 \
+#     out=vignettes/causal-maps/cpu.csv
+#   Rscript bench/causal-map.R gpu shapes=by-N,by-L out=vignettes/causal-maps/gpu.csv
+#   Rscript bench/causal-map.R gpu out=vignettes/causal-maps/gpu.csv
+
+library(synfire)
+
+folder <- "vignettes/causal-maps"
+if (!dir.exists(folder)) stop("run this in the folder of the package")
+
+write_table <- function(table, name) {
+  doubles <- vapply(table, is.double, NA)
+  table[doubles] <- lapply(table[doubles], signif, 5)
+  utils::write.csv(table, file.path(folder, paste0(name, ".csv")), row.names = FALSE)
+}
+
+# ---- Scores ----------------------------------------------------------------------------
+
+# Scores [cause, effect] of a map: the skill of the effect, a row, at telling the cause.
+cross_map <- function(x, ...) t(as.matrix(causal_map(x, E_max = 10, threads = 2, ...)))
+
+correlation <- function(x) abs(stats::cor(x))
+
+# The best correlation at any of some delays, cause first.
+lagged_correlation <- function(x, most = 3) {
+  n <- nrow(x)
+  all <- lapply(0:most, \(lag) {
+    abs(stats::cor(x[seq_len(n - lag), ], x[lag + seq_len(n - lag), ]))
+  })
+  do.call(pmax, all)
+}
+
+methods <- list("cross mapping" = cross_map, "correlation" = correlation,
+                "correlation, best of lags 0 to 3" = lagged_correlation)
+
+systems <- list(
+  "20 coupled maps" = \(steps, noise = 0) simulate_coupled_maps(steps, series = 20, noise = noise),
+  "Lorenz ring of 12" = \(steps, noise = 0) simulate_lorenz96(steps, series = 12, noise = noise),
+  "calcium, 40 neurons" = \(steps, noise = 0.03) simulate_calcium(steps, 40, noise = noise)
+)
+
+# Scores of links, and of what is none.
+split_scores <- function(score, truth) {
+  off <- row(truth) != col(truth)
+  list(link = score[off & truth > 0], none = score[off & truth == 0])
+}
+
+# How often a link has the higher score of the two, of all pairs of a link and a non-link.
+area <- function(scores) {
+  mean(outer(scores$link, scores$none, `>`) + outer(scores$link, scores$none, `==`) / 2)
+}
+
+# Share of links without one back that have the higher score of the two directions.
+directions <- function(score, truth) {
+  one_way <- truth > 0 & t(truth) == 0
+  mean(score[one_way] > t(score)[one_way])
+}
+
+# Shares of links found at shares of false alarms; each recording has its own threshold.
+curve <- function(scores, false = seq(0, 1, 0.02)) {
+  threshold <- stats::quantile(scores$none, 1 - false, names = FALSE, type = 1)
+  data.frame(false = false, found = vapply(threshold, \(at) mean(scores$link >= at), 0))
+}
+
+# ---- Parts -----------------------------------------------------------------------------
+
+part_roc <- function(seeds = 1:20) {
+  areas <- curves <- list()
+  for (system in names(systems)) for (seed in seeds) {
+    set.seed(seed)
+    x <- systems[[system]](1000)
+    truth <- attr(x, "truth")
+    for (method in names(methods)) {
+      score <- methods[[method]](x)
+      scores <- split_scores(score, truth)
+      areas <- c(areas, list(data.frame(system = system, seed = seed, method = method,
+                                        links = length(scores$link), area = area(scores),
+                                        directions = directions(score, truth))))
+      curves <- c(curves, list(cbind(system = system, method = method, curve(scores))))
+    }
+  }
+  write_table(do.call(rbind, areas), "areas")
+  curves <- do.call(rbind, curves)
+  write_table(stats::aggregate(found ~ system + method + false, curves, mean), "curves")
+}
+
+part_noise <- function(seeds = 1:5) {
+  cases <- expand.grid(seed = seeds, noise = c(0, 0.05, 0.1, 0.2),
+                       steps = c(100, 200, 400, 800, 1600), system = names(systems),
+                       stringsAsFactors = FALSE)
+  cases$area <- vapply(seq_len(nrow(cases)), \(k) {
+    case <- cases[k, ]
+    set.seed(case$seed)
+    x <- systems[[case$system]](case$steps, case$noise)
+    area(split_scores(cross_map(x), attr(x, "truth")))
+  }, 0)
+  write_table(stats::aggregate(area ~ noise + steps + system, cases, mean), "noise")
+}
+
+part_surrogates <- function(n = 199) {
+  set.seed(1)
+  x <- simulate_coupled_maps(600)
+  seconds <- system.time(
+    map <- causal_map(x, E_max = 10, surrogates = n, threads = 2)
+  )[["elapsed"]]
+  links <- as.data.frame(map)
+  links <- links[links$library != links$target, ]
+  links$link <- attr(x, "truth")[cbind(links$target, links$library)] > 0
+  links$seconds <- seconds
+  write_table(links[c("library", "target", "rho", "p_value", "link", "seconds")], "surrogates")
+}
+
+part_screen <- function() {
+  set.seed(2)
+  x <- simulate_calcium(neurons = 400)
+  E <- optimal_dimensions(x, E_max = 10, threads = 2)
+  E <- stats::setNames(E$E, E$series)
+  timed <- \(...) {
+    seconds <- system.time(map <- causal_map(x, E = E, threads = 2, ...))[["elapsed"]]
+    list(map = map, seconds = seconds)
+  }
+  whole <- timed()
+  rho <- as.matrix(whole$map)
+  diag(rho) <- NA
+  rows <- lapply(c(0.3, 0.4, 0.5, 0.6, 0.7, 0.8), \(r) {
+    found <- timed(screen = r)
+    there <- which(rho >= r)
+    got <- as.data.frame(found$map)
+    got <- match(got$library, rownames(rho)) + (match(got$target, colnames(rho)) - 1) * nrow(rho)
+    data.frame(screen = r, pairs = sum(!is.na(rho)), there = length(there),
+               missed = length(setdiff(there, got)), false = length(setdiff(got, there)),
+               seconds = found$seconds, whole_seconds = whole$seconds)
+  })
+  write_table(do.call(rbind, rows), "screen")
+}
+
+asked <- commandArgs(TRUE)
+parts <- list(roc = part_roc, noise = part_noise, surrogates = part_surrogates,
+              screen = part_screen)
+unknown <- setdiff(asked, names(parts))
+if (length(unknown) > 0L) stop("no such part: ", paste(unknown, collapse = ", "))
+for (part in if (length(asked)) asked else names(parts)) {
+  message(part, ": ", format(system.time(parts[[part]]())[["elapsed"]], digits = 3), " s")
+}
