@@ -10,8 +10,7 @@
 enum { ROWS = 16 };                        /* rows searched between looks at the clock */
 #define TABLE_BYTES ((size_t)32 << 20)     /* a table of neighbours at most */
 
-/* What the screen leaves out for the dependence between points that follow each other
-   and for outliers: so many points count as one. */
+/* The bound of the screen: so many points count as one, and so many deviations. */
 #define SCREEN_POINTS 2.0
 #define SCREEN_DEVIATIONS 3.5
 

@@ -67,7 +67,7 @@ typedef struct syn_map_search {
     uint32_t at;                   /* the place that the pool was made for */
     uint32_t n;                    /* columns in the pool */
     uint32_t *pool;                /* [pool + beside] */
-    float *coordinate;             /* [E + 1][stride] of the columns, from the second on */
+    float *coordinate;             /* [E + 1][stride] of columns, from the second on */
     float *squared;                /* [E][stride] their squared distances */
     float limit[SYN_MAP_DIMS];     /* squared distance: at least E + 1 are within it */
     uint32_t *seen, turn;          /* [places] the turn in which a column was pooled */
