@@ -37,8 +37,9 @@ map_source <- function(x, dataset = NULL, call = rlang::caller_env()) {
 
 matrix_source <- function(x, call) {
   if (!is.numeric(x) || length(dim(x)) != 2L) {
-    abort_arg("x", "a numeric matrix of time steps (rows) and series (columns), a data frame,
-               or the path of an HDF5 file", describe(x), call = call)
+    abort_arg("x", paste("a numeric matrix of time steps (rows) and series (columns),",
+                         "a data frame, or the path of an HDF5 file"),
+              describe(x), call = call)
   }
   # A sum is finite but for infinite values, missing ones and sums beyond all doubles.
   doubtful <- which(!is.finite(colSums(x)))
@@ -113,9 +114,10 @@ file_source <- function(x, dataset, call) {
   across <- !is.null(names) && length(names) != dims[[2L]] && length(names) == dims[[1L]]
   if (across) dims <- rev(dims)
   if (length(names) != dims[[2L]]) names <- NULL
+  how <- if (across) ", a row each"
   cli::cli_inform(
     c(i = "Series in {.file {file}}: {.val {path}} holds {commas(dims[[1L]])}
-           step{cli::qty(dims[[1L]])}{?s} of {commas(dims[[2L]])} series{if (across) \", a row each\" else \"\"}."),
+           step{cli::qty(dims[[1L]])}{?s} of {commas(dims[[2L]])} series{how}."),
     class = "synfire_message_file"
   )
   list(n = dims[[2L]], steps = dims[[1L]], names = names, file = file, dataset = path,
