@@ -60,7 +60,7 @@ make_series <- function(series, steps, width = 512) {
   for (first in seq(1, series, width)) {
     columns <- first:min(first + width - 1, series)
     state <- runif(length(columns), 0.1, 0.9)
-    r <- runif(length(columns), 3.8, 4)
+    r <- runif(length(columns), 3.87, 4)  # chaos, no period that repeats exactly
     level <- state
     block <- matrix(0, length(columns), steps)
     for (t in seq_len(steps)) {

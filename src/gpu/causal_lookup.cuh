@@ -49,7 +49,7 @@ struct lookup_job {
     uint32_t planes;
     uint32_t steps, targets;
     const uint32_t *target;       /* [place] number of the target */
-    const float *moments;         /* [place][3] n, sum and sum of squares of the target */
+    const double *moments;        /* [place][3] n, sum and sum of squares of the target */
     const lookup_item *items;
     float *rho;                   /* [libraries][targets] */
 };
@@ -59,6 +59,7 @@ struct lookup_job {
 /* A lane's part of a row: 4 floats. */
 struct single_lane {
     enum { N = 4 };
+    using sum = single_lane;
     float v[4];
 
     __device__ void clear() { v[0] = v[1] = v[2] = v[3] = 0; }
@@ -70,14 +71,6 @@ struct single_lane {
         v[1] = x.y;
         v[2] = x.z;
         v[3] = x.w;
-    }
-
-    __device__ void add(uint32_t weight, const single_lane &x)
-    {
-        float w = __uint_as_float(weight);
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            v[i] = fmaf(w, x.v[i], v[i]);
     }
 
     /* Weights as whole numbers, which no correlation minds: 2^23 and up to 23 bits make a
@@ -98,18 +91,36 @@ struct single_lane {
     }
 
     __device__ float at(int i) const { return v[i]; }
+
+    /* Adds weighted rows to a sum. */
+    template <int M>
+    static __device__ void add(const uint32_t (&weight)[M], const single_lane (&x)[M],
+                               sum *p)
+    {
+#pragma unroll
+        for (int m = 0; m < M; m++)
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                p->v[i] = fmaf(__uint_as_float(weight[m]), x[m].v[i], p->v[i]);
+    }
 };
 
-/* 8 halves; the weight comes as two halves of the same value. */
+/* 8 halves, of which two rows at most are added in half precision; a weight comes as two
+   halves of the same value. */
 struct half_lane {
     enum { N = 8 };
-    __half2 v[4];
+    struct sum {
+        float v[N];
 
-    __device__ void clear()
-    {
-        for (int i = 0; i < 4; i++)
-            v[i] = __float2half2_rn(0);
-    }
+        __device__ void clear()
+        {
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                v[i] = 0;
+        }
+        __device__ float at(int i) const { return v[i]; }
+    };
+    __half2 v[4];
 
     __device__ void read(const unsigned char *at)
     {
@@ -118,14 +129,6 @@ struct half_lane {
         v[1] = *(__half2 *) &x.y;
         v[2] = *(__half2 *) &x.z;
         v[3] = *(__half2 *) &x.w;
-    }
-
-    __device__ void add(uint32_t weight, const half_lane &x)
-    {
-        __half2 w = *(__half2 *) &weight;
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            v[i] = __hfma2(w, x.v[i], v[i]);
     }
 
     static __device__ uint32_t packed_weight(uint32_t entry)
@@ -142,38 +145,77 @@ struct half_lane {
     {
         return i % 2 ? __high2float(v[i / 2]) : __low2float(v[i / 2]);
     }
+
+    template <int M>
+    static __device__ void add(const uint32_t (&weight)[M], const half_lane (&x)[M], sum *p)
+    {
+#pragma unroll
+        for (int m = 0; m < M; m += 2)
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                __half2 two = __hmul2(*(const __half2 *) &weight[m], x[m].v[i]);
+                if (m + 1 < M)
+                    two = __hfma2(*(const __half2 *) &weight[m + 1], x[m + 1].v[i], two);
+                float2 more = __half22float2(two);
+                p->v[2 * i] += more.x;
+                p->v[2 * i + 1] += more.y;
+            }
+    }
 };
 
-/* Running sums of a lane's targets; those of the target itself where any are missing. */
+/* Running sums of a lane's targets; those of the target itself where any are missing.
+   Predictions are taken from a first one, so that nothing is lost where they hardly
+   differ. */
 template <int N, bool MISSING> struct lane_sums {
-    float p[N], pp[N], py[N];
-    float n[MISSING ? N : 1], y[MISSING ? N : 1], yy[MISSING ? N : 1];
+    float first[N], p[N], pp[N], py[N];
+    float n[MISSING ? N : 1];
+    double y[MISSING ? N : 1], yy[MISSING ? N : 1];
+    bool begun;
 
     __device__ void clear()
     {
+        begun = false;
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            p[i] = pp[i] = py[i] = 0;
+            first[i] = p[i] = pp[i] = py[i] = 0;
             if (MISSING)
                 n[i] = y[i] = yy[i] = 0;
         }
     }
 
-    __device__ void add(int i, float prediction, float observed)
+    /* All lanes come here with their first predictions; those of the lanes in `alike`
+       share targets, and the first of these that has a prediction is the first one. */
+    template <class SUM>
+    __device__ void begin(const SUM &prediction, bool is, uint32_t alike)
     {
-        if (MISSING) {
-            if (isnan(prediction) || isnan(observed))
-                return;
-            n[i] += 1;
-            y[i] += observed;
-            yy[i] = fmaf(observed, observed, yy[i]);
+        begun = true;
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            float v = prediction.at(i);
+            uint32_t have = __ballot_sync(~0u, is && !isnan(v)) & alike;
+            float other = __shfl_sync(~0u, v, have ? __ffs(have) - 1 : 0);
+            first[i] = have ? other : 0;
         }
-        p[i] += prediction;
-        pp[i] = fmaf(prediction, prediction, pp[i]);
-        py[i] = fmaf(prediction, observed, py[i]);
     }
 
-    /* Adds the sums of the lanes that differ in `bits` of their number. */
+    __device__ void add(int i, float prediction, float observed)
+    {
+        float off = prediction - first[i];
+        if (MISSING) {
+            if (isnan(off) || isnan(observed))
+                return;
+            double seen = observed;
+            n[i] += 1;
+            y[i] += seen;
+            yy[i] = fma(seen, seen, yy[i]);
+        }
+        p[i] += off;
+        pp[i] = fmaf(off, off, pp[i]);
+        py[i] = fmaf(off, observed, py[i]);
+    }
+
+    /* Adds the sums of lanes that share targets: they differ in the bits of their numbers
+       from `from` to before `to`. */
     __device__ void gather(int from, int to)
     {
 #pragma unroll
@@ -190,10 +232,12 @@ template <int N, bool MISSING> struct lane_sums {
             }
     }
 
-    __device__ float rho(int i, const float *moments) const
+    /* Sums of the target are those of all points, unless some are missing: then a pair
+       without missing values gets the same as where no other has any. */
+    __device__ float rho(int i, const double *moments) const
     {
-        float of_n = moments[0], of_y = moments[1], of_yy = moments[2];
-        if (MISSING) {
+        double of_n = moments[0], of_y = moments[1], of_yy = moments[2];
+        if (MISSING && n[i] != of_n) {
             of_n = n[i];
             of_y = y[i];
             of_yy = yy[i];
@@ -270,17 +314,19 @@ struct narrow_reader {
     }
 };
 
-/* Adds the first N neighbours of 16 bytes of entries. */
+/* Adds the first N neighbours of 16 bytes of entries; their rows are read together. */
 template <class LANE, class READER, int N>
-__device__ void predict(const unsigned char *values, const uint4 &entry, LANE *p)
+__device__ void predict(const unsigned char *values, const uint4 &entry,
+                        typename LANE::sum *p)
 {
     LANE x[N];
+    uint32_t weight[N];
 #pragma unroll
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
         x[i].read(values + READER::offset(entry, i));
-#pragma unroll
-    for (int i = 0; i < N; i++)
-        p->add(READER::template weight<LANE>(entry, i), x[i]);
+        weight[i] = READER::template weight<LANE>(entry, i);
+    }
+    LANE::add(weight, x, p);
 }
 
 template <class LANE, class READER, bool MISSING>
@@ -304,7 +350,8 @@ __device__ void correlate_by_rows(const lookup_job &job, const tile &of,
         if (i < vectors)
             ahead[i] = entry[i];
     for (; row - lane / ROW_LANES < rows; row += EDM_WARP / ROW_LANES) {
-        LANE p, x;
+        LANE x;
+        typename LANE::sum p;
         bool none = READER::none(ahead[0]);
         p.clear();
         for (uint32_t j = 0; j < vectors; j += AHEAD) {
@@ -333,7 +380,10 @@ __device__ void correlate_by_rows(const lookup_job &job, const tile &of,
                     predict<LANE, READER, 1>(mine, now[i], &p);
             }
         }
-        if (row >= rows || (MISSING && none))
+        bool is = row < rows && !(MISSING && none);
+        if (!sums.begun)
+            sums.begin(p, is, 0x01010101u << lane % ROW_LANES);
+        if (!is)
             continue;
         x.read(observed + (size_t) row * ROW_BYTES);
 #pragma unroll
@@ -361,6 +411,27 @@ correlate_rows(__grid_constant__ const lookup_job job)
 
 /* ---- rows of 16 bytes in planes ---- */
 
+/* Adds N neighbours of a lane's point to its targets in every plane. */
+template <class LANE, int PLANES, int N>
+__device__ void predict_lane(const unsigned char *values, size_t plane,
+                             const uint32_t *entry, typename LANE::sum *p)
+{
+    uint32_t weight[N], at[N];
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        at[i] = (entry[i] & 0xffffu) * VECTOR_BYTES;
+        weight[i] = LANE::packed_weight(entry[i]);
+    }
+#pragma unroll
+    for (int q = 0; q < PLANES; q++) {
+        LANE x[N];
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            x[i].read(values + q * plane + at[i]);
+        LANE::add(weight, x, &p[q]);
+    }
+}
+
 /* Targets in PLANES planes from `first_plane` on. */
 template <class LANE, int PLANES, bool MISSING>
 __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
@@ -384,7 +455,8 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
         if (i < k)
             ahead[i] = entry[i * EDM_WARP];
     for (uint32_t row = lane; row - lane < rows; row += EDM_WARP) {
-        LANE p[PLANES], x;
+        LANE x;
+        typename LANE::sum p[PLANES];
         uint32_t first = ahead[0];
 #pragma unroll
         for (int q = 0; q < PLANES; q++)
@@ -402,19 +474,19 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
                     ahead[i] = entry[(next + i) * EDM_WARP];
             }
 #pragma unroll
-            for (int i = 0; i < MORE; i++) {
-                if (j + i >= k)
-                    break;
-                uint32_t at = (now[i] & 0xffffu) * VECTOR_BYTES;
-                uint32_t weight = LANE::packed_weight(now[i]);
-#pragma unroll
-                for (int q = 0; q < PLANES; q++) {
-                    x.read(values + q * plane + at);
-                    p[q].add(weight, x);
-                }
+            for (int i = 0; i < MORE; i += 2) {
+                if (j + i + 1 < k)
+                    predict_lane<LANE, PLANES, 2>(values, plane, now + i, p);
+                else if (j + i < k)
+                    predict_lane<LANE, PLANES, 1>(values, plane, now + i, p);
             }
         }
-        if (row >= rows || (MISSING && first >> 16 == NO_POINT_16))
+        bool is = row < rows && !(MISSING && first >> 16 == NO_POINT_16);
+        if (!sums[0].begun)
+#pragma unroll
+            for (int q = 0; q < PLANES; q++)
+                sums[q].begin(p[q], is, ~0u);
+        if (!is)
             continue;
 #pragma unroll
         for (int q = 0; q < PLANES; q++) {
@@ -516,7 +588,7 @@ __global__ void fill_tiles(const float *value, const tile *tiles, const uint32_t
 template <class T>
 __global__ void find_moments(const T *values, const tile *tiles, table_shape shape,
                              uint32_t steps, uint32_t per_row, uint32_t planes,
-                             float *moments)
+                             double *moments)
 {
     tile of = tiles[blockIdx.x];
     uint32_t warp = threadIdx.x / EDM_WARP, lane = threadIdx.x % EDM_WARP;
@@ -536,7 +608,7 @@ __global__ void find_moments(const T *values, const tile *tiles, table_shape sha
             squares += __shfl_xor_sync(~0u, squares, o);
         }
         if (lane == 0) {
-            float *out = moments + 3 * (size_t) (of.first + j);
+            double *out = moments + 3 * (size_t) (of.first + j);
             out[0] = to > from ? to - from : 0;
             out[1] = sum;
             out[2] = squares;

@@ -232,7 +232,7 @@ lookup_plan plan_lookup(uint32_t steps, bool half, int shared)
     if (planes >= 1 && steps < 65535) {
         plan.kind = gpu::entries::packed;
         plan.per_row = gpu::VECTOR_BYTES / size;
-        plan.planes = std::min<size_t>(planes, half ? 3 : 4);
+        plan.planes = std::min<size_t>(planes, half ? 2 : 4);
     } else {
         plan.kind = gpu::entries::wide;
         plan.staged = false;
@@ -301,7 +301,7 @@ class mapper {
     array<unsigned char> values_;
     array<gpu::tile> tiles_;
     array<uint32_t> target_;
-    array<float> moments_;
+    array<double> moments_;
     std::vector<gpu::tile> tile_;
     gpu::stream work_, copy_;
     slot slot_[2];

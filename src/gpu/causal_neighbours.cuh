@@ -121,6 +121,10 @@ enum class rank_for {
     neighbours   /* hand the nearest on */
 };
 
+/* Columns equally far: in the order of the pool already, put in order, or left as many as
+   there are. */
+enum class ties_are { in_order, settled, left };
+
 /* One warp's search in one library. TOP is at least the largest E that is wanted. */
 template <int TOP> struct searcher {
     const search_job &job;
@@ -382,7 +386,10 @@ template <int TOP> struct searcher {
                 sink(e, k + 1);  /* such a list is one of ties */
                 continue;
             }
-            sink(e, select(listed, k, step, WHAT == rank_for::neighbours || outward));
+            ties_are ties = outward ? ties_are::in_order
+                            : WHAT == rank_for::compression ? ties_are::left
+                                                            : ties_are::settled;
+            sink(e, select(listed, k, step, ties));
             if (WHAT == rank_for::neighbours && ahead) {
                 float on = bound_of(least_next, k);
                 if (e == 0)
@@ -436,8 +443,8 @@ template <int TOP> struct searcher {
     }
 
     /* The k nearest of the n in the list go to `near`; returns how many there are, and
-       more than k where ties should not be `settled` but would have to be. */
-    __device__ uint32_t select(uint32_t n, uint32_t k, int32_t step, bool settled) const
+       more than k where the k nearest end among ties that are `left`. */
+    __device__ uint32_t select(uint32_t n, uint32_t k, int32_t step, ties_are ties) const
     {
         if (n <= k) {
             if (lane < n) {
@@ -450,7 +457,8 @@ template <int TOP> struct searcher {
         if (lane < 4)
             s.list[n + lane] = infinite();
         __syncwarp();
-        uint32_t found = 0, last = 0;  /* the most that are nearer than one of them */
+        uint32_t found = 0;
+        float farthest = 0;
         for (uint32_t i = lane; i - lane < n; i += EDM_WARP) {
             float mine = s.list[i < n ? i : 0];
             uint32_t less = 0;
@@ -459,17 +467,19 @@ template <int TOP> struct searcher {
                 less += (v.x < mine) + (v.y < mine) + (v.z < mine) + (v.w < mine);
             }
             bool member = i < n && less < k;
-            last = max(last, member ? less : 0);
+            farthest = member ? fmaxf(farthest, mine) : farthest;
             found = take(s, found, member, i);
         }
-        if (found > k && settled) {
-            settle(s, lane, n, k, __reduce_max_sync(~0u, last), step);
+        if (found > k && ties != ties_are::left) {
+            uint32_t bits = __reduce_max_sync(~0u, __float_as_uint(farthest));
+            settle(s, lane, n, k, __uint_as_float(bits), ties == ties_are::in_order, step);
             found = k;
         }
         __syncwarp();
         return found;
     }
 
+    /* Adds to the `found` nearest, of which there is room for 32. */
     __device__ static uint32_t take(search_scratch &s, uint32_t found, bool member,
                                     uint32_t i)
     {
@@ -482,23 +492,22 @@ template <int TOP> struct searcher {
         return found + __popc(members);
     }
 
-    /* select() where the k nearest end among ties: `last` columns are nearer than these.
-       The first of them, by distance in time and then by time, are taken one by one. */
+    /* select() where the k nearest end among ties, at the distance `tie`. The first of
+       these by distance in time and then by time are taken: if they are not in that order
+       already, one by one. */
     static __device__ __noinline__ void settle(search_scratch &s, uint32_t lane, uint32_t n,
-                                               uint32_t k, uint32_t last, int32_t step)
+                                               uint32_t k, float tie, bool in_order,
+                                               int32_t step)
     {
-        float tie = infinite();  /* the distance at which `last` are nearer */
-        for (uint32_t i = lane; i < n; i += EDM_WARP) {
-            uint32_t less = 0;
-            for (uint32_t j = 0; j < n; j++)
-                less += s.list[j] < s.list[i];
-            tie = less == last ? s.list[i] : tie;
-        }
-        tie = __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(tie)));
         __syncwarp();
         uint32_t found = 0;
         for (uint32_t i = lane; i - lane < n; i += EDM_WARP)
             found = take(s, found, i < n && s.list[i] < tie, i);
+        for (uint32_t i = lane; in_order && i - lane < n; i += EDM_WARP) {
+            bool tied = i < n && s.list[i] == tie;
+            tied = tied && place_in(found, __ballot_sync(~0u, tied)) < k;
+            found = take(s, found, tied, i);
+        }
         uint32_t after = 0;  /* keys up to this one are taken; all are larger */
         for (; found < k; found++) {
             uint32_t first = UINT32_MAX, of = 0;
@@ -760,7 +769,7 @@ __device__ inline float correlation(double n, double p, double pp, double py, do
                                     double yy)
 {
     double of_p = pp - p * p / n, of_y = yy - y * y / n;
-    if (!(n >= 3) || !(of_p > 1e-6 * pp) || !(of_y > 1e-6 * yy))
+    if (!(n >= 3) || !(of_p > 1e-12 * pp) || !(of_y > 1e-12 * yy))
         return __int_as_float(0x7fc00000);
     return (float) fmin(1.0, fmax(-1.0, (py - p * y / n) / sqrt(of_p * of_y)));
 }
