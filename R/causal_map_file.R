@@ -251,7 +251,7 @@ fill_layers <- function(h5, task, todo, clock, call) {
 }
 
 # Numbers that hdf5r is given at once, as it copies them.
-most_written <- 2^20
+most_written <- 2^18
 
 #' @param rows Where the rows of each matrix of `values` go.
 #' @noRd

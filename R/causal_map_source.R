@@ -2,7 +2,7 @@
 # in blocks of columns.
 
 # Numbers held at once while a file is looked through.
-source_block <- 2^22
+source_block <- 2^20
 
 #' Where series come from
 #'
@@ -45,7 +45,9 @@ matrix_source <- function(x, call) {
   for (column in doubtful) check_finite(x[, column], source_name(colnames(x), column), call)
   list(n = ncol(x), steps = nrow(x), names = colnames(x), read = function(columns) {
     block <- x[, columns, drop = FALSE]
-    matrix(as.double(block), nrow(x))
+    dimnames(block) <- NULL
+    storage.mode(block) <- "double"
+    block
   })
 }
 

@@ -106,6 +106,8 @@ fill_workers <- function(queue) {
 #' @noRd
 collect_chunks <- function(queue) {
   ended <- character()
+  # Asking may be a question to a scheduler, so not too often where chunks take long.
+  pause <- 0.01
   repeat {
     for (name in names(queue$running)) {
       # Where this cannot be found out, value() says why.
@@ -113,7 +115,8 @@ collect_chunks <- function(queue) {
       ended <- c(ended, name)
     }
     if (length(ended) > 0L) break
-    Sys.sleep(0.02)
+    Sys.sleep(pause)
+    pause <- min(1, 1.3 * pause)
   }
   for (name in ended) {
     place <- as.integer(name)
@@ -139,7 +142,7 @@ lose_chunk <- function(queue, place, why) {
   if (again) queue$waiting <- c(queue$waiting, place)
   cli::cli_warn(
     c("A worker failed.",
-      x = escape_braces(sub("[.\n].*", ".", why)),
+      x = escape_braces(sub("[.]*(\\s*\n|[.] ).*", ".", why)),
       i = if (again) "Its chunk is done again." else "Its chunk is done here instead."),
     class = "synfire_warning_worker"
   )

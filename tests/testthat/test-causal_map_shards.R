@@ -8,15 +8,15 @@ shards_of <- function(file) list.files(paste0(file, ".shards"), "^[0-9]+[.]h5$",
 
 test_that("two workers make the map that is made here", {
   skip_on_cran()
-  x <- ring_series()
+  x <- ring_series(16)
   file <- map_path()
   whole <- shard_map(x, map_path())
   expect_silent(apart <- with_workers(shard_map(x, file)))
   expect_same_map(apart, whole)
   expect_identical(attr(apart, "parameters"), attr(whole, "parameters"))
   expect_length(shards_of(file), 8L)
-  expect_identical(as.matrix(apart[c(12, 1, 5), 3:2]), as.matrix(whole[c(12, 1, 5), 3:2]))
-  expect_identical(apart[cbind(c(12, 1), c(3, 4))], whole[cbind(c(12, 1), c(3, 4))])
+  expect_identical(as.matrix(apart[c(16, 1, 5), 3:2]), as.matrix(whole[c(16, 1, 5), 3:2]))
+  expect_identical(apart[cbind(c(16, 1), c(3, 4))], whole[cbind(c(16, 1), c(3, 4))])
   # They did all of it, from series in a file as well.
   input <- file.path(paste0(file, ".shards"), "source.h5")
   before <- file.mtime(shards_of(file))
@@ -27,7 +27,7 @@ test_that("two workers make the map that is made here", {
 test_that("a worker that is killed costs its chunk, which is done again", {
   skip_on_cran()
   skip_on_os("windows")
-  x <- ring_series()
+  x <- ring_series(16)
   whole <- shard_map(x, map_path())
   file <- map_path()
   old <- future::plan(future::multisession, workers = 2)
@@ -57,7 +57,7 @@ test_that("a worker that is killed costs its chunk, which is done again", {
 
 test_that("a map that was begun by workers is finished here, and the other way round", {
   skip_on_cran()
-  x <- ring_series()
+  x <- ring_series(16)
   whole <- shard_map(x, map_path())
   file <- map_path()
   with_workers(shard_map(x, file))
@@ -66,12 +66,12 @@ test_that("a map that was begun by workers is finished here, and the other way r
   file.remove(lost)
   Sys.setFileTime(kept, "2020-01-01")
   part <- open_causal_map(file)
-  expect_identical(unname(which(is.na(rowSums(as.matrix(part))))), c(3L, 4L, 11L))
-  expect_match(format(part), "9 of 12 libraries so far", all = FALSE)
+  expect_identical(unname(which(is.na(rowSums(as.matrix(part))))), c(3L, 4L, 13L, 14L))
+  expect_match(format(part), "12 of 16 libraries so far", all = FALSE)
   expect_message(
     again <- causal_map(x, E_max = 3, Tp = c(-1, 0), lib_sizes = c(30, 80), threads = 1,
                         file = file, resume = TRUE),
-    "9 of 12 libraries are mapped"
+    "12 of 16 libraries are mapped"
   )
   expect_same_map(again, whole)
   expect_true(all(file.mtime(kept) == as.POSIXct("2020-01-01")))
@@ -81,7 +81,7 @@ test_that("a map that was begun by workers is finished here, and the other way r
   shard_map(x, file)
   h5 <- hdf5r::H5File$new(file, mode = "r+")
   h5[["done"]][c(2, 5, 6)] <- rep(0L, 3)
-  h5[["rho"]][c(2, 5, 6), ] <- matrix(9, 3, 12)
+  h5[["rho"]][c(2, 5, 6), ] <- matrix(9, 3, 16)
   h5$close_all()
   expect_same_map(with_workers(shard_map(x, file, resume = TRUE, seed = 8)), whole)
   expect_length(shards_of(file), 3L)
@@ -89,7 +89,7 @@ test_that("a map that was begun by workers is finished here, and the other way r
 
 test_that("damaged shards, and those of another map, are told and done again", {
   skip_on_cran()
-  x <- ring_series()
+  x <- ring_series(16)
   whole <- shard_map(x, map_path())
   file <- map_path()
   with_workers(shard_map(x, file))
@@ -103,7 +103,7 @@ test_that("damaged shards, and those of another map, are told and done again", {
     expect_warning(part <- open_causal_map(file), "0003.h5", class = "synfire_warning_file"),
     "0005.h5", class = "synfire_warning_file"
   )
-  expect_identical(sum(is.na(part[, 1])), 3L)
+  expect_identical(sum(is.na(part[, 1])), 4L)
   suppressWarnings(again <- shard_map(x, file, resume = TRUE), "synfire_warning_file")
   expect_same_map(again, whole)
   expect_false(any(file.exists(damaged)))
@@ -117,11 +117,26 @@ test_that("damaged shards, and those of another map, are told and done again", {
 
 test_that("libraries are cut into a few chunks for each worker, and not too long ones", {
   sizes <- \(...) lengths(lapply(cut_chunks(...), `[[`, "places"))
-  expect_identical(sum(sizes(5:1004)), 1000L)
-  expect_length(sizes(1:1000), chunks_per_worker)
-  expect_true(all(sizes(1:1000, seconds = 60) == most_chunk_seconds / 60))
-  expect_true(all(sizes(1:7, seconds = 1e6) == 1L))
-  expect_identical(vapply(cut_chunks(1:4, 1e6, first = 9), `[[`, 0, "number"), 9:12 + 0)
+  expect_identical(sizes(5:1004, "cpu", 0.01), rep(250L, 4))
+  expect_identical(sizes(5:1004, "gpu", 0.01), 1000L)
+  expect_identical(sizes(1:25, "gpu", 60), c(10L, 10L, 5L))
+  expect_identical(sizes(1:7, "cpu", 1e6), rep(1L, 7))
+  chunks <- cut_chunks(c(2, 3, 8), "cpu", 1e6, first = 9)
+  expect_identical(chunks, list(list(number = 9, places = 2), list(number = 10, places = 3),
+                                list(number = 11, places = 8)))
   skip_on_cran()
-  expect_length(with_workers(cut_chunks(1:1000)), 2 * chunks_per_worker)
+  expect_identical(with_workers(sizes(1:1000, "cpu", 0.01)), rep(125L, 8))
+})
+
+test_that("the example for MPI runs on three ranks", {
+  x <- ring_series(16)
+  file <- map_path()
+  input <- map_path()
+  h5 <- hdf5r::H5File$new(input, mode = "w")
+  h5[["x"]] <- x
+  h5[["names"]] <- colnames(x)
+  h5$close_all()
+  expect_identical(run_mpi("causal-map-mpi.R", 3, c(input, file)), 0L)
+  expect_same_map(open_causal_map(file), quiet_map(x, threads = 1))
+  expect_length(shards_of(file), 8L)
 })

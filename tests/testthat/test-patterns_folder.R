@@ -295,30 +295,12 @@ test_that("an error leaves finished chunks, and says so", {
 })
 
 test_that("the example for MPI runs on three ranks", {
-  skip_on_cran()
-  skip_if_not_installed("snow")
-  version <- suppressWarnings(tryCatch(
-    system2("mpirun", "--version", stdout = TRUE, stderr = TRUE), error = \(e) ""
-  ))
-  if (!any(grepl("Open MPI", version))) skip("needs Open MPI")
-  rscript <- file.path(R.home("bin"), "Rscript")
-  # Loading it starts MPI, which does not belong into this process.
-  if (system2(rscript, c("-e", "'library(Rmpi)'"), stdout = FALSE, stderr = FALSE) != 0L) {
-    skip("needs the package Rmpi")
-  }
   x <- folder_recording(units = 4)
   files <- withr::local_tempdir()
   recording <- file.path(files, "recording.csv")
   utils::write.csv(data.frame(time = x$time, unit = x$unit), recording, row.names = FALSE)
   result <- file.path(files, "result.rds")
-  script <- system.file("cluster", "patterns-mpi.R", package = "synfire")
-  status <- system2(
-    "mpirun", c("--oversubscribe", "-n", 3, rscript, shQuote(script), shQuote(recording),
-                shQuote(file.path(files, "job")), shQuote(result), 3, 2),
-    stdout = FALSE, stderr = FALSE, timeout = 120,
-    env = c("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "R_TESTS=",
-            paste0("R_LIBS=", paste(.libPaths(), collapse = .Platform$path.sep)))
-  )
+  status <- run_mpi("patterns-mpi.R", 3, c(recording, file.path(files, "job"), result, 3, 2))
   expect_identical(status, 0L)
   whole <- mine_patterns(read_spikes(recording), 0.005, 20, 3, 2, threads = 1)
   expect_identical(found_in(readRDS(result)), found_in(whole))
