@@ -42,7 +42,7 @@
 #' `screen = r` finds only the pairs with rho of at least r. All pairs are first predicted
 #' at every eleventh step, and those of which this leaves no chance to reach r go no further.
 #' What passes is computed exactly, so no link that is found is wrong, but some that reach r
-#' may be missed: none of 241,270 in tests on coupled maps, but many of series that come back
+#' may be missed: in none of 241,270 cases of coupled maps, but many of series that come back
 #' to where they were every eleven steps. `vignette("definitions")` has the rule.
 #'
 #' `top = m` keeps the m highest rho of each target (column): what it most likely has an

@@ -179,16 +179,18 @@ map_plan <- function(job) {
   views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes))
   # All targets at once, even if little is left beside them: each group finds all neighbours
   # again.
-  whole <- 4 * steps * views * n
+  # The processor makes a copy of those it works on.
+  each <- 4 * steps * (views + is.null(job$gpus))
+  whole <- each * n
   fits <- whole <= 0.9 * rule$max_memory
-  most <- if (fits) max(1, n) else max(1, floor(rule$max_memory / 3 / (4 * steps * views)))
+  most <- if (fits) max(1, n) else max(1, floor(rule$max_memory / 3 / each))
   spare <- if (fits) rule$max_memory - whole else rule$max_memory / 3
   groups <- lapply(pieces(n, most), \(part) list(columns = known[part]))
   if (rule$surrogates > 0) {
     # More of them at once are worth it until finding neighbours takes little of the time.
-    room <- floor(0.5 * rule$max_memory / (4 * steps * length(rule$Tp)))
-    each <- max(1, min(rule$surrogates, floor(min(room, 2^15) / max(1, n))))
-    groups <- c(groups, unlist(lapply(pieces(rule$surrogates, each), \(numbers) {
+    room <- min(floor(rule$max_memory / 2 / each), 2^15)
+    at_once <- max(1, min(rule$surrogates, floor(room / max(1, n))))
+    groups <- c(groups, unlist(lapply(pieces(rule$surrogates, at_once), \(numbers) {
       lapply(pieces(n, most), \(part) {
         list(columns = known[part], surrogates = numbers)
       })
