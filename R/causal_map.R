@@ -49,6 +49,26 @@
 #' effect on. Give both, and both hold. The links of a series with itself are left out of
 #' either.
 #'
+#' # Maps in files
+#' With `file`, finished libraries are written to an HDF5 file (package hdf5r) while others
+#' are mapped, and the result reads from it what is asked for; see [open_causal_map()].
+#' After Ctrl-C, an error, a crash or a killed process, the same call with `resume = TRUE`
+#' goes on with what is missing, and ends with the numbers that it would have had
+#' otherwise: random ones depend on a key that is kept in the file, not on
+#' [set.seed()] again. A file of another map is refused, with what differs. Where there is no
+#' file, `resume = TRUE` begins one, so that a script can be started again as it is.
+#'
+#' With a `future::plan()` of workers, such a map is made by them, in chunks of
+#' libraries; one that dies costs its chunk only. `vignette("clusters")` has examples for
+#' this machine, Slurm and MPI.
+#'
+#' # Series in files
+#' Of an HDF5 file rows are steps as R sees them; programs that count dimensions the other
+#' way, such as Python's, show it turned round. Only a data set `names` next to the matrix, a name a
+#' series, can say otherwise: where it has one for each row instead of each column,
+#' rows are series. What is taken for steps and series is said. To turn a matrix round, read
+#' it and give `t(x)`.
+#'
 #' # Precision
 #' Computed in single precision. Against double precision, rho is off by 2e-6 or less in the
 #' mean, and by more than 1e-5 only where distances to two neighbours are the same to within

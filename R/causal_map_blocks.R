@@ -198,7 +198,7 @@ map_plan <- function(job) {
   layers <- length(rule_layers(rule))
   # What a library takes: its series, its skill in single precision, and in R's.
   bytes <- 24 * steps + width * (4 + if (views > 1) 24 else 0)
-  block <- min(spare / 2, if (is.null(job$gpus)) 2^25 else 2^28) / bytes
+  block <- min(spare / 6, if (is.null(job$gpus)) 2^25 else 2^28) / bytes
   if (is.null(job$gpus)) {
     seconds <- library_seconds(steps, max(1L, job$E, na.rm = TRUE), width, views)
     block <- min(block, max(4 * rule$threads, block_seconds * rule$threads / seconds))

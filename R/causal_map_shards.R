@@ -5,9 +5,9 @@
 # `source.h5`, the series, unless they lie in a file already. A shard has the layers of a
 # map, `rows`, the places of its libraries in the map, and the map's `synfire_id`.
 
-# A chunk takes longer to start than a library takes to map on a GPU, as all targets are
-# read: there are few for each worker. On a CPU not too much is to be lost with a worker.
-chunks_per_worker <- 4
+# To start a chunk all targets are read, which takes longer than many libraries do on a GPU.
+# On a CPU less is to be lost with a worker.
+chunks_per_worker <- c(cpu = 4, gpu = 1)
 most_map_chunks <- 1024
 most_chunk_seconds <- 600
 
@@ -132,26 +132,29 @@ read_task <- function(folder, id, threads) {
 #' Cut libraries, or targets, into chunks
 #'
 #' @param places Among the libraries or targets.
-#' @param seconds That each takes, about; `NULL` where nobody knows.
+#' @param seconds That each takes a worker, about.
 #' @param first Number of the first chunk.
 #' @return List of chunks, each a list of `number` and `places`.
 #' @noRd
-cut_chunks <- function(places, seconds = NULL, first = 1) {
+cut_chunks <- function(places, device, seconds, first = 1) {
   workers <- if (workers_planned()) future::nbrOfWorkers() else 1
-  each <- length(places) / min(most_map_chunks, chunks_per_worker * workers)
-  if (!is.null(seconds)) each <- min(each, most_chunk_seconds / seconds)
+  most <- min(most_map_chunks, chunks_per_worker[[device]] * workers)
+  each <- min(length(places) / most, most_chunk_seconds / seconds)
   cut <- pieces(length(places), max(1, ceiling(each)))
   lapply(seq_along(cut), \(k) list(number = first - 1 + k, places = places[cut[[k]]]))
 }
 
-#' Seconds that a library takes on the threads of a worker; unknown on GPUs
+#' Seconds that a library takes a worker, about
 #' @noRd
 worker_seconds <- function(task, targets) {
-  if (task$place$device == "gpu") return(NULL)
   rule <- task$rule
+  steps <- task$source$steps
   E <- if (is.null(task$E)) rule$E_max else max(1L, task$E, na.rm = TRUE)
   views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes) + rule$surrogates)
-  library_seconds(task$source$steps, E, targets, views) / rule$threads
+  if (task$place$device == "gpu") {
+    return(views * (5e-12 * steps^2 + 4e-13 * targets * steps * (E + 1)))
+  }
+  library_seconds(steps, E, targets, views) / rule$threads
 }
 
 # ---- Workers -------------------------------------------------------------------------
@@ -168,13 +171,13 @@ fill_apart <- function(file, task, shards, call) {
   clock <- new_clock(with_file)
   folder <- prepare_shards(file, task, shards, call)
   task$E <- fill_dimensions(with_file, task, clock, call = call, find = \(todo, keep) {
-    do_chunks(cut_chunks(todo, worker_seconds(task, 1)), dimensions_of_chunk,
-              list(folder, task$id), task$threads,
+    do_chunks(cut_chunks(todo, task$place$device, worker_seconds(task, 1)),
+              dimensions_of_chunk, list(folder, task$id), task$threads,
               \(chunk, found) keep(chunk$places, found))
   })
   prepare_shards(file, task, shards, call)
-  chunks <- cut_chunks(shards$missing, worker_seconds(task, length(task$targets)),
-                       shards$last + 1)
+  chunks <- cut_chunks(shards$missing, task$place$device,
+                       worker_seconds(task, length(task$targets)), shards$last + 1)
   do_chunks(chunks, map_chunk, list(folder, task$id), task$threads,
             \(chunk, done) clock("map"))
   # What killed workers left.

@@ -26,7 +26,7 @@ map_source <- function(x, dataset = NULL, call = rlang::caller_env()) {
   } else {
     matrix_source(x, call)
   }
-  source$names <- source$names %||% as.character(seq_len(source$n))
+  source$names <- source$names %||% paste0("V", seq_len(source$n))
   check_series_names(source$names, call)
   # Their product may be beyond the integers.
   source$n <- as.double(source$n)
@@ -86,7 +86,7 @@ check_series_names <- function(names, call) {
 }
 
 source_name <- function(names, column) {
-  if (is.null(names)) as.character(column) else names[[column]]
+  if (is.null(names)) paste0("V", column) else names[[column]]
 }
 
 hash_source <- function(source) {

@@ -142,7 +142,7 @@ lose_chunk <- function(queue, place, why) {
   if (again) queue$waiting <- c(queue$waiting, place)
   cli::cli_warn(
     c("A worker failed.",
-      x = escape_braces(sub("[.\n].*", ".", why)),
+      x = escape_braces(sub("[.]*(\\s*\n|[.] ).*", ".", why)),
       i = if (again) "Its chunk is done again." else "Its chunk is done here instead."),
     class = "synfire_warning_worker"
   )

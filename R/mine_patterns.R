@@ -87,7 +87,8 @@
 #'
 #' A worker uses the `threads` that are given, else what `future::availableCores()` grants
 #' it: one with `multisession`, those of its job with Slurm. The ranks of an MPI job do not
-#' know of each other, so give `threads` where several share a machine. Without
+#' know of each other, so give `threads` where several share a machine. A worker that dies
+#' costs the chunk that it was at, which is done again (`vignette("clusters")`). Without
 #' a plan the chunks are mined one after the other in this process. A root is never
 #' divided: where one unit fires far more than the others, most of the work can be a single
 #' chunk's, and `threads` help more than workers. With the package progressr, progress is

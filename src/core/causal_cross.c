@@ -10,8 +10,7 @@
 enum { ROWS = 16 };                        /* rows searched between looks at the clock */
 #define TABLE_BYTES ((size_t)32 << 20)     /* a table of neighbours at most */
 
-/* What the screen leaves out for the dependence between points that follow each other
-   and for outliers: so many points count as one. */
+/* The bound of the screen: so many points count as one, and so many deviations. */
 #define SCREEN_POINTS 2.0
 #define SCREEN_DEVIATIONS 3.5
 
@@ -190,8 +189,9 @@ static void predict_next(const cross *c, worker *w, size_t library)
 {
     const tile *t = &c->tile[w->tile];
     uint32_t every = w->pass == SAMPLE ? c->options->stride : 1;
+    const float *next = w->tile + 1 < c->tiles ? t[1].value : NULL;
     if (goes_on(c, w, library, t))
-        c->kind->predict(&w->table, t->E, every, t->value, c->targets->missing,
+        c->kind->predict(&w->table, t->E, every, t->value, next, c->targets->missing,
                          &w->sums[w->tile]);
     w->tile++;
 }

@@ -10,7 +10,8 @@
 #endif
 
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma,popcnt"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma,popcnt"))),                 \
+                             apply_to = function)
 #else
 #pragma GCC target("avx2,fma,popcnt")
 #endif

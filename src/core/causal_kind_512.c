@@ -10,7 +10,8 @@
 #endif
 
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,fma,popcnt"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx512f,fma,popcnt"))),              \
+                             apply_to = function)
 #else
 #pragma GCC target("avx512f,fma,popcnt")
 #endif

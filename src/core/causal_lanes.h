@@ -12,6 +12,13 @@
 #define SYN_MAP_BITS 0
 #endif
 
+/* Asks for a line of the cache that will be read soon. */
+#if defined(__GNUC__)
+#define PREFETCH(from) __builtin_prefetch(from, 0, 2)
+#else
+#define PREFETCH(from) ((void)(from))
+#endif
+
 #if SYN_MAP_BITS == 512
 
 #include <immintrin.h>
@@ -197,7 +204,7 @@ static inline void transpose(const float *x, const uint32_t *place, float *to,
 #endif
 }
 
-/* exp(x) for x up to 0, to some 1e-7 of it; below -87, exp(-87). With n the whole number
+/* exp(x) for x up to 0, to some 1e-7 of it; below -87, 0. With n the whole number
    nearest x / log 2, it is 2^n times the Taylor series at the rest, of size 0.35 at
    most. */
 static inline lanes exp_lanes(lanes x)
@@ -205,7 +212,8 @@ static inline lanes exp_lanes(lanes x)
     /* Added to this, a number is rounded to a whole one that stands in the lowest bits,
        with the bias that the exponent of a float has. */
     lanes shift = ALL(12582912.0f + 127);
-    x = MAX(x, ALL(-87.0f));
+    flags some = WITHIN(ALL(-87), x);
+    x = MAX(x, ALL(-87));
     lanes shifted = FUSED(x, ALL(1.44269504f), shift);
     lanes n = SUB(shifted, shift);
     /* log 2 in two parts: products with the first one are exact. */
@@ -219,7 +227,7 @@ static inline lanes exp_lanes(lanes x)
     sum = FUSED(sum, rest, ALL(0.5f));
     sum = FUSED(sum, rest, ALL(1.0f));
     sum = FUSED(sum, rest, ALL(1.0f));
-    return MUL(sum, POWER(shifted));
+    return WHERE(some, MUL(sum, POWER(shifted)));
 }
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+enum { MOST_PLACES = 1 << 23 };  /* twice that is exact in a float: see tie_order() */
+
 /* Steps that points may be made of. */
 typedef struct part {
     uint32_t from, to;
@@ -54,7 +56,7 @@ syn_status syn_map_layout_make(uint32_t steps, const syn_map_options *options, i
     uint64_t places = steps;
     for (uint32_t i = 0; i < n; i++)
         places += (uint64_t)runs(&parts[i], apart) * out->lead;
-    if (places > INT32_MAX)
+    if (places > MOST_PLACES)
         return SYN_TOO_LARGE;
     out->step = malloc((size_t)places * sizeof *out->step + 1);
     out->use = malloc((size_t)places + 1);

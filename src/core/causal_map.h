@@ -25,9 +25,11 @@ typedef struct syn_map_options {
                              0 still the point itself */
     uint32_t lib_size;    /* library points, drawn at random for each library; 0: all */
     uint64_t key;         /* of the random numbers */
-    float screen;         /* NaN: every pair. Else only pairs whose correlation may be this
-                             high, judged by every `stride`-th point, are computed */
-    uint32_t stride;
+    float screen;         /* NaN: every pair. Else only pairs whose correlation may be so
+                             high, judged by every `stride`-th point, are computed: see
+                             syn_map_cross() */
+    uint32_t stride;      /* at least 1; best a prime, since points that recur with a
+                             period that it shares are not seen alike */
     int threads;
     int vector_bits;      /* as in syn_neighbour_options */
 } syn_map_options;
@@ -43,7 +45,8 @@ typedef struct syn_map_layout {
 
 enum { SYN_MAP_LIBRARY = 1, SYN_MAP_PREDICTED = 2 };
 
-/* Leave-one-out: every step whose target, Tp later, is in the data is library and
+/* Of at most 2^23 places, else SYN_TOO_LARGE.
+   Leave-one-out: every step whose target, Tp later, is in the data is library and
    predicted. With `split`, delay vectors and targets of library points are within the
    first floor(steps / 2) steps, and those of predicted points behind them. Free with
    syn_map_layout_free(), also after an error. */
@@ -63,10 +66,10 @@ typedef struct syn_map_libraries {
     int missing;             /* whether there is any NaN */
 } syn_map_libraries;
 
-/* `value` is [n][steps], NaN where missing, and the first series is library number `first`
-   of the map: the points it draws depend on that number and the key alone, and are drawn
-   from the steps that `layout` has as library points of E_max dimensions. Free with
-   syn_map_libraries_free(), also after an error. */
+/* `value` is [n][steps], NaN where missing, and the first series is library number
+   `first` of the map: the points it draws depend on that number and the key alone, and
+   are drawn from the steps that `layout` has as library points of E_max dimensions. Free
+   with syn_map_libraries_free(), also after an error. */
 syn_status syn_map_libraries_make(uint32_t n, const double *value, uint64_t first,
                                   const syn_map_layout *layout,
                                   const syn_map_options *options, syn_map_libraries *out);
@@ -106,7 +109,18 @@ syn_status syn_map_dimensions(const syn_map_libraries *libraries,
 
 /* rho[libraries->n][targets->n]: correlation of each target with its prediction from each
    library, in the target's dimensions; NaN as above, and where the screen leaves a pair
-   out. Neighbours are found once for each library and E, whatever the targets. */
+   out. Neighbours are found once for each library and E, whatever the targets. Beyond its
+   arguments it takes a copy of the targets, and for each thread 8 bytes for every
+   neighbour of a library (32 MB at most) and 48 for every target.
+
+   The screen goes on with a pair whose upper bound reaches it: with r the correlation
+   over the n points of the sample, tanh(atanh(r) + 3.5 / sqrt(n / 2 - 3)). It is n / 2
+   points rather than n since predictions that follow each other share neighbours, and
+   since in bursts few points count most; 3.5 deviations are meant to lose one pair in
+   some thousands of those that just reach the screen, fewer of all. In coupled logistic
+   maps with and without noise, red noise with a common drive and coupled bursts, of 400
+   and 1,600 steps and with a stride of 11, none of 43,835 pairs that reach 0.1, 0.3, 0.5,
+   0.7 or 0.9 was lost; with a stride of 8, which even periods meet, 2 %. */
 syn_status syn_map_cross(const syn_map_targets *targets,
                          const syn_map_libraries *libraries, const syn_map_layout *layout,
                          const syn_map_options *options, const syn_watch *watch,

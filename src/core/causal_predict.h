@@ -7,8 +7,8 @@
 
 enum { STRETCH = 16 };  /* rows that are summed up in floats */
 
-/* syn_map_sums in floats, of what predictions and observations are above those of the
-   first row. */
+/* syn_map_sums in floats, of what predictions and observations are above the first ones,
+   so that constants add up to nothing. */
 typedef struct stretch {
     float first_p[SYN_MAP_TILE], first_y[SYN_MAP_TILE];
     float n[SYN_MAP_TILE], p[SYN_MAP_TILE], pp[SYN_MAP_TILE], y[SYN_MAP_TILE],
@@ -34,8 +34,9 @@ static inline void sum_rows(const syn_map_table *table, uint32_t E, uint32_t row
                             uint32_t to, uint32_t every, const float *tile, int missing,
                             uint32_t lane, stretch *s)
 {
-    lanes n = ALL(0), p = n, pp = n, y = n, yy = n, py = n, one = ALL(1);
-    lanes first_p = n, first_y = n;
+    lanes zero = ALL(0), one = ALL(1);
+    lanes n = zero, p = zero, pp = zero, y = zero, yy = zero, py = zero;
+    lanes first_p = zero, first_y = zero;
     int begun = 0;
     for (; row < to; row += every) {
         const syn_map_neighbour *near = table->of[E - 1] + (size_t)row * (E + 1);
@@ -48,11 +49,10 @@ static inline void sum_rows(const syn_map_table *table, uint32_t E, uint32_t row
             told = FUSED(ALL(near[j].weight),
                          LOAD(tile + (size_t)near[j].target * SYN_MAP_TILE), told);
         if (missing) {
-            /* The first one that is summed up: what is constant has to be 0 from there. */
             flags both = BOTH(WITHIN(told, told), WITHIN(seen, seen));
-            flags begins = BOTH(both, WITHIN(n, ALL(0)));
-            first_p = ADD(first_p, WHERE(begins, told));
-            first_y = ADD(first_y, WHERE(begins, seen));
+            flags begin = BOTH(both, WITHIN(n, zero));
+            first_p = ADD(first_p, WHERE(begin, told));
+            first_y = ADD(first_y, WHERE(begin, seen));
             told = WHERE(both, SUB(told, first_p));
             seen = WHERE(both, SUB(seen, first_y));
             n = ADD(n, WHERE(both, one));
@@ -83,12 +83,15 @@ static inline void sum_rows(const syn_map_table *table, uint32_t E, uint32_t row
 }
 
 static inline void predict_rows(const syn_map_table *table, uint32_t E, uint32_t every,
-                                const float *tile, int missing, syn_map_sums *sums)
+                                const float *tile, const float *next, int missing,
+                                syn_map_sums *sums)
 {
     for (uint32_t row = 0; row < table->rows; row += STRETCH * every) {
         uint32_t left = table->rows - row;
         uint32_t to = left < STRETCH * every ? table->rows : row + STRETCH * every;
         stretch s;
+        for (uint32_t i = row; next && i < to; i += every)
+            PREFETCH(next + (size_t)i * SYN_MAP_TILE);
         for (uint32_t lane = 0; lane < SYN_MAP_TILE; lane += LANES)
             sum_rows(table, E, row, to, every, tile + lane, missing, lane, &s);
         add_stretch(&s, sums);
@@ -96,12 +99,13 @@ static inline void predict_rows(const syn_map_table *table, uint32_t E, uint32_t
 }
 
 static void predict_tile(const syn_map_table *table, uint32_t E, uint32_t every,
-                         const float *tile, int missing, syn_map_sums *sums)
+                         const float *tile, const float *next, int missing,
+                         syn_map_sums *sums)
 {
     if (missing)
-        predict_rows(table, E, every, tile, 1, sums);
+        predict_rows(table, E, every, tile, next, 1, sums);
     else
-        predict_rows(table, E, every, tile, 0, sums);
+        predict_rows(table, E, every, tile, next, 0, sums);
 }
 
 #endif

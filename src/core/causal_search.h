@@ -67,7 +67,7 @@ typedef struct syn_map_search {
     uint32_t at;                   /* the place that the pool was made for */
     uint32_t n;                    /* columns in the pool */
     uint32_t *pool;                /* [pool + beside] */
-    float *coordinate;             /* [E + 1][stride] of the columns, from the second on */
+    float *coordinate;             /* [E + 1][stride] of columns, from the second on */
     float *squared;                /* [E][stride] their squared distances */
     float limit[SYN_MAP_DIMS];     /* squared distance: at least E + 1 are within it */
     uint32_t *seen, turn;          /* [places] the turn in which a column was pooled */
@@ -99,9 +99,10 @@ typedef struct syn_map_kind {
     void (*neighbours)(syn_map_search *search, uint32_t place, syn_map_table *table,
                        uint32_t row);
     /* Predicts 16 targets, tile[steps][16], at every `every`-th row in E dimensions, and
-       adds to `sums`. */
+       adds to `sums`. `next`, unless NULL, is a tile that will be wanted soon. */
     void (*predict)(const syn_map_table *table, uint32_t E, uint32_t every,
-                    const float *tile, int missing, syn_map_sums *sums);
+                    const float *tile, const float *next, int missing,
+                    syn_map_sums *sums);
 } syn_map_kind;
 
 extern const syn_map_kind syn_map_any, syn_map_256, syn_map_512;

@@ -117,13 +117,15 @@ test_that("damaged shards, and those of another map, are told and done again", {
 
 test_that("libraries are cut into a few chunks for each worker, and not too long ones", {
   sizes <- \(...) lengths(lapply(cut_chunks(...), `[[`, "places"))
-  expect_identical(sum(sizes(5:1004)), 1000L)
-  expect_length(sizes(1:1000), chunks_per_worker)
-  expect_true(all(sizes(1:1000, seconds = 60) == most_chunk_seconds / 60))
-  expect_true(all(sizes(1:7, seconds = 1e6) == 1L))
-  expect_identical(vapply(cut_chunks(1:4, 1e6, first = 9), `[[`, 0, "number"), 9:12 + 0)
+  expect_identical(sizes(5:1004, "cpu", 0.01), rep(250L, 4))
+  expect_identical(sizes(5:1004, "gpu", 0.01), 1000L)
+  expect_identical(sizes(1:25, "gpu", 60), c(10L, 10L, 5L))
+  expect_identical(sizes(1:7, "cpu", 1e6), rep(1L, 7))
+  chunks <- cut_chunks(c(2, 3, 8), "cpu", 1e6, first = 9)
+  expect_identical(chunks, list(list(number = 9, places = 2), list(number = 10, places = 3),
+                                list(number = 11, places = 8)))
   skip_on_cran()
-  expect_length(with_workers(cut_chunks(1:1000)), 2 * chunks_per_worker)
+  expect_identical(with_workers(sizes(1:1000, "cpu", 0.01)), rep(125L, 8))
 })
 
 test_that("the example for MPI runs on three ranks", {

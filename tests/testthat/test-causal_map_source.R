@@ -46,10 +46,10 @@ test_that("the same series are read from wherever they lie", {
 test_that("whole numbers are series as well, and names are made where there are none", {
   whole <- matrix(1:60, 20)
   source <- map_source(whole)
-  expect_identical(source$names, c("1", "2", "3"))
+  expect_identical(source$names, c("V1", "V2", "V3"))
   expect_identical(source$read(2:3), whole[, 2:3] + 0)
   expect_identical(quiet_source(write_h5(x = whole))$read(2:3), whole[, 2:3] + 0)
-  expect_identical(quiet_source(write_h5(x = whole))$names, c("1", "2", "3"))
+  expect_identical(quiet_source(write_h5(x = whole))$names, c("V1", "V2", "V3"))
 })
 
 test_that("what is read from a file is said", {
@@ -59,7 +59,7 @@ test_that("what is read from a file is said", {
   expect_message(map_source(file), "4 steps of 30 series, a row each")
   # Names that fit neither way name nothing.
   file <- write_h5(x = matrix(0.5, 30, 4), names = letters[1:5])
-  expect_identical(quiet_source(file)$names, as.character(1:4))
+  expect_identical(quiet_source(file)$names, paste0("V", 1:4))
 })
 
 test_that("what is no series is refused, with its name", {
@@ -70,7 +70,7 @@ test_that("what is no series is refused, with its name", {
   refused(map_source(infinite), "-Inf in series \"s2\", step 7")
   refused(map_source(as.data.frame(infinite)), "-Inf in series \"s2\", step 7")
   source <- quiet_source(write_h5(x = infinite))
-  refused(source$read(3:1), "-Inf in series \"2\", step 7")
+  refused(source$read(3:1), "-Inf in series \"V2\", step 7")
   expect_identical(source$read(c(1, 3)), unname(x[, c(1, 3)]))
   refused(map_source(x[, c(1, 1, 2)]), "several series \"s1\"")
   refused(map_source(unname(data.frame(x)) |> setNames(c("a", "", "b"))), "column 2")
