@@ -114,7 +114,8 @@
 #'   no correlation: constant series, fewer than three steps to compare, more dimensions than
 #'   steps allow. Attributes: `E` (integer, named by target); `lag` (steps),
 #'   `p_value`, `convergence` (matrices of the same shape, or `NULL`); `parameters`, `call`,
-#'   `elapsed` (seconds: `dimensions`, `map`, `total`), `device`. With `top` or `screen`, a data
+#'   `elapsed` (seconds: `dimensions`, `map`, `total`, and of a GPU's kernels in the map
+#'   `neighbours` and `correlations`), `device`. With `top` or `screen`, a data
 #'   frame of class `causal_links` instead, with the columns `library`, `target`, `rho` and as
 #'   asked for `lag`, `p_value`, `convergence`; by target, the highest rho first.
 #'   With `file`, a map that reads from there what is asked for.
@@ -309,11 +310,11 @@ map_in_memory <- function(task, call) {
   # What is left for the work; a little there is always.
   task$rule$max_memory <- max(budget - needed, budget / 4)
   held <- if (sparse) keep_links(task, needed, budget, call) else keep_matrix(task)
-  map_libraries(task$source, task$libraries, task$targets, E, task$rule, task$place,
-                held$keep, call)
+  kernels <- map_libraries(task$source, task$libraries, task$targets, E, task$rule,
+                           task$place, held$keep, call)
   ended <- proc.time()[["elapsed"]]
   elapsed <- c(dimensions = mapped - task$started, map = ended - mapped,
-               total = ended - task$started)
+               total = ended - task$started, if (task$place$device == "gpu") kernels)
   held$result(E = E, parameters = task_parameters(task), call = task$call, elapsed = elapsed,
               device = task$place$device)
 }

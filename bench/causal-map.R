@@ -269,6 +269,8 @@ if (asked$what == "peak") {
   run_peak(as.numeric(asked$libraries), asked$out)
 } else if (asked$what == "memory") {
   run_memory(as.numeric(asked$libraries %||% 10000))
+} else if (asked$what == "gpu" && nrow(synfire_sitrep(test_devices = FALSE)$devices) == 0L) {
+  message("no GPU to measure: see synfire_sitrep()")
 } else {
   rows <- run_shapes(asked)
   print(compared(rows)[setdiff(names(compared(rows)), "machine")], row.names = FALSE, digits = 3)
