@@ -364,7 +364,10 @@ open_group <- function(job, number, group) {
     job$maps <- c(job$maps, list(view))
   }
   fill <- function(first, x) {
-    for (view in job$maps) .Call(r_map_fill, view$map, first, x)
+    for (view in job$maps) {
+      finish_status(.Call(r_map_fill, view$map, first, x), "these targets", map_advice,
+                    call = job$call)
+    }
   }
   fill_group(job, group, fill)
   job$group <- number

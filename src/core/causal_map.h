@@ -94,8 +94,8 @@ syn_status syn_map_targets_make(uint32_t n, uint32_t steps, const uint32_t *E,
                                 syn_map_targets *out);
 
 /* Fills in targets `first` to first + n - 1 from value[n][steps]. */
-void syn_map_targets_fill(syn_map_targets *targets, uint32_t first, uint32_t n,
-                          const double *value);
+syn_status syn_map_targets_fill(syn_map_targets *targets, uint32_t first, uint32_t n,
+                                const double *value, int threads);
 
 void syn_map_targets_free(syn_map_targets *targets);
 

@@ -5,9 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/parallel.h"
 #include "core/random.h"
 
 /* ---- libraries ---- */
+
+/* The mean of the `n` values that are there; no sum of them overflows on the way. */
+static double mean_of(const double *value, uint32_t steps, double *n)
+{
+    double mean = 0, count = 0;
+    for (uint32_t t = 0; t < steps; t++)
+        count += !isnan(value[t]);
+    for (uint32_t t = 0; t < steps; t++)
+        if (!isnan(value[t]))
+            mean += value[t] / count;
+    *n = count;
+    return mean;
+}
 
 /* A series in round numbers: `centre` is a small multiple of 2^exponent, which is about
    as large as the values lie from their mean. */
@@ -18,10 +32,7 @@ typedef struct scale {
 
 static scale scale_of(const double *value, uint32_t steps)
 {
-    double mean = 0, off = 0, n = 0;
-    for (uint32_t t = 0; t < steps; t++)
-        if (!isnan(value[t]))
-            mean += (value[t] - mean) / ++n;
+    double n, mean = mean_of(value, steps, &n), off = 0;
     for (uint32_t t = 0; t < steps; t++)
         if (!isnan(value[t]))
             off += fabs(value[t] - mean) / n;
@@ -33,16 +44,46 @@ static scale scale_of(const double *value, uint32_t steps)
     return s;
 }
 
-static void scale_library(const double *value, syn_map_libraries *out, uint32_t i)
+/* Series that are made ready, each by one step of a parallel loop. */
+typedef struct preparation {
+    const double *value;     /* [n][steps] */
+    uint32_t steps;
+    float *to;               /* [n][steps] */
+    float *floor;            /* [n], of libraries */
+    unsigned char *missing;  /* [n] whether there is any NaN */
+} preparation;
+
+static syn_status scale_library(void *context, size_t i, int worker)
 {
-    scale s = scale_of(value, out->steps);
-    float *to = out->value + (size_t)i * out->steps;
-    double least = ldexp(1e-6, -s.exponent);
-    for (uint32_t t = 0; t < out->steps; t++) {
-        to[t] = (float)ldexp(value[t] - s.centre, -s.exponent);
-        out->missing |= isnan(value[t]);
+    const preparation *p = context;
+    const double *value = p->value + i * p->steps;
+    scale s = scale_of(value, p->steps);
+    float *to = p->to + i * p->steps;
+    double unit = ldexp(1, -s.exponent / 2), rest = ldexp(1, -s.exponent + s.exponent / 2);
+    double least = 1e-6 * unit * rest;
+    int missing = 0;
+    (void)worker;
+    for (uint32_t t = 0; t < p->steps; t++) {
+        to[t] = (float)((value[t] - s.centre) * unit * rest);
+        missing |= isnan(value[t]);
     }
-    out->floor[i] = least < FLT_MIN ? FLT_MIN : (float)least;
+    p->missing[i] = (unsigned char)missing;
+    p->floor[i] = least < FLT_MIN ? FLT_MIN : (float)least;
+    return SYN_OK;
+}
+
+/* Runs `body` for each of `n` series; `missing` becomes whether any has a NaN. */
+static syn_status prepare(preparation *p, uint32_t n, int threads, syn_body *body,
+                          int *missing)
+{
+    p->missing = malloc((size_t)n + 1);
+    if (!p->missing)
+        return SYN_NO_MEMORY;
+    syn_status status = syn_parallel_for(n, threads, NULL, "", body, p);
+    for (uint32_t i = 0; status == SYN_OK && i < n; i++)
+        *missing |= p->missing[i];
+    free(p->missing);
+    return status;
 }
 
 /* Steps that are library points of E_max dimensions; `step` has room for all. */
@@ -100,9 +141,11 @@ syn_status syn_map_libraries_make(uint32_t n, const double *value, uint64_t firs
     out->floor = malloc(n * sizeof *out->floor + 1);
     if (!out->value || !out->floor)
         return SYN_NO_MEMORY;
-    for (uint32_t i = 0; i < n; i++)
-        scale_library(value + (size_t)i * steps, out, i);
-    return options->lib_size > 0 ? draw_points(layout, first, options, out) : SYN_OK;
+    preparation p = {value, steps, out->value, out->floor, NULL};
+    syn_status status = prepare(&p, n, options->threads, scale_library, &out->missing);
+    if (status == SYN_OK && options->lib_size > 0)
+        status = draw_points(layout, first, options, out);
+    return status;
 }
 
 void syn_map_libraries_free(syn_map_libraries *libraries)
@@ -135,33 +178,34 @@ syn_status syn_map_targets_make(uint32_t n, uint32_t steps, const uint32_t *E,
     return SYN_OK;
 }
 
-/* Returns whether there is any NaN. */
-static int standardise(const double *value, uint32_t steps, float *to)
+static syn_status standardise(void *context, size_t i, int worker)
 {
-    double mean = 0, sum = 0, low = INFINITY, high = -INFINITY, n = 0;
-    for (uint32_t t = 0; t < steps; t++) {
+    const preparation *p = context;
+    const double *value = p->value + i * p->steps;
+    float *to = p->to + i * p->steps;
+    double n, mean = mean_of(value, p->steps, &n);
+    double sum = 0, low = INFINITY, high = -INFINITY;
+    (void)worker;
+    for (uint32_t t = 0; t < p->steps; t++) {
         if (isnan(value[t]))
             continue;
-        mean += (value[t] - mean) / ++n;
         low = value[t] < low ? value[t] : low;
         high = value[t] > high ? value[t] : high;
+        sum += (value[t] - mean) * (value[t] - mean);
     }
-    for (uint32_t t = 0; t < steps; t++)
-        if (!isnan(value[t]))
-            sum += (value[t] - mean) * (value[t] - mean);
     double deviation = high > low && sum > 0 ? sqrt(sum / n) : INFINITY;
-    for (uint32_t t = 0; t < steps; t++)
+    for (uint32_t t = 0; t < p->steps; t++)
         to[t] = (float)((value[t] - mean) / deviation);
-    return n < steps;
+    p->missing[i] = n < p->steps;
+    return SYN_OK;
 }
 
-void syn_map_targets_fill(syn_map_targets *targets, uint32_t first, uint32_t n,
-                          const double *value)
+syn_status syn_map_targets_fill(syn_map_targets *targets, uint32_t first, uint32_t n,
+                                const double *value, int threads)
 {
     size_t steps = targets->steps;
-    for (size_t i = 0; i < n; i++)
-        targets->missing |= standardise(value + i * steps, targets->steps,
-                                        targets->value + (first + i) * steps);
+    preparation p = {value, targets->steps, targets->value + first * steps, NULL, NULL};
+    return prepare(&p, n, threads, standardise, &targets->missing);
 }
 
 void syn_map_targets_free(syn_map_targets *targets)

@@ -262,8 +262,9 @@ SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x)
     uint32_t n = series_of(x, map->steps);
     require(n <= map->n_targets, "targets");
     uint32_t from = (uint32_t)within(Rf_asReal(first), 0, map->n_targets - n, "target");
-    syn_map_targets_fill(&map->targets, from, n, REAL(x));
-    return R_NilValue;
+    syn_status status = syn_map_targets_fill(&map->targets, from, n, REAL(x),
+                                             map->options.threads);
+    return status == SYN_OK ? R_NilValue : glue_status(status, NA_REAL, NA_REAL);
 }
 
 /* ---- blocks ---- */

@@ -2,8 +2,9 @@
 
 on_gpu <- function(x, E, ..., gpus = 0L) driven(x, E, ..., device = "gpu", gpus = gpus)
 
-# Sums are added up in another order there.
-expect_same_maps <- function(gpu, cpu, tolerance = 2e-6) {
+# Sums are added up in another order there, and in single precision: with few points that
+# matters most.
+expect_same_maps <- function(gpu, cpu, tolerance = 1e-5) {
   expect_identical(names(gpu), names(cpu))
   expect_identical(is.na(gpu$rho), is.na(cpu$rho))
   expect_lte(max(abs(gpu$rho - cpu$rho), 0, na.rm = TRUE), tolerance)
@@ -78,13 +79,13 @@ test_that("lags, convergence, surrogates and screens are those of the CPU", {
   gpu <- do.call(on_gpu, c(list(x, E), rule))
   cpu <- do.call(driven, c(list(x, E, threads = 2), rule))
   expect_same_maps(gpu, cpu)
-  expect_lte(max(abs(gpu$convergence - cpu$convergence)), 4e-6)
+  expect_lte(max(abs(gpu$convergence - cpu$convergence)), 1e-5)
   expect_gte(mean(gpu$lag == cpu$lag), 0.99)
   expect_gte(mean(gpu$p_value == cpu$p_value), 0.99)
   gpu <- on_gpu(x, E, screen = 0.5)$rho
   cpu <- driven(x, E, screen = 0.5)$rho
   expect_gte(mean(is.na(gpu) == is.na(cpu)), 0.97)
-  expect_lte(max(abs(gpu - cpu), na.rm = TRUE), 2e-6)
+  expect_lte(max(abs(gpu - cpu), na.rm = TRUE), 1e-5)
 })
 
 test_that("blocks of any size give the same", {
