@@ -132,4 +132,16 @@ syn_status syn_map_cross(const syn_map_targets *targets,
 void syn_map_drop_small(const syn_map_libraries *libraries, const syn_map_layout *layout,
                         const uint32_t *E, uint32_t n, float *rho);
 
+/* Columns of a matrix of doubles. */
+typedef struct syn_map_columns {
+    double *value;      /* where the first row begins that is written */
+    size_t rows;        /* of the whole matrix */
+    const int *column;  /* which column each target has, from 1 */
+    double missing;     /* instead of NaN */
+} syn_map_columns;
+
+/* Writes rho[n][targets], a row a library, into columns. */
+syn_status syn_map_write(const float *rho, size_t n, uint32_t targets, int threads,
+                         const syn_map_columns *to);
+
 #endif

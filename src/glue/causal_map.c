@@ -35,6 +35,7 @@ typedef struct map_work {
 typedef struct map_block {
     syn_map_libraries libraries;
     uint32_t n, targets;
+    int threads;
     float *rho;               /* [n][targets] */
     map_work *works;          /* the map whose GPUs write here, else NULL */
 } map_block;
@@ -300,6 +301,7 @@ SEXP r_map_begin(SEXP pointer, SEXP x, SEXP first)
     char reason[SYN_GPU_TEXT] = "";
     block->n = n;
     block->targets = map->n_targets;
+    block->threads = map->options.threads;
     block->rho = malloc(((size_t)n * map->n_targets + 1) * sizeof *block->rho);
     syn_status status = block->rho ? SYN_OK : SYN_NO_MEMORY;
     if (status == SYN_OK)
@@ -347,44 +349,27 @@ SEXP r_map_finish(SEXP pointer, SEXP of)
 
 /* Part of a matrix that is written in place: whoever gives it has made it and knows that
    nobody else holds it. Rows `row` (from 0) on, columns `column` (from 1). */
-typedef struct map_part {
-    double *value;
-    size_t rows, row;
-    const int *column;
-} map_part;
-
-static map_part part_of(SEXP into, SEXP row, SEXP columns, size_t n, R_xlen_t m)
+static syn_map_columns columns_of(SEXP into, SEXP row, SEXP columns, size_t n, R_xlen_t m)
 {
     require(TYPEOF(into) == REALSXP && Rf_isMatrix(into), "matrix");
-    map_part part = {.value = REAL(into), .rows = (size_t)Rf_nrows(into)};
-    require(n <= part.rows, "values");
-    part.row = (size_t)within(Rf_asReal(row), 0, (double)(part.rows - n), "row");
-    part.column = INTEGER(numbers(columns, INTSXP, m, "columns"));
+    syn_map_columns out = {.rows = (size_t)Rf_nrows(into), .missing = NA_REAL};
+    require(n <= out.rows, "values");
+    out.value = REAL(into) + (size_t)within(Rf_asReal(row), 0, (double)(out.rows - n), "row");
+    out.column = INTEGER(numbers(columns, INTSXP, m, "columns"));
     require(Rf_xlength(columns) == m, "columns");
     for (R_xlen_t j = 0; j < m; j++)
-        within(part.column[j], 1, Rf_ncols(into), "columns");
-    return part;
-}
-
-static double *column_of(const map_part *part, size_t j)
-{
-    return part->value + (size_t)(part->column[j] - 1) * part->rows + part->row;
+        within(out.column[j], 1, Rf_ncols(into), "columns");
+    return out;
 }
 
 /* Writes what a block found, a row a library and a column a target, with NA. */
 SEXP r_map_values(SEXP pointer, SEXP into, SEXP row, SEXP columns)
 {
     const map_block *block = owned(pointer, "block");
-    size_t n = block->n, targets = block->targets;
-    map_part part = part_of(into, row, columns, n, (R_xlen_t)targets);
-    /* A few columns at a time, so that lines of cache are read once. */
-    for (size_t from = 0; from < targets; from += 16)
-        for (size_t i = 0; i < n; i++)
-            for (size_t j = from; j < from + 16 && j < targets; j++) {
-                float rho = block->rho[i * targets + j];
-                column_of(&part, j)[i] = isnan(rho) ? NA_REAL : (double)rho;
-            }
-    return R_NilValue;
+    syn_map_columns to = columns_of(into, row, columns, block->n, (R_xlen_t)block->targets);
+    syn_status status = syn_map_write(block->rho, block->n, block->targets, block->threads,
+                                      &to);
+    return status == SYN_OK ? R_NilValue : glue_status(status, NA_REAL, NA_REAL);
 }
 
 /* Writes a double matrix. */
@@ -393,10 +378,10 @@ SEXP r_map_store(SEXP values, SEXP into, SEXP row, SEXP columns)
     require(TYPEOF(values) == REALSXP && Rf_isMatrix(values), "values");
     size_t n = (size_t)Rf_nrows(values);
     R_xlen_t m = Rf_ncols(values);
-    map_part part = part_of(into, row, columns, n, m);
+    syn_map_columns to = columns_of(into, row, columns, n, m);
     for (R_xlen_t j = 0; j < m; j++)
-        memcpy(column_of(&part, (size_t)j), REAL(values) + (size_t)j * n,
-               n * sizeof(double));
+        memcpy(to.value + (size_t)(to.column[j] - 1) * to.rows,
+               REAL(values) + (size_t)j * n, n * sizeof(double));
     return R_NilValue;
 }
 

@@ -56,112 +56,68 @@ struct lookup_job {
 
 /* ---- values, in single or half precision ---- */
 
-/* A lane's part of a row: 4 floats. */
+/* A lane's part of a row: 4 floats ... */
 struct single_lane {
     enum { N = 4 };
-    using sum = single_lane;
-    float v[4];
+    float4 v;
 
-    __device__ void clear() { v[0] = v[1] = v[2] = v[3] = 0; }
-
-    __device__ void read(const unsigned char *at)
-    {
-        float4 x = *(const float4 *) at;
-        v[0] = x.x;
-        v[1] = x.y;
-        v[2] = x.z;
-        v[3] = x.w;
-    }
-
-    /* Weights as whole numbers, which no correlation minds: 2^23 and up to 23 bits make a
-       float. */
-    static __device__ uint32_t whole(uint32_t bits)
-    {
-        return __float_as_uint(__uint_as_float(0x4b000000u | bits) - 8388608.0f);
-    }
-
-    static __device__ uint32_t packed_weight(uint32_t entry)
-    {
-        return whole(entry >> 16);
-    }
-
-    static __device__ uint32_t narrow_weight(uint32_t entry)
-    {
-        return whole(entry & NO_POINT_21);
-    }
-
-    __device__ float at(int i) const { return v[i]; }
-
-    /* Adds weighted rows to a sum. */
-    template <int M>
-    static __device__ void add(const uint32_t (&weight)[M], const single_lane (&x)[M],
-                               sum *p)
-    {
-#pragma unroll
-        for (int m = 0; m < M; m++)
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                p->v[i] = fmaf(__uint_as_float(weight[m]), x[m].v[i], p->v[i]);
-    }
-};
-
-/* 8 halves, of which two rows at most are added in half precision; a weight comes as two
-   halves of the same value. */
-struct half_lane {
-    enum { N = 8 };
-    struct sum {
-        float v[N];
-
-        __device__ void clear()
-        {
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                v[i] = 0;
-        }
-        __device__ float at(int i) const { return v[i]; }
-    };
-    __half2 v[4];
-
-    __device__ void read(const unsigned char *at)
-    {
-        uint4 x = *(const uint4 *) at;
-        v[0] = *(__half2 *) &x.x;
-        v[1] = *(__half2 *) &x.y;
-        v[2] = *(__half2 *) &x.z;
-        v[3] = *(__half2 *) &x.w;
-    }
-
-    static __device__ uint32_t packed_weight(uint32_t entry)
-    {
-        return __byte_perm(entry, 0, 0x3232);
-    }
-
-    static __device__ uint32_t narrow_weight(uint32_t entry)
-    {
-        return __byte_perm(entry, 0, 0x1010);
-    }
+    __device__ void read(const unsigned char *at) { v = *(const float4 *) at; }
 
     __device__ float at(int i) const
     {
-        return i % 2 ? __high2float(v[i / 2]) : __low2float(v[i / 2]);
-    }
-
-    template <int M>
-    static __device__ void add(const uint32_t (&weight)[M], const half_lane (&x)[M], sum *p)
-    {
-#pragma unroll
-        for (int m = 0; m < M; m += 2)
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                __half2 two = __hmul2(*(const __half2 *) &weight[m], x[m].v[i]);
-                if (m + 1 < M)
-                    two = __hfma2(*(const __half2 *) &weight[m + 1], x[m + 1].v[i], two);
-                float2 more = __half22float2(two);
-                p->v[2 * i] += more.x;
-                p->v[2 * i + 1] += more.y;
-            }
+        return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
     }
 };
+
+/* ... or 8 halves. */
+struct half_lane {
+    enum { N = 8 };
+    uint4 v;
+
+    __device__ void read(const unsigned char *at) { v = *(const uint4 *) at; }
+
+    __device__ float at(int i) const
+    {
+        uint32_t two = i < 2 ? v.x : i < 4 ? v.y : i < 6 ? v.z : v.w;
+        __half2 both = *(const __half2 *) &two;
+        return i % 2 ? __high2float(both) : __low2float(both);
+    }
+};
+
+/* What a lane's targets are predicted to be: the weighted mean of neighbours' values. */
+template <class LANE> struct prediction {
+    float v[LANE::N], weight;
+
+    __device__ void clear()
+    {
+        weight = 0;
+#pragma unroll
+        for (int i = 0; i < LANE::N; i++)
+            v[i] = 0;
+    }
+
+    __device__ void add(float w, const LANE &x)
+    {
+        weight += w;
+#pragma unroll
+        for (int i = 0; i < LANE::N; i++)
+            v[i] = fmaf(w, x.at(i), v[i]);
+    }
+
+    __device__ void finish()
+    {
+        float scale = 1 / weight;
+#pragma unroll
+        for (int i = 0; i < LANE::N; i++)
+            v[i] *= scale;
+    }
+};
+
+/* A whole number of up to 23 bits: behind those of 2^23 they make a float. */
+__device__ inline float whole(uint32_t bits)
+{
+    return __uint_as_float(0x4b000000u | bits) - 8388608.0f;
+}
 
 /* Running sums of a lane's targets; those of the target itself where any are missing.
    Predictions are taken from a first one, so that nothing is lost where they hardly
@@ -185,13 +141,12 @@ template <int N, bool MISSING> struct lane_sums {
 
     /* All lanes come here with their first predictions; those of the lanes in `alike`
        share targets, and the first of these that has a prediction is the first one. */
-    template <class SUM>
-    __device__ void begin(const SUM &prediction, bool is, uint32_t alike)
+    __device__ void begin(const float (&told)[N], bool is, uint32_t alike)
     {
         begun = true;
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            float v = prediction.at(i);
+            float v = told[i];
             uint32_t have = __ballot_sync(~0u, is && !isnan(v)) & alike;
             float other = __shfl_sync(~0u, v, have ? __ffs(have) - 1 : 0);
             first[i] = have ? other : 0;
@@ -285,9 +240,9 @@ struct wide_reader {
     static constexpr entries KIND = entries::wide;
 
     static __device__ uint32_t offset(const uint4 &v, int i) { return i ? v.w : v.y; }
-    template <class LANE> static __device__ uint32_t weight(const uint4 &v, int i)
+    static __device__ float weight(const uint4 &v, int i)
     {
-        return i ? v.z : v.x;
+        return __uint_as_float(i ? v.z : v.x);
     }
     static __device__ bool none(const uint4 &) { return false; }  /* NaN says so */
 };
@@ -304,9 +259,9 @@ struct narrow_reader {
     {
         return word(v, i) >> 21 << 7;
     }
-    template <class LANE> static __device__ uint32_t weight(const uint4 &v, int i)
+    static __device__ float weight(const uint4 &v, int i)
     {
-        return LANE::narrow_weight(word(v, i));
+        return whole(word(v, i) & NO_POINT_21);
     }
     static __device__ bool none(const uint4 &v)
     {
@@ -317,16 +272,15 @@ struct narrow_reader {
 /* Adds the first N neighbours of 16 bytes of entries; their rows are read together. */
 template <class LANE, class READER, int N>
 __device__ void predict(const unsigned char *values, const uint4 &entry,
-                        typename LANE::sum *p)
+                        prediction<LANE> *p)
 {
     LANE x[N];
-    uint32_t weight[N];
 #pragma unroll
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < N; i++)
         x[i].read(values + READER::offset(entry, i));
-        weight[i] = READER::template weight<LANE>(entry, i);
-    }
-    LANE::add(weight, x, p);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        p->add(READER::weight(entry, i), x[i]);
 }
 
 template <class LANE, class READER, bool MISSING>
@@ -351,7 +305,7 @@ __device__ void correlate_by_rows(const lookup_job &job, const tile &of,
             ahead[i] = entry[i];
     for (; row - lane / ROW_LANES < rows; row += EDM_WARP / ROW_LANES) {
         LANE x;
-        typename LANE::sum p;
+        prediction<LANE> p;
         bool none = READER::none(ahead[0]);
         p.clear();
         for (uint32_t j = 0; j < vectors; j += AHEAD) {
@@ -381,14 +335,15 @@ __device__ void correlate_by_rows(const lookup_job &job, const tile &of,
             }
         }
         bool is = row < rows && !(MISSING && none);
+        p.finish();
         if (!sums.begun)
-            sums.begin(p, is, 0x01010101u << lane % ROW_LANES);
+            sums.begin(p.v, is, 0x01010101u << lane % ROW_LANES);
         if (!is)
             continue;
         x.read(observed + (size_t) row * ROW_BYTES);
 #pragma unroll
         for (int i = 0; i < LANE::N; i++)
-            sums.add(i, p.at(i), x.at(i));
+            sums.add(i, p.v[i], x.at(i));
     }
     sums.gather(ROW_LANES, EDM_WARP);
     if (lane < ROW_LANES)
@@ -414,21 +369,17 @@ correlate_rows(__grid_constant__ const lookup_job job)
 /* Adds N neighbours of a lane's point to its targets in every plane. */
 template <class LANE, int PLANES, int N>
 __device__ void predict_lane(const unsigned char *values, size_t plane,
-                             const uint32_t *entry, typename LANE::sum *p)
+                             const uint32_t *entry, prediction<LANE> *p)
 {
-    uint32_t weight[N], at[N];
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-        at[i] = (entry[i] & 0xffffu) * VECTOR_BYTES;
-        weight[i] = LANE::packed_weight(entry[i]);
-    }
 #pragma unroll
     for (int q = 0; q < PLANES; q++) {
         LANE x[N];
 #pragma unroll
         for (int i = 0; i < N; i++)
-            x[i].read(values + q * plane + at[i]);
-        LANE::add(weight, x, &p[q]);
+            x[i].read(values + q * plane + (entry[i] & 0xffffu) * VECTOR_BYTES);
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            p[q].add(whole(entry[i] >> 16), x[i]);
     }
 }
 
@@ -456,7 +407,7 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
             ahead[i] = entry[i * EDM_WARP];
     for (uint32_t row = lane; row - lane < rows; row += EDM_WARP) {
         LANE x;
-        typename LANE::sum p[PLANES];
+        prediction<LANE> p[PLANES];
         uint32_t first = ahead[0];
 #pragma unroll
         for (int q = 0; q < PLANES; q++)
@@ -482,10 +433,12 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
             }
         }
         bool is = row < rows && !(MISSING && first >> 16 == NO_POINT_16);
-        if (!sums[0].begun)
 #pragma unroll
-            for (int q = 0; q < PLANES; q++)
-                sums[q].begin(p[q], is, ~0u);
+        for (int q = 0; q < PLANES; q++) {
+            p[q].finish();
+            if (!sums[q].begun)
+                sums[q].begin(p[q].v, is, ~0u);
+        }
         if (!is)
             continue;
 #pragma unroll
@@ -493,7 +446,7 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
             x.read(values + q * plane + (size_t) (from + row) * VECTOR_BYTES);
 #pragma unroll
             for (int i = 0; i < LANE::N; i++)
-                sums[q].add(i, p[q].at(i), x.at(i));
+                sums[q].add(i, p[q].v[i], x.at(i));
         }
     }
 #pragma unroll

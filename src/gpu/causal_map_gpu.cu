@@ -181,15 +181,14 @@ template <class KERNEL> void allow_shared(KERNEL kernel, size_t bytes)
 
 template <int TOP, bool STAGED>
 void launch_tables(const gpu::search_job &job, const gpu::table_shape &shape,
-                   gpu::entries kind, bool half, uint32_t n, uint32_t *table,
-                   cudaStream_t stream)
+                   gpu::entries kind, uint32_t n, uint32_t *table, cudaStream_t stream)
 {
     size_t shared = gpu::search_shared(job, STAGED);
     allow_shared(gpu::find_tables<TOP, STAGED>, shared);
     dim3 grid(gpu::search_blocks(job.places), n);
     gpu::find_tables<TOP, STAGED>
         <<<grid, gpu::SEARCH_WARPS * gpu::EDM_WARP, shared, stream>>>(
-            job, shape, gpu::ROW_BYTES, kind, half, table);
+            job, shape, gpu::ROW_BYTES, kind, table);
     check(cudaGetLastError());
 }
 
@@ -485,8 +484,7 @@ private:
     {
         with_top(top_of(search.wanted), staged_search_, [&](auto top, auto staged) {
             launch_tables<decltype(top)::value, decltype(staged)::value>(
-                search, lookup_.shape, plan_.kind, plan_.half, s->n, s->table.get(),
-                work_);
+                search, lookup_.shape, plan_.kind, s->n, s->table.get(), work_);
         });
         if (plan_.kind != gpu::entries::packed)
             return;
@@ -528,9 +526,9 @@ private:
             launch(gpu::correlate_lanes<LANE, 1, MISSING>, job, n);
         else if (plan_.planes == 2)
             launch(gpu::correlate_lanes<LANE, 2, false>, job, n);
-        else if (plan_.planes == 3)
-            launch(gpu::correlate_lanes<LANE, 3, false>, job, n);
-        else if (LANE::N == 4)
+        else if (plan_.planes == 3)  /* never in half precision */
+            launch(gpu::correlate_lanes<gpu::single_lane, 3, false>, job, n);
+        else
             launch(gpu::correlate_lanes<gpu::single_lane, 4, false>, job, n);
     }
 

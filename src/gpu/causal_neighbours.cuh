@@ -505,8 +505,8 @@ template <int TOP> struct searcher {
             found = take(s, found, i < n && s.list[i] < tie, i);
         for (uint32_t i = lane; in_order && i - lane < n; i += EDM_WARP) {
             bool tied = i < n && s.list[i] == tie;
-            tied = tied && place_in(found, __ballot_sync(~0u, tied)) < k;
-            found = take(s, found, tied, i);
+            uint32_t all = __ballot_sync(~0u, tied);
+            found = take(s, found, tied && place_in(found, all) < k, i);
         }
         uint32_t after = 0;  /* keys up to this one are taken; all are larger */
         for (; found < k; found++) {
@@ -573,7 +573,9 @@ template <int TOP> struct searcher {
     }
 };
 
-/* Writes neighbours into the table of their library. */
+/* Writes neighbours into the table of their library, in the order of their steps, so that
+   what is added up is always added up in the same order. Weights are relative to that of
+   the nearest. */
 struct table_sink {
     const table_shape &shape;
     search_scratch &s;
@@ -582,27 +584,22 @@ struct table_sink {
     uint32_t lane;
     uint32_t unit;         /* bytes of a row of a tile */
     entries kind;
-    bool half;             /* weights in half precision, twice, instead of single */
     int32_t step;
 
-    __device__ void write(uint32_t e, uint32_t k, uint32_t i, float weight,
+    __device__ void write(uint32_t e, uint32_t k, uint32_t i, uint32_t bits,
                           uint32_t of) const
     {
         uint32_t row = step - shape.from[e];
-        uint32_t bits = half ? __half_as_ushort(__float2half_rn(weight)) : 0;
-        if (kind == entries::wide) {
-            size_t at = shape.offset[e] + (size_t) row * row_words(kind, k) + 2 * i;
-            bits = half ? bits | bits << 16 : __float_as_uint(weight);
-            *(uint2 *) (table + at) = make_uint2(bits, of * unit);
-        } else if (kind == entries::narrow) {
-            size_t at = shape.offset[e] + (size_t) row * row_words(kind, k) + i;
-            bits = half ? bits : (uint32_t) (weight * (NO_POINT_21 - 1) + 0.5f);
-            table[at] = of << 21 | (isnan(weight) ? NO_POINT_21 : bits);
-        } else {
+        if (kind == entries::packed) {
             size_t at = shape.offset[e] + ((size_t) (row / EDM_WARP) * k + i) * EDM_WARP;
-            bits = half ? bits : (uint32_t) (weight * (NO_POINT_16 - 1) + 0.5f);
-            table[at + row % EDM_WARP] = of | (isnan(weight) ? NO_POINT_16 : bits) << 16;
+            table[at + row % EDM_WARP] = of | bits << 16;
+            return;
         }
+        uint32_t *at = table + shape.offset[e] + (size_t) row * row_words(kind, k);
+        if (kind == entries::wide)
+            ((uint2 *) at)[i] = make_uint2(bits, of * unit);
+        else
+            at[i] = of << 21 | bits;
     }
 
     __device__ void operator()(uint32_t e, uint32_t found) const
@@ -610,17 +607,24 @@ struct table_sink {
         uint32_t k = e + 2;
         if ((uint32_t) step < shape.from[e] || (uint32_t) step >= shape.to[e])
             return;
-        float far = lane < found ? sqrtf(s.near[lane]) : __int_as_float(0x7f800000);
+        bool is = lane < found;
+        float far = is ? sqrtf(s.near[lane]) : __int_as_float(0x7f800000);
         float nearest = __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(far)));
-        float weight = lane < found ? expf(-far / fmaxf(nearest, floor)) : 0;
-        float sum = weight;
-        for (int o = EDM_WARP / 2; o > 0; o /= 2)
-            sum += __shfl_xor_sync(~0u, sum, o);
-        weight = found ? weight / sum : __int_as_float(0x7fc00000);
-        uint32_t of = lane < found ? s.step[s.near_slot[lane]] : step;
-        uint32_t rooms = row_words(kind, k) / (kind == entries::wide ? 2 : 1);
-        if (lane < rooms)
-            write(e, k, lane, weight, of);
+        float weight = is ? expf((nearest - far) / fmaxf(nearest, floor)) : 0;
+        int32_t of = is ? s.step[s.near_slot[lane]] : step;
+        uint32_t place = is ? 0 : lane;
+        for (uint32_t j = 0; j < found; j++) {
+            int32_t other = __shfl_sync(~0u, of, j);
+            place += is && other < of;
+        }
+        uint32_t most = (kind == entries::narrow ? NO_POINT_21 : NO_POINT_16) - 1;
+        uint32_t bits = weight * most + 0.5f;
+        if (kind == entries::wide)
+            bits = __float_as_uint(found ? weight : __int_as_float(0x7fc00000));
+        else if (!found)
+            bits = most + 1;
+        if (lane < row_words(kind, k) / (kind == entries::wide ? 2 : 1))
+            write(e, k, place, bits, of);
     }
 };
 
@@ -715,7 +719,7 @@ inline uint32_t search_blocks(uint32_t places)
 template <int TOP, bool STAGED>
 __global__ void __launch_bounds__(SEARCH_WARPS *EDM_WARP, SEARCH_BLOCKS)
 find_tables(__grid_constant__ const search_job job,
-            __grid_constant__ const table_shape shape, uint32_t unit, entries kind, bool half,
+            __grid_constant__ const table_shape shape, uint32_t unit, entries kind,
             uint32_t *table)
 {
     extern __shared__ float4 shared[];
@@ -728,7 +732,7 @@ find_tables(__grid_constant__ const search_job job,
     __syncwarp();
     searcher<TOP> search = {job, x, start, s, lane};
     table_sink sink = {shape, s, table + (size_t) blockIdx.y * shape.size,
-                             job.floor[blockIdx.y], lane, unit, kind, half, 0};
+                             job.floor[blockIdx.y], lane, unit, kind, 0};
     uint32_t first = (blockIdx.x * SEARCH_WARPS + warp) * SEARCH_ROWS;
     each_row(job, first, [&](int32_t row, int32_t step, bool known, bool ahead) {
         sink.step = step;
