@@ -86,30 +86,27 @@ struct half_lane {
 
 /* What a lane's targets are predicted to be: the weighted mean of neighbours' values. */
 template <class LANE> struct prediction {
-    float v[LANE::N], weight;
+    float v[LANE::N];
 
     __device__ void clear()
     {
-        weight = 0;
 #pragma unroll
         for (int i = 0; i < LANE::N; i++)
             v[i] = 0;
     }
 
-    __device__ void add(float w, const LANE &x)
+    __device__ void add(float weight, const LANE &x)
     {
-        weight += w;
 #pragma unroll
         for (int i = 0; i < LANE::N; i++)
-            v[i] = fmaf(w, x.at(i), v[i]);
+            v[i] = fmaf(weight, x.at(i), v[i]);
     }
 
-    __device__ void finish()
+    __device__ void scale(float by)
     {
-        float scale = 1 / weight;
 #pragma unroll
         for (int i = 0; i < LANE::N; i++)
-            v[i] *= scale;
+            v[i] *= by;
     }
 };
 
@@ -234,108 +231,127 @@ __device__ const unsigned char *stage_tile(const lookup_job &job, uint32_t tile,
 
 /* ---- rows of 128 bytes ---- */
 
-/* Entries as they are read, 16 bytes at a time. */
-struct wide_reader {
-    enum { PER = 2, AHEAD = 4 };  /* entries of 16 bytes; of these, read in advance */
-    static constexpr entries KIND = entries::wide;
-
-    static __device__ uint32_t offset(const uint4 &v, int i) { return i ? v.w : v.y; }
-    static __device__ float weight(const uint4 &v, int i)
-    {
-        return __uint_as_float(i ? v.z : v.x);
-    }
-    static __device__ bool none(const uint4 &) { return false; }  /* NaN says so */
-};
-
-struct narrow_reader {
-    enum { PER = 4, AHEAD = 3 };
-    static constexpr entries KIND = entries::narrow;
-
-    static __device__ uint32_t word(const uint4 &v, int i)
-    {
-        return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
-    }
-    static __device__ uint32_t offset(const uint4 &v, int i)
-    {
-        return word(v, i) >> 21 << 7;
-    }
-    static __device__ float weight(const uint4 &v, int i)
-    {
-        return whole(word(v, i) & NO_POINT_21);
-    }
-    static __device__ bool none(const uint4 &v)
-    {
-        return (v.x & NO_POINT_21) == NO_POINT_21;
-    }
-};
-
-/* Adds the first N neighbours of 16 bytes of entries; their rows are read together. */
-template <class LANE, class READER, int N>
-__device__ void predict(const unsigned char *values, const uint4 &entry,
-                        prediction<LANE> *p)
+/* Adds N neighbours with narrow entries, words FROM to FROM + N - 1 of 16 bytes; their
+   rows are read together. */
+template <int FROM, int N, class LANE>
+__device__ void add_narrow(const unsigned char *values, const uint4 &entry,
+                           prediction<LANE> *p)
 {
+    const uint32_t word[4] = {entry.x, entry.y, entry.z, entry.w};
     LANE x[N];
 #pragma unroll
     for (int i = 0; i < N; i++)
-        x[i].read(values + READER::offset(entry, i));
+        x[i].read(values + (word[FROM + i] >> 21 << 7));
 #pragma unroll
     for (int i = 0; i < N; i++)
-        p->add(READER::weight(entry, i), x[i]);
+        p->add(whole(word[FROM + i] & MOST_21), x[i]);
 }
 
-template <class LANE, class READER, bool MISSING>
-__device__ void correlate_by_rows(const lookup_job &job, const tile &of,
-                                  const unsigned char *values, uint32_t library)
+/* The same for the first n of the words from FROM on. */
+template <int FROM, class LANE>
+__device__ void add_some(const unsigned char *values, const uint4 &entry, uint32_t n,
+                         prediction<LANE> *p)
 {
-    constexpr int PER = READER::PER, AHEAD = READER::AHEAD;
+    if (n >= 4 - FROM)
+        add_narrow<FROM, 4 - FROM>(values, entry, p);
+    else if (n == 3)
+        add_narrow<FROM, FROM ? 1 : 3>(values, entry, p);
+    else if (n == 2)
+        add_narrow<FROM, 2>(values, entry, p);
+    else
+        add_narrow<FROM, 1>(values, entry, p);
+}
+
+/* Goes through a library with narrow entries, VECTORS times 16 bytes a point. Those of the
+   next points are read while these are predicted. */
+template <class LANE, int VECTORS, bool MISSING>
+__device__ void correlate_narrow(const lookup_job &job, const tile &of,
+                                 const unsigned char *values, uint32_t library)
+{
     uint32_t lane = threadIdx.x % EDM_WARP, k = of.e + 2;
-    uint32_t vectors = row_words(READER::KIND, k) / 4;
     uint32_t from = job.shape.from[of.e], rows = job.shape.to[of.e] - from;
-    uint32_t row = lane / ROW_LANES;
+    uint32_t row = lane / ROW_LANES, last = k + 1 - 4 * (VECTORS - 1);
     const uint4 *entry = (const uint4 *) (job.table + (size_t) library * job.shape.size +
-                                          job.shape.offset[of.e]) + row * vectors;
+                                          job.shape.offset[of.e]) + row * VECTORS;
     const unsigned char *mine = values + lane % ROW_LANES * VECTOR_BYTES;
     const unsigned char *observed = mine + (size_t) from * ROW_BYTES;
     lane_sums<LANE::N, MISSING> sums;
     sums.clear();
-    uint4 ahead[AHEAD];
+    uint4 ahead[VECTORS];
 #pragma unroll
-    for (int i = 0; i < AHEAD; i++)
-        if (i < vectors)
-            ahead[i] = entry[i];
+    for (int i = 0; i < VECTORS; i++)
+        ahead[i] = entry[i];
     for (; row - lane / ROW_LANES < rows; row += EDM_WARP / ROW_LANES) {
         LANE x;
         prediction<LANE> p;
-        bool none = READER::none(ahead[0]);
-        p.clear();
-        for (uint32_t j = 0; j < vectors; j += AHEAD) {
-            uint4 now[AHEAD];
-            uint32_t next = j + AHEAD;
-            if (next >= vectors) {  /* of the next row */
-                next = 0;
-                entry += vectors * (EDM_WARP / ROW_LANES);
-            }
+        uint4 now[VECTORS];
+        entry += VECTORS * (EDM_WARP / ROW_LANES);
 #pragma unroll
-            for (int i = 0; i < AHEAD; i++) {
-                now[i] = ahead[i];
-                if (next + i < vectors)
-                    ahead[i] = entry[next + i];
-            }
-#pragma unroll
-            for (int i = 0; i < AHEAD; i++) {
-                uint32_t first = PER * (j + i);  /* loads of full vectors overlap */
-                if (first + PER <= k)
-                    predict<LANE, READER, PER>(mine, now[i], &p);
-                else if (PER > 3 && first + 2 < k)
-                    predict<LANE, READER, 3>(mine, now[i], &p);
-                else if (PER > 2 && first + 1 < k)
-                    predict<LANE, READER, 2>(mine, now[i], &p);
-                else if (first < k)
-                    predict<LANE, READER, 1>(mine, now[i], &p);
-            }
+        for (int i = 0; i < VECTORS; i++) {
+            now[i] = ahead[i];
+            ahead[i] = entry[i];
         }
-        bool is = row < rows && !(MISSING && none);
-        p.finish();
+        p.clear();
+        if (VECTORS == 1)
+            add_some<1>(mine, now[0], last - 1, &p);
+        else
+            add_narrow<1, 3>(mine, now[0], &p);
+#pragma unroll
+        for (int i = 1; i < VECTORS - 1; i++)
+            add_narrow<0, 4>(mine, now[i], &p);
+        if (VECTORS > 1)
+            add_some<0>(mine, now[VECTORS - 1], last, &p);
+        float scale = __uint_as_float(now[0].x);
+        bool is = row < rows && !(MISSING && isnan(scale));
+        p.scale(scale);
+        if (!sums.begun)
+            sums.begin(p.v, is, 0x01010101u << lane % ROW_LANES);
+        if (!is)
+            continue;
+        x.read(observed + row * ROW_BYTES);
+#pragma unroll
+        for (int i = 0; i < LANE::N; i++)
+            sums.add(i, p.v[i], x.at(i));
+    }
+    sums.gather(ROW_LANES, EDM_WARP);
+    if (lane < ROW_LANES)
+        write_rho(job, sums, of, library, lane * LANE::N);
+}
+
+/* The same with wide entries, and a tile in device memory. */
+template <class LANE, bool MISSING>
+__device__ void correlate_wide(const lookup_job &job, const tile &of,
+                               const unsigned char *values, uint32_t library)
+{
+    uint32_t lane = threadIdx.x % EDM_WARP, k = of.e + 2;
+    uint32_t vectors = row_words(entries::wide, k) / 4;
+    uint32_t from = job.shape.from[of.e], rows = job.shape.to[of.e] - from;
+    const uint4 *entry = (const uint4 *) (job.table + (size_t) library * job.shape.size +
+                                          job.shape.offset[of.e]);
+    const unsigned char *mine = values + lane % ROW_LANES * VECTOR_BYTES;
+    const unsigned char *observed = mine + (size_t) from * ROW_BYTES;
+    lane_sums<LANE::N, MISSING> sums;
+    sums.clear();
+    for (uint32_t begin = 0; begin < rows; begin += EDM_WARP / ROW_LANES) {
+        uint32_t row = begin + lane / ROW_LANES;
+        LANE x, y;
+        prediction<LANE> p;
+        float weight = 0;
+        p.clear();
+#pragma unroll 2
+        for (uint32_t j = 0; j < vectors; j++) {
+            uint4 two = entry[(size_t) row * vectors + j];
+            x.read(mine + two.y);
+            p.add(__uint_as_float(two.x), x);
+            weight += __uint_as_float(two.x);
+            if (2 * j + 1 == k)
+                break;
+            y.read(mine + two.w);
+            p.add(__uint_as_float(two.z), y);
+            weight += __uint_as_float(two.z);
+        }
+        bool is = row < rows;
+        p.scale(1 / weight);
         if (!sums.begun)
             sums.begin(p.v, is, 0x01010101u << lane % ROW_LANES);
         if (!is)
@@ -355,22 +371,45 @@ template <class LANE, bool MISSING, bool STAGED>
 __global__ void __launch_bounds__(LOOKUP_THREADS, 1)
 correlate_rows(__grid_constant__ const lookup_job job)
 {
-    using reader = std::conditional_t<STAGED, narrow_reader, wide_reader>;
     extern __shared__ unsigned char tile_room[];
     lookup_item item = job.items[blockIdx.x];
     tile of = job.tiles[item.tile];
     const unsigned char *values = stage_tile<STAGED>(job, item.tile, tile_room);
-    for (uint32_t l = item.from + threadIdx.x / EDM_WARP; l < item.to; l += LOOKUP_WARPS)
-        correlate_by_rows<LANE, reader, MISSING>(job, of, values, l);
+    auto each = [&](auto correlate) {
+        uint32_t first = item.from + threadIdx.x / EDM_WARP;
+        for (uint32_t l = first; l < item.to; l += LOOKUP_WARPS)
+            correlate(l);
+    };
+    if (!STAGED) {
+        each([&](uint32_t l) { correlate_wide<LANE, MISSING>(job, of, values, l); });
+        return;
+    }
+#define SYN_CASE(V)                                                                     \
+    case V:                                                                             \
+        each([&](uint32_t l) { correlate_narrow<LANE, V, MISSING>(job, of, values, l); }); \
+        break
+    switch (STAGED ? row_words(entries::narrow, of.e + 2) / 4 : 0) {
+        SYN_CASE(1);
+        SYN_CASE(2);
+        SYN_CASE(3);
+        SYN_CASE(4);
+        SYN_CASE(5);
+        SYN_CASE(6);
+        SYN_CASE(7);
+        SYN_CASE(8);
+    }
+#undef SYN_CASE
 }
 
 /* ---- rows of 16 bytes in planes ---- */
 
-/* Adds N neighbours of a lane's point to its targets in every plane. */
+/* Adds N neighbours of a lane's point to its targets in every plane; returns their
+   weight. */
 template <class LANE, int PLANES, int N>
-__device__ void predict_lane(const unsigned char *values, size_t plane,
-                             const uint32_t *entry, prediction<LANE> *p)
+__device__ float predict_lane(const unsigned char *values, size_t plane,
+                              const uint32_t *entry, prediction<LANE> *p)
 {
+    float weight = 0;
 #pragma unroll
     for (int q = 0; q < PLANES; q++) {
         LANE x[N];
@@ -381,6 +420,10 @@ __device__ void predict_lane(const unsigned char *values, size_t plane,
         for (int i = 0; i < N; i++)
             p[q].add(whole(entry[i] >> 16), x[i]);
     }
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        weight += whole(entry[i] >> 16);
+    return weight;
 }
 
 /* Targets in PLANES planes from `first_plane` on. */
@@ -408,6 +451,7 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
     for (uint32_t row = lane; row - lane < rows; row += EDM_WARP) {
         LANE x;
         prediction<LANE> p[PLANES];
+        float weight = 0;
         uint32_t first = ahead[0];
 #pragma unroll
         for (int q = 0; q < PLANES; q++)
@@ -427,15 +471,15 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
 #pragma unroll
             for (int i = 0; i < MORE; i += 2) {
                 if (j + i + 1 < k)
-                    predict_lane<LANE, PLANES, 2>(values, plane, now + i, p);
+                    weight += predict_lane<LANE, PLANES, 2>(values, plane, now + i, p);
                 else if (j + i < k)
-                    predict_lane<LANE, PLANES, 1>(values, plane, now + i, p);
+                    weight += predict_lane<LANE, PLANES, 1>(values, plane, now + i, p);
             }
         }
         bool is = row < rows && !(MISSING && first >> 16 == NO_POINT_16);
 #pragma unroll
         for (int q = 0; q < PLANES; q++) {
-            p[q].finish();
+            p[q].scale(1 / weight);
             if (!sums[q].begun)
                 sums[q].begin(p[q].v, is, ~0u);
         }

@@ -599,7 +599,18 @@ struct table_sink {
         if (kind == entries::wide)
             ((uint2 *) at)[i] = make_uint2(bits, of * unit);
         else
-            at[i] = of << 21 | bits;
+            at[i + 1] = of << 21 | bits;
+    }
+
+    /* What goes before narrow entries. */
+    __device__ void write_scale(uint32_t e, uint32_t found, uint32_t bits) const
+    {
+        uint32_t row = step - shape.from[e];
+        uint32_t sum = __reduce_add_sync(~0u, bits);
+        float scale = found ? 1.0f / sum : __int_as_float(0x7fc00000);
+        if (lane == 0)
+            table[shape.offset[e] + (size_t) row * row_words(kind, e + 2)] =
+                __float_as_uint(scale);
     }
 
     __device__ void operator()(uint32_t e, uint32_t found) const
@@ -617,13 +628,14 @@ struct table_sink {
             int32_t other = __shfl_sync(~0u, of, j);
             place += is && other < of;
         }
-        uint32_t most = (kind == entries::narrow ? NO_POINT_21 : NO_POINT_16) - 1;
-        uint32_t bits = weight * most + 0.5f;
+        uint32_t bits = weight * (kind == entries::narrow ? MOST_21 : MOST_16) + 0.5f;
         if (kind == entries::wide)
             bits = __float_as_uint(found ? weight : __int_as_float(0x7fc00000));
+        else if (kind == entries::narrow)
+            write_scale(e, found, bits);
         else if (!found)
-            bits = most + 1;
-        if (lane < row_words(kind, k) / (kind == entries::wide ? 2 : 1))
+            bits = NO_POINT_16;
+        if (lane < k)
             write(e, k, place, bits, of);
     }
 };

@@ -12,17 +12,23 @@ enum { EDM_WARP = 32 };
 
 /* How the neighbours of a point are written down. A wide entry is a weight and where the
    neighbour's row begins in a tile, in a word (4 bytes) each; a narrow one has 21 bits of
-   weight and 11 of the neighbour's step in one word; a point's entries fill 16 bytes or
-   several. Packed ones have 16 bits of each, and those of 32 points are side by side. */
+   weight and 11 of the neighbour's step in one word, and one over the sum of the weights
+   goes before them. A point fills 16 bytes or several. Packed entries have 16 bits of
+   each, and those of 32 points are side by side. */
 enum class entries { wide, narrow, packed };
 
-/* Instead of the weights of a point without neighbours; NaN where they are wide. */
-constexpr uint32_t NO_POINT_21 = 0x1fffff, NO_POINT_16 = 0xffff;
+constexpr uint32_t MOST_21 = 0x1fffff, MOST_16 = 0xfffe;  /* weights of the nearest */
+
+/* A point without neighbours has NaN for wide weights, or before narrow ones, and this for
+   packed ones. */
+constexpr uint32_t NO_POINT_16 = 0xffff;
 
 /* Words of a point with k neighbours. */
 __host__ __device__ inline uint32_t row_words(entries kind, uint32_t k)
 {
-    return kind == entries::packed ? k : ((kind == entries::wide ? 2 * k : k) + 3) & ~3u;
+    if (kind == entries::packed)
+        return k;
+    return ((kind == entries::wide ? 2 * k : k + 1) + 3) & ~3u;
 }
 
 /* The table of a library: one part for each E that is wanted. */
