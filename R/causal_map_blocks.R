@@ -104,13 +104,17 @@ first_maximum <- function(skill) {
 #'   their columns and a list of double matrices, these libraries x targets: `rho` and, as
 #'   rule_layers() says, `lag`, `p_value`, `convergence`. They are written anew for the
 #'   next call, so whoever wants to keep them must copy them.
+#' @param into A list of such matrices of all `libraries`, to be written in place instead of
+#'   calling `keep`, for which the order of `libraries` is that of the rows. Columns of
+#'   targets without dimensions are left as they are. Not used with surrogates.
 #' @return Seconds that devices took: `neighbours` and `correlations`; 0 on the CPU.
 #' @noRd
-map_libraries <- function(source, libraries, targets, E, rule, place, keep,
+map_libraries <- function(source, libraries, targets, E, rule, place, keep, into = NULL,
                           call = rlang::caller_env()) {
   job <- rlang::env(source = source, libraries = libraries, targets = targets,
                     E = as.integer(E), rule = rule, gpus = gpus_of(place), call = call,
-                    maps = NULL, group = 0L, running = NULL, report = c(0, 0))
+                    into = if (rule$surrogates == 0) into, maps = NULL, group = 0L,
+                    running = NULL, report = c(0, 0))
   plan <- map_plan(job)
   on.exit(close_maps(job))
   bar <- map_bar("Mapping", length(libraries) * max(1L, length(plan$groups)))
@@ -125,9 +129,13 @@ map_libraries <- function(source, libraries, targets, E, rule, place, keep,
 #' @param stretch Places among the libraries.
 #' @noRd
 map_stretch <- function(job, stretch, plan, keep, bar) {
-  values <- map_values(job$values, length(stretch), length(job$targets), job$rule)
-  job$values <- values
+  direct <- !is.null(job$into)
+  values <- if (direct) job$into else
+    map_values(job$values, length(stretch), length(job$targets), job$rule)
+  if (!direct) job$values <- values
+  before <- if (direct) stretch[[1L]] - 1 else 0
   finish <- function() {
+    if (direct) return(invisible())
     if (job$rule$surrogates > 0) finish_p(values, job$rule$surrogates)
     keep(job$libraries[stretch], values)
   }
@@ -137,7 +145,8 @@ map_stretch <- function(job, stretch, plan, keep, bar) {
     open_group(job, g, plan$groups[[g]])
     for (b in seq_along(blocks)) {
       ends <- g == length(plan$groups) && b == length(blocks)
-      map_block(job, columns[blocks[[b]]], blocks[[b]][[1L]] - 1, plan$groups[[g]], values,
+      map_block(job, columns[blocks[[b]]], before + blocks[[b]][[1L]] - 1,
+                plan$groups[[g]], values,
                 map_then(length(blocks[[b]]), bar, if (ends) finish))
     }
   }

@@ -1,14 +1,18 @@
 # What is kept of a causal map in memory, and how much that takes.
 
 #' Keep a map as matrices
-#' @return `keep`, for map_libraries(), and `result`, a function that makes a causal_map.
+#' @param E Dimensions of each target, `NA` where there are none.
+#' @return `keep` and `into`, for map_libraries(), and `result`, a function that makes a
+#'   causal_map.
 #' @noRd
-keep_matrix <- function(task) {
+keep_matrix <- function(task, E) {
   n <- length(task$libraries)
   m <- length(task$targets)
   names <- list(library = task$source$names[task$libraries],
                 target = task$source$names[task$targets])
-  held <- lapply(rlang::set_names(rule_layers(task$rule)), \(layer) matrix(NA_real_, n, m))
+  # A large matrix is not written twice: memory that is new takes longest.
+  held <- lapply(rlang::set_names(rule_layers(task$rule)),
+                 \(layer) .Call(r_map_blank, n, m, which(is.na(E))))
   row <- 0
   keep <- function(columns, values) {
     for (layer in names(held)) {
@@ -24,7 +28,7 @@ keep_matrix <- function(task) {
     extra$dim <- NULL
     .Call(r_map_dress, held$rho, c(list(dimnames = names), extra))
   }
-  list(keep = keep, result = result)
+  list(keep = keep, into = held, result = result)
 }
 
 #' Keep the links of a map: those that reach `screen`, and the highest of each target

@@ -42,6 +42,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_map_fill, 3),
     ENTRY(r_map_begin, 3),
     ENTRY(r_map_finish, 2),
+    ENTRY(r_map_blank, 3),
     ENTRY(r_map_values, 4),
     ENTRY(r_map_store, 4),
     ENTRY(r_map_dress, 2),

@@ -347,6 +347,23 @@ SEXP r_map_finish(SEXP pointer, SEXP of)
 
 /* ---- values ---- */
 
+/* A matrix that is going to be written: only `columns` (from 1) are, with NA. */
+SEXP r_map_blank(SEXP rows, SEXP n_columns, SEXP columns)
+{
+    int n = (int)within(Rf_asReal(rows), 0, INT32_MAX, "rows");
+    int m = (int)within(Rf_asReal(n_columns), 0, INT32_MAX, "columns");
+    R_xlen_t missing = Rf_xlength(numbers(columns, INTSXP, 0, "columns"));
+    SEXP out = PROTECT(Rf_allocMatrix(REALSXP, n, m));
+    for (R_xlen_t k = 0; k < missing; k++) {
+        int j = (int)within(INTEGER(columns)[k], 1, m, "columns");
+        double *column = REAL(out) + (size_t)(j - 1) * (size_t)n;
+        for (int i = 0; i < n; i++)
+            column[i] = NA_REAL;
+    }
+    UNPROTECT(1);
+    return out;
+}
+
 /* Part of a matrix that is written in place: whoever gives it has made it and knows that
    nobody else holds it. Rows `row` (from 0) on, columns `column` (from 1). */
 static syn_map_columns columns_of(SEXP into, SEXP row, SEXP columns, size_t n, R_xlen_t m)
@@ -354,7 +371,8 @@ static syn_map_columns columns_of(SEXP into, SEXP row, SEXP columns, size_t n, R
     require(TYPEOF(into) == REALSXP && Rf_isMatrix(into), "matrix");
     syn_map_columns out = {.rows = (size_t)Rf_nrows(into), .missing = NA_REAL};
     require(n <= out.rows, "values");
-    out.value = REAL(into) + (size_t)within(Rf_asReal(row), 0, (double)(out.rows - n), "row");
+    out.value = REAL(into) +
+                (size_t)within(Rf_asReal(row), 0, (double)(out.rows - n), "row");
     out.column = INTEGER(numbers(columns, INTSXP, m, "columns"));
     require(Rf_xlength(columns) == m, "columns");
     for (R_xlen_t j = 0; j < m; j++)
@@ -366,9 +384,9 @@ static syn_map_columns columns_of(SEXP into, SEXP row, SEXP columns, size_t n, R
 SEXP r_map_values(SEXP pointer, SEXP into, SEXP row, SEXP columns)
 {
     const map_block *block = owned(pointer, "block");
-    syn_map_columns to = columns_of(into, row, columns, block->n, (R_xlen_t)block->targets);
-    syn_status status = syn_map_write(block->rho, block->n, block->targets, block->threads,
-                                      &to);
+    size_t n = block->n;
+    syn_map_columns to = columns_of(into, row, columns, n, (R_xlen_t)block->targets);
+    syn_status status = syn_map_write(block->rho, n, block->targets, block->threads, &to);
     return status == SYN_OK ? R_NilValue : glue_status(status, NA_REAL, NA_REAL);
 }
 
