@@ -247,7 +247,7 @@ fill_layers <- function(h5, task, todo, clock, call) {
     clock("map")
   }
   map_libraries(task$source, task$libraries[todo], task$targets, task$E, task$rule,
-                task$place, keep, call)
+                task$place, keep, call = call)
 }
 
 # Numbers that hdf5r is given at once, as it copies them.

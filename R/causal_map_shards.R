@@ -203,7 +203,7 @@ map_chunk <- function(chunk, folder, id, threads) {
     create_layers(h5, task, length(libraries))
     keep <- \(columns, values) write_rows(h5, match(columns, libraries), values)
     map_libraries(task$source, libraries, task$targets, task$E, task$rule, task$place, keep,
-                  quote(causal_map()))
+                  call = quote(causal_map()))
   }, quote(causal_map()))
   TRUE
 }
