@@ -8,7 +8,10 @@
 
 namespace gpu {
 
-enum { EDM_WARP = 32 };
+enum {
+    EDM_WARP = 32,
+    ROW_BYTES = 128        /* of a step in a tile of whole rows */
+};
 
 /* How the neighbours of a point are written down. A wide entry is a weight and where the
    neighbour's row begins in a tile, in a word (4 bytes) each; a narrow one has 21 bits of
@@ -19,8 +22,10 @@ enum class entries { wide, narrow, packed };
 
 constexpr uint32_t MOST_21 = 0x1fffff, MOST_16 = 0xfffe;  /* weights of the nearest */
 
-/* A point without neighbours has NaN for wide weights, or before narrow ones, and this for
-   packed ones. */
+enum { NARROW_DIMS = 22 };  /* most dimensions with narrow entries: 96 bytes of them */
+
+/* A point without neighbours has NaN for wide weights, or before narrow ones, and this
+   for packed ones. */
 constexpr uint32_t NO_POINT_16 = 0xffff;
 
 /* Words of a point with k neighbours. */
@@ -39,6 +44,42 @@ struct table_shape {
     uint32_t to[SYN_MAP_DIMS];          /* ... to before this one */
     uint32_t offset[SYN_MAP_DIMS];      /* where the part begins, in words */
 };
+
+/* The least, the greatest and the sum of a warp's values, in every lane. Before compute
+   capability 8.0 there is no instruction for them. */
+template <class F> __device__ inline uint32_t over_warp(uint32_t value, F both)
+{
+    for (int o = EDM_WARP / 2; o > 0; o /= 2)
+        value = both(value, __shfl_xor_sync(~0u, value, o));
+    return value;
+}
+
+__device__ inline uint32_t warp_least(uint32_t value)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(~0u, value);
+#else
+    return over_warp(value, [](uint32_t a, uint32_t b) { return a < b ? a : b; });
+#endif
+}
+
+__device__ inline uint32_t warp_greatest(uint32_t value)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(~0u, value);
+#else
+    return over_warp(value, [](uint32_t a, uint32_t b) { return a > b ? a : b; });
+#endif
+}
+
+__device__ inline uint32_t warp_sum(uint32_t value)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(~0u, value);
+#else
+    return over_warp(value, [](uint32_t a, uint32_t b) { return a + b; });
+#endif
+}
 
 }  // namespace gpu
 
