@@ -39,11 +39,13 @@
 #' as the target is; with several `Tp`, each at its own best.
 #'
 #' # Sparse results
-#' `screen = r` finds only the pairs with rho of at least r. All pairs are first predicted
-#' at every eleventh step, and those of which this leaves no chance to reach r go no further.
-#' What passes is computed exactly, so no link that is found is wrong, but some that reach r
-#' may be missed: in none of 241,270 cases of coupled maps, but many of series that come back
-#' to where they were every eleven steps. `vignette("definitions")` has the rule.
+#' `screen = r` finds only the pairs with rho of at least r. On a CPU all pairs are first
+#' predicted at every eleventh step, and those of which this leaves no chance to reach r go no
+#' further. What passes is computed exactly, so no link that is found is wrong, but some that
+#' reach r may be missed: in none of 241,270 cases of coupled maps, but many of series that come
+#' back to where they were every eleven steps. `vignette("definitions")` has the rule. On a GPU
+#' every pair is computed exactly, and those that reach r are kept: nothing is lost, and no time is
+#' saved.
 #'
 #' `top = m` keeps the m highest rho of each target (column): what it most likely has an
 #' effect on. Give both, and both hold. The links of a series with itself are left out of
@@ -72,9 +74,14 @@
 #' # Precision
 #' Computed in single precision. Against double precision, rho is off by 2e-6 or less in the
 #' mean, and by more than 1e-5 only where distances to two neighbours are the same to within
-#' rounding, and which one is nearer decides. The number of threads changes nothing.
-#' `precision = "half"` keeps targets on the GPU in half of it, which is faster: rho is then off
-#' by 1e-5 or less in the mean.
+#' rounding, and which one is nearer decides. The number of threads changes nothing. GPU and CPU
+#' agree to 1e-5, and to 4e-7 or less in the mean; less well where fewer than some thirty points
+#' are compared, or gaps leave few.
+#'
+#' `precision = "half"` keeps targets on the GPU in half of it, which makes predictions faster.
+#' Against the CPU, rho is then off by 7e-6 to 8e-6 in the mean at 1,450 steps, and by 4e-6 from
+#' 4,000 steps on. The most that was seen is 1.4e-4, among 4,900 pairs of logistic maps of 1,450
+#' steps.
 #'
 #' @param x Numeric matrix, time steps (rows) x series (columns); a data frame of numeric
 #'   columns; or the path of an HDF5 file with such a matrix. `NA` are allowed: delay vectors

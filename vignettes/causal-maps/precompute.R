@@ -9,6 +9,7 @@
 #
 #   Rscript bench/causal-map.R cpu shapes=by-N,by-L threads=1 libraries=40 \
 #     out=vignettes/causal-maps/cpu.csv
+#   Rscript bench/causal-map.R cpu out=vignettes/causal-maps/cpu.csv
 #   Rscript bench/causal-map.R gpu shapes=by-N,by-L out=vignettes/causal-maps/gpu.csv
 #   Rscript bench/causal-map.R gpu out=vignettes/causal-maps/gpu.csv
 
