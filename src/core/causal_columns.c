@@ -13,7 +13,8 @@ typedef struct transposition {
     const syn_map_columns *to;
 } transposition;
 
-static void one_tile(const transposition *t, size_t i0, size_t i1, uint32_t j0, uint32_t j1)
+static void one_tile(const transposition *t, size_t i0, size_t i1, uint32_t j0,
+                     uint32_t j1)
 {
     double tile[TILE][TILE];
     for (size_t i = i0; i < i1; i++)

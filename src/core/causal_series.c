@@ -59,7 +59,8 @@ static syn_status scale_library(void *context, size_t i, int worker)
     const double *value = p->value + i * p->steps;
     scale s = scale_of(value, p->steps);
     float *to = p->to + i * p->steps;
-    double unit = ldexp(1, -s.exponent / 2), rest = ldexp(1, -s.exponent + s.exponent / 2);
+    double unit = ldexp(1, -s.exponent / 2);
+    double rest = ldexp(1, -s.exponent + s.exponent / 2);
     double least = 1e-6 * unit * rest;
     int missing = 0;
     (void)worker;
