@@ -49,7 +49,8 @@
 #'
 #' `top = m` keeps the m highest rho of each target (column): what it most likely has an
 #' effect on. Give both, and both hold. The links of a series with itself are left out of
-#' either.
+#' either. With `screen` and `file` the map in the file holds whatever was computed: pairs that
+#' the first pass left out are `NA`, and of the others some are below r.
 #'
 #' # Maps in files
 #' With `file`, finished libraries are written to an HDF5 file (package hdf5r) while others
@@ -131,7 +132,8 @@
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: infinite values, with the
 #' name of the series; unknown series; what is not a number of steps. A result beyond
-#' `max_memory` gives `synfire_error_budget` before anything is computed, a machine that has
+#' `max_memory` gives `synfire_error_budget` before anything is computed (with `screen` alone, once
+#' so many links are found), a machine that has
 #' no memory for it `synfire_error_memory`, and a GPU that is not there or fails
 #' `synfire_error_device`.
 #'

@@ -88,7 +88,7 @@ block_rows <- function(dim, values = 8e6) {
 #' High rho alone does not make a cause: it must rise with the library (`lib_sizes`), and
 #' exceed that of surrogates (`surrogates`); see [ccm()] on both.
 #'
-#' @param x,object What [causal_map()] returned.
+#' @param x What [causal_map()] returned.
 #' @param i,j,drop Rows (libraries) and columns (targets), as in any matrix. As long as the
 #'   result is a matrix it is a causal map of these, with all that is known of them; what is
 #'   no matrix is plain numbers. A table of links is indexed as a data frame.

@@ -81,6 +81,23 @@ dimnames.causal_map_file <- function(x) unclass(x)$dimnames
 #' @export
 length.causal_map_file <- function(x) prod(dim(x))
 
+# In R's eyes it is a list; these would look at its elements.
+
+#' @export
+Summary.causal_map_file <- function(..., na.rm = FALSE) {
+  plain <- lapply(list(...), \(x) if (inherits(x, "causal_map")) as.matrix(x) else x)
+  do.call(.Generic, c(plain, na.rm = na.rm))
+}
+
+#' @export
+is.na.causal_map_file <- function(x) is.na(as.matrix(x))
+
+#' @export
+anyNA.causal_map_file <- function(x, recursive = FALSE) anyNA(as.matrix(x))
+
+#' @export
+mean.causal_map_file <- function(x, ...) mean(as.matrix(x), ...)
+
 #' @export
 map_layers.causal_map_file <- function(x) unclass(x)$layers
 

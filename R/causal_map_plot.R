@@ -44,7 +44,7 @@
 #'   networks 0 by default.
 #' @param links For `"network"`: how many links to draw, the strongest.
 #' @param layout For `"network"`: a function of an igraph graph that returns a matrix of two
-#'   columns, or such a matrix with series as row names, as positions of neurons. By default
+#'   columns, or such a matrix with series as row names: where they are drawn. By default
 #'   strong links are short; up to six series stand on a circle.
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
 #'   invisibly.
@@ -69,7 +69,7 @@ autoplot.causal_map <- function(object,
   type <- check_choice(type[[1L]], eval(formals()$type), "type")
   groups <- check_groups(groups, map_series(object), call)
   switch(
-    type,
+    EXPR = type,  # else `E` is taken for the beginning of it
     heatmap = plot_map(object, groups, call),
     network = plot_links(object, check_count(links), threshold, groups, layout, call),
     degree = plot_degrees(object, threshold, call),

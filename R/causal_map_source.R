@@ -19,7 +19,7 @@ map_source <- function(x, dataset = NULL, call = rlang::caller_env()) {
   if (!is.null(dataset) && !is.character(x)) {
     abort_arg("dataset", "left out when `x` is no file", describe(dataset), call = call)
   }
-  source <- if (is.character(x) && is.null(dim(x))) {
+  source <- if (is.character(x) && is.null(dim(x)) && length(x) == 1L) {
     file_source(x, dataset, call)
   } else if (is.data.frame(x)) {
     frame_source(x, call)

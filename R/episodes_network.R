@@ -207,6 +207,9 @@ network_layout <- function(steps, names, layout, call) {
     }
     place <- place[row, , drop = FALSE]
   } else {
+    if (!is.null(layout) && !is.function(layout)) {
+      abort_arg("layout", "a function, or a matrix of two columns", describe(layout), call = call)
+    }
     graph <- layout_graph(steps, names)
     place <- keep_random_state(if (is.null(layout)) pack_components(graph) else layout(graph))
     if (!is.matrix(place) || !is.numeric(place) || !identical(dim(place), c(length(names), 2L))) {

@@ -177,7 +177,7 @@ take_items <- function(x, at) {
   items <- .subset2(x, "items")
   taken <- integer(sum(as.double(at$size)))
   filled <- 0
-  for (sets in pieces(length(at$size))) {
+  for (sets in pieces(length(at$size), 2^16)) {
     size <- at$size[sets]
     from <- rep(at$before[sets] - c(0, cumsum(size[-length(size)])), size)
     here <- seq_along(from)
@@ -185,14 +185,6 @@ take_items <- function(x, at) {
     filled <- filled + length(here)
   }
   taken
-}
-
-#' The numbers up to `n` in pieces small enough to be worked with at once
-#' @noRd
-pieces <- function(n, at_once = 2^16) {
-  lapply(seq_len(ceiling(n / at_once)) - 1, \(k) {
-    seq(k * at_once + 1, min(n, (k + 1) * at_once))
-  })
 }
 
 set_class <- function(x) setdiff(class(x), "itemsets")

@@ -147,7 +147,8 @@ simulate_lorenz96 <- function(steps = 1000, series = 10, forcing = 8, interval =
 #' hub of the first region drives, in addition, every neuron of the last one but its hub,
 #' and the hub of the second region drives nothing outside its own.
 #'
-#' @param neurons Number of neurons, at least three a region; regions have as many each.
+#' @param neurons Number of neurons, at least three a region; the first regions have one
+#'   more where they cannot have as many each.
 #' @param regions Names of two or more regions.
 #' @param condition `"rest"` or `"stimulus"`. With the same seed (and the same other
 #'   arguments) both are recordings of the same animal.

@@ -59,7 +59,7 @@ static syn_status scale_library(void *context, size_t i, int worker)
     const double *value = p->value + i * p->steps;
     scale s = scale_of(value, p->steps);
     float *to = p->to + i * p->steps;
-    /* Twice half of it: all of it may be beyond a double. */
+    /* In two factors: all of it may be beyond a double. */
     int half = s.exponent / 2;
     double unit = ldexp(1, -half), rest = ldexp(1, half - s.exponent);
     double least = 1e-6 * unit * rest;

@@ -147,6 +147,8 @@ test_that("arrows of the network go from cause to effect", {
   place <- cbind(1:12, (1:12)^2)
   rownames(place) <- rownames(map)
   expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(map, "network", layout = place)))
+  expect_error(ggplot2::autoplot(map, "network", layout = 3), "`layout` must be a function",
+               class = "synfire_error_argument")
   expect_silent(ggplot2::ggplot_build(
     ggplot2::autoplot(map, "network", groups = rep(c("a", "b"), 6))
   ))

@@ -76,6 +76,7 @@ test_that("what is no series is refused, with its name", {
   refused(map_source(unname(data.frame(x)) |> setNames(c("a", "", "b"))), "column 2")
   refused(map_source(data.frame(x, when = "now")), "not numeric in \"when\"")
   refused(map_source(1:10), "a numeric matrix")
+  refused(map_source(c("a.h5", "b.h5")), "path of an HDF5 file")
   refused(map_source(matrix("a")), "a numeric matrix")
   refused(map_source(x, "x"), "`dataset` must be left out")
   # A sum that is beyond the doubles is none of an infinite value.
