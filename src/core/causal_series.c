@@ -119,7 +119,8 @@ static syn_status draw_points(const syn_map_layout *layout, uint64_t first,
                               const syn_map_options *options, syn_map_libraries *out)
 {
     size_t steps = out->steps;
-    int32_t *all = malloc(2 * steps * sizeof *all + 1), *step = all + steps;
+    int32_t *all = malloc(2 * steps * sizeof *all + 1);
+    int32_t *step = all ? all + steps : NULL;
     uint32_t n = all ? whole_points(layout, all) : 0;
     if (all && options->lib_size < n)
         out->drawn = calloc((size_t)out->n * steps + 1, 1);

@@ -327,6 +327,8 @@ SEXP r_map_finish(SEXP pointer, SEXP of)
     syn_status status;
     glue_watch w;
     require(map->gpus == 0 || map->begun == block, "another block");
+    require(block->targets == map->n_targets && block->libraries.steps == map->steps,
+            "a block of another map");
     glue_watch_start(&w, "Mapping");
     if (map->gpus > 0) {
         status = syn_gpu_map_finish(map->on_gpu, &w.watch, &report, reason);

@@ -171,8 +171,8 @@ private:
     {
         tile_ = make_tiles(targets, per_tile());
         size_t n = tile_.size(), steps = targets.steps;
-        size_t row = plan_.kind == entries::packed ? (size_t) VECTOR_BYTES : ROW_BYTES;
-        lookup_.tile_bytes = steps * plan_.planes * row;
+        size_t one = plan_.half ? sizeof(__half) : sizeof(float);
+        lookup_.tile_bytes = steps * per_tile() * one;
         values_.ensure(n * lookup_.tile_bytes);
         tiles_.upload(tile_.data(), n, work_);
         target_.upload(targets.target, targets.n, work_);
