@@ -14,8 +14,6 @@ namespace gpu {
 
 constexpr double BATCH_SECONDS = 0.06;  /* about; Ctrl-C waits for two */
 
-/* ---- where the points are ---- */
-
 /* The layout on a device, with the place of each step. */
 struct placed_layout {
     array<int32_t> step, place;
@@ -55,8 +53,7 @@ inline void find_range(const syn_map_layout &layout, uint32_t E, uint32_t *from,
 }
 
 /* Fills in all of the shape; every part is followed by room to read ahead into. */
-inline table_shape make_shape(const syn_map_layout &layout, uint32_t wanted,
-                            entries kind)
+inline table_shape make_shape(const syn_map_layout &layout, uint32_t wanted, entries kind)
 {
     table_shape shape = {};
     shape.wanted = wanted;
@@ -79,7 +76,7 @@ inline table_shape make_shape(const syn_map_layout &layout, uint32_t wanted,
 }
 
 inline search_job make_search(const placed_layout &at, const syn_map_layout &layout,
-                            const syn_map_options &options, uint32_t wanted)
+                              const syn_map_options &options, uint32_t wanted)
 {
     search_job job = {};
     job.length = placed_length(layout.places);

@@ -13,7 +13,7 @@ struct syn_gpu_map {
     std::vector<std::unique_ptr<gpu::mapper>> mappers;
     std::unique_ptr<gpu::crew> work;
     uint32_t libraries = 0;
-    double begun = 0, ended = 0;
+    double begun = 0;
 
     ~syn_gpu_map()
     {
@@ -79,8 +79,7 @@ void find_skill(const syn_map_libraries &libraries, const syn_map_layout &layout
     gpu::placed_layout at;
     at.upload(layout);
     uint32_t E_max = options.E_max;
-    gpu::search_job job = gpu::make_search(at, layout, options,
-                                      E_max >= 32 ? ~0u : (1u << E_max) - 1);
+    gpu::search_job job = gpu::make_search(at, layout, options, (1u << E_max) - 1);
     bool staged = gpu::search_shared(job, true) <= (size_t) gpu::shared_limit(device);
     uint32_t parts = gpu::search_blocks(job.places) * gpu::SEARCH_WARPS;
     size_t free = 0, all = 0;

@@ -12,8 +12,6 @@
 
 namespace gpu {
 
-/* ---- targets on a device ---- */
-
 /* How targets are read: see causal_lookup.cuh. */
 struct lookup_plan {
     entries kind;
@@ -42,7 +40,7 @@ inline lookup_plan plan_lookup(uint32_t steps, uint32_t top, bool half, int shar
 
 /* Whether points may lack neighbours or targets. */
 inline bool anything_missing(const syn_map_targets &targets, const syn_map_layout &layout,
-                      const syn_map_options &options)
+                             const syn_map_options &options)
 {
     uint64_t around = 2 * (uint64_t) options.exclusion + 2 + SYN_MAP_DIMS;
     uint64_t lag = options.tau < 0 ? -(int64_t) options.tau : options.tau;
@@ -197,13 +195,13 @@ private:
         uint32_t n = tile_.size(), steps = lookup_.steps;
         T *out = (T *) values_.get();
         dim3 grid(((uint64_t) steps * plan_.per_row + 255) / 256, n);
-        fill_tiles<T><<<grid, 256, 0, work_>>>(plain, tiles_.get(), target_.get(),
-                                                    steps, options_.Tp, plan_.per_row,
-                                                    plan_.planes, out);
+        fill_tiles<T><<<grid, 256, 0, work_>>>(plain, tiles_.get(), target_.get(), steps,
+                                               options_.Tp, plan_.per_row, plan_.planes,
+                                               out);
         check(cudaGetLastError());
-        find_moments<T><<<n, 256, 0, work_>>>(out, tiles_.get(), lookup_.shape,
-                                                   steps, plan_.per_row, plan_.planes,
-                                                   moments_.get());
+        find_moments<T><<<n, 256, 0, work_>>>(out, tiles_.get(), lookup_.shape, steps,
+                                              plan_.per_row, plan_.planes,
+                                              moments_.get());
         check(cudaGetLastError());
     }
 
