@@ -11,9 +11,8 @@ map_place <- function(device, gpus, task, call = rlang::caller_env()) {
   }
   if (device == "auto") {
     survey <- gpu_survey()
-    context <- if (is.null(gpu_session$used)) 0.35 else 0
     device <- choose_map_device(map_seconds(task), survey$name[gpus[[1L]] + 1L],
-                                survey$reason, context, half)
+                                survey$reason, context_seconds(), half)
   }
   if (device == "gpu") gpu_session$used <- TRUE
   list(device = device, gpus = gpus)
@@ -41,13 +40,9 @@ choose_map_device <- function(seconds, gpu, reason, context, half) {
     device <- "gpu"
     why <- "half precision runs there alone"
   } else {
-    device <- if (seconds > context + 0.005 + seconds / 100) "gpu" else "cpu"
-    why <- sprintf("on the CPU this takes %s, about, and a GPU %s to get ready",
-                   seconds_text(seconds), if (context > 0) "0.4 s" else "no time")
+    device <- sooner_device(seconds, context)
+    why <- sooner_reason(seconds, context)
   }
-  where <- if (device == "cpu") "the CPU" else if (is.na(gpu)) "the GPU" else
-    sprintf("the GPU (%s)", gpu)
-  cli::cli_inform(c(i = escape_braces(sprintf("Using %s: %s.", where, why))),
-                  class = "synfire_message_device")
+  say_device(device, gpu, sprintf(": %s.", why))
   device
 }

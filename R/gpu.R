@@ -69,9 +69,8 @@ choose_place <- function(engine, device, gpus, events, ticks, min_count, max_siz
   if (device == "auto") {
     seconds <- expected_seconds(events, ticks, min_count, max_size, threads)
     survey <- gpu_survey()
-    context <- if (is.null(gpu_session$used)) 0.35 else 0
     return(c(choose_automatically(engine, seconds, survey$name[gpus[[1L]] + 1L],
-                                  survey$reason, context), list(gpus = gpus)))
+                                  survey$reason, context_seconds()), list(gpus = gpus)))
   }
   offered <- if (device == "gpu") gpu_engines else cpu_engines
   if (engine == "auto") engine <- "window"
@@ -103,17 +102,34 @@ choose_automatically <- function(engine, seconds, gpu, reason, context) {
     device <- "cpu"
     why <- paste("there is no GPU:", reason)
   } else {
-    device <- if (seconds > context + 0.005 + seconds / 100) "gpu" else "cpu"
-    why <- sprintf("on the CPU this takes %s, about, and a GPU %s to get ready",
-                   seconds_text(seconds), if (context > 0) "0.4 s" else "no time")
+    device <- sooner_device(seconds, context)
+    why <- sooner_reason(seconds, context)
   }
+  say_device(device, gpu, sprintf(" and the engine \"%s\": %s.", chosen, why))
+  list(device = device, engine = chosen)
+}
+
+#' Seconds that making a CUDA context takes; 0 where there is one
+#' @noRd
+context_seconds <- function() if (is.null(gpu_session$used)) 0.35 else 0
+
+sooner_device <- function(seconds, context) {
+  if (seconds > context + 0.005 + seconds / 100) "gpu" else "cpu"
+}
+
+sooner_reason <- function(seconds, context) {
+  sprintf("on the CPU this takes %s, about, and a GPU %s to get ready",
+          seconds_text(seconds), if (context > 0) "0.4 s" else "no time")
+}
+
+#' @param gpu Its name, or `NA`.
+#' @param rest Of the sentence.
+#' @noRd
+say_device <- function(device, gpu, rest) {
   where <- if (device == "cpu") "the CPU" else if (is.na(gpu)) "the GPU" else
     sprintf("the GPU (%s)", gpu)
-  cli::cli_inform(
-    c(i = escape_braces(sprintf("Using %s and the engine \"%s\": %s.", where, chosen, why))),
-    class = "synfire_message_device"
-  )
-  list(device = device, engine = chosen)
+  cli::cli_inform(c(i = escape_braces(paste0("Using ", where, rest))),
+                  class = "synfire_message_device")
 }
 
 seconds_text <- function(seconds) {
