@@ -6,6 +6,7 @@
 
 #include "core/causal_lanes.h"
 #include "core/causal_search.h"
+#include "core/masks.h"
 
 /* Neighbours of one row in E dimensions, and room for registers that are stored whole. */
 typedef struct found {
@@ -13,18 +14,6 @@ typedef struct found {
     float squared[SYN_MAP_NEAREST + 2 * LANES];
     uint32_t column[SYN_MAP_NEAREST + 2 * LANES];
 } found;
-
-static uint32_t low_bit(uint64_t word)
-{
-#if defined(__GNUC__)
-    return (uint32_t)__builtin_ctzll(word);
-#else
-    uint32_t bit = 0;
-    while (!(word >> bit & 1))
-        bit++;
-    return bit;
-#endif
-}
 
 static uint32_t bits_of(float x)
 {

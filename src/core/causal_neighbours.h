@@ -118,7 +118,7 @@ static int fill_pool(syn_map_search *s, uint32_t place)
     for (uint32_t column = s->layout->lead; column < s->layout->places; column += WIDE) {
         uint64_t bits = scan_columns(s, s->x + place, column);
         for (; bits; bits &= bits - 1)
-            s->pool[n++] = column + low_bit(bits);
+            s->pool[n++] = column + syn_low_bit(bits);
         if (n > SYN_MAP_POOL)
             return 0;
     }
@@ -204,7 +204,7 @@ static void collect_columns(const syn_map_search *s, float limit, candidates *to
     for (uint32_t p = s->layout->lead; p < s->layout->places; p += LANES)
         for (uint64_t bits = BITS(WITHIN(LOAD(s->sum + p), most)); bits;
              bits &= bits - 1) {
-            uint32_t column = p + low_bit(bits);
+            uint32_t column = p + syn_low_bit(bits);
             to->squared[to->n] = s->sum[column];
             to->column[to->n++] = column;
         }

@@ -7,6 +7,7 @@
 
 #include "core/edm_blocks.h"
 #include "core/edm_scan.h"
+#include "core/masks.h"
 #include "core/parallel.h"
 
 enum { CHUNK = 16 };  /* prediction rows handed out together */
@@ -78,7 +79,7 @@ static void visit(const search *s, seeker *k, uint32_t block)
     if (!s->kind->rows(&scan, x, &pass, k->squared))
         return;
     for (; pass; pass &= pass - 1) {
-        uint32_t i = syn_scan_low_bit(pass);
+        uint32_t i = syn_low_bit(pass);
         syn_near near = {k->squared[i], syn_rows_apart(row[i], k->row), row[i]};
         if (near.apart > s->options->exclusion)
             syn_nearest_offer(&k->list, near);
@@ -102,7 +103,7 @@ static void find(const search *s, seeker *k, uint32_t i)
         uint64_t near = s->kind->boxes(&scan, s->blocks.low + g * group,
                                        s->blocks.high + g * group);
         for (; near; near &= near - 1) {
-            uint32_t block = g * SYN_BLOCK + syn_scan_low_bit(near);
+            uint32_t block = g * SYN_BLOCK + syn_low_bit(near);
             if (place == SYN_NO_ROW || block != home)
                 visit(s, k, block);
         }

@@ -31,17 +31,4 @@ extern const syn_scan_kind syn_scan_any, syn_scan_256, syn_scan_512;
 /* The kind for syn_neighbour_options.vector_bits. */
 const syn_scan_kind *syn_scan_fastest(int vector_bits);
 
-/* The number of the lowest set bit of a word that has one. */
-static inline uint32_t syn_scan_low_bit(uint64_t word)
-{
-#if defined(__GNUC__)
-    return (uint32_t)__builtin_ctzll(word);
-#else
-    uint32_t bit = 0;
-    while (!(word >> bit & 1))
-        bit++;
-    return bit;
-#endif
-}
-
 #endif

@@ -7,6 +7,7 @@
 #include "core/edm_scan.h"
 #include "core/edm_search.h"
 #include "core/edm_weights.h"
+#include "core/masks.h"
 #include "core/parallel.h"
 
 enum { CHUNK = 8 };  /* prediction rows handed out together */
@@ -128,7 +129,7 @@ static void visit(const sweep *s, sweeper *w, syn_scan *scan, uint32_t block,
     for (uint32_t e = 0; e < scan->E; e++) {
         const double *squared = w->squared + (size_t)e * SYN_BLOCK;
         for (uint64_t pass = w->pass[e]; pass; pass &= pass - 1) {
-            uint32_t i = syn_scan_low_bit(pass);
+            uint32_t i = syn_low_bit(pass);
             syn_near near = {squared[i], syn_rows_apart(row[i], of_row), row[i]};
             if (near.apart > s->options->exclusion)
                 syn_nearest_offer(&w->list[e], near);
@@ -157,7 +158,7 @@ static void find(const sweep *s, sweeper *w, uint32_t row, uint32_t E)
         uint64_t near = s->kind->boxes(&scan, s->blocks.low + g * group,
                                        s->blocks.high + g * group);
         for (; near; near &= near - 1) {
-            uint32_t block = g * SYN_BLOCK + syn_scan_low_bit(near);
+            uint32_t block = g * SYN_BLOCK + syn_low_bit(near);
             if (place == SYN_NO_ROW || block != home)
                 visit(s, w, &scan, block, row);
         }
