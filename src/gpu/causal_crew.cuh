@@ -16,13 +16,6 @@
 namespace gpu {
 
 constexpr uint32_t DEALT_TOGETHER = 16;  /* libraries: as many as a block has warps */
-constexpr uint32_t MOST_DEVICES = 16;
-
-inline double clock_seconds()
-{
-    using namespace std::chrono;
-    return duration<double>(steady_clock::now().time_since_epoch()).count();
-}
 
 /* A block of libraries in hand: threads, and the first of their errors. */
 struct crew {
@@ -75,13 +68,13 @@ struct crew {
     /* Polls `watch` until all threads have ended. */
     void wait(uint32_t total, const syn_watch *watch, const char *stage)
     {
-        double asked = clock_seconds();
+        double asked = seconds_now();
         syn_status status = SYN_OK;
         while (finished < threads.size()) {
             std::this_thread::sleep_for(std::chrono::microseconds(200));
-            if (status == SYN_OK && clock_seconds() - asked > 0.05) {
+            if (status == SYN_OK && seconds_now() - asked > 0.05) {
                 status = syn_poll(watch, stage, std::min(next.load(), total), total);
-                asked = clock_seconds();
+                asked = seconds_now();
                 if (status != SYN_OK)
                     stop = true;
             }
@@ -97,8 +90,8 @@ struct crew {
 inline void check_request(const int *devices, int n)
 {
     check_devices(devices, n);
-    if (n < 1 || n > (int) MOST_DEVICES)
-        throw refusal(SYN_TOO_LARGE, "%d devices are not 1 to %u", n, MOST_DEVICES);
+    if (n < 1 || n > SYN_GPU_MOST)
+        throw refusal(SYN_TOO_LARGE, "%d devices are not 1 to %d", n, (int) SYN_GPU_MOST);
 }
 
 }  // namespace gpu

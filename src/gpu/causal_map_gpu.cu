@@ -125,7 +125,7 @@ extern "C" syn_status syn_gpu_map_dimensions(const syn_map_libraries *libraries,
     gpu::outcome end = gpu::outcome_of([&] {
         gpu::check_request(devices, n_devices);
         gpu::device_scope scope;
-        double begun = gpu::clock_seconds();
+        double begun = gpu::seconds_now();
         gpu::crew work;
         auto member = [&](int device) {
             try {
@@ -138,7 +138,7 @@ extern "C" syn_status syn_gpu_map_dimensions(const syn_map_libraries *libraries,
         for (int i = 0; i < n_devices; i++)
             work.threads.emplace_back(member, devices[i]);
         work.wait(libraries->n, watch, "embedding");
-        report->seconds = report->neighbours = gpu::clock_seconds() - begun;
+        report->seconds = report->neighbours = gpu::seconds_now() - begun;
     });
     std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
     return end.status;
@@ -170,7 +170,7 @@ extern "C" syn_status syn_gpu_map_begin(syn_gpu_map *map,
     gpu::outcome end = gpu::outcome_of([&] {
         map->work.reset(new gpu::crew);
         map->libraries = libraries->n;
-        map->begun = gpu::clock_seconds();
+        map->begun = gpu::seconds_now();
         for (const std::unique_ptr<gpu::mapper> &one : map->mappers)
             map->work->threads.emplace_back(work_as, one.get(), map->work.get(),
                                             (uint32_t) map->mappers.size(), libraries,
@@ -189,7 +189,7 @@ extern "C" syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watc
             return;
         std::unique_ptr<gpu::crew> work(map->work.release());
         work->wait(map->libraries, watch, "mapping");
-        report->seconds = gpu::clock_seconds() - map->begun;
+        report->seconds = gpu::seconds_now() - map->begun;
         for (const std::unique_ptr<gpu::mapper> &one : map->mappers) {
             report->neighbours = std::max(report->neighbours, one->neighbours);
             report->correlations = std::max(report->correlations, one->correlations);

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <chrono>
 #include <cstddef>
 #include <utility>
 
@@ -26,6 +27,13 @@ inline void check(cudaError_t error)
         cudaGetLastError();
         throw failure{error};
     }
+}
+
+/* Seconds of a clock that only goes forward. */
+inline double seconds_now()
+{
+    using clock = std::chrono::steady_clock;
+    return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
 }
 
 /* Makes a device current and gives the caller's device back at the end. */

@@ -10,8 +10,7 @@ extern "C" {
 #include "gpu/synfire_gpu.h"
 
 enum {
-    SYN_GPU_UNITS = 65000,  /* most frequent units a recording may have */
-    SYN_GPU_MOST = 16       /* most devices that share a work */
+    SYN_GPU_UNITS = 65000   /* most frequent units a recording may have */
 };
 
 typedef struct syn_gpu_mining {

@@ -17,7 +17,6 @@
 #include <cub/device/device_scan.cuh>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -45,12 +44,6 @@ constexpr size_t MANY_NODES_AHEAD = (size_t) 1 << 17, MANY_ENDS = (size_t) 1 << 
 /* From so many nodes of a level for each device on, or fewer whose lists are long, the
    lists are dealt out: many, because very different work follows from each. */
 constexpr size_t MANY_NODES = 1024, SOME_NODES = 64, MUCH_WORK = (size_t) 1 << 21;
-
-inline double seconds_now()
-{
-    using clock = std::chrono::steady_clock;
-    return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
-}
 
 inline unsigned blocks_for(size_t n, size_t per_block)
 {

@@ -10,6 +10,7 @@ extern "C" {
 
 enum {
     SYN_GPU_TEXT = 256,  /* bytes of a reason */
+    SYN_GPU_MOST = 16,   /* most devices that share a work */
     SYN_GPU_SIZES = 64   /* sizes of episodes that reports tell apart */
 };
 
