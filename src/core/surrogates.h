@@ -61,9 +61,9 @@ typedef struct syn_surrogate_plan {
     uint32_t table_length;    /* words of `table` for each unit; 0 without tables */
     int64_t *refractory;      /* [units] the smaller of options.refractory and the unit's
                                  shortest interval within a trial */
-    uint32_t *table;          /* [units * table_length] for each sum s of two intervals, in
-                                 bins, from word s (s + 1) / 2 on: cumulative weights of
-                                 a first interval of 0, 1, ..., s bins */
+    uint32_t *table;          /* [units * table_length] for each sum s of two intervals,
+                                 in bins, from word s (s + 1) / 2 on: the cumulative
+                                 weights of a first one of 0, 1, ..., s bins */
 } syn_surrogate_plan;
 
 /* Looks at the trains once, on up to `threads` threads. The caller frees, also after an
