@@ -291,7 +291,7 @@ SYN_EVERYWHERE void syn_surrogate_run(syn_surrogate_train *s, uint32_t from, uin
 }
 
 /* Spikes of unit `unit` in surrogate `index`; `out` has room for the unit's spikes and
-   gets them as syn_surrogate_ticks() says, `scratch` room for plan->scratch words. */
+   gets them as syn_surrogate_unit_ticks() says. */
 SYN_EVERYWHERE void syn_surrogate_unit(const syn_surrogate_plan *plan, uint64_t index,
                                        uint32_t unit, int64_t *out, uint32_t *scratch)
 {

@@ -4,18 +4,9 @@
 #include <string.h>
 
 #include "core/parallel.h"
+#include "core/surrogate_dither.h"
 #include "core/surrogate_isi.h"
 #include "core/surrogate_unit.h"
-
-void syn_trains_free(syn_trains *t)
-{
-    free(t->first);
-    free(t->tick);
-    free(t->trial);
-    free(t->start);
-    free(t->stop);
-    memset(t, 0, sizeof *t);
-}
 
 void syn_surrogate_plan_free(syn_surrogate_plan *plan)
 {
@@ -106,9 +97,20 @@ syn_status syn_surrogate_plan_make(syn_surrogate_plan *out, const syn_trains *tr
                             out);
 }
 
+void syn_surrogate_unit_ticks(const syn_surrogate_plan *plan, uint64_t index,
+                              uint32_t unit, int64_t *tick, uint32_t *scratch)
+{
+    if (plan->options.method != SYN_SURROGATE_DITHER) {
+        syn_surrogate_unit(plan, index, unit, tick, scratch);
+        return;
+    }
+    syn_surrogate_train train = syn_surrogate_take(plan, index, unit);
+    syn_dither_fastest(plan->options.vector_bits)(&train, tick);
+}
+
 void syn_surrogate_ticks(const syn_surrogate_plan *plan, uint64_t index, int64_t *tick,
                          uint32_t *scratch)
 {
     for (uint32_t u = 0; u < plan->trains.units; u++)
-        syn_surrogate_unit(plan, index, u, tick + plan->trains.first[u], scratch);
+        syn_surrogate_unit_ticks(plan, index, u, tick + plan->trains.first[u], scratch);
 }
