@@ -3,10 +3,9 @@
 #ifndef SYN_GPU_SPECTRUM_HOST_CUH
 #define SYN_GPU_SPECTRUM_HOST_CUH
 
-#include "gpu/causal_crew.cuh"
+#include "core/spectrum.h"
 #include "gpu/device.cuh"
 #include "gpu/outcome.cuh"
-#include "gpu/spectrum_gpu.h"
 #include "gpu/spectrum_raster.cuh"
 #include "gpu/spectrum_search.cuh"
 
@@ -60,7 +59,7 @@ inline uint32_t bits_for(uint32_t values)
     return bits;
 }
 
-inline spectrum_task make_task(const syn_gpu_spectrum_options &o,
+inline spectrum_task make_task(const syn_spectrum_options &o,
                                const spectrum_order &order)
 {
     const syn_pattern_options &p = *o.patterns;
@@ -99,7 +98,7 @@ template <class T> T *copied(array<T> *to, const T *from, size_t n, cudaStream_t
 }
 
 class spectrum_device {
-    const syn_gpu_spectrum_options &o_;
+    const syn_spectrum_options &o_;
     const spectrum_order &order_;
     spectrum_task task_;
     spectrum_batch batch_ = {};
@@ -115,7 +114,8 @@ class spectrum_device {
     pinned<uint32_t> seen_;   /* the longest list, or the warps that are busy */
     uint32_t room_ = 0;       /* surrogates that a batch may have */
     uint32_t blocks_ = 0;
-    double done_sets_ = 0;
+    double sets_ = 0;
+    std::vector<uint32_t> maximum_found_, failed_found_;
 
     size_t shared() const { return SPECTRUM_WARPS * sizeof(warp_state); }
 
@@ -273,6 +273,18 @@ class spectrum_device {
         }
     }
 
+    void fetch()
+    {
+        size_t n = batch_.n;
+        maximum_found_.resize(n * task_.durations * SPECTRUM_SIZES);
+        failed_found_.resize(n);
+        check(cudaMemcpy(maximum_found_.data(), batch_.maximum,
+                         maximum_found_.size() * sizeof(uint32_t),
+                         cudaMemcpyDeviceToHost));
+        check(cudaMemcpy(failed_found_.data(), batch_.failed, n * sizeof(uint32_t),
+                         cudaMemcpyDeviceToHost));
+    }
+
     void count_sets()
     {
         std::vector<uint64_t> sets(warps());
@@ -280,12 +292,15 @@ class spectrum_device {
                            sizeof(warp_state), sizeof(uint64_t), warps(),
                            cudaMemcpyDeviceToHost));
         for (uint64_t one : sets)
-            done_sets_ += (double) one;
+            sets_ += (double) one;
     }
 
 public:
-    spectrum_device(const syn_gpu_spectrum_options &o, const spectrum_order &order,
-                    int device)
+    double making = 0, searching = 0;  /* seconds */
+
+    /* Takes memory for up to `wanted` surrogates at a time. */
+    spectrum_device(const syn_spectrum_options &o, const spectrum_order &order,
+                    int device, uint32_t wanted)
         : o_(o), order_(order), task_(make_task(o, order)), seen_(1)
     {
         int processors = 0, each = 0, kilohertz = 0;
@@ -300,34 +315,34 @@ public:
         blocks_ = (uint32_t) (processors * std::max(1, each));
         queue_.cycles = (long long) (SPECTRUM_SECONDS * 1000 * kilohertz);
         upload_plan();
-        uint32_t share = (o.n + (uint32_t) o.n_devices - 1) / (uint32_t) o.n_devices;
-        plan_memory(std::min(share, SPECTRUM_MOST));
+        plan_memory(std::min(wanted, SPECTRUM_MOST));
         take_memory();
     }
 
     uint32_t room() const { return room_; }
 
-    double sets() const { return done_sets_; }
+    double sets() const { return sets_; }
 
-    /* Surrogates from `first` on among those asked for, `n` of them. */
-    void run(uint32_t first, uint32_t n, const std::atomic<bool> &stop, uint32_t *maximum,
-             uint8_t *left)
+    /* Of the last batch: [n][durations][SPECTRUM_SIZES], and [n] given up. */
+    const uint32_t *maxima() const { return maximum_found_.data(); }
+    const uint32_t *failed() const { return failed_found_.data(); }
+
+    /* `n` surrogates from number `first` on of those asked for; false when stopped. */
+    bool run(uint32_t first, uint32_t n, const std::atomic<bool> &stop)
     {
         batch_.first = o_.first + first;
         batch_.n = n;
+        double begun = seconds_now();
         make_batch();
+        double made = seconds_now();
         search(stop);
+        making += made - begun;
+        searching += seconds_now() - made;
         if (stop)
-            return;
-        size_t each = (size_t) task_.durations * SPECTRUM_SIZES;
-        std::vector<uint32_t> failed(n);
-        check(cudaMemcpy(maximum + first * each, batch_.maximum,
-                         n * each * sizeof(uint32_t), cudaMemcpyDeviceToHost));
-        check(cudaMemcpy(failed.data(), batch_.failed, n * sizeof(uint32_t),
-                         cudaMemcpyDeviceToHost));
-        for (uint32_t s = 0; s < n; s++)
-            left[first + s] = failed[s] != 0;
+            return false;
+        fetch();
         count_sets();
+        return true;
     }
 };
 

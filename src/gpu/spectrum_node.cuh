@@ -103,8 +103,8 @@ struct searcher {
         return units + 1;
     }
 
-    /* Whether a set of `size` items counts, going by what all its windows share: where
-       there is more of it than the set. bin_of(i) is where the i-th of n windows opens. */
+    /* Whether a set of `size` items counts, going by all that its windows share: that may
+       be more than the set. bin_of(i) is where the i-th of its n windows opens. */
     template <class F> __device__ bool counts(uint32_t size, uint32_t n, F bin_of) const
     {
         const uint32_t *bits =

@@ -59,11 +59,13 @@ __device__ inline uint32_t within_duration(const searcher &s, const wide_node &p
 /* Lists the items of the parent after `j` that are in more than `least` of the child's
    windows; of all but `j` when it sets the duration. */
 template <int PLANES>
-__device__ __noinline__ void list_often(const searcher &s, const wide_node &parent, uint32_t j,
-                           bool sets_duration, uint32_t least, child_list *child)
+__device__ __noinline__ void list_often(const searcher &s, const wide_node &parent,
+                                        uint32_t j, bool sets_duration, uint32_t least,
+                                        child_list *child)
 {
     uint32_t listed = 0, n = child->windows, words = parent.words;
-    for (uint32_t from = sets_duration ? 0 : j / 32; from < words; from += SPECTRUM_WARP) {
+    uint32_t begin = sets_duration ? 0 : j / 32;
+    for (uint32_t from = begin; from < words; from += SPECTRUM_WARP) {
         uint32_t word = from + s.lane, often = 0, all;
         bit_counters<PLANES> sum;
         if (word < words) {
