@@ -157,7 +157,7 @@ class spectrum_device {
         double most = 0;
         for (uint32_t u = 0; u < t.units; u++)
             most = std::max<double>(most, t.first[u + 1] - t.first[u]);
-        return most * (2 + task_.row_words) + 128.0 * task_.row_words + 1024;
+        return most * (3 + task_.row_words) + 512.0 * task_.row_words + 1024;
     }
 
     void plan_memory(uint32_t wanted)
@@ -170,7 +170,7 @@ class spectrum_device {
                        4 * makers * o_.plan->scratch;
         double left = have - fixed;
         queue_.room = (uint32_t) std::max(
-            1024.0, std::min({1.5 * node_words(), 0.3 * left / warps() / 4, 1e9}));
+            1024.0, std::min({1.5 * node_words(), 0.3 * left / warps() / 4, 1e9})) / 4 * 4;
         left -= 4.0 * warps() * queue_.room;
         if (left < each)
             throw refusal(SYN_NO_MEMORY,

@@ -20,31 +20,29 @@ struct wide_node {
     uint32_t mark;            /* words of the arena taken before */
 };
 
-/* The same for up to 32 items in 64 windows: a lane has the windows of its item. */
-struct small_node {
-    uint64_t windows;
-    uint32_t open;            /* lanes whose items may be added */
-    uint32_t size, units, reach;
-};
-
 /* What a warp keeps, in shared memory; between launches in global memory. */
 struct warp_state {
     uint32_t least[SPECTRUM_SIZES];   /* sets of so many items matter above that */
-    uint64_t mask[SPECTRUM_WARP];     /* the lanes' windows */
-    uint32_t item[SPECTRUM_WARP];
-    small_node small[SPECTRUM_WARP + 1];
-    uint32_t smalls;                  /* nodes of small[] */
+    uint32_t unit[SPECTRUM_SIZES];    /* different units of the set, up to min_units */
+    wide_node wide[SPECTRUM_WIDE];
+    const uint32_t *bin;              /* where the windows open that masks are of, */
+    uint32_t *some;                   /* and room for as many */
+    uint64_t sets;                    /* visited */
     uint32_t wides;                   /* nodes of wide[]; 0 when the warp has no task */
+    uint32_t mask_words;              /* of nodes with masks; 0 when there are none */
+    uint32_t deepest;                 /* where in the arena the last of these is, */
+    uint32_t mark;                    /* and the arena's top before the first */
     uint32_t top;                     /* words taken from the arena */
     uint32_t surrogate;               /* in the batch */
     uint32_t duration;                /* whose maxima are in least[] */
-    uint32_t index[64];               /* windows of the child in hand, in its parent's */
-    uint32_t at[SPECTRUM_FEW];        /* items of the child, in its parent's list, */
-    uint32_t count[SPECTRUM_FEW];     /* and how many of its windows have them */
-    uint32_t unit[SPECTRUM_SIZES];    /* different units of the set, up to min_units */
-    wide_node wide[SPECTRUM_WIDE];
-    uint64_t sets;                    /* visited */
+    uint32_t spare;
 };
+
+/* Room in the arena is given out on whole 16 bytes. */
+__device__ inline uint64_t whole_words(uint64_t words)
+{
+    return (words + 3) / 4 * 4;
+}
 
 /* All that a warp searches with. */
 struct searcher {
@@ -79,6 +77,19 @@ struct searcher {
             batch.failed[my->surrogate] = 1;
     }
 
+    /* Words of the arena; without room the surrogate is given up, and this is NULL. */
+    __device__ uint32_t *take(uint32_t *top, uint64_t words) const
+    {
+        words = whole_words(words);
+        if (words > room - *top) {
+            fail();
+            return nullptr;
+        }
+        uint32_t *out = arena + *top;
+        *top += (uint32_t) words;
+        return out;
+    }
+
     /* The smallest pattern that a set can become. */
     __device__ uint32_t needed(uint32_t size, uint32_t units) const
     {
@@ -104,8 +115,8 @@ struct searcher {
     }
 
     /* Whether a set of `size` items counts, going by all that its windows share: that may
-       be more than the set. bin_of(i) is where the i-th of its n windows opens. */
-    template <class F> __device__ bool counts(uint32_t size, uint32_t n, F bin_of) const
+       be more than the set. They open at bin[n]. */
+    __device__ bool counts(uint32_t size, const uint32_t *bin, uint32_t n) const
     {
         const uint32_t *bits =
             batch.bits + (size_t) my->surrogate * task.words * task.units;
@@ -115,7 +126,7 @@ struct searcher {
             for (uint32_t block = 0; block < task.blocks; block++) {
                 uint32_t lags = ~0u;
                 for (uint32_t i = 0; i < n && lags; i++)
-                    lags &= lags_of(task, bits, rank, bin_of(i), block);
+                    lags &= lags_of(task, bits, rank, bin[i], block);
                 uint32_t early = last / 32 > block   ? ~0u
                                  : last / 32 < block ? 0
                                                      : ~0u >> (31 - last % 32);
@@ -142,21 +153,24 @@ struct searcher {
         __syncwarp();
     }
 
-    /* Meets a set. */
+    /* Meets a set; bins() lists where its windows open. False when neither it nor any
+       larger one below it counts. */
     template <class F>
-    __device__ void visit(uint32_t size, uint32_t units, uint32_t windows, F bin_of) const
+    __device__ bool visit(uint32_t size, uint32_t units, uint32_t windows, F bins) const
     {
         if (size >= task.most && !task.limited)
             fail();
         if (task.strict && size > task.most)
-            return;
+            return true;
         size = size < task.most ? size : task.most;
         if (size < task.min_spikes || units < task.min_units || windows > task.max_occ ||
             windows <= my->least[size])
-            return;
+            return true;
         __syncwarp();
-        if (!task.checked || counts(size, windows, bin_of))
-            raise(size, windows);
+        if (task.checked && !counts(size, bins(), windows))
+            return task.strict || task.limited;
+        raise(size, windows);
+        return true;
     }
 };
 

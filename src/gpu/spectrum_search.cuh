@@ -3,7 +3,6 @@
 #ifndef SYN_GPU_SPECTRUM_SEARCH_CUH
 #define SYN_GPU_SPECTRUM_SEARCH_CUH
 
-#include "gpu/spectrum_small.cuh"
 #include "gpu/spectrum_wide.cuh"
 
 namespace gpu {
@@ -46,7 +45,7 @@ __device__ inline void begin_root(const searcher &s, uint32_t root, uint32_t par
     if (s.lane == 0) {
         my->wide[0] = node;
         my->wides = 1;
-        my->smalls = 0;
+        my->mask_words = 0;
         my->top = 0;
         my->duration = 0;
     }
@@ -55,7 +54,7 @@ __device__ inline void begin_root(const searcher &s, uint32_t root, uint32_t par
         return;
     s.refresh();
     const uint32_t *bin = node.bin;
-    s.visit(1, node.units, node.windows, [&](uint32_t i) { return bin[i]; });
+    s.visit(1, node.units, node.windows, [&] { return bin; });
 }
 
 /* Takes the next task that is not empty; false when there are no more. Roots with most
@@ -89,7 +88,8 @@ __device__ inline bool take_task(const searcher &s, const spectrum_queue &queue)
 }
 
 __global__ void __launch_bounds__(SPECTRUM_WARPS *SPECTRUM_WARP, 8)
-    search_maxima(spectrum_task task, spectrum_batch batch, spectrum_queue queue)
+    search_maxima(const __grid_constant__ spectrum_task task,
+                  const __grid_constant__ spectrum_batch batch, spectrum_queue queue)
 {
     extern __shared__ uint64_t spectrum_shared[];
     long long begun = clock64();
@@ -104,8 +104,8 @@ __global__ void __launch_bounds__(SPECTRUM_WARPS *SPECTRUM_WARP, 8)
     __syncwarp();
     bool more = true;
     while (more) {
-        if (my->smalls > 0)
-            search_small(s);
+        if (my->mask_words > 0)
+            search_masks(s);
         else if (my->wides > 0)
             step_wide(s);
         else

@@ -2,41 +2,33 @@
 #ifndef SYN_GPU_SPECTRUM_WIDE_CUH
 #define SYN_GPU_SPECTRUM_WIDE_CUH
 
-#include "gpu/spectrum_node.cuh"
+#include "gpu/spectrum_masks.cuh"
 
 namespace gpu {
 
 /* A child in the making: its windows among the parent's, and the items that may be added
    to it, by where they stand in the parent's list. */
 struct child_list {
-    uint32_t *index;          /* [windows] */
+    uint32_t *index, *bin;    /* [windows] which they are, and where they open */
     uint32_t *at, *count;     /* [listed] */
     uint32_t windows, listed;
 };
 
-/* Words from the arena, on whole 8 bytes; NULL when there are no more. */
-__device__ inline uint32_t *take_words(const searcher &s, uint32_t *top, uint64_t words)
-{
-    words = (words + 1) / 2 * 2;
-    if (words > s.room - *top)
-        return nullptr;
-    uint32_t *out = s.arena + *top;
-    *top += (uint32_t) words;
-    return out;
-}
-
-/* Fills index[] with the parent's windows that have item `j`. */
+/* Fills index[] and bin[] with the parent's windows that have item `j`. */
 __device__ inline void list_rows(const searcher &s, const wide_node &parent, uint32_t j,
-                                 uint32_t *index)
+                                 const child_list &child)
 {
     uint32_t n = 0;
     for (uint32_t from = 0; from < parent.windows; from += SPECTRUM_WARP) {
         uint32_t i = from + s.lane, there = 0;
         if (i < parent.windows)
             there = parent.row[(size_t) i * parent.words + j / 32] >> j % 32 & 1;
-        uint32_t found = __ballot_sync(WHOLE_WARP, there);
-        if (there)
-            index[n + __popc(found & lanes_below())] = i;
+        uint32_t found = __ballot_sync(WHOLE_WARP, there), k = n;
+        k += __popc(found & lanes_below());
+        if (there) {
+            child.index[k] = i;
+            child.bin[k] = parent.bin[i];
+        }
         n += __popc(found);
     }
     __syncwarp();
@@ -138,28 +130,53 @@ __device__ inline void drop_items(const searcher &s, const wide_node &parent,
     child->listed = kept;
 }
 
-/* Gives each lane the child's windows with its item. */
-__device__ inline void make_small(const searcher &s, const wide_node &parent,
-                                  const child_list &child, const small_node &node)
+/* Makes the child a node with masks. */
+template <int WORDS>
+__device__ inline void make_masks(const searcher &s, const wide_node &parent,
+                                  const child_list &child, uint32_t top, mask_node node)
 {
-    uint64_t mine = 0;
-    uint32_t item = 0;
-    if (s.lane < child.listed) {
-        uint32_t at = child.at[s.lane];
-        item = parent.item[at];
-        const uint32_t *row = parent.row + at / 32;
-        for (uint32_t i = 0; i < child.windows; i++) {
-            uint32_t word = row[(size_t) child.index[i] * parent.words];
-            mine |= (uint64_t) (word >> at % 32 & 1) << i;
-        }
+    uint32_t at = top;
+    if (!take_node<WORDS>(s, &top, node.room))
+        return;
+    mask_list<WORDS> list = list_of<WORDS>(s, at, node.room);
+    for (uint32_t k = s.lane; k < child.listed; k += SPECTRUM_WARP) {
+        uint32_t place = child.at[k];
+        const uint32_t *row = parent.row + place / 32;
+        window_mask<WORDS> mine = {};
+#pragma unroll
+        for (uint32_t w = 0; w < WORDS; w++)
+#pragma unroll 4
+            for (uint32_t i = w * 64; i < (w + 1) * 64 && i < child.windows; i++) {
+                uint32_t word = row[(size_t) child.index[i] * parent.words];
+                mine.word[w] |= (uint64_t) (word >> place % 32 & 1) << i % 64;
+            }
+        list.mask[k] = mine;
+        list.item[k] = parent.item[place];
     }
-    s.my->mask[s.lane] = mine;
-    s.my->item[s.lane] = item;
-    if (s.lane == 0) {
-        s.my->small[0] = node;
-        s.my->smalls = 1;
-    }
+    if (s.lane == 0)
+        s.my->mask_words = WORDS;
+    push_masks(s, node, at, top);
+}
+
+__device__ inline void choose_masks(const searcher &s, const wide_node &parent,
+                                    const child_list &child, uint32_t top,
+                                    const mask_node &node)
+{
+    uint32_t mark = s.my->top, *some = s.take(&top, child.windows);
+    if (!some)
+        return;
     __syncwarp();
+    if (s.lane == 0) {
+        s.my->bin = child.bin;
+        s.my->some = some;
+        s.my->mark = mark;
+    }
+    if (child.windows <= 64)
+        make_masks<1>(s, parent, child, top, node);
+    else if (child.windows <= 128)
+        make_masks<2>(s, parent, child, top, node);
+    else
+        make_masks<4>(s, parent, child, top, node);
 }
 
 /* The child's row `i`, without the items that are not in its list. */
@@ -192,26 +209,19 @@ __device__ inline void make_wide(const searcher &s, const wide_node &parent,
     node.listed = node.end = child.listed;
     node.words = (child.listed + 31) / 32;
     node.next = 0;
-    uint32_t *bin = take_words(s, &top, node.windows);
-    uint32_t *item = bin ? take_words(s, &top, node.listed) : nullptr;
-    uint32_t *count = item ? take_words(s, &top, node.listed) : nullptr;
-    uint32_t *row =
-        count ? take_words(s, &top, (uint64_t) node.windows * node.words) : nullptr;
+    uint32_t *item = s.take(&top, node.listed);
+    uint32_t *row = item ? s.take(&top, (uint64_t) node.windows * node.words) : nullptr;
     if (!row || my->wides == SPECTRUM_WIDE) {
         s.fail();
         return;
     }
-    for (uint32_t i = s.lane; i < node.windows; i += SPECTRUM_WARP)
-        bin[i] = parent.bin[child.index[i]];
-    for (uint32_t k = s.lane; k < node.listed; k += SPECTRUM_WARP) {
+    for (uint32_t k = s.lane; k < node.listed; k += SPECTRUM_WARP)
         item[k] = parent.item[child.at[k]];
-        count[k] = child.count[k];
-    }
     for (uint32_t i = 0; i < node.windows; i++)
         make_row(s, parent, child, i, node.words, row + (size_t) i * node.words);
-    node.bin = bin;
+    node.bin = child.bin;
     node.item = item;
-    node.count = count;
+    node.count = child.count;
     node.row = row;
     node.mark = my->top;
     __syncwarp();
@@ -234,38 +244,35 @@ __device__ inline void wide_child(const searcher &s, uint32_t j, uint32_t window
     uint32_t size = parent.size + 1, units = s.add_unit(parent.units, parent.item[j]);
     if (s.needed(size, units) > s.task.most)
         return;
-    child_list child = {my->index, my->at, my->count, windows, 0};
-    if (windows > 64)
-        child.index = take_words(s, &top, windows);
     uint32_t most = (parent.words - (sets_duration ? 0 : j / 32)) * 32;
-    if (most > SPECTRUM_FEW) {
-        child.at = take_words(s, &top, most);
-        child.count = child.at ? take_words(s, &top, most) : nullptr;
-    }
-    if (!child.index || !child.count) {
-        s.fail();
+    uint32_t *room = s.take(&top, 2 * (whole_words(windows) + most));
+    if (!room)
         return;
-    }
-    list_rows(s, parent, j, child.index);
+    child_list child = {};
+    child.windows = windows;
+    child.index = room;
+    child.bin = child.index + whole_words(windows);
+    child.at = child.bin + whole_words(windows);
+    child.count = child.at + most;
+    list_rows(s, parent, j, child);
     list_child(s, parent, j, sets_duration, my->least[reach], &child);
     drop_items(s, parent, my->least[reach], &child, &size, &units);
-    const uint32_t *bin = parent.bin, *index = child.index;
-    s.visit(size, units, windows, [&](uint32_t i) { return bin[index[i]]; });
-    for (;;) {
-        most = size + child.listed;
-        if (most >= reach)
-            break;
-        reach = most;
-        if (reach <= size)
-            return;
+    if (!s.visit(size, units, windows, [&] { return child.bin; }))
+        return;
+    while (size + child.listed < reach) {
+        reach = size + child.listed;
         drop_items(s, parent, my->least[reach], &child, &size, &units);
     }
     if (reach <= size || windows <= my->least[reach] || reach < s.needed(size, units))
         return;
-    if (child.listed <= SPECTRUM_WARP && windows <= 64) {
-        uint64_t all = windows == 64 ? ~(uint64_t) 0 : ((uint64_t) 1 << windows) - 1;
-        uint32_t open = child.listed == 32 ? ~0u : (1u << child.listed) - 1;
-        make_small(s, parent, child, {all, open, size, units, reach});
+    if (windows <= MASK_WINDOWS) {
+        mask_node node = {};
+        node.before = NO_NODE;
+        node.size = size;
+        node.units = units;
+        node.reach = reach;
+        node.listed = node.room = child.listed;
+        choose_masks(s, parent, child, top, node);
         return;
     }
     wide_node node = {};
