@@ -169,8 +169,8 @@ class spectrum_device {
         double fixed = (double) warps() * sizeof(warp_state) +
                        4 * makers * o_.plan->scratch;
         double left = have - fixed;
-        queue_.room = (uint32_t) std::max(
-            1024.0, std::min({1.5 * node_words(), 0.3 * left / warps() / 4, 1e9})) / 4 * 4;
+        double room = std::min({1.5 * node_words(), 0.3 * left / warps() / 4, 1e9});
+        queue_.room = (uint32_t) std::max(1024.0, room) / 4 * 4;  /* whole 16 bytes */
         left -= 4.0 * warps() * queue_.room;
         if (left < each)
             throw refusal(SYN_NO_MEMORY,

@@ -13,8 +13,6 @@ enum {
     MASK_STEPS = 256      /* between two looks at the clock */
 };
 
-constexpr uint32_t NO_NODE = 0xffffffffu;
-
 template <int WORDS> struct alignas(WORDS == 1 ? 8 : 16) window_mask {
     uint64_t word[WORDS];
 
@@ -37,48 +35,34 @@ template <int WORDS> struct alignas(WORDS == 1 ? 8 : 16) window_mask {
     }
 };
 
-/* A set of items and those that may be added; in the arena, before its list. */
-struct mask_node {
+/* A set of items and those that may be added; its list follows. */
+struct alignas(16) mask_node {
     uint32_t before;          /* where the node before it is */
     uint32_t size, units, reach;
     uint32_t listed, room;    /* items there are, and that there is room for */
     uint32_t next;            /* the first item not yet looked at */
     uint32_t alive;           /* which of the 32 before that are still to be added */
+    heap_top mark;            /* before this node */
+    uint32_t spare[2];        /* copies have no holes to leave out */
 };
 
 template <int WORDS> struct mask_list {
-    uint32_t *item;
     window_mask<WORDS> *mask;  /* windows of the set that have the item */
+    uint32_t *item;
 };
 
-/* A list of `room` items after the node at `at`. */
 template <int WORDS>
 __device__ inline mask_list<WORDS> list_of(const searcher &s, uint32_t at, uint32_t room)
 {
-    uint32_t *item = s.arena + at + sizeof(mask_node) / 4;
-    return {item, (window_mask<WORDS> *) (item + whole_words(room))};
+    auto mask = (window_mask<WORDS> *) (s.words_at(at) + sizeof(mask_node) / 4);
+    return {mask, (uint32_t *) (mask + room)};
 }
 
-/* Room for a node and a list; false when there is none. */
+/* A place for a node and its list. */
 template <int WORDS>
-__device__ inline bool take_node(const searcher &s, uint32_t *top, uint32_t room)
+__device__ inline uint32_t reserve_node(const searcher &s, heap_top *top, uint32_t room)
 {
-    uint64_t words = sizeof(mask_node) / 4 + whole_words(room) + 2ull * WORDS * room;
-    return s.take(top, words) != nullptr;
-}
-
-/* Makes `node`, with its list at `at`, the deepest; the arena is taken up to `top`. */
-__device__ inline void push_masks(const searcher &s, mask_node node, uint32_t at,
-                                  uint32_t top)
-{
-    node.next = node.alive = 0;
-    __syncwarp();
-    if (s.lane == 0) {
-        *(mask_node *) (s.arena + at) = node;
-        s.my->deepest = at;
-        s.my->top = top;
-    }
-    __syncwarp();
+    return s.reserve(top, sizeof(mask_node) / 4 + (2ull * WORDS + 1) * room);
 }
 
 /* Of the 32 items from node.next on, which can lead to anything when they are added: so
@@ -94,69 +78,55 @@ __device__ inline uint32_t look_ahead(const searcher &s, const mask_node &node,
     window_mask<WORDS> mine = list.mask[t < node.listed ? t : node.next];
     uint32_t windows = mine.count(), enough = least[reach], found = 0;
     z = z < size ? size : z;
+#pragma unroll 1
     while (z <= reach && least[z] >= windows)
         z++;
     bool alive = t < node.listed && z <= reach;
+    if (s.lane == 0)
+        s.my->sets += node.listed - node.next < SPECTRUM_WARP ? node.listed - node.next
+                                                              : SPECTRUM_WARP;
     if (!__any_sync(WHOLE_WARP, alive))
         return 0;
-#pragma unroll 4
+#pragma unroll 2
     for (uint32_t u = node.next + 1; u < node.listed; u++)
-        found += u > t && (mine & list.mask[u]).count() > enough;
+        found += (u > t) & ((mine & list.mask[u]).count() > enough);
     return __ballot_sync(WHOLE_WARP, alive && found >= z - size);
 }
 
-/* Drops the items in no more than `least` windows; returns how many stay. */
+/* Lists the items of lanes that have one. Those in all windows of the set join it. */
 template <int WORDS>
-__device__ inline uint32_t drop_masks(const searcher &s, const mask_list<WORDS> &list,
-                                      uint32_t listed, uint32_t least)
+__device__ inline void add_items(const searcher &s, const mask_list<WORDS> &list,
+                                 bool there, const window_mask<WORDS> &mask,
+                                 uint32_t item, uint32_t windows, mask_node *node)
 {
-    uint32_t kept = 0;
-    for (uint32_t from = 0; from < listed; from += SPECTRUM_WARP) {
-        uint32_t k = from + s.lane, at = k < listed ? k : from;
-        window_mask<WORDS> mine = list.mask[at];
-        uint32_t item = list.item[at];
-        bool stays = k < listed && mine.count() > least;
-        uint32_t stay = __ballot_sync(WHOLE_WARP, stays);
-        __syncwarp();
-        if (stays) {
-            uint32_t to = kept + __popc(stay & lanes_below());
-            list.mask[to] = mine;
-            list.item[to] = item;
-        }
-        kept += __popc(stay);
-        __syncwarp();
+    bool joins = there && mask.count() == windows;
+    uint32_t full = __ballot_sync(WHOLE_WARP, joins);
+    uint32_t stay = __ballot_sync(WHOLE_WARP, there && !joins);
+    if (there && !joins) {
+        uint32_t place = node->listed + __popc(stay & lanes_below());
+        list.mask[place] = mask;
+        list.item[place] = item;
     }
-    return kept;
+    node->listed += __popc(stay);
+    node->size += __popc(full);
+#pragma unroll 1
+    for (; full && node->units < s.task.min_units; full &= full - 1) {
+        uint32_t other = __shfl_sync(WHOLE_WARP, item, __ffs(full) - 1);
+        node->units = s.add_unit(node->units, other);
+    }
 }
 
-/* Lists in `to` the items from `begin` on in more than `least` windows of `set`. Those in
-   all of them join the child instead. */
+/* How many of the items from `begin` on are in more than `least` windows of `set`. */
 template <int WORDS>
-__device__ inline void list_shared(const searcher &s, const mask_list<WORDS> &from,
-                                   uint32_t begin, uint32_t end,
-                                   const window_mask<WORDS> &set, uint32_t least,
-                                   const mask_list<WORDS> &to, mask_node *child)
+__device__ inline uint32_t count_shared(const searcher &s, const mask_list<WORDS> &list,
+                                        uint32_t begin, uint32_t end,
+                                        const window_mask<WORDS> &set, uint32_t least)
 {
-    uint32_t all = set.count();
-    child->listed = 0;
-    for (; begin < end; begin += SPECTRUM_WARP) {
-        uint32_t k = begin + s.lane, at = k < end ? k : begin;
-        window_mask<WORDS> mine = from.mask[at] & set;
-        uint32_t count = mine.count();
-        bool stays = k < end && count > least && count < all;
-        uint32_t full = __ballot_sync(WHOLE_WARP, k < end && count == all);
-        uint32_t stay = __ballot_sync(WHOLE_WARP, stays);
-        if (stays) {
-            uint32_t place = child->listed + __popc(stay & lanes_below());
-            to.mask[place] = mine;
-            to.item[place] = from.item[at];
-        }
-        child->listed += __popc(stay);
-        child->size += __popc(full);
-        for (; full && child->units < s.task.min_units; full &= full - 1)
-            child->units = s.add_unit(child->units, from.item[begin + __ffs(full) - 1]);
-    }
-    __syncwarp();
+    uint32_t found = 0;
+#pragma unroll 1
+    for (uint32_t k = begin + s.lane; k < end; k += SPECTRUM_WARP)
+        found += (list.mask[k] & set).count() > least;
+    return __reduce_add_sync(WHOLE_WARP, found);
 }
 
 /* Where the windows of a set open. */
@@ -164,51 +134,60 @@ template <int WORDS>
 __device__ inline const uint32_t *list_bins(const searcher &s,
                                             const window_mask<WORDS> &set)
 {
-    uint32_t n = 0;
+    uint32_t n = 0, *some = s.my->bin + whole_words(64 * WORDS);
 #pragma unroll
     for (int half = 0; half < 2 * WORDS; half++) {
         uint32_t part = (uint32_t) (set.word[half / 2] >> half % 2 * 32);
         if (part >> s.lane & 1)
-            s.my->some[n + __popc(part & lanes_below())] =
-                s.my->bin[half * 32 + s.lane];
+            some[n + __popc(part & lanes_below())] = s.my->bin[half * 32 + s.lane];
         n += __popc(part);
     }
     __syncwarp();
-    return s.my->some;
+    return some;
 }
 
-/* Meets the child of the deepest node with its item `t`, and makes its node if anything
-   is below it. */
+/* Meets the child of a node with its item `t`; false when nothing is below it. Else its
+   node and list are at `at`, and the heap is taken up to `top`. */
 template <int WORDS>
-__device__ inline void mask_child(const searcher &s, const mask_node &node,
-                                  const mask_list<WORDS> &list, uint32_t t)
+__device__ inline bool mask_child(const searcher &s, const mask_node &node,
+                                  const mask_list<WORDS> &list, uint32_t t,
+                                  mask_node *child, uint32_t *at, heap_top *top)
 {
     const uint32_t *least = s.my->least;
     window_mask<WORDS> set = list.mask[t];
-    uint32_t windows = set.count(), reach = node.size + node.listed - t;
-    mask_node child = {};
-    child.before = s.my->deepest;
-    child.size = node.size + 1;
-    child.units = s.add_unit(node.units, list.item[t]);
-    child.room = node.listed - t - 1;
-    reach = reach < node.reach ? reach : node.reach;
-    if (windows <= least[reach] || s.needed(child.size, child.units) > s.task.most)
-        return;
-    uint32_t at = s.my->top, top = at;
-    if (!take_node<WORDS>(s, &top, child.room))
-        return;
-    mask_list<WORDS> to = list_of<WORDS>(s, at, child.room);
-    list_shared(s, list, t + 1, node.listed, set, least[reach], to, &child);
-    if (!s.visit(child.size, child.units, windows, [&] { return list_bins(s, set); }))
-        return;
-    while (child.size + child.listed < reach) {
-        reach = child.size + child.listed;
-        child.listed = drop_masks(s, to, child.listed, least[reach]);
+    uint32_t windows = set.count(), most = node.size + node.listed - t;
+    *child = {};
+    child->before = *at;
+    child->mark = *top;
+    child->size = node.size + 1;
+    child->units = s.add_unit(node.units, list.item[t]);
+    child->reach = most < node.reach ? most : node.reach;
+    while (windows > least[child->reach]) {
+        uint32_t enough = least[child->reach];
+        child->room = count_shared(s, list, t + 1, node.listed, set, enough);
+        most = child->size + child->room;
+        child->reach = most < child->reach ? most : child->reach;
+        if (least[child->reach] == enough)
+            break;
     }
-    child.reach = reach;
-    if (reach > child.size && windows > least[reach] &&
-        reach >= s.needed(child.size, child.units))
-        push_masks(s, child, at, top);
+    uint32_t enough = least[child->reach];
+    if (windows <= enough || child->reach < s.needed(child->size, child->units))
+        return false;
+    *at = reserve_node<WORDS>(s, top, child->room);
+    if (*at == NOWHERE)
+        return false;
+    mask_list<WORDS> to = list_of<WORDS>(s, *at, child->room);
+#pragma unroll 1
+    for (uint32_t from = t + 1; from < node.listed; from += SPECTRUM_WARP) {
+        uint32_t k = from + s.lane < node.listed ? from + s.lane : t;
+        window_mask<WORDS> mask = list.mask[k] & set;
+        bool there = k > t && mask.count() > enough;
+        add_items(s, to, there, mask, list.item[k], windows, child);
+    }
+    __syncwarp();
+    auto bins = [&] { return list_bins(s, set); };
+    return s.visit(child->size, child->units, windows, bins) &&
+           s.leads_on(child->size, child->units, windows, child->reach);
 }
 
 /* One step: the next child of the deepest node, or a look at those that follow, or the
@@ -217,32 +196,45 @@ template <int WORDS> __device__ inline void step_masks(const searcher &s)
 {
     warp_state *my = s.my;
     uint32_t at = my->deepest;
-    mask_node *kept = (mask_node *) (s.arena + at);
-    const mask_node node = *kept;
-    mask_list<WORDS> list = list_of<WORDS>(s, at, node.room);
+    heap_top top = my->top;
+    mask_node *kept = (mask_node *) s.words_at(at), node = *kept;
     __syncwarp();
     if (node.alive) {
         if (s.lane == 0)
             kept->alive = node.alive & (node.alive - 1);
         __syncwarp();
-        mask_child(s, node, list, node.next - SPECTRUM_WARP + __ffs(node.alive) - 1);
-    } else if (node.next < node.listed) {
-        uint32_t alive = look_ahead(s, node, list), end = node.next + SPECTRUM_WARP;
-        if (s.lane == 0) {
-            kept->alive = alive;
-            kept->next = end;
-            my->sets += (end < node.listed ? end : node.listed) - node.next;
+        uint32_t t = node.next - SPECTRUM_WARP + __ffs(node.alive) - 1;
+        mask_node child;
+        if (!mask_child(s, node, list_of<WORDS>(s, at, node.room), t, &child, &at, &top))
+            return;
+        node = child;
+        kept = (mask_node *) s.words_at(at);
+    } else if (node.next >= node.listed) {
+        at = node.before;
+        top = node.mark;
+    }
+    if (node.next < node.listed) {
+        node.alive = look_ahead(s, node, list_of<WORDS>(s, at, node.room));
+        node.next += SPECTRUM_WARP;
+        if (!node.alive && node.next >= node.listed) {  /* nothing came of it */
+            at = node.before;
+            top = node.mark;
+        } else if (s.lane == 0) {
+            *kept = node;
         }
-    } else if (s.lane == 0) {
-        my->deepest = node.before;
-        my->top = at;
+    }
+    __syncwarp();
+    if (s.lane == 0) {
+        my->deepest = at;
+        my->top = top;
     }
     __syncwarp();
 }
 
 template <int WORDS> __device__ inline void step_masks_on(const searcher &s)
 {
-    for (int k = 0; k < MASK_STEPS && s.my->deepest != NO_NODE; k++)
+#pragma unroll 1
+    for (int k = 0; k < MASK_STEPS && s.my->deepest != NOWHERE; k++)
         step_masks<WORDS>(s);
 }
 
@@ -257,10 +249,8 @@ __device__ inline void search_masks(const searcher &s)
     else
         step_masks_on<4>(s);
     __syncwarp();
-    if (s.lane == 0 && my->deepest == NO_NODE) {
+    if (s.lane == 0 && my->deepest == NOWHERE)
         my->mask_words = 0;
-        my->top = my->mark;
-    }
     __syncwarp();
 }
 

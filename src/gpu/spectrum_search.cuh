@@ -41,12 +41,12 @@ __device__ inline void begin_root(const searcher &s, uint32_t root, uint32_t par
     node.next = part * SPECTRUM_TOGETHER;
     node.end = node.next + SPECTRUM_TOGETHER;
     node.end = node.end < node.listed ? node.end : node.listed;
-    node.mark = 0;
+    node.mark = {0, 0};
     if (s.lane == 0) {
         my->wide[0] = node;
         my->wides = 1;
         my->mask_words = 0;
-        my->top = 0;
+        my->top = {0, 0};
         my->duration = 0;
     }
     __syncwarp();

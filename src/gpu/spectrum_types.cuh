@@ -20,7 +20,8 @@ namespace gpu {
 enum {
     SPECTRUM_WARP = 32,
     SPECTRUM_SIZES = 128,    /* sizes of patterns from 0 that the device keeps count of */
-    SPECTRUM_WIDE = 16,      /* nodes with rows, one below the other */
+    SPECTRUM_WIDE = 8,       /* nodes with rows, one below the other */
+    SPECTRUM_NEAR = 1024,    /* words of shared memory that a warp gives out */
     SPECTRUM_TOGETHER = 8,   /* children of a root that are one task */
     SPECTRUM_WARPS = 4       /* of a block */
 };
