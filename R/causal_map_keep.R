@@ -80,16 +80,12 @@ keep_links <- function(task, needed, budget, call) {
 passing_links <- function(columns, values, targets, least, floors, layers, before) {
   n <- length(columns)
   at <- if (n > 0) {
-    rho <- values$rho
-    rho[cbind(match(targets, columns), seq_along(targets))[targets %in% columns, ,
-                                                           drop = FALSE]] <- NA
-    which(rho >= rep(least, each = n) & (rho > rep(floors, each = n) |
-                                           rep(floors == least, each = n)))
-  } else integer()
+    .Call(r_map_links, values$rho, least, floors, match(targets, columns, nomatch = 0L))
+  } else double()
   links <- lapply(rlang::set_names(layers), \(layer) values[[layer]][at])
   if (length(at) == 0L) links <- lapply(links, \(none) double())
-  links <- c(list(library = before + (at - 1L) %% max(n, 1L) + 1L,
-                  target = (at - 1L) %/% max(n, 1L) + 1L), links)
+  links <- c(list(library = before + (at - 1) %% max(n, 1) + 1,
+                  target = (at - 1) %/% max(n, 1) + 1), links)
   structure(links, class = "data.frame", row.names = .set_row_names(length(at)))
 }
 

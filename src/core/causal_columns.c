@@ -47,3 +47,22 @@ syn_status syn_map_write(const float *rho, size_t n, uint32_t targets, int threa
     return syn_parallel_for((targets + TILE - 1) / TILE, threads, NULL, "", some_targets,
                             &t);
 }
+
+size_t syn_map_links(const double *rho, size_t rows, size_t columns,
+                     const syn_map_bounds *bounds, double *at)
+{
+    size_t n = 0;
+    for (size_t j = 0; j < columns; j++) {
+        double least = bounds->least[j], floor = bounds->floors[j];
+        const double *column = rho + j * rows;
+        for (size_t i = 0; i < rows; i++) {
+            int is = floor > least ? column[i] > floor : column[i] >= least;
+            if (!is || i + 1 == (size_t)bounds->own[j])
+                continue;
+            if (at)
+                at[n] = (double)(j * rows + i + 1);
+            n++;
+        }
+    }
+    return n;
+}

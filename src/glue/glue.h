@@ -70,11 +70,13 @@ SEXP r_ccm_library(SEXP n, SEXP size, SEXP sample, SEXP direction, SEXP key);
 SEXP r_map_dimensions(SEXP x, SEXP options, SEXP split, SEXP place);
 SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options, SEXP place);
 SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x);
-SEXP r_map_begin(SEXP pointer, SEXP x, SEXP first);
+SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP first, SEXP old);
+SEXP r_map_begin(SEXP pointer, SEXP of);
 SEXP r_map_finish(SEXP pointer, SEXP of);
 SEXP r_map_blank(SEXP rows, SEXP n_columns, SEXP columns);
 SEXP r_map_values(SEXP pointer, SEXP into, SEXP row, SEXP columns);
 SEXP r_map_store(SEXP values, SEXP into, SEXP row, SEXP columns);
+SEXP r_map_links(SEXP rho, SEXP least, SEXP floors, SEXP own);
 SEXP r_map_dress(SEXP x, SEXP attributes);
 SEXP r_map_close(SEXP pointer);
 
