@@ -65,7 +65,7 @@ rule_layers <- function(rule) {
 map_dimensions <- function(source, columns, rule, split, place,
                            call = rlang::caller_env()) {
   skill <- matrix(NA_real_, rule$E_max, length(columns))
-  width <- min(4096, rule$max_memory / 4 / (24 * source$steps))
+  width <- min(16384, rule$max_memory / 4 / (24 * source$steps))
   if (place$device == "cpu") {
     width <- min(width, block_seconds * rule$threads /
                    library_seconds(source$steps, rule$E_max, 1, 1))

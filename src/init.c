@@ -46,7 +46,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_map_blank, 3),
     ENTRY(r_map_values, 4),
     ENTRY(r_map_store, 4),
-    ENTRY(r_map_links, 4),
+    ENTRY(r_map_links, 5),
     ENTRY(r_map_dress, 2),
     ENTRY(r_map_close, 1),
     {NULL, NULL, 0}

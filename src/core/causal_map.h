@@ -154,9 +154,10 @@ typedef struct syn_map_bounds {
     const int *own;                /* [columns] */
 } syn_map_bounds;
 
-/* Finds the links in a matrix, column after column, NaN where there is no value; writes
-   their places in it, from 1, to at[] unless NULL, and returns how many there are. */
+/* Finds the links in a matrix, column after column, NaN where there is no value: of each
+   column the `top` highest, of equal ones the first. Writes their places in it, from 1, to
+   at[] unless NULL, and returns how many there are. `room` is for [rows]. */
 size_t syn_map_links(const double *rho, size_t rows, size_t columns,
-                     const syn_map_bounds *bounds, double *at);
+                     const syn_map_bounds *bounds, size_t top, double *room, double *at);
 
 #endif

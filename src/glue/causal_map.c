@@ -435,9 +435,9 @@ SEXP r_map_store(SEXP values, SEXP into, SEXP row, SEXP columns)
     return R_NilValue;
 }
 
-/* Places, from 1, of the links in a double matrix, a column a target; see
-   syn_map_links(). */
-SEXP r_map_links(SEXP rho, SEXP least, SEXP floors, SEXP own)
+/* Places, from 1, of the links in a double matrix, a column a target: at most `top`, which
+   may be infinite, of each; see syn_map_links(). */
+SEXP r_map_links(SEXP rho, SEXP least, SEXP floors, SEXP own, SEXP top)
 {
     require(TYPEOF(rho) == REALSXP && Rf_isMatrix(rho), "rho");
     size_t rows = (size_t)Rf_nrows(rho), columns = (size_t)Rf_ncols(rho);
@@ -447,9 +447,12 @@ SEXP r_map_links(SEXP rho, SEXP least, SEXP floors, SEXP own)
                 Rf_xlength(numbers(own, INTSXP, m, "own")) == m,
             "a number for each column");
     syn_map_bounds bounds = {REAL(least), REAL(floors), INTEGER(own)};
-    size_t n = syn_map_links(REAL(rho), rows, columns, &bounds, NULL);
+    double most = Rf_asReal(top);
+    size_t of_each = most < (double)rows ? (size_t)within(most, 1, most, "top") : rows;
+    double *room = (double *)R_alloc(rows + 1, sizeof *room);
+    size_t n = syn_map_links(REAL(rho), rows, columns, &bounds, of_each, room, NULL);
     SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
-    syn_map_links(REAL(rho), rows, columns, &bounds, REAL(out));
+    syn_map_links(REAL(rho), rows, columns, &bounds, of_each, room, REAL(out));
     UNPROTECT(1);
     return out;
 }

@@ -76,7 +76,7 @@ SEXP r_map_finish(SEXP pointer, SEXP of);
 SEXP r_map_blank(SEXP rows, SEXP n_columns, SEXP columns);
 SEXP r_map_values(SEXP pointer, SEXP into, SEXP row, SEXP columns);
 SEXP r_map_store(SEXP values, SEXP into, SEXP row, SEXP columns);
-SEXP r_map_links(SEXP rho, SEXP least, SEXP floors, SEXP own);
+SEXP r_map_links(SEXP rho, SEXP least, SEXP floors, SEXP own, SEXP top);
 SEXP r_map_dress(SEXP x, SEXP attributes);
 SEXP r_map_close(SEXP pointer);
 
