@@ -19,8 +19,8 @@
 #' * `format()`: a line for each pattern.
 #' * `as.data.frame()`: a row for each pattern: `pattern` (as text), `size`, `units` and
 #'   `lags` (lists; lags in bins), `occurrences`, `duration` (s), `p`, `p_adjusted`, the
-#'   columns of the stability where there is one, and with `times` a list of `times` (s). Of
-#'   the other tables the same without their attributes.
+#'   columns of the stability where there is one, and with `times` a list of `times` (s).
+#' * Of the other tables `as.data.frame()` and `[` give plain data frames, all or a part.
 #' * `summary()`: an object of class `summary.spade` with the element `words`, in which its
 #'   `print()` says what was mined, what was tested, and what was found. A p value of 0 is
 #'   shown as less than `1 / (n + 1)`, for `n` surrogates.
@@ -280,10 +280,8 @@ print.pattern_spectrum <- function(x, n = 10, ...) {
 #' @rdname spade_tables
 #' @export
 print.pvalue_spectrum <- function(x, n = 10, ...) {
-  surrogates <- attr(x, "n_surrogates", exact = TRUE)
-  title <- sprintf("# %s reached by surrogates%s", counted(nrow(x), "signature"),
-                   if (is.null(surrogates)) "" else paste0(", of which there are ",
-                                                           commas(surrogates)))
+  title <- sprintf("# %s that some of %s reach", counted(nrow(x), "signature"),
+                   counted(attr(x, "n_surrogates"), "surrogate"))
   print_signatures(x, n, title, as.data.frame(x))
 }
 
@@ -291,7 +289,6 @@ print.pvalue_spectrum <- function(x, n = 10, ...) {
 #' @export
 print.signature_tests <- function(x, n = 10, ...) {
   frame <- as.data.frame(x)
-  if (is.null(attr(x, "pvalues", exact = TRUE))) return(print_signatures(x, n, NULL, frame))
   title <- sprintf("# %s of %s significant, %s tested, alpha %s (%s)",
                    commas(sum(x$significant)), counted(nrow(x), "signature"),
                    commas(attr(x, "tests")), exact(attr(x, "alpha")), attr(x, "correction"))
@@ -303,7 +300,7 @@ print.signature_tests <- function(x, n = 10, ...) {
 #' @param shown What is printed, a plain data frame.
 #' @noRd
 print_signatures <- function(x, n, title, shown, order = "") {
-  if (!is.null(title)) cat(title, sep = "\n")
+  cat(title, sep = "\n")
   if (nrow(shown) > 0L) {
     if (!is.null(shown$duration)) {
       shown$duration <- 1000 * shown$duration
@@ -314,6 +311,16 @@ print_signatures <- function(x, n, title, shown, order = "") {
   }
   invisible(x)
 }
+
+# Rows alone do not know what was tested with them: a plain data frame.
+#' @export
+`[.pattern_spectrum` <- function(x, ...) as.data.frame(x)[...]
+
+#' @export
+`[.pvalue_spectrum` <- `[.pattern_spectrum`
+
+#' @export
+`[.signature_tests` <- `[.pattern_spectrum`
 
 #' @export
 as.data.frame.pattern_spectrum <- function(x, ...) {

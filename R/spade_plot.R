@@ -112,7 +112,6 @@ plot.pattern_spectrum <- function(x, ...) draw(autoplot.pattern_spectrum(x, ...)
 #' @param tests What test_signatures() gives, or NULL.
 #' @noRd
 plot_pvalues <- function(pvalues, tests, call) {
-  check_whole(pvalues, call)
   fields <- level_fields(pvalues)
   marks <- if (!is.null(tests)) signature_marks(tests)
   if (nrow(fields) == 0L && NROW(marks) == 0L) {
@@ -136,7 +135,6 @@ plot_pvalues <- function(pvalues, tests, call) {
 }
 
 plot_spectrum <- function(spectrum, tests, call) {
-  check_whole(spectrum, call)
   if (nrow(spectrum) == 0L) {
     abort_arg("object", "one with a signature", "empty", "Ask for fewer occurrences.",
               call = call)
@@ -160,16 +158,6 @@ plot_spectrum <- function(spectrum, tests, call) {
     front_line(tests, step) +
     spectrum_axes(spectrum, fields$occurrences) +
     ggplot2::labs(subtitle = front_words(tests))
-}
-
-#' Rows were not taken out of a table: what they mean stands in its attributes
-#' @noRd
-check_whole <- function(x, call) {
-  if (is.null(attr(x, "spectrum", exact = TRUE))) {
-    abort_arg("object", "a whole spectrum", "a part of one",
-              "Choose what to show with ggplot2, such as `+ coord_cartesian(xlim = )`.",
-              call = call)
-  }
 }
 
 #' From bottom to top: size, or duration in ms
@@ -271,7 +259,7 @@ front_words <- function(tests) {
   how <- sprintf("alpha = %s, %s of %s", exact(attr(tests, "alpha")), attr(tests, "correction"),
                  counted(attr(tests, "tests"), "test"))
   if (!reaches(least, level)) {
-    return(sprintf("%s are too few for %s", counted(n, "surrogate"), how))
+    return(sprintf("Too few surrogates for any to be significant: %s (%s)", commas(n), how))
   }
   sprintf("Right of the line: significant (%s; p at most %s)", how, short_p(level))
 }
