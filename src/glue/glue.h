@@ -42,6 +42,11 @@ SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options);
 /* patterns_times.c */
 SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
                        SEXP most);
+
+/* pattern_reduction.c */
+SEXP r_reduce_patterns(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
+                       SEXP occurrences, SEXP listed, SEXP options);
+
 /* patterns.c */
 SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares);
 SEXP r_pattern_shares(SEXP events, SEXP window, SEXP min_occ);

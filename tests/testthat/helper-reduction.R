@@ -8,7 +8,7 @@ oracle_order <- function(items, size, occ) {
 
 # `items`: list of codes lag * units + unit; `windows`: list of bin numbers; `listed`: NULL
 # or a data frame of size, occurrences and, in bins, maybe duration. Which are kept.
-oracle_reduction <- function(items, windows, units, window, listed, method, h, k, l,
+oracle_reduction <- function(items, windows, units, listed, method, h, k, l,
                              min_spikes, min_occ) {
   size <- lengths(items)
   occ <- lengths(windows)
@@ -16,21 +16,24 @@ oracle_reduction <- function(items, windows, units, window, listed, method, h, k
   unit <- lapply(items, \(i) i %% units)
   duration <- vapply(lag, max, 0)
   is_listed <- function(z, c, d) {
-    any(listed$size == z & listed$occurrences == c &
-          (is.null(listed$duration) | listed$duration == d))
+    at <- listed$size == z & listed$occurrences == c
+    if (is.null(listed$duration)) any(at) else any(at & listed$duration == d)
   }
   little <- \(p, c) c < min_occ || is_listed(size[[p]], c, duration[[p]])
   small <- \(p, z) z < min_spikes || is_listed(z, occ[[p]], duration[[p]])
   score <- (size - l) * occ
   keep <- rep(TRUE, length(items))
   o <- oracle_order(items, size, occ)
-  for (a in seq_along(o)) for (b in seq_along(o)[-seq_len(a)]) for (d in (1 - window):(window - 1)) {
-    p <- o[[a]]
-    q <- o[[b]]
-    moved <- paste(unit[[p]], lag[[p]] - d)
-    shared <- sum(moved %in% paste(unit[[q]], lag[[q]]))
+  # How far P's items have to move back to meet one of Q's, once for each that they meet.
+  shifts <- function(p, q) outer(lag[[p]], lag[[q]], `-`)[outer(unit[[p]], unit[[q]], `==`)]
+  for (a in seq_along(o)) for (b in seq_along(o)[-seq_len(a)]) {
+   p <- o[[a]]
+   q <- o[[b]]
+   met <- shifts(p, q)
+   for (d in unique(met)) {
+    shared <- sum(met == d)
     together <- sum((windows[[p]] + d) %in% windows[[q]])
-    if (shared == 0 || together < min_occ) next
+    if (together < min_occ) next
     nested <- shared == size[[q]]
     if (!nested && method != "combined") next
     drop_p <- small(p, size[[p]] - shared + k)
@@ -43,6 +46,7 @@ oracle_reduction <- function(items, windows, units, window, listed, method, h, k
     }
     keep[[p]] <- keep[[p]] && !drop_p
     keep[[q]] <- keep[[q]] && !drop_q
+   }
   }
   keep
 }
@@ -63,6 +67,5 @@ oracle_reduce <- function(patterns, listed, method, h, k, l, min_spikes, min_occ
   codes <- lapply(as.list(patterns), \(lags) {
     as.vector(lags) * units + match(names(lags), attr(patterns, "units")) - 1
   })
-  oracle_reduction(codes, windows, units, attr(patterns, "window"), listed, method, h, k, l,
-                   min_spikes, min_occ)
+  oracle_reduction(codes, windows, units, listed, method, h, k, l, min_spikes, min_occ)
 }
