@@ -115,7 +115,10 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #' @param n_surrogates Number of surrogates, at least 1.
 #' @param surrogate How surrogates are made, and so what counts as chance: a `method` of
 #'   [surrogate_trains()].
-#' @param dither,... Arguments of that method, see [surrogate_trains()].
+#' @param dither How far spikes move at most, in seconds. `"window_shuffle"` has windows of
+#'   twice that, in whole bins; it and `"bin_shuffle"` shuffle bins of `bin_size`.
+#' @param ... Further arguments of the method: `refractory`, `truncation_limit`, `n_bins` and
+#'   `sigma`, see [surrogate_trains()].
 #' @param spectrum What a signature is, see [pattern_spectrum()].
 #' @param p_estimator `"(k+1)/(n+1)"` or `"k/n"`, see Estimators.
 #' @param device `"cpu"`, `"gpu"`, or `"auto"` to choose by the work there is. The
@@ -180,11 +183,30 @@ pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_occ = 2,
   threads <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
   seed <- current_seed()
-  made <- surrogate_options(x, surrogate, dither = dither, ...)
+  made <- choose_surrogates(x, surrogate, dither, bin_size, list(...))
   out <- maxima_of_surrogates(x, bin, window, filters, made, n, spectrum, p_estimator, device,
                               gpus, threads, max_memory, seed)
   attr(out, "call") <- call
   out
+}
+
+#' How to make surrogates, of the arguments that spade() takes
+#'
+#' @param more List of further arguments of the method.
+#' @noRd
+choose_surrogates <- function(x, surrogate, dither, bin_size, more,
+                              call = rlang::caller_env()) {
+  check_choice(surrogate, surrogate_methods, "surrogate", call)
+  known <- c("refractory", "truncation_limit", "n_bins", "sigma")
+  unknown <- setdiff(names(more) %||% rep("", length(more)), known)
+  if (length(unknown) > 0L) {
+    abort_arg("...", sprintf("arguments of the surrogates: %s", toString(known)),
+              if (nzchar(unknown[[1L]])) sprintf("`%s`", unknown[[1L]]) else "without a name",
+              call = call)
+  }
+  do.call(surrogate_options, c(
+    list(x, surrogate, dither = dither, bin_size = bin_size, call = call), more
+  ))
 }
 
 #' What pvalue_spectrum() gives, of arguments that have been checked

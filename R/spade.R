@@ -137,7 +137,10 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
   seed <- current_seed()
   n <- choices$n_surrogates
-  made <- if (n > 0) surrogate_options(x, surrogate, dither = dither, ...)
+  # Without a spike there is nothing to make them of, and no pattern that would need them.
+  made <- if (n > 0 && nrow(x) > 0L) {
+    choose_surrogates(x, surrogate, dither, bin_size, list(...))
+  }
 
   stages <- stage_clock()
   mined <- stages$time("mining", mine_patterns(
