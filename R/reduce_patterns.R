@@ -50,9 +50,10 @@
 #' @param patterns What [mine_patterns()] gives, or some of it: most often those that are
 #'   significant. They need the recording in which they were mined, which `c()` of patterns
 #'   of different ones loses.
-#' @param non_significant Signatures that are not significant: a data frame of `size`,
-#'   `occurrences` and, unless durations do not matter, `duration` in seconds, with a row
-#'   for each. By default only `min_spikes` and `min_occ` decide.
+#' @param non_significant Signatures that are not significant: what [test_signatures()]
+#'   gives, or a data frame of `size`, `occurrences` and, unless durations do not matter,
+#'   `duration` in seconds, with a row for each. By default only `min_spikes` and `min_occ`
+#'   decide.
 #' @param method Which filter; see below.
 #' @param h,k,l Corrections of the three filters: whole numbers from 0. Higher `h` keeps
 #'   more subsets, and higher `k` more supersets; higher `l` favours larger patterns.
@@ -130,6 +131,7 @@ mined_events <- function(patterns) {
 #' @noRd
 check_signatures <- function(x, patterns, call = rlang::caller_env()) {
   if (is.null(x)) return(integer())
+  if (inherits(x, "signature_tests")) x <- non_significant(x)
   arg <- "non_significant"
   must <- "a data frame with columns `size` and `occurrences`, whole numbers"
   if (!is.data.frame(x) || !all(c("size", "occurrences") %in% names(x))) {

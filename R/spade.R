@@ -158,10 +158,8 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
   }
   kept <- if (n > 0) significant_of(mined, tests) else mined
   significant <- if (n > 0) length(kept) else NA_integer_
-  if (n > 0 && choices$reduction != "none") {
-    kept <- stages$time("reduction", reduce_patterns(
-      kept, non_significant(tests), choices$reduction, h = h, k = k, l = l
-    ))
+  if (n > 0 && length(kept) > 0L && choices$reduction != "none") {
+    kept <- stages$time("reduction", reduce_patterns(kept, tests, choices$reduction, h, k, l))
   }
   stable <- if (!is.null(stability)) {
     stages$time("stability", do.call(pattern_stability, c(list(kept), stability)))

@@ -154,7 +154,7 @@ signature_rows <- function(patterns, tests) {
   match(key(wanted), key(listed), incomparables = NA)
 }
 
-#' Listed signatures that are not significant, as reduce_patterns() takes them
+#' Signatures that are not significant, of those that some surrogate reaches
 #' @noRd
 non_significant <- function(tests) {
   pvalues <- attr(tests, "pvalues", exact = TRUE)
