@@ -121,8 +121,8 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #'   `sigma`, see [surrogate_trains()].
 #' @param spectrum What a signature is, see [pattern_spectrum()].
 #' @param p_estimator `"(k+1)/(n+1)"` or `"k/n"`, see Estimators.
-#' @param device `"cpu"`, `"gpu"`, or `"auto"` to choose by the work there is. The
-#'   result is the same.
+#' @param device Where surrogates are mined: `"cpu"`, `"gpu"`, or `"auto"` to choose by how
+#'   long the first of them takes, and say so. The result is the same.
 #' @param gpus Which GPUs take part: numbers from 1; `NULL` for the first.
 #' @return A data frame of class `pvalue_spectrum`, sorted by its columns:
 #'   \describe{
@@ -217,10 +217,15 @@ maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_e
                                  device, gpus, threads, max_memory, seed,
                                  call = rlang::caller_env()) {
   started <- proc.time()[["elapsed"]]
-  place <- if (device == "gpu") check_gpus(gpus, call = call)
-  found <- surrogate_maxima(x, bin, window, filters, made, n, spectrum == "3d#", place, threads,
-                            max_memory)
-  maxima <- found$maxima
+  maxima_of <- \(n, place) {
+    surrogate_maxima(x, bin, window, filters, made, n, spectrum == "3d#", place, threads,
+                     max_memory)$maxima
+  }
+  place <- surrogate_place(device, gpus, \() {
+    # One surrogate is one thread's work.
+    n / min(n, threads) * system.time(maxima_of(1, NULL))[["elapsed"]]
+  }, call)
+  maxima <- maxima_of(n, place)
   bin_size <- ticks_to_seconds(bin, attr(x, "resolution", exact = TRUE))
   columns <- reached_signatures(maxima, filters, n)
   columns$p <- surrogate_p(columns$reached, n, p_estimator)
@@ -235,6 +240,30 @@ maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_e
          maxima = maxima, device = if (is.null(place)) "cpu" else "gpu", threads = threads,
          elapsed = proc.time()[["elapsed"]] - started, seed = seed)
   )
+}
+
+#' Where surrogates are mined
+#'
+#' @param seconds Function that gives how long the CPU would take, about.
+#' @return NULL for the CPU, or numbers of GPUs, from 0.
+#' @noRd
+surrogate_place <- function(device, gpus, seconds, call = rlang::caller_env()) {
+  if (device == "cpu") return(NULL)
+  gpus <- check_gpus(gpus, call = call)
+  if (device == "auto") {
+    survey <- gpu_survey()
+    gpu <- survey$name[gpus[[1L]] + 1L]
+    if (is.na(gpu)) {
+      say_device("cpu", gpu, sprintf(": there is no GPU: %s.", survey$reason))
+      return(NULL)
+    }
+    seconds <- seconds()
+    device <- sooner_device(seconds, context_seconds())
+    say_device(device, gpu, sprintf(": %s.", sooner_reason(seconds, context_seconds())))
+    if (device == "cpu") return(NULL)
+  }
+  gpu_session$used <- TRUE
+  gpus
 }
 
 #' Signatures from `min_occ` to the largest maximum, and how many surrogates reach them

@@ -90,13 +90,24 @@ shown_p <- function(x) {
 #' p values of tests for the screen; of those that are 0, what they are less than
 #' @noRd
 tests_shown <- function(tests) {
+  text <- \(p, bound) paste0(ifelse(p %in% 0, "< ", ""), short_p(bound))
+  list(p = text(tests$p, p_bound(tests)), p_adjusted = text(tests$p_adjusted, adjusted_bound(tests)))
+}
+
+#' p values, and in place of 0 what they are less than, raw and adjusted
+#' @noRd
+p_bound <- function(tests) {
   n <- attr(attr(tests, "pvalues", exact = TRUE), "n_surrogates", exact = TRUE)
-  least <- pmax(tests$p, 1 / (n + 1))
-  adjusted <- tests$p_adjusted
-  adjusted[tests$tested] <- adjust_p(least[tests$tested], attr(tests, "correction", exact = TRUE),
-                                     attr(tests, "alpha", exact = TRUE))
-  text <- \(p, at_most) paste0(ifelse(p %in% 0, "< ", ""), short_p(at_most))
-  list(p = text(tests$p, least), p_adjusted = text(tests$p_adjusted, adjusted))
+  pmax(tests$p, 1 / (n + 1))
+}
+
+adjusted_bound <- function(tests) {
+  bound <- tests$p_adjusted
+  bound[tests$tested] <- adjust_p(
+    p_bound(tests)[tests$tested], attr(tests, "correction", exact = TRUE),
+    attr(tests, "alpha", exact = TRUE)
+  )
+  bound
 }
 
 #' Two digits, more where a larger number has them anyway
@@ -224,17 +235,29 @@ correction_words <- function(correction) {
     sprintf("the correction \"%s\"", correction)
 }
 
-#' That no p value can be small enough, if so
+#' That surrogates are too few for the tests, if so
 #' @noRd
 too_few_words <- function(x, m) {
   n <- x$parameters$n_surrogates
+  if (x$parameters$p_estimator == "k/n") return(zero_words(x, n))
   enough <- sufficient_p(m, x$parameters$correction, x$parameters$alpha)
-  least <- surrogate_p(0, n, x$parameters$p_estimator)
-  if (m == 0L || reaches(least, enough)) return(NULL)
+  if (m == 0L || reaches(1 / (n + 1), enough)) return(NULL)
   sprintf(paste(" Among %s, a single one is significant with p of %s at most, and %s can give",
                 "no less than %s: use %s or more."),
-          counted(m, "test"), short_p(enough), counted(n, "surrogate"), short_p(least),
-          commas(ceiling(1 / enough * (1 - 1e-9)) - 1))
+          counted(m, "test"), short_p(enough), counted(n, "surrogate"), short_p(1 / (n + 1)),
+          commas(ceiling((1 - 1e-9) / enough) - 1))
+}
+
+#' That p values are 0 for want of surrogates, if that makes signatures significant
+#' @noRd
+zero_words <- function(x, n) {
+  zero <- x$tests$significant & x$tests$p == 0
+  bound <- adjusted_bound(x$tests)[zero]
+  if (all(reaches(bound, x$parameters$alpha))) return(NULL)
+  sprintf(paste(" Of these %s significant with a p value of 0, of which %s say no more than",
+                "that it is less than %s, adjusted less than %s: use more."),
+          if (sum(zero) == 1L) "1 is" else paste(commas(sum(zero)), "are"),
+          counted(n, "surrogate"), short_p(1 / (n + 1)), short_p(max(bound)))
 }
 
 found_words <- function(x) {

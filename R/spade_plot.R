@@ -211,11 +211,11 @@ spectrum_marks <- function(marks) {
     ggplot2::geom_point(
       ggplot2::aes(x = .data$occurrences, y = .data$height, colour = .data$verdict,
                    shape = .data$verdict),
-      data = marks, size = size, stroke = 0.6
+      data = marks, size = size, stroke = 0.6, fill = "white"
     ),
     # One legend for both, as these are alike in all else.
     ggplot2::scale_shape_manual(name = "In the recording", limits = verdicts, drop = FALSE,
-                                values = c(16, 1, 4), guide = ggplot2::guide_legend(order = 1)),
+                                values = c(16, 21, 4), guide = ggplot2::guide_legend(order = 1)),
     ggplot2::scale_colour_manual(
       name = "In the recording", limits = verdicts, drop = FALSE,
       values = c(syn_colours[["vermilion"]], syn_ink, syn_muted),

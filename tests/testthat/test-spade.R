@@ -143,6 +143,8 @@ test_that("the summary says what was found, and when surrogates are too few", {
   expect_identical(share$p, 0)
   expect_match(format(share), "p < 0.25")
   expect_match(summary(share)$words[["Found"]], "p < 0.25")
+  expect_match(summary(share)$words[["Tested"]],
+               "of which 3 surrogates say no more than that it is less than 0.25, adjusted less")
 })
 
 test_that("results print on one screen, are cut and listed", {
