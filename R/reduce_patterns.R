@@ -98,8 +98,7 @@ reduce_patterns <- function(patterns, non_significant = NULL,
   options <- as.double(c(match(method, methods) - 1, h, k, l, min_spikes, min_occ))
   keep <- .Call(
     r_reduce_patterns, mined_events(patterns), attr(patterns, "window", exact = TRUE),
-    patterns$size, item_units(patterns) - 1L, item_lags(patterns), patterns$occurrences,
-    listed, options
+    patterns$size, item_units(patterns) - 1L, item_lags(patterns), listed, options
   )
   keep <- finish_status(keep, "reducing these patterns", "Choose fewer patterns.",
                         limit_of = "occurrences")

@@ -3,128 +3,271 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNTERS = 1 << 17 };  /* so few that they stay in a cache */
+#include "core/masks.h"
 
-syn_status syn_unit_index_make(syn_unit_index *x, const syn_ranked_pattern *pattern,
-                               uint32_t n, uint32_t units)
+enum { POLL_EVERY = 1 << 22 };  /* pairs of sets: some milliseconds */
+
+/* An item of a pattern: a set of spikes of one unit. */
+typedef struct spike_set {
+    uint64_t fold;   /* a bit for each spike; some share one */
+    uint32_t rank, lag;
+    uint32_t spare;  /* spikes that need not be in common */
+    uint32_t taken;  /* spikes met so far, the rarest ones */
+} spike_set;
+
+typedef struct search {
+    const syn_ranked_pattern *pattern;
+    const syn_raster *raster;
+    const uint8_t *live;
+    syn_overlap_found *found;
+    void *context;
+    const syn_watch *watch;
+    size_t work;
+
+    spike_set *set;       /* sets of all units, unit after unit, by rank */
+    size_t *first;        /* [units + 1] where those of a unit begin */
+    spike_set *meeting;   /* [sets of a unit] those that meet in one spike */
+    uint32_t *spike;      /* [room] the spikes of the sets, set after set, */
+    uint32_t *holder;     /* [room] and the sets of the spikes, spike after spike */
+    size_t room;
+    size_t *place;        /* [spikes of a unit + 1] where the sets of a spike end */
+    uint32_t *rarest;     /* [spikes of a unit] in order */
+    size_t *bucket;       /* [sets of a unit + 2] to sort them */
+} search;
+
+static void search_free(search *s)
 {
-    size_t items = 0;
-    for (uint32_t p = 0; p < n; p++)
-        items += pattern[p].size;
-    memset(x, 0, sizeof *x);
-    x->pattern = pattern;
-    x->n = n;
-    x->units = units;
-    x->entry = malloc((items + 1) * sizeof *x->entry);
-    x->from = calloc((size_t)units + 1, sizeof *x->from);
-    x->to = malloc(((size_t)units + 1) * sizeof *x->to);
-    if (!x->entry || !x->from || !x->to)
+    free(s->set);
+    free(s->first);
+    free(s->meeting);
+    free(s->spike);
+    free(s->holder);
+    free(s->place);
+    free(s->rarest);
+    free(s->bucket);
+}
+
+/* The sets of patterns that occur often enough to meet, unit by unit. */
+static syn_status list_sets(search *s, uint32_t n, int64_t least)
+{
+    const syn_ranked_pattern *p = s->pattern;
+    uint32_t units = s->raster->units;
+    s->first = calloc((size_t)units + 2, sizeof *s->first);
+    if (!s->first)
         return SYN_NO_MEMORY;
-    for (uint32_t p = 0; p < n; p++)
-        for (uint32_t k = 0; k < pattern[p].size; k++)
-            x->from[pattern[p].unit[k] + 1]++;
-    for (uint32_t unit = 0; unit < units; unit++)
-        x->from[unit + 1] += x->from[unit];
-    memcpy(x->to, x->from, ((size_t)units + 1) * sizeof *x->to);
-    for (uint32_t p = 0; p < n; p++)
-        for (uint32_t k = 0; k < pattern[p].size; k++)
-            x->entry[x->to[pattern[p].unit[k]]++] =
-                (syn_unit_entry){.rank = p, .lag = pattern[p].lag[k]};
+    for (uint32_t rank = 0; rank < n; rank++)
+        for (uint32_t k = 0; k < p[rank].size && p[rank].occurrences >= least; k++)
+            s->first[p[rank].unit[k] + 2]++;
+    for (uint32_t u = 0; u < units; u++)
+        s->first[u + 2] += s->first[u + 1];
+    s->set = malloc((s->first[units + 1] + 1) * sizeof *s->set);
+    if (!s->set)
+        return SYN_NO_MEMORY;
+    for (uint32_t rank = 0; rank < n; rank++)
+        for (uint32_t k = 0; k < p[rank].size && p[rank].occurrences >= least; k++)
+            s->set[s->first[p[rank].unit[k] + 1]++] = (spike_set){
+                .rank = rank, .lag = p[rank].lag[k],
+                .spare = (uint32_t)(p[rank].occurrences - least)};
     return SYN_OK;
 }
 
-void syn_unit_index_free(syn_unit_index *x)
+static syn_status search_make(search *s, uint32_t n, int64_t least)
 {
-    free(x->entry);
-    free(x->from);
-    free(x->to);
-    memset(x, 0, sizeof *x);
-}
-
-void syn_unit_index_tidy(syn_unit_index *x, const uint8_t *live)
-{
-    for (uint32_t unit = 0; unit < x->units; unit++) {
-        size_t kept = x->from[unit];
-        for (size_t i = x->from[unit]; i < x->to[unit]; i++)
-            if (live[x->entry[i].rank])
-                x->entry[kept++] = x->entry[i];
-        x->to[unit] = kept;
+    syn_status status = list_sets(s, n, least);
+    if (status != SYN_OK)
+        return status;
+    size_t sets = 0, spikes = 0;
+    const uint32_t *fired = s->raster->unit_first;
+    for (uint32_t u = 0; u < s->raster->units; u++) {
+        size_t here = s->first[u + 1] - s->first[u];
+        sets = here > sets ? here : sets;
+        spikes = fired[u + 1] - fired[u] > spikes ? fired[u + 1] - fired[u] : spikes;
     }
+    s->meeting = malloc((sets + 1) * sizeof *s->meeting);
+    s->bucket = malloc((sets + 2) * sizeof *s->bucket);
+    s->place = malloc((spikes + 1) * sizeof *s->place);
+    s->rarest = malloc((spikes + 1) * sizeof *s->rarest);
+    return s->meeting && s->bucket && s->place && s->rarest ? SYN_OK : SYN_NO_MEMORY;
 }
 
-void syn_unit_index_pass(syn_unit_index *x, uint32_t rank)
+static syn_status make_room(search *s, size_t needed)
 {
-    const syn_ranked_pattern *p = &x->pattern[rank];
-    for (uint32_t k = 0; k < p->size; k++) {
-        size_t *from = &x->from[p->unit[k]];
-        while (*from < x->to[p->unit[k]] && x->entry[*from].rank <= rank)
-            ++*from;
+    if (needed <= s->room)
+        return SYN_OK;
+    free(s->spike);
+    free(s->holder);
+    s->spike = malloc(needed * sizeof *s->spike);
+    s->holder = malloc(needed * sizeof *s->holder);
+    s->room = needed;
+    return s->spike && s->holder ? SYN_OK : SYN_NO_MEMORY;
+}
+
+/* The first of a unit's `n` spikes, from `at` on, in the bin of that number or later;
+   looked for in steps that double. */
+static uint32_t seek(const int64_t *number, const uint32_t *bin, uint32_t at, uint32_t n,
+                     int64_t wanted)
+{
+    uint32_t step = 1;
+    while (n - at > step && number[bin[at + step]] < wanted) {
+        at += step;
+        step *= 2;
     }
-}
-
-syn_status syn_overlaps_make(syn_overlaps *o, const syn_unit_index *index,
-                             uint32_t window)
-{
-    memset(o, 0, sizeof *o);
-    if (window > INT32_MAX / 2)
-        return SYN_TOO_LARGE;
-    o->window = window;
-    o->shifts = 2 * window - 1;
-    o->at_once = o->shifts < COUNTERS ? COUNTERS / o->shifts : 1;
-    size_t n = (size_t)o->at_once * o->shifts;
-    uint32_t largest = index->n > 0 ? index->pattern[0].size : 0;
-    o->shared = calloc(n, sizeof *o->shared);
-    o->touched = malloc(n * sizeof *o->touched);
-    o->next = malloc(((size_t)largest + 1) * sizeof *o->next);
-    return o->shared && o->touched && o->next ? SYN_OK : SYN_NO_MEMORY;
-}
-
-void syn_overlaps_free(syn_overlaps *o)
-{
-    free(o->shared);
-    free(o->touched);
-    free(o->next);
-    memset(o, 0, sizeof *o);
-}
-
-void syn_overlaps_begin(syn_overlaps *o, const syn_unit_index *index, uint32_t rank)
-{
-    o->index = index;
-    o->pattern = &index->pattern[rank];
-    for (uint32_t k = 0; k < o->pattern->size; k++)
-        o->next[k] = index->from[o->pattern->unit[k]];
-}
-
-/* The least rank at which the search for some item goes on; `n` where there is none. */
-static uint32_t least_rank(const syn_overlaps *o)
-{
-    const syn_unit_index *x = o->index;
-    uint32_t least = x->n;
-    for (uint32_t k = 0; k < o->pattern->size; k++) {
-        size_t i = o->next[k];
-        if (i < x->to[o->pattern->unit[k]] && x->entry[i].rank < least)
-            least = x->entry[i].rank;
+    uint32_t end = n - at > step ? at + step + 1 : n;
+    while (at < end) {
+        uint32_t middle = at + (end - at) / 2;
+        if (number[bin[middle]] < wanted)
+            at = middle + 1;
+        else
+            end = middle;
     }
-    return least;
+    return at;
 }
 
-uint32_t syn_overlaps_more(syn_overlaps *o)
+/* Lists the spikes of each set of a unit, and counts in place[spike] how many sets hold
+   each. */
+static void list_spikes(search *s, uint32_t unit)
 {
-    const syn_unit_index *x = o->index;
-    const syn_ranked_pattern *p = o->pattern;
-    uint32_t touched = 0;
-    o->low = least_rank(o);
-    uint32_t end = x->n - o->low > o->at_once ? o->low + o->at_once : x->n;
-    for (uint32_t k = 0; k < p->size; k++) {
-        size_t i = o->next[k], to = x->to[p->unit[k]];
-        uint32_t zero = p->lag[k] + o->window - 1;
-        for (; i < to && x->entry[i].rank < end; i++) {
-            uint32_t at = (x->entry[i].rank - o->low) * o->shifts;
-            at += zero - x->entry[i].lag;
-            if (o->shared[at]++ == 0)
-                o->touched[touched++] = at;
+    const syn_raster *r = s->raster;
+    const uint32_t *bin = r->unit_bin + r->unit_first[unit];
+    uint32_t fired = r->unit_first[unit + 1] - r->unit_first[unit];
+    uint32_t *spike = s->spike;
+    memset(s->place, 0, ((size_t)fired + 1) * sizeof *s->place);
+    for (size_t e = s->first[unit]; e < s->first[unit + 1]; e++) {
+        spike_set *set = &s->set[e];
+        const syn_ranked_pattern *p = &s->pattern[set->rank];
+        uint32_t at = 0;
+        for (uint32_t i = 0; i < p->occurrences; i++) {
+            at = seek(r->number, bin, at, fired, p->opens[i] + set->lag);
+            *spike++ = at;
+            s->place[at]++;
+            set->fold |= (uint64_t)1 << (at * 0x9e3779b1u >> 26);
         }
-        o->next[k] = i;
     }
-    return touched;
+}
+
+/* Orders the spikes that some set holds by how many do; returns how many there are. */
+static uint32_t order_spikes(search *s, uint32_t unit)
+{
+    size_t sets = s->first[unit + 1] - s->first[unit];
+    uint32_t fired = s->raster->unit_first[unit + 1] - s->raster->unit_first[unit];
+    memset(s->bucket, 0, (sets + 2) * sizeof *s->bucket);
+    for (uint32_t i = 0; i < fired; i++)
+        s->bucket[s->place[i] + 1]++;
+    uint32_t held = fired - (uint32_t)s->bucket[1];
+    s->bucket[1] = 0;
+    for (size_t k = 1; k <= sets; k++)
+        s->bucket[k + 1] += s->bucket[k];
+    for (uint32_t i = 0; i < fired; i++)
+        if (s->place[i] > 0)
+            s->rarest[s->bucket[s->place[i]]++] = i;
+    return held;
+}
+
+/* Lists the sets of each spike, those of spike i up to place[i]. */
+static void list_holders(search *s, uint32_t unit)
+{
+    uint32_t fired = s->raster->unit_first[unit + 1] - s->raster->unit_first[unit];
+    size_t before = 0;
+    for (uint32_t i = 0; i < fired; i++) {
+        size_t here = s->place[i];
+        s->place[i] = before;
+        before += here;
+    }
+    const uint32_t *spike = s->spike;
+    for (size_t e = s->first[unit]; e < s->first[unit + 1]; e++)
+        for (uint32_t i = 0; i < s->pattern[s->set[e].rank].occurrences; i++)
+            s->holder[s->place[*spike++]++] = (uint32_t)(e - s->first[unit]);
+}
+
+/* The sets that have not met in as many spikes as they can spare meet in this one: those
+   of live patterns first. Sets `*live` to how many these are, and returns all. */
+static uint32_t gather(search *s, uint32_t unit, uint32_t spike, uint32_t *live)
+{
+    spike_set *all = s->set + s->first[unit];
+    size_t begin = spike > 0 ? s->place[spike - 1] : 0, end = s->place[spike];
+    uint32_t met = 0;
+    *live = 0;
+    for (size_t i = begin; i < end; i++) {
+        spike_set *set = &all[s->holder[i]];
+        if (set->taken > set->spare)
+            continue;
+        set->taken++;
+        if (s->live[set->rank]) {
+            s->meeting[met++] = s->meeting[*live];
+            s->meeting[(*live)++] = *set;
+        } else {
+            s->meeting[met++] = *set;
+        }
+    }
+    return met;
+}
+
+/* Tells of a pair, if it is one of two patterns. */
+static void tell(const search *s, const spike_set *a, const spike_set *b)
+{
+    if (a->rank > b->rank) {
+        const spike_set *swap = a;
+        a = b;
+        b = swap;
+    }
+    if (a->rank < b->rank && (s->live[a->rank] || s->live[b->rank]))
+        s->found(s->context, a->rank, b->rank, (int64_t)a->lag - (int64_t)b->lag);
+}
+
+/* Compares the sets that meet in a spike. Bits of one fold that the other has not are
+   spikes that they have not in common. */
+static syn_status compare_meeting(search *s, uint32_t unit, uint32_t met, uint32_t live)
+{
+    for (uint32_t i = 0; i < live; i++) {
+        const spike_set *a = &s->meeting[i];
+        for (uint32_t k = i + 1; k < met; k++) {
+            const spike_set *b = &s->meeting[k];
+            if (syn_bits(a->fold & ~b->fold) <= a->spare &&
+                syn_bits(b->fold & ~a->fold) <= b->spare)
+                tell(s, a, b);
+        }
+        s->work += met - i;
+        if (s->work >= POLL_EVERY) {
+            s->work = 0;
+            if (syn_poll(s->watch, "units", unit, s->raster->units) != SYN_OK)
+                return SYN_INTERRUPTED;
+        }
+    }
+    return SYN_OK;
+}
+
+static syn_status search_unit(search *s, uint32_t unit)
+{
+    size_t needed = 0;
+    for (size_t e = s->first[unit]; e < s->first[unit + 1]; e++)
+        needed += s->pattern[s->set[e].rank].occurrences;
+    if (s->first[unit + 1] - s->first[unit] < 2)
+        return SYN_OK;
+    syn_status status = make_room(s, needed);
+    if (status != SYN_OK)
+        return status;
+    list_spikes(s, unit);
+    uint32_t held = order_spikes(s, unit);
+    list_holders(s, unit);
+    for (uint32_t i = 0; i < held && status == SYN_OK; i++) {
+        uint32_t live, met = gather(s, unit, s->rarest[i], &live);
+        status = compare_meeting(s, unit, met, live);
+    }
+    return status;
+}
+
+syn_status syn_find_overlaps(const syn_ranked_pattern *pattern, uint32_t n,
+                             const syn_raster *raster, int64_t least,
+                             const uint8_t *live, syn_overlap_found *found, void *context,
+                             const syn_watch *watch)
+{
+    search s = {.pattern = pattern, .raster = raster, .live = live, .found = found,
+                .context = context, .watch = watch};
+    syn_status status = search_make(&s, n, least);
+    for (uint32_t u = 0; u < raster->units && status == SYN_OK; u++) {
+        s.work += POLL_EVERY / 16;
+        status = search_unit(&s, u);
+    }
+    search_free(&s);
+    return status;
 }

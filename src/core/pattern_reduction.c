@@ -5,8 +5,6 @@
 
 #include "core/pattern_overlaps.h"
 
-enum { POLL_EVERY = 1 << 20 };  /* comparisons: some milliseconds */
-
 /* ---- patterns in their order ---- */
 
 static int in_order(const void *a, const void *b)
@@ -27,92 +25,53 @@ static int in_order(const void *a, const void *b)
 
 typedef struct ranked {
     uint32_t n;
-    syn_ranked_pattern *pattern;      /* [n] by rank */
+    syn_ranked_pattern *pattern;  /* [n] */
+    int64_t *opens;       /* the windows of all */
     size_t *item;         /* [n + 1] items of the patterns before */
     uint8_t *little;      /* [items] at item[p] + s - 1: little beyond s shared items */
-    size_t *begin;        /* [n + 1] windows of the patterns before, with `opens` */
-    int64_t *opens;       /* the windows of each, increasing; NULL where not looked at */
     uint8_t *live;        /* [n] not rejected so far */
-    uint32_t alive;
 } ranked;
 
 static void ranked_free(ranked *r)
 {
     free(r->pattern);
+    free(r->opens);
     free(r->item);
     free(r->little);
-    free(r->begin);
-    free(r->opens);
     free(r->live);
 }
 
-static uint32_t duration_of(const syn_ranked_pattern *p)
+/* Patterns in order, all of them live. Freed by the caller, also after an error. */
+static syn_status ranked_make(ranked *r, const syn_candidates *c)
 {
-    return p->lag[p->size - 1];
-}
-
-static void order_patterns(ranked *r, const syn_candidates *c)
-{
-    const uint32_t *unit = c->list.unit, *lag = c->list.lag;
+    memset(r, 0, sizeof *r);
+    size_t items = 0, n = c->list.n;
+    if (n > INT32_MAX)
+        return SYN_TOO_LARGE;
+    r->pattern = malloc((n + 1) * sizeof *r->pattern);
+    r->opens = malloc((c->windows->n + 1) * sizeof *r->opens);
+    r->item = malloc((n + 1) * sizeof *r->item);
+    r->live = malloc(n + 1);
+    if (!r->pattern || !r->opens || !r->item || !r->live)
+        return SYN_NO_MEMORY;
+    r->n = (uint32_t)n;
+    memset(r->live, 1, n);
+    for (size_t i = 0; i < c->windows->n; i++)
+        r->opens[i] = c->raster->number[c->windows->bin[i]];
+    const int64_t *opens = r->opens;
     for (uint32_t p = 0; p < r->n; p++) {
-        uint32_t size = c->list.size[p];
-        r->pattern[p] = (syn_ranked_pattern){.unit = unit, .lag = lag, .size = size,
-                                 .occurrences = (uint32_t)c->occurrences[p], .number = p};
-        unit += size;
-        lag += size;
+        r->pattern[p] = (syn_ranked_pattern){
+            .unit = c->list.unit + items, .lag = c->list.lag + items, .number = p,
+            .size = c->list.size[p], .occurrences = c->windows->count[p], .opens = opens};
+        items += c->list.size[p];
+        opens += c->windows->count[p];
     }
-    qsort(r->pattern, r->n, sizeof *r->pattern, in_order);
+    qsort(r->pattern, n, sizeof *r->pattern, in_order);
     r->item[0] = 0;
     for (uint32_t p = 0; p < r->n; p++)
         r->item[p + 1] = r->item[p] + r->pattern[p].size;
-}
-
-/* Brings the numbers of the bins at which patterns open into their order. */
-static syn_status order_windows(ranked *r, const syn_candidates *c)
-{
-    const syn_pattern_windows *w = c->windows;
-    size_t *from = malloc(((size_t)r->n + 1) * sizeof *from);
-    r->begin = malloc(((size_t)r->n + 1) * sizeof *r->begin);
-    r->opens = malloc((w->n + 1) * sizeof *r->opens);
-    if (!from || !r->begin || !r->opens) {
-        free(from);
-        return SYN_NO_MEMORY;
-    }
-    from[0] = 0;
-    for (uint32_t p = 0; p < r->n; p++)
-        from[p + 1] = from[p] + w->count[p];
-    size_t at = 0;
-    for (uint32_t p = 0; p < r->n; p++) {
-        uint32_t number = r->pattern[p].number;
-        r->begin[p] = at;
-        for (size_t i = from[number]; i < from[number + 1]; i++)
-            r->opens[at++] = c->raster->number[w->bin[i]];
-    }
-    r->begin[r->n] = at;
-    free(from);
-    return SYN_OK;
-}
-
-/* Patterns in order, all of them live. Freed by the caller, also after an error. */
-static syn_status ranked_make(ranked *r, const syn_candidates *c, int with_windows)
-{
-    memset(r, 0, sizeof *r);
-    if (c->list.n > INT32_MAX)
-        return SYN_TOO_LARGE;
-    r->n = (uint32_t)c->list.n;
-    size_t items = 0, n = r->n;
-    for (size_t p = 0; p < n; p++)
-        items += c->list.size[p];
-    r->pattern = malloc((n + 1) * sizeof *r->pattern);
-    r->item = malloc((n + 1) * sizeof *r->item);
     r->little = malloc(items + 1);
-    r->live = malloc(n + 1);
-    if (!r->pattern || !r->item || !r->little || !r->live)
-        return SYN_NO_MEMORY;
-    memset(r->live, 1, n);
-    r->alive = r->n;
-    order_patterns(r, c);
-    return with_windows ? order_windows(r, c) : SYN_OK;
+    return r->little ? SYN_OK : SYN_NO_MEMORY;
 }
 
 /* ---- signatures that are not significant ---- */
@@ -133,10 +92,10 @@ typedef struct filter {
     int by_duration;
 } filter;
 
-static syn_status filter_make(filter *f, const syn_reduction_options *options)
+static syn_status filter_make(filter *f)
 {
+    const syn_reduction_options *options = f->options;
     size_t n = options->listed;
-    f->options = options;
     f->by_duration = n > 0 && options->signature[0].duration >= 0;
     f->sorted = malloc((n + 1) * sizeof *f->sorted);
     if (!f->sorted)
@@ -148,13 +107,15 @@ static syn_status filter_make(filter *f, const syn_reduction_options *options)
     return SYN_OK;
 }
 
+/* Whether so many spikes so often, with the duration of `p`, are listed. */
 static int is_listed(const filter *f, int64_t size, int64_t occurrences,
-                     uint32_t duration)
+                     const syn_ranked_pattern *p)
 {
+    int32_t duration = f->by_duration ? (int32_t)p->lag[p->size - 1] : -1;
     if (f->options->listed == 0 || size > INT32_MAX || occurrences > INT32_MAX)
         return 0;
     syn_signature s = {.size = (int32_t)size, .occurrences = (int32_t)occurrences,
-                       .duration = f->by_duration ? (int32_t)duration : -1};
+                       .duration = duration};
     return bsearch(&s, f->sorted, f->options->listed, sizeof s, by_signature) != NULL;
 }
 
@@ -165,14 +126,14 @@ static int little_of_its_own(const filter *f, const syn_ranked_pattern *p,
     const syn_reduction_options *o = f->options;
     int64_t occurrences = (int64_t)q->occurrences - p->occurrences + o->h;
     return occurrences < o->min_occ ||
-           is_listed(f, q->size, occurrences, duration_of(q));
+           is_listed(f, q->size, occurrences, q);
 }
 
 static int little_beyond(const filter *f, const syn_ranked_pattern *p, uint32_t shared)
 {
     const syn_reduction_options *o = f->options;
     int64_t size = (int64_t)p->size - shared + o->k;
-    return size < o->min_spikes || is_listed(f, size, p->occurrences, duration_of(p));
+    return size < o->min_spikes || is_listed(f, size, p->occurrences, p);
 }
 
 static void fill_little(ranked *r, const filter *f)
@@ -216,6 +177,8 @@ static int crossing_verdict(const ranked *r, const filter *f, uint32_t p, uint32
                             uint32_t shared)
 {
     int drop = 0;
+    if (f->options->method != SYN_REDUCTION_COMBINED)
+        return 0;
     if (r->little[r->item[p] + shared - 1])
         drop |= DROP_FIRST;
     if (r->little[r->item[q] + shared - 1])
@@ -225,132 +188,79 @@ static int crossing_verdict(const ranked *r, const filter *f, uint32_t p, uint32
     return covered_one(f, &r->pattern[p], &r->pattern[q]);
 }
 
-/* Whether at least `least` windows of `q` open `shift` bins after one of `p`. */
-static int meet(const ranked *r, uint32_t p, uint32_t q, int64_t shift, int64_t least)
+/* Items of `p`, `shift` bins earlier, that `q` has. */
+static uint32_t shared_items(const syn_ranked_pattern *p, const syn_ranked_pattern *q,
+                             int64_t shift)
 {
-    const int64_t *a = r->opens + r->begin[p], *a_end = r->opens + r->begin[p + 1];
-    const int64_t *b = r->opens + r->begin[q], *b_end = r->opens + r->begin[q + 1];
-    while (a_end - a >= least && b_end - b >= least) {
+    uint32_t i = 0, k = 0, shared = 0;
+    while (i < p->size && k < q->size) {
+        int64_t apart = p->lag[i] - shift - q->lag[k];
+        if (apart == 0)
+            apart = (int64_t)p->unit[i] - q->unit[k];
+        shared += apart == 0;
+        i += apart <= 0;
+        k += apart >= 0;
+    }
+    return shared;
+}
+
+/* Whether at least `least` windows of `q` open `shift` bins after one of `p`. */
+static int meet(const syn_ranked_pattern *p, const syn_ranked_pattern *q, int64_t shift,
+                int64_t least)
+{
+    const int64_t *a = p->opens, *a_end = a + p->occurrences;
+    const int64_t *b = q->opens, *b_end = b + q->occurrences;
+    while (least > 0 && a_end - a >= least && b_end - b >= least) {
         int64_t apart = *a + shift - *b;
         least -= apart == 0;
-        if (least == 0)
-            return 1;
         a += apart <= 0;
         b += apart >= 0;
     }
-    return 0;
+    return least <= 0;
 }
 
-static void drop_pattern(ranked *r, uint32_t p)
-{
-    r->live[p] = 0;
-    r->alive--;
-}
+typedef struct reduction {
+    ranked r;
+    filter f;
+} reduction;
 
-/* Rejects what the overlap of `p` with a pattern after it rejects. A contained pattern
-   occurs wherever the larger one does, so that their windows need not be compared. */
-static void compare(ranked *r, const filter *f, uint32_t p, const syn_overlap *at)
+/* Rejects what the overlap of pattern `p` with `q` at `shift` rejects. What a pair rejects
+   does not depend on what was rejected before, so pairs may come in any order and twice. */
+static void compare(void *context, uint32_t p, uint32_t q, int64_t shift)
 {
-    uint32_t q = at->rank;
-    int nested = at->shared == r->pattern[q].size;
-    if (!nested && f->options->method != SYN_REDUCTION_COMBINED)
-        return;
-    int drop = nested ? nested_verdict(r, f, p, q)
-                      : crossing_verdict(r, f, p, q, at->shared);
-    if (!r->live[p])
+    reduction *c = context;
+    const syn_ranked_pattern *first = &c->r.pattern[p], *second = &c->r.pattern[q];
+    uint32_t shared = shared_items(first, second, shift);
+    int drop = shared == second->size ? nested_verdict(&c->r, &c->f, p, q)
+                                      : crossing_verdict(&c->r, &c->f, p, q, shared);
+    if (!c->r.live[p])
         drop &= ~DROP_FIRST;
-    if (!r->live[q])
+    if (!c->r.live[q])
         drop &= ~DROP_SECOND;
-    if (drop == 0)
-        return;
-    if (nested ? r->pattern[p].occurrences < f->options->min_occ
-               : !meet(r, p, q, at->shift, f->options->min_occ))
+    if (drop == 0 || !meet(first, second, shift, c->f.options->min_occ))
         return;
     if (drop & DROP_FIRST)
-        drop_pattern(r, p);
+        c->r.live[p] = 0;
     if (drop & DROP_SECOND)
-        drop_pattern(r, q);
-}
-
-/* Compares `p` with the patterns after it that are in `index`; returns how many there
-   were. */
-static size_t compare_with_all(ranked *r, const filter *f, syn_overlaps *o,
-                               const syn_unit_index *index, uint32_t p)
-{
-    size_t work = 0;
-    uint32_t found;
-    syn_overlaps_begin(o, index, p);
-    while ((found = syn_overlaps_more(o)) > 0) {
-        work += found;
-        for (uint32_t i = 0; i < found; i++) {
-            syn_overlap at = syn_overlaps_take(o, i);
-            if (r->live[p] || r->live[at.rank])
-                compare(r, f, p, &at);
-        }
-    }
-    return work;
-}
-
-/* Compares each pattern with those after it. What a pair rejects does not depend on what
-   was rejected before, so a rejected pattern has to be compared with live ones only. */
-static syn_status compare_all(ranked *r, const filter *f, syn_unit_index *all,
-                              syn_unit_index *live, syn_overlaps *o,
-                              const syn_watch *watch)
-{
-    size_t work = POLL_EVERY;
-    uint32_t tidied = r->n;
-    for (uint32_t p = 0; p < r->n; p++) {
-        if (work >= POLL_EVERY) {
-            work = 0;
-            if (syn_poll(watch, "patterns", p, r->n) != SYN_OK)
-                return SYN_INTERRUPTED;
-        }
-        if (r->alive < tidied / 2) {
-            syn_unit_index_tidy(live, r->live);
-            tidied = r->alive;
-        }
-        syn_unit_index_pass(all, p);
-        syn_unit_index_pass(live, p);
-        work += 1 + compare_with_all(r, f, o, r->live[p] ? all : live, p);
-    }
-    return SYN_OK;
-}
-
-static syn_status reduce(ranked *r, const filter *f, const syn_candidates *c,
-                         const syn_watch *watch)
-{
-    syn_unit_index all, live = {.entry = NULL};
-    syn_overlaps overlaps = {.shared = NULL};
-    syn_status status = syn_unit_index_make(&all, r->pattern, r->n, c->raster->units);
-    if (status == SYN_OK)
-        status = syn_unit_index_make(&live, r->pattern, r->n, c->raster->units);
-    if (status == SYN_OK)
-        status = syn_overlaps_make(&overlaps, &all, c->window);
-    if (status == SYN_OK)
-        status = compare_all(r, f, &all, &live, &overlaps, watch);
-    syn_overlaps_free(&overlaps);
-    syn_unit_index_free(&live);
-    syn_unit_index_free(&all);
-    return status;
+        c->r.live[q] = 0;
 }
 
 syn_status syn_reduce_patterns(const syn_candidates *patterns,
                                const syn_reduction_options *options,
                                const syn_watch *watch, uint8_t *keep)
 {
-    ranked r;
-    filter f = {.sorted = NULL};
-    syn_status status =
-        ranked_make(&r, patterns, options->method == SYN_REDUCTION_COMBINED);
+    reduction c = {.f = {.options = options}};
+    syn_status status = ranked_make(&c.r, patterns);
     if (status == SYN_OK)
-        status = filter_make(&f, options);
+        status = filter_make(&c.f);
     if (status == SYN_OK) {
-        fill_little(&r, &f);
-        status = reduce(&r, &f, patterns, watch);
+        fill_little(&c.r, &c.f);
+        status = syn_find_overlaps(c.r.pattern, c.r.n, patterns->raster, options->min_occ,
+                                   c.r.live, compare, &c, watch);
     }
-    for (uint32_t p = 0; p < r.n && status == SYN_OK; p++)
-        keep[r.pattern[p].number] = r.live[p];
-    free(f.sorted);
-    ranked_free(&r);
+    for (uint32_t p = 0; p < c.r.n && status == SYN_OK; p++)
+        keep[c.r.pattern[p].number] = c.r.live[p];
+    free(c.f.sorted);
+    ranked_free(&c.r);
     return status;
 }

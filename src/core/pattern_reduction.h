@@ -30,13 +30,11 @@ typedef struct syn_reduction_options {
     const syn_signature *signature;  /* [listed] either all with a duration or none */
 } syn_reduction_options;
 
-/* Patterns closed in the windows of a raster, and how often they occur there. */
+/* Patterns and where they occur in a raster. */
 typedef struct syn_candidates {
     syn_pattern_list list;         /* units below raster->units */
-    const int32_t *occurrences;    /* [list.n] */
     const syn_raster *raster;
-    uint32_t window;               /* bins */
-    const syn_pattern_windows *windows;  /* of the list; only the combined filter looks */
+    const syn_pattern_windows *windows;  /* of the list */
 } syn_candidates;
 
 /* Sets keep[p] to 1 for each pattern p that no other one rejects, to 0 for the rest.

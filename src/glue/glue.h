@@ -45,7 +45,7 @@ SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
 
 /* pattern_reduction.c */
 SEXP r_reduce_patterns(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
-                       SEXP occurrences, SEXP listed, SEXP options);
+                       SEXP listed, SEXP options);
 
 /* patterns.c */
 SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares);

@@ -79,7 +79,7 @@ static SEXP kept(const reducing *r, size_t n)
 /* TRUE for each pattern that is kept. `events` as glue_raster() takes them, patterns as
    glue_pattern_list() does. */
 SEXP r_reduce_patterns(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
-                       SEXP occurrences, SEXP listed, SEXP options)
+                       SEXP listed, SEXP options)
 {
     reducing *r;
     SEXP pointer = reducing_new(&r);
@@ -88,20 +88,18 @@ SEXP r_reduce_patterns(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
     syn_candidates c = {
         .list = glue_pattern_list(size, unit, lag, Rf_asReal(VECTOR_ELT(events, 3)),
                                   length),
-        .raster = &r->raster, .window = (uint32_t)length, .windows = &r->windows};
+        .raster = &r->raster, .windows = &r->windows};
     R_xlen_t items = Rf_xlength(unit);
     for (R_xlen_t i = 0; i < items; i++)
         within(INTEGER(unit)[i], 0, INT32_MAX, "units");
-    numbers(occurrences, INTSXP, (R_xlen_t)c.list.n, "occurrences");
-    c.occurrences = INTEGER(occurrences);
     syn_reduction_options o = read_options(r, listed, options);
     r->keep = malloc(c.list.n + 1);
     if (!r->keep)
         Rf_error("cannot allocate memory");
-    syn_status status = glue_raster(&r->raster, events, c.window);
+    syn_status status = glue_raster(&r->raster, events, (uint32_t)length);
     glue_watch w;
     glue_watch_start(&w, "Reducing patterns");
-    if (status == SYN_OK && o.method == SYN_REDUCTION_COMBINED)
+    if (status == SYN_OK)
         status = syn_find_windows(&r->raster, &c.list, INT32_MAX, &w.watch, &r->windows);
     if (status == SYN_OK)
         status = syn_reduce_patterns(&c, &o, &w.watch, r->keep);
