@@ -89,6 +89,7 @@
 #'   direction, at most 1,000 (a bin is rounded to whole ticks); and the standard deviation
 #'   of the Gaussian that smooths it, in seconds, 0 for none.
 #' @param threads Number of threads; `NULL` for all that the process may use.
+#' @param max_memory Bytes that surrogates may take; 12 for each spike of each of them.
 #'
 #' @return A list of `n` [spike_trains()] with the interval, trials, resolution and units of
 #'   `x`. [set.seed()] decides them; a surrogate depends neither on `n` nor on `threads`.
@@ -96,7 +97,8 @@
 #' Errors about an argument have the class `synfire_error_argument`: for a recording
 #' without a spike (in its trials); `dither` below a tick or beyond the shortest trial; a
 #' `bin_size` or `window` that is not whole ticks or bins; `"trial_shift"` without trials.
-#' Surrogates beyond the machine's memory give `synfire_error_memory`.
+#' Surrogates beyond `max_memory` give `synfire_error_budget`, beyond the machine's
+#' `synfire_error_memory`.
 #' @references
 #' Gerstein GL (2004). Searching for significance in spatio-temporal firing patterns. *Acta
 #' Neurobiologiae Experimentalis*, 64, 203-207.
@@ -127,14 +129,15 @@ surrogate_trains <- function(x, n = 1,
                                         "trial_shift"),
                              dither = 0.015, refractory = 0.004, bin_size = NULL,
                              window = NULL, truncation_limit = 0.1, n_bins = 100,
-                             sigma = 0.002, threads = NULL) {
+                             sigma = 0.002, threads = NULL, max_memory = 4e9) {
   if (missing(x)) abort_arg("x", "a recording", "missing")
   x <- as_spike_trains(x)
   n <- check_count(n, max = .Machine$integer.max)
   options <- surrogate_options(x, method[[1L]], dither, refractory, bin_size, window,
                                truncation_limit, n_bins, sigma)
   threads <- check_threads(threads)
-  made <- .Call(r_surrogate_trains, trains_of(x), options, n, threads)
+  max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
+  made <- .Call(r_surrogate_trains, trains_of(x), options, n, threads, max_memory)
   made <- finish_status(made, "making these surrogates", "Make fewer at a time.",
                         limit_of = "spikes")
   levels <- levels(x$unit)

@@ -27,7 +27,7 @@ drawn <- function(x, method, k, ..., vector_bits = 0, seed = 11) {
   set.seed(seed)
   options <- synfire:::surrogate_options(x, method, ...)
   options$numbers[[9L]] <- vector_bits
-  made <- .Call(synfire:::r_surrogate_trains, synfire:::trains_of(x), options, k + 1, 1L)
+  made <- .Call(synfire:::r_surrogate_trains, synfire:::trains_of(x), options, k + 1, 1L, Inf)
   list(key = options$key, ticks = as.data.frame(made[[k + 1]]), options = options)
 }
 
@@ -328,6 +328,25 @@ test_that("recordings of more than 2^32 ticks are no exception", {
   far <- vapply(surrogate_trains(x, 100, "train_shift", dither = 2000, threads = 1),
                 \(s) diff(s$time), 0)
   expect_true(all(abs(far - 4999) < 1e-6 | abs(far - 5001) < 1e-5))
+})
+
+# ---- What stops it -------------------------------------------------------------------
+
+test_that("Ctrl-C stops the making of surrogates", {
+  skip_on_cran()
+  expect_lt(time_to_stop(quote({
+    x <- synfire::simulate_patterns(100, 30, 10, patterns = list())
+    log("start", Sys.getpid())
+    synfire::surrogate_trains(x, 8000, "dither_refractory", threads = 1)
+  }), wait = 0.5), 0.5)
+})
+
+test_that("surrogates that would not fit max_memory are refused", {
+  x <- plain_recording()
+  expect_error(surrogate_trains(x, 1e4, max_memory = 1e6), "`max_memory` is 1 MB",
+               class = "synfire_error_budget")
+  expect_error(surrogate_trains(x, 1, "joint_isi", n_bins = 1000, max_memory = 1e6),
+               "max_memory", class = "synfire_error_budget")
 })
 
 # ---- What is wrong -------------------------------------------------------------------
