@@ -91,7 +91,8 @@ shown_p <- function(x) {
 #' @noRd
 tests_shown <- function(tests) {
   text <- \(p, bound) paste0(ifelse(p %in% 0, "< ", ""), short_p(bound))
-  list(p = text(tests$p, p_bound(tests)), p_adjusted = text(tests$p_adjusted, adjusted_bound(tests)))
+  list(p = text(tests$p, p_bound(tests)),
+       p_adjusted = text(tests$p_adjusted, adjusted_bound(tests)))
 }
 
 #' p values, and in place of 0 what they are less than, raw and adjusted
@@ -203,8 +204,12 @@ surrogate_words <- function(x) {
   n <- x$parameters$n_surrogates
   if (n == 0) return("None were asked for, so there are no p values, and nothing was tested.")
   if (is.null(x$pvalues)) return("None were made, as there is no pattern to test.")
-  sprintf("%s, made by the method \"%s\" and mined with the same filters.",
-          counted(n, "surrogate"), x$parameters$surrogate)
+  made <- attr(x$pvalues, "surrogate", exact = TRUE)$parameters
+  sprintf("%s, made by the method \"%s\"%s and mined with the same filters.",
+          counted(n, "surrogate"), x$parameters$surrogate,
+          if (length(made) == 0L) "" else {
+            sprintf(" (%s)", paste(names(made), "=", format_each(unlist(made)), collapse = ", "))
+          })
 }
 
 tested_words <- function(x) {

@@ -71,7 +71,8 @@ test_that("the front divides all signatures as their p values do", {
     maxima <- array(rpois(prod(dims), 4), dims)
     storage.mode(maxima) <- "integer"
     m <- sample(8, 1)
-    patterns <- signature_patterns(sample(2:5, m, TRUE), sample(1:3, m, TRUE), sample(2:12, m, TRUE))
+    patterns <- signature_patterns(sample(2:5, m, TRUE), sample(1:3, m, TRUE),
+                                   sample(2:12, m, TRUE))
     estimator <- sample(c("k/n", "(k+1)/(n+1)"), 1)
     pvalues <- made_pvalues(maxima, patterns, estimator)
     tests <- test_signatures(patterns, pvalues, 0.2, sample(synfire:::corrections, 1))
