@@ -5,13 +5,17 @@
 
 #include "core/masks.h"
 
-enum { POLL_EVERY = 1 << 22 };  /* pairs of sets: some milliseconds */
+enum {
+    POLL_EVERY = 1 << 22,  /* pairs of sets: some ten milliseconds */
+    FOLD = 4               /* words */
+};
 
 /* An item of a pattern: a set of spikes of one unit. */
 typedef struct spike_set {
-    uint64_t fold;   /* a bit for each spike; some share one */
+    uint64_t fold[FOLD];  /* a bit for each spike; some share one */
     uint32_t rank, lag;
     uint32_t spare;  /* spikes that need not be in common */
+    int32_t needed;  /* bits of the fold that have to be */
     uint32_t taken;  /* spikes met so far, the rarest ones */
 } spike_set;
 
@@ -140,8 +144,11 @@ static void list_spikes(search *s, uint32_t unit)
             at = seek(r->number, bin, at, fired, p->opens[i] + set->lag);
             *spike++ = at;
             s->place[at]++;
-            set->fold |= (uint64_t)1 << (at * 0x9e3779b1u >> 26);
+            set->fold[at / 64 % FOLD] |= (uint64_t)1 << at % 64;
         }
+        set->needed = -(int32_t)set->spare;
+        for (int word = 0; word < FOLD; word++)
+            set->needed += (int32_t)syn_bits(set->fold[word]);
     }
 }
 
@@ -214,16 +221,24 @@ static void tell(const search *s, const spike_set *a, const spike_set *b)
         s->found(s->context, a->rank, b->rank, (int64_t)a->lag - (int64_t)b->lag);
 }
 
-/* Compares the sets that meet in a spike. Bits of one fold that the other has not are
-   spikes that they have not in common. */
+static int32_t common_bits(const uint64_t *a, const uint64_t *b)
+{
+    uint32_t bits = 0;
+    for (int word = 0; word < FOLD; word++)
+        bits += syn_bits(a[word] & b[word]);
+    return (int32_t)bits;
+}
+
+/* Compares the sets that meet in a spike. A bit that one fold has and the other has not is
+   a spike, or more, that they have not in common. */
 static syn_status compare_meeting(search *s, uint32_t unit, uint32_t met, uint32_t live)
 {
     for (uint32_t i = 0; i < live; i++) {
         const spike_set *a = &s->meeting[i];
         for (uint32_t k = i + 1; k < met; k++) {
             const spike_set *b = &s->meeting[k];
-            if (syn_bits(a->fold & ~b->fold) <= a->spare &&
-                syn_bits(b->fold & ~a->fold) <= b->spare)
+            int32_t needed = a->needed > b->needed ? a->needed : b->needed;
+            if (common_bits(a->fold, b->fold) >= needed)
                 tell(s, a, b);
         }
         s->work += met - i;

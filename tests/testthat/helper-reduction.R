@@ -26,16 +26,10 @@ oracle_reduction <- function(items, windows, units, listed, method, h, k, l,
   o <- oracle_order(items, size, occ)
   # How far P's items have to move back to meet one of Q's, once for each that they meet.
   shifts <- function(p, q) outer(lag[[p]], lag[[q]], `-`)[outer(unit[[p]], unit[[q]], `==`)]
-  for (a in seq_along(o)) for (b in seq_along(o)[-seq_len(a)]) {
-   p <- o[[a]]
-   q <- o[[b]]
-   met <- shifts(p, q)
-   for (d in unique(met)) {
-    shared <- sum(met == d)
+  compare <- function(p, q, d, shared) {
     together <- sum((windows[[p]] + d) %in% windows[[q]])
-    if (together < min_occ) next
     nested <- shared == size[[q]]
-    if (!nested && method != "combined") next
+    if (together < min_occ || !nested && method != "combined") return(c(FALSE, FALSE))
     drop_p <- small(p, size[[p]] - shared + k)
     drop_q <- if (nested) little(q, occ[[q]] - occ[[p]] + h) else small(q, size[[q]] - shared + k)
     if (method == "subset") drop_p <- FALSE
@@ -44,9 +38,17 @@ oracle_reduction <- function(items, windows, units, listed, method, h, k, l,
       drop_p <- score[[p]] < score[[q]]
       drop_q <- !drop_p
     }
-    keep[[p]] <- keep[[p]] && !drop_p
-    keep[[q]] <- keep[[q]] && !drop_q
-   }
+    c(drop_p, drop_q)
+  }
+  for (a in seq_along(o)) {
+    for (b in seq_along(o)[-seq_len(a)]) {
+      pair <- o[c(a, b)]
+      met <- shifts(pair[[1]], pair[[2]])
+      for (d in unique(met)) {
+        drop <- compare(pair[[1]], pair[[2]], d, sum(met == d))
+        keep[pair] <- keep[pair] & !drop
+      }
+    }
   }
   keep
 }
@@ -64,8 +66,17 @@ oracle_reduce <- function(patterns, listed, method, h, k, l, min_spikes, min_occ
   windows <- unname(split(number, factor(found$pattern, seq_along(patterns))))
   if (!is.null(listed$duration)) listed$duration <- round(listed$duration / bin)
   units <- length(attr(patterns, "units"))
-  codes <- lapply(as.list(patterns), \(lags) {
-    as.vector(lags) * units + match(names(lags), attr(patterns, "units")) - 1
+  oracle_reduction(oracle_codes(patterns), windows, units, listed, method, h, k, l, min_spikes, min_occ)
+}
+
+in_oracle_order <- function(patterns) {
+  patterns[oracle_order(oracle_codes(patterns), patterns$size, patterns$occurrences)]
+}
+
+# The items of each pattern as lag * units + unit.
+oracle_codes <- function(patterns) {
+  units <- attr(patterns, "units")
+  lapply(as.list(patterns), \(lags) {
+    as.vector(lags) * length(units) + match(names(lags), units) - 1
   })
-  oracle_reduction(codes, windows, units, listed, method, h, k, l, min_spikes, min_occ)
 }
