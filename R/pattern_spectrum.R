@@ -219,7 +219,7 @@ maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_e
   started <- proc.time()[["elapsed"]]
   maxima_of <- \(n, place) {
     surrogate_maxima(x, bin, window, filters, made, n, spectrum == "3d#", place, threads,
-                     max_memory)$maxima
+                     max_memory, call = call)$maxima
   }
   place <- surrogate_place(device, gpus, \() {
     # One surrogate is one thread's work.

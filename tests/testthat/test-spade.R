@@ -53,7 +53,7 @@ test_that("the p value of a pattern is the share of mined surrogates that reach 
     correction = "none", reduction = "none", threads = 1, p_estimator = "k/n"
   ))
   trains <- withr::with_seed(4, surrogate_trains(x, 15, "dither", dither = 0.015))
-  maxima <- oracle_maxima(trains, 0.005, 5, 2, 2)
+  maxima <- oracle_maxima(trains, 0.005, 5, list(min_spikes = 2, min_occ = 2))
   own <- oracle_signatures(found$mined)
   p <- oracle_reached(maxima, 2, own$size, own$occurrences) / 15
   expect_true(any(p > 0 & p < 0.9) && any(p == 1))
