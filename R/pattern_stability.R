@@ -45,7 +45,7 @@
 #' Analysis, ICFCA 2012, Lecture Notes in Computer Science*, 7278, 7-15.
 #' \doi{10.1007/978-3-642-29892-9_7}
 #'
-#' Quaglio P, Yegenoglu A, Torre E, Endres DM, Grün S (2017). Detection and evaluation of
+#' Quaglio P, Yegenoglu A, Torre E, Endres DM, Gruen S (2017). Detection and evaluation of
 #' spatio-temporal spike patterns in massively parallel spike train data with SPADE.
 #' *Frontiers in Computational Neuroscience*, 11, 41. \doi{10.3389/fncom.2017.00041}
 #' @seealso [mine_patterns()], [reduce_patterns()]

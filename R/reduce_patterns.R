@@ -50,9 +50,10 @@
 #' @param patterns What [mine_patterns()] gives, or some of it: most often those that are
 #'   significant. They need the recording in which they were mined, which `c()` of patterns
 #'   of different ones loses.
-#' @param non_significant Signatures that are not significant: a data frame of `size`,
-#'   `occurrences` and, unless durations do not matter, `duration` in seconds, with a row
-#'   for each. By default only `min_spikes` and `min_occ` decide.
+#' @param non_significant Signatures that are not significant: what [test_signatures()]
+#'   gives, or a data frame of `size`, `occurrences` and, unless durations do not matter,
+#'   `duration` in seconds, with a row for each. By default only `min_spikes` and `min_occ`
+#'   decide.
 #' @param method Which filter; see below.
 #' @param h,k,l Corrections of the three filters: whole numbers from 0. Higher `h` keeps
 #'   more subsets, and higher `k` more supersets; higher `l` favours larger patterns.
@@ -63,11 +64,11 @@
 #' Errors about an argument have the class `synfire_error_argument`; 2^31 occurrences or
 #' more give `synfire_error_too_large`.
 #' @references
-#' Torre E, Picado-Muiño D, Denker M, Borgelt C, Grün S (2013). Statistical evaluation of
+#' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation of
 #' synchronous spike patterns extracted by frequent item set mining. *Frontiers in
 #' Computational Neuroscience*, 7, 132. \doi{10.3389/fncom.2013.00132}
 #'
-#' Quaglio P, Yegenoglu A, Torre E, Endres DM, Grün S (2017). Detection and evaluation of
+#' Quaglio P, Yegenoglu A, Torre E, Endres DM, Gruen S (2017). Detection and evaluation of
 #' spatio-temporal spike patterns in massively parallel spike train data with SPADE.
 #' *Frontiers in Computational Neuroscience*, 11, 41. \doi{10.3389/fncom.2017.00041}
 #' @seealso [mine_patterns()], [pattern_stability()]
@@ -129,6 +130,7 @@ mined_events <- function(patterns) {
 #' @noRd
 check_signatures <- function(x, patterns, call = rlang::caller_env()) {
   if (is.null(x)) return(integer())
+  if (inherits(x, "signature_tests")) x <- non_significant(x)
   arg <- "non_significant"
   must <- "a data frame with columns `size` and `occurrences`, whole numbers"
   if (!is.data.frame(x) || !all(c("size", "occurrences") %in% names(x))) {

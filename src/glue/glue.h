@@ -57,8 +57,18 @@ SEXP r_pattern_shares(SEXP events, SEXP window, SEXP min_occ);
 SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options);
 SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units);
 
+/* spectrum.c */
+SEXP r_spectrum(SEXP trains, SEXP surrogates, SEXP bin, SEXP patterns, SEXP by_duration,
+                SEXP first, SEXP n);
+
 /* pattern_store.c: the last call before the library is unloaded */
 SEXP r_release_patterns(void);
+
+/* surrogates.c */
+SEXP r_surrogate_trains(SEXP trains, SEXP options, SEXP n, SEXP threads, SEXP max_memory);
+
+/* surrogates_check.c */
+SEXP r_surrogate_rasters(SEXP trains, SEXP options, SEXP index, SEXP events, SEXP window);
 
 /* edm.c */
 SEXP r_edm_neighbours(SEXP points, SEXP lib, SEXP pred, SEXP options);
