@@ -64,11 +64,11 @@
 #' Errors about an argument have the class `synfire_error_argument`; 2^31 occurrences or
 #' more give `synfire_error_too_large`.
 #' @references
-#' Torre E, Picado-Muiño D, Denker M, Borgelt C, Grün S (2013). Statistical evaluation of
+#' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation of
 #' synchronous spike patterns extracted by frequent item set mining. *Frontiers in
 #' Computational Neuroscience*, 7, 132. \doi{10.3389/fncom.2013.00132}
 #'
-#' Quaglio P, Yegenoglu A, Torre E, Endres DM, Grün S (2017). Detection and evaluation of
+#' Quaglio P, Yegenoglu A, Torre E, Endres DM, Gruen S (2017). Detection and evaluation of
 #' spatio-temporal spike patterns in massively parallel spike train data with SPADE.
 #' *Frontiers in Computational Neuroscience*, 11, 41. \doi{10.3389/fncom.2017.00041}
 #' @seealso [mine_patterns()], [pattern_stability()]

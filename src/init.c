@@ -27,6 +27,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_batch_check, 3),
     ENTRY(r_pattern_windows, 6),
     ENTRY(r_reduce_patterns, 7),
+    ENTRY(r_pattern_stability, 8),
     ENTRY(r_mine_patterns, 3),
     ENTRY(r_pattern_shares, 3),
     ENTRY(r_mine_itemsets, 4),

@@ -42,9 +42,9 @@ typedef struct syn_candidates {
    Patterns come in an order: larger ones first, then more frequent ones, then by their
    items (lag, then unit). Patterns P and Q, P before Q, overlap at shift d when P's
    items, d bins earlier, share one with Q, and at least `min_occ` windows of Q open d
-   bins after one of P. Each such (P, Q, d) may reject P, Q or both, whatever else rejects them. With
-   z spikes, c occurrences, and s shared items, "listed" being among the signatures, with
-   the duration of the pattern that is tested:
+   bins after one of P. Each such (P, Q, d) may reject P, Q or both, whatever else rejects
+   them. With z spikes, c occurrences, and s shared items, "listed" being among the
+   signatures, with the duration of the pattern that is tested:
 
      Q has little of its own   c_Q - c_P + h < min_occ or (z_Q, c_Q - c_P + h) is listed
      P has little beyond       z_P - s + k < min_spikes or (z_P - s + k, c_P) is listed

@@ -47,6 +47,10 @@ SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
 SEXP r_reduce_patterns(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
                        SEXP listed, SEXP options);
 
+/* pattern_stability.c */
+SEXP r_pattern_stability(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
+                         SEXP kinds, SEXP options, SEXP key);
+
 /* patterns.c */
 SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares);
 SEXP r_pattern_shares(SEXP events, SEXP window, SEXP min_occ);

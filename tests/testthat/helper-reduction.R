@@ -66,7 +66,8 @@ oracle_reduce <- function(patterns, listed, method, h, k, l, min_spikes, min_occ
   windows <- unname(split(number, factor(found$pattern, seq_along(patterns))))
   if (!is.null(listed$duration)) listed$duration <- round(listed$duration / bin)
   units <- length(attr(patterns, "units"))
-  oracle_reduction(oracle_codes(patterns), windows, units, listed, method, h, k, l, min_spikes, min_occ)
+  oracle_reduction(oracle_codes(patterns), windows, units, listed, method, h, k, l,
+                   min_spikes, min_occ)
 }
 
 in_oracle_order <- function(patterns) {
