@@ -72,8 +72,8 @@
 #' the place of a spike in its shuffled bin. In joint-ISI dithering it leaves the first and
 #' last spike of a train, and trains of less than three spikes, where they are; here they
 #' move, as otherwise short trials would hardly change. Its whole bins can make an interval
-#' shorter than the refractory period by up to a bin; here they do not. Elephant's
-#' dithering clips or drops what this one mirrors.
+#' shorter than the refractory period by up to a bin, and its spikes move one bin less back
+#' than forth; here they do not. Elephant's dithering clips or drops what this one mirrors.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param n Number of surrogates.
