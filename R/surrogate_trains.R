@@ -151,9 +151,8 @@ surrogate_trains <- function(x, n = 1,
   })
 }
 
-surrogate_methods <- c("dither", "dither_refractory", "train_shift", "joint_isi",
-                       "isi_dither", "isi_shuffle", "randomise", "bin_shuffle",
-                       "window_shuffle", "trial_shift")
+# Numbered from 0, they are what the core has.
+surrogate_methods <- eval(formals(surrogate_trains)$method)
 
 #' The spikes as what makes surrogates takes them
 #'
