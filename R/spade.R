@@ -129,10 +129,7 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
     h = check_count(h, min = 0), k = check_count(k, min = 0), l = check_count(l, min = 0),
     device = check_choice(device[[1L]], c("cpu", "gpu", "auto"), "device")
   )
-  if (!is.null(stability) && !is.list(stability)) {
-    abort_arg("stability", "NULL or a list of arguments of `pattern_stability()`",
-              describe(stability))
-  }
+  check_stability(stability)
   threads <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
   seed <- current_seed()
@@ -162,7 +159,9 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
     kept <- stages$time("reduction", reduce_patterns(kept, tests, choices$reduction, h, k, l))
   }
   stable <- if (!is.null(stability)) {
-    stages$time("stability", do.call(pattern_stability, c(list(kept), stability)))
+    stages$time("stability", do.call(pattern_stability, c(
+      list(kept, threads = threads), stability
+    )))
   }
   new_spade(
     kept, tests, stable,
@@ -172,6 +171,25 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
          elapsed = stages$elapsed(), device = attr(pvalues, "device", exact = TRUE) %||% "cpu",
          threads = threads, call = call)
   )
+}
+
+#' Arguments of pattern_stability() in a list, known to be right before any work
+#' @noRd
+check_stability <- function(stability, call = rlang::caller_env()) {
+  if (is.null(stability)) return(invisible())
+  known <- c("n_subsets", "delta", "epsilon", "type")
+  must <- sprintf("NULL or a list of arguments of `pattern_stability()`: %s", toString(known))
+  if (!is.list(stability)) abort_arg("stability", must, describe(stability), call = call)
+  unknown <- setdiff(names(stability) %||% rep("", length(stability)), known)
+  if (length(unknown) > 0L) {
+    abort_arg("stability", must, sprintf("one with \"%s\"", unknown[[1L]]), call = call)
+  }
+  given <- utils::modifyList(formals(pattern_stability)[known], stability)
+  check_subsets(given$n_subsets, given$delta, given$epsilon, call)
+  if (!all(stability$type %in% c("intensional", "extensional"))) {
+    abort_arg("stability$type", "\"intensional\", \"extensional\" or both",
+              describe(stability$type), call = call)
+  }
 }
 
 #' Seconds that the parts of a job take
