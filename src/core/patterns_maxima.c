@@ -7,7 +7,6 @@
 #include "core/parallel.h"
 #include "core/patterns_maxima_node.h"
 
-enum { CHECK_EVERY = 1 << 15 };  /* words between two looks at the clock */
 enum { LEAST_ROOM = 2 * SYN_ARENA_CHUNK };  /* of nodes, whatever the budget */
 
 /* ---- the table ---- */
@@ -201,7 +200,7 @@ syn_status syn_maxima_search_go_on(syn_maxima_search *s, double deadline)
             syn_arena_return(&s->arena, s->node[--s->depth].mark);
         if (status != SYN_OK)
             return status;
-        if (s->work < CHECK_EVERY)
+        if (s->work < SYN_MAXIMA_WORK)
             continue;
         s->work = 0;
         if (syn_seconds() > deadline)
@@ -212,7 +211,7 @@ syn_status syn_maxima_search_go_on(syn_maxima_search *s, double deadline)
 
 double syn_maxima_search_visited(const syn_maxima_search *s)
 {
-    return s->visited;
+    return (double)s->visited;
 }
 
 size_t syn_maxima_search_bytes(const syn_maxima_search *s)

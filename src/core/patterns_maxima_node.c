@@ -60,12 +60,17 @@ static void read_need(const search *s, node *n)
 }
 
 /* The lanes in which so many windows are enough. */
-static unsigned lanes_for(const node *n, uint32_t windows)
+static inline unsigned lanes_for(const node *n, uint32_t windows)
 {
+#if SYN_MASKS == 512
+    return _mm512_cmple_epu64_mask(_mm512_loadu_si512(n->need),
+                                   _mm512_set1_epi64(windows));
+#else
     unsigned lanes = 0;
     for (unsigned j = 0; j < SYN_LANES; j++)
         lanes |= (unsigned)(windows >= n->need[j]) << j;
     return lanes;
+#endif
 }
 
 static unsigned highest(unsigned lanes)
@@ -128,23 +133,33 @@ look_back(const search *s, node *n, coming_units *units, size_t words, uint64_t 
 }
 
 #if SYN_MASKS == 512
-/* The same for masks of one word, once the set has its units. */
-static void look_back_words(node *n)
+/* The same for masks of one word, with all lanes in a register. */
+static void look_back_word(const search *s, node *n, coming_units *units, uint64_t *lane)
 {
     __m512i need = _mm512_loadu_si512(n->need), lanes = _mm512_maskz_set1_epi64(1, -1);
     uint32_t children = 0;
-    uint64_t lane[SYN_LANES];
     for (uint32_t p = n->listed; p-- > 0;) {
-        unsigned alive = syn_word_lanes_alive(n->mask[p], lanes, need);
+        uint64_t mask = n->mask[p], reach = mask;
+        if (units->lack > 0) {
+            next_unit(s, units, s->root.unit[n->place[p]], 1);
+            reach &= units->windows[units->lack - (uint32_t)units->is_new];
+            *units->group |= units->is_new ? mask : 0;
+        }
+        unsigned alive = syn_word_lanes_alive(reach, lanes, need);
         if (alive) {
             _mm512_storeu_si512(lane, lanes);
-            n->reach[children] = n->mask[p] & lane[syn_low_bit(alive)];
+            n->reach[children] = reach & lane[syn_low_bit(alive)];
             n->lanes[children] = (uint8_t)alive;
             n->child[children++] = p;
         }
-        lanes = syn_word_lanes_deepen(n->mask[p], lanes);
+        lanes = syn_word_lanes_deepen(mask, lanes);
     }
     n->children = children;
+}
+#else
+static void look_back_word(const search *s, node *n, coming_units *units, uint64_t *lane)
+{
+    look_back(s, n, units, 1, lane);
 }
 #endif
 
@@ -161,12 +176,6 @@ static syn_status look_ahead(search *s, node *n)
     uint32_t min_units = s->options->min_units;
     coming_units units = {.lack = min_units > n->units ? min_units - n->units : 0,
                           .unit = UINT32_MAX};
-#if SYN_MASKS == 512
-    if (words == 1 && units.lack == 0) {
-        look_back_words(n);
-        return SYN_OK;
-    }
-#endif
     if (units.lack > SYN_LANES)
         units.lack = SYN_LANES;
     uint64_t one_word[2 * SYN_LANES + 2], *lane = one_word;
@@ -180,7 +189,7 @@ static syn_status look_ahead(search *s, node *n)
     memset(lane, 0xff, words * sizeof *lane);
     memset(units.windows, 0xff, words * sizeof *lane);
     if (words == 1)
-        look_back(s, n, &units, 1, lane);
+        look_back_word(s, n, &units, lane);
     else
         look_back(s, n, &units, words, lane);
     return SYN_OK;
@@ -298,7 +307,7 @@ static syn_status enter(search *s, node *out)
 {
     syn_status status = look_ahead(s, out);
     s->visited++;
-    s->work += (double)(out->listed * out->words * SYN_LANES);
+    s->work += out->listed * out->words * SYN_LANES;
     if (status == SYN_OK && out->children == 0) {
         syn_arena_return(&s->arena, out->mark);
         s->depth--;
@@ -310,7 +319,7 @@ static syn_status narrow_child(search *s, node *n, const prospect *c, uint64_t s
 {
     const uint64_t *after = n->mask + c->at + 1;
     size_t rest = n->listed - c->at - 1;
-    s->work += (double)rest;
+    s->work += rest;
     if (rest < c->more)
         return SYN_OK;
     uint32_t listed = (uint32_t)syn_count_enough(after, rest, set, c->least);
@@ -383,7 +392,7 @@ static syn_status wide_child(search *s, node *n, const prospect *c, const uint64
     index_bits(set, n->words, s->index);
     syn_count_rows_of_bits(n->row + begin, n->stride, n->stride - begin, s->index,
                            c->windows, c->least, s->frequent + begin, s->all + begin);
-    s->work += (double)(c->windows * (n->stride - begin));
+    s->work += c->windows * (n->stride - begin);
     uint32_t listed = keep_allowed(s, n, c->at, begin);
     if (listed < c->more)
         return SYN_OK;
@@ -428,24 +437,32 @@ static syn_status root_child(search *s, node *n, uint32_t k)
     prospect c = {.at = at};
     const uint64_t *set = n->mask + at * n->words;
     allow(s, n, at);
-    s->work += (double)(n->words + n->stride);
+    s->work += n->words + n->stride;
     if (!has_prospects(s, n, (1u << SYN_LANES) - 1, set, &c))
         return SYN_OK;
     return wide_child(s, n, &c, set);
 }
 
+/* Goes through children until one of them becomes the deepest node. */
 static syn_status child(search *s)
 {
-    node *n = s->node + s->depth - 1;
-    uint32_t k = n->next++;
-    if (s->depth == 1)
-        return root_child(s, n, k);
-    prospect c = {.at = n->child[k]};
-    s->work++;
-    const uint64_t *set = n->reach + k * n->words;
-    if (!has_prospects(s, n, n->lanes[k], set, &c))
-        return SYN_OK;
-    return n->words == 1 ? narrow_child(s, n, &c, *set) : wide_child(s, n, &c, set);
+    size_t depth = s->depth;
+    node *n = s->node + depth - 1;
+    if (depth == 1)
+        return root_child(s, n, n->next++);
+    syn_status status = SYN_OK;
+    while (status == SYN_OK && s->depth == depth && n->next < n->children &&
+           s->work < SYN_MAXIMA_WORK) {
+        uint32_t k = n->next++;
+        prospect c = {.at = n->child[k]};
+        const uint64_t *set = n->reach + k * n->words;
+        s->work++;
+        if (!has_prospects(s, n, n->lanes[k], set, &c))
+            continue;
+        status = n->words == 1 ? narrow_child(s, n, &c, *set) : wide_child(s, n, &c, set);
+        n = s->node + depth - 1;  /* the stack may have moved */
+    }
+    return status;
 }
 
 const syn_maxima_kind SYN_MAXIMA_KIND = {child};
