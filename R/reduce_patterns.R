@@ -143,7 +143,7 @@ check_signatures <- function(x, patterns, call = rlang::caller_env()) {
   }
   bins <- rep(-1, nrow(x))
   if (!is.null(x$duration)) {
-    bins <- x$duration / attr(patterns, "bin_size", exact = TRUE)
+    if (is.numeric(x$duration)) bins <- x$duration / attr(patterns, "bin_size", exact = TRUE)
     if (!is.numeric(x$duration) || !all(is.finite(bins)) || any(abs(bins - round(bins)) > 1e-6)) {
       abort_arg(arg, "without durations, or with whole numbers of bins, in seconds",
                 "a data frame with others", call = call)
