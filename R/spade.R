@@ -25,10 +25,12 @@
 #'
 #' # Choosing
 #' * `surrogate` is the null hypothesis: what the recording may have without a pattern in
-#'   it. Dithering is the published one. It keeps the rate up to about `dither`, which should
-#'   be several bins, and far shorter than what the rate follows; but it gives regular
-#'   trains more spikes in a bin than they have, and patterns with them (Stella et al.
-#'   2022). [surrogate_trains()] compares the methods.
+#'   it. Dithering is the published one. It keeps the rate but for changes faster than
+#'   `dither`, which should be several bins. Of regular trains it moves spikes into bins that
+#'   hold one already; the surrogates then have fewer items than the recording, and too much
+#'   seems significant (Stella et al. 2022). Shifts by less than a window leave many patterns
+#'   in it, with other lags: give them a longer `dither`. [surrogate_trains()] compares the
+#'   methods.
 #' * `min_occ` decides how much work there is: a pattern that occurs twice says little, and
 #'   there are many. Where the search would take more than `max_memory`, the error says
 #'   which `min_occ` would not.
@@ -45,7 +47,12 @@
 #' without a test.
 #'
 #' @inheritParams pvalue_spectrum
-#' @inheritParams test_signatures
+#' @param alpha Probability of an error that is taken, above 0 and below 1.
+#' @param correction How p values are adjusted for each other: `"none"`, `"bonferroni"`,
+#'   `"sidak"`, `"holm"`, `"holm-sidak"`, `"hommel"`, `"BH"`, `"BY"`, `"TSBH"` or
+#'   `"TSBKY"`; see [test_signatures()].
+#' @param p_estimator The p value when `k` of `n` surrogates reach a signature, see
+#'   [pvalue_spectrum()].
 #' @param n_surrogates Number of surrogates; 0 to stop after the first stages, without p
 #'   values and without reduction.
 #' @param reduction Which patterns are dropped for others' sake, a `method` of
@@ -129,10 +136,7 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
     h = check_count(h, min = 0), k = check_count(k, min = 0), l = check_count(l, min = 0),
     device = check_choice(device[[1L]], c("cpu", "gpu", "auto"), "device")
   )
-  if (!is.null(stability) && !is.list(stability)) {
-    abort_arg("stability", "NULL or a list of arguments of `pattern_stability()`",
-              describe(stability))
-  }
+  check_stability(stability)
   threads <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
   seed <- current_seed()
@@ -162,7 +166,9 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
     kept <- stages$time("reduction", reduce_patterns(kept, tests, choices$reduction, h, k, l))
   }
   stable <- if (!is.null(stability)) {
-    stages$time("stability", do.call(pattern_stability, c(list(kept), stability)))
+    stages$time("stability", do.call(pattern_stability, c(
+      list(kept, threads = threads), stability
+    )))
   }
   new_spade(
     kept, tests, stable,
@@ -172,6 +178,25 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
          elapsed = stages$elapsed(), device = attr(pvalues, "device", exact = TRUE) %||% "cpu",
          threads = threads, call = call)
   )
+}
+
+#' Arguments of pattern_stability() in a list, known to be right before any work
+#' @noRd
+check_stability <- function(stability, call = rlang::caller_env()) {
+  if (is.null(stability)) return(invisible())
+  known <- c("n_subsets", "delta", "epsilon", "type")
+  must <- sprintf("NULL or a list of arguments of `pattern_stability()`: %s", toString(known))
+  if (!is.list(stability)) abort_arg("stability", must, describe(stability), call = call)
+  unknown <- setdiff(names(stability) %||% rep("", length(stability)), known)
+  if (length(unknown) > 0L) {
+    abort_arg("stability", must, sprintf("one with \"%s\"", unknown[[1L]]), call = call)
+  }
+  given <- utils::modifyList(formals(pattern_stability)[known], stability)
+  check_subsets(given$n_subsets, given$delta, given$epsilon, call)
+  if (!all(stability$type %in% c("intensional", "extensional"))) {
+    abort_arg("stability$type", "\"intensional\", \"extensional\" or both",
+              describe(stability$type), call = call)
+  }
 }
 
 #' Seconds that the parts of a job take

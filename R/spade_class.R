@@ -19,7 +19,7 @@
 #' * `format()`: a line for each pattern.
 #' * `as.data.frame()`: a row for each pattern: `pattern` (as text), `size`, `units` and
 #'   `lags` (lists; lags in bins), `occurrences`, `duration` (s), `p`, `p_adjusted`, the
-#'   columns of the stability where there is one, and with `times` a list of `times` (s).
+#'   stability where it was asked for, and with `times` a list of `times` (s).
 #' * Of the other tables `as.data.frame()` and `[` give plain data frames, all or a part.
 #' * `summary()`: an object of class `summary.spade` with the element `words`, in which its
 #'   `print()` says what was mined, what was tested, and what was found. A p value of 0 is
@@ -64,7 +64,8 @@ as.data.frame.spade <- function(x, row.names = NULL, optional = FALSE, ..., time
   rlang::check_dots_empty()
   columns <- as.list(as.data.frame(x$patterns, times = times))
   p <- list(p = x$p, p_adjusted = x$p_adjusted)
-  columns <- append(columns, c(p, as.list(x$stability)), match("duration", names(columns)))
+  stability <- as.list(x$stability)[-1L]
+  columns <- append(columns, c(p, stability), match("duration", names(columns)))
   structure(columns, row.names = .set_row_names(length(x)), class = "data.frame")
 }
 
@@ -150,9 +151,10 @@ spade_title <- function(x) {
   }
   c(first, bins_title(x$mined),
     if (!is.null(x$tests)) {
-      sprintf("# %s surrogates (%s), %s tested, alpha %s (%s)", commas(chosen$n_surrogates),
-              chosen$surrogate, counted(attr(x$tests, "tests"), "signature"),
-              exact(chosen$alpha), chosen$correction)
+      sprintf("# %s (%s), %s tested, alpha %s (%s)",
+              counted(chosen$n_surrogates, "surrogate"), chosen$surrogate,
+              counted(attr(x$tests, "tests"), "signature"), exact(chosen$alpha),
+              chosen$correction)
     })
 }
 

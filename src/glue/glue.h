@@ -59,7 +59,7 @@ SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units)
 
 /* spectrum.c */
 SEXP r_spectrum(SEXP trains, SEXP surrogates, SEXP bin, SEXP patterns, SEXP by_duration,
-                SEXP first, SEXP n);
+                SEXP first, SEXP n, SEXP place);
 
 /* pattern_store.c: the last call before the library is unloaded */
 SEXP r_release_patterns(void);

@@ -9,12 +9,16 @@
 #include "glue/require.h"
 #include "glue/surrogates.h"
 #include "glue/watch.h"
+#include "gpu/spectrum_gpu.h"
 
 /* What one call holds outside R's heap: an external pointer owns it. */
 typedef struct work {
     syn_trains trains;
     syn_surrogate_plan plan;
-    syn_spectrum spectrum;
+    syn_spectrum spectrum, rest;
+    uint8_t *left;              /* [n] surrogates that GPUs left to the CPU */
+    syn_gpu_spectrum_report gpu;
+    char reason[SYN_GPU_TEXT];
 } work;
 
 static void work_free(SEXP pointer)
@@ -23,6 +27,8 @@ static void work_free(SEXP pointer)
     if (!w)
         return;
     syn_spectrum_free(&w->spectrum);
+    syn_spectrum_free(&w->rest);
+    free(w->left);
     syn_surrogate_plan_free(&w->plan);
     syn_trains_free(&w->trains);
     free(w);
@@ -39,6 +45,36 @@ static SEXP work_new(work **w)
         Rf_error("cannot allocate memory");
     R_SetExternalPtrAddr(pointer, *w);
     return pointer;
+}
+
+/* Takes over the rows of the surrogates that were left. */
+static void join_rest(work *w)
+{
+    for (uint32_t k = 0; k < w->spectrum.n; k++)
+        if (w->left[k]) {
+            w->spectrum.row[k] = w->rest.row[k];
+            w->rest.row[k].most = NULL;
+        }
+    w->spectrum.visited += w->rest.visited;
+    w->spectrum.peak_memory += w->rest.peak_memory;
+}
+
+/* On GPUs, and on the CPU what they leave. */
+static syn_status make_on_gpus(work *w, syn_spectrum_options options, SEXP place,
+                               const syn_watch *watch)
+{
+    w->left = malloc((size_t)options.n + 1);
+    if (!w->left)
+        return SYN_NO_MEMORY;
+    syn_status status = syn_gpu_spectrum(&options, INTEGER(place), Rf_length(place), watch,
+                                         &w->spectrum, w->left, &w->gpu, w->reason);
+    if (status != SYN_OK || w->gpu.left == 0)
+        return status;
+    options.only = w->left;
+    status = syn_spectrum_make(&options, watch, &w->rest);
+    if (status == SYN_OK)
+        join_rest(w);
+    return status;
 }
 
 /* An integer array of surrogates, sizes and, unless there is but one, durations. */
@@ -68,22 +104,23 @@ static SEXP maxima_array(const syn_spectrum *s, int by_duration)
 static SEXP answer(const work *w, int by_duration, double elapsed)
 {
     const char *fields[] = {"maxima", "report", ""};
-    const char *told[] = {"elapsed", "visited", "peak_memory", ""};
+    const char *told[] = {"elapsed", "visited", "peak_memory", "left", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, maxima_array(&w->spectrum, by_duration));
     SEXP report = SET_VECTOR_ELT(out, 1, Rf_mkNamed(VECSXP, told));
     SET_VECTOR_ELT(report, 0, Rf_ScalarReal(elapsed));
     SET_VECTOR_ELT(report, 1, Rf_ScalarReal(w->spectrum.visited));
     SET_VECTOR_ELT(report, 2, Rf_ScalarReal((double)w->spectrum.peak_memory));
+    SET_VECTOR_ELT(report, 3, Rf_ScalarReal(w->gpu.left));
     UNPROTECT(1);
     return out;
 }
 
 /* The maxima of surrogates number `first` to first + n - 1 in bins of `bin` ticks: a list
    of `maxima`, an array of n x sizes from min_spikes on x durations from 0 where these are
-   told apart, and `report`. */
+   told apart, and `report`. `place`: NULL for the CPU, or numbers of GPUs from 0. */
 SEXP r_spectrum(SEXP trains, SEXP surrogates, SEXP bin, SEXP patterns, SEXP by_duration,
-                SEXP first, SEXP n)
+                SEXP first, SEXP n, SEXP place)
 {
     syn_surrogate_options made = glue_surrogate_options(surrogates);
     syn_pattern_options o = glue_pattern_options(patterns, R_NilValue);
@@ -93,6 +130,8 @@ SEXP r_spectrum(SEXP trains, SEXP surrogates, SEXP bin, SEXP patterns, SEXP by_d
         .by_duration = Rf_asLogical(by_duration) == TRUE,
         .first = (uint64_t)within(Rf_asReal(first), 0, most, "first"),
         .n = (uint32_t)within(Rf_asReal(n), 0, INT32_MAX, "n")};
+    if (place != R_NilValue)
+        numbers(place, INTSXP, 1, "GPUs");
     work *w;
     SEXP pointer = work_new(&w);
     s.plan = &w->plan;
@@ -104,14 +143,18 @@ SEXP r_spectrum(SEXP trains, SEXP surrogates, SEXP bin, SEXP patterns, SEXP by_d
         status = syn_surrogate_plan_make(&w->plan, &w->trains, &made, o.threads,
                                          &watch.watch);
     if (status == SYN_OK)
-        status = syn_spectrum_make(&s, &watch.watch, &w->spectrum);
+        status = place == R_NilValue
+                     ? syn_spectrum_make(&s, &watch.watch, &w->spectrum)
+                     : make_on_gpus(w, s, place, &watch.watch);
     double elapsed = syn_seconds() - begun;
     glue_watch_stop(&watch);
     SEXP out = PROTECT(status == SYN_OK
                            ? answer(w, s.by_duration, elapsed)
-                           : glue_status(status, NA_REAL,
-                                         status == SYN_TOO_LARGE ? INT32_MAX
-                                                                 : (double)o.max_memory));
+                           : glue_status_because(status, NA_REAL,
+                                                 status == SYN_TOO_LARGE
+                                                     ? INT32_MAX
+                                                     : (double)o.max_memory,
+                                                 w->reason));
     work_free(pointer);
     UNPROTECT(2);
     return out;

@@ -1,5 +1,5 @@
-# Oracles for spectra and significance, written from the definitions: mine every surrogate,
-# look at every pattern.
+# Oracles for spectra and significance, written from the definitions: look at every pattern
+# and every maximum. The maxima themselves are oracle_maxima(), in helper-spectrum.R.
 
 # The patterns of a recording: data frame `size`, `duration` (bins), `occurrences`.
 oracle_signatures <- function(patterns) {
@@ -8,27 +8,6 @@ oracle_signatures <- function(patterns) {
     duration = vapply(as.list(patterns), \(lags) max(lags), 1L),
     occurrences = patterns$occurrences
   )
-}
-
-# Maxima of a list of recordings, each mined: a matrix [recording, size], or an array with
-# durations last, for sizes from `min_spikes` to the largest found.
-oracle_maxima <- function(recordings, bin_size, window, min_spikes, ..., by_duration = FALSE) {
-  found <- lapply(recordings, \(x) {
-    oracle_signatures(mine_patterns(x, bin_size, window, min_spikes, ..., threads = 1))
-  })
-  largest <- max(min_spikes - 1, unlist(lapply(found, `[[`, "size")))
-  sizes <- seq_len(largest - min_spikes + 1) + min_spikes - 1
-  durations <- if (by_duration) seq_len(window) - 1
-  out <- array(0L, c(length(recordings), length(sizes), length(durations)[by_duration]))
-  most <- \(rows, k) max(0L, found[[k]]$occurrences[rows])
-  for (k in seq_along(found)) for (z in seq_along(sizes)) {
-    large <- found[[k]]$size >= sizes[[z]]
-    if (!by_duration) out[k, z] <- most(large, k)
-    for (d in seq_along(durations)) {
-      out[k, z, d] <- most(large & found[[k]]$duration == durations[[d]], k)
-    }
-  }
-  out
 }
 
 # How many recordings reach each of some signatures.

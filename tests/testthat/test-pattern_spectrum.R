@@ -68,7 +68,7 @@ test_that("the p value spectrum is that of mining every surrogate", {
       x, 0.005, 5, min_spikes = 2, min_occ = 3, n_surrogates = 12, dither = 0.02,
       spectrum = spectrum, threads = 1, p_estimator = "k/n"
     ))
-    maxima <- oracle_maxima(trains, 0.005, 5, 2, 3, by_duration = spectrum == "3d#")
+    maxima <- oracle_maxima(trains, 0.005, 5, list(min_spikes = 2, min_occ = 3), spectrum == "3d#")
     expect_gt(max(maxima), 4)
     expect_equal(attr(got, "maxima"), maxima, ignore_attr = TRUE)
     bins <- if (spectrum == "3d#") round(got$duration / 0.005)
@@ -85,7 +85,9 @@ test_that("all filters hold for surrogates, too", {
     x, 0.005, 6, min_spikes = 2, min_occ = 2, max_spikes = 3, max_occ = 9, min_units = 1,
     n_surrogates = 8, dither = 0.01, threads = 1
   ))
-  maxima <- oracle_maxima(trains, 0.005, 6, 2, 2, max_spikes = 3, max_occ = 9, min_units = 1)
+  maxima <- oracle_maxima(trains, 0.005, 6, list(
+    min_spikes = 2, min_occ = 2, max_spikes = 3, max_occ = 9, min_units = 1
+  ))
   expect_lte(max(maxima), 9)
   expect_equal(attr(got, "maxima"), maxima, ignore_attr = TRUE)
 })

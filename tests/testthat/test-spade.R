@@ -53,7 +53,7 @@ test_that("the p value of a pattern is the share of mined surrogates that reach 
     correction = "none", reduction = "none", threads = 1, p_estimator = "k/n"
   ))
   trains <- withr::with_seed(4, surrogate_trains(x, 15, "dither", dither = 0.015))
-  maxima <- oracle_maxima(trains, 0.005, 5, 2, 2)
+  maxima <- oracle_maxima(trains, 0.005, 5, list(min_spikes = 2, min_occ = 2))
   own <- oracle_signatures(found$mined)
   p <- oracle_reached(maxima, 2, own$size, own$occurrences) / 15
   expect_true(any(p > 0 & p < 0.9) && any(p == 1))
@@ -181,6 +181,10 @@ test_that("arguments are checked before any work", {
   bad(reduction = "psr", must = "combined")
   bad(h = -1, must = "`h`")
   bad(stability = 10, must = "pattern_stability")
+  bad(stability = list(n = 10), must = "n_subsets")
+  bad(stability = list(10), must = "n_subsets")
+  bad(stability = list(delta = 2), must = "delta")
+  bad(stability = list(type = "both"), must = "intensional")
   bad(dither = 6, must = "dither")
   bad(surrogate = "shake", must = "`surrogate`")
   bad(refract = 0.003, must = "refractory")
@@ -191,8 +195,45 @@ test_that("arguments are checked before any work", {
   expect_error(spade(x), "bin_size", class = "synfire_error_argument")
 })
 
+test_that("stability comes with the patterns that are left", {
+  found <- find_planted(reduction = "none", stability = list(n_subsets = 4))
+  expect_identical(found$stability$pattern, format(found$patterns))
+  table <- as.data.frame(found[2:1])
+  expect_identical(table$extensional, found$stability$extensional[2:1])
+  expect_identical(names(table)[7:10], c("p", "p_adjusted", "intensional", "extensional"))
+  # Five spikes have 32 subsets: all are looked at.
+  whole <- find_planted(stability = list(type = "intensional"))
+  expect_identical(whole$stability$intensional,
+                   pattern_stability(whole$patterns, type = "intensional")$intensional)
+  expect_null(whole$stability$extensional)
+  none <- find_planted(max_spikes = 8, min_units = 8, stability = list())
+  expect_identical(nrow(none$stability), 0L)
+})
+
 test_that("stages say how long they took", {
-  elapsed <- find_planted()$elapsed
-  expect_identical(names(elapsed), c("mining", "surrogates", "tests", "reduction"))
+  elapsed <- find_planted(stability = list(n_subsets = 2))$elapsed
+  expect_identical(names(elapsed), c("mining", "surrogates", "tests", "reduction", "stability"))
   expect_true(all(elapsed >= 0))
+})
+
+test_that("without a GPU the CPU takes over, or the error says why", {
+  report <- synfire_sitrep(test_devices = FALSE)
+  if (nrow(report$devices) > 0L) skip("there is a GPU")
+  expect_message(found <- find_planted(device = "auto"), "Using the CPU: there is no GPU",
+                 class = "synfire_message_device")
+  expect_identical(found$device, "cpu")
+  expect_identical(attr(found$pvalues, "maxima"), attr(find_planted()$pvalues, "maxima"))
+  condition <- expect_error(find_planted(device = "gpu"), class = "synfire_error_device")
+  expect_match(conditionMessage(condition), report$cuda$reason, fixed = TRUE)
+})
+
+test_that("a GPU finds the same", {
+  skip_without_gpu()
+  for (spectrum in c("#", "3d#")) {
+    cpu <- find_planted(spectrum = spectrum)
+    gpu <- find_planted(spectrum = spectrum, device = "gpu")
+    expect_identical(gpu$device, "gpu")
+    expect_identical(attr(gpu$pvalues, "maxima"), attr(cpu$pvalues, "maxima"))
+    expect_identical(as.data.frame(gpu), as.data.frame(cpu))
+  }
 })
