@@ -78,7 +78,7 @@
 #' found <- mine_patterns(x, bin_size = 0.005, window = 10, min_spikes = 3, min_occ = 8,
 #'                        threads = 2)
 #' found
-#' # The planted pattern, without its parts and without what joins it by chance:
+#' # The planted pattern, without its parts:
 #' reduce_patterns(found)
 #' @export
 reduce_patterns <- function(patterns, non_significant = NULL,
