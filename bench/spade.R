@@ -32,7 +32,7 @@ row <- function(work, measured, must, goal, unit = "s", least = FALSE) {
   rows[[length(rows) + 1L]] <<- data.frame(
     work, measured = sprintf("%.3g %s", measured, unit), must = sprintf("%g %s", must, unit),
     goal = sprintf("%g %s", goal, unit),
-    reached = if (is.na(measured)) "?" else if (good(goal)) "goal" else if (good(must)) "must" else "no"
+    reached = if (is.na(measured)) "?" else c("no", "must", "goal")[1 + good(must) + good(goal)]
   )
   cat(sprintf("%s: %.3g %s\n", work, measured, unit))
 }

@@ -208,8 +208,8 @@ static int32_t common_bits(const uint64_t *a, const uint64_t *b)
     return (int32_t)bits;
 }
 
-/* Compares the sets that meet in a spike. A bit that one fold has and the other has not is
-   a spike, or more, that they have not in common. */
+/* Compares the sets that meet in a spike. A bit that one fold has and the other has not
+   is a spike, or more, that they have not in common. */
 static syn_status compare_meeting(search *s, uint32_t unit, uint32_t met,
                                   uint32_t live)
 {
