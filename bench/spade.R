@@ -1,6 +1,6 @@
 # Significant spike patterns and episodes: what was to be reached, and what is.
 #
-#   SYNFIRE_DATA=folder Rscript bench/spade.R [part ...]
+#   SYNFIRE_DATA=folder Rscript bench/spade.R [part ...] [sets=400]
 #
 # `folder` holds spade/movement_PGHF_raster.txt.gz, lines of `unit bin` in bins of 5 ms: 150
 # units of motor cortex (Porrmann et al. 2021). Without arguments all parts but the last
@@ -11,12 +11,12 @@
 #   reduction  10,000 of its patterns, compared with each other
 #   maxima     the largest occurrences of each size in one surrogate of all of it
 #   dither     uniform dithering of a million spikes
-#   sym26      1,744 episodes of Sym26 against 1,000 surrogates
+#   sym26      some 1,744 episodes of Sym26 against 1,000 surrogates
 #   units300   300 units at 1 Hz, 3 s in bins of 1 ms; a process for each window, as the
 #              peak of memory is asked for
 #   gpu        maxima of 1,000 surrogates of the whole recording on a GPU, and on all threads
-#   chance     how many of 400 data sets without any pattern have a significant one: for
-#              each kind of train, the surrogates that fit it and those that do not (hours)
+#   chance     how many of 400 data sets (`sets`) without any pattern have a significant one:
+#              for each kind of train, surrogates that fit it and such that do not (hours)
 #
 # Seconds are medians of three, those of the processor where one thread works, so that other
 # work on the machine does not count, else those of the clock.
@@ -32,7 +32,7 @@ row <- function(work, measured, must, goal, unit = "s", least = FALSE) {
   rows[[length(rows) + 1L]] <<- data.frame(
     work, measured = sprintf("%.3g %s", measured, unit), must = sprintf("%g %s", must, unit),
     goal = sprintf("%g %s", goal, unit),
-    reached = if (is.na(measured)) "?" else if (good(goal)) "goal" else if (good(must)) "must" else "no"
+    reached = if (is.na(measured)) "?" else c("no", "must", "goal")[1 + good(must) + good(goal)]
   )
   cat(sprintf("%s: %.3g %s\n", work, measured, unit))
 }
@@ -116,7 +116,7 @@ parts$sym26 <- function() {
   set.seed(1)
   x <- simulate_sym26()
   delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
-  found <- mine_episodes(x, 300, delays)
+  found <- mine_episodes(x, 254, delays)
   run <- function(...) {
     set.seed(2)
     episode_significance(found, x, 1000, ...)
@@ -197,13 +197,13 @@ chance_trains <- function(units, shape, low, high) {
                start = 0, end = 10)
 }
 
-parts$chance <- function(sets = 400) {
+parts$chance <- function() {
   kinds <- list(
     "Poisson, 20 units" = \() chance_trains(20, 1, 15, 15),
     "Poisson with rate steps, 20 units" = \() chance_trains(20, 1, 5, 25),
     "gamma, 20 units" = \() chance_trains(20, 4, 15, 15),
     "gamma with rate steps, 20 units" = \() chance_trains(20, 4, 5, 25),
-    "Poisson with rate steps, 100 units" = \() chance_trains(100, 1, 1, 5)
+    "Poisson with rate steps, 100 units" = \() chance_trains(100, 1, 2, 10)
   )
   surrogates <- c("dither", "dither_refractory", "train_shift", "joint_isi", "isi_dither",
                   "window_shuffle", "randomise")
@@ -225,6 +225,10 @@ if (identical(args[1], "job")) {
   units300_job(as.numeric(args[[2]]))
   quit(save = "no")
 }
+sets <- 400
+given <- startsWith(args, "sets=")
+if (any(given)) sets <- as.numeric(sub("sets=", "", args[given]))
+args <- args[!given]
 if (length(args) == 0L) args <- setdiff(names(parts), c("gpu", "chance"))
 unknown <- setdiff(args, names(parts))
 if (length(unknown)) stop("no part ", unknown[[1]], "; there are ", toString(names(parts)))
