@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "core/philox.h"
+
 typedef struct syn_random {
     uint32_t key[2];
     uint64_t stream;    /* which independent sequence: a unit, a surrogate, a sample */
@@ -15,9 +17,6 @@ typedef struct syn_random {
 
 /* The generator at the beginning of stream `stream` of key `key`. */
 void syn_random_start(syn_random *rng, uint64_t key, uint64_t stream);
-
-/* One block of the cipher: out = Philox4x32-10(counter, key). */
-void syn_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
 /* 32 uniform bits. */
 uint32_t syn_random_bits(syn_random *rng);

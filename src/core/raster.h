@@ -39,10 +39,40 @@ syn_status syn_raster_bin(syn_raster *out, size_t n, const double *tick, const i
 syn_status syn_raster_sets(syn_raster *out, size_t n, const size_t *first,
                            const uint32_t *item, uint32_t items);
 
+/* An empty raster with room for `events` events of `units` units, and, when `timed`, for
+   when bins open. Freed as above. */
+syn_status syn_raster_allocate(syn_raster *out, size_t events, uint32_t units, int timed);
+
+/* Finishes a raster whose bins are filled, but for first[bins]: fills that, `unit_first`
+   and `unit_bin`. */
+void syn_raster_index(syn_raster *raster);
+
 void syn_raster_free(syn_raster *raster);
 
 /* The kept bin after the last one in the window of length `window` opened at kept bin
    `bin`. */
 uint32_t syn_raster_window_end(const syn_raster *raster, uint32_t bin, int64_t window);
+
+/* The first of bin[from] .. bin[n - 1], kept bins in order, whose number is `number` or
+   more, else `n`; looked for in steps that double: the next one wanted is most often
+   near. */
+static inline uint32_t syn_raster_seek(const syn_raster *r, const uint32_t *bin,
+                                       uint32_t from, uint32_t n, int64_t number)
+{
+    uint32_t low = from, step = 1;
+    while (low < n && n - low > step && r->number[bin[low + step]] < number) {
+        low += step;
+        step *= 2;
+    }
+    uint32_t high = n - low > step ? low + step : n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (r->number[bin[middle]] < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 #endif
