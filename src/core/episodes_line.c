@@ -1,0 +1,199 @@
+#include "core/episodes_line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the layout ---- */
+
+static unsigned bits_of(uint64_t most)
+{
+    unsigned bits = 0;
+    while (most >> bits)
+        bits++;
+    return bits;
+}
+
+/* Places the trials one after the other. SYN_TOO_LARGE when the line has 2^62 ticks. */
+static syn_status place_trials(const syn_trains *t, int64_t reach, syn_line_layout *out)
+{
+    int64_t at = 0, most = (int64_t)1 << 62;
+    for (uint32_t i = 0; i < t->trials; i++) {
+        int64_t length = t->stop[i] - t->start[i];
+        if (length >= most - at || reach >= most - at - length - 1)
+            return SYN_TOO_LARGE;
+        out->shift[i] = at - t->start[i];
+        out->span += (double)length;
+        at += length + reach + 1;
+    }
+    out->tick_bits = bits_of((uint64_t)at);
+    return SYN_OK;
+}
+
+syn_status syn_line_layout_make(const syn_surrogate_plan *plan, const int64_t *bound,
+                                uint32_t bounds, syn_line_layout *out)
+{
+    const syn_trains *t = &plan->trains;
+    int64_t reach = bounds > 0 ? bound[bounds - 1] : 0;
+    memset(out, 0, sizeof *out);
+    out->plan = plan;
+    out->events = t->events;
+    out->units = t->units;
+    out->bounds = bounds;
+    out->bound = bound;
+    out->unit_bits = bits_of(t->units);
+    out->shift = malloc(((size_t)t->trials + 1) * sizeof *out->shift);
+    if (!out->shift)
+        return SYN_NO_MEMORY;
+    out->span = 1;
+    syn_status status = place_trials(t, reach, out);
+    /* A bound is added to a key. */
+    if (status == SYN_OK && out->tick_bits + out->unit_bits + 1 > 63)
+        status = SYN_TOO_LARGE;
+    return status;
+}
+
+void syn_line_layout_free(syn_line_layout *layout)
+{
+    free(layout->shift);
+    memset(layout, 0, sizeof *layout);
+}
+
+/* ---- room ---- */
+
+size_t syn_line_bytes(const syn_line_layout *layout)
+{
+    size_t of_event = 2 * sizeof(uint64_t) + sizeof(int64_t) + 2 * sizeof(uint32_t) +
+                      layout->bounds * sizeof(uint32_t);
+    return layout->events * of_event + layout->units * 2 * sizeof(uint32_t) +
+           layout->plan->scratch * sizeof(uint32_t);
+}
+
+syn_status syn_line_make(const syn_line_layout *layout, syn_line *out)
+{
+    size_t events = (size_t)layout->events + 1, units = (size_t)layout->units + 1;
+    memset(out, 0, sizeof *out);
+    out->key = malloc(events * sizeof *out->key);
+    out->spare = malloc(events * sizeof *out->spare);
+    out->tick = malloc(events * sizeof *out->tick);
+    out->unit = malloc(events * sizeof *out->unit);
+    out->by_unit = malloc(events * sizeof *out->by_unit);
+    out->first = malloc(units * sizeof *out->first);
+    out->last = malloc(units * sizeof *out->last);
+    out->scratch = malloc(((size_t)layout->plan->scratch + 1) * sizeof *out->scratch);
+    /* One block for all bounds. */
+    out->beyond = malloc((layout->bounds + 1) * sizeof *out->beyond);
+    uint32_t *beyond = malloc((layout->bounds * events + 1) * sizeof *beyond);
+    if (out->beyond) {
+        out->beyond[0] = beyond;
+        for (uint32_t b = 1; beyond && b < layout->bounds; b++)
+            out->beyond[b] = beyond + b * events;
+    } else {
+        free(beyond);
+    }
+    if (!out->key || !out->spare || !out->tick || !out->unit || !out->by_unit ||
+        !out->first || !out->last || !out->scratch || !out->beyond || !beyond)
+        return SYN_NO_MEMORY;
+    return SYN_OK;
+}
+
+void syn_line_free(syn_line *line)
+{
+    free(line->key);
+    free(line->spare);
+    free(line->tick);
+    free(line->unit);
+    free(line->by_unit);
+    free(line->first);
+    free(line->last);
+    free(line->scratch);
+    if (line->beyond)
+        free(line->beyond[0]);
+    free(line->beyond);
+    memset(line, 0, sizeof *line);
+}
+
+/* ---- filling it ---- */
+
+/* The keys of all spikes, unit after unit. */
+static void make_keys(const syn_line_layout *layout, uint64_t index, syn_line *line)
+{
+    const syn_trains *t = &layout->plan->trains;
+    syn_surrogate_ticks(layout->plan, index, line->tick, line->scratch);
+    for (uint32_t u = 0; u < t->units; u++)
+        for (uint32_t i = t->first[u]; i < t->first[u + 1]; i++)
+            line->key[i] = (uint64_t)(line->tick[i] + layout->shift[t->trial[i]])
+                               << layout->unit_bits | u;
+}
+
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+
+/* Sorts the keys by tick, digit by digit; those on one tick stay in order of units. */
+static void sort_keys(const syn_line_layout *layout, syn_line *line)
+{
+    unsigned passes = (layout->tick_bits + DIGIT_BITS - 1) / DIGIT_BITS;
+    unsigned width = passes > 0 ? (layout->tick_bits + passes - 1) / passes : 0;
+    uint32_t digits = (uint32_t)1 << width, place[DIGITS];
+    for (unsigned pass = 0; pass < passes; pass++) {
+        unsigned shift = layout->unit_bits + pass * width;
+        uint32_t sum = 0;
+        memset(place, 0, digits * sizeof *place);
+        for (uint32_t i = 0; i < layout->events; i++)
+            place[line->key[i] >> shift & (digits - 1)]++;
+        for (uint32_t d = 0; d < digits; d++) {
+            uint32_t n = place[d];
+            place[d] = sum;
+            sum += n;
+        }
+        for (uint32_t i = 0; i < layout->events; i++)
+            line->spare[place[line->key[i] >> shift & (digits - 1)]++] = line->key[i];
+        uint64_t *sorted = line->spare;
+        line->spare = line->key;
+        line->key = sorted;
+    }
+}
+
+/* Numbers the events; a unit's repeats on one tick are one event. */
+static void number_events(const syn_line_layout *layout, syn_line *line)
+{
+    uint64_t mask = ((uint64_t)1 << layout->unit_bits) - 1, before = UINT64_MAX;
+    uint32_t n = 0;
+    memcpy(line->first, layout->plan->trains.first, layout->units * sizeof *line->first);
+    memcpy(line->last, line->first, layout->units * sizeof *line->last);
+    for (uint32_t i = 0; i < layout->events; i++) {
+        uint64_t key = line->key[i];
+        uint32_t unit = (uint32_t)(key & mask);
+        if (key == before)
+            continue;
+        before = key;
+        line->key[n] = key;
+        line->unit[n] = unit;
+        line->by_unit[line->last[unit]++] = n++;
+    }
+    line->events = n;
+}
+
+/* Both run forward; without a branch, as which of them does is hard to foresee. */
+static void find_beyond(const syn_line_layout *layout, const syn_line *line, uint32_t b)
+{
+    uint64_t more = (uint64_t)layout->bound[b] << layout->unit_bits;
+    uint64_t mask = ((uint64_t)1 << layout->unit_bits) - 1;
+    const uint64_t *key = line->key;
+    uint32_t *beyond = line->beyond[b], n = line->events, event = 0, far = 0;
+    while (far < n) {
+        uint32_t inside = key[far] <= (key[event] | mask) + more;
+        beyond[event] = far;
+        far += inside;
+        event += 1 - inside;
+    }
+    for (; event < n; event++)
+        beyond[event] = n;
+}
+
+void syn_line_fill(const syn_line_layout *layout, uint64_t index, syn_line *line)
+{
+    make_keys(layout, index, line);
+    sort_keys(layout, line);
+    number_events(layout, line);
+    for (uint32_t b = 0; b < layout->bounds; b++)
+        find_beyond(layout, line, b);
+}
