@@ -5,14 +5,19 @@
 
 enum { TOO_FAR = 62 };  /* bin numbers stay below 2^62 */
 
-static syn_status allocate(syn_raster *r, size_t n, uint32_t units)
+syn_status syn_raster_allocate(syn_raster *r, size_t n, uint32_t units, int timed)
 {
+    memset(r, 0, sizeof *r);
+    r->units = units;
     r->number = malloc((n + 1) * sizeof *r->number);
     r->first = malloc((n + 1) * sizeof *r->first);
     r->unit = malloc((n + 1) * sizeof *r->unit);
     r->unit_bin = malloc((n + 1) * sizeof *r->unit_bin);
     r->unit_first = calloc((size_t)units + 2, sizeof *r->unit_first);
-    if (!r->number || !r->first || !r->unit || !r->unit_bin || !r->unit_first)
+    if (timed)
+        r->opens = malloc((n + 1) * sizeof *r->opens);
+    if (!r->number || !r->first || !r->unit || !r->unit_bin || !r->unit_first ||
+        (timed && !r->opens))
         return SYN_NO_MEMORY;
     return SYN_OK;
 }
@@ -45,10 +50,11 @@ static void open_bin(syn_raster *r, int64_t number)
     r->first[r->bins] = r->events;
 }
 
-/* The bins of each unit, by a counting sort. */
-static void index_units(syn_raster *r)
+/* By a counting sort. */
+void syn_raster_index(syn_raster *r)
 {
     r->first[r->bins] = r->events;
+    memset(r->unit_first, 0, ((size_t)r->units + 2) * sizeof *r->unit_first);
     for (uint32_t e = 0; e < r->events; e++)
         r->unit_first[r->unit[e] + 2]++;
     for (uint32_t u = 0; u < r->units; u++)
@@ -65,11 +71,7 @@ syn_status syn_raster_bin(syn_raster *out, size_t n, const double *tick, const i
     memset(out, 0, sizeof *out);
     if (n >= INT32_MAX)
         return SYN_TOO_LARGE;
-    out->units = units;
-    if (allocate(out, n, units) != SYN_OK)
-        return SYN_NO_MEMORY;
-    out->opens = malloc((n + 1) * sizeof *out->opens);
-    if (!out->opens)
+    if (syn_raster_allocate(out, n, units, 1) != SYN_OK)
         return SYN_NO_MEMORY;
 
     const int64_t limit = (int64_t)1 << TOO_FAR;
@@ -101,7 +103,7 @@ syn_status syn_raster_bin(syn_raster *out, size_t n, const double *tick, const i
     }
     if (open)
         close_bin(out, out->bins);
-    index_units(out);
+    syn_raster_index(out);
     return SYN_OK;
 }
 
@@ -111,8 +113,7 @@ syn_status syn_raster_sets(syn_raster *out, size_t n, const size_t *first,
     memset(out, 0, sizeof *out);
     if (n > 0 && first[n] - first[0] >= INT32_MAX)
         return SYN_TOO_LARGE;
-    out->units = items;
-    if (allocate(out, n > 0 ? first[n] - first[0] : 0, items) != SYN_OK)
+    if (syn_raster_allocate(out, n > 0 ? first[n] - first[0] : 0, items, 0) != SYN_OK)
         return SYN_NO_MEMORY;
     for (size_t s = 0; s < n; s++) {
         if (first[s] == first[s + 1])
@@ -122,7 +123,7 @@ syn_status syn_raster_sets(syn_raster *out, size_t n, const size_t *first,
             out->unit[out->events++] = item[i];
         close_bin(out, out->bins);
     }
-    index_units(out);
+    syn_raster_index(out);
     return SYN_OK;
 }
 

@@ -39,6 +39,14 @@ syn_status syn_raster_bin(syn_raster *out, size_t n, const double *tick, const i
 syn_status syn_raster_sets(syn_raster *out, size_t n, const size_t *first,
                            const uint32_t *item, uint32_t items);
 
+/* An empty raster with room for `events` events of `units` units, and, when `timed`, for
+   when bins open. Freed as above. */
+syn_status syn_raster_allocate(syn_raster *out, size_t events, uint32_t units, int timed);
+
+/* Finishes a raster whose bins are filled, but for first[bins]: fills that, `unit_first`
+   and `unit_bin`. */
+void syn_raster_index(syn_raster *raster);
+
 void syn_raster_free(syn_raster *raster);
 
 /* The kept bin after the last one in the window of length `window` opened at kept bin

@@ -4,10 +4,10 @@
 #ifndef SYN_SURROGATES_H
 #define SYN_SURROGATES_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "core/status.h"
+#include "core/trains.h"
 #include "core/watch.h"
 
 typedef enum syn_surrogate_method {
@@ -24,20 +24,6 @@ typedef enum syn_surrogate_method {
     SYN_SURROGATE_TRIAL_SHIFT        /* a unit in each trial by an offset of its own */
 } syn_surrogate_method;
 
-/* The spikes inside trials, unit after unit; without trials all are in trial 0. */
-typedef struct syn_trains {
-    uint32_t units;
-    uint32_t events;     /* below 2^31 */
-    uint32_t trials;     /* at least 1 */
-    uint32_t *first;     /* [units + 1] where a unit's spikes begin */
-    int64_t *tick;       /* [events] increasing within a unit */
-    uint32_t *trial;     /* [events] non-decreasing within a unit */
-    int64_t *start;      /* [trials] first tick of a trial, increasing */
-    int64_t *stop;       /* [trials] last tick that is the trial's own */
-} syn_trains;
-
-void syn_trains_free(syn_trains *trains);
-
 /* Lengths are in ticks. */
 typedef struct syn_surrogate_options {
     syn_surrogate_method method;
@@ -50,6 +36,7 @@ typedef struct syn_surrogate_options {
     uint32_t isi_bins;   /* how many of them, 1 to 1000 */
     double sigma;        /* of the Gaussian that smooths the histogram, in its bins */
     uint64_t key;        /* of the random numbers */
+    int vector_bits;     /* of the processor's registers; 0 for the widest it has */
 } syn_surrogate_options;
 
 /* All that surrogates are made from. Flat arrays: a device takes a copy of the struct
@@ -61,9 +48,9 @@ typedef struct syn_surrogate_plan {
     uint32_t table_length;    /* words of `table` for each unit; 0 without tables */
     int64_t *refractory;      /* [units] the smaller of options.refractory and the unit's
                                  shortest interval within a trial */
-    uint32_t *table;          /* [units * table_length] for each sum s of two intervals, in
-                                 bins, from word s (s + 1) / 2 on: cumulative weights of
-                                 a first interval of 0, 1, ..., s bins */
+    uint32_t *table;          /* [units * table_length] for each sum s of two intervals,
+                                 in bins, from word s (s + 1) / 2 on: the cumulative
+                                 weights of a first one of 0, 1, ..., s bins */
 } syn_surrogate_plan;
 
 /* Looks at the trains once, on up to `threads` threads. The caller frees, also after an
@@ -75,10 +62,21 @@ syn_status syn_surrogate_plan_make(syn_surrogate_plan *out, const syn_trains *tr
 /* Frees all but the trains. */
 void syn_surrogate_plan_free(syn_surrogate_plan *plan);
 
-/* Surrogate number `index`, from 0: `tick` [events] gets the spikes unit after unit, each
-   at the place of the plan's spike whose unit and trial it has; those of a unit and trial
-   are in no order. `scratch` has room for plan->scratch words. */
+/* Unit `unit` of surrogate `index`, both from 0: `tick` gets the unit's spikes, each at the
+   place of the plan's spike whose trial it has; those of a trial are in no order.
+   `scratch` has room for plan->scratch words. */
+void syn_surrogate_unit_ticks(const syn_surrogate_plan *plan, uint64_t index,
+                              uint32_t unit, int64_t *tick, uint32_t *scratch);
+
+/* All units: `tick` [events] has the places of plan->trains.tick. */
 void syn_surrogate_ticks(const syn_surrogate_plan *plan, uint64_t index, int64_t *tick,
                          uint32_t *scratch);
+
+/* Surrogates 0 to n - 1, each sorted by tick and then by unit: tick[k] and unit[k] have
+   room for the events of surrogate k; units are numbered from `from` on. SYN_TOO_LARGE
+   when a unit and its place among the ticks of the recording do not fit 64 bits. */
+syn_status syn_surrogate_list(const syn_surrogate_plan *plan, uint32_t n, int from,
+                              double *const *tick, int *const *unit, int threads,
+                              const syn_watch *watch);
 
 #endif

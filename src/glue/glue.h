@@ -51,6 +51,12 @@ SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units)
 /* pattern_store.c: the last call before the library is unloaded */
 SEXP r_release_patterns(void);
 
+/* surrogates.c */
+SEXP r_surrogate_trains(SEXP trains, SEXP options, SEXP n, SEXP threads);
+
+/* surrogates_check.c */
+SEXP r_surrogate_rasters(SEXP trains, SEXP options, SEXP index, SEXP events, SEXP window);
+
 /* edm.c */
 SEXP r_edm_neighbours(SEXP points, SEXP lib, SEXP pred, SEXP options);
 SEXP r_edm_simplex(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP options);

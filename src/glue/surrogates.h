@@ -1,0 +1,18 @@
+/* What surrogates are made from, as R holds it. */
+#ifndef SYN_GLUE_SURROGATES_H
+#define SYN_GLUE_SURROGATES_H
+
+#include "glue/glue.h"
+
+#include "core/surrogates.h"
+
+/* `trains`, from trains_of() in R: tick, unit, trial and units as glue_recording() takes
+   them, then the first and the last tick of each trial (of the recording without any).
+   The caller frees, also after an error; R's error when they are not what they must be,
+   before anything is allocated. */
+syn_status glue_trains(syn_trains *out, SEXP trains);
+
+/* `options`, from surrogate_options() in R. R's error as above. */
+syn_surrogate_options glue_surrogate_options(SEXP options);
+
+#endif

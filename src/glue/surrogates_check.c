@@ -1,0 +1,118 @@
+#include "glue/surrogates.h"
+
+#include <stdlib.h>
+
+#include "core/surrogate_raster.h"
+#include "glue/raster.h"
+#include "glue/require.h"
+#include "glue/watch.h"
+
+/* ---- what R gets ---- */
+
+static SEXP whole_numbers(const uint32_t *x, R_xlen_t n)
+{
+    SEXP out = Rf_allocVector(INTSXP, n);
+    for (R_xlen_t i = 0; i < n; i++)
+        INTEGER(out)[i] = (int)x[i];
+    return out;
+}
+
+static SEXP long_numbers(const int64_t *x, R_xlen_t n)
+{
+    SEXP out = Rf_allocVector(REALSXP, n);
+    for (R_xlen_t i = 0; i < n; i++)
+        REAL(out)[i] = (double)x[i];
+    return out;
+}
+
+static SEXP raster_list(const syn_raster *r)
+{
+    const char *fields[] = {"number", "opens", "first", "unit", "unit_first", "unit_bin",
+                            ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SET_VECTOR_ELT(out, 0, long_numbers(r->number, r->bins));
+    SET_VECTOR_ELT(out, 1, long_numbers(r->opens, r->bins));
+    SET_VECTOR_ELT(out, 2, whole_numbers(r->first, (R_xlen_t)r->bins + 1));
+    SET_VECTOR_ELT(out, 3, whole_numbers(r->unit, r->events));
+    SET_VECTOR_ELT(out, 4, whole_numbers(r->unit_first, (R_xlen_t)r->units + 1));
+    SET_VECTOR_ELT(out, 5, whole_numbers(r->unit_bin, r->events));
+    UNPROTECT(1);
+    return out;
+}
+
+/* ---- both ways to bin a surrogate ---- */
+
+typedef struct work {
+    syn_trains trains;
+    syn_surrogate_plan plan;
+    syn_surrogate_binner binner;
+    syn_raster raster;
+    int64_t *tick;
+    uint32_t *scratch;
+} work;
+
+static void work_free(SEXP pointer)
+{
+    work *w = R_ExternalPtrAddr(pointer);
+    if (!w)
+        return;
+    syn_surrogate_plan_free(&w->plan);
+    syn_surrogate_binner_free(&w->binner);
+    syn_trains_free(&w->trains);
+    syn_raster_free(&w->raster);
+    free(w->tick);
+    free(w->scratch);
+    free(w);
+    R_ClearExternalPtr(pointer);
+}
+
+static syn_status bin_surrogate(work *w, const syn_surrogate_options *o, uint64_t index,
+                                int64_t width, int64_t window)
+{
+    syn_status status = syn_surrogate_plan_make(&w->plan, &w->trains, o, 1, NULL);
+    if (status == SYN_OK)
+        status = syn_surrogate_binner_make(&w->binner, &w->trains, width, window);
+    if (status != SYN_OK)
+        return status;
+    w->tick = malloc(((size_t)w->trains.events + 1) * sizeof *w->tick);
+    w->scratch = malloc(((size_t)w->plan.scratch + 1) * sizeof *w->scratch);
+    if (!w->tick || !w->scratch)
+        return SYN_NO_MEMORY;
+    /* Twice, as memory is used again. */
+    for (int64_t k = 1; k >= 0; k--) {
+        syn_surrogate_ticks(&w->plan, index + (uint64_t)k, w->tick, w->scratch);
+        syn_surrogate_raster(&w->binner, w->tick);
+    }
+    return SYN_OK;
+}
+
+/* Surrogate `index`, from 0, as syn_surrogate_raster() bins it, and `events`, which
+   pattern_events() made of the same surrogate, as syn_raster_bin() does. */
+SEXP r_surrogate_rasters(SEXP trains, SEXP options, SEXP index, SEXP events, SEXP window)
+{
+    syn_surrogate_options o = glue_surrogate_options(options);
+    uint64_t number = (uint64_t)within(Rf_asReal(index), 0, INT32_MAX, "index");
+    uint32_t bins = (uint32_t)within(Rf_asReal(window), 1, INT32_MAX, "window");
+    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
+    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+    R_RegisterCFinalizerEx(pointer, work_free, TRUE);
+    work *w = calloc(1, sizeof *w);
+    R_SetExternalPtrAddr(pointer, w);
+    if (!w)
+        Rf_error("cannot allocate memory");
+    syn_status status = glue_trains(&w->trains, trains);
+    if (status == SYN_OK)
+        status = bin_surrogate(w, &o, number, (int64_t)Rf_asReal(VECTOR_ELT(events, 5)),
+                               bins);
+    if (status == SYN_OK)
+        status = glue_raster(&w->raster, events, bins);
+    SEXP out = PROTECT(status == SYN_OK ? Rf_allocVector(VECSXP, 2)
+                                        : glue_status(status, NA_REAL, INT32_MAX));
+    if (status == SYN_OK) {
+        SET_VECTOR_ELT(out, 0, raster_list(&w->binner.raster));
+        SET_VECTOR_ELT(out, 1, raster_list(&w->raster));
+    }
+    work_free(pointer);
+    UNPROTECT(2);
+    return out;
+}
