@@ -3,15 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the layout ---- */
+#include "core/radix.h"
 
-static unsigned bits_of(uint64_t most)
-{
-    unsigned bits = 0;
-    while (most >> bits)
-        bits++;
-    return bits;
-}
+/* ---- the layout ---- */
 
 /* Places the trials one after the other. SYN_TOO_LARGE when the line has 2^62 ticks. */
 static syn_status place_trials(const syn_trains *t, int64_t reach, syn_line_layout *out)
@@ -25,7 +19,7 @@ static syn_status place_trials(const syn_trains *t, int64_t reach, syn_line_layo
         out->span += (double)length;
         at += length + reach + 1;
     }
-    out->tick_bits = bits_of((uint64_t)at);
+    out->tick_bits = (unsigned)syn_radix_bits((uint64_t)at);
     return SYN_OK;
 }
 
@@ -40,7 +34,7 @@ syn_status syn_line_layout_make(const syn_surrogate_plan *plan, const int64_t *b
     out->units = t->units;
     out->bounds = bounds;
     out->bound = bound;
-    out->unit_bits = bits_of(t->units);
+    out->unit_bits = (unsigned)syn_radix_bits(t->units);
     out->shift = malloc(((size_t)t->trials + 1) * sizeof *out->shift);
     if (!out->shift)
         return SYN_NO_MEMORY;
@@ -125,28 +119,12 @@ static void make_keys(const syn_line_layout *layout, uint64_t index, syn_line *l
                                << layout->unit_bits | u;
 }
 
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
-
-/* Sorts the keys by tick, digit by digit; those on one tick stay in order of units. */
+/* By tick; those on one tick stay in the order of their units. */
 static void sort_keys(const syn_line_layout *layout, syn_line *line)
 {
-    unsigned passes = (layout->tick_bits + DIGIT_BITS - 1) / DIGIT_BITS;
-    unsigned width = passes > 0 ? (layout->tick_bits + passes - 1) / passes : 0;
-    uint32_t digits = (uint32_t)1 << width, place[DIGITS];
-    for (unsigned pass = 0; pass < passes; pass++) {
-        unsigned shift = layout->unit_bits + pass * width;
-        uint32_t sum = 0;
-        memset(place, 0, digits * sizeof *place);
-        for (uint32_t i = 0; i < layout->events; i++)
-            place[line->key[i] >> shift & (digits - 1)]++;
-        for (uint32_t d = 0; d < digits; d++) {
-            uint32_t n = place[d];
-            place[d] = sum;
-            sum += n;
-        }
-        for (uint32_t i = 0; i < layout->events; i++)
-            line->spare[place[line->key[i] >> shift & (digits - 1)]++] = line->key[i];
-        uint64_t *sorted = line->spare;
+    uint64_t *sorted = syn_radix_sort(line->key, line->spare, layout->events,
+                                      (int)layout->unit_bits, (int)layout->tick_bits);
+    if (sorted == line->spare) {
         line->spare = line->key;
         line->key = sorted;
     }

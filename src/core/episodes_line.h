@@ -34,7 +34,8 @@ typedef struct syn_line {
     uint32_t *scratch;   /* what making them needs */
 } syn_line;
 
-/* Lags reach up to `bound[bounds - 1]`. SYN_TOO_LARGE as syn_null_counts(). */
+/* Lags reach up to `bound[bounds - 1]`. The plan and the bounds are
+   kept for as long. SYN_TOO_LARGE where ticks and units do not fit into 63 bits together. */
 syn_status syn_line_layout_make(const syn_surrogate_plan *plan, const int64_t *bound,
                                 uint32_t bounds, syn_line_layout *out);
 void syn_line_layout_free(syn_line_layout *layout);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "core/arena.h"
-#include "core/episodes_line.h"
 #include "core/parallel.h"
 
 /* A valid end, and the first event on the tick of its latest start. */
@@ -43,7 +42,7 @@ typedef struct null_worker {
 typedef struct null_job {
     const syn_trie *trie;
     const syn_null_options *options;
-    syn_line_layout layout;
+    const syn_line_layout *layout;
     size_t episodes;
     uint32_t *count;
     uint8_t *by_edge;      /* [nodes] of first children behind an interval: see below */
@@ -181,7 +180,7 @@ static syn_status close_family(const null_job *job, null_worker *w, const family
         end_list *list = &w->list[node];
         list->n = w->cursor[unit] - begin;
         w->step[unit] = 0;
-        w->cursor[unit] = job->layout.events;
+        w->cursor[unit] = job->layout->events;
         end_at *end = syn_arena_take(&w->lists, list->n * sizeof *end);
         if (!end)
             return SYN_OVER_BUDGET;
@@ -243,7 +242,7 @@ static syn_status list_root(const null_job *job, null_worker *w, uint32_t node)
         return SYN_OVER_BUDGET;
     for (uint32_t i = 0; i < n; i++) {
         end[i].event = w->line.by_unit[begin + i];
-        end[i].start = syn_line_group(&job->layout, &w->line, end[i].event);
+        end[i].start = syn_line_group(job->layout, &w->line, end[i].event);
     }
     w->list[node].end = end;
     w->list[node].n = n;
@@ -278,7 +277,7 @@ static uint32_t next_node(const null_job *job, const null_worker *w, uint32_t no
 
 static void begin_surrogate(const null_job *job, null_worker *w)
 {
-    syn_line_fill(&job->layout, job->options->first + w->surrogate, &w->line);
+    syn_line_fill(job->layout, job->options->first + w->surrogate, &w->line);
     memset(w->count, 0, job->trie->nodes * sizeof *w->count);
     syn_arena_clear(&w->lists);
     w->mark[0] = syn_arena_here(&w->lists);
@@ -320,7 +319,7 @@ enum { FAR = 5 };  /* events that are visited while one edge looks at an end, ab
 static syn_status choose_ways(null_job *job)
 {
     const syn_trie *t = job->trie;
-    double rate = job->layout.events / job->layout.span;
+    double rate = job->layout->events / job->layout->span;
     job->by_edge = calloc((size_t)t->nodes + 1, 1);
     if (!job->by_edge)
         return SYN_NO_MEMORY;
@@ -336,7 +335,7 @@ static syn_status choose_ways(null_job *job)
 
 static size_t worker_bytes(const null_job *job)
 {
-    const syn_line_layout *l = &job->layout;
+    const syn_line_layout *l = job->layout;
     return syn_line_bytes(l) + l->events * sizeof(end_at) +
            l->units * (sizeof(greedy) + 2 * sizeof(uint32_t)) +
            job->trie->nodes * (sizeof(end_list) + sizeof(uint32_t));
@@ -344,13 +343,13 @@ static size_t worker_bytes(const null_job *job)
 
 static syn_status open_worker(const null_job *job, null_worker *w, size_t list_bytes)
 {
-    size_t units = (size_t)job->layout.units + 1, nodes = (size_t)job->trie->nodes + 1;
+    size_t units = (size_t)job->layout->units + 1, nodes = (size_t)job->trie->nodes + 1;
     w->surrogate = SIZE_MAX;
     w->lists.limit = list_bytes;
     w->count = malloc(nodes * sizeof *w->count);
     w->list = calloc(nodes, sizeof *w->list);
     w->state = calloc(units, sizeof *w->state);
-    w->found = malloc(((size_t)job->layout.events + 1) * sizeof *w->found);
+    w->found = malloc(((size_t)job->layout->events + 1) * sizeof *w->found);
     w->cursor = malloc(units * sizeof *w->cursor);
     w->step = calloc(units, sizeof *w->step);
     w->mark = calloc((size_t)job->trie->depth + 2, sizeof *w->mark);
@@ -358,8 +357,8 @@ static syn_status open_worker(const null_job *job, null_worker *w, size_t list_b
         !w->mark)
         return SYN_NO_MEMORY;
     for (size_t u = 0; u < units; u++)
-        w->cursor[u] = job->layout.events;
-    return syn_line_make(&job->layout, &w->line);
+        w->cursor[u] = job->layout->events;
+    return syn_line_make(job->layout, &w->line);
 }
 
 static void close_worker(null_worker *w)
@@ -393,17 +392,14 @@ static syn_status open_workers(null_job *job, int *threads)
     return status;
 }
 
-syn_status syn_null_counts(const syn_surrogate_plan *plan, const syn_trie *trie,
+syn_status syn_null_counts(const syn_line_layout *layout, const syn_trie *trie,
                            size_t episodes, const syn_null_options *options,
                            const syn_watch *watch, uint32_t *count)
 {
-    null_job job = {.trie = trie, .options = options, .episodes = episodes,
-                    .count = count};
+    null_job job = {.trie = trie, .options = options, .layout = layout,
+                    .episodes = episodes, .count = count};
     int threads = options->threads;
-    syn_status status = syn_line_layout_make(plan, trie->bound, trie->bounds,
-                                             &job.layout);
-    if (status == SYN_OK)
-        status = choose_ways(&job);
+    syn_status status = choose_ways(&job);
     if (status == SYN_OK)
         status = open_workers(&job, &threads);
     if (status == SYN_OK)
@@ -413,6 +409,5 @@ syn_status syn_null_counts(const syn_surrogate_plan *plan, const syn_trie *trie,
         close_worker(&job.workers[i]);
     free(job.workers);
     free(job.by_edge);
-    syn_line_layout_free(&job.layout);
     return status;
 }

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/episodes_line.h"
 #include "core/episodes_trie.h"
 #include "core/status.h"
-#include "core/surrogates.h"
 #include "core/watch.h"
 
 typedef struct syn_null_options {
@@ -18,10 +18,9 @@ typedef struct syn_null_options {
 } syn_null_options;
 
 /* count[s * episodes + i] = non-overlapped occurrences of the episode i that `trie` was
-   made of in surrogate first + s of `plan`. Bounds of the trie are ticks of the plan.
-   SYN_OVER_BUDGET when a surrogate and the lists of its prefixes do not fit;
-   SYN_TOO_LARGE where ticks and units do not fit into 63 bits together. */
-syn_status syn_null_counts(const syn_surrogate_plan *plan, const syn_trie *trie,
+   made of in surrogate first + s of the layout's plan. The layout has the bounds of the
+   tree. SYN_OVER_BUDGET when a surrogate and the lists of its prefixes do not fit. */
+syn_status syn_null_counts(const syn_line_layout *layout, const syn_trie *trie,
                            size_t episodes, const syn_null_options *options,
                            const syn_watch *watch, uint32_t *count);
 
