@@ -131,7 +131,7 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
   p_estimator <- check_choice(p_estimator[[1L]], p_estimators, "p_estimator")
   device <- check_choice(device[[1L]], c("cpu", "gpu", "auto"), "device")
   threads <- check_threads(threads)
-  max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
+  max_memory <- check_number(max_memory, min = 1e7, max = 2^53)
   seed <- current_seed()
   some <- n > 0 && nrow(episodes) > 0L
   made <- if (some) surrogate_options(x, surrogate, dither = dither, ...)
@@ -177,7 +177,7 @@ null_in_parts <- function(x, made, codes, count, n, place, threads, max_memory,
   rows <- if (m > at_a_time) prefix_order(codes) else seq_len(m)
   for (part in split(rows, (seq_len(m) - 1) %/% at_a_time)) {
     counts <- .Call(r_episode_null, trains, made, lapply(codes, `[`, part),
-                    c(0, n, threads, max_memory / 2), place)
+                    c(0, n, threads, max_memory), place)
     counts <- finish_status(counts, "counting in surrogates",
                             "Count on fewer threads, or in a shorter recording.",
                             limit_of = "spikes", call = call)

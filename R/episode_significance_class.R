@@ -33,16 +33,15 @@ p_text <- function(p, n) {
   ifelse(is.na(p), "-", ifelse(p == 0, paste("<", least), text))
 }
 
-#' "1,000 surrogates (dither, 0.015 s)"
+#' "1,000 surrogates (dither = 0.015)", "(train_shift, dither = 0.015)"
 #' @noRd
 surrogates_text <- function(x) {
   made <- attr(x, "surrogate", exact = TRUE)
-  n <- attr(x, "n_surrogates", exact = TRUE)
-  parameters <- made$parameters
-  how <- paste(c(made$method, if (length(parameters) > 0L) {
-    paste(names(parameters), "=", vapply(parameters, exact, ""))
-  }), collapse = ", ")
-  sprintf("%s%s", counted(n, "surrogate"), if (is.null(made)) "" else sprintf(" (%s)", how))
+  parameters <- sprintf("%s = %s", names(made$parameters), exact(made$parameters))
+  # The method "dither" has its own name as a parameter.
+  how <- c(setdiff(made$method, names(made$parameters)), parameters)
+  sprintf("%s (%s)", counted(attr(x, "n_surrogates", exact = TRUE), "surrogate"),
+          toString(how))
 }
 
 correction_text <- function(x) {

@@ -136,11 +136,11 @@ plot_against_chance <- function(x) {
   rows <- rows[order(x$significant[rows])]
   shown <- data.frame(mean = x$mean[rows], count = x$count[rows], size = x$size[rows],
                       judged = judgement(x$significant[rows]))
-  top <- max(shown$mean, shown$count, 1)
-  breaks <- c(0, 10^(0:ceiling(log10(top))))
+  # From 0 on, as the mean may be; otherwise as logarithms.
   scale <- \(make, name) make(
-    name = name, trans = "log1p", breaks = breaks, labels = commas_each,
-    limits = c(0, top), expand = ggplot2::expansion(mult = c(0.02, 0.04))
+    name = name, trans = "log1p", labels = commas_each,
+    breaks = \(limits) c(0, log_breaks(pmax(1, limits))),
+    expand = ggplot2::expansion(mult = 0.04)
   )
   ggplot2::ggplot(shown) +
     ggplot2::geom_abline(slope = 1, intercept = 0, colour = syn_muted, linewidth = 0.4) +
@@ -151,10 +151,12 @@ plot_against_chance <- function(x) {
     ) +
     scale(ggplot2::scale_x_continuous, "Mean count in surrogates") +
     scale(ggplot2::scale_y_continuous, "Count") +
-    ggplot2::scale_colour_manual(name = NULL, values = significance_colours()) +
+    ggplot2::scale_colour_manual(
+      name = NULL, values = significance_colours(),
+      guide = ggplot2::guide_legend(order = 1, override.aes = list(size = 3, alpha = 1))
+    ) +
     ggplot2::scale_size_area(name = "Size", max_size = 4,
                              breaks = \(limits) whole_breaks(limits, 4L)) +
-    ggplot2::coord_equal() +
     ggplot2::labs(caption = significance_caption(x)) +
     theme_synfire() +
     ggplot2::theme(plot.caption = ggplot2::element_text(colour = syn_muted))

@@ -66,8 +66,8 @@ static void check_episodes(const syn_episode *episode, R_xlen_t n, uint32_t unit
 
 /* The counts of episodes (a list of units, low and high as r_count_episodes() takes them)
    in surrogates: a matrix with an episode a row. `options`: number of the first surrogate,
-   from 0, how many, threads and max_memory; `place`: R's NULL for the CPU, or numbers of
-   GPUs from 0. */
+   from 0, how many, threads and max_memory, the matrix included; `place`: R's NULL for the
+   CPU, or numbers of GPUs from 0. */
 SEXP r_episode_null(SEXP trains, SEXP surrogates, SEXP episodes, SEXP options, SEXP place)
 {
     int64_t reach;
@@ -77,8 +77,9 @@ SEXP r_episode_null(SEXP trains, SEXP surrogates, SEXP episodes, SEXP options, S
     syn_null_options wanted = {
         .first = (uint64_t)within(o[0], 0, INT32_MAX, "first"),
         .n = (size_t)within(o[1], 0, INT32_MAX, "n"),
-        .threads = (int)within(o[2], 1, 1024, "threads"),
-        .max_memory = (size_t)within(o[3], 0, 9007199254740992.0, "max_memory")};
+        .threads = (int)within(o[2], 1, 1024, "threads")};
+    double left = o[3] - 4.0 * (double)n * o[1];
+    wanted.max_memory = (size_t)within(left, 0, 9007199254740992.0, "max_memory");
     syn_surrogate_options made = glue_surrogate_options(surrogates);
     syn_episode *episode = glue_episodes(units, VECTOR_ELT(episodes, 1),
                                          VECTOR_ELT(episodes, 2), &reach);
