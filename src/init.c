@@ -33,7 +33,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_mine_itemsets, 4),
     ENTRY(r_drop_shifted, 5),
     ENTRY(r_release_patterns, 0),
-    ENTRY(r_surrogate_trains, 4),
+    ENTRY(r_surrogate_trains, 5),
     ENTRY(r_surrogate_rasters, 5),
     ENTRY(r_edm_neighbours, 4),
     ENTRY(r_edm_simplex, 5),

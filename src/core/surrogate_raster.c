@@ -76,7 +76,8 @@ static void fill_bins(syn_surrogate_binner *b, const uint64_t *key)
 {
     const syn_trains *t = b->trains;
     syn_raster *r = &b->raster;
-    uint64_t units = ((uint64_t)1 << b->unit_bits) - 1, before = UINT64_MAX, last = before;
+    uint64_t units = ((uint64_t)1 << b->unit_bits) - 1;
+    uint64_t before = UINT64_MAX, last = UINT64_MAX;
     uint32_t trial = 0;
     int64_t shift = 0;  /* from a trial's bins to their numbers */
     r->bins = r->events = 0;

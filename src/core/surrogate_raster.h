@@ -26,7 +26,7 @@ syn_status syn_surrogate_binner_make(syn_surrogate_binner *out, const syn_trains
 void syn_surrogate_binner_free(syn_surrogate_binner *binner);
 
 /* Makes binner->raster what syn_raster_bin() makes of the spikes, with ticks `tick` as
-   syn_surrogate_ticks() gives them. It stays until the next call and is not to be freed. */
+   syn_surrogate_ticks() gives them. It stays until the next call; do not free it. */
 void syn_surrogate_raster(syn_surrogate_binner *binner, const int64_t *tick);
 
 #endif

@@ -62,8 +62,8 @@ syn_status syn_surrogate_plan_make(syn_surrogate_plan *out, const syn_trains *tr
 /* Frees all but the trains. */
 void syn_surrogate_plan_free(syn_surrogate_plan *plan);
 
-/* Unit `unit` of surrogate `index`, both from 0: `tick` gets the unit's spikes, each at the
-   place of the plan's spike whose trial it has; those of a trial are in no order.
+/* Unit `unit` of surrogate `index`, both from 0: `tick` gets the unit's spikes, each at
+   the place of a spike of the same trial in the plan; those of a trial are in no order.
    `scratch` has room for plan->scratch words. */
 void syn_surrogate_unit_ticks(const syn_surrogate_plan *plan, uint64_t index,
                               uint32_t unit, int64_t *tick, uint32_t *scratch);

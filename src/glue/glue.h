@@ -56,7 +56,7 @@ SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units)
 SEXP r_release_patterns(void);
 
 /* surrogates.c */
-SEXP r_surrogate_trains(SEXP trains, SEXP options, SEXP n, SEXP threads);
+SEXP r_surrogate_trains(SEXP trains, SEXP options, SEXP n, SEXP threads, SEXP max_memory);
 
 /* surrogates_check.c */
 SEXP r_surrogate_rasters(SEXP trains, SEXP options, SEXP index, SEXP events, SEXP window);

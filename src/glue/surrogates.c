@@ -125,8 +125,21 @@ static SEXP empty_list(R_xlen_t n, R_xlen_t events, double **tick, int **unit)
     return out;
 }
 
+/* Bytes of `n` surrogates for R, and of what makes them. */
+static double bytes_needed(const syn_trains *t, const syn_surrogate_options *o, double n,
+                           int threads)
+{
+    double tables = o->method == SYN_SURROGATE_JOINT_ISI ||
+                            o->method == SYN_SURROGATE_ISI_DITHER
+                        ? 2.0 * t->units * o->isi_bins * (o->isi_bins + 1.0)
+                        : 0;
+    double sorters = n < threads ? 1 : threads;
+    return tables + t->events * (n * (sizeof(double) + sizeof(int)) +
+                                 sorters * (sizeof(int64_t) + 2 * sizeof(uint64_t)));
+}
+
 /* `n` surrogates, each a list of `tick` and `unit`, sorted by both. */
-SEXP r_surrogate_trains(SEXP trains, SEXP options, SEXP n, SEXP threads)
+SEXP r_surrogate_trains(SEXP trains, SEXP options, SEXP n, SEXP threads, SEXP max_memory)
 {
     syn_surrogate_options o = glue_surrogate_options(options);
     double many = within(Rf_asReal(n), 1, INT32_MAX, "n");
@@ -134,6 +147,9 @@ SEXP r_surrogate_trains(SEXP trains, SEXP options, SEXP n, SEXP threads)
     work *w;
     SEXP pointer = work_new(&w);
     syn_status status = glue_trains(&w->trains, trains);
+    double needed = status == SYN_OK ? bytes_needed(&w->trains, &o, many, threads_c) : 0;
+    if (needed > Rf_asReal(max_memory))
+        status = SYN_OVER_BUDGET;
     SEXP out = R_NilValue;
     double **tick = (double **)R_alloc((size_t)many, sizeof *tick);
     int **unit = (int **)R_alloc((size_t)many, sizeof *unit);
@@ -150,7 +166,8 @@ SEXP r_surrogate_trains(SEXP trains, SEXP options, SEXP n, SEXP threads)
                                     &watch.watch);
     glue_watch_stop(&watch);
     if (status != SYN_OK)
-        out = glue_status(status, NA_REAL, INT32_MAX);
+        out = glue_status(status, needed > 0 ? needed : NA_REAL,
+                          status == SYN_OVER_BUDGET ? Rf_asReal(max_memory) : INT32_MAX);
     PROTECT(out);
     work_free(pointer);
     UNPROTECT(3);

@@ -1,0 +1,300 @@
+# Surrogates of spike trains: what a recording would look like if only so much of it were
+# real.
+
+#' Surrogates of spike trains
+#'
+#' Recordings that share certain properties with the one given and are random otherwise.
+#' What is found as often in surrogates says no more than those properties do: that is how
+#' patterns and episodes are tested.
+#'
+#' # What each method keeps
+#' All keep the units, the interval, the trials, and the number of spikes of each unit in
+#' each trial. Trials stay apart: spikes and intervals of one know nothing of another, and
+#' a recording without trials is one trial. Spikes outside all trials are left out.
+#'
+#' | method | intervals between spikes | shortest interval | rate over time | bins with a spike |
+#' |---|---|---|---|---|
+#' | `"dither"` | no | no | beyond `dither` | no |
+#' | `"dither_refractory"` | no | yes | beyond `dither` | about |
+#' | `"joint_isi"` | about, also pairs | yes | beyond `dither` | about |
+#' | `"isi_dither"` | about | yes | beyond `dither` | about |
+#' | `"train_shift"` | yes | yes | beyond `dither` | about |
+#' | `"trial_shift"` | yes | yes | beyond `dither` | about |
+#' | `"isi_shuffle"` | yes, not their order | yes | no | about |
+#' | `"window_shuffle"` | no | no | beyond `window` | yes |
+#' | `"bin_shuffle"` | no | no | no | yes |
+#' | `"randomise"` | no | no | no | no |
+#'
+#' *Beyond* means: a change of the rate that takes longer than that is kept. None keeps
+#' when a unit fires relative to another one; that is what they are for. Where a shifted
+#' train begins again, its last spike may come close to its first.
+#'
+#' * `"dither"`: each spike moves by a whole number of ticks, uniform from `-dither` to
+#'   `dither`. What would leave the trial is mirrored at its end.
+#' * `"dither_refractory"`: the same, spike by spike in random order, but a spike neither
+#'   passes a neighbour, wherever that is by then, nor comes closer to it than
+#'   `refractory`, or than the shortest interval of the unit where that is smaller.
+#' * `"joint_isi"` (Gerstein 2004; Louis et al. 2010): every other spike of a unit, then
+#'   those in between, move between their neighbours by whole bins of a histogram, by up
+#'   to `dither`. The histogram is of pairs of successive intervals of the unit; the new
+#'   pair has the same sum, and a probability that is proportional to its smoothed count.
+#'   Pairs whose sum is `truncation_limit` or more, pairs that the histogram says nothing
+#'   of, and the first and last spike of a trial move uniformly, as in
+#'   `"dither_refractory"`.
+#' * `"isi_dither"`: the same with the product of the counts of single intervals, as if
+#'   successive intervals were independent.
+#' * `"train_shift"`: all spikes of a unit move by one amount, uniform from `-dither` to
+#'   `dither`; what leaves a trial at one end comes in again at the other.
+#' * `"trial_shift"`: the same with an amount of its own for each trial of a unit, so that
+#'   not even what a unit does at the same time of all trials is shared with another unit.
+#'   It needs trials: with one of them it would be `"train_shift"`.
+#' * `"isi_shuffle"`: the intervals of a unit in a trial, with that from the tick before
+#'   the trial to the first spike, in random order; so the last spike stays.
+#' * `"window_shuffle"`: the bins of each window of a unit and trial in random order. Spikes
+#'   move with their bin and keep their place in it. Windows, and bins, begin where the
+#'   trial does; the last window may be shorter, and a last bin that the trial cuts short
+#'   stays where it is.
+#' * `"bin_shuffle"`: the same with the whole trial as one window.
+#' * `"randomise"`: spikes uniform over the trial.
+#'
+#' Several spikes of a unit in a bin are one for [mine_patterns()]. Units that fire
+#' regularly or keep a refractory period rarely have two spikes in a bin, and dithered they
+#' do: fewer of their bins hold a spike, and patterns seem significant that are not.
+#' Stella et al. (2022), who compare most of these methods, recommend `"trial_shift"`.
+#'
+#' Two spikes of a unit may come to share a tick with `"dither"` and `"randomise"`. Both
+#' stay in the table; wherever the same unit twice on a tick is one spike, they are one.
+#'
+#' # Elephant
+#' Names and defaults are those of the Python package Elephant where it has them
+#' (`refractory` is `refractory_period` there), and so are the definitions, with these
+#' differences. Elephant shifts a train without trials, drops what leaves it, and redraws
+#' the place of a spike in its shuffled bin. In joint-ISI dithering it leaves the first and
+#' last spike of a train, and trains of less than three spikes, where they are; here they
+#' move, as otherwise short trials would hardly change. Its whole bins can make an interval
+#' shorter than the refractory period by up to a bin; here they do not. Elephant's
+#' dithering clips or drops what this one mirrors.
+#'
+#' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
+#' @param n Number of surrogates.
+#' @param method What they keep; see below.
+#' @param dither How far a spike, train or trial moves at most, in seconds; at most the
+#'   shortest trial. What is less than a tick of it is cut off.
+#' @param refractory Least interval that `"dither_refractory"`, `"joint_isi"` and
+#'   `"isi_dither"` leave between spikes of a unit, in seconds; a unit's own shortest
+#'   interval where that is smaller.
+#' @param bin_size For `"bin_shuffle"` and `"window_shuffle"`: length of a bin, in seconds;
+#'   a whole number of ticks.
+#' @param window For `"window_shuffle"`: length of the windows, in seconds; a whole number
+#'   of bins, at least two. By default as many bins as fit into `dither`, twice.
+#' @param truncation_limit,n_bins,sigma For `"joint_isi"` and `"isi_dither"`: up to where
+#'   the histogram of intervals reaches, in seconds; how many bins it has in each
+#'   direction, at most 1,000 (a bin is rounded to whole ticks); and the standard deviation
+#'   of the Gaussian that smooths it, in seconds, 0 for none.
+#' @param threads Number of threads; `NULL` for all that the process may use.
+#' @param max_memory Bytes that surrogates may take; 12 for each spike of each of them.
+#'
+#' @return A list of `n` [spike_trains()] with the interval, trials, resolution and units of
+#'   `x`. [set.seed()] decides them; a surrogate depends neither on `n` nor on `threads`.
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`: for a recording
+#' without a spike (in its trials); `dither` below a tick or beyond the shortest trial; a
+#' `bin_size` or `window` that is not whole ticks or bins; `"trial_shift"` without trials.
+#' Surrogates beyond `max_memory` give `synfire_error_budget`, beyond the machine's
+#' `synfire_error_memory`.
+#' @references
+#' Gerstein GL (2004). Searching for significance in spatio-temporal firing patterns. *Acta
+#' Neurobiologiae Experimentalis*, 64, 203-207.
+#'
+#' Louis S, Gerstein GL, Gruen S, Diesmann M (2010). Surrogate spike train generation
+#' through dithering in operational time. *Frontiers in Computational Neuroscience*, 4, 127.
+#' \doi{10.3389/fncom.2010.00127}
+#'
+#' Stella A, Bouss P, Palm G, Gruen S (2022). Comparing surrogates to evaluate precisely
+#' timed higher-order spike correlations. *eNeuro*, 9, ENEURO.0505-21.2022.
+#' \doi{10.1523/ENEURO.0505-21.2022}
+#' @seealso [mine_patterns()], [mine_episodes()]; [surrogate_series()] for time series.
+#' @examples
+#' set.seed(1)
+#' x <- simulate_patterns(duration = 10, units = 5, patterns = list())
+#' s <- surrogate_trains(x, 20, "dither_refractory", threads = 2)
+#' s[[1]]
+#' # As many spikes of each unit, which no longer keep their distance to other units.
+#' identical(table(s[[1]]$unit), table(x$unit))
+#'
+#' # Rates that change over 100 ms and more are kept, and how many bins hold a spike.
+#' surrogate_trains(x, 2, "window_shuffle", bin_size = 0.005, window = 0.1, threads = 2)
+#' @export
+surrogate_trains <- function(x, n = 1,
+                             method = c("dither", "dither_refractory", "train_shift",
+                                        "joint_isi", "isi_dither", "isi_shuffle",
+                                        "randomise", "bin_shuffle", "window_shuffle",
+                                        "trial_shift"),
+                             dither = 0.015, refractory = 0.004, bin_size = NULL,
+                             window = NULL, truncation_limit = 0.1, n_bins = 100,
+                             sigma = 0.002, threads = NULL, max_memory = 4e9) {
+  if (missing(x)) abort_arg("x", "a recording", "missing")
+  x <- as_spike_trains(x)
+  n <- check_count(n, max = .Machine$integer.max)
+  options <- surrogate_options(x, method[[1L]], dither, refractory, bin_size, window,
+                               truncation_limit, n_bins, sigma)
+  threads <- check_threads(threads)
+  max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
+  made <- .Call(r_surrogate_trains, trains_of(x), options, n, threads, max_memory)
+  made <- finish_status(made, "making these surrogates", "Make fewer at a time.",
+                        limit_of = "spikes")
+  levels <- levels(x$unit)
+  lapply(made, \(one) {
+    new_spike_trains(one$tick, structure(one$unit, levels = levels, class = "factor"),
+                     attr(x, "start"), attr(x, "end"), attr(x, "resolution"),
+                     attr(x, "trials"))
+  })
+}
+
+surrogate_methods <- c("dither", "dither_refractory", "train_shift", "joint_isi",
+                       "isi_dither", "isi_shuffle", "randomise", "bin_shuffle",
+                       "window_shuffle", "trial_shift")
+
+#' The spikes as what makes surrogates takes them
+#'
+#' @return What `mining_events()` gives, but for how many were mined; then the first and
+#'   the last tick of each trial, or of the recording.
+#' @noRd
+trains_of <- function(x) {
+  trials <- trial_ticks(x)
+  bounds <- interval_ticks(x)
+  start <- trials$start %||% bounds[[1L]]
+  stop <- trials$end %||% bounds[[2L]]
+  # A tick that two trials share is the later one's.
+  shared <- which(stop[-length(stop)] == start[-1L])
+  stop[shared] <- stop[shared] - 1
+  c(mining_events(x)[c("tick", "unit", "trial", "units")], list(start = start, stop = stop))
+}
+
+#' How to make surrogates of `x`, checked
+#'
+#' Draws the key: call it once for all surrogates that belong together.
+#' @return A list: what glue_surrogate_options() reads (`numbers` and `key`), then `method`
+#'   and `parameters`, those of its arguments that matter, in seconds.
+#' @noRd
+surrogate_options <- function(x, method = "dither", dither = 0.015, refractory = 0.004,
+                              bin_size = NULL, window = NULL, truncation_limit = 0.1,
+                              n_bins = 100, sigma = 0.002, call = rlang::caller_env()) {
+  method <- check_choice(method, surrogate_methods, "method", call = call)
+  trains <- trains_of(x)
+  check_trains(x, trains, method, call)
+  resolution <- attr(x, "resolution")
+  ticks <- c(dither = 1, refractory = 0, bin = 1, window = 1, isi_bin = 1, isi_bins = 1,
+             sigma = 0)
+  parameters <- list()
+  if (!method %in% c("isi_shuffle", "randomise", "bin_shuffle", "window_shuffle")) {
+    ticks[["dither"]] <- check_dither(dither, trains, resolution, call)
+    parameters$dither <- dither
+  }
+  if (method %in% c("dither_refractory", "joint_isi", "isi_dither")) {
+    refractory <- check_number(refractory, min = 0, call = call)
+    ticks[["refractory"]] <- ceiling(raw_ticks(refractory, resolution) * (1 - 1e-9))
+    parameters$refractory <- refractory
+  }
+  if (method %in% c("joint_isi", "isi_dither")) {
+    ticks[c("isi_bin", "isi_bins", "sigma")] <-
+      check_histogram(truncation_limit, n_bins, sigma, resolution, call)
+    parameters <- c(parameters, list(truncation_limit = truncation_limit, n_bins = n_bins,
+                                     sigma = sigma))
+  }
+  if (method %in% c("bin_shuffle", "window_shuffle")) {
+    ticks[["bin"]] <- check_shuffled_bin(bin_size, trains, resolution, call)
+    ticks[["window"]] <- ticks[["bin"]]
+    parameters$bin_size <- bin_size
+  }
+  if (method == "window_shuffle") {
+    ticks[["window"]] <- check_shuffle_window(window, dither, ticks[["bin"]], resolution, call)
+    parameters$window <- ticks_to_seconds(ticks[["window"]], resolution)
+  }
+  list(numbers = c(match(method, surrogate_methods) - 1, unname(ticks), 0),
+       key = random_key(), method = method, parameters = parameters)
+}
+
+# ---- Checks --------------------------------------------------------------------------
+
+check_trains <- function(x, trains, method, call) {
+  if (method == "trial_shift" && is.null(attr(x, "trials"))) {
+    abort_arg("x", "a recording with trials for method \"trial_shift\"", "one without",
+              "Use \"train_shift\", or give `spike_trains()` its `trials`.", call = call)
+  }
+  inside <- if (is.null(trains$trial)) length(trains$tick) else sum(!is.na(trains$trial))
+  if (inside > 0L) return(invisible())
+  if (nrow(x) == 0L) abort_arg("x", "a recording with spikes", "one without", call = call)
+  abort_arg("x", "a recording with spikes in its trials",
+            sprintf("one with %s spikes outside them", commas(nrow(x))), call = call)
+}
+
+#' Ticks that a spike may move
+#' @noRd
+check_dither <- function(dither, trains, resolution, call) {
+  dither <- check_number(dither, "dither", call = call)
+  raw <- raw_ticks(dither, resolution)
+  ticks <- floor(raw * (1 + 1e-9))
+  if (ticks < 1) {
+    abort_arg("dither", sprintf("at least a tick of %s s", exact(resolution)),
+              paste(exact(dither), "s"), call = call)
+  }
+  shortest <- min(trains$stop - trains$start)
+  most <- min(shortest, .Machine$integer.max)
+  if (ticks > most) {
+    what <- if (most < shortest) {
+      "2^31 - 1 ticks"
+    } else if (is.null(trains$trial)) {
+      "the length of the recording"
+    } else {
+      "the length of the shortest trial"
+    }
+    abort_arg("dither", sprintf("at most %s, %s s", what,
+                                exact(ticks_to_seconds(most, resolution))),
+              paste(exact(dither), "s"), call = call)
+  }
+  ticks
+}
+
+#' Ticks and number of the bins of the histogram of intervals, and sigma in bins
+#' @noRd
+check_histogram <- function(truncation_limit, n_bins, sigma, resolution, call) {
+  truncation_limit <- check_number(truncation_limit, above = 0, call = call)
+  n_bins <- check_count(n_bins, max = 1000, call = call)
+  sigma <- check_number(sigma, min = 0, max = truncation_limit, call = call)
+  bin <- max(1, round(raw_ticks(truncation_limit, resolution) / n_bins))
+  c(bin, n_bins, raw_ticks(sigma, resolution) / bin)
+}
+
+check_shuffled_bin <- function(bin_size, trains, resolution, call) {
+  if (is.null(bin_size)) {
+    abort_arg("bin_size", "the length of a bin in seconds", "NULL",
+              "For bins of 5 ms, `bin_size = 0.005`.", call = call)
+  }
+  bin <- check_bin_size(bin_size, resolution, call = call)
+  longest <- max(trains$stop - trains$start) + 1
+  if (longest / bin > .Machine$integer.max) {
+    abort_arg("bin_size", "so long that a trial has fewer than 2^31 bins",
+              paste(exact(bin_size), "s"), call = call)
+  }
+  bin
+}
+
+check_shuffle_window <- function(window, dither, bin, resolution, call) {
+  if (is.null(window)) {
+    dither <- check_number(dither, above = 0, call = call)
+    window <- 2 * floor(raw_ticks(dither, resolution) / bin * (1 + 1e-9)) * bin
+    if (window > 0) return(window)
+    abort_arg("bin_size", "at most `dither`, or `window` given",
+              sprintf("%s s, and `dither` is %s s", exact(ticks_to_seconds(bin, resolution)),
+                      exact(dither)), call = call)
+  }
+  window <- check_number(window, above = 0, call = call)
+  ticks <- seconds_to_ticks(window, resolution, "window", call)
+  if (ticks %% bin != 0 || ticks < 2 * bin) {
+    abort_arg("window", sprintf("a whole number of bins of %s s, at least two",
+                                exact(ticks_to_seconds(bin, resolution))),
+              paste(exact(window), "s"), call = call)
+  }
+  ticks
+}

@@ -1,0 +1,405 @@
+# Some trials of different lengths, some of which touch, with spikes outside; a silent unit.
+trial_recording <- function(seed = 1, n = 400, resolution = 1e-3) {
+  set.seed(seed)
+  trials <- data.frame(start = c(0.5, 2, 4, 7.3), end = c(1.9, 4, 7.111, 9))
+  spike_trains(round(runif(n, 0, 10), 3), factor(sample(letters[1:5], n, TRUE), letters[1:6]),
+               start = 0, end = 10, resolution = resolution, trials = trials)
+}
+
+plain_recording <- function(seed = 2, units = 4, rate = 20, duration = 20) {
+  set.seed(seed)
+  simulate_patterns(duration, units, rate, patterns = list())
+}
+
+method_names <- eval(formals(surrogate_trains)$method)
+
+# With what shuffling needs.
+surrogates_of <- function(x, method, n = 1, ...) {
+  surrogate_trains(x, n, method, bin_size = 0.005, ..., threads = 1)
+}
+
+ticks_of <- function(s) {
+  data.frame(tick = synfire:::train_ticks(s), unit = as.integer(s$unit))
+}
+
+# Surrogate `k`, from 0, under the key the seed draws, with the options that go with it.
+drawn <- function(x, method, k, ..., vector_bits = 0, seed = 11) {
+  set.seed(seed)
+  options <- synfire:::surrogate_options(x, method, ...)
+  options$numbers[[9L]] <- vector_bits
+  made <- .Call(synfire:::r_surrogate_trains, synfire:::trains_of(x), options, k + 1, 1L, Inf)
+  list(key = options$key, ticks = as.data.frame(made[[k + 1]]), options = options)
+}
+
+expect_ticks <- function(got, expected) {
+  expect_identical(got$tick, expected$tick)
+  expect_identical(got$unit, as.integer(expected$unit))
+}
+
+# ---- What is drawn -------------------------------------------------------------------
+
+test_that("dithering is its definition, mirrored at the ends of trials", {
+  for (x in list(trial_recording(), plain_recording())) {
+    res <- attr(x, "resolution")
+    for (d in c(res, 0.3)) for (bits in c(1, 256, 0)) {
+      s <- drawn(x, "dither", 2, dither = d, vector_bits = bits)
+      expected <- oracle_surrogate(x, \(u, at, tick, start, stop, t) {
+        words <- oracle_words(s$key, 2, u, max(at))[at]
+        oracle_dither(tick, round(d / res), start, stop, words)
+      })
+      expect_ticks(s$ticks, expected)
+    }
+  }
+})
+
+test_that("shifts are one amount for a unit, or for each of its trials", {
+  x <- trial_recording()
+  for (method in c("train_shift", "trial_shift")) {
+    s <- drawn(x, method, 1, dither = 0.7)
+    expected <- oracle_surrogate(x, \(u, at, tick, start, stop, t) {
+      words <- oracle_words(s$key, 1, u, 4)
+      oracle_shift(tick, 700, start, stop, words[[if (method == "trial_shift") t + 1 else 1]])
+    })
+    expect_ticks(s$ticks, expected)
+  }
+})
+
+test_that("dithering with a refractory period goes spike by spike in random order", {
+  for (x in list(trial_recording(), plain_recording())) {
+    res <- attr(x, "resolution")
+    for (refractory in c(0, 0.004, 10)) {
+      s <- drawn(x, "dither_refractory", 0, dither = 0.02, refractory = refractory)
+      trains <- synfire:::trains_of(x)
+      draws <- lapply(seq_len(trains$units) - 1, \(u) oracle_drawer(s$key, 0, u))
+      apart <- vapply(seq_len(trains$units), \(u) {
+        min(refractory / res, unlist(tapply(
+          trains$tick[trains$unit == u],
+          (trains$trial %||% rep(1L, nrow(x)))[trains$unit == u], diff
+        )))
+      }, 0)
+      expected <- oracle_surrogate(x, \(u, at, tick, start, stop, t) {
+        oracle_refractory(tick, round(0.02 / res), start, stop, round(apart[[u + 1]]),
+                          draws[[u + 1]])
+      })
+      expect_ticks(s$ticks, expected)
+    }
+  }
+})
+
+test_that("intervals, bins and windows are permuted as they should", {
+  x <- trial_recording()
+  s <- drawn(x, "isi_shuffle", 1)
+  draws <- lapply(0:5, \(u) oracle_drawer(s$key, 1, u))
+  expect_ticks(s$ticks, oracle_surrogate(x, \(u, at, tick, start, stop, t) {
+    oracle_isi_shuffle(tick, start, draws[[u + 1]])
+  }))
+  cases <- list(list("bin_shuffle", 0.05, NULL), list("window_shuffle", 0.05, 0.2),
+                list("window_shuffle", 0.01, 0.3))
+  for (case in cases) {
+    s <- drawn(x, case[[1L]], 1, bin_size = case[[2L]], window = case[[3L]])
+    draws <- lapply(0:5, \(u) oracle_drawer(s$key, 1, u))
+    window <- if (is.null(case[[3L]])) Inf else case[[3L]] / case[[2L]]
+    expect_ticks(s$ticks, oracle_surrogate(x, \(u, at, tick, start, stop, t) {
+      oracle_window_shuffle(tick, case[[2L]] * 1000, min(window, 1e6), start, stop,
+                            draws[[u + 1]])
+    }))
+  }
+})
+
+test_that("joint-ISI dithering draws from the smoothed pairs of intervals", {
+  x <- trial_recording(n = 1500)
+  trains <- synfire:::trains_of(x)
+  for (method in c("joint_isi", "isi_dither")) for (sigma in c(0, 0.008)) {
+    s <- drawn(x, method, 1, dither = 0.03, refractory = 0.003, truncation_limit = 0.2,
+               n_bins = 50, sigma = sigma)
+    expected <- do.call(rbind, lapply(1:5, \(u) {
+      mine <- which(trains$unit == u & !is.na(trains$trial))
+      tick <- trains$tick[mine]
+      trial <- trains$trial[mine]
+      intervals <- tapply(tick, trial, diff, simplify = FALSE)
+      apart <- min(3, unlist(intervals))
+      joint <- oracle_joint(intervals, 50, 4, sigma / 0.004, apart %/% 4,
+                            method == "isi_dither")
+      words <- oracle_words(s$key, 1, u - 1, length(tick))
+      data.frame(tick = oracle_joint_unit(tick, trial, trains$start, trains$stop, words, 30,
+                                          apart, 4, joint), unit = u)
+    }))
+    expected <- expected[order(expected$tick, expected$unit), ]
+    # Sums of doubles in another order may round a weight to the next number.
+    if (sigma == 0) expect_ticks(s$ticks, expected)
+    else expect_gt(mean(s$ticks$tick == expected$tick), 0.995)
+  }
+})
+
+# ---- What is decided by what ---------------------------------------------------------
+
+test_that("set.seed() decides surrogates; their number and threads nothing", {
+  x <- trial_recording()
+  for (method in method_names) {
+    draw <- \(n, threads) {
+      set.seed(5)
+      surrogate_trains(x, n, method, bin_size = 0.01, threads = threads)
+    }
+    few <- draw(2, 1)
+    expect_identical(draw(5, 3)[1:2], few)
+    expect_identical(draw(2, 3), few)
+    expect_identical(draw(1, 7), few[1L])
+    expect_false(identical(few[[1L]], few[[2L]]))
+    expect_false(identical(surrogates_of(x, method, 2), few))
+  }
+})
+
+test_that("surrogates are recordings with the same clock, trials, units and counts", {
+  for (x in list(trial_recording(), plain_recording(), trial_recording(n = 3))) {
+    trial <- synfire:::trial_of(x)
+    inside <- table(x$unit, factor(trial, seq_len(NROW(attr(x, "trials")) + 1L)))
+    for (method in setdiff(method_names, if (is.null(attr(x, "trials"))) "trial_shift")) {
+      for (s in surrogates_of(x, method, 2, dither = 0.5)) {
+        expect_s3_class(s, "spike_trains")
+        same <- c("start", "end", "resolution", "trials")
+        expect_identical(attributes(s)[same], attributes(x)[same])
+        expect_identical(levels(s$unit), levels(x$unit))
+        now <- factor(synfire:::trial_of(s), colnames(inside))
+        expect_identical(unname(c(table(s$unit, now))), unname(c(inside)))
+        ticks <- ticks_of(s)
+        expect_identical(order(ticks$tick, ticks$unit), seq_along(ticks$tick))
+        expect_silent(synfire:::check_spike_trains(s))
+      }
+    }
+  }
+})
+
+test_that("a surrogate can be mined and drawn from again", {
+  x <- plain_recording()
+  s <- surrogates_of(x, "dither")[[1L]]
+  expect_s3_class(mine_patterns(s, 0.005, 5, threads = 1), "patterns")
+  expect_identical(nrow(surrogates_of(s, "randomise")[[1L]]), nrow(x))
+})
+
+test_that("binning a surrogate is binning its spikes", {
+  for (x in list(trial_recording(), plain_recording(), trial_recording(n = 7))) {
+    for (method in c("dither", "train_shift", "randomise", "window_shuffle")) {
+      for (width in c(1, 7, 5000)) {
+        set.seed(8)
+        options <- synfire:::surrogate_options(x, method, bin_size = 0.005, dither = 0.1)
+        set.seed(8)
+        s <- surrogate_trains(x, 3, method, bin_size = 0.005, dither = 0.1, threads = 1)[[3L]]
+        both <- .Call(synfire:::r_surrogate_rasters, synfire:::trains_of(x), options, 2,
+                      synfire:::pattern_events(s, width), 4L)
+        expect_identical(both[[1L]], both[[2L]])
+      }
+    }
+  }
+})
+
+# ---- What each method keeps ----------------------------------------------------------
+
+# Intervals within trials, by unit.
+intervals_of <- function(s) {
+  ticks <- ticks_of(s)
+  unlist(tapply(ticks$tick, list(ticks$unit, synfire:::trial_of(s)), diff))
+}
+
+shortest_of <- function(s) min(intervals_of(s))
+
+# A unit that keeps 5 ms between spikes and whose rate doubles for the second half of
+# every second.
+regular_recording <- function(duration = 40) {
+  set.seed(3)
+  at <- cumsum(0.005 + rexp(duration * 100, 40))
+  at <- at[at < duration]
+  keep <- at %% 1 > 0.5 | runif(length(at)) < 0.4
+  spike_trains(round(at[keep], 6), "A", start = 0, end = duration)
+}
+
+test_that("what says it keeps the shortest interval does", {
+  x <- regular_recording()
+  keeps <- c("dither_refractory", "joint_isi", "isi_dither", "train_shift", "isi_shuffle")
+  for (method in method_names[method_names != "trial_shift"]) {
+    shortest <- vapply(surrogates_of(x, method, 5, refractory = 0.005), shortest_of, 0)
+    if (method == "train_shift") {
+      # But for the last spike, which may come in before the first.
+      close <- vapply(surrogates_of(x, method, 5), \(s) sum(intervals_of(s) < 5000), 0)
+      expect_true(all(close <= 1))
+    } else if (method %in% keeps) {
+      expect_gte(min(shortest), 5000)
+    } else {
+      expect_lt(min(shortest), 5000)
+    }
+  }
+  # A longer period than the unit keeps counts for nothing.
+  expect_gte(shortest_of(surrogates_of(x, "dither_refractory", refractory = 1)[[1L]]),
+             shortest_of(x))
+  expect_gte(shortest_of(surrogates_of(x, "joint_isi", refractory = 0.002)[[1L]]), 2000)
+})
+
+test_that("intervals are kept exactly, about, or not", {
+  x <- regular_recording()
+  data <- intervals_of(x)
+  apart <- function(method, ...) {
+    s <- surrogates_of(x, method, 1, ...)[[1L]]
+    suppressWarnings(unname(stats::ks.test(intervals_of(s), data)$statistic))
+  }
+  set.seed(4)
+  # The interval from the tick before the trial takes part, and so one may have gone.
+  shuffled <- intervals_of(surrogates_of(x, "isi_shuffle")[[1L]])
+  expect_lte(length(setdiff(shuffled, data)), 1L)
+  expect_false(identical(unname(shuffled), unname(data)))
+  shifted <- intervals_of(surrogates_of(x, "train_shift", dither = 10)[[1L]])
+  expect_lte(length(setdiff(shifted, data)), 1L)
+  expect_lt(apart("joint_isi"), 0.06)
+  expect_lt(apart("isi_dither"), 0.06)
+  expect_gt(apart("dither"), 0.08)
+  expect_gt(apart("randomise"), 0.1)
+})
+
+test_that("pairs of intervals are kept by joint-ISI, not by ISI dithering", {
+  # An interval is much like the one before.
+  set.seed(5)
+  slow <- stats::filter(rnorm(3000), rep(1 / 10, 10), circular = TRUE)
+  interval <- 0.030 + 0.04 * pmax(-0.5, pmin(0.5, slow)) + runif(3000, 0, 0.002)
+  x <- spike_trains(round(cumsum(interval), 6), "A")
+  alike <- \(s) { i <- diff(s$time); cor(i[-1L], i[-length(i)]) }
+  set.seed(6)
+  joint <- surrogates_of(x, "joint_isi")[[1L]]
+  expect_gt(mean(joint$time != x$time), 0.5)
+  expect_lt(alike(surrogates_of(x, "isi_dither")[[1L]]), alike(joint) - 0.2)
+})
+
+test_that("rates over time are kept or flattened", {
+  x <- regular_recording(100)
+  profile <- \(s) tabulate(floor(s$time %% 1 * 10) + 1, 10)
+  flat <- c("isi_shuffle", "randomise", "bin_shuffle")
+  for (method in method_names[method_names != "trial_shift"]) {
+    set.seed(7)
+    s <- surrogates_of(x, method, 1)[[1L]]
+    agrees <- cor(profile(s), profile(x))
+    if (method %in% flat) expect_lt(abs(agrees), 0.8) else expect_gt(agrees, 0.95)
+  }
+})
+
+test_that("shuffling keeps how many bins hold how many spikes", {
+  x <- plain_recording(rate = 100, duration = 10)
+  held <- \(s) tabulate(table(s$unit, floor(synfire:::train_ticks(s) / 5000)))
+  expect_identical(held(surrogates_of(x, "bin_shuffle")[[1L]]), held(x))
+  window <- surrogates_of(x, "window_shuffle", window = 0.05)[[1L]]
+  expect_identical(held(window), held(x))
+  in_windows <- \(s) table(s$unit, floor(synfire:::train_ticks(s) / 50000))
+  expect_identical(in_windows(window), in_windows(x))
+  # Places in a bin stay.
+  expect_identical(sort(synfire:::train_ticks(window) %% 5000),
+                   sort(synfire:::train_ticks(x) %% 5000))
+  # Every place of a window is as likely, and two bins never meet.
+  one <- spike_trains(c(0.001, 0.0075), "A", start = 0, end = 0.019999)
+  set.seed(1)
+  many <- surrogate_trains(one, 6000, "bin_shuffle", bin_size = 0.005, threads = 1)
+  place <- vapply(many, \(s) {
+    tick <- synfire:::train_ticks(s)
+    sum((tick %/% 5000) * c(4, 1)[order(tick %% 5000)])
+  }, 0)
+  expect_identical(sort(unique(place)), c(1, 2, 3, 4, 6, 7, 8, 9, 11, 12, 13, 14))
+  expect_gt(suppressWarnings(chisq.test(table(place)))$p.value, 1e-5)
+})
+
+test_that("uniform means uniform", {
+  x <- spike_trains(c(0, 5, 10), c("A", "B", "C"), start = 0, end = 10, resolution = 1)
+  places <- function(method, unit, ...) {
+    set.seed(9)
+    s <- surrogate_trains(x, 6000, method, ..., threads = 2)
+    factor(vapply(s, \(s) s$time[s$unit == unit], 0), 0:10)
+  }
+  p <- \(counts, expected) suppressWarnings(chisq.test(counts, p = expected))$p.value
+  expect_gt(p(table(places("randomise", "B")), rep(1 / 11, 11)), 1e-5)
+  moved <- table(places("dither", "B", dither = 3))
+  expect_identical(sum(moved[3:9]), 6000L)
+  expect_gt(p(moved[3:9], rep(1 / 7, 7)), 1e-5)
+  # Mirrored: 1, 2 and 3 come twice, 0 once.
+  expect_gt(p(table(places("dither", "A", dither = 3))[1:4], c(1, 2, 2, 2) / 7), 1e-5)
+  expect_gt(p(table(places("dither", "C", dither = 3))[8:11], c(2, 2, 2, 1) / 7), 1e-5)
+  # Around the end, in at the other.
+  expect_gt(p(table(places("train_shift", "A", dither = 3))[c(1:4, 9:11)], rep(1 / 7, 7)), 1e-5)
+  expect_gt(p(table(places("dither_refractory", "A", dither = 3))[1:4], rep(1 / 4, 4)), 1e-5)
+})
+
+test_that("recordings of more than 2^32 ticks are no exception", {
+  x <- spike_trains(c(1, 5000), "A", start = 0, end = 1e4)
+  set.seed(2)
+  time <- unlist(lapply(surrogate_trains(x, 2000, "randomise", threads = 1), \(s) s$time))
+  expect_gt(stats::ks.test(time / 1e4, "punif")$p.value, 1e-5)
+  far <- vapply(surrogate_trains(x, 100, "train_shift", dither = 2000, threads = 1),
+                \(s) diff(s$time), 0)
+  expect_true(all(abs(far - 4999) < 1e-6 | abs(far - 5001) < 1e-5))
+})
+
+# ---- What stops it -------------------------------------------------------------------
+
+test_that("Ctrl-C stops the making of surrogates", {
+  skip_on_cran()
+  expect_lt(time_to_stop(quote({
+    x <- synfire::simulate_patterns(100, 30, 10, patterns = list())
+    log("start", Sys.getpid())
+    synfire::surrogate_trains(x, 8000, "dither_refractory", threads = 1)
+  }), wait = 0.5), 0.5)
+})
+
+test_that("surrogates that would not fit max_memory are refused", {
+  x <- plain_recording()
+  expect_error(surrogate_trains(x, 1e4, max_memory = 1e6), "`max_memory` is 1 MB",
+               class = "synfire_error_budget")
+  expect_error(surrogate_trains(x, 1, "joint_isi", n_bins = 1000, max_memory = 1e6),
+               "max_memory", class = "synfire_error_budget")
+})
+
+# ---- What is wrong -------------------------------------------------------------------
+
+test_that("wrong arguments are explained", {
+  wrong <- function(expr, message) {
+    expect_error(expr, message, class = "synfire_error_argument", fixed = TRUE)
+  }
+  x <- plain_recording()
+  t <- trial_recording()
+  wrong(surrogate_trains(), "`x` must be a recording")
+  wrong(surrogate_trains(x, 0), "`n` must be a whole number")
+  wrong(surrogate_trains(x, method = "wiggle"), "`method` must be")
+  wrong(surrogate_trains(x, dither = 0), "`dither` must be at least a tick of 1e-06 s")
+  wrong(surrogate_trains(x, dither = -1), "`dither` must be at least a tick")
+  wrong(surrogate_trains(x, dither = 21),
+        "`dither` must be at most the length of the recording, 20 s")
+  wrong(surrogate_trains(t, dither = 1.5),
+        "`dither` must be at most the length of the shortest trial, 1.4 s")
+  wrong(surrogate_trains(spike_trains(1:9, 1, end = 1e4), dither = 4000), "2^31 - 1 ticks")
+  wrong(surrogate_trains(x, method = "joint_isi", refractory = -1), "`refractory` must be")
+  wrong(surrogate_trains(x, method = "joint_isi", n_bins = 1001), "`n_bins` must be")
+  wrong(surrogate_trains(x, method = "joint_isi", truncation_limit = 0),
+        "`truncation_limit` must be")
+  wrong(surrogate_trains(x, method = "isi_dither", sigma = -1), "`sigma` must be")
+  wrong(surrogate_trains(x, method = "bin_shuffle"), "`bin_size` must be the length of a bin")
+  wrong(surrogate_trains(t, method = "bin_shuffle", bin_size = 0.0015),
+        "`bin_size` must be a whole number of ticks")
+  wrong(surrogate_trains(t, method = "window_shuffle", bin_size = 0.02),
+        "`bin_size` must be at most `dither`")
+  wrong(surrogate_trains(t, method = "window_shuffle", bin_size = 0.02, window = 0.05),
+        "`window` must be a whole number of bins of 0.02 s, at least two")
+  wrong(surrogate_trains(t, method = "window_shuffle", bin_size = 0.02, window = 0.02),
+        "at least two")
+  wrong(surrogate_trains(x, method = "trial_shift"), "`x` must be a recording with trials")
+  wrong(surrogate_trains(spike_trains(numeric(), character(), 0, 1)),
+        "`x` must be a recording with spikes")
+  outside <- spike_trains(5, "A", 0, 10, trials = data.frame(start = 0, end = 1))
+  wrong(surrogate_trains(outside), "`x` must be a recording with spikes in its trials")
+})
+
+test_that("a default window is what Elephant takes", {
+  options <- synfire:::surrogate_options(trial_recording(), "window_shuffle", bin_size = 0.004)
+  expect_identical(options$parameters, list(bin_size = 0.004, window = 0.024))
+  expect_identical(synfire:::surrogate_options(trial_recording())$parameters, list(dither = 0.015))
+})
+
+test_that("a clock on which the defaults are no whole ticks is no error", {
+  x <- spike_trains((1:500) / 100, "A", resolution = 1 / 24414)
+  for (method in c("dither_refractory", "joint_isi")) {
+    s <- surrogate_trains(x, 1, method, threads = 1)[[1L]]
+    expect_lte(max(abs(s$time - x$time)), 0.015)
+    expect_gte(min(diff(s$time)), 0.004)
+  }
+})
