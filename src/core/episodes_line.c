@@ -148,23 +148,49 @@ static void number_events(const syn_line_layout *layout, syn_line *line)
         line->by_unit[line->last[unit]++] = n++;
     }
     line->events = n;
+    line->key[n] = UINT64_MAX;
 }
 
-/* Both run forward; without a branch, as which of them does is hard to foresee. */
+/* How far one bound has been looked for: `far` is the candidate for `event`. */
+typedef struct race {
+    uint32_t event, far;
+    uint64_t more;
+    uint32_t *beyond;
+} race;
+
+static race race_for(const syn_line_layout *layout, const syn_line *line, uint32_t b)
+{
+    race r = {0, 0, 0, NULL};
+    b = b < layout->bounds ? b : layout->bounds - 1;
+    r.more = (uint64_t)layout->bound[b] << layout->unit_bits;
+    r.beyond = line->beyond[b];
+    return r;
+}
+
+/* Without a branch, as which of the two moves on is hard to foresee. */
+static inline void move_on(race *r, const uint64_t *key, uint64_t mask)
+{
+    uint32_t inside = key[r->far] <= (key[r->event] | mask) + r->more;
+    r->beyond[r->event] = r->far;
+    r->far += inside;
+    r->event += 1 - inside;
+}
+
+/* Four bounds at a time, as each step waits for the one before; the last one more than
+   once where there are fewer. Both numbers end at that of the events: as many steps for
+   each. */
 static void find_beyond(const syn_line_layout *layout, const syn_line *line, uint32_t b)
 {
-    uint64_t more = (uint64_t)layout->bound[b] << layout->unit_bits;
     uint64_t mask = ((uint64_t)1 << layout->unit_bits) - 1;
     const uint64_t *key = line->key;
-    uint32_t *beyond = line->beyond[b], n = line->events, event = 0, far = 0;
-    while (far < n) {
-        uint32_t inside = key[far] <= (key[event] | mask) + more;
-        beyond[event] = far;
-        far += inside;
-        event += 1 - inside;
+    race r0 = race_for(layout, line, b), r1 = race_for(layout, line, b + 1);
+    race r2 = race_for(layout, line, b + 2), r3 = race_for(layout, line, b + 3);
+    for (size_t step = 2 * (size_t)line->events; step > 0; step--) {
+        move_on(&r0, key, mask);
+        move_on(&r1, key, mask);
+        move_on(&r2, key, mask);
+        move_on(&r3, key, mask);
     }
-    for (; event < n; event++)
-        beyond[event] = n;
 }
 
 void syn_line_fill(const syn_line_layout *layout, uint64_t index, syn_line *line)
@@ -172,6 +198,6 @@ void syn_line_fill(const syn_line_layout *layout, uint64_t index, syn_line *line
     make_keys(layout, index, line);
     sort_keys(layout, line);
     number_events(layout, line);
-    for (uint32_t b = 0; b < layout->bounds; b++)
+    for (uint32_t b = 0; b < layout->bounds; b += 4)
         find_beyond(layout, line, b);
 }

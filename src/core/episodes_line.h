@@ -1,4 +1,4 @@
-/* One surrogate as a line of events in time order, made in memory used again and again. */
+/* One surrogate as a line of events in time order, in memory that is used again. */
 #ifndef SYN_EPISODES_LINE_H
 #define SYN_EPISODES_LINE_H
 
@@ -23,7 +23,7 @@ typedef struct syn_line_layout {
 /* Events are numbered in time order; one unit has at most one event per tick. */
 typedef struct syn_line {
     uint32_t events;
-    uint64_t *key;       /* [events] increasing */
+    uint64_t *key;       /* [events + 1] increasing, the last one beyond all */
     uint32_t *unit;      /* [events] */
     uint32_t *by_unit;   /* [layout's events] event numbers by unit, increasing */
     uint32_t *first;     /* [units] where a unit's begin in `by_unit` */
@@ -34,8 +34,8 @@ typedef struct syn_line {
     uint32_t *scratch;   /* what making them needs */
 } syn_line;
 
-/* Lags reach up to `bound[bounds - 1]`. The plan and the bounds are
-   kept for as long. SYN_TOO_LARGE where ticks and units do not fit into 63 bits together. */
+/* Lags reach up to `bound[bounds - 1]`. Plan and bounds are the caller's, to be kept for
+   as long. SYN_TOO_LARGE where ticks and units together do not fit into 63 bits. */
 syn_status syn_line_layout_make(const syn_surrogate_plan *plan, const int64_t *bound,
                                 uint32_t bounds, syn_line_layout *out);
 void syn_line_layout_free(syn_line_layout *layout);

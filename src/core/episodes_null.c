@@ -32,7 +32,7 @@ typedef struct null_worker {
     uint32_t *count;       /* [nodes] */
     end_list *list;        /* [nodes] of those with children, while they are needed */
     greedy *state;         /* [units] */
-    end_at *found;         /* [events + 1] ends by unit; the last place is for all others */
+    end_at *found;         /* [events + 1] ends by unit; the last place for others */
     uint32_t *cursor;      /* [units] where the next end of a unit goes */
     uint32_t *step;        /* [units] 1 for units whose ends are wanted */
     syn_arena lists;

@@ -53,7 +53,8 @@ static syn_status prepare(null_work *w, const syn_surrogate_options *surrogates,
     if (status == SYN_OK)
         status = syn_trie_make(episode, n, &w->trie);
     if (status == SYN_OK)
-        status = syn_line_layout_make(&w->plan, w->trie.bound, w->trie.bounds, &w->layout);
+        status = syn_line_layout_make(&w->plan, w->trie.bound, w->trie.bounds,
+                                      &w->layout);
     return status;
 }
 
@@ -65,10 +66,11 @@ static void check_episodes(const syn_episode *episode, R_xlen_t n, uint32_t unit
 }
 
 /* The counts of episodes (a list of units, low and high as r_count_episodes() takes them)
-   in surrogates: a matrix with an episode a row. `options`: number of the first surrogate,
-   from 0, how many, threads and max_memory, the matrix included; `place`: R's NULL for the
-   CPU, or numbers of GPUs from 0. */
-SEXP r_episode_null(SEXP trains, SEXP surrogates, SEXP episodes, SEXP options, SEXP place)
+   in surrogates: a matrix with an episode a row. `options`: number of the first
+   surrogate, from 0, how many, threads and max_memory, the matrix included; `place`: R's
+   NULL for the CPU, or numbers of GPUs from 0. */
+SEXP r_episode_null(SEXP trains, SEXP surrogates, SEXP episodes, SEXP options,
+                    SEXP place)
 {
     int64_t reach;
     SEXP units = VECTOR_ELT(episodes, 0);

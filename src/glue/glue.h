@@ -37,7 +37,8 @@ SEXP r_count_episodes_gpu(SEXP events, SEXP bounds, SEXP units, SEXP intervals, 
                           SEXP times);
 
 /* episodes_null.c */
-SEXP r_episode_null(SEXP trains, SEXP surrogates, SEXP episodes, SEXP options, SEXP place);
+SEXP r_episode_null(SEXP trains, SEXP surrogates, SEXP episodes, SEXP options,
+                    SEXP place);
 SEXP r_null_summary(SEXP counts, SEXP observed, SEXP size, SEXP probs, SEXP threads);
 
 /* episodes_check.c */

@@ -202,7 +202,7 @@ void null_counter::choose_batch()
     n = std::min(n, STEPS / steps);
     n = std::min(n, 2147483000.0 / std::max(keys_.events, t.roots));
     /* Numbers of surrogates have to fit into keys and labels. */
-    unsigned left = std::min(64 - keys_.unit_bits - keys_.tick_bits, 32 - keys_.unit_bits);
+    unsigned left = std::min(64 - keys_.tick_bits, 32u) - keys_.unit_bits;
     n = std::min(n, std::ldexp(1.0, (int) left));
     batch_ = (uint32_t) std::max(1.0, n);
     budget -= std::min(budget, batch_ * bytes_of_one() + SCRATCH / 4);
@@ -290,8 +290,8 @@ uint64_t *null_counter::make_lines(uint64_t index, uint32_t n, const uint32_t **
         return cub::DeviceRadixSort::SortPairs(memory, bytes, labels, placed, events, 0,
                                                above, stream_);
     });
-    find_beyond<<<blocks_for(events), THREADS, 0, stream_>>>(keys_, keys.Current(), events,
-                                                             beyond_.get());
+    find_beyond<<<blocks_for(events), THREADS, 0, stream_>>>(keys_, keys.Current(),
+                                                             events, beyond_.get());
     check(cudaGetLastError());
     *by_unit = placed.Current();
     return keys.Current();

@@ -10,9 +10,9 @@ extern "C" {
 #include "core/episodes_null.h"
 #include "gpu/synfire_gpu.h"
 
-/* syn_null_counts() on devices[n_devices], numbers from 0: surrogates are made, sorted and
-   counted there, many at a time. `layout` is that of the plan with the bounds of the tree.
-   options->max_memory limits what a device holds; options->threads is not looked at.
+/* syn_null_counts() on devices[n_devices], numbers from 0: surrogates are made, sorted
+   and counted there, many at a time. options->max_memory limits what a device holds;
+   options->threads is not looked at.
 
    SYN_NO_DEVICE: no such device, or it failed. SYN_NO_MEMORY: the host or a device has
    none left. SYN_OVER_BUDGET: not even one surrogate fits. SYN_TOO_LARGE: more than

@@ -4,7 +4,7 @@
 
    Repeats of a unit on one tick stay in the line: an event that follows its own repeat
    neither scores (its unit is busy until behind the first, or its start is too early for
-   both) nor adds a start that was not there. Only single units are counted without them. */
+   both) nor adds a start that was not there. Only for single units they do not count. */
 #ifndef SYN_GPU_EPISODES_NULL_LANES_CUH
 #define SYN_GPU_EPISODES_NULL_LANES_CUH
 
@@ -175,7 +175,8 @@ struct take_greedily {
     }
 };
 
-SYN_EVERYWHERE uint32_t count_edge(const null_edge &edge, const null_end *list, uint32_t n)
+SYN_EVERYWHERE uint32_t count_edge(const null_edge &edge, const null_end *list,
+                                   uint32_t n)
 {
     uint32_t busy = 0, count = 0;
     follow(edge, list, n, 0, n, take_greedily{&busy, &count});
@@ -189,8 +190,8 @@ SYN_EVERYWHERE uint32_t begin_of(uint32_t n, uint32_t lane, uint32_t lanes)
     return (uint32_t) ((uint64_t) n * lane / lanes);
 }
 
-SYN_EVERYWHERE uint32_t count_part(const null_edge &edge, const null_end *list, uint32_t n,
-                                   uint32_t lane, uint32_t lanes)
+SYN_EVERYWHERE uint32_t count_part(const null_edge &edge, const null_end *list,
+                                   uint32_t n, uint32_t lane, uint32_t lanes)
 {
     uint32_t ends = 0;
     follow(edge, list, n, begin_of(n, lane, lanes), begin_of(n, lane + 1, lanes),
