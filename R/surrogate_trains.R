@@ -72,8 +72,8 @@
 #' the place of a spike in its shuffled bin. In joint-ISI dithering it leaves the first and
 #' last spike of a train, and trains of less than three spikes, where they are; here they
 #' move, as otherwise short trials would hardly change. Its whole bins can make an interval
-#' shorter than the refractory period by up to a bin; here they do not. Elephant's
-#' dithering clips or drops what this one mirrors.
+#' shorter than the refractory period by up to a bin, and its spikes move one bin less back
+#' than forth; here they do not. Elephant's dithering clips or drops what this one mirrors.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param n Number of surrogates.
@@ -151,9 +151,8 @@ surrogate_trains <- function(x, n = 1,
   })
 }
 
-surrogate_methods <- c("dither", "dither_refractory", "train_shift", "joint_isi",
-                       "isi_dither", "isi_shuffle", "randomise", "bin_shuffle",
-                       "window_shuffle", "trial_shift")
+# Numbered from 0, they are what the core has.
+surrogate_methods <- eval(formals(surrogate_trains)$method)
 
 #' The spikes as what makes surrogates takes them
 #'

@@ -15,6 +15,10 @@
 #include <immintrin.h>
 #endif
 
+/* The SYN_MASKS of the files that this processor runs fastest; `vector_bits` as in
+   syn_pattern_options. */
+int syn_mask_bits(int vector_bits);
+
 /* Set bits of a word. */
 static inline uint32_t syn_bits(uint64_t word)
 {
@@ -129,6 +133,26 @@ static inline size_t syn_keep(syn_narrow_list from, size_t n, uint64_t set,
     return kept;
 }
 
+/* How many of `n` masks share at least `least` windows with `set`. */
+static inline size_t syn_count_enough(const uint64_t *mask, size_t n, uint64_t set,
+                                      uint32_t least)
+{
+    size_t enough = 0, i = 0;
+#if SYN_MASKS == 512
+    __m512i sets = _mm512_set1_epi64((long long)set);
+    __m512i least_of = _mm512_set1_epi64((long long)least);
+    for (; i < n; i += 8) {
+        __mmask8 there = n - i >= 8 ? 0xff : (__mmask8)((1u << (n - i)) - 1);
+        __m512i both = _mm512_and_si512(_mm512_maskz_loadu_epi64(there, mask + i), sets);
+        enough += syn_bits(_mm512_mask_cmpge_epu64_mask(
+            there, _mm512_popcnt_epi64(both), least_of));
+    }
+#endif
+    for (; i < n; i++)
+        enough += syn_bits(mask[i] & set) >= least;
+    return enough;
+}
+
 /* ---- masks of any length ---- */
 
 /* The windows that two masks of `words` words share. */
@@ -157,6 +181,38 @@ static inline void syn_compress(const uint64_t *mask, const uint64_t *set, size_
         }
         filled = more;
     }
+}
+
+/* Words of a set of at most 64 windows that hold some, and where in one word they go. */
+typedef struct syn_set_word {
+    uint64_t bits;
+    uint32_t word, shift;
+} syn_set_word;
+
+/* Fills part[64] from a set of `words` words; returns how many parts there are. */
+static inline uint32_t syn_split_set(const uint64_t *set, uint32_t words,
+                                     syn_set_word *part)
+{
+    uint32_t n = 0, shift = 0;
+    for (uint32_t w = 0; w < words && shift < 64; w++) {
+        if (!set[w])
+            continue;
+        part[n].bits = set[w];
+        part[n].word = w;
+        part[n++].shift = shift;
+        shift += syn_bits(set[w]);
+    }
+    return n;
+}
+
+/* syn_compress() for such a set. */
+static inline uint64_t syn_extract_parts(const uint64_t *mask, const syn_set_word *part,
+                                         uint32_t parts)
+{
+    uint64_t word = 0;
+    for (uint32_t k = 0; k < parts; k++)
+        word |= syn_extract(mask[part[k].word], part[k].bits) << part[k].shift;
+    return word;
 }
 
 /* ---- rows ---- */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/masks.h"
 #include "core/parallel.h"
 #include "core/patterns_node.h"
 
@@ -58,19 +59,10 @@ typedef struct closure {
 
 static const syn_node_kind *fastest_kind(int vector_bits)
 {
-#if defined(__x86_64__) && defined(__GNUC__)
-    int most = vector_bits == 0 ? 512 : vector_bits;
-    __builtin_cpu_init();
-    if (most < 256 || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2"))
-        return &syn_node_kind_any;
-    if (most >= 512 && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512vpopcntdq"))
-        return &syn_node_kind_512;
-    return &syn_node_kind_256;
-#else
-    (void)vector_bits;
-    return &syn_node_kind_any;
-#endif
+    int bits = syn_mask_bits(vector_bits);
+    return bits == 512   ? &syn_node_kind_512
+           : bits == 256 ? &syn_node_kind_256
+                         : &syn_node_kind_any;
 }
 
 static void fill_tables(closure *c)

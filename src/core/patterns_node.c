@@ -420,33 +420,13 @@ static uint32_t count_between(const uint64_t *row, uint32_t begin, uint32_t end)
     return n;
 }
 
-/* Words of a set of at most 64 windows that hold some, and where in one word they go. */
-typedef struct set_word {
-    uint64_t bits;
-    uint32_t word, shift;
-} set_word;
-
-static uint32_t split_set(const uint64_t *set, uint32_t words, set_word *part)
-{
-    uint32_t n = 0, shift = 0;
-    for (uint32_t w = 0; w < words && shift < 64; w++) {
-        if (!set[w])
-            continue;
-        part[n].bits = set[w];
-        part[n].word = w;
-        part[n++].shift = shift;
-        shift += syn_bits(set[w]);
-    }
-    return n;
-}
-
 /* Lists the items of space->frequent between two positions, from number `n` on, with
    masks of the windows space->set. */
 static void gather(syn_node_space *space, const syn_node *parent, uint32_t begin,
                        uint32_t end, uint32_t n, syn_node *out)
 {
-    set_word part[64];
-    uint32_t parts = out->words == 1 ? split_set(space->set, parent->words, part) : 0;
+    syn_set_word part[64];
+    uint32_t parts = out->words == 1 ? syn_split_set(space->set, parent->words, part) : 0;
     for (uint32_t w = begin / 64; w * 64 < end; w++)
         for (uint64_t left = bits_between(space->frequent, w, begin, end); left;
              left &= left - 1, n++) {
@@ -454,11 +434,7 @@ static void gather(syn_node_space *space, const syn_node *parent, uint32_t begin
             const uint64_t *mask = parent->mask + (size_t)i * parent->words;
             out->place[n] = parent->place[i];
             if (out->words == 1) {
-                uint64_t word = 0;
-                for (uint32_t k = 0; k < parts; k++)
-                    word |= syn_extract(mask[part[k].word], part[k].bits)
-                            << part[k].shift;
-                out->mask[n] = word;
+                out->mask[n] = syn_extract_parts(mask, part, parts);
             } else {
                 syn_compress(mask, space->set, parent->words, space->left);
                 memcpy(out->mask + (size_t)n * out->words, space->left,

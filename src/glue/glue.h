@@ -47,11 +47,24 @@ SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options);
 /* patterns_times.c */
 SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
                        SEXP most);
+
+/* pattern_reduction.c */
+SEXP r_reduce_patterns(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
+                       SEXP listed, SEXP options);
+
+/* pattern_stability.c */
+SEXP r_pattern_stability(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
+                         SEXP kinds, SEXP options, SEXP key);
+
 /* patterns.c */
 SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares);
 SEXP r_pattern_shares(SEXP events, SEXP window, SEXP min_occ);
 SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options);
 SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units);
+
+/* spectrum.c */
+SEXP r_spectrum(SEXP trains, SEXP surrogates, SEXP bin, SEXP patterns, SEXP by_duration,
+                SEXP first, SEXP n, SEXP place);
 
 /* pattern_store.c: the last call before the library is unloaded */
 SEXP r_release_patterns(void);

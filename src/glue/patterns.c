@@ -1,4 +1,4 @@
-#include "glue/glue.h"
+#include "glue/patterns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,11 +56,7 @@ static uint32_t count_of(double x, const char *what)
     return (uint32_t)within(x, 1, INT32_MAX, what);
 }
 
-/* `options`: window, min_spikes, max_spikes, min_units, min_occ, max_occ, the numbers of
-   engine and target, threads, max_memory, and vector_bits, 0 but in tests; infinite where
-   there is no limit. `shares`: NULL for all, or the first and the one after the last;
-   r_pattern_shares() has them. */
-static syn_pattern_options read_options(SEXP options, SEXP shares)
+syn_pattern_options glue_pattern_options(SEXP options, SEXP shares)
 {
     const double *o = REAL(numbers(options, REALSXP, 11, "options"));
     double most = o[2] == R_PosInf ? UINT32_MAX : count_of(o[2], "max_spikes");
@@ -165,7 +161,7 @@ SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares)
     SEXP pointer = mining_new(&m);
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     within(Rf_asReal(VECTOR_ELT(events, 3)), 0, INT32_MAX, "units");
-    syn_pattern_options o = read_options(options, shares);
+    syn_pattern_options o = glue_pattern_options(options, shares);
     syn_status status = glue_raster(&m->raster, events, o.window);
     SEXP out = PROTECT(mine(m, status, &o, "Mining patterns"));
     mining_free(pointer);
@@ -200,7 +196,7 @@ SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options)
     mining *m;
     SEXP pointer = mining_new(&m);
     uint32_t n = (uint32_t)within(Rf_asReal(items), 0, INT32_MAX, "items");
-    syn_pattern_options o = read_options(options, R_NilValue);
+    syn_pattern_options o = glue_pattern_options(options, R_NilValue);
     syn_status status = read_sets(&m->raster, first, item, n);
     SEXP out = PROTECT(mine(m, status, &o, "Mining itemsets"));
     mining_free(pointer);

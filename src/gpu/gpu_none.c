@@ -2,6 +2,7 @@
 #include "gpu/causal_map_gpu.h"
 #include "gpu/episodes_gpu.h"
 #include "gpu/episodes_null_gpu.h"
+#include "gpu/spectrum_gpu.h"
 #include "gpu/strategies_gpu.h"
 #include "gpu/synfire_gpu.h"
 
@@ -142,4 +143,19 @@ syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watch,
 void syn_gpu_map_close(syn_gpu_map *map)
 {
     (void) map;
+}
+
+syn_status syn_gpu_spectrum(const syn_spectrum_options *options, const int *devices,
+                            int n_devices, const syn_watch *watch, syn_spectrum *out,
+                            uint8_t *left, syn_gpu_spectrum_report *report, char *why)
+{
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) left;
+    memset(out, 0, sizeof *out);
+    memset(report, 0, sizeof *report);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
 }

@@ -150,7 +150,7 @@ oracle_joint_unit <- function(tick, trial, start, stop, words, d, apart, bin, jo
       a <- before %/% bin
       sum <- a + after %/% bin
       diagonal <- joint[cbind(0:sum, sum:0) + 1]
-      weight <- floor(cumsum(diagonal) * (2^31 / max(sum(diagonal), 1e-300)))
+      weight <- floor(cumsum(diagonal) * (2^31 / max(sum(diagonal), 1e-100)))
       low <- max(0, a - min(left %/% bin, d %/% bin))
       high <- min(sum, a + min(right %/% bin, d %/% bin))
       below <- if (low > 0) weight[[low]] else 0

@@ -1,0 +1,35 @@
+# The maxima of surrogates: what spade() compares patterns with.
+
+#' The largest numbers of occurrences of the patterns of surrogates
+#'
+#' Depends on the surrogates alone, not on how many are mined together, nor on threads.
+#'
+#' @param x A recording.
+#' @param bin Ticks of a bin.
+#' @param window Bins of a window.
+#' @param parameters What `check_pattern_filters()` gives, with `closed_within` unless that
+#'   is `"all"`.
+#' @param surrogate What `surrogate_options()` gives.
+#' @param n How many surrogates; 0 for none.
+#' @param by_duration Whether maxima of each duration are told apart.
+#' @param place `NULL` for the CPU, or numbers of GPUs, from 0.
+#' @param first Number of the first surrogate, from 0.
+#' @return A list of `maxima`, an integer array: a row is a surrogate, column k is about its
+#'   patterns of `min_spikes + k - 1` spikes or more, with `by_duration` slice d about those
+#'   of duration (largest lag) d - 1 bins; the largest number of occurrences, 0 without any.
+#'   There are as many columns as any surrogate has use for, so there may be none. And of
+#'   `report`: `elapsed` (s), `visited` (sets of spikes looked at; depends on the threads),
+#'   `peak_memory` (bytes), `left` (surrogates that took more room than the GPUs have for
+#'   one, mined on the CPU).
+#' @noRd
+surrogate_maxima <- function(x, bin, window, parameters, surrogate, n, by_duration = FALSE,
+                             place = NULL, threads = 1, max_memory = 4e9, first = 0,
+                             call = rlang::caller_env()) {
+  parameters$closed_within <- parameters$closed_within %||% "all"
+  options <- pattern_options(window, parameters, "closure", threads, max_memory)
+  made <- .Call(r_spectrum, trains_of(x), surrogate, bin, options, by_duration, first, n,
+                place)
+  finish_status(made, "mining these surrogates",
+                "Raise `min_occ`, or use a shorter `window` or longer bins.",
+                limit_of = "units times bins of a window", call = call)
+}

@@ -1,0 +1,161 @@
+#include "glue/glue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/parallel.h"
+#include "core/spectrum.h"
+#include "glue/patterns.h"
+#include "glue/require.h"
+#include "glue/surrogates.h"
+#include "glue/watch.h"
+#include "gpu/spectrum_gpu.h"
+
+/* What one call holds outside R's heap: an external pointer owns it. */
+typedef struct work {
+    syn_trains trains;
+    syn_surrogate_plan plan;
+    syn_spectrum spectrum, rest;
+    uint8_t *left;              /* [n] surrogates that GPUs left to the CPU */
+    syn_gpu_spectrum_report gpu;
+    char reason[SYN_GPU_TEXT];
+} work;
+
+static void work_free(SEXP pointer)
+{
+    work *w = R_ExternalPtrAddr(pointer);
+    if (!w)
+        return;
+    syn_spectrum_free(&w->spectrum);
+    syn_spectrum_free(&w->rest);
+    free(w->left);
+    syn_surrogate_plan_free(&w->plan);
+    syn_trains_free(&w->trains);
+    free(w);
+    R_ClearExternalPtr(pointer);
+}
+
+/* A protected pointer to an empty `work`. */
+static SEXP work_new(work **w)
+{
+    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+    R_RegisterCFinalizerEx(pointer, work_free, TRUE);
+    *w = calloc(1, sizeof **w);
+    if (!*w)
+        Rf_error("cannot allocate memory");
+    R_SetExternalPtrAddr(pointer, *w);
+    return pointer;
+}
+
+/* Takes over the rows of the surrogates that were left. */
+static void join_rest(work *w)
+{
+    for (uint32_t k = 0; k < w->spectrum.n; k++)
+        if (w->left[k]) {
+            w->spectrum.row[k] = w->rest.row[k];
+            w->rest.row[k].most = NULL;
+        }
+    w->spectrum.visited += w->rest.visited;
+    w->spectrum.peak_memory += w->rest.peak_memory;
+}
+
+/* On GPUs, and on the CPU what they leave. */
+static syn_status make_on_gpus(work *w, syn_spectrum_options options, SEXP place,
+                               const syn_watch *watch)
+{
+    w->left = malloc((size_t)options.n + 1);
+    if (!w->left)
+        return SYN_NO_MEMORY;
+    syn_status status = syn_gpu_spectrum(&options, INTEGER(place), Rf_length(place), watch,
+                                         &w->spectrum, w->left, &w->gpu, w->reason);
+    if (status != SYN_OK || w->gpu.left == 0)
+        return status;
+    options.only = w->left;
+    status = syn_spectrum_make(&options, watch, &w->rest);
+    if (status == SYN_OK)
+        join_rest(w);
+    return status;
+}
+
+/* An integer array of surrogates, sizes and, unless there is but one, durations. */
+static SEXP maxima_array(const syn_spectrum *s, int by_duration)
+{
+    R_xlen_t n = (R_xlen_t)s->n, sizes = (R_xlen_t)syn_spectrum_sizes(s);
+    R_xlen_t durations = (R_xlen_t)s->durations;
+    SEXP out = PROTECT(Rf_allocVector(INTSXP, n * sizes * durations));
+    SEXP dim = PROTECT(Rf_allocVector(INTSXP, by_duration ? 3 : 2));
+    int *to = INTEGER(out);
+    memset(to, 0, sizeof *to * (size_t)(n * sizes * durations));
+    for (R_xlen_t k = 0; k < n; k++) {
+        const syn_spectrum_row *row = s->row + k;
+        for (R_xlen_t d = 0; d < durations; d++)
+            for (R_xlen_t z = 0; z < (R_xlen_t)row->sizes; z++)
+                to[(d * sizes + z) * n + k] = (int)row->most[d * row->sizes + z];
+    }
+    INTEGER(dim)[0] = (int)n;
+    INTEGER(dim)[1] = (int)sizes;
+    if (by_duration)
+        INTEGER(dim)[2] = (int)durations;
+    Rf_setAttrib(out, R_DimSymbol, dim);
+    UNPROTECT(2);
+    return out;
+}
+
+static SEXP answer(const work *w, int by_duration, double elapsed)
+{
+    const char *fields[] = {"maxima", "report", ""};
+    const char *told[] = {"elapsed", "visited", "peak_memory", "left", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SET_VECTOR_ELT(out, 0, maxima_array(&w->spectrum, by_duration));
+    SEXP report = SET_VECTOR_ELT(out, 1, Rf_mkNamed(VECSXP, told));
+    SET_VECTOR_ELT(report, 0, Rf_ScalarReal(elapsed));
+    SET_VECTOR_ELT(report, 1, Rf_ScalarReal(w->spectrum.visited));
+    SET_VECTOR_ELT(report, 2, Rf_ScalarReal((double)w->spectrum.peak_memory));
+    SET_VECTOR_ELT(report, 3, Rf_ScalarReal(w->gpu.left));
+    UNPROTECT(1);
+    return out;
+}
+
+/* The maxima of surrogates number `first` to first + n - 1 in bins of `bin` ticks: a list
+   of `maxima`, an array of n x sizes from min_spikes on x durations from 0 where these are
+   told apart, and `report`. `place`: NULL for the CPU, or numbers of GPUs from 0. */
+SEXP r_spectrum(SEXP trains, SEXP surrogates, SEXP bin, SEXP patterns, SEXP by_duration,
+                SEXP first, SEXP n, SEXP place)
+{
+    syn_surrogate_options made = glue_surrogate_options(surrogates);
+    syn_pattern_options o = glue_pattern_options(patterns, R_NilValue);
+    const double most = 9007199254740992.0;  /* 2^53 */
+    syn_spectrum_options s = {
+        .width = (int64_t)within(Rf_asReal(bin), 1, most, "bin"), .patterns = &o,
+        .by_duration = Rf_asLogical(by_duration) == TRUE,
+        .first = (uint64_t)within(Rf_asReal(first), 0, most, "first"),
+        .n = (uint32_t)within(Rf_asReal(n), 0, INT32_MAX, "n")};
+    if (place != R_NilValue)
+        numbers(place, INTSXP, 1, "GPUs");
+    work *w;
+    SEXP pointer = work_new(&w);
+    s.plan = &w->plan;
+    syn_status status = glue_trains(&w->trains, trains);
+    glue_watch watch;
+    glue_watch_start(&watch, "Mining surrogates");
+    double begun = syn_seconds();
+    if (status == SYN_OK)
+        status = syn_surrogate_plan_make(&w->plan, &w->trains, &made, o.threads,
+                                         &watch.watch);
+    if (status == SYN_OK)
+        status = place == R_NilValue
+                     ? syn_spectrum_make(&s, &watch.watch, &w->spectrum)
+                     : make_on_gpus(w, s, place, &watch.watch);
+    double elapsed = syn_seconds() - begun;
+    glue_watch_stop(&watch);
+    SEXP out = PROTECT(status == SYN_OK
+                           ? answer(w, s.by_duration, elapsed)
+                           : glue_status_because(status, NA_REAL,
+                                                 status == SYN_TOO_LARGE
+                                                     ? INT32_MAX
+                                                     : (double)o.max_memory,
+                                                 w->reason));
+    work_free(pointer);
+    UNPROTECT(2);
+    return out;
+}

@@ -1,0 +1,165 @@
+/* What a warp has under way in the search for maxima, and what both of its ways of
+   searching need. */
+#ifndef SYN_GPU_SPECTRUM_NODE_CUH
+#define SYN_GPU_SPECTRUM_NODE_CUH
+
+#include "gpu/spectrum_types.cuh"
+
+namespace gpu {
+
+/* A set of items with the windows that hold it, and those that may be added, as rows. */
+struct wide_node {
+    const uint32_t *row;      /* [windows][words] */
+    const uint32_t *bin;      /* [windows] where they open */
+    const uint32_t *item;     /* [listed] */
+    const uint32_t *count;    /* [listed] windows with the item */
+    uint32_t windows, words, listed;
+    uint32_t size, units;     /* items of the set, and how many of its units are known */
+    uint32_t reach;           /* no larger set below it matters */
+    uint32_t next, end;       /* items to be added next, and the last of them */
+    uint32_t mark;            /* words of the arena taken before */
+};
+
+/* The same for up to 32 items in 64 windows: a lane has the windows of its item. */
+struct small_node {
+    uint64_t windows;
+    uint32_t open;            /* lanes whose items may be added */
+    uint32_t size, units, reach;
+};
+
+/* What a warp keeps, in shared memory; between launches in global memory. */
+struct warp_state {
+    uint32_t least[SPECTRUM_SIZES];   /* sets of so many items matter above that */
+    uint64_t mask[SPECTRUM_WARP];     /* the lanes' windows */
+    uint32_t item[SPECTRUM_WARP];
+    small_node small[SPECTRUM_WARP + 1];
+    uint32_t smalls;                  /* nodes of small[] */
+    uint32_t wides;                   /* nodes of wide[]; 0 when the warp has no task */
+    uint32_t top;                     /* words taken from the arena */
+    uint32_t surrogate;               /* in the batch */
+    uint32_t duration;                /* whose maxima are in least[] */
+    uint32_t index[64];               /* windows of the child in hand, in its parent's */
+    uint32_t at[SPECTRUM_FEW];        /* items of the child, in its parent's list, */
+    uint32_t count[SPECTRUM_FEW];     /* and how many of its windows have them */
+    uint32_t unit[SPECTRUM_SIZES];    /* different units of the set, up to min_units */
+    wide_node wide[SPECTRUM_WIDE];
+    uint64_t sets;                    /* visited */
+};
+
+/* All that a warp searches with. */
+struct searcher {
+    const spectrum_task &task;
+    const spectrum_batch &batch;
+    warp_state *my;
+    uint32_t *arena;
+    uint32_t room;            /* words of the arena */
+    uint32_t lane;
+
+    __device__ uint32_t *maxima() const
+    {
+        return batch.maximum +
+               ((size_t) my->surrogate * task.durations + my->duration) * SPECTRUM_SIZES;
+    }
+
+    /* Takes over what others have found. Where max_occ is reached, nothing is left. */
+    __device__ void refresh() const
+    {
+        const uint32_t *known = maxima();
+        for (uint32_t z = lane; z <= task.most; z += SPECTRUM_WARP) {
+            uint32_t now = __ldcg(known + z);
+            now = now < task.min_occ ? task.min_occ - 1 : now;
+            my->least[z] = now >= task.max_occ ? SPECTRUM_DONE : now;
+        }
+        __syncwarp();
+    }
+
+    __device__ void fail() const
+    {
+        if (lane == 0)
+            batch.failed[my->surrogate] = 1;
+    }
+
+    /* The smallest pattern that a set can become. */
+    __device__ uint32_t needed(uint32_t size, uint32_t units) const
+    {
+        uint32_t by_units = units < task.min_units ? size + task.min_units - units : size;
+        return by_units > task.min_spikes ? by_units : task.min_spikes;
+    }
+
+    /* Notes the unit of an item; returns how many are known, at most min_units. */
+    __device__ uint32_t add_unit(uint32_t units, uint32_t item) const
+    {
+        if (units >= task.min_units)
+            return units;
+        uint32_t rank = item >> task.lag_bits;
+        int known = 0;
+        for (uint32_t k = lane; k < units; k += SPECTRUM_WARP)
+            known |= my->unit[k] == rank;
+        if (__any_sync(WHOLE_WARP, known))
+            return units;
+        if (lane == 0)
+            my->unit[units] = rank;
+        __syncwarp();
+        return units + 1;
+    }
+
+    /* Whether a set of `size` items counts, going by all that its windows share: that may
+       be more than the set. bin_of(i) is where the i-th of its n windows opens. */
+    template <class F> __device__ bool counts(uint32_t size, uint32_t n, F bin_of) const
+    {
+        const uint32_t *bits =
+            batch.bits + (size_t) my->surrogate * task.words * task.units;
+        uint32_t last = task.durations > 1 ? my->duration : task.window - 1;
+        uint32_t shared = 0, later = 0, inside, beyond;
+        for (uint32_t rank = lane; rank < task.units; rank += SPECTRUM_WARP)
+            for (uint32_t block = 0; block < task.blocks; block++) {
+                uint32_t lags = ~0u;
+                for (uint32_t i = 0; i < n && lags; i++)
+                    lags &= lags_of(task, bits, rank, bin_of(i), block);
+                uint32_t early = last / 32 > block   ? ~0u
+                                 : last / 32 < block ? 0
+                                                     : ~0u >> (31 - last % 32);
+                shared += __popc(lags & early);
+                later += __popc(lags & ~early);
+            }
+        __syncwarp();
+        sum_before(shared, &inside);
+        sum_before(later, &beyond);
+        if (task.strict)
+            return beyond == 0 && inside == size;
+        return beyond == 0 || (task.limited && inside >= task.most);
+    }
+
+    /* Raises the maxima of patterns of `size` items and fewer. */
+    __device__ void raise(uint32_t size, uint32_t windows) const
+    {
+        uint32_t *known = maxima();
+        for (uint32_t z = task.min_spikes + lane; z <= size; z += SPECTRUM_WARP)
+            if (my->least[z] < windows) {
+                my->least[z] = windows == task.max_occ ? SPECTRUM_DONE : windows;
+                atomicMax(known + z, windows);
+            }
+        __syncwarp();
+    }
+
+    /* Meets a set. */
+    template <class F>
+    __device__ void visit(uint32_t size, uint32_t units, uint32_t windows, F bin_of) const
+    {
+        if (size >= task.most && !task.limited)
+            fail();
+        if (task.strict && size > task.most)
+            return;
+        size = size < task.most ? size : task.most;
+        if (size < task.min_spikes || units < task.min_units || windows > task.max_occ ||
+            windows <= my->least[size])
+            return;
+        __syncwarp();
+        if (!task.checked || counts(size, windows, bin_of))
+            raise(size, windows);
+    }
+};
+
+}  // namespace gpu
+
+#endif

@@ -1,0 +1,105 @@
+/* The search below small nodes: all of it in registers, but for the way back. */
+#ifndef SYN_GPU_SPECTRUM_SMALL_CUH
+#define SYN_GPU_SPECTRUM_SMALL_CUH
+
+#include "gpu/spectrum_node.cuh"
+
+namespace gpu {
+
+enum { SMALL_STEPS = 4096 };  /* between two looks at the clock */
+
+/* The number of the i-th set bit. */
+__device__ inline uint32_t bit_number(uint64_t set, uint32_t i)
+{
+    for (; i > 0; i--)
+        set &= set - 1;
+    return __ffsll((long long) set) - 1;
+}
+
+/* Meets the child of `at` with the item of lane `t`, and makes its node; false when there
+   is nothing below it. `open` are the lanes that may still be added, `reach` the largest
+   set they can make. */
+__device__ inline bool small_child(const searcher &s, const small_node &at, uint64_t mine,
+                                   uint32_t t, uint32_t open, uint32_t reach,
+                                   small_node *child)
+{
+    const spectrum_task &task = s.task;
+    uint64_t set = __shfl_sync(WHOLE_WARP, mine, t) & at.windows;
+    uint32_t n = __popcll(set);
+    if (n <= s.my->least[reach])
+        return false;
+    uint32_t count = __popcll(mine & set);
+    bool is_open = open >> s.lane & 1;
+    uint32_t full = __ballot_sync(WHOLE_WARP, is_open && count == n);
+    uint32_t size = at.size + 1, units = s.add_unit(at.units, s.my->item[t]);
+    if (s.needed(size, units) > task.most)
+        return false;
+    size += __popc(full);
+    for (uint32_t left = units < task.min_units ? full : 0; left; left &= left - 1)
+        units = s.add_unit(units, s.my->item[__ffs(left) - 1]);
+    const uint32_t *bin = s.my->wide[s.my->wides - 1].bin;
+    s.visit(size, units, n,
+            [&](uint32_t i) { return bin[s.my->index[bit_number(set, i)]]; });
+    open &= ~full;
+    is_open = open >> s.lane & 1;
+    uint32_t most = size + __popc(open), lanes = 0;
+    reach = most < at.reach ? most : at.reach;
+    while (reach > size) {
+        lanes = __ballot_sync(WHOLE_WARP, is_open && count > s.my->least[reach]);
+        most = size + __popc(lanes);
+        if (most >= reach)
+            break;
+        reach = most;
+    }
+    if (reach <= size || n <= s.my->least[reach] || reach < s.needed(size, units))
+        return false;
+    *child = {set, lanes, size, units, reach};
+    return true;
+}
+
+/* Goes on until all is done, or for some time. */
+__device__ inline void search_small(const searcher &s)
+{
+    warp_state *my = s.my;
+    uint32_t depth = my->smalls - 1;
+    uint64_t mine = my->mask[s.lane];
+    small_node at = my->small[depth], child;
+    uint32_t steps = 0;
+    for (;;) {
+        uint32_t open = at.open & (at.open - 1);
+        uint32_t reach = at.size + 1 + __popc(open);
+        reach = reach < at.reach ? reach : at.reach;
+        if (!at.open || reach < s.needed(at.size, at.units)) {
+            if (depth == 0)
+                break;
+            at = my->small[--depth];
+            continue;
+        }
+        if (steps == SMALL_STEPS)
+            break;
+        steps++;
+        uint32_t t = __ffs(at.open) - 1;
+        at.open = open;
+        if (!small_child(s, at, mine, t, open, reach, &child))
+            continue;
+        if (open) {  /* else there is nothing to come back to */
+            if (s.lane == 0)
+                my->small[depth] = at;
+            __syncwarp();
+            depth++;
+        }
+        at = child;
+    }
+    bool over = steps < SMALL_STEPS;
+    __syncwarp();
+    if (s.lane == 0) {
+        my->small[depth] = at;
+        my->smalls = over ? 0 : depth + 1;
+        my->sets += steps;
+    }
+    __syncwarp();
+}
+
+}  // namespace gpu
+
+#endif

@@ -1,0 +1,311 @@
+/* The search below nodes with rows: a child's items are counted row by row. */
+#ifndef SYN_GPU_SPECTRUM_WIDE_CUH
+#define SYN_GPU_SPECTRUM_WIDE_CUH
+
+#include "gpu/spectrum_node.cuh"
+
+namespace gpu {
+
+/* A child in the making: its windows among the parent's, and the items that may be added
+   to it, by where they stand in the parent's list. */
+struct child_list {
+    uint32_t *index;          /* [windows] */
+    uint32_t *at, *count;     /* [listed] */
+    uint32_t windows, listed;
+};
+
+/* Words from the arena, on whole 8 bytes; NULL when there are no more. */
+__device__ inline uint32_t *take_words(const searcher &s, uint32_t *top, uint64_t words)
+{
+    words = (words + 1) / 2 * 2;
+    if (words > s.room - *top)
+        return nullptr;
+    uint32_t *out = s.arena + *top;
+    *top += (uint32_t) words;
+    return out;
+}
+
+/* Fills index[] with the parent's windows that have item `j`. */
+__device__ inline void list_rows(const searcher &s, const wide_node &parent, uint32_t j,
+                                 uint32_t *index)
+{
+    uint32_t n = 0;
+    for (uint32_t from = 0; from < parent.windows; from += SPECTRUM_WARP) {
+        uint32_t i = from + s.lane, there = 0;
+        if (i < parent.windows)
+            there = parent.row[(size_t) i * parent.words + j / 32] >> j % 32 & 1;
+        uint32_t found = __ballot_sync(WHOLE_WARP, there);
+        if (there)
+            index[n + __popc(found & lanes_below())] = i;
+        n += __popc(found);
+    }
+    __syncwarp();
+}
+
+/* The items of a word that go with item `j`, where the first item sets the duration:
+   those with smaller lags, and of those with the same lag the later ones. */
+__device__ inline uint32_t within_duration(const searcher &s, const wide_node &parent,
+                                           uint32_t j, uint32_t word, uint32_t often)
+{
+    uint32_t lags = (1u << s.task.lag_bits) - 1, lag = parent.item[j] & lags, kept = 0;
+    for (; often; often &= often - 1) {
+        uint32_t at = word * 32 + __ffs(often) - 1, other = parent.item[at] & lags;
+        if (other < lag || (other == lag && at > j))
+            kept |= often & (0 - often);
+    }
+    return kept;
+}
+
+/* Lists the items of the parent after `j` that are in more than `least` of the child's
+   windows; of all but `j` when it sets the duration. */
+template <int PLANES>
+__device__ __noinline__ void list_often(const searcher &s, const wide_node &parent,
+                                        uint32_t j, bool sets_duration, uint32_t least,
+                                        child_list *child)
+{
+    uint32_t listed = 0, n = child->windows, words = parent.words;
+    uint32_t begin = sets_duration ? 0 : j / 32;
+    for (uint32_t from = begin; from < words; from += SPECTRUM_WARP) {
+        uint32_t word = from + s.lane, often = 0, all;
+        bit_counters<PLANES> sum;
+        if (word < words) {
+            const uint32_t *row = parent.row + word;
+            sum.clear();
+            uint32_t i = 0;
+            for (; i + 4 <= n; i += 4)
+                sum.add_four(row[(size_t) child->index[i] * words],
+                             row[(size_t) child->index[i + 1] * words],
+                             row[(size_t) child->index[i + 2] * words],
+                             row[(size_t) child->index[i + 3] * words]);
+            for (; i < n; i++)
+                sum.add(row[(size_t) child->index[i] * words]);
+            often = sum.above(least);
+            if (sets_duration)
+                often = within_duration(s, parent, j, word, often);
+            else if (word == j / 32)
+                often &= ~1u << j % 32;
+        }
+        uint32_t k = listed + sum_before(__popc(often), &all);
+        for (; often; often &= often - 1, k++) {
+            uint32_t bit = __ffs(often) - 1;
+            child->at[k] = word * 32 + bit;
+            child->count[k] = sum.at(bit);
+        }
+        listed += all;
+    }
+    child->listed = listed;
+    __syncwarp();
+}
+
+__device__ inline void list_child(const searcher &s, const wide_node &parent, uint32_t j,
+                                  bool sets_duration, uint32_t least, child_list *child)
+{
+    if (child->windows < 1u << 7)
+        list_often<7>(s, parent, j, sets_duration, least, child);
+    else if (child->windows < 1u << 12)
+        list_often<12>(s, parent, j, sets_duration, least, child);
+    else
+        list_often<31>(s, parent, j, sets_duration, least, child);
+}
+
+/* Drops the items in no more than `least` windows of the child; those in all of them join
+   the set instead. */
+__device__ inline void drop_items(const searcher &s, const wide_node &parent,
+                                  uint32_t least, child_list *child, uint32_t *size,
+                                  uint32_t *units)
+{
+    uint32_t kept = 0;
+    for (uint32_t from = 0; from < child->listed; from += SPECTRUM_WARP) {
+        uint32_t k = from + s.lane;
+        bool there = k < child->listed;
+        uint32_t at = there ? child->at[k] : 0, count = there ? child->count[k] : 0;
+        uint32_t full = __ballot_sync(WHOLE_WARP, there && count == child->windows);
+        bool stays = there && count > least && count < child->windows;
+        uint32_t stay = __ballot_sync(WHOLE_WARP, stays);
+        *size += __popc(full);
+        for (; full && *units < s.task.min_units; full &= full - 1) {
+            uint32_t other = __shfl_sync(WHOLE_WARP, at, __ffs(full) - 1);
+            *units = s.add_unit(*units, parent.item[other]);
+        }
+        if (stays) {
+            uint32_t to = kept + __popc(stay & lanes_below());
+            child->at[to] = at;
+            child->count[to] = count;
+        }
+        kept += __popc(stay);
+        __syncwarp();
+    }
+    child->listed = kept;
+}
+
+/* Gives each lane the child's windows with its item. */
+__device__ inline void make_small(const searcher &s, const wide_node &parent,
+                                  const child_list &child, const small_node &node)
+{
+    uint64_t mine = 0;
+    uint32_t item = 0;
+    if (s.lane < child.listed) {
+        uint32_t at = child.at[s.lane];
+        item = parent.item[at];
+        const uint32_t *row = parent.row + at / 32;
+        for (uint32_t i = 0; i < child.windows; i++) {
+            uint32_t word = row[(size_t) child.index[i] * parent.words];
+            mine |= (uint64_t) (word >> at % 32 & 1) << i;
+        }
+    }
+    s.my->mask[s.lane] = mine;
+    s.my->item[s.lane] = item;
+    if (s.lane == 0) {
+        s.my->small[0] = node;
+        s.my->smalls = 1;
+    }
+    __syncwarp();
+}
+
+/* The child's row `i`, without the items that are not in its list. */
+__device__ inline void make_row(const searcher &s, const wide_node &parent,
+                                const child_list &child, uint32_t i, uint32_t words,
+                                uint32_t *row)
+{
+    const uint32_t *from_row = parent.row + (size_t) child.index[i] * parent.words;
+    uint32_t mine = 0;
+    for (uint32_t c = 0; c < words; c++) {
+        uint32_t k = c * 32 + s.lane, there = 0;
+        if (k < child.listed)
+            there = from_row[child.at[k] / 32] >> child.at[k] % 32 & 1;
+        uint32_t word = __ballot_sync(WHOLE_WARP, there);
+        mine = c % SPECTRUM_WARP == s.lane ? word : mine;
+        if (c % SPECTRUM_WARP == SPECTRUM_WARP - 1 || c + 1 == words) {
+            uint32_t to = c / SPECTRUM_WARP * SPECTRUM_WARP + s.lane;
+            if (to <= c)
+                row[to] = mine;
+        }
+    }
+}
+
+/* Makes the child the next wide node; without room the surrogate is given up. */
+__device__ inline void make_wide(const searcher &s, const wide_node &parent,
+                                 const child_list &child, uint32_t top, wide_node node)
+{
+    warp_state *my = s.my;
+    node.windows = child.windows;
+    node.listed = node.end = child.listed;
+    node.words = (child.listed + 31) / 32;
+    node.next = 0;
+    uint32_t *bin = take_words(s, &top, node.windows);
+    uint32_t *item = bin ? take_words(s, &top, node.listed) : nullptr;
+    uint32_t *count = item ? take_words(s, &top, node.listed) : nullptr;
+    uint32_t *row =
+        count ? take_words(s, &top, (uint64_t) node.windows * node.words) : nullptr;
+    if (!row || my->wides == SPECTRUM_WIDE) {
+        s.fail();
+        return;
+    }
+    for (uint32_t i = s.lane; i < node.windows; i += SPECTRUM_WARP)
+        bin[i] = parent.bin[child.index[i]];
+    for (uint32_t k = s.lane; k < node.listed; k += SPECTRUM_WARP) {
+        item[k] = parent.item[child.at[k]];
+        count[k] = child.count[k];
+    }
+    for (uint32_t i = 0; i < node.windows; i++)
+        make_row(s, parent, child, i, node.words, row + (size_t) i * node.words);
+    node.bin = bin;
+    node.item = item;
+    node.count = count;
+    node.row = row;
+    node.mark = my->top;
+    __syncwarp();
+    if (s.lane == 0) {
+        my->wide[my->wides] = node;
+        my->wides++;
+        my->top = top;
+    }
+    __syncwarp();
+}
+
+/* Meets the child of the last wide node with its item `j`, in `windows` of its windows,
+   and makes its node if anything is below it. */
+__device__ inline void wide_child(const searcher &s, uint32_t j, uint32_t windows,
+                                  uint32_t reach, bool sets_duration)
+{
+    warp_state *my = s.my;
+    const wide_node &parent = my->wide[my->wides - 1];
+    uint32_t top = my->top;
+    uint32_t size = parent.size + 1, units = s.add_unit(parent.units, parent.item[j]);
+    if (s.needed(size, units) > s.task.most)
+        return;
+    child_list child = {my->index, my->at, my->count, windows, 0};
+    if (windows > 64)
+        child.index = take_words(s, &top, windows);
+    uint32_t most = (parent.words - (sets_duration ? 0 : j / 32)) * 32;
+    if (most > SPECTRUM_FEW) {
+        child.at = take_words(s, &top, most);
+        child.count = child.at ? take_words(s, &top, most) : nullptr;
+    }
+    if (!child.index || !child.count) {
+        s.fail();
+        return;
+    }
+    list_rows(s, parent, j, child.index);
+    list_child(s, parent, j, sets_duration, my->least[reach], &child);
+    drop_items(s, parent, my->least[reach], &child, &size, &units);
+    const uint32_t *bin = parent.bin, *index = child.index;
+    s.visit(size, units, windows, [&](uint32_t i) { return bin[index[i]]; });
+    for (;;) {
+        most = size + child.listed;
+        if (most >= reach)
+            break;
+        reach = most;
+        if (reach <= size)
+            return;
+        drop_items(s, parent, my->least[reach], &child, &size, &units);
+    }
+    if (reach <= size || windows <= my->least[reach] || reach < s.needed(size, units))
+        return;
+    if (child.listed <= SPECTRUM_WARP && windows <= 64) {
+        uint64_t all = windows == 64 ? ~(uint64_t) 0 : ((uint64_t) 1 << windows) - 1;
+        uint32_t open = child.listed == 32 ? ~0u : (1u << child.listed) - 1;
+        make_small(s, parent, child, {all, open, size, units, reach});
+        return;
+    }
+    wide_node node = {};
+    node.size = size;
+    node.units = units;
+    node.reach = reach;
+    make_wide(s, parent, child, top, node);
+}
+
+/* One step: the next child of the last wide node, or its end. */
+__device__ inline void step_wide(const searcher &s)
+{
+    warp_state *my = s.my;
+    wide_node *node = &my->wide[my->wides - 1];
+    uint32_t j = node->next, end = node->end, mark = node->mark;
+    __syncwarp();
+    if (j >= end) {
+        if (s.lane == 0) {
+            my->wides--;
+            my->top = mark;
+        }
+        __syncwarp();
+        return;
+    }
+    bool sets_duration = s.task.durations > 1 && my->wides == 1;
+    if (s.lane == 0) {
+        node->next = j + 1;
+        my->sets++;
+        if (sets_duration)
+            my->duration = node->item[j] & ((1u << s.task.lag_bits) - 1);
+    }
+    __syncwarp();
+    s.refresh();
+    uint32_t windows = node->count[j];
+    uint32_t reach = node->size + node->listed - (sets_duration ? 0 : j);
+    reach = reach < node->reach ? reach : node->reach;
+    if (windows > my->least[reach] && reach >= s.needed(node->size, node->units))
+        wide_child(s, j, windows, reach, sets_duration);
+}
+
+}  // namespace gpu
+
+#endif
