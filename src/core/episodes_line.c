@@ -193,11 +193,17 @@ static void find_beyond(const syn_line_layout *layout, const syn_line *line, uin
     }
 }
 
-void syn_line_fill(const syn_line_layout *layout, uint64_t index, syn_line *line)
+int syn_line_fill(const syn_line_layout *layout, uint64_t index, uint32_t step,
+                  syn_line *line)
 {
-    make_keys(layout, index, line);
-    sort_keys(layout, line);
-    number_events(layout, line);
-    for (uint32_t b = 0; b < layout->bounds; b += 4)
-        find_beyond(layout, line, b);
+    enum { KEYS, SORTED, NUMBERED, BOUNDS };
+    if (step == KEYS)
+        make_keys(layout, index, line);
+    else if (step == SORTED)
+        sort_keys(layout, line);
+    else if (step == NUMBERED)
+        number_events(layout, line);
+    else
+        find_beyond(layout, line, 4 * (step - BOUNDS));
+    return step >= NUMBERED && 4 * (step + 1 - BOUNDS) >= layout->bounds;
 }

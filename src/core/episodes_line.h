@@ -47,8 +47,10 @@ size_t syn_line_bytes(const syn_line_layout *layout);
 syn_status syn_line_make(const syn_line_layout *layout, syn_line *out);
 void syn_line_free(syn_line *line);
 
-/* Fills the line with surrogate `index`. */
-void syn_line_fill(const syn_line_layout *layout, uint64_t index, syn_line *line);
+/* Fills the line with surrogate `index`, in several steps, as it may take long: call it
+   with step 0, 1, ... until it returns 1. */
+int syn_line_fill(const syn_line_layout *layout, uint64_t index, uint32_t step,
+                  syn_line *line);
 
 /* The first event on the tick of `event`. */
 static inline uint32_t syn_line_group(const syn_line_layout *layout, const syn_line *line,

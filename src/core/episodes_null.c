@@ -28,13 +28,15 @@ typedef struct greedy {
 typedef struct null_worker {
     syn_line line;
     size_t surrogate;      /* the one being counted */
-    uint32_t next;         /* its next node; 0 before it is made */
+    uint32_t step;         /* of making it, until it is there */
+    int made;
+    uint32_t next;         /* its next node */
     uint32_t *count;       /* [nodes] */
     end_list *list;        /* [nodes] of those with children, while they are needed */
     greedy *state;         /* [units] */
     end_at *found;         /* [events + 1] ends by unit; the last place for others */
     uint32_t *cursor;      /* [units] where the next end of a unit goes */
-    uint32_t *step;        /* [units] 1 for units whose ends are wanted */
+    uint32_t *wanted;      /* [units] 1 for units whose ends are wanted */
     syn_arena lists;
     syn_arena_mark *mark;  /* [depth + 1] what lists of nodes above a level take */
 } null_worker;
@@ -97,7 +99,7 @@ static void visit_and_keep(null_worker *w, const family *f, const end_list *list
             take(&w->state[u], start, j);
             w->found[place].event = j;
             w->found[place].start = start;
-            w->cursor[u] = place + w->step[u];
+            w->cursor[u] = place + w->wanted[u];
         }
     }
 }
@@ -160,7 +162,7 @@ static uint32_t open_family(const null_job *job, null_worker *w, const family *f
         uint32_t node = t->of[c], unit = t->unit[node];
         uint32_t inner = (uint32_t)has_children(t, node);
         w->state[unit].busy = w->state[unit].count = 0;
-        w->step[unit] = inner;
+        w->wanted[unit] = inner;
         if (inner)
             w->cursor[unit] = w->line.first[unit];
         wanted |= inner;
@@ -175,11 +177,11 @@ static syn_status close_family(const null_job *job, null_worker *w, const family
     for (uint32_t c = f->begin; c < f->end; c++) {
         uint32_t node = t->of[c], unit = t->unit[node], begin = w->line.first[unit];
         w->count[node] = w->state[unit].count;
-        if (!w->step[unit])
+        if (!w->wanted[unit])
             continue;
         end_list *list = &w->list[node];
         list->n = w->cursor[unit] - begin;
-        w->step[unit] = 0;
+        w->wanted[unit] = 0;
         w->cursor[unit] = job->layout->events;
         end_at *end = syn_arena_take(&w->lists, list->n * sizeof *end);
         if (!end)
@@ -198,7 +200,7 @@ static void count_family(const null_job *job, null_worker *w, const family *f,
     if (job->by_edge[t->of[f->begin]])
         for (uint32_t c = f->begin; c < f->end; c++) {
             uint32_t unit = t->unit[t->of[c]];
-            follow_edge(w, f, list, unit, w->step[unit]);
+            follow_edge(w, f, list, unit, w->wanted[unit]);
         }
     else if (wanted)
         visit_and_keep(w, f, list);
@@ -275,12 +277,31 @@ static uint32_t next_node(const null_job *job, const null_worker *w, uint32_t no
 
 /* ---- surrogates ---- */
 
-static void begin_surrogate(const null_job *job, null_worker *w)
+static void begin_surrogate(const null_job *job, null_worker *w, size_t surrogate)
 {
-    syn_line_fill(job->layout, job->options->first + w->surrogate, &w->line);
+    w->surrogate = surrogate;
+    w->step = w->next = 0;
+    w->made = 0;
     memset(w->count, 0, job->trie->nodes * sizeof *w->count);
     syn_arena_clear(&w->lists);
     w->mark[0] = syn_arena_here(&w->lists);
+}
+
+/* One step of making it, or the children of one node. */
+static syn_status go_on(const null_job *job, null_worker *w)
+{
+    const syn_trie *t = job->trie;
+    uint32_t node = w->next;
+    syn_status status = SYN_OK;
+    if (!w->made) {
+        w->made = syn_line_fill(job->layout, job->options->first + w->surrogate,
+                                w->step++, &w->line);
+        return SYN_OK;
+    }
+    if (has_children(t, node) || t->level[node] == 0)
+        status = count_node(job, w, node);
+    w->next = next_node(job, w, node);
+    return status;
 }
 
 static syn_status count_surrogate(void *context, size_t item, int worker)
@@ -289,19 +310,13 @@ static syn_status count_surrogate(void *context, size_t item, int worker)
     const syn_trie *t = job->trie;
     null_worker *w = &job->workers[worker];
     double begun = syn_seconds();
-    if (w->surrogate != item) {
-        w->surrogate = item;
-        w->next = 0;
-        begin_surrogate(job, w);
-    }
-    while (w->next < t->nodes) {
-        uint32_t node = w->next;
-        int inner = has_children(t, node) || t->level[node] == 0;
-        syn_status status = inner ? count_node(job, w, node) : SYN_OK;
+    if (w->surrogate != item)
+        begin_surrogate(job, w, item);
+    while (!w->made || w->next < t->nodes) {
+        syn_status status = go_on(job, w);
         if (status != SYN_OK)
             return status;
-        w->next = next_node(job, w, node);
-        if (inner && w->next < t->nodes && syn_seconds() - begun > SYN_SLICE_SECONDS)
+        if (syn_seconds() - begun > SYN_SLICE_SECONDS)
             return SYN_UNFINISHED;
     }
     uint32_t *count = job->count + item * job->episodes;
@@ -351,9 +366,9 @@ static syn_status open_worker(const null_job *job, null_worker *w, size_t list_b
     w->state = calloc(units, sizeof *w->state);
     w->found = malloc(((size_t)job->layout->events + 1) * sizeof *w->found);
     w->cursor = malloc(units * sizeof *w->cursor);
-    w->step = calloc(units, sizeof *w->step);
+    w->wanted = calloc(units, sizeof *w->wanted);
     w->mark = calloc((size_t)job->trie->depth + 2, sizeof *w->mark);
-    if (!w->count || !w->list || !w->state || !w->found || !w->cursor || !w->step ||
+    if (!w->count || !w->list || !w->state || !w->found || !w->cursor || !w->wanted ||
         !w->mark)
         return SYN_NO_MEMORY;
     for (size_t u = 0; u < units; u++)
@@ -369,7 +384,7 @@ static void close_worker(null_worker *w)
     free(w->state);
     free(w->found);
     free(w->cursor);
-    free(w->step);
+    free(w->wanted);
     free(w->mark);
     syn_arena_free(&w->lists);
 }

@@ -231,6 +231,18 @@ test_that("the pictures show what was tested", {
   expect_error(ggplot2::autoplot(none), class = "synfire_error_argument")
 })
 
+test_that("the device is chosen aloud, and its absence is said", {
+  set.seed(1)
+  x <- simulate_sym26(duration = 1)
+  pair <- episode(c("F", "G"), 0, 0.005)
+  # So little work is never worth a GPU.
+  expect_message(episode_significance(pair, x, 5, device = "auto"), "Using the CPU",
+                 class = "synfire_message_device")
+  skip_if(length(gpu_survey()$name) > 0L, "there is a GPU")
+  expect_error(episode_significance(pair, x, 5, device = "gpu"),
+               class = "synfire_error_device")
+})
+
 test_that("the GPU counts the same", {
   skip_without_gpu()
   for (seed in 1:20) {
