@@ -24,6 +24,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_episode_occurrences, 6),
     ENTRY(r_count_rows_check, 5),
     ENTRY(r_count_episodes_gpu, 6),
+    ENTRY(r_episode_null, 5),
+    ENTRY(r_null_summary, 5),
     ENTRY(r_batch_check, 3),
     ENTRY(r_pattern_windows, 6),
     ENTRY(r_reduce_patterns, 7),

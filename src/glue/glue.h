@@ -36,6 +36,11 @@ SEXP r_count_rows_check(SEXP kind, SEXP distance, SEXP event, SEXP row, SEXP sta
 SEXP r_count_episodes_gpu(SEXP events, SEXP bounds, SEXP units, SEXP intervals, SEXP gpu,
                           SEXP times);
 
+/* episodes_null.c */
+SEXP r_episode_null(SEXP trains, SEXP surrogates, SEXP episodes, SEXP options,
+                    SEXP place);
+SEXP r_null_summary(SEXP counts, SEXP observed, SEXP size, SEXP probs, SEXP threads);
+
 /* episodes_check.c */
 SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options);
 
