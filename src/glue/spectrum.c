@@ -80,8 +80,8 @@ static SEXP answer(const work *w, int by_duration, double elapsed)
 }
 
 /* The maxima of surrogates number `first` to first + n - 1 in bins of `bin` ticks: a list
-   of `maxima`, an array of n x sizes from min_spikes on x durations from 0 where these
-   are told apart, and `report`. */
+   of `maxima`, an array of n x sizes from min_spikes on x durations from 0 where these are
+   told apart, and `report`. */
 SEXP r_spectrum(SEXP trains, SEXP surrogates, SEXP bin, SEXP patterns, SEXP by_duration,
                 SEXP first, SEXP n)
 {
