@@ -194,9 +194,9 @@ static syn_status next_root(syn_maxima_search *s)
 syn_status syn_maxima_search_go_on(syn_maxima_search *s, double deadline)
 {
     while (s->depth > 0 || s->left > 0) {
-        syn_maxima_node *node = s->node + s->depth - 1;
+        const syn_maxima_node *node = s->depth > 0 ? s->node + s->depth - 1 : NULL;
         syn_status status = SYN_OK;
-        if (s->depth == 0)
+        if (!node)
             status = next_root(s);
         else if (node->next < node->children)
             status = s->kind->child(s);
