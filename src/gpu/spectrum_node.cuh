@@ -7,23 +7,35 @@
 
 namespace gpu {
 
-/* A set of items with the windows that hold it, and those that may be added, as rows. */
+/* A set of items with the windows that hold it, and those that may be added. A root has
+   them as rows, of a bit for each item, that many warps share: [windows][words]. Nodes
+   below have a mask for each item, of a bit for each window: [words][stride]. */
 struct wide_node {
-    const uint32_t *row;      /* [windows][words] */
+    const uint32_t *bits;
     const uint32_t *bin;      /* [windows] where they open */
     const uint32_t *item;     /* [listed] */
     const uint32_t *count;    /* [listed] windows with the item */
     uint32_t windows, words, listed;
+    uint32_t stride;          /* 0: a root */
     uint32_t size, units;     /* items of the set, and how many of its units are known */
     uint32_t reach;           /* no larger set below it matters */
     uint32_t next, end;       /* items to be added next, and the last of them */
+    uint32_t todo;            /* of the 32 before `next`, those still to be added */
     uint32_t mark;            /* words of the arena taken before */
+
+    __device__ uint32_t has(uint32_t window, uint32_t at) const
+    {
+        if (stride == 0)
+            return bits[(size_t) window * words + at / 32] >> at % 32 & 1;
+        return bits[(size_t) (window / 32) * stride + at] >> window % 32 & 1;
+    }
 };
 
 /* The same for up to 32 items in 64 windows: a lane has the windows of its item. */
 struct small_node {
     uint64_t windows;
     uint32_t open;            /* lanes whose items may be added */
+    uint32_t todo;            /* of these, lanes still to be added */
     uint32_t size, units, reach;
 };
 
@@ -84,6 +96,16 @@ struct searcher {
     {
         uint32_t by_units = units < task.min_units ? size + task.min_units - units : size;
         return by_units > task.min_spikes ? by_units : task.min_spikes;
+    }
+
+    /* Whether a child of `at` may matter, in `count` windows and with `n` items that may
+       be added to it. */
+    template <class NODE>
+    __device__ bool matters(const NODE &at, uint32_t count, uint32_t n) const
+    {
+        uint32_t reach = at.size + 1 + n;
+        reach = reach < at.reach ? reach : at.reach;
+        return reach >= needed(at.size, at.units) && count > my->least[reach];
     }
 
     /* Notes the unit of an item; returns how many are known, at most min_units. */

@@ -29,7 +29,8 @@ __device__ inline void begin_root(const searcher &s, uint32_t root, uint32_t par
     uint32_t first = task.plan.trains.first[task.unit[root]];
     size_t event = (size_t) my->surrogate * task.events + first;
     wide_node node;
-    node.row = batch.row + event * task.row_words;
+    node.bits = batch.row + event * task.row_words;
+    node.stride = node.todo = 0;
     node.bin = batch.bin + event;
     node.item = batch.item + k * task.row_words * 32;
     node.count = batch.count + k * task.row_words * 32;
@@ -106,8 +107,10 @@ __global__ void __launch_bounds__(SPECTRUM_WARPS *SPECTRUM_WARP, 8)
     while (more) {
         if (my->smalls > 0)
             search_small(s);
-        else if (my->wides > 0)
+        else if (my->wides > 1)
             step_wide(s);
+        else if (my->wides > 0)
+            step_root(s);
         else
             more = take_task(s, queue);
         bool late = clock64() - begun > queue.cycles;
