@@ -55,8 +55,7 @@ __device__ inline void begin_root(const searcher &s, uint32_t root, uint32_t par
     if (part > 0)
         return;
     s.refresh();
-    const uint32_t *bin = node.bin;
-    s.visit(1, node.units, node.windows, [&](uint32_t i) { return bin[i]; });
+    s.visit(1, node.units, {node.bin, nullptr, 0, node.windows});
 }
 
 /* Takes the next task that is not empty; false when there are no more. Roots with most
@@ -89,7 +88,7 @@ __device__ inline bool take_task(const searcher &s, const spectrum_queue &queue)
     }
 }
 
-__global__ void __launch_bounds__(SPECTRUM_WARPS *SPECTRUM_WARP, 8)
+__global__ void __launch_bounds__(SPECTRUM_WARPS *SPECTRUM_WARP, SPECTRUM_BLOCKS)
     search_maxima(spectrum_task task, spectrum_batch batch, spectrum_queue queue)
 {
     extern __shared__ uint64_t spectrum_shared[];

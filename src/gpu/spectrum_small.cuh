@@ -8,14 +8,6 @@ namespace gpu {
 
 enum { SMALL_STEPS = 4096 };  /* between two looks at the clock */
 
-/* The number of the i-th set bit. */
-__device__ inline uint32_t bit_number(uint64_t set, uint32_t i)
-{
-    for (; i > 0; i--)
-        set &= set - 1;
-    return __ffsll((long long) set) - 1;
-}
-
 /* The lanes whose items may lead to something: each counts the later ones that share
    enough windows with its own, all at once. */
 __device__ inline uint32_t screen_small(const searcher &s, uint64_t mine,
@@ -54,8 +46,7 @@ __device__ inline bool small_child(const searcher &s, const small_node &at, uint
     for (uint32_t left = units < task.min_units ? full : 0; left; left &= left - 1)
         units = s.add_unit(units, s.my->item[__ffs(left) - 1]);
     const uint32_t *bin = s.my->wide[s.my->wides - 1].bin;
-    s.visit(size, units, n,
-            [&](uint32_t i) { return bin[s.my->index[bit_number(set, i)]]; });
+    s.visit(size, units, {bin, s.my->index, set, n});
     open &= ~full;
     is_open = open >> s.lane & 1;
     uint32_t most = size + __popc(open), lanes = 0;

@@ -43,14 +43,22 @@ __device__ inline void list_rows(const searcher &s, const wide_node &parent, uin
     __syncwarp();
 }
 
-/* The items of a word that go with item `j`, where the first item sets the duration:
-   those with smaller lags, and of those with the same lag the later ones. */
-__device__ inline uint32_t within_duration(const searcher &s, const wide_node &parent,
-                                           uint32_t j, uint32_t word, uint32_t often)
+/* The rows of a root, and how its children are listed. */
+struct row_source {
+    const uint32_t *row;
+    uint32_t words;
+    const uint32_t *item;     /* NULL unless the first item added sets the duration */
+    uint32_t lags;            /* the bits of an item that are its lag */
+};
+
+/* The items of a word that go with item `j`, where it sets the duration: those with
+   smaller lags, and of those with the same lag the later ones. */
+__device__ inline uint32_t within_duration(const row_source &from, uint32_t j,
+                                           uint32_t word, uint32_t often)
 {
-    uint32_t lags = (1u << s.task.lag_bits) - 1, lag = parent.item[j] & lags, kept = 0;
+    uint32_t lag = from.item[j] & from.lags, kept = 0;
     for (; often; often &= often - 1) {
-        uint32_t at = word * 32 + __ffs(often) - 1, other = parent.item[at] & lags;
+        uint32_t at = word * 32 + __ffs(often) - 1, other = from.item[at] & from.lags;
         if (other < lag || (other == lag && at > j))
             kept |= often & (0 - often);
     }
@@ -58,44 +66,44 @@ __device__ inline uint32_t within_duration(const searcher &s, const wide_node &p
 }
 
 /* Lists the items of a root after `j` that are in more than `least` of the child's
-   windows; of all but `j` when it sets the duration. */
+   windows; of all but `j` when it sets the duration. Returns how many. Not inlined:
+   the rarer kinds have many counters, and nothing else should make room for them. */
 template <int PLANES>
-__device__ __noinline__ void list_often(const searcher &s, const wide_node &parent,
-                                        uint32_t j, bool sets_duration, uint32_t least,
-                                        child_list *child)
+__device__ __noinline__ uint32_t list_often(row_source from, uint32_t j, uint32_t least,
+                                            const uint32_t *index, uint32_t n,
+                                            uint32_t *at, uint32_t *count)
 {
-    uint32_t listed = 0, n = child->windows, words = parent.words;
-    uint32_t begin = sets_duration ? 0 : j / 32;
-    for (uint32_t from = begin; from < words; from += SPECTRUM_WARP) {
-        uint32_t word = from + s.lane, often = 0, all;
+    uint32_t listed = 0, words = from.words, lane = threadIdx.x % SPECTRUM_WARP;
+    for (uint32_t w = from.item ? 0 : j / 32; w < words; w += SPECTRUM_WARP) {
+        uint32_t word = w + lane, often = 0, all;
         bit_counters<PLANES> sum;
         if (word < words) {
-            const uint32_t *row = parent.bits + word;
+            const uint32_t *row = from.row + word;
             sum.clear();
             uint32_t i = 0;
             for (; i + 4 <= n; i += 4)
-                sum.add_four(row[(size_t) child->index[i] * words],
-                             row[(size_t) child->index[i + 1] * words],
-                             row[(size_t) child->index[i + 2] * words],
-                             row[(size_t) child->index[i + 3] * words]);
+                sum.add_four(row[(size_t) index[i] * words],
+                             row[(size_t) index[i + 1] * words],
+                             row[(size_t) index[i + 2] * words],
+                             row[(size_t) index[i + 3] * words]);
             for (; i < n; i++)
-                sum.add(row[(size_t) child->index[i] * words]);
+                sum.add(row[(size_t) index[i] * words]);
             often = sum.above(least);
-            if (sets_duration)
-                often = within_duration(s, parent, j, word, often);
+            if (from.item)
+                often = within_duration(from, j, word, often);
             else if (word == j / 32)
                 often &= ~1u << j % 32;
         }
         uint32_t k = listed + sum_before(__popc(often), &all);
         for (; often; often &= often - 1, k++) {
             uint32_t bit = __ffs(often) - 1;
-            child->at[k] = word * 32 + bit;
-            child->count[k] = sum.at(bit);
+            at[k] = word * 32 + bit;
+            count[k] = sum.at(bit);
         }
         listed += all;
     }
-    child->listed = listed;
     __syncwarp();
+    return listed;
 }
 
 /* The same below a root, where items have masks. */
@@ -125,14 +133,19 @@ __device__ inline void list_shared(const searcher &s, const wide_node &parent, u
 __device__ inline void list_child(const searcher &s, const wide_node &parent, uint32_t j,
                                   bool sets_duration, uint32_t least, child_list *child)
 {
-    if (parent.stride > 0)
+    if (parent.stride > 0) {
         list_shared(s, parent, j, least, child);
-    else if (child->windows < 1u << 7)
-        list_often<7>(s, parent, j, sets_duration, least, child);
-    else if (child->windows < 1u << 12)
-        list_often<12>(s, parent, j, sets_duration, least, child);
+        return;
+    }
+    row_source from = {parent.bits, parent.words, sets_duration ? parent.item : nullptr,
+                       (1u << s.task.lag_bits) - 1};
+    uint32_t n = child->windows, *at = child->at, *count = child->count;
+    if (n < 1u << 7)
+        child->listed = list_often<7>(from, j, least, child->index, n, at, count);
+    else if (n < 1u << 12)
+        child->listed = list_often<12>(from, j, least, child->index, n, at, count);
     else
-        list_often<31>(s, parent, j, sets_duration, least, child);
+        child->listed = list_often<31>(from, j, least, child->index, n, at, count);
 }
 
 /* Drops the items in no more than `least` windows of the child; those in all of them join
@@ -269,8 +282,7 @@ __device__ inline void wide_child(const searcher &s, uint32_t j, uint32_t window
     list_rows(s, parent, j, child.index);
     list_child(s, parent, j, sets_duration, my->least[reach], &child);
     drop_items(s, parent, my->least[reach], &child, &size, &units);
-    const uint32_t *bin = parent.bin, *index = child.index;
-    s.visit(size, units, windows, [&](uint32_t i) { return bin[index[i]]; });
+    s.visit(size, units, {parent.bin, child.index, 0, windows});
     for (;;) {
         most = size + child.listed;
         if (most >= reach)
