@@ -7,23 +7,35 @@
 
 namespace gpu {
 
-/* A set of items with the windows that hold it, and those that may be added, as rows. */
+/* A set of items with the windows that hold it, and those that may be added. A root has
+   them as rows, of a bit for each item, that many warps share: [windows][words]. Nodes
+   below have a mask for each item, of a bit for each window: [words][stride]. */
 struct wide_node {
-    const uint32_t *row;      /* [windows][words] */
+    const uint32_t *bits;
     const uint32_t *bin;      /* [windows] where they open */
     const uint32_t *item;     /* [listed] */
     const uint32_t *count;    /* [listed] windows with the item */
     uint32_t windows, words, listed;
+    uint32_t stride;          /* 0: a root */
     uint32_t size, units;     /* items of the set, and how many of its units are known */
     uint32_t reach;           /* no larger set below it matters */
     uint32_t next, end;       /* items to be added next, and the last of them */
+    uint32_t todo;            /* of the 32 before `next`, those still to be added */
     uint32_t mark;            /* words of the arena taken before */
+
+    __device__ uint32_t has(uint32_t window, uint32_t at) const
+    {
+        if (stride == 0)
+            return bits[(size_t) window * words + at / 32] >> at % 32 & 1;
+        return bits[(size_t) (window / 32) * stride + at] >> window % 32 & 1;
+    }
 };
 
 /* The same for up to 32 items in 64 windows: a lane has the windows of its item. */
 struct small_node {
     uint64_t windows;
     uint32_t open;            /* lanes whose items may be added */
+    uint32_t todo;            /* of these, lanes still to be added */
     uint32_t size, units, reach;
 };
 
@@ -45,6 +57,42 @@ struct warp_state {
     wide_node wide[SPECTRUM_WIDE];
     uint64_t sets;                    /* visited */
 };
+
+/* Some windows of a node: window i is bin[index[i]], or without `index` bin[i], with i
+   the set bits of `set`, or without those 0 to n - 1. */
+struct window_set {
+    const uint32_t *bin, *index;
+    uint64_t set;
+    uint32_t n;
+};
+
+/* How many items all the windows have: with lags up to `last`, and beyond. Not inlined:
+   it is needed little and would take much room. */
+__device__ __noinline__ inline uint2 find_closure(unit_bits bits, window_set of,
+                                                  uint32_t last)
+{
+    uint32_t inside = 0, beyond = 0;
+    uint2 all;
+    for (uint32_t rank = threadIdx.x % SPECTRUM_WARP; rank < bits.units;
+         rank += SPECTRUM_WARP)
+        for (uint32_t block = 0; block < bits.blocks; block++) {
+            uint32_t lags = ~0u;
+            uint64_t set = of.set;
+            for (uint32_t i = 0; i < of.n && lags; i++, set &= set - 1) {
+                uint32_t at = of.set ? __ffsll((long long) set) - 1 : i;
+                lags &= lags_of(bits, rank, of.bin[of.index ? of.index[at] : at], block);
+            }
+            uint32_t early = last / 32 > block   ? ~0u
+                             : last / 32 < block ? 0
+                                                 : ~0u >> (31 - last % 32);
+            inside += __popc(lags & early);
+            beyond += __popc(lags & ~early);
+        }
+    __syncwarp();
+    sum_before(inside, &all.x);
+    sum_before(beyond, &all.y);
+    return all;
+}
 
 /* All that a warp searches with. */
 struct searcher {
@@ -86,6 +134,16 @@ struct searcher {
         return by_units > task.min_spikes ? by_units : task.min_spikes;
     }
 
+    /* Whether a child of `at` may matter, in `count` windows and with `n` items that may
+       be added to it. */
+    template <class NODE>
+    __device__ bool matters(const NODE &at, uint32_t count, uint32_t n) const
+    {
+        uint32_t reach = at.size + 1 + n;
+        reach = reach < at.reach ? reach : at.reach;
+        return reach >= needed(at.size, at.units) && count > my->least[reach];
+    }
+
     /* Notes the unit of an item; returns how many are known, at most min_units. */
     __device__ uint32_t add_unit(uint32_t units, uint32_t item) const
     {
@@ -104,30 +162,15 @@ struct searcher {
     }
 
     /* Whether a set of `size` items counts, going by all that its windows share: that may
-       be more than the set. bin_of(i) is where the i-th of its n windows opens. */
-    template <class F> __device__ bool counts(uint32_t size, uint32_t n, F bin_of) const
+       be more than the set. */
+    __device__ bool counts(uint32_t size, const window_set &of) const
     {
-        const uint32_t *bits =
-            batch.bits + (size_t) my->surrogate * task.words * task.units;
-        uint32_t last = task.durations > 1 ? my->duration : task.window - 1;
-        uint32_t shared = 0, later = 0, inside, beyond;
-        for (uint32_t rank = lane; rank < task.units; rank += SPECTRUM_WARP)
-            for (uint32_t block = 0; block < task.blocks; block++) {
-                uint32_t lags = ~0u;
-                for (uint32_t i = 0; i < n && lags; i++)
-                    lags &= lags_of(task, bits, rank, bin_of(i), block);
-                uint32_t early = last / 32 > block   ? ~0u
-                                 : last / 32 < block ? 0
-                                                     : ~0u >> (31 - last % 32);
-                shared += __popc(lags & early);
-                later += __popc(lags & ~early);
-            }
-        __syncwarp();
-        sum_before(shared, &inside);
-        sum_before(later, &beyond);
+        unit_bits bits = bits_of(task, batch, my->surrogate);
+        uint2 shared = find_closure(
+            bits, of, task.durations > 1 ? my->duration : task.window - 1);
         if (task.strict)
-            return beyond == 0 && inside == size;
-        return beyond == 0 || (task.limited && inside >= task.most);
+            return shared.y == 0 && shared.x == size;
+        return shared.y == 0 || (task.limited && shared.x >= task.most);
     }
 
     /* Raises the maxima of patterns of `size` items and fewer. */
@@ -143,9 +186,9 @@ struct searcher {
     }
 
     /* Meets a set. */
-    template <class F>
-    __device__ void visit(uint32_t size, uint32_t units, uint32_t windows, F bin_of) const
+    __device__ void visit(uint32_t size, uint32_t units, const window_set &of) const
     {
+        uint32_t windows = of.n;
         if (size >= task.most && !task.limited)
             fail();
         if (task.strict && size > task.most)
@@ -155,7 +198,7 @@ struct searcher {
             windows <= my->least[size])
             return;
         __syncwarp();
-        if (!task.checked || counts(size, windows, bin_of))
+        if (!task.checked || counts(size, of))
             raise(size, windows);
     }
 };

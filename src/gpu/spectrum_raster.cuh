@@ -54,7 +54,7 @@ __device__ inline uint32_t list_windows(const spectrum_task &task, const uint32_
 /* Lists the items in at least min_occ of the root's windows, but for itself and those at
    lag 0 that are roots before it; returns how many. */
 template <int PLANES>
-__device__ uint32_t list_items(const spectrum_task &task, const uint32_t *bits,
+__device__ uint32_t list_items(const spectrum_task &task, const unit_bits &bits,
                                uint32_t root, const uint32_t *bin, uint32_t n,
                                uint32_t *item, uint32_t *count)
 {
@@ -65,7 +65,7 @@ __device__ uint32_t list_items(const spectrum_task &task, const uint32_t *bits,
             bit_counters<PLANES> sum;
             sum.clear();
             for (uint32_t i = 0; i < n && rank < task.units; i++)
-                sum.add(lags_of(task, bits, rank, bin[i], block));
+                sum.add(lags_of(bits, rank, bin[i], block));
             uint32_t often = sum.above(task.min_occ - 1);
             if (block == 0 && rank <= root)
                 often &= ~1u;
@@ -87,12 +87,12 @@ __global__ void find_items(spectrum_task task, spectrum_batch batch)
     if (k >= (uint64_t) batch.n * task.units)
         return;
     uint32_t s = k / task.units, root = k % task.units, listed = 0;
-    const uint32_t *bits = batch.bits + (size_t) s * task.words * task.units;
+    unit_bits bits = bits_of(task, batch, s);
     uint32_t first = task.plan.trains.first[task.unit[root]];
     uint32_t *bin = batch.bin + (size_t) s * task.events + first;
     uint32_t *item = batch.item + k * task.row_words * 32;
     uint32_t *count = batch.count + k * task.row_words * 32;
-    uint32_t n = list_windows(task, bits, root, bin);
+    uint32_t n = list_windows(task, bits.bits, root, bin);
     if (n < task.min_occ)
         listed = 0;
     else if (n < 1u << 8)

@@ -29,7 +29,8 @@ __device__ inline void begin_root(const searcher &s, uint32_t root, uint32_t par
     uint32_t first = task.plan.trains.first[task.unit[root]];
     size_t event = (size_t) my->surrogate * task.events + first;
     wide_node node;
-    node.row = batch.row + event * task.row_words;
+    node.bits = batch.row + event * task.row_words;
+    node.stride = node.todo = 0;
     node.bin = batch.bin + event;
     node.item = batch.item + k * task.row_words * 32;
     node.count = batch.count + k * task.row_words * 32;
@@ -54,8 +55,7 @@ __device__ inline void begin_root(const searcher &s, uint32_t root, uint32_t par
     if (part > 0)
         return;
     s.refresh();
-    const uint32_t *bin = node.bin;
-    s.visit(1, node.units, node.windows, [&](uint32_t i) { return bin[i]; });
+    s.visit(1, node.units, {node.bin, nullptr, 0, node.windows});
 }
 
 /* Takes the next task that is not empty; false when there are no more. Roots with most
@@ -88,7 +88,7 @@ __device__ inline bool take_task(const searcher &s, const spectrum_queue &queue)
     }
 }
 
-__global__ void __launch_bounds__(SPECTRUM_WARPS *SPECTRUM_WARP, 8)
+__global__ void __launch_bounds__(SPECTRUM_WARPS *SPECTRUM_WARP, SPECTRUM_BLOCKS)
     search_maxima(spectrum_task task, spectrum_batch batch, spectrum_queue queue)
 {
     extern __shared__ uint64_t spectrum_shared[];
@@ -106,8 +106,10 @@ __global__ void __launch_bounds__(SPECTRUM_WARPS *SPECTRUM_WARP, 8)
     while (more) {
         if (my->smalls > 0)
             search_small(s);
-        else if (my->wides > 0)
+        else if (my->wides > 1)
             step_wide(s);
+        else if (my->wides > 0)
+            step_root(s);
         else
             more = take_task(s, queue);
         bool late = clock64() - begun > queue.cycles;

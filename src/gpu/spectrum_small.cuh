@@ -8,25 +8,33 @@ namespace gpu {
 
 enum { SMALL_STEPS = 4096 };  /* between two looks at the clock */
 
-/* The number of the i-th set bit. */
-__device__ inline uint32_t bit_number(uint64_t set, uint32_t i)
+/* The lanes whose items may lead to something: each counts the later ones that share
+   enough windows with its own, all at once. */
+__device__ inline uint32_t screen_small(const searcher &s, uint64_t mine,
+                                        const small_node &at)
 {
-    for (; i > 0; i--)
-        set &= set - 1;
-    return __ffsll((long long) set) - 1;
+    uint32_t after = at.open & ~((2u << s.lane) - 1), n = 0;
+    uint32_t reach = at.size + 1 + __popc(after);
+    uint32_t least = s.my->least[reach < at.reach ? reach : at.reach];
+    mine &= at.windows;
+    for (uint32_t left = at.open & (at.open - 1); left; left &= left - 1) {
+        uint32_t k = __ffs(left) - 1;
+        uint64_t other = __shfl_sync(WHOLE_WARP, mine, k);
+        n += k > s.lane && (uint32_t) __popcll(mine & other) > least;
+    }
+    bool is_open = at.open >> s.lane & 1;
+    return __ballot_sync(WHOLE_WARP, is_open && s.matters(at, __popcll(mine), n));
 }
 
 /* Meets the child of `at` with the item of lane `t`, and makes its node; false when there
-   is nothing below it. `open` are the lanes that may still be added, `reach` the largest
-   set they can make. */
+   is nothing below it. */
 __device__ inline bool small_child(const searcher &s, const small_node &at, uint64_t mine,
-                                   uint32_t t, uint32_t open, uint32_t reach,
-                                   small_node *child)
+                                   uint32_t t, small_node *child)
 {
     const spectrum_task &task = s.task;
     uint64_t set = __shfl_sync(WHOLE_WARP, mine, t) & at.windows;
-    uint32_t n = __popcll(set);
-    if (n <= s.my->least[reach])
+    uint32_t n = __popcll(set), open = at.open & ~((2u << t) - 1);
+    if (!s.matters(at, n, __popc(open)))
         return false;
     uint32_t count = __popcll(mine & set);
     bool is_open = open >> s.lane & 1;
@@ -38,12 +46,11 @@ __device__ inline bool small_child(const searcher &s, const small_node &at, uint
     for (uint32_t left = units < task.min_units ? full : 0; left; left &= left - 1)
         units = s.add_unit(units, s.my->item[__ffs(left) - 1]);
     const uint32_t *bin = s.my->wide[s.my->wides - 1].bin;
-    s.visit(size, units, n,
-            [&](uint32_t i) { return bin[s.my->index[bit_number(set, i)]]; });
+    s.visit(size, units, {bin, s.my->index, set, n});
     open &= ~full;
     is_open = open >> s.lane & 1;
     uint32_t most = size + __popc(open), lanes = 0;
-    reach = most < at.reach ? most : at.reach;
+    uint32_t reach = most < at.reach ? most : at.reach;
     while (reach > size) {
         lanes = __ballot_sync(WHOLE_WARP, is_open && count > s.my->least[reach]);
         most = size + __popc(lanes);
@@ -53,8 +60,9 @@ __device__ inline bool small_child(const searcher &s, const small_node &at, uint
     }
     if (reach <= size || n <= s.my->least[reach] || reach < s.needed(size, units))
         return false;
-    *child = {set, lanes, size, units, reach};
-    return true;
+    *child = {set, lanes, 0, size, units, reach};
+    child->todo = screen_small(s, mine, *child);
+    return child->todo != 0;
 }
 
 /* Goes on until all is done, or for some time. */
@@ -65,24 +73,19 @@ __device__ inline void search_small(const searcher &s)
     uint64_t mine = my->mask[s.lane];
     small_node at = my->small[depth], child;
     uint32_t steps = 0;
-    for (;;) {
-        uint32_t open = at.open & (at.open - 1);
-        uint32_t reach = at.size + 1 + __popc(open);
-        reach = reach < at.reach ? reach : at.reach;
-        if (!at.open || reach < s.needed(at.size, at.units)) {
+    while (steps < SMALL_STEPS) {
+        if (!at.todo) {
             if (depth == 0)
                 break;
             at = my->small[--depth];
             continue;
         }
-        if (steps == SMALL_STEPS)
-            break;
         steps++;
-        uint32_t t = __ffs(at.open) - 1;
-        at.open = open;
-        if (!small_child(s, at, mine, t, open, reach, &child))
+        uint32_t t = __ffs(at.todo) - 1;
+        at.todo &= at.todo - 1;
+        if (!small_child(s, at, mine, t, &child))
             continue;
-        if (open) {  /* else there is nothing to come back to */
+        if (at.todo) {  /* else there is nothing to come back to */
             if (s.lane == 0)
                 my->small[depth] = at;
             __syncwarp();
@@ -90,11 +93,10 @@ __device__ inline void search_small(const searcher &s)
         }
         at = child;
     }
-    bool over = steps < SMALL_STEPS;
     __syncwarp();
     if (s.lane == 0) {
         my->small[depth] = at;
-        my->smalls = over ? 0 : depth + 1;
+        my->smalls = depth > 0 || at.todo ? depth + 1 : 0;
         my->sets += steps;
     }
     __syncwarp();

@@ -23,7 +23,8 @@ enum {
     SPECTRUM_FEW = 128,      /* items whose list fits in shared memory */
     SPECTRUM_WIDE = 16,      /* nodes with rows, one below the other */
     SPECTRUM_TOGETHER = 8,   /* children of a root that are one task */
-    SPECTRUM_WARPS = 4       /* of a block */
+    SPECTRUM_WARPS = 4,      /* of a block */
+    SPECTRUM_BLOCKS = 8      /* that a multiprocessor searches with, if it can */
 };
 
 constexpr uint32_t SPECTRUM_DONE = 0xffffffffu;  /* no more can be reached there */
@@ -151,14 +152,27 @@ template <int PLANES> struct bit_counters {
 
 /* ---- windows ---- */
 
+/* The bins of a surrogate's units. */
+struct unit_bits {
+    const uint32_t *bits;     /* [words][units] */
+    uint32_t units, window, blocks;
+};
+
 /* 32 lags of a unit in the window that opens at `bin`, from lag 32 * block on. */
-__device__ inline uint32_t lags_of(const spectrum_task &task, const uint32_t *bits,
-                                   uint32_t rank, uint32_t bin, uint32_t block)
+__device__ inline uint32_t lags_of(const unit_bits &of, uint32_t rank, uint32_t bin,
+                                   uint32_t block)
 {
-    uint32_t from = bin + 32 * block, left = task.window - 32 * block;
-    const uint32_t *at = bits + (size_t) (from / 32) * task.units + rank;
-    uint32_t lags = __funnelshift_r(at[0], at[task.units], from % 32);
+    uint32_t from = bin + 32 * block, left = of.window - 32 * block;
+    const uint32_t *at = of.bits + (size_t) (from / 32) * of.units + rank;
+    uint32_t lags = __funnelshift_r(at[0], at[of.units], from % 32);
     return left < 32 ? lags & ((1u << left) - 1) : lags;
+}
+
+__device__ inline unit_bits bits_of(const spectrum_task &task,
+                                    const spectrum_batch &batch, uint32_t surrogate)
+{
+    return {batch.bits + (size_t) surrogate * task.words * task.units, task.units,
+            task.window, task.blocks};
 }
 
 }  // namespace gpu
