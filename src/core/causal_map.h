@@ -121,8 +121,8 @@ syn_status syn_map_dimensions(const syn_map_libraries *libraries,
    over the n points of the sample, tanh(atanh(r) + 3.5 / sqrt(n / 2 - 3)). It is n / 2
    points rather than n since predictions that follow each other share neighbours, and
    since in bursts few points count most; 3.5 deviations are meant to lose one pair in
-   some thousands of those that just reach the screen, fewer of all. A GPU goes on with all
-   targets of a tile when it does with one. */
+   some thousands of those that just reach the screen, fewer of all. A GPU goes on with
+   all targets of a tile when it does with one. */
 syn_status syn_map_cross(const syn_map_targets *targets,
                          const syn_map_libraries *libraries, const syn_map_layout *layout,
                          const syn_map_options *options, const syn_watch *watch,
@@ -155,8 +155,8 @@ typedef struct syn_map_bounds {
 } syn_map_bounds;
 
 /* Finds the links in a matrix, column after column, NaN where there is no value: of each
-   column the `top` highest, of equal ones the first. Writes their places in it, from 1, to
-   at[] unless NULL, and returns how many there are. `room` is for [rows]. */
+   column the `top` highest, of equal ones the first. Writes their places in it, from 1,
+   to at[] unless NULL, and returns how many there are. `room` is for [rows]. */
 size_t syn_map_links(const double *rho, size_t rows, size_t columns,
                      const syn_map_bounds *bounds, size_t top, double *room, double *at);
 

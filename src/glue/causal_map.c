@@ -435,8 +435,8 @@ SEXP r_map_store(SEXP values, SEXP into, SEXP row, SEXP columns)
     return R_NilValue;
 }
 
-/* Places, from 1, of the links in a double matrix, a column a target: at most `top`, which
-   may be infinite, of each; see syn_map_links(). */
+/* Places, from 1, of the links in a double matrix, a column a target: of each at most
+   `top`, which may be infinite; see syn_map_links(). */
 SEXP r_map_links(SEXP rho, SEXP least, SEXP floors, SEXP own, SEXP top)
 {
     require(TYPEOF(rho) == REALSXP && Rf_isMatrix(rho), "rho");

@@ -30,11 +30,12 @@ __global__ void fill_tiles(const float *value, const tile *tiles, const uint32_t
 }
 
 /* n, sum and sum of squares of what the points of a table predict, which are `every` so
-   many steps. A warp a target; reads the tile, so that sums are those of rounded values. */
+   many steps. A warp a target; reads the tile, so that sums are those of rounded
+   values. */
 template <class T>
 __global__ void find_moments(const T *values, const tile *tiles, table_shape shape,
-                             uint32_t every, uint32_t steps, uint32_t per_row, uint32_t planes,
-                             double *moments)
+                             uint32_t every, uint32_t steps, uint32_t per_row,
+                             uint32_t planes, double *moments)
 {
     tile of = tiles[blockIdx.x];
     uint32_t warp = threadIdx.x / EDM_WARP, lane = threadIdx.x % EDM_WARP;
@@ -65,8 +66,8 @@ __global__ void find_moments(const T *values, const tile *tiles, table_shape sha
 /* Every so manieth point of a table. Grid: (blocks, E wanted, libraries). */
 __global__ void sample_table(__grid_constant__ const table_shape shape,
                              const uint32_t *table,
-                             __grid_constant__ const table_shape of_sample, uint32_t every,
-                             entries kind, uint32_t *sample)
+                             __grid_constant__ const table_shape of_sample,
+                             uint32_t every, entries kind, uint32_t *sample)
 {
     uint32_t e = __fns(shape.wanted, 0, blockIdx.y + 1), words = row_words(kind, e + 2);
     uint32_t at = blockIdx.x * blockDim.x + threadIdx.x, row = at / words, i = at % words;
