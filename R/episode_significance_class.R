@@ -24,15 +24,6 @@ as.data.frame.episode_significance <- function(x, ...) {
   structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
 }
 
-#' p values for people: one that no surrogate speaks against is not 0
-#' @param n Number of surrogates.
-#' @noRd
-p_text <- function(p, n) {
-  text <- vapply(p, \(one) format(signif(one, 2), scientific = FALSE), "")
-  least <- format(signif(1 / (n + 1), 2), scientific = FALSE)
-  ifelse(is.na(p), "-", ifelse(p == 0, paste("<", least), text))
-}
-
 #' "1,000 surrogates (dither = 0.015)", "(train_shift, dither = 0.015)"
 #' @noRd
 surrogates_text <- function(x) {
@@ -82,7 +73,7 @@ print.episode_significance <- function(x, n = 10, ...) {
     print_left(data.frame(
       size = x$size[o], count = x$count[o], mean = signif(x$mean[o], 3),
       excess = signif(x$excess[o], 3),
-      p_adjusted = p_text(x$p_adjusted[o], attr(x, "n_surrogates")),
+      p_adjusted = surrogate_p_text(x$p_adjusted[o], attr(x, "n_surrogates")),
       " " = ifelse(x$significant[o], "*", " "), episode = x$episode[o], check.names = FALSE
     ))
     left <- length(rows) - length(o)
@@ -137,7 +128,7 @@ significance_words <- function(x, tested, significant, n) {
 #' "A > B > C, 876 times; in surrogates 1.2 on average, 0 to 4 in 95 % of them (p = ...)"
 #' @noRd
 episode_sentence <- function(x, row) {
-  p <- p_text(.subset2(x, "p_adjusted")[[row]], attr(x, "n_surrogates", exact = TRUE))
+  p <- surrogate_p_text(.subset2(x, "p_adjusted")[[row]], attr(x, "n_surrogates", exact = TRUE))
   one <- \(column) .subset2(x, column)[[row]]
   sprintf("%s, %s; in surrogates %s on average, %s to %s in 95 %% of them (p %s).",
           one("episode"), times_text(one("count")), format(signif(one("mean"), 3)),
@@ -167,8 +158,8 @@ too_few_surrogates <- function(x, tested) {
   alone <- if (correction == "max") alpha else sufficient_p(tested, correction, alpha)
   if (reaches(1 / (n + 1), alone)) return(NULL)
   sprintf("%s give no p value below %s; one episode by itself needs %s or less, %s.",
-          counted(n, "surrogate"), format(signif(1 / (n + 1), 2), scientific = FALSE),
-          format(signif(alone, 2), scientific = FALSE),
+          counted(n, "surrogate"), short_p(1 / (n + 1)),
+          short_p(alone),
           counted(ceiling(1 / alone - 1e-6) - 1, "surrogate"))
 }
 

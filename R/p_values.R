@@ -73,3 +73,16 @@ check_alpha <- function(alpha, call = rlang::caller_env()) {
   }
   as.double(alpha)
 }
+
+#' Two digits, more where a larger number has them anyway
+#' @noRd
+short_p <- function(p) {
+  vapply(p, \(one) if (is.na(one)) "-" else format(signif(one, 2), scientific = one < 1e-4), "")
+}
+
+#' The same where no surrogate may have spoken against it: that is not 0
+#' @param n Number of surrogates.
+#' @noRd
+surrogate_p_text <- function(p, n) {
+  ifelse(p %in% 0, paste("<", short_p(1 / (n + 1))), short_p(p))
+}

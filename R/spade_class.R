@@ -112,12 +112,6 @@ adjusted_bound <- function(tests) {
   bound
 }
 
-#' Two digits, more where a larger number has them anyway
-#' @noRd
-short_p <- function(p) {
-  vapply(p, \(one) if (is.na(one)) "-" else format(signif(one, 2), scientific = one < 1e-4), "")
-}
-
 # ---- Printing ------------------------------------------------------------------------
 
 #' @rdname spade_tables
@@ -161,10 +155,6 @@ spade_title <- function(x) {
 #' The line of a title that says what lags are
 #' @noRd
 bins_title <- function(x) utils::tail(itemset_title(x), 1L)
-
-#' "1 signature", "2,000 signatures"
-#' @noRd
-counted <- function(n, what) sprintf("%s %s%s", commas(n), what, if (n == 1) "" else "s")
 
 #' @rdname spade_tables
 #' @export

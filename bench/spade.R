@@ -170,7 +170,7 @@ parts$gpu <- function() {
   run(10, device = "gpu")
   gpu <- seconds(\() run(1000, device = "gpu"), 0)
   row("22 s, 1,000 surrogates, GPU", gpu, 120, 20)
-  threads <- min(16, synfire_sitrep()$threads$threads)
+  threads <- min(16, synfire_sitrep()$threads)
   # Enough for each thread to be busy most of the time.
   n <- 10 * threads
   cpu <- seconds(\() run(n, threads = threads), 0, times = 1) * 1000 / n
