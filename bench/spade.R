@@ -1,10 +1,10 @@
 # Significant spike patterns and episodes: what was to be reached, and what is.
 #
-#   SYNFIRE_DATA=folder Rscript bench/spade.R [part ...] [sets=400]
+#   SYNFIRE_DATA=folder Rscript bench/spade.R [part ...]
 #
 # `folder` holds spade/movement_PGHF_raster.txt.gz, lines of `unit bin` in bins of 5 ms: 150
 # units of motor cortex (Porrmann et al. 2021). Without arguments all parts but the last
-# two run.
+# run.
 #
 #   elephant   its first 5 s, all stages, without and with pattern set reduction; Elephant
 #              took 14.7 CPU s without, and was stopped after 400 s with it
@@ -15,8 +15,6 @@
 #   units300   300 units at 1 Hz, 3 s in bins of 1 ms; a process for each window, as the
 #              peak of memory is asked for
 #   gpu        maxima of 1,000 surrogates of the whole recording on a GPU, and on all threads
-#   chance     how many of 400 data sets (`sets`) without any pattern have a significant one:
-#              for each kind of train, surrogates that fit it and such that do not (hours)
 #
 # Seconds are medians of three, those of the processor where one thread works, so that other
 # work on the machine does not count, else those of the clock.
@@ -124,7 +122,9 @@ parts$sym26 <- function() {
   work <- sprintf("%s episodes of Sym26, 1,000 surrogates", format(nrow(found), big.mark = ","))
   row(paste0(work, ", one thread"), seconds(\() run(threads = 1), times = 1), 60, 20)
   if (on_gpu()) {
-    run(device = "gpu")
+    columns <- c("mean", "sd", "p", "p_adjusted")
+    stopifnot(isTRUE(all.equal(as.data.frame(run(device = "gpu"))[columns],
+                               as.data.frame(run())[columns])))
     row(paste0(work, ", GPU"), seconds(\() run(device = "gpu"), 0), 2, 0.3)
   }
 }
@@ -179,45 +179,6 @@ parts$gpu <- function() {
                       attr(run(20, threads = threads), "maxima")))
 }
 
-# ---- Data without patterns -----------------------------------------------------------
-
-#' Independent units for 10 s; every 2 s the rate steps between two values
-#'
-#' @param shape Of the gamma distribution of intervals in operational time; 1 for Poisson.
-chance_trains <- function(units, shape, low, high) {
-  level <- rep_len(c(low, high), 5)
-  passed <- c(0, cumsum(level * 2))
-  trains <- lapply(seq_len(units), \(u) {
-    n <- ceiling(2 * passed[[6]] + 20)
-    at <- cumsum(rgamma(n, shape, shape)) - runif(1)
-    at <- at[at > 0 & at < passed[[6]]]
-    approx(passed, seq(0, 10, 2), at)$y
-  })
-  spike_trains(unlist(trains), factor(rep(seq_len(units), lengths(trains)), seq_len(units)),
-               start = 0, end = 10)
-}
-
-parts$chance <- function() {
-  kinds <- list(
-    "Poisson, 20 units" = \() chance_trains(20, 1, 15, 15),
-    "Poisson with rate steps, 20 units" = \() chance_trains(20, 1, 5, 25),
-    "gamma, 20 units" = \() chance_trains(20, 4, 15, 15),
-    "gamma with rate steps, 20 units" = \() chance_trains(20, 4, 5, 25),
-    "Poisson with rate steps, 100 units" = \() chance_trains(100, 1, 2, 10)
-  )
-  surrogates <- c("dither", "dither_refractory", "train_shift", "joint_isi", "isi_dither",
-                  "window_shuffle", "randomise")
-  share <- sapply(names(kinds), \(kind) sapply(surrogates, \(surrogate) {
-    mean(replicate(sets, {
-      found <- spade(kinds[[kind]](), 0.003, 10, min_spikes = 3, min_occ = 4,
-                     n_surrogates = 1000, surrogate = surrogate)
-      length(found$patterns) > 0
-    }))
-  }))
-  cat("\nShare of data sets with a significant pattern (alpha 0.05)\n")
-  print(round(t(share), 3))
-}
-
 # ---- What was asked for --------------------------------------------------------------
 
 args <- commandArgs(TRUE)
@@ -225,11 +186,7 @@ if (identical(args[1], "job")) {
   units300_job(as.numeric(args[[2]]))
   quit(save = "no")
 }
-sets <- 400
-given <- startsWith(args, "sets=")
-if (any(given)) sets <- as.numeric(sub("sets=", "", args[given]))
-args <- args[!given]
-if (length(args) == 0L) args <- setdiff(names(parts), c("gpu", "chance"))
+if (length(args) == 0L) args <- setdiff(names(parts), "gpu")
 unknown <- setdiff(args, names(parts))
 if (length(unknown)) stop("no part ", unknown[[1]], "; there are ", toString(names(parts)))
 if (!nzchar(Sys.getenv("SYNFIRE_DATA"))) {
