@@ -39,13 +39,13 @@
 #' as the target is; with several `Tp`, each at its own best.
 #'
 #' # Sparse results
-#' `screen = r` finds only the pairs with rho of at least r. On a CPU all pairs are first
+#' `screen = r` finds only the pairs with rho of at least r. All pairs are first
 #' predicted at every eleventh step, and those of which this leaves no chance to reach r go no
 #' further. What passes is computed exactly, so no link that is found is wrong, but some that
 #' reach r may be missed: in none of 241,270 cases of coupled maps, but many of series that come
-#' back to where they were every eleven steps. `vignette("definitions")` has the rule. On a GPU
-#' every pair is computed exactly, and those that reach r are kept: nothing is lost, and no time is
-#' saved.
+#' back to where they were every eleven steps. `vignette("definitions")` has the rule. A GPU
+#' goes on with all the targets that it holds side by side when one of them passes, so it may
+#' find a link that the CPU's screen leaves out.
 #'
 #' `top = m` keeps the m highest rho of each target (column): what it most likely has an
 #' effect on. Give both, and both hold. The links of a series with itself are left out of

@@ -65,7 +65,7 @@ rule_layers <- function(rule) {
 map_dimensions <- function(source, columns, rule, split, place,
                            call = rlang::caller_env()) {
   skill <- matrix(NA_real_, rule$E_max, length(columns))
-  width <- min(4096, rule$max_memory / 4 / (24 * source$steps))
+  width <- min(16384, rule$max_memory / 4 / (24 * source$steps))
   if (place$device == "cpu") {
     width <- min(width, block_seconds * rule$threads /
                    library_seconds(source$steps, rule$E_max, 1, 1))
@@ -114,7 +114,7 @@ map_libraries <- function(source, libraries, targets, E, rule, place, keep, into
   job <- rlang::env(source = source, libraries = libraries, targets = targets,
                     E = as.integer(E), rule = rule, gpus = gpus_of(place), call = call,
                     into = if (rule$surrogates == 0) into, maps = NULL, group = 0L,
-                    running = NULL, report = c(0, 0))
+                    running = NULL, spare = NULL, report = c(0, 0))
   plan <- map_plan(job)
   on.exit(close_maps(job))
   bar <- map_bar("Mapping", length(libraries) * max(1L, length(plan$groups)))
@@ -209,12 +209,13 @@ map_plan <- function(job) {
   layers <- length(rule_layers(rule))
   # What a library takes: its series, its skill in single precision, and in R's.
   bytes <- 24 * steps + width * (4 + if (views > 1) 24 else 0)
-  block <- min(spare / 6, if (is.null(job$gpus)) 2^25 else 2^28) / bytes
+  block <- min(spare / 6, if (is.null(job$gpus)) 2^25 else 2^30) / bytes
   if (is.null(job$gpus)) {
     seconds <- library_seconds(steps, max(1L, job$E, na.rm = TRUE), width, views)
     block <- min(block, max(4 * rule$threads, block_seconds * rule$threads / seconds))
   }
-  block <- max(1, min(floor(block), 1024))
+  # The more a device has in hand, the less it waits at the end of each block.
+  block <- max(1, min(floor(block), if (is.null(job$gpus)) 1024 else 4096))
   stretch <- block
   if (length(groups) > 1L) {
     stretch <- floor(spare / 2 / (8 * layers * max(1, length(job$targets))))
@@ -284,11 +285,18 @@ map_block <- function(job, columns, row, group, values, then) {
 
 #' Give the next work to the device before what it has done is looked at
 #'
+#' It is made ready while the device is at work, in the memory of the block before.
+#'
 #' @param map,x,first A block; without, none comes next.
 #' @param then Called with the block once it is finished.
 #' @noRd
 advance <- function(job, map = NULL, x = NULL, first = 0, then = NULL) {
   done <- job$running
+  if (!is.null(map)) {
+    block <- finish_status(.Call(r_map_prepare, map, x, first, job$spare), "this map",
+                           map_advice, call = job$call)
+  }
+  drop_spare(job)
   job$running <- NULL
   if (!is.null(done)) {
     report <- finish_status(.Call(r_map_finish, done$map, done$block), "this map",
@@ -296,14 +304,18 @@ advance <- function(job, map = NULL, x = NULL, first = 0, then = NULL) {
     job$report <- job$report + report[2:3]
   }
   if (!is.null(map)) {
-    block <- finish_status(.Call(r_map_begin, map, x, first), "this map", map_advice,
-                           call = job$call)
+    finish_status(.Call(r_map_begin, map, block), "this map", map_advice, call = job$call)
     job$running <- list(map = map, block = block, then = then)
   }
   if (!is.null(done)) {
     done$then(done$block)
-    .Call(r_map_close, done$block)
+    job$spare <- done$block
   }
+}
+
+drop_spare <- function(job) {
+  if (!is.null(job$spare)) .Call(r_map_close, job$spare)
+  job$spare <- NULL
 }
 
 map_advice <- "Lower `max_memory`, so that fewer targets and libraries are held at a time."
@@ -432,6 +444,7 @@ close_maps <- function(job) {
   # The device stops before what it writes to goes.
   if (!is.null(job$running)) .Call(r_map_close, job$running$block)
   job$running <- NULL
+  drop_spare(job)
   for (view in job$maps) .Call(r_map_close, view$map)
   job$maps <- NULL
   job$group <- 0L

@@ -254,8 +254,6 @@ device_text <- function(device, elapsed) {
   if (length(words)) toString(words)
 }
 
-counted <- function(n, one, many = paste0(one, "s")) paste(commas(n), if (n == 1) one else many)
-
 #' @rdname causal_map_tables
 #' @export
 print.causal_map <- function(x, n = 6, ...) {

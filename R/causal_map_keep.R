@@ -53,7 +53,7 @@ keep_links <- function(task, needed, budget, call) {
     floors <<- pmax(least, ifelse(is.na(last), -Inf, last))
   }
   keep <- function(columns, values) {
-    new <- passing_links(columns, values, task$targets, least, floors, layers, seen)
+    new <- passing_links(columns, values, task$targets, least, floors, top, layers, seen)
     seen <<- seen + length(columns)
     links <<- rbind(links, new)
     fresh <<- fresh + nrow(new)
@@ -62,7 +62,7 @@ keep_links <- function(task, needed, budget, call) {
   }
   result <- function(...) {
     prune()
-    links <- links %||% passing_links(integer(), NULL, integer(), least, floors, layers, 0)
+    links <- links %||% passing_links(integer(), NULL, integer(), least, floors, top, layers, 0)
     links <- links[order(links$target, -links$rho, links$library), ]
     names <- task$source$names
     do.call(new_causal_links, c(
@@ -75,21 +75,18 @@ keep_links <- function(task, needed, budget, call) {
 
 #' Links of a block that may be among those kept: places of library and target, layers
 #' @param least Lowest rho of each target; `floors`, what rho must be above where it is
-#'   higher than that.
+#'   higher than that; `top`, most links of a target.
 #' @noRd
-passing_links <- function(columns, values, targets, least, floors, layers, before) {
+passing_links <- function(columns, values, targets, least, floors, top, layers, before) {
   n <- length(columns)
   at <- if (n > 0) {
-    rho <- values$rho
-    rho[cbind(match(targets, columns), seq_along(targets))[targets %in% columns, ,
-                                                           drop = FALSE]] <- NA
-    which(rho >= rep(least, each = n) & (rho > rep(floors, each = n) |
-                                           rep(floors == least, each = n)))
-  } else integer()
+    own <- match(targets, columns, nomatch = 0L)
+    .Call(r_map_links, values$rho, least, floors, own, top)
+  } else double()
   links <- lapply(rlang::set_names(layers), \(layer) values[[layer]][at])
   if (length(at) == 0L) links <- lapply(links, \(none) double())
-  links <- c(list(library = before + (at - 1L) %% max(n, 1L) + 1L,
-                  target = (at - 1L) %/% max(n, 1L) + 1L), links)
+  links <- c(list(library = before + (at - 1) %% max(n, 1) + 1,
+                  target = (at - 1) %/% max(n, 1) + 1), links)
   structure(links, class = "data.frame", row.names = .set_row_names(length(at)))
 }
 

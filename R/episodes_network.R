@@ -68,13 +68,7 @@ episode_steps <- function(x) {
     low = as.double(unlist(.subset2(x, "low"), use.names = FALSE)),
     high = as.double(unlist(.subset2(x, "high"), use.names = FALSE))
   )
-  # Group numbers rather than pasted text, in which units with odd names could collide.
-  number <- \(v) match(v, unique(v))
-  key <- number(all$from)
-  for (column in c("to", "low", "high")) {
-    this <- number(all[[column]])
-    key <- number((key - 1) * max(1, this) + this)
-  }
+  key <- step_keys(all)
   steps <- all[!duplicated(key), , drop = FALSE]
   row.names(steps) <- NULL
 
@@ -92,11 +86,35 @@ episode_steps <- function(x) {
   steps
 }
 
+#' A number for each step, the same for the same step
+#'
+#' Group numbers rather than pasted text, in which units with odd names could collide.
+#' @noRd
+step_keys <- function(steps) {
+  number <- \(v) match(v, unique(v))
+  key <- number(steps$from)
+  for (column in c("to", "low", "high")) {
+    this <- number(steps[[column]])
+    key <- number((key - 1) * max(1, this) + this)
+  }
+  key
+}
+
+#' The steps that are not among those to drop
+#' @noRd
+without_steps <- function(steps, drop) {
+  key <- step_keys(rbind(steps, drop))
+  own <- seq_len(nrow(steps))
+  steps[!key[own] %in% key[-own], , drop = FALSE]
+}
+
 # ---- Drawing it ----------------------------------------------------------------------
 
-plot_network <- function(x, edges, layout, call) {
+#' @param drop Steps, as episode_steps() gives them, that are left out.
+#' @noRd
+plot_network <- function(x, edges, layout, call, drop = NULL) {
   rlang::check_installed("igraph", "to draw a network of episodes.")
-  all <- episode_steps(x)
+  all <- without_steps(episode_steps(x), drop)
   if (nrow(all) == 0L) {
     abort_arg("object", "a table with an episode of at least two units", "one without",
               call = call)

@@ -236,10 +236,8 @@ plot_pattern_lags <- function(x) {
 count_axis <- function(name) {
   ggplot2::scale_y_continuous(
     name = name, labels = commas_each, limits = c(0, NA),
-    breaks = \(limits) {
-      breaks <- pretty(limits, 4)
-      breaks[breaks == round(breaks)]
-    },
+    # Whole ones; pretty() is off by rounding where there are few.
+    breaks = \(limits) unique(round(pretty(limits, 4))),
     expand = ggplot2::expansion(mult = c(0, 0.1))
   )
 }

@@ -12,21 +12,22 @@
 #' each trial. Trials stay apart: spikes and intervals of one know nothing of another, and
 #' a recording without trials is one trial. Spikes outside all trials are left out.
 #'
-#' | method | intervals between spikes | shortest interval | rate over time | relation of units |
+#' | method | intervals between spikes | shortest interval | rate over time | bins with a spike |
 #' |---|---|---|---|---|
-#' | `"dither"` | no | no | within `dither` | no |
-#' | `"dither_refractory"` | no | yes | within `dither` | no |
-#' | `"joint_isi"` | about, and their pairs | yes | within `dither` | no |
-#' | `"isi_dither"` | about | yes | within `dither` | no |
-#' | `"train_shift"` | yes | yes | within `dither` | no |
-#' | `"trial_shift"` | yes | yes | within `dither` | no |
-#' | `"isi_shuffle"` | yes, not their order | yes | no | no |
-#' | `"window_shuffle"` | no | no | within `window` | no |
-#' | `"bin_shuffle"` | no | no | no | no |
+#' | `"dither"` | no | no | beyond `dither` | no |
+#' | `"dither_refractory"` | no | yes | beyond `dither` | about |
+#' | `"joint_isi"` | about, also pairs | yes | beyond `dither` | about |
+#' | `"isi_dither"` | about | yes | beyond `dither` | about |
+#' | `"train_shift"` | yes | yes | beyond `dither` | about |
+#' | `"trial_shift"` | yes | yes | beyond `dither` | about |
+#' | `"isi_shuffle"` | yes, not their order | yes | no | about |
+#' | `"window_shuffle"` | no | no | beyond `window` | yes |
+#' | `"bin_shuffle"` | no | no | no | yes |
 #' | `"randomise"` | no | no | no | no |
 #'
-#' Bin and window shuffling also keep how many bins of a unit hold a spike, and the others
-#' do not: where dithered spikes come to share a bin, fewer bins do.
+#' *Beyond* means: a change of the rate that takes longer than that is kept. None keeps
+#' when a unit fires relative to another one; that is what they are for. Where a shifted
+#' train begins again, its last spike may come close to its first.
 #'
 #' * `"dither"`: each spike moves by a whole number of ticks, uniform from `-dither` to
 #'   `dither`. What would leave the trial is mirrored at its end.
@@ -56,8 +57,10 @@
 #' * `"bin_shuffle"`: the same with the whole trial as one window.
 #' * `"randomise"`: spikes uniform over the trial.
 #'
-#' Stella et al. (2022) compare most of these: dithering without a refractory period makes
-#' fewer bins hold a spike than in the data, so that too much seems significant.
+#' Several spikes of a unit in a bin are one for [mine_patterns()]. Units that fire
+#' regularly or keep a refractory period rarely have two spikes in a bin, and dithered they
+#' do: fewer of their bins hold a spike, and patterns seem significant that are not.
+#' Stella et al. (2022), who compare most of these methods, recommend `"trial_shift"`.
 #'
 #' Two spikes of a unit may come to share a tick with `"dither"` and `"randomise"`. Both
 #' stay in the table; wherever the same unit twice on a tick is one spike, they are one.
@@ -69,8 +72,8 @@
 #' the place of a spike in its shuffled bin. In joint-ISI dithering it leaves the first and
 #' last spike of a train, and trains of less than three spikes, where they are; here they
 #' move, as otherwise short trials would hardly change. Its whole bins can make an interval
-#' shorter than the refractory period by up to a bin; here they do not. Elephant's
-#' dithering clips or drops what this one mirrors.
+#' shorter than the refractory period by up to a bin, and its spikes move one bin less back
+#' than forth; here they do not. Elephant's dithering clips or drops what this one mirrors.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param n Number of surrogates.
@@ -148,9 +151,8 @@ surrogate_trains <- function(x, n = 1,
   })
 }
 
-surrogate_methods <- c("dither", "dither_refractory", "train_shift", "joint_isi",
-                       "isi_dither", "isi_shuffle", "randomise", "bin_shuffle",
-                       "window_shuffle", "trial_shift")
+# Numbered from 0, they are what the core has.
+surrogate_methods <- eval(formals(surrogate_trains)$method)
 
 #' The spikes as what makes surrogates takes them
 #'

@@ -10,10 +10,6 @@
 enum { ROWS = 16 };                        /* rows searched between looks at the clock */
 #define TABLE_BYTES ((size_t)32 << 20)     /* a table of neighbours at most */
 
-/* The bound of the screen: so many points count as one, and so many deviations. */
-#define SCREEN_POINTS 2.0
-#define SCREEN_DEVIATIONS 3.5
-
 /* Targets at places `first` to first + n - 1, all of E dimensions. */
 typedef struct tile {
     uint32_t E, first, n;
@@ -111,10 +107,10 @@ static double correlation(const syn_map_sums *s, uint32_t i)
 /* Whether the correlation may reach `screen`, as far as the rows of the sample tell. */
 static int may_reach(double rho, double n, double screen)
 {
-    double points = n / SCREEN_POINTS - 3;
+    double points = n / SYN_MAP_SCREEN_POINTS - 3;
     if (isnan(rho) || points <= 0)
         return 1;
-    return tanh(atanh(rho) + SCREEN_DEVIATIONS / sqrt(points)) >= screen;
+    return tanh(atanh(rho) + SYN_MAP_SCREEN_DEVIATIONS / sqrt(points)) >= screen;
 }
 
 static float *rho_of(const cross *c, const tile *t, size_t library, uint32_t i)

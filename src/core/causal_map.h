@@ -15,6 +15,10 @@
 
 enum { SYN_MAP_DIMS = 30 };  /* most dimensions of an embedding */
 
+/* The bound of the screen: so many points count as one, and so many deviations. */
+#define SYN_MAP_SCREEN_POINTS 2.0
+#define SYN_MAP_SCREEN_DEVIATIONS 3.5
+
 /* How points are made and what they are to predict. */
 typedef struct syn_map_options {
     uint32_t E_max;       /* most dimensions that are asked for, at most SYN_MAP_DIMS */
@@ -117,10 +121,8 @@ syn_status syn_map_dimensions(const syn_map_libraries *libraries,
    over the n points of the sample, tanh(atanh(r) + 3.5 / sqrt(n / 2 - 3)). It is n / 2
    points rather than n since predictions that follow each other share neighbours, and
    since in bursts few points count most; 3.5 deviations are meant to lose one pair in
-   some thousands of those that just reach the screen, fewer of all. In coupled logistic
-   maps with and without noise, red noise with a common drive and coupled bursts, of 400
-   and 1,600 steps and with a stride of 11, none of 43,835 pairs that reach 0.1, 0.3, 0.5,
-   0.7 or 0.9 was lost; with a stride of 8, which even periods meet, 2 %. */
+   some thousands of those that just reach the screen, fewer of all. A GPU goes on with
+   all targets of a tile when it does with one. */
 syn_status syn_map_cross(const syn_map_targets *targets,
                          const syn_map_libraries *libraries, const syn_map_layout *layout,
                          const syn_map_options *options, const syn_watch *watch,
@@ -143,5 +145,19 @@ typedef struct syn_map_columns {
 /* Writes rho[n][targets], a row a library, into columns. */
 syn_status syn_map_write(const float *rho, size_t n, uint32_t targets, int threads,
                          const syn_map_columns *to);
+
+/* What a link must have: rho of at least least[j] for target j and, where floors[j] is
+   higher, above that. own[j] is the row, from 1, of the library that is the same series;
+   0 when there is none. */
+typedef struct syn_map_bounds {
+    const double *least, *floors;  /* [columns] */
+    const int *own;                /* [columns] */
+} syn_map_bounds;
+
+/* Finds the links in a matrix, column after column, NaN where there is no value: of each
+   column the `top` highest, of equal ones the first. Writes their places in it, from 1,
+   to at[] unless NULL, and returns how many there are. `room` is for [rows]. */
+size_t syn_map_links(const double *rho, size_t rows, size_t columns,
+                     const syn_map_bounds *bounds, size_t top, double *room, double *at);
 
 #endif

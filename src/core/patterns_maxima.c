@@ -83,7 +83,8 @@ uint32_t syn_maxima_largest(const syn_maxima *m)
 
 /* Whoever raises a size raises those below it as well, so the first that needs more ends
    it. */
-void syn_maxima_raise(syn_maxima *m, uint32_t duration, uint32_t size, uint32_t occurrences)
+void syn_maxima_raise(syn_maxima *m, uint32_t duration, uint32_t size,
+                      uint32_t occurrences)
 {
     if (occurrences > m->limit)
         return;
@@ -105,7 +106,9 @@ void syn_maxima_raise(syn_maxima *m, uint32_t duration, uint32_t size, uint32_t 
 static const syn_maxima_kind *fastest_kind(int vector_bits)
 {
     int bits = syn_mask_bits(vector_bits);
-    return bits == 512 ? &syn_maxima_512 : bits == 256 ? &syn_maxima_256 : &syn_maxima_any;
+    return bits == 512   ? &syn_maxima_512
+           : bits == 256 ? &syn_maxima_256
+                         : &syn_maxima_any;
 }
 
 syn_maxima_search *syn_maxima_search_make(const syn_pattern_options *options,
@@ -116,7 +119,8 @@ syn_maxima_search *syn_maxima_search_make(const syn_pattern_options *options,
         return NULL;
     s->options = options;
     s->by_duration = by_duration;
-    s->strict = options->target == SYN_PATTERNS_CLOSED && options->max_spikes < UINT32_MAX;
+    s->strict = options->target == SYN_PATTERNS_CLOSED &&
+                options->max_spikes < UINT32_MAX;
     s->checks = s->strict || by_duration;
     s->kind = fastest_kind(options->vector_bits);
     s->max_memory = max_memory;
@@ -190,9 +194,9 @@ static syn_status next_root(syn_maxima_search *s)
 syn_status syn_maxima_search_go_on(syn_maxima_search *s, double deadline)
 {
     while (s->depth > 0 || s->left > 0) {
-        syn_maxima_node *node = s->node + s->depth - 1;
+        const syn_maxima_node *node = s->depth > 0 ? s->node + s->depth - 1 : NULL;
         syn_status status = SYN_OK;
-        if (s->depth == 0)
+        if (!node)
             status = next_root(s);
         else if (node->next < node->children)
             status = s->kind->child(s);

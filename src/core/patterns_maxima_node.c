@@ -33,13 +33,10 @@ static uint32_t index_bits(const uint64_t *set, size_t words, uint32_t *index)
 
 /* ---- what is still worth finding ---- */
 
-/* Whether the set of the deepest node has a unit; the nodes above have the others. */
-static int has_unit(const search *s, uint32_t unit)
+static uint32_t lacking_units(const search *s, const node *n)
 {
-    for (size_t k = 0; k < s->depth; k++)
-        if (s->node[k].unit == unit)
-            return 1;
-    return 0;
+    uint32_t least = s->options->min_units;
+    return least > n->units ? least - n->units : 0;
 }
 
 /* Reads what sets below a node need by now. Those without enough units cannot count. */
@@ -47,7 +44,7 @@ static void read_need(const search *s, node *n)
 {
     const syn_maxima *m = s->maxima;
     const uint32_t *need = m->need + (s->by_duration ? s->duration * m->stride : 0);
-    uint32_t lack = s->options->min_units > n->units ? s->options->min_units - n->units : 0;
+    uint32_t lack = lacking_units(s, n);
     for (uint32_t j = 0; j < SYN_LANES; j++) {
         uint32_t size = n->size + 1 + j;
         if (j == SYN_LANES - 1 && size <= m->sizes)
@@ -83,86 +80,6 @@ static unsigned highest(unsigned lanes)
 
 /* ---- looking ahead ---- */
 
-/* Windows with at least so many units to come that are new to the set. */
-typedef struct coming_units {
-    uint64_t *windows;  /* [lack + 1][words], all of them for 0 */
-    uint64_t *group;    /* [words] those of the unit at hand */
-    uint32_t lack, unit;
-    int is_new;
-} coming_units;
-
-static inline void next_unit(const search *s, coming_units *c, uint32_t unit, size_t words)
-{
-    if (unit == c->unit)
-        return;
-    for (uint32_t j = c->lack; j > 0 && c->is_new; j--)
-        for (size_t w = 0; w < words; w++)
-            c->windows[j * words + w] |= c->windows[(j - 1) * words + w] & c->group[w];
-    memset(c->group, 0, words * sizeof *c->group);
-    c->unit = unit;
-    c->is_new = !has_unit(s, unit);
-}
-
-/* One pass over the list, last to first: a child is worth a visit if in some lane enough
-   of its windows hold the items that this takes, and the units. Inlined for masks of one
-   word. */
-static inline __attribute__((always_inline)) void
-look_back(const search *s, node *n, coming_units *units, size_t words, uint64_t *lane)
-{
-    uint64_t least = UINT32_MAX;
-    for (unsigned j = 0; j < SYN_LANES; j++)
-        least = n->need[j] < least ? n->need[j] : least;
-    for (uint32_t p = n->listed; p-- > 0;) {
-        const uint64_t *mask = n->mask + p * words, *more = units->windows;
-        if (units->lack > 0) {
-            next_unit(s, units, s->root.unit[n->place[p]], words);
-            more += (units->lack - (uint32_t)units->is_new) * words;
-        }
-        unsigned lanes = syn_lanes_alive(mask, more, lane, words, n->need, least);
-        if (lanes) {
-            const uint64_t *after = lane + syn_low_bit(lanes) * words;
-            for (size_t w = 0; w < words; w++)
-                n->reach[n->children * words + w] = mask[w] & more[w] & after[w];
-            n->lanes[n->children] = (uint8_t)lanes;
-            n->child[n->children++] = p;
-        }
-        syn_lanes_deepen(mask, lane, words);
-        for (size_t w = 0; w < words && units->lack > 0 && units->is_new; w++)
-            units->group[w] |= mask[w];
-    }
-}
-
-#if SYN_MASKS == 512
-/* The same for masks of one word, with all lanes in a register. */
-static void look_back_word(const search *s, node *n, coming_units *units, uint64_t *lane)
-{
-    __m512i need = _mm512_loadu_si512(n->need), lanes = _mm512_maskz_set1_epi64(1, -1);
-    uint32_t children = 0;
-    for (uint32_t p = n->listed; p-- > 0;) {
-        uint64_t mask = n->mask[p], reach = mask;
-        if (units->lack > 0) {
-            next_unit(s, units, s->root.unit[n->place[p]], 1);
-            reach &= units->windows[units->lack - (uint32_t)units->is_new];
-            *units->group |= units->is_new ? mask : 0;
-        }
-        unsigned alive = syn_word_lanes_alive(reach, lanes, need);
-        if (alive) {
-            _mm512_storeu_si512(lane, lanes);
-            n->reach[children] = reach & lane[syn_low_bit(alive)];
-            n->lanes[children] = (uint8_t)alive;
-            n->child[children++] = p;
-        }
-        lanes = syn_word_lanes_deepen(mask, lanes);
-    }
-    n->children = children;
-}
-#else
-static void look_back_word(const search *s, node *n, coming_units *units, uint64_t *lane)
-{
-    look_back(s, n, units, 1, lane);
-}
-#endif
-
 /* Fills the children of the deepest node. */
 static syn_status look_ahead(search *s, node *n)
 {
@@ -173,9 +90,7 @@ static syn_status look_ahead(search *s, node *n)
     if (!n->child || !n->lanes || !n->reach)
         return s->failed;
     read_need(s, n);
-    uint32_t min_units = s->options->min_units;
-    coming_units units = {.lack = min_units > n->units ? min_units - n->units : 0,
-                          .unit = UINT32_MAX};
+    syn_coming_units units = {.lack = lacking_units(s, n), .unit = UINT32_MAX};
     if (units.lack > SYN_LANES)
         units.lack = SYN_LANES;
     uint64_t one_word[2 * SYN_LANES + 2], *lane = one_word;
@@ -189,9 +104,9 @@ static syn_status look_ahead(search *s, node *n)
     memset(lane, 0xff, words * sizeof *lane);
     memset(units.windows, 0xff, words * sizeof *lane);
     if (words == 1)
-        look_back_word(s, n, &units, lane);
+        syn_look_back_word(s, n, &units, lane);
     else
-        look_back(s, n, &units, words, lane);
+        syn_look_back(s, n, &units, words, lane);
     return SYN_OK;
 }
 
@@ -227,7 +142,8 @@ static syn_maxima_verdict judge(search *s, uint32_t size, uint32_t place,
     return syn_maxima_judge(s, size, inside, beyond, later);
 }
 
-/* Raises what the set of child `at`, of `n` windows, can raise; index[n] are their bits. */
+/* Raises what the set of child `at`, of `n` windows, can raise; their bits are index[n],
+   which changes. */
 static syn_maxima_verdict try_to_raise(search *s, const node *parent, uint32_t at,
                                        uint32_t n, uint32_t *index)
 {
@@ -267,7 +183,7 @@ static int has_prospects(search *s, node *n, unsigned lanes, const uint64_t *set
     lanes &= lanes_for(n, c->windows);
     c->units = n->units;
     if (c->units < s->options->min_units)
-        c->units += !has_unit(s, s->root.unit[n->place[c->at]]);
+        c->units += !syn_has_unit(s, s->root.unit[n->place[c->at]]);
     if ((lanes & 1) && c->units >= s->options->min_units) {
         uint32_t *index = s->index;
         if (s->checks)
@@ -348,8 +264,8 @@ static syn_status turn(search *s, node *n)
     return SYN_OK;
 }
 
-/* Leaves of s->frequent, from word `begin` on, the items that can be added to the child at
-   `at`; returns how many. */
+/* Leaves of s->frequent, from word `begin` on, the items that can be added to the child
+   at `at`; returns how many. */
 static uint32_t keep_allowed(search *s, const node *n, uint32_t at, size_t begin)
 {
     uint32_t kept = 0;
@@ -361,7 +277,8 @@ static uint32_t keep_allowed(search *s, const node *n, uint32_t at, size_t begin
     return kept;
 }
 
-/* Lists the items of s->frequent from word `begin` on, with masks of the windows `set`. */
+/* Lists the items of s->frequent from word `begin` on, with masks of the windows
+   `set`. */
 static void gather(const search *s, const node *parent, const uint64_t *set, size_t begin,
                    node *out)
 {

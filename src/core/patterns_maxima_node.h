@@ -22,7 +22,8 @@ typedef struct syn_maxima_node {
     size_t stride;
     uint32_t *window;      /* which of the root's windows a bit stands for */
     uint32_t children, next;
-    uint32_t *child;       /* [children] where in the list they are; NULL: all, last first */
+    uint32_t *child;       /* [children] where in the list they are, last first; the
+                              root has all */
     uint8_t *lanes;        /* [children] sizes they may reach: bit j, j items more */
     uint64_t *reach;       /* [children][words] their windows that can */
     uint64_t need[SYN_LANES];  /* what sets of j + 1 items more must have; of 8 or

@@ -270,6 +270,12 @@ SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x)
 
 /* ---- blocks ---- */
 
+static void require_same(const map_work *map, const map_block *block)
+{
+    require(block->targets == map->n_targets && block->libraries.steps == map->steps,
+            "a block of another map");
+}
+
 static syn_status begin_on_gpu(map_work *map, map_block *block, char *reason)
 {
     syn_status status = SYN_OK;
@@ -288,33 +294,57 @@ static syn_status begin_on_gpu(map_work *map, map_block *block, char *reason)
     return status;
 }
 
-/* Starts a block of libraries, the columns of x; the first is number `first` (from 0) of
-   the map. The processor does not start before r_map_finish(). */
-SEXP r_map_begin(SEXP pointer, SEXP x, SEXP first)
+/* Room for n x targets correlations: that of the block `old`, if it is large enough. */
+static float *take_room(SEXP old, size_t values)
+{
+    if (old != R_NilValue) {
+        map_block *before = owned(old, "block");
+        float *rho = before->rho;
+        require(before->works == NULL, "a block at work");
+        if ((size_t)before->n * before->targets >= values) {
+            before->rho = NULL;
+            return rho;
+        }
+    }
+    return malloc((values + 1) * sizeof(float));
+}
+
+/* A block of libraries, the columns of x; the first is number `first` (from 0) of the
+   map. `old`: NULL or a block that is done with, whose memory is used again. */
+SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP first, SEXP old)
 {
     map_work *map = owned(pointer, "map");
-    require(map->begun == NULL, "a second block");
     uint32_t n = series_of(x, map->steps);
     uint64_t from = (uint64_t)within(Rf_asReal(first), 0, INT32_MAX, "library");
     SEXP out = owner(sizeof(map_block), "block", block_free);
     map_block *block = R_ExternalPtrAddr(out);
-    char reason[SYN_GPU_TEXT] = "";
     block->n = n;
     block->targets = map->n_targets;
     block->threads = map->options.threads;
-    block->rho = malloc(((size_t)n * map->n_targets + 1) * sizeof *block->rho);
+    block->rho = take_room(old, (size_t)n * map->n_targets);
     syn_status status = block->rho ? SYN_OK : SYN_NO_MEMORY;
     if (status == SYN_OK)
         status = syn_map_libraries_make(n, REAL(x), from, &map->layout, &map->options,
                                         &block->libraries);
-    if (status == SYN_OK && map->gpus > 0)
-        status = begin_on_gpu(map, block, reason);
     if (status != SYN_OK) {
         block_free(out);
-        out = glue_status_because(status, NA_REAL, NA_REAL, reason);
+        out = glue_status(status, NA_REAL, NA_REAL);
     }
     UNPROTECT(1);
     return out;
+}
+
+/* Starts a block. The processor does not start before r_map_finish(). */
+SEXP r_map_begin(SEXP pointer, SEXP of)
+{
+    map_work *map = owned(pointer, "map");
+    map_block *block = owned(of, "block");
+    char reason[SYN_GPU_TEXT] = "";
+    require(map->begun == NULL, "a second block");
+    require_same(map, block);
+    syn_status status = map->gpus > 0 ? begin_on_gpu(map, block, reason) : SYN_OK;
+    return status == SYN_OK ? R_NilValue
+                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
 }
 
 /* Waits for a block: seconds from the beginning, of neighbours and of correlations. */
@@ -327,8 +357,7 @@ SEXP r_map_finish(SEXP pointer, SEXP of)
     syn_status status;
     glue_watch w;
     require(map->gpus == 0 || map->begun == block, "another block");
-    require(block->targets == map->n_targets && block->libraries.steps == map->steps,
-            "a block of another map");
+    require_same(map, block);
     glue_watch_start(&w, "Mapping");
     if (map->gpus > 0) {
         status = syn_gpu_map_finish(map->on_gpu, &w.watch, &report, reason);
@@ -386,6 +415,7 @@ static syn_map_columns columns_of(SEXP into, SEXP row, SEXP columns, size_t n, R
 SEXP r_map_values(SEXP pointer, SEXP into, SEXP row, SEXP columns)
 {
     const map_block *block = owned(pointer, "block");
+    require(block->rho != NULL, "a block with values");
     size_t n = block->n;
     syn_map_columns to = columns_of(into, row, columns, n, (R_xlen_t)block->targets);
     syn_status status = syn_map_write(block->rho, n, block->targets, block->threads, &to);
@@ -403,6 +433,28 @@ SEXP r_map_store(SEXP values, SEXP into, SEXP row, SEXP columns)
         memcpy(to.value + (size_t)(to.column[j] - 1) * to.rows,
                REAL(values) + (size_t)j * n, n * sizeof(double));
     return R_NilValue;
+}
+
+/* Places, from 1, of the links in a double matrix, a column a target: of each at most
+   `top`, which may be infinite; see syn_map_links(). */
+SEXP r_map_links(SEXP rho, SEXP least, SEXP floors, SEXP own, SEXP top)
+{
+    require(TYPEOF(rho) == REALSXP && Rf_isMatrix(rho), "rho");
+    size_t rows = (size_t)Rf_nrows(rho), columns = (size_t)Rf_ncols(rho);
+    R_xlen_t m = (R_xlen_t)columns;
+    require(Rf_xlength(numbers(least, REALSXP, m, "least")) == m &&
+                Rf_xlength(numbers(floors, REALSXP, m, "floors")) == m &&
+                Rf_xlength(numbers(own, INTSXP, m, "own")) == m,
+            "a number for each column");
+    syn_map_bounds bounds = {REAL(least), REAL(floors), INTEGER(own)};
+    double most = Rf_asReal(top);
+    size_t of_each = most < (double)rows ? (size_t)within(most, 1, most, "top") : rows;
+    double *room = (double *)R_alloc(rows + 1, sizeof *room);
+    size_t n = syn_map_links(REAL(rho), rows, columns, &bounds, of_each, room, NULL);
+    SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
+    syn_map_links(REAL(rho), rows, columns, &bounds, of_each, room, REAL(out));
+    UNPROTECT(1);
+    return out;
 }
 
 /* Gives an object that nobody else holds more attributes, without copying it. */

@@ -120,35 +120,12 @@ SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options, SEXP
 
 /* ---- given episodes ---- */
 
-/* `units`: list of unit codes from 1, NA for units that never fire; `low`, `high`: lists
-   of bounds in ticks. R_alloc'd. `*reach` is the largest bound of all. */
-static syn_episode *read_episodes(SEXP units, SEXP low, SEXP high, int64_t *reach)
-{
-    R_xlen_t n = Rf_xlength(units);
-    syn_episode *episode = (syn_episode *)R_alloc((size_t)n + 1, sizeof *episode);
-    *reach = 0;
-    for (R_xlen_t i = 0; i < n; i++) {
-        SEXP codes = VECTOR_ELT(units, i);
-        uint32_t size = (uint32_t)Rf_xlength(codes);
-        uint32_t *unit = (uint32_t *)R_alloc(size, sizeof *unit);
-        syn_interval *lag = (syn_interval *)R_alloc(size, sizeof *lag);
-        for (uint32_t k = 0; k < size; k++)
-            unit[k] = (uint32_t)INTEGER(codes)[k] - 1;
-        int64_t farthest = glue_intervals(lag, VECTOR_ELT(low, i), VECTOR_ELT(high, i));
-        *reach = farthest > *reach ? farthest : *reach;
-        episode[i].size = size;
-        episode[i].unit = unit;
-        episode[i].lag = lag;
-    }
-    return episode;
-}
-
 SEXP r_count_episodes(SEXP events, SEXP units, SEXP low, SEXP high, SEXP threads)
 {
     mining *m;
     int64_t reach;
     R_xlen_t n = Rf_xlength(units);
-    syn_episode *episode = read_episodes(units, low, high, &reach);
+    syn_episode *episode = glue_episodes(units, low, high, &reach);
     SEXP count = PROTECT(Rf_allocVector(INTSXP, n));
     SEXP pointer = mining_new(&m);
     glue_watch w;
@@ -184,7 +161,7 @@ SEXP r_episode_occurrences(SEXP events, SEXP units, SEXP low, SEXP high, SEXP al
     mining *m;
     int64_t reach;
     R_xlen_t n = Rf_xlength(units);
-    syn_episode *episode = read_episodes(units, low, high, &reach);
+    syn_episode *episode = glue_episodes(units, low, high, &reach);
     size_t left = (size_t)Rf_asReal(most);
     SEXP out = PROTECT(Rf_allocVector(VECSXP, n));
     SEXP pointer = mining_new(&m);

@@ -36,12 +36,26 @@ SEXP r_count_rows_check(SEXP kind, SEXP distance, SEXP event, SEXP row, SEXP sta
 SEXP r_count_episodes_gpu(SEXP events, SEXP bounds, SEXP units, SEXP intervals, SEXP gpu,
                           SEXP times);
 
+/* episodes_null.c */
+SEXP r_episode_null(SEXP trains, SEXP surrogates, SEXP episodes, SEXP options,
+                    SEXP place);
+SEXP r_null_summary(SEXP counts, SEXP observed, SEXP size, SEXP probs, SEXP threads);
+
 /* episodes_check.c */
 SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options);
 
 /* patterns_times.c */
 SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
                        SEXP most);
+
+/* pattern_reduction.c */
+SEXP r_reduce_patterns(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
+                       SEXP listed, SEXP options);
+
+/* pattern_stability.c */
+SEXP r_pattern_stability(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
+                         SEXP kinds, SEXP options, SEXP key);
+
 /* patterns.c */
 SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares);
 SEXP r_pattern_shares(SEXP events, SEXP window, SEXP min_occ);
@@ -80,11 +94,13 @@ SEXP r_ccm_library(SEXP n, SEXP size, SEXP sample, SEXP direction, SEXP key);
 SEXP r_map_dimensions(SEXP x, SEXP options, SEXP split, SEXP place);
 SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options, SEXP place);
 SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x);
-SEXP r_map_begin(SEXP pointer, SEXP x, SEXP first);
+SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP first, SEXP old);
+SEXP r_map_begin(SEXP pointer, SEXP of);
 SEXP r_map_finish(SEXP pointer, SEXP of);
 SEXP r_map_blank(SEXP rows, SEXP n_columns, SEXP columns);
 SEXP r_map_values(SEXP pointer, SEXP into, SEXP row, SEXP columns);
 SEXP r_map_store(SEXP values, SEXP into, SEXP row, SEXP columns);
+SEXP r_map_links(SEXP rho, SEXP least, SEXP floors, SEXP own, SEXP top);
 SEXP r_map_dress(SEXP x, SEXP attributes);
 SEXP r_map_close(SEXP pointer);
 

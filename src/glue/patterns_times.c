@@ -1,8 +1,7 @@
-#include "glue/glue.h"
+#include "glue/patterns_times.h"
 
 #include <stdlib.h>
 
-#include "core/patterns_times.h"
 #include "glue/raster.h"
 #include "glue/require.h"
 #include "glue/watch.h"
@@ -52,10 +51,8 @@ static SEXP found_windows(const finding *f, R_xlen_t patterns)
     return out;
 }
 
-/* `size` of each pattern; `unit`, from 0 and -1 for one that never fires, and `lag`, in
-   bins, of each item. */
-static syn_pattern_list read_patterns(SEXP size, SEXP unit, SEXP lag, double units,
-                                      double window)
+syn_pattern_list glue_pattern_list(SEXP size, SEXP unit, SEXP lag, double units,
+                                   double window)
 {
     R_xlen_t n = Rf_xlength(numbers(size, INTSXP, 0, "sizes"));
     R_xlen_t items = Rf_xlength(numbers(unit, INTSXP, 0, "units"));
@@ -75,7 +72,7 @@ static syn_pattern_list read_patterns(SEXP size, SEXP unit, SEXP lag, double uni
 }
 
 /* The windows, `window` bins long, that hold each pattern; at most `most` of them all.
-   `events` as glue_raster() takes them, patterns as read_patterns() does. */
+   `events` as glue_raster() takes them, patterns as glue_pattern_list() does. */
 SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
                        SEXP most)
 {
@@ -84,8 +81,8 @@ SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     double length = within(Rf_asReal(window), 1, INT32_MAX, "window");
     double limit = within(Rf_asReal(most), 0, INT32_MAX, "limit");
-    syn_pattern_list list = read_patterns(size, unit, lag,
-                                          Rf_asReal(VECTOR_ELT(events, 3)), length);
+    syn_pattern_list list = glue_pattern_list(size, unit, lag,
+                                              Rf_asReal(VECTOR_ELT(events, 3)), length);
     syn_status status = glue_raster(&f->raster, events, (uint32_t)length);
     glue_watch w;
     glue_watch_start(&w, "Finding patterns");

@@ -22,3 +22,24 @@ int64_t glue_intervals(syn_interval *interval, SEXP low, SEXP high)
     }
     return reach;
 }
+
+syn_episode *glue_episodes(SEXP units, SEXP low, SEXP high, int64_t *reach)
+{
+    R_xlen_t n = Rf_xlength(units);
+    syn_episode *episode = (syn_episode *)R_alloc((size_t)n + 1, sizeof *episode);
+    *reach = 0;
+    for (R_xlen_t i = 0; i < n; i++) {
+        SEXP codes = VECTOR_ELT(units, i);
+        uint32_t size = (uint32_t)Rf_xlength(codes);
+        uint32_t *unit = (uint32_t *)R_alloc(size, sizeof *unit);
+        syn_interval *lag = (syn_interval *)R_alloc(size, sizeof *lag);
+        for (uint32_t k = 0; k < size; k++)
+            unit[k] = (uint32_t)INTEGER(codes)[k] - 1;
+        int64_t farthest = glue_intervals(lag, VECTOR_ELT(low, i), VECTOR_ELT(high, i));
+        *reach = farthest > *reach ? farthest : *reach;
+        episode[i].size = size;
+        episode[i].unit = unit;
+        episode[i].lag = lag;
+    }
+    return episode;
+}

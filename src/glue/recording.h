@@ -5,6 +5,7 @@
 #include "glue/glue.h"
 
 #include "core/episodes.h"
+#include "core/episodes_occurrences.h"
 #include "core/recording.h"
 
 /* `events` is a list: tick (double, sorted), unit (integer codes from 1), trial (integer
@@ -15,5 +16,9 @@ syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
 /* Bounds in ticks as whole doubles; `interval` has room for Rf_xlength(low). Returns the
    largest upper bound. */
 int64_t glue_intervals(syn_interval *interval, SEXP low, SEXP high);
+
+/* Episodes as lists of unit codes, from 1, and of bounds in ticks; R_alloc'd. `*reach` is
+   the largest bound of all. */
+syn_episode *glue_episodes(SEXP units, SEXP low, SEXP high, int64_t *reach);
 
 #endif

@@ -66,8 +66,9 @@ static syn_status make_on_gpus(work *w, syn_spectrum_options options, SEXP place
     w->left = malloc((size_t)options.n + 1);
     if (!w->left)
         return SYN_NO_MEMORY;
-    syn_status status = syn_gpu_spectrum(&options, INTEGER(place), Rf_length(place), watch,
-                                         &w->spectrum, w->left, &w->gpu, w->reason);
+    syn_status status =
+        syn_gpu_spectrum(&options, INTEGER(place), Rf_length(place), watch, &w->spectrum,
+                         w->left, &w->gpu, w->reason);
     if (status != SYN_OK || w->gpu.left == 0)
         return status;
     options.only = w->left;
@@ -117,8 +118,8 @@ static SEXP answer(const work *w, int by_duration, double elapsed)
 }
 
 /* The maxima of surrogates number `first` to first + n - 1 in bins of `bin` ticks: a list
-   of `maxima`, an array of n x sizes from min_spikes on x durations from 0 where these are
-   told apart, and `report`. `place`: NULL for the CPU, or numbers of GPUs from 0. */
+   of `maxima`, an array of n x sizes from min_spikes on x durations from 0 where these
+   are told apart, and `report`. `place`: NULL for the CPU, or numbers of GPUs from 0. */
 SEXP r_spectrum(SEXP trains, SEXP surrogates, SEXP bin, SEXP patterns, SEXP by_duration,
                 SEXP first, SEXP n, SEXP place)
 {

@@ -12,7 +12,9 @@
 
 namespace gpu {
 
-constexpr double BATCH_SECONDS = 0.06;  /* about; Ctrl-C waits for two */
+constexpr double BATCH_SECONDS = 0.05;  /* about; Ctrl-C waits for those under way */
+constexpr int BATCHES = 3;  /* under way: some warps of each are at work much longer than
+                               the others, with points that are searched outward */
 
 /* The layout on a device, with the place of each step. */
 struct placed_layout {
@@ -52,8 +54,10 @@ inline void find_range(const syn_map_layout &layout, uint32_t E, uint32_t *from,
     }
 }
 
-/* Fills in all of the shape; every part is followed by room to read ahead into. */
-inline table_shape make_shape(const syn_map_layout &layout, uint32_t wanted, entries kind)
+/* Fills in all of the shape, for points that are `every` so many steps; every part is
+   followed by room to read ahead into. */
+inline table_shape make_shape(const syn_map_layout &layout, uint32_t wanted, entries kind,
+                              uint32_t every)
 {
     table_shape shape = {};
     shape.wanted = wanted;
@@ -62,7 +66,8 @@ inline table_shape make_shape(const syn_map_layout &layout, uint32_t wanted, ent
         if (!(wanted >> e & 1))
             continue;
         find_range(layout, e + 1, &shape.from[e], &shape.to[e]);
-        uint64_t rows = shape.to[e] - shape.from[e], k = e + 2;
+        uint64_t rows = (shape.to[e] - shape.from[e] + every - 1) / every, k = e + 2;
+        shape.to[e] = shape.from[e] + rows;
         shape.offset[e] = words;
         uint64_t together = kind == entries::packed ? 32 : 4;
         words += row_words(kind, k) * (rows / together + 2) * together;
@@ -75,6 +80,14 @@ inline table_shape make_shape(const syn_map_layout &layout, uint32_t wanted, ent
     return shape;
 }
 
+/* Places that a warp takes. The first is as dear as several others, but with long series
+   others should not wait for a warp whose points have many ties. */
+inline uint32_t search_rows(uint32_t places)
+{
+    uint32_t rows = 64 * 2000 / std::max(places, 1u);
+    return std::min(64u, std::max(16u, rows));
+}
+
 inline search_job make_search(const placed_layout &at, const syn_map_layout &layout,
                               const syn_map_options &options, uint32_t wanted)
 {
@@ -82,6 +95,7 @@ inline search_job make_search(const placed_layout &at, const syn_map_layout &lay
     job.length = placed_length(layout.places);
     job.places = layout.places;
     job.steps = layout.steps;
+    job.rows = search_rows(layout.places);
     job.exclusion = options.exclusion;
     job.Tp = options.Tp;
     job.wanted = wanted;
@@ -120,6 +134,37 @@ struct placed_libraries {
         check(cudaGetLastError());
     }
 };
+
+/* A batch under way: libraries `first` to first + n - 1, and a stream of their own. */
+struct batch_slot {
+    stream work;
+    placed_libraries libraries;
+    uint32_t first = 0, n = 0;
+};
+
+/* Keeps several batches under way, while next(&first) has more: each is started, and
+   collected when its slot is needed again. */
+template <class SLOT, class NEXT, class START, class COLLECT>
+void keep_busy(SLOT (&slot)[BATCHES], NEXT next, START start, COLLECT collect)
+{
+    auto end = [&](SLOT *s) {
+        if (s->n > 0)
+            collect(s);
+        s->n = 0;
+    };
+    uint32_t turn = 0;
+    for (;; turn++) {
+        SLOT *s = &slot[turn % BATCHES];
+        end(s);
+        uint32_t n = next(&s->first);
+        if (n == 0)
+            break;
+        s->n = n;
+        start(s);
+    }
+    for (int i = 1; i < BATCHES; i++)
+        end(&slot[(turn + i) % BATCHES]);
+}
 
 /* Calls body with constants: a number of dimensions of at least `top`, and `staged`. */
 template <class F> void with_top(uint32_t top, bool staged, F body)
@@ -162,7 +207,7 @@ void launch_tables(const search_job &job, const table_shape &shape,
 {
     size_t shared = search_shared(job, STAGED);
     allow_shared(find_tables<TOP, STAGED>, shared);
-    dim3 grid(search_blocks(job.places), n);
+    dim3 grid(search_blocks(job), n);
     find_tables<TOP, STAGED>
         <<<grid, SEARCH_WARPS * EDM_WARP, shared, stream>>>(
             job, shape, ROW_BYTES, kind, table);
@@ -175,7 +220,7 @@ void launch_skill(const search_job &job, uint32_t n, double *sums,
 {
     size_t shared = search_shared(job, STAGED);
     allow_shared(find_skill<TOP, STAGED>, shared);
-    dim3 grid(search_blocks(job.places), n);
+    dim3 grid(search_blocks(job), n);
     find_skill<TOP, STAGED>
         <<<grid, SEARCH_WARPS * EDM_WARP, shared, stream>>>(job, sums);
     check(cudaGetLastError());

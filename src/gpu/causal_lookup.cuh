@@ -8,7 +8,10 @@
    four points together without bank conflicts. Where such a tile does not fit in shared
    memory its rows are 16 bytes, in several planes, and a lane predicts a point by itself;
    the neighbours of eight points that are read together are put in an order in which they
-   lie in different banks. Beyond that rows of 128 bytes are read from device memory. */
+   lie in different banks. Beyond that rows of 128 bytes are read from device memory.
+
+   A screen goes through a table of some of the points first, and then through the whole
+   one for those libraries and tiles where a pair may reach it. */
 #ifndef SYN_GPU_CAUSAL_LOOKUP_CUH
 #define SYN_GPU_CAUSAL_LOOKUP_CUH
 
@@ -30,6 +33,7 @@ struct tile {
     uint32_t e;            /* E - 1 */
     uint32_t first;        /* place of its first target */
     uint32_t n;            /* targets, the rest of the tile is empty */
+    uint32_t number;
 };
 
 /* What a block does: a tile and some libraries. */
@@ -49,6 +53,11 @@ struct lookup_job {
     const double *moments;        /* [place][3] n, sum and sum of squares of the target */
     const lookup_item *items;
     float *rho;                   /* [libraries][targets] */
+    uint32_t every;               /* points from one of the table to the next */
+    uint32_t n_tiles;
+    unsigned char *goes_on;       /* [libraries][n_tiles] set by the screen; or NULL */
+    bool sample;                  /* the table is that of the screen */
+    float reach;                  /* atanh of what the screen lets pass */
 };
 
 /* ---- values, in single or half precision ---- */
@@ -133,10 +142,13 @@ template <int N, bool MISSING> struct lane_sums {
         }
     }
 
-    /* All lanes come here with their first predictions; those of the lanes in `alike`
-       share targets, and the first of these that has a prediction is the first one. */
+    /* All lanes come here with their predictions, of which the first count; those of the
+       lanes in `alike` share targets, and the first of these that has a prediction is the
+       first one. */
     __device__ void begin(const float (&told)[N], bool is, uint32_t alike)
     {
+        if (begun)
+            return;
         begun = true;
 #pragma unroll
         for (int i = 0; i < N; i++) {
@@ -195,6 +207,42 @@ template <int N, bool MISSING> struct lane_sums {
     }
 };
 
+/* Adds what a lane predicts for a point, and what is observed there. */
+template <class LANE, bool MISSING>
+__device__ void add_point(lane_sums<LANE::N, MISSING> *sums, const prediction<LANE> &p,
+                          const unsigned char *observed)
+{
+    LANE x;
+    x.read(observed);
+#pragma unroll
+    for (int i = 0; i < LANE::N; i++)
+        sums->add(i, p.v[i], x.at(i));
+}
+
+/* Whether the correlation may be as high as the screen asks for, as far as the `n` points
+   of its sample tell. */
+__device__ inline bool may_reach(const lookup_job &job, float rho, float n)
+{
+    float points = n / (float) SYN_MAP_SCREEN_POINTS - 3, rounding = 1e-6f;
+    if (isnan(rho) || points <= 0)
+        return true;
+    float off = (float) SYN_MAP_SCREEN_DEVIATIONS * rsqrtf(points);
+    return rho >= tanhf(job.reach - off) - rounding;
+}
+
+/* Where the flag of a library and a tile is. */
+__device__ inline unsigned char *flag_of(const lookup_job &job, uint32_t library,
+                                         uint32_t tile)
+{
+    return job.goes_on + (size_t) library * job.n_tiles + tile;
+}
+
+/* Whether a library and a tile need be looked at. */
+__device__ inline bool is_open(const lookup_job &job, uint32_t library, uint32_t tile)
+{
+    return job.sample || !job.goes_on || *flag_of(job, library, tile);
+}
+
 template <int N, bool MISSING>
 __device__ void write_rho(const lookup_job &job, const lane_sums<N, MISSING> &sums,
                           const tile &of, uint32_t library, uint32_t lane_first)
@@ -204,8 +252,12 @@ __device__ void write_rho(const lookup_job &job, const lane_sums<N, MISSING> &su
         uint32_t in_tile = lane_first + i;
         if (in_tile < of.n) {
             uint32_t place = of.first + in_tile;
-            job.rho[(size_t) library * job.targets + job.target[place]] =
-                sums.rho(i, job.moments + 3 * (size_t) place);
+            const double *moments = job.moments + 3 * (size_t) place;
+            float rho = sums.rho(i, moments);
+            if (!job.sample)
+                job.rho[(size_t) library * job.targets + job.target[place]] = rho;
+            else if (may_reach(job, rho, MISSING ? sums.n[i] : (float) moments[0]))
+                *flag_of(job, library, of.number) = 1;
         }
     }
 }

@@ -70,6 +70,11 @@ void work_as(gpu::mapper *mine, gpu::crew *work, uint32_t devices,
     work->finished++;
 }
 
+struct skill_slot : gpu::batch_slot {
+    array<double> sums;
+    array<float> found;
+};
+
 /* Skill of every E on one device. */
 void find_skill(const syn_map_libraries &libraries, const syn_map_layout &layout,
                 const syn_map_options &options, int device, gpu::crew *work,
@@ -81,35 +86,38 @@ void find_skill(const syn_map_libraries &libraries, const syn_map_layout &layout
     uint32_t E_max = options.E_max;
     gpu::search_job job = gpu::make_search(at, layout, options, (1u << E_max) - 1);
     bool staged = gpu::search_shared(job, true) <= (size_t) gpu::shared_limit(device);
-    uint32_t parts = gpu::search_blocks(job.places) * gpu::SEARCH_WARPS;
+    uint32_t parts = gpu::search_blocks(job) * gpu::SEARCH_WARPS;
     size_t free = 0, all = 0;
     check(cudaMemGetInfo(&free, &all));
     double bytes = 8.0 * parts * gpu::EDM_WARP * gpu::SUMS + 5.0 * job.steps +
                    8.0 * job.length;
-    double fit = std::min(0.5 * free / bytes,
+    double fit = std::min(0.8 * free / gpu::BATCHES / bytes,
                           gpu::BATCH_SECONDS / gpu::search_seconds(job));
     uint32_t batch = (uint32_t) std::min(8192.0, std::max(1.0, fit));
-    gpu::stream stream;
-    gpu::placed_libraries put;
-    array<double> sums;
-    array<float> found;
-    uint32_t first = 0, n;
-    while ((n = work->take(batch, libraries.n, devices, &first)) > 0) {
-        put.put(libraries, first, n, &job, stream);
-        sums.ensure((size_t) n * parts * gpu::EDM_WARP * gpu::SUMS);
-        found.ensure((size_t) n * E_max);
+    skill_slot slot[gpu::BATCHES];
+    auto next = [&](uint32_t *first) {
+        return work->take(batch, libraries.n, devices, first);
+    };
+    auto start = [&](skill_slot *s) {
+        gpu::search_job mine = job;
+        s->libraries.put(libraries, s->first, s->n, &mine, s->work);
+        s->sums.ensure((size_t) s->n * parts * gpu::EDM_WARP * gpu::SUMS);
+        s->found.ensure((size_t) s->n * E_max);
         gpu::with_top(E_max, staged, [&](auto top, auto fits) {
             gpu::launch_skill<decltype(top)::value, decltype(fits)::value>(
-                job, n, sums.get(), stream);
+                mine, s->n, s->sums.get(), s->work);
         });
-        gpu::add_skill<<<(n * E_max + 127) / 128, 128, 0, stream>>>(sums.get(), n, parts,
-                                                                    E_max, found.get());
+        gpu::add_skill<<<(s->n * E_max + 127) / 128, 128, 0, s->work>>>(
+            s->sums.get(), s->n, parts, E_max, s->found.get());
         check(cudaGetLastError());
-        check(cudaMemcpyAsync(rho + (size_t) first * E_max, found.get(),
-                              (size_t) n * E_max * sizeof(float), cudaMemcpyDeviceToHost,
-                              stream));
-        check(cudaStreamSynchronize(stream));
-    }
+    };
+    auto collect = [&](skill_slot *s) {
+        check(cudaMemcpyAsync(rho + (size_t) s->first * E_max, s->found.get(),
+                              (size_t) s->n * E_max * sizeof(float),
+                              cudaMemcpyDeviceToHost, s->work));
+        check(cudaStreamSynchronize(s->work));
+    };
+    gpu::keep_busy(slot, next, start, collect);
 }
 
 }  // namespace

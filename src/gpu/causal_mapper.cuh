@@ -7,6 +7,7 @@
 #include "gpu/causal_rows.cuh"
 #include "gpu/causal_tiles.cuh"
 
+#include <cmath>
 #include <cstring>
 #include <memory>
 
@@ -55,30 +56,28 @@ inline std::vector<tile> make_tiles(const syn_map_targets &targets, uint32_t per
     for (uint32_t e = SYN_MAP_DIMS; e-- > 0;) {
         uint32_t end = targets.group[e + 1];
         for (uint32_t first = targets.group[e]; first < end; first += per_tile)
-            tiles.push_back({e, first, std::min(per_tile, end - first)});
+            tiles.push_back({e, first, std::min(per_tile, end - first),
+                             (uint32_t) tiles.size()});
     }
     return tiles;
 }
 
 /* A batch's way through a device. */
-struct slot {
-    placed_libraries libraries;
-    array<uint32_t> table;
+struct slot : batch_slot {
+    array<uint32_t> table, sample;
+    array<unsigned char> goes_on;
     array<float> rho;
     array<lookup_item> items;
     std::unique_ptr<pinned<float>> host;
     size_t host_room = 0;
-    uint32_t first = 0, n = 0;  /* libraries it has */
     cudaEvent_t begun = nullptr, found = nullptr, done = nullptr, copied = nullptr;
 
-    void prepare()
+    slot()
     {
         for (cudaEvent_t *event : {&begun, &found, &done})
-            if (!*event)
-                check(cudaEventCreate(event));
-        if (!copied)
-            check(cudaEventCreateWithFlags(&copied, cudaEventDisableTiming |
-                                                    cudaEventBlockingSync));
+            check(cudaEventCreate(event));
+        check(cudaEventCreateWithFlags(&copied, cudaEventDisableTiming |
+                                                cudaEventBlockingSync));
     }
 
     ~slot()
@@ -99,10 +98,11 @@ class mapper {
     array<unsigned char> values_;
     array<tile> tiles_;
     array<uint32_t> target_;
-    array<double> moments_;
+    array<double> moments_, sample_moments_;
+    table_shape sample_;
     std::vector<tile> tile_;
-    stream work_, copy_;
-    slot slot_[2];
+    stream work_;
+    slot slot_[BATCHES];
     uint32_t batch_ = 0;
     int processors_ = 0;
     bool staged_search_ = true, missing_;
@@ -125,7 +125,10 @@ public:
         search_ = make_search(layout_, layout, options, wanted);
         staged_search_ = search_shared(search_, true) <= (size_t) shared;
         lookup_ = {};
-        lookup_.shape = make_shape(layout, wanted, plan_.kind);
+        lookup_.shape = make_shape(layout, wanted, plan_.kind, 1);
+        lookup_.every = 1;
+        lookup_.reach = std::atanh(std::max(-1.0f, std::min(1.0f, options.screen)));
+        sample_ = make_shape(layout, wanted, plan_.kind, options.stride);
         lookup_.steps = targets.steps;
         lookup_.targets = targets.n;
         lookup_.planes = plan_.planes;
@@ -140,26 +143,19 @@ public:
     template <class F>
     void run(const syn_map_libraries &libraries, float *rho, F next)
     {
-        uint32_t turn = 0;
         neighbours = correlations = 0;
-        for (;;) {
-            slot &s = slot_[turn++ % 2];
-            collect(&s, rho);
-            s.n = next(&s.first);
-            if (s.n == 0)
-                break;
-            start(&s, libraries);
-        }
-        collect(&slot_[turn % 2], rho);
+        keep_busy(slot_, next, [&](slot *s) { start(s, libraries); },
+                  [&](slot *s) { collect(s, rho); });
     }
 
     /* After an error or an interrupt. */
     void abandon()
     {
-        cudaStreamSynchronize(work_);
-        cudaStreamSynchronize(copy_);
+        for (slot &s : slot_) {
+            cudaStreamSynchronize(s.work);
+            s.n = 0;
+        }
         cudaGetLastError();
-        slot_[0].n = slot_[1].n = 0;
     }
 
 private:
@@ -186,7 +182,10 @@ private:
         lookup_.values = values_.get();
         lookup_.target = target_.get();
         lookup_.moments = moments_.get();
+        lookup_.n_tiles = n;
     }
+
+    bool screened() const { return !std::isnan(options_.screen); }
 
     template <class T> void put_values(const float *plain)
     {
@@ -199,9 +198,16 @@ private:
                                                options_.Tp, plan_.per_row, plan_.planes,
                                                out);
         check(cudaGetLastError());
-        find_moments<T><<<n, 256, 0, work_>>>(out, tiles_.get(), lookup_.shape, steps,
+        find_moments<T><<<n, 256, 0, work_>>>(out, tiles_.get(), lookup_.shape, 1, steps,
                                               plan_.per_row, plan_.planes,
                                               moments_.get());
+        check(cudaGetLastError());
+        if (!screened())
+            return;
+        sample_moments_.ensure(3 * (size_t) lookup_.targets);
+        find_moments<T><<<n, 256, 0, work_>>>(out, tiles_.get(), sample_, options_.stride,
+                                              steps, plan_.per_row, plan_.planes,
+                                              sample_moments_.get());
         check(cudaGetLastError());
     }
 
@@ -214,13 +220,15 @@ private:
         double each = search_seconds(search_) + gathers / 3e12;
         size_t free = 0, all = 0;
         check(cudaMemGetInfo(&free, &all));
-        double bytes = 4.0 * lookup_.shape.size + 4.0 * lookup_.targets +
+        double words = lookup_.shape.size + (screened() ? sample_.size : 0);
+        double bytes = 4.0 * words + 4.0 * lookup_.targets +
                        13.0 * lookup_.steps + 8.0 * search_.length;
-        double fit = std::min(0.4 * free / bytes, BATCH_SECONDS / each);
+        double room = 0.8 * free / BATCHES / bytes;
+        double fit = std::min(room, BATCH_SECONDS / each);
         batch_ = (uint32_t) std::min(4096.0, std::max(1.0, fit));
         if (batch_ > LOOKUP_WARPS)
             batch_ = batch_ / LOOKUP_WARPS * LOOKUP_WARPS;
-        else if (0.4 * free / bytes >= LOOKUP_WARPS)
+        else if (room >= LOOKUP_WARPS)
             batch_ = LOOKUP_WARPS;
     }
 
@@ -246,27 +254,25 @@ private:
 
     void start(slot *s, const syn_map_libraries &libraries)
     {
-        s->prepare();
         search_job search = search_;
         size_t most = std::max(s->n, std::min(batch_, libraries.n));
-        if (s->table.room() < most * lookup_.shape.size) {
-            s->table.ensure(most * lookup_.shape.size);
-            check(cudaMemsetAsync(s->table.get(), 0, s->table.bytes(), work_));
-        }
+        make_table(&s->table, most * lookup_.shape.size, s->work);
         s->rho.ensure(most * lookup_.targets);
-        check(cudaEventRecord(s->begun, work_));
-        s->libraries.put(libraries, s->first, s->n, &search, work_);
+        check(cudaEventRecord(s->begun, s->work));
+        s->libraries.put(libraries, s->first, s->n, &search, s->work);
         find_neighbours(s, search);
-        check(cudaEventRecord(s->found, work_));
+        check(cudaEventRecord(s->found, s->work));
         std::vector<lookup_item> items = deal(s->n);
-        s->items.upload(items.data(), items.size(), work_);
+        s->items.upload(items.data(), items.size(), s->work);
         lookup_job lookup = lookup_;
         lookup.table = s->table.get();
         lookup.items = s->items.get();
         lookup.rho = s->rho.get();
-        correlate(lookup, items.size(), missing_ || libraries.missing);
-        check(cudaEventRecord(s->done, work_));
-        check(cudaStreamWaitEvent(copy_, s->done, 0));
+        bool missing = missing_ || libraries.missing;
+        if (screened())
+            screen(s, &lookup, most, items.size(), missing);
+        correlate(lookup, items.size(), missing, s->work);
+        check(cudaEventRecord(s->done, s->work));
         size_t n = (size_t) s->n * lookup_.targets;
         if (s->host_room < n) {
             s->host.reset();
@@ -274,67 +280,105 @@ private:
             s->host.reset(new pinned<float>(s->host_room));
         }
         check(cudaMemcpyAsync(s->host->get(), s->rho.get(), n * sizeof(float),
-                              cudaMemcpyDeviceToHost, copy_));
-        check(cudaEventRecord(s->copied, copy_));
+                              cudaMemcpyDeviceToHost, s->work));
+        check(cudaEventRecord(s->copied, s->work));
+    }
+
+    /* What is read in advance is empty. */
+    void make_table(array<uint32_t> *table, size_t words, cudaStream_t work)
+    {
+        if (table->room() >= words)
+            return;
+        table->ensure(words);
+        check(cudaMemsetAsync(table->get(), 0, table->bytes(), work));
+    }
+
+    /* Finds out which tiles are worth looking at for each library; the correlations of
+       the others are NaN. */
+    void screen(slot *s, lookup_job *lookup, size_t most, size_t items, bool missing)
+    {
+        make_table(&s->sample, most * sample_.size, s->work);
+        s->goes_on.ensure(most * lookup->n_tiles);
+        check(cudaMemsetAsync(s->goes_on.get(), 0, s->goes_on.bytes(), s->work));
+        check(cudaMemsetAsync(s->rho.get(), 0xff, s->rho.bytes(), s->work));
+        uint32_t words = lookup_.steps * row_words(plan_.kind, SYN_MAP_DIMS + 1);
+        dim3 grid(words / options_.stride / 128 + 2,
+                  __builtin_popcount(sample_.wanted), s->n);
+        sample_table<<<grid, 128, 0, s->work>>>(lookup_.shape, s->table.get(), sample_,
+                                              options_.stride, plan_.kind,
+                                              s->sample.get());
+        check(cudaGetLastError());
+        if (plan_.kind == entries::packed)
+            spread(s->n, sample_, s->sample.get(), s->work);
+        lookup->goes_on = s->goes_on.get();
+        lookup_job first = *lookup;
+        first.shape = sample_;
+        first.table = s->sample.get();
+        first.moments = sample_moments_.get();
+        first.every = options_.stride;
+        first.sample = true;
+        correlate(first, items, missing, s->work);
+    }
+
+    void spread(uint32_t n, const table_shape &shape, uint32_t *table, cudaStream_t work)
+    {
+        dim3 grid((lookup_.steps / 8 + 128) / 128, __builtin_popcount(shape.wanted), n);
+        spread_over_banks<<<grid, 128, 0, work>>>(shape, table);
+        check(cudaGetLastError());
     }
 
     void find_neighbours(slot *s, const search_job &search)
     {
         with_top(top_of(search.wanted), staged_search_, [&](auto top, auto staged) {
             launch_tables<decltype(top)::value, decltype(staged)::value>(
-                search, lookup_.shape, plan_.kind, s->n, s->table.get(), work_);
+                search, lookup_.shape, plan_.kind, s->n, s->table.get(), s->work);
         });
-        if (plan_.kind != entries::packed)
-            return;
-        dim3 grid((lookup_.steps / 8 + 128) / 128, __builtin_popcount(search.wanted),
-                  s->n);
-        spread_over_banks<<<grid, 128, 0, work_>>>(lookup_.shape, s->table.get());
-        check(cudaGetLastError());
+        if (plan_.kind == entries::packed)
+            spread(s->n, lookup_.shape, s->table.get(), s->work);
     }
 
-    template <class KERNEL> void launch(KERNEL kernel, const lookup_job &job, size_t n)
+    template <class KERNEL>
+    void launch(KERNEL kernel, const lookup_job &job, size_t n, cudaStream_t work)
     {
         size_t shared = plan_.staged ? job.tile_bytes : 0;
         allow_shared(kernel, shared);
         if (n > 0)
-            kernel<<<(uint32_t) n, LOOKUP_THREADS, shared, work_>>>(job);
+            kernel<<<(uint32_t) n, LOOKUP_THREADS, shared, work>>>(job);
         check(cudaGetLastError());
     }
 
-    void correlate(const lookup_job &job, size_t n, bool missing)
+    void correlate(const lookup_job &job, size_t n, bool missing, cudaStream_t work)
     {
         if (plan_.half && missing)
-            correlate_of<half_lane, true>(job, n);
+            correlate_of<half_lane, true>(job, n, work);
         else if (plan_.half)
-            correlate_of<half_lane, false>(job, n);
+            correlate_of<half_lane, false>(job, n, work);
         else if (missing)
-            correlate_of<single_lane, true>(job, n);
+            correlate_of<single_lane, true>(job, n, work);
         else
-            correlate_of<single_lane, false>(job, n);
+            correlate_of<single_lane, false>(job, n, work);
     }
 
     template <class LANE, bool MISSING>
-    void correlate_of(const lookup_job &job, size_t n)
+    void correlate_of(const lookup_job &job, size_t n, cudaStream_t work)
     {
         if (plan_.kind == entries::narrow)
-            launch(correlate_rows<LANE, MISSING, true>, job, n);
+            launch(correlate_rows<LANE, MISSING, true>, job, n, work);
         else if (plan_.kind == entries::wide)
-            launch(correlate_rows<LANE, MISSING, false>, job, n);
+            launch(correlate_rows<LANE, MISSING, false>, job, n, work);
         else if (MISSING || plan_.planes == 1)
-            launch(correlate_lanes<LANE, 1, MISSING>, job, n);
+            launch(correlate_lanes<LANE, 1, MISSING>, job, n, work);
         else if (plan_.planes == 2)
-            launch(correlate_lanes<LANE, 2, false>, job, n);
+            launch(correlate_lanes<LANE, 2, false>, job, n, work);
         else if (plan_.planes == 3)  /* never in half precision */
-            launch(correlate_lanes<single_lane, 3, false>, job, n);
+            launch(correlate_lanes<single_lane, 3, false>, job, n, work);
         else
-            launch(correlate_lanes<single_lane, 4, false>, job, n);
+            launch(correlate_lanes<single_lane, 4, false>, job, n, work);
     }
 
     /* Waits for a batch and gives its correlations to the caller. */
     void collect(slot *s, float *rho)
     {
-        if (s->n == 0)
-            return;
         check(cudaEventSynchronize(s->copied));
         std::memcpy(rho + (size_t) s->first * lookup_.targets, s->host->get(),
                     (size_t) s->n * lookup_.targets * sizeof(float));
@@ -343,7 +387,6 @@ private:
         neighbours += ms / 1e3;
         check(cudaEventElapsedTime(&ms, s->found, s->done));
         correlations += ms / 1e3;
-        s->n = 0;
     }
 };
 

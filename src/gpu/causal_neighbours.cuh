@@ -20,20 +20,16 @@ struct table_sink {
     entries kind;
     int32_t step;
 
-    __device__ void write(uint32_t e, uint32_t k, uint32_t i, uint32_t bits,
-                          uint32_t of) const
+    __device__ void write(uint32_t e, uint32_t i, uint32_t bits, uint32_t of) const
     {
         uint32_t row = step - shape.from[e];
-        if (kind == entries::packed) {
-            size_t at = shape.offset[e] + ((size_t) (row / EDM_WARP) * k + i) * EDM_WARP;
-            table[at + row % EDM_WARP] = of | bits << 16;
-            return;
-        }
-        uint32_t *at = table + shape.offset[e] + (size_t) row * row_words(kind, k);
-        if (kind == entries::wide)
-            ((uint2 *) at)[i] = make_uint2(bits, of * unit);
+        if (kind == entries::packed)
+            table[table_word(shape, kind, e, row, i)] = of | bits << 16;
+        else if (kind == entries::wide)
+            *(uint2 *) (table + table_word(shape, kind, e, row, 2 * i)) =
+                make_uint2(bits, of * unit);
         else
-            at[i + 1] = of << 21 | bits;
+            table[table_word(shape, kind, e, row, i + 1)] = of << 21 | bits;
     }
 
     /* What goes before narrow entries. */
@@ -43,8 +39,7 @@ struct table_sink {
         uint32_t sum = warp_sum(bits);
         float scale = found ? 1.0f / sum : __int_as_float(0x7fc00000);
         if (lane == 0)
-            table[shape.offset[e] + (size_t) row * row_words(kind, e + 2)] =
-                __float_as_uint(scale);
+            table[table_word(shape, kind, e, row, 0)] = __float_as_uint(scale);
     }
 
     __device__ void operator()(uint32_t e, uint32_t found) const
@@ -70,7 +65,7 @@ struct table_sink {
         else if (!found)
             bits = NO_POINT_16;
         if (lane < k)
-            write(e, k, place, bits, of);
+            write(e, place, bits, of);
     }
 };
 
@@ -113,9 +108,11 @@ struct skill_sink {
 
 /* Calls body(row, step, known, ahead) for each predicted place of a warp's chunk. */
 template <class F>
-__device__ void each_row(const search_job &job, uint32_t first, F body)
+__device__ void each_row(const search_job &job, F body)
 {
-    uint32_t end = min(first + SEARCH_ROWS, job.places);
+    uint32_t warp = blockIdx.x * SEARCH_WARPS + threadIdx.x / EDM_WARP;
+    uint32_t first = warp * job.rows;
+    uint32_t end = min(first + job.rows, job.places);
     bool known = false;
     for (uint32_t p = first; p < end; p++) {
         int32_t step = job.step[p];
@@ -129,13 +126,16 @@ __device__ void each_row(const search_job &job, uint32_t first, F body)
     }
 }
 
-/* A library's values where the search reads them: in shared memory if they fit. */
-template <bool STAGED>
-__device__ void stage_library(const search_job &job, uint32_t library, float *room,
-                              const float **x, const float **start)
+/* The search of this warp in the library of its block, whose values are read from shared
+   memory if they fit. */
+template <int TOP, bool STAGED>
+__device__ searcher<TOP> begin_search(const search_job &job)
 {
-    const float *placed = job.placed + (size_t) library * job.length;
-    const float *begin = job.start + (size_t) library * job.length;
+    extern __shared__ float4 shared[];
+    search_scratch *scratch = (search_scratch *) shared;
+    float *room = (float *) (scratch + SEARCH_WARPS);
+    const float *placed = job.placed + (size_t) blockIdx.y * job.length;
+    const float *begin = job.start + (size_t) blockIdx.y * job.length;
     if (STAGED) {
         for (uint32_t i = threadIdx.x; i < job.length / 4; i += blockDim.x) {
             ((float4 *) room)[i] = ((const float4 *) placed)[i];
@@ -145,8 +145,11 @@ __device__ void stage_library(const search_job &job, uint32_t library, float *ro
         placed = room;
         begin = room + job.length;
     }
-    *x = placed + SEARCH_FRONT;
-    *start = begin + SEARCH_FRONT;
+    uint32_t lane = threadIdx.x % EDM_WARP;
+    search_scratch &s = scratch[threadIdx.x / EDM_WARP];
+    s.limit[lane] = -1;  /* where an E is not wanted */
+    __syncwarp();
+    return {job, placed + SEARCH_FRONT, begin + SEARCH_FRONT, s, lane};
 }
 
 inline size_t search_shared(const search_job &job, bool staged)
@@ -156,9 +159,10 @@ inline size_t search_shared(const search_job &job, bool staged)
 }
 
 /* Blocks that a library takes. */
-inline uint32_t search_blocks(uint32_t places)
+inline uint32_t search_blocks(const search_job &job)
 {
-    return (places + SEARCH_WARPS * SEARCH_ROWS - 1) / (SEARCH_WARPS * SEARCH_ROWS);
+    uint32_t rows = SEARCH_WARPS * job.rows;
+    return (job.places + rows - 1) / rows;
 }
 
 /* Grid: (search_blocks, libraries). */
@@ -168,20 +172,10 @@ find_tables(__grid_constant__ const search_job job,
             __grid_constant__ const table_shape shape, uint32_t unit, entries kind,
             uint32_t *table)
 {
-    extern __shared__ float4 shared[];
-    search_scratch *scratch = (search_scratch *) shared;
-    uint32_t warp = threadIdx.x / EDM_WARP, lane = threadIdx.x % EDM_WARP;
-    const float *x, *start;
-    float *room = (float *) (scratch + SEARCH_WARPS);
-    stage_library<STAGED>(job, blockIdx.y, room, &x, &start);
-    search_scratch &s = scratch[warp];
-    s.limit[lane] = -1;  /* where an E is not wanted */
-    __syncwarp();
-    searcher<TOP> search = {job, x, start, s, lane};
-    table_sink sink = {shape, s, table + (size_t) blockIdx.y * shape.size,
-                             job.floor[blockIdx.y], lane, unit, kind, 0};
-    uint32_t first = (blockIdx.x * SEARCH_WARPS + warp) * SEARCH_ROWS;
-    each_row(job, first, [&](int32_t row, int32_t step, bool known, bool ahead) {
+    searcher<TOP> search = begin_search<TOP, STAGED>(job);
+    table_sink sink = {shape, search.s, table + (size_t) blockIdx.y * shape.size,
+                       job.floor[blockIdx.y], search.lane, unit, kind, 0};
+    each_row(job, [&](int32_t row, int32_t step, bool known, bool ahead) {
         sink.step = step;
         search.neighbours(row, step, known, ahead, sink);
     });
@@ -192,28 +186,19 @@ template <int TOP, bool STAGED>
 __global__ void __launch_bounds__(SEARCH_WARPS *EDM_WARP, SEARCH_BLOCKS)
 find_skill(__grid_constant__ const search_job job, double *sums)
 {
-    extern __shared__ float4 shared[];
-    search_scratch *scratch = (search_scratch *) shared;
-    uint32_t warp = threadIdx.x / EDM_WARP, lane = threadIdx.x % EDM_WARP;
-    const float *x, *start;
-    float *room = (float *) (scratch + SEARCH_WARPS);
-    stage_library<STAGED>(job, blockIdx.y, room, &x, &start);
-    search_scratch &s = scratch[warp];
-    s.limit[lane] = -1;  /* where an E is not wanted */
-    __syncwarp();
-    searcher<TOP> search = {job, x, start, s, lane};
+    searcher<TOP> search = begin_search<TOP, STAGED>(job);
     const float *value = job.value + (size_t) blockIdx.y * job.steps;
     double sum[SUMS] = {};
-    skill_sink sink = {s, value, job.floor[blockIdx.y], lane, job.Tp, 0, 0, sum};
-    uint32_t first = (blockIdx.x * SEARCH_WARPS + warp) * SEARCH_ROWS;
-    each_row(job, first, [&](int32_t row, int32_t step, bool known, bool ahead) {
+    skill_sink sink = {search.s, value, job.floor[blockIdx.y], search.lane, job.Tp, 0, 0,
+                       sum};
+    each_row(job, [&](int32_t row, int32_t step, bool known, bool ahead) {
         sink.step = step;
         sink.observed = value[step + job.Tp];
         search.neighbours(row, step, known, ahead, sink);
     });
-    size_t at = ((size_t) blockIdx.y * gridDim.x + blockIdx.x) * SEARCH_WARPS + warp;
+    size_t at = ((size_t) blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
     for (int i = 0; i < SUMS; i++)
-        sums[(at * EDM_WARP + lane) * SUMS + i] = sum[i];
+        sums[at * SUMS + i] = sum[i];
 }
 
 /* Pearson's correlation from sums; NaN below three pairs or for a constant. */

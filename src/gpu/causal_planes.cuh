@@ -53,7 +53,6 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
         if (i < k)
             ahead[i] = entry[i * EDM_WARP];
     for (uint32_t row = lane; row - lane < rows; row += EDM_WARP) {
-        LANE x;
         prediction<LANE> p[PLANES];
         float weight = 0;
         uint32_t first = ahead[0];
@@ -84,18 +83,15 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
 #pragma unroll
         for (int q = 0; q < PLANES; q++) {
             p[q].scale(1 / weight);
-            if (!sums[q].begun)
-                sums[q].begin(p[q].v, is, ~0u);
+            sums[q].begin(p[q].v, is, ~0u);
         }
         if (!is)
             continue;
+        const unsigned char *observed =
+            values + (size_t) (from + row * job.every) * VECTOR_BYTES;
 #pragma unroll
-        for (int q = 0; q < PLANES; q++) {
-            x.read(values + q * plane + (size_t) (from + row) * VECTOR_BYTES);
-#pragma unroll
-            for (int i = 0; i < LANE::N; i++)
-                sums[q].add(i, p[q].v[i], x.at(i));
-        }
+        for (int q = 0; q < PLANES; q++)
+            add_point(&sums[q], p[q], observed + q * plane);
     }
 #pragma unroll
     for (int q = 0; q < PLANES; q++) {
@@ -114,7 +110,8 @@ correlate_lanes(__grid_constant__ const lookup_job job)
     tile of = job.tiles[item.tile];
     const unsigned char *values = stage_tile<true>(job, item.tile, tile_room);
     for (uint32_t l = item.from + threadIdx.x / EDM_WARP; l < item.to; l += LOOKUP_WARPS)
-        for (uint32_t plane = 0; plane < job.planes; plane += PLANES)
+        for (uint32_t plane = 0; plane < job.planes && is_open(job, l, item.tile);
+             plane += PLANES)
             correlate_by_lanes<LANE, PLANES, MISSING>(job, of, values, plane, l);
 }
 

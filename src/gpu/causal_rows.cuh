@@ -39,6 +39,12 @@ __device__ void add_some(const unsigned char *values, const uint4 &entry, uint32
         add_narrow<FROM, 1>(values, entry, p);
 }
 
+/* The lanes that have the same targets. */
+__device__ inline uint32_t row_mates(uint32_t lane)
+{
+    return 0x01010101u << lane % ROW_LANES;
+}
+
 /* Goes through a library with narrow entries, VECTORS times 16 bytes a point. Those of
    the next points are read while these are predicted. */
 template <class LANE, int VECTORS, bool MISSING>
@@ -52,6 +58,7 @@ __device__ void correlate_narrow(const lookup_job &job, const tile &of,
                                           job.shape.offset[of.e]) + row * VECTORS;
     const unsigned char *mine = values + lane % ROW_LANES * VECTOR_BYTES;
     const unsigned char *observed = mine + (size_t) from * ROW_BYTES;
+    uint32_t pace = job.every * ROW_BYTES;
     lane_sums<LANE::N, MISSING> sums;
     sums.clear();
     uint4 ahead[VECTORS];
@@ -59,7 +66,6 @@ __device__ void correlate_narrow(const lookup_job &job, const tile &of,
     for (int i = 0; i < VECTORS; i++)
         ahead[i] = entry[i];
     for (; row - lane / ROW_LANES < rows; row += EDM_WARP / ROW_LANES) {
-        LANE x;
         prediction<LANE> p;
         uint4 now[VECTORS];
         entry += VECTORS * (EDM_WARP / ROW_LANES);
@@ -81,14 +87,9 @@ __device__ void correlate_narrow(const lookup_job &job, const tile &of,
         float scale = __uint_as_float(now[0].x);
         bool is = row < rows && !(MISSING && isnan(scale));
         p.scale(scale);
-        if (!sums.begun)
-            sums.begin(p.v, is, 0x01010101u << lane % ROW_LANES);
-        if (!is)
-            continue;
-        x.read(observed + row * ROW_BYTES);
-#pragma unroll
-        for (int i = 0; i < LANE::N; i++)
-            sums.add(i, p.v[i], x.at(i));
+        sums.begin(p.v, is, row_mates(lane));
+        if (is)
+            add_point(&sums, p, observed + row * pace);
     }
     sums.gather(ROW_LANES, EDM_WARP);
     if (lane < ROW_LANES)
@@ -107,6 +108,7 @@ __device__ void correlate_wide(const lookup_job &job, const tile &of,
                                           job.shape.offset[of.e]);
     const unsigned char *mine = values + lane % ROW_LANES * VECTOR_BYTES;
     const unsigned char *observed = mine + (size_t) from * ROW_BYTES;
+    uint32_t pace = job.every * ROW_BYTES;
     lane_sums<LANE::N, MISSING> sums;
     sums.clear();
     for (uint32_t begin = 0; begin < rows; begin += EDM_WARP / ROW_LANES) {
@@ -129,14 +131,9 @@ __device__ void correlate_wide(const lookup_job &job, const tile &of,
         }
         bool is = row < rows;
         p.scale(1 / weight);
-        if (!sums.begun)
-            sums.begin(p.v, is, 0x01010101u << lane % ROW_LANES);
-        if (!is)
-            continue;
-        x.read(observed + (size_t) row * ROW_BYTES);
-#pragma unroll
-        for (int i = 0; i < LANE::N; i++)
-            sums.add(i, p.v[i], x.at(i));
+        sums.begin(p.v, is, row_mates(lane));
+        if (is)
+            add_point(&sums, p, observed + (size_t) row * pace);
     }
     sums.gather(ROW_LANES, EDM_WARP);
     if (lane < ROW_LANES)
@@ -155,7 +152,8 @@ correlate_rows(__grid_constant__ const lookup_job job)
     auto each = [&](auto correlate) {
         uint32_t first = item.from + threadIdx.x / EDM_WARP;
         for (uint32_t l = first; l < item.to; l += LOOKUP_WARPS)
-            correlate(l);
+            if (is_open(job, l, item.tile))
+                correlate(l);
     };
     if (!STAGED) {
         each([&](uint32_t l) { correlate_wide<LANE, MISSING>(job, of, values, l); });

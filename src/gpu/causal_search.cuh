@@ -5,113 +5,14 @@
    within a limit for any of them. The limits are known beforehand: the pool of the point
    before, one step on, has so many columns that near; for the first point any columns
    will do. A pool that is full drops all but the nearest so far, which give the new
-   limits. Where many columns are equally far the point is searched outward in time
-   instead: later columns lose such ties and need not be kept. */
+   limits. Where so many columns are equally far that this makes no room, the point is
+   searched outward in time instead: later columns lose such ties and need not be kept. */
 #ifndef SYN_GPU_CAUSAL_SEARCH_CUH
 #define SYN_GPU_CAUSAL_SEARCH_CUH
 
-#include "gpu/causal_types.cuh"
-
-#include <cuda_runtime.h>
+#include "gpu/causal_pool.cuh"
 
 namespace gpu {
-
-enum {
-    POOL = 256,            /* columns of a pool */
-    POOL_ROUNDS = POOL / EDM_WARP,
-    SEARCH_WARPS = 8,      /* of a block */
-    SEARCH_BLOCKS = 3,     /* that a multiprocessor should have room for */
-    SEARCH_ROWS = 64,      /* places that a warp takes */
-    SEARCH_FRONT = 32,     /* empty places in front of a library, for the first lags */
-    SEARCH_STEP = 4 * EDM_WARP,  /* columns that a warp looks at together */
-    MANY_TIMES = 4,        /* as many as are wanted, in a list */
-    SAMPLE = 1024,         /* columns that the first threshold is taken from, at most */
-    SUMS = 6               /* n, p, p^2, p y, y, y^2 */
-};
-
-/* Floats of a library in device memory: at least one empty place behind the last. */
-inline uint32_t placed_length(uint32_t places)
-{
-    return SEARCH_FRONT + (places / SEARCH_STEP + 1) * SEARCH_STEP;
-}
-
-struct search_job {
-    uint32_t length;       /* floats of a library in `placed` and `start` */
-    uint32_t places, steps, exclusion;
-    int32_t Tp;
-    uint32_t wanted;       /* bit E - 1 */
-    uint32_t sample;       /* columns to take the first threshold from, too */
-    const float *placed;   /* [n][length] values in the order of the layout, else NaN */
-    const float *start;    /* [n][length] 0 where a column may be a neighbour, else NaN */
-    const float *value;    /* [n][steps] */
-    const float *floor;    /* [n] */
-    const int32_t *step;   /* [places] */
-    const int32_t *place;  /* [steps] */
-    const unsigned char *use;  /* [places] */
-};
-
-/* What a warp uses over and over. */
-struct search_scratch {
-    float limit[EDM_WARP];        /* of the squared distance, by E - 1 */
-    float near[EDM_WARP];         /* the neighbours: squared distance ... */
-    uint32_t near_slot[EDM_WARP]; /* ... and where in the pool */
-    float list[POOL + 4];         /* squared distances within the limit */
-    uint32_t slot[POOL];
-    int32_t column[POOL];         /* the pool: place ... */
-    int32_t step[POOL];           /* ... and step */
-    unsigned char keep[POOL];
-};
-
-/* Values in the order of the layout, and which columns count. */
-__global__ void lay_out(search_job job, const unsigned char *drawn, float *placed,
-                        float *start)
-{
-    uint32_t at = blockIdx.x * blockDim.x + threadIdx.x, library = blockIdx.y;
-    if (at >= job.length)
-        return;
-    const float none = __int_as_float(0x7fc00000);
-    float value = none, begin = none;
-    uint32_t p = at - SEARCH_FRONT;
-    if (at >= SEARCH_FRONT && p < job.places && job.step[p] >= 0) {
-        size_t i = (size_t) library * job.steps + job.step[p];
-        value = job.value[i];
-        if ((job.use[p] & SYN_MAP_LIBRARY) && (!drawn || drawn[i]))
-            begin = 0;
-    }
-    placed[(size_t) library * job.length + at] = value;
-    start[(size_t) library * job.length + at] = begin;
-}
-
-__device__ inline uint32_t lanes_before()
-{
-    uint32_t mask;
-    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(mask));
-    return mask;
-}
-
-/* A number that at least `k` lanes' values do not exceed, and not many more; infinite
-   when fewer than k are finite. Values are not negative, or NaN. */
-__device__ inline float bound_of(float value, uint32_t k)
-{
-    const uint32_t infinite = 0x7f800000u;
-    uint32_t bits = __float_as_uint(value);
-    bool finite = bits < infinite;
-    if (__popc(__ballot_sync(~0u, finite)) < (int) k)
-        return __uint_as_float(infinite);
-    uint32_t low = warp_least(finite ? bits : infinite);
-    uint32_t high = warp_greatest(finite ? bits : 0u);
-    for (int i = 0; i < 10; i++) {
-        uint32_t middle = low + (high - low) / 2;
-        uint32_t n = __popc(__ballot_sync(~0u, finite && bits <= middle));
-        if (n >= k)
-            high = middle;
-        else
-            low = middle;
-        if (n == k)
-            break;
-    }
-    return __uint_as_float(high);
-}
 
 /* What is done with the pool, E by E. */
 enum class rank_for {
@@ -119,10 +20,6 @@ enum class rank_for {
     compression, /* mark the nearest, whose farthest is the limit */
     neighbours   /* hand the nearest on */
 };
-
-/* Columns equally far: in the order of the pool already, put in order, or left as many as
-   there are. */
-enum class ties_are { in_order, settled, left };
 
 /* One warp's search in one library. TOP is at least the largest E that is wanted. */
 template <int TOP> struct searcher {
@@ -235,8 +132,8 @@ template <int TOP> struct searcher {
                                              false, [](uint32_t, uint32_t) {});
     }
 
-    /* Drops all of the pool but the nearest for each E, whose farthest become the limits.
-       Gives up, leaving a pool too large, where ties decide what is nearest. */
+    /* Drops all of the pool but the nearest for each E, whose farthest become the limits,
+       and those just as far. */
     static __device__ __noinline__ uint32_t compress(searcher self, uint32_t n,
                                                      int32_t row, int32_t step)
     {
@@ -251,22 +148,8 @@ template <int TOP> struct searcher {
         for (uint32_t i = lane; i < POOL; i += EDM_WARP)
             s.keep[i] = 0;
         __syncwarp();
-        bool tied = false;
-        rank<rank_for::compression>(
-            n, row, step, wanted, false, false, outward, [&](uint32_t e, uint32_t found) {
-                if (found > e + 2) {
-                    tied = true;
-                    return;
-                }
-                float mine = lane < found ? s.near[lane] : 0;
-                if (lane < found)
-                    s.keep[s.near_slot[lane]] = 1;
-                uint32_t last = warp_greatest(__float_as_uint(mine));
-                if (lane == 0)
-                    s.limit[e] = found < e + 2 ? infinite() : __uint_as_float(last);
-            });
-        if (tied)
-            return POOL + 1;
+        rank<rank_for::compression>(n, row, step, wanted, false, false, outward,
+                                    [](uint32_t, uint32_t) {});
         uint32_t kept = 0;
         for (uint32_t i = lane; i - lane < n; i += EDM_WARP) {
             bool keep = i < n && s.keep[i];
@@ -281,6 +164,74 @@ template <int TOP> struct searcher {
             __syncwarp();
         }
         return kept;
+    }
+
+    /* Marks the k nearest of the pool; the k-th distance is the new limit, if it is not
+       larger than the one there is. Of those just as far all are kept or, in a pool
+       filled `outward`, the first. */
+    __device__ void mark(const float (&d)[POOL_ROUNDS], uint32_t rounds, float least,
+                         uint32_t e, bool outward) const
+    {
+        uint32_t k = e + 2;
+        float limit = fminf(nearest(d, rounds, least, k), s.limit[e]);
+        uint32_t less = count(d, rounds, [&](float v) { return v < limit; });
+        uint32_t ties = outward && less < k ? k - less : POOL, seen = 0;
+#pragma unroll
+        for (int r = 0; r < POOL_ROUNDS; r++)
+            if (r < rounds) {
+                uint32_t tied = __ballot_sync(~0u, d[r] == limit);
+                if (d[r] < limit || (d[r] == limit && place_in(seen, tied) < ties))
+                    s.keep[r * EDM_WARP + lane] = 1;
+                seen += __popc(tied);
+            }
+        __syncwarp();
+        if (lane == 0)
+            s.limit[e] = limit;
+    }
+
+    /* How many of the pool's distances are so. */
+    template <class F>
+    __device__ static uint32_t count(const float (&d)[POOL_ROUNDS], uint32_t rounds, F is)
+    {
+        uint32_t n = 0;
+#pragma unroll
+        for (int r = 0; r < POOL_ROUNDS; r++)
+            if (r < rounds)
+                n += __popc(__ballot_sync(~0u, is(d[r])));
+        return n;
+    }
+
+    /* The k-th distance of the pool, or one a few places on; infinity when there are
+       fewer than k. `least` is each lane's least. The search ends soon where distances
+       are tied: its bounds are always distances of the pool. */
+    __device__ static float nearest(const float (&d)[POOL_ROUNDS], uint32_t rounds,
+                                    float least, uint32_t k)
+    {
+        if (count(d, rounds, [](float v) { return v < infinite(); }) < k)
+            return infinite();
+        uint32_t low = warp_least(__float_as_uint(fminf(least, infinite())));
+        uint32_t high = __float_as_uint(bound_of(least, k));
+        while (low < high) {
+            float middle = __uint_as_float(low + (high - low) / 2);
+            float below = 0, above = infinite();
+            uint32_t n = 0;
+#pragma unroll
+            for (int r = 0; r < POOL_ROUNDS; r++)
+                if (r < rounds) {
+                    bool in = d[r] <= middle;
+                    below = in ? fmaxf(below, d[r]) : below;
+                    above = d[r] > middle ? fminf(above, d[r]) : above;
+                    n += __popc(__ballot_sync(~0u, in));
+                }
+            if (n < k) {
+                low = warp_least(__float_as_uint(above));
+                continue;
+            }
+            high = warp_greatest(__float_as_uint(below));
+            if (n <= k + A_FEW)
+                break;
+        }
+        return __uint_as_float(high);
     }
 
     /* Fills the pool with what is nearest in `wanted` dimensions, outward from the row.
@@ -372,6 +323,10 @@ template <int TOP> struct searcher {
                 }
             if (!want)
                 continue;
+            if (WHAT == rank_for::compression) {
+                mark(d, rounds, least, e, outward);
+                continue;
+            }
             uint32_t k = e + 2;
             float limit = known ? s.limit[e] : bound_of(least, k);
             if (WHAT == rank_for::limits) {
@@ -380,16 +335,8 @@ template <int TOP> struct searcher {
                 continue;
             }
             uint32_t listed = list(d, rounds, limit, outward ? k : POOL);
-            if (WHAT == rank_for::compression && !outward &&
-                listed > MANY_TIMES * k + EDM_WARP) {
-                sink(e, k + 1);  /* such a list is one of ties */
-                continue;
-            }
-            ties_are ties = outward ? ties_are::in_order
-                            : WHAT == rank_for::compression ? ties_are::left
-                                                            : ties_are::settled;
-            sink(e, select(listed, k, step, ties));
-            if (WHAT == rank_for::neighbours && ahead) {
+            sink(e, select(listed, k, step, outward));
+            if (ahead) {
                 float on = bound_of(least_next, k);
                 if (e == 0)
                     on = fminf(on, bound_of(sample(row + 1), k));
@@ -441,9 +388,9 @@ template <int TOP> struct searcher {
         return n;
     }
 
-    /* The k nearest of the n in the list go to `near`; returns how many there are, and
-       more than k where the k nearest end among ties that are `left`. */
-    __device__ uint32_t select(uint32_t n, uint32_t k, int32_t step, ties_are ties) const
+    /* The k nearest of the n in the list go to `near`; returns how many there are. Ties
+       are settled, or, `in_order`, stand as they go. */
+    __device__ uint32_t select(uint32_t n, uint32_t k, int32_t step, bool in_order) const
     {
         if (n <= k) {
             if (lane < n) {
@@ -469,9 +416,8 @@ template <int TOP> struct searcher {
             farthest = member ? fmaxf(farthest, mine) : farthest;
             found = take(s, found, member, i);
         }
-        if (found > k && ties != ties_are::left) {
+        if (found > k) {
             uint32_t bits = warp_greatest(__float_as_uint(farthest));
-            bool in_order = ties == ties_are::in_order;
             settle(s, lane, n, k, __uint_as_float(bits), in_order, step);
             found = k;
         }
@@ -535,10 +481,10 @@ template <int TOP> struct searcher {
 
     /* ---- a point ---- */
 
-    /* Some of the E in `left` that the pool has room for together. */
+    /* Some of the E in `left` whose neighbours fill no more than half of the pool. */
     __device__ static uint32_t share(uint32_t left)
     {
-        uint32_t part = 0, room = POOL - 2 * EDM_WARP;
+        uint32_t part = 0, room = POOL / 2;
         for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
             if ((left >> e & 1) && room >= e + 2) {
                 part |= 1u << e;

@@ -1,4 +1,4 @@
-/* Tiles of targets, and sums of what is in them. */
+/* Tiles of targets, and sums of what is in them; and the table of a screen. */
 #ifndef SYN_GPU_CAUSAL_TILES_CUH
 #define SYN_GPU_CAUSAL_TILES_CUH
 
@@ -29,23 +29,24 @@ __global__ void fill_tiles(const float *value, const tile *tiles, const uint32_t
     }
 }
 
-/* n, sum and sum of squares of what the points from `from` to `to` predict. A warp a
-   target; reads the tile, so that sums are those of rounded values. */
+/* n, sum and sum of squares of what the points of a table predict, which are `every` so
+   many steps. A warp a target; reads the tile, so that sums are those of rounded
+   values. */
 template <class T>
 __global__ void find_moments(const T *values, const tile *tiles, table_shape shape,
-                             uint32_t steps, uint32_t per_row, uint32_t planes,
-                             double *moments)
+                             uint32_t every, uint32_t steps, uint32_t per_row,
+                             uint32_t planes, double *moments)
 {
     tile of = tiles[blockIdx.x];
     uint32_t warp = threadIdx.x / EDM_WARP, lane = threadIdx.x % EDM_WARP;
-    uint32_t from = shape.from[of.e], to = shape.to[of.e];
+    uint32_t from = shape.from[of.e], rows = shape.to[of.e] - from;
     for (uint32_t j = warp; j < of.n; j += blockDim.x / EDM_WARP) {
         uint32_t plane = j / per_row, in_row = j % per_row;
         const T *row = values + ((size_t) blockIdx.x * planes + plane) * steps * per_row +
                        in_row;
         double sum = 0, squares = 0;
-        for (uint32_t t = from + lane; t < to; t += EDM_WARP) {
-            double y = (float) row[(size_t) t * per_row];
+        for (uint32_t i = lane; i < rows; i += EDM_WARP) {
+            double y = (float) row[((size_t) from + i * every) * per_row];
             sum += y;
             squares += y * y;
         }
@@ -55,11 +56,27 @@ __global__ void find_moments(const T *values, const tile *tiles, table_shape sha
         }
         if (lane == 0) {
             double *out = moments + 3 * (size_t) (of.first + j);
-            out[0] = to > from ? to - from : 0;
+            out[0] = rows;
             out[1] = sum;
             out[2] = squares;
         }
     }
+}
+
+/* Every so manieth point of a table. Grid: (blocks, E wanted, libraries). */
+__global__ void sample_table(__grid_constant__ const table_shape shape,
+                             const uint32_t *table,
+                             __grid_constant__ const table_shape of_sample,
+                             uint32_t every, entries kind, uint32_t *sample)
+{
+    uint32_t e = __fns(shape.wanted, 0, blockIdx.y + 1), words = row_words(kind, e + 2);
+    uint32_t at = blockIdx.x * blockDim.x + threadIdx.x, row = at / words, i = at % words;
+    if (row >= of_sample.to[e] - of_sample.from[e])
+        return;
+    const uint32_t *from = table + (size_t) blockIdx.z * shape.size;
+    uint32_t *to = sample + (size_t) blockIdx.z * of_sample.size;
+    to[table_word(of_sample, kind, e, row, i)] =
+        from[table_word(shape, kind, e, row * every, i)];
 }
 
 }  // namespace gpu

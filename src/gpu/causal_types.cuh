@@ -45,6 +45,16 @@ struct table_shape {
     uint32_t offset[SYN_MAP_DIMS];      /* where the part begins, in words */
 };
 
+/* Where word `i` of a point in E = e + 1 dimensions is. */
+__host__ __device__ inline size_t table_word(const table_shape &shape, entries kind,
+                                             uint32_t e, uint32_t row, uint32_t i)
+{
+    size_t words = row_words(kind, e + 2);
+    if (kind == entries::packed)
+        return shape.offset[e] + (row / EDM_WARP * words + i) * EDM_WARP + row % EDM_WARP;
+    return shape.offset[e] + row * words + i;
+}
+
 /* The least, the greatest and the sum of a warp's values, in every lane. Before compute
    capability 8.0 there is no instruction for them. */
 template <class F> __device__ inline uint32_t over_warp(uint32_t value, F both)

@@ -1,6 +1,7 @@
 /* The device room of a build without CUDA. */
 #include "gpu/causal_map_gpu.h"
 #include "gpu/episodes_gpu.h"
+#include "gpu/episodes_null_gpu.h"
 #include "gpu/spectrum_gpu.h"
 #include "gpu/strategies_gpu.h"
 #include "gpu/synfire_gpu.h"
@@ -40,6 +41,23 @@ syn_status syn_gpu_mine_episodes(const syn_recording *recording,
     (void) watch;
     memset(out, 0, sizeof *out);
     memset(report, 0, sizeof *report);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_null_counts(const syn_line_layout *layout, const syn_trie *trie,
+                               size_t episodes, const syn_null_options *options,
+                               const int *devices, int n_devices, const syn_watch *watch,
+                               uint32_t *count, char *why)
+{
+    (void) layout;
+    (void) trie;
+    (void) episodes;
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) count;
     snprintf(why, SYN_GPU_TEXT, "%s", reason);
     return SYN_NO_DEVICE;
 }

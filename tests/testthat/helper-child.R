@@ -48,7 +48,9 @@ time_to_stop <- function(code, wait) {
           "finished"
         },
         interrupt = function(condition) "interrupted",
-        error = function(condition) "failed"
+        error = function(condition) {
+          paste0("failed:", gsub("[[:space:]]+", "_", conditionMessage(condition)))
+        }
       )
       log("end", outcome, format(as.numeric(Sys.time()), digits = 15))
     }, list(CODE = code)))

@@ -2,7 +2,9 @@
 
 # The first `n` words of a unit of a surrogate, both numbered from 0.
 oracle_words <- function(key, index, unit, n) {
-  blocks <- lapply(seq_len(ceiling(n / 4)) - 1, \(b) .Call(synfire:::r_philox, c(b, unit, index, 0), key))
+  blocks <- lapply(seq_len(ceiling(n / 4)) - 1, \(b) {
+    .Call(synfire:::r_philox, c(b, unit, index, 0), key)
+  })
   unlist(blocks)[seq_len(n)]
 }
 
@@ -109,7 +111,8 @@ oracle_joint <- function(intervals, n, bin, sigma, from, product) {
     count <- outer(alone, alone)
   } else {
     for (b in bins) for (k in seq_len(max(0, length(b) - 1L))) {
-      if (all(b[k + 0:1] < n)) count[b[[k]] + 1, b[[k + 1]] + 1] <- count[b[[k]] + 1, b[[k + 1]] + 1] + 1
+      pair <- t(b[k + 0:1] + 1)
+      if (all(pair <= n)) count[pair] <- count[pair] + 1
     }
   }
   if (sigma == 0) return(count)
@@ -147,7 +150,7 @@ oracle_joint_unit <- function(tick, trial, start, stop, words, d, apart, bin, jo
       a <- before %/% bin
       sum <- a + after %/% bin
       diagonal <- joint[cbind(0:sum, sum:0) + 1]
-      weight <- if (sum(diagonal) > 0) floor(cumsum(diagonal) * (2^31 / sum(diagonal))) else 0 * diagonal
+      weight <- floor(cumsum(diagonal) * (2^31 / max(sum(diagonal), 1e-100)))
       low <- max(0, a - min(left %/% bin, d %/% bin))
       high <- min(sum, a + min(right %/% bin, d %/% bin))
       below <- if (low > 0) weight[[low]] else 0

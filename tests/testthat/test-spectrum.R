@@ -141,7 +141,8 @@ test_that("each kind of processor finds the same", {
       options <- pattern_options(6, f, "closure", 1, 4e9)
       by_bits <- lapply(c(1, 256, 512), function(bits) {
         options[[11]] <- bits
-        .Call(r_spectrum, trains_of(x), surrogate, 1, options, by_duration, 0, 4)$maxima
+        .Call(r_spectrum, trains_of(x), surrogate, 1, options, by_duration, 0, 4,
+              NULL)$maxima
       })
       expect_gt(max(by_bits[[1]]), 0)
       expect_identical(by_bits[[2]], by_bits[[1]])

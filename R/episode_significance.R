@@ -1,0 +1,286 @@
+# Which episodes occur more often than chance lets them.
+
+#' Are episodes more frequent than chance?
+#'
+#' Counts each episode in surrogates of the recording, in which spikes are where they are
+#' by chance, and says which occur more often than that: p values, adjusted for how many
+#' episodes there are. Episodes are only counted in surrogates, never mined anew.
+#'
+#' # What is compared
+#' The non-overlapped count of an episode, as [count_episodes()] gives it, with the counts
+#' in `n_surrogates` surrogates made by [surrogate_trains()]. What the surrogates keep is
+#' what chance means: with `"dither"` each unit keeps its rate, also as it changes slowly,
+#' and loses what is more precise than `dither`. Take `dither` no shorter than the delays of
+#' the episodes, lest chance keep some of the precision too. Single units are counted, but
+#' not tested: surrogates keep their spikes.
+#'
+#' # Corrections
+#' `"max"`, the default, keeps the probability of any false discovery among the episodes of
+#' a size at `alpha`, also when their counts depend on each other, as they do. Each count
+#' becomes a score, `(count - m) / max(s, 1)`, with m and s the mean and the standard
+#' deviation of the episode's counts in surrogates and recording together; the adjusted p
+#' value is the share of surrogates whose largest score of that size reaches the episode's
+#' (Westfall and Young 1993). A hundred surrogates are enough for that, whatever the number
+#' of episodes.
+#'
+#' The others adjust the p values of all tested episodes together: `"none"`, those of
+#' [stats::p.adjust()], `"sidak"`, `"holm-sidak"`, and the two-stage methods `"TSBH"` and
+#' `"TSBKY"` (Benjamini, Krieger and Yekutieli 2006). With m episodes they need some
+#' m / `alpha` surrogates before one episode by itself can be significant.
+#'
+#' # What a p value does not say
+#' An episode of many units contains others: where A, B is more frequent than chance, so is
+#' A, B, C, with any C. Look at the pairs first. And episodes that were mined in the same
+#' recording were chosen by their counts. Where `min_count` is so high that few chance
+#' episodes reach it, those that do look better than they are: mine with a `min_count` that
+#' surrogates reach as well, or mine one part of the recording and test in another (`x`).
+#'
+#' # Memory
+#' The counts of all episodes in all surrogates are held at a time, four bytes each, as far
+#' as half of `max_memory` goes; beyond that episodes are taken in parts, for each of
+#' which the same surrogates are made again.
+#'
+#' @param episodes An `episodes` table, from [mine_episodes()] or [episode()].
+#' @param x The recording: [spike_trains()], or anything [as_spike_trains()] takes. By
+#'   default the one that was mined.
+#' @param n_surrogates Number of surrogates; with 0 nothing is tested.
+#' @param surrogate How surrogates are made, and so what counts as chance: a `method` of
+#'   [surrogate_trains()].
+#' @param dither,... Arguments of that method, in seconds; see [surrogate_trains()].
+#' @param alpha Level of significance, above 0 and below 1.
+#' @param correction How p values are adjusted, see Corrections.
+#' @param p_estimator With `k` of `n` surrogates counting as much as the recording:
+#'   `"(k+1)/(n+1)"`, which counts the recording among its surrogates and is never 0
+#'   (Phipson and Smyth 2010), or the share `"k/n"`.
+#' @param device `"cpu"`, `"gpu"`, or `"auto"` for the faster of the two. The result is the
+#'   same.
+#' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for
+#'   the first one. Several share the surrogates.
+#' @param threads Number of threads; `NULL` for all that this process may use.
+#' @param max_memory Bytes the work may hold, see Memory.
+#'
+#' @return A data frame of class `episode_significance` with a row for each episode, in the
+#'   order of `episodes`:
+#'   \describe{
+#'     \item{episode, size, count}{as in `episodes`, counted in `x`}
+#'     \item{mean, sd}{of its counts in surrogates}
+#'     \item{lower, upper}{the middle 95 % of them: least counts that 2.5 % and 97.5 % of
+#'       the surrogates do not exceed}
+#'     \item{excess}{`count - mean`}
+#'     \item{z}{`excess / sd`; `NA` where all surrogates count the same}
+#'     \item{p}{share of surrogates that count as much or more; `NA` where not tested}
+#'     \item{p_adjusted}{adjusted for the other episodes}
+#'     \item{significant}{is it at most `alpha`?}
+#'     \item{units, low, high}{lists, as in `episodes`}
+#'   }
+#'   Attributes: `recording`, `n_surrogates`, `surrogate` (list of method, parameters and
+#'   key), `alpha`, `correction`, `p_estimator`, `maxima` (for `"max"`: the largest score
+#'   of a size, a row, in each surrogate, a column), `device`, `gpus`, `threads`, `elapsed`
+#'   (s), `seed` (`.Random.seed` as it was before) and `call`. [set.seed()] decides all,
+#'   with any number of threads and on any device.
+#'
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`; work beyond
+#' `max_memory` gives `synfire_error_budget`, a GPU that is not there or fails gives
+#' `synfire_error_device`. A table without episodes is no error.
+#'
+#' @references
+#' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
+#'
+#' Phipson B, Smyth GK (2010). Permutation p-values should never be zero: calculating exact
+#' p-values when permutations are randomly drawn. *Statistical Applications in Genetics and
+#' Molecular Biology*, 9, 39. \doi{10.2202/1544-6115.1585}
+#'
+#' Benjamini Y, Krieger AM, Yekutieli D (2006). Adaptive linear step-up procedures that
+#' control the false discovery rate. *Biometrika*, 93, 491-507.
+#' \doi{10.1093/biomet/93.3.491}
+#'
+#' @seealso [autoplot.episode_significance()] for pictures, [mine_episodes()],
+#'   [surrogate_trains()].
+#' @examples
+#' set.seed(1)
+#' x <- simulate_sym26(duration = 10)
+#' intervals <- cbind(low = c(0, 0.005, 0.010), high = c(0.005, 0.010, 0.015))
+#' found <- mine_episodes(x, min_count = 50, intervals = intervals, threads = 2)
+#' tested <- episode_significance(found, n_surrogates = 100, threads = 2)
+#' tested
+#' summary(tested)
+#' # The episodes themselves:
+#' found[tested$significant, ]
+#' @export
+episode_significance <- function(episodes, x = attr(episodes, "recording"),
+                                 n_surrogates = 1000, surrogate = "dither",
+                                 dither = 0.015, ..., alpha = 0.05, correction = "max",
+                                 p_estimator = c("(k+1)/(n+1)", "k/n"),
+                                 device = c("cpu", "gpu", "auto"), gpus = NULL,
+                                 threads = NULL, max_memory = 4e9) {
+  call <- match.call()
+  if (missing(episodes) || !inherits(episodes, "episodes")) {
+    abort_arg("episodes", "an `episodes` table", describe(episodes),
+              "Make one with `mine_episodes()` or `episode()`.")
+  }
+  if (is.null(x)) {
+    abort_arg("x", "the recording to count in", "NULL",
+              "These episodes do not know their recording; give it.")
+  }
+  x <- as_spike_trains(x)
+  codes <- episode_codes(episodes, x)
+  n <- check_count(n_surrogates, "n_surrogates", min = 0, max = .Machine$integer.max)
+  alpha <- check_alpha(alpha)
+  correction <- check_choice(correction, c("max", corrections), "correction")
+  p_estimator <- check_choice(p_estimator[[1L]], p_estimators, "p_estimator")
+  device <- check_choice(device[[1L]], c("cpu", "gpu", "auto"), "device")
+  threads <- check_threads(threads)
+  max_memory <- check_number(max_memory, min = 1e7, max = 2^53)
+  seed <- current_seed()
+  some <- n > 0 && nrow(episodes) > 0L
+  made <- if (some) surrogate_options(x, surrogate, dither = dither, ...)
+
+  started <- proc.time()[["elapsed"]]
+  count <- count_episodes(x, episodes, threads)$count
+  place <- choose_null_place(device, gpus, x, codes, n, threads)
+  null <- if (some) {
+    null_in_parts(x, made, codes, count, n, place, threads, max_memory)
+  } else {
+    no_null(length(count), n)
+  }
+  new_significance(
+    episodes, count, null, n, alpha, correction, p_estimator,
+    list(recording = x, n_surrogates = n, surrogate = made, alpha = alpha,
+         correction = correction, p_estimator = p_estimator, maxima = null$maximum,
+         device = if (is.null(place)) "cpu" else "gpu", gpus = if (!is.null(place)) place + 1L,
+         threads = threads, elapsed = proc.time()[["elapsed"]] - started, seed = seed,
+         call = call)
+  )
+}
+
+# ---- Counting ------------------------------------------------------------------------
+
+null_quantiles <- c(lower = 0.025, upper = 0.975)
+
+#' The null distribution of each episode, with its counts held for some at a time
+#'
+#' Episodes with the same beginning come together, as they are counted together.
+#'
+#' @param count Observed counts.
+#' @return A list, by episode: `mean`, `sd`, `score`, `reached`, `quantile` (a column for
+#'   each of `null_quantiles`); and `maximum` (sizes x surrogates).
+#' @noRd
+null_in_parts <- function(x, made, codes, count, n, place, threads, max_memory,
+                          call = rlang::caller_env()) {
+  m <- length(count)
+  size <- lengths(codes$units)
+  trains <- trains_of(x)
+  at_a_time <- max(1, floor(max_memory / 2 / (4 * n)))
+  out <- no_null(m, n)
+  out$maximum <- matrix(-Inf, max(size), n)
+  rows <- if (m > at_a_time) prefix_order(codes) else seq_len(m)
+  for (part in split(rows, (seq_len(m) - 1) %/% at_a_time)) {
+    counts <- .Call(r_episode_null, trains, made, lapply(codes, `[`, part),
+                    c(0, n, threads, max_memory), place)
+    counts <- finish_status(counts, "counting in surrogates",
+                            "Count on fewer threads, or in a shorter recording.",
+                            limit_of = "spikes", call = call)
+    summed <- .Call(r_null_summary, counts, count[part], size[part],
+                    unname(null_quantiles), threads)
+    summed <- finish_status(summed, "summing up surrogates", call = call)
+    for (name in c("mean", "sd", "score", "reached")) out[[name]][part] <- summed[[name]]
+    out$quantile[part, ] <- summed$quantile
+    sizes <- seq_len(nrow(summed$maximum))
+    out$maximum[sizes, ] <- pmax(out$maximum[sizes, , drop = FALSE], summed$maximum)
+  }
+  out
+}
+
+no_null <- function(m, n) {
+  list(mean = rep(NA_real_, m), sd = rep(NA_real_, m), score = rep(NA_real_, m),
+       reached = rep(NA_integer_, m),
+       quantile = matrix(NA_integer_, m, length(null_quantiles),
+                         dimnames = list(NULL, names(null_quantiles))),
+       maximum = matrix(0, 0L, n))
+}
+
+#' Rows in which episodes that begin alike stand together
+#' @noRd
+prefix_order <- function(codes) {
+  steps <- mapply(function(units, low, high) {
+    paste(units, c(paste(low, high), "")[seq_along(units)], collapse = " ")
+  }, codes$units, codes$low, codes$high)
+  order(steps, method = "radix")
+}
+
+# ---- Device --------------------------------------------------------------------------
+
+#' Numbers of GPUs from 0, or NULL for the CPU
+#' @noRd
+choose_null_place <- function(device, gpus, x, codes, n, threads,
+                              call = rlang::caller_env()) {
+  if (device == "cpu") return(NULL)
+  gpus <- check_gpus(gpus, call = call)
+  if (device == "auto") {
+    survey <- gpu_survey()
+    seconds <- expected_null_seconds(x, codes, n, threads)
+    context <- context_seconds()
+    name <- survey$name[gpus[[1L]] + 1L]
+    device <- if (is.na(name)) "cpu" else sooner_device(seconds, context)
+    why <- if (is.na(name)) paste("there is no GPU:", survey$reason) else
+      sooner_reason(seconds, context)
+    say_device(device, name, sprintf(": %s.", why))
+    if (device == "cpu") return(NULL)
+  }
+  gpu_session$used <- TRUE
+  gpus
+}
+
+#' Seconds on the CPU, about: measured, 60 ns to make and place a spike, and 3 ns for each
+#' spike that is looked at behind it
+#' @noRd
+expected_null_seconds <- function(x, codes, n, threads) {
+  low <- unlist(codes$low)
+  high <- unlist(codes$high)
+  known <- !duplicated(cbind(low, high))
+  rate <- nrow(x) / max(1, diff(interval_ticks(x)))
+  inside <- rate * sum(high[known] - low[known])
+  n * nrow(x) * (60 + 3 * inside) * 1e-9 / threads
+}
+
+# ---- Judging -------------------------------------------------------------------------
+
+#' @param about Attributes.
+#' @noRd
+new_significance <- function(episodes, count, null, n, alpha, correction, p_estimator,
+                             about) {
+  size <- .subset2(episodes, "size")
+  tested <- size >= 2L & !is.na(null$reached)
+  p <- p_adjusted <- rep(NA_real_, length(count))
+  p[tested] <- surrogate_p(null$reached[tested], n, p_estimator)
+  p_adjusted[tested] <- if (correction == "max") {
+    surrogate_p(reached_by_maxima(null, size, which(tested)), n, p_estimator)
+  } else {
+    adjust_p(p[tested], correction, alpha)
+  }
+  excess <- count - null$mean
+  columns <- list(
+    episode = .subset2(episodes, "episode"), size = size, count = count, mean = null$mean,
+    sd = null$sd, lower = null$quantile[, 1L], upper = null$quantile[, 2L], excess = excess,
+    z = ifelse(null$sd > 0, excess / null$sd, NA_real_), p = p, p_adjusted = p_adjusted,
+    significant = tested & !is.na(p_adjusted) & reaches(p_adjusted, alpha),
+    units = .subset2(episodes, "units"), low = .subset2(episodes, "low"),
+    high = .subset2(episodes, "high")
+  )
+  x <- structure(columns, row.names = .set_row_names(length(count)),
+                 class = c("episode_significance", "data.frame"))
+  attributes(x)[names(about)] <- about
+  x
+}
+
+#' How many surrogates have a score of that size as high as each of some episodes
+#' @noRd
+reached_by_maxima <- function(null, size, rows) {
+  reached <- integer(length(rows))
+  for (z in unique(size[rows])) {
+    own <- size[rows] == z
+    reached[own] <- count_reaching(null$maximum[z, ], null$score[rows[own]])
+  }
+  reached
+}

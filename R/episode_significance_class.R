@@ -1,0 +1,177 @@
+# The table of tested episodes: printing, what it says in words, subsetting.
+
+about_significance <- c("recording", "n_surrogates", "surrogate", "alpha", "correction",
+                        "p_estimator", "maxima", "device", "gpus", "threads", "elapsed",
+                        "seed", "call")
+
+#' @export
+`[.episode_significance` <- function(x, ...) {
+  out <- NextMethod()
+  whole <- c("episode", "size", "count", "mean", "lower", "upper", "excess", "p_adjusted",
+             "significant", "units", "low", "high")
+  if (!is.data.frame(out) || !all(whole %in% names(out))) {
+    if (is.data.frame(out)) class(out) <- setdiff(class(out), "episode_significance")
+    return(out)
+  }
+  kept <- intersect(about_significance, names(attributes(x)))
+  attributes(out)[kept] <- attributes(x)[kept]
+  if (is.numeric(attr(out, "row.names"))) attr(out, "row.names") <- .set_row_names(nrow(out))
+  out
+}
+
+#' @export
+as.data.frame.episode_significance <- function(x, ...) {
+  structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
+}
+
+#' "1,000 surrogates (dither = 0.015)", "(train_shift, dither = 0.015)"
+#' @noRd
+surrogates_text <- function(x) {
+  made <- attr(x, "surrogate", exact = TRUE)
+  parameters <- sprintf("%s = %s", names(made$parameters), exact(made$parameters))
+  # The method "dither" has its own name as a parameter.
+  how <- c(setdiff(made$method, names(made$parameters)), parameters)
+  sprintf("%s (%s)", counted(attr(x, "n_surrogates", exact = TRUE), "surrogate"),
+          toString(how))
+}
+
+correction_text <- function(x) {
+  correction <- attr(x, "correction", exact = TRUE)
+  switch(
+    correction,
+    max = "family-wise within each size, by the largest score",
+    none = "not corrected for the number of tests",
+    BH = , BY = , TSBH = , TSBKY = sprintf("false discovery rate, %s", correction),
+    sprintf("family-wise, %s", correction)
+  )
+}
+
+is_tested <- function(x) !is.na(.subset2(x, "p"))
+
+significance_title <- function(x) {
+  tested <- sum(is_tested(x))
+  if (tested == 0L) {
+    return(sprintf("# %s, none of them tested", counted(nrow(x), "episode")))
+  }
+  c(sprintf("# %s tested against %s", counted(tested, "episode"), surrogates_text(x)),
+    sprintf("# %s significant at %s (%s)", commas(sum(.subset2(x, "significant"))),
+            exact(attr(x, "alpha", exact = TRUE)), correction_text(x)))
+}
+
+#' Rows by excess, the largest first
+#' @noRd
+by_excess <- function(x, rows = which(is_tested(x))) {
+  rows[order(-.subset2(x, "excess")[rows], .subset2(x, "episode")[rows], method = "radix")]
+}
+
+#' @export
+print.episode_significance <- function(x, n = 10, ...) {
+  cat(significance_title(x), sep = "\n")
+  rows <- by_excess(x)
+  if (length(rows) > 0L) {
+    o <- utils::head(rows, n)
+    print_left(data.frame(
+      size = x$size[o], count = x$count[o], mean = signif(x$mean[o], 3),
+      excess = signif(x$excess[o], 3),
+      p_adjusted = surrogate_p_text(x$p_adjusted[o], attr(x, "n_surrogates")),
+      " " = ifelse(x$significant[o], "*", " "), episode = x$episode[o], check.names = FALSE
+    ))
+    left <- length(rows) - length(o)
+    if (left > 0L) cat(sprintf("... and %s more (largest excess first here)\n", commas(left)))
+  }
+  invisible(x)
+}
+
+# ---- In words ------------------------------------------------------------------------
+
+#' @export
+summary.episode_significance <- function(object, n = 5, ...) {
+  tested <- is_tested(object)
+  significant <- .subset2(object, "significant")
+  size <- .subset2(object, "size")
+  sizes <- sort(unique(size[tested]))
+  of_size <- \(value, what) vapply(sizes, \(z) what(value[tested & size == z]), 0)
+  by_size <- data.frame(
+    size = sizes, tested = of_size(tested, sum), significant = of_size(significant, sum),
+    most_excess = signif(of_size(.subset2(object, "excess"), max), 3)
+  )
+  structure(
+    list(title = significance_title(object), by_size = by_size,
+         words = significance_words(object, tested, significant, n),
+         warning = too_few_surrogates(object, sum(tested))),
+    class = "summary.episode_significance"
+  )
+}
+
+#' Sentences: what stands out, the largest excess first, each with other units
+#' @noRd
+significance_words <- function(x, tested, significant, n) {
+  if (!any(tested)) {
+    return(if (nrow(x) == 0L) "There is no episode." else
+      if (identical(attr(x, "n_surrogates", exact = TRUE), 0)) "No surrogate was made." else
+        "Single units are not tested: surrogates keep their spikes.")
+  }
+  if (!any(significant)) {
+    best <- by_excess(x)[[1L]]
+    return(c("No episode stands out: all counts are within what surrogates give.",
+             paste("The most frequent beyond chance is", episode_sentence(x, best))))
+  }
+  rows <- distinct_rows(.subset2(x, "units"), by_excess(x, which(significant)), n)
+  c(sprintf("%s of %s stand out from chance. %s:", commas(sum(significant)),
+            counted(sum(tested), "episode"),
+            if (length(rows) > 1L) "Those with the largest excess, of different units" else
+              "The largest excess"),
+    vapply(rows, \(row) paste("-", episode_sentence(x, row)), ""),
+    pairs_words(x, significant))
+}
+
+#' "A > B > C, 876 times; in surrogates 1.2 on average, 0 to 4 in 95 % of them (p = ...)"
+#' @noRd
+episode_sentence <- function(x, row) {
+  p <- surrogate_p_text(.subset2(x, "p_adjusted")[[row]], attr(x, "n_surrogates", exact = TRUE))
+  one <- \(column) .subset2(x, column)[[row]]
+  sprintf("%s, %s; in surrogates %s on average, %s to %s in 95 %% of them (p %s).",
+          one("episode"), times_text(one("count")), format(signif(one("mean"), 3)),
+          commas(one("lower")), commas(one("upper")),
+          if (startsWith(p, "<")) p else paste("=", p))
+}
+
+#' What larger episodes owe to pairs
+#' @noRd
+pairs_words <- function(x, significant) {
+  size <- .subset2(x, "size")
+  pairs <- sum(significant & size == 2L)
+  larger <- sum(significant & size > 2L)
+  if (pairs == 0L || larger == 0L) return(NULL)
+  sprintf(paste("%s of them %s; what has more units may owe its excess to a pair it",
+                "contains."),
+          commas(pairs), if (pairs == 1L) "is a pair" else "are pairs")
+}
+
+#' A warning where no p value can be small enough, else NULL
+#' @noRd
+too_few_surrogates <- function(x, tested) {
+  if (tested == 0L || attr(x, "p_estimator", exact = TRUE) == "k/n") return(NULL)
+  correction <- attr(x, "correction", exact = TRUE)
+  n <- attr(x, "n_surrogates", exact = TRUE)
+  alpha <- attr(x, "alpha", exact = TRUE)
+  alone <- if (correction == "max") alpha else sufficient_p(tested, correction, alpha)
+  if (reaches(1 / (n + 1), alone)) return(NULL)
+  sprintf("%s give no p value below %s; one episode by itself needs %s or less, %s.",
+          counted(n, "surrogate"), short_p(1 / (n + 1)),
+          short_p(alone),
+          counted(ceiling(1 / alone - 1e-6) - 1, "surrogate"))
+}
+
+#' @export
+print.summary.episode_significance <- function(x, ...) {
+  cat(x$title, sep = "\n")
+  cat("\n")
+  cat(strwrap(x$words, exdent = 2), sep = "\n")
+  if (!is.null(x$warning)) cat("\n", paste0(strwrap(x$warning, exdent = 2), "\n"), sep = "")
+  if (nrow(x$by_size) > 0L) {
+    cat("\nBy size\n")
+    print(x$by_size, row.names = FALSE)
+  }
+  invisible(x)
+}

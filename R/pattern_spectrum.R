@@ -1,0 +1,331 @@
+# How many patterns have which signature, and how often surrogates reach one.
+
+spectra <- c("#", "3d#")
+
+#' Count spike patterns by signature
+#'
+#' The signature of a spike pattern is how many spikes it has and how often it occurs; with
+#' `spectrum = "3d#"` also how long it lasts. The pattern spectrum says how many patterns
+#' have each signature. It is what SPADE tests: not single patterns, of which there are too
+#' many, but signatures.
+#'
+#' @param patterns What [mine_patterns()] gives, or some of it.
+#' @param spectrum What a signature is: `"#"` for size and occurrences, `"3d#"` for size,
+#'   duration and occurrences (Stella et al. 2019).
+#' @return A data frame of class `pattern_spectrum`, a row for each signature that there
+#'   is, sorted by its columns:
+#'   \describe{
+#'     \item{size}{number of spikes}
+#'     \item{duration}{lag of the last spike, in seconds; for `"3d#"` alone}
+#'     \item{occurrences}{how often such a pattern occurs}
+#'     \item{patterns}{how many patterns there are of this signature}
+#'   }
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`.
+#' @references
+#' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation of
+#' synchronous spike patterns extracted by frequent item set mining. *Frontiers in
+#' Computational Neuroscience*, 7, 132. \doi{10.3389/fncom.2013.00132}
+#'
+#' Stella A, Quaglio P, Torre E, Gruen S (2019). 3d-SPADE: significance evaluation of
+#' spatio-temporal patterns of various temporal extents. *BioSystems*, 185, 104022.
+#' \doi{10.1016/j.biosystems.2019.104022}
+#' @seealso [pvalue_spectrum()] for what surrogates make of it; [spade()] for all at once.
+#' @examples
+#' set.seed(1)
+#' x <- simulate_patterns(duration = 20, units = 8)
+#' found <- mine_patterns(x, bin_size = 0.005, window = 6, min_spikes = 3, min_occ = 3,
+#'                        threads = 2)
+#' pattern_spectrum(found)
+#' @export
+pattern_spectrum <- function(patterns, spectrum = c("#", "3d#")) {
+  check_patterns(patterns)
+  spectrum <- check_choice(spectrum[[1L]], spectra, "spectrum")
+  parts <- pattern_signatures(patterns, spectrum)
+  # Sorted by radix, equal ones lie side by side.
+  o <- do.call(order, c(unname(parts), method = "radix"))
+  parts <- lapply(parts, `[`, o)
+  n <- length(o)
+  new <- Reduce(`|`, lapply(parts, \(v) v[-1L] != v[-n]))
+  first <- if (n == 0L) integer() else which(c(TRUE, new))
+  parts <- lapply(parts, `[`, first)
+  parts$patterns <- diff(c(first, n + 1L))
+  if (!is.null(parts$duration)) parts$duration <- lag_seconds(patterns, parts$duration)
+  about <- attributes(patterns)[c("bin_size", "window", "parameters")]
+  new_spectrum(parts, "pattern_spectrum", c(list(spectrum = spectrum), about))
+}
+
+#' The signatures of patterns, in bins: a list `size`, for `"3d#"` `duration`, `occurrences`
+#' @noRd
+pattern_signatures <- function(patterns, spectrum) {
+  size <- itemset_sizes(patterns)
+  c(list(size = size),
+    if (spectrum == "3d#") list(duration = last_lags(patterns)),
+    list(occurrences = .subset2(patterns, "occurrences")))
+}
+
+#' Lag of the last spike of each pattern, in bins
+#' @noRd
+last_lags <- function(x) {
+  last <- cumsum(as.double(itemset_sizes(x)))
+  item_lags(x, .subset2(x, "items")[last])
+}
+
+#' @param about Attributes that say where it comes from.
+#' @noRd
+new_spectrum <- function(columns, class, about) {
+  x <- structure(columns, row.names = .set_row_names(length(columns[[1L]])),
+                 class = c(class, "data.frame"))
+  attributes(x)[names(about)] <- about
+  x
+}
+
+check_patterns <- function(patterns, call = rlang::caller_env()) {
+  if (missing(patterns) || !inherits(patterns, "patterns")) {
+    abort_arg("patterns", "`patterns`", if (missing(patterns)) "missing" else describe(patterns),
+              "Find some with `mine_patterns()`.", call = call)
+  }
+}
+
+# ---- p values ------------------------------------------------------------------------
+
+#' p values of signatures
+#'
+#' How often patterns as large and as frequent as those found turn up in surrogates,
+#' recordings like this one in which spikes are where they are by chance. A *surrogate* is
+#' mined with the same filters as the recording; of each only the *maxima* are kept: for
+#' each size the largest number of occurrences of a pattern of that size or larger, 0 where
+#' there is none. With `spectrum = "3d#"` there is one for each size and duration. The p
+#' value of a signature is the share of surrogates whose maximum reaches it.
+#'
+#' # Estimators
+#' Where `k` of `n` surrogates reach a signature, `"k/n"` is the share itself, as published
+#' and as in Elephant. It is 0 where none does, and then passes any correction for many
+#' tests, with as few surrogates as you like. `"(k+1)/(n+1)"` counts the recording among its
+#' surrogates (Phipson and Smyth 2010): it is never 0, and under the null hypothesis at most
+#' `alpha` in a share of at most `alpha` of all recordings, whatever `n`. The price is that
+#' many tests need many surrogates; [test_signatures()] says how many.
+#'
+#' # Same as Elephant, and different
+#' Elephant counts maxima in 16 bits, and is wrong above 65,535 occurrences; there is no
+#' such limit here. Its `pvalue_spectrum()` lists signatures as this one does, from
+#' `min_occ` to the largest maximum.
+#'
+#' @inheritParams mine_patterns
+#' @param n_surrogates Number of surrogates, at least 1.
+#' @param surrogate How surrogates are made, and so what counts as chance: a `method` of
+#'   [surrogate_trains()].
+#' @param dither How far spikes move at most, in seconds. `"window_shuffle"` has windows of
+#'   twice that, in whole bins; it and `"bin_shuffle"` shuffle bins of `bin_size`.
+#' @param ... Further arguments of the method: `refractory`, `truncation_limit`, `n_bins` and
+#'   `sigma`, see [surrogate_trains()].
+#' @param spectrum What a signature is, see [pattern_spectrum()].
+#' @param p_estimator `"(k+1)/(n+1)"` or `"k/n"`, see Estimators.
+#' @param device Where surrogates are mined: `"cpu"`, `"gpu"`, or `"auto"` to choose by how
+#'   long the first of them takes, and say so. The result is the same.
+#' @param gpus Which GPUs take part: numbers from 1; `NULL` for the first.
+#' @param threads Number of threads; `NULL` for all that the process may use.
+#' @param max_memory Bytes that may be held, what is found included.
+#' @return A data frame of class `pvalue_spectrum`, sorted by its columns:
+#'   \describe{
+#'     \item{size}{number of spikes}
+#'     \item{duration}{lag of the last spike, in seconds; for `"3d#"` alone}
+#'     \item{occurrences}{from `min_occ` to the largest maximum of a surrogate}
+#'     \item{reached}{number of surrogates whose maximum is this large or larger}
+#'     \item{p}{p value}
+#'   }
+#'   Signatures that are not listed are reached by no surrogate. The attribute `maxima`
+#'   holds all maxima: an integer matrix with a row for each surrogate and a column for each
+#'   size, or an array with durations (from 0 bins) last. Other attributes say what was done:
+#'   `spectrum`, `n_surrogates`, `p_estimator`, `surrogate`, `parameters`, `bin_size`,
+#'   `window`, `device`, `threads`, `elapsed` (s), `seed` and `call`.
+#'
+#'   [set.seed()] decides all, with any number of `threads`, on any `device`. `seed` is
+#'   `.Random.seed` as it was before, as [stats::simulate()] keeps it.
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`, those about
+#' memory `synfire_error_budget` and `synfire_error_memory`, and a GPU that there is not
+#' `synfire_error_device`.
+#' @references
+#' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation of
+#' synchronous spike patterns extracted by frequent item set mining. *Frontiers in
+#' Computational Neuroscience*, 7, 132. \doi{10.3389/fncom.2013.00132}
+#'
+#' Stella A, Quaglio P, Torre E, Gruen S (2019). 3d-SPADE: significance evaluation of
+#' spatio-temporal patterns of various temporal extents. *BioSystems*, 185, 104022.
+#' \doi{10.1016/j.biosystems.2019.104022}
+#'
+#' Phipson B, Smyth GK (2010). Permutation p-values should never be zero: calculating exact
+#' p-values when permutations are randomly drawn. *Statistical Applications in Genetics and
+#' Molecular Biology*, 9, 39. \doi{10.2202/1544-6115.1585}
+#' @seealso [test_signatures()] for which signatures are significant; [spade()] for all at
+#'   once.
+#' @examples
+#' set.seed(1)
+#' x <- simulate_patterns(duration = 20, units = 8)
+#' pvalue_spectrum(x, bin_size = 0.005, window = 6, min_occ = 3, n_surrogates = 50,
+#'                 threads = 2)
+#' @export
+pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_occ = 2,
+                            max_spikes = Inf, max_occ = Inf, min_units = min_spikes,
+                            n_surrogates = 1000, surrogate = "dither", dither = 0.015, ...,
+                            spectrum = c("#", "3d#"), p_estimator = c("(k+1)/(n+1)", "k/n"),
+                            device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
+                            max_memory = 4e9) {
+  call <- match.call()
+  if (missing(x)) abort_arg("x", "a recording", "missing")
+  x <- as_spike_trains(x)
+  bin <- check_bin_size(bin_size, attr(x, "resolution"))
+  window <- check_window(window, nlevels(x$unit))
+  filters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
+  n <- check_count(n_surrogates, "n_surrogates")
+  spectrum <- check_choice(spectrum[[1L]], spectra, "spectrum")
+  p_estimator <- check_choice(p_estimator[[1L]], p_estimators, "p_estimator")
+  device <- check_choice(device[[1L]], c("cpu", "gpu", "auto"), "device")
+  threads <- check_threads(threads)
+  max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
+  seed <- current_seed()
+  made <- choose_surrogates(x, surrogate, dither, bin_size, list(...))
+  out <- maxima_of_surrogates(x, bin, window, filters, made, n, spectrum, p_estimator, device,
+                              gpus, threads, max_memory, seed)
+  attr(out, "call") <- call
+  out
+}
+
+#' How to make surrogates, of the arguments that spade() takes
+#'
+#' @param more List of further arguments of the method.
+#' @noRd
+choose_surrogates <- function(x, surrogate, dither, bin_size, more,
+                              call = rlang::caller_env()) {
+  check_choice(surrogate, surrogate_methods, "surrogate", call)
+  known <- c("refractory", "truncation_limit", "n_bins", "sigma")
+  unknown <- setdiff(names(more) %||% rep("", length(more)), known)
+  if (length(unknown) > 0L) {
+    abort_arg("...", sprintf("arguments of the surrogates: %s", toString(known)),
+              if (nzchar(unknown[[1L]])) sprintf("`%s`", unknown[[1L]]) else "without a name",
+              call = call)
+  }
+  do.call(surrogate_options, c(
+    list(x, surrogate, dither = dither, bin_size = bin_size, call = call), more
+  ))
+}
+
+#' What pvalue_spectrum() gives, of arguments that have been checked
+#'
+#' @param made What surrogate_options() gives.
+#' @noRd
+maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_estimator,
+                                 device, gpus, threads, max_memory, seed,
+                                 call = rlang::caller_env()) {
+  started <- proc.time()[["elapsed"]]
+  maxima_of <- \(n, place) {
+    surrogate_maxima(x, bin, window, filters, made, n, spectrum == "3d#", place, threads,
+                     max_memory, call = call)$maxima
+  }
+  place <- surrogate_place(device, gpus, \() {
+    # One surrogate is one thread's work.
+    n / min(n, threads) * system.time(maxima_of(1, NULL))[["elapsed"]]
+  }, call)
+  maxima <- maxima_of(n, place)
+  bin_size <- ticks_to_seconds(bin, attr(x, "resolution", exact = TRUE))
+  columns <- reached_signatures(maxima, filters, n)
+  columns$p <- surrogate_p(columns$reached, n, p_estimator)
+  if (!is.null(columns$duration)) {
+    columns$duration <- ticks_to_seconds(columns$duration * bin,
+                                         attr(x, "resolution", exact = TRUE))
+  }
+  new_spectrum(
+    columns, "pvalue_spectrum",
+    list(spectrum = spectrum, n_surrogates = n, p_estimator = p_estimator, surrogate = made,
+         parameters = filters, bin_size = bin_size, window = as.integer(window),
+         maxima = maxima, device = if (is.null(place)) "cpu" else "gpu", threads = threads,
+         elapsed = proc.time()[["elapsed"]] - started, seed = seed)
+  )
+}
+
+#' Where surrogates are mined
+#'
+#' @param seconds Function that gives how long the CPU would take, about.
+#' @return NULL for the CPU, or numbers of GPUs, from 0.
+#' @noRd
+surrogate_place <- function(device, gpus, seconds, call = rlang::caller_env()) {
+  if (device == "cpu") return(NULL)
+  gpus <- check_gpus(gpus, call = call)
+  if (device == "auto") {
+    survey <- gpu_survey()
+    gpu <- survey$name[gpus[[1L]] + 1L]
+    if (is.na(gpu)) {
+      say_device("cpu", gpu, sprintf(": there is no GPU: %s.", survey$reason))
+      return(NULL)
+    }
+    seconds <- seconds()
+    device <- sooner_device(seconds, context_seconds())
+    say_device(device, gpu, sprintf(": %s.", sooner_reason(seconds, context_seconds())))
+    if (device == "cpu") return(NULL)
+  }
+  gpu_session$used <- TRUE
+  gpus
+}
+
+#' Signatures from `min_occ` to the largest maximum, and how many surrogates reach them
+#'
+#' @param maxima Matrix or array as surrogate_maxima() gives.
+#' @return A list: `size`, `duration` (in bins, where `maxima` has them), `occurrences`,
+#'   `reached`.
+#' @noRd
+reached_signatures <- function(maxima, filters, n) {
+  by_duration <- length(dim(maxima)) == 3L
+  cells <- matrix(maxima, nrow = n)
+  sizes <- dim(maxima)[[2L]]
+  # Columns go size by size within a duration; rows are wanted the other way round.
+  cell <- seq_len(ncol(cells)) - 1L
+  size <- cell %% sizes
+  duration <- cell %/% sizes
+  o <- order(size, duration)
+  counts <- lapply(o, \(k) {
+    most <- max(cells[, k])
+    if (most < filters$min_occ) return(list(occurrences = integer(), reached = integer()))
+    occurrences <- seq.int(filters$min_occ, most)
+    list(occurrences = as.integer(occurrences), reached = count_reaching(cells[, k], occurrences))
+  })
+  rows <- vapply(counts, \(count) length(count$reached), 0L)
+  join <- \(name) as.integer(unlist(lapply(counts, `[[`, name)))
+  c(list(size = rep(as.integer(size[o] + filters$min_spikes), rows)),
+    if (by_duration) list(duration = rep(as.integer(duration[o]), rows)),
+    list(occurrences = join("occurrences"), reached = join("reached")))
+}
+
+#' How many of some maxima are as large as each of some counts
+#' @noRd
+count_reaching <- function(maxima, occurrences) {
+  length(maxima) - findInterval(occurrences, sort(maxima), left.open = TRUE)
+}
+
+#' How many surrogates reach each of some signatures
+#'
+#' @param signatures List `size`, for `"3d#"` `duration` (bins), `occurrences`.
+#' @noRd
+surrogates_reaching <- function(pvalues, signatures) {
+  maxima <- attr(pvalues, "maxima", exact = TRUE)
+  sizes <- dim(maxima)[[2L]]
+  least <- attr(pvalues, "parameters", exact = TRUE)$min_spikes
+  place <- signatures$size - least + 1
+  place[place > sizes] <- NA
+  if (!is.null(signatures$duration)) place <- place + signatures$duration * sizes
+  cells <- matrix(maxima, nrow = dim(maxima)[[1L]])
+  reached <- integer(length(place))
+  for (cell in unique(place[!is.na(place)])) {
+    rows <- which(place == cell)
+    reached[rows] <- count_reaching(cells[, cell], signatures$occurrences[rows])
+  }
+  reached
+}
+
+#' R's random numbers as they stand, made if they have never been used
+#' @noRd
+current_seed <- function() {
+  home <- globalenv()
+  if (!exists(".Random.seed", home, inherits = FALSE)) stats::runif(1)
+  get(".Random.seed", home, inherits = FALSE)
+}

@@ -1,0 +1,156 @@
+# Of patterns that overlap, those that the others do not explain.
+
+#' Keep the patterns that others do not explain
+#'
+#' Where a group of spikes comes back more often than chance has it, so do its parts, and
+#' so does the group with spikes that are there by chance: one real pattern makes many that
+#' are significant. Pattern set reduction compares each pattern with all that overlap it,
+#' given the other, and keeps those that stand on their own.
+#'
+#' # Which patterns are compared
+#' Two patterns overlap at a shift of so many bins if, shifted against each other, they
+#' share a spike (of a unit at a lag), and if at least `min_occ` windows of the one open
+#' just so far from a window of the other. Each two patterns are compared at each shift at
+#' which they overlap. What is rejected anywhere is out; rejected patterns still count in
+#' other comparisons, so that the order in which they are made does not matter.
+#'
+#' # What is rejected
+#' Let pattern A have \eqn{z_A} spikes and \eqn{c_A} occurrences, and pattern B, all of it
+#' inside the shifted A, \eqn{z_B} and \eqn{c_B}.
+#'
+#' * `"subset"` rejects B if it has too few occurrences of its own:
+#'   \eqn{c_B - c_A + h} is below `min_occ`, or the signature
+#'   \eqn{(z_B, c_B - c_A + h)} is not significant.
+#' * `"superset"` rejects A if it has too few spikes beyond B: \eqn{z_A - z_B + k} is below
+#'   `min_spikes`, or \eqn{(z_A - z_B + k, c_A)} is not significant.
+#' * `"covered_spikes"` rejects the one that covers fewer spikes: B if
+#'   \eqn{(z_A - l) c_A \ge (z_B - l) c_B}, else A.
+#' * `"combined"` asks the first two, and rejects what they do; where both A and B would
+#'   go, the third decides. It also looks at patterns of which each has spikes that the
+#'   other has not. With `s` shared spikes, a pattern of \eqn{z} spikes and \eqn{c}
+#'   occurrences is rejected if \eqn{z - s + k} is below `min_spikes` or
+#'   \eqn{(z - s + k, c)} is not significant; where that holds for both, the one that
+#'   covers fewer spikes is.
+#'
+#' A signature is not significant if `non_significant` lists it; with a duration it is the
+#' duration of the pattern that would be rejected. Where both of two patterns that do not
+#' contain each other cover equally many spikes, the one that comes first stays: the
+#' larger, then the more frequent, then the one whose first lag, first unit, second lag,
+#' ... is smaller, units in the order of the recording. Of equal patterns, the first one in
+#' `patterns` counts as A.
+#'
+#' # Compared with Elephant
+#' `"combined"` is what Elephant's `pattern_set_reduction()` does (version 1.2), with its
+#' `h_subset_filtering`, `k_superset_filtering` and `l_covered_spikes` as `h`, `k` and `l`,
+#' but for two things. Where two patterns that do not contain each other cover equally
+#' many spikes, Elephant keeps the one that is listed first. And a shift may take its
+#' numbers of items from one unit over to the next, so that it finds spikes shared that are
+#' not; here units are kept apart.
+#'
+#' @param patterns What [mine_patterns()] gives, or some of it: most often those that are
+#'   significant. They need the recording in which they were mined, which `c()` of patterns
+#'   of different ones loses.
+#' @param non_significant Signatures that are not significant: what [test_signatures()]
+#'   gives, or a data frame of `size`, `occurrences` and, unless durations do not matter,
+#'   `duration` in seconds, with a row for each. By default only `min_spikes` and `min_occ`
+#'   decide.
+#' @param method Which filter; see below.
+#' @param h,k,l Corrections of the three filters: whole numbers from 0. Higher `h` keeps
+#'   more subsets, and higher `k` more supersets; higher `l` favours larger patterns.
+#' @param min_spikes,min_occ Below these nothing is significant; by default what the
+#'   patterns were mined with.
+#' @return Those of `patterns` that are kept, in their order.
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`; 2^31 occurrences or
+#' more give `synfire_error_too_large`.
+#' @references
+#' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation of
+#' synchronous spike patterns extracted by frequent item set mining. *Frontiers in
+#' Computational Neuroscience*, 7, 132. \doi{10.3389/fncom.2013.00132}
+#'
+#' Quaglio P, Yegenoglu A, Torre E, Endres DM, Gruen S (2017). Detection and evaluation of
+#' spatio-temporal spike patterns in massively parallel spike train data with SPADE.
+#' *Frontiers in Computational Neuroscience*, 11, 41. \doi{10.3389/fncom.2017.00041}
+#' @seealso [mine_patterns()], [pattern_stability()]
+#' @examples
+#' set.seed(1)
+#' x <- simulate_patterns(duration = 20, units = 8)
+#' found <- mine_patterns(x, bin_size = 0.005, window = 10, min_spikes = 3, min_occ = 8,
+#'                        threads = 2)
+#' found
+#' # The planted pattern, without its parts:
+#' reduce_patterns(found)
+#' @export
+reduce_patterns <- function(patterns, non_significant = NULL,
+                            method = c("combined", "subset", "superset", "covered_spikes"),
+                            h = 0, k = 0, l = 0, min_spikes = NULL, min_occ = NULL) {
+  check_mined(patterns)
+  method <- rlang::arg_match(method)
+  most <- .Machine$integer.max
+  h <- check_count(h, min = 0, max = most)
+  k <- check_count(k, min = 0, max = most)
+  l <- check_count(l, min = 0, max = most)
+  parameters <- attr(patterns, "parameters", exact = TRUE)
+  min_spikes <- check_count(min_spikes %||% parameters$min_spikes, "min_spikes", max = most)
+  min_occ <- check_count(min_occ %||% parameters$min_occ, "min_occ", max = most)
+  listed <- check_signatures(non_significant, patterns)
+  methods <- eval(formals()$method)
+  options <- as.double(c(match(method, methods) - 1, h, k, l, min_spikes, min_occ))
+  keep <- .Call(
+    r_reduce_patterns, mined_events(patterns), attr(patterns, "window", exact = TRUE),
+    patterns$size, item_units(patterns) - 1L, item_lags(patterns), listed, options
+  )
+  keep <- finish_status(keep, "reducing these patterns", "Choose fewer patterns.",
+                        limit_of = "occurrences")
+  take_sets(patterns, which(keep))
+}
+
+#' Patterns with the recording in which they were mined
+#' @noRd
+check_mined <- function(patterns, call = rlang::caller_env()) {
+  if (!inherits(patterns, "patterns")) {
+    abort_arg("patterns", "`patterns`", describe(patterns), "Find some with `mine_patterns()`.",
+              call = call)
+  }
+  if (is.null(attr(patterns, "recording", exact = TRUE))) {
+    abort_arg("patterns", "patterns of one recording", "without a recording",
+              "Mine again, or reduce those of each recording.", call = call)
+  }
+}
+
+#' The spikes in which patterns were mined, as the miner took them
+#' @noRd
+mined_events <- function(patterns) {
+  x <- attr(patterns, "recording", exact = TRUE)
+  bin_size <- attr(patterns, "bin_size", exact = TRUE)
+  pattern_events(x, seconds_to_ticks(bin_size, attr(x, "resolution"), "bin_size"))
+}
+
+#' Signatures as C takes them: sizes, occurrences, durations in bins or -1
+#' @noRd
+check_signatures <- function(x, patterns, call = rlang::caller_env()) {
+  if (is.null(x)) return(integer())
+  if (inherits(x, "signature_tests")) x <- non_significant(x)
+  arg <- "non_significant"
+  must <- "a data frame with columns `size` and `occurrences`, whole numbers"
+  if (!is.data.frame(x) || !all(c("size", "occurrences") %in% names(x))) {
+    abort_arg(arg, must, describe(x), call = call)
+  }
+  whole <- \(v) is.numeric(v) && all(is.finite(v)) && all(v == round(v)) && all(v >= 0) &&
+    all(v <= .Machine$integer.max)
+  if (!whole(x$size) || !whole(x$occurrences)) {
+    abort_arg(arg, must, "a data frame with others", call = call)
+  }
+  bins <- rep(-1, nrow(x))
+  if (!is.null(x$duration)) {
+    if (is.numeric(x$duration)) bins <- x$duration / attr(patterns, "bin_size", exact = TRUE)
+    if (!is.numeric(x$duration) || !all(is.finite(bins)) || any(abs(bins - round(bins)) > 1e-6)) {
+      abort_arg(arg, "without durations, or with whole numbers of bins, in seconds",
+                "a data frame with others", call = call)
+    }
+    inside <- bins >= 0 & bins < attr(patterns, "window", exact = TRUE)
+    x <- x[inside, ]
+    bins <- bins[inside]
+  }
+  as.integer(round(c(x$size, x$occurrences, bins)))
+}
