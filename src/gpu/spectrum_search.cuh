@@ -87,7 +87,7 @@ __device__ inline bool take_task(const searcher &s, const spectrum_queue &queue)
     }
 }
 
-__global__ void __launch_bounds__(SPECTRUM_WARPS *SPECTRUM_WARP, 8)
+__global__ void __launch_bounds__(SPECTRUM_WARPS *SPECTRUM_WARP, SPECTRUM_BLOCKS)
     search_maxima(const __grid_constant__ spectrum_task task,
                   const __grid_constant__ spectrum_batch batch, spectrum_queue queue)
 {

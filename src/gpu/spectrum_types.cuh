@@ -23,7 +23,8 @@ enum {
     SPECTRUM_WIDE = 8,       /* nodes with rows, one below the other */
     SPECTRUM_NEAR = 1024,    /* words of shared memory that a warp gives out */
     SPECTRUM_TOGETHER = 8,   /* children of a root that are one task */
-    SPECTRUM_WARPS = 4       /* of a block */
+    SPECTRUM_WARPS = 4,      /* of a block */
+    SPECTRUM_BLOCKS = 4      /* of a multiprocessor: with more, registers would spill */
 };
 
 constexpr uint32_t SPECTRUM_DONE = 0xffffffffu;  /* no more can be reached there */
