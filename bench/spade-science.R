@@ -138,7 +138,7 @@ part_null <- function(sets = 400, cases = NULL) {
   })
 }
 
-part_misfit <- function(sets = 60, cases = NULL) {
+part_misfit <- function(sets = 50, cases = NULL) {
   methods <- setdiff(eval(formals(surrogate_trains)$method), "train_shift")
   all <- data.frame(
     process = c("poisson", "poisson", "poisson", "refractory", "gamma", "gamma"),
@@ -148,13 +148,15 @@ part_misfit <- function(sets = 60, cases = NULL) {
   )
   all$number <- 100 + seq_len(nrow(all))
   each_case(all, cases, "misfit", \(case) {
-    do.call(rbind, lapply(methods, \(method) count_false(case, method, sets, n = 99)))
+    do.call(rbind, lapply(methods, \(method) count_false(case, method, sets, n = 199)))
   })
 }
 
-# A pattern of so many spikes among 20 units, and what of it spade() reports.
-part_power <- function(sets = 40, cases = NULL) {
-  all <- expand.grid(occurrences = c(3:10, 12), size = 3:8)
+# A pattern of so many spikes among 20 units, and what of it spade() reports. Jitter moves
+# spikes to other bins, so that parts of the pattern occur more often than all of it.
+part_power <- function(sets = 30, cases = NULL) {
+  all <- rbind(expand.grid(occurrences = c(3:8, 10, 12), size = 3:8, jitter = 0),
+               expand.grid(occurrences = c(4, 6, 8, 10, 14, 20), size = 3:8, jitter = 0.0015))
   all$number <- 200 + seq_len(nrow(all))
   each_case(all, cases, "power", \(case) {
     lags <- c(0, 1, 3, 4, 6, 7, 7, 5)[seq_len(case$size)]
@@ -162,7 +164,8 @@ part_power <- function(sets = 40, cases = NULL) {
                     occurrences = case$occurrences)
     seen <- vapply(seq_len(sets), \(k) {
       set.seed(1000 * case$number + k)
-      x <- simulate_patterns(duration = 10, units = 20, rate = 12, patterns = list(planted))
+      x <- simulate_patterns(duration = 10, units = 20, rate = 12, patterns = list(planted),
+                             jitter = case$jitter)
       compare(spade(x, bin_size, window = 8, min_occ = 3, n_surrogates = 99, alpha = alpha,
                     threads = 1), sort(lags))
     }, double(4))
