@@ -94,7 +94,8 @@ judge <- function(found, n) {
 }
 
 #' Shares of recordings in which something is found, with the bounds of a 95 % interval
-count_false <- function(case, surrogate, sets, n) {
+count_false <- function(case, surrogate, sets) {
+  n <- case$surrogates
   started <- proc.time()[["user.self"]]
   judged <- vapply(seq_len(sets), \(k) {
     set.seed(1000 * case$number + k)
@@ -105,7 +106,7 @@ count_false <- function(case, surrogate, sets, n) {
   }, double(5))
   false <- sum(judged["found", ])
   bounds <- stats::binom.test(false, sets)$conf.int
-  data.frame(case, surrogate = surrogate, surrogates = n, sets = sets,
+  data.frame(case, surrogate = surrogate, sets = sets,
              tests = mean(judged["tests", ]), false = false, share = false / sets,
              low95 = bounds[[1L]], high95 = bounds[[2L]],
              uncorrected = mean(judged["none", ]), bonferroni = mean(judged["bonferroni", ]),
@@ -115,12 +116,13 @@ count_false <- function(case, surrogate, sets, n) {
 
 # ---- Parts -----------------------------------------------------------------------------
 
-# Rates such that chance makes a few signatures that some surrogates reach, and others not.
+# Rates such that chance makes a few signatures that some surrogates reach, and others not;
+# as many surrogates as so many tests need.
 rate_cases <- data.frame(
   units = c(20, 50, 100, 20, 50, 100),
   low = c(7, 3.5, 2, 4, 2, 1.2),
   high = c(NA, NA, NA, 15, 8, 5),
-  step = 0.2, window = 8, min_occ = 2
+  step = 0.2, window = 8, min_occ = 2, surrogates = c(199, 99, 99)
 )
 
 part_null <- function(sets = 400, cases = NULL) {
@@ -129,12 +131,12 @@ part_null <- function(sets = 400, cases = NULL) {
     cbind(process = process, rate_cases, surrogate = suits[[process]])
   }))
   fast <- data.frame(process = c("refractory", "gamma"), units = 20, low = 60, high = NA,
-                     step = 0.2, window = 1, min_occ = 10, surrogate = "trial_shift")
+                     step = 0.2, window = 1, min_occ = 10, surrogates = 399,
+                     surrogate = "trial_shift")
   all <- rbind(all, fast)
   all$number <- seq_len(nrow(all))
   each_case(all, cases, "null", \(case) {
-    count_false(case[names(case) != "surrogate"], case$surrogate, sets,
-                n = if (case$units <= 20) 199 else 99)
+    count_false(case[names(case) != "surrogate"], case$surrogate, sets)
   })
 }
 
@@ -144,11 +146,11 @@ part_misfit <- function(sets = 50, cases = NULL) {
     process = c("poisson", "poisson", "poisson", "refractory", "gamma", "gamma"),
     units = 20, low = c(7, 4, 4, 60, 60, 20), high = c(NA, 15, 60, NA, NA, 60),
     step = c(NA, 0.2, 0.02, NA, NA, 0.2), window = c(8, 8, 8, 1, 1, 1),
-    min_occ = c(2, 2, 2, 10, 10, 5)
+    min_occ = c(2, 2, 2, 10, 10, 5), surrogates = 399
   )
   all$number <- 100 + seq_len(nrow(all))
   each_case(all, cases, "misfit", \(case) {
-    do.call(rbind, lapply(methods, \(method) count_false(case, method, sets, n = 199)))
+    do.call(rbind, lapply(methods, \(method) count_false(case, method, sets)))
   })
 }
 
