@@ -124,6 +124,8 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #' @param device Where surrogates are mined: `"cpu"`, `"gpu"`, or `"auto"` to choose by how
 #'   long the first of them takes, and say so. The result is the same.
 #' @param gpus Which GPUs take part: numbers from 1; `NULL` for the first.
+#' @param threads Number of threads; `NULL` for all that the process may use.
+#' @param max_memory Bytes that may be held, what is found included.
 #' @return A data frame of class `pvalue_spectrum`, sorted by its columns:
 #'   \describe{
 #'     \item{size}{number of spikes}

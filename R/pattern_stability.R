@@ -56,8 +56,9 @@
 #'                        threads = 2)
 #' stable <- pattern_stability(found, threads = 2)
 #' head(stable)
-#' # Those that pass at least one of two thresholds:
-#' found[stable$intensional > 0.3 | stable$extensional > 0.9]
+#' # Those of which a fair share of the parts occurs nowhere else; with `|` a second
+#' # threshold, of the extensional stability, can let others in, as Elephant does.
+#' found[stable$intensional > 0.3]
 #' @export
 pattern_stability <- function(patterns, n_subsets = NULL, delta = 0.05, epsilon = 0.05,
                               type = c("intensional", "extensional"), threads = NULL) {

@@ -78,7 +78,7 @@
 #' found <- mine_patterns(x, bin_size = 0.005, window = 10, min_spikes = 3, min_occ = 8,
 #'                        threads = 2)
 #' found
-#' # The planted pattern, without its parts and without what joins it by chance:
+#' # The planted pattern, without its parts:
 #' reduce_patterns(found)
 #' @export
 reduce_patterns <- function(patterns, non_significant = NULL,
@@ -143,7 +143,7 @@ check_signatures <- function(x, patterns, call = rlang::caller_env()) {
   }
   bins <- rep(-1, nrow(x))
   if (!is.null(x$duration)) {
-    bins <- x$duration / attr(patterns, "bin_size", exact = TRUE)
+    if (is.numeric(x$duration)) bins <- x$duration / attr(patterns, "bin_size", exact = TRUE)
     if (!is.numeric(x$duration) || !all(is.finite(bins)) || any(abs(bins - round(bins)) > 1e-6)) {
       abort_arg(arg, "without durations, or with whole numbers of bins, in seconds",
                 "a data frame with others", call = call)

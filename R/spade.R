@@ -25,10 +25,12 @@
 #'
 #' # Choosing
 #' * `surrogate` is the null hypothesis: what the recording may have without a pattern in
-#'   it. Dithering is the published one. It keeps the rate up to about `dither`, which should
-#'   be several bins, and far shorter than what the rate follows; but it gives regular
-#'   trains more spikes in a bin than they have, and patterns with them (Stella et al.
-#'   2022). [surrogate_trains()] compares the methods.
+#'   it. Dithering is the published one. It keeps the rate but for changes faster than
+#'   `dither`, which should be several bins. Of regular trains it moves spikes into bins that
+#'   hold one already; the surrogates then have fewer items than the recording, and too much
+#'   seems significant (Stella et al. 2022). Shifts by less than a window leave many patterns
+#'   in it, with other lags: give them a longer `dither`. [surrogate_trains()] compares the
+#'   methods.
 #' * `min_occ` decides how much work there is: a pattern that occurs twice says little, and
 #'   there are many. Where the search would take more than `max_memory`, the error says
 #'   which `min_occ` would not.
@@ -45,7 +47,12 @@
 #' without a test.
 #'
 #' @inheritParams pvalue_spectrum
-#' @inheritParams test_signatures
+#' @param alpha Probability of an error that is taken, above 0 and below 1.
+#' @param correction How p values are adjusted for each other: `"none"`, `"bonferroni"`,
+#'   `"sidak"`, `"holm"`, `"holm-sidak"`, `"hommel"`, `"BH"`, `"BY"`, `"TSBH"` or
+#'   `"TSBKY"`; see [test_signatures()].
+#' @param p_estimator The p value when `k` of `n` surrogates reach a signature, see
+#'   [pvalue_spectrum()].
 #' @param n_surrogates Number of surrogates; 0 to stop after the first stages, without p
 #'   values and without reduction.
 #' @param reduction Which patterns are dropped for others' sake, a `method` of

@@ -151,9 +151,10 @@ spade_title <- function(x) {
   }
   c(first, bins_title(x$mined),
     if (!is.null(x$tests)) {
-      sprintf("# %s surrogates (%s), %s tested, alpha %s (%s)", commas(chosen$n_surrogates),
-              chosen$surrogate, counted(attr(x$tests, "tests"), "signature"),
-              exact(chosen$alpha), chosen$correction)
+      sprintf("# %s (%s), %s tested, alpha %s (%s)",
+              counted(chosen$n_surrogates, "surrogate"), chosen$surrogate,
+              counted(attr(x$tests, "tests"), "signature"), exact(chosen$alpha),
+              chosen$correction)
     })
 }
 

@@ -241,6 +241,23 @@ static inline void syn_add_bits(syn_block *sum, const syn_block *a, const syn_bl
     *sum = half ^ *b;
 }
 
+/* Counts four rows; adds the carry out of the highest plane to `reached`. */
+static inline __attribute__((always_inline)) void
+syn_count_four(syn_block *plane, int planes, const syn_block *a, const syn_block *b,
+               const syn_block *c, const syn_block *d, syn_block *reached)
+{
+    syn_block two, twos, carry;
+    syn_add_bits(&plane[0], a, b, &two);
+    syn_add_bits(&plane[0], c, d, &twos);
+    syn_add_bits(&plane[1], &two, &twos, &carry);
+    for (int k = 2; k < planes; k++) {
+        syn_block sum = plane[k] ^ carry;
+        carry &= plane[k];
+        plane[k] = sum;
+    }
+    *reached |= carry;
+}
+
 /* Counters of all bits of a block at once: bit k of a count is in plane[k]. They start at
    2^planes - least, so a carry out of the highest plane says that `least` is reached. */
 static inline __attribute__((always_inline)) void
@@ -252,25 +269,20 @@ syn_count_block(const uint64_t *row, size_t stride, const uint32_t *index, size_
     uint32_t begin = (1u << planes) - least;
     for (int k = 0; k < planes; k++)
         plane[k] = begin >> k & 1 ? ~none : none;
-    for (size_t i = 0; i < n; i += 4) {
-        /* Four rows at a time; past the end they count as empty. */
-        syn_block r[4], two, twos, carry;
-        for (size_t j = 0; j < 4; j++) {
-            r[j] = none;
-            if (i + j >= n)
-                continue;
-            memcpy(&r[j], row + index[i + j] * stride, sizeof r[j]);
-            all &= r[j];
-        }
-        syn_add_bits(&plane[0], &r[0], &r[1], &two);
-        syn_add_bits(&plane[0], &r[2], &r[3], &twos);
-        syn_add_bits(&plane[1], &two, &twos, &carry);
-        for (int k = 2; k < planes; k++) {
-            syn_block sum = plane[k] ^ carry;
-            carry &= plane[k];
-            plane[k] = sum;
-        }
-        reached |= carry;
+    size_t i = 0;
+    syn_block a, b, c, d;
+    for (; i + 4 <= n; i += 4) {
+        memcpy(&a, row + index[i] * stride, sizeof a);
+        memcpy(&b, row + index[i + 1] * stride, sizeof b);
+        memcpy(&c, row + index[i + 2] * stride, sizeof c);
+        memcpy(&d, row + index[i + 3] * stride, sizeof d);
+        all &= a & b & c & d;
+        syn_count_four(plane, planes, &a, &b, &c, &d, &reached);
+    }
+    for (; i < n; i++) {
+        memcpy(&a, row + index[i] * stride, sizeof a);
+        all &= a;
+        syn_count_four(plane, planes, &a, &none, &none, &none, &reached);
     }
     memcpy(frequent, &reached, sizeof reached);
     memcpy(full, &all, sizeof all);

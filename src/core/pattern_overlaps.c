@@ -106,27 +106,6 @@ static syn_status make_room(search *s, size_t needed)
     return s->spike && s->holder ? SYN_OK : SYN_NO_MEMORY;
 }
 
-/* The first of a unit's `n` spikes, from `at` on, in the bin of that number or later;
-   looked for in steps that double. */
-static uint32_t seek(const int64_t *number, const uint32_t *bin, uint32_t at, uint32_t n,
-                     int64_t wanted)
-{
-    uint32_t step = 1;
-    while (n - at > step && number[bin[at + step]] < wanted) {
-        at += step;
-        step *= 2;
-    }
-    uint32_t end = n - at > step ? at + step + 1 : n;
-    while (at < end) {
-        uint32_t middle = at + (end - at) / 2;
-        if (number[bin[middle]] < wanted)
-            at = middle + 1;
-        else
-            end = middle;
-    }
-    return at;
-}
-
 /* Lists the spikes of each set of a unit, and counts in place[spike] how many sets hold
    each. */
 static void list_spikes(search *s, uint32_t unit)
@@ -141,7 +120,7 @@ static void list_spikes(search *s, uint32_t unit)
         const syn_ranked_pattern *p = &s->pattern[set->rank];
         uint32_t at = 0;
         for (uint32_t i = 0; i < p->occurrences; i++) {
-            at = seek(r->number, bin, at, fired, p->opens[i] + set->lag);
+            at = syn_raster_seek(r, bin, at, fired, p->opens[i] + set->lag);
             *spike++ = at;
             s->place[at]++;
             set->fold[at / 64 % FOLD] |= (uint64_t)1 << at % 64;
@@ -229,9 +208,10 @@ static int32_t common_bits(const uint64_t *a, const uint64_t *b)
     return (int32_t)bits;
 }
 
-/* Compares the sets that meet in a spike. A bit that one fold has and the other has not is
-   a spike, or more, that they have not in common. */
-static syn_status compare_meeting(search *s, uint32_t unit, uint32_t met, uint32_t live)
+/* Compares the sets that meet in a spike. A bit that one fold has and the other has not
+   is a spike, or more, that they have not in common. */
+static syn_status compare_meeting(search *s, uint32_t unit, uint32_t met,
+                                  uint32_t live)
 {
     for (uint32_t i = 0; i < live; i++) {
         const spike_set *a = &s->meeting[i];

@@ -224,8 +224,8 @@ typedef struct reduction {
     filter f;
 } reduction;
 
-/* Rejects what the overlap of pattern `p` with `q` at `shift` rejects. That does not depend
-   on what was rejected before, so overlaps may come in any order and twice. */
+/* Rejects what the overlap of pattern `p` with `q` at `shift` rejects. That does not
+   depend on what was rejected before, so overlaps may come in any order and twice. */
 static void compare(void *context, uint32_t p, uint32_t q, int64_t shift)
 {
     reduction *c = context;

@@ -155,34 +155,17 @@ typedef struct stability {
     int kinds, kind[2];   /* which of them are wanted */
 } stability;
 
-/* The first kept bin from `at` on with that number or a higher one. */
-static uint32_t seek(const syn_raster *r, uint32_t at, int64_t number)
-{
-    uint32_t step = 1, n = r->bins;
-    while (n - at > step && r->number[at + step] < number) {
-        at += step;
-        step *= 2;
-    }
-    uint32_t end = n - at > step ? at + step + 1 : n;
-    while (at < end) {
-        uint32_t middle = at + (end - at) / 2;
-        if (r->number[middle] < number)
-            at = middle + 1;
-        else
-            end = middle;
-    }
-    return at;
-}
-
-/* Calls for each spike of an item the window that holds it there, if it is open: marks
-   the item in held[] or, without `mark`, takes what is held there as a witness. */
+/* Looks at each window that holds an item: marks the item in its held[] or, without
+   `mark`, takes what it holds as a witness, unless that is all, and clears it. */
 static syn_status each_window(const syn_raster *r, worker *w, const pattern *p,
                               uint32_t k, int mark)
 {
-    uint32_t words = w->w.words, at = 0;
+    uint32_t words = w->w.words;
     for (uint32_t i = r->unit_first[p->unit[k]]; i < r->unit_first[p->unit[k] + 1]; i++) {
-        int64_t number = r->number[r->unit_bin[i]] - p->lag[k];
-        at = seek(r, at, number);
+        uint32_t at = r->unit_bin[i];
+        int64_t number = r->number[at] - p->lag[k];
+        while (at > 0 && r->number[at] > number)
+            at--;
         if (r->number[at] != number)
             continue;
         uint64_t *held = w->held + (size_t)at * words;

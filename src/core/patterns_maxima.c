@@ -7,7 +7,6 @@
 #include "core/parallel.h"
 #include "core/patterns_maxima_node.h"
 
-enum { CHECK_EVERY = 1 << 15 };  /* words between two looks at the clock */
 enum { LEAST_ROOM = 2 * SYN_ARENA_CHUNK };  /* of nodes, whatever the budget */
 
 /* ---- the table ---- */
@@ -84,7 +83,8 @@ uint32_t syn_maxima_largest(const syn_maxima *m)
 
 /* Whoever raises a size raises those below it as well, so the first that needs more ends
    it. */
-void syn_maxima_raise(syn_maxima *m, uint32_t duration, uint32_t size, uint32_t occurrences)
+void syn_maxima_raise(syn_maxima *m, uint32_t duration, uint32_t size,
+                      uint32_t occurrences)
 {
     if (occurrences > m->limit)
         return;
@@ -106,7 +106,9 @@ void syn_maxima_raise(syn_maxima *m, uint32_t duration, uint32_t size, uint32_t 
 static const syn_maxima_kind *fastest_kind(int vector_bits)
 {
     int bits = syn_mask_bits(vector_bits);
-    return bits == 512 ? &syn_maxima_512 : bits == 256 ? &syn_maxima_256 : &syn_maxima_any;
+    return bits == 512   ? &syn_maxima_512
+           : bits == 256 ? &syn_maxima_256
+                         : &syn_maxima_any;
 }
 
 syn_maxima_search *syn_maxima_search_make(const syn_pattern_options *options,
@@ -117,7 +119,8 @@ syn_maxima_search *syn_maxima_search_make(const syn_pattern_options *options,
         return NULL;
     s->options = options;
     s->by_duration = by_duration;
-    s->strict = options->target == SYN_PATTERNS_CLOSED && options->max_spikes < UINT32_MAX;
+    s->strict = options->target == SYN_PATTERNS_CLOSED &&
+                options->max_spikes < UINT32_MAX;
     s->checks = s->strict || by_duration;
     s->kind = fastest_kind(options->vector_bits);
     s->max_memory = max_memory;
@@ -201,7 +204,7 @@ syn_status syn_maxima_search_go_on(syn_maxima_search *s, double deadline)
             syn_arena_return(&s->arena, s->node[--s->depth].mark);
         if (status != SYN_OK)
             return status;
-        if (s->work < CHECK_EVERY)
+        if (s->work < SYN_MAXIMA_WORK)
             continue;
         s->work = 0;
         if (syn_seconds() > deadline)
@@ -212,7 +215,7 @@ syn_status syn_maxima_search_go_on(syn_maxima_search *s, double deadline)
 
 double syn_maxima_search_visited(const syn_maxima_search *s)
 {
-    return s->visited;
+    return (double)s->visited;
 }
 
 size_t syn_maxima_search_bytes(const syn_maxima_search *s)

@@ -33,13 +33,10 @@ static uint32_t index_bits(const uint64_t *set, size_t words, uint32_t *index)
 
 /* ---- what is still worth finding ---- */
 
-/* Whether the set of the deepest node has a unit; the nodes above have the others. */
-static int has_unit(const search *s, uint32_t unit)
+static uint32_t lacking_units(const search *s, const node *n)
 {
-    for (size_t k = 0; k < s->depth; k++)
-        if (s->node[k].unit == unit)
-            return 1;
-    return 0;
+    uint32_t least = s->options->min_units;
+    return least > n->units ? least - n->units : 0;
 }
 
 /* Reads what sets below a node need by now. Those without enough units cannot count. */
@@ -47,7 +44,7 @@ static void read_need(const search *s, node *n)
 {
     const syn_maxima *m = s->maxima;
     const uint32_t *need = m->need + (s->by_duration ? s->duration * m->stride : 0);
-    uint32_t lack = s->options->min_units > n->units ? s->options->min_units - n->units : 0;
+    uint32_t lack = lacking_units(s, n);
     for (uint32_t j = 0; j < SYN_LANES; j++) {
         uint32_t size = n->size + 1 + j;
         if (j == SYN_LANES - 1 && size <= m->sizes)
@@ -60,12 +57,17 @@ static void read_need(const search *s, node *n)
 }
 
 /* The lanes in which so many windows are enough. */
-static unsigned lanes_for(const node *n, uint32_t windows)
+static inline unsigned lanes_for(const node *n, uint32_t windows)
 {
+#if SYN_MASKS == 512
+    return _mm512_cmple_epu64_mask(_mm512_loadu_si512(n->need),
+                                   _mm512_set1_epi64(windows));
+#else
     unsigned lanes = 0;
     for (unsigned j = 0; j < SYN_LANES; j++)
         lanes |= (unsigned)(windows >= n->need[j]) << j;
     return lanes;
+#endif
 }
 
 static unsigned highest(unsigned lanes)
@@ -78,76 +80,6 @@ static unsigned highest(unsigned lanes)
 
 /* ---- looking ahead ---- */
 
-/* Windows with at least so many units to come that are new to the set. */
-typedef struct coming_units {
-    uint64_t *windows;  /* [lack + 1][words], all of them for 0 */
-    uint64_t *group;    /* [words] those of the unit at hand */
-    uint32_t lack, unit;
-    int is_new;
-} coming_units;
-
-static inline void next_unit(const search *s, coming_units *c, uint32_t unit, size_t words)
-{
-    if (unit == c->unit)
-        return;
-    for (uint32_t j = c->lack; j > 0 && c->is_new; j--)
-        for (size_t w = 0; w < words; w++)
-            c->windows[j * words + w] |= c->windows[(j - 1) * words + w] & c->group[w];
-    memset(c->group, 0, words * sizeof *c->group);
-    c->unit = unit;
-    c->is_new = !has_unit(s, unit);
-}
-
-/* One pass over the list, last to first: a child is worth a visit if in some lane enough
-   of its windows hold the items that this takes, and the units. Inlined for masks of one
-   word. */
-static inline __attribute__((always_inline)) void
-look_back(const search *s, node *n, coming_units *units, size_t words, uint64_t *lane)
-{
-    uint64_t least = UINT32_MAX;
-    for (unsigned j = 0; j < SYN_LANES; j++)
-        least = n->need[j] < least ? n->need[j] : least;
-    for (uint32_t p = n->listed; p-- > 0;) {
-        const uint64_t *mask = n->mask + p * words, *more = units->windows;
-        if (units->lack > 0) {
-            next_unit(s, units, s->root.unit[n->place[p]], words);
-            more += (units->lack - (uint32_t)units->is_new) * words;
-        }
-        unsigned lanes = syn_lanes_alive(mask, more, lane, words, n->need, least);
-        if (lanes) {
-            const uint64_t *after = lane + syn_low_bit(lanes) * words;
-            for (size_t w = 0; w < words; w++)
-                n->reach[n->children * words + w] = mask[w] & more[w] & after[w];
-            n->lanes[n->children] = (uint8_t)lanes;
-            n->child[n->children++] = p;
-        }
-        syn_lanes_deepen(mask, lane, words);
-        for (size_t w = 0; w < words && units->lack > 0 && units->is_new; w++)
-            units->group[w] |= mask[w];
-    }
-}
-
-#if SYN_MASKS == 512
-/* The same for masks of one word, once the set has its units. */
-static void look_back_words(node *n)
-{
-    __m512i need = _mm512_loadu_si512(n->need), lanes = _mm512_maskz_set1_epi64(1, -1);
-    uint32_t children = 0;
-    uint64_t lane[SYN_LANES];
-    for (uint32_t p = n->listed; p-- > 0;) {
-        unsigned alive = syn_word_lanes_alive(n->mask[p], lanes, need);
-        if (alive) {
-            _mm512_storeu_si512(lane, lanes);
-            n->reach[children] = n->mask[p] & lane[syn_low_bit(alive)];
-            n->lanes[children] = (uint8_t)alive;
-            n->child[children++] = p;
-        }
-        lanes = syn_word_lanes_deepen(n->mask[p], lanes);
-    }
-    n->children = children;
-}
-#endif
-
 /* Fills the children of the deepest node. */
 static syn_status look_ahead(search *s, node *n)
 {
@@ -158,15 +90,7 @@ static syn_status look_ahead(search *s, node *n)
     if (!n->child || !n->lanes || !n->reach)
         return s->failed;
     read_need(s, n);
-    uint32_t min_units = s->options->min_units;
-    coming_units units = {.lack = min_units > n->units ? min_units - n->units : 0,
-                          .unit = UINT32_MAX};
-#if SYN_MASKS == 512
-    if (words == 1 && units.lack == 0) {
-        look_back_words(n);
-        return SYN_OK;
-    }
-#endif
+    syn_coming_units units = {.lack = lacking_units(s, n), .unit = UINT32_MAX};
     if (units.lack > SYN_LANES)
         units.lack = SYN_LANES;
     uint64_t one_word[2 * SYN_LANES + 2], *lane = one_word;
@@ -180,9 +104,9 @@ static syn_status look_ahead(search *s, node *n)
     memset(lane, 0xff, words * sizeof *lane);
     memset(units.windows, 0xff, words * sizeof *lane);
     if (words == 1)
-        look_back(s, n, &units, 1, lane);
+        syn_look_back_word(s, n, &units, lane);
     else
-        look_back(s, n, &units, words, lane);
+        syn_look_back(s, n, &units, words, lane);
     return SYN_OK;
 }
 
@@ -218,7 +142,8 @@ static syn_maxima_verdict judge(search *s, uint32_t size, uint32_t place,
     return syn_maxima_judge(s, size, inside, beyond, later);
 }
 
-/* Raises what the set of child `at`, of `n` windows, can raise; index[n] are their bits. */
+/* Raises what the set of child `at`, of `n` windows, can raise; their bits are index[n],
+   which changes. */
 static syn_maxima_verdict try_to_raise(search *s, const node *parent, uint32_t at,
                                        uint32_t n, uint32_t *index)
 {
@@ -258,7 +183,7 @@ static int has_prospects(search *s, node *n, unsigned lanes, const uint64_t *set
     lanes &= lanes_for(n, c->windows);
     c->units = n->units;
     if (c->units < s->options->min_units)
-        c->units += !has_unit(s, s->root.unit[n->place[c->at]]);
+        c->units += !syn_has_unit(s, s->root.unit[n->place[c->at]]);
     if ((lanes & 1) && c->units >= s->options->min_units) {
         uint32_t *index = s->index;
         if (s->checks)
@@ -298,7 +223,7 @@ static syn_status enter(search *s, node *out)
 {
     syn_status status = look_ahead(s, out);
     s->visited++;
-    s->work += (double)(out->listed * out->words * SYN_LANES);
+    s->work += out->listed * out->words * SYN_LANES;
     if (status == SYN_OK && out->children == 0) {
         syn_arena_return(&s->arena, out->mark);
         s->depth--;
@@ -310,7 +235,7 @@ static syn_status narrow_child(search *s, node *n, const prospect *c, uint64_t s
 {
     const uint64_t *after = n->mask + c->at + 1;
     size_t rest = n->listed - c->at - 1;
-    s->work += (double)rest;
+    s->work += rest;
     if (rest < c->more)
         return SYN_OK;
     uint32_t listed = (uint32_t)syn_count_enough(after, rest, set, c->least);
@@ -339,8 +264,8 @@ static syn_status turn(search *s, node *n)
     return SYN_OK;
 }
 
-/* Leaves of s->frequent, from word `begin` on, the items that can be added to the child at
-   `at`; returns how many. */
+/* Leaves of s->frequent, from word `begin` on, the items that can be added to the child
+   at `at`; returns how many. */
 static uint32_t keep_allowed(search *s, const node *n, uint32_t at, size_t begin)
 {
     uint32_t kept = 0;
@@ -352,7 +277,8 @@ static uint32_t keep_allowed(search *s, const node *n, uint32_t at, size_t begin
     return kept;
 }
 
-/* Lists the items of s->frequent from word `begin` on, with masks of the windows `set`. */
+/* Lists the items of s->frequent from word `begin` on, with masks of the windows
+   `set`. */
 static void gather(const search *s, const node *parent, const uint64_t *set, size_t begin,
                    node *out)
 {
@@ -383,7 +309,7 @@ static syn_status wide_child(search *s, node *n, const prospect *c, const uint64
     index_bits(set, n->words, s->index);
     syn_count_rows_of_bits(n->row + begin, n->stride, n->stride - begin, s->index,
                            c->windows, c->least, s->frequent + begin, s->all + begin);
-    s->work += (double)(c->windows * (n->stride - begin));
+    s->work += c->windows * (n->stride - begin);
     uint32_t listed = keep_allowed(s, n, c->at, begin);
     if (listed < c->more)
         return SYN_OK;
@@ -428,24 +354,32 @@ static syn_status root_child(search *s, node *n, uint32_t k)
     prospect c = {.at = at};
     const uint64_t *set = n->mask + at * n->words;
     allow(s, n, at);
-    s->work += (double)(n->words + n->stride);
+    s->work += n->words + n->stride;
     if (!has_prospects(s, n, (1u << SYN_LANES) - 1, set, &c))
         return SYN_OK;
     return wide_child(s, n, &c, set);
 }
 
+/* Goes through children until one of them becomes the deepest node. */
 static syn_status child(search *s)
 {
-    node *n = s->node + s->depth - 1;
-    uint32_t k = n->next++;
-    if (s->depth == 1)
-        return root_child(s, n, k);
-    prospect c = {.at = n->child[k]};
-    s->work++;
-    const uint64_t *set = n->reach + k * n->words;
-    if (!has_prospects(s, n, n->lanes[k], set, &c))
-        return SYN_OK;
-    return n->words == 1 ? narrow_child(s, n, &c, *set) : wide_child(s, n, &c, set);
+    size_t depth = s->depth;
+    node *n = s->node + depth - 1;
+    if (depth == 1)
+        return root_child(s, n, n->next++);
+    syn_status status = SYN_OK;
+    while (status == SYN_OK && s->depth == depth && n->next < n->children &&
+           s->work < SYN_MAXIMA_WORK) {
+        uint32_t k = n->next++;
+        prospect c = {.at = n->child[k]};
+        const uint64_t *set = n->reach + k * n->words;
+        s->work++;
+        if (!has_prospects(s, n, n->lanes[k], set, &c))
+            continue;
+        status = n->words == 1 ? narrow_child(s, n, &c, *set) : wide_child(s, n, &c, set);
+        n = s->node + depth - 1;  /* the stack may have moved */
+    }
+    return status;
 }
 
 const syn_maxima_kind SYN_MAXIMA_KIND = {child};

@@ -7,6 +7,7 @@
 #include "core/patterns_tape.h"
 
 enum { SYN_LANES = 8 };
+enum { SYN_MAXIMA_WORK = 1 << 15 };  /* words between two looks at the clock */
 
 /* A set of items, and the items that may still be added: in the order of the units, then
    of lags. Masks are bits of windows. */
@@ -21,12 +22,13 @@ typedef struct syn_maxima_node {
     size_t stride;
     uint32_t *window;      /* which of the root's windows a bit stands for */
     uint32_t children, next;
-    uint32_t *child;       /* [children] where in the list they are; NULL: all, last first */
+    uint32_t *child;       /* [children] where in the list they are, last first; the
+                              root has all */
     uint8_t *lanes;        /* [children] sizes they may reach: bit j, j items more */
     uint64_t *reach;       /* [children][words] their windows that can */
     uint64_t need[SYN_LANES];  /* what sets of j + 1 items more must have; of 8 or
                                          more in the last */
-    double seen;           /* raises when `need` was read */
+    uint64_t seen;         /* s->raised when `need` was read */
     syn_arena_mark mark;   /* the arena before this node */
 } syn_maxima_node;
 
@@ -57,7 +59,9 @@ struct syn_maxima_search {
     size_t depth, room;
     uint32_t *index;        /* [windows] */
     uint64_t *frequent, *all;  /* [a window's words on the tape, or the root's stride] */
-    double visited, raised, work;
+    uint64_t visited;       /* nodes made */
+    uint64_t raised;        /* how often a maximum was */
+    size_t work;            /* words gone through since the last look at the clock */
     syn_status failed;      /* why syn_maxima_take() gave nothing */
 };
 

@@ -38,7 +38,7 @@ static syn_status count_items(syn_maxima_search *s, uint32_t unit, const uint32_
         return SYN_OK;
     syn_count_rows_of_bits(t->bits, t->words, row_words(words * 64 - 1), at, n, least,
                            s->frequent, s->all);
-    s->work += (double)(words * n);
+    s->work += words * n;
     for (uint32_t u = s->checks ? unit : 0; u <= unit; u++)
         s->frequent[u / 64] &= ~((uint64_t)1 << u % 64);
     for (size_t w = 0; w < words; w++)
@@ -102,7 +102,7 @@ static syn_status fill_masks(syn_maxima_search *s, const uint32_t *at, uint32_t 
                 node->mask[place[i * 64 + bit] * words + w] = square[bit];
             }
         }
-    s->work += (double)(t->words * t->window * words * 64);
+    s->work += t->words * t->window * words * 64;
     return SYN_OK;
 }
 

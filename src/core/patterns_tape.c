@@ -81,7 +81,8 @@ syn_status syn_tape_fill(syn_tape *tape, const syn_raster *raster, uint32_t wind
         return SYN_NO_MEMORY;
     uint32_t out = list_units(tape, raster, min_occ);
     tape->words = tape->units > 0 ? (tape->units + 63) / 64 : 1;
-    double bytes = ((double)bins * (double)tape->words + SYN_ROW_WORDS) * sizeof(uint64_t);
+    double words = (double)bins * (double)tape->words + SYN_ROW_WORDS;
+    double bytes = words * sizeof(uint64_t);
     if (bins > INT32_MAX || bytes > (double)most)
         return SYN_OVER_BUDGET;
     tape->bits = make_room(tape->bits, &tape->rooms[0], (size_t)bytes);

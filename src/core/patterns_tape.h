@@ -1,5 +1,5 @@
-/* A raster as bits, a row of units for each bin: the items of a window are a stretch of it,
-   so nothing has to be put together to count them. */
+/* A raster as bits, a row of units for each bin: the items of a window are a stretch of
+   it, so nothing has to be put together to count them. */
 #ifndef SYN_PATTERNS_TAPE_H
 #define SYN_PATTERNS_TAPE_H
 

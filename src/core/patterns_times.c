@@ -10,27 +10,6 @@ static uint32_t bins_of(const syn_raster *r, uint32_t unit)
     return unit == UINT32_MAX ? 0 : r->unit_first[unit + 1] - r->unit_first[unit];
 }
 
-/* The first of bin[from] .. bin[n - 1] whose number is `number` or more, looked for in
-   steps that double: the next one wanted is most often near. */
-static uint32_t seek(const syn_raster *r, const uint32_t *bin, uint32_t from, uint32_t n,
-                     int64_t number)
-{
-    uint32_t low = from, step = 1;
-    while (low < n && n - low > step && r->number[bin[low + step]] < number) {
-        low += step;
-        step *= 2;
-    }
-    uint32_t high = n - low > step ? low + step : n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->number[bin[middle]] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Copies of the windows `from` those in which `unit` fires at `lag`; returns how many. */
 static uint32_t narrow(const syn_raster *r, const uint32_t *from, uint32_t n,
                        uint32_t unit, uint32_t lag, uint32_t *to)
@@ -39,7 +18,7 @@ static uint32_t narrow(const syn_raster *r, const uint32_t *from, uint32_t n,
     const uint32_t *of_unit = fired > 0 ? r->unit_bin + r->unit_first[unit] : NULL;
     for (uint32_t i = 0; i < n; i++) {
         int64_t number = r->number[from[i]] + lag;
-        at = seek(r, of_unit, at, fired, number);
+        at = syn_raster_seek(r, of_unit, at, fired, number);
         if (at == fired)
             break;
         if (r->number[of_unit[at]] == number)

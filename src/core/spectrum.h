@@ -1,5 +1,5 @@
-/* The maxima of surrogates: what patterns come to, size by size, where spikes are as random
-   as a method makes them. */
+/* The maxima of surrogates: what patterns come to, size by size, where spikes are as
+   random as a method makes them. */
 #ifndef SYN_SPECTRUM_H
 #define SYN_SPECTRUM_H
 
@@ -17,9 +17,9 @@ typedef struct syn_spectrum_options {
     const uint8_t *only;                 /* [n] which of them; NULL for all */
 } syn_spectrum_options;
 
-/* The maxima of one surrogate: most[d * sizes + k] is the largest number of occurrences of
-   its patterns of at least min_spikes + k items, and of duration d where these are told
-   apart; 0 without any. */
+/* The maxima of one surrogate: most[d * sizes + k] is the largest number of occurrences
+   of its patterns of at least min_spikes + k items, and of duration d where these are
+   told apart; 0 without any. */
 typedef struct syn_spectrum_row {
     uint32_t sizes;
     uint32_t *most;      /* NULL without a pattern */
@@ -32,10 +32,10 @@ typedef struct syn_spectrum {
     size_t peak_memory;     /* bytes, about */
 } syn_spectrum;
 
-/* Makes each surrogate, bins it and mines it; what comes of it depends on its number alone.
-   Fewer threads than there are may be used to keep to max_memory. The caller frees with
-   syn_spectrum_free(), also after an error. SYN_OVER_BUDGET when one surrogate is too much;
-   SYN_TOO_LARGE when units * window passes 2^31 - 1, or beyond the limits of
+/* Makes each surrogate, bins it and mines it; what comes of it depends on its number
+   alone. Fewer threads than there are may be used to keep to max_memory. The caller frees
+   with syn_spectrum_free(), also after an error. SYN_OVER_BUDGET when one surrogate is
+   too much; SYN_TOO_LARGE when units * window passes 2^31 - 1, or beyond the limits of
    core/surrogate_raster.h. */
 syn_status syn_spectrum_make(const syn_spectrum_options *options, const syn_watch *watch,
                              syn_spectrum *out);

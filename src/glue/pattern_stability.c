@@ -39,9 +39,9 @@ static SEXP judging_new(judging **j)
     return pointer;
 }
 
-/* A list of two: the intensional and the extensional stability of each pattern, NULL where
-   it is not wanted. `events` as glue_raster() takes them, patterns as glue_pattern_list()
-   does. `kinds`: TRUE or FALSE for each of the two; `options`: subsets and threads. */
+/* A list of two: the intensional and the extensional stability of each pattern, NULL
+   where it is not wanted. `events` as glue_raster() takes them, patterns as
+   glue_pattern_list() does. `kinds`: TRUE or FALSE for each of the two; `options`: subsets and threads. */
 SEXP r_pattern_stability(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
                          SEXP kinds, SEXP options, SEXP key)
 {

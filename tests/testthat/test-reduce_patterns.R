@@ -108,6 +108,7 @@ test_that("what cannot be used is refused", {
   refused(found, non_significant = data.frame(size = 3))
   refused(found, non_significant = data.frame(size = 3.5, occurrences = 2))
   refused(found, non_significant = data.frame(size = 3, occurrences = 2, duration = 1e-5))
+  refused(found, non_significant = data.frame(size = 3, occurrences = 2, duration = "1"))
   attr(found, "recording") <- NULL
   refused(found)
 })

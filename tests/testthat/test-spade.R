@@ -131,7 +131,8 @@ test_that("the summary says what was found, and when surrogates are too few", {
   words <- summary(find_planted())$words
   expect_match(words[["Mined"]], "closed patterns of 3 or more spikes and 4 or more occurrences")
   expect_match(words[["Mined"]], "10 units, 20 s")
-  expect_match(words[["Surrogates"]], "60 surrogates, made by the method \"dither\" (dither = 0.015) and", fixed = TRUE)
+  expect_match(words[["Surrogates"]],
+               "60 surrogates, made by the method \"dither\" (dither = 0.015) and", fixed = TRUE)
   expect_match(words[["Found"]], "which leaves 1 pattern. Largest: u01@0 u02@1")
   few <- find_planted(n_surrogates = 3, correction = "bonferroni")
   m <- attr(few$tests, "tests")
