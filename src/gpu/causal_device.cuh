@@ -209,7 +209,7 @@ void launch_tables(const search_job &job, const table_shape &shape,
     allow_shared(find_tables<TOP, STAGED>, shared);
     dim3 grid(search_blocks(job), n);
     find_tables<TOP, STAGED>
-        <<<grid, SEARCH_WARPS * EDM_WARP, shared, stream>>>(
+        <<<grid, SEARCH_WARPS * WARP, shared, stream>>>(
             job, shape, ROW_BYTES, kind, table);
     check(cudaGetLastError());
 }
@@ -222,7 +222,7 @@ void launch_skill(const search_job &job, uint32_t n, double *sums,
     allow_shared(find_skill<TOP, STAGED>, shared);
     dim3 grid(search_blocks(job), n);
     find_skill<TOP, STAGED>
-        <<<grid, SEARCH_WARPS * EDM_WARP, shared, stream>>>(job, sums);
+        <<<grid, SEARCH_WARPS * WARP, shared, stream>>>(job, sums);
     check(cudaGetLastError());
 }
 

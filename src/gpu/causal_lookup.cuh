@@ -23,7 +23,7 @@ namespace gpu {
 
 enum {
     LOOKUP_WARPS = 16,
-    LOOKUP_THREADS = LOOKUP_WARPS * EDM_WARP,
+    LOOKUP_THREADS = LOOKUP_WARPS * WARP,
     ROW_LANES = 8,         /* that read one together */
     VECTOR_BYTES = 16      /* that a lane reads */
 };

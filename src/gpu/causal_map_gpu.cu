@@ -1,7 +1,7 @@
 /* The door of causal maps: blocks of libraries dealt out to devices in batches. */
 #include "gpu/causal_map_gpu.h"
 
-#include "gpu/causal_crew.cuh"
+#include "gpu/crew.cuh"
 #include "gpu/causal_mapper.cuh"
 
 #include <cstdio>
@@ -89,7 +89,7 @@ void find_skill(const syn_map_libraries &libraries, const syn_map_layout &layout
     uint32_t parts = gpu::search_blocks(job) * gpu::SEARCH_WARPS;
     size_t free = 0, all = 0;
     check(cudaMemGetInfo(&free, &all));
-    double bytes = 8.0 * parts * gpu::EDM_WARP * gpu::SUMS + 5.0 * job.steps +
+    double bytes = 8.0 * parts * gpu::WARP * gpu::SUMS + 5.0 * job.steps +
                    8.0 * job.length;
     double fit = std::min(0.8 * free / gpu::BATCHES / bytes,
                           gpu::BATCH_SECONDS / gpu::search_seconds(job));
@@ -101,7 +101,7 @@ void find_skill(const syn_map_libraries &libraries, const syn_map_layout &layout
     auto start = [&](skill_slot *s) {
         gpu::search_job mine = job;
         s->libraries.put(libraries, s->first, s->n, &mine, s->work);
-        s->sums.ensure((size_t) s->n * parts * gpu::EDM_WARP * gpu::SUMS);
+        s->sums.ensure((size_t) s->n * parts * gpu::WARP * gpu::SUMS);
         s->found.ensure((size_t) s->n * E_max);
         gpu::with_top(E_max, staged, [&](auto top, auto fits) {
             gpu::launch_skill<decltype(top)::value, decltype(fits)::value>(

@@ -89,7 +89,7 @@ struct skill_sink {
             weight = expf(-far / fmaxf(nearest, floor));
             part = weight * value[s.step[s.near_slot[lane]] + Tp];
         }
-        for (int o = EDM_WARP / 2; o > 0; o /= 2) {
+        for (int o = WARP / 2; o > 0; o /= 2) {
             weight += __shfl_xor_sync(~0u, weight, o);
             part += __shfl_xor_sync(~0u, part, o);
         }
@@ -110,7 +110,7 @@ struct skill_sink {
 template <class F>
 __device__ void each_row(const search_job &job, F body)
 {
-    uint32_t warp = blockIdx.x * SEARCH_WARPS + threadIdx.x / EDM_WARP;
+    uint32_t warp = blockIdx.x * SEARCH_WARPS + threadIdx.x / WARP;
     uint32_t first = warp * job.rows;
     uint32_t end = min(first + job.rows, job.places);
     bool known = false;
@@ -145,8 +145,8 @@ __device__ searcher<TOP> begin_search(const search_job &job)
         placed = room;
         begin = room + job.length;
     }
-    uint32_t lane = threadIdx.x % EDM_WARP;
-    search_scratch &s = scratch[threadIdx.x / EDM_WARP];
+    uint32_t lane = threadIdx.x % WARP;
+    search_scratch &s = scratch[threadIdx.x / WARP];
     s.limit[lane] = -1;  /* where an E is not wanted */
     __syncwarp();
     return {job, placed + SEARCH_FRONT, begin + SEARCH_FRONT, s, lane};
@@ -167,7 +167,7 @@ inline uint32_t search_blocks(const search_job &job)
 
 /* Grid: (search_blocks, libraries). */
 template <int TOP, bool STAGED>
-__global__ void __launch_bounds__(SEARCH_WARPS *EDM_WARP, SEARCH_BLOCKS)
+__global__ void __launch_bounds__(SEARCH_WARPS *WARP, SEARCH_BLOCKS)
 find_tables(__grid_constant__ const search_job job,
             __grid_constant__ const table_shape shape, uint32_t unit, entries kind,
             uint32_t *table)
@@ -183,7 +183,7 @@ find_tables(__grid_constant__ const search_job job,
 
 /* Grid: (search_blocks, libraries); sums[library][block][warp][lane][SUMS]. */
 template <int TOP, bool STAGED>
-__global__ void __launch_bounds__(SEARCH_WARPS *EDM_WARP, SEARCH_BLOCKS)
+__global__ void __launch_bounds__(SEARCH_WARPS *WARP, SEARCH_BLOCKS)
 find_skill(__grid_constant__ const search_job job, double *sums)
 {
     searcher<TOP> search = begin_search<TOP, STAGED>(job);
@@ -222,7 +222,7 @@ __global__ void add_skill(const double *sums, uint32_t libraries, uint32_t parts
     double sum[SUMS] = {};
     for (uint32_t part = 0; part < parts; part++)
         for (int j = 0; j < SUMS; j++)
-            sum[j] += sums[(((size_t) library * parts + part) * EDM_WARP + e) * SUMS + j];
+            sum[j] += sums[(((size_t) library * parts + part) * WARP + e) * SUMS + j];
     rho[i] = correlation(sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]);
 }
 

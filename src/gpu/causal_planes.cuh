@@ -37,7 +37,7 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
                                    uint32_t library)
 {
     constexpr int MORE = 8;  /* entries read in advance */
-    uint32_t lane = threadIdx.x % EDM_WARP, k = of.e + 2;
+    uint32_t lane = threadIdx.x % WARP, k = of.e + 2;
     uint32_t from = job.shape.from[of.e], rows = job.shape.to[of.e] - from;
     size_t plane = (size_t) job.steps * VECTOR_BYTES;
     const uint32_t *entry = job.table + (size_t) library * job.shape.size +
@@ -51,8 +51,8 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
 #pragma unroll
     for (int i = 0; i < MORE; i++)
         if (i < k)
-            ahead[i] = entry[i * EDM_WARP];
-    for (uint32_t row = lane; row - lane < rows; row += EDM_WARP) {
+            ahead[i] = entry[i * WARP];
+    for (uint32_t row = lane; row - lane < rows; row += WARP) {
         prediction<LANE> p[PLANES];
         float weight = 0;
         uint32_t first = ahead[0];
@@ -63,13 +63,13 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
             uint32_t now[MORE], next = j + MORE;
             if (next >= k) {  /* of the next 32 rows */
                 next = 0;
-                entry += k * EDM_WARP;
+                entry += k * WARP;
             }
 #pragma unroll
             for (int i = 0; i < MORE; i++) {
                 now[i] = ahead[i];
                 if (next + i < k)
-                    ahead[i] = entry[(next + i) * EDM_WARP];
+                    ahead[i] = entry[(next + i) * WARP];
             }
 #pragma unroll
             for (int i = 0; i < MORE; i += 2) {
@@ -95,7 +95,7 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
     }
 #pragma unroll
     for (int q = 0; q < PLANES; q++) {
-        sums[q].gather(1, EDM_WARP);
+        sums[q].gather(1, WARP);
         if (lane == 0)
             write_rho(job, sums[q], of, library, (first_plane + q) * LANE::N);
     }
@@ -109,7 +109,7 @@ correlate_lanes(__grid_constant__ const lookup_job job)
     lookup_item item = job.items[blockIdx.x];
     tile of = job.tiles[item.tile];
     const unsigned char *values = stage_tile<true>(job, item.tile, tile_room);
-    for (uint32_t l = item.from + threadIdx.x / EDM_WARP; l < item.to; l += LOOKUP_WARPS)
+    for (uint32_t l = item.from + threadIdx.x / WARP; l < item.to; l += LOOKUP_WARPS)
         for (uint32_t plane = 0; plane < job.planes && is_open(job, l, item.tile);
              plane += PLANES)
             correlate_by_lanes<LANE, PLANES, MISSING>(job, of, values, plane, l);
@@ -127,11 +127,11 @@ __global__ void spread_over_banks(__grid_constant__ const table_shape shape,
     if (i * 8 >= rows)
         return;
     uint32_t *entry = table + (size_t) blockIdx.z * shape.size + shape.offset[e] +
-                      (size_t) (i / 4) * k * EDM_WARP + i % 4 * 8;
+                      (size_t) (i / 4) * k * WARP + i % 4 * 8;
     uint64_t left = 0;  /* neighbours in each bank group, 8 bits each */
     for (uint32_t j = 0; j < k; j++)
         for (uint32_t lane = 0; lane < 8; lane++)
-            left += 1ull << 8 * (entry[j * EDM_WARP + lane] & 7);
+            left += 1ull << 8 * (entry[j * WARP + lane] & 7);
     for (uint32_t j = 0; j < k; j++) {
         uint32_t used = 0;
         for (uint32_t turn = 0; turn < 8; turn++) {
@@ -139,7 +139,7 @@ __global__ void spread_over_banks(__grid_constant__ const table_shape shape,
             int32_t best = -1;
             uint32_t at = j, group = 0;
             for (uint32_t other = j; other < k; other++) {
-                uint32_t g = entry[other * EDM_WARP + lane] & 7;
+                uint32_t g = entry[other * WARP + lane] & 7;
                 int32_t score = (left >> 8 * g & 255) + (used >> g & 1 ? 0 : 256);
                 if (score > best) {
                     best = score;
@@ -147,9 +147,9 @@ __global__ void spread_over_banks(__grid_constant__ const table_shape shape,
                     group = g;
                 }
             }
-            uint32_t chosen = entry[at * EDM_WARP + lane];
-            entry[at * EDM_WARP + lane] = entry[j * EDM_WARP + lane];
-            entry[j * EDM_WARP + lane] = chosen;
+            uint32_t chosen = entry[at * WARP + lane];
+            entry[at * WARP + lane] = entry[j * WARP + lane];
+            entry[j * WARP + lane] = chosen;
             used |= 1u << group;
             left -= 1ull << 8 * group;
         }

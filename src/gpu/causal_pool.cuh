@@ -11,11 +11,11 @@ namespace gpu {
 
 enum {
     POOL = 256,            /* columns of a pool */
-    POOL_ROUNDS = POOL / EDM_WARP,
+    POOL_ROUNDS = POOL / WARP,
     SEARCH_WARPS = 8,      /* of a block */
     SEARCH_BLOCKS = 3,     /* that a multiprocessor should have room for */
     SEARCH_FRONT = 32,     /* empty places in front of a library, for the first lags */
-    SEARCH_STEP = 4 * EDM_WARP,  /* columns that a warp looks at together */
+    SEARCH_STEP = 4 * WARP,  /* columns that a warp looks at together */
     A_FEW = 4,             /* more than are wanted, kept for the sake of time */
     SAMPLE = 1024,         /* columns that the first threshold is taken from, at most */
     SUMS = 6               /* n, p, p^2, p y, y, y^2 */
@@ -45,9 +45,9 @@ struct search_job {
 
 /* What a warp uses over and over. */
 struct search_scratch {
-    float limit[EDM_WARP];        /* of the squared distance, by E - 1 */
-    float near[EDM_WARP];         /* the neighbours: squared distance ... */
-    uint32_t near_slot[EDM_WARP]; /* ... and where in the pool */
+    float limit[WARP];        /* of the squared distance, by E - 1 */
+    float near[WARP];         /* the neighbours: squared distance ... */
+    uint32_t near_slot[WARP]; /* ... and where in the pool */
     float list[POOL + 4];         /* squared distances within the limit */
     uint32_t slot[POOL];
     int32_t column[POOL];         /* the pool: place ... */
@@ -73,13 +73,6 @@ __global__ void lay_out(search_job job, const unsigned char *drawn, float *place
     }
     placed[(size_t) library * job.length + at] = value;
     start[(size_t) library * job.length + at] = begin;
-}
-
-__device__ inline uint32_t lanes_before()
-{
-    uint32_t mask;
-    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(mask));
-    return mask;
 }
 
 /* A number that at least `k` lanes' values do not exceed, and not many more; infinite

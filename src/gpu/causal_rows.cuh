@@ -51,7 +51,7 @@ template <class LANE, int VECTORS, bool MISSING>
 __device__ void correlate_narrow(const lookup_job &job, const tile &of,
                                  const unsigned char *values, uint32_t library)
 {
-    uint32_t lane = threadIdx.x % EDM_WARP, k = of.e + 2;
+    uint32_t lane = threadIdx.x % WARP, k = of.e + 2;
     uint32_t from = job.shape.from[of.e], rows = job.shape.to[of.e] - from;
     uint32_t row = lane / ROW_LANES, last = k + 1 - 4 * (VECTORS - 1);
     const uint4 *entry = (const uint4 *) (job.table + (size_t) library * job.shape.size +
@@ -65,10 +65,10 @@ __device__ void correlate_narrow(const lookup_job &job, const tile &of,
 #pragma unroll
     for (int i = 0; i < VECTORS; i++)
         ahead[i] = entry[i];
-    for (; row - lane / ROW_LANES < rows; row += EDM_WARP / ROW_LANES) {
+    for (; row - lane / ROW_LANES < rows; row += WARP / ROW_LANES) {
         prediction<LANE> p;
         uint4 now[VECTORS];
-        entry += VECTORS * (EDM_WARP / ROW_LANES);
+        entry += VECTORS * (WARP / ROW_LANES);
 #pragma unroll
         for (int i = 0; i < VECTORS; i++) {
             now[i] = ahead[i];
@@ -91,7 +91,7 @@ __device__ void correlate_narrow(const lookup_job &job, const tile &of,
         if (is)
             add_point(&sums, p, observed + row * pace);
     }
-    sums.gather(ROW_LANES, EDM_WARP);
+    sums.gather(ROW_LANES, WARP);
     if (lane < ROW_LANES)
         write_rho(job, sums, of, library, lane * LANE::N);
 }
@@ -101,7 +101,7 @@ template <class LANE, bool MISSING>
 __device__ void correlate_wide(const lookup_job &job, const tile &of,
                                const unsigned char *values, uint32_t library)
 {
-    uint32_t lane = threadIdx.x % EDM_WARP, k = of.e + 2;
+    uint32_t lane = threadIdx.x % WARP, k = of.e + 2;
     uint32_t vectors = row_words(entries::wide, k) / 4;
     uint32_t from = job.shape.from[of.e], rows = job.shape.to[of.e] - from;
     const uint4 *entry = (const uint4 *) (job.table + (size_t) library * job.shape.size +
@@ -111,7 +111,7 @@ __device__ void correlate_wide(const lookup_job &job, const tile &of,
     uint32_t pace = job.every * ROW_BYTES;
     lane_sums<LANE::N, MISSING> sums;
     sums.clear();
-    for (uint32_t begin = 0; begin < rows; begin += EDM_WARP / ROW_LANES) {
+    for (uint32_t begin = 0; begin < rows; begin += WARP / ROW_LANES) {
         uint32_t row = begin + lane / ROW_LANES;
         LANE x, y;
         prediction<LANE> p;
@@ -135,7 +135,7 @@ __device__ void correlate_wide(const lookup_job &job, const tile &of,
         if (is)
             add_point(&sums, p, observed + (size_t) row * pace);
     }
-    sums.gather(ROW_LANES, EDM_WARP);
+    sums.gather(ROW_LANES, WARP);
     if (lane < ROW_LANES)
         write_rho(job, sums, of, library, lane * LANE::N);
 }
@@ -150,7 +150,7 @@ correlate_rows(__grid_constant__ const lookup_job job)
     tile of = job.tiles[item.tile];
     const unsigned char *values = stage_tile<STAGED>(job, item.tile, tile_room);
     auto each = [&](auto correlate) {
-        uint32_t first = item.from + threadIdx.x / EDM_WARP;
+        uint32_t first = item.from + threadIdx.x / WARP;
         for (uint32_t l = first; l < item.to; l += LOOKUP_WARPS)
             if (is_open(job, l, item.tile))
                 correlate(l);

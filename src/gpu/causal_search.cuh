@@ -40,7 +40,7 @@ template <int TOP> struct searcher {
     /* Where this lane's element goes behind `n` others; `all` of the warp's do. */
     __device__ static uint32_t place_in(uint32_t n, uint32_t all)
     {
-        return n + __popc(all & lanes_before());
+        return n + __popc(all & lanes_below());
     }
 
     /* ---- the pool ---- */
@@ -109,7 +109,7 @@ template <int TOP> struct searcher {
     /* The steps of the pool; what may not be a neighbour of `step` gets no column. */
     __device__ void find_steps(uint32_t n, int32_t step) const
     {
-        for (uint32_t i = lane; i < n; i += EDM_WARP) {
+        for (uint32_t i = lane; i < n; i += WARP) {
             int32_t c = s.column[i];
             int32_t t = c < 0 ? -1 : job.step[c];
             s.step[i] = t;
@@ -124,7 +124,7 @@ template <int TOP> struct searcher {
                                                      int32_t step)
     {
         uint32_t n = min((uint32_t) POOL, self.job.places);  /* each once */
-        for (uint32_t i = self.lane; i < n; i += EDM_WARP)
+        for (uint32_t i = self.lane; i < n; i += WARP)
             self.s.column[i] = (uint64_t) i * self.job.places / n;
         __syncwarp();
         self.find_steps(n, step);
@@ -145,13 +145,13 @@ template <int TOP> struct searcher {
     __device__ uint32_t compress_for(uint32_t n, int32_t row, int32_t step,
                                      uint32_t wanted, bool outward) const
     {
-        for (uint32_t i = lane; i < POOL; i += EDM_WARP)
+        for (uint32_t i = lane; i < POOL; i += WARP)
             s.keep[i] = 0;
         __syncwarp();
         rank<rank_for::compression>(n, row, step, wanted, false, false, outward,
                                     [](uint32_t, uint32_t) {});
         uint32_t kept = 0;
-        for (uint32_t i = lane; i - lane < n; i += EDM_WARP) {
+        for (uint32_t i = lane; i - lane < n; i += WARP) {
             bool keep = i < n && s.keep[i];
             int32_t column = keep ? s.column[i] : 0, t = keep ? s.step[i] : 0;
             uint32_t all = __ballot_sync(~0u, keep);
@@ -181,7 +181,7 @@ template <int TOP> struct searcher {
             if (r < rounds) {
                 uint32_t tied = __ballot_sync(~0u, d[r] == limit);
                 if (d[r] < limit || (d[r] == limit && place_in(seen, tied) < ties))
-                    s.keep[r * EDM_WARP + lane] = 1;
+                    s.keep[r * WARP + lane] = 1;
                 seen += __popc(tied);
             }
         __syncwarp();
@@ -246,7 +246,7 @@ template <int TOP> struct searcher {
         uint32_t n = 0;
         int32_t steps = job.steps, far = max(step, steps - 1 - step);
         uint32_t open = wanted;  /* E for which a column may still be nearer */
-        for (int32_t a = job.exclusion + 1; a <= far && open; a += EDM_WARP / 2) {
+        for (int32_t a = job.exclusion + 1; a <= far && open; a += WARP / 2) {
             int32_t away = a + (int32_t) (self.lane >> 1);
             int32_t t = self.lane & 1 ? step + away : step - away;
             bool in = t >= 0 && t < steps;
@@ -260,7 +260,7 @@ template <int TOP> struct searcher {
             }
             n += __popc(all);
             __syncwarp();
-            if (n > POOL - EDM_WARP) {
+            if (n > POOL - WARP) {
                 n = self.compress_for(n, row, step, wanted, true);
                 open = __ballot_sync(~0u, s.limit[self.lane] > 0) & wanted;
             }
@@ -293,10 +293,10 @@ template <int TOP> struct searcher {
     {
         int32_t column[POOL_ROUNDS];
         float d[POOL_ROUNDS], next[POOL_ROUNDS];
-        uint32_t rounds = (n + EDM_WARP - 1) / EDM_WARP;
+        uint32_t rounds = (n + WARP - 1) / WARP;
 #pragma unroll
         for (int r = 0; r < POOL_ROUNDS; r++) {
-            uint32_t i = r * EDM_WARP + lane;
+            uint32_t i = r * WARP + lane;
             column[r] = i < n ? s.column[i] : INT32_MIN;
             bool is = column[r] != INT32_MIN;
             column[r] = is ? column[r] : 0;
@@ -354,7 +354,7 @@ template <int TOP> struct searcher {
     __device__ float sample(int32_t row) const
     {
         float least = none();
-        for (int32_t c = lane; c < (int32_t) job.sample; c += EDM_WARP) {
+        for (int32_t c = lane; c < (int32_t) job.sample; c += WARP) {
             float gap = x[row] - x[c];
             if (apart(c, row) > job.exclusion + SEARCH_FRONT)
                 least = fminf(least, fmaf(gap, gap, start[c]));
@@ -380,7 +380,7 @@ template <int TOP> struct searcher {
                 if (in) {
                     uint32_t at = place_in(n, all);
                     s.list[at] = d[r];
-                    s.slot[at] = r * EDM_WARP + lane;
+                    s.slot[at] = r * WARP + lane;
                 }
                 n += __popc(all);
             }
@@ -405,7 +405,7 @@ template <int TOP> struct searcher {
         __syncwarp();
         uint32_t found = 0;
         float farthest = 0;
-        for (uint32_t i = lane; i - lane < n; i += EDM_WARP) {
+        for (uint32_t i = lane; i - lane < n; i += WARP) {
             float mine = s.list[i < n ? i : 0];
             uint32_t less = 0;
             for (uint32_t j = 0; j < n; j += 4) {
@@ -431,7 +431,7 @@ template <int TOP> struct searcher {
     {
         uint32_t members = __ballot_sync(~0u, member);
         uint32_t at = place_in(found, members);
-        if (member && at < EDM_WARP) {
+        if (member && at < WARP) {
             s.near[at] = s.list[i];
             s.near_slot[at] = s.slot[i];
         }
@@ -447,9 +447,9 @@ template <int TOP> struct searcher {
     {
         __syncwarp();
         uint32_t found = 0;
-        for (uint32_t i = lane; i - lane < n; i += EDM_WARP)
+        for (uint32_t i = lane; i - lane < n; i += WARP)
             found = take(s, found, i < n && s.list[i] < tie, i);
-        for (uint32_t i = lane; in_order && i - lane < n; i += EDM_WARP) {
+        for (uint32_t i = lane; in_order && i - lane < n; i += WARP) {
             bool tied = i < n && s.list[i] == tie;
             uint32_t all = __ballot_sync(~0u, tied);
             found = take(s, found, tied && place_in(found, all) < k, i);
@@ -457,7 +457,7 @@ template <int TOP> struct searcher {
         uint32_t after = 0;  /* keys up to this one are taken; all are larger */
         for (; found < k; found++) {
             uint32_t first = UINT32_MAX, of = 0;
-            for (uint32_t i = lane; i < n; i += EDM_WARP) {
+            for (uint32_t i = lane; i < n; i += WARP) {
                 uint32_t key = s.list[i] == tie ? time_key(s.step[s.slot[i]], step) : 0;
                 if (key > after && key < first) {
                     first = key;

@@ -38,19 +38,19 @@ __global__ void find_moments(const T *values, const tile *tiles, table_shape sha
                              uint32_t planes, double *moments)
 {
     tile of = tiles[blockIdx.x];
-    uint32_t warp = threadIdx.x / EDM_WARP, lane = threadIdx.x % EDM_WARP;
+    uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     uint32_t from = shape.from[of.e], rows = shape.to[of.e] - from;
-    for (uint32_t j = warp; j < of.n; j += blockDim.x / EDM_WARP) {
+    for (uint32_t j = warp; j < of.n; j += blockDim.x / WARP) {
         uint32_t plane = j / per_row, in_row = j % per_row;
         const T *row = values + ((size_t) blockIdx.x * planes + plane) * steps * per_row +
                        in_row;
         double sum = 0, squares = 0;
-        for (uint32_t i = lane; i < rows; i += EDM_WARP) {
+        for (uint32_t i = lane; i < rows; i += WARP) {
             double y = (float) row[((size_t) from + i * every) * per_row];
             sum += y;
             squares += y * y;
         }
-        for (int o = EDM_WARP / 2; o > 0; o /= 2) {
+        for (int o = WARP / 2; o > 0; o /= 2) {
             sum += __shfl_xor_sync(~0u, sum, o);
             squares += __shfl_xor_sync(~0u, squares, o);
         }

@@ -3,13 +3,13 @@
 #define SYN_GPU_CAUSAL_TYPES_CUH
 
 #include "core/causal_map.h"
+#include "gpu/warp.cuh"
 
 #include <cstdint>
 
 namespace gpu {
 
 enum {
-    EDM_WARP = 32,
     ROW_BYTES = 128        /* of a step in a tile of whole rows */
 };
 
@@ -51,44 +51,8 @@ __host__ __device__ inline size_t table_word(const table_shape &shape, entries k
 {
     size_t words = row_words(kind, e + 2);
     if (kind == entries::packed)
-        return shape.offset[e] + (row / EDM_WARP * words + i) * EDM_WARP + row % EDM_WARP;
+        return shape.offset[e] + (row / WARP * words + i) * WARP + row % WARP;
     return shape.offset[e] + row * words + i;
-}
-
-/* The least, the greatest and the sum of a warp's values, in every lane. Before compute
-   capability 8.0 there is no instruction for them. */
-template <class F> __device__ inline uint32_t over_warp(uint32_t value, F both)
-{
-    for (int o = EDM_WARP / 2; o > 0; o /= 2)
-        value = both(value, __shfl_xor_sync(~0u, value, o));
-    return value;
-}
-
-__device__ inline uint32_t warp_least(uint32_t value)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_min_sync(~0u, value);
-#else
-    return over_warp(value, [](uint32_t a, uint32_t b) { return a < b ? a : b; });
-#endif
-}
-
-__device__ inline uint32_t warp_greatest(uint32_t value)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_max_sync(~0u, value);
-#else
-    return over_warp(value, [](uint32_t a, uint32_t b) { return a > b ? a : b; });
-#endif
-}
-
-__device__ inline uint32_t warp_sum(uint32_t value)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(~0u, value);
-#else
-    return over_warp(value, [](uint32_t a, uint32_t b) { return a + b; });
-#endif
 }
 
 }  // namespace gpu

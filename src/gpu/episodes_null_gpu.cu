@@ -1,7 +1,7 @@
 /* The door of counts in surrogates: batches of them dealt out to devices. */
 #include "gpu/episodes_null_gpu.h"
 
-#include "gpu/causal_crew.cuh"
+#include "gpu/crew.cuh"
 #include "gpu/episodes_null_walk.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -210,7 +210,7 @@ void null_counter::choose_batch()
     check(cudaGetDevice(&device));
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &blocks, gpu::count_null, gpu::NULL_LANES * gpu::NULL_WARPS, 0));
+        &blocks, gpu::count_null, gpu::WARP * gpu::NULL_WARPS, 0));
     size_t warps = (size_t) processors * std::max(blocks, 1) * gpu::NULL_WARPS;
     warps = std::min({warps, budget / std::max<size_t>(of_warp, 1),
                       (size_t) batch_ * t.roots});
@@ -310,7 +310,7 @@ void null_counter::count_batch(uint64_t index, uint32_t n)
         gpu::null_batch batch = {tree_, keys_, n, key, by_unit, beyond_.get(),
                                  count_.get(), next_.get(), (uint32_t) places_.size(),
                                  place_.get(), room_, ends_.get(), ended_.get()};
-        gpu::count_null<<<warps_ / gpu::NULL_WARPS, gpu::NULL_LANES * gpu::NULL_WARPS, 0,
+        gpu::count_null<<<warps_ / gpu::NULL_WARPS, gpu::WARP * gpu::NULL_WARPS, 0,
                           stream_>>>(batch, length_.get());
         check(cudaGetLastError());
     }

@@ -11,10 +11,11 @@
 #define SYN_GPU_EPISODES_NULL_WALK_CUH
 
 #include "gpu/episodes_null_lanes.cuh"
+#include "gpu/warp.cuh"
 
 namespace gpu {
 
-constexpr uint32_t NULL_LANES = 32, NULL_WARPS = 4;  /* of a warp, of a block */
+constexpr uint32_t NULL_WARPS = 4;  /* of a block */
 
 /* The batch, and the memory of the warps. */
 struct null_batch {
@@ -39,24 +40,12 @@ __device__ inline null_line line_of(const null_batch &b, uint32_t surrogate)
     return {b.key + before, b.by_unit + before, b.beyond + before * b.keys.bounds};
 }
 
-/* Each lane's sum of the lanes below it; `all` becomes that of all. */
-__device__ inline uint32_t sum_below(uint32_t value, uint32_t lane, uint32_t *all)
-{
-    uint32_t sum = value;
-    for (uint32_t step = 1; step < NULL_LANES; step *= 2) {
-        uint32_t other = __shfl_up_sync(0xffffffffu, sum, step);
-        sum += lane >= step ? other : 0;
-    }
-    *all = __shfl_sync(0xffffffffu, sum, NULL_LANES - 1);
-    return sum - value;
-}
-
 __device__ inline uint32_t list_root(const null_batch &b, const null_line &line,
                                      uint32_t node, uint32_t lane, null_end *to)
 {
     uint32_t begin = b.keys.first[b.tree.unit[node]];
     uint32_t n = b.keys.first[b.tree.unit[node] + 1] - begin;
-    for (uint32_t i = lane; i < n; i += NULL_LANES)
+    for (uint32_t i = lane; i < n; i += WARP)
         to[i] = single_end(b.keys, line, line.by_unit[begin + i]);
     return n;
 }
@@ -67,9 +56,9 @@ __device__ inline uint32_t list_child(const null_batch &b, const null_line &line
                                       uint32_t n, null_end *to)
 {
     null_edge edge = edge_to(b.tree, b.keys, line, node);
-    uint32_t all, mine = count_part(edge, list, n, lane, NULL_LANES);
-    uint32_t below = sum_below(mine, lane, &all);
-    write_part(edge, list, n, lane, NULL_LANES, to + below);
+    uint32_t all, mine = count_part(edge, list, n, lane, WARP);
+    uint32_t below = sum_below(mine, &all);
+    write_part(edge, list, n, lane, WARP, to + below);
     return all;
 }
 
@@ -79,7 +68,7 @@ __device__ inline void count_children(const null_batch &b, const null_line &line
                                       uint32_t n, uint32_t *count)
 {
     for (uint32_t c = b.tree.child[node] + lane; c < b.tree.child[node + 1];
-         c += NULL_LANES) {
+         c += WARP) {
         uint32_t child = b.tree.of[c];
         count[child] = count_edge(edge_to(b.tree, b.keys, line, child), list, n);
     }
@@ -93,7 +82,7 @@ __device__ inline void walk_root(const null_batch &b, uint32_t surrogate, uint32
     null_line line = line_of(b, surrogate);
     uint32_t *count = b.count + (size_t) surrogate * b.tree.nodes;
     atomicAdd(&count[root], count_single(b.keys, line, b.tree.unit[root], lane,
-                                         NULL_LANES));
+                                         WARP));
     for (uint32_t node = root; node < b.tree.after[root];) {
         if (b.tree.child[node] == b.tree.child[node + 1]) {
             node++;
@@ -115,11 +104,11 @@ __device__ inline void walk_root(const null_batch &b, uint32_t surrogate, uint32
 }
 
 /* `lengths` is [warps][levels + 1]. */
-__global__ void __launch_bounds__(NULL_LANES * NULL_WARPS)
+__global__ void __launch_bounds__(WARP * NULL_WARPS)
 count_null(null_batch b, uint32_t *lengths)
 {
-    uint32_t lane = threadIdx.x % NULL_LANES;
-    uint32_t warp = blockIdx.x * NULL_WARPS + threadIdx.x / NULL_LANES;
+    uint32_t lane = threadIdx.x % WARP;
+    uint32_t warp = blockIdx.x * NULL_WARPS + threadIdx.x / WARP;
     null_end *ends = b.ends + (size_t) warp * b.room;
     uint32_t *length = lengths + (size_t) warp * (b.levels + 1);
     for (;;) {

@@ -2,6 +2,8 @@
 #ifndef SYN_GPU_EPISODES_TYPES_CUH
 #define SYN_GPU_EPISODES_TYPES_CUH
 
+#include "gpu/warp.cuh"
+
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -15,7 +17,6 @@
 
 namespace gpu {
 
-enum { WARP = 32 };
 constexpr uint32_t ALL = 0xffffffffu;      /* every lane */
 constexpr uint32_t NOTHING = 0xffffffffu;  /* no event, no symbol */
 constexpr uint16_t RARE = 0xffff;          /* the symbol of infrequent units */

@@ -1,7 +1,7 @@
 /* The door of surrogates' maxima: surrogates dealt out to devices in batches. */
 #include "gpu/spectrum_gpu.h"
 
-#include "gpu/causal_crew.cuh"
+#include "gpu/crew.cuh"
 #include "gpu/spectrum_host.cuh"
 
 #include <cstdio>

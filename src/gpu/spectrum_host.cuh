@@ -251,11 +251,11 @@ class spectrum_device {
         check(cudaGetLastError());
         set_bits<<<blocks_for(events), 128, 0, stream_>>>(task_, batch_);
         check(cudaGetLastError());
-        find_items<<<blocks_for(roots * SPECTRUM_WARP), 128, 0, stream_>>>(task_, batch_);
+        find_items<<<blocks_for(roots * WARP), 128, 0, stream_>>>(task_, batch_);
         check(cudaGetLastError());
         uint32_t longest = read(batch_.longest);
         queue_.parts = longest / SPECTRUM_TOGETHER + 1;
-        fill_rows<<<blocks_for(events * SPECTRUM_WARP), 128, 0, stream_>>>(task_, batch_);
+        fill_rows<<<blocks_for(events * WARP), 128, 0, stream_>>>(task_, batch_);
         check(cudaGetLastError());
         check(cudaStreamSynchronize(stream_));
     }
@@ -266,7 +266,7 @@ class spectrum_device {
         uint32_t busy = 1;
         while (busy > 0 && !stop) {
             clear(busy_, 1);
-            search_maxima<<<blocks_, SPECTRUM_WARPS * SPECTRUM_WARP, shared(), stream_>>>(
+            search_maxima<<<blocks_, SPECTRUM_WARPS * WARP, shared(), stream_>>>(
                 task_, batch_, queue_);
             check(cudaGetLastError());
             busy = read(queue_.busy);
@@ -311,7 +311,7 @@ public:
                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    (int) shared()));
         check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &each, search_maxima, SPECTRUM_WARPS * SPECTRUM_WARP, shared()));
+            &each, search_maxima, SPECTRUM_WARPS * WARP, shared()));
         blocks_ = (uint32_t) (processors * std::max(1, each));
         queue_.cycles = (long long) (SPECTRUM_SECONDS * 1000 * kilohertz);
         upload_plan();

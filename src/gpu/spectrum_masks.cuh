@@ -83,8 +83,8 @@ __device__ inline uint32_t look_ahead(const searcher &s, const mask_node &node,
         z++;
     bool alive = t < node.listed && z <= reach;
     if (s.lane == 0)
-        s.my->sets += node.listed - node.next < SPECTRUM_WARP ? node.listed - node.next
-                                                              : SPECTRUM_WARP;
+        s.my->sets += node.listed - node.next < WARP ? node.listed - node.next
+                                                              : WARP;
     if (!__any_sync(WHOLE_WARP, alive))
         return 0;
 #pragma unroll 2
@@ -124,9 +124,9 @@ __device__ inline uint32_t count_shared(const searcher &s, const mask_list<WORDS
 {
     uint32_t found = 0;
 #pragma unroll 1
-    for (uint32_t k = begin + s.lane; k < end; k += SPECTRUM_WARP)
+    for (uint32_t k = begin + s.lane; k < end; k += WARP)
         found += (list.mask[k] & set).count() > least;
-    return __reduce_add_sync(WHOLE_WARP, found);
+    return warp_sum(found);
 }
 
 /* Where the windows of a set open. */
@@ -178,7 +178,7 @@ __device__ inline bool mask_child(const searcher &s, const mask_node &node,
         return false;
     mask_list<WORDS> to = list_of<WORDS>(s, *at, child->room);
 #pragma unroll 1
-    for (uint32_t from = t + 1; from < node.listed; from += SPECTRUM_WARP) {
+    for (uint32_t from = t + 1; from < node.listed; from += WARP) {
         uint32_t k = from + s.lane < node.listed ? from + s.lane : t;
         window_mask<WORDS> mask = list.mask[k] & set;
         bool there = k > t && mask.count() > enough;
@@ -203,7 +203,7 @@ template <int WORDS> __device__ inline void step_masks(const searcher &s)
         if (s.lane == 0)
             kept->alive = node.alive & (node.alive - 1);
         __syncwarp();
-        uint32_t t = node.next - SPECTRUM_WARP + __ffs(node.alive) - 1;
+        uint32_t t = node.next - WARP + __ffs(node.alive) - 1;
         mask_node child;
         if (!mask_child(s, node, list_of<WORDS>(s, at, node.room), t, &child, &at, &top))
             return;
@@ -215,7 +215,7 @@ template <int WORDS> __device__ inline void step_masks(const searcher &s)
     }
     if (node.next < node.listed) {
         node.alive = look_ahead(s, node, list_of<WORDS>(s, at, node.room));
-        node.next += SPECTRUM_WARP;
+        node.next += WARP;
         if (!node.alive && node.next >= node.listed) {  /* nothing came of it */
             at = node.before;
             top = node.mark;

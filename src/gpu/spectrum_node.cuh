@@ -58,11 +58,11 @@ __device__ __noinline__ bool set_counts(const spectrum_task &task,
                                         const uint32_t *bin, uint32_t n)
 {
     const uint32_t *bits = batch.bits + (size_t) surrogate * task.words * task.units;
-    uint32_t lane = threadIdx.x % SPECTRUM_WARP;
+    uint32_t lane = threadIdx.x % WARP;
     uint32_t last = task.durations > 1 ? duration : task.window - 1;
     uint32_t shared = 0, later = 0, inside, beyond;
 #pragma unroll 1
-    for (uint32_t rank = lane; rank < task.units; rank += SPECTRUM_WARP)
+    for (uint32_t rank = lane; rank < task.units; rank += WARP)
 #pragma unroll 1
         for (uint32_t block = 0; block < task.blocks; block++) {
             uint32_t lags = ~0u;
@@ -76,8 +76,8 @@ __device__ __noinline__ bool set_counts(const spectrum_task &task,
             later += __popc(lags & ~early);
         }
     __syncwarp();
-    sum_before(shared, &inside);
-    sum_before(later, &beyond);
+    sum_below(shared, &inside);
+    sum_below(later, &beyond);
     if (task.strict)
         return beyond == 0 && inside == size;
     return beyond == 0 || (task.limited && inside >= task.most);
@@ -103,7 +103,7 @@ struct searcher {
     {
         const uint32_t *known = maxima();
 #pragma unroll
-        for (uint32_t z = lane; z < SPECTRUM_SIZES; z += SPECTRUM_WARP) {
+        for (uint32_t z = lane; z < SPECTRUM_SIZES; z += WARP) {
             uint32_t now = __ldcg(known + z);
             now = now < task.min_occ ? task.min_occ - 1 : now;
             my->least[z] = now >= task.max_occ ? SPECTRUM_DONE : now;
@@ -159,7 +159,7 @@ struct searcher {
         uint32_t rank = item >> task.lag_bits;
         int known = 0;
 #pragma unroll 1
-        for (uint32_t k = lane; k < units; k += SPECTRUM_WARP)
+        for (uint32_t k = lane; k < units; k += WARP)
             known |= my->unit[k] == rank;
         if (__any_sync(WHOLE_WARP, known))
             return units;
@@ -182,7 +182,7 @@ struct searcher {
     {
         uint32_t *known = maxima();
 #pragma unroll 1
-        for (uint32_t z = task.min_spikes + lane; z <= size; z += SPECTRUM_WARP)
+        for (uint32_t z = task.min_spikes + lane; z <= size; z += WARP)
             if (my->least[z] < windows) {
                 my->least[z] = windows == task.max_occ ? SPECTRUM_DONE : windows;
                 atomicMax(known + z, windows);

@@ -38,11 +38,11 @@ __global__ void set_bits(spectrum_task task, spectrum_batch batch)
 __device__ inline uint32_t list_windows(const spectrum_task &task, const uint32_t *bits,
                                         uint32_t rank, uint32_t *bin)
 {
-    uint32_t lane = threadIdx.x % SPECTRUM_WARP, n = 0;
-    for (uint32_t from = 0; from < task.words; from += SPECTRUM_WARP) {
+    uint32_t lane = threadIdx.x % WARP, n = 0;
+    for (uint32_t from = 0; from < task.words; from += WARP) {
         uint32_t w = from + lane, all;
         uint32_t word = w < task.words ? bits[(size_t) w * task.units + rank] : 0;
-        uint32_t at = n + sum_before(__popc(word), &all);
+        uint32_t at = n + sum_below(__popc(word), &all);
         for (; word; word &= word - 1)
             bin[at++] = w * 32 + __ffs(word) - 1;
         n += all;
@@ -58,8 +58,8 @@ __device__ uint32_t list_items(const spectrum_task &task, const uint32_t *bits,
                                uint32_t root, const uint32_t *bin, uint32_t n,
                                uint32_t *item, uint32_t *count)
 {
-    uint32_t lane = threadIdx.x % SPECTRUM_WARP, listed = 0;
-    for (uint32_t from = 0; from < task.units; from += SPECTRUM_WARP)
+    uint32_t lane = threadIdx.x % WARP, listed = 0;
+    for (uint32_t from = 0; from < task.units; from += WARP)
         for (uint32_t block = 0; block < task.blocks; block++) {
             uint32_t rank = from + lane, all;
             bit_counters<PLANES> sum;
@@ -69,7 +69,7 @@ __device__ uint32_t list_items(const spectrum_task &task, const uint32_t *bits,
             uint32_t often = sum.above(task.min_occ - 1);
             if (block == 0 && rank <= root)
                 often &= ~1u;
-            uint32_t at = listed + sum_before(__popc(often), &all);
+            uint32_t at = listed + sum_below(__popc(often), &all);
             for (; often; often &= often - 1, at++) {
                 uint32_t bit = __ffs(often) - 1;
                 item[at] = rank << task.lag_bits | (block * 32 + bit);
@@ -83,7 +83,7 @@ __device__ uint32_t list_items(const spectrum_task &task, const uint32_t *bits,
 /* A warp a root. */
 __global__ void find_items(spectrum_task task, spectrum_batch batch)
 {
-    uint64_t k = ((uint64_t) blockIdx.x * blockDim.x + threadIdx.x) / SPECTRUM_WARP;
+    uint64_t k = ((uint64_t) blockIdx.x * blockDim.x + threadIdx.x) / WARP;
     if (k >= (uint64_t) batch.n * task.units)
         return;
     uint32_t s = k / task.units, root = k % task.units, listed = 0;
@@ -101,7 +101,7 @@ __global__ void find_items(spectrum_task task, spectrum_batch batch)
         listed = list_items<12>(task, bits, root, bin, n, item, count);
     else
         listed = list_items<31>(task, bits, root, bin, n, item, count);
-    if (threadIdx.x % SPECTRUM_WARP == 0) {
+    if (threadIdx.x % WARP == 0) {
         batch.windows[k] = n;
         batch.listed[k] = listed;
         atomicMax(batch.longest, listed);
@@ -111,8 +111,8 @@ __global__ void find_items(spectrum_task task, spectrum_batch batch)
 /* A warp a row. */
 __global__ void fill_rows(spectrum_task task, spectrum_batch batch)
 {
-    uint32_t lane = threadIdx.x % SPECTRUM_WARP;
-    uint64_t k = ((uint64_t) blockIdx.x * blockDim.x + threadIdx.x) / SPECTRUM_WARP;
+    uint32_t lane = threadIdx.x % WARP;
+    uint64_t k = ((uint64_t) blockIdx.x * blockDim.x + threadIdx.x) / WARP;
     if (k >= (uint64_t) batch.n * task.events)
         return;
     uint32_t s = k / task.events, e = k % task.events, unit = task.owner[e];
@@ -125,9 +125,9 @@ __global__ void fill_rows(spectrum_task task, spectrum_batch batch)
     uint32_t listed = batch.listed[root], words = (listed + 31) / 32, bin = batch.bin[k];
     uint32_t *row = batch.row + ((size_t) s * task.events + first) * task.row_words +
                     (size_t) i * words;
-    for (uint32_t from = 0; from < words; from += SPECTRUM_WARP) {
+    for (uint32_t from = 0; from < words; from += WARP) {
         uint32_t mine = 0;
-        for (uint32_t c = 0; c < SPECTRUM_WARP && from + c < words; c++) {
+        for (uint32_t c = 0; c < WARP && from + c < words; c++) {
             uint32_t at = (from + c) * 32 + lane, there = 0;
             if (at < listed) {
                 uint32_t number = bin + (item[at] & ((1u << task.lag_bits) - 1));

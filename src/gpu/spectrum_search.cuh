@@ -87,19 +87,19 @@ __device__ inline bool take_task(const searcher &s, const spectrum_queue &queue)
     }
 }
 
-__global__ void __launch_bounds__(SPECTRUM_WARPS *SPECTRUM_WARP, SPECTRUM_BLOCKS)
+__global__ void __launch_bounds__(SPECTRUM_WARPS *WARP, SPECTRUM_BLOCKS)
     search_maxima(const __grid_constant__ spectrum_task task,
                   const __grid_constant__ spectrum_batch batch, spectrum_queue queue)
 {
     extern __shared__ uint64_t spectrum_shared[];
     long long begun = clock64();
-    uint32_t mine = threadIdx.x / SPECTRUM_WARP;
+    uint32_t mine = threadIdx.x / WARP;
     size_t warp = (size_t) blockIdx.x * SPECTRUM_WARPS + mine;
     warp_state *my = (warp_state *) spectrum_shared + mine;
     searcher s = {task, batch, my, queue.arena + warp * queue.room, queue.room,
-                  threadIdx.x % SPECTRUM_WARP};
+                  threadIdx.x % WARP};
     uint32_t *mine_now = (uint32_t *) my, *saved = (uint32_t *) (queue.state + warp);
-    for (uint32_t w = s.lane; w < sizeof *my / 4; w += SPECTRUM_WARP)
+    for (uint32_t w = s.lane; w < sizeof *my / 4; w += WARP)
         mine_now[w] = saved[w];
     __syncwarp();
     bool more = true;
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(SPECTRUM_WARPS *SPECTRUM_WARP, SPECTRUM_BLOCKS
     if (s.lane == 0 && more)
         atomicAdd(queue.busy, 1u);
     __syncwarp();
-    for (uint32_t w = s.lane; w < sizeof *my / 4; w += SPECTRUM_WARP)
+    for (uint32_t w = s.lane; w < sizeof *my / 4; w += WARP)
         saved[w] = mine_now[w];
 }
 

@@ -12,13 +12,13 @@
 #endif
 
 #include "core/surrogate_unit.h"
+#include "gpu/warp.cuh"
 
 #include <cstdint>
 
 namespace gpu {
 
 enum {
-    SPECTRUM_WARP = 32,
     SPECTRUM_SIZES = 128,    /* sizes of patterns from 0 that the device keeps count of */
     SPECTRUM_WIDE = 8,       /* nodes with rows, one below the other */
     SPECTRUM_NEAR = 1024,    /* words of shared memory that a warp gives out */
@@ -28,7 +28,6 @@ enum {
 };
 
 constexpr uint32_t SPECTRUM_DONE = 0xffffffffu;  /* no more can be reached there */
-constexpr uint32_t WHOLE_WARP = 0xffffffffu;
 
 /* What makes a surrogate, and what its patterns must pass. */
 struct spectrum_task {
@@ -70,23 +69,6 @@ struct spectrum_batch {
     uint32_t *maximum;        /* [n][durations][SPECTRUM_SIZES] */
     uint32_t *failed;         /* [n] whether the search had no room to end */
 };
-
-__device__ inline uint32_t lanes_below()
-{
-    return (1u << (threadIdx.x % SPECTRUM_WARP)) - 1;
-}
-
-/* The sum of the lanes before this one; `all` gets that of all lanes. */
-__device__ inline uint32_t sum_before(uint32_t value, uint32_t *all)
-{
-    uint32_t lane = threadIdx.x % SPECTRUM_WARP, sum = value;
-    for (uint32_t o = 1; o < SPECTRUM_WARP; o *= 2) {
-        uint32_t other = __shfl_up_sync(WHOLE_WARP, sum, o);
-        sum += lane >= o ? other : 0;
-    }
-    *all = __shfl_sync(WHOLE_WARP, sum, SPECTRUM_WARP - 1);
-    return sum - value;
-}
 
 /* ---- counting bits ---- */
 

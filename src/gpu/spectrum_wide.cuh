@@ -25,11 +25,11 @@ __device__ inline void list_rows(const searcher &s, const wide_prospect &c)
     const uint32_t *row = c.parent->row + c.item / 32;
     uint32_t n = 0, windows = c.parent->windows, words = c.parent->words;
 #pragma unroll 1
-    for (uint32_t from = 0; from < windows; from += AHEAD * SPECTRUM_WARP) {
+    for (uint32_t from = 0; from < windows; from += AHEAD * WARP) {
         uint32_t word[AHEAD];
 #pragma unroll
         for (uint32_t k = 0; k < AHEAD; k++) {
-            uint32_t i = from + k * SPECTRUM_WARP + s.lane;
+            uint32_t i = from + k * WARP + s.lane;
             word[k] = i < windows ? row[(size_t) i * words] : 0;
         }
 #pragma unroll
@@ -38,7 +38,7 @@ __device__ inline void list_rows(const searcher &s, const wide_prospect &c)
             uint32_t found = __ballot_sync(WHOLE_WARP, there);
             if (there)
                 c.index[n + __popc(found & lanes_below())] =
-                    from + k * SPECTRUM_WARP + s.lane;
+                    from + k * WARP + s.lane;
             n += __popc(found);
         }
     }
@@ -68,9 +68,9 @@ __device__ __noinline__ uint32_t mark_often(wide_prospect c, uint32_t lag_bits,
                                             uint32_t least)
 {
     enum { AHEAD = 8 };
-    uint32_t lane = threadIdx.x % SPECTRUM_WARP, found = 0, words = c.parent->words;
+    uint32_t lane = threadIdx.x % WARP, found = 0, words = c.parent->words;
 #pragma unroll 1
-    for (uint32_t word = c.begin + lane; word < words; word += SPECTRUM_WARP) {
+    for (uint32_t word = c.begin + lane; word < words; word += WARP) {
         const uint32_t *row = c.parent->row + word;
         bit_counters<PLANES> sum;
         sum.clear();
@@ -95,7 +95,7 @@ __device__ __noinline__ uint32_t mark_often(wide_prospect c, uint32_t lag_bits,
         found += __popc(often);
     }
     __syncwarp();
-    return __reduce_add_sync(WHOLE_WARP, found);
+    return warp_sum(found);
 }
 
 __device__ inline uint32_t mark_items(const searcher &s, const wide_prospect &c)
@@ -113,9 +113,9 @@ __device__ inline void list_marked(const searcher &s, const wide_prospect &c)
 {
     uint32_t n = 0, words = c.parent->words;
 #pragma unroll 1
-    for (uint32_t from = c.begin; from < words; from += SPECTRUM_WARP) {
+    for (uint32_t from = c.begin; from < words; from += WARP) {
         uint32_t word = from + s.lane, often = word < words ? c.often[word] : 0, all;
-        uint32_t k = n + sum_before(__popc(often), &all);
+        uint32_t k = n + sum_below(__popc(often), &all);
 #pragma unroll 1
         for (; often; often &= often - 1)
             c.at[k++] = word * 32 + __ffs(often) - 1;
@@ -136,9 +136,9 @@ __device__ inline void make_row(const searcher &s, const wide_prospect &c, uint3
         if (k < c.listed)
             there = from_row[c.at[k] / 32] >> c.at[k] % 32 & 1;
         uint32_t word = __ballot_sync(WHOLE_WARP, there);
-        mine = w % SPECTRUM_WARP == s.lane ? word : mine;
-        if (w % SPECTRUM_WARP == SPECTRUM_WARP - 1 || w + 1 == words) {
-            uint32_t to = w / SPECTRUM_WARP * SPECTRUM_WARP + s.lane;
+        mine = w % WARP == s.lane ? word : mine;
+        if (w % WARP == WARP - 1 || w + 1 == words) {
+            uint32_t to = w / WARP * WARP + s.lane;
             if (to <= w)
                 row[to] = mine;
         }
@@ -149,7 +149,7 @@ __device__ inline void make_row(const searcher &s, const wide_prospect &c, uint3
 __device__ inline void fill_bins(const searcher &s, const wide_prospect &c, uint32_t *bin)
 {
 #pragma unroll 1
-    for (uint32_t i = s.lane; i < c.windows; i += SPECTRUM_WARP)
+    for (uint32_t i = s.lane; i < c.windows; i += WARP)
         bin[i] = c.parent->bin[c.index[i]];
     __syncwarp();
 }
@@ -171,7 +171,7 @@ __device__ inline void make_masks(const searcher &s, const wide_prospect &c, hea
         return;
     mask_list<WORDS> list = list_of<WORDS>(s, at, node.room);
 #pragma unroll 1
-    for (uint32_t from = 0; from < c.listed; from += SPECTRUM_WARP) {
+    for (uint32_t from = 0; from < c.listed; from += WARP) {
         uint32_t k = from + s.lane, place = k < c.listed ? c.at[k] : c.at[from];
         const uint32_t *row = c.parent->row + place / 32;
         window_mask<WORDS> mask = {};
@@ -207,7 +207,7 @@ __device__ inline void count_items(const searcher &s, wide_prospect *c, uint32_t
 {
     uint32_t kept = 0;
 #pragma unroll 1
-    for (uint32_t from = 0; from < c->listed; from += SPECTRUM_WARP) {
+    for (uint32_t from = 0; from < c->listed; from += WARP) {
         uint32_t k = from + s.lane, at = k < c->listed ? c->at[k] : c->at[from], n = 0;
         const uint32_t *row = c->parent->row + at / 32;
 #pragma unroll 1
@@ -257,7 +257,7 @@ __device__ inline void make_wide(const searcher &s, wide_prospect c, heap_top to
     }
     words = (c.listed + 31) / 32;
 #pragma unroll 1
-    for (uint32_t k = s.lane; k < c.listed; k += SPECTRUM_WARP)
+    for (uint32_t k = s.lane; k < c.listed; k += WARP)
         item[k] = c.parent->item[c.at[k]];
 #pragma unroll 1
     for (uint32_t i = 0; i < c.windows; i++)

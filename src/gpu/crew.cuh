@@ -1,9 +1,11 @@
-/* A block of libraries in hand: a thread a device, and how they share it. */
-#ifndef SYN_GPU_CAUSAL_CREW_CUH
-#define SYN_GPU_CAUSAL_CREW_CUH
+/* Work in hand that can be done part by part, libraries or surrogates: a thread a device,
+   and how they share it. */
+#ifndef SYN_GPU_CREW_CUH
+#define SYN_GPU_CREW_CUH
 
-#include "gpu/causal_types.cuh"
+#include "gpu/device.cuh"
 #include "gpu/outcome.cuh"
+#include "gpu/synfire_gpu.h"
 
 #include <algorithm>
 #include <atomic>
@@ -15,9 +17,10 @@
 
 namespace gpu {
 
-constexpr uint32_t DEALT_TOGETHER = 16;  /* libraries: as many as a block has warps */
+/* Parts, as many as a block of the lookup of causal maps has warps. */
+constexpr uint32_t DEALT_TOGETHER = 16;
 
-/* A block of libraries in hand: threads, and the first of their errors. */
+/* Threads, and the first of their errors. */
 struct crew {
     std::vector<std::thread> threads;
     std::atomic<uint32_t> next{0}, finished{0};
@@ -33,7 +36,7 @@ struct crew {
         stop = true;
     }
 
-    /* Up to `batch` libraries of n, and fewer towards the end. */
+    /* Up to `batch` parts of n, and fewer towards the end. */
     uint32_t take(uint32_t batch, uint32_t n, uint32_t devices, uint32_t *from)
     {
         if (stop)
