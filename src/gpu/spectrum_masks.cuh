@@ -126,7 +126,7 @@ __device__ inline uint32_t count_shared(const searcher &s, const mask_list<WORDS
 #pragma unroll 1
     for (uint32_t k = begin + s.lane; k < end; k += SPECTRUM_WARP)
         found += (list.mask[k] & set).count() > least;
-    return __reduce_add_sync(WHOLE_WARP, found);
+    return sum_lanes(found);
 }
 
 /* Where the windows of a set open. */

@@ -76,6 +76,18 @@ __device__ inline uint32_t lanes_below()
     return (1u << (threadIdx.x % SPECTRUM_WARP)) - 1;
 }
 
+/* The sum of all lanes. */
+__device__ inline uint32_t sum_lanes(uint32_t value)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    for (uint32_t o = SPECTRUM_WARP / 2; o > 0; o /= 2)
+        value += __shfl_xor_sync(WHOLE_WARP, value, o);
+    return value;
+#else
+    return __reduce_add_sync(WHOLE_WARP, value);
+#endif
+}
+
 /* The sum of the lanes before this one; `all` gets that of all lanes. */
 __device__ inline uint32_t sum_before(uint32_t value, uint32_t *all)
 {

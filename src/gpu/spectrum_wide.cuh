@@ -95,7 +95,7 @@ __device__ __noinline__ uint32_t mark_often(wide_prospect c, uint32_t lag_bits,
         found += __popc(often);
     }
     __syncwarp();
-    return __reduce_add_sync(WHOLE_WARP, found);
+    return sum_lanes(found);
 }
 
 __device__ inline uint32_t mark_items(const searcher &s, const wide_prospect &c)
