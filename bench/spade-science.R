@@ -121,8 +121,8 @@ count_false <- function(case, surrogate, sets) {
 rate_cases <- data.frame(
   units = c(20, 50, 100, 20, 50, 100),
   low = c(7, 3.5, 2, 4, 2, 1.2),
-  high = c(NA, NA, NA, 15, 8, 5),
-  step = 0.2, window = 8, min_occ = 2, surrogates = c(199, 99, 99)
+  high = c(NA, NA, NA, 15, 8, 5), step = c(NA, NA, NA, 0.2, 0.2, 0.2),
+  window = 8, min_occ = 2, surrogates = c(199, 99, 99)
 )
 
 part_null <- function(sets = 400, cases = NULL) {
@@ -131,7 +131,7 @@ part_null <- function(sets = 400, cases = NULL) {
     cbind(process = process, rate_cases, surrogate = suits[[process]])
   }))
   fast <- data.frame(process = c("refractory", "gamma"), units = 20, low = 60, high = NA,
-                     step = 0.2, window = 1, min_occ = 10, surrogates = 199,
+                     step = NA, window = 1, min_occ = 10, surrogates = 199,
                      surrogate = "trial_shift")
   all <- rbind(all, fast)
   all$number <- seq_len(nrow(all))
@@ -146,7 +146,7 @@ part_misfit <- function(sets = 50, cases = NULL) {
     process = c("poisson", "poisson", "poisson", "refractory", "gamma", "gamma"),
     units = 20, low = c(7, 4, 4, 60, 60, 20), high = c(NA, 15, 60, NA, NA, 60),
     step = c(NA, 0.2, 0.02, NA, NA, 0.2), window = c(8, 8, 8, 1, 1, 1),
-    min_occ = c(2, 2, 2, 10, 10, 5), surrogates = c(199, 399, 199, 199, 199, 399)
+    min_occ = c(2, 2, 2, 10, 10, 5), surrogates = 399
   )
   all$number <- 100 + seq_len(nrow(all))
   each_case(all, cases, "misfit", \(case) {
