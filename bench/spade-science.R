@@ -20,7 +20,7 @@
 #
 # and each trial has a step, in which all units fire at the `high` rate for `step` seconds,
 # from 0.4 s on; without a step `high` is NA. Every recording is `set.seed()`'s, whatever
-# else is measured, and those of a case are the same for all surrogates. 20 to 25 minutes on
+# else is measured, and those of a case are the same for all surrogates. Half an hour on
 # one core in all.
 
 library(synfire)
