@@ -178,37 +178,18 @@ pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_occ = 2,
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
   window <- check_window(window, nlevels(x$unit))
   filters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
-  n <- check_count(n_surrogates, "n_surrogates")
+  n <- check_count(n_surrogates, "n_surrogates", max = .Machine$integer.max)
   spectrum <- check_choice(spectrum[[1L]], spectra, "spectrum")
   p_estimator <- check_choice(p_estimator[[1L]], p_estimators, "p_estimator")
   device <- check_choice(device[[1L]], c("cpu", "gpu", "auto"), "device")
   threads <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
   seed <- current_seed()
-  made <- choose_surrogates(x, surrogate, dither, bin_size, list(...))
+  made <- choose_surrogates(x, surrogate, dither, list(...), bin_size)
   out <- maxima_of_surrogates(x, bin, window, filters, made, n, spectrum, p_estimator, device,
                               gpus, threads, max_memory, seed)
   attr(out, "call") <- call
   out
-}
-
-#' How to make surrogates, of the arguments that spade() takes
-#'
-#' @param more List of further arguments of the method.
-#' @noRd
-choose_surrogates <- function(x, surrogate, dither, bin_size, more,
-                              call = rlang::caller_env()) {
-  check_choice(surrogate, surrogate_methods, "surrogate", call)
-  known <- c("refractory", "truncation_limit", "n_bins", "sigma")
-  unknown <- setdiff(names(more) %||% rep("", length(more)), known)
-  if (length(unknown) > 0L) {
-    abort_arg("...", sprintf("arguments of the surrogates: %s", toString(known)),
-              if (nzchar(unknown[[1L]])) sprintf("`%s`", unknown[[1L]]) else "without a name",
-              call = call)
-  }
-  do.call(surrogate_options, c(
-    list(x, surrogate, dither = dither, bin_size = bin_size, call = call), more
-  ))
 }
 
 #' What pvalue_spectrum() gives, of arguments that have been checked

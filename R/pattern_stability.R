@@ -64,21 +64,27 @@ pattern_stability <- function(patterns, n_subsets = NULL, delta = 0.05, epsilon 
                               type = c("intensional", "extensional"), threads = NULL) {
   check_mined(patterns)
   n_subsets <- check_subsets(n_subsets, delta, epsilon)
-  kinds <- c("intensional", "extensional")
-  type <- rlang::arg_match(type, kinds, multiple = TRUE)
+  check_kinds(type, "type")
   here <- check_threads(threads)
   key <- random_key()
   found <- .Call(
     r_pattern_stability, mined_events(patterns), attr(patterns, "window", exact = TRUE),
-    patterns$size, item_units(patterns) - 1L, item_lags(patterns), kinds %in% type,
-    as.double(c(n_subsets, here)), key
+    patterns$size, item_units(patterns) - 1L, item_lags(patterns),
+    kinds_of_stability %in% type, as.double(c(n_subsets, here)), key
   )
   found <- finish_status(found, "finding the stability of these patterns",
                          "Choose fewer patterns.", limit_of = "occurrences")
-  found <- found[kinds %in% type]
-  names(found) <- kinds[kinds %in% type]
+  found <- found[kinds_of_stability %in% type]
+  names(found) <- kinds_of_stability[kinds_of_stability %in% type]
   structure(c(list(pattern = format(patterns)), found), class = "data.frame",
             row.names = .set_row_names(length(patterns)), n_subsets = n_subsets, key = key)
+}
+
+kinds_of_stability <- c("intensional", "extensional")
+
+check_kinds <- function(type, arg, call = rlang::caller_env()) {
+  if (is.character(type) && length(type) > 0L && all(type %in% kinds_of_stability)) return()
+  abort_arg(arg, "\"intensional\", \"extensional\" or both", describe(type), call = call)
 }
 
 #' How many subsets to draw

@@ -85,7 +85,8 @@ reduce_patterns <- function(patterns, non_significant = NULL,
                             method = c("combined", "subset", "superset", "covered_spikes"),
                             h = 0, k = 0, l = 0, min_spikes = NULL, min_occ = NULL) {
   check_mined(patterns)
-  method <- rlang::arg_match(method)
+  methods <- eval(formals()$method)
+  method <- check_choice(method[[1L]], methods, "method")
   most <- .Machine$integer.max
   h <- check_count(h, min = 0, max = most)
   k <- check_count(k, min = 0, max = most)
@@ -94,7 +95,6 @@ reduce_patterns <- function(patterns, non_significant = NULL,
   min_spikes <- check_count(min_spikes %||% parameters$min_spikes, "min_spikes", max = most)
   min_occ <- check_count(min_occ %||% parameters$min_occ, "min_occ", max = most)
   listed <- check_signatures(non_significant, patterns)
-  methods <- eval(formals()$method)
   options <- as.double(c(match(method, methods) - 1, h, k, l, min_spikes, min_occ))
   keep <- .Call(
     r_reduce_patterns, mined_events(patterns), attr(patterns, "window", exact = TRUE),
@@ -108,10 +108,7 @@ reduce_patterns <- function(patterns, non_significant = NULL,
 #' Patterns with the recording in which they were mined
 #' @noRd
 check_mined <- function(patterns, call = rlang::caller_env()) {
-  if (!inherits(patterns, "patterns")) {
-    abort_arg("patterns", "`patterns`", describe(patterns), "Find some with `mine_patterns()`.",
-              call = call)
-  }
+  check_patterns(patterns, call)
   if (is.null(attr(patterns, "recording", exact = TRUE))) {
     abort_arg("patterns", "patterns of one recording", "without a recording",
               "Mine again, or reduce those of each recording.", call = call)
@@ -130,8 +127,16 @@ mined_events <- function(patterns) {
 #' @noRd
 check_signatures <- function(x, patterns, call = rlang::caller_env()) {
   if (is.null(x)) return(integer())
-  if (inherits(x, "signature_tests")) x <- non_significant(x)
   arg <- "non_significant"
+  if (inherits(x, "signature_tests")) {
+    check_same_search(patterns, x, arg, call)
+    x <- non_significant(x)
+  }
+  # These list all signatures, significant or not.
+  if (inherits(x, c("pattern_spectrum", "pvalue_spectrum"))) {
+    abort_arg(arg, "what `test_signatures()` gives, or a data frame of such signatures alone",
+              sprintf("what `%s()` gives", class(x)[[1L]]), call = call)
+  }
   must <- "a data frame with columns `size` and `occurrences`, whole numbers"
   if (!is.data.frame(x) || !all(c("size", "occurrences") %in% names(x))) {
     abort_arg(arg, must, describe(x), call = call)

@@ -127,13 +127,15 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
   window <- check_window(window, nlevels(x$unit))
   filters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
+  most <- .Machine$integer.max
   choices <- list(
-    n_surrogates = check_count(n_surrogates, min = 0), alpha = check_alpha(alpha),
+    n_surrogates = check_count(n_surrogates, min = 0, max = most), alpha = check_alpha(alpha),
     correction = check_choice(correction, corrections),
     spectrum = check_choice(spectrum[[1L]], spectra, "spectrum"),
     p_estimator = check_choice(p_estimator[[1L]], p_estimators, "p_estimator"),
     reduction = check_choice(reduction[[1L]], eval(formals()$reduction), "reduction"),
-    h = check_count(h, min = 0), k = check_count(k, min = 0), l = check_count(l, min = 0),
+    h = check_count(h, min = 0, max = most), k = check_count(k, min = 0, max = most),
+    l = check_count(l, min = 0, max = most),
     device = check_choice(device[[1L]], c("cpu", "gpu", "auto"), "device")
   )
   check_stability(stability)
@@ -143,7 +145,7 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
   n <- choices$n_surrogates
   # Without a spike there is nothing to make them of, and no pattern that would need them.
   made <- if (n > 0 && nrow(x) > 0L) {
-    choose_surrogates(x, surrogate, dither, bin_size, list(...))
+    choose_surrogates(x, surrogate, dither, list(...), bin_size)
   }
 
   stages <- stage_clock()
@@ -193,10 +195,7 @@ check_stability <- function(stability, call = rlang::caller_env()) {
   }
   given <- utils::modifyList(formals(pattern_stability)[known], stability)
   check_subsets(given$n_subsets, given$delta, given$epsilon, call)
-  if (!all(stability$type %in% c("intensional", "extensional"))) {
-    abort_arg("stability$type", "\"intensional\", \"extensional\" or both",
-              describe(stability$type), call = call)
-  }
+  if ("type" %in% names(stability)) check_kinds(stability$type, "stability$type", call)
 }
 
 #' Seconds that the parts of a job take

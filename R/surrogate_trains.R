@@ -98,8 +98,9 @@
 #'   `x`. [set.seed()] decides them; a surrogate depends neither on `n` nor on `threads`.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: for a recording
-#' without a spike (in its trials); `dither` below a tick or beyond the shortest trial; a
-#' `bin_size` or `window` that is not whole ticks or bins; `"trial_shift"` without trials.
+#' without a spike (in its trials); `dither` below a tick or beyond the shortest trial, or
+#' shorter than a bin of the histogram of intervals; a `bin_size` or `window` that is not
+#' whole ticks or bins; `"trial_shift"` without trials.
 #' Surrogates beyond `max_memory` give `synfire_error_budget`, beyond the machine's
 #' `synfire_error_memory`.
 #' @references
@@ -192,12 +193,14 @@ surrogate_options <- function(x, method = "dither", dither = 0.015, refractory =
   }
   if (method %in% c("dither_refractory", "joint_isi", "isi_dither")) {
     refractory <- check_number(refractory, min = 0, call = call)
-    ticks[["refractory"]] <- ceiling(raw_ticks(refractory, resolution) * (1 - 1e-9))
+    # No interval of a unit is longer than a trial.
+    ticks[["refractory"]] <- min(ceiling(raw_ticks(refractory, resolution) * (1 - 1e-9)),
+                                 max(trains$stop - trains$start) + 1)
     parameters$refractory <- refractory
   }
   if (method %in% c("joint_isi", "isi_dither")) {
     ticks[c("isi_bin", "isi_bins", "sigma")] <-
-      check_histogram(truncation_limit, n_bins, sigma, resolution, call)
+      check_histogram(truncation_limit, n_bins, sigma, ticks[["dither"]], resolution, call)
     parameters <- c(parameters, list(truncation_limit = truncation_limit, n_bins = n_bins,
                                      sigma = sigma))
   }
@@ -212,6 +215,28 @@ surrogate_options <- function(x, method = "dither", dither = 0.015, refractory =
   }
   list(numbers = c(match(method, surrogate_methods) - 1, unname(ticks), 0),
        key = random_key(), method = method, parameters = parameters)
+}
+
+#' The same for functions whose argument `surrogate` is the method
+#'
+#' @param more List of further arguments of the method.
+#' @param bin_size Where it is given, neither that nor a window is among `more`.
+#' @noRd
+choose_surrogates <- function(x, surrogate, dither, more, bin_size = NULL,
+                              call = rlang::caller_env()) {
+  check_choice(surrogate, surrogate_methods, "surrogate", call)
+  binned <- !is.null(bin_size)
+  known <- c("refractory", if (!binned) c("bin_size", "window"), "truncation_limit", "n_bins",
+             "sigma")
+  unknown <- setdiff(names(more) %||% rep("", length(more)), known)
+  if (length(unknown) > 0L) {
+    abort_arg("...", sprintf("arguments of the surrogates: %s", toString(known)),
+              if (nzchar(unknown[[1L]])) sprintf("`%s`", unknown[[1L]]) else "without a name",
+              call = call)
+  }
+  do.call(surrogate_options, c(
+    list(x, surrogate, dither = dither, call = call), if (binned) list(bin_size = bin_size), more
+  ))
 }
 
 # ---- Checks --------------------------------------------------------------------------
@@ -257,11 +282,17 @@ check_dither <- function(dither, trains, resolution, call) {
 
 #' Ticks and number of the bins of the histogram of intervals, and sigma in bins
 #' @noRd
-check_histogram <- function(truncation_limit, n_bins, sigma, resolution, call) {
+check_histogram <- function(truncation_limit, n_bins, sigma, dither, resolution, call) {
   truncation_limit <- check_number(truncation_limit, above = 0, call = call)
   n_bins <- check_count(n_bins, max = 1000, call = call)
   sigma <- check_number(sigma, min = 0, max = truncation_limit, call = call)
   bin <- max(1, round(raw_ticks(truncation_limit, resolution) / n_bins))
+  if (bin > dither) {
+    abort_arg("n_bins", "so large that a bin of the histogram is no longer than `dither`",
+              sprintf("%s, which makes bins of %s s", commas(n_bins),
+                      exact(ticks_to_seconds(bin, resolution))),
+              "Spikes move by whole bins of it.", call = call)
+  }
   c(bin, n_bins, raw_ticks(sigma, resolution) / bin)
 }
 

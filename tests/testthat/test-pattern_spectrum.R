@@ -120,6 +120,7 @@ test_that("arguments of the spectrum are checked", {
   bad <- function(...) expect_error(pvalue_spectrum(x, 0.005, 5, ...),
                                     class = "synfire_error_argument")
   bad(n_surrogates = 0)
+  bad(n_surrogates = 1e12)
   bad(spectrum = "4d#")
   bad(p_estimator = "k")
   bad(device = "tpu")

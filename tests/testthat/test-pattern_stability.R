@@ -103,4 +103,7 @@ test_that("what cannot be used is refused", {
   refused(found, delta = 0)
   refused(found, epsilon = 0)
   refused(found, epsilon = 1e-12)
+  refused(found, type = "both")
+  refused(found, type = character())
+  refused()
 })

@@ -98,10 +98,25 @@ test_that("no patterns are an answer", {
   expect_s3_class(reduce_patterns(none), "patterns")
 })
 
+test_that("signatures of another search, or not only those not significant, are refused", {
+  x <- plain_recording(duration = 5)
+  mined <- \(window) mine_patterns(x, 0.005, window, 3, 3, threads = 1)
+  pvalues <- pvalue_spectrum(x, 0.005, 5, min_occ = 3, n_surrogates = 5, threads = 1)
+  tests <- test_signatures(mined(5), pvalues)
+  refused <- \(x, y, must) expect_error(reduce_patterns(x, y), must,
+                                        class = "synfire_error_argument")
+  expect_s3_class(reduce_patterns(mined(5), tests), "patterns")
+  refused(mined(6), tests, "of the same bins, windows and filters")
+  refused(mined(5), pvalues, "what `pvalue_spectrum\\(\\)` gives")
+  refused(mined(5), pattern_spectrum(mined(5)), "what `pattern_spectrum\\(\\)` gives")
+})
+
 test_that("what cannot be used is refused", {
   found <- mine_raster(random_raster(65), threads = 1)
   refused <- \(...) expect_error(reduce_patterns(...), class = "synfire_error_argument")
   refused(1:3)
+  refused()
+  refused(found, method = "psr")
   refused(found, h = -1)
   refused(found, min_occ = 0)
   refused(found, non_significant = c(3, 4))

@@ -372,6 +372,8 @@ test_that("wrong arguments are explained", {
   wrong(surrogate_trains(x, method = "joint_isi", n_bins = 1001), "`n_bins` must be")
   wrong(surrogate_trains(x, method = "joint_isi", truncation_limit = 0),
         "`truncation_limit` must be")
+  wrong(surrogate_trains(x, method = "joint_isi", truncation_limit = 2), "`n_bins` must be")
+  wrong(surrogate_trains(x, method = "isi_dither", truncation_limit = 1e12), "bins of 1")
   wrong(surrogate_trains(x, method = "isi_dither", sigma = -1), "`sigma` must be")
   wrong(surrogate_trains(x, method = "bin_shuffle"), "`bin_size` must be the length of a bin")
   wrong(surrogate_trains(t, method = "bin_shuffle", bin_size = 0.0015),
@@ -387,6 +389,14 @@ test_that("wrong arguments are explained", {
         "`x` must be a recording with spikes")
   outside <- spike_trains(5, "A", 0, 10, trials = data.frame(start = 0, end = 1))
   wrong(surrogate_trains(outside), "`x` must be a recording with spikes in its trials")
+})
+
+test_that("a refractory period beyond all intervals is the shortest of each unit", {
+  x <- plain_recording()
+  of <- \(refractory) withr::with_seed(1, {
+    surrogate_trains(x, 2, "dither_refractory", refractory = refractory, threads = 1)
+  })
+  expect_identical(of(1e12), of(10))
 })
 
 test_that("a default window is what Elephant takes", {
