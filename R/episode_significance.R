@@ -75,9 +75,10 @@
 #'   }
 #'   Attributes: `recording`, `n_surrogates`, `surrogate` (list of method, parameters and
 #'   key), `alpha`, `correction`, `p_estimator`, `maxima` (for `"max"`: the largest score
-#'   of a size, a row, in each surrogate, a column), `device`, `gpus`, `threads`, `elapsed`
-#'   (s), `seed` (`.Random.seed` as it was before) and `call`. [set.seed()] decides all,
-#'   with any number of threads and on any device.
+#'   of a size, a row, in each surrogate, a column), `below` (what an adjusted p value of 0
+#'   is less than), `device`, `gpus`, `threads`, `elapsed` (s), `seed` (`.Random.seed` as it
+#'   was before) and `call`. [set.seed()] decides all, with any number of threads and on any
+#'   device.
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; work beyond
@@ -134,11 +135,13 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
   max_memory <- check_number(max_memory, min = 1e7, max = 2^53)
   seed <- current_seed()
   some <- n > 0 && nrow(episodes) > 0L
-  made <- if (some) surrogate_options(x, surrogate, dither = dither, ...)
+  made <- if (some) choose_surrogates(x, surrogate, dither, list(...))
 
   started <- proc.time()[["elapsed"]]
   count <- count_episodes(x, episodes, threads)$count
-  place <- choose_null_place(device, gpus, x, codes, n, threads)
+  place <- if (some) {
+    surrogate_place(device, gpus, \() expected_null_seconds(x, codes, n, threads))
+  }
   null <- if (some) {
     null_in_parts(x, made, codes, count, n, place, threads, max_memory)
   } else {
@@ -211,27 +214,6 @@ prefix_order <- function(codes) {
 
 # ---- Device --------------------------------------------------------------------------
 
-#' Numbers of GPUs from 0, or NULL for the CPU
-#' @noRd
-choose_null_place <- function(device, gpus, x, codes, n, threads,
-                              call = rlang::caller_env()) {
-  if (device == "cpu") return(NULL)
-  gpus <- check_gpus(gpus, call = call)
-  if (device == "auto") {
-    survey <- gpu_survey()
-    seconds <- expected_null_seconds(x, codes, n, threads)
-    context <- context_seconds()
-    name <- survey$name[gpus[[1L]] + 1L]
-    device <- if (is.na(name)) "cpu" else sooner_device(seconds, context)
-    why <- if (is.na(name)) paste("there is no GPU:", survey$reason) else
-      sooner_reason(seconds, context)
-    say_device(device, name, sprintf(": %s.", why))
-    if (device == "cpu") return(NULL)
-  }
-  gpu_session$used <- TRUE
-  gpus
-}
-
 #' Seconds on the CPU, about: measured, 60 ns to make and place a spike, and 3 ns for each
 #' spike that is looked at behind it
 #' @noRd
@@ -270,8 +252,17 @@ new_significance <- function(episodes, count, null, n, alpha, correction, p_esti
   )
   x <- structure(columns, row.names = .set_row_names(length(count)),
                  class = c("episode_significance", "data.frame"))
+  about$below <- zero_bound(p[tested], p_adjusted[tested], n, alpha, correction)
   attributes(x)[names(about)] <- about
   x
+}
+
+#' What an adjusted p value of 0 is less than, for the screen
+#' @noRd
+zero_bound <- function(p, p_adjusted, n, alpha, correction) {
+  least <- 1 / (n + 1)
+  if (correction == "max" || !any(p_adjusted == 0)) return(least)
+  max(adjust_p(pmax(p, least), correction, alpha)[p_adjusted == 0])
 }
 
 #' How many surrogates have a score of that size as high as each of some episodes

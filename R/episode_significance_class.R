@@ -1,7 +1,7 @@
 # The table of tested episodes: printing, what it says in words, subsetting.
 
 about_significance <- c("recording", "n_surrogates", "surrogate", "alpha", "correction",
-                        "p_estimator", "maxima", "device", "gpus", "threads", "elapsed",
+                        "p_estimator", "maxima", "below", "device", "gpus", "threads", "elapsed",
                         "seed", "call")
 
 #' @export
@@ -73,7 +73,7 @@ print.episode_significance <- function(x, n = 10, ...) {
     print_left(data.frame(
       size = x$size[o], count = x$count[o], mean = signif(x$mean[o], 3),
       excess = signif(x$excess[o], 3),
-      p_adjusted = surrogate_p_text(x$p_adjusted[o], attr(x, "n_surrogates")),
+      p_adjusted = zero_p_text(x$p_adjusted[o], attr(x, "below", exact = TRUE)),
       " " = ifelse(x$significant[o], "*", " "), episode = x$episode[o], check.names = FALSE
     ))
     left <- length(rows) - length(o)
@@ -128,7 +128,7 @@ significance_words <- function(x, tested, significant, n) {
 #' "A > B > C, 876 times; in surrogates 1.2 on average, 0 to 4 in 95 % of them (p = ...)"
 #' @noRd
 episode_sentence <- function(x, row) {
-  p <- surrogate_p_text(.subset2(x, "p_adjusted")[[row]], attr(x, "n_surrogates", exact = TRUE))
+  p <- zero_p_text(.subset2(x, "p_adjusted")[[row]], attr(x, "below", exact = TRUE))
   one <- \(column) .subset2(x, column)[[row]]
   sprintf("%s, %s; in surrogates %s on average, %s to %s in 95 %% of them (p %s).",
           one("episode"), times_text(one("count")), format(signif(one("mean"), 3)),
@@ -157,8 +157,8 @@ too_few_surrogates <- function(x, tested) {
   alpha <- attr(x, "alpha", exact = TRUE)
   alone <- if (correction == "max") alpha else sufficient_p(tested, correction, alpha)
   if (reaches(1 / (n + 1), alone)) return(NULL)
-  sprintf("%s give no p value below %s; one episode by itself needs %s or less, %s.",
-          counted(n, "surrogate"), short_p(1 / (n + 1)),
+  sprintf("%s %s no p value below %s; one episode by itself needs %s or less, %s.",
+          counted(n, "surrogate"), if (n == 1) "gives" else "give", short_p(1 / (n + 1)),
           short_p(alone),
           counted(ceiling(1 / alone - 1e-6) - 1, "surrogate"))
 }

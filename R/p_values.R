@@ -81,8 +81,8 @@ short_p <- function(p) {
 }
 
 #' The same where no surrogate may have spoken against it: that is not 0
-#' @param n Number of surrogates.
+#' @param below What it is less than.
 #' @noRd
-surrogate_p_text <- function(p, n) {
-  ifelse(p %in% 0, paste("<", short_p(1 / (n + 1))), short_p(p))
+zero_p_text <- function(p, below) {
+  ifelse(p %in% 0, paste("<", short_p(below)), short_p(p))
 }

@@ -161,7 +161,9 @@ test_that("what is empty stays empty", {
 test_that("wrong arguments are named", {
   x <- spike_trains(c(0.1, 0.2, 0.3), c("A", "B", "A"), start = 0, end = 1)
   found <- mine_episodes(x, 1, c(0, 0.2))
-  refused <- \(...) expect_error(episode_significance(...), class = "synfire_error_argument")
+  refused <- \(..., must = NULL) {
+    expect_error(episode_significance(...), must, class = "synfire_error_argument")
+  }
   refused(1)
   refused(episode(c("A", "B"), 0, 0.1))
   refused(episode(c("A", "Z"), 0, 0.1), x)
@@ -169,7 +171,9 @@ test_that("wrong arguments are named", {
   refused(found, alpha = 1)
   refused(found, correction = "best")
   refused(found, p_estimator = "k")
-  refused(found, surrogate = "bootstrap")
+  refused(found, surrogate = "bootstrap", must = "`surrogate` must be")
+  refused(found, refract = 0.003, must = "It is `refract`")
+  refused(found, x, 9, "dither_refractory", 0.015, 0.003, must = "without a name")
   refused(found, dither = 2)
   refused(found, device = "tpu")
   refused(found, spike_trains(double(), character(), start = 0, end = 1))
@@ -207,6 +211,22 @@ test_that("tables are printed, said in words and cut", {
   expect_identical(row.names(cut), as.character(seq_len(nrow(cut))))
   expect_false(inherits(tested[c("episode", "p")], "episode_significance"))
   expect_identical(class(as.data.frame(tested)), "data.frame")
+})
+
+test_that("what a p value of 0 is less than is adjusted, too", {
+  x <- withr::with_seed(1, simulate_sym26(duration = 5))
+  found <- mine_episodes(x, 50, c(0, 0.005), threads = 2)
+  with_zeros <- \(correction) withr::with_seed(2, {
+    episode_significance(found, n_surrogates = 19, correction = correction,
+                         p_estimator = "k/n", threads = 2)
+  })
+  tested <- with_zeros("bonferroni")
+  zero <- tested$p %in% 0
+  expect_true(any(zero))
+  m <- sum(!is.na(tested$p))
+  expect_equal(attr(tested, "below"), min(1, m / 20))
+  expect_match(summary(tested)$words[[2]], paste0("\\(p < ", short_p(min(1, m / 20)), "\\)"))
+  expect_equal(attr(with_zeros("max"), "below"), 1 / 20)
 })
 
 test_that("the pictures show what was tested", {
