@@ -289,11 +289,7 @@ count_reaching <- function(maxima, occurrences) {
 #' @noRd
 surrogates_reaching <- function(pvalues, signatures) {
   maxima <- attr(pvalues, "maxima", exact = TRUE)
-  sizes <- dim(maxima)[[2L]]
-  least <- attr(pvalues, "parameters", exact = TRUE)$min_spikes
-  place <- signatures$size - least + 1
-  place[place > sizes] <- NA
-  if (!is.null(signatures$duration)) place <- place + signatures$duration * sizes
+  place <- maxima_cells(pvalues, signatures$size, signatures$duration)
   cells <- matrix(maxima, nrow = dim(maxima)[[1L]])
   reached <- integer(length(place))
   for (cell in unique(place[!is.na(place)])) {
@@ -301,6 +297,17 @@ surrogates_reaching <- function(pvalues, signatures) {
     reached[rows] <- count_reaching(cells[, cell], signatures$occurrences[rows])
   }
   reached
+}
+
+#' Where the maxima of some sizes and durations (bins) are, numbered size by size
+#'
+#' @return NA for sizes that no surrogate reaches.
+#' @noRd
+maxima_cells <- function(pvalues, size, duration = NULL) {
+  sizes <- dim(attr(pvalues, "maxima", exact = TRUE))[[2L]]
+  cell <- size - attr(pvalues, "parameters", exact = TRUE)$min_spikes + 1
+  cell[cell > sizes] <- NA
+  if (is.null(duration)) cell else cell + duration * sizes
 }
 
 #' R's random numbers as they stand, made if they have never been used

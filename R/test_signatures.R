@@ -55,7 +55,8 @@
 #'   value on the significant side of the front) and `pvalues` say how it was decided.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; among them that
-#' `patterns` and `pvalues` are of different bins, windows or filters.
+#' `patterns` and `pvalues` are of different bins, windows or filters, or `patterns` were
+#' mined with `closed_within = "max_spikes"`.
 #' @references
 #' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation of
 #' synchronous spike patterns extracted by frequent item set mining. *Frontiers in
@@ -176,13 +177,8 @@ significance_front <- function(tests, size, duration = NULL) {
   allowed <- sum(reaches(p, attr(tests, "level", exact = TRUE))) - 1L
   if (allowed < 0L) return(rep(Inf, length(size)))
   if (allowed >= n) return(rep(as.double(least), length(size)))
-  maxima <- attr(pvalues, "maxima", exact = TRUE)
-  sizes <- dim(maxima)[[2L]]
-  place <- size - attr(pvalues, "parameters", exact = TRUE)$min_spikes + 1
-  place[place > sizes] <- NA
-  if (!is.null(duration)) place <- place + duration * sizes
-  cells <- matrix(maxima, nrow = n)
-  vapply(place, \(k) {
+  cells <- matrix(attr(pvalues, "maxima", exact = TRUE), nrow = n)
+  vapply(maxima_cells(pvalues, size, duration), \(k) {
     if (is.na(k)) return(as.double(least))
     max(least, sort(cells[, k], decreasing = TRUE)[[allowed + 1L]] + 1)
   }, 0)
@@ -203,8 +199,11 @@ check_pvalues <- function(pvalues, call = rlang::caller_env()) {
 check_same_search <- function(patterns, other, arg, call = rlang::caller_env()) {
   what <- function(x) {
     filters <- c("min_spikes", "min_occ", "max_spikes", "max_occ", "min_units")
+    given <- attr(x, "parameters", exact = TRUE)
+    # Surrogates are mined with "all"; without `max_spikes` both are the same.
+    closed <- if (is.finite(given$max_spikes)) given$closed_within
     c(list(bin_size = attr(x, "bin_size", exact = TRUE), window = attr(x, "window", exact = TRUE)),
-      attr(x, "parameters", exact = TRUE)[filters])
+      given[filters], list(closed_within = closed %||% "all"))
   }
   mine <- what(patterns)
   its <- what(other)

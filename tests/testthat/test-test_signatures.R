@@ -139,4 +139,8 @@ test_that("arguments are checked, and that both are of one search", {
   other <- pvalues
   attr(other, "parameters")$min_occ <- 3
   bad(test_signatures(patterns, other), "min_occ")
+  # Of parts of larger patterns there are more than in surrogates.
+  attr(patterns, "parameters")[c("max_spikes", "closed_within")] <- list(3, "max_spikes")
+  attr(pvalues, "parameters")$max_spikes <- 3
+  bad(test_signatures(patterns, pvalues), "closed_within")
 })
