@@ -148,13 +148,26 @@ pairs_words <- function(x, significant) {
           commas(pairs), if (pairs == 1L) "is a pair" else "are pairs")
 }
 
+#' A warning where a p value of 0 makes significant what more surrogates might not, else NULL
+#' @noRd
+zero_warning <- function(x, n, alpha) {
+  zeros <- sum(.subset2(x, "p_adjusted") %in% 0)
+  below <- attr(x, "below", exact = TRUE)
+  if (zeros == 0L || reaches(below, alpha)) return(NULL)
+  sprintf(paste("%s significant with a p value of 0, of which %s %s no more than that it is",
+                "less than %s, adjusted: use more."),
+          if (zeros == 1L) "1 is" else paste(commas(zeros), "are"), counted(n, "surrogate"),
+          if (n == 1) "says" else "say", short_p(below))
+}
+
 #' A warning where no p value can be small enough, else NULL
 #' @noRd
 too_few_surrogates <- function(x, tested) {
-  if (tested == 0L || attr(x, "p_estimator", exact = TRUE) == "k/n") return(NULL)
+  if (tested == 0L) return(NULL)
   correction <- attr(x, "correction", exact = TRUE)
   n <- attr(x, "n_surrogates", exact = TRUE)
   alpha <- attr(x, "alpha", exact = TRUE)
+  if (attr(x, "p_estimator", exact = TRUE) == "k/n") return(zero_warning(x, n, alpha))
   alone <- if (correction == "max") alpha else sufficient_p(tested, correction, alpha)
   if (reaches(1 / (n + 1), alone)) return(NULL)
   sprintf("%s %s no p value below %s; one episode by itself needs %s or less, %s.",

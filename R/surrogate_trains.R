@@ -303,6 +303,10 @@ check_shuffled_bin <- function(bin_size, trains, resolution, call) {
   }
   bin <- check_bin_size(bin_size, resolution, call = call)
   longest <- max(trains$stop - trains$start) + 1
+  if (longest < 2 * bin) {
+    abort_arg("bin_size", "so short that a trial, or the recording, has two bins or more",
+              paste(exact(bin_size), "s"), "Else there is nothing to shuffle.", call = call)
+  }
   if (longest / bin > .Machine$integer.max) {
     abort_arg("bin_size", "so long that a trial has fewer than 2^31 bins",
               paste(exact(bin_size), "s"), call = call)

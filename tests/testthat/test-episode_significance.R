@@ -226,7 +226,10 @@ test_that("what a p value of 0 is less than is adjusted, too", {
   m <- sum(!is.na(tested$p))
   expect_equal(attr(tested, "below"), min(1, m / 20))
   expect_match(summary(tested)$words[[2]], paste0("\\(p < ", short_p(min(1, m / 20)), "\\)"))
+  expect_match(summary(tested)$warning,
+               sprintf("%d are significant with a p value of 0.*use more", sum(zero)))
   expect_equal(attr(with_zeros("max"), "below"), 1 / 20)
+  expect_null(summary(with_zeros("max"))$warning)
 })
 
 test_that("the pictures show what was tested", {

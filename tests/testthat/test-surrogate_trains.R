@@ -376,6 +376,7 @@ test_that("wrong arguments are explained", {
   wrong(surrogate_trains(x, method = "isi_dither", truncation_limit = 1e12), "bins of 1")
   wrong(surrogate_trains(x, method = "isi_dither", sigma = -1), "`sigma` must be")
   wrong(surrogate_trains(x, method = "bin_shuffle"), "`bin_size` must be the length of a bin")
+  wrong(surrogate_trains(x, method = "bin_shuffle", bin_size = 11), "two bins or more")
   wrong(surrogate_trains(t, method = "bin_shuffle", bin_size = 0.0015),
         "`bin_size` must be a whole number of ticks")
   wrong(surrogate_trains(t, method = "window_shuffle", bin_size = 0.02),
