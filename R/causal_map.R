@@ -318,7 +318,7 @@ map_in_memory <- function(task, call) {
   mapped <- proc.time()[["elapsed"]]
   # What is left for the work; a little there is always.
   task$rule$max_memory <- max(budget - needed, budget / 4)
-  held <- if (sparse) keep_links(task, needed, budget, call) else keep_matrix(task, E)
+  held <- if (sparse) keep_links(task, budget, call) else keep_matrix(task, E)
   kernels <- map_libraries(task$source, task$libraries, task$targets, E, task$rule,
                            task$place, held$keep, into = held$into, call = call)
   ended <- proc.time()[["elapsed"]]

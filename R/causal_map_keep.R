@@ -33,7 +33,7 @@ keep_matrix <- function(task, E) {
 
 #' Keep the links of a map: those that reach `screen`, and the highest of each target
 #' @noRd
-keep_links <- function(task, needed, budget, call) {
+keep_links <- function(task, budget, call) {
   m <- length(task$targets)
   top <- task$top %||% Inf
   least <- rep(task$rule$screen %||% -Inf, m)

@@ -123,7 +123,8 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #' @param p_estimator `"(k+1)/(n+1)"` or `"k/n"`, see Estimators.
 #' @param device Where surrogates are mined: `"cpu"`, `"gpu"`, or `"auto"` to choose by how
 #'   long the first of them takes, and say so. The result is the same.
-#' @param gpus Which GPUs take part: numbers from 1; `NULL` for the first.
+#' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for
+#'   the first one. Several share the surrogates.
 #' @param threads Number of threads; `NULL` for all that the process may use.
 #' @param max_memory Bytes that may be held, what is found included.
 #' @return A data frame of class `pvalue_spectrum`, sorted by its columns:

@@ -6,9 +6,8 @@ trial_recording <- function(seed = 1, n = 400, resolution = 1e-3) {
                start = 0, end = 10, resolution = resolution, trials = trials)
 }
 
-plain_recording <- function(seed = 2, units = 4, rate = 20, duration = 20) {
-  set.seed(seed)
-  simulate_patterns(duration, units, rate, patterns = list())
+quick_recording <- function(rate = 20, ...) {
+  plain_recording(seed = 2, units = 4, rate = rate, ...)
 }
 
 method_names <- eval(formals(surrogate_trains)$method)
@@ -18,7 +17,7 @@ surrogates_of <- function(x, method, n = 1, ...) {
   surrogate_trains(x, n, method, bin_size = 0.005, ..., threads = 1)
 }
 
-ticks_of <- function(s) {
+tick_table <- function(s) {
   data.frame(tick = synfire:::train_ticks(s), unit = as.integer(s$unit))
 }
 
@@ -39,7 +38,7 @@ expect_ticks <- function(got, expected) {
 # ---- What is drawn -------------------------------------------------------------------
 
 test_that("dithering is its definition, mirrored at the ends of trials", {
-  for (x in list(trial_recording(), plain_recording())) {
+  for (x in list(trial_recording(), quick_recording())) {
     res <- attr(x, "resolution")
     for (d in c(res, 0.3)) for (bits in c(1, 256, 0)) {
       s <- drawn(x, "dither", 2, dither = d, vector_bits = bits)
@@ -65,7 +64,7 @@ test_that("shifts are one amount for a unit, or for each of its trials", {
 })
 
 test_that("dithering with a refractory period goes spike by spike in random order", {
-  for (x in list(trial_recording(), plain_recording())) {
+  for (x in list(trial_recording(), quick_recording())) {
     res <- attr(x, "resolution")
     for (refractory in c(0, 0.004, 10)) {
       s <- drawn(x, "dither_refractory", 0, dither = 0.02, refractory = refractory)
@@ -150,7 +149,7 @@ test_that("set.seed() decides surrogates; their number and threads nothing", {
 })
 
 test_that("surrogates are recordings with the same clock, trials, units and counts", {
-  for (x in list(trial_recording(), plain_recording(), trial_recording(n = 3))) {
+  for (x in list(trial_recording(), quick_recording(), trial_recording(n = 3))) {
     trial <- synfire:::trial_of(x)
     inside <- table(x$unit, factor(trial, seq_len(NROW(attr(x, "trials")) + 1L)))
     for (method in setdiff(method_names, if (is.null(attr(x, "trials"))) "trial_shift")) {
@@ -161,7 +160,7 @@ test_that("surrogates are recordings with the same clock, trials, units and coun
         expect_identical(levels(s$unit), levels(x$unit))
         now <- factor(synfire:::trial_of(s), colnames(inside))
         expect_identical(unname(c(table(s$unit, now))), unname(c(inside)))
-        ticks <- ticks_of(s)
+        ticks <- tick_table(s)
         expect_identical(order(ticks$tick, ticks$unit), seq_along(ticks$tick))
         expect_silent(synfire:::check_spike_trains(s))
       }
@@ -170,14 +169,14 @@ test_that("surrogates are recordings with the same clock, trials, units and coun
 })
 
 test_that("a surrogate can be mined and drawn from again", {
-  x <- plain_recording()
+  x <- quick_recording()
   s <- surrogates_of(x, "dither")[[1L]]
   expect_s3_class(mine_patterns(s, 0.005, 5, threads = 1), "patterns")
   expect_identical(nrow(surrogates_of(s, "randomise")[[1L]]), nrow(x))
 })
 
 test_that("binning a surrogate is binning its spikes", {
-  for (x in list(trial_recording(), plain_recording(), trial_recording(n = 7))) {
+  for (x in list(trial_recording(), quick_recording(), trial_recording(n = 7))) {
     for (method in c("dither", "train_shift", "randomise", "window_shuffle")) {
       for (width in c(1, 7, 5000)) {
         set.seed(8)
@@ -196,7 +195,7 @@ test_that("binning a surrogate is binning its spikes", {
 
 # Intervals within trials, by unit.
 intervals_of <- function(s) {
-  ticks <- ticks_of(s)
+  ticks <- tick_table(s)
   unlist(tapply(ticks$tick, list(ticks$unit, synfire:::trial_of(s)), diff))
 }
 
@@ -279,7 +278,7 @@ test_that("rates over time are kept or flattened", {
 })
 
 test_that("shuffling keeps how many bins hold how many spikes", {
-  x <- plain_recording(rate = 100, duration = 10)
+  x <- quick_recording(rate = 100, duration = 10)
   held <- \(s) tabulate(table(s$unit, floor(synfire:::train_ticks(s) / 5000)))
   expect_identical(held(surrogates_of(x, "bin_shuffle")[[1L]]), held(x))
   window <- surrogates_of(x, "window_shuffle", window = 0.05)[[1L]]
@@ -343,7 +342,7 @@ test_that("Ctrl-C stops the making of surrogates", {
 })
 
 test_that("surrogates that would not fit max_memory are refused", {
-  x <- plain_recording()
+  x <- quick_recording()
   expect_error(surrogate_trains(x, 1e4, max_memory = 1e6), "`max_memory` is 1 MB",
                class = "synfire_error_budget")
   expect_error(surrogate_trains(x, 1, "joint_isi", n_bins = 1000, max_memory = 1e6),
@@ -356,7 +355,7 @@ test_that("wrong arguments are explained", {
   wrong <- function(expr, message) {
     expect_error(expr, message, class = "synfire_error_argument", fixed = TRUE)
   }
-  x <- plain_recording()
+  x <- quick_recording()
   t <- trial_recording()
   wrong(surrogate_trains(), "`x` must be a recording")
   wrong(surrogate_trains(x, 0), "`n` must be a whole number")
@@ -393,7 +392,7 @@ test_that("wrong arguments are explained", {
 })
 
 test_that("a refractory period beyond all intervals is the shortest of each unit", {
-  x <- plain_recording()
+  x <- quick_recording()
   of <- \(refractory) withr::with_seed(1, {
     surrogate_trains(x, 2, "dither_refractory", refractory = refractory, threads = 1)
   })
