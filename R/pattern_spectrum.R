@@ -126,7 +126,14 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for
 #'   the first one. Several share the surrogates.
 #' @param threads Number of threads; `NULL` for all that the process may use.
-#' @param max_memory Bytes that may be held, what is found included.
+#' @param max_memory Bytes that may be held, what is found included; with a `folder` by each
+#'   worker.
+#' @param folder Path of a folder for what surrogates come to, made if it is not there, or
+#'   `NULL`. Surrogates are then mined in up to 128 chunks, by the workers of the user's
+#'   `future::plan()` where there are some (see [mine_patterns()]). A job that was stopped or
+#'   killed goes on from its finished chunks when the same call is made again, with the
+#'   surrogates that it began with, whatever the seed is now; the attribute `seed` is that of
+#'   the first call. The folder of another job is refused.
 #' @return A data frame of class `pvalue_spectrum`, sorted by its columns:
 #'   \describe{
 #'     \item{size}{number of spikes}
@@ -172,7 +179,7 @@ pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_occ = 2,
                             n_surrogates = 1000, surrogate = "dither", dither = 0.015, ...,
                             spectrum = c("#", "3d#"), p_estimator = c("(k+1)/(n+1)", "k/n"),
                             device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
-                            max_memory = 4e9) {
+                            max_memory = 4e9, folder = NULL) {
   call <- match.call()
   if (missing(x)) abort_arg("x", "a recording", "missing")
   x <- as_spike_trains(x)
@@ -183,12 +190,12 @@ pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_occ = 2,
   spectrum <- check_choice(spectrum[[1L]], spectra, "spectrum")
   p_estimator <- check_choice(p_estimator[[1L]], p_estimators, "p_estimator")
   device <- check_choice(device[[1L]], c("cpu", "gpu", "auto"), "device")
-  threads <- check_threads(threads)
+  check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
   seed <- current_seed()
   made <- choose_surrogates(x, surrogate, dither, list(...), bin_size)
   out <- maxima_of_surrogates(x, bin, window, filters, made, n, spectrum, p_estimator, device,
-                              gpus, threads, max_memory, seed)
+                              gpus, threads, max_memory, seed, folder)
   attr(out, "call") <- call
   out
 }
@@ -196,20 +203,31 @@ pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_occ = 2,
 #' What pvalue_spectrum() gives, of arguments that have been checked
 #'
 #' @param made What surrogate_options() gives.
+#' @param threads As the user gave them.
 #' @noRd
 maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_estimator,
-                                 device, gpus, threads, max_memory, seed,
+                                 device, gpus, threads, max_memory, seed, folder,
                                  call = rlang::caller_env()) {
   started <- proc.time()[["elapsed"]]
+  by_duration <- spectrum == "3d#"
+  here <- check_threads(threads)
   maxima_of <- \(n, place) {
-    surrogate_maxima(x, bin, window, filters, made, n, spectrum == "3d#", place, threads,
-                     max_memory, call = call)$maxima
+    surrogate_maxima(x, bin, window, filters, made, n, by_duration, place, here, max_memory,
+                     call = call)$maxima
   }
   place <- surrogate_place(device, gpus, \() {
     # One surrogate is one thread's work.
-    n / min(n, threads) * system.time(maxima_of(1, NULL))[["elapsed"]]
+    n / min(n, here) * system.time(maxima_of(1, NULL))[["elapsed"]]
   }, call)
-  maxima <- maxima_of(n, place)
+  if (is.null(folder)) {
+    maxima <- maxima_of(n, place)
+  } else {
+    job <- maxima_in_folder(folder, x, bin, window, filters, made, n, by_duration, place,
+                            threads, max_memory, seed, call)
+    maxima <- job$maxima
+    made <- job$made
+    seed <- job$seed
+  }
   bin_size <- ticks_to_seconds(bin, attr(x, "resolution", exact = TRUE))
   columns <- reached_signatures(maxima, filters, n)
   columns$p <- surrogate_p(columns$reached, n, p_estimator)
@@ -221,7 +239,7 @@ maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_e
     columns, "pvalue_spectrum",
     list(spectrum = spectrum, n_surrogates = n, p_estimator = p_estimator, surrogate = made,
          parameters = filters, bin_size = bin_size, window = as.integer(window),
-         maxima = maxima, device = if (is.null(place)) "cpu" else "gpu", threads = threads,
+         maxima = maxima, device = if (is.null(place)) "cpu" else "gpu", threads = here,
          elapsed = proc.time()[["elapsed"]] - started, seed = seed)
   )
 }

@@ -29,10 +29,10 @@ mine_in_folder <- function(folder, events, window, parameters, engine, threads, 
   say_what_is_there(folder, todo, length(chunks))
   # The last ones first: they have the most work, and so may be more than a fair share.
   todo <- rev(todo)
-  reports[todo] <- mine_chunks(todo, folder, job$id, threads, max_memory)
+  reports[todo] <- mine_chunks(todo, folder, mine_chunk, list(folder, job$id, max_memory),
+                               threads)
   mined <- merge_chunks(folder, job, reports, max_memory, call)
-  # What killed writers left; not sooner, as others may be at work in the same folder.
-  unlink(list.files(folder, "^(job|chunk-[0-9]+)[.]rds-.*[.]tmp$", full.names = TRUE))
+  drop_leftovers(folder)
   mined
 }
 
@@ -67,15 +67,16 @@ share_chunks <- function(events, window, min_occ, call) {
 }
 
 #' The job in a folder: what is there if it is the same one, else it is written
+#' @param differences Function that says in words what a job that is there has otherwise.
 #' @noRd
-open_job <- function(folder, job, call) {
+open_job <- function(folder, job, call, differences = job_differences) {
   path <- file.path(folder, "job.rds")
   if (!file.exists(path)) {
     write_whole(job, path, call)
     return(job)
   }
   there <- read_whole(path)
-  differs <- job_differences(there, job)
+  differs <- differences(there, job)
   if (length(differs) > 0L) {
     abort_arg("folder", "new, empty, or the folder of this very job",
               paste0(dQuote(folder, FALSE), ", of another one: ",
@@ -108,19 +109,31 @@ job_differences <- function(there, job) {
 
 chunk_path <- function(folder, chunk) file.path(folder, sprintf("chunk-%04d.rds", chunk))
 
-#' Mine a chunk and write what is found
-#' @param threads A number.
-#' @return What `merge_chunks()` has to know of it beforehand.
+#' The job, as a worker reads it
 #' @noRd
-mine_chunk <- function(chunk, folder, id, max_memory, threads) {
+read_job <- function(folder, id, call) {
   job <- read_whole(file.path(folder, "job.rds"))
   if (!is.list(job) || !identical(job$id, id)) {
     cli::cli_abort(
       c("A worker cannot read the job in {.file {folder}}.",
         i = "{.arg folder} must be on a file system that all workers share, and stay."),
-      class = c("synfire_error_folder", "synfire_error"), call = quote(mine_patterns())
+      class = c("synfire_error_folder", "synfire_error"), call = call
     )
   }
+  job
+}
+
+write_chunk <- function(found, chunk, folder, id, call) {
+  write_whole(list(id = id, chunk = chunk, found = found, hash = rlang::hash(found)),
+              chunk_path(folder, chunk), call)
+}
+
+#' Mine a chunk and write what is found
+#' @param threads A number.
+#' @return What `merge_chunks()` has to know of it beforehand.
+#' @noRd
+mine_chunk <- function(chunk, folder, id, max_memory, threads) {
+  job <- read_job(folder, id, quote(mine_patterns()))
   shares <- as.double(c(0, job$end)[chunk + 0:1])
   found <- .Call(
     r_mine_patterns, job$events,
@@ -129,24 +142,30 @@ mine_chunk <- function(chunk, folder, id, max_memory, threads) {
   found <- finish_patterns(found, job$parameters$min_occ, job$parameters$max_occ,
                            call = quote(mine_patterns()))
   found$threads <- threads
-  write_whole(list(id = id, chunk = chunk, found = found, hash = rlang::hash(found)),
-              chunk_path(folder, chunk), quote(mine_patterns()))
-  report(found)
+  write_chunk(found, chunk, folder, id, quote(mine_patterns()))
+  report_found(found)
 }
 
-report <- function(found) found[c("size", "n", "peak_memory", "mining_elapsed", "threads")]
+report_found <- function(found) found[c("size", "n", "peak_memory", "mining_elapsed", "threads")]
 
 #' Each of `todo`, on the workers of the user's plan where there are some
-#' @return Their reports.
+#' @param work,arguments As `do_chunks()` takes them.
+#' @return What `work` gives for each.
 #' @noRd
-mine_chunks <- function(todo, folder, id, threads, max_memory) {
+mine_chunks <- function(todo, folder, work, arguments, threads) {
   if (length(todo) == 0L) return(list())
   done <- FALSE
   on.exit(if (!done) say_what_stays(folder))
   # The spikes do not travel with a chunk but are read from the folder.
-  reports <- do_chunks(todo, mine_chunk, list(folder, id, max_memory), threads)
+  results <- do_chunks(todo, work, arguments, threads)
   done <- TRUE
-  reports
+  results
+}
+
+#' Remove what killed writers left; not sooner, as others may be at work in the same folder
+#' @noRd
+drop_leftovers <- function(folder) {
+  unlink(list.files(folder, "^(job|chunk-[0-9]+)[.]rds-.*[.]tmp$", full.names = TRUE))
 }
 
 #' What was found in a chunk, or `NULL` where its file is not there or damaged
@@ -159,8 +178,9 @@ read_chunk <- function(chunk, folder, job) {
 }
 
 #' What is known of a chunk that is there, else `NULL`
+#' @param report Function that picks that from what was found.
 #' @noRd
-report_chunk <- function(chunk, folder, job) {
+report_chunk <- function(chunk, folder, job, report = report_found) {
   if (!file.exists(chunk_path(folder, chunk))) return(NULL)
   found <- read_chunk(chunk, folder, job)
   if (is.null(found)) {

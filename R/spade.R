@@ -120,7 +120,7 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
                   p_estimator = c("(k+1)/(n+1)", "k/n"),
                   reduction = c("combined", "subset", "superset", "covered_spikes", "none"),
                   h = 0, k = 0, l = 0, stability = NULL, device = c("cpu", "gpu", "auto"),
-                  gpus = NULL, threads = NULL, max_memory = 4e9) {
+                  gpus = NULL, threads = NULL, max_memory = 4e9, folder = NULL) {
   call <- match.call()
   if (missing(x)) abort_arg("x", "a recording", "missing")
   x <- as_spike_trains(x)
@@ -139,7 +139,7 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
     device = check_choice(device[[1L]], c("cpu", "gpu", "auto"), "device")
   )
   check_stability(stability)
-  threads <- check_threads(threads)
+  here <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
   seed <- current_seed()
   n <- choices$n_surrogates
@@ -151,12 +151,12 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
   stages <- stage_clock()
   mined <- stages$time("mining", mine_patterns(
     x, bin_size, window, min_spikes, min_occ, max_spikes, max_occ, min_units,
-    threads = threads, max_memory = max_memory
+    threads = here, max_memory = max_memory
   ))
   pvalues <- if (n > 0 && length(mined) > 0L) {
     stages$time("surrogates", maxima_of_surrogates(
       x, bin, window, filters, made, n, choices$spectrum, choices$p_estimator, choices$device,
-      gpus, threads, max_memory, seed
+      gpus, threads, max_memory, seed, folder
     ))
   }
   tests <- if (!is.null(pvalues)) {
@@ -169,16 +169,17 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
   }
   stable <- if (!is.null(stability)) {
     stages$time("stability", do.call(pattern_stability, c(
-      list(kept, threads = threads), stability
+      list(kept, threads = here), stability
     )))
   }
   new_spade(
     kept, tests, stable,
     list(mined = mined, spectrum = pattern_spectrum(mined, choices$spectrum),
          pvalues = pvalues, tests = tests, significant = significant,
-         parameters = c(filters, choices, list(surrogate = surrogate)), seed = seed,
+         parameters = c(filters, choices, list(surrogate = surrogate)),
+         seed = attr(pvalues, "seed", exact = TRUE) %||% seed,
          elapsed = stages$elapsed(), device = attr(pvalues, "device", exact = TRUE) %||% "cpu",
-         threads = threads, call = call)
+         threads = here, call = call)
   )
 }
 

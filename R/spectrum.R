@@ -25,10 +25,17 @@
 surrogate_maxima <- function(x, bin, window, parameters, surrogate, n, by_duration = FALSE,
                              place = NULL, threads = 1, max_memory = 4e9, first = 0,
                              call = rlang::caller_env()) {
+  trains_maxima(trains_of(x), bin, window, parameters, surrogate, n, by_duration, place,
+                threads, max_memory, first, call)
+}
+
+#' The same of what `trains_of()` gives
+#' @noRd
+trains_maxima <- function(trains, bin, window, parameters, surrogate, n, by_duration, place,
+                          threads, max_memory, first, call) {
   parameters$closed_within <- parameters$closed_within %||% "all"
   options <- pattern_options(window, parameters, "closure", threads, max_memory)
-  made <- .Call(r_spectrum, trains_of(x), surrogate, bin, options, by_duration, first, n,
-                place)
+  made <- .Call(r_spectrum, trains, surrogate, bin, options, by_duration, first, n, place)
   finish_status(made, "mining these surrogates",
                 "Raise `min_occ`, or use a shorter `window` or longer bins.",
                 limit_of = "units times bins of a window", call = call)

@@ -1,0 +1,97 @@
+# Maxima of surrogates in chunks whose results are kept in files: on many machines, and in
+# many sittings, as mine_patterns() does with a folder.
+
+# Of the files. Raised whenever they, or what comes of the same surrogates, change.
+spectrum_format <- 1L
+
+#' What surrogate_maxima() gives as `maxima`, chunk by chunk
+#'
+#' @param folder As the user gave it.
+#' @param made What surrogate_options() gives; a job that is there has its own key.
+#' @param threads A number, or `NULL` for what each worker may use.
+#' @param seed R's random numbers before the key was drawn.
+#' @return A list of `maxima`, `made` and `seed`: those that the job began with.
+#' @noRd
+maxima_in_folder <- function(folder, x, bin, window, filters, made, n, by_duration, place,
+                             threads, max_memory, seed, call = rlang::caller_env()) {
+  folder <- check_folder(folder, call = call)
+  job <- new_spectrum_job(x, bin, window, filters, made, n, by_duration, seed)
+  job <- open_job(folder, job, call, spectrum_differences)
+  chunks <- seq_along(job$first)
+  parts <- lapply(chunks, report_chunk, folder = folder, job = job, report = identity)
+  todo <- chunks[vapply(parts, is.null, NA)]
+  say_what_is_there(folder, todo, length(chunks))
+  parts[todo] <- mine_chunks(todo, folder, mine_surrogates,
+                             list(folder, job$id, place, max_memory), threads)
+  drop_leftovers(folder)
+  list(maxima = bind_maxima(parts), made = job$surrogate, seed = job$seed)
+}
+
+# ---- The job -------------------------------------------------------------------------
+
+#' What decides the maxima, and where they are cut
+#'
+#' The identity leaves out the random key: who goes on with a job goes on with its own.
+#' @noRd
+new_spectrum_job <- function(x, bin, window, filters, made, n, by_duration, seed) {
+  each <- ceiling(n / most_chunks)
+  job <- list(format = spectrum_format, trains = trains_of(x), bin = bin, window = window,
+              filters = filters, surrogate = made, n = n, by_duration = by_duration,
+              first = seq(0, n - 1, by = each))
+  identity <- job
+  identity$surrogate$key <- NULL
+  c(job, list(id = rlang::hash(identity), seed = seed))
+}
+
+#' What a job that is there has otherwise, in words
+#' @noRd
+spectrum_differences <- function(there, job) {
+  if (!is.list(there) || is.null(there$format) || is.null(there$by_duration)) {
+    return("its job.rds is not one of surrogates, or cannot be read")
+  }
+  if (!identical(there$format, job$format)) return("written by another version of synfire")
+  settings <- \(job) {
+    c(list(n_surrogates = job$n, spectrum = spectra[[1 + job$by_duration]], window = job$window,
+           surrogate = job$surrogate$method),
+      job$surrogate$parameters, job$filters)
+  }
+  c(
+    if (!identical(there$trains, job$trains)) "the recording differs",
+    if (!identical(there$bin, job$bin)) {
+      sprintf("`bin_size` is %s ticks there, not %s", commas(there$bin), commas(job$bin))
+    },
+    setting_differences(settings(there), settings(job))
+  )
+}
+
+# ---- A chunk -------------------------------------------------------------------------
+
+#' Mine the surrogates of a chunk and write their maxima
+#' @noRd
+mine_surrogates <- function(chunk, folder, id, place, max_memory, threads) {
+  call <- quote(spade())
+  job <- read_job(folder, id, call)
+  first <- job$first[[chunk]]
+  n <- c(job$first, job$n)[[chunk + 1L]] - first
+  found <- trains_maxima(job$trains, job$bin, job$window, job$filters, job$surrogate, n,
+                         job$by_duration, place, threads, max_memory, first, call)$maxima
+  write_chunk(found, chunk, folder, id, call)
+  found
+}
+
+#' Maxima of chunks, one below the other
+#'
+#' A chunk has as many sizes as its surrogates have use for; beyond, maxima are 0.
+#' @noRd
+bind_maxima <- function(parts) {
+  sizes <- max(vapply(parts, \(part) dim(part)[[2L]], 0L))
+  rows <- vapply(parts, nrow, 0L)
+  out <- array(0L, c(sum(rows), sizes, dim(parts[[1L]])[-(1:2)]))
+  before <- cumsum(rows) - rows
+  for (k in seq_along(parts)) {
+    at <- before[[k]] + seq_len(rows[[k]])
+    of <- seq_len(dim(parts[[k]])[[2L]])
+    if (length(dim(out)) == 3L) out[at, of, ] <- parts[[k]] else out[at, of] <- parts[[k]]
+  }
+  out
+}
