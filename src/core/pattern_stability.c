@@ -41,12 +41,12 @@ static void witnesses_free(witnesses *w)
 static uint64_t *witnesses_add(witnesses *w)
 {
     size_t needed = ((size_t)w->n + 1) * w->words;
-    if (needed > w->room) {
-        uint64_t *more = realloc(w->mask, 2 * needed * sizeof *more);
+    if (needed >= w->room) {
+        uint64_t *more = realloc(w->mask, (2 * needed + 1) * sizeof *more);
         if (!more)
             return NULL;
         w->mask = more;
-        w->room = 2 * needed;
+        w->room = 2 * needed + 1;
     }
     uint64_t *mask = w->mask + (size_t)w->n++ * w->words;
     memset(mask, 0, w->words * sizeof *mask);
