@@ -31,7 +31,7 @@ typedef struct syn_null_summary {
     double *maximum;           /* [n][sizes] largest score; minus infinity for none */
 } syn_null_summary;
 
-/* Fills the caller's arrays in `out`. */
+/* Fills the caller's arrays in `out`. SYN_NO_MEMORY, or SYN_INTERRUPTED by the watch. */
 syn_status syn_null_summarise(const syn_null_data *data, int threads,
                               const syn_watch *watch, syn_null_summary *out);
 

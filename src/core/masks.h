@@ -155,6 +155,15 @@ static inline size_t syn_count_enough(const uint64_t *mask, size_t n, uint64_t s
 
 /* ---- masks of any length ---- */
 
+/* The windows of a mask of `words` words. */
+static inline uint32_t syn_set_bits(const uint64_t *mask, size_t words)
+{
+    uint32_t n = 0;
+    for (size_t w = 0; w < words; w++)
+        n += syn_bits(mask[w]);
+    return n;
+}
+
 /* The windows that two masks of `words` words share. */
 static inline uint32_t syn_shared(const uint64_t *a, const uint64_t *b, size_t words)
 {
@@ -218,6 +227,12 @@ static inline uint64_t syn_extract_parts(const uint64_t *mask, const syn_set_wor
 /* ---- rows ---- */
 
 enum { SYN_ROW_WORDS = 8 };  /* rows are whole blocks of as many words */
+
+/* Words of a row with a bit for each of `bits` items. */
+static inline size_t syn_row_words(size_t bits)
+{
+    return (bits / (64 * SYN_ROW_WORDS) + 1) * SYN_ROW_WORDS;
+}
 
 /* In the widest registers there are; the compiler does the rest. */
 #if SYN_MASKS == 512

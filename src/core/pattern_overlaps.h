@@ -30,7 +30,9 @@ typedef void syn_overlap_found(void *context, uint32_t first, uint32_t second,
    An item of a pattern is a set of spikes of its unit, one for each window. Two patterns
    that occur together so often have items of one unit whose sets have as many spikes in
    common. Then they have one in common among those that the fewest sets hold: of c spikes
-   the first c - least + 1. So only sets that meet in such a spike are looked at. */
+   the first c - least + 1. So only sets that meet in such a spike are looked at.
+
+   SYN_NO_MEMORY, or SYN_INTERRUPTED by the watch. */
 syn_status syn_find_overlaps(const syn_ranked_pattern *pattern, uint32_t n,
                              const syn_raster *raster, int64_t least,
                              const uint8_t *live, syn_overlap_found *found, void *context,

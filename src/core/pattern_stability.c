@@ -41,12 +41,12 @@ static void witnesses_free(witnesses *w)
 static uint64_t *witnesses_add(witnesses *w)
 {
     size_t needed = ((size_t)w->n + 1) * w->words;
-    if (needed > w->room) {
-        uint64_t *more = realloc(w->mask, 2 * needed * sizeof *more);
+    if (needed >= w->room) {
+        uint64_t *more = realloc(w->mask, (2 * needed + 1) * sizeof *more);
         if (!more)
             return NULL;
         w->mask = more;
-        w->room = 2 * needed;
+        w->room = 2 * needed + 1;
     }
     uint64_t *mask = w->mask + (size_t)w->n++ * w->words;
     memset(mask, 0, w->words * sizeof *mask);
@@ -82,14 +82,6 @@ static void witnesses_tidy(witnesses *w)
     w->n = kept;
 }
 
-static uint32_t bits_of(const uint64_t *mask, uint32_t words)
-{
-    uint32_t bits = 0;
-    for (uint32_t i = 0; i < words; i++)
-        bits += syn_bits(mask[i]);
-    return bits;
-}
-
 /* Puts those with the most members first. */
 static syn_status witnesses_order(witnesses *w)
 {
@@ -104,7 +96,7 @@ static syn_status witnesses_order(witnesses *w)
     }
     uint32_t placed = 0, less = w->members + 1;
     for (uint32_t i = 0; i < w->n; i++)
-        w->bits[i] = bits_of(w->mask + (size_t)i * w->words, w->words);
+        w->bits[i] = syn_set_bits(w->mask + (size_t)i * w->words, w->words);
     while (placed < w->n) {
         uint32_t most = 0;
         for (uint32_t i = 0; i < w->n; i++)
@@ -120,7 +112,7 @@ static syn_status witnesses_order(witnesses *w)
 
 static int survives(const witnesses *w, const uint64_t *subset)
 {
-    uint32_t bits = bits_of(subset, w->words);
+    uint32_t bits = syn_set_bits(subset, w->words);
     for (uint32_t i = 0; i < w->n && w->bits[w->order[i]] >= bits; i++)
         if (holds(w->mask + (size_t)w->order[i] * w->words, subset, w->words))
             return 0;
@@ -172,7 +164,7 @@ static syn_status each_window(const syn_raster *r, worker *w, const pattern *p,
         if (mark) {
             held[k / 64] |= (uint64_t)1 << k % 64;
         } else {
-            uint32_t bits = bits_of(held, words);
+            uint32_t bits = syn_set_bits(held, words);
             if (bits > 0 && bits < p->size) {
                 uint64_t *mask = witnesses_add(&w->w);
                 if (!mask)

@@ -26,7 +26,10 @@ typedef struct syn_stability_options {
 
    Every window holds the empty subset of items, and the empty subset of windows has all
    items in common. Subsets are drawn with replacement, each as likely as any other, from
-   stream 2 p (items) or 2 p + 1 (windows), the first 32 members by the first word. */
+   stream 2 p (items) or 2 p + 1 (windows), the first 32 members by the first word.
+
+   SYN_TOO_LARGE when units * window passes 2^31 - 1, SYN_NO_MEMORY, or SYN_INTERRUPTED by
+   the watch. */
 syn_status syn_pattern_stability(const syn_raster *raster, const syn_pattern_list *list,
                                  const syn_pattern_windows *windows,
                                  const syn_stability_options *options,

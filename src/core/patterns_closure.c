@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/masks.h"
+#include "core/order.h"
 #include "core/parallel.h"
 #include "core/patterns_node.h"
 
@@ -153,12 +154,6 @@ static void close_closure(closure *c)
         }                                                                                \
     } while (0)
 
-static int by_place(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Leaves in `touched` the places that are in at least `least` of the windows, in order;
    the counts of the others are zero again. Returns how many. */
 static uint32_t frequent_places(const closure *c, worker *w, uint32_t seen)
@@ -180,7 +175,7 @@ static uint32_t frequent_places(const closure *c, worker *w, uint32_t seen)
         else
             w->count[p] = 0;
     }
-    qsort(w->touched, kept, sizeof *w->touched, by_place);
+    qsort(w->touched, kept, sizeof *w->touched, syn_by_number);
     return kept;
 }
 

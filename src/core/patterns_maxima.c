@@ -11,10 +11,10 @@ enum { LEAST_ROOM = 2 * SYN_ARENA_CHUNK };  /* of nodes, whatever the budget */
 
 /* ---- the table ---- */
 
+/* Fewer than min_spikes where there can be no pattern. */
 static uint32_t table_sizes(const syn_pattern_options *o, uint32_t items)
 {
-    uint32_t most = o->max_spikes < items ? o->max_spikes : items;
-    return most > o->min_spikes ? most : o->min_spikes;
+    return o->max_spikes < items ? o->max_spikes : items;
 }
 
 /* Sizes are read in blocks of lanes. */

@@ -13,14 +13,6 @@
 typedef syn_maxima_search search;
 typedef syn_maxima_node node;
 
-static uint32_t set_bits(const uint64_t *set, size_t words)
-{
-    uint32_t n = 0;
-    for (size_t w = 0; w < words; w++)
-        n += syn_bits(set[w]);
-    return n;
-}
-
 /* The numbers of the bits of a set; returns how many. */
 static uint32_t index_bits(const uint64_t *set, size_t words, uint32_t *index)
 {
@@ -177,7 +169,7 @@ typedef struct prospect {
 static int has_prospects(search *s, node *n, unsigned lanes, const uint64_t *set,
                          prospect *c)
 {
-    c->windows = set_bits(set, n->words);
+    c->windows = syn_set_bits(set, n->words);
     if (n->seen != s->raised)
         read_need(s, n);
     lanes &= lanes_for(n, c->windows);
@@ -256,7 +248,7 @@ static syn_status narrow_child(search *s, node *n, const prospect *c, uint64_t s
 
 static syn_status turn(search *s, node *n)
 {
-    n->stride = (n->listed / (64 * SYN_ROW_WORDS) + 1) * SYN_ROW_WORDS;
+    n->stride = syn_row_words(n->listed);
     n->row = syn_maxima_take(s, n->words * 64 * n->stride * sizeof *n->row);
     if (!n->row)
         return s->failed;

@@ -34,8 +34,7 @@ typedef struct syn_maxima_node {
 
 /* The items of the root under way, but for its own. */
 typedef struct syn_maxima_root {
-    uint32_t listed, windows;
-    uint32_t *unit, *lag;   /* [listed] */
+    uint32_t *unit, *lag;   /* [listed in the root] */
     uint64_t *within;       /* [window][stride] items of at most that lag */
     uint64_t *open;         /* [stride] items that can be added */
     uint64_t *allowed;      /* [stride] those after the pair under way */

@@ -15,11 +15,6 @@ static uint32_t least_need(const syn_maxima *m)
     return least;
 }
 
-static size_t row_words(size_t bits)
-{
-    return (bits / (64 * SYN_ROW_WORDS) + 1) * SYN_ROW_WORDS;
-}
-
 /* Finds which items are in enough of the windows that open at at[n], as bits of the
    tape's rows in s->frequent; returns how many. Those at lag 0 of units before have roots
    of their own: they stay only where closures are to show them. */
@@ -27,7 +22,7 @@ static syn_status count_items(syn_maxima_search *s, uint32_t unit, const uint32_
                               uint32_t n, uint32_t *items)
 {
     const syn_tape *t = &s->tape;
-    size_t words = t->words * t->window, room = row_words(words * 64);
+    size_t words = t->words * t->window, room = syn_row_words(words * 64);
     uint32_t least = least_need(s->maxima);
     s->frequent = syn_maxima_take(s, room * sizeof *s->frequent);
     s->all = syn_maxima_take(s, room * sizeof *s->all);
@@ -36,7 +31,7 @@ static syn_status count_items(syn_maxima_search *s, uint32_t unit, const uint32_
     *items = 0;
     if (n < least)
         return SYN_OK;
-    syn_count_rows_of_bits(t->bits, t->words, row_words(words * 64 - 1), at, n, least,
+    syn_count_rows_of_bits(t->bits, t->words, syn_row_words(words * 64 - 1), at, n, least,
                            s->frequent, s->all);
     s->work += words * n;
     for (uint32_t u = s->checks ? unit : 0; u <= unit; u++)
@@ -111,7 +106,7 @@ static syn_status fill_rows(syn_maxima_search *s, uint32_t unit, syn_maxima_node
 {
     syn_maxima_root *root = &s->root;
     uint32_t durations = s->maxima->durations;
-    size_t stride = n->stride = row_words(n->listed);
+    size_t stride = n->stride = syn_row_words(n->listed);
     n->row = syn_maxima_take(s, n->words * 64 * stride * sizeof *n->row);
     root->within = syn_maxima_take(s, durations * stride * sizeof *root->within);
     root->open = syn_maxima_take(s, stride * sizeof *root->open);
@@ -144,7 +139,7 @@ static void raise_root(syn_maxima_search *s, const syn_maxima_node *n, uint32_t 
     uint32_t inside = 1, beyond = 0;
     for (uint32_t i = 0; i < n->listed && s->checks; i++) {
         const uint64_t *mask = n->mask + i * n->words;
-        uint32_t full = syn_shared(mask, mask, n->words) == windows;
+        uint32_t full = syn_set_bits(mask, n->words) == windows;
         inside += s->by_duration && s->root.lag[i] > 0 ? 0 : full;
         beyond += s->by_duration && s->root.lag[i] > 0 ? full : 0;
     }

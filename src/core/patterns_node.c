@@ -11,16 +11,10 @@
 
 enum { FEW = 8 };  /* children that are not worth turning masks for */
 
-/* Words of a row with a bit for each of `listed` items. */
-static size_t row_words(size_t listed)
-{
-    return (listed / (64 * SYN_ROW_WORDS) + 1) * SYN_ROW_WORDS;
-}
-
 #if SYN_MASKS == 0
 syn_status syn_node_space_make(syn_node_space *space, size_t listed, size_t windows)
 {
-    size_t words = (windows + 63) / 64, stride = row_words(listed);
+    size_t words = (windows + 63) / 64, stride = syn_row_words(listed);
     syn_arena *arena = &space->arena;
     space->full = syn_arena_take(arena, (listed + 1) * sizeof *space->full);
     space->place = syn_arena_take(arena, listed * sizeof *space->place);
@@ -174,7 +168,7 @@ static uint32_t restrict_to(const syn_node_rules *rules, syn_node *node,
         for (size_t w = 0; w < words; w++)
             to[w] = from[w] & good[w];
         node->place[kept] = node->place[i];
-        kept += syn_shared(to, to, words) >= least;
+        kept += syn_set_bits(to, words) >= least;
     }
     return kept;
 }
@@ -205,7 +199,7 @@ static syn_status look_ahead(const syn_node_rules *rules, syn_node_space *space,
         else
             look_back(rules, node, need, node->words, reached);
         const uint64_t *good = reached + need.n * node->words;
-        uint32_t left = syn_shared(good, good, node->words);
+        uint32_t left = syn_set_bits(good, node->words);
         if (left < rules->options->min_occ)
             node->children = 0;
         if (left == node->windows || node->children == 0)
@@ -296,7 +290,7 @@ static syn_node_made root(const syn_node_rules *rules, syn_node_space *space, si
     int any_holds = 0;
     for (uint32_t i = 0; i < node->listed && !rules->closed; i++) {
         const uint64_t *mask = node->mask + (size_t)i * node->words;
-        any_holds |= syn_shared(mask, mask, node->words) == node->windows;
+        any_holds |= syn_set_bits(mask, node->words) == node->windows;
     }
     node->kept = 0;
     node->hidden = rules->maximal ? node->listed > 0 : is_hidden(rules, n, any_holds);
@@ -360,7 +354,7 @@ static syn_node_made narrow_child(const syn_node_rules *rules, syn_node_space *s
 
 static syn_status turn(syn_node_space *space, syn_node *node)
 {
-    node->stride = row_words(node->listed);
+    node->stride = syn_row_words(node->listed);
     node->row = syn_arena_take(&space->arena,
                                node->words * 64 * node->stride * sizeof *node->row);
     if (!node->row)
@@ -461,7 +455,7 @@ static size_t join(syn_node_space *space, const syn_node *parent, uint32_t begin
    masks have to be turned for that first, the children many. */
 static int prefers_rows(const syn_node *parent, uint32_t windows)
 {
-    return windows * row_words(parent->listed) <
+    return windows * syn_row_words(parent->listed) <
                (size_t)parent->listed * parent->words &&
            (parent->row || parent->children >= FEW);
 }
@@ -472,7 +466,7 @@ static syn_node_made wide_child(const syn_node_rules *rules, syn_node_space *spa
                                 syn_node *parent, uint32_t at, syn_node *out)
 {
     const uint32_t listed = parent->listed;
-    const size_t words = row_words(listed);
+    const size_t words = syn_row_words(listed);
     const size_t middle = at / (64 * SYN_ROW_WORDS) * SYN_ROW_WORDS;
     uint32_t windows = syn_shared(space->set, space->set, parent->words);
     int by_rows = prefers_rows(parent, windows);

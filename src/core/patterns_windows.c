@@ -6,6 +6,9 @@
 syn_status syn_bin_windows_measure(syn_bin_windows *out, const syn_raster *r,
                                    uint32_t window)
 {
+    out->end = NULL;
+    if ((uint64_t)r->units * window > INT32_MAX)
+        return SYN_TOO_LARGE;
     out->raster = r;
     out->items = r->units * window;
     out->longest = 0;

@@ -14,7 +14,8 @@ typedef struct syn_bin_windows {
     uint32_t longest;      /* items in a window */
 } syn_bin_windows;
 
-/* The caller frees with syn_bin_windows_free(), also after an error. */
+/* The caller frees with syn_bin_windows_free(), also after an error. SYN_TOO_LARGE when
+   units * window passes 2^31 - 1. */
 syn_status syn_bin_windows_measure(syn_bin_windows *out, const syn_raster *raster,
                                    uint32_t window);
 

@@ -5,14 +5,6 @@
 /* A digit's counts fit the nearest cache. */
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, MOST_PASSES = 6 };
 
-int syn_radix_bits(uint64_t bound)
-{
-    int bits = 0;
-    for (uint64_t most = bound > 0 ? bound - 1 : 0; most > 0; most >>= 1)
-        bits++;
-    return bits;
-}
-
 /* Counts become the places where digits begin. */
 static void places(uint32_t *count, uint32_t digits)
 {

@@ -6,7 +6,13 @@
 #include <stdint.h>
 
 /* Bits that the numbers below `bound` have. */
-int syn_radix_bits(uint64_t bound);
+static inline int syn_radix_bits(uint64_t bound)
+{
+    int bits = 0;
+    for (uint64_t most = bound > 0 ? bound - 1 : 0; most > 0; most >>= 1)
+        bits++;
+    return bits;
+}
 
 /* Sorts `n` keys, fewer than 2^32, by their bits from `low` on, `bits` of them; keys that
    agree in these keep their order. `other` has room for as many keys. Returns where the

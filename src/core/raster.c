@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/order.h"
+
 enum { TOO_FAR = 62 };  /* bin numbers stay below 2^62 */
 
 syn_status syn_raster_allocate(syn_raster *r, size_t n, uint32_t units, int timed)
@@ -22,12 +24,6 @@ syn_status syn_raster_allocate(syn_raster *r, size_t n, uint32_t units, int time
     return SYN_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Sorts the units of the last bin and drops repeats; a bin without any is not kept. */
 static void close_bin(syn_raster *r, uint32_t bin)
 {
@@ -36,7 +32,7 @@ static void close_bin(syn_raster *r, uint32_t bin)
     for (uint32_t i = 1; i < n; i++)
         sorted &= unit[i - 1] < unit[i];
     if (!sorted)
-        qsort(unit, n, sizeof *unit, by_number);
+        qsort(unit, n, sizeof *unit, syn_by_number);
     for (uint32_t i = 0; i < n; i++)
         if (i == 0 || unit[i] != unit[i - 1])
             unit[kept++] = unit[i];

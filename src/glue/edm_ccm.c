@@ -6,6 +6,7 @@
 
 #include "core/edm_ccm.h"
 #include "glue/edm.h"
+#include "glue/owner.h"
 #include "glue/random.h"
 #include "glue/require.h"
 #include "glue/watch.h"
@@ -62,17 +63,6 @@ static void skill_free(SEXP pointer)
     R_ClearExternalPtr(pointer);
 }
 
-/* A protected pointer to an empty result, which R frees however the call ends. */
-static SEXP skill_new(void)
-{
-    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-    R_RegisterCFinalizerEx(pointer, skill_free, TRUE);
-    R_SetExternalPtrAddr(pointer, calloc(1, sizeof(syn_ccm_skill)));
-    if (!R_ExternalPtrAddr(pointer))
-        Rf_error("cannot allocate memory");
-    return pointer;
-}
-
 /* points: double matrix [rows, dims], finite at the rows `lib` and `pred`; targets:
    double matrix [rows, targets]. Returns rho, MAE and RMSE, each a matrix of libraries
    (sizes, then samples) and targets, with NA. */
@@ -87,7 +77,7 @@ SEXP r_ccm(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes, SEXP opti
     syn_rows library = glue_rows_of(lib, p.rows);
     syn_rows prediction = glue_rows_of(pred, p.rows);
     syn_ccm_options o = read_options(options, sizes, key, library.n);
-    SEXP skill = skill_new();
+    SEXP skill = PROTECT(glue_owner(sizeof(syn_ccm_skill), skill_free));
     glue_watch w;
     glue_watch_start(&w, "Cross mapping");
     syn_status status = syn_ccm(&p, &library, &prediction, REAL(targets),

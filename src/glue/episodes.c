@@ -9,6 +9,7 @@
 #include "core/episodes_rows.h"
 #include "glue/episodes_gpu.h"
 #include "glue/episodes_table.h"
+#include "glue/owner.h"
 #include "glue/recording.h"
 #include "glue/watch.h"
 
@@ -33,18 +34,6 @@ static void mining_free(SEXP pointer)
     syn_recording_free(&m->recording);
     free(m);
     R_ClearExternalPtr(pointer);
-}
-
-/* A protected pointer to an empty `mining`. */
-static SEXP mining_new(mining **m)
-{
-    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-    R_RegisterCFinalizerEx(pointer, mining_free, TRUE);
-    *m = calloc(1, sizeof **m);
-    if (!*m)
-        Rf_error("cannot allocate memory");
-    R_SetExternalPtrAddr(pointer, *m);
-    return pointer;
 }
 
 /* ---- mining ---- */
@@ -75,7 +64,6 @@ static SEXP mined_levels(const mining *m)
    each size is the result's attribute "gpu". */
 SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options, SEXP gpu)
 {
-    mining *m;
     const double *o = REAL(options);
     R_xlen_t n = Rf_xlength(VECTOR_ELT(bounds, 0));
     syn_interval *intervals = (syn_interval *)R_alloc((size_t)n, sizeof *intervals);
@@ -85,7 +73,8 @@ SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options, SEXP
                              .min_count = (uint32_t)o[0], .max_size = (uint32_t)o[1],
                              .engine = (syn_episode_engine)(int)o[2],
                              .threads = (int)o[3], .max_memory = (size_t)o[4]};
-    SEXP pointer = mining_new(&m);
+    SEXP pointer = PROTECT(glue_owner(sizeof(mining), mining_free));
+    mining *m = R_ExternalPtrAddr(pointer);
     glue_watch w;
     glue_watch_start(&w, "Mining episodes");
     syn_status status = glue_recording(&m->recording, events, mine.min_count, reach);
@@ -122,12 +111,12 @@ SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options, SEXP
 
 SEXP r_count_episodes(SEXP events, SEXP units, SEXP low, SEXP high, SEXP threads)
 {
-    mining *m;
     int64_t reach;
     R_xlen_t n = Rf_xlength(units);
     syn_episode *episode = glue_episodes(units, low, high, &reach);
     SEXP count = PROTECT(Rf_allocVector(INTSXP, n));
-    SEXP pointer = mining_new(&m);
+    SEXP pointer = PROTECT(glue_owner(sizeof(mining), mining_free));
+    mining *m = R_ExternalPtrAddr(pointer);
     glue_watch w;
     glue_watch_start(&w, "Counting episodes");
     syn_status status = glue_recording(&m->recording, events, 0, reach);
@@ -158,13 +147,13 @@ static SEXP occurrence_matrix(const mining *m, uint32_t size)
 SEXP r_episode_occurrences(SEXP events, SEXP units, SEXP low, SEXP high, SEXP all,
                            SEXP most)
 {
-    mining *m;
     int64_t reach;
     R_xlen_t n = Rf_xlength(units);
     syn_episode *episode = glue_episodes(units, low, high, &reach);
     size_t left = (size_t)Rf_asReal(most);
     SEXP out = PROTECT(Rf_allocVector(VECSXP, n));
-    SEXP pointer = mining_new(&m);
+    SEXP pointer = PROTECT(glue_owner(sizeof(mining), mining_free));
+    mining *m = R_ExternalPtrAddr(pointer);
     glue_watch w;
     glue_watch_start(&w, "Finding occurrences");
     syn_status status = glue_recording(&m->recording, events, 0, reach);

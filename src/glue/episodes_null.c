@@ -4,6 +4,7 @@
 
 #include "core/episodes_null.h"
 #include "core/episodes_null_summary.h"
+#include "glue/owner.h"
 #include "glue/recording.h"
 #include "glue/require.h"
 #include "glue/surrogates.h"
@@ -29,18 +30,6 @@ static void work_free(SEXP pointer)
     syn_trains_free(&w->trains);
     free(w);
     R_ClearExternalPtr(pointer);
-}
-
-/* A protected pointer to an empty `null_work`. */
-static SEXP work_new(null_work **w)
-{
-    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-    R_RegisterCFinalizerEx(pointer, work_free, TRUE);
-    *w = calloc(1, sizeof **w);
-    if (!*w)
-        Rf_error("cannot allocate memory");
-    R_SetExternalPtrAddr(pointer, *w);
-    return pointer;
 }
 
 /* What is made once: plan, tree and layout. */
@@ -73,6 +62,7 @@ SEXP r_episode_null(SEXP trains, SEXP surrogates, SEXP episodes, SEXP options,
                     SEXP place)
 {
     int64_t reach;
+    require(Rf_xlength(numbers(episodes, VECSXP, 3, "episodes")) == 3, "episodes");
     SEXP units = VECTOR_ELT(episodes, 0);
     R_xlen_t n = Rf_xlength(units);
     const double *o = REAL(numbers(options, REALSXP, 4, "options"));
@@ -82,15 +72,17 @@ SEXP r_episode_null(SEXP trains, SEXP surrogates, SEXP episodes, SEXP options,
         .threads = (int)within(o[2], 1, 1024, "threads")};
     double left = o[3] - 4.0 * (double)n * o[1];
     wanted.max_memory = (size_t)within(left, 0, 9007199254740992.0, "max_memory");
+    if (place != R_NilValue)
+        numbers(place, INTSXP, 1, "GPUs");
     syn_surrogate_options made = glue_surrogate_options(surrogates);
     syn_episode *episode = glue_episodes(units, VECTOR_ELT(episodes, 1),
                                          VECTOR_ELT(episodes, 2), &reach);
     char reason[SYN_GPU_TEXT] = "";
     SEXP count = PROTECT(Rf_allocMatrix(INTSXP, (int)n, (int)wanted.n));
     uint32_t *to = (uint32_t *)INTEGER(count);
-    null_work *work;
-    SEXP pointer = work_new(&work);
-    syn_status status = glue_trains(&work->trains, trains);
+    SEXP pointer = PROTECT(glue_owner(sizeof(null_work), work_free));
+    null_work *work = R_ExternalPtrAddr(pointer);
+    syn_status status = glue_trains(&work->trains, trains, &made);
     if (status == SYN_OK)
         check_episodes(episode, n, work->trains.units);
     glue_watch w;
@@ -102,8 +94,8 @@ SEXP r_episode_null(SEXP trains, SEXP surrogates, SEXP episodes, SEXP options,
                                  &w.watch, to);
     else if (status == SYN_OK)
         status = syn_gpu_null_counts(&work->layout, &work->trie, (size_t)n, &wanted,
-                                     INTEGER(numbers(place, INTSXP, 1, "GPUs")),
-                                     Rf_length(place), &w.watch, to, reason);
+                                     INTEGER(place), Rf_length(place), &w.watch, to,
+                                     reason);
     glue_watch_stop(&w);
     if (status != SYN_OK)
         count = glue_status_because(status, NA_REAL,
@@ -120,9 +112,9 @@ SEXP r_null_summary(SEXP counts, SEXP observed, SEXP size, SEXP probs, SEXP thre
 {
     const char *fields[] = {"mean", "sd", "score", "reached", "quantile", "maximum", ""};
     R_xlen_t episodes = Rf_xlength(observed);
-    int n = Rf_ncols(counts), sizes = 0, workers = Rf_asInteger(threads);
-    require(Rf_nrows(counts) == episodes && n >= 1 && workers >= 1, "counts");
-    numbers(counts, INTSXP, 0, "counts");
+    int n = Rf_ncols(numbers(counts, INTSXP, 0, "counts")), sizes = 0;
+    int workers = (int)within(Rf_asReal(threads), 1, 1024, "threads");
+    require(Rf_nrows(counts) == episodes && n >= 1, "counts");
     numbers(observed, INTSXP, 0, "observed");
     numbers(size, INTSXP, episodes, "size");
     for (R_xlen_t i = 0; i < episodes; i++) {
@@ -130,6 +122,8 @@ SEXP r_null_summary(SEXP counts, SEXP observed, SEXP size, SEXP probs, SEXP thre
         sizes = INTEGER(size)[i] > sizes ? INTEGER(size)[i] : sizes;
     }
     int some = Rf_length(numbers(probs, REALSXP, 0, "probs"));
+    for (int q = 0; q < some; q++)
+        within(REAL(probs)[q], 0, 1, "probs");
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     for (int f = 0; f < 3; f++)
         SET_VECTOR_ELT(out, f, Rf_allocVector(REALSXP, episodes));

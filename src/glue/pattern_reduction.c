@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/pattern_reduction.h"
+#include "glue/owner.h"
 #include "glue/patterns_times.h"
 #include "glue/raster.h"
 #include "glue/require.h"
@@ -28,18 +29,6 @@ static void reducing_free(SEXP pointer)
     free(r->keep);
     free(r);
     R_ClearExternalPtr(pointer);
-}
-
-/* A protected pointer to an empty `reducing`. */
-static SEXP reducing_new(reducing **r)
-{
-    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-    R_RegisterCFinalizerEx(pointer, reducing_free, TRUE);
-    *r = calloc(1, sizeof **r);
-    if (!*r)
-        Rf_error("cannot allocate memory");
-    R_SetExternalPtrAddr(pointer, *r);
-    return pointer;
 }
 
 /* `listed`: integers, all sizes, then all occurrences, then all durations, -1 for any.
@@ -81,8 +70,8 @@ static SEXP kept(const reducing *r, size_t n)
 SEXP r_reduce_patterns(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
                        SEXP listed, SEXP options)
 {
-    reducing *r;
-    SEXP pointer = reducing_new(&r);
+    SEXP pointer = PROTECT(glue_owner(sizeof(reducing), reducing_free));
+    reducing *r = R_ExternalPtrAddr(pointer);
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     double length = within(Rf_asReal(window), 1, INT32_MAX, "window");
     syn_candidates c = {

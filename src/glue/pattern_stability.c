@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/pattern_stability.h"
+#include "glue/owner.h"
 #include "glue/patterns_times.h"
 #include "glue/random.h"
 #include "glue/raster.h"
@@ -27,18 +28,6 @@ static void judging_free(SEXP pointer)
     R_ClearExternalPtr(pointer);
 }
 
-/* A protected pointer to an empty `judging`. */
-static SEXP judging_new(judging **j)
-{
-    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-    R_RegisterCFinalizerEx(pointer, judging_free, TRUE);
-    *j = calloc(1, sizeof **j);
-    if (!*j)
-        Rf_error("cannot allocate memory");
-    R_SetExternalPtrAddr(pointer, *j);
-    return pointer;
-}
-
 /* A list of two: the intensional and the extensional stability of each pattern, NULL
    where it is not wanted. `events` as glue_raster() takes them, patterns as
    glue_pattern_list() does. `kinds`: TRUE or FALSE for each of the two; `options`:
@@ -46,8 +35,8 @@ static SEXP judging_new(judging **j)
 SEXP r_pattern_stability(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
                          SEXP kinds, SEXP options, SEXP key)
 {
-    judging *j;
-    SEXP pointer = judging_new(&j);
+    SEXP pointer = PROTECT(glue_owner(sizeof(judging), judging_free));
+    judging *j = R_ExternalPtrAddr(pointer);
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     double length = within(Rf_asReal(window), 1, INT32_MAX, "window");
     syn_pattern_list list = glue_pattern_list(size, unit, lag,

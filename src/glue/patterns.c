@@ -9,6 +9,7 @@
 #include "core/patterns_shifted.h"
 #include "core/patterns_store.h"
 #include "core/raster.h"
+#include "glue/owner.h"
 #include "glue/pattern_store.h"
 #include "glue/raster.h"
 #include "glue/require.h"
@@ -36,17 +37,11 @@ static void mining_free(SEXP pointer)
     R_ClearExternalPtr(pointer);
 }
 
-/* A protected pointer to an empty `mining`. */
-static SEXP mining_new(mining **m)
+/* A pointer to an empty `mining`. */
+static SEXP mining_new(void)
 {
     glue_pattern_store_tidy();
-    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-    R_RegisterCFinalizerEx(pointer, mining_free, TRUE);
-    *m = calloc(1, sizeof **m);
-    if (!*m)
-        Rf_error("cannot allocate memory");
-    R_SetExternalPtrAddr(pointer, *m);
-    return pointer;
+    return glue_owner(sizeof(mining), mining_free);
 }
 
 /* ---- what R passes ---- */
@@ -157,8 +152,8 @@ static SEXP mine(mining *m, syn_status status, const syn_pattern_options *option
 
 SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares)
 {
-    mining *m;
-    SEXP pointer = mining_new(&m);
+    SEXP pointer = PROTECT(mining_new());
+    mining *m = R_ExternalPtrAddr(pointer);
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     within(Rf_asReal(VECTOR_ELT(events, 3)), 0, INT32_MAX, "units");
     syn_pattern_options o = glue_pattern_options(options, shares);
@@ -172,8 +167,8 @@ SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares)
 /* About how much work each share of the search is; `window` in bins. */
 SEXP r_pattern_shares(SEXP events, SEXP window, SEXP min_occ)
 {
-    mining *m;
-    SEXP pointer = mining_new(&m);
+    SEXP pointer = PROTECT(mining_new());
+    mining *m = R_ExternalPtrAddr(pointer);
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     uint32_t bins = count_of(Rf_asReal(window), "window");
     uint32_t least = count_of(Rf_asReal(min_occ), "min_occ");
@@ -193,8 +188,8 @@ SEXP r_pattern_shares(SEXP events, SEXP window, SEXP min_occ)
 /* `items`: how many there are. */
 SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options)
 {
-    mining *m;
-    SEXP pointer = mining_new(&m);
+    SEXP pointer = PROTECT(mining_new());
+    mining *m = R_ExternalPtrAddr(pointer);
     uint32_t n = (uint32_t)within(Rf_asReal(items), 0, INT32_MAX, "items");
     syn_pattern_options o = glue_pattern_options(options, R_NilValue);
     syn_status status = read_sets(&m->raster, first, item, n);
@@ -242,8 +237,8 @@ static SEXP kept_patterns(const uint8_t *drop, SEXP items, SEXP size, SEXP n, SE
    end of another one with as many occurrences. A size may be left with none. */
 SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units)
 {
-    mining *m;
-    SEXP pointer = mining_new(&m);
+    SEXP pointer = PROTECT(mining_new());
+    mining *m = R_ExternalPtrAddr(pointer);
     R_xlen_t runs = Rf_xlength(numbers(size, INTSXP, 0, "sizes"));
     R_xlen_t all = Rf_xlength(numbers(occurrences, INTSXP, 0, "occurrences"));
     numbers(n, REALSXP, runs, "sizes");

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "glue/owner.h"
 #include "glue/raster.h"
 #include "glue/require.h"
 #include "glue/watch.h"
@@ -22,18 +23,6 @@ static void finding_free(SEXP pointer)
     syn_raster_free(&f->raster);
     free(f);
     R_ClearExternalPtr(pointer);
-}
-
-/* A protected pointer to an empty `finding`. */
-static SEXP finding_new(finding **f)
-{
-    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-    R_RegisterCFinalizerEx(pointer, finding_free, TRUE);
-    *f = calloc(1, sizeof **f);
-    if (!*f)
-        Rf_error("cannot allocate memory");
-    R_SetExternalPtrAddr(pointer, *f);
-    return pointer;
 }
 
 /* The ticks at which windows open, and how many of them are of each pattern. */
@@ -76,8 +65,8 @@ syn_pattern_list glue_pattern_list(SEXP size, SEXP unit, SEXP lag, double units,
 SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
                        SEXP most)
 {
-    finding *f;
-    SEXP pointer = finding_new(&f);
+    SEXP pointer = PROTECT(glue_owner(sizeof(finding), finding_free));
+    finding *f = R_ExternalPtrAddr(pointer);
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     double length = within(Rf_asReal(window), 1, INT32_MAX, "window");
     double limit = within(Rf_asReal(most), 0, INT32_MAX, "limit");

@@ -1,5 +1,7 @@
 #include "glue/recording.h"
 
+#include "glue/require.h"
+
 syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
                           int64_t reach)
 {
@@ -23,13 +25,29 @@ int64_t glue_intervals(syn_interval *interval, SEXP low, SEXP high)
     return reach;
 }
 
+/* An episode has an interval less than it has units. */
+static void check_episode(SEXP codes, SEXP low, SEXP high)
+{
+    R_xlen_t size = Rf_xlength(numbers(codes, INTSXP, 1, "units of episodes"));
+    R_xlen_t lags = Rf_xlength(numbers(low, REALSXP, size - 1, "lags"));
+    require(lags == size - 1 && Rf_xlength(numbers(high, REALSXP, lags, "lags")) == lags,
+            "lags");
+    for (R_xlen_t k = 0; k < lags; k++) {
+        within(REAL(low)[k], 0, REAL(high)[k], "lags");
+        within(REAL(high)[k], 0, 9007199254740992.0, "lags");  /* 2^53 */
+    }
+}
+
 syn_episode *glue_episodes(SEXP units, SEXP low, SEXP high, int64_t *reach)
 {
-    R_xlen_t n = Rf_xlength(units);
+    R_xlen_t n = Rf_xlength(numbers(units, VECSXP, 0, "episodes"));
+    numbers(low, VECSXP, n, "lags");
+    numbers(high, VECSXP, n, "lags");
     syn_episode *episode = (syn_episode *)R_alloc((size_t)n + 1, sizeof *episode);
     *reach = 0;
     for (R_xlen_t i = 0; i < n; i++) {
         SEXP codes = VECTOR_ELT(units, i);
+        check_episode(codes, VECTOR_ELT(low, i), VECTOR_ELT(high, i));
         uint32_t size = (uint32_t)Rf_xlength(codes);
         uint32_t *unit = (uint32_t *)R_alloc(size, sizeof *unit);
         syn_interval *lag = (syn_interval *)R_alloc(size, sizeof *lag);

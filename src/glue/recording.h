@@ -17,8 +17,9 @@ syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
    largest upper bound. */
 int64_t glue_intervals(syn_interval *interval, SEXP low, SEXP high);
 
-/* Episodes as lists of unit codes, from 1, and of bounds in ticks; R_alloc'd. `*reach` is
-   the largest bound of all. */
+/* Episodes as lists of unit codes, from 1, NA for units that never fire, and of bounds in
+   ticks, one less than units; R_alloc'd. `*reach` is the largest bound of all. R's error
+   when they are not what they must be. */
 syn_episode *glue_episodes(SEXP units, SEXP low, SEXP high, int64_t *reach);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "core/parallel.h"
 #include "core/spectrum.h"
+#include "glue/owner.h"
 #include "glue/patterns.h"
 #include "glue/require.h"
 #include "glue/surrogates.h"
@@ -33,18 +34,6 @@ static void work_free(SEXP pointer)
     syn_trains_free(&w->trains);
     free(w);
     R_ClearExternalPtr(pointer);
-}
-
-/* A protected pointer to an empty `work`. */
-static SEXP work_new(work **w)
-{
-    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-    R_RegisterCFinalizerEx(pointer, work_free, TRUE);
-    *w = calloc(1, sizeof **w);
-    if (!*w)
-        Rf_error("cannot allocate memory");
-    R_SetExternalPtrAddr(pointer, *w);
-    return pointer;
 }
 
 /* Takes over the rows of the surrogates that were left. */
@@ -131,12 +120,13 @@ SEXP r_spectrum(SEXP trains, SEXP surrogates, SEXP bin, SEXP patterns, SEXP by_d
         .by_duration = Rf_asLogical(by_duration) == TRUE,
         .first = (uint64_t)within(Rf_asReal(first), 0, most, "first"),
         .n = (uint32_t)within(Rf_asReal(n), 0, INT32_MAX, "n")};
+    within((double)o.max_memory, 0, most, "max_memory");
     if (place != R_NilValue)
         numbers(place, INTSXP, 1, "GPUs");
-    work *w;
-    SEXP pointer = work_new(&w);
+    SEXP pointer = PROTECT(glue_owner(sizeof(work), work_free));
+    work *w = R_ExternalPtrAddr(pointer);
     s.plan = &w->plan;
-    syn_status status = glue_trains(&w->trains, trains);
+    syn_status status = glue_trains(&w->trains, trains, &made);
     glue_watch watch;
     glue_watch_start(&watch, "Mining surrogates");
     double begun = syn_seconds();

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "glue/owner.h"
 #include "glue/random.h"
 #include "glue/require.h"
 #include "glue/watch.h"
@@ -38,7 +39,22 @@ static void check_times(SEXP trains, double units)
     }
 }
 
-syn_status glue_trains(syn_trains *out, SEXP trains)
+/* How far spikes go, and how many bins are permuted. */
+static void check_reach(const syn_surrogate_options *o, SEXP starts, SEXP stops)
+{
+    int shuffles = o->method == SYN_SURROGATE_BIN_SHUFFLE ||
+                   o->method == SYN_SURROGATE_WINDOW_SHUFFLE;
+    int moves = o->method == SYN_SURROGATE_DITHER ||
+                o->method == SYN_SURROGATE_TRAIN_SHIFT ||
+                o->method == SYN_SURROGATE_TRIAL_SHIFT;
+    for (R_xlen_t t = 0; t < Rf_xlength(starts); t++) {
+        double length = REAL(stops)[t] - REAL(starts)[t];
+        require(!moves || (double)o->dither <= length, "dither");
+        require(!shuffles || (length + 1) / (double)o->bin <= INT32_MAX, "bin");
+    }
+}
+
+syn_status glue_trains(syn_trains *out, SEXP trains, const syn_surrogate_options *options)
 {
     require(TYPEOF(trains) == VECSXP && Rf_xlength(trains) >= 6, "trains");
     R_xlen_t n = Rf_xlength(VECTOR_ELT(trains, 0));
@@ -52,6 +68,7 @@ syn_status glue_trains(syn_trains *out, SEXP trains)
     require(Rf_xlength(starts) < INT32_MAX, "starts");
     double units = within(Rf_asReal(VECTOR_ELT(trains, 3)), 0, INT32_MAX - 1, "units");
     check_times(trains, units);
+    check_reach(options, starts, stops);
     /* R counts from 1, and its NA is below that. */
     return syn_trains_make(out, (size_t)n, tick, unit,
                            trials == R_NilValue ? NULL : INTEGER(trials), 1,
@@ -99,18 +116,6 @@ static void work_free(SEXP pointer)
     R_ClearExternalPtr(pointer);
 }
 
-/* A protected pointer to an empty `work`. */
-static SEXP work_new(work **w)
-{
-    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-    R_RegisterCFinalizerEx(pointer, work_free, TRUE);
-    *w = calloc(1, sizeof **w);
-    if (!*w)
-        Rf_error("cannot allocate memory");
-    R_SetExternalPtrAddr(pointer, *w);
-    return pointer;
-}
-
 /* A list of `n` lists of `tick` and `unit`, not yet filled; the arrays point into it. */
 static SEXP empty_list(R_xlen_t n, R_xlen_t events, double **tick, int **unit)
 {
@@ -144,9 +149,9 @@ SEXP r_surrogate_trains(SEXP trains, SEXP options, SEXP n, SEXP threads, SEXP ma
     syn_surrogate_options o = glue_surrogate_options(options);
     double many = within(Rf_asReal(n), 1, INT32_MAX, "n");
     int threads_c = (int)within(Rf_asReal(threads), 1, 1024, "threads");
-    work *w;
-    SEXP pointer = work_new(&w);
-    syn_status status = glue_trains(&w->trains, trains);
+    SEXP pointer = PROTECT(glue_owner(sizeof(work), work_free));
+    work *w = R_ExternalPtrAddr(pointer);
+    syn_status status = glue_trains(&w->trains, trains, &o);
     double needed = status == SYN_OK ? bytes_needed(&w->trains, &o, many, threads_c) : 0;
     if (needed > Rf_asReal(max_memory))
         status = SYN_OVER_BUDGET;

@@ -8,9 +8,10 @@
 
 /* `trains`, from trains_of() in R: tick, unit, trial and units as glue_recording() takes
    them, then the first and the last tick of each trial (of the recording without any).
-   The caller frees, also after an error; R's error when they are not what they must be,
-   before anything is allocated. */
-syn_status glue_trains(syn_trains *out, SEXP trains);
+   The caller frees, also after an error; R's error when they are not what they must be
+   for surrogates with these options, before anything is allocated. */
+syn_status glue_trains(syn_trains *out, SEXP trains,
+                       const syn_surrogate_options *options);
 
 /* `options`, from surrogate_options() in R. R's error as above. */
 syn_surrogate_options glue_surrogate_options(SEXP options);

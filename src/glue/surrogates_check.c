@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/surrogate_raster.h"
+#include "glue/owner.h"
 #include "glue/raster.h"
 #include "glue/require.h"
 #include "glue/watch.h"
@@ -94,13 +95,9 @@ SEXP r_surrogate_rasters(SEXP trains, SEXP options, SEXP index, SEXP events, SEX
     uint64_t number = (uint64_t)within(Rf_asReal(index), 0, INT32_MAX, "index");
     uint32_t bins = (uint32_t)within(Rf_asReal(window), 1, INT32_MAX, "window");
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
-    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-    R_RegisterCFinalizerEx(pointer, work_free, TRUE);
-    work *w = calloc(1, sizeof *w);
-    R_SetExternalPtrAddr(pointer, w);
-    if (!w)
-        Rf_error("cannot allocate memory");
-    syn_status status = glue_trains(&w->trains, trains);
+    SEXP pointer = PROTECT(glue_owner(sizeof(work), work_free));
+    work *w = R_ExternalPtrAddr(pointer);
+    syn_status status = glue_trains(&w->trains, trains, &o);
     if (status == SYN_OK)
         status = bin_surrogate(w, &o, number, (int64_t)Rf_asReal(VECTOR_ELT(events, 5)),
                                bins);

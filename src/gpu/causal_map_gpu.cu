@@ -80,7 +80,6 @@ void find_skill(const syn_map_libraries &libraries, const syn_map_layout &layout
                 const syn_map_options &options, int device, gpu::crew *work,
                 uint32_t devices, float *rho)
 {
-    check(cudaSetDevice(device));
     gpu::placed_layout at;
     at.upload(layout);
     uint32_t E_max = options.E_max;
@@ -135,16 +134,9 @@ extern "C" syn_status syn_gpu_map_dimensions(const syn_map_libraries *libraries,
         gpu::device_scope scope;
         double begun = gpu::seconds_now();
         gpu::crew work;
-        auto member = [&](int device) {
-            try {
-                find_skill(*libraries, *layout, *options, device, &work, n_devices, rho);
-            } catch (...) {
-                work.fail(std::current_exception());
-            }
-            work.finished++;
-        };
-        for (int i = 0; i < n_devices; i++)
-            work.threads.emplace_back(member, devices[i]);
+        work.start(devices, n_devices, [&](int device) {
+            find_skill(*libraries, *layout, *options, device, &work, n_devices, rho);
+        });
         work.wait(libraries->n, watch, "embedding");
         report->seconds = report->neighbours = gpu::seconds_now() - begun;
     });

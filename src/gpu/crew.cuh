@@ -36,6 +36,22 @@ struct crew {
         stop = true;
     }
 
+    /* A thread for each device, which is made current; its error stops all. */
+    template <class F> void start(const int *devices, int n, F work)
+    {
+        auto member = [this, work](int device) {
+            try {
+                check(cudaSetDevice(device));
+                work(device);
+            } catch (...) {
+                fail(std::current_exception());
+            }
+            finished++;
+        };
+        for (int i = 0; i < n; i++)
+            threads.emplace_back(member, devices[i]);
+    }
+
     /* Up to `batch` parts of n, and fewer towards the end. */
     uint32_t take(uint32_t batch, uint32_t n, uint32_t devices, uint32_t *from)
     {

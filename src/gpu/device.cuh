@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <utility>
@@ -34,6 +35,12 @@ inline double seconds_now()
 {
     using clock = std::chrono::steady_clock;
     return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
+}
+
+/* Blocks for `n` threads, or whatever else, at least one. */
+inline unsigned blocks_for(size_t n, size_t per_block)
+{
+    return (unsigned) std::max<size_t>((n + per_block - 1) / per_block, 1);
 }
 
 /* Makes a device current and gives the caller's device back at the end. */

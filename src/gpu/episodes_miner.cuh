@@ -45,11 +45,6 @@ constexpr size_t MANY_NODES_AHEAD = (size_t) 1 << 17, MANY_ENDS = (size_t) 1 << 
    lists are dealt out: many, because very different work follows from each. */
 constexpr size_t MANY_NODES = 1024, SOME_NODES = 64, MUCH_WORK = (size_t) 1 << 21;
 
-inline unsigned blocks_for(size_t n, size_t per_block)
-{
-    return (unsigned) std::max<size_t>((n + per_block - 1) / per_block, 1);
-}
-
 /* A window holds more events than 16 bits can number. */
 struct too_wide {};
 

@@ -1,6 +1,7 @@
 /* The door of counts in surrogates: batches of them dealt out to devices. */
 #include "gpu/episodes_null_gpu.h"
 
+#include "core/radix.h"
 #include "gpu/crew.cuh"
 #include "gpu/episodes_null_walk.cuh"
 
@@ -88,8 +89,9 @@ class null_counter {
     const request &job_;
     cudaStream_t stream_;
     /* The plan and the tree. */
-    array<uint32_t> first_, trial_, table_, branch_[8], node_, place_;
-    array<int64_t> tick_, start_, stop_, refractory_, shift_, bound_;
+    gpu::surrogate_arrays plan_arrays_;
+    array<uint32_t> branch_[8], node_, place_;
+    array<int64_t> shift_, bound_;
     syn_surrogate_plan plan_;
     gpu::null_keys keys_;
     gpu::null_tree tree_;
@@ -104,7 +106,6 @@ class null_counter {
     array<unsigned char> sorting_;
     gpu::pinned<int> ended_{1};
 
-    void put_plan();
     void put_tree();
     size_t bytes_of_one() const;
     void choose_batch();
@@ -117,29 +118,6 @@ public:
     void run(uint32_t first, uint32_t n, const std::atomic<bool> &stop);
 };
 
-void null_counter::put_plan()
-{
-    const syn_surrogate_plan &plan = *job_.layout->plan;
-    const syn_trains &t = plan.trains;
-    first_.upload(t.first, t.units + 1, stream_);
-    tick_.upload(t.tick, t.events, stream_);
-    trial_.upload(t.trial, t.events, stream_);
-    start_.upload(t.start, t.trials, stream_);
-    stop_.upload(t.stop, t.trials, stream_);
-    if (plan.refractory)
-        refractory_.upload(plan.refractory, t.units, stream_);
-    if (plan.table_length > 0)
-        table_.upload(plan.table, (size_t) t.units * plan.table_length, stream_);
-    plan_ = plan;
-    plan_.trains.first = first_.get();
-    plan_.trains.tick = tick_.get();
-    plan_.trains.trial = trial_.get();
-    plan_.trains.start = start_.get();
-    plan_.trains.stop = stop_.get();
-    plan_.refractory = refractory_.get();
-    plan_.table = table_.get();
-}
-
 /* Also where each level's list begins: as long as its longest unit. */
 void null_counter::put_tree()
 {
@@ -148,7 +126,7 @@ void null_counter::put_tree()
     shift_.upload(layout.shift, layout.plan->trains.trials, stream_);
     bound_.upload(t.bound, t.bounds, stream_);
     keys_ = {layout.unit_bits, layout.tick_bits, layout.events, layout.units, t.bounds,
-             shift_.get(), bound_.get(), first_.get()};
+             shift_.get(), bound_.get(), plan_.trains.first};
     const uint32_t *from[] = {t.unit, t.level, t.open, t.shut, t.after, t.child, t.of,
                               t.root};
     size_t n[] = {t.nodes, t.nodes, t.nodes, t.nodes, t.nodes, (size_t) t.nodes + 1,
@@ -224,7 +202,7 @@ void null_counter::choose_batch()
 null_counter::null_counter(const request &job, cudaStream_t stream)
     : job_(job), stream_(stream)
 {
-    put_plan();
+    plan_ = plan_arrays_.upload(*job.layout->plan, stream);
     put_tree();
     choose_batch();
     size_t events = (size_t) batch_ * keys_.events;
@@ -252,25 +230,12 @@ template <class Sort> void null_counter::sort(Sort run)
     check(run(sorting_.get(), bytes));
 }
 
-unsigned bits_of(uint32_t most)
-{
-    unsigned bits = 0;
-    while (bits < 32 && most >> bits)
-        bits++;
-    return bits;
-}
-
-uint32_t blocks_for(size_t threads)
-{
-    return (uint32_t) ((threads + THREADS - 1) / THREADS);
-}
-
 /* Makes surrogates `index` on; returns their keys. Sorting keeps the order of what is
    equal: units on one tick, events of one unit. */
 uint64_t *null_counter::make_lines(uint64_t index, uint32_t n, const uint32_t **by_unit)
 {
     int events = (int) (n * keys_.events);
-    int above = (int) (keys_.unit_bits + bits_of(n - 1));
+    int above = (int) (keys_.unit_bits + (unsigned) syn_radix_bits(n));
     make_job job = {plan_, keys_, index, n, (int64_t *) other_key_.get(), key_.get(),
                     scratch_.get()};
     make_units<<<makers_ / THREADS, THREADS, 0, stream_>>>(job);
@@ -281,7 +246,8 @@ uint64_t *null_counter::make_lines(uint64_t index, uint32_t n, const uint32_t **
                                               (int) keys_.unit_bits,
                                               above + (int) keys_.tick_bits, stream_);
     });
-    label_events<<<blocks_for(events), THREADS, 0, stream_>>>(
+    unsigned blocks = gpu::blocks_for(events, THREADS);
+    label_events<<<blocks, THREADS, 0, stream_>>>(
         keys_, keys.Current(), events, label_.get(), event_.get());
     check(cudaGetLastError());
     cub::DoubleBuffer<uint32_t> labels(label_.get(), other_label_.get());
@@ -290,8 +256,8 @@ uint64_t *null_counter::make_lines(uint64_t index, uint32_t n, const uint32_t **
         return cub::DeviceRadixSort::SortPairs(memory, bytes, labels, placed, events, 0,
                                                above, stream_);
     });
-    find_beyond<<<blocks_for(events), THREADS, 0, stream_>>>(keys_, keys.Current(),
-                                                             events, beyond_.get());
+    find_beyond<<<blocks, THREADS, 0, stream_>>>(keys_, keys.Current(), events,
+                                                 beyond_.get());
     check(cudaGetLastError());
     *by_unit = placed.Current();
     return keys.Current();
@@ -314,7 +280,8 @@ void null_counter::count_batch(uint64_t index, uint32_t n)
                           stream_>>>(batch, length_.get());
         check(cudaGetLastError());
     }
-    gpu::gather_null<<<std::min(blocks_for(cells), 65535u), THREADS, 0, stream_>>>(
+    unsigned blocks = std::min(gpu::blocks_for(cells, THREADS), 65535u);
+    gpu::gather_null<<<blocks, THREADS, 0, stream_>>>(
         count_.get(), tree_.nodes, node_.get(), job_.episodes, cells, gathered_.get());
     check(cudaGetLastError());
 }
@@ -343,9 +310,8 @@ void null_counter::run(uint32_t first, uint32_t n, const std::atomic<bool> &stop
                      cudaMemcpyDeviceToHost));
 }
 
-void work_on(const request &job, int device, uint32_t devices, gpu::crew *work)
+void work_on(const request &job, uint32_t devices, gpu::crew *work)
 {
-    check(cudaSetDevice(device));
     gpu::stream stream;
     null_counter counter(job, stream);
     uint32_t first = 0, n;
@@ -370,17 +336,9 @@ extern "C" syn_status syn_gpu_null_counts(const syn_line_layout *layout,
         gpu::device_scope scope;
         request job = {layout, trie, episodes, options, count};
         gpu::crew work;
-        auto member = [&](int device) {
-            try {
-                work_on(job, device, (uint32_t) n_devices, &work);
-            } catch (...) {
-                work.fail(std::current_exception());
-            }
-            work.finished++;
-        };
         if (episodes > 0)
-            for (int i = 0; i < n_devices; i++)
-                work.threads.emplace_back(member, devices[i]);
+            work.start(devices, n_devices,
+                       [&](int) { work_on(job, (uint32_t) n_devices, &work); });
         work.wait((uint32_t) options->n, watch, "surrogates");
     });
     std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);

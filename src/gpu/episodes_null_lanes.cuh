@@ -5,14 +5,10 @@
    Repeats of a unit on one tick stay in the line: an event that follows its own repeat
    neither scores (its unit is busy until behind the first, or its start is too early for
    both) nor adds a start that was not there. Only for single units they do not count. */
-#ifndef SYN_GPU_EPISODES_WARP_CUH
-#define SYN_GPU_EPISODES_WARP_CUH
+#ifndef SYN_GPU_EPISODES_NULL_LANES_CUH
+#define SYN_GPU_EPISODES_NULL_LANES_CUH
 
-#ifndef SYN_EVERYWHERE
-#define SYN_EVERYWHERE static __host__ __device__ inline
-#endif
-
-#include "core/surrogate_unit.h"
+#include "gpu/surrogate.cuh"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,7 @@
    candidates of a group one event further per step. */
 #include "gpu/occurrence.cuh"
 
+#include "core/radix.h"
 #include "gpu/device.cuh"
 #include "gpu/episodes_results.cuh"
 #include "gpu/occurrence_lists.cuh"
@@ -46,15 +47,6 @@ struct later {
 };
 
 struct stopped {};
-
-/* Bits that hold the numbers 0 .. n - 1. */
-uint32_t bits_for(size_t n)
-{
-    uint32_t bits = 0;
-    while (bits < 63 && ((size_t) 1 << bits) < n)
-        bits++;
-    return bits;
-}
 
 class occurrences final : public strategy {
     const strategy_events events_;
@@ -104,7 +96,7 @@ class occurrences final : public strategy {
 public:
     occurrences(const strategy_events &events, int compaction, bool dedup)
         : events_(events), compaction_(compaction), dedup_(dedup),
-          shift_(bits_for(events.n))
+          shift_((uint32_t) syn_radix_bits(events.n))
     {
     }
     void count(const strategy_batch &batch, cudaStream_t stream) override;
@@ -282,7 +274,7 @@ void occurrences::sort(size_t candidates)
 {
     cub::DoubleBuffer<unsigned long long> keys(key_[now_].get(), key_[1 - now_].get());
     cub::DoubleBuffer<uint32_t> starts(start_[now_].get(), start_[1 - now_].get());
-    int bits = (int) (shift_ + bits_for(candidates));
+    int bits = (int) shift_ + syn_radix_bits(candidates);
     size_t bytes = 0;
     check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, starts, (int) n_, 0, bits,
                                           stream_));

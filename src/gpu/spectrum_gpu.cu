@@ -79,7 +79,6 @@ void store_batch(request *r, const gpu::spectrum_device &device, uint32_t first,
 
 void work_as_member(request *r, const gpu::spectrum_order &order, int number)
 {
-    gpu::check(cudaSetDevice(number));
     uint32_t wanted = (r->options->n - 1) / (uint32_t) r->n_devices + 1;
     gpu::spectrum_device device(*r->options, order, number, wanted);
     uint32_t first = 0, n;
@@ -109,16 +108,8 @@ void find_maxima(request *r)
     gpu::spectrum_order order(o.plan->trains, o.width, o.patterns->window);
     gpu::crew crew;
     r->crew = &crew;
-    auto member = [&](int number) {
-        try {
-            work_as_member(r, order, number);
-        } catch (...) {
-            crew.fail(std::current_exception());
-        }
-        crew.finished++;
-    };
-    for (int i = 0; i < r->n_devices; i++)
-        crew.threads.emplace_back(member, r->devices[i]);
+    crew.start(r->devices, r->n_devices,
+               [&](int number) { work_as_member(r, order, number); });
     crew.wait(o.n, r->watch, "surrogates");
     for (uint32_t s = 0; s < o.n; s++)
         r->report->left += r->left[s];

@@ -3,6 +3,7 @@
 #ifndef SYN_GPU_SPECTRUM_HOST_CUH
 #define SYN_GPU_SPECTRUM_HOST_CUH
 
+#include "core/radix.h"
 #include "core/spectrum.h"
 #include "gpu/device.cuh"
 #include "gpu/outcome.cuh"
@@ -51,29 +52,21 @@ struct spectrum_order {
     }
 };
 
-inline uint32_t bits_for(uint32_t values)
-{
-    uint32_t bits = 0;
-    while (bits < 32 && values > (uint64_t) 1 << bits)
-        bits++;
-    return bits;
-}
-
 inline spectrum_task make_task(const syn_spectrum_options &o,
                                const spectrum_order &order)
 {
     const syn_pattern_options &p = *o.patterns;
     spectrum_task task = {};
-    task.plan = *o.plan;
     task.width = o.width;
     task.units = o.plan->trains.units;
     task.events = o.plan->trains.events;
     task.window = p.window;
-    task.lag_bits = bits_for(p.window);
+    task.lag_bits = (uint32_t) syn_radix_bits(p.window);
     task.blocks = (p.window + 31) / 32;
     task.words = (uint32_t) ((order.bins + 31) / 32 + task.blocks + 1);
     uint64_t items = (uint64_t) task.units * p.window;
-    if (bits_for(task.units) + task.lag_bits > 31 || items > INT32_MAX / 2)
+    uint32_t unit_bits = (uint32_t) syn_radix_bits(task.units);
+    if (unit_bits + task.lag_bits > 31 || items > INT32_MAX / 2)
         throw refusal(SYN_TOO_LARGE, "%u units and %u lags are more than a GPU takes",
                       task.units, p.window);
     task.row_words = (uint32_t) ((items + 31) / 32);
@@ -91,12 +84,6 @@ inline spectrum_task make_task(const syn_spectrum_options &o,
 
 /* ---- a device ---- */
 
-template <class T> T *copied(array<T> *to, const T *from, size_t n, cudaStream_t stream)
-{
-    to->upload(from, n, stream);
-    return to->get();
-}
-
 class spectrum_device {
     const syn_spectrum_options &o_;
     const spectrum_order &order_;
@@ -104,8 +91,8 @@ class spectrum_device {
     spectrum_batch batch_ = {};
     spectrum_queue queue_ = {};
     stream stream_;
-    array<uint32_t> first_, trial_, table_, unit_, rank_, owner_, base_;
-    array<int64_t> tick_, start_, stop_, refractory_;
+    surrogate_arrays plan_;
+    array<uint32_t> unit_, rank_, owner_, base_;
     array<int64_t> ticks_;
     array<uint32_t> scratch_, bits_, bin_, windows_, listed_, item_, count_, row_;
     array<uint32_t> longest_, maximum_, failed_, arena_, busy_;
@@ -123,22 +110,16 @@ class spectrum_device {
 
     void upload_plan()
     {
-        const syn_surrogate_plan &p = *o_.plan;
-        const syn_trains &t = p.trains;
-        size_t units = t.units;
-        syn_trains *to = &task_.plan.trains;
-        to->first = copied(&first_, t.first, units + 1, stream_);
-        to->tick = copied(&tick_, t.tick, t.events, stream_);
-        to->trial = copied(&trial_, t.trial, t.events, stream_);
-        to->start = copied(&start_, t.start, t.trials, stream_);
-        to->stop = copied(&stop_, t.stop, t.trials, stream_);
-        task_.plan.refractory = copied(&refractory_, p.refractory, units, stream_);
-        task_.plan.table =
-            copied(&table_, p.table, units * p.table_length, stream_);
-        task_.unit = copied(&unit_, order_.unit.data(), units, stream_);
-        task_.rank = copied(&rank_, order_.rank.data(), units, stream_);
-        task_.owner = copied(&owner_, order_.owner.data(), t.events, stream_);
-        task_.base = copied(&base_, order_.base.data(), t.trials, stream_);
+        size_t units = task_.units;
+        task_.plan = plan_.upload(*o_.plan, stream_);
+        unit_.upload(order_.unit.data(), units, stream_);
+        rank_.upload(order_.rank.data(), units, stream_);
+        owner_.upload(order_.owner.data(), task_.events, stream_);
+        base_.upload(order_.base.data(), order_.base.size(), stream_);
+        task_.unit = unit_.get();
+        task_.rank = rank_.get();
+        task_.owner = owner_.get();
+        task_.base = base_.get();
     }
 
     /* Bytes that each surrogate of a batch takes. */
@@ -231,14 +212,10 @@ class spectrum_device {
         return *seen_.get();
     }
 
-    static uint32_t blocks_for(uint64_t threads)
-    {
-        return (uint32_t) ((threads + 127) / 128);
-    }
-
     /* Surrogates, their bins, and the lists and rows of their roots. */
     void make_batch()
     {
+        constexpr unsigned THREADS = 128;
         uint64_t events = (uint64_t) batch_.n * task_.events;
         uint64_t roots = (uint64_t) batch_.n * task_.units;
         clear(bits_, roots * task_.words);
@@ -247,15 +224,18 @@ class spectrum_device {
         clear(failed_, batch_.n);
         clear(state_, warps());
         clear(next_, 1);
-        make_trains<<<blocks_for(batch_.makers), 128, 0, stream_>>>(task_, batch_);
+        make_trains<<<blocks_for(batch_.makers, THREADS), THREADS, 0, stream_>>>(task_,
+                                                                                 batch_);
         check(cudaGetLastError());
-        set_bits<<<blocks_for(events), 128, 0, stream_>>>(task_, batch_);
+        set_bits<<<blocks_for(events, THREADS), THREADS, 0, stream_>>>(task_, batch_);
         check(cudaGetLastError());
-        find_items<<<blocks_for(roots * WARP), 128, 0, stream_>>>(task_, batch_);
+        find_items<<<blocks_for(roots * WARP, THREADS), THREADS, 0, stream_>>>(task_,
+                                                                               batch_);
         check(cudaGetLastError());
         uint32_t longest = read(batch_.longest);
         queue_.parts = longest / SPECTRUM_TOGETHER + 1;
-        fill_rows<<<blocks_for(events * WARP), 128, 0, stream_>>>(task_, batch_);
+        fill_rows<<<blocks_for(events * WARP, THREADS), THREADS, 0, stream_>>>(task_,
+                                                                               batch_);
         check(cudaGetLastError());
         check(cudaStreamSynchronize(stream_));
     }

@@ -7,11 +7,7 @@
 #ifndef SYN_GPU_SPECTRUM_TYPES_CUH
 #define SYN_GPU_SPECTRUM_TYPES_CUH
 
-#ifndef SYN_EVERYWHERE
-#define SYN_EVERYWHERE static __host__ __device__ inline
-#endif
-
-#include "core/surrogate_unit.h"
+#include "gpu/surrogate.cuh"
 #include "gpu/warp.cuh"
 
 #include <cstdint>

@@ -290,3 +290,27 @@ test_that("the GPU counts the same", {
   gpu <- episode_significance(found, n_surrogates = 50, device = "gpu")
   expect_equal(as.data.frame(gpu), as.data.frame(cpu))
 })
+
+test_that("the core is not given episodes or shares that it could not read", {
+  x <- spike_trains(1:20 / 10, rep(c("A", "B"), 10), start = 0, end = 3, resolution = 1e-3)
+  counts <- function(units = 1:2, low = 0, high = 100, place = NULL) {
+    .Call(synfire:::r_episode_null, synfire:::trains_of(x), synfire:::surrogate_options(x),
+          list(list(units), list(low), list(high)), c(0, 2, 1, 1e9), place)
+  }
+  expect_identical(dim(counts()), c(1L, 2L))
+  expect_error(counts(units = integer()), "internal error: units")
+  expect_error(counts(units = c(1, 2)), "internal error: units")
+  expect_error(counts(units = c(1L, 3L)), "internal error: units")
+  expect_error(counts(units = c(1L, NA)), "internal error: units")
+  expect_error(counts(low = c(0, 0), high = c(1, 1)), "internal error: lags")
+  expect_error(counts(high = numeric()), "internal error: lags")
+  expect_error(counts(low = NA_real_), "internal error: lags")
+  expect_error(counts(low = 101), "internal error: lags")
+  expect_error(counts(place = "0"), "internal error: GPUs")
+  summed <- function(probs) {
+    .Call(synfire:::r_null_summary, matrix(1:3, 1), 2L, 2L, probs, 1L)
+  }
+  expect_identical(summed(c(0, 1))$quantile, matrix(c(1L, 3L), 1))
+  expect_error(summed(1.5), "internal error: probs")
+  expect_error(summed(NaN), "internal error: probs")
+})

@@ -158,6 +158,8 @@ test_that("what there is none of has no columns", {
   expect_identical(dim(mine(3, min_occ = 1000)), c(3L, 0L))
   expect_identical(dim(mine(0)), c(0L, 0L))
   expect_identical(dim(mine(2, min_spikes = 1000, min_units = 1)), c(2L, 0L))
+  # No table has room for sizes that no window holds.
+  expect_identical(dim(mine(2, min_spikes = 2e9, min_units = 1)), c(2L, 0L))
 })
 
 test_that("a budget that is too small is refused", {

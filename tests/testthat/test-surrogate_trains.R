@@ -413,3 +413,19 @@ test_that("a clock on which the defaults are no whole ticks is no error", {
     expect_gte(min(diff(s$time)), 0.004)
   }
 })
+
+test_that("the core is not given what would lead it astray", {
+  x <- spike_trains(1:20 / 10, rep(c("A", "B"), 10), start = 0, end = 3, resolution = 1e-3)
+  trains <- synfire:::trains_of(x)
+  made <- function(at, value, method = "dither") {
+    options <- synfire:::surrogate_options(x, method, bin_size = 0.01)
+    options$numbers[[at]] <- value
+    .Call(synfire:::r_surrogate_trains, trains, options, 1, 1L, Inf)
+  }
+  expect_error(made(2, 3001), "internal error: dither")
+  expect_length(made(2, 3000), 1)
+  expect_error(made(1, 10), "internal error: method")
+  expect_error(made(4, 0, "bin_shuffle"), "internal error: bin")
+  trains$stop <- 2^40
+  expect_error(made(4, 1, "bin_shuffle"), "internal error: bin")
+})
