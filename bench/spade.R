@@ -11,7 +11,7 @@
 #   reduction  10,000 of its patterns, compared with each other
 #   maxima     the largest occurrences of each size in one surrogate of all of it
 #   dither     uniform dithering of a million spikes
-#   sym26      some 1,744 episodes of Sym26 against 1,000 surrogates
+#   sym26      1,742 episodes of Sym26 against 1,000 surrogates
 #   units300   300 units at 1 Hz, 3 s in bins of 1 ms; a process for each window, as the
 #              peak of memory is asked for
 #   gpu        maxima of 1,000 surrogates of the whole recording on a GPU, and on all threads

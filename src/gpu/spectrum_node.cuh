@@ -52,10 +52,9 @@ __device__ inline uint64_t whole_words(uint64_t words)
 
 /* Whether a set of `size` items counts, going by all that its windows share: that may be
    more than the set. They open at bin[n]. */
-__device__ __noinline__ bool set_counts(const spectrum_task &task,
-                                        const spectrum_batch &batch, uint32_t surrogate,
-                                        uint32_t duration, uint32_t size,
-                                        const uint32_t *bin, uint32_t n)
+__device__ inline __noinline__ bool
+set_counts(const spectrum_task &task, const spectrum_batch &batch, uint32_t surrogate,
+           uint32_t duration, uint32_t size, const uint32_t *bin, uint32_t n)
 {
     const uint32_t *bits = batch.bits + (size_t) surrogate * task.words * task.units;
     uint32_t lane = threadIdx.x % WARP;
