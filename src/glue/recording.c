@@ -14,6 +14,44 @@ syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
                               reach);
 }
 
+glue_spikes glue_read_spikes(SEXP events)
+{
+    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 5, "events");
+    SEXP tick = numbers(VECTOR_ELT(events, 0), REALSXP, 0, "ticks");
+    SEXP trial = VECTOR_ELT(events, 2);
+    R_xlen_t n = Rf_xlength(tick);
+    SEXP unit = numbers(VECTOR_ELT(events, 1), INTSXP, n, "units");
+    require(Rf_xlength(unit) == n, "units");
+    if (trial != R_NilValue)
+        numbers(trial, INTSXP, n, "trials");
+    SEXP start = numbers(VECTOR_ELT(events, 4), REALSXP, 1, "starts");
+    glue_spikes out = {
+        .n = n, .trials = Rf_xlength(start), .tick = REAL(tick), .unit = INTEGER(unit),
+        .trial = trial == R_NilValue ? NULL : INTEGER(trial),
+        .units = within(Rf_asReal(VECTOR_ELT(events, 3)), 0, INT32_MAX, "units"),
+        .start = REAL(start)};
+    return out;
+}
+
+void glue_check_spikes(const glue_spikes *spikes, const double *stop)
+{
+    double last = -GLUE_MOST_TICK;
+    int now = 1;
+    for (R_xlen_t i = 0; i < spikes->n; i++) {
+        int t = spikes->trial ? spikes->trial[i] : 1;
+        double tick = spikes->tick[i];
+        if (spikes->unit[i] < 1 || t < 1)
+            continue;
+        require(spikes->unit[i] <= spikes->units, "units");
+        require(t >= now && t <= spikes->trials, "trials");
+        require(tick >= last && tick >= spikes->start[t - 1] &&
+                    tick <= (stop ? stop[t - 1] : GLUE_MOST_TICK),
+                "ticks");
+        last = tick;
+        now = t;
+    }
+}
+
 int64_t glue_intervals(syn_interval *interval, SEXP low, SEXP high)
 {
     int64_t reach = 0;
@@ -34,7 +72,7 @@ static void check_episode(SEXP codes, SEXP low, SEXP high)
             "lags");
     for (R_xlen_t k = 0; k < lags; k++) {
         within(REAL(low)[k], 0, REAL(high)[k], "lags");
-        within(REAL(high)[k], 0, 9007199254740992.0, "lags");  /* 2^53 */
+        within(REAL(high)[k], 0, GLUE_MOST_TICK, "lags");
     }
 }
 

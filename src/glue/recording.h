@@ -13,6 +13,26 @@
 syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
                           int64_t reach);
 
+/* Spikes with the trials they are in, as arrays of R. */
+typedef struct glue_spikes {
+    R_xlen_t n, trials;
+    const double *tick;   /* [n] increasing */
+    const int *unit;      /* [n] from 1; what is below is left out, NA too */
+    const int *trial;     /* [n] the same; NULL when all are in one */
+    double units;
+    const double *start;  /* [trials] first ticks */
+} glue_spikes;
+
+#define GLUE_MOST_TICK 9007199254740992.0  /* 2^53 */
+
+/* The spikes of a list: tick, unit, trial and units as above, then starts (double, one a
+   trial). R's error when these are not of their kinds and lengths. */
+glue_spikes glue_read_spikes(SEXP events);
+
+/* R's error unless ticks increase, trials do, and spikes lie within their trials, which
+   end at stop[trials], or anywhere when that is NULL. */
+void glue_check_spikes(const glue_spikes *spikes, const double *stop);
+
 /* Bounds in ticks as whole doubles; `interval` has room for Rf_xlength(low). Returns the
    largest upper bound. */
 int64_t glue_intervals(syn_interval *interval, SEXP low, SEXP high);

@@ -4,39 +4,21 @@
 
 #include "glue/owner.h"
 #include "glue/random.h"
+#include "glue/recording.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 
 /* ---- what R passes ---- */
 
-static const double most_tick = 9007199254740992.0;  /* 2^53 */
-
-/* Spikes lie within their trials, and trials follow each other. */
-static void check_times(SEXP trains, double units)
+/* Trials follow each other, and spikes lie within them. */
+static void check_times(const glue_spikes *x, const double *stop)
 {
-    SEXP trials = VECTOR_ELT(trains, 2), starts = VECTOR_ELT(trains, 4);
-    const double *tick = REAL(VECTOR_ELT(trains, 0)), *start = REAL(starts);
-    const double *stop = REAL(VECTOR_ELT(trains, 5));
-    const int *unit = INTEGER(VECTOR_ELT(trains, 1));
-    const int *trial = trials == R_NilValue ? NULL : INTEGER(trials);
-    R_xlen_t n = Rf_xlength(VECTOR_ELT(trains, 0)), many = Rf_xlength(starts);
-    for (R_xlen_t t = 0; t < many; t++) {
-        within(start[t], t == 0 ? -most_tick : stop[t - 1] + 1, most_tick, "starts");
-        within(stop[t], start[t], most_tick, "stops");
+    for (R_xlen_t t = 0; t < x->trials; t++) {
+        within(x->start[t], t == 0 ? -GLUE_MOST_TICK : stop[t - 1] + 1, GLUE_MOST_TICK,
+               "starts");
+        within(stop[t], x->start[t], GLUE_MOST_TICK, "stops");
     }
-    double last = -most_tick;
-    int now = 1;
-    for (R_xlen_t i = 0; i < n; i++) {
-        int t = trial ? trial[i] : 1;
-        if (unit[i] < 1 || t < 1)
-            continue;
-        require(unit[i] <= units, "units");
-        require(t >= now && t <= many, "trials");
-        require(tick[i] >= last && tick[i] >= start[t - 1] && tick[i] <= stop[t - 1],
-                "ticks");
-        last = tick[i];
-        now = t;
-    }
+    glue_check_spikes(x, stop);
 }
 
 /* How far spikes go, and how many bins are permuted. */
@@ -57,23 +39,15 @@ static void check_reach(const syn_surrogate_options *o, SEXP starts, SEXP stops)
 syn_status glue_trains(syn_trains *out, SEXP trains, const syn_surrogate_options *options)
 {
     require(TYPEOF(trains) == VECSXP && Rf_xlength(trains) >= 6, "trains");
-    R_xlen_t n = Rf_xlength(VECTOR_ELT(trains, 0));
-    SEXP trials = VECTOR_ELT(trains, 2), starts = VECTOR_ELT(trains, 4);
-    const double *tick = REAL(numbers(VECTOR_ELT(trains, 0), REALSXP, 0, "ticks"));
-    const int *unit = INTEGER(numbers(VECTOR_ELT(trains, 1), INTSXP, n, "units"));
-    if (trials != R_NilValue)
-        numbers(trials, INTSXP, n, "trials");
-    numbers(starts, REALSXP, 1, "starts");
-    SEXP stops = numbers(VECTOR_ELT(trains, 5), REALSXP, Rf_xlength(starts), "stops");
-    require(Rf_xlength(starts) < INT32_MAX, "starts");
-    double units = within(Rf_asReal(VECTOR_ELT(trains, 3)), 0, INT32_MAX - 1, "units");
-    check_times(trains, units);
-    check_reach(options, starts, stops);
+    glue_spikes x = glue_read_spikes(trains);
+    SEXP stops = numbers(VECTOR_ELT(trains, 5), REALSXP, x.trials, "stops");
+    require(x.trials < INT32_MAX, "starts");
+    require(x.units < INT32_MAX, "units");
+    check_times(&x, REAL(stops));
+    check_reach(options, VECTOR_ELT(trains, 4), stops);
     /* R counts from 1, and its NA is below that. */
-    return syn_trains_make(out, (size_t)n, tick, unit,
-                           trials == R_NilValue ? NULL : INTEGER(trials), 1,
-                           (uint32_t)units, (uint32_t)Rf_xlength(starts), REAL(starts),
-                           REAL(stops));
+    return syn_trains_make(out, (size_t)x.n, x.tick, x.unit, x.trial, 1,
+                           (uint32_t)x.units, (uint32_t)x.trials, x.start, REAL(stops));
 }
 
 /* `options` begins with what core has: the number of the method, dither, refractory, bin,
@@ -86,10 +60,10 @@ syn_surrogate_options glue_surrogate_options(SEXP options)
     syn_surrogate_options out = {
         .method = (syn_surrogate_method)method,
         .dither = (int64_t)within(o[1], 1, INT32_MAX, "dither"),
-        .refractory = (int64_t)within(o[2], 0, most_tick, "refractory"),
-        .bin = (int64_t)within(o[3], 1, most_tick, "bin"),
-        .window = (int64_t)within(o[4], o[3], most_tick, "window"),
-        .isi_bin = (int64_t)within(o[5], 1, most_tick, "isi_bin"),
+        .refractory = (int64_t)within(o[2], 0, GLUE_MOST_TICK, "refractory"),
+        .bin = (int64_t)within(o[3], 1, GLUE_MOST_TICK, "bin"),
+        .window = (int64_t)within(o[4], o[3], GLUE_MOST_TICK, "window"),
+        .isi_bin = (int64_t)within(o[5], 1, GLUE_MOST_TICK, "isi_bin"),
         .isi_bins = (uint32_t)within(o[6], 1, 1000, "isi_bins"),
         .sigma = within(o[7], 0, 1000, "sigma"),
         .vector_bits = (int)within(o[8], 0, 512, "vector_bits"),
