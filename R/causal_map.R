@@ -189,7 +189,7 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
   E <- check_map_E(E, source$names[targets])
   surrogates <- check_count(surrogates, min = 0, max = 1e5)
   if (surrogates > 0) {
-    surrogate <- rlang::arg_match(surrogate)
+    surrogate <- check_choice(surrogate)
     period <- check_map_surrogates(surrogate, period, source, targets)
   }
   rule <- map_rule(
@@ -199,17 +199,17 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
     surrogates = surrogates, surrogate = if (surrogates > 0) surrogate,
     period = if (surrogates > 0) period,
     screen = if (!is.null(screen)) check_number(screen, min = -1, max = 1),
-    precision = rlang::arg_match(precision), key = random_key(),
+    precision = check_choice(precision), key = random_key(),
     threads = check_threads(threads),
     max_memory = check_number(max_memory, min = 1e6, max = 2^53)
   )
   task <- list(
     source = source, libraries = libraries, targets = targets, E = E, rule = rule,
-    split = rlang::arg_match(validation) == "split",
+    split = check_choice(validation) == "split",
     top = if (!is.null(top)) check_count(top), threads = threads, call = call,
     started = started
   )
-  device <- rlang::arg_match(device)
+  device <- check_choice(device)
   task$place <- map_place(device, gpus, task)
   check_flag(resume)
   if (!is.null(file)) return(map_to_file(task, file, resume, here))
@@ -258,8 +258,8 @@ optimal_dimensions <- function(x, E_max = 20, tau = -1, Tp = 1,
   )
   task <- list(source = source, libraries = integer(), targets = seq_len(source$n), E = NULL,
                rule = rule)
-  place <- map_place(rlang::arg_match(device), gpus, task)
-  split <- rlang::arg_match(validation) == "split"
+  place <- map_place(check_choice(device), gpus, task)
+  split <- check_choice(validation) == "split"
   skill <- map_dimensions(source, task$targets, rule, split, place)
   E <- first_maximum(skill)
   found <- data.frame(series = source$names, E = E,

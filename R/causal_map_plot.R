@@ -66,7 +66,7 @@ autoplot.causal_map <- function(object,
   rlang::check_installed("ggplot2", "to draw causal maps.")
   rlang::check_dots_empty()
   call <- rlang::current_env()
-  type <- check_choice(type[[1L]], eval(formals()$type), "type")
+  type <- check_choice(type)
   groups <- check_groups(groups, map_series(object), call)
   switch(
     EXPR = type,  # else `E` is taken for the beginning of it
@@ -89,7 +89,7 @@ autoplot.causal_links <- function(object, type = c("network", "degree"), ..., gr
   rlang::check_installed("ggplot2", "to draw causal maps.")
   rlang::check_dots_empty()
   call <- rlang::current_env()
-  type <- check_choice(type[[1L]], c("network", "degree"), "type")
+  type <- check_choice(type)
   groups <- check_groups(groups, attr(object, "series", exact = TRUE), call)
   switch(
     type,

@@ -111,7 +111,7 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
   samples <- check_count(samples, max = 1e6)
   exclusion <- edm_exclusion(exclusion_radius)
   surrogates <- check_count(surrogates, min = 0, max = 1e5)
-  surrogate <- if (surrogates > 0) rlang::arg_match(surrogate)
+  surrogate <- if (surrogates > 0) check_choice(surrogate)
   threads <- check_threads(threads)
   key <- random_key()
   for (k in seq_along(maps)) {

@@ -30,7 +30,13 @@ describe <- function(x) {
   if (is.null(x)) return("NULL")
   if (is.data.frame(x)) return(sprintf("a data frame with %d columns", ncol(x)))
   if (is.function(x)) return("a function")
+  if (is.environment(x)) return("an environment")
+  if (is.language(x)) return("an unevaluated expression")
+  if (is.object(x) && !is.factor(x) || isS4(x)) {
+    return(sprintf("an object of class %s", class(x)[[1L]]))
+  }
   if (is.list(x)) return(sprintf("a list of %d", length(x)))
+  if (!is.atomic(x)) return(sprintf("of type %s", typeof(x)))
   if (length(x) != 1L) return(sprintf("a %s vector of length %d", kind_of(x), length(x)))
   if (is.na(x) && !is.nan(x)) return("NA")
   if (is.character(x)) return(encodeString(x, quote = "\""))
@@ -44,11 +50,18 @@ kind_of <- function(x) {
   class(x)[[1L]]
 }
 
+#' Whether a value holds numbers as R has them
+#'
+#' A class may hide another meaning: the doubles of `bit64::integer64` are no such numbers.
+#' @noRd
+is_plain_numeric <- function(x) is.numeric(x) && !is.object(x)
+
 #' One finite number within [min, max]
 #' @noRd
 check_number <- function(x, arg = rlang::caller_arg(x), min = -Inf, max = Inf,
                          above = -Inf, call = rlang::caller_env()) {
-  ok <- is.numeric(x) && length(x) == 1L && is.finite(x) && x >= min && x <= max && x > above
+  ok <- is_plain_numeric(x) && length(x) == 1L && is.finite(x) && x >= min && x <= max &&
+    x > above
   if (!ok) abort_arg(arg, paste0("a finite number", bounds_text(min, max, above)),
                      describe(x), call = call)
   as.double(x)
@@ -58,7 +71,7 @@ check_number <- function(x, arg = rlang::caller_arg(x), min = -Inf, max = Inf,
 #' @noRd
 check_count <- function(x, arg = rlang::caller_arg(x), min = 1, max = Inf,
                         infinite = FALSE, call = rlang::caller_env()) {
-  ok <- is.numeric(x) && length(x) == 1L && !is.na(x) && x >= min && x <= max &&
+  ok <- is_plain_numeric(x) && length(x) == 1L && !is.na(x) && x >= min && x <= max &&
     (is.finite(x) && x == round(x) || infinite && x == Inf)
   if (!ok) abort_arg(arg, paste0("a whole number", bounds_text(min, max), if (infinite) ", or Inf"),
                      describe(x), call = call)
@@ -81,6 +94,43 @@ check_string <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env
     abort_arg(arg, "one string", describe(x), call = call)
   }
   x
+}
+
+#' One of the strings that an argument may be
+#'
+#' @param choices By default those that the argument's own default lists. An argument that
+#'   was left at that default is the first of them.
+#' @noRd
+check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x),
+                         call = rlang::caller_env()) {
+  if (is.null(choices)) {
+    choices <- eval(formals(sys.function(sys.parent()))[[arg]])
+    if (identical(x, choices)) return(choices[[1L]])
+  }
+  if (!(is.character(x) && length(x) == 1L && !is.na(x) && x %in% choices)) {
+    quoted <- paste0("\"", choices, "\"")
+    last <- length(quoted)
+    abort_arg(arg, paste(toString(quoted[-last]), "or", quoted[[last]]), describe(x),
+              call = call)
+  }
+  as.character(x)
+}
+
+#' Error unless every argument without a default was given
+#'
+#' To be called first by a function that users call.
+#'
+#' @param ... What an argument must be, by its name; for the others "given".
+#' @noRd
+check_given <- function(..., call = rlang::caller_env()) {
+  must <- list(...)
+  defaults <- formals(sys.function(sys.parent()))
+  needed <- names(defaults)[vapply(defaults, identical, logical(1), quote(expr = ))]
+  for (arg in setdiff(needed, "...")) {
+    if (eval(call("missing", as.name(arg)), call)) {
+      abort_arg(arg, must[[arg]] %||% "given", "missing", call = call)
+    }
+  }
 }
 
 bounds_text <- function(min, max, above = -Inf) {

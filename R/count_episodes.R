@@ -88,8 +88,8 @@ count_episodes <- function(x, episodes, threads = NULL, device = c("cpu", "gpu")
   x <- as_spike_trains(x)
   codes <- episode_codes(episodes, x)
   threads <- check_threads(threads)
-  device <- rlang::arg_match(device)
-  engine <- rlang::arg_match(engine)
+  device <- check_choice(device)
+  engine <- check_choice(engine)
   if (device == "cpu" && engine != "auto") {
     abort_arg("engine", "\"auto\" with `device = \"cpu\"`", describe(engine),
               "Or give `device = \"gpu\"`.")

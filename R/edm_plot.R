@@ -118,7 +118,7 @@ plot.multiview <- function(x, ...) draw(autoplot.multiview(x, ...))
 autoplot.smap <- function(object, type = c("coefficients", "series", "scatter"), ...) {
   rlang::check_installed("ggplot2", "to draw an S-map.")
   rlang::check_dots_empty()
-  type <- check_choice(type[[1L]], c("coefficients", "series", "scatter"), "type")
+  type <- check_choice(type)
   if (type != "coefficients") return(autoplot.edm_prediction(object$predictions, type))
   plot_coefficients(object$coefficients)
 }
@@ -155,7 +155,7 @@ plot_coefficients <- function(coefficients, call = rlang::caller_env()) {
 autoplot.edm_prediction <- function(object, type = c("series", "scatter"), ...) {
   rlang::check_installed("ggplot2", "to draw predictions.")
   rlang::check_dots_empty()
-  type <- check_choice(type[[1L]], c("series", "scatter"), "type")
+  type <- check_choice(type)
   if (!any(is.finite(object$Predictions))) {
     abort_arg("object", "a table with at least one prediction", "without any")
   }

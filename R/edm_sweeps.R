@@ -37,7 +37,7 @@ embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred =
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   E_max <- check_count(E_max, max = 1000)
-  validation <- rlang::arg_match(validation)
+  validation <- check_choice(validation)
   exclusion <- edm_exclusion(exclusion_radius)
   threads <- check_threads(threads)
   if (is.null(lib) && is.null(pred) && validation == "split" && is.data.frame(x) &&

@@ -30,7 +30,7 @@ episode_occurrences <- function(x, episodes, which = c("nonoverlapped", "all"),
                                 max_occurrences = 1e6) {
   x <- as_spike_trains(x)
   codes <- episode_codes(episodes, x)
-  which <- rlang::arg_match(which)
+  which <- check_choice(which)
   max_occurrences <- check_count(max_occurrences, max = .Machine$integer.max)
   rows <- .Call(r_episode_occurrences, mining_events(x), codes$units, codes$low,
                 codes$high, which == "all", max_occurrences)

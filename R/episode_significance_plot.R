@@ -37,7 +37,7 @@ autoplot.episode_significance <- function(object, type = c("counts", "chance", "
   rlang::check_installed("ggplot2", "to draw tested episodes.")
   rlang::check_dots_empty()
   call <- rlang::current_env()
-  type <- check_choice(type[[1L]], c("counts", "chance", "network"), "type")
+  type <- check_choice(type)
   episodes <- check_count(episodes)
   edges <- check_count(edges)
   if (!any(is_tested(object))) {

@@ -68,8 +68,8 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
   rlang::check_installed("ggplot2", "to draw episodes.")
   rlang::check_dots_empty()
   call <- rlang::current_env()
-  type <- check_choice(type[[1L]], c("counts", "raster", "network", "lags"), "type")
-  order <- check_choice(order[[1L]], c("episodes", "levels", "rate"), "order")
+  type <- check_choice(type)
+  order <- check_choice(order)
   edges <- check_count(edges)
   if (nrow(object) == 0L) {
     abort_arg("object", "a table with at least one episode", "empty",

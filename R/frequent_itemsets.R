@@ -74,8 +74,8 @@ frequent_itemsets <- function(transactions, min_support,
                               engine = c("closure", "fpgrowth"), threads = NULL,
                               max_memory = 4e9) {
   call <- match.call()
-  mine_itemsets(transactions, min_support, rlang::arg_match(target), min_size, max_size,
-                rlang::arg_match(engine), threads, max_memory, call)
+  mine_itemsets(transactions, min_support, check_choice(target), min_size, max_size,
+                check_choice(engine), threads, max_memory, call)
 }
 
 #' @rdname frequent_itemsets
@@ -85,7 +85,7 @@ closed_itemsets <- function(transactions, min_support, min_size = 1, max_size = 
                             max_memory = 4e9) {
   call <- match.call()
   mine_itemsets(transactions, min_support, "closed", min_size, max_size,
-                rlang::arg_match(engine), threads, max_memory, call)
+                check_choice(engine), threads, max_memory, call)
 }
 
 #' @param call What the result keeps as its call.

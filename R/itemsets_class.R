@@ -239,7 +239,7 @@ sort.itemsets <- function(x, decreasing = TRUE, by = NULL, ...) {
 #' @export
 subset.itemsets <- function(x, condition, items = NULL, match = c("all", "any"), ...) {
   rlang::check_dots_empty()
-  match <- rlang::arg_match(match)
+  match <- check_choice(match)
   keep <- if (!missing(condition)) {
     eval(substitute(condition), column_environment(x, parent.frame()))
   }

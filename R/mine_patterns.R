@@ -193,9 +193,9 @@ mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_occ = 2,
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
   window <- check_window(window, nlevels(x$unit))
   parameters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
-  parameters$closed_within <- rlang::arg_match(closed_within)
-  parameters$shifted_subsets <- rlang::arg_match(shifted_subsets)
-  engine <- rlang::arg_match(engine)
+  parameters$closed_within <- check_choice(closed_within)
+  parameters$shifted_subsets <- check_choice(shifted_subsets)
+  engine <- check_choice(engine)
   here <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
 

@@ -40,7 +40,7 @@ spectra <- c("#", "3d#")
 #' @export
 pattern_spectrum <- function(patterns, spectrum = c("#", "3d#")) {
   check_patterns(patterns)
-  spectrum <- check_choice(spectrum[[1L]], spectra, "spectrum")
+  spectrum <- check_choice(spectrum)
   parts <- pattern_signatures(patterns, spectrum)
   # Sorted by radix, equal ones lie side by side.
   o <- do.call(order, c(unname(parts), method = "radix"))
@@ -187,9 +187,9 @@ pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_occ = 2,
   window <- check_window(window, nlevels(x$unit))
   filters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
   n <- check_count(n_surrogates, "n_surrogates", max = .Machine$integer.max)
-  spectrum <- check_choice(spectrum[[1L]], spectra, "spectrum")
-  p_estimator <- check_choice(p_estimator[[1L]], p_estimators, "p_estimator")
-  device <- check_choice(device[[1L]], c("cpu", "gpu", "auto"), "device")
+  spectrum <- check_choice(spectrum)
+  p_estimator <- check_choice(p_estimator)
+  device <- check_choice(device)
   check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
   seed <- current_seed()

@@ -41,7 +41,7 @@ lag_seconds <- function(x, lags) {
 #' @export
 subset.patterns <- function(x, condition, units = NULL, match = c("all", "any"), ...) {
   rlang::check_dots_empty()
-  match <- rlang::arg_match(match)
+  match <- check_choice(match)
   keep <- if (!missing(condition)) {
     eval(substitute(condition), column_environment(x, parent.frame()))
   }

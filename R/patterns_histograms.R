@@ -25,7 +25,7 @@
 autoplot.itemsets <- function(object, type = c("size", "support", "participation"), ...) {
   rlang::check_installed("ggplot2", "to draw itemsets.")
   rlang::check_dots_empty()
-  type <- check_choice(type[[1L]], c("size", "support", "participation"), "type")
+  type <- check_choice(type)
   check_any_sets(object, "set", rlang::current_env())
   switch(
     type,

@@ -72,8 +72,8 @@ autoplot.patterns <- function(object,
   rlang::check_installed("ggplot2", "to draw patterns.")
   rlang::check_dots_empty()
   call <- rlang::current_env()
-  type <- check_choice(type[[1L]], eval(formals()$type), "type")
-  order <- check_choice(order[[1L]], c("patterns", "levels", "rate"), "order")
+  type <- check_choice(type)
+  order <- check_choice(order)
   check_any_sets(object, "pattern", call)
   if (type %in% c("raster", "dots")) {
     if (is.null(recording)) {

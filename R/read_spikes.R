@@ -170,16 +170,6 @@ check_time_range <- function(from, to, resolution, call) {
   range
 }
 
-check_choice <- function(x, choices, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  if (!(is.character(x) && length(x) == 1L && !is.na(x) && x %in% choices)) {
-    quoted <- paste0("\"", choices, "\"")
-    last <- length(quoted)
-    abort_arg(arg, paste(toString(quoted[-last]), "or", quoted[[last]]), describe(x),
-              call = call)
-  }
-  x
-}
-
 #' Options that a format would ignore are an error: they show a misunderstanding
 #' @noRd
 check_options <- function(given, format, call) {

@@ -86,7 +86,7 @@ reduce_patterns <- function(patterns, non_significant = NULL,
                             h = 0, k = 0, l = 0, min_spikes = NULL, min_occ = NULL) {
   check_mined(patterns)
   methods <- eval(formals()$method)
-  method <- check_choice(method[[1L]], methods, "method")
+  method <- check_choice(method)
   most <- .Machine$integer.max
   h <- check_count(h, min = 0, max = most)
   k <- check_count(k, min = 0, max = most)

@@ -188,7 +188,7 @@ simulate_calcium <- function(steps = 1600, neurons = 60,
     abort_arg("regions", "two or more different names", describe(regions))
   }
   n <- check_count(neurons, min = 3 * length(regions))
-  condition <- check_choice(condition[[1L]], eval(formals()$condition), "condition")
+  condition <- check_choice(condition)
   strength <- check_number(strength, min = 0, max = 1)
   decay <- check_number(decay, above = 0)
   noise <- check_number(noise, min = 0)

@@ -131,12 +131,12 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
   choices <- list(
     n_surrogates = check_count(n_surrogates, min = 0, max = most), alpha = check_alpha(alpha),
     correction = check_choice(correction, corrections),
-    spectrum = check_choice(spectrum[[1L]], spectra, "spectrum"),
-    p_estimator = check_choice(p_estimator[[1L]], p_estimators, "p_estimator"),
-    reduction = check_choice(reduction[[1L]], eval(formals()$reduction), "reduction"),
+    spectrum = check_choice(spectrum),
+    p_estimator = check_choice(p_estimator),
+    reduction = check_choice(reduction),
     h = check_count(h, min = 0, max = most), k = check_count(k, min = 0, max = most),
     l = check_count(l, min = 0, max = most),
-    device = check_choice(device[[1L]], c("cpu", "gpu", "auto"), "device")
+    device = check_choice(device)
   )
   check_stability(stability)
   here <- check_threads(threads)

@@ -47,7 +47,7 @@ autoplot.spade <- function(object, type = c("pvalues", "spectrum", "raster", "do
                                             "participation", "size", "lags"), ...) {
   call <- rlang::current_env()
   rlang::check_installed("ggplot2", "to draw patterns.")
-  type <- check_choice(type[[1L]], eval(formals()$type), "type")
+  type <- check_choice(type)
   if (type %in% c("pvalues", "spectrum")) {
     rlang::check_dots_empty()
     if (type == "spectrum") return(plot_spectrum(object$spectrum, object$tests, call))

@@ -35,7 +35,7 @@ autoplot.spike_trains <- function(object, ..., order = c("levels", "rate"),
   rlang::check_installed("ggplot2", "to draw spike trains.")
   rlang::check_dots_empty()
   check_spike_trains(object, "object")
-  order <- check_choice(order[[1L]], c("levels", "rate"), "order")
+  order <- check_choice(order)
   max_marks <- check_count(max_marks, min = 0, infinite = TRUE)
   bins <- check_count(bins, max = 1e5)
 

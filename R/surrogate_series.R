@@ -59,7 +59,7 @@
 #' @export
 surrogate_series <- function(x, n = 100, method = c("shuffle", "phase", "seasonal", "twin"),
                              period = NULL, E = 2, tau = -1, recurrence = 0.1) {
-  method <- check_choice(method[[1L]], eval(formals()$method), "method")
+  method <- check_choice(method)
   n <- check_count(n)
   check_series(x, complete = method %in% c("phase", "twin"), method)
   if (method == "seasonal") period <- check_period(x, period)

@@ -137,7 +137,7 @@ surrogate_trains <- function(x, n = 1,
   if (missing(x)) abort_arg("x", "a recording", "missing")
   x <- as_spike_trains(x)
   n <- check_count(n, max = .Machine$integer.max)
-  options <- surrogate_options(x, method[[1L]], dither, refractory, bin_size, window,
+  options <- surrogate_options(x, check_choice(method), dither, refractory, bin_size, window,
                                truncation_limit, n_bins, sigma)
   threads <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
