@@ -3,7 +3,7 @@
 #' The device that maps, and the GPUs (from 0)
 #' @noRd
 map_place <- function(device, gpus, task, call = rlang::caller_env()) {
-  gpus <- check_gpus(gpus, call = call)
+  gpus <- check_gpus(gpus, device, call = call)
   half <- task$rule$precision == "half"
   if (half && device == "cpu") {
     abort_arg("precision", "\"float\" on the CPU", "\"half\"",
