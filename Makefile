@@ -12,6 +12,8 @@ help:
 	@echo 'make demo [FILE=recording.csv]  mine a recording, draw it into demo-output/'
 	@echo '          TIME_UNIT=ms INTERVALS=5-15 MIN_COUNT=800   say how (delays in ms)'
 	@echo 'make test                       run the tests'
+	@echo 'make fuzz [SECONDS=120]          random calls, compared and watched; every finding is'
+	@echo '          SEED=1 SUBJECT=wrong CASE=7   printed with the command that replays it'
 	@echo 'make check                      R CMD check --as-cran, nothing but OK is accepted'
 	@echo 'make bench                      measure, side by side'
 	@echo 'make docs                       NAMESPACE and man/ from the roxygen comments'
@@ -29,6 +31,10 @@ demo: install
 
 test: install
 	@$(WITH_LIBRARY) sh tools/test.sh
+
+fuzz: install
+	@$(WITH_LIBRARY) BUILD="$(BUILD)" SECONDS="$(SECONDS)" SEED="$(SEED)" SUBJECT="$(SUBJECT)" \
+	  CASE="$(CASE)" Rscript tools/fuzz/run.R
 
 check: setup
 	@sh tools/check.sh
@@ -49,4 +55,4 @@ clean:
 	@./cleanup
 	rm -rf $(BUILD) demo-output
 
-.PHONY: help setup install demo test check rooms bench docs clean
+.PHONY: help setup install demo test fuzz check rooms bench docs clean
