@@ -21,7 +21,7 @@
 #   covers                 exported functions (or methods such as autoplot.episodes), and
 #                          those of their arguments that the subject draws. What no subject
 #                          covers is named by `Rscript tools/fuzz/run.R --covered`.
-#   limit, most            seconds that a case may take (more is a finding), and how many
+#   limit, most            seconds that a call may take (more is a finding), and how many
 #                          cases there are at most.
 #   attempt(name, args)    calls a function with a list of arguments. Gives its value, or
 #                          the condition where the package refused with an error of its
@@ -49,7 +49,7 @@ fuzz_subject <- function(name, covers, run, limit = 60, most = Inf) {
 
 # Loads all subjects from the folder of this program.
 load_subjects <- function(folder) {
-  for (file in c("draw.R", "peers.R", "shrink.R")) source(file.path(folder, file))
+  for (file in c("draw.R", "peers.R", "shrink.R", "small_calls.R")) source(file.path(folder, file))
   for (file in list.files(folder, "^subject-.*[.]R$", full.names = TRUE)) source(file)
   invisible(names(fuzz$subjects))
 }
@@ -110,12 +110,12 @@ kind_of_finding <- function(text) {
 
 refused <- function(value) inherits(value, "synfire_error")
 
-# What a call prints is not shown.
-attempt <- function(name, args = list()) {
-  call <- list(name = name, args = args)
+# What a call prints is not shown. Findings begin with `about`.
+attempt <- function(name, args = list(), about = paste0(name, "()")) {
+  call <- list(name = name, args = args, about = about)
   fuzz$calls[[length(fuzz$calls) + 1L]] <- call
   fuzz$before_call(call)
-  result <- call_once(name, args)
+  result <- call_once(call)
   fuzz$counts <- fuzz$counts + c(1L, refused(result$value))
   for (text in result$wrong) finding(text, of = call)
   result$value
@@ -123,14 +123,14 @@ attempt <- function(name, args = list()) {
 
 # The value of a call (or the condition it stopped with), and what is wrong with how it
 # ended.
-call_once <- function(name, args) {
+call_once <- function(call) {
   wrong <- character()
   say <- function(what, condition) {
     text <- tryCatch(cli::ansi_strip(conditionMessage(condition)), error = function(e) "?")
-    wrong <<- c(wrong, sprintf("%s(): %s: %s", name, what, text))
+    wrong <<- c(wrong, sprintf("%s: %s: %s", call$about, what, text))
   }
   env <- new.env(parent = globalenv())
-  call <- call_with_names(name, args, env)
+  code <- call_with_names(call$name, call$args, env)
   started <- proc.time()[["elapsed"]]
   out <- file(nullfile(), "w")
   sinks <- sink.number()
@@ -140,7 +140,7 @@ call_once <- function(name, args) {
     close(out)
   })
   value <- withCallingHandlers(
-    tryCatch(eval(call, env), error = identity, interrupt = identity),
+    tryCatch(eval(code, env), error = identity, interrupt = identity),
     warning = function(w) {
       if (!inherits(w, "rlang_warning") || inherits(w, "lifecycle_warning")) {
         say("a warning that is not ours", w)
@@ -152,14 +152,17 @@ call_once <- function(name, args) {
   took <- proc.time()[["elapsed"]] - started
   if (inherits(value, "error")) {
     message <- tryCatch(cli::ansi_strip(conditionMessage(value)), error = function(e) "?")
-    if (!inherits(value, "synfire_error")) {
+    if (inherits(value, "rlib_error_package_not_found")) {
+      class(value) <- c("synfire_error", class(value))
+    } else if (!inherits(value, "synfire_error")) {
       say("an error that is not ours", value)
       class(value) <- c("synfire_error", class(value))
     } else if (grepl("internal error", message, fixed = TRUE)) {
       say("says 'internal error'", value)
     }
     if (took > 10) {
-      wrong <- c(wrong, sprintf("%s(): refused only after more than 10 s: %s", name, message))
+      wrong <- c(wrong, sprintf("%s: refused only after more than 10 s: %s", call$about,
+                                message))
     }
   }
   list(value = value, wrong = unique(wrong))
@@ -202,7 +205,7 @@ find_function <- function(name) {
 
 # Names of attributes and elements that say how a result was made, not what it is.
 how_made <- c("elapsed", "call", "engine", "threads", "device", "memory", "max_memory",
-              "gpus", "row.names", "file", "folder")
+              "gpus", "row.names", "file", "folder", "seconds", "peak_memory")
 
 reduced <- function(x) {
   if (is.environment(x) || is.function(x)) return(NULL)

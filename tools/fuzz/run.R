@@ -53,8 +53,15 @@ start_worker <- function(folder, ..., show = FALSE) {
   saveRDS(config, file)
   unlink(file.path(folder, "now"))
   threads <- Sys.getenv("OMP_NUM_THREADS", as.character(max(1, cores %/% workers)))
+  # A call that asks for far too much must be refused, not take the machine's memory. A
+  # device's memory is counted in as well, so there is no limit with one.
+  limit <- if (!file.exists("/dev/nvidiactl")) {
+    sprintf("ulimit -v %d 2> /dev/null;", as.integer(2^20 * (8 + 0.2 * cores)))
+  }
   processx::process$new(
-    file.path(R.home("bin"), "Rscript"), c("--vanilla", file.path(program, "worker.R"), file),
+    "/bin/sh",
+    c("-c", paste(limit, "exec \"$@\""), "sh", file.path(R.home("bin"), "Rscript"),
+      "--vanilla", file.path(program, "worker.R"), file),
     stdout = if (show) "" else NULL, stderr = file.path(folder, "stderr"),
     cleanup_tree = TRUE,
     env = c("current", OMP_NUM_THREADS = threads, TMPDIR = scratch,
@@ -118,7 +125,7 @@ while (any(!vapply(running, is.null, NA))) {
     worker$kill_tree()
     status <- worker$get_exit_status()
     if (hung) {
-      died(folders[[k]], sprintf("A case takes more than %s s", format(now$limit)))
+      died(folders[[k]], sprintf("R takes more than %s s", format(now$limit)))
     } else if (!identical(status, 0L)) {
       died(folders[[k]], sprintf("R ended with status %s (%s)", status,
                                  last_words(folders[[k]])))
@@ -143,7 +150,7 @@ for (file in list.files(folders, "^again$", full.names = TRUE)) {
 dies <- function(call, limit) {
   place <- file.path(folder, "one")
   worker <- start_worker(place, call = call)
-  worker$wait(timeout = limit * 1000)
+  worker$wait(timeout = (limit + 2) * 1000)
   hung <- worker$is_alive()
   worker$kill_tree()
   hung || !identical(worker$get_exit_status(), 0L)

@@ -7,7 +7,7 @@ smaller_finding <- function(found, subject, seconds) {
   found <- simpler_draws(found, subject, end)
   if (!found$alone) return(found)
   found$calls[[1L]] <- smaller_call(found$calls[[1L]], end, function(call) {
-    wrong <- call_once(call$name, call$args)$wrong
+    wrong <- call_once(call)$wrong
     any(vapply(wrong, kind_of_finding, "") == found$kind)
   })
   found

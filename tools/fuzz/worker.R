@@ -25,6 +25,7 @@ fuzz$before_call <- function(call) {
     file <- in_folder(sprintf("call-%d.rds", length(fuzz$calls)))
     cat(as_code(list(call), file)[-1L], sep = "\n")
   }
+  say_now(fuzz$world$subject, fuzz$world$case, fuzz$subjects[[fuzz$world$subject]]$limit)
   saveRDS(call, in_folder("call.rds"), compress = FALSE)
 }
 say_now <- function(subject, case, limit) {
@@ -34,7 +35,7 @@ say_now <- function(subject, case, limit) {
 # One call alone, to see whether it ends.
 if (!is.null(config$call)) {
   fuzz$before_call <- function(call) NULL
-  call_once(config$call$name, config$call$args)
+  call_once(config$call)
   quit(status = 0L)
 }
 
@@ -62,7 +63,6 @@ keep_finding <- function(found, subject) {
   seen <<- c(seen, found$kind)
   file <- tempfile("", config$folder, ".finding")
   saveRDS(found, file)
-  say_now(found$subject, found$case, config$shrink + subject$limit)
   saveRDS(smaller_finding(found, subject, config$shrink), file)
 }
 
