@@ -14,6 +14,9 @@ help:
 	@echo 'make test                       run the tests'
 	@echo '          FILTER=smap runs some files, WORKERS=4 so many side by side'
 	@echo 'make sanitize                   run them with checkers for addresses and races'
+	@echo 'make sanitize-gpu               run every GPU kernel with those of CUDA'
+	@echo 'make fuzz [SECONDS=120]          random calls, compared and watched; every finding is'
+	@echo '          SEED=1 SUBJECT=wrong CASE=7   printed with the command that replays it'
 	@echo 'make check                      R CMD check --as-cran, nothing but OK is accepted'
 	@echo 'make bench                      measure, side by side'
 	@echo 'make docs                       NAMESPACE and man/ from the roxygen comments'
@@ -35,6 +38,13 @@ test: install
 sanitize: setup
 	@sh tools/sanitize.sh
 
+sanitize-gpu: install
+	@$(WITH_LIBRARY) sh tools/sanitize-gpu.sh
+
+fuzz: install
+	@$(WITH_LIBRARY) BUILD="$(BUILD)" SECONDS="$(SECONDS)" SEED="$(SEED)" SUBJECT="$(SUBJECT)" \
+	  CASE="$(CASE)" Rscript tools/fuzz/run.R
+
 check: setup
 	@sh tools/check.sh
 
@@ -54,4 +64,4 @@ clean:
 	@./cleanup
 	rm -rf $(BUILD) demo-output
 
-.PHONY: help setup install demo test sanitize check rooms bench docs clean
+.PHONY: help setup install demo test fuzz sanitize sanitize-gpu check rooms bench docs clean
