@@ -51,6 +51,7 @@ calibrate_gpu <- function(x = NULL, sizes = 2:8, episodes = 2^(5:14), repeats = 
   }
   ticks <- seconds_to_ticks(c(0, 0.005, 0.010, 0.015), attr(x, "resolution"), "x", call)
   ticks <- list(low = ticks[1:3], high = ticks[2:4])
+  need_gpu("gpu", call)
 
   rows <- expand.grid(episodes = episodes, size = sizes)[c("size", "episodes")]
   rows$ptpe <- rows$mtpe <- rows$capacity <- NA_real_

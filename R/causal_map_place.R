@@ -14,6 +14,7 @@ map_place <- function(device, gpus, task, call = rlang::caller_env()) {
     device <- choose_map_device(map_seconds(task), survey$name[gpus[[1L]] + 1L],
                                 survey$reason, context_seconds(), half)
   }
+  need_gpu(device, call)
   if (device == "gpu") gpu_session$used <- TRUE
   list(device = device, gpus = gpus)
 }

@@ -48,6 +48,23 @@ check_gpus <- function(gpus, device, names = gpu_survey()$name, arg = "gpus",
   as.integer(gpus) - 1L
 }
 
+#' The GPUs of a call, from 0, once it is certain that there are any where it asks for them
+#' @noRd
+check_place <- function(device, gpus, call = rlang::caller_env()) {
+  gpus <- check_gpus(gpus, device, call = call)
+  need_gpu(device, call)
+  gpus
+}
+
+#' Error where the user asks for a GPU and there is none, also when there is nothing to do
+#' @noRd
+need_gpu <- function(device, call = rlang::caller_env()) {
+  survey <- gpu_survey()
+  if (device != "gpu" || length(survey$name) > 0L) return(invisible())
+  none <- list(status = "no_device", needed = NA_real_, limit = NA_real_, reason = survey$reason)
+  finish_status(structure(none, class = "synfire_status"), "this call", call = call)
+}
+
 #' What the compiled code is told of the GPU: see glue_gpu_mine()
 #'
 #' @param segments Segments of MTPE; 0 for as many as fill the device.
@@ -87,6 +104,7 @@ choose_place <- function(engine, device, gpus, events, ticks, min_count, max_siz
               sprintf("Or give `device = \"%s\"`.", setdiff(c("cpu", "gpu"), device)),
               call = call)
   }
+  need_gpu(device, call)
   list(device = device, engine = engine, gpus = gpus)
 }
 

@@ -139,7 +139,7 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
     device = check_choice(device)
   )
   check_stability(stability)
-  check_gpus(gpus, choices$device)
+  check_place(choices$device, gpus)
   here <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
   seed <- current_seed()

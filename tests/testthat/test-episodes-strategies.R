@@ -135,6 +135,14 @@ test_that("without a GPU every strategy says why", {
   expect_error(count_episodes(x, episode(c("A", "B"), 0, 0.005), device = "gpu"),
                class = "synfire_error_device")
   expect_error(calibrate_gpu(x, 2, 10, 1), class = "synfire_error_device")
+  # Also where there is nothing for a GPU to do.
+  nothing <- mine_episodes(x, 9, c(0, 0.005))
+  for (call in list(\() count_episodes(x, episode("A"), device = "gpu"),
+                    \() mine_episodes(x[0, ], 1, c(0, 0.005), device = "gpu"),
+                    \() episode_significance(nothing, n_surrogates = 0, device = "gpu"),
+                    \() spade(x, 0.005, 3, n_surrogates = 0, device = "gpu"))) {
+    expect_error(call(), class = "synfire_error_device")
+  }
 })
 
 test_that("device = \"auto\" says what it picks and why", {
