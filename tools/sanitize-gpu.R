@@ -198,9 +198,14 @@ if (identical(wanted, "--kernels")) {
 }
 if (nrow(synfire::synfire_sitrep(test_devices = FALSE)$devices) == 0L) stop("There is no GPU.")
 if (length(wanted) == 0L) wanted <- names(cases)
+failed <- FALSE
 for (name in wanted) {
   set.seed(1)
   started <- proc.time()[["elapsed"]]
-  suppressMessages(cases[[name]]$run())
+  tryCatch(suppressMessages(cases[[name]]$run()), error = function(e) {
+    failed <<- TRUE
+    cat(name, "failed:", conditionMessage(e), "\n")
+  })
   cat(sprintf("%-24s %6.1f s\n", name, proc.time()[["elapsed"]] - started))
 }
+quit(status = if (failed) 1L else 0L)
