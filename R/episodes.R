@@ -60,7 +60,8 @@
 #' The lists of one size are kept while they fit in `max_memory`; beyond that they are
 #' made anew when needed, which takes longer and gives the same table. There is an error
 #' when the episodes themselves do not fit. On GPUs the same holds for each, and for what
-#' it has free. A search that is sure to take more than a
+#' it has free; the table of what follows each spike, which is most of it, is made in
+#' parts as well, and there is an error where the smallest part does not fit. A search that is sure to take more than a
 #' gigabyte says so before it starts.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.

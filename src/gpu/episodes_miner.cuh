@@ -130,6 +130,7 @@ template <class T> class miner {
     template <class F> void each_table(F use);
     void open_level(size_t size, size_t n);
     void give_list(size_t size);
+    void fit_list(size_t size);
     task_plan plan(size_t size, size_t nodes);
     size_t shared_words(size_t size)
     {

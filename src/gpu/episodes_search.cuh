@@ -441,6 +441,18 @@ void miner<T>::report(size_t size, size_t found, uint64_t candidates)
 
 /* ---- the whole ---- */
 
+/* A list that has no longer room in the budget, beside the one that it is made from and
+   the levels, becomes smaller. */
+template <class T> void miner<T>::fit_list(size_t size)
+{
+    size_t room = for_lists(), from = list(size - 1).bytes();
+    if (from + list(size).bytes() <= room)
+        return;
+    size_t ends = room > from ? (room - from) / sizeof(uint2) : 0;
+    list_[size] = std::make_unique<array<uint2>>();
+    list(size).ensure(std::max(ends, longest_));
+}
+
 /* Makes the level of `found` nodes, and their lists where all of them fit. */
 template <class T> void miner<T>::start_level(size_t size, uint32_t found)
 {
@@ -449,7 +461,9 @@ template <class T> void miner<T>::start_level(size_t size, uint32_t found)
     fill(size, found);
     if (size == options_->max_size || resident_ != size - 1)
         return;
+    plan(size, found);
     give_list(size);
+    fit_list(size);
     /* Mostly lists get shorter: what is needed is there before it is. */
     size_t ends = mean_list_ * found / (dealt_ ? team_->size() : 1);
     if (ends > list(size).room())

@@ -106,7 +106,7 @@ test_that("a table that does not fit in the budget is made some columns at a tim
   delays <- rbind(c(0, 0.002), c(0.002, 0.010), c(0.010, 0.020))
   few <- spike_trains(sort(runif(4000, 0, 10)), sample(40, 4000, TRUE))
   many <- spike_trains(sort(runif(18000, 0, 20)), sample(300, 18000, TRUE))
-  recordings <- list(list(x = few, min_count = 5, budgets = c(4, 3, 2.5) * 1e6),
+  recordings <- list(list(x = few, min_count = 5, budgets = c(6, 4, 3.2) * 1e6),
                      list(x = many, min_count = 5, budgets = c(60, 40, 20, 15) * 1e6))
   for (r in recordings) {
     roomy <- same_as_cpu(r$x, r$min_count, delays, max_size = 4)

@@ -185,7 +185,7 @@ kinds_agree <- function(map, x, rule, libraries, targets) {
     map_oracle()$driven(x, E, tau = rule$tau %||% -1, Tp = rule$Tp, libraries = libraries,
                         targets = targets, exclusion = rule$exclusion_radius %||% 0,
                         key = attr(map, "parameters")$key, lib_sizes = rule$lib_sizes,
-                        E_max = max(1, E, na.rm = TRUE), vector_bits = bits)
+                        E_max = attr(map, "parameters")$E_max, vector_bits = bits)
   })
   tolerance <- map_tolerance(x, E, rule)
   for (other in layers) {
