@@ -44,9 +44,9 @@ typedef struct syn_map_options {
 
 /* The order in which steps are searched: runs of steps that are |tau| apart, each behind
    E_max - 1 empty places, so that coordinate k of the point at place p is at place p - k
-   whatever tau is. There is at least one, also for E_max = 1: so what is at place p + 1 is
-   either nothing or the step that is |tau| further, and two points that go on by a place
-   stay as far from each other in time. */
+   whatever tau is. There is at least one, also for E_max = 1: so what is at place p + 1
+   is either nothing or the step that is |tau| further, and two points that go on by a
+   place stay as far from each other in time. */
 typedef struct syn_map_layout {
     uint32_t places, steps, E_max;
     uint32_t lead;                 /* empty places before each run */

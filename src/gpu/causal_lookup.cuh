@@ -144,7 +144,7 @@ template <int N, bool MISSING> struct lane_sums {
 
     /* All lanes come here with their predictions, of which the first count; those of the
        lanes in `alike` share targets, and the first of these that has a prediction is the
-       first one. Where values are missing that may be much later than the first points. */
+       first one. Where values are missing that may be long after the first points. */
     __device__ void begin(const float (&told)[N], bool is, uint32_t alike)
     {
         if (!__any_sync(~0u, open))

@@ -46,8 +46,8 @@ inline unsigned blocks_for(size_t n, size_t per_block)
     return (unsigned) std::max<size_t>((n + per_block - 1) / per_block, 1);
 }
 
-/* Blocks along the second or third dimension of a grid for `n` parts: the kernel goes on to
-   part + gridDim.y where there are more than a grid may have. */
+/* Blocks along the second or third dimension of a grid for `n` parts: the kernel goes on
+   to part + gridDim.y where there are more than a grid may have. */
 inline unsigned most_of_grid(size_t n)
 {
     return (unsigned) std::min<size_t>(std::max<size_t>(n, 1), 65535);

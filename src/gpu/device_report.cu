@@ -86,8 +86,7 @@ void explain(cudaError_t error, int driver, char *text)
     default:
         std::snprintf(text, SYN_GPU_TEXT, "CUDA says: %s (%s)%s",
                       cudaGetErrorString(error), cudaGetErrorName(error),
-                      is_final(error)
-                          ? "; this R session cannot use the GPU any more: restart R" : "");
+                      is_final(error) ? "; to use the GPU again, restart R" : "");
     }
 }
 

@@ -327,8 +327,8 @@ __device__ uint32_t make_ends(const list_job<T> &job, const source_list<T> &from
     return total;
 }
 
-/* Whether the host wants this to end: it may be saying so now, and all threads of a block,
-   which come here together, must hear the same. */
+/* Whether the host wants this to end: it may be saying so now, and all threads of a
+   block, which come here together, must hear the same. */
 __device__ inline bool block_stops(const header *head)
 {
     return __syncthreads_or(*(volatile const uint32_t *) &head->stop);

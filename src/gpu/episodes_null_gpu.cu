@@ -147,8 +147,8 @@ void null_counter::put_tree()
     for (uint32_t events : longest) {
         places_.push_back(room_);
         if (events > UINT32_MAX - room_)
-            throw gpu::refusal(SYN_TOO_LARGE, "lists of %u spikes, one in another, are more "
-                               "than a GPU takes", events);
+            throw gpu::refusal(SYN_TOO_LARGE, "lists of %u spikes and more, one for each "
+                               "size, are more than a GPU takes", events);
         room_ += events;
     }
     place_.upload(places_.data(), places_.size(), stream_);

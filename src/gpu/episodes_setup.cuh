@@ -43,8 +43,9 @@ template <class T> void miner<T>::lay_out_symbols(int widest)
     while ((size_t) width_ * WARP < page + 1)
         width_ *= 2;
     if (intervals_ * pages > MOST_COLUMNS || intervals_ * pages * symbols_ >= INT32_MAX)
-        throw refusal(SYN_TOO_LARGE, "%zu intervals of %zu units are more than a GPU takes",
-                      intervals_, symbols_);
+        throw refusal(SYN_TOO_LARGE,
+                      "%zu intervals of %zu units are more than a GPU takes", intervals_,
+                      symbols_);
     columns_ = {(uint32_t) (intervals_ * pages), (uint32_t) pages, (uint32_t) page};
 }
 
@@ -128,8 +129,8 @@ template <class T> void miner<T>::choose_table()
         double needed = held + least_memory(1) + 2.0 * column_bytes(1);
         bool budget = have == options_->max_memory;
         throw refusal(budget ? SYN_OVER_BUDGET : SYN_NO_MEMORY,
-                      "the spikes and the smallest part of the table of what follows them "
-                      "take %.2g GB on a GPU, and %s %.2g GB",
+                      "the spikes and the smallest part of the table of what follows "
+                      "them take %.2g GB on a GPU, and %s %.2g GB",
                       1e-9 * needed, budget ? "`max_memory` is" : "it has",
                       1e-9 * (double) have);
     }
@@ -276,7 +277,7 @@ template <class T> void miner<T>::upload_units()
     send(view(1).count, count.data(), bytes);
     send(view(1).length, length.data(), bytes);
     send(view(1).offset, offset.data(), 2 * bytes);
-    size_t words = shared_words(2) + 1;  /* and the one behind them: nothing follows yet */
+    size_t words = shared_words(2) + 1;  /* with the one behind `children` */
     check(cudaMemsetAsync(view(1).mask, 0, words * sizeof(uint32_t), stream_));
     check(cudaStreamSynchronize(stream_));
 }

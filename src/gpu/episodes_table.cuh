@@ -63,9 +63,9 @@ __global__ void list_units(events_view events, uint2 *end, link *links)
 
 enum { TABLE_SPAN = 128 };  /* events whose rows one warp makes */
 
-/* A warp makes the rows of TABLE_SPAN events of a column (the first and blockIdx.y), going
-   back in time: an event that enters the window is the first of its symbol. The spare
-   symbol after a page's last one occurs in every row at the event itself. */
+/* A warp makes the rows of TABLE_SPAN events of a column (the first and blockIdx.y),
+   going back in time: an event that enters the window is the first of its symbol. The
+   spare symbol after a page's last one occurs in every row at the event itself. */
 template <int K, class T>
 __global__ void make_table(events_view events, columns_view columns, uint32_t first,
                            const place<T> *places, unsigned char *table)

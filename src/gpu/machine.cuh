@@ -182,7 +182,7 @@ __device__ inline uint32_t first_from(const int64_t *ticks, uint32_t end, int64_
     return begin;
 }
 
-/* Fills the windows: a thread an event, blockIdx.y an interval and perhaps further ones. */
+/* Fills the windows: a thread an event, blockIdx.y an interval and perhaps more. */
 __global__ void find_machine_windows(strategy_events events, uint2 *window)
 {
     uint32_t e = blockIdx.x * blockDim.x + threadIdx.x;

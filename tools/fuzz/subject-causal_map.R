@@ -85,7 +85,7 @@ fuzz_subject("causal_map", limit = 60, covers = list(
                  "exclusion_radius", "lib_sizes", "surrogates", "surrogate", "period",
                  "screen", "top", "device", "gpus", "precision", "max_memory", "threads"),
   optimal_dimensions = c("x", "E_max", "tau", "Tp", "validation", "exclusion_radius",
-                         "device", "gpus", "max_memory", "threads")
+                         "dataset", "device", "gpus", "max_memory", "threads")
 ), run = function(world) {
   x <- draw_map_series()
   if (sometimes(0.35)) fuzz_dimensions(x, world) else fuzz_map(x, world)
@@ -102,6 +102,15 @@ fuzz_dimensions <- function(x, world) {
   same(cpu, call(threads = whole(2, 4)), "dimensions with one and several threads")
   if (refused(cpu)) return()
   skill <- attr(cpu, "skill")
+  if (sometimes(0.1) && requireNamespace("hdf5r", quietly = TRUE)) {
+    file <- file.path(world$folder, "series.h5")
+    h5 <- hdf5r::H5File$new(file, "w")
+    h5[["series"]] <- x
+    h5$close_all()
+    read <- attempt("optimal_dimensions", c(list(file, dataset = "series"), rule))
+    same(if (refused(read)) read else unname(attr(read, "skill")), unname(skill),
+         "dimensions of a matrix and of a file")
+  }
   if (comparable_series(x)) {
     oracle <- map_oracle()$oracle_dimensions(
       x, rule$E_max, rule$Tp, tau = rule$tau %||% -1, exclusion = rule$exclusion_radius %||% 0,

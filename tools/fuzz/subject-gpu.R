@@ -46,15 +46,35 @@ fuzz_subject("gpu", limit = 90, covers = list(
                       "max_occ", "min_units", "n_surrogates", "surrogate", "dither",
                       "spectrum", "device", "gpus"),
   spade = c("x", "bin_size", "window", "min_spikes", "min_occ", "max_spikes",
-            "n_surrogates", "dither", "device", "gpus")
+            "n_surrogates", "dither", "device", "gpus"),
+  calibrate_gpu = c("x", "sizes", "episodes", "repeats", "gpu", "save")
 ), run = function(world) {
-  what <- one_of("mine", "count", "significance", "maxima", "spade")
+  what <- one_of("mine", "count", "significance", "maxima", "spade", "calibrate")
   patterns <- what %in% c("maxima", "spade")
   x <- draw_recording(one_of(300, 40, if (patterns) 600 else 3000), one_of(6, 3, 40, 300))
   switch(what, mine = fuzz_mining_there(x, world), count = fuzz_counting_there(x, world),
          significance = fuzz_null_there(x, world), maxima = fuzz_maxima_there(x, world),
-         spade = fuzz_spade_there(x, world))
+         spade = fuzz_spade_there(x, world), calibrate = fuzz_calibration(x, world))
 })
+
+# What is saved goes to a folder of this case.
+fuzz_calibration <- function(x, world) {
+  before <- Sys.getenv("R_USER_CACHE_DIR", NA)
+  Sys.setenv(R_USER_CACHE_DIR = world$folder)
+  on.exit(if (is.na(before)) Sys.unsetenv("R_USER_CACHE_DIR") else
+    Sys.setenv(R_USER_CACHE_DIR = before))
+  sizes <- sort(sample(2:9, whole(1, 3)))
+  made <- attempt("calibrate_gpu", list(
+    one_of(list(x, NULL)), sizes, c(1, whole(2, 3000)), repeats = whole(1, 3),
+    gpu = max(1, whole(1, world$gpus)), save = sometimes(0.5)))
+  if (refused(made)) {
+    if (world$gpu && nrow(x) > 0 && !inherits(made, "synfire_error_argument")) {
+      finding(paste("a GPU is not calibrated:", conditionMessage(made)))
+    }
+  } else if (!world$gpu || nrow(made) != 2 * length(sizes) || anyNA(made$ptpe)) {
+    finding("a calibration without a GPU, or with missing times")
+  }
+}
 
 # So frequent that a few sizes are left; and of many spikes not all, which take too long on
 # the CPU.
