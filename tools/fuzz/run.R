@@ -141,7 +141,7 @@ log <- do.call(rbind, lapply(logs[file.exists(logs)], utils::read.table, sep = "
 for (file in list.files(folders, "[.]finding$", full.names = TRUE)) keep(readRDS(file))
 for (file in list.files(folders, "^again$", full.names = TRUE)) {
   for (id in sub("\t", " ", readLines(file))) {
-    findings[[id]]$times <- findings[[id]]$times + 1L
+    if (!is.null(findings[[id]])) findings[[id]]$times <- findings[[id]]$times + 1L
   }
 }
 
