@@ -66,7 +66,7 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
                               layout = NULL, bins = 20,
                               recording = attr(object, "recording", exact = TRUE)) {
   rlang::check_installed("ggplot2", "to draw episodes.")
-  check_dots_empty()
+  check_no_dots()
   call <- rlang::current_env()
   type <- check_choice(type)
   order <- check_choice(order)
@@ -465,7 +465,7 @@ raster_background <- function(x, rows) {
 #' @exportS3Method ggplot2::autoplot
 autoplot.episode_lags <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw lags.")
-  check_dots_empty()
+  check_no_dots()
   if (nrow(object) == 0L) {
     abort_arg("object", "a table with at least one step", "empty")
   }
@@ -527,7 +527,7 @@ plot.episode_lags <- function(x, ...) draw(autoplot.episode_lags(x, ...))
 #' @exportS3Method ggplot2::autoplot
 autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
   rlang::check_installed("ggplot2", "to draw occurrences.")
-  check_dots_empty()
+  check_no_dots()
   max_occurrences <- check_count(max_occurrences)
   if (nrow(object) == 0L) {
     abort_arg("object", "a table with at least one occurrence", "empty")
