@@ -47,11 +47,12 @@ fuzz_subject <- function(name, covers, run, limit = 60, most = Inf) {
   invisible()
 }
 
-# Loads what subjects share, that is every other file in the folder of this program, and
+# Loads what subjects share, that is every file in the folder of this program that is no program, and
 # the subjects.
 load_subjects <- function(folder) {
   fuzz$folder <- folder
-  files <- setdiff(list.files(folder, "[.]R$"), c("framework.R", "run.R", "worker.R"))
+  programs <- c("framework.R", "run.R", "worker.R", "kill.R")
+  files <- setdiff(list.files(folder, "[.]R$"), programs)
   subject <- startsWith(files, "subject-")
   for (file in c(files[!subject], files[subject])) source(file.path(folder, file))
   invisible(names(fuzz$subjects))
