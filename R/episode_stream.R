@@ -311,7 +311,7 @@ block_of <- function(x, units, only) {
 #' @noRd
 slide_window <- function(object, block, call) {
   resolution <- object$resolution
-  old <- attr(object$episodes, "recording", exact = TRUE)
+  old <- own_recording(object$episodes)
   time <- .subset2(old, "time")
   code <- as.integer(.subset2(old, "unit"))
   cut <- block$now - object$window

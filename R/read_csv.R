@@ -248,7 +248,7 @@ abort_not_number <- function(file, column, text, row, line, dec, call) {
     file, sprintf("column %s must hold times, but holds %s in row %s (line %s)", column,
                   encodeString(substr(text, 1L, 40L), quote = "\""),
                   commas(row), commas(line)),
-    if (dec == "." && grepl("^[-+]?[0-9]+(,[0-9]+)+$", text)) {
+    if (dec == "." && grepl("^[-+]?[0-9]+(,[0-9]+)+([.][0-9]*)?$", text)) {
       "Write numbers without a comma, or all with a decimal comma and `decimal_mark = \",\"`."
     } else {
       "Name another column with `time_column`, or drop these rows first."

@@ -99,7 +99,8 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
                         sampling_rate = NULL, sep = NULL, decimal_mark = ".",
                         header = NULL, groups = NULL, trials = TRUE) {
   call <- rlang::current_env()
-  rlang::check_dots_empty(call = call)
+  check_given(file = "the path of a file or a folder")
+  check_no_dots()
   time_units <- c("s", "ms", "us", "samples")
   given <- c(
     time_unit = !missing(time_unit) && !is.null(time_unit) && !identical(time_unit, time_units),
