@@ -52,7 +52,7 @@ as_spike_trains.default <- function(x, ...) {
 #' @export
 as_spike_trains.spike_trains <- function(x, ...) {
   check_no_dots()
-  check_spike_trains(x)
+  check_spike_trains(x, once = TRUE)
 }
 
 #' @rdname as_spike_trains

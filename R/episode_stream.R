@@ -262,7 +262,7 @@ read_block <- function(object, new_spikes, now, call) {
 #' @noRd
 block_trains <- function(new_spikes, resolution, silent_at, call) {
   if (inherits(new_spikes, "spike_trains")) {
-    x <- check_spike_trains(new_spikes, "new_spikes", call)
+    x <- check_spike_trains(new_spikes, "new_spikes", call, once = TRUE)
   } else {
     at <- if (!is.null(silent_at)) ticks_to_seconds(silent_at, resolution)
     x <- tryCatch(

@@ -14,9 +14,13 @@ open_h5 <- function(file, mode, call, patience = 0) {
     Sys.sleep(0.05)
   }
   if (locked) {
-    abort_file(file, "it is in use by another process, or its file system has no locks",
-               paste("Where nobody else writes to it, set the environment variable",
-                     "HDF5_USE_FILE_LOCKING to FALSE before R starts."), call = call)
+    abort_file(file, "it is open in another program, or its file system has no locks",
+               paste("Close it there. Where nobody else writes to it, set the environment",
+                     "variable HDF5_USE_FILE_LOCKING to FALSE before R starts."), call = call)
+  }
+  if (grepl("already open for|consistency flags", conditionMessage(h5))) {
+    abort_file(file, "it is open in another program, or was when that program ended",
+               "Close it there; after a crash `h5clear -s` frees it.", call = call)
   }
   abort_file(file, "it is a damaged HDF5 file, or none", call = call)
 }
@@ -25,6 +29,77 @@ open_h5 <- function(file, mode, call, patience = 0) {
 #' @noRd
 close_h5 <- function(h5) {
   if (h5$get_obj_count() > 1) h5$close_all() else h5$close()
+}
+
+#' The value of code that calls the HDF5 library on the part `name` of a file
+#'
+#' Its own errors say nothing to whom has never seen its source.
+#' @param fail Raises the error about the file, from what is wrong and a hint.
+#' @noRd
+h5_try <- function(code, name, fail) {
+  tryCatch(code, error = \(e) {
+    if (inherits(e, "synfire_error")) rlang::cnd_signal(e)
+    said <- conditionMessage(e)
+    if (grepl("filter", said, ignore.case = TRUE) && grepl("regist|plugin|avail", said)) {
+      fail(sprintf("`%s` is compressed by a filter that this HDF5 library does not have", name),
+           paste("Install that filter and set HDF5_PLUGIN_PATH, or write the file with gzip",
+                 "compression (`h5repack -f GZIP=4`)."))
+    }
+    fail(sprintf("`%s` cannot be read: it is damaged, or a link that leads nowhere", name))
+  })
+}
+
+#' Whether there is something, or a link, at a path whose other parts are there
+#' @noRd
+h5_has <- function(group, name, fail) h5_try(group$exists(name), name, fail)
+
+#' What is at a place of a file, or NULL
+#' @noRd
+h5_open <- function(h5, name, fail) {
+  name <- sub("^/", "", name)
+  if (h5_has(h5, name, fail)) h5_try(h5[[name]], paste0("/", name), fail)
+}
+
+#' Numbers or words of a data set of one dimension, or of any number of them
+#'
+#' Its type and size are looked at first: the library trusts them, and a damaged file may
+#' say any.
+#' @param kind Classes of types that will do.
+#' @param first,last Part to read, of a data set of one dimension.
+#' @noRd
+h5_read <- function(set, name, fail, kind = "numbers", first = NULL, last = NULL) {
+  if (!inherits(set, "H5D")) fail(sprintf("`%s` is no data set", name))
+  extent <- h5_extent(set, name, fail)
+  type <- h5_type(set, name, fail)
+  if (!type$kind %in% kind) fail(sprintf("`%s` must hold %s", name, kind[[1L]]))
+  n <- prod(extent)
+  if (n == 0) return(if (type$kind == "numbers") double() else character())
+  stored <- h5_try(set$get_storage_size(), name, fail)
+  # The best compressors make it a thousandth; what was never written takes no room.
+  if (n * type$size > max(2^20, 2000 * stored)) {
+    fail(sprintf("`%s` is damaged: %s values are said to lie in %s bytes", name, commas(n),
+                 commas(stored)))
+  }
+  h5_try(if (is.null(first)) set$read() else set[first:last], name, fail)
+}
+
+h5_extent <- function(set, name, fail) {
+  extent <- as.double(h5_try(set$dims, name, fail))
+  if (anyNA(extent) || any(extent < 0)) fail(sprintf("`%s` is damaged", name))
+  extent
+}
+
+#' Kind of the values of a data set, and their bytes
+#' @noRd
+h5_type <- function(set, name, fail) {
+  h5_try({
+    type <- set$get_type()
+    on.exit(type$close())
+    class <- as.character(type$get_class())
+    kind <- c(H5T_INTEGER = "numbers", H5T_FLOAT = "numbers", H5T_STRING = "words")[class]
+    size <- as.double(type$get_size())
+    list(kind = if (is.na(kind)) "others" else kind[[1L]], size = size)
+  }, name, fail)
 }
 
 #' What `f` makes of a data set

@@ -179,16 +179,32 @@ check_trials_inside <- function(trials, bounds, resolution, call) {
 #' Other code can change a data frame without our methods, and a wrong order or a wrong
 #' bound would give a wrong count without a word. Every function that reads spikes asks
 #' this first.
+#'
+#' The same unit twice on a tick is no fault, as surrogates have that.
+#' @param once Whether to drop what is there twice: analyses count it once.
 #' @noRd
-check_spike_trains <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+check_spike_trains <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env(),
+                               once = FALSE) {
   if (!inherits(x, "spike_trains")) {
     abort_arg(arg, "a spike_trains object", describe(x),
               "Make one with `spike_trains()`, `as_spike_trains()` or `read_spikes()`.",
               call = call)
   }
   fault <- columns_fault(x) %||% clock_fault(x) %||% trials_fault(x) %||% spikes_fault(x)
-  if (!is.null(fault)) abort_unsound(arg, fault, call)
-  invisible(x)
+  if (!is.null(fault$is)) abort_unsound(arg, fault, call)
+  invisible(if (once && !is.null(fault$twice)) without_twice(x) else x)
+}
+
+#' Without a unit's second spike on a tick
+#' @noRd
+without_twice <- function(x) {
+  about <- attributes(x)
+  columns <- unclass(x)
+  keep <- !same_as_previous(columns$time, as.integer(columns$unit))
+  about$row.names <- .set_row_names(sum(keep))
+  columns <- list(time = columns$time[keep], unit = columns$unit[keep])[about$names]
+  attributes(columns) <- about
+  columns
 }
 
 #' The recording that a result keeps, or NULL
@@ -301,6 +317,8 @@ trials_fault <- function(x) {
 }
 
 #' What is wrong with the spikes of `x`, or NULL
+#'
+#' @return For spikes that are there `twice`, that alone.
 #' @noRd
 spikes_fault <- function(x) {
   time <- .subset2(x, "time")
@@ -310,7 +328,7 @@ spikes_fault <- function(x) {
   found <- .Call(r_check_spikes, time, unit, nlevels(unit), c(tick_rate(resolution), resolution))
   row <- found[[2L]]
   here <- \(...) paste0(..., " in row ", commas(row))
-  at <- if (n) exact(time[[row]])
+  at <- if (row <= n) exact(time[[row]])
   switch(
     found[[1L]] + 1L,
     NULL,
@@ -320,8 +338,7 @@ spikes_fault <- function(x) {
     return(list(is = here("its time of ", at, " s is 2^53 ticks from zero or more"),
                 hint = remake_hint)),
     return(list(is = here("its unit has no name"), hint = remake_hint)),
-    return(list(is = here("it is not sorted by time and unit"))),
-    return(list(is = here("a unit fires twice on one tick")))
+    return(list(is = here("it is not sorted by time and unit")))
   )
   outside <- n > 0L && (time[[1L]] < attr(x, "start", exact = TRUE) ||
                           time[[n]] > attr(x, "end", exact = TRUE))
@@ -330,5 +347,7 @@ spikes_fault <- function(x) {
                       exact(time[[1L]]), exact(time[[n]]),
                       exact(attr(x, "start", exact = TRUE)),
                       exact(attr(x, "end", exact = TRUE))), hint = remake_hint)
+  } else if (found[[1L]] == 6) {
+    list(twice = TRUE)
   }
 }

@@ -27,6 +27,7 @@ static syn_spikes_fault time_fault(double time, const syn_clock *clock)
 syn_spikes_fault syn_spikes_check(size_t n, const double *time, const int *unit,
                                   double units, const syn_clock *clock, size_t *at)
 {
+    size_t twice = n;
     for (size_t i = 0; i < n; i++) {
         *at = i;
         syn_spikes_fault fault = time_fault(time[i], clock);
@@ -38,8 +39,9 @@ syn_spikes_fault syn_spikes_check(size_t n, const double *time, const int *unit,
             continue;
         if (time[i] < time[i - 1] || unit[i] < unit[i - 1])
             return SYN_SPIKES_UNSORTED;
-        if (unit[i] == unit[i - 1])
-            return SYN_SPIKES_TWICE;
+        if (unit[i] == unit[i - 1] && twice == n)
+            twice = i;
     }
-    return SYN_SPIKES_SOUND;
+    *at = twice;
+    return twice < n ? SYN_SPIKES_TWICE : SYN_SPIKES_SOUND;
 }

@@ -11,7 +11,8 @@ typedef enum syn_spikes_fault {
     SYN_SPIKES_FAR,        /* 2^53 ticks from zero or more */
     SYN_SPIKES_UNKNOWN,    /* a unit that is not from 1 to `units` */
     SYN_SPIKES_UNSORTED,   /* before the one in front of it, by time, then by unit */
-    SYN_SPIKES_TWICE       /* the unit of the one in front of it, on its tick */
+    SYN_SPIKES_TWICE       /* the unit of the one in front of it, on its tick: told only
+                              when nothing else is wrong */
 } syn_spikes_fault;
 
 /* The clock: tick k is k / rate seconds, or k * resolution seconds where rate is NaN. */
