@@ -98,7 +98,8 @@ h5_type <- function(set, name, fail) {
     class <- as.character(type$get_class())
     kind <- c(H5T_INTEGER = "numbers", H5T_FLOAT = "numbers", H5T_STRING = "words")[class]
     size <- as.double(type$get_size())
-    list(kind = if (is.na(kind)) "others" else kind[[1L]], size = size)
+    # Words of any length lie elsewhere in the file, and here where.
+    list(kind = if (is.na(kind)) "others" else kind[[1L]], size = if (is.finite(size)) size else 16)
   }, name, fail)
 }
 

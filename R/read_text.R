@@ -60,7 +60,11 @@ text_source <- function(file, call) {
     file, "it is compressed, and cut short or damaged",
     "Copy it once more from where it was made, or unpack it to see what is left.", call = call
   )
-  if (starts(0x42, 0x5a, 0x68)) return(bzip2_source(file, damaged))
+  if (starts(0x42, 0x5a, 0x68)) {
+    return(bzip2_source(file, damaged, \() abort_file(
+      file, "it is compressed with bzip2 and larger than 2 GB", "Unpack it first.", call = call
+    )))
+  }
   if (starts(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00)) {
     return(connection_source(gzfile(file, "rb"), damaged, \(crc, n) TRUE))
   }
@@ -104,7 +108,8 @@ connection_source <- function(con, damaged, whole) {
 
 #' Each stream is unpacked in memory, as that is where R finds damage
 #' @noRd
-bzip2_source <- function(file, damaged) {
+bzip2_source <- function(file, damaged, too_large) {
+  if (file.size(file) >= 2^31) too_large()
   packed <- readBin(file, "raw", file.size(file))
   # A stream begins with the digits of pi, or with those of its square root when empty.
   digits <- \(code) grepRaw(c(as.raw(code)), packed, fixed = TRUE, all = TRUE)
