@@ -243,7 +243,7 @@ columns_fault <- function(x) {
   time <- .subset2(x, "time")
   unit <- .subset2(x, "unit")
   if (!is.double(time) || is.object(time) || !is.null(dim(time))) {
-    return(fault("its `time` is ", describe(time)))
+    return(fault("its `time` does not hold doubles, but is ", describe(time)))
   }
   levels <- attr(unit, "levels", exact = TRUE)
   if (is.character(unit)) return(list(is = "its `unit` is text and no factor"))

@@ -453,9 +453,9 @@ test_that("a table comes back with the interval, clock and trials of its recordi
 
 test_that("the verbs of dplyr keep what is right, or give a plain data frame", {
   x <- sound_train()
-  rows <- getS3method("dplyr_row_slice", "spike_trains", envir = asNamespace("synfire"))
-  columns <- getS3method("dplyr_col_modify", "spike_trains", envir = asNamespace("synfire"))
-  rest <- getS3method("dplyr_reconstruct", "spike_trains", envir = asNamespace("synfire"))
+  rows <- synfire:::dplyr_row_slice.spike_trains
+  columns <- synfire:::dplyr_col_modify.spike_trains
+  rest <- synfire:::dplyr_reconstruct.spike_trains
   expect_identical(rows(x, c(5L, 2L)), x[c(2, 5), ])
   plain <- columns(x, list(unit = as.character(x$unit), n = 1:5))
   expect_identical(plain, data.frame(time = x$time, unit = as.character(x$unit), n = 1:5))
