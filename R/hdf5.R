@@ -80,7 +80,62 @@ h5_read <- function(set, name, fail, kind = "numbers", first = NULL, last = NULL
     fail(sprintf("`%s` is damaged: %s values are said to lie in %s bytes", name, commas(n),
                  commas(stored)))
   }
+  if (type$kind == "words" && !heaps_are_sound(set$get_filename())) {
+    fail(sprintf("`%s` cannot be read: the file is damaged", name))
+  }
   h5_try(if (is.null(first)) set$read() else set[first:last], name, fail)
+}
+
+# Files up to this size are looked through before words are read.
+searched_for_heaps <- 2^30
+
+#' Whether the heaps of words in a file are what the library takes them for
+#'
+#' Words of any length lie in heaps, objects one after the other. The library does not come
+#' back from an object of length 0, nor from one that reaches beyond its heap.
+#' @noRd
+heaps_are_sound <- function(file) {
+  if (file.size(file) > searched_for_heaps) return(TRUE)
+  con <- base::file(file, "rb")
+  on.exit(close(con))
+  before <- 0
+  rest <- raw()
+  starts <- numeric()
+  repeat {
+    bytes <- readBin(con, "raw", text_block)
+    if (length(bytes) == 0L) break
+    bytes <- c(rest, bytes)
+    starts <- c(starts, before + grepRaw("GCOL", bytes, fixed = TRUE, all = TRUE) - 1)
+    rest <- utils::tail(bytes, 3L)
+    before <- before + length(bytes) - length(rest)
+  }
+  all(vapply(starts, \(at) {
+    seek(con, at + 8)
+    size <- little_number(readBin(con, "raw", 8L))
+    if (is.na(size) || size < 32 || size > file.size(file) - at) return(TRUE)
+    heap_is_sound(readBin(con, "raw", size - 16))
+  }, logical(1)))
+}
+
+#' @param heap The objects of a heap: number, uses, length and what it holds, filled up to
+#'   whole words of 8 bytes. Number 0 is free room, with the length of all of it.
+#' @noRd
+heap_is_sound <- function(heap) {
+  at <- 0
+  while (at + 16 <= length(heap)) {
+    size <- little_number(heap[at + 9:16])
+    free <- all(heap[at + 1:2] == as.raw(0))
+    need <- if (free) size else 16 + 8 * ceiling(size / 8)
+    if (need < 16 || need > length(heap) - at) return(FALSE)
+    at <- at + need
+  }
+  TRUE
+}
+
+#' A whole number from its bytes, the lowest first
+#' @noRd
+little_number <- function(bytes) {
+  if (length(bytes) < 8L) NA_real_ else sum(as.integer(bytes) * 256^(0:7))
 }
 
 h5_extent <- function(set, name, fail) {

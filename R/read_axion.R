@@ -24,7 +24,7 @@ read_axion <- function(file, head, resolution, call) {
   names <- tolower(split_lines(head$lines[[at]], ",")[[1L]])
   time_at <- match("time (s)", names)
   lists <- axion_columns(file, c(1L, time_at, time_at + 1L), at, head$bom, call)
-  time_text <- lists$text[[2L]]
+  time_text <- clean_text(lists$text[[2L]])
   electrode <- lists$text[[3L]]
   # The wells' table has text of its own in these columns.
   wells <- which(lists$text[[1L]] == "Well Information")

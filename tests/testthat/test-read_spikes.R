@@ -691,14 +691,13 @@ test_that("a compressed table that is cut short or changed is an error", {
 test_that("a compressed table of several members is read, and each is checked", {
   lines <- c("time,unit", sprintf("%d.5,u%d", 1:300, 1:300 %% 7))
   want <- read_spikes(csv_file(lines))
-  parts <- list(lines[1:100], lines[101:301], character())
+  parts <- list(lines[1:100], character(), lines[101:301])
   for (connect in list(gzfile, bzfile)) {
     members <- lapply(parts, \(part) readBin(packed_file(part, connect), "raw", 1e5))
     expect_identical(read_spikes(raw_file(unlist(members))), want)
     bent <- members
     bent[[1]][60] <- xor(bent[[1]][60], as.raw(1))
     expect_file_error(read_spikes(raw_file(unlist(bent))))
-    # All of the last member may be missing: then the file is whole.
     cut <- unlist(members)
     expect_file_error(read_spikes(raw_file(cut[seq_len(length(cut) - 5)])))
   }
@@ -793,4 +792,23 @@ test_that(".npy with bytes to spare, or in several blocks, is told apart", {
   close(con)
   writeBin(c(readBin(file, "raw", 1e4), raw(8)), file)
   expect_snapshot(cat(messages_of(read())))
+})
+
+test_that("heaps of words that the HDF5 library would not come back from are noticed", {
+  skip_if_not_installed("hdf5r")
+  file <- write_nwb(unit_name = c("x", "y", "z"))
+  expect_true(synfire:::heaps_are_sound(file))
+  bytes <- readBin(file, "raw", 1e6)
+  heap <- grepRaw("GCOL", bytes, fixed = TRUE)
+  # The first object turned into free room of no length.
+  bytes[heap + 16 + 0:15] <- as.raw(0)
+  expect_file_error(read_spikes(raw_file(bytes), unit_column = "unit_name"))
+  expect_s3_class(read_spikes(raw_file(bytes)), "spike_trains")
+})
+
+test_that("an Axion list with bytes that are no UTF-8 is an error of ours", {
+  lines <- sub("A1_22", "A1_\xe92", axion_lines, useBytes = TRUE)
+  expect_identical(levels(read_spikes(csv_file(lines))$unit)[[1]], "A1_11")
+  bent <- sub("0.012", "\xf00.1", axion_lines, useBytes = TRUE)
+  expect_file_error(read_spikes(csv_file(bent)))
 })

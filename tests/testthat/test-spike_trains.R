@@ -473,3 +473,11 @@ test_that("dots and missing arguments are ours to refuse", {
   expect_error(x["rate"], class = "synfire_error_argument")
   expect_error(x[-1:1, ], class = "synfire_error_argument")
 })
+
+test_that("a clock finer than doubles tell apart is refused without a warning", {
+  expect_no_warning(expect_error(spike_trains(1, "a", resolution = 1e-300),
+                                 class = "synfire_error_argument"))
+  expect_no_warning(expect_error(synfire:::check_spike_trains(tampered(sound_train(),
+                                                                        resolution = 1e-300)),
+                                 class = "synfire_error_argument"))
+})
