@@ -71,6 +71,7 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
   type <- check_choice(type)
   order <- check_choice(order)
   edges <- check_count(edges)
+  check_episodes(object, call = call)
   if (nrow(object) == 0L) {
     abort_arg("object", "a table with at least one episode", "empty",
               "Mine with a lower `min_count`, or with wider `intervals`.", call = call)
@@ -107,7 +108,7 @@ draw <- function(plot) {
 #' @noRd
 choose_episodes <- function(x, episodes, call = rlang::caller_env()) {
   if (inherits(episodes, "episodes")) {
-    chosen <- episodes
+    chosen <- check_episodes(episodes, call = call)
   } else if (is.character(episodes)) {
     row <- match(episodes, .subset2(x, "episode"))
     if (length(row) == 0L || anyNA(row)) {

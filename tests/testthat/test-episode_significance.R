@@ -304,8 +304,8 @@ test_that("the core is not given episodes or shares that it could not read", {
   expect_error(counts(units = c(1L, NA)), "wrong with its units")
   expect_error(counts(low = c(0, 0), high = c(1, 1)), "wrong with its lags")
   expect_error(counts(high = numeric()), "wrong with its lags")
-  expect_error(counts(low = NA_real_), "wrong with its lags")
-  expect_error(counts(low = 101), "wrong with its lags")
+  expect_error(counts(low = NA_real_), "wrong with its intervals")
+  expect_error(counts(low = 101), "wrong with its intervals")
   expect_error(counts(place = "0"), "wrong with its GPUs")
   summed <- function(probs) {
     .Call(synfire:::r_null_summary, matrix(1:3, 1), 2L, 2L, probs, 1L)
