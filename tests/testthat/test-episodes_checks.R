@@ -106,7 +106,7 @@ test_that("what a table cannot hold is refused before C sees it", {
   refused(mine_episodes(x, 1, sum), "a function")
   refused(mine_episodes(x, 1, data.frame(low = "0", high = "1")), "intervals")
   refused(mine_episodes(x, 1, c(0, 0.005), units = globalenv()), "an environment")
-  refused(episode(c("A", "B"), 0, odd[2L]), "integer64")
+  refused(episode(c("A", "B"), 0, structure(1, class = "integer64")), "integer64")
   refused(episode(sum, 0, 1), "a function")
   refused(episode_stream(odd, 1, 1), "integer64")
   refused(mine_episodes(intervals = c(0, 1)), "`x`")
