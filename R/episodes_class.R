@@ -97,6 +97,7 @@ format.episodes <- function(x, ...) {
 
 #' @export
 print.episodes <- function(x, n = 10, ...) {
+  n <- check_count(n, min = 0, infinite = TRUE)
   if (!is_whole_episodes(x)) {
     print(without_class(x))
     return(invisible(x))

@@ -192,7 +192,7 @@ set_class <- function(x) setdiff(class(x), "itemsets")
 #' @rdname itemsets
 #' @export
 `[.itemsets` <- function(x, i, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   if (missing(i)) return(x)
   take_sets(x, set_numbers(i, length(x)))
 }
@@ -222,7 +222,7 @@ set_numbers <- function(i, n, call = rlang::caller_env()) {
 #' @rdname itemsets
 #' @export
 sort.itemsets <- function(x, decreasing = TRUE, by = NULL, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   decreasing <- check_flag(decreasing)
   columns <- itemset_columns(x)
   by <- by %||% names(columns)[[2L]]
@@ -238,7 +238,7 @@ sort.itemsets <- function(x, decreasing = TRUE, by = NULL, ...) {
 #' @rdname itemsets
 #' @export
 subset.itemsets <- function(x, condition, items = NULL, match = c("all", "any"), ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   match <- check_choice(match)
   keep <- if (!missing(condition)) {
     eval(substitute(condition), column_environment(x, parent.frame()))
@@ -411,7 +411,7 @@ as.list.itemsets <- function(x, ...) {
 #' @rdname itemsets
 #' @export
 as.data.frame.itemsets <- function(x, row.names = NULL, optional = FALSE, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   structure(list(items = as.list(x), size = x$size, support = x$support),
             row.names = .set_row_names(length(x)), class = "data.frame")
 }
@@ -463,6 +463,7 @@ largest_sets <- function(x, n) {
 print.itemsets <- function(x, n = 10, ...) {
   # S4 objects of arules' class of the same name come here, too.
   if (isS4(x)) return(methods::show(x))
+  n <- check_count(n, min = 0, infinite = TRUE)
   cat(itemset_title(x), sep = "\n")
   if (length(x) > 0L) {
     sorted <- !is.null(attr(x, "sorted_by", exact = TRUE))
@@ -480,7 +481,7 @@ print.itemsets <- function(x, n = 10, ...) {
 #' @rdname itemsets
 #' @export
 summary.itemsets <- function(object, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   runs <- object$runs
   before <- cumsum(runs$n) - runs$n
   each <- lapply(split(seq_along(runs$size), runs$size), function(of) {
