@@ -108,7 +108,8 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
   call <- match.call()
   arguments <- list(...)
   check_mining_names(arguments)
-  if (missing(window)) abort_arg("window", "the length of the window in seconds", "missing")
+  check_given(intervals = "delay intervals in seconds, such as `c(0.005, 0.010)`",
+              window = "the length of the window in seconds")
   window <- check_number(window, above = 0)
   resolution <- check_number(resolution, above = 0)
   window_ticks <- seconds_to_ticks(window, resolution, "window")
@@ -119,7 +120,7 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
   history <- check_count(history, max = 1e6)
   follow <- check_count(follow, min = 0, max = 1000)
   units <- stream_units(arguments$units)
-  if (!missing(intervals)) arguments$intervals <- intervals
+  arguments$intervals <- intervals
   arguments$min_count <- min_count
   arguments$units <- NULL
 
@@ -215,11 +216,9 @@ check_mining_names <- function(arguments, call = rlang::caller_env()) {
 #' @noRd
 stream_units <- function(units, call = rlang::caller_env()) {
   if (is.null(units)) return(NULL)
-  if (is.factor(units) || is.numeric(units)) units <- as.character(units)
-  if (!is.character(units) || length(units) == 0L || anyNA(units)) {
-    abort_arg("units", "names of units", describe(units), call = call)
-  }
-  unique(enc2utf8(units))
+  names <- unit_text(units)
+  if (is.null(names)) abort_arg("units", "names of units", describe(units), call = call)
+  unique(names)
 }
 
 #' What an update brings, in ticks and unit codes of the stream

@@ -31,6 +31,7 @@
 as.igraph.episodes <- function(x, ...) {
   rlang::check_installed("igraph", "to make a network of episodes.")
   check_no_dots()
+  check_episodes(x)
   steps <- episode_steps(x)
   vertices <- data.frame(name = episode_units(x))
   recording <- own_recording(x)

@@ -3,6 +3,7 @@
 #include "core/parallel.h"
 #include "glue/episode_names.h"
 #include "glue/pattern_store.h"
+#include "glue/watch.h"
 #include "gpu/synfire_gpu.h"
 
 #include <R_ext/Rdynload.h>
@@ -68,6 +69,7 @@ void attribute_visible R_init_synfire(DllInfo *dll)
     R_registerRoutines(dll, NULL, entries, NULL, NULL);
     R_useDynamicSymbols(dll, FALSE);
     R_forceSymbols(dll, TRUE);
+    glue_watch_init();
     glue_episode_names_init(dll);
     glue_pattern_store_init(dll);
     syn_parallel_init();
