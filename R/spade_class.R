@@ -124,9 +124,9 @@ adjusted_bound <- function(tests) {
 
 #' Error unless an object is as spade() made it, maybe with fewer patterns
 #' @noRd
-check_spade <- function(x, call = rlang::caller_env()) {
+check_spade <- function(x, arg = "x", call = rlang::caller_env()) {
   parts <- unclass(x)
-  if (!is.list(parts) || !are_spade(parts)) abort_changed("x", "what `spade()` gives", call)
+  if (!is.list(parts) || !are_spade(parts)) abort_changed(arg, "what `spade()` gives", call)
 }
 
 are_spade <- function(parts) {
@@ -218,7 +218,7 @@ bins_title <- function(x) utils::tail(itemset_title(x), 1L)
 #' @export
 summary.spade <- function(object, ...) {
   rlang::check_dots_empty()
-  check_spade(object)
+  check_spade(object, "object")
   words <- c(
     Mined = mined_words(object), Surrogates = surrogate_words(object),
     Tested = tested_words(object), Found = found_words(object), Took = elapsed_words(object)
@@ -361,6 +361,9 @@ elapsed_words <- function(x) {
 #' @rdname spade_tables
 #' @export
 print.pattern_spectrum <- function(x, n = 10, ...) {
+  if (!is_spectrum(x, "patterns")) {
+    abort_changed("x", "what `pattern_spectrum()` gives", rlang::current_env())
+  }
   print_signatures(x, n, sprintf("# %s of %s", counted(nrow(x), "signature"),
                                  counted(sum(x$patterns), "pattern")), as.data.frame(x))
 }
@@ -368,6 +371,7 @@ print.pattern_spectrum <- function(x, n = 10, ...) {
 #' @rdname spade_tables
 #' @export
 print.pvalue_spectrum <- function(x, n = 10, ...) {
+  check_pvalues(x, "x")
   title <- sprintf("# %s that some of %s reach", counted(nrow(x), "signature"),
                    counted(attr(x, "n_surrogates"), "surrogate"))
   print_signatures(x, n, title, as.data.frame(x))
@@ -376,6 +380,7 @@ print.pvalue_spectrum <- function(x, n = 10, ...) {
 #' @rdname spade_tables
 #' @export
 print.signature_tests <- function(x, n = 10, ...) {
+  check_tests(x, "x")
   frame <- as.data.frame(x)
   title <- sprintf("# %s of %s significant, %s tested, alpha %s (%s)",
                    commas(sum(x$significant)), counted(nrow(x), "signature"),
