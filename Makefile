@@ -14,6 +14,8 @@ help:
 	@echo 'make test                       run the tests'
 	@echo '          FILTER=smap runs some files, WORKERS=4 so many side by side'
 	@echo 'make sanitize                   run them with checkers for addresses and races'
+	@echo 'make fuzz [SECONDS=120]         random calls, compared and watched; each finding is'
+	@echo '          SEED=1 SUBJECT=wrong CASE=7   shown with the command that replays it'
 	@echo 'make check                      R CMD check --as-cran, nothing but OK is accepted'
 	@echo 'make bench                      measure, side by side'
 	@echo 'make docs                       NAMESPACE and man/ from the roxygen comments'
@@ -31,6 +33,10 @@ demo: install
 
 test: install
 	@$(WITH_LIBRARY) sh tools/test.sh
+
+fuzz: install
+	@$(WITH_LIBRARY) BUILD="$(BUILD)" SECONDS="$(SECONDS)" SEED="$(SEED)" \
+	  SUBJECT="$(SUBJECT)" CASE="$(CASE)" WORKERS="$(WORKERS)" Rscript tools/fuzz/run.R
 
 sanitize: setup
 	@sh tools/sanitize.sh
@@ -53,5 +59,7 @@ docs: setup
 clean:
 	@./cleanup
 	rm -rf $(BUILD) demo-output
+
+.PHONY: help setup install demo test fuzz check rooms bench docs clean
 
 .PHONY: help setup install demo test sanitize check rooms bench docs clean

@@ -160,6 +160,7 @@ are_spade <- function(parts) {
 #' @export
 print.spade <- function(x, n = 10, ...) {
   check_spade(x)
+  n <- check_count(n, min = 0, infinite = TRUE)
   cat(spade_title(x), sep = "\n")
   if (length(x) == 0L) {
     words <- c(found_words(x), if (!is.null(x$tests)) {
@@ -364,6 +365,7 @@ print.pattern_spectrum <- function(x, n = 10, ...) {
   if (!is_spectrum(x, "patterns")) {
     abort_changed("x", "what `pattern_spectrum()` gives", rlang::current_env())
   }
+  n <- check_count(n, min = 0, infinite = TRUE)
   print_signatures(x, n, sprintf("# %s of %s", counted(nrow(x), "signature"),
                                  counted(sum(x$patterns), "pattern")), as.data.frame(x))
 }
@@ -372,6 +374,7 @@ print.pattern_spectrum <- function(x, n = 10, ...) {
 #' @export
 print.pvalue_spectrum <- function(x, n = 10, ...) {
   check_pvalues(x, "x")
+  n <- check_count(n, min = 0, infinite = TRUE)
   title <- sprintf("# %s that some of %s reach", counted(nrow(x), "signature"),
                    counted(attr(x, "n_surrogates"), "surrogate"))
   print_signatures(x, n, title, as.data.frame(x))
@@ -381,6 +384,7 @@ print.pvalue_spectrum <- function(x, n = 10, ...) {
 #' @export
 print.signature_tests <- function(x, n = 10, ...) {
   check_tests(x, "x")
+  n <- check_count(n, min = 0, infinite = TRUE)
   frame <- as.data.frame(x)
   title <- sprintf("# %s of %s significant, %s tested, alpha %s (%s)",
                    commas(sum(x$significant)), counted(nrow(x), "signature"),
