@@ -60,6 +60,8 @@ about_itemsets <- function(x) {
 #'   each with its number in `x`; after `sort()` the first ones.
 #' @param row.names,optional Not used.
 #' @param times Add the list of the times at which the windows of each pattern open?
+#' @param long A row for each spike of each pattern, without columns of lists, as
+#'   [utils::write.csv()] needs it? Not with `times`.
 #' @param ... Not used; must be empty.
 #'
 #' @return
@@ -81,6 +83,9 @@ about_itemsets <- function(x) {
 #'     \item{times}{list of numbers, the opening of each window in seconds; only with
 #'       `times = TRUE`, from the recording that was mined}
 #'   }
+#' With `long = TRUE` there is a row for each spike of each pattern: `number` (place of the
+#' pattern in `x`), `pattern`, `size`, `occurrences`, `duration`, and of the spike `unit`,
+#' `lag` (bins) and `delay` (the same in seconds).
 #'
 #' `summary()` gives a list: `by_size`, a data frame with the number of sets of each size
 #' and the least, median and most occurrences, and the `engine`, `threads`, `elapsed` (s,
@@ -101,6 +106,7 @@ about_itemsets <- function(x) {
 #' sort(found, by = c("size", "occurrences"))[1:3]
 #' few <- subset(found, duration <= 0.025, units = c("u01", "u02"))
 #' head(as.data.frame(few, times = TRUE))
+#' head(as.data.frame(few, long = TRUE))
 #' @name itemsets
 #' @aliases patterns
 NULL
@@ -463,6 +469,7 @@ largest_sets <- function(x, n) {
 print.itemsets <- function(x, n = 10, ...) {
   # S4 objects of arules' class of the same name come here, too.
   if (isS4(x)) return(methods::show(x))
+  n <- check_count(n, min = 0, infinite = TRUE)
   cat(itemset_title(x), sep = "\n")
   if (length(x) > 0L) {
     sorted <- !is.null(attr(x, "sorted_by", exact = TRUE))

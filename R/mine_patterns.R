@@ -126,8 +126,8 @@
 #'       `size[k]` items}
 #'     \item{occurrences}{integer vector, one for each pattern}
 #'   }
-#'   with the attributes `units` (their labels), `window` (bins), `bin_size` (s),
-#'   `recording` (what was mined), `parameters` (a list: `min_spikes`, `min_occ`,
+#'   with the attributes `units` (their labels), `window` (bins), `bin_size` (s), `mined`
+#'   (how many patterns were found), `recording` (where), `parameters` (a list: `min_spikes`, `min_occ`,
 #'   `max_spikes`, `max_occ`, `min_units`, `closed_within`, `shifted_subsets`), `engine`,
 #'   `threads`, `elapsed` (s; `mining_elapsed` is the part of it spent in the search),
 #'   `peak_memory` (bytes held by the search) and `call`. With a `folder`, `threads` is
@@ -211,7 +211,7 @@ mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_occ = 2,
   new_itemsets(
     mined$items, mined[c("size", "n")], mined$occurrences,
     list(units = levels(x$unit), window = as.integer(window), bin_size = as.double(bin_size),
-         recording = x, parameters = parameters, engine = engine,
+         mined = length(mined$occurrences), recording = x, parameters = parameters, engine = engine,
          threads = mined$threads %||% here, elapsed = proc.time()[["elapsed"]] - started,
          mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
          call = call),

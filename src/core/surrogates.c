@@ -54,6 +54,7 @@ static uint32_t scratch_words(const syn_trains *t, const syn_surrogate_options *
 {
     switch (o->method) {
     case SYN_SURROGATE_DITHER_REFRACTORY:
+    case SYN_SURROGATE_SLIDING_SHUFFLE:
         return longest_run(t);
     case SYN_SURROGATE_BIN_SHUFFLE:
     case SYN_SURROGATE_WINDOW_SHUFFLE:

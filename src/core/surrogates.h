@@ -23,7 +23,10 @@ typedef enum syn_surrogate_method {
     SYN_SURROGATE_RANDOMISE,         /* uniform over the trial */
     SYN_SURROGATE_BIN_SHUFFLE,       /* the whole bins of a trial permuted */
     SYN_SURROGATE_WINDOW_SHUFFLE,    /* the same within windows */
-    SYN_SURROGATE_TRIAL_SHIFT        /* a unit in each trial by an offset of its own */
+    SYN_SURROGATE_TRIAL_SHIFT,       /* a unit in each trial by an offset of its own */
+    SYN_SURROGATE_JITTER,            /* each spike uniform over the window it lies in */
+    SYN_SURROGATE_SLIDING_SHUFFLE    /* the bins of each window permuted, then those of
+                                        the window that opens a bin later, and so on */
 } syn_surrogate_method;
 
 /* Lengths are in ticks. */
@@ -33,7 +36,8 @@ typedef struct syn_surrogate_options {
                             how far a spike, train or trial moves at most */
     int64_t refractory;  /* neighbours come no closer, unless they do in the data */
     int64_t bin;         /* at least 1: what is shuffled */
-    int64_t window;      /* a whole number of bins, within which they are shuffled */
+    int64_t window;      /* a whole number of bins, within which they are shuffled, or
+                            what a spike is jittered in */
     int64_t isi_bin;     /* at least 1: width of the bins of the histogram of intervals */
     uint32_t isi_bins;   /* how many of them, 1 to 1000 */
     double sigma;        /* of the Gaussian that smooths the histogram, in its bins */

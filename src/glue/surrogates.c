@@ -22,11 +22,15 @@ static void check_times(const glue_spikes *x, const double *stop)
     glue_check_spikes(x, stop);
 }
 
+/* Most bins that a window slides over: half a second of random numbers. */
+enum { MOST_SLIDES = 1 << 27 };
+
 /* How far spikes go, and how many bins are permuted. */
 static void check_reach(const syn_surrogate_options *o, SEXP starts, SEXP stops)
 {
     int shuffles = o->method == SYN_SURROGATE_BIN_SHUFFLE ||
                    o->method == SYN_SURROGATE_WINDOW_SHUFFLE;
+    int slides = o->method == SYN_SURROGATE_SLIDING_SHUFFLE;
     int moves = o->method == SYN_SURROGATE_DITHER ||
                 o->method == SYN_SURROGATE_TRAIN_SHIFT ||
                 o->method == SYN_SURROGATE_TRIAL_SHIFT;
@@ -34,6 +38,7 @@ static void check_reach(const syn_surrogate_options *o, SEXP starts, SEXP stops)
         double length = REAL(stops)[t] - REAL(starts)[t];
         require(!moves || (double)o->dither <= length, "dither");
         require(!shuffles || (length + 1) / (double)o->bin <= INT32_MAX, "bin");
+        require(!slides || (length + 1) / (double)o->bin <= MOST_SLIDES, "bin");
     }
 }
 
@@ -61,7 +66,7 @@ syn_surrogate_options glue_surrogate_options(SEXP options)
 {
     require(TYPEOF(options) == VECSXP && Rf_xlength(options) >= 2, "options");
     const double *o = REAL(numbers(VECTOR_ELT(options, 0), REALSXP, 9, "options"));
-    int method = (int)within(o[0], 0, SYN_SURROGATE_TRIAL_SHIFT, "method");
+    int method = (int)within(o[0], 0, SYN_SURROGATE_SLIDING_SHUFFLE, "method");
     syn_surrogate_options out = {
         .method = (syn_surrogate_method)method,
         .dither = (int64_t)within(o[1], 1, INT32_MAX, "dither"),
