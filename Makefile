@@ -60,6 +60,4 @@ clean:
 	@./cleanup
 	rm -rf $(BUILD) demo-output
 
-.PHONY: help setup install demo test fuzz check rooms bench docs clean
-
-.PHONY: help setup install demo test sanitize check rooms bench docs clean
+.PHONY: help setup install demo test fuzz sanitize check rooms bench docs clean

@@ -206,7 +206,7 @@ set_class <- function(x) setdiff(class(x), "itemsets")
 #' @rdname itemsets
 #' @export
 `[.itemsets` <- function(x, i, ...) {
-  check_dots_empty()
+  check_no_dots()
   if (missing(i)) return(x)
   take_sets(x, set_numbers(i, length(x)))
 }
@@ -236,7 +236,7 @@ set_numbers <- function(i, n, call = rlang::caller_env()) {
 #' @importFrom utils head
 #' @export
 head.itemsets <- function(x, n = 6L, ...) {
-  check_dots_empty()
+  check_no_dots()
   n <- check_count(n, min = -Inf, infinite = TRUE)
   take_sets(x, seq_len(if (n < 0) max(0, length(x) + n) else min(n, length(x))))
 }
@@ -244,7 +244,7 @@ head.itemsets <- function(x, n = 6L, ...) {
 #' @importFrom utils tail
 #' @export
 tail.itemsets <- function(x, n = 6L, ...) {
-  check_dots_empty()
+  check_no_dots()
   n <- check_count(n, min = -Inf, infinite = TRUE)
   left <- if (n < 0) max(0, length(x) + n) else min(n, length(x))
   take_sets(x, length(x) - left + seq_len(left))
@@ -253,7 +253,7 @@ tail.itemsets <- function(x, n = 6L, ...) {
 #' @rdname itemsets
 #' @export
 sort.itemsets <- function(x, decreasing = TRUE, by = NULL, ...) {
-  check_dots_empty()
+  check_no_dots()
   decreasing <- check_flag(decreasing)
   columns <- itemset_columns(x)
   by <- by %||% names(columns)[[2L]]
@@ -269,7 +269,7 @@ sort.itemsets <- function(x, decreasing = TRUE, by = NULL, ...) {
 #' @rdname itemsets
 #' @export
 subset.itemsets <- function(x, condition, items = NULL, match = c("all", "any"), ...) {
-  check_dots_empty()
+  check_no_dots()
   match <- check_choice(match)
   keep <- if (!missing(condition)) {
     eval(substitute(condition), column_environment(x, parent.frame()))
@@ -445,7 +445,7 @@ as.list.itemsets <- function(x, ...) {
 #' @rdname itemsets
 #' @export
 as.data.frame.itemsets <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_dots_empty()
+  check_no_dots()
   structure(list(items = as.list(x), size = x$size, support = x$support),
             row.names = .set_row_names(length(x)), class = "data.frame")
 }
@@ -571,7 +571,7 @@ print.itemsets <- function(x, n = 10, ...) {
 #' @rdname itemsets
 #' @export
 summary.itemsets <- function(object, ...) {
-  check_dots_empty()
+  check_no_dots()
   runs <- object$runs
   before <- cumsum(runs$n) - runs$n
   each <- lapply(split(seq_along(runs$size), runs$size), function(of) {
