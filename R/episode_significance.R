@@ -126,7 +126,7 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
   codes <- episode_codes(episodes, x)
   n <- check_count(n_surrogates, "n_surrogates", min = 0, max = .Machine$integer.max)
   alpha <- check_alpha(alpha)
-  correction <- check_choice(correction, c("max", corrections), "correction")
+  correction <- check_correction(correction, c("max", corrections))
   p_estimator <- check_choice(p_estimator)
   device <- check_choice(device)
   threads <- check_threads(threads)
