@@ -129,6 +129,7 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
   correction <- check_correction(correction, c("max", corrections))
   p_estimator <- check_choice(p_estimator)
   device <- check_choice(device)
+  check_place(device, gpus)
   threads <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e7, max = 2^53)
   seed <- current_seed()

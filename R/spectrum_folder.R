@@ -40,7 +40,7 @@ new_spectrum_job <- function(x, bin, window, filters, made, n, by_duration, seed
               first = seq(0, n - 1, by = each))
   identity <- job
   identity$surrogate$key <- NULL
-  c(job, list(id = rlang::hash(identity), seed = seed))
+  c(job, list(id = hash_values(identity), seed = seed))
 }
 
 #' What a job that is there has otherwise, in words
