@@ -11,9 +11,10 @@
 #'   the columns themselves.
 #' @param lib,pred,valid_lib,segments,no_time As the user gave them.
 #' @return A list:
-#'   * `points`: matrix [rows, dims] of doubles, NA where a lag leaves the segment
+#'   * `points`: matrix [rows, dims] of doubles, NA where a lag leaves the segment;
+#'     `complete`, TRUE for rows without NA
 #'   * `lib`: rows with all coordinates and with a row for their target; the target itself
-#'     may be NA
+#'     may be NA. `all_lib`, the same with those that `valid_lib` leaves out
 #'   * `pred`: rows with all coordinates, to predict from
 #'   * `lib_pairs`, `pred_pairs` (lists of rows `from` and `to`) and `valid` (TRUE or FALSE
 #'     for each row), the arguments checked
@@ -43,17 +44,18 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
     values <- series$values[[k %/% length(lags) + 1L]]
     points[, k + 1L] <- shifted(values, lags[[k %% length(lags) + 1L]], series)
   }
-  complete <- !is.na(rowSums(points))
+  complete <- rowSums(is.na(points)) == 0
   valid <- edm_mask(valid_lib, n, call)
   lib <- edm_pairs(lib, "lib", n, call)
   pred <- edm_pairs(pred, "pred", n, call)
   library <- library_rows(lib, reach, Tp, embedded, series)
+  library <- library[complete[library]]
   windows <- prediction_windows(pred, reach, series)
   out <- prediction_frame(windows, Tp, series)
   keep <- complete[out$from]
   c(
-    list(points = points, lib = library[complete[library] & valid[library]],
-         pred = out$from[keep], lib_pairs = lib, pred_pairs = pred, valid = valid,
+    list(points = points, complete = complete, lib = library[valid[library]],
+         all_lib = library, pred = out$from[keep], lib_pairs = lib, pred_pairs = pred, valid = valid,
          target = shifted(series$observed, Tp, series), frame = out$frame, place = out$place[keep],
          E = E, tau = tau, Tp = Tp, embedded = embedded),
     series[c("observed", "first", "last", "time", "time_name", "columns", "target_name")]
@@ -61,17 +63,26 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
 }
 
 #' Stop where the library has fewer points than neighbours are needed
+#'
+#' @param given Whether the user could give `lib`.
 #' @noRd
-check_library <- function(data, knn, arg = "knn", call = rlang::caller_env()) {
+check_library <- function(data, knn, given = TRUE, call = rlang::caller_env()) {
   n <- length(data$lib)
+  if (n == 0L && length(data$all_lib)) {
+    abort_arg("valid_lib", "TRUE for at least one row that can be in the library",
+              sprintf("FALSE for all %s of them", commas(length(data$all_lib))), call = call)
+  }
   if (n == 0L) {
-    abort_arg("lib", "rows with at least one complete delay vector and a row for its target",
-              sprintf("%d rows of which none has", length(data$observed)),
-              "The data may be shorter than the delay vectors, or missing.", call)
+    has <- "with at least one complete delay vector and a row for its target"
+    rows <- sum(data$lib_pairs$to - data$lib_pairs$from + 1L)
+    abort_arg(if (given) "lib" else "x", paste(if (given) "rows" else "a data frame", has),
+              sprintf("%s row%s without any", commas(rows), if (rows == 1L) "" else "s"),
+              "The rows may be fewer than a delay vector takes, or hold missing values.", call)
   }
   if (knn > n) {
-    abort_arg(arg, sprintf("at most the %s points of the library", commas(n)), format(knn),
-              "Take a larger `lib`, a smaller `E` or a smaller `knn`.", call)
+    abort_arg("knn", sprintf("at most the %s points of the library", commas(n)), format(knn),
+              paste0("Take ", if (given) "a larger `lib`" else "more rows",
+                     ", a smaller `E` or a smaller `knn`."), call)
   }
   invisible(data)
 }

@@ -24,8 +24,9 @@ typedef struct smap {
     const syn_smap_result *out;
     const syn_smap_kind *kind;
     size_t stride;                /* of the points a fit can have */
-    double *side_by_side;         /* [dims + 1][stride] the library and its targets, or
-                                     NULL for lists */
+    int missing;                  /* whether a library row has no target */
+    double *side_by_side;         /* [dims + 2][stride] the library, its targets and
+                                     whether they are known; or NULL for lists */
     syn_neighbours lists;
     uint32_t first;               /* prediction that the first list is of */
     double *memory;               /* [threads][room] */
@@ -36,7 +37,7 @@ typedef struct smap {
 typedef struct bench {
     double *from;                 /* [dims] the point of the prediction */
     double *distance;             /* [stride] */
-    double *listed;               /* [dims + 1][stride] for lists */
+    double *listed;               /* [dims + 2][stride] for lists */
     double *fit;                  /* [dims + 1] coefficients */
     double *singular;             /* [dims + 1] */
     syn_smap_space space;
@@ -51,7 +52,7 @@ static bench take_bench(const smap *s, int worker)
     b.singular = b.fit + unknowns;
     b.distance = b.singular + unknowns;
     b.listed = b.distance + s->stride;
-    double *rest = b.listed + (s->side_by_side ? 0 : unknowns * s->stride);
+    double *rest = b.listed + (s->side_by_side ? 0 : (unknowns + 1) * s->stride);
     syn_smap_space_make(&b.space, rest, s->stride, s->points->dims);
     return b;
 }
@@ -59,7 +60,7 @@ static bench take_bench(const smap *s, int worker)
 static syn_status make_benches(smap *s, int threads)
 {
     size_t unknowns = (size_t)s->points->dims + 1;
-    size_t arrays = s->side_by_side ? 1 : 1 + unknowns;
+    size_t arrays = s->side_by_side ? 1 : 2 + unknowns;
     s->room = 3 * unknowns + arrays * s->stride +
               syn_smap_space_size(s->stride, s->points->dims) + SYN_MOST_LANES;
     s->memory = calloc((size_t)threads * s->room, sizeof *s->memory);
@@ -182,13 +183,27 @@ static void drop_farthest(const smap *s, syn_smap_near *near, uint32_t row)
     near->begin[part + 1] = at + 1;
 }
 
+/* Puts a target, and whether it is known, at place i of their two arrays. */
+static void put_target(double *target, size_t stride, size_t i, double value)
+{
+    target[i] = isnan(value) ? 0 : value;
+    target[stride + i] = !isnan(value);
+}
+
+/* Where the parts of `near` are found: arrays [dims + 2][stride]. */
+static void point_at(const smap *s, const double *arrays, syn_smap_near *near)
+{
+    near->coordinate = arrays;
+    near->target = arrays + s->points->dims * s->stride;
+    near->known = s->missing ? near->target + s->stride : NULL;
+}
+
 /* All of the library but what is left out and, if that is needed, the farthest. */
 static void whole_library(const smap *s, const bench *b, uint32_t row,
                           syn_smap_near *near)
 {
     uint32_t exclusion = s->options->exclusion, n = s->library->n;
-    near->coordinate = s->side_by_side;
-    near->target = s->side_by_side + (size_t)s->points->dims * s->stride;
+    point_at(s, s->side_by_side, near);
     s->kind->measure(near, b->from, n);
     const syn_rows *l = s->library;
     near->end[0] = syn_first_row_from(l->row, l->n,
@@ -210,11 +225,10 @@ static void from_list(const smap *s, const bench *b, size_t item, syn_smap_near 
             b->listed[k * s->stride + i] =
                 s->points->coordinate[(size_t)k * s->points->rows + row[i]];
     for (uint32_t i = 0; i < found; i++)
-        b->listed[dims * s->stride + i] = s->target[row[i]];
+        put_target(b->listed + dims * s->stride, s->stride, i, s->target[row[i]]);
     if (found > 0)
         memcpy(b->distance, lists->distance + item * lists->k, found * sizeof(double));
-    near->coordinate = b->listed;
-    near->target = b->listed + dims * s->stride;
+    point_at(s, b->listed, near);
     near->end[0] = found;
 }
 
@@ -296,16 +310,26 @@ static syn_status predict(void *context, size_t item, int worker)
 static syn_status gather_library(smap *s)
 {
     uint32_t n = s->library->n, dims = s->points->dims;
-    s->side_by_side = calloc(((size_t)dims + 1) * s->stride, sizeof *s->side_by_side);
+    s->side_by_side = calloc(((size_t)dims + 2) * s->stride, sizeof *s->side_by_side);
     if (!s->side_by_side)
         return SYN_NO_MEMORY;
-    for (uint32_t k = 0; k <= dims; k++) {
-        const double *from =
-            k < dims ? s->points->coordinate + (size_t)k * s->points->rows : s->target;
+    for (uint32_t k = 0; k < dims; k++) {
+        const double *from = s->points->coordinate + (size_t)k * s->points->rows;
         for (uint32_t i = 0; i < n; i++)
             s->side_by_side[k * s->stride + i] = from[s->library->row[i]];
     }
+    for (uint32_t i = 0; i < n; i++)
+        put_target(s->side_by_side + dims * s->stride, s->stride, i,
+                   s->target[s->library->row[i]]);
     return SYN_OK;
+}
+
+static int any_missing(const double *target, const syn_rows *rows)
+{
+    for (uint32_t i = 0; i < rows->n; i++)
+        if (isnan(target[rows->row[i]]))
+            return 1;
+    return 0;
 }
 
 /* What the watch hears of work done in parts: predictions out of all of them. */
@@ -355,6 +379,7 @@ syn_status syn_smap(const syn_points *points, const syn_rows *library,
 {
     smap s = {.points = points, .library = library, .prediction = prediction,
               .target = target, .options = options, .out = out,
+              .missing = any_missing(target, library),
               .kind = syn_smap_fastest(options->vector_bits)};
     /* With one neighbour less than the library there is at most one to drop. */
     int whole = (uint64_t)options->k + 1 >= library->n;

@@ -123,6 +123,27 @@ test_that("any theta leaves finite predictions", {
   expect_lt(difference(found$predictions[, 8], expected), 1e-12)
 })
 
+test_that("neighbours without a target count for the mean distance alone", {
+  x <- series(120)
+  y <- c(x[-1], NA)
+  points <- oracle_embed(x, 3)
+  y[c(4, 17:30, 55)] <- NA
+  for (bits in c(1, 256, 512)) for (k in c(12, 40, 116)) {
+    found <- called(points, 3:119, 3:120, y, c(0, 2, 9), k = k, bits = bits)
+    expected <- oracle_smap(points, 3:119, 3:120, y, c(0, 2, 9), k = k)
+    for (part in names(found)) expect_lt(difference(found[[part]], expected[[part]]), 1e-9)
+  }
+  # The nearest has no target, and the next ones weigh almost nothing beside it.
+  points <- cbind(c(0, 1e-3, 1, 2, 3, 4, 5))
+  found <- called(points, 2:7, 1, c(9, NA, 10, 20, 31, 40, 52), c(3, 1e6), k = 6)
+  expected <- oracle_smap(points, 2:7, 1, c(9, NA, 10, 20, 31, 40, 52), c(3, 1e6), k = 6)
+  expect_lt(difference(found$predictions, expected$predictions), 1e-9)
+  # No neighbour has one.
+  y[3:60] <- NA
+  found <- called(points = oracle_embed(x, 3), 3:60, 61:62, y, 2)
+  expect_identical(unique(unlist(found)), NA_real_)
+})
+
 test_that("theta 0 is the linear model of all other points", {
   x <- series(80)
   points <- oracle_embed(x, 2)
@@ -293,8 +314,7 @@ test_that("rows with missing values are neither library nor prediction", {
   points <- oracle_embed(x$x, 2)
   target <- c(x$y[-1], NA)
   pred <- which(!is.na(rowSums(points)))
-  lib <- pred[!is.na(target[pred])]
-  expected <- oracle_smap(points, lib, pred, target, 2)
+  expected <- oracle_smap(points, setdiff(pred, 80), pred, target, 2)
   found <- smap(x, "x", "y", E = 2, theta = 2)$predictions
   at <- match(x$time[pmin(pred + 1, 80)], found$time)[pred < 80]
   expect_equal(found$Predictions[at], expected$predictions[pred < 80])
@@ -324,8 +344,20 @@ test_that("dates, segments and masks are those of simplex()", {
   mask <- seq_len(60) %% 2 == 0
   masked <- smap(x, "x", E = 2, theta = 1, valid_lib = mask)$predictions
   points <- oracle_embed(x$x, 2)
-  expected <- oracle_smap(points, seq(2, 58, by = 2), 2:60, c(x$x[-1], NA), 1)
+  lib <- seq(2, 58, by = 2)
+  expected <- oracle_smap(points, lib, 2:60, c(x$x[-1], NA), 1, k = length(lib))
   expect_equal(masked$Predictions[-1], drop(expected$predictions))
+})
+
+test_that("all rows that valid_lib leaves are neighbours", {
+  x <- frame(60)
+  mask <- seq_len(60) != 7
+  found <- smap(x, "x", lib = c(1, 40), pred = c(7, 60), E = 2, theta = 2, valid_lib = mask)
+  points <- oracle_embed(x$x, 2)
+  lib <- setdiff(2:39, 7)
+  expected <- oracle_smap(points, lib, 7:60, c(x$x[-1], NA), 2, k = length(lib))
+  expect_equal(found$predictions$Predictions[-1], drop(expected$predictions))
+  expect_identical(attr(found$predictions, "parameters")$knn, 37L)
 })
 
 test_that("forecasts feed on themselves", {
