@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/edm_lanes.h"
+#include "core/edm_smap_exact.h"
 #include "core/edm_smap_fit.h"
 #include "core/parallel.h"
 
@@ -31,6 +32,8 @@ typedef struct smap {
     uint32_t first;               /* prediction that the first list is of */
     double *memory;               /* [threads][room] */
     size_t room;
+    char *exact;                  /* [threads][exact_room] for syn_smap_exact() */
+    size_t exact_room;
 } smap;
 
 /* A worker's share of the memory. */
@@ -41,6 +44,7 @@ typedef struct bench {
     double *fit;                  /* [dims + 1] coefficients */
     double *singular;             /* [dims + 1] */
     syn_smap_space space;
+    void *exact;
 } bench;
 
 static bench take_bench(const smap *s, int worker)
@@ -54,6 +58,7 @@ static bench take_bench(const smap *s, int worker)
     b.listed = b.distance + s->stride;
     double *rest = b.listed + (s->side_by_side ? 0 : (unknowns + 1) * s->stride);
     syn_smap_space_make(&b.space, rest, s->stride, s->points->dims);
+    b.exact = s->exact + (size_t)worker * s->exact_room;
     return b;
 }
 
@@ -64,7 +69,10 @@ static syn_status make_benches(smap *s, int threads)
     s->room = 3 * unknowns + arrays * s->stride +
               syn_smap_space_size(s->stride, s->points->dims) + SYN_MOST_LANES;
     s->memory = calloc((size_t)threads * s->room, sizeof *s->memory);
-    return s->memory ? SYN_OK : SYN_NO_MEMORY;
+    s->exact_room = (syn_smap_exact_room(s->stride, s->points->dims) / sizeof(double) + 1) *
+                    sizeof(double);
+    s->exact = malloc((size_t)threads * s->exact_room);
+    return s->memory && s->exact ? SYN_OK : SYN_NO_MEMORY;
 }
 
 /* ---- the least squares problem that is left ---- */
@@ -122,14 +130,25 @@ static void find_singular(const double *triangle, uint32_t n, double *singular)
     }
 }
 
+static double largest_of(const double *x, uint32_t n)
+{
+    double largest = 0;
+    for (uint32_t i = 0; i < n; i++)
+        largest = x[i] > largest ? x[i] : largest;
+    return largest;
+}
+
+/* Up to which singular values count as 0. */
+static double cutoff_of(const double *singular, uint32_t n, uint32_t neighbours)
+{
+    return DBL_EPSILON * (neighbours > n ? neighbours : n) * largest_of(singular, n);
+}
+
 /* The shortest of the solutions, from rows that are orthogonal. */
 static void solve(const double *triangle, const double *singular, uint32_t n,
                   uint32_t neighbours, double *fit)
 {
-    double largest = 0;
-    for (uint32_t i = 0; i < n; i++)
-        largest = singular[i] > largest ? singular[i] : largest;
-    double cutoff = DBL_EPSILON * (neighbours > n ? neighbours : n) * largest;
+    double cutoff = cutoff_of(singular, n, neighbours);
     memset(fit, 0, n * sizeof *fit);
     for (uint32_t i = 0; i < n; i++) {
         const double *row = triangle + i * (n + 1);
@@ -256,6 +275,62 @@ static void put_missing(const smap *s, uint32_t theta, uint32_t at)
     }
 }
 
+/* The square root of the weighted sum of squares that the model leaves. */
+static double left_over(const syn_smap_near *near, const bench *b)
+{
+    double sum = 0;
+    for (int part = 0; part < SYN_SMAP_PARTS; part++)
+        for (uint32_t i = near->begin[part]; i < near->end[part]; i++) {
+            double rest = near->target[i] - b->fit[0];
+            for (uint32_t k = 0; k < near->dims; k++)
+                rest -= b->fit[k + 1] * near->coordinate[k * near->stride + i];
+            sum += b->space.weight[i] * rest * b->space.weight[i] * rest;
+        }
+    return sqrt(sum);
+}
+
+/* Whether rounding may have changed the model by more than 1e-8 of it: by the bound for
+   least squares, DBL_EPSILON condition (1 + condition |left over| / (s1 |model|)); or
+   which singular values count as 0. */
+static int doubtful(const syn_smap_near *near, const bench *b)
+{
+    uint32_t n = near->dims + 1;
+    double largest = largest_of(b->singular, n), least = largest, length = 0;
+    double cutoff = cutoff_of(b->singular, n, near->n);
+    for (uint32_t i = 0; i < n; i++) {
+        double one = b->singular[i];
+        if (one <= cutoff && one > cutoff / 16)
+            return 1;
+        least = one > cutoff && one < least ? one : least;
+        length += b->fit[i] * b->fit[i];
+    }
+    if (least > 1e-4 * largest)
+        return 0;
+    double condition = largest / least;
+    double rest = left_over(near, b) / (largest * sqrt(length));
+    return !(DBL_EPSILON * condition * (1 + condition * rest) < 1e-8);
+}
+
+static void solve_triangle(const syn_smap_near *near, const bench *b)
+{
+    uint32_t n = near->dims + 1;
+    diagonalise(b->space.triangle, n);
+    find_singular(b->space.triangle, n, b->singular);
+    solve(b->space.triangle, b->singular, n, near->n, b->fit);
+}
+
+static void fit_model(const smap *s, const bench *b, const syn_smap_near *near,
+                      double rate)
+{
+    double ridge = s->options->ridge;
+    s->kind->reduce(near, rate, ridge, (syn_smap_space *)&b->space);
+    solve_triangle(near, b);
+    if (!doubtful(near, b))
+        return;
+    syn_smap_exact(near, b->space.weight, ridge, b->exact, b->space.triangle);
+    solve_triangle(near, b);
+}
+
 static void put_fit(const smap *s, const bench *b, const syn_smap_near *near,
                     uint32_t theta, uint32_t at)
 {
@@ -264,10 +339,7 @@ static void put_fit(const smap *s, const bench *b, const syn_smap_near *near,
     size_t n = s->prediction->n, place = (size_t)theta * unknowns * n + at;
     /* Where all distances are 0, all neighbours weigh the same. */
     double rate = near->mean > 0 ? s->options->theta[theta] / near->mean : 0;
-    s->kind->reduce(near, rate, s->options->ridge, (syn_smap_space *)&b->space);
-    diagonalise(b->space.triangle, unknowns);
-    find_singular(b->space.triangle, unknowns, b->singular);
-    solve(b->space.triangle, b->singular, unknowns, near->n, b->fit);
+    fit_model(s, b, near, rate);
     double value = b->fit[0];
     for (uint32_t k = 0; k < s->points->dims; k++)
         value += b->fit[k + 1] * b->from[k];
@@ -396,5 +468,6 @@ syn_status syn_smap(const syn_points *points, const syn_rows *library,
         status = predict_from_lists(&s, watch);
     free(s.side_by_side);
     free(s.memory);
+    free(s.exact);
     return status;
 }

@@ -107,6 +107,43 @@ test_that("ill-conditioned data keep to svd() far beyond normal equations", {
                    parts = c("predictions", "coefficients", "singular"))
 })
 
+test_that("light rows say what they say beside heavy ones that contradict each other", {
+  # Seven points in one place with other targets each, and two that weigh 1e-10 of them:
+  # the line through the mean of the seven and the two.
+  x <- c(1, 1, 1, 1, 1, 1, 1, 0, 2)
+  y <- c(3, 4, 3, 1, 1, 1, 5, 7, 1)
+  for (bits in c(1, 256, 512)) {
+    found <- called(cbind(c(1, x)), 2:10, 1, c(9, y), 5, k = 9, bits = bits)
+    expect_equal(found$coefficients[1, , 1], c(18 / 7 + 3, -3), tolerance = 1e-9)
+  }
+  found <- called(cbind(c(1, x)), 2:10, 1, c(9, y), 5, k = 9, ridge = 1e-30)
+  expect_equal(found$coefficients[1, , 1], c(18 / 7 + 3, -3), tolerance = 1e-9)
+  # Counts, of which nine are neighbours; the model by rational arithmetic
+  points <- rbind(c(3, 2, 3), c(3, 2, 3), c(3, 2, 3), c(3, 2, 3), c(3, 3, 3), c(3, 3, 3),
+                  c(3, 2, 4), c(3, 3, 2), c(2, 3, 3), c(3, 1, 2))
+  y <- c(0, -1.1504137732512889, -0.51229913505084745, 0.15840198036051334,
+         1.5290513737263609, -0.8822993869298057, 0.16743132709156827,
+         -0.070088248860717448, -0.5226429448376656, 0.18021122219011745)
+  found <- called(points, 2:10, 1, y, 10, k = 9)
+  expect_equal(found$coefficients[1, , 1],
+               c(-6.695315335721539, 0.8459868088305313, 0.8247808399734056,
+                 0.6687854177675315), tolerance = 1e-8)
+  # Where no points are the same, svd() comes as near as the condition allows.
+  set.seed(2)
+  for (E in 2:6) {
+    x <- series(60)
+    points <- oracle_embed(x, E)
+    got <- called(points, E:59, E:60, c(x[-1], NA), 20, k = 9)
+    want <- oracle_smap(points, E:59, E:60, c(x[-1], NA), 20, k = 9)
+    condition <- want$singular[, 1, 1] / want$singular[, E + 1, 1]
+    off <- apply(abs(got$coefficients - want$coefficients), 1, max) /
+      apply(abs(want$coefficients), 1, max)
+    below <- condition < 1e14
+    expect_true(all(off[below] < 1e-9 + 4e-15 * condition[below]))
+    expect_gt(max(condition), 1e7)
+  }
+})
+
 test_that("any theta leaves finite predictions", {
   x <- series(100)
   points <- oracle_embed(x, 2)
