@@ -21,6 +21,7 @@
 #'   * `target`: doubles [rows], the target `Tp` rows later in the segment, or NA
 #'   * `frame`: data frame of the time column and `Observations`, what predictions are
 #'     returned next to, and `place`, the row in it of the prediction from each of `pred`
+#'   * `any`: `lib`, `pred` and `place` with rows of which a coordinate is missing
 #'   * `observed` (doubles, the target at each row), `first` and `last` (of the segment of
 #'     each row), `time`, `time_name`, `columns`, `target_name`, `E`, `tau`, `Tp`
 #' @noRd
@@ -48,16 +49,17 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
   valid <- edm_mask(valid_lib, n, call)
   lib <- edm_pairs(lib, "lib", n, call)
   pred <- edm_pairs(pred, "pred", n, call)
-  library <- library_rows(lib, reach, Tp, embedded, series)
-  library <- library[complete[library]]
+  rows <- library_rows(lib, reach, Tp, embedded, series)
+  library <- rows[complete[rows]]
   windows <- prediction_windows(pred, reach, series)
   out <- prediction_frame(windows, Tp, series)
   keep <- complete[out$from]
   c(
     list(points = points, complete = complete, lib = library[valid[library]],
          all_lib = library, pred = out$from[keep], lib_pairs = lib, pred_pairs = pred, valid = valid,
-         target = shifted(series$observed, Tp, series), frame = out$frame, place = out$place[keep],
-         E = E, tau = tau, Tp = Tp, embedded = embedded),
+         target = shifted(series$observed, Tp, series), frame = out$frame,
+         place = out$place[keep],
+         any = list(lib = rows[valid[rows]], pred = out$from, place = out$place), E = E, tau = tau, Tp = Tp, embedded = embedded),
     series[c("observed", "first", "last", "time", "time_name", "columns", "target_name")]
   )
 }
