@@ -62,6 +62,7 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
                       E = 1, tau = -1, Tp = 1, knn = NULL, exclusion_radius = 0,
                       multiview = NULL, train_lib = TRUE, exclude_target = FALSE,
                       valid_lib = NULL, segments = NULL, no_time = FALSE, threads = NULL) {
+  check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- rlang::current_env()
   train_lib <- check_flag(train_lib)

@@ -135,3 +135,27 @@ test_that("wrong series and arguments are explained", {
   wrong(surrogate_series(x, method = "twin", recurrence = 0), "`recurrence` must be")
   wrong(surrogate_series(1:40, method = "twin", recurrence = 0.01), "too few twins")
 })
+
+test_that("the Fourier transform of a prime length is that of fft()", {
+  for (n in c(1009, 2018)) {
+    x <- sin(seq_len(n)^1.5) + 3
+    expect_lt(max(Mod(fourier(x) - fft(x))), 1e-9)
+    expect_lt(max(Mod(fourier(fft(x), TRUE) / n - x)), 1e-11)
+  }
+  expect_identical(largest_factor(2 * 3 * 1009), 1009)
+  expect_identical(largest_factor(64), 2)
+  x <- sin(seq_len(200003) / 7)
+  expect_lt(system.time(surrogate_series(x, 1, "phase"))[["elapsed"]], 3)
+})
+
+test_that("what is no series is named", {
+  refused <- function(expr, text) expect_error(expr, text, class = "synfire_error_argument")
+  refused(surrogate_series(), "`x` must be a numeric vector")
+  refused(surrogate_series(structure(c(1, 2), class = "integer64")), "integer64")
+  refused(surrogate_series(mean), "a function")
+  refused(surrogate_series(matrix(1:4, 2)), "`x` must")
+  refused(surrogate_series(1:10, 2^31), "at most 4 GB")
+  refused(surrogate_series(1:10, method = character()), "`method` must be")
+  refused(surrogate_series(1:10, method = NA), "`method` must be")
+  refused(surrogate_series(1:10, method = "twin", tau = 2^31), "`tau` must")
+})
