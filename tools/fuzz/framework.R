@@ -49,6 +49,7 @@ fuzz_subject <- function(name, covers, run, limit = 60, most = Inf) {
 
 # Loads all subjects from the folder of this program.
 load_subjects <- function(folder) {
+  fuzz$folder <- folder
   for (file in c("draw.R", "peers.R", "shrink.R", "small_calls.R")) source(file.path(folder, file))
   for (file in list.files(folder, "^subject-.*[.]R$", full.names = TRUE)) source(file)
   invisible(names(fuzz$subjects))
