@@ -24,7 +24,7 @@
 #' where `Tp` is negative.
 #'
 #' Where the target of a neighbour is missing, so is the prediction, as in [simplex()].
-#' rEDM leaves rows without a target out of the library instead, and takes neighbours
+#' pyEDM 2.5 leaves rows without a target out of the library instead, and takes neighbours
 #' farther away.
 #'
 #' Each library is drawn from a random stream of its own: [set.seed()] decides all of them,

@@ -34,8 +34,10 @@
 #' the price of drawing them to 0; `ridge` is in squared units of the coordinates.
 #'
 #' Each fit is reduced to a triangle by modified Gram-Schmidt in blocks and solved by
-#' Jacobi rotations, as accurate as a singular value decomposition of all its rows. The
-#' last digits may depend on the processor.
+#' Jacobi rotations, as accurate as a singular value decomposition of all its rows. Where
+#' that is not enough, since the nearest neighbours contradict each other and outweigh
+#' the others by far, a slower way keeps what light rows say (Cox and Higham 1998). The last
+#' digits may depend on the processor.
 #'
 #' @inheritParams simplex
 #' @param theta How much near points weigh more, at least 0.
@@ -63,6 +65,10 @@
 #'
 #'   Deyle ER, May RM, Munch SB, Sugihara G (2016). Tracking and forecasting ecosystem
 #'   interactions in real time. *Proceedings of the Royal Society B* 283:20152258.
+#'
+#'   Cox AJ, Higham NJ (1998). Stability of Householder QR factorization for weighted least
+#'   squares problems. *Numerical Analysis 1997*, Pitman Research Notes in Mathematics
+#'   380:57-73.
 #'
 #'   Hoerl AE, Kennard RW (1970). Ridge regression: biased estimation for nonorthogonal
 #'   problems. *Technometrics* 12:55-67.
