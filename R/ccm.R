@@ -122,7 +122,12 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
   samples <- check_count(samples, max = 1e6)
   exclusion <- edm_exclusion(exclusion_radius)
   surrogates <- check_count(surrogates, min = 0, max = 1e5)
-  surrogate <- if (surrogates > 0) check_choice(surrogate)
+  surrogate <- check_choice(surrogate)
+  if (surrogates == 0) surrogate <- NULL
+  if (!is.null(period) && !identical(surrogate, "seasonal")) {
+    abort_arg("period", "left out unless `surrogates` are made with `surrogate = \"seasonal\"`",
+              "given")
+  }
   threads <- check_threads(threads)
   key <- random_key()
   for (k in seq_along(maps)) {
@@ -263,7 +268,10 @@ surrogate_targets <- function(map, n, method, period, call = rlang::caller_env()
   }
   pieces <- lapply(unique(map$first), \(first) {
     rows <- which(map$first == first)
-    surrogate_series(map$observed[rows], n, method, period, max(map$E, 2L), map$tau)
+    series <- list(map$observed[rows], n, method)
+    series$period <- period
+    if (method == "twin") series[c("E", "tau")] <- list(max(map$E, 2L), map$tau)
+    do.call(surrogate_series, series)
   })
   others <- do.call(rbind, pieces)
   apply(others, 2L, \(one) shifted(one, map$Tp, map))

@@ -39,7 +39,8 @@
 #'   surrogate. [set.seed()] decides it; a surrogate does not depend on `n`.
 #' @section Errors:
 #' For values that are not finite numbers; `NA` where a method needs every row; a missing
-#' `period`; a series too short for its embedding; and too few twins to go on from.
+#' `period`; an argument of another method; a series too short for its embedding; and too few
+#' twins to go on from.
 #' @references
 #' Bluestein LI (1970). A linear filtering approach to the computation of discrete Fourier
 #' transform. *IEEE Transactions on Audio and Electroacoustics*, 18, 451-455.
@@ -67,6 +68,13 @@ surrogate_series <- function(x, n = 100, method = c("shuffle", "phase", "seasona
   n <- check_count(n)
   x <- check_series(x, complete = method %in% c("phase", "twin"), method)
   check_room(length(x), n, "n", "small enough")
+  given <- c(period = !is.null(period), E = !missing(E), tau = !missing(tau),
+             recurrence = !missing(recurrence))
+  used <- list(seasonal = "period", twin = c("E", "tau", "recurrence"))
+  for (arg in setdiff(names(given)[given], used[[method]])) {
+    abort_arg(arg, sprintf("left out for method \"%s\"", method), "given",
+              sprintf("It is of method \"%s\".", if (arg == "period") "seasonal" else "twin"))
+  }
   if (method == "seasonal") period <- check_period(x, period)
   if (method == "twin") {
     E <- check_count(E, max = 1000)

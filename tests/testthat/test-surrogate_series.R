@@ -8,15 +8,15 @@ power <- function(x) Mod(stats::fft(x))^2
 test_that("set.seed() decides surrogates, and the number of them nothing", {
   x <- logistic(60)
   for (method in c("shuffle", "phase", "seasonal", "twin")) {
-    draw <- \(n) {
-      set.seed(5)
-      surrogate_series(x, n, method, period = 12)
+    draw <- \(n, seed = 5) {
+      set.seed(seed)
+      surrogate_series(x, n, method, period = if (method == "seasonal") 12)
     }
     few <- draw(3)
     expect_identical(dim(few), c(60L, 3L))
     expect_identical(draw(7)[, 1:3], few)
     expect_false(anyDuplicated(t(few)) > 0)
-    expect_false(identical(surrogate_series(x, 3, method, period = 12), few))
+    expect_false(identical(draw(3, seed = 6), few))
     expect_true(all(is.finite(few)))
   }
 })
@@ -158,4 +158,15 @@ test_that("what is no series is named", {
   refused(surrogate_series(1:10, method = character()), "`method` must be")
   refused(surrogate_series(1:10, method = NA), "`method` must be")
   refused(surrogate_series(1:10, method = "twin", tau = 2^31), "`tau` must")
+})
+
+test_that("an argument of another method is refused", {
+  refused <- function(expr, text) expect_error(expr, text, class = "synfire_error_argument")
+  refused(surrogate_series(1:10, period = 3), "`period` must be left out for method \"shuffle\"")
+  refused(surrogate_series(1:10, method = "phase", E = 3), "`E` must be left out")
+  refused(surrogate_series(1:10, method = "seasonal", period = 3, recurrence = 0.2),
+          "`recurrence` must be left out")
+  x <- coupled_maps(40, 0.1, 0.1)
+  refused(ccm(x, "x", "y", E = 2, period = 4), "`period` must be left out")
+  refused(ccm(x, "x", "y", E = 2, surrogate = "noise"), "`surrogate` must be")
 })

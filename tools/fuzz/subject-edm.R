@@ -403,8 +403,10 @@ fuzz_subject("series",
 # What a surrogate keeps.
 surrogates_of <- function(x) {
   method <- one_of("shuffle", "phase", "seasonal", "twin")
-  args <- c(list(x = x, n = whole(1, 4), method = method), some_args(
-    period = whole(2, 12), E = whole(1, 4), tau = one_of(-1, 1, -2), recurrence = between(0.01, 1)
+  args <- c(list(x = x, n = whole(1, 4), method = method), switch(method,
+    seasonal = some_args(period = whole(2, 12), p = 0.9),
+    twin = some_args(E = whole(1, 4), tau = one_of(-1, 1, -2), recurrence = between(0.01, 1)),
+    if (sometimes(0.1)) some_args(period = whole(2, 12), E = whole(1, 4))
   ))
   again <- function(args) {
     set.seed(7)
