@@ -14,6 +14,9 @@
 /* sitrep.c */
 SEXP r_sitrep(SEXP test);
 
+/* process.c */
+SEXP r_process_lives(SEXP pid);
+
 /* random.c */
 SEXP r_random_key(void);
 SEXP r_random_uniform(SEXP n, SEXP key, SEXP stream);
