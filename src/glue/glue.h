@@ -14,6 +14,9 @@
 /* sitrep.c */
 SEXP r_sitrep(SEXP test);
 
+/* checksum.c */
+SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width);
+
 /* process.c */
 SEXP r_process_lives(SEXP pid);
 
