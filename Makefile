@@ -12,6 +12,10 @@ help:
 	@echo 'make demo [FILE=recording.csv]  mine a recording, draw it into demo-output/'
 	@echo '          TIME_UNIT=ms INTERVALS=5-15 MIN_COUNT=800   say how (delays in ms)'
 	@echo 'make test                       run the tests'
+	@echo '          FILTER=smap runs some files, WORKERS=4 so many side by side'
+	@echo 'make sanitize                   run them with checkers for addresses and races'
+	@echo 'make fuzz [SECONDS=120]         random calls, compared and watched; each finding is'
+	@echo '          SEED=1 SUBJECT=wrong CASE=7   shown with the command that replays it'
 	@echo 'make check                      R CMD check --as-cran, nothing but OK is accepted'
 	@echo 'make bench                      measure, side by side'
 	@echo 'make docs                       NAMESPACE and man/ from the roxygen comments'
@@ -29,6 +33,13 @@ demo: install
 
 test: install
 	@$(WITH_LIBRARY) sh tools/test.sh
+
+fuzz: install
+	@$(WITH_LIBRARY) BUILD="$(BUILD)" SECONDS="$(SECONDS)" SEED="$(SEED)" \
+	  SUBJECT="$(SUBJECT)" CASE="$(CASE)" WORKERS="$(WORKERS)" Rscript tools/fuzz/run.R
+
+sanitize: setup
+	@sh tools/sanitize.sh
 
 check: setup
 	@sh tools/check.sh
@@ -49,4 +60,6 @@ clean:
 	@./cleanup
 	rm -rf $(BUILD) demo-output
 
-.PHONY: help setup install demo test check rooms bench docs clean
+.PHONY: help setup install demo test fuzz check rooms bench docs clean
+
+.PHONY: help setup install demo test sanitize check rooms bench docs clean

@@ -144,3 +144,18 @@ bounds_text <- function(min, max, above = -Inf) {
   if (is.finite(max)) return(paste(" of at most", number(max)))
   ""
 }
+
+#' Error unless `...` is empty
+#'
+#' To be called by a method that takes `...` only as its generic has it.
+#'
+#' @noRd
+check_dots_empty <- function(call = rlang::caller_env()) {
+  rlang::check_dots_empty(call, error = function(condition) {
+    names <- eval(quote(...names()), call)
+    names <- names[!is.na(names) & nzchar(names)]
+    abort_arg("...", "empty",
+              if (length(names)) paste("not: there is no argument", toString(
+                paste0("`", names, "`"))) else "not", call = call)
+  })
+}

@@ -58,6 +58,7 @@ episode_occurrences <- function(x, episodes, which = c("nonoverlapped", "all"),
 
 #' @export
 print.episode_occurrences <- function(x, n = 10, ...) {
+  n <- check_count(n, min = 0, infinite = TRUE)
   cat(sprintf("# %s occurrences of %d episode%s\n", commas(nrow(x)),
               length(unique(x$episode)), if (length(unique(x$episode)) == 1L) "" else "s"))
   if (nrow(x) > 0L) {

@@ -66,6 +66,7 @@ format.episodes <- function(x, ...) {
 
 #' @export
 print.episodes <- function(x, n = 10, ...) {
+  n <- check_count(n, min = 0, infinite = TRUE)
   cat(episodes_title(x), sep = "\n")
   if (nrow(x) > 0L) {
     # The longest episodes are what one looks for; the table itself starts with units.

@@ -463,6 +463,7 @@ largest_sets <- function(x, n) {
 print.itemsets <- function(x, n = 10, ...) {
   # S4 objects of arules' class of the same name come here, too.
   if (isS4(x)) return(methods::show(x))
+  n <- check_count(n, min = 0, infinite = TRUE)
   cat(itemset_title(x), sep = "\n")
   if (length(x) > 0L) {
     sorted <- !is.null(attr(x, "sorted_by", exact = TRUE))

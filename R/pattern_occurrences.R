@@ -73,6 +73,7 @@ pattern_occurrences <- function(x = NULL, patterns) {
 
 #' @export
 print.pattern_occurrences <- function(x, n = 10, ...) {
+  n <- check_count(n, min = 0, infinite = TRUE)
   columns <- c("pattern", "occurrence", "trial", "time")
   if (!all(columns %in% names(x))) {
     print(as.data.frame(x), ...)

@@ -70,7 +70,7 @@ autoplot.patterns <- function(object,
                               order = c("patterns", "levels", "rate"),
                               recording = attr(object, "recording", exact = TRUE)) {
   rlang::check_installed("ggplot2", "to draw patterns.")
-  rlang::check_dots_empty()
+  check_dots_empty()
   call <- rlang::current_env()
   type <- check_choice(type)
   order <- check_choice(order)

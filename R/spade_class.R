@@ -117,6 +117,7 @@ adjusted_bound <- function(tests) {
 #' @rdname spade_tables
 #' @export
 print.spade <- function(x, n = 10, ...) {
+  n <- check_count(n, min = 0, infinite = TRUE)
   cat(spade_title(x), sep = "\n")
   if (length(x) > 0L) {
     o <- utils::head(order(x$p, -x$patterns$size, -x$patterns$occurrences, method = "radix"), n)
@@ -293,6 +294,7 @@ elapsed_words <- function(x) {
 #' @rdname spade_tables
 #' @export
 print.pattern_spectrum <- function(x, n = 10, ...) {
+  n <- check_count(n, min = 0, infinite = TRUE)
   print_signatures(x, n, sprintf("# %s of %s", counted(nrow(x), "signature"),
                                  counted(sum(x$patterns), "pattern")), as.data.frame(x))
 }
@@ -300,6 +302,7 @@ print.pattern_spectrum <- function(x, n = 10, ...) {
 #' @rdname spade_tables
 #' @export
 print.pvalue_spectrum <- function(x, n = 10, ...) {
+  n <- check_count(n, min = 0, infinite = TRUE)
   title <- sprintf("# %s that some of %s reach", counted(nrow(x), "signature"),
                    counted(attr(x, "n_surrogates"), "surrogate"))
   print_signatures(x, n, title, as.data.frame(x))
@@ -308,6 +311,7 @@ print.pvalue_spectrum <- function(x, n = 10, ...) {
 #' @rdname spade_tables
 #' @export
 print.signature_tests <- function(x, n = 10, ...) {
+  n <- check_count(n, min = 0, infinite = TRUE)
   frame <- as.data.frame(x)
   title <- sprintf("# %s of %s significant, %s tested, alpha %s (%s)",
                    commas(sum(x$significant)), counted(nrow(x), "signature"),

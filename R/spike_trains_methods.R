@@ -210,6 +210,7 @@ short <- function(v) format(signif(v, 6), big.mark = ",", digits = 6, trim = TRU
 #' @param n Number of rows to print.
 #' @export
 print.spike_trains <- function(x, ..., n = 6L) {
+  n <- check_count(n, min = 0, infinite = TRUE)
   cat("<spike_trains> ", format(x), "\n", sep = "")
   rows <- min(n, length(.subset2(x, "time")))
   if (rows > 0L) {
@@ -302,6 +303,7 @@ summary.spike_trains <- function(object, ...) {
 #' @param n Number of units to print.
 #' @export
 print.summary.spike_trains <- function(x, ..., n = 20L) {
+  n <- check_count(n, min = 0, infinite = TRUE)
   train <- attr(x, "train", exact = TRUE)
   if (!is.null(train)) cat("Spike trains: ", train, "\n", sep = "")
   plain <- x

@@ -238,7 +238,7 @@ test_that("arguments are checked", {
   x <- two_patterns()
   expect_error(ggplot2::autoplot(x, type = "nothing"), class = "synfire_error_argument")
   expect_error(ggplot2::autoplot(x, order = "size"), class = "synfire_error_argument")
-  expect_error(ggplot2::autoplot(x, pattern = 3), class = "rlib_error_dots_nonempty")
+  expect_error(ggplot2::autoplot(x, pattern = 3), class = "synfire_error_argument")
   expect_error(ggplot2::autoplot(x, patterns = 0), "patterns", class = "synfire_error_argument")
   expect_error(ggplot2::autoplot(x, from = 1, to = 0.5), class = "synfire_error_argument")
   none <- made_patterns(list(), integer())

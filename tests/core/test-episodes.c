@@ -1,0 +1,121 @@
+/* Mining and counting episodes: engines and threads agree. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "core/episodes.h"
+#include "core/episodes_null.h"
+#include "core/episodes_occurrences.h"
+
+static const syn_interval lags[] = {{0, 5}, {5, 12}};
+
+static syn_mine_options mining(syn_episode_engine engine, int threads)
+{
+    return (syn_mine_options){.intervals = lags, .n_intervals = 2, .min_count = 12,
+                              .max_size = 5, .engine = engine, .threads = threads,
+                              .max_memory = (size_t)1 << 30};
+}
+
+static int same_levels(const syn_episodes *a, const syn_episodes *b)
+{
+    if (a->n_levels != b->n_levels)
+        return 0;
+    for (size_t k = 0; k < a->n_levels; k++) {
+        const syn_episode_level *p = &a->level[k], *q = &b->level[k];
+        if (p->n != q->n || memcmp(p->count, q->count, p->n * sizeof *p->count) != 0 ||
+            memcmp(p->unit, q->unit, p->n * sizeof *p->unit) != 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* The frequent pairs, counted one by one. */
+static void check_pairs(const syn_recording *recording, const syn_episodes *found)
+{
+    const syn_episode_level *pairs = &found->level[1];
+    syn_episode *episode = malloc((pairs->n + 1) * sizeof *episode);
+    uint32_t *unit = malloc((2 * pairs->n + 1) * sizeof *unit);
+    uint32_t *count = malloc((pairs->n + 1) * sizeof *count);
+    if (!episode || !unit || !count)
+        abort();
+    for (size_t i = 0; i < pairs->n; i++) {
+        unit[2 * i] = found->level[0].unit[pairs->parent[i]];
+        unit[2 * i + 1] = pairs->unit[i];
+        episode[i] = (syn_episode){2, &unit[2 * i], &lags[pairs->interval[i]]};
+    }
+    CHECK(syn_count_episodes(recording, episode, pairs->n, TEST_THREADS, NULL, count) ==
+          SYN_OK);
+    CHECK(memcmp(count, pairs->count, pairs->n * sizeof *count) == 0);
+    free(episode);
+    free(unit);
+    free(count);
+}
+
+static void check_mining(uint32_t units)
+{
+    test_spikes s = spikes_draw(4000, units, 8000);
+    syn_recording recording;
+    CHECK(syn_recording_make(&recording, s.n, s.tick, s.unit, s.trial, 1, s.units, 12,
+                             12) == SYN_OK);
+    syn_mine_options options = mining(SYN_ENGINE_STATE, 1);
+    syn_episodes first;
+    CHECK(syn_mine_episodes(&recording, &options, NULL, &first) == SYN_OK);
+    CHECK(first.n_levels >= 2 && first.level[1].n > 10);
+    if (first.n_levels >= 2)
+        check_pairs(&recording, &first);
+    for (int engine = SYN_ENGINE_STATE; engine <= SYN_ENGINE_WINDOW; engine++) {
+        options = mining((syn_episode_engine)engine, TEST_THREADS);
+        syn_episodes found;
+        CHECK(syn_mine_episodes(&recording, &options, NULL, &found) == SYN_OK);
+        CHECK(same_levels(&first, &found));
+        syn_episodes_free(&found);
+    }
+    syn_episodes_free(&first);
+    syn_recording_free(&recording);
+    spikes_free(&s);
+}
+
+static void check_null(void)
+{
+    test_spikes s = spikes_draw(1500, 6, 6000);
+    syn_trains trains;
+    CHECK(syn_trains_make(&trains, s.n, s.tick, s.unit, s.trial, 1, s.units, s.trials,
+                          s.start, s.stop) == SYN_OK);
+    syn_surrogate_options dithered = {.method = SYN_SURROGATE_DITHER, .dither = 15,
+                                      .bin = 1, .window = 1, .isi_bin = 1, .isi_bins = 1,
+                                      .key = 7};
+    syn_surrogate_plan plan;
+    CHECK(syn_surrogate_plan_make(&plan, &trains, &dithered, TEST_THREADS, NULL) ==
+          SYN_OK);
+    enum { EPISODES = 36, SURROGATES = 40 };
+    uint32_t unit[2 * EPISODES], count[2][SURROGATES * EPISODES];
+    syn_episode episode[EPISODES];
+    for (uint32_t i = 0; i < EPISODES; i++) {
+        unit[2 * i] = i / 6;
+        unit[2 * i + 1] = i % 6;
+        episode[i] = (syn_episode){2, &unit[2 * i], &lags[i % 2]};
+    }
+    syn_trie trie;
+    syn_line_layout layout;
+    CHECK(syn_trie_make(episode, EPISODES, &trie) == SYN_OK);
+    CHECK(syn_line_layout_make(&plan, trie.bound, trie.bounds, &layout) == SYN_OK);
+    for (int k = 0; k < 2; k++) {
+        syn_null_options options = {.n = SURROGATES, .threads = k ? TEST_THREADS : 1,
+                                    .max_memory = (size_t)1 << 28};
+        CHECK(syn_null_counts(&layout, &trie, EPISODES, &options, NULL, count[k]) ==
+              SYN_OK);
+    }
+    CHECK(memcmp(count[0], count[1], sizeof count[0]) == 0);
+    syn_line_layout_free(&layout);
+    syn_trie_free(&trie);
+    syn_surrogate_plan_free(&plan);
+    syn_trains_free(&trains);
+    spikes_free(&s);
+}
+
+void test_episodes(void)
+{
+    check_mining(5);   /* the table of next occurrences */
+    check_mining(40);  /* windows */
+    check_null();
+}

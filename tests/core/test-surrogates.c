@@ -1,0 +1,83 @@
+/* Surrogates of all methods: threads change nothing, and spikes stay in their trial. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "core/spectrum.h"
+#include "core/surrogates.h"
+
+enum { SURROGATES = 8 };
+
+static syn_surrogate_options surrogate(int method)
+{
+    return (syn_surrogate_options){
+        .method = (syn_surrogate_method)method, .dither = 20, .refractory = 3, .bin = 4,
+        .window = 40, .isi_bin = 2, .isi_bins = 50, .sigma = 2, .key = 11};
+}
+
+/* The ticks of all surrogates, one after the other. */
+static double *made_by(const syn_surrogate_plan *plan, int threads)
+{
+    size_t n = plan->trains.events;
+    double *ticks = malloc((SURROGATES * n + 1) * sizeof *ticks);
+    int *units = malloc((SURROGATES * n + 1) * sizeof *units);
+    double *tick[SURROGATES];
+    int *unit[SURROGATES];
+    if (!ticks || !units)
+        abort();
+    for (size_t k = 0; k < SURROGATES; k++) {
+        tick[k] = ticks + k * n;
+        unit[k] = units + k * n;
+    }
+    CHECK(syn_surrogate_list(plan, SURROGATES, 1, tick, unit, threads, NULL) == SYN_OK);
+    free(units);
+    return ticks;
+}
+
+static void check_maxima(const syn_surrogate_plan *plan)
+{
+    syn_pattern_options patterns = {
+        .window = 5, .min_spikes = 2, .max_spikes = UINT32_MAX, .min_units = 2,
+        .min_occ = 2, .max_occ = UINT32_MAX, .target = SYN_PATTERNS_CLOSED,
+        .share_end = SIZE_MAX, .threads = 1, .max_memory = (size_t)1 << 28};
+    syn_spectrum_options options = {.plan = plan, .width = 4, .patterns = &patterns,
+                                    .n = SURROGATES};
+    syn_spectrum one, many;
+    CHECK(syn_spectrum_make(&options, NULL, &one) == SYN_OK);
+    patterns.threads = TEST_THREADS;
+    CHECK(syn_spectrum_make(&options, NULL, &many) == SYN_OK);
+    for (uint32_t i = 0; i < SURROGATES; i++) {
+        CHECK(one.row[i].sizes > 0 && one.row[i].sizes == many.row[i].sizes);
+        CHECK(memcmp(one.row[i].most, many.row[i].most,
+                     one.row[i].sizes * sizeof *one.row[i].most) == 0);
+    }
+    syn_spectrum_free(&one);
+    syn_spectrum_free(&many);
+}
+
+void test_surrogates(void)
+{
+    test_spikes s = spikes_draw(1200, 9, 6000);
+    syn_trains trains;
+    CHECK(syn_trains_make(&trains, s.n, s.tick, s.unit, s.trial, 1, s.units, s.trials,
+                          s.start, s.stop) == SYN_OK);
+    for (int method = 0; method <= SYN_SURROGATE_TRIAL_SHIFT; method++) {
+        syn_surrogate_options options = surrogate(method);
+        syn_surrogate_plan plan;
+        CHECK(syn_surrogate_plan_make(&plan, &trains, &options, TEST_THREADS, NULL) ==
+              SYN_OK);
+        double *one = made_by(&plan, 1), *many = made_by(&plan, TEST_THREADS);
+        CHECK(memcmp(one, many, SURROGATES * trains.events * sizeof *one) == 0);
+        for (size_t i = 0; i < SURROGATES * (size_t)trains.events; i++)
+            if (one[i] < s.start[0] || one[i] > s.stop[1]) {
+                CHECK(!"a spike has left the recording");
+                break;
+            }
+        free(one);
+        free(many);
+        check_maxima(&plan);
+        syn_surrogate_plan_free(&plan);
+    }
+    syn_trains_free(&trains);
+    spikes_free(&s);
+}
