@@ -102,8 +102,8 @@ create_map_file <- function(file, task, sharded, call) {
     closed <- FALSE
     on.exit(if (!closed) close_h5(h5))
     write_attributes(h5, task)
-    write_values(h5, "libraries", enc2utf8(names[task$libraries]))
-    write_values(h5, "targets", enc2utf8(names[task$targets]))
+    write_values(h5, "libraries", names[task$libraries])
+    write_values(h5, "targets", names[task$targets])
     write_values(h5, "library_columns", as.integer(task$libraries))
     write_values(h5, "target_columns", as.integer(task$targets))
     changing <- c("elapsed", "elapsed_check", "done")

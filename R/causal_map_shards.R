@@ -143,7 +143,7 @@ copy_source <- function(source, path) {
 write_source <- function(source, path) {
   h5 <- new_sealed_h5(path)
   on.exit(close_h5(h5))
-  write_values(h5, "names", enc2utf8(source$names))
+  write_values(h5, "names", source$names)
   dims <- c(source$steps, source$n)
   h5$create_dataset("values", dtype = hdf5r::h5types$H5T_IEEE_F64LE,
                     space = hdf5r::H5S$new("simple", dims = dims, maxdims = dims),

@@ -269,6 +269,19 @@ test_that("a file that somebody has open is told from a damaged one", {
   expect_error(open_causal_map(file), "in use by another process", class = "synfire_error_file")
 })
 
+test_that("names in any letters are kept, whatever their encoding", {
+  x <- ring_series(4)
+  latin <- "caf\xe9"
+  Encoding(latin) <- "latin1"
+  colnames(x) <- c(latin, "\u4e2d", "b c", "{d}")
+  file <- map_path()
+  map <- quiet_map(x, E_max = 2, threads = 1, file = file)
+  expect_identical(colnames(map), enc2utf8(colnames(x)))
+  expect_identical(names(attr(open_causal_map(file), "E")), enc2utf8(colnames(x)))
+  expect_same_map(quiet_map(x, E_max = 2, threads = 1, file = file, resume = TRUE), map)
+  expect_identical(unname(map["caf\u00e9", "\u4e2d"]), unname(as.matrix(map)[1, 2]))
+})
+
 # ---- Damage and company ----------------------------------------------------------------
 
 # Whether a file with a changed byte is believed: what opening and reading it gives, in a

@@ -49,7 +49,7 @@ fuzz_subject <- function(name, covers, run, limit = 60, most = Inf) {
 
 # Loads all subjects from the folder of this program.
 load_subjects <- function(folder) {
-  for (file in c("draw.R", "peers.R", "shrink.R", "small_calls.R")) source(file.path(folder, file))
+  for (file in c("draw.R", "peers.R", "shrink.R", "small_calls.R", "work.R")) source(file.path(folder, file))
   for (file in list.files(folder, "^subject-.*[.]R$", full.names = TRUE)) source(file)
   invisible(names(fuzz$subjects))
 }
@@ -205,7 +205,8 @@ find_function <- function(name) {
 
 # Names of attributes and elements that say how a result was made, not what it is.
 how_made <- c("elapsed", "call", "engine", "threads", "device", "memory", "max_memory",
-              "gpus", "row.names", "file", "folder", "seconds", "peak_memory")
+              "gpus", "row.names", "file", "folder", "seconds", "peak_memory",
+              "mining_elapsed")
 
 reduced <- function(x) {
   if (is.environment(x) || is.function(x)) return(NULL)
