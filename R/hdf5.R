@@ -177,8 +177,8 @@ write_at <- function(h5, name, places, values) {
 #' Make a data set that is all written
 #' @param type An HDF5 type; by default that of R.
 #' @noRd
-write_values <- function(h5, name, values, type = NULL) {
-  h5$create_dataset(name, values, dtype = type, chunk_dims = NULL, gzip_level = NULL)$close()
+write_values <- function(h5, name, values, type = text_type(values)) {
+  h5$create_dataset(name, enc_text(values), dtype = type, chunk_dims = NULL, gzip_level = NULL)$close()
 }
 
 read_attribute <- function(h5, name) {
@@ -193,5 +193,15 @@ read_attributes <- function(h5) {
 }
 
 write_attribute <- function(h5, name, value) {
-  h5$create_attr(name, value)$close()
+  h5$create_attr(name, enc_text(value), dtype = text_type(value))$close()
 }
+
+#' The type of text in UTF-8; `NULL` for what is no text
+#'
+#' By default hdf5r writes text as ASCII, and then cannot read what is none.
+#' @noRd
+text_type <- function(x) {
+  if (is.character(x)) hdf5r::H5T_STRING$new(size = Inf)$set_cset("UTF-8")
+}
+
+enc_text <- function(x) if (is.character(x)) enc2utf8(x) else x

@@ -13,6 +13,8 @@
 
 static const R_CallMethodDef entries[] = {
     ENTRY(r_sitrep, 1),
+    ENTRY(r_process_lives, 1),
+    ENTRY(r_row_sums, 4),
     ENTRY(r_random_key, 0),
     ENTRY(r_random_uniform, 3),
     ENTRY(r_random_below, 4),

@@ -14,6 +14,12 @@
 /* sitrep.c */
 SEXP r_sitrep(SEXP test);
 
+/* checksum.c */
+SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width);
+
+/* process.c */
+SEXP r_process_lives(SEXP pid);
+
 /* random.c */
 SEXP r_random_key(void);
 SEXP r_random_uniform(SEXP n, SEXP key, SEXP stream);
