@@ -47,7 +47,7 @@ fuzz_subject <- function(name, covers, run, limit = 60, most = Inf) {
   invisible()
 }
 
-# Loads what subjects share, that is every file in the folder of this program that is no program, and
+# Loads what subjects share, which is every other file in the folder of this program, and
 # the subjects.
 load_subjects <- function(folder) {
   fuzz$folder <- folder
