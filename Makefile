@@ -15,8 +15,8 @@ help:
 	@echo '          FILTER=smap runs some files, WORKERS=4 so many side by side'
 	@echo 'make sanitize                   run them with checkers for addresses and races'
 	@echo 'make sanitize-gpu               run every GPU kernel with those of CUDA'
-	@echo 'make fuzz [SECONDS=120]          random calls, compared and watched; every finding is'
-	@echo '          SEED=1 SUBJECT=wrong CASE=7   printed with the command that replays it'
+	@echo 'make fuzz [SECONDS=120]         random calls, compared and watched; each finding is'
+	@echo '          SEED=1 SUBJECT=wrong CASE=7   shown with the command that replays it'
 	@echo 'make check                      R CMD check --as-cran, nothing but OK is accepted'
 	@echo 'make bench                      measure, side by side'
 	@echo 'make docs                       NAMESPACE and man/ from the roxygen comments'
@@ -35,15 +35,15 @@ demo: install
 test: install
 	@$(WITH_LIBRARY) sh tools/test.sh
 
+fuzz: install
+	@$(WITH_LIBRARY) BUILD="$(BUILD)" SECONDS="$(SECONDS)" SEED="$(SEED)" \
+	  SUBJECT="$(SUBJECT)" CASE="$(CASE)" WORKERS="$(WORKERS)" Rscript tools/fuzz/run.R
+
 sanitize: setup
 	@sh tools/sanitize.sh
 
 sanitize-gpu: install
 	@$(WITH_LIBRARY) sh tools/sanitize-gpu.sh
-
-fuzz: install
-	@$(WITH_LIBRARY) BUILD="$(BUILD)" SECONDS="$(SECONDS)" SEED="$(SEED)" SUBJECT="$(SUBJECT)" \
-	  CASE="$(CASE)" Rscript tools/fuzz/run.R
 
 check: setup
 	@sh tools/check.sh

@@ -55,9 +55,7 @@ map_degrees.default <- function(x, threshold, call) {
   given <- !is.null(threshold)
   moments <- map_moments(x)
   if (moments$known == 0) abort_no_rho(call)
-  threshold <- if (given) check_number(threshold, call = call) else {
-    histogram_quantile(moments, 0.95)[[1L]]
-  }
+  threshold <- threshold %||% histogram_quantile(moments, 0.95)[[1L]]
   out <- double(ncol(x))
   parts <- pair_blocks(x, function(rows, rho) {
     link <- !is.na(rho) & rho > threshold
@@ -74,8 +72,7 @@ map_degrees.default <- function(x, threshold, call) {
 #' @export
 map_degrees.causal_links <- function(x, threshold, call) {
   given <- !is.null(threshold)
-  threshold <- if (given) check_number(threshold, call = call) else -Inf
-  links <- map_links(x, list(threshold = threshold, alpha = NULL, most = Inf))
+  links <- map_links(x, list(threshold = threshold %||% -Inf, alpha = NULL, most = Inf))
   if (nrow(links) == 0L) abort_no_rho(call)
   series <- attr(x, "series", exact = TRUE)
   number <- \(names) rlang::set_names(tabulate(match(names, series), length(series)), series)

@@ -64,14 +64,17 @@ autoplot.causal_map <- function(object,
                                 ..., groups = NULL, threshold = NULL, links = 40,
                                 layout = NULL) {
   rlang::check_installed("ggplot2", "to draw causal maps.")
-  rlang::check_dots_empty()
+  check_no_dots()
   call <- rlang::current_env()
   type <- check_choice(type)
   groups <- check_groups(groups, map_series(object), call)
+  if (!is.null(threshold)) threshold <- check_number(threshold)
+  links <- check_count(links)
+  check_layout(layout)
   switch(
     EXPR = type,  # else `E` is taken for the beginning of it
     heatmap = plot_map(object, groups, call),
-    network = plot_links(object, check_count(links), threshold, groups, layout, call),
+    network = plot_links(object, links, threshold, groups, layout, call),
     degree = plot_degrees(object, threshold, call),
     asymmetry = plot_asymmetry(object, call),
     E = plot_dimensions(object, call)
@@ -87,13 +90,16 @@ plot.causal_map <- function(x, ...) draw(autoplot.causal_map(x, ...))
 autoplot.causal_links <- function(object, type = c("network", "degree"), ..., groups = NULL,
                                   threshold = NULL, links = 40, layout = NULL) {
   rlang::check_installed("ggplot2", "to draw causal maps.")
-  rlang::check_dots_empty()
+  check_no_dots()
   call <- rlang::current_env()
   type <- check_choice(type)
   groups <- check_groups(groups, attr(object, "series", exact = TRUE), call)
+  if (!is.null(threshold)) threshold <- check_number(threshold)
+  links <- check_count(links)
+  check_layout(layout)
   switch(
     type,
-    network = plot_links(object, check_count(links), threshold, groups, layout, call),
+    network = plot_links(object, links, threshold, groups, layout, call),
     degree = plot_degrees(object, threshold, call)
   )
 }

@@ -13,7 +13,7 @@ new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, call, sta
                                surrogate = surrogate)
   new_edm(frame, "ccm", "Cross mapping", parameters, call, started,
           samples = sample_frame(skill),
-          convergence = convergence_frame(skill, means, sizes, band), surrogates = band)
+          convergence = convergence_frame(skill, means, band), surrogates = band)
 }
 
 mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
@@ -21,7 +21,7 @@ mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
 #' Mean rho of each library size, a matrix \[sizes, targets\]
 #' @noRd
 mean_skill <- function(skill, sizes) {
-  by_size <- split(seq_along(skill$LibSize), skill$LibSize)
+  by_size <- split(seq_along(skill$of), skill$of)
   out <- lapply(by_size, \(rows) apply(skill$rho[rows, , drop = FALSE], 2L, mean_known))
   matrix(unlist(out), length(sizes), byrow = TRUE)
 }
@@ -30,7 +30,7 @@ sample_frame <- function(skill) {
   column <- function(part) unlist(lapply(skill, \(s) part(s)), use.names = FALSE)
   plain_frame(
     direction = rep(names(skill), vapply(skill, \(s) length(s$LibSize), 0L)),
-    LibSize = column(\(s) s$LibSize), sample = column(\(s) sequence(rle(s$LibSize)$lengths)),
+    LibSize = column(\(s) s$LibSize), sample = column(\(s) sequence(rle(s$of)$lengths)),
     rho = column(\(s) s$rho[, 1L]), MAE = column(\(s) s$MAE[, 1L]),
     RMSE = column(\(s) s$RMSE[, 1L])
   )
@@ -58,23 +58,25 @@ surrogate_bands <- function(rho, sizes) {
   do.call(rbind, lapply(names(rho), one))
 }
 
-convergence_frame <- function(skill, means, sizes, band) {
-  last <- length(sizes)
+convergence_frame <- function(skill, means, band) {
   number <- function(of) vapply(names(means), of, 0, USE.NAMES = FALSE)
+  sizes <- lapply(skill, \(s) s$LibSize[!duplicated(s$of)])
   ends <- lapply(skill, difference_interval)
-  rank <- lapply(means, \(rho) rank_correlation(sizes, rho))
+  rank <- lapply(names(means), \(name) {
+    # All rows of this direction may be asked for twice.
+    once <- !duplicated(sizes[[name]])
+    rank_correlation(sizes[[name]][once], means[[name]][once])
+  })
+  names(rank) <- names(means)
   smallest <- number(\(name) means[[name]][[1L]])
-  largest <- number(\(name) means[[name]][[last]])
+  largest <- number(\(name) means[[name]][[length(means[[name]])]])
   plain_frame(
-    direction = names(means), smallest = rep(sizes[[1L]], length(means)),
-    largest = rep(sizes[[last]], length(means)), rho_smallest = smallest,
+    direction = names(means), smallest = number(\(name) min(sizes[[name]])),
+    largest = number(\(name) max(sizes[[name]])), rho_smallest = smallest,
     rho_largest = largest, difference = largest - smallest,
     low = number(\(name) ends[[name]][[1L]]), high = number(\(name) ends[[name]][[2L]]),
     tau = number(\(name) rank[[name]][[1L]]), tau_p = number(\(name) rank[[name]][[2L]]),
-    p = number(\(name) {
-      p <- band$p[band$direction == name & band$LibSize == sizes[[last]]]
-      if (length(p)) p else NA_real_
-    })
+    p = number(\(name) utils::tail(c(NA_real_, band$p[band$direction == name]), 1L))
   )
 }
 
@@ -127,7 +129,7 @@ NULL
 #' @rdname ccm_tables
 #' @export
 format.ccm <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   about <- attr(x, "convergence")
   c(paste0("Convergent cross mapping, ", parameters_text(x)),
     sprintf("%s: rho %s to %s%s%s", about$direction, two(about$rho_smallest),
@@ -140,11 +142,14 @@ format.ccm <- function(x, ...) {
 #' @rdname ccm_tables
 #' @export
 summary.ccm <- function(object, alpha = 0.05, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   alpha <- check_number(alpha, above = 0, max = 0.5)
   out <- attr(object, "convergence")
-  sizes <- length(unique(attr(object, "samples")$LibSize))
-  verdict <- lapply(seq_len(nrow(out)), \(k) judge(out[k, ], sizes, alpha))
+  samples <- attr(object, "samples")
+  verdict <- lapply(seq_len(nrow(out)), \(k) {
+    sizes <- length(unique(samples$LibSize[samples$direction == out$direction[[k]]]))
+    judge(out[k, ], sizes, alpha)
+  })
   names <- strsplit_direction(object)
   out$supported <- vapply(verdict, `[[`, NA, "supported")
   out$cause <- names$target[seq_len(nrow(out))]
@@ -228,7 +233,7 @@ closing_words <- function(out, tested) {
 #' @rdname ccm_tables
 #' @export
 print.ccm_summary <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   words <- c(paste0(x$direction, ": ", x$words), attr(x, "closing"))
   cat(strwrap(words, width = min(getOption("width"), 90L), exdent = 2L), sep = "\n")
   invisible(x)
@@ -259,7 +264,7 @@ best_lag <- function(Tp, rho) {
 #' @rdname ccm_tables
 #' @export
 format.ccm_lag <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   best <- attr(x, "best")
   c(paste0("Cross mapping against Tp, ", parameters_text(x)),
     sprintf("%s: highest rho %s at Tp %s", names(best), short(lag_skill(x)), best))
@@ -275,7 +280,7 @@ lag_skill <- function(x) {
 #' @rdname ccm_tables
 #' @export
 summary.ccm_lag <- function(object, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   best <- attr(object, "best")
   ends <- strsplit_direction(object)
   rho <- unname(lag_skill(object))

@@ -28,6 +28,7 @@
 #' @export
 episode_occurrences <- function(x, episodes, which = c("nonoverlapped", "all"),
                                 max_occurrences = 1e6) {
+  check_given(x = "a recording", episodes = "an `episodes` table")
   x <- as_spike_trains(x)
   codes <- episode_codes(episodes, x)
   which <- check_choice(which)
@@ -58,6 +59,7 @@ episode_occurrences <- function(x, episodes, which = c("nonoverlapped", "all"),
 
 #' @export
 print.episode_occurrences <- function(x, n = 10, ...) {
+  n <- check_count(n, min = 0, infinite = TRUE)
   cat(sprintf("# %s occurrences of %d episode%s\n", commas(nrow(x)),
               length(unique(x$episode)), if (length(unique(x$episode)) == 1L) "" else "s"))
   if (nrow(x) > 0L) {
@@ -101,6 +103,7 @@ as.data.frame.episode_occurrences <- function(x, ...) {
 #' episode_lags(x, episode(c("A", "B"), low = 0, high = 0.005), bins = 5)
 #' @export
 episode_lags <- function(x, episodes, bins = 20) {
+  check_given(x = "a recording", episodes = "an `episodes` table")
   x <- as_spike_trains(x)
   episode_codes(episodes, x)
   # Listed twice, an episode would find the occurrences of both under its name.

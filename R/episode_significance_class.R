@@ -66,6 +66,7 @@ by_excess <- function(x, rows = which(is_tested(x))) {
 
 #' @export
 print.episode_significance <- function(x, n = 10, ...) {
+  n <- check_count(n, min = 0, infinite = TRUE)
   cat(significance_title(x), sep = "\n")
   rows <- by_excess(x)
   if (length(rows) > 0L) {
@@ -86,6 +87,7 @@ print.episode_significance <- function(x, n = 10, ...) {
 
 #' @export
 summary.episode_significance <- function(object, n = 5, ...) {
+  n <- check_count(n, min = 0, infinite = TRUE)
   tested <- is_tested(object)
   significant <- .subset2(object, "significant")
   size <- .subset2(object, "size")

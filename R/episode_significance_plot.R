@@ -35,11 +35,12 @@
 autoplot.episode_significance <- function(object, type = c("counts", "chance", "network"),
                                           ..., episodes = 25, edges = 25, layout = NULL) {
   rlang::check_installed("ggplot2", "to draw tested episodes.")
-  rlang::check_dots_empty()
+  check_no_dots()
   call <- rlang::current_env()
   type <- check_choice(type)
   episodes <- check_count(episodes)
   edges <- check_count(edges)
+  check_layout(layout)
   if (!any(is_tested(object))) {
     abort_arg("object", "a table with tested episodes", "one without", call = call)
   }

@@ -30,10 +30,11 @@
 #' @exportS3Method igraph::as.igraph
 as.igraph.episodes <- function(x, ...) {
   rlang::check_installed("igraph", "to make a network of episodes.")
-  rlang::check_dots_empty()
+  check_no_dots()
+  check_episodes(x)
   steps <- episode_steps(x)
   vertices <- data.frame(name = episode_units(x))
-  recording <- attr(x, "recording", exact = TRUE)
+  recording <- own_recording(x)
   vertices$spikes <- if (is.null(recording)) {
     rep(NA_integer_, nrow(vertices))
   } else {
@@ -47,7 +48,7 @@ as.igraph.episodes <- function(x, ...) {
 #' @noRd
 episode_units <- function(x) {
   units <- unique(as.character(unlist(.subset2(x, "units"), use.names = FALSE)))
-  recording <- attr(x, "recording", exact = TRUE)
+  recording <- own_recording(x)
   if (is.null(recording)) return(units)
   known <- levels(.subset2(recording, "unit"))
   c(known[known %in% units], setdiff(units, known))
@@ -211,26 +212,34 @@ network_radius <- function(place) {
   max(0.03, min(0.08, 0.3 / sqrt(nrow(place)), 0.32 * between))
 }
 
+#' Error unless a layout is of a kind that network_layout() can use
+#' @noRd
+check_layout <- function(layout, call = rlang::caller_env()) {
+  if (!is.null(layout) && !is.function(layout) && !is.matrix(layout) &&
+        !is.data.frame(layout)) {
+    abort_arg("layout", "a function, or a matrix of two columns", describe(layout), call = call)
+  }
+}
+
 #' Positions within [-1, 1], a row a unit
 #' @noRd
 network_layout <- function(steps, names, layout, call) {
   if (is.matrix(layout) || is.data.frame(layout)) {
     place <- as.matrix(layout)
     row <- match(names, rownames(place))
-    if (!is.numeric(place) || ncol(place) != 2L || anyNA(row)) {
-      abort_arg("layout", "a function, or a two-column matrix with all units as row names",
+    if (!is.numeric(place) || ncol(place) != 2L || !all(is.finite(place)) || anyNA(row)) {
+      abort_arg("layout",
+                "a function, or a finite two-column matrix with all units as row names",
                 if (anyNA(row)) sprintf("without \"%s\"", names[is.na(row)][[1L]]) else
                   describe(layout),
                 call = call)
     }
     place <- place[row, , drop = FALSE]
   } else {
-    if (!is.null(layout) && !is.function(layout)) {
-      abort_arg("layout", "a function, or a matrix of two columns", describe(layout), call = call)
-    }
     graph <- layout_graph(steps, names)
     place <- keep_random_state(if (is.null(layout)) pack_components(graph) else layout(graph))
-    if (!is.matrix(place) || !is.numeric(place) || !identical(dim(place), c(length(names), 2L))) {
+    if (!is.matrix(place) || !is.numeric(place) || !all(is.finite(place)) ||
+          !identical(dim(place), c(length(names), 2L))) {
       abort_arg("layout", "a function that gives a matrix of two columns, a row a unit",
                 describe(layout), call = call)
     }

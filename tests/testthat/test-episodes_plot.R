@@ -124,7 +124,7 @@ test_that("arguments are checked", {
   expect_error(ggplot2::autoplot(found()[0, ]), "at least one", class = "synfire_error_argument")
   expect_error(ggplot2::autoplot(found(), type = "raster", episodes = 0),
                class = "synfire_error_argument")
-  expect_error(ggplot2::autoplot(found(), "counts", bin = 3), class = "rlib_error_dots_nonempty")
+  expect_error(ggplot2::autoplot(found(), "counts", bin = 3), class = "synfire_error_argument")
 })
 
 test_that("lags are drawn as histograms that hold every occurrence", {

@@ -39,6 +39,7 @@ dir.create(folder, recursive = TRUE)
 # All of the workers' temporary files go with the run, also those of one that was killed.
 scratch <- tempfile("fuzz-")
 dir.create(scratch)
+peers <- find_peers()
 columns <- c("subject", "case", "seconds", "calls", "refusals", "findings", "memory")
 cat(sprintf("seed %s, %s s, %d workers: %s\n", format(seed), format(seconds), workers,
             toString(subjects)))
@@ -48,7 +49,7 @@ cat(sprintf("seed %s, %s s, %d workers: %s\n", format(seed), format(seconds), wo
 start_worker <- function(folder, ..., show = FALSE) {
   dir.create(folder, showWarnings = FALSE)
   config <- list(program = program, seed = seed, folder = folder, columns = columns,
-                 shrink = shrink, show = show, ...)
+                 shrink = shrink, show = show, peers = peers, ...)
   file <- file.path(folder, "config.rds")
   saveRDS(config, file)
   unlink(file.path(folder, "now"))
@@ -141,7 +142,7 @@ log <- do.call(rbind, lapply(logs[file.exists(logs)], utils::read.table, sep = "
 for (file in list.files(folders, "[.]finding$", full.names = TRUE)) keep(readRDS(file))
 for (file in list.files(folders, "^again$", full.names = TRUE)) {
   for (id in sub("\t", " ", readLines(file))) {
-    findings[[id]]$times <- findings[[id]]$times + 1L
+    if (!is.null(findings[[id]])) findings[[id]]$times <- findings[[id]]$times + 1L
   }
 }
 
