@@ -92,8 +92,8 @@ test_that("gpus with the CPU are refused by every function that has them", {
     \() count_episodes(x, found, gpus = 1),
     \() episode_significance(found, n_surrogates = 2, gpus = 3),
     \() episode_significance(found[0, ], n_surrogates = 2, gpus = 3),
-    \() pvalue_spectrum(x, 0.005, 3, n_surrogates = 2, gpus = 3),
-    \() spade(x, 0.005, 3, n_surrogates = 0, gpus = 3),
+    \() pvalue_spectrum(x, 0.001, 2, n_surrogates = 2, gpus = 3),
+    \() spade(x, 0.001, 2, n_surrogates = 0, gpus = 3),
     \() causal_map(series, E = 2, gpus = 3),
     \() optimal_dimensions(series, E_max = 2, gpus = 3)
   )
@@ -140,7 +140,7 @@ test_that("without a GPU every strategy says why", {
   for (call in list(\() count_episodes(x, episode("A"), device = "gpu"),
                     \() mine_episodes(x[0, ], 1, c(0, 0.005), device = "gpu"),
                     \() episode_significance(nothing, n_surrogates = 0, device = "gpu"),
-                    \() spade(x, 0.005, 3, n_surrogates = 0, device = "gpu"))) {
+                    \() spade(x, 0.0005, 2, n_surrogates = 0, device = "gpu"))) {
     expect_error(call(), class = "synfire_error_device")
   }
 })
