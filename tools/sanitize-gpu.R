@@ -11,8 +11,8 @@ case <- function(name, kernels, run) {
 }
 
 random_spikes <- function(n, units, end = 10, ...) {
-  synfire::spike_trains(sort(round(stats::runif(n, 0, end), 4)), sample(units, n, TRUE), start = 0,
-               end = end, resolution = 1e-4, ...)
+  synfire::spike_trains(sort(round(stats::runif(n, 0, end), 4)), sample(units, n, TRUE),
+                        start = 0, end = end, resolution = 1e-4, ...)
 }
 delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
 mine <- function(x, min_count, intervals = delays, ...) {
@@ -102,8 +102,9 @@ for (method in c(surrogates, trial_surrogates)) local({
        function() {
     x <- random_spikes(500, 6, trials = trials)
     for (spectrum in c("#", "3d#")) {
-      synfire::pvalue_spectrum(x, 0.005, 6, 2, 3, max_spikes = 5, n_surrogates = 3, surrogate = method,
-                      dither = 0.02, spectrum = spectrum, device = "gpu")
+      synfire::pvalue_spectrum(x, 0.005, 6, 2, 3, max_spikes = 5, n_surrogates = 3,
+                               surrogate = method, dither = 0.02, spectrum = spectrum,
+                               device = "gpu")
     }
   })
 })
@@ -115,8 +116,8 @@ case("maxima-wide", "search_maxima", function() {
   synfire::pvalue_spectrum(x, 0.002, 50, 3, 5, n_surrogates = 2, dither = 0.02, device = "gpu")
 })
 case("spade", "search_maxima", function() {
-  synfire::spade(random_spikes(500, 6), 0.005, 5, 2, 4, max_spikes = 5, n_surrogates = 4, dither = 0.02,
-        device = "gpu")
+  synfire::spade(random_spikes(500, 6), 0.005, 5, 2, 4, max_spikes = 5, n_surrogates = 4,
+                 dither = 0.02, device = "gpu")
 })
 
 # ---- causal maps ----
@@ -167,7 +168,8 @@ case("map-screen", paste(dims, "sample_table correlate_rows correlate_lanes"), f
 })
 case("dimensions", "lay_out find_skill add_skill", function() {
   for (validation in c("loo", "split")) {
-    synfire::optimal_dimensions(random_map(120, 4, TRUE), 8, validation = validation, device = "gpu")
+    synfire::optimal_dimensions(random_map(120, 4, TRUE), 8, validation = validation,
+                                device = "gpu")
   }
   synfire::optimal_dimensions(random_map(100, 2), 30, tau = 1, validation = "split",
                      exclusion_radius = 3, device = "gpu")
