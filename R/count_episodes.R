@@ -96,7 +96,7 @@ count_episodes <- function(x, episodes, threads = NULL, device = c("cpu", "gpu")
     abort_arg("engine", "\"auto\" with `device = \"cpu\"`", describe(engine),
               "Or give `device = \"gpu\"`.")
   }
-  gpus <- check_gpus(gpus)
+  gpus <- check_place(device, gpus)
   events <- mining_events(x)
   if (device == "gpu") {
     if (engine == "auto") engine <- "hybrid"

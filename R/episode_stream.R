@@ -261,7 +261,7 @@ read_block <- function(object, new_spikes, now, call) {
 #' @noRd
 block_trains <- function(new_spikes, resolution, silent_at, call) {
   if (inherits(new_spikes, "spike_trains")) {
-    x <- check_spike_trains(new_spikes, "new_spikes", call)
+    x <- check_spike_trains(new_spikes, "new_spikes", call, once = TRUE)
   } else {
     at <- if (!is.null(silent_at)) ticks_to_seconds(silent_at, resolution)
     x <- tryCatch(
@@ -310,7 +310,7 @@ block_of <- function(x, units, only) {
 #' @noRd
 slide_window <- function(object, block, call) {
   resolution <- object$resolution
-  old <- attr(object$episodes, "recording", exact = TRUE)
+  old <- own_recording(object$episodes)
   time <- .subset2(old, "time")
   code <- as.integer(.subset2(old, "unit"))
   cut <- block$now - object$window

@@ -43,11 +43,11 @@ finish_status <- function(result, doing, advice = NULL, limit_of = "elements",
     over_budget = {
       bullets <- c(
         paste0("The memory budget is too small for ", doing, "."),
-        x = paste0(
+        if (!is.null(reason)) reason else c(x = paste0(
           if (is.na(needed)) "More than the budget" else paste("About", bytes_text(needed)),
           " would be needed",
           if (is.na(limit)) "." else paste0("; {.arg max_memory} is ", bytes_text(limit), ".")
-        ),
+        )),
         hints,
         i = "Or raise {.arg max_memory} where the machine has more."
       )

@@ -127,6 +127,9 @@ void syn_arena_clear(syn_arena *arena)
 {
     syn_arena_mark empty = {NULL, 0};
     syn_arena_return(arena, empty);
+    /* What this arena keeps, others cannot have. */
+    if (arena->budget && syn_budget_left(arena->budget) < arena->budget->limit / 2)
+        free_all(arena, &arena->spare);
 }
 
 void syn_arena_free(syn_arena *arena)

@@ -41,7 +41,8 @@ syn_arena_mark syn_arena_here(const syn_arena *arena);
 /* Gives back all that was taken after `mark`. */
 void syn_arena_return(syn_arena *arena, syn_arena_mark mark);
 
-/* Gives back everything but keeps the memory for what comes next. */
+/* Gives back everything, and keeps the memory for what comes next unless the budget is
+   running short. */
 void syn_arena_clear(syn_arena *arena);
 
 void syn_arena_free(syn_arena *arena);

@@ -38,6 +38,12 @@ void syn_budget_give(syn_budget *budget, size_t bytes)
     __atomic_fetch_sub(&budget->held, bytes, ORDER);
 }
 
+size_t syn_budget_left(const syn_budget *budget)
+{
+    size_t held = __atomic_load_n(&budget->held, ORDER);
+    return held < budget->limit ? budget->limit - held : 0;
+}
+
 void syn_budget_no_memory(syn_budget *budget)
 {
     refuse(budget, SYN_NO_MEMORY);

@@ -23,6 +23,9 @@ int syn_budget_take(syn_budget *budget, size_t bytes);
 /* Counts `bytes` as held no longer. */
 void syn_budget_give(syn_budget *budget, size_t bytes);
 
+/* How many more bytes may be held. */
+size_t syn_budget_left(const syn_budget *budget);
+
 /* Memory for `n` things of `size` bytes, aligned for any scalar type and counted as held;
    NULL when that would pass the limit or malloc fails: syn_budget_refusal() says which.
    syn_budget_zeros() gives bytes that are zero. */
