@@ -46,7 +46,8 @@
 #' @param n_surrogates Number of surrogates; with 0 nothing is tested.
 #' @param surrogate How surrogates are made, and so what counts as chance: a `method` of
 #'   [surrogate_trains()].
-#' @param dither,... Arguments of that method, in seconds; see [surrogate_trains()].
+#' @param dither,... Arguments of that method, in seconds; see [surrogate_trains()]. Those
+#'   of another method are errors.
 #' @param alpha Level of significance, above 0 and below 1.
 #' @param correction How p values are adjusted, see Corrections.
 #' @param p_estimator With `k` of `n` surrogates counting as much as the recording:

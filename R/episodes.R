@@ -57,11 +57,13 @@
 #' what they find.
 #'
 #' # Memory
-#' The lists of one size are kept while they fit in `max_memory`; beyond that they are
-#' made anew when needed, which takes longer and gives the same table. There is an error
-#' when the episodes themselves do not fit. On GPUs the same holds for each, and for what
-#' it has free; the table of what follows each spike, which is most of it, is made in
-#' parts as well, and there is an error where the smallest part does not fit. A search that is sure to take more than a
+#' All threads share `max_memory`. The lists of one size are kept while they fit in it;
+#' beyond that they are made anew when needed, and fewer threads work at a time, which takes
+#' longer and gives the same table: what fits on one thread fits on any number. There is an
+#' error when the episodes themselves, with their table, do not fit. On GPUs the same holds
+#' for each, and for what it has free; the table of what follows each spike, which is most
+#' of it, is made in parts as well, and there is an error where the smallest part does not
+#' fit. A search that is sure to take more than a
 #' gigabyte says so before it starts.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
@@ -86,9 +88,10 @@
 #'   the first one.
 #' @param merge For `"mtpe"`, `"hybrid"` and `"two-pass"` on a GPU: `"published"` also runs
 #'   the published merge, and adds the column `unmatched` to the attribute `levels`.
-#' @param compaction,dedup For `"occurrence"`, see GPUs.
+#' @param compaction,dedup For `"occurrence"`, see GPUs. With other engines these, and
+#'   `merge = "published"`, are errors.
 #' @param threads Number of threads; `NULL` for all that this process may use.
-#' @param max_memory Bytes the search may hold.
+#' @param max_memory Bytes that the search and its table may hold.
 #'
 #' @return A data frame of class `episodes` with a row for each episode, sorted by size,
 #'   decreasing count and name (unit by unit, in the order of character codes):

@@ -140,7 +140,7 @@ test_that("without a GPU every strategy says why", {
   for (call in list(\() count_episodes(x, episode("A"), device = "gpu"),
                     \() mine_episodes(x[0, ], 1, c(0, 0.005), device = "gpu"),
                     \() episode_significance(nothing, n_surrogates = 0, device = "gpu"),
-                    \() spade(x, 0.0005, 2, n_surrogates = 0, device = "gpu"))) {
+                    \() spade(x, 0.0002, 3, n_surrogates = 0, device = "gpu"))) {
     expect_error(call(), class = "synfire_error_device")
   }
 })
