@@ -80,7 +80,7 @@ as_spike_trains.data.frame <- function(x, ..., time_column = NULL, unit_column =
   } else {
     unit <- unit_factor(x[[at$unit]], length(time), sprintf("x$%s", names(x)[[at$unit]]), call)
   }
-  if (is.null(like)) return(spike_trains(time, unit, ...))
+  if (is.null(like)) return(from_columns(time, unit, ..., call = call))
   check_no_dots(call)
   check_like(like, call)
   build_spike_trains(
@@ -113,10 +113,24 @@ as_spike_trains.list <- function(x, ...) {
   times <- Map(\(times, name) {
     check_times(plain_times(times), sprintf("x$%s", name), call)
   }, x, names(x))
-  spike_trains(
+  from_columns(
     as.double(unlist(times, use.names = FALSE)),
-    factor(rep(names(x), lengths(times)), levels = names(x)), ...
+    factor(rep(names(x), lengths(times)), levels = names(x)), ..., call = call
   )
+}
+
+#' spike_trains() with what a method was given for it in its dots
+#' @noRd
+from_columns <- function(time, unit, ..., call) {
+  more <- list(...)
+  known <- setdiff(names(formals(spike_trains)), c("time", "unit"))
+  unknown <- setdiff(names(more) %||% rep("", length(more)), known)
+  if (length(unknown)) {
+    name <- if (nzchar(unknown[[1L]])) unknown[[1L]] else "..."
+    abort_arg(name, "an argument of this function or of `spike_trains()`", "none",
+              sprintf("`spike_trains()` takes %s.", toString(known)), call = call)
+  }
+  spike_trains(time, unit, ...)
 }
 
 #' @rdname as_spike_trains
@@ -124,7 +138,7 @@ as_spike_trains.list <- function(x, ...) {
 #' @export
 as_spike_trains.spikeTrain <- function(x, ..., unit = "1") {
   check_string(unit)
-  spike_trains(plain_times(x), unit, ...)
+  from_columns(plain_times(x), unit, ..., call = rlang::current_env())
 }
 
 #' @rdname as_spike_trains

@@ -69,8 +69,8 @@
 #' @return A [spike_trains] object.
 #'
 #' @section Errors:
-#' Errors about a file have the class `synfire_error_file`: no such file; binary content,
-#' no table, no rows; columns missing or ambiguous; rows with another number of fields;
+#' Errors about a file have the class `synfire_error_file`: no such file; a compressed
+#' file that is cut short or damaged; binary content, no table, no rows; columns missing or ambiguous; rows with another number of fields;
 #' times that are not numbers, or missing, with the number of such rows and the first;
 #' missing units; decimal commas; an NWB file without units; arrays of another type,
 #' shape or length than expected. Errors about an argument have the class
@@ -310,6 +310,8 @@ is_binary <- function(bytes) any(bytes < as.raw(9) | (bytes > as.raw(13) & bytes
 #' Text in UTF-8; what is not valid as such is taken for Latin-1
 #' @noRd
 clean_text <- function(text) {
+  marked <- Encoding(text) == "latin1"
+  text[marked] <- enc2utf8(text[marked])
   Encoding(text) <- "unknown"
   good <- validUTF8(text)
   Encoding(text[good]) <- "UTF-8"

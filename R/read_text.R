@@ -1,7 +1,7 @@
 # The bytes of a text file, plain or compressed, in blocks of whole lines. A compressed
 # file that is cut short or changed is an error: R's own connections end there in silence.
 
-text_block <- 4194304L
+text_block <- 1048576L
 
 # A line of more is no row of a table, and must not fill the memory.
 longest_line <- 2^26

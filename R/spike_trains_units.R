@@ -32,8 +32,12 @@ unit_factor <- function(unit, n, arg = "unit", call = rlang::caller_env()) {
   }
   if (is.factor(unit)) {
     levels <- levels(unit)
-    if (anyNA(levels)) return(factor(as.character(unit), levels = levels[!is.na(levels)]))
-    return(structure(as.integer(unit), levels = levels, class = "factor"))
+    known <- levels[!is.na(levels)]
+    shown <- clean_text(known)
+    if (anyNA(levels) || anyDuplicated(shown)) {
+      return(factor(shown[match(as.character(unit), known)], levels = unique(shown)))
+    }
+    return(structure(as.integer(unit), levels = shown, class = "factor"))
   }
   if (is.numeric(unit)) {
     values <- sort(unique(as.double(unit)))
@@ -42,7 +46,7 @@ unit_factor <- function(unit, n, arg = "unit", call = rlang::caller_env()) {
     code <- match(labels, unique(labels))[match(unit, values)]
     return(structure(code, levels = unique(labels), class = "factor"))
   }
-  unit <- enc2utf8(as.vector(unit))
+  unit <- clean_text(as.vector(unit))
   values <- unique(unit)
   values <- values[natural_order(values)]
   structure(match(unit, values), levels = values, class = "factor")

@@ -34,7 +34,7 @@ size_t syn_csv_split(const char *line, size_t length, char sep, syn_csv_field *f
    for its length. Returns the length of the text. */
 size_t syn_csv_text(const syn_csv_field *field, char *out);
 
-/* Goes on with the CRC-32 of gzip and xz: that of what came before is `crc`, 0 at first. */
+/* Goes on with the CRC-32 of gzip: that of what came before is `crc`, 0 at first. */
 uint32_t syn_crc32(uint32_t crc, const unsigned char *bytes, size_t size);
 
 #endif

@@ -76,7 +76,8 @@ static int take_row(rows *out, const layout *how, const syn_csv_field *field,
     static const syn_csv_field none = {"", 0, 0};
     if (how->fields && fields != how->fields)
         return ROW_RAGGED;
-    if (how->time && !decimal(&field[how->time - 1], how->dec, buffer, &out->time[out->n]))
+    if (how->time &&
+        !decimal(&field[how->time - 1], how->dec, buffer, &out->time[out->n]))
         return ROW_NOT_A_NUMBER;
     for (int k = 0; k < how->texts; k++) {
         size_t at = (size_t)how->text[k] - 1;

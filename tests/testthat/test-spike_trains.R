@@ -481,3 +481,13 @@ test_that("a clock finer than doubles tell apart is refused without a warning", 
                                                                         resolution = 1e-300)),
                                  class = "synfire_error_argument"))
 })
+
+test_that("names of units are UTF-8, whatever bytes they came in", {
+  latin1 <- `Encoding<-`("caf\xe9", "latin1")
+  for (unit in list(latin1, "caf\xe9", "caf\u00e9", factor(latin1), factor("caf\xe9"))) {
+    x <- spike_trains(1, unit)
+    expect_identical(levels(x$unit), "caf\u00e9")
+    expect_identical(Encoding(levels(x$unit)), "UTF-8")
+  }
+  expect_error(spike_trains(1, "a", start = "caf\xe9\xff"), class = "synfire_error_argument")
+})
