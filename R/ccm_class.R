@@ -129,7 +129,8 @@ NULL
 #' @rdname ccm_tables
 #' @export
 format.ccm <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_dots_empty()
+  check_made(x, "LibSize", c("parameters", "convergence"))
   about <- attr(x, "convergence")
   c(paste0("Convergent cross mapping, ", parameters_text(x)),
     sprintf("%s: rho %s to %s%s%s", about$direction, two(about$rho_smallest),
@@ -142,7 +143,8 @@ format.ccm <- function(x, ...) {
 #' @rdname ccm_tables
 #' @export
 summary.ccm <- function(object, alpha = 0.05, ...) {
-  rlang::check_dots_empty()
+  check_dots_empty()
+  check_made(object, "LibSize", c("parameters", "convergence", "samples"), "object")
   alpha <- check_number(alpha, above = 0, max = 0.5)
   out <- attr(object, "convergence")
   samples <- attr(object, "samples")
@@ -233,7 +235,8 @@ closing_words <- function(out, tested) {
 #' @rdname ccm_tables
 #' @export
 print.ccm_summary <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_dots_empty()
+  check_made(x, c("direction", "words"))
   words <- c(paste0(x$direction, ": ", x$words), attr(x, "closing"))
   cat(strwrap(words, width = min(getOption("width"), 90L), exdent = 2L), sep = "\n")
   invisible(x)
@@ -264,7 +267,8 @@ best_lag <- function(Tp, rho) {
 #' @rdname ccm_tables
 #' @export
 format.ccm_lag <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_dots_empty()
+  check_made(x, "Tp", c("parameters", "best"))
   best <- attr(x, "best")
   c(paste0("Cross mapping against Tp, ", parameters_text(x)),
     sprintf("%s: highest rho %s at Tp %s", names(best), short(lag_skill(x)), best))
@@ -280,7 +284,8 @@ lag_skill <- function(x) {
 #' @rdname ccm_tables
 #' @export
 summary.ccm_lag <- function(object, ...) {
-  rlang::check_dots_empty()
+  check_dots_empty()
+  check_made(object, "Tp", c("parameters", "best"), "object")
   best <- attr(object, "best")
   ends <- strsplit_direction(object)
   rho <- unname(lag_skill(object))

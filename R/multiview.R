@@ -236,7 +236,8 @@ view_table <- function(views, names, forecasts, data, rho_rank) {
 #' @rdname multiview
 #' @export
 format.multiview <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_made(x, c("view", "predictions"), "views")
+  check_dots_empty()
   c(sprintf("Mean of the best %s of %s views", commas(nrow(x$view)),
             commas(attr(x, "views", exact = TRUE))),
     format(x$predictions))
@@ -257,12 +258,14 @@ print.multiview <- function(x, ...) {
 #' @rdname multiview
 #' @export
 summary.multiview <- function(object, ...) {
-  rlang::check_dots_empty()
+  check_made(object, c("view", "predictions"), "views", "object")
+  check_dots_empty()
   cbind(summary(object$predictions), views = attr(object, "views", exact = TRUE),
         averaged = nrow(object$view))
 }
 
 #' @export
 as.data.frame.multiview <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_made(x, "predictions")
   as.data.frame(x$predictions)
 }

@@ -169,9 +169,12 @@ model_frame <- function(time, values, names) {
             row.names = .set_row_names(nrow(time)))
 }
 
+smap_parts <- c("predictions", "coefficients", "singular_values")
+
 #' @export
 format.smap <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_made(x, smap_parts)
+  check_dots_empty()
   c(format(x$predictions),
     paste("Coefficients", toString(names(x$coefficients)[-1L]), "and singular values"))
 }
@@ -191,11 +194,13 @@ print.smap <- function(x, n = 5, ...) {
 
 #' @export
 summary.smap <- function(object, ...) {
-  rlang::check_dots_empty()
+  check_made(object, smap_parts, arg = "object")
+  check_dots_empty()
   summary(object$predictions)
 }
 
 #' @export
 as.data.frame.smap <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_made(x, smap_parts)
   as.data.frame(x$predictions)
 }
