@@ -112,6 +112,7 @@ format.edm_skill <- function(x, ...) {
 #' @rdname edm_tables
 #' @export
 print.edm <- function(x, n = 10, ...) {
+  check_dots_empty()
   n <- check_count(n, infinite = TRUE)
   cat(format(x), "", sep = "\n")
   print(utils::head(as.data.frame.edm(x), n), row.names = FALSE)

@@ -181,6 +181,7 @@ format.smap <- function(x, ...) {
 
 #' @export
 print.smap <- function(x, n = 5, ...) {
+  check_dots_empty()
   n <- check_count(n, infinite = TRUE)
   cat(format(x), sep = "\n")
   for (part in names(x)) {
