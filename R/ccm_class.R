@@ -129,7 +129,7 @@ NULL
 #' @rdname ccm_tables
 #' @export
 format.ccm <- function(x, ...) {
-  check_dots_empty()
+  check_no_dots()
   check_made(x, "LibSize", c("parameters", "convergence"))
   about <- attr(x, "convergence")
   c(paste0("Convergent cross mapping, ", parameters_text(x)),
@@ -143,7 +143,7 @@ format.ccm <- function(x, ...) {
 #' @rdname ccm_tables
 #' @export
 summary.ccm <- function(object, alpha = 0.05, ...) {
-  check_dots_empty()
+  check_no_dots()
   check_made(object, "LibSize", c("parameters", "convergence", "samples"), "object")
   alpha <- check_number(alpha, above = 0, max = 0.5)
   out <- attr(object, "convergence")
@@ -235,7 +235,7 @@ closing_words <- function(out, tested) {
 #' @rdname ccm_tables
 #' @export
 print.ccm_summary <- function(x, ...) {
-  check_dots_empty()
+  check_no_dots()
   check_made(x, c("direction", "words"))
   words <- c(paste0(x$direction, ": ", x$words), attr(x, "closing"))
   cat(strwrap(words, width = min(getOption("width"), 90L), exdent = 2L), sep = "\n")
@@ -267,7 +267,7 @@ best_lag <- function(Tp, rho) {
 #' @rdname ccm_tables
 #' @export
 format.ccm_lag <- function(x, ...) {
-  check_dots_empty()
+  check_no_dots()
   check_made(x, "Tp", c("parameters", "best"))
   best <- attr(x, "best")
   c(paste0("Cross mapping against Tp, ", parameters_text(x)),
@@ -284,7 +284,7 @@ lag_skill <- function(x) {
 #' @rdname ccm_tables
 #' @export
 summary.ccm_lag <- function(object, ...) {
-  check_dots_empty()
+  check_no_dots()
   check_made(object, "Tp", c("parameters", "best"), "object")
   best <- attr(object, "best")
   ends <- strsplit_direction(object)

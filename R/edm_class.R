@@ -89,7 +89,7 @@ as.data.frame.edm <- function(x, row.names = NULL, optional = FALSE, ...) {
 #' @rdname edm_tables
 #' @export
 format.edm_prediction <- function(x, ...) {
-  check_dots_empty()
+  check_no_dots()
   check_made(x, c("Observations", "Predictions"), "parameters")
   error <- prediction_error(x)
   c(sprintf("%s: %s of %s rows predicted, %s", attr(x, "method"),
@@ -101,7 +101,7 @@ format.edm_prediction <- function(x, ...) {
 #' @rdname edm_tables
 #' @export
 format.edm_skill <- function(x, ...) {
-  check_dots_empty()
+  check_no_dots()
   check_made(x, "rho", "parameters")
   by <- names(x)[[1L]]
   best <- summary(x)
@@ -112,7 +112,7 @@ format.edm_skill <- function(x, ...) {
 #' @rdname edm_tables
 #' @export
 print.edm <- function(x, n = 10, ...) {
-  check_dots_empty()
+  check_no_dots()
   n <- check_count(n, infinite = TRUE)
   cat(format(x), "", sep = "\n")
   print(utils::head(as.data.frame.edm(x), n), row.names = FALSE)
@@ -123,7 +123,7 @@ print.edm <- function(x, n = 10, ...) {
 #' @rdname edm_tables
 #' @export
 summary.edm_prediction <- function(object, ...) {
-  check_dots_empty()
+  check_no_dots()
   check_made(object, c("Observations", "Predictions"), arg = "object")
   cbind(data.frame(rows = nrow(object), predicted = sum(!is.na(object$Predictions))),
         prediction_error(object))
@@ -132,7 +132,7 @@ summary.edm_prediction <- function(object, ...) {
 #' @rdname edm_tables
 #' @export
 summary.edm_skill <- function(object, ...) {
-  check_dots_empty()
+  check_no_dots()
   check_made(object, "rho", arg = "object")
   best <- which.max(object$rho)
   if (length(best) == 0L) best <- NA_integer_

@@ -237,7 +237,7 @@ view_table <- function(views, names, forecasts, data, rho_rank) {
 #' @export
 format.multiview <- function(x, ...) {
   check_made(x, c("view", "predictions"), "views")
-  check_dots_empty()
+  check_no_dots()
   c(sprintf("Mean of the best %s of %s views", commas(nrow(x$view)),
             commas(attr(x, "views", exact = TRUE))),
     format(x$predictions))
@@ -259,7 +259,7 @@ print.multiview <- function(x, ...) {
 #' @export
 summary.multiview <- function(object, ...) {
   check_made(object, c("view", "predictions"), "views", "object")
-  check_dots_empty()
+  check_no_dots()
   cbind(summary(object$predictions), views = attr(object, "views", exact = TRUE),
         averaged = nrow(object$view))
 }

@@ -174,14 +174,14 @@ smap_parts <- c("predictions", "coefficients", "singular_values")
 #' @export
 format.smap <- function(x, ...) {
   check_made(x, smap_parts)
-  check_dots_empty()
+  check_no_dots()
   c(format(x$predictions),
     paste("Coefficients", toString(names(x$coefficients)[-1L]), "and singular values"))
 }
 
 #' @export
 print.smap <- function(x, n = 5, ...) {
-  check_dots_empty()
+  check_no_dots()
   n <- check_count(n, infinite = TRUE)
   cat(format(x), sep = "\n")
   for (part in names(x)) {
@@ -196,7 +196,7 @@ print.smap <- function(x, n = 5, ...) {
 #' @export
 summary.smap <- function(object, ...) {
   check_made(object, smap_parts, arg = "object")
-  check_dots_empty()
+  check_no_dots()
   summary(object$predictions)
 }
 

@@ -47,11 +47,14 @@ fuzz_subject <- function(name, covers, run, limit = 60, most = Inf) {
   invisible()
 }
 
-# Loads all subjects from the folder of this program.
+# Loads what subjects share, which is every other file in the folder of this program, and
+# the subjects.
 load_subjects <- function(folder) {
   fuzz$folder <- folder
-  for (file in c("draw.R", "peers.R", "shrink.R", "small_calls.R")) source(file.path(folder, file))
-  for (file in list.files(folder, "^subject-.*[.]R$", full.names = TRUE)) source(file)
+  programs <- c("framework.R", "run.R", "worker.R", "kill.R")
+  files <- setdiff(list.files(folder, "[.]R$"), programs)
+  subject <- startsWith(files, "subject-")
+  for (file in c(files[!subject], files[subject])) source(file.path(folder, file))
   invisible(names(fuzz$subjects))
 }
 
@@ -206,7 +209,8 @@ find_function <- function(name) {
 
 # Names of attributes and elements that say how a result was made, not what it is.
 how_made <- c("elapsed", "call", "engine", "threads", "device", "memory", "max_memory",
-              "gpus", "row.names", "file", "folder", "seconds", "peak_memory")
+              "gpus", "row.names", "file", "folder", "seconds", "peak_memory",
+              "mining_elapsed")
 
 reduced <- function(x) {
   if (is.environment(x) || is.function(x)) return(NULL)

@@ -22,9 +22,7 @@ peer_call <- function(python, script, input, limit = 30) {
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
   file <- function(name) file.path(folder, name)
-  as_columns <- function(x) if (is.matrix(x)) as.data.frame(x) else x
-  jsonlite::write_json(lapply(input, as_columns), file("input.json"), digits = I(17),
-                       auto_unbox = TRUE, dataframe = "columns", na = "null", null = "null")
+  writeLines(as_json(input), file("input.json"))
   writeLines(c(
     "import json, math", "input = json.load(open('input.json'))", script,
     "def plain(v):",
@@ -39,4 +37,19 @@ peer_call <- function(python, script, input, limit = 30) {
                        error_on_status = FALSE, cleanup_tree = TRUE)
   if (!file.exists(file("output.json")) || !identical(ran$status, 0L)) return(NULL)
   jsonlite::read_json(file("output.json"), simplifyVector = TRUE)
+}
+
+# Text of JSON with all digits of doubles, which the writer of jsonlite rounds.
+as_json <- function(x) {
+  if (is.matrix(x)) x <- as.data.frame(x)
+  if (is.list(x)) {
+    parts <- vapply(x, as_json, "")
+    if (is.null(names(x))) return(sprintf("[%s]", toString(parts)))
+    return(sprintf("{%s}", toString(paste0("\"", names(x), "\": ", parts))))
+  }
+  if (is.factor(x)) x <- as.character(x)
+  values <- if (is.character(x)) encodeString(x, quote = "\"") else
+    if (is.logical(x)) tolower(x) else sprintf("%.17g", x)
+  values[is.na(x) | is.numeric(x) & !is.finite(x)] <- "null"
+  if (length(x) == 1L && is.null(names(x))) values else sprintf("[%s]", toString(values))
 }

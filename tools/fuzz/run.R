@@ -39,6 +39,7 @@ dir.create(folder, recursive = TRUE)
 # All of the workers' temporary files go with the run, also those of one that was killed.
 scratch <- tempfile("fuzz-")
 dir.create(scratch)
+peers <- find_peers()
 columns <- c("subject", "case", "seconds", "calls", "refusals", "findings", "memory")
 cat(sprintf("seed %s, %s s, %d workers: %s\n", format(seed), format(seconds), workers,
             toString(subjects)))
@@ -48,7 +49,7 @@ cat(sprintf("seed %s, %s s, %d workers: %s\n", format(seed), format(seconds), wo
 start_worker <- function(folder, ..., show = FALSE) {
   dir.create(folder, showWarnings = FALSE)
   config <- list(program = program, seed = seed, folder = folder, columns = columns,
-                 shrink = shrink, show = show, ...)
+                 shrink = shrink, show = show, peers = peers, ...)
   file <- file.path(folder, "config.rds")
   saveRDS(config, file)
   unlink(file.path(folder, "now"))

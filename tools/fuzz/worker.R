@@ -19,7 +19,7 @@ rss <- function() {
   pages * 4096 / 2^20
 }
 gpus <- nrow(synfire_sitrep(test_devices = FALSE)$devices)
-fuzz$machine <- list(gpu = gpus > 0, gpus = gpus, peers = find_peers())
+fuzz$machine <- list(gpu = gpus > 0, gpus = gpus, peers = config$peers)
 fuzz$before_call <- function(call) {
   if (isTRUE(config$show)) {
     file <- in_folder(sprintf("call-%d.rds", length(fuzz$calls)))
