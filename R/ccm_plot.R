@@ -101,7 +101,7 @@ long_skill <- function(object, call = rlang::caller_env()) {
   curves <- data.frame(
     at = rep(object[[1L]], length(directions)),
     rho = unlist(lapply(directions, \(d) object[[d]]), use.names = FALSE),
-    direction = factor(rep(directions, each = nrow(object)), directions)
+    direction = factor(rep(directions, rep(nrow(object), length(directions))), directions)
   )
   check_skill(curves, names(object)[[1L]], call)
   curves

@@ -21,6 +21,20 @@ new_edm_skill <- function(frame, parameters, call, started) {
           optimal = if (length(best)) best else best[NA_integer_][1L])
 }
 
+#' Stop where a result has lost what its methods need
+#'
+#' @param parts Names that it must have; `held`, attributes.
+#' @noRd
+check_made <- function(x, parts = character(), held = character(), arg = "x",
+                       call = rlang::caller_env()) {
+  lost <- c(setdiff(parts, names(x)), setdiff(held, names(attributes(x))))
+  if (length(lost)) {
+    abort_arg(arg, sprintf("a whole result of class %s", class(x)[[1L]]),
+              sprintf("one without its %s", lost[[1L]]),
+              "Verbs for tables may drop it: work on `as.data.frame()` of the result.", call)
+  }
+}
+
 #' Tables of empirical dynamic modelling
 #'
 #' What [simplex()] and the functions that sweep a parameter return are data frames that
@@ -76,6 +90,7 @@ as.data.frame.edm <- function(x, row.names = NULL, optional = FALSE, ...) {
 #' @export
 format.edm_prediction <- function(x, ...) {
   check_no_dots()
+  check_made(x, c("Observations", "Predictions"), "parameters")
   error <- prediction_error(x)
   c(sprintf("%s: %s of %s rows predicted, %s", attr(x, "method"),
             commas(sum(!is.na(x$Predictions))), commas(nrow(x)), parameters_text(x)),
@@ -87,6 +102,7 @@ format.edm_prediction <- function(x, ...) {
 #' @export
 format.edm_skill <- function(x, ...) {
   check_no_dots()
+  check_made(x, "rho", "parameters")
   by <- names(x)[[1L]]
   best <- summary(x)
   c(sprintf("Skill against %s, %s", by, parameters_text(x)),
@@ -96,6 +112,7 @@ format.edm_skill <- function(x, ...) {
 #' @rdname edm_tables
 #' @export
 print.edm <- function(x, n = 10, ...) {
+  check_no_dots()
   n <- check_count(n, infinite = TRUE)
   cat(format(x), "", sep = "\n")
   print(utils::head(as.data.frame.edm(x), n), row.names = FALSE)
@@ -107,6 +124,7 @@ print.edm <- function(x, n = 10, ...) {
 #' @export
 summary.edm_prediction <- function(object, ...) {
   check_no_dots()
+  check_made(object, c("Observations", "Predictions"), arg = "object")
   cbind(data.frame(rows = nrow(object), predicted = sum(!is.na(object$Predictions))),
         prediction_error(object))
 }
@@ -115,6 +133,7 @@ summary.edm_prediction <- function(object, ...) {
 #' @export
 summary.edm_skill <- function(object, ...) {
   check_no_dots()
+  check_made(object, "rho", arg = "object")
   best <- which.max(object$rho)
   if (length(best) == 0L) best <- NA_integer_
   out <- as.data.frame.edm(object)[best, , drop = FALSE]

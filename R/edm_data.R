@@ -40,7 +40,7 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
   }
   reach <- if (embedded) 0L else as.double(tau) * (E - 1L)
   lags <- if (embedded) 0L else as.double(tau) * (seq_len(E) - 1L)
-  check_room(n, length(lags) * length(series$values), "E", "smaller", call)
+  check_room(n, length(lags) * length(series$values), "E", "smaller", call = call)
   points <- matrix(NA_real_, n, length(lags) * length(series$values))
   for (k in seq_len(ncol(points)) - 1L) {
     values <- series$values[[k %/% length(lags) + 1L]]
@@ -238,7 +238,7 @@ edm_segments <- function(segments, x, call) {
     segments <- x[[edm_names(segments, names(x), "segments", call)]]
   }
   if (!is.atomic(segments) || length(segments) != n || anyNA(segments)) {
-    is <- if (anyNA(segments)) "missing somewhere" else describe(segments)
+    is <- if (is.atomic(segments) && anyNA(segments)) "missing somewhere" else describe(segments)
     abort_arg("segments", sprintf("a column of `x` or a vector of length %d", n), is,
               call = call)
   }
@@ -343,14 +343,14 @@ edm_pairs <- function(rows, arg, n, call) {
 
 exact_row <- function(row) format(row, scientific = FALSE, trim = TRUE)
 
-#' Stop where a matrix of doubles would take more than 4 GB
+#' Stop where a matrix of doubles would take too much
 #'
 #' @param arg The argument that decides it, which has to be `smaller`.
 #' @noRd
-check_room <- function(rows, columns, arg, smaller, call = rlang::caller_env()) {
+check_room <- function(rows, columns, arg, smaller, most = 4e9, call = rlang::caller_env()) {
   bytes <- 8 * as.double(rows) * columns
-  if (bytes > 4e9) {
-    abort_arg(arg, paste(smaller, "for a result of at most 4 GB"),
+  if (bytes > most) {
+    abort_arg(arg, sprintf("%s for a result of at most %s", smaller, bytes_text(most)),
               sprintf("such that %s would be needed", bytes_text(bytes)), call = call)
   }
 }

@@ -127,7 +127,6 @@ predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred 
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
-  Tp_max <- check_count(Tp_max, max = max(NROW(x) - 1, 1))
   exclusion <- edm_exclusion(exclusion_radius)
   threads <- check_threads(threads)
   here <- environment()
@@ -136,6 +135,7 @@ predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred 
              no_time, here)
   }
   data <- prepare(1)
+  Tp_max <- check_count(Tp_max, max = max(nrow(x) - 1, 1))
   knn <- edm_knn(knn, data$E + 1L)
   check_library(data, knn)
   rho <- vapply(seq_len(Tp_max), \(Tp) {

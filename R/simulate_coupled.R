@@ -24,8 +24,8 @@
 #'   series.
 #' @param transient Steps that pass before the first row.
 #'
-#' @return Numeric matrix `steps` x series with the attribute `truth`: the wiring,
-#'   `truth[cause, effect]`. [set.seed()] decides all.
+#' @return Numeric matrix `steps` x series, of at most 200 MB, with the attribute `truth`: the
+#'   wiring, `truth[cause, effect]`. [set.seed()] decides all.
 #' @references
 #' Kaneko K (1992). Overview of coupled map lattices. *Chaos*, 2, 279-282.
 #' \doi{10.1063/1.165869}
@@ -56,7 +56,7 @@ simulate_coupled_maps <- function(steps = 1000, wiring = NULL, series = 10,
   }
   wiring <- check_wiring(wiring, call)
   n <- nrow(wiring)
-  check_room(n, steps, "steps", "few enough")
+  check_room(n, steps, "steps", "few enough", most_simulated)
   if (is.null(r)) {
     r <- 3.87 + 0.13 * random_uniform(n, key, sim_stream(2))
   } else if (!(is_plain_numeric(r) && length(r) %in% c(1, n) && all(is.finite(r)) &&
@@ -88,7 +88,7 @@ simulate_coupled_maps <- function(steps = 1000, wiring = NULL, series = 10,
 #' @param transient Rows that pass before the first one that is kept.
 #' @inheritParams simulate_coupled_maps
 #'
-#' @return Numeric matrix `steps` x `series` with the attribute `truth`:
+#' @return Numeric matrix `steps` x `series`, of at most 200 MB, with the attribute `truth`:
 #'   `truth[cause, effect]`, 1 for a link and 0 for none. [set.seed()] decides all.
 #' @references
 #' Lorenz EN (1996). Predictability: a problem partly solved. *Seminar on Predictability*,
@@ -103,7 +103,7 @@ simulate_lorenz96 <- function(steps = 1000, series = 10, forcing = 8, interval =
                               noise = 0, transient = 100) {
   steps <- check_count(steps)
   n <- check_count(series, min = 4, max = most_series)
-  check_room(n, steps, "steps", "few enough")
+  check_room(n, steps, "steps", "few enough", most_simulated)
   forcing <- check_number(forcing)
   interval <- check_number(interval, above = 0)
   noise <- check_number(noise, min = 0)
@@ -169,8 +169,8 @@ simulate_lorenz96 <- function(steps = 1000, series = 10, forcing = 8, interval =
 #' @param noise Standard deviation of the noise, as a share of that of each trace.
 #' @inheritParams simulate_coupled_maps
 #'
-#' @return Numeric matrix `steps` x `neurons` of relative fluorescence, two frames a
-#'   second, with the attributes `truth` (`truth[cause, effect]`, the strength of each
+#' @return Numeric matrix `steps` x `neurons`, of at most 200 MB, of relative fluorescence,
+#'   two frames a second, with the attributes `truth` (`truth[cause, effect]`, the strength of each
 #'   link in this condition), `region` (factor, an element a neuron) and `hubs` (names, one
 #'   for each region). [set.seed()] decides all.
 #' @references
@@ -200,7 +200,7 @@ simulate_calcium <- function(steps = 1600, neurons = 60,
     abort_arg("regions", "two or more different names", describe(regions))
   }
   n <- check_count(neurons, min = 3 * length(regions), max = most_series)
-  check_room(n, steps, "steps", "few enough")
+  check_room(n, steps, "steps", "few enough", most_simulated)
   condition <- check_choice(condition)
   strength <- check_number(strength, min = 0, max = 1)
   decay <- check_number(decay, above = 0, max = 1e6)
@@ -252,9 +252,10 @@ calcium_wiring <- function(region, condition, key) {
 
 # ---- What the simulations share ----------------------------------------------------
 
-#' More series than that need a step that Ctrl-C would have to wait for.
+#' More series, and more bytes of them, are a step that Ctrl-C would have to wait for.
 #' @noRd
 most_series <- 5000
+most_simulated <- 2e8
 
 series_names <- function(prefix, n) sprintf("%s%0*d", prefix, max(2L, nchar(n)), seq_len(n))
 
@@ -296,13 +297,13 @@ check_wiring <- function(wiring, call) {
 #' @return Matrix `steps` x length(x).
 #' @noRd
 run_map <- function(step, x, steps, transient) {
-  out <- matrix(0, length(x), steps)
+  out <- matrix(0, steps, length(x))
   for (t in seq_len(transient)) x <- step(x)
   for (t in seq_len(steps)) {
     x <- step(x)
-    out[, t] <- x
+    out[t, ] <- x
   }
-  t(out)
+  out
 }
 
 #' What is seen of a system: with noise, names and the truth

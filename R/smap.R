@@ -169,8 +169,11 @@ model_frame <- function(time, values, names) {
             row.names = .set_row_names(nrow(time)))
 }
 
+smap_parts <- c("predictions", "coefficients", "singular_values")
+
 #' @export
 format.smap <- function(x, ...) {
+  check_made(x, smap_parts)
   check_no_dots()
   c(format(x$predictions),
     paste("Coefficients", toString(names(x$coefficients)[-1L]), "and singular values"))
@@ -178,6 +181,7 @@ format.smap <- function(x, ...) {
 
 #' @export
 print.smap <- function(x, n = 5, ...) {
+  check_no_dots()
   n <- check_count(n, infinite = TRUE)
   cat(format(x), sep = "\n")
   for (part in names(x)) {
@@ -191,11 +195,13 @@ print.smap <- function(x, n = 5, ...) {
 
 #' @export
 summary.smap <- function(object, ...) {
+  check_made(object, smap_parts, arg = "object")
   check_no_dots()
   summary(object$predictions)
 }
 
 #' @export
 as.data.frame.smap <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_made(x, smap_parts)
   as.data.frame(x$predictions)
 }

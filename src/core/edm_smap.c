@@ -69,8 +69,8 @@ static syn_status make_benches(smap *s, int threads)
     s->room = 3 * unknowns + arrays * s->stride +
               syn_smap_space_size(s->stride, s->points->dims) + SYN_MOST_LANES;
     s->memory = calloc((size_t)threads * s->room, sizeof *s->memory);
-    s->exact_room = (syn_smap_exact_room(s->stride, s->points->dims) / sizeof(double) + 1) *
-                    sizeof(double);
+    s->exact_room = syn_smap_exact_room(s->stride, s->points->dims);
+    s->exact_room += sizeof(double) - s->exact_room % sizeof(double);
     s->exact = malloc((size_t)threads * s->exact_room);
     return s->memory && s->exact ? SYN_OK : SYN_NO_MEMORY;
 }

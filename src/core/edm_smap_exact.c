@@ -1,9 +1,9 @@
-/* Where weights reach from 1 to 1e-10 and the nearest neighbours contradict each other, an
-   error of one rounding in the heaviest rows is more than all that light rows say. Points
-   that are the same become one, with the mean of their targets, so that they do not
-   contradict each other; and weighted rows that are sorted keep errors within each of
-   them. What light rows determine alone then comes out as precisely as what heavy rows
-   do. */
+/* Where weights reach from 1 to 1e-10 and the nearest neighbours contradict each other,
+   an error of one rounding in the heaviest rows is more than all that light rows say.
+   Points that are the same become one, with the mean of their targets, so that they do
+   not contradict each other; and weighted rows that are sorted keep errors within each
+   of them. What light rows determine alone then comes out as precisely as what heavy
+   rows do. */
 #include "core/edm_smap_exact.h"
 
 #include <math.h>
@@ -105,8 +105,9 @@ static int heavier(const void *a, const void *b)
     return order != 0 ? order : x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Makes one row of sorted rows of the same point: the sum of w^2 (x b - y)^2
-   over n of them is, up to a constant, that of one with weight w sqrt(n) and the mean y. */
+/* Makes one row of sorted rows of the same point: the sum of
+   w^2 (x b - y)^2 over n of them is, up to a constant, that of one row with weight
+   w sqrt(n) and the mean y. */
 static void merge_rows(columns *c)
 {
     size_t kept = 0;
@@ -149,7 +150,8 @@ static double product(const double *x, const double *y, size_t n)
     return sum;
 }
 
-/* Brings the column with the most below row `k` to place `k`; its sum of squares there. */
+/* Brings the column with the most from row `k` on to place `k`; the sum of squares that
+   it has there. */
 static double take_largest(columns *c, uint32_t k)
 {
     uint32_t best = k;

@@ -420,3 +420,18 @@ test_that("tables are plain ones when asked, and print what they are", {
   expect_identical(summary(few)$supported[[2]], NA)
   expect_match(summary(few)$words[[2]], "It is open whether")
 })
+
+test_that("results without their parts are refused", {
+  refused <- function(expr, text) expect_error(expr, text, class = "synfire_error_argument")
+  for (class in c("ccm", "ccm_lag", "edm_prediction", "edm_skill", "smap", "multiview")) {
+    bare <- structure(list(), class = c(class, if (!class %in% c("smap", "multiview")) {
+      c("edm", "data.frame")
+    }))
+    refused(format(bare), paste("a whole result of class", class))
+    refused(summary(bare), paste("a whole result of class", class))
+    refused(print(bare), paste("a whole result of class", class))
+  }
+  for (class in c("smap", "multiview")) {
+    refused(as.data.frame(structure(list(), class = class)), "a whole result")
+  }
+})

@@ -108,3 +108,11 @@ test_that("pictures look as they did", {
   vdiffr::expect_doppelganger("ccm-surrogates", ggplot2::autoplot(made_ccm(TRUE)))
   vdiffr::expect_doppelganger("ccm-lag", ggplot2::autoplot(made_lag()))
 })
+
+test_that("a result without rows has no skill to draw", {
+  skip_if_not_installed("ggplot2")
+  found <- ccm(coupled_maps(40, 0.1, 0.1), "x", "y", E = 2, samples = 2)
+  expect_error(ggplot2::autoplot(found[0, ]), "without any", class = "synfire_error_argument")
+  lags <- ccm_lag(coupled_maps(40, 0.1, 0.1), "x", "y", E = 2, Tp = 0:1)
+  expect_error(ggplot2::autoplot(lags[0, ]), "without any", class = "synfire_error_argument")
+})

@@ -281,6 +281,9 @@ test_that("what is no data frame, column or number of R's is named", {
                    simplex(x, "a", E = 2)$Predictions)
   refused(simplex(x, "temp\xe9", E = 2), "no text in UTF-8")
   refused(simplex(x, mean, E = 2), "a function")
+  for (odd in list(mean, globalenv(), quote(a + b), y ~ x)) {
+    refused(simplex(x, "a", E = 2, segments = odd), "`segments` must be")
+  }
   refused(simplex(x, "a", E = structure(2, class = "integer64")), "`E` must")
   refused(simplex(x, "a", E = 2^31), "`E` must")
   refused(simplex(x, "a", E = 2, lib = structure(c(1, 9), class = "integer64")), "`lib`")

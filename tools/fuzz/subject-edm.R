@@ -102,7 +102,6 @@ compare_parts <- function(args, found) {
   n <- nrow(args$x)
   if (is.null(args$pred) && n > 3) {
     some <- sort(sample.int(n, 2))
-    Tp <- args$Tp %||% 1
     part <- attempt("simplex", c(args, list(pred = some)))
     if (!refused(part)) {
       time <- names(part)[[1L]]
@@ -120,6 +119,17 @@ compare_parts <- function(args, found) {
   }
   other <- attempt("simplex", renamed)
   if (!refused(other)) same(other$Predictions, found$Predictions, "columns with other names")
+  # Distances that 1e-6 is nothing against are scaled with the data.
+  used <- unique(c(args$columns, args$target))
+  steps <- unlist(lapply(args$x[used], function(v) diff(sort(unique(v[is.finite(v)])))))
+  if (length(steps) == 0L || min(steps) < 1e-4) return()
+  scaled <- args
+  scaled$x[used] <- lapply(args$x[used], function(v) v * 64)
+  other <- attempt("simplex", scaled)
+  if (!refused(other)) {
+    same(other$Predictions / 64, found$Predictions, "a series times 64",
+         tolerance = 1e-9 * size_of(found$Predictions))
+  }
 }
 
 # delay_embed(), and a forecast from its table.
