@@ -152,7 +152,7 @@ print.gpu_calibration <- function(x, ...) {
 #' @exportS3Method ggplot2::autoplot
 autoplot.gpu_calibration <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw a calibration.")
-  check_dots_empty()
+  check_no_dots()
   long <- data.frame(
     size = rep(object$size, 2L), episodes = rep(object$episodes, 2L),
     strategy = rep(c("PTPE", "MTPE"), each = nrow(object)),

@@ -164,7 +164,7 @@ NULL
 #' @rdname causal_map_tables
 #' @export
 as.matrix.causal_map <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   if (is.numeric(x)) {
     attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
     return(x)
@@ -193,7 +193,7 @@ Math.causal_map <- function(x, ...) get(.Generic)(as.matrix(x), ...)
 #' @rdname causal_map_tables
 #' @export
 format.causal_map <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   c(sprintf("Causal map: %s x %s", counted(nrow(x), "library", "libraries"),
             counted(ncol(x), "target")),
     "map[i, j] is rho, how well library i tells target j. High: j (column) causes i (row).",
@@ -277,7 +277,7 @@ print.causal_map <- function(x, n = 6, ...) {
 as.data.frame.causal_map <- function(x, row.names = NULL, optional = FALSE, ...,
                                      diagonal = FALSE, threshold = NULL, alpha = NULL,
                                      max_links = Inf) {
-  rlang::check_dots_empty()
+  check_no_dots()
   check_flag(diagonal)
   limits <- check_links(x, threshold, alpha, max_links)
   if (is.null(threshold) && is.null(alpha) && max_links == Inf &&
@@ -292,7 +292,7 @@ as.data.frame.causal_map <- function(x, row.names = NULL, optional = FALSE, ...,
 #' @rdname causal_map_tables
 #' @export
 as.data.frame.causal_links <- function(x, row.names = NULL, optional = FALSE, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   plain_links(x)
 }
 
@@ -317,7 +317,7 @@ plain_links <- function(x) {
 #' @rdname causal_map_tables
 #' @export
 format.causal_links <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   c(sprintf("Causal map: %s among %s", counted(nrow(x), "link"),
             counted(length(attr(x, "series", exact = TRUE)), "series", "series")),
     "rho is how well the library tells the target. High: the target causes the library.",

@@ -132,7 +132,7 @@ map_blocks.causal_map_comparison <- function(x, f, layers = "rho") {
 #' @export
 as.data.frame.causal_map_comparison <- function(x, row.names = NULL, optional = FALSE, ...,
                                                 max_links = Inf) {
-  rlang::check_dots_empty()
+  check_no_dots()
   most <- check_count(max_links, infinite = TRUE)
   difference_links(x, most, abs)
 }
@@ -155,7 +155,7 @@ difference_links <- function(x, most, score) {
 #' @rdname compare_maps
 #' @export
 format.causal_map_comparison <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   c(sprintf("Two causal maps of %s x %s: %s less %s", counted(nrow(x), "library", "libraries"),
             counted(ncol(x), "target"), x$labels[[2L]], x$labels[[1L]]),
     if (!is.null(x$groups)) sprintf("In %s", counted(nlevels(x$groups), "group")))
@@ -172,7 +172,7 @@ print.causal_map_comparison <- function(x, ...) {
 #' @rdname compare_maps
 #' @export
 summary.causal_map_comparison <- function(object, n = 5, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   n <- check_count(n)
   series <- map_series(object)
   groups <- object$groups %||% rlang::set_names(factor(rep("all", length(series))), series)
@@ -274,7 +274,7 @@ signed_rank_p <- function(difference) {
 #' @rdname compare_maps
 #' @export
 print.summary.causal_map_comparison <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   cat(x$about, "", sep = "\n")
   overall <- x$overall
   if (overall[["pairs"]] == 0) {

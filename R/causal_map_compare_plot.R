@@ -4,7 +4,7 @@
 #' @exportS3Method ggplot2::autoplot
 autoplot.causal_map_comparison <- function(object, type = c("heatmap", "scatter"), ...) {
   rlang::check_installed("ggplot2", "to draw causal maps.")
-  check_dots_empty()
+  check_no_dots()
   call <- rlang::current_env()
   type <- check_choice(type)
   switch(type, heatmap = plot_differences(object, call), scatter = plot_two_maps(object, call))

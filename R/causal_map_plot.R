@@ -64,7 +64,7 @@ autoplot.causal_map <- function(object,
                                 ..., groups = NULL, threshold = NULL, links = 40,
                                 layout = NULL) {
   rlang::check_installed("ggplot2", "to draw causal maps.")
-  check_dots_empty()
+  check_no_dots()
   call <- rlang::current_env()
   type <- check_choice(type)
   groups <- check_groups(groups, map_series(object), call)
@@ -90,7 +90,7 @@ plot.causal_map <- function(x, ...) draw(autoplot.causal_map(x, ...))
 autoplot.causal_links <- function(object, type = c("network", "degree"), ..., groups = NULL,
                                   threshold = NULL, links = 40, layout = NULL) {
   rlang::check_installed("ggplot2", "to draw causal maps.")
-  check_dots_empty()
+  check_no_dots()
   call <- rlang::current_env()
   type <- check_choice(type)
   groups <- check_groups(groups, attr(object, "series", exact = TRUE), call)

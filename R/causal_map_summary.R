@@ -37,7 +37,7 @@
 #' summary(causal_map(x, E_max = 5, threads = 2))
 #' @export
 summary.causal_map <- function(object, n = 5, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   n <- check_count(n)
   moments <- map_moments(object)
   both <- map_both_ways(object)
@@ -58,7 +58,7 @@ summary.causal_map <- function(object, n = 5, ...) {
 #' @rdname summary.causal_map
 #' @export
 summary.causal_links <- function(object, n = 5, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   n <- check_count(n)
   series <- attr(object, "series", exact = TRUE)
   others <- object$library != object$target
@@ -239,7 +239,7 @@ even_steps <- function(n, most) {
 #' @rdname summary.causal_map
 #' @export
 print.summary.causal_map <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   skill <- two(x$skill)
   cat(x$about, "", sep = "\n")
   cat(sprintf("%s of two series%s\n", counted(x$pairs, "pair"),

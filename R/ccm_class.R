@@ -127,7 +127,7 @@ NULL
 #' @rdname ccm_tables
 #' @export
 format.ccm <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   about <- attr(x, "convergence")
   c(paste0("Convergent cross mapping, ", parameters_text(x)),
     sprintf("%s: rho %s to %s%s%s", about$direction, two(about$rho_smallest),
@@ -140,7 +140,7 @@ format.ccm <- function(x, ...) {
 #' @rdname ccm_tables
 #' @export
 summary.ccm <- function(object, alpha = 0.05, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   alpha <- check_number(alpha, above = 0, max = 0.5)
   out <- attr(object, "convergence")
   sizes <- length(unique(attr(object, "samples")$LibSize))
@@ -228,7 +228,7 @@ closing_words <- function(out, tested) {
 #' @rdname ccm_tables
 #' @export
 print.ccm_summary <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   words <- c(paste0(x$direction, ": ", x$words), attr(x, "closing"))
   cat(strwrap(words, width = min(getOption("width"), 90L), exdent = 2L), sep = "\n")
   invisible(x)
@@ -259,7 +259,7 @@ best_lag <- function(Tp, rho) {
 #' @rdname ccm_tables
 #' @export
 format.ccm_lag <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   best <- attr(x, "best")
   c(paste0("Cross mapping against Tp, ", parameters_text(x)),
     sprintf("%s: highest rho %s at Tp %s", names(best), short(lag_skill(x)), best))
@@ -275,7 +275,7 @@ lag_skill <- function(x) {
 #' @rdname ccm_tables
 #' @export
 summary.ccm_lag <- function(object, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   best <- attr(object, "best")
   ends <- strsplit_direction(object)
   rho <- unname(lag_skill(object))

@@ -33,7 +33,7 @@
 #' @exportS3Method ggplot2::autoplot
 autoplot.ccm <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw cross mapping.")
-  check_dots_empty()
+  check_no_dots()
   curves <- long_skill(object)
   band <- sample_band(object)
   null <- attr(object, "surrogates", exact = TRUE)
@@ -72,7 +72,7 @@ plot.ccm <- function(x, ...) draw(autoplot.ccm(x, ...))
 #' @exportS3Method ggplot2::autoplot
 autoplot.ccm_lag <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw cross mapping.")
-  check_dots_empty()
+  check_no_dots()
   curves <- long_skill(object)
   peak <- attr(object, "best", exact = TRUE)
   peak <- curves[!is.na(curves$rho) & curves$at == peak[as.character(curves$direction)], ]

@@ -133,6 +133,19 @@ check_given <- function(..., call = rlang::caller_env()) {
   }
 }
 
+#' Error unless `...` of the calling function is empty: a misspelt argument ends up there
+#' @noRd
+check_no_dots <- function(call = rlang::caller_env(), dots = rlang::caller_env()) {
+  n <- eval(quote(...length()), dots)
+  if (n == 0L) return(invisible())
+  name <- eval(quote(...names()), dots)
+  name <- if (is.null(name) || is.na(name[[1L]]) || name[[1L]] == "") "..." else name[[1L]]
+  known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
+  abort_arg(name, if (name == "...") "empty" else "an argument of this function",
+            if (name == "...") paste(counted(n, "value"), "without a name") else "none",
+            sprintf("Its arguments are %s.", toString(known)), call = call)
+}
+
 bounds_text <- function(min, max, above = -Inf) {
   number <- function(v) format(v, big.mark = ",", digits = 10, scientific = v != 0 && abs(v) < 1e-4)
   if (is.finite(above) && is.finite(max)) {
@@ -143,19 +156,4 @@ bounds_text <- function(min, max, above = -Inf) {
   if (is.finite(min)) return(paste(" of at least", number(min)))
   if (is.finite(max)) return(paste(" of at most", number(max)))
   ""
-}
-
-#' Error unless `...` is empty
-#'
-#' To be called by a method that takes `...` only as its generic has it.
-#'
-#' @noRd
-check_dots_empty <- function(call = rlang::caller_env()) {
-  rlang::check_dots_empty(call, error = function(condition) {
-    names <- eval(quote(...names()), call)
-    names <- names[!is.na(names) & nzchar(names)]
-    abort_arg("...", "empty",
-              if (length(names)) paste("not: there is no argument", toString(
-                paste0("`", names, "`"))) else "not", call = call)
-  })
 }

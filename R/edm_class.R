@@ -75,7 +75,7 @@ as.data.frame.edm <- function(x, row.names = NULL, optional = FALSE, ...) {
 #' @rdname edm_tables
 #' @export
 format.edm_prediction <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   error <- prediction_error(x)
   c(sprintf("%s: %s of %s rows predicted, %s", attr(x, "method"),
             commas(sum(!is.na(x$Predictions))), commas(nrow(x)), parameters_text(x)),
@@ -86,7 +86,7 @@ format.edm_prediction <- function(x, ...) {
 #' @rdname edm_tables
 #' @export
 format.edm_skill <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   by <- names(x)[[1L]]
   best <- summary(x)
   c(sprintf("Skill against %s, %s", by, parameters_text(x)),
@@ -106,7 +106,7 @@ print.edm <- function(x, n = 10, ...) {
 #' @rdname edm_tables
 #' @export
 summary.edm_prediction <- function(object, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   cbind(data.frame(rows = nrow(object), predicted = sum(!is.na(object$Predictions))),
         prediction_error(object))
 }
@@ -114,7 +114,7 @@ summary.edm_prediction <- function(object, ...) {
 #' @rdname edm_tables
 #' @export
 summary.edm_skill <- function(object, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   best <- which.max(object$rho)
   if (length(best) == 0L) best <- NA_integer_
   out <- as.data.frame.edm(object)[best, , drop = FALSE]

@@ -38,7 +38,7 @@ NULL
 #' @exportS3Method ggplot2::autoplot
 autoplot.edm_skill <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw skill.")
-  check_dots_empty()
+  check_no_dots()
   parameter <- names(object)[[1L]]
   check_skill(object, parameter)
   curve <- data.frame(value = object[[1L]], rho = object$rho)
@@ -117,7 +117,7 @@ plot.multiview <- function(x, ...) draw(autoplot.multiview(x, ...))
 #' @exportS3Method ggplot2::autoplot
 autoplot.smap <- function(object, type = c("coefficients", "series", "scatter"), ...) {
   rlang::check_installed("ggplot2", "to draw an S-map.")
-  check_dots_empty()
+  check_no_dots()
   type <- check_choice(type)
   if (type != "coefficients") return(autoplot.edm_prediction(object$predictions, type))
   plot_coefficients(object$coefficients)
@@ -154,7 +154,7 @@ plot_coefficients <- function(coefficients, call = rlang::caller_env()) {
 #' @exportS3Method ggplot2::autoplot
 autoplot.edm_prediction <- function(object, type = c("series", "scatter"), ...) {
   rlang::check_installed("ggplot2", "to draw predictions.")
-  check_dots_empty()
+  check_no_dots()
   type <- check_choice(type)
   if (!any(is.finite(object$Predictions))) {
     abort_arg("object", "a table with at least one prediction", "without any")

@@ -35,7 +35,7 @@
 autoplot.episode_significance <- function(object, type = c("counts", "chance", "network"),
                                           ..., episodes = 25, edges = 25, layout = NULL) {
   rlang::check_installed("ggplot2", "to draw tested episodes.")
-  check_dots_empty()
+  check_no_dots()
   call <- rlang::current_env()
   type <- check_choice(type)
   episodes <- check_count(episodes)

@@ -146,7 +146,7 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
 #' @importFrom stats update
 #' @export
 update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   began <- wall_clock()
   block <- read_block(object, new_spikes, now, rlang::current_env())
   slid <- slide_window(object, block, rlang::current_env())

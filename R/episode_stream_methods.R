@@ -32,7 +32,7 @@ stream_title <- function(x) {
 #' @param n Number of episodes and of changes to print.
 #' @export
 print.episode_stream <- function(x, ..., n = 6L) {
-  rlang::check_dots_empty()
+  check_no_dots()
   n <- check_count(n, min = 0)
   cat(stream_title(x), sep = "\n")
   if (x$updates == 0) return(invisible(x))
@@ -54,7 +54,7 @@ print.episode_stream <- function(x, ..., n = 6L) {
 #' @rdname episode_stream
 #' @export
 summary.episode_stream <- function(object, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   structure(
     list(
       title = stream_title(object), updates = object$updates, recorded = object$recorded,

@@ -39,7 +39,7 @@
 #' @exportS3Method ggplot2::autoplot
 autoplot.episode_stream <- function(object, ..., episodes = 6) {
   rlang::check_installed("ggplot2", "to draw a stream.")
-  check_dots_empty()
+  check_no_dots()
   episodes <- check_count(episodes, max = 100)
   followed <- object$followed
   if (length(followed$episode) == 0L) {

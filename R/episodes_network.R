@@ -30,7 +30,7 @@
 #' @exportS3Method igraph::as.igraph
 as.igraph.episodes <- function(x, ...) {
   rlang::check_installed("igraph", "to make a network of episodes.")
-  rlang::check_dots_empty()
+  check_no_dots()
   steps <- episode_steps(x)
   vertices <- data.frame(name = episode_units(x))
   recording <- attr(x, "recording", exact = TRUE)

@@ -66,7 +66,7 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
                               layout = NULL, bins = 20,
                               recording = attr(object, "recording", exact = TRUE)) {
   rlang::check_installed("ggplot2", "to draw episodes.")
-  check_dots_empty()
+  check_no_dots()
   call <- rlang::current_env()
   type <- check_choice(type)
   order <- check_choice(order)
@@ -74,9 +74,7 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
   bins <- check_count(bins)
   if (!is.null(from)) from <- check_number(from)
   if (!is.null(to)) to <- check_number(to)
-  if (!inherits(episodes, "episodes") && !is.character(episodes)) {
-    episodes <- check_count(episodes)
-  }
+  check_episode_choice(object, episodes, call)
   if (!is.null(recording)) check_spike_trains(recording, "recording", call)
   check_layout(layout)
   if (nrow(object) == 0L) {
@@ -110,25 +108,32 @@ draw <- function(plot) {
 
 # ---- Which episodes, and what to call them -----------------------------------------
 
+#' Error unless an argument `episodes` is a number, episodes, or names of some in the table
+#' @noRd
+check_episode_choice <- function(x, episodes, call) {
+  if (inherits(episodes, "episodes")) return()
+  if (!is.character(episodes)) return(check_count(episodes, call = call))
+  unknown <- episodes[!episodes %in% .subset2(x, "episode")]
+  if (length(episodes) == 0L || length(unknown) > 0L) {
+    abort_arg("episodes", "a number, or episodes of the table",
+              if (length(unknown)) {
+                sprintf("\"%s\", which is not among them", unknown[[1L]])
+              } else {
+                "empty"
+              },
+              call = call)
+  }
+}
+
 #' The episodes that an argument `episodes` asks for, of at least two units
 #' @noRd
 choose_episodes <- function(x, episodes, call = rlang::caller_env()) {
-  if (inherits(episodes, "episodes")) {
-    chosen <- episodes
+  chosen <- if (inherits(episodes, "episodes")) {
+    episodes
   } else if (is.character(episodes)) {
-    row <- match(episodes, .subset2(x, "episode"))
-    if (length(row) == 0L || anyNA(row)) {
-      abort_arg("episodes", "a number, or episodes of the table",
-                if (anyNA(row)) {
-                  sprintf("\"%s\", which is not among them", episodes[is.na(row)][[1L]])
-                } else {
-                  "empty"
-                },
-                call = call)
-    }
-    chosen <- x[row, ]
+    x[match(episodes, .subset2(x, "episode")), ]
   } else {
-    chosen <- x[best_episodes(x, episodes), ]
+    x[best_episodes(x, episodes), ]
   }
   chosen <- chosen[.subset2(chosen, "size") >= 2L, ]
   if (nrow(chosen) == 0L) {
@@ -460,7 +465,7 @@ raster_background <- function(x, rows) {
 #' @exportS3Method ggplot2::autoplot
 autoplot.episode_lags <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw lags.")
-  check_dots_empty()
+  check_no_dots()
   if (nrow(object) == 0L) {
     abort_arg("object", "a table with at least one step", "empty")
   }
@@ -522,7 +527,7 @@ plot.episode_lags <- function(x, ...) draw(autoplot.episode_lags(x, ...))
 #' @exportS3Method ggplot2::autoplot
 autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
   rlang::check_installed("ggplot2", "to draw occurrences.")
-  check_dots_empty()
+  check_no_dots()
   max_occurrences <- check_count(max_occurrences)
   if (nrow(object) == 0L) {
     abort_arg("object", "a table with at least one occurrence", "empty")

@@ -179,7 +179,7 @@ view_table <- function(views, names, forecasts, data, rho_rank) {
 #' @rdname multiview
 #' @export
 format.multiview <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   c(sprintf("Mean of the best %s of %s views", commas(nrow(x$view)),
             commas(attr(x, "views", exact = TRUE))),
     format(x$predictions))
@@ -200,7 +200,7 @@ print.multiview <- function(x, ...) {
 #' @rdname multiview
 #' @export
 summary.multiview <- function(object, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   cbind(summary(object$predictions), views = attr(object, "views", exact = TRUE),
         averaged = nrow(object$view))
 }

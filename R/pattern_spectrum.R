@@ -39,6 +39,7 @@ spectra <- c("#", "3d#")
 #' pattern_spectrum(found)
 #' @export
 pattern_spectrum <- function(patterns, spectrum = c("#", "3d#")) {
+  check_given(patterns = "`patterns`")
   check_patterns(patterns)
   spectrum <- check_choice(spectrum)
   parts <- pattern_signatures(patterns, spectrum)
@@ -81,10 +82,11 @@ new_spectrum <- function(columns, class, about) {
 }
 
 check_patterns <- function(patterns, call = rlang::caller_env()) {
-  if (missing(patterns) || !inherits(patterns, "patterns")) {
-    abort_arg("patterns", "`patterns`", if (missing(patterns)) "missing" else describe(patterns),
+  if (!inherits(patterns, "patterns")) {
+    abort_arg("patterns", "`patterns`", describe(patterns),
               "Find some with `mine_patterns()`.", call = call)
   }
+  check_whole_sets(patterns, "patterns", call)
 }
 
 # ---- p values ------------------------------------------------------------------------
@@ -189,7 +191,7 @@ pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_occ = 2,
               window = "the length of the windows in bins")
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
-  window <- check_window(window, nlevels(x$unit))
+  window <- check_window(window, x, bin)
   filters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
   filters <- filters_within(filters, check_choice(closed_within))
   n <- check_count(n_surrogates, "n_surrogates", max = .Machine$integer.max)

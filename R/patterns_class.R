@@ -40,7 +40,7 @@ lag_seconds <- function(x, lags) {
 #' @rdname itemsets
 #' @export
 subset.patterns <- function(x, condition, units = NULL, match = c("all", "any"), ...) {
-  check_dots_empty()
+  check_no_dots()
   match <- check_choice(match)
   keep <- if (!missing(condition)) {
     eval(substitute(condition), column_environment(x, parent.frame()))
@@ -73,7 +73,7 @@ as.list.patterns <- function(x, ...) {
 #' @export
 as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
                                    times = FALSE, long = FALSE) {
-  check_dots_empty()
+  check_no_dots()
   if (check_long(long, times)) return(long_table(x))
   columns <- list(
     pattern = format(x), size = x$size,

@@ -24,7 +24,7 @@
 #' @exportS3Method ggplot2::autoplot
 autoplot.itemsets <- function(object, type = c("size", "support", "participation"), ...) {
   rlang::check_installed("ggplot2", "to draw itemsets.")
-  check_dots_empty()
+  check_no_dots()
   type <- check_choice(type)
   check_any_sets(object, "set", rlang::current_env())
   switch(

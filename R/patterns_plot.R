@@ -81,7 +81,7 @@ autoplot.patterns <- function(object,
                               order = c("patterns", "levels", "rate"),
                               recording = attr(object, "recording", exact = TRUE)) {
   rlang::check_installed("ggplot2", "to draw patterns.")
-  check_dots_empty()
+  check_no_dots()
   call <- rlang::current_env()
   type <- check_choice(type)
   ordered <- !missing(order)

@@ -164,7 +164,7 @@ model_frame <- function(time, values, names) {
 
 #' @export
 format.smap <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   c(format(x$predictions),
     paste("Coefficients", toString(names(x$coefficients)[-1L]), "and singular values"))
 }
@@ -184,7 +184,7 @@ print.smap <- function(x, n = 5, ...) {
 
 #' @export
 summary.smap <- function(object, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   summary(object$predictions)
 }
 

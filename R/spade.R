@@ -154,7 +154,7 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
               window = "the length of the windows in bins")
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
-  window <- check_window(window, nlevels(x$unit))
+  window <- check_window(window, x, bin)
   filters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
   most <- .Machine$integer.max
   mining <- list(closed_within = check_choice(closed_within),

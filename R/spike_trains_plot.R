@@ -33,7 +33,7 @@
 autoplot.spike_trains <- function(object, ..., order = c("levels", "rate"),
                                   max_marks = 30000, bins = 1000) {
   rlang::check_installed("ggplot2", "to draw spike trains.")
-  check_dots_empty()
+  check_no_dots()
   check_spike_trains(object, "object")
   order <- check_choice(order)
   max_marks <- check_count(max_marks, min = 0, infinite = TRUE)

@@ -33,7 +33,8 @@
 #'
 #' * `"dither"`: each spike moves by a whole number of ticks, uniform from `-dither` to
 #'   `dither`. What would leave the trial is mirrored at its end.
-#' * `"dither_refractory"`: the same, spike by spike in random order, but a spike neither
+#' * `"dither_refractory"`: spike by spike in random order, each uniform over the places at
+#'   most `dither` away that are inside the trial, without mirroring: a spike neither
 #'   passes a neighbour, wherever that is by then, nor comes closer to it than
 #'   `refractory`, or than the shortest interval of the unit where that is smaller.
 #' * `"joint_isi"` (Gerstein 2004; Louis et al. 2010): every other spike of a unit, then

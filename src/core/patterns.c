@@ -12,23 +12,51 @@
 
 enum { GIVE_BACK = 1 << 24 };  /* bytes freed before the system gets them */
 enum { FIRST_ROOM = 16, MOST_WORDS = 1 << 16 };  /* of a block */
+enum { FIRST_CHAINS = 4 };  /* of a part */
 enum { NARROW = 1 << 16 };  /* numbers below that take words of 16 bits */
 
 /* ---- collecting ---- */
 
-static syn_status grow_sizes(syn_pattern_part *part, uint32_t size, syn_budget *budget)
+/* The first chain whose size is `size` or more. */
+static uint32_t seek_chain(const syn_pattern_part *part, uint32_t size)
 {
-    size_t more = (size - part->sizes) * sizeof *part->chain;
-    if (!syn_budget_take(budget, more))
-        return SYN_OVER_BUDGET;
-    syn_pattern_chain *chain = realloc(part->chain, size * sizeof *chain);
-    if (!chain) {
-        syn_budget_give(budget, more);
-        return SYN_NO_MEMORY;
+    uint32_t low = 0, high = part->chains;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (part->chain[middle].size < size)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    memset(chain + part->sizes, 0, (size - part->sizes) * sizeof *chain);
-    part->chain = chain;
-    part->sizes = size;
+    return low;
+}
+
+syn_pattern_chain *syn_pattern_chain_of(const syn_pattern_part *part, uint32_t size)
+{
+    uint32_t at = seek_chain(part, size);
+    return at < part->chains && part->chain[at].size == size ? part->chain + at : NULL;
+}
+
+static syn_status add_chain(syn_pattern_part *part, uint32_t size, syn_budget *budget)
+{
+    if (part->chains == part->room) {
+        uint32_t room = part->room > 0 ? 2 * part->room : FIRST_CHAINS;
+        size_t more = (room - part->room) * sizeof *part->chain;
+        if (!syn_budget_take(budget, more))
+            return SYN_OVER_BUDGET;
+        syn_pattern_chain *chain = realloc(part->chain, room * sizeof *chain);
+        if (!chain) {
+            syn_budget_give(budget, more);
+            return SYN_NO_MEMORY;
+        }
+        part->chain = chain;
+        part->room = room;
+    }
+    uint32_t at = seek_chain(part, size);
+    syn_pattern_chain new = {.size = size};
+    memmove(part->chain + at + 1, part->chain + at,
+            (part->chains++ - at) * sizeof *part->chain);
+    part->chain[at] = new;
     return SYN_OK;
 }
 
@@ -39,7 +67,7 @@ static syn_status grow_chain(syn_pattern_chain *chain, uint32_t size, size_t wid
     size_t words = (size_t)size + 1;
     size_t room = chain->tail ? 2 * chain->tail->room : FIRST_ROOM;
     if (room * words > MOST_WORDS)
-        room = MOST_WORDS / words > FIRST_ROOM ? MOST_WORDS / words : FIRST_ROOM;
+        room = MOST_WORDS > words ? MOST_WORDS / words : 1;
     size_t bytes = sizeof(syn_pattern_block) + room * words * width;
     if (!syn_budget_take(budget, bytes))
         return SYN_OVER_BUDGET;
@@ -63,11 +91,13 @@ syn_status syn_pattern_keep(syn_pattern_search *search, syn_pattern_part *part,
                             uint32_t size, const uint32_t *item, uint32_t occurrences)
 {
     syn_status status = SYN_OK;
-    if (size > part->sizes)
-        status = grow_sizes(part, size, search->budget);
-    if (status != SYN_OK)
-        return status;
-    syn_pattern_chain *chain = part->chain + size - 1;
+    syn_pattern_chain *chain = syn_pattern_chain_of(part, size);
+    if (!chain) {
+        status = add_chain(part, size, search->budget);
+        if (status != SYN_OK)
+            return status;
+        chain = syn_pattern_chain_of(part, size);
+    }
     if (!chain->tail || chain->tail->patterns == chain->tail->room)
         status = grow_chain(chain, size, search->out->width, search->budget);
     if (status != SYN_OK)
@@ -107,12 +137,12 @@ static size_t free_chain(syn_pattern_chain *chain, size_t bytes)
 /* The same of all that was found in a part. */
 static size_t free_part(syn_pattern_part *part, size_t width)
 {
-    size_t freed = part->sizes * sizeof *part->chain;
-    for (uint32_t k = 0; k < part->sizes; k++)
-        freed += free_chain(part->chain + k, (k + 2) * width);
+    size_t freed = part->room * sizeof *part->chain;
+    for (uint32_t k = 0; k < part->chains; k++)
+        freed += free_chain(part->chain + k, ((size_t)part->chain[k].size + 1) * width);
     free(part->chain);
     part->chain = NULL;
-    part->sizes = 0;
+    part->chains = part->room = 0;
     return freed;
 }
 
@@ -175,10 +205,10 @@ static outlook look_out(const syn_patterns *found)
         if (!part->done)
             continue;
         o.share += part->weight;
-        for (uint32_t k = 0; k < part->sizes; k++) {
+        for (uint32_t k = 0; k < part->chains; k++) {
             double n = (double)part->chain[k].patterns;
             o.patterns += n;
-            o.bytes += n * (k + 2) * (double)found->width;
+            o.bytes += n * (part->chain[k].size + 1.0) * (double)found->width;
         }
     }
     o.share = all > 0 ? o.share / all : 0;
@@ -353,9 +383,54 @@ static syn_status prepare(syn_pattern_search *s)
     return status == SYN_OK ? choose_shares(s) : status;
 }
 
-/* A least number of occurrences with which what would be found fits, going by what the
-   part of the search that is done has found; 0 when none would. */
-static uint32_t advise(const syn_pattern_search *s)
+/* Adds to words[] how many words the patterns of a part take, by their occurrences. */
+static void count_words(const syn_patterns *found, const syn_pattern_part *part,
+                        size_t *words)
+{
+    for (uint32_t k = 0; k < part->chains; k++) {
+        const syn_pattern_chain *chain = part->chain + k;
+        size_t each = (size_t)chain->size + 1;
+        for (const syn_pattern_block *b = chain->head; b; b = b->next)
+            for (size_t i = 1; i <= b->patterns; i++)
+                words[syn_pattern_word(b, found->width, i * each - 1)] += each;
+    }
+}
+
+static double words_of(const syn_pattern_part *part)
+{
+    double words = 0;
+    for (uint32_t k = 0; k < part->chains; k++)
+        words += (double)part->chain[k].patterns * (part->chain[k].size + 1.0);
+    return words;
+}
+
+/* Words of patterns that fit: as many as did, unless it was given up before. */
+static double words_that_fit(const syn_pattern_search *s, int given_up)
+{
+    double held = 0, width = (double)s->out->width;
+    for (size_t p = 0; p < s->out->parts; p++)
+        held += words_of(s->out->part + p);
+    if (!given_up)
+        return held;
+    double most = (double)s->budget->most / width;
+    return (double)s->budget->limit / width - (most > held ? most - held : 0);
+}
+
+/* What share of the search has found what there is: of parts that are not done, half. */
+static double share_searched(const syn_patterns *found)
+{
+    double some = 0, all = 0;
+    for (size_t p = 0; p < found->parts; p++) {
+        const syn_pattern_part *part = found->part + p;
+        all += part->weight;
+        some += part->done ? part->weight : part->chains > 0 ? part->weight / 2 : 0;
+    }
+    return all > 0 && some > 1e-3 * all ? some / all : 1e-3;
+}
+
+/* A least number of occurrences with which what would be found fits, going by what has
+   been found; 0 when none would. */
+static uint32_t advise(const syn_pattern_search *s, int given_up)
 {
     const syn_patterns *found = s->out;
     uint32_t most = s->raster->events;
@@ -363,21 +438,10 @@ static uint32_t advise(const syn_pattern_search *s)
     if (!words)
         return 0;
     for (size_t p = 0; p < found->parts; p++)
-        for (uint32_t k = 0; k < found->part[p].sizes; k++) {
-            const syn_pattern_block *b = found->part[p].chain[k].head;
-            for (; b; b = b->next)
-                for (size_t i = 1; i <= b->patterns; i++)
-                    words[syn_pattern_word(b, found->width, i * (k + 2) - 1)] += k + 2;
-        }
-    double share = found->done > 1e-3 ? found->done : 1e-3;
-    double width = (double)found->width;
-    double fixed = (double)s->raster->held, total = 0, all = 0;
-    double room = ((double)s->budget->limit - fixed) / width * share;
-    for (uint32_t o = 0; o <= most; o++)
-        all += (double)words[o];
-    /* Blocks are not full, and the engine holds something, too. */
-    double held = ((double)s->budget->most - fixed) / width;
-    room /= 1.1 * (held > all && all > 0 ? held / all : 1);
+        count_words(found, found->part + p, words);
+    /* Blocks are not full. */
+    double room = words_that_fit(s, given_up) / 1.1 * share_searched(found);
+    double total = 0;
     uint32_t occ = most + 1;
     while (occ > s->options->min_occ && total + (double)words[occ - 1] <= room)
         total += (double)words[--occ];
@@ -390,7 +454,7 @@ static void drop_unfinished(const syn_pattern_search *s)
 {
     for (size_t p = 0; p < s->out->parts; p++) {
         syn_pattern_part *part = s->out->part + p;
-        if (part->done || part->sizes == 0)
+        if (part->done || part->room == 0)
             continue;
         syn_budget_give(s->budget, free_part(part, s->out->width));
     }
@@ -444,10 +508,10 @@ syn_status syn_mine_patterns(const syn_raster *raster,
     if (w.exceeded)
         status = SYN_OVER_BUDGET;
     if (status == SYN_OVER_BUDGET)
-        out->advice = advise(&search);
+        out->advice = advise(&search, w.exceeded);
     out->peak_memory = budget->most;
     for (size_t p = 0; p < out->parts; p++)
-        for (uint32_t k = 0; k < out->part[p].sizes; k++)
+        for (uint32_t k = 0; k < out->part[p].chains; k++)
             out->n += out->part[p].chain[k].patterns;
     close_search(&search);
     return status;
@@ -458,15 +522,19 @@ syn_status syn_mine_patterns(const syn_raster *raster,
 uint32_t syn_patterns_sizes(const syn_patterns *patterns, size_t *count)
 {
     uint32_t sizes = 0;
-    for (size_t p = 0; p < patterns->parts; p++)
-        if (patterns->part[p].sizes > sizes)
-            sizes = patterns->part[p].sizes;
-    for (uint32_t k = 0; count && k < sizes; k++) {
-        count[k] = 0;
-        for (size_t p = 0; p < patterns->parts; p++)
-            if (k < patterns->part[p].sizes)
-                count[k] += patterns->part[p].chain[k].patterns;
+    for (size_t p = 0; p < patterns->parts; p++) {
+        const syn_pattern_part *part = patterns->part + p;
+        if (part->chains > 0 && part->chain[part->chains - 1].size > sizes)
+            sizes = part->chain[part->chains - 1].size;
     }
+    if (!count)
+        return sizes;
+    memset(count, 0, sizes * sizeof *count);
+    for (size_t p = 0; p < patterns->parts; p++)
+        for (uint32_t k = 0; k < patterns->part[p].chains; k++) {
+            const syn_pattern_chain *chain = patterns->part[p].chain + k;
+            count[chain->size - 1] += chain->patterns;
+        }
     return sizes;
 }
 

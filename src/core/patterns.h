@@ -71,12 +71,13 @@ static inline uint32_t syn_pattern_word(const syn_pattern_block *block, size_t w
 typedef struct syn_pattern_chain {
     syn_pattern_block *head, *tail;
     size_t patterns;
+    uint32_t size;
 } syn_pattern_chain;
 
 /* What one part of the search found, by size. */
 typedef struct syn_pattern_part {
-    uint32_t sizes;            /* chains there are; chain[k] holds size k + 1 */
-    syn_pattern_chain *chain;
+    uint32_t chains, room;     /* chains there are, none empty, and can be */
+    syn_pattern_chain *chain;  /* by increasing size */
     double weight;             /* about what share of the work it is, in any unit */
     int done;
 } syn_pattern_part;
@@ -104,6 +105,9 @@ typedef struct syn_patterns {
 syn_status syn_mine_patterns(const syn_raster *raster,
                              const syn_pattern_options *options, syn_budget *budget,
                              const syn_watch *watch, syn_patterns *out);
+
+/* The chain of a size, or NULL. */
+syn_pattern_chain *syn_pattern_chain_of(const syn_pattern_part *part, uint32_t size);
 
 /* How many patterns there are of each size: fills count[sizes], size k + 1 at k, and
    returns the largest size found; `count` may be NULL to ask for that alone. */

@@ -240,7 +240,7 @@ static syn_status fill_masks(const closure *c, worker *w, const uint32_t *bin,
     if (!mask)
         return SYN_NO_MEMORY;
     memset(mask, 0, bytes);
-    for (uint32_t i = 0; i < node->windows; i++) {
+    for (uint32_t i = 0; i < node->windows && node->listed > 0; i++) {
         uint64_t bit = (uint64_t)1 << i % 64, *at = mask + i / 64;
         EACH_ITEM(c, bin[i], at[w->count[place] * words] |= bit;);
     }

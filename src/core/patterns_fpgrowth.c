@@ -98,7 +98,7 @@ static syn_status collect(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fp_
     syn_status status = syn_pattern_keep(s, w->part, size, w->sorted, x->occurrences);
     if (status != SYN_OK || !f->look_up)
         return status;
-    const syn_pattern_block *block = w->part->chain[size - 1].tail;
+    const syn_pattern_block *block = syn_pattern_chain_of(w->part, size)->tail;
     size_t before = (block->patterns - 1) * ((size_t)size + 1) * s->out->width;
     return syn_kept_add(&w->kept, x->hash, size, (const char *)(block + 1) + before);
 }

@@ -47,11 +47,14 @@ fuzz_subject <- function(name, covers, run, limit = 60, most = Inf) {
   invisible()
 }
 
-# Loads all subjects from the folder of this program.
+# Loads what subjects share, that is every file in the folder of this program that is no program, and
+# the subjects.
 load_subjects <- function(folder) {
   fuzz$folder <- folder
-  for (file in c("draw.R", "peers.R", "shrink.R", "small_calls.R")) source(file.path(folder, file))
-  for (file in list.files(folder, "^subject-.*[.]R$", full.names = TRUE)) source(file)
+  programs <- c("framework.R", "run.R", "worker.R", "kill.R")
+  files <- setdiff(list.files(folder, "[.]R$"), programs)
+  subject <- startsWith(files, "subject-")
+  for (file in c(files[!subject], files[subject])) source(file.path(folder, file))
   invisible(names(fuzz$subjects))
 }
 

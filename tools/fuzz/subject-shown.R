@@ -20,7 +20,7 @@ draw_result <- function(class) {
     },
     episode_stream = {
       stream <- attempt("episode_stream", list(
-        c(0, tick * whole(1, 30)), whole(2, 5), tick * whole(50, 5000), resolution = tick,
+        c(0, tick * whole(1, 20)), whole(5, 9), tick * whole(50, 500), resolution = tick,
         history = whole(1, 50), follow = whole(1, 10)))
       if (refused(stream)) stream else attempt("update", list(stream, x))
     },
