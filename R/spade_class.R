@@ -240,7 +240,7 @@ words_wrapped <- function(lines) {
 
 mined_words <- function(x) {
   chosen <- x$parameters
-  recording <- attr(x$mined, "recording", exact = TRUE)
+  recording <- own_recording(x$mined)
   upto <- \(low, high) if (is.finite(high)) paste(commas(low), "to", commas(high)) else
     paste(commas(low), "or more")
   sprintf(

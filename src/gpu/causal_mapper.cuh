@@ -26,7 +26,7 @@ inline lookup_plan plan_lookup(uint32_t steps, uint32_t top, bool half, int shar
     uint32_t size = half ? 2 : 4;
     plan.per_row = ROW_BYTES / size;
     size_t planes = (size_t) shared / ((size_t) steps * VECTOR_BYTES);
-    if (planes >= ROW_BYTES / VECTOR_BYTES && top <= NARROW_DIMS)
+    if (planes >= ROW_BYTES / VECTOR_BYTES && top <= NARROW_DIMS && steps <= NARROW_STEPS)
         return plan;
     if (planes >= 1 && steps < 65535) {
         plan.kind = entries::packed;

@@ -103,21 +103,24 @@ test_that("lists that do not fit in the budget are made part by part", {
 test_that("a table that does not fit in the budget is made some columns at a time", {
   skip_without_gpu()
   set.seed(15)
-  for (units in c(40, 300)) {
-    n <- 60 * units
-    x <- spike_trains(sort(runif(n, 0, 20)), sample(units, n, TRUE))
-    delays <- rbind(c(0, 0.002), c(0.002, 0.010), c(0.010, 0.020))
-    roomy <- same_as_cpu(x, 4, delays, max_size = 4)
-    expect_gt(max(roomy$size), 2)
-    for (budget in c(60, 30, 15, 8) * units / 300 * 1e6) {
-      tight <- mine_episodes(x, 4, delays, max_size = 4, device = "gpu", max_memory = budget)
-      expect_identical(as.data.frame(tight), as.data.frame(roomy))
-      expect_lte(attr(tight, "peak_memory"), budget)
-      both <- mine_episodes(x, 4, delays, max_size = 4, device = "gpu", gpus = c(1, 1),
-                            max_memory = budget)
-      expect_identical(as.data.frame(both), as.data.frame(roomy))
+  delays <- rbind(c(0, 0.002), c(0.002, 0.010), c(0.010, 0.020))
+  few <- spike_trains(sort(runif(4000, 0, 10)), sample(40, 4000, TRUE))
+  many <- spike_trains(sort(runif(18000, 0, 20)), sample(300, 18000, TRUE))
+  recordings <- list(list(x = few, min_count = 5, budgets = c(4, 3, 2.5) * 1e6),
+                     list(x = many, min_count = 5, budgets = c(60, 40, 20, 15) * 1e6))
+  for (r in recordings) {
+    roomy <- same_as_cpu(r$x, r$min_count, delays, max_size = 4)
+    expect_gt(nrow(roomy), 2000)
+    for (budget in r$budgets) {
+      for (gpus in list(1, c(1, 1))) {
+        tight <- mine_episodes(r$x, r$min_count, delays, max_size = 4, device = "gpu",
+                               gpus = gpus, max_memory = budget)
+        expect_identical(as.data.frame(tight), as.data.frame(roomy))
+        expect_lte(attr(tight, "peak_memory"), budget)
+      }
     }
   }
+  x <- many
   condition <- expect_error(mine_episodes(x, 4, delays, device = "gpu", max_memory = 1e6),
                             class = "synfire_error_budget")
   expect_match(conditionMessage(condition), "`max_memory` is 0.001 GB", fixed = TRUE)

@@ -46,9 +46,9 @@ test_that("candidates reach a counter in batches, and come back as the state eng
   expect_gt(check(dense, 2, 4, 3)$largest, 40)
   expect_identical(check(dense, 2, 4, 3, most = 2)$status, "too_large")
   # Rather smaller batches than more memory, and an error where one parent's do not fit.
-  small <- check(dense, 2, 4, 3, max_memory = 2e4)
-  expect_identical(small$levels, check(dense, 2, 4, 0)$levels)
-  expect_lt(small$largest, check(dense, 2, 4, 3)$largest)
+  small <- check(dense, 2, 5, 3, max_memory = 9e4)
+  expect_identical(small$levels, check(dense, 2, 5, 0)$levels)
+  expect_lt(small$largest, check(dense, 2, 5, 3)$largest)
   expect_identical(check(dense, 2, 4, 3, max_memory = 1000)$status, "over_budget")
 })
 

@@ -29,9 +29,9 @@ on_both <- function(name, args, world, what, ...) {
 }
 
 draw_delays <- function(tick) {
-  bounds <- lapply(seq_len(whole(1, 4)), function(k) {
+  bounds <- lapply(seq_len(whole(1, 3)), function(k) {
     low <- one_of(0, whole(0, 60))
-    c(low, low + whole(1, one_of(10, 200))) * tick
+    c(low, low + whole(1, one_of(10, 100))) * tick
   })
   do.call(rbind, unique(bounds))
 }
@@ -48,11 +48,12 @@ fuzz_subject("gpu", limit = 90, covers = list(
   spade = c("x", "bin_size", "window", "min_spikes", "min_occ", "max_spikes",
             "n_surrogates", "dither", "device", "gpus")
 ), run = function(world) {
-  x <- draw_recording(one_of(300, 40, 3000), one_of(6, 3, 40, 300))
-  switch(one_of("mine", "count", "significance", "maxima", "spade"),
-    mine = fuzz_mining_there(x, world), count = fuzz_counting_there(x, world),
-    significance = fuzz_null_there(x, world), maxima = fuzz_maxima_there(x, world),
-    spade = fuzz_spade_there(x, world))
+  what <- one_of("mine", "count", "significance", "maxima", "spade")
+  patterns <- what %in% c("maxima", "spade")
+  x <- draw_recording(one_of(300, 40, if (patterns) 600 else 3000), one_of(6, 3, 40, 300))
+  switch(what, mine = fuzz_mining_there(x, world), count = fuzz_counting_there(x, world),
+         significance = fuzz_null_there(x, world), maxima = fuzz_maxima_there(x, world),
+         spade = fuzz_spade_there(x, world))
 })
 
 # So frequent that a few sizes are left.
@@ -62,9 +63,9 @@ draw_min_count <- function(x) {
 }
 
 fuzz_mining_there <- function(x, world) {
-  args <- c(list(x, draw_min_count(x), draw_delays(tick_of(x)), max_size = whole(1, 5)),
-            some_args(target = one_of("closed", "maximal"),
-                      max_memory = one_of(3e7, 1e7, 3e6, 1e6), p = 0.3))
+  args <- c(list(x, draw_min_count(x), draw_delays(tick_of(x)), max_size = whole(1, 4),
+                 max_memory = one_of(2e8, 3e7, 1e7, 3e6, 1e6)),
+            some_args(target = one_of("closed", "maximal"), p = 0.3))
   found <- on_both("mine_episodes", args, world, "episodes on a GPU and the CPU")
   if (!world$gpu || refused(found) || nrow(found) > 3000) return()
   # The engines that were published, by their variants.
@@ -72,11 +73,12 @@ fuzz_mining_there <- function(x, world) {
   more <- c(list(engine = engine), some_args(merge = one_of("published", "exact"),
                                              compaction = one_of("atomic", "count-scan-write"),
                                              dedup = FALSE))
-  args$max_memory <- NULL
+  args$max_memory <- 1e9
   there <- attempt("mine_episodes", c(args, more, list(device = "gpu")))
   # Without `dedup` there may be more partial occurrences than there is room for.
   if (!inherits(there, "synfire_error_too_large")) {
-    same(there, found, paste("episodes by", engine, "and by the window engine"))
+    same(if (refused(there)) there else as.data.frame(there), as.data.frame(found),
+         paste("episodes by", engine, "and by the window engine"))
   }
 }
 
@@ -111,22 +113,22 @@ draw_surrogate <- function(tick) {
        dither = tick * whole(2, 40))
 }
 
-draw_filters <- function(tick) {
-  list(bin_size = tick * whole(1, 6), window = one_of(whole(1, 8), whole(1, 70)),
-       min_spikes = whole(2, 4), min_occ = whole(2, 6))
+# Small sets, so that the CPU is not at it for hours.
+draw_filters <- function(x) {
+  list(bin_size = tick_of(x) * whole(1, 6), window = one_of(whole(1, 8), whole(1, 70)),
+       min_spikes = whole(2, 3), min_occ = max(2, ceiling(nrow(x) / whole(30, 80))),
+       max_spikes = whole(3, 4))
 }
 
 fuzz_maxima_there <- function(x, world) {
   on_both("pvalue_spectrum", c(
-    list(x), draw_filters(tick_of(x)), list(n_surrogates = whole(1, 12)),
-    draw_surrogate(tick_of(x)),
-    some_args(max_spikes = whole(4, 7), max_occ = whole(8, 40), min_units = whole(1, 2),
-              spectrum = "3d#", p = 0.3)
+    list(x), draw_filters(x), list(n_surrogates = whole(1, 12)), draw_surrogate(tick_of(x)),
+    some_args(max_occ = whole(8, 40), min_units = whole(1, 2), spectrum = "3d#", p = 0.3)
   ), world, "maxima on a GPU and the CPU")
 }
 
 fuzz_spade_there <- function(x, world) {
-  on_both("spade", c(list(x), draw_filters(tick_of(x)), list(
-    max_spikes = whole(4, 6), n_surrogates = whole(0, 12), dither = tick_of(x) * whole(2, 30)
+  on_both("spade", c(list(x), draw_filters(x), list(
+    n_surrogates = whole(0, 12), dither = tick_of(x) * whole(2, 30)
   )), world, "SPADE on a GPU and the CPU")
 }
