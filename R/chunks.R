@@ -184,14 +184,3 @@ setting_differences <- function(before, now) {
   sprintf("`%s` is %s there, not %s", names(now)[changed],
           vapply(before[changed], words, ""), vapply(now[changed], words, ""))
 }
-
-#' A hash of values, whichever way R holds them
-#'
-#' `rlang::hash()` of the numbers 1 to 9 depends on whether R holds them as a range, and of
-#' sorted ones on whether it knows that they are. This format knows plain vectors alone.
-#' @noRd
-hash_values <- function(x) {
-  bytes <- serialize(x, NULL, xdr = FALSE, version = 2L)
-  # The first ones name the version of R.
-  rlang::hash(bytes[-seq_len(14L)])
-}

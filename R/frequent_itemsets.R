@@ -96,13 +96,14 @@ closed_itemsets <- function(transactions, min_support, min_size = 1, max_size = 
 mine_itemsets <- function(transactions, min_support, target, min_size, max_size, engine,
                           threads, max_memory, call, frame = rlang::caller_env()) {
   started <- proc.time()[["elapsed"]]
+  max_memory <- check_number(max_memory, "max_memory", min = 1e6, max = 2^53, call = frame)
+  check_transactions_fit(transactions, max_memory, frame)
   parts <- as_transactions_parts(transactions, "transactions", frame)
   n <- length(parts$first) - 1
   min_support <- check_support(min_support, n, frame)
   min_size <- check_count(min_size, "min_size", call = frame)
   max_size <- check_most(max_size, "max_size", min_size, "min_size", frame)
   threads <- check_threads(threads, "threads", frame)
-  max_memory <- check_number(max_memory, "max_memory", min = 1e6, max = 2^53, call = frame)
 
   mined <- .Call(
     r_mine_itemsets, parts$first, parts$item, parts$items,
@@ -123,6 +124,24 @@ mine_itemsets <- function(transactions, min_support, target, min_size, max_size,
          mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
          call = call)
   )
+}
+
+#' Error where transactions cannot even be listed in so many bytes
+#' @noRd
+check_transactions_fit <- function(x, max_memory, call) {
+  entries <- if (is.list(x) && !is.object(x)) sum(as.double(lengths(x))) else
+    prod(as.double(dim(x)))
+  # Copies of the items as they come, sorted, and as numbers.
+  needed <- if (isS4(x)) 0 else 20 * entries
+  if (needed <= max_memory) return(invisible())
+  over_budget(needed, max_memory, "reading these transactions", "Give fewer at a time.", call)
+}
+
+#' The error of work that needs more than `max_memory`, told before it begins
+#' @noRd
+over_budget <- function(needed, max_memory, doing, advice, call) {
+  status <- list(status = "over_budget", needed = needed, limit = max_memory, reason = "")
+  finish_status(structure(status, class = "synfire_status"), doing, advice, call = call)
 }
 
 support_must <- "a number of transactions, or a share of them below 1"

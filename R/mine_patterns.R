@@ -209,7 +209,9 @@ mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_occ = 2,
   } else {
     mined <- mine_in_folder(folder, events, window, parameters, engine, threads, max_memory)
   }
-  if (parameters$shifted_subsets == "drop") mined <- drop_shifted(mined, nlevels(x$unit))
+  if (parameters$shifted_subsets == "drop") {
+    mined <- drop_shifted(mined, nlevels(x$unit), max_memory)
+  }
   new_itemsets(
     mined$items, mined[c("size", "n")], mined$occurrences,
     list(units = levels(x$unit), window = as.integer(window), bin_size = as.double(bin_size),
@@ -274,10 +276,12 @@ raise_to <- function(mined, arg, given, most = Inf) {
 
 #' Patterns but for those that are the end of another one with as many occurrences
 #' @noRd
-drop_shifted <- function(mined, units, call = rlang::caller_env()) {
+drop_shifted <- function(mined, units, max_memory, call = rlang::caller_env()) {
   if (length(mined$occurrences) == 0L) return(mined)
-  left <- .Call(r_drop_shifted, mined$items, mined$size, mined$n, mined$occurrences, units)
-  left <- finish_status(left, "comparing these patterns", "Raise `min_occ`.",
+  left <- .Call(r_drop_shifted, mined$items, mined$size, mined$n, mined$occurrences, units,
+                max_memory)
+  left <- finish_status(left, "comparing these patterns",
+                        "Raise `min_occ`, or use `shifted_subsets = \"keep\"`.",
                         limit_of = "patterns", call = call)
   some <- left$n > 0
   mined$items <- left$items

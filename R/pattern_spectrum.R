@@ -193,7 +193,8 @@ pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_occ = 2,
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
   window <- check_window(window, x, bin)
   filters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
-  filters <- filters_within(filters, check_choice(closed_within))
+  closed_within <- check_choice(closed_within)
+  filters <- filters_within(filters, closed_within)
   n <- check_count(n_surrogates, "n_surrogates", max = .Machine$integer.max)
   spectrum <- check_choice(spectrum)
   p_estimator <- check_choice(p_estimator)
@@ -249,7 +250,7 @@ maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_e
     seed <- job$seed
   }
   bin_size <- ticks_to_seconds(bin, attr(x, "resolution", exact = TRUE))
-  columns <- reached_signatures(maxima, filters, n)
+  columns <- reached_signatures(maxima, filters, n, max_memory, call)
   columns$p <- surrogate_p(columns$reached, n, p_estimator)
   if (!is.null(columns$duration)) {
     columns$duration <- ticks_to_seconds(columns$duration * bin,
@@ -294,7 +295,8 @@ surrogate_place <- function(device, gpus, seconds, call = rlang::caller_env()) {
 #' @return A list: `size`, `duration` (in bins, where `maxima` has them), `occurrences`,
 #'   `reached`.
 #' @noRd
-reached_signatures <- function(maxima, filters, n) {
+reached_signatures <- function(maxima, filters, n, max_memory = Inf,
+                               call = rlang::caller_env()) {
   by_duration <- length(dim(maxima)) == 3L
   cells <- matrix(maxima, nrow = n)
   sizes <- dim(maxima)[[2L]]
@@ -303,10 +305,16 @@ reached_signatures <- function(maxima, filters, n) {
   size <- cell %% sizes
   duration <- cell %/% sizes
   o <- order(size, duration)
+  most <- vapply(seq_len(ncol(cells)), \(k) max(cells[, k]), 0L)
+  # The table has four columns, which are joined from their parts.
+  needed <- 40 * sum(pmax(0, most - filters$min_occ + 1))
+  if (needed > max_memory) {
+    over_budget(needed, max_memory, "listing these signatures",
+                "Raise `min_occ`, or use a shorter `window` or longer bins.", call)
+  }
   counts <- lapply(o, \(k) {
-    most <- max(cells[, k])
-    if (most < filters$min_occ) return(list(occurrences = integer(), reached = integer()))
-    occurrences <- seq.int(filters$min_occ, most)
+    if (most[[k]] < filters$min_occ) return(list(occurrences = integer(), reached = integer()))
+    occurrences <- seq.int(filters$min_occ, most[[k]])
     list(occurrences = as.integer(occurrences), reached = count_reaching(cells[, k], occurrences))
   })
   rows <- vapply(counts, \(count) length(count$reached), 0L)

@@ -100,9 +100,10 @@ check_kinds <- function(type, arg, call = rlang::caller_env()) {
 #' How many subsets to draw
 #' @noRd
 check_subsets <- function(n_subsets, delta, epsilon, call = rlang::caller_env()) {
-  if (!is.null(n_subsets)) return(check_count(n_subsets, max = 2^53, call = call))
+  if (!is.null(n_subsets)) n_subsets <- check_count(n_subsets, max = 2^53, call = call)
   delta <- check_number(delta, above = 0, max = 1 - 2^-53, call = call)
   epsilon <- check_number(epsilon, above = 0, call = call)
+  if (!is.null(n_subsets)) return(n_subsets)
   n <- round(log(2 / delta) / (2 * epsilon^2) + 1)
   if (n > 2^53) {
     abort_arg("epsilon", "large enough for a number of subsets that can be drawn",

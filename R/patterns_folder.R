@@ -47,7 +47,7 @@ new_job <- function(events, window, parameters, engine, call) {
   job <- list(format = folder_format, events = events, window = window,
               parameters = parameters, engine = engine,
               end = share_chunks(events, window, parameters$min_occ, call))
-  c(job, id = hash_values(job))
+  c(job, id = rlang::hash(job))
 }
 
 #' Cut the shares of the search into chunks of about equal work

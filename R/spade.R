@@ -53,15 +53,16 @@
 #' * `min_spikes` is 2 in Elephant by default, and here 3;
 #' * `shifted_subsets` is `"keep"` by default. Elephant does what `"drop"` does. There are
 #'   then fewer patterns, and maybe fewer signatures to test;
-#' * with `max_spikes`, Elephant takes as patterns what `closed_within = "max_spikes"` does;
-#'   surrogates are mined in the same way as the recording;
+#' * with `max_spikes`, Elephant takes as patterns what `closed_within = "max_spikes"` does,
+#'   and loses a few of them; surrogates are mined in the same way as the recording;
 #' * Elephant drops patterns below its `stability_thresh` before it tests, so that fewer tests
 #'   are corrected for, which were chosen by a look at the patterns. Here a threshold
 #'   drops the same patterns, of any signature, but the tests are those of all patterns that
 #'   were mined: with a threshold there is nothing significant that would not be without.
 #'
-#' With these arguments the patterns are those that Elephant mines: `min_spikes = 2`,
-#' `min_units = 1`, `shifted_subsets = "drop"`, `closed_within = "max_spikes"`.
+#' With `min_spikes = 2`, `min_units = 1`, `shifted_subsets = "drop"` and `closed_within =
+#' "max_spikes"` the patterns are those that Elephant mines, and with `max_spikes` those that
+#' it loses.
 #'
 #' @inheritParams pvalue_spectrum
 #' @param alpha Probability of an error that is taken, above 0 and below 1.

@@ -159,6 +159,7 @@ are_spade <- function(parts) {
 #' @rdname spade_tables
 #' @export
 print.spade <- function(x, n = 10, ...) {
+  check_no_dots()
   check_spade(x)
   n <- check_count(n, min = 0, infinite = TRUE)
   cat(spade_title(x), sep = "\n")
@@ -362,6 +363,7 @@ elapsed_words <- function(x) {
 #' @rdname spade_tables
 #' @export
 print.pattern_spectrum <- function(x, n = 10, ...) {
+  check_no_dots()
   if (!is_spectrum(x, "patterns")) {
     abort_changed("x", "what `pattern_spectrum()` gives", rlang::current_env())
   }
@@ -373,6 +375,7 @@ print.pattern_spectrum <- function(x, n = 10, ...) {
 #' @rdname spade_tables
 #' @export
 print.pvalue_spectrum <- function(x, n = 10, ...) {
+  check_no_dots()
   check_pvalues(x, "x")
   n <- check_count(n, min = 0, infinite = TRUE)
   title <- sprintf("# %s that some of %s reach", counted(nrow(x), "signature"),
@@ -383,6 +386,7 @@ print.pvalue_spectrum <- function(x, n = 10, ...) {
 #' @rdname spade_tables
 #' @export
 print.signature_tests <- function(x, n = 10, ...) {
+  check_no_dots()
   check_tests(x, "x")
   n <- check_count(n, min = 0, infinite = TRUE)
   frame <- as.data.frame(x)
@@ -420,7 +424,9 @@ print_signatures <- function(x, n, title, shown, order = "") {
 `[.signature_tests` <- `[.pattern_spectrum`
 
 #' @export
-as.data.frame.pattern_spectrum <- function(x, ...) {
+as.data.frame.pattern_spectrum <- function(x, row.names = NULL, optional = FALSE, ...) {
+  # cbind() and data.frame() say this to all columns.
+  if (!identical(...names(), "stringsAsFactors")) check_no_dots()
   structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
 }
 

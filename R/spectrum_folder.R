@@ -40,7 +40,7 @@ new_spectrum_job <- function(x, bin, window, filters, made, n, by_duration, seed
               first = seq(0, n - 1, by = each))
   identity <- job
   identity$surrogate$key <- NULL
-  c(job, list(id = hash_values(identity), seed = seed))
+  c(job, list(id = rlang::hash(identity), seed = seed))
 }
 
 #' What a job that is there has otherwise, in words
@@ -51,9 +51,13 @@ spectrum_differences <- function(there, job) {
   }
   if (!identical(there$format, job$format)) return("written by another version of synfire")
   settings <- \(job) {
+    own <- job$surrogate$parameters
+    # In seconds, and not that of the patterns.
+    names(own)[names(own) == "window"] <- "shuffle_window"
     c(list(n_surrogates = job$n, spectrum = spectra[[1 + job$by_duration]], window = job$window,
+           closed_within = job$filters$closed_within %||% "all",
            surrogate = job$surrogate$method),
-      job$surrogate$parameters, job$filters)
+      own, job$filters[names(job$filters) != "closed_within"])
   }
   c(
     if (!identical(there$trains, job$trains)) "the recording differs",

@@ -40,7 +40,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_mine_patterns, 3),
     ENTRY(r_pattern_shares, 3),
     ENTRY(r_mine_itemsets, 4),
-    ENTRY(r_drop_shifted, 5),
+    ENTRY(r_drop_shifted, 6),
     ENTRY(r_release_patterns, 0),
     ENTRY(r_spectrum, 8),
     ENTRY(r_surrogate_trains, 5),

@@ -74,7 +74,8 @@ SEXP r_pattern_stability(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP la
 SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares);
 SEXP r_pattern_shares(SEXP events, SEXP window, SEXP min_occ);
 SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options);
-SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units);
+SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units,
+                    SEXP max_memory);
 
 /* spectrum.c */
 SEXP r_spectrum(SEXP trains, SEXP surrogates, SEXP bin, SEXP patterns, SEXP by_duration,

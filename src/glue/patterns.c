@@ -77,6 +77,8 @@ syn_pattern_options glue_pattern_options(SEXP options, SEXP shares)
     return out;
 }
 
+enum { LABEL_BYTES = 64 };  /* of the name of an item in R, and where it is kept */
+
 /* `first`: whole doubles, where each set begins in `item`, and the end; items from 0. */
 static syn_status read_sets(syn_raster *out, SEXP first, SEXP item, uint32_t items,
                             syn_budget *budget)
@@ -84,7 +86,8 @@ static syn_status read_sets(syn_raster *out, SEXP first, SEXP item, uint32_t ite
     size_t n = (size_t)Rf_xlength(numbers(first, REALSXP, 1, "sets")) - 1;
     R_xlen_t all = Rf_xlength(numbers(item, INTSXP, 0, "items"));
     if (!syn_budget_take(budget, (n + 1) * (sizeof(size_t) + sizeof(double)) +
-                                     (size_t)all * sizeof(int)))
+                                     (size_t)all * sizeof(int) +
+                                     (size_t)items * LABEL_BYTES))
         return SYN_OVER_BUDGET;
     size_t *begin = (size_t *)R_alloc(n + 1, sizeof *begin);
     for (size_t s = 0; s <= n; s++)
@@ -242,9 +245,18 @@ static SEXP kept_patterns(const uint8_t *drop, SEXP items, SEXP size, SEXP n, SE
     return out;
 }
 
-/* What r_mine_patterns() gives, with sizes increasing, but for the patterns that are the
+/* Bytes that comparing patterns takes: what was found, as it is and as plain vectors, what
+   is kept of it, and a table. */
+static double shifted_bytes(double patterns, double words)
+{
+    double vectors = (words + patterns) * (sizeof(uint16_t) + 2 * sizeof(int));
+    return vectors + patterns * (4 * sizeof(uint32_t) + 1);
+}
+
+/* What r_mine_patterns() gives, with sizes increasing, without the patterns that are the
    end of another one with as many occurrences. A size may be left with none. */
-SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units)
+SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units,
+                    SEXP max_memory)
 {
     SEXP pointer = PROTECT(mining_new());
     mining *m = R_ExternalPtrAddr(pointer);
@@ -259,6 +271,11 @@ SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units)
         words += INTEGER(size)[r] * REAL(n)[r];
     }
     require(patterns == (double)all, "sizes");
+    if (shifted_bytes(patterns, words) > Rf_asReal(max_memory)) {
+        UNPROTECT(1);
+        return glue_status(SYN_OVER_BUDGET, shifted_bytes(patterns, words),
+                           Rf_asReal(max_memory));
+    }
     numbers(items, INTSXP, (R_xlen_t)words, "items");
     syn_pattern_runs flat = {
         .item = INTEGER(items), .occurrences = INTEGER(occurrences), .runs = (size_t)runs,

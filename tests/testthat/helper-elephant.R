@@ -31,3 +31,30 @@ elephant_surrogates <- function(n) {
   ))
   list(times = times, jitter = found[[1L]], sliding = found[[2L]])
 }
+
+# The patterns that Elephant mines, each as text like "1@0 3@2 x 5", sorted: units by their
+# number, lags in bins, and how often.
+elephant_patterns <- function(x, bin_size, window, min_spikes, min_occ, max_spikes) {
+  file <- withr::local_tempfile(fileext = ".csv")
+  utils::write.table(data.frame(as.integer(x$unit), x$time), file, row.names = FALSE,
+                     col.names = FALSE)
+  found <- elephant_numbers(c(
+    "import numpy as np, neo, quantities as pq",
+    "from elephant.spade import concepts_mining",
+    sprintf("d = np.loadtxt('%s')", file),
+    sprintf("st = [neo.SpikeTrain(d[d[:, 0] == u, 1] * pq.s, t_stop=%g * pq.s)", attr(x, "end")),
+    sprintf("      for u in range(1, %d)]", nlevels(x$unit) + 1),
+    sprintf("c, r = concepts_mining(st, %g * pq.s, %d, min_spikes=%d, min_occ=%d,", bin_size,
+            window, min_spikes, min_occ),
+    sprintf("    max_spikes=%s, min_neu=1, report='a')",
+            if (is.finite(max_spikes)) max_spikes else "None"),
+    "for items, times in c:",
+    "    print(len(times), *[int(i) for i in items])"
+  ))
+  spelt <- vapply(found, \(line) {
+    item <- line[-1L]
+    paste(paste(sort(paste0(item %/% window + 1, "@", item %% window)), collapse = " "), "x",
+          line[[1L]])
+  }, "")
+  sort(spelt)
+}

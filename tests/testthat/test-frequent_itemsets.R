@@ -194,6 +194,32 @@ test_that("bad arguments of itemsets are named", {
   })
 })
 
+test_that("the time that long transactions take grows with their length", {
+  for (engine in c("closure", "fpgrowth")) {
+    seconds <- sum(system.time(
+      found <- closed_itemsets(list(seq_len(2e5)), 1, engine = engine, threads = 1)
+    )[1:2])
+    expect_identical(found$items, seq_len(2e5) - 1L)
+    # With the square of the length it took minutes.
+    expect_lt(seconds, 5)
+    # Items that are in the same transactions stay together.
+    nested <- list(seq_len(2000), seq_len(1000), seq(500, 2000))
+    found <- closed_itemsets(nested, 1, engine = engine, threads = 1)
+    expect_identical(found$size, c(501L, 1000L, 1501L, 2000L))
+    expect_identical(found$support, c(3L, 2L, 2L, 1L))
+    alone <- frequent_itemsets(nested, 1, target = "frequent", max_size = 1, engine = engine,
+                               threads = 1)
+    expect_identical(sort(alone$support, decreasing = TRUE),
+                     rep(3:1, c(501, 1499, 0)))
+  }
+  expect_length(frequent_itemsets(nested, 1, target = "maximal", threads = 1), 1)
+})
+
+test_that("what transactions take before the search is counted in max_memory", {
+  expect_error(closed_itemsets(list(seq_len(1e5)), 1, max_memory = 1e6), "max_memory",
+               class = "synfire_error_budget")
+})
+
 test_that("the entry in C refuses what R should never pass", {
   options <- miner_options(1, 1, Inf, 1, 1, Inf, "closure", "closed", 1, 1e8)
   mined <- function(first, item, items = 3) .Call(r_mine_itemsets, first, item, items, options)

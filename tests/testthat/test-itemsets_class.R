@@ -225,3 +225,37 @@ test_that("transactions go to arules and its itemsets come back the same", {
   as_rows <- \(a) sort(paste(arules::labels(arules::items(a)), arules::quality(a)$count))
   expect_identical(as_rows(as_arules(ours)), as_rows(mined))
 })
+
+test_that("sets whose parts were changed by hand are refused", {
+  x <- spike_trains(c(0, 10, 20, 2, 12, 22) / 1000, rep(c("A", "B"), each = 3),
+                    resolution = 1e-3)
+  found <- mine_patterns(x, 0.001, 5, threads = 1)
+  changed <- function(part, value) {
+    out <- unclass(found)
+    out[[part]] <- value
+    structure(out, class = class(found))
+  }
+  without <- function(name, value) `attr<-`(found, name, value)
+  wrong <- list(changed("items", 1:9), changed("occurrences", 1:9), changed("runs", list()),
+                changed("items", found$items + 100L), changed("items", as.double(found$items)),
+                changed("runs", list(size = 1L, n = NA_real_)), without("units", NULL),
+                without("window", "a"), without("bin_size", NULL))
+  for (sets in wrong) {
+    expect_error(pattern_spectrum(sets), "was changed", class = "synfire_error_argument")
+    expect_error(pattern_occurrences(x, sets), class = "synfire_error_argument")
+    expect_error(as_incidence(sets), class = "synfire_error_argument")
+  }
+})
+
+test_that("parts of sets, and tables of them, are asked for by their names", {
+  sets <- closed_itemsets(list(c("a", "b"), "a"), 1, threads = 1)
+  expect_identical(sets[["size"]], sets$size)
+  expect_error(sets[[1]], "`x[i]` chooses sets", fixed = TRUE, class = "synfire_error_argument")
+  expect_error(as.matrix(sets), "as_incidence", class = "synfire_error_argument")
+  expect_identical(format(head(sets, 1)), format(sets[1]))
+  expect_identical(format(head(sets, -1)), format(sets[1]))
+  expect_identical(format(tail(sets, 1)), format(sets[2]))
+  expect_identical(length(tail(sets, 0)), 0L)
+  expect_error(head(sets, "a"), class = "synfire_error_argument")
+  expect_error(subset(sets, items = mean), "a function", class = "synfire_error_argument")
+})

@@ -252,6 +252,45 @@ test_that("a search beyond its memory stops, with advice that holds", {
   }
 })
 
+test_that("whether a search keeps to max_memory does not depend on threads", {
+  set.seed(3)
+  x <- simulate_patterns(2, 300, 8)
+  for (engine in engines) {
+    # A thread counts 150,000 items: sixteen of them would take 20 MB.
+    mined <- \(threads) {
+      mine_patterns(x, 5e-4, 500, min_spikes = 4, min_occ = 12, engine = engine,
+                    threads = threads, max_memory = 1e7)
+    }
+    one <- mined(1)
+    many <- mined(16)
+    expect_identical(flat(many), flat(one))
+    expect_lte(attr(many, "peak_memory"), 1e7)
+  }
+})
+
+test_that("what is compared for shifted subsets is counted in max_memory", {
+  x <- noise(6, 18, 250, 0.7)
+  mined <- \(...) mine_patterns(x, 0.001, 1, min_occ = 15, threads = 2, ...)
+  expect_s3_class(mined(max_memory = 3e6), "patterns")
+  expect_error(mined(max_memory = 3e6, shifted_subsets = "drop"),
+               "comparing these patterns", class = "synfire_error_budget")
+})
+
+test_that("a window longer than the recording, or than all trials, is refused", {
+  x <- spike_trains(c(0, 0.010, 0.019), c("A", "B", "A"), start = 0, end = 0.019,
+                    resolution = 1e-3)
+  expect_s3_class(mine_patterns(x, 0.005, 4), "patterns")
+  expect_error(mine_patterns(x, 0.005, 5), "recording, which has 4 bins of 0.005 s",
+               class = "synfire_error_argument")
+  expect_error(pvalue_spectrum(x, 0.005, 5), "5 bins", class = "synfire_error_argument")
+  trials <- data.frame(start = c(0, 0.010), end = c(0.009, 0.019))
+  x <- spike_trains(x$time, x$unit, start = 0, end = 0.019, resolution = 1e-3,
+                    trials = trials)
+  expect_s3_class(mine_patterns(x, 0.005, 2), "patterns")
+  expect_error(mine_patterns(x, 0.005, 3), "longest trial, which has 2 bins",
+               class = "synfire_error_argument")
+})
+
 test_that("published results on a recording of motor cortex are repeated", {
   x <- movement_raster()
   jobs <- list(list(88, 2, "job0_supp88_zmin2_neu2", engines),
@@ -448,9 +487,9 @@ test_that("the entries in C refuse what R should never pass", {
   refused(.Call(r_mine_patterns, with(events, "start", -Inf), options, NULL))
   refused(.Call(r_mine_patterns, with(events, "bin", 0), options, NULL))
   refused(.Call(r_mine_patterns, with(events, "bin", NaN), options, NULL))
-  refused(.Call(r_drop_shifted, mined$items, mined$size, mined$n + 1, mined$occurrences, 3L))
-  refused(.Call(r_drop_shifted, mined$items, rev(mined$size), mined$n, mined$occurrences, 3L))
-  refused(.Call(r_drop_shifted, mined$items[-1], mined$size, mined$n, mined$occurrences, 3L))
-  refused(.Call(r_drop_shifted, mined$items, mined$size, mined$n, mined$occurrences, 0L))
-  refused(.Call(r_drop_shifted, mined$items, mined$size, mined$n, NULL, 3L))
+  refused(.Call(r_drop_shifted, mined$items, mined$size, mined$n + 1, mined$occurrences, 3L, 1e9))
+  refused(.Call(r_drop_shifted, mined$items, rev(mined$size), mined$n, mined$occurrences, 3L, 1e9))
+  refused(.Call(r_drop_shifted, mined$items[-1], mined$size, mined$n, mined$occurrences, 3L, 1e9))
+  refused(.Call(r_drop_shifted, mined$items, mined$size, mined$n, mined$occurrences, 0L, 1e9))
+  refused(.Call(r_drop_shifted, mined$items, mined$size, mined$n, NULL, 3L, 1e9))
 })

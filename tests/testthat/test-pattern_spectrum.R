@@ -141,3 +141,11 @@ test_that("spectra print, and rows of them too", {
   expect_s3_class(pvalues[pvalues$size == 3, ], "data.frame", exact = TRUE)
   expect_s3_class(as.data.frame(pvalues), "data.frame", exact = TRUE)
 })
+
+test_that("signatures that would not fit max_memory are refused", {
+  maxima <- matrix(1e5L, 2, 1)
+  filters <- list(min_occ = 1, min_spikes = 2)
+  expect_error(synfire:::reached_signatures(maxima, filters, 2, 1e6), "signatures",
+               class = "synfire_error_budget")
+  expect_length(synfire:::reached_signatures(maxima, filters, 2, 1e7)$reached, 1e5)
+})

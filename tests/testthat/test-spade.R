@@ -300,6 +300,27 @@ test_that("what a pattern is, and who searches, reaches the search and the surro
                    oracle_maxima(trains, 0.005, 8, filters))
 })
 
+test_that("with the choices that the help page names, patterns are those of Elephant", {
+  for (seed in 1:3) for (most in c(3, Inf)) {
+    x <- withr::with_seed(seed, simulate_patterns(
+      duration = 6, units = 5, rate = 12,
+      patterns = list(list(units = 1:4, lags = c(0, 0.005, 0.01, 0.02), occurrences = 12))
+    ))
+    found <- spade(x, 0.005, 5, min_spikes = 2, min_occ = 3, max_spikes = most, min_units = 1,
+                   shifted_subsets = "drop", closed_within = "max_spikes", n_surrogates = 0,
+                   threads = 1)
+    ours <- vapply(seq_along(found$mined), \(k) {
+      lags <- as.list(found$mined[k])[[1L]]
+      paste(paste(sort(paste0(match(names(lags), levels(x$unit)), "@", lags)), collapse = " "),
+            "x", found$mined$occurrences[[k]])
+    }, "")
+    theirs <- elephant_patterns(x, 0.005, 5, 2, 3, most)
+    # With a largest size Elephant's miner loses some.
+    expect_length(setdiff(theirs, ours), 0)
+    expect_lte(length(setdiff(ours, theirs)), if (is.finite(most)) 2 else 0)
+  }
+})
+
 test_that("the parameters are all that decides the result", {
   found <- find_planted(stability = list(n_subsets = 5), surrogate = "dither_refractory",
                         dither = 0.02, refractory = 0.003)

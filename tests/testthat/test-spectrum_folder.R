@@ -57,6 +57,19 @@ test_that("a job that was stopped goes on with the surrogates that it began with
                  "nothing is mined again", class = "synfire_message_folder")
 })
 
+test_that("a job whose surrogates have windows of their own goes on", {
+  x <- folder_recording()
+  for (surrogate in c("window_shuffle", "sliding_shuffle", "jitter")) {
+    folder <- withr::local_tempdir()
+    first <- p_of(x, 1, surrogate = surrogate, n_surrogates = 9, folder = folder)
+    again <- suppressMessages(p_of(x, 2, surrogate = surrogate, n_surrogates = 9,
+                                   folder = folder))
+    expect_identical(attr(again, "maxima"), attr(first, "maxima"))
+    expect_error(p_of(x, 1, surrogate = surrogate, n_surrogates = 9, dither = 0.03,
+                      folder = folder), "`shuffle_window`", class = "synfire_error_argument")
+  }
+})
+
 test_that("the folder of another job is refused, and why is said", {
   x <- folder_recording()
   folder <- withr::local_tempdir()
@@ -70,6 +83,12 @@ test_that("the folder of another job is refused, and why is said", {
   refused(p_of(x, 1, spectrum = "3d#", folder = folder), "`spectrum`")
   refused(p_of(x[x$unit != "u01", ], 1, folder = folder), "the recording differs")
   refused(p_of(x, 1, max_spikes = 4, folder = folder), "`max_spikes`")
+  for (closed in c("all", "max_spikes")) {
+    of <- withr::local_tempdir()
+    other <- setdiff(c("all", "max_spikes"), closed)
+    p_of(x, 1, max_spikes = 3, closed_within = closed, folder = of)
+    refused(p_of(x, 1, max_spikes = 3, closed_within = other, folder = of), "`closed_within`")
+  }
   mined <- withr::local_tempdir()
   suppressMessages(mine_patterns(x, 0.005, 6, min_spikes = 3, min_occ = 3, threads = 2,
                                  folder = mined))

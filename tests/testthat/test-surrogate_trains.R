@@ -178,7 +178,8 @@ test_that("surrogates have the moments that Elephant's have", {
 test_that("joint-ISI dithering draws from the smoothed pairs of intervals", {
   x <- trial_recording(n = 1500)
   trains <- synfire:::trains_of(x)
-  for (method in c("joint_isi", "isi_dither")) for (sigma in c(0, 0.008)) {
+  # The last Gaussian reaches further than the histogram, more than once around it.
+  for (method in c("joint_isi", "isi_dither")) for (sigma in c(0, 0.008, 0.12)) {
     s <- drawn(x, method, 1, dither = 0.03, refractory = 0.003, truncation_limit = 0.2,
                n_bins = 50, sigma = sigma)
     expected <- do.call(rbind, lapply(1:5, \(u) {
@@ -389,6 +390,16 @@ test_that("uniform means uniform", {
   # Around the end, in at the other.
   expect_gt(p(table(places("train_shift", "A", dither = 3))[c(1:4, 9:11)], rep(1 / 7, 7)), 1e-5)
   expect_gt(p(table(places("dither_refractory", "A", dither = 3))[1:4], rep(1 / 4, 4)), 1e-5)
+  # An end of the trial within reach is where the places end: nothing is mirrored.
+  near <- spike_trains(c(2, 93), c("A", "B"), start = 0, end = 94, resolution = 1)
+  set.seed(9)
+  s <- surrogate_trains(near, 6000, "dither_refractory", dither = 5, threads = 2)
+  for (unit in c("A", "B")) {
+    moved <- vapply(s, \(s) s$time[s$unit == unit], 0) - near$time[near$unit == unit]
+    range <- if (unit == "A") -2:5 else -5:1
+    expect_identical(sort(unique(moved)), as.double(range))
+    expect_gt(p(table(moved), rep(1 / length(range), length(range))), 1e-5)
+  }
 })
 
 test_that("recordings of more than 2^32 ticks are no exception", {
@@ -410,6 +421,33 @@ test_that("Ctrl-C stops the making of surrogates", {
     log("start", Sys.getpid())
     synfire::surrogate_trains(x, 8000, "dither_refractory", threads = 1)
   }), wait = 0.5), 0.5)
+})
+
+test_that("Ctrl-C stops the smoothing of intervals", {
+  skip_on_cran()
+  # Gaussians as wide as the histogram, for a hundred units.
+  expect_lt(time_to_stop(quote({
+    x <- synfire::simulate_patterns(5, 100, 8)
+    log("start", Sys.getpid())
+    synfire::surrogate_trains(x, 1, "joint_isi", truncation_limit = 1, n_bins = 1000,
+                              sigma = 0.5, threads = 1)
+  }), wait = 0.3), 0.5)
+})
+
+test_that("tables of intervals and what makes them keep to max_memory", {
+  set.seed(1)
+  y <- simulate_patterns(2, 10, 8)
+  tables <- \(max_memory, threads) {
+    set.seed(2)
+    surrogate_trains(y, 2, "joint_isi", n_bins = 1000, sigma = 0.002, threads = threads,
+                     max_memory = max_memory)
+  }
+  # Ten tables of 2 MB, and 8 MB to make one of them.
+  expect_error(tables(2e7, 1), class = "synfire_error_budget")
+  expect_identical(tables(3e7, 16), tables(1e9, 1))
+  expect_error(pvalue_spectrum(y, 0.005, 5, min_occ = 9, surrogate = "joint_isi", sigma = 0,
+                               n_bins = 1000, n_surrogates = 2, max_memory = 1e7),
+               class = "synfire_error_budget")
 })
 
 test_that("surrogates that would not fit max_memory are refused", {

@@ -283,7 +283,8 @@ all_arguments <- function() {
   extra <- lapply(seq_len(nrow(methods)), function(i) {
     method <- get(methods$name[[i]], envir = asNamespace("synfire"))
     # Those of a primitive, such as `[`, are not to be asked for.
-    general <- formals(args(find_function(methods$generic[[i]])))
+    general <- args(find_function(methods$generic[[i]]))
+    general <- if (!is.null(general)) formals(general)
     setdiff(names(formals(method)), c(names(general), "x", "i", "j", "drop"))
   })
   names(extra) <- methods$name
