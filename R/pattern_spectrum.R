@@ -198,6 +198,7 @@ pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_occ = 2,
   spectrum <- check_choice(spectrum)
   p_estimator <- check_choice(p_estimator)
   device <- check_choice(device)
+  check_place(device, gpus)
   check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
   seed <- current_seed()
@@ -269,8 +270,8 @@ maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_e
 #' @return NULL for the CPU, or numbers of GPUs, from 0.
 #' @noRd
 surrogate_place <- function(device, gpus, seconds, call = rlang::caller_env()) {
+  gpus <- check_place(device, gpus, call)
   if (device == "cpu") return(NULL)
-  gpus <- check_gpus(gpus, call = call)
   if (device == "auto") {
     survey <- gpu_survey()
     gpu <- survey$name[gpus[[1L]] + 1L]

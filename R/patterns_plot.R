@@ -145,7 +145,7 @@ choose_patterns <- function(x, patterns, default, recording, call = rlang::calle
   }
   n <- if (is.null(patterns)) default else check_count(patterns, call = call)
   # What was counted was counted in the recording mined, whichever is drawn.
-  take_sets(x, best_patterns(x, n, attr(x, "recording", exact = TRUE) %||% recording))
+  take_sets(x, best_patterns(x, n, own_recording(x, call) %||% recording))
 }
 
 #' Places of the most surprising patterns that differ from each other

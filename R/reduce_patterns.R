@@ -126,7 +126,7 @@ mined_with <- function(patterns, filter) {
 #' @noRd
 check_mined <- function(patterns, call = rlang::caller_env()) {
   check_patterns(patterns, call)
-  if (is.null(attr(patterns, "recording", exact = TRUE))) {
+  if (is.null(own_recording(patterns, call))) {
     abort_arg("patterns", "patterns of one recording", "without a recording",
               "Mine again, or reduce those of each recording.", call = call)
   }

@@ -172,6 +172,7 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
   check_stability(stability)
   more <- list(...)
   check_surrogate(surrogate, more, binned = TRUE, call = rlang::current_env())
+  check_place(choices$device, gpus)
   here <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
   seed <- current_seed()
@@ -261,12 +262,13 @@ is_stable <- function(stability, threshold) {
 #' @param made What surrogate_options() gives; NULL where none were made.
 #' @noRd
 surrogate_parameters <- function(surrogate, dither, more, made) {
-  if (is.null(made)) return(c(list(surrogate = surrogate, dither = dither), more))
-  own <- made$parameters
-  # That of the shuffling is that of the patterns; a window there is one of these.
-  own$bin_size <- NULL
+  own <- if (is.null(made)) more else made$parameters
+  # That of the shuffling is that of the patterns; a window there is one of these, and comes
+  # from `dither`.
+  own[c("dither", "bin_size")] <- NULL
   names(own)[names(own) == "window"] <- "shuffle_window"
-  c(list(surrogate = surrogate), own)
+  c(list(surrogate = surrogate),
+    if ("dither" %in% method_arguments[[surrogate]]) list(dither = dither), own)
 }
 
 #' Arguments of pattern_stability() in a list, and a threshold, known to be right before

@@ -53,7 +53,7 @@ str.spade <- function(object, ...) utils::str(unclass(object), ...)
 #' @rdname spade_tables
 #' @export
 `[.spade` <- function(x, i, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   check_spade(x)
   if (missing(i)) return(x)
   i <- set_numbers(i, length(x))
@@ -69,7 +69,7 @@ str.spade <- function(object, ...) utils::str(unclass(object), ...)
 #' @export
 as.data.frame.spade <- function(x, row.names = NULL, optional = FALSE, ..., times = FALSE,
                                 long = FALSE) {
-  rlang::check_dots_empty()
+  check_no_dots()
   check_spade(x)
   found <- c(list(p = x$p, p_adjusted = x$p_adjusted), as.list(x$stability)[-1L])
   if (check_long(long, times)) return(long_table(x$patterns, found))
@@ -81,7 +81,7 @@ as.data.frame.spade <- function(x, row.names = NULL, optional = FALSE, ..., time
 #' @rdname spade_tables
 #' @export
 format.spade <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   check_spade(x)
   shown <- shown_p(x)
   sprintf("%s  (%s times, p %s)", format(x$patterns), commas_each(x$patterns$occurrences),
@@ -218,7 +218,7 @@ bins_title <- function(x) utils::tail(itemset_title(x), 1L)
 #' @rdname spade_tables
 #' @export
 summary.spade <- function(object, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   check_spade(object, "object")
   words <- c(
     Mined = mined_words(object), Surrogates = surrogate_words(object),
@@ -240,7 +240,7 @@ words_wrapped <- function(lines) {
 
 mined_words <- function(x) {
   chosen <- x$parameters
-  recording <- attr(x$mined, "recording", exact = TRUE)
+  recording <- own_recording(x$mined)
   upto <- \(low, high) if (is.finite(high)) paste(commas(low), "to", commas(high)) else
     paste(commas(low), "or more")
   sprintf(

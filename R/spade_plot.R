@@ -52,7 +52,7 @@ autoplot.spade <- function(object, type = c("pvalues", "spectrum", "raster", "do
   type <- check_choice(type)
   check_spade(object, "object")
   if (type %in% c("pvalues", "spectrum")) {
-    rlang::check_dots_empty()
+    check_no_dots()
     if (type == "spectrum") return(plot_spectrum(object$spectrum, object$tests, call))
     if (is.null(object$tests)) {
       none <- length(object$mined) == 0L
@@ -78,7 +78,7 @@ plot.spade <- function(x, ...) draw(autoplot.spade(x, ...))
 #' @exportS3Method ggplot2::autoplot
 autoplot.signature_tests <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw signatures.")
-  rlang::check_dots_empty()
+  check_no_dots()
   check_tests(object, "object")
   plot_pvalues(attr(object, "pvalues", exact = TRUE), object, rlang::current_env())
 }
@@ -91,7 +91,7 @@ plot.signature_tests <- function(x, ...) draw(autoplot.signature_tests(x, ...))
 #' @exportS3Method ggplot2::autoplot
 autoplot.pvalue_spectrum <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw signatures.")
-  rlang::check_dots_empty()
+  check_no_dots()
   check_pvalues(object, "object")
   plot_pvalues(object, NULL, rlang::current_env())
 }
@@ -104,7 +104,7 @@ plot.pvalue_spectrum <- function(x, ...) draw(autoplot.pvalue_spectrum(x, ...))
 #' @exportS3Method ggplot2::autoplot
 autoplot.pattern_spectrum <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw signatures.")
-  rlang::check_dots_empty()
+  check_no_dots()
   if (!is_spectrum(object, "patterns")) {
     abort_changed("object", "what `pattern_spectrum()` gives", rlang::current_env())
   }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { ALIGNMENT = 16, SMALLEST = 1 << 14, SHARE = 1024 };
+enum { ALIGNMENT = 16, SMALLEST = 1 << 12, SHARE = 1024 };
 
 static size_t round_up(size_t bytes)
 {

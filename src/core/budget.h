@@ -13,7 +13,7 @@ typedef struct syn_budget {
     size_t limit;  /* most bytes to hold at a time */
     size_t held;   /* bytes held now */
     size_t most;   /* most bytes held at a time so far */
-    int refused;   /* a syn_status: why memory was refused last; SYN_OK when it never was */
+    int refused;   /* a syn_status: why memory was refused last; SYN_OK if it never was */
 } syn_budget;
 
 /* Counts `bytes` as held, for memory that the caller gets elsewhere; 0 when that would

@@ -32,19 +32,26 @@ static void order_siblings(const ranking *by, uint32_t *out, uint32_t begin, uin
         }
 }
 
+enum { POLL_EVERY = 65536 };  /* parents: some 10 ms of work */
+
 /* Names begin with the parent's name: its order gives that of the children. */
-static void order_by_name(const ranking *by, const syn_episode_level *below,
-                          const uint32_t *parents, uint32_t *out)
+static syn_status order_by_name(const ranking *by, const syn_episode_level *below,
+                                const uint32_t *parents, const syn_watch *watch,
+                                uint32_t *out)
 {
     if (below == NULL) {
         order_siblings(by, out, 0, (uint32_t)by->level->n);
-        return;
+        return SYN_OK;
     }
     for (size_t i = 0; i < below->n; i++) {
         uint32_t begin = below->child[parents[i]], end = below->child[parents[i] + 1];
         order_siblings(by, out, begin, end);
         out += end - begin;
+        if (i % POLL_EVERY == POLL_EVERY - 1 &&
+            syn_poll(watch, "table", 0, 0) != SYN_OK)
+            return SYN_INTERRUPTED;
     }
+    return SYN_OK;
 }
 
 /* Stable, so that equal counts stay in order of their names. */
@@ -87,8 +94,10 @@ syn_status syn_episodes_order(const syn_episodes *episodes, const uint32_t *unit
         (*order)[k] = malloc((level->n + 1) * sizeof *by_name);
         status = SYN_NO_MEMORY;
         if (by_name && (*order)[k]) {
-            order_by_name(&by, k > 0 ? level - 1 : NULL, parents, by_name);
-            status = order_by_count(level, by_name, (*order)[k]);
+            status = order_by_name(&by, k > 0 ? level - 1 : NULL, parents, watch,
+                                   by_name);
+            if (status == SYN_OK)
+                status = order_by_count(level, by_name, (*order)[k]);
         }
         free(parents);
         parents = by_name;

@@ -49,20 +49,27 @@ static uint32_t *by_sequence(const uint32_t *of, size_t n, size_t first, size_t 
     return out;
 }
 
+enum { POLL_EVERY = 65536 };  /* parents: some 10 ms of work */
+
 /* Numbers level `k` > 0, when the sequences of the level below begin at `first`. */
 static syn_status number_level(const syn_episodes *episodes, size_t k,
-                               const numbering *level, size_t first, syn_sequences *out)
+                               const numbering *level, size_t first,
+                               const syn_watch *watch, syn_sequences *out)
 {
     const syn_episode_level *below = &episodes->level[k - 1];
     const uint32_t *of = out->of[k - 1];
     uint32_t *parent = by_sequence(of, below->n, first, out->n);
     if (!parent)
         return SYN_NO_MEMORY;
-    for (size_t i = 0; i < below->n; i++)
+    syn_status status = SYN_OK;
+    for (size_t i = 0; i < below->n && status == SYN_OK; i++) {
         number_siblings(level, out, of[parent[i]], below->child[parent[i]],
                         below->child[parent[i] + 1]);
+        if (i % POLL_EVERY == POLL_EVERY - 1)
+            status = syn_poll(watch, "table", 0, 0);
+    }
     free(parent);
-    return SYN_OK;
+    return status;
 }
 
 static syn_status allocate(const syn_episodes *episodes, syn_sequences *out)
@@ -97,7 +104,7 @@ static syn_status number_levels(const syn_episodes *episodes, syn_sequence_kind 
         if (!level->of)
             return SYN_NO_MEMORY;
         if (k > 0)
-            status = number_level(episodes, k, level, first, out);
+            status = number_level(episodes, k, level, first, watch, out);
         else if (kind == SYN_UNITS)
             number_siblings(level, out, 0, 0, (uint32_t)nodes->n);
         first = k > 0 ? begin : 0;

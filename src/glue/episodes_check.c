@@ -2,10 +2,10 @@
 #include "glue/glue.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/episodes.h"
 #include "core/episodes_occurrences.h"
+#include "glue/owner.h"
 #include "glue/recording.h"
 #include "glue/watch.h"
 
@@ -66,6 +66,23 @@ static SEXP levels_of(const syn_episodes *e)
     return out;
 }
 
+/* What one call holds outside R's heap: an external pointer owns it. */
+typedef struct checking {
+    syn_recording recording;
+    syn_episodes episodes;
+} checking;
+
+static void checking_free(SEXP pointer)
+{
+    checking *c = R_ExternalPtrAddr(pointer);
+    if (!c)
+        return;
+    syn_episodes_free(&c->episodes);
+    syn_recording_free(&c->recording);
+    free(c);
+    R_ClearExternalPtr(pointer);
+}
+
 /* `options`: min_count, max_size (at most 64), max_memory, engine, and for the counter
    the most candidates of a batch. A list: the levels, and the largest batch. */
 SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options)
@@ -76,11 +93,9 @@ SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options)
     syn_interval *intervals = (syn_interval *)R_alloc((size_t)n, sizeof *intervals);
     int64_t reach =
         glue_intervals(intervals, VECTOR_ELT(bounds, 0), VECTOR_ELT(bounds, 1));
-    syn_recording recording;
-    syn_episodes episodes;
-    memset(&recording, 0, sizeof recording);
-    memset(&episodes, 0, sizeof episodes);
-    cpu_counter counted = {&recording, intervals, 0};
+    SEXP pointer = PROTECT(glue_owner(sizeof(checking), checking_free));
+    checking *c = R_ExternalPtrAddr(pointer);
+    cpu_counter counted = {&c->recording, intervals, 0};
     syn_counter counter = {count_batch, &counted, (size_t)o[4]};
     syn_mine_options mine = {.intervals = intervals, .n_intervals = (uint32_t)n,
                              .min_count = (uint32_t)o[0], .max_size = (uint32_t)o[1],
@@ -88,17 +103,16 @@ SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options)
                              .counter = &counter, .threads = 1,
                              .max_memory = (size_t)o[2]};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    syn_status status = glue_recording(&recording, events, mine.min_count, reach);
+    syn_status status = glue_recording(&c->recording, events, mine.min_count, reach);
     if (status == SYN_OK)
-        status = syn_mine_episodes(&recording, &mine, NULL, &episodes);
+        status = syn_mine_episodes(&c->recording, &mine, NULL, &c->episodes);
     if (status == SYN_OK) {
-        SET_VECTOR_ELT(out, 0, levels_of(&episodes));
+        SET_VECTOR_ELT(out, 0, levels_of(&c->episodes));
         SET_VECTOR_ELT(out, 1, Rf_ScalarReal((double)counted.largest));
     }
-    syn_episodes_free(&episodes);
-    syn_recording_free(&recording);
+    checking_free(pointer);
     if (status != SYN_OK)
         out = glue_status(status, NA_REAL, o[2]);
-    UNPROTECT(1);
+    UNPROTECT(2);
     return out;
 }

@@ -48,13 +48,6 @@ static syn_status prepare(null_work *w, const syn_surrogate_options *surrogates,
     return status;
 }
 
-static void check_episodes(const syn_episode *episode, R_xlen_t n, uint32_t units)
-{
-    for (R_xlen_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < episode[i].size; k++)
-            require(episode[i].unit[k] < units, "units of episodes");
-}
-
 /* The counts of episodes (a list of units, low and high as r_count_episodes() takes them)
    in surrogates: a matrix with an episode a row. `options`: number of the first
    surrogate, from 0, how many, threads and max_memory, the matrix included; `place`: R's
@@ -86,7 +79,7 @@ SEXP r_episode_null(SEXP trains, SEXP surrogates, SEXP episodes, SEXP options,
     work->budget.limit = wanted.max_memory;
     syn_status status = glue_trains(&work->trains, trains, &made, &work->budget);
     if (status == SYN_OK)
-        check_episodes(episode, n, work->trains.units);
+        glue_check_episodes(episode, n, work->trains.units);
     glue_watch w;
     glue_watch_start(&w, "Counting in surrogates");
     if (status == SYN_OK)

@@ -1,10 +1,10 @@
-# The Python package Elephant, where the environment variable SYNFIRE_PYTHON names an
+# The Python package Elephant, where the environment variable SYNFIRE_PEERS names an
 # interpreter that has it.
 
 # Lines that a script prints, split at spaces into numbers.
 elephant_numbers <- function(script) {
-  python <- Sys.getenv("SYNFIRE_PYTHON")
-  if (!nzchar(python)) testthat::skip("SYNFIRE_PYTHON does not name a Python with Elephant")
+  python <- Sys.getenv("SYNFIRE_PEERS")
+  if (!nzchar(python)) testthat::skip("SYNFIRE_PEERS does not name a Python with Elephant")
   file <- withr::local_tempfile(fileext = ".py")
   writeLines(script, file)
   lines <- system2(python, c("-W", "ignore", file), stdout = TRUE, stderr = FALSE)

@@ -574,12 +574,12 @@ test_that("the core is not given what would lead it astray", {
     options$numbers[[at]] <- value
     .Call(synfire:::r_surrogate_trains, trains, options, 1, 1L, Inf)
   }
-  expect_error(made(2, 3001), "internal error: dither")
+  expect_error(made(2, 3001), "wrong with its dither")
   expect_length(made(2, 3000), 1)
-  expect_error(made(1, 12), "internal error: method")
-  expect_error(made(4, 0, "bin_shuffle"), "internal error: bin")
+  expect_error(made(1, 12), "wrong with its method")
+  expect_error(made(4, 0, "bin_shuffle"), "wrong with its bin")
   trains$stop <- 2^40
-  expect_error(made(4, 1, "bin_shuffle"), "internal error: bin")
+  expect_error(made(4, 1, "bin_shuffle"), "wrong with its bin")
   trains$stop <- 2^28
-  expect_error(made(4, 1, "sliding_shuffle"), "internal error: bin")
+  expect_error(made(4, 1, "sliding_shuffle"), "wrong with its bin")
 })

@@ -47,7 +47,7 @@ fuzz_subject <- function(name, covers, run, limit = 60, most = Inf) {
   invisible()
 }
 
-# Loads what subjects share, that is every file in the folder of this program that is no program, and
+# Loads what subjects share, which is every other file in the folder of this program, and
 # the subjects.
 load_subjects <- function(folder) {
   fuzz$folder <- folder
@@ -209,7 +209,8 @@ find_function <- function(name) {
 
 # Names of attributes and elements that say how a result was made, not what it is.
 how_made <- c("elapsed", "call", "engine", "threads", "device", "memory", "max_memory",
-              "gpus", "row.names", "file", "folder", "seconds", "peak_memory")
+              "gpus", "row.names", "file", "folder", "seconds", "peak_memory",
+              "mining_elapsed")
 
 reduced <- function(x) {
   if (is.environment(x) || is.function(x)) return(NULL)

@@ -30,6 +30,9 @@ refused_for <- function(default) {
 # where R's own rules and words are what users expect.
 not_replaced <- c("row.names", "optional", "incomparables", "drop", "i", "j")
 
+# Refused as they are: for want of a package or a device, and to say what to use instead.
+always_refused <- c("as_arules", "calibrate_gpu", "as.matrix.itemsets")
+
 # What may be done to a result whose class is kept.
 tampered_with <- list(
   `no rows` = function(x) rows(x, 0L),
@@ -103,6 +106,7 @@ wrong_calls <- function() {
       identical(formals(method_or_function(name))[[arg]], quote(expr = ))
     }, arguments)
     wrong <- rbind(
+      data.frame(arg = "nothing", kind = "changed", which = "as it is"),
       expand.grid(arg = replaced, kind = "value", which = names(odd_values())),
       expand.grid(arg = if (!method) required, kind = "missing", which = "left out"),
       expand.grid(arg = if (takes_dots(name)) "...", kind = "unknown", which = "unknown"),
@@ -159,6 +163,12 @@ fuzz_subject("wrong", covers = list(), limit = 20, run = function(world) {
                    if (row$kind == "value") "replaced" else row$kind)
   if (row$kind == "missing") {
     args[row$arg] <- NULL
+  } else if (row$kind == "changed") {
+    value <- attempt(generic_of(row$name), args, about)
+    if (refused(value) && !row$name %in% always_refused) {
+      finding(sprintf("%s: refused: %s", about, conditionMessage(value)))
+    }
+    return()
   } else if (row$kind == "unknown") {
     args$unknown_argument <- 1
   } else {
