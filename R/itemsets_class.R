@@ -456,56 +456,6 @@ as.matrix.itemsets <- function(x, ...) {
             "`as_incidence()` makes a matrix of sets, and `as.data.frame()` a table.")
 }
 
-# ---- Checks ---------------------------------------------------------------------------
-
-#' Error unless sets are as a search leaves them: who changes their parts by hand may err
-#' @noRd
-check_whole_sets <- function(x, arg, call = rlang::caller_env()) {
-  wrong <- broken_part(x)
-  if (is.null(wrong)) return(invisible())
-  abort_arg(arg, "as it was found, or chosen from that with `[`",
-            sprintf("an object whose %s was changed", wrong), call = call)
-}
-
-#' Which part of sets cannot be right, or NULL
-#' @noRd
-broken_part <- function(x) {
-  runs <- .subset2(x, "runs")
-  items <- .subset2(x, "items")
-  occurrences <- .subset2(x, "occurrences")
-  counts <- \(v, least) {
-    is_plain_numeric(v) && !anyNA(v) && all(v >= least & v == round(v))
-  }
-  if (!is.list(runs) || !is.integer(runs$size) || length(runs$size) != length(runs$n) ||
-      !counts(runs$size, 1) || !counts(runs$n, 0)) {
-    return("`runs`")
-  }
-  if (!is.integer(occurrences) || length(occurrences) != sum(runs$n)) return("`occurrences`")
-  if (!is.integer(items) || length(items) != sum(runs$n * runs$size)) return("`items`")
-  broken_meaning(x, if (length(items) > 0L) range(items) else c(0L, 0L))
-}
-
-#' The same of what the items mean
-#' @noRd
-broken_meaning <- function(x, items) {
-  labels <- attr(x, if (inherits(x, "patterns")) "units" else "labels", exact = TRUE)
-  window <- if (inherits(x, "patterns")) attr(x, "window", exact = TRUE) else 1
-  if (!is.character(labels)) return("list of names")
-  if (!(is_plain_numeric(window) && length(window) == 1L && !is.na(window) && window >= 1)) {
-    return("`window`")
-  }
-  if (anyNA(items) || items[[1L]] < 0L ||
-      length(.subset2(x, "items")) > 0L && items[[2L]] >= window * length(labels)) {
-    return("`items`")
-  }
-  bin_size <- attr(x, "bin_size", exact = TRUE)
-  if (inherits(x, "patterns") &&
-      !(is_plain_numeric(bin_size) && length(bin_size) == 1L && is.finite(bin_size) &&
-        bin_size > 0)) {
-    return("`bin_size`")
-  }
-}
-
 # ---- Printing ------------------------------------------------------------------------
 
 #' Lines that say what a set of sets is

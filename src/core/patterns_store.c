@@ -19,7 +19,7 @@ static int by_size_then_part(const void *a, const void *b)
     return (x->part > y->part) - (x->part < y->part);
 }
 
-/* All chains, in the order of their patterns; NULL without memory. Freed by the caller. */
+/* All chains, in the order of their patterns; NULL without memory. The caller frees. */
 static placed_chain *order_chains(const syn_patterns *patterns, size_t *chains)
 {
     size_t n = 0;

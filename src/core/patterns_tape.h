@@ -9,9 +9,10 @@
 #include "core/budget.h"
 #include "core/raster.h"
 
-/* All zero, except for `budget`, is an empty tape. Only units in enough bins are on it, numbered by rank: those
-   in fewest bins first. Gaps as long as a window are cut to that. Item lag * 64 * words +
-   unit of the window that opens at bin b is bit `unit` of bin b + lag. */
+/* All zero, except for `budget`, is an empty tape. Only units in enough bins are on it,
+   numbered by rank: those in fewest bins first. Gaps as long as a window are cut to that.
+   Item lag * 64 * words + unit of the window that opens at bin b is bit `unit` of bin
+   b + lag. */
 typedef struct syn_tape {
     uint32_t units, window;
     size_t words;        /* of a bin */

@@ -7,11 +7,11 @@
 
 #include "core/surrogates.h"
 
-/* Makes tables, one unit after the other, in memory that it keeps. One for each thread. */
+/* Makes tables, one unit after the other, in memory that it keeps. One a thread. */
 typedef struct syn_isi_maker {
     const syn_trains *trains;
     const syn_surrogate_options *options;
-    double *joint;     /* [bins][bins] the weights of pairs: first interval, then second */
+    double *joint;     /* [bins][bins] weights of pairs: first interval, then second */
     double *alone;     /* [bins] of single intervals, for SYN_SURROGATE_ISI_DITHER */
     double *line;      /* [3 * bins][lanes] what is smoothed, and its mirror images */
     double *weight;    /* [bins + 1] of the Gaussian, from its middle on */
@@ -39,8 +39,8 @@ void syn_isi_maker_free(syn_isi_maker *maker);
    SYN_SURROGATE_ISI_DITHER a pair has the product of the weights of its intervals. */
 void syn_isi_begin(syn_isi_maker *maker, uint32_t unit, int64_t refractory);
 
-/* Goes on with it until `table`, zero before, is as syn_surrogate_plan has it (SYN_OK), or
-   until it is late (SYN_UNFINISHED; `deadline` on the clock of syn_seconds()). */
+/* Goes on with it until `table`, zero before, is as syn_surrogate_plan has it (SYN_OK),
+   or until it is late (SYN_UNFINISHED; `deadline` on the clock of syn_seconds()). */
 syn_status syn_isi_go_on(syn_isi_maker *maker, double deadline, uint32_t *table);
 
 #endif

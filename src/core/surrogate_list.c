@@ -49,8 +49,8 @@ static int space_make(workspace *w, syn_budget *budget, size_t scratch, size_t e
     return w->scratch && w->tick && w->key && w->other;
 }
 
-/* For `threads` threads, or as many as fit in the budget; the first `sorters` of them sort
-   surrogates. */
+/* For `threads` threads, or as many as fit in the budget; the first `sorters` of them
+   sort surrogates. */
 static syn_status list_make(list *l, const syn_surrogate_plan *plan, int threads,
                             int sorters)
 {

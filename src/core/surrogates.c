@@ -147,8 +147,8 @@ syn_status syn_surrogate_plan_make(syn_surrogate_plan *out, const syn_trains *tr
     syn_status status = SYN_OK;
     if (has_table(options)) {
         out->table_length = syn_isi_table_length(options->isi_bins);
-        out->table = syn_budget_zeros(budget, (size_t)trains->units * out->table_length + 1,
-                                      sizeof *out->table);
+        size_t words = (size_t)trains->units * out->table_length;
+        out->table = syn_budget_zeros(budget, words + 1, sizeof *out->table);
         if (!out->table)
             return syn_budget_refusal(budget);
         status = open_planning(&p, threads);

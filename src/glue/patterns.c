@@ -245,8 +245,8 @@ static SEXP kept_patterns(const uint8_t *drop, SEXP items, SEXP size, SEXP n, SE
     return out;
 }
 
-/* Bytes that comparing patterns takes: what was found, as it is and as plain vectors, what
-   is kept of it, and a table. */
+/* Bytes that comparing patterns takes: what was found, as it is and as plain vectors,
+   what is kept of it, and a table. */
 static double shifted_bytes(double patterns, double words)
 {
     double vectors = (words + patterns) * (sizeof(uint16_t) + 2 * sizeof(int));

@@ -126,8 +126,9 @@ static double bytes_needed(const syn_trains *t, const syn_surrogate_options *o, 
     double of_unit = tables ? (double)syn_isi_table_length(o->isi_bins) : 0;
     double making = tables ? syn_isi_maker_bytes(o) : 0;
     double sorting = t->events * (double)(sizeof(int64_t) + 2 * sizeof(uint64_t));
-    return syn_trains_bytes(t->events, t->units, t->trials) + t->events * n * SPIKE_BYTES +
-           t->units * of_unit * sizeof(uint32_t) + (making > sorting ? making : sorting);
+    double table = t->units * of_unit * sizeof(uint32_t);
+    return syn_trains_bytes(t->events, t->units, t->trials) + table +
+           t->events * n * SPIKE_BYTES + (making > sorting ? making : sorting);
 }
 
 /* `n` surrogates, each a list of `tick` and `unit`, sorted by both. */

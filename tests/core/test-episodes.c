@@ -85,8 +85,9 @@ static void check_null(void)
                                       .bin = 1, .window = 1, .isi_bin = 1, .isi_bins = 1,
                                       .key = 7};
     syn_surrogate_plan plan;
-    CHECK(syn_surrogate_plan_make(&plan, &trains, &dithered, TEST_THREADS, NULL) ==
-          SYN_OK);
+    syn_budget budget = {.limit = SIZE_MAX};
+    CHECK(syn_surrogate_plan_make(&plan, &trains, &dithered, TEST_THREADS, &budget,
+                                  NULL) == SYN_OK);
     enum { EPISODES = 36, SURROGATES = 40 };
     uint32_t unit[2 * EPISODES], count[2][SURROGATES * EPISODES];
     syn_episode episode[EPISODES];

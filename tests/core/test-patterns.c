@@ -29,9 +29,9 @@ static uint32_t *words_of(const syn_patterns *found, size_t *n)
             abort();
         for (uint32_t k = 0; k < sizes; k++)
             for (size_t p = 0; p < found->parts; p++) {
-                if (k >= found->part[p].sizes)
-                    continue;
-                const syn_pattern_block *block = found->part[p].chain[k].head;
+                const syn_pattern_chain *chain =
+                    syn_pattern_chain_of(found->part + p, k + 1);
+                const syn_pattern_block *block = chain ? chain->head : NULL;
                 for (; block; block = block->next)
                     for (size_t i = 0; i < block->patterns * (k + 2); i++) {
                         if (write)
@@ -54,13 +54,15 @@ static void check_mining(const syn_raster *raster)
     uint32_t *words[2];
     syn_pattern_options options = mining(SYN_PATTERNS_CLOSURE, 1);
     syn_patterns found;
-    CHECK(syn_mine_patterns(raster, &options, NULL, &found) == SYN_OK);
+    syn_budget budget = {.limit = options.max_memory};
+    CHECK(syn_mine_patterns(raster, &options, &budget, NULL, &found) == SYN_OK);
     CHECK(found.n > 50);
     words[0] = words_of(&found, &n[0]);
     syn_patterns_free(&found);
     for (int engine = SYN_PATTERNS_CLOSURE; engine <= SYN_PATTERNS_FPGROWTH; engine++) {
+        syn_budget own = {.limit = options.max_memory};
         options = mining((syn_pattern_engine)engine, TEST_THREADS);
-        CHECK(syn_mine_patterns(raster, &options, NULL, &found) == SYN_OK);
+        CHECK(syn_mine_patterns(raster, &options, &own, NULL, &found) == SYN_OK);
         words[1] = words_of(&found, &n[1]);
         CHECK(n[0] == n[1]);
         CHECK(n[0] == n[1] && memcmp(words[0], words[1], n[0] * sizeof *words[0]) == 0);
@@ -104,7 +106,7 @@ void test_patterns(void)
     test_spikes s = spikes_draw(3000, 12, 9000);
     syn_raster raster;
     CHECK(syn_raster_bin(&raster, s.n, s.tick, s.unit, s.trial, 1, s.units, s.start, 5,
-                         WINDOW) == SYN_OK);
+                         WINDOW, NULL) == SYN_OK);
     check_mining(&raster);
 
     uint32_t size[LISTED], unit[2 * LISTED], lag[2 * LISTED];

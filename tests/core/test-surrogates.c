@@ -64,8 +64,9 @@ void test_surrogates(void)
     for (int method = 0; method <= SYN_SURROGATE_TRIAL_SHIFT; method++) {
         syn_surrogate_options options = surrogate(method);
         syn_surrogate_plan plan;
-        CHECK(syn_surrogate_plan_make(&plan, &trains, &options, TEST_THREADS, NULL) ==
-              SYN_OK);
+        syn_budget budget = {.limit = (size_t)1 << 28};
+        CHECK(syn_surrogate_plan_make(&plan, &trains, &options, TEST_THREADS, &budget,
+                                      NULL) == SYN_OK);
         double *one = made_by(&plan, 1), *many = made_by(&plan, TEST_THREADS);
         CHECK(memcmp(one, many, SURROGATES * trains.events * sizeof *one) == 0);
         for (size_t i = 0; i < SURROGATES * (size_t)trains.events; i++)
