@@ -489,3 +489,24 @@ test_that("the best lag and its convergence do not depend on blocks", {
   convergence <- vapply(each, \(m) as.vector(attr(m, "convergence")), double(1600))
   expect_identical(as.vector(attr(large, "convergence")), convergence[picked])
 })
+
+test_that("arguments that would not be used are refused", {
+  x <- ring_series(4)
+  refused <- \(..., says) expect_error(causal_map(x, ..., threads = 1), says,
+                                      class = "synfire_error_argument")
+  refused(E = 2, E_max = 5, says = "`E_max` must be left out")
+  refused(E = 2, validation = "split", says = "`validation` must be left out")
+  refused(E = 2, surrogate = "shuffle", says = "`surrogate` must be left out")
+  refused(E = 2, period = 12, says = "`period` must be left out")
+  refused(E = 2, surrogates = 3, period = 12, says = "`period` must be left out")
+  refused(E = sum, says = "`E` must be")
+  refused(E = globalenv(), says = "`E` must be")
+  refused(E = structure(2, class = "integer64"), says = "`E` must be")
+  refused(E = 2, lib_sizes = structure(c(5, 9), class = "integer64"), says = "`lib_sizes` must be")
+  refused(E = 2, libraries = structure(1, class = "integer64"), says = "`libraries` must be")
+  refused(E = 2, file = "caf\xe9\xff", says = "`file` must be")
+  refused(E = 2, file = "", says = "`file` must be")
+  expect_error(causal_map(), "`x` must be a numeric matrix", class = "synfire_error_argument")
+  expect_error(causal_map(structure(matrix(1, 9, 2), class = "integer64")), "`x` must be",
+               class = "synfire_error_argument")
+})
