@@ -79,8 +79,9 @@ block_rows <- function(dim, values = 8e6) {
 #' @param x A map in memory or in a file, or a table of links.
 #' @noRd
 check_made <- function(x, arg = "x", call = rlang::caller_env()) {
-  wrong <- if (inherits(x, "causal_links")) links_trouble(x) else
-    if (inherits(x, "causal_map_file")) file_trouble(unclass(x)) else matrix_trouble(x)
+  # Other kinds of maps know themselves.
+  wrong <- switch(class(x)[[1L]], causal_links = links_trouble(x),
+                  causal_map_file = file_trouble(unclass(x)), causal_map = matrix_trouble(x))
   if (is.null(wrong)) return(invisible())
   abort_arg(arg, "as causal_map() or open_causal_map() returned it",
             paste("changed since:", wrong), "Take it from there again.", call = call)
