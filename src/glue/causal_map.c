@@ -435,7 +435,8 @@ SEXP r_map_best(SEXP pointer, SEXP Tp, SEXP first, SEXP rho, SEXP lag, SEXP row,
                 SEXP columns)
 {
     syn_map_found found = found_by(owned(pointer, "block"));
-    syn_map_columns best = columns_of(rho, row, columns, found.n, found.targets), of = best;
+    syn_map_columns best = columns_of(rho, row, columns, found.n, found.targets);
+    syn_map_columns of = best;
     if (lag != R_NilValue)
         of = columns_of(lag, row, columns, found.n, found.targets);
     syn_map_best(&found, Rf_asReal(Tp), Rf_asLogical(first) == 1, &best,
@@ -450,18 +451,21 @@ SEXP r_map_convergence(SEXP pointer, SEXP Tp, SEXP layers, SEXP row, SEXP column
     require(TYPEOF(layers) == VECSXP && Rf_xlength(layers) == 3, "three layers");
     SEXP lag = VECTOR_ELT(layers, 1);
     syn_map_columns best =
-        columns_of(VECTOR_ELT(layers, 0), row, columns, small.n, small.targets), of = best;
+        columns_of(VECTOR_ELT(layers, 0), row, columns, small.n, small.targets);
+    syn_map_columns of = best;
     syn_map_columns to =
         columns_of(VECTOR_ELT(layers, 2), row, columns, small.n, small.targets);
     if (lag != R_NilValue)
         of = columns_of(lag, row, columns, small.n, small.targets);
-    syn_map_convergence(&small, Rf_asReal(Tp), &best, lag != R_NilValue ? &of : NULL, &to);
+    syn_map_convergence(&small, Rf_asReal(Tp), &best, lag != R_NilValue ? &of : NULL,
+                        &to);
     return R_NilValue;
 }
 
 /* Counts surrogates, a double matrix of libraries x targets, one surrogate of all targets
    after the other, that are as good as the targets; see syn_map_count(). */
-SEXP r_map_count(SEXP surrogates, SEXP first, SEXP rho, SEXP count, SEXP row, SEXP columns)
+SEXP r_map_count(SEXP surrogates, SEXP first, SEXP rho, SEXP count, SEXP row,
+                 SEXP columns)
 {
     require(TYPEOF(surrogates) == REALSXP && Rf_isMatrix(surrogates), "surrogates");
     size_t n = (size_t)Rf_nrows(surrogates);
