@@ -6,7 +6,8 @@ most <- as.integer(given[[2L]])
 series <- "x <- matrix(runif(4000), 400, 10); d <- as.data.frame(x);"
 spikes <- "x <- simulate_patterns(duration = 20, units = 8, rate = 12);"
 calls <- c(
-  mine_episodes = paste(spikes, "f <- \\() mine_episodes(x, 60, c(0, 0.05), max_size = 3, threads = 2)"),
+  mine_episodes = paste(spikes, "f <- \\() mine_episodes(x, 60, c(0, 0.05),",
+                        "max_size = 3, threads = 2)"),
   count_episodes = paste(spikes, "e <- mine_episodes(x, 90, c(0, 0.05), max_size = 2);",
                          "f <- \\() count_episodes(x, e)"),
   mine_patterns = paste(spikes, "f <- \\() mine_patterns(x, 0.005, 10, 2, 4, threads = 2)"),
@@ -84,7 +85,8 @@ for (name in wanted) {
     next
   }
   all <- run_call(name, 1e9, FALSE)$requests
-  points <- unique(c(seq_len(min(most %/% 2, all)), round(seq(1, max(1, all), length.out = most %/% 2))))
+  half <- most %/% 2
+  points <- unique(c(seq_len(min(half, all)), round(seq(1, max(1, all), length.out = half))))
   for (nth in points) {
     for (on in c(FALSE, TRUE)) {
       end <- run_call(name, nth, on)$is

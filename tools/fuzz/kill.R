@@ -17,7 +17,7 @@ for (kind in c("map", "patterns", "surrogates")) {
   while (kills < wanted) {
     cases <- cases + 1
     once <- list(name = kind, run = function(world) {
-      work <- draw_work(kind, size = 4)
+      work <- draw_work(kind, size = 2)
       where <- file.path(world$folder, "kept")
       whole <- undisturbed(work, world$folder)
       if (refused(whole)) return()
