@@ -58,7 +58,10 @@
 #' After Ctrl-C, an error, a crash or a killed process, the same call with `resume = TRUE`
 #' goes on with what is missing, and ends with the numbers that it would have had
 #' otherwise: random ones depend on a key that is kept in the file, not on
-#' [set.seed()] again. A file of another map is refused, with what differs. Where there is no
+#' [set.seed()] again. What is there is read and checked: libraries with a byte that
+#' has changed since it was written are mapped again, with a warning. While a call works
+#' on a file, the lock `map.h5.lock` beside it keeps others from it (an error of class
+#' `synfire_error_locked` says who holds it). A file of another map is refused, with what differs. Where there is no
 #' file, `resume = TRUE` begins one, so that a script can be started again as it is.
 #'
 #' With a `future::plan()` of workers, such a map is made by them, in chunks of
@@ -180,7 +183,7 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   here <- rlang::current_env()
-  if (missing(x)) abort_arg("x", "a numeric matrix of time steps and series", "missing")
+  check_given(x = "a numeric matrix of time steps and series")
   source <- map_source(x, dataset)
   check_extent(source)
   libraries <- check_map_series(libraries, source$names)
@@ -188,8 +191,13 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
   E_max <- check_count(E_max, max = map_dimensions_most)
   E <- check_map_E(E, source$names[targets])
   surrogates <- check_count(surrogates, min = 0, max = 1e5)
+  validation <- check_choice(validation)
+  given <- c(E_max = E_max != 20, validation = validation != "loo",
+             surrogate = !identical(surrogate, eval(formals()$surrogate)),
+             period = !is.null(period))
+  if (surrogates > 0) surrogate <- check_choice(surrogate)
+  check_map_unused(names(given)[given], E, surrogates, surrogate)
   if (surrogates > 0) {
-    surrogate <- check_choice(surrogate)
     period <- check_map_surrogates(surrogate, period, source, targets)
   }
   rule <- map_rule(
@@ -205,7 +213,7 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
   )
   task <- list(
     source = source, libraries = libraries, targets = targets, E = E, rule = rule,
-    split = check_choice(validation) == "split",
+    split = validation == "split",
     top = if (!is.null(top)) check_count(top), threads = threads, call = call,
     started = started
   )
@@ -247,7 +255,7 @@ optimal_dimensions <- function(x, E_max = 20, tau = -1, Tp = 1,
                                validation = c("loo", "split"), exclusion_radius = 0,
                                dataset = NULL, device = c("cpu", "gpu", "auto"),
                                gpus = NULL, max_memory = 4e9, threads = NULL) {
-  if (missing(x)) abort_arg("x", "a numeric matrix of time steps and series", "missing")
+  check_given(x = "a numeric matrix of time steps and series")
   source <- map_source(x, dataset)
   check_extent(source)
   rule <- map_rule(

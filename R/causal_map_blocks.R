@@ -114,7 +114,7 @@ map_libraries <- function(source, libraries, targets, E, rule, place, keep, into
   job <- rlang::env(source = source, libraries = libraries, targets = targets,
                     E = as.integer(E), rule = rule, gpus = gpus_of(place), call = call,
                     into = if (rule$surrogates == 0) into, maps = NULL, group = 0L,
-                    running = NULL, spare = NULL, report = c(0, 0))
+                    running = NULL, spare = NULL, best = NULL, report = c(0, 0))
   plan <- map_plan(job)
   on.exit(close_maps(job))
   bar <- map_bar("Mapping", length(libraries) * max(1L, length(plan$groups)))
@@ -136,7 +136,9 @@ map_stretch <- function(job, stretch, plan, keep, bar) {
   before <- if (direct) stretch[[1L]] - 1 else 0
   finish <- function() {
     if (direct) return(invisible())
-    if (job$rule$surrogates > 0) finish_p(values, job$rule$surrogates)
+    if (job$rule$surrogates > 0) {
+      .Call(r_map_p_values, values$p_value, values$rho, job$rule$surrogates)
+    }
     keep(job$libraries[stretch], values)
   }
   columns <- job$libraries[stretch]
@@ -188,16 +190,17 @@ map_plan <- function(job) {
   views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes))
   # All targets at once, even if little is left beside them: each group finds all neighbours
   # again.
-  # The processor makes a copy of those it works on.
-  each <- 4 * steps * (views + is.null(job$gpus))
-  whole <- each * n
-  fits <- whole <= 0.9 * rule$max_memory
-  most <- if (fits) max(1, n) else max(1, floor(rule$max_memory / 3 / each))
-  spare <- if (fits) rule$max_memory - whole else rule$max_memory / 3
+  # The processor makes a copy of those it works on, and sums for each thread.
+  on_cpu <- is.null(job$gpus)
+  each <- \(views) 4 * steps * (views + on_cpu) + on_cpu * 48 * rule$threads
+  memory <- rule$max_memory - on_cpu * table_bytes(rule, steps, job$E)
+  memory <- max(memory, rule$max_memory / 4)
+  fits <- each(views) * n <= 0.9 * memory
+  most <- if (fits) max(1, n) else max(1, floor(memory / 3 / each(views)))
   groups <- lapply(pieces(n, most), \(part) list(columns = known[part]))
   if (rule$surrogates > 0) {
     # More of them at once are worth it until finding neighbours takes little of the time.
-    room <- min(floor(rule$max_memory / 2 / each), 2^15)
+    room <- min(floor(memory / 2 / each(length(rule$Tp))), 2^15)
     at_once <- max(1, min(rule$surrogates, floor(room / max(1, n))))
     groups <- c(groups, unlist(lapply(pieces(rule$surrogates, at_once), \(numbers) {
       lapply(pieces(n, most), \(part) {
@@ -205,24 +208,38 @@ map_plan <- function(job) {
       })
     }), recursive = FALSE))
   }
-  width <- max(1, vapply(groups, \(g) length(g$columns) * max(1L, length(g$surrogates)), 0))
+  size <- \(g) length(g$columns) * max(1L, length(g$surrogates))
+  width <- max(1, vapply(groups, size, 0))
+  held <- vapply(groups, \(g) {
+    size(g) * each(if (is.null(g$surrogates)) views else length(rule$Tp))
+  }, 0)
+  spare <- max(memory - max(0, held), memory / 10)
   layers <- length(rule_layers(rule))
-  # What a library takes: its series, its skill in single precision, and in R's.
-  bytes <- 24 * steps + width * (4 + if (views > 1) 24 else 0)
-  block <- min(spare / 6, if (is.null(job$gpus)) 2^25 else 2^30) / bytes
-  if (is.null(job$gpus)) {
+  # What a library takes: its series, in R, and in two blocks ready for the search; its skill in
+  # single precision, twice, as one block is made while another is looked at; and that of
+  # surrogates in R's.
+  bytes <- 28 * steps + width * (8 + if (rule$surrogates > 0) 8 else 0)
+  block <- min(spare / 3, if (on_cpu) 2^26 else 2^30) / bytes
+  if (on_cpu) {
     seconds <- library_seconds(steps, max(1L, job$E, na.rm = TRUE), width, views)
     block <- min(block, max(4 * rule$threads, block_seconds * rule$threads / seconds))
   }
   # The more a device has in hand, the less it waits at the end of each block.
-  block <- max(1, min(floor(block), if (is.null(job$gpus)) 1024 else 4096))
+  block <- max(1, min(floor(block), if (on_cpu) 1024 else 4096))
   stretch <- block
   if (length(groups) > 1L) {
-    stretch <- floor(spare / 2 / (8 * layers * max(1, length(job$targets))))
+    stretch <- floor(spare / 3 / (8 * layers * max(1, length(job$targets))))
     stretch <- max(1, min(stretch, length(job$libraries)))
     block <- min(block, stretch)
   }
   list(groups = groups, block = block, stretch = stretch)
+}
+
+#' Bytes of the neighbours of a library that threads keep, 32 MB each at most
+#' @noRd
+table_bytes <- function(rule, steps, E) {
+  E <- unique(E[!is.na(E)])
+  rule$threads * min(2^25, 8 * steps * sum(E + 2))
 }
 
 #' Seconds that a library takes on one thread, about
@@ -234,22 +251,8 @@ library_seconds <- function(steps, E, targets, views) {
 #' Matrices of NA, those that are there when they fit
 #' @noRd
 map_values <- function(there, n, m, rule) {
-  layers <- rule_layers(rule)
-  if (is.null(there) || nrow(there$rho) != n) {
-    there <- lapply(rlang::set_names(layers), \(layer) matrix(NA_real_, n, m))
-  }
-  if (rule$surrogates > 0) {
-    .Call(r_map_store, matrix(0, n, m), there$p_value, 0, seq_len(m))
-  }
-  there
-}
-
-#' From counts of surrogates to p values; in place
-#' @noRd
-finish_p <- function(values, surrogates) {
-  p <- (values$p_value + 1) / (surrogates + 1)
-  p[is.na(values$rho)] <- NA
-  .Call(r_map_store, p, values$p_value, 0, seq_len(ncol(p)))
+  if (!is.null(there) && nrow(there$rho) == n) return(there)
+  lapply(rlang::set_names(rule_layers(rule)), \(layer) matrix(NA_real_, n, m))
 }
 
 # ---- Blocks --------------------------------------------------------------------------
@@ -266,16 +269,15 @@ map_block <- function(job, columns, row, group, values, then) {
   force(values)
   force(then)
   x <- job$source$read(columns)
-  best <- NULL
   views <- job$maps
   for (k in seq_along(views)) {
     local({
       k <- k
+      n <- length(columns)
       advance(job, views[[k]]$map, x, columns[[1L]] - 1, function(block) {
-        best <<- add_view(job, best, block, views[[k]], group, length(columns), row, values,
-                          alone = length(views) == 1L)
+        add_view(job, block, views[[k]], k == 1L, group, n, row, values)
         if (k == length(views)) {
-          store_best(best, group, row, values)
+          count_surrogates(job, group, row, values)
           then()
         }
       })
@@ -320,48 +322,36 @@ drop_spare <- function(job) {
 
 map_advice <- "Lower `max_memory`, so that fewer targets and libraries are held at a time."
 
-#' What a block found at a view, added to what is best so far
+#' Write what a block found at a view where it is better than what is there
+#'
+#' Of surrogates that is a matrix of the job, which is used again for each block.
+#' @param first Whether it is the first view.
 #' @noRd
-add_view <- function(job, best, block, view, group, n, row, values, alone) {
-  if (alone && is.null(group$surrogates)) {
-    .Call(r_map_values, block, values$rho, row, group$columns)
-    return(NULL)
-  }
-  m <- length(group$columns) * max(1L, length(group$surrogates))
-  found <- matrix(NA_real_, n, m)
-  .Call(r_map_values, block, found, 0, seq_len(m))
-  if (view$small) {
-    best$convergence[best$new] <- best$rho[best$new] - found[best$new]
-  } else if (is.null(best)) {
-    best <- list(rho = found, lag = found, new = !is.na(found))
-    best$lag[best$new] <- view$Tp
-    if (!is.null(job$rule$lib_sizes)) best$convergence <- matrix(NA_real_, n, m)
+add_view <- function(job, block, view, first, group, n, row, values) {
+  columns <- group$columns
+  if (!is.null(group$surrogates)) {
+    m <- length(columns) * length(group$surrogates)
+    if (!identical(dim(job$best), as.integer(c(n, m)))) {
+      job$best <- NULL
+      job$best <- matrix(NA_real_, n, m)
+    }
+    .Call(r_map_best, block, view$Tp, first, job$best, NULL, 0, seq_len(m))
+  } else if (view$small) {
+    layers <- list(values$rho, values$lag, values$convergence)
+    .Call(r_map_convergence, block, view$Tp, layers, row, columns)
+  } else if (is.null(values$lag)) {
+    .Call(r_map_values, block, values$rho, row, columns)
   } else {
-    best$new <- !is.na(found) & (is.na(best$rho) | found > best$rho)
-    best$rho[best$new] <- found[best$new]
-    best$lag[best$new] <- view$Tp
+    .Call(r_map_best, block, view$Tp, first, values$rho, values$lag, row, columns)
   }
-  best
 }
 
-#' Write what is best into `values`; of surrogates, how many are as good
+#' Of surrogates, how many are as good as the targets
 #' @noRd
-store_best <- function(best, group, row, values) {
-  if (is.null(best)) return(invisible())
-  if (is.null(group$surrogates)) {
-    for (layer in intersect(names(best), setdiff(names(values), "p_value"))) {
-      .Call(r_map_store, best[[layer]], values[[layer]], row, group$columns)
-    }
-    return(invisible())
-  }
-  rows <- row + seq_len(nrow(best$rho))
-  rho <- values$rho[rows, group$columns, drop = FALSE]
-  count <- values$p_value[rows, group$columns, drop = FALSE]
-  for (s in seq_along(group$surrogates) - 1L) {
-    of <- best$rho[, s * ncol(rho) + seq_len(ncol(rho)), drop = FALSE]
-    count <- count + (!is.na(of) & !is.na(rho) & of >= rho)
-  }
-  .Call(r_map_store, count, values$p_value, row, group$columns)
+count_surrogates <- function(job, group, row, values) {
+  if (is.null(group$surrogates)) return(invisible())
+  .Call(r_map_count, job$best, group$surrogates[[1L]] == 1, values$rho, values$p_value, row,
+        group$columns)
 }
 
 # ---- Groups --------------------------------------------------------------------------
@@ -410,7 +400,9 @@ group_views <- function(rule, group) {
 }
 
 fill_group <- function(job, group, fill) {
-  width <- max(1, floor(2^21 / job$source$steps))
+  # A series, and what its surrogates are made with, take 100 bytes a step and less.
+  values <- min(2^21, job$rule$max_memory / 1000)
+  width <- max(1, floor(values / job$source$steps))
   for (part in pieces(length(group$columns), width)) {
     columns <- job$targets[group$columns[part]]
     x <- job$source$read(columns)

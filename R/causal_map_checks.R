@@ -22,7 +22,7 @@ check_map_series <- function(which, names, arg = rlang::caller_arg(which),
                 if (length(near)) sprintf("Did you mean \"%s\"?", near), call)
     }
   } else {
-    ok <- is.numeric(which) && all(is.finite(which)) && all(which == round(which)) &&
+    ok <- is_plain_numeric(which) && all(is.finite(which)) && all(which == round(which)) &&
       all(which >= 1 & which <= length(names))
     if (!ok) {
       abort_arg(arg, must, describe(which),
@@ -42,7 +42,8 @@ check_map_series <- function(which, names, arg = rlang::caller_arg(which),
 check_map_E <- function(E, names, call = rlang::caller_env()) {
   if (is.null(E)) return(NULL)
   must <- sprintf("whole numbers from 1 to %d", map_dimensions_most)
-  if (all(is.na(E)) && is.atomic(E)) E[] <- NA_integer_
+  if (!is.atomic(E) || is.object(E)) abort_arg("E", must, describe(E), call = call)
+  if (all(is.na(E))) E[] <- NA_integer_
   known <- E[!is.na(E)]
   ok <- (is.numeric(E) || length(known) == 0L) && length(E) > 0L && all(known == round(known)) &&
     all(known >= 1 & known <= map_dimensions_most)
@@ -79,7 +80,7 @@ check_map_lags <- function(Tp, call = rlang::caller_env()) {
 
 check_map_sizes <- function(lib_sizes, call = rlang::caller_env()) {
   if (is.null(lib_sizes)) return(NULL)
-  ok <- is.numeric(lib_sizes) && length(lib_sizes) == 2L && !anyNA(lib_sizes) &&
+  ok <- is_plain_numeric(lib_sizes) && length(lib_sizes) == 2L && !anyNA(lib_sizes) &&
     all(lib_sizes == round(lib_sizes)) && lib_sizes[[1L]] >= 3 &&
     lib_sizes[[1L]] < lib_sizes[[2L]] && (lib_sizes[[2L]] == Inf || lib_sizes[[2L]] < 2^31)
   if (!ok) {
@@ -89,6 +90,29 @@ check_map_sizes <- function(lib_sizes, call = rlang::caller_env()) {
               "`Inf` stands for all steps there are.", call)
   }
   as.double(lib_sizes)
+}
+
+#' Stop where an argument was given that what else was given leaves unused
+#'
+#' @param given Names of the arguments that the user gave.
+#' @noRd
+check_map_unused <- function(given, E, surrogates, surrogate, call = rlang::caller_env()) {
+  unused <- function(arg, why, hint) {
+    if (arg %in% given) abort_arg(arg, paste("left out", why), "given", hint, call = call)
+  }
+  if (!is.null(E)) {
+    searched <- "They say how the dimensions of targets are found: leave out one or the other."
+    unused("E_max", "where `E` is given", searched)
+    unused("validation", "where `E` is given", searched)
+  }
+  if (surrogates == 0) {
+    hint <- "Say how many there are to be, such as `surrogates = 99`."
+    unused("surrogate", "without `surrogates`", hint)
+    unused("period", "without `surrogates`", hint)
+  } else if (surrogate != "seasonal") {
+    unused("period", sprintf("with `surrogate = \"%s\"`", surrogate),
+           "It is for seasonal surrogates.")
+  }
 }
 
 #' The `period`, where targets can have such surrogates

@@ -73,6 +73,58 @@ block_rows <- function(dim, values = 8e6) {
   unname(split(seq_len(dim[[1L]]), (seq_len(dim[[1L]]) - 1) %/% each))
 }
 
+# ---- Made by hand --------------------------------------------------------------------
+
+#' Stop where a map was changed by hand so that it is none any more
+#' @param x A map in memory or in a file, or a table of links.
+#' @noRd
+check_made <- function(x, arg = "x", call = rlang::caller_env()) {
+  # Other kinds of maps know themselves.
+  wrong <- switch(class(x)[[1L]], causal_links = links_trouble(x),
+                  causal_map_file = file_trouble(unclass(x)), causal_map = matrix_trouble(x))
+  if (is.null(wrong)) return(invisible())
+  abort_arg(arg, "as causal_map() or open_causal_map() returned it",
+            paste("changed since:", wrong), "Take it from there again.", call = call)
+}
+
+matrix_trouble <- function(x) {
+  if (!is.numeric(x) || length(dim(x)) != 2L) return("it is no matrix of numbers")
+  names <- dimnames(x)
+  named <- \(k) length(names[[k]]) == dim(x)[[k]] && !anyNA(names[[k]])
+  if (!named(1L) || !named(2L)) return("its series have no names")
+  for (layer in map_layer_names[-1L]) {
+    of <- attr(x, layer, exact = TRUE)
+    if (!is.null(of) && !(is.numeric(of) && identical(dim(of), dim(x)))) {
+      return(sprintf("its %s is no matrix of the same size", layer))
+    }
+  }
+  E <- attr(x, "E", exact = TRUE)
+  if (!is.null(E) && !(is.numeric(E) && length(E) == ncol(x))) {
+    return("its E is not one number for each target")
+  }
+}
+
+file_trouble <- function(x) {
+  needed <- c("file", "paths", "part", "row", "dim", "dimnames", "layers")
+  if (!is.list(x) || !all(needed %in% names(x))) return("parts of it are missing")
+  fits <- is.character(x$file) && length(x$file) == 1L && length(x$dim) == 2L &&
+    identical(as.double(lengths(x$dimnames)), as.double(x$dim)) &&
+    length(x$part) == x$dim[[1L]] && length(x$row) == x$dim[[1L]]
+  if (!fits) "its parts do not fit together"
+}
+
+links_trouble <- function(x) {
+  if (!is.data.frame(x) || !all(c("library", "target", "rho") %in% names(x))) {
+    return("its columns `library`, `target` and `rho` are not all there")
+  }
+  more <- intersect(names(x), map_layer_names)
+  if (!all(vapply(plain_links(x)[more], is.numeric, NA))) return("its numbers are none")
+  series <- attr(x, "series", exact = TRUE)
+  if (!is.character(series) || !all(c(x$library, x$target) %in% series)) {
+    return("it does not name all series")
+  }
+}
+
 # ---- As a matrix ---------------------------------------------------------------------
 
 #' Causal maps
@@ -145,9 +197,10 @@ NULL
 #' @rdname causal_map_tables
 #' @export
 `[.causal_map` <- function(x, i, j, ..., drop = TRUE) {
+  check_made(x)
   if (nargs() - (!missing(drop)) < 3L) return(if (missing(i)) x else as.matrix(x)[i])
-  if (missing(i)) i <- seq_len(nrow(x))
-  if (missing(j)) j <- seq_len(ncol(x))
+  i <- map_places(i, rownames(x), "i", "libraries")
+  j <- map_places(j, colnames(x), "j", "targets")
   rho <- .subset(x, i, j, drop = drop)
   if (!is.matrix(rho)) return(rho)
   parts <- list()
@@ -155,7 +208,7 @@ NULL
     parts[[layer]] <- attr(x, layer, exact = TRUE)[i, j, drop = FALSE]
   }
   E <- attr(x, "E", exact = TRUE)
-  E <- E[if (is.character(j)) match(j, colnames(x)) else j]
+  E <- E[j]
   new_causal_map(rho, E, attr(x, "parameters", exact = TRUE), attr(x, "call", exact = TRUE),
                  attr(x, "elapsed", exact = TRUE), attr(x, "device", exact = TRUE),
                  parts$lag, parts$p_value, parts$convergence)
@@ -165,6 +218,7 @@ NULL
 #' @export
 as.matrix.causal_map <- function(x, ...) {
   check_no_dots()
+  check_made(x)
   if (is.numeric(x)) {
     attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
     return(x)
@@ -194,6 +248,7 @@ Math.causal_map <- function(x, ...) get(.Generic)(as.matrix(x), ...)
 #' @export
 format.causal_map <- function(x, ...) {
   check_no_dots()
+  check_made(x)
   c(sprintf("Causal map: %s x %s", counted(nrow(x), "library", "libraries"),
             counted(ncol(x), "target")),
     "map[i, j] is rho, how well library i tells target j. High: j (column) causes i (row).",
@@ -278,6 +333,7 @@ as.data.frame.causal_map <- function(x, row.names = NULL, optional = FALSE, ...,
                                      diagonal = FALSE, threshold = NULL, alpha = NULL,
                                      max_links = Inf) {
   check_no_dots()
+  check_made(x)
   check_flag(diagonal)
   limits <- check_links(x, threshold, alpha, max_links)
   if (is.null(threshold) && is.null(alpha) && max_links == Inf &&
@@ -318,6 +374,7 @@ plain_links <- function(x) {
 #' @export
 format.causal_links <- function(x, ...) {
   check_no_dots()
+  check_made(x)
   c(sprintf("Causal map: %s among %s", counted(nrow(x), "link"),
             counted(length(attr(x, "series", exact = TRUE)), "series", "series")),
     "rho is how well the library tells the target. High: the target causes the library.",

@@ -63,6 +63,7 @@
 #' @export
 compare_maps <- function(a, b, groups = NULL) {
   call <- rlang::current_env()
+  check_given(a = "a causal map of all pairs", b = "a causal map of all pairs")
   check_map(a, "a", call)
   check_map(b, "b", call)
   if (!setequal(rownames(a), rownames(b)) || !setequal(colnames(a), colnames(b))) {
@@ -85,6 +86,7 @@ check_map <- function(x, arg, call) {
     abort_arg(arg, "a causal map of all pairs", describe_map(x),
               if (inherits(x, "causal_links")) "Make it without `top` and `screen`.", call = call)
   }
+  check_made(x, arg, call)
 }
 
 describe_map <- function(x) {

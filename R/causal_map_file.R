@@ -81,13 +81,29 @@ with_h5_errors <- function(file, call, code) {
 }
 
 check_map_path <- function(file, call) {
-  check_string(file, "file", call = call)
+  check_path(file, "file", call)
   folder <- normalizePath(dirname(file), "/", mustWork = FALSE)
   if (!dir.exists(folder) || file.access(folder, 2L) != 0L || dir.exists(file)) {
     abort_arg("file", "the path of a file, in a folder that can be written to",
               dQuote(file, FALSE), call = call)
   }
-  file.path(folder, basename(file))
+  file <- file.path(folder, basename(file))
+  if (file.exists(file) && file.access(file, 2L) != 0L) {
+    abort_arg("file", "a file that can be written to", dQuote(file, FALSE), call = call)
+  }
+  file
+}
+
+#' One string that the system can take as a path
+#' @noRd
+check_path <- function(path, arg, call) {
+  must <- "one string, the path of a file"
+  if (is.character(path) && length(path) == 1L && !is.na(path) &&
+        is.na(nchar(path, "chars", allowNA = TRUE))) {
+    abort_arg(arg, must, "text with bytes that are none in its encoding", call = call)
+  }
+  check_string(path, arg, call = call)
+  if (!nzchar(path)) abort_arg(arg, must, "\"\"", call = call)
 }
 
 # ---- Making one ----------------------------------------------------------------------

@@ -56,7 +56,8 @@
 #' @export
 open_causal_map <- function(file) {
   call <- rlang::current_env()
-  check_string(file, "file")
+  check_given(file = "the path of a file that causal_map() made")
+  check_path(file, "file", call)
   rlang::check_installed("hdf5r", "to read maps from files.")
   if (dir.exists(file)) abort_file(file, "it is a folder")
   if (!file.exists(file)) abort_file(file, "there is no such file")
@@ -122,6 +123,7 @@ map_blocks.causal_map_file <- function(x, f, layers = "rho") {
 #' @rdname causal_map_tables
 #' @export
 `[.causal_map_file` <- function(x, i, j, ..., drop = TRUE) {
+  check_made(x)
   if (nargs() - (!missing(drop)) < 3L) return(if (missing(i)) x else read_pairs(x, i))
   rows <- map_places(i, rownames(x), "i", "libraries")
   columns <- map_places(j, colnames(x), "j", "targets")

@@ -36,7 +36,7 @@ map_source <- function(x, dataset = NULL, call = rlang::caller_env()) {
 }
 
 matrix_source <- function(x, call) {
-  if (!is.numeric(x) || length(dim(x)) != 2L) {
+  if (!is.numeric(x) || length(dim(x)) != 2L || inherits(x, "integer64")) {
     abort_arg("x", paste("a numeric matrix of time steps (rows) and series (columns),",
                          "a data frame, or the path of an HDF5 file"),
               describe(x), call = call)
@@ -53,7 +53,8 @@ matrix_source <- function(x, call) {
 }
 
 frame_source <- function(x, call) {
-  other <- names(x)[!vapply(x, \(column) is.numeric(column) && is.null(dim(column)), NA)]
+  fits <- \(column) is.numeric(column) && is.null(dim(column)) && !inherits(column, "integer64")
+  other <- names(x)[!vapply(x, fits, NA)]
   if (length(other) > 0L) {
     abort_arg("x", "a data frame of numeric columns, one a series",
               paste("not numeric in", some(dQuote(other, FALSE))), call = call)
@@ -101,7 +102,8 @@ hash_source <- function(source) {
 # ---- HDF5 ----------------------------------------------------------------------------
 
 file_source <- function(x, dataset, call) {
-  file <- check_string(x, "x", call = call)
+  check_path(x, "x", call)
+  file <- x
   rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
   if (!file.exists(file) || dir.exists(file)) abort_file(file, "there is no such file",
                                                          call = call)

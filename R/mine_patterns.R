@@ -68,7 +68,8 @@
 #' call is made again, also with other workers, `threads`, `max_memory` or
 #' `shifted_subsets`, as these do not change what is found in a chunk. Chunk files that are
 #' damaged are mined again. A folder that holds another job, of another recording, other
-#' filters or another engine, is refused. The folder is yours to remove; it takes as much
+#' filters or another engine, is refused, and so is one with files of your own: nothing
+#' else may lie in it. While a call works on it, it holds a lock. The folder takes as much
 #' space as the result.
 #'
 #' With the package future, chunks are mined by the workers of

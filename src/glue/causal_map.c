@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/causal_best.h"
 #include "core/causal_map.h"
 #include "glue/random.h"
 #include "glue/require.h"
@@ -420,6 +421,72 @@ SEXP r_map_values(SEXP pointer, SEXP into, SEXP row, SEXP columns)
     syn_map_columns to = columns_of(into, row, columns, n, (R_xlen_t)block->targets);
     syn_status status = syn_map_write(block->rho, n, block->targets, block->threads, &to);
     return status == SYN_OK ? R_NilValue : glue_status(status, NA_REAL, NA_REAL);
+}
+
+static syn_map_found found_by(const map_block *block)
+{
+    require(block->rho != NULL, "a block with values");
+    return (syn_map_found){block->rho, block->n, block->targets};
+}
+
+/* Puts what a block found at `Tp` where it is better than what is there; see
+   syn_map_best(). `lag` may be NULL. */
+SEXP r_map_best(SEXP pointer, SEXP Tp, SEXP first, SEXP rho, SEXP lag, SEXP row,
+                SEXP columns)
+{
+    syn_map_found found = found_by(owned(pointer, "block"));
+    syn_map_columns best = columns_of(rho, row, columns, found.n, found.targets);
+    syn_map_columns of = best;
+    if (lag != R_NilValue)
+        of = columns_of(lag, row, columns, found.n, found.targets);
+    syn_map_best(&found, Rf_asReal(Tp), Rf_asLogical(first) == 1, &best,
+                 lag != R_NilValue ? &of : NULL);
+    return R_NilValue;
+}
+
+/* How much better the best is than what a block of small libraries found at `Tp`. */
+SEXP r_map_convergence(SEXP pointer, SEXP Tp, SEXP layers, SEXP row, SEXP columns)
+{
+    syn_map_found small = found_by(owned(pointer, "block"));
+    require(TYPEOF(layers) == VECSXP && Rf_xlength(layers) == 3, "three layers");
+    SEXP lag = VECTOR_ELT(layers, 1);
+    syn_map_columns best =
+        columns_of(VECTOR_ELT(layers, 0), row, columns, small.n, small.targets);
+    syn_map_columns of = best;
+    syn_map_columns to =
+        columns_of(VECTOR_ELT(layers, 2), row, columns, small.n, small.targets);
+    if (lag != R_NilValue)
+        of = columns_of(lag, row, columns, small.n, small.targets);
+    syn_map_convergence(&small, Rf_asReal(Tp), &best, lag != R_NilValue ? &of : NULL,
+                        &to);
+    return R_NilValue;
+}
+
+/* Counts surrogates, a double matrix of libraries x targets, one surrogate of all targets
+   after the other, that are as good as the targets; see syn_map_count(). */
+SEXP r_map_count(SEXP surrogates, SEXP first, SEXP rho, SEXP count, SEXP row,
+                 SEXP columns)
+{
+    require(TYPEOF(surrogates) == REALSXP && Rf_isMatrix(surrogates), "surrogates");
+    size_t n = (size_t)Rf_nrows(surrogates);
+    R_xlen_t m = Rf_xlength(columns), all = Rf_ncols(surrogates);
+    require(m > 0 && all % m == 0, "surrogates of all targets");
+    syn_map_columns of = columns_of(rho, row, columns, n, m);
+    syn_map_columns to = columns_of(count, row, columns, n, m);
+    syn_map_count(REAL(surrogates), n, (uint32_t)m, (size_t)(all / m),
+                  Rf_asLogical(first) == 1, &of, &to);
+    return R_NilValue;
+}
+
+/* p values from counts of n surrogates, in place; NA where there is no correlation. */
+SEXP r_map_p_values(SEXP count, SEXP rho, SEXP n)
+{
+    double of = within(Rf_asReal(n), 1, 1e9, "surrogates");
+    require(TYPEOF(rho) == REALSXP && TYPEOF(count) == REALSXP &&
+                Rf_xlength(rho) == Rf_xlength(count), "counts");
+    for (R_xlen_t i = 0; i < Rf_xlength(rho); i++)
+        REAL(count)[i] = ISNAN(REAL(rho)[i]) ? NA_REAL : (REAL(count)[i] + 1) / (of + 1);
+    return R_NilValue;
 }
 
 /* Writes a double matrix. */

@@ -114,6 +114,12 @@ SEXP r_map_begin(SEXP pointer, SEXP of);
 SEXP r_map_finish(SEXP pointer, SEXP of);
 SEXP r_map_blank(SEXP rows, SEXP n_columns, SEXP columns);
 SEXP r_map_values(SEXP pointer, SEXP into, SEXP row, SEXP columns);
+SEXP r_map_best(SEXP pointer, SEXP Tp, SEXP first, SEXP rho, SEXP lag, SEXP row,
+                SEXP columns);
+SEXP r_map_convergence(SEXP pointer, SEXP Tp, SEXP layers, SEXP row, SEXP columns);
+SEXP r_map_count(SEXP surrogates, SEXP first, SEXP rho, SEXP count, SEXP row,
+                 SEXP columns);
+SEXP r_map_p_values(SEXP count, SEXP rho, SEXP n);
 SEXP r_map_store(SEXP values, SEXP into, SEXP row, SEXP columns);
 SEXP r_map_links(SEXP rho, SEXP least, SEXP floors, SEXP own, SEXP top);
 SEXP r_map_dress(SEXP x, SEXP attributes);

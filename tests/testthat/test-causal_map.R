@@ -188,7 +188,7 @@ test_that("p values are shares of surrogates", {
   x[3, 2] <- NA
   argument_error(causal_map(x, E = 2, surrogates = 2), "`surrogate` must be \"shuffle\"")
   for (method in c("shuffle", "seasonal")) {
-    map <- causal_map(x, E = 2, surrogates = 2, surrogate = method, period = 5)
+    map <- causal_map(x, E = 2, surrogates = 2, surrogate = method, period = if (method == "seasonal") 5)
     expect_true(all(attr(map, "p_value") %in% (1:3 / 3)))
   }
   map <- causal_map(x[, -2], E = 2, surrogates = 2, surrogate = "twin")
@@ -435,4 +435,92 @@ test_that("closed maps and blocks are refused, not used", {
   expect_error(.Call(r_map_finish, map, later), "cannot be used")
   .Call(r_map_close, later)
   expect_error(.Call(r_map_values, later, x, 0, 1:2), "cannot be used")
+})
+
+test_that("groups, blocks and results of a map fit into its memory", {
+  for (steps in c(50, 600)) for (n in c(20, 1500)) for (memory in c(2e7, 1e8)) {
+    for (rule in list(map_rule(3), map_rule(3, Tp = -2:2), map_rule(3, lib_sizes = c(10, Inf)),
+                      map_rule(3, surrogates = 8), map_rule(3, Tp = 0:1, surrogates = 300,
+                                                            lib_sizes = c(10, 40)))) {
+      rule$max_memory <- memory
+      job <- list(rule = rule, source = list(steps = steps), E = rep(2, n), libraries = seq_len(n),
+                  targets = seq_len(n), gpus = NULL)
+      plan <- map_plan(job)
+      views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes))
+      group <- max(vapply(plan$groups, \(g) {
+        own <- is.null(g$surrogates)
+        4 * steps * length(g$columns) * max(1, length(g$surrogates)) *
+          (1 + if (own) views else length(rule$Tp))
+      }, 0))
+      width <- max(vapply(plan$groups, \(g) length(g$columns) * max(1, length(g$surrogates)), 0))
+      block <- plan$block * (24 * steps + width * (8 + 8 * (rule$surrogates > 0)))
+      kept <- plan$stretch * n * 8 * length(rule_layers(rule))
+      expect_lte(group + block + if (length(plan$groups) > 1) kept else 0, 1.2 * memory)
+    }
+  }
+})
+
+test_that("the memory of a map with surrogates is what it was given", {
+  skip_on_cran()
+  skip_if_not(file.exists("/proc/self/status"))
+  lines <- start_child(quote({
+    high <- \() as.numeric(gsub("[^0-9]", "", grep("VmHWM", readLines("/proc/self/status"),
+                                                  value = TRUE))) * 1024
+    x <- matrix(runif(200 * 2000), 200)
+    map <- \(x, ...) causal_map(x, E = 1, surrogates = 30, surrogate = "shuffle", threads = 1,
+                               libraries = 1:20, ...)
+    map(x[, 1:20])
+    before <- high()
+    map(x, max_memory = 6e7)
+    log("start", high() - before)
+  }))
+  more <- await_line(lines, "start", 60)
+  # R itself waits for 64 MB before it gives back what is no longer used.
+  expect_lt(as.numeric(more), 1.2 * 6e7 + 2^26)
+})
+
+test_that("the best lag and its convergence do not depend on blocks", {
+  x <- ring_series(40, 90)
+  x[, 7] <- 1
+  x[3:40, 9] <- NA
+  set.seed(1)
+  map <- \(memory) {
+    set.seed(1)
+    quiet_map(x, E = c(2, NA, rep(3, 38)), Tp = -1:1, lib_sizes = c(10, 60), threads = 1,
+              surrogates = 2, surrogate = "shuffle", max_memory = memory)
+  }
+  large <- map(4e9)
+  expect_identical(map_numbers(map(1e6)), map_numbers(large))
+  # Of each lag alone, the best is found here.
+  each <- lapply(c(0, -1, 1), \(Tp) {
+    set.seed(1)
+    quiet_map(x, E = c(2, NA, rep(3, 38)), Tp = Tp, lib_sizes = c(10, 60), threads = 1)
+  })
+  rho <- vapply(each, \(m) as.vector(as.matrix(m)), double(1600))
+  best <- max.col(replace(rho, is.na(rho), -9), "first")
+  picked <- cbind(1:1600, best)
+  expect_identical(as.vector(as.matrix(large)), rho[picked])
+  convergence <- vapply(each, \(m) as.vector(attr(m, "convergence")), double(1600))
+  expect_identical(as.vector(attr(large, "convergence")), convergence[picked])
+})
+
+test_that("arguments that would not be used are refused", {
+  x <- ring_series(4)
+  refused <- \(..., says) expect_error(causal_map(x, ..., threads = 1), says,
+                                      class = "synfire_error_argument")
+  refused(E = 2, E_max = 5, says = "`E_max` must be left out")
+  refused(E = 2, validation = "split", says = "`validation` must be left out")
+  refused(E = 2, surrogate = "shuffle", says = "`surrogate` must be left out")
+  refused(E = 2, period = 12, says = "`period` must be left out")
+  refused(E = 2, surrogates = 3, period = 12, says = "`period` must be left out")
+  refused(E = sum, says = "`E` must be")
+  refused(E = globalenv(), says = "`E` must be")
+  refused(E = structure(2, class = "integer64"), says = "`E` must be")
+  refused(E = 2, lib_sizes = structure(c(5, 9), class = "integer64"), says = "`lib_sizes` must be")
+  refused(E = 2, libraries = structure(1, class = "integer64"), says = "`libraries` must be")
+  refused(E = 2, file = "caf\xe9\xff", says = "`file` must be")
+  refused(E = 2, file = "", says = "`file` must be")
+  expect_error(causal_map(), "`x` must be a numeric matrix", class = "synfire_error_argument")
+  expect_error(causal_map(structure(matrix(1, 9, 2), class = "integer64")), "`x` must be",
+               class = "synfire_error_argument")
 })

@@ -266,3 +266,30 @@ test_that("three thousand series are summed up in seconds", {
   expect_equal(about$agreement[["of"]], 3000)
   expect_match(capture.output(print(about)), "2,000 of 3,000 series, at even steps", all = FALSE)
 })
+
+test_that("maps that were changed by hand are refused by every method", {
+  skip_if_not_installed("ggplot2")
+  x <- ring_series(4)
+  map <- causal_map(x, E = 2, threads = 1)
+  links <- causal_map(x, E = 2, top = 2, threads = 1)
+  changed <- list(
+    structure("a", class = "causal_map"), unname(map), `attr<-`(map, "lag", 1:3),
+    `attr<-`(map, "E", 1), structure(list(), class = c("causal_map_file", "causal_map")),
+    `attr<-`(links, "series", NULL), `attr<-`(links, "series", "s1"),
+    structure(list(library = "a"), class = c("causal_links", "data.frame"), row.names = 1L)
+  )
+  changed <- c(changed, list({
+    links$rho <- as.character(links$rho)
+    links
+  }))
+  for (one in changed) {
+    for (method in list(print, summary, format, plot)) {
+      expect_error(method(one), "returned it", class = "synfire_error_argument")
+    }
+    expect_error(compare_maps(one, map), class = "synfire_error_argument")
+  }
+  expect_error(map["s1", "s9"], "s9", class = "synfire_error_argument")
+  expect_error(map[5, ], "beyond", class = "synfire_error_argument")
+  expect_error(compare_maps(), "`a` must be", class = "synfire_error_argument")
+  expect_error(open_causal_map(), "`file` must be", class = "synfire_error_argument")
+})

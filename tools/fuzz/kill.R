@@ -17,14 +17,14 @@ for (kind in c("map", "patterns", "surrogates")) {
   while (kills < wanted) {
     cases <- cases + 1
     once <- list(name = kind, run = function(world) {
-      work <- draw_work(kind, size = 4)
+      work <- draw_work(kind, size = 2)
       where <- file.path(world$folder, "kept")
-      undisturbed <- do_work(work)
-      if (refused(undisturbed)) return()
+      whole <- undisturbed(work, world$folder)
+      if (refused(whole)) return()
       killed <- kill_work(work, where, 5)
       kills <<- kills + killed$kills
       if (!is.null(killed$wrong)) return(finding(killed$wrong))
-      same(numbers_of(work, undisturbed),
+      same(numbers_of(work, whole),
            numbers_of(work, do_work(work, where, other = killed$begun)), "killed and resumed")
     })
     for (found in run_case(once, seed, cases)) {

@@ -13,9 +13,7 @@ fuzz_subject("files", covers = list(
 ), run = function(world) {
   work <- draw_work()
   where <- file.path(world$folder, "kept")
-  # With a screen, a map in memory is a table of links.
-  memory <- if (is.null(work$args$screen)) do_work(work) else
-    do_work(work, file.path(world$folder, "first"))
+  memory <- undisturbed(work, world$folder)
   kept <- do_work(work, where)
   same(numbers_of(work, memory), numbers_of(work, kept), "in memory and in files")
   if (refused(memory) || refused(kept)) return()

@@ -7,7 +7,7 @@ fuzz_subject("kill", covers = list(
 ), run = function(world) {
   work <- draw_work(size = whole(1, 5))
   where <- file.path(world$folder, "kept")
-  whole <- do_work(work)
+  whole <- undisturbed(work, world$folder)
   if (refused(whole)) return()
   killed <- kill_work(work, where, whole(1, 4))
   if (!is.null(killed$wrong)) return(finding(killed$wrong))

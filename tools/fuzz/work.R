@@ -62,6 +62,11 @@ do_work <- function(work, where = NULL, other = FALSE, call = attempt) {
   call(work$name, c(work$args, kept))
 }
 
+# What it gives without a file. With a screen a map in memory would be a table of links.
+undisturbed <- function(work, folder) {
+  do_work(work, if (!is.null(work$args$screen)) file.path(folder, "undisturbed"))
+}
+
 # Its numbers, in the precision of files.
 numbers_of <- function(work, value) {
   if (refused(value) || work$kind != "map") return(value)
