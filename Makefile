@@ -14,6 +14,7 @@ help:
 	@echo 'make test                       run the tests'
 	@echo '          FILTER=smap runs some files, WORKERS=4 so many side by side'
 	@echo 'make sanitize                   run them with checkers for addresses and races'
+	@echo 'make sanitize-gpu               run every GPU kernel with those of CUDA'
 	@echo 'make fuzz [SECONDS=120]         random calls, compared and watched; each finding is'
 	@echo '          SEED=1 SUBJECT=wrong CASE=7   shown with the command that replays it'
 	@echo 'make check                      R CMD check --as-cran, nothing but OK is accepted'
@@ -41,6 +42,9 @@ fuzz: install
 sanitize: setup
 	@sh tools/sanitize.sh
 
+sanitize-gpu: install
+	@$(WITH_LIBRARY) sh tools/sanitize-gpu.sh
+
 check: setup
 	@sh tools/check.sh
 
@@ -60,4 +64,4 @@ clean:
 	@./cleanup
 	rm -rf $(BUILD) demo-output
 
-.PHONY: help setup install demo test fuzz sanitize check rooms bench docs clean
+.PHONY: help setup install demo test fuzz sanitize sanitize-gpu check rooms bench docs clean

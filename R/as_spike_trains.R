@@ -36,7 +36,10 @@
 #'                structure(c(0.2, 0.6), class = "spikeTrain"))
 #' as_spike_trains(structure(trials, class = "repeatedTrain"), unit = "n1")
 #' @export
-as_spike_trains <- function(x, ...) UseMethod("as_spike_trains")
+as_spike_trains <- function(x, ...) {
+  check_given(x = "a data frame, a named list of times, or a spikeTrain or repeatedTrain")
+  UseMethod("as_spike_trains")
+}
 
 #' @export
 as_spike_trains.default <- function(x, ...) {
@@ -48,15 +51,19 @@ as_spike_trains.default <- function(x, ...) {
 
 #' @export
 as_spike_trains.spike_trains <- function(x, ...) {
-  rlang::check_dots_empty()
-  check_spike_trains(x)
+  check_no_dots()
+  check_spike_trains(x, once = TRUE)
 }
 
 #' @rdname as_spike_trains
 #' @param time_column,unit_column Names of the columns; by default found by name, as in
 #'   [read_spikes()].
+#' @param like `NULL`, or `spike_trains` whose observation interval, clock and trials the
+#'   result gets: the way back from a table that was made of them, where only its spikes
+#'   were changed.
 #' @export
-as_spike_trains.data.frame <- function(x, ..., time_column = NULL, unit_column = NULL) {
+as_spike_trains.data.frame <- function(x, ..., time_column = NULL, unit_column = NULL,
+                                       like = NULL) {
   call <- rlang::current_env()
   at <- find_columns(names(x), time_column, unit_column, call = call)
   if (is.null(time_column) && !at$said %in% c(NA, "s")) {
@@ -68,12 +75,30 @@ as_spike_trains.data.frame <- function(x, ..., time_column = NULL, unit_column =
   time <- check_times(x[[at$time]], sprintf("x$%s", names(x)[[at$time]]), call = call)
   if (length(at$unit) > 1L) {
     unit <- join_units(lapply(at$unit, \(k) {
-      unit_factor(x[[k]], nrow(x), sprintf("x$%s", names(x)[[k]]), call)
+      unit_factor(x[[k]], length(time), sprintf("x$%s", names(x)[[k]]), call)
     }))
   } else {
-    unit <- unit_factor(x[[at$unit]], nrow(x), sprintf("x$%s", names(x)[[at$unit]]), call)
+    unit <- unit_factor(x[[at$unit]], length(time), sprintf("x$%s", names(x)[[at$unit]]), call)
   }
-  spike_trains(time, unit, ...)
+  if (is.null(like)) return(spike_trains(time, unit, ...))
+  check_no_dots(call)
+  check_like(like, call)
+  build_spike_trains(
+    round_to_ticks(time, attr(like, "resolution", exact = TRUE)), unit,
+    start = attr(like, "start", exact = TRUE), end = attr(like, "end", exact = TRUE),
+    resolution = attr(like, "resolution", exact = TRUE),
+    trials = attr(like, "trials", exact = TRUE), arg = "x", call = call
+  )
+}
+
+#' Error unless `like` has a clock, an interval and sound trials; its spikes may be anything
+#' @noRd
+check_like <- function(like, call) {
+  if (!inherits(like, "spike_trains")) {
+    abort_arg("like", "NULL or a spike_trains object", describe(like), call = call)
+  }
+  fault <- clock_fault(like) %||% trials_fault(like)
+  if (!is.null(fault)) abort_unsound("like", fault, call)
 }
 
 #' @export
@@ -114,7 +139,7 @@ as_spike_trains.repeatedTrain <- function(x, ..., unit = "1", trial_window = NUL
 }
 
 lay_out_trials <- function(x, trial_window = NULL, resolution = 1e-6, ..., call) {
-  rlang::check_dots_empty(call = call)
+  check_no_dots(call)
   resolution <- check_resolution(resolution, call)
   n_trials <- unique(lengths(x))
   if (length(n_trials) != 1L || n_trials == 0L) {

@@ -14,7 +14,7 @@
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes; `NULL`
 #'   for [simulate_sym26()].
 #' @param sizes Sizes of episodes, in units, from 2 to 64.
-#' @param episodes Numbers of episodes.
+#' @param episodes Numbers of episodes, up to a million.
 #' @param repeats How often each is timed; the median counts.
 #' @param gpu Number of the GPU: a row of `synfire_sitrep()$devices`.
 #' @param save Keep the fit for this kind of GPU, in
@@ -41,13 +41,17 @@ calibrate_gpu <- function(x = NULL, sizes = 2:8, episodes = 2^(5:14), repeats = 
   call <- rlang::current_env()
   x <- if (is.null(x)) simulate_sym26() else as_spike_trains(x)
   sizes <- check_counts(sizes, min = 2, max = 64)
-  episodes <- check_counts(episodes, min = 1, max = 1e7)
+  episodes <- check_counts(episodes, min = 1, max = 1e6)
   repeats <- check_count(repeats, max = 1000)
-  gpu <- check_gpus(check_count(gpu), call = call)
+  gpu <- check_gpus(check_count(gpu), "gpu", arg = "gpu", call = call)
   save <- check_flag(save)
   events <- mining_events(x)
+  if (events$mined == 0) {
+    abort_arg("x", "a recording with spikes", "one without any")
+  }
   ticks <- seconds_to_ticks(c(0, 0.005, 0.010, 0.015), attr(x, "resolution"), "x", call)
   ticks <- list(low = ticks[1:3], high = ticks[2:4])
+  need_gpu("gpu", call)
 
   rows <- expand.grid(episodes = episodes, size = sizes)[c("size", "episodes")]
   rows$ptpe <- rows$mtpe <- rows$capacity <- NA_real_
@@ -69,7 +73,7 @@ calibrate_gpu <- function(x = NULL, sizes = 2:8, episodes = 2^(5:14), repeats = 
 #' Whole numbers within [min, max], increasing
 #' @noRd
 check_counts <- function(x, arg = rlang::caller_arg(x), min, max, call = rlang::caller_env()) {
-  ok <- is.numeric(x) && length(x) > 0L && all(is.finite(x)) &&
+  ok <- is_plain_numeric(x) && length(x) > 0L && all(is.finite(x)) &&
     all(x == round(x) & x >= min & x <= max)
   if (!ok) abort_arg(arg, paste0("whole numbers", bounds_text(min, max)), describe(x), call = call)
   sort(unique(as.double(x)))

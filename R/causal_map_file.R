@@ -8,17 +8,23 @@
 #   rho, lag, p_value, convergence   libraries x targets as R sees them; what is not asked
 #                                    for is not there, nor is any of them where workers
 #                                    keep the map in shards (causal_map_shards.R)
+#   check                            sums of these numbers, libraries x groups of targets,
+#                                    layer after layer (causal_map_seal.R)
 #   done                             a byte a library, 1 once it is mapped
 #   E                                dimensions of targets, 0 before they are known
+#   E_check, elapsed_check           sums of E, unless it was given, and of elapsed
 #   libraries, targets               names; library_columns, target_columns: their numbers
 #   elapsed                          seconds: finding dimensions, mapping
 #   attributes                       each of the parameters, and those named synfire_*
 
 # Of the files. Raised whenever they, or the numbers in them, change.
-map_file_format <- 1L
+map_file_format <- 2L
 
 # A compromise between reading libraries and reading targets.
 map_file_tile <- c(64, 2048)
+
+# Of a layer, as HDF5 has them in one index.
+most_tiles <- 6e4
 
 # Series whose dimensions are lost when a process is killed, at most.
 dimension_block <- 256
@@ -38,20 +44,40 @@ map_to_file <- function(task, file, resume, call) {
               call = call)
   }
   file <- check_map_path(file, call)
-  if (!file.exists(file)) {
-    check_no_shards(file, call)
-    task$id <- rlang::hash(list(task$source$id(), task_parameters(task), Sys.time(),
-                                Sys.getpid()))
-    create_map_file(file, task, sharded = workers_planned(), call)
-  } else if (!resume) {
-    abort_arg("file", "a new file", paste0(dQuote(file, FALSE), ", which is there already"),
-              "Go on with it by `resume = TRUE`, or remove it, or give another name.",
-              call = call)
-  } else {
-    task <- same_task(file, task, call)
-  }
-  fill_map_file(file, task, call)
+  hold_lock(lock_path(file), file, call)
+  names <- gsub("([][{}()+*^$|?.\\\\])", "\\\\\\1", basename(file))
+  drop_temporary(dirname(file), paste0(names, c("", "[.]lock", "[.]lock-break"), collapse = "|"))
+  with_h5_errors(file, call, {
+    if (!file.exists(file)) {
+      check_no_shards(file, call)
+      task$id <- rlang::hash(list(task$source$id(), task_parameters(task), Sys.time(),
+                                  this_process()))
+      create_map_file(file, task, sharded = workers_planned(), call)
+    } else if (!resume) {
+      abort_arg("file", "a new file", paste0(dQuote(file, FALSE), ", which is there already"),
+                "Go on with it by `resume = TRUE`, or remove it, or give another name.",
+                call = call)
+    } else {
+      task <- same_task(file, task, call)
+    }
+    fill_map_file(file, task, call)
+  })
   open_causal_map(file)
+}
+
+#' What code does, with errors of HDF5 in words of ours
+#' @noRd
+with_h5_errors <- function(file, call, code) {
+  withCallingHandlers(code, error = \(e) {
+    says <- conditionMessage(e)
+    if (inherits(e, "synfire_error") || !grepl("HDF5-API", says, fixed = TRUE)) return()
+    full <- grepl("No space left|File too large|[Qq]uota exceeded", says)
+    reason <- regmatches(says, regexpr("error message = '[^']*'", says))
+    abort_write(file, if (full) full_disk else {
+      paste(c("the HDF5 library could not do it", sub("^error message = ", "", reason)),
+            collapse = ": ")
+    }, call)
+  })
 }
 
 check_map_path <- function(file, call) {
@@ -70,37 +96,70 @@ check_map_path <- function(file, call) {
 #' @noRd
 create_map_file <- function(file, task, sharded, call) {
   names <- task$source$names
-  E <- task$E %||% integer(length(task$targets))
-  name_when_whole(file, \(path) {
-    h5 <- hdf5r::H5File$new(path, mode = "w-")
-    on.exit(close_h5(h5))
-    write_values(h5, "libraries", enc2utf8(names[task$libraries]))
-    write_values(h5, "targets", enc2utf8(names[task$targets]))
+  n <- length(task$libraries)
+  name_when_whole(file, new = TRUE, call = call, \(path) {
+    h5 <- new_sealed_h5(path, tile_number(n, length(task$targets)))
+    closed <- FALSE
+    on.exit(if (!closed) close_h5(h5))
+    write_attributes(h5, task)
+    write_values(h5, "libraries", names[task$libraries])
+    write_values(h5, "targets", names[task$targets])
     write_values(h5, "library_columns", as.integer(task$libraries))
     write_values(h5, "target_columns", as.integer(task$targets))
-    write_values(h5, "E", as.integer(E))
-    write_values(h5, "elapsed", c(0, 0))
-    write_values(h5, "done", integer(length(task$libraries)), hdf5r::h5types$H5T_STD_U8LE)
-    if (!sharded) create_layers(h5, task)
-    write_attributes(h5, task)
-  }, call)
+    changing <- c("elapsed", "elapsed_check", "done")
+    write_values(h5, "elapsed", c(0, 0), hdf5r::h5types$H5T_IEEE_F32LE)
+    write_values(h5, "elapsed_check", number_sums(c(0, 0)))
+    write_values(h5, "done", integer(n), hdf5r::h5types$H5T_STD_U8LE)
+    write_values(h5, "E", as.integer(task$E %||% integer(length(task$targets))))
+    if (is.null(task$E)) {
+      write_values(h5, "E_check", double(length(task$targets)))
+      changing <- c(changing, "E", "E_check")
+    }
+    h5$flush()
+    places <- lapply(changing, set_place, h5 = h5, path = path, call = call)
+    if (!sharded) {
+      layers <- create_layers(h5, task, n, path, call)
+      places <- c(places, layers, list(set_place(h5, "check", path, call)))
+    }
+    closed <- TRUE
+    close_h5(h5)
+    seal_h5(path, do.call(rbind, places))
+  })
 }
 
 #' Data sets of all layers, with space for all numbers but none of them written
+#' @return Where each lies in the file.
 #' @noRd
-create_layers <- function(h5, task, libraries = length(task$libraries)) {
-  dims <- c(libraries, length(task$targets))
-  for (layer in rule_layers(task$rule)) {
+create_layers <- function(h5, task, n, path, call) {
+  dims <- c(n, length(task$targets))
+  layers <- rule_layers(task$rule)
+  groups <- ceiling(dims[[2L]] / map_file_tile[[2L]])
+  write_values(h5, "check", matrix(0, n, groups * length(layers)))
+  tile <- map_tile(dims[[1L]], dims[[2L]])
+  lapply(layers, \(layer) {
     plan <- hdf5r::H5P_DATASET_CREATE$new()
     plan$set_alloc_time(hdf5r::h5const$H5D_ALLOC_TIME_EARLY)
     plan$set_fill_time(hdf5r::h5const$H5D_FILL_TIME_NEVER)
-    plan$set_chunk(pmin(map_file_tile, dims))
+    if (any(tile < dims)) plan$set_chunk(tile)
     type <- if (layer == "lag") "H5T_STD_I32LE" else "H5T_IEEE_F32LE"
     h5$create_dataset(layer, dtype = hdf5r::h5types[[type]], chunk_dims = NULL,
                       space = hdf5r::H5S$new("simple", dims = dims, maxdims = dims),
                       gzip_level = NULL, dataset_create_pl = plan)$close()
-  }
+    h5$flush()
+    set_place(h5, layer, path, call)
+  })
 }
+
+#' Libraries and targets of a tile: more libraries where targets are few, or tiles too many
+#' @noRd
+map_tile <- function(n, m) {
+  columns <- min(m, map_file_tile[[2L]])
+  rows <- max(ceiling(prod(map_file_tile) / columns),
+              ceiling(n * ceiling(m / columns) / most_tiles))
+  as.double(c(min(n, rows), columns))
+}
+
+tile_number <- function(n, m) prod(ceiling(c(n, m) / map_tile(n, m)))
 
 write_attributes <- function(h5, task) {
   parameters <- task_parameters(task)
@@ -124,22 +183,57 @@ write_attributes <- function(h5, task) {
 #' What is known of a map from its file
 #' @noRd
 read_map_head <- function(file, call) {
+  state <- seal_state(file)
+  if (state == "damaged") abort_seal(file, call)
   h5 <- open_h5(file, "r", call)
   on.exit(close_h5(h5))
   if (!h5$attr_exists("synfire_format")) {
     abort_file(file, "it holds no causal map", call = call)
   }
-  about <- read_attributes(h5)
-  if (!identical(as.integer(about$synfire_format), map_file_format)) {
-    abort_file(file, paste("its causal map was made by synfire", about$synfire_version,
-                           "in a format of another version"), call = call)
+  format <- as.integer(read_attribute(h5, "synfire_format"))
+  if (state == "none" || !identical(format, map_file_format)) {
+    made <- if (h5$attr_exists("synfire_version")) read_attribute(h5, "synfire_version")
+    abort_file(file, if (identical(format, map_file_format)) {
+      "its first bytes were changed since it was made"
+    } else {
+      paste("its causal map was made by synfire", made, "in a format of another version")
+    }, call = call)
   }
-  sets <- c("libraries", "targets", "library_columns", "target_columns", "E", "elapsed",
-            "done")
-  c(lapply(rlang::set_names(sets), read_values, h5 = h5),
-    list(about = about, layered = h5$exists("rho"),
-         parameters = rlang::set_names(about[about$synfire_parameters],
-                                       about$synfire_parameters)))
+  about <- read_attributes(h5)
+  sets <- c("libraries", "targets", "library_columns", "target_columns", "E", "done")
+  head <- lapply(rlang::set_names(sets), read_values, h5 = h5)
+  head <- lapply(head, drop_dim)
+  head$about <- about
+  head$layered <- h5$exists("rho")
+  head$parameters <- rlang::set_names(about[about$synfire_parameters],
+                                      about$synfire_parameters)
+  head$elapsed <- read_elapsed(h5)
+  if (!isTRUE(head$parameters$E_given)) head[c("E", "E_doubtful")] <- read_dimensions(h5)
+  head
+}
+
+#' Dimensions that were found: `E`, 0 where they are not known, and where that is so since
+#' they cannot be believed, `doubtful`
+#' @noRd
+read_dimensions <- function(h5) {
+  E <- drop_dim(read_values(h5, "E"))
+  sums <- drop_dim(read_values(h5, "E_check"))
+  right <- sums == number_sums(E)
+  # One without a sum was being written when its process was killed.
+  list(E = replace(E, !right, 0L), doubtful = which(!right & sums != 0))
+}
+
+#' Seconds that a map has taken, NA where they cannot be believed
+#' @noRd
+read_elapsed <- function(h5) {
+  seconds <- drop_dim(read_values(h5, "elapsed"))
+  right <- drop_dim(read_values(h5, "elapsed_check")) == number_sums(seconds)
+  replace(seconds, !right, NA)
+}
+
+drop_dim <- function(x) {
+  dim(x) <- NULL
+  x
 }
 
 #' The task with the random key and the identity of the file it goes on with
@@ -185,20 +279,93 @@ fill_map_file <- function(file, task, call) {
   whole <- FALSE
   on.exit(if (!whole) say_map_stays(file))
   head <- read_map_head(file, call)
-  shards <- list_shards(file, task$id, head$done)
+  shards <- list_shards(file, task$id, head, call)
+  forget_damaged(file, head, call)
+  shards <- check_done(file, task, shards, call)
   say_what_is_mapped(file, length(shards$missing), length(task$libraries))
-  if (length(shards$missing) > 0L) {
+  if (length(shards$missing) > 0L || any(head$E == 0L, na.rm = TRUE)) {
     fill <- if (workers_planned() || !head$layered) fill_apart else fill_here
     fill(file, task, shards, call)
   }
   whole <- TRUE
 }
 
+#' Dimensions that cannot be believed are found again
+#' @noRd
+forget_damaged <- function(file, head, call) {
+  if (length(head$E_doubtful) == 0L) return(invisible())
+  warn_damaged(file, sprintf("The dimensions of %s", counted(length(head$E_doubtful), "target")),
+               "found")
+  h5 <- open_sealed_h5(file, "r+", call)
+  on.exit(close_h5(h5))
+  for (set in c("E", "E_check")) {
+    write_at(h5, set, head$E_doubtful, rep(0L, length(head$E_doubtful)))
+  }
+}
+
+#' Look at all numbers that are there, and take damaged ones as not there
+#' @return `shards` without them.
+#' @noRd
+check_done <- function(file, task, shards, call) {
+  layers <- rule_layers(task$rule)
+  damaged <- list()
+  for (part in unique(shards$part[!is.na(shards$part)])) {
+    places <- which(shards$part == part)
+    path <- if (part == 0L) file else shards$paths[[part]]
+    right <- right_rows(path, layers, shards$row[places], places, length(task$targets), call)
+    damaged <- c(damaged, list(places[!right]))
+  }
+  damaged <- sort(unlist(damaged))
+  if (length(damaged) == 0L) return(shards)
+  names <- task$source$names[task$libraries[damaged]]
+  warn_damaged(file, paste(if (length(names) > 1L) "The numbers of the libraries" else
+    "The numbers of the library", some(dQuote(names, FALSE))), "computed")
+  own <- damaged[shards$part[damaged] == 0L]
+  if (length(own) > 0L) {
+    h5 <- open_sealed_h5(file, "r+", call)
+    on.exit(close_h5(h5))
+    write_at(h5, "done", own, rep(0L, length(own)))
+  }
+  shards$part[damaged] <- NA
+  shards$missing <- which(is.na(shards$part))
+  shards
+}
+
+warn_damaged <- function(file, what, done) {
+  cli::cli_warn(
+    c("{.file {file}} is damaged: bytes of it were changed since it was made.",
+      i = escape_braces(paste(what, "are", done, "again."))),
+    class = "synfire_warning_file"
+  )
+}
+
+#' Which rows of a file or shard have the numbers that were written
+#' @param rows In its data sets; `places` of these libraries in the map.
+#' @noRd
+right_rows <- function(path, layers, rows, places, targets, call) {
+  h5 <- open_sealed_h5(path, "r", call)
+  on.exit(close_h5(h5))
+  right <- logical(length(rows))
+  for (block in block_rows(c(length(rows), targets))) {
+    of <- read_range(rows[block])
+    at <- match(rows[block], of)
+    sums <- with_set(h5, "check", \(set) set[of, , drop = FALSE])[at, , drop = FALSE]
+    same <- lapply(layers, \(layer) {
+      values <- with_set(h5, layer, \(set) set[of, , drop = FALSE])[at, , drop = FALSE]
+      there <- sums[, check_columns(layer, layers, targets), drop = FALSE]
+      rowSums(layer_sums(values, layer, places[block]) != there) == 0
+    })
+    right[block] <- Reduce(`&`, same)
+  }
+  right
+}
+
 #' Into the file itself, which is in nobody else's hands meanwhile
 #' @noRd
 fill_here <- function(file, task, shards, call) {
-  h5 <- open_h5(file, "r+", call)
-  on.exit(close_h5(h5))
+  h5 <- open_sealed_h5(file, "r+", call)
+  closed <- FALSE
+  on.exit(if (!closed) try(close_h5(h5), silent = TRUE))
   with_file <- \(f) f(h5)
   clock <- new_clock(with_file)
   task$E <- fill_dimensions(with_file, task, clock, call = call, find = \(todo, keep) {
@@ -208,6 +375,9 @@ fill_here <- function(file, task, shards, call) {
     }
   })
   fill_layers(h5, task, shards$missing, clock, call)
+  # What is still in hand may not go into the file: that is an error like any other.
+  closed <- TRUE
+  close_h5(h5)
 }
 
 #' Find the dimensions that are not known yet
@@ -218,13 +388,14 @@ fill_here <- function(file, task, shards, call) {
 #' @return Dimensions of all targets.
 #' @noRd
 fill_dimensions <- function(with_file, task, clock, find, call) {
-  E <- with_file(\(h5) read_values(h5, "E"))
+  E <- task$E %||% with_file(\(h5) read_dimensions(h5)$E)
   todo <- which(!is.na(E) & E == 0L)
   if (length(todo) > 0L) {
     find(todo, function(places, found) {
       E[places] <<- found
       with_file(\(h5) {
         write_at(h5, "E", places, found)
+        write_at(h5, "E_check", places, number_sums(E)[places])
         h5$flush()
       })
       clock("dimensions")
@@ -240,7 +411,7 @@ fill_dimensions <- function(with_file, task, clock, find, call) {
 fill_layers <- function(h5, task, todo, clock, call) {
   keep <- function(columns, values) {
     rows <- match(columns, task$libraries)
-    write_rows(h5, rows, values)
+    write_rows(h5, rows, values, rows, length(task$targets))
     h5$flush()
     write_at(h5, "done", rows, rep(1L, length(rows)))
     h5$flush()
@@ -253,9 +424,10 @@ fill_layers <- function(h5, task, todo, clock, call) {
 # Numbers that hdf5r is given at once, as it copies them.
 most_written <- 2^18
 
-#' @param rows Where the rows of each matrix of `values` go.
+#' @param rows Where the rows of each matrix of `values` go; `places`, those of these
+#'   libraries in the map.
 #' @noRd
-write_rows <- function(h5, rows, values) {
+write_rows <- function(h5, rows, values, places, targets) {
   each <- max(1, floor(most_written / max(1, ncol(values$rho))))
   for (layer in names(values)) {
     with_set(h5, layer, \(set) {
@@ -264,6 +436,10 @@ write_rows <- function(h5, rows, values) {
         if (layer == "lag") storage.mode(block) <- "integer"
         set[rows[part], ] <- block
       }
+    })
+    with_set(h5, "check", \(set) {
+      set[rows, check_columns(layer, names(values), targets)] <-
+        layer_sums(values[[layer]], layer, places)
     })
   }
 }
@@ -276,7 +452,11 @@ new_clock <- function(with_file) {
     now <- proc.time()[["elapsed"]]
     place <- match(phase, c("dimensions", "map"))
     with_file(\(h5) {
-      write_at(h5, "elapsed", place, read_values(h5, "elapsed")[[place]] + now - last)
+      seconds <- read_elapsed(h5)
+      seconds[is.na(seconds)] <- 0
+      seconds[[place]] <- seconds[[place]] + now - last
+      write_at(h5, "elapsed", 1:2, seconds)
+      write_at(h5, "elapsed_check", 1:2, number_sums(seconds))
     })
     last <<- now
   }

@@ -16,10 +16,18 @@
 #' | `rho` | skill, libraries x targets, single precision, NaN where there is none |
 #' | `lag`, `p_value`, `convergence` | the same shape, where asked for |
 #' | `done` | 1 for each library that is mapped; the rows of others hold nothing |
+#' | `check` | sums of the layers, one after the other, libraries x groups of 2,048 targets |
 #' | `E` | dimensions of targets, 0 before they are known |
 #' | `libraries`, `targets` | names |
 #' | `library_columns`, `target_columns` | their places among the series, from 1 |
 #' | `elapsed` | seconds taken by finding dimensions, and by mapping |
+#' | `E_check`, `elapsed_check` | sums of these two |
+#'
+#' A byte that has changed since it was written is found before it is believed. All that is
+#' no number of the map is checked by a hash whenever the file is opened, which takes
+#' milliseconds. Numbers are checked as they are read, 2,048 targets of a library at a time, so
+#' a single pair costs the reading of that many. `resume = TRUE` reads and checks
+#' all that is there, and computes damaged libraries again, with a warning.
 #'
 #' The parameters, among them the random key, are attributes of the file, as are
 #' `synfire_version`, `synfire_device` and `synfire_source`, a hash of the series.
@@ -50,11 +58,13 @@ open_causal_map <- function(file) {
   call <- rlang::current_env()
   check_string(file, "file")
   rlang::check_installed("hdf5r", "to read maps from files.")
-  if (!file.exists(file) || dir.exists(file)) abort_file(file, "there is no such file")
+  if (dir.exists(file)) abort_file(file, "it is a folder")
+  if (!file.exists(file)) abort_file(file, "there is no such file")
   file <- normalizePath(file, "/")
   head <- read_map_head(file, call)
   about <- head$about
-  shards <- list_shards(file, about$synfire_id, head$done)
+  shards <- list_shards(file, about$synfire_id, head, call)
+  if (length(head$E_doubtful) > 0L) abort_numbers(file, "its dimensions of targets", call)
   E <- rlang::set_names(as.integer(head$E), head$targets)
   E[which(E == 0L)] <- NA
   structure(
@@ -167,23 +177,48 @@ read_layer <- function(x, layer, rows, columns) {
   for (p in unique(part[!is.na(part)])) {
     at <- which(part == p)
     path <- if (p == 0L) x$file else x$paths[[p]]
-    values[at, ] <- read_part(path, layer, x$row[rows[at]], columns)
+    values[at, ] <- read_part(path, layer, x$layers, x$row[rows[at]], rows[at], columns,
+                              x$dim[[2L]])
   }
   values
 }
 
-read_part <- function(path, layer, rows, columns) {
+#' Numbers of a file or shard, of which all are checked that are read
+#'
+#' @param rows In its data sets; `places` of these libraries in the map.
+#' @noRd
+read_part <- function(path, layer, layers, rows, places, columns, targets) {
+  call <- rlang::caller_env()
   if (!file.exists(path)) {
     abort_file(path, "it was there when the map was opened, and is not any more")
   }
-  h5 <- open_h5(path, "r", rlang::caller_env())
+  h5 <- open_sealed_h5(path, "r", call)
   on.exit(close_h5(h5))
-  r <- read_range(rows)
-  c <- read_range(columns)
-  values <- with_set(h5, layer, \(set) set[r, c, drop = FALSE])
-  values <- values[match(rows, r), match(columns, c), drop = FALSE]
+  width <- map_file_tile[[2L]]
+  values <- matrix(NA_real_, length(rows), length(columns))
+  for (group in unique((columns - 1) %/% width)) {
+    wanted <- which((columns - 1) %/% width == group)
+    first <- group * width + 1
+    all <- seq(first, min(first + width - 1, targets))
+    check <- check_columns(layer, layers, targets)[[group + 1]]
+    for (block in block_rows(c(length(rows), length(all)))) {
+      of <- read_range(rows[block])
+      at <- match(rows[block], of)
+      there <- with_set(h5, layer, \(set) set[of, all, drop = FALSE])[at, , drop = FALSE]
+      sums <- with_set(h5, "check", \(set) set[of, check, drop = FALSE])[at, ]
+      wrong <- layer_sums(there, layer, places[block]) != sums
+      if (any(wrong)) abort_numbers(path, paste("numbers of", layer), call)
+      values[block, wanted] <- there[, columns[wanted] - first + 1, drop = FALSE]
+    }
+  }
   values[is.nan(values)] <- NA
   values
+}
+
+abort_numbers <- function(path, what, call) {
+  abort_file(path, paste("it is damaged:", what, "were changed since they were written"),
+             paste("The call that made the map computes them again, and nothing else,",
+                   "with `resume = TRUE`."), call)
 }
 
 #' What to read for some places: hdf5r is fast with runs, and reads each place once

@@ -3,7 +3,7 @@
 #' The device that maps, and the GPUs (from 0)
 #' @noRd
 map_place <- function(device, gpus, task, call = rlang::caller_env()) {
-  gpus <- check_gpus(gpus, call = call)
+  gpus <- check_gpus(gpus, device, call = call)
   half <- task$rule$precision == "half"
   if (half && device == "cpu") {
     abort_arg("precision", "\"float\" on the CPU", "\"half\"",
@@ -14,6 +14,7 @@ map_place <- function(device, gpus, task, call = rlang::caller_env()) {
     device <- choose_map_device(map_seconds(task), survey$name[gpus[[1L]] + 1L],
                                 survey$reason, context_seconds(), half)
   }
+  need_gpu(device, call)
   if (device == "gpu") gpu_session$used <- TRUE
   list(device = device, gpus = gpus)
 }

@@ -22,17 +22,18 @@ shard_files <- function(file) {
 # ---- What is there -------------------------------------------------------------------
 
 #' The shards of a map
-#' @param done A number a library, 1 for those in the file itself.
+#' @param head What read_map_head() gives of it.
 #' @return `paths`; for each library `part`, the number of its shard, 0 for the file itself
 #'   and NA where it is not mapped, and `row`, its row there; `missing`, which are not;
 #'   `damaged`, paths of what is no shard of this map; `last`, the highest number.
 #' @noRd
-list_shards <- function(file, id, done) {
+list_shards <- function(file, id, head, call) {
+  done <- mapped_here(file, head, call)
   paths <- shard_files(file)
   rows <- lapply(paths, shard_rows, id = id)
   damaged <- vapply(rows, is.null, NA)
   out <- list(paths = paths[!damaged], damaged = paths[damaged],
-              part = ifelse(done == 1, 0L, NA_integer_), row = seq_along(done),
+              part = ifelse(done, 0L, NA_integer_), row = seq_along(done),
               last = max(0L, as.integer(sub("[.]h5$", "", basename(paths)))))
   for (k in seq_along(out$paths)) {
     there <- rows[!damaged][[k]]
@@ -43,14 +44,32 @@ list_shards <- function(file, id, done) {
   out
 }
 
+#' Which libraries are mapped in the file itself
+#'
+#' Those of `done`, and those whose numbers are all there although `done` does not say so.
+#' @noRd
+mapped_here <- function(file, head, call) {
+  done <- head$done == 1
+  if (!head$layered || all(done)) return(done)
+  sums <- local({
+    h5 <- open_sealed_h5(file, "r", call)
+    on.exit(close_h5(h5))
+    drop_dim(with_set(h5, "check", \(set) set[, 1L]))
+  })
+  doubtful <- which(!done & sums != 0)
+  done[doubtful] <- right_rows(file, head$about$synfire_layers, doubtful, doubtful,
+                               length(head$targets), call)
+  done
+}
+
 #' The places of a shard's libraries, `NULL` where it is none of the map
 #' @noRd
 shard_rows <- function(path, id) {
-  rows <- tryCatch(
+  rows <- if (seal_state(path) == "whole") tryCatch(
     {
       h5 <- hdf5r::H5File$new(path, mode = "r")
       on.exit(close_h5(h5))
-      if (identical(read_attribute(h5, "synfire_id"), id)) read_values(h5, "rows")
+      if (identical(read_attribute(h5, "synfire_id"), id)) drop_dim(read_values(h5, "rows"))
     },
     error = \(e) NULL
   )
@@ -67,11 +86,26 @@ shard_rows <- function(path, id) {
 #' Stop where shards of another map are in the way of a new one
 #' @noRd
 check_no_shards <- function(file, call) {
-  if (length(shard_files(file)) == 0L) return(invisible())
+  folder <- shard_folder(file)
+  there <- list.files(folder, all.files = TRUE, no.. = TRUE)
+  if (length(there) == 0L && (!file.exists(folder) || dir.exists(folder))) return(invisible())
   abort_arg("file", "a new file",
-            paste0(dQuote(file, FALSE), ", which is not there, but its shards are, in ",
-                   dQuote(shard_folder(file), FALSE)),
-            "Give another name, or remove that folder.", call = call)
+            sprintf("%s, which is not there, but %s, where its shards would go, is, with %s",
+                    dQuote(file, FALSE), dQuote(folder, FALSE), some(dQuote(there, FALSE))),
+            "Give another name, or move that folder elsewhere.", call = call)
+}
+
+#' Stop where a folder of shards is not ours alone: nothing in it is written over or removed
+#' @noRd
+check_shard_folder <- function(folder, damaged, call) {
+  foreign <- foreign_files(folder, "[0-9]{4,}[.]h5|source[.]h5|job[.]rds", "none")
+  # Only beside its job is a damaged shard known to be one of ours.
+  if (!looks_sealed(file.path(folder, "job.rds"))) foreign <- c(foreign, basename(damaged))
+  if (length(foreign) == 0L) return(invisible())
+  abort_arg("file", "that of a map whose shards lie in a folder of their own",
+            sprintf("one of which the folder %s holds %s", dQuote(folder, FALSE),
+                    some(dQuote(foreign, FALSE))),
+            "Move these files elsewhere.", call = call)
 }
 
 # ---- The job -------------------------------------------------------------------------
@@ -81,12 +115,18 @@ check_no_shards <- function(file, call) {
 #' @noRd
 prepare_shards <- function(file, task, shards, call) {
   folder <- shard_folder(file)
-  dir.create(folder, showWarnings = FALSE)
+  if (!dir.exists(folder) && !dir.create(folder, showWarnings = FALSE)) {
+    abort_write(folder, "the folder could not be made", call)
+  }
+  check_shard_folder(folder, shards$damaged, call)
   unlink(shards$damaged)
+  drop_temporary(folder, ".*")
   source <- task$source
   if (is.null(source$file)) {
     copy <- file.path(folder, "source.h5")
-    if (!file.exists(copy)) name_when_whole(copy, \(path) copy_source(source, path), call)
+    if (seal_state(copy) != "whole") {
+      name_when_whole(copy, \(path) copy_source(source, path), call)
+    }
     source <- list(file = copy, dataset = "values")
   }
   kept <- c("id", "libraries", "targets", "E", "rule", "split", "place")
@@ -96,9 +136,14 @@ prepare_shards <- function(file, task, shards, call) {
 }
 
 copy_source <- function(source, path) {
-  h5 <- hdf5r::H5File$new(path, mode = "w-")
+  write_source(source, path)
+  seal_h5(path)
+}
+
+write_source <- function(source, path) {
+  h5 <- new_sealed_h5(path)
   on.exit(close_h5(h5))
-  write_values(h5, "names", enc2utf8(source$names))
+  write_values(h5, "names", source$names)
   dims <- c(source$steps, source$n)
   h5$create_dataset("values", dtype = hdf5r::h5types$H5T_IEEE_F64LE,
                     space = hdf5r::H5S$new("simple", dims = dims, maxdims = dims),
@@ -120,6 +165,9 @@ read_task <- function(folder, id, threads) {
         i = "{.arg file} must be on a file system that all workers share, and stay."),
       class = c("synfire_error_file", "synfire_error"), call = quote(causal_map())
     )
+  }
+  if (seal_state(task$source$file) == "damaged") {
+    abort_seal(task$source$file, quote(causal_map()))
   }
   task$source <- suppressMessages(
     map_source(task$source$file, task$source$dataset, quote(causal_map())),
@@ -181,7 +229,7 @@ fill_apart <- function(file, task, shards, call) {
   do_chunks(chunks, map_chunk, list(folder, task$id), task$threads,
             \(chunk, done) clock("map"))
   # What killed workers left.
-  unlink(list.files(folder, "[.]tmp$", full.names = TRUE))
+  drop_temporary(folder, ".*")
 }
 
 dimensions_of_chunk <- function(chunk, folder, id, threads) {
@@ -194,16 +242,30 @@ dimensions_of_chunk <- function(chunk, folder, id, threads) {
 #' @noRd
 map_chunk <- function(chunk, folder, id, threads) {
   task <- read_task(folder, id, threads)
-  libraries <- task$libraries[chunk$places]
-  name_when_whole(shard_path(folder, chunk$number), \(path) {
-    h5 <- hdf5r::H5File$new(path, mode = "w-")
-    on.exit(close_h5(h5))
-    write_attribute(h5, "synfire_id", id)
-    write_values(h5, "rows", as.integer(chunk$places))
-    create_layers(h5, task, length(libraries))
-    keep <- \(columns, values) write_rows(h5, match(columns, libraries), values)
-    map_libraries(task$source, libraries, task$targets, task$E, task$rule, task$place, keep,
-                  call = quote(causal_map()))
-  }, quote(causal_map()))
+  path <- shard_path(folder, chunk$number)
+  call <- quote(causal_map())
+  with_h5_errors(path, call, name_when_whole(path, new = TRUE, call = call, \(path) {
+    changing <- write_shard(path, task, chunk$places, id, call)
+    seal_h5(path, changing)
+  }))
   TRUE
+}
+
+#' @return Where its layers lie.
+#' @noRd
+write_shard <- function(path, task, places, id, call) {
+  libraries <- task$libraries[places]
+  targets <- length(task$targets)
+  h5 <- new_sealed_h5(path, tile_number(length(libraries), targets))
+  on.exit(close_h5(h5))
+  write_attribute(h5, "synfire_id", id)
+  write_values(h5, "rows", as.integer(places))
+  layers <- create_layers(h5, task, length(libraries), path, call)
+  keep <- function(columns, values) {
+    at <- match(columns, libraries)
+    write_rows(h5, at, values, places[at], targets)
+  }
+  map_libraries(task$source, libraries, task$targets, task$E, task$rule, task$place, keep,
+                call = call)
+  do.call(rbind, layers)
 }

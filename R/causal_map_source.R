@@ -110,7 +110,7 @@ file_source <- function(x, dataset, call) {
   on.exit(close_h5(h5))
   path <- find_dataset(h5, file, dataset, call)
   dims <- with_set(h5, path, \(set) as.double(set$dims))
-  names <- source_names(h5, path)
+  names <- source_names(h5, path, file, call)
   across <- !is.null(names) && length(names) != dims[[2L]] && length(names) == dims[[1L]]
   if (across) dims <- rev(dims)
   if (length(names) != dims[[2L]]) names <- NULL
@@ -161,11 +161,15 @@ is_number_matrix <- function(h5, path) {
 
 #' What the data set `names` next to another one holds, or `NULL`
 #' @noRd
-source_names <- function(h5, path) {
+source_names <- function(h5, path, file, call) {
   beside <- sub("[^/]*$", "names", path)
   if (!h5$exists(beside)) return(NULL)
-  names <- with_set(h5, beside, \(set) {
+  # What claims to be ASCII and is not cannot be read.
+  names <- tryCatch(with_set(h5, beside, \(set) {
     if (inherits(set, "H5D") && length(set$dims) == 1L) set$read()
+  }), error = \(e) {
+    abort_file(file, sprintf("the names in %s cannot be read", dQuote(beside, FALSE)),
+               "Names must be text in ASCII or UTF-8, and be said to be that.", call)
   })
   if (is.character(names)) enc2utf8(names)
 }

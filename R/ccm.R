@@ -14,13 +14,18 @@
 #' effect knows its cause.
 #'
 #' # What is computed
-#' For each library size, `samples` libraries of so many rows are drawn without
-#' replacement from all rows that have a complete delay vector and a row for their target.
-#' From each library every such row is predicted by simplex projection (see [simplex()]),
-#' never from itself nor from rows within `exclusion_radius`, and the predictions
-#' are compared with what was observed. There is but one library of all rows, and no chance in
-#' it. As in rEDM, with `Tp` other than 0 only those rows are compared that are themselves
-#' predicted from.
+#' A row can be in a library when its delay vector is complete, its target, the row `Tp`
+#' later, is in the same segment of the data, and `valid_lib` allows it. For each library
+#' size, `samples` libraries of so many of these rows are drawn without replacement. From
+#' each library all of these rows are predicted by simplex projection (see [simplex()]),
+#' never from themselves nor from rows within `exclusion_radius`, and the predictions are
+#' compared with what was observed. There is only one library of all rows, and no chance in
+#' it. [causal_map()] uses the same rows, for any `Tp` and `tau`; [simplex()] has fewer
+#' where `Tp` is negative.
+#'
+#' Where the target of a neighbour is missing, so is the prediction, as in [simplex()].
+#' pyEDM 2.5 leaves rows without a target out of the library instead, and takes neighbours
+#' farther away.
 #'
 #' Each library is drawn from a random stream of its own: [set.seed()] decides all of them,
 #' whatever the number of threads, and other library sizes change nothing.
@@ -29,7 +34,7 @@
 #' The attribute `convergence` is a data frame with a row for each direction:
 #' \describe{
 #'   \item{direction}{such as `"x:y"`}
-#'   \item{smallest, largest}{library sizes}
+#'   \item{smallest, largest}{library sizes, of this direction}
 #'   \item{rho_smallest, rho_largest}{mean skill there}
 #'   \item{difference, low, high}{the latter minus the former, and the interval which
 #'     holds that difference for 95 % of the pairs of a small and a large library}
@@ -55,20 +60,24 @@
 #'   together.
 #' @param target Name of the column to predict. The other direction makes the library of
 #'   it, and predicts the first of `columns`.
-#' @param lib_sizes Library sizes in rows, from `knn + 1`; `Inf` stands for all there are.
-#'   Three numbers of which the third is less than the second are from, to and step, as in
-#'   rEDM: `c(10, 70, 20)`. A string of numbers is as good. By default ten from smallest to
-#'   largest.
+#' @param lib_sizes Library sizes in rows, from `knn + 1` to the number that both
+#'   directions have; `Inf` stands for all the rows of each direction, which may be more in
+#'   one of them. Three numbers of which the third is less than the second are from, to and
+#'   step, as in rEDM: `c(10, 70, 20)`. A string of numbers is as good. By default ten from
+#'   smallest to largest.
 #' @param samples Libraries of each size.
+#' @param knn Number of neighbours in both directions; `NULL` or 0 stands for `E + 1`, and
+#'   with `embedded` for one more than there are `columns`.
+#' @param valid_lib TRUE or FALSE for each row: may it be in the library, and be predicted?
 #' @param both Whether to map from `target` to `columns` as well.
 #' @param surrogates Number of surrogates of each target; 0 for none. A p value below 0.05
 #'   takes at least 20.
 #' @param surrogate,period How these are made: `method` and `period` of
 #'   [surrogate_series()]. `"twin"` uses `E` and `tau`.
 #'
-#' @return A data frame of class `ccm`: `LibSize`, and for each direction a column, such as
-#'   `x:y` and `y:x`, with the mean of rho over the samples; `NA` where there is no
-#'   correlation, as for constants. Attributes: `samples`, a data frame with a row for each
+#' @return A data frame of class `ccm`: `LibSize` (for `Inf` the rows of the direction that
+#'   has more), and for each direction a column, such as `x:y` and `y:x`, with the mean of
+#'   rho over the samples; `NA` where there is no correlation, as for constants. Attributes: `samples`, a data frame with a row for each
 #'   library (`direction`, `LibSize`, `sample`, `rho`, `MAE`, `RMSE`); `convergence`;
 #'   `surrogates` (or `NULL`); `parameters`, `call`, `elapsed` (s). [as.data.frame()] gives
 #'   the plain table.
@@ -76,7 +85,7 @@
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: what [simplex()]
 #' refuses, library sizes below `knn + 1` or above the number of rows that can be in a
-#' library, a target that is the column.
+#' library, a target that is the column (with several of them, the first).
 #'
 #' @references
 #' Sugihara G, May R, Ye H, Hsieh C, Deyle E, Fogarty M, Munch S (2012). Detecting
@@ -105,13 +114,20 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
                 period = NULL, threads = NULL) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
+  check_given(x = "a data frame, its first column the time",
+              columns = "names of columns of `x`", target = "the name of a column of `x`")
   maps <- ccm_maps(x, columns, target, E, Tp, tau, embedded, check_flag(both), valid_lib,
                    segments, no_time, knn)
   sizes <- check_lib_sizes(lib_sizes, maps)
   samples <- check_count(samples, max = 1e6)
   exclusion <- edm_exclusion(exclusion_radius)
   surrogates <- check_count(surrogates, min = 0, max = 1e5)
-  surrogate <- if (surrogates > 0) check_choice(surrogate)
+  surrogate <- check_choice(surrogate)
+  if (surrogates == 0) surrogate <- NULL
+  if (!is.null(period) && !identical(surrogate, "seasonal")) {
+    abort_arg("period", "left out unless `surrogates` are made with `surrogate = \"seasonal\"`",
+              "given")
+  }
   threads <- check_threads(threads)
   key <- random_key()
   for (k in seq_along(maps)) {
@@ -162,6 +178,8 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size 
                     threads = NULL) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
+  check_given(x = "a data frame, its first column the time",
+              columns = "names of columns of `x`", target = "the name of a column of `x`")
   Tp <- check_lags(Tp)
   both <- check_flag(both)
   lib_size <- check_count(lib_size, infinite = TRUE)
@@ -192,48 +210,49 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size 
 #' @noRd
 ccm_maps <- function(x, columns, target, E, Tp, tau, embedded, both, valid_lib, segments,
                      no_time, knn, call = rlang::caller_env()) {
-  map <- function(columns, target, E) {
+  map <- function(columns, target, E, knn) {
     data <- edm_data(x, columns, target, E = E, tau = tau, Tp = Tp, embedded = embedded,
                      valid_lib = valid_lib, segments = segments, no_time = no_time,
                      call = call)
+    data$lib <- mapped_rows(data)
     data$knn <- edm_knn(knn, data$E + 1L, call)
-    data$compared <- compared_rows(data)
     data$direction <- paste0(data$columns[[1L]], ":", data$target_name)
-    check_library(data, data$knn, call = call)
+    check_library(data, data$knn, given = FALSE, call = call)
   }
-  forward <- map(columns, target, E)
-  if (length(forward$columns) == 1L && forward$columns == forward$target_name) {
-    abort_arg("target", "another column than `columns`",
+  forward <- map(columns, target, E, knn)
+  alone <- length(forward$columns) == 1L
+  if ((alone || both) && forward$columns[[1L]] == forward$target_name) {
+    abort_arg("target", paste0("another column than ", if (!alone) "the first of ", "`columns`"),
               encodeString(forward$target_name, quote = "\""), call = call)
   }
   if (!both) return(list(forward))
-  back <- map(forward$target_name, forward$columns[[1L]], if (!embedded) E)
+  back <- map(forward$target_name, forward$columns[[1L]], if (!embedded) E, forward$knn)
   list(forward, back)
 }
 
-#' Rows to predict from whose target is amid those of the same segment, as rEDM compares
+#' Rows that can be in a library: complete ones whose target is a row of their segment
 #' @noRd
-compared_rows <- function(data) {
-  reach <- if (data$embedded) 0L else data$tau * (data$E - 1L)
-  at <- data$pred + data$Tp
-  data$pred[at >= data$first[data$pred] + max(-reach, 0L) &
-              at <= data$last[data$pred] - max(reach, 0L)]
+mapped_rows <- function(data) {
+  target <- seq_along(data$first) + data$Tp
+  which(data$complete & data$valid & target >= data$first & target <= data$last)
 }
 
 #' Skill of all libraries for the target and its surrogates
-#' @return A list of matrices `rho`, `MAE`, `RMSE` \[libraries, targets\] and `LibSize`,
-#'   the size of each library.
+#' @param sizes Library sizes; what is more than there are rows stands for all of them.
+#' @return A list of matrices `rho`, `MAE`, `RMSE` \[libraries, targets\], the size
+#'   `LibSize` of each library, and `of`, which of `sizes` it is.
 #' @noRd
 cross_map <- function(map, sizes, samples, exclusion, direction, threads, key,
                       call = rlang::caller_env(2L)) {
   sizes <- as.integer(pmin(sizes, length(map$lib)))
   skill <- .Call(
-    r_ccm, map$points, map$lib, map$compared, cbind(map$target, map$others), sizes,
+    r_ccm, map$points, map$lib, map$lib, cbind(map$target, map$others), sizes,
     c(map$knn, exclusion, samples, direction, threads), key
   )
   skill <- finish_status(skill, "cross mapping", "Take fewer `samples` or `surrogates`.",
                          call = call)
-  skill$LibSize <- rep(sizes, ifelse(sizes < length(map$lib), samples, 1))
+  skill$of <- rep(seq_along(sizes), ifelse(sizes < length(map$lib), samples, 1))
+  skill$LibSize <- sizes[skill$of]
   skill
 }
 
@@ -249,7 +268,10 @@ surrogate_targets <- function(map, n, method, period, call = rlang::caller_env()
   }
   pieces <- lapply(unique(map$first), \(first) {
     rows <- which(map$first == first)
-    surrogate_series(map$observed[rows], n, method, period, max(map$E, 2L), map$tau)
+    series <- list(map$observed[rows], n, method)
+    series$period <- period
+    if (method == "twin") series[c("E", "tau")] <- list(max(map$E, 2L), map$tau)
+    do.call(surrogate_series, series)
   })
   others <- do.call(rbind, pieces)
   apply(others, 2L, \(one) shifted(one, map$Tp, map))
@@ -265,11 +287,12 @@ ccm_parameters <- function(maps, ...) {
 
 # ---- Checks --------------------------------------------------------------------------
 
-#' Library sizes that all directions can have, increasing
+#' Library sizes that all directions can have, increasing; `Inf` as the most rows that one has
 #' @noRd
 check_lib_sizes <- function(lib_sizes, maps, arg = "lib_sizes", call = rlang::caller_env()) {
   least <- max(vapply(maps, \(map) map$knn, 0L)) + 1L
-  most <- min(vapply(maps, \(map) length(map$lib), 0L))
+  rows <- vapply(maps, \(map) length(map$lib), 0L)
+  most <- min(rows)
   if (least > most) {
     abort_arg("x", sprintf("long enough for libraries of at least %d rows", least),
               sprintf("good for %d", most), "Take a smaller `E` or `knn`.", call)
@@ -280,19 +303,20 @@ check_lib_sizes <- function(lib_sizes, maps, arg = "lib_sizes", call = rlang::ca
     lib_sizes <- strsplit(trimws(lib_sizes), "[,[:space:]]+")[[1L]]
     lib_sizes <- suppressWarnings(as.numeric(lib_sizes))
   }
-  whole <- is.numeric(lib_sizes) && length(lib_sizes) > 0L && !anyNA(lib_sizes) &&
+  whole <- is_plain_numeric(lib_sizes) && length(lib_sizes) > 0L && !anyNA(lib_sizes) &&
     all(lib_sizes == round(lib_sizes))
   if (!whole) abort_arg(arg, "whole numbers of rows", describe(given), call = call)
   lib_sizes <- spell_out(lib_sizes)
-  lib_sizes[lib_sizes == Inf] <- most
   if (any(lib_sizes < least)) {
     abort_arg(arg, sprintf("at least %d, one more than the neighbours", least),
               exact_row(min(lib_sizes)), call = call)
   }
-  if (any(lib_sizes > most)) {
+  if (any(lib_sizes > most & lib_sizes < Inf)) {
     abort_arg(arg, sprintf("at most %s, the rows that can be in a library", commas(most)),
-              exact_row(max(lib_sizes)), "`Inf` stands for all of them.", call)
+              exact_row(max(lib_sizes[lib_sizes < Inf])), "`Inf` stands for all of them.",
+              call)
   }
+  lib_sizes[lib_sizes == Inf] <- max(rows)
   sort(unique(as.double(lib_sizes)))
 }
 
@@ -305,8 +329,12 @@ spell_out <- function(sizes) {
 }
 
 check_lags <- function(Tp, call = rlang::caller_env()) {
-  whole <- is.numeric(Tp) && length(Tp) > 0L && !anyNA(Tp) && all(Tp == round(Tp))
-  if (!whole) abort_arg("Tp", "whole numbers of rows", describe(Tp), call = call)
+  whole <- is_plain_numeric(Tp) && length(Tp) > 0L && all(is.finite(Tp)) &&
+    all(Tp == round(Tp)) && all(abs(Tp) <= 1e6)
+  if (!whole) {
+    abort_arg("Tp", "whole numbers of rows from -1,000,000 to 1,000,000", describe(Tp),
+              call = call)
+  }
   if (anyDuplicated(Tp)) {
     abort_arg("Tp", "different from each other", sprintf("%d twice", Tp[duplicated(Tp)][[1L]]),
               call = call)

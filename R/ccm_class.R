@@ -13,7 +13,7 @@ new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, call, sta
                                surrogate = surrogate)
   new_edm(frame, "ccm", "Cross mapping", parameters, call, started,
           samples = sample_frame(skill),
-          convergence = convergence_frame(skill, means, sizes, band), surrogates = band)
+          convergence = convergence_frame(skill, means, band), surrogates = band)
 }
 
 mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
@@ -21,7 +21,7 @@ mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
 #' Mean rho of each library size, a matrix \[sizes, targets\]
 #' @noRd
 mean_skill <- function(skill, sizes) {
-  by_size <- split(seq_along(skill$LibSize), skill$LibSize)
+  by_size <- split(seq_along(skill$of), skill$of)
   out <- lapply(by_size, \(rows) apply(skill$rho[rows, , drop = FALSE], 2L, mean_known))
   matrix(unlist(out), length(sizes), byrow = TRUE)
 }
@@ -30,7 +30,7 @@ sample_frame <- function(skill) {
   column <- function(part) unlist(lapply(skill, \(s) part(s)), use.names = FALSE)
   plain_frame(
     direction = rep(names(skill), vapply(skill, \(s) length(s$LibSize), 0L)),
-    LibSize = column(\(s) s$LibSize), sample = column(\(s) sequence(rle(s$LibSize)$lengths)),
+    LibSize = column(\(s) s$LibSize), sample = column(\(s) sequence(rle(s$of)$lengths)),
     rho = column(\(s) s$rho[, 1L]), MAE = column(\(s) s$MAE[, 1L]),
     RMSE = column(\(s) s$RMSE[, 1L])
   )
@@ -58,23 +58,25 @@ surrogate_bands <- function(rho, sizes) {
   do.call(rbind, lapply(names(rho), one))
 }
 
-convergence_frame <- function(skill, means, sizes, band) {
-  last <- length(sizes)
+convergence_frame <- function(skill, means, band) {
   number <- function(of) vapply(names(means), of, 0, USE.NAMES = FALSE)
+  sizes <- lapply(skill, \(s) s$LibSize[!duplicated(s$of)])
   ends <- lapply(skill, difference_interval)
-  rank <- lapply(means, \(rho) rank_correlation(sizes, rho))
+  rank <- lapply(names(means), \(name) {
+    # All rows of this direction may be asked for twice.
+    once <- !duplicated(sizes[[name]])
+    rank_correlation(sizes[[name]][once], means[[name]][once])
+  })
+  names(rank) <- names(means)
   smallest <- number(\(name) means[[name]][[1L]])
-  largest <- number(\(name) means[[name]][[last]])
+  largest <- number(\(name) means[[name]][[length(means[[name]])]])
   plain_frame(
-    direction = names(means), smallest = rep(sizes[[1L]], length(means)),
-    largest = rep(sizes[[last]], length(means)), rho_smallest = smallest,
+    direction = names(means), smallest = number(\(name) min(sizes[[name]])),
+    largest = number(\(name) max(sizes[[name]])), rho_smallest = smallest,
     rho_largest = largest, difference = largest - smallest,
     low = number(\(name) ends[[name]][[1L]]), high = number(\(name) ends[[name]][[2L]]),
     tau = number(\(name) rank[[name]][[1L]]), tau_p = number(\(name) rank[[name]][[2L]]),
-    p = number(\(name) {
-      p <- band$p[band$direction == name & band$LibSize == sizes[[last]]]
-      if (length(p)) p else NA_real_
-    })
+    p = number(\(name) utils::tail(c(NA_real_, band$p[band$direction == name]), 1L))
   )
 }
 
@@ -143,8 +145,11 @@ summary.ccm <- function(object, alpha = 0.05, ...) {
   check_no_dots()
   alpha <- check_number(alpha, above = 0, max = 0.5)
   out <- attr(object, "convergence")
-  sizes <- length(unique(attr(object, "samples")$LibSize))
-  verdict <- lapply(seq_len(nrow(out)), \(k) judge(out[k, ], sizes, alpha))
+  samples <- attr(object, "samples")
+  verdict <- lapply(seq_len(nrow(out)), \(k) {
+    sizes <- length(unique(samples$LibSize[samples$direction == out$direction[[k]]]))
+    judge(out[k, ], sizes, alpha)
+  })
   names <- strsplit_direction(object)
   out$supported <- vapply(verdict, `[[`, NA, "supported")
   out$cause <- names$target[seq_len(nrow(out))]

@@ -20,7 +20,17 @@ abort_arg <- function(arg, must, is = NULL, hint = NULL, call = rlang::caller_en
 }
 
 escape_braces <- function(text) {
+  text <- printable(text)
   gsub("}", "}}", gsub("{", "{{", text, fixed = TRUE), fixed = TRUE)
+}
+
+#' Text that can be shown, whatever its bytes are
+#' @noRd
+printable <- function(text) {
+  text <- enc2utf8(as.character(text))
+  bad <- !validUTF8(text)
+  text[bad] <- iconv(text[bad], "ASCII", "ASCII", sub = "byte")
+  text
 }
 
 #' What a value is, in a few words, for the "It is ..." line of an error
@@ -39,7 +49,7 @@ describe <- function(x) {
   if (!is.atomic(x)) return(sprintf("of type %s", typeof(x)))
   if (length(x) != 1L) return(sprintf("a %s vector of length %d", kind_of(x), length(x)))
   if (is.na(x) && !is.nan(x)) return("NA")
-  if (is.character(x)) return(encodeString(x, quote = "\""))
+  if (is.character(x)) return(encodeString(printable(x), quote = "\""))
   if (is.factor(x)) return("a factor")
   format(x, digits = 10)
 }

@@ -169,34 +169,7 @@ mend_plan <- function(queue) {
 #' @noRd
 on_plan <- function(value) tryCatch(value, FutureError = \(e) NULL)
 
-# ---- Files ---------------------------------------------------------------------------
-
-#' Give a file the name `path` once it is whole
-#'
-#' @param write Writes what is to be there to the path it is given.
-#' @param call Of the user.
-#' @noRd
-name_when_whole <- function(path, write, call) {
-  temporary <- tempfile(paste0(basename(path), "-"), dirname(path), ".tmp")
-  on.exit(unlink(temporary))
-  write(temporary)
-  if (!suppressWarnings(file.rename(temporary, path))) {
-    cli::cli_abort("{.file {path}} cannot be written.", call = call,
-                   class = c("synfire_error_folder", "synfire_error"))
-  }
-}
-
-#' Write an object so that no half of it ever has the name `path`
-#' @noRd
-write_whole <- function(object, path, call) {
-  name_when_whole(path, \(temporary) saveRDS(object, temporary, compress = FALSE), call)
-}
-
-#' What a file holds, or `NULL` where it cannot be read
-#' @noRd
-read_whole <- function(path) {
-  tryCatch(suppressWarnings(readRDS(path)), error = \(e) NULL)
-}
+# ---- What differs --------------------------------------------------------------------
 
 #' Which settings a job that is there has otherwise, in words
 #' @param before,now Named lists.
@@ -210,4 +183,15 @@ setting_differences <- function(before, now) {
   }
   sprintf("`%s` is %s there, not %s", names(now)[changed],
           vapply(before[changed], words, ""), vapply(now[changed], words, ""))
+}
+
+#' A hash of values, whichever way R holds them
+#'
+#' `rlang::hash()` of the numbers 1 to 9 depends on whether R holds them as a range, and of
+#' sorted ones on whether it knows that they are. This format knows plain vectors alone.
+#' @noRd
+hash_values <- function(x) {
+  bytes <- serialize(x, NULL, xdr = FALSE, version = 2L)
+  # The first ones name the version of R.
+  rlang::hash(bytes[-seq_len(14L)])
 }

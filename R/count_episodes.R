@@ -22,10 +22,11 @@
 #' @export
 episode <- function(units, low, high) {
   if (missing(units)) abort_arg("units", "units in order of firing", "missing")
-  if (is.factor(units) || is.numeric(units)) units <- as.character(units)
-  if (!is.character(units) || length(units) == 0L || anyNA(units)) {
+  names <- unit_text(units)
+  if (is.null(names)) {
     abort_arg("units", "at least one unit, none of them missing", describe(units))
   }
+  units <- names
   edges <- length(units) - 1L
   if (edges == 0L) {
     low <- high <- numeric()
@@ -42,17 +43,17 @@ episode <- function(units, low, high) {
   }
   new_episodes(list(
     episode = episode_text(list(units), list(low), list(high)), size = length(units),
-    count = NA_integer_, support = NA_real_, units = list(enc2utf8(units)),
+    count = NA_integer_, support = NA_real_, units = list(units),
     low = list(low), high = list(high)
   ), list())
 }
 
 check_edges <- function(x, arg, edges, call = rlang::caller_env()) {
-  ok <- !missing(x) && is.numeric(x) && all(is.finite(x)) && length(x) %in% c(1L, edges)
+  ok <- !missing(x) && is_plain_numeric(x) && all(is.finite(x)) && length(x) %in% c(1L, edges)
   if (!ok) {
     abort_arg(arg, paste0("one number of seconds, or ", edges, ", one before each unit ",
                           "but the first"),
-              if (missing(x)) "missing" else describe(x), call = call)
+              describe(x), call = call)
   }
   rep_len(as.double(x), edges)
 }
@@ -85,6 +86,7 @@ count_episodes <- function(x, episodes, threads = NULL, device = c("cpu", "gpu")
                            engine = c("auto", "ptpe", "mtpe", "hybrid", "occurrence"),
                            gpus = NULL) {
   call <- match.call()
+  check_given(x = "a recording", episodes = "an `episodes` table")
   x <- as_spike_trains(x)
   codes <- episode_codes(episodes, x)
   threads <- check_threads(threads)
@@ -94,7 +96,7 @@ count_episodes <- function(x, episodes, threads = NULL, device = c("cpu", "gpu")
     abort_arg("engine", "\"auto\" with `device = \"cpu\"`", describe(engine),
               "Or give `device = \"gpu\"`.")
   }
-  gpus <- check_gpus(gpus)
+  gpus <- check_place(device, gpus)
   events <- mining_events(x)
   if (device == "gpu") {
     if (engine == "auto") engine <- "hybrid"
@@ -109,25 +111,4 @@ count_episodes <- function(x, episodes, threads = NULL, device = c("cpu", "gpu")
   columns$support <- count / max(1, events$mined)
   new_episodes(columns, list(recording = x, engine = engine, device = device,
                              threads = threads, call = call))
-}
-
-#' Unit codes and tick bounds of a table of episodes
-#' @noRd
-episode_codes <- function(episodes, x, call = rlang::caller_env()) {
-  if (missing(episodes) || !inherits(episodes, "episodes")) {
-    abort_arg("episodes", "an `episodes` table",
-              if (missing(episodes)) "missing" else describe(episodes),
-              "Make one with `mine_episodes()` or `episode()`.", call = call)
-  }
-  if (nrow(episodes) > 0L) check_units(unlist(episodes$units), x, "episodes", call)
-  edges <- lengths(episodes$low)
-  low <- as.double(unlist(episodes$low))
-  high <- as.double(unlist(episodes$high))
-  bounds <- check_bounds(low, high, "episodes", attr(x, "resolution"), call)
-  edge_of <- factor(rep(seq_along(edges), edges), seq_along(edges))
-  list(
-    units = lapply(episodes$units, match, levels(x$unit)),
-    low = unname(split(as.double(bounds$low), edge_of)),
-    high = unname(split(as.double(bounds$high), edge_of))
-  )
 }

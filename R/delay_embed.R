@@ -24,7 +24,9 @@
 #' delay_embed(x, "fish", E = 2, tau = 2)
 #' @export
 delay_embed <- function(x, columns = NULL, E, tau = -1, segments = NULL, no_time = FALSE) {
-  data <- edm_data(x, columns, E = if (!missing(E)) E, tau = tau, segments = segments,
+  check_given(x = "a data frame, its first column the time",
+              E = "given, the number of lags of each column")
+  data <- edm_data(x, columns, E = E, tau = tau, segments = segments,
                    no_time = no_time)
   names <- coordinate_names(data)
   time <- if (!no_time) stats::setNames(list(data$time), data$time_name)

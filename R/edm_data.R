@@ -11,15 +11,17 @@
 #'   the columns themselves.
 #' @param lib,pred,valid_lib,segments,no_time As the user gave them.
 #' @return A list:
-#'   * `points`: matrix [rows, dims] of doubles, NA where a lag leaves the segment
+#'   * `points`: matrix [rows, dims] of doubles, NA where a lag leaves the segment;
+#'     `complete`, TRUE for rows without NA
 #'   * `lib`: rows with all coordinates and with a row for their target; the target itself
-#'     may be NA
+#'     may be NA. `all_lib`, the same with those that `valid_lib` leaves out
 #'   * `pred`: rows with all coordinates, to predict from
 #'   * `lib_pairs`, `pred_pairs` (lists of rows `from` and `to`) and `valid` (TRUE or FALSE
 #'     for each row), the arguments checked
 #'   * `target`: doubles [rows], the target `Tp` rows later in the segment, or NA
 #'   * `frame`: data frame of the time column and `Observations`, what predictions are
 #'     returned next to, and `place`, the row in it of the prediction from each of `pred`
+#'   * `any`: `lib`, `pred` and `place` with rows of which a coordinate is missing
 #'   * `observed` (doubles, the target at each row), `first` and `last` (of the segment of
 #'     each row), `time`, `time_name`, `columns`, `target_name`, `E`, `tau`, `Tp`
 #' @noRd
@@ -36,42 +38,54 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
     abort_arg("tau", "a lag in rows other than 0", "0",
               "`tau = -1` takes each row and the ones before it.", call)
   }
-  reach <- if (embedded) 0L else tau * (E - 1L)
-  lags <- if (embedded) 0L else tau * (seq_len(E) - 1L)
+  reach <- if (embedded) 0L else as.double(tau) * (E - 1L)
+  lags <- if (embedded) 0L else as.double(tau) * (seq_len(E) - 1L)
+  check_room(n, length(lags) * length(series$values), "E", "smaller", call)
   points <- matrix(NA_real_, n, length(lags) * length(series$values))
   for (k in seq_len(ncol(points)) - 1L) {
     values <- series$values[[k %/% length(lags) + 1L]]
     points[, k + 1L] <- shifted(values, lags[[k %% length(lags) + 1L]], series)
   }
-  complete <- !is.na(rowSums(points))
+  complete <- rowSums(is.na(points)) == 0
   valid <- edm_mask(valid_lib, n, call)
   lib <- edm_pairs(lib, "lib", n, call)
   pred <- edm_pairs(pred, "pred", n, call)
-  library <- library_rows(lib, reach, Tp, embedded, series)
+  rows <- library_rows(lib, reach, Tp, embedded, series)
+  library <- rows[complete[rows]]
   windows <- prediction_windows(pred, reach, series)
   out <- prediction_frame(windows, Tp, series)
   keep <- complete[out$from]
   c(
-    list(points = points, lib = library[complete[library] & valid[library]],
-         pred = out$from[keep], lib_pairs = lib, pred_pairs = pred, valid = valid,
-         target = shifted(series$observed, Tp, series), frame = out$frame, place = out$place[keep],
-         E = E, tau = tau, Tp = Tp, embedded = embedded),
+    list(points = points, complete = complete, lib = library[valid[library]],
+         all_lib = library, pred = out$from[keep], lib_pairs = lib, pred_pairs = pred, valid = valid,
+         target = shifted(series$observed, Tp, series), frame = out$frame,
+         place = out$place[keep],
+         any = list(lib = rows[valid[rows]], pred = out$from, place = out$place), E = E, tau = tau, Tp = Tp, embedded = embedded),
     series[c("observed", "first", "last", "time", "time_name", "columns", "target_name")]
   )
 }
 
 #' Stop where the library has fewer points than neighbours are needed
+#'
+#' @param given Whether the user could give `lib`.
 #' @noRd
-check_library <- function(data, knn, arg = "knn", call = rlang::caller_env()) {
+check_library <- function(data, knn, given = TRUE, call = rlang::caller_env()) {
   n <- length(data$lib)
+  if (n == 0L && length(data$all_lib)) {
+    abort_arg("valid_lib", "TRUE for at least one row that can be in the library",
+              sprintf("FALSE for all %s of them", commas(length(data$all_lib))), call = call)
+  }
   if (n == 0L) {
-    abort_arg("lib", "rows with at least one complete delay vector and a row for its target",
-              sprintf("%d rows of which none has", length(data$observed)),
-              "The data may be shorter than the delay vectors, or missing.", call)
+    has <- "with at least one complete delay vector and a row for its target"
+    rows <- sum(data$lib_pairs$to - data$lib_pairs$from + 1L)
+    abort_arg(if (given) "lib" else "x", paste(if (given) "rows" else "a data frame", has),
+              sprintf("%s row%s without any", commas(rows), if (rows == 1L) "" else "s"),
+              "The rows may be fewer than a delay vector takes, or hold missing values.", call)
   }
   if (knn > n) {
-    abort_arg(arg, sprintf("at most the %s points of the library", commas(n)), format(knn),
-              "Take a larger `lib`, a smaller `E` or a smaller `knn`.", call)
+    abort_arg("knn", sprintf("at most the %s points of the library", commas(n)), format(knn),
+              paste0("Take ", if (given) "a larger `lib`" else "more rows",
+                     ", a smaller `E` or a smaller `knn`."), call)
   }
   invisible(data)
 }
@@ -81,17 +95,8 @@ check_library <- function(data, knn, arg = "knn", call = rlang::caller_env()) {
 #' The time, the columns and the target of a data frame
 #' @noRd
 edm_series <- function(x, columns, target, segments, no_time, call) {
-  if (!is.data.frame(x)) {
-    hint <- if (is.numeric(x)) "`data.frame(time = seq_along(x), x = x)` makes one of a series."
-    abort_arg("x", "a data frame, its first column the time", describe(x), hint, call)
-  }
   no_time <- check_flag(no_time, "no_time", call)
-  if (nrow(x) == 0L) abort_arg("x", "a data frame with rows", "without any", call = call)
-  if (anyDuplicated(names(x))) {
-    abort_arg("x", "a data frame with a different name for each column",
-              sprintf("one with \"%s\" twice", names(x)[[anyDuplicated(names(x))]]),
-              call = call)
-  }
+  check_frame(x, call)
   ends <- edm_segments(segments, x, call)
   named <- if (rlang::is_string(segments) && nrow(x) > 1L) segments
   data_names <- setdiff(if (no_time) names(x) else names(x)[-1L], named)
@@ -104,14 +109,63 @@ edm_series <- function(x, columns, target, segments, no_time, call) {
   if (length(target) != 1L) {
     abort_arg("target", "the name of one column", describe(target), call = call)
   }
-  time <- if (no_time) seq_len(nrow(x)) else x[[1L]]
+  time <- if (no_time) seq_len(nrow(x)) else edm_time(x[[1L]], nrow(x), call)
   check_edm_times(time, ends, call)
   c(ends, list(
-    values = lapply(columns, \(name) edm_numbers(x[[name]], name, "columns", call)),
-    observed = edm_numbers(x[[target]], target, "target", call),
+    values = lapply(columns, \(name) edm_numbers(x, name, "columns", call)),
+    observed = edm_numbers(x, target, "target", call),
     time = time, time_name = if (no_time) "Time" else names(x)[[1L]],
     columns = columns, target_name = target
   ))
+}
+
+#' A data frame as R makes them, with names that can be told apart and shown
+#' @noRd
+check_frame <- function(x, call) {
+  if (is.matrix(x)) {
+    abort_arg("x", "a data frame, its first column the time",
+              sprintf("a matrix of %d rows and %d columns", nrow(x), ncol(x)),
+              "`as.data.frame(x)` makes one, with `no_time = TRUE` if no column is the time.",
+              call)
+  }
+  if (!is.data.frame(x)) {
+    hint <- if (is.numeric(x)) "`data.frame(time = seq_along(x), x = x)` makes one of a series."
+    abort_arg("x", "a data frame, its first column the time", describe(x), hint, call)
+  }
+  if (nrow(x) == 0L) abort_arg("x", "a data frame with rows", "without any", call = call)
+  names <- names(x)
+  if (length(names) != length(x) || anyNA(names)) {
+    abort_arg("x", "a data frame with a name for each column", "without some of them",
+              call = call)
+  }
+  if (!all(is_text(names))) {
+    abort_arg("x", "a data frame whose names are text",
+              paste("one with the name", shown_bytes(names[!is_text(names)][[1L]])),
+              "`names(x) <- iconv(names(x), \"latin1\", \"UTF-8\")` mends names in Latin-1.", call)
+  }
+  if (anyDuplicated(names)) {
+    abort_arg("x", "a data frame with a different name for each column",
+              sprintf("one with \"%s\" twice", names[[anyDuplicated(names)]]), call = call)
+  }
+}
+
+#' Whether strings are what their encoding says
+#' @noRd
+is_text <- function(x) Encoding(x) == "latin1" | validUTF8(x)
+
+shown_bytes <- function(x) paste0("\"", iconv(x, "latin1", "ASCII", sub = "byte"), "\"")
+
+#' The time of each row, of any class that has one value a row
+#' @noRd
+edm_time <- function(time, n, call) {
+  if (inherits(time, "POSIXlt")) time <- as.POSIXct(time)
+  if (!is.atomic(time) || is.raw(time) || !is.null(dim(time)) || length(time) != n) {
+    is <- if (is.list(time)) "a list" else if (is.null(dim(time))) describe(time) else "a matrix"
+    abort_arg("x", "a data frame whose first column, the time, has one value a row",
+              paste("one where that is", is), "Without a column of times, `no_time = TRUE`.",
+              call)
+  }
+  time
 }
 
 #' Names of columns; one string may hold several, parted by commas or blanks
@@ -125,6 +179,11 @@ edm_names <- function(names, among, arg, call) {
   if (!is.character(names) || length(names) == 0L || anyNA(names)) {
     abort_arg(arg, "names of columns of `x`", describe(names), call = call)
   }
+  if (!all(is_text(names))) {
+    abort_arg(arg, "names of columns of `x`", shown_bytes(names[!is_text(names)][[1L]]),
+              "It is no text in UTF-8: `iconv()` makes it one.", call)
+  }
+  names <- enc2utf8(as.vector(names))
   if (length(names) == 1L && !names %in% among) {
     names <- trimws(strsplit(names, if (grepl(",", names)) "," else "[[:space:]]+")[[1L]])
     names <- names[nzchar(names)]
@@ -141,15 +200,34 @@ edm_names <- function(names, among, arg, call) {
 
 #' Numbers of a column, with NA for all that is not finite
 #' @noRd
-edm_numbers <- function(values, name, arg, call) {
-  if (!is.numeric(values) || !is.null(dim(values))) {
-    abort_arg(arg, "names of numeric columns",
-              sprintf("\"%s\", which is %s", name, kind_of(values)), call = call)
+edm_numbers <- function(x, name, arg, call) {
+  values <- x[[name]]
+  # A time series and I() are numbers all the same.
+  if (inherits(values, c("ts", "AsIs"))) values <- unclass(values)
+  if (!is_plain_numeric(values) || !is.null(dim(values)) || length(values) != nrow(x)) {
+    kind <- if (!is.null(dim(values))) "a matrix" else if (is.object(values)) {
+      paste("of class", class(values)[[1L]])
+    } else {
+      kind_of(values)
+    }
+    abort_arg(arg, "names of numeric columns", sprintf("\"%s\", which is %s", name, kind),
+              call = call)
   }
   values <- as.double(values)
   values[!is.finite(values)] <- NA_real_
+  most <- max(abs(values), 0, na.rm = TRUE)
+  if (most > edm_largest || most > 0 && most < 1 / edm_largest) {
+    abort_arg(arg, sprintf("columns of numbers from %g to %g in size", 1 / edm_largest,
+                           edm_largest),
+              sprintf("\"%s\", the largest of which is %g", name, most),
+              "Squares of others are beyond what a computer holds: take another unit.", call)
+  }
   values
 }
+
+#' Numbers whose squares, and sums of them, are within the range of a double
+#' @noRd
+edm_largest <- 1e140
 
 #' First and last row of the segment of each row
 #' @noRd
@@ -241,7 +319,7 @@ edm_pairs <- function(rows, arg, n, call) {
   if (rlang::is_string(rows)) {
     rows <- suppressWarnings(as.numeric(strsplit(trimws(rows), "[,[:space:]]+")[[1L]]))
   }
-  if (!is.numeric(rows) || length(rows) == 0L || length(rows) %% 2L != 0L ||
+  if (!is_plain_numeric(rows) || length(rows) == 0L || length(rows) %% 2L != 0L ||
         anyNA(rows) || any(rows != round(rows))) {
     abort_arg(arg, must, describe(given), call = call)
   }
@@ -265,13 +343,26 @@ edm_pairs <- function(rows, arg, n, call) {
 
 exact_row <- function(row) format(row, scientific = FALSE, trim = TRUE)
 
+#' Stop where a matrix of doubles would take more than 4 GB
+#'
+#' @param arg The argument that decides it, which has to be `smaller`.
+#' @noRd
+check_room <- function(rows, columns, arg, smaller, call = rlang::caller_env()) {
+  bytes <- 8 * as.double(rows) * columns
+  if (bytes > 4e9) {
+    abort_arg(arg, paste(smaller, "for a result of at most 4 GB"),
+              sprintf("such that %s would be needed", bytes_text(bytes)), call = call)
+  }
+}
+
 # ---- Rows ----------------------------------------------------------------------------
 
 #' Cut pairs of rows where a segment ends
 #' @noRd
 cut_pairs <- function(pairs, series) {
   starts <- unique(series$first)
-  starts <- starts[rowSums(outer(starts, pairs$from, ">") & outer(starts, pairs$to, "<=")) > 0]
+  pair <- findInterval(starts - 1L, pairs$from)
+  starts <- starts[pair > 0L & starts <= c(0L, pairs$to)[pair + 1L]]
   list(from = sort(c(pairs$from, starts)), to = sort(c(pairs$to, starts - 1L)))
 }
 

@@ -34,6 +34,7 @@ embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred =
                             E_max = 10, Tp = 1, tau = -1, exclusion_radius = 0,
                             valid_lib = NULL, no_time = FALSE, segments = NULL,
                             validation = c("loo", "split"), threads = NULL) {
+  check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   E_max <- check_count(E_max, max = 1000)
@@ -123,6 +124,7 @@ predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred 
                              Tp_max = 10, E = NULL, knn = NULL, tau = -1,
                              exclusion_radius = 0, embedded = FALSE, valid_lib = NULL,
                              no_time = FALSE, segments = NULL, threads = NULL) {
+  check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   Tp_max <- check_count(Tp_max, max = max(NROW(x) - 1, 1))
@@ -168,10 +170,11 @@ predict_exclusion_radius <- function(x, columns = NULL, target = NULL, lib = NUL
                                      Tp = 1, knn = NULL, tau = -1, embedded = FALSE,
                                      valid_lib = NULL, no_time = FALSE, segments = NULL,
                                      threads = NULL) {
+  check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   here <- environment()
-  if (!is.numeric(exclusion_radius) || length(exclusion_radius) == 0L) {
+  if (!is_plain_numeric(exclusion_radius) || length(exclusion_radius) == 0L) {
     abort_arg("exclusion_radius", "whole numbers of rows", describe(exclusion_radius))
   }
   radii <- vapply(exclusion_radius, edm_exclusion, 0L, call = here)

@@ -28,6 +28,7 @@
 #' @export
 episode_occurrences <- function(x, episodes, which = c("nonoverlapped", "all"),
                                 max_occurrences = 1e6) {
+  check_given(x = "a recording", episodes = "an `episodes` table")
   x <- as_spike_trains(x)
   codes <- episode_codes(episodes, x)
   which <- check_choice(which)
@@ -102,6 +103,7 @@ as.data.frame.episode_occurrences <- function(x, ...) {
 #' episode_lags(x, episode(c("A", "B"), low = 0, high = 0.005), bins = 5)
 #' @export
 episode_lags <- function(x, episodes, bins = 20) {
+  check_given(x = "a recording", episodes = "an `episodes` table")
   x <- as_spike_trains(x)
   episode_codes(episodes, x)
   # Listed twice, an episode would find the occurrences of both under its name.

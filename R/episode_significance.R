@@ -116,10 +116,8 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
                                  device = c("cpu", "gpu", "auto"), gpus = NULL,
                                  threads = NULL, max_memory = 4e9) {
   call <- match.call()
-  if (missing(episodes) || !inherits(episodes, "episodes")) {
-    abort_arg("episodes", "an `episodes` table", describe(episodes),
-              "Make one with `mine_episodes()` or `episode()`.")
-  }
+  check_given(episodes = "an `episodes` table")
+  check_episodes(episodes)
   if (is.null(x)) {
     abort_arg("x", "the recording to count in", "NULL",
               "These episodes do not know their recording; give it.")
@@ -128,14 +126,17 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
   codes <- episode_codes(episodes, x)
   n <- check_count(n_surrogates, "n_surrogates", min = 0, max = .Machine$integer.max)
   alpha <- check_alpha(alpha)
-  correction <- check_choice(correction, c("max", corrections), "correction")
+  correction <- check_correction(correction, c("max", corrections))
   p_estimator <- check_choice(p_estimator)
   device <- check_choice(device)
+  check_place(device, gpus)
   threads <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e7, max = 2^53)
   seed <- current_seed()
   some <- n > 0 && nrow(episodes) > 0L
+  check_choice(surrogate, surrogate_methods, "surrogate")
   made <- if (some) choose_surrogates(x, surrogate, dither, list(...))
+  if (some) check_surrogates_use(c(if (!missing(dither)) "dither", names(list(...))), made)
 
   started <- proc.time()[["elapsed"]]
   count <- count_episodes(x, episodes, threads)$count
@@ -155,6 +156,22 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
          threads = threads, elapsed = proc.time()[["elapsed"]] - started, seed = seed,
          call = call)
   )
+}
+
+#' Error where an argument is given that the surrogates do not use
+#'
+#' @param given Names of the arguments.
+#' @noRd
+check_surrogates_use <- function(given, made, call = rlang::caller_env()) {
+  # Without a window, that of window shuffling is made from `dither`.
+  of_window <- if (made$method == "window_shuffle" && !any(grepl("window", given))) "dither"
+  unused <- setdiff(given, c(names(made$parameters), of_window))
+  if (length(unused) == 0L) return(invisible())
+  used <- names(made$parameters)
+  abort_arg(unused[[1L]], sprintf("left out with `surrogate = \"%s\"`", made$method), "given",
+            if (length(used)) sprintf("This method takes %s.", some(used)) else {
+              "This method takes no arguments."
+            }, call = call)
 }
 
 # ---- Counting ------------------------------------------------------------------------

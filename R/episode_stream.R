@@ -108,7 +108,8 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
   call <- match.call()
   arguments <- list(...)
   check_mining_names(arguments)
-  if (missing(window)) abort_arg("window", "the length of the window in seconds", "missing")
+  check_given(intervals = "delay intervals in seconds, such as `c(0.005, 0.010)`",
+              window = "the length of the window in seconds")
   window <- check_number(window, above = 0)
   resolution <- check_number(resolution, above = 0)
   window_ticks <- seconds_to_ticks(window, resolution, "window")
@@ -119,7 +120,7 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
   history <- check_count(history, max = 1e6)
   follow <- check_count(follow, min = 0, max = 1000)
   units <- stream_units(arguments$units)
-  if (!missing(intervals)) arguments$intervals <- intervals
+  arguments$intervals <- intervals
   arguments$min_count <- min_count
   arguments$units <- NULL
 
@@ -215,11 +216,9 @@ check_mining_names <- function(arguments, call = rlang::caller_env()) {
 #' @noRd
 stream_units <- function(units, call = rlang::caller_env()) {
   if (is.null(units)) return(NULL)
-  if (is.factor(units) || is.numeric(units)) units <- as.character(units)
-  if (!is.character(units) || length(units) == 0L || anyNA(units)) {
-    abort_arg("units", "names of units", describe(units), call = call)
-  }
-  unique(enc2utf8(units))
+  names <- unit_text(units)
+  if (is.null(names)) abort_arg("units", "names of units", describe(units), call = call)
+  unique(names)
 }
 
 #' What an update brings, in ticks and unit codes of the stream
@@ -262,7 +261,7 @@ read_block <- function(object, new_spikes, now, call) {
 #' @noRd
 block_trains <- function(new_spikes, resolution, silent_at, call) {
   if (inherits(new_spikes, "spike_trains")) {
-    x <- check_spike_trains(new_spikes, "new_spikes", call)
+    x <- check_spike_trains(new_spikes, "new_spikes", call, once = TRUE)
   } else {
     at <- if (!is.null(silent_at)) ticks_to_seconds(silent_at, resolution)
     x <- tryCatch(
@@ -311,7 +310,7 @@ block_of <- function(x, units, only) {
 #' @noRd
 slide_window <- function(object, block, call) {
   resolution <- object$resolution
-  old <- attr(object$episodes, "recording", exact = TRUE)
+  old <- own_recording(object$episodes)
   time <- .subset2(old, "time")
   code <- as.integer(.subset2(old, "unit"))
   cut <- block$now - object$window

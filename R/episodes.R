@@ -148,11 +148,8 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
                           compaction = c("scan", "atomic", "count-scan-write"),
                           dedup = TRUE) {
   call <- match.call()
-  if (missing(x)) abort_arg("x", "a recording", "missing")
-  if (missing(intervals)) {
-    abort_arg("intervals", "delay intervals in seconds", "missing",
-              "For delays of 5 to 10 ms, `intervals = c(0.005, 0.010)`.")
-  }
+  check_given(x = "a recording",
+              intervals = "delay intervals in seconds, such as `c(0.005, 0.010)`")
   x <- as_spike_trains(x)
   if (!is.null(units)) x <- x[unit = check_units(units, x)]
   resolution <- attr(x, "resolution")
@@ -171,6 +168,11 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
   place <- choose_place(engine, device, gpus, events, intervals$ticks, min_count, max_size,
                         threads)
+  check_engine_arguments(c(
+    if (merge != "exact") list(merge = c("mtpe", "hybrid", "two-pass")),
+    if (compaction != "scan") list(compaction = "occurrence"),
+    if (!dedup) list(dedup = "occurrence")
+  ), place)
 
   if (place$device == "cpu") {
     announce_memory(length(events$tick), nrow(intervals$seconds), events$units, threads,
@@ -182,7 +184,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
     r_mine_episodes, events, intervals$ticks, spelling(levels(x$unit), intervals$seconds),
     c(min(min_count, .Machine$integer.max), min(max_size, .Machine$integer.max),
       match(place$engine, c("state", "two-pass", "window"), 3) - 1, threads, max_memory,
-      c(frequent = 3, closed = 2, maximal = 1)[[target]], min(top, 2^53)),
+      c(frequent = 3, closed = 2, maximal = 1)[[target]], min(as.double(top), 2^53)),
     if (place$device == "gpu") {
       gpu_request(place$engine, place$gpus, merge, compaction, dedup)
     }
@@ -225,7 +227,7 @@ levels_frame <- function(levels, gpu, merge) {
 spelling <- function(units, seconds) {
   arrows <- arrow_text(seconds[, "low"], seconds[, "high"])
   rank <- \(text) match(seq_along(text), order(text, method = "radix")) - 1L
-  units <- enc2utf8(units)
+  units <- enc2utf8(as.character(units))
   list(units, seconds[, "low"], seconds[, "high"], arrows, rank(units), rank(arrows))
 }
 
@@ -251,78 +253,4 @@ mining_events <- function(x) {
   trial <- if (!is.null(attr(x, "trials"))) trial_of(x)
   list(tick = train_ticks(x), unit = as.integer(x$unit), trial = trial,
        units = nlevels(x$unit), mined = if (is.null(trial)) nrow(x) else sum(!is.na(trial)))
-}
-
-# ---- Checks --------------------------------------------------------------------------
-
-#' Intervals as a matrix of seconds and a list of tick bounds
-#' @noRd
-check_intervals <- function(intervals, resolution, call = rlang::caller_env()) {
-  must <- "c(low, high) in seconds, or a matrix with the columns low and high"
-  seconds <- if (is.data.frame(intervals)) as.matrix(intervals) else intervals
-  if (!is.numeric(seconds)) abort_arg("intervals", must, describe(intervals), call = call)
-  if (is.null(dim(seconds)) && length(seconds) == 2L) seconds <- matrix(seconds, 1L)
-  if (!is.matrix(seconds) || ncol(seconds) != 2L || nrow(seconds) == 0L) {
-    is <- if (is.matrix(seconds)) sprintf("a matrix of %d x %d", nrow(seconds), ncol(seconds))
-    abort_arg("intervals", must, is %||% describe(intervals), call = call)
-  }
-  dimnames(seconds) <- list(NULL, c("low", "high"))
-  ticks <- check_bounds(seconds[, 1L], seconds[, 2L], "intervals", resolution, call)
-  again <- which(duplicated(data.frame(ticks)))
-  if (length(again)) {
-    abort_arg("intervals", "different from each other",
-              sprintf("the same in row %d as in an earlier row", again[[1L]]), call = call)
-  }
-  list(seconds = seconds, ticks = ticks)
-}
-
-#' Bounds of delays in ticks: 0 <= low < high
-#' @noRd
-check_bounds <- function(low, high, arg, resolution, call) {
-  must <- "intervals with 0 <= low < high, in seconds"
-  bad <- which(!is.finite(low) | !is.finite(high) | low < 0 | low >= high)
-  if (length(bad)) {
-    k <- bad[[1L]]
-    hint <- if (isTRUE(low[[k]] > high[[k]])) "The lower bound comes first."
-    abort_arg(arg, must, paste0("(", format(low[[k]]), ", ", format(high[[k]]),
-                                "] in interval ", k), hint, call = call)
-  }
-  list(low = seconds_to_ticks(low, resolution, arg, call),
-       high = seconds_to_ticks(high, resolution, arg, call))
-}
-
-check_min_count <- function(min_count, min_support, events, call = rlang::caller_env()) {
-  if (is.null(min_count) == is.null(min_support)) {
-    abort_arg("min_count", "given, or else `min_support`",
-              if (is.null(min_count)) "missing, and so is `min_support`"
-              else "given together with `min_support`", call = call)
-  }
-  if (!is.null(min_count)) return(check_count(min_count, "min_count", call = call))
-  check_number(min_support, "min_support", max = 1, above = 0, call = call)
-  least_count(min_support, events)
-}
-
-#' The least count, from 1, whose quotient reaches `share`, as the quotient is computed
-#' @noRd
-least_count <- function(share, of) {
-  count <- max(1, ceiling(share * of) - 1)
-  while (count / max(1, of) < share) count <- count + 1
-  count
-}
-
-#' Unit names that occur among the levels of x
-#' @noRd
-check_units <- function(units, x, arg = rlang::caller_arg(units),
-                        call = rlang::caller_env()) {
-  if (is.factor(units) || is.numeric(units)) units <- as.character(units)
-  if (!is.character(units) || length(units) == 0L || anyNA(units)) {
-    abort_arg(arg, "names of units", describe(units), call = call)
-  }
-  unknown <- setdiff(units, levels(x$unit))
-  if (length(unknown)) {
-    abort_arg(arg, "names of units of the recording",
-              paste0("\"", unknown[[1L]], "\", which is none"),
-              paste0("Its units are ", some(levels(x$unit)), "."), call = call)
-  }
-  unique(units)
 }

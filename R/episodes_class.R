@@ -17,10 +17,29 @@ arrow_text <- function(low, high) {
   sprintf(" -(%s,%s]-> ", exact(low), exact(high))
 }
 
+#' Names of episodes, from lists of their units and of their bounds
+#' @noRd
 episode_text <- function(units, low, high) {
-  mapply(function(units, low, high) {
-    paste0(units, c(arrow_text(low, high), ""), collapse = "")
-  }, units, low, high, USE.NAMES = FALSE)
+  sizes <- lengths(units)
+  out <- character(length(units))
+  # Each pair of bounds is spelt once, as there are few; episodes of a size all together.
+  bounds <- data.frame(low = as.double(unlist(low, use.names = FALSE)),
+                       high = as.double(unlist(high, use.names = FALSE)))
+  known <- unique(bounds)
+  pair <- match(complex(real = bounds$low, imaginary = bounds$high),
+                complex(real = known$low, imaginary = known$high))
+  arrows <- arrow_text(known$low, known$high)
+  before <- cumsum(c(0L, sizes - 1L))
+  for (size in unique(sizes)) {
+    rows <- which(sizes == size)
+    name <- matrix(as.character(unlist(units[rows], use.names = FALSE)), nrow = size)
+    text <- enc2utf8(name[1L, ])
+    for (k in seq_len(size - 1L)) {
+      text <- paste0(text, arrows[pair[before[rows] + k]], enc2utf8(name[k + 1L, ]))
+    }
+    out[rows] <- text
+  }
+  out
 }
 
 about_episodes <- c("recording", "intervals", "min_count", "levels", "target", "engine",
@@ -30,8 +49,9 @@ about_episodes <- c("recording", "intervals", "min_count", "levels", "target", "
 #' @export
 `[.episodes` <- function(x, ...) {
   out <- NextMethod()
-  if (!is.data.frame(out) || !all(episode_columns %in% names(out))) {
-    if (is.data.frame(out)) class(out) <- setdiff(class(out), "episodes")
+  # Without a column, or with a row that is not there, it is a table of episodes no more.
+  if (!is.data.frame(out) || !is_whole_episodes(out)) {
+    if (is.data.frame(out)) out <- without_class(out)
     return(out)
   }
   kept <- intersect(about_episodes, names(attributes(x)))
@@ -40,18 +60,28 @@ about_episodes <- c("recording", "intervals", "min_count", "levels", "target", "
   out
 }
 
+#' A plain data frame of what is left of a table of episodes
+#' @noRd
+without_class <- function(x) {
+  attributes(x)[about_episodes] <- NULL
+  class(x) <- setdiff(class(x), "episodes")
+  x
+}
+
 #' @export
 c.episodes <- function(...) {
   parts <- list(...)
-  other <- which(!vapply(parts, inherits, NA, "episodes"))
-  if (length(other)) {
-    abort_arg("...", "`episodes` tables", describe(parts[[other[[1L]]]]))
-  }
+  for (part in parts) check_episodes(part, "...", rlang::current_env())
   columns <- lapply(episode_columns, function(name) {
     unlist(lapply(parts, `[[`, name), recursive = FALSE, use.names = FALSE)
   })
   new_episodes(stats::setNames(columns, episode_columns), list())
 }
+
+# Rows of two tables come from two searches: what the attributes say of one would be said
+# of both.
+#' @export
+rbind.episodes <- function(..., deparse.level = 1) c.episodes(...)
 
 #' @export
 as.data.frame.episodes <- function(x, ...) {
@@ -60,6 +90,7 @@ as.data.frame.episodes <- function(x, ...) {
 
 #' @export
 format.episodes <- function(x, ...) {
+  check_episodes(x)
   if (nrow(x) == 0L) return(character())
   sprintf("%s  (%s times)", x$episode, ifelse(is.na(x$count), "?", x$count))
 }
@@ -67,6 +98,10 @@ format.episodes <- function(x, ...) {
 #' @export
 print.episodes <- function(x, n = 10, ...) {
   n <- check_count(n, min = 0, infinite = TRUE)
+  if (!is_whole_episodes(x)) {
+    print(without_class(x))
+    return(invisible(x))
+  }
   cat(episodes_title(x), sep = "\n")
   if (nrow(x) > 0L) {
     # The longest episodes are what one looks for; the table itself starts with units.
@@ -124,6 +159,7 @@ episodes_title <- function(x) {
 
 #' @export
 summary.episodes <- function(object, ...) {
+  check_episodes(object)
   sizes <- sort(unique(object$size))
   each <- split(object$count, object$size)
   by_size <- data.frame(

@@ -31,9 +31,10 @@
 as.igraph.episodes <- function(x, ...) {
   rlang::check_installed("igraph", "to make a network of episodes.")
   check_no_dots()
+  check_episodes(x)
   steps <- episode_steps(x)
   vertices <- data.frame(name = episode_units(x))
-  recording <- attr(x, "recording", exact = TRUE)
+  recording <- own_recording(x)
   vertices$spikes <- if (is.null(recording)) {
     rep(NA_integer_, nrow(vertices))
   } else {
@@ -47,7 +48,7 @@ as.igraph.episodes <- function(x, ...) {
 #' @noRd
 episode_units <- function(x) {
   units <- unique(as.character(unlist(.subset2(x, "units"), use.names = FALSE)))
-  recording <- attr(x, "recording", exact = TRUE)
+  recording <- own_recording(x)
   if (is.null(recording)) return(units)
   known <- levels(.subset2(recording, "unit"))
   c(known[known %in% units], setdiff(units, known))

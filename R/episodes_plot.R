@@ -71,6 +71,7 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
   type <- check_choice(type)
   order <- check_choice(order)
   edges <- check_count(edges)
+  check_episodes(object, call = call)
   bins <- check_count(bins)
   if (!is.null(from)) from <- check_number(from)
   if (!is.null(to)) to <- check_number(to)
@@ -111,7 +112,7 @@ draw <- function(plot) {
 #' Error unless an argument `episodes` is a number, episodes, or names of some in the table
 #' @noRd
 check_episode_choice <- function(x, episodes, call) {
-  if (inherits(episodes, "episodes")) return()
+  if (inherits(episodes, "episodes")) return(check_episodes(episodes, "episodes", call))
   if (!is.character(episodes)) return(check_count(episodes, call = call))
   unknown <- episodes[!episodes %in% .subset2(x, "episode")]
   if (length(episodes) == 0L || length(unknown) > 0L) {

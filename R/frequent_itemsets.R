@@ -74,6 +74,7 @@ frequent_itemsets <- function(transactions, min_support,
                               engine = c("closure", "fpgrowth"), threads = NULL,
                               max_memory = 4e9) {
   call <- match.call()
+  check_given(transactions = transactions_must, min_support = support_must)
   mine_itemsets(transactions, min_support, check_choice(target), min_size, max_size,
                 check_choice(engine), threads, max_memory, call)
 }
@@ -84,6 +85,7 @@ closed_itemsets <- function(transactions, min_support, min_size = 1, max_size = 
                             engine = c("closure", "fpgrowth"), threads = NULL,
                             max_memory = 4e9) {
   call <- match.call()
+  check_given(transactions = transactions_must, min_support = support_must)
   mine_itemsets(transactions, min_support, "closed", min_size, max_size,
                 check_choice(engine), threads, max_memory, call)
 }
@@ -123,14 +125,12 @@ mine_itemsets <- function(transactions, min_support, target, min_size, max_size,
   )
 }
 
+support_must <- "a number of transactions, or a share of them below 1"
+
 #' The least number of transactions, from a number or a share of them
 #' @noRd
 check_support <- function(min_support, transactions, call) {
-  if (missing(min_support)) {
-    abort_arg("min_support", "a number of transactions, or a share of them below 1",
-              "missing", call = call)
-  }
-  ok <- is.numeric(min_support) && length(min_support) == 1L && is.finite(min_support) &&
+  ok <- is_plain_numeric(min_support) && length(min_support) == 1L && is.finite(min_support) &&
     min_support > 0 && (min_support < 1 || min_support == round(min_support))
   if (!ok) {
     abort_arg("min_support",

@@ -23,23 +23,46 @@ gpu_survey <- function() {
 
 #' Numbers of GPUs, from 1, as CUDA counts them, from 0
 #'
-#' Where there is no GPU at all the numbers are passed on: the device itself says why.
+#' Where there is no GPU at all the numbers are passed on: the device itself says why. Every
+#' function that has the argument `gpus` checks it here, with its own `device`.
 #'
 #' @param names Names of the GPUs there are.
 #' @noRd
-check_gpus <- function(gpus, names = gpu_survey()$name, call = rlang::caller_env()) {
+check_gpus <- function(gpus, device, names = gpu_survey()$name, arg = "gpus",
+                       call = rlang::caller_env()) {
   if (is.null(gpus)) return(0L)
-  must <- "numbers of GPUs, from 1"
-  ok <- is.numeric(gpus) && length(gpus) > 0L && all(is.finite(gpus)) &&
+  if (device == "cpu") {
+    abort_arg(arg, "NULL with `device = \"cpu\"`", describe(gpus),
+              "Give `device = \"gpu\"`, or leave `gpus` out.", call)
+  }
+  must <- sprintf("up to %d numbers of GPUs, from 1", gpu_most)
+  ok <- is_plain_numeric(gpus) && length(gpus) > 0L && all(is.finite(gpus)) &&
     length(gpus) <= gpu_most && all(gpus >= 1 & gpus == round(gpus))
-  if (!ok) abort_arg("gpus", must, describe(gpus), call = call)
+  if (!ok) abort_arg(arg, must, describe(gpus), call = call)
   missing <- gpus[gpus > length(names)]
   if (length(names) > 0L && length(missing) > 0L) {
-    abort_arg("gpus", must, sprintf("%d, and there is no such GPU", missing[[1L]]),
+    abort_arg(arg, must, sprintf("%s, and there is no such GPU", describe(missing[[1L]])),
               sprintf("There %s %s.", if (length(names) == 1L) "is" else "are",
                       some(sprintf("%d: %s", seq_along(names), names))), call = call)
   }
   as.integer(gpus) - 1L
+}
+
+#' The GPUs of a call, from 0, once it is certain that there are any where it asks for them
+#' @noRd
+check_place <- function(device, gpus, call = rlang::caller_env()) {
+  gpus <- check_gpus(gpus, device, call = call)
+  need_gpu(device, call)
+  gpus
+}
+
+#' Error where the user asks for a GPU and there is none, also when there is nothing to do
+#' @noRd
+need_gpu <- function(device, call = rlang::caller_env()) {
+  survey <- gpu_survey()
+  if (device != "gpu" || length(survey$name) > 0L) return(invisible())
+  none <- list(status = "no_device", needed = NA_real_, limit = NA_real_, reason = survey$reason)
+  finish_status(structure(none, class = "synfire_status"), "this call", call = call)
 }
 
 #' What the compiled code is told of the GPU: see glue_gpu_mine()
@@ -65,7 +88,7 @@ gpu_request <- function(engine, gpus, merge = "exact", compaction = "scan", dedu
 #' @noRd
 choose_place <- function(engine, device, gpus, events, ticks, min_count, max_size, threads,
                          call = rlang::caller_env()) {
-  gpus <- check_gpus(gpus, call = call)
+  gpus <- check_gpus(gpus, device, call = call)
   if (device == "auto") {
     seconds <- expected_seconds(events, ticks, min_count, max_size, threads)
     survey <- gpu_survey()
@@ -81,6 +104,7 @@ choose_place <- function(engine, device, gpus, events, ticks, min_count, max_siz
               sprintf("Or give `device = \"%s\"`.", setdiff(c("cpu", "gpu"), device)),
               call = call)
   }
+  need_gpu(device, call)
   list(device = device, engine = engine, gpus = gpus)
 }
 
@@ -173,23 +197,44 @@ crossover_file <- function() {
   file.path(tools::R_user_dir("synfire", "cache"), "gpu-crossover.csv")
 }
 
+#' The fits that were saved, or `NULL`; a file that holds something else is no reason to fail
+#' @noRd
+saved_crossovers <- function() {
+  file <- crossover_file()
+  if (!file.exists(file)) return(NULL)
+  known <- tryCatch(utils::read.csv(file), error = \(e) NULL, warning = \(w) NULL)
+  ok <- is.data.frame(known) && all(c("name", "a", "b") %in% names(known)) &&
+    is.numeric(known$a) && is.numeric(known$b)
+  if (ok) known[is.finite(known$a) & is.finite(known$b), c("name", "a", "b")]
+}
+
 #' a and b of f(N) = a / N + b for a GPU, by name: as calibrated, or what fits most
 #' @noRd
 gpu_crossover <- function(name) {
   default <- c(0, 1)  # measured on an H200: they cross where PTPE fills the GPU
-  file <- crossover_file()
-  if (!file.exists(file)) return(default)
-  known <- utils::read.csv(file)
+  known <- saved_crossovers()
   row <- match(name, known$name)
-  if (is.na(row)) default else c(known$a[[row]], known$b[[row]])
+  if (is.na(row)) default else as.double(c(known$a[[row]], known$b[[row]]))
 }
 
+#' Written aside and then renamed, so that nobody ever reads half of it
+#' @noRd
 save_crossover <- function(name, a, b) {
   file <- crossover_file()
-  known <- if (file.exists(file)) utils::read.csv(file)
+  known <- saved_crossovers()
   known <- rbind(known[known$name != name, ], data.frame(name = name, a = a, b = b))
   dir.create(dirname(file), recursive = TRUE, showWarnings = FALSE)
-  utils::write.csv(known, file, row.names = FALSE)
+  aside <- tempfile("gpu-crossover-", dirname(file))
+  on.exit(unlink(aside))
+  saved <- tryCatch({
+    utils::write.csv(known, aside, row.names = FALSE)
+    file.rename(aside, file)
+  }, error = \(e) FALSE, warning = \(w) FALSE)
+  if (!saved) {
+    cli::cli_warn(c("The calibration could not be saved in {.file {file}}.",
+                    i = "`engine = \"hybrid\"` goes on as before."),
+                  class = "synfire_warning_calibration")
+  }
 }
 
 # ---- Given episodes --------------------------------------------------------------------

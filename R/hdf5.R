@@ -14,9 +14,13 @@ open_h5 <- function(file, mode, call, patience = 0) {
     Sys.sleep(0.05)
   }
   if (locked) {
-    abort_file(file, "it is in use by another process, or its file system has no locks",
-               paste("Where nobody else writes to it, set the environment variable",
-                     "HDF5_USE_FILE_LOCKING to FALSE before R starts."), call = call)
+    abort_file(file, "it is open in another program, or its file system has no locks",
+               paste("Close it there. Where nobody else writes to it, set the environment",
+                     "variable HDF5_USE_FILE_LOCKING to FALSE before R starts."), call = call)
+  }
+  if (grepl("already open for|consistency flags", conditionMessage(h5))) {
+    abort_file(file, "it is open in another program, or was when that program ended",
+               "Close it there; after a crash `h5clear -s` frees it.", call = call)
   }
   abort_file(file, "it is a damaged HDF5 file, or none", call = call)
 }
@@ -25,6 +29,133 @@ open_h5 <- function(file, mode, call, patience = 0) {
 #' @noRd
 close_h5 <- function(h5) {
   if (h5$get_obj_count() > 1) h5$close_all() else h5$close()
+}
+
+#' The value of code that calls the HDF5 library on the part `name` of a file
+#'
+#' Its own errors say nothing to whom has never seen its source.
+#' @param fail Raises the error about the file, from what is wrong and a hint.
+#' @noRd
+h5_try <- function(code, name, fail) {
+  tryCatch(code, error = \(e) {
+    if (inherits(e, "synfire_error")) rlang::cnd_signal(e)
+    said <- conditionMessage(e)
+    if (grepl("filter", said, ignore.case = TRUE) && grepl("regist|plugin|avail", said)) {
+      fail(sprintf("`%s` is compressed by a filter that this HDF5 library does not have", name),
+           paste("Install that filter and set HDF5_PLUGIN_PATH, or write the file with gzip",
+                 "compression (`h5repack -f GZIP=4`)."))
+    }
+    fail(sprintf("`%s` cannot be read: it is damaged, or a link that leads nowhere", name))
+  })
+}
+
+#' Whether there is something, or a link, at a path whose other parts are there
+#' @noRd
+h5_has <- function(group, name, fail) h5_try(group$exists(name), name, fail)
+
+#' What is at a place of a file, or NULL
+#' @noRd
+h5_open <- function(h5, name, fail) {
+  name <- sub("^/", "", name)
+  if (h5_has(h5, name, fail)) h5_try(h5[[name]], paste0("/", name), fail)
+}
+
+#' Numbers or words of a data set of one dimension, or of any number of them
+#'
+#' Its type and size are looked at first: the library trusts them, and a damaged file may
+#' say any.
+#' @param kind Classes of types that will do.
+#' @param first,last Part to read, of a data set of one dimension.
+#' @noRd
+h5_read <- function(set, name, fail, kind = "numbers", first = NULL, last = NULL) {
+  if (!inherits(set, "H5D")) fail(sprintf("`%s` is no data set", name))
+  extent <- h5_extent(set, name, fail)
+  type <- h5_type(set, name, fail)
+  if (!type$kind %in% kind) fail(sprintf("`%s` must hold %s", name, kind[[1L]]))
+  n <- prod(extent)
+  if (n == 0) return(if (type$kind == "numbers") double() else character())
+  stored <- h5_try(set$get_storage_size(), name, fail)
+  # The best compressors make it a thousandth; what was never written takes no room.
+  if (n * type$size > max(2^20, 2000 * stored)) {
+    fail(sprintf("`%s` is damaged: %s values are said to lie in %s bytes", name, commas(n),
+                 commas(stored)))
+  }
+  if (type$kind == "words" && !heaps_are_sound(set$get_filename())) {
+    fail(sprintf("`%s` cannot be read: the file is damaged", name))
+  }
+  h5_try(if (is.null(first)) set$read() else set[first:last], name, fail)
+}
+
+# Files up to this size are looked through before words are read.
+searched_for_heaps <- 2^30
+
+#' Whether the heaps of words in a file are what the library takes them for
+#'
+#' Words of any length lie in heaps, objects one after the other. The library does not come
+#' back from an object of length 0, nor from one that reaches beyond its heap.
+#' @noRd
+heaps_are_sound <- function(file) {
+  if (file.size(file) > searched_for_heaps) return(TRUE)
+  con <- base::file(file, "rb")
+  on.exit(close(con))
+  before <- 0
+  rest <- raw()
+  starts <- numeric()
+  repeat {
+    bytes <- readBin(con, "raw", text_block)
+    if (length(bytes) == 0L) break
+    bytes <- c(rest, bytes)
+    starts <- c(starts, before + grepRaw("GCOL", bytes, fixed = TRUE, all = TRUE) - 1)
+    rest <- utils::tail(bytes, 3L)
+    before <- before + length(bytes) - length(rest)
+  }
+  all(vapply(starts, \(at) {
+    seek(con, at + 8)
+    size <- little_number(readBin(con, "raw", 8L))
+    if (is.na(size) || size < 32 || size > file.size(file) - at) return(TRUE)
+    heap_is_sound(readBin(con, "raw", size - 16))
+  }, logical(1)))
+}
+
+#' @param heap The objects of a heap: number, uses, length and what it holds, filled up to
+#'   whole words of 8 bytes. Number 0 is free room, with the length of all of it.
+#' @noRd
+heap_is_sound <- function(heap) {
+  at <- 0
+  while (at + 16 <= length(heap)) {
+    size <- little_number(heap[at + 9:16])
+    free <- all(heap[at + 1:2] == as.raw(0))
+    need <- if (free) size else 16 + 8 * ceiling(size / 8)
+    if (need < 16 || need > length(heap) - at) return(FALSE)
+    at <- at + need
+  }
+  TRUE
+}
+
+#' A whole number from its bytes, the lowest first
+#' @noRd
+little_number <- function(bytes) {
+  if (length(bytes) < 8L) NA_real_ else sum(as.integer(bytes) * 256^(0:7))
+}
+
+h5_extent <- function(set, name, fail) {
+  extent <- as.double(h5_try(set$dims, name, fail))
+  if (anyNA(extent) || any(extent < 0)) fail(sprintf("`%s` is damaged", name))
+  extent
+}
+
+#' Kind of the values of a data set, and their bytes
+#' @noRd
+h5_type <- function(set, name, fail) {
+  h5_try({
+    type <- set$get_type()
+    on.exit(type$close())
+    class <- as.character(type$get_class())
+    kind <- c(H5T_INTEGER = "numbers", H5T_FLOAT = "numbers", H5T_STRING = "words")[class]
+    size <- as.double(type$get_size())
+    # Words of any length lie elsewhere in the file, and here where.
+    list(kind = if (is.na(kind)) "others" else kind[[1L]], size = if (is.finite(size)) size else 16)
+  }, name, fail)
 }
 
 #' What `f` makes of a data set
@@ -46,8 +177,8 @@ write_at <- function(h5, name, places, values) {
 #' Make a data set that is all written
 #' @param type An HDF5 type; by default that of R.
 #' @noRd
-write_values <- function(h5, name, values, type = NULL) {
-  h5$create_dataset(name, values, dtype = type, chunk_dims = NULL, gzip_level = NULL)$close()
+write_values <- function(h5, name, values, type = text_type(values)) {
+  h5$create_dataset(name, enc_text(values), dtype = type, chunk_dims = NULL, gzip_level = NULL)$close()
 }
 
 read_attribute <- function(h5, name) {
@@ -62,5 +193,15 @@ read_attributes <- function(h5) {
 }
 
 write_attribute <- function(h5, name, value) {
-  h5$create_attr(name, value)$close()
+  h5$create_attr(name, enc_text(value), dtype = text_type(value))$close()
 }
+
+#' The type of text in UTF-8; `NULL` for what is no text
+#'
+#' By default hdf5r writes text as ASCII, and then cannot read what is none.
+#' @noRd
+text_type <- function(x) {
+  if (is.character(x)) hdf5r::H5T_STRING$new(size = Inf)$set_cset("UTF-8")
+}
+
+enc_text <- function(x) if (is.character(x)) enc2utf8(x) else x

@@ -60,6 +60,8 @@ about_itemsets <- function(x) {
 #'   each with its number in `x`; after `sort()` the first ones.
 #' @param row.names,optional Not used.
 #' @param times Add the list of the times at which the windows of each pattern open?
+#' @param long A row for each spike of each pattern, without columns of lists, as
+#'   [utils::write.csv()] needs it? Not with `times`.
 #' @param ... Not used; must be empty.
 #'
 #' @return
@@ -81,6 +83,9 @@ about_itemsets <- function(x) {
 #'     \item{times}{list of numbers, the opening of each window in seconds; only with
 #'       `times = TRUE`, from the recording that was mined}
 #'   }
+#' With `long = TRUE` there is a row for each spike of each pattern: `number` (place of the
+#' pattern in `x`), `pattern`, `size`, `occurrences`, `duration`, and of the spike `unit`,
+#' `lag` (bins) and `delay` (the same in seconds).
 #'
 #' `summary()` gives a list: `by_size`, a data frame with the number of sets of each size
 #' and the least, median and most occurrences, and the `engine`, `threads`, `elapsed` (s,
@@ -101,6 +106,7 @@ about_itemsets <- function(x) {
 #' sort(found, by = c("size", "occurrences"))[1:3]
 #' few <- subset(found, duration <= 0.025, units = c("u01", "u02"))
 #' head(as.data.frame(few, times = TRUE))
+#' head(as.data.frame(few, long = TRUE))
 #' @name itemsets
 #' @aliases patterns
 NULL
@@ -134,6 +140,14 @@ itemset_support <- function(x) .subset2(x, "occurrences")
     abort_arg("name", sprintf("one of %s", toString(dollar_names(x))), name)
   }
   columns[[name]](x)
+}
+
+#' @rdname itemsets
+#' @export
+`[[.itemsets` <- function(x, i, ...) {
+  if (is.character(i) && length(i) == 1L && !is.na(i)) return(`$.itemsets`(x, i))
+  abort_arg("i", sprintf("one of %s", toString(dollar_names(x))), describe(i),
+            "`x[i]` chooses sets by their numbers.")
 }
 
 dollar_names <- function(x) union(names(itemset_columns(x)), c("occurrences", "items", "runs"))
@@ -219,6 +233,23 @@ set_numbers <- function(i, n, call = rlang::caller_env()) {
   if (bounds[[1L]] <= 0) seq_len(n)[i] else i
 }
 
+#' @importFrom utils head
+#' @export
+head.itemsets <- function(x, n = 6L, ...) {
+  check_no_dots()
+  n <- check_count(n, min = -Inf, infinite = TRUE)
+  take_sets(x, seq_len(if (n < 0) max(0, length(x) + n) else min(n, length(x))))
+}
+
+#' @importFrom utils tail
+#' @export
+tail.itemsets <- function(x, n = 6L, ...) {
+  check_no_dots()
+  n <- check_count(n, min = -Inf, infinite = TRUE)
+  left <- if (n < 0) max(0, length(x) + n) else min(n, length(x))
+  take_sets(x, length(x) - left + seq_len(left))
+}
+
 #' @rdname itemsets
 #' @export
 sort.itemsets <- function(x, decreasing = TRUE, by = NULL, ...) {
@@ -276,7 +307,10 @@ keep_sets <- function(x, keep, code, labels, wanted, match, arg,
 #' Which sets hold all or any of some labels
 #' @noRd
 holding <- function(x, code, labels, wanted, match, arg, call) {
-  if (is.numeric(wanted)) wanted <- number_labels(wanted)
+  if (is_plain_numeric(wanted)) wanted <- number_labels(wanted)
+  if (!is.character(wanted) && !is.factor(wanted)) {
+    abort_arg(arg, "names", describe(wanted), call = call)
+  }
   wanted <- unique(as.character(wanted))
   unknown <- setdiff(wanted, labels)
   if (length(unknown)) {
@@ -414,6 +448,62 @@ as.data.frame.itemsets <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_no_dots()
   structure(list(items = as.list(x), size = x$size, support = x$support),
             row.names = .set_row_names(length(x)), class = "data.frame")
+}
+
+#' @export
+as.matrix.itemsets <- function(x, ...) {
+  abort_arg("x", "a table", describe(x),
+            "`as_incidence()` makes a matrix of sets, and `as.data.frame()` a table.")
+}
+
+# ---- Checks ---------------------------------------------------------------------------
+
+#' Error unless sets are as a search leaves them: who changes their parts by hand may err
+#' @noRd
+check_whole_sets <- function(x, arg, call = rlang::caller_env()) {
+  wrong <- broken_part(x)
+  if (is.null(wrong)) return(invisible())
+  abort_arg(arg, "as it was found, or chosen from that with `[`",
+            sprintf("an object whose %s was changed", wrong), call = call)
+}
+
+#' Which part of sets cannot be right, or NULL
+#' @noRd
+broken_part <- function(x) {
+  runs <- .subset2(x, "runs")
+  items <- .subset2(x, "items")
+  occurrences <- .subset2(x, "occurrences")
+  counts <- \(v, least) {
+    is_plain_numeric(v) && !anyNA(v) && all(v >= least & v == round(v))
+  }
+  if (!is.list(runs) || !is.integer(runs$size) || length(runs$size) != length(runs$n) ||
+      !counts(runs$size, 1) || !counts(runs$n, 0)) {
+    return("`runs`")
+  }
+  if (!is.integer(occurrences) || length(occurrences) != sum(runs$n)) return("`occurrences`")
+  if (!is.integer(items) || length(items) != sum(runs$n * runs$size)) return("`items`")
+  broken_meaning(x, if (length(items) > 0L) range(items) else c(0L, 0L))
+}
+
+#' The same of what the items mean
+#' @noRd
+broken_meaning <- function(x, items) {
+  labels <- attr(x, if (inherits(x, "patterns")) "units" else "labels", exact = TRUE)
+  window <- if (inherits(x, "patterns")) attr(x, "window", exact = TRUE) else 1
+  if (!is.character(labels)) return("list of names")
+  if (!(is_plain_numeric(window) && length(window) == 1L && !is.na(window) && window >= 1)) {
+    return("`window`")
+  }
+  if (anyNA(items) || items[[1L]] < 0L ||
+      length(.subset2(x, "items")) > 0L && items[[2L]] >= window * length(labels)) {
+    return("`items`")
+  }
+  bin_size <- attr(x, "bin_size", exact = TRUE)
+  if (inherits(x, "patterns") &&
+      !(is_plain_numeric(bin_size) && length(bin_size) == 1L && is.finite(bin_size) &&
+        bin_size > 0)) {
+    return("`bin_size`")
+  }
 }
 
 # ---- Printing ------------------------------------------------------------------------

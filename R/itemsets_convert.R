@@ -29,6 +29,7 @@
 #' as_arules(found)
 #' @export
 as_incidence <- function(x) {
+  check_given(x = "`itemsets` or `patterns`")
   check_sets(x)
   rlang::check_installed("Matrix", "for sparse matrices.")
   n <- as.double(length(.subset2(x, "items")))
@@ -46,6 +47,7 @@ as_incidence <- function(x) {
 #' @rdname as_incidence
 #' @export
 as_arules <- function(x) {
+  check_given(x = "`itemsets` or `patterns`")
   check_sets(x)
   rlang::check_installed("arules", "for its itemsets.")
   # Its namespace defines the classes.
@@ -64,10 +66,11 @@ as_arules <- function(x) {
 }
 
 check_sets <- function(x, call = rlang::caller_env()) {
-  if (missing(x) || isS4(x) || !inherits(x, "itemsets")) {
-    abort_arg("x", "`itemsets` or `patterns`", if (missing(x)) "missing" else describe(x),
+  if (isS4(x) || !inherits(x, "itemsets")) {
+    abort_arg("x", "`itemsets` or `patterns`", describe(x),
               "Find some with `frequent_itemsets()` or `mine_patterns()`.", call = call)
   }
+  check_whole_sets(x, "x", call)
 }
 
 #' Names of all items there may be, in order

@@ -97,8 +97,9 @@
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param bin_size Length of a bin, in seconds; a whole number of ticks of the recording's
 #'   `resolution`.
-#' @param window Length of the windows, in bins, from 1 (synchrony alone). The number of
-#'   units times `window` must be below 2^31.
+#' @param window Length of the windows, in bins, from 1 (synchrony alone) to those of the
+#'   recording, or of the longest trial. The number of units times `window` must be below
+#'   2^31.
 #' @param min_spikes,max_spikes Least and largest number of spikes (items) of a pattern;
 #'   `max_spikes` may be `Inf`.
 #' @param min_occ,max_occ Least and largest number of occurrences; `max_occ` may be `Inf`.
@@ -126,8 +127,8 @@
 #'       `size[k]` items}
 #'     \item{occurrences}{integer vector, one for each pattern}
 #'   }
-#'   with the attributes `units` (their labels), `window` (bins), `bin_size` (s),
-#'   `recording` (what was mined), `parameters` (a list: `min_spikes`, `min_occ`,
+#'   with the attributes `units` (their labels), `window` (bins), `bin_size` (s), `mined`
+#'   (how many patterns were found), `recording` (where), `parameters` (a list: `min_spikes`, `min_occ`,
 #'   `max_spikes`, `max_occ`, `min_units`, `closed_within`, `shifted_subsets`), `engine`,
 #'   `threads`, `elapsed` (s; `mining_elapsed` is the part of it spent in the search),
 #'   `peak_memory` (bytes held by the search) and `call`. With a `folder`, `threads` is
@@ -188,10 +189,11 @@ mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_occ = 2,
                           max_memory = 4e9, folder = NULL) {
   call <- match.call()
   started <- proc.time()[["elapsed"]]
-  if (missing(x)) abort_arg("x", "a recording", "missing")
+  check_given(x = "a recording", bin_size = "the length of a bin in seconds",
+              window = "the length of the windows in bins")
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
-  window <- check_window(window, nlevels(x$unit))
+  window <- check_window(window, x, bin)
   parameters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
   parameters$closed_within <- check_choice(closed_within)
   parameters$shifted_subsets <- check_choice(shifted_subsets)
@@ -211,7 +213,7 @@ mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_occ = 2,
   new_itemsets(
     mined$items, mined[c("size", "n")], mined$occurrences,
     list(units = levels(x$unit), window = as.integer(window), bin_size = as.double(bin_size),
-         recording = x, parameters = parameters, engine = engine,
+         mined = length(mined$occurrences), recording = x, parameters = parameters, engine = engine,
          threads = mined$threads %||% here, elapsed = proc.time()[["elapsed"]] - started,
          mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
          call = call),
@@ -290,10 +292,6 @@ drop_shifted <- function(mined, units, call = rlang::caller_env()) {
 #' Ticks of a bin
 #' @noRd
 check_bin_size <- function(bin_size, resolution, call = rlang::caller_env()) {
-  if (missing(bin_size)) {
-    abort_arg("bin_size", "the length of a bin in seconds", "missing",
-              "For bins of 5 ms, `bin_size = 0.005`.", call = call)
-  }
   bin_size <- check_number(bin_size, "bin_size", above = 0, call = call)
   ticks <- seconds_to_ticks(bin_size, resolution, "bin_size", call)
   if (ticks < 1) {
@@ -303,12 +301,24 @@ check_bin_size <- function(bin_size, resolution, call = rlang::caller_env()) {
   ticks
 }
 
-check_window <- function(window, units, call = rlang::caller_env()) {
-  if (missing(window)) {
-    abort_arg("window", "the length of the windows in bins", "missing",
-              "For windows of 100 ms in bins of 5 ms, `window = 20`.", call = call)
-  }
+#' @param bin Ticks of a bin.
+#' @noRd
+check_window <- function(window, x, bin, call = rlang::caller_env()) {
   window <- check_count(window, "window", call = call)
+  trials <- trial_ticks(x)
+  bounds <- interval_ticks(x)
+  ticks <- max(trials$end %||% bounds[[2L]] - trials$start %||% bounds[[1L]]) + 1
+  bins <- ceiling(ticks / bin)
+  if (window > bins) {
+    whole <- if (is.null(trials)) "the recording" else "the longest trial"
+    abort_arg("window", sprintf("at most as long as %s, which has %s bins of %s s", whole,
+                                commas(bins),
+                                exact(ticks_to_seconds(bin, attr(x, "resolution")))),
+              sprintf("%s bins", commas(window)),
+              "Use a shorter window, or shorter bins. `window` is a number of bins, not seconds.",
+              call = call)
+  }
+  units <- nlevels(x$unit)
   most <- .Machine$integer.max
   if (window * max(1, units) > most) {
     abort_arg("window", sprintf("at most %s bins with %s units", commas(most %/% max(1, units)),

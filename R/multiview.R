@@ -9,10 +9,15 @@
 #'
 #' Coordinates to choose from are the `E` lags of each of the `columns`. They are taken
 #' from the whole of the data, so the first vectors of the library may reach back to rows
-#' before it. All views forecast the same rows: those where every coordinate is known. A
-#' view of coordinates that are all constant in the library has no rank, and comes last.
+#' before it. Each view has its own rows, as in rEDM: those where all of its coordinates are
+#' known. The mean at a row is that of the views that forecast it. A view of coordinates that
+#' are all constant in the library, or with fewer library rows than `knn`, has no rank, and
+#' comes last.
 #'
 #' @inheritParams simplex
+#' @param lib,pred Rows to learn from and to predict from, as in [simplex()]. Without both,
+#'   the first and the second half of the rows, as in rEDM; without one of them, that is
+#'   all rows.
 #' @param columns Columns whose lags are coordinates to choose from.
 #' @param D Coordinates of a view; by default as many as there are `columns`.
 #' @param E Lags of each column.
@@ -30,7 +35,8 @@
 #'     `rho_rank` is the rho that ranked it.
 #'   * `predictions`: the mean forecast, a table as from [simplex()], without the variance.
 #'
-#'   Its attribute `views` is the number of views that were ranked.
+#'   Its attribute `views` is the number of views that were ranked. [as.data.frame()] gives
+#'   the predictions as a plain data frame.
 #' @section Errors:
 #' As for [simplex()]; for a `D` above the number of coordinates, a choice of more than a
 #' million views, and a `multiview` above their number.
@@ -56,6 +62,7 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
                       E = 1, tau = -1, Tp = 1, knn = NULL, exclusion_radius = 0,
                       multiview = NULL, train_lib = TRUE, exclude_target = FALSE,
                       valid_lib = NULL, segments = NULL, no_time = FALSE, threads = NULL) {
+  check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- rlang::current_env()
   train_lib <- check_flag(train_lib)
@@ -70,29 +77,27 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
   views <- all_views(D, lags, left_out, call)
   kept <- check_view_number(multiview, ncol(views), call)
 
-  prepare <- function(pred) view_data(lags, lib, pred, Tp, valid_lib, call)
-  forecast <- function(view, data) {
-    simplex_at(data$points[, view, drop = FALSE], data$lib, data$pred, data$target, knn,
-               exclusion_radius, threads, call)$predictions
+  if (is.null(lib) && is.null(pred) && nrow(x) > 1L) {
+    half <- nrow(x) %/% 2L
+    lib <- c(1L, half)
+    pred <- c(half + 1L, nrow(x))
   }
-  data <- check_library(prepare(pred), knn)
-  ranked <- if (train_lib) prepare(lib) else data
-  goal <- ranked$target[ranked$pred]
-  tells <- apply(ranked$points[ranked$lib, , drop = FALSE], 2L, \(v) !is_constant(v))
-  each <- cli::cli_progress_along(seq_len(ncol(views)), name = "Ranking views")
-  rho <- vapply(each, \(k) {
-    view <- views[, k]
-    if (any(tells[view])) edm_rho(goal, forecast(view, ranked)) else NA_real_
-  }, 1)
+  data <- view_data(lags, lib, pred, Tp, valid_lib, call)
+  check_views(views, data, knn, call)
+  forecast <- function(view, data) {
+    view_forecast(view, data, knn, exclusion_radius, threads, call)
+  }
+  rho <- rank_views(views, if (train_lib) view_data(lags, lib, lib, Tp, valid_lib, call) else data,
+                    forecast)
   best <- order(-rho)[seq_len(kept)]
   chosen <- views[, best, drop = FALSE]
-  forecasts <- vapply(seq_len(kept), \(k) forecast(chosen[, k], data), data$pred + 0)
-  dim(forecasts) <- c(length(data$pred), kept)
+  forecasts <- vapply(seq_len(kept), \(k) forecast(chosen[, k], data), data$any$pred + 0)
+  dim(forecasts) <- c(length(data$any$pred), kept)
 
   predictions <- data$frame
   names(predictions)[[1L]] <- lags$time_name
   predictions$Predictions <- NA_real_
-  predictions$Predictions[data$place] <- rowMeans(forecasts)
+  predictions$Predictions[data$any$place] <- mean_forecast(forecasts)
   parameters <- list(columns = lags$columns, target = lags$target_name, D = D, E = lags$E,
                      tau = lags$tau, Tp = data$Tp, knn = knn,
                      exclusion_radius = exclusion_radius, multiview = kept)
@@ -146,8 +151,60 @@ check_view_number <- function(multiview, views, call) {
   check_count(multiview, "multiview", max = views, call = call)
 }
 
-#' Lags of the whole of the data as coordinates, so that library and prediction rows are
-#' the same for every view
+#' Those of some rows where all coordinates of a view are known
+#' @noRd
+rows_of_view <- function(rows, view, data) {
+  rows[rowSums(is.na(data$points[rows, view, drop = FALSE])) == 0]
+}
+
+#' Stop unless one of the views has as many library rows as neighbours
+#' @noRd
+check_views <- function(views, data, knn, call) {
+  counts <- vapply(seq_len(ncol(views)), \(k) {
+    length(rows_of_view(data$any$lib, views[, k], data))
+  }, 0L)
+  data$lib <- rows_of_view(data$any$lib, views[, which.max(counts)], data)
+  check_library(data, knn, call = call)
+}
+
+#' What a view forecasts at each row to predict from; NA where it does not
+#' @noRd
+view_forecast <- function(view, data, knn, exclusion, threads, call) {
+  rows <- data$any$pred
+  out <- rep(NA_real_, length(rows))
+  lib <- rows_of_view(data$any$lib, view, data)
+  if (length(lib) < knn) return(out)
+  at <- rows_of_view(rows, view, data)
+  points <- data$points[, view, drop = FALSE]
+  out[match(at, rows)] <- simplex_at(points, lib, at, data$target, knn, exclusion, threads,
+                                     call)$predictions
+  out
+}
+
+#' The rho of each view, NA where its coordinates tell nothing of where a row is
+#' @noRd
+rank_views <- function(views, data, forecast) {
+  observed <- data$target[data$any$pred]
+  tells <- apply(data$points[data$any$lib, , drop = FALSE], 2L, \(v) {
+    v <- v[!is.na(v)]
+    length(v) > 0L && !is_constant(v)
+  })
+  each <- cli::cli_progress_along(seq_len(ncol(views)), name = "Ranking views")
+  vapply(each, \(k) {
+    view <- views[, k]
+    if (any(tells[view])) edm_rho(observed, forecast(view, data)) else NA_real_
+  }, 1)
+}
+
+#' The mean at each row of the views that forecast it
+#' @noRd
+mean_forecast <- function(forecasts) {
+  mean <- rowMeans(forecasts, na.rm = TRUE)
+  mean[is.nan(mean)] <- NA_real_
+  mean
+}
+
+#' Lags of the whole of the data as coordinates
 #' @noRd
 view_data <- function(lags, lib, pred, Tp, valid_lib, call) {
   coordinates <- sprintf("lag%d", seq_len(ncol(lags$points)))
@@ -160,7 +217,7 @@ view_data <- function(lags, lib, pred, Tp, valid_lib, call) {
 # ---- Results -------------------------------------------------------------------------
 
 view_table <- function(views, names, forecasts, data, rho_rank) {
-  observed <- data$target[data$pred]
+  observed <- data$target[data$any$pred]
   error <- apply(forecasts, 2L, \(p) prediction_error(observed, p), simplify = FALSE)
   number <- seq_len(nrow(views))
   out <- data.frame(
@@ -203,4 +260,9 @@ summary.multiview <- function(object, ...) {
   check_no_dots()
   cbind(summary(object$predictions), views = attr(object, "views", exact = TRUE),
         averaged = nrow(object$view))
+}
+
+#' @export
+as.data.frame.multiview <- function(x, row.names = NULL, optional = FALSE, ...) {
+  as.data.frame(x$predictions)
 }

@@ -3,8 +3,19 @@
 p_estimators <- c("(k+1)/(n+1)", "k/n")
 
 # Family-wise error first, then the share of false discoveries.
-corrections <- c("none", "bonferroni", "sidak", "holm", "holm-sidak", "hommel", "BH", "BY",
-                 "TSBH", "TSBKY")
+corrections <- c("none", "bonferroni", "sidak", "holm", "holm-sidak", "hochberg", "hommel",
+                 "BH", "BY", "TSBH", "TSBKY")
+
+# What Elephant calls those that have another name there.
+elephant_corrections <- c(
+  no = "none", "simes-hochberg" = "hochberg", fdr_bh = "BH", fdr_by = "BY",
+  fdr_tsbh = "TSBH", fdr_tsbky = "TSBKY"
+)
+
+check_correction <- function(correction, choices = corrections, call = rlang::caller_env()) {
+  check_not_elephant(correction, elephant_corrections, "correction", call = call)
+  check_choice(correction, choices, "correction", call)
+}
 
 #' The p value when `reached` of `n` surrogates reach what was seen
 #' @noRd
@@ -66,7 +77,7 @@ sufficient_p <- function(m, correction, alpha) {
 }
 
 check_alpha <- function(alpha, call = rlang::caller_env()) {
-  ok <- is.numeric(alpha) && length(alpha) == 1L && !is.na(alpha) && alpha > 0 && alpha < 1
+  ok <- is_plain_numeric(alpha) && length(alpha) == 1L && !is.na(alpha) && alpha > 0 && alpha < 1
   if (!ok) {
     abort_arg("alpha", "a number above 0 and below 1", describe(alpha),
               "It is the probability of an error that is taken, such as 0.05.", call = call)

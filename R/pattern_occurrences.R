@@ -38,10 +38,12 @@
 #' pattern_occurrences(patterns = found[1:2])
 #' @export
 pattern_occurrences <- function(x = NULL, patterns) {
-  if (missing(patterns) || !inherits(patterns, "patterns")) {
-    abort_arg("patterns", "`patterns`", if (missing(patterns)) "missing" else describe(patterns),
+  check_given(patterns = "`patterns`; name the argument where it is alone")
+  if (!inherits(patterns, "patterns")) {
+    abort_arg("patterns", "`patterns`", describe(patterns),
               "Find some with `mine_patterns()`, and name the argument where it is alone.")
   }
+  check_whole_sets(patterns, "patterns")
   x <- x %||% attr(patterns, "recording", exact = TRUE)
   if (is.null(x)) {
     abort_arg("x", "a recording where `patterns` do not have theirs", "missing")

@@ -39,6 +39,7 @@ spectra <- c("#", "3d#")
 #' pattern_spectrum(found)
 #' @export
 pattern_spectrum <- function(patterns, spectrum = c("#", "3d#")) {
+  check_given(patterns = "`patterns`")
   check_patterns(patterns)
   spectrum <- check_choice(spectrum)
   parts <- pattern_signatures(patterns, spectrum)
@@ -81,10 +82,11 @@ new_spectrum <- function(columns, class, about) {
 }
 
 check_patterns <- function(patterns, call = rlang::caller_env()) {
-  if (missing(patterns) || !inherits(patterns, "patterns")) {
-    abort_arg("patterns", "`patterns`", if (missing(patterns)) "missing" else describe(patterns),
+  if (!inherits(patterns, "patterns")) {
+    abort_arg("patterns", "`patterns`", describe(patterns),
               "Find some with `mine_patterns()`.", call = call)
   }
+  check_whole_sets(patterns, "patterns", call)
 }
 
 # ---- p values ------------------------------------------------------------------------
@@ -121,6 +123,8 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #'   `sigma`, see [surrogate_trains()].
 #' @param spectrum What a signature is, see [pattern_spectrum()].
 #' @param p_estimator `"(k+1)/(n+1)"` or `"k/n"`, see Estimators.
+#' @param closed_within What is a pattern in surrogates, as in [mine_patterns()]; give what
+#'   was given there.
 #' @param device Where surrogates are mined: `"cpu"`, `"gpu"`, or `"auto"` to choose by how
 #'   long the first of them takes, and say so. The result is the same.
 #' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for
@@ -178,18 +182,23 @@ pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_occ = 2,
                             max_spikes = Inf, max_occ = Inf, min_units = min_spikes,
                             n_surrogates = 1000, surrogate = "dither", dither = 0.015, ...,
                             spectrum = c("#", "3d#"), p_estimator = c("(k+1)/(n+1)", "k/n"),
+                            closed_within = c("all", "max_spikes"),
                             device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
                             max_memory = 4e9, folder = NULL) {
   call <- match.call()
-  if (missing(x)) abort_arg("x", "a recording", "missing")
+  check_argument_names(names(match.call(expand.dots = FALSE)$...))
+  check_given(x = "a recording", bin_size = "the length of a bin in seconds",
+              window = "the length of the windows in bins")
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
-  window <- check_window(window, nlevels(x$unit))
+  window <- check_window(window, x, bin)
   filters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
+  filters <- filters_within(filters, check_choice(closed_within))
   n <- check_count(n_surrogates, "n_surrogates", max = .Machine$integer.max)
   spectrum <- check_choice(spectrum)
   p_estimator <- check_choice(p_estimator)
   device <- check_choice(device)
+  check_place(device, gpus)
   check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
   seed <- current_seed()
@@ -200,8 +209,19 @@ pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_occ = 2,
   out
 }
 
+#' Filters of surrogates: with what is closed where that is not as in all patterns
+#' @noRd
+filters_within <- function(filters, closed_within) {
+  # Without a largest size both are the same.
+  if (is.finite(filters$max_spikes) && closed_within != "all") {
+    filters$closed_within <- closed_within
+  }
+  filters
+}
+
 #' What pvalue_spectrum() gives, of arguments that have been checked
 #'
+#' @param filters What filters_within() gives.
 #' @param made What surrogate_options() gives.
 #' @param threads As the user gave them.
 #' @noRd
@@ -250,8 +270,8 @@ maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_e
 #' @return NULL for the CPU, or numbers of GPUs, from 0.
 #' @noRd
 surrogate_place <- function(device, gpus, seconds, call = rlang::caller_env()) {
+  gpus <- check_place(device, gpus, call)
   if (device == "cpu") return(NULL)
-  gpus <- check_gpus(gpus, call = call)
   if (device == "auto") {
     survey <- gpu_survey()
     gpu <- survey$name[gpus[[1L]] + 1L]

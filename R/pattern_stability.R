@@ -62,6 +62,7 @@
 #' @export
 pattern_stability <- function(patterns, n_subsets = NULL, delta = 0.05, epsilon = 0.05,
                               type = c("intensional", "extensional"), threads = NULL) {
+  check_given(patterns = "`patterns`")
   check_mined(patterns)
   n_subsets <- check_subsets(n_subsets, delta, epsilon)
   check_kinds(type, "type")
@@ -78,6 +79,15 @@ pattern_stability <- function(patterns, n_subsets = NULL, delta = 0.05, epsilon 
   names(found) <- kinds_of_stability[kinds_of_stability %in% type]
   structure(c(list(pattern = format(patterns)), found), class = "data.frame",
             row.names = .set_row_names(length(patterns)), n_subsets = n_subsets, key = key)
+}
+
+#' Some rows of what pattern_stability() gives, which stay that
+#' @noRd
+take_rows <- function(stability, rows) {
+  about <- attributes(stability)[c("n_subsets", "key")]
+  columns <- lapply(unclass(stability)[names(stability)], `[`, rows)
+  structure(columns, class = "data.frame", row.names = .set_row_names(length(rows)),
+            n_subsets = about$n_subsets, key = about$key)
 }
 
 kinds_of_stability <- c("intensional", "extensional")

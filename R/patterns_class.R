@@ -40,7 +40,7 @@ lag_seconds <- function(x, lags) {
 #' @rdname itemsets
 #' @export
 subset.patterns <- function(x, condition, units = NULL, match = c("all", "any"), ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   match <- check_choice(match)
   keep <- if (!missing(condition)) {
     eval(substitute(condition), column_environment(x, parent.frame()))
@@ -72,18 +72,47 @@ as.list.patterns <- function(x, ...) {
 #' @rdname itemsets
 #' @export
 as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
-                                   times = FALSE) {
-  rlang::check_dots_empty()
+                                   times = FALSE, long = FALSE) {
+  check_no_dots()
+  if (check_long(long, times)) return(long_table(x))
   columns <- list(
     pattern = format(x), size = x$size,
     units = split_sets(x, attr(x, "units", exact = TRUE)[item_units(x)]),
     lags = split_sets(x, item_lags(x)), occurrences = x$occurrences, duration = x$duration
   )
-  if (check_flag(times)) {
+  if (times) {
     found <- pattern_occurrences(patterns = x)
     columns$times <- unname(split(found$time, numbered(found$pattern, length(x))))
   }
   structure(columns, row.names = .set_row_names(length(x)), class = "data.frame")
+}
+
+#' Whether a table has a row for each spike, and so no column of lists
+#' @noRd
+check_long <- function(long, times, call = rlang::caller_env()) {
+  check_flag(times, call = call)
+  check_flag(long, call = call)
+  if (long && times) {
+    abort_arg("times", "FALSE where `long` is TRUE", "TRUE",
+              "`pattern_occurrences()` gives a table with a row for each occurrence.",
+              call = call)
+  }
+  long
+}
+
+#' A row for each spike of each pattern, in columns that any file can hold
+#'
+#' @param more List of further columns with one value a pattern.
+#' @noRd
+long_table <- function(x, more = list()) {
+  pattern <- rep(seq_along(x), itemset_sizes(x))
+  each <- c(list(number = seq_along(x), pattern = format(x), size = x$size,
+                 occurrences = x$occurrences, duration = x$duration), more)
+  lags <- item_lags(x)
+  columns <- c(lapply(each, `[`, pattern),
+               list(unit = as.character(attr(x, "units", exact = TRUE))[item_units(x)],
+                    lag = lags, delay = lag_seconds(x, lags)))
+  structure(columns, row.names = .set_row_names(length(pattern)), class = "data.frame")
 }
 
 #' @export

@@ -1,11 +1,12 @@
 # Mining in chunks whose results are kept in files: on many machines, and in many sittings.
 #
 # A folder holds `job.rds`, what is mined and how it is cut, and `chunk-0001.rds` and so on,
-# what was found. Each file is written under another name and then renamed, so what is
-# there is whole; it is read with suspicion all the same, as disks fill and people copy.
+# what was found. Each is a sealed file, so what is there is whole; it is read with suspicion
+# all the same, as disks fill and people copy. `job.lock` is there while a process works on
+# it. Nothing else may lie in the folder: what is not ours is never written to or removed.
 
 # Of the files. Raised whenever they, or what is found in the same spikes, change.
-folder_format <- 1L
+folder_format <- 2L
 
 # More workers than this cannot all be busy. There are fewer where spikes are few.
 most_chunks <- 128
@@ -22,6 +23,7 @@ most_chunks <- 128
 mine_in_folder <- function(folder, events, window, parameters, engine, threads, max_memory,
                            call = rlang::caller_env()) {
   folder <- check_folder(folder, call = call)
+  hold_lock(file.path(folder, folder_lock), folder, call)
   job <- open_job(folder, new_job(events, window, parameters, engine, call), call)
   chunks <- seq_along(job$end)
   reports <- lapply(chunks, report_chunk, folder = folder, job = job)
@@ -31,9 +33,7 @@ mine_in_folder <- function(folder, events, window, parameters, engine, threads, 
   todo <- rev(todo)
   reports[todo] <- mine_chunks(todo, folder, mine_chunk, list(folder, job$id, max_memory),
                                threads)
-  mined <- merge_chunks(folder, job, reports, max_memory, call)
-  drop_leftovers(folder)
-  mined
+  merge_chunks(folder, job, reports, max_memory, call)
 }
 
 # ---- The job -------------------------------------------------------------------------
@@ -47,7 +47,7 @@ new_job <- function(events, window, parameters, engine, call) {
   job <- list(format = folder_format, events = events, window = window,
               parameters = parameters, engine = engine,
               end = share_chunks(events, window, parameters$min_occ, call))
-  c(job, id = rlang::hash(job))
+  c(job, id = hash_values(job))
 }
 
 #' Cut the shares of the search into chunks of about equal work
@@ -67,31 +67,52 @@ share_chunks <- function(events, window, min_occ, call) {
 }
 
 #' The job in a folder: what is there if it is the same one, else it is written
+#'
+#' For who holds the lock of the folder.
+#'
 #' @param differences Function that says in words what a job that is there has otherwise.
 #' @noRd
 open_job <- function(folder, job, call, differences = job_differences) {
+  drop_leftovers(folder)
   path <- file.path(folder, "job.rds")
   if (!file.exists(path)) {
+    check_no_chunks(folder, call)
     write_whole(job, path, call)
     return(job)
   }
+  if (!looks_sealed(path)) {
+    abort_folder(folder, "with a job.rds that this version of synfire did not write",
+                 "Give another folder.", call)
+  }
   there <- read_whole(path)
+  if (is.null(there)) {
+    abort_folder(folder, "with a job.rds that is damaged", advice_for(folder), call)
+  }
   differs <- differences(there, job)
   if (length(differs) > 0L) {
-    abort_arg("folder", "new, empty, or the folder of this very job",
-              paste0(dQuote(folder, FALSE), ", of another one: ",
-                     paste(differs, collapse = "; ")),
-              paste0("Give another folder, or remove this one and all its results by ",
-                     "`unlink(", dQuote(folder, FALSE), ", recursive = TRUE)`."),
-              call = call)
+    abort_folder(folder, paste0("of another one: ", paste(differs, collapse = "; ")),
+                 advice_for(folder), call)
   }
   there
+}
+
+abort_folder <- function(folder, is, advice, call) {
+  abort_arg("folder", "new, empty, or the folder of this very job",
+            paste0(dQuote(folder, FALSE), ", ", is), advice, call = call)
+}
+
+#' What a user may do to use a folder of ours for another job: only our files are named
+#' @noRd
+advice_for <- function(folder) {
+  paste0("Give another folder, or remove the files of that job, and no others, by ",
+         "`unlink(list.files(", dQuote(folder, FALSE),
+         ", \"^(job|chunk-[0-9]+)[.]rds$\", full.names = TRUE))`.")
 }
 
 #' What a job that is there has otherwise, in words
 #' @noRd
 job_differences <- function(there, job) {
-  if (!is.list(there) || is.null(there$format)) return("its job.rds cannot be read")
+  if (!is.list(there) || is.null(there$format)) return("its job.rds is of something else")
   if (!identical(there$format, job$format)) return("written by another version of synfire")
   settings <- \(job) c(job[c("window", "engine")], job$parameters)
   spikes <- setdiff(names(job$events), "bin")
@@ -124,8 +145,7 @@ read_job <- function(folder, id, call) {
 }
 
 write_chunk <- function(found, chunk, folder, id, call) {
-  write_whole(list(id = id, chunk = chunk, found = found, hash = rlang::hash(found)),
-              chunk_path(folder, chunk), call)
+  write_whole(list(id = id, chunk = chunk, found = found), chunk_path(folder, chunk), call)
 }
 
 #' Mine a chunk and write what is found
@@ -162,19 +182,12 @@ mine_chunks <- function(todo, folder, work, arguments, threads) {
   results
 }
 
-#' Remove what killed writers left; not sooner, as others may be at work in the same folder
-#' @noRd
-drop_leftovers <- function(folder) {
-  unlink(list.files(folder, "^(job|chunk-[0-9]+)[.]rds-.*[.]tmp$", full.names = TRUE))
-}
-
 #' What was found in a chunk, or `NULL` where its file is not there or damaged
 #' @noRd
 read_chunk <- function(chunk, folder, job) {
   there <- read_whole(chunk_path(folder, chunk))
-  whole <- is.list(there) && identical(there$id, job$id) &&
-    identical(there$chunk, chunk) && identical(there$hash, rlang::hash(there$found))
-  if (whole) there$found
+  ours <- is.list(there) && identical(there$id, job$id) && identical(there$chunk, chunk)
+  if (ours) there$found
 }
 
 #' What is known of a chunk that is there, else `NULL`
@@ -267,16 +280,64 @@ abort_changed <- function(path, call) {
 
 # ---- Files ---------------------------------------------------------------------------
 
-#' The path of a folder that exists and can be written to
+folder_lock <- "job.lock"
+
+# Regular expressions of what lies in a folder of ours.
+folder_names <- "job[.]rds|chunk-[0-9]{4,}[.]rds"
+lock_names <- "job[.]lock(-break)?"
+
+# What systems put into folders of their own accord.
+system_names <- "[.]DS_Store|[.]nfs.*|Thumbs[.]db|desktop[.]ini|lost[+]found"
+
+#' The path of a folder that exists, can be written to and holds nothing but our files
 #' @noRd
 check_folder <- function(folder, call = rlang::caller_env()) {
   check_string(folder, "folder", call = call)
-  if (!dir.exists(folder)) dir.create(folder, recursive = TRUE, showWarnings = FALSE)
+  if (nzchar(folder) && !dir.exists(folder)) {
+    dir.create(folder, recursive = TRUE, showWarnings = FALSE)
+  }
   if (!dir.exists(folder) || file.access(folder, 2L) != 0L) {
     abort_arg("folder", "a folder that can be made or written to",
               dQuote(folder, FALSE), call = call)
   }
-  normalizePath(folder, "/")
+  folder <- normalizePath(folder, "/")
+  foreign <- foreign_files(folder, folder_names, lock_names)
+  if (length(foreign) > 0L) {
+    abort_arg("folder", "new, empty, or one that holds nothing but the files of such a job",
+              paste0(dQuote(folder, FALSE), ", which holds ", some(dQuote(foreign, FALSE))),
+              "Give the path of a new folder, which is then made.", call = call)
+  }
+  folder
+}
+
+#' Names in a folder that are not ours
+#' @param files,locks Regular expressions of the names of our files, and of our locks.
+#' @noRd
+foreign_files <- function(folder, files, locks) {
+  there <- list.files(folder, all.files = TRUE, no.. = TRUE)
+  temporary <- sprintf("(%s|%s)%s[0-9a-f]+[.]tmp", files, locks, temporary_mark)
+  matches <- \(pattern) grepl(sprintf("^(%s)$", pattern), there)
+  is_folder <- dir.exists(file.path(folder, there))
+  ours <- matches(files) & !is_folder | matches(locks) & is_folder | matches(temporary) |
+    matches(system_names)
+  there[!ours]
+}
+
+#' Stop where chunks lie in a folder without their job
+#' @noRd
+check_no_chunks <- function(folder, call) {
+  chunks <- list.files(folder, "^chunk-[0-9]+[.]rds$")
+  if (length(chunks) > 0L) {
+    abort_folder(folder, paste("which holds", some(dQuote(chunks, FALSE)),
+                               "but no job.rds that says what they are of"),
+                 "Give another folder, or move these files elsewhere.", call)
+  }
+}
+
+#' Remove what killed writers left
+#' @noRd
+drop_leftovers <- function(folder) {
+  drop_temporary(folder, paste(folder_names, lock_names, sep = "|"))
 }
 
 # ---- What the user is told -----------------------------------------------------------

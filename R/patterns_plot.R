@@ -3,13 +3,13 @@
 
 #' Plots of spike patterns
 #'
-#' Six pictures of what [mine_patterns()] found. `"raster"` is a stretch of the recording
-#' with patterns drawn into it. `"dots"` aligns the occurrences of one pattern. The others
-#' are histograms over all patterns: `"participation"`, how many patterns each unit takes
+#' Eight pictures of what [mine_patterns()] found. `"raster"` is a stretch of the recording
+#' with patterns drawn into it. `"dots"` aligns the occurrences of one pattern.
+#' `"hypergraph"` shows which units patterns share. The others are histograms over all patterns: `"participation"`, how many patterns each unit takes
 #' part in; `"size"`, how many patterns there are of each number of spikes;
 #' `"occurrences"`, how many occur how often; `"lags"`, when in a pattern its spikes come,
-#' and how long patterns last. These count without listing, and take seconds for millions
-#' of patterns.
+#' and how long patterns last; `"statistics"`, these four side by side. These count without
+#' listing, and take seconds for millions of patterns.
 #'
 #' # Which patterns
 #' Those that occur most above what the rates of their units would make (by Poisson
@@ -33,11 +33,17 @@
 #' pattern in colour, the others in grey. Bands are the bins at the pattern's lags. Of more
 #' than 200 occurrences as many are drawn, taken at even steps.
 #'
+#' # The hypergraph
+#' Circles are units. An area holds the units of a pattern, and lines of its colour lead to
+#' each of them from one point; a unit in the area without such a line is no part of it.
+#' Units that are in the same patterns lie close to each other. Lags are in the names only.
+#'
 #' @param object,x A `patterns` object.
 #' @param type Which picture.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
-#' @param patterns For `"raster"` and `"dots"`: how many patterns to draw, or a `patterns`
-#'   object. By default three in the raster; the dots show one, and take the first.
+#' @param patterns For `"raster"`, `"dots"` and `"hypergraph"`: how many patterns to draw, or a
+#'   `patterns` object. By default three in the raster and six in the hypergraph; the dots show
+#'   one, and take the first.
 #' @param from,to For `"raster"`: the stretch to draw, in seconds.
 #' @param order For `"raster"`: the order of the units. `"patterns"` as described;
 #'   `"levels"` and `"rate"` as in [autoplot.spike_trains()].
@@ -47,7 +53,9 @@
 #'   invisibly.
 #' @section Errors:
 #' For an object without patterns, or without the recording that the picture needs; for
-#' patterns of another recording; and where ggplot2 is not installed.
+#' patterns of another recording; and where ggplot2 is not installed, or igraph for
+#' `"hypergraph"`. `from`, `to` and `order` are refused for
+#' other pictures than `"raster"`, and `patterns` for histograms.
 #' @references
 #' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation
 #' of synchronous spike patterns extracted by frequent item set mining. *Frontiers in
@@ -62,10 +70,13 @@
 #' plot(found, type = "dots")
 #' plot(found, type = "participation")
 #' plot(found, type = "lags")
+#' plot(found, type = "statistics")
+#' @examplesIf rlang::is_installed(c("ggplot2", "igraph"))
+#' plot(found, type = "hypergraph")
 #' @exportS3Method ggplot2::autoplot
 autoplot.patterns <- function(object,
                               type = c("raster", "dots", "participation", "size",
-                                       "occurrences", "lags"),
+                                       "occurrences", "lags", "hypergraph", "statistics"),
                               ..., patterns = NULL, from = NULL, to = NULL,
                               order = c("patterns", "levels", "rate"),
                               recording = attr(object, "recording", exact = TRUE)) {
@@ -73,31 +84,48 @@ autoplot.patterns <- function(object,
   check_no_dots()
   call <- rlang::current_env()
   type <- check_choice(type)
+  ordered <- !missing(order)
   order <- check_choice(order)
   check_any_sets(object, "pattern", call)
-  if (type %in% c("raster", "dots")) {
+  drawn <- switch(type, raster = 3, dots = 1, hypergraph = 6)
+  if (is.null(drawn) && !is.null(patterns)) abort_not_drawn("patterns", type, call)
+  if (type != "raster" && !(is.null(from) && is.null(to))) {
+    abort_not_drawn(if (is.null(from)) "to" else "from", type, call)
+  }
+  if (type != "raster" && ordered) abort_not_drawn("order", type, call)
+  if (!is.null(drawn)) {
     if (is.null(recording)) {
       abort_arg("recording", "the spike trains to look into", "NULL",
                 "These patterns do not know their recording; give it.", call = call)
     }
     check_spike_trains(recording, "recording", call)
-    patterns <- choose_patterns(object, patterns, if (type == "dots") 1 else 3, recording, call)
+    patterns <- choose_patterns(object, patterns, drawn, recording, call)
     check_pattern_units(recording, patterns, call)
   }
   switch(
     type,
     raster = plot_pattern_raster(recording, patterns, from, to, order, call),
     dots = plot_pattern_dots(recording, patterns[1L]),
+    hypergraph = plot_pattern_hypergraph(patterns, tabulate(
+      pattern_occurrences(recording, patterns)$pattern, length(patterns)
+    ), call),
     participation = plot_participation(object, "Unit", "patterns"),
     size = plot_sizes(object, "Size (spikes in the pattern)", "Number of patterns"),
     occurrences = plot_supports(object, "Occurrences of a pattern", "Number of patterns"),
-    lags = plot_pattern_lags(object)
+    lags = plot_pattern_lags(object), statistics = plot_pattern_statistics(object)
   )
 }
 
 #' @rdname autoplot.patterns
 #' @export
 plot.patterns <- function(x, ...) draw(autoplot.patterns(x, ...))
+
+#' @param arg An argument that is given for a picture that has no use for it.
+#' @noRd
+abort_not_drawn <- function(arg, type, call) {
+  abort_arg(arg, sprintf("left out with `type = \"%s\"`, which has no use for it", type), "given",
+            call = call)
+}
 
 # ---- Which patterns, and what to call them -----------------------------------------
 
@@ -117,7 +145,7 @@ choose_patterns <- function(x, patterns, default, recording, call = rlang::calle
   }
   n <- if (is.null(patterns)) default else check_count(patterns, call = call)
   # What was counted was counted in the recording mined, whichever is drawn.
-  take_sets(x, best_patterns(x, n, attr(x, "recording", exact = TRUE) %||% recording))
+  take_sets(x, best_patterns(x, n, own_recording(x, call) %||% recording))
 }
 
 #' Places of the most surprising patterns that differ from each other
@@ -224,8 +252,7 @@ plot_pattern_raster <- function(x, patterns, from, to, order, call) {
       data = spikes, size = if (crowded) 0.8 else 1.7, shape = 16, show.legend = FALSE
     ) +
     ggplot2::scale_colour_manual(
-      name = sprintf("Unit@lag, in bins of %s ms",
-                     exact(1000 * attr(patterns, "bin_size", exact = TRUE))),
+      name = pattern_key_title(patterns),
       values = rlang::set_names(syn_palette(length(labels)), labels), limits = labels,
       drop = FALSE,
       guide = ggplot2::guide_legend(

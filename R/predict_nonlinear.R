@@ -28,13 +28,14 @@ predict_nonlinear <- function(x, columns = NULL, target = NULL, lib = NULL, pred
                               Tp = 1, knn = NULL, tau = -1, exclusion_radius = 0,
                               embedded = FALSE, ridge = 0, valid_lib = NULL,
                               no_time = FALSE, segments = NULL, threads = NULL) {
+  check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
-  if (!is.numeric(theta) || length(theta) == 0L || !all(is.finite(theta)) || any(theta < 0)) {
+  if (!is_plain_numeric(theta) || length(theta) == 0L || !all(is.finite(theta)) || any(theta < 0)) {
     abort_arg("theta", "finite numbers of at least 0", describe(theta))
   }
-  data <- smap_data(edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib,
-                             segments, no_time))
+  data <- edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib, segments,
+                   no_time)
   knn <- smap_knn(knn, data)
   exclusion <- edm_exclusion(exclusion_radius)
   ridge <- check_number(ridge, min = 0)

@@ -26,6 +26,7 @@
 #' prediction_error(c(1, 2, 3, NA), c(1.1, 1.9, 3.2, 4), na_rm = FALSE)
 #' @export
 prediction_error <- function(x, predicted = NULL, na_rm = TRUE) {
+  check_given(x = "observed values, or a table of predictions")
   na_rm <- check_flag(na_rm)
   if (is.data.frame(x)) {
     if (!all(c("Observations", "Predictions") %in% names(x))) {
@@ -37,16 +38,24 @@ prediction_error <- function(x, predicted = NULL, na_rm = TRUE) {
     predicted <- x$Predictions
     x <- x$Observations
   }
-  if (!is.numeric(x)) abort_arg("x", "numeric", describe(x))
-  if (!is.numeric(predicted) || length(predicted) != length(x)) {
-    abort_arg("predicted", sprintf("%d numbers, as `x`", length(x)), describe(predicted))
-  }
+  x <- error_numbers(x, "x", "numeric")
+  must <- sprintf("%d numbers, as `x`", length(x))
+  predicted <- error_numbers(predicted, "predicted", must)
+  if (length(predicted) != length(x)) abort_arg("predicted", must, describe(predicted))
   known <- is.finite(x) & is.finite(predicted)
   if (!any(known) || !na_rm && !all(known)) {
     return(data.frame(MAE = NA_real_, rho = NA_real_, RMSE = NA_real_))
   }
   error <- abs(x - predicted)[known]
   data.frame(MAE = mean(error), rho = edm_rho(x, predicted), RMSE = sqrt(mean(error^2)))
+}
+
+#' Numbers as doubles; a time series is numbers, too
+#' @noRd
+error_numbers <- function(x, arg, must, call = rlang::caller_env()) {
+  if (inherits(x, "ts")) x <- as.vector(x)
+  if (!is_plain_numeric(x)) abort_arg(arg, must, describe(x), call = call)
+  as.double(x)
 }
 
 #' Pearson's correlation of pairs that are finite; NA below 3 pairs or for a constant

@@ -21,42 +21,57 @@ read_axion <- function(file, head, resolution, call) {
     abort_file(file, "no line names the columns `Time (s)` and `Electrode`",
                "In AxIS, export the spike list as CSV.", call = call)
   }
-  names <- tolower(split_line(head$lines[[at]], ","))
+  names <- tolower(split_lines(head$lines[[at]], ",")[[1L]])
   time_at <- match("time (s)", names)
-  what <- rep(list(NULL), time_at + 1L)
-  what[[1L]] <- character()
-  what[[time_at]] <- character()
-  what[[time_at + 1L]] <- character()
-  problem <- NULL
-  columns <- withCallingHandlers(
-    scan(file, what = what, sep = ",", quote = "\"", skip = at, quiet = TRUE, flush = TRUE,
-         fill = TRUE, multi.line = FALSE, comment.char = "", strip.white = TRUE,
-         na.strings = character()),
-    warning = \(w) {
-      problem <<- conditionMessage(w)
-      rlang::cnd_muffle(w)
-    }
-  )
-  if (!is.null(problem)) abort_file(file, problem, call = call)
-
-  time_text <- columns[[time_at]]
-  electrode <- columns[[time_at + 1L]]
+  lists <- axion_columns(file, c(1L, time_at, time_at + 1L), at, head$bom, call)
+  time_text <- clean_text(lists$text[[2L]])
+  electrode <- lists$text[[3L]]
   # The wells' table has text of its own in these columns.
-  wells <- which(columns[[1L]] == "Well Information")
+  wells <- which(lists$text[[1L]] == "Well Information")
   n <- if (length(wells)) wells[[1L]] - 1L else length(time_text)
   row <- which(time_text[seq_len(n)] != "" | electrode[seq_len(n)] != "")
-  line <- \(k) sprintf("line %s", commas(row[[k]] + at))
+  line <- \(k) sprintf("line %s", commas(lists$line[[row[[k]]]] + at))
 
   time <- suppressWarnings(as.double(time_text[row]))
-  bad <- which(is.na(time) & time_text[row] != "")
+  bad <- which((is.na(time) | grepl("x", time_text[row], ignore.case = TRUE)) &
+                 time_text[row] != "")
   if (length(bad)) {
     abort_file(file, sprintf("column `Time (s)` must hold times, but holds %s in %s",
                              encodeString(time_text[row][[bad[[1L]]]], quote = "\""),
                              line(bad[[1L]])), call = call)
   }
   check_file_times(time, file, "`Time (s)`", line, call)
+  unit <- text_column()
+  unit$add(electrode[row])
+  unit <- unit$all()
   list(
     ticks = round_to_ticks(time, resolution),
-    unit = file_units(electrode[row], file, "`Electrode`", line, call)
+    unit = file_units(unit, file, "`Electrode`", line, call)
   )
+}
+
+#' Text of some columns, and the line of each row, counted from the header
+#' @noRd
+axion_columns <- function(file, columns, skip, bom, call) {
+  layout <- list(skip = skip, bom = bom)
+  how <- list(c(utf8ToInt(","), utf8ToInt("."), 0L, 0L), columns)
+  text <- list()
+  line <- list()
+  lines <- 0
+  begun <- FALSE
+  each_block(file, call = call, f = \(bytes) {
+    if (!begun) bytes <- without_head(bytes, layout)
+    begun <<- TRUE
+    got <- .Call(r_csv_rows, bytes, how)
+    if (got$fault[[1L]] != 0) {
+      abort_row(file, layout, got, got$n, lines + got$lines + skip, call)
+    }
+    text[[length(text) + 1L]] <<- lapply(got$text, `[`, seq_len(got$n))
+    # Blank lines are no rows.
+    line[[length(line) + 1L]] <<- lines + setdiff(seq_len(got$lines),
+                                                 got$blank + seq_along(got$blank))
+    lines <<- lines + got$lines
+  })
+  list(text = lapply(seq_along(columns), \(k) as.character(unlist(lapply(text, `[[`, k)))),
+       line = as.double(unlist(line)))
 }

@@ -1,7 +1,7 @@
 # Tables of spikes: a row each, time and unit among the columns.
 #
-# The head of the file decides how it is read; scan() then takes the two columns in one
-# go. As scan() may take a long row for two short ones, rows are counted against lines.
+# The head of the file decides how it is read; then every row is cut into fields, counted,
+# and its time and its unit are taken, a block of whole lines after the other.
 
 read_csv <- function(file, head, time_unit, time_column, unit_column, resolution,
                      sampling_rate, sep, decimal_mark, header, call) {
@@ -9,27 +9,25 @@ read_csv <- function(file, head, time_unit, time_column, unit_column, resolution
   time_unit <- csv_time_unit(layout, time_unit, call)
   per_second <- units_per_second(time_unit, sampling_rate, call)
 
-  what <- rep(list(NULL), layout$n_fields)
-  what[[layout$time]] <- double()
-  what[layout$unit] <- list(character())
-  columns <- csv_scan(file, layout, what, call)
-
-  time <- columns[[layout$time]]
-  line <- csv_line_namer(layout)
+  columns <- csv_columns(file, layout, call)
+  time <- columns$time
+  line <- csv_line_namer(layout, columns$blank)
   check_file_times(time, file, layout$label(layout$time), line, call)
-  units <- lapply(layout$unit, \(k) {
-    file_units(columns[[k]], file, layout$label(k), line, call)
-  })
+  units <- Map(\(unit, k) file_units(unit, file, layout$label(k), line, call),
+               columns$unit, layout$unit)
   list(
     ticks = round_to_ticks(time, resolution, per_second),
     unit = if (length(units) > 1L) join_units(units) else units[[1L]]
   )
 }
 
-#' Row of data n, for a message, with the line it stands on when no line is blank
+#' Row of data n, for a message, with the line it stands on
+#'
+#' @param blank For each blank line the number of rows above it.
 #' @noRd
-csv_line_namer <- function(layout) {
-  \(row) sprintf("row %s (line %s)", commas(row), commas(row + layout$skip))
+csv_line_namer <- function(layout, blank) {
+  \(row) sprintf("row %s (line %s)", commas(row),
+                 commas(row + layout$skip + sum(blank < row)))
 }
 
 csv_time_unit <- function(layout, time_unit, call) {
@@ -72,7 +70,10 @@ csv_layout <- function(file, head, time_column, unit_column, sep, decimal_mark, 
     }
   } else {
     check_string(sep, "sep", call)
-    if (nchar(sep) != 1L) abort_arg("sep", "one character", describe(sep), call = call)
+    if (!grepl("^[ -~\t]$", sep) || grepl("[\"#[:alnum:]+-]", sep)) {
+      abort_arg("sep", "one character that stands between fields, such as \",\" or \"\\t\"",
+                describe(sep), call = call)
+    }
     if (sep == " ") sep <- ""
   }
   if (sep == decimal_mark) {
@@ -80,7 +81,7 @@ csv_layout <- function(file, head, time_column, unit_column, sep, decimal_mark, 
               call = call)
   }
 
-  fields <- lapply(lines, split_line, sep = sep)
+  fields <- split_lines(lines, sep)
   first <- fields[[1L]]
   if (is.null(header)) header <- has_header(fields, decimal_mark)
   rows <- if (header) fields[-1L] else fields
@@ -131,7 +132,7 @@ csv_layout <- function(file, head, time_column, unit_column, sep, decimal_mark, 
 guess_separator <- function(lines) {
   lines <- lines[seq_len(min(length(lines), 50L))]
   candidates <- c("\t", ";", ",", "|", "")
-  widths <- lapply(candidates, \(sep) lengths(lapply(lines, split_line, sep = sep)))
+  widths <- lapply(candidates, \(sep) lengths(split_lines(lines, sep)))
   even <- vapply(widths, \(w) {
     w[[1L]] >= 2L && all(w == w[[1L]]) ||
       length(w) > 1L && w[[2L]] >= 2L && w[[1L]] == w[[2L]] - 1L && all(w[-1L] == w[[2L]])
@@ -142,10 +143,8 @@ guess_separator <- function(lines) {
   if (max(most) >= 0.5 && length(lines) > 1L) candidates[[which.max(most)]] else NULL
 }
 
-split_line <- function(line, sep) {
-  scan(text = line, what = "", sep = sep, quote = "\"", quiet = TRUE, comment.char = "",
-       strip.white = TRUE, na.strings = character(), encoding = "UTF-8") |>
-    suppressWarnings()
+split_lines <- function(lines, sep) {
+  .Call(r_csv_fields, lines, separator_code(sep))
 }
 
 is_number_text <- function(text, dec = ".") {
@@ -161,7 +160,7 @@ has_header <- function(fields, dec) {
   if (any(named %in% time_names)) return(TRUE)
   if (any(is_number_text(first, dec) & first != "")) return(FALSE)
   # A decimal comma is a number nobody has announced yet, not a name.
-  !any(grepl("^[-+]?[0-9]+,[0-9]+$", first))
+  !any(grepl(comma_number, first))
 }
 
 #' Columns without a header: the time is the numbers that look like times
@@ -175,7 +174,7 @@ columns_by_content <- function(rows, time_column, unit_column, dec, fail, call) 
   }
   columns <- lapply(seq_len(n), \(k) vapply(rows, `[[`, character(1), k))
   numeric <- vapply(columns, \(v) all(is_number_text(v, dec)), logical(1))
-  comma <- vapply(columns, \(v) all(grepl("^[-+]?[0-9]+,[0-9]+$", v)), logical(1))
+  comma <- vapply(columns, \(v) all(grepl(comma_number, v)), logical(1))
   none <- rep("", n)
   time <- if (!is.null(time_column)) {
     pick_column(time_column, none, "time_column", FALSE, call)
@@ -198,7 +197,7 @@ columns_by_content <- function(rows, time_column, unit_column, dec, fail, call) 
       if (any(grows)) fits <- fits[grows]
     }
     if (length(fits) != 1L) {
-      if (any(comma)) abort_decimal_comma(fail)
+      if (any(comma)) abort_decimal_comma(columns[[which(comma)[[1L]]]], fail)
       fail(sprintf("it has no header, and %s of its %d columns could be the times",
                    if (length(fits)) length(fits) else "none", n),
            "Say which one with `time_column` (and `unit_column`), by number.")
@@ -218,7 +217,18 @@ columns_by_content <- function(rows, time_column, unit_column, dec, fail, call) 
   list(time = time, unit = unit, said = NA)
 }
 
-abort_decimal_comma <- function(fail) {
+comma_number <- "^[-+]?[0-9]+,[0-9]+$"
+
+#' @param text Numbers with a comma.
+#' @noRd
+abort_decimal_comma <- function(text, fail) {
+  # 1,234 is a thousand to one person and one and a bit to another.
+  if (all(grepl("^[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+$", trimws(text)))) {
+    fail(sprintf("its times hold commas, as in %s, which may part thousands or be decimal commas",
+                 encodeString(text[[1L]], quote = "\"")),
+         paste("Take them out of the file where they part thousands;",
+               "say `decimal_mark = \",\"` only where they are decimal commas."))
+  }
   fail("its times are written with a decimal comma", "Say `decimal_mark = \",\"`.")
 }
 
@@ -226,19 +236,23 @@ check_head_times <- function(file, text, column, dec, skip, call) {
   bad <- !is_number_text(text, dec)
   if (!any(bad)) return(invisible())
   first <- which(bad)[[1L]]
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
-  if (dec == "." && grepl("^[-+]?[0-9]+,[0-9]+$", trimws(text[[first]]))) {
-    abort_decimal_comma(fail)
+  comma <- text[bad & grepl("^[-+]?[0-9]+(,[0-9]+)+$", trimws(text))]
+  if (dec == "." && text[[first]] %in% comma) {
+    abort_decimal_comma(comma, \(what, hint) abort_file(file, what, hint, call = call))
   }
-  abort_not_number(file, column, text[[first]], first, first + skip, call)
+  abort_not_number(file, column, text[[first]], first, first + skip, dec, call)
 }
 
-abort_not_number <- function(file, column, text, row, line, call) {
+abort_not_number <- function(file, column, text, row, line, dec, call) {
   abort_file(
     file, sprintf("column %s must hold times, but holds %s in row %s (line %s)", column,
                   encodeString(substr(text, 1L, 40L), quote = "\""),
                   commas(row), commas(line)),
-    "Name another column with `time_column`, or drop these rows first.", call = call
+    if (dec == "." && grepl("^[-+]?[0-9]+(,[0-9]+)+([.][0-9]*)?$", text)) {
+      "Write numbers without a comma, or all with a decimal comma and `decimal_mark = \",\"`."
+    } else {
+      "Name another column with `time_column`, or drop these rows first."
+    }, call = call
   )
 }
 
@@ -257,112 +271,79 @@ abort_ragged <- function(file, row, line, n, expected, sep, call) {
 
 # ---- Data --------------------------------------------------------------------------
 
-csv_open <- function(file, layout) {
-  if (!layout$bom || layout$skip > 0L) return(NULL)
-  con <- gzfile(file, "rb")
-  readBin(con, "raw", 3L)
-  con
-}
-
-csv_scan <- function(file, layout, what, call) {
-  problem <- NULL
-  read <- function(what) {
-    con <- csv_open(file, layout)
-    if (!is.null(con)) on.exit(close(con))
-    withCallingHandlers(
-      scan(con %||% file, what = what, sep = layout$sep, dec = layout$dec, quote = "\"",
-           skip = layout$skip, quiet = TRUE, multi.line = FALSE, comment.char = "",
-           strip.white = TRUE, na.strings = "NA"),
-      warning = \(w) {
-        problem <<- conditionMessage(w)
-        rlang::cnd_muffle(w)
-      }
-    )
-  }
-  columns <- tryCatch(read(what), error = \(e) NULL)
-  if (is.null(columns)) {
-    # scan() takes no number in quotes, so the times come as text this time.
-    what[[layout$time]] <- character()
-    columns <- tryCatch(read(what), error = \(e) {
-      problem <<- conditionMessage(e)
-      NULL
-    })
-    if (!is.null(columns)) {
-      columns[[layout$time]] <- csv_numbers(file, layout, columns[[layout$time]], call)
-    }
-  }
-  if (!is.null(problem)) {
-    if (holds_nul(file)) {
-      abort_file(file, "it starts as a table, but holds binary data further on", call = call)
-    }
-    locate_ragged(file, layout, call)
-    if (grepl("EOF", problem)) problem <- "a quote is opened and never closed"
-    abort_file(file, problem, call = call)
-  }
-  n <- length(columns[[layout$time]])
-  if (n != count_lines(file) - layout$skip) locate_ragged(file, layout, call)
-  columns
-}
-
-#' Lines of a file, the last one also where no line end closes it
-#' @noRd
-count_lines <- function(file) {
-  con <- gzfile(file, "rb")
-  on.exit(close(con))
-  n <- 0
-  last <- as.raw(10)
-  repeat {
-    bytes <- readBin(con, "raw", 4194304L)
-    if (length(bytes) == 0L) break
-    n <- n + sum(bytes == as.raw(10))
-    last <- bytes[[length(bytes)]]
-  }
-  n + (last != as.raw(10))
-}
-
-#' Error at the first row with another number of fields; nothing where there is none
+#' Times and units of all rows, or an error at the first row that is none
 #'
-#' Blank lines are no rows. A line end within quotes is refused as well: a quote left open
-#' by mistake would swallow spikes.
+#' @return `time` (NaN where missing); `unit`, a list with a factor of the text for each
+#'   column of units; `blank`, for each blank line the number of rows above it.
 #' @noRd
-locate_ragged <- function(file, layout, call) {
-  con <- gzfile(file, "rt")
-  on.exit(close(con))
-  widths <- utils::count.fields(con, sep = layout$sep, quote = "\"", skip = layout$skip,
-                                blank.lines.skip = FALSE, comment.char = "")
-  blank <- !is.na(widths) & widths == 0L
-  wrong <- which(is.na(widths) | (!blank & widths != layout$n_fields))
-  if (length(wrong) == 0L) return(invisible())
-  first <- wrong[[1L]]
-  if (is.na(widths[[first]])) {
-    abort_file(file, sprintf("a quoted field runs over the end of line %s",
-                             commas(first + layout$skip)),
-               "Close the quote on the same line.", call = call)
-  }
-  abort_ragged(file, first - sum(blank[seq_len(first)]), first + layout$skip,
-               widths[[first]], layout$n_fields, layout$sep, call)
+csv_columns <- function(file, layout, call) {
+  how <- list(c(separator_code(layout$sep), utf8ToInt(layout$dec), layout$n_fields, layout$time),
+              layout$unit)
+  time <- list()
+  units <- lapply(layout$unit, \(k) text_column())
+  blank <- list()
+  lines <- 0
+  rows <- 0
+  each_block(file, call = call, f = \(bytes) {
+    if (lines < layout$skip || (lines == 0 && layout$bom)) {
+      bytes <- without_head(bytes, layout)
+      lines <<- layout$skip
+    }
+    got <- .Call(r_csv_rows, bytes, how)
+    blank[[length(blank) + 1L]] <<- got$blank + rows
+    rows <<- rows + got$n
+    lines <<- lines + got$lines
+    if (got$fault[[1L]] != 0) abort_row(file, layout, got, rows, lines, call)
+    time[[length(time) + 1L]] <<- got$time[seq_len(got$n)]
+    Map(\(unit, text) unit$add(text[seq_len(got$n)]), units, got$text)
+  })
+  list(time = as.double(unlist(time)), unit = lapply(units, \(unit) unit$all()),
+       blank = as.double(unlist(blank)))
 }
 
-#' Times that came as text, or an error at the first row that is no number
+separator_code <- function(sep) if (sep == "") 0L else utf8ToInt(sep)
+
+#' A column of text that comes in pieces, kept as codes
 #' @noRd
-csv_numbers <- function(file, layout, text, call) {
-  bad <- which(!is.na(text) & !is_number_text(text, layout$dec))
-  if (length(bad)) {
-    # A row of another length may have shifted the columns.
-    locate_ragged(file, layout, call)
-    abort_not_number(file, layout$label(layout$time), text[[bad[[1L]]]], bad[[1L]],
-                     bad[[1L]] + layout$skip, call)
-  }
-  if (layout$dec == ",") text <- sub(",", ".", text, fixed = TRUE)
-  suppressWarnings(as.double(text))
+text_column <- function() {
+  values <- character()
+  codes <- list()
+  list(
+    add = \(text) {
+      values <<- unique(c(values, text))
+      codes[[length(codes) + 1L]] <<- match(text, values)
+    },
+    all = \() list(code = as.integer(unlist(codes)), values = values)
+  )
 }
 
-holds_nul <- function(file) {
-  con <- gzfile(file, "rb")
-  on.exit(close(con))
-  repeat {
-    bytes <- readBin(con, "raw", 4194304L)
-    if (length(bytes) == 0L) return(FALSE)
-    if (any(bytes == as.raw(0))) return(TRUE)
-  }
+#' The first block without byte order mark and the lines in front of the data
+#' @noRd
+without_head <- function(bytes, layout) {
+  if (layout$bom) bytes <- bytes[-(1:3)]
+  if (layout$skip == 0L) return(bytes)
+  cr <- bytes == as.raw(13)
+  lf <- bytes == as.raw(10)
+  # CR LF is one line end, at its LF.
+  ends <- which(lf | cr & !c(lf[-1L], FALSE))
+  if (length(ends) < layout$skip) return(raw())
+  bytes[seq_len(length(bytes) - ends[[layout$skip]]) + ends[[layout$skip]]]
+}
+
+#' @param got What was found: the fault and the number of fields of row `row`.
+#' @noRd
+abort_row <- function(file, layout, got, row, line, call) {
+  where <- sprintf("row %s (line %s)", commas(row), commas(line))
+  switch(
+    got$fault[[1L]],
+    abort_file(file, sprintf("a quote is opened in %s and not closed there", where),
+               "Close the quote on the same line.", call = call),
+    abort_file(file, sprintf("text follows a quoted field in %s", where),
+               "A quote inside a quoted field must be written twice.", call = call),
+    abort_file(file, sprintf("it starts as a table, but holds binary data in line %s",
+                             commas(line)), call = call),
+    abort_not_number(file, layout$label(layout$time), clean_text(got$found), row, line,
+                     layout$dec, call),
+    abort_ragged(file, row, line, got$fault[[2L]], layout$n_fields, layout$sep, call)
+  )
 }

@@ -8,36 +8,40 @@ read_nwb <- function(file, unit_column, resolution, trials, range, call,
                      block = nwb_block) {
   rlang::check_installed("hdf5r", "to read NWB files.", call = call)
   if (!is.null(unit_column)) check_string(unit_column, "unit_column", call)
-  h5 <- tryCatch(
-    hdf5r::H5File$new(file, mode = "r"),
-    error = \(e) abort_file(file, "it is a damaged HDF5 file", call = call)
-  )
-  on.exit(h5$close_all())
+  h5 <- open_h5(file, "r", call)
+  on.exit(close_h5(h5))
   fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
-  if (!h5$exists("units")) {
-    fail(if (h5$attr_exists("nwb_version")) "it has no `/units`, so no sorted spikes" else
-      "it is an HDF5 file without `/units`, so no NWB file with spikes")
+  open <- \(name) h5_open(h5, name, fail)
+  if (is.null(units <- open("/units"))) {
+    fail(if (h5_try(h5$attr_exists("nwb_version"), "/", fail)) {
+      "it has no `/units`, so no sorted spikes"
+    } else {
+      "it is an HDF5 file without `/units`, so no NWB file with spikes"
+    })
   }
-  units <- h5[["units"]]
+  on.exit(units$close(), add = TRUE, after = FALSE)
   needed <- c("spike_times", "spike_times_index")
-  if (!inherits(units, "H5Group") || !all(needed %in% names(units))) {
+  if (!inherits(units, "H5Group") || !all(vapply(needed, \(name) h5_has(units, name, fail), logical(1)))) {
     fail("its `/units` has no spike times (`spike_times` and `spike_times_index`)")
   }
 
-  times <- units[["spike_times"]]
-  n <- prod(times$dims)
-  if (length(times$dims) != 1L) fail("`/units/spike_times` must have one dimension")
-  last <- nwb_numbers(units[["spike_times_index"]], "/units/spike_times_index", fail)
+  times <- open("/units/spike_times")
+  on.exit(times$close(), add = TRUE, after = FALSE)
+  if (!inherits(times, "H5D")) fail("`/units/spike_times` is no data set")
+  n <- h5_extent(times, "/units/spike_times", fail)
+  if (length(n) != 1L) fail("`/units/spike_times` must have one dimension")
+  last <- nwb_numbers(h5, "/units/spike_times_index", fail)
   # A column of ends, one a unit, that cuts the times into runs.
-  if (is.unsorted(c(0, last)) || (length(last) > 0L && last[[length(last)]] != n) ||
-      (length(last) == 0L && n > 0)) {
-    fail("`/units/spike_times_index` does not fit `/units/spike_times`")
+  if (anyNA(last) || any(last != round(last)) || is.unsorted(c(0, last)) ||
+      (length(last) > 0L && last[[length(last)]] != n) || (length(last) == 0L && n > 0)) {
+    fail("`/units/spike_times_index` does not fit `/units/spike_times`",
+         "It must hold whole numbers that never decrease, the last one the number of spikes.")
   }
-  unit_levels <- nwb_unit_names(units, unit_column, length(last), fail)
+  unit_levels <- nwb_unit_names(h5, units, unit_column, length(last), fail)
 
   spikes <- nwb_times(times, n, last, resolution, range, block, fail)
   trial_table <- if (trials) nwb_trials(h5, resolution, fail)
-  observed <- nwb_observed(units, resolution, fail)
+  observed <- nwb_observed(h5, resolution, fail)
   cover <- c(spikes$cover, observed,
              round_to_ticks(c(trial_table$start, trial_table$end), resolution))
   o <- natural_order(unit_levels)
@@ -63,7 +67,8 @@ nwb_times <- function(times, n, last, resolution, range, block, fail) {
   cover <- NULL
   while (first < n) {
     until <- min(first + block, n)
-    value <- nwb_numbers(times, "/units/spike_times", fail, first + 1, until)
+    value <- as.double(nwb_plain(h5_read(times, "/units/spike_times", fail, "numbers",
+                                         first + 1, until)))
     if (!all(is.finite(value))) {
       at <- which(!is.finite(value))
       fail(sprintf("`/units/spike_times` is not finite for some spikes, first number %s",
@@ -80,43 +85,55 @@ nwb_times <- function(times, n, last, resolution, range, block, fail) {
   list(ticks = as.double(unlist(ticks)), code = as.integer(unlist(code)), cover = cover)
 }
 
-nwb_unit_names <- function(units, unit_column, n, fail) {
+nwb_unit_names <- function(h5, units, unit_column, n, fail) {
   column <- unit_column %||% "id"
-  if (!column %in% names(units)) {
+  name <- paste0("/units/", column)
+  if (!h5_has(units, column, fail)) {
     if (!is.null(unit_column)) {
-      fail(sprintf("`/units` has no column \"%s\"; it has %s", column, some(names(units), 12L)),
+      fail(sprintf("`/units` has no column \"%s\"; it has %s", column,
+                   some(h5_try(names(units), "/units", fail), 12L)),
            "Say another one with `unit_column`.")
     }
     return(number_labels(seq_len(n) - 1))
   }
-  value <- units[[column]]
-  if (!inherits(value, "H5D") || length(value$dims) != 1L || value$dims != n) {
-    fail(sprintf("`/units/%s` does not have one value for each unit", column))
-  }
-  value <- nwb_plain(value$read())
-  label <- if (is.numeric(value)) number_labels(as.double(value)) else enc2utf8(as.character(value))
-  if (anyNA(label) || anyDuplicated(label)) {
-    fail(sprintf("`/units/%s` does not name each unit differently", column),
+  value <- nwb_set(h5, name, fail, \(set) {
+    if (!inherits(set, "H5D") || !identical(h5_extent(set, name, fail), as.double(n))) {
+      fail(sprintf("`%s` does not have one value for each unit", name))
+    }
+    nwb_plain(h5_read(set, name, fail, c("numbers", "words")))
+  })
+  label <- if (is.numeric(value)) number_labels(as.double(value)) else clean_text(value)
+  if (anyNA(label) || any(label == "") || anyDuplicated(label)) {
+    fail(sprintf("`%s` does not name each unit differently", name),
          "Say another column with `unit_column`.")
   }
   label
 }
 
 nwb_trials <- function(h5, resolution, fail) {
-  if (!h5$exists("intervals") || !h5[["intervals"]]$exists("trials")) return(NULL)
-  table <- h5[["intervals/trials"]]
-  if (!all(c("start_time", "stop_time") %in% names(table))) {
-    fail("`/intervals/trials` has no `start_time` and `stop_time`",
-         "Leave trials out with `trials = FALSE`.")
+  place <- "/intervals/trials"
+  if (!h5_has(h5, "intervals", fail) || !h5_has(h5, "intervals/trials", fail)) return(NULL)
+  has <- \(column) h5_has(h5, paste0("intervals/trials/", column), fail)
+  leave_out <- "Leave trials out with `trials = FALSE`."
+  if (!nwb_set(h5, place, fail, \(table) inherits(table, "H5Group")) ||
+      !has("start_time") || !has("stop_time")) {
+    fail("`/intervals/trials` has no `start_time` and `stop_time`", leave_out)
   }
-  start <- nwb_numbers(table[["start_time"]], "/intervals/trials/start_time", fail)
-  end <- nwb_numbers(table[["stop_time"]], "/intervals/trials/stop_time", fail)
+  start <- nwb_numbers(h5, "/intervals/trials/start_time", fail)
+  end <- nwb_numbers(h5, "/intervals/trials/stop_time", fail)
   if (length(start) == 0L) return(NULL)
   if (length(start) != length(end) || !all(is.finite(c(start, end)))) {
-    fail("`/intervals/trials` has trials without a start or a stop",
-         "Leave trials out with `trials = FALSE`.")
+    fail("`/intervals/trials` has trials without a start or a stop", leave_out)
   }
-  id <- if ("id" %in% names(table)) nwb_plain(table[["id"]]$read()) else seq_along(start)
+  id <- if (has("id")) nwb_numbers(h5, "/intervals/trials/id", fail, as_read = TRUE) else
+    seq_along(start)
+  if (length(id) != length(start) || anyNA(id) || anyDuplicated(id)) {
+    fail("`/intervals/trials/id` does not number each trial differently", leave_out)
+  }
+  bounds <- round_to_ticks(c(start, end), resolution)
+  if (any(abs(bounds) >= 2^53)) {
+    fail("`/intervals/trials` has times beyond 2^53 ticks of `resolution`", leave_out)
+  }
   data.frame(
     trial = id,
     start = ticks_to_seconds(round_to_ticks(start, resolution), resolution),
@@ -126,21 +143,27 @@ nwb_trials <- function(h5, resolution, fail) {
 
 #' First and last tick of the observation intervals, or NULL
 #' @noRd
-nwb_observed <- function(units, resolution, fail) {
-  if (!"obs_intervals" %in% names(units)) return(NULL)
-  value <- nwb_numbers(units[["obs_intervals"]], "/units/obs_intervals", fail)
+nwb_observed <- function(h5, resolution, fail) {
+  if (!h5_has(h5, "units/obs_intervals", fail)) return(NULL)
+  value <- nwb_numbers(h5, "/units/obs_intervals", fail)
   value <- value[is.finite(value)]
   if (length(value)) round_to_ticks(base::range(value), resolution)
 }
 
-#' Numbers of a data set as doubles, all or from `first` to `last`
+#' What `f` makes of what is at a place
 #' @noRd
-nwb_numbers <- function(set, name, fail, first = NULL, last = NULL) {
-  if (!inherits(set, "H5D")) fail(sprintf("`%s` is no data set", name))
-  if (prod(set$dims) == 0) return(double())
-  value <- nwb_plain(if (is.null(first)) set$read() else set[first:last])
-  if (!is.numeric(value)) fail(sprintf("`%s` must hold numbers", name))
-  as.double(value)
+nwb_set <- function(h5, name, fail, f) {
+  set <- h5_open(h5, name, fail)
+  if (is.null(set)) fail(sprintf("it has no `%s`", name))
+  on.exit(set$close())
+  f(set)
+}
+
+#' Numbers of a data set as doubles, or where `as_read` as integers where they are those
+#' @noRd
+nwb_numbers <- function(h5, name, fail, as_read = FALSE) {
+  value <- nwb_set(h5, name, fail, \(set) nwb_plain(h5_read(set, name, fail)))
+  if (as_read) as.vector(value) else as.double(value)
 }
 
 #' 64-bit integers of hdf5r as doubles

@@ -21,6 +21,9 @@ read_phy <- function(file, resolution, sampling_rate, groups, call) {
   if (!all(is.finite(samples)) || !all(is.finite(cluster))) {
     abort_file(file, "some spike times or clusters are not finite", call = call)
   }
+  if (any(cluster != round(cluster))) {
+    abort_file(file, "some clusters are no whole numbers", call = call)
+  }
   spikes <- list(ticks = round_to_ticks(samples, resolution, rate),
                  unit = unit_factor(cluster, length(cluster), call = call))
   if (is.null(groups) || length(samples) == 0L) return(spikes)
@@ -46,7 +49,7 @@ phy_sampling_rate <- function(folder, sampling_rate, call) {
   file <- file.path(folder, "params.py")
   said <- NA_real_
   if (file.exists(file)) {
-    lines <- readLines(file, warn = FALSE, n = 1000L)
+    lines <- text_lines(file, call)
     pattern <- "^\\s*sample_rate\\s*=\\s*([0-9.eE+_]+)\\s*(#.*)?$"
     hit <- grep(pattern, lines, value = TRUE)
     if (length(hit)) {
@@ -55,7 +58,7 @@ phy_sampling_rate <- function(folder, sampling_rate, call) {
     }
   }
   if (is.null(sampling_rate)) {
-    if (is.na(said) || said <= 0) {
+    if (!is.finite(said) || said <= 0) {
       abort_file(folder, if (file.exists(file)) {
         "its `params.py` has no line `sample_rate = ...`"
       } else {
@@ -81,8 +84,8 @@ phy_labels <- function(folder, clusters, call) {
   for (table in tables) {
     file <- file.path(folder, table[[1L]])
     if (!file.exists(file)) next
-    lines <- readLines(file, warn = FALSE, encoding = "UTF-8")
-    fields <- strsplit(sub("^\ufeff", "", lines[nzchar(lines)]), "\t", fixed = TRUE)
+    lines <- text_lines(file, call)
+    fields <- strsplit(lines[nzchar(trimws(lines))], "\t", fixed = TRUE)
     if (length(fields) == 0L) next
     id_at <- match(TRUE, fields[[1L]] %in% c("cluster_id", "id"))
     label_at <- match(table[[2L]], fields[[1L]])
@@ -92,11 +95,48 @@ phy_labels <- function(folder, clusters, call) {
     }
     cell <- \(k) vapply(fields[-1L], \(row) if (length(row) >= k) row[[k]] else "",
                         character(1))
-    value <- cell(label_at)
-    at <- match(clusters, cell(id_at)[nzchar(value)])
-    label[!is.na(at)] <- value[nzchar(value)][at[!is.na(at)]]
+    value <- trimws(cell(label_at))
+    given <- nzchar(value)
+    # Ids may be written as whole numbers or, by pandas, as 3.0.
+    id <- sub("[.]0*$", "", trimws(cell(id_at)))[given]
+    check_phy_ids(file, id, value[given], clusters, call)
+    at <- match(clusters, id)
+    label[!is.na(at)] <- value[given][at[!is.na(at)]]
   }
   label
+}
+
+#' Error where the labels of a table are of other clusters, or contradict each other
+#'
+#' Clusters without a spike that still have a label are left by Phy, so a few of them are no
+#' sign of a wrong table.
+#' @noRd
+check_phy_ids <- function(file, id, label, clusters, call) {
+  if (length(id) == 0L) return(invisible())
+  if (!any(id %in% clusters)) {
+    abort_file(file, sprintf("it labels %s (%s), and none of them has a spike (clusters: %s)",
+                             counted(length(id), "cluster"), some(unique(id)), some(clusters)),
+               "It belongs to another sorting; leave `groups` out, or mend the table.",
+               call = call)
+  }
+  twice <- id[duplicated(id) & !duplicated(data.frame(id, label))]
+  if (length(twice)) {
+    abort_file(file, sprintf("it gives cluster %s two labels", twice[[1L]]), call = call)
+  }
+}
+
+#' Lines of a small text file, in UTF-8 and without a byte order mark
+#' @noRd
+text_lines <- function(file, call) {
+  if (dir.exists(file)) abort_file(file, "it is a folder", call = call)
+  if (file.size(file) > longest_line) {
+    abort_file(file, sprintf("it has more than %s bytes, so it is no table of labels",
+                             commas(longest_line)), call = call)
+  }
+  bytes <- read_magic(file, file.size(file), call)
+  if (is_binary(bytes)) abort_file(file, "it holds binary data, not text", call = call)
+  if (identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0xbf)))) bytes <- bytes[-(1:3)]
+  clean_text(strsplit(rawToChar(bytes), "\r\n|\n|\r", useBytes = TRUE)[[1L]])
 }
 
 # ---- NumPy arrays ------------------------------------------------------------------
@@ -107,11 +147,12 @@ phy_labels <- function(folder, clusters, call) {
 #' or (1, n). Integers beyond 2^53 are an error, as a double would not hold them.
 #' @noRd
 read_npy <- function(file, call = rlang::caller_env()) {
+  magic <- read_magic(file, 8L, call)
   con <- base::file(file, "rb")
   on.exit(close(con))
   fail <- \(what) abort_file(file, what, call = call)
 
-  magic <- readBin(con, "raw", 8L)
+  readBin(con, "raw", 8L)
   if (length(magic) < 8L || !identical(magic[1:6], as.raw(c(0x93, utf8ToInt("NUMPY"))))) {
     fail("it is no NumPy array")
   }
@@ -151,16 +192,33 @@ read_npy <- function(file, call = rlang::caller_env()) {
   width <- as.integer(substr(descr, 3L, 3L))
   # Compared with the file before anything is allocated.
   left <- file.size(file) - (8L + if (version == 1L) 2L else 4L) - size
-  if (left < n * width) {
-    fail(sprintf("it is cut short: %s bytes for %s values of %d bytes", commas(left), commas(n),
+  if (left != n * width) {
+    fail(sprintf("it is %s: %s bytes for %s values of %d bytes",
+                 if (left < n * width) "cut short" else "damaged", commas(left), commas(n),
                  width))
   }
   read_numbers(con, substr(descr, 2L, 2L), width, n, fail)
 }
 
-read_numbers <- function(con, kind, width, n, fail) {
+# Values read at once: R reads less than 2 GB in one go, and stops between them.
+npy_block <- 2^22
+
+read_numbers <- function(con, kind, width, n, fail, block = npy_block) {
+  out <- double(n)
+  at <- 0
+  while (at < n) {
+    part <- read_number_block(con, kind, width, min(n - at, block), fail)
+    out[at + seq_along(part)] <- part
+    at <- at + length(part)
+  }
+  out
+}
+
+read_number_block <- function(con, kind, width, n, fail) {
   take <- \(what, n, size, signed = TRUE) {
-    readBin(con, what, n, size = size, signed = signed, endian = "little")
+    v <- readBin(con, what, n, size = size, signed = signed, endian = "little")
+    if (length(v) < n) fail("it is cut short")
+    v
   }
   if (kind == "f") return(take("double", n, width))
   if (width < 4L) return(as.double(take("integer", n, width, signed = kind == "i")))

@@ -99,7 +99,8 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
                         sampling_rate = NULL, sep = NULL, decimal_mark = ".",
                         header = NULL, groups = NULL, trials = TRUE) {
   call <- rlang::current_env()
-  rlang::check_dots_empty(call = call)
+  check_given(file = "the path of a file or a folder")
+  check_no_dots()
   time_units <- c("s", "ms", "us", "samples")
   given <- c(
     time_unit = !missing(time_unit) && !is.null(time_unit) && !identical(time_unit, time_units),
@@ -218,8 +219,11 @@ guess_format <- function(file, format, call) {
     abort_file(file, "it is not a folder",
                "For \"phy\" give the folder that holds `spike_times.npy`.", call = call)
   }
-  magic <- readBin(file, "raw", 8L)
-  hdf5 <- identical(magic, as.raw(c(0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a)))
+  magic <- read_magic(file, 20L, call)
+  hdf5 <- is_hdf5(file)
+  if (hdf5 && identical(magic[1:10], charToRaw("MATLAB 7.3"))) {
+    abort_file(file, "it is a MATLAB 7.3 file", matlab_hint, call = call)
+  }
   if (identical(format, "nwb") || (is.null(format) && hdf5)) {
     if (!hdf5) abort_file(file, "it is not an HDF5 file, as NWB files are", call = call)
     return(list(format = "nwb"))
@@ -229,6 +233,23 @@ guess_format <- function(file, format, call) {
   list(format = format, head = head)
 }
 
+matlab_hint <- "In MATLAB, write a table with a column of times and one of units (`writetable`)."
+
+#' Whether the signature of HDF5 stands where it may: at 0, 512, 1024, 2048 ...
+#' @noRd
+is_hdf5 <- function(file) {
+  signature <- as.raw(c(0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a))
+  con <- base::file(file, "rb")
+  on.exit(close(con))
+  at <- 0
+  while (at + 8 <= file.size(file)) {
+    seek(con, at)
+    if (identical(readBin(con, "raw", 8L), signature)) return(TRUE)
+    at <- max(512, 2 * at)
+  }
+  FALSE
+}
+
 #' The first lines of a text file, or an error saying why it is none
 #'
 #' @return `lines`, whole ones only; `bom`, whether a byte order mark came first (it is
@@ -236,30 +257,23 @@ guess_format <- function(file, format, call) {
 #' @noRd
 read_head <- function(file, call) {
   if (file.size(file) == 0) abort_file(file, "it is empty", call = call)
-  con <- gzfile(file, "rb")
-  on.exit(close(con))
-  bytes <- tryCatch(
-    readBin(con, "raw", head_bytes),
-    error = \(e) raw(), warning = \(w) raw()
-  )
+  source <- text_source(file, call)
+  on.exit(source$close())
+  bytes <- source$read(head_bytes)
   if (length(bytes) == 0L) {
-    abort_file(file, "it is compressed, but empty or damaged", call = call)
+    abort_file(file, "it is compressed, and what it holds is empty", call = call)
   }
   code <- as.integer(bytes[seq_len(min(3L, length(bytes)))])
   if (identical(code[1:2], c(255L, 254L)) || identical(code[1:2], c(254L, 255L))) {
     abort_file(file, "it is text in UTF-16", "Save it as UTF-8.", call = call)
   }
   if (is_binary(bytes)) {
-    hint <- if (identical(bytes[1:6], as.raw(c(0x93, utf8ToInt("NUMPY"))))) {
-      "This is a NumPy array: give the folder it lies in."
-    } else {
-      "Tables must be text; NWB files and Phy folders are read as well."
-    }
-    abort_file(file, "it holds binary data, not a table", hint, call = call)
+    abort_file(file, "it holds binary data, not a table", binary_hint(bytes), call = call)
   }
   bom <- identical(code, c(239L, 187L, 191L))
   if (bom) bytes <- bytes[-(1:3)]
   all <- length(bytes) + 3L * bom < head_bytes
+  bytes <- bytes[seq_len(min(length(bytes), head_bytes))]
   text <- rawToChar(bytes)
   Encoding(text) <- "bytes"
   lines <- strsplit(text, "\r\n|\n|\r", useBytes = TRUE)[[1L]]
@@ -271,6 +285,24 @@ read_head <- function(file, call) {
     lines <- lines[-length(lines)]
   }
   list(lines = clean_text(lines), bom = bom, all = all)
+}
+
+#' What to do with a file that is no text
+#' @noRd
+binary_hint <- function(bytes) {
+  starts <- \(...) {
+    code <- as.raw(c(...))
+    identical(bytes[seq_along(code)], code)
+  }
+  if (starts(0x93, utf8ToInt("NUMPY"))) return("This is a NumPy array: give the folder it lies in.")
+  if (starts(utf8ToInt("MATLAB"))) return(matlab_hint)
+  if (starts(utf8ToInt("RDX"))) {
+    return("R saved this file: `load()` it, and give what it holds to `as_spike_trains()`.")
+  }
+  if (starts(0x58, 0x0a) || starts(0x41, 0x0a)) {
+    return("R saved this file: `readRDS()` it, and give what it holds to `as_spike_trains()`.")
+  }
+  "Tables must be text; NWB files and Phy folders are read as well."
 }
 
 is_binary <- function(bytes) any(bytes < as.raw(9) | (bytes > as.raw(13) & bytes < as.raw(32)))
@@ -398,17 +430,18 @@ join_units <- function(parts) {
   out
 }
 
-#' Character units of a file as a factor, or an error with the count and the first row
+#' Units of a file as a factor, or an error with the count and the first row
+#' @param unit Their text, as distinct `values` and the `code` of each row.
 #' @noRd
 file_units <- function(unit, file, column, line, call) {
   # Few units, many spikes: look at each distinct one once.
-  values <- unique(unit)
-  empty <- is.na(values) | values %in% c("", "NA")
-  at <- match(unit, values)
+  values <- unit$values
+  empty <- values %in% c("", "NA")
+  at <- unit$code
   if (any(empty)) {
     rows <- which(empty[at])
     abort_file(file, sprintf("column %s is empty in %s of %s rows, first in %s", column,
-                             commas(length(rows)), commas(length(unit)), line(rows[[1L]])),
+                             commas(length(rows)), commas(length(at)), line(rows[[1L]])),
                "Drop these rows, or name the unit.", call = call)
   }
   shown <- clean_text(values)

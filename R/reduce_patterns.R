@@ -84,32 +84,49 @@
 reduce_patterns <- function(patterns, non_significant = NULL,
                             method = c("combined", "subset", "superset", "covered_spikes"),
                             h = 0, k = 0, l = 0, min_spikes = NULL, min_occ = NULL) {
+  check_given(patterns = "`patterns`")
   check_mined(patterns)
-  methods <- eval(formals()$method)
   method <- check_choice(method)
   most <- .Machine$integer.max
   h <- check_count(h, min = 0, max = most)
   k <- check_count(k, min = 0, max = most)
   l <- check_count(l, min = 0, max = most)
-  parameters <- attr(patterns, "parameters", exact = TRUE)
-  min_spikes <- check_count(min_spikes %||% parameters$min_spikes, "min_spikes", max = most)
-  min_occ <- check_count(min_occ %||% parameters$min_occ, "min_occ", max = most)
-  listed <- check_signatures(non_significant, patterns)
+  min_spikes <- check_count(min_spikes %||% mined_with(patterns, "min_spikes"), max = most)
+  min_occ <- check_count(min_occ %||% mined_with(patterns, "min_occ"), max = most)
+  take_sets(patterns, unexplained(patterns, non_significant, method, h, k, l, min_spikes,
+                                  min_occ))
+}
+
+#' Numbers of the patterns that others do not explain
+#' @noRd
+unexplained <- function(patterns, non_significant, method, h, k, l,
+                        min_spikes = mined_with(patterns, "min_spikes"),
+                        min_occ = mined_with(patterns, "min_occ"),
+                        call = rlang::caller_env()) {
+  listed <- check_signatures(non_significant, patterns, call)
+  methods <- eval(formals(reduce_patterns)$method)
   options <- as.double(c(match(method, methods) - 1, h, k, l, min_spikes, min_occ))
   keep <- .Call(
     r_reduce_patterns, mined_events(patterns), attr(patterns, "window", exact = TRUE),
     patterns$size, item_units(patterns) - 1L, item_lags(patterns), listed, options
   )
   keep <- finish_status(keep, "reducing these patterns", "Choose fewer patterns.",
-                        limit_of = "occurrences")
-  take_sets(patterns, which(keep))
+                        limit_of = "occurrences", call = call)
+  which(keep)
+}
+
+#' A filter that patterns were mined with, of which those are none that are too large for C
+#' @noRd
+mined_with <- function(patterns, filter) {
+  value <- attr(patterns, "parameters", exact = TRUE)[[filter]]
+  if (is.numeric(value)) pmin(value, .Machine$integer.max)
 }
 
 #' Patterns with the recording in which they were mined
 #' @noRd
 check_mined <- function(patterns, call = rlang::caller_env()) {
   check_patterns(patterns, call)
-  if (is.null(attr(patterns, "recording", exact = TRUE))) {
+  if (is.null(own_recording(patterns, call))) {
     abort_arg("patterns", "patterns of one recording", "without a recording",
               "Mine again, or reduce those of each recording.", call = call)
   }
@@ -129,6 +146,7 @@ check_signatures <- function(x, patterns, call = rlang::caller_env()) {
   if (is.null(x)) return(integer())
   arg <- "non_significant"
   if (inherits(x, "signature_tests")) {
+    check_tests(x, arg, call)
     check_same_search(patterns, x, arg, call)
     x <- non_significant(x)
   }
@@ -141,15 +159,15 @@ check_signatures <- function(x, patterns, call = rlang::caller_env()) {
   if (!is.data.frame(x) || !all(c("size", "occurrences") %in% names(x))) {
     abort_arg(arg, must, describe(x), call = call)
   }
-  whole <- \(v) is.numeric(v) && all(is.finite(v)) && all(v == round(v)) && all(v >= 0) &&
+  whole <- \(v) is_plain_numeric(v) && all(is.finite(v)) && all(v == round(v)) && all(v >= 0) &&
     all(v <= .Machine$integer.max)
   if (!whole(x$size) || !whole(x$occurrences)) {
     abort_arg(arg, must, "a data frame with others", call = call)
   }
   bins <- rep(-1, nrow(x))
   if (!is.null(x$duration)) {
-    if (is.numeric(x$duration)) bins <- x$duration / attr(patterns, "bin_size", exact = TRUE)
-    if (!is.numeric(x$duration) || !all(is.finite(bins)) || any(abs(bins - round(bins)) > 1e-6)) {
+    if (is_plain_numeric(x$duration)) bins <- x$duration / attr(patterns, "bin_size", exact = TRUE)
+    if (!is_plain_numeric(x$duration) || !all(is.finite(bins)) || any(abs(bins - round(bins)) > 1e-6)) {
       abort_arg(arg, "without durations, or with whole numbers of bins, in seconds",
                 "a data frame with others", call = call)
     }

@@ -87,6 +87,7 @@ simplex <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E
                     Tp = 1, knn = NULL, tau = -1, exclusion_radius = 0, embedded = FALSE,
                     valid_lib = NULL, no_time = FALSE, segments = NULL, generate = 0,
                     threads = NULL) {
+  check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   data <- edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib,

@@ -81,20 +81,57 @@ chain_links <- function(chains, delays, resolution, call) {
   do.call(rbind, links)
 }
 
+# Spikes that a simulator may be expected to make: they take some 100 bytes each.
+most_spikes <- 2e8
+
+#' Error where more spikes are to be expected than a simulator makes
+#'
+#' @param expected Spikes, or draws, to be expected.
+#' @param others What besides `duration` decides that, for the hint.
+#' @noRd
+check_expected <- function(expected, duration, others, call) {
+  if (isTRUE(expected <= most_spikes)) return(invisible())
+  abort_arg("duration", sprintf("so short that at most %s spikes are expected",
+                                commas(most_spikes)),
+            sprintf("%s s, with %s expected", exact(duration), format(expected, digits = 3)),
+            sprintf("Make it shorter, or lower %s.", others), call = call)
+}
+
+#' Last tick of a recording from 0 on
+#' @noRd
+check_duration <- function(duration, resolution, call) {
+  ticks <- seconds_to_ticks(duration, resolution, "duration", call)
+  if (ticks < 1) {
+    abort_arg("duration", sprintf("at least a tick of %s s", exact(resolution)),
+              sprintf("%s s", exact(duration)), call = call)
+  }
+  ticks
+}
+
+#' Names "u01", "u02" ... for units
+#' @noRd
+numbered_units <- function(prefix, n) {
+  sprintf("%s%0*d", prefix, max(2L, nchar(sprintf("%.0f", n))), seq_len(n))
+}
+
 check_chains <- function(chains, units, call) {
-  if (!is.list(chains)) {
+  if (!is.list(chains) || is.object(chains)) {
     abort_arg("chains", "a list with a character vector of units for each chain",
               describe(chains), call = call)
   }
   if (is.null(names(chains))) names(chains) <- sprintf("chain%d", seq_along(chains))
+  if (anyNA(names(chains)) || any(names(chains) == "") || anyDuplicated(names(chains))) {
+    abort_arg("chains", "a list with a different name for each chain, or without names",
+              "without a name for some, or with a name twice", call = call)
+  }
   for (k in seq_along(chains)) {
     chain <- chains[[k]]
     if (!is.character(chain) || length(chain) < 2L || !all(chain %in% units)) {
-      unknown <- setdiff(as.character(chain), units)
+      unknown <- if (is.character(chain)) setdiff(chain, units)
       abort_arg(
         sprintf("chains[[%d]]", k), "a character vector of two or more simulated units",
         if (is.character(chain) && length(unknown) > 0L) {
-          sprintf("with the unknown unit \"%s\"", unknown[[1L]])
+          sprintf("with the unknown unit %s", encodeString(unknown[[1L]], quote = "\""))
         } else {
           describe(chain)
         },
@@ -107,10 +144,10 @@ check_chains <- function(chains, units, call) {
 }
 
 check_delays <- function(delays, call) {
-  if (is.numeric(delays) && is.null(dim(delays)) && length(delays) == 2L) {
+  if (is_plain_numeric(delays) && is.null(dim(delays)) && length(delays) == 2L) {
     delays <- matrix(delays, 1L)
   }
-  ok <- is.numeric(delays) && is.matrix(delays) && ncol(delays) == 2L &&
+  ok <- is_plain_numeric(delays) && is.matrix(delays) && ncol(delays) == 2L &&
     nrow(delays) > 0L && all(is.finite(delays)) && all(delays[, 1L] >= 0) &&
     all(delays[, 1L] < delays[, 2L])
   if (!ok) {

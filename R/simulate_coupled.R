@@ -16,7 +16,8 @@
 #'   those into a series together at most 1, zeros on the diagonal. Its names become those
 #'   of the series. `NULL`: drawn at random.
 #' @param series,causes,strength Of a random wiring: number of series, number of causes
-#'   of each (drawn at random among the others), and the strength of every link.
+#'   of each (drawn at random among the others; by default two, or all others where they
+#'   are fewer), and the strength of every link.
 #' @param r Growth rate, from 1 to 4: one for all, or one for each series. `NULL`: drawn
 #'   for each uniformly from 3.87 to 4, where the maps are chaotic.
 #' @param noise Standard deviation of the noise of observation, as a share of that of each
@@ -38,15 +39,16 @@
 #' x <- simulate_coupled_maps(300, series = 10)
 #' which(attr(x, "truth") > 0, arr.ind = TRUE)[1:4, ]
 #' @export
-simulate_coupled_maps <- function(steps = 1000, wiring = NULL, series = 10, causes = 2,
-                                  strength = 0.05, r = NULL, noise = 0, transient = 500) {
+simulate_coupled_maps <- function(steps = 1000, wiring = NULL, series = 10,
+                                  causes = min(2, series - 1), strength = 0.05, r = NULL,
+                                  noise = 0, transient = 500) {
   call <- rlang::current_env()
   steps <- check_count(steps)
   noise <- check_number(noise, min = 0)
-  transient <- check_count(transient, min = 0)
+  transient <- check_count(transient, min = 0, max = 1e7)
   key <- random_key()
   if (is.null(wiring)) {
-    series <- check_count(series)
+    series <- check_count(series, max = most_series)
     causes <- check_count(causes, min = 0, max = series - 1)
     strength <- check_number(strength, min = 0)
     wiring <- strength * draw_causes(matrix(TRUE, series, series), causes, key)
@@ -54,9 +56,11 @@ simulate_coupled_maps <- function(steps = 1000, wiring = NULL, series = 10, caus
   }
   wiring <- check_wiring(wiring, call)
   n <- nrow(wiring)
+  check_room(n, steps, "steps", "few enough")
   if (is.null(r)) {
     r <- 3.87 + 0.13 * random_uniform(n, key, sim_stream(2))
-  } else if (!(is.numeric(r) && length(r) %in% c(1, n) && all(is.finite(r) & r >= 1 & r <= 4))) {
+  } else if (!(is_plain_numeric(r) && length(r) %in% c(1, n) && all(is.finite(r)) &&
+                 all(r >= 1 & r <= 4))) {
     abort_arg("r", sprintf("NULL, or 1 or %d numbers from 1 to 4", n), describe(r))
   }
   r <- rep_len(r, n)
@@ -80,7 +84,7 @@ simulate_coupled_maps <- function(steps = 1000, wiring = NULL, series = 10, caus
 #' @param series Number of series on the ring, at least 4.
 #' @param forcing \eqn{F}; above about 5 the ring is chaotic.
 #' @param interval Time from a row to the next. It is cut into equal steps of the
-#'   integration of at most 0.02.
+#'   integration of at most 0.02; at most 2000.
 #' @param transient Rows that pass before the first one that is kept.
 #' @inheritParams simulate_coupled_maps
 #'
@@ -98,11 +102,12 @@ simulate_coupled_maps <- function(steps = 1000, wiring = NULL, series = 10, caus
 simulate_lorenz96 <- function(steps = 1000, series = 10, forcing = 8, interval = 0.1,
                               noise = 0, transient = 100) {
   steps <- check_count(steps)
-  n <- check_count(series, min = 4)
+  n <- check_count(series, min = 4, max = most_series)
+  check_room(n, steps, "steps", "few enough")
   forcing <- check_number(forcing)
   interval <- check_number(interval, above = 0)
   noise <- check_number(noise, min = 0)
-  transient <- check_count(transient, min = 0)
+  transient <- check_count(transient, min = 0, max = 1e7)
   key <- random_key()
   ring <- \(shift) (seq_len(n) - 1 + shift) %% n + 1
   ahead <- ring(1)
@@ -110,6 +115,10 @@ simulate_lorenz96 <- function(steps = 1000, series = 10, forcing = 8, interval =
   before <- ring(-2)
   slope <- \(x) (x[ahead] - x[before]) * x[behind] - x + forcing
   parts <- ceiling(interval / 0.02)
+  if (parts > 1e5) {
+    abort_arg("interval", "at most 2000, a hundred thousand steps of the integration",
+              format(interval))
+  }
   h <- interval / parts
   step <- function(x) {
     for (part in seq_len(parts)) {
@@ -122,6 +131,9 @@ simulate_lorenz96 <- function(steps = 1000, series = 10, forcing = 8, interval =
     x
   }
   x <- run_map(step, forcing + random_normal(n, key, sim_stream(3)), steps, transient)
+  if (!all(is.finite(x))) {
+    abort_arg("forcing", "so small that steps of 0.02 follow the ring", format(forcing))
+  }
   truth <- matrix(0, n, n, dimnames = rep(list(series_names("x", n)), 2L))
   truth[cbind(c(ahead, behind, before), seq_len(n))] <- 1
   observed(x, truth, noise, key)
@@ -187,12 +199,13 @@ simulate_calcium <- function(steps = 1600, neurons = 60,
           anyDuplicated(regions) == 0L)) {
     abort_arg("regions", "two or more different names", describe(regions))
   }
-  n <- check_count(neurons, min = 3 * length(regions))
+  n <- check_count(neurons, min = 3 * length(regions), max = most_series)
+  check_room(n, steps, "steps", "few enough")
   condition <- check_choice(condition)
   strength <- check_number(strength, min = 0, max = 1)
-  decay <- check_number(decay, above = 0)
+  decay <- check_number(decay, above = 0, max = 1e6)
   noise <- check_number(noise, min = 0)
-  transient <- check_count(transient, min = 0)
+  transient <- check_count(transient, min = 0, max = 1e7)
   key <- random_key()
   region <- factor(regions[sort(rep_len(seq_along(regions), n))], regions)
   truth <- strength * calcium_wiring(region, condition, key)
@@ -239,6 +252,10 @@ calcium_wiring <- function(region, condition, key) {
 
 # ---- What the simulations share ----------------------------------------------------
 
+#' More series than that need a step that Ctrl-C would have to wait for.
+#' @noRd
+most_series <- 5000
+
 series_names <- function(prefix, n) sprintf("%s%0*d", prefix, max(2L, nchar(n)), seq_len(n))
 
 #' Draw causes of each series
@@ -258,10 +275,12 @@ draw_causes <- function(allowed, causes, key) {
 }
 
 check_wiring <- function(wiring, call) {
-  ok <- is.numeric(wiring) && is.matrix(wiring) && nrow(wiring) == ncol(wiring) &&
-    nrow(wiring) > 0L && all(is.finite(wiring)) && all(wiring >= 0) && all(diag(wiring) == 0)
+  ok <- is_plain_numeric(wiring) && is.matrix(wiring) && nrow(wiring) == ncol(wiring) &&
+    nrow(wiring) > 0L && nrow(wiring) <= most_series && all(is.finite(wiring)) &&
+    all(wiring >= 0) && all(diag(wiring) == 0)
   if (!ok) {
-    abort_arg("wiring", "a square matrix of strengths of at least 0, 0 on the diagonal",
+    abort_arg("wiring", paste("a square matrix of strengths of at least 0, 0 on the diagonal,",
+                              "of at most", commas(most_series), "series"),
               describe(wiring), call = call)
   }
   most <- max(colSums(wiring))
@@ -289,7 +308,8 @@ run_map <- function(step, x, steps, transient) {
 #' What is seen of a system: with noise, names and the truth
 #' @noRd
 observed <- function(x, truth, noise, key, take = 0) {
-  if (noise > 0) {
+  # One row has no standard deviation, and no noise.
+  if (noise > 0 && nrow(x) > 1L) {
     x <- x + random_normal(length(x), key, sim_stream(4, take)) *
       rep(noise * apply(x, 2L, stats::sd), each = nrow(x))
   }

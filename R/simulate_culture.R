@@ -65,15 +65,15 @@ simulate_culture <- function(duration = 3600, channels = 60, background_rate = 0
   duration <- check_number(duration, above = 0)
   channels <- check_count(channels, max = 1e5)
   background_rate <- check_number(background_rate, min = 0)
-  background_spread <- check_number(background_spread, min = 0)
+  background_spread <- check_number(background_spread, min = 0, max = 50)
   burst_rate <- check_number(burst_rate, min = 0)
-  burst_duration <- check_range(burst_duration, "burst_duration", Inf, call)
+  burst_duration <- check_range(burst_duration, "burst_duration", 1e9, call)
   burst_spike_rate <- check_number(burst_spike_rate, min = 0)
-  burst_spread <- check_number(burst_spread, min = 0)
+  burst_spread <- check_number(burst_spread, min = 0, max = 50)
   recruitment <- check_range(recruitment, "recruitment", 1, call)
-  latency <- check_number(latency, min = 0)
-  latency_jitter <- check_number(latency_jitter, min = 0)
-  units <- sprintf("ch%0*d", max(2L, nchar(channels)), seq_len(channels))
+  latency <- check_number(latency, min = 0, max = 1e9)
+  latency_jitter <- check_number(latency_jitter, min = 0, max = 1e9)
+  units <- numbered_units("ch", channels)
   if (is.null(chains)) {
     chains <- lapply(seq_len(min(3, channels %/% 6)), \(k) units[6 * (k - 1) + 1:6])
   }
@@ -82,7 +82,13 @@ simulate_culture <- function(duration = 3600, channels = 60, background_rate = 0
   probability <- check_probability(probability)
   activation_rate <- check_rates(activation_rate, length(chains), "activation_rate", call)
   resolution <- check_number(resolution, above = 0)
-  last_tick <- seconds_to_ticks(duration, resolution, "duration", call)
+  last_tick <- check_duration(duration, resolution, call)
+  in_bursts <- duration * burst_rate * channels * (1 + burst_spike_rate * max(burst_duration))
+  check_expected(
+    duration * background_rate * channels + in_bursts +
+      duration * sum(activation_rate * lengths(chains)),
+    duration, "`channels`, `background_rate`, `burst_rate` and the other rates", call
+  )
 
   key <- random_key()
   channel <- data.frame(
@@ -159,11 +165,11 @@ burst_times <- function(duration, burst_rate, burst_duration, key) {
 }
 
 check_range <- function(x, arg, max, call) {
-  ok <- is.numeric(x) && length(x) == 2L && all(is.finite(x)) && x[[1L]] >= 0 &&
+  ok <- is_plain_numeric(x) && length(x) == 2L && all(is.finite(x)) && x[[1L]] >= 0 &&
     x[[1L]] <= x[[2L]] && x[[2L]] <= max
   if (!ok) {
     abort_arg(arg, paste0("two numbers in increasing order, from 0",
-                          if (is.finite(max)) paste(" to", max)),
+                          paste(" to", commas(max))),
               describe(x), call = call)
   }
   as.double(x)

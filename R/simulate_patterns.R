@@ -58,19 +58,22 @@ simulate_patterns <- function(duration = 60, units = 20, rate = 5,
   duration <- check_number(duration, above = 0)
   units <- check_count(units, max = 1e5)
   rate <- check_rates(rate, units, "rate", call)
-  jitter <- check_number(jitter, min = 0)
+  jitter <- check_number(jitter, min = 0, max = 1e9)
   gap <- check_number(gap, min = 0)
   resolution <- check_number(resolution, above = 0)
-  levels <- sprintf("u%0*d", max(2L, nchar(units)), seq_len(units))
-  last_tick <- seconds_to_ticks(duration, resolution, "duration", call)
+  levels <- numbered_units("u", units)
+  last_tick <- check_duration(duration, resolution, call)
   gap_ticks <- seconds_to_ticks(gap, resolution, "gap", call)
-  if (!is.list(patterns)) {
+  if (!is.list(patterns) || is.object(patterns)) {
     abort_arg("patterns", "a list of patterns", describe(patterns), call = call)
   }
   patterns <- lapply(seq_along(patterns), \(k) {
     check_pattern(patterns[[k]], sprintf("patterns[[%d]]", k), levels, resolution,
                   last_tick, gap_ticks, call)
   })
+  planted <- vapply(patterns, \(p) p$occurrences * length(p$units), numeric(1))
+  check_expected(sum(rate * duration) + sum(planted), duration, "`rate` and the `occurrences`",
+                 call)
 
   key <- random_key()
   base <- spread_arrivals(rate * duration, key, sim_stream(30))
@@ -123,9 +126,9 @@ check_pattern <- function(pattern, arg, levels, resolution, last_tick, gap_ticks
     abort_arg(arg, "a list of `units`, `lags` and `occurrences`", describe(pattern), call = call)
   }
   units <- pattern$units
-  if (is.numeric(units)) units <- levels[match(units, seq_along(levels))]
-  units <- as.character(units)
-  if (length(units) < 1L || !all(units %in% levels)) {
+  if (is_plain_numeric(units)) units <- levels[match(units, seq_along(levels))]
+  if (is.factor(units)) units <- as.character(units)
+  if (!is.character(units) || length(units) < 1L || !all(units %in% levels)) {
     abort_arg(paste0(arg, "$units"), sprintf("numbers from 1 to %d or names of units",
                                              length(levels)),
               describe(pattern$units), call = call)

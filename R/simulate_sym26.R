@@ -73,9 +73,13 @@ simulate_sym26 <- function(duration = 60, rate = 20,
   )
   spontaneous <- check_flag(spontaneous)
   modulation <- check_probability(modulation)
-  period <- check_number(period, above = 0)
   resolution <- check_number(resolution, above = 0)
-  last_tick <- seconds_to_ticks(duration, resolution, "duration", call)
+  period <- check_number(period, min = resolution)
+  last_tick <- check_duration(duration, resolution, call)
+  own <- duration * rate * (1 + modulation) * length(LETTERS)
+  started <- duration * activation_rate + if (spontaneous) own else 0
+  check_expected(own + sum(started * lengths(chains)), duration,
+                 "`rate` and `activation_rate`", call)
 
   key <- random_key()
   base <- lapply(seq_along(LETTERS), \(u) {
@@ -115,7 +119,7 @@ simulate_sym26 <- function(duration = 60, rate = 20,
 #' One non-negative number for all, or one for each
 #' @noRd
 check_rates <- function(x, n, arg, call) {
-  ok <- is.numeric(x) && (length(x) == 1L || length(x) == n) && all(is.finite(x)) && all(x >= 0)
+  ok <- is_plain_numeric(x) && (length(x) == 1L || length(x) == n) && all(is.finite(x)) && all(x >= 0)
   if (!ok) {
     abort_arg(arg, sprintf("one number of at least 0, or %d of them", n), describe(x),
               call = call)

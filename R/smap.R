@@ -19,9 +19,14 @@
 #' largest one count as 0. The prediction is the model at the predicted point. Its variance
 #' is that of the neighbours' targets about it, with the same weights.
 #'
-#' The neighbours of a point are by default all of the library but one: itself, or, where
-#' it is not in the library, the farthest. This is what rEDM does. Library rows without a
-#' target are left out.
+#' The neighbours of a point are by default as many as the library has points, less one:
+#' all but the point itself, or, where it is not in the library, all but the farthest. This
+#' is what rEDM does. Points that `valid_lib` leaves out count among that number, so that
+#' as soon as there are such, all the others are neighbours.
+#'
+#' A neighbour whose target is missing stays one, so that d0 is the mean of all distances;
+#' but the model is fitted without it. That is rEDM's rule, too. Where no neighbour has a
+#' target, there is no prediction.
 #'
 #' With a `ridge` above 0 the squares of all coefficients but `C0` cost that much, where
 #' the mean of the squared errors, by squared weights, costs 1 (ridge regression, Hoerl and
@@ -29,12 +34,15 @@
 #' the price of drawing them to 0; `ridge` is in squared units of the coordinates.
 #'
 #' Each fit is reduced to a triangle by modified Gram-Schmidt in blocks and solved by
-#' Jacobi rotations, as accurate as a singular value decomposition of all its rows. The
-#' last digits may depend on the processor.
+#' Jacobi rotations, as accurate as a singular value decomposition of all its rows. Where
+#' that is not enough, since the nearest neighbours contradict each other and outweigh
+#' the others by far, a slower way keeps what light rows say (Cox and Higham 1998). The last
+#' digits may depend on the processor.
 #'
 #' @inheritParams simplex
 #' @param theta How much near points weigh more, at least 0.
-#' @param knn Number of neighbours; `NULL` or 0 stands for all library points but one.
+#' @param knn Number of neighbours; `NULL` or 0 stands for one less than the library has
+#'   points, those that `valid_lib` leaves out among them.
 #' @param ridge What squared coefficients cost, at least 0.
 #'
 #' @return A list of class `smap` of three data frames with the same rows, those that
@@ -58,6 +66,10 @@
 #'   Deyle ER, May RM, Munch SB, Sugihara G (2016). Tracking and forecasting ecosystem
 #'   interactions in real time. *Proceedings of the Royal Society B* 283:20152258.
 #'
+#'   Cox AJ, Higham NJ (1998). Stability of Householder QR factorization for weighted least
+#'   squares problems. *Numerical Analysis 1997*, Pitman Research Notes in Mathematics
+#'   380:57-73.
+#'
 #'   Hoerl AE, Kennard RW (1970). Ridge regression: biased estimation for nonorthogonal
 #'   problems. *Technometrics* 12:55-67.
 #' @seealso [predict_nonlinear()] to choose `theta`, [simplex()].
@@ -73,10 +85,11 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
                  Tp = 1, knn = NULL, tau = -1, theta = 0, exclusion_radius = 0,
                  embedded = FALSE, ridge = 0, valid_lib = NULL, no_time = FALSE,
                  segments = NULL, generate = 0, threads = NULL) {
+  check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
-  data <- smap_data(edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib,
-                             segments, no_time))
+  data <- edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib, segments,
+                   no_time)
   theta <- check_number(theta, min = 0)
   knn <- smap_knn(knn, data)
   exclusion <- edm_exclusion(exclusion_radius)
@@ -114,17 +127,11 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
   )
 }
 
-#' What S-maps work on: a model needs the targets of all its neighbours
-#' @noRd
-smap_data <- function(data) {
-  data$lib <- data$lib[!is.na(data$target[data$lib])]
-  data
-}
-
-#' The number of neighbours, all library points but one by default
+#' The number of neighbours, by default one less than the library has without `valid_lib`
 #' @noRd
 smap_knn <- function(knn, data, call = rlang::caller_env()) {
-  knn <- edm_knn(knn, max(length(data$lib) - 1L, 1L), call)
+  most <- max(min(length(data$all_lib) - 1L, length(data$lib)), 1L)
+  knn <- edm_knn(knn, most, call)
   check_library(data, knn, call = call)
   knn
 }

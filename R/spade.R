@@ -21,7 +21,8 @@
 #' 5. [reduce_patterns()] drops patterns that are there because others are: parts of them, or
 #'    them with a spike too many.
 #' 6. [pattern_stability()] says, if asked for, how much a pattern rests on single
-#'    occurrences and single spikes.
+#'    occurrences and single spikes. With a threshold this comes before the reduction, and
+#'    patterns that are less stable are dropped.
 #'
 #' # Choosing
 #' * `surrogate` is the null hypothesis: what the recording may have without a pattern in
@@ -40,17 +41,33 @@
 #'   short ones comparable, and the tests many.
 #'
 #' # Different from Elephant
-#' `min_units` is `min_neu` there, and 1 by default; `n_surrogates` is `n_surr`, `alpha` and
-#' `correction` are `alpha` and `stat_corr`, and `h`, `k` and `l` are `psr_param`. What is
-#' counted in other ways is said with each stage; most of all, a p value is
-#' `(k + 1) / (n + 1)` here unless you choose `"k/n"`, and no signature is significant
-#' without a test.
+#' `window` is `winlen` there, `min_units` is `min_neu` and 1 by default, `n_surrogates` is
+#' `n_surr` and 0 by default, `surrogate` is `surr_method`, `correction` is `stat_corr`, `h`,
+#' `k` and `l` are `psr_param`, and `stability` is `approx_stab_pars`. [surrogate_trains()] and
+#' [test_signatures()] list the names of surrogates and corrections. A call with Elephant's
+#' names is an error that says ours.
+#'
+#' What is counted in other ways is said with each stage. Most of all,
+#' * a p value is `(k + 1) / (n + 1)` unless you choose `"k/n"`, and no signature is
+#'   significant without a test;
+#' * `min_spikes` is 2 in Elephant by default, and here 3;
+#' * `shifted_subsets` is `"keep"` by default. Elephant does what `"drop"` does. There are
+#'   then fewer patterns, and maybe fewer signatures to test;
+#' * with `max_spikes`, Elephant takes as patterns what `closed_within = "max_spikes"` does;
+#'   surrogates are mined in the same way as the recording;
+#' * Elephant drops patterns below its `stability_thresh` before it tests, so that fewer tests
+#'   are corrected for, which were chosen by a look at the patterns. Here a threshold
+#'   drops the same patterns, of any signature, but the tests are those of all patterns that
+#'   were mined: with a threshold there is nothing significant that would not be without.
+#'
+#' With these arguments the patterns are those that Elephant mines: `min_spikes = 2`,
+#' `min_units = 1`, `shifted_subsets = "drop"`, `closed_within = "max_spikes"`.
 #'
 #' @inheritParams pvalue_spectrum
 #' @param alpha Probability of an error that is taken, above 0 and below 1.
 #' @param correction How p values are adjusted for each other: `"none"`, `"bonferroni"`,
-#'   `"sidak"`, `"holm"`, `"holm-sidak"`, `"hommel"`, `"BH"`, `"BY"`, `"TSBH"` or
-#'   `"TSBKY"`; see [test_signatures()].
+#'   `"sidak"`, `"holm"`, `"holm-sidak"`, `"hochberg"`, `"hommel"`, `"BH"`, `"BY"`, `"TSBH"`
+#'   or `"TSBKY"`; see [test_signatures()].
 #' @param p_estimator The p value when `k` of `n` surrogates reach a signature, see
 #'   [pvalue_spectrum()].
 #' @param n_surrogates Number of surrogates; 0 to stop after the first stages, without p
@@ -59,8 +76,12 @@
 #'   [reduce_patterns()], or `"none"`.
 #' @param h,k,l Whole numbers that correct the reduction, see [reduce_patterns()].
 #' @param stability `NULL`, or a list of arguments of [pattern_stability()], which may be
-#'   empty.
-#'
+#'   empty. It may also have a `threshold`, such as `c(intensional = 0.3)` or
+#'   `c(intensional = 0.3, extensional = 0.5)`: patterns stay that are above one of the
+#'   numbers given.
+#' @param closed_within,shifted_subsets,engine What is a pattern, and who searches, see
+#'   [mine_patterns()]. Surrogates are always searched by the same engine, which gives the
+#'   same maxima.
 #' @return An object of class `spade`, a list of
 #'   \describe{
 #'     \item{patterns}{the significant patterns that are left, as [mine_patterns()] gives
@@ -74,7 +95,11 @@
 #'       was made: none was asked for, or there was no pattern to test}
 #'     \item{tests}{what [test_signatures()] gives, or `NULL`}
 #'     \item{significant}{number of patterns with a significant signature}
-#'     \item{parameters}{list of the arguments}
+#'     \item{unstable}{how many of these (without surrogates, of all) were not stable enough;
+#'       `NULL` without a threshold}
+#'     \item{explained}{how many of the others the reduction dropped}
+#'     \item{parameters}{list of the arguments that decide the result, those of the surrogates
+#'       among them; the window of window shuffling is `shuffle_window`, in seconds}
 #'     \item{seed}{`.Random.seed` as it was before, as [stats::simulate()] keeps it: give it
 #'       back to R to repeat the call}
 #'     \item{elapsed}{seconds of each stage}
@@ -119,18 +144,24 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
                   correction = "BH", spectrum = c("#", "3d#"),
                   p_estimator = c("(k+1)/(n+1)", "k/n"),
                   reduction = c("combined", "subset", "superset", "covered_spikes", "none"),
-                  h = 0, k = 0, l = 0, stability = NULL, device = c("cpu", "gpu", "auto"),
+                  h = 0, k = 0, l = 0, stability = NULL,
+                  closed_within = c("all", "max_spikes"), shifted_subsets = c("keep", "drop"),
+                  engine = c("closure", "fpgrowth"), device = c("cpu", "gpu", "auto"),
                   gpus = NULL, threads = NULL, max_memory = 4e9, folder = NULL) {
   call <- match.call()
-  if (missing(x)) abort_arg("x", "a recording", "missing")
+  check_argument_names(names(match.call(expand.dots = FALSE)$...))
+  check_given(x = "a recording", bin_size = "the length of a bin in seconds",
+              window = "the length of the windows in bins")
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
-  window <- check_window(window, nlevels(x$unit))
+  window <- check_window(window, x, bin)
   filters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
   most <- .Machine$integer.max
+  mining <- list(closed_within = check_choice(closed_within),
+                 shifted_subsets = check_choice(shifted_subsets), engine = check_choice(engine))
   choices <- list(
     n_surrogates = check_count(n_surrogates, min = 0, max = most), alpha = check_alpha(alpha),
-    correction = check_choice(correction, corrections),
+    correction = check_correction(correction),
     spectrum = check_choice(spectrum),
     p_estimator = check_choice(p_estimator),
     reduction = check_choice(reduction),
@@ -139,64 +170,148 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
     device = check_choice(device)
   )
   check_stability(stability)
+  more <- list(...)
+  check_surrogate(surrogate, more, binned = TRUE, call = rlang::current_env())
+  check_place(choices$device, gpus)
   here <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
   seed <- current_seed()
   n <- choices$n_surrogates
   # Without a spike there is nothing to make them of, and no pattern that would need them.
   made <- if (n > 0 && nrow(x) > 0L) {
-    choose_surrogates(x, surrogate, dither, list(...), bin_size)
+    choose_surrogates(x, surrogate, dither, more, bin_size)
   }
 
   stages <- stage_clock()
   mined <- stages$time("mining", mine_patterns(
     x, bin_size, window, min_spikes, min_occ, max_spikes, max_occ, min_units,
-    threads = here, max_memory = max_memory
+    mining$closed_within, mining$shifted_subsets, mining$engine, here, max_memory
   ))
   pvalues <- if (n > 0 && length(mined) > 0L) {
     stages$time("surrogates", maxima_of_surrogates(
-      x, bin, window, filters, made, n, choices$spectrum, choices$p_estimator, choices$device,
+      x, bin, window, filters_within(filters, mining$closed_within), made, n, choices$spectrum, choices$p_estimator, choices$device,
       gpus, threads, max_memory, seed, folder
     ))
   }
   tests <- if (!is.null(pvalues)) {
     stages$time("tests", judge_signatures(mined, pvalues, choices$alpha, choices$correction))
   }
-  kept <- if (n > 0) significant_of(mined, tests) else mined
-  significant <- if (n > 0) length(kept) else NA_integer_
-  if (n > 0 && length(kept) > 0L && choices$reduction != "none") {
-    kept <- stages$time("reduction", reduce_patterns(kept, tests, choices$reduction, h, k, l))
-  }
-  stable <- if (!is.null(stability)) {
-    stages$time("stability", do.call(pattern_stability, c(
-      list(kept, threads = here), stability
-    )))
-  }
+  found <- settle_patterns(mined, tests, n > 0, choices, stability, here, stages)
   new_spade(
-    kept, tests, stable,
+    found$patterns, tests, found$stability,
     list(mined = mined, spectrum = pattern_spectrum(mined, choices$spectrum),
-         pvalues = pvalues, tests = tests, significant = significant,
-         parameters = c(filters, choices, list(surrogate = surrogate)),
+         pvalues = pvalues, tests = tests, significant = found$significant,
+         unstable = found$unstable, explained = found$explained,
+         parameters = c(list(bin_size = as.double(bin_size), window = window), filters, mining,
+                        choices, surrogate_parameters(surrogate, dither, more, made),
+                        list(stability = stability)),
          seed = attr(pvalues, "seed", exact = TRUE) %||% seed,
          elapsed = stages$elapsed(), device = attr(pvalues, "device", exact = TRUE) %||% "cpu",
          threads = here, call = call)
   )
 }
 
-#' Arguments of pattern_stability() in a list, known to be right before any work
+#' The patterns that are left: significant, stable where that is asked for, and not
+#' explained by others
+#'
+#' @param tested Whether surrogates were asked for; else all patterns are left.
+#' @return A list: `patterns`; their `stability`, or NULL; `significant`, how many were, NA
+#'   where that was not asked; `unstable`, how many of those were not stable enough, NULL
+#'   where that did not matter; `explained`, how many of the others went for others' sake.
+#' @noRd
+settle_patterns <- function(mined, tests, tested, choices, stability, threads, stages) {
+  kept <- if (tested) significant_of(mined, tests) else mined
+  significant <- length(kept)
+  threshold <- stability$threshold
+  find_stability <- function(kept) {
+    arguments <- stability[names(stability) != "threshold"]
+    stages$time("stability", {
+      do.call(pattern_stability, c(list(kept, threads = threads), arguments))
+    })
+  }
+  stable <- NULL
+  if (!is.null(threshold)) {
+    stable <- find_stability(kept)
+    left <- which(is_stable(stable, threshold))
+    kept <- take_sets(kept, left)
+    stable <- take_rows(stable, left)
+  }
+  unstable <- if (!is.null(threshold)) significant - length(kept)
+  stable_ones <- length(kept)
+  if (tested && length(kept) > 0L && choices$reduction != "none") {
+    left <- stages$time("reduction", with(choices, {
+      unexplained(kept, tests, reduction, h, k, l)
+    }))
+    kept <- take_sets(kept, left)
+    if (!is.null(stable)) stable <- take_rows(stable, left)
+  }
+  if (!is.null(stability) && is.null(threshold)) stable <- find_stability(kept)
+  list(patterns = kept, stability = stable,
+       significant = if (tested) significant else NA_integer_, unstable = unstable,
+       explained = stable_ones - length(kept))
+}
+
+#' Which patterns are above the threshold of a kind of stability
+#' @noRd
+is_stable <- function(stability, threshold) {
+  Reduce(`|`, lapply(names(threshold), \(kind) stability[[kind]] > threshold[[kind]]))
+}
+
+#' How surrogates were to be made, by the names of the arguments of spade()
+#'
+#' @param made What surrogate_options() gives; NULL where none were made.
+#' @noRd
+surrogate_parameters <- function(surrogate, dither, more, made) {
+  own <- if (is.null(made)) more else made$parameters
+  # That of the shuffling is that of the patterns; a window there is one of these, and comes
+  # from `dither`.
+  own[c("dither", "bin_size")] <- NULL
+  names(own)[names(own) == "window"] <- "shuffle_window"
+  c(list(surrogate = surrogate),
+    if ("dither" %in% method_arguments[[surrogate]]) list(dither = dither), own)
+}
+
+#' Arguments of pattern_stability() in a list, and a threshold, known to be right before
+#' any work
 #' @noRd
 check_stability <- function(stability, call = rlang::caller_env()) {
   if (is.null(stability)) return(invisible())
-  known <- c("n_subsets", "delta", "epsilon", "type")
-  must <- sprintf("NULL or a list of arguments of `pattern_stability()`: %s", toString(known))
-  if (!is.list(stability)) abort_arg("stability", must, describe(stability), call = call)
-  unknown <- setdiff(names(stability) %||% rep("", length(stability)), known)
-  if (length(unknown) > 0L) {
-    abort_arg("stability", must, sprintf("one with \"%s\"", unknown[[1L]]), call = call)
+  known <- c("n_subsets", "delta", "epsilon", "type", "threshold")
+  must <- sprintf("NULL or a list of arguments of `pattern_stability()` and a threshold: %s",
+                  toString(known))
+  if (!is.list(stability) || is.object(stability)) {
+    abort_arg("stability", must, describe(stability), call = call)
   }
-  given <- utils::modifyList(formals(pattern_stability)[known], stability)
-  check_subsets(given$n_subsets, given$delta, given$epsilon, call)
-  if ("type" %in% names(stability)) check_kinds(stability$type, "stability$type", call)
+  given <- names(stability) %||% rep("", length(stability))
+  wrong <- c(setdiff(given, known), given[duplicated(given)])
+  if (length(wrong) > 0L) {
+    abort_arg("stability", must, sprintf("one with \"%s\"%s", wrong[[1L]],
+                                         if (wrong[[1L]] %in% known) " twice" else ""),
+              call = call)
+  }
+  of <- \(name) if (name %in% given) stability[[name]] else formals(pattern_stability)[[name]]
+  check_subsets(of("n_subsets"), of("delta"), of("epsilon"), call)
+  if ("type" %in% given) check_kinds(stability$type, "stability$type", call)
+  check_threshold(stability$threshold, eval(of("type")), call)
+}
+
+#' @param type The kinds of stability that are found.
+#' @noRd
+check_threshold <- function(threshold, type, call) {
+  if (is.null(threshold)) return(invisible())
+  ok <- is_plain_numeric(threshold) && length(threshold) > 0L && !anyNA(threshold) &&
+    all(threshold >= 0 & threshold <= 1) && !is.null(names(threshold)) &&
+    all(names(threshold) %in% type) && !anyDuplicated(names(threshold))
+  if (!ok) {
+    abort_arg("stability$threshold",
+              sprintf("numbers from 0 to 1, with %s as names",
+                      paste0("\"", type, "\"", collapse = " or ")),
+              if (is_plain_numeric(threshold) && is.null(names(threshold))) {
+                "without names"
+              } else {
+                describe(threshold)
+              }, "For example `c(intensional = 0.3)`.", call = call)
+  }
 }
 
 #' Seconds that the parts of a job take

@@ -9,6 +9,8 @@
 #' @param i Which patterns: numbers, all positive or all negative, or TRUE or FALSE for
 #'   each.
 #' @param times Whether to add the times of the occurrences, a list column.
+#' @param long Whether to give a row for each spike of each pattern, without columns of
+#'   lists, as [utils::write.csv()] needs it; not with `times`.
 #' @param n How many patterns or signatures to print: those with the smallest p values, and
 #'   among them the largest and most frequent; of tables, the first.
 #' @param row.names,optional Not used; R asks for them.
@@ -19,7 +21,10 @@
 #' * `format()`: a line for each pattern.
 #' * `as.data.frame()`: a row for each pattern: `pattern` (as text), `size`, `units` and
 #'   `lags` (lists; lags in bins), `occurrences`, `duration` (s), `p`, `p_adjusted`, the
-#'   stability where it was asked for, and with `times` a list of `times` (s).
+#'   stability where it was asked for, and with `times` a list of `times` (s). With `long`
+#'   there is a row for each spike of each pattern: `number` (place of the pattern in `x`),
+#'   `pattern`, `size`, `occurrences`, `duration`, `p`, `p_adjusted`, stability, and of the
+#'   spike `unit`, `lag` (bins) and `delay` (the same in seconds).
 #' * Of the other tables `as.data.frame()` and `[` give plain data frames, all or a part.
 #' * `summary()`: an object of class `summary.spade` with the element `words`, in which its
 #'   `print()` says what was mined, what was tested, and what was found. A p value of 0 is
@@ -31,6 +36,7 @@
 #' found <- spade(x, bin_size = 0.005, window = 8, min_occ = 4, n_surrogates = 100,
 #'                threads = 2)
 #' as.data.frame(found, times = TRUE)
+#' head(as.data.frame(found, long = TRUE))
 #' format(found[1])
 #' found$tests
 #' @name spade_tables
@@ -47,32 +53,36 @@ str.spade <- function(object, ...) utils::str(unclass(object), ...)
 #' @rdname spade_tables
 #' @export
 `[.spade` <- function(x, i, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
+  check_spade(x)
   if (missing(i)) return(x)
   i <- set_numbers(i, length(x))
   parts <- unclass(x)
   parts$patterns <- take_sets(parts$patterns, i)
   parts$p <- parts$p[i]
   parts$p_adjusted <- parts$p_adjusted[i]
-  if (!is.null(parts$stability)) parts$stability <- parts$stability[i, , drop = FALSE]
+  if (!is.null(parts$stability)) parts$stability <- take_rows(parts$stability, i)
   structure(parts, class = "spade")
 }
 
 #' @rdname spade_tables
 #' @export
-as.data.frame.spade <- function(x, row.names = NULL, optional = FALSE, ..., times = FALSE) {
-  rlang::check_dots_empty()
+as.data.frame.spade <- function(x, row.names = NULL, optional = FALSE, ..., times = FALSE,
+                                long = FALSE) {
+  check_no_dots()
+  check_spade(x)
+  found <- c(list(p = x$p, p_adjusted = x$p_adjusted), as.list(x$stability)[-1L])
+  if (check_long(long, times)) return(long_table(x$patterns, found))
   columns <- as.list(as.data.frame(x$patterns, times = times))
-  p <- list(p = x$p, p_adjusted = x$p_adjusted)
-  stability <- as.list(x$stability)[-1L]
-  columns <- append(columns, c(p, stability), match("duration", names(columns)))
+  columns <- append(columns, found, match("duration", names(columns)))
   structure(columns, row.names = .set_row_names(length(x)), class = "data.frame")
 }
 
 #' @rdname spade_tables
 #' @export
 format.spade <- function(x, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
+  check_spade(x)
   shown <- shown_p(x)
   sprintf("%s  (%s times, p %s)", format(x$patterns), commas_each(x$patterns$occurrences),
           shown$p)
@@ -112,14 +122,52 @@ adjusted_bound <- function(tests) {
   bound
 }
 
+#' Error unless an object is as spade() made it, maybe with fewer patterns
+#' @noRd
+check_spade <- function(x, arg = "x", call = rlang::caller_env()) {
+  parts <- unclass(x)
+  if (!is.list(parts) || !are_spade(parts)) abort_changed(arg, "what `spade()` gives", call)
+}
+
+are_spade <- function(parts) {
+  patterns <- \(p) inherits(p, "patterns")
+  number <- \(v) is_plain_numeric(v) && length(v) == 1L
+  chosen <- parts$parameters
+  text <- c("surrogate", "correction", "spectrum", "p_estimator", "reduction")
+  numbers <- c("n_surrogates", "alpha", "min_spikes", "max_spikes", "min_occ", "max_occ",
+               "min_units")
+  patterns(parts$patterns) && patterns(parts$mined) && is.list(chosen) &&
+    all(vapply(chosen[text], \(v) is.character(v) && length(v) == 1L, NA)) &&
+    all(vapply(chosen[numbers], number, NA)) &&
+    is.double(parts$p) && length(parts$p) == length(parts$patterns) &&
+    is.double(parts$p_adjusted) && length(parts$p_adjusted) == length(parts$patterns) &&
+    (is.null(parts$stability) ||
+       is.data.frame(parts$stability) && nrow(parts$stability) == length(parts$patterns)) &&
+    inherits(parts$spectrum, "pattern_spectrum") && is_spectrum(parts$spectrum, "patterns") &&
+    number(parts$significant) && number(parts$explained) &&
+    (is.null(parts$unstable) || number(parts$unstable)) &&
+    is.character(parts$device) && length(parts$device) == 1L && number(parts$threads) &&
+    is.numeric(parts$elapsed) &&
+    (is.null(parts$tests) || inherits(parts$tests, "signature_tests") && are_tests(parts$tests)) &&
+    (is.null(parts$pvalues) ||
+       inherits(parts$pvalues, "pvalue_spectrum") && are_pvalues(parts$pvalues)) &&
+    is.null(parts$tests) == is.null(parts$pvalues)
+}
+
 # ---- Printing ------------------------------------------------------------------------
 
 #' @rdname spade_tables
 #' @export
 print.spade <- function(x, n = 10, ...) {
+  check_spade(x)
   n <- check_count(n, min = 0, infinite = TRUE)
   cat(spade_title(x), sep = "\n")
-  if (length(x) > 0L) {
+  if (length(x) == 0L) {
+    words <- c(found_words(x), if (!is.null(x$tests)) {
+      trimws(too_few_words(x, attr(x$tests, "tests", exact = TRUE)))
+    })
+    cat(words_wrapped(words), sep = "\n")
+  } else {
     o <- utils::head(order(x$p, -x$patterns$size, -x$patterns$occurrences, method = "radix"), n)
     columns <- shown_columns(take_sets(x$patterns, o))
     last <- length(columns)
@@ -135,13 +183,16 @@ print.spade <- function(x, n = 10, ...) {
 
 spade_title <- function(x) {
   n <- length(x)
+  left <- found_in_all(x)
   chosen <- x$parameters
-  what <- paste(if (n == 1L) "pattern" else "patterns",
+  what <- paste(if (left == 1L) "pattern" else "patterns",
                 if (n > 0L) sprintf("of up to %s spikes", commas(max(x$patterns$size))))
+  # Some may have been chosen.
+  how_many <- if (n == left) commas(n) else paste(commas(n), "of", commas(left))
   first <- if (chosen$n_surrogates == 0) {
-    sprintf("# %s spike %s, without p values: no surrogates", commas(n), trimws(what))
+    sprintf("# %s spike %s, without p values: no surrogates", how_many, trimws(what))
   } else {
-    sprintf("# %s significant spike %s, of %s found", if (n == 0L) "No" else commas(n),
+    sprintf("# %s significant spike %s, of %s found", if (left == 0L) "No" else how_many,
             trimws(what), commas(length(x$mined)))
   }
   c(first, bins_title(x$mined),
@@ -153,6 +204,13 @@ spade_title <- function(x) {
     })
 }
 
+#' How many patterns spade() gave, of which `x` may have some
+#' @noRd
+found_in_all <- function(x) {
+  from <- if (x$parameters$n_surrogates == 0) length(x$mined) else x$significant
+  from - (x$unstable %||% 0L) - x$explained
+}
+
 #' The line of a title that says what lags are
 #' @noRd
 bins_title <- function(x) utils::tail(itemset_title(x), 1L)
@@ -160,7 +218,8 @@ bins_title <- function(x) utils::tail(itemset_title(x), 1L)
 #' @rdname spade_tables
 #' @export
 summary.spade <- function(object, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
+  check_spade(object, "object")
   words <- c(
     Mined = mined_words(object), Surrogates = surrogate_words(object),
     Tested = tested_words(object), Found = found_words(object), Took = elapsed_words(object)
@@ -171,14 +230,17 @@ summary.spade <- function(object, ...) {
 #' @export
 print.summary.spade <- function(x, ...) {
   cat(x$title, "", sep = "\n")
-  lines <- sprintf("%s: %s", names(x$words), x$words)
-  cat(strwrap(lines, width = min(getOption("width"), 90L), exdent = 2L), sep = "\n")
+  cat(words_wrapped(sprintf("%s: %s", names(x$words), x$words)), sep = "\n")
   invisible(x)
+}
+
+words_wrapped <- function(lines) {
+  strwrap(lines, width = min(getOption("width"), 90L), exdent = 2L)
 }
 
 mined_words <- function(x) {
   chosen <- x$parameters
-  recording <- attr(x$mined, "recording", exact = TRUE)
+  recording <- own_recording(x$mined)
   upto <- \(low, high) if (is.finite(high)) paste(commas(low), "to", commas(high)) else
     paste(commas(low), "or more")
   sprintf(
@@ -259,17 +321,23 @@ zero_words <- function(x, n) {
 }
 
 found_words <- function(x) {
-  n <- length(x)
   if (length(x$mined) == 0L) return("No pattern passes the filters.")
-  if (x$parameters$n_surrogates == 0) return(best_words(x, "Largest"))
-  if (x$significant == 0L) return("No significant pattern.")
-  reduced <- if (x$parameters$reduction == "none") "" else {
-    sprintf(" Of these %s explained by others (%s), which leaves %s.",
-            if (x$significant - n == 1L) "1 is" else paste(commas(x$significant - n), "are"),
-            x$parameters$reduction, counted(n, "pattern"))
+  unstable <- if (!is.null(x$unstable)) {
+    sprintf("%s not stable enough.",
+            if (x$unstable == 1L) "1 is" else paste(commas(x$unstable), "are"))
   }
-  paste0(counted(x$significant, "pattern"), " with a significant signature.", reduced, " ",
-         best_words(x, "Largest"))
+  if (x$parameters$n_surrogates == 0) {
+    return(paste(c(unstable, best_words(x, "Largest")), collapse = " "))
+  }
+  if (x$significant == 0L) return("No significant pattern.")
+  reduced <- if (x$parameters$reduction != "none" && x$significant > (x$unstable %||% 0L)) {
+    sprintf("Of these %s explained by others (%s), which leaves %s.",
+            if (x$explained == 1L) "1 is" else paste(commas(x$explained), "are"),
+            x$parameters$reduction, counted(found_in_all(x), "pattern"))
+  }
+  paste(c(paste(counted(x$significant, "pattern"), "with a significant signature."),
+          if (!is.null(unstable)) paste("Of these", unstable), reduced,
+          best_words(x, "Largest")), collapse = " ")
 }
 
 #' The largest pattern, spelt out
@@ -294,6 +362,9 @@ elapsed_words <- function(x) {
 #' @rdname spade_tables
 #' @export
 print.pattern_spectrum <- function(x, n = 10, ...) {
+  if (!is_spectrum(x, "patterns")) {
+    abort_changed("x", "what `pattern_spectrum()` gives", rlang::current_env())
+  }
   n <- check_count(n, min = 0, infinite = TRUE)
   print_signatures(x, n, sprintf("# %s of %s", counted(nrow(x), "signature"),
                                  counted(sum(x$patterns), "pattern")), as.data.frame(x))
@@ -302,6 +373,7 @@ print.pattern_spectrum <- function(x, n = 10, ...) {
 #' @rdname spade_tables
 #' @export
 print.pvalue_spectrum <- function(x, n = 10, ...) {
+  check_pvalues(x, "x")
   n <- check_count(n, min = 0, infinite = TRUE)
   title <- sprintf("# %s that some of %s reach", counted(nrow(x), "signature"),
                    counted(attr(x, "n_surrogates"), "surrogate"))
@@ -311,6 +383,7 @@ print.pvalue_spectrum <- function(x, n = 10, ...) {
 #' @rdname spade_tables
 #' @export
 print.signature_tests <- function(x, n = 10, ...) {
+  check_tests(x, "x")
   n <- check_count(n, min = 0, infinite = TRUE)
   frame <- as.data.frame(x)
   title <- sprintf("# %s of %s significant, %s tested, alpha %s (%s)",

@@ -7,9 +7,10 @@
 #' signature, and on which side of the front those of the recording lie; `"spectrum"` how
 #' many patterns have each. The other pictures are those of [autoplot.patterns()], of the
 #' significant patterns alone: `"raster"`, a stretch of the recording with their spikes in
-#' colour; `"dots"`, the occurrences of one of them aligned; `"participation"`, how many of
-#' them each unit takes part in; `"size"` and `"lags"`, how many spikes they have, and when
-#' these come.
+#' colour; `"dots"`, the occurrences of one of them aligned; `"hypergraph"`, which units they
+#' share; `"participation"`, how many of them each unit takes part in; `"size"`,
+#' `"occurrences"` and `"lags"`, how many spikes they have, how often they occur, and when
+#' their spikes come; `"statistics"`, these four side by side.
 #'
 #' # The p value spectrum
 #' A field is a signature: its number of occurrences from left to right, on a logarithmic
@@ -44,12 +45,14 @@
 #' plot(found, type = "raster")
 #' @exportS3Method ggplot2::autoplot
 autoplot.spade <- function(object, type = c("pvalues", "spectrum", "raster", "dots",
-                                            "participation", "size", "lags"), ...) {
+                                            "participation", "size", "occurrences", "lags",
+                                            "hypergraph", "statistics"), ...) {
   call <- rlang::current_env()
   rlang::check_installed("ggplot2", "to draw patterns.")
   type <- check_choice(type)
+  check_spade(object, "object")
   if (type %in% c("pvalues", "spectrum")) {
-    rlang::check_dots_empty()
+    check_no_dots()
     if (type == "spectrum") return(plot_spectrum(object$spectrum, object$tests, call))
     if (is.null(object$tests)) {
       none <- length(object$mined) == 0L
@@ -75,7 +78,8 @@ plot.spade <- function(x, ...) draw(autoplot.spade(x, ...))
 #' @exportS3Method ggplot2::autoplot
 autoplot.signature_tests <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw signatures.")
-  rlang::check_dots_empty()
+  check_no_dots()
+  check_tests(object, "object")
   plot_pvalues(attr(object, "pvalues", exact = TRUE), object, rlang::current_env())
 }
 
@@ -87,7 +91,8 @@ plot.signature_tests <- function(x, ...) draw(autoplot.signature_tests(x, ...))
 #' @exportS3Method ggplot2::autoplot
 autoplot.pvalue_spectrum <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw signatures.")
-  rlang::check_dots_empty()
+  check_no_dots()
+  check_pvalues(object, "object")
   plot_pvalues(object, NULL, rlang::current_env())
 }
 
@@ -99,7 +104,10 @@ plot.pvalue_spectrum <- function(x, ...) draw(autoplot.pvalue_spectrum(x, ...))
 #' @exportS3Method ggplot2::autoplot
 autoplot.pattern_spectrum <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw signatures.")
-  rlang::check_dots_empty()
+  check_no_dots()
+  if (!is_spectrum(object, "patterns")) {
+    abort_changed("object", "what `pattern_spectrum()` gives", rlang::current_env())
+  }
   plot_spectrum(object, NULL, rlang::current_env())
 }
 

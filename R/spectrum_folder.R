@@ -2,7 +2,7 @@
 # many sittings, as mine_patterns() does with a folder.
 
 # Of the files. Raised whenever they, or what comes of the same surrogates, change.
-spectrum_format <- 1L
+spectrum_format <- 2L
 
 #' What surrogate_maxima() gives as `maxima`, chunk by chunk
 #'
@@ -15,6 +15,7 @@ spectrum_format <- 1L
 maxima_in_folder <- function(folder, x, bin, window, filters, made, n, by_duration, place,
                              threads, max_memory, seed, call = rlang::caller_env()) {
   folder <- check_folder(folder, call = call)
+  hold_lock(file.path(folder, folder_lock), folder, call)
   job <- new_spectrum_job(x, bin, window, filters, made, n, by_duration, seed)
   job <- open_job(folder, job, call, spectrum_differences)
   chunks <- seq_along(job$first)
@@ -23,7 +24,6 @@ maxima_in_folder <- function(folder, x, bin, window, filters, made, n, by_durati
   say_what_is_there(folder, todo, length(chunks))
   parts[todo] <- mine_chunks(todo, folder, mine_surrogates,
                              list(folder, job$id, place, max_memory), threads)
-  drop_leftovers(folder)
   list(maxima = bind_maxima(parts), made = job$surrogate, seed = job$seed)
 }
 
@@ -40,14 +40,14 @@ new_spectrum_job <- function(x, bin, window, filters, made, n, by_duration, seed
               first = seq(0, n - 1, by = each))
   identity <- job
   identity$surrogate$key <- NULL
-  c(job, list(id = rlang::hash(identity), seed = seed))
+  c(job, list(id = hash_values(identity), seed = seed))
 }
 
 #' What a job that is there has otherwise, in words
 #' @noRd
 spectrum_differences <- function(there, job) {
   if (!is.list(there) || is.null(there$format) || is.null(there$by_duration)) {
-    return("its job.rds is not one of surrogates, or cannot be read")
+    return("its job.rds is not one of surrogates")
   }
   if (!identical(there$format, job$format)) return("written by another version of synfire")
   settings <- \(job) {

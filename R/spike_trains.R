@@ -39,8 +39,12 @@
 #' observation interval and the trials to it; either bound may be infinite.
 #' `x[unit = c("A", "B")]` keeps these units, with the levels in this order. Rows can
 #' be chosen as in any data frame; spikes stay sorted, and each is kept once. The class
-#' stays while both columns do. Assigning into a column gives a plain data frame, as
-#' the result need not be a valid recording; [as_spike_trains()] makes one again.
+#' stays while both columns do; `dplyr::filter()` and its like choose rows as well.
+#' Assigning into a column, `dplyr::mutate()` and putting recordings together give a plain
+#' data frame `y`, as the result need not be a valid recording;
+#' `as_spike_trains(y, like = x)` makes one again, with the interval, the clock and the
+#' trials of `x`. An object that was changed in any other way is refused by every function
+#' that takes one.
 #'
 #' @param time Numeric vector of spike times, in seconds; in `x[time = ]` the range to
 #'   keep, `c(from, to)`.
@@ -86,8 +90,8 @@
 spike_trains <- function(time, unit, start = NULL, end = NULL, resolution = 1e-6,
                          trials = NULL) {
   call <- rlang::current_env()
-  rlang::check_required(time)
-  rlang::check_required(unit)
+  check_given(time = "a numeric vector of seconds",
+              unit = "a factor, character or numeric vector")
   resolution <- check_resolution(resolution, call = call)
   time <- check_times(time, call = call)
   unit <- unit_factor(unit, length(time), call = call)

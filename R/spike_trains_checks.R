@@ -172,23 +172,182 @@ check_trials_inside <- function(trials, bounds, resolution, call) {
   }
 }
 
+# ---- Objects that exist ------------------------------------------------------------
+
 #' Error unless `x` is a sound spike_trains object
+#'
+#' Other code can change a data frame without our methods, and a wrong order or a wrong
+#' bound would give a wrong count without a word. Every function that reads spikes asks
+#' this first.
+#'
+#' The same unit twice on a tick is no fault, as surrogates have that.
+#' @param once Whether to drop what is there twice: analyses count it once.
 #' @noRd
-check_spike_trains <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+check_spike_trains <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env(),
+                               once = FALSE) {
   if (!inherits(x, "spike_trains")) {
     abort_arg(arg, "a spike_trains object", describe(x),
               "Make one with `spike_trains()`, `as_spike_trains()` or `read_spikes()`.",
               call = call)
   }
-  # Foreign code can change a data frame behind our back; a wrong order would give a
-  # wrong count without a word.
-  sound <- is.double(.subset2(x, "time")) && is.factor(.subset2(x, "unit")) &&
-    !is.unsorted(.subset2(x, "time")) && !anyNA(.subset2(x, "unit")) &&
-    is.double(attr(x, "resolution", exact = TRUE)) &&
-    is.double(attr(x, "start", exact = TRUE)) && is.double(attr(x, "end", exact = TRUE))
-  if (!sound) {
-    abort_arg(arg, "a sound spike_trains object", "one that was changed by hand",
-              "Rebuild it: `as_spike_trains(as.data.frame(x))`.", call = call)
+  fault <- columns_fault(x) %||% clock_fault(x) %||% trials_fault(x) %||% spikes_fault(x)
+  if (!is.null(fault$is)) abort_unsound(arg, fault, call)
+  invisible(if (once && !is.null(fault$twice)) without_twice(x) else x)
+}
+
+#' Without a unit's second spike on a tick
+#' @noRd
+without_twice <- function(x) {
+  about <- attributes(x)
+  columns <- unclass(x)
+  keep <- !same_as_previous(columns$time, as.integer(columns$unit))
+  about$row.names <- .set_row_names(sum(keep))
+  columns <- list(time = columns$time[keep], unit = columns$unit[keep])[about$names]
+  attributes(columns) <- about
+  columns
+}
+
+#' The recording that a result keeps, or NULL
+#' @noRd
+own_recording <- function(x, call = rlang::caller_env()) {
+  recording <- attr(x, "recording", exact = TRUE)
+  if (is.null(recording)) NULL else check_spike_trains(recording, "recording", call)
+}
+
+#' @param fault What is wrong: `is`, and `hint`, or `NULL` where making the object from its
+#'   own spikes mends it; these are then those that are `where`.
+#' @noRd
+abort_unsound <- function(arg, fault, call) {
+  spikes <- sprintf("as.data.frame(%s)", arg)
+  if (!is.null(fault$where)) spikes <- sprintf("subset(%s, %s)", spikes, fault$where)
+  abort_arg(
+    arg, "a sound spike_trains object", paste0("one that was changed: ", fault$is),
+    fault$hint %||% paste("Rebuild it on the same clock, interval and trials:",
+                          sprintf("`as_spike_trains(%s, like = %s)`.", spikes, arg)),
+    call = call
+  )
+}
+
+remake_hint <- paste(
+  "Make it once more from the recording that it came from, or with",
+  "`spike_trains(time, unit, start, end, resolution, trials)`."
+)
+
+#' What is wrong with the columns of `x`, or NULL
+#' @noRd
+columns_fault <- function(x) {
+  fault <- \(...) list(is = paste0(...), hint = remake_hint)
+  if (!is.list(x) || length(x) != 2L || !setequal(names(x), c("time", "unit"))) {
+    return(fault("its columns are not `time` and `unit` alone"))
   }
-  invisible(x)
+  time <- .subset2(x, "time")
+  unit <- .subset2(x, "unit")
+  if (!is.double(time) || is.object(time) || !is.null(dim(time))) {
+    return(fault("its `time` does not hold doubles, but is ", describe(time)))
+  }
+  levels <- attr(unit, "levels", exact = TRUE)
+  if (is.character(unit)) return(list(is = "its `unit` is text and no factor"))
+  if (typeof(unit) != "integer" || !is.null(dim(unit)) ||
+        !(identical(class(unit), "factor") || is.ordered(unit))) {
+    return(fault("its `unit` is ", describe(unit)))
+  }
+  if (!is.character(levels) || anyNA(levels) || anyDuplicated(levels)) {
+    return(fault("its `unit` is a factor without levels, or with levels that are not names"))
+  }
+  rows <- .row_names_info(x, 2L)
+  if (length(time) != length(unit) || length(time) != rows) {
+    return(fault(sprintf("it has %s times, %s units and %s rows", commas(length(time)),
+                         commas(length(unit)), commas(rows))))
+  }
+}
+
+#' What is wrong with the clock and the observation interval of `x`, or NULL
+#' @noRd
+clock_fault <- function(x) {
+  fault <- \(...) list(is = paste0(...), hint = remake_hint)
+  one <- \(name) {
+    value <- attr(x, name, exact = TRUE)
+    is.double(value) && !is.object(value) && length(value) == 1L && is.finite(value)
+  }
+  for (name in c("resolution", "start", "end")) {
+    if (!one(name)) {
+      return(fault("its attribute `", name, "` is ", describe(attr(x, name, exact = TRUE))))
+    }
+  }
+  if (attr(x, "resolution", exact = TRUE) <= 0) return(fault("its `resolution` is not positive"))
+  bounds <- c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE))
+  if (!all(on_clock(bounds, x))) return(fault("its `start` or `end` is no tick of its clock"))
+  if (bounds[[1L]] > bounds[[2L]]) return(fault("its `start` lies after its `end`"))
+}
+
+#' Which seconds are ticks of the clock of `x`
+#' @noRd
+on_clock <- function(seconds, x) {
+  resolution <- attr(x, "resolution", exact = TRUE)
+  ticks <- round_to_ticks(seconds, resolution)
+  is.finite(ticks) & abs(ticks) < 2^53 & ticks_to_seconds(ticks, resolution) == seconds
+}
+
+#' What is wrong with the trials of `x`, or NULL
+#' @noRd
+trials_fault <- function(x) {
+  trials <- attr(x, "trials", exact = TRUE)
+  if (is.null(trials)) return(NULL)
+  fault <- \(...) list(is = paste0("its trials ", ...), hint = remake_hint)
+  n <- if (is.data.frame(trials)) .row_names_info(trials, 2L) else 0L
+  if (n == 0L || !all(c("trial", "start", "end") %in% names(trials))) {
+    return(fault("are no data frame with rows and the columns `trial`, `start` and `end`"))
+  }
+  label <- .subset2(trials, "trial")
+  start <- .subset2(trials, "start")
+  end <- .subset2(trials, "end")
+  numbers <- \(v) is.double(v) && !is.object(v) && length(v) == n && all(is.finite(v))
+  if (!numbers(start) || !numbers(end)) return(fault("do not have a finite start and end each"))
+  if (!is.atomic(label) || length(label) != n || anyNA(label) || anyDuplicated(label)) {
+    return(fault("do not have a different label each"))
+  }
+  if (!all(on_clock(c(start, end), x))) return(fault("do not begin and end on ticks of its clock"))
+  if (any(start > end) || any(diff(start) <= 0) || any(end[-n] > start[-1L])) {
+    return(fault("are reversed, not sorted, or overlap"))
+  }
+  if (start[[1L]] < attr(x, "start", exact = TRUE) ||
+        max(end) > attr(x, "end", exact = TRUE)) {
+    return(fault("do not lie within its `start` and `end`"))
+  }
+}
+
+#' What is wrong with the spikes of `x`, or NULL
+#'
+#' @return For spikes that are there `twice`, that alone.
+#' @noRd
+spikes_fault <- function(x) {
+  time <- .subset2(x, "time")
+  unit <- .subset2(x, "unit")
+  n <- length(time)
+  resolution <- attr(x, "resolution", exact = TRUE)
+  found <- .Call(r_check_spikes, time, unit, nlevels(unit), c(tick_rate(resolution), resolution))
+  row <- found[[2L]]
+  here <- \(...) paste0(..., " in row ", commas(row))
+  at <- if (row <= n) exact(time[[row]])
+  switch(
+    found[[1L]] + 1L,
+    NULL,
+    return(list(is = here("its time is ", at),
+                where = "is.finite(time)")),
+    return(list(is = here("its time of ", at, " s is no tick of its clock"))),
+    return(list(is = here("its time of ", at, " s is 2^53 ticks from zero or more"),
+                hint = remake_hint)),
+    return(list(is = here("its unit has no name"), hint = remake_hint)),
+    return(list(is = here("it is not sorted by time and unit")))
+  )
+  outside <- n > 0L && (time[[1L]] < attr(x, "start", exact = TRUE) ||
+                          time[[n]] > attr(x, "end", exact = TRUE))
+  if (outside) {
+    list(is = sprintf("it has spikes from %s to %s s, and its interval is [%s, %s] s",
+                      exact(time[[1L]]), exact(time[[n]]),
+                      exact(attr(x, "start", exact = TRUE)),
+                      exact(attr(x, "end", exact = TRUE))), hint = remake_hint)
+  } else if (found[[1L]] == 6) {
+    list(twice = TRUE)
+  }
 }

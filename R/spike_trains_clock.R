@@ -4,7 +4,8 @@
 #' @noRd
 tick_rate <- function(resolution) {
   rate <- round(1 / resolution)
-  if (rate >= 1 && abs(rate * resolution - 1) <= 1e-9) rate else NA_real_
+  # Doubles tell no more whole numbers apart beyond 2^53.
+  if (rate >= 1 && rate < 2^53 && abs(rate * resolution - 1) <= 1e-9) rate else NA_real_
 }
 
 ticks_to_seconds <- function(ticks, resolution) {
@@ -21,7 +22,7 @@ ticks_to_seconds <- function(ticks, resolution) {
 raw_ticks <- function(value, resolution, per_second = 1) {
   value <- as.double(value)
   rate <- tick_rate(resolution)
-  if (is.na(rate)) return(value / (resolution * per_second))
+  if (is.na(rate) || per_second >= 2^53) return(value / (resolution * per_second))
   # Whole factors are exact, so 1380.56 ms is 1380560 ticks and nothing near it.
   if (rate %% per_second == 0) return(value * (rate / per_second))
   if (per_second %% rate == 0) return(value / (per_second / rate))

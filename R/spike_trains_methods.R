@@ -9,7 +9,7 @@
 #' @export
 `[.spike_trains` <- function(x, i, j, ..., time, unit, drop) {
   call <- rlang::current_env()
-  rlang::check_dots_empty(call = call)
+  check_no_dots(call)
   by_name <- !missing(time) || !missing(unit)
   n_index <- nargs() - 1L - !missing(time) - !missing(unit) - !missing(drop)
   if (by_name) {
@@ -25,15 +25,23 @@
     return(x)
   }
 
+  check_spike_trains(x, "x", call)
+  # What the indices themselves raise is theirs.
+  if (!missing(i)) force(i)
+  if (!missing(j)) force(j)
   plain <- as.data.frame(x)
-  # One index without a comma chooses columns (or, as a matrix, cells).
-  if (n_index < 2L) {
-    out <- if (missing(i)) plain else plain[i]
-  } else if (missing(drop)) {
-    out <- plain[i, j]
-  } else {
-    out <- plain[i, j, drop = drop]
-  }
+  out <- tryCatch(
+    # One index without a comma chooses columns (or, as a matrix, cells).
+    if (n_index < 2L) {
+      if (missing(i)) plain else plain[i]
+    } else if (missing(drop)) {
+      plain[i, j]
+    } else {
+      plain[i, j, drop = drop]
+    },
+    error = \(e) abort_arg("i, j", "rows and columns of the recording, as for a data frame",
+                           "not, for some", call = call)
+  )
   if (!is.data.frame(out) || !identical(sort(names(out)), c("time", "unit"))) return(out)
   if (anyNA(out$time)) {
     abort_arg("i", sprintf("rows between 1 and %s", commas(nrow(x))),
@@ -170,21 +178,38 @@ rbind.spike_trains <- function(...) {
   do.call(rbind, lapply(list(...), as.data.frame))
 }
 
+# What the verbs of dplyr do with a data frame of a class: choose rows, change columns,
+# and everything else.
+
+#' @exportS3Method dplyr::dplyr_row_slice
+dplyr_row_slice.spike_trains <- function(data, i, ...) data[i, ]
+
+#' @exportS3Method dplyr::dplyr_col_modify
+dplyr_col_modify.spike_trains <- function(data, cols) {
+  data <- as.data.frame(data)
+  for (name in names(cols)) data[[name]] <- cols[[name]]
+  data
+}
+
+#' @exportS3Method dplyr::dplyr_reconstruct
+dplyr_reconstruct.spike_trains <- function(data, template) as.data.frame(data)
+
 #' @rdname as_spike_trains
 #' @param row.names,optional Not used.
 #' @export
 as.data.frame.spike_trains <- function(x, row.names = NULL, optional = FALSE, ...) {
   parts <- unclass(x)
-  structure(
-    list(time = parts$time, unit = parts$unit)[names(parts)],
-    class = "data.frame", row.names = .set_row_names(length(parts$time))
-  )
+  named <- names(parts)
+  attributes(parts) <- NULL
+  rows <- if (length(parts)) length(parts[[1L]]) else 0L
+  structure(parts, names = named, class = "data.frame", row.names = .set_row_names(rows))
 }
 
 #' @rdname spike_trains
 #' @return `format()` gives the summary line as one string.
 #' @export
 format.spike_trains <- function(x, ...) {
+  check_spike_trains(x)
   n_units <- nlevels(.subset2(x, "unit"))
   n <- length(.subset2(x, "time"))
   start <- attr(x, "start", exact = TRUE)
@@ -248,7 +273,7 @@ print.spike_trains <- function(x, ..., n = 6L) {
 #' summary(x)
 #' @export
 summary.spike_trains <- function(object, ...) {
-  rlang::check_dots_empty()
+  check_no_dots()
   check_spike_trains(object, "object")
   unit <- .subset2(object, "unit")
   resolution <- attr(object, "resolution", exact = TRUE)

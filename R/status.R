@@ -43,11 +43,11 @@ finish_status <- function(result, doing, advice = NULL, limit_of = "elements",
     over_budget = {
       bullets <- c(
         paste0("The memory budget is too small for ", doing, "."),
-        x = paste0(
+        if (!is.null(reason)) reason else c(x = paste0(
           if (is.na(needed)) "More than the budget" else paste("About", bytes_text(needed)),
           " would be needed",
           if (is.na(limit)) "." else paste0("; {.arg max_memory} is ", bytes_text(limit), ".")
-        ),
+        )),
         hints,
         i = "Or raise {.arg max_memory} where the machine has more."
       )
@@ -83,3 +83,18 @@ bytes_text <- function(bytes) {
 # The progress bar calls cli from C, where it is found only once its namespace is loaded.
 #' @importFrom cli cli_progress_bar
 NULL
+
+#' Refuse what the compiled code found not to be what it must be
+#'
+#' The last check of all, called from there: it sees what was changed behind an object's
+#' back, and what a mistake in this package lets through.
+#'
+#' @param what What is wrong, in the words of the compiled code.
+#' @noRd
+refuse_given <- function(what) {
+  cli::cli_abort(c(
+    "What was given cannot be used: there is something wrong with its {what}.",
+    i = "An object of synfire that other code changed is made anew by the function it is from.",
+    i = "Otherwise this is a mistake in synfire: please report how it came about."
+  ), class = c("synfire_error_argument", "synfire_error"), call = NULL)
+}

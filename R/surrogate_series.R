@@ -39,8 +39,12 @@
 #'   surrogate. [set.seed()] decides it; a surrogate does not depend on `n`.
 #' @section Errors:
 #' For values that are not finite numbers; `NA` where a method needs every row; a missing
-#' `period`; a series too short for its embedding; and too few twins to go on from.
+#' `period`; an argument of another method; a series too short for its embedding; and too few
+#' twins to go on from.
 #' @references
+#' Bluestein LI (1970). A linear filtering approach to the computation of discrete Fourier
+#' transform. *IEEE Transactions on Audio and Electroacoustics*, 18, 451-455.
+#'
 #' Ebisuzaki W (1997). A method to estimate the statistical significance of a correlation
 #' when the data are serially correlated. *Journal of Climate*, 10, 2147-2153.
 #'
@@ -59,12 +63,21 @@
 #' @export
 surrogate_series <- function(x, n = 100, method = c("shuffle", "phase", "seasonal", "twin"),
                              period = NULL, E = 2, tau = -1, recurrence = 0.1) {
+  check_given(x = "a numeric vector of at least two values")
   method <- check_choice(method)
   n <- check_count(n)
-  check_series(x, complete = method %in% c("phase", "twin"), method)
+  x <- check_series(x, complete = method %in% c("phase", "twin"), method)
+  check_room(length(x), n, "n", "small enough")
+  given <- c(period = !is.null(period), E = !missing(E), tau = !missing(tau),
+             recurrence = !missing(recurrence))
+  used <- list(seasonal = "period", twin = c("E", "tau", "recurrence"))
+  for (arg in setdiff(names(given)[given], used[[method]])) {
+    abort_arg(arg, sprintf("left out for method \"%s\"", method), "given",
+              sprintf("It is of method \"%s\".", if (arg == "period") "seasonal" else "twin"))
+  }
   if (method == "seasonal") period <- check_period(x, period)
   if (method == "twin") {
-    E <- check_count(E)
+    E <- check_count(E, max = 1000)
     tau <- check_tau(tau)
     recurrence <- check_number(recurrence, above = 0, max = 1)
   }
@@ -88,7 +101,8 @@ surrogate_maker <- function(x, method, period, E, tau, recurrence = 0.1,
 }
 
 check_series <- function(x, complete, method, call = rlang::caller_env()) {
-  if (!is.numeric(x) || !is.null(dim(x)) && ncol(x) != 1L || length(x) < 2L) {
+  one <- if (inherits(x, "ts")) unclass(x) else x
+  if (!is_plain_numeric(one) || length(one) < 2L || length(one) != NROW(one)) {
     abort_arg("x", "a numeric vector of at least two values", describe(x), call = call)
   }
   if (any(is.infinite(x))) {
@@ -101,6 +115,7 @@ check_series <- function(x, complete, method, call = rlang::caller_env()) {
                       which(is.na(x))[[1L]]),
               "Take a stretch without gaps, or fill them first.", call = call)
   }
+  x
 }
 
 check_period <- function(x, period, call = rlang::caller_env()) {
@@ -115,11 +130,9 @@ check_period <- function(x, period, call = rlang::caller_env()) {
 }
 
 check_tau <- function(tau, call = rlang::caller_env()) {
-  whole <- is.numeric(tau) && length(tau) == 1L && is.finite(tau) && tau == round(tau)
-  if (!whole || tau == 0) {
-    abort_arg("tau", "a whole number of rows other than 0", describe(tau), call = call)
-  }
-  as.double(tau)
+  tau <- check_count(tau, min = -1e6, max = 1e6, call = call)
+  if (tau == 0) abort_arg("tau", "a whole number of rows other than 0", "0", call = call)
+  tau
 }
 
 # Each of these looks at the series once, and gives a function that makes surrogate `k`
@@ -147,7 +160,7 @@ season_shuffler <- function(x, period) {
 
 phase_shifter <- function(x) {
   n <- length(x)
-  spectrum <- stats::fft(as.double(x))
+  spectrum <- fourier(as.double(x))
   # Frequencies that have a mirror image; what is between them is the highest.
   half <- (n - 1) %/% 2
   \(key, k) {
@@ -157,8 +170,37 @@ phase_shifter <- function(x) {
     turned[at] <- turned[at] * exp(2i * pi * u[seq_len(half)])
     turned[n + 2L - at] <- Conj(turned[at])
     if (n %% 2 == 0) turned[half + 2L] <- turned[half + 2L] * sign(u[half + 1] - 0.5)
-    Re(stats::fft(turned, inverse = TRUE)) / n
+    Re(fourier(turned, inverse = TRUE)) / n
   }
+}
+
+#' The discrete Fourier transform, in n log n steps for every n
+#'
+#' fft() takes n times the largest prime factor of n. Where that is large, the transform is a
+#' convolution with a chirp (Bluestein 1970), of a length that fft() is fast for.
+#' @noRd
+fourier <- function(x, inverse = FALSE) {
+  n <- length(x)
+  if (largest_factor(n) < 1000) return(stats::fft(x, inverse = inverse))
+  # k^2 modulo 2 n, so that no digit of the angle is lost
+  turns <- (seq_len(n) - 1)^2 %% (2 * n)
+  chirp <- exp((if (inverse) 1i else -1i) * pi * turns / n)
+  long <- stats::nextn(2 * n - 1)
+  gap <- rep(0, long - 2 * n + 1)
+  ahead <- stats::fft(c(x * chirp, rep(0, long - n)))
+  around <- stats::fft(c(Conj(chirp), gap, rev(Conj(chirp)[-1L])))
+  chirp * stats::fft(ahead * around, inverse = TRUE)[seq_len(n)] / long
+}
+
+largest_factor <- function(n) {
+  most <- 1
+  for (p in c(2, seq(3, max(3, sqrt(n)), by = 2))) {
+    while (n %% p == 0) {
+      n <- n / p
+      most <- p
+    }
+  }
+  max(n, most)
 }
 
 # ---- Twins -------------------------------------------------------------------------

@@ -22,7 +22,9 @@
 #' | `"trial_shift"` | yes | yes | beyond `dither` | about |
 #' | `"isi_shuffle"` | yes, not their order | yes | no | about |
 #' | `"window_shuffle"` | no | no | beyond `window` | yes |
+#' | `"sliding_shuffle"` | no | no | beyond a few `window` | yes |
 #' | `"bin_shuffle"` | no | no | no | yes |
+#' | `"jitter"` | no | no | beyond `window` | no |
 #' | `"randomise"` | no | no | no | no |
 #'
 #' *Beyond* means: a change of the rate that takes longer than that is kept. None keeps
@@ -31,7 +33,8 @@
 #'
 #' * `"dither"`: each spike moves by a whole number of ticks, uniform from `-dither` to
 #'   `dither`. What would leave the trial is mirrored at its end.
-#' * `"dither_refractory"`: the same, spike by spike in random order, but a spike neither
+#' * `"dither_refractory"`: spike by spike in random order, each uniform over the places at
+#'   most `dither` away that are inside the trial, without mirroring: a spike neither
 #'   passes a neighbour, wherever that is by then, nor comes closer to it than
 #'   `refractory`, or than the shortest interval of the unit where that is smaller.
 #' * `"joint_isi"` (Gerstein 2004; Louis et al. 2010): every other spike of a unit, then
@@ -54,7 +57,15 @@
 #'   move with their bin and keep their place in it. Windows, and bins, begin where the
 #'   trial does; the last window may be shorter, and a last bin that the trial cuts short
 #'   stays where it is.
-#' * `"bin_shuffle"`: the same with the whole trial as one window.
+#' * `"sliding_shuffle"`: the bins of a window that opens with the trial in random order,
+#'   then those of the window that opens one bin later, and so on up to the window that
+#'   closes with the last whole bin. There are no borders between windows, but a bin may be
+#'   carried along: it moves back by less than `window`, and forth by any number of bins,
+#'   twice as many half as often or less. Of a window no shorter than the trial it is
+#'   `"bin_shuffle"`.
+#' * `"bin_shuffle"`: all whole bins of the trial in random order.
+#' * `"jitter"`: the trial is cut into windows, and each spike is placed anew, uniform over
+#'   the window that it lies in. The last window may be shorter.
 #' * `"randomise"`: spikes uniform over the trial.
 #'
 #' Several spikes of a unit in a bin are one for [mine_patterns()]. Units that fire
@@ -62,14 +73,27 @@
 #' do: fewer of their bins hold a spike, and patterns seem significant that are not.
 #' Stella et al. (2022), who compare most of these methods, recommend `"trial_shift"`.
 #'
-#' Two spikes of a unit may come to share a tick with `"dither"` and `"randomise"`. Both
-#' stay in the table; wherever the same unit twice on a tick is one spike, they are one.
+#' Two spikes of a unit may come to share a tick with `"dither"`, `"jitter"` and
+#' `"randomise"`. Both stay in the table; wherever the same unit twice on a tick is one spike, they are one.
 #'
 #' # Elephant
-#' Names and defaults are those of the Python package Elephant where it has them
-#' (`refractory` is `refractory_period` there), and so are the definitions, with these
-#' differences. Elephant shifts a train without trials, drops what leaves it, and redraws
-#' the place of a spike in its shuffled bin. In joint-ISI dithering it leaves the first and
+#' Defaults are those of the Python package Elephant where it has them (`refractory` is
+#' `refractory_period` there). Its methods are, by the names here,
+#'
+#' | Elephant | synfire |
+#' |---|---|
+#' | `dither_spikes` | `"dither"` |
+#' | `dither_spikes_with_refractory_period`, or `dither_spikes` with a `refractory_period` | `"dither_refractory"` |
+#' | `jitter_spikes` | `"jitter"`; its `bin_size` is `window` |
+#' | `joint_isi_dithering`, `isi_dithering` | `"joint_isi"`, `"isi_dither"` |
+#' | `dither_spike_train`, `trial_shifting` | `"train_shift"`, `"trial_shift"` |
+#' | `shuffle_isis` | `"isi_shuffle"` |
+#' | `bin_shuffling`; with `sliding=True` | `"window_shuffle"`; `"sliding_shuffle"`. Its `max_displacement` is half a `window`, in bins |
+#' | `randomise_spikes` | `"randomise"` |
+#'
+#' The definitions are the same, with these differences. Elephant slides a window over
+#' binned trains only, and not up to the last bin. It shifts a train without trials, drops what leaves it, and redraws
+#' the place of a spike in its bin where it shuffles bins of spike times. In joint-ISI dithering it leaves the first and
 #' last spike of a train, and trains of less than three spikes, where they are; here they
 #' move, as otherwise short trials would hardly change. Its whole bins can make an interval
 #' shorter than the refractory period by up to a bin, and its spikes move one bin less back
@@ -79,14 +103,17 @@
 #' @param n Number of surrogates.
 #' @param method What they keep; see below.
 #' @param dither How far a spike, train or trial moves at most, in seconds; at most the
-#'   shortest trial. What is less than a tick of it is cut off.
+#'   shortest trial. What is less than a tick of it is cut off. Methods with a `window` take
+#'   theirs from it; `"isi_shuffle"`, `"bin_shuffle"` and `"randomise"` have no use for it.
 #' @param refractory Least interval that `"dither_refractory"`, `"joint_isi"` and
 #'   `"isi_dither"` leave between spikes of a unit, in seconds; a unit's own shortest
 #'   interval where that is smaller.
-#' @param bin_size For `"bin_shuffle"` and `"window_shuffle"`: length of a bin, in seconds;
-#'   a whole number of ticks.
-#' @param window For `"window_shuffle"`: length of the windows, in seconds; a whole number
-#'   of bins, at least two. By default as many bins as fit into `dither`, twice.
+#' @param bin_size For `"bin_shuffle"`, `"window_shuffle"` and `"sliding_shuffle"`: length of
+#'   a bin, in seconds; a whole number of ticks.
+#' @param window For `"window_shuffle"` and `"sliding_shuffle"`: length of the windows, in
+#'   seconds; a whole number of bins, at least two. By default as many bins as fit into
+#'   `dither`, twice. For `"jitter"`: the same, a whole number of ticks, at least two, and by
+#'   default `dither`.
 #' @param truncation_limit,n_bins,sigma For `"joint_isi"` and `"isi_dither"`: up to where
 #'   the histogram of intervals reaches, in seconds; how many bins it has in each
 #'   direction, at most 1,000 (a bin is rounded to whole ticks); and the standard deviation
@@ -100,7 +127,8 @@
 #' Errors about an argument have the class `synfire_error_argument`: for a recording
 #' without a spike (in its trials); `dither` below a tick or beyond the shortest trial, or
 #' shorter than a bin of the histogram of intervals; a `bin_size` or `window` that is not
-#' whole ticks or bins; `"trial_shift"` without trials.
+#' whole ticks or bins; `"trial_shift"` without trials; and an argument that another method
+#' has and `method` has not, as it would change nothing.
 #' Surrogates beyond `max_memory` give `synfire_error_budget`, beyond the machine's
 #' `synfire_error_memory`.
 #' @references
@@ -130,14 +158,21 @@ surrogate_trains <- function(x, n = 1,
                              method = c("dither", "dither_refractory", "train_shift",
                                         "joint_isi", "isi_dither", "isi_shuffle",
                                         "randomise", "bin_shuffle", "window_shuffle",
-                                        "trial_shift"),
+                                        "trial_shift", "jitter", "sliding_shuffle"),
                              dither = 0.015, refractory = 0.004, bin_size = NULL,
                              window = NULL, truncation_limit = 0.1, n_bins = 100,
                              sigma = 0.002, threads = NULL, max_memory = 4e9) {
-  if (missing(x)) abort_arg("x", "a recording", "missing")
+  check_given(x = "a recording")
+  check_method(method, "method")
+  method <- check_choice(method)
+  given <- c(dither = !missing(dither), refractory = !missing(refractory),
+             bin_size = !is.null(bin_size), window = !is.null(window),
+             truncation_limit = !missing(truncation_limit), n_bins = !missing(n_bins),
+             sigma = !missing(sigma))
+  check_own_arguments(names(given)[given], method, "method")
   x <- as_spike_trains(x)
   n <- check_count(n, max = .Machine$integer.max)
-  options <- surrogate_options(x, check_choice(method), dither, refractory, bin_size, window,
+  options <- surrogate_options(x, method, dither, refractory, bin_size, window,
                                truncation_limit, n_bins, sigma)
   threads <- check_threads(threads)
   max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
@@ -154,6 +189,25 @@ surrogate_trains <- function(x, n = 1,
 
 # Numbered from 0, they are what the core has.
 surrogate_methods <- eval(formals(surrogate_trains)$method)
+
+# The arguments that each has a use for.
+method_arguments <- local({
+  intervals <- c("dither", "refractory", "truncation_limit", "n_bins", "sigma")
+  list(dither = "dither", dither_refractory = c("dither", "refractory"),
+       train_shift = "dither", joint_isi = intervals, isi_dither = intervals,
+       isi_shuffle = character(), randomise = character(), bin_shuffle = "bin_size",
+       window_shuffle = c("dither", "bin_size", "window"), trial_shift = "dither",
+       jitter = c("dither", "window"), sliding_shuffle = c("dither", "bin_size", "window"))
+})
+
+# What Elephant calls them.
+elephant_methods <- c(
+  dither_spikes = "dither", dither_spikes_with_refractory_period = "dither_refractory",
+  jitter_spikes = "jitter", randomise_spikes = "randomise", shuffle_isis = "isi_shuffle",
+  joint_isi_dithering = "joint_isi", isi_dithering = "isi_dither",
+  dither_spike_train = "train_shift", trial_shifting = "trial_shift",
+  bin_shuffling = "window_shuffle"
+)
 
 #' The spikes as what makes surrogates takes them
 #'
@@ -186,32 +240,38 @@ surrogate_options <- function(x, method = "dither", dither = 0.015, refractory =
   resolution <- attr(x, "resolution")
   ticks <- c(dither = 1, refractory = 0, bin = 1, window = 1, isi_bin = 1, isi_bins = 1,
              sigma = 0)
+  takes <- method_arguments[[method]]
   parameters <- list()
-  if (!method %in% c("isi_shuffle", "randomise", "bin_shuffle", "window_shuffle")) {
+  if ("dither" %in% takes && !"window" %in% takes) {
     ticks[["dither"]] <- check_dither(dither, trains, resolution, call)
     parameters$dither <- dither
   }
-  if (method %in% c("dither_refractory", "joint_isi", "isi_dither")) {
+  if ("refractory" %in% takes) {
     refractory <- check_number(refractory, min = 0, call = call)
     # No interval of a unit is longer than a trial.
     ticks[["refractory"]] <- min(ceiling(raw_ticks(refractory, resolution) * (1 - 1e-9)),
                                  max(trains$stop - trains$start) + 1)
     parameters$refractory <- refractory
   }
-  if (method %in% c("joint_isi", "isi_dither")) {
+  if ("n_bins" %in% takes) {
     ticks[c("isi_bin", "isi_bins", "sigma")] <-
       check_histogram(truncation_limit, n_bins, sigma, ticks[["dither"]], resolution, call)
     parameters <- c(parameters, list(truncation_limit = truncation_limit, n_bins = n_bins,
                                      sigma = sigma))
   }
-  if (method %in% c("bin_shuffle", "window_shuffle")) {
-    ticks[["bin"]] <- check_shuffled_bin(bin_size, trains, resolution, call)
+  if ("bin_size" %in% takes) {
+    most <- if (method == "sliding_shuffle") most_slides else .Machine$integer.max
+    ticks[["bin"]] <- check_shuffled_bin(bin_size, trains, resolution, most, call)
     ticks[["window"]] <- ticks[["bin"]]
     parameters$bin_size <- bin_size
   }
-  if (method == "window_shuffle") {
-    ticks[["window"]] <- check_shuffle_window(window, dither, ticks[["bin"]], resolution, call)
-    parameters$window <- ticks_to_seconds(ticks[["window"]], resolution)
+  if ("window" %in% takes) {
+    least <- if (method == "jitter") NULL else ticks[["bin"]]
+    chosen <- check_shuffle_window(window, dither, least, trains, resolution, call)
+    parameters$window <- ticks_to_seconds(chosen, resolution)
+    # Longer ones than the longest trial are as good as that.
+    whole <- ceiling((max(trains$stop - trains$start) + 1) / ticks[["bin"]]) * ticks[["bin"]]
+    ticks[["window"]] <- min(chosen, whole)
   }
   list(numbers = c(match(method, surrogate_methods) - 1, unname(ticks), 0),
        key = random_key(), method = method, parameters = parameters)
@@ -224,22 +284,117 @@ surrogate_options <- function(x, method = "dither", dither = 0.015, refractory =
 #' @noRd
 choose_surrogates <- function(x, surrogate, dither, more, bin_size = NULL,
                               call = rlang::caller_env()) {
-  check_choice(surrogate, surrogate_methods, "surrogate", call)
   binned <- !is.null(bin_size)
-  known <- c("refractory", if (!binned) c("bin_size", "window"), "truncation_limit", "n_bins",
-             "sigma")
-  unknown <- setdiff(names(more) %||% rep("", length(more)), known)
-  if (length(unknown) > 0L) {
-    abort_arg("...", sprintf("arguments of the surrogates: %s", toString(known)),
-              if (nzchar(unknown[[1L]])) sprintf("`%s`", unknown[[1L]]) else "without a name",
-              call = call)
-  }
+  check_surrogate(surrogate, more, binned, call)
+  if (binned) check_dither_of_bins(dither, bin_size, surrogate, call)
   do.call(surrogate_options, c(
     list(x, surrogate, dither = dither, call = call), if (binned) list(bin_size = bin_size), more
   ))
 }
 
+#' The method, and that no argument is given that it has no use for
+#'
+#' @param binned Whether bins and windows are those of patterns.
+#' @param call The frame of the function that the user called, which has a `dither`.
+#' @noRd
+check_surrogate <- function(surrogate, more, binned, call) {
+  check_method(surrogate, "surrogate", call)
+  check_choice(surrogate, surrogate_methods, "surrogate", call)
+  known <- setdiff(unlist(method_arguments), c("dither", if (binned) c("bin_size", "window")))
+  check_dots_known(more, known, call)
+  given <- c(if (!eval(quote(missing(dither)), call)) "dither",
+             names(more)[!vapply(more, is.null, NA)])
+  check_own_arguments(given, surrogate, "surrogate", call)
+}
+
 # ---- Checks --------------------------------------------------------------------------
+
+#' Error where a method has the name that Elephant gives it
+#' @noRd
+check_method <- function(x, arg, call = rlang::caller_env()) {
+  hint <- if (identical(x, "bin_shuffling")) {
+    "What Elephant does with `sliding=True` is \"sliding_shuffle\"."
+  }
+  check_not_elephant(x, elephant_methods, arg, hint, call)
+}
+
+# What Elephant calls the arguments of its functions for patterns.
+elephant_arguments <- c(
+  spiketrains = "`x`", binsize = "`bin_size`", winlen = "`window`", n_surr = "`n_surrogates`",
+  surr_method = "`surrogate`", stat_corr = "`correction`", min_neu = "`min_units`",
+  psr_param = "`h`, `k` and `l`", approx_stab_pars = "`stability`",
+  refractory_period = "`refractory`",
+  sliding = "`surrogate = \"sliding_shuffle\"`"
+)
+
+#' Error where an argument has the name that Elephant gives it
+#'
+#' @param given Names of further arguments.
+#' @noRd
+check_argument_names <- function(given, call = rlang::caller_env()) {
+  known <- intersect(given, names(elephant_arguments))
+  if (length(known) == 0L) return(invisible())
+  abort_arg(known[[1L]], sprintf("given as %s", elephant_arguments[[known[[1L]]]]),
+            "what Elephant calls it", call = call)
+}
+
+#' Error where a choice has the name that Elephant gives it
+#'
+#' @param names What it is called here, by the names there.
+#' @noRd
+check_not_elephant <- function(x, names, arg, hint = NULL, call = rlang::caller_env()) {
+  if (is.character(x) && length(x) == 1L && x %in% names(names)) {
+    abort_arg(arg, sprintf("\"%s\" for what Elephant calls \"%s\"", names[[x]], x),
+              encodeString(x, quote = "\""), hint, call = call)
+  }
+}
+
+#' Error unless arguments are some that surrogates have, each once
+#' @noRd
+check_dots_known <- function(more, known, call) {
+  given <- names(more) %||% rep("", length(more))
+  check_argument_names(given, call)
+  wrong <- c(setdiff(given, known), given[duplicated(given)])
+  if (length(wrong) == 0L) return(invisible())
+  abort_arg("...", sprintf("arguments of the surrogates: %s", toString(known)),
+            if (!nzchar(wrong[[1L]])) "without a name" else if (wrong[[1L]] %in% known) {
+              sprintf("`%s` twice", wrong[[1L]])
+            } else {
+              sprintf("`%s`", wrong[[1L]])
+            }, call = call)
+}
+
+#' Error where an argument is given that the method has no use for
+#' @noRd
+check_own_arguments <- function(given, method, arg, call = rlang::caller_env()) {
+  foreign <- setdiff(given, method_arguments[[method]])
+  if (length(foreign) > 0L) {
+    users <- names(method_arguments)[vapply(method_arguments, \(a) foreign[[1L]] %in% a, NA)]
+    abort_arg(foreign[[1L]],
+              sprintf("left out with `%s = \"%s\"`, which has no use for it", arg, method),
+              "given", sprintf("It is an argument of %s.",
+                               toString(paste0("\"", users, "\""))), call = call)
+  }
+  if (all(c("dither", "window") %in% given)) {
+    abort_arg("dither", "left out where `window` is given", "given",
+              "It is where the length of the windows comes from otherwise.", call = call)
+  }
+}
+
+#' Patterns are made of bins: spikes that stay in theirs are no surrogate
+#' @noRd
+check_dither_of_bins <- function(dither, bin_size, method, call) {
+  # Where the shuffling of bins has windows of `dither`, those are checked.
+  takes <- method_arguments[[method]]
+  if (!"dither" %in% takes || "bin_size" %in% takes) return(invisible())
+  dither <- check_number(dither, "dither", call = call)
+  least <- if (method == "jitter") 2 * bin_size else bin_size
+  if (dither >= least * (1 - 1e-9)) return(invisible())
+  abort_arg("dither", sprintf("at least %s, %s s", if (method == "jitter") "two bins" else "a bin",
+                              exact(least)), paste(exact(dither), "s"),
+            "Most spikes would stay in their bins, and surrogates have the same patterns.",
+            call = call)
+}
 
 check_trains <- function(x, trains, method, call) {
   if (method == "trial_shift" && is.null(attr(x, "trials"))) {
@@ -296,7 +451,10 @@ check_histogram <- function(truncation_limit, n_bins, sigma, dither, resolution,
   c(bin, n_bins, raw_ticks(sigma, resolution) / bin)
 }
 
-check_shuffled_bin <- function(bin_size, trains, resolution, call) {
+# A window that slides draws once for each bin; so many take half a second.
+most_slides <- 2^27
+
+check_shuffled_bin <- function(bin_size, trains, resolution, most, call) {
   if (is.null(bin_size)) {
     abort_arg("bin_size", "the length of a bin in seconds", "NULL",
               "For bins of 5 ms, `bin_size = 0.005`.", call = call)
@@ -307,24 +465,33 @@ check_shuffled_bin <- function(bin_size, trains, resolution, call) {
     abort_arg("bin_size", "so short that a trial, or the recording, has two bins or more",
               paste(exact(bin_size), "s"), "Else there is nothing to shuffle.", call = call)
   }
-  if (longest / bin > .Machine$integer.max) {
-    abort_arg("bin_size", "so long that a trial has fewer than 2^31 bins",
+  if (longest / bin > most) {
+    abort_arg("bin_size", sprintf("so long that a trial has at most %s bins", commas(most)),
               paste(exact(bin_size), "s"), call = call)
   }
   bin
 }
 
-check_shuffle_window <- function(window, dither, bin, resolution, call) {
+#' Ticks of the windows in which bins are shuffled, or spikes jittered
+#' @param bin Ticks of a bin; NULL for windows without.
+#' @noRd
+check_shuffle_window <- function(window, dither, bin, trains, resolution, call) {
   if (is.null(window)) {
+    if (is.null(bin)) return(max(2, check_dither(dither, trains, resolution, call)))
     dither <- check_number(dither, above = 0, call = call)
     window <- 2 * floor(raw_ticks(dither, resolution) / bin * (1 + 1e-9)) * bin
-    if (window > 0) return(window)
+    if (window > 0) return(min(window, 2^53))
     abort_arg("bin_size", "at most `dither`, or `window` given",
               sprintf("%s s, and `dither` is %s s", exact(ticks_to_seconds(bin, resolution)),
                       exact(dither)), call = call)
   }
   window <- check_number(window, above = 0, call = call)
   ticks <- seconds_to_ticks(window, resolution, "window", call)
+  if (is.null(bin)) {
+    if (ticks >= 2) return(ticks)
+    abort_arg("window", sprintf("at least two ticks of %s s", exact(resolution)),
+              paste(exact(window), "s"), call = call)
+  }
   if (ticks %% bin != 0 || ticks < 2 * bin) {
     abort_arg("window", sprintf("a whole number of bins of %s s, at least two",
                                 exact(ticks_to_seconds(bin, resolution))),

@@ -12,13 +12,15 @@
 #'
 #' # Corrections
 #' Against a single false positive among all tests (family-wise error): `"bonferroni"`,
-#' `"sidak"`, the step-down methods of these, `"holm"` and `"holm-sidak"`, and `"hommel"`.
+#' `"sidak"`, the step-down methods of these, `"holm"` and `"holm-sidak"`, and, where tests
+#' are independent or positively dependent, the step-up methods `"hochberg"` (Hochberg 1988)
+#' and `"hommel"`, which reject as much or more.
 #' For a limited share of false ones among the significant (false discovery rate): `"BH"`
 #' (Benjamini and Hochberg 1995), `"BY"` (Benjamini and Yekutieli 2001), which allows for
 #' any dependence, and the two-stage methods `"TSBH"` and `"TSBKY"` (Benjamini, Krieger and
 #' Yekutieli 2006), which first estimate how many nulls are true. `"none"` makes no
-#' correction. The names `fdr_bh`, `fdr_by`, `fdr_tsbh` and `fdr_tsbky` of Elephant are
-#' `"BH"`, `"BY"`, `"TSBH"` and `"TSBKY"` here.
+#' correction. The names `fdr_bh`, `fdr_by`, `fdr_tsbh`, `fdr_tsbky`, `simes-hochberg` and
+#' `no` of Elephant are `"BH"`, `"BY"`, `"TSBH"`, `"TSBKY"`, `"hochberg"` and `"none"` here.
 #'
 #' # The front
 #' The largest p value that is significant divides all signatures in two, also those that no
@@ -37,7 +39,8 @@
 #'   value puts them. Elephant takes them as not significant as soon as one surrogate
 #'   reaches them.
 #'
-#' @param patterns What [mine_patterns()] found, all of it.
+#' @param patterns What [mine_patterns()] found, all of it: of fewer patterns there would be
+#'   fewer tests, and too much would be significant. Choose patterns afterwards.
 #' @param pvalues What [pvalue_spectrum()] gives for the same recording, bins, windows and
 #'   filters.
 #' @param alpha Probability of an error that is taken, above 0 and below 1.
@@ -55,12 +58,15 @@
 #'   value on the significant side of the front) and `pvalues` say how it was decided.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; among them that
-#' `patterns` and `pvalues` are of different bins, windows or filters, or `patterns` were
-#' mined with `closed_within = "max_spikes"`.
+#' `patterns` and `pvalues` are of different bins, windows or filters, and that `patterns`
+#' are not all that were found, or some of them twice.
 #' @references
 #' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation of
 #' synchronous spike patterns extracted by frequent item set mining. *Frontiers in
 #' Computational Neuroscience*, 7, 132. \doi{10.3389/fncom.2013.00132}
+#'
+#' Hochberg Y (1988). A sharper Bonferroni procedure for multiple tests of significance.
+#' *Biometrika*, 75, 800-802. \doi{10.1093/biomet/75.4.800}
 #'
 #' Benjamini Y, Krieger AM, Yekutieli D (2006). Adaptive linear step-up procedures that
 #' control the false discovery rate. *Biometrika*, 93, 491-507. \doi{10.1093/biomet/93.3.491}
@@ -77,10 +83,12 @@
 #' significant_patterns(found, tests)
 #' @export
 test_signatures <- function(patterns, pvalues, alpha = 0.05, correction = "BH") {
+  check_given(patterns = "`patterns`", pvalues = "what `pvalue_spectrum()` gives")
   check_patterns(patterns)
   check_pvalues(pvalues)
   check_same_search(patterns, pvalues, "pvalues")
-  correction <- check_choice(correction, corrections)
+  check_all_mined(patterns)
+  correction <- check_correction(correction)
   judge_signatures(patterns, pvalues, check_alpha(alpha), correction)
 }
 
@@ -124,12 +132,14 @@ signatures_in_bins <- function(spectrum) {
 #' @inherit test_signatures examples
 #' @export
 significant_patterns <- function(patterns, tests) {
+  check_given(patterns = "`patterns`", tests = "what `test_signatures()` gives")
   check_patterns(patterns)
-  if (missing(tests) || !inherits(tests, "signature_tests")) {
-    abort_arg("tests", "what `test_signatures()` gives",
-              if (missing(tests)) "missing" else describe(tests))
-  }
+  check_tests(tests)
   check_same_search(patterns, tests, "tests")
+  if (anyNA(signature_rows(patterns, tests))) {
+    abort_arg("tests", "what `test_signatures()` gives for these patterns",
+              "without the signature of some of them")
+  }
   significant_of(patterns, tests)
 }
 
@@ -186,11 +196,89 @@ significance_front <- function(tests, size, duration = NULL) {
 
 # ---- Checks --------------------------------------------------------------------------
 
-check_pvalues <- function(pvalues, call = rlang::caller_env()) {
-  if (missing(pvalues) || !inherits(pvalues, "pvalue_spectrum") ||
-      is.null(attr(pvalues, "maxima", exact = TRUE))) {
-    abort_arg("pvalues", "what `pvalue_spectrum()` gives",
-              if (missing(pvalues)) "missing" else describe(pvalues), call = call)
+check_pvalues <- function(pvalues, arg = "pvalues", call = rlang::caller_env()) {
+  must <- "what `pvalue_spectrum()` gives"
+  if (!inherits(pvalues, "pvalue_spectrum")) abort_arg(arg, must, describe(pvalues), call = call)
+  if (!are_pvalues(pvalues)) abort_changed(arg, must, call)
+}
+
+#' @noRd
+check_tests <- function(tests, arg = "tests", call = rlang::caller_env()) {
+  must <- "what `test_signatures()` gives"
+  if (!inherits(tests, "signature_tests")) abort_arg(arg, must, describe(tests), call = call)
+  if (!are_tests(tests)) abort_changed(arg, must, call)
+}
+
+#' An object keeps its class when its parts are changed by hand
+#' @noRd
+abort_changed <- function(arg, must, call) {
+  abort_arg(arg, must, "one that was changed, or is damaged",
+            "Make it again; `as.data.frame()` gives a table to change.", call = call)
+}
+
+#' Whether p values have all that is read of them, and it fits together
+#' @noRd
+are_pvalues <- function(x) {
+  about <- attributes(x)
+  maxima <- about$maxima
+  by_duration <- identical(about$spectrum, "3d#")
+  whole <- \(v, least) is_plain_numeric(v) && length(v) == 1L && is.finite(v) &&
+    v >= least && v == round(v)
+  is_spectrum(x, c("reached", "p")) && whole(about$n_surrogates, 1) &&
+    is.integer(maxima) && !anyNA(maxima) && length(dim(maxima)) == 2L + by_duration &&
+    nrow(maxima) == about$n_surrogates &&
+    (!by_duration || dim(maxima)[[3L]] == about$window) &&
+    is.character(about$p_estimator) && isTRUE(about$p_estimator %in% p_estimators)
+}
+
+#' The same for tests
+#' @noRd
+are_tests <- function(x) {
+  about <- attributes(x)
+  number <- \(v) is_plain_numeric(v) && length(v) == 1L && !is.na(v)
+  flags <- \(v) is.logical(v) && !anyNA(v)
+  is_spectrum(x, c("patterns", "reached", "p", "tested", "p_adjusted", "significant")) &&
+    flags(x$tested) && flags(x$significant) && inherits(about$pvalues, "pvalue_spectrum") &&
+    are_pvalues(about$pvalues) && number(about$tests) && number(about$alpha) &&
+    number(about$level) && is.character(about$correction) &&
+    isTRUE(about$correction %in% corrections)
+}
+
+#' Whether a table has the signatures and further columns, and says how they were mined
+#' @noRd
+is_spectrum <- function(x, columns) {
+  about <- attributes(x)
+  if (!isTRUE(about$spectrum %in% spectra)) return(FALSE)
+  parts <- unclass(x)
+  columns <- c("size", "occurrences", if (about$spectrum == "3d#") "duration", columns)
+  if (!is.list(parts) || !all(columns %in% names(parts))) return(FALSE)
+  number <- \(v) is_plain_numeric(v) && length(v) == 1L && !is.na(v)
+  filters <- c("min_spikes", "min_occ", "max_spikes", "max_occ", "min_units")
+  numbers <- vapply(parts[columns], \(v) (is.numeric(v) || is.logical(v)) && !is.object(v), NA)
+  all(numbers) && length(unique(lengths(parts[columns]))) == 1L &&
+    length(attr(x, "row.names")) == length(parts$size) && !anyNA(parts$size) &&
+    !anyNA(parts$occurrences) && number(about$bin_size) && about$bin_size > 0 &&
+    number(about$window) && is.list(about$parameters) &&
+    all(vapply(about$parameters[filters], number, NA))
+}
+
+#' Fewer patterns have fewer signatures, and the correction would be for too few tests
+#' @noRd
+check_all_mined <- function(patterns, call = rlang::caller_env()) {
+  must <- "all that `mine_patterns()` found, each once"
+  hint <- paste("The correction is for as many tests as there are signatures. Test all, and",
+                "choose from what `significant_patterns()` gives.")
+  mined <- attr(patterns, "mined", exact = TRUE)
+  n <- length(patterns)
+  if (!is_plain_numeric(mined) || length(mined) != 1L) {
+    abort_arg("patterns", must, "one that does not know how many were found",
+              "Mine again; `c()` of different searches loses it.", call = call)
+  }
+  if (n != mined) {
+    abort_arg("patterns", must, sprintf("%s, of %s", commas(n), commas(mined)), hint, call = call)
+  }
+  if (any(duplicated(patterns))) {
+    abort_arg("patterns", must, "one with patterns that come twice", hint, call = call)
   }
 }
 
@@ -200,8 +288,8 @@ check_same_search <- function(patterns, other, arg, call = rlang::caller_env()) 
   what <- function(x) {
     filters <- c("min_spikes", "min_occ", "max_spikes", "max_occ", "min_units")
     given <- attr(x, "parameters", exact = TRUE)
-    # Surrogates are mined with "all"; without `max_spikes` both are the same.
-    closed <- if (is.finite(given$max_spikes)) given$closed_within
+    # Without `max_spikes` both are the same.
+    closed <- if (isTRUE(is.finite(given$max_spikes))) given$closed_within
     c(list(bin_size = attr(x, "bin_size", exact = TRUE), window = attr(x, "window", exact = TRUE)),
       given[filters], list(closed_within = closed %||% "all"))
   }

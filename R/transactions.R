@@ -10,7 +10,6 @@
 #'   many different ones there may be) and `labels` (their names).
 #' @noRd
 as_transactions_parts <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  if (missing(x)) abort_arg(arg, transactions_must, "missing", call = call)
   if (inherits(x, "itemMatrix")) return(arules_parts(x))
   if (inherits(x, "Matrix")) return(sparse_parts(x, arg, call))
   if (is.data.frame(x)) return(table_parts(x, arg, call))
@@ -82,7 +81,7 @@ abort_missing <- function(transaction, arg, call) {
 # ---- Tables --------------------------------------------------------------------------
 
 matrix_parts <- function(x, arg, call) {
-  if (!is.logical(x) && !is.numeric(x)) {
+  if (!is.logical(x) && !is_plain_numeric(x)) {
     abort_arg(arg, "logical, or numbers with 0 for what a transaction does not hold, as a matrix",
               describe(x), call = call)
   }

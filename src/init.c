@@ -3,6 +3,7 @@
 #include "core/parallel.h"
 #include "glue/episode_names.h"
 #include "glue/pattern_store.h"
+#include "glue/watch.h"
 #include "gpu/synfire_gpu.h"
 
 #include <R_ext/Rdynload.h>
@@ -12,10 +13,16 @@
 
 static const R_CallMethodDef entries[] = {
     ENTRY(r_sitrep, 1),
+    ENTRY(r_process_lives, 1),
+    ENTRY(r_row_sums, 4),
     ENTRY(r_random_key, 0),
     ENTRY(r_random_uniform, 3),
     ENTRY(r_random_below, 4),
     ENTRY(r_philox, 2),
+    ENTRY(r_csv_rows, 2),
+    ENTRY(r_csv_fields, 2),
+    ENTRY(r_crc32, 2),
+    ENTRY(r_check_spikes, 4),
     ENTRY(r_threads_report, 0),
     ENTRY(r_cgroup_processors, 2),
     ENTRY(r_parallel_probe, 5),
@@ -64,6 +71,7 @@ void attribute_visible R_init_synfire(DllInfo *dll)
     R_registerRoutines(dll, NULL, entries, NULL, NULL);
     R_useDynamicSymbols(dll, FALSE);
     R_forceSymbols(dll, TRUE);
+    glue_watch_init();
     glue_episode_names_init(dll);
     glue_pattern_store_init(dll);
     syn_parallel_init();

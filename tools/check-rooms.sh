@@ -80,8 +80,8 @@ grep -nE 'ifn?def.*(CUDA|GPU)' core/* glue/* init.c gpu/*.c | grep -v '_H$' > "$
 rule "the device is chosen by linking, not by the preprocessor"
 
 nm -A "$objects"/core-*.o | sed "s|^$objects/||" | awk '$2 ~ /^[DBC]$/ || $3 ~ /^[bdDBC]$/' |
-  # Whether this process was forked: only the process can remember that.
-  grep -vE 'core-parallel\.c\.o:.* (in_forked_child|registered)(\.[0-9]+)?$' > "$found"
+  # Whether this process was forked, and its threads: only the process can remember that.
+  grep -vE 'core-parallel\.c\.o:.* (in_forked_child|registered|threads_kept)(\.[0-9]+)?$' > "$found"
 rule "core keeps no state"
 
 nm -A -u "$objects"/core-*.o | sed "s|^$objects/||" |

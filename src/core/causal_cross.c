@@ -92,13 +92,13 @@ static syn_status fill_tile(void *context, size_t item, int number)
 /* ---- correlations ---- */
 
 /* NaN for fewer than three rows, and where predictions or observations vary by no more
-   than sums of floats are rounded. */
+   than floats are rounded: as large as they are, or as the target's deviation, 1. */
 static double correlation(const syn_map_sums *s, uint32_t i)
 {
-    const double rounding = 1e-12;
     double n = s->n[i];
     double p = s->pp[i] - s->p[i] * s->p[i] / n, y = s->yy[i] - s->y[i] * s->y[i] / n;
-    if (!(n >= 3 && p > rounding * s->pp[i] && y > rounding * s->yy[i]))
+    if (!(n >= 3 && p > SYN_MAP_ROUNDING * fmax(s->pp[i], n) &&
+          y > SYN_MAP_ROUNDING * fmax(s->yy[i], n)))
         return NAN;
     double rho = (s->py[i] - s->p[i] * s->y[i] / n) / sqrt(p * y);
     return rho > 1 ? 1 : rho < -1 ? -1 : rho;

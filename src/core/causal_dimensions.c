@@ -1,6 +1,5 @@
 #include "core/causal_map.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,6 @@ enum { CHUNK = 32 };  /* rows whose neighbours are kept */
 /* Predictions in one E and what was observed. */
 typedef struct skill {
     double n, p, pp, y, yy, py;
-    double low, high;            /* prediction */
-    double observed_low, observed_high;
 } skill;
 
 /* A library that a worker is busy with. */
@@ -43,25 +40,15 @@ static void add_pair(skill *s, double p, double y)
     s->y += y;
     s->yy += y * y;
     s->py += p * y;
-    s->low = p < s->low ? p : s->low;
-    s->high = p > s->high ? p : s->high;
-    s->observed_low = y < s->observed_low ? y : s->observed_low;
-    s->observed_high = y > s->observed_high ? y : s->observed_high;
 }
 
-/* Whether values are equal to within the rounding of a weighted mean. */
-static int constant(double low, double high)
-{
-    double size = fabs(low) > fabs(high) ? fabs(low) : fabs(high);
-    return high - low <= 8 * FLT_EPSILON * size;
-}
-
+/* As in core/causal_cross.c: libraries are scaled to a deviation of about 1. */
 static float correlation(const skill *s)
 {
-    if (s->n < 3 || constant(s->low, s->high) ||
-        constant(s->observed_low, s->observed_high))
-        return NAN;
     double p = s->pp - s->p * s->p / s->n, y = s->yy - s->y * s->y / s->n;
+    if (!(s->n >= 3 && p > SYN_MAP_ROUNDING * fmax(s->pp, s->n) &&
+          y > SYN_MAP_ROUNDING * fmax(s->yy, s->n)))
+        return NAN;
     double rho = (s->py - s->p * s->y / s->n) / sqrt(p * y);
     return (float)(rho > 1 ? 1 : rho < -1 ? -1 : rho);
 }
@@ -98,9 +85,7 @@ static void next_rows(const sweep *s, worker *w, const float *value)
 static void start(const sweep *s, worker *w, uint32_t i)
 {
     syn_map_search_start(&w->search, s->libraries, i);
-    for (uint32_t e = 0; e < s->options->E_max; e++)
-        w->skill[e] = (skill){.low = INFINITY, .high = -INFINITY,
-                              .observed_low = INFINITY, .observed_high = -INFINITY};
+    memset(w->skill, 0, sizeof w->skill);
 }
 
 static syn_status sweep_library(void *context, size_t item, int number)

@@ -52,7 +52,8 @@ syn_status syn_map_layout_make(uint32_t steps, const syn_map_options *options, i
     part halves[] = {{0, half, SYN_MAP_LIBRARY}, {half, steps, SYN_MAP_PREDICTED}};
     const part *parts = split ? halves : &whole;
     uint32_t n = split ? 2 : 1;
-    *out = (syn_map_layout){.steps = steps, .lead = options->E_max - 1};
+    uint32_t lead = options->E_max > 1 ? options->E_max - 1 : 1;
+    *out = (syn_map_layout){.steps = steps, .E_max = options->E_max, .lead = lead};
     uint64_t places = steps;
     for (uint32_t i = 0; i < n; i++)
         places += (uint64_t)runs(&parts[i], apart) * out->lead;

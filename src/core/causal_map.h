@@ -19,6 +19,10 @@ enum { SYN_MAP_DIMS = 30 };  /* most dimensions of an embedding */
 #define SYN_MAP_SCREEN_POINTS 2.0
 #define SYN_MAP_SCREEN_DEVIATIONS 3.5
 
+/* Predictions whose variance is no more than this share of their mean square, or of the
+   variance of what is predicted, differ by rounding alone and have no correlation. */
+#define SYN_MAP_ROUNDING 1e-12
+
 /* How points are made and what they are to predict. */
 typedef struct syn_map_options {
     uint32_t E_max;       /* most dimensions that are asked for, at most SYN_MAP_DIMS */
@@ -40,9 +44,12 @@ typedef struct syn_map_options {
 
 /* The order in which steps are searched: runs of steps that are |tau| apart, each behind
    E_max - 1 empty places, so that coordinate k of the point at place p is at place p - k
-   whatever tau is. */
+   whatever tau is. There is at least one, also for E_max = 1: so what is at place p + 1 is
+   either nothing or the step that is |tau| further, and two points that go on by a place
+   stay as far from each other in time. */
 typedef struct syn_map_layout {
-    uint32_t places, steps, lead;  /* lead: empty places before the first step */
+    uint32_t places, steps, E_max;
+    uint32_t lead;                 /* empty places before each run */
     int32_t *step;                 /* [places] the step there, -1 where empty */
     unsigned char *use;            /* [places] SYN_MAP_LIBRARY | SYN_MAP_PREDICTED */
 } syn_map_layout;

@@ -94,7 +94,7 @@ static uint32_t whole_points(const syn_map_layout *layout, int32_t *step)
     uint32_t n = 0, run = 0;
     for (uint32_t p = 0; p < layout->places; p++) {
         run = layout->step[p] < 0 ? 0 : run + 1;
-        if (run > layout->lead && layout->use[p] & SYN_MAP_LIBRARY)
+        if (run >= layout->E_max && layout->use[p] & SYN_MAP_LIBRARY)
             step[n++] = layout->step[p];
     }
     return n;

@@ -3,15 +3,15 @@
 #include <math.h>
 #include <string.h>
 
-/* points[E - 1]: library points that library `i` has in E dimensions, for E = 1 to E_max,
-   which is layout->lead + 1. */
+/* points[E - 1]: library points that library `i` has in E dimensions, for E = 1 to the
+   layout's E_max. */
 static void count_points(const syn_map_libraries *libraries, uint32_t i,
                          const syn_map_layout *layout, uint32_t *points)
 {
     size_t begin = (size_t)i * libraries->steps;
     const float *value = libraries->value + begin;
     const unsigned char *drawn = libraries->drawn ? libraries->drawn + begin : NULL;
-    uint32_t run = 0, most = layout->lead + 1;
+    uint32_t run = 0, most = layout->E_max;
     memset(points, 0, most * sizeof *points);
     for (uint32_t p = 0; p < layout->places; p++) {
         int32_t step = layout->step[p];
@@ -40,7 +40,7 @@ void syn_map_drop_small(const syn_map_libraries *libraries, const syn_map_layout
     for (uint32_t i = 0; i < libraries->n; i++) {
         if (i == 0 || !alike)
             count_points(libraries, i, layout, points);
-        if (!any_small(points, layout->lead + 1))
+        if (!any_small(points, layout->E_max))
             continue;
         for (uint32_t j = 0; j < n; j++)
             if (points[E[j] - 1] <= E[j])

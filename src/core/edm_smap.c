@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/edm_lanes.h"
+#include "core/edm_smap_exact.h"
 #include "core/edm_smap_fit.h"
 #include "core/parallel.h"
 
@@ -24,22 +25,26 @@ typedef struct smap {
     const syn_smap_result *out;
     const syn_smap_kind *kind;
     size_t stride;                /* of the points a fit can have */
-    double *side_by_side;         /* [dims + 1][stride] the library and its targets, or
-                                     NULL for lists */
+    int missing;                  /* whether a library row has no target */
+    double *side_by_side;         /* [dims + 2][stride] the library, its targets and
+                                     whether they are known; or NULL for lists */
     syn_neighbours lists;
     uint32_t first;               /* prediction that the first list is of */
     double *memory;               /* [threads][room] */
     size_t room;
+    char *exact;                  /* [threads][exact_room] for syn_smap_exact() */
+    size_t exact_room;
 } smap;
 
 /* A worker's share of the memory. */
 typedef struct bench {
     double *from;                 /* [dims] the point of the prediction */
     double *distance;             /* [stride] */
-    double *listed;               /* [dims + 1][stride] for lists */
+    double *listed;               /* [dims + 2][stride] for lists */
     double *fit;                  /* [dims + 1] coefficients */
     double *singular;             /* [dims + 1] */
     syn_smap_space space;
+    void *exact;
 } bench;
 
 static bench take_bench(const smap *s, int worker)
@@ -51,19 +56,23 @@ static bench take_bench(const smap *s, int worker)
     b.singular = b.fit + unknowns;
     b.distance = b.singular + unknowns;
     b.listed = b.distance + s->stride;
-    double *rest = b.listed + (s->side_by_side ? 0 : unknowns * s->stride);
+    double *rest = b.listed + (s->side_by_side ? 0 : (unknowns + 1) * s->stride);
     syn_smap_space_make(&b.space, rest, s->stride, s->points->dims);
+    b.exact = s->exact + (size_t)worker * s->exact_room;
     return b;
 }
 
 static syn_status make_benches(smap *s, int threads)
 {
     size_t unknowns = (size_t)s->points->dims + 1;
-    size_t arrays = s->side_by_side ? 1 : 1 + unknowns;
+    size_t arrays = s->side_by_side ? 1 : 2 + unknowns;
     s->room = 3 * unknowns + arrays * s->stride +
               syn_smap_space_size(s->stride, s->points->dims) + SYN_MOST_LANES;
     s->memory = calloc((size_t)threads * s->room, sizeof *s->memory);
-    return s->memory ? SYN_OK : SYN_NO_MEMORY;
+    s->exact_room = (syn_smap_exact_room(s->stride, s->points->dims) / sizeof(double) + 1) *
+                    sizeof(double);
+    s->exact = malloc((size_t)threads * s->exact_room);
+    return s->memory && s->exact ? SYN_OK : SYN_NO_MEMORY;
 }
 
 /* ---- the least squares problem that is left ---- */
@@ -121,14 +130,25 @@ static void find_singular(const double *triangle, uint32_t n, double *singular)
     }
 }
 
+static double largest_of(const double *x, uint32_t n)
+{
+    double largest = 0;
+    for (uint32_t i = 0; i < n; i++)
+        largest = x[i] > largest ? x[i] : largest;
+    return largest;
+}
+
+/* Up to which singular values count as 0. */
+static double cutoff_of(const double *singular, uint32_t n, uint32_t neighbours)
+{
+    return DBL_EPSILON * (neighbours > n ? neighbours : n) * largest_of(singular, n);
+}
+
 /* The shortest of the solutions, from rows that are orthogonal. */
 static void solve(const double *triangle, const double *singular, uint32_t n,
                   uint32_t neighbours, double *fit)
 {
-    double largest = 0;
-    for (uint32_t i = 0; i < n; i++)
-        largest = singular[i] > largest ? singular[i] : largest;
-    double cutoff = DBL_EPSILON * (neighbours > n ? neighbours : n) * largest;
+    double cutoff = cutoff_of(singular, n, neighbours);
     memset(fit, 0, n * sizeof *fit);
     for (uint32_t i = 0; i < n; i++) {
         const double *row = triangle + i * (n + 1);
@@ -182,13 +202,27 @@ static void drop_farthest(const smap *s, syn_smap_near *near, uint32_t row)
     near->begin[part + 1] = at + 1;
 }
 
+/* Puts a target, and whether it is known, at place i of their two arrays. */
+static void put_target(double *target, size_t stride, size_t i, double value)
+{
+    target[i] = isnan(value) ? 0 : value;
+    target[stride + i] = !isnan(value);
+}
+
+/* Where the parts of `near` are found: arrays [dims + 2][stride]. */
+static void point_at(const smap *s, const double *arrays, syn_smap_near *near)
+{
+    near->coordinate = arrays;
+    near->target = arrays + s->points->dims * s->stride;
+    near->known = s->missing ? near->target + s->stride : NULL;
+}
+
 /* All of the library but what is left out and, if that is needed, the farthest. */
 static void whole_library(const smap *s, const bench *b, uint32_t row,
                           syn_smap_near *near)
 {
     uint32_t exclusion = s->options->exclusion, n = s->library->n;
-    near->coordinate = s->side_by_side;
-    near->target = s->side_by_side + (size_t)s->points->dims * s->stride;
+    point_at(s, s->side_by_side, near);
     s->kind->measure(near, b->from, n);
     const syn_rows *l = s->library;
     near->end[0] = syn_first_row_from(l->row, l->n,
@@ -210,11 +244,10 @@ static void from_list(const smap *s, const bench *b, size_t item, syn_smap_near 
             b->listed[k * s->stride + i] =
                 s->points->coordinate[(size_t)k * s->points->rows + row[i]];
     for (uint32_t i = 0; i < found; i++)
-        b->listed[dims * s->stride + i] = s->target[row[i]];
+        put_target(b->listed + dims * s->stride, s->stride, i, s->target[row[i]]);
     if (found > 0)
         memcpy(b->distance, lists->distance + item * lists->k, found * sizeof(double));
-    near->coordinate = b->listed;
-    near->target = b->listed + dims * s->stride;
+    point_at(s, b->listed, near);
     near->end[0] = found;
 }
 
@@ -242,6 +275,62 @@ static void put_missing(const smap *s, uint32_t theta, uint32_t at)
     }
 }
 
+/* The square root of the weighted sum of squares that the model leaves. */
+static double left_over(const syn_smap_near *near, const bench *b)
+{
+    double sum = 0;
+    for (int part = 0; part < SYN_SMAP_PARTS; part++)
+        for (uint32_t i = near->begin[part]; i < near->end[part]; i++) {
+            double rest = near->target[i] - b->fit[0];
+            for (uint32_t k = 0; k < near->dims; k++)
+                rest -= b->fit[k + 1] * near->coordinate[k * near->stride + i];
+            sum += b->space.weight[i] * rest * b->space.weight[i] * rest;
+        }
+    return sqrt(sum);
+}
+
+/* Whether rounding may have changed the model by more than 1e-8 of it: by the bound for
+   least squares, DBL_EPSILON condition (1 + condition |left over| / (s1 |model|)); or
+   which singular values count as 0. */
+static int doubtful(const syn_smap_near *near, const bench *b)
+{
+    uint32_t n = near->dims + 1;
+    double largest = largest_of(b->singular, n), least = largest, length = 0;
+    double cutoff = cutoff_of(b->singular, n, near->n);
+    for (uint32_t i = 0; i < n; i++) {
+        double one = b->singular[i];
+        if (one <= cutoff && one > cutoff / 16)
+            return 1;
+        least = one > cutoff && one < least ? one : least;
+        length += b->fit[i] * b->fit[i];
+    }
+    if (least > 1e-4 * largest)
+        return 0;
+    double condition = largest / least;
+    double rest = left_over(near, b) / (largest * sqrt(length));
+    return !(DBL_EPSILON * condition * (1 + condition * rest) < 1e-8);
+}
+
+static void solve_triangle(const syn_smap_near *near, const bench *b)
+{
+    uint32_t n = near->dims + 1;
+    diagonalise(b->space.triangle, n);
+    find_singular(b->space.triangle, n, b->singular);
+    solve(b->space.triangle, b->singular, n, near->n, b->fit);
+}
+
+static void fit_model(const smap *s, const bench *b, const syn_smap_near *near,
+                      double rate)
+{
+    double ridge = s->options->ridge;
+    s->kind->reduce(near, rate, ridge, (syn_smap_space *)&b->space);
+    solve_triangle(near, b);
+    if (!doubtful(near, b))
+        return;
+    syn_smap_exact(near, b->space.weight, ridge, b->exact, b->space.triangle);
+    solve_triangle(near, b);
+}
+
 static void put_fit(const smap *s, const bench *b, const syn_smap_near *near,
                     uint32_t theta, uint32_t at)
 {
@@ -250,10 +339,7 @@ static void put_fit(const smap *s, const bench *b, const syn_smap_near *near,
     size_t n = s->prediction->n, place = (size_t)theta * unknowns * n + at;
     /* Where all distances are 0, all neighbours weigh the same. */
     double rate = near->mean > 0 ? s->options->theta[theta] / near->mean : 0;
-    s->kind->reduce(near, rate, s->options->ridge, (syn_smap_space *)&b->space);
-    diagonalise(b->space.triangle, unknowns);
-    find_singular(b->space.triangle, unknowns, b->singular);
-    solve(b->space.triangle, b->singular, unknowns, near->n, b->fit);
+    fit_model(s, b, near, rate);
     double value = b->fit[0];
     for (uint32_t k = 0; k < s->points->dims; k++)
         value += b->fit[k + 1] * b->from[k];
@@ -296,16 +382,26 @@ static syn_status predict(void *context, size_t item, int worker)
 static syn_status gather_library(smap *s)
 {
     uint32_t n = s->library->n, dims = s->points->dims;
-    s->side_by_side = calloc(((size_t)dims + 1) * s->stride, sizeof *s->side_by_side);
+    s->side_by_side = calloc(((size_t)dims + 2) * s->stride, sizeof *s->side_by_side);
     if (!s->side_by_side)
         return SYN_NO_MEMORY;
-    for (uint32_t k = 0; k <= dims; k++) {
-        const double *from =
-            k < dims ? s->points->coordinate + (size_t)k * s->points->rows : s->target;
+    for (uint32_t k = 0; k < dims; k++) {
+        const double *from = s->points->coordinate + (size_t)k * s->points->rows;
         for (uint32_t i = 0; i < n; i++)
             s->side_by_side[k * s->stride + i] = from[s->library->row[i]];
     }
+    for (uint32_t i = 0; i < n; i++)
+        put_target(s->side_by_side + dims * s->stride, s->stride, i,
+                   s->target[s->library->row[i]]);
     return SYN_OK;
+}
+
+static int any_missing(const double *target, const syn_rows *rows)
+{
+    for (uint32_t i = 0; i < rows->n; i++)
+        if (isnan(target[rows->row[i]]))
+            return 1;
+    return 0;
 }
 
 /* What the watch hears of work done in parts: predictions out of all of them. */
@@ -355,6 +451,7 @@ syn_status syn_smap(const syn_points *points, const syn_rows *library,
 {
     smap s = {.points = points, .library = library, .prediction = prediction,
               .target = target, .options = options, .out = out,
+              .missing = any_missing(target, library),
               .kind = syn_smap_fastest(options->vector_bits)};
     /* With one neighbour less than the library there is at most one to drop. */
     int whole = (uint64_t)options->k + 1 >= library->n;
@@ -371,5 +468,6 @@ syn_status syn_smap(const syn_points *points, const syn_rows *library,
         status = predict_from_lists(&s, watch);
     free(s.side_by_side);
     free(s.memory);
+    free(s.exact);
     return status;
 }

@@ -28,11 +28,12 @@ typedef struct syn_smap_result {
                              column of ones (and of the ridge), decreasing; or NULL */
 } syn_smap_result;
 
-/* Predicts `target` ([rows], present at library rows) for each prediction row from the
+/* Predicts `target` ([rows], NaN where it is missing) for each prediction row from the
    minimum-norm least squares fit of the neighbours, weighted by
    exp(-theta distance / mean distance); singular values up to
-   DBL_EPSILON max(neighbours, unknowns) times the largest count as 0. Without neighbours
-   all results are missing. */
+   DBL_EPSILON max(neighbours, unknowns) times the largest count as 0. Neighbours without a
+   target count for the mean distance, and are not in the fit. Without neighbours that have
+   one all results are missing. */
 syn_status syn_smap(const syn_points *points, const syn_rows *library,
                     const syn_rows *prediction, const double *target,
                     const syn_smap_options *options, const syn_watch *watch,

@@ -66,28 +66,49 @@ static void measure(syn_smap_near *near, const double *from, uint32_t n)
     }
 }
 
+/* The number, the sum and the least of the distances in a part. */
+static uint32_t survey_part(const syn_smap_near *near, int part, double *total,
+                            double *nearest)
+{
+    size_t i = near->begin[part], end = near->end[part];
+    syn_lanes sum = syn_lanes_all(0), least = syn_lanes_all(DBL_MAX);
+    for (; i + SYN_LANES <= end; i += SYN_LANES) {
+        syn_lanes d = syn_lanes_load(near->distance + i);
+        sum = sum + d;
+        least = syn_lanes_min(least, d);
+    }
+    *total += syn_lanes_sum(sum);
+    *nearest = fmin(*nearest, syn_lanes_least(least));
+    for (; i < end; i++) {
+        *total += near->distance[i];
+        *nearest = fmin(*nearest, near->distance[i]);
+    }
+    return near->end[part] - near->begin[part];
+}
+
+/* The number and the least distance of those neighbours whose target is known. */
+static void survey_known(syn_smap_near *near)
+{
+    near->n = 0;
+    near->least = DBL_MAX;
+    for (int part = 0; part < SYN_SMAP_PARTS; part++)
+        for (size_t i = near->begin[part]; i < near->end[part]; i++)
+            if (near->known[i] > 0) {
+                near->n++;
+                near->least = fmin(near->least, near->distance[i]);
+            }
+}
+
 static void survey(syn_smap_near *near)
 {
-    double total = 0, nearest = DBL_MAX;
+    double total = 0;
     near->n = 0;
-    for (int part = 0; part < SYN_SMAP_PARTS; part++) {
-        size_t i = near->begin[part], end = near->end[part];
-        near->n += (uint32_t)(end - i);
-        syn_lanes sum = syn_lanes_all(0), least = syn_lanes_all(DBL_MAX);
-        for (; i + SYN_LANES <= end; i += SYN_LANES) {
-            syn_lanes d = syn_lanes_load(near->distance + i);
-            sum = sum + d;
-            least = syn_lanes_min(least, d);
-        }
-        total += syn_lanes_sum(sum);
-        nearest = fmin(nearest, syn_lanes_least(least));
-        for (; i < end; i++) {
-            total += near->distance[i];
-            nearest = fmin(nearest, near->distance[i]);
-        }
-    }
-    near->least = nearest;
+    near->least = DBL_MAX;
+    for (int part = 0; part < SYN_SMAP_PARTS; part++)
+        near->n += survey_part(near, part, &total, &near->least);
     near->mean = near->n > 0 ? total / near->n : 0;
+    if (near->known)
+        survey_known(near);
 }
 
 /* Of all points from the first neighbour to the last: the few others do no harm. */
@@ -97,7 +118,11 @@ static void weigh(const syn_smap_near *near, double rate, double *weight)
     for (int part = 0; part < SYN_SMAP_PARTS; part++)
         for (size_t i = near->begin[part]; i < near->end[part]; i += SYN_LANES) {
             syn_lanes x = by * (least - syn_lanes_load(near->distance + i));
-            syn_lanes_store(weight + i, syn_lanes_exp(x));
+            /* Points whose target is missing may be nearer than the nearest. */
+            syn_lanes w = syn_lanes_exp(syn_lanes_min(x, syn_lanes_all(0)));
+            if (near->known)
+                w = w * syn_lanes_load(near->known + i);
+            syn_lanes_store(weight + i, w);
         }
 }
 

@@ -15,11 +15,14 @@ typedef struct syn_smap_near {
     uint32_t dims;
     size_t stride;
     const double *coordinate;  /* [dims][stride] */
-    const double *target;      /* [stride] */
+    const double *target;      /* [stride] 0 where it is missing */
+    const double *known;       /* [stride] 1, or 0 where the target is missing; NULL where
+                                  none is */
     double *distance;          /* [stride] to the point of the prediction */
     uint32_t begin[SYN_SMAP_PARTS], end[SYN_SMAP_PARTS];
-    uint32_t n;                /* neighbours */
-    double mean, least;        /* of their distances */
+    uint32_t n;                /* neighbours whose target is known */
+    double mean;               /* distance of all neighbours, */
+    double least;              /* and the least one of those whose target is known */
 } syn_smap_near;
 
 /* What a worker uses for one prediction after the other. */
@@ -47,8 +50,8 @@ typedef struct syn_smap_kind {
     /* Fills `n`, `mean` and `least` from the parts. */
     void (*survey)(syn_smap_near *near);
 
-    /* The weights w = exp(rate (least - distance)) of the neighbours, and the triangle
-       R | c whose least squares problem R b = c is that of
+    /* The weights w = exp(rate (least - distance)) of the neighbours, 0 where the target
+       is missing, and the triangle R | c whose least squares problem R b = c is that of
        w (1, coordinates) b = w target, with `ridge` times the neighbours' sum of w^2
        times the sum of squares of all of b but its first added to the squares. */
     void (*reduce)(const syn_smap_near *near, double rate, double ridge,

@@ -31,6 +31,7 @@ typedef struct syn_mine_options {
     const syn_counter *counter;  /* of SYN_ENGINE_COUNTER, which takes one thread */
     int threads;
     size_t max_memory;    /* bytes the mining may hold, results included */
+    size_t of_episode;    /* bytes that the caller will hold for each episode besides */
 } syn_mine_options;
 
 /* The frequent episodes of one size. An episode is its prefix (an episode of the size
@@ -51,12 +52,13 @@ typedef struct syn_episode_level {
 typedef struct syn_episodes {
     size_t n_levels;
     syn_episode_level *level;  /* [n_levels], level[k] holds size k + 1 */
-    size_t peak_memory;        /* most bytes held at a time, about */
+    size_t peak_memory;        /* most bytes held at a time */
 } syn_episodes;
 
 /* All episodes of `recording` that occur at least `min_count` times. The caller frees
-   `out` with syn_episodes_free(), also after an error. SYN_OVER_BUDGET when the episodes
-   themselves do not fit in `max_memory`. */
+   `out` with syn_episodes_free(), also after an error. SYN_OVER_BUDGET when they do not
+   fit in `max_memory`. Work that lacks memory goes on with less of it, and then on fewer
+   threads, down to one: whether a search succeeds does not depend on `threads`. */
 syn_status syn_mine_episodes(const syn_recording *recording,
                              const syn_mine_options *options, const syn_watch *watch,
                              syn_episodes *out);

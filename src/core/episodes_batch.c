@@ -41,19 +41,21 @@ static size_t bytes_of(size_t size)
 
 static void free_room(batch_engine *e)
 {
-    free(e->unit);
-    free(e->interval);
-    free(e->count);
+    syn_budget *budget = &e->miner->budget;
+    syn_budget_free(budget, e->unit);
+    syn_budget_free(budget, e->interval);
+    syn_budget_free(budget, e->count);
     e->unit = e->interval = e->count = NULL;
     e->room = 0;
 }
 
-/* Room for the candidates of a level, or as many at a time as counter and budget let, but
-   for those of one parent at the least. */
+/* Room for the candidates of a level, or as many at a time as counter and budget let, at
+   least those of one parent. */
 static syn_status make_room(batch_engine *e, size_t candidates, size_t of_a_parent)
 {
-    const syn_miner *m = e->miner;
-    size_t left = m->options->max_memory - m->results;
+    syn_miner *m = e->miner;
+    free_room(e);
+    size_t left = m->budget.limit - m->budget.held;
     size_t room = left / 2 / bytes_of(m->size);
     if (room > m->options->counter->most)
         room = m->options->counter->most;
@@ -61,12 +63,11 @@ static syn_status make_room(batch_engine *e, size_t candidates, size_t of_a_pare
         room = candidates;
     if (room < of_a_parent)
         return of_a_parent > m->options->counter->most ? SYN_TOO_LARGE : SYN_OVER_BUDGET;
-    free_room(e);
-    e->unit = malloc((room * m->size + 1) * sizeof *e->unit);
-    e->interval = malloc((room * m->size + 1) * sizeof *e->interval);
-    e->count = malloc((room + 1) * sizeof *e->count);
+    e->unit = syn_budget_alloc(&m->budget, room * m->size + 1, sizeof *e->unit);
+    e->interval = syn_budget_alloc(&m->budget, room * m->size + 1, sizeof *e->interval);
+    e->count = syn_budget_alloc(&m->budget, room + 1, sizeof *e->count);
     if (!e->unit || !e->interval || !e->count)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(&m->budget);
     e->room = room;
     e->size = m->size;
     return SYN_OK;
@@ -185,27 +186,22 @@ static syn_status batch_count(void *self, size_t item, int worker)
     return status;
 }
 
-static size_t batch_memory(const void *self)
-{
-    const batch_engine *e = self;
-    return e->room * bytes_of(e->size);
-}
-
 static void batch_close(void *self)
 {
-    free_room(self);
-    free(self);
+    batch_engine *e = self;
+    free_room(e);
+    syn_budget_free(&e->miner->budget, e);
 }
 
 static syn_status batch_open(void **self, syn_miner *miner)
 {
-    batch_engine *e = calloc(1, sizeof *e);
+    batch_engine *e = syn_budget_zeros(&miner->budget, 1, sizeof *e);
     *self = e;
     if (!e)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(&miner->budget);
     e->miner = miner;
     return SYN_OK;
 }
 
 const syn_engine syn_engine_batch = {batch_open, batch_begin_level, batch_count,
-                                     batch_memory, batch_close};
+                                     batch_close, 0};

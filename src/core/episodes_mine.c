@@ -46,16 +46,29 @@ void syn_episodes_free(syn_episodes *episodes)
     memset(episodes, 0, sizeof *episodes);
 }
 
-static syn_status append_level(syn_episodes *episodes, size_t n)
+/* Bytes of an episode in its level. */
+enum { EPISODE = 6 * sizeof(uint32_t) };
+
+/* Appends a level of `n` episodes, which the budget counts with what the caller will hold
+   of each. */
+static syn_status append_level(syn_miner *m, size_t n)
 {
+    syn_episodes *episodes = m->episodes;
+    size_t of_episode = EPISODE + m->options->of_episode;
+    if (n > SIZE_MAX / of_episode || !syn_budget_take(&m->budget, n * of_episode))
+        return SYN_OVER_BUDGET;
     size_t bytes = (episodes->n_levels + 1) * sizeof *episodes->level;
     syn_episode_level *level = realloc(episodes->level, bytes);
-    if (!level)
+    if (!level) {
+        syn_budget_give(&m->budget, n * of_episode);
         return SYN_NO_MEMORY;
+    }
     episodes->level = level;
     syn_status status = level_allocate(&level[episodes->n_levels], n);
     if (status == SYN_OK)
         episodes->n_levels++;
+    else
+        syn_budget_give(&m->budget, n * of_episode);
     return status;
 }
 
@@ -96,9 +109,9 @@ static syn_status mine_units(syn_miner *m)
     size_t n = 0;
     for (uint32_t u = 0; u < r->units; u++)
         n += r->first[u + 1] - r->first[u] >= m->options->min_count;
-    if (append_level(m->episodes, n) != SYN_OK)
-        return SYN_NO_MEMORY;
-
+    syn_status status = append_level(m, n);
+    if (status != SYN_OK)
+        return status;
     syn_episode_level *level = &m->episodes->level[0];
     level->candidates = r->units;
     size_t i = 0;
@@ -118,10 +131,11 @@ static syn_status make_pairs(syn_miner *m)
 {
     const syn_episode_level *units = &m->episodes->level[0];
     m->pairs = units->n * m->options->n_intervals;
-    m->pair_unit = malloc((m->pairs + 1) * sizeof *m->pair_unit);
-    m->pair_interval = malloc((m->pairs + 1) * sizeof *m->pair_interval);
+    m->pair_unit = syn_budget_alloc(&m->budget, m->pairs + 1, sizeof *m->pair_unit);
+    m->pair_interval =
+        syn_budget_alloc(&m->budget, m->pairs + 1, sizeof *m->pair_interval);
     if (!m->pair_unit || !m->pair_interval)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(&m->budget);
     for (size_t j = 0; j < m->pairs; j++) {
         m->pair_unit[j] = units->unit[j % units->n];
         m->pair_interval[j] = (uint32_t)(j / units->n);
@@ -159,50 +173,36 @@ uint32_t *syn_miner_counts(syn_miner *m, int worker, size_t n)
 {
     syn_findings *f = &m->findings[worker];
     if (n > f->count_room) {
-        uint32_t *count = realloc(f->count, n * sizeof *count);
-        if (!count)
-            return NULL;
-        f->count = count;
-        f->count_room = n;
+        syn_budget_free(&m->budget, f->count);
+        f->count = syn_budget_alloc(&m->budget, n, sizeof *f->count);
+        f->count_room = f->count ? n : 0;
     }
     return f->count;
-}
-
-/* Room for `n` more findings; all workers' together stay within the budget. */
-static syn_status findings_make_room(const syn_miner *m, syn_findings *f, size_t n)
-{
-    if (f->room - f->n >= n)
-        return SYN_OK;
-    size_t most = m->options->max_memory / (size_t)m->options->threads / sizeof *f->found;
-    size_t room = 2 * f->room + n + 1024;
-    if (room > most)
-        room = most;
-    if (room < f->n + n)
-        return SYN_OVER_BUDGET;
-    syn_finding *found = realloc(f->found, room * sizeof *found);
-    if (!found)
-        return SYN_NO_MEMORY;
-    f->found = found;
-    f->room = room;
-    return SYN_OK;
 }
 
 syn_status syn_miner_keep(syn_miner *m, int worker, size_t slot, size_t begin,
                           const uint32_t *count, size_t n)
 {
     syn_findings *f = &m->findings[worker];
-    syn_status status = findings_make_room(m, f, n);
-    if (status != SYN_OK)
-        return status;
-    m->run[slot].worker = (uint32_t)worker;
-    m->run[slot].begin = f->n;
-    for (size_t j = 0; j < n; j++) {
-        f->found[f->n].candidate = (uint32_t)(begin + j);
-        f->found[f->n].count = count[j];
-        f->n += count[j] >= m->options->min_count;
-    }
-    m->run[slot].n = (uint32_t)(f->n - m->run[slot].begin);
+    uint32_t kept = 0;
+    for (size_t j = 0; j < n; j++)
+        kept += count[j] >= m->options->min_count;
     f->candidates += n;
+    if (kept == 0)
+        return SYN_OK;
+    syn_finding *found = syn_arena_take(&f->found, kept * sizeof *found);
+    if (!found)
+        return f->found.refused;
+    m->run[slot].found = found;
+    m->run[slot].n = kept;
+    f->n += kept;
+    /* Without a branch on the count, which is hard to foresee. */
+    uint32_t k = 0;
+    for (size_t j = 0; k < kept; j++) {
+        found[k].candidate = (uint32_t)(begin + j);
+        found[k].count = count[j];
+        k += count[j] >= m->options->min_count;
+    }
     return SYN_OK;
 }
 
@@ -223,99 +223,131 @@ static syn_status count_item(void *context, size_t item, int worker)
 static size_t append_findings(const syn_miner *m, syn_episode_level *level,
                               uint32_t parent, size_t slot, size_t i)
 {
-    if (m->run[slot].n == 0)
+    const syn_run *run = &m->run[slot];
+    if (run->n == 0)
         return i;
     syn_candidates candidates = syn_miner_candidates(m, parent);
-    const syn_findings *by = &m->findings[m->run[slot].worker];
-    const syn_finding *found = by->found + m->run[slot].begin;
-    for (uint32_t j = 0; j < m->run[slot].n; j++, i++) {
+    for (uint32_t j = 0; j < run->n; j++, i++) {
+        const syn_finding *found = &run->found[j];
         level->parent[i] = parent;
-        level->suffix[i] = candidate_suffix(m, parent, found[j].candidate);
-        level->unit[i] = candidates.unit[found[j].candidate];
-        level->interval[i] = candidates.interval[found[j].candidate];
-        level->count[i] = found[j].count;
+        level->suffix[i] = candidate_suffix(m, parent, found->candidate);
+        level->unit[i] = candidates.unit[found->candidate];
+        level->interval[i] = candidates.interval[found->candidate];
+        level->count[i] = found->count;
     }
     return i;
 }
 
-/* Bytes of an episode in its level. */
-enum { EPISODE = 6 * sizeof(uint32_t) };
-
-static size_t results_memory(const syn_miner *m)
-{
-    size_t bytes = 0;
-    for (size_t k = 0; k < m->episodes->n_levels; k++)
-        bytes += EPISODE * m->episodes->level[k].n;
-    for (int w = 0; w < m->options->threads; w++)
-        bytes += m->findings[w].room * sizeof(syn_finding);
-    return bytes;
-}
+enum { POLL_EVERY = 65536 };  /* slots gathered between two polls */
 
 /* Turns the findings of all workers into the next level, in order of the parents. */
 static syn_status gather_level(syn_miner *m)
 {
-    syn_episode_level *parents = &m->episodes->level[m->size - 2];
     size_t n = 0, intervals = m->options->n_intervals;
-    for (int w = 0; w < m->options->threads; w++)
+    for (int w = 0; w < m->workers; w++)
         n += m->findings[w].n;
     if (n >= UINT32_MAX)
         return SYN_TOO_LARGE;
-    if (m->results + n * EPISODE > m->options->max_memory)
-        return SYN_OVER_BUDGET;
-    size_t parents_n = parents->n;
-    if (append_level(m->episodes, n) != SYN_OK)
-        return SYN_NO_MEMORY;
+    syn_status status = append_level(m, n);
+    if (status != SYN_OK)
+        return status;
 
-    parents = &m->episodes->level[m->size - 2];
+    syn_episode_level *parents = &m->episodes->level[m->size - 2];
     syn_episode_level *level = &m->episodes->level[m->size - 1];
     size_t i = 0;
-    for (uint32_t p = 0; p < parents_n; p++) {
+    for (uint32_t p = 0; p < parents->n; p++) {
         parents->child[p] = (uint32_t)i;
         for (size_t slot = p * intervals; slot < (p + 1) * intervals; slot++)
             i = append_findings(m, level, p, slot, i);
+        if (p % POLL_EVERY == POLL_EVERY - 1 &&
+            syn_poll(m->watch, "table", 0, 0) != SYN_OK)
+            return SYN_INTERRUPTED;
     }
-    parents->child[parents_n] = (uint32_t)i;
-    for (int w = 0; w < m->options->threads; w++) {
+    parents->child[parents->n] = (uint32_t)i;
+    for (int w = 0; w < m->workers; w++) {
         level->candidates += m->findings[w].candidates;
         level->eliminated += m->findings[w].eliminated;
     }
     return SYN_OK;
 }
 
-static void note_memory(syn_miner *m, const level_job *job)
+static void free_findings(syn_miner *m)
 {
-    size_t now = results_memory(m) + job->engine->memory(job->self);
-    if (now > m->episodes->peak_memory)
-        m->episodes->peak_memory = now;
+    for (int w = 0; m->findings && w < m->options->threads; w++) {
+        syn_findings *f = &m->findings[w];
+        syn_arena_free(&f->found);
+        syn_budget_free(&m->budget, f->count);
+        memset(f, 0, sizeof *f);
+        f->found.limit = SIZE_MAX;
+        f->found.budget = &m->budget;
+    }
+    syn_budget_free(&m->budget, m->run);
+    m->run = NULL;
+}
+
+/* Counts a level with the engine as it is. */
+static syn_status count_level(syn_miner *m, const level_job *job)
+{
+    size_t items = 0, parents = m->episodes->level[m->size - 2].n;
+    char stage[32];
+    snprintf(stage, sizeof stage, "size %zu", m->size);
+    free_findings(m);
+    m->run = syn_budget_zeros(&m->budget, parents * m->options->n_intervals + 1,
+                              sizeof *m->run);
+    if (!m->run)
+        return syn_budget_refusal(&m->budget);
+    syn_status status = job->engine->begin_level(job->self, &items);
+    if (status == SYN_OK)
+        status = syn_parallel_for(items, m->workers, m->watch, stage, count_item,
+                                  (void *)job);
+    return status == SYN_OK ? gather_level(m) : status;
+}
+
+static void close_engine(level_job *job)
+{
+    if (job->self)
+        job->engine->close(job->self);
+    job->self = NULL;
+}
+
+/* Whether the episodes that are known already take more than the budget. */
+static int is_hopeless(const syn_miner *m)
+{
+    size_t found = 0, of_episode = EPISODE + m->options->of_episode;
+    double bytes = 0;
+    for (size_t k = 0; k < m->episodes->n_levels; k++)
+        bytes += (double)m->episodes->level[k].n * (double)of_episode;
+    for (int w = 0; w < m->workers; w++)
+        found += m->findings[w].n;
+    bytes += (double)found * (double)(of_episode + sizeof(syn_finding));
+    return bytes > (double)m->budget.limit;
+}
+
+/* Closes the engine so that it starts anew with less memory than before; 0 when there is
+   nothing left to do without. */
+static int do_with_less(syn_miner *m, level_job *job)
+{
+    if (!job->engine->shrinks || (m->frugal && m->workers == 1) || is_hopeless(m))
+        return 0;
+    close_engine(job);
+    if (m->frugal)
+        m->workers /= 2;
+    m->frugal = 1;
+    return 1;
 }
 
 static syn_status mine_level(syn_miner *m, level_job *job)
 {
-    size_t parents = m->episodes->level[m->size - 2].n, items = 0;
-    size_t runs = parents * m->options->n_intervals + 1;
-    m->results = results_memory(m) + runs * sizeof *m->run;
-    if (m->results > m->options->max_memory)
-        return SYN_OVER_BUDGET;
-    m->run = calloc(runs, sizeof *m->run);
-    if (!m->run)
-        return SYN_NO_MEMORY;
-    for (int w = 0; w < m->options->threads; w++) {
-        syn_findings *f = &m->findings[w];
-        f->n = 0;
-        f->candidates = f->eliminated = 0;
+    for (;;) {
+        syn_status status = job->self ? SYN_OK : job->engine->open(&job->self, m);
+        if (status == SYN_OK)
+            status = count_level(m, job);
+        int short_of_memory = status == SYN_OVER_BUDGET || status == SYN_NO_MEMORY;
+        int again = short_of_memory && do_with_less(m, job);
+        free_findings(m);
+        if (!again)
+            return status;
     }
-    char stage[32];
-    snprintf(stage, sizeof stage, "size %zu", m->size);
-    syn_status status = job->engine->begin_level(job->self, &items);
-    if (status == SYN_OK)
-        status = syn_parallel_for(items, m->options->threads, m->watch, stage, count_item,
-                                  job);
-    if (status == SYN_OK)
-        status = gather_level(m);
-    free(m->run);
-    m->run = NULL;
-    note_memory(m, job);
-    return status;
 }
 
 static syn_status mine_levels(syn_miner *m, level_job *job)
@@ -343,13 +375,10 @@ static const syn_engine *engine_of(syn_episode_engine engine)
 
 static void miner_free(syn_miner *m)
 {
-    for (int w = 0; m->findings && w < m->options->threads; w++) {
-        free(m->findings[w].found);
-        free(m->findings[w].count);
-    }
+    free_findings(m);
     free(m->findings);
-    free(m->pair_unit);
-    free(m->pair_interval);
+    syn_budget_free(&m->budget, m->pair_unit);
+    syn_budget_free(&m->budget, m->pair_interval);
 }
 
 /* The last level is empty when nothing of that size is frequent: it only says so. */
@@ -367,21 +396,19 @@ syn_status syn_mine_episodes(const syn_recording *recording,
 {
     memset(out, 0, sizeof *out);
     syn_miner m = {.recording = recording, .options = options, .watch = watch,
-                   .episodes = out};
+                   .episodes = out, .workers = options->threads,
+                   .budget = {.limit = options->max_memory}};
     level_job job = {engine_of(options->engine), NULL};
-    syn_status status = mine_units(&m);
+    /* Not counted, so that the budget is the same for any number of threads. */
     m.findings = calloc((size_t)options->threads, sizeof *m.findings);
-    if (!m.findings)
-        status = SYN_NO_MEMORY;
-    if (status == SYN_OK)
+    syn_status status = m.findings ? mine_units(&m) : SYN_NO_MEMORY;
+    if (status == SYN_OK && options->max_size >= 2)
         status = make_pairs(&m);
     if (status == SYN_OK)
-        status = job.engine->open(&job.self, &m);
-    if (status == SYN_OK)
         status = mine_levels(&m, &job);
-    if (job.self)
-        job.engine->close(job.self);
+    close_engine(&job);
     miner_free(&m);
+    out->peak_memory = m.budget.most;
     if (status == SYN_OK)
         drop_empty_level(out);
     else

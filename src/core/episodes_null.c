@@ -1,7 +1,7 @@
 /* A surrogate becomes a line of events; then the tree of episodes is gone through once. A
    node's list holds its valid ends, each with the latest possible start. As latest starts
    never decrease, each end owns the later events up to the window of the next end, and
-   what lies there is counted for all children behind one interval together. */
+   what lies there is counted for all children after one interval together. */
 #include "core/episodes_null.h"
 
 #include <stdlib.h>
@@ -47,11 +47,14 @@ typedef struct null_job {
     const syn_line_layout *layout;
     size_t episodes;
     uint32_t *count;
-    uint8_t *by_edge;      /* [nodes] of first children behind an interval: see below */
-    null_worker *workers;
+    uint8_t *by_edge;      /* [nodes] of first children after an interval: see below */
+    uint8_t *done;         /* [surrogates] whether it is counted */
+    syn_budget budget;     /* of what the workers hold */
+    int threads;
+    null_worker *workers;  /* [threads] */
 } null_job;
 
-/* The children of a node behind one interval: trie->of[begin] to below of[end]. */
+/* The children of a node after one interval: trie->of[begin] to below of[end]. */
 typedef struct family {
     uint32_t begin, end;
     const uint32_t *open, *shut;  /* [events] what an event's window holds */
@@ -185,7 +188,7 @@ static syn_status close_family(const null_job *job, null_worker *w, const family
         w->cursor[unit] = job->layout->events;
         end_at *end = syn_arena_take(&w->lists, list->n * sizeof *end);
         if (!end)
-            return SYN_OVER_BUDGET;
+            return w->lists.refused;
         memcpy(end, w->found + begin, list->n * sizeof *end);
         list->end = end;
     }
@@ -241,7 +244,7 @@ static syn_status list_root(const null_job *job, null_worker *w, uint32_t node)
     uint32_t n = w->count[node] = w->line.last[unit] - begin;
     end_at *end = syn_arena_take(&w->lists, n * sizeof *end);
     if (!end)
-        return SYN_OVER_BUDGET;
+        return w->lists.refused;
     for (uint32_t i = 0; i < n; i++) {
         end[i].event = w->line.by_unit[begin + i];
         end[i].start = syn_line_group(job->layout, &w->line, end[i].event);
@@ -310,6 +313,8 @@ static syn_status count_surrogate(void *context, size_t item, int worker)
     const syn_trie *t = job->trie;
     null_worker *w = &job->workers[worker];
     double begun = syn_seconds();
+    if (job->done[item])
+        return SYN_OK;
     if (w->surrogate != item)
         begin_surrogate(job, w, item);
     while (!w->made || w->next < t->nodes) {
@@ -323,6 +328,7 @@ static syn_status count_surrogate(void *context, size_t item, int worker)
     for (size_t i = 0; i < job->episodes; i++)
         count[i] = w->count[t->node[i]];
     w->surrogate = SIZE_MAX;
+    job->done[item] = 1;
     return SYN_OK;
 }
 
@@ -356,11 +362,12 @@ static size_t worker_bytes(const null_job *job)
            job->trie->nodes * (sizeof(end_list) + sizeof(uint32_t));
 }
 
-static syn_status open_worker(const null_job *job, null_worker *w, size_t list_bytes)
+static syn_status open_worker(null_job *job, null_worker *w)
 {
     size_t units = (size_t)job->layout->units + 1, nodes = (size_t)job->trie->nodes + 1;
     w->surrogate = SIZE_MAX;
-    w->lists.limit = list_bytes;
+    w->lists.limit = SIZE_MAX;
+    w->lists.budget = &job->budget;
     w->count = malloc(nodes * sizeof *w->count);
     w->list = calloc(nodes, sizeof *w->list);
     w->state = calloc(units, sizeof *w->state);
@@ -389,22 +396,42 @@ static void close_worker(null_worker *w)
     syn_arena_free(&w->lists);
 }
 
-/* As many workers as there is memory for, a part of it for lists. */
-static syn_status open_workers(null_job *job, int *threads)
+static void close_workers(null_job *job)
 {
-    size_t each = worker_bytes(job), lists = SYN_ARENA_CHUNK + 2 * each;
-    size_t budget = job->options->max_memory;
+    for (int i = 0; job->workers && i < job->threads; i++)
+        close_worker(&job->workers[i]);
+    free(job->workers);
+    job->workers = NULL;
+}
+
+static syn_status open_workers(null_job *job)
+{
     syn_status status = SYN_OK;
-    if (each + lists > budget)
+    job->budget = (syn_budget){.limit = job->options->max_memory};
+    if (!syn_budget_take(&job->budget, (size_t)job->threads * worker_bytes(job)))
         return SYN_OVER_BUDGET;
-    if ((size_t)*threads > budget / (each + lists))
-        *threads = (int)(budget / (each + lists));
-    job->workers = calloc((size_t)*threads, sizeof *job->workers);
+    job->workers = calloc((size_t)job->threads, sizeof *job->workers);
     if (!job->workers)
         return SYN_NO_MEMORY;
-    for (int i = 0; i < *threads && status == SYN_OK; i++)
-        status = open_worker(job, &job->workers[i], budget / (size_t)*threads - each);
+    for (int i = 0; i < job->threads && status == SYN_OK; i++)
+        status = open_worker(job, &job->workers[i]);
     return status;
+}
+
+/* On half as many threads while memory is short: what one surrogate takes decides whether
+   there is enough, and not how many are counted at a time. */
+static syn_status count_all(null_job *job, const syn_watch *watch)
+{
+    for (;; job->threads /= 2) {
+        syn_status status = open_workers(job);
+        if (status == SYN_OK)
+            status = syn_parallel_for(job->options->n, job->threads, watch, "surrogates",
+                                      count_surrogate, job);
+        close_workers(job);
+        int short_of_memory = status == SYN_OVER_BUDGET || status == SYN_NO_MEMORY;
+        if (!short_of_memory || job->threads == 1)
+            return status;
+    }
 }
 
 syn_status syn_null_counts(const syn_line_layout *layout, const syn_trie *trie,
@@ -412,17 +439,12 @@ syn_status syn_null_counts(const syn_line_layout *layout, const syn_trie *trie,
                            const syn_watch *watch, uint32_t *count)
 {
     null_job job = {.trie = trie, .options = options, .layout = layout,
-                    .episodes = episodes, .count = count};
-    int threads = options->threads;
-    syn_status status = choose_ways(&job);
+                    .episodes = episodes, .count = count, .threads = options->threads};
+    job.done = calloc(options->n + 1, 1);
+    syn_status status = job.done ? choose_ways(&job) : SYN_NO_MEMORY;
     if (status == SYN_OK)
-        status = open_workers(&job, &threads);
-    if (status == SYN_OK)
-        status = syn_parallel_for(options->n, threads, watch, "surrogates",
-                                  count_surrogate, &job);
-    for (int i = 0; job.workers && i < threads; i++)
-        close_worker(&job.workers[i]);
-    free(job.workers);
+        status = count_all(&job, watch);
     free(job.by_edge);
+    free(job.done);
     return status;
 }

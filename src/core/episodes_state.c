@@ -1,10 +1,11 @@
 /* The published CPU algorithm: a state machine per episode that reads all events of its
    units (Algorithm 1 of Cao et al. 2011, with waiting lists of time stamps, repaired for
-   equal time stamps), alone or behind the paper's PreElim upper bound. */
+   equal time stamps), alone or after the paper's PreElim upper bound. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/episodes_engine.h"
+#include "core/parallel.h"
 
 /* Earlier than any event, and yet a difference from it does not overflow. */
 #define BEFORE_ALL (INT64_MIN / 4)
@@ -29,6 +30,7 @@ typedef struct machine {
     uint32_t *last;             /* [units] last position of a unit + 1, 0 for none */
     uint64_t *parents_events;   /* a bit per event: whether its unit is in the parent */
     uint64_t *events;           /* the same for the candidate: what the machine reads */
+    size_t counted;             /* candidates of the item that are done already */
 } machine;
 
 typedef struct state_engine {
@@ -40,35 +42,42 @@ typedef struct state_engine {
 
 /* ---- the episode in a machine ---- */
 
-static void machine_free(machine *m)
+static void machine_free(machine *m, syn_budget *budget)
 {
     for (size_t k = 0; k < m->room; k++)
-        free(m->at[k].waiting);
-    free(m->at);
-    free(m->unit);
-    free(m->interval);
-    free(m->last);
-    free(m->parents_events);
-    free(m->events);
+        syn_budget_free(budget, m->at[k].waiting);
+    syn_budget_free(budget, m->at);
+    syn_budget_free(budget, m->unit);
+    syn_budget_free(budget, m->interval);
+    syn_budget_free(budget, m->last);
+    syn_budget_free(budget, m->parents_events);
+    syn_budget_free(budget, m->events);
 }
 
-static syn_status machine_make_room(machine *m, size_t room, uint32_t longest)
+/* Room for an episode of `room` - 1 events. */
+static syn_status machine_make_room(machine *m, syn_budget *budget, size_t room,
+                                    uint32_t longest)
 {
     if (room <= m->room)
         return SYN_OK;
-    free(m->unit);
-    free(m->interval);
-    m->unit = malloc(room * sizeof *m->unit);
-    m->interval = malloc(room * sizeof *m->interval);
-    position *at = realloc(m->at, room * sizeof *at);
-    if (at)
-        m->at = at;
-    if (!at || !m->unit || !m->interval)
-        return SYN_NO_MEMORY;
-    while (m->room < room) {
-        m->at[m->room].waiting = malloc(((size_t)longest + 2) * sizeof(int64_t));
-        if (!m->at[m->room++].waiting)
-            return SYN_NO_MEMORY;
+    syn_budget_free(budget, m->unit);
+    syn_budget_free(budget, m->interval);
+    m->unit = syn_budget_alloc(budget, room, sizeof *m->unit);
+    m->interval = syn_budget_alloc(budget, room, sizeof *m->interval);
+    position *at = syn_budget_alloc(budget, room, sizeof *at);
+    if (!at || !m->unit || !m->interval) {
+        syn_budget_free(budget, at);
+        return syn_budget_refusal(budget);
+    }
+    if (m->room > 0)
+        memcpy(at, m->at, m->room * sizeof *at);
+    syn_budget_free(budget, m->at);
+    m->at = at;
+    for (; m->room < room; m->room++) {
+        at[m->room].waiting =
+            syn_budget_alloc(budget, (size_t)longest + 2, sizeof(int64_t));
+        if (!at[m->room].waiting)
+            return syn_budget_refusal(budget);
     }
     return SYN_OK;
 }
@@ -128,14 +137,14 @@ static void start_over(machine *m, size_t size, int64_t last_end)
 static int step_exactly(machine *m, uint32_t unit, int64_t t, size_t size)
 {
     for (uint32_t k = m->last[unit]; k != 0; k = m->at[k - 1].next) {
-        position *here = &m->at[k - 1], *behind = here + 1;
+        position *here = &m->at[k - 1], *after = here + 1;
         while (here->head < here->tail && t - here->waiting[here->head] > here->high)
             here->head++;
         /* the oldest left is within `high`, and has waited longest */
         unsigned follows = (here->head < here->tail) &
                            (t - here->waiting[here->head] > here->low);
-        behind->waiting[behind->tail] = t;
-        behind->tail += follows;
+        after->waiting[after->tail] = t;
+        after->tail += follows;
         if (follows & (k == size))
             return 1;
     }
@@ -171,9 +180,9 @@ static void forget_latest(machine *m, size_t size)
 static int step_at_most(machine *m, uint32_t unit, int64_t t, size_t size)
 {
     for (uint32_t k = m->last[unit]; k != 0; k = m->at[k - 1].next) {
-        position *here = &m->at[k - 1], *behind = here + 1;
+        position *here = &m->at[k - 1], *after = here + 1;
         int follows = t - here->latest <= here->high;
-        behind->latest = follows ? t : behind->latest;
+        after->latest = follows ? t : after->latest;
         if (follows & (k == size))
             return 1;
     }
@@ -216,7 +225,7 @@ static uint32_t count_candidate(state_engine *e, machine *m, size_t size, int wo
     return count;
 }
 
-/* An item is a parent and one interval behind it. */
+/* An item is a parent and one interval after it. */
 static syn_status state_begin_level(void *self, size_t *items)
 {
     const state_engine *e = self;
@@ -260,59 +269,68 @@ static syn_status state_count(void *self, size_t item, int worker)
     if (begin == end)
         return SYN_OK;
     uint32_t *count = syn_miner_counts(miner, worker, end - begin);
-    if (!count || machine_make_room(m, miner->size + 1, e->longest) != SYN_OK)
-        return SYN_NO_MEMORY;
+    if (!count)
+        return syn_budget_refusal(&miner->budget);
+    syn_status status =
+        machine_make_room(m, &miner->budget, miner->size + 1, e->longest);
+    if (status != SYN_OK)
+        return status;
 
+    double begun = syn_seconds();
     load_parent(miner, m, parent, interval);
-    for (size_t j = begin; j < end; j++) {
-        m->unit[miner->size - 1] = c.unit[j];
-        count[j - begin] = count_candidate(e, m, miner->size, worker);
+    while (m->counted < end - begin) {
+        m->unit[miner->size - 1] = c.unit[begin + m->counted];
+        count[m->counted++] = count_candidate(e, m, miner->size, worker);
+        if (m->counted < end - begin && syn_seconds() - begun > SYN_SLICE_SECONDS)
+            return SYN_UNFINISHED;
     }
+    m->counted = 0;
     return syn_miner_keep(miner, worker, item, begin, count, end - begin);
-}
-
-static size_t state_memory(const void *self)
-{
-    const state_engine *e = self;
-    size_t bytes = 0;
-    for (int w = 0; w < e->miner->options->threads; w++)
-        bytes += e->machines[w].room * e->longest * sizeof(int64_t);
-    return bytes;
 }
 
 static void state_close(void *self)
 {
     state_engine *e = self;
-    for (int w = 0; e->machines && w < e->miner->options->threads; w++)
-        machine_free(&e->machines[w]);
-    free(e->machines);
-    free(e);
+    syn_budget *budget = &e->miner->budget;
+    for (int w = 0; e->machines && w < e->miner->workers; w++)
+        machine_free(&e->machines[w], budget);
+    syn_budget_free(budget, e->machines);
+    syn_budget_free(budget, e);
+}
+
+static syn_status open_machines(state_engine *e)
+{
+    const syn_recording *r = e->miner->recording;
+    syn_budget *budget = &e->miner->budget;
+    e->machines =
+        syn_budget_zeros(budget, (size_t)e->miner->workers, sizeof *e->machines);
+    if (!e->machines)
+        return syn_budget_refusal(budget);
+    for (int w = 0; w < e->miner->workers; w++) {
+        machine *m = &e->machines[w];
+        size_t words = words_of(r) + 1;
+        m->last = syn_budget_zeros(budget, (size_t)r->units + 1, sizeof *m->last);
+        m->parents_events = syn_budget_alloc(budget, words, sizeof *m->parents_events);
+        m->events = syn_budget_alloc(budget, words, sizeof *m->events);
+        if (!m->last || !m->parents_events || !m->events)
+            return syn_budget_refusal(budget);
+    }
+    return SYN_OK;
 }
 
 static syn_status open_engine(void **self, syn_miner *miner, int bound_first)
 {
     const syn_recording *r = miner->recording;
-    state_engine *e = calloc(1, sizeof *e);
+    state_engine *e = syn_budget_zeros(&miner->budget, 1, sizeof *e);
     *self = e;
     if (!e)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(&miner->budget);
     e->miner = miner;
     e->bound_first = bound_first;
     for (uint32_t u = 0; u < r->units; u++)
         if (r->first[u + 1] - r->first[u] > e->longest)
             e->longest = r->first[u + 1] - r->first[u];
-    e->machines = calloc((size_t)miner->options->threads, sizeof *e->machines);
-    if (!e->machines)
-        return SYN_NO_MEMORY;
-    for (int w = 0; w < miner->options->threads; w++) {
-        machine *m = &e->machines[w];
-        m->last = calloc((size_t)r->units + 1, sizeof *m->last);
-        m->parents_events = malloc((words_of(r) + 1) * sizeof *m->parents_events);
-        m->events = malloc((words_of(r) + 1) * sizeof *m->events);
-        if (!m->last || !m->parents_events || !m->events)
-            return SYN_NO_MEMORY;
-    }
-    return SYN_OK;
+    return open_machines(e);
 }
 
 static syn_status state_open(void **self, syn_miner *miner)
@@ -326,7 +344,7 @@ static syn_status two_pass_open(void **self, syn_miner *miner)
 }
 
 const syn_engine syn_engine_state = {state_open, state_begin_level, state_count,
-                                     state_memory, state_close};
+                                     state_close, 1};
 
 const syn_engine syn_engine_two_pass = {two_pass_open, state_begin_level, state_count,
-                                        state_memory, state_close};
+                                        state_close, 1};

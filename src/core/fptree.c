@@ -21,7 +21,7 @@ static syn_status take_tree(syn_fptree *t, syn_arena *arena, uint32_t entries,
     size_t narrow = 3 * (size_t)entries + 4 * steps + 2 * paths;
     uint64_t *piece = syn_arena_take(arena, wide * sizeof *piece + narrow * 4);
     if (!piece)
-        return SYN_NO_MEMORY;
+        return arena->refused;
     t->entries = entries;
     t->words = words;
     t->nodes = t->runs = 0;
@@ -155,7 +155,7 @@ static syn_status fill(syn_fptree *t, syn_arena *arena, syn_fp_path *path, size_
     uint32_t *at = syn_arena_take(arena, t->entries * sizeof *at);
     syn_fp_path *spare = syn_arena_take(arena, paths * sizeof *spare);
     if (!at || !spare)
-        return SYN_NO_MEMORY;
+        return arena->refused;
     sort_paths(path, paths, spare);
     insert(t, path, paths, at);
     add_up(t);
@@ -215,13 +215,14 @@ syn_status syn_fptree_project(syn_fptree *out, syn_arena *arena, const syn_fptre
 {
     /* Nodes come in the order of their paths, so there is little to sort. */
     size_t most = tree->count[entry] < steps ? tree->count[entry] : steps, paths = 0;
-    if (take_tree(out, arena, entries, tree->words, steps, most) != SYN_OK)
-        return SYN_NO_MEMORY;
+    syn_status status = take_tree(out, arena, entries, tree->words, steps, most);
+    if (status != SYN_OK)
+        return status;
     syn_arena_mark mark = syn_arena_here(arena);
     syn_fp_path *path = syn_arena_take(arena, most * sizeof *path);
     uint32_t *word = syn_arena_take(arena, (steps + 1) * sizeof *word);
     if (!path || !word)
-        return SYN_NO_MEMORY;
+        return arena->refused;
     uint32_t *to = word + steps + 1;
     for (uint32_t v = tree->head[entry]; v != SYN_FP_NONE; v = tree->next[v]) {
         uint32_t *end = to;
@@ -235,7 +236,7 @@ syn_status syn_fptree_project(syn_fptree *out, syn_arena *arena, const syn_fptre
         p->hash = tree->node_hash[v];
         p->shared = tree->node_shared + (size_t)v * tree->words;
     }
-    syn_status status = fill(out, arena, path, paths);
+    status = fill(out, arena, path, paths);
     syn_arena_return(arena, mark);
     return status;
 }

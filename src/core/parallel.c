@@ -25,8 +25,12 @@
 #endif
 
 /* The only state of the library that changes: a fork can happen anywhere in the process,
-   so nothing but the process itself can remember it. */
+   so nothing but the process itself can remember it, nor the threads that OpenMP keeps
+   from one loop to the next, the caller among them. */
 static volatile int in_forked_child = 0;
+#if defined(_OPENMP) && defined(HAVE_FORK)
+static int threads_kept = 1;
+#endif
 
 #if defined(HAVE_FORK)
 static void after_fork_in_child(void)
@@ -309,17 +313,98 @@ static void work(loop *l, int worker)
     }
 }
 
-/* One slice of all workers. There may be fewer threads than workers, now or later: what a
-   worker holds is then gone on with by another thread in its name. */
-static void work_slice(loop *l, int workers)
+/* ---- threads that are to be had ---- */
+
+#if defined(_OPENMP) && defined(HAVE_FORK)
+typedef struct gate {
+    pthread_mutex_t lock;
+    pthread_cond_t opens;
+    int open;
+} gate;
+
+static void *wait_at_gate(void *at)
+{
+    gate *g = at;
+    pthread_mutex_lock(&g->lock);
+    while (!g->open)
+        pthread_cond_wait(&g->opens, &g->lock);
+    pthread_mutex_unlock(&g->lock);
+    return NULL;
+}
+
+/* How many of `most` threads there can be at a time, besides those there are. */
+static int try_threads(int most)
+{
+    gate g = {.open = 0};
+    int made = 0;
+    pthread_t *thread = malloc((size_t)most * sizeof *thread);
+    if (!thread)
+        return 0;
+    pthread_mutex_init(&g.lock, NULL);
+    pthread_cond_init(&g.opens, NULL);
+    while (made < most && pthread_create(&thread[made], NULL, wait_at_gate, &g) == 0)
+        made++;
+    pthread_mutex_lock(&g.lock);
+    g.open = 1;
+    pthread_cond_broadcast(&g.opens);
+    pthread_mutex_unlock(&g.lock);
+    for (int i = 0; i < made; i++)
+        pthread_join(thread[i], NULL);
+    pthread_cond_destroy(&g.opens);
+    pthread_mutex_destroy(&g.lock);
+    free(thread);
+    return made;
+}
+#endif
+
+/* `threads`, or as many as can be had: OpenMP ends the whole process where one more
+   cannot be made, as under a limit on processes or on memory. Those it keeps from the
+   loop before are there; the others are tried. At a limit one is left for others. */
+static int threads_to_be_had(int threads)
+{
+#if defined(_OPENMP) && defined(HAVE_FORK)
+    int kept = __atomic_load_n(&threads_kept, __ATOMIC_RELAXED);
+    if (threads <= kept)
+        return threads;
+    int made = try_threads(threads - kept);
+    if (made < threads - kept)
+        return kept + (made > 0 ? made - 1 : 0);
+#endif
+    return threads;
+}
+
+#if defined(_OPENMP)
+static void keep_threads(int threads)
+{
+#if defined(HAVE_FORK)
+    __atomic_store_n(&threads_kept, threads, __ATOMIC_RELAXED);
+#else
+    (void)threads;
+#endif
+}
+#endif
+
+/* ---- the loop ---- */
+
+/* One slice of all workers, on at most `threads`. There may be fewer than workers, now or
+   later: what a worker holds is then gone on with by another thread in its name. */
+static void work_slice(loop *l, int workers, int threads)
 {
 #if defined(_OPENMP)
-    if (workers > 1) {
-#pragma omp parallel num_threads(workers)
-        for (int w = omp_get_thread_num(); w < workers; w += omp_get_num_threads())
-            work(l, w);
+    if (threads > 1) {
+        int team = 1;
+#pragma omp parallel num_threads(threads)
+        {
+            if (omp_get_thread_num() == 0)
+                team = omp_get_num_threads();
+            for (int w = omp_get_thread_num(); w < workers; w += omp_get_num_threads())
+                work(l, w);
+        }
+        keep_threads(team);
         return;
     }
+#else
+    (void)threads;
 #endif
     for (int w = 0; w < workers; w++)
         work(l, w);
@@ -342,7 +427,7 @@ static syn_status run_loop(loop *l, int workers, const syn_watch *watch,
         if (done == l->items)
             return SYN_OK;
         l->deadline = syn_seconds() + SYN_SLICE_SECONDS;
-        work_slice(l, workers);
+        work_slice(l, workers, threads_to_be_had(workers));
         if (l->status != SYN_OK)
             return l->status;
         done = items_done(l, workers);

@@ -42,7 +42,8 @@ double syn_seconds(void);
 #define SYN_SLICE_SECONDS 0.05
 
 /* Runs body(context, item, worker) once for each item in [0, items), handed out in
-   increasing order to up to `threads` workers (fewer in a forked child). Every 50 ms or
+   increasing order to up to `threads` workers (fewer in a forked child, and where the system
+   gives no more). Every 50 ms or
    so all workers pause between items and `watch` is polled, so one item should take well
    under 100 ms, or be cut short by SYN_UNFINISHED. The first other status than that and
    SYN_OK ends the loop and is returned. */

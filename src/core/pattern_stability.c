@@ -141,6 +141,7 @@ typedef struct stability {
     const syn_raster *raster;
     const syn_stability_options *options;
     syn_bin_windows windows;
+    syn_budget budget;    /* without a limit */
     pattern *pattern;     /* [n] */
     worker *worker;       /* [threads] */
     double *share[2];     /* of items, of windows */
@@ -334,7 +335,7 @@ static syn_status stability_make(stability *s, const syn_pattern_list *list,
         most = windows->count[p] > most ? windows->count[p] : most;
     }
     syn_status status =
-        syn_bin_windows_measure(&s->windows, s->raster, s->options->window);
+        syn_bin_windows_measure(&s->windows, s->raster, s->options->window, &s->budget);
     for (int i = 0; i < s->options->threads && status == SYN_OK; i++)
         status = worker_make(s, &s->worker[i], size, most);
     return status;
@@ -346,7 +347,7 @@ syn_status syn_pattern_stability(const syn_raster *raster, const syn_pattern_lis
                                  const syn_watch *watch, double *intensional,
                                  double *extensional)
 {
-    stability s = {.raster = raster, .options = options,
+    stability s = {.raster = raster, .options = options, .budget = {.limit = SIZE_MAX},
                    .share = {intensional, extensional}};
     for (int kind = 0; kind < 2; kind++)
         if (s.share[kind])

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/budget.h"
 #include "core/raster.h"
 #include "core/status.h"
 #include "core/watch.h"
@@ -37,7 +38,7 @@ typedef struct syn_pattern_options {
     size_t share_begin;    /* of the shares in core/patterns_shares.h, those mined */
     size_t share_end;      /* SIZE_MAX for all from the first on */
     int threads;
-    size_t max_memory;     /* bytes the mining may hold, results included */
+    size_t max_memory;     /* bytes that whoever mines may hold, results included */
     int vector_bits;       /* widest registers the closure engine may use; 0 for any */
 } syn_pattern_options;
 
@@ -70,12 +71,13 @@ static inline uint32_t syn_pattern_word(const syn_pattern_block *block, size_t w
 typedef struct syn_pattern_chain {
     syn_pattern_block *head, *tail;
     size_t patterns;
+    uint32_t size;
 } syn_pattern_chain;
 
 /* What one part of the search found, by size. */
 typedef struct syn_pattern_part {
-    uint32_t sizes;            /* chains there are; chain[k] holds size k + 1 */
-    syn_pattern_chain *chain;
+    uint32_t chains, room;     /* chains there are, none empty, and can be */
+    syn_pattern_chain *chain;  /* by increasing size */
     double weight;             /* about what share of the work it is, in any unit */
     int done;
 } syn_pattern_part;
@@ -89,18 +91,23 @@ typedef struct syn_patterns {
     syn_pattern_part *part;
     size_t width;              /* bytes of a word: 2 where that is enough, else 4 */
     size_t n;                  /* patterns */
-    size_t peak_memory;        /* most bytes held at a time, about */
+    size_t peak_memory;        /* most bytes that the budget held at a time */
     double done;               /* share of the search done, about, also after an error */
     uint32_t advice;           /* after SYN_OVER_BUDGET: a min_occ that would do, or 0 */
 } syn_patterns;
 
-/* All patterns of `raster`. The caller frees `out` with syn_patterns_free(), also after
-   an error. SYN_OVER_BUDGET when they do not fit in `max_memory`, or are very unlikely to
-   going by those found in the first seconds; SYN_TOO_LARGE when units * window passes
+/* All patterns of `raster`. All memory is taken from `budget`, whose limit is max_memory;
+   where many threads do not fit in it together, fewer go on. What is found stays counted
+   there. The caller frees `out` with syn_patterns_free(), also after an error.
+   SYN_OVER_BUDGET when one thread does not fit with what is found, or that is very
+   unlikely to going by the first seconds; SYN_TOO_LARGE when units * window passes
    2^31 - 1. */
 syn_status syn_mine_patterns(const syn_raster *raster,
-                             const syn_pattern_options *options, const syn_watch *watch,
-                             syn_patterns *out);
+                             const syn_pattern_options *options, syn_budget *budget,
+                             const syn_watch *watch, syn_patterns *out);
+
+/* The chain of a size, or NULL. */
+syn_pattern_chain *syn_pattern_chain_of(const syn_pattern_part *part, uint32_t size);
 
 /* How many patterns there are of each size: fills count[sizes], size k + 1 at k, and
    returns the largest size found; `count` may be NULL to ask for that alone. */

@@ -28,10 +28,8 @@ typedef struct worker {
     size_t depth, room;
     uint32_t *count;      /* [places] zero between roots */
     uint32_t *touched;    /* [places] places seen in the root's windows */
-    size_t told;          /* bytes of the arena that the account knows of */
     uint32_t root;        /* the unit whose root is the first node */
     syn_node_made made;   /* what became of that */
-    int too_big;          /* its masks alone, and again turned, pass the budget */
     size_t at;            /* the share of the load that is under way, or comes next */
     int busy;             /* a share is under way */
     uint32_t end;         /* where it ends among the root's children */
@@ -90,21 +88,23 @@ static syn_status open_closure(closure *c)
     const syn_pattern_options *o = c->search->options;
     size_t threads = (size_t)o->threads;
     c->places = raster->units * o->window;
-    c->unit_of = malloc(((size_t)c->places + 1) * sizeof *c->unit_of);
-    c->item_of = malloc(((size_t)c->places + 1) * sizeof *c->item_of);
-    c->rank_of = malloc(((size_t)raster->events + 1) * sizeof *c->rank_of);
-    c->window_end = malloc(((size_t)raster->bins + 1) * sizeof *c->window_end);
-    c->worker = calloc(threads, sizeof *c->worker);
+    syn_budget *b = c->search->budget;
+    size_t places = c->places;
+    c->unit_of = syn_budget_alloc(b, places + 1, sizeof *c->unit_of);
+    c->item_of = syn_budget_alloc(b, places + 1, sizeof *c->item_of);
+    c->rank_of = syn_budget_alloc(b, (size_t)raster->events + 1, sizeof *c->rank_of);
+    c->window_end = syn_budget_alloc(b, (size_t)raster->bins + 1, sizeof *c->window_end);
+    c->worker = syn_budget_zeros(b, threads, sizeof *c->worker);
     if (!c->unit_of || !c->item_of || !c->rank_of || !c->window_end || !c->worker)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(b);
     for (size_t w = 0; w < threads; w++) {
-        c->worker[w].space.arena.limit = SIZE_MAX;  /* the driver and make_root() watch */
-        c->worker[w].count = calloc((size_t)c->places + 1, sizeof(uint32_t));
-        c->worker[w].touched = malloc(((size_t)c->places + 1) * sizeof(uint32_t));
+        c->worker[w].space.arena.limit = SIZE_MAX;
+        c->worker[w].space.arena.budget = b;
+        c->worker[w].count = syn_budget_zeros(b, places + 1, sizeof(uint32_t));
+        c->worker[w].touched = syn_budget_alloc(b, places + 1, sizeof(uint32_t));
         if (!c->worker[w].count || !c->worker[w].touched)
-            return SYN_NO_MEMORY;
+            return syn_budget_refusal(b);
     }
-    c->search->account[0].bytes += 2 * sizeof(uint32_t) * (1 + threads) * c->places;
     fill_tables(c);
     syn_node_rules rules = {.options = o, .unit_of = c->unit_of,
                             .item_of = c->item_of,
@@ -119,18 +119,19 @@ static syn_status open_closure(closure *c)
 
 static void close_closure(closure *c)
 {
+    syn_budget *b = c->search->budget;
     for (int w = 0; c->worker && w < c->search->options->threads; w++) {
         syn_arena_free(&c->worker[w].space.arena);
-        free(c->worker[w].node);
-        free(c->worker[w].count);
-        free(c->worker[w].touched);
+        syn_budget_free(b, c->worker[w].node);
+        syn_budget_free(b, c->worker[w].count);
+        syn_budget_free(b, c->worker[w].touched);
     }
-    free(c->worker);
-    free(c->load);
-    free(c->unit_of);
-    free(c->item_of);
-    free(c->rank_of);
-    free(c->window_end);
+    syn_budget_free(b, c->worker);
+    syn_budget_free(b, c->load);
+    syn_budget_free(b, c->unit_of);
+    syn_budget_free(b, c->item_of);
+    syn_budget_free(b, c->rank_of);
+    syn_budget_free(b, c->window_end);
 }
 
 /* ---- the root of a unit ---- */
@@ -239,12 +240,24 @@ static syn_status fill_masks(const closure *c, worker *w, const uint32_t *bin,
     if (!mask)
         return SYN_NO_MEMORY;
     memset(mask, 0, bytes);
-    for (uint32_t i = 0; i < node->windows; i++) {
+    for (uint32_t i = 0; i < node->windows && node->listed > 0; i++) {
         uint64_t bit = (uint64_t)1 << i % 64, *at = mask + i / 64;
         EACH_ITEM(c, bin[i], at[w->count[place] * words] |= bit;);
     }
     node->mask = mask + words;
     return SYN_OK;
+}
+
+/* Leaves in `touched` the places that matter for a root, as frequent_places() does. */
+static uint32_t touch_places(const closure *c, worker *w, uint32_t root,
+                             const uint32_t *bin, uint32_t n)
+{
+    if (c->search->options->max_spikes > 1 || c->rules.closed)
+        return frequent_places(c, w, count_places(c, w, bin, n));
+    /* The unit by itself: whether others fire with it does not matter. */
+    w->touched[0] = root;
+    w->count[root] = n;
+    return 1;
 }
 
 /* Makes the node of the unit with rank `root`, in an arena that is empty before. */
@@ -258,14 +271,11 @@ static syn_node_made make_root(const closure *c, worker *w, uint32_t root, syn_n
     node->mark = syn_arena_here(&w->space.arena);
     node->windows = raster->unit_first[unit + 1] - raster->unit_first[unit];
     node->words = (node->windows + 63) / 64;
-    if (node->windows < c->search->options->min_occ)
+    if (node->windows < c->search->options->min_occ || c->search->idle[root])
         return SYN_NODE_NONE;
-    uint32_t n = frequent_places(c, w, count_places(c, w, bin, node->windows));
+    uint32_t n = touch_places(c, w, root, bin, node->windows);
     syn_node_made made = SYN_NODE_FAILED;
-    w->too_big = 2.0 * n * node->words * sizeof(uint64_t) >
-                 (double)c->search->options->max_memory;
-    if (!w->too_big)
-        node->place = syn_arena_take(&w->space.arena, n * sizeof *node->place);
+    node->place = syn_arena_take(&w->space.arena, n * sizeof *node->place);
     if (node->place && syn_node_space_make(&w->space, n, node->windows) == SYN_OK) {
         uint32_t size = list_root(c, w, root, n, w->space.full, node);
         if (size == 0)
@@ -280,13 +290,16 @@ static syn_node_made make_root(const closure *c, worker *w, uint32_t root, syn_n
 
 /* ---- the search below a root ---- */
 
-static syn_node *push(worker *w)
+static syn_node *push(worker *w, syn_budget *budget)
 {
     if (w->depth == w->room) {
         size_t room = w->room ? 2 * w->room : 64;
-        syn_node *node = realloc(w->node, room * sizeof *node);
+        syn_node *node = syn_budget_alloc(budget, room, sizeof *node);
         if (!node)
             return NULL;
+        if (w->depth > 0)
+            memcpy(node, w->node, w->depth * sizeof *node);
+        syn_budget_free(budget, w->node);
         w->node = node;
         w->room = room;
     }
@@ -305,27 +318,26 @@ static int passes(const syn_pattern_options *o, const syn_node *node)
 }
 
 /* Keeps the set of a node, if it is a pattern, at its place in the order. */
-static syn_status keep_set(const closure *c, syn_node *node, syn_pattern_part *part,
-                           int id)
+static syn_status keep_set(const closure *c, syn_node *node, syn_pattern_part *part)
 {
     node->kept = 1;
     if (!passes(c->search->options, node))
         return SYN_OK;
-    return syn_pattern_keep(c->search, part, id, node->size, node->item, node->windows);
+    return syn_pattern_keep(c->search, part, node->size, node->item, node->windows);
 }
 
 /* Goes on with what a new node begins: it is the last of the stack. */
 static syn_status enter(const closure *c, worker *w, syn_node_made made,
-                        syn_pattern_part *part, int id)
+                        syn_pattern_part *part)
 {
     syn_node *node = w->node + w->depth - 1;
     syn_status status = SYN_OK;
     if (made == SYN_NODE_FAILED)
-        status = SYN_NO_MEMORY;
+        status = w->space.arena.refused;
     else if (made == SYN_NODE_BRANCH)
         return SYN_OK;
     else if (made == SYN_NODE_LEAF)
-        status = keep_set(c, node, part, id);
+        status = keep_set(c, node, part);
     pop(w);
     return status;
 }
@@ -338,12 +350,12 @@ static uint32_t place_of(const syn_node *node, uint32_t child)
 
 /* One step: the next child of the deepest node, or the node's end. A node's own set comes
    before the children that come after its last item. */
-static syn_status step(const closure *c, worker *w, syn_pattern_part *part, int id)
+static syn_status step(const closure *c, worker *w, syn_pattern_part *part)
 {
     syn_node *node = w->node + w->depth - 1;
     int more = node->next < (w->depth == 1 ? w->end : node->children);
     if (!node->kept && (!more || place_of(node, node->next) > node->last)) {
-        syn_status status = keep_set(c, node, part, id);
+        syn_status status = keep_set(c, node, part);
         if (status != SYN_OK)
             return status;
     }
@@ -351,22 +363,12 @@ static syn_status step(const closure *c, worker *w, syn_pattern_part *part, int 
         pop(w);
     if (!more)
         return SYN_OK;
-    syn_node *child = push(w);
+    syn_node *child = push(w, c->search->budget);
     if (!child)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(c->search->budget);
     node = child - 1;  /* the stack may have moved */
     uint32_t k = node->next++;
-    return enter(c, w, c->kind->child(&c->rules, &w->space, node, k, child), part, id);
-}
-
-/* Tells the account what the arena holds; its first chunk hardly counts. */
-static void tell(const closure *c, worker *w, int id)
-{
-    size_t held = w->space.arena.held > SYN_ARENA_CHUNK
-                      ? w->space.arena.held - SYN_ARENA_CHUNK
-                      : 0;
-    c->search->account[id].bytes += held - w->told;
-    w->told = held;
+    return enter(c, w, c->kind->child(&c->rules, &w->space, node, k, child), part);
 }
 
 /* Makes the root unless it is there from the share before. */
@@ -375,28 +377,26 @@ static syn_status need_root(const closure *c, worker *w, uint32_t root)
     if (w->depth == 1 && w->root == root)
         return SYN_OK;
     w->depth = 0;
-    syn_node *node = push(w);
+    syn_node *node = push(w, c->search->budget);
     if (!node)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(c->search->budget);
     w->root = root;
     w->made = make_root(c, w, root, node);
-    if (w->made == SYN_NODE_FAILED)
-        return w->too_big ? SYN_OVER_BUDGET : SYN_NO_MEMORY;
-    return SYN_OK;
+    return w->made == SYN_NODE_FAILED ? w->space.arena.refused : SYN_OK;
 }
 
 /* Sets out on a share: some of the root's children. The first takes the root alone where
    it has none, and else the root's set goes to the share in whose children its place
    is. */
 static syn_status begin_share(const closure *c, worker *w, syn_pattern_share s,
-                              syn_pattern_part *part, int id)
+                              syn_pattern_part *part)
 {
     syn_status status = need_root(c, w, s.root);
     syn_node *root = w->node;
     if (status != SYN_OK || w->made == SYN_NODE_NONE)
         return status;
     if (w->made == SYN_NODE_LEAF)
-        return s.number == 0 ? keep_set(c, root, part, id) : SYN_OK;
+        return s.number == 0 ? keep_set(c, root, part) : SYN_OK;
     uint32_t first = 0;  /* child after the root's set */
     while (first < root->children && place_of(root, first) < root->last)
         first++;
@@ -410,16 +410,16 @@ static syn_status begin_share(const closure *c, worker *w, syn_pattern_share s,
 
 /* Goes on with a share, or sets out on it, until it is done or it is late. */
 static syn_status mine_share(const closure *c, worker *w, const syn_pattern_share *share,
-                             double deadline, int id)
+                             double deadline)
 {
     syn_pattern_part *part = c->search->out->part + (share - c->search->share);
     syn_status status = SYN_OK;
     if (!w->busy)
-        status = begin_share(c, w, *share, part, id);
+        status = begin_share(c, w, *share, part);
     size_t words = 0;
     while (status == SYN_OK && w->busy) {
         words += w->node[w->depth - 1].words;
-        status = step(c, w, part, id);
+        status = step(c, w, part);
         w->busy = w->depth > 1 || w->node->next < w->end || !w->node->kept;
         if (words < CHECK_EVERY)
             continue;
@@ -427,7 +427,6 @@ static syn_status mine_share(const closure *c, worker *w, const syn_pattern_shar
         if (syn_seconds() > deadline)
             break;
     }
-    tell(c, w, id);
     part->done = status == SYN_OK && !w->busy;
     return status;
 }
@@ -439,7 +438,7 @@ static syn_status mine_load(void *context, size_t item, int id)
     const load *l = c->load + item;
     double deadline = syn_seconds() + SYN_SLICE_SECONDS;
     while (w->at < l->n) {
-        syn_status status = mine_share(c, w, l->share[w->at], deadline, id);
+        syn_status status = mine_share(c, w, l->share[w->at], deadline);
         if (status != SYN_OK)
             return status;
         w->at += !w->busy;
@@ -459,12 +458,17 @@ static syn_status load_shares(closure *c)
     for (size_t k = 0; k < s->shares; k++)
         all += s->share[k].work;
     double most = all / LOADS / s->options->threads, work = 0;
-    c->load = malloc((s->shares + 1) * sizeof *c->load);
+    c->load = syn_budget_alloc(s->budget, s->shares + 1, sizeof *c->load);
     if (!c->load)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(s->budget);
+    int same = 0;  /* whether the load before can take the share */
     for (size_t k = 0; k < s->shares; k++) {
         const syn_pattern_share *share = s->order[k];
-        int same = k > 0 && share->root == s->order[k - 1]->root;
+        if (s->out->part[share - s->share].done) {
+            same = 0;
+            continue;
+        }
+        same = same && share->root == s->order[k - 1]->root;
         if (!same || work + share->work > most) {
             load new = {s->order + k, 0};
             c->load[c->loads++] = new;
@@ -472,6 +476,7 @@ static syn_status load_shares(closure *c)
         }
         c->load[c->loads - 1].n++;
         work += share->work;
+        same = 1;
     }
     return SYN_OK;
 }

@@ -5,30 +5,26 @@
 #include "core/patterns.h"
 #include "core/patterns_shares.h"
 
-/* What one worker holds; on a cache line of its own. */
-typedef struct syn_pattern_account {
-    size_t bytes;        /* held now: results, and what the engine has told of itself */
-    char apart[120];
-} syn_pattern_account;
-
 typedef struct syn_pattern_search {
     const syn_raster *raster;
     const syn_pattern_options *options;
-    const syn_watch *watch;   /* also ends the search when it holds too much */
+    syn_budget *budget;
+    const syn_watch *watch;   /* also ends the search when it will hold too much */
     uint32_t *rank;           /* [units] */
     uint32_t *ranked;         /* [units] the unit of each rank */
+    uint8_t *idle;            /* [units] 1 for a rank that is the root of no pattern: a
+                                 unit of lower rank fires in the same bins */
     syn_pattern_shares cut;   /* all shares there are */
     const syn_pattern_share *share;  /* [shares] those to be mined, each a part */
     size_t shares;
     const syn_pattern_share **order;  /* [shares] those with most work first, so that
                                          threads end at about the same time */
-    syn_pattern_account *account;  /* [threads] */
     syn_patterns *out;
 } syn_pattern_search;
 
-/* One way of searching. Fills search->out->part, one a share, so that the patterns stand
-   in the order that syn_patterns describes, and says which are done. An engine may give
-   all patterns of a root to its first share. */
+/* One way of searching. Fills those of search->out->part, one a share, that are not done,
+   so that the patterns stand in the order that syn_patterns describes, and says which are
+   done then. An engine may give all patterns of a root to its first share. */
 typedef syn_status syn_pattern_mine(syn_pattern_search *search);
 
 syn_pattern_mine syn_patterns_closure;
@@ -53,9 +49,9 @@ static inline uint32_t syn_pattern_item(const syn_pattern_search *search, uint32
     return (place % lags + 1) * units + search->ranked[place / lags];
 }
 
-/* Adds a pattern to the end of `part`; `item` is increasing. */
+/* Adds a pattern to the end of `part`; `item` is increasing. SYN_OVER_BUDGET or
+   SYN_NO_MEMORY. */
 syn_status syn_pattern_keep(syn_pattern_search *search, syn_pattern_part *part,
-                            int worker, uint32_t size, const uint32_t *item,
-                            uint32_t occurrences);
+                            uint32_t size, const uint32_t *item, uint32_t occurrences);
 
 #endif

@@ -24,9 +24,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/order.h"
 #include "core/parallel.h"
 
 enum { STEPS_PER_LOOK = 16 };  /* at the clock */
+enum { A_FEW_ITEMS = 32 };     /* that are sorted one by one */
 
 /* ---- collecting ---- */
 
@@ -40,6 +42,11 @@ static void cut_pattern(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t size)
 
 static void sort_pattern(syn_fp_worker *w)
 {
+    if (w->size > A_FEW_ITEMS) {
+        memcpy(w->sorted, w->pattern, w->size * sizeof *w->sorted);
+        qsort(w->sorted, w->size, sizeof *w->sorted, syn_by_number);
+        return;
+    }
     for (uint32_t k = 0; k < w->size; k++) {
         uint32_t item = w->pattern[k], to = k;
         for (; to > 0 && w->sorted[to - 1] > item; to--)
@@ -79,9 +86,8 @@ static int is_wanted(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fp_found
            !syn_kept_holds(&w->kept, x->hash, w->size, w->sorted, x->occurrences);
 }
 
-static syn_status collect(const syn_fpgrowth *f, int worker, const syn_fp_found *x)
+static syn_status collect(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fp_found *x)
 {
-    syn_fp_worker *w = f->worker + worker;
     syn_pattern_search *s = f->search;
     if (!passes(s->options, w, x))
         return SYN_OK;
@@ -89,11 +95,10 @@ static syn_status collect(const syn_fpgrowth *f, int worker, const syn_fp_found 
     if (!is_wanted(f, w, x))
         return SYN_OK;
     uint32_t size = w->size;
-    syn_status status =
-        syn_pattern_keep(s, w->part, worker, size, w->sorted, x->occurrences);
+    syn_status status = syn_pattern_keep(s, w->part, size, w->sorted, x->occurrences);
     if (status != SYN_OK || !f->look_up)
         return status;
-    const syn_pattern_block *block = w->part->chain[size - 1].tail;
+    const syn_pattern_block *block = syn_pattern_chain_of(w->part, size)->tail;
     size_t before = (block->patterns - 1) * ((size_t)size + 1) * s->out->width;
     return syn_kept_add(&w->kept, x->hash, size, (const char *)(block + 1) + before);
 }
@@ -155,15 +160,17 @@ static size_t extend(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fptree *
 }
 
 /* Follows the last entry that is left of the tree on top. */
-static syn_status step(const syn_fpgrowth *f, int worker)
+static syn_status step(const syn_fpgrowth *f, syn_fp_worker *w)
 {
-    syn_fp_worker *w = f->worker + worker;
+    syn_status status = syn_fp_make_level(f, w);
+    if (status != SYN_OK)
+        return status;
     syn_fp_level *level = w->level + w->levels - 1, *top = level + 1;
     uint32_t entry = --level->left;
     syn_fp_found x;
     cut_pattern(f, w, level->size);
     size_t steps = extend(f, w, &level->tree, entry, &x);
-    syn_status status = collect(f, worker, &x);
+    status = collect(f, w, &x);
     if (status != SYN_OK || !can_grow(f, w, x.more))
         return status;
     top->mark = syn_arena_here(&w->arena);
@@ -180,17 +187,16 @@ static syn_status step(const syn_fpgrowth *f, int worker)
 
 /* ---- roots ---- */
 
-static syn_status open_root(const syn_fpgrowth *f, int worker, uint32_t rank)
+static syn_status open_root(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t rank)
 {
-    syn_fp_worker *w = f->worker + worker;
     const uint32_t *first = f->search->raster->unit_first + f->search->ranked[rank];
     syn_fp_root root;
     syn_fp_found x;
-    if (first[1] - first[0] < f->search->options->min_occ)
+    if (first[1] - first[0] < f->search->options->min_occ || f->search->idle[rank])
         return SYN_OK;
     syn_status status = syn_fp_root_open(f, w, rank, &root, &x);
     if (status == SYN_OK)
-        status = collect(f, worker, &x);
+        status = collect(f, w, &x);
     if (status != SYN_OK || !can_grow(f, w, x.more))
         return status;
     return syn_fp_root_build(f, w, &root, x.more);
@@ -203,18 +209,6 @@ static void close_root(const syn_fpgrowth *f, syn_fp_worker *w)
     syn_kept_clear(&w->kept);
 }
 
-/* Tells the account what the worker holds; the arena's first chunk hardly counts. */
-static void tell_bytes(const syn_fpgrowth *f, int worker)
-{
-    syn_fp_worker *w = f->worker + worker;
-    size_t bytes = w->fixed + w->kept.slots * sizeof *w->kept.slot +
-                   w->room * (sizeof *w->level + 2 * sizeof *w->pattern);
-    if (w->arena.held > SYN_ARENA_CHUNK)
-        bytes += w->arena.held - SYN_ARENA_CHUNK;
-    f->search->account[worker].bytes += bytes - w->told;
-    w->told = bytes;
-}
-
 static syn_status mine_root(void *context, size_t k, int worker)
 {
     const syn_fpgrowth *f = context;
@@ -223,23 +217,20 @@ static syn_status mine_root(void *context, size_t k, int worker)
     const syn_pattern_share *share = f->root[k];
     size_t first = (size_t)(share - f->search->share);
     w->part = f->search->out->part + first;
-    syn_status status = w->busy ? SYN_OK : open_root(f, worker, share->root);
+    syn_status status = w->busy ? SYN_OK : open_root(f, w, share->root);
     w->busy = 1;
     for (size_t steps = 1; status == SYN_OK && w->levels > 0; steps++) {
-        if (steps % STEPS_PER_LOOK == 0 && syn_seconds() >= until) {
-            tell_bytes(f, worker);
+        if (steps % STEPS_PER_LOOK == 0 && syn_seconds() >= until)
             return SYN_UNFINISHED;
-        }
         if (w->level[w->levels - 1].left > 0)
-            status = step(f, worker);
+            status = step(f, w);
         else
             syn_arena_return(&w->arena, w->level[--w->levels].mark);
     }
-    tell_bytes(f, worker);
     close_root(f, w);
     w->busy = 0;
     for (uint32_t n = 0; n < share->of && first + n < f->search->shares; n++)
-        w->part[n].done = 1;
+        w->part[n].done = status == SYN_OK;
     return status;
 }
 
@@ -248,31 +239,31 @@ static syn_status mine_root(void *context, size_t k, int worker)
 static syn_status start_worker(const syn_fpgrowth *f, syn_fp_worker *w)
 {
     size_t items = f->windows.items, units = f->search->raster->units;
+    syn_budget *b = f->search->budget;
     w->arena.limit = SIZE_MAX;
+    w->arena.budget = w->kept.budget = b;
     w->kept.width = f->search->out->width;
-    if (syn_tally_start(&w->tally, &f->windows) != SYN_OK)
-        return SYN_NO_MEMORY;
-    w->code = malloc((items + 1) * sizeof *w->code);
-    w->more = malloc((items + 1) * sizeof *w->more);
-    w->seen = calloc(units + 1, sizeof *w->seen);
-    if (!w->code || !w->more || !w->seen)
-        return SYN_NO_MEMORY;
-    w->fixed = (4 * items + units + f->windows.longest + f->search->raster->bins) *
-               sizeof *w->code;
-    return SYN_OK;
+    syn_status status = syn_tally_start(&w->tally, &f->windows);
+    if (status != SYN_OK)
+        return status;
+    w->code = syn_budget_alloc(b, items + 1, sizeof *w->code);
+    w->more = syn_budget_alloc(b, items + 1, sizeof *w->more);
+    w->seen = syn_budget_zeros(b, units + 1, sizeof *w->seen);
+    return w->code && w->more && w->seen ? SYN_OK : syn_budget_refusal(b);
 }
 
-static void end_worker(syn_fp_worker *w)
+static void end_worker(syn_budget *b, syn_fp_worker *w)
 {
     syn_arena_free(&w->arena);
     syn_tally_free(&w->tally);
-    syn_kept_free(&w->kept);
-    free(w->code);
-    free(w->more);
-    free(w->seen);
-    free(w->pattern);
-    free(w->sorted);
-    free(w->level);
+    if (w->kept.budget)
+        syn_kept_free(&w->kept);
+    syn_budget_free(b, w->code);
+    syn_budget_free(b, w->more);
+    syn_budget_free(b, w->seen);
+    syn_budget_free(b, w->pattern);
+    syn_budget_free(b, w->sorted);
+    syn_budget_free(b, w->level);
 }
 
 /* With a limit on the size, closedness within it needs the sets up to it one by one; true
@@ -290,11 +281,11 @@ static void set_rules(syn_fpgrowth *f)
 static syn_status find_roots(syn_fpgrowth *f)
 {
     const syn_pattern_search *s = f->search;
-    f->root = malloc((s->shares + 1) * sizeof *f->root);
+    f->root = syn_budget_alloc(s->budget, s->shares + 1, sizeof *f->root);
     if (!f->root)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(s->budget);
     for (size_t k = 0; k < s->shares; k++)
-        if (s->order[k]->number == 0)
+        if (s->order[k]->number == 0 && !s->out->part[s->order[k] - s->share].done)
             f->root[f->roots++] = s->order[k];
     return SYN_OK;
 }
@@ -303,13 +294,13 @@ static syn_status mine(syn_fpgrowth *f)
 {
     syn_pattern_search *s = f->search;
     const syn_pattern_options *o = s->options;
-    f->worker = calloc((size_t)o->threads, sizeof *f->worker);
+    f->worker = syn_budget_zeros(s->budget, (size_t)o->threads, sizeof *f->worker);
     if (!f->worker)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(s->budget);
     set_rules(f);
     syn_status status = find_roots(f);
     if (status == SYN_OK)
-        status = syn_bin_windows_measure(&f->windows, s->raster, o->window);
+        status = syn_bin_windows_measure(&f->windows, s->raster, o->window, s->budget);
     for (int w = 0; w < o->threads && status == SYN_OK; w++)
         status = start_worker(f, f->worker + w);
     if (status == SYN_OK)
@@ -321,12 +312,10 @@ syn_status syn_patterns_fpgrowth(syn_pattern_search *search)
 {
     syn_fpgrowth f = {.search = search};
     syn_status status = mine(&f);
-    for (int w = 0; w < search->options->threads && f.worker; w++) {
-        search->account[w].bytes -= f.worker[w].told;
-        end_worker(f.worker + w);
-    }
-    free(f.worker);
-    free(f.root);
+    for (int w = 0; w < search->options->threads && f.worker; w++)
+        end_worker(search->budget, f.worker + w);
+    syn_budget_free(search->budget, f.worker);
+    syn_budget_free(search->budget, f.root);
     syn_bin_windows_free(&f.windows);
     return status;
 }

@@ -25,11 +25,10 @@ typedef struct syn_fp_worker {
     uint32_t *seen;        /* [units] how often each is in the pattern */
     uint32_t *pattern;     /* [room] the items so far, as they came, the root first */
     uint32_t *sorted;      /* [room] the same, increasing */
-    syn_fp_level *level;   /* [room] */
-    uint32_t room, size, distinct, levels;
+    syn_fp_level *level;   /* [level_room] */
+    uint32_t room, size, distinct, levels, level_room;
     syn_pattern_part *part;  /* of the root */
     int busy;              /* with a root that is not finished */
-    size_t fixed, told;    /* bytes */
     char apart[64];
 } syn_fp_worker;
 
@@ -76,8 +75,10 @@ static inline void syn_fp_push(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t
 syn_status syn_fp_root_open(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t rank,
                             syn_fp_root *root, syn_fp_found *found);
 
-/* Makes the tree of these others the first level. SYN_OVER_BUDGET when it alone would
-   take more than the memory allowed. */
+/* Room for one level more than there are. */
+syn_status syn_fp_make_level(const syn_fpgrowth *f, syn_fp_worker *w);
+
+/* Makes the tree of these others the first level. */
 syn_status syn_fp_root_build(const syn_fpgrowth *f, syn_fp_worker *w,
                              const syn_fp_root *root, uint32_t entries);
 

@@ -19,22 +19,33 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static syn_status make_room(syn_fp_worker *w, uint32_t room)
+/* Room for a pattern of so many items; there is none yet. */
+static syn_status make_room(syn_fp_worker *w, syn_budget *budget, uint32_t room)
 {
     if (room <= w->room)
         return SYN_OK;
-    uint32_t *pattern = realloc(w->pattern, room * sizeof *pattern);
-    if (pattern)
-        w->pattern = pattern;
-    uint32_t *sorted = realloc(w->sorted, room * sizeof *sorted);
-    if (sorted)
-        w->sorted = sorted;
-    syn_fp_level *level = realloc(w->level, room * sizeof *level);
-    if (level)
-        w->level = level;
-    if (!pattern || !sorted || !level)
-        return SYN_NO_MEMORY;
-    w->room = room;
+    syn_budget_free(budget, w->pattern);
+    syn_budget_free(budget, w->sorted);
+    w->pattern = syn_budget_alloc(budget, room, sizeof *w->pattern);
+    w->sorted = syn_budget_alloc(budget, room, sizeof *w->sorted);
+    w->room = w->pattern && w->sorted ? room : 0;
+    return w->room > 0 ? SYN_OK : syn_budget_refusal(budget);
+}
+
+syn_status syn_fp_make_level(const syn_fpgrowth *f, syn_fp_worker *w)
+{
+    if (w->levels < w->level_room)
+        return SYN_OK;
+    syn_budget *budget = f->search->budget;
+    uint32_t room = w->level_room > 0 ? 2 * w->level_room : 16;
+    syn_fp_level *level = syn_budget_alloc(budget, room, sizeof *level);
+    if (!level)
+        return syn_budget_refusal(budget);
+    if (w->levels > 0)
+        memcpy(level, w->level, w->levels * sizeof *level);
+    syn_budget_free(budget, w->level);
+    w->level = level;
+    w->level_room = room;
     return SYN_OK;
 }
 
@@ -74,8 +85,9 @@ static syn_status code_items(const syn_fpgrowth *f, syn_fp_worker *w, syn_fp_roo
     const syn_pattern_search *s = f->search;
     uint32_t touched = syn_bin_windows_tally(&f->windows, &w->tally, root->bin, root->n);
     uint32_t kept = sort_out(f, w, touched, root);
-    if (make_room(w, kept + 1) != SYN_OK)
-        return SYN_NO_MEMORY;
+    syn_status status = make_room(w, s->budget, kept + 1);
+    if (status != SYN_OK)
+        return status;
     syn_fp_push(f, w, s->ranked[root->rank]);
     for (uint32_t i = 0; i < kept; i++) {
         uint32_t item = syn_pattern_item(s, w->tally.touched[i]);
@@ -123,14 +135,15 @@ syn_status syn_fp_root_open(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t ra
     root->rank = rank;
     root->bin = raster->unit_bin + from;
     root->n = raster->unit_first[unit + 1] - from;
-    if (code_items(f, w, root, found) != SYN_OK)
-        return SYN_NO_MEMORY;
+    syn_status status = code_items(f, w, root, found);
+    if (status != SYN_OK)
+        return status;
     root->words = (root->guards + 63) / 64;
     size_t bytes = root->words * sizeof *root->bits;
     uint64_t *all = syn_arena_take(&w->arena, bytes);
     root->bits = syn_arena_take(&w->arena, root->n * bytes);
     if (!all || !root->bits)
-        return SYN_NO_MEMORY;
+        return w->arena.refused;
     mark_guards(f, w, root, all);
     found->occurrences = root->n;
     found->words = root->words;
@@ -208,7 +221,7 @@ syn_status syn_fp_root_build(const syn_fpgrowth *f, syn_fp_worker *w,
 {
     double bytes = syn_fptree_bytes(entries, root->words, root->steps, root->n) +
                    (double)root->steps * 2 * sizeof(uint32_t);
-    if (bytes > (double)f->search->options->max_memory || root->steps >= SYN_FP_NONE)
+    if (bytes > (double)f->search->budget->limit || root->steps >= SYN_FP_NONE)
         return SYN_OVER_BUDGET;
     syn_arena *a = &w->arena;
     layout l = {
@@ -218,11 +231,14 @@ syn_status syn_fp_root_build(const syn_fpgrowth *f, syn_fp_worker *w,
         syn_arena_take(a, root->steps * sizeof *l.step),
     };
     if (!l.path || !l.first || !l.window || !l.step)
-        return SYN_NO_MEMORY;
+        return a->refused;
+    syn_status status = syn_fp_make_level(f, w);
+    if (status != SYN_OK)
+        return status;
     lay_paths(f, w, root, entries, &l);
     size_t paths = drop_empty(l.path, root->n);
     syn_fp_level *top = w->level;
-    syn_status status = syn_fptree_build(&top->tree, a, entries, root->words, l.path,
+    status = syn_fptree_build(&top->tree, a, entries, root->words, l.path,
                                          paths, root->steps);
     if (status != SYN_OK)
         return status;

@@ -1,6 +1,5 @@
 #include "core/patterns_kept.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { FIRST_SLOTS = 1024 };
@@ -28,23 +27,26 @@ static syn_status grow(syn_kept *kept)
 {
     syn_kept old = *kept;
     kept->slots = old.slots ? old.slots / 2 * 3 : FIRST_SLOTS;
-    kept->slot = calloc(kept->slots, sizeof *kept->slot);
+    kept->slot = syn_budget_zeros(kept->budget, kept->slots, sizeof *kept->slot);
     if (!kept->slot) {
         *kept = old;
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(kept->budget);
     }
     for (size_t i = 0; i < old.slots; i++)
         if (old.slot[i].words)
             insert(kept, old.slot[i]);
-    free(old.slot);
+    syn_budget_free(kept->budget, old.slot);
     return SYN_OK;
 }
 
 syn_status syn_kept_add(syn_kept *kept, uint64_t hash, uint32_t size,
                         const void *words)
 {
-    if (4 * (kept->filled + 1) > 3 * kept->slots && grow(kept) != SYN_OK)
-        return SYN_NO_MEMORY;
+    syn_status status = SYN_OK;
+    if (4 * (kept->filled + 1) > 3 * kept->slots)
+        status = grow(kept);
+    if (status != SYN_OK)
+        return status;
     syn_kept_slot new = {(uint32_t)(hash >> 32), size, words};
     insert(kept, new);
     kept->filled++;
@@ -86,6 +88,7 @@ void syn_kept_clear(syn_kept *kept)
 
 void syn_kept_free(syn_kept *kept)
 {
-    free(kept->slot);
-    memset(kept, 0, sizeof *kept);
+    syn_budget_free(kept->budget, kept->slot);
+    kept->slot = NULL;
+    kept->slots = kept->filled = 0;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/budget.h"
 #include "core/patterns.h"
 #include "core/status.h"
 
@@ -14,15 +15,16 @@ typedef struct syn_kept_slot {
     const void *words;     /* items, increasing, then occurrences; NULL: a free slot */
 } syn_kept_slot;
 
-/* All zero but for `width` is an empty table. */
+/* All zero, except for `width` and `budget`, is an empty table. */
 typedef struct syn_kept {
     syn_kept_slot *slot;   /* [slots], below 2^32 */
     size_t slots, filled;
     size_t width;          /* of the words, as in syn_patterns */
+    syn_budget *budget;    /* what the slots are taken from */
 } syn_kept;
 
 /* Adds a pattern whose windows hash to `hash`; `words` must stay where they
-   are. */
+   are. SYN_OVER_BUDGET or SYN_NO_MEMORY. */
 syn_status syn_kept_add(syn_kept *kept, uint64_t hash, uint32_t size,
                         const void *words);
 
@@ -34,6 +36,7 @@ int syn_kept_holds(const syn_kept *kept, uint64_t hash, uint32_t size,
 /* Forgets all patterns, keeps the memory. */
 void syn_kept_clear(syn_kept *kept);
 
+/* Forgets all patterns and frees the memory. */
 void syn_kept_free(syn_kept *kept);
 
 #endif

@@ -7,8 +7,6 @@
 #include "core/parallel.h"
 #include "core/patterns_maxima_node.h"
 
-enum { LEAST_ROOM = 2 * SYN_ARENA_CHUNK };  /* of nodes, whatever the budget */
-
 /* ---- the table ---- */
 
 /* Fewer than min_spikes where there can be no pattern. */
@@ -30,18 +28,20 @@ double syn_maxima_bytes(const syn_pattern_options *o, int by_duration, uint32_t 
 }
 
 syn_status syn_maxima_make(syn_maxima *out, const syn_pattern_options *o, int by_duration,
-                           uint32_t items)
+                           uint32_t items, syn_budget *budget)
 {
     memset(out, 0, sizeof *out);
+    out->budget = budget;
     out->sizes = table_sizes(o, items);
     out->durations = by_duration ? o->window : 1;
     out->least = o->min_occ;
     out->limit = o->max_occ;
     out->min_spikes = o->min_spikes;
     out->stride = table_stride(o, items);
-    out->need = malloc(out->stride * out->durations * sizeof *out->need);
+    out->need =
+        syn_budget_alloc(budget, out->stride * out->durations, sizeof *out->need);
     if (!out->need)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(budget);
     syn_maxima_clear(out);
     return SYN_OK;
 }
@@ -57,7 +57,8 @@ void syn_maxima_clear(syn_maxima *m)
 
 void syn_maxima_free(syn_maxima *maxima)
 {
-    free(maxima->need);
+    if (maxima->budget)
+        syn_budget_free(maxima->budget, maxima->need);
     memset(maxima, 0, sizeof *maxima);
 }
 
@@ -112,7 +113,7 @@ static const syn_maxima_kind *fastest_kind(int vector_bits)
 }
 
 syn_maxima_search *syn_maxima_search_make(const syn_pattern_options *options,
-                                          int by_duration, size_t max_memory)
+                                          int by_duration, syn_budget *budget)
 {
     syn_maxima_search *s = calloc(1, sizeof *s);
     if (!s)
@@ -123,7 +124,8 @@ syn_maxima_search *syn_maxima_search_make(const syn_pattern_options *options,
                 options->max_spikes < UINT32_MAX;
     s->checks = s->strict || by_duration;
     s->kind = fastest_kind(options->vector_bits);
-    s->max_memory = max_memory;
+    s->budget = s->arena.budget = s->tape.budget = budget;
+    s->arena.limit = SIZE_MAX;
     return s;
 }
 
@@ -133,7 +135,7 @@ void syn_maxima_search_free(syn_maxima_search *s)
         return;
     syn_arena_free(&s->arena);
     syn_tape_free(&s->tape);
-    free(s->node);
+    syn_budget_free(s->budget, s->node);
     free(s);
 }
 
@@ -141,11 +143,9 @@ syn_status syn_maxima_search_begin(syn_maxima_search *s, const syn_raster *raste
                                    syn_maxima *maxima, size_t part, size_t parts)
 {
     syn_status status = syn_tape_fill(&s->tape, raster, s->options->window,
-                                      s->options->min_occ, s->max_memory);
+                                      s->options->min_occ);
     if (status != SYN_OK)
         return status;
-    size_t held = syn_tape_bytes(&s->tape);
-    s->arena.limit = LEAST_ROOM + (held < s->max_memory ? s->max_memory - held : 0);
     s->maxima = maxima;
     s->part = part;
     s->parts = parts;
@@ -157,10 +157,8 @@ syn_status syn_maxima_search_begin(syn_maxima_search *s, const syn_raster *raste
 void *syn_maxima_take(syn_maxima_search *s, size_t bytes)
 {
     void *memory = syn_arena_take(&s->arena, bytes);
-    size_t size = bytes > SYN_ARENA_CHUNK ? bytes : SYN_ARENA_CHUNK;
     if (!memory)
-        s->failed = s->arena.held + size > s->arena.limit ? SYN_OVER_BUDGET
-                                                          : SYN_NO_MEMORY;
+        s->failed = s->arena.refused;
     return memory;
 }
 
@@ -168,10 +166,14 @@ syn_maxima_node *syn_maxima_push(syn_maxima_search *s)
 {
     if (s->depth == s->room) {
         size_t room = s->room ? 2 * s->room : 64;
-        syn_maxima_node *node = realloc(s->node, room * sizeof *node);
-        s->failed = SYN_NO_MEMORY;
-        if (!node)
+        syn_maxima_node *node = syn_budget_alloc(s->budget, room, sizeof *node);
+        if (!node) {
+            s->failed = syn_budget_refusal(s->budget);
             return NULL;
+        }
+        if (s->depth > 0)
+            memcpy(node, s->node, s->depth * sizeof *node);
+        syn_budget_free(s->budget, s->node);
         s->node = node;
         s->room = room;
     }
@@ -216,10 +218,4 @@ syn_status syn_maxima_search_go_on(syn_maxima_search *s, double deadline)
 double syn_maxima_search_visited(const syn_maxima_search *s)
 {
     return (double)s->visited;
-}
-
-size_t syn_maxima_search_bytes(const syn_maxima_search *s)
-{
-    return sizeof *s + s->arena.held + syn_tape_bytes(&s->tape) +
-           s->room * sizeof *s->node;
 }

@@ -6,6 +6,7 @@
 #ifndef SYN_PATTERNS_MAXIMA_H
 #define SYN_PATTERNS_MAXIMA_H
 
+#include "core/budget.h"
 #include "core/patterns.h"
 
 /* need[d][z]: how many occurrences a pattern of at least z items, and of duration d (its
@@ -19,13 +20,15 @@ typedef struct syn_maxima {
     uint32_t min_spikes;
     size_t stride;           /* words from a duration to the next */
     uint32_t *need;          /* [durations][stride] */
+    syn_budget *budget;      /* what that is taken from */
 } syn_maxima;
 
 /* `options` as in core/patterns.h, of which target may be closed or closed within, and
    engine, shares and threads mean nothing. No window holds more than `items` items. The
-   caller frees with syn_maxima_free(), also after an error. */
+   caller keeps the budget for as long, and frees with syn_maxima_free(), also after an
+   error: SYN_OVER_BUDGET or SYN_NO_MEMORY. */
 syn_status syn_maxima_make(syn_maxima *out, const syn_pattern_options *options,
-                           int by_duration, uint32_t items);
+                           int by_duration, uint32_t items, syn_budget *budget);
 
 /* Bytes of such a table. */
 double syn_maxima_bytes(const syn_pattern_options *options, int by_duration,
@@ -46,9 +49,10 @@ uint32_t syn_maxima_largest(const syn_maxima *maxima);
 /* What one thread uses, for raster after raster. */
 typedef struct syn_maxima_search syn_maxima_search;
 
-/* `options` must stay. Holds at most `max_memory` bytes. NULL without memory. */
+/* `options` and `budget`, from which all memory is taken, must stay. NULL without
+   memory. */
 syn_maxima_search *syn_maxima_search_make(const syn_pattern_options *options,
-                                          int by_duration, size_t max_memory);
+                                          int by_duration, syn_budget *budget);
 
 /* Sets out on part `part` of `parts` of the search through `raster`, which may change as
    soon as this returns; all parts go to `maxima`. */
@@ -56,12 +60,11 @@ syn_status syn_maxima_search_begin(syn_maxima_search *search, const syn_raster *
                                    syn_maxima *maxima, size_t part, size_t parts);
 
 /* Goes on with it until it is done (SYN_OK), or late (SYN_UNFINISHED; `deadline` on the
-   clock of syn_seconds()). SYN_OVER_BUDGET beyond `max_memory`. */
+   clock of syn_seconds()). SYN_OVER_BUDGET or SYN_NO_MEMORY. */
 syn_status syn_maxima_search_go_on(syn_maxima_search *search, double deadline);
 
-/* Sets of items looked at, in all searches, and bytes held. */
+/* Sets of items looked at, in all searches. */
 double syn_maxima_search_visited(const syn_maxima_search *search);
-size_t syn_maxima_search_bytes(const syn_maxima_search *search);
 
 void syn_maxima_search_free(syn_maxima_search *search);
 

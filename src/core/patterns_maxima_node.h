@@ -46,7 +46,7 @@ struct syn_maxima_search {
     int strict;             /* a set must be closed to count, for max_spikes' sake */
     int checks;             /* whether closedness matters at all */
     const struct syn_maxima_kind *kind;
-    size_t max_memory;
+    syn_budget *budget;
     syn_arena arena;
     syn_tape tape;
     syn_maxima *maxima;

@@ -1,15 +1,20 @@
 #include "core/patterns_node.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/masks.h"
+#include "core/order.h"
 
 /* The files that include this one name their own kind. */
 #ifndef SYN_NODE_KIND
 #define SYN_NODE_KIND syn_node_kind_any
 #endif
 
-enum { FEW = 8 };  /* children that are not worth turning masks for */
+enum {
+    FEW = 8,          /* children that are not worth turning masks for */
+    A_FEW_ITEMS = 32  /* that are added one by one */
+};
 
 #if SYN_MASKS == 0
 syn_status syn_node_space_make(syn_node_space *space, size_t listed, size_t windows)
@@ -30,7 +35,7 @@ syn_status syn_node_space_make(syn_node_space *space, size_t listed, size_t wind
                    space->frequent && space->all && space->set && space->left &&
                    space->reached
                ? SYN_OK
-               : SYN_NO_MEMORY;
+               : arena->refused;
 }
 #endif
 
@@ -51,6 +56,41 @@ static void insert(uint32_t *item, uint32_t size, uint32_t more)
     item[size] = more;
 }
 
+/* Sorts `n` numbers and drops repeats; returns how many stay. */
+static uint32_t sort_unique(uint32_t *number, size_t n)
+{
+    uint32_t kept = 0;
+    qsort(number, n, sizeof *number, syn_by_number);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || number[i] != number[i - 1])
+            number[kept++] = number[i];
+    return kept;
+}
+
+/* Adds the items at `n` places, one by one: fast for few. */
+static void add_few(const syn_node_rules *rules, const uint32_t *place, size_t n,
+                    syn_node *node)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t unit = rules->unit_of[place[i]];
+        insert(node->item, node->size++, rules->item_of[place[i]]);
+        if (!has_unit(node, unit))
+            node->unit[node->units++] = unit;
+    }
+}
+
+/* The same for many. */
+static void add_many(const syn_node_rules *rules, const uint32_t *place, size_t n,
+                     syn_node *node)
+{
+    for (size_t i = 0; i < n; i++) {
+        node->item[node->size++] = rules->item_of[place[i]];
+        node->unit[node->units++] = rules->unit_of[place[i]];
+    }
+    sort_unique(node->item, node->size);
+    node->units = sort_unique(node->unit, node->units);
+}
+
 /* Gives `node` the set of `before` and the items at the `n` places of space->full. */
 static syn_status extend(const syn_node_rules *rules, syn_node_space *space,
                          const syn_node *before, size_t n, syn_node *node)
@@ -69,14 +109,10 @@ static syn_status extend(const syn_node_rules *rules, syn_node_space *space,
     node->size = before->size;
     node->units = before->units;
     node->last = before->last;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t unit = rules->unit_of[place[i]];
-        insert(node->item, node->size++, rules->item_of[place[i]]);
-        if (!has_unit(node, unit))
-            node->unit[node->units++] = unit;
+    (n <= A_FEW_ITEMS ? add_few : add_many)(rules, place, n, node);
+    for (size_t i = 0; i < n; i++)
         if (place[i] > node->last)
             node->last = place[i];
-    }
     return SYN_OK;
 }
 

@@ -5,49 +5,80 @@
 
 /* ---- making ---- */
 
-/* Adds the blocks of one chain after those that `out` has, or only counts them as long as
-   there is no index. */
-static void add_chain(syn_pattern_store *out, const syn_pattern_chain *chain,
-                      uint32_t size)
+/* A chain and where it was found. */
+typedef struct placed_chain {
+    const syn_pattern_chain *chain;
+    size_t part;
+} placed_chain;
+
+static int by_size_then_part(const void *a, const void *b)
+{
+    const placed_chain *x = a, *y = b;
+    if (x->chain->size != y->chain->size)
+        return x->chain->size < y->chain->size ? -1 : 1;
+    return (x->part > y->part) - (x->part < y->part);
+}
+
+/* All chains, in the order of their patterns; NULL without memory. Freed by the caller. */
+static placed_chain *order_chains(const syn_patterns *patterns, size_t *chains)
+{
+    size_t n = 0;
+    for (size_t p = 0; p < patterns->parts; p++)
+        n += patterns->part[p].chains;
+    placed_chain *all = malloc((n + 1) * sizeof *all);
+    if (!all)
+        return NULL;
+    *chains = n;
+    n = 0;
+    for (size_t p = 0; p < patterns->parts; p++)
+        for (uint32_t k = 0; k < patterns->part[p].chains; k++)
+            all[n++] = (placed_chain){patterns->part[p].chain + k, p};
+    qsort(all, n, sizeof *all, by_size_then_part);
+    return all;
+}
+
+/* Adds the blocks of one chain after those that `out` has. */
+static void add_chain(syn_pattern_store *out, const syn_pattern_chain *chain)
 {
     for (const syn_pattern_block *b = chain->head; b; b = b->next) {
         if (b->patterns == 0)
             continue;
-        if (out->block) {
-            syn_stored_block *to = out->block + out->blocks;
-            to->block = b;
-            to->size = size;
-            memcpy(to->first, out->n, sizeof to->first);
-            out->n[SYN_STORED_ITEMS] += b->patterns * size;
-            out->n[SYN_STORED_OCCURRENCES] += b->patterns;
-            out->bytes += sizeof *b + b->room * ((size_t)size + 1) * out->patterns.width;
-        }
-        out->blocks++;
+        syn_stored_block *to = out->block + out->blocks++;
+        to->block = b;
+        to->size = chain->size;
+        memcpy(to->first, out->n, sizeof to->first);
+        out->n[SYN_STORED_ITEMS] += b->patterns * chain->size;
+        out->n[SYN_STORED_OCCURRENCES] += b->patterns;
+        out->bytes +=
+            sizeof *b + b->room * ((size_t)chain->size + 1) * out->patterns.width;
     }
 }
 
-static void add_all(syn_pattern_store *out, const syn_patterns *patterns)
+static size_t count_blocks(const placed_chain *all, size_t chains)
 {
-    uint32_t sizes = syn_patterns_sizes(patterns, NULL);
-    out->blocks = 0;
-    for (uint32_t k = 0; k < sizes; k++)
-        for (size_t p = 0; p < patterns->parts; p++)
-            if (k < patterns->part[p].sizes)
-                add_chain(out, patterns->part[p].chain + k, k + 1);
+    size_t blocks = 0;
+    for (size_t k = 0; k < chains; k++)
+        for (const syn_pattern_block *b = all[k].chain->head; b; b = b->next)
+            blocks += b->patterns > 0;
+    return blocks;
 }
 
 syn_status syn_pattern_store_make(syn_pattern_store *out, syn_patterns *patterns)
 {
+    size_t chains = 0;
     memset(out, 0, sizeof *out);
-    add_all(out, patterns);
-    out->block = calloc(out->blocks + 1, sizeof *out->block);
+    placed_chain *all = order_chains(patterns, &chains);
+    if (all)
+        out->block = calloc(count_blocks(all, chains) + 1, sizeof *out->block);
     if (!out->block) {
-        memset(out, 0, sizeof *out);
+        free(all);
         return SYN_NO_MEMORY;
     }
     out->patterns = *patterns;
     memset(patterns, 0, sizeof *patterns);
-    add_all(out, &out->patterns);
+    for (size_t k = 0; k < chains; k++)
+        add_chain(out, all[k].chain);
+    free(all);
     memcpy(out->block[out->blocks].first, out->n, sizeof out->n);
     return SYN_OK;
 }

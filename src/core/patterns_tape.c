@@ -1,18 +1,17 @@
 #include "core/patterns_tape.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/masks.h"
 #include "core/patterns.h"
 
 /* Memory of at least `bytes`: that which there is, or else new; what it held is lost. */
-static void *make_room(void *memory, size_t *room, size_t bytes)
+static void *make_room(syn_budget *budget, void *memory, size_t *room, size_t bytes)
 {
     if (*room >= bytes)
         return memory;
-    free(memory);
-    memory = malloc(bytes);
+    syn_budget_free(budget, memory);
+    memory = syn_budget_alloc(budget, bytes, 1);
     *room = memory ? bytes : 0;
     return memory;
 }
@@ -63,46 +62,45 @@ static void write_bits(syn_tape *tape, const syn_raster *raster, uint32_t out)
 }
 
 syn_status syn_tape_fill(syn_tape *tape, const syn_raster *raster, uint32_t window,
-                         uint32_t min_occ, size_t most)
+                         uint32_t min_occ)
 {
+    syn_budget *budget = tape->budget;
     size_t units = raster->units;
     int64_t bins = window;
     for (uint32_t b = 0; b < raster->bins; b++)
         bins += step_to(raster, b, window);
     tape->window = window;
-    tape->rank = make_room(tape->rank, &tape->rooms[3], (units + 1) * sizeof *tape->rank);
-    tape->first =
-        make_room(tape->first, &tape->rooms[1], (units + 2) * sizeof *tape->first);
-    tape->at = make_room(tape->at, &tape->rooms[2],
+    tape->rank = make_room(budget, tape->rank, &tape->rooms[3],
+                           (units + 1) * sizeof *tape->rank);
+    tape->first = make_room(budget, tape->first, &tape->rooms[1],
+                            (units + 2) * sizeof *tape->first);
+    tape->at = make_room(budget, tape->at, &tape->rooms[2],
                          ((size_t)raster->events + 1) * sizeof *tape->at);
     if (!tape->rank || !tape->first || !tape->at)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(budget);
     if (syn_pattern_ranks(raster, tape->rank) != SYN_OK)
         return SYN_NO_MEMORY;
     uint32_t out = list_units(tape, raster, min_occ);
     tape->words = tape->units > 0 ? (tape->units + 63) / 64 : 1;
     double words = (double)bins * (double)tape->words + SYN_ROW_WORDS;
     double bytes = words * sizeof(uint64_t);
-    if (bins > INT32_MAX || bytes > (double)most)
+    if (bins > INT32_MAX || bytes > (double)budget->limit)
         return SYN_OVER_BUDGET;
-    tape->bits = make_room(tape->bits, &tape->rooms[0], (size_t)bytes);
+    tape->bits = make_room(budget, tape->bits, &tape->rooms[0], (size_t)bytes);
     if (!tape->bits)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(budget);
     memset(tape->bits, 0, (size_t)bytes);
     write_bits(tape, raster, out);
     return SYN_OK;
 }
 
-size_t syn_tape_bytes(const syn_tape *tape)
-{
-    return tape->rooms[0] + tape->rooms[1] + tape->rooms[2] + tape->rooms[3];
-}
-
 void syn_tape_free(syn_tape *tape)
 {
-    free(tape->bits);
-    free(tape->first);
-    free(tape->at);
-    free(tape->rank);
+    syn_budget *budget = tape->budget;
+    syn_budget_free(budget, tape->bits);
+    syn_budget_free(budget, tape->first);
+    syn_budget_free(budget, tape->at);
+    syn_budget_free(budget, tape->rank);
     memset(tape, 0, sizeof *tape);
+    tape->budget = budget;
 }

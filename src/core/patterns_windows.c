@@ -1,20 +1,20 @@
 #include "core/patterns_windows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 syn_status syn_bin_windows_measure(syn_bin_windows *out, const syn_raster *r,
-                                   uint32_t window)
+                                   uint32_t window, syn_budget *budget)
 {
     out->end = NULL;
+    out->budget = budget;
     if ((uint64_t)r->units * window > INT32_MAX)
         return SYN_TOO_LARGE;
     out->raster = r;
     out->items = r->units * window;
     out->longest = 0;
-    out->end = malloc(((size_t)r->bins + 1) * sizeof *out->end);
+    out->end = syn_budget_alloc(budget, (size_t)r->bins + 1, sizeof *out->end);
     if (!out->end)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(budget);
     for (uint32_t b = 0; b < r->bins; b++) {
         out->end[b] = syn_raster_window_end(r, b, window);
         uint32_t items = r->first[out->end[b]] - r->first[b];
@@ -26,7 +26,8 @@ syn_status syn_bin_windows_measure(syn_bin_windows *out, const syn_raster *r,
 
 void syn_bin_windows_free(syn_bin_windows *windows)
 {
-    free(windows->end);
+    if (windows->budget)
+        syn_budget_free(windows->budget, windows->end);
     windows->end = NULL;
 }
 
@@ -45,21 +46,26 @@ uint32_t syn_bin_windows_read(const syn_bin_windows *windows, uint32_t bin,
 
 syn_status syn_tally_start(syn_tally *out, const syn_bin_windows *windows)
 {
-    out->count = calloc((size_t)windows->items + 1, sizeof *out->count);
-    out->touched = malloc(((size_t)windows->items + 1) * sizeof *out->touched);
-    out->item = malloc(((size_t)windows->longest + 1) * sizeof *out->item);
-    out->bin = malloc(((size_t)windows->raster->bins + 1) * sizeof *out->bin);
+    syn_budget *b = windows->budget;
+    size_t items = windows->items;
+    out->budget = b;
+    out->count = syn_budget_zeros(b, items + 1, sizeof *out->count);
+    out->touched = syn_budget_alloc(b, items + 1, sizeof *out->touched);
+    out->item = syn_budget_alloc(b, (size_t)windows->longest + 1, sizeof *out->item);
+    out->bin = syn_budget_alloc(b, (size_t)windows->raster->bins + 1, sizeof *out->bin);
     if (!out->count || !out->touched || !out->item || !out->bin)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(b);
     return SYN_OK;
 }
 
 void syn_tally_free(syn_tally *tally)
 {
-    free(tally->count);
-    free(tally->touched);
-    free(tally->item);
-    free(tally->bin);
+    if (tally->budget) {
+        syn_budget_free(tally->budget, tally->count);
+        syn_budget_free(tally->budget, tally->touched);
+        syn_budget_free(tally->budget, tally->item);
+        syn_budget_free(tally->budget, tally->bin);
+    }
     memset(tally, 0, sizeof *tally);
 }
 
@@ -111,12 +117,18 @@ static uint32_t keep_windows(const syn_raster *r, uint32_t item, uint32_t *bin,
     return kept;
 }
 
+/* `item` is increasing. */
 static int is_among(const uint32_t *item, uint32_t size, uint32_t one)
 {
-    uint32_t k = 0;
-    while (k < size && item[k] != one)
-        k++;
-    return k < size;
+    uint32_t low = 0, high = size;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (item[middle] < one)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < size && item[low] == one;
 }
 
 int syn_bin_windows_superset(const syn_bin_windows *windows, syn_tally *tally,

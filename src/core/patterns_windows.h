@@ -12,12 +12,14 @@ typedef struct syn_bin_windows {
     uint32_t *end;         /* [bins] the kept bin after the window's last */
     uint32_t items;        /* there can be */
     uint32_t longest;      /* items in a window */
+    syn_budget *budget;    /* what memory is taken from, for tallies too */
 } syn_bin_windows;
 
-/* The caller frees with syn_bin_windows_free(), also after an error. SYN_TOO_LARGE when
-   units * window passes 2^31 - 1. */
+/* The caller keeps the budget for as long, and frees with syn_bin_windows_free(), also
+   after an error: SYN_TOO_LARGE when units * window passes 2^31 - 1, SYN_OVER_BUDGET or
+   SYN_NO_MEMORY. */
 syn_status syn_bin_windows_measure(syn_bin_windows *out, const syn_raster *raster,
-                                   uint32_t window);
+                                   uint32_t window, syn_budget *budget);
 
 void syn_bin_windows_free(syn_bin_windows *windows);
 
@@ -32,6 +34,7 @@ typedef struct syn_tally {
     uint32_t *touched;     /* [items] those counted */
     uint32_t *item;        /* [longest] of a window */
     uint32_t *bin;         /* [bins] a list of windows */
+    syn_budget *budget;
 } syn_tally;
 
 /* The caller frees with syn_tally_free(), also after an error. */

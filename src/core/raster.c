@@ -7,10 +7,26 @@
 
 enum { TOO_FAR = 62 };  /* bin numbers stay below 2^62 */
 
-syn_status syn_raster_allocate(syn_raster *r, size_t n, uint32_t units, int timed)
+/* Counts `bytes` in the raster's budget; returns whether they fit. */
+static int count_bytes(syn_raster *r, syn_budget *budget, size_t bytes)
 {
+    if (!budget)
+        return 1;
+    if (!syn_budget_take(budget, bytes))
+        return 0;
+    r->budget = budget;
+    r->held = bytes;
+    return 1;
+}
+
+syn_status syn_raster_allocate(syn_raster *r, size_t n, uint32_t units, int timed,
+                               syn_budget *budget)
+{
+    size_t each = 3 * sizeof(uint32_t) + (timed ? 2 : 1) * sizeof(int64_t);
     memset(r, 0, sizeof *r);
     r->units = units;
+    if (!count_bytes(r, budget, (n + 1) * each + ((size_t)units + 2) * sizeof(uint32_t)))
+        return SYN_OVER_BUDGET;
     r->number = malloc((n + 1) * sizeof *r->number);
     r->first = malloc((n + 1) * sizeof *r->first);
     r->unit = malloc((n + 1) * sizeof *r->unit);
@@ -62,13 +78,15 @@ void syn_raster_index(syn_raster *r)
 
 syn_status syn_raster_bin(syn_raster *out, size_t n, const double *tick, const int *unit,
                           const int *trial, int first, uint32_t units,
-                          const double *start, int64_t width, int64_t window)
+                          const double *start, int64_t width, int64_t window,
+                          syn_budget *budget)
 {
     memset(out, 0, sizeof *out);
     if (n >= INT32_MAX)
         return SYN_TOO_LARGE;
-    if (syn_raster_allocate(out, n, units, 1) != SYN_OK)
-        return SYN_NO_MEMORY;
+    syn_status status = syn_raster_allocate(out, n, units, 1, budget);
+    if (status != SYN_OK)
+        return status;
 
     const int64_t limit = (int64_t)1 << TOO_FAR;
     int64_t shift = 0, last = -window;  /* the number of the bin being filled */
@@ -104,13 +122,15 @@ syn_status syn_raster_bin(syn_raster *out, size_t n, const double *tick, const i
 }
 
 syn_status syn_raster_sets(syn_raster *out, size_t n, const size_t *first,
-                           const uint32_t *item, uint32_t items)
+                           const uint32_t *item, uint32_t items, syn_budget *budget)
 {
     memset(out, 0, sizeof *out);
     if (n > 0 && first[n] - first[0] >= INT32_MAX)
         return SYN_TOO_LARGE;
-    if (syn_raster_allocate(out, n > 0 ? first[n] - first[0] : 0, items, 0) != SYN_OK)
-        return SYN_NO_MEMORY;
+    size_t events = n > 0 ? first[n] - first[0] : 0;
+    syn_status status = syn_raster_allocate(out, events, items, 0, budget);
+    if (status != SYN_OK)
+        return status;
     for (size_t s = 0; s < n; s++) {
         if (first[s] == first[s + 1])
             continue;
@@ -131,6 +151,8 @@ void syn_raster_free(syn_raster *r)
     free(r->unit);
     free(r->unit_first);
     free(r->unit_bin);
+    if (r->budget)
+        syn_budget_give(r->budget, r->held);
     memset(r, 0, sizeof *r);
 }
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/budget.h"
 #include "core/status.h"
 
 /* Bins are kept when they hold at least one unit, and each unit at most once. The window
@@ -20,28 +21,33 @@ typedef struct syn_raster {
     uint32_t *unit;        /* [events] in [0, units), increasing within a bin */
     uint32_t *unit_first;  /* [units + 1] where a unit's bins begin in `unit_bin` */
     uint32_t *unit_bin;    /* [events] kept bins, unit after unit, increasing */
+    syn_budget *budget;    /* what its memory is counted in, or NULL */
+    size_t held;           /* bytes counted there */
 } syn_raster;
 
 /* Bins `n` events sorted by tick: bin k holds ticks from start + k * width on. `unit` is
    numbered from `first` on, what is below that is left out. Unless NULL, `trial` is
    non-decreasing, numbered from `first` on, with the events outside all trials below
    that (left out); start[t] is then the first tick of trial t, else start[0] that of the
-   recording. Bins of different trials are numbered at least `window` apart. The caller
+   recording. Bins of different trials are numbered at least `window` apart. `budget` is
+   what the memory is to be counted in, and kept for as long; NULL for none. The caller
    frees with syn_raster_free(), also after an error. SYN_TOO_LARGE from 2^31 - 1 events,
-   or when bin numbers would pass 2^62. */
+   or when bin numbers would pass 2^62; SYN_OVER_BUDGET. */
 syn_status syn_raster_bin(syn_raster *out, size_t n, const double *tick, const int *unit,
                           const int *trial, int first, uint32_t units,
-                          const double *start, int64_t width, int64_t window);
+                          const double *start, int64_t width, int64_t window,
+                          syn_budget *budget);
 
 /* Makes each of `n` sets a bin, with its place as the number; set s is item[first[s]] up
    to item[first[s + 1]], items in [0, items) in any order, repeats allowed. Empty sets
    are not kept. Freed, and limited, as above. */
 syn_status syn_raster_sets(syn_raster *out, size_t n, const size_t *first,
-                           const uint32_t *item, uint32_t items);
+                           const uint32_t *item, uint32_t items, syn_budget *budget);
 
 /* An empty raster with room for `events` events of `units` units, and, when `timed`, for
-   when bins open. Freed as above. */
-syn_status syn_raster_allocate(syn_raster *out, size_t events, uint32_t units, int timed);
+   when bins open. Counted and freed as above. */
+syn_status syn_raster_allocate(syn_raster *out, size_t events, uint32_t units, int timed,
+                               syn_budget *budget);
 
 /* Finishes a raster whose bins are filled, but for first[bins]: fills that, `unit_first`
    and `unit_bin`. */

@@ -23,11 +23,13 @@ typedef struct worker {
 
 typedef struct spectrum {
     const syn_spectrum_options *options;
+    syn_budget *budget;
     syn_spectrum *out;
     uint32_t items;             /* a window can hold */
     size_t parts;               /* of each surrogate */
-    uint32_t *number;           /* [numbers] surrogates asked for */
+    uint32_t *number;           /* [numbers] surrogates that are still to be mined */
     uint32_t numbers;
+    uint8_t *done;              /* [n] */
     syn_maxima *shared;         /* [numbers] where they are cut, else NULL */
     worker *worker;             /* [threads] */
     int threads;
@@ -66,27 +68,33 @@ static double worker_bytes(const spectrum *s)
            syn_maxima_bytes(o->patterns, o->by_duration, s->items);
 }
 
-static syn_status worker_make(spectrum *s, worker *w, size_t max_memory)
+static syn_status worker_make(spectrum *s, worker *w)
 {
     const syn_spectrum_options *o = s->options;
     const syn_trains *t = &o->plan->trains;
-    w->tick = malloc(((size_t)t->events + 1) * sizeof *w->tick);
-    w->scratch = malloc(((size_t)o->plan->scratch + 1) * sizeof *w->scratch);
-    w->search = syn_maxima_search_make(o->patterns, o->by_duration, max_memory);
-    if (!w->tick || !w->scratch || !w->search)
+    w->tick = syn_budget_alloc(s->budget, (size_t)t->events + 1, sizeof *w->tick);
+    w->scratch =
+        syn_budget_alloc(s->budget, (size_t)o->plan->scratch + 1, sizeof *w->scratch);
+    if (!w->tick || !w->scratch)
+        return syn_budget_refusal(s->budget);
+    w->search = syn_maxima_search_make(o->patterns, o->by_duration, s->budget);
+    if (!w->search)
         return SYN_NO_MEMORY;
-    syn_status status =
-        syn_surrogate_binner_make(&w->binner, t, o->width, o->patterns->window);
+    syn_status status = syn_surrogate_binner_make(&w->binner, t, o->width,
+                                                  o->patterns->window, s->budget);
     if (status == SYN_OK && !s->shared)
-        status = syn_maxima_make(&w->own, o->patterns, o->by_duration, s->items);
+        status = syn_maxima_make(&w->own, o->patterns, o->by_duration, s->items,
+                                 s->budget);
     return status;
 }
 
-static void worker_free(worker *w)
+static void worker_free(spectrum *s, worker *w)
 {
+    if (w->search)
+        s->out->visited += syn_maxima_search_visited(w->search);
     syn_surrogate_binner_free(&w->binner);
-    free(w->tick);
-    free(w->scratch);
+    syn_budget_free(s->budget, w->tick);
+    syn_budget_free(s->budget, w->scratch);
     syn_maxima_free(&w->own);
     syn_maxima_search_free(w->search);
 }
@@ -97,28 +105,39 @@ static syn_status share_tables(spectrum *s)
     syn_status status = s->shared ? SYN_OK : SYN_NO_MEMORY;
     for (uint32_t k = 0; k < s->numbers && status == SYN_OK; k++)
         status = syn_maxima_make(s->shared + k, s->options->patterns,
-                                 s->options->by_duration, s->items);
+                                 s->options->by_duration, s->items, s->budget);
     return status;
 }
 
-/* As many threads as fit into max_memory, and what each may hold. */
-static syn_status make_workers(spectrum *s)
+/* For up to `threads` threads, as many as should fit in the budget. */
+static syn_status open_workers(spectrum *s, int threads)
 {
-    const syn_pattern_options *o = s->options->patterns;
-    double each = worker_bytes(s), room = (double)o->max_memory;
-    s->threads = o->threads;
+    double each = worker_bytes(s), room = (double)syn_budget_left(s->budget);
+    s->threads = threads;
     if (each * s->threads > room)
         s->threads = room > each ? (int)(room / each) : 1;
+    s->parts = 1;
     if (s->threads > 1 && s->numbers < (double)FEW * s->threads && s->numbers > 0)
         s->parts = ((size_t)FEW * (size_t)s->threads - 1) / s->numbers + 1;
     syn_status status = s->parts > 1 ? share_tables(s) : SYN_OK;
     s->worker = calloc((size_t)s->threads, sizeof *s->worker);
     if (!s->worker)
         return SYN_NO_MEMORY;
-    double rest = room / s->threads - (each - NODE_ROOM - tape_bytes(s->options));
     for (int w = 0; w < s->threads && status == SYN_OK; w++)
-        status = worker_make(s, s->worker + w, rest > 0 ? (size_t)rest : 0);
+        status = worker_make(s, s->worker + w);
     return status;
+}
+
+static void close_workers(spectrum *s)
+{
+    for (int w = 0; s->worker && w < s->threads; w++)
+        worker_free(s, s->worker + w);
+    for (uint32_t k = 0; s->shared && k < s->numbers; k++)
+        syn_maxima_free(s->shared + k);
+    free(s->shared);
+    free(s->worker);
+    s->shared = NULL;
+    s->worker = NULL;
 }
 
 static syn_status open_spectrum(spectrum *s)
@@ -127,45 +146,35 @@ static syn_status open_spectrum(spectrum *s)
     syn_spectrum *out = s->out;
     out->n = o->n;
     out->durations = o->by_duration ? o->patterns->window : 1;
+    if (!syn_budget_take(s->budget, (size_t)o->n * sizeof *out->row))
+        return SYN_OVER_BUDGET;
     out->row = calloc((size_t)o->n + 1, sizeof *out->row);
-    s->number = malloc(((size_t)o->n + 1) * sizeof *s->number);
-    if (!out->row || !s->number)
+    s->number = syn_budget_alloc(s->budget, (size_t)o->n + 1, sizeof *s->number);
+    s->done = syn_budget_zeros(s->budget, (size_t)o->n + 1, 1);
+    if (!out->row)
         return SYN_NO_MEMORY;
+    if (!s->number || !s->done)
+        return syn_budget_refusal(s->budget);
     for (uint32_t k = 0; k < o->n; k++)
         if (!o->only || o->only[k])
             s->number[s->numbers++] = k;
     s->items = most_items(&o->plan->trains, o->patterns->window);
-    s->parts = 1;
-    return make_workers(s);
-}
-
-static void close_spectrum(spectrum *s)
-{
-    for (int w = 0; s->worker && w < s->threads; w++) {
-        if (s->worker[w].search) {
-            s->out->visited += syn_maxima_search_visited(s->worker[w].search);
-            s->out->peak_memory += syn_maxima_search_bytes(s->worker[w].search);
-        }
-        worker_free(s->worker + w);
-    }
-    s->out->peak_memory +=
-        (size_t)((worker_bytes(s) - NODE_ROOM - tape_bytes(s->options)) * s->threads);
-    for (uint32_t k = 0; s->shared && k < s->numbers; k++)
-        syn_maxima_free(s->shared + k);
-    free(s->shared);
-    free(s->worker);
-    free(s->number);
+    return SYN_OK;
 }
 
 /* ---- mining ---- */
 
+/* Rows stay until the end, so their bytes are not given back to the budget. */
 static syn_status store_row(const spectrum *s, const syn_maxima *m, syn_spectrum_row *row)
 {
     uint32_t least = m->min_spikes, largest = syn_maxima_largest(m);
     row->sizes = largest >= least ? largest - least + 1 : 0;
     if (row->sizes == 0)
         return SYN_OK;
-    row->most = malloc((size_t)row->sizes * s->out->durations * sizeof *row->most);
+    size_t bytes = (size_t)row->sizes * s->out->durations * sizeof *row->most;
+    if (!syn_budget_take(s->budget, bytes))
+        return SYN_OVER_BUDGET;
+    row->most = malloc(bytes);
     if (!row->most)
         return SYN_NO_MEMORY;
     for (uint32_t d = 0; d < s->out->durations; d++)
@@ -200,7 +209,35 @@ static syn_status mine_item(void *context, size_t item, int id)
     if (status != SYN_OK)
         return status;
     w->busy = 0;
-    return s->shared ? SYN_OK : store_row(s, &w->own, s->out->row + s->number[item]);
+    if (s->shared)
+        return SYN_OK;
+    uint32_t k = s->number[item];
+    status = store_row(s, &w->own, s->out->row + k);
+    s->done[k] = status == SYN_OK;
+    return status;
+}
+
+/* Mines what is still to be mined on up to `threads` threads. */
+static syn_status mine(spectrum *s, int threads, const syn_watch *watch)
+{
+    syn_status status = open_workers(s, threads);
+    if (status == SYN_OK)
+        status = syn_parallel_for((size_t)s->numbers * s->parts, s->threads, watch,
+                                  "surrogates", mine_item, s);
+    for (uint32_t k = 0; s->shared && status == SYN_OK && k < s->numbers; k++)
+        status = store_row(s, s->shared + k, s->out->row + s->number[k]);
+    close_workers(s);
+    return status;
+}
+
+/* Leaves those that are still to be mined. */
+static void drop_done(spectrum *s)
+{
+    uint32_t left = 0;
+    for (uint32_t k = 0; k < s->numbers; k++)
+        if (!s->done[s->number[k]])
+            s->number[left++] = s->number[k];
+    s->numbers = left;
 }
 
 syn_status syn_spectrum_make(const syn_spectrum_options *options, const syn_watch *watch,
@@ -209,14 +246,18 @@ syn_status syn_spectrum_make(const syn_spectrum_options *options, const syn_watc
     memset(out, 0, sizeof *out);
     if ((uint64_t)options->plan->trains.units * options->patterns->window > INT32_MAX)
         return SYN_TOO_LARGE;
-    spectrum s = {.options = options, .out = out};
+    spectrum s = {.options = options, .out = out, .budget = options->plan->budget};
     syn_status status = open_spectrum(&s);
     if (status == SYN_OK)
-        status = syn_parallel_for((size_t)s.numbers * s.parts, s.threads, watch,
-                                  "surrogates", mine_item, &s);
-    for (uint32_t k = 0; s.shared && status == SYN_OK && k < s.numbers; k++)
-        status = store_row(&s, s.shared + k, out->row + s.number[k]);
-    close_spectrum(&s);
+        status = mine(&s, options->patterns->threads, watch);
+    /* What is too much for many threads at a time may do for fewer. */
+    while (status == SYN_OVER_BUDGET && s.threads > 1) {
+        drop_done(&s);
+        status = mine(&s, s.threads / 2, watch);
+    }
+    syn_budget_free(s.budget, s.number);
+    syn_budget_free(s.budget, s.done);
+    out->peak_memory = s.budget->most;
     return status;
 }
 

@@ -29,13 +29,13 @@ typedef struct syn_spectrum {
     uint32_t n, durations;  /* durations: 1, or the bins of a window */
     syn_spectrum_row *row;  /* [n] */
     double visited;         /* sets of items looked at; depends on the threads */
-    size_t peak_memory;     /* bytes, about */
+    size_t peak_memory;     /* most bytes that the budget held */
 } syn_spectrum;
 
 /* Makes each surrogate, bins it and mines it; what comes of it depends on its number
-   alone. Fewer threads than there are may be used to keep to max_memory. The caller frees
-   with syn_spectrum_free(), also after an error. SYN_OVER_BUDGET when one surrogate is
-   too much; SYN_TOO_LARGE when units * window passes 2^31 - 1, or beyond the limits of
+   alone. All memory is taken from the plan's budget, what is found too; fewer threads than
+   there are may be used to keep to it. The caller frees with syn_spectrum_free(), also
+   after an error. SYN_OVER_BUDGET when one surrogate is too much; SYN_TOO_LARGE when units * window passes 2^31 - 1, or beyond the limits of
    core/surrogate_raster.h. */
 syn_status syn_spectrum_make(const syn_spectrum_options *options, const syn_watch *watch,
                              syn_spectrum *out);

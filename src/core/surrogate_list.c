@@ -22,29 +22,35 @@ typedef struct list {
     int spaces;
 } list;
 
+static void space_free(syn_budget *budget, workspace *w)
+{
+    syn_budget_free(budget, w->tick);
+    syn_budget_free(budget, w->key);
+    syn_budget_free(budget, w->other);
+    syn_budget_free(budget, w->scratch);
+}
+
 static void list_free(list *l)
 {
-    for (int k = 0; l->space && k < l->spaces; k++) {
-        free(l->space[k].tick);
-        free(l->space[k].key);
-        free(l->space[k].other);
-        free(l->space[k].scratch);
-    }
+    for (int k = 0; l->space && k < l->spaces; k++)
+        space_free(l->plan->budget, l->space + k);
     free(l->space);
 }
 
-static syn_status space_make(workspace *w, size_t scratch, size_t events, int sorts)
+static int space_make(workspace *w, syn_budget *budget, size_t scratch, size_t events,
+                      int sorts)
 {
-    w->scratch = malloc((scratch + 1) * sizeof *w->scratch);
+    w->scratch = syn_budget_alloc(budget, scratch + 1, sizeof *w->scratch);
     if (!sorts)
-        return w->scratch ? SYN_OK : SYN_NO_MEMORY;
-    w->tick = malloc((events + 1) * sizeof *w->tick);
-    w->key = malloc((events + 1) * sizeof *w->key);
-    w->other = malloc((events + 1) * sizeof *w->other);
-    return w->scratch && w->tick && w->key && w->other ? SYN_OK : SYN_NO_MEMORY;
+        return w->scratch != NULL;
+    w->tick = syn_budget_alloc(budget, events + 1, sizeof *w->tick);
+    w->key = syn_budget_alloc(budget, events + 1, sizeof *w->key);
+    w->other = syn_budget_alloc(budget, events + 1, sizeof *w->other);
+    return w->scratch && w->tick && w->key && w->other;
 }
 
-/* For `threads` threads, of which the first `sorters` sort surrogates. */
+/* For `threads` threads, or as many as fit in the budget; the first `sorters` of them sort
+   surrogates. */
 static syn_status list_make(list *l, const syn_surrogate_plan *plan, int threads,
                             int sorters)
 {
@@ -57,11 +63,14 @@ static syn_status list_make(list *l, const syn_surrogate_plan *plan, int threads
     l->space = calloc((size_t)threads, sizeof *l->space);
     if (!l->space)
         return SYN_NO_MEMORY;
-    syn_status status = SYN_OK;
-    for (l->spaces = 0; l->spaces < threads && status == SYN_OK; l->spaces++)
-        status = space_make(l->space + l->spaces, plan->scratch, t->events,
-                            l->spaces < sorters);
-    return status;
+    for (; l->spaces < threads; l->spaces++) {
+        workspace *w = l->space + l->spaces;
+        if (space_make(w, plan->budget, plan->scratch, t->events, l->spaces < sorters))
+            continue;
+        space_free(plan->budget, w);
+        break;
+    }
+    return l->spaces > 0 ? SYN_OK : syn_budget_refusal(plan->budget);
 }
 
 /* Sorts surrogate k out of w->tick. */
@@ -131,9 +140,9 @@ syn_status syn_surrogate_list(const syn_surrogate_plan *plan, uint32_t n, int fr
     int few = n < (uint32_t)threads;
     syn_status status = list_make(&l, plan, threads, few ? 1 : threads);
     if (status == SYN_OK && few)
-        status = one_by_one(&l, n, threads, watch);
+        status = one_by_one(&l, n, l.spaces, watch);
     else if (status == SYN_OK)
-        status = syn_parallel_for(n, threads, watch, "making surrogates", make_surrogate,
+        status = syn_parallel_for(n, l.spaces, watch, "making surrogates", make_surrogate,
                                   &l);
     list_free(&l);
     return status;

@@ -1,6 +1,5 @@
 #include "core/surrogate_raster.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/radix.h"
@@ -26,7 +25,8 @@ static syn_status count_bins(syn_surrogate_binner *b)
 }
 
 syn_status syn_surrogate_binner_make(syn_surrogate_binner *out, const syn_trains *trains,
-                                     int64_t width, int64_t window)
+                                     int64_t width, int64_t window,
+                                     syn_budget *budget)
 {
     memset(out, 0, sizeof *out);
     size_t n = trains->events;
@@ -34,21 +34,24 @@ syn_status syn_surrogate_binner_make(syn_surrogate_binner *out, const syn_trains
     out->trains = trains;
     out->width = width;
     out->window = window;
-    out->base = malloc(((size_t)trains->trials + 1) * sizeof *out->base);
-    out->key = malloc((n + 1) * sizeof *out->key);
-    out->other = malloc((n + 1) * sizeof *out->other);
+    out->budget = budget;
+    out->base = syn_budget_alloc(budget, (size_t)trains->trials + 1, sizeof *out->base);
+    out->key = syn_budget_alloc(budget, n + 1, sizeof *out->key);
+    out->other = syn_budget_alloc(budget, n + 1, sizeof *out->other);
     if (!out->base || !out->key || !out->other)
-        return SYN_NO_MEMORY;
-    syn_status status = syn_raster_allocate(r, n, trains->units, 1);
+        return syn_budget_refusal(budget);
+    syn_status status = syn_raster_allocate(r, n, trains->units, 1, budget);
     return status == SYN_OK ? count_bins(out) : status;
 }
 
 void syn_surrogate_binner_free(syn_surrogate_binner *b)
 {
     syn_raster_free(&b->raster);
-    free(b->base);
-    free(b->key);
-    free(b->other);
+    if (b->budget) {
+        syn_budget_free(b->budget, b->base);
+        syn_budget_free(b->budget, b->key);
+        syn_budget_free(b->budget, b->other);
+    }
     memset(b, 0, sizeof *b);
 }
 

@@ -14,14 +14,17 @@ typedef struct syn_surrogate_binner {
     uint64_t *other;     /* [events] */
     int unit_bits, bin_bits;
     syn_raster raster;   /* of the last surrogate */
+    syn_budget *budget;  /* what all this is taken from */
 } syn_surrogate_binner;
 
 /* Bins of `width` ticks from the start of each trial on; those of different trials are
-   numbered at least `window` apart. `trains` is to be kept for as long. The caller frees
-   with syn_surrogate_binner_free(), also after an error. SYN_NO_MEMORY, or SYN_TOO_LARGE
-   for so many bins and units that a pair of them does not fit 63 bits. */
+   numbered at least `window` apart. `trains` and `budget` are to be kept for as long. The
+   caller frees with syn_surrogate_binner_free(), also after an error. SYN_OVER_BUDGET,
+   SYN_NO_MEMORY, or SYN_TOO_LARGE for so many bins and units that a pair of them does not
+   fit 63 bits. */
 syn_status syn_surrogate_binner_make(syn_surrogate_binner *out, const syn_trains *trains,
-                                     int64_t width, int64_t window);
+                                     int64_t width, int64_t window,
+                                     syn_budget *budget);
 
 void syn_surrogate_binner_free(syn_surrogate_binner *binner);
 

@@ -85,6 +85,21 @@ SYN_EVERYWHERE void syn_surrogate_randomise(const syn_surrogate_train *s, uint32
     }
 }
 
+/* Windows follow each other from the start of the trial; its end cuts the last one. */
+SYN_EVERYWHERE void syn_surrogate_jitter(const syn_surrogate_train *s, uint32_t block,
+                                         int64_t *out)
+{
+    uint32_t word[4];
+    int64_t window = s->plan->options.window;
+    syn_draw_block(&s->draw, block, word);
+    for (uint32_t w = 0, j = 2 * block; w < 4 && j < s->n; w += 2, j++) {
+        int64_t start = syn_surrogate_start(s, j), stop = syn_surrogate_stop(s, j);
+        int64_t opens = start + (s->tick[j] - start) / window * window;
+        int64_t ticks = syn_surrogate_least(window, stop - opens + 1);
+        out[j] = opens + syn_draw_scale_long(word + w, (uint64_t)ticks);
+    }
+}
+
 /* ---- trains and trials that move as a whole ---- */
 
 /* Each trial has its own word, or all have the first. */
@@ -264,6 +279,54 @@ SYN_EVERYWHERE void syn_surrogate_bins(syn_surrogate_train *s, int windows, uint
     }
 }
 
+/* The bin of spike j; that of spike `to`, which there is not, is after all. */
+SYN_EVERYWHERE int64_t syn_surrogate_bin(const syn_surrogate_train *s, uint32_t j,
+                                         uint32_t to, int64_t start)
+{
+    return j < to ? (s->tick[j] - start) / s->plan->options.bin : INT64_MAX;
+}
+
+/* Moves the spikes that share the bin of spike j to `place`. */
+SYN_EVERYWHERE void syn_surrogate_move_bin(const syn_surrogate_train *s, uint32_t j,
+                                           uint32_t to, int64_t start, int64_t place,
+                                           int64_t *out)
+{
+    int64_t bin = syn_surrogate_bin(s, j, to, start);
+    for (; syn_surrogate_bin(s, j, to, start) == bin; j++)
+        out[j] = s->tick[j] + (place - bin) * s->plan->options.bin;
+}
+
+/* Permutes the bins of each window, one after the other, each a bin later than the one
+   before. What comes first in a window is then left behind, so it is drawn from what the
+   window holds: of bins with spikes, `held` has the first spike. A bin cut short by the
+   end of the trial stays. */
+SYN_EVERYWHERE void syn_surrogate_slide(syn_surrogate_train *s, uint32_t from,
+                                        uint32_t to, int64_t *out, uint32_t *held)
+{
+    const syn_surrogate_options *o = &s->plan->options;
+    int64_t start = syn_surrogate_start(s, from), window = o->window / o->bin;
+    int64_t bins = (syn_surrogate_stop(s, from) - start + 1) / o->bin;
+    for (; to > from && syn_surrogate_bin(s, to - 1, to, start) >= bins; to--)
+        out[to - 1] = s->tick[to - 1];
+    int64_t place = 0, coming = syn_surrogate_bin(s, from, to, start);
+    for (uint32_t next = from, n = 0; next < to || n > 0; place++) {
+        if (n == 0 && coming - window >= place)
+            place = coming - window + 1;
+        while (next < to && coming - window < place) {
+            int64_t bin = coming;
+            held[n++] = next;
+            while (coming == bin)
+                coming = syn_surrogate_bin(s, ++next, to, start);
+        }
+        int64_t left = syn_surrogate_least(window, bins - place);
+        uint32_t at = syn_draw_below(&s->draw, (uint32_t)left);
+        if (at < n) {
+            syn_surrogate_move_bin(s, held[at], to, start, place, out);
+            held[at] = held[--n];
+        }
+    }
+}
+
 /* ---- all ---- */
 
 SYN_EVERYWHERE void syn_surrogate_run(syn_surrogate_train *s, uint32_t from, uint32_t to,
@@ -285,6 +348,9 @@ SYN_EVERYWHERE void syn_surrogate_run(syn_surrogate_train *s, uint32_t from, uin
     case SYN_SURROGATE_BIN_SHUFFLE:
         syn_surrogate_bins(s, 0, from, to, out, scratch);
         break;
+    case SYN_SURROGATE_SLIDING_SHUFFLE:
+        syn_surrogate_slide(s, from, to, out, scratch);
+        break;
     default:
         syn_surrogate_bins(s, 1, from, to, out, scratch);
     }
@@ -304,6 +370,10 @@ SYN_EVERYWHERE void syn_surrogate_unit(const syn_surrogate_plan *plan, uint64_t 
     case SYN_SURROGATE_RANDOMISE:
         for (uint32_t block = 0; 2 * block < s.n; block++)
             syn_surrogate_randomise(&s, block, out);
+        break;
+    case SYN_SURROGATE_JITTER:
+        for (uint32_t block = 0; 2 * block < s.n; block++)
+            syn_surrogate_jitter(&s, block, out);
         break;
     case SYN_SURROGATE_JOINT_ISI:
     case SYN_SURROGATE_ISI_DITHER:

@@ -10,8 +10,10 @@
 
 void syn_surrogate_plan_free(syn_surrogate_plan *plan)
 {
-    free(plan->refractory);
-    free(plan->table);
+    if (plan->budget) {
+        syn_budget_free(plan->budget, plan->refractory);
+        syn_budget_free(plan->budget, plan->table);
+    }
     memset(plan, 0, sizeof *plan);
 }
 
@@ -52,6 +54,7 @@ static uint32_t scratch_words(const syn_trains *t, const syn_surrogate_options *
 {
     switch (o->method) {
     case SYN_SURROGATE_DITHER_REFRACTORY:
+    case SYN_SURROGATE_SLIDING_SHUFFLE:
         return longest_run(t);
     case SYN_SURROGATE_BIN_SHUFFLE:
     case SYN_SURROGATE_WINDOW_SHUFFLE:
@@ -61,40 +64,101 @@ static uint32_t scratch_words(const syn_trains *t, const syn_surrogate_options *
     }
 }
 
+static int has_table(const syn_surrogate_options *o)
+{
+    return o->method == SYN_SURROGATE_JOINT_ISI || o->method == SYN_SURROGATE_ISI_DITHER;
+}
+
+typedef struct planning {
+    syn_surrogate_plan *plan;
+    syn_isi_maker *maker;  /* [threads] NULL without tables */
+    uint8_t *busy;         /* [threads] a table is under way */
+    int threads;
+} planning;
+
 static syn_status plan_unit(void *context, size_t unit, int worker)
 {
-    syn_surrogate_plan *plan = context;
-    const syn_surrogate_options *o = &plan->options;
+    const planning *p = context;
+    syn_surrogate_plan *plan = p->plan;
+    double deadline = syn_seconds() + SYN_SLICE_SECONDS;
     uint32_t u = (uint32_t)unit;
-    (void)worker;
-    plan->refractory[u] = shortest_interval(&plan->trains, u, o->refractory);
-    if (!plan->table)
+    if (!p->maker) {
+        plan->refractory[u] = shortest_interval(&plan->trains, u,
+                                                plan->options.refractory);
         return SYN_OK;
-    return syn_isi_table(&plan->trains, o, u, plan->refractory[u],
-                         plan->table + unit * plan->table_length);
+    }
+    syn_isi_maker *m = p->maker + worker;
+    if (!p->busy[worker]) {
+        plan->refractory[u] = shortest_interval(&plan->trains, u,
+                                                plan->options.refractory);
+        syn_isi_begin(m, u, plan->refractory[u]);
+    }
+    syn_status status =
+        syn_isi_go_on(m, deadline, plan->table + unit * plan->table_length);
+    p->busy[worker] = status == SYN_UNFINISHED;
+    return status;
+}
+
+/* What makes tables, for as many threads as fit in the budget. */
+static syn_status open_planning(planning *p, int threads)
+{
+    const syn_surrogate_plan *plan = p->plan;
+    size_t each = (size_t)syn_isi_maker_bytes(&plan->options);
+    size_t room = syn_budget_left(plan->budget);
+    if ((uint32_t)threads > plan->trains.units)
+        threads = plan->trains.units > 0 ? (int)plan->trains.units : 1;
+    if (room / each < (size_t)threads)
+        threads = room > each ? (int)(room / each) : 1;
+    if (!syn_budget_take(plan->budget, each * (size_t)threads))
+        return SYN_OVER_BUDGET;
+    p->threads = threads;
+    p->maker = calloc((size_t)threads, sizeof *p->maker);
+    p->busy = calloc((size_t)threads, 1);
+    syn_status status = p->maker && p->busy ? SYN_OK : SYN_NO_MEMORY;
+    for (int k = 0; k < threads && status == SYN_OK; k++)
+        status = syn_isi_maker_make(p->maker + k, &plan->trains, &plan->options);
+    return status;
+}
+
+static void close_planning(planning *p)
+{
+    for (int k = 0; p->maker && k < p->threads; k++)
+        syn_isi_maker_free(p->maker + k);
+    size_t each = (size_t)syn_isi_maker_bytes(&p->plan->options);
+    syn_budget_give(p->plan->budget, each * (size_t)p->threads);
+    free(p->maker);
+    free(p->busy);
 }
 
 syn_status syn_surrogate_plan_make(syn_surrogate_plan *out, const syn_trains *trains,
                                    const syn_surrogate_options *options, int threads,
-                                   const syn_watch *watch)
+                                   syn_budget *budget, const syn_watch *watch)
 {
     memset(out, 0, sizeof *out);
     out->trains = *trains;
     out->options = *options;
+    out->budget = budget;
     out->scratch = scratch_words(trains, options);
-    out->refractory = calloc((size_t)trains->units + 1, sizeof *out->refractory);
+    out->refractory = syn_budget_zeros(budget, (size_t)trains->units + 1,
+                                       sizeof *out->refractory);
     if (!out->refractory)
-        return SYN_NO_MEMORY;
-    if (options->method == SYN_SURROGATE_JOINT_ISI ||
-        options->method == SYN_SURROGATE_ISI_DITHER) {
+        return syn_budget_refusal(budget);
+    planning p = {.plan = out};
+    syn_status status = SYN_OK;
+    if (has_table(options)) {
         out->table_length = syn_isi_table_length(options->isi_bins);
-        out->table = calloc((size_t)trains->units * out->table_length + 1,
-                            sizeof *out->table);
+        out->table = syn_budget_zeros(budget, (size_t)trains->units * out->table_length + 1,
+                                      sizeof *out->table);
         if (!out->table)
-            return SYN_NO_MEMORY;
+            return syn_budget_refusal(budget);
+        status = open_planning(&p, threads);
+        threads = p.threads;
     }
-    return syn_parallel_for(trains->units, threads, watch, "looking at units", plan_unit,
-                            out);
+    if (status == SYN_OK)
+        status = syn_parallel_for(trains->units, threads, watch, "looking at units",
+                                  plan_unit, &p);
+    close_planning(&p);
+    return status;
 }
 
 void syn_surrogate_unit_ticks(const syn_surrogate_plan *plan, uint64_t index,

@@ -48,6 +48,12 @@ syn_status syn_trains_make(syn_trains *out, size_t n, const double *tick, const 
     return SYN_OK;
 }
 
+double syn_trains_bytes(double events, double units, double trials)
+{
+    return events * (sizeof(int64_t) + sizeof(uint32_t)) +
+           (units + 2) * sizeof(uint32_t) + trials * 2 * sizeof(int64_t);
+}
+
 void syn_trains_free(syn_trains *t)
 {
     free(t->first);

@@ -28,4 +28,7 @@ syn_status syn_trains_make(syn_trains *out, size_t n, const double *tick, const 
 
 void syn_trains_free(syn_trains *trains);
 
+/* Bytes that trains of so many events, units and trials hold. */
+double syn_trains_bytes(double events, double units, double trials);
+
 #endif

@@ -13,6 +13,7 @@
 
 /* What one call holds outside R's heap: an external pointer owns it. */
 typedef struct null_work {
+    syn_budget budget;  /* of the trains and the plan */
     syn_trains trains;
     syn_surrogate_plan plan;
     syn_line_layout layout;
@@ -38,20 +39,13 @@ static syn_status prepare(null_work *w, const syn_surrogate_options *surrogates,
                           const syn_watch *watch)
 {
     syn_status status = syn_surrogate_plan_make(&w->plan, &w->trains, surrogates, threads,
-                                                watch);
+                                                &w->budget, watch);
     if (status == SYN_OK)
         status = syn_trie_make(episode, n, &w->trie);
     if (status == SYN_OK)
         status = syn_line_layout_make(&w->plan, w->trie.bound, w->trie.bounds,
                                       &w->layout);
     return status;
-}
-
-static void check_episodes(const syn_episode *episode, R_xlen_t n, uint32_t units)
-{
-    for (R_xlen_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < episode[i].size; k++)
-            require(episode[i].unit[k] < units, "units of episodes");
 }
 
 /* The counts of episodes (a list of units, low and high as r_count_episodes() takes them)
@@ -82,13 +76,15 @@ SEXP r_episode_null(SEXP trains, SEXP surrogates, SEXP episodes, SEXP options,
     uint32_t *to = (uint32_t *)INTEGER(count);
     SEXP pointer = PROTECT(glue_owner(sizeof(null_work), work_free));
     null_work *work = R_ExternalPtrAddr(pointer);
-    syn_status status = glue_trains(&work->trains, trains, &made);
+    work->budget.limit = wanted.max_memory;
+    syn_status status = glue_trains(&work->trains, trains, &made, &work->budget);
     if (status == SYN_OK)
-        check_episodes(episode, n, work->trains.units);
+        glue_check_episodes(episode, n, work->trains.units);
     glue_watch w;
     glue_watch_start(&w, "Counting in surrogates");
     if (status == SYN_OK)
         status = prepare(work, &made, episode, (size_t)n, wanted.threads, &w.watch);
+    wanted.max_memory = syn_budget_left(&work->budget);
     if (status == SYN_OK && place == R_NilValue)
         status = syn_null_counts(&work->layout, &work->trie, (size_t)n, &wanted,
                                  &w.watch, to);

@@ -80,16 +80,17 @@ static int stop_at(table *t, R_xlen_t row)
            syn_poll(t->watch, "table", t->steps, t->total) != SYN_OK;
 }
 
-static R_xlen_t count_rows(const table *t)
+R_xlen_t glue_table_rows(const syn_episodes *episodes, const glue_rows *rows,
+                         uint8_t least, size_t top)
 {
-    R_xlen_t rows = 0;
-    for (size_t k = 0; k < t->episodes->n_levels; k++) {
+    R_xlen_t n = 0;
+    for (size_t k = 0; k < episodes->n_levels; k++) {
         size_t kept = 0;
-        for (size_t i = 0; i < t->episodes->level[k].n; i++)
-            kept += t->rows->flag[k][i] < t->least;
-        rows += (R_xlen_t)(kept < t->top ? kept : t->top);
+        for (size_t i = 0; i < episodes->level[k].n; i++)
+            kept += rows->flag[k][i] < least;
+        n += (R_xlen_t)(kept < top ? kept : top);
     }
-    return rows;
+    return n;
 }
 
 /* Writes the numbers of the rows of one level, from `row` on. The row after them; -1 to
@@ -213,7 +214,7 @@ static int write_shared(table *t, const shared column[SHARED])
 
 /* ---- the table ---- */
 
-enum { ROW = 3 * 8 + 4 * 4, VECTOR = 8 + 128 };  /* bytes; a vector's are a guess */
+enum { VECTOR = 8 + 128 };  /* bytes, a guess */
 
 static R_xlen_t most_vectors(const table *t, const syn_sequences *sequences)
 {
@@ -225,7 +226,8 @@ static R_xlen_t most_vectors(const table *t, const syn_sequences *sequences)
    collection takes it back. */
 static void grow_heap(const table *t)
 {
-    Rf_allocVector(RAWSXP, ROW * t->n + VECTOR * most_vectors(t, &t->rows->units) +
+    Rf_allocVector(RAWSXP, GLUE_ROW_BYTES * t->n +
+                               VECTOR * most_vectors(t, &t->rows->units) +
                                2 * VECTOR * most_vectors(t, &t->rows->intervals));
 }
 
@@ -258,7 +260,7 @@ SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
     table t = {.episodes = episodes, .rows = rows, .least = least, .top = top,
                .watch = watch};
     shared column[SHARED];
-    t.n = count_rows(&t);
+    t.n = glue_table_rows(episodes, rows, least, top);
     t.total = (1 + SHARED) * (double)t.n + (double)rows->units.n +
               2 * (double)rows->intervals.n;
     grow_heap(&t);

@@ -21,6 +21,14 @@ syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spe
 
 void glue_rows_free(const syn_episodes *episodes, glue_rows *rows);
 
+/* Bytes that are held for each episode until the table is there, besides what the core
+   holds; a row of the table comes on top. */
+enum { GLUE_EPISODE_BYTES = 13, GLUE_ROW_BYTES = 3 * 8 + 4 * 4 };
+
+/* Rows of the table below. */
+R_xlen_t glue_table_rows(const syn_episodes *episodes, const glue_rows *rows,
+                         uint8_t least, size_t top);
+
 /* A list with the columns episode, size, count, units, low and high and, last, an empty
    place for `levels`. Episodes with a flag from `least` on are left out, and so are all
    but `top` of a size. NULL of R when the watch asked to stop. */

@@ -14,11 +14,25 @@
 /* sitrep.c */
 SEXP r_sitrep(SEXP test);
 
+/* checksum.c */
+SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width);
+
+/* process.c */
+SEXP r_process_lives(SEXP pid);
+
 /* random.c */
 SEXP r_random_key(void);
 SEXP r_random_uniform(SEXP n, SEXP key, SEXP stream);
 SEXP r_random_below(SEXP n, SEXP bound, SEXP key, SEXP stream);
 SEXP r_philox(SEXP counter, SEXP key);
+
+/* csv.c */
+SEXP r_csv_rows(SEXP bytes, SEXP options);
+SEXP r_csv_fields(SEXP lines, SEXP sep);
+SEXP r_crc32(SEXP crc, SEXP bytes);
+
+/* spikes_check.c */
+SEXP r_check_spikes(SEXP time, SEXP unit, SEXP units, SEXP clock);
 
 /* threads.c */
 SEXP r_threads_report(void);

@@ -85,7 +85,7 @@ SEXP r_reduce_patterns(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
     r->keep = malloc(c.list.n + 1);
     if (!r->keep)
         Rf_error("cannot allocate memory");
-    syn_status status = glue_raster(&r->raster, events, (uint32_t)length);
+    syn_status status = glue_raster(&r->raster, events, (uint32_t)length, NULL);
     glue_watch w;
     glue_watch_start(&w, "Reducing patterns");
     if (status == SYN_OK)

@@ -57,7 +57,7 @@ SEXP r_pattern_stability(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP la
             SET_VECTOR_ELT(out, kind, Rf_allocVector(REALSXP, (R_xlen_t)list.n));
             share[kind] = REAL(VECTOR_ELT(out, kind));
         }
-    syn_status status = glue_raster(&j->raster, events, opts.window);
+    syn_status status = glue_raster(&j->raster, events, opts.window, NULL);
     glue_watch w;
     glue_watch_start(&w, "Judging patterns");
     if (status == SYN_OK)

@@ -18,6 +18,7 @@
 /* What one call holds outside R's heap: an external pointer owns it, so that it is freed
    however the call ends. */
 typedef struct mining {
+    syn_budget budget;
     syn_raster raster;
     syn_patterns patterns;
     syn_pattern_shares shares;
@@ -77,17 +78,22 @@ syn_pattern_options glue_pattern_options(SEXP options, SEXP shares)
 }
 
 /* `first`: whole doubles, where each set begins in `item`, and the end; items from 0. */
-static syn_status read_sets(syn_raster *out, SEXP first, SEXP item, uint32_t items)
+static syn_status read_sets(syn_raster *out, SEXP first, SEXP item, uint32_t items,
+                            syn_budget *budget)
 {
     size_t n = (size_t)Rf_xlength(numbers(first, REALSXP, 1, "sets")) - 1;
     R_xlen_t all = Rf_xlength(numbers(item, INTSXP, 0, "items"));
+    if (!syn_budget_take(budget, (n + 1) * (sizeof(size_t) + sizeof(double)) +
+                                     (size_t)all * sizeof(int)))
+        return SYN_OVER_BUDGET;
     size_t *begin = (size_t *)R_alloc(n + 1, sizeof *begin);
     for (size_t s = 0; s <= n; s++)
         begin[s] = (size_t)within(REAL(first)[s], s == 0 ? 0 : REAL(first)[s - 1],
                                   (double)all, "sets");
     for (R_xlen_t i = 0; i < all; i++)
         within(INTEGER(item)[i], 0, (double)items - 1, "items");
-    return syn_raster_sets(out, n, begin, (const uint32_t *)INTEGER(item), items);
+    return syn_raster_sets(out, n, begin, (const uint32_t *)INTEGER(item), items,
+                           budget);
 }
 
 /* ---- what R gets ---- */
@@ -141,7 +147,8 @@ static SEXP mine(mining *m, syn_status status, const syn_pattern_options *option
     glue_watch_start(&w, title);
     double begun = syn_seconds();
     if (status == SYN_OK)
-        status = syn_mine_patterns(&m->raster, options, &w.watch, &m->patterns);
+        status = syn_mine_patterns(&m->raster, options, &m->budget, &w.watch,
+                                   &m->patterns);
     double elapsed = syn_seconds() - begun;
     glue_watch_stop(&w);
     syn_raster_free(&m->raster);
@@ -157,7 +164,8 @@ SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares)
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     within(Rf_asReal(VECTOR_ELT(events, 3)), 0, INT32_MAX, "units");
     syn_pattern_options o = glue_pattern_options(options, shares);
-    syn_status status = glue_raster(&m->raster, events, o.window);
+    m->budget.limit = o.max_memory;
+    syn_status status = glue_raster(&m->raster, events, o.window, &m->budget);
     SEXP out = PROTECT(mine(m, status, &o, "Mining patterns"));
     mining_free(pointer);
     UNPROTECT(2);
@@ -172,7 +180,7 @@ SEXP r_pattern_shares(SEXP events, SEXP window, SEXP min_occ)
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     uint32_t bins = count_of(Rf_asReal(window), "window");
     uint32_t least = count_of(Rf_asReal(min_occ), "min_occ");
-    syn_status status = glue_raster(&m->raster, events, bins);
+    syn_status status = glue_raster(&m->raster, events, bins, NULL);
     if (status == SYN_OK)
         status = syn_pattern_cut(&m->raster, bins, least, &m->shares);
     SEXP out = PROTECT(status == SYN_OK
@@ -192,7 +200,8 @@ SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options)
     mining *m = R_ExternalPtrAddr(pointer);
     uint32_t n = (uint32_t)within(Rf_asReal(items), 0, INT32_MAX, "items");
     syn_pattern_options o = glue_pattern_options(options, R_NilValue);
-    syn_status status = read_sets(&m->raster, first, item, n);
+    m->budget.limit = o.max_memory;
+    syn_status status = read_sets(&m->raster, first, item, n, &m->budget);
     SEXP out = PROTECT(mine(m, status, &o, "Mining itemsets"));
     mining_free(pointer);
     UNPROTECT(2);

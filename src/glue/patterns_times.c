@@ -72,7 +72,7 @@ SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
     double limit = within(Rf_asReal(most), 0, INT32_MAX, "limit");
     syn_pattern_list list = glue_pattern_list(size, unit, lag,
                                               Rf_asReal(VECTOR_ELT(events, 3)), length);
-    syn_status status = glue_raster(&f->raster, events, (uint32_t)length);
+    syn_status status = glue_raster(&f->raster, events, (uint32_t)length, NULL);
     glue_watch w;
     glue_watch_start(&w, "Finding patterns");
     if (status == SYN_OK)

@@ -2,6 +2,8 @@
 
 #include <R_ext/Random.h>
 
+#include <R_ext/Utils.h>
+
 #include "core/random.h"
 
 uint64_t glue_key(SEXP key)
@@ -36,8 +38,11 @@ SEXP r_random_uniform(SEXP n, SEXP key, SEXP stream)
     double *value = REAL(out);
     syn_random rng;
     syn_random_start(&rng, glue_key(key), (uint64_t)Rf_asReal(stream));
-    for (R_xlen_t i = 0; i < length; i++)
+    for (R_xlen_t i = 0; i < length; i++) {
+        if (i % (1 << 20) == 0)
+            R_CheckUserInterrupt();
         value[i] = syn_random_uniform(&rng);
+    }
     UNPROTECT(1);
     return out;
 }

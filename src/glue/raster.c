@@ -3,7 +3,8 @@
 #include "glue/recording.h"
 #include "glue/require.h"
 
-syn_status glue_raster(syn_raster *out, SEXP events, uint32_t window)
+syn_status glue_raster(syn_raster *out, SEXP events, uint32_t window,
+                       syn_budget *budget)
 {
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     glue_spikes x = glue_read_spikes(events);
@@ -13,5 +14,5 @@ syn_status glue_raster(syn_raster *out, SEXP events, uint32_t window)
     glue_check_spikes(&x, NULL);
     /* R counts from 1, and its NA is below that. */
     return syn_raster_bin(out, (size_t)x.n, x.tick, x.unit, x.trial, 1, (uint32_t)x.units,
-                          x.start, (int64_t)width, window);
+                          x.start, (int64_t)width, window, budget);
 }

@@ -2,19 +2,8 @@
 
 #include "glue/require.h"
 
-syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
-                          int64_t reach)
-{
-    SEXP tick = VECTOR_ELT(events, 0), trial = VECTOR_ELT(events, 2);
-    /* R counts from 1, and its NA is below that. */
-    return syn_recording_make(out, (size_t)Rf_xlength(tick), REAL(tick),
-                              INTEGER(VECTOR_ELT(events, 1)),
-                              trial == R_NilValue ? NULL : INTEGER(trial), 1,
-                              (uint32_t)Rf_asInteger(VECTOR_ELT(events, 3)), min_count,
-                              reach);
-}
-
-glue_spikes glue_read_spikes(SEXP events)
+/* The first four elements of a list of events. */
+static glue_spikes read_events(SEXP events)
 {
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 5, "events");
     SEXP tick = numbers(VECTOR_ELT(events, 0), REALSXP, 0, "ticks");
@@ -23,13 +12,46 @@ glue_spikes glue_read_spikes(SEXP events)
     SEXP unit = numbers(VECTOR_ELT(events, 1), INTSXP, n, "units");
     require(Rf_xlength(unit) == n, "units");
     if (trial != R_NilValue)
-        numbers(trial, INTSXP, n, "trials");
-    SEXP start = numbers(VECTOR_ELT(events, 4), REALSXP, 1, "starts");
+        require(Rf_xlength(numbers(trial, INTSXP, n, "trials")) == n, "trials");
     glue_spikes out = {
-        .n = n, .trials = Rf_xlength(start), .tick = REAL(tick), .unit = INTEGER(unit),
+        .n = n, .trials = INT32_MAX, .tick = REAL(tick), .unit = INTEGER(unit),
         .trial = trial == R_NilValue ? NULL : INTEGER(trial),
-        .units = within(Rf_asReal(VECTOR_ELT(events, 3)), 0, INT32_MAX, "units"),
-        .start = REAL(start)};
+        .units = within(Rf_asReal(VECTOR_ELT(events, 3)), 0, INT32_MAX, "units")};
+    return out;
+}
+
+/* The events of one tick have increasing units, as repeats must be found. */
+static void check_order(const glue_spikes *x)
+{
+    R_xlen_t before = -1;
+    for (R_xlen_t i = 0; i < x->n; i++) {
+        if (x->unit[i] < 1 || (x->trial && x->trial[i] < 1))
+            continue;
+        require(before < 0 || x->tick[before] < x->tick[i] ||
+                    x->unit[before] <= x->unit[i] ||
+                    (x->trial && x->trial[before] < x->trial[i]),
+                "order of spikes");
+        before = i;
+    }
+}
+
+syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
+                          int64_t reach)
+{
+    glue_spikes x = read_events(events);
+    glue_check_spikes(&x, NULL);
+    check_order(&x);
+    /* R counts from 1, and its NA is below that. */
+    return syn_recording_make(out, (size_t)x.n, x.tick, x.unit, x.trial, 1,
+                              (uint32_t)x.units, min_count, reach);
+}
+
+glue_spikes glue_read_spikes(SEXP events)
+{
+    glue_spikes out = read_events(events);
+    SEXP start = numbers(VECTOR_ELT(events, 4), REALSXP, 1, "starts");
+    out.trials = Rf_xlength(start);
+    out.start = REAL(start);
     return out;
 }
 
@@ -44,7 +66,7 @@ void glue_check_spikes(const glue_spikes *spikes, const double *stop)
             continue;
         require(spikes->unit[i] <= spikes->units, "units");
         require(t >= now && t <= spikes->trials, "trials");
-        require(tick >= last && tick >= spikes->start[t - 1] &&
+        require(tick >= last && (!spikes->start || tick >= spikes->start[t - 1]) &&
                     tick <= (stop ? stop[t - 1] : GLUE_MOST_TICK),
                 "ticks");
         last = tick;
@@ -55,7 +77,11 @@ void glue_check_spikes(const glue_spikes *spikes, const double *stop)
 int64_t glue_intervals(syn_interval *interval, SEXP low, SEXP high)
 {
     int64_t reach = 0;
-    for (R_xlen_t k = 0; k < Rf_xlength(low); k++) {
+    R_xlen_t n = Rf_xlength(numbers(low, REALSXP, 0, "intervals"));
+    require(Rf_xlength(numbers(high, REALSXP, n, "intervals")) == n, "intervals");
+    for (R_xlen_t k = 0; k < n; k++) {
+        within(REAL(low)[k], 0, REAL(high)[k], "intervals");
+        within(REAL(high)[k], 0, GLUE_MOST_TICK, "intervals");
         interval[k].low = (int64_t)REAL(low)[k];
         interval[k].high = (int64_t)REAL(high)[k];
         reach = interval[k].high > reach ? interval[k].high : reach;
@@ -70,10 +96,6 @@ static void check_episode(SEXP codes, SEXP low, SEXP high)
     R_xlen_t lags = Rf_xlength(numbers(low, REALSXP, size - 1, "lags"));
     require(lags == size - 1 && Rf_xlength(numbers(high, REALSXP, lags, "lags")) == lags,
             "lags");
-    for (R_xlen_t k = 0; k < lags; k++) {
-        within(REAL(low)[k], 0, REAL(high)[k], "lags");
-        within(REAL(high)[k], 0, GLUE_MOST_TICK, "lags");
-    }
 }
 
 syn_episode *glue_episodes(SEXP units, SEXP low, SEXP high, int64_t *reach)
@@ -90,7 +112,8 @@ syn_episode *glue_episodes(SEXP units, SEXP low, SEXP high, int64_t *reach)
         uint32_t *unit = (uint32_t *)R_alloc(size, sizeof *unit);
         syn_interval *lag = (syn_interval *)R_alloc(size, sizeof *lag);
         for (uint32_t k = 0; k < size; k++)
-            unit[k] = (uint32_t)INTEGER(codes)[k] - 1;
+            unit[k] = (uint32_t)within(INTEGER(codes)[k], 1, INT32_MAX,
+                                       "units of episodes") - 1;
         int64_t farthest = glue_intervals(lag, VECTOR_ELT(low, i), VECTOR_ELT(high, i));
         *reach = farthest > *reach ? farthest : *reach;
         episode[i].size = size;
@@ -98,4 +121,11 @@ syn_episode *glue_episodes(SEXP units, SEXP low, SEXP high, int64_t *reach)
         episode[i].lag = lag;
     }
     return episode;
+}
+
+void glue_check_episodes(const syn_episode *episode, R_xlen_t n, uint32_t units)
+{
+    for (R_xlen_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < episode[i].size; k++)
+            require(episode[i].unit[k] < units, "units of episodes");
 }

@@ -8,8 +8,9 @@
 #include "core/episodes_occurrences.h"
 #include "core/recording.h"
 
-/* `events` is a list: tick (double, sorted), unit (integer codes from 1), trial (integer
-   from 1, NA outside all trials; NULL without any) and units (how many there are). */
+/* `events` is a list: tick (whole doubles, sorted), unit (integer codes from 1), trial
+   (integer from 1, NA outside all trials; NULL without any) and units (how many there
+   are). R's error, before anything is allocated, when they are not that. */
 syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
                           int64_t reach);
 
@@ -34,12 +35,15 @@ glue_spikes glue_read_spikes(SEXP events);
 void glue_check_spikes(const glue_spikes *spikes, const double *stop);
 
 /* Bounds in ticks as whole doubles; `interval` has room for Rf_xlength(low). Returns the
-   largest upper bound. */
+   largest upper bound. R's error when they are not 0 <= low < high. */
 int64_t glue_intervals(syn_interval *interval, SEXP low, SEXP high);
 
-/* Episodes as lists of unit codes, from 1, NA for units that never fire, and of bounds in
-   ticks, one less than units; R_alloc'd. `*reach` is the largest bound of all. R's error
-   when they are not what they must be. */
+/* Episodes as lists of unit codes, from 1, and of bounds in ticks, one less than units;
+   R_alloc'd. `*reach` is the largest bound of all. R's error when they are not what they
+   must be. */
 syn_episode *glue_episodes(SEXP units, SEXP low, SEXP high, int64_t *reach);
+
+/* R's error when episodes have units beyond the `units` that there are. */
+void glue_check_episodes(const syn_episode *episode, R_xlen_t n, uint32_t units);
 
 #endif

@@ -1,14 +1,18 @@
-/* R's side has checked what the user gave; this keeps a mistake there from crashing.
-   Each raises R's error, so memory outside R's heap must have an owner. */
+/* R's side has checked what the user gave. What it cannot know, such as an object that
+   other code changed, is refused here before it can do harm. Each raises R's error, so
+   memory outside R's heap must have an owner. */
 #ifndef SYN_GLUE_REQUIRE_H
 #define SYN_GLUE_REQUIRE_H
 
 #include "glue/glue.h"
 
+/* Raises the error refuse_given() of R: `what` is not what it must be. */
+void glue_refuse(const char *what);
+
 static inline void require(int ok, const char *what)
 {
     if (!ok)
-        Rf_error("internal error: %s given to C", what);
+        glue_refuse(what);
 }
 
 static inline SEXP numbers(SEXP x, SEXPTYPE type, R_xlen_t least, const char *what)

@@ -14,6 +14,7 @@
 
 /* What one call holds outside R's heap: an external pointer owns it. */
 typedef struct work {
+    syn_budget budget;          /* of all the others */
     syn_trains trains;
     syn_surrogate_plan plan;
     syn_spectrum spectrum, rest;
@@ -65,6 +66,12 @@ static syn_status make_on_gpus(work *w, syn_spectrum_options options, SEXP place
     if (status == SYN_OK)
         join_rest(w);
     return status;
+}
+
+/* Bytes of an array for R, and of the copy of it that R works with. */
+static double maxima_bytes(const syn_spectrum *s)
+{
+    return 2.0 * s->n * syn_spectrum_sizes(s) * s->durations * sizeof(int);
 }
 
 /* An integer array of surrogates, sizes and, unless there is but one, durations. */
@@ -120,23 +127,26 @@ SEXP r_spectrum(SEXP trains, SEXP surrogates, SEXP bin, SEXP patterns, SEXP by_d
         .by_duration = Rf_asLogical(by_duration) == TRUE,
         .first = (uint64_t)within(Rf_asReal(first), 0, most, "first"),
         .n = (uint32_t)within(Rf_asReal(n), 0, INT32_MAX, "n")};
-    within((double)o.max_memory, 0, most, "max_memory");
     if (place != R_NilValue)
         numbers(place, INTSXP, 1, "GPUs");
     SEXP pointer = PROTECT(glue_owner(sizeof(work), work_free));
     work *w = R_ExternalPtrAddr(pointer);
     s.plan = &w->plan;
-    syn_status status = glue_trains(&w->trains, trains, &made);
+    w->budget.limit = o.max_memory;
+    syn_status status = glue_trains(&w->trains, trains, &made, &w->budget);
     glue_watch watch;
     glue_watch_start(&watch, "Mining surrogates");
     double begun = syn_seconds();
     if (status == SYN_OK)
         status = syn_surrogate_plan_make(&w->plan, &w->trains, &made, o.threads,
-                                         &watch.watch);
+                                         &w->budget, &watch.watch);
     if (status == SYN_OK)
         status = place == R_NilValue
                      ? syn_spectrum_make(&s, &watch.watch, &w->spectrum)
                      : make_on_gpus(w, s, place, &watch.watch);
+    if (status == SYN_OK &&
+        maxima_bytes(&w->spectrum) > (double)syn_budget_left(&w->budget))
+        status = SYN_OVER_BUDGET;
     double elapsed = syn_seconds() - begun;
     glue_watch_stop(&watch);
     SEXP out = PROTECT(status == SYN_OK

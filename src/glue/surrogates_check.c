@@ -44,6 +44,7 @@ static SEXP raster_list(const syn_raster *r)
 /* ---- both ways to bin a surrogate ---- */
 
 typedef struct work {
+    syn_budget budget;
     syn_trains trains;
     syn_surrogate_plan plan;
     syn_surrogate_binner binner;
@@ -70,9 +71,11 @@ static void work_free(SEXP pointer)
 static syn_status bin_surrogate(work *w, const syn_surrogate_options *o, uint64_t index,
                                 int64_t width, int64_t window)
 {
-    syn_status status = syn_surrogate_plan_make(&w->plan, &w->trains, o, 1, NULL);
+    syn_status status = syn_surrogate_plan_make(&w->plan, &w->trains, o, 1,
+                                                &w->budget, NULL);
     if (status == SYN_OK)
-        status = syn_surrogate_binner_make(&w->binner, &w->trains, width, window);
+        status = syn_surrogate_binner_make(&w->binner, &w->trains, width, window,
+                                           &w->budget);
     if (status != SYN_OK)
         return status;
     w->tick = malloc(((size_t)w->trains.events + 1) * sizeof *w->tick);
@@ -97,12 +100,13 @@ SEXP r_surrogate_rasters(SEXP trains, SEXP options, SEXP index, SEXP events, SEX
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     SEXP pointer = PROTECT(glue_owner(sizeof(work), work_free));
     work *w = R_ExternalPtrAddr(pointer);
-    syn_status status = glue_trains(&w->trains, trains, &o);
+    w->budget.limit = SIZE_MAX;
+    syn_status status = glue_trains(&w->trains, trains, &o, &w->budget);
     if (status == SYN_OK)
         status = bin_surrogate(w, &o, number, (int64_t)Rf_asReal(VECTOR_ELT(events, 5)),
                                bins);
     if (status == SYN_OK)
-        status = glue_raster(&w->raster, events, bins);
+        status = glue_raster(&w->raster, events, bins, NULL);
     SEXP out = PROTECT(status == SYN_OK ? Rf_allocVector(VECSXP, 2)
                                         : glue_status(status, NA_REAL, INT32_MAX));
     if (status == SYN_OK) {

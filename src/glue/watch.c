@@ -29,7 +29,8 @@ static SEXP remove_bar(void *data)
 {
     glue_watch *w = data;
     if (w->bar != R_NilValue) {
-        cli_progress_done(w->bar);
+        if (VECTOR_ELT(w->bar, 0) != R_NilValue)
+            cli_progress_done(VECTOR_ELT(w->bar, 0));
         R_ReleaseObject(w->bar);
         w->bar = R_NilValue;
     }
@@ -54,12 +55,14 @@ static SEXP draw_bar(void *data)
 {
     glue_watch *w = data;
     if (w->bar == R_NilValue) {
-        SEXP bar = PROTECT(new_bar(w));
-        R_PreserveObject(bar);
-        w->bar = bar;
+        /* Once there is a bar nothing is allocated before it has its place. */
+        SEXP place = PROTECT(Rf_allocVector(VECSXP, 1));
+        R_PreserveObject(place);
         UNPROTECT(1);
+        w->bar = place;
+        SET_VECTOR_ELT(place, 0, new_bar(w));
     }
-    cli_progress_update(w->bar, w->done, 0, 1);
+    cli_progress_update(VECTOR_ELT(w->bar, 0), w->done, 0, 1);
     return R_NilValue;
 }
 
@@ -103,10 +106,17 @@ static int poll(void *data, const char *stage, double done, double total)
     return 0;
 }
 
+static SEXP delay_option;
+
+void glue_watch_init(void)
+{
+    delay_option = Rf_install("cli.progress_show_after");
+}
+
 void glue_watch_start(glue_watch *w, const char *title)
 {
     double delay = 2;
-    SEXP option = Rf_GetOption1(Rf_install("cli.progress_show_after"));
+    SEXP option = Rf_GetOption1(delay_option);
     if ((TYPEOF(option) == REALSXP || TYPEOF(option) == INTSXP) &&
         Rf_length(option) == 1 && !ISNAN(Rf_asReal(option)))
         delay = Rf_asReal(option);
@@ -129,6 +139,17 @@ void glue_watch_stop(glue_watch *w)
         R_ReleaseObject(w->bar);
         w->bar = R_NilValue;
     }
+}
+
+static void stop_on_jump(void *data, Rboolean jump)
+{
+    if (jump)
+        glue_watch_stop(data);
+}
+
+SEXP glue_watch_run(glue_watch *w, SEXP (*work)(void *data), void *data)
+{
+    return R_UnwindProtect(work, data, stop_on_jump, w, NULL);
 }
 
 SEXP glue_status(syn_status status, double needed, double limit)

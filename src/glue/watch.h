@@ -8,8 +8,9 @@
 #include "core/status.h"
 #include "core/watch.h"
 
-/* Lives on the stack of a .Call entry, between start and stop; core gets `&w.watch`. No
-   R code may run in between but what the watch itself runs, which cannot jump past it. */
+/* Lives on the stack of a .Call entry, between start and stop; core gets `&w.watch`. In
+   between R runs only what the watch itself runs, which cannot jump past it, and what
+   glue_watch_run() runs. */
 typedef struct glue_watch {
     syn_watch watch;
     const char *title;
@@ -17,12 +18,19 @@ typedef struct glue_watch {
     double next_draw;
     char stage[64];     /* what the bar on the screen is about */
     double done, total; /* what it says, or is about to */
-    SEXP bar;           /* preserved while it exists, R_NilValue otherwise */
+    SEXP bar;           /* a list with the bar, preserved while there is one; else NULL */
     int silent;         /* drawing failed once: no more bars */
 } glue_watch;
 
+/* Call once when the library is loaded, so that starting a watch allocates nothing. */
+void glue_watch_init(void);
+
 /* `title` says what R is doing ("Mining episodes") and must outlive the watch. */
 void glue_watch_start(glue_watch *w, const char *title);
+
+/* What `work` makes of `data`; it may allocate memory of R's, and where it ends with an
+   error of R's, the bar is removed first. */
+SEXP glue_watch_run(glue_watch *w, SEXP (*work)(void *data), void *data);
 
 /* Removes the bar. Call it after every start, whatever the work returned. */
 void glue_watch_stop(glue_watch *w);

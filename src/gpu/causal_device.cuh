@@ -88,6 +88,24 @@ inline uint32_t search_rows(uint32_t places)
     return std::min(64u, std::max(16u, rows));
 }
 
+/* Whether steps only go up, or only down, from place to place: then places that are far
+   from each other hold steps that are. They do not where coordinates are later steps and
+   the two halves of a split are each laid out backwards, nor for |tau| above 1. */
+inline bool in_order(const syn_map_layout &layout)
+{
+    int64_t before = -1;
+    bool up = true, down = true;
+    for (uint32_t p = 0; p < layout.places; p++) {
+        int64_t step = layout.step[p];
+        if (step < 0)
+            continue;
+        up = up && (before < 0 || step > before);
+        down = down && (before < 0 || step < before);
+        before = step;
+    }
+    return up || down;
+}
+
 inline search_job make_search(const placed_layout &at, const syn_map_layout &layout,
                               const syn_map_options &options, uint32_t wanted)
 {
@@ -99,7 +117,7 @@ inline search_job make_search(const placed_layout &at, const syn_map_layout &lay
     job.exclusion = options.exclusion;
     job.Tp = options.Tp;
     job.wanted = wanted;
-    if (options.tau == 1 || options.tau == -1)  /* so that steps are in order */
+    if ((options.tau == 1 || options.tau == -1) && in_order(layout))
         job.sample = std::min<uint32_t>(SAMPLE, layout.places / 4);
     job.step = at.step.get();
     job.place = at.place.get();

@@ -129,11 +129,11 @@ template <int N, bool MISSING> struct lane_sums {
     float first[N], p[N], pp[N], py[N];
     float n[MISSING ? N : 1];
     double y[MISSING ? N : 1], yy[MISSING ? N : 1];
-    bool begun;
+    uint32_t open;  /* a bit for each target that has had no prediction yet */
 
     __device__ void clear()
     {
-        begun = false;
+        open = (1u << N) - 1;
 #pragma unroll
         for (int i = 0; i < N; i++) {
             first[i] = p[i] = pp[i] = py[i] = 0;
@@ -144,19 +144,23 @@ template <int N, bool MISSING> struct lane_sums {
 
     /* All lanes come here with their predictions, of which the first count; those of the
        lanes in `alike` share targets, and the first of these that has a prediction is the
-       first one. */
+       first one. Where values are missing that may be much later than the first points. */
     __device__ void begin(const float (&told)[N], bool is, uint32_t alike)
     {
-        if (begun)
+        if (!__any_sync(~0u, open))
             return;
-        begun = true;
 #pragma unroll
         for (int i = 0; i < N; i++) {
             float v = told[i];
             uint32_t have = __ballot_sync(~0u, is && !isnan(v)) & alike;
             float other = __shfl_sync(~0u, v, have ? __ffs(have) - 1 : 0);
-            first[i] = have ? other : 0;
+            if (have && (open >> i & 1)) {
+                first[i] = other;
+                open &= ~(1u << i);
+            }
         }
+        if (!MISSING)
+            open = 0;
     }
 
     __device__ void add(int i, float prediction, float observed)
@@ -203,7 +207,7 @@ template <int N, bool MISSING> struct lane_sums {
             of_y = y[i];
             of_yy = yy[i];
         }
-        return correlation(of_n, p[i], pp[i], py[i], of_y, of_yy);
+        return correlation(of_n, p[i], pp[i], py[i], of_y, of_yy, first[i]);
     }
 };
 

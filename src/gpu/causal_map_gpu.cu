@@ -36,7 +36,6 @@ void open_map(const syn_map_targets *targets, const syn_map_layout *layout,
               const syn_map_options *options, int half, const int *devices,
               int n_devices, syn_gpu_map *map)
 {
-    gpu::check_request(devices, n_devices);
     map->mappers.resize(n_devices);
     gpu::crew all;
     auto open = [&](int i) {
@@ -153,6 +152,7 @@ extern "C" syn_status syn_gpu_map_open(const syn_map_targets *targets,
     *out = nullptr;
     std::unique_ptr<syn_gpu_map> map;
     gpu::outcome end = gpu::outcome_of([&] {
+        gpu::check_request(devices, n_devices);
         gpu::device_scope scope;
         map.reset(new syn_gpu_map);
         open_map(targets, layout, options, half, devices, n_devices, map.get());
@@ -168,6 +168,7 @@ extern "C" syn_status syn_gpu_map_begin(syn_gpu_map *map,
                                         char *reason)
 {
     gpu::outcome end = gpu::outcome_of([&] {
+        gpu::check_not_forked();
         map->work.reset(new gpu::crew);
         map->libraries = libraries->n;
         map->begun = gpu::seconds_now();
@@ -176,6 +177,10 @@ extern "C" syn_status syn_gpu_map_begin(syn_gpu_map *map,
                                             (uint32_t) map->mappers.size(), libraries,
                                             rho);
     });
+    /* Where a thread could not be started, those that were end before the caller frees
+       what they write to. */
+    if (end.status != SYN_OK && !syn_gpu_forked())
+        map->work.reset();
     std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
     return end.status;
 }
@@ -185,6 +190,7 @@ extern "C" syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watc
 {
     std::memset(report, 0, sizeof *report);
     gpu::outcome end = gpu::outcome_of([&] {
+        gpu::check_not_forked();
         if (!map->work)
             return;
         std::unique_ptr<gpu::crew> work(map->work.release());
@@ -199,7 +205,9 @@ extern "C" syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watc
     return end.status;
 }
 
+/* In a fork there are neither the threads nor the contexts to end: all of it is left. */
 extern "C" void syn_gpu_map_close(syn_gpu_map *map)
 {
-    delete map;
+    if (!syn_gpu_forked())
+        delete map;
 }

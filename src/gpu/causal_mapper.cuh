@@ -26,7 +26,7 @@ inline lookup_plan plan_lookup(uint32_t steps, uint32_t top, bool half, int shar
     uint32_t size = half ? 2 : 4;
     plan.per_row = ROW_BYTES / size;
     size_t planes = (size_t) shared / ((size_t) steps * VECTOR_BYTES);
-    if (planes >= ROW_BYTES / VECTOR_BYTES && top <= NARROW_DIMS)
+    if (planes >= ROW_BYTES / VECTOR_BYTES && top <= NARROW_DIMS && steps <= NARROW_STEPS)
         return plan;
     if (planes >= 1 && steps < 65535) {
         plan.kind = entries::packed;
@@ -193,10 +193,10 @@ private:
             return;
         uint32_t n = tile_.size(), steps = lookup_.steps;
         T *out = (T *) values_.get();
-        dim3 grid(((uint64_t) steps * plan_.per_row + 255) / 256, n);
-        fill_tiles<T><<<grid, 256, 0, work_>>>(plain, tiles_.get(), target_.get(), steps,
-                                               options_.Tp, plan_.per_row, plan_.planes,
-                                               out);
+        dim3 grid(((uint64_t) steps * plan_.per_row + 255) / 256, most_of_grid(n));
+        fill_tiles<T><<<grid, 256, 0, work_>>>(plain, tiles_.get(), n, target_.get(),
+                                               steps, options_.Tp, plan_.per_row,
+                                               plan_.planes, out);
         check(cudaGetLastError());
         find_moments<T><<<n, 256, 0, work_>>>(out, tiles_.get(), lookup_.shape, 1, steps,
                                               plan_.per_row, plan_.planes,
@@ -221,7 +221,7 @@ private:
         size_t free = 0, all = 0;
         check(cudaMemGetInfo(&free, &all));
         double words = lookup_.shape.size + (screened() ? sample_.size : 0);
-        double bytes = 4.0 * words + 4.0 * lookup_.targets +
+        double bytes = 4.0 * words + 4.0 * lookup_.targets + 2.0 * lookup_.n_tiles +
                        13.0 * lookup_.steps + 8.0 * search_.length;
         double room = 0.8 * free / BATCHES / bytes;
         double fit = std::min(room, BATCH_SECONDS / each);

@@ -201,12 +201,15 @@ find_skill(__grid_constant__ const search_job job, double *sums)
         sums[at * SUMS + i] = sum[i];
 }
 
-/* Pearson's correlation from sums; NaN below three pairs or for a constant. */
+/* Pearson's correlation from sums of predictions, less `first`, and of observations; NaN
+   below three pairs and for what differs by rounding alone, as on the CPU. */
 __device__ inline float correlation(double n, double p, double pp, double py, double y,
-                                    double yy)
+                                    double yy, double first)
 {
     double of_p = pp - p * p / n, of_y = yy - y * y / n;
-    if (!(n >= 3) || !(of_p > 1e-12 * pp) || !(of_y > 1e-12 * yy))
+    double square = pp + first * (2 * p + n * first);
+    if (!(n >= 3) || !(of_p > SYN_MAP_ROUNDING * fmax(square, n)) ||
+        !(of_y > SYN_MAP_ROUNDING * fmax(yy, n)))
         return __int_as_float(0x7fc00000);
     return (float) fmin(1.0, fmax(-1.0, (py - p * y / n) / sqrt(of_p * of_y)));
 }
@@ -223,7 +226,7 @@ __global__ void add_skill(const double *sums, uint32_t libraries, uint32_t parts
     for (uint32_t part = 0; part < parts; part++)
         for (int j = 0; j < SUMS; j++)
             sum[j] += sums[(((size_t) library * parts + part) * WARP + e) * SUMS + j];
-    rho[i] = correlation(sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]);
+    rho[i] = correlation(sum[0], sum[1], sum[2], sum[3], sum[4], sum[5], 0);
 }
 
 }  // namespace gpu

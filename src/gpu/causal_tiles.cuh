@@ -7,25 +7,28 @@
 namespace gpu {
 
 /* Fills tiles: the value at a step is what the point there predicts, Tp later. Grid:
-   (blocks of steps, tiles). Row-wise tiles are planes as wide as a row. */
+   (blocks of steps, at most as many as there are tiles). Row-wise tiles are planes as
+   wide as a row. */
 template <class T>
-__global__ void fill_tiles(const float *value, const tile *tiles, const uint32_t *target,
-                           uint32_t steps, int32_t Tp, uint32_t per_row, uint32_t planes,
-                           T *out)
+__global__ void fill_tiles(const float *value, const tile *tiles, uint32_t n_tiles,
+                           const uint32_t *target, uint32_t steps, int32_t Tp,
+                           uint32_t per_row, uint32_t planes, T *out)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= steps * per_row)
         return;
     uint32_t step = i / per_row, in_row = i % per_row;
-    tile of = tiles[blockIdx.y];
     int64_t at = (int64_t) step + Tp;
-    for (uint32_t plane = 0; plane < planes; plane++) {
-        uint32_t j = plane * per_row + in_row;
-        float v = 0;
-        if (j < of.n && at >= 0 && at < steps)
-            v = value[(size_t) target[of.first + j] * steps + at];
-        size_t row = ((size_t) blockIdx.y * planes + plane) * steps + step;
-        out[row * per_row + in_row] = T(v);
+    for (uint32_t number = blockIdx.y; number < n_tiles; number += gridDim.y) {
+        tile of = tiles[number];
+        for (uint32_t plane = 0; plane < planes; plane++) {
+            uint32_t j = plane * per_row + in_row;
+            float v = 0;
+            if (j < of.n && at >= 0 && at < steps)
+                v = value[(size_t) target[of.first + j] * steps + at];
+            size_t row = ((size_t) number * planes + plane) * steps + step;
+            out[row * per_row + in_row] = T(v);
+        }
     }
 }
 

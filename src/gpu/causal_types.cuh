@@ -22,7 +22,10 @@ enum class entries { wide, narrow, packed };
 
 constexpr uint32_t MOST_21 = 0x1fffff, MOST_16 = 0xfffe;  /* weights of the nearest */
 
-enum { NARROW_DIMS = 22 };  /* most dimensions with narrow entries: 96 bytes of them */
+enum {
+    NARROW_DIMS = 22,    /* most dimensions with narrow entries: 96 bytes of them */
+    NARROW_STEPS = 2048  /* and most steps */
+};
 
 /* A point without neighbours has NaN for wide weights, or before narrow ones, and this
    for packed ones. */

@@ -12,6 +12,9 @@
 /* Whether this process is a fork of the one that loaded the library. */
 bool syn_gpu_forked();
 
+/* Whether this process has a context on a device, by its number. Makes none. */
+bool syn_gpu_in_use(int device);
+
 /* One plain clause for the user, SYN_GPU_TEXT bytes. */
 void syn_gpu_explain(cudaError_t error, char *text);
 
@@ -43,15 +46,28 @@ inline unsigned blocks_for(size_t n, size_t per_block)
     return (unsigned) std::max<size_t>((n + per_block - 1) / per_block, 1);
 }
 
-/* Makes a device current and gives the caller's device back at the end. */
+/* Blocks along the second or third dimension of a grid for `n` parts: the kernel goes on to
+   part + gridDim.y where there are more than a grid may have. */
+inline unsigned most_of_grid(size_t n)
+{
+    return (unsigned) std::min<size_t>(std::max<size_t>(n, 1), 65535);
+}
+
+/* Gives the caller's device back at the end, but only where this process uses it already:
+   making it current would otherwise make a context there, some hundred megabytes on a
+   device that nobody asked for. */
 class device_scope {
     int before_ = 0;
     bool known_;
 public:
-    device_scope() : known_(cudaGetDevice(&before_) == cudaSuccess) {}
+    device_scope() : known_(!syn_gpu_forked() && cudaGetDevice(&before_) == cudaSuccess)
+    {
+    }
     ~device_scope()
     {
-        if (known_)
+        if (!known_)
+            return;
+        if (syn_gpu_in_use(before_))
             cudaSetDevice(before_);
         cudaGetLastError();
     }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <unistd.h>
 #include <vector>
 
@@ -20,6 +21,31 @@ pid_t owner = 0;
 void say(char *text, const char *what)
 {
     std::snprintf(text, SYN_GPU_TEXT, "%s", what);
+}
+
+/* Whether CUDA fails from now on, whatever it is asked: a kernel went wrong, and the
+   contexts of this process cannot be mended. */
+bool is_final(cudaError_t error)
+{
+    switch (error) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorDeviceUninitialized:
+    case cudaErrorCudartUnloading:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* CUDA's own wording misleads most where users meet it most: a machine without any
@@ -58,8 +84,10 @@ void explain(cudaError_t error, int driver, char *text)
         say(text, "the device has no memory left");
         break;
     default:
-        std::snprintf(text, SYN_GPU_TEXT, "CUDA says: %s (%s)", cudaGetErrorString(error),
-                      cudaGetErrorName(error));
+        std::snprintf(text, SYN_GPU_TEXT, "CUDA says: %s (%s)%s",
+                      cudaGetErrorString(error), cudaGetErrorName(error),
+                      is_final(error)
+                          ? "; this R session cannot use the GPU any more: restart R" : "");
     }
 }
 
@@ -136,6 +164,24 @@ void test_device(int index, syn_gpu_device *device)
 bool syn_gpu_forked()
 {
     return owner != 0 && getpid() != owner;
+}
+
+/* The driver knows, and only it; its library is there already when CUDA has been used. */
+bool syn_gpu_in_use(int device)
+{
+    typedef int get_device(int *, int);
+    typedef int get_state(int, unsigned *, int *);
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (!driver)
+        return false;
+    get_device *by_number = (get_device *) dlsym(driver, "cuDeviceGet");
+    get_state *state_of = (get_state *) dlsym(driver, "cuDevicePrimaryCtxGetState");
+    int handle = 0, active = 0;
+    unsigned flags = 0;
+    bool known = by_number && state_of && by_number(&handle, device) == 0 &&
+                 state_of(handle, &flags, &active) == 0;
+    dlclose(driver);
+    return known && active;
 }
 
 void syn_gpu_explain(cudaError_t error, char *text)

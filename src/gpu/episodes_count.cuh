@@ -24,7 +24,8 @@ struct count_job {
     columns_view columns;
     uint32_t min_count;
     uint32_t device;              /* this one's number among those that share the work */
-    const void *table;
+    const void *table;            /* of `some` columns from the first on */
+    table_columns some;
     const uint2 *end;             /* lists of `here` */
     unsigned long long end_room;
     uint32_t *counts;             /* found counts, grouped by item */
@@ -410,11 +411,14 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
     const uint32_t lane = threadIdx.x % WARP;
     uint32_t node = what.item / job.columns.n;
     uint32_t column = what.item - node * job.columns.n;
+    if (!job.some.has(column))
+        return;
     uint32_t length = job.here.length[node], count = job.here.count[node];
     item_view<K> item;
     item.ends = job.end + job.here.offset[node];
     item.rows = (const unsigned char *) job.table +
-                (size_t) column * (job.events.n + 1) * row_bytes<K, T>::row +
+                (size_t) (column - job.some.first) * (job.events.n + 1) *
+                    row_bytes<K, T>::row +
                 lane * row_bytes<K, T>::lane;
     const uint32_t *mask =
         job.above.mask + ((size_t) job.here.suffix[node] * job.columns.n + column) * K;
@@ -438,6 +442,11 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
     tally<K> t;
     t.clear();
     bool hope = true;
+    if (!whole && what.segment == 0) {  /* which is in no doubt about its first state */
+#pragma unroll
+        for (int j = 0; j < K; j++)
+            stored_state<K>(job, what, 0)[j * WARP] = 0;
+    }
 #pragma unroll 1
     for (int leading = what.segment > 0; leading >= 0; leading--) {
         hope = pass_ends<K, T>(job, item, leading ? begin - lead : begin,
@@ -476,11 +485,12 @@ __global__ void __launch_bounds__(COUNT_WARPS *WARP, count_blocks<K>())
         return;
     uint32_t some = max(tasks / (gridDim.x * COUNT_WARPS * 8), 1);
     for (;;) {
-        uint32_t next = 0;
-        if (lane == 0)
+        /* One lane asks, so that all hear the same. */
+        uint32_t next = tasks;
+        if (lane == 0 && !*(volatile uint32_t *) &job.head->stop)
             next = atomicAdd(&job.head->taken, some);
         next = __shfl_sync(ALL, next, 0);
-        if (next >= tasks || *(volatile uint32_t *) &job.head->stop)
+        if (next >= tasks)
             return;
         for (uint32_t last = min(next + some, tasks); next < last; next++)
             count_task<K, T>(job, job.tasks[next], batches[warp]);

@@ -28,13 +28,14 @@ typedef struct syn_gpu_mining {
    in a process. A device may be named twice, which only costs time. The caller frees
    `out` with syn_episodes_free(), also after an error.
 
-   options->engine and options->threads are not looked at; options->max_memory limits the
-   episodes in host memory and, apart from them, what each device holds: lists of ends
-   that do not fit are made part by part when they are needed. out->peak_memory is that of
-   the first device.
+   options->engine and options->threads are not looked at; options->max_memory limits what
+   each device holds and the episodes in host memory together: what does not fit of the
+   table of next occurrences, and of the lists of ends, is made part by part when it is
+   needed. out->peak_memory is that of the first device.
 
    SYN_NO_DEVICE: no such device, or it failed. SYN_NO_MEMORY: the host or a device has
-   none left. SYN_TOO_LARGE: more than SYN_GPU_UNITS frequent units or SYN_GPU_MOST
+   none left. SYN_OVER_BUDGET: not even small parts fit, or the episodes do not.
+   SYN_TOO_LARGE: more than SYN_GPU_UNITS frequent units or SYN_GPU_MOST
    devices, or a level of 2^31 parents times intervals. `reason`, SYN_GPU_TEXT bytes, then
    holds one plain clause; it is empty after SYN_OK and SYN_INTERRUPTED. */
 syn_status syn_gpu_mine_episodes(const syn_recording *recording,

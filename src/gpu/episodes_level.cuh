@@ -20,7 +20,7 @@ public:
     void resize(size_t n, size_t columns, int width, cudaStream_t stream)
     {
         size_t items = n * columns;
-        size_t need = 8 * n + 1 + items * (width + 3) + 1;
+        size_t need = 8 * n + 1 + items * (width + 3) + 2;
         if (need > words_.room())
             words_.ensure(need + need / 2);
         if (n > offset_.room())
@@ -46,8 +46,8 @@ public:
         view.length = take(n);
         view.child = take(n + 1);
         view.mask = take(items * width);
-        view.children = take(items);
         view.slot = take(items);
+        view.children = take(items + 1);
         view.base = take(items + 1);
         view.offset = offset_.get();
         view.done = done_.get();

@@ -98,8 +98,10 @@ __global__ void __launch_bounds__(FILL_WARPS *WARP)
         for (uint32_t left = __ballot_sync(ALL, any); left; left &= left - 1)
             fill_item<K>(job, first + __ffs(left) - 1, &mine);
     }
-    if (warp == 0 && lane == 0)
+    if (warp == 0 && lane == 0) {
         job.here.child[job.here.n] = job.here.base[items];
+        job.next.children[job.next.n * columns] = 0;
+    }
     if (mine.all)
         atomicAdd(&sum.all, mine.all);
     if (mine.own)
@@ -134,6 +136,9 @@ __device__ inline void plan_node(const task_plan &plan, uint32_t node, uint32_t 
                 any |= masks[(size_t) column * plan.words + j];
             n = any ? max((length + plan.least / 2) / plan.least, 1) : 0;
         }
+        /* Where there is no room left, nobody asks: so the counter stays near it. */
+        bool room = n > 1 && *(volatile uint32_t *) &plan.head->segments < plan.room;
+        n = room ? n : min(n, 1);
         if (n > 1) {
             first = atomicAdd(&plan.head->segments, n);
             n = first + n <= plan.room ? n : 1;
@@ -169,7 +174,8 @@ template <class T> struct list_job {
     sharing share;
     const place<T> *places;
     const link *links;
-    const T *table;
+    const T *table;           /* of `some` columns from the first on */
+    table_columns some;
     uint32_t stride;          /* symbols of a row of the table */
     const uint2 *end;         /* lists of `here` */
     uint2 *made;
@@ -321,18 +327,25 @@ __device__ uint32_t make_ends(const list_job<T> &job, const source_list<T> &from
     return total;
 }
 
-/* Whether this device makes the list of a child, and what from. The length of the others'
-   is set by `first`, one of their threads. */
+/* Whether the host wants this to end: it may be saying so now, and all threads of a block,
+   which come here together, must hear the same. */
+__device__ inline bool block_stops(const header *head)
+{
+    return __syncthreads_or(*(volatile const uint32_t *) &head->stop);
+}
+
+/* Whether this device makes the list of a child now, and what from. The length of the
+   others' is set by `first`, one of their threads. */
 template <class T>
 __device__ bool open_child(const list_job<T> &job, uint32_t child, bool first,
                            source_list<T> *from)
 {
-    /* All lanes must agree, and the host may be setting it now. */
-    bool stop = __any_sync(ALL, *(volatile uint32_t *) &job.head->stop);
-    if (child >= job.to || stop)
+    if (child >= job.to)
         return false;
     uint32_t suffix = job.next.suffix[child], columns = job.columns.n;
     uint32_t parent = job.next.parent[child], step = job.next.step[child];
+    if (!job.some.has(step / 256))
+        return false;
     bool here = job.share.takes(child, job.here.length[parent]);
     /* Nothing can follow an episode whose suffix nothing follows. */
     bool live = here && job.here.base[(suffix + 1) * columns] >
@@ -343,8 +356,8 @@ __device__ bool open_child(const list_job<T> &job, uint32_t child, bool first,
     uint32_t page = column % job.columns.pages * job.columns.width;
     from->end = job.end + job.here.offset[parent];
     from->length = live ? job.here.length[parent] : 0;
-    from->column =
-        job.table + (size_t) column * (job.events.n + 1) * job.stride + symbol;
+    from->column = job.table + (size_t) (column - job.some.first) * (job.events.n + 1) *
+                                   job.stride + symbol;
     from->places = job.places + (size_t) (column / job.columns.pages) * job.events.n;
     from->row_begin = job.events.row_begin[page + symbol];
     from->row_end = job.events.row_end[page + symbol];
@@ -382,6 +395,8 @@ __global__ void __launch_bounds__(LIST_WARPS * WARP)
     uint2 *staged = staging + warp * job.staged;
     uint32_t child = job.from + blockIdx.x * (LIST_WARPS / TEAM) + team;
     source_list<T> from = {};
+    if (block_stops(job.head))
+        return;
     bool live = open_child(job, child, part == 0 && lane == 0, &from);
     uint32_t size = (from.length + TEAM - 1) / TEAM;
     uint32_t begin = min(part * size, from.length), end = min(begin + size, from.length);
@@ -432,7 +447,7 @@ __global__ void __launch_bounds__(LONG_WARPS * WARP, 2)
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     uint32_t child = job.from + blockIdx.x, made = 0, side = 0;
     source_list<T> from = {};
-    if (!open_child(job, child, threadIdx.x == 0, &from))
+    if (block_stops(job.head) || !open_child(job, child, threadIdx.x == 0, &from))
         return;
     uint32_t most = from.row_end - from.row_begin;
     if (threadIdx.x == 0)

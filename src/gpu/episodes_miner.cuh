@@ -35,7 +35,8 @@ constexpr size_t STAGING = (size_t) 1 << 20;  /* page-locked words for results *
 
 /* A list is counted along by several warps when it is longer than the work would be if
    all were equal, but not when it is shorter than LEAST_SEGMENT ends. */
-constexpr size_t LEAST_SEGMENT = 256, MOST_SEGMENT = 4096, SEGMENTS = 1 << 15;
+constexpr size_t LEAST_SEGMENT = 256, MOST_SEGMENT = 4096;
+constexpr size_t MOST_SEGMENTS = 1 << 15, FEWEST_SEGMENTS = 64;
 
 /* Room for nodes, and for the ends of their lists, that there is from the beginning, at
    the most. */
@@ -44,6 +45,9 @@ constexpr size_t MANY_NODES_AHEAD = (size_t) 1 << 17, MANY_ENDS = (size_t) 1 << 
 /* From so many nodes of a level for each device on, or fewer whose lists are long, the
    lists are dealt out: many, because very different work follows from each. */
 constexpr size_t MANY_NODES = 1024, SOME_NODES = 64, MUCH_WORK = (size_t) 1 << 21;
+
+/* A child's step has 8 bits of symbol; its column goes above them. */
+constexpr size_t MOST_COLUMNS = (size_t) 1 << 23;
 
 /* A window holds more events than 16 bits can number. */
 struct too_wide {};
@@ -59,8 +63,13 @@ template <class T> class miner {
     unsigned me_;
     columns_view columns_;
     size_t intervals_, symbols_, results_ = 0;
+    size_t longest_ = 0;  /* events of a unit, and so ends of any list */
     size_t mean_list_;  /* ends of the lists that the next ones are made from */
     int width_ = 1, processors_ = 1;
+    size_t segments_ = MOST_SEGMENTS;  /* that there is room for */
+    table_columns some_ = {0, 0};    /* whose table is in memory */
+    uint32_t at_once_ = 0;           /* columns that there is room for */
+    bool back_ = false;              /* from the last columns to the first, next time */
     std::vector<uint32_t> unit_of_;  /* symbol to unit */
     double polled_ = 0;
     uint64_t own_ = 0;               /* candidates counted here */
@@ -96,18 +105,29 @@ template <class T> class miner {
     events_view events() const;
     sharing share(size_t size) const { return {me_, team_->size(), dealt_ == size}; }
     bool dealt_before(size_t size) const { return dealt_ > 0 && dealt_ < size; }
+    /* Whether the tables of all columns are in memory. */
+    bool whole_table() const { return at_once_ >= columns_.n; }
     /* Whether the children can be numbered before the host knows how many there are. */
     bool numbers_at_once(size_t size) const
     {
-        return resident_ == size - 1 && !dealt_before(size);
+        return resident_ == size - 1 && !dealt_before(size) && whole_table();
     }
     size_t memory() const;
+    size_t list_memory() const;
+    size_t for_lists() const;
 
-    void lay_out_symbols();
+    void lay_out_symbols(int widest);
+    size_t column_bytes(int width) const;
+    size_t least_memory(int width) const;
+    size_t allowance() const;
+    void choose_table();
     void deal(size_t size, size_t nodes);
+    void upload_recording();
     void upload_root();
     void upload_units();
-    void make_tables();
+    void begin_tables();
+    void make_table_from(uint32_t first);
+    template <class F> void each_table(F use);
     void open_level(size_t size, size_t n);
     void give_list(size_t size);
     task_plan plan(size_t size, size_t nodes);
@@ -129,6 +149,8 @@ template <class T> class miner {
     void wait(size_t size, double done, double total);
     void start_count(size_t size);
     uint32_t count(size_t size);
+    uint32_t count_column_by_column(size_t size);
+    bool have_lists(size_t size);
     void count_part(size_t size, double done, uint32_t *found);
     uint32_t count_by_parts(size_t size);
     std::vector<uint32_t> children_of(size_t k);
@@ -139,6 +161,7 @@ template <class T> class miner {
     void number(size_t size);
     void fill(size_t size, size_t n);
     void start_lists(size_t size, uint32_t begin, uint32_t end);
+    void launch_by_length(const list_job<T> &job);
     void start_level(size_t size, uint32_t found);
     void copy(const uint32_t *from, size_t n, uint32_t *to);
     void collect(size_t size);

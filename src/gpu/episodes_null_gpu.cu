@@ -146,6 +146,9 @@ void null_counter::put_tree()
         }
     for (uint32_t events : longest) {
         places_.push_back(room_);
+        if (events > UINT32_MAX - room_)
+            throw gpu::refusal(SYN_TOO_LARGE, "lists of %u spikes, one in another, are more "
+                               "than a GPU takes", events);
         room_ += events;
     }
     place_.upload(places_.data(), places_.size(), stream_);
@@ -164,7 +167,7 @@ void null_counter::choose_batch()
     size_t free_bytes = 0, all_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &all_bytes));
     size_t budget = std::min(free_bytes / 10 * 9, job_.options->max_memory);
-    size_t of_warp = room_ * sizeof(gpu::null_end) + (places_.size() + 1) * 4;
+    size_t of_warp = (size_t) room_ * sizeof(gpu::null_end) + (places_.size() + 1) * 4;
     size_t for_warps = std::min(budget / 2, LEAST_WARPS * of_warp) + SCRATCH / 4;
     double steps = 1;
     const syn_trie &t = *job_.trie;

@@ -60,7 +60,7 @@ template <class T> void miner<T>::start_count(size_t size)
 {
     count_job job = {
         events(), view(size - 2), findings(size), tasks_.get(), columns_,
-        options_->min_count, me_, table_.get(), list(size - 1).get(),
+        options_->min_count, me_, table_.get(), some_, list(size - 1).get(),
         list(size - 1).room(), counts(size).get(),
         (uint32_t) std::min<size_t>(counts(size).room(), 1u << SLOT_BITS),
         segment_.get(), meet_.get(), sum_.get(), device_head_.get()};
@@ -106,28 +106,56 @@ inline uint32_t slots_for(size_t size, uint32_t found)
     return found;
 }
 
-/* How many children of `size` are frequent. Counting is repeated when the lists before it
-   or the counts did not fit. */
+/* Whether the lists before `size` fit, as the header says. Where there is room for longer
+   ones they are being made again; else they will be made part by part. */
+template <class T> bool miner<T>::have_lists(size_t size)
+{
+    size_t ends = head_.get()->list_ends;
+    if (ends <= list(size - 1).room())
+        return true;
+    if (!grow_list(size - 1, ends)) {
+        resident_ = size - 2;
+        return false;
+    }
+    reset_lists();
+    start_lists(size - 1, 0, view(size - 1).n);
+    return false;
+}
+
+/* How many children of `size` are frequent. Counting, begun by start_count(), is repeated
+   when the lists before it or the counts did not fit. */
 template <class T> uint32_t miner<T>::count(size_t size)
 {
+    if (!whole_table())
+        return count_column_by_column(size);
     const header &head = *head_.get();
-    uint32_t parents = view(size - 1).n;
     while (resident_ == size - 1) {
         wait(size, 0, 0);
-        if (head.list_ends > list(size - 1).room()) {
-            if (!grow_list(size - 1, head.list_ends)) {
-                resident_ = size - 2;
-                break;
-            }
-            reset_lists();
-            start_lists(size - 1, 0, parents);
-        } else if (slots_for(size, head.found) > counts(size).room()) {
+        if (have_lists(size)) {
+            if (slots_for(size, head.found) <= counts(size).room())
+                return head.found;
             grow_counts(size, head.found, 0);
-        } else {
-            return head.found;
         }
-        set_found(0);
-        start_count(size);
+        if (resident_ == size - 1) {
+            set_found(0);
+            start_count(size);
+        }
+    }
+    return count_by_parts(size);
+}
+
+/* The same where the table holds some columns at a time. */
+template <class T> uint32_t miner<T>::count_column_by_column(size_t size)
+{
+    while (resident_ == size - 1) {
+        fetch_header();
+        wait(size, 0, 0);
+        if (have_lists(size)) {
+            uint32_t found = 0;
+            set_found(0);
+            count_part(size, 0, &found);
+            return found;
+        }
     }
     return count_by_parts(size);
 }
@@ -154,14 +182,13 @@ template <class T> uint32_t miner<T>::count_by_parts(size_t size)
         if (k != resident_)
             list_[k].reset();
     /* Each level gets half of what is left, and at least what one node can need. */
-    size_t free_bytes = 0, all_bytes = 0;
-    check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    size_t held = memory(), most = options_->max_memory;
-    size_t left = std::min(most > held ? most - held : 0, free_bytes / 8 * 7);
+    size_t held = memory(), have = allowance(), lists = list_memory();
+    size_t left = std::min(have > held ? have - held : 0,
+                           for_lists() > lists ? for_lists() - lists : 0);
     for (size_t k = resident_ + 1; k < size; k++) {
         list_[k] = std::make_unique<array<uint2>>();
         left /= 2;
-        list_[k]->ensure(std::max<size_t>(left / sizeof(uint2), recording_->events));
+        list_[k]->ensure(std::max<size_t>(left / sizeof(uint2), longest_));
     }
     set_found(0);
     count_below(resident_, size, 0, view(resident_).n, child, &found);
@@ -203,20 +230,26 @@ bool miner<T>::make_part(size_t size, uint32_t begin, uint32_t end, double done,
     return head_.get()->list_ends <= list(size).room();
 }
 
+/* Counts along the lists there are; `found` grows. All tasks are open. */
 template <class T>
 void miner<T>::count_part(size_t size, double done, uint32_t *found)
 {
-    for (;;) {
-        start_count(size);
-        wait(size, done, view(size - 1).n);
-        uint32_t now = slots_for(size, head_.get()->found);
-        if (now <= counts(size).room()) {
-            *found = now;
-            return;
+    bool open = true;
+    each_table([&] {
+        for (;; open = false) {
+            if (!open)
+                set_found(*found);
+            start_count(size);
+            wait(size, done, view(size - 1).n);
+            uint32_t now = slots_for(size, head_.get()->found);
+            if (now <= counts(size).room()) {
+                *found = now;
+                open = false;
+                return;
+            }
+            grow_counts(size, now, *found);
         }
-        grow_counts(size, now, *found);
-        set_found(*found);
-    }
+    });
 }
 
 /* ---- what is frequent ---- */
@@ -319,14 +352,23 @@ void miner<T>::start_lists(size_t size, uint32_t begin, uint32_t end)
 {
     const array<uint2> &made = list(size);
     list_job<T> job = {events(), view(size - 1), view(size), begin, end, columns_,
-                       share(size), places_.get(), links_.get(), table_.get(),
+                       share(size), places_.get(), links_.get(), table_.get(), some_,
                        (uint32_t) (WARP * width_), list(size - 1).get(), made.get(),
                        made.room(), STAGED, plan(size, end - begin), device_head_.get()};
+    each_table([&] {
+        job.some = some_;
+        launch_by_length(job);
+    });
+}
+
+template <class T> void miner<T>::launch_by_length(const list_job<T> &job)
+{
+    uint32_t n = job.to - job.from;
     /* A warp's part of a list must fit in what it can stage, or it is gone through twice;
        few nodes need more warps each to fill the device. */
-    size_t warps = (size_t) processors_ * 128 / (end - begin);
+    size_t warps = (size_t) processors_ * 128 / n;
     if (mean_list_ >= LONG_LIST) {
-        make_long_lists<T><<<end - begin, LONG_WARPS * WARP, 0, stream_>>>(job);
+        make_long_lists<T><<<n, LONG_WARPS * WARP, 0, stream_>>>(job);
         check(cudaGetLastError());
     } else if (mean_list_ >= 1024 || warps >= 16) {
         launch_lists<8>(job);
@@ -384,8 +426,11 @@ template <class T>
 void miner<T>::report(size_t size, size_t found, uint64_t candidates)
 {
     results_ += found * 6 * sizeof(uint32_t);
-    if (results_ > options_->max_memory)
-        throw refusal(SYN_OVER_BUDGET, "the episodes do not fit in `max_memory`");
+    size_t taken = memory() - list_memory() + results_;
+    if (taken > options_->max_memory)
+        throw refusal(SYN_OVER_BUDGET, "the episodes of up to size %zu take %.3g MB, and "
+                      "`max_memory` is %.3g MB", size, 1e-6 * taken,
+                      1e-6 * (double) options_->max_memory);
     if (!out_)
         return;
     append_level(out_, found)->candidates = candidates;
@@ -416,7 +461,7 @@ template <class T> void miner<T>::start_level(size_t size, uint32_t found)
 template <class T> void miner<T>::mine()
 {
     double begun = seconds_now();
-    make_tables();
+    begin_tables();
     if (team_->size() > 1) {  /* to tell apart what is shared */
         check(cudaStreamSynchronize(stream_));
         seconds_by_size[1] = seconds_now() - begun;
@@ -431,7 +476,7 @@ template <class T> void miner<T>::mine()
             throw refusal(SYN_TOO_LARGE, "there are %u episodes of size %zu", parents,
                           size - 1);
         clear_findings(size);
-        if (resident_ == size - 1)
+        if (resident_ == size - 1 && whole_table())
             start_count(size);
         if (size > 2)
             collect(size - 1);

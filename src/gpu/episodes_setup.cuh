@@ -16,9 +16,10 @@ miner<T>::miner(const syn_recording *recording, const syn_mine_options *options,
       others_found_(fellows->size()), others_counts_(fellows->size())
 {
     int device = fellows->device[me];
+    for (uint32_t unit : units)
+        longest_ = std::max<size_t>(longest_, recording->first[unit + 1] -
+                                                  recording->first[unit]);
     check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device));
-    lay_out_symbols();
-    deal(1, symbols_);
 }
 
 /* From the first level on that has enough nodes the work is dealt out. */
@@ -31,14 +32,19 @@ template <class T> void miner<T>::deal(size_t size, size_t nodes)
         dealt_ = size;
 }
 
-/* Pages as equal as they can be, each with room for the spare symbol. */
-template <class T> void miner<T>::lay_out_symbols()
+/* Pages as equal as they can be, each with room for the spare symbol, in rows of at most
+   `widest` symbols a lane. */
+template <class T> void miner<T>::lay_out_symbols(int widest)
 {
-    size_t most = (sizeof(T) == 2 ? 8 : 1) * WARP - 1;
+    size_t most = (size_t) widest * WARP - 1;
     size_t pages = (symbols_ + most - 1) / most;
     size_t page = (symbols_ + pages - 1) / pages;
+    width_ = 1;
     while ((size_t) width_ * WARP < page + 1)
         width_ *= 2;
+    if (intervals_ * pages > MOST_COLUMNS || intervals_ * pages * symbols_ >= INT32_MAX)
+        throw refusal(SYN_TOO_LARGE, "%zu intervals of %zu units are more than a GPU takes",
+                      intervals_, symbols_);
     columns_ = {(uint32_t) (intervals_ * pages), (uint32_t) pages, (uint32_t) page};
 }
 
@@ -60,15 +66,86 @@ template <class T> size_t miner<T>::memory() const
     for (unsigned d = 0; d < team_->size(); d++)
         bytes += others_found_[d].bytes() + others_counts_[d].bytes();
     bytes += found_[0].bytes() + found_[1].bytes();
-    for (const auto &one : list_)
-        bytes += one ? one->bytes() : 0;
     for (const auto &one : level_)
+        bytes += one ? one->bytes() : 0;
+    return bytes + list_memory();
+}
+
+template <class T> size_t miner<T>::list_memory() const
+{
+    size_t bytes = 0;
+    for (const auto &one : list_)
         bytes += one ? one->bytes() : 0;
     return bytes;
 }
 
-/* Everything whose size is known, so that mining allocates only as it outgrows it. */
-template <class T> void miner<T>::upload()
+/* Bytes that lists may take in all, beside what is there and what was found. */
+template <class T> size_t miner<T>::for_lists() const
+{
+    size_t taken = memory() - list_memory() + results_;
+    return options_->max_memory > taken ? options_->max_memory - taken : 0;
+}
+
+/* ---- how much of the table is in memory at a time ---- */
+
+template <class T> size_t miner<T>::column_bytes(int width) const
+{
+    return (size_t) (recording_->events + 1) * WARP * width * sizeof(T);
+}
+
+/* Bytes without which there is no search, beside those that are taken already: two lists,
+   and a few levels and segments. */
+template <class T> size_t miner<T>::least_memory(int width) const
+{
+    size_t pages = symbols_ / (width * WARP - 1) + 1, columns = intervals_ * pages;
+    return 2 * recording_->events * sizeof(uint2) +
+           symbols_ * (64 + columns * (width + 8) * 2 * sizeof(uint32_t)) +
+           FEWEST_SEGMENTS * 4 * width * WARP * sizeof(uint32_t);
+}
+
+/* Bytes that this member may take in all. */
+template <class T> size_t miner<T>::allowance() const
+{
+    size_t free_bytes = 0, all_bytes = 0;
+    check(cudaMemGetInfo(&free_bytes, &all_bytes));
+    free_bytes = free_bytes / 16 * 15 / team_->on_device_of(me_);
+    return std::min(memory() + free_bytes, options_->max_memory);
+}
+
+/* The table has a row for every event and column. Where all of it is too much, it is made
+   some columns at a time, whenever they are needed; narrow ones, if need be. */
+template <class T> void miner<T>::choose_table()
+{
+    size_t have = allowance(), held = memory();
+    auto room = [&](int width) {
+        size_t least = held + least_memory(width);
+        return have > least ? (have - least) / 2 : 0;
+    };
+    int widest = sizeof(T) == 2 ? 8 : 1;
+    while (widest > 0 && room(widest) < column_bytes(widest))
+        widest /= 2;
+    if (widest == 0) {
+        double needed = held + least_memory(1) + 2.0 * column_bytes(1);
+        bool budget = have == options_->max_memory;
+        throw refusal(budget ? SYN_OVER_BUDGET : SYN_NO_MEMORY,
+                      "the spikes and the smallest part of the table of what follows them "
+                      "take %.2g GB on a GPU, and %s %.2g GB",
+                      1e-9 * needed, budget ? "`max_memory` is" : "it has",
+                      1e-9 * (double) have);
+    }
+    team_->widest[me_] = widest;
+    meet(1);
+    lay_out_symbols(*std::min_element(team_->widest.begin(), team_->widest.end()));
+    size_t fit = room(width_) / column_bytes(width_);
+    at_once_ = (uint32_t) std::max<size_t>(std::min<size_t>({fit, columns_.n, 65535}), 1);
+    size_t of_segment = (4 * width_ * WARP + 1) * sizeof(uint32_t);
+    segments_ = std::max(std::min(have / 8 / of_segment, MOST_SEGMENTS), FEWEST_SEGMENTS);
+    table_.ensure(at_once_ * (column_bytes(width_) / sizeof(T)));
+}
+
+/* ---- what is on the device from the beginning ---- */
+
+template <class T> void miner<T>::upload_recording()
 {
     const syn_recording *r = recording_;
     size_t n = r->events;
@@ -97,18 +174,26 @@ template <class T> void miner<T>::upload()
     bounds_.upload(bounds.data(), 2 * intervals_, stream_);
     places_.ensure(n * intervals_);
     links_.ensure(n);
-    table_.ensure((n + 1) * columns_.n * WARP * width_);
-    device_head_.ensure(1);
-    segment_.ensure(SEGMENTS * 3 * width_ * WARP);
-    clear(meet_, SEGMENTS);
-    clear(sum_, SEGMENTS * width_ * WARP);
+    check(cudaStreamSynchronize(stream_));
+}
 
-    size_t free_bytes = 0, all_bytes = 0, node = 8 + columns_.n * (width_ + 3);
-    check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    free_bytes = std::min(free_bytes, options_->max_memory) / 8;
+/* Everything whose size is known, so that mining allocates only as it outgrows it. */
+template <class T> void miner<T>::upload()
+{
+    size_t n = recording_->events;
+    device_head_.ensure(1);
+    upload_recording();
+    choose_table();
+    deal(1, symbols_);
+    segment_.ensure(segments_ * 3 * width_ * WARP);
+    clear(meet_, segments_);
+    clear(sum_, segments_ * width_ * WARP);
+
+    size_t have = allowance(), held = memory(), node = 8 + columns_.n * (width_ + 3);
+    size_t some = std::min(have / 8, have > held ? (have - held) / 4 : 0);
     size_t ends = std::max(std::min(2048 * n, MANY_ENDS), 24 * n);
-    ends = std::max(std::min(ends, free_bytes / (2 * sizeof(uint2))), n);
-    size_t nodes = free_bytes / (12 * node * sizeof(uint32_t));
+    ends = std::max(std::min(ends, some / (2 * sizeof(uint2))), n);
+    size_t nodes = some / (12 * node * sizeof(uint32_t));
     nodes = std::min(nodes, std::min(ends / 64 + 1024, MANY_NODES_AHEAD));
     make_room(std::max(nodes, symbols_), ends);
     upload_root();
@@ -132,7 +217,7 @@ template <class T> void miner<T>::make_room(size_t nodes, size_t ends)
     }
     for (array<uint32_t> &one : counts_)
         one.ensure(4 * nodes);
-    tasks_.ensure(nodes * columns_.n + SEGMENTS);
+    tasks_.ensure(nodes * columns_.n + segments_);
     scratch_.ensure(1 << 16);
     if (team_->size() == 1)
         return;
@@ -191,7 +276,8 @@ template <class T> void miner<T>::upload_units()
     send(view(1).count, count.data(), bytes);
     send(view(1).length, length.data(), bytes);
     send(view(1).offset, offset.data(), 2 * bytes);
-    check(cudaMemsetAsync(view(1).mask, 0, shared_words(2) * sizeof(uint32_t), stream_));
+    size_t words = shared_words(2) + 1;  /* and the one behind them: nothing follows yet */
+    check(cudaMemsetAsync(view(1).mask, 0, words * sizeof(uint32_t), stream_));
     check(cudaStreamSynchronize(stream_));
 }
 
@@ -209,19 +295,41 @@ template <class T> template <class F> void miner<T>::by_width(F launch)
     }
 }
 
-template <class T> void miner<T>::make_tables()
+/* Puts the columns from `first` on into the table, unless they are there. */
+template <class T> void miner<T>::make_table_from(uint32_t first)
 {
-    unsigned blocks = blocks_for(recording_->events, 256);
-    dim3 grid(blocks, (unsigned) intervals_);
-    find_windows<T><<<grid, 256, 0, stream_>>>(events(), bounds_.get(), places_.get(),
-                                               device_head_.get());
-    check(cudaGetLastError());
+    if (some_.n > 0 && some_.first == first)
+        return;
+    some_ = {first, std::min(at_once_, columns_.n - first)};
     by_width([&](auto width) {
-        dim3 spans(blocks_for(recording_->events, TABLE_SPAN * 4), columns_.n);
+        dim3 spans(blocks_for(recording_->events, TABLE_SPAN * 4), some_.n);
         make_table<decltype(width)::value, T><<<spans, 4 * WARP, 0, stream_>>>(
-            events(), columns_, places_.get(), (unsigned char *) table_.get());
+            events(), columns_, first, places_.get(), (unsigned char *) table_.get());
     });
     check(cudaGetLastError());
+}
+
+/* Calls use() with some columns after the other in the table; those that are there come
+   first. */
+template <class T> template <class F> void miner<T>::each_table(F use)
+{
+    uint32_t parts = (columns_.n - 1) / at_once_ + 1;
+    for (uint32_t i = 0; i < parts; i++) {
+        make_table_from((back_ ? parts - 1 - i : i) * at_once_);
+        use();
+    }
+    back_ = parts > 1 && !back_;
+}
+
+template <class T> void miner<T>::begin_tables()
+{
+    unsigned blocks = blocks_for(recording_->events, 256);
+    dim3 grid(blocks, most_of_grid(intervals_));
+    find_windows<T><<<grid, 256, 0, stream_>>>(events(), bounds_.get(),
+                                               (uint32_t) intervals_, places_.get(),
+                                               device_head_.get());
+    check(cudaGetLastError());
+    make_table_from(0);
     list_units<<<blocks, 256, 0, stream_>>>(events(), list(1).get(), links_.get());
     check(cudaGetLastError());
     plan_units<<<blocks_for(symbols_, 8), 8 * WARP, 0, stream_>>>(
@@ -254,10 +362,10 @@ template <class T> void miner<T>::give_list(size_t size)
 /* Whether there is room for so many ends now. */
 template <class T> bool miner<T>::grow_list(size_t size, size_t ends)
 {
-    size_t others = memory() - list(size).bytes(), ample = 2 * ends;
-    if (others + ends * sizeof(uint2) > options_->max_memory)
+    size_t others = list_memory() - list(size).bytes(), ample = 2 * ends;
+    if (others + ends * sizeof(uint2) > for_lists())
         return false;
-    if (others + ample * sizeof(uint2) > options_->max_memory)
+    if (others + ample * sizeof(uint2) > for_lists())
         ample = ends;
     try {
         list(size).ensure(ample);
@@ -273,11 +381,11 @@ template <class T> bool miner<T>::grow_list(size_t size, size_t ends)
 template <class T> task_plan miner<T>::plan(size_t size, size_t nodes)
 {
     size_t items = (size_t) view(size).n * columns_.n;
-    if (items + SEGMENTS > tasks_.room())
-        tasks_.ensure(items + items / 2 + SEGMENTS);
+    if (items + segments_ > tasks_.room())
+        tasks_.ensure(items + items / 2 + segments_);
     size_t work = mean_list_ * nodes * columns_.n, warps = (size_t) processors_ * 32;
     size_t least = std::min(std::max(work / warps, LEAST_SEGMENT), MOST_SEGMENT);
-    return {tasks_.get(), (uint32_t) width_, (uint32_t) least, (uint32_t) SEGMENTS,
+    return {tasks_.get(), (uint32_t) width_, (uint32_t) least, (uint32_t) segments_,
             device_head_.get()};
 }
 

@@ -29,18 +29,18 @@ __device__ inline uint32_t first_beyond(const events_view &events, uint32_t e,
     return high;
 }
 
-/* A thread an event, blockIdx.y the interval. */
+/* A thread an event, blockIdx.y an interval and perhaps further ones. */
 template <class T>
 __global__ void find_windows(events_view events, const int64_t *bounds,
-                             place<T> *places, header *head)
+                             uint32_t intervals, place<T> *places, header *head)
 {
-    uint32_t e = blockIdx.x * blockDim.x + threadIdx.x, k = blockIdx.y, reach = 0;
-    if (e < events.n) {
+    uint32_t e = blockIdx.x * blockDim.x + threadIdx.x, reach = 0;
+    for (uint32_t k = blockIdx.y; k < intervals && e < events.n; k += gridDim.y) {
         uint32_t open = first_beyond(events, e, bounds[2 * k]) - e;
         uint32_t shut = first_beyond(events, e, bounds[2 * k + 1]) - e;
         place<T> here = {e, (T) open, (T) shut};
         places[(size_t) k * events.n + events.row[e]] = here;
-        reach = shut - 1;
+        reach = max(reach, shut - 1);
     }
     reach = max_of_warp(reach);
     if (threadIdx.x % WARP == 0 && reach > head->reach)
@@ -63,17 +63,17 @@ __global__ void list_units(events_view events, uint2 *end, link *links)
 
 enum { TABLE_SPAN = 128 };  /* events whose rows one warp makes */
 
-/* A warp makes the rows of TABLE_SPAN events of a column (blockIdx.y), going back in
-   time: an event that enters the window is the first of its symbol. The spare symbol
-   after a page's last one occurs in every row at the event itself. */
+/* A warp makes the rows of TABLE_SPAN events of a column (the first and blockIdx.y), going
+   back in time: an event that enters the window is the first of its symbol. The spare
+   symbol after a page's last one occurs in every row at the event itself. */
 template <int K, class T>
-__global__ void make_table(events_view events, columns_view columns,
+__global__ void make_table(events_view events, columns_view columns, uint32_t first,
                            const place<T> *places, unsigned char *table)
 {
-    uint32_t lane = threadIdx.x % WARP, column = blockIdx.y;
+    uint32_t lane = threadIdx.x % WARP, column = first + blockIdx.y;
     uint32_t begin = (blockIdx.x * blockDim.x + threadIdx.x) / WARP * TABLE_SPAN;
     constexpr uint32_t row_size = row_bytes<K, T>::row;
-    unsigned char *rows = table + (size_t) column * (events.n + 1) * row_size +
+    unsigned char *rows = table + (size_t) blockIdx.y * (events.n + 1) * row_size +
                           lane * row_bytes<K, T>::lane;
     if (begin >= events.n)
         return;

@@ -3,6 +3,7 @@
 #ifndef SYN_GPU_EPISODES_TEAM_CUH
 #define SYN_GPU_EPISODES_TEAM_CUH
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -29,10 +30,12 @@ public:
         uint32_t found;
     };
     std::vector<findings> show[2];
+    /* The widest rows of the table that a member has memory for: all use the same. */
+    std::vector<int> widest;
     const int *const device;
 
     team(const int *devices, unsigned n)
-        : size_(n), show{std::vector<findings>(n), std::vector<findings>(n)},
+        : size_(n), show{std::vector<findings>(n), std::vector<findings>(n)}, widest(n),
           device(devices)
     {
     }
@@ -40,6 +43,13 @@ public:
     team &operator=(const team &) = delete;
 
     unsigned size() const { return size_; }
+
+    /* How many members share a member's device. */
+    unsigned on_device_of(unsigned me) const
+    {
+        return (unsigned) std::count(device, device + size_, device[me]);
+    }
+
     bool broken() const { return broken_.load(); }
 
     void fail(std::exception_ptr why)

@@ -38,6 +38,13 @@ struct columns_view {
     uint32_t n, pages, width;
 };
 
+/* The columns whose tables are in memory. */
+struct table_columns {
+    uint32_t first, n;
+
+    __host__ __device__ bool has(uint32_t column) const { return column - first < n; }
+};
+
 /* A lane's share of a row of the next-occurrence table: one more than the distance to the
    first event of each symbol inside the window, 0 when there is none. The table is
    [columns][events + 1][WARP]; rows follow by_unit, the last one is all 0. Distances are
@@ -124,7 +131,7 @@ struct level_view {
     unsigned long long *offset;                /* [n] where the list begins */
     uint32_t *child;                           /* [n + 1] */
     uint32_t *mask;                            /* [items][K] symbols that follow */
-    uint32_t *children;                        /* [items] how many */
+    uint32_t *children;                        /* [items + 1] how many, and 0 */
     uint32_t *base;                            /* [items + 1] first one's number */
     uint32_t *slot;                            /* [items] first one's place in `counts`,
                                                   and whose: device << SLOT_BITS */

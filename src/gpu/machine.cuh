@@ -182,16 +182,18 @@ __device__ inline uint32_t first_from(const int64_t *ticks, uint32_t end, int64_
     return begin;
 }
 
-/* Fills the windows: a thread an event, blockIdx.y the interval. */
+/* Fills the windows: a thread an event, blockIdx.y an interval and perhaps further ones. */
 __global__ void find_machine_windows(strategy_events events, uint2 *window)
 {
-    uint32_t e = blockIdx.x * blockDim.x + threadIdx.x, k = blockIdx.y;
+    uint32_t e = blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= events.n)
         return;
     int64_t tick = events.tick[e];
-    uint32_t last = first_from(events.tick, e, tick - events.bounds[2 * k]);
-    uint32_t first = first_from(events.tick, last, tick - events.bounds[2 * k + 1]);
-    window[(size_t) k * events.n + e] = make_uint2(first, last);
+    for (uint32_t k = blockIdx.y; k < events.intervals; k += gridDim.y) {
+        uint32_t last = first_from(events.tick, e, tick - events.bounds[2 * k]);
+        uint32_t first = first_from(events.tick, last, tick - events.bounds[2 * k + 1]);
+        window[(size_t) k * events.n + e] = make_uint2(first, last);
+    }
 }
 
 }  // namespace gpu

@@ -90,8 +90,8 @@ public:
         if (!filled_) {
             window_.ensure((size_t) events.n * events.intervals);
             dim3 block(THREADS);
-            find_machine_windows<<<grid_for(events.n, block, events.intervals), block, 0,
-                                   stream>>>(events, window_.get());
+            find_machine_windows<<<grid_for(events.n, block, most_of_grid(events.intervals)),
+                                   block, 0, stream>>>(events, window_.get());
             check(cudaGetLastError());
             filled_ = true;
         }

@@ -126,6 +126,7 @@ void occurrences::prepare()
     order_rows<<<blocks_of(events_.n), THREADS, 0, stream_>>>(events_, rows());
     check(cudaGetLastError());
     result_.ensure(1);
+    check(cudaMemsetAsync(result_.get(), 0, sizeof(step_result), stream_));
 }
 
 void occurrences::allocate()

@@ -48,12 +48,18 @@ template <class F> outcome outcome_of(F run)
     return out;
 }
 
-/* Refuses devices that are not there, and a process that cannot use any. */
-inline void check_devices(const int *devices, int n)
+/* Refuses a process that has no threads and contexts of its own. */
+inline void check_not_forked()
 {
     if (syn_gpu_forked())
         throw refusal(SYN_NO_DEVICE,
                       "this is a forked process, where CUDA cannot be used");
+}
+
+/* Refuses devices that are not there, and a process that cannot use any. */
+inline void check_devices(const int *devices, int n)
+{
+    check_not_forked();
     int there = 0;
     check(cudaGetDeviceCount(&there));
     for (int i = 0; i < n; i++)

@@ -157,7 +157,10 @@ class spectrum_device {
             throw refusal(SYN_NO_MEMORY,
                           "one surrogate takes %.3g GB of a GPU that has %.3g GB free",
                           (fixed + each) / 1e9, free / 1e9);
-        room_ = (uint32_t) std::min<double>(wanted, left / each);
+        /* A warp takes a spike: no more of them than a grid has room for. */
+        double warps_most = 4e9 / std::max<double>(task_.events, task_.units);
+        double fit = std::min<double>({(double) wanted, left / each, warps_most});
+        room_ = (uint32_t) std::max(fit, 1.0);
         batch_.makers = (uint32_t) makers;
     }
 

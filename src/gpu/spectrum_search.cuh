@@ -76,7 +76,8 @@ __device__ inline bool take_task(const searcher &s, const spectrum_queue &queue)
         size_t k = (size_t) surrogate * task.units + root;
         bool there = part == 0 ? s.batch.windows[k] >= task.min_occ
                                : part * SPECTRUM_TOGETHER < s.batch.listed[k];
-        if (!there || s.batch.failed[surrogate])
+        /* Another warp may be giving the surrogate up now: all lanes must hear the same. */
+        if (!there || __any_sync(WHOLE_WARP, s.batch.failed[surrogate]))
             continue;
         __syncwarp();
         if (s.lane == 0)

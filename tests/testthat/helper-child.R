@@ -67,3 +67,19 @@ time_to_stop <- function(code, wait) {
   }
   best
 }
+
+# Runs `code`, an expression, in a child whose files may have `blocks` of 512 bytes at most;
+# what it prints.
+limited_child <- function(blocks, code) {
+  testthat::skip_on_os("windows")
+  path <- getNamespaceInfo("synfire", "path")
+  if (!file.exists(file.path(path, "Meta", "package.rds"))) {
+    testthat::skip("needs the installed package")
+  }
+  file <- tempfile(fileext = ".R")
+  writeLines(c(sprintf("library(synfire, lib.loc = %s)", dQuote(dirname(path), FALSE)),
+               deparse(code)), file)
+  limit <- sprintf("trap '' XFSZ; ulimit -f %d; exec %s --vanilla %s", blocks,
+                   shQuote(file.path(R.home("bin"), "Rscript")), shQuote(file))
+  suppressWarnings(system2("sh", c("-c", shQuote(limit)), stdout = TRUE, stderr = TRUE))
+}

@@ -1,19 +1,22 @@
 # Obvious and slow: what the C code of S-maps must find.
 
 # The minimum-norm least squares fit of one prediction by svd(). `target[t]` is what a
-# point at row t predicts; library rows have one.
+# point at row t predicts; neighbours without one count for the mean distance alone.
 oracle_smap_row <- function(points, lib, row, target, theta, k, exclusion = 0, ridge = 0) {
   unknowns <- ncol(points) + 1
   near <- oracle_neighbours(points, lib, row, k, exclusion)
+  mean <- mean(near$distance)
+  known <- !is.na(target[near$row])
+  near <- list(row = near$row[known], distance = near$distance[known])
   n <- length(near$row)
   if (n == 0) return(rep(NA_real_, 2 + 2 * unknowns))
-  mean <- mean(near$distance)
-  weight <- if (mean > 0) exp(-theta * near$distance / mean) else rep(1, n)
-  # The smallest singular values of rows whose weights are all tiny survive that way.
-  scale <- max(weight)
-  A <- weight / scale * cbind(1, points[near$row, , drop = FALSE])
-  b <- weight / scale * target[near$row]
-  hold <- sqrt(ridge * sum((weight / scale)^2)) * diag(unknowns)[-1, , drop = FALSE]
+  # Relative to the largest weight, since all of them may be tiny.
+  rate <- if (mean > 0) theta / mean else 0
+  weight <- exp(rate * (min(near$distance) - near$distance))
+  scale <- exp(-rate * min(near$distance))
+  A <- weight * cbind(1, points[near$row, , drop = FALSE])
+  b <- weight * target[near$row]
+  hold <- sqrt(ridge * sum(weight^2)) * diag(unknowns)[-1, , drop = FALSE]
   parts <- svd(rbind(A, hold, matrix(0, max(unknowns - n, 0), unknowns)))
   used <- parts$d > .Machine$double.eps * max(n, unknowns) * max(parts$d)
   u <- parts$u[seq_len(n), used, drop = FALSE]

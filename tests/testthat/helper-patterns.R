@@ -116,11 +116,14 @@ random_raster <- function(seed, windows = c(1, 2, 3, 4, 5, 8, 64, 100)) {
     bounds <- data.frame(start = begin, end = begin + length)
   }
   start <- min(tick, bounds$start, offset) - sample(0:4, 1L)
+  end <- max(tick, bounds$end, offset) + sample(0:4, 1L)
+  # No window is longer than the recording, or than the longest trial.
+  ticks <- if (is.null(bounds)) end - start else max(bounds$end - bounds$start)
   raster <- list(tick = tick, unit = unit, units = units + sample(0:1, 1L), bounds = bounds,
-                 start = start, bin = bin, window = window)
+                 start = start, bin = bin, window = min(window, ceiling((ticks + 1) / bin)))
   raster$x <- spike_trains(
     tick / 1000, factor(paste0("u", unit), paste0("u", seq_len(raster$units))),
-    start = start / 1000, end = (max(tick, bounds$end, offset) + sample(0:4, 1L)) / 1000,
+    start = start / 1000, end = end / 1000,
     resolution = 1e-3, trials = if (!is.null(bounds)) bounds / 1000
   )
   raster$filters <- random_filters()

@@ -14,7 +14,7 @@ random_episodes <- function(stream, n, longest = 4) {
 
 # Counts of each episode (rows) in each of n surrogates (columns).
 oracle_null <- function(x, episodes, n, ...) {
-  made <- surrogate_trains(x, n, ..., threads = 1)
+  made <- own_surrogates(x, n, ...)
   matrix(vapply(made, \(y) count_episodes(y, episodes, threads = 1)$count,
                 integer(nrow(episodes))), nrow(episodes), n)
 }

@@ -33,7 +33,7 @@ oracle_maxima <- function(made, bin, window, filters, by_duration = FALSE) {
 maxima_both <- function(x, bin, window, filters, n, by_duration = FALSE, ..., seed = 1,
                         method = "dither", dither = 0.002) {
   set.seed(seed)
-  made <- surrogate_trains(x, n, method, dither = dither, bin_size = bin / 1000, threads = 1)
+  made <- own_surrogates(x, n, method, dither = dither, bin_size = bin / 1000)
   set.seed(seed)
   options <- surrogate_options(x, method, dither = dither, bin_size = bin / 1000)
   list(

@@ -1,5 +1,13 @@
 # Surrogates of spike trains as they are defined, spike by spike.
 
+# Surrogates, with those of the arguments that the method has.
+own_surrogates <- function(x, n, method = "dither", ..., threads = 1) {
+  given <- list(...)
+  given <- given[names(given) %in% synfire:::method_arguments[[method]]]
+  if (!is.null(given$window)) given$dither <- NULL
+  do.call(surrogate_trains, c(list(x, n, method, threads = threads), given))
+}
+
 # The first `n` words of a unit of a surrogate, both numbered from 0.
 oracle_words <- function(key, index, unit, n) {
   blocks <- lapply(seq_len(ceiling(n / 4)) - 1, \(b) {
@@ -97,6 +105,39 @@ oracle_window_shuffle <- function(tick, bin, window, start, stop, below) {
       taken <- c(taken, to)
       target[b == from] <- w * window + to
     }
+  }
+  tick + (target - b) * bin
+}
+
+# Two words a spike make one number; 2^64 is more than a double holds.
+oracle_jitter <- function(tick, window, start, stop, words) {
+  opens <- start + (tick - start) %/% window * window
+  ticks <- pmin(window, stop - opens + 1)
+  # floor(ticks * (second * 2^32 + first) / 2^64), exact for less than 2^21 ticks
+  first <- words[c(TRUE, FALSE)]
+  second <- words[c(FALSE, TRUE)]
+  carried <- second * ticks + floor(first * ticks / 2^32)
+  opens + floor(carried / 2^32)
+}
+
+# All bins of a trial in a vector, empty ones too, and all that a window holds permuted,
+# bin by bin, as what comes first is drawn.
+oracle_slide <- function(tick, bin, window, start, stop, below) {
+  bins <- (stop - start + 1) %/% bin
+  b <- (tick - start) %/% bin
+  target <- b
+  spiked <- unique(b[b < bins])
+  coming <- spiked
+  held <- numeric()
+  for (place in seq_len(bins) - 1) {
+    held <- c(held, coming[coming < place + window])
+    coming <- coming[coming >= place + window]
+    if (length(held) == 0L) next
+    at <- below(min(window, bins - place)) + 1
+    if (at > length(held)) next
+    target[b == held[[at]]] <- place
+    held[[at]] <- held[[length(held)]]
+    held <- held[-length(held)]
   }
   tick + (target - b) * bin
 }

@@ -69,6 +69,94 @@ test_that("random small maps are those of the CPU", {
   }
 })
 
+test_that("exclusion_radius, tau, E, Tp, gaps, validation and lib_sizes in any combination", {
+  skip_without_gpu()
+  set.seed(7)
+  wrong <- character()
+  for (case in 1:160) {
+    kind <- sample(c("plain", "gaps"), 1)
+    steps <- sample(c(40, 60, 61, 90), 1)
+    # E = 1 for all is what lays out the steps without room between them.
+    E <- if (case %% 2 == 0) rep(1, 12) else sample(sample(c(1, 3, 8), 1), 12, TRUE)
+    rule <- list(tau = sample(c(-7, -3, -2, -1, 1, 2, 3), 1), Tp = sample(c(-4, -1:1, 3), 1),
+                 exclusion = sample(c(0, 1, 5, 9), 1), key = c(case, 1),
+                 lib_sizes = if (case %% 5 == 0) c(12, Inf))
+    x <- random_series(steps, 12, case, kind)
+    split <- sample(c(FALSE, TRUE), 1)
+    skill <- function(place) {
+      rule <- map_rule(max(E), rule$tau, rule$Tp, rule$exclusion)
+      map_dimensions(map_source(x), 1:12, rule, split, place)
+    }
+    gpu <- do.call(on_gpu, c(list(x, E), rule))$rho
+    cpu <- do.call(driven, c(list(x, E), rule))$rho
+    of_gpu <- skill(list(device = "gpu", gpus = 0L))
+    of_cpu <- skill(list(device = "cpu"))
+    same <- function(a, b) {
+      identical(is.na(a), is.na(b)) && max(abs(a - b), 0, na.rm = TRUE) <= 1e-4
+    }
+    if (!same(gpu, cpu)) wrong <- c(wrong, paste("map", case))
+    if (!same(of_gpu, of_cpu)) wrong <- c(wrong, paste("dimensions", case))
+  }
+  expect_identical(wrong, character())
+})
+
+test_that("what is excluded is no neighbour, as the oracle counts", {
+  skip_without_gpu()
+  x <- random_series(60, 40, 1)
+  for (tau in c(-2, -5, 3)) {
+    gpu <- on_gpu(x, 1, tau = tau, exclusion = 5)$rho
+    expect_close_maps(gpu[1:6, 1:6], oracle_causal_map(x, rep(1, 40), 1:6, 1:6, tau = tau,
+                                                       exclusion = 5))
+  }
+  # Where coordinates are later steps, each half of a split is laid out backwards.
+  rule <- map_rule(1, 1, 1, 5)
+  skill <- map_dimensions(map_source(x), 1:40, rule, TRUE, list(device = "gpu", gpus = 0L))
+  expect_close_maps(t(skill), oracle_dimensions(x, 1, 1, tau = 1, exclusion = 5, split = TRUE))
+})
+
+test_that("what differs by rounding alone has no correlation, and late beginnings lose nothing", {
+  skip_without_gpu()
+  set.seed(3)
+  for (case in 1:40) {
+    steps <- sample(c(12, 20, 40), 1)
+    x <- matrix(sample(c(-1, 0, 1, 2), steps * 10, TRUE), steps)
+    E <- sample(3, 10, TRUE)
+    expect_identical(is.na(on_gpu(x, E)$rho), is.na(driven(x, E)$rho))
+  }
+  # The first half of the targets' points have no prediction.
+  x <- random_series(200, 12, 4) + 1000
+  gaps <- x
+  gaps[1:120, 1:6] <- NA
+  expect_same_maps(on_gpu(gaps, 2), driven(gaps, 2))
+  for (half in 1:2) {
+    few <- gaps[seq_len(140), ]
+    expect_same_maps(on_gpu(few, half), driven(few, half), 1e-4)
+  }
+})
+
+test_that("a forked child gets an error from a map, also from one that its parent made", {
+  skip_without_gpu()
+  skip_on_os("windows")
+  x <- random_series(100, 8, 9)
+  whole <- on_gpu(x, 2)
+  map <- .Call(r_map_open, 8, 100, rep(2L, 8), map_options(map_rule(2)), 0L)
+  .Call(r_map_fill, map, 0, x)
+  block <- .Call(r_map_prepare, map, x, 0, NULL)
+  .Call(r_map_begin, map, block)
+  in_child <- function(f) {
+    job <- parallel::mcparallel(tryCatch(f(), error = function(e) class(e)))
+    parallel::mccollect(job, wait = FALSE, timeout = 20)[[1L]]
+  }
+  expect_true("synfire_error_device" %in% in_child(\() causal_map(x, E = 2, device = "gpu")))
+  expect_true("synfire_error_device" %in%
+                in_child(\() optimal_dimensions(x, 2, device = "gpu")))
+  expect_identical(in_child(\() .Call(r_map_finish, map, block)$status), "no_device")
+  expect_identical(in_child(\() { .Call(r_map_close, map); "closed" }), "closed")
+  .Call(r_map_finish, map, block)
+  .Call(r_map_close, map)
+  expect_identical(on_gpu(x, 2), whole)
+})
+
 test_that("long series and many of them", {
   skip_without_gpu()
   for (shape in list(c(1600, 300), c(3000, 60), c(9000, 20))) {

@@ -188,8 +188,11 @@ test_that("dimensions that were found are not searched again", {
   map <- quiet_map(x, E_max = 3, threads = 1, file = file)
   h5 <- hdf5r::H5File$new(file, mode = "r+")
   E <- h5[["E"]][]
-  h5[["E"]][] <- replace(rep(3L, 12), 5, 0L)
+  found <- replace(rep(3L, 12), 5, 0L)
+  h5[["E"]][] <- found
+  h5[["E_check"]][] <- number_sums(found)
   h5[["done"]][] <- rep(0L, 12)
+  h5[["check"]][, ] <- matrix(0, 12, 1)
   h5$close_all()
   part <- open_causal_map(file)
   expect_identical(unname(attr(part, "E")), replace(rep(3L, 12), 5, NA))
@@ -264,4 +267,160 @@ test_that("a file that somebody has open is told from a damaged one", {
   withr::defer(tools::pskill(as.integer(start[[1L]]), tools::SIGKILL))
   if (identical(Sys.getenv("HDF5_USE_FILE_LOCKING"), "FALSE")) skip("nothing is locked")
   expect_error(open_causal_map(file), "in use by another process", class = "synfire_error_file")
+})
+
+test_that("names in any letters are kept, whatever their encoding", {
+  x <- ring_series(4)
+  latin <- "caf\xe9"
+  Encoding(latin) <- "latin1"
+  colnames(x) <- c(latin, "\u4e2d", "b c", "{d}")
+  file <- map_path()
+  map <- quiet_map(x, E_max = 2, threads = 1, file = file)
+  expect_identical(colnames(map), enc2utf8(colnames(x)))
+  expect_identical(names(attr(open_causal_map(file), "E")), enc2utf8(colnames(x)))
+  expect_same_map(quiet_map(x, E_max = 2, threads = 1, file = file, resume = TRUE), map)
+  expect_identical(unname(map["caf\u00e9", "\u4e2d"]), unname(as.matrix(map)[1, 2]))
+})
+
+# ---- Damage and company ----------------------------------------------------------------
+
+# Whether a file with a changed byte is believed: what opening and reading it gives, in a
+# process of its own, as HDF5 might crash.
+read_damaged <- function(file, bytes, whole) {
+  writeBin(bytes, file)
+  job <- parallel::mcparallel({
+    tryCatch(suppressWarnings({
+      map <- open_causal_map(file)
+      known <- identical(map_numbers(map), map_numbers(whole)) &&
+        identical(attr(map, "E"), attr(whole, "E")) &&
+        identical(dimnames(map), dimnames(whole)) &&
+        identical(attr(map, "parameters"), attr(whole, "parameters"))
+      if (known) "right" else "believed"
+    }), synfire_error_file = \(e) "found", error = conditionMessage)
+  }, silent = TRUE)
+  suppressWarnings(parallel::mccollect(job)[[1L]]) %||% "crashed"
+}
+
+test_that("a byte that was changed in a map is found, wherever it is", {
+  skip_on_cran()
+  skip_on_os("windows")
+  x <- ring_series()
+  file <- map_path()
+  set.seed(1)
+  whole <- quiet_map(x, E_max = 3, Tp = c(-1, 0), threads = 1, file = file)
+  bytes <- readBin(file, "raw", file.size(file))
+  damaged <- map_path()
+  set.seed(2)
+  at <- c(sample(length(bytes), 60), length(bytes) - c(0, 10), 1, 30, 1025 + 0:24)
+  outcome <- vapply(at, \(k) {
+    read_damaged(damaged, replace(bytes, k, xor(bytes[[k]], as.raw(2^sample(0:7, 1)))), whole)
+  }, "")
+  expect_true(all(outcome %in% c("found", "right")),
+              label = paste(at[!outcome %in% c("found", "right")], collapse = " "))
+  expect_gt(mean(outcome == "found"), 0.6)
+  # Cut short, or with something behind it.
+  for (n in c(0, 100, 1024, 2000, length(bytes) - 1)) {
+    expect_identical(read_damaged(damaged, bytes[seq_len(n)], whole), "found")
+  }
+  expect_identical(read_damaged(damaged, c(bytes, as.raw(1)), whole), "found")
+})
+
+test_that("damaged numbers and dimensions are computed again when a map is resumed", {
+  x <- ring_series()
+  file <- map_path()
+  map_it <- \(...) quiet_map(x, E_max = 3, Tp = c(-1, 0), threads = 1, file = file, ...)
+  whole <- map_numbers(map_it())
+  change <- function(name, at) {
+    bytes <- readBin(file, "raw", file.size(file))
+    h5 <- hdf5r::H5File$new(file, mode = "r")
+    place <- h5[[name]]$get_offset() + at
+    h5$close_all()
+    bytes[[place]] <- xor(bytes[[place]], as.raw(1))
+    writeBin(bytes, file)
+  }
+  for (where in list(c("rho", 101), c("lag", 53), c("check", 9), c("done", 3))) {
+    change(where[[1L]], as.integer(where[[2L]]))
+    if (where[[1L]] != "done") {
+      expect_error(as.matrix(open_causal_map(file)[, 1:12]), "damaged.*resume = TRUE",
+                   class = "synfire_error_file")
+      expect_warning(again <- map_it(resume = TRUE), "computed again",
+                     class = "synfire_warning_file")
+    } else {
+      expect_false(anyNA(as.matrix(open_causal_map(file))))
+      again <- map_it(resume = TRUE)
+    }
+    expect_identical(map_numbers(again), whole)
+    expect_no_warning(map_it(resume = TRUE))
+  }
+  E <- attr(map_it(resume = TRUE), "E")
+  change("E", 5)
+  expect_error(open_causal_map(file), "dimensions", class = "synfire_error_file")
+  expect_warning(again <- map_it(resume = TRUE), "found again", class = "synfire_warning_file")
+  expect_identical(attr(again, "E"), E)
+  expect_identical(map_numbers(again), whole)
+  change("elapsed", 3)
+  expect_true(anyNA(attr(open_causal_map(file), "elapsed")))
+})
+
+test_that("large maps lie in tiles, and their numbers are found again", {
+  withr::local_seed(1)
+  file <- map_path()
+  n <- 130
+  m <- 4100
+  task <- list(source = list(names = paste0("s", 1:m), id = \() "series", steps = 10),
+               libraries = 1:n, targets = 1:m, E = rep(1L, m), rule = map_rule(1, Tp = 0:1),
+               split = FALSE, place = list(device = "cpu"), call = quote(causal_map()), id = "map")
+  create_map_file(file, task, FALSE, rlang::current_env())
+  values <- list(rho = matrix(as.double(round(runif(n * m) * 2^20)) / 2^20, n),
+                 lag = matrix(as.double(sample(-5:5, n * m, TRUE)), n))
+  values$rho[7, 4000] <- NA
+  h5 <- open_sealed_h5(file, "r+", rlang::current_env())
+  for (rows in list(101:130, 1:100)) {
+    write_rows(h5, rows, lapply(values, \(v) v[rows, ]), rows, m)
+    write_at(h5, "done", rows, rep(1L, length(rows)))
+  }
+  close_h5(h5)
+  map <- open_causal_map(file)
+  expect_identical(unname(as.matrix(map)), values$rho)
+  expect_identical(unname(as.matrix(map[c(130, 3), c(4100, 1, 2049)])),
+                   values$rho[c(130, 3), c(4100, 1, 2049)])
+  expect_identical(unname(map[, 2048]), values$rho[, 2048])
+  expect_identical(unname(attr(map[5:6, ], "lag")), values$lag[5:6, ])
+  expect_true(all(right_rows(file, c("rho", "lag"), 1:n, 1:n, m, rlang::current_env())))
+})
+
+test_that("of two processes that make the same map one does, and the other says why not", {
+  skip_on_cran()
+  x <- ring_series(20)
+  file <- map_path()
+  expect_identical(mean(replicate(4, {
+    unlink(file)
+    series <- withr::local_tempfile(fileext = ".rds")
+    saveRDS(x, series)
+    go <- withr::local_tempfile()
+    children <- lapply(1:2, \(seed) start_child(substitute({
+      x <- readRDS(SERIES)
+      while (!file.exists(GO)) Sys.sleep(0.001)
+      set.seed(SEED)
+      log("end", tryCatch({
+        suppressMessages(causal_map(x, E = 2, surrogates = 20, surrogate = "shuffle",
+                                    threads = 1, file = FILE, resume = SEED == 2))
+        "made"
+      }, synfire_error_locked = \(e) "locked", synfire_error_argument = \(e) "other",
+      error = \(e) gsub(" ", "_", conditionMessage(e))))
+    }, list(SERIES = series, GO = go, FILE = file, SEED = seed))))
+    Sys.sleep(0.7)
+    file.create(go)
+    ends <- vapply(children, \(child) await_line(child, "end")[[1L]], "")
+    key <- attr(open_causal_map(file), "parameters")$key
+    seed <- which(vapply(1:2, \(seed) {
+      set.seed(seed)
+      identical(as.double(random_key()), as.double(key))
+    }, NA))
+    set.seed(seed)
+    memory <- causal_map(x, E = 2, surrogates = 20, surrogate = "shuffle", threads = 1)
+    all(ends %in% c("made", "locked", "other")) && "made" %in% ends &&
+      isTRUE(all.equal(map_numbers(open_causal_map(file)), map_numbers(memory),
+                       tolerance = 1e-6))
+  })), 1)
 })

@@ -111,7 +111,7 @@ test_that("damaged shards, and those of another map, are told and done again", {
 
   # Without its file, a folder belongs to a map that nobody knows.
   file.remove(file)
-  expect_error(shard_map(x, file), "its shards are", class = "synfire_error_argument")
+  expect_error(shard_map(x, file), "where its shards", class = "synfire_error_argument")
   expect_gt(length(shards_of(file)), 0L)
 })
 

@@ -131,13 +131,88 @@ test_that("one library of all rows is simplex projection across series", {
   expect_equal(samples$rho, unname(unlist(as.data.frame(found)[-1])))
 })
 
-test_that("with a negative Tp the rows compared are those predicted from", {
+test_that("with a negative Tp the rows of the library are all that have a target", {
   x <- coupled_maps(80, 0.1, 0.1)
-  found <- ccm(x, "x", "y", E = 3, Tp = -2, lib_sizes = Inf, both = FALSE)
-  data <- edm_data(x, "x", "y", E = 3, Tp = -2)
+  found <- ccm(x, "x", "y", E = 3, Tp = -4, lib_sizes = Inf, both = FALSE)
   rows <- 5:80
-  predicted <- oracle_simplex(data$points, data$lib, rows, data$target, 4)$predictions
-  expect_equal(found[["x:y"]], cor(predicted, x$y[rows - 2]), tolerance = 1e-10)
+  later <- c(rep(NA, 4), x$y)[1:80]
+  predicted <- oracle_simplex(oracle_embed(x$x, 3), rows, rows, later, 4)$predictions
+  expect_equal(found$LibSize, 76)
+  expect_equal(found[["x:y"]], cor(predicted, later[rows]), tolerance = 1e-10)
+})
+
+test_that("rEDM's rows are those of a library, for Tp and tau of both signs", {
+  # What pyEDM 2.5 gives with libSizes = 80, printed with six decimals.
+  set.seed(3)
+  x <- data.frame(t = 1:80, x = rnorm(80), y = rnorm(80))
+  rho <- function(...) unlist(as.data.frame(ccm(x, "x", "y", E = 3, lib_sizes = Inf, ...))[-1])
+  expect_equal(unname(rho(Tp = -4)), c(-0.038871, -0.211031), tolerance = 1e-5)
+  expect_equal(unname(rho(valid_lib = 1:80 %% 3 > 0)), c(0.229209, -0.270871),
+               tolerance = 1e-5)
+})
+
+test_that("ccm(), ccm_lag() and causal_map() are one map", {
+  x <- coupled_maps(60, 0.1, 0.2, 3.8, 3.7)
+  set.seed(5)
+  x[2:3] <- x[2:3] + rnorm(120, sd = 0.05)
+  gaps <- x
+  gaps$x[c(1, 20, 44)] <- NA
+  gaps$y[c(21, 33)] <- NA
+  delays <- -5:5
+  for (data in list(x, gaps)) for (tau in c(-2, -1, 1, 3)) for (E in c(1, 2, 4)) {
+    lags <- ccm_lag(data, "x", "y", E = E, Tp = delays, tau = tau)
+    for (k in seq_along(delays)) {
+      all <- ccm(data, "x", "y", E = E, Tp = delays[[k]], tau = tau, lib_sizes = Inf)
+      map <- causal_map(as.matrix(data[-1]), E = E, Tp = delays[[k]], tau = tau)
+      about <- paste("E", E, "tau", tau, "Tp", delays[[k]])
+      expect_identical(lags[["x:y"]][[k]], all[["x:y"]], info = about)
+      expect_identical(lags[["y:x"]][[k]], all[["y:x"]], info = about)
+      expect_equal(c(all[["x:y"]], all[["y:x"]]), c(map[1, 2], map[2, 1]),
+                   tolerance = 1e-4, info = about)
+    }
+  }
+})
+
+test_that("Inf is all rows of each direction", {
+  x <- coupled_maps(80, 0.1, 0.2)
+  x$y[c(10, 30, 50)] <- NA
+  found <- ccm(x, "x", "y", E = 3, lib_sizes = c(20, Inf), samples = 5)
+  samples <- attr(found, "samples")
+  expect_equal(samples$LibSize, c(rep(20, 5), 78, rep(20, 5), 69))
+  expect_equal(samples$sample, c(1:5, 1, 1:5, 1))
+  expect_equal(found$LibSize, c(20, 78))
+  expect_equal(attr(found, "convergence")$largest, c(78, 69))
+  alone <- ccm(x, "y", "x", E = 3, lib_sizes = Inf, both = FALSE)
+  expect_identical(alone$LibSize, 69)
+  expect_identical(found[["y:x"]][[2]], alone[["y:x"]])
+  expect_identical(ccm_lag(x, "x", "y", E = 3, Tp = 0)[["y:x"]], alone[["y:x"]])
+  expect_error(ccm(x, "x", "y", E = 3, lib_sizes = 70), "at most 69",
+               class = "synfire_error_argument")
+  # All rows of one direction asked for by number and by Inf are one size.
+  twice <- ccm(x, "x", "y", E = 3, lib_sizes = c(69, Inf), samples = 3)
+  expect_identical(twice[["y:x"]][[1]], twice[["y:x"]][[2]])
+  expect_identical(is.na(summary(twice)$difference), c(FALSE, FALSE))
+  expect_identical(summary(twice)$smallest, c(69, 69))
+})
+
+test_that("the other direction of columns as coordinates has as many neighbours", {
+  x <- coupled_maps(120, 0.05, 0.2)
+  x$z <- c(0.5, head(x$x, -1))
+  found <- ccm(x, c("x", "z"), "y", embedded = TRUE, lib_sizes = Inf)
+  back <- simplex(x, "y", "x", embedded = TRUE, knn = 3, Tp = 0)
+  expect_equal(found[["y:x"]], prediction_error(back)$rho, tolerance = 1e-10)
+  expect_identical(attr(found, "parameters")$knn, 3L)
+  expect_error(ccm(x, c("y", "x"), "y", E = 2), "first of `columns`",
+               class = "synfire_error_argument")
+})
+
+test_that("rows that may not be in the library are not compared", {
+  x <- coupled_maps(120, 0.05, 0.2)
+  mask <- seq_len(120) %% 3 > 0
+  lib <- setdiff(which(mask), 1)
+  found <- ccm(x, "x", "y", E = 2, lib_sizes = Inf, both = FALSE, valid_lib = mask)
+  want <- oracle_cross_map(oracle_embed(x$x, 2), lib, lib, x$y, 3)
+  expect_equal(found[["x:y"]], want[["rho"]], tolerance = 1e-10)
 })
 
 test_that("the seed decides everything, and threads nothing", {
@@ -287,7 +362,7 @@ test_that("library sizes are told apart as by rEDM, and checked", {
   expect_error(ccm(x, "x", "y", E = 2, samples = 0), class = "synfire_error_argument")
 })
 
-test_that("exclusion, neighbours, embedded columns and masks do what simplex() does", {
+test_that("exclusion, neighbours and embedded columns do what simplex() does", {
   x <- coupled_maps(120, 0.05, 0.2)
   x$z <- c(0.5, head(x$x, -1))
   rho <- function(...) {
@@ -303,9 +378,6 @@ test_that("exclusion, neighbours, embedded columns and masks do what simplex() d
                rho(c("x", "z"), "y", embedded = TRUE), tolerance = 1e-10)
   expect_equal(full("x z", "y", E = 2, tau = 2), rho("x z", "y", E = 2, tau = 2),
                tolerance = 1e-10)
-  mask <- seq_len(120) %% 3 > 0
-  expect_equal(full("x", "y", E = 2, valid_lib = mask),
-               rho("x", "y", E = 2, valid_lib = mask), tolerance = 1e-10)
 })
 
 test_that("delays are found on the side of the past", {

@@ -68,3 +68,16 @@ test_that("settings that differ are named with both values", {
     c("`a` is 1 there, not 2", "`c` is 1, 2 there, not 1", "`d` is NULL there, not 1, 2")
   )
 })
+
+test_that("the hash of values does not depend on how R holds them", {
+  range <- 1:100
+  listed <- c(range[1:50], range[51:100])
+  expect_identical(range, listed)
+  hash <- synfire:::hash_values
+  expect_identical(hash(list(a = range)), hash(list(a = listed)))
+  set.seed(1)
+  time <- sort(runif(100))
+  expect_identical(hash(time), hash(time + 0))
+  expect_false(identical(hash(time), hash(time + 1e-9)))
+  expect_false(identical(hash(range), hash(range + 0)))
+})

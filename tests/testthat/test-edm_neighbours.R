@@ -188,7 +188,7 @@ test_that("a step of the sweep can add several coordinates", {
 
 test_that("no call of C can go wrong on what R's side has missed", {
   points <- matrix(c(1, 2, NA, 4))
-  wrong <- "internal error"
+  wrong <- "cannot be used"
   expect_error(neighbours(points, 1:4, 1:2, 1), wrong)
   expect_error(neighbours(points, 1:2, 3L, 1), wrong)
   expect_error(neighbours(points, c(2L, 1L), 1L, 1), wrong)

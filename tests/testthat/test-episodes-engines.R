@@ -209,16 +209,40 @@ test_that("little memory costs time and changes nothing", {
   plenty <- mine_episodes(x, 60, intervals, threads = 1)
   expect_gte(max(plenty$size), 3)
   expect_lte(attr(plenty, "peak_memory"), 4e9)
-  # Without the table, then without the lists of the longer episodes as well.
-  for (max_memory in c(1e8, 8e6, 6e6)) {
-    for (threads in 1:2) {
+  # Without the table, then without the lists of the longer episodes as well, and in the
+  # end on fewer threads.
+  for (max_memory in c(1e8, 8e6, 1.6e6)) {
+    for (threads in c(1, 2, 16)) {
       got <- mine_episodes(x, 60, intervals, threads = threads, max_memory = max_memory)
       expect_identical(as.data.frame(got), as.data.frame(plenty))
       expect_lte(attr(got, "peak_memory"), max_memory)
     }
   }
-  expect_error(mine_episodes(x, 60, intervals, threads = 2, max_memory = 1e6),
-               class = "synfire_error_budget")
+})
+
+test_that("the number of threads does not decide what fits, with every engine", {
+  stream <- random_stream(7, units = 5, spikes = 300, span = 200, trials = FALSE)
+  mine <- function(engine, threads, max_memory) {
+    got <- .Call(synfire:::r_mine_episodes, synfire:::mining_events(stream$x),
+                 list(as.double(stream$low), as.double(stream$high)),
+                 synfire:::spelling(stream$names, cbind(low = as.double(stream$low),
+                                                        high = as.double(stream$high))),
+                 c(5, 4, match(engine, c("state", "two-pass", "window")) - 1, threads,
+                   max_memory, 3, 2^53), NULL)
+    if (inherits(got, "synfire_status")) got$status else as.list(got)[c("size", "count")]
+  }
+  for (engine in engines) {
+    outcome <- character()
+    for (max_memory in c(3e5, 4.5e5, 4.6e5, 4.7e5, 5e5, 7e5, 1e7)) {
+      one <- mine(engine, 1, max_memory)
+      for (threads in c(2, 5, 64)) {
+        expect_identical(mine(engine, threads, max_memory), one,
+                         label = paste(engine, threads, max_memory))
+      }
+      outcome <- c(outcome, if (is.character(one)) one else "fits")
+    }
+    expect_setequal(outcome, c("over_budget", "fits"))
+  }
 })
 
 test_that("more episodes than fit are an error, with every engine", {

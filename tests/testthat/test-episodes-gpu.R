@@ -100,6 +100,51 @@ test_that("lists that do not fit in the budget are made part by part", {
   }
 })
 
+test_that("a table that does not fit in the budget is made some columns at a time", {
+  skip_without_gpu()
+  set.seed(15)
+  delays <- rbind(c(0, 0.002), c(0.002, 0.010), c(0.010, 0.020))
+  few <- spike_trains(sort(runif(4000, 0, 10)), sample(40, 4000, TRUE))
+  many <- spike_trains(sort(runif(18000, 0, 20)), sample(300, 18000, TRUE))
+  recordings <- list(list(x = few, min_count = 5, budgets = c(4, 3, 2.5) * 1e6),
+                     list(x = many, min_count = 5, budgets = c(60, 40, 20, 15) * 1e6))
+  for (r in recordings) {
+    roomy <- same_as_cpu(r$x, r$min_count, delays, max_size = 4)
+    expect_gt(nrow(roomy), 2000)
+    for (budget in r$budgets) {
+      for (gpus in list(1, c(1, 1))) {
+        tight <- mine_episodes(r$x, r$min_count, delays, max_size = 4, device = "gpu",
+                               gpus = gpus, max_memory = budget)
+        expect_identical(as.data.frame(tight), as.data.frame(roomy))
+        expect_lte(attr(tight, "peak_memory"), budget)
+      }
+    }
+  }
+  x <- many
+  condition <- expect_error(mine_episodes(x, 4, delays, device = "gpu", max_memory = 1e6),
+                            class = "synfire_error_budget")
+  expect_match(conditionMessage(condition), "`max_memory` is 0.001 GB", fixed = TRUE)
+})
+
+test_that("more intervals than a grid has rows", {
+  skip_without_gpu()
+  x <- spike_trains(c(1, 5, 9, 70000, 70003) / 1000, c("A", "B", "A", "B", "A"),
+                    resolution = 1e-3)
+  bounds <- cbind(0:66000, 1:66001) / 1000
+  found <- mine_episodes(x, 1, bounds, max_size = 2, device = "gpu")
+  expect_identical(as.data.frame(found),
+                   as.data.frame(mine_episodes(x, 1, bounds, max_size = 2, threads = 2)))
+  expect_gt(nrow(found), 2)
+})
+
+test_that("what was found counts against max_memory together with what the GPU holds", {
+  skip_without_gpu()
+  set.seed(16)
+  x <- spike_trains(sort(runif(5000, 0, 1)), sample(30, 5000, TRUE))
+  expect_error(mine_episodes(x, 1, c(0, 0.5), max_size = 5, device = "gpu", max_memory = 2e7),
+               class = "synfire_error_budget")
+})
+
 test_that("simulated recordings, trials and bursts", {
   skip_without_gpu()
   set.seed(1)

@@ -46,9 +46,9 @@ test_that("candidates reach a counter in batches, and come back as the state eng
   expect_gt(check(dense, 2, 4, 3)$largest, 40)
   expect_identical(check(dense, 2, 4, 3, most = 2)$status, "too_large")
   # Rather smaller batches than more memory, and an error where one parent's do not fit.
-  small <- check(dense, 2, 4, 3, max_memory = 2e4)
-  expect_identical(small$levels, check(dense, 2, 4, 0)$levels)
-  expect_lt(small$largest, check(dense, 2, 4, 3)$largest)
+  small <- check(dense, 2, 5, 3, max_memory = 9e4)
+  expect_identical(small$levels, check(dense, 2, 5, 0)$levels)
+  expect_lt(small$largest, check(dense, 2, 5, 3)$largest)
   expect_identical(check(dense, 2, 4, 3, max_memory = 1000)$status, "over_budget")
 })
 
@@ -76,11 +76,49 @@ test_that("gpus are whole numbers from 1, and there", {
                  class = "synfire_error_argument")
   }
   two <- c("GPU A", "GPU B")
-  expect_identical(check_gpus(NULL, two), 0L)
-  expect_identical(check_gpus(c(2, 1), two), c(1L, 0L))
-  condition <- expect_error(check_gpus(c(1, 3), two), class = "synfire_error_argument")
+  expect_identical(check_gpus(NULL, "gpu", two), 0L)
+  expect_identical(check_gpus(c(2, 1), "auto", two), c(1L, 0L))
+  condition <- expect_error(check_gpus(c(1, 3), "gpu", two), class = "synfire_error_argument")
   expect_match(conditionMessage(condition), "It is 3", fixed = TRUE)
   expect_match(conditionMessage(condition), "1: GPU A, 2: GPU B", fixed = TRUE)
+})
+
+test_that("gpus with the CPU are refused by every function that has them", {
+  x <- spike_trains(c(0.001, 0.002, 0.011, 0.012), c("A", "B", "A", "B"))
+  found <- mine_episodes(x, 1, c(0, 0.005))
+  series <- matrix(sin(1:60), 30)
+  calls <- list(
+    \() mine_episodes(x, 1, c(0, 0.005), gpus = 3),
+    \() count_episodes(x, found, gpus = 1),
+    \() episode_significance(found, n_surrogates = 2, gpus = 3),
+    \() episode_significance(found[0, ], n_surrogates = 2, gpus = 3),
+    \() pvalue_spectrum(x, 0.005, 3, n_surrogates = 2, gpus = 3),
+    \() spade(x, 0.005, 3, n_surrogates = 0, gpus = 3),
+    \() causal_map(series, E = 2, gpus = 3),
+    \() optimal_dimensions(series, E_max = 2, gpus = 3)
+  )
+  for (call in calls) {
+    condition <- expect_error(call(), class = "synfire_error_argument")
+    expect_match(conditionMessage(condition), "`gpus` must be NULL with `device = \"cpu\"`",
+                 fixed = TRUE)
+  }
+})
+
+test_that("a damaged file of calibrations is no reason to fail, and is replaced", {
+  withr::local_envvar(R_USER_CACHE_DIR = withr::local_tempdir())
+  file <- crossover_file()
+  dir.create(dirname(file), recursive = TRUE)
+  for (text in list("", "name,a", c("name,a,b", "X,1,y"), c("name,a,b", "X,NA,1"))) {
+    writeLines(text, file)
+    expect_identical(gpu_crossover("X"), c(0, 1))
+  }
+  save_crossover("X", 1, 2)
+  save_crossover("Y", 3, 4)
+  expect_identical(gpu_crossover("X"), c(1, 2))
+  unlink(dirname(file), recursive = TRUE)
+  dir.create(dirname(dirname(file)), recursive = TRUE, showWarnings = FALSE)
+  writeLines("a file where the folder should be", dirname(file))
+  expect_warning(save_crossover("X", 1, 2), class = "synfire_warning_calibration")
 })
 
 test_that("without a GPU every strategy says why", {
@@ -97,6 +135,14 @@ test_that("without a GPU every strategy says why", {
   expect_error(count_episodes(x, episode(c("A", "B"), 0, 0.005), device = "gpu"),
                class = "synfire_error_device")
   expect_error(calibrate_gpu(x, 2, 10, 1), class = "synfire_error_device")
+  # Also where there is nothing for a GPU to do.
+  nothing <- mine_episodes(x, 9, c(0, 0.005))
+  for (call in list(\() count_episodes(x, episode("A"), device = "gpu"),
+                    \() mine_episodes(x[0, ], 1, c(0, 0.005), device = "gpu"),
+                    \() episode_significance(nothing, n_surrogates = 0, device = "gpu"),
+                    \() spade(x, 0.005, 3, n_surrogates = 0, device = "gpu"))) {
+    expect_error(call(), class = "synfire_error_device")
+  }
 })
 
 test_that("device = \"auto\" says what it picks and why", {
@@ -192,6 +238,7 @@ test_that("arguments of calibrate_gpu() are checked", {
   for (code in expression(
     calibrate_gpu(x, sizes = 1), calibrate_gpu(x, sizes = 65), calibrate_gpu(x, sizes = "2"),
     calibrate_gpu(x, episodes = 0), calibrate_gpu(x, repeats = 0), calibrate_gpu(x, gpu = 0),
+    calibrate_gpu(x, gpu = 1:2), calibrate_gpu(x[0, ]),
     calibrate_gpu(x, save = NA), calibrate_gpu("x")
   )) {
     expect_error(eval(code), class = "synfire_error_argument", label = deparse(code))

@@ -411,7 +411,7 @@ test_that("the entries in C refuse what R should never pass", {
   parts <- lapply(0:2, \(root) .Call(r_mine_patterns, events, options, c(root, root + 1)))
   expect_identical(sum(vapply(parts, \(part) sum(part$n), 0)), 3)
   refused <- function(code) {
-    expect_error(code, "internal error", label = deparse(substitute(code)))
+    expect_error(code, "cannot be used", label = deparse(substitute(code)))
   }
   with <- function(x, at, value) {
     x[[at]] <- value

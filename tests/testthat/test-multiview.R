@@ -20,28 +20,32 @@ slow_multiview <- function(data, columns, target, lib, pred, D, E, tau = -1, Tp 
                   abs(tau) * (seq_len(E) - 1), ")")
   later <- function(row) ifelse(row >= 1 & row <= nrow(data), data[[target]][row], NA)
   goal <- vapply(seq_len(nrow(data)) + Tp, \(r) if (r < 1) NA_real_ else later(r), 1)
-  complete <- which(!is.na(rowSums(points)))
-  inside <- function(rows) {
+  inside <- function(rows, view) {
     keep <- rows + Tp >= 1 & rows + Tp <= max(rows)
-    intersect(rows[keep], complete)
+    complete(rows[keep], view)
   }
-  library <- inside(seq(lib[[1]], lib[[2]]))
+  complete <- \(rows, view) rows[!is.na(rowSums(points[rows, view, drop = FALSE]))]
   views <- combn(choice, D)
   forecast <- function(view, rows) {
-    oracle_simplex(points[, view, drop = FALSE], library, rows, goal, k, exclusion)$predictions
+    out <- rep(NA_real_, nrow(data))
+    at <- complete(rows, view)
+    library <- inside(seq(lib[[1]], lib[[2]]), view)
+    out[at] <- oracle_simplex(points[, view, drop = FALSE], library, at, goal, k,
+                              exclusion)$predictions
+    out[rows]
   }
-  rank_rows <- intersect(if (train_lib) seq(lib[[1]], lib[[2]]) else seq(pred[[1]], pred[[2]]),
-                         complete)
+  rank_rows <- if (train_lib) seq(lib[[1]], lib[[2]]) else seq(pred[[1]], pred[[2]])
   rho <- apply(views, 2, \(v) cor(forecast(v, rank_rows), goal[rank_rows], use = "complete.obs"))
   if (is.null(best)) best <- floor(sqrt(ncol(views)))
   top <- order(-rho)[seq_len(best)]
-  rows <- intersect(seq(pred[[1]], pred[[2]]), complete)
+  rows <- seq(pred[[1]], pred[[2]])
   each <- vapply(top, \(j) forecast(views[, j], rows), double(length(rows)))
+  mean <- apply(each, 1, \(p) if (all(is.na(p))) NA else mean(p, na.rm = TRUE))
   list(views = t(views[, top, drop = FALSE]), names = names, rho_rank = rho[top],
        rho = apply(each, 2, \(p) cor(p, goal[rows], use = "complete.obs")),
        MAE = apply(each, 2, \(p) mean(abs(p - goal[rows]), na.rm = TRUE)),
        RMSE = apply(each, 2, \(p) sqrt(mean((p - goal[rows])^2, na.rm = TRUE))),
-       rows = rows, mean = rowMeans(each), number = ncol(views))
+       rows = rows, mean = mean, number = ncol(views))
 }
 
 expect_multiview <- function(found, slow, data, Tp) {
@@ -110,13 +114,49 @@ test_that("one view is a simplex forecast, and several average noise out", {
   expect_gt(prediction_error(many$predictions)$rho, mean(many$view$rho))
 })
 
-test_that("missing values leave rows out, in every view the same", {
+test_that("missing values leave rows out, in each view its own", {
   data <- three_species()
   data$y[c(20, 70)] <- NA
   found <- multiview(data, c("x", "y"), "x", c(1, 50), c(51, 90), E = 2, D = 1, multiview = 4)
   slow <- slow_multiview(data, c("x", "y"), "x", c(1, 50), c(51, 90), 1, 2, best = 4)
   expect_multiview(found, slow, data, 1)
   expect_false(any(is.nan(found$predictions$Predictions)))
+  expect_identical(sum(is.na(found$predictions$Predictions)), 1L)
+  # A column that is all but unknown costs the others nothing.
+  data$z[-(3:4)] <- NA
+  rank_of_x <- function(columns) {
+    view <- multiview(data, columns, "x", c(1, 50), c(51, 90), D = 1, multiview = 2)$view
+    view$rho_rank[view$name_1 == "x(t-0)"]
+  }
+  expect_identical(rank_of_x(c("x", "y", "z")), rank_of_x(c("x", "y")))
+  expect_error(multiview(data, c("z", "x"), "x", D = 2), "points of the library",
+               class = "synfire_error_argument")
+})
+
+test_that("without rows the first half of the data forecasts the second", {
+  data <- three_species(91)
+  halves <- multiview(data, c("x", "y"), "x", c(1, 45), c(46, 91), E = 2)
+  expect_identical(multiview(data, c("x", "y"), "x", E = 2)$view, halves$view)
+  expect_identical(multiview(data, c("x", "y"), "x", E = 2)$predictions$Predictions,
+                   halves$predictions$Predictions)
+})
+
+test_that("pyEDM's views are these", {
+  # What pyEDM 2.5 gives, printed with six decimals.
+  x <- read.csv(shared_data("edm/redm/block_3sp.csv"), check.names = FALSE)
+  x[c(21, 71), 5] <- NA
+  x[151, 2] <- NA
+  found <- multiview(x, c("x_t", "y_t", "z_t"), "x_t", E = 2, D = 2, multiview = 15)
+  best <- found$view[found$view$name_1 == "x_t(t-0)" & found$view$name_2 == "z_t(t-0)", ]
+  expect_equal(best$rho, 0.876921, tolerance = 1e-6)
+  expect_equal(best$RMSE, 0.396597, tolerance = 1e-5)
+  expect_equal(found$predictions$Predictions[2:3], c(0.507114, 0.291212), tolerance = 1e-5)
+  expect_identical(sum(is.na(found$predictions$Predictions)), 1L)
+})
+
+test_that("as.data.frame() gives the predictions", {
+  found <- multiview(three_species(), c("x", "y"), "x")
+  expect_identical(as.data.frame(found), as.data.frame(found$predictions))
 })
 
 test_that("a constant column, whose neighbours are those in time, is no view", {

@@ -119,17 +119,18 @@ test_that("a killed job goes on from its finished chunks", {
   folder <- withr::local_tempdir()
   recording <- withr::local_tempfile(fileext = ".rds")
   saveRDS(x, recording)
-  # The child stops for good when it has written its fourth chunk, but not named it yet.
+  # The child stops for good when it has written its fourth chunk, but not named it yet: the
+  # lock and the job were named before.
   lines <- start_child(substitute({
     x <- readRDS(RECORDING)
     files <- 0
-    stop_at_fifth <- function() {
+    stop_at_sixth <- function() {
       files <<- files + 1
-      if (files < 5) return()
+      if (files < 6) return()
       log("start", Sys.getpid())
       Sys.sleep(60)
     }
-    trace("file.rename", stop_at_fifth, where = baseenv(), print = FALSE)
+    trace("file.rename", stop_at_sixth, where = baseenv(), print = FALSE)
     mine_patterns(x, 0.005, 20, min_spikes = 3, min_occ = 4, threads = 1, folder = FOLDER)
   }, list(RECORDING = recording, FOLDER = folder)))
   start <- await_line(lines, "start")
@@ -178,12 +179,18 @@ test_that("a folder of another job is refused and left as it is", {
                    found_in(mine_job(x, shifted_subsets = "drop")))
   expect_identical(file.mtime(list.files(folder, full.names = TRUE)), before)
 
-  job <- readRDS(file.path(folder, "job.rds"))
+  path <- file.path(folder, "job.rds")
+  job <- read_whole(path)
   job$format <- job$format + 1L
-  saveRDS(job, file.path(folder, "job.rds"))
+  write_whole(job, path, rlang::current_env())
   refused(mine(x), "another version of synfire")
-  writeLines("job", file.path(folder, "job.rds"))
-  refused(mine(x), "job.rds cannot be read")
+  bytes <- readBin(path, "raw", file.size(path))
+  bytes[[200]] <- xor(bytes[[200]], as.raw(4))
+  writeBin(bytes, path)
+  refused(mine(x), "job.rds that is damaged")
+  writeLines("job", path)
+  refused(mine(x), "did not write")
+  expect_identical(readLines(path), "job")
 })
 
 test_that("damaged chunks are mined again, with a warning", {
@@ -220,21 +227,73 @@ test_that("damaged chunks are mined again, with a warning", {
   }
   # Without its job.rds a folder's chunks are of a job that nobody knows.
   file.remove(file.path(folder, "job.rds"))
-  expect_identical(found_in(suppressWarnings(resume(x, folder, min_occ = 5))),
-                   found_in(mine_job(x, min_occ = 5)))
+  before <- tools::md5sum(file)
+  expect_error(resume(x, folder), "no job.rds", class = "synfire_error_argument")
+  expect_identical(tools::md5sum(file), before)
 })
 
-test_that("what killed writers left is never read, and goes in the end", {
+test_that("what killed writers left is never read, and goes", {
   x <- folder_recording(units = 6)
   folder <- withr::local_tempdir()
-  left <- file.path(folder, c("job.rds-1a2b.tmp", "chunk-0002.rds-3c4d.tmp"))
+  left <- file.path(folder, c("job.rds-synfire-1a2b.tmp", "chunk-0002.rds-synfire-3c4d.tmp"))
   file.create(left)
-  mine <- file.path(folder, "notes.tmp")
-  file.create(mine)
   expect_identical(found_in(mine_job(x, folder)), found_in(mine_job(x)))
-  expect_identical(file.exists(c(left, mine)), c(FALSE, FALSE, TRUE))
+  expect_false(any(file.exists(left)))
   expect_length(list.files(folder, all.files = TRUE, no.. = TRUE),
-                length(chunk_files(folder)) + 2L)
+                length(chunk_files(folder)) + 1L)
+})
+
+test_that("a folder with files of the user's own is refused, and they stay", {
+  x <- folder_recording(units = 3)
+  for (name in c("thesis.txt", "chunk-0001.csv", "notes.tmp", "job.rds.bak", ".hidden")) {
+    folder <- withr::local_tempdir()
+    writeLines("mine", file.path(folder, name))
+    withr::with_dir(folder, {
+      expect_error(mine_job(x, "."), name, fixed = TRUE, class = "synfire_error_argument")
+      expect_error(pvalue_spectrum(x, 0.005, 4, folder = "."), name, fixed = TRUE,
+                   class = "synfire_error_argument")
+    })
+    expect_identical(list.files(folder, all.files = TRUE, no.. = TRUE), name)
+    expect_identical(readLines(file.path(folder, name)), "mine")
+  }
+  # Of our names, but not ours: files, or folders in their place.
+  folder <- withr::local_tempdir()
+  saveRDS(1, file.path(folder, "job.rds"))
+  expect_error(mine_job(x, folder), "did not write", class = "synfire_error_argument")
+  expect_identical(readRDS(file.path(folder, "job.rds")), 1)
+  for (name in c("job.rds", "chunk-0001.rds")) {
+    folder <- withr::local_tempdir()
+    dir.create(file.path(folder, name))
+    expect_error(mine_job(x, folder), name, class = "synfire_error_argument")
+  }
+  # Beside a job of ours too; what is advised names our files alone.
+  folder <- withr::local_tempdir()
+  mine_job(x, folder)
+  refusal <- expect_error(mine_job(x, folder, min_occ = 5), "min_occ")
+  expect_no_match(conditionMessage(refusal), "recursive")
+  advice <- sub(".*(unlink\\(.*full.names = TRUE\\)\\)).*", "\\1",
+                gsub("\\s+", " ", conditionMessage(refusal)))
+  writeLines("mine", file.path(folder, "thesis.txt"))
+  expect_error(mine_job(x, folder), "thesis.txt", class = "synfire_error_argument")
+  eval(parse(text = advice))
+  expect_identical(list.files(folder, all.files = TRUE, no.. = TRUE), "thesis.txt")
+})
+
+test_that("every byte of a folder may be changed, and no change is believed", {
+  x <- folder_recording(units = 4)
+  folder <- withr::local_tempdir()
+  whole <- found_in(mine_job(x, folder, min_occ = 3))
+  file <- chunk_files(folder)[[1L]]
+  bytes <- readBin(file, "raw", file.size(file))
+  set.seed(4)
+  for (at in c(1:20, sample(length(bytes), 60), length(bytes) - 0:5)) {
+    changed <- bytes
+    changed[[at]] <- xor(changed[[at]], as.raw(2^sample(0:7, 1)))
+    writeBin(changed, file)
+    expect_null(read_whole(file))
+  }
+  expect_warning(again <- resume(x, folder, min_occ = 3), "chunk-0001")
+  expect_identical(found_in(again), whole)
 })
 
 test_that("a folder that cannot be made or written to is an error", {

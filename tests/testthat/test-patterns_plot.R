@@ -256,6 +256,63 @@ test_that("arguments are checked", {
                class = "synfire_error_argument")
 })
 
+test_that("four histograms stand side by side, each with its own numbers", {
+  set.seed(9)
+  x <- random_patterns()$x
+  p <- ggplot2::autoplot(x, type = "statistics")
+  bars <- split(p$data, p$data$panel)
+  expect_identical(bars[[1L]]$number, synfire:::support_counts(x)$number)
+  expect_identical(bars[[2L]]$number, synfire:::size_counts(x)$number)
+  expect_identical(bars[[3L]]$number, synfire:::lag_counts(x)$spikes)
+  expect_identical(bars[[4L]]$number, synfire:::participation_counts(x))
+  expect_silent(ggplot2::ggplot_build(p))
+})
+
+test_that("the hypergraph draws each pattern around its units", {
+  skip_if_not_installed("igraph")
+  x <- planted_patterns()
+  three <- made_patterns(
+    list(list(units = c("X", "Y"), lags = c(0, 0)), list(units = c("A", "B"), lags = c(0, 1)),
+         list(units = c("A", "B", "C"), lags = c(0, 1, 3))), c(10, 20, 20), x
+  )
+  p <- ggplot2::autoplot(three, type = "hypergraph", patterns = three)
+  areas <- layers(p, "GeomPolygon")[[1L]]
+  names <- layers(p, "GeomText")[[1L]]
+  expect_setequal(names$label, c("A", "B", "C", "X", "Y"))
+  sets <- list(c("X", "Y"), c("A", "B"), c("A", "B", "C"))
+  # A convex area holds a point if that is on the same side of all edges.
+  holds <- function(area, x, y) {
+    n <- nrow(area)
+    after <- c(seq_len(n)[-1L], 1L)
+    side <- (area$x[after] - area$x) * (y - area$y) - (area$y[after] - area$y) * (x - area$x)
+    all(side >= 0) || all(side <= 0)
+  }
+  lines <- layers(p, "GeomSegment")[[1L]]
+  for (k in 1:3) {
+    area <- areas[areas$pattern == levels(areas$pattern)[[k]], ]
+    own <- names[names$label %in% sets[[k]], ]
+    for (i in seq_len(nrow(own))) expect_true(holds(area, own$x[[i]], own$y[[i]]))
+    ends <- lines[lines$pattern == levels(areas$pattern)[[k]], ]
+    expect_setequal(paste(ends$xend, ends$yend), paste(own$x, own$y))
+    expect_true(holds(area, ends$x[[1L]], ends$y[[1L]]))
+  }
+  # The larger one holds the smaller one, and is drawn first.
+  inner <- areas[areas$pattern == levels(areas$pattern)[[2L]], ]
+  outer <- areas[areas$pattern == levels(areas$pattern)[[3L]], ]
+  for (i in seq_len(nrow(inner))) expect_true(holds(outer, inner$x[[i]], inner$y[[i]]))
+  expect_identical(as.character(areas$pattern[[1L]]), levels(areas$pattern)[[3L]])
+  expect_match(p$labels$caption, "3 patterns, 5 of 6 units.", fixed = TRUE)
+  # One unit alone, and the caller's random numbers.
+  set.seed(4)
+  one <- made_patterns(list(list(units = c("A", "A"), lags = c(0, 2))), 3, x)
+  expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(one, type = "hypergraph")))
+  drawn <- runif(1)
+  set.seed(4)
+  expect_identical(runif(1), drawn)
+  expect_error(ggplot2::autoplot(three, type = "hypergraph", from = 1), "`from` must be left out",
+               class = "synfire_error_argument")
+})
+
 test_that("pictures look as they did", {
   skip_if_not_installed("vdiffr")
   # Other versions draw the same with other coordinates.
@@ -263,9 +320,12 @@ test_that("pictures look as they did", {
   x <- two_patterns()
   vdiffr::expect_doppelganger("raster", ggplot2::autoplot(x, from = 1.05, to = 1.35))
   vdiffr::expect_doppelganger("dots", ggplot2::autoplot(x, type = "dots"))
+  if (rlang::is_installed("igraph")) {
+    vdiffr::expect_doppelganger("hypergraph", ggplot2::autoplot(x, type = "hypergraph"))
+  }
   set.seed(9)
   many <- random_patterns()$x
-  for (type in c("participation", "size", "occurrences", "lags")) {
+  for (type in c("participation", "size", "occurrences", "lags", "statistics")) {
     vdiffr::expect_doppelganger(type, ggplot2::autoplot(many, type = type))
   }
 })

@@ -584,3 +584,231 @@ test_that("damaged NWB files are an error", {
   whole <- readBin(write_nwb(), "raw", 1e6)
   expect_file_error(read_spikes(raw_file(whole[1:600])))
 })
+
+test_that("a part of an NWB file that is no sound data set is named", {
+  skip_if_not_installed("hdf5r")
+  says <- \(file, ...) cat(messages_of(read_spikes(file, ...)))
+  bent <- \(change, ..., .env = parent.frame()) {
+    file <- write_nwb(..., .env = .env)
+    h5 <- hdf5r::H5File$new(file, mode = "r+")
+    change(h5)
+    h5$close_all()
+    file
+  }
+  # A fractional end of a unit's spikes would give its neighbour one of them.
+  expect_snapshot(says(bent(\(h5) {
+    h5[["units"]]$link_delete("spike_times_index")
+    h5[["units"]][["spike_times_index"]] <- c(2.5, 3, 5)
+  })))
+  expect_snapshot(says(bent(\(h5) {
+    h5[["units"]]$link_delete("spike_times")
+    h5[["units"]]$link_create_soft("/nowhere", "spike_times")
+  })))
+  expect_snapshot(says(bent(\(h5) {
+    h5[["intervals/trials"]]$link_delete("stop_time")
+    h5[["intervals/trials"]]$link_create_soft("/nowhere", "stop_time")
+  }, trials = list(start_time = 0, stop_time = 4))))
+  expect_snapshot(says(bent(\(h5) h5[["units"]]$create_group("names")), unit_column = "names"))
+  expect_snapshot(says(write_nwb(trials = list(
+    start_time = c(0, 2), stop_time = c(1, 3), id = c(5L, 5L)
+  ))))
+})
+
+test_that("an NWB file behind a user block is read", {
+  file <- write_nwb()
+  bytes <- readBin(file, "raw", 1e6)
+  expect_identical(read_spikes(raw_file(c(raw(1024), bytes))), read_spikes(file))
+  matlab <- c(charToRaw(sprintf("%-512s", "MATLAB 7.3 MAT-file, Platform: GLNXA64")), bytes)
+  expect_snapshot(cat(messages_of(read_spikes(raw_file(matlab)))))
+  expect_snapshot(cat(messages_of(read_spikes(raw_file(c(charToRaw("MATLAB 5.0"), raw(200)))))))
+})
+
+test_that("an NWB file that another program has open is called that", {
+  skip_on_cran()
+  skip_if(identical(Sys.getenv("HDF5_USE_FILE_LOCKING"), "FALSE"), "files are not locked")
+  file <- write_nwb()
+  ready <- withr::local_tempfile()
+  # The other one ends by itself, whatever happens here.
+  code <- sprintf(paste(
+    "h5 <- hdf5r::H5File$new('%s', mode = 'r+'); file.create('%s');",
+    "for (k in 1:200) if (file.exists('%s')) Sys.sleep(0.1) else break"
+  ), file, ready, ready)
+  system2(file.path(R.home("bin"), "Rscript"), c("-e", shQuote(code)), wait = FALSE,
+          stdout = FALSE, stderr = FALSE)
+  for (k in 1:200) if (file.exists(ready)) break else Sys.sleep(0.1)
+  skip_if_not(file.exists(ready), "no other process could be started")
+  said <- messages_of(read_spikes(file))
+  unlink(ready)
+  expect_match(said, "open in another program")
+  expect_match(said, "HDF5_USE_FILE_LOCKING")
+})
+
+test_that("a changed byte of an NWB file is an error of ours or the same recording", {
+  skip_if_not_installed("hdf5r")
+  # Places that crashed R, or gave messages of the HDF5 library, are among these.
+  file <- write_nwb(unit_name = c("x", "y", "z"), trials = list(start_time = 0, stop_time = 4))
+  whole <- readBin(file, "raw", 1e6)
+  set.seed(10)
+  for (k in 1:30) {
+    bent <- whole
+    bent[sample(length(bent), 1)] <- as.raw(sample(0:255, 1))
+    got <- tryCatch(read_spikes(raw_file(bent)), synfire_error = \(e) NULL)
+    expect_true(is.null(got) || inherits(got, "spike_trains"))
+  }
+})
+
+# ---- Damage that R's own readers pass over -----------------------------------------
+
+packed_file <- function(lines, connect, .env = parent.frame()) {
+  file <- withr::local_tempfile(.local_envir = .env)
+  con <- connect(file, "wb")
+  writeLines(lines, con)
+  close(con)
+  file
+}
+
+test_that("a compressed table that is cut short or changed is an error", {
+  set.seed(11)
+  lines <- c("time,unit", sprintf("%.6f,u%d", sort(runif(200, 0, 100)), sample(9, 200, TRUE)))
+  for (connect in list(gzfile, bzfile, xzfile)) {
+    file <- packed_file(lines, connect)
+    want <- read_spikes(file)
+    expect_identical(nrow(want), 200L)
+    whole <- readBin(file, "raw", 1e5)
+    for (n in unique(c(round(seq(2, length(whole) - 1, length.out = 15)), length(whole) - 1:4))) {
+      expect_file_error(read_spikes(raw_file(whole[seq_len(n)])))
+    }
+    for (k in 1:20) {
+      bent <- whole
+      at <- sample(20:length(bent), 1)
+      bent[at] <- xor(bent[at], as.raw(2^sample(0:7, 1)))
+      got <- tryCatch(read_spikes(raw_file(bent)), synfire_error_file = \(e) want)
+      expect_identical(got, want)
+    }
+  }
+})
+
+test_that("a compressed table of several members is read, and each is checked", {
+  lines <- c("time,unit", sprintf("%d.5,u%d", 1:300, 1:300 %% 7))
+  want <- read_spikes(csv_file(lines))
+  parts <- list(lines[1:100], character(), lines[101:301])
+  for (connect in list(gzfile, bzfile)) {
+    members <- lapply(parts, \(part) readBin(packed_file(part, connect), "raw", 1e5))
+    expect_identical(read_spikes(raw_file(unlist(members))), want)
+    bent <- members
+    bent[[1]][60] <- xor(bent[[1]][60], as.raw(1))
+    expect_file_error(read_spikes(raw_file(unlist(bent))))
+    cut <- unlist(members)
+    expect_file_error(read_spikes(raw_file(cut[seq_len(length(cut) - 5)])))
+  }
+  # A header of a member may stand by chance where none begins.
+  expect_identical(synfire:::member_starts(as.raw(c(0, 0x1f, 0x8b, 8, rep(0, 20)))), 2L)
+})
+
+test_that("every row has the fields of the header, whatever follows", {
+  many <- sprintf("%d.5,A", 1:300)
+  says <- \(...) cat(messages_of(read_spikes(csv_file("time,unit", many, ...))))
+  # Two rows in one, and a blank line that makes their number right again.
+  expect_snapshot(says("301.5,A,0.25,7", "302.5,A", ""))
+  expect_snapshot(says("", "301.5,A,0.25,7"))
+  expect_snapshot(says("301.5,\"A\"B"))
+  expect_snapshot(says("301.5,\"A\nB\""))
+  expect_snapshot(says("# the end"))
+  expect_snapshot(says("301.5,A,"))
+  expect_snapshot(says("0x1F,A"))
+  expect_snapshot(says("", "3e,A"))
+  expect_snapshot(says("\"1,234\",A"))
+  expect_identical(nrow(read_spikes(csv_file("time,unit", many, "   ", "", "301.5,A"))), 301L)
+})
+
+test_that("quotes, other columns, and separators at the end keep rows apart", {
+  want <- spike_trains(c(0.1, 0.2), c("a,1", "b \"2\""))
+  expect_identical(read_spikes(csv_file("note,time,unit", "\"x,y\",0.1,\"a,1\"",
+                                        "\"z\",0.2,\"b \"\"2\"\"\"")), want)
+  expect_identical(read_spikes(csv_file("time\tunit", "0.1\ta 5\"", "0.2\tb'")),
+                   spike_trains(c(0.1, 0.2), c("a 5\"", "b'")))
+  expect_identical(read_spikes(csv_file("time,unit,,", "0.1,a,,", "0.2,b,,")),
+                   spike_trains(c(0.1, 0.2), c("a", "b")))
+  expect_identical(read_spikes(csv_file("time,unit", "0.1,a", "0.2,b", eol = "\r\r\n")),
+                   spike_trains(c(0.1, 0.2), c("a", "b")))
+})
+
+test_that("what a block of a large table cuts is put together", {
+  skip_on_cran()
+  set.seed(12)
+  n <- 3e5
+  unit <- sample(c("\u00e9", "b", "long name"), n, TRUE)
+  lines <- c("time,unit", sprintf("%d.25,%s", seq_len(n), unit))
+  want <- spike_trains(seq_len(n) + 0.25, factor(unit, levels(read_spikes(csv_file(lines[1:50]))$unit)))
+  for (eol in c("\n", "\r\n", "\r")) expect_identical(read_spikes(csv_file(lines, eol = eol)), want)
+  lines[250000] <- "1,2,3"
+  expect_match(messages_of(read_spikes(csv_file(lines))), "(line 250,000)", fixed = TRUE)
+})
+
+test_that("commas that may part thousands are never called decimal", {
+  says <- \(...) cat(messages_of(read_spikes(csv_file("time,unit", ...))))
+  expect_snapshot(says("\"1,234\",A", "\"12,345\",B"))
+  expect_snapshot(says("\"1,234.5\",A", "\"12,345\",B"))
+  expect_snapshot(says("\"1,23\",A", "\"12,345\",B"))
+})
+
+test_that("a file or a folder that cannot be read is called that", {
+  expect_error(read_spikes(), class = "synfire_error_argument")
+  expect_error(read_spikes("caf\xe9\xff"), class = "synfire_error_file")
+  rds <- withr::local_tempfile()
+  saveRDS(1:10, rds)
+  expect_snapshot(cat(messages_of(read_spikes(rds))))
+  save(rds, file = rds)
+  expect_snapshot(cat(messages_of(read_spikes(rds))))
+  skip_on_os("windows")
+  closed <- csv_file("time,unit", "1,a")
+  Sys.chmod(closed, "000")
+  skip_if(file.access(closed, 4) == 0, "this user may read all")
+  expect_match(messages_of(read_spikes(closed)), "cannot be opened")
+})
+
+test_that("labels of clusters that are not there, or contradict each other, are an error", {
+  labels <- \(..., .env = parent.frame()) {
+    folder <- phy_folder(.env = .env)
+    writeLines(c("cluster_id\tgroup", ...), file.path(folder, "cluster_group.tsv"))
+    folder
+  }
+  says <- \(...) cat(messages_of(read_spikes(labels(...), groups = "good")))
+  expect_snapshot(says("20\tgood", "21\tmua"))
+  expect_snapshot(says("2\tgood", "2\tmua"))
+  # Phy also keeps labels of clusters that were merged away, and pandas writes 2.0.
+  expect_identical(levels(read_spikes(labels("2.0\tgood", "99\tgood"), groups = "good")$unit), "2")
+  expect_snapshot(says("2\tgood\x01"))
+})
+
+test_that(".npy with bytes to spare, or in several blocks, is told apart", {
+  file <- withr::local_tempfile(fileext = ".npy")
+  write_npy(file, 1:100, "<i8")
+  read <- \() synfire:::read_npy(file)
+  expect_identical(read(), as.double(1:100))
+  con <- file(file, "rb")
+  readBin(con, "raw", file.size(file) - 800)
+  expect_identical(synfire:::read_numbers(con, "i", 8L, 100, stop, block = 7), as.double(1:100))
+  close(con)
+  writeBin(c(readBin(file, "raw", 1e4), raw(8)), file)
+  expect_snapshot(cat(messages_of(read())))
+})
+
+test_that("heaps of words that the HDF5 library would not come back from are noticed", {
+  skip_if_not_installed("hdf5r")
+  file <- write_nwb(unit_name = c("x", "y", "z"))
+  expect_true(synfire:::heaps_are_sound(file))
+  bytes <- readBin(file, "raw", 1e6)
+  heap <- grepRaw("GCOL", bytes, fixed = TRUE)
+  # The first object turned into free room of no length.
+  bytes[heap + 16 + 0:15] <- as.raw(0)
+  expect_file_error(read_spikes(raw_file(bytes), unit_column = "unit_name"))
+  expect_s3_class(read_spikes(raw_file(bytes)), "spike_trains")
+})
+
+test_that("an Axion list with bytes that are no UTF-8 is an error of ours", {
+  lines <- sub("A1_22", "A1_\xe92", axion_lines, useBytes = TRUE)
+  expect_identical(levels(read_spikes(csv_file(lines))$unit)[[1]], "A1_11")
+  bent <- sub("0.012", "\xf00.1", axion_lines, useBytes = TRUE)
+  expect_file_error(read_spikes(csv_file(bent)))
+})

@@ -195,7 +195,8 @@ test_that("bad input is refused with what to do about it", {
   for (mask in list(TRUE, rep(1, 40), rep(NA, 40))) {
     refused(simplex(x, "a", E = 2, valid_lib = mask), "`valid_lib` must be TRUE or FALSE")
   }
-  refused(simplex(x, "a", E = 2, valid_lib = rep(FALSE, 40)), "at least one complete")
+  refused(simplex(x, "a", E = 2, valid_lib = rep(FALSE, 40)), "FALSE for all 38 of them")
+  refused(simplex(x, "a", E = 7, lib = c(1, 5)), "5 rows without any")
   for (knn in list(-1, 1.5, NA, "3")) refused(simplex(x, "a", E = 2, knn = knn), "`knn`")
   refused(simplex(x, "a", E = 2, knn = 39), "at most the 38 points")
   refused(simplex(x, "a", E = 2, exclusion_radius = -1), "`exclusion_radius`")
@@ -246,4 +247,57 @@ test_that("a table of predictions says what it is", {
   expect_identical(found[, "time"], found$time)
   plain <- as.data.frame(found)
   expect_identical(sort(names(attributes(plain))), c("class", "names", "row.names"))
+})
+
+test_that("what is no data frame, column or number of R's is named", {
+  x <- logistic_series(40)
+  refused <- function(expr, text) {
+    expect_error(expr, text, class = "synfire_error_argument")
+  }
+  big <- structure(as.double(1:40), class = "integer64")
+  refused(simplex(), "`x` must be a data frame")
+  refused(simplex(as.matrix(x), "a", E = 2), "a matrix of 40 rows and 4 columns")
+  refused(simplex(mean, "a", E = 2), "a function")
+  refused(simplex(globalenv(), "a", E = 2), "an environment")
+  refused(simplex(x[0], "a", E = 2), "besides the time")
+  refused(simplex(data.frame(), "a", E = 2), "with rows")
+  refused(simplex(transform(x, a = big), "a", E = 2), "\"a\", which is of class integer64")
+  refused(simplex(cbind(x, l = I(as.list(1:40))), "l", E = 2), "\"l\", which is list")
+  x$m <- matrix(1:80, 40)
+  refused(simplex(x, "m", E = 2), "\"m\", which is a matrix")
+  x$m <- NULL
+  unnamed <- x
+  names(unnamed) <- NULL
+  refused(simplex(unnamed, "a", E = 2), "a name for each column")
+  short <- structure(list(time = 1:40, a = 1:9), class = "data.frame", row.names = 1:40)
+  refused(simplex(short, "a", E = 2), "\"a\"")
+  refused(simplex(cbind(t = I(as.list(1:40)), x["a"]), "a", E = 2), "one where that is a list")
+  raw <- x
+  names(raw)[[2]] <- "temp\xe9rature"
+  refused(simplex(raw, "a", E = 2), "whose names are text")
+  latin <- x
+  names(latin)[[2]] <- iconv("temp\u00e9rature", "UTF-8", "latin1")
+  expect_identical(simplex(latin, "temp\u00e9rature", E = 2)$Predictions,
+                   simplex(x, "a", E = 2)$Predictions)
+  refused(simplex(x, "temp\xe9", E = 2), "no text in UTF-8")
+  refused(simplex(x, mean, E = 2), "a function")
+  refused(simplex(x, "a", E = structure(2, class = "integer64")), "`E` must")
+  refused(simplex(x, "a", E = 2^31), "`E` must")
+  refused(simplex(x, "a", E = 2, lib = structure(c(1, 9), class = "integer64")), "`lib`")
+  refused(simplex(x, "a", E = 2, knn = 2^31), "`knn` must")
+  refused(simplex(x, "a", E = 2, generate = 2^31), "`generate` must")
+  refused(simplex(transform(x, a = a * 1e150), "a", E = 2), "another unit")
+  refused(simplex(transform(x, a = a * 1e-150), "a", E = 2), "another unit")
+  series <- cbind(time = x$time, a = stats::ts(x$a), b = I(x$b)) |> as.data.frame()
+  expect_identical(simplex(series, "a", E = 2)$Predictions, simplex(x, "a", E = 2)$Predictions)
+  x$time <- as.POSIXlt(as.Date("2020-01-01") + 0:39)
+  expect_s3_class(simplex(x, "a", E = 2)$time, "POSIXct")
+})
+
+test_that("many segments and many pairs are cut fast", {
+  n <- 20000
+  x <- data.frame(time = seq_len(n), a = rep(c(0.1, 0.4, 0.2, 0.9), n / 4))
+  pairs <- as.vector(rbind(seq(1, n, 2), seq(2, n, 2)))
+  took <- system.time(edm_data(x, "a", E = 1, lib = pairs, segments = rep(seq_len(n / 4), each = 4)))
+  expect_lt(took[["elapsed"]], 2)
 })

@@ -107,6 +107,43 @@ test_that("ill-conditioned data keep to svd() far beyond normal equations", {
                    parts = c("predictions", "coefficients", "singular"))
 })
 
+test_that("light rows say what they say beside heavy ones that contradict each other", {
+  # Seven points in one place with other targets each, and two that weigh 1e-10 of them:
+  # the line through the mean of the seven and the two.
+  x <- c(1, 1, 1, 1, 1, 1, 1, 0, 2)
+  y <- c(3, 4, 3, 1, 1, 1, 5, 7, 1)
+  for (bits in c(1, 256, 512)) {
+    found <- called(cbind(c(1, x)), 2:10, 1, c(9, y), 5, k = 9, bits = bits)
+    expect_equal(found$coefficients[1, , 1], c(18 / 7 + 3, -3), tolerance = 1e-9)
+  }
+  found <- called(cbind(c(1, x)), 2:10, 1, c(9, y), 5, k = 9, ridge = 1e-30)
+  expect_equal(found$coefficients[1, , 1], c(18 / 7 + 3, -3), tolerance = 1e-9)
+  # Counts, of which nine are neighbours; the model by rational arithmetic
+  points <- rbind(c(3, 2, 3), c(3, 2, 3), c(3, 2, 3), c(3, 2, 3), c(3, 3, 3), c(3, 3, 3),
+                  c(3, 2, 4), c(3, 3, 2), c(2, 3, 3), c(3, 1, 2))
+  y <- c(0, -1.1504137732512889, -0.51229913505084745, 0.15840198036051334,
+         1.5290513737263609, -0.8822993869298057, 0.16743132709156827,
+         -0.070088248860717448, -0.5226429448376656, 0.18021122219011745)
+  found <- called(points, 2:10, 1, y, 10, k = 9)
+  expect_equal(found$coefficients[1, , 1],
+               c(-6.695315335721539, 0.8459868088305313, 0.8247808399734056,
+                 0.6687854177675315), tolerance = 1e-8)
+  # Where no points are the same, svd() comes as near as the condition allows.
+  set.seed(2)
+  for (E in 2:6) {
+    x <- series(60)
+    points <- oracle_embed(x, E)
+    got <- called(points, E:59, E:60, c(x[-1], NA), 20, k = 9)
+    want <- oracle_smap(points, E:59, E:60, c(x[-1], NA), 20, k = 9)
+    condition <- want$singular[, 1, 1] / want$singular[, E + 1, 1]
+    off <- apply(abs(got$coefficients - want$coefficients), 1, max) /
+      apply(abs(want$coefficients), 1, max)
+    below <- condition < 1e14
+    expect_true(all(off[below] < 1e-9 + 4e-15 * condition[below]))
+    expect_gt(max(condition), 1e7)
+  }
+})
+
 test_that("any theta leaves finite predictions", {
   x <- series(100)
   points <- oracle_embed(x, 2)
@@ -121,6 +158,27 @@ test_that("any theta leaves finite predictions", {
   at <- cbind(1, points[nearest, ])
   expected <- y[nearest] * rowSums(at * cbind(1, points[2:100, ])) / rowSums(at^2)
   expect_lt(difference(found$predictions[, 8], expected), 1e-12)
+})
+
+test_that("neighbours without a target count for the mean distance alone", {
+  x <- series(120)
+  y <- c(x[-1], NA)
+  points <- oracle_embed(x, 3)
+  y[c(4, 17:30, 55)] <- NA
+  for (bits in c(1, 256, 512)) for (k in c(12, 40, 116)) {
+    found <- called(points, 3:119, 3:120, y, c(0, 2, 9), k = k, bits = bits)
+    expected <- oracle_smap(points, 3:119, 3:120, y, c(0, 2, 9), k = k)
+    for (part in names(found)) expect_lt(difference(found[[part]], expected[[part]]), 1e-9)
+  }
+  # The nearest has no target, and the next ones weigh almost nothing beside it.
+  points <- cbind(c(0, 1e-3, 1, 2, 3, 4, 5))
+  found <- called(points, 2:7, 1, c(9, NA, 10, 20, 31, 40, 52), c(3, 1e6), k = 6)
+  expected <- oracle_smap(points, 2:7, 1, c(9, NA, 10, 20, 31, 40, 52), c(3, 1e6), k = 6)
+  expect_lt(difference(found$predictions, expected$predictions), 1e-9)
+  # No neighbour has one.
+  y[3:60] <- NA
+  found <- called(points = oracle_embed(x, 3), 3:60, 61:62, y, 2)
+  expect_identical(unique(unlist(found)), NA_real_)
 })
 
 test_that("theta 0 is the linear model of all other points", {
@@ -293,8 +351,7 @@ test_that("rows with missing values are neither library nor prediction", {
   points <- oracle_embed(x$x, 2)
   target <- c(x$y[-1], NA)
   pred <- which(!is.na(rowSums(points)))
-  lib <- pred[!is.na(target[pred])]
-  expected <- oracle_smap(points, lib, pred, target, 2)
+  expected <- oracle_smap(points, setdiff(pred, 80), pred, target, 2)
   found <- smap(x, "x", "y", E = 2, theta = 2)$predictions
   at <- match(x$time[pmin(pred + 1, 80)], found$time)[pred < 80]
   expect_equal(found$Predictions[at], expected$predictions[pred < 80])
@@ -324,8 +381,20 @@ test_that("dates, segments and masks are those of simplex()", {
   mask <- seq_len(60) %% 2 == 0
   masked <- smap(x, "x", E = 2, theta = 1, valid_lib = mask)$predictions
   points <- oracle_embed(x$x, 2)
-  expected <- oracle_smap(points, seq(2, 58, by = 2), 2:60, c(x$x[-1], NA), 1)
+  lib <- seq(2, 58, by = 2)
+  expected <- oracle_smap(points, lib, 2:60, c(x$x[-1], NA), 1, k = length(lib))
   expect_equal(masked$Predictions[-1], drop(expected$predictions))
+})
+
+test_that("all rows that valid_lib leaves are neighbours", {
+  x <- frame(60)
+  mask <- seq_len(60) != 7
+  found <- smap(x, "x", lib = c(1, 40), pred = c(7, 60), E = 2, theta = 2, valid_lib = mask)
+  points <- oracle_embed(x$x, 2)
+  lib <- setdiff(2:39, 7)
+  expected <- oracle_smap(points, lib, 7:60, c(x$x[-1], NA), 2, k = length(lib))
+  expect_equal(found$predictions$Predictions[-1], drop(expected$predictions))
+  expect_identical(attr(found$predictions, "parameters")$knn, 37L)
 })
 
 test_that("forecasts feed on themselves", {

@@ -183,7 +183,29 @@ test_that("arguments are checked before any work", {
   bad(reduction = "psr", must = "combined")
   bad(h = -1, must = "`h`")
   bad(l = 1e12, must = "`l`")
+  bad(correction = "simes-hochberg", must = "\"hochberg\"")
+  bad(surrogate = "dither_spikes", must = "\"dither\" for what Elephant calls")
+  bad(surrogate = character(), must = "surrogate")
+  bad(spectrum = NA_character_, must = "spectrum")
+  bad(reduction = character(), must = "reduction")
+  bad(engine = "fp", must = "fpgrowth")
+  bad(closed_within = TRUE, must = "max_spikes")
+  bad(shifted_subsets = NULL, must = "keep")
+  bad(alpha = structure(0.05, class = "integer64"), must = "integer64")
+  bad(dither = 0.004, must = "`dither` must be at least a bin, 0.005 s")
+  bad(dither = 0.009, surrogate = "jitter", must = "`dither` must be at least two bins")
+  bad(dither = 0.02, surrogate = "randomise", must = "`dither` must be left out")
+  bad(refractory = 0.002, must = "`refractory` must be left out")
+  # Also where no surrogates are made.
+  bad(surrogate = "shake", n_surrogates = 0, must = "`surrogate`")
+  bad(sigma = 0.002, n_surrogates = 0, must = "`sigma` must be left out")
   bad(stability = 10, must = "pattern_stability")
+  bad(stability = mean, must = "a function")
+  bad(stability = list(delta = 0.1, delta = 0.2), must = "\"delta\" twice")
+  bad(stability = list(threshold = 0.3), must = "without names")
+  bad(stability = list(threshold = c(intensional = 2)), must = "from 0 to 1")
+  bad(stability = list(threshold = c(both = 0.2)), must = "as names")
+  bad(stability = list(type = "intensional", threshold = c(extensional = 0.2)), must = "as names")
   bad(stability = list(n = 10), must = "n_subsets")
   bad(stability = list(10), must = "n_subsets")
   bad(stability = list(delta = 2), must = "delta")
@@ -212,6 +234,171 @@ test_that("stability comes with the patterns that are left", {
   expect_null(whole$stability$extensional)
   none <- find_planted(max_spikes = 8, min_units = 8, stability = list())
   expect_identical(nrow(none$stability), 0L)
+})
+
+test_that("patterns that are not stable enough are dropped, and all signatures tested", {
+  x <- planted_recording()
+  stages <- function(threshold, ...) {
+    set.seed(5)
+    pvalues <- pvalue_spectrum(x, 0.005, 6, min_spikes = 2, min_occ = 4, n_surrogates = 40,
+                               threads = 1)
+    mined <- mine_patterns(x, 0.005, 6, min_spikes = 2, min_occ = 4, threads = 1)
+    tests <- test_signatures(mined, pvalues, 0.2)
+    kept <- significant_patterns(mined, tests)
+    stable <- pattern_stability(kept, n_subsets = 50, threads = 1)
+    enough <- rep(FALSE, length(kept))
+    for (kind in names(threshold)) enough <- enough | stable[[kind]] > threshold[[kind]]
+    list(significant = length(kept), stable = stable[enough, ], tests = tests,
+         left = reduce_patterns(kept[enough], tests))
+  }
+  for (threshold in list(c(intensional = 0.4), c(intensional = 0.6, extensional = 0.9))) {
+    found <- withr::with_seed(5, spade(
+      x, 0.005, 6, min_spikes = 2, min_occ = 4, n_surrogates = 40, alpha = 0.2, threads = 1,
+      stability = list(n_subsets = 50, threshold = threshold)
+    ))
+    expected <- withr::with_seed(5, stages(threshold))
+    expect_identical(as.data.frame(found$tests), as.data.frame(expected$tests))
+    expect_identical(format(found$patterns), format(expected$left))
+    rows <- match(format(expected$left), expected$stable$pattern)
+    expect_identical(found$stability$intensional, expected$stable$intensional[rows])
+    expect_identical(found$unstable, expected$significant - nrow(expected$stable))
+    expect_identical(found$explained, nrow(expected$stable) - length(expected$left))
+    expect_gt(found$unstable, 0)
+    words <- summary(found)$words[["Found"]]
+    expect_match(words, sprintf("Of these %d are not stable enough", found$unstable))
+    expect_match(words, sprintf("leaves %d pattern", length(expected$left)))
+  }
+  # Without surrogates, of all.
+  all <- spade(x, 0.005, 6, min_occ = 4, n_surrogates = 0, threads = 1,
+               stability = list(threshold = c(extensional = 0.99)))
+  expect_length(all, length(all$mined) - all$unstable)
+  expect_true(all(all$stability$extensional > 0.99))
+})
+
+test_that("what a pattern is, and who searches, reaches the search and the surrogates", {
+  x <- planted_recording()
+  find <- function(...) {
+    withr::with_seed(6, spade(x, 0.005, 8, min_spikes = 2, min_occ = 4, max_spikes = 3,
+                              n_surrogates = 20, threads = 1, ...))
+  }
+  for (closed in c("all", "max_spikes")) for (shifted in c("keep", "drop")) {
+    found <- find(closed_within = closed, shifted_subsets = shifted, engine = "fpgrowth")
+    mined <- mine_patterns(x, 0.005, 8, min_spikes = 2, min_occ = 4, max_spikes = 3,
+                           closed_within = closed, shifted_subsets = shifted, threads = 1)
+    expect_identical(format(found$mined), format(mined))
+    expect_identical(attr(found$mined, "engine"), "fpgrowth")
+    pvalues <- withr::with_seed(6, pvalue_spectrum(
+      x, 0.005, 8, min_spikes = 2, min_occ = 4, max_spikes = 3, n_surrogates = 20,
+      closed_within = closed, threads = 1
+    ))
+    expect_identical(attr(found$pvalues, "maxima"), attr(pvalues, "maxima"))
+    expect_identical(as.data.frame(found$tests), as.data.frame(test_signatures(mined, pvalues)))
+  }
+  trains <- withr::with_seed(6, surrogate_trains(x, 20, "dither", dither = 0.015, threads = 1))
+  filters <- list(min_spikes = 2, min_occ = 4, max_spikes = 3, closed_within = "max_spikes")
+  expect_identical(attr(find(closed_within = "max_spikes")$pvalues, "maxima"),
+                   oracle_maxima(trains, 0.005, 8, filters))
+})
+
+test_that("the parameters are all that decides the result", {
+  found <- find_planted(stability = list(n_subsets = 5), surrogate = "dither_refractory",
+                        dither = 0.02, refractory = 0.003)
+  own <- c("bin_size", "window", "min_spikes", "min_occ", "max_spikes", "max_occ", "min_units",
+           "closed_within", "shifted_subsets", "engine", "n_surrogates", "alpha", "correction",
+           "spectrum", "p_estimator", "reduction", "h", "k", "l", "device", "surrogate",
+           "dither", "refractory", "stability")
+  expect_setequal(names(found$parameters), own)
+  expect_identical(found$parameters[c("bin_size", "window", "dither", "refractory", "stability")],
+                   list(bin_size = 0.005, window = 8, dither = 0.02, refractory = 0.003,
+                        stability = list(n_subsets = 5)))
+  # They are arguments: the same call again.
+  again <- withr::with_seed(2, do.call(spade, c(list(planted_recording(), threads = 1),
+                                                found$parameters)))
+  expect_identical(as.data.frame(again), as.data.frame(found))
+  shuffled <- find_planted(n_surrogates = 2, surrogate = "window_shuffle")$parameters
+  expect_identical(shuffled[c("window", "shuffle_window")], list(window = 8, shuffle_window = 0.03))
+  expect_identical(find_planted(n_surrogates = 0)$parameters$dither, 0.015)
+})
+
+test_that("Elephant's names of arguments are answered with ours", {
+  x <- plain_recording(units = 3, duration = 5)
+  answered <- function(expr, ours) {
+    expect_error(expr, ours, class = "synfire_error_argument", fixed = TRUE)
+  }
+  answered(spade(x, binsize = 0.005, winlen = 5), "`binsize` must be given as `bin_size`")
+  answered(spade(x, 0.005, winlen = 5), "`winlen` must be given as `window`")
+  answered(spade(x, 0.005, 5, psr_param = c(0, 0, 3)), "`h`, `k` and `l`")
+  answered(spade(x, 0.005, 5, stat_corr = "fdr_bh"), "`correction`")
+  answered(spade(x, 0.005, 5, surr_method = "dither_spikes"), "`surrogate`")
+  answered(spade(x, 0.005, 5, min_neu = 2), "`min_units`")
+  answered(spade(x, 0.005, 5, approx_stab_pars = list()), "`stability`")
+  answered(spade(x, 0.005, 5, surrogate = "dither_refractory", refractory_period = 0.003),
+           "`refractory`")
+  answered(pvalue_spectrum(x, binsize = 0.005), "`bin_size`")
+})
+
+test_that("a table can have a row for each spike, for files", {
+  found <- find_planted(reduction = "none", stability = list(n_subsets = 4))
+  long <- as.data.frame(found, long = TRUE)
+  expect_identical(names(long), c("number", "pattern", "size", "occurrences", "duration", "p",
+                                  "p_adjusted", "intensional", "extensional", "unit", "lag",
+                                  "delay"))
+  expect_false(any(vapply(long, is.list, NA)))
+  wide <- as.data.frame(found)
+  expect_identical(unname(split(long$unit, long$number)), wide$units)
+  expect_identical(unname(split(long$lag, long$number)), wide$lags)
+  expect_equal(long$delay, long$lag * 0.005)
+  for (column in c("pattern", "size", "occurrences", "duration", "p", "intensional")) {
+    expect_identical(long[[column]], wide[[column]][long$number])
+  }
+  file <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(long, file, row.names = FALSE)
+  expect_equal(utils::read.csv(file), long)
+  patterns <- as.data.frame(found$patterns, long = TRUE)
+  expect_identical(patterns, long[names(patterns)])
+  expect_identical(nrow(as.data.frame(found[0], long = TRUE)), 0L)
+  expect_identical(nrow(as.data.frame(found$patterns[0], long = TRUE)), 0L)
+  expect_error(as.data.frame(found, long = TRUE, times = TRUE), "pattern_occurrences",
+               class = "synfire_error_argument")
+  expect_error(as.data.frame(found, long = NA), "`long`", class = "synfire_error_argument")
+})
+
+test_that("an empty result prints what would have been enough", {
+  few <- find_planted(n_surrogates = 3, correction = "bonferroni")
+  enough <- ceiling(attr(few$tests, "tests") / 0.05) - 1
+  text <- paste(capture.output(print(few)), collapse = " ")
+  expect_match(text, sprintf("use %d or more", enough))
+  expect_match(text, "No significant pattern.", fixed = TRUE)
+  none <- find_planted(max_spikes = 8, min_units = 8)
+  expect_output(print(none), "No pattern passes the filters.", fixed = TRUE)
+})
+
+test_that("some of a result say what they are some of", {
+  found <- find_planted(reduction = "none")
+  n <- length(found)
+  expect_output(print(found[1:2]), sprintf("# 2 of %d significant spike patterns", n))
+  expect_output(print(found[0]), sprintf("# 0 of %d significant spike patterns", n))
+  reduced <- find_planted()
+  expect_identical(summary(reduced[1])$words, summary(reduced)$words)
+  expect_match(summary(reduced[0])$words[["Found"]], "which leaves 1 pattern")
+})
+
+test_that("a result that was changed by hand is refused", {
+  found <- find_planted()
+  uses <- list(print, summary, format, as.data.frame, \(x) x[1])
+  for (part in c("patterns", "p", "p_adjusted", "mined", "spectrum", "tests", "parameters",
+                 "significant", "explained", "device", "threads")) {
+    changed <- found
+    changed[[part]] <- NULL
+    for (use in uses) {
+      expect_error(use(changed), "was changed, or is damaged", class = "synfire_error_argument")
+    }
+  }
+  changed <- found
+  changed$p <- c(0.1, 0.2)
+  expect_error(print(changed), "was changed", class = "synfire_error_argument")
+  expect_error(print(structure(list(), class = "spade")), "was changed",
+               class = "synfire_error_argument")
 })
 
 test_that("stages say how long they took", {

@@ -63,7 +63,9 @@ test_that("the spectra are drawn on their own", {
 
 test_that("patterns are drawn as those of a search are", {
   found <- planted_result()
-  for (type in c("raster", "dots", "participation", "size", "lags")) {
+  skip_if_not_installed("igraph")
+  for (type in c("raster", "dots", "participation", "size", "occurrences", "lags", "hypergraph",
+                 "statistics")) {
     expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(found, type = type)))
   }
   lines <- layer_of(ggplot2::autoplot(found, type = "raster", from = 0, to = 20), "GeomPath")[[1L]]
@@ -82,4 +84,7 @@ test_that("what cannot be drawn is said", {
   bad(none, "empty", type = "spectrum")
   bad(none, "empty", type = "raster")
   bad(planted_result(), "type", type = "pie")
+  bad(planted_result(), "`from` must be left out with `type = \"size\"`", type = "size", from = 1)
+  bad(planted_result(), "`patterns` must be left out", type = "lags", patterns = 2)
+  bad(planted_result(), "`order` must be left out", type = "dots", order = "rate")
 })

@@ -341,3 +341,143 @@ test_that("what cannot be converted is an error", {
   expect_snapshot(error = TRUE, as_spike_trains(data.frame(time = "1", unit = 1)))
   expect_snapshot(error = TRUE, as_spike_trains(data.frame(time = 1, unit = 1), time_column = "t"))
 })
+
+# ---- What other code may do to the data frame --------------------------------------
+
+sound_train <- function() {
+  spike_trains(c(0.1, 0.2, 0.2, 0.3, 0.5), c("A", "A", "B", "B", "A"), start = 0, end = 1,
+               trials = data.frame(trial = c("x", "y"), start = c(0, 0.25), end = c(0.2, 1)))
+}
+
+# As code does that knows nothing of the class.
+tampered <- function(x, ..., time = .subset2(x, "time"), unit = .subset2(x, "unit")) {
+  about <- attributes(x)
+  changed <- list(...)
+  about[names(changed)] <- changed
+  about$row.names <- .set_row_names(length(time))
+  out <- list(time = time, unit = unit)
+  attributes(out) <- about[lengths(about) > 0L]
+  out
+}
+
+entries <- list(
+  mine_episodes = \(x) mine_episodes(x, 1, c(0, 0.2), threads = 1),
+  count_episodes = \(x) count_episodes(x, episode(c("A", "B"), 0, 0.2)),
+  occurrences = \(x) episode_occurrences(x, episode(c("A", "B"), 0, 0.2)),
+  mine_patterns = \(x) mine_patterns(x, 0.005, 3, threads = 1),
+  surrogates = \(x) surrogate_trains(x, 1, "train_shift", dither = 0.1),
+  summary = summary, format = format, rows = \(x) x[1, ], time = \(x) x[time = c(0, 0.1)],
+  as = as_spike_trains
+)
+
+test_that("an object that was changed is refused everywhere, with what is wrong", {
+  x <- sound_train()
+  far <- 1e17
+  changed <- list(
+    order = tampered(x, time = rev(x$time)),
+    ties = tampered(x, unit = factor(x$unit, levels = c("B", "A"))),
+    missing = tampered(x, time = c(0.1, 0.2, 0.2, 0.3, NA)),
+    infinite = tampered(x, time = c(0.1, 0.2, 0.2, 0.3, Inf)),
+    far = tampered(x, time = c(0.1, 0.2, 0.2, 0.3, far)),
+    between = tampered(x, time = c(0.1, 0.2, 0.2, 0.3, 0.5 + 1e-8)),
+    text = tampered(x, unit = as.character(x$unit)),
+    no_level = tampered(x, unit = structure(c(1L, 1L, 2L, 7L, 1L), levels = c("A", "B"),
+                                            class = "factor")),
+    no_levels = tampered(x, unit = structure(as.integer(x$unit), class = "factor")),
+    no_unit = tampered(x, unit = replace(x$unit, 2, NA)),
+    shorter = tampered(x, unit = x$unit[1:3]),
+    whole = tampered(x, time = 1:5),
+    bounds = tampered(x, end = 0.4),
+    reversed = tampered(x, start = 2),
+    no_bound = tampered(x, end = NULL),
+    clock = tampered(x, resolution = -1),
+    no_clock = tampered(x, resolution = "1 ms"),
+    trial_list = tampered(x, trials = list(1, 2)),
+    trials_apart = tampered(x, trials = data.frame(trial = 1:2, start = c(0, 0.1),
+                                                   end = c(0.3, 1))),
+    trials_out = tampered(x, trials = data.frame(trial = 1, start = 0, end = 2)),
+    trials_same = tampered(x, trials = data.frame(trial = c(1, 1), start = c(0, 0.3),
+                                                  end = c(0.2, 1)))
+  )
+  for (name in names(changed)) for (entry in names(entries)) {
+    expect_error(entries[[!!entry]](changed[[!!name]]), class = "synfire_error_argument")
+  }
+  expect_error(print(changed$order), class = "synfire_error_argument")
+  says <- \(name) cat(conditionMessage(tryCatch(as_spike_trains(changed[[name]]),
+                                                error = identity)), "\n")
+  expect_snapshot(for (name in names(changed)) says(name))
+
+  # The advice does what it says.
+  for (name in c("order", "ties", "between", "text")) {
+    broken <- changed[[name]]
+    mended <- as_spike_trains(as.data.frame(broken), like = broken)
+    honest <- spike_trains(as.data.frame(broken)$time, as.data.frame(broken)$unit, start = 0,
+                           end = 1, trials = attr(x, "trials"))
+    expect_identical(mended, honest)
+  }
+  broken <- changed$missing
+  expect_identical(as_spike_trains(subset(as.data.frame(broken), is.finite(time)), like = broken),
+                   x[1:4, ])
+})
+
+test_that("a spike that is there twice is counted once", {
+  x <- spike_trains(c(0.1, 0.2, 0.3, 0.4), c("A", "B", "A", "B"), start = 0, end = 1)
+  twice <- tampered(x, time = rep(x$time, each = 2), unit = rep(x$unit, each = 2))
+  expect_identical(as_spike_trains(twice), x)
+  expect_identical(twice[unit = "A"], x[unit = "A"])
+  want <- mine_episodes(x, 1, rbind(c(0, 0.1), c(0, 0.2)), threads = 1)
+  expect_identical(mine_episodes(twice, 1, rbind(c(0, 0.1), c(0, 0.2)), threads = 1)$count,
+                   want$count)
+  expect_identical(attr(as_spike_trains(tampered(twice, truth = "kept")), "truth"), "kept")
+})
+
+test_that("a check takes a hundredth of a microsecond a spike", {
+  skip_on_cran()
+  n <- 1e6
+  x <- spike_trains(seq_len(n) / 1e3, rep(1:50, length.out = n))
+  took <- replicate(3, system.time(synfire:::check_spike_trains(x))[["user.self"]])
+  expect_lt(min(took), 0.05)
+})
+
+test_that("a table comes back with the interval, clock and trials of its recording", {
+  x <- spike_trains(c(1, 2), 1:2, start = 0, end = 10, resolution = 1e-3,
+                    trials = data.frame(start = 0, end = 5))
+  y <- as.data.frame(x)
+  y$time <- y$time + 1e-4
+  expect_identical(as_spike_trains(y, like = x), x)
+  expect_error(as_spike_trains(transform(y, time = 20), like = x), class = "synfire_error_argument")
+  expect_error(as_spike_trains(y, like = y), class = "synfire_error_argument")
+  expect_error(as_spike_trains(y, like = tampered(x, end = NA)), class = "synfire_error_argument")
+  expect_error(as_spike_trains(y, like = x, start = 0), class = "synfire_error_argument")
+})
+
+test_that("the verbs of dplyr keep what is right, or give a plain data frame", {
+  x <- sound_train()
+  rows <- synfire:::dplyr_row_slice.spike_trains
+  columns <- synfire:::dplyr_col_modify.spike_trains
+  rest <- synfire:::dplyr_reconstruct.spike_trains
+  expect_identical(rows(x, c(5L, 2L)), x[c(2, 5), ])
+  plain <- columns(x, list(unit = as.character(x$unit), n = 1:5))
+  expect_identical(plain, data.frame(time = x$time, unit = as.character(x$unit), n = 1:5))
+  expect_identical(class(rest(x, x)), "data.frame")
+})
+
+test_that("dots and missing arguments are ours to refuse", {
+  x <- sound_train()
+  expect_error(as_spike_trains(), class = "synfire_error_argument")
+  expect_error(spike_trains(1), class = "synfire_error_argument")
+  expect_snapshot(error = TRUE, summary(x, digits = 3))
+  expect_snapshot(error = TRUE, x[time = c(0, 1), tiem = 3])
+  expect_snapshot(error = TRUE, as_spike_trains(x, 1))
+  expect_error(x[list(), ], class = "synfire_error_argument")
+  expect_error(x["rate"], class = "synfire_error_argument")
+  expect_error(x[-1:1, ], class = "synfire_error_argument")
+})
+
+test_that("a clock finer than doubles tell apart is refused without a warning", {
+  expect_no_warning(expect_error(spike_trains(1, "a", resolution = 1e-300),
+                                 class = "synfire_error_argument"))
+  expect_no_warning(expect_error(synfire:::check_spike_trains(tampered(sound_train(),
+                                                                        resolution = 1e-300)),
+                                 class = "synfire_error_argument"))
+})

@@ -8,15 +8,15 @@ power <- function(x) Mod(stats::fft(x))^2
 test_that("set.seed() decides surrogates, and the number of them nothing", {
   x <- logistic(60)
   for (method in c("shuffle", "phase", "seasonal", "twin")) {
-    draw <- \(n) {
-      set.seed(5)
-      surrogate_series(x, n, method, period = 12)
+    draw <- \(n, seed = 5) {
+      set.seed(seed)
+      surrogate_series(x, n, method, period = if (method == "seasonal") 12)
     }
     few <- draw(3)
     expect_identical(dim(few), c(60L, 3L))
     expect_identical(draw(7)[, 1:3], few)
     expect_false(anyDuplicated(t(few)) > 0)
-    expect_false(identical(surrogate_series(x, 3, method, period = 12), few))
+    expect_false(identical(draw(3, seed = 6), few))
     expect_true(all(is.finite(few)))
   }
 })
@@ -134,4 +134,39 @@ test_that("wrong series and arguments are explained", {
   wrong(surrogate_series(x, method = "twin", E = 41), "`x` must be longer")
   wrong(surrogate_series(x, method = "twin", recurrence = 0), "`recurrence` must be")
   wrong(surrogate_series(1:40, method = "twin", recurrence = 0.01), "too few twins")
+})
+
+test_that("the Fourier transform of a prime length is that of fft()", {
+  for (n in c(1009, 2018)) {
+    x <- sin(seq_len(n)^1.5) + 3
+    expect_lt(max(Mod(fourier(x) - fft(x))), 1e-9)
+    expect_lt(max(Mod(fourier(fft(x), TRUE) / n - x)), 1e-11)
+  }
+  expect_identical(largest_factor(2 * 3 * 1009), 1009)
+  expect_identical(largest_factor(64), 2)
+  x <- sin(seq_len(200003) / 7)
+  expect_lt(system.time(surrogate_series(x, 1, "phase"))[["elapsed"]], 3)
+})
+
+test_that("what is no series is named", {
+  refused <- function(expr, text) expect_error(expr, text, class = "synfire_error_argument")
+  refused(surrogate_series(), "`x` must be a numeric vector")
+  refused(surrogate_series(structure(c(1, 2), class = "integer64")), "integer64")
+  refused(surrogate_series(mean), "a function")
+  refused(surrogate_series(matrix(1:4, 2)), "`x` must")
+  refused(surrogate_series(1:10, 2^31), "at most 4 GB")
+  refused(surrogate_series(1:10, method = character()), "`method` must be")
+  refused(surrogate_series(1:10, method = NA), "`method` must be")
+  refused(surrogate_series(1:10, method = "twin", tau = 2^31), "`tau` must")
+})
+
+test_that("an argument of another method is refused", {
+  refused <- function(expr, text) expect_error(expr, text, class = "synfire_error_argument")
+  refused(surrogate_series(1:10, period = 3), "`period` must be left out for method \"shuffle\"")
+  refused(surrogate_series(1:10, method = "phase", E = 3), "`E` must be left out")
+  refused(surrogate_series(1:10, method = "seasonal", period = 3, recurrence = 0.2),
+          "`recurrence` must be left out")
+  x <- coupled_maps(40, 0.1, 0.1)
+  refused(ccm(x, "x", "y", E = 2, period = 4), "`period` must be left out")
+  refused(ccm(x, "x", "y", E = 2, surrogate = "noise"), "`surrogate` must be")
 })

@@ -14,7 +14,7 @@ method_names <- eval(formals(surrogate_trains)$method)
 
 # With what shuffling needs.
 surrogates_of <- function(x, method, n = 1, ...) {
-  surrogate_trains(x, n, method, bin_size = 0.005, ..., threads = 1)
+  own_surrogates(x, n, method, bin_size = 0.005, ...)
 }
 
 tick_table <- function(s) {
@@ -105,6 +105,76 @@ test_that("intervals, bins and windows are permuted as they should", {
   }
 })
 
+test_that("spikes are jittered within their windows", {
+  for (x in list(trial_recording(), quick_recording())) {
+    res <- attr(x, "resolution")
+    for (window in c(2 * res, 0.3, 50)) {
+      s <- drawn(x, "jitter", 2, window = window)
+      expected <- oracle_surrogate(x, \(u, at, tick, start, stop, t) {
+        words <- matrix(oracle_words(s$key, 2, u, 2 * max(at)), 2)[, at]
+        oracle_jitter(tick, round(window / res), start, stop, as.vector(words))
+      })
+      # A window of a whole recording has more ticks than the oracle's doubles are good for.
+      if (window < 1) expect_ticks(s$ticks, expected)
+      else expect_lte(max(abs(s$ticks$tick - expected$tick)), 1)
+    }
+  }
+})
+
+test_that("windows that slide permute their bins one after the other", {
+  x <- trial_recording()
+  for (case in list(c(0.05, 0.2), c(0.01, 0.03), c(0.02, 4))) {
+    s <- drawn(x, "sliding_shuffle", 1, bin_size = case[[1L]], window = case[[2L]])
+    draws <- lapply(0:5, \(u) oracle_drawer(s$key, 1, u))
+    expect_ticks(s$ticks, oracle_surrogate(x, \(u, at, tick, start, stop, t) {
+      oracle_slide(tick, case[[1L]] * 1000, round(case[[2L]] / case[[1L]]), start, stop,
+                   draws[[u + 1]])
+    }))
+  }
+})
+
+# What the definition says, without the shortcut: whole windows permuted, one bin apart.
+slid_bins <- function(bins, window) {
+  for (first in seq_len(length(bins) - window + 1)) {
+    inside <- first + seq_len(window) - 1
+    bins[inside] <- bins[sample(inside)]
+  }
+  bins
+}
+
+test_that("what is drawn for a window that slides is as if whole windows were permuted", {
+  x <- spike_trains(c(0.5, 3.5, 4.25), "A", start = 0, end = 7.999, resolution = 1e-3)
+  set.seed(4)
+  made <- surrogate_trains(x, 8000, "sliding_shuffle", bin_size = 1, window = 3, threads = 2)
+  got <- vapply(made, \(s) {
+    tick <- synfire:::train_ticks(s)
+    sum((tick %/% 1000)[match(c(500, 250), tick %% 1000)] * c(10, 1)) +
+      100 * max((tick %/% 1000)[tick %% 1000 == 500])
+  }, 0)
+  slow <- replicate(8000, {
+    place <- match(c(1, 2, 3), slid_bins(c(1, 0, 0, 2, 3, 0, 0, 0), 3)) - 1
+    10 * min(place[1:2]) + place[[3L]] + 100 * max(place[1:2])
+  })
+  both <- table(c(got, slow), rep(1:2, each = 8000))
+  common <- both[rowSums(both) >= 10, ]
+  expect_gt(nrow(common), 50)
+  expect_gt(suppressWarnings(chisq.test(common))$p.value, 1e-5)
+})
+
+test_that("surrogates have the moments that Elephant's have", {
+  peer <- elephant_surrogates(4000)
+  x <- spike_trains(peer$times, "A", start = 0, end = 0.2, resolution = 1e-6)
+  set.seed(5)
+  moments <- function(times) c(mean(times), stats::sd(times), stats::quantile(times, 1:3 / 4))
+  ours <- \(...) unlist(lapply(surrogate_trains(x, 4000, ..., threads = 2), \(s) s$time))
+  expect_equal(moments(ours("jitter", window = 0.03)), moments(peer$jitter), tolerance = 0.01)
+  # Elephant does not slide up to the last bin, so that it is left out on both sides.
+  shuffled <- ours("sliding_shuffle", bin_size = 0.005, window = 0.03)
+  place <- \(times) tabulate(pmin(floor(times / 0.005 + 1e-6), 39) + 1, 39)[1:33] / 4000
+  expect_lt(max(abs(place(shuffled) - place(peer$sliding))), 0.05)
+  expect_equal(mean(place(shuffled)), mean(place(peer$sliding)), tolerance = 0.02)
+})
+
 test_that("joint-ISI dithering draws from the smoothed pairs of intervals", {
   x <- trial_recording(n = 1500)
   trains <- synfire:::trains_of(x)
@@ -137,7 +207,7 @@ test_that("set.seed() decides surrogates; their number and threads nothing", {
   for (method in method_names) {
     draw <- \(n, threads) {
       set.seed(5)
-      surrogate_trains(x, n, method, bin_size = 0.01, threads = threads)
+      own_surrogates(x, n, method, bin_size = 0.01, threads = threads)
     }
     few <- draw(2, 1)
     expect_identical(draw(5, 3)[1:2], few)
@@ -177,12 +247,13 @@ test_that("a surrogate can be mined and drawn from again", {
 
 test_that("binning a surrogate is binning its spikes", {
   for (x in list(trial_recording(), quick_recording(), trial_recording(n = 7))) {
-    for (method in c("dither", "train_shift", "randomise", "window_shuffle")) {
+    for (method in c("dither", "train_shift", "randomise", "window_shuffle",
+                     "jitter", "sliding_shuffle")) {
       for (width in c(1, 7, 5000)) {
         set.seed(8)
         options <- synfire:::surrogate_options(x, method, bin_size = 0.005, dither = 0.1)
         set.seed(8)
-        s <- surrogate_trains(x, 3, method, bin_size = 0.005, dither = 0.1, threads = 1)[[3L]]
+        s <- own_surrogates(x, 3, method, bin_size = 0.005, dither = 0.1)[[3L]]
         both <- .Call(synfire:::r_surrogate_rasters, synfire:::trains_of(x), options, 2,
                       synfire:::pattern_events(s, width), 4L)
         expect_identical(both[[1L]], both[[2L]])
@@ -384,11 +455,54 @@ test_that("wrong arguments are explained", {
         "`window` must be a whole number of bins of 0.02 s, at least two")
   wrong(surrogate_trains(t, method = "window_shuffle", bin_size = 0.02, window = 0.02),
         "at least two")
+  wrong(surrogate_trains(x, method = "jitter", window = 1e-6), "at least two ticks")
+  wrong(surrogate_trains(t, method = "jitter", window = 0.0015), "a whole number of ticks")
+  wrong(surrogate_trains(t, method = "sliding_shuffle"), "`bin_size` must be the length of a bin")
+  wrong(surrogate_trains(spike_trains(c(1, 140), "A", 0, 150), method = "sliding_shuffle",
+                         bin_size = 1e-6), "at most 134,217,728 bins")
   wrong(surrogate_trains(x, method = "trial_shift"), "`x` must be a recording with trials")
   wrong(surrogate_trains(spike_trains(numeric(), character(), 0, 1)),
         "`x` must be a recording with spikes")
   outside <- spike_trains(5, "A", 0, 10, trials = data.frame(start = 0, end = 1))
   wrong(surrogate_trains(outside), "`x` must be a recording with spikes in its trials")
+})
+
+test_that("an argument that the method has no use for is an error", {
+  x <- quick_recording()
+  wrong <- function(expr, message) {
+    expect_error(expr, message, class = "synfire_error_argument", fixed = TRUE)
+  }
+  values <- list(dither = 0.02, refractory = 0.003, bin_size = 0.005, window = 0.05,
+                 truncation_limit = 0.1, n_bins = 100, sigma = 0.002)
+  for (method in method_names) for (arg in names(values)) {
+    call <- \() do.call(surrogate_trains, c(list(x, 1, method), values[arg], threads = 1))
+    if (!arg %in% synfire:::method_arguments[[method]]) {
+      wrong(call(), sprintf("`%s` must be left out with `method = \"%s\"`", arg, method))
+    }
+  }
+  wrong(surrogate_trains(x, method = "window_shuffle", bin_size = 0.005, window = 0.05,
+                         dither = 0.02), "`dither` must be left out where `window` is given")
+  # What is left at NULL is not given.
+  expect_length(surrogate_trains(x, 1, "dither", bin_size = NULL, window = NULL), 1)
+  found <- mine_episodes(x, 20, c(0, 0.01), max_size = 2, threads = 1)
+  wrong(episode_significance(found, n_surrogates = 2, refractory = 0.002, threads = 1),
+        "`refractory` must be left out with `surrogate = \"dither\"`")
+  wrong(episode_significance(found, n_surrogates = 2, surrogate = "randomise", dither = 0.01),
+        "`dither` must be left out")
+  wrong(pvalue_spectrum(x, 0.005, 4, n_surrogates = 2, sigma = 0.001),
+        "`sigma` must be left out with `surrogate = \"dither\"`")
+  wrong(pvalue_spectrum(x, 0.005, 4, n_surrogates = 2, surrogate = "joint_isi", sigma = 0.001,
+                        sigma = 0.002), "`sigma` twice")
+})
+
+test_that("Elephant's names are answered with ours", {
+  x <- quick_recording()
+  for (name in names(synfire:::elephant_methods)) {
+    expect_error(surrogate_trains(x, 1, name),
+                 sprintf("`method` must be \"%s\"", synfire:::elephant_methods[[name]]),
+                 class = "synfire_error_argument")
+  }
+  expect_error(surrogate_trains(x, 1, "bin_shuffling"), "sliding_shuffle")
 })
 
 test_that("a refractory period beyond all intervals is the shortest of each unit", {
@@ -422,10 +536,12 @@ test_that("the core is not given what would lead it astray", {
     options$numbers[[at]] <- value
     .Call(synfire:::r_surrogate_trains, trains, options, 1, 1L, Inf)
   }
-  expect_error(made(2, 3001), "internal error: dither")
+  expect_error(made(2, 3001), "wrong with its dither")
   expect_length(made(2, 3000), 1)
-  expect_error(made(1, 10), "internal error: method")
-  expect_error(made(4, 0, "bin_shuffle"), "internal error: bin")
+  expect_error(made(1, 12), "wrong with its method")
+  expect_error(made(4, 0, "bin_shuffle"), "wrong with its bin")
   trains$stop <- 2^40
-  expect_error(made(4, 1, "bin_shuffle"), "internal error: bin")
+  expect_error(made(4, 1, "bin_shuffle"), "wrong with its bin")
+  trains$stop <- 2^28
+  expect_error(made(4, 1, "sliding_shuffle"), "wrong with its bin")
 })

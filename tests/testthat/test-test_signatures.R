@@ -1,16 +1,17 @@
-# Patterns of given sizes, last lags (bins) and occurrences, with the units A to H.
+# Patterns of given sizes, last lags (bins) and occurrences, each of units of its own.
 signature_patterns <- function(size, last, occurrences) {
   o <- order(size)
   items <- lapply(o, \(k) {
     lags <- c(rep(0, size[[k]] - 1), last[[k]])
-    as.integer(lags * 8 + seq_len(size[[k]]) - 1)
+    as.integer(lags * 40 + 5 * (k - 1) + seq_len(size[[k]]) - 1)
   })
   runs <- rle(as.integer(size[o]))
   x <- spike_trains(double(), character(), start = 0, end = 1)
   synfire:::new_itemsets(
     unlist(items), list(size = runs$values, n = as.double(runs$lengths)),
     as.integer(occurrences[o]),
-    list(units = LETTERS[1:8], window = 4L, bin_size = 0.005, recording = x,
+    list(units = sprintf("u%02d", 1:40), window = 4L, bin_size = 0.005, recording = x,
+         mined = length(occurrences),
          parameters = list(min_spikes = 2, min_occ = 2, max_spikes = Inf, max_occ = Inf,
                            min_units = 2, closed_within = "all", shifted_subsets = "keep")),
     "patterns"
@@ -100,10 +101,11 @@ test_that("patterns without a significant signature, and none at all", {
   tests <- test_signatures(patterns, pvalues)
   # Of size 3 none is reached: significant. Of size 2 every surrogate has one.
   expect_identical(format(significant_patterns(patterns, tests)), format(patterns[2]))
-  tests <- test_signatures(patterns[0], pvalues)
+  none <- structure(patterns[0], mined = 0L)
+  tests <- test_signatures(none, pvalues)
   expect_identical(nrow(tests), 0L)
   expect_identical(attr(tests, "tests"), 0L)
-  expect_length(significant_patterns(patterns[0], tests), 0)
+  expect_length(significant_patterns(none, tests), 0)
   expect_output(print(tests), "# 0 of 0 signatures significant", fixed = TRUE)
 })
 
@@ -143,4 +145,76 @@ test_that("arguments are checked, and that both are of one search", {
   attr(patterns, "parameters")[c("max_spikes", "closed_within")] <- list(3, "max_spikes")
   attr(pvalues, "parameters")$max_spikes <- 3
   bad(test_signatures(patterns, pvalues), "closed_within")
+})
+
+test_that("patterns that are not all that were found are not tested", {
+  withr::local_seed(2)
+  x <- plain_recording(units = 5, rate = 8)
+  found <- mine_patterns(x, 0.005, 5, min_occ = 3, threads = 1)
+  pvalues <- pvalue_spectrum(x, 0.005, 5, min_spikes = 2, min_occ = 3, n_surrogates = 9,
+                             threads = 1)
+  n <- length(found)
+  bad <- function(patterns, message) {
+    expect_error(test_signatures(patterns, pvalues), message, class = "synfire_error_argument")
+  }
+  bad(found[1:5], sprintf("It is 5, of %d", n))
+  bad(head(found, 3), "all that `mine_patterns")
+  bad(subset(found, size > 2), "all that `mine_patterns")
+  bad(found[c(1, seq_len(n - 1))], "come twice")
+  bad(c(found, found), "of")
+  # In another order, in parts that are put together again, or saved, they are all.
+  all <- as.data.frame(test_signatures(found, pvalues))
+  for (same in list(sort(found), found[n:1], c(found[1:5], found[6:n]),
+                    unserialize(serialize(found, NULL)))) {
+    expect_identical(as.data.frame(test_signatures(same, pvalues)), all)
+  }
+  # Of another recording.
+  other <- mine_patterns(plain_recording(3, units = 5, rate = 20), 0.005, 5, min_occ = 3,
+                         threads = 1)
+  expect_error(significant_patterns(other, test_signatures(found, pvalues)),
+               "without the signature of some", class = "synfire_error_argument")
+})
+
+test_that("tables that were changed by hand are refused", {
+  patterns <- signature_patterns(c(2, 3), c(0, 1), c(3, 4))
+  pvalues <- made_pvalues(matrix(c(4L, 3L), 2), patterns)
+  tests <- test_signatures(patterns, pvalues)
+  without <- function(x, name) {
+    attr(x, name) <- NULL
+    x
+  }
+  bad <- function(code, arg) {
+    expect_error(code, sprintf("`%s`.*changed, or is damaged", arg),
+                 class = "synfire_error_argument")
+  }
+  for (name in c("maxima", "spectrum", "n_surrogates", "p_estimator", "parameters", "bin_size",
+                 "window")) {
+    bad(test_signatures(patterns, without(pvalues, name)), "pvalues")
+  }
+  for (column in c("size", "occurrences", "reached", "p")) {
+    changed <- pvalues
+    changed[[column]] <- NULL
+    bad(test_signatures(patterns, changed), "pvalues")
+  }
+  changed <- pvalues
+  attr(changed, "maxima") <- attr(changed, "maxima")[1, , drop = FALSE]
+  bad(test_signatures(patterns, changed), "pvalues")
+  for (name in c("pvalues", "level", "alpha", "correction", "tests", "spectrum")) {
+    bad(significant_patterns(patterns, without(tests, name)), "tests")
+    bad(reduce_patterns(patterns, without(tests, name)), "non_significant")
+  }
+  changed <- tests
+  changed$significant <- NULL
+  bad(significant_patterns(patterns, changed), "tests")
+  bad(significant_patterns(patterns, structure(list(), class = "signature_tests")), "tests")
+})
+
+test_that("Elephant's names of corrections are answered with ours", {
+  patterns <- signature_patterns(2, 0, 3)
+  pvalues <- made_pvalues(matrix(3L, 4), patterns)
+  for (name in names(synfire:::elephant_corrections)) {
+    expect_error(test_signatures(patterns, pvalues, correction = name),
+                 sprintf("`correction` must be \"%s\"", synfire:::elephant_corrections[[name]]),
+                 class = "synfire_error_argument")
+  }
 })

@@ -139,3 +139,26 @@ test_that("a forked child computes after its parent used threads", {
   after <- parallel_probe(200, 1e-3, threads = 2)
   expect_length(unique(after$worker), 2L)
 })
+
+test_that("threads that cannot be had are done without", {
+  skip_on_os(c("windows", "mac", "solaris"))
+  skip_if(nzchar(Sys.getenv("ASAN_OPTIONS")), "a checker needs all addresses")
+  # Under this limit on memory there is no room for the stacks of so many threads.
+  path <- dirname(getNamespaceInfo("synfire", "path"))
+  file <- withr::local_tempfile(fileext = ".R")
+  writeLines(c(
+    sprintf("library(synfire, lib.loc = %s)", dQuote(path, FALSE)),
+    "for (threads in c(2, 200, 3, 200)) {",
+    "  x <- synfire:::parallel_probe(400, 1e-4, threads = threads)",
+    "  cat(length(x$value), length(unique(x$worker)) <= threads, '')",
+    "}"
+  ), file)
+  command <- sprintf("ulimit -v 800000 && exec %s --vanilla %s",
+                     shQuote(file.path(R.home("bin"), "Rscript")), shQuote(file))
+  # The variable R_TESTS names a file that is not there.
+  out <- withr::with_envvar(
+    c(R_TESTS = "", R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep)),
+    suppressWarnings(system2("sh", c("-c", shQuote(command)), stdout = TRUE, stderr = TRUE))
+  )
+  expect_identical(utils::tail(out, 1), strrep("400 TRUE ", 4))
+})

@@ -78,3 +78,20 @@ test_that("interrupted work leaves nothing behind", {
   expect_lt(rounds$V2[[12]] - rounds$V2[[4]], 100)
   expect_true(all(rounds$V4 == 0))
 })
+
+test_that("no bar stays where R has no memory for the result", {
+  skip_if(nzchar(Sys.getenv("ASAN_OPTIONS")), "a checker takes memory of its own")
+  lines <- withr::with_envvar(c(R_MAX_VSIZE = "70Mb"), start_child(quote({
+    options(cli.progress_handlers_only = "logger", cli.progress_show_after = 0)
+    set.seed(1)
+    x <- simulate_sym26(duration = 10)
+    problem <- tryCatch(
+      nrow(mine_episodes(x, 3, c(0, 0.015), max_size = 4, threads = 2)),
+      error = conditionMessage
+    )
+    log("bars", cli::cli_progress_num(), gsub(" ", "_", problem))
+  })))
+  end <- await_line(lines, "bars", 60)
+  expect_match(end[[2L]], "memory|allocate")
+  expect_identical(end[[1L]], "0")
+})

@@ -25,10 +25,13 @@ x <- spike_trains((5 * raster$bin + 2) / 1000, raster$unit, start = 0, end = 446
 
 rows <- lapply(c("randomise", "dither", "window_shuffle", "train_shift"), \(surrogate) {
   set.seed(1)
-  found <- spade(x, bin_size = 0.005, window = 20, min_spikes = 3, min_occ = 15,
-                 n_surrogates = 1000, surrogate = surrogate, dither = 0.03,
-                 reduction = "none", threads = 1)
-  made <- surrogate_trains(x, 20, surrogate, dither = 0.03, bin_size = 0.005)
+  how <- if (surrogate != "randomise") list(dither = 0.03)
+  found <- do.call(spade, c(
+    list(x, bin_size = 0.005, window = 20, min_spikes = 3, min_occ = 15, n_surrogates = 1000,
+         surrogate = surrogate, reduction = "none", threads = 1), how
+  ))
+  if (surrogate == "window_shuffle") how$bin_size <- 0.005
+  made <- do.call(surrogate_trains, c(list(x, 20, surrogate), how))
   bins <- \(x) nrow(unique(data.frame(x$unit, floor(x$time / 0.005 + 1e-6))))
   data.frame(surrogate = surrogate, spikes = nrow(x),
              bins = mean(vapply(made, bins, 0L)) / bins(x), found = length(found$mined),

@@ -1,0 +1,142 @@
+# How a changed byte is found in the HDF5 files of maps, before HDF5 or anybody believes it.
+#
+# What HDF5 has to read before it can read numbers is never changed once a file is made, and
+# neither are names and settings. A hash of all that, the *seal*, is in the user block, the
+# first bytes of the file, with the places of what does change: it is looked at before a
+# file is opened, as HDF5 may crash on damaged files. What changes is checked by sums that
+# are kept in the file, as it is read: of each library, 2,048 targets at a time.
+
+seal_block <- 1024  # bytes
+seal_title <- "synfire causal map"
+
+# First byte and length of where HDF5 notes that somebody writes to a file.
+h5_flags <- c(seal_block + 20, 4)
+
+# ---- The seal ------------------------------------------------------------------------
+
+#' A new HDF5 file with room for a seal
+#' @param chunks Of the data set that has most of them.
+#' @noRd
+new_sealed_h5 <- function(path, chunks = 1) {
+  plan <- hdf5r::H5P_FILE_CREATE$new()
+  plan$set_userblock(seal_block)
+  # With one index block for all chunks of a data set, these lie one after the other.
+  plan$set_istore_k(max(32, ceiling(chunks / 2)))
+  hdf5r::H5File$new(path, mode = "w-", file_create_pl = plan)
+}
+
+#' Seal a file that is closed and whole
+#' @param changing Matrix of two columns, where runs of bytes begin and how long they
+#'   are, that are not part of it; or `NULL`.
+#' @noRd
+seal_h5 <- function(path, changing = NULL) {
+  size <- file.size(path)
+  changing <- unname(rbind(h5_flags, changing))
+  places <- sprintf("%.0f %.0f\n", changing[, 1L], changing[, 2L])
+  about <- paste(c(sprintf("%s %d\n%.0f bytes\n", seal_title, map_file_format, size), places),
+                 collapse = "")
+  text <- paste0(about, "seal ", seal_of(path, size, changing, about), "\n")
+  con <- file(path, "r+b")
+  on.exit(close(con))
+  seek(con, 0, rw = "write")
+  writeBin(c(charToRaw(text), raw(seal_block - nchar(text))), con)
+}
+
+#' A hash of what does not change, and of what is said about it
+#' @noRd
+seal_of <- function(path, size, changing, about) {
+  changing <- changing[order(changing[, 1L]), , drop = FALSE]
+  from <- c(seal_block, changing[, 1L] + changing[, 2L])
+  length <- c(changing[, 1L], size) - from
+  rlang::hash(list(about, hash_bytes(path, length[length > 0], from[length > 0])))
+}
+
+#' Whether a file is sealed and unchanged: "whole", "damaged", or "none" without a seal
+#' @noRd
+seal_state <- function(path) {
+  head <- tryCatch(suppressWarnings(read_bytes(path, 0, seal_block)), error = \(e) raw())
+  if (length(head) < seal_block) return("none")
+  lines <- strsplit(rawToChar(head[head != 0]), "\n", fixed = TRUE, useBytes = TRUE)[[1L]]
+  title <- sprintf("%s %d", seal_title, map_file_format)
+  if (length(lines) < 3L || !identical(lines[[1L]], title)) return("none")
+  seal <- lines[[length(lines)]]
+  about <- lines[-length(lines)]
+  size <- suppressWarnings(as.double(sub(" bytes$", "", about[[2L]])))
+  runs <- suppressWarnings(as.double(unlist(strsplit(about[-(1:2)], " ", fixed = TRUE,
+                                                     useBytes = TRUE))))
+  if (is.na(size) || size != file.size(path) || anyNA(runs) || length(runs) %% 2 != 0L) {
+    return("damaged")
+  }
+  changing <- matrix(runs, ncol = 2L, byrow = TRUE)
+  there <- tryCatch(seal_of(path, size, changing, paste0(about, "\n", collapse = "")),
+                    error = \(e) "")
+  if (identical(seal, paste("seal", there))) "whole" else "damaged"
+}
+
+#' Open a sealed file, after a look at its seal
+#' @noRd
+open_sealed_h5 <- function(path, mode, call, patience = 0) {
+  if (seal_state(path) == "damaged") abort_seal(path, call)
+  open_h5(path, mode, call, patience)
+}
+
+abort_seal <- function(path, call) {
+  abort_file(path, "it is damaged: bytes of it were changed, added or cut off since it was made",
+             "Take it from a copy, or remove it and make the map again.", call)
+}
+
+#' Where a data set lies in its file: first byte and length
+#'
+#' For a data set that was made last, in a file that is flushed.
+#' @noRd
+set_place <- function(h5, name, path, call) {
+  set <- h5[[name]]
+  on.exit(set$close())
+  bytes <- as.double(set$get_storage_size())
+  chunk <- set$chunk_dims
+  if (anyNA(chunk)) return(c(as.double(set$get_offset()), bytes))
+  # Chunks come last in the file, one after the other: as is seen from the first and the last.
+  from <- file.size(path) - bytes
+  dims <- as.double(set$dims)
+  last <- (ceiling(dims / chunk) - 1) * chunk + 1
+  mark <- 2019
+  set[1, 1] <- mark
+  set[last[[1L]], last[[2L]]] <- mark
+  h5$flush()
+  type <- set$get_type()
+  size <- as.double(type$get_size())
+  expected <- writeBin(if (type$get_class() == "H5T_INTEGER") as.integer(mark) else mark,
+                       raw(), size = size, endian = "little")
+  found <- vapply(c(from, from + bytes - prod(chunk) * size), \(at) {
+    identical(read_bytes(path, at, size), expected)
+  }, NA)
+  if (!all(found)) {
+    abort_write(path, "this version of the HDF5 library orders files in a way that is not known",
+                call)
+  }
+  c(from, bytes)
+}
+
+# ---- Sums ----------------------------------------------------------------------------
+
+#' Sums of the rows of a layer, a column for each group of targets
+#' @param places Of the libraries, from 1.
+#' @noRd
+layer_sums <- function(values, layer, places) {
+  storage.mode(values) <- "double"
+  .Call(r_row_sums, values, as.double(places), match(layer, map_layer_names),
+        map_file_tile[[2L]])
+}
+
+#' Sums of single numbers, of the dimensions of targets and of times
+#' @noRd
+number_sums <- function(values) {
+  as.vector(.Call(r_row_sums, matrix(as.double(values)), as.double(seq_along(values)), 0, 1))
+}
+
+#' Columns of the data set `check` that are of a layer
+#' @noRd
+check_columns <- function(layer, layers, targets) {
+  groups <- ceiling(targets / map_file_tile[[2L]])
+  (match(layer, layers) - 1) * groups + seq_len(groups)
+}

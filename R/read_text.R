@@ -1,0 +1,216 @@
+# The bytes of a text file, plain or compressed, in blocks of whole lines. A compressed
+# file that is cut short or changed is an error: R's own connections end there in silence.
+
+text_block <- 4194304L
+
+# A line of more is no row of a table, and must not fill the memory.
+longest_line <- 2^26
+
+#' Call `f` with one block of whole lines after the other
+#'
+#' @param f Takes a raw vector. Where it gives `FALSE`, the rest is left unread.
+#' @noRd
+each_block <- function(file, f, call) {
+  source <- text_source(file, call)
+  on.exit(source$close())
+  rest <- raw()
+  repeat {
+    bytes <- source$read(text_block)
+    if (length(bytes) == 0L) break
+    bytes <- c(rest, bytes)
+    cut <- last_line_end(bytes)
+    rest <- if (cut == 0) bytes else bytes[seq_len(length(bytes) - cut) + cut]
+    if (length(rest) > longest_line) {
+      abort_file(file, sprintf("one of its lines is longer than %s bytes, so it is no table",
+                               commas(longest_line)), call = call)
+    }
+    if (cut > 0 && isFALSE(f(bytes[seq_len(cut)]))) return(invisible())
+  }
+  if (length(rest)) f(rest)
+  invisible()
+}
+
+#' Place of the last byte that surely ends a line; 0 without one
+#' @noRd
+last_line_end <- function(bytes) {
+  # Line ends are near the end of nearly every block.
+  from <- max(1L, length(bytes) - 65536L)
+  for (first in unique(c(from, 1L))) {
+    end <- bytes[first:length(bytes)]
+    at <- which(end == as.raw(10))
+    # A CR at the very end may be half of CR LF.
+    if (length(at) == 0L) at <- which(end[-length(end)] == as.raw(13))
+    if (length(at)) return(at[[length(at)]] + first - 1)
+  }
+  0
+}
+
+#' Bytes of a file, decompressed
+#'
+#' @return `read(n)`, up to n bytes, none at the end, and an error there when the file is
+#'   cut short or changed; `close()`.
+#' @noRd
+text_source <- function(file, call) {
+  magic <- read_magic(file, 6L, call)
+  starts <- \(...) {
+    code <- as.raw(c(...))
+    length(magic) >= length(code) && identical(magic[seq_along(code)], code)
+  }
+  damaged <- \() abort_file(
+    file, "it is compressed, and cut short or damaged",
+    "Copy it once more from where it was made, or unpack it to see what is left.", call = call
+  )
+  if (starts(0x42, 0x5a, 0x68)) {
+    return(bzip2_source(file, damaged, \() abort_file(
+      file, "it is compressed with bzip2 and larger than 2 GB", "Unpack it first.", call = call
+    )))
+  }
+  if (starts(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00)) {
+    return(connection_source(gzfile(file, "rb"), damaged, \(crc, n) TRUE))
+  }
+  if (starts(0x1f, 0x8b)) {
+    return(connection_source(gzfile(file, "rb"), damaged,
+                             \(crc, n) gzip_is_whole(file, crc, n)))
+  }
+  connection_source(base::file(file, "rb"), damaged, NULL)
+}
+
+#' The first bytes of a file, or an error where it cannot be opened
+#' @noRd
+read_magic <- function(file, n, call) {
+  opened <- tryCatch(base::file(file, "rb"), error = identity, warning = identity)
+  if (!inherits(opened, "connection")) {
+    abort_file(file, "it cannot be opened", "Check that you may read it.", call = call)
+  }
+  on.exit(close(opened))
+  readBin(opened, "raw", n)
+}
+
+#' @param whole `NULL`, or whether the CRC-32 and the number of all bytes are right.
+#' @noRd
+connection_source <- function(con, damaged, whole) {
+  crc <- 0
+  total <- 0
+  list(
+    read = \(n) {
+      # R warns of damage in some formats, and gives what came before it.
+      bytes <- tryCatch(readBin(con, "raw", n), warning = \(w) damaged(), error = \(e) damaged())
+      if (!is.null(whole)) {
+        crc <<- .Call(r_crc32, crc, bytes)
+        total <<- total + length(bytes)
+        if (length(bytes) == 0L && !whole(crc, total)) damaged()
+      }
+      bytes
+    },
+    close = \() close(con)
+  )
+}
+
+#' Each stream is unpacked in memory, as that is where R finds damage
+#' @noRd
+bzip2_source <- function(file, damaged, too_large) {
+  if (file.size(file) >= 2^31) too_large()
+  packed <- readBin(file, "raw", file.size(file))
+  # A stream begins with the digits of pi, or with those of its square root when empty.
+  digits <- \(code) grepRaw(c(as.raw(code)), packed, fixed = TRUE, all = TRUE)
+  first <- sort(c(digits(c(0x31, 0x41, 0x59, 0x26, 0x53, 0x59)),
+                  digits(c(0x17, 0x72, 0x45, 0x38, 0x50, 0x90)))) - 4L
+  first <- first[first == 1L | first > 14L]
+  first <- first[vapply(first, \(k) identical(packed[k + 0:2], charToRaw("BZh")), logical(1))]
+  if (length(first) == 0L || first[[1L]] != 1L) damaged()
+  last <- c(first[-1L] - 1L, length(packed))
+  at <- 0L
+  list(
+    read = \(n) {
+      while (at < length(first)) {
+        at <<- at + 1L
+        bytes <- tryCatch(memDecompress(packed[first[[at]]:last[[at]]], "bzip2"),
+                          error = \(e) damaged())
+        if (length(bytes)) return(bytes)
+      }
+      raw()
+    },
+    close = \() NULL
+  )
+}
+
+# ---- gzip --------------------------------------------------------------------------
+
+#' Whether a gzip file is whole: its CRC-32 and length are those of what came out of it
+#'
+#' @param crc,total CRC-32 and number of the bytes that came out of it.
+#' @noRd
+gzip_is_whole <- function(file, crc, total) {
+  size <- file.size(file)
+  if (size < 18) return(FALSE)
+  said <- gzip_trailers(file, size)
+  identical(said$crc, crc) && said$length == total %% 2^32 ||
+    gzip_members_fit(file, size)
+}
+
+#' CRC-32 and length, modulo 2^32, that stand in front of each of some places of a file
+#' @noRd
+gzip_trailers <- function(file, ends) {
+  con <- base::file(file, "rb")
+  on.exit(close(con))
+  words <- vapply(ends, \(end) {
+    seek(con, end - 8)
+    halves <- readBin(con, "integer", 4L, size = 2L, signed = FALSE, endian = "little")
+    c(halves[[1L]] + 65536 * halves[[2L]], halves[[3L]] + 65536 * halves[[4L]])
+  }, numeric(2))
+  data.frame(crc = words[1L, ], length = words[2L, ])
+}
+
+#' Whether the members of a gzip file follow one another without a gap
+#'
+#' Each ends in its CRC-32 and length, and the next one begins with a header.
+#' @noRd
+gzip_members_fit <- function(file, size) {
+  said <- gzip_trailers(file, c(gzip_headers(file, size), size))
+  con <- gzfile(file, "rb")
+  on.exit(close(con))
+  for (k in seq_len(nrow(said))) {
+    crc <- 0
+    left <- said$length[[k]]
+    while (left > 0) {
+      bytes <- readBin(con, "raw", min(left, text_block))
+      if (length(bytes) == 0L) return(FALSE)
+      crc <- .Call(r_crc32, crc, bytes)
+      left <- left - length(bytes)
+    }
+    if (crc != said$crc[[k]]) return(FALSE)
+  }
+  length(readBin(con, "raw", 1L)) == 0L
+}
+
+#' Number of bytes in front of each member but the first
+#' @noRd
+gzip_headers <- function(file, size) {
+  con <- base::file(file, "rb")
+  on.exit(close(con))
+  found <- numeric()
+  before <- 0
+  rest <- raw()
+  repeat {
+    bytes <- c(rest, readBin(con, "raw", text_block))
+    if (length(bytes) <= length(rest)) break
+    at <- member_starts(bytes)
+    found <- c(found, before + at - 1)
+    keep <- min(length(bytes), 9L)
+    before <- before + length(bytes) - keep
+    rest <- bytes[seq_len(keep) + length(bytes) - keep]
+  }
+  found <- unique(found)
+  found[found >= 18]
+}
+
+#' Where ten bytes stand that may be the header of a member
+#' @noRd
+member_starts <- function(bytes) {
+  n <- length(bytes)
+  if (n < 10L) return(integer())
+  at <- which(bytes[seq_len(n - 9L)] == as.raw(0x1f))
+  at[bytes[at + 1L] == as.raw(0x8b) & bytes[at + 2L] == as.raw(8) &
+       bytes[at + 3L] < as.raw(32) & bytes[at + 8L] %in% as.raw(c(0, 2, 4)) &
+       (bytes[at + 9L] < as.raw(14) | bytes[at + 9L] == as.raw(255))]
+}

@@ -1,0 +1,27 @@
+/* Whether spikes in seconds are what every analysis relies on. */
+#ifndef SYN_SPIKES_CHECK_H
+#define SYN_SPIKES_CHECK_H
+
+#include <stddef.h>
+
+typedef enum syn_spikes_fault {
+    SYN_SPIKES_SOUND,
+    SYN_SPIKES_NOT_FINITE,
+    SYN_SPIKES_OFF_CLOCK,  /* a time that is no tick in seconds */
+    SYN_SPIKES_FAR,        /* 2^53 ticks from zero or more */
+    SYN_SPIKES_UNKNOWN,    /* a unit that is not from 1 to `units` */
+    SYN_SPIKES_UNSORTED,   /* before the one in front of it, by time, then by unit */
+    SYN_SPIKES_TWICE       /* the unit of the one in front of it, on its tick: told only
+                              when nothing else is wrong */
+} syn_spikes_fault;
+
+/* The clock: tick k is k / rate seconds, or k * resolution seconds where rate is NaN. */
+typedef struct syn_clock {
+    double rate, resolution;
+} syn_clock;
+
+/* Looks at `n` times and units in turn. `*at` is the first one with a fault. */
+syn_spikes_fault syn_spikes_check(size_t n, const double *time, const int *unit,
+                                  double units, const syn_clock *clock, size_t *at);
+
+#endif

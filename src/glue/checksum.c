@@ -1,0 +1,29 @@
+#include "glue/glue.h"
+
+#include <stdint.h>
+
+#include "core/checksum.h"
+#include "glue/require.h"
+
+/* Sums of the rows of a double matrix, `width` columns at a time: a double matrix, rows x
+   groups of columns. `places`: double, a number for each row. */
+SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width)
+{
+    require(TYPEOF(values) == REALSXP && Rf_isMatrix(values), "values");
+    size_t rows = (size_t)Rf_nrows(values), columns = (size_t)Rf_ncols(values);
+    require(Rf_xlength(numbers(places, REALSXP, (R_xlen_t)rows, "places")) ==
+                (R_xlen_t)rows, "places");
+    for (size_t i = 0; i < rows; i++)
+        within(REAL(places)[i], 0, 9007199254740992.0, "place");
+    unsigned number = (unsigned)within(Rf_asReal(kind), 0, 1000, "kind");
+    size_t each = (size_t)within(Rf_asReal(width), 1, INT32_MAX, "width");
+    size_t groups = (columns + each - 1) / each;
+    SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)rows, (int)groups));
+    for (size_t g = 0; g < groups; g++) {
+        size_t left = columns - g * each;
+        syn_row_sums(REAL(values) + g * each * rows, rows, left < each ? left : each,
+                     REAL(places), number, REAL(out) + g * rows);
+    }
+    UNPROTECT(1);
+    return out;
+}

@@ -1,0 +1,20 @@
+#include "glue/require.h"
+
+#include "core/spikes_check.h"
+
+/* The kind of the first fault, 0 without one, and its row, from 1. */
+SEXP r_check_spikes(SEXP time, SEXP unit, SEXP units, SEXP clock)
+{
+    R_xlen_t n = Rf_xlength(numbers(time, REALSXP, 0, "times"));
+    require(Rf_xlength(numbers(unit, INTSXP, n, "units")) == n, "units");
+    const double *value = REAL(numbers(clock, REALSXP, 2, "clock"));
+    syn_clock how = {.rate = value[0], .resolution = value[1]};
+    size_t at = 0;
+    syn_spikes_fault fault = syn_spikes_check((size_t)n, REAL(time), INTEGER(unit),
+                                              Rf_asReal(units), &how, &at);
+    SEXP out = PROTECT(Rf_allocVector(REALSXP, 2));
+    REAL(out)[0] = fault;
+    REAL(out)[1] = (double)at + 1;
+    UNPROTECT(1);
+    return out;
+}

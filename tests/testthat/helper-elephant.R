@@ -1,0 +1,33 @@
+# The Python package Elephant, where the environment variable SYNFIRE_PEERS names an
+# interpreter that has it.
+
+# Lines that a script prints, split at spaces into numbers.
+elephant_numbers <- function(script) {
+  python <- Sys.getenv("SYNFIRE_PEERS")
+  if (!nzchar(python)) testthat::skip("SYNFIRE_PEERS does not name a Python with Elephant")
+  file <- withr::local_tempfile(fileext = ".py")
+  writeLines(script, file)
+  lines <- system2(python, c("-W", "ignore", file), stdout = TRUE, stderr = FALSE)
+  lapply(strsplit(lines, " "), as.double)
+}
+
+# Surrogates of one train of 0.2 s: a list of its `times` (s) and all times of `n` surrogates
+# by `jitter` in windows of 30 ms, and, of bins of 5 ms, by `sliding` windows of 6 bins.
+elephant_surrogates <- function(n) {
+  times <- c(0.0021, 0.0333, 0.0402, 0.0617, 0.0913, 0.1004, 0.1296, 0.1581)
+  found <- elephant_numbers(c(
+    "import numpy as np, neo, quantities as pq",
+    "import elephant.spike_train_surrogates as s, elephant.conversion as conv",
+    "np.random.seed(1)",
+    sprintf("times = [%s]", toString(times)),
+    "st = neo.SpikeTrain(times * pq.s, t_stop=0.2 * pq.s)",
+    sprintf("n = %d", n),
+    "made = s.jitter_spikes(st, bin_size=0.03 * pq.s, n_surrogates=n)",
+    "print(*np.concatenate([m.rescale('s').magnitude for m in made]))",
+    "binned = conv.BinnedSpikeTrain(st, bin_size=0.005 * pq.s, tolerance=None)",
+    "made = s.bin_shuffling(binned, max_displacement=3, n_surrogates=n, sliding=True)",
+    "print(*np.concatenate([np.nonzero(m.to_bool_array()[0])[0] * 0.005 + 0.0025",
+    "                       for m in made]))"
+  ))
+  list(times = times, jitter = found[[1L]], sliding = found[[2L]])
+}

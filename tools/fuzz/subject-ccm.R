@@ -1,0 +1,195 @@
+# Cross mapping: against the slow oracle with the same libraries, causal maps, and pyEDM.
+fuzz_subject("ccm",
+  covers = list(
+    ccm = c("x", "columns", "target", "E", "Tp", "tau", "lib_sizes", "samples", "knn",
+            "exclusion_radius", "embedded", "both", "valid_lib", "segments", "no_time",
+            "surrogates", "surrogate", "period", "threads"),
+    ccm_lag = c("x", "columns", "target", "E", "Tp", "tau", "lib_size", "samples", "knn",
+                "exclusion_radius", "embedded", "both", "valid_lib", "segments", "no_time",
+                "threads")
+  ),
+  run = function(world) {
+    x <- draw_table(whole(2, 4), whole(10, 70))
+    n <- nrow(x)
+    names <- sample(names(x)[-1L])
+    args <- c(
+      list(x = x, columns = names[seq_len(whole(1, length(names) - 1))],
+           target = names[[length(names)]], E = whole(1, 5)),
+      some_args(Tp = whole(-6, 6), tau = one_of(-1, 1, -2, 3), p = 0.6),
+      some_args(knn = whole(0, 8), exclusion_radius = one_of(0, 1, 5), embedded = TRUE,
+                both = FALSE, valid_lib = runif(n) < 0.8,
+                segments = sort(sample.int(2, n, replace = TRUE)), no_time = TRUE, p = 0.25)
+    )
+    if (isTRUE(args$no_time)) args$x <- x[-1L]
+    if (isTRUE(args$embedded)) args$E <- length(args$columns)
+    all <- attempt("ccm", c(args, list(lib_sizes = Inf)))
+    if (refused(all)) return(invisible())
+    compare_all_rows(args, all)
+    compare_lags(args, all)
+    compare_libraries(args)
+    if (sometimes(0.3)) compare_surrogates(args)
+    compare_map(args, all)
+    if (!is.null(world$peers$pyEDM) && sometimes(0.03)) compare_pyedm(args, all, world)
+  }
+)
+
+# Which rows a direction has, by the definition: complete delay vectors with a target.
+ccm_problem <- function(args, back = FALSE) {
+  x <- args$x
+  n <- nrow(x)
+  segment <- cumsum(c(TRUE, diff(args$segments %||% rep(1, n)) != 0))
+  columns <- if (back) args$target else args$columns
+  target <- if (back) args$columns[[1L]] else args$target
+  Tp <- args$Tp %||% 0
+  lags <- if (isTRUE(args$embedded)) 0 else (seq_len(args$E) - 1) * (args$tau %||% -1)
+  at <- function(name, by) {
+    row <- seq_len(n) + by
+    row[row < 1 | row > n] <- NA
+    row[is.na(row) | segment[row] != segment] <- NA
+    v <- as.double(x[[name]])
+    v[!is.finite(v)] <- NA
+    list(value = v[row], there = !is.na(row))
+  }
+  points <- do.call(cbind, lapply(columns, function(name) {
+    do.call(cbind, lapply(lags, function(lag) at(name, lag)$value))
+  }))
+  ahead <- at(target, Tp)
+  valid <- args$valid_lib %||% rep(TRUE, n)
+  knn <- args$knn %||% 0
+  list(points = points, target = ahead$value,
+       lib = which(rowSums(is.na(points)) == 0 & ahead$there & valid),
+       k = if (knn > 0) knn else args$E + 1, exclusion = args$exclusion_radius %||% 0)
+}
+
+directions <- function(args) if (identical(args$both, FALSE)) FALSE else c(FALSE, TRUE)
+
+# rho is of no account where all predictions are the same to within rounding.
+same_rho <- function(a, b, what, tolerance = 1e-8) same(as.double(a), as.double(b), what, tolerance)
+
+compare_all_rows <- function(args, all) {
+  for (back in directions(args)) {
+    p <- ccm_problem(args, back)
+    slow <- edm_oracle()$oracle_cross_map(p$points, p$lib, p$lib, p$target, p$k, p$exclusion)
+    about <- if (back) "ccm() the other way" else "ccm()"
+    if (is.na(slow[["rho"]]) || sd(p$target[p$lib], na.rm = TRUE) > 1e-9) {
+      same_rho(all[[2L + back]], slow[["rho"]], paste(about, "and the slow one"))
+    }
+    sizes <- attr(all, "samples")
+    same(sizes$LibSize[[1L + back]], length(p$lib), paste(about, "rows of Inf"))
+  }
+}
+
+compare_lags <- function(args, all) {
+  Tp <- args$Tp %||% 0
+  given <- args
+  given$Tp <- unique(c(Tp, sample(-4:4, 2)))
+  lags <- attempt("ccm_lag", c(given, list(threads = 2)))
+  if (refused(lags)) return()
+  same(unlist(as.data.frame(lags)[1L, -1L]), unlist(as.data.frame(all)[1L, -1L]),
+       "ccm_lag() and ccm()")
+}
+
+# Libraries drawn by the same numbers, and threads.
+compare_libraries <- function(args) {
+  most <- min(vapply(directions(args), function(back) length(ccm_problem(args, back)$lib), 0L))
+  least <- ccm_problem(args)$k + 1
+  if (least > most) return()
+  sizes <- unique(c(least, sample(least:most, 1) , most))
+  run <- function(threads, ...) {
+    set.seed(11)
+    attempt("ccm", c(args, list(lib_sizes = sizes, samples = 3, threads = threads), ...))
+  }
+  found <- run(1)
+  if (refused(found)) return()
+  same(found, run(2), "ccm() with two threads")
+  same(found, run(16), "ccm() with sixteen threads")
+  set.seed(11)
+  key <- synfire:::random_key()
+  for (back in directions(args)) {
+    p <- ccm_problem(args, back)
+    samples <- attr(found, "samples")
+    samples <- samples[samples$direction == unique(samples$direction)[[1L + back]], ]
+    slow <- mapply(function(size, sample) {
+      rows <- if (size < length(p$lib)) {
+        edm_oracle()$oracle_library(p$lib, size, sample, as.integer(back), key)
+      } else p$lib
+      edm_oracle()$oracle_cross_map(p$points, rows, p$lib, p$target, p$k, p$exclusion)
+    }, samples$LibSize, samples$sample)
+    same_rho(samples$rho, slow["rho", ], "libraries and the slow ones")
+    known <- !is.na(samples$MAE)
+    scale <- size_of(p$target)
+    same_rho(samples$MAE[known] / scale, slow["MAE", known] / scale, "MAE of libraries")
+  }
+  lag <- args
+  lag$Tp <- args$Tp %||% 0
+  set.seed(11)
+  one <- attempt("ccm_lag", c(lag, list(lib_size = sizes[[1L]], samples = 3)))
+  if (!refused(one)) {
+    same(as.double(one[1L, -1L]), as.double(found[match(sizes[[1L]], found$LibSize), -1L]),
+         "ccm_lag() and ccm() with samples")
+  }
+}
+
+compare_surrogates <- function(args) {
+  given <- c(args, list(lib_sizes = Inf, surrogates = whole(1, 6),
+                        surrogate = one_of("shuffle", "phase", "seasonal", "twin")))
+  if (given$surrogate == "seasonal") given$period <- whole(2, 9)
+  run <- function(threads) {
+    set.seed(5)
+    attempt("ccm", c(given, list(threads = threads)))
+  }
+  found <- run(1)
+  if (refused(found)) return()
+  same(found, run(2), "ccm(surrogates = ) with two threads")
+  p <- attr(found, "surrogates")$p
+  same(all(is.na(p) | p > 0 & p <= 1), TRUE, "p values lie between 0 and 1")
+}
+
+# A causal map of the two series has the same pair, in single precision.
+compare_map <- function(args, all) {
+  plain <- length(args$columns) == 1L && is.null(args$valid_lib) && is.null(args$segments) &&
+    (args$knn %||% 0) %in% c(0, args$E + 1) && is.null(args$embedded)
+  if (!plain) return()
+  x <- as.matrix(args$x[c(args$columns, args$target)])
+  map <- attempt("causal_map", c(list(x, E = args$E, Tp = args$Tp %||% 0,
+                                      tau = args$tau %||% -1,
+                                      exclusion_radius = args$exclusion_radius %||% 0)))
+  if (refused(map)) return()
+  for (back in directions(args)) {
+    p <- ccm_problem(args, back)
+    # Distances that are equal in single precision only may change places.
+    if (near_ties(p)) next
+    same_rho(all[[2L + back]], map[1L + back, 2L - back], "ccm() and causal_map()", 1e-4)
+  }
+}
+
+near_ties <- function(p) {
+  any(vapply(p$lib, function(row) {
+    d <- edm_oracle()$oracle_neighbours(p$points, p$lib, row, p$k + 1, p$exclusion)$distance
+    length(d) > 1 && any(diff(d) <= 1e-4 * pmax(d[-1L], 1e-30))
+  }, NA)) || isTRUE(sd(p$target[p$lib], na.rm = TRUE) < 1e-4 * size_of(p$target))
+}
+
+# pyEDM leaves rows without a target out of the library, and knows no order of ties.
+compare_pyedm <- function(args, all, world) {
+  p <- ccm_problem(args)
+  if (!is.null(args$segments) || anyNA(p$target[p$lib]) || near_ties(p)) return()
+  if (length(args$columns) > 1L && !isTRUE(args$embedded)) return()
+  theirs <- peer_call(world$peers$pyEDM, c(
+    "import pandas as pd, numpy as np, pyEDM, warnings", "warnings.simplefilter('ignore')",
+    "d = pd.DataFrame(input['x'], dtype = float)", "n = len(d)",
+    "more = dict(validLib = np.array(input['valid'], dtype = bool)) if input['masked'] else {}",
+    "r = pyEDM.CCM(d, columns = input['columns'], target = input['target'], E = int(input['E']),",
+    "  Tp = int(input['Tp']), tau = int(input['tau']), knn = int(input['knn']),",
+    "  exclusionRadius = int(input['radius']), embedded = bool(input['embedded']),",
+    "  libSizes = [n], sample = 1, noTime = True, parallel = False, **more)",
+    "output = float(r.iloc[0, 1])"
+  ), list(
+    x = as.data.frame(args$x), columns = as.list(args$columns), target = list(args$target),
+    E = args$E, Tp = args$Tp %||% 0, tau = args$tau %||% -1, knn = args$knn %||% 0,
+    radius = args$exclusion_radius %||% 0, embedded = isTRUE(args$embedded),
+    masked = !is.null(args$valid_lib), valid = args$valid_lib %||% TRUE
+  ))
+  if (is.null(theirs)) return()
+  same_rho(all[[2L]], theirs, "ccm() and pyEDM", 1e-4)
+}

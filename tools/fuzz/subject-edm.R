@@ -1,0 +1,474 @@
+# Forecasts of empirical dynamic modelling: against the slow oracles of the tests, on other
+# numbers of threads and other registers, in parts, and scaled.
+
+edm_oracle <- function() {
+  if (is.null(fuzz$edm_oracle)) {
+    env <- new.env(parent = asNamespace("synfire"))
+    folder <- file.path(fuzz$folder, "..", "..", "tests", "testthat")
+    for (file in c("helper-edm.R", "helper-edm-series.R", "helper-edm_smap.R",
+                   "helper-edm_ccm.R")) {
+      source(file.path(folder, file), env)
+    }
+    fuzz$edm_oracle <- env
+  }
+  fuzz$edm_oracle
+}
+
+# Pairs of increasing rows, now and then none.
+draw_pairs <- function(n) {
+  one_of(
+    c(1, n), c(1, n %/% 2), c(n %/% 2 + 1, n), sort(sample.int(n, 2)),
+    if (n >= 8) c(1, n %/% 3, n %/% 2, n) else c(1, n), sort(sample.int(n, min(4, 2 * (n %/% 2))))
+  )
+}
+
+# Arguments that all functions of forecasts share, and the table in `x`.
+draw_forecast <- function(x = draw_table(whole(1, 3), whole(12, 70))) {
+  n <- nrow(x)
+  columns <- sample(names(x)[-1L], whole(1, min(2, ncol(x) - 1)))
+  args <- c(
+    list(x = x, columns = columns),
+    some_args(
+      target = one_of(names(x)[-1L]), lib = draw_pairs(n), pred = draw_pairs(n),
+      tau = one_of(-1, 1, -2, 3), exclusion_radius = one_of(0, 1, 4, n),
+      valid_lib = runif(n) < 0.85, segments = sort(sample.int(3, n, replace = TRUE)), p = 0.35
+    )
+  )
+  if (sometimes(0.1)) args$no_time <- TRUE
+  if (isTRUE(args$no_time)) args$x <- x[-1L]
+  args
+}
+
+# The largest of what is known, as the scale of rounding.
+size_of <- function(...) max(1e-300, abs(unlist(list(...))), na.rm = TRUE)
+
+plain_columns <- function(table, columns) unclass(as.list(table)[columns])
+
+fuzz_subject("simplex",
+  covers = list(
+    simplex = c("x", "columns", "target", "lib", "pred", "E", "Tp", "knn", "tau",
+                "exclusion_radius", "embedded", "valid_lib", "no_time", "segments", "generate",
+                "threads"),
+    delay_embed = c("x", "columns", "E", "tau", "segments", "no_time"),
+    prediction_error = c("x", "predicted", "na_rm")
+  ),
+  run = function(world) {
+    args <- draw_forecast()
+    args <- c(args, list(E = whole(1, 5)), some_args(
+      Tp = whole(-4, 5), knn = whole(0, 9), embedded = TRUE, p = 0.4
+    ))
+    if (isTRUE(args$embedded)) args$E <- length(args$columns)
+    found <- attempt("simplex", args)
+    if (refused(found)) return(invisible())
+    compare_simplex(args, found)
+    compare_runs("simplex", args, found)
+    compare_parts(args, found)
+    compare_embedding(args, found)
+    compare_error(found)
+    compare_generated("simplex", args)
+  }
+)
+
+# The table by the slow oracle, row by row.
+compare_simplex <- function(args, found) {
+  oracle <- edm_oracle()
+  given <- args[setdiff(names(args), c("no_time", "threads"))]
+  if (isTRUE(args$no_time)) given$x <- cbind(time = seq_len(nrow(args$x)), args$x)
+  if (identical(given$knn, 0)) given$knn <- NULL
+  if (length(given$columns) > 1L && is.null(given$knn)) given$knn <- given$E + 1
+  slow <- do.call(oracle$oracle_series, given)
+  parts <- c("Observations", "Predictions", "Pred_Variance")
+  if (is.null(slow)) return(same(nrow(found), 0L, "simplex() and no rows"))
+  for (part in parts) {
+    scale <- size_of(slow$Observations, slow$Predictions)
+    if (part == "Pred_Variance") scale <- scale^2
+    same(found[[part]] / scale, slow[[part]] / scale, paste("simplex() and the slow one,", part),
+         tolerance = 1e-9)
+  }
+}
+
+# Threads never change a result.
+compare_runs <- function(name, args, found) {
+  for (threads in c(1, 2, 16)) {
+    args$threads <- threads
+    again <- attempt(name, args)
+    same(found, again, sprintf("%s() with %d threads", name, threads))
+  }
+}
+
+# Any rows to predict from give what they give among others; other names and a factor of
+# 2^k change nothing else.
+compare_parts <- function(args, found) {
+  n <- nrow(args$x)
+  if (is.null(args$pred) && n > 3) {
+    some <- sort(sample.int(n, 2))
+    Tp <- args$Tp %||% 1
+    part <- attempt("simplex", c(args, list(pred = some)))
+    if (!refused(part)) {
+      time <- names(part)[[1L]]
+      if (is.null(args$segments)) {
+        at <- match(part[[time]], found[[time]])
+        known <- !is.na(part$Predictions)
+        same(part$Predictions[known], found$Predictions[at][known], "a part of the rows")
+      }
+    }
+  }
+  renamed <- args
+  names(renamed$x) <- paste0("other ", names(args$x))
+  for (name in c("columns", "target")) {
+    if (!is.null(args[[name]])) renamed[[name]] <- paste0("other ", args[[name]])
+  }
+  other <- attempt("simplex", renamed)
+  if (!refused(other)) same(other$Predictions, found$Predictions, "columns with other names")
+}
+
+# delay_embed(), and a forecast from its table.
+compare_embedding <- function(args, found) {
+  given <- args[intersect(names(args), c("x", "columns", "E", "tau", "segments", "no_time"))]
+  given$E <- whole(1, 4)
+  table <- attempt("delay_embed", given)
+  if (refused(table)) return()
+  oracle <- edm_oracle()
+  segment <- cumsum(c(TRUE, diff(args$segments %||% rep(1, nrow(args$x))) != 0))
+  slow <- lapply(args$columns, function(name) {
+    v <- as.double(args$x[[name]])
+    v[!is.finite(v)] <- NA
+    do.call(rbind, lapply(split(v, segment), oracle$oracle_embed, given$E, args$tau %||% -1))
+  })
+  points <- unname(as.matrix(as.data.frame(table)[if (isTRUE(args$no_time)) TRUE else -1L]))
+  same(points, do.call(cbind, slow), "delay_embed() and the slow one")
+}
+
+compare_error <- function(found) {
+  y <- found$Observations
+  p <- found$Predictions
+  error <- attempt("prediction_error", list(y, p))
+  same(error, attempt("prediction_error", list(as.data.frame(found))), "a table and its columns")
+  known <- !is.na(y) & !is.na(p)
+  if (any(known)) {
+    same(error$MAE / size_of(y), mean(abs(y - p)[known]) / size_of(y), "MAE", tolerance = 1e-12)
+    same(error$RMSE / size_of(y), sqrt(mean(((y - p) / size_of(y))[known]^2)), "RMSE",
+         tolerance = 1e-12)
+  }
+  whole <- attempt("prediction_error", list(y, p, na_rm = FALSE))
+  if (!all(known)) same(anyNA(whole$MAE), TRUE, "na_rm = FALSE with a missing value")
+}
+
+# A series that grows by one forecast at a time.
+compare_generated <- function(name, args) {
+  args <- args[intersect(names(args), c("x", "columns", "lib", "E", "theta", "no_time",
+                                        "exclusion_radius"))]
+  args$columns <- args$columns[[1L]]
+  args$E <- whole(1, 4)
+  steps <- whole(1, 4)
+  found <- attempt(name, c(args, list(generate = steps)))
+  if (refused(found)) return()
+  grown <- args
+  grown$lib <- args$lib %||% c(1, nrow(args$x))
+  table <- if (name == "smap") found$predictions else found
+  grown$x <- args$x
+  for (k in seq_len(steps)) {
+    n <- nrow(grown$x)
+    one <- attempt(name, c(grown, list(pred = c(n, n))))
+    if (refused(one)) return()
+    if (name == "smap") one <- one$predictions
+    scale <- size_of(args$x[[args$columns]])
+    got <- if (nrow(one)) one$Predictions[[nrow(one)]] else NA_real_
+    # Where the data go on, the library may hold the row that is forecast.
+    same(table$Predictions[[k + 1L]] / scale, got / scale,
+         sprintf("%s(generate = ), step %d", name, k), tolerance = 1e-7)
+    if (is.na(got)) return()
+    row <- grown$x[n, , drop = FALSE]
+    row[[args$columns]] <- got
+    if (!isTRUE(args$no_time)) row[[1L]] <- n + 1
+    grown$x <- rbind(grown$x, row)
+  }
+}
+
+fuzz_subject("smap",
+  covers = list(
+    smap = c("x", "columns", "target", "lib", "pred", "E", "Tp", "knn", "tau", "theta",
+             "exclusion_radius", "embedded", "ridge", "valid_lib", "no_time", "segments",
+             "generate", "threads"),
+    predict_nonlinear = c("x", "columns", "target", "lib", "pred", "theta", "E", "Tp", "knn",
+                          "tau", "exclusion_radius", "embedded", "ridge", "valid_lib",
+                          "no_time", "segments", "threads")
+  ),
+  run = function(world) {
+    args <- draw_forecast()
+    args <- c(args, list(E = whole(1, 5), theta = one_of(0, 2, 0.3, 9, 25)), some_args(
+      Tp = whole(-3, 4), knn = whole(0, 20), ridge = one_of(0, 1e-6, 0.5), embedded = TRUE,
+      p = 0.3
+    ))
+    if (isTRUE(args$embedded)) args$E <- length(args$columns)
+    found <- attempt("smap", args)
+    if (refused(found)) return(invisible())
+    compare_runs("smap", args, found)
+    compare_smap(args, found)
+    compare_registers(args)
+    args$theta <- NULL
+    theta <- sort(runif(3, 0, 5))
+    skill <- attempt("predict_nonlinear", c(args, list(theta = theta)))
+    if (!refused(skill)) {
+      alone <- vapply(theta, function(one) {
+        prediction_error(attempt("smap", c(args, list(theta = one)))$predictions)$rho
+      }, 0)
+      same(skill$rho, alone, "predict_nonlinear() and smap()", tolerance = 1e-12)
+    }
+    if (sometimes(0.3)) compare_generated("smap", c(args, list(theta = 1)))
+  }
+)
+
+# What smap() works on, by its own account of rows.
+smap_problem <- function(args) {
+  given <- args[intersect(names(args), names(formals(synfire:::edm_data)))]
+  data <- do.call(synfire:::edm_data, given)
+  knn <- args$knn %||% 0
+  if (knn == 0) knn <- max(1, min(length(data$all_lib) - 1, length(data$lib)))
+  c(data, list(k = knn))
+}
+
+# Fits by svd(), where the rows tell coefficients so well that two ways must agree.
+compare_smap <- function(args, found) {
+  data <- smap_problem(args)
+  pred <- data$pred
+  if (length(pred) > 12) pred <- sort(sample(pred, 12))
+  if (length(pred) == 0) return()
+  slow <- edm_oracle()$oracle_smap(data$points, data$lib, pred, data$target, args$theta,
+                                   data$k, args$exclusion_radius %||% 0, args$ridge %||% 0)
+  at <- data$place[match(pred, data$pred)]
+  slow_singular <- matrix(slow$singular[, , 1], length(pred))
+  condition <- slow_singular[, 1] / apply(slow_singular, 1, min)
+  well <- !is.na(condition) & condition < 1e5
+  same(is.na(found$predictions$Predictions[at]), is.na(slow$predictions[, 1]),
+       "smap() and the slow one, where there is none")
+  scale <- size_of(data$observed, slow$predictions[well, 1])
+  same(found$predictions$Predictions[at][well] / scale, slow$predictions[well, 1] / scale,
+       "smap() and the slow one, predictions", tolerance = 1e-6)
+  got <- unname(as.matrix(found$coefficients[-1L]))[at[well], , drop = FALSE]
+  want <- matrix(slow$coefficients[, , 1], length(pred))[well, , drop = FALSE]
+  if (any(well)) same(got / size_of(want), want / size_of(want),
+                      "smap() and the slow one, coefficients", tolerance = 1e-6)
+}
+
+# Registers of other widths give the same but for the last digits.
+compare_registers <- function(args) {
+  data <- smap_problem(args)
+  if (length(data$pred) == 0) return()
+  smap <- function(bits) {
+    .Call(synfire:::r_edm_smap, data$points, data$lib, data$pred, data$target,
+          as.double(args$theta), as.double(c(data$k, args$exclusion_radius %||% 0,
+                                             args$ridge %||% 0, 1, bits)), TRUE)
+  }
+  simplex <- function(bits) {
+    .Call(synfire:::r_edm_simplex, data$points, data$lib, data$pred, data$target,
+          as.double(c(data$k, args$exclusion_radius %||% 0, 1, bits)))
+  }
+  one <- smap(1)
+  singular <- matrix(one$singular[, , 1], length(data$pred))
+  well <- which(singular[, 1] / apply(singular, 1, min) < 1e5)
+  near <- simplex(1)
+  for (bits in c(256, 512)) {
+    other <- smap(bits)
+    scale <- size_of(one$predictions[well, 1], data$observed)
+    same(one$predictions[well, 1] / scale, other$predictions[well, 1] / scale,
+         sprintf("smap() with %d bits", bits), tolerance = 1e-7)
+    same(near, simplex(bits), sprintf("simplex() with %d bits", bits))
+  }
+}
+
+fuzz_subject("edm_sweeps",
+  covers = list(
+    embed_dimension = c("x", "columns", "target", "lib", "pred", "E_max", "Tp", "tau",
+                        "exclusion_radius", "valid_lib", "no_time", "segments", "validation",
+                        "threads"),
+    predict_interval = c("x", "columns", "target", "lib", "pred", "Tp_max", "E", "knn", "tau",
+                         "exclusion_radius", "embedded", "valid_lib", "no_time", "segments",
+                         "threads"),
+    predict_exclusion_radius = c("x", "columns", "target", "lib", "pred", "exclusion_radius",
+                                 "E", "Tp", "knn", "tau", "embedded", "valid_lib", "no_time",
+                                 "segments", "threads")
+  ),
+  run = function(world) {
+    args <- draw_forecast()
+    radius <- args$exclusion_radius
+    rho <- function(...) {
+      one <- attempt("simplex", utils::modifyList(args, list(...), keep.null = TRUE))
+      if (refused(one)) NA_real_ else prediction_error(one)$rho
+    }
+    compare <- function(skill, alone, what, name, given) {
+      if (refused(skill)) return()
+      same(skill$rho, alone, paste0(what, " and simplex()"), tolerance = 1e-8)
+      given$threads <- 2
+      same(skill, attempt(name, given), paste(what, "with two threads"))
+    }
+    more <- some_args(Tp = whole(-3, 4), validation = one_of("loo", "split"))
+    given <- c(args, list(E_max = whole(1, 7)), more)
+    skill <- attempt("embed_dimension", given)
+    halves <- if (identical(more$validation, "split") && is.null(args$lib) && is.null(args$pred)) {
+      n <- nrow(args$x)
+      list(lib = c(1, n %/% 2), pred = c(n %/% 2 + 1, n))
+    }
+    alone <- vapply(seq_len(given$E_max), function(E) {
+      do.call(rho, c(list(E = E, Tp = more$Tp %||% 1), halves))
+    }, 0)
+    compare(skill, alone, "embed_dimension()", "embed_dimension", given)
+
+    E <- whole(1, 4)
+    knn <- some_args(knn = whole(0, 8), embedded = TRUE, p = 0.3)
+    if (isTRUE(knn$embedded)) E <- length(args$columns)
+    given <- c(args, list(Tp_max = whole(1, 5), E = E), knn)
+    skill <- attempt("predict_interval", given)
+    alone <- vapply(seq_len(given$Tp_max), function(Tp) do.call(rho, c(list(E = E, Tp = Tp), knn)),
+                    0)
+    compare(skill, alone, "predict_interval()", "predict_interval", given)
+
+    args$exclusion_radius <- NULL
+    given <- c(args, list(E = E, exclusion_radius = sample.int(9, 3)), knn,
+               some_args(Tp = whole(-2, 3)))
+    skill <- attempt("predict_exclusion_radius", given)
+    alone <- vapply(given$exclusion_radius, function(radius) {
+      do.call(rho, c(list(E = E, exclusion_radius = radius, Tp = given$Tp %||% 1), knn))
+    }, 0)
+    compare(skill, alone, "predict_exclusion_radius()", "predict_exclusion_radius", given)
+  }
+)
+
+fuzz_subject("multiview",
+  covers = list(multiview = c(
+    "x", "columns", "target", "lib", "pred", "D", "E", "tau", "Tp", "knn", "exclusion_radius",
+    "multiview", "train_lib", "exclude_target", "valid_lib", "segments", "no_time", "threads"
+  )),
+  run = function(world) {
+    args <- draw_forecast(draw_table(whole(2, 4), whole(20, 60)))
+    args$columns <- sample(setdiff(names(args$x), if (isTRUE(args$no_time)) "" else "time"),
+                           whole(1, ncol(args$x) - 1 - !isTRUE(args$no_time)) + 1)
+    args <- c(args, some_args(D = whole(0, 3), E = whole(1, 3), Tp = whole(-2, 3),
+                              knn = whole(0, 6), multiview = whole(0, 4),
+                              train_lib = FALSE, exclude_target = TRUE, p = 0.4))
+    found <- attempt("multiview", args)
+    if (refused(found)) return(invisible())
+    same(found, attempt("multiview", c(args, list(threads = 2))), "multiview() with two threads")
+    compare_views(args, found)
+  }
+)
+
+# Each view is a forecast of simplex() from columns of delay_embed().
+compare_views <- function(args, found) {
+  n <- nrow(args$x)
+  x <- if (isTRUE(args$no_time)) cbind(time = seq_len(n), args$x) else args$x
+  target <- args$target %||% args$columns[[1L]]
+  lags <- attempt("delay_embed", c(
+    list(x = x, columns = args$columns, E = args$E %||% 1),
+    args[intersect(names(args), c("tau", "segments"))]
+  ))
+  table <- data.frame(as.data.frame(lags), the_target = x[[target]], check.names = FALSE)
+  rows <- args[intersect(names(args), c("lib", "pred"))]
+  if (length(rows) == 0L) rows <- list(lib = c(1, n %/% 2), pred = c(n %/% 2 + 1, n))
+  D <- sum(grepl("^Col_", names(found$view)))
+  names <- as.matrix(found$view[paste0("name_", seq_len(D))])
+  forecast <- lapply(seq_len(nrow(names)), function(k) {
+    one <- attempt("simplex", c(
+      list(x = table, columns = unname(names[k, ]), target = "the_target", embedded = TRUE),
+      rows, args[intersect(names(args), c("Tp", "knn", "exclusion_radius", "valid_lib",
+                                          "segments"))]
+    ))
+    if (refused(one)) rep(NA_real_, nrow(found$predictions)) else one$Predictions
+  })
+  mean <- rowMeans(do.call(cbind, forecast), na.rm = TRUE)
+  mean[is.nan(mean)] <- NA
+  scale <- size_of(mean)
+  same(found$predictions$Predictions / scale, mean / scale, "multiview() and simplex()",
+       tolerance = 1e-10)
+  rho <- vapply(forecast, function(p) {
+    prediction_error(found$predictions$Observations, p)$rho
+  }, 0)
+  same(found$view$rho, rho, "rho of views and of simplex()", tolerance = 1e-8)
+}
+
+fuzz_subject("series",
+  covers = list(
+    surrogate_series = c("x", "n", "method", "period", "E", "tau", "recurrence"),
+    simulate_coupled_maps = c("steps", "wiring", "series", "causes", "strength", "r", "noise",
+                              "transient"),
+    simulate_lorenz96 = c("steps", "series", "forcing", "interval", "noise", "transient"),
+    simulate_calcium = c("steps", "neurons", "regions", "condition", "strength", "decay",
+                         "noise", "transient")
+  ),
+  run = function(world) {
+    if (sometimes(0.6)) surrogates_of(draw_series(whole(2, 90))) else simulated()
+  }
+)
+
+# What a surrogate keeps.
+surrogates_of <- function(x) {
+  method <- one_of("shuffle", "phase", "seasonal", "twin")
+  args <- c(list(x = x, n = whole(1, 4), method = method), switch(method,
+    seasonal = some_args(period = whole(2, 12), p = 0.9),
+    twin = some_args(E = whole(1, 4), tau = one_of(-1, 1, -2), recurrence = between(0.01, 1)),
+    if (sometimes(0.1)) some_args(period = whole(2, 12), E = whole(1, 4))
+  ))
+  again <- function(args) {
+    set.seed(7)
+    attempt("surrogate_series", args)
+  }
+  made <- again(args)
+  if (refused(made)) return()
+  same(dim(made), c(length(x), as.integer(args$n)), "rows and columns of surrogates")
+  same(made, again(args), "surrogates of the same seed")
+  args$n <- args$n + 2
+  same(made, again(args)[, seq_len(ncol(made)), drop = FALSE], "surrogates among more of them")
+  scale <- size_of(x)
+  for (k in seq_len(ncol(made))) {
+    one <- made[, k]
+    if (method == "shuffle") same(sort(one), sort(as.double(x)), "the values of a shuffle")
+    if (method == "twin") same(all(one %in% x), TRUE, "the values of twins")
+    if (method == "phase") {
+      same(Mod(fft(one / scale)), Mod(fft(x / scale)), "the spectrum", tolerance = 1e-9 * length(x))
+    }
+    if (method %in% c("shuffle", "seasonal")) same(is.na(one), is.na(x), "missing values")
+    if (method == "seasonal") {
+      same(mean(one / scale, na.rm = TRUE), mean(x / scale, na.rm = TRUE), "the mean",
+           tolerance = 1e-9)
+    }
+  }
+}
+
+simulated <- function() {
+  name <- one_of("simulate_coupled_maps", "simulate_lorenz96", "simulate_calcium")
+  steps <- list(steps = whole(1, 40))
+  args <- c(steps, switch(name,
+    simulate_coupled_maps = some_args(
+      wiring = {
+        n <- whole(1, 5)
+        w <- matrix(runif(n * n, 0, 1 / n), n)
+        diag(w) <- 0
+        w
+      },
+      series = whole(1, 12), causes = whole(0, 3), strength = between(0, 0.4),
+      r = between(1, 4), noise = between(0, 1), transient = whole(0, 60)
+    ),
+    simulate_lorenz96 = some_args(
+      series = whole(3, 12), forcing = between(-5, 30), interval = between(0.001, 0.5),
+      noise = between(0, 1), transient = whole(0, 40)
+    ),
+    simulate_calcium = some_args(
+      neurons = whole(6, 30), regions = letters[seq_len(whole(2, 4))],
+      condition = one_of("rest", "stimulus"), strength = between(0, 1),
+      decay = between(0.01, 20), noise = between(0, 1), transient = whole(0, 40)
+    )
+  ))
+  again <- function() {
+    set.seed(3)
+    attempt(name, args)
+  }
+  made <- again()
+  if (refused(made)) return()
+  same(made, again(), "a simulation of the same seed")
+  same(nrow(made), as.integer(args$steps), "rows of a simulation")
+  same(all(is.finite(made)), TRUE, paste0(name, "(): all values are finite"))
+  same(dim(attr(made, "truth")), rep(ncol(made), 2L), "the truth of a simulation")
+  if (name == "simulate_coupled_maps" && is.null(args$noise)) {
+    same(all(made >= 0 & made <= 1), TRUE, "coupled maps lie between 0 and 1")
+  }
+}

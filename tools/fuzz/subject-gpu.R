@@ -1,0 +1,134 @@
+# What can be computed on a GPU gives there what the CPU gives, to the last digit; and where
+# there is none, it is refused with an error that says so.
+
+draw_gpus <- function(world) {
+  if (world$gpus == 0) return(NULL)
+  one_of(NULL, 1, c(1, 1), rep(world$gpus, 2), seq_len(world$gpus))
+}
+
+# Calls on the CPU and on a GPU from the same random numbers.
+on_both <- function(name, args, world, what, ...) {
+  seed <- whole(1, 1e6)
+  of <- function(...) {
+    all <- c(args, list(...))
+    set.seed(seed)
+    attempt(name, all)
+  }
+  gpu <- of(device = "gpu", gpus = draw_gpus(world), ...)
+  if (!world$gpu) {
+    if (!inherits(gpu, c("synfire_error_device", "synfire_error_argument"))) {
+      finding(sprintf("%s() with device = \"gpu\" goes on without a GPU", name))
+    }
+    return(gpu)
+  }
+  cpu <- of(device = "cpu")
+  # A budget that the CPU keeps to may be too small for a GPU, and the other way round.
+  either <- inherits(cpu, "synfire_error_budget") || inherits(gpu, "synfire_error_budget")
+  if (!either) same(gpu, cpu, what)
+  gpu
+}
+
+draw_delays <- function(tick) {
+  bounds <- lapply(seq_len(whole(1, 3)), function(k) {
+    low <- one_of(0, whole(0, 60))
+    c(low, low + whole(1, one_of(10, 100))) * tick
+  })
+  do.call(rbind, unique(bounds))
+}
+
+fuzz_subject("gpu", limit = 90, covers = list(
+  mine_episodes = c("x", "min_count", "intervals", "max_size", "target", "engine", "device",
+                    "gpus", "max_memory", "merge", "compaction", "dedup"),
+  count_episodes = c("x", "episodes", "device", "engine", "gpus"),
+  episode_significance = c("episodes", "n_surrogates", "surrogate", "dither", "device",
+                           "gpus", "max_memory"),
+  pvalue_spectrum = c("x", "bin_size", "window", "min_spikes", "min_occ", "max_spikes",
+                      "max_occ", "min_units", "n_surrogates", "surrogate", "dither",
+                      "spectrum", "device", "gpus"),
+  spade = c("x", "bin_size", "window", "min_spikes", "min_occ", "max_spikes",
+            "n_surrogates", "dither", "device", "gpus")
+), run = function(world) {
+  what <- one_of("mine", "count", "significance", "maxima", "spade")
+  patterns <- what %in% c("maxima", "spade")
+  x <- draw_recording(one_of(300, 40, if (patterns) 600 else 3000), one_of(6, 3, 40, 300))
+  switch(what, mine = fuzz_mining_there(x, world), count = fuzz_counting_there(x, world),
+         significance = fuzz_null_there(x, world), maxima = fuzz_maxima_there(x, world),
+         spade = fuzz_spade_there(x, world))
+})
+
+# So frequent that a few sizes are left.
+draw_min_count <- function(x) {
+  most <- max(1, tabulate(x$unit, max(1, nlevels(x$unit))))
+  max(1, ceiling(most / whole(2, 6)))
+}
+
+fuzz_mining_there <- function(x, world) {
+  args <- c(list(x, draw_min_count(x), draw_delays(tick_of(x)), max_size = whole(1, 4),
+                 max_memory = one_of(2e8, 3e7, 1e7, 3e6, 1e6)),
+            some_args(target = one_of("closed", "maximal"), p = 0.3))
+  found <- on_both("mine_episodes", args, world, "episodes on a GPU and the CPU")
+  if (!world$gpu || refused(found) || nrow(found) > 3000) return()
+  # The engines that were published, by their variants.
+  engine <- one_of("ptpe", "mtpe", "hybrid", "two-pass", "occurrence")
+  more <- c(list(engine = engine), some_args(merge = one_of("published", "exact"),
+                                             compaction = one_of("atomic", "count-scan-write"),
+                                             dedup = FALSE))
+  args$max_memory <- 1e9
+  there <- attempt("mine_episodes", c(args, more, list(device = "gpu")))
+  # Without `dedup` there may be more partial occurrences than there is room for.
+  if (!inherits(there, "synfire_error_too_large")) {
+    same(if (refused(there)) there else as.data.frame(there), as.data.frame(found),
+         paste("episodes by", engine, "and by the window engine"))
+  }
+}
+
+fuzz_counting_there <- function(x, world) {
+  found <- attempt("mine_episodes", list(x, draw_min_count(x), draw_delays(tick_of(x)),
+                                         max_size = whole(1, 4), max_memory = 1e8))
+  if (refused(found) || nrow(found) == 0) return()
+  some <- found[sort(sample.int(nrow(found), min(nrow(found), 200))), ]
+  seed <- whole(1, 1e6)
+  engine <- one_of("auto", "ptpe", "mtpe", "hybrid", "occurrence")
+  there <- attempt("count_episodes", list(x, some, device = "gpu", engine = engine,
+                                          gpus = draw_gpus(world)))
+  if (world$gpu) same(there$count, some$count, "counts on a GPU and those that were mined")
+  else if (!refused(there)) finding("count_episodes() goes on without a GPU")
+}
+
+fuzz_null_there <- function(x, world) {
+  tick <- tick_of(x)
+  found <- attempt("mine_episodes", list(x, draw_min_count(x), draw_delays(tick),
+                                         max_size = whole(1, 4), max_memory = 1e8))
+  if (refused(found)) return()
+  on_both("episode_significance", c(
+    list(utils::head(found, whole(1, 150)), n_surrogates = whole(1, 20)),
+    draw_surrogate(tick)
+  ), world, "significance on a GPU and the CPU")
+}
+
+draw_surrogate <- function(tick) {
+  list(surrogate = one_of("dither", "dither_refractory", "train_shift", "joint_isi",
+                          "isi_dither", "isi_shuffle", "randomise", "bin_shuffle",
+                          "window_shuffle", "trial_shift"),
+       dither = tick * whole(2, 40))
+}
+
+# Small sets, so that the CPU is not at it for hours.
+draw_filters <- function(x) {
+  list(bin_size = tick_of(x) * whole(1, 6), window = one_of(whole(1, 8), whole(1, 70)),
+       min_spikes = whole(2, 3), min_occ = max(2, ceiling(nrow(x) / whole(30, 80))),
+       max_spikes = whole(3, 4))
+}
+
+fuzz_maxima_there <- function(x, world) {
+  on_both("pvalue_spectrum", c(
+    list(x), draw_filters(x), list(n_surrogates = whole(1, 12)), draw_surrogate(tick_of(x)),
+    some_args(max_occ = whole(8, 40), min_units = whole(1, 2), spectrum = "3d#", p = 0.3)
+  ), world, "maxima on a GPU and the CPU")
+}
+
+fuzz_spade_there <- function(x, world) {
+  on_both("spade", c(list(x), draw_filters(x), list(
+    n_surrogates = whole(0, 12), dither = tick_of(x) * whole(2, 30)
+  )), world, "SPADE on a GPU and the CPU")
+}

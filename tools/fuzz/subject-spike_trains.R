@@ -1,0 +1,193 @@
+# Recordings: made in several ways, cut, changed by hand, and simulated.
+
+# What is counted in a recording, for comparing two that must be the same.
+counts_in <- function(x, tick) {
+  list(
+    episodes = attempt("mine_episodes", list(x, min_count = 1, intervals = c(0, 5 * tick),
+                                             max_size = 2)),
+    patterns = attempt("mine_patterns", list(x, bin_size = 4 * tick, window = 3,
+                                             min_spikes = 2, max_spikes = 3, min_occ = 2)),
+    occurrences = attempt("count_episodes", list(x, synfire::episode(
+      levels(factor(x$unit))[c(1, 1)], 0, 10 * tick)))
+  )
+}
+
+# As code changes a data frame that knows nothing of the class: columns and attributes
+# are set, and everything else stays.
+set_raw <- function(x, columns = list(), about = list()) {
+  held <- attributes(x)
+  held[names(about)] <- about
+  parts <- unclass(x)
+  attributes(parts) <- list(names = names(parts))
+  parts[names(columns)] <- columns
+  held$names <- names(parts)
+  held$row.names <- seq_along(parts[[1L]])
+  attributes(parts) <- held[lengths(held) > 0L]
+  parts
+}
+
+# One of the ways, with the columns and bounds that it leaves.
+tamper <- function(x) {
+  n <- nrow(x)
+  time <- x$time
+  unit <- x$unit
+  some <- if (n) 1 + floor(runif(3) * n) else integer()
+  tick <- tick_of(x)
+  switch(
+    one_of("nothing", "order", "twice", "move", "missing", "far", "between", "level", "text",
+           "codes", "levels", "fewer", "bounds", "clock", "trials", "column", "integer", "class"),
+    nothing = x,
+    order = { o <- order(runif(n)); set_raw(x, list(time = time[o], unit = unit[o])) },
+    twice = { o <- sort(c(seq_len(n), some)); set_raw(x, list(time = time[o], unit = unit[o])) },
+    move = set_raw(x, list(time = time + one_of(-1, 1, 1e3) * tick)),
+    missing = set_raw(x, list(time = replace(time, some, one_of(NA, NaN, Inf, -Inf)))),
+    far = set_raw(x, list(time = replace(time, n, one_of(1e17, 1e300, 2^53 * tick)))),
+    between = set_raw(x, list(time = replace(time, some, time[some] + tick / 3))),
+    level = set_raw(x, list(unit = factor(unit, rev(levels(unit))))),
+    text = set_raw(x, list(unit = as.character(unit))),
+    codes = set_raw(x, list(unit = structure(replace(as.integer(unit), some, one_of(0L, -5L, 1000L, NA)),
+                                             levels = levels(unit), class = "factor"))),
+    levels = set_raw(x, list(unit = structure(as.integer(unit), class = "factor"))),
+    fewer = set_raw(x, list(unit = unit[-1L])),
+    bounds = set_raw(x, about = list(start = one_of(5 * tick, NA, Inf, "0", -1e300),
+                                     end = one_of(-5 * tick, NULL, 7.3 * tick))),
+    clock = set_raw(x, about = list(resolution = one_of(tick * 2, 0, -1, NA, 1e-300, 1L))),
+    trials = set_raw(x, about = list(trials = one_of(list(
+      1, data.frame(), data.frame(start = 0, end = 1), data.frame(trial = 1, start = NA, end = 2),
+      data.frame(trial = 1:2, start = c(5, 0) * tick, end = c(9, 7) * tick)
+    )))),
+    column = set_raw(x, list(rate = seq_len(n))),
+    integer = set_raw(x, list(time = as.integer(pmin(time, 2e9)))),
+    class = structure(one_of(list(list(), 1, "a", function(x) x, NULL, as.data.frame(x))),
+                      class = class(x))
+  )
+}
+
+check_tampered <- function(x) {
+  y <- tamper(x)
+  counted <- attempt("as_spike_trains", list(y))
+  for (call in list(
+    list("mine_episodes", list(y, 1, c(0, 5 * tick_of(x)))),
+    list("mine_patterns", list(y, 4 * tick_of(x), 3, min_occ = 2, max_spikes = 3)),
+    list("surrogate_trains", list(y, 1, "train_shift", dither = tick_of(x)))
+  )) {
+    value <- attempt(call[[1]], call[[2]])
+    if (!refused(value) && refused(counted)) {
+      finding(sprintf("%s() takes a recording that as_spike_trains() refuses", call[[1]]))
+    }
+  }
+  if (refused(counted)) return()
+  about <- function(name) attr(y, name, exact = TRUE)
+  honest <- attempt("spike_trains", list(
+    .subset2(y, "time"), .subset2(y, "unit"), about("start"), about("end"),
+    about("resolution"), about("trials")
+  ))
+  same(counted, honest, "a changed recording and an honest one")
+}
+
+# A recording in every way there is.
+check_made <- function(args) {
+  x <- attempt("spike_trains", args)
+  if (refused(x)) return(x)
+  more <- args[setdiff(names(args), c("time", "unit"))]
+  o <- order(runif(length(args$time)))
+  table <- data.frame(neuron = args$unit[o], t = args$time[o])
+  same(attempt("as_spike_trains", c(list(table), more)), x, "a table in another order")
+  same(attempt("as_spike_trains", c(list(split(args$time, args$unit)), more)), x, "a list")
+  same(attempt("as_spike_trains", list(as.data.frame(x), like = x)), x, "like the same")
+  twice <- lapply(args[c("time", "unit")], rep, 2)
+  same(attempt("spike_trains", c(twice, more)), x, "each spike twice")
+  x
+}
+
+check_cut <- function(x) {
+  part <- sort(range(one_of(c(x$time, 0)), one_of(c(x$time, 1))))
+  y <- attempt("[", list(x, time = part))
+  if (!refused(y)) {
+    inside <- x$time >= part[[1]] & x$time <= part[[2]]
+    same(as.data.frame(y), droplevels_of(as.data.frame(x)[inside, ]), "a part by time")
+    attempt("summary", list(y))
+  }
+  units <- unique(vapply(1:2, function(k) one_of(levels(x$unit)), character(1)))
+  y <- attempt("[", list(x, unit = units))
+  if (!refused(y)) {
+    keep <- x$unit %in% units
+    same(y$time, x$time[keep], "times of some units")
+    same(attempt("as_spike_trains", list(y)), y, "some units, checked")
+  }
+  rows <- which(runif(nrow(x)) < 0.5)
+  same(x[rev(rows), ], x[rows, ], "rows in another order")
+}
+
+# Rows of a plain table from 1 on.
+droplevels_of <- function(table) {
+  row.names(table) <- NULL
+  table
+}
+
+check_simulated <- function() {
+  seed <- whole(1, 1e6)
+  name <- one_of("simulate_sym26", "simulate_patterns", "simulate_culture")
+  resolution <- one_of(1e-3, 1e-4, 4e-5, 1e-6)
+  odd <- function(value) if (sometimes(0.04)) one_of(0, 1e9, 1e300, -1, NA) else value
+  shared <- list(duration = odd(whole(1, 5)), resolution = odd(resolution))
+  chained <- some_args(delays = one_of(list(c(0.001, 0.01), cbind(c(0, 0.002), c(0.002, 0.004)))),
+                       probability = one_of(0, 0.5, 1), p = 0.4)
+  own <- switch(
+    name,
+    simulate_sym26 = c(chained, some_args(
+      rate = odd(one_of(0, 5, 20)), chains = one_of(list(list(), list(c("A", "B")), LETTERS)),
+      activation_rate = odd(one_of(0, 3)), spontaneous = sometimes(), modulation = odd(runif(1)),
+      period = odd(one_of(10, 0.5)), p = 0.4
+    )),
+    simulate_patterns = some_args(
+      units = odd(whole(1, 30)), rate = odd(one_of(0, 5)), jitter = odd(one_of(0, 0.001, 1)),
+      gap = odd(one_of(0, 0.001, 0.1)), patterns = one_of(list(list(), list(list(
+        units = 1:2, lags = c(0, 0.004), occurrences = 3
+      )))), p = 0.4
+    ),
+    simulate_culture = c(chained, some_args(
+      channels = odd(whole(1, 20)), background_rate = odd(one_of(0, 1)),
+      background_spread = odd(one_of(0, 1)), burst_rate = odd(one_of(0, 0.5)),
+      burst_duration = odd(one_of(list(c(0.1, 0.2), c(0, 0), c(2, 30)))),
+      burst_spike_rate = odd(one_of(0, 20)), burst_spread = odd(one_of(0, 1)),
+      recruitment = odd(one_of(list(c(0, 1), c(1, 1)))), latency = odd(one_of(0, 0.1)),
+      latency_jitter = odd(one_of(0, 0.01)), chains = one_of(list(NULL, list())),
+      activation_rate = odd(one_of(0, 3)), p = 0.4
+    ))
+  )
+  args <- c(shared, own)
+  state <- get(".Random.seed", globalenv())
+  on.exit(assign(".Random.seed", state, globalenv()))
+  set.seed(seed)
+  x <- attempt(name, args)
+  set.seed(seed)
+  same(attempt(name, args), x, "the same seed")
+  if (refused(x)) return()
+  same(attempt("as_spike_trains", list(x)), x, "a simulated recording, checked")
+  truth <- attr(x, "truth")$spikes
+  missing <- !paste(truth$time, truth$unit) %in% paste(x$time, x$unit)
+  if (any(missing)) finding(sprintf("%s(): %d planted spikes are not there", name, sum(missing)))
+}
+
+fuzz_subject("spike_trains",
+  covers = list(
+    spike_trains = c("time", "unit", "start", "end", "resolution", "trials"),
+    as_spike_trains = "x",
+    simulate_sym26 = c("duration", "rate", "chains", "delays", "probability",
+                       "activation_rate", "spontaneous", "modulation", "period", "resolution"),
+    simulate_patterns = c("duration", "units", "rate", "patterns", "jitter", "gap",
+                          "resolution"),
+    simulate_culture = c("duration", "channels", "background_rate", "background_spread",
+                         "burst_rate", "burst_duration", "burst_spike_rate", "burst_spread",
+                         "recruitment", "latency", "latency_jitter", "chains", "delays",
+                         "probability", "activation_rate", "resolution")
+  ),
+  run = function(world) {
+    if (sometimes(0.2)) return(check_simulated())
+    x <- check_made(draw_spikes(one_of(30, 100)))
+    if (refused(x)) return()
+    check_cut(x)
+    check_tampered(x)
+  }
+)

@@ -1,0 +1,211 @@
+# Small calls that launch every GPU kernel, each about a second; for tools/sanitize-gpu.sh,
+# which runs them under the checkers of CUDA.
+#
+# Rscript tools/sanitize-gpu.R [CASE ...]       all cases, or some by name
+# Rscript tools/sanitize-gpu.R --kernels        fails where a kernel of src/gpu has no case
+#
+# A case names the kernels that it is for. A new kernel has to be added to one.
+cases <- list()
+case <- function(name, kernels, run) {
+  cases[[name]] <<- list(kernels = strsplit(kernels, " ")[[1L]], run = run)
+}
+
+random_spikes <- function(n, units, end = 10, ...) {
+  synfire::spike_trains(sort(round(stats::runif(n, 0, end), 4)), sample(units, n, TRUE), start = 0,
+               end = end, resolution = 1e-4, ...)
+}
+delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
+mine <- function(x, min_count, intervals = delays, ...) {
+  synfire::mine_episodes(x, min_count, intervals, ..., device = "gpu")
+}
+
+# ---- episodes ----
+
+window <- "find_windows make_table list_units plan_units count_children fill_level"
+case("episodes", paste(window, "make_lists"), function() {
+  x <- random_spikes(6000, 12)
+  mine(x, 40, max_size = 4)
+  # Ties, bursts and trials.
+  mine(random_spikes(3000, 4, end = 0.5), 60, c(0, 0.002), max_size = 5)
+  mine(random_spikes(2000, 6, trials = data.frame(start = c(0, 4), end = c(3, 9))), 9,
+       max_size = 3)
+})
+case("pages", paste(window, "make_lists"), function() {
+  for (units in c(40, 100, 200, 520)) mine(random_spikes(5000, units), 8, c(0, 0.02), max_size = 3)
+})
+case("long-lists", paste(window, "make_long_lists"), function() {
+  mine(random_spikes(24000, 2, end = 20), 1000, c(0, 0.004), max_size = 3)
+})
+case("wide-windows", paste(window, "make_lists"), function() {
+  mine(random_spikes(68000, 30, end = 20), 900, c(0, 19.9), max_size = 2)
+})
+case("parts", paste(window, "make_lists"), function() {
+  x <- random_spikes(12000, 200)
+  for (budget in c(3e6, 6e6, 2e7)) {
+    tryCatch(mine(x, 12, max_size = 3, max_memory = budget),
+             synfire_error_budget = function(e) cat("budget\n"))
+  }
+})
+case("team", paste(window, "make_lists merge_items"), function() {
+  mine(random_spikes(12000, 120), 8, max_size = 3, gpus = c(1, 1))
+})
+
+# ---- published strategies ----
+
+case("ptpe", "find_machine_windows count_whole", function() {
+  mine(random_spikes(800, 5), 12, max_size = 4, engine = "ptpe")
+})
+case("mtpe", "count_segments stitch_segments run_published merge_published", function() {
+  for (merge in c("exact", "published")) {
+    mine(random_spikes(1500, 4), 40, max_size = 3, engine = "mtpe", merge = merge)
+  }
+})
+case("two-pass", "bound_counts gather_survivors scatter_counts", function() {
+  mine(random_spikes(800, 5), 12, max_size = 3, engine = "two-pass")
+})
+case("occurrence", paste("order_rows measure_first begin_lists extend_staged pack_staged",
+                         "extend_atomic count_successors write_successors take_disjoint"),
+     function() {
+  x <- random_spikes(800, 5)
+  for (how in c("scan", "atomic", "count-scan-write")) {
+    for (dedup in c(TRUE, FALSE)) {
+      mine(x, 12, max_size = 3, engine = "occurrence", compaction = how, dedup = dedup)
+    }
+  }
+})
+case("count", "count_segments count_whole", function() {
+  x <- random_spikes(800, 5)
+  found <- synfire::mine_episodes(x, 12, delays, max_size = 4)
+  for (engine in c("hybrid", "ptpe", "occurrence")) {
+    synfire::count_episodes(x, found, device = "gpu", engine = engine)
+  }
+})
+
+# ---- surrogates ----
+
+surrogates <- c("dither", "dither_refractory", "train_shift", "joint_isi", "isi_dither",
+                "isi_shuffle", "randomise", "bin_shuffle")
+trial_surrogates <- "trial_shift"
+null <- "make_units label_events find_beyond count_null gather_null"
+for (method in c(surrogates, trial_surrogates)) local({
+  method <- method
+  trials <- if (method == "trial_shift") data.frame(start = c(0, 5), end = c(4, 10))
+  case(paste0("null-", method), null, function() {
+    x <- random_spikes(600, 5, trials = trials)
+    found <- synfire::mine_episodes(x, 8, delays, max_size = 3)
+    args <- list(utils::head(found, 60), n_surrogates = 4, surrogate = method, dither = 0.02,
+                 device = "gpu")
+    if (method == "bin_shuffle") args$bin_size <- 0.005
+    do.call(synfire::episode_significance, args)
+  })
+  case(paste0("maxima-", method), "make_trains set_bits find_items fill_rows search_maxima",
+       function() {
+    x <- random_spikes(500, 6, trials = trials)
+    for (spectrum in c("#", "3d#")) {
+      synfire::pvalue_spectrum(x, 0.005, 6, 2, 3, max_spikes = 5, n_surrogates = 3, surrogate = method,
+                      dither = 0.02, spectrum = spectrum, device = "gpu")
+    }
+  })
+})
+case("maxima-wide", "search_maxima", function() {
+  # Units with more windows than masks hold, and windows of more than 32 bins.
+  x <- random_spikes(2400, 4, end = 6)
+  synfire::pvalue_spectrum(x, 0.005, 4, 2, 60, n_surrogates = 2, dither = 0.02, device = "gpu")
+  x <- random_spikes(400, 4)
+  synfire::pvalue_spectrum(x, 0.002, 50, 3, 5, n_surrogates = 2, dither = 0.02, device = "gpu")
+})
+case("spade", "search_maxima", function() {
+  synfire::spade(random_spikes(500, 6), 0.005, 5, 2, 4, max_spikes = 5, n_surrogates = 4, dither = 0.02,
+        device = "gpu")
+})
+
+# ---- causal maps ----
+
+random_map <- function(steps, n, gaps = FALSE) {
+  x <- matrix(stats::rnorm(steps * n), steps)
+  x[-1, ] <- x[-1, ] + 0.8 * x[-steps, ]
+  if (gaps) x[sample(length(x), 3 * n)] <- NA
+  colnames(x) <- paste0("s", seq_len(n))
+  x
+}
+map <- function(x, E, ..., libraries = 1:3) {
+  synfire::causal_map(x, E = E, ..., libraries = libraries, device = "gpu")
+}
+dims <- "lay_out find_tables fill_tiles find_moments"
+case("map-rows", paste(dims, "correlate_rows"), function() {
+  for (gaps in c(FALSE, TRUE)) for (precision in c("float", "half")) {
+    map(random_map(150, 8, gaps), rep(1:4, 2), precision = precision)
+    map(random_map(60, 70, gaps), 2, precision = precision)
+  }
+  for (tau in c(-3, 2)) map(random_map(80, 5), 1, tau = tau, Tp = -2, exclusion_radius = 4)
+  x <- random_map(90, 5)
+  x[] <- round(x)
+  map(x, c(1, 3, 3, 6, 6))
+})
+case("map-planes", paste(dims, "correlate_lanes spread_over_banks"), function() {
+  for (gaps in c(FALSE, TRUE)) for (precision in c("float", "half")) {
+    map(random_map(2000, 6, gaps), 2, precision = precision, libraries = 1:2)
+  }
+  map(random_map(200, 3), 30)
+  map(random_map(4000, 3), 1, libraries = 1)
+  map(random_map(8000, 3), 1, libraries = 1)
+})
+case("map-wide", paste(dims, "correlate_rows"), function() {
+  for (gaps in c(FALSE, TRUE)) map(random_map(15000, 2, gaps), 1, libraries = 1)
+})
+case("map-layers", paste(dims, "correlate_rows"), function() {
+  x <- random_map(80, 5)
+  map(x, 2, Tp = -1:1, lib_sizes = c(20, Inf), surrogates = 3)
+  map(x, 2, top = 2)
+})
+case("map-screen", paste(dims, "sample_table correlate_rows correlate_lanes"), function() {
+  for (steps in c(400, 2000)) {
+    x <- random_map(steps, 6)
+    x[, 2] <- x[, 1] + 0.1 * x[, 2]
+    map(x, 2, screen = 0.5, libraries = 1:2)
+  }
+})
+case("dimensions", "lay_out find_skill add_skill", function() {
+  for (validation in c("loo", "split")) {
+    synfire::optimal_dimensions(random_map(120, 4, TRUE), 8, validation = validation, device = "gpu")
+  }
+  synfire::optimal_dimensions(random_map(100, 2), 30, tau = 1, validation = "split",
+                     exclusion_radius = 3, device = "gpu")
+  synfire::optimal_dimensions(random_map(15000, 1), 1, device = "gpu")
+})
+case("device", "fill", function() synfire::synfire_sitrep(test_devices = TRUE))
+
+# ---- what is run ----
+
+kernels_there <- function() {
+  text <- unlist(lapply(list.files("src/gpu", "[.]cuh?$", full.names = TRUE), function(file) {
+    lines <- readLines(file)
+    gsub("__launch_bounds__ *[(][^()]*([(][^()]*[)][^()]*)*[)]", " ",
+         paste(lines, collapse = " "))
+  }))
+  found <- regmatches(text, gregexpr("__global__ void +[a-z_0-9]+", text))
+  unique(sub(".* ", "", unlist(found)))
+}
+
+wanted <- commandArgs(TRUE)
+if (identical(wanted, "--kernels")) {
+  there <- kernels_there()
+  named <- unique(unlist(lapply(cases, `[[`, "kernels")))
+  for (kernel in setdiff(there, named)) cat("no case launches the kernel", kernel, "\n")
+  for (kernel in setdiff(named, there)) cat("there is no kernel", kernel, "\n")
+  cat(length(there), "kernels,", length(cases), "cases\n")
+  quit(status = if (setequal(there, named)) 0L else 1L)
+}
+if (nrow(synfire::synfire_sitrep(test_devices = FALSE)$devices) == 0L) stop("There is no GPU.")
+if (length(wanted) == 0L) wanted <- names(cases)
+failed <- FALSE
+for (name in wanted) {
+  set.seed(1)
+  started <- proc.time()[["elapsed"]]
+  tryCatch(suppressMessages(cases[[name]]$run()), error = function(e) {
+    failed <<- TRUE
+    cat(name, "failed:", conditionMessage(e), "\n")
+  })
+  cat(sprintf("%-24s %6.1f s\n", name, proc.time()[["elapsed"]] - started))
+}
+quit(status = if (failed) 1L else 0L)
