@@ -156,6 +156,26 @@ check_no_dots <- function(call = rlang::caller_env(), dots = rlang::caller_env()
             sprintf("Its arguments are %s.", toString(known)), call = call)
 }
 
+#' Error unless a table of ours still has these columns, each as long as the table
+#'
+#' Other code can change a data frame and keep its class.
+#'
+#' @param from The function that made the table.
+#' @noRd
+check_table <- function(x, columns, from, arg = rlang::caller_arg(x),
+                        call = rlang::caller_env()) {
+  parts <- if (is.list(x)) unclass(x)
+  lost <- setdiff(columns, names(parts))
+  if (is.data.frame(x) && length(lost) == 0L &&
+        all(lengths(parts[columns]) == .row_names_info(x, 2L))) {
+    return(invisible(x))
+  }
+  abort_arg(arg, sprintf("what `%s()` gives", from),
+            if (length(lost)) sprintf("one without its column `%s`", lost[[1L]]) else
+              "one whose columns were changed",
+            "`as.data.frame()` gives a table to change.", call = call)
+}
+
 bounds_text <- function(min, max, above = -Inf) {
   number <- function(v) format(v, big.mark = ",", digits = 10, scientific = v != 0 && abs(v) < 1e-4)
   if (is.finite(above) && is.finite(max)) {

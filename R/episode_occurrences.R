@@ -60,6 +60,7 @@ episode_occurrences <- function(x, episodes, which = c("nonoverlapped", "all"),
 #' @export
 print.episode_occurrences <- function(x, n = 10, ...) {
   n <- check_count(n, min = 0, infinite = TRUE)
+  check_table(x, c("occurrence", "trial", "start", "end", "episode"), "episode_occurrences")
   cat(sprintf("# %s occurrences of %d episode%s\n", commas(nrow(x)),
               length(unique(x$episode)), if (length(unique(x$episode)) == 1L) "" else "s"))
   if (nrow(x) > 0L) {

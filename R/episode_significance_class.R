@@ -4,12 +4,13 @@ about_significance <- c("recording", "n_surrogates", "surrogate", "alpha", "corr
                         "p_estimator", "maxima", "below", "device", "gpus", "threads", "elapsed",
                         "seed", "call")
 
+significance_columns <- c("episode", "size", "count", "mean", "lower", "upper", "excess",
+                          "p", "p_adjusted", "significant", "units", "low", "high")
+
 #' @export
 `[.episode_significance` <- function(x, ...) {
   out <- NextMethod()
-  whole <- c("episode", "size", "count", "mean", "lower", "upper", "excess", "p_adjusted",
-             "significant", "units", "low", "high")
-  if (!is.data.frame(out) || !all(whole %in% names(out))) {
+  if (!is.data.frame(out) || !all(significance_columns %in% names(out))) {
     if (is.data.frame(out)) class(out) <- setdiff(class(out), "episode_significance")
     return(out)
   }
@@ -67,6 +68,7 @@ by_excess <- function(x, rows = which(is_tested(x))) {
 #' @export
 print.episode_significance <- function(x, n = 10, ...) {
   n <- check_count(n, min = 0, infinite = TRUE)
+  check_table(x, significance_columns, "episode_significance")
   cat(significance_title(x), sep = "\n")
   rows <- by_excess(x)
   if (length(rows) > 0L) {
@@ -87,7 +89,9 @@ print.episode_significance <- function(x, n = 10, ...) {
 
 #' @export
 summary.episode_significance <- function(object, n = 5, ...) {
+  check_no_dots()
   n <- check_count(n, min = 0, infinite = TRUE)
+  check_table(object, significance_columns, "episode_significance")
   tested <- is_tested(object)
   significant <- .subset2(object, "significant")
   size <- .subset2(object, "size")

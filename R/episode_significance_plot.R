@@ -41,6 +41,7 @@ autoplot.episode_significance <- function(object, type = c("counts", "chance", "
   episodes <- check_count(episodes)
   edges <- check_count(edges)
   check_layout(layout)
+  check_table(object, significance_columns, "episode_significance")
   if (!any(is_tested(object))) {
     abort_arg("object", "a table with tested episodes", "one without", call = call)
   }

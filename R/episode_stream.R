@@ -148,6 +148,7 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
 #' @export
 update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
   check_no_dots()
+  check_stream(object)
   began <- wall_clock()
   block <- read_block(object, new_spikes, now, rlang::current_env())
   slid <- slide_window(object, block, rlang::current_env())

@@ -1,15 +1,32 @@
 # Printing and summing up a stream.
 
+#' Error unless a stream has its parts: the class stays when one is changed by hand
+#' @noRd
+check_stream <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  parts <- if (is.list(x)) unclass(x)
+  number <- \(v) is_plain_numeric(v) && length(v) == 1L && is.finite(v)
+  numbers <- c("window", "resolution", "updates", "recorded", "seconds", "keep")
+  sound <- inherits(parts$episodes, "episodes") && is.data.frame(parts$changes) &&
+    is.data.frame(parts$history) && is.list(parts$arguments) && is.list(parts$followed) &&
+    all(vapply(parts[numbers], number, NA))
+  if (!sound) {
+    abort_arg(arg, "a stream as `episode_stream()` and `update()` make it",
+              "one that was changed", "Set it up again with `episode_stream()`.", call = call)
+  }
+}
+
 #' @rdname episode_stream
 #' @param row.names,optional Not used.
 #' @export
 as.data.frame.episode_stream <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_stream(x)
   as.data.frame(x$episodes)
 }
 
 #' @rdname episode_stream
 #' @export
 format.episode_stream <- function(x, ...) {
+  check_stream(x)
   window <- paste(short(ticks_to_seconds(x$window, x$resolution)), "s")
   if (is.null(x$now)) return(sprintf("window of %s, no spikes yet", window))
   units <- levels(.subset2(attr(x$episodes, "recording", exact = TRUE), "unit"))
@@ -34,6 +51,7 @@ stream_title <- function(x) {
 print.episode_stream <- function(x, ..., n = 6L) {
   check_no_dots()
   n <- check_count(n, min = 0)
+  check_stream(x)
   cat(stream_title(x), sep = "\n")
   if (x$updates == 0) return(invisible(x))
   cat(pace_text(x$recorded / x$seconds), "\n", sep = "")
@@ -55,6 +73,7 @@ print.episode_stream <- function(x, ..., n = 6L) {
 #' @export
 summary.episode_stream <- function(object, ...) {
   check_no_dots()
+  check_stream(object)
   structure(
     list(
       title = stream_title(object), updates = object$updates, recorded = object$recorded,

@@ -41,6 +41,7 @@ autoplot.episode_stream <- function(object, ..., episodes = 6) {
   rlang::check_installed("ggplot2", "to draw a stream.")
   check_no_dots()
   episodes <- check_count(episodes, max = 100)
+  check_stream(object)
   followed <- object$followed
   if (length(followed$episode) == 0L) {
     abort_arg("object", "a stream that has followed an episode of two or more units",

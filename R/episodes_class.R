@@ -159,6 +159,7 @@ episodes_title <- function(x) {
 
 #' @export
 summary.episodes <- function(object, ...) {
+  check_no_dots()
   check_episodes(object)
   sizes <- sort(unique(object$size))
   each <- split(object$count, object$size)

@@ -467,8 +467,11 @@ raster_background <- function(x, rows) {
 autoplot.episode_lags <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw lags.")
   check_no_dots()
-  if (nrow(object) == 0L) {
-    abort_arg("object", "a table with at least one step", "empty")
+  check_table(object, c("episode", "edge", "from", "to", "lag_low", "lag_high", "count"),
+              "episode_lags")
+  if (nrow(object) == 0L || anyNA(object$episode)) {
+    abort_arg("object", "a table with at least one step",
+              if (nrow(object) == 0L) "empty" else "one with rows that are not there")
   }
   episodes <- unique(object$episode)
   key <- paste(match(object$episode, episodes), object$edge)
@@ -530,8 +533,10 @@ autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
   rlang::check_installed("ggplot2", "to draw occurrences.")
   check_no_dots()
   max_occurrences <- check_count(max_occurrences)
-  if (nrow(object) == 0L) {
-    abort_arg("object", "a table with at least one occurrence", "empty")
+  check_table(object, c("episode", "times"), "episode_occurrences")
+  if (nrow(object) == 0L || anyNA(object$episode)) {
+    abort_arg("object", "a table with at least one occurrence",
+              if (nrow(object) == 0L) "empty" else "one with rows that are not there")
   }
   episodes <- unique(object$episode)
   # Taking rows loses the attribute, not the name.

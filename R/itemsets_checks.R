@@ -6,12 +6,14 @@ check_whole_sets <- function(x, arg, call = rlang::caller_env()) {
   wrong <- broken_part(x)
   if (is.null(wrong)) return(invisible())
   abort_arg(arg, "as it was found, or chosen from that with `[`",
-            sprintf("an object whose %s was changed", wrong), call = call)
+            sprintf("an object whose %s was changed", wrong),
+            "`as.data.frame()` gives a table to change.", call = call)
 }
 
 #' Which part of sets cannot be right, or NULL
 #' @noRd
 broken_part <- function(x) {
+  if (!is.list(x)) return("contents")
   runs <- .subset2(x, "runs")
   items <- .subset2(x, "items")
   occurrences <- .subset2(x, "occurrences")

@@ -254,6 +254,7 @@ tail.itemsets <- function(x, n = 6L, ...) {
 #' @export
 sort.itemsets <- function(x, decreasing = TRUE, by = NULL, ...) {
   check_no_dots()
+  check_whole_sets(x, "x")
   decreasing <- check_flag(decreasing)
   columns <- itemset_columns(x)
   by <- by %||% names(columns)[[2L]]
@@ -270,6 +271,7 @@ sort.itemsets <- function(x, decreasing = TRUE, by = NULL, ...) {
 #' @export
 subset.itemsets <- function(x, condition, items = NULL, match = c("all", "any"), ...) {
   check_no_dots()
+  check_whole_sets(x, "x")
   match <- check_choice(match)
   keep <- if (!missing(condition)) {
     eval(substitute(condition), column_environment(x, parent.frame()))
@@ -363,6 +365,8 @@ by_size <- function(x, init, do, at_once = 2^16) {
 #' @param incomparables Not used.
 #' @export
 duplicated.itemsets <- function(x, incomparables = FALSE, ...) {
+  check_no_dots()
+  check_whole_sets(x, "x")
   by_size(x, logical(length(x)), function(items) {
     rows <- lapply(seq_len(nrow(items)), \(k) items[k, ])
     # Stable: among equal ones the first stays first.
@@ -379,6 +383,8 @@ duplicated.itemsets <- function(x, incomparables = FALSE, ...) {
 #' @rdname itemsets
 #' @export
 unique.itemsets <- function(x, incomparables = FALSE, ...) {
+  check_no_dots()
+  check_whole_sets(x, "x")
   take_sets(x, which(!duplicated(x)))
 }
 
@@ -412,6 +418,7 @@ c.itemsets <- function(...) {
 #' @rdname itemsets
 #' @export
 format.itemsets <- function(x, ...) {
+  check_whole_sets(x, "x")
   labels <- attr(x, "labels", exact = TRUE)
   by_size(x, character(length(x)), function(items) {
     rows <- lapply(seq_len(nrow(items)), \(k) labels[items[k, ] + 1L])
@@ -439,6 +446,7 @@ split_sets <- function(x, values) {
 #' @rdname itemsets
 #' @export
 as.list.itemsets <- function(x, ...) {
+  check_whole_sets(x, "x")
   split_sets(x, attr(x, "labels", exact = TRUE)[.subset2(x, "items") + 1L])
 }
 
@@ -446,6 +454,7 @@ as.list.itemsets <- function(x, ...) {
 #' @export
 as.data.frame.itemsets <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_no_dots()
+  check_whole_sets(x, "x")
   structure(list(items = as.list(x), size = x$size, support = x$support),
             row.names = .set_row_names(length(x)), class = "data.frame")
 }
@@ -504,6 +513,7 @@ print.itemsets <- function(x, n = 10, ...) {
   # S4 objects of arules' class of the same name come here, too.
   if (isS4(x)) return(methods::show(x))
   n <- check_count(n, min = 0, infinite = TRUE)
+  check_whole_sets(x, "x")
   cat(itemset_title(x), sep = "\n")
   if (length(x) > 0L) {
     sorted <- !is.null(attr(x, "sorted_by", exact = TRUE))
@@ -522,6 +532,7 @@ print.itemsets <- function(x, n = 10, ...) {
 #' @export
 summary.itemsets <- function(object, ...) {
   check_no_dots()
+  check_whole_sets(object, "object")
   runs <- object$runs
   before <- cumsum(runs$n) - runs$n
   each <- lapply(split(seq_along(runs$size), runs$size), function(of) {

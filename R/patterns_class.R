@@ -41,6 +41,7 @@ lag_seconds <- function(x, lags) {
 #' @export
 subset.patterns <- function(x, condition, units = NULL, match = c("all", "any"), ...) {
   check_no_dots()
+  check_whole_sets(x, "x")
   match <- check_choice(match)
   keep <- if (!missing(condition)) {
     eval(substitute(condition), column_environment(x, parent.frame()))
@@ -52,6 +53,7 @@ subset.patterns <- function(x, condition, units = NULL, match = c("all", "any"),
 #' @rdname itemsets
 #' @export
 format.patterns <- function(x, ...) {
+  check_whole_sets(x, "x")
   units <- attr(x, "units", exact = TRUE)
   by_size(x, character(length(x)), function(items) {
     rows <- lapply(seq_len(nrow(items)), \(k) {
@@ -64,6 +66,7 @@ format.patterns <- function(x, ...) {
 #' @rdname itemsets
 #' @export
 as.list.patterns <- function(x, ...) {
+  check_whole_sets(x, "x")
   lags <- item_lags(x)
   names(lags) <- attr(x, "units", exact = TRUE)[item_units(x)]
   split_sets(x, lags)
@@ -74,6 +77,7 @@ as.list.patterns <- function(x, ...) {
 as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
                                    times = FALSE, long = FALSE) {
   check_no_dots()
+  check_whole_sets(x, "x")
   if (check_long(long, times)) return(long_table(x))
   columns <- list(
     pattern = format(x), size = x$size,

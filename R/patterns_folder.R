@@ -229,7 +229,7 @@ merge_chunks <- function(folder, job, reports, max_memory, call) {
   first_word <- before(words)
   for (k in seq_along(reports)) {
     found <- read_chunk(k, folder, job)
-    if (is.null(found)) abort_changed(chunk_path(folder, k), call)
+    if (is.null(found)) abort_chunk_changed(chunk_path(folder, k), call)
     from <- from_word <- 0
     for (s in which(n[k, ] > 0)) {
       for (begin in steps(n[k, s])) {
@@ -270,7 +270,7 @@ check_merged <- function(n, words, folder, max_memory, call) {
   )
 }
 
-abort_changed <- function(path, call) {
+abort_chunk_changed <- function(path, call) {
   cli::cli_abort(
     c("{.file {path}} was changed while its folder was in use.",
       i = "Make the same call again: what is damaged is mined again."),

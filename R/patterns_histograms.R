@@ -25,6 +25,7 @@
 autoplot.itemsets <- function(object, type = c("size", "support", "participation"), ...) {
   rlang::check_installed("ggplot2", "to draw itemsets.")
   check_no_dots()
+  check_whole_sets(object, "object")
   type <- check_choice(type)
   check_any_sets(object, "set", rlang::current_env())
   switch(

@@ -82,6 +82,7 @@ autoplot.patterns <- function(object,
                               recording = attr(object, "recording", exact = TRUE)) {
   rlang::check_installed("ggplot2", "to draw patterns.")
   check_no_dots()
+  check_whole_sets(object, "object")
   call <- rlang::current_env()
   type <- check_choice(type)
   ordered <- !missing(order)

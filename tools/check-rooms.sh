@@ -118,6 +118,10 @@ rule "every source is listed in both Makevars"
 grep -nE '^.{91,}' init.c core/*.[ch] glue/*.[ch] gpu/* > "$found"
 rule "lines are at most 90 columns wide"
 
+# The file read last would win without a word.
+grep -hoE '^[A-Za-z_.`[]+ <- function' ../R/*.R | sort | uniq -d > "$found"
+rule "each function of R is defined once"
+
 if command -v nvcc > /dev/null 2>&1 || [ -x /usr/local/cuda/bin/nvcc ]; then
   nvcc=`command -v nvcc || echo /usr/local/cuda/bin/nvcc`
   # The oldest one: what newer ones do otherwise is built by the tests. Two at a time, as

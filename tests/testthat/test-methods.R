@@ -48,3 +48,38 @@ test_that("arguments that pictures do not have are refused, and those they have 
   expect_error(ggplot2::autoplot(map, type = "network", layout = nowhere), "finite",
                class = "synfire_error_argument")
 })
+
+test_that("objects that keep their class but not their parts are refused by name", {
+  part_less <- function(x) {
+    parts <- unclass(x)
+    kept <- attributes(x)
+    parts <- parts[-1L]
+    attributes(parts) <- c(list(names = names(parts)), kept[setdiff(names(kept), "names")])
+    parts
+  }
+  set.seed(1)
+  x <- simulate_patterns(4, 6, 5, list(list(units = 1:3, lags = c(0, 0.01, 0.02),
+                                            occurrences = 12)))
+  found <- mine_episodes(x, 8, c(0, 0.02), max_size = 2)
+  stream <- update(episode_stream(c(0, 0.02), 5, 4), x)
+  made <- list(
+    mine_patterns(x, 0.01, 3, min_spikes = 2, min_occ = 4),
+    frequent_itemsets(list(c("a", "b"), c("a", "b", "c")), 1),
+    episode_significance(found, n_surrogates = 5), episode_lags(x, found[7, ]), stream
+  )
+  for (object in made) {
+    less <- part_less(object)
+    for (generic in c("print", "summary", "plot")) {
+      own <- utils::getS3method(generic, class(object)[[1L]], optional = TRUE)
+      if (is.null(own) && !inherits(object, c("itemsets"))) next
+      expect_error(do.call(generic, list(less)), "`(x|object)` must be",
+                   class = "synfire_error_argument",
+                   label = paste(generic, class(object)[[1L]]))
+    }
+  }
+  expect_error(sort(part_less(made[[2L]])), "`x` must be", class = "synfire_error_argument")
+  expect_error(update(part_less(stream), NULL, now = 5), "`object` must be a stream",
+               class = "synfire_error_argument")
+  number <- structure(1, class = class(made[[1L]]))
+  expect_error(pattern_spectrum(number), "`patterns` must be", class = "synfire_error_argument")
+})

@@ -241,7 +241,7 @@ test_that("arguments are checked", {
   expect_error(ggplot2::autoplot(x, pattern = 3), class = "synfire_error_argument")
   expect_error(ggplot2::autoplot(x, patterns = 0), "patterns", class = "synfire_error_argument")
   expect_error(ggplot2::autoplot(x, from = 1, to = 0.5), class = "synfire_error_argument")
-  none <- made_patterns(list(), integer())
+  none <- x[0L]
   for (type in c("raster", "size", "lags")) {
     expect_error(ggplot2::autoplot(none, type = type), "at least one",
                  class = "synfire_error_argument")

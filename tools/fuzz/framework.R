@@ -47,14 +47,13 @@ fuzz_subject <- function(name, covers, run, limit = 60, most = Inf) {
   invisible()
 }
 
-# Loads what subjects share, which is every other file in the folder of this program, and
-# the subjects.
+# Loads what subjects share, and the subjects, from the folder of this program.
 load_subjects <- function(folder) {
   fuzz$folder <- folder
-  programs <- c("framework.R", "run.R", "worker.R", "kill.R")
-  files <- setdiff(list.files(folder, "[.]R$"), programs)
-  subject <- startsWith(files, "subject-")
-  for (file in c(files[!subject], files[subject])) source(file.path(folder, file))
+  shared <- c("draw.R", "peers.R", "shrink.R", "small_calls.R", "work.R")
+  for (file in c(shared, list.files(folder, "^subject-.*[.]R$"))) {
+    source(file.path(folder, file))
+  }
   invisible(names(fuzz$subjects))
 }
 

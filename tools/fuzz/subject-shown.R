@@ -58,8 +58,11 @@ draw_result <- function(class) {
     causal_links = attempt("causal_map", list(draw_matrix(), E = whole(1, 3), top = 1)),
     causal_map_comparison = {
       series <- draw_matrix()
-      attempt("compare_maps", list(synfire::causal_map(series, E = 1),
-                                   synfire::causal_map(series, E = 2)))
+      half <- ncol(series) %/% 2
+      groups <- rep(c("a", "b"), c(half, ncol(series) - half))
+      attempt("compare_maps", c(list(synfire::causal_map(series, E = 1),
+                                     synfire::causal_map(series, E = 2)),
+                                some_args(groups = groups)))
     },
     causal_map_file = attempt("causal_map", list(
       draw_matrix(), E = whole(1, 3), file = file.path(fuzz$world$folder, "map.h5"))),
@@ -120,8 +123,10 @@ shown_args <- function(class, generic, object) {
     summary.ccm = some_args(alpha = between(0, 1)),
     `[.spike_trains` = some_args(unit = one_of(units), time = c(-Inf, Inf), p = 0.8),
     sort.itemsets = some_args(by = one_of("size", "support")),
-    subset.itemsets = some_args(items = one_of("a", "b"), match = one_of("all", "any")),
-    subset.patterns = some_args(units = units, match = one_of("all", "any")),
+    subset.itemsets = some_args(condition = rep(c(TRUE, FALSE), length.out = length(object)),
+                                items = one_of("a", "b"), match = one_of("all", "any")),
+    subset.patterns = some_args(condition = rep(c(TRUE, FALSE), length.out = length(object)),
+                                units = units, match = one_of("all", "any")),
     if (generic == "autoplot") type else
       if ("n" %in% names(method_formals(generic, object)) && sometimes()) {
         list(n = one_of(10, 0, 1, 3, Inf))
@@ -156,7 +161,9 @@ fuzz_subject("shown",
     as.igraph.causal_links = c("threshold", "alpha", "max_links"),
     as.igraph.causal_map = c("threshold", "alpha", "max_links"),
     `[.spike_trains` = c("time", "unit"), sort.itemsets = "by",
-    subset.itemsets = c("items", "match"), subset.patterns = c("units", "match"),
+    subset.itemsets = c("condition", "items", "match"),
+    subset.patterns = c("condition", "units", "match"),
+    compare_maps = c("a", "b", "groups"), as_arules = "x", as_incidence = "x",
     print.causal_links = "n", print.causal_map = "n", print.edm = "n",
     print.episode_occurrences = "n", print.episode_significance = "n",
     print.episode_stream = "n", print.episodes = "n", print.itemsets = "n",
@@ -172,6 +179,7 @@ fuzz_subject("shown",
     class <- one_of(setdiff(unique(methods$class), c("gpu_calibration", "edm", "ccm_summary")))
     object <- draw_result(class)
     if (refused(object)) return()
+    if (inherits(object, "itemsets")) attempt(one_of("as_incidence", "as_arules"), list(object))
     of_class <- methods$generic[methods$class %in% class(object)]
     for (generic in unique(c("print", "summary", "plot", one_of(of_class)))) {
       if (!generic %in% of_class) next

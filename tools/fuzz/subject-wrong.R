@@ -28,7 +28,7 @@ refused_for <- function(default) {
 
 # Arguments that R's own generics have and that mean nothing in methods, and subscripts,
 # where R's own rules and words are what users expect.
-not_replaced <- c("row.names", "optional", "incomparables", "drop", "i", "j")
+not_replaced <- c("row.names", "optional", "incomparables", "decreasing", "drop", "i", "j")
 
 # Refused as they are: for want of a package or a device, and to say what to use instead.
 always_refused <- c("as_arules", "calibrate_gpu", "as.matrix.itemsets")
@@ -70,7 +70,7 @@ rows <- function(x, keep) {
   if (!is.data.frame(x)) return(NULL)
   columns <- lapply(unclass(x), function(column) column[keep])
   kept <- attributes(x)
-  kept$row.names <- seq_along(keep)
+  kept$row.names <- seq_along(columns[[1L]])
   attributes(columns) <- kept
   columns
 }
@@ -213,5 +213,7 @@ must_refuse <- function(row) {
   if (row$kind != "value") return(FALSE)
   default <- formals(method_or_function(row$name))[[row$arg]]
   default <- tryCatch(eval(default), error = function(e) NULL)
+  # A layout may be a function.
+  if (row$arg == "layout" && row$which %in% c("function", "builtin")) return(FALSE)
   row$which %in% refused_for(default)
 }
