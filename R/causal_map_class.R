@@ -78,7 +78,7 @@ block_rows <- function(dim, values = 8e6) {
 #' Stop where a map was changed by hand so that it is none any more
 #' @param x A map in memory or in a file, or a table of links.
 #' @noRd
-check_made <- function(x, arg = "x", call = rlang::caller_env()) {
+check_whole_map <- function(x, arg = "x", call = rlang::caller_env()) {
   # Other kinds of maps know themselves.
   wrong <- switch(class(x)[[1L]], causal_links = links_trouble(x),
                   causal_map_file = file_trouble(unclass(x)), causal_map = matrix_trouble(x))
@@ -197,7 +197,7 @@ NULL
 #' @rdname causal_map_tables
 #' @export
 `[.causal_map` <- function(x, i, j, ..., drop = TRUE) {
-  check_made(x)
+  check_whole_map(x)
   if (nargs() - (!missing(drop)) < 3L) return(if (missing(i)) x else as.matrix(x)[i])
   i <- map_places(i, rownames(x), "i", "libraries")
   j <- map_places(j, colnames(x), "j", "targets")
@@ -218,7 +218,7 @@ NULL
 #' @export
 as.matrix.causal_map <- function(x, ...) {
   check_no_dots()
-  check_made(x)
+  check_whole_map(x)
   if (is.numeric(x)) {
     attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
     return(x)
@@ -248,7 +248,7 @@ Math.causal_map <- function(x, ...) get(.Generic)(as.matrix(x), ...)
 #' @export
 format.causal_map <- function(x, ...) {
   check_no_dots()
-  check_made(x)
+  check_whole_map(x)
   c(sprintf("Causal map: %s x %s", counted(nrow(x), "library", "libraries"),
             counted(ncol(x), "target")),
     "map[i, j] is rho, how well library i tells target j. High: j (column) causes i (row).",
@@ -333,7 +333,7 @@ as.data.frame.causal_map <- function(x, row.names = NULL, optional = FALSE, ...,
                                      diagonal = FALSE, threshold = NULL, alpha = NULL,
                                      max_links = Inf) {
   check_no_dots()
-  check_made(x)
+  check_whole_map(x)
   check_flag(diagonal)
   limits <- check_links(x, threshold, alpha, max_links)
   if (is.null(threshold) && is.null(alpha) && max_links == Inf &&
@@ -374,7 +374,7 @@ plain_links <- function(x) {
 #' @export
 format.causal_links <- function(x, ...) {
   check_no_dots()
-  check_made(x)
+  check_whole_map(x)
   c(sprintf("Causal map: %s among %s", counted(nrow(x), "link"),
             counted(length(attr(x, "series", exact = TRUE)), "series", "series")),
     "rho is how well the library tells the target. High: the target causes the library.",

@@ -86,7 +86,7 @@ check_map <- function(x, arg, call) {
     abort_arg(arg, "a causal map of all pairs", describe_map(x),
               if (inherits(x, "causal_links")) "Make it without `top` and `screen`.", call = call)
   }
-  check_made(x, arg, call)
+  check_whole_map(x, arg, call)
 }
 
 describe_map <- function(x) {

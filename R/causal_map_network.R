@@ -28,7 +28,7 @@
 as.igraph.causal_map <- function(x, ..., threshold = 0, alpha = NULL, max_links = Inf) {
   rlang::check_installed("igraph", "to make a network of a causal map.")
   check_no_dots()
-  check_made(x)
+  check_whole_map(x)
   limits <- check_links(x, threshold, alpha, max_links)
   link_graph(map_links(x, limits), map_series(x), x)
 }
@@ -38,7 +38,7 @@ as.igraph.causal_map <- function(x, ..., threshold = 0, alpha = NULL, max_links 
 as.igraph.causal_links <- function(x, ..., threshold = 0, alpha = NULL, max_links = Inf) {
   rlang::check_installed("igraph", "to make a network of a causal map.")
   check_no_dots()
-  check_made(x)
+  check_whole_map(x)
   limits <- check_links(x, threshold, alpha, max_links)
   link_graph(map_links(x, limits), attr(x, "series", exact = TRUE), x)
 }

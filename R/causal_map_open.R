@@ -123,7 +123,7 @@ map_blocks.causal_map_file <- function(x, f, layers = "rho") {
 #' @rdname causal_map_tables
 #' @export
 `[.causal_map_file` <- function(x, i, j, ..., drop = TRUE) {
-  check_made(x)
+  check_whole_map(x)
   if (nargs() - (!missing(drop)) < 3L) return(if (missing(i)) x else read_pairs(x, i))
   rows <- map_places(i, rownames(x), "i", "libraries")
   columns <- map_places(j, colnames(x), "j", "targets")

@@ -38,7 +38,7 @@
 #' @export
 summary.causal_map <- function(object, n = 5, ...) {
   check_no_dots()
-  check_made(object, "object")
+  check_whole_map(object, "object")
   n <- check_count(n)
   moments <- map_moments(object)
   both <- map_both_ways(object)
@@ -60,7 +60,7 @@ summary.causal_map <- function(object, n = 5, ...) {
 #' @export
 summary.causal_links <- function(object, n = 5, ...) {
   check_no_dots()
-  check_made(object, "object")
+  check_whole_map(object, "object")
   n <- check_count(n)
   series <- attr(object, "series", exact = TRUE)
   others <- object$library != object$target

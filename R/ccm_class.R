@@ -130,7 +130,7 @@ NULL
 #' @export
 format.ccm <- function(x, ...) {
   check_no_dots()
-  check_made(x, "LibSize", c("parameters", "convergence"))
+  check_whole_result(x, "LibSize", c("parameters", "convergence"))
   about <- attr(x, "convergence")
   c(paste0("Convergent cross mapping, ", parameters_text(x)),
     sprintf("%s: rho %s to %s%s%s", about$direction, two(about$rho_smallest),
@@ -144,7 +144,7 @@ format.ccm <- function(x, ...) {
 #' @export
 summary.ccm <- function(object, alpha = 0.05, ...) {
   check_no_dots()
-  check_made(object, "LibSize", c("parameters", "convergence", "samples"), "object")
+  check_whole_result(object, "LibSize", c("parameters", "convergence", "samples"), "object")
   alpha <- check_number(alpha, above = 0, max = 0.5)
   out <- attr(object, "convergence")
   samples <- attr(object, "samples")
@@ -236,7 +236,7 @@ closing_words <- function(out, tested) {
 #' @export
 print.ccm_summary <- function(x, ...) {
   check_no_dots()
-  check_made(x, c("direction", "words"))
+  check_whole_result(x, c("direction", "words"))
   words <- c(paste0(x$direction, ": ", x$words), attr(x, "closing"))
   cat(strwrap(words, width = min(getOption("width"), 90L), exdent = 2L), sep = "\n")
   invisible(x)
@@ -268,7 +268,7 @@ best_lag <- function(Tp, rho) {
 #' @export
 format.ccm_lag <- function(x, ...) {
   check_no_dots()
-  check_made(x, "Tp", c("parameters", "best"))
+  check_whole_result(x, "Tp", c("parameters", "best"))
   best <- attr(x, "best")
   c(paste0("Cross mapping against Tp, ", parameters_text(x)),
     sprintf("%s: highest rho %s at Tp %s", names(best), short(lag_skill(x)), best))
@@ -285,7 +285,7 @@ lag_skill <- function(x) {
 #' @export
 summary.ccm_lag <- function(object, ...) {
   check_no_dots()
-  check_made(object, "Tp", c("parameters", "best"), "object")
+  check_whole_result(object, "Tp", c("parameters", "best"), "object")
   best <- attr(object, "best")
   ends <- strsplit_direction(object)
   rho <- unname(lag_skill(object))

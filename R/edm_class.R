@@ -25,8 +25,8 @@ new_edm_skill <- function(frame, parameters, call, started) {
 #'
 #' @param parts Names that it must have; `held`, attributes.
 #' @noRd
-check_made <- function(x, parts = character(), held = character(), arg = "x",
-                       call = rlang::caller_env()) {
+check_whole_result <- function(x, parts = character(), held = character(), arg = "x",
+                               call = rlang::caller_env()) {
   lost <- c(setdiff(parts, names(x)), setdiff(held, names(attributes(x))))
   if (length(lost)) {
     abort_arg(arg, sprintf("a whole result of class %s", class(x)[[1L]]),
@@ -90,7 +90,7 @@ as.data.frame.edm <- function(x, row.names = NULL, optional = FALSE, ...) {
 #' @export
 format.edm_prediction <- function(x, ...) {
   check_no_dots()
-  check_made(x, c("Observations", "Predictions"), "parameters")
+  check_whole_result(x, c("Observations", "Predictions"), "parameters")
   error <- prediction_error(x)
   c(sprintf("%s: %s of %s rows predicted, %s", attr(x, "method"),
             commas(sum(!is.na(x$Predictions))), commas(nrow(x)), parameters_text(x)),
@@ -102,7 +102,7 @@ format.edm_prediction <- function(x, ...) {
 #' @export
 format.edm_skill <- function(x, ...) {
   check_no_dots()
-  check_made(x, "rho", "parameters")
+  check_whole_result(x, "rho", "parameters")
   by <- names(x)[[1L]]
   best <- summary(x)
   c(sprintf("Skill against %s, %s", by, parameters_text(x)),
@@ -124,7 +124,7 @@ print.edm <- function(x, n = 10, ...) {
 #' @export
 summary.edm_prediction <- function(object, ...) {
   check_no_dots()
-  check_made(object, c("Observations", "Predictions"), arg = "object")
+  check_whole_result(object, c("Observations", "Predictions"), arg = "object")
   cbind(data.frame(rows = nrow(object), predicted = sum(!is.na(object$Predictions))),
         prediction_error(object))
 }
@@ -133,7 +133,7 @@ summary.edm_prediction <- function(object, ...) {
 #' @export
 summary.edm_skill <- function(object, ...) {
   check_no_dots()
-  check_made(object, "rho", arg = "object")
+  check_whole_result(object, "rho", arg = "object")
   best <- which.max(object$rho)
   if (length(best) == 0L) best <- NA_integer_
   out <- as.data.frame.edm(object)[best, , drop = FALSE]

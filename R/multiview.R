@@ -236,7 +236,7 @@ view_table <- function(views, names, forecasts, data, rho_rank) {
 #' @rdname multiview
 #' @export
 format.multiview <- function(x, ...) {
-  check_made(x, c("view", "predictions"), "views")
+  check_whole_result(x, c("view", "predictions"), "views")
   check_no_dots()
   c(sprintf("Mean of the best %s of %s views", commas(nrow(x$view)),
             commas(attr(x, "views", exact = TRUE))),
@@ -258,7 +258,7 @@ print.multiview <- function(x, ...) {
 #' @rdname multiview
 #' @export
 summary.multiview <- function(object, ...) {
-  check_made(object, c("view", "predictions"), "views", "object")
+  check_whole_result(object, c("view", "predictions"), "views", "object")
   check_no_dots()
   cbind(summary(object$predictions), views = attr(object, "views", exact = TRUE),
         averaged = nrow(object$view))
@@ -266,6 +266,6 @@ summary.multiview <- function(object, ...) {
 
 #' @export
 as.data.frame.multiview <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_made(x, "predictions")
+  check_whole_result(x, "predictions")
   as.data.frame(x$predictions)
 }

@@ -173,7 +173,7 @@ smap_parts <- c("predictions", "coefficients", "singular_values")
 
 #' @export
 format.smap <- function(x, ...) {
-  check_made(x, smap_parts)
+  check_whole_result(x, smap_parts)
   check_no_dots()
   c(format(x$predictions),
     paste("Coefficients", toString(names(x$coefficients)[-1L]), "and singular values"))
@@ -195,13 +195,13 @@ print.smap <- function(x, n = 5, ...) {
 
 #' @export
 summary.smap <- function(object, ...) {
-  check_made(object, smap_parts, arg = "object")
+  check_whole_result(object, smap_parts, arg = "object")
   check_no_dots()
   summary(object$predictions)
 }
 
 #' @export
 as.data.frame.smap <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_made(x, smap_parts)
+  check_whole_result(x, smap_parts)
   as.data.frame(x$predictions)
 }

@@ -83,13 +83,27 @@ map_tolerance <- function(x, E, rule) {
 fuzz_subject("causal_map", limit = 60, covers = list(
   causal_map = c("x", "E", "E_max", "tau", "Tp", "libraries", "targets", "validation",
                  "exclusion_radius", "lib_sizes", "surrogates", "surrogate", "period",
-                 "screen", "top", "device", "gpus", "precision", "max_memory", "threads"),
+                 "screen", "top", "dataset", "device", "gpus", "precision", "max_memory", "threads"),
   optimal_dimensions = c("x", "E_max", "tau", "Tp", "validation", "exclusion_radius",
                          "dataset", "device", "gpus", "max_memory", "threads")
 ), run = function(world) {
   x <- draw_map_series()
   if (sometimes(0.35)) fuzz_dimensions(x, world) else fuzz_map(x, world)
+  if (sometimes(0.05)) fuzz_data_set(x, world)
 })
+
+# Series of a data set in a file, and the same in memory.
+fuzz_data_set <- function(x, world) {
+  if (!requireNamespace("hdf5r", quietly = TRUE)) return()
+  file <- file.path(world$folder, "map.h5")
+  h5 <- hdf5r::H5File$new(file, "w")
+  h5[["series"]] <- x
+  h5$close_all()
+  read <- attempt("causal_map", list(file, E = 2, dataset = "series", threads = 1))
+  held <- attempt("causal_map", list(x, E = 2, threads = 1))
+  plain <- function(map) if (refused(map)) "refused" else unname(unclass(as.matrix(map)))
+  same(plain(read), plain(held), "the map of a matrix and of a file")
+}
 
 fuzz_dimensions <- function(x, world) {
   rule <- draw_map_rule(x)
