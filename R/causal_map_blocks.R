@@ -160,6 +160,8 @@ map_stretch <- function(job, stretch, plan, keep, bar) {
 #' What is to be done once a block of `n` libraries is mapped
 #' @noRd
 map_then <- function(n, bar, finish) {
+  # The loop that asks for this goes on before it is done.
+  force(n)
   force(finish)
   function() {
     bar(n)

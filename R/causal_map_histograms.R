@@ -87,7 +87,8 @@ map_degrees.causal_links <- function(x, threshold, call) {
 degree_width <- function(degree) {
   most <- diff(stats::quantile(degree, c(0.05, 0.95), names = FALSE))
   width <- pretty(c(0, max(most / 12, max(degree) / 150)), 1)
-  max(1, ceiling(width[width > 0][[1L]]))
+  # Where no series has a link there is no width above 0.
+  max(1, ceiling(c(width[width > 0], 1)[[1L]]))
 }
 
 #' Bars, and what chance would make of them

@@ -524,3 +524,16 @@ test_that("arguments that would not be used are refused", {
   expect_error(causal_map(structure(matrix(1, 9, 2), class = "integer64")), "`x` must be",
                class = "synfire_error_argument")
 })
+
+test_that("libraries that are drawn from in runs of different lengths are counted once", {
+  set.seed(4)
+  x <- matrix(runif(155), 31)
+  call <- function(...) {
+    causal_map(x, E = 1, Tp = 1, lib_sizes = c(5, 12), surrogates = 3, surrogate = "shuffle",
+               threads = 1, ...)
+  }
+  set.seed(1)
+  some <- call(libraries = c(2L, 4L, 5L))
+  set.seed(1)
+  expect_equal(as.matrix(some), as.matrix(call())[c(2, 4, 5), ], ignore_attr = TRUE)
+})

@@ -266,7 +266,7 @@ test_that("a file that somebody has open is told from a damaged one", {
   expect_false(is.null(start))
   withr::defer(tools::pskill(as.integer(start[[1L]]), tools::SIGKILL))
   if (identical(Sys.getenv("HDF5_USE_FILE_LOCKING"), "FALSE")) skip("nothing is locked")
-  expect_error(open_causal_map(file), "in use by another process", class = "synfire_error_file")
+  expect_error(open_causal_map(file), "open in another program", class = "synfire_error_file")
 })
 
 test_that("names in any letters are kept, whatever their encoding", {

@@ -163,7 +163,8 @@ call_once <- function(call) {
     } else if (grepl("internal error", message, fixed = TRUE)) {
       say("says 'internal error'", value)
     }
-    if (took > 10) {
+    # A search may work for long before it knows that memory does not suffice.
+    if (took > 10 && inherits(value, "synfire_error_argument")) {
       wrong <- c(wrong, sprintf("%s: refused only after more than 10 s: %s", call$about,
                                 message))
     }

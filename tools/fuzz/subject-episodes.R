@@ -89,7 +89,7 @@ ep_against_oracle <- function() {
 ep_with_itself <- function() {
   stream <- ep_draw_stream(one_of(60, 400))
   args <- c(list(min_count = whole(2, 12), intervals = stream_intervals(stream),
-                 max_size = one_of(4, 7, 2, 3), threads = 1, engine = "window",
+                 max_size = one_of(4, 7, 2, 3, Inf), threads = 1, engine = "window",
                  max_memory = 3e7),
             if (sometimes(0.3)) list(target = one_of("closed", "maximal")),
             if (sometimes(0.2)) list(top = whole(1, 9)))
