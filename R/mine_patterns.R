@@ -316,10 +316,10 @@ check_window <- function(window, x, bin, call = rlang::caller_env()) {
   bins <- ceiling(ticks / bin)
   if (window > bins) {
     whole <- if (is.null(trials)) "the recording" else "the longest trial"
-    abort_arg("window", sprintf("at most as long as %s, which has %s bins of %s s", whole,
-                                commas(bins),
+    abort_arg("window", sprintf("at most as long as %s, which has %s of %s s", whole,
+                                counted(bins, "bin"),
                                 exact(ticks_to_seconds(bin, attr(x, "resolution")))),
-              sprintf("%s bins", commas(window)),
+              counted(window, "bin"),
               "Use a shorter window, or shorter bins. `window` is a number of bins, not seconds.",
               call = call)
   }

@@ -27,7 +27,7 @@ test_that("bins need not divide the recording, which may end within one", {
   x <- train(c(0, 7, 8), c("A", "B", "C"), start = 0, end = 0.008)
   expect_identical(content(x, 0.003, 1), sort(c("0 (1)", "1 2 (1)")))
   expect_identical(content(x, 1, 1), "0 1 2 (1)")
-  expect_identical(content(x, 1, 50), "0 1 2 (1)")
+  expect_error(content(x, 1, 2), "has 1 bin of", class = "synfire_error_argument")
 })
 
 test_that("windows open at bins with spikes only, and are cut short at the end", {
@@ -36,7 +36,8 @@ test_that("windows open at bins with spikes only, and are cut short at the end",
   # Lags of 2, 7 and 9 bins: windows of 8 bins hold the first two of them.
   expect_identical(content(x, 0.001, 8), sort(c("0 7 (1)", "1 23 (1)", "2 (1)")))
   expect_identical(content(x, 0.001, 10), sort(c("0 7 29 (1)", "1 23 (1)", "2 (1)")))
-  expect_identical(content(x, 0.001, 1e6), content(x, 0.001, 10))
+  expect_identical(content(x, 0.001, 101), content(x, 0.001, 10))
+  expect_error(content(x, 0.001, 102), "has 101 bins of", class = "synfire_error_argument")
 })
 
 test_that("no window crosses from one trial into the next", {
@@ -44,17 +45,18 @@ test_that("no window crosses from one trial into the next", {
   x <- train(c(0, 8, 9, 10, 13), c("A", "B", "C", "A", "B"), trials = trials)
   # Trials of their own clock: bins begin with them. The spike between them is out.
   expect_identical(content(x, 0.003, 4), sort(c("0 7 (1)", "0 4 (1)", "0 (2)", "1 (2)")))
-  expect_identical(content(x, 0.003, 1000), content(x, 0.003, 4))
-  expect_identical(content(x, 0.001, 20), sort(c("0 25 (1)", "0 10 (1)", "0 (2)", "1 (2)")))
+  expect_error(content(x, 0.003, 5), "the longest trial, which has 4 bins",
+               class = "synfire_error_argument")
+  expect_identical(content(x, 0.001, 11), sort(c("0 25 (1)", "0 10 (1)", "0 (2)", "1 (2)")))
   # The tick that two trials share belongs to the later one.
   trials <- data.frame(start = c(0, 0.005), end = c(0.005, 0.010))
   x <- train(c(0, 5, 6), c("A", "B", "C"), trials = trials)
-  expect_identical(content(x, 0.001, 20), sort(c("0 (1)", "1 5 (1)", "2 (1)")))
+  expect_identical(content(x, 0.001, 6), sort(c("0 (1)", "1 5 (1)", "2 (1)")))
   # Trials without spikes, before, between and after.
   trials <- data.frame(start = 0:5, end = 0:5 + 0.5)
   x <- train(c(1000, 1001, 4000, 4001), c("A", "B", "A", "B"), trials = trials)
   expect_identical(content(x, 0.001, 2), sort(c("0 4 (2)", "1 (2)")))
-  expect_identical(content(x, 0.001, 7e8), sort(c("0 4 (2)", "1 (2)")))
+  expect_identical(content(x, 0.001, 501), sort(c("0 4 (2)", "1 (2)")))
 })
 
 test_that("times may be negative or large", {
@@ -76,7 +78,7 @@ test_that("silent units and recordings without spikes are fine", {
     expect_identical(attr(found, "units"), c("A", "B", "C"))
   }
   nobody <- spike_trains(numeric(), character(), start = 0, end = 1)
-  expect_length(mine_patterns(nobody, 0.001, 2^31 - 1), 0L)
+  expect_length(mine_patterns(nobody, 0.001, 1001), 0L)
   expect_length(mine_patterns(nobody, 0.001, 5, shifted_subsets = "drop"), 0L)
   outside <- train(c(100, 101), c("A", "B"), trials = data.frame(start = 0, end = 0.05),
                    end = 0.2)
