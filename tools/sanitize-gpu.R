@@ -83,28 +83,36 @@ case("count", "count_segments count_whole", function() {
 
 # ---- surrogates ----
 
-surrogates <- c("dither", "dither_refractory", "train_shift", "joint_isi", "isi_dither",
-                "isi_shuffle", "randomise", "bin_shuffle")
-trial_surrogates <- "trial_shift"
+# Every method, with the arguments that it takes; in pvalue_spectrum() bins are those of the
+# patterns.
+surrogates <- list(
+  dither = list(dither = 0.02), dither_refractory = list(dither = 0.02),
+  train_shift = list(dither = 0.02), joint_isi = list(dither = 0.02),
+  isi_dither = list(dither = 0.02), isi_shuffle = list(), randomise = list(),
+  bin_shuffle = list(bin_size = 0.005), window_shuffle = list(bin_size = 0.005, window = 0.05),
+  sliding_shuffle = list(bin_size = 0.005, window = 0.05), jitter = list(window = 0.05),
+  trial_shift = list(dither = 0.02)
+)
 null <- "make_units label_events find_beyond count_null gather_null"
-for (method in c(surrogates, trial_surrogates)) local({
+for (method in names(surrogates)) local({
   method <- method
+  own <- surrogates[[method]]
   trials <- if (method == "trial_shift") data.frame(start = c(0, 5), end = c(4, 10))
   case(paste0("null-", method), null, function() {
     x <- random_spikes(600, 5, trials = trials)
     found <- synfire::mine_episodes(x, 8, delays, max_size = 3)
-    args <- list(utils::head(found, 60), n_surrogates = 4, surrogate = method, dither = 0.02,
-                 device = "gpu")
-    if (method == "bin_shuffle") args$bin_size <- 0.005
-    do.call(synfire::episode_significance, args)
+    args <- list(utils::head(found, 60), n_surrogates = 4, surrogate = method, device = "gpu")
+    do.call(synfire::episode_significance, c(args, own))
   })
   case(paste0("maxima-", method), "make_trains set_bits find_items fill_rows search_maxima",
        function() {
     x <- random_spikes(500, 6, trials = trials)
+    # Half a window of bins stands for the window.
+    own <- list(dither = if (is.null(own$window)) own$dither else 0.025)
     for (spectrum in c("#", "3d#")) {
-      synfire::pvalue_spectrum(x, 0.005, 6, 2, 3, max_spikes = 5, n_surrogates = 3,
-                               surrogate = method, dither = 0.02, spectrum = spectrum,
-                               device = "gpu")
+      args <- list(x, 0.005, 6, 2, 3, max_spikes = 5, n_surrogates = 3, surrogate = method,
+                   spectrum = spectrum, device = "gpu")
+      do.call(synfire::pvalue_spectrum, c(args, Filter(Negate(is.null), own)))
     }
   })
 })
