@@ -210,7 +210,7 @@ find_function <- function(name) {
 # Names of attributes and elements that say how a result was made, not what it is.
 how_made <- c("elapsed", "call", "engine", "threads", "device", "memory", "max_memory",
               "gpus", "row.names", "file", "folder", "seconds", "peak_memory",
-              "mining_elapsed")
+              "mining_elapsed", "device_elapsed", "mtpe")
 
 reduced <- function(x) {
   if (is.environment(x) || is.function(x)) return(NULL)

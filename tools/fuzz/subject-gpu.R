@@ -91,9 +91,12 @@ fuzz_mining_there <- function(x, world) {
   if (!world$gpu || refused(found) || nrow(found) > 3000) return()
   # The engines that were published, by their variants.
   engine <- one_of("ptpe", "mtpe", "hybrid", "two-pass", "occurrence")
-  more <- c(list(engine = engine), some_args(merge = one_of("published", "exact"),
-                                             compaction = one_of("atomic", "count-scan-write"),
-                                             dedup = FALSE))
+  variant <- if (engine == "occurrence") {
+    some_args(compaction = one_of("atomic", "count-scan-write"), dedup = FALSE)
+  } else if (engine != "ptpe") {
+    some_args(merge = one_of("published", "exact"))
+  }
+  more <- c(list(engine = engine), variant)
   args$max_memory <- 1e9
   there <- attempt("mine_episodes", c(args, more, list(device = "gpu")))
   # Without `dedup` there may be more partial occurrences than there is room for.
