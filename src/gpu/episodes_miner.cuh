@@ -131,6 +131,7 @@ template <class T> class miner {
     void open_level(size_t size, size_t n);
     void give_list(size_t size);
     void fit_list(size_t size);
+    void free_lists_for(size_t size, uint32_t found);
     task_plan plan(size_t size, size_t nodes);
     size_t shared_words(size_t size)
     {

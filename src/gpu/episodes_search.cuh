@@ -453,9 +453,24 @@ template <class T> void miner<T>::fit_list(size_t size)
     list(size).ensure(std::max(ends, longest_));
 }
 
+/* Where the level of `found` nodes would pass the budget: frees the lists that nobody
+   reads any more. Those made in parts are made anew for the next size, and after the last
+   size none is needed. */
+template <class T> void miner<T>::free_lists_for(size_t size, uint32_t found)
+{
+    bool last = size == options_->max_size;
+    size_t level = (size_t) found * 8 * sizeof(uint32_t);
+    if ((!last && resident_ == size - 1) || memory() + level <= options_->max_memory)
+        return;
+    for (size_t k = 0; k < list_.size(); k++)
+        if (last || k != resident_)
+            list_[k].reset();
+}
+
 /* Makes the level of `found` nodes, and their lists where all of them fit. */
 template <class T> void miner<T>::start_level(size_t size, uint32_t found)
 {
+    free_lists_for(size, found);
     if (!numbers_at_once(size))
         number(size);
     fill(size, found);

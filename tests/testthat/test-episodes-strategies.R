@@ -214,7 +214,7 @@ test_that("the crossover is where PTPE stays ahead, and f(N) = a / N + b is fitt
   expect_equal(attr(made, "fit"), c(a = 0.8, b = 0.1))
   expect_equal(attr(made, "crossover")$episodes, 5000 * (0.8 / c(2, 4, 8) + 0.1))
   expect_output(print(made), "f(N) = 0.8 / N + 0.1", fixed = TRUE)
-  expect_s3_class(ggplot2::autoplot(made), "ggplot")
+  if (rlang::is_installed("ggplot2")) expect_s3_class(ggplot2::autoplot(made), "ggplot")
   one <- new_calibration(rows[rows$size == 4, ], "GPU A")
   expect_equal(attr(one, "fit"), c(a = 0, b = 0.3))
   rows$mtpe <- 0.5
