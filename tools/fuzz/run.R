@@ -4,6 +4,7 @@
 # Rscript tools/fuzz/run.R [--covered]
 #   SECONDS=120  SEED=  SUBJECT=one,or,more  CASE=  WORKERS=  SHRINK=10 (seconds a finding)
 program <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[[1L]]))
+program <- normalizePath(program)
 source(file.path(program, "framework.R"))
 load_subjects(program)
 
@@ -36,6 +37,7 @@ workers <- if (is.na(case)) as.integer(setting("WORKERS", cores)) else 1L
 folder <- file.path(setting("BUILD", ".build"), "fuzz")
 unlink(folder, recursive = TRUE)
 dir.create(folder, recursive = TRUE)
+folder <- normalizePath(folder)
 # All of the workers' temporary files go with the run, also those of one that was killed.
 scratch <- tempfile("fuzz-")
 dir.create(scratch)
@@ -64,6 +66,8 @@ start_worker <- function(folder, ..., show = FALSE) {
     c("-c", paste(limit, "exec \"$@\""), "sh", file.path(R.home("bin"), "Rscript"),
       "--vanilla", file.path(program, "worker.R"), file),
     stdout = if (show) "" else NULL, stderr = file.path(folder, "stderr"),
+    # Random calls name files and folders, too, which must not appear where this is run.
+    wd = scratch,
     cleanup_tree = TRUE,
     env = c("current", OMP_NUM_THREADS = threads, TMPDIR = scratch,
             R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep))
