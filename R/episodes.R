@@ -63,7 +63,8 @@
 #' error when the episodes themselves, with their table, do not fit. On GPUs the same holds
 #' for each, and for what it has free; the table of what follows each spike, which is most
 #' of it, is made in parts as well, and there is an error where the smallest part does not
-#' fit. A search that is sure to take more than a
+#' fit. There the episodes of one size, 32 bytes each, may come on top for a moment. A search
+#' that is sure to take more than a
 #' gigabyte says so before it starts.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.

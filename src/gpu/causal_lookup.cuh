@@ -142,17 +142,25 @@ template <int N, bool MISSING> struct lane_sums {
         }
     }
 
-    /* All lanes come here with their predictions, of which the first count; those of the
-       lanes in `alike` share targets, and the first of these that has a prediction is the
-       first one. Where values are missing that may be long after the first points. */
-    __device__ void begin(const float (&told)[N], bool is, uint32_t alike)
+    /* All lanes come here with their predictions and with what is `observed` where these
+       count (`is`). Lanes in `alike` share targets; the first of them that has both is
+       the first one. Where values are missing that may be long after the first points.
+       A prediction without an observation would not do: sums of others that are equal
+       but far from it differ by rounding. */
+    template <class LANE>
+    __device__ void begin(const float (&told)[N], const unsigned char *observed, bool is,
+                          uint32_t alike)
     {
         if (!__any_sync(~0u, open))
             return;
+        LANE x = {};
+        if (MISSING && is)
+            x.read(observed);
 #pragma unroll
         for (int i = 0; i < N; i++) {
             float v = told[i];
-            uint32_t have = __ballot_sync(~0u, is && !isnan(v)) & alike;
+            bool pair = is && !isnan(v) && !(MISSING && isnan(x.at(i)));
+            uint32_t have = __ballot_sync(~0u, pair) & alike;
             float other = __shfl_sync(~0u, v, have ? __ffs(have) - 1 : 0);
             if (have && (open >> i & 1)) {
                 first[i] = other;

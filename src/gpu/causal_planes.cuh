@@ -80,15 +80,15 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
             }
         }
         bool is = row < rows && !(MISSING && first >> 16 == NO_POINT_16);
+        const unsigned char *observed =
+            values + (size_t) (from + row * job.every) * VECTOR_BYTES;
 #pragma unroll
         for (int q = 0; q < PLANES; q++) {
             p[q].scale(1 / weight);
-            sums[q].begin(p[q].v, is, ~0u);
+            sums[q].template begin<LANE>(p[q].v, observed + q * plane, is, ~0u);
         }
         if (!is)
             continue;
-        const unsigned char *observed =
-            values + (size_t) (from + row * job.every) * VECTOR_BYTES;
 #pragma unroll
         for (int q = 0; q < PLANES; q++)
             add_point(&sums[q], p[q], observed + q * plane);

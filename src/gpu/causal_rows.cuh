@@ -87,7 +87,7 @@ __device__ void correlate_narrow(const lookup_job &job, const tile &of,
         float scale = __uint_as_float(now[0].x);
         bool is = row < rows && !(MISSING && isnan(scale));
         p.scale(scale);
-        sums.begin(p.v, is, row_mates(lane));
+        sums.template begin<LANE>(p.v, observed + row * pace, is, row_mates(lane));
         if (is)
             add_point(&sums, p, observed + row * pace);
     }
@@ -131,9 +131,10 @@ __device__ void correlate_wide(const lookup_job &job, const tile &of,
         }
         bool is = row < rows;
         p.scale(1 / weight);
-        sums.begin(p.v, is, row_mates(lane));
+        const unsigned char *here = observed + (size_t) row * pace;
+        sums.template begin<LANE>(p.v, here, is, row_mates(lane));
         if (is)
-            add_point(&sums, p, observed + (size_t) row * pace);
+            add_point(&sums, p, here);
     }
     sums.gather(ROW_LANES, WARP);
     if (lane < ROW_LANES)

@@ -265,3 +265,24 @@ test_that("Ctrl-C is an interrupt within half a second", {
   }), wait = 1.5)
   expect_lt(wait, 0.5)
 })
+
+test_that("predictions that are all the same have no correlation, whatever came before", {
+  skip_without_gpu()
+  # From a constant library and few points of it the same neighbours are taken again and
+  # again, and the first prediction may have nothing to be compared with.
+  set.seed(12)
+  x <- cbind(rep(1.5, 40), rnorm(40), rnorm(40))
+  x[cbind(sample(40, 18), 2)] <- NA
+  x[cbind(sample(40, 18), 3)] <- NA
+  one_sided <- 0
+  for (seed in 1:60) {
+    map <- function(device) {
+      set.seed(seed)
+      causal_map(x, E = 3, tau = -2, Tp = -4, lib_sizes = c(8, Inf), device = device)
+    }
+    cpu <- attr(map("cpu"), "convergence")
+    gpu <- attr(map("gpu"), "convergence")
+    one_sided <- one_sided + sum(is.na(cpu) != is.na(gpu))
+  }
+  expect_identical(one_sided, 0)
+})
