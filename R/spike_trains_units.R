@@ -55,7 +55,7 @@ unit_factor <- function(unit, n, arg = "unit", call = rlang::caller_env()) {
 #' Labels without an exponent where the number is whole: 100000, not 1e+05
 #' @noRd
 number_labels <- function(values) {
-  whole <- values == round(values) & abs(values) < 1e15
+  whole <- !is.na(values) & values == round(values) & abs(values) < 1e15
   out <- as.character(values)
   out[whole] <- sprintf("%.0f", values[whole] + 0)
   out

@@ -259,3 +259,9 @@ test_that("parts of sets, and tables of them, are asked for by their names", {
   expect_error(head(sets, "a"), class = "synfire_error_argument")
   expect_error(subset(sets, items = mean), "a function", class = "synfire_error_argument")
 })
+
+test_that("a missing number among the items asked for is named", {
+  x <- closed_itemsets(list(c("a", "b"), c("b", "c")), 1, threads = 1)
+  expect_error(subset(x, items = c(NA_real_, 1)), "`items` must be",
+               class = "synfire_error_argument")
+})
