@@ -37,7 +37,11 @@ close_h5 <- function(h5) {
 #' @param fail Raises the error about the file, from what is wrong and a hint.
 #' @noRd
 h5_try <- function(code, name, fail) {
-  tryCatch(code, error = \(e) {
+  tryCatch(withCallingHandlers(code, warning = \(w) {
+    if (grepl("integer precision lost", conditionMessage(w), fixed = TRUE)) {
+      fail(sprintf("`%s` holds whole numbers beyond 2^53, which R cannot tell apart", name))
+    }
+  }), error = \(e) {
     if (inherits(e, "synfire_error")) rlang::cnd_signal(e)
     said <- conditionMessage(e)
     if (grepl("filter", said, ignore.case = TRUE) && grepl("regist|plugin|avail", said)) {

@@ -62,7 +62,7 @@ csv_layout <- function(file, head, time_column, unit_column, sep, decimal_mark, 
   if (length(lines) == 0L) abort_file(file, "it has no rows", call = call)
 
   if (is.null(sep)) {
-    sep <- guess_separator(lines)
+    sep <- guess_separator(lines, decimal_mark)
     if (is.null(sep)) {
       abort_file(file, paste("it is no table: no separator (comma, semicolon, tab, bar,",
                              "space) cuts its first lines into two or more fields"),
@@ -129,9 +129,9 @@ csv_layout <- function(file, head, time_column, unit_column, sep, decimal_mark, 
 #'
 #' Those that hardly occur inside a field go first; a comma may be part of a number.
 #' @noRd
-guess_separator <- function(lines) {
+guess_separator <- function(lines, decimal_mark) {
   lines <- lines[seq_len(min(length(lines), 50L))]
-  candidates <- c("\t", ";", ",", "|", "")
+  candidates <- setdiff(c("\t", ";", ",", "|", ""), decimal_mark)
   widths <- lapply(candidates, \(sep) lengths(split_lines(lines, sep)))
   even <- vapply(widths, \(w) {
     w[[1L]] >= 2L && all(w == w[[1L]]) ||

@@ -91,7 +91,7 @@ nwb_unit_names <- function(h5, units, unit_column, n, fail) {
   if (!h5_has(units, column, fail)) {
     if (!is.null(unit_column)) {
       fail(sprintf("`/units` has no column \"%s\"; it has %s", column,
-                   some(h5_try(names(units), "/units", fail), 12L)),
+                   some(printable(h5_try(names(units), "/units", fail)), 12L)),
            "Say another one with `unit_column`.")
     }
     return(number_labels(seq_len(n) - 1))

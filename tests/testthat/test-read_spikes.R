@@ -812,3 +812,11 @@ test_that("an Axion list with bytes that are no UTF-8 is an error of ours", {
   bent <- sub("0.012", "\xf00.1", axion_lines, useBytes = TRUE)
   expect_file_error(read_spikes(csv_file(bent)))
 })
+
+test_that("decimal commas are never taken for separators", {
+  file <- withr::local_tempfile(fileext = ".csv")
+  # Every row has as many commas as bars.
+  writeLines(c("0,5|A", "0,75|B", "1,25|A"), file)
+  x <- read_spikes(file, time_unit = "s", decimal_mark = ",")
+  expect_identical(x$time, c(0.5, 0.75, 1.25))
+})
