@@ -78,7 +78,7 @@ h5_read <- function(set, name, fail, kind = "numbers", first = NULL, last = NULL
   if (!type$kind %in% kind) fail(sprintf("`%s` must hold %s", name, kind[[1L]]))
   n <- prod(extent)
   if (n == 0) return(if (type$kind == "numbers") double() else character())
-  stored <- h5_try(set$get_storage_size(), name, fail)
+  stored <- h5_try(as.double(set$get_storage_size()), name, fail)
   # The best compressors make it a thousandth; what was never written takes no room.
   if (n * type$size > max(2^20, 2000 * stored)) {
     fail(sprintf("`%s` is damaged: %s values are said to lie in %s bytes", name, commas(n),
@@ -143,7 +143,7 @@ little_number <- function(bytes) {
 }
 
 h5_extent <- function(set, name, fail) {
-  extent <- as.double(h5_try(set$dims, name, fail))
+  extent <- h5_try(as.double(set$dims), name, fail)
   if (anyNA(extent) || any(extent < 0)) fail(sprintf("`%s` is damaged", name))
   extent
 }
