@@ -154,15 +154,7 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
       data = curves, lineend = "butt", linejoin = "mitre",
       arrow = ggplot2::arrow(length = ggplot2::unit(2.2, "mm"), angle = 22, type = "closed")
     ) +
-    ggplot2::geom_polygon(
-      ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit), data = circles,
-      fill = "white", colour = syn_ink, linewidth = 0.5
-    ) +
-    ggplot2::geom_text(
-      ggplot2::aes(x = .data$x, y = .data$y, label = .data$label),
-      data = data.frame(x = place[, 1L], y = place[, 2L], label = short$labels),
-      size = node_text(short$labels), colour = syn_ink
-    ) +
+    node_layers(circles, place, short$labels) +
     width +
     (if (by_interval) {
       ggplot2::scale_colour_manual(
@@ -406,4 +398,21 @@ shorten_labels <- function(names) {
     while (common > 0L && grepl("[0-9]", letters[[1L]][[common]])) common <- common - 1L
   }
   list(labels = substring(names, common + 1L), left_out = substring(names[[1L]], 1L, common))
+}
+
+#' Units as circles with their labels
+#' @param place Matrix of their places, x and y.
+#' @noRd
+node_layers <- function(circles, place, labels) {
+  list(
+    ggplot2::geom_polygon(
+      ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit), data = circles,
+      fill = "white", colour = syn_ink, linewidth = 0.5
+    ),
+    ggplot2::geom_text(
+      ggplot2::aes(x = .data$x, y = .data$y, label = .data$label),
+      data = data.frame(x = place[, 1L], y = place[, 2L], label = labels),
+      size = node_text(labels), colour = syn_ink
+    )
+  )
 }

@@ -36,16 +36,7 @@ plot_pattern_hypergraph <- function(patterns, times, call) {
                    colour = .data$pattern),
       data = spokes, linewidth = 0.8, show.legend = FALSE
     ) +
-    ggplot2::geom_polygon(
-      ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit),
-      data = node_circles(place, radius), fill = "white", colour = syn_ink,
-      linewidth = 0.5
-    ) +
-    ggplot2::geom_text(
-      ggplot2::aes(x = .data$x, y = .data$y, label = .data$label),
-      data = data.frame(x = place[, 1L], y = place[, 2L], label = short$labels),
-      size = node_text(short$labels), colour = syn_ink
-    ) +
+    node_layers(node_circles(place, radius), place, short$labels) +
     ggplot2::scale_colour_manual(values = colours, limits = names, guide = "none") +
     ggplot2::scale_fill_manual(
       name = pattern_key_title(patterns), values = colours, limits = names,
