@@ -7,11 +7,12 @@
 #include "core/episodes/engine.h"
 #include "core/episodes/occurrences.h"
 #include "core/episodes/rows.h"
+#include "glue/episodes_given.h"
 #include "glue/episodes_gpu.h"
 #include "glue/episodes_table.h"
 #include "glue/owner.h"
-#include "glue/recording.h"
 #include "glue/require.h"
+#include "glue/spikes.h"
 #include "glue/watch.h"
 
 /* What one call holds outside R's heap: an external pointer owns it, so that it is freed
@@ -104,7 +105,7 @@ static void add_gpu_report(SEXP out, const mining *m)
 enum { LABELS, LOW, HIGH, ARROWS, LABEL_RANKS, ARROW_RANKS, SPELLING };
 
 /* The names of units and intervals are there, with the ranks of each. */
-static void check_spelling(SEXP spelling, int units, R_xlen_t intervals)
+static void check_spelling(SEXP spelling, R_xlen_t units, R_xlen_t intervals)
 {
     static const SEXPTYPE type[SPELLING] = {STRSXP, REALSXP, REALSXP,
                                             STRSXP, INTSXP,  INTSXP};
@@ -146,16 +147,15 @@ SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options, SEXP
     int64_t reach;
     const double *o = REAL(numbers(options, REALSXP, 7, "options"));
     syn_mine_options mine = read_options(o, bounds, &reach);
-    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 5, "events");
-    check_spelling(spelling, Rf_asInteger(VECTOR_ELT(events, 3)), mine.n_intervals);
+    check_spelling(spelling, glue_units(events), mine.n_intervals);
     SEXP pointer = PROTECT(glue_owner(sizeof(mining), mining_free));
     mining *m = R_ExternalPtrAddr(pointer);
     glue_watch w;
     tabling t = {m, spelling, (uint8_t)o[5], (size_t)o[6], mine.max_memory, &w, NA_REAL};
     if (t.least > 2 && o[6] >= INT32_MAX)
         mine.of_episode += GLUE_ROW_BYTES;
-    syn_status status = glue_recording(&m->recording, events, mine.min_count, reach);
     glue_watch_start(&w, "Mining episodes");
+    syn_status status = glue_recording(&m->recording, events, mine.min_count, reach, &w);
     if (status == SYN_OK && gpu == R_NilValue)
         status = syn_mine_episodes(&m->recording, &mine, &w.watch, &m->episodes);
     else if (status == SYN_OK)
@@ -190,15 +190,14 @@ SEXP r_count_episodes(SEXP events, SEXP units, SEXP low, SEXP high, SEXP threads
     int64_t reach;
     R_xlen_t n = Rf_xlength(units);
     syn_episode *episode = glue_episodes(units, low, high, &reach);
+    glue_check_episodes(episode, n, glue_units(events));
     int workers = (int)within(Rf_asReal(threads), 1, 1024, "threads");
     SEXP count = PROTECT(Rf_allocVector(INTSXP, n));
     SEXP pointer = PROTECT(glue_owner(sizeof(mining), mining_free));
     mining *m = R_ExternalPtrAddr(pointer);
     glue_watch w;
-    syn_status status = glue_recording(&m->recording, events, 0, reach);
-    if (status == SYN_OK)
-        glue_check_episodes(episode, n, m->recording.units);
     glue_watch_start(&w, "Counting episodes");
+    syn_status status = glue_recording(&m->recording, events, 0, reach, &w);
     if (status == SYN_OK)
         status = syn_count_episodes(&m->recording, episode, (size_t)n, workers, &w.watch,
                                     (uint32_t *)INTEGER(count));
@@ -257,6 +256,7 @@ SEXP r_episode_occurrences(SEXP events, SEXP units, SEXP low, SEXP high, SEXP al
 {
     int64_t reach;
     syn_episode *episode = glue_episodes(units, low, high, &reach);
+    glue_check_episodes(episode, Rf_xlength(units), glue_units(events));
     double limit = within(Rf_asReal(most), 0, INT32_MAX, "limit");
     SEXP out = PROTECT(Rf_allocVector(VECSXP, Rf_xlength(units)));
     SEXP pointer = PROTECT(glue_owner(sizeof(mining), mining_free));
@@ -265,10 +265,8 @@ SEXP r_episode_occurrences(SEXP events, SEXP units, SEXP low, SEXP high, SEXP al
     finding f = {.mined = m, .episode = episode, .left = (size_t)limit, .out = out,
                  .kind = Rf_asLogical(all) == TRUE ? SYN_ALL : SYN_NONOVERLAPPED,
                  .watch = &w};
-    f.status = glue_recording(&m->recording, events, 0, reach);
-    if (f.status == SYN_OK)
-        glue_check_episodes(episode, Rf_xlength(units), m->recording.units);
     glue_watch_start(&w, "Finding occurrences");
+    f.status = glue_recording(&m->recording, events, 0, reach, &w);
     if (f.status == SYN_OK)
         glue_watch_run(&w, find_all, &f);
     glue_watch_stop(&w);

@@ -5,8 +5,9 @@
 
 #include "core/episodes/mine.h"
 #include "core/episodes/occurrences.h"
+#include "glue/episodes_given.h"
 #include "glue/owner.h"
-#include "glue/recording.h"
+#include "glue/spikes.h"
 #include "glue/watch.h"
 
 typedef struct cpu_counter {
@@ -103,9 +104,12 @@ SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options)
                              .counter = &counter, .threads = 1,
                              .max_memory = (size_t)o[2]};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    syn_status status = glue_recording(&c->recording, events, mine.min_count, reach);
+    glue_watch w;
+    glue_watch_start(&w, "Mining episodes");
+    syn_status status = glue_recording(&c->recording, events, mine.min_count, reach, &w);
     if (status == SYN_OK)
-        status = syn_mine_episodes(&c->recording, &mine, NULL, &c->episodes);
+        status = syn_mine_episodes(&c->recording, &mine, &w.watch, &c->episodes);
+    glue_watch_stop(&w);
     if (status == SYN_OK) {
         SET_VECTOR_ELT(out, 0, levels_of(&c->episodes));
         SET_VECTOR_ELT(out, 1, Rf_ScalarReal((double)counted.largest));

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "glue/recording.h"
+#include "glue/episodes_given.h"
+#include "glue/spikes.h"
 #include "glue/watch.h"
 
 static double seconds_now(void)
@@ -183,7 +184,7 @@ SEXP r_count_episodes_gpu(SEXP events, SEXP bounds, SEXP units, SEXP intervals, 
     glue_watch w;
     memset(c, 0, sizeof *c);
     glue_watch_start(&w, "Counting episodes");
-    syn_status status = glue_recording(&c->recording, events, 0, reach);
+    syn_status status = glue_recording(&c->recording, events, 0, reach, &w);
     if (status == SYN_OK)
         status = syn_gpu_counter_open(&c->recording, table, n_intervals, &chosen,
                                       &c->counter, c->report.reason);

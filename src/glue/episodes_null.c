@@ -4,9 +4,10 @@
 
 #include "core/episodes/null/counts.h"
 #include "core/episodes/null/summary.h"
+#include "glue/episodes_given.h"
 #include "glue/owner.h"
-#include "glue/recording.h"
 #include "glue/require.h"
+#include "glue/spikes.h"
 #include "glue/surrogates.h"
 #include "glue/watch.h"
 #include "gpu/null/counts.h"
@@ -71,17 +72,16 @@ SEXP r_episode_null(SEXP trains, SEXP surrogates, SEXP episodes, SEXP options,
     syn_surrogate_options made = glue_surrogate_options(surrogates);
     syn_episode *episode = glue_episodes(units, VECTOR_ELT(episodes, 1),
                                          VECTOR_ELT(episodes, 2), &reach);
+    glue_check_episodes(episode, n, glue_units(trains));
     char reason[SYN_GPU_TEXT] = "";
     SEXP count = PROTECT(Rf_allocMatrix(INTSXP, (int)n, (int)wanted.n));
     uint32_t *to = (uint32_t *)INTEGER(count);
     SEXP pointer = PROTECT(glue_owner(sizeof(null_work), work_free));
     null_work *work = R_ExternalPtrAddr(pointer);
     work->budget.limit = wanted.max_memory;
-    syn_status status = glue_trains(&work->trains, trains, &made, &work->budget);
-    if (status == SYN_OK)
-        glue_check_episodes(episode, n, work->trains.units);
     glue_watch w;
     glue_watch_start(&w, "Counting in surrogates");
+    syn_status status = glue_trains(&work->trains, trains, &made, &work->budget, &w);
     if (status == SYN_OK)
         status = prepare(work, &made, episode, (size_t)n, wanted.threads, &w.watch);
     wanted.max_memory = syn_budget_left(&work->budget);

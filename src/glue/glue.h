@@ -31,8 +31,8 @@ SEXP r_csv_rows(SEXP bytes, SEXP options);
 SEXP r_csv_fields(SEXP lines, SEXP sep);
 SEXP r_crc32(SEXP crc, SEXP bytes);
 
-/* spikes_check.c */
-SEXP r_check_spikes(SEXP time, SEXP unit, SEXP units, SEXP clock);
+/* spikes.c */
+SEXP r_check_spikes(SEXP time, SEXP unit, SEXP units, SEXP clock, SEXP interval);
 
 /* threads.c */
 SEXP r_threads_report(void);

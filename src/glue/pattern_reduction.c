@@ -5,8 +5,8 @@
 #include "core/patterns/found/reduction.h"
 #include "glue/owner.h"
 #include "glue/patterns_times.h"
-#include "glue/raster.h"
 #include "glue/require.h"
+#include "glue/spikes.h"
 #include "glue/watch.h"
 
 /* What one call holds outside R's heap: an external pointer owns it, so that it is freed
@@ -72,11 +72,9 @@ SEXP r_reduce_patterns(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
 {
     SEXP pointer = PROTECT(glue_owner(sizeof(reducing), reducing_free));
     reducing *r = R_ExternalPtrAddr(pointer);
-    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     double length = within(Rf_asReal(window), 1, INT32_MAX, "window");
     syn_candidates c = {
-        .list = glue_pattern_list(size, unit, lag, Rf_asReal(VECTOR_ELT(events, 3)),
-                                  length),
+        .list = glue_pattern_list(size, unit, lag, glue_units(events), length),
         .raster = &r->raster, .windows = &r->windows};
     R_xlen_t items = Rf_xlength(unit);
     for (R_xlen_t i = 0; i < items; i++)
@@ -85,9 +83,9 @@ SEXP r_reduce_patterns(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
     r->keep = malloc(c.list.n + 1);
     if (!r->keep)
         Rf_error("cannot allocate memory");
-    syn_status status = glue_raster(&r->raster, events, (uint32_t)length, NULL);
     glue_watch w;
     glue_watch_start(&w, "Reducing patterns");
+    syn_status status = glue_raster(&r->raster, events, (uint32_t)length, NULL, &w);
     if (status == SYN_OK)
         status = syn_find_windows(&r->raster, &c.list, INT32_MAX, &w.watch, &r->windows);
     if (status == SYN_OK)

@@ -6,8 +6,8 @@
 #include "glue/owner.h"
 #include "glue/patterns_times.h"
 #include "glue/random.h"
-#include "glue/raster.h"
 #include "glue/require.h"
+#include "glue/spikes.h"
 #include "glue/watch.h"
 
 /* What one call holds outside R's heap: an external pointer owns it, so that it is freed
@@ -37,10 +37,9 @@ SEXP r_pattern_stability(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP la
 {
     SEXP pointer = PROTECT(glue_owner(sizeof(judging), judging_free));
     judging *j = R_ExternalPtrAddr(pointer);
-    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     double length = within(Rf_asReal(window), 1, INT32_MAX, "window");
-    syn_pattern_list list = glue_pattern_list(size, unit, lag,
-                                              Rf_asReal(VECTOR_ELT(events, 3)), length);
+    syn_pattern_list list = glue_pattern_list(size, unit, lag, glue_units(events),
+                                              length);
     for (R_xlen_t i = 0; i < Rf_xlength(unit); i++)
         within(INTEGER(unit)[i], 0, INT32_MAX, "units");
     const double *o = REAL(numbers(options, REALSXP, 2, "options"));
@@ -57,9 +56,9 @@ SEXP r_pattern_stability(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP la
             SET_VECTOR_ELT(out, kind, Rf_allocVector(REALSXP, (R_xlen_t)list.n));
             share[kind] = REAL(VECTOR_ELT(out, kind));
         }
-    syn_status status = glue_raster(&j->raster, events, opts.window, NULL);
     glue_watch w;
     glue_watch_start(&w, "Judging patterns");
+    syn_status status = glue_raster(&j->raster, events, opts.window, NULL, &w);
     if (status == SYN_OK)
         status = syn_find_windows(&j->raster, &list, INT32_MAX, &w.watch, &j->windows);
     if (status == SYN_OK)

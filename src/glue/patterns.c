@@ -8,11 +8,10 @@
 #include "core/patterns/shares.h"
 #include "core/patterns/found/shifted.h"
 #include "core/patterns/store.h"
-#include "core/spikes/raster.h"
 #include "glue/owner.h"
 #include "glue/pattern_store.h"
-#include "glue/raster.h"
 #include "glue/require.h"
+#include "glue/spikes.h"
 #include "glue/watch.h"
 
 /* What one call holds outside R's heap: an external pointer owns it, so that it is freed
@@ -142,18 +141,16 @@ static SEXP stopped(syn_status status, const mining *m, double memory)
     return out;
 }
 
-/* Mines the raster of `m` unless making it failed. */
+/* Mines the raster of `m` unless making it failed, and ends the watch. */
 static SEXP mine(mining *m, syn_status status, const syn_pattern_options *options,
-                 const char *title)
+                 glue_watch *w)
 {
-    glue_watch w;
-    glue_watch_start(&w, title);
     double begun = syn_seconds();
     if (status == SYN_OK)
-        status = syn_mine_patterns(&m->raster, options, &m->budget, &w.watch,
+        status = syn_mine_patterns(&m->raster, options, &m->budget, &w->watch,
                                    &m->patterns);
     double elapsed = syn_seconds() - begun;
-    glue_watch_stop(&w);
+    glue_watch_stop(w);
     syn_raster_free(&m->raster);
     if (status != SYN_OK)
         return stopped(status, m, (double)options->max_memory);
@@ -164,12 +161,12 @@ SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares)
 {
     SEXP pointer = PROTECT(mining_new());
     mining *m = R_ExternalPtrAddr(pointer);
-    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
-    within(Rf_asReal(VECTOR_ELT(events, 3)), 0, INT32_MAX, "units");
     syn_pattern_options o = glue_pattern_options(options, shares);
     m->budget.limit = o.max_memory;
-    syn_status status = glue_raster(&m->raster, events, o.window, &m->budget);
-    SEXP out = PROTECT(mine(m, status, &o, "Mining patterns"));
+    glue_watch w;
+    glue_watch_start(&w, "Mining patterns");
+    syn_status status = glue_raster(&m->raster, events, o.window, &m->budget, &w);
+    SEXP out = PROTECT(mine(m, status, &o, &w));
     mining_free(pointer);
     UNPROTECT(2);
     return out;
@@ -180,10 +177,12 @@ SEXP r_pattern_shares(SEXP events, SEXP window, SEXP min_occ)
 {
     SEXP pointer = PROTECT(mining_new());
     mining *m = R_ExternalPtrAddr(pointer);
-    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     uint32_t bins = count_of(Rf_asReal(window), "window");
     uint32_t least = count_of(Rf_asReal(min_occ), "min_occ");
-    syn_status status = glue_raster(&m->raster, events, bins, NULL);
+    glue_watch w;
+    glue_watch_start(&w, "Cutting the search");
+    syn_status status = glue_raster(&m->raster, events, bins, NULL, &w);
+    glue_watch_stop(&w);
     if (status == SYN_OK)
         status = syn_pattern_cut(&m->raster, bins, least, &m->shares);
     SEXP out = PROTECT(status == SYN_OK
@@ -205,7 +204,9 @@ SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options)
     syn_pattern_options o = glue_pattern_options(options, R_NilValue);
     m->budget.limit = o.max_memory;
     syn_status status = read_sets(&m->raster, first, item, n, &m->budget);
-    SEXP out = PROTECT(mine(m, status, &o, "Mining itemsets"));
+    glue_watch w;
+    glue_watch_start(&w, "Mining itemsets");
+    SEXP out = PROTECT(mine(m, status, &o, &w));
     mining_free(pointer);
     UNPROTECT(2);
     return out;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "glue/owner.h"
-#include "glue/raster.h"
 #include "glue/require.h"
+#include "glue/spikes.h"
 #include "glue/watch.h"
 
 /* What one call holds outside R's heap: an external pointer owns it, so that it is freed
@@ -67,14 +67,13 @@ SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
 {
     SEXP pointer = PROTECT(glue_owner(sizeof(finding), finding_free));
     finding *f = R_ExternalPtrAddr(pointer);
-    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     double length = within(Rf_asReal(window), 1, INT32_MAX, "window");
     double limit = within(Rf_asReal(most), 0, INT32_MAX, "limit");
-    syn_pattern_list list = glue_pattern_list(size, unit, lag,
-                                              Rf_asReal(VECTOR_ELT(events, 3)), length);
-    syn_status status = glue_raster(&f->raster, events, (uint32_t)length, NULL);
+    syn_pattern_list list = glue_pattern_list(size, unit, lag, glue_units(events),
+                                              length);
     glue_watch w;
     glue_watch_start(&w, "Finding patterns");
+    syn_status status = glue_raster(&f->raster, events, (uint32_t)length, NULL, &w);
     if (status == SYN_OK)
         status = syn_find_windows(&f->raster, &list, (size_t)limit, &w.watch,
                                   &f->windows);

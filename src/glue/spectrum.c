@@ -133,9 +133,9 @@ SEXP r_spectrum(SEXP trains, SEXP surrogates, SEXP bin, SEXP patterns, SEXP by_d
     work *w = R_ExternalPtrAddr(pointer);
     s.plan = &w->plan;
     w->budget.limit = o.max_memory;
-    syn_status status = glue_trains(&w->trains, trains, &made, &w->budget);
     glue_watch watch;
     glue_watch_start(&watch, "Mining surrogates");
+    syn_status status = glue_trains(&w->trains, trains, &made, &w->budget, &watch);
     double begun = syn_seconds();
     if (status == SYN_OK)
         status = syn_surrogate_plan_make(&w->plan, &w->trains, &made, o.threads,

@@ -5,28 +5,18 @@
 #include "core/surrogates/isi.h"
 #include "glue/owner.h"
 #include "glue/random.h"
-#include "glue/recording.h"
 #include "glue/require.h"
+#include "glue/spikes.h"
 #include "glue/watch.h"
 
 /* ---- what R passes ---- */
 
-/* Trials follow each other, and spikes lie within them. */
-static void check_times(const glue_spikes *x, const double *stop)
-{
-    for (R_xlen_t t = 0; t < x->trials; t++) {
-        within(x->start[t], t == 0 ? -GLUE_MOST_TICK : stop[t - 1] + 1, GLUE_MOST_TICK,
-               "starts");
-        within(stop[t], x->start[t], GLUE_MOST_TICK, "stops");
-    }
-    glue_check_spikes(x, stop);
-}
-
 /* Most bins that a window slides over: half a second of random numbers. */
 enum { MOST_SLIDES = 1 << 27 };
 
-/* How far spikes go, and how many bins are permuted. */
-static void check_reach(const syn_surrogate_options *o, SEXP starts, SEXP stops)
+/* The option that moves spikes too far for these trials or permutes too many bins of
+   them, or NULL. */
+static const char *too_large(const syn_surrogate_options *o, const syn_spikes *spikes)
 {
     int shuffles = o->method == SYN_SURROGATE_BIN_SHUFFLE ||
                    o->method == SYN_SURROGATE_WINDOW_SHUFFLE;
@@ -34,30 +24,33 @@ static void check_reach(const syn_surrogate_options *o, SEXP starts, SEXP stops)
     int moves = o->method == SYN_SURROGATE_DITHER ||
                 o->method == SYN_SURROGATE_TRAIN_SHIFT ||
                 o->method == SYN_SURROGATE_TRIAL_SHIFT;
-    for (R_xlen_t t = 0; t < Rf_xlength(starts); t++) {
-        double length = REAL(stops)[t] - REAL(starts)[t];
-        require(!moves || (double)o->dither <= length, "dither");
-        require(!shuffles || (length + 1) / (double)o->bin <= INT32_MAX, "bin");
-        require(!slides || (length + 1) / (double)o->bin <= MOST_SLIDES, "bin");
+    for (uint32_t t = 0; t < spikes->trials; t++) {
+        double length = spikes->stop[t] - spikes->start[t];
+        double bins = (length + 1) / (double)o->bin;
+        if (moves && (double)o->dither > length)
+            return "dither";
+        if ((shuffles && bins > INT32_MAX) || (slides && bins > MOST_SLIDES))
+            return "bin";
     }
+    return NULL;
 }
 
-syn_status glue_trains(syn_trains *out, SEXP trains, const syn_surrogate_options *options,
-                       syn_budget *budget)
+syn_status glue_trains(syn_trains *out, SEXP spikes, const syn_surrogate_options *options,
+                       syn_budget *budget, glue_watch *watch)
 {
-    require(TYPEOF(trains) == VECSXP && Rf_xlength(trains) >= 6, "trains");
-    glue_spikes x = glue_read_spikes(trains);
-    SEXP stops = numbers(VECTOR_ELT(trains, 5), REALSXP, x.trials, "stops");
-    require(x.trials < INT32_MAX, "starts");
-    require(x.units < INT32_MAX, "units");
-    check_times(&x, REAL(stops));
-    check_reach(options, VECTOR_ELT(trains, 4), stops);
-    double bytes = syn_trains_bytes((double)x.n, x.units, (double)x.trials);
+    syn_spikes x;
+    syn_status status = glue_spikes(&x, spikes, watch);
+    if (status != SYN_OK)
+        return status;
+    const char *wrong = too_large(options, &x);
+    if (wrong) {
+        glue_watch_stop(watch);
+        glue_refuse(wrong);
+    }
+    double bytes = syn_trains_bytes((double)x.n, x.units, x.trials);
     if (!syn_budget_take(budget, (size_t)bytes))
         return SYN_OVER_BUDGET;
-    /* R counts from 1, and its NA is below that. */
-    return syn_trains_make(out, (size_t)x.n, x.tick, x.unit, x.trial, 1,
-                           (uint32_t)x.units, (uint32_t)x.trials, x.start, REAL(stops));
+    return syn_trains_make(out, &x, &watch->watch);
 }
 
 /* `options` begins with what core has: the number of the method, dither, refractory, bin,
@@ -70,10 +63,10 @@ syn_surrogate_options glue_surrogate_options(SEXP options)
     syn_surrogate_options out = {
         .method = (syn_surrogate_method)method,
         .dither = (int64_t)within(o[1], 1, INT32_MAX, "dither"),
-        .refractory = (int64_t)within(o[2], 0, GLUE_MOST_TICK, "refractory"),
-        .bin = (int64_t)within(o[3], 1, GLUE_MOST_TICK, "bin"),
-        .window = (int64_t)within(o[4], o[3], GLUE_MOST_TICK, "window"),
-        .isi_bin = (int64_t)within(o[5], 1, GLUE_MOST_TICK, "isi_bin"),
+        .refractory = (int64_t)within(o[2], 0, SYN_MOST_TICK, "refractory"),
+        .bin = (int64_t)within(o[3], 1, SYN_MOST_TICK, "bin"),
+        .window = (int64_t)within(o[4], o[3], SYN_MOST_TICK, "window"),
+        .isi_bin = (int64_t)within(o[5], 1, SYN_MOST_TICK, "isi_bin"),
         .isi_bins = (uint32_t)within(o[6], 1, 1000, "isi_bins"),
         .sigma = within(o[7], 0, 1000, "sigma"),
         .vector_bits = (int)within(o[8], 0, 512, "vector_bits"),
@@ -141,7 +134,10 @@ SEXP r_surrogate_trains(SEXP trains, SEXP options, SEXP n, SEXP threads, SEXP ma
     SEXP pointer = PROTECT(glue_owner(sizeof(work), work_free));
     work *w = R_ExternalPtrAddr(pointer);
     w->budget.limit = limit < (double)SIZE_MAX ? (size_t)limit : SIZE_MAX;
-    syn_status status = glue_trains(&w->trains, trains, &o, &w->budget);
+    glue_watch watch;
+    glue_watch_start(&watch, "Reading spikes");
+    syn_status status = glue_trains(&w->trains, trains, &o, &w->budget, &watch);
+    glue_watch_stop(&watch);
     double needed = status == SYN_OK ? bytes_needed(&w->trains, &o, many) : 0;
     if (needed > limit)
         status = SYN_OVER_BUDGET;
@@ -155,13 +151,12 @@ SEXP r_surrogate_trains(SEXP trains, SEXP options, SEXP n, SEXP threads, SEXP ma
         out = empty_list((R_xlen_t)many, (R_xlen_t)w->trains.events, tick, unit);
     }
     PROTECT(out);
-    glue_watch watch;
     glue_watch_start(&watch, "Making surrogates");
     if (status == SYN_OK)
         status = syn_surrogate_plan_make(&w->plan, &w->trains, &o, threads_c, &w->budget,
                                          &watch.watch);
     if (status == SYN_OK)
-        status = syn_surrogate_list(&w->plan, (uint32_t)many, 1, tick, unit, threads_c,
+        status = syn_surrogate_list(&w->plan, (uint32_t)many, tick, unit, threads_c,
                                     &watch.watch);
     glue_watch_stop(&watch);
     if (status != SYN_OK)

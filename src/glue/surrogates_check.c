@@ -4,8 +4,8 @@
 
 #include "core/surrogates/raster.h"
 #include "glue/owner.h"
-#include "glue/raster.h"
 #include "glue/require.h"
+#include "glue/spikes.h"
 #include "glue/watch.h"
 
 /* ---- what R gets ---- */
@@ -97,16 +97,19 @@ SEXP r_surrogate_rasters(SEXP trains, SEXP options, SEXP index, SEXP events, SEX
     syn_surrogate_options o = glue_surrogate_options(options);
     uint64_t number = (uint64_t)within(Rf_asReal(index), 0, INT32_MAX, "index");
     uint32_t bins = (uint32_t)within(Rf_asReal(window), 1, INT32_MAX, "window");
-    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
+    numbers(events, VECSXP, 7, "events");
     SEXP pointer = PROTECT(glue_owner(sizeof(work), work_free));
     work *w = R_ExternalPtrAddr(pointer);
     w->budget.limit = SIZE_MAX;
-    syn_status status = glue_trains(&w->trains, trains, &o, &w->budget);
+    glue_watch watch;
+    glue_watch_start(&watch, "Binning a surrogate");
+    syn_status status = glue_trains(&w->trains, trains, &o, &w->budget, &watch);
     if (status == SYN_OK)
-        status = bin_surrogate(w, &o, number, (int64_t)Rf_asReal(VECTOR_ELT(events, 5)),
+        status = bin_surrogate(w, &o, number, (int64_t)Rf_asReal(VECTOR_ELT(events, 6)),
                                bins);
     if (status == SYN_OK)
-        status = glue_raster(&w->raster, events, bins, NULL);
+        status = glue_raster(&w->raster, events, bins, NULL, &watch);
+    glue_watch_stop(&watch);
     SEXP out = PROTECT(status == SYN_OK ? Rf_allocVector(VECSXP, 2)
                                         : glue_status(status, NA_REAL, INT32_MAX));
     if (status == SYN_OK) {

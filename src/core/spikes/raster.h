@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "core/base/budget.h"
-#include "core/base/status.h"
+#include "core/spikes/spikes.h"
 
 /* Bins are kept when they hold at least one unit, and each unit at most once. The window
    of length w that opens at kept bin b holds what lies in the kept bins from b on whose
@@ -25,18 +25,13 @@ typedef struct syn_raster {
     size_t held;           /* bytes counted there */
 } syn_raster;
 
-/* Bins `n` events sorted by tick: bin k holds ticks from start + k * width on. `unit` is
-   numbered from `first` on, what is below that is left out. Unless NULL, `trial` is
-   non-decreasing, numbered from `first` on, with the events outside all trials below
-   that (left out); start[t] is then the first tick of trial t, else start[0] that of the
-   recording. Bins of different trials are numbered at least `window` apart. `budget` is
-   what the memory is to be counted in, and kept for as long; NULL for none. The caller
-   frees with syn_raster_free(), also after an error. SYN_TOO_LARGE from 2^31 - 1 events,
-   or when bin numbers would pass 2^62; SYN_OVER_BUDGET. */
-syn_status syn_raster_bin(syn_raster *out, size_t n, const double *tick, const int *unit,
-                          const int *trial, int first, uint32_t units,
-                          const double *start, int64_t width, int64_t window,
-                          syn_budget *budget);
+/* Bins sound spikes: bin k holds ticks from start + k * width on, counted from the start
+   of their trial. Bins of different trials are numbered at least `window` apart. `budget`
+   is what the memory is to be counted in, and kept for as long; NULL for none. The caller
+   frees with syn_raster_free(), also after an error. SYN_TOO_LARGE from 2^31 - 1 spikes,
+   or when bin numbers would pass 2^62; SYN_OVER_BUDGET; SYN_INTERRUPTED by the watch. */
+syn_status syn_raster_bin(syn_raster *out, const syn_spikes *spikes, int64_t width,
+                          int64_t window, syn_budget *budget, const syn_watch *watch);
 
 /* Makes each of `n` sets a bin, with its place as the number; set s is item[first[s]] up
    to item[first[s + 1]], items in [0, items) in any order, repeats allowed. Empty sets

@@ -18,27 +18,46 @@ static syn_status allocate(syn_recording *r, size_t n, uint32_t units)
     return SYN_OK;
 }
 
-/* Stable counting sort of the event numbers by unit. */
-static void sort_by_unit(syn_recording *r)
+/* The spikes inside trials, one trial after the other. */
+static syn_status place_events(syn_recording *r, const syn_spikes *spikes, int64_t reach,
+                               const syn_watch *watch)
 {
-    for (uint32_t i = 0; i < r->events; i++)
-        r->first[r->unit[i] + 2]++;
-    for (uint32_t u = 0; u < r->units; u++)
-        r->first[u + 2] += r->first[u + 1];
-    for (uint32_t i = 0; i < r->events; i++) {
-        r->row[i] = r->first[r->unit[i] + 1]++;
-        r->by_unit[r->row[i]] = i;
+    int64_t shift = 0;
+    int last_trial = 0;
+    for (size_t i = 0; i < spikes->n; i++) {
+        if (syn_spikes_poll(watch, i, spikes->n) != SYN_OK)
+            return SYN_INTERRUPTED;
+        int trial = spikes->trial ? spikes->trial[i] : 1;
+        if (trial < 1)
+            continue;
+        uint32_t e = r->events;
+        int64_t t = (int64_t)spikes->tick[i] + shift;
+        if (trial != last_trial && e > 0) {
+            if (r->tick[e - 1] > INT64_MAX / 4)
+                return SYN_TOO_LARGE;
+            int64_t apart = r->tick[e - 1] + reach + 1;
+            shift += t < apart ? apart - t : 0;
+            t = (int64_t)spikes->tick[i] + shift;
+        }
+        last_trial = trial;
+        r->tick[e] = t;
+        r->unit[e] = (uint32_t)(spikes->unit[i] - 1);
+        r->source[e] = (uint32_t)i;
+        r->events++;
     }
+    return SYN_OK;
 }
 
 /* Removes the events of units that have fewer than `min_count`. */
-static void drop_rare(syn_recording *r, uint32_t min_count)
+static syn_status drop_rare(syn_recording *r, uint32_t min_count, const syn_watch *watch)
 {
     uint32_t *count = r->first;  /* still all zero */
     for (uint32_t i = 0; i < r->events; i++)
         count[r->unit[i]]++;
     uint32_t kept = 0, group = 0;
     for (uint32_t i = 0; i < r->events; i++) {
+        if (syn_spikes_poll(watch, i, r->events) != SYN_OK)
+            return SYN_INTERRUPTED;
         if (count[r->unit[i]] < min_count)
             continue;
         if (kept == 0 || r->tick[i] != r->tick[kept - 1])
@@ -52,47 +71,40 @@ static void drop_rare(syn_recording *r, uint32_t min_count)
     }
     r->events = kept;
     memset(r->first, 0, ((size_t)r->units + 2) * sizeof *r->first);
+    return SYN_OK;
 }
 
-syn_status syn_recording_make(syn_recording *out, size_t n, const double *tick,
-                              const int *unit, const int *trial, int first,
-                              uint32_t units, uint32_t min_count, int64_t reach)
+/* Stable counting sort of the event numbers by unit. */
+static syn_status sort_by_unit(syn_recording *r, const syn_watch *watch)
+{
+    for (uint32_t i = 0; i < r->events; i++)
+        r->first[r->unit[i] + 2]++;
+    for (uint32_t u = 0; u < r->units; u++)
+        r->first[u + 2] += r->first[u + 1];
+    for (uint32_t i = 0; i < r->events; i++) {
+        if (syn_spikes_poll(watch, i, r->events) != SYN_OK)
+            return SYN_INTERRUPTED;
+        r->row[i] = r->first[r->unit[i] + 1]++;
+        r->by_unit[r->row[i]] = i;
+    }
+    return SYN_OK;
+}
+
+syn_status syn_recording_make(syn_recording *out, const syn_spikes *spikes,
+                              uint32_t min_count, int64_t reach, const syn_watch *watch)
 {
     memset(out, 0, sizeof *out);
-    if (n >= INT32_MAX)
+    if (spikes->n >= INT32_MAX)
         return SYN_TOO_LARGE;
-    out->units = units;
-    if (allocate(out, n, units) != SYN_OK)
-        return SYN_NO_MEMORY;
-
-    int64_t shift = 0;
-    int last_trial = first - 1;
-    for (size_t i = 0; i < n; i++) {
-        if (unit[i] < first || (trial && trial[i] < first))
-            continue;
-        uint32_t u = (uint32_t)(unit[i] - first);
-        uint32_t e = out->events;
-        int64_t t = (int64_t)tick[i] + shift;
-        if (trial && trial[i] != last_trial) {
-            if (e > 0) {
-                if (out->tick[e - 1] > INT64_MAX / 4)
-                    return SYN_TOO_LARGE;
-                int64_t apart = out->tick[e - 1] + reach + 1;
-                shift += t < apart ? apart - t : 0;
-                t = (int64_t)tick[i] + shift;
-            }
-            last_trial = trial[i];
-        }
-        if (e > 0 && t == out->tick[e - 1] && out->unit[e - 1] == u)
-            continue;
-        out->tick[e] = t;
-        out->unit[e] = u;
-        out->source[e] = (uint32_t)i;
-        out->events++;
-    }
-    drop_rare(out, min_count);
-    sort_by_unit(out);
-    return SYN_OK;
+    out->units = spikes->units;
+    syn_status status = allocate(out, spikes->n, spikes->units);
+    if (status == SYN_OK)
+        status = place_events(out, spikes, reach, watch);
+    if (status == SYN_OK)
+        status = drop_rare(out, min_count, watch);
+    if (status == SYN_OK)
+        status = sort_by_unit(out, watch);
+    return status;
 }
 
 void syn_recording_free(syn_recording *r)
