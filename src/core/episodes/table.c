@@ -5,6 +5,7 @@
 
 #include "core/episodes/rows.h"
 #include "core/base/parallel.h"
+#include "core/base/seek.h"
 
 enum { SEGMENT = 16384 };  /* events of one item of the parallel loops */
 
@@ -32,14 +33,7 @@ typedef struct window_job {
 static uint32_t first_beyond(const syn_recording *r, uint32_t from, uint32_t e,
                              int64_t lag)
 {
-    uint32_t to = r->events;
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (r->tick[middle] - r->tick[e] > lag)
-            to = middle;
-        else
-            from = middle + 1;
-    }
+    SYN_SEEK(uint32_t, at, from, r->events, r->tick[at] - r->tick[e] <= lag);
     return from;
 }
 

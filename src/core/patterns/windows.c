@@ -82,26 +82,6 @@ uint32_t syn_bin_windows_tally(const syn_bin_windows *windows, syn_tally *tally,
     return touched;
 }
 
-/* The first place from `at` on among a unit's bins, which end before `end`, whose number
-   is at least `number`; mostly it is near. */
-static uint32_t seek(const syn_raster *r, uint32_t at, uint32_t end, int64_t number)
-{
-    uint32_t reach = 1;
-    while (end - at > reach && r->number[r->unit_bin[at + reach]] < number) {
-        at += reach;
-        reach *= 2;
-    }
-    uint32_t high = end - at > reach ? at + reach : end;
-    while (at < high) {
-        uint32_t middle = at + (high - at) / 2;
-        if (r->number[r->unit_bin[middle]] < number)
-            at = middle + 1;
-        else
-            high = middle;
-    }
-    return at;
-}
-
 /* Cuts a list of `n` windows down to those with `item`; returns their number. */
 static uint32_t keep_windows(const syn_raster *r, uint32_t item, uint32_t *bin,
                              uint32_t n)
@@ -110,7 +90,7 @@ static uint32_t keep_windows(const syn_raster *r, uint32_t item, uint32_t *bin,
     uint32_t at = r->unit_first[unit], end = r->unit_first[unit + 1];
     for (uint32_t i = 0; i < n && at < end; i++) {
         int64_t number = r->number[bin[i]] + lag;
-        at = seek(r, at, end, number);
+        at = syn_raster_seek(r, r->unit_bin, at, end, number);
         if (at < end && r->number[r->unit_bin[at]] == number)
             bin[kept++] = bin[i];
     }
@@ -120,14 +100,8 @@ static uint32_t keep_windows(const syn_raster *r, uint32_t item, uint32_t *bin,
 /* `item` is increasing. */
 static int is_among(const uint32_t *item, uint32_t size, uint32_t one)
 {
-    uint32_t low = 0, high = size;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (item[middle] < one)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0;
+    SYN_SEEK(uint32_t, at, low, size, item[at] < one);
     return low < size && item[low] == one;
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "core/base/budget.h"
+#include "core/base/seek.h"
 #include "core/spikes/spikes.h"
 
 /* Bins are kept when they hold at least one unit, and each unit at most once. The window
@@ -55,25 +56,12 @@ void syn_raster_free(syn_raster *raster);
 uint32_t syn_raster_window_end(const syn_raster *raster, uint32_t bin, int64_t window);
 
 /* The first of bin[from] .. bin[n - 1], kept bins in order, whose number is `number` or
-   more, else `n`; looked for in steps that double: the next one wanted is most often
-   near. */
+   more, else `n`; near `from` as a rule. */
 static inline uint32_t syn_raster_seek(const syn_raster *r, const uint32_t *bin,
                                        uint32_t from, uint32_t n, int64_t number)
 {
-    uint32_t low = from, step = 1;
-    while (low < n && n - low > step && r->number[bin[low + step]] < number) {
-        low += step;
-        step *= 2;
-    }
-    uint32_t high = n - low > step ? low + step : n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->number[bin[middle]] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    SYN_SEEK_NEAR(uint32_t, at, from, n, r->number[bin[at]] < number);
+    return from;
 }
 
 #endif

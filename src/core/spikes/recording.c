@@ -22,43 +22,46 @@ static syn_status allocate(syn_recording *r, size_t n, uint32_t units)
 static syn_status place_events(syn_recording *r, const syn_spikes *spikes, int64_t reach,
                                const syn_watch *watch)
 {
-    int64_t shift = 0;
+    const double *tick = spikes->tick;
+    const int *unit = spikes->unit, *trial = spikes->trial;
+    int64_t shift = 0, t = 0;
     int last_trial = 0;
+    uint32_t e = 0;
     for (size_t i = 0; i < spikes->n; i++) {
         if (syn_spikes_poll(watch, i, spikes->n) != SYN_OK)
             return SYN_INTERRUPTED;
-        int trial = spikes->trial ? spikes->trial[i] : 1;
-        if (trial < 1)
+        int now = trial ? trial[i] : 1;
+        if (now < 1)
             continue;
-        uint32_t e = r->events;
-        int64_t t = (int64_t)spikes->tick[i] + shift;
-        if (trial != last_trial && e > 0) {
-            if (r->tick[e - 1] > INT64_MAX / 4)
+        if (now != last_trial && e > 0) {
+            if (t > INT64_MAX / 4)
                 return SYN_TOO_LARGE;
-            int64_t apart = r->tick[e - 1] + reach + 1;
-            shift += t < apart ? apart - t : 0;
-            t = (int64_t)spikes->tick[i] + shift;
+            int64_t apart = t + reach + 1 - ((int64_t)tick[i] + shift);
+            shift += apart > 0 ? apart : 0;
         }
-        last_trial = trial;
+        last_trial = now;
+        t = (int64_t)tick[i] + shift;
         r->tick[e] = t;
-        r->unit[e] = (uint32_t)(spikes->unit[i] - 1);
-        r->source[e] = (uint32_t)i;
-        r->events++;
+        r->unit[e] = (uint32_t)(unit[i] - 1);
+        r->source[e++] = (uint32_t)i;
     }
+    r->events = e;
     return SYN_OK;
 }
 
-/* Removes the events of units that have fewer than `min_count`. */
+/* Removes the events of units that have fewer than `min_count`. Those of unit u that stay
+   are counted in first[u + 2]. */
 static syn_status drop_rare(syn_recording *r, uint32_t min_count, const syn_watch *watch)
 {
-    uint32_t *count = r->first;  /* still all zero */
-    for (uint32_t i = 0; i < r->events; i++)
+    uint32_t *count = r->first + 2, kept = 0, group = 0, n = r->events;
+    for (uint32_t i = 0; i < n; i++)
         count[r->unit[i]]++;
-    uint32_t kept = 0, group = 0;
-    for (uint32_t i = 0; i < r->events; i++) {
-        if (syn_spikes_poll(watch, i, r->events) != SYN_OK)
+    for (uint32_t u = 0; u < r->units; u++)
+        count[u] = count[u] < min_count ? 0 : count[u];
+    for (uint32_t i = 0; i < n; i++) {
+        if (syn_spikes_poll(watch, i, n) != SYN_OK)
             return SYN_INTERRUPTED;
-        if (count[r->unit[i]] < min_count)
+        if (count[r->unit[i]] == 0)
             continue;
         if (kept == 0 || r->tick[i] != r->tick[kept - 1])
             group = kept;
@@ -70,22 +73,21 @@ static syn_status drop_rare(syn_recording *r, uint32_t min_count, const syn_watc
         r->group[kept++] = group;
     }
     r->events = kept;
-    memset(r->first, 0, ((size_t)r->units + 2) * sizeof *r->first);
     return SYN_OK;
 }
 
 /* Stable counting sort of the event numbers by unit. */
 static syn_status sort_by_unit(syn_recording *r, const syn_watch *watch)
 {
-    for (uint32_t i = 0; i < r->events; i++)
-        r->first[r->unit[i] + 2]++;
+    uint32_t *next = r->first + 1, n = r->events;
     for (uint32_t u = 0; u < r->units; u++)
         r->first[u + 2] += r->first[u + 1];
-    for (uint32_t i = 0; i < r->events; i++) {
-        if (syn_spikes_poll(watch, i, r->events) != SYN_OK)
+    for (uint32_t i = 0; i < n; i++) {
+        if (syn_spikes_poll(watch, i, n) != SYN_OK)
             return SYN_INTERRUPTED;
-        r->row[i] = r->first[r->unit[i] + 1]++;
-        r->by_unit[r->row[i]] = i;
+        uint32_t row = next[r->unit[i]]++;
+        r->row[i] = row;
+        r->by_unit[row] = i;
     }
     return SYN_OK;
 }

@@ -55,12 +55,14 @@ typedef struct syn_spikes_verdict {
 syn_status syn_spikes_check(const syn_spikes *spikes, const syn_clock *clock,
                             const syn_watch *watch, syn_spikes_verdict *out);
 
-/* For loops over spikes: polls the watch before spike `i` of `n` every few million of
-   them, some 30 ms of work. */
+/* For loops over spikes: polls the watch before spike 0 of `n`, and every
+   SYN_SPIKES_A_POLL of them on. */
+enum { SYN_SPIKES_A_POLL = 1 << 22 };  /* some 30 ms of work */
+
 static inline syn_status syn_spikes_poll(const syn_watch *watch, size_t i, size_t n)
 {
-    const size_t at_once = (size_t)1 << 22;
-    return i % at_once == 0 ? syn_poll(watch, "spikes", (double)i, (double)n) : SYN_OK;
+    return i % SYN_SPIKES_A_POLL == 0 ? syn_poll(watch, "spikes", (double)i, (double)n)
+                                      : SYN_OK;
 }
 
 #endif

@@ -20,20 +20,22 @@ static syn_status sort_by_unit(syn_trains *t, const syn_spikes *spikes,
                                const syn_watch *watch)
 {
     uint32_t *next = t->first + 1;
-    const int *trial = spikes->trial;
-    for (size_t i = 0; i < spikes->n; i++)
+    const int *unit = spikes->unit, *trial = spikes->trial;
+    size_t n = spikes->n;
+    for (size_t i = 0; i < n; i++)
         if (!trial || trial[i] >= 1)
-            next[spikes->unit[i]]++;
+            next[unit[i]]++;
     for (uint32_t u = 0; u < t->units; u++)
         t->first[u + 2] += t->first[u + 1];
-    for (size_t i = 0; i < spikes->n; i++) {
-        if (syn_spikes_poll(watch, i, spikes->n) != SYN_OK)
+    for (size_t i = 0; i < n; i++) {
+        if (syn_spikes_poll(watch, i, n) != SYN_OK)
             return SYN_INTERRUPTED;
-        if (trial && trial[i] < 1)
+        int now = trial ? trial[i] : 1;
+        if (now < 1)
             continue;
-        uint32_t at = next[spikes->unit[i] - 1]++;
+        uint32_t at = next[unit[i] - 1]++;
         t->tick[at] = (int64_t)spikes->tick[i];
-        t->trial[at] = trial ? (uint32_t)(trial[i] - 1) : 0;
+        t->trial[at] = (uint32_t)(now - 1);
     }
     t->events = t->first[t->units];
     return SYN_OK;

@@ -9,6 +9,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/parallel.h"
+#include "core/base/seek.h"
 
 /* A valid end, and the first event on the tick of its latest start. */
 typedef struct end_at {
@@ -107,26 +108,6 @@ static void visit_and_keep(null_worker *w, const family *f, const end_list *list
     }
 }
 
-/* The first of the increasing at[i .. n - 1] that is not below `least`, near `i` as a
-   rule. */
-static inline uint32_t seek(const uint32_t *at, uint32_t i, uint32_t n, uint32_t least)
-{
-    uint32_t step = 1;
-    while (i + step <= n && at[i + step - 1] < least) {
-        i += step;
-        step *= 2;
-    }
-    uint32_t end = i + step <= n ? i + step - 1 : n;
-    while (i < end) {
-        uint32_t middle = i + (end - i) / 2;
-        if (at[middle] < least)
-            i = middle + 1;
-        else
-            end = middle;
-    }
-    return i;
-}
-
 /* One child alone, through the events of its unit. */
 static void follow_edge(null_worker *w, const family *f, const end_list *list,
                         uint32_t unit, uint32_t keep)
@@ -138,7 +119,8 @@ static void follow_edge(null_worker *w, const family *f, const end_list *list,
     for (uint32_t i = 0; i < list->n && p < end; i++) {
         uint32_t a, b, start = list->end[i].start;
         owned_range(f, list, i, &a, &b);
-        for (p = seek(at, p, end, a); p < end && at[p] < b; p++) {
+        SYN_SEEK_NEAR(uint32_t, q, p, end, at[q] < a);
+        for (; p < end && at[p] < b; p++) {
             take(&g, start, at[p]);
             w->found[place].event = at[p];
             w->found[place].start = start;
