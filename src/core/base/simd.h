@@ -36,12 +36,11 @@
 #include <arm_neon.h>
 #endif
 
-/* Before a loop that runs a constant number of times, so that arrays of registers are
-   registers. */
+/* Before a loop that runs so often at most, so that arrays of registers are registers. */
 #if defined(__clang__)
-#define SYN_UNROLL _Pragma("unroll")
+#define SYN_UNROLL(times) SYN_PRAGMA(unroll times)
 #else
-#define SYN_UNROLL _Pragma("GCC unroll 16")
+#define SYN_UNROLL(times) SYN_PRAGMA(GCC unroll times)
 #endif
 
 #define SYN_INLINE static inline __attribute__((always_inline))
@@ -49,8 +48,7 @@
 enum {
     SYN_REGISTER = SYN_WIDTH > 0 ? SYN_WIDTH / 8 : 16,  /* bytes */
     SYN_F64_LANES = SYN_REGISTER / 8,
-    SYN_F32_LANES = SYN_REGISTER / 4,
-    SYN_MOST_F64_LANES = 8  /* of any kind: what arrays are padded to */
+    SYN_F32_LANES = SYN_REGISTER / 4
 };
 
 typedef double syn_f64 __attribute__((vector_size(SYN_REGISTER)));
@@ -158,7 +156,7 @@ SYN_INLINE uint64_t syn_f64_within(syn_f64 a, syn_f64 b)
 SYN_INLINE double syn_f64_sum(syn_f64 a)
 {
     double sum = 0;
-    SYN_UNROLL
+    SYN_UNROLL(8)
     for (int i = 0; i < SYN_F64_LANES; i++)
         sum += a[i];
     return sum;
@@ -167,7 +165,7 @@ SYN_INLINE double syn_f64_sum(syn_f64 a)
 SYN_INLINE double syn_f64_least(syn_f64 a)
 {
     double least = a[0];
-    SYN_UNROLL
+    SYN_UNROLL(8)
     for (int i = 1; i < SYN_F64_LANES; i++)
         least = a[i] < least ? a[i] : least;
     return least;
@@ -196,7 +194,7 @@ SYN_INLINE syn_f64 syn_f64_exp(syn_f64 x, int fused)
     syn_f64 rest = fused ? syn_f64_fused(n, high, x) : n * high + x;
     rest = fused ? syn_f64_fused(n, low, rest) : n * low + rest;
     syn_f64 sum = syn_f64_all(series[fused]);
-    SYN_UNROLL
+    SYN_UNROLL(13)
     for (int i = fused + 1; i < 14; i++)
         sum = fused ? syn_f64_fused(sum, rest, syn_f64_all(series[i]))
                     : sum * rest + syn_f64_all(series[i]);
@@ -206,7 +204,7 @@ SYN_INLINE syn_f64 syn_f64_exp(syn_f64 x, int fused)
 SYN_INLINE uint32_t syn_i64_sum(syn_i64 n)
 {
     int64_t sum = 0;
-    SYN_UNROLL
+    SYN_UNROLL(8)
     for (int i = 0; i < SYN_F64_LANES; i++)
         sum += n[i];
     return (uint32_t)sum;
@@ -406,7 +404,7 @@ SYN_INLINE syn_f32 syn_f32_exp(syn_f32 x)
     syn_f32 rest = syn_f32_fused(n, syn_f32_all(-0.693359375f), x);
     rest = syn_f32_fused(n, syn_f32_all(2.12194440e-4f), rest);
     syn_f32 sum = syn_f32_all(series[0]);
-    SYN_UNROLL
+    SYN_UNROLL(7)
     for (int i = 1; i < 8; i++)
         sum = syn_f32_fused(sum, rest, syn_f32_all(series[i]));
     return syn_f32_where(some, sum * (syn_f32)((syn_i32)shifted << 23));

@@ -79,7 +79,8 @@ static void weigh(const syn_map_search *s, found *f, uint32_t k, syn_map_neighbo
     uint32_t j = 0;
     for (; j < f->n; j += SYN_F32_LANES) {
         syn_f32 far = syn_f32_load(f->squared + j);
-        syn_f32_store(weight + j, syn_f32_where(syn_f32_within(far, most), syn_f32_exp(syn_f32_sqrt(far) / scale)));
+        syn_f32 w = syn_f32_exp(syn_f32_sqrt(far) / scale);
+        syn_f32_store(weight + j, syn_f32_where(syn_f32_within(far, most), w));
     }
     for (; j < SYN_MAP_NEAREST; j += SYN_F32_LANES)
         syn_f32_store(weight + j, syn_f32_all(0));
@@ -145,8 +146,8 @@ static void add_nearer(const candidates *c, float bound, found *f)
     syn_f32 most = syn_f32_all(bound);
     for (uint32_t i = 0; i < c->n; i += SYN_F32_LANES) {
         syn_f32 far = syn_f32_load(c->squared + i);
-        f->n += syn_f32_pack(syn_f32_below(far, most), far, c->column + i, f->squared + f->n,
-                     f->column + f->n);
+        f->n += syn_f32_pack(syn_f32_below(far, most), far, c->column + i,
+                             f->squared + f->n, f->column + f->n);
     }
 }
 
@@ -178,8 +179,10 @@ static void rank(const candidates *c, uint32_t k, found *f)
     for (uint32_t i = 0; i < c->n && f->n <= k; i += SYN_F32_LANES) {
         syn_f32 far = syn_f32_load(c->squared + i);
         syn_i32 nearer = {0};
-        for (uint32_t j = 0; j < c->n; j++)
-            nearer = syn_i32_count(nearer, syn_f32_below(syn_f32_all(c->squared[j]), far));
+        for (uint32_t j = 0; j < c->n; j++) {
+            syn_f32 other = syn_f32_all(c->squared[j]);
+            nearer = syn_i32_count(nearer, syn_f32_below(other, far));
+        }
         syn_flags in = syn_i32_below(nearer, (int32_t)k) & syn_f32_within(far, far);
         f->n += syn_f32_pack(in, far, c->column + i, f->squared + f->n, f->column + f->n);
     }

@@ -94,9 +94,12 @@ static void known_limits(syn_map_search *s, uint32_t place)
         s##v = syn_f32_fused(off, off, s##v);                                            \
         out##v = syn_f32_beyond(out##v, s##v, limit);                                    \
     }
-#define JOIN(v) | (uint64_t)syn_flag_bits(SYN_EVERY_FLAG ^ out##v) << (v * SYN_F32_LANES)
+#define JOIN(v) | (uint64_t)(syn_flag_bits(out##v) ^ ALL_BITS) << (v * SYN_F32_LANES)
 
-enum { COLUMNS = 4 * SYN_F32_LANES };  /* whose sums stay in registers */
+enum {
+    COLUMNS = 4 * SYN_F32_LANES,  /* whose sums stay in registers */
+    ALL_BITS = (1 << SYN_F32_LANES) - 1
+};
 
 /* A bit for each of the columns from `column` on that is within any limit. */
 static uint64_t scan_columns(const syn_map_search *s, const float *row, uint32_t column)
@@ -115,7 +118,8 @@ static uint64_t scan_columns(const syn_map_search *s, const float *row, uint32_t
 static int fill_pool(syn_map_search *s, uint32_t place)
 {
     uint32_t n = 0;
-    for (uint32_t column = s->layout->lead; column < s->layout->places; column += COLUMNS) {
+    for (uint32_t column = s->layout->lead; column < s->layout->places;
+         column += COLUMNS) {
         uint64_t bits = scan_columns(s, s->x + place, column);
         for (; bits; bits &= bits - 1)
             s->pool[n++] = column + syn_low_bit(bits);
@@ -166,8 +170,8 @@ static void collect_pooled(const syn_map_search *s, uint32_t e, candidates *to)
     to->n = 0;
     for (uint32_t i = 0; i < s->n; i += SYN_F32_LANES) {
         syn_f32 far = syn_f32_load(squared + i);
-        to->n += syn_f32_pack(syn_f32_within(far, most), far, s->pool + i, to->squared + to->n,
-                      to->column + to->n);
+        to->n += syn_f32_pack(syn_f32_within(far, most), far, s->pool + i,
+                              to->squared + to->n, to->column + to->n);
     }
     end_candidates(to);
 }

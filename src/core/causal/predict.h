@@ -46,8 +46,9 @@ static inline void sum_rows(const syn_map_table *table, uint32_t E, uint32_t row
         syn_f32 told = syn_f32_all(near->weight) *
                        syn_f32_load(tile + (size_t)near->target * SYN_MAP_TILE);
         for (uint32_t j = 1; j <= E; j++)
-            told = syn_f32_fused(syn_f32_all(near[j].weight),
-                         syn_f32_load(tile + (size_t)near[j].target * SYN_MAP_TILE), told);
+            told = syn_f32_fused(
+                syn_f32_all(near[j].weight),
+                syn_f32_load(tile + (size_t)near[j].target * SYN_MAP_TILE), told);
         if (missing) {
             syn_flags both = syn_f32_within(told, told) & syn_f32_within(seen, seen);
             syn_flags begin = both & syn_f32_within(n, zero);

@@ -265,7 +265,8 @@ static void find(const syn_ccm_problem *p, const syn_ccm_list *list,
         }
     }
     /* Who has fewer than k gets neighbours without weight. */
-    for (uint32_t lane = 0; lane < (g->n + SYN_F64_LANES - 1) / SYN_F64_LANES * SYN_F64_LANES; lane++)
+    uint32_t lanes_in_use = (g->n + SYN_F64_LANES - 1) / SYN_F64_LANES * SYN_F64_LANES;
+    for (uint32_t lane = 0; lane < lanes_in_use; lane++)
         for (uint32_t j = found[lane]; j < p->k; j++) {
             lanes->at[j * SYN_CCM_LANES + lane] = j > 0 ? lanes->at[lane] : 0;
             lanes->distance[j * SYN_CCM_LANES + lane] = INFINITY;

@@ -143,14 +143,14 @@ static void advance_some(int width, double *column, size_t stride, const double 
                          double *product)
 {
     syn_f64 by[4], sum[4];
-    SYN_UNROLL
+    SYN_UNROLL(4)
     for (int j = 0; j < 4; j++) {
         by[j] = syn_f64_all(j < width ? -factor[j] : 0);
         sum[j] = syn_f64_all(0);
     }
     for (size_t i = 0; i < rows; i += SYN_F64_LANES) {
         syn_f64 p = syn_f64_load(pivot + i), b = syn_f64_load(before + i);
-        SYN_UNROLL
+        SYN_UNROLL(4)
         for (int j = 0; j < width; j++) {
             double *x = column + (size_t)j * stride + i;
             syn_f64 now = syn_f64_fused(by[j], b, syn_f64_load(x));
@@ -158,7 +158,7 @@ static void advance_some(int width, double *column, size_t stride, const double 
             sum[j] = syn_f64_fused(now, p, sum[j]);
         }
     }
-    SYN_UNROLL
+    SYN_UNROLL(4)
     for (int j = 0; j < width; j++)
         product[j] = syn_f64_sum(sum[j]);
 }
@@ -220,7 +220,8 @@ static void absorb(syn_smap_space *space, uint32_t unknowns, size_t filled)
     for (uint32_t j = 0; j <= unknowns; j++)
         memset(space->block + j * space->block_stride + rows, 0,
                SYN_F64_LANES * sizeof *space->block);
-    triangulate(space, unknowns, (rows + SYN_F64_LANES - 1) / SYN_F64_LANES * SYN_F64_LANES);
+    triangulate(space, unknowns,
+                (rows + SYN_F64_LANES - 1) / SYN_F64_LANES * SYN_F64_LANES);
     stack(space, unknowns);
 }
 

@@ -43,8 +43,8 @@ void syn_smap_space_make(syn_smap_space *space, double *memory, size_t stride,
 
 /* Compiled once for each kind of processor. */
 typedef struct syn_smap_kind {
-    /* The distances of the first `n` points from `from`, and of up to SYN_SMAP_PADDING - 1
-       more. */
+    /* The distances of the first `n` points from `from`, and of fewer than
+       SYN_SMAP_PADDING more. */
     void (*measure)(syn_smap_near *near, const double *from, uint32_t n);
 
     /* Fills `n`, `mean` and `least` from the parts. */

@@ -4,7 +4,8 @@
 #include "core/base/kinds.h"
 
 #if SYN_WIDE_KINDS
-SYN_TARGET_BEGIN("avx2,fma,bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")
+SYN_TARGET_BEGIN("avx2,fma,bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,"
+                 "avx512vpopcntdq")
 
 #include "core/patterns/closure/node.c"
 #include "core/patterns/spectrum/node.c"

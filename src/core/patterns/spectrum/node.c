@@ -266,8 +266,8 @@ static uint32_t keep_allowed(search *s, const node *n, uint32_t at, size_t begin
 
 /* Lists the items of s->frequent from word `begin` on, with masks of the windows
    `set`. */
-static void maxima_gather(const search *s, const node *parent, const uint64_t *set, size_t begin,
-                   node *out)
+static void maxima_gather(const search *s, const node *parent, const uint64_t *set,
+                          size_t begin, node *out)
 {
     syn_set_word part[64];
     uint32_t n = 0, words = (uint32_t)parent->words;
@@ -284,7 +284,8 @@ static void maxima_gather(const search *s, const node *parent, const uint64_t *s
         }
 }
 
-static syn_status maxima_wide_child(search *s, node *n, const prospect *c, const uint64_t *set)
+static syn_status maxima_wide_child(search *s, node *n, const prospect *c,
+                                    const uint64_t *set)
 {
     if (n->listed - c->at - 1 < c->more && s->depth > 1)
         return SYN_OK;
@@ -363,7 +364,8 @@ static syn_status maxima_child(search *s)
         s->work++;
         if (!has_prospects(s, n, n->lanes[k], set, &c))
             continue;
-        status = n->words == 1 ? maxima_narrow_child(s, n, &c, *set) : maxima_wide_child(s, n, &c, set);
+        status = n->words == 1 ? maxima_narrow_child(s, n, &c, *set)
+                               : maxima_wide_child(s, n, &c, set);
         n = s->node + depth - 1;  /* the stack may have moved */
     }
     return status;
