@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "core/base/kinds.h"
 
@@ -56,16 +55,20 @@ typedef int64_t syn_i64 __attribute__((vector_size(SYN_REGISTER)));
 typedef float syn_f32 __attribute__((vector_size(SYN_REGISTER)));
 typedef int32_t syn_i32 __attribute__((vector_size(SYN_REGISTER)));
 
+/* The same in arrays, wherever they begin. */
+typedef double syn_f64_array __attribute__((vector_size(SYN_REGISTER), aligned(8),
+                                            may_alias));
+typedef float syn_f32_array __attribute__((vector_size(SYN_REGISTER), aligned(4),
+                                           may_alias));
+
 /* ---- doubles ---- */
 
 SYN_INLINE syn_f64 syn_f64_load(const double *from)
 {
-    syn_f64 a;
-    memcpy(&a, from, sizeof a);
-    return a;
+    return *(const syn_f64_array *)from;
 }
 
-SYN_INLINE void syn_f64_store(double *to, syn_f64 a) { memcpy(to, &a, sizeof a); }
+SYN_INLINE void syn_f64_store(double *to, syn_f64 a) { *(syn_f64_array *)to = a; }
 
 SYN_INLINE syn_f64 syn_f64_all(double x) { return x - (syn_f64){0}; }
 
@@ -214,12 +217,10 @@ SYN_INLINE uint32_t syn_i64_sum(syn_i64 n)
 
 SYN_INLINE syn_f32 syn_f32_load(const float *from)
 {
-    syn_f32 a;
-    memcpy(&a, from, sizeof a);
-    return a;
+    return *(const syn_f32_array *)from;
 }
 
-SYN_INLINE void syn_f32_store(float *to, syn_f32 a) { memcpy(to, &a, sizeof a); }
+SYN_INLINE void syn_f32_store(float *to, syn_f32 a) { *(syn_f32_array *)to = a; }
 
 SYN_INLINE syn_f32 syn_f32_all(float x) { return x - (syn_f32){0}; }
 
