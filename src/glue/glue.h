@@ -17,6 +17,9 @@ SEXP r_sitrep(SEXP test);
 /* checksum.c */
 SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width);
 
+/* division.c */
+SEXP r_guard_division(SEXP on);
+
 /* process.c */
 SEXP r_process_lives(SEXP pid);
 
