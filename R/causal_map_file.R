@@ -96,8 +96,8 @@ check_map_path <- function(file, call) {
 
 #' One string that the system can take as a path
 #' @noRd
-check_path <- function(path, arg, call) {
-  must <- "one string, the path of a file"
+check_path <- function(path, arg, call, of = "a file") {
+  must <- paste("one string, the path of", of)
   if (is.character(path) && length(path) == 1L && !is.na(path) &&
         is.na(nchar(path, "chars", allowNA = TRUE))) {
     abort_arg(arg, must, "text with bytes that are none in its encoding", call = call)

@@ -88,9 +88,13 @@ print.pattern_occurrences <- function(x, n = 10, ...) {
   if (nrow(x) > 0L) {
     shown <- utils::head(as.data.frame(x)[columns], n)
     if (all(is.na(shown$trial))) shown$trial <- NULL
-    # Taking rows loses the attribute.
+    # Taking rows loses the attribute; rows that are not there have no pattern.
     of <- attr(x, "patterns", exact = TRUE)
-    if (!is.null(of)) shown$spikes <- format(take_sets(of, shown$pattern))
+    if (!is.null(of)) {
+      known <- which(shown$pattern %in% seq_along(of))
+      shown$spikes <- NA_character_
+      shown$spikes[known] <- format(take_sets(of, shown$pattern[known]))
+    }
     print_left(shown)
     if (nrow(x) > n) cat(sprintf("... and %s more\n", commas(nrow(x) - n)))
   }

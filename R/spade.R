@@ -227,7 +227,7 @@ settle_patterns <- function(mined, tests, tested, choices, stability, threads, s
   find_stability <- function(kept) {
     arguments <- stability[names(stability) != "threshold"]
     stages$time("stability", {
-      do.call(pattern_stability, c(list(kept, threads = threads), arguments))
+      do.call(pattern_stability, c(list(kept, threads = threads), arguments), quote = TRUE)
     })
   }
   stable <- NULL

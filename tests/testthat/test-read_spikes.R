@@ -754,7 +754,6 @@ test_that("commas that may part thousands are never called decimal", {
 
 test_that("a file or a folder that cannot be read is called that", {
   expect_error(read_spikes(), class = "synfire_error_argument")
-  expect_error(read_spikes("caf\xe9\xff"), class = "synfire_error_file")
   rds <- withr::local_tempfile()
   saveRDS(1:10, rds)
   expect_snapshot(cat(messages_of(read_spikes(rds))))
@@ -883,4 +882,11 @@ test_that("decimal commas are never taken for separators", {
   writeLines(c("0,5|A", "0,75|B", "1,25|A"), file)
   x <- read_spikes(file, time_unit = "s", decimal_mark = ",")
   expect_identical(x$time, c(0.5, 0.75, 1.25))
+})
+
+test_that("a path that is no text, and a time unit that is none, are refused", {
+  refused <- \(code, says) expect_error(code, says, class = "synfire_error_argument")
+  refused(read_spikes("caf\xe9\xff"), "`file` must be one string")
+  refused(read_spikes(""), "`file` must be one string")
+  refused(read_spikes(csv_file("time,unit", "1,a"), time_unit = NULL), "`time_unit` must be")
 })
