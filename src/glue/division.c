@@ -1,12 +1,12 @@
-/* The HDF5 library divides by numbers that it reads from a file, and a damaged file may say
-   0. Where the processor traps that, the system sends SIGFPE, which ends R.
+/* The HDF5 library divides by numbers that it reads from a file, and a damaged file may
+   say 0. Where the processor traps that, the system sends SIGFPE, which ends R.
 
-   While R code that reads a file is guarded, the signal becomes R's error, which leaves the
-   library by a jump, as an error of R does when memory runs out in C code, and as R itself
-   leaves its handler of stack overflow. That is safe here: the signal comes from the very
-   instruction that divides, so it never interrupts memory management or a lock, and what
-   the library leaves behind is one object that stays open. Processors that give 0 for such
-   a quotient need no guard; on Windows there is none. */
+   While R code that reads a file is guarded, the signal becomes R's error, which leaves
+   the library by a jump, as R itself leaves its handler of stack overflow. That is safe
+   enough here: the signal comes from the very instruction that divides, so it never
+   interrupts memory management or a lock, and what the library leaves behind is a file
+   that stays open. Processors that give 0 for such a quotient need no guard; on Windows
+   there is none. */
 #if !defined(_WIN32)
 #define _XOPEN_SOURCE 700
 #endif
