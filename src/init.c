@@ -1,10 +1,10 @@
 #include "glue/glue.h"
 
-#include "core/parallel.h"
+#include "core/base/parallel.h"
 #include "glue/episode_names.h"
 #include "glue/pattern_store.h"
 #include "glue/watch.h"
-#include "gpu/synfire_gpu.h"
+#include "gpu/base/devices.h"
 
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>

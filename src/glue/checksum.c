@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-#include "core/checksum.h"
+#include "core/base/checksum.h"
 #include "glue/require.h"
 
 /* Sums of the rows of a double matrix, `width` columns at a time: a double matrix, rows x

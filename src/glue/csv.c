@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "core/csv.h"
+#include "core/spikes/csv.h"
 
 /* What R says of a table: the separator (0 for blanks), the decimal mark, how many fields
    a row has (0 when rows may differ), which is the time (0 when none is read as a number)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/edm_ccm.h"
+#include "core/edm/ccm.h"
 #include "glue/edm.h"
 #include "glue/owner.h"
 #include "glue/random.h"

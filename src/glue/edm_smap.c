@@ -1,6 +1,6 @@
 #include "glue/glue.h"
 
-#include "core/edm_smap.h"
+#include "core/edm/smap.h"
 #include "glue/edm.h"
 #include "glue/require.h"
 #include "glue/watch.h"

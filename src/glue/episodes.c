@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/episodes.h"
-#include "core/episodes_engine.h"
-#include "core/episodes_occurrences.h"
-#include "core/episodes_rows.h"
+#include "core/episodes/mine.h"
+#include "core/episodes/engine.h"
+#include "core/episodes/occurrences.h"
+#include "core/episodes/rows.h"
 #include "glue/episodes_gpu.h"
 #include "glue/episodes_table.h"
 #include "glue/owner.h"

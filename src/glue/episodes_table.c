@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/episodes_order.h"
+#include "core/episodes/order.h"
 #include "glue/episode_names.h"
 
 /* ---- before the first row ---- */

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "core/pattern_reduction.h"
+#include "core/patterns/found/reduction.h"
 #include "glue/owner.h"
 #include "glue/patterns_times.h"
 #include "glue/raster.h"

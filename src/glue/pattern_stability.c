@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "core/pattern_stability.h"
+#include "core/patterns/found/stability.h"
 #include "glue/owner.h"
 #include "glue/patterns_times.h"
 #include "glue/random.h"

@@ -4,7 +4,7 @@
 
 #include <R_ext/Altrep.h>
 
-#include "core/patterns_store.h"
+#include "core/patterns/store.h"
 #include "glue/index.h"
 
 /* A vector of this class holds one of two things:

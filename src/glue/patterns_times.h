@@ -4,7 +4,7 @@
 
 #include "glue/glue.h"
 
-#include "core/patterns_times.h"
+#include "core/patterns/found/times.h"
 
 /* `size` of each pattern; `unit`, from 0 and -1 for one that never fires, and `lag`, in
    bins below `window`, of each item. Borrows the vectors. */

@@ -4,7 +4,7 @@
 
 #include <R_ext/Utils.h>
 
-#include "core/random.h"
+#include "core/base/random.h"
 
 uint64_t glue_key(SEXP key)
 {

@@ -1,6 +1,6 @@
 #include "glue/require.h"
 
-#include "core/spikes_check.h"
+#include "core/spikes/check.h"
 
 /* The kind of the first fault, 0 without one, and its row, from 1. */
 SEXP r_check_spikes(SEXP time, SEXP unit, SEXP units, SEXP clock)

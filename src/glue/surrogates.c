@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "core/surrogate_isi.h"
+#include "core/surrogates/isi.h"
 #include "glue/owner.h"
 #include "glue/random.h"
 #include "glue/recording.h"

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "core/surrogate_raster.h"
+#include "core/surrogates/raster.h"
 #include "glue/owner.h"
 #include "glue/raster.h"
 #include "glue/require.h"

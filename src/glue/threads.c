@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/parallel.h"
-#include "core/random.h"
+#include "core/base/parallel.h"
+#include "core/base/random.h"
 #include "glue/watch.h"
 
 SEXP r_threads_report(void)

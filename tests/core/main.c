@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "core/parallel.h"
+#include "core/base/parallel.h"
 
 static int passed, failed;
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "check.h"
-#include "core/edm_ccm.h"
-#include "core/edm_simplex.h"
-#include "core/edm_smap.h"
+#include "core/edm/ccm.h"
+#include "core/edm/simplex.h"
+#include "core/edm/smap.h"
 
 enum { ROWS = 400, DIMS = 3 };
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "check.h"
-#include "core/pattern_reduction.h"
-#include "core/pattern_stability.h"
-#include "core/patterns.h"
+#include "core/patterns/found/reduction.h"
+#include "core/patterns/found/stability.h"
+#include "core/patterns/mine.h"
 
 enum { WINDOW = 6 };
 

@@ -1,0 +1,55 @@
+/* The next-occurrence table and the counting of its rows in vector registers. */
+#ifndef SYN_EPISODES_ROWS_H
+#define SYN_EPISODES_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/status.h"
+
+enum {
+    SYN_LANES = 32,       /* symbols of one block of a row: 64 bytes */
+    SYN_ROW_BLOCKS = 4,   /* most blocks counted side by side */
+    SYN_ROW_REACH = 65535 /* farthest a distance or a span may reach, in events */
+};
+
+/* A valid end of an episode, as its row in recording->by_unit: rows of one unit lie side
+   by side. The latest possible start is the number of the first event on its tick, so
+   that `start > event[row]` compares ticks. */
+typedef struct syn_end {
+    uint32_t row, start;
+} syn_end;
+
+/* For `blocks` blocks of the table: a lane's `busy` is how many events from the current
+   start on are no longer free for it, and `hits` what it has counted. */
+typedef struct syn_row_counter {
+    const uint16_t *block[SYN_ROW_BLOCKS];
+    unsigned blocks;
+    size_t stride;          /* length of a row of the table */
+    const uint32_t *event;  /* event number of a row */
+    uint16_t busy[SYN_ROW_BLOCKS * SYN_LANES];
+    uint16_t hits[SYN_ROW_BLOCKS * SYN_LANES];
+    uint32_t start;        /* the start that `busy` counts from */
+    uint32_t prefix_busy;  /* first event free for the prefix itself */
+    uint32_t prefix_hits;
+} syn_row_counter;
+
+/* Counts the ends ends[0 .. n - 1]: whatever lane is free at an end's start and has a
+   next occurrence scores one and stays busy up to and including that occurrence.
+   At most 65,535 ends before `hits` are taken out. */
+typedef void syn_count_rows(syn_row_counter *counter, const syn_end *ends, size_t n);
+
+/* The implementations, from the portable one up; NULL where this processor or compiler
+   has none of that kind. All count the same. */
+typedef enum syn_rows_kind {
+    SYN_ROWS_PORTABLE,
+    SYN_ROWS_256,
+    SYN_ROWS_512
+} syn_rows_kind;
+
+syn_count_rows *syn_count_rows_of(syn_rows_kind kind);
+
+/* The fastest one that this processor can run. */
+syn_count_rows *syn_count_rows_fastest(void);
+
+#endif
