@@ -62,7 +62,9 @@
 #' @return Those of `patterns` that are kept, in their order.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; 2^31 occurrences or
-#' more give `synfire_error_too_large`.
+#' more give `synfire_error_too_large`. Where `non_significant` is what [test_signatures()]
+#' gives for patterns of another recording, there is a warning of class
+#' `synfire_warning_recording`.
 #' @references
 #' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation of
 #' synchronous spike patterns extracted by frequent item set mining. *Frontiers in
@@ -148,6 +150,8 @@ check_signatures <- function(x, patterns, call = rlang::caller_env()) {
   if (inherits(x, "signature_tests")) {
     check_tests(x, arg, call)
     check_same_search(patterns, x, arg, call)
+    warn_other_recording(fingerprint_of(patterns, call), attr(x, "fingerprint", exact = TRUE),
+                         arg, call)
     x <- non_significant(x)
   }
   # These list all signatures, significant or not.

@@ -195,7 +195,10 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
     ))
   }
   tests <- if (!is.null(pvalues)) {
-    stages$time("tests", judge_signatures(mined, pvalues, choices$alpha, choices$correction))
+    stages$time("tests", judge_signatures(
+      mined, pvalues, choices$alpha, choices$correction,
+      attr(pvalues, "fingerprint", exact = TRUE)
+    ))
   }
   found <- settle_patterns(mined, tests, n > 0, choices, stability, here, stages)
   new_spade(
