@@ -13,6 +13,7 @@
 
 static const R_CallMethodDef entries[] = {
     ENTRY(r_sitrep, 1),
+    ENTRY(r_release_gpu, 0),
     ENTRY(r_process_lives, 1),
     ENTRY(r_row_sums, 4),
     ENTRY(r_random_key, 0),

@@ -13,6 +13,7 @@
 
 /* sitrep.c */
 SEXP r_sitrep(SEXP test);
+SEXP r_release_gpu(void);
 
 /* checksum.c */
 SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width);

@@ -107,9 +107,7 @@ template <class T> size_t miner<T>::least_memory(int width) const
 /* Bytes that this member may take in all. */
 template <class T> size_t miner<T>::allowance() const
 {
-    size_t free_bytes = 0, all_bytes = 0;
-    check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    free_bytes = free_bytes / 16 * 15 / team_->on_device_of(me_);
+    size_t free_bytes = free_memory() / 16 * 15 / team_->on_device_of(me_);
     return std::min(memory() + free_bytes, options_->max_memory);
 }
 
@@ -192,7 +190,7 @@ template <class T> void miner<T>::upload()
 
     size_t have = allowance(), held = memory(), node = 8 + columns_.n * (width_ + 3);
     size_t some = std::min(have / 8, have > held ? (have - held) / 4 : 0);
-    size_t ends = std::max(std::min(2048 * n, MANY_ENDS), 24 * n);
+    size_t ends = std::max(std::min(512 * n, MANY_ENDS), LISTS_AHEAD * n);
     ends = std::max(std::min(ends, some / (2 * sizeof(uint2))), n);
     size_t nodes = some / (12 * node * sizeof(uint32_t));
     nodes = std::min(nodes, std::min(ends / 64 + 1024, MANY_NODES_AHEAD));
