@@ -24,6 +24,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_csv_fields, 2),
     ENTRY(r_crc32, 2),
     ENTRY(r_check_spikes, 4),
+    ENTRY(r_ticks, 2),
     ENTRY(r_threads_report, 0),
     ENTRY(r_cgroup_processors, 2),
     ENTRY(r_parallel_probe, 5),

@@ -33,6 +33,7 @@ SEXP r_csv_fields(SEXP lines, SEXP sep);
 SEXP r_crc32(SEXP crc, SEXP bytes);
 
 /* spikes_check.c */
+SEXP r_ticks(SEXP time, SEXP clock);
 SEXP r_check_spikes(SEXP time, SEXP unit, SEXP units, SEXP clock);
 
 /* threads.c */

@@ -14,6 +14,7 @@
 #include "gpu/episodes_team.cuh"
 #include "gpu/episodes_types.cuh"
 
+#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
 #include <algorithm>
@@ -124,6 +125,7 @@ template <class T> class miner {
     void choose_table();
     void deal(size_t size, size_t nodes);
     void upload_recording();
+    void arrange_events();
     void upload_root();
     void upload_units();
     void begin_tables();
