@@ -188,8 +188,9 @@ expected_seconds <- function(events, ticks, min_count, max_size, threads) {
 #' @noRd
 gpus_frame <- function(place, report) {
   if (place$device == "cpu") return(NULL)
-  data.frame(gpu = place$gpus + 1L, name = gpu_survey()$name[place$gpus + 1L],
-             candidates = report$candidates %||% NA_real_)
+  gpus <- place$gpus + 1L
+  list2DF(list(gpu = gpus, name = gpu_survey()$name[gpus],
+               candidates = report$candidates %||% rep(NA_real_, length(gpus))))
 }
 
 # ---- The crossover of MTPE and PTPE ----------------------------------------------------

@@ -326,7 +326,7 @@ spikes_fault <- function(x) {
   unit <- .subset2(x, "unit")
   n <- length(time)
   resolution <- attr(x, "resolution", exact = TRUE)
-  found <- .Call(r_check_spikes, time, unit, nlevels(unit), c(tick_rate(resolution), resolution))
+  found <- .Call(r_check_spikes, time, unit, nlevels(unit), clock_of(resolution))
   row <- found[[2L]]
   here <- \(...) paste0(..., " in row ", commas(row))
   at <- if (row <= n) exact(time[[row]])
