@@ -59,10 +59,9 @@ typedef struct closure {
 
 static const syn_node_kind *fastest_kind(int vector_bits)
 {
-    int bits = syn_mask_bits(vector_bits);
-    return bits == 512   ? &syn_node_kind_512
-           : bits == 256 ? &syn_node_kind_256
-                         : &syn_node_kind_any;
+    const syn_node_kind *kinds[] = SYN_KINDS(&syn_node_kind_any, &syn_node_kind_256,
+                                             &syn_node_kind_256, &syn_node_kind_512);
+    return kinds[syn_kind_here(vector_bits)];
 }
 
 static void fill_tables(closure *c)

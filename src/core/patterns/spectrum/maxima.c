@@ -18,7 +18,7 @@ static uint32_t table_sizes(const syn_pattern_options *o, uint32_t items)
 /* Sizes are read in blocks of lanes. */
 static size_t table_stride(const syn_pattern_options *o, uint32_t items)
 {
-    return (size_t)table_sizes(o, items) + 1 + SYN_LANES;
+    return (size_t)table_sizes(o, items) + 1 + SYN_MAXIMA_LANES;
 }
 
 double syn_maxima_bytes(const syn_pattern_options *o, int by_duration, uint32_t items)
@@ -106,10 +106,9 @@ void syn_maxima_raise(syn_maxima *m, uint32_t duration, uint32_t size,
 
 static const syn_maxima_kind *fastest_kind(int vector_bits)
 {
-    int bits = syn_mask_bits(vector_bits);
-    return bits == 512   ? &syn_maxima_512
-           : bits == 256 ? &syn_maxima_256
-                         : &syn_maxima_any;
+    const syn_maxima_kind *kinds[] = SYN_KINDS(&syn_maxima_any, &syn_maxima_256,
+                                               &syn_maxima_256, &syn_maxima_512);
+    return kinds[syn_kind_here(vector_bits)];
 }
 
 syn_maxima_search *syn_maxima_search_make(const syn_pattern_options *options,
