@@ -163,20 +163,14 @@ void *syn_maxima_take(syn_maxima_search *s, size_t bytes)
 
 syn_maxima_node *syn_maxima_push(syn_maxima_search *s)
 {
-    if (s->depth == s->room) {
-        size_t room = s->room ? 2 * s->room : 64;
-        syn_maxima_node *node = syn_budget_alloc(s->budget, room, sizeof *node);
-        if (!node) {
-            s->failed = syn_budget_refusal(s->budget);
-            return NULL;
-        }
-        if (s->depth > 0)
-            memcpy(node, s->node, s->depth * sizeof *node);
-        syn_budget_free(s->budget, s->node);
-        s->node = node;
-        s->room = room;
+    syn_maxima_node *node = syn_budget_grow(s->budget, s->node, &s->room, s->depth + 1,
+                                            sizeof *node);
+    if (!node) {
+        s->failed = syn_budget_refusal(s->budget);
+        return NULL;
     }
-    syn_maxima_node *node = s->node + s->depth++;
+    s->node = node;
+    node += s->depth++;
     memset(node, 0, sizeof *node);
     node->mark = syn_arena_here(&s->arena);
     return node;
