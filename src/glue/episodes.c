@@ -5,6 +5,7 @@
 
 #include "core/episodes/mine.h"
 #include "core/episodes/engine.h"
+#include "core/episodes/given.h"
 #include "core/episodes/occurrences.h"
 #include "core/episodes/rows.h"
 #include "glue/episodes_gpu.h"
