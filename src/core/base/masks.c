@@ -1,3 +1,5 @@
+/* Chooses the widest kind of registers that this processor has, for the loops of
+   masks.h. */
 #include "core/base/masks.h"
 
 int syn_mask_bits(int vector_bits)

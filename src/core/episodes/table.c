@@ -1,3 +1,7 @@
+/* Finds the window of each event and interval, and what occurs first in it. Windows are
+   found by two pointers that move forward through the events. The table is filled
+   backwards in time: an event that enters the window is then the first one of its unit.
+   Segments of the recording go to different threads. */
 #include "core/episodes/table.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* Makes a tree of episodes. A hash table finds whether a prefix is known; new ones
+   become nodes. All nodes are then sorted by parent, interval and unit, and numbered
+   from the roots down, so that a node's descendants follow it directly. */
 #include "core/episodes/trie.h"
 
 #include <stdlib.h>

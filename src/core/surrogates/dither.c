@@ -1,3 +1,6 @@
+/* Uniform dithering with vector registers. The Philox cipher makes the random numbers of
+   16 blocks side by side, and these move the spikes. Included by the files for each kind
+   of processor; without them it is compiled for any. */
 #include "core/surrogates/dither.h"
 
 #ifndef SYN_DITHER_KIND
