@@ -155,7 +155,10 @@ SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options, SEXP
     tabling t = {m, spelling, (uint8_t)o[5], (size_t)o[6], mine.max_memory, &w, NA_REAL};
     if (t.least > 2 && o[6] >= INT32_MAX)
         mine.of_episode += GLUE_ROW_BYTES;
-    syn_status status = glue_recording(&m->recording, events, mine.min_count, reach);
+    syn_status status =
+        glue_recording_read(&m->recording, events, mine.min_count, reach);
+    if (status == SYN_OK && !glue_gpu_arranges(gpu))
+        status = syn_recording_arrange(&m->recording);
     glue_watch_start(&w, "Mining episodes");
     if (status == SYN_OK && gpu == R_NilValue)
         status = syn_mine_episodes(&m->recording, &mine, &w.watch, &m->episodes);

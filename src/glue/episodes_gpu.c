@@ -60,6 +60,12 @@ static syn_status mine_by_strategy(SEXP gpu, const syn_recording *recording,
     return status;
 }
 
+/* Only the published strategies, whose numbers begin at 1, take one that is arranged. */
+int glue_gpu_arranges(SEXP gpu)
+{
+    return gpu != R_NilValue && Rf_asInteger(VECTOR_ELT(gpu, 1)) == 0;
+}
+
 syn_status glue_gpu_mine(SEXP gpu, const syn_recording *recording,
                          const syn_mine_options *options, const syn_watch *watch,
                          syn_episodes *out, glue_gpu_report *report)
