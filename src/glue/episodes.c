@@ -1,3 +1,5 @@
+/* Mines and counts episodes for R, and finds where they occur. All memory belongs to
+   an external pointer, so that an error of R frees it. */
 #include "glue/glue.h"
 
 #include <stdlib.h>

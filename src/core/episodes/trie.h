@@ -8,8 +8,6 @@
 #include "core/episodes/occurrences.h"
 #include "core/base/status.h"
 
-#define SYN_NO_NODE UINT32_MAX
-
 /* A node is a prefix of an episode. Nodes are numbered so that a node comes before its
    children, and all below a node lie side by side. The children of a node are sorted by
    interval, then unit. An interval is two bounds: a lag is more than bound[open] and at

@@ -279,7 +279,8 @@ static syn_status open_windows(syn_window_engine *e)
         count_bytes(e, ((size_t)m->recording->events + 1) * 8 * o->n_intervals);
     if (status != SYN_OK)
         return status;
-    return syn_windows_make(&e->windows, m->recording, o->intervals, o->n_intervals,
+    const int64_t *bound = &o->intervals->low;
+    return syn_windows_make(&e->windows, m->recording, bound, 2 * o->n_intervals,
                             m->workers, m->watch);
 }
 

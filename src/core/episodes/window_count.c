@@ -12,8 +12,8 @@ enum { BATCH = 256 };  /* ends between two looks at whether counting can stop ea
 static syn_lag_window window_of(const syn_window_engine *e, uint32_t interval)
 {
     const syn_recording *r = e->miner->recording;
-    return (syn_lag_window){r->unit, r->row, e->windows.open[interval],
-                            e->windows.shut[interval]};
+    uint32_t **bound = e->windows.beyond + 2 * interval;
+    return (syn_lag_window){r->unit, r->row, bound[0], bound[1]};
 }
 
 /* Copies the ends of one unit out of the buffer. */

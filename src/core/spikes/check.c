@@ -1,3 +1,5 @@
+/* Checks the spikes that R hands over: each time must be finite and on the clock, each
+   unit known, and the spikes in order. One pass finds the first fault. */
 #include "core/spikes/check.h"
 
 #include <float.h>

@@ -1,3 +1,6 @@
+/* Makes a recording ready for mining. One pass over the sorted events numbers them,
+   merges repeats and moves trials apart; the next drops rare units; a counting sort then
+   lists the events of each unit. */
 #include "core/spikes/recording.h"
 
 #include <stdlib.h>
