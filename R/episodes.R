@@ -218,11 +218,11 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
 #' @param gpu What the GPUs report of each size, or `NULL`.
 #' @noRd
 levels_frame <- function(levels, gpu, merge) {
-  out <- data.frame(
+  out <- list2DF(list(
     size = seq_along(levels$frequent), candidates = levels$candidates,
     eliminated = levels$eliminated, frequent = levels$frequent,
     seconds = gpu$seconds %||% rep(NA_real_, length(levels$frequent))
-  )
+  ))
   if (!is.null(gpu)) out$mtpe <- gpu$segmented
   if (!is.null(gpu) && merge == "published") out$unmatched <- gpu$unmatched
   out

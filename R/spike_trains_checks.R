@@ -209,9 +209,10 @@ without_twice <- function(x) {
 
 #' The recording that a result keeps, or NULL
 #' @noRd
-own_recording <- function(x, call = rlang::caller_env()) {
+own_recording <- function(x, call = rlang::caller_env(), arg = rlang::caller_arg(x)) {
   recording <- attr(x, "recording", exact = TRUE)
-  if (is.null(recording)) NULL else check_spike_trains(recording, "recording", call, once = TRUE)
+  if (is.null(recording)) return(NULL)
+  check_spike_trains(recording, sprintf("attr(%s, \"recording\")", arg), call, once = TRUE)
 }
 
 #' @param fault What is wrong: `is`, and `hint`, or `NULL` where making the object from its
@@ -326,8 +327,7 @@ spikes_fault <- function(x) {
   n <- length(time)
   resolution <- attr(x, "resolution", exact = TRUE)
   bounds <- c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE))
-  found <- .Call(r_check_spikes, time, unit, nlevels(unit),
-                 c(tick_rate(resolution), resolution), bounds)
+  found <- .Call(r_check_spikes, time, unit, nlevels(unit), clock_of(resolution), bounds)
   found <- finish_status(found, "checking this recording")
   here <- \(...) list(is = paste0(..., " in row ", commas(found$row)))
   at <- \() exact(time[[found$row]])

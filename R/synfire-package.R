@@ -23,5 +23,6 @@
 .onUnload <- function(libpath) {
   gc()  # what is left of finished calls is freed by the library that is about to go
   .Call(r_release_patterns)
+  .Call(r_release_gpu)
   library.dynam.unload("synfire", libpath)
 }

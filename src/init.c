@@ -1,3 +1,5 @@
+/* The list of entries that R may call, and what is done when the library is loaded and
+   unloaded. */
 #include "glue/glue.h"
 
 #include "core/base/parallel.h"
@@ -13,6 +15,8 @@
 
 static const R_CallMethodDef entries[] = {
     ENTRY(r_sitrep, 1),
+    ENTRY(r_guard_division, 1),
+    ENTRY(r_release_gpu, 0),
     ENTRY(r_process_lives, 1),
     ENTRY(r_row_sums, 4),
     ENTRY(r_random_key, 0),
@@ -23,6 +27,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_csv_fields, 2),
     ENTRY(r_crc32, 2),
     ENTRY(r_check_spikes, 5),
+    ENTRY(r_ticks, 2),
     ENTRY(r_threads_report, 0),
     ENTRY(r_cgroup_processors, 2),
     ENTRY(r_parallel_probe, 5),

@@ -1,3 +1,4 @@
+/* Mines and counts episodes on GPUs, and reports to R what ran there. */
 #if !defined(_WIN32)
 #define _POSIX_C_SOURCE 200112L
 #endif
@@ -59,6 +60,12 @@ static syn_status mine_by_strategy(SEXP gpu, const syn_recording *recording,
     if (status == SYN_OK)
         out->peak_memory = (size_t)report->by_size.peak_memory;
     return status;
+}
+
+/* Only the published strategies, whose numbers begin at 1, take one that is arranged. */
+int glue_gpu_arranges(SEXP gpu)
+{
+    return gpu != R_NilValue && Rf_asInteger(VECTOR_ELT(gpu, 1)) == 0;
 }
 
 syn_status glue_gpu_mine(SEXP gpu, const syn_recording *recording,

@@ -79,6 +79,12 @@ static SEXP devices_list(int devices, int test)
     return list;
 }
 
+/* Bytes that were kept between calls on GPUs, and are not any more. */
+SEXP r_release_gpu(void)
+{
+    return Rf_ScalarReal((double) syn_gpu_release());
+}
+
 SEXP r_sitrep(SEXP test)
 {
     static const char *const names[] = {"threads", "gpu", "devices"};

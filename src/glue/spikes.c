@@ -1,3 +1,5 @@
+/* Reads and checks the spikes that R hands over, in ticks for what the core makes of them
+   and in seconds for whoever makes a recording. */
 #include "glue/spikes.h"
 
 #include "glue/require.h"
@@ -69,6 +71,16 @@ syn_status glue_recording(syn_recording *out, SEXP spikes, uint32_t min_count,
                             : status;
 }
 
+syn_status glue_recording_read(syn_recording *out, SEXP spikes, uint32_t min_count,
+                               int64_t reach, glue_watch *watch)
+{
+    syn_spikes made_of;
+    syn_status status = glue_spikes(&made_of, spikes, watch);
+    return status == SYN_OK ? syn_recording_read(out, &made_of, min_count, reach,
+                                                 &watch->watch)
+                            : status;
+}
+
 syn_status glue_raster(syn_raster *out, SEXP events, uint32_t window, syn_budget *budget,
                        glue_watch *watch)
 {
@@ -83,6 +95,24 @@ syn_status glue_raster(syn_raster *out, SEXP events, uint32_t window, syn_budget
 
 /* ---- spikes in seconds ---- */
 
+static syn_clock clock_of(SEXP clock)
+{
+    const double *value = REAL(numbers(clock, REALSXP, 2, "clock"));
+    syn_clock out = {.rate = value[0], .resolution = value[1]};
+    return out;
+}
+
+/* The tick next to each time. */
+SEXP r_ticks(SEXP time, SEXP clock)
+{
+    R_xlen_t n = Rf_xlength(numbers(time, REALSXP, 0, "times"));
+    syn_clock how = clock_of(clock);
+    SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
+    syn_ticks((size_t)n, REAL(time), &how, REAL(out));
+    UNPROTECT(1);
+    return out;
+}
+
 /* The first fault of spikes by its name, "sound" without one, and its row, from 1.
    `clock`: ticks a second and seconds a tick; `interval`: first and last second. */
 SEXP r_check_spikes(SEXP time, SEXP unit, SEXP units, SEXP clock, SEXP interval)
@@ -90,9 +120,8 @@ SEXP r_check_spikes(SEXP time, SEXP unit, SEXP units, SEXP clock, SEXP interval)
     const char *fields[] = {"fault", "row", ""};
     R_xlen_t n = Rf_xlength(numbers(time, REALSXP, 0, "times"));
     require(Rf_xlength(numbers(unit, INTSXP, n, "units")) == n, "units");
-    const double *value = REAL(numbers(clock, REALSXP, 2, "clock"));
+    syn_clock how = clock_of(clock);
     const double *bounds = REAL(numbers(interval, REALSXP, 2, "interval"));
-    syn_clock how = {.rate = value[0], .resolution = value[1]};
     syn_spikes spikes = {
         .n = (size_t)n, .tick = REAL(time), .unit = INTEGER(unit), .trials = 1,
         .units = (uint32_t)within(Rf_asReal(units), 0, INT32_MAX, "units"),

@@ -1,3 +1,7 @@
+/* Mines patterns: prepares the search, runs an engine, and hands over what it found.
+   Units are ranked, roots that can have no pattern are found, and the work is cut into
+   shares, the largest first. An engine collects the patterns of each share in blocks,
+   one chain of blocks for each size, which are freed again when memory runs short. */
 #include "core/patterns/engine.h"
 
 #include <stdio.h>
@@ -241,13 +245,10 @@ static int poll_outlook(void *data, const char *stage, double done, double total
 static uint32_t longest_window(const syn_raster *raster, uint32_t window)
 {
     int64_t longest = 0;
-    uint32_t end = 0;
-    for (uint32_t b = 0; b < raster->bins; b++) {
-        while (end + 1 < raster->bins &&
-               raster->number[end + 1] - raster->number[b] < window)
-            end++;
-        if (raster->number[end] - raster->number[b] > longest)
-            longest = raster->number[end] - raster->number[b];
+    for (uint32_t b = 0, end = 0; b < raster->bins; b++) {
+        end = syn_raster_window_end(raster, b, window, end);
+        if (raster->number[end - 1] - raster->number[b] > longest)
+            longest = raster->number[end - 1] - raster->number[b];
     }
     return (uint32_t)longest + 1;
 }

@@ -1,3 +1,6 @@
+/* Bins spike trains. Events come sorted by tick, so that bins are filled one after the
+   other; a bin that ends empty is not kept. A counting sort then lists the bins of each
+   unit. */
 #include "core/spikes/raster.h"
 
 #include <stdlib.h>
@@ -159,12 +162,4 @@ void syn_raster_free(syn_raster *r)
     if (r->budget)
         syn_budget_give(r->budget, r->held);
     memset(r, 0, sizeof *r);
-}
-
-uint32_t syn_raster_window_end(const syn_raster *r, uint32_t bin, int64_t window)
-{
-    /* Less than to subtract: a window may be longer than bin numbers are large. */
-    uint32_t end = bin + 1;
-    SYN_SEEK(uint32_t, at, end, r->bins, r->number[at] - r->number[bin] < window);
-    return end;
 }

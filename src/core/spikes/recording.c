@@ -1,32 +1,34 @@
+/* Makes a recording ready for mining. One pass over the sorted spikes numbers the events
+   and moves trials apart; the next drops rare units; a counting sort then lists the
+   events of each unit. */
 #include "core/spikes/recording.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static syn_status allocate(syn_recording *r, size_t n, uint32_t units)
+/* ---- events in time order ---- */
+
+static syn_status allocate(syn_recording *r, size_t n, uint32_t units, int sources)
 {
     r->tick = malloc((n + 1) * sizeof *r->tick);
     r->unit = malloc((n + 1) * sizeof *r->unit);
-    r->group = malloc((n + 1) * sizeof *r->group);
-    r->source = malloc((n + 1) * sizeof *r->source);
-    r->by_unit = malloc((n + 1) * sizeof *r->by_unit);
-    r->row = malloc((n + 1) * sizeof *r->row);
-    r->first = calloc((size_t)units + 2, sizeof *r->first);
-    if (!r->tick || !r->unit || !r->group || !r->source || !r->by_unit || !r->row ||
-        !r->first)
-        return SYN_NO_MEMORY;
-    return SYN_OK;
+    r->first = calloc((size_t)units + 1, sizeof *r->first);
+    if (sources)
+        r->source = malloc((n + 1) * sizeof *r->source);
+    int room = r->tick && r->unit && r->first && (r->source || !sources);
+    return room ? SYN_OK : SYN_NO_MEMORY;
 }
 
-/* The spikes inside trials, one trial after the other. */
-static syn_status place_events(syn_recording *r, const syn_spikes *spikes, int64_t reach,
-                               const syn_watch *watch)
+/* The spikes inside trials, one trial after the other, and in `first` how many the unit
+   before has. */
+static syn_status read_events(syn_recording *out, const syn_spikes *spikes, int64_t reach,
+                              const syn_watch *watch)
 {
+    uint32_t *unit_of = out->unit, *source = out->source, *count = out->first + 1, e = 0;
+    int64_t *tick_of = out->tick, shift = 0, t = 0;
     const double *tick = spikes->tick;
     const int *unit = spikes->unit, *trial = spikes->trial;
-    int64_t shift = 0, t = 0;
     int last_trial = 0;
-    uint32_t e = 0;
     for (size_t i = 0; i < spikes->n; i++) {
         if (syn_spikes_poll(watch, i, spikes->n) != SYN_OK)
             return SYN_INTERRUPTED;
@@ -40,73 +42,112 @@ static syn_status place_events(syn_recording *r, const syn_spikes *spikes, int64
             shift += apart > 0 ? apart : 0;
         }
         last_trial = now;
-        t = (int64_t)tick[i] + shift;
-        r->tick[e] = t;
-        r->unit[e] = (uint32_t)(unit[i] - 1);
-        r->source[e++] = (uint32_t)i;
+        t = tick_of[e] = (int64_t)tick[i] + shift;
+        unit_of[e] = (uint32_t)(unit[i] - 1);
+        count[unit_of[e]]++;
+        if (source)
+            source[e] = (uint32_t)i;
+        e++;
     }
-    r->events = e;
+    out->events = e;
     return SYN_OK;
 }
 
-/* Removes the events of units that have fewer than `min_count`. Those of unit u that stay
-   are counted in first[u + 2]. */
+/* Removes the events of units that have fewer than `min_count`. */
 static syn_status drop_rare(syn_recording *r, uint32_t min_count, const syn_watch *watch)
 {
-    uint32_t *count = r->first + 2, kept = 0, group = 0, n = r->events;
-    for (uint32_t i = 0; i < n; i++)
-        count[r->unit[i]]++;
+    uint32_t *count = r->first + 1, *unit = r->unit, *source = r->source;
+    uint32_t n = r->events, kept = 0;
+    int64_t *tick = r->tick;
+    int rare = 0;
     for (uint32_t u = 0; u < r->units; u++)
-        count[u] = count[u] < min_count ? 0 : count[u];
+        rare |= count[u] > 0 && count[u] < min_count;
+    if (!rare)
+        return SYN_OK;
     for (uint32_t i = 0; i < n; i++) {
         if (syn_spikes_poll(watch, i, n) != SYN_OK)
             return SYN_INTERRUPTED;
-        if (count[r->unit[i]] == 0)
-            continue;
-        if (kept == 0 || r->tick[i] != r->tick[kept - 1])
-            group = kept;
-        if (kept < i) {
-            r->tick[kept] = r->tick[i];
-            r->unit[kept] = r->unit[i];
-            r->source[kept] = r->source[i];
-        }
-        r->group[kept++] = group;
+        tick[kept] = tick[i];
+        unit[kept] = unit[i];
+        if (source)
+            source[kept] = source[i];
+        kept += count[unit[i]] >= min_count;
     }
     r->events = kept;
-    return SYN_OK;
-}
-
-/* Stable counting sort of the event numbers by unit. */
-static syn_status sort_by_unit(syn_recording *r, const syn_watch *watch)
-{
-    uint32_t *next = r->first + 1, n = r->events;
     for (uint32_t u = 0; u < r->units; u++)
-        r->first[u + 2] += r->first[u + 1];
-    for (uint32_t i = 0; i < n; i++) {
-        if (syn_spikes_poll(watch, i, n) != SYN_OK)
-            return SYN_INTERRUPTED;
-        uint32_t row = next[r->unit[i]]++;
-        r->row[i] = row;
-        r->by_unit[row] = i;
-    }
+        count[u] = count[u] < min_count ? 0 : count[u];
     return SYN_OK;
 }
 
-syn_status syn_recording_make(syn_recording *out, const syn_spikes *spikes,
-                              uint32_t min_count, int64_t reach, const syn_watch *watch)
+static syn_status read_recording(syn_recording *out, const syn_spikes *spikes,
+                                 uint32_t min_count, int64_t reach, int sources,
+                                 const syn_watch *watch)
 {
     memset(out, 0, sizeof *out);
     if (spikes->n >= INT32_MAX)
         return SYN_TOO_LARGE;
     out->units = spikes->units;
-    syn_status status = allocate(out, spikes->n, spikes->units);
+    syn_status status = allocate(out, spikes->n, spikes->units, sources);
     if (status == SYN_OK)
-        status = place_events(out, spikes, reach, watch);
+        status = read_events(out, spikes, reach, watch);
     if (status == SYN_OK)
         status = drop_rare(out, min_count, watch);
-    if (status == SYN_OK)
-        status = sort_by_unit(out, watch);
+    for (uint32_t u = 0; status == SYN_OK && u < out->units; u++)
+        out->first[u + 1] += out->first[u];
     return status;
+}
+
+syn_status syn_recording_read(syn_recording *out, const syn_spikes *spikes,
+                              uint32_t min_count, int64_t reach, const syn_watch *watch)
+{
+    return read_recording(out, spikes, min_count, reach, 0, watch);
+}
+
+/* ---- events by tick and by unit ---- */
+
+/* A stable counting sort: `next` is where the next event of each unit goes. */
+static syn_status sort_events(syn_recording *r, uint32_t *next, const syn_watch *watch)
+{
+    const uint32_t *unit = r->unit;
+    const int64_t *tick = r->tick;
+    uint32_t *group = r->group, *row = r->row, *by_unit = r->by_unit;
+    uint32_t n = r->events, first = 0;
+    int64_t before = n > 0 ? tick[0] : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (syn_spikes_poll(watch, i, n) != SYN_OK)
+            return SYN_INTERRUPTED;
+        first = tick[i] == before ? first : i;
+        before = tick[i];
+        group[i] = first;
+        row[i] = next[unit[i]]++;
+        by_unit[row[i]] = i;
+    }
+    return SYN_OK;
+}
+
+syn_status syn_recording_arrange(syn_recording *r, const syn_watch *watch)
+{
+    size_t n = (size_t)r->events + 1, units = (size_t)r->units + 1;
+    uint32_t *next = malloc(units * sizeof *next);
+    r->group = malloc(n * sizeof *r->group);
+    r->by_unit = malloc(n * sizeof *r->by_unit);
+    r->row = malloc(n * sizeof *r->row);
+    syn_status status = SYN_NO_MEMORY;
+    if (next && r->group && r->by_unit && r->row) {
+        memcpy(next, r->first, units * sizeof *next);
+        status = sort_events(r, next, watch);
+    }
+    free(next);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+syn_status syn_recording_make(syn_recording *out, const syn_spikes *spikes,
+                              uint32_t min_count, int64_t reach, const syn_watch *watch)
+{
+    syn_status status = read_recording(out, spikes, min_count, reach, 1, watch);
+    return status == SYN_OK ? syn_recording_arrange(out, watch) : status;
 }
 
 void syn_recording_free(syn_recording *r)

@@ -43,6 +43,9 @@ typedef struct syn_clock {
     double rate, resolution;
 } syn_clock;
 
+/* The tick next to each time, of two the even one. */
+void syn_ticks(size_t n, const double *time, const syn_clock *clock, double *tick);
+
 /* What is wrong with spikes, and where: the first spike with a fault, a trial for
    SYN_SPIKES_BOUNDS. The last two faults are given only when there is no other. */
 typedef struct syn_spikes_verdict {
