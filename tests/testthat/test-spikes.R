@@ -34,9 +34,9 @@ readers_of_spikes <- function() {
     shares = \(s) .Call(r_pattern_shares, binned(s), 3, 1),
     windows = \(s) .Call(r_pattern_windows, binned(s), 3L, 2L, 0:1, 0:1, 99),
     reduction = \(s) .Call(r_reduce_patterns, binned(s), 3L, 2L, 0:1, 0:1, integer(),
-                           c(0, 0, 0, 0, 2, 1)),
+                           c(0, 0, 0, 0, 2, 1, 1e8)),
     stability = \(s) .Call(r_pattern_stability, binned(s), 3L, 2L, 0:1, 0:1, c(TRUE, TRUE),
-                           c(10, 1), c(1, 2))
+                           c(10, 1, 1e8), c(1, 2))
   )
 }
 
