@@ -8,11 +8,11 @@
 #include "core/spikes/raster.h"
 #include "core/spikes/recording.h"
 
-/* Reads and checks a list from trains_of() in R: tick (whole doubles), unit (integer codes
-   from 1), trial (integer from 1, NA outside all trials; NULL without any), units (how
-   many there are), then the first and the last tick of each trial, or of the recording
-   (doubles). R's error, with the bar of the watch removed, when they are not what
-   core/spikes/spikes.h says; call it before anything is allocated that nobody owns.
+/* Reads and checks a list from trains_of() in R: tick (whole doubles), unit (integer
+   codes from 1), trial (integer from 1, NA outside all trials; NULL without any), units
+   (how many there are), then the first and the last tick of each trial, or of the
+   recording (doubles). R's error, with the bar of the watch removed, when they are not
+   what core/spikes/spikes.h says; call it before anything is allocated that nobody owns.
    SYN_INTERRUPTED by the watch. The arrays are R's. */
 syn_status glue_spikes(syn_spikes *out, SEXP spikes, glue_watch *watch);
 

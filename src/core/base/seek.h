@@ -3,6 +3,8 @@
 #ifndef SYN_BASE_SEEK_H
 #define SYN_BASE_SEEK_H
 
+#include <stdint.h>
+
 /* Moves the variable `low` on to the first place below `high` that `before` does not hold
    for, or to `high`, which is not less than `low`. `before` is an expression in `at`, a
    place, whose name and type are given; it holds for the places up to some one, and for
@@ -18,8 +20,8 @@
         }                                                                                \
     } while (0)
 
-/* The same where the place wanted is near `low` as a rule: in steps that double, until one
-   is too far. */
+/* The same where the place wanted is near `low` as a rule: in steps that double, until
+   one is too far. */
 #define SYN_SEEK_NEAR(type, at, low, high, before)                                       \
     do {                                                                                 \
         type syn_most = (high);                                                          \

@@ -17,7 +17,7 @@ typedef struct syn_spikes {
     size_t n;
     const double *tick;   /* [n] whole numbers */
     const int *unit;      /* [n] from 1 to `units`, none twice on a tick */
-    const int *trial;     /* [n] from 1 to `trials`; below 1 for a spike outside all trials,
+    const int *trial;     /* [n] from 1 to `trials`; below 1 for a spike outside of all,
                              which is left out; NULL when all are in the first */
     uint32_t units;
     uint32_t trials;      /* at least 1 */
