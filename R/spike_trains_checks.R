@@ -209,9 +209,10 @@ without_twice <- function(x) {
 
 #' The recording that a result keeps, or NULL
 #' @noRd
-own_recording <- function(x, call = rlang::caller_env()) {
+own_recording <- function(x, call = rlang::caller_env(), arg = rlang::caller_arg(x)) {
   recording <- attr(x, "recording", exact = TRUE)
-  if (is.null(recording)) NULL else check_spike_trains(recording, "recording", call)
+  if (is.null(recording)) return(NULL)
+  check_spike_trains(recording, sprintf("attr(%s, \"recording\")", arg), call)
 }
 
 #' @param fault What is wrong: `is`, and `hint`, or `NULL` where making the object from its

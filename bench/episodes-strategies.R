@@ -11,7 +11,7 @@ if (nrow(report$devices) == 0L) {
   quit(status = 0L)
 }
 
-# A warp issues (33 + 3 size) instructions an event for 32 candidates (src/gpu/machine.cuh),
+# A warp issues (33 + 3 size) instructions an event for 32 candidates (src/gpu/published/machine.cuh),
 # a multiprocessor 4 of them a clock, at 1.7 GHz.
 floor_ms <- function(levels, events) {
   counted <- levels[-1L, ]

@@ -1,10 +1,12 @@
+/* The list of entries that R may call, and what is done when the library is loaded and
+   unloaded. */
 #include "glue/glue.h"
 
-#include "core/parallel.h"
+#include "core/base/parallel.h"
 #include "glue/episode_names.h"
 #include "glue/pattern_store.h"
 #include "glue/watch.h"
-#include "gpu/synfire_gpu.h"
+#include "gpu/base/devices.h"
 
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
@@ -13,6 +15,7 @@
 
 static const R_CallMethodDef entries[] = {
     ENTRY(r_sitrep, 1),
+    ENTRY(r_guard_division, 1),
     ENTRY(r_release_gpu, 0),
     ENTRY(r_process_lives, 1),
     ENTRY(r_row_sums, 4),

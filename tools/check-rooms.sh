@@ -9,6 +9,11 @@ trap 'rm -rf "$objects"' EXIT
 passed=0
 failed=0
 skipped=0
+core_sources=`find core -name '*.c' | sort`
+core_headers=`find core -name '*.h' | sort`
+core="$core_sources $core_headers"
+gpu_headers=`find gpu -name '*.h' | sort`
+gpu=`find gpu -type f -name '*.[ch]*' | sort`
 
 # rule TEXT: the rule holds when the file `$objects/found` is empty.
 rule() {
@@ -22,66 +27,71 @@ rule() {
   fi
 }
 found="$objects/found"
-object_of() { echo "$objects/$2`echo "$1" | tr '/' '-'`.o"; }
+
+# each FILES COMMAND...: the command for every file, which comes last, two at a time. What
+# they say, and nothing else, is printed.
+each() {
+  files=$1
+  shift
+  printf '%s\n' $files | xargs -P 2 -I FILE "$@" FILE 2>&1
+}
+
+# objects_of FILES COMMAND...: the same, to an object each.
+objects_of() {
+  files=$1
+  shift
+  each "$files" sh -c '
+    objects=$1 command=$2
+    $command -c "$3" -o "$objects/`echo "$3" | tr / -`.o"' sh "$objects" "$*"
+}
 
 # Without PIE, tables of constants stay in read-only sections, where the rule on state
 # expects them.
-for file in core/*.c; do
-  $CC $strict -O2 -fopenmp -fno-pie -c "$file" -o "`object_of "$file"`" 2>&1
-done > "$found"
+objects_of "$core_sources" $CC $strict -O2 -fopenmp -fno-pie > "$found"
 rule "core compiles as strict C99, without R on the include path"
 
-for file in core/*.c; do
-  $CC $strict -fsyntax-only -Wno-unknown-pragmas "$file" 2>&1
-done > "$found"
+each "$core_sources" $CC $strict -fsyntax-only -Wno-unknown-pragmas > "$found"
 rule "core compiles without OpenMP"
 
-for file in core/*.h gpu/*.h; do
-  $CC $strict -fsyntax-only -x c "$file" 2>&1
-done > "$found"
+each "$core_headers $gpu_headers" $CC $strict -fsyntax-only -x c > "$found"
 rule "headers of core and gpu stand alone"
 
-for file in gpu/*.h; do
-  ${CXX:-g++} -Wall -Wextra -pedantic -Werror -I. -fsyntax-only -x c++ "$file" 2>&1
-done > "$found"
+each "$gpu_headers" ${CXX:-g++} -Wall -Wextra -pedantic -Werror -I. -fsyntax-only -x c++ \
+  > "$found"
 rule "headers of gpu are C++ as well"
 
-for file in gpu/*.c; do
-  $CC $strict -O2 -fno-pie -c "$file" -o "`object_of "$file"`" 2>&1
-done > "$found"
+objects_of gpu/none.c $CC $strict -O2 -fno-pie > "$found"
 rule "the stand-in for CUDA compiles as strict C99"
 
 r_include=`R CMD config --cppflags | tr ' ' '\n' | sed -n 's/^-I/-isystem /p' | tr '\n' ' '`
 cli_include=`Rscript --vanilla -e 'cat(system.file("include", package = "cli"))'`
-for file in init.c glue/*.c; do
-  # R's own table of routines holds functions of every shape as one type.
-  $CC $strict $r_include -isystem "$cli_include" -Wno-cast-function-type -fopenmp \
-    -fsyntax-only "$file" 2>&1
-done > "$found"
+# R's own table of routines holds functions of every shape as one type.
+each "init.c `ls glue/*.c`" $CC $strict $r_include -isystem "$cli_include" \
+  -Wno-cast-function-type -fopenmp -fsyntax-only > "$found"
 rule "glue compiles as strict C99"
 
 r_header='^ *# *include *["<](R\.h|R_ext/|Rinternals|Rdefines|Rmath|Rconfig|Rversion|Rcpp|cpp11|cli/)'
-grep -nE "$r_header" core/* gpu/* > "$found"
+grep -nE "$r_header" $core $gpu > "$found"
 rule "neither core nor gpu names an R header"
 
-grep -nE '^ *# *include *"' core/* | grep -v '"core/' > "$found"
+grep -nE '^ *# *include *"' $core | grep -v '"core/' > "$found"
 rule "core includes nothing but core"
 
-grep -nE '^ *# *include *"' gpu/* | grep -vE '"(gpu/|core/[a-z_]*\.h")' > "$found"
+grep -nE '^ *# *include *"' $gpu | grep -vE '"(gpu/|core/[a-z_/]*\.h")' > "$found"
 rule "gpu includes nothing but gpu and the types of core"
 
-grep -nE '^ *# *include *<(cuda|cub/|thrust/|cooperative|nv)' core/* glue/* init.c > "$found"
+grep -nE '^ *# *include *<(cuda|cub/|thrust/|cooperative|nv)' $core glue/* init.c > "$found"
 rule "CUDA is seen in gpu alone"
 
-grep -nE '^ *# *include *"' glue/* init.c | grep -vE '"(core|gpu|glue)/[a-z_]*\.h"' > "$found"
+grep -nE '^ *# *include *"' glue/* init.c | grep -vE '"(core|gpu|glue)/[a-z_/]*\.h"' > "$found"
 rule "includes are written from src/"
 
-grep -nE 'ifn?def.*(CUDA|GPU)' core/* glue/* init.c gpu/*.c | grep -v '_H$' > "$found"
+grep -nE 'ifn?def.*(CUDA|GPU)' $core glue/* init.c gpu/none.c | grep -v '_H$' > "$found"
 rule "the device is chosen by linking, not by the preprocessor"
 
 nm -A "$objects"/core-*.o | sed "s|^$objects/||" | awk '$2 ~ /^[DBC]$/ || $3 ~ /^[bdDBC]$/' |
   # Whether this process was forked, and its threads: only the process can remember that.
-  grep -vE 'core-parallel\.c\.o:.* (in_forked_child|registered|threads_kept)(\.[0-9]+)?$' > "$found"
+  grep -vE 'core-base-parallel\.c\.o:.* (in_forked_child|registered|threads_kept)(\.[0-9]+)?$' > "$found"
 rule "core keeps no state"
 
 nm -A -u "$objects"/core-*.o | sed "s|^$objects/||" |
@@ -96,7 +106,7 @@ nm -A -g --defined-only "$objects"/gpu-*.o | sed "s|^$objects/||" |
 rule "names begin with syn_ in core and with syn_gpu_ in gpu"
 
 nm -g --defined-only "$objects"/gpu-*.o | awk 'NF == 3 { print $3 }' | sort > "$objects/none"
-cat gpu/*.h | grep -oE 'syn_gpu_[a-z0-9_]+\(' | tr -d '(' | sort -u > "$objects/declared"
+cat $gpu_headers | grep -oE 'syn_gpu_[a-z0-9_]+\(' | tr -d '(' | sort -u > "$objects/declared"
 diff "$objects/declared" "$objects/none" > "$found"
 rule "the stand-in defines exactly what the headers of gpu declare"
 
@@ -108,30 +118,54 @@ sed -n 's/.*ENTRY(\(r_[a-z0-9_]*\), *\([0-9]*\)).*/\1 \2/p' init.c | sort > "$ob
 diff "$objects/prototypes" "$objects/entries" > "$found"
 rule "every entry is registered with its number of arguments"
 
-for file in core/*.c glue/*.c; do
-  for makevars in Makevars.in Makevars.win; do
-    grep -F " ${file%.c}.o" $makevars > /dev/null || echo "$file is not in $makevars"
+# Each folder sees itself, those before it, and no other.
+may_see() {
+  for file in `find $1 -type f | sort`; do
+    grep -nE '^ *# *include *"core/' $file /dev/null | grep -vE "\"($2)/[a-z_0-9]*\.[ch]\""
   done
-done > "$found"
-rule "every source is listed in both Makevars"
+}
+{
+  may_see core/base core/base
+  may_see core/spikes 'core/(base|spikes)'
+  may_see core/surrogates 'core/(base|spikes|surrogates)'
+  may_see core/episodes 'core/(base|spikes|surrogates|episodes|episodes/null)'
+  may_see core/patterns/closure 'core/(base|spikes|patterns|patterns/closure)'
+  may_see core/patterns/fpgrowth 'core/(base|spikes|patterns|patterns/fpgrowth)'
+  may_see core/patterns/spectrum 'core/(base|spikes|surrogates|patterns|patterns/spectrum)'
+  may_see core/patterns/found 'core/(base|spikes|patterns|patterns/found)'
+  may_see core/patterns 'core/(base|spikes|surrogates|patterns|patterns/[a-z]*)'
+  may_see core/edm 'core/(base|edm)'
+  may_see core/causal 'core/(base|causal)'
+  may_see core/kinds 'core/(base|surrogates|episodes|patterns/(closure|spectrum)|edm|causal)'
+} > "$found"
+rule "no folder of core includes one above it or beside it"
 
-grep -nE '^.{91,}' init.c core/*.[ch] glue/*.[ch] gpu/* > "$found"
+grep -nE '^.{91,}' init.c glue/*.[ch] $core $gpu > "$found"
 rule "lines are at most 90 columns wide"
 
 # The file read last would win without a word.
 grep -hoE '^[A-Za-z_.`[]+ <- function' ../R/*.R | sort | uniq -d > "$found"
 rule "each function of R is defined once"
 
+cd ..
+# A whole library with the compiler's strictest words, for the oldest GPUs. STRICT_LIBRARY
+# names one that was built with such words already, and is not built again.
+if [ -z "$STRICT_LIBRARY" ]; then
+  STRICT_LIBRARY=.build/library-strict
+  NVCCFLAGS='-Werror all-warnings -Xcompiler -Wall,-Wextra'
+  SYNFIRE_CUDA_ARCH=sm_75
+  export NVCCFLAGS SYNFIRE_CUDA_ARCH
+fi
 if command -v nvcc > /dev/null 2>&1 || [ -x /usr/local/cuda/bin/nvcc ]; then
-  nvcc=`command -v nvcc || echo /usr/local/cuda/bin/nvcc`
-  # The oldest one: what newer ones do otherwise is built by the tests. Two at a time, as
-  # these take longest.
-  ls gpu/*.cu | xargs -P 2 -I FILE sh -c '
-    "$1" -arch=sm_75 -O2 -I. -Werror all-warnings \
-      -Xcompiler -Wall,-Wextra,-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden \
-      -c FILE -o "$2/cuda-`basename FILE`.o"' sh "$nvcc" "$objects" > "$found" 2>&1
+  {
+    sh tools/install.sh $STRICT_LIBRARY > "$objects/said" 2>&1 || cat "$objects/said"
+    (cd src && find gpu -name '*.cu') | while read -r kernel; do
+      grep -e "-Werror all-warnings .*-Wall,-Wextra .*-c $kernel " $STRICT_LIBRARY/install.log \
+        > /dev/null || echo "$kernel was not compiled so that a warning is an error"
+    done
+  } > "$found"
   rule "every kernel compiles without a warning"
-  nm -g --defined-only "$objects"/cuda-*.o | awk 'NF == 3 && $3 ~ /^syn_gpu_/ { print $3 }' |
+  nm $STRICT_LIBRARY/synfire/libs/synfire.so | awk 'NF == 3 && $3 ~ /^syn_gpu_[a-z0-9_]*$/ { print $3 }' |
     sort > "$objects/kernels"
   diff "$objects/declared" "$objects/kernels" > "$found"
   rule "the kernels define exactly what the headers of gpu declare"
@@ -140,14 +174,13 @@ else
   echo "skipped: no nvcc here, so no kernel is compiled (2 rules)"
 fi
 
-cd ..
-for library in .build/library/synfire/libs/synfire.so .build/library-cpu/synfire/libs/synfire.so; do
-  if [ -f $library ]; then
-    nm -D --defined-only $library | grep -v ' R_init_synfire$' > "$found"
-    rule "$library exports R_init_synfire alone"
+for library in .build/library .build/check/synfire.Rcheck; do
+  if [ -f $library/synfire/libs/synfire.so ]; then
+    nm -D --defined-only $library/synfire/libs/synfire.so | grep -v ' R_init_synfire$' > "$found"
+    rule "the package in $library exports R_init_synfire alone"
   else
     skipped=$((skipped + 1))
-    echo "skipped: $library is not built"
+    echo "skipped: $library is not there"
   fi
 done
 

@@ -194,7 +194,7 @@ case("device", "fill", function() synfire::synfire_sitrep(test_devices = TRUE))
 # ---- what is run ----
 
 kernels_there <- function() {
-  text <- unlist(lapply(list.files("src/gpu", "[.]cuh?$", full.names = TRUE), function(file) {
+  text <- unlist(lapply(list.files("src/gpu", "[.]cuh?$", full.names = TRUE, recursive = TRUE), function(file) {
     lines <- readLines(file)
     gsub("__launch_bounds__ *[(][^()]*([(][^()]*[)][^()]*)*[)]", " ",
          paste(lines, collapse = " "))

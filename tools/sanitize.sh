@@ -41,9 +41,9 @@ core_tests() {
   compiler=$1
   shift
   program=$build/core-$compiler
-  (cd src && ls core/*.c ../tests/core/*.c | xargs -P 2 -I FILE sh -c '
+  (cd src && find core ../tests/core -name '*.c' | xargs -P 2 -I FILE sh -c '
      "$@" -std=c99 -O1 -g -fopenmp -I. -I../tests/core -c FILE \
-       -o "../'$program'-`basename FILE .c`.o"' sh "$compiler" "$@") || return 1
+       -o "../'$program'-`echo FILE | tr / -`.o"' sh "$compiler" "$@") || return 1
   "$compiler" "$@" -fopenmp $program-*.o -lm -o $program || return 1
   rm -f $program-*.o
   ./$program

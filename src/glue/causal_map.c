@@ -1,15 +1,17 @@
+/* Causal maps: checks what R passes, keeps libraries and results in memory that R
+   frees, and runs the map on the CPU or on GPUs. */
 #include "glue/glue.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/causal_best.h"
-#include "core/causal_map.h"
+#include "core/causal/best.h"
+#include "core/causal/map.h"
 #include "glue/random.h"
 #include "glue/require.h"
 #include "glue/watch.h"
-#include "gpu/causal_map_gpu.h"
+#include "gpu/causal/map.h"
 
 /* Where a map is computed. */
 typedef struct map_place {

@@ -1,8 +1,9 @@
+/* Checksums of the rows of a matrix, for files of causal maps. */
 #include "glue/glue.h"
 
 #include <stdint.h>
 
-#include "core/checksum.h"
+#include "core/base/checksum.h"
 #include "glue/require.h"
 
 /* Sums of the rows of a double matrix, `width` columns at a time: a double matrix, rows x

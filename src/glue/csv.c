@@ -1,10 +1,12 @@
+/* Tables of spikes as text: reads the rows of a block of bytes, splits lines into
+   fields, and computes the CRC-32 of bytes. */
 #include "glue/require.h"
 
 #include <R_ext/Utils.h>
 #include <limits.h>
 #include <string.h>
 
-#include "core/csv.h"
+#include "core/spikes/csv.h"
 
 /* What R says of a table: the separator (0 for blanks), the decimal mark, how many fields
    a row has (0 when rows may differ), which is the time (0 when none is read as a number)

@@ -11,7 +11,7 @@
 
    r_edm_neighbours(points, lib, pred, c(k, exclusion, threads, 0))
      list(row = integer, distance = double), both length(pred) x k: the nearest rows in
-     the order of core/edm.h; NA behind the last in a small library
+     the order of core/edm/edm.h; NA behind the last in a small library
 
    r_edm_simplex(points, lib, pred, targets, c(k, exclusion, threads, 0))
      targets: double matrix, rows of the data x series; at row t what a point at row t
@@ -32,7 +32,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/edm_simplex.h"
+#include "core/edm/simplex.h"
 #include "glue/edm.h"
 #include "glue/require.h"
 #include "glue/watch.h"

@@ -1,10 +1,11 @@
+/* Convergent cross mapping: passes points, libraries and targets to core/edm/ccm.h. */
 #include "glue/glue.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/edm_ccm.h"
+#include "core/edm/ccm.h"
 #include "glue/edm.h"
 #include "glue/owner.h"
 #include "glue/random.h"

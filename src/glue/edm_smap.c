@@ -1,6 +1,7 @@
+/* S-maps: passes points, library and target to core/edm/smap.h. */
 #include "glue/glue.h"
 
-#include "core/edm_smap.h"
+#include "core/edm/smap.h"
 #include "glue/edm.h"
 #include "glue/require.h"
 #include "glue/watch.h"

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "core/episodes.h"
-#include "core/episodes_occurrences.h"
+#include "core/episodes/mine.h"
+#include "core/episodes/given.h"
 #include "glue/owner.h"
 #include "glue/recording.h"
 #include "glue/watch.h"

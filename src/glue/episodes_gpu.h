@@ -4,9 +4,9 @@
 
 #include "glue/glue.h"
 
-#include "core/episodes.h"
-#include "gpu/episodes_gpu.h"
-#include "gpu/strategies_gpu.h"
+#include "core/episodes/mine.h"
+#include "gpu/episodes/mine.h"
+#include "gpu/published/strategies.h"
 
 /* What glue_gpu_mine() has to say besides the episodes. */
 typedef struct glue_gpu_report {

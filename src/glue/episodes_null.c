@@ -1,15 +1,16 @@
+/* Counts episodes in surrogates for episode_significance(), and sums up the counts. */
 #include "glue/glue.h"
 
 #include <stdlib.h>
 
-#include "core/episodes_null.h"
-#include "core/episodes_null_summary.h"
+#include "core/episodes/null/counts.h"
+#include "core/episodes/null/summary.h"
 #include "glue/owner.h"
 #include "glue/recording.h"
 #include "glue/require.h"
 #include "glue/surrogates.h"
 #include "glue/watch.h"
-#include "gpu/episodes_null_gpu.h"
+#include "gpu/null/counts.h"
 
 /* What one call holds outside R's heap: an external pointer owns it. */
 typedef struct null_work {

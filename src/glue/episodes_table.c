@@ -1,9 +1,12 @@
+/* Turns mined episodes into the columns of a data frame. Rows whose episodes have the
+   same units (or intervals) share one vector in the list columns, which saves most of
+   the memory. */
 #include "glue/episodes_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/episodes_order.h"
+#include "core/episodes/order.h"
 #include "glue/episode_names.h"
 
 /* ---- before the first row ---- */

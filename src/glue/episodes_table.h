@@ -2,8 +2,8 @@
 #ifndef SYN_GLUE_EPISODES_TABLE_H
 #define SYN_GLUE_EPISODES_TABLE_H
 
-#include "core/episodes.h"
-#include "core/episodes_sequences.h"
+#include "core/episodes/mine.h"
+#include "core/episodes/sequences.h"
 #include "glue/glue.h"
 
 /* What has to be known of all episodes before the first row is written. */

@@ -1,8 +1,10 @@
+/* Pattern set reduction: passes patterns and signatures to
+   core/patterns/found/reduction.h. */
 #include "glue/glue.h"
 
 #include <stdlib.h>
 
-#include "core/pattern_reduction.h"
+#include "core/patterns/found/reduction.h"
 #include "glue/owner.h"
 #include "glue/patterns_times.h"
 #include "glue/raster.h"
@@ -12,6 +14,7 @@
 /* What one call holds outside R's heap: an external pointer owns it, so that it is freed
    however the call ends. */
 typedef struct reducing {
+    syn_budget budget;
     syn_raster raster;
     syn_pattern_windows windows;
     syn_signature *signature;
@@ -32,10 +35,10 @@ static void reducing_free(SEXP pointer)
 }
 
 /* `listed`: integers, all sizes, then all occurrences, then all durations, -1 for any.
-   `options`: the number of the method, h, k, l, min_spikes and min_occ. */
+   `options`: the number of the method, h, k, l, min_spikes, min_occ and max_memory. */
 static syn_reduction_options read_options(reducing *r, SEXP listed, SEXP options)
 {
-    const double *o = REAL(numbers(options, REALSXP, 6, "options"));
+    const double *o = REAL(numbers(options, REALSXP, 7, "options"));
     const int *l = INTEGER(numbers(listed, INTSXP, 0, "signatures"));
     size_t n = (size_t)Rf_xlength(listed) / 3;
     r->signature = malloc((n + 1) * sizeof *r->signature);
@@ -85,16 +88,22 @@ SEXP r_reduce_patterns(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
     r->keep = malloc(c.list.n + 1);
     if (!r->keep)
         Rf_error("cannot allocate memory");
-    syn_status status = glue_raster(&r->raster, events, (uint32_t)length, NULL);
+    double memory = REAL(options)[6];
+    syn_status status = SYN_OVER_BUDGET;
+    if (glue_take_patterns(&r->budget, &c.list, items, memory))
+        status = glue_raster(&r->raster, events, (uint32_t)length, &r->budget);
     glue_watch w;
     glue_watch_start(&w, "Reducing patterns");
     if (status == SYN_OK)
-        status = syn_find_windows(&r->raster, &c.list, INT32_MAX, &w.watch, &r->windows);
+        status = syn_find_windows(&r->raster, &c.list, INT32_MAX, &r->budget, &w.watch,
+                                  &r->windows);
     if (status == SYN_OK)
-        status = syn_reduce_patterns(&c, &o, &w.watch, r->keep);
+        status = syn_reduce_patterns(&c, &o, &r->budget, &w.watch, r->keep);
     glue_watch_stop(&w);
-    SEXP out = PROTECT(status == SYN_OK ? kept(r, c.list.n)
-                                        : glue_status(status, NA_REAL, INT32_MAX));
+    SEXP out = PROTECT(status == SYN_OK
+                           ? kept(r, c.list.n)
+                           : glue_status(status, NA_REAL,
+                                         status == SYN_TOO_LARGE ? INT32_MAX : memory));
     reducing_free(pointer);
     UNPROTECT(2);
     return out;

@@ -1,8 +1,9 @@
+/* Stability of patterns: passes patterns to core/patterns/found/stability.h. */
 #include "glue/glue.h"
 
 #include <stdlib.h>
 
-#include "core/pattern_stability.h"
+#include "core/patterns/found/stability.h"
 #include "glue/owner.h"
 #include "glue/patterns_times.h"
 #include "glue/random.h"
@@ -13,6 +14,7 @@
 /* What one call holds outside R's heap: an external pointer owns it, so that it is freed
    however the call ends. */
 typedef struct judging {
+    syn_budget budget;
     syn_raster raster;
     syn_pattern_windows windows;
 } judging;
@@ -31,7 +33,7 @@ static void judging_free(SEXP pointer)
 /* A list of two: the intensional and the extensional stability of each pattern, NULL
    where it is not wanted. `events` as glue_raster() takes them, patterns as
    glue_pattern_list() does. `kinds`: TRUE or FALSE for each of the two; `options`:
-   subsets and threads. */
+   subsets, threads and max_memory. */
 SEXP r_pattern_stability(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
                          SEXP kinds, SEXP options, SEXP key)
 {
@@ -43,7 +45,7 @@ SEXP r_pattern_stability(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP la
                                               Rf_asReal(VECTOR_ELT(events, 3)), length);
     for (R_xlen_t i = 0; i < Rf_xlength(unit); i++)
         within(INTEGER(unit)[i], 0, INT32_MAX, "units");
-    const double *o = REAL(numbers(options, REALSXP, 2, "options"));
+    const double *o = REAL(numbers(options, REALSXP, 3, "options"));
     syn_stability_options opts = {
         .window = (uint32_t)length,
         .subsets = (uint64_t)within(o[0], 1, 9007199254740992.0, "subsets"),
@@ -57,17 +59,20 @@ SEXP r_pattern_stability(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP la
             SET_VECTOR_ELT(out, kind, Rf_allocVector(REALSXP, (R_xlen_t)list.n));
             share[kind] = REAL(VECTOR_ELT(out, kind));
         }
-    syn_status status = glue_raster(&j->raster, events, opts.window, NULL);
+    syn_status status = SYN_OVER_BUDGET;
+    if (glue_take_patterns(&j->budget, &list, Rf_xlength(unit), o[2]))
+        status = glue_raster(&j->raster, events, opts.window, &j->budget);
     glue_watch w;
     glue_watch_start(&w, "Judging patterns");
     if (status == SYN_OK)
-        status = syn_find_windows(&j->raster, &list, INT32_MAX, &w.watch, &j->windows);
+        status = syn_find_windows(&j->raster, &list, INT32_MAX, &j->budget, &w.watch,
+                                  &j->windows);
     if (status == SYN_OK)
-        status = syn_pattern_stability(&j->raster, &list, &j->windows, &opts, &w.watch,
-                                       share[0], share[1]);
+        status = syn_pattern_stability(&j->raster, &list, &j->windows, &opts, &j->budget,
+                                       &w.watch, share[0], share[1]);
     glue_watch_stop(&w);
     if (status != SYN_OK)
-        out = glue_status(status, NA_REAL, INT32_MAX);
+        out = glue_status(status, NA_REAL, status == SYN_TOO_LARGE ? INT32_MAX : o[2]);
     PROTECT(out);
     judging_free(pointer);
     UNPROTECT(3);

@@ -1,10 +1,13 @@
+/* Patterns as integer vectors of R whose numbers stay where the search left them. It
+   is an ALTREP class; all stores are on a list, so that they can be given up before
+   the library is unloaded. */
 #include "glue/pattern_store.h"
 
 #include <stdlib.h>
 
 #include <R_ext/Altrep.h>
 
-#include "core/patterns_store.h"
+#include "core/patterns/store.h"
 #include "glue/index.h"
 
 /* A vector of this class holds one of two things:

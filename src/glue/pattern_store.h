@@ -5,7 +5,7 @@
 
 #include <R_ext/Rdynload.h>
 
-#include "core/patterns.h"
+#include "core/patterns/mine.h"
 #include "glue/glue.h"
 
 /* Call once when the library is loaded. */

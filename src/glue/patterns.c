@@ -1,14 +1,15 @@
+/* Mines spike patterns and frequent itemsets for R, and cuts the search into shares. */
 #include "glue/patterns.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/parallel.h"
-#include "core/patterns.h"
-#include "core/patterns_shares.h"
-#include "core/patterns_shifted.h"
-#include "core/patterns_store.h"
-#include "core/raster.h"
+#include "core/base/parallel.h"
+#include "core/patterns/mine.h"
+#include "core/patterns/shares.h"
+#include "core/patterns/found/shifted.h"
+#include "core/patterns/store.h"
+#include "core/spikes/raster.h"
 #include "glue/owner.h"
 #include "glue/pattern_store.h"
 #include "glue/raster.h"

@@ -4,7 +4,7 @@
 
 #include "glue/glue.h"
 
-#include "core/patterns.h"
+#include "core/patterns/mine.h"
 
 /* `options`: window, min_spikes, max_spikes, min_units, min_occ, max_occ, the numbers of
    engine and target, threads, max_memory, and vector_bits, 0 but in tests; infinite where

@@ -1,3 +1,4 @@
+/* Finds the windows in which given patterns occur. */
 #include "glue/patterns_times.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 /* What one call holds outside R's heap: an external pointer owns it, so that it is freed
    however the call ends. */
 typedef struct finding {
+    syn_budget budget;   /* without a limit: little beyond what R gets is held */
     syn_raster raster;
     syn_pattern_windows windows;
 } finding;
@@ -60,6 +62,16 @@ syn_pattern_list glue_pattern_list(SEXP size, SEXP unit, SEXP lag, double units,
     return out;
 }
 
+int glue_take_patterns(syn_budget *budget, const syn_pattern_list *list, R_xlen_t items,
+                       double max_memory)
+{
+    within(max_memory, 0, R_PosInf, "max_memory");
+    budget->limit = max_memory < (double)SIZE_MAX ? (size_t)max_memory : SIZE_MAX;
+    /* Their sizes; the unit and the lag of each item, and one more vector while R makes
+       these. */
+    return syn_budget_take(budget, (list->n + 3 * (size_t)items) * sizeof(int));
+}
+
 /* The windows, `window` bins long, that hold each pattern; at most `most` of them all.
    `events` as glue_raster() takes them, patterns as glue_pattern_list() does. */
 SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
@@ -72,11 +84,12 @@ SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
     double limit = within(Rf_asReal(most), 0, INT32_MAX, "limit");
     syn_pattern_list list = glue_pattern_list(size, unit, lag,
                                               Rf_asReal(VECTOR_ELT(events, 3)), length);
+    f->budget.limit = SIZE_MAX;
     syn_status status = glue_raster(&f->raster, events, (uint32_t)length, NULL);
     glue_watch w;
     glue_watch_start(&w, "Finding patterns");
     if (status == SYN_OK)
-        status = syn_find_windows(&f->raster, &list, (size_t)limit, &w.watch,
+        status = syn_find_windows(&f->raster, &list, (size_t)limit, &f->budget, &w.watch,
                                   &f->windows);
     glue_watch_stop(&w);
     SEXP out = status == SYN_OK ? found_windows(f, (R_xlen_t)list.n)

@@ -1,10 +1,12 @@
+/* Draws keys from R's generator, so that set.seed() decides all random numbers, and
+   gives R the counter-based numbers. */
 #include "glue/random.h"
 
 #include <R_ext/Random.h>
 
 #include <R_ext/Utils.h>
 
-#include "core/random.h"
+#include "core/base/random.h"
 
 uint64_t glue_key(SEXP key)
 {

@@ -1,3 +1,4 @@
+/* Turns events, intervals and episodes as R passes them into those of the core. */
 #include "glue/recording.h"
 
 #include <math.h>

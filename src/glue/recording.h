@@ -4,9 +4,9 @@
 
 #include "glue/glue.h"
 
-#include "core/episodes.h"
-#include "core/episodes_occurrences.h"
-#include "core/recording.h"
+#include "core/episodes/mine.h"
+#include "core/episodes/occurrences.h"
+#include "core/spikes/recording.h"
 
 /* `events` is a list: tick (whole doubles, sorted), unit (integer codes from 1), trial
    (integer from 1, NA outside all trials; NULL without any) and units (how many there

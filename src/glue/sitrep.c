@@ -1,8 +1,8 @@
 /* What the compiled code knows of the machine, as plain lists for R to word. */
 #include "glue/glue.h"
 
-#include "core/parallel.h"
-#include "gpu/synfire_gpu.h"
+#include "core/base/parallel.h"
+#include "gpu/base/devices.h"
 
 static SEXP named_list(const char *const *names, int n)
 {

@@ -1,16 +1,18 @@
+/* Pattern spectra: finds the maxima of surrogates on the CPU or on GPUs, and returns
+   them as arrays. */
 #include "glue/glue.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/parallel.h"
-#include "core/spectrum.h"
+#include "core/base/parallel.h"
+#include "core/patterns/spectrum/spectrum.h"
 #include "glue/owner.h"
 #include "glue/patterns.h"
 #include "glue/require.h"
 #include "glue/surrogates.h"
 #include "glue/watch.h"
-#include "gpu/spectrum_gpu.h"
+#include "gpu/spectrum/spectrum.h"
 
 /* What one call holds outside R's heap: an external pointer owns it. */
 typedef struct work {

@@ -1,6 +1,7 @@
+/* Checks spikes: passes times and units to core/spikes/check.h. */
 #include "glue/require.h"
 
-#include "core/spikes_check.h"
+#include "core/spikes/check.h"
 
 static syn_clock clock_of(SEXP clock)
 {

@@ -1,8 +1,10 @@
+/* Makes surrogates for surrogate_trains(), and reads the options of surrogates for all
+   other entries. */
 #include "glue/surrogates.h"
 
 #include <stdlib.h>
 
-#include "core/surrogate_isi.h"
+#include "core/surrogates/isi.h"
 #include "glue/owner.h"
 #include "glue/random.h"
 #include "glue/recording.h"

@@ -4,7 +4,7 @@
 
 #include "glue/glue.h"
 
-#include "core/surrogates.h"
+#include "core/surrogates/surrogates.h"
 
 /* `trains`, from trains_of() in R: tick, unit, trial and units as glue_recording() takes
    them, then the first and the last tick of each trial (of the recording without any).

@@ -1,8 +1,9 @@
+/* For the tests: bins a surrogate in both ways that the core has. */
 #include "glue/surrogates.h"
 
 #include <stdlib.h>
 
-#include "core/surrogate_raster.h"
+#include "core/surrogates/raster.h"
 #include "glue/owner.h"
 #include "glue/raster.h"
 #include "glue/require.h"

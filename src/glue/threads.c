@@ -1,3 +1,5 @@
+/* Reports how many threads may run and why, and runs a loop of known length for the
+   tests. */
 #if !defined(_WIN32)
 #define _POSIX_C_SOURCE 200112L
 #endif
@@ -9,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/parallel.h"
-#include "core/random.h"
+#include "core/base/parallel.h"
+#include "core/base/random.h"
 #include "glue/watch.h"
 
 SEXP r_threads_report(void)

@@ -5,8 +5,8 @@
 
 #include "glue/glue.h"
 
-#include "core/status.h"
-#include "core/watch.h"
+#include "core/base/status.h"
+#include "core/base/watch.h"
 
 /* Lives on the stack of a .Call entry, between start and stop; core gets `&w.watch`. In
    between R runs only what the watch itself runs, which cannot jump past it, and what

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "core/parallel.h"
+#include "core/base/parallel.h"
 
 static int passed, failed;
 
@@ -83,6 +83,7 @@ int main(void)
 {
     syn_parallel_init();
     test_parallel();
+    test_simd();
     test_episodes();
     test_surrogates();
     test_patterns();

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "core/causal_map.h"
+#include "core/causal/map.h"
 
 enum { SERIES = 12, STEPS = 150, E_MAX = 4 };
 

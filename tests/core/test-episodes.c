@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "check.h"
-#include "core/episodes.h"
-#include "core/episodes_null.h"
-#include "core/episodes_occurrences.h"
+#include "core/episodes/mine.h"
+#include "core/episodes/null/counts.h"
+#include "core/episodes/given.h"
 
 static const syn_interval lags[] = {{0, 5}, {5, 12}};
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "core/parallel.h"
+#include "core/base/parallel.h"
 
 typedef struct counting {
     int *visits;       /* [items] */

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "core/spectrum.h"
-#include "core/surrogates.h"
+#include "core/patterns/spectrum/spectrum.h"
+#include "core/surrogates/surrogates.h"
 
 enum { SURROGATES = 8 };
 

@@ -186,23 +186,29 @@ grows <- function(used) {
 }
 share <- min(10, 0.15 * seconds / length(subjects))
 short <- log[log$seconds < share / 60 & log$findings == 0, ]
-for (name in if (is.na(case)) unique(short$subject)) {
+start_repeating <- function(name) {
   cases <- short$case[short$subject == name]
   chosen <- cases[[1L + seed %% length(cases)]]
-  place <- file.path(folder, "memory")
+  place <- file.path(folder, paste0("memory-", name))
   worker <- start_worker(place, repeats = list(subject = name, case = chosen),
                          until = as.numeric(Sys.time()) + 2 + share)
-  worker$wait(timeout = 1000 * (60 + share))
-  worker$kill_tree()
-  file <- file.path(place, "memory.rds")
-  if (!file.exists(file)) next
-  used <- readRDS(file)
-  unlink(file)
-  if (grows(used)) {
-    keep(list(text = sprintf("Memory grows by %s MB in %d repetitions of a case",
-                             format(diff(range(used)), digits = 3), length(used)),
-              kind = "memory", subject = name, case = chosen, seed = seed, calls = list()))
-  }
+  list(name = name, case = chosen, worker = worker, file = file.path(place, "memory.rds"))
+}
+finish_repeating <- function(one) {
+  one$worker$wait(timeout = 1000 * (60 + share))
+  one$worker$kill_tree()
+  if (!file.exists(one$file)) return()
+  used <- readRDS(one$file)
+  if (!grows(used)) return()
+  keep(list(text = sprintf("Memory grows by %s MB in %d repetitions of a case",
+                           format(diff(range(used)), digits = 3), length(used)),
+            kind = "memory", subject = one$name, case = one$case, seed = seed,
+            calls = list()))
+}
+# As many side by side as there are workers.
+repeated <- if (is.na(case)) unique(short$subject)
+for (names in split(repeated, (seq_along(repeated) - 1L) %/% workers)) {
+  for (one in lapply(names, start_repeating)) finish_repeating(one)
 }
 
 # ---- report ----

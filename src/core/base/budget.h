@@ -1,0 +1,55 @@
+/* Memory that all threads of a search draw on together: what one leaves another may take,
+   so that the budget is the same for any number of threads. */
+#ifndef SYN_BASE_BUDGET_H
+#define SYN_BASE_BUDGET_H
+
+#include <stddef.h>
+
+#include "core/base/status.h"
+
+/* All zero, except for `limit`, is a budget of which nothing is held. Any thread may take
+   and give at any time. */
+typedef struct syn_budget {
+    size_t limit;  /* most bytes to hold at a time */
+    size_t held;   /* bytes held now */
+    size_t most;   /* most bytes held at a time so far */
+    int refused;   /* a syn_status: why memory was refused last; SYN_OK if it never was */
+} syn_budget;
+
+/* Counts `bytes` as held, for memory that the caller gets elsewhere; 0 when that would
+   pass the limit, and then nothing is counted. */
+int syn_budget_take(syn_budget *budget, size_t bytes);
+
+/* Counts `bytes` as held no longer. */
+void syn_budget_give(syn_budget *budget, size_t bytes);
+
+/* How many more bytes may be held. */
+size_t syn_budget_left(const syn_budget *budget);
+
+/* Memory for `n` things of `size` bytes, aligned for any scalar type and counted as held;
+   NULL when that would pass the limit or malloc fails: syn_budget_refusal() says which.
+   syn_budget_zeros() gives bytes that are zero. */
+void *syn_budget_alloc(syn_budget *budget, size_t n, size_t size);
+void *syn_budget_zeros(syn_budget *budget, size_t n, size_t size);
+
+/* Makes room for `n` things of `size` bytes, and some more to come, in memory that these
+   functions gave, or NULL, and that has room for *room; what it holds stays. Gives where
+   it is then. When that is refused, NULL: `memory` and *room are as they were. */
+void *syn_budget_grow(syn_budget *budget, void *memory, size_t *room, size_t n,
+                      size_t size);
+
+/* The same, just as much as is asked for, where what it held may be lost: it is freed
+   first. When that is refused, *room is 0. */
+void *syn_budget_renew(syn_budget *budget, void *memory, size_t *room, size_t n,
+                       size_t size);
+
+/* Frees what these functions gave; NULL is allowed. */
+void syn_budget_free(syn_budget *budget, void *memory);
+
+/* Says that malloc failed for memory that syn_budget_take() had counted. */
+void syn_budget_no_memory(syn_budget *budget);
+
+/* Why memory was refused last: SYN_OVER_BUDGET or SYN_NO_MEMORY. */
+syn_status syn_budget_refusal(const syn_budget *budget);
+
+#endif

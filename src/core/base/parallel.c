@@ -1,0 +1,468 @@
+/* Finds how many threads this process may use, and runs loops on them. The number is the
+   smallest of what the affinity, the control group and OpenMP's environment variables
+   allow. A loop hands out items in order; about every 50 ms all threads pause, so that
+   the calling thread can poll the watch for Ctrl-C. */
+#if defined(__linux__)
+#define _GNU_SOURCE
+#else
+#define _POSIX_C_SOURCE 200112L
+#endif
+
+#include "core/base/parallel.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#include <unistd.h>
+#define HAVE_FORK 1
+#endif
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+/* The only state of the library that changes: a fork can happen anywhere in the process,
+   so nothing but the process itself can remember it, nor the threads that OpenMP keeps
+   from one loop to the next, the caller among them. */
+static volatile int in_forked_child = 0;
+#if defined(_OPENMP) && defined(HAVE_FORK)
+static int threads_kept = 1;
+#endif
+
+#if defined(HAVE_FORK)
+static void after_fork_in_child(void)
+{
+    in_forked_child = 1;
+}
+#endif
+
+void syn_parallel_init(void)
+{
+#if defined(HAVE_FORK)
+    static int registered = 0;
+    if (!registered)
+        registered = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
+#endif
+}
+
+double syn_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int online_processors(void)
+{
+#if defined(_SC_NPROCESSORS_ONLN)
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    if (n >= 1)
+        return n < INT_MAX ? (int)n : INT_MAX;
+#elif defined(_OPENMP)
+    return omp_get_num_procs();
+#endif
+    return 1;
+}
+
+static int bound_processors(void)
+{
+#if defined(__linux__)
+    /* The kernel refuses a set smaller than its own, which may exceed cpu_set_t. */
+    for (int room = 1024; room <= 1 << 20; room *= 4) {
+        cpu_set_t *set = CPU_ALLOC(room);
+        if (set == NULL)
+            return 0;
+        size_t bytes = CPU_ALLOC_SIZE(room);
+        int count = 0;
+        if (sched_getaffinity(0, bytes, set) == 0)
+            count = CPU_COUNT_S(bytes, set);
+        CPU_FREE(set);
+        if (count > 0)
+            return count;
+    }
+#endif
+    return 0;
+}
+
+/* Reads the first line of `folder`/`name`; 0 on failure. */
+static int read_line(const char *folder, const char *name, char *line, int room)
+{
+    char path[PATH_MAX + 64];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return 0;
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return 0;
+    int found = fgets(line, room, file) != NULL;
+    fclose(file);
+    return found;
+}
+
+/* Processors that the quota of one control group allows; 0 where there is none. */
+static double group_quota(const char *folder)
+{
+    char line[128];
+    double quota = 0, period = 0;
+    if (read_line(folder, "cpu.max", line, sizeof line)) {
+        if (sscanf(line, "%lf %lf", &quota, &period) != 2)
+            return 0;
+    } else if (read_line(folder, "cpu.cfs_quota_us", line, sizeof line)) {
+        quota = atof(line);
+        if (read_line(folder, "cpu.cfs_period_us", line, sizeof line))
+            period = atof(line);
+    }
+    return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+/* The smallest quota of the group `path` below `mount` and of the groups around it. In a
+   container the path is often that of the host and does not exist below the mount; its
+   ancestors end at the mount itself, which then is the container's own group. */
+static double smallest_quota(const char *mount, const char *path)
+{
+    char folder[PATH_MAX];
+    int length = snprintf(folder, sizeof folder, "%s%s", mount, path);
+    if (length < 0 || (size_t)length >= sizeof folder)
+        return 0;
+    size_t root = strlen(mount);
+    double smallest = 0;
+    for (;;) {
+        double quota = group_quota(folder);
+        if (quota > 0 && (smallest == 0 || quota < smallest))
+            smallest = quota;
+        char *slash = strrchr(folder, '/');
+        if (slash == NULL || (size_t)(slash - folder) < root)
+            return smallest;
+        *slash = '\0';
+    }
+}
+
+/* Whether the comma-separated list `names` holds `cpu`. */
+static int lists_cpu(const char *names)
+{
+    for (;;) {
+        size_t length = strcspn(names, ",");
+        if (length == 3 && strncmp(names, "cpu", 3) == 0)
+            return 1;
+        if (names[length] == '\0')
+            return 0;
+        names += length + 1;
+    }
+}
+
+int syn_cgroup_processors(const char *membership, const char *mount)
+{
+    FILE *file = fopen(membership, "r");
+    if (file == NULL)
+        return 0;
+    char line[PATH_MAX];
+    double smallest = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        /* hierarchy:controllers:path, with no controllers in version 2 */
+        char *names = strchr(line, ':');
+        char *path = names == NULL ? NULL : strchr(names + 1, ':');
+        if (path == NULL)
+            continue;
+        *names++ = '\0';
+        *path++ = '\0';
+        char where[PATH_MAX + 64];
+        double quota = 0;
+        if (*names == '\0') {
+            quota = smallest_quota(mount, path);
+        } else if (lists_cpu(names)) {
+            snprintf(where, sizeof where, "%s/%s", mount, names);
+            quota = smallest_quota(where, path);
+            if (quota == 0) {
+                snprintf(where, sizeof where, "%s/cpu", mount);
+                quota = smallest_quota(where, path);
+            }
+        }
+        if (quota > 0 && (smallest == 0 || quota < smallest))
+            smallest = quota;
+    }
+    fclose(file);
+    if (smallest == 0)
+        return 0;
+    if (smallest >= INT_MAX)
+        return INT_MAX;
+    return smallest < 1 ? 1 : (int)smallest;
+}
+
+/* A limit from the environment: its first number (OMP_NUM_THREADS can be a list with one
+   entry for each level of nesting); 0 where it is absent or not a number from 1. */
+static int environment_limit(const char *name)
+{
+    const char *text = getenv(name);
+    if (text == NULL)
+        return 0;
+    char *end;
+    long value = strtol(text, &end, 10);
+    if (end == text || value < 1)
+        return 0;
+    end += strspn(end, " \t");
+    if (*end != '\0' && *end != ',')
+        return 0;
+    return value < INT_MAX ? (int)value : INT_MAX;
+}
+
+static int capped(int threads, int limit)
+{
+    return limit > 0 && limit < threads ? limit : threads;
+}
+
+int syn_threads(syn_thread_report *report)
+{
+    syn_thread_report found;
+#if defined(_OPENMP)
+    found.openmp = 1;
+#else
+    found.openmp = 0;
+#endif
+    found.processors = online_processors();
+    found.affinity = bound_processors();
+#if defined(__linux__)
+    found.cgroup = syn_cgroup_processors("/proc/self/cgroup", "/sys/fs/cgroup");
+#else
+    found.cgroup = 0;
+#endif
+    found.omp_num_threads = environment_limit("OMP_NUM_THREADS");
+    found.omp_thread_limit = environment_limit("OMP_THREAD_LIMIT");
+    found.forked = in_forked_child;
+
+    int threads = found.processors;
+    threads = capped(threads, found.affinity);
+    threads = capped(threads, found.cgroup);
+    threads = capped(threads, found.omp_num_threads);
+    threads = capped(threads, found.omp_thread_limit);
+    if (!found.openmp || found.forked || threads < 1)
+        threads = 1;
+    found.threads = threads;
+    if (report != NULL)
+        *report = found;
+    return threads;
+}
+
+#define NO_ITEM ((size_t)-1)
+
+typedef struct loop {
+    size_t items;
+    size_t next;      /* the next item to hand out; may pass `items` */
+    size_t *held;     /* [threads] the item a worker has not finished, or NO_ITEM */
+    size_t failed_at; /* the lowest item that failed */
+    syn_status status;
+    int stop;
+    double deadline;  /* when the workers pause */
+    syn_body *body;
+    void *context;
+} loop;
+
+/* What `worker` is to do next: what it holds, or a new item; NO_ITEM at the end. */
+static size_t next_item(loop *l, int worker)
+{
+    size_t item = l->held[worker];
+    if (item != NO_ITEM)
+        return item;
+#if defined(_OPENMP)
+#pragma omp atomic capture
+#endif
+    item = l->next++;
+    return item < l->items ? item : NO_ITEM;
+}
+
+static void fail(loop *l, syn_status status, size_t item)
+{
+#if defined(_OPENMP)
+#pragma omp critical
+#endif
+    {
+        if (l->status == SYN_OK || item < l->failed_at) {
+            l->status = status;
+            l->failed_at = item;
+        }
+    }
+#if defined(_OPENMP)
+#pragma omp atomic write
+#endif
+    l->stop = 1;
+}
+
+/* Works as `worker` until the deadline, or until nothing is left. */
+static void work(loop *l, int worker)
+{
+    for (;;) {
+        int stop;
+#if defined(_OPENMP)
+#pragma omp atomic read
+#endif
+        stop = l->stop;
+        if (stop || syn_seconds() >= l->deadline)
+            return;
+        size_t item = next_item(l, worker);
+        if (item == NO_ITEM)
+            return;
+        syn_status status = l->body(l->context, item, worker);
+        l->held[worker] = status == SYN_UNFINISHED ? item : NO_ITEM;
+        if (status != SYN_OK && status != SYN_UNFINISHED) {
+            fail(l, status, item);
+            return;
+        }
+    }
+}
+
+/* ---- threads that are to be had ---- */
+
+#if defined(_OPENMP) && defined(HAVE_FORK)
+typedef struct gate {
+    pthread_mutex_t lock;
+    pthread_cond_t opens;
+    int open;
+} gate;
+
+static void *wait_at_gate(void *at)
+{
+    gate *g = at;
+    pthread_mutex_lock(&g->lock);
+    while (!g->open)
+        pthread_cond_wait(&g->opens, &g->lock);
+    pthread_mutex_unlock(&g->lock);
+    return NULL;
+}
+
+/* How many of `most` threads there can be at a time, besides those there are. */
+static int try_threads(int most)
+{
+    gate g = {.open = 0};
+    int made = 0;
+    pthread_t *thread = malloc((size_t)most * sizeof *thread);
+    if (!thread)
+        return 0;
+    pthread_mutex_init(&g.lock, NULL);
+    pthread_cond_init(&g.opens, NULL);
+    while (made < most && pthread_create(&thread[made], NULL, wait_at_gate, &g) == 0)
+        made++;
+    pthread_mutex_lock(&g.lock);
+    g.open = 1;
+    pthread_cond_broadcast(&g.opens);
+    pthread_mutex_unlock(&g.lock);
+    for (int i = 0; i < made; i++)
+        pthread_join(thread[i], NULL);
+    pthread_cond_destroy(&g.opens);
+    pthread_mutex_destroy(&g.lock);
+    free(thread);
+    return made;
+}
+#endif
+
+/* `threads`, or as many as can be had: OpenMP ends the whole process where one more
+   cannot be made, as under a limit on processes or on memory. Those it keeps from the
+   loop before are there; the others are tried. At a limit one is left for others. */
+static int threads_to_be_had(int threads)
+{
+#if defined(_OPENMP) && defined(HAVE_FORK)
+    int kept = __atomic_load_n(&threads_kept, __ATOMIC_RELAXED);
+    if (threads <= kept)
+        return threads;
+    int made = try_threads(threads - kept);
+    if (made < threads - kept)
+        return kept + (made > 0 ? made - 1 : 0);
+#endif
+    return threads;
+}
+
+#if defined(_OPENMP)
+static void keep_threads(int threads)
+{
+#if defined(HAVE_FORK)
+    __atomic_store_n(&threads_kept, threads, __ATOMIC_RELAXED);
+#else
+    (void)threads;
+#endif
+}
+#endif
+
+/* ---- the loop ---- */
+
+/* One slice of all workers, on at most `threads`. There may be fewer than workers, now or
+   later: what a worker holds is then gone on with by another thread in its name. */
+static void work_slice(loop *l, int workers, int threads)
+{
+#if defined(_OPENMP)
+    if (threads > 1) {
+        int team = 1;
+#pragma omp parallel num_threads(threads)
+        {
+            if (omp_get_thread_num() == 0)
+                team = omp_get_num_threads();
+            for (int w = omp_get_thread_num(); w < workers; w += omp_get_num_threads())
+                work(l, w);
+        }
+        keep_threads(team);
+        return;
+    }
+#else
+    (void)threads;
+#endif
+    for (int w = 0; w < workers; w++)
+        work(l, w);
+}
+
+/* Items that are done, about: those held are not, yet. */
+static size_t items_done(const loop *l, int workers)
+{
+    size_t done = l->next < l->items ? l->next : l->items;
+    for (int w = 0; w < workers; w++)
+        done -= l->held[w] != NO_ITEM;
+    return done;
+}
+
+static syn_status run_loop(loop *l, int workers, const syn_watch *watch,
+                           const char *stage)
+{
+    for (;;) {
+        size_t done = items_done(l, workers);
+        if (done == l->items)
+            return SYN_OK;
+        l->deadline = syn_seconds() + SYN_SLICE_SECONDS;
+        work_slice(l, workers, threads_to_be_had(workers));
+        if (l->status != SYN_OK)
+            return l->status;
+        done = items_done(l, workers);
+        if (syn_poll(watch, stage, (double)done, (double)l->items) != SYN_OK)
+            return SYN_INTERRUPTED;
+    }
+}
+
+syn_status syn_parallel_for(size_t items, int threads, const syn_watch *watch,
+                            const char *stage, syn_body *body, void *context)
+{
+    loop l = {.items = items, .status = SYN_OK, .body = body, .context = context};
+    if (in_forked_child || threads < 1)
+        threads = 1;
+    if ((size_t)threads > items)
+        threads = items > 0 ? (int)items : 1;
+#if defined(_OPENMP)
+    /* Inside somebody's region the caller is one of many threads: none may poll. */
+    if (omp_in_parallel()) {
+        threads = 1;
+        watch = NULL;
+    }
+#else
+    threads = 1;
+#endif
+    l.held = malloc((size_t)threads * sizeof *l.held);
+    if (!l.held)
+        return SYN_NO_MEMORY;
+    for (int w = 0; w < threads; w++)
+        l.held[w] = NO_ITEM;
+    syn_status status = run_loop(&l, threads, watch, stage);
+    free(l.held);
+    return status;
+}

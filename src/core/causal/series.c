@@ -1,0 +1,222 @@
+/* Prepares the series of a causal map: libraries and targets are centred, scaled and
+   turned into single precision, and the random libraries are drawn. */
+#include "core/causal/map.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/parallel.h"
+#include "core/base/random.h"
+
+/* ---- libraries ---- */
+
+/* The mean of the `n` values that are there; no sum of them overflows on the way. */
+static double mean_of(const double *value, uint32_t steps, double *n)
+{
+    double mean = 0, count = 0;
+    for (uint32_t t = 0; t < steps; t++)
+        count += !isnan(value[t]);
+    for (uint32_t t = 0; t < steps; t++)
+        if (!isnan(value[t]))
+            mean += value[t] / count;
+    *n = count;
+    return mean;
+}
+
+/* A series in round numbers: `centre` is a small multiple of 2^exponent, which is about
+   as large as the values lie from their mean. */
+typedef struct scale {
+    double centre;
+    int exponent;
+} scale;
+
+static scale scale_of(const double *value, uint32_t steps)
+{
+    double n, mean = mean_of(value, steps, &n), off = 0;
+    for (uint32_t t = 0; t < steps; t++)
+        if (!isnan(value[t]))
+            off += fabs(value[t] - mean) / n;
+    scale s = {mean, 0};
+    if (!(off > 0 && off <= DBL_MAX))
+        return s;
+    frexp(off, &s.exponent);
+    s.centre = ldexp(nearbyint(ldexp(mean, -s.exponent)), s.exponent);
+    return s;
+}
+
+/* Series that are made ready, each by one step of a parallel loop. */
+typedef struct preparation {
+    const double *value;     /* [n][steps] */
+    uint32_t steps;
+    float *to;               /* [n][steps] */
+    float *floor;            /* [n], of libraries */
+    unsigned char *missing;  /* [n] whether there is any NaN */
+} preparation;
+
+static syn_status scale_library(void *context, size_t i, int worker)
+{
+    const preparation *p = context;
+    const double *value = p->value + i * p->steps;
+    scale s = scale_of(value, p->steps);
+    float *to = p->to + i * p->steps;
+    /* In two factors: all of it may be beyond a double. */
+    int half = s.exponent / 2;
+    double unit = ldexp(1, -half), rest = ldexp(1, half - s.exponent);
+    double least = 1e-6 * unit * rest;
+    int missing = 0;
+    (void)worker;
+    for (uint32_t t = 0; t < p->steps; t++) {
+        to[t] = (float)((value[t] - s.centre) * unit * rest);
+        missing |= isnan(value[t]);
+    }
+    p->missing[i] = (unsigned char)missing;
+    p->floor[i] = least < FLT_MIN ? FLT_MIN : (float)least;
+    return SYN_OK;
+}
+
+/* Runs `body` for each of `n` series; `missing` becomes whether any has a NaN. */
+static syn_status prepare(preparation *p, uint32_t n, int threads, syn_body *body,
+                          int *missing)
+{
+    p->missing = malloc((size_t)n + 1);
+    if (!p->missing)
+        return SYN_NO_MEMORY;
+    syn_status status = syn_parallel_for(n, threads, NULL, "", body, p);
+    for (uint32_t i = 0; status == SYN_OK && i < n; i++)
+        *missing |= p->missing[i];
+    free(p->missing);
+    return status;
+}
+
+/* Steps that are library points of E_max dimensions; `step` has room for all. */
+static uint32_t whole_points(const syn_map_layout *layout, int32_t *step)
+{
+    uint32_t n = 0, run = 0;
+    for (uint32_t p = 0; p < layout->places; p++) {
+        run = layout->step[p] < 0 ? 0 : run + 1;
+        if (run >= layout->E_max && layout->use[p] & SYN_MAP_LIBRARY)
+            step[n++] = layout->step[p];
+    }
+    return n;
+}
+
+/* The first `size` of a shuffle of the n steps. */
+static void draw(int32_t *step, uint32_t n, uint32_t size, uint64_t key, uint64_t stream,
+                 unsigned char *drawn)
+{
+    syn_random rng;
+    syn_random_start(&rng, key, stream);
+    for (uint32_t i = 0; i < size; i++) {
+        uint32_t at = i + (uint32_t)syn_random_below(&rng, n - i);
+        int32_t one = step[at];
+        step[at] = step[i];
+        step[i] = one;
+        drawn[one] = 1;
+    }
+}
+
+static syn_status draw_points(const syn_map_layout *layout, uint64_t first,
+                              const syn_map_options *options, syn_map_libraries *out)
+{
+    size_t steps = out->steps;
+    int32_t *all = malloc(2 * steps * sizeof *all + 1);
+    int32_t *step = all ? all + steps : NULL;
+    uint32_t n = all ? whole_points(layout, all) : 0;
+    if (all && options->lib_size < n)
+        out->drawn = calloc((size_t)out->n * steps + 1, 1);
+    syn_status status =
+        all && (out->drawn || options->lib_size >= n) ? SYN_OK : SYN_NO_MEMORY;
+    for (uint32_t i = 0; out->drawn && i < out->n; i++) {
+        memcpy(step, all, n * sizeof *all);
+        draw(step, n, options->lib_size, options->key, first + i, out->drawn + i * steps);
+    }
+    free(all);
+    return status;
+}
+
+syn_status syn_map_libraries_make(uint32_t n, const double *value, uint64_t first,
+                                  const syn_map_layout *layout,
+                                  const syn_map_options *options, syn_map_libraries *out)
+{
+    uint32_t steps = layout->steps;
+    *out = (syn_map_libraries){.n = n, .steps = steps};
+    out->value = malloc((size_t)n * steps * sizeof *out->value + 1);
+    out->floor = malloc(n * sizeof *out->floor + 1);
+    if (!out->value || !out->floor)
+        return SYN_NO_MEMORY;
+    preparation p = {value, steps, out->value, out->floor, NULL};
+    syn_status status = prepare(&p, n, options->threads, scale_library, &out->missing);
+    if (status == SYN_OK && options->lib_size > 0)
+        status = draw_points(layout, first, options, out);
+    return status;
+}
+
+void syn_map_libraries_free(syn_map_libraries *libraries)
+{
+    free(libraries->value);
+    free(libraries->floor);
+    free(libraries->drawn);
+    *libraries = (syn_map_libraries){0};
+}
+
+/* ---- targets ---- */
+
+syn_status syn_map_targets_make(uint32_t n, uint32_t steps, const uint32_t *E,
+                                syn_map_targets *out)
+{
+    *out = (syn_map_targets){.n = n, .steps = steps};
+    out->value = malloc((size_t)n * steps * sizeof *out->value + 1);
+    out->E = malloc(n * sizeof *out->E + 1);
+    out->target = malloc(n * sizeof *out->target + 1);
+    if (!out->value || !out->E || !out->target)
+        return SYN_NO_MEMORY;
+    uint32_t place = 0;
+    for (uint32_t e = 1; e <= SYN_MAP_DIMS; e++) {
+        for (uint32_t i = 0; i < n; i++)
+            if (E[i] == e)
+                out->target[place++] = i;
+        out->group[e] = place;
+    }
+    memcpy(out->E, E, n * sizeof *E);
+    return SYN_OK;
+}
+
+static syn_status standardise(void *context, size_t i, int worker)
+{
+    const preparation *p = context;
+    const double *value = p->value + i * p->steps;
+    float *to = p->to + i * p->steps;
+    double n, mean = mean_of(value, p->steps, &n);
+    double sum = 0, low = INFINITY, high = -INFINITY;
+    (void)worker;
+    for (uint32_t t = 0; t < p->steps; t++) {
+        if (isnan(value[t]))
+            continue;
+        low = value[t] < low ? value[t] : low;
+        high = value[t] > high ? value[t] : high;
+        sum += (value[t] - mean) * (value[t] - mean);
+    }
+    double deviation = high > low && sum > 0 ? sqrt(sum / n) : INFINITY;
+    for (uint32_t t = 0; t < p->steps; t++)
+        to[t] = (float)((value[t] - mean) / deviation);
+    p->missing[i] = n < p->steps;
+    return SYN_OK;
+}
+
+syn_status syn_map_targets_fill(syn_map_targets *targets, uint32_t first, uint32_t n,
+                                const double *value, int threads)
+{
+    size_t steps = targets->steps;
+    preparation p = {value, targets->steps, targets->value + first * steps, NULL, NULL};
+    return prepare(&p, n, threads, standardise, &targets->missing);
+}
+
+void syn_map_targets_free(syn_map_targets *targets)
+{
+    free(targets->value);
+    free(targets->E);
+    free(targets->target);
+    *targets = (syn_map_targets){0};
+}

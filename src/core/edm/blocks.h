@@ -1,0 +1,37 @@
+/* Library points gathered for the search: blocks of rows that lie near each other, and
+   the boxes around them. */
+#ifndef SYN_EDM_BLOCKS_H
+#define SYN_EDM_BLOCKS_H
+
+#include "core/edm/edm.h"
+
+enum { SYN_BLOCK = 64 };  /* rows of a block, and boxes of a group */
+
+enum { SYN_LINE = 64 };   /* bytes of a line of the cache */
+
+#define SYN_NO_ROW UINT32_MAX
+
+typedef struct syn_blocks {
+    uint32_t dims, blocks, groups;
+    uint32_t *row;    /* [blocks][64] rows of the data, SYN_NO_ROW behind the last */
+    uint32_t *place;  /* [rows of the data] where it is in `row`, SYN_NO_ROW if nowhere */
+    double *x;        /* [blocks][dims][64] coordinates, infinite where there is none */
+    double *low;      /* [groups][dims][64] the box around each block; behind the last */
+    double *high;     /* empty ones, infinitely far from everything */
+    void *memory;
+} syn_blocks;
+
+/* Gathers `library`. Of its row i, the coordinates from steps[i] * step on are taken to
+   be infinite; `steps` may be NULL. Free with syn_blocks_free(), also after an error. */
+syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
+                           const uint32_t *steps, uint32_t step, syn_blocks *out);
+
+void syn_blocks_free(syn_blocks *blocks);
+
+/* The first line of the cache in `memory`, which needs SYN_LINE bytes more for it. */
+static inline double *syn_line_in(void *memory)
+{
+    return (double *)(((uintptr_t)memory + SYN_LINE - 1) / SYN_LINE * SYN_LINE);
+}
+
+#endif

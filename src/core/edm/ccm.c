@@ -1,0 +1,440 @@
+/* Convergent cross mapping. Rows are handed out in tiles. For each row the nearest
+   library rows are put in order once; each random library then takes the first k that
+   it contains, and predicts the targets from them. Sums over all rows give the
+   correlation of each library. */
+#include "core/edm/ccm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/kinds.h"
+#include "core/edm/ccm_lanes.h"
+#include "core/edm/ccm_plan.h"
+#include "core/base/parallel.h"
+#include "core/base/random.h"
+
+enum {
+    TILE_ROWS = 256,            /* rows whose lists are held at a time */
+    TILE_BYTES = 8 << 20,       /* of distances, unless a single row takes more */
+    TILE_PREDICTIONS = 1 << 24, /* some 50 ms of work */
+    STRETCH = 8                 /* rows that a worker takes one after the other */
+};
+
+typedef struct tile {
+    uint32_t first, n, room;   /* prediction rows, and how many there can be */
+    syn_ccm_list *list;        /* [room] */
+    syn_ccm_near *near;        /* [room][most] */
+    double *square;            /* [room][library rows] */
+    double *observed;          /* [room][targets] */
+} tile;
+
+typedef struct mapping {
+    const syn_ccm_options *options;
+    const syn_points *points;
+    const syn_rows *library, *prediction;
+    const syn_ccm_kind *kind;
+    syn_ccm_problem problem;
+    double *coordinate, *value;   /* what `problem` points to */
+    const double *target;
+    double *shift;                /* [targets] */
+    syn_neighbours neighbours;    /* of all rows, where libraries have all rows, */
+    uint32_t *place;              /* [rows] and which library row each is; or NULL */
+    uint32_t most;                /* neighbours of a row that are put in order */
+    syn_ccm_group *group;
+    uint32_t *group_size;         /* [groups] which size, */
+    uint32_t *group_sample;       /* and its first library */
+    size_t groups;
+    int threads;
+    syn_ccm_space *space;         /* [threads] */
+    tile tile;
+} mapping;
+
+/* ---- libraries ---- */
+
+void syn_ccm_draw(uint32_t n, uint32_t size, uint32_t sample,
+                  const syn_ccm_options *options, unsigned char *chosen)
+{
+    syn_random rng;
+    uint64_t stream = (uint64_t)options->direction << 52 | (uint64_t)size << 21 | sample;
+    syn_random_start(&rng, options->key, stream);
+    /* Of more than half it is sooner said who is not in. */
+    int inverted = size > n / 2;
+    if (inverted)
+        memset(chosen, 1, n);
+    for (uint32_t left = inverted ? n - size : size; left > 0;) {
+        uint32_t at = (uint32_t)syn_random_below(&rng, n);
+        left -= chosen[at] == inverted;
+        chosen[at] = (unsigned char)!inverted;
+    }
+}
+
+static uint32_t libraries_of(const mapping *m, uint32_t size)
+{
+    return m->options->size[size] < m->problem.n ? m->options->samples : 1;
+}
+
+static syn_status draw_group(void *context, size_t item, int worker)
+{
+    mapping *m = context;
+    syn_ccm_group *g = &m->group[item];
+    uint32_t n = m->problem.n;
+    /* The list of a worker is free until rows are searched. */
+    unsigned char *chosen = (unsigned char *)m->space[worker].near;
+    for (uint32_t lane = 0; lane < g->n; lane++) {
+        memset(chosen, 0, n);
+        syn_ccm_draw(n, g->size, m->group_sample[item] + lane, m->options, chosen);
+        uint32_t *row = g->rows ? g->rows + (size_t)lane * g->size : NULL;
+        for (uint32_t i = 0; i < n; i++) {
+            g->member[i] |= (uint64_t)chosen[i] << lane;
+            if (row && chosen[i])
+                *row++ = i;
+        }
+    }
+    return SYN_OK;
+}
+
+/* Groups of up to 64 libraries of one size, without their rows. */
+static syn_status make_groups(mapping *m, const unsigned char *direct)
+{
+    const syn_ccm_options *o = m->options;
+    for (uint32_t s = 0; s < o->sizes; s++)
+        m->groups += (libraries_of(m, s) + SYN_CCM_LANES - 1) / SYN_CCM_LANES;
+    m->group = calloc(m->groups + 1, sizeof *m->group);
+    m->group_size = malloc((m->groups + 1) * sizeof *m->group_size);
+    m->group_sample = malloc((m->groups + 1) * sizeof *m->group_sample);
+    if (!m->group || !m->group_size || !m->group_sample)
+        return SYN_NO_MEMORY;
+    size_t next = 0, sums = (size_t)m->problem.targets * SYN_CCM_SUMS * SYN_CCM_LANES;
+    for (uint32_t s = 0; s < o->sizes; s++)
+        for (uint32_t from = 0, all = libraries_of(m, s); from < all;
+             from += SYN_CCM_LANES) {
+            syn_ccm_group *g = &m->group[next];
+            m->group_size[next] = s;
+            m->group_sample[next++] = from;
+            g->n = all - from < SYN_CCM_LANES ? all - from : SYN_CCM_LANES;
+            g->size = o->size[s];
+            g->member = calloc(m->problem.n, sizeof *g->member);
+            g->sum = calloc(sums, sizeof *g->sum);
+            if (direct[s])
+                g->rows = malloc((size_t)g->n * g->size * sizeof *g->rows);
+            if (!g->member || !g->sum || (direct[s] && !g->rows))
+                return SYN_NO_MEMORY;
+        }
+    return SYN_OK;
+}
+
+/* ---- what is predicted ---- */
+
+/* A value amid those of the target, exactly theirs if they are all the same. */
+static double middle(const double *target, const syn_rows *rows)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (uint32_t i = 0; i < rows->n; i++) {
+        double y = target[rows->row[i]];
+        least = y < least ? y : least;
+        most = y > most ? y : most;
+    }
+    if (!(least <= most))
+        return 0;
+    return least < most ? least / 2 + most / 2 : least;
+}
+
+static syn_status make_problem(mapping *m, uint32_t targets)
+{
+    syn_ccm_problem *p = &m->problem;
+    size_t rows = m->points->rows;
+    p->n = m->library->n;
+    p->dims = m->points->dims;
+    p->targets = targets;
+    p->k = m->options->k;
+    p->exclusion = m->options->exclusion;
+    p->row = m->library->row;
+    m->coordinate = malloc(((size_t)p->n * p->dims + 1) * sizeof *m->coordinate);
+    m->value = malloc(((size_t)p->n * targets + 1) * sizeof *m->value);
+    m->shift = malloc(((size_t)targets + 1) * sizeof *m->shift);
+    if (!m->coordinate || !m->value || !m->shift)
+        return SYN_NO_MEMORY;
+    p->coordinate = m->coordinate;
+    p->value = m->value;
+    for (size_t e = 0; e < p->dims; e++)
+        for (uint32_t i = 0; i < p->n; i++)
+            m->coordinate[e * p->n + i] = m->points->coordinate[e * rows + p->row[i]];
+    for (size_t t = 0; t < targets; t++) {
+        m->shift[t] = middle(m->target + t * rows, m->prediction);
+        for (uint32_t i = 0; i < p->n; i++)
+            m->value[t * p->n + i] = m->target[t * rows + p->row[i]] - m->shift[t];
+    }
+    return SYN_OK;
+}
+
+/* Where each library has all rows, the nearest of all are its neighbours, and there are
+   faster ways to these than to go through the distances. */
+static syn_status find_all(mapping *m, const syn_watch *watch)
+{
+    const syn_ccm_options *o = m->options;
+    for (uint32_t s = 0; s < o->sizes; s++)
+        if (o->size[s] < m->problem.n)
+            return SYN_OK;
+    syn_neighbour_options options = {.k = o->k, .exclusion = o->exclusion,
+                                     .threads = m->threads};
+    m->place = malloc(((size_t)m->points->rows + 1) * sizeof *m->place);
+    if (!m->place)
+        return SYN_NO_MEMORY;
+    for (uint32_t i = 0; i < m->library->n; i++)
+        m->place[m->library->row[i]] = i;
+    return syn_find_neighbours(m->points, m->library, m->prediction, &options, watch,
+                               &m->neighbours);
+}
+
+/* ---- rows, a tile at a time ---- */
+
+static syn_status make_tile(mapping *m)
+{
+    const syn_ccm_problem *p = &m->problem;
+    tile *t = &m->tile;
+    size_t libraries = 0, room = TILE_BYTES / (sizeof *t->square * p->n);
+    for (size_t g = 0; g < m->groups; g++)
+        libraries += m->group[g].n;
+    size_t quick = TILE_PREDICTIONS / (libraries * (p->targets + (size_t)p->k)) + 1;
+    room = room > quick ? quick : room;
+    room = room < 1 ? 1 : room > TILE_ROWS ? TILE_ROWS : room;
+    t->room = (uint32_t)room;
+    t->list = malloc(room * sizeof *t->list);
+    t->near = malloc(room * m->most * sizeof *t->near);
+    t->square = malloc(room * p->n * sizeof *t->square);
+    t->observed = malloc((room * p->targets + 1) * sizeof *t->observed);
+    return t->list && t->near && t->square && t->observed ? SYN_OK : SYN_NO_MEMORY;
+}
+
+static syn_status make_space(mapping *m)
+{
+    size_t n = m->problem.n, lanes = (size_t)m->problem.k * SYN_CCM_LANES;
+    /* As many rows together as the cache holds beside a target. */
+    uint32_t together = 128 / m->problem.k;
+    together = together < 1 ? 1 : together;
+    together = together < SYN_CCM_TOGETHER ? together : SYN_CCM_TOGETHER;
+    m->space = calloc((size_t)m->threads, sizeof *m->space);
+    if (!m->space)
+        return SYN_NO_MEMORY;
+    for (int w = 0; w < m->threads; w++) {
+        syn_ccm_space *s = &m->space[w];
+        s->near = malloc((n + 1) * sizeof *s->near);
+        s->sorted = malloc((n + 1) * sizeof *s->sorted);
+        s->bucket = calloc(SYN_CCM_BUCKETS + 1, sizeof *s->bucket);
+        s->last = malloc(n * sizeof *s->last);
+        s->rows = malloc((n + 1) * sizeof *s->rows);
+        s->at = malloc(together * lanes * sizeof *s->at);
+        s->distance = malloc(together * lanes * sizeof *s->distance);
+        if (!s->near || !s->sorted || !s->bucket || !s->last || !s->rows || !s->at ||
+            !s->distance)
+            return SYN_NO_MEMORY;
+        s->lanes_rows = together;
+        for (uint32_t r = 0; r < together; r++)
+            s->lanes[r] = (syn_ccm_lanes){s->at + r * lanes, s->distance + r * lanes};
+    }
+    return SYN_OK;
+}
+
+/* The list of prediction row `i` from the neighbours that have been found. */
+static void take_list(const mapping *m, uint32_t i, syn_ccm_list *list)
+{
+    const syn_neighbours *found = &m->neighbours;
+    list->n = found->found[i];
+    list->whole = 1;
+    for (uint32_t j = 0; j < list->n; j++) {
+        size_t from = (size_t)i * found->k + j;
+        list->near[j] = (syn_ccm_near){.distance = found->distance[from],
+                                       .at = m->place[found->row[from]]};
+    }
+}
+
+static syn_status list_rows(void *context, size_t item, int worker)
+{
+    mapping *m = context;
+    const syn_ccm_problem *p = &m->problem;
+    tile *t = &m->tile;
+    uint32_t from = (uint32_t)item * STRETCH;
+    uint32_t end = t->n - from < STRETCH ? t->n : from + STRETCH;
+    for (uint32_t i = from; i < end; i++) {
+        syn_ccm_list *list = &t->list[i];
+        double *observed = t->observed + (size_t)i * p->targets;
+        list->row = m->prediction->row[t->first + i];
+        list->near = t->near + (size_t)i * m->most;
+        list->observed = observed;
+        for (size_t k = 0; k < p->targets; k++)
+            observed[k] = m->target[k * m->points->rows + list->row] - m->shift[k];
+        if (m->place)
+            take_list(m, t->first + i, list);
+        else
+            m->kind->nearest(p, m->points->coordinate + list->row, m->points->rows,
+                             m->most, t->square + (size_t)i * p->n, &m->space[worker],
+                             list);
+    }
+    return SYN_OK;
+}
+
+static syn_status map_group(void *context, size_t item, int worker)
+{
+    mapping *m = context;
+    m->kind->add_rows(&m->problem, m->tile.list, m->tile.n, &m->group[item],
+                      &m->space[worker]);
+    return SYN_OK;
+}
+
+/* The watch is polled between tiles, which take some milliseconds. */
+static syn_status map_tiles(mapping *m, const syn_watch *watch)
+{
+    tile *t = &m->tile;
+    uint32_t all = m->prediction->n;
+    syn_status status = SYN_OK;
+    for (t->first = 0; t->first < all && status == SYN_OK; t->first += t->n) {
+        t->n = all - t->first < t->room ? all - t->first : t->room;
+        status = syn_poll(watch, "rows", t->first, all);
+        if (status == SYN_OK)
+            status = syn_parallel_for((t->n + STRETCH - 1) / STRETCH, m->threads, NULL,
+                                      "rows", list_rows, m);
+        if (status == SYN_OK)
+            status = syn_parallel_for(m->groups, m->threads, NULL, "libraries", map_group,
+                                      m);
+    }
+    return status;
+}
+
+/* ---- skill ---- */
+
+/* n times the variance that two sums tell of; 0 where only rounding does. */
+static double spread(double n, double sum, double square)
+{
+    double out = square - sum * sum / n;
+    return out > 1e-13 * square ? out : 0;
+}
+
+static void skill_of(const double *sum, syn_ccm_skill *out, size_t at)
+{
+    double s[SYN_CCM_SUMS];
+    for (int k = 0; k < SYN_CCM_SUMS; k++)
+        s[k] = sum[k * SYN_CCM_LANES];
+    double n = s[SYN_CCM_N];
+    out->rho[at] = out->mae[at] = out->rmse[at] = NAN;
+    if (n < 3)
+        return;
+    out->mae[at] = s[SYN_CCM_ERROR] / n;
+    out->rmse[at] = sqrt(s[SYN_CCM_ERROR_SQUARE] / n);
+    double both = spread(n, s[SYN_CCM_TARGET], s[SYN_CCM_TARGET_SQUARE]) *
+                  spread(n, s[SYN_CCM_PREDICTION], s[SYN_CCM_PREDICTION_SQUARE]);
+    double product = s[SYN_CCM_PRODUCT] - s[SYN_CCM_TARGET] * s[SYN_CCM_PREDICTION] / n;
+    if (both > 0)
+        out->rho[at] = fmax(-1, fmin(1, product / sqrt(both)));
+}
+
+static syn_status make_skill(const mapping *m, syn_ccm_skill *out)
+{
+    out->targets = m->problem.targets;
+    for (size_t g = 0; g < m->groups; g++)
+        out->n += m->group[g].n;
+    size_t room = (out->n * out->targets + 1) * sizeof *out->rho;
+    out->rho = malloc(room);
+    out->mae = malloc(room);
+    out->rmse = malloc(room);
+    if (!out->rho || !out->mae || !out->rmse)
+        return SYN_NO_MEMORY;
+    size_t at = 0;
+    for (size_t g = 0; g < m->groups; at += m->group[g++].n)
+        for (size_t t = 0; t < out->targets; t++)
+            for (uint32_t lane = 0; lane < m->group[g].n; lane++)
+                skill_of(m->group[g].sum + t * SYN_CCM_SUMS * SYN_CCM_LANES + lane, out,
+                         t * out->n + at + lane);
+    return SYN_OK;
+}
+
+/* ---- all of it ---- */
+
+static void mapping_free(mapping *m)
+{
+    for (size_t g = 0; m->group && g < m->groups; g++) {
+        free(m->group[g].member);
+        free(m->group[g].rows);
+        free(m->group[g].sum);
+    }
+    for (int w = 0; m->space && w < m->threads; w++) {
+        syn_ccm_space *s = &m->space[w];
+        free(s->near);
+        free(s->sorted);
+        free(s->bucket);
+        free(s->last);
+        free(s->rows);
+        free(s->at);
+        free(s->distance);
+    }
+    free(m->group);
+    free(m->group_size);
+    free(m->group_sample);
+    free(m->space);
+    free(m->tile.list);
+    free(m->tile.near);
+    free(m->tile.square);
+    free(m->tile.observed);
+    free(m->coordinate);
+    free(m->place);
+    syn_neighbours_free(&m->neighbours);
+    free(m->value);
+    free(m->shift);
+}
+
+static const syn_ccm_kind *fastest_kind(int vector_bits)
+{
+    const syn_ccm_kind *kinds[] = SYN_KINDS(&syn_ccm_kind_any, &syn_ccm_kind_256,
+                                            &syn_ccm_kind_256, &syn_ccm_kind_256);
+    return kinds[syn_kind_here(vector_bits)];
+}
+
+static syn_status prepare(mapping *m, uint32_t targets)
+{
+    syn_status status = make_problem(m, targets);
+    unsigned char *direct = calloc(m->options->sizes + (size_t)1, 1);
+    if (!direct)
+        status = SYN_NO_MEMORY;
+    if (status == SYN_OK) {
+        m->most = syn_ccm_plan(m->options, m->problem.n, direct);
+        status = make_groups(m, direct);
+    }
+    free(direct);
+    if (status == SYN_OK)
+        status = make_space(m);
+    if (status == SYN_OK)
+        status = make_tile(m);
+    return status;
+}
+
+syn_status syn_ccm(const syn_points *points, const syn_rows *library,
+                   const syn_rows *prediction, const double *target, uint32_t targets,
+                   const syn_ccm_options *options, const syn_watch *watch,
+                   syn_ccm_skill *out)
+{
+    mapping m = {.options = options, .points = points, .library = library,
+                 .prediction = prediction, .target = target,
+                 .kind = fastest_kind(options->vector_bits),
+                 .threads = options->threads > 1 ? options->threads : 1};
+    memset(out, 0, sizeof *out);
+    syn_status status = prepare(&m, targets);
+    if (status == SYN_OK)
+        status = find_all(&m, watch);
+    if (status == SYN_OK)
+        status = syn_parallel_for(m.groups, m.threads, watch, "libraries", draw_group,
+                                  &m);
+    if (status == SYN_OK)
+        status = map_tiles(&m, watch);
+    if (status == SYN_OK)
+        status = make_skill(&m, out);
+    mapping_free(&m);
+    return status;
+}
+
+void syn_ccm_free(syn_ccm_skill *skill)
+{
+    free(skill->rho);
+    free(skill->mae);
+    free(skill->rmse);
+    memset(skill, 0, sizeof *skill);
+}

@@ -1,0 +1,220 @@
+/* Finds the nearest neighbours of each prediction row. The neighbours of the row
+   before, one step further on, give a first bound; blocks of library points whose
+   boxes are farther away are passed over, and the rest is scanned. */
+#include "core/edm/search.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/edm/blocks.h"
+#include "core/edm/scan.h"
+#include "core/base/masks.h"
+#include "core/base/parallel.h"
+
+enum { CHUNK = 16 };  /* prediction rows handed out together */
+
+/* What a worker uses over and over. The neighbours it found last say where to look next;
+   they change how long a search takes, not what it finds. */
+typedef struct seeker {
+    syn_nearest list;
+    double *point;         /* [dims] of the prediction row */
+    double squared[SYN_BLOCK];
+    double limit;          /* nothing farther is wanted */
+    uint32_t row;          /* the prediction row */
+    uint32_t *known;       /* [k] neighbours of the prediction row before */
+    uint32_t known_n, known_of;
+} seeker;
+
+typedef struct search {
+    const syn_points *points;
+    const syn_rows *prediction;
+    const syn_neighbour_options *options;
+    const syn_scan_kind *kind;
+    uint32_t k;            /* no more than there are library rows */
+    syn_blocks blocks;
+    int threads;
+    seeker *seeker;        /* [threads] */
+    syn_near_body *body;
+    void *context;
+} search;
+
+/* ---- one prediction row ---- */
+
+static double squared_distance(const syn_points *p, const double *point, uint32_t row)
+{
+    double sum = 0;
+    for (uint32_t d = 0; d < p->dims; d++) {
+        double apart = p->coordinate[(size_t)d * p->rows + row] - point[d];
+        sum += apart * apart;
+    }
+    return sum;
+}
+
+/* A squared distance within which there are k neighbours: trajectories that were close a
+   row ago most often still are. */
+static double known_limit(const search *s, const seeker *k)
+{
+    double limit = 0;
+    uint32_t on = k->row - k->known_of;
+    if (k->known_n < s->k)
+        return DBL_MAX;
+    for (uint32_t i = 0; i < k->known_n; i++) {
+        uint32_t row = k->known[i] + on;
+        if (row >= s->points->rows || s->blocks.place[row] == SYN_NO_ROW ||
+            syn_rows_apart(row, k->row) <= s->options->exclusion)
+            return DBL_MAX;
+        double squared = squared_distance(s->points, k->point, row);
+        limit = squared > limit ? squared : limit;
+    }
+    /* The last bits may differ from what the scan makes of it. */
+    limit += limit * 1e-14;
+    return limit < DBL_MAX ? limit : DBL_MAX;
+}
+
+static void visit(const search *s, seeker *k, uint32_t block)
+{
+    const uint32_t *row = s->blocks.row + (size_t)block * SYN_BLOCK;
+    const double *x = s->blocks.x + (size_t)block * s->points->dims * SYN_BLOCK;
+    syn_scan scan = {s->points->dims, 1, k->point, &k->limit, k->limit};
+    uint64_t pass;
+    if (!s->kind->rows(&scan, x, &pass, k->squared))
+        return;
+    for (; pass; pass &= pass - 1) {
+        uint32_t i = syn_low_bit(pass);
+        syn_near near = {k->squared[i], syn_rows_apart(row[i], k->row), row[i]};
+        if (near.apart > s->options->exclusion)
+            syn_nearest_offer(&k->list, near);
+    }
+    if (k->list.last.squared < k->limit)
+        k->limit = k->list.last.squared;
+}
+
+static void find(const search *s, seeker *k, uint32_t i)
+{
+    k->row = s->prediction->row[i];
+    syn_point_at(s->points, k->row, s->points->dims, k->point);
+    k->limit = known_limit(s, k);
+    syn_nearest_start(&k->list, s->k);
+    uint32_t place = s->blocks.place[k->row], home = place / SYN_BLOCK;
+    if (place != SYN_NO_ROW)
+        visit(s, k, home);
+    size_t group = (size_t)s->points->dims * SYN_BLOCK;
+    for (uint32_t g = 0; g < s->blocks.groups; g++) {
+        syn_scan scan = {s->points->dims, 1, k->point, &k->limit, k->limit};
+        uint64_t near = s->kind->boxes(&scan, s->blocks.low + g * group,
+                                       s->blocks.high + g * group);
+        for (; near; near &= near - 1) {
+            uint32_t block = g * SYN_BLOCK + syn_low_bit(near);
+            if (place == SYN_NO_ROW || block != home)
+                visit(s, k, block);
+        }
+    }
+    syn_nearest_finish(&k->list);
+    k->known_n = k->list.n;
+    k->known_of = k->row;
+    for (uint32_t j = 0; j < k->list.n; j++)
+        k->known[j] = k->list.near[j].row;
+    s->body(s->context, i, k->list.near, k->list.n);
+}
+
+static syn_status find_chunk(void *context, size_t item, int worker)
+{
+    search *s = context;
+    uint32_t from = (uint32_t)item * CHUNK, to = s->prediction->n - from;
+    to = from + (to < CHUNK ? to : CHUNK);
+    for (uint32_t i = from; i < to; i++)
+        find(s, &s->seeker[worker], i);
+    return SYN_OK;
+}
+
+/* ---- all of them ---- */
+
+static syn_status make_seekers(search *s)
+{
+    s->seeker = calloc((size_t)s->threads, sizeof *s->seeker);
+    if (!s->seeker)
+        return SYN_NO_MEMORY;
+    for (int w = 0; w < s->threads; w++) {
+        seeker *k = &s->seeker[w];
+        k->list.near = malloc(syn_nearest_room(s->k) * sizeof *k->list.near);
+        k->point = malloc(((size_t)s->points->dims + 1) * sizeof *k->point);
+        k->known = malloc(((size_t)s->k + 1) * sizeof *k->known);
+        if (!k->list.near || !k->point || !k->known)
+            return SYN_NO_MEMORY;
+    }
+    return SYN_OK;
+}
+
+static void free_seekers(search *s)
+{
+    for (int w = 0; s->seeker && w < s->threads; w++) {
+        free(s->seeker[w].list.near);
+        free(s->seeker[w].point);
+        free(s->seeker[w].known);
+    }
+    free(s->seeker);
+}
+
+syn_status syn_each_neighbourhood(const syn_points *points, const syn_rows *library,
+                                  const syn_rows *prediction,
+                                  const syn_neighbour_options *options,
+                                  const syn_watch *watch, syn_near_body *body,
+                                  void *context)
+{
+    size_t items = prediction->n / CHUNK + (prediction->n % CHUNK > 0);
+    search s = {.points = points, .prediction = prediction, .options = options,
+                .kind = syn_scan_fastest(options->vector_bits),
+                .k = options->k < library->n ? options->k : library->n,
+                .threads = options->threads > 1 ? options->threads : 1,
+                .body = body, .context = context};
+    if (s.k == 0)
+        s.k = 1;
+    if ((size_t)s.threads > items)
+        s.threads = items > 0 ? (int)items : 1;
+    syn_status status = syn_blocks_make(points, library, NULL, 0, &s.blocks);
+    if (status == SYN_OK)
+        status = make_seekers(&s);
+    if (status == SYN_OK)
+        status = syn_parallel_for(items, s.threads, watch, "neighbours", find_chunk, &s);
+    free_seekers(&s);
+    syn_blocks_free(&s.blocks);
+    return status;
+}
+
+static void keep(void *context, uint32_t i, syn_near *near, uint32_t found)
+{
+    syn_neighbours *out = context;
+    size_t first = (size_t)i * out->k;
+    out->found[i] = found;
+    for (uint32_t j = 0; j < found; j++) {
+        out->row[first + j] = near[j].row;
+        out->distance[first + j] = sqrt(near[j].squared);
+    }
+}
+
+syn_status syn_find_neighbours(const syn_points *points, const syn_rows *library,
+                               const syn_rows *prediction,
+                               const syn_neighbour_options *options,
+                               const syn_watch *watch, syn_neighbours *out)
+{
+    size_t entries = (size_t)prediction->n * options->k;
+    memset(out, 0, sizeof *out);
+    out->n = prediction->n;
+    out->k = options->k;
+    out->found = malloc(((size_t)out->n + 1) * sizeof *out->found);
+    out->row = malloc((entries + 1) * sizeof *out->row);
+    out->distance = malloc((entries + 1) * sizeof *out->distance);
+    if (!out->found || !out->row || !out->distance)
+        return SYN_NO_MEMORY;
+    return syn_each_neighbourhood(points, library, prediction, options, watch, keep, out);
+}
+
+void syn_neighbours_free(syn_neighbours *neighbours)
+{
+    free(neighbours->found);
+    free(neighbours->row);
+    free(neighbours->distance);
+    memset(neighbours, 0, sizeof *neighbours);
+}

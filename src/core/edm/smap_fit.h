@@ -1,0 +1,69 @@
+/* The inner loops of S-maps: a weighted least squares problem made small. */
+#ifndef SYN_EDM_SMAP_FIT_H
+#define SYN_EDM_SMAP_FIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SYN_SMAP_PARTS = 3, SYN_SMAP_PADDING = 8 };
+
+/* What one prediction is made from: points side by side, those of the neighbours and, in
+   between, others. Neighbours are points begin[i] .. end[i] - 1 of each part, some of
+   which may be empty. Arrays are readable to `stride`, which is at least SYN_SMAP_PADDING
+   above the number of points. */
+typedef struct syn_smap_near {
+    uint32_t dims;
+    size_t stride;
+    const double *coordinate;  /* [dims][stride] */
+    const double *target;      /* [stride] 0 where it is missing */
+    const double *known;       /* [stride] 1, or 0 where the target is missing; NULL where
+                                  none is */
+    double *distance;          /* [stride] to the point of the prediction */
+    uint32_t begin[SYN_SMAP_PARTS], end[SYN_SMAP_PARTS];
+    uint32_t n;                /* neighbours whose target is known */
+    double mean;               /* distance of all neighbours, */
+    double least;              /* and the least one of those whose target is known */
+} syn_smap_near;
+
+/* What a worker uses for one prediction after the other. */
+typedef struct syn_smap_space {
+    double *weight;    /* [stride], the largest is 1 */
+    double *block;     /* [unknowns + 1][block_stride] */
+    double *triangle;  /* [unknowns][unknowns + 1] */
+    double *factor;    /* [2][unknowns + 1] */
+    size_t block_rows, block_stride, block_top;
+} syn_smap_space;
+
+/* The doubles a space needs, for points to `stride` in `dims` dimensions. */
+size_t syn_smap_space_size(size_t stride, uint32_t dims);
+
+/* Cuts `memory`, of that many doubles, into a space. */
+void syn_smap_space_make(syn_smap_space *space, double *memory, size_t stride,
+                         uint32_t dims);
+
+/* Compiled once for each kind of processor. */
+typedef struct syn_smap_kind {
+    /* The distances of the first `n` points from `from`, and of fewer than
+       SYN_SMAP_PADDING more. */
+    void (*measure)(syn_smap_near *near, const double *from, uint32_t n);
+
+    /* Fills `n`, `mean` and `least` from the parts. */
+    void (*survey)(syn_smap_near *near);
+
+    /* The weights w = exp(rate (least - distance)) of the neighbours, 0 where the target
+       is missing, and the triangle R | c whose least squares problem R b = c is that of
+       w (1, coordinates) b = w target, with `ridge` times the neighbours' sum of w^2
+       times the sum of squares of all of b but its first added to the squares. */
+    void (*reduce)(const syn_smap_near *near, double rate, double ridge,
+                   syn_smap_space *space);
+
+    /* The weighted mean square distance of the neighbours' targets from `value`. */
+    double (*spread)(const syn_smap_near *near, const double *weight, double value);
+} syn_smap_kind;
+
+extern const syn_smap_kind syn_smap_kind_any, syn_smap_kind_256, syn_smap_kind_512;
+
+/* The kind for syn_smap_options.vector_bits. */
+const syn_smap_kind *syn_smap_fastest(int vector_bits);
+
+#endif

@@ -1,0 +1,41 @@
+/* The next-occurrence table and the counting of its rows in vector registers. */
+#ifndef SYN_EPISODES_ROWS_H
+#define SYN_EPISODES_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/episodes/ends.h"
+
+enum {
+    SYN_LANES = 32,       /* symbols of one block of a row: 64 bytes */
+    SYN_ROW_BLOCKS = 4,   /* most blocks counted side by side */
+    SYN_ROW_REACH = 65535 /* farthest a distance or a span may reach, in events */
+};
+
+/* For `blocks` blocks of the table: a lane's `busy` is how many events from the current
+   start on are no longer free for it, and `hits` what it has counted. */
+typedef struct syn_row_counter {
+    const uint16_t *block[SYN_ROW_BLOCKS];
+    unsigned blocks;
+    size_t stride;          /* length of a row of the table */
+    const uint32_t *event;  /* event number of a row */
+    uint16_t busy[SYN_ROW_BLOCKS * SYN_LANES];
+    uint16_t hits[SYN_ROW_BLOCKS * SYN_LANES];
+    uint32_t start;        /* the start that `busy` counts from */
+    uint32_t prefix_busy;  /* first event free for the prefix itself */
+    uint32_t prefix_hits;
+} syn_row_counter;
+
+/* Counts the ends ends[0 .. n - 1]: whatever lane is free at an end's start and has a
+   next occurrence scores one and stays busy up to and including that occurrence.
+   At most 65,535 ends before `hits` are taken out. */
+typedef void syn_count_rows(syn_row_counter *counter, const syn_end *ends, size_t n);
+
+syn_count_rows syn_count_rows_any, syn_count_rows_256, syn_count_rows_512;
+
+/* The fastest for this processor with registers of at most so many bits; of any width
+   with 0. */
+syn_count_rows *syn_count_rows_fastest(int vector_bits);
+
+#endif

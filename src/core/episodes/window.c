@@ -1,0 +1,340 @@
+/* The lists of the window engine: which are kept, for how long, and in what memory. */
+#include "core/episodes/window.h"
+
+#include <string.h>
+
+#include "core/base/parallel.h"
+
+/* ---- which lists are kept ---- */
+
+/* Counting sort of the stored level by last unit. */
+static syn_status sort_stored(syn_window_engine *e)
+{
+    const syn_episode_level *level = &e->miner->episodes->level[e->stored];
+    syn_budget *budget = &e->miner->budget;
+    uint32_t units = e->miner->recording->units, *place = e->workers[0].cursor;
+    syn_budget_free(budget, e->order);
+    e->order = syn_budget_alloc(budget, level->n + 1, sizeof *e->order);
+    if (!e->order)
+        return syn_budget_refusal(budget);
+    memset(place, 0, units * sizeof *place);
+    for (size_t i = 0; i < level->n; i++)
+        place[level->unit[i]]++;
+    for (uint32_t u = 0, sum = 0; u < units; u++) {
+        uint32_t n = place[u];
+        place[u] = sum;
+        sum += n;
+    }
+    for (uint32_t i = 0; i < level->n; i++)
+        e->order[place[level->unit[i]]++] = i;
+    return SYN_OK;
+}
+
+static syn_status store_units(syn_window_engine *e)
+{
+    const syn_recording *r = e->miner->recording;
+    const syn_episode_level *units = &e->miner->episodes->level[0];
+    syn_arena *lists = &e->workers[0].lists;
+    e->list = syn_budget_zeros(&e->miner->budget, units->n + 1, sizeof *e->list);
+    if (!e->list)
+        return syn_budget_refusal(&e->miner->budget);
+    syn_end *end = syn_arena_take(lists, ((size_t)r->events + 1) * sizeof *end);
+    if (!end)
+        return lists->refused;
+    for (size_t i = 0; i < units->n; i++) {
+        uint32_t begin = r->first[units->unit[i]];
+        e->list[i].end = end;
+        e->list[i].n = r->first[units->unit[i] + 1] - begin;
+        for (uint32_t j = 0; j < e->list[i].n; j++, end++) {
+            uint32_t event = r->by_unit[begin + j];
+            end->row = begin + j;
+            end->start = r->group[event];
+            if (event - end->start > e->list[i].span)
+                e->list[i].span = event - end->start;
+        }
+    }
+    return sort_stored(e);
+}
+
+static void free_live(syn_window_engine *e)
+{
+    for (size_t k = 0; k < e->n_live; k++)
+        syn_budget_free(&e->miner->budget, e->live[k]);
+    syn_budget_free(&e->miner->budget, e->live);
+    e->live = NULL;
+    e->n_live = 0;
+}
+
+static syn_status allocate_live(syn_window_engine *e, size_t n_live)
+{
+    syn_budget *budget = &e->miner->budget;
+    free_live(e);
+    e->live = syn_budget_zeros(budget, n_live, sizeof *e->live);
+    if (!e->live)
+        return syn_budget_refusal(budget);
+    e->n_live = n_live;
+    for (size_t k = e->stored; k < n_live; k++) {
+        e->live[k] = syn_budget_zeros(budget, e->miner->episodes->level[k].n + 1, 1);
+        if (!e->live[k])
+            return syn_budget_refusal(budget);
+    }
+    return SYN_OK;
+}
+
+/* An episode is worth extending when a candidate extends it or a live child exists. */
+static syn_status mark_live(syn_window_engine *e)
+{
+    const syn_episodes *episodes = e->miner->episodes;
+    size_t parents = e->miner->size - 2;
+    syn_status status = allocate_live(e, parents + 1);
+    if (status != SYN_OK)
+        return status;
+    for (uint32_t p = 0; p < episodes->level[parents].n; p++)
+        e->live[parents][p] = syn_miner_candidates(e->miner, p).n > 0;
+    for (size_t level = parents; level-- > e->stored;) {
+        const uint32_t *child = episodes->level[level].child;
+        for (uint32_t p = 0; p < episodes->level[level].n; p++)
+            for (uint32_t c = child[p]; c < child[p + 1]; c++)
+                e->live[level][p] |= e->live[level + 1][c];
+    }
+    return SYN_OK;
+}
+
+/* Whether so little of the budget is left that lists must not grow: what is found needs
+   memory as well. */
+static int is_tight(const syn_window_engine *e)
+{
+    const syn_budget *budget = &e->miner->budget;
+    return __atomic_load_n(&budget->held, __ATOMIC_RELAXED) > budget->limit / 4 * 3;
+}
+
+static syn_status grow_lists(void *context, size_t item, int worker)
+{
+    syn_window_engine *e = context;
+    syn_window_worker *w = &e->workers[worker];
+    uint32_t node = e->order[item];
+    if (!e->live[e->stored][node])
+        return SYN_OK;
+    const uint32_t *child = e->miner->episodes->level[e->stored].child;
+    double begun = syn_seconds();
+    if (w->grown == 0)
+        w->grown = child[node];
+    while (w->grown < child[node + 1]) {
+        if (is_tight(e))
+            return SYN_OVER_BUDGET;
+        if (syn_seconds() - begun > SYN_SLICE_SECONDS)
+            return SYN_UNFINISHED;
+        syn_status status = syn_window_extend(e, w, e->stored, node, &e->list[node],
+                                              &w->stack, e->growing + child[node],
+                                              &w->grown);
+        if (status != SYN_OK)
+            return status;
+    }
+    w->grown = 0;
+    return SYN_OK;
+}
+
+/* Leaves the lists of the workers with the new ones when these are complete. Where memory
+   is short, what lists have held goes back at once. */
+static void take_over(syn_window_engine *e, int complete)
+{
+    int tight = is_tight(e);
+    for (int i = 0; i < e->miner->workers; i++) {
+        syn_window_worker *w = &e->workers[i];
+        w->grown = 0;
+        if (complete) {
+            syn_arena old = w->lists;
+            w->lists = w->stack;
+            w->stack = old;
+        }
+        (tight ? syn_arena_free : syn_arena_clear)(&w->stack);
+    }
+    if (complete) {
+        syn_end_list *old = e->list;
+        e->list = e->growing;
+        e->growing = old;
+        e->stored++;
+    }
+    syn_budget_free(&e->miner->budget, e->growing);
+    e->growing = NULL;
+}
+
+/* Keeps the lists of the next level in place of those of the stored one, if they fit. */
+static syn_status store_next(syn_window_engine *e)
+{
+    syn_miner *m = e->miner;
+    const syn_episode_level *level = &m->episodes->level[e->stored];
+    syn_status status = SYN_OVER_BUDGET;
+    e->growing = syn_budget_zeros(&m->budget, level[1].n + 1, sizeof *e->growing);
+    if (e->growing)
+        status = syn_parallel_for(level->n, m->workers, m->watch, "lists", grow_lists, e);
+    take_over(e, status == SYN_OK);
+    e->full = status != SYN_OK;
+    if (status == SYN_OVER_BUDGET || status == SYN_NO_MEMORY)
+        return SYN_OK;
+    return status == SYN_OK ? sort_stored(e) : status;
+}
+
+/* Room for the way from the stored level to the parents. */
+static syn_status make_ways(syn_window_engine *e)
+{
+    size_t room = e->miner->size - 1 - e->stored;
+    for (int i = 0; i < e->miner->workers; i++) {
+        syn_window_worker *w = &e->workers[i];
+        if (room <= w->room)
+            continue;
+        syn_budget_free(&e->miner->budget, w->way);
+        w->room = 0;
+        w->way = syn_budget_alloc(&e->miner->budget, room, sizeof *w->way);
+        if (!w->way)
+            return syn_budget_refusal(&e->miner->budget);
+        w->room = room;
+    }
+    return SYN_OK;
+}
+
+static syn_status window_begin_level(void *self, size_t *items)
+{
+    syn_window_engine *e = self;
+    const syn_miner *m = e->miner;
+    syn_status status = e->list ? SYN_OK : store_units(e);
+    if (status == SYN_OK)
+        status = mark_live(e);
+    while (status == SYN_OK && !m->frugal && !e->full && e->stored < m->size - 2)
+        status = store_next(e);
+    if (status == SYN_OK)
+        status = make_ways(e);
+    *items = m->episodes->level[e->stored].n;
+    return status;
+}
+
+/* ---- opening and closing ---- */
+
+static void close_worker(syn_window_worker *w, syn_budget *budget)
+{
+    syn_budget_free(budget, w->end);
+    syn_budget_free(budget, w->cursor);
+    syn_budget_free(budget, w->step);
+    syn_budget_free(budget, w->busy);
+    syn_budget_free(budget, w->total);
+    syn_budget_free(budget, w->way);
+    syn_arena_free(&w->lists);
+    syn_arena_free(&w->stack);
+}
+
+static void window_close(void *self)
+{
+    syn_window_engine *e = self;
+    syn_budget *budget = &e->miner->budget;
+    for (int i = 0; e->workers && i < e->miner->workers; i++)
+        close_worker(&e->workers[i], budget);
+    free_live(e);
+    syn_budget_free(budget, e->workers);
+    syn_budget_free(budget, e->list);
+    syn_budget_free(budget, e->order);
+    syn_budget_free(budget, e->lane);
+    syn_windows_free(&e->windows);
+    syn_next_table_free(&e->table);
+    syn_budget_give(budget, e->counted);
+    syn_budget_free(budget, e);
+}
+
+static syn_status open_workers(syn_window_engine *e)
+{
+    const syn_recording *r = e->miner->recording;
+    syn_budget *budget = &e->miner->budget;
+    size_t units = (size_t)r->units + 1;
+    e->workers = syn_budget_zeros(budget, (size_t)e->miner->workers, sizeof *e->workers);
+    if (!e->workers)
+        return syn_budget_refusal(budget);
+    for (int i = 0; i < e->miner->workers; i++) {
+        syn_window_worker *w = &e->workers[i];
+        w->lists.limit = w->stack.limit = SIZE_MAX;
+        w->lists.budget = w->stack.budget = budget;
+        w->end = syn_budget_alloc(budget, (size_t)r->events + 1, sizeof *w->end);
+        w->cursor = syn_budget_alloc(budget, units, sizeof *w->cursor);
+        w->step = syn_budget_alloc(budget, units, sizeof *w->step);
+        w->busy = syn_budget_alloc(budget, units, sizeof *w->busy);
+        w->total = syn_budget_alloc(budget, units, sizeof *w->total);
+        if (!w->end || !w->cursor || !w->step || !w->busy || !w->total)
+            return syn_budget_refusal(budget);
+    }
+    return SYN_OK;
+}
+
+/* Counts `bytes` that are allocated elsewhere. */
+static syn_status count_bytes(syn_window_engine *e, size_t bytes)
+{
+    if (!syn_budget_take(&e->miner->budget, bytes))
+        return SYN_OVER_BUDGET;
+    e->counted += bytes;
+    return SYN_OK;
+}
+
+static syn_status open_windows(syn_window_engine *e)
+{
+    const syn_miner *m = e->miner;
+    const syn_mine_options *o = m->options;
+    syn_status status =
+        count_bytes(e, ((size_t)m->recording->events + 1) * 8 * o->n_intervals);
+    if (status != SYN_OK)
+        return status;
+    const int64_t *bound = &o->intervals->low;
+    return syn_windows_make(&e->windows, m->recording, bound, 2 * o->n_intervals,
+                            m->workers, m->watch);
+}
+
+enum { LISTS_ROOM = 8 << 20 };  /* least bytes a table leaves each worker for lists */
+
+/* A row costs about as much as visiting two events per block of lanes; beyond 16 bits or
+   half the memory there is no table. */
+static int table_pays(const syn_window_engine *e, size_t units, size_t bytes)
+{
+    const syn_budget *budget = &e->miner->budget;
+    size_t left = budget->limit - budget->held, threads = (size_t)e->miner->workers;
+    if (e->miner->frugal || bytes > left || (left - bytes) / threads < LISTS_ROOM)
+        return 0;
+    double blocks = (double)((units + SYN_LANES - 1) / SYN_LANES);
+    return e->windows.reach < SYN_ROW_REACH - 1 && bytes <= budget->limit / 2 &&
+           2 * blocks <= e->windows.occupancy + 4;
+}
+
+static syn_status open_table(syn_window_engine *e)
+{
+    syn_miner *m = e->miner;
+    const syn_episode_level *units = &m->episodes->level[0];
+    e->lane = syn_budget_alloc(&m->budget, (size_t)m->recording->units + 1,
+                               sizeof *e->lane);
+    if (!e->lane)
+        return syn_budget_refusal(&m->budget);
+    for (uint32_t u = 0; u < m->recording->units; u++)
+        e->lane[u] = SYN_NO_LANE;
+    for (uint32_t i = 0; i < units->n; i++)
+        e->lane[units->unit[i]] = i;
+    size_t bytes = syn_next_table_bytes(m->recording->events, m->options->n_intervals,
+                                        units->n);
+    if (!table_pays(e, units->n, bytes))
+        return SYN_OK;
+    syn_status status = count_bytes(e, bytes);
+    if (status != SYN_OK)
+        return status;
+    e->count_rows = syn_count_rows_fastest(0);
+    return syn_next_table_make(&e->table, m->recording, &e->windows, e->lane, units->n,
+                               m->workers, m->watch);
+}
+
+static syn_status window_open(void **self, syn_miner *miner)
+{
+    syn_window_engine *e = syn_budget_zeros(&miner->budget, 1, sizeof *e);
+    *self = e;
+    if (!e)
+        return syn_budget_refusal(&miner->budget);
+    e->miner = miner;
+    syn_status status = open_workers(e);
+    if (status == SYN_OK)
+        status = open_windows(e);
+    return status == SYN_OK ? open_table(e) : status;
+}
+
+const syn_engine syn_engine_window = {window_open, window_begin_level, syn_window_count,
+                                      window_close, 1};

@@ -1,0 +1,556 @@
+/* Mines patterns: prepares the search, runs an engine, and hands over what it found.
+   Units are ranked, roots that can have no pattern are found, and the work is cut into
+   shares, the largest first. An engine collects the patterns of each share in blocks,
+   one chain of blocks for each size, which are freed again when memory runs short. */
+#include "core/patterns/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+#include "core/base/parallel.h"
+
+enum { GIVE_BACK = 1 << 24 };  /* bytes freed before the system gets them */
+enum { FIRST_ROOM = 16, MOST_WORDS = 1 << 16 };  /* of a block */
+enum { FIRST_CHAINS = 4 };  /* of a part */
+enum { NARROW = 1 << 16 };  /* numbers below that take words of 16 bits */
+
+/* ---- collecting ---- */
+
+/* The first chain whose size is `size` or more. */
+static uint32_t seek_chain(const syn_pattern_part *part, uint32_t size)
+{
+    uint32_t low = 0, high = part->chains;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (part->chain[middle].size < size)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+syn_pattern_chain *syn_pattern_chain_of(const syn_pattern_part *part, uint32_t size)
+{
+    uint32_t at = seek_chain(part, size);
+    return at < part->chains && part->chain[at].size == size ? part->chain + at : NULL;
+}
+
+static syn_status add_chain(syn_pattern_part *part, uint32_t size, syn_budget *budget)
+{
+    if (part->chains == part->room) {
+        uint32_t room = part->room > 0 ? 2 * part->room : FIRST_CHAINS;
+        size_t more = (room - part->room) * sizeof *part->chain;
+        if (!syn_budget_take(budget, more))
+            return SYN_OVER_BUDGET;
+        syn_pattern_chain *chain = realloc(part->chain, room * sizeof *chain);
+        if (!chain) {
+            syn_budget_give(budget, more);
+            return SYN_NO_MEMORY;
+        }
+        part->chain = chain;
+        part->room = room;
+    }
+    uint32_t at = seek_chain(part, size);
+    syn_pattern_chain new = {.size = size};
+    memmove(part->chain + at + 1, part->chain + at,
+            (part->chains++ - at) * sizeof *part->chain);
+    part->chain[at] = new;
+    return SYN_OK;
+}
+
+/* Blocks grow: most parts hold little, some hold much. */
+static syn_status grow_chain(syn_pattern_chain *chain, uint32_t size, size_t width,
+                             syn_budget *budget)
+{
+    size_t words = (size_t)size + 1;
+    size_t room = chain->tail ? 2 * chain->tail->room : FIRST_ROOM;
+    if (room * words > MOST_WORDS)
+        room = MOST_WORDS > words ? MOST_WORDS / words : 1;
+    size_t bytes = sizeof(syn_pattern_block) + room * words * width;
+    if (!syn_budget_take(budget, bytes))
+        return SYN_OVER_BUDGET;
+    syn_pattern_block *block = malloc(bytes);
+    if (!block) {
+        syn_budget_give(budget, bytes);
+        return SYN_NO_MEMORY;
+    }
+    block->next = NULL;
+    block->patterns = 0;
+    block->room = room;
+    if (chain->tail)
+        chain->tail->next = block;
+    else
+        chain->head = block;
+    chain->tail = block;
+    return SYN_OK;
+}
+
+syn_status syn_pattern_keep(syn_pattern_search *search, syn_pattern_part *part,
+                            uint32_t size, const uint32_t *item, uint32_t occurrences)
+{
+    syn_status status = SYN_OK;
+    syn_pattern_chain *chain = syn_pattern_chain_of(part, size);
+    if (!chain) {
+        status = add_chain(part, size, search->budget);
+        if (status != SYN_OK)
+            return status;
+        chain = syn_pattern_chain_of(part, size);
+    }
+    if (!chain->tail || chain->tail->patterns == chain->tail->room)
+        status = grow_chain(chain, size, search->out->width, search->budget);
+    if (status != SYN_OK)
+        return status;
+    syn_pattern_block *block = chain->tail;
+    size_t at = block->patterns++ * ((size_t)size + 1);
+    if (search->out->width == sizeof(uint16_t)) {
+        uint16_t *word = (uint16_t *)(block + 1) + at;
+        for (uint32_t k = 0; k < size; k++)
+            word[k] = (uint16_t)item[k];
+        word[size] = (uint16_t)occurrences;
+    } else {
+        uint32_t *word = (uint32_t *)(block + 1) + at;
+        for (uint32_t k = 0; k < size; k++)
+            word[k] = item[k];
+        word[size] = occurrences;
+    }
+    chain->patterns++;
+    return SYN_OK;
+}
+
+/* ---- forgetting ---- */
+
+/* Gives the bytes that were freed; `bytes` are those of a pattern. */
+static size_t free_chain(syn_pattern_chain *chain, size_t bytes)
+{
+    size_t freed = 0;
+    while (chain->head) {
+        syn_pattern_block *block = chain->head;
+        chain->head = block->next;
+        freed += sizeof *block + block->room * bytes;
+        free(block);
+    }
+    return freed;
+}
+
+/* The same of all that was found in a part. */
+static size_t free_part(syn_pattern_part *part, size_t width)
+{
+    size_t freed = part->room * sizeof *part->chain;
+    for (uint32_t k = 0; k < part->chains; k++)
+        freed += free_chain(part->chain + k, ((size_t)part->chain[k].size + 1) * width);
+    free(part->chain);
+    part->chain = NULL;
+    part->chains = part->room = 0;
+    return freed;
+}
+
+/* ---- the order of units ---- */
+
+typedef struct ranked_unit {
+    uint32_t events, unit;
+} ranked_unit;
+
+static int fewest_first(const void *a, const void *b)
+{
+    const ranked_unit *x = a, *y = b;
+    if (x->events != y->events)
+        return x->events < y->events ? -1 : 1;
+    return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+syn_status syn_pattern_ranks(const syn_raster *raster, uint32_t *rank)
+{
+    uint32_t units = raster->units;
+    ranked_unit *order = malloc(((size_t)units + 1) * sizeof *order);
+    if (!order)
+        return SYN_NO_MEMORY;
+    for (uint32_t u = 0; u < units; u++) {
+        order[u].events = raster->unit_first[u + 1] - raster->unit_first[u];
+        order[u].unit = u;
+    }
+    qsort(order, units, sizeof *order, fewest_first);
+    for (uint32_t r = 0; r < units; r++)
+        rank[order[r].unit] = r;
+    free(order);
+    return SYN_OK;
+}
+
+/* ---- the driver ---- */
+
+enum { SURE_AFTER = 2 };  /* seconds, before what is expected is worth telling */
+
+/* A watch that also goes by what was found so far to tell what is to come. */
+typedef struct outlook_watch {
+    const syn_watch *watch;
+    syn_pattern_search *search;
+    double begun;
+    char stage[80];
+    int exceeded;
+} outlook_watch;
+
+/* What all parts will hold, going by those that are done; 0 while none is. */
+typedef struct outlook {
+    double share, patterns, bytes;
+} outlook;
+
+static outlook look_out(const syn_patterns *found)
+{
+    outlook o = {0, 0, 0};
+    double all = 0;
+    for (size_t p = 0; p < found->parts; p++) {
+        const syn_pattern_part *part = found->part + p;
+        all += part->weight;
+        if (!part->done)
+            continue;
+        o.share += part->weight;
+        for (uint32_t k = 0; k < part->chains; k++) {
+            double n = (double)part->chain[k].patterns;
+            o.patterns += n;
+            o.bytes += n * (part->chain[k].size + 1.0) * (double)found->width;
+        }
+    }
+    o.share = all > 0 ? o.share / all : 0;
+    o.patterns = o.share > 0 ? o.patterns / o.share : 0;
+    o.bytes = o.share > 0 ? o.bytes / o.share : 0;
+    return o;
+}
+
+static void tell_outlook(const outlook *o, char *text, size_t room)
+{
+    int millions = o->patterns >= 1e6;
+    snprintf(text, room, "about %.*f%s patterns, %.1f GB", millions && o->patterns < 1e7,
+             millions ? o->patterns / 1e6 : o->patterns, millions ? " million" : "",
+             o->bytes / 1e9);
+}
+
+static int poll_outlook(void *data, const char *stage, double done, double total)
+{
+    outlook_watch *b = data;
+    syn_pattern_search *s = b->search;
+    outlook o = look_out(s->out);
+    s->out->done = o.share > 0 ? o.share : total > 0 ? done / total : 0;
+    if (syn_seconds() > b->begun + SURE_AFTER && o.patterns > 0) {
+        /* Given up early when sure: at first only if thrice as much would be needed. */
+        double sure = 3 - 2 * o.share;
+        b->exceeded = o.bytes > sure * (double)s->budget->limit;
+        tell_outlook(&o, b->stage, sizeof b->stage);
+        stage = b->stage;
+    }
+    return b->exceeded ||
+           syn_poll(b->watch, stage, s->out->done * total, total) != SYN_OK;
+}
+
+/* The bins that the longest window of the data takes: lags beyond are not met. */
+static uint32_t longest_window(const syn_raster *raster, uint32_t window)
+{
+    int64_t longest = 0;
+    for (uint32_t b = 0, end = 0; b < raster->bins; b++) {
+        end = syn_raster_window_end(raster, b, window, end);
+        if (raster->number[end - 1] - raster->number[b] > longest)
+            longest = raster->number[end - 1] - raster->number[b];
+    }
+    return (uint32_t)longest + 1;
+}
+
+static int most_work_first(const void *a, const void *b)
+{
+    const syn_pattern_share *x = *(const syn_pattern_share *const *)a;
+    const syn_pattern_share *y = *(const syn_pattern_share *const *)b;
+    double work_x = x->work * x->of, work_y = y->work * y->of;
+    if (work_x != work_y)
+        return work_x > work_y ? -1 : 1;
+    return (x > y) - (x < y);  /* so those of one root stay together */
+}
+
+/* Takes the shares that the options ask for, and makes each a part. */
+static syn_status choose_shares(syn_pattern_search *s)
+{
+    const syn_pattern_options *o = s->options;
+    if (syn_pattern_cut(s->raster, o->window, o->min_occ, &s->cut) != SYN_OK)
+        return SYN_NO_MEMORY;
+    size_t each = sizeof *s->cut.share + sizeof *s->out->part + sizeof *s->order;
+    if (!syn_budget_take(s->budget, s->cut.n * each))
+        return SYN_OVER_BUDGET;
+    size_t begin = o->share_begin, end = o->share_end;
+    end = end < s->cut.n ? end : s->cut.n;
+    begin = begin < end ? begin : end;
+    s->share = s->cut.share + begin;
+    s->shares = end - begin;
+    s->out->part = calloc(s->shares + 1, sizeof *s->out->part);
+    s->order = malloc((s->shares + 1) * sizeof *s->order);
+    if (!s->out->part || !s->order)
+        return SYN_NO_MEMORY;
+    s->out->parts = s->shares;
+    for (size_t k = 0; k < s->shares; k++)
+        s->out->part[k].weight = s->idle[s->share[k].root] ? 0 : s->share[k].work;
+    for (size_t k = 0; k < s->shares; k++)
+        s->order[k] = s->share + k;
+    qsort(s->order, s->shares, sizeof *s->order, most_work_first);
+    return SYN_OK;
+}
+
+/* Bytes that hold any item, and the occurrences of any pattern: those of its units are no
+   fewer. */
+static size_t word_width(const syn_raster *raster, uint32_t window)
+{
+    uint64_t most = (uint64_t)raster->units * window;
+    for (uint32_t u = 0; u < raster->units; u++)
+        if (raster->unit_first[u + 1] - raster->unit_first[u] > most)
+            most = raster->unit_first[u + 1] - raster->unit_first[u];
+    return most < NARROW ? sizeof(uint16_t) : sizeof(uint32_t);
+}
+
+/* ---- roots without patterns ---- */
+
+typedef struct unit_bins {
+    uint64_t hash;       /* of the bins */
+    const uint32_t *bin; /* [n] */
+    uint32_t n, rank;
+} unit_bins;
+
+static uint64_t hash_bins(const uint32_t *bin, uint32_t n)
+{
+    uint64_t h = n;
+    for (uint32_t i = 0; i < n; i++) {
+        h = (h ^ bin[i]) * UINT64_C(0x9E3779B97F4A7C15);
+        h ^= h >> 29;
+    }
+    return h;
+}
+
+static int alike_then_by_rank(const void *a, const void *b)
+{
+    const unit_bins *x = a, *y = b;
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int same_bins(const unit_bins *a, const unit_bins *b)
+{
+    return a->hash == b->hash && a->n == b->n &&
+           memcmp(a->bin, b->bin, a->n * sizeof *a->bin) == 0;
+}
+
+/* Of units that fire in the same bins, all but the one with the lowest rank: it can be
+   added, at lag 0, to whatever has another of them for its root. So such sets are closed
+   only where a limit on the size forbids to add it. */
+static syn_status find_idle(syn_pattern_search *s)
+{
+    const syn_pattern_options *o = s->options;
+    const syn_raster *r = s->raster;
+    int limited = o->target == SYN_PATTERNS_CLOSED_WITHIN && o->max_spikes != UINT32_MAX;
+    if (limited || o->target == SYN_PATTERNS_FREQUENT)
+        return SYN_OK;
+    unit_bins *unit = syn_budget_alloc(s->budget, (size_t)r->units + 1, sizeof *unit);
+    if (!unit)
+        return syn_budget_refusal(s->budget);
+    for (uint32_t u = 0; u < r->units; u++) {
+        const uint32_t *bin = r->unit_bin + r->unit_first[u];
+        uint32_t n = r->unit_first[u + 1] - r->unit_first[u];
+        unit_bins of_unit = {hash_bins(bin, n), bin, n, s->rank[u]};
+        unit[u] = of_unit;
+    }
+    qsort(unit, r->units, sizeof *unit, alike_then_by_rank);
+    for (uint32_t k = 0, first = 0; k < r->units; k++) {
+        int same = k > first && same_bins(unit + first, unit + k);
+        s->idle[unit[k].rank] = (uint8_t)same;
+        if (!same)
+            first = k;
+    }
+    syn_budget_free(s->budget, unit);
+    return SYN_OK;
+}
+
+static syn_status prepare(syn_pattern_search *s)
+{
+    uint32_t units = s->raster->units;
+    s->rank = syn_budget_alloc(s->budget, (size_t)units + 1, sizeof *s->rank);
+    s->ranked = syn_budget_alloc(s->budget, (size_t)units + 1, sizeof *s->ranked);
+    s->idle = syn_budget_zeros(s->budget, (size_t)units + 1, sizeof *s->idle);
+    if (!s->rank || !s->ranked || !s->idle)
+        return syn_budget_refusal(s->budget);
+    if (syn_pattern_ranks(s->raster, s->rank) != SYN_OK)
+        return SYN_NO_MEMORY;
+    for (uint32_t u = 0; u < units; u++)
+        s->ranked[s->rank[u]] = u;
+    syn_status status = find_idle(s);
+    return status == SYN_OK ? choose_shares(s) : status;
+}
+
+/* Adds to words[] how many words the patterns of a part take, by their occurrences. */
+static void count_words(const syn_patterns *found, const syn_pattern_part *part,
+                        size_t *words)
+{
+    for (uint32_t k = 0; k < part->chains; k++) {
+        const syn_pattern_chain *chain = part->chain + k;
+        size_t each = (size_t)chain->size + 1;
+        for (const syn_pattern_block *b = chain->head; b; b = b->next)
+            for (size_t i = 1; i <= b->patterns; i++)
+                words[syn_pattern_word(b, found->width, i * each - 1)] += each;
+    }
+}
+
+static double words_of(const syn_pattern_part *part)
+{
+    double words = 0;
+    for (uint32_t k = 0; k < part->chains; k++)
+        words += (double)part->chain[k].patterns * (part->chain[k].size + 1.0);
+    return words;
+}
+
+/* Words of patterns that fit: as many as did, unless it was given up before. */
+static double words_that_fit(const syn_pattern_search *s, int given_up)
+{
+    double held = 0, width = (double)s->out->width;
+    for (size_t p = 0; p < s->out->parts; p++)
+        held += words_of(s->out->part + p);
+    if (!given_up)
+        return held;
+    double most = (double)s->budget->most / width;
+    return (double)s->budget->limit / width - (most > held ? most - held : 0);
+}
+
+/* What share of the search has found what there is: of parts that are not done, half. */
+static double share_searched(const syn_patterns *found)
+{
+    double some = 0, all = 0;
+    for (size_t p = 0; p < found->parts; p++) {
+        const syn_pattern_part *part = found->part + p;
+        all += part->weight;
+        some += part->done ? part->weight : part->chains > 0 ? part->weight / 2 : 0;
+    }
+    return all > 0 && some > 1e-3 * all ? some / all : 1e-3;
+}
+
+/* A least number of occurrences with which what would be found fits, going by what has
+   been found; 0 when none would. */
+static uint32_t advise(const syn_pattern_search *s, int given_up)
+{
+    const syn_patterns *found = s->out;
+    uint32_t most = s->raster->events;
+    size_t *words = calloc((size_t)most + 2, sizeof *words);
+    if (!words)
+        return 0;
+    for (size_t p = 0; p < found->parts; p++)
+        count_words(found, found->part + p, words);
+    /* Blocks are not full. */
+    double room = words_that_fit(s, given_up) / 1.1 * share_searched(found);
+    double total = 0;
+    uint32_t occ = most + 1;
+    while (occ > s->options->min_occ && total + (double)words[occ - 1] <= room)
+        total += (double)words[--occ];
+    free(words);
+    return occ <= most ? occ : 0;
+}
+
+/* Forgets what was found in parts that are not done. */
+static void drop_unfinished(const syn_pattern_search *s)
+{
+    for (size_t p = 0; p < s->out->parts; p++) {
+        syn_pattern_part *part = s->out->part + p;
+        if (part->done || part->room == 0)
+            continue;
+        syn_budget_give(s->budget, free_part(part, s->out->width));
+    }
+}
+
+/* What is too much for many threads at a time may do for fewer. */
+static syn_status search_all(syn_pattern_search *s, syn_pattern_options *options,
+                             const outlook_watch *watch)
+{
+    syn_pattern_mine *mine = options->engine == SYN_PATTERNS_FPGROWTH
+                                 ? syn_patterns_fpgrowth
+                                 : syn_patterns_closure;
+    syn_status status = mine(s);
+    while (status == SYN_OVER_BUDGET && !watch->exceeded && options->threads > 1) {
+        drop_unfinished(s);
+        options->threads /= 2;
+        status = mine(s);
+    }
+    return status;
+}
+
+static void close_search(syn_pattern_search *s)
+{
+    syn_budget_free(s->budget, s->rank);
+    syn_budget_free(s->budget, s->ranked);
+    syn_budget_free(s->budget, s->idle);
+    free(s->order);
+    syn_pattern_shares_free(&s->cut);
+}
+
+syn_status syn_mine_patterns(const syn_raster *raster,
+                             const syn_pattern_options *options, syn_budget *budget,
+                             const syn_watch *watch, syn_patterns *out)
+{
+    memset(out, 0, sizeof *out);
+    if ((uint64_t)raster->units * options->window > INT32_MAX)
+        return SYN_TOO_LARGE;
+    syn_pattern_options met = *options;
+    met.window = longest_window(raster, options->window);
+    out->width = word_width(raster, met.window);
+    syn_pattern_search search = {.raster = raster, .options = &met, .out = out,
+                                 .budget = budget};
+    outlook_watch w = {.watch = watch, .search = &search, .begun = syn_seconds()};
+    syn_watch watched = {poll_outlook, &w};
+    search.watch = &watched;
+    syn_status status = prepare(&search);
+    if (status == SYN_OK)
+        status = search_all(&search, &met, &w);
+    if (status == SYN_OK)
+        out->done = 1;
+    if (w.exceeded)
+        status = SYN_OVER_BUDGET;
+    if (status == SYN_OVER_BUDGET)
+        out->advice = advise(&search, w.exceeded);
+    out->peak_memory = budget->most;
+    for (size_t p = 0; p < out->parts; p++)
+        for (uint32_t k = 0; k < out->part[p].chains; k++)
+            out->n += out->part[p].chain[k].patterns;
+    close_search(&search);
+    return status;
+}
+
+/* ---- results ---- */
+
+uint32_t syn_patterns_sizes(const syn_patterns *patterns, size_t *count)
+{
+    uint32_t sizes = 0;
+    for (size_t p = 0; p < patterns->parts; p++) {
+        const syn_pattern_part *part = patterns->part + p;
+        if (part->chains > 0 && part->chain[part->chains - 1].size > sizes)
+            sizes = part->chain[part->chains - 1].size;
+    }
+    if (!count)
+        return sizes;
+    memset(count, 0, sizes * sizeof *count);
+    for (size_t p = 0; p < patterns->parts; p++)
+        for (uint32_t k = 0; k < patterns->part[p].chains; k++) {
+            const syn_pattern_chain *chain = patterns->part[p].chain + k;
+            count[chain->size - 1] += chain->patterns;
+        }
+    return sizes;
+}
+
+void syn_patterns_free(syn_patterns *patterns)
+{
+    size_t freed = 0;
+    for (size_t p = 0; p < patterns->parts; p++)
+        freed += free_part(patterns->part + p, patterns->width);
+    free(patterns->part);
+    memset(patterns, 0, sizeof *patterns);
+#if defined(__GLIBC__)
+    /* Freed blocks lie between others, so the C library keeps them unless it is asked. */
+    if (freed >= GIVE_BACK)
+        malloc_trim(0);
+#else
+    (void)freed;
+#endif
+}

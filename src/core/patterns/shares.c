@@ -1,0 +1,81 @@
+/* Cuts the search for patterns into shares. The work of a root grows with the number
+   of its windows; a root with much work is cut into several shares. */
+#include "core/patterns/shares.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/patterns/mine.h"
+
+/* So many windows of a root make a share: more would be too few to go round where one
+   unit has most of the spikes, fewer would make its root again too often. */
+enum { SHARE_WINDOWS = 64 };
+
+static uint32_t shares_of(uint32_t windows, uint32_t min_occ)
+{
+    return windows < min_occ ? 0 : windows / SHARE_WINDOWS + 1;
+}
+
+/* windows[rank]: how many windows a root has. */
+static syn_status count_windows(const syn_raster *raster, uint32_t *windows)
+{
+    uint32_t *rank = malloc(((size_t)raster->units + 1) * sizeof *rank);
+    if (!rank)
+        return SYN_NO_MEMORY;
+    syn_status status = syn_pattern_ranks(raster, rank);
+    for (uint32_t u = 0; status == SYN_OK && u < raster->units; u++)
+        windows[rank[u]] = raster->unit_first[u + 1] - raster->unit_first[u];
+    free(rank);
+    return status;
+}
+
+/* About the work of a root: measured on recordings, the third power of its windows or a
+   little more. The items that can be added to it are all those at later lags, and at lag
+   0 those of higher rank: where windows are one bin, that is what counts. */
+static double root_work(const uint32_t *windows, uint32_t rank, uint32_t units,
+                        uint32_t window)
+{
+    double after = (double)units * (window - 1) + (units - rank - 1);
+    double side = windows[rank] * after / ((double)units * window);
+    return side * side * side;
+}
+
+static syn_status cut(const uint32_t *windows, uint32_t units, uint32_t window,
+                      uint32_t min_occ, syn_pattern_shares *out)
+{
+    size_t n = 0;
+    for (uint32_t r = 0; r < units; r++)
+        n += shares_of(windows[r], min_occ);
+    out->share = malloc((n + 1) * sizeof *out->share);
+    if (!out->share)
+        return SYN_NO_MEMORY;
+    for (uint32_t r = 0; r < units; r++) {
+        uint32_t of = shares_of(windows[r], min_occ);
+        double work = root_work(windows, r, units, window);
+        for (uint32_t k = 0; k < of; k++) {
+            syn_pattern_share s = {r, k, of, work / of};
+            out->share[out->n++] = s;
+        }
+    }
+    return SYN_OK;
+}
+
+syn_status syn_pattern_cut(const syn_raster *raster, uint32_t window, uint32_t min_occ,
+                           syn_pattern_shares *out)
+{
+    memset(out, 0, sizeof *out);
+    uint32_t *windows = calloc((size_t)raster->units + 1, sizeof *windows);
+    if (!windows)
+        return SYN_NO_MEMORY;
+    syn_status status = count_windows(raster, windows);
+    if (status == SYN_OK)
+        status = cut(windows, raster->units, window, min_occ, out);
+    free(windows);
+    return status;
+}
+
+void syn_pattern_shares_free(syn_pattern_shares *shares)
+{
+    free(shares->share);
+    memset(shares, 0, sizeof *shares);
+}

@@ -1,0 +1,377 @@
+/* Goes through the sets below a root in search of larger maxima. A set is left as soon
+   as too few windows hold enough further items for any size to beat the maximum found
+   so far. Compiled once for each kind of processor. */
+#include "core/patterns/spectrum/node.h"
+
+#include <string.h>
+
+#include "core/base/masks.h"
+#include "core/patterns/spectrum/lanes.h"
+
+typedef syn_maxima_search search;
+typedef syn_maxima_node node;
+
+/* The numbers of the bits of a set; returns how many. */
+static uint32_t index_bits(const uint64_t *set, size_t words, uint32_t *index)
+{
+    uint32_t n = 0;
+    for (size_t w = 0; w < words; w++)
+        for (uint64_t left = set[w]; left; left &= left - 1)
+            index[n++] = (uint32_t)w * 64 + syn_low_bit(left);
+    return n;
+}
+
+/* ---- what is still worth finding ---- */
+
+static uint32_t lacking_units(const search *s, const node *n)
+{
+    uint32_t least = s->options->min_units;
+    return least > n->units ? least - n->units : 0;
+}
+
+/* Reads what sets below a node need by now. Those without enough units cannot count. */
+static void read_need(const search *s, node *n)
+{
+    const syn_maxima *m = s->maxima;
+    const uint32_t *need = m->need + (s->by_duration ? s->duration * m->stride : 0);
+    uint32_t lack = lacking_units(s, n);
+    for (uint32_t j = 0; j < SYN_MAXIMA_LANES; j++) {
+        uint32_t size = n->size + 1 + j;
+        if (j == SYN_MAXIMA_LANES - 1 && size <= m->sizes)
+            size = m->sizes;
+        else if (j + 1 < lack || size > m->sizes)
+            size = 0;  /* needs more than there can be */
+        n->need[j] = __atomic_load_n(need + size, __ATOMIC_RELAXED);
+    }
+    n->seen = s->raised;
+}
+
+/* The lanes in which so many windows are enough. */
+static inline unsigned lanes_for(const node *n, uint32_t windows)
+{
+#if SYN_COUNTS
+    return _mm512_cmple_epu64_mask(_mm512_loadu_si512(n->need),
+                                   _mm512_set1_epi64(windows));
+#else
+    unsigned lanes = 0;
+    for (unsigned j = 0; j < SYN_MAXIMA_LANES; j++)
+        lanes |= (unsigned)(windows >= n->need[j]) << j;
+    return lanes;
+#endif
+}
+
+static unsigned highest(unsigned lanes)
+{
+    unsigned j = 0;
+    while (lanes >>= 1)
+        j++;
+    return j;
+}
+
+/* ---- looking ahead ---- */
+
+/* Fills the children of the deepest node. */
+static syn_status maxima_look_ahead(search *s, node *n)
+{
+    size_t words = n->words, listed = n->listed;
+    n->child = syn_maxima_take(s, listed * sizeof *n->child);
+    n->lanes = syn_maxima_take(s, listed);
+    n->reach = syn_maxima_take(s, listed * words * sizeof *n->reach);
+    if (!n->child || !n->lanes || !n->reach)
+        return s->failed;
+    read_need(s, n);
+    syn_coming_units units = {.lack = lacking_units(s, n), .unit = UINT32_MAX};
+    if (units.lack > SYN_MAXIMA_LANES)
+        units.lack = SYN_MAXIMA_LANES;
+    uint64_t one_word[2 * SYN_MAXIMA_LANES + 2], *lane = one_word;
+    if (words > 1)
+        lane = syn_maxima_take(s, (2 * SYN_MAXIMA_LANES + 2) * words * sizeof *lane);
+    if (!lane)
+        return s->failed;
+    memset(lane, 0, (2 * SYN_MAXIMA_LANES + 2) * words * sizeof *lane);
+    units.windows = lane + SYN_MAXIMA_LANES * words;
+    units.group = units.windows + (SYN_MAXIMA_LANES + 1) * words;
+    memset(lane, 0xff, words * sizeof *lane);
+    memset(units.windows, 0xff, words * sizeof *lane);
+    if (words == 1)
+        syn_look_back_word(s, n, &units, lane);
+    else
+        syn_look_back(s, n, &units, words, lane);
+    return SYN_OK;
+}
+
+/* ---- closedness ---- */
+
+/* The items that all the root's windows index[n] hold, in s->all: the closure, without
+   the root's own. */
+static void close_set(search *s, const uint32_t *index, uint32_t n)
+{
+    const node *root = s->node;
+    memset(s->all, 0xff, root->stride * sizeof *s->all);
+    for (uint32_t i = 0; i < n; i++)
+        for (size_t w = 0; w < root->stride; w++)
+            s->all[w] &= root->row[index[i] * root->stride + w];
+}
+
+/* What becomes of a set of `size` items, the last of them the root's item `place`, that
+   the windows index[n] hold. */
+static syn_maxima_verdict judge(search *s, uint32_t size, uint32_t place,
+                                const uint32_t *index, uint32_t n)
+{
+    const syn_maxima_root *root = &s->root;
+    size_t stride = s->node->stride;
+    close_set(s, index, n);
+    uint32_t inside = 1, beyond = 0, later = 0;
+    for (size_t w = 0; w < stride; w++) {
+        uint64_t within = root->within[s->duration * stride + w];
+        inside += syn_bits(s->all[w] & within);
+        beyond += syn_bits(s->all[w] & ~within);
+        uint64_t after = size > 2 ? syn_after(place, w) : ~(uint64_t)0;
+        later += syn_bits(s->all[w] & root->allowed[w] & after);
+    }
+    return syn_maxima_judge(s, size, inside, beyond, later);
+}
+
+/* Raises what the set of child `at`, of `n` windows, can raise; their bits are index[n],
+   which changes. */
+static syn_maxima_verdict try_to_raise(search *s, const node *parent, uint32_t at,
+                                       uint32_t n, uint32_t *index)
+{
+    uint32_t size = parent->size + 1;
+    syn_maxima_verdict verdict = SYN_MAXIMA_COUNTS;
+    if (s->checks) {
+        for (uint32_t i = 0; i < n && parent->window; i++)
+            index[i] = parent->window[index[i]];
+        verdict = judge(s, size, parent->place[at], index, n);
+    }
+    if (verdict == SYN_MAXIMA_COUNTS) {
+        syn_maxima_raise(s->maxima, s->by_duration ? s->duration : 0, size, n);
+        s->raised++;
+    }
+    return verdict;
+}
+
+/* ---- children ---- */
+
+/* What is known of a child before its list is made. */
+typedef struct prospect {
+    uint32_t at;        /* where it stands in the list */
+    uint32_t windows;
+    uint32_t more;      /* items it must get at least */
+    uint32_t least;     /* windows they must share with it */
+    uint32_t units;     /* different ones in its set */
+} prospect;
+
+/* Whether child `c` of a node, of the windows `set`, may lead to something once its own
+   set has been seen to; `lanes` are those it had when the node was made. */
+static int has_prospects(search *s, node *n, unsigned lanes, const uint64_t *set,
+                         prospect *c)
+{
+    c->windows = syn_set_bits(set, n->words);
+    if (n->seen != s->raised)
+        read_need(s, n);
+    lanes &= lanes_for(n, c->windows);
+    c->units = n->units;
+    if (c->units < s->options->min_units)
+        c->units += !syn_has_unit(s, s->root.unit[n->place[c->at]]);
+    if ((lanes & 1) && c->units >= s->options->min_units) {
+        uint32_t *index = s->index;
+        if (s->checks)
+            index_bits(set, n->words, index);
+        if (try_to_raise(s, n, c->at, c->windows, index) == SYN_MAXIMA_LEADS_NOWHERE)
+            return 0;
+        read_need(s, n);
+        lanes &= lanes_for(n, c->windows);
+    }
+    lanes &= ~1u;
+    if (!lanes)
+        return 0;
+    c->more = syn_low_bit(lanes);
+    c->least = (uint32_t)n->need[highest(lanes)];
+    return 1;
+}
+
+/* Makes the node of a child with `listed` items; its masks have a word to spare. */
+static node *push_child(search *s, const prospect *c, uint32_t listed, size_t words)
+{
+    node *out = syn_maxima_push(s);
+    if (!out)
+        return NULL;
+    const node *parent = out - 1;
+    out->unit = s->root.unit[parent->place[c->at]];
+    out->size = parent->size + 1;
+    out->units = c->units;
+    out->words = words;
+    out->listed = listed;
+    out->place = syn_maxima_take(s, listed * sizeof *out->place);
+    out->mask = syn_maxima_take(s, (listed * words + 1) * sizeof *out->mask);
+    return out->place && out->mask ? out : NULL;
+}
+
+/* Looks ahead from a new node, and leaves it again if there is nothing. */
+static syn_status enter(search *s, node *out)
+{
+    syn_status status = maxima_look_ahead(s, out);
+    s->visited++;
+    s->work += out->listed * out->words * SYN_MAXIMA_LANES;
+    if (status == SYN_OK && out->children == 0) {
+        syn_arena_return(&s->arena, out->mark);
+        s->depth--;
+    }
+    return status;
+}
+
+static syn_status maxima_narrow_child(search *s, node *n, const prospect *c, uint64_t set)
+{
+    const uint64_t *after = n->mask + c->at + 1;
+    size_t rest = n->listed - c->at - 1;
+    s->work += rest;
+    if (rest < c->more)
+        return SYN_OK;
+    uint32_t listed = (uint32_t)syn_count_enough(after, rest, set, c->least);
+    if (listed < c->more)
+        return SYN_OK;
+    node *out = push_child(s, c, (uint32_t)rest, 1);
+    if (!out)
+        return s->failed;
+    n = out - 1;
+    syn_narrow_list from = {n->mask + c->at + 1, n->place + c->at + 1};
+    syn_narrow_list to = {out->mask, out->place};
+    out->listed = (uint32_t)syn_keep(from, rest, set, c->least, to, NULL, NULL);
+    out->window = n->window;
+    return enter(s, out);
+}
+
+/* ---- children of nodes with more windows ---- */
+
+static syn_status maxima_turn(search *s, node *n)
+{
+    n->stride = syn_row_words(n->listed);
+    n->row = syn_maxima_take(s, n->words * 64 * n->stride * sizeof *n->row);
+    if (!n->row)
+        return s->failed;
+    syn_turn(n->mask, n->listed, n->words, n->row, n->stride);
+    return SYN_OK;
+}
+
+/* Leaves of s->frequent, from word `begin` on, the items that can be added to the child
+   at `at`; returns how many. */
+static uint32_t keep_allowed(search *s, const node *n, uint32_t at, size_t begin)
+{
+    uint32_t kept = 0;
+    const uint64_t *allowed = s->depth == 1 ? s->root.allowed : NULL;
+    for (size_t w = begin; w < n->stride; w++) {
+        s->frequent[w] &= allowed ? allowed[w] : syn_after(at, w);
+        kept += syn_bits(s->frequent[w]);
+    }
+    return kept;
+}
+
+/* Lists the items of s->frequent from word `begin` on, with masks of the windows
+   `set`. */
+static void maxima_gather(const search *s, const node *parent, const uint64_t *set,
+                          size_t begin, node *out)
+{
+    syn_set_word part[64];
+    uint32_t n = 0, words = (uint32_t)parent->words;
+    uint32_t parts = out->words == 1 ? syn_split_set(set, words, part) : 0;
+    for (size_t w = begin; w < parent->stride; w++)
+        for (uint64_t left = s->frequent[w]; left; left &= left - 1, n++) {
+            size_t i = w * 64 + syn_low_bit(left);
+            const uint64_t *mask = parent->mask + i * words;
+            out->place[n] = parent->place[i];
+            if (out->words == 1)
+                out->mask[n] = syn_extract_parts(mask, part, parts);
+            else
+                syn_compress(mask, set, words, out->mask + n * out->words);
+        }
+}
+
+static syn_status maxima_wide_child(search *s, node *n, const prospect *c,
+                                    const uint64_t *set)
+{
+    if (n->listed - c->at - 1 < c->more && s->depth > 1)
+        return SYN_OK;
+    if (!n->row && maxima_turn(s, n) != SYN_OK)
+        return s->failed;
+    size_t begin = s->depth == 1 && s->by_duration
+                       ? 0
+                       : (c->at + 1) / (64 * SYN_ROW_WORDS) * SYN_ROW_WORDS;
+    index_bits(set, n->words, s->index);
+    syn_count_rows_of_bits(n->row + begin, n->stride, n->stride - begin, s->index,
+                           c->windows, c->least, s->frequent + begin, s->all + begin);
+    s->work += c->windows * (n->stride - begin);
+    uint32_t listed = keep_allowed(s, n, c->at, begin);
+    if (listed < c->more)
+        return SYN_OK;
+    node *out = push_child(s, c, listed, (c->windows + 63) / 64);
+    if (!out)
+        return s->failed;
+    n = out - 1;
+    maxima_gather(s, n, set, begin, out);
+    if (s->checks) {
+        out->window = syn_maxima_take(s, c->windows * sizeof *out->window);
+        if (!out->window)
+            return s->failed;
+        for (uint32_t i = 0; i < c->windows; i++)
+            out->window[i] = n->window ? n->window[s->index[i]] : s->index[i];
+    }
+    return enter(s, out);
+}
+
+/* ---- the step ---- */
+
+/* The items that may follow item `at` of the root: those after it, or in sets of its
+   duration, earlier ones too. */
+static void allow(search *s, const node *n, uint32_t at)
+{
+    syn_maxima_root *root = &s->root;
+    uint32_t lag = root->lag[at];
+    const uint64_t *upto = root->within + (s->by_duration ? lag * n->stride : 0);
+    const uint64_t *below = s->by_duration && lag > 0 ? upto - n->stride : NULL;
+    for (size_t w = 0; w < n->stride; w++)
+        root->allowed[w] = root->open[w] & ((upto[w] & syn_after(at, w)) |
+                                            (below ? below[w] : 0));
+}
+
+static syn_status root_child(search *s, node *n, uint32_t k)
+{
+    uint32_t at = n->listed - 1 - k;
+    if (!(s->root.open[at / 64] >> at % 64 & 1))
+        return SYN_OK;
+    if (s->by_duration)
+        s->duration = s->root.lag[at];
+    read_need(s, n);  /* other threads may have raised it */
+    prospect c = {.at = at};
+    const uint64_t *set = n->mask + at * n->words;
+    allow(s, n, at);
+    s->work += n->words + n->stride;
+    if (!has_prospects(s, n, (1u << SYN_MAXIMA_LANES) - 1, set, &c))
+        return SYN_OK;
+    return maxima_wide_child(s, n, &c, set);
+}
+
+/* Goes through children until one of them becomes the deepest node. */
+static syn_status maxima_child(search *s)
+{
+    size_t depth = s->depth;
+    node *n = s->node + depth - 1;
+    if (depth == 1)
+        return root_child(s, n, n->next++);
+    syn_status status = SYN_OK;
+    while (status == SYN_OK && s->depth == depth && n->next < n->children &&
+           s->work < SYN_MAXIMA_WORK) {
+        uint32_t k = n->next++;
+        prospect c = {.at = n->child[k]};
+        const uint64_t *set = n->reach + k * n->words;
+        s->work++;
+        if (!has_prospects(s, n, n->lanes[k], set, &c))
+            continue;
+        status = n->words == 1 ? maxima_narrow_child(s, n, &c, *set)
+                               : maxima_wide_child(s, n, &c, set);
+        n = s->node + depth - 1;  /* the stack may have moved */
+    }
+    return status;
+}
+
+const syn_maxima_kind SYN_KIND_NAME(syn_maxima) = {maxima_child};

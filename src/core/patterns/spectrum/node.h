@@ -1,0 +1,121 @@
+/* What the driver of the search for maxima and its inner loops know of each other. */
+#ifndef SYN_PATTERNS_SPECTRUM_NODE_H
+#define SYN_PATTERNS_SPECTRUM_NODE_H
+
+#include "core/base/arena.h"
+#include "core/patterns/spectrum/maxima.h"
+#include "core/patterns/spectrum/tape.h"
+
+enum { SYN_MAXIMA_LANES = 8 };
+enum { SYN_MAXIMA_WORK = 1 << 15 };  /* words between two looks at the clock */
+
+/* A set of items, and the items that may still be added: in the order of the units, then
+   of lags. Masks are bits of windows. */
+typedef struct syn_maxima_node {
+    uint32_t size, units;  /* items of the set, different units */
+    uint32_t unit;         /* that of the item added last */
+    uint32_t listed;
+    size_t words;          /* of a mask, at least 1 */
+    uint32_t *place;       /* [listed] which of the root's items */
+    uint64_t *mask;        /* [listed][words] */
+    uint64_t *row;         /* [words * 64][stride] the masks turned, or NULL */
+    size_t stride;
+    uint32_t *window;      /* which of the root's windows a bit stands for */
+    uint32_t children, next;
+    uint32_t *child;       /* [children] where in the list they are, last first; the
+                              root has all */
+    uint8_t *lanes;        /* [children] sizes they may reach: bit j, j items more */
+    uint64_t *reach;       /* [children][words] their windows that can */
+    uint64_t need[SYN_MAXIMA_LANES];  /* what sets of j + 1 items more must have; of 8 or
+                                         more in the last */
+    uint64_t seen;         /* s->raised when `need` was read */
+    syn_arena_mark mark;   /* the arena before this node */
+} syn_maxima_node;
+
+/* The items of the root under way, but for its own. */
+typedef struct syn_maxima_root {
+    uint32_t *unit, *lag;   /* [listed in the root] */
+    uint64_t *within;       /* [window][stride] items of at most that lag */
+    uint64_t *open;         /* [stride] items that can be added */
+    uint64_t *allowed;      /* [stride] those after the pair under way */
+} syn_maxima_root;
+
+struct syn_maxima_search {
+    const syn_pattern_options *options;
+    int by_duration;
+    int strict;             /* a set must be closed to count, for max_spikes' sake */
+    int checks;             /* whether closedness matters at all */
+    const struct syn_maxima_kind *kind;
+    syn_budget *budget;
+    syn_arena arena;
+    syn_tape tape;
+    syn_maxima *maxima;
+    size_t part, parts;
+    uint32_t left;          /* roots not yet made; the next one is left - 1 */
+    syn_maxima_root root;
+    uint32_t duration;      /* of the sets under way */
+    syn_maxima_node *node;  /* [room] the nodes from the root down */
+    size_t depth, room;
+    uint32_t *index;        /* [windows] */
+    uint64_t *frequent, *all;  /* [a window's words on the tape, or the root's stride] */
+    uint64_t visited;       /* nodes made */
+    uint64_t raised;        /* how often a maximum was */
+    size_t work;            /* words gone through since the last look at the clock */
+    syn_status failed;      /* why syn_maxima_take() gave nothing */
+};
+
+/* Compiled once for each kind of processor; all give the same. */
+typedef struct syn_maxima_kind {
+    /* Looks at the next child of the deepest node, which has one: it becomes the deepest
+       if there is something to find below it. */
+    syn_status (*child)(syn_maxima_search *search);
+} syn_maxima_kind;
+
+extern const syn_maxima_kind syn_maxima_any, syn_maxima_256, syn_maxima_512;
+
+/* Makes the root of unit `unit` of the tape the first node, unless nothing is to be found
+   there. */
+syn_status syn_maxima_root_make(syn_maxima_search *search, uint32_t unit);
+
+/* The bits of word `w` that come after bit `at` of all. */
+static inline uint64_t syn_after(uint32_t at, size_t w)
+{
+    size_t word = at / 64;
+    return w > word ? ~(uint64_t)0 : w < word ? 0 : ~(uint64_t)1 << at % 64;
+}
+
+typedef enum syn_maxima_verdict {
+    SYN_MAXIMA_COUNTS,
+    SYN_MAXIMA_DOES_NOT,
+    SYN_MAXIMA_LEADS_NOWHERE  /* nor does any larger set that is still to come */
+} syn_maxima_verdict;
+
+/* What becomes of a set of `size` items whose closure has `inside` items at lags within
+   its duration, and `beyond` others; of all these, `later` may still be added. */
+static inline syn_maxima_verdict syn_maxima_judge(const syn_maxima_search *s,
+                                                  uint32_t size, uint32_t inside,
+                                                  uint32_t beyond, uint32_t later)
+{
+    uint32_t most = s->options->max_spikes;
+    if (s->strict) {
+        if (inside + beyond > most || inside + beyond - later > size)
+            return SYN_MAXIMA_LEADS_NOWHERE;
+        return inside + beyond == size ? SYN_MAXIMA_COUNTS : SYN_MAXIMA_DOES_NOT;
+    }
+    /* Without items beyond, a larger set of the same duration has the same windows. */
+    if (beyond == 0 || inside >= most)
+        return SYN_MAXIMA_COUNTS;
+    return most == UINT32_MAX ? SYN_MAXIMA_LEADS_NOWHERE : SYN_MAXIMA_DOES_NOT;
+}
+
+/* Raises the maxima of sizes up to `size` to `occurrences`. */
+void syn_maxima_raise(syn_maxima *maxima, uint32_t duration, uint32_t size,
+                      uint32_t occurrences);
+
+/* Memory of the arena; NULL where it does not fit. */
+void *syn_maxima_take(syn_maxima_search *search, size_t bytes);
+
+/* The next node of the stack, empty, with the arena as it is now; NULL without memory. */
+syn_maxima_node *syn_maxima_push(syn_maxima_search *search);
+
+#endif

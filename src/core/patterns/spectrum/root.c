@@ -1,0 +1,183 @@
+/* Prepares the search below one root. The windows that open at the spikes of the
+   root's unit are counted on the tape to find the frequent items, and the rows of the
+   windows are turned into a mask of windows for each item. */
+#include <string.h>
+
+#include "core/base/masks.h"
+#include "core/patterns/spectrum/node.h"
+
+/* The least that any size, of any duration, needs. */
+static uint32_t least_need(const syn_maxima *m)
+{
+    uint32_t least = UINT32_MAX;
+    for (uint32_t d = 0; d < m->durations; d++) {
+        uint32_t need = __atomic_load_n(m->need + d * m->stride + m->sizes,
+                                        __ATOMIC_RELAXED);
+        least = need < least ? need : least;
+    }
+    return least;
+}
+
+/* Finds which items are in enough of the windows that open at at[n], as bits of the
+   tape's rows in s->frequent; returns how many. Those at lag 0 of units before have roots
+   of their own: they stay only where closures are to show them. */
+static syn_status count_items(syn_maxima_search *s, uint32_t unit, const uint32_t *at,
+                              uint32_t n, uint32_t *items)
+{
+    const syn_tape *t = &s->tape;
+    size_t words = t->words * t->window, room = syn_row_words(words * 64);
+    uint32_t least = least_need(s->maxima);
+    s->frequent = syn_maxima_take(s, room * sizeof *s->frequent);
+    s->all = syn_maxima_take(s, room * sizeof *s->all);
+    if (!s->frequent || !s->all)
+        return s->failed;
+    *items = 0;
+    if (n < least)
+        return SYN_OK;
+    syn_count_rows_of_bits(t->bits, t->words, syn_row_words(words * 64 - 1), at, n, least,
+                           s->frequent, s->all);
+    s->work += words * n;
+    for (uint32_t u = s->checks ? unit : 0; u <= unit; u++)
+        s->frequent[u / 64] &= ~((uint64_t)1 << u % 64);
+    for (size_t w = 0; w < words; w++)
+        *items += syn_bits(s->frequent[w]);
+    return SYN_OK;
+}
+
+/* Fills begin[unit]: where its items begin in the list. */
+static void begin_units(const syn_maxima_search *s, uint32_t *begin)
+{
+    const syn_tape *t = &s->tape;
+    memset(begin, 0, (t->words * 64 + 1) * sizeof *begin);
+    for (size_t i = 0; i < t->words * t->window; i++)
+        for (uint64_t left = s->frequent[i]; left; left &= left - 1)
+            begin[i % t->words * 64 + syn_low_bit(left) + 1]++;
+    for (size_t u = 0; u < t->words * 64; u++)
+        begin[u + 1] += begin[u];
+}
+
+/* Lists the items of s->frequent by unit, then lag, and where each is in the list. */
+static syn_status list_items(syn_maxima_search *s, syn_maxima_node *n, uint32_t *place)
+{
+    const syn_tape *t = &s->tape;
+    syn_maxima_root *root = &s->root;
+    uint32_t *begin = syn_maxima_take(s, (t->words * 64 + 1) * sizeof *begin);
+    root->unit = syn_maxima_take(s, n->listed * sizeof *root->unit);
+    root->lag = syn_maxima_take(s, n->listed * sizeof *root->lag);
+    n->place = syn_maxima_take(s, n->listed * sizeof *n->place);
+    if (!begin || !root->unit || !root->lag || !n->place)
+        return s->failed;
+    begin_units(s, begin);
+    for (size_t i = 0; i < t->words * t->window; i++)
+        for (uint64_t left = s->frequent[i]; left; left &= left - 1) {
+            uint32_t bit = syn_low_bit(left), unit = (uint32_t)(i % t->words) * 64 + bit;
+            uint32_t at = begin[unit]++;
+            root->unit[at] = unit;
+            root->lag[at] = (uint32_t)(i / t->words);
+            n->place[at] = at;
+            place[i * 64 + bit] = at;
+        }
+    return SYN_OK;
+}
+
+/* The masks are the rows of the windows that open at at[n], turned, 64 by 64. */
+static syn_status fill_masks(syn_maxima_search *s, const uint32_t *at, uint32_t n,
+                             const uint32_t *place, syn_maxima_node *node)
+{
+    const syn_tape *t = &s->tape;
+    size_t words = node->words;
+    node->mask = syn_maxima_take(s, node->listed * words * sizeof *node->mask);
+    if (!node->mask)
+        return s->failed;
+    for (size_t i = 0; i < t->words * t->window; i++)
+        for (size_t w = 0; w < words && s->frequent[i]; w++) {
+            uint64_t square[64];
+            for (size_t k = 0; k < 64; k++)
+                square[k] = w * 64 + k < n ? t->bits[at[w * 64 + k] * t->words + i] : 0;
+            syn_turn_square(square);
+            for (uint64_t left = s->frequent[i]; left; left &= left - 1) {
+                uint32_t bit = syn_low_bit(left);
+                node->mask[place[i * 64 + bit] * words + w] = square[bit];
+            }
+        }
+    s->work += t->words * t->window * words * 64;
+    return SYN_OK;
+}
+
+/* The masks turned into rows, and which items are what. */
+static syn_status fill_rows(syn_maxima_search *s, uint32_t unit, syn_maxima_node *n)
+{
+    syn_maxima_root *root = &s->root;
+    uint32_t durations = s->maxima->durations;
+    size_t stride = n->stride = syn_row_words(n->listed);
+    n->row = syn_maxima_take(s, n->words * 64 * stride * sizeof *n->row);
+    root->within = syn_maxima_take(s, durations * stride * sizeof *root->within);
+    root->open = syn_maxima_take(s, stride * sizeof *root->open);
+    root->allowed = syn_maxima_take(s, stride * sizeof *root->allowed);
+    s->frequent = syn_maxima_take(s, stride * sizeof *s->frequent);
+    s->all = syn_maxima_take(s, stride * sizeof *s->all);
+    if (!n->row || !root->within || !root->open || !root->allowed || !s->frequent ||
+        !s->all)
+        return s->failed;
+    syn_turn(n->mask, n->listed, n->words, n->row, stride);
+    memset(root->within, 0, durations * stride * sizeof *root->within);
+    memset(root->open, 0, stride * sizeof *root->open);
+    memset(root->allowed, 0, stride * sizeof *root->allowed);
+    for (uint32_t i = 0; i < n->listed; i++) {
+        uint64_t bit = (uint64_t)1 << i % 64;
+        uint32_t from = s->by_duration ? root->lag[i] : 0;
+        root->within[from * stride + i / 64] |= bit;
+        root->open[i / 64] |= root->lag[i] > 0 || root->unit[i] > unit ? bit : 0;
+    }
+    for (size_t i = stride; i < durations * stride; i++)
+        root->within[i] |= root->within[i - stride];
+    return SYN_OK;
+}
+
+/* The root's own set: one item. */
+static void raise_root(syn_maxima_search *s, const syn_maxima_node *n, uint32_t windows)
+{
+    if (s->options->min_units > 1 || s->maxima->min_spikes > 1)
+        return;
+    uint32_t inside = 1, beyond = 0;
+    for (uint32_t i = 0; i < n->listed && s->checks; i++) {
+        const uint64_t *mask = n->mask + i * n->words;
+        uint32_t full = syn_set_bits(mask, n->words) == windows;
+        inside += s->by_duration && s->root.lag[i] > 0 ? 0 : full;
+        beyond += s->by_duration && s->root.lag[i] > 0 ? full : 0;
+    }
+    if (syn_maxima_judge(s, 1, inside, beyond, 0) == SYN_MAXIMA_COUNTS) {
+        syn_maxima_raise(s->maxima, 0, 1, windows);
+        s->raised++;
+    }
+}
+
+syn_status syn_maxima_root_make(syn_maxima_search *s, uint32_t unit)
+{
+    const syn_tape *t = &s->tape;
+    const uint32_t *at = t->at + t->first[unit];
+    uint32_t windows = t->first[unit + 1] - t->first[unit];
+    syn_maxima_node *n = syn_maxima_push(s);
+    if (!n)
+        return s->failed;
+    n->size = n->units = 1;
+    n->unit = unit;
+    n->words = (windows + 63) / 64;
+    s->duration = 0;
+    syn_status status = count_items(s, unit, at, windows, &n->listed);
+    uint32_t *place = NULL;
+    if (status == SYN_OK && n->listed > 0) {
+        s->index = syn_maxima_take(s, windows * sizeof *s->index);
+        place = syn_maxima_take(s, t->words * t->window * 64 * sizeof *place);
+        status = s->index && place ? list_items(s, n, place) : s->failed;
+        if (status == SYN_OK)
+            status = fill_masks(s, at, windows, place, n);
+        if (status == SYN_OK)
+            status = fill_rows(s, unit, n);
+    }
+    if (status != SYN_OK)
+        return status;
+    raise_root(s, n, windows);
+    n->children = n->listed;
+    return SYN_OK;
+}

@@ -1,0 +1,160 @@
+/* Bins spike trains. Events come sorted by tick, so that bins are filled one after the
+   other; a bin that ends empty is not kept. A counting sort then lists the bins of each
+   unit. */
+#include "core/spikes/raster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/order.h"
+
+enum { TOO_FAR = 62 };  /* bin numbers stay below 2^62 */
+
+/* Counts `bytes` in the raster's budget; returns whether they fit. */
+static int count_bytes(syn_raster *r, syn_budget *budget, size_t bytes)
+{
+    if (!budget)
+        return 1;
+    if (!syn_budget_take(budget, bytes))
+        return 0;
+    r->budget = budget;
+    r->held = bytes;
+    return 1;
+}
+
+syn_status syn_raster_allocate(syn_raster *r, size_t n, uint32_t units, int timed,
+                               syn_budget *budget)
+{
+    size_t each = 3 * sizeof(uint32_t) + (timed ? 2 : 1) * sizeof(int64_t);
+    memset(r, 0, sizeof *r);
+    r->units = units;
+    if (!count_bytes(r, budget, (n + 1) * each + ((size_t)units + 2) * sizeof(uint32_t)))
+        return SYN_OVER_BUDGET;
+    r->number = malloc((n + 1) * sizeof *r->number);
+    r->first = malloc((n + 1) * sizeof *r->first);
+    r->unit = malloc((n + 1) * sizeof *r->unit);
+    r->unit_bin = malloc((n + 1) * sizeof *r->unit_bin);
+    r->unit_first = calloc((size_t)units + 2, sizeof *r->unit_first);
+    if (timed)
+        r->opens = malloc((n + 1) * sizeof *r->opens);
+    if (!r->number || !r->first || !r->unit || !r->unit_bin || !r->unit_first ||
+        (timed && !r->opens))
+        return SYN_NO_MEMORY;
+    return SYN_OK;
+}
+
+/* Sorts the units of the last bin and drops repeats; a bin without any is not kept. */
+static void close_bin(syn_raster *r, uint32_t bin)
+{
+    uint32_t *unit = r->unit + r->first[bin], n = r->events - r->first[bin], kept = 0;
+    int sorted = 1;
+    for (uint32_t i = 1; i < n; i++)
+        sorted &= unit[i - 1] < unit[i];
+    if (!sorted)
+        qsort(unit, n, sizeof *unit, syn_by_number);
+    for (uint32_t i = 0; i < n; i++)
+        if (i == 0 || unit[i] != unit[i - 1])
+            unit[kept++] = unit[i];
+    r->events = r->first[bin] + kept;
+    r->bins = kept > 0 ? bin + 1 : bin;
+}
+
+static void open_bin(syn_raster *r, int64_t number)
+{
+    r->number[r->bins] = number;
+    r->first[r->bins] = r->events;
+}
+
+/* By a counting sort. */
+void syn_raster_index(syn_raster *r)
+{
+    r->first[r->bins] = r->events;
+    memset(r->unit_first, 0, ((size_t)r->units + 2) * sizeof *r->unit_first);
+    for (uint32_t e = 0; e < r->events; e++)
+        r->unit_first[r->unit[e] + 2]++;
+    for (uint32_t u = 0; u < r->units; u++)
+        r->unit_first[u + 2] += r->unit_first[u + 1];
+    for (uint32_t b = 0; b < r->bins; b++)
+        for (uint32_t e = r->first[b]; e < r->first[b + 1]; e++)
+            r->unit_bin[r->unit_first[r->unit[e] + 1]++] = b;
+}
+
+syn_status syn_raster_bin(syn_raster *out, size_t n, const double *tick, const int *unit,
+                          const int *trial, int first, uint32_t units,
+                          const double *start, int64_t width, int64_t window,
+                          syn_budget *budget)
+{
+    memset(out, 0, sizeof *out);
+    if (n >= INT32_MAX)
+        return SYN_TOO_LARGE;
+    syn_status status = syn_raster_allocate(out, n, units, 1, budget);
+    if (status != SYN_OK)
+        return status;
+
+    const int64_t limit = (int64_t)1 << TOO_FAR;
+    int64_t shift = 0, last = -window;  /* the number of the bin being filled */
+    int now = first - 1;                /* its trial */
+    int open = 0;
+    for (size_t i = 0; i < n; i++) {
+        int t = trial ? trial[i] : first;
+        if (unit[i] < first || t < first)
+            continue;
+        if (t != now) {
+            if (last > limit - window)
+                return SYN_TOO_LARGE;
+            shift = last + window;
+            now = t;
+        }
+        int64_t bin = ((int64_t)tick[i] - (int64_t)start[t - first]) / width;
+        if (bin > limit - shift)
+            return SYN_TOO_LARGE;
+        if (!open || bin + shift != last) {
+            if (open)
+                close_bin(out, out->bins);
+            open_bin(out, bin + shift);
+            out->opens[out->bins] = (int64_t)start[t - first] + bin * width;
+            last = bin + shift;
+            open = 1;
+        }
+        out->unit[out->events++] = (uint32_t)(unit[i] - first);
+    }
+    if (open)
+        close_bin(out, out->bins);
+    syn_raster_index(out);
+    return SYN_OK;
+}
+
+syn_status syn_raster_sets(syn_raster *out, size_t n, const size_t *first,
+                           const uint32_t *item, uint32_t items, syn_budget *budget)
+{
+    memset(out, 0, sizeof *out);
+    if (n > 0 && first[n] - first[0] >= INT32_MAX)
+        return SYN_TOO_LARGE;
+    size_t events = n > 0 ? first[n] - first[0] : 0;
+    syn_status status = syn_raster_allocate(out, events, items, 0, budget);
+    if (status != SYN_OK)
+        return status;
+    for (size_t s = 0; s < n; s++) {
+        if (first[s] == first[s + 1])
+            continue;
+        open_bin(out, (int64_t)s);
+        for (size_t i = first[s]; i < first[s + 1]; i++)
+            out->unit[out->events++] = item[i];
+        close_bin(out, out->bins);
+    }
+    syn_raster_index(out);
+    return SYN_OK;
+}
+
+void syn_raster_free(syn_raster *r)
+{
+    free(r->number);
+    free(r->opens);
+    free(r->first);
+    free(r->unit);
+    free(r->unit_first);
+    free(r->unit_bin);
+    if (r->budget)
+        syn_budget_give(r->budget, r->held);
+    memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,91 @@
+/* Sets of units in bins: binned spike trains, or the transactions of a market basket. */
+#ifndef SYN_SPIKES_RASTER_H
+#define SYN_SPIKES_RASTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/budget.h"
+#include "core/base/status.h"
+
+/* Bins are kept when they hold at least one unit, and each unit at most once. The window
+   of length w that opens at kept bin b holds what lies in the kept bins from b on whose
+   `number` is below number[b] + w: it ends early where the data or a trial ends. */
+typedef struct syn_raster {
+    uint32_t units;
+    uint32_t bins;         /* kept bins */
+    uint32_t events;
+    int64_t *number;       /* [bins] increasing; windows do not reach across trials */
+    int64_t *opens;        /* [bins] a bin's first tick; NULL for sets */
+    uint32_t *first;       /* [bins + 1] where a bin's units begin in `unit` */
+    uint32_t *unit;        /* [events] in [0, units), increasing within a bin */
+    uint32_t *unit_first;  /* [units + 1] where a unit's bins begin in `unit_bin` */
+    uint32_t *unit_bin;    /* [events] kept bins, unit after unit, increasing */
+    syn_budget *budget;    /* what its memory is counted in, or NULL */
+    size_t held;           /* bytes counted there */
+} syn_raster;
+
+/* Bins `n` events sorted by tick: bin k holds ticks from start + k * width on. `unit` is
+   numbered from `first` on, what is below that is left out. Unless NULL, `trial` is
+   non-decreasing, numbered from `first` on, with the events outside all trials below
+   that (left out); start[t] is then the first tick of trial t, else start[0] that of the
+   recording. Bins of different trials are numbered at least `window` apart. `budget` is
+   what the memory is to be counted in, and kept for as long; NULL for none. The caller
+   frees with syn_raster_free(), also after an error. SYN_TOO_LARGE from 2^31 - 1 events,
+   or when bin numbers would pass 2^62; SYN_OVER_BUDGET. */
+syn_status syn_raster_bin(syn_raster *out, size_t n, const double *tick, const int *unit,
+                          const int *trial, int first, uint32_t units,
+                          const double *start, int64_t width, int64_t window,
+                          syn_budget *budget);
+
+/* Makes each of `n` sets a bin, with its place as the number; set s is item[first[s]] up
+   to item[first[s + 1]], items in [0, items) in any order, repeats allowed. Empty sets
+   are not kept. Freed, and limited, as above. */
+syn_status syn_raster_sets(syn_raster *out, size_t n, const size_t *first,
+                           const uint32_t *item, uint32_t items, syn_budget *budget);
+
+/* An empty raster with room for `events` events of `units` units, and, when `timed`, for
+   when bins open. Counted and freed as above. */
+syn_status syn_raster_allocate(syn_raster *out, size_t events, uint32_t units, int timed,
+                               syn_budget *budget);
+
+/* Finishes a raster whose bins are filled, but for first[bins]: fills that, `unit_first`
+   and `unit_bin`. */
+void syn_raster_index(syn_raster *raster);
+
+void syn_raster_free(syn_raster *raster);
+
+/* The kept bin after the last one in the window of length `window` opened at kept bin
+   `bin`; `end` is that of an earlier bin, or 0. */
+static inline uint32_t syn_raster_window_end(const syn_raster *r, uint32_t bin,
+                                             int64_t window, uint32_t end)
+{
+    /* Less than to subtract: a window may be longer than bin numbers are large. */
+    while (end < r->bins && r->number[end] - r->number[bin] < window)
+        end++;
+    return end;
+}
+
+/* The first of bin[from] .. bin[n - 1], kept bins in order, whose number is `number` or
+   more, else `n`; looked for in steps that double: the next one wanted is most often
+   near. */
+static inline uint32_t syn_raster_seek(const syn_raster *r, const uint32_t *bin,
+                                       uint32_t from, uint32_t n, int64_t number)
+{
+    uint32_t low = from, step = 1;
+    while (low < n && n - low > step && r->number[bin[low + step]] < number) {
+        low += step;
+        step *= 2;
+    }
+    uint32_t high = n - low > step ? low + step : n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (r->number[bin[middle]] < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+#endif

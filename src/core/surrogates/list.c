@@ -1,0 +1,152 @@
+/* Makes several surrogates and sorts the spikes of each by tick and unit. With many
+   surrogates each thread makes whole ones; with fewer surrogates than threads, the
+   threads share out the units of one surrogate after the other. */
+#include <stdlib.h>
+
+#include "core/base/parallel.h"
+#include "core/base/radix.h"
+#include "core/surrogates/surrogates.h"
+
+/* What a thread works in; one that only makes units has no more than scratch. */
+typedef struct workspace {
+    uint32_t *scratch;  /* [plan->scratch] */
+    int64_t *tick;      /* [events] */
+    uint64_t *key;      /* [events] tick since the first trial's start << bits | unit */
+    uint64_t *other;    /* [events] */
+} workspace;
+
+typedef struct list {
+    const syn_surrogate_plan *plan;
+    int from, unit_bits, tick_bits;
+    double *const *tick;
+    int *const *unit;
+    uint32_t now;       /* the surrogate whose units are being made */
+    workspace *space;   /* [spaces] */
+    int spaces;
+} list;
+
+static void space_free(syn_budget *budget, workspace *w)
+{
+    syn_budget_free(budget, w->tick);
+    syn_budget_free(budget, w->key);
+    syn_budget_free(budget, w->other);
+    syn_budget_free(budget, w->scratch);
+}
+
+static void list_free(list *l)
+{
+    for (int k = 0; l->space && k < l->spaces; k++)
+        space_free(l->plan->budget, l->space + k);
+    free(l->space);
+}
+
+static int space_make(workspace *w, syn_budget *budget, size_t scratch, size_t events,
+                      int sorts)
+{
+    w->scratch = syn_budget_alloc(budget, scratch + 1, sizeof *w->scratch);
+    if (!sorts)
+        return w->scratch != NULL;
+    w->tick = syn_budget_alloc(budget, events + 1, sizeof *w->tick);
+    w->key = syn_budget_alloc(budget, events + 1, sizeof *w->key);
+    w->other = syn_budget_alloc(budget, events + 1, sizeof *w->other);
+    return w->scratch && w->tick && w->key && w->other;
+}
+
+/* For `threads` threads, or as many as fit in the budget; the first `sorters` of them
+   sort surrogates. */
+static syn_status list_make(list *l, const syn_surrogate_plan *plan, int threads,
+                            int sorters)
+{
+    const syn_trains *t = &plan->trains;
+    l->plan = plan;
+    l->unit_bits = syn_radix_bits(t->units);
+    l->tick_bits = syn_radix_bits((uint64_t)(t->stop[t->trials - 1] - t->start[0]) + 1);
+    if (l->unit_bits + l->tick_bits > 64)
+        return SYN_TOO_LARGE;
+    l->space = calloc((size_t)threads, sizeof *l->space);
+    if (!l->space)
+        return SYN_NO_MEMORY;
+    for (; l->spaces < threads; l->spaces++) {
+        workspace *w = l->space + l->spaces;
+        if (space_make(w, plan->budget, plan->scratch, t->events, l->spaces < sorters))
+            continue;
+        space_free(plan->budget, w);
+        break;
+    }
+    return l->spaces > 0 ? SYN_OK : syn_budget_refusal(plan->budget);
+}
+
+/* Sorts surrogate k out of w->tick. */
+static void deliver(const list *l, uint32_t k, workspace *w)
+{
+    const syn_trains *t = &l->plan->trains;
+    uint64_t units = ((uint64_t)1 << l->unit_bits) - 1;
+    for (uint32_t u = 0; u < t->units; u++)
+        for (uint32_t e = t->first[u]; e < t->first[u + 1]; e++)
+            w->key[e] = (uint64_t)(w->tick[e] - t->start[0]) << l->unit_bits | u;
+    const uint64_t *key =
+        syn_radix_sort(w->key, w->other, t->events, l->unit_bits, l->tick_bits);
+    for (uint32_t e = 0; e < t->events; e++) {
+        l->tick[k][e] = (double)((int64_t)(key[e] >> l->unit_bits) + t->start[0]);
+        l->unit[k][e] = (int)(key[e] & units) + l->from;
+    }
+}
+
+static syn_status make_surrogate(void *context, size_t item, int worker)
+{
+    list *l = context;
+    workspace *w = &l->space[worker];
+    syn_surrogate_ticks(l->plan, item, w->tick, w->scratch);
+    deliver(l, (uint32_t)item, w);
+    return SYN_OK;
+}
+
+/* Of surrogate l->now, all into the first workspace. */
+static syn_status make_unit(void *context, size_t item, int worker)
+{
+    list *l = context;
+    uint32_t u = (uint32_t)item;
+    syn_surrogate_unit_ticks(l->plan, l->now, u,
+                             l->space[0].tick + l->plan->trains.first[u],
+                             l->space[worker].scratch);
+    return SYN_OK;
+}
+
+static syn_status sort_surrogate(void *context, size_t item, int worker)
+{
+    list *l = context;
+    (void)item;
+    (void)worker;
+    deliver(l, l->now, &l->space[0]);
+    return SYN_OK;
+}
+
+/* With fewer surrogates than threads, the units of each are shared out. */
+static syn_status one_by_one(list *l, uint32_t n, int threads, const syn_watch *watch)
+{
+    const char *stage = "making surrogates";
+    syn_status status = SYN_OK;
+    for (l->now = 0; l->now < n && status == SYN_OK; l->now++) {
+        status = syn_parallel_for(l->plan->trains.units, threads, watch, stage, make_unit,
+                                  l);
+        if (status == SYN_OK)
+            status = syn_parallel_for(1, 1, watch, "sorting spikes", sort_surrogate, l);
+    }
+    return status;
+}
+
+syn_status syn_surrogate_list(const syn_surrogate_plan *plan, uint32_t n, int from,
+                              double *const *tick, int *const *unit, int threads,
+                              const syn_watch *watch)
+{
+    list l = {.from = from, .tick = tick, .unit = unit};
+    int few = n < (uint32_t)threads;
+    syn_status status = list_make(&l, plan, threads, few ? 1 : threads);
+    if (status == SYN_OK && few)
+        status = one_by_one(&l, n, l.spaces, watch);
+    else if (status == SYN_OK)
+        status = syn_parallel_for(n, l.spaces, watch, "making surrogates", make_surrogate,
+                                  &l);
+    list_free(&l);
+    return status;
+}

@@ -1,0 +1,116 @@
+/* Bins surrogates. Bin and unit of each spike are packed into one number; sorted, these
+   numbers are the raster, once repeats are dropped. All arrays are used again for the
+   next surrogate. */
+#include "core/surrogates/raster.h"
+
+#include <string.h>
+
+#include "core/base/radix.h"
+
+enum { MOST_BITS = 62 };  /* of bin numbers */
+
+static syn_status count_bins(syn_surrogate_binner *b)
+{
+    const syn_trains *t = b->trains;
+    const int64_t limit = (int64_t)1 << MOST_BITS;
+    int64_t number = 0;
+    b->base[0] = 0;
+    for (uint32_t k = 0; k < t->trials; k++) {
+        int64_t bins = (t->stop[k] - t->start[k]) / b->width + 1;
+        if (bins > limit - b->window || bins + b->window > limit - number)
+            return SYN_TOO_LARGE;
+        number += bins + b->window;
+        b->base[k + 1] = b->base[k] + (uint64_t)bins;
+    }
+    b->unit_bits = syn_radix_bits(t->units);
+    b->bin_bits = syn_radix_bits(b->base[t->trials]);
+    return b->unit_bits + b->bin_bits < 64 ? SYN_OK : SYN_TOO_LARGE;
+}
+
+syn_status syn_surrogate_binner_make(syn_surrogate_binner *out, const syn_trains *trains,
+                                     int64_t width, int64_t window,
+                                     syn_budget *budget)
+{
+    memset(out, 0, sizeof *out);
+    size_t n = trains->events;
+    syn_raster *r = &out->raster;
+    out->trains = trains;
+    out->width = width;
+    out->window = window;
+    out->budget = budget;
+    out->base = syn_budget_alloc(budget, (size_t)trains->trials + 1, sizeof *out->base);
+    out->key = syn_budget_alloc(budget, n + 1, sizeof *out->key);
+    out->other = syn_budget_alloc(budget, n + 1, sizeof *out->other);
+    if (!out->base || !out->key || !out->other)
+        return syn_budget_refusal(budget);
+    syn_status status = syn_raster_allocate(r, n, trains->units, 1, budget);
+    return status == SYN_OK ? count_bins(out) : status;
+}
+
+void syn_surrogate_binner_free(syn_surrogate_binner *b)
+{
+    syn_raster_free(&b->raster);
+    if (b->budget) {
+        syn_budget_free(b->budget, b->base);
+        syn_budget_free(b->budget, b->key);
+        syn_budget_free(b->budget, b->other);
+    }
+    memset(b, 0, sizeof *b);
+}
+
+/* x / width for 0 <= x < 2^53, which a reciprocal gives to within one. */
+static int64_t divided(int64_t x, int64_t width, double reciprocal)
+{
+    int64_t quotient = (int64_t)((double)x * reciprocal), rest = x - quotient * width;
+    return quotient + (rest >= width) - (rest < 0);
+}
+
+static void make_keys(syn_surrogate_binner *b, const int64_t *tick)
+{
+    const syn_trains *t = b->trains;
+    double reciprocal = 1.0 / (double)b->width;
+    for (uint32_t u = 0; u < t->units; u++)
+        for (uint32_t e = t->first[u]; e < t->first[u + 1]; e++) {
+            uint32_t trial = t->trial[e];
+            int64_t bin = divided(tick[e] - t->start[trial], b->width, reciprocal);
+            b->key[e] = (b->base[trial] + (uint64_t)bin) << b->unit_bits | u;
+        }
+}
+
+/* Keys in order of their bins, and so of their units within a bin, become bins. */
+static void fill_bins(syn_surrogate_binner *b, const uint64_t *key)
+{
+    const syn_trains *t = b->trains;
+    syn_raster *r = &b->raster;
+    uint64_t units = ((uint64_t)1 << b->unit_bits) - 1;
+    uint64_t before = UINT64_MAX, last = UINT64_MAX;
+    uint32_t trial = 0;
+    int64_t shift = 0;  /* from a trial's bins to their numbers */
+    r->bins = r->events = 0;
+    for (uint32_t i = 0; i < t->events; i++) {
+        uint64_t bin = key[i] >> b->unit_bits;
+        if (key[i] == last)
+            continue;
+        last = key[i];
+        if (bin != before) {
+            if (r->bins > 0 && bin >= b->base[trial + 1])
+                shift = r->number[r->bins - 1] + b->window;
+            while (bin >= b->base[trial + 1])
+                trial++;
+            int64_t within = (int64_t)(bin - b->base[trial]);
+            r->number[r->bins] = within + shift;
+            r->opens[r->bins] = t->start[trial] + within * b->width;
+            r->first[r->bins++] = r->events;
+            before = bin;
+        }
+        r->unit[r->events++] = (uint32_t)(key[i] & units);
+    }
+}
+
+void syn_surrogate_raster(syn_surrogate_binner *b, const int64_t *tick)
+{
+    make_keys(b, tick);
+    fill_bins(b, syn_radix_sort(b->key, b->other, b->trains->events, b->unit_bits,
+                                b->bin_bits));
+    syn_raster_index(&b->raster);
+}

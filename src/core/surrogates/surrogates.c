@@ -1,0 +1,184 @@
+/* Prepares surrogates and makes them on the processor. The plan holds what all
+   surrogates of a recording share: the refractory period of each unit and, for some
+   methods, a table of its intervals. Dithering has loops of its own (dither.c); all
+   other methods are in unit.h, which runs on GPUs as well. */
+#include "core/surrogates/surrogates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/parallel.h"
+#include "core/surrogates/dither.h"
+#include "core/surrogates/isi.h"
+#include "core/surrogates/unit.h"
+
+void syn_surrogate_plan_free(syn_surrogate_plan *plan)
+{
+    if (plan->budget) {
+        syn_budget_free(plan->budget, plan->refractory);
+        syn_budget_free(plan->budget, plan->table);
+    }
+    memset(plan, 0, sizeof *plan);
+}
+
+static int64_t shortest_interval(const syn_trains *t, uint32_t unit, int64_t shortest)
+{
+    for (uint32_t e = t->first[unit] + 1; e < t->first[unit + 1]; e++)
+        if (t->trial[e] == t->trial[e - 1] && t->tick[e] - t->tick[e - 1] < shortest)
+            shortest = t->tick[e] - t->tick[e - 1];
+    return shortest;
+}
+
+/* Spikes of the longest run. */
+static uint32_t longest_run(const syn_trains *t)
+{
+    uint32_t longest = 0;
+    for (uint32_t u = 0; u < t->units; u++)
+        for (uint32_t e = t->first[u], run = 0; e < t->first[u + 1]; e++) {
+            run = e > t->first[u] && t->trial[e] == t->trial[e - 1] ? run + 1 : 1;
+            longest = run > longest ? run : longest;
+        }
+    return longest;
+}
+
+/* Words with a bit for each bin of the longest trial or of a window. */
+static uint32_t bin_words(const syn_trains *t, const syn_surrogate_options *o)
+{
+    int64_t bins = 0;
+    for (uint32_t k = 0; k < t->trials; k++) {
+        int64_t here = (t->stop[k] - t->start[k] + 1) / o->bin;
+        bins = here > bins ? here : bins;
+    }
+    if (o->method == SYN_SURROGATE_WINDOW_SHUFFLE && o->window / o->bin < bins)
+        bins = o->window / o->bin;
+    return (uint32_t)(bins / 32 + 1);
+}
+
+static uint32_t scratch_words(const syn_trains *t, const syn_surrogate_options *o)
+{
+    switch (o->method) {
+    case SYN_SURROGATE_DITHER_REFRACTORY:
+    case SYN_SURROGATE_SLIDING_SHUFFLE:
+        return longest_run(t);
+    case SYN_SURROGATE_BIN_SHUFFLE:
+    case SYN_SURROGATE_WINDOW_SHUFFLE:
+        return bin_words(t, o);
+    default:
+        return 0;
+    }
+}
+
+static int has_table(const syn_surrogate_options *o)
+{
+    return o->method == SYN_SURROGATE_JOINT_ISI || o->method == SYN_SURROGATE_ISI_DITHER;
+}
+
+typedef struct planning {
+    syn_surrogate_plan *plan;
+    syn_isi_maker *maker;  /* [threads] NULL without tables */
+    uint8_t *busy;         /* [threads] a table is under way */
+    int threads;
+} planning;
+
+static syn_status plan_unit(void *context, size_t unit, int worker)
+{
+    const planning *p = context;
+    syn_surrogate_plan *plan = p->plan;
+    double deadline = syn_seconds() + SYN_SLICE_SECONDS;
+    uint32_t u = (uint32_t)unit;
+    if (!p->maker) {
+        plan->refractory[u] = shortest_interval(&plan->trains, u,
+                                                plan->options.refractory);
+        return SYN_OK;
+    }
+    syn_isi_maker *m = p->maker + worker;
+    if (!p->busy[worker]) {
+        plan->refractory[u] = shortest_interval(&plan->trains, u,
+                                                plan->options.refractory);
+        syn_isi_begin(m, u, plan->refractory[u]);
+    }
+    syn_status status =
+        syn_isi_go_on(m, deadline, plan->table + unit * plan->table_length);
+    p->busy[worker] = status == SYN_UNFINISHED;
+    return status;
+}
+
+/* What makes tables, for as many threads as fit in the budget. */
+static syn_status open_planning(planning *p, int threads)
+{
+    const syn_surrogate_plan *plan = p->plan;
+    size_t each = (size_t)syn_isi_maker_bytes(&plan->options);
+    size_t room = syn_budget_left(plan->budget);
+    if ((uint32_t)threads > plan->trains.units)
+        threads = plan->trains.units > 0 ? (int)plan->trains.units : 1;
+    if (room / each < (size_t)threads)
+        threads = room > each ? (int)(room / each) : 1;
+    if (!syn_budget_take(plan->budget, each * (size_t)threads))
+        return SYN_OVER_BUDGET;
+    p->threads = threads;
+    p->maker = calloc((size_t)threads, sizeof *p->maker);
+    p->busy = calloc((size_t)threads, 1);
+    syn_status status = p->maker && p->busy ? SYN_OK : SYN_NO_MEMORY;
+    for (int k = 0; k < threads && status == SYN_OK; k++)
+        status = syn_isi_maker_make(p->maker + k, &plan->trains, &plan->options);
+    return status;
+}
+
+static void close_planning(planning *p)
+{
+    for (int k = 0; p->maker && k < p->threads; k++)
+        syn_isi_maker_free(p->maker + k);
+    size_t each = (size_t)syn_isi_maker_bytes(&p->plan->options);
+    syn_budget_give(p->plan->budget, each * (size_t)p->threads);
+    free(p->maker);
+    free(p->busy);
+}
+
+syn_status syn_surrogate_plan_make(syn_surrogate_plan *out, const syn_trains *trains,
+                                   const syn_surrogate_options *options, int threads,
+                                   syn_budget *budget, const syn_watch *watch)
+{
+    memset(out, 0, sizeof *out);
+    out->trains = *trains;
+    out->options = *options;
+    out->budget = budget;
+    out->scratch = scratch_words(trains, options);
+    out->refractory = syn_budget_zeros(budget, (size_t)trains->units + 1,
+                                       sizeof *out->refractory);
+    if (!out->refractory)
+        return syn_budget_refusal(budget);
+    planning p = {.plan = out};
+    syn_status status = SYN_OK;
+    if (has_table(options)) {
+        out->table_length = syn_isi_table_length(options->isi_bins);
+        size_t words = (size_t)trains->units * out->table_length;
+        out->table = syn_budget_zeros(budget, words + 1, sizeof *out->table);
+        if (!out->table)
+            return syn_budget_refusal(budget);
+        status = open_planning(&p, threads);
+        threads = p.threads;
+    }
+    if (status == SYN_OK)
+        status = syn_parallel_for(trains->units, threads, watch, "looking at units",
+                                  plan_unit, &p);
+    close_planning(&p);
+    return status;
+}
+
+void syn_surrogate_unit_ticks(const syn_surrogate_plan *plan, uint64_t index,
+                              uint32_t unit, int64_t *tick, uint32_t *scratch)
+{
+    if (plan->options.method != SYN_SURROGATE_DITHER) {
+        syn_surrogate_unit(plan, index, unit, tick, scratch);
+        return;
+    }
+    syn_surrogate_train train = syn_surrogate_take(plan, index, unit);
+    syn_dither_fastest(plan->options.vector_bits)(&train, tick);
+}
+
+void syn_surrogate_ticks(const syn_surrogate_plan *plan, uint64_t index, int64_t *tick,
+                         uint32_t *scratch)
+{
+    for (uint32_t u = 0; u < plan->trains.units; u++)
+        syn_surrogate_unit_ticks(plan, index, u, tick + plan->trains.first[u], scratch);
+}

@@ -1,0 +1,118 @@
+/* Work in hand that can be done part by part, libraries or surrogates: a thread a device,
+   and how they share it. */
+#ifndef SYN_GPU_BASE_CREW_CUH
+#define SYN_GPU_BASE_CREW_CUH
+
+#include "gpu/base/device.cuh"
+#include "gpu/base/outcome.cuh"
+#include "gpu/base/devices.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace gpu {
+
+/* Parts, as many as a block of the lookup of causal maps has warps. */
+constexpr uint32_t DEALT_TOGETHER = 16;
+
+/* Threads, and the first of their errors. */
+struct crew {
+    std::vector<std::thread> threads;
+    std::atomic<uint32_t> next{0}, finished{0};
+    std::atomic<bool> stop{false};
+    std::mutex lock;
+    std::exception_ptr first;
+
+    void fail(std::exception_ptr why)
+    {
+        std::lock_guard<std::mutex> hold(lock);
+        if (!first)
+            first = why;
+        stop = true;
+    }
+
+    /* A thread for each device, which is made current; its error stops all. */
+    template <class F> void start(const int *devices, int n, F work)
+    {
+        auto member = [this, work](int device) {
+            try {
+                check(cudaSetDevice(device));
+                work(device);
+            } catch (...) {
+                fail(std::current_exception());
+            }
+            finished++;
+        };
+        for (int i = 0; i < n; i++)
+            threads.emplace_back(member, devices[i]);
+    }
+
+    /* Up to `batch` parts of n, and fewer towards the end. */
+    uint32_t take(uint32_t batch, uint32_t n, uint32_t devices, uint32_t *from)
+    {
+        if (stop)
+            return 0;
+        uint32_t at = next.load();
+        for (;;) {
+            if (at >= n)
+                return 0;
+            uint32_t left = n - at, share = devices > 1 ? left / (2 * devices) : left;
+            share = (share / DEALT_TOGETHER + 1) * DEALT_TOGETHER;
+            uint32_t part = std::min({batch, left, share});
+            if (next.compare_exchange_weak(at, at + part)) {
+                *from = at;
+                return part;
+            }
+        }
+    }
+
+    void join()
+    {
+        for (std::thread &thread : threads)
+            thread.join();
+        threads.clear();
+    }
+
+    ~crew()
+    {
+        stop = true;
+        join();
+    }
+
+    /* Polls `watch` until all threads have ended. */
+    void wait(uint32_t total, const syn_watch *watch, const char *stage)
+    {
+        double asked = seconds_now();
+        syn_status status = SYN_OK;
+        while (finished < threads.size()) {
+            std::this_thread::sleep_for(std::chrono::microseconds(200));
+            if (status == SYN_OK && seconds_now() - asked > 0.05) {
+                status = syn_poll(watch, stage, std::min(next.load(), total), total);
+                asked = seconds_now();
+                if (status != SYN_OK)
+                    stop = true;
+            }
+        }
+        join();
+        if (first)
+            std::rethrow_exception(first);
+        if (status != SYN_OK)
+            throw refusal(status, "%s", "");
+    }
+};
+
+inline void check_request(const int *devices, int n)
+{
+    check_devices(devices, n);
+    if (n < 1 || n > SYN_GPU_MOST)
+        throw refusal(SYN_TOO_LARGE, "%d devices are not 1 to %d", n, (int) SYN_GPU_MOST);
+}
+
+}  // namespace gpu
+
+#endif

@@ -1,0 +1,59 @@
+/* The device room's door: plain C, the same symbols with and without CUDA. */
+#ifndef SYN_GPU_BASE_DEVICES_H
+#define SYN_GPU_BASE_DEVICES_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    SYN_GPU_TEXT = 256,  /* bytes of a reason */
+    SYN_GPU_MOST = 16,   /* most devices that share a work */
+    SYN_GPU_SIZES = 64   /* sizes of episodes that reports tell apart */
+};
+
+/* What the process can see of CUDA. Versions are 1000 * major + 10 * minor, 0 where
+   there is none. */
+typedef struct syn_gpu_survey {
+    int built;                         /* 1 when the kernels are linked in */
+    int runtime;                       /* CUDA version the kernels were built with */
+    int driver;                        /* newest CUDA version the driver supports */
+    int devices;                       /* devices that can be named in syn_gpu_examine */
+    char architectures[SYN_GPU_TEXT];  /* built for, as "750,800,900"; may be empty */
+    char reason[SYN_GPU_TEXT];         /* one plain clause where `devices` is 0 */
+} syn_gpu_survey;
+
+typedef struct syn_gpu_device {
+    char name[SYN_GPU_TEXT];
+    int major, minor;                  /* compute capability */
+    int multiprocessors;
+    uint64_t memory;                   /* bytes in all */
+    uint64_t memory_free;              /* bytes; 0 unless tested */
+    int tested;                        /* 1 when a kernel was tried */
+    int works;                         /* 1 when it ran and every value was right */
+    char trouble[SYN_GPU_TEXT];        /* one plain clause where something failed */
+} syn_gpu_device;
+
+/* Call once when the library is loaded. Touches no device: it only remembers the
+   process, because a CUDA context does not survive a fork. In a forked child the
+   functions below report no devices. */
+void syn_gpu_init(void);
+
+/* Fills `survey`; makes no context. */
+void syn_gpu_look(syn_gpu_survey *survey);
+
+/* Describes device `index` in [0, devices). With `test` it also makes a context there
+   (0.2 s or more, the first time), runs a kernel and checks what it wrote. */
+void syn_gpu_examine(int index, int test, syn_gpu_device *device);
+
+/* Gives back the memory that is kept between calls, and nobody holds. The bytes: at most
+   1.06 GB a device. Nothing in a forked child. Call before the library is unloaded. */
+uint64_t syn_gpu_release(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

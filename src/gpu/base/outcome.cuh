@@ -1,0 +1,73 @@
+/* How work on a device ends: what is thrown on the way, and what becomes of it at the
+   door to C. */
+#ifndef SYN_GPU_BASE_OUTCOME_CUH
+#define SYN_GPU_BASE_OUTCOME_CUH
+
+#include "core/base/status.h"
+#include "gpu/base/device.cuh"
+#include "gpu/base/devices.h"
+
+#include <cstdio>
+#include <exception>
+
+namespace gpu {
+
+/* Ends the work with a status other than a CUDA error's. */
+struct refusal {
+    syn_status status;
+    char text[SYN_GPU_TEXT];
+
+    template <class... T> refusal(syn_status why, const char *format, T... values)
+        : status(why)
+    {
+        std::snprintf(text, sizeof text, format, values...);
+    }
+};
+
+struct outcome {
+    syn_status status = SYN_OK;
+    char reason[SYN_GPU_TEXT] = "";
+};
+
+template <class F> outcome outcome_of(F run)
+{
+    outcome out;
+    try {
+        run();
+    } catch (const refusal &why) {
+        out.status = why.status;
+        std::snprintf(out.reason, SYN_GPU_TEXT, "%s", why.text);
+    } catch (const failure &why) {
+        bool memory = why.error == cudaErrorMemoryAllocation;
+        out.status = memory ? SYN_NO_MEMORY : SYN_NO_DEVICE;
+        syn_gpu_explain(why.error, out.reason);
+    } catch (const std::exception &) {
+        out.status = SYN_NO_MEMORY;
+        std::snprintf(out.reason, SYN_GPU_TEXT, "the host has no memory or threads left");
+    }
+    return out;
+}
+
+/* Refuses a process that has no threads and contexts of its own. */
+inline void check_not_forked()
+{
+    if (syn_gpu_forked())
+        throw refusal(SYN_NO_DEVICE,
+                      "this is a forked process, where CUDA cannot be used");
+}
+
+/* Refuses devices that are not there, and a process that cannot use any. */
+inline void check_devices(const int *devices, int n)
+{
+    check_not_forked();
+    int there = 0;
+    check(cudaGetDeviceCount(&there));
+    for (int i = 0; i < n; i++)
+        if (devices[i] < 0 || devices[i] >= there)
+            throw refusal(SYN_NO_DEVICE, "there is no device %d among %d", devices[i],
+                          there);
+}
+
+}  // namespace gpu
+
+#endif

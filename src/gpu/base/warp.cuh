@@ -1,0 +1,80 @@
+/* What the lanes of a warp do together. */
+#ifndef SYN_GPU_BASE_WARP_CUH
+#define SYN_GPU_BASE_WARP_CUH
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+/* Kernels hand their job on by reference: where possible without a copy a thread. */
+#if defined(__CUDA_ARCH__) && CUDART_VERSION >= 11070
+#define SYN_GPU_JOB const __grid_constant__
+#else
+#define SYN_GPU_JOB const
+#endif
+
+namespace gpu {
+
+enum { WARP = 32 };
+
+constexpr uint32_t WHOLE_WARP = 0xffffffffu;
+
+/* A bit for each lane before this one. */
+__device__ inline uint32_t lanes_below()
+{
+    uint32_t mask;
+    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(mask));
+    return mask;
+}
+
+/* The sum of the lanes before this one; `all` gets that of all lanes. */
+__device__ inline uint32_t sum_below(uint32_t value, uint32_t *all)
+{
+    uint32_t lane = threadIdx.x % WARP, sum = value;
+    for (uint32_t o = 1; o < WARP; o *= 2) {
+        uint32_t other = __shfl_up_sync(WHOLE_WARP, sum, o);
+        sum += lane >= o ? other : 0;
+    }
+    *all = __shfl_sync(WHOLE_WARP, sum, WARP - 1);
+    return sum - value;
+}
+
+/* The least, the greatest and the sum of a warp's values, in every lane. Before compute
+   capability 8.0 there is no instruction for them. */
+template <class F> __device__ inline uint32_t over_warp(uint32_t value, F both)
+{
+    for (int o = WARP / 2; o > 0; o /= 2)
+        value = both(value, __shfl_xor_sync(WHOLE_WARP, value, o));
+    return value;
+}
+
+__device__ inline uint32_t warp_least(uint32_t value)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(WHOLE_WARP, value);
+#else
+    return over_warp(value, [](uint32_t a, uint32_t b) { return a < b ? a : b; });
+#endif
+}
+
+__device__ inline uint32_t warp_greatest(uint32_t value)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(WHOLE_WARP, value);
+#else
+    return over_warp(value, [](uint32_t a, uint32_t b) { return a > b ? a : b; });
+#endif
+}
+
+__device__ inline uint32_t warp_sum(uint32_t value)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(WHOLE_WARP, value);
+#else
+    return over_warp(value, [](uint32_t a, uint32_t b) { return a + b; });
+#endif
+}
+
+}  // namespace gpu
+
+#endif

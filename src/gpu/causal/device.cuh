@@ -1,0 +1,256 @@
+/* Libraries on a device: where their points are, and the kernels that find neighbours. */
+#ifndef SYN_GPU_CAUSAL_DEVICE_CUH
+#define SYN_GPU_CAUSAL_DEVICE_CUH
+
+#include "gpu/causal/neighbours.cuh"
+#include "gpu/base/device.cuh"
+#include "gpu/base/outcome.cuh"
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+namespace gpu {
+
+constexpr double BATCH_SECONDS = 0.05;  /* about; Ctrl-C waits for those under way */
+constexpr int BATCHES = 3;  /* under way: some warps of each are at work much longer than
+                               the others, with points that are searched outward */
+
+/* The layout on a device, with the place of each step. */
+struct placed_layout {
+    array<int32_t> step, place;
+    array<unsigned char> use;
+
+    void upload(const syn_map_layout &layout)
+    {
+        std::vector<int32_t> place(layout.steps, 0);
+        for (uint32_t p = 0; p < layout.places; p++)
+            if (layout.step[p] >= 0)
+                place[layout.step[p]] = p;
+        step.ensure(layout.places);
+        this->place.ensure(layout.steps);
+        use.ensure(layout.places);
+        check(cudaMemcpy(step.get(), layout.step, layout.places * sizeof(int32_t),
+                         cudaMemcpyHostToDevice));
+        check(cudaMemcpy(this->place.get(), place.data(), layout.steps * sizeof(int32_t),
+                         cudaMemcpyHostToDevice));
+        check(cudaMemcpy(use.get(), layout.use, layout.places, cudaMemcpyHostToDevice));
+    }
+};
+
+/* From which step to which there are predicted points of E dimensions. */
+inline void find_range(const syn_map_layout &layout, uint32_t E, uint32_t *from,
+                       uint32_t *to)
+{
+    uint32_t run = 0;
+    *from = *to = 0;
+    for (uint32_t p = 0; p < layout.places; p++) {
+        run = layout.step[p] < 0 ? 0 : run + 1;
+        if (run < E || !(layout.use[p] & SYN_MAP_PREDICTED))
+            continue;
+        uint32_t t = layout.step[p];
+        *from = *to ? std::min(*from, t) : t;
+        *to = std::max(*to, t + 1);
+    }
+}
+
+/* Fills in all of the shape, for points that are `every` so many steps; every part is
+   followed by room to read ahead into. */
+inline table_shape make_shape(const syn_map_layout &layout, uint32_t wanted, entries kind,
+                              uint32_t every)
+{
+    table_shape shape = {};
+    shape.wanted = wanted;
+    uint64_t words = 0;
+    for (uint32_t e = 0; e < SYN_MAP_DIMS; e++) {
+        if (!(wanted >> e & 1))
+            continue;
+        find_range(layout, e + 1, &shape.from[e], &shape.to[e]);
+        uint64_t rows = (shape.to[e] - shape.from[e] + every - 1) / every, k = e + 2;
+        shape.to[e] = shape.from[e] + rows;
+        shape.offset[e] = words;
+        uint64_t together = kind == entries::packed ? 32 : 4;
+        words += row_words(kind, k) * (rows / together + 2) * together;
+        words = (words + 3) / 4 * 4;
+    }
+    if (words > UINT32_MAX)
+        throw refusal(SYN_TOO_LARGE, "%u steps are more than a GPU's tables hold",
+                      layout.steps);
+    shape.size = words;
+    return shape;
+}
+
+/* Places that a warp takes. The first is as dear as several others, but with long series
+   others should not wait for a warp whose points have many ties. */
+inline uint32_t search_rows(uint32_t places)
+{
+    uint32_t rows = 64 * 2000 / std::max(places, 1u);
+    return std::min(64u, std::max(16u, rows));
+}
+
+/* Whether steps only go up, or only down, from place to place: then places that are far
+   from each other hold steps that are. They do not where coordinates are later steps and
+   the two halves of a split are each laid out backwards, nor for |tau| above 1. */
+inline bool in_order(const syn_map_layout &layout)
+{
+    int64_t before = -1;
+    bool up = true, down = true;
+    for (uint32_t p = 0; p < layout.places; p++) {
+        int64_t step = layout.step[p];
+        if (step < 0)
+            continue;
+        up = up && (before < 0 || step > before);
+        down = down && (before < 0 || step < before);
+        before = step;
+    }
+    return up || down;
+}
+
+inline search_job make_search(const placed_layout &at, const syn_map_layout &layout,
+                              const syn_map_options &options, uint32_t wanted)
+{
+    search_job job = {};
+    job.length = placed_length(layout.places);
+    job.places = layout.places;
+    job.steps = layout.steps;
+    job.rows = search_rows(layout.places);
+    job.exclusion = options.exclusion;
+    job.Tp = options.Tp;
+    job.wanted = wanted;
+    if ((options.tau == 1 || options.tau == -1) && in_order(layout))
+        job.sample = std::min<uint32_t>(SAMPLE, layout.places / 4);
+    job.step = at.step.get();
+    job.place = at.place.get();
+    job.use = at.use.get();
+    return job;
+}
+
+/* ---- libraries on a device ---- */
+
+struct placed_libraries {
+    array<float> value, floor, placed, start;
+    array<unsigned char> drawn;
+
+    /* Copies libraries from `first` on and lays them out. */
+    void put(const syn_map_libraries &libraries, uint32_t first, uint32_t n,
+             search_job *job, cudaStream_t stream)
+    {
+        size_t steps = libraries.steps, at = first * steps;
+        value.upload(libraries.value + at, n * steps, stream);
+        floor.upload(libraries.floor + first, n, stream);
+        if (libraries.drawn)
+            drawn.upload(libraries.drawn + at, n * steps, stream);
+        placed.ensure((size_t) n * job->length);
+        start.ensure((size_t) n * job->length);
+        job->value = value.get();
+        job->floor = floor.get();
+        job->placed = placed.get();
+        job->start = start.get();
+        dim3 grid((job->length + 255) / 256, n);
+        lay_out<<<grid, 256, 0, stream>>>(
+            *job, libraries.drawn ? drawn.get() : nullptr, placed.get(), start.get());
+        check(cudaGetLastError());
+    }
+};
+
+/* A batch under way: libraries `first` to first + n - 1, and a stream of their own. */
+struct batch_slot {
+    stream work;
+    placed_libraries libraries;
+    uint32_t first = 0, n = 0;
+};
+
+/* Keeps several batches under way, while next(&first) has more: each is started, and
+   collected when its slot is needed again. */
+template <class SLOT, class NEXT, class START, class COLLECT>
+void keep_busy(SLOT (&slot)[BATCHES], NEXT next, START start, COLLECT collect)
+{
+    auto end = [&](SLOT *s) {
+        if (s->n > 0)
+            collect(s);
+        s->n = 0;
+    };
+    uint32_t turn = 0;
+    for (;; turn++) {
+        SLOT *s = &slot[turn % BATCHES];
+        end(s);
+        uint32_t n = next(&s->first);
+        if (n == 0)
+            break;
+        s->n = n;
+        start(s);
+    }
+    for (int i = 1; i < BATCHES; i++)
+        end(&slot[(turn + i) % BATCHES]);
+}
+
+/* Calls body with constants: a number of dimensions of at least `top`, and `staged`. */
+template <class F> void with_top(uint32_t top, bool staged, F body)
+{
+    if (!staged)
+        body(std::integral_constant<int, SYN_MAP_DIMS>(), std::false_type());
+    else if (top <= 10)
+        body(std::integral_constant<int, 10>(), std::true_type());
+    else if (top <= 20)
+        body(std::integral_constant<int, 20>(), std::true_type());
+    else
+        body(std::integral_constant<int, SYN_MAP_DIMS>(), std::true_type());
+}
+
+inline uint32_t top_of(uint32_t wanted)
+{
+    uint32_t top = 0;
+    while (wanted >> top)
+        top++;
+    return top;
+}
+
+inline int shared_limit(int device)
+{
+    int bytes = 0;
+    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                 device));
+    return bytes;
+}
+
+template <class KERNEL> void allow_shared(KERNEL kernel, size_t bytes)
+{
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               (int) bytes));
+}
+
+template <int TOP, bool STAGED>
+void launch_tables(const search_job &job, const table_shape &shape,
+                   entries kind, uint32_t n, uint32_t *table, cudaStream_t stream)
+{
+    size_t shared = search_shared(job, STAGED);
+    allow_shared(find_tables<TOP, STAGED>, shared);
+    dim3 grid(search_blocks(job), n);
+    find_tables<TOP, STAGED>
+        <<<grid, SEARCH_WARPS * WARP, shared, stream>>>(
+            job, shape, ROW_BYTES, kind, table);
+    check(cudaGetLastError());
+}
+
+template <int TOP, bool STAGED>
+void launch_skill(const search_job &job, uint32_t n, double *sums,
+                  cudaStream_t stream)
+{
+    size_t shared = search_shared(job, STAGED);
+    allow_shared(find_skill<TOP, STAGED>, shared);
+    dim3 grid(search_blocks(job), n);
+    find_skill<TOP, STAGED>
+        <<<grid, SEARCH_WARPS * WARP, shared, stream>>>(job, sums);
+    check(cudaGetLastError());
+}
+
+/* Seconds that finding a library's neighbours takes, about. */
+inline double search_seconds(const search_job &job)
+{
+    double terms = (double) job.places * job.places * top_of(job.wanted);
+    return 4e-13 * terms + 2e-8 * job.places;
+}
+
+}  // namespace gpu
+
+#endif

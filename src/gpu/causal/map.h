@@ -1,0 +1,58 @@
+/* Causal maps on GPUs: the neighbours and correlations of core/causal/map.h. */
+#ifndef SYN_GPU_CAUSAL_MAP_H
+#define SYN_GPU_CAUSAL_MAP_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#include "core/causal/map.h"
+#include "gpu/base/devices.h"
+
+/* What a block of libraries took. The parts are of the device that took longest, and
+   overlap with each other. */
+typedef struct syn_gpu_map_report {
+    double seconds;      /* from begin to the last correlation in host memory */
+    double neighbours;   /* kernels that find neighbours */
+    double correlations; /* kernels that predict and correlate */
+} syn_gpu_map_report;
+
+/* All functions return SYN_NO_DEVICE when there is no such device or it failed,
+   SYN_NO_MEMORY when the host or a device has none left, SYN_TOO_LARGE beyond a limit.
+   `reason`, SYN_GPU_TEXT bytes, then holds one plain clause; it is empty after SYN_OK and
+   SYN_INTERRUPTED. */
+
+/* syn_map_dimensions() on devices[n_devices], numbers from 0. */
+syn_status syn_gpu_map_dimensions(const syn_map_libraries *libraries,
+                                  const syn_map_layout *layout,
+                                  const syn_map_options *options, const int *devices,
+                                  int n_devices, const syn_watch *watch, float *rho,
+                                  syn_gpu_map_report *report, char *reason);
+
+/* Targets on devices, for any number of blocks of libraries. */
+typedef struct syn_gpu_map syn_gpu_map;
+
+/* Copies the targets to every device; `half` keeps them in half precision. Neither
+   targets nor layout are needed afterwards. Close it with syn_gpu_map_close(). */
+syn_status syn_gpu_map_open(const syn_map_targets *targets, const syn_map_layout *layout,
+                            const syn_map_options *options, int half, const int *devices,
+                            int n_devices, syn_gpu_map **out, char *reason);
+
+/* Starts syn_map_cross() for a block of libraries and returns at once. The libraries, and
+   rho[libraries->n][targets], belong to the work until syn_gpu_map_finish(). */
+syn_status syn_gpu_map_begin(syn_gpu_map *map, const syn_map_libraries *libraries,
+                             float *rho, char *reason);
+
+/* Waits for what was begun, polling `watch`; interrupted work has ended when this
+   returns. */
+syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watch,
+                              syn_gpu_map_report *report, char *reason);
+
+/* Ends what was begun and gives everything back; NULL is allowed. */
+void syn_gpu_map_close(syn_gpu_map *map);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

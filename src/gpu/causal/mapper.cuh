@@ -1,0 +1,393 @@
+/* Targets on a device, and batches of libraries that are mapped to them. */
+#ifndef SYN_GPU_CAUSAL_MAPPER_CUH
+#define SYN_GPU_CAUSAL_MAPPER_CUH
+
+#include "gpu/causal/device.cuh"
+#include "gpu/causal/planes.cuh"
+#include "gpu/causal/rows.cuh"
+#include "gpu/causal/tiles.cuh"
+
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+namespace gpu {
+
+/* How targets are read: see gpu/causal/lookup.cuh. */
+struct lookup_plan {
+    entries kind;
+    bool staged, half;
+    uint32_t per_row, planes;  /* targets of a row, and rows of a step */
+};
+
+inline lookup_plan plan_lookup(uint32_t steps, uint32_t top, bool half, int shared)
+{
+    lookup_plan plan = {entries::narrow, true, half, 0, 1};
+    uint32_t size = half ? 2 : 4;
+    plan.per_row = ROW_BYTES / size;
+    size_t planes = (size_t) shared / ((size_t) steps * VECTOR_BYTES);
+    if (planes >= ROW_BYTES / VECTOR_BYTES && top <= NARROW_DIMS && steps <= NARROW_STEPS)
+        return plan;
+    if (planes >= 1 && steps < 65535) {
+        plan.kind = entries::packed;
+        plan.per_row = VECTOR_BYTES / size;
+        plan.planes = std::min<size_t>(planes, half ? 2 : 4);
+    } else {
+        plan.kind = entries::wide;
+        plan.staged = false;
+    }
+    return plan;
+}
+
+/* Whether points may lack neighbours or targets. */
+inline bool anything_missing(const syn_map_targets &targets, const syn_map_layout &layout,
+                             const syn_map_options &options)
+{
+    uint64_t around = 2 * (uint64_t) options.exclusion + 2 + SYN_MAP_DIMS;
+    uint64_t lag = options.tau < 0 ? -(int64_t) options.tau : options.tau;
+    uint64_t ends = (options.E_max - 1) * lag +
+                    (options.Tp < 0 ? -(int64_t) options.Tp : options.Tp);
+    return targets.missing || options.lib_size > 0 || around + ends > layout.steps;
+}
+
+inline std::vector<tile> make_tiles(const syn_map_targets &targets, uint32_t per_tile)
+{
+    std::vector<tile> tiles;
+    for (uint32_t e = SYN_MAP_DIMS; e-- > 0;) {
+        uint32_t end = targets.group[e + 1];
+        for (uint32_t first = targets.group[e]; first < end; first += per_tile)
+            tiles.push_back({e, first, std::min(per_tile, end - first),
+                             (uint32_t) tiles.size()});
+    }
+    return tiles;
+}
+
+/* A batch's way through a device. */
+struct slot : batch_slot {
+    array<uint32_t> table, sample;
+    array<unsigned char> goes_on;
+    array<float> rho;
+    array<lookup_item> items;
+    std::unique_ptr<pinned<float>> host;
+    size_t host_room = 0;
+    cudaEvent_t begun = nullptr, found = nullptr, done = nullptr, copied = nullptr;
+
+    slot()
+    {
+        for (cudaEvent_t *event : {&begun, &found, &done})
+            check(cudaEventCreate(event));
+        check(cudaEventCreateWithFlags(&copied, cudaEventDisableTiming |
+                                                cudaEventBlockingSync));
+    }
+
+    ~slot()
+    {
+        for (cudaEvent_t event : {begun, found, done, copied})
+            if (event)
+                cudaEventDestroy(event);
+    }
+};
+
+class mapper {
+    int device_;
+    syn_map_options options_;
+    lookup_plan plan_;
+    placed_layout layout_;
+    search_job search_;
+    lookup_job lookup_;
+    array<unsigned char> values_;
+    array<tile> tiles_;
+    array<uint32_t> target_;
+    array<double> moments_, sample_moments_;
+    table_shape sample_;
+    std::vector<tile> tile_;
+    stream work_;
+    slot slot_[BATCHES];
+    uint32_t batch_ = 0;
+    int processors_ = 0;
+    bool staged_search_ = true, missing_;
+public:
+    double neighbours = 0, correlations = 0;
+
+    mapper(const syn_map_targets &targets, const syn_map_layout &layout,
+           const syn_map_options &options, bool half, int device)
+        : device_(device), options_(options)
+    {
+        int shared = shared_limit(device);
+        check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount,
+                                     device));
+        missing_ = anything_missing(targets, layout, options);
+        layout_.upload(layout);
+        uint32_t wanted = 0;
+        for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
+            wanted |= (targets.group[e + 1] > targets.group[e] ? 1u : 0u) << e;
+        plan_ = plan_lookup(targets.steps, top_of(wanted), half, shared);
+        search_ = make_search(layout_, layout, options, wanted);
+        staged_search_ = search_shared(search_, true) <= (size_t) shared;
+        lookup_ = {};
+        lookup_.shape = make_shape(layout, wanted, plan_.kind, 1);
+        lookup_.every = 1;
+        lookup_.reach = std::atanh(std::max(-1.0f, std::min(1.0f, options.screen)));
+        sample_ = make_shape(layout, wanted, plan_.kind, options.stride);
+        lookup_.steps = targets.steps;
+        lookup_.targets = targets.n;
+        lookup_.planes = plan_.planes;
+        put_targets(targets);
+        choose_batch();
+    }
+
+    uint32_t batch() const { return batch_; }
+    int device() const { return device_; }
+
+    /* Works through batches until next() has none: next(&first) gives how many. */
+    template <class F>
+    void run(const syn_map_libraries &libraries, float *rho, F next)
+    {
+        neighbours = correlations = 0;
+        keep_busy(slot_, next, [&](slot *s) { start(s, libraries); },
+                  [&](slot *s) { collect(s, rho); });
+    }
+
+    /* After an error or an interrupt. */
+    void abandon()
+    {
+        for (slot &s : slot_) {
+            cudaStreamSynchronize(s.work);
+            s.n = 0;
+        }
+        cudaGetLastError();
+    }
+
+private:
+    uint32_t per_tile() const { return plan_.per_row * plan_.planes; }
+
+    void put_targets(const syn_map_targets &targets)
+    {
+        tile_ = make_tiles(targets, per_tile());
+        size_t n = tile_.size(), steps = targets.steps;
+        size_t one = plan_.half ? sizeof(__half) : sizeof(float);
+        lookup_.tile_bytes = steps * per_tile() * one;
+        values_.ensure(n * lookup_.tile_bytes);
+        tiles_.upload(tile_.data(), n, work_);
+        target_.upload(targets.target, targets.n, work_);
+        moments_.ensure(3 * (size_t) targets.n);
+        array<float> plain;
+        plain.upload(targets.value, (size_t) targets.n * steps, work_);
+        if (plan_.half)
+            put_values<__half>(plain.get());
+        else
+            put_values<float>(plain.get());
+        check(cudaStreamSynchronize(work_));
+        lookup_.tiles = tiles_.get();
+        lookup_.values = values_.get();
+        lookup_.target = target_.get();
+        lookup_.moments = moments_.get();
+        lookup_.n_tiles = n;
+    }
+
+    bool screened() const { return !std::isnan(options_.screen); }
+
+    template <class T> void put_values(const float *plain)
+    {
+        if (tile_.empty())
+            return;
+        uint32_t n = tile_.size(), steps = lookup_.steps;
+        T *out = (T *) values_.get();
+        dim3 grid(((uint64_t) steps * plan_.per_row + 255) / 256, most_of_grid(n));
+        fill_tiles<T><<<grid, 256, 0, work_>>>(plain, tiles_.get(), n, target_.get(),
+                                               steps, options_.Tp, plan_.per_row,
+                                               plan_.planes, out);
+        check(cudaGetLastError());
+        find_moments<T><<<n, 256, 0, work_>>>(out, tiles_.get(), lookup_.shape, 1, steps,
+                                              plan_.per_row, plan_.planes,
+                                              moments_.get());
+        check(cudaGetLastError());
+        if (!screened())
+            return;
+        sample_moments_.ensure(3 * (size_t) lookup_.targets);
+        find_moments<T><<<n, 256, 0, work_>>>(out, tiles_.get(), sample_, options_.stride,
+                                              steps, plan_.per_row, plan_.planes,
+                                              sample_moments_.get());
+        check(cudaGetLastError());
+    }
+
+    /* Libraries of a batch: what fits well in time and memory. */
+    void choose_batch()
+    {
+        double gathers = 0;
+        for (const tile &t : tile_)
+            gathers += (double) (t.e + 2) * lookup_.steps * per_tile();
+        double each = search_seconds(search_) + gathers / 3e12;
+        double words = lookup_.shape.size + (screened() ? sample_.size : 0);
+        double bytes = 4.0 * words + 4.0 * lookup_.targets + 2.0 * lookup_.n_tiles +
+                       13.0 * lookup_.steps + 8.0 * search_.length;
+        double room = 0.8 * free_memory() / BATCHES / bytes;
+        double fit = std::min(room, BATCH_SECONDS / each);
+        batch_ = (uint32_t) std::min(4096.0, std::max(1.0, fit));
+        if (batch_ > LOOKUP_WARPS)
+            batch_ = batch_ / LOOKUP_WARPS * LOOKUP_WARPS;
+        else if (room >= LOOKUP_WARPS)
+            batch_ = LOOKUP_WARPS;
+    }
+
+    /* Tiles times libraries in pieces, large enough to pay for reading a tile. */
+    std::vector<lookup_item> deal(uint32_t n) const
+    {
+        uint32_t group = 4 * LOOKUP_WARPS;
+        while (group > LOOKUP_WARPS &&
+               tile_.size() * ((n + group - 1) / group) < 6 * (size_t) processors_)
+            group /= 2;
+        std::vector<lookup_item> items;
+        for (uint32_t t = 0; t < tile_.size();) {
+            uint32_t end = t;
+            while (end < tile_.size() && tile_[end].e == tile_[t].e)
+                end++;
+            for (uint32_t from = 0; from < n; from += group)
+                for (uint32_t i = t; i < end; i++)
+                    items.push_back({i, from, std::min(n, from + group)});
+            t = end;
+        }
+        return items;
+    }
+
+    void start(slot *s, const syn_map_libraries &libraries)
+    {
+        search_job search = search_;
+        size_t most = std::max(s->n, std::min(batch_, libraries.n));
+        make_table(&s->table, most * lookup_.shape.size, s->work);
+        s->rho.ensure(most * lookup_.targets);
+        check(cudaEventRecord(s->begun, s->work));
+        s->libraries.put(libraries, s->first, s->n, &search, s->work);
+        find_neighbours(s, search);
+        check(cudaEventRecord(s->found, s->work));
+        std::vector<lookup_item> items = deal(s->n);
+        s->items.upload(items.data(), items.size(), s->work);
+        lookup_job lookup = lookup_;
+        lookup.table = s->table.get();
+        lookup.items = s->items.get();
+        lookup.rho = s->rho.get();
+        bool missing = missing_ || libraries.missing;
+        if (screened())
+            screen(s, &lookup, most, items.size(), missing);
+        correlate(lookup, items.size(), missing, s->work);
+        check(cudaEventRecord(s->done, s->work));
+        size_t n = (size_t) s->n * lookup_.targets;
+        if (s->host_room < n) {
+            s->host.reset();
+            s->host_room = most * lookup_.targets;
+            s->host.reset(new pinned<float>(s->host_room));
+        }
+        check(cudaMemcpyAsync(s->host->get(), s->rho.get(), n * sizeof(float),
+                              cudaMemcpyDeviceToHost, s->work));
+        check(cudaEventRecord(s->copied, s->work));
+    }
+
+    /* What is read in advance is empty. */
+    void make_table(array<uint32_t> *table, size_t words, cudaStream_t work)
+    {
+        if (table->room() >= words)
+            return;
+        table->ensure(words);
+        check(cudaMemsetAsync(table->get(), 0, table->bytes(), work));
+    }
+
+    /* Finds out which tiles are worth looking at for each library; the correlations of
+       the others are NaN. */
+    void screen(slot *s, lookup_job *lookup, size_t most, size_t items, bool missing)
+    {
+        make_table(&s->sample, most * sample_.size, s->work);
+        s->goes_on.ensure(most * lookup->n_tiles);
+        check(cudaMemsetAsync(s->goes_on.get(), 0, s->goes_on.bytes(), s->work));
+        check(cudaMemsetAsync(s->rho.get(), 0xff, s->rho.bytes(), s->work));
+        uint32_t words = lookup_.steps * row_words(plan_.kind, SYN_MAP_DIMS + 1);
+        dim3 grid(words / options_.stride / 128 + 2,
+                  __builtin_popcount(sample_.wanted), s->n);
+        sample_table<<<grid, 128, 0, s->work>>>(lookup_.shape, s->table.get(), sample_,
+                                              options_.stride, plan_.kind,
+                                              s->sample.get());
+        check(cudaGetLastError());
+        if (plan_.kind == entries::packed)
+            spread(s->n, sample_, s->sample.get(), s->work);
+        lookup->goes_on = s->goes_on.get();
+        lookup_job first = *lookup;
+        first.shape = sample_;
+        first.table = s->sample.get();
+        first.moments = sample_moments_.get();
+        first.every = options_.stride;
+        first.sample = true;
+        correlate(first, items, missing, s->work);
+    }
+
+    void spread(uint32_t n, const table_shape &shape, uint32_t *table, cudaStream_t work)
+    {
+        dim3 grid((lookup_.steps / 8 + 128) / 128, __builtin_popcount(shape.wanted), n);
+        spread_over_banks<<<grid, 128, 0, work>>>(shape, table);
+        check(cudaGetLastError());
+    }
+
+    void find_neighbours(slot *s, const search_job &search)
+    {
+        with_top(top_of(search.wanted), staged_search_, [&](auto top, auto staged) {
+            launch_tables<decltype(top)::value, decltype(staged)::value>(
+                search, lookup_.shape, plan_.kind, s->n, s->table.get(), s->work);
+        });
+        if (plan_.kind == entries::packed)
+            spread(s->n, lookup_.shape, s->table.get(), s->work);
+    }
+
+    template <class KERNEL>
+    void launch(KERNEL kernel, const lookup_job &job, size_t n, cudaStream_t work)
+    {
+        size_t shared = plan_.staged ? job.tile_bytes : 0;
+        allow_shared(kernel, shared);
+        if (n > 0)
+            kernel<<<(uint32_t) n, LOOKUP_THREADS, shared, work>>>(job);
+        check(cudaGetLastError());
+    }
+
+    void correlate(const lookup_job &job, size_t n, bool missing, cudaStream_t work)
+    {
+        if (plan_.half && missing)
+            correlate_of<half_lane, true>(job, n, work);
+        else if (plan_.half)
+            correlate_of<half_lane, false>(job, n, work);
+        else if (missing)
+            correlate_of<single_lane, true>(job, n, work);
+        else
+            correlate_of<single_lane, false>(job, n, work);
+    }
+
+    template <class LANE, bool MISSING>
+    void correlate_of(const lookup_job &job, size_t n, cudaStream_t work)
+    {
+        if (plan_.kind == entries::narrow)
+            launch(correlate_rows<LANE, MISSING, true>, job, n, work);
+        else if (plan_.kind == entries::wide)
+            launch(correlate_rows<LANE, MISSING, false>, job, n, work);
+        else if (MISSING || plan_.planes == 1)
+            launch(correlate_lanes<LANE, 1, MISSING>, job, n, work);
+        else if (plan_.planes == 2)
+            launch(correlate_lanes<LANE, 2, false>, job, n, work);
+        else if (plan_.planes == 3)  /* never in half precision */
+            launch(correlate_lanes<single_lane, 3, false>, job, n, work);
+        else
+            launch(correlate_lanes<single_lane, 4, false>, job, n, work);
+    }
+
+    /* Waits for a batch and gives its correlations to the caller. */
+    void collect(slot *s, float *rho)
+    {
+        check(cudaEventSynchronize(s->copied));
+        std::memcpy(rho + (size_t) s->first * lookup_.targets, s->host->get(),
+                    (size_t) s->n * lookup_.targets * sizeof(float));
+        float ms = 0;
+        check(cudaEventElapsedTime(&ms, s->begun, s->found));
+        neighbours += ms / 1e3;
+        check(cudaEventElapsedTime(&ms, s->found, s->done));
+        correlations += ms / 1e3;
+    }
+};
+
+}  // namespace gpu
+
+#endif

@@ -1,0 +1,234 @@
+/* What becomes of neighbours: the table of their library, or the skill of predicting the
+   library itself from them. */
+#ifndef SYN_GPU_CAUSAL_NEIGHBOURS_CUH
+#define SYN_GPU_CAUSAL_NEIGHBOURS_CUH
+
+#include "gpu/causal/search.cuh"
+
+namespace gpu {
+
+/* Writes neighbours into the table of their library, in the order of their steps, so that
+   what is added up is always added up in the same order. Weights are relative to that of
+   the nearest. */
+struct table_sink {
+    const table_shape &shape;
+    search_scratch &s;
+    uint32_t *table;       /* of the library */
+    float floor;
+    uint32_t lane;
+    uint32_t unit;         /* bytes of a row of a tile */
+    entries kind;
+    int32_t step;
+
+    __device__ void write(uint32_t e, uint32_t i, uint32_t bits, uint32_t of) const
+    {
+        uint32_t row = step - shape.from[e];
+        if (kind == entries::packed)
+            table[table_word(shape, kind, e, row, i)] = of | bits << 16;
+        else if (kind == entries::wide)
+            *(uint2 *) (table + table_word(shape, kind, e, row, 2 * i)) =
+                make_uint2(bits, of * unit);
+        else
+            table[table_word(shape, kind, e, row, i + 1)] = of << 21 | bits;
+    }
+
+    /* What goes before narrow entries. */
+    __device__ void write_scale(uint32_t e, uint32_t found, uint32_t bits) const
+    {
+        uint32_t row = step - shape.from[e];
+        uint32_t sum = warp_sum(bits);
+        float scale = found ? 1.0f / sum : __int_as_float(0x7fc00000);
+        if (lane == 0)
+            table[table_word(shape, kind, e, row, 0)] = __float_as_uint(scale);
+    }
+
+    __device__ void operator()(uint32_t e, uint32_t found) const
+    {
+        uint32_t k = e + 2;
+        if ((uint32_t) step < shape.from[e] || (uint32_t) step >= shape.to[e])
+            return;
+        bool is = lane < found;
+        float far = is ? sqrtf(s.near[lane]) : __int_as_float(0x7f800000);
+        float nearest = __uint_as_float(warp_least(__float_as_uint(far)));
+        float weight = is ? expf((nearest - far) / fmaxf(nearest, floor)) : 0;
+        int32_t of = is ? s.step[s.near_slot[lane]] : step;
+        uint32_t place = is ? 0 : lane;
+        for (uint32_t j = 0; j < found; j++) {
+            int32_t other = __shfl_sync(~0u, of, j);
+            place += is && other < of;
+        }
+        uint32_t bits = weight * (kind == entries::narrow ? MOST_21 : MOST_16) + 0.5f;
+        if (kind == entries::wide)
+            bits = __float_as_uint(found ? weight : __int_as_float(0x7fc00000));
+        else if (kind == entries::narrow)
+            write_scale(e, found, bits);
+        else if (!found)
+            bits = NO_POINT_16;
+        if (lane < k)
+            write(e, place, bits, of);
+    }
+};
+
+/* Predicts the library's own target, Tp later, and adds up what a correlation needs: lane
+   e has the sums for E = e + 1. */
+struct skill_sink {
+    search_scratch &s;
+    const float *value;    /* [steps] */
+    float floor;
+    uint32_t lane;
+    int32_t Tp, step;
+    float observed;
+    double (&sum)[SUMS];
+
+    __device__ void operator()(uint32_t e, uint32_t found) const
+    {
+        float far = lane < found ? sqrtf(s.near[lane]) : __int_as_float(0x7f800000);
+        float nearest = __uint_as_float(warp_least(__float_as_uint(far)));
+        float weight = 0, part = 0;
+        if (lane < found) {
+            weight = expf(-far / fmaxf(nearest, floor));
+            part = weight * value[s.step[s.near_slot[lane]] + Tp];
+        }
+        for (int o = WARP / 2; o > 0; o /= 2) {
+            weight += __shfl_xor_sync(~0u, weight, o);
+            part += __shfl_xor_sync(~0u, part, o);
+        }
+        float p = part / weight;
+        if (lane == e && !isnan(p) && !isnan(observed)) {
+            double of = p, is = observed;
+            sum[0] += 1;
+            sum[1] += of;
+            sum[2] = fma(of, of, sum[2]);
+            sum[3] = fma(of, is, sum[3]);
+            sum[4] += is;
+            sum[5] = fma(is, is, sum[5]);
+        }
+    }
+};
+
+/* Calls body(row, step, known, ahead) for each predicted place of a warp's chunk. */
+template <class F>
+__device__ void each_row(const search_job &job, F body)
+{
+    uint32_t warp = blockIdx.x * SEARCH_WARPS + threadIdx.x / WARP;
+    uint32_t first = warp * job.rows;
+    uint32_t end = min(first + job.rows, job.places);
+    bool known = false;
+    for (uint32_t p = first; p < end; p++) {
+        int32_t step = job.step[p];
+        if (step < 0 || !(job.use[p] & SYN_MAP_PREDICTED)) {
+            known = false;
+            continue;
+        }
+        bool ahead = p + 1 < end && job.step[p + 1] >= 0;
+        body((int32_t) p, step, known, ahead);
+        known = ahead;
+    }
+}
+
+/* The search of this warp in the library of its block, whose values are read from shared
+   memory if they fit. */
+template <int TOP, bool STAGED>
+__device__ searcher<TOP> begin_search(const search_job &job)
+{
+    extern __shared__ float4 shared[];
+    search_scratch *scratch = (search_scratch *) shared;
+    float *room = (float *) (scratch + SEARCH_WARPS);
+    const float *placed = job.placed + (size_t) blockIdx.y * job.length;
+    const float *begin = job.start + (size_t) blockIdx.y * job.length;
+    if (STAGED) {
+        for (uint32_t i = threadIdx.x; i < job.length / 4; i += blockDim.x) {
+            ((float4 *) room)[i] = ((const float4 *) placed)[i];
+            ((float4 *) (room + job.length))[i] = ((const float4 *) begin)[i];
+        }
+        __syncthreads();
+        placed = room;
+        begin = room + job.length;
+    }
+    uint32_t lane = threadIdx.x % WARP;
+    search_scratch &s = scratch[threadIdx.x / WARP];
+    s.limit[lane] = -1;  /* where an E is not wanted */
+    __syncwarp();
+    return {job, placed + SEARCH_FRONT, begin + SEARCH_FRONT, s, lane};
+}
+
+inline size_t search_shared(const search_job &job, bool staged)
+{
+    return SEARCH_WARPS * sizeof(search_scratch) +
+           (staged ? 2 * sizeof(float) * (size_t) job.length : 0);
+}
+
+/* Blocks that a library takes. */
+inline uint32_t search_blocks(const search_job &job)
+{
+    uint32_t rows = SEARCH_WARPS * job.rows;
+    return (job.places + rows - 1) / rows;
+}
+
+/* Grid: (search_blocks, libraries). */
+template <int TOP, bool STAGED>
+__global__ void __launch_bounds__(SEARCH_WARPS *WARP, SEARCH_BLOCKS)
+find_tables(SYN_GPU_JOB search_job job,
+            SYN_GPU_JOB table_shape shape, uint32_t unit, entries kind,
+            uint32_t *table)
+{
+    searcher<TOP> search = begin_search<TOP, STAGED>(job);
+    table_sink sink = {shape, search.s, table + (size_t) blockIdx.y * shape.size,
+                       job.floor[blockIdx.y], search.lane, unit, kind, 0};
+    each_row(job, [&](int32_t row, int32_t step, bool known, bool ahead) {
+        sink.step = step;
+        search.neighbours(row, step, known, ahead, sink);
+    });
+}
+
+/* Grid: (search_blocks, libraries); sums[library][block][warp][lane][SUMS]. */
+template <int TOP, bool STAGED>
+__global__ void __launch_bounds__(SEARCH_WARPS *WARP, SEARCH_BLOCKS)
+find_skill(SYN_GPU_JOB search_job job, double *sums)
+{
+    searcher<TOP> search = begin_search<TOP, STAGED>(job);
+    const float *value = job.value + (size_t) blockIdx.y * job.steps;
+    double sum[SUMS] = {};
+    skill_sink sink = {search.s, value, job.floor[blockIdx.y], search.lane, job.Tp, 0, 0,
+                       sum};
+    each_row(job, [&](int32_t row, int32_t step, bool known, bool ahead) {
+        sink.step = step;
+        sink.observed = value[step + job.Tp];
+        search.neighbours(row, step, known, ahead, sink);
+    });
+    size_t at = ((size_t) blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
+    for (int i = 0; i < SUMS; i++)
+        sums[at * SUMS + i] = sum[i];
+}
+
+/* Pearson's correlation from sums of predictions, less `first`, and of observations; NaN
+   below three pairs and for what differs by rounding alone, as on the CPU. */
+__device__ inline float correlation(double n, double p, double pp, double py, double y,
+                                    double yy, double first)
+{
+    double of_p = pp - p * p / n, of_y = yy - y * y / n;
+    double square = pp + first * (2 * p + n * first);
+    if (!(n >= 3) || !(of_p > SYN_MAP_ROUNDING * fmax(square, n)) ||
+        !(of_y > SYN_MAP_ROUNDING * fmax(yy, n)))
+        return __int_as_float(0x7fc00000);
+    return (float) fmin(1.0, fmax(-1.0, (py - p * y / n) / sqrt(of_p * of_y)));
+}
+
+/* A thread a library and E: rho[library][E_max]. */
+__global__ void add_skill(const double *sums, uint32_t libraries, uint32_t parts,
+                          uint32_t E_max, float *rho)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= libraries * E_max)
+        return;
+    uint32_t library = i / E_max, e = i % E_max;
+    double sum[SUMS] = {};
+    for (uint32_t part = 0; part < parts; part++)
+        for (int j = 0; j < SUMS; j++)
+            sum[j] += sums[(((size_t) library * parts + part) * WARP + e) * SUMS + j];
+    rho[i] = correlation(sum[0], sum[1], sum[2], sum[3], sum[4], sum[5], 0);
+}
+
+}  // namespace gpu
+
+#endif

@@ -1,0 +1,182 @@
+/* Correlations by rows of 128 bytes, which eight lanes read together. */
+#ifndef SYN_GPU_CAUSAL_ROWS_CUH
+#define SYN_GPU_CAUSAL_ROWS_CUH
+
+#include "gpu/causal/lookup.cuh"
+
+#include <type_traits>
+
+namespace gpu {
+
+/* Adds N neighbours with narrow entries, words FROM to FROM + N - 1 of 16 bytes; their
+   rows are read together. */
+template <int FROM, int N, class LANE>
+__device__ void add_narrow(const unsigned char *values, const uint4 &entry,
+                           prediction<LANE> *p)
+{
+    const uint32_t word[4] = {entry.x, entry.y, entry.z, entry.w};
+    LANE x[N];
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        x[i].read(values + (word[FROM + i] >> 21 << 7));
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        p->add(whole(word[FROM + i] & MOST_21), x[i]);
+}
+
+/* The same for the first n of the words from FROM on. */
+template <int FROM, class LANE>
+__device__ void add_some(const unsigned char *values, const uint4 &entry, uint32_t n,
+                         prediction<LANE> *p)
+{
+    if (n >= 4 - FROM)
+        add_narrow<FROM, 4 - FROM>(values, entry, p);
+    else if (n == 3)
+        add_narrow<FROM, FROM ? 1 : 3>(values, entry, p);
+    else if (n == 2)
+        add_narrow<FROM, 2>(values, entry, p);
+    else
+        add_narrow<FROM, 1>(values, entry, p);
+}
+
+/* The lanes that have the same targets. */
+__device__ inline uint32_t row_mates(uint32_t lane)
+{
+    return 0x01010101u << lane % ROW_LANES;
+}
+
+/* Goes through a library with narrow entries, VECTORS times 16 bytes a point. Those of
+   the next points are read while these are predicted. */
+template <class LANE, int VECTORS, bool MISSING>
+__device__ void correlate_narrow(const lookup_job &job, const tile &of,
+                                 const unsigned char *values, uint32_t library)
+{
+    uint32_t lane = threadIdx.x % WARP, k = of.e + 2;
+    uint32_t from = job.shape.from[of.e], rows = job.shape.to[of.e] - from;
+    uint32_t row = lane / ROW_LANES, last = k + 1 - 4 * (VECTORS - 1);
+    const uint4 *entry = (const uint4 *) (job.table + (size_t) library * job.shape.size +
+                                          job.shape.offset[of.e]) + row * VECTORS;
+    const unsigned char *mine = values + lane % ROW_LANES * VECTOR_BYTES;
+    const unsigned char *observed = mine + (size_t) from * ROW_BYTES;
+    uint32_t pace = job.every * ROW_BYTES;
+    lane_sums<LANE::N, MISSING> sums;
+    sums.clear();
+    uint4 ahead[VECTORS];
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++)
+        ahead[i] = entry[i];
+    for (; row - lane / ROW_LANES < rows; row += WARP / ROW_LANES) {
+        prediction<LANE> p;
+        uint4 now[VECTORS];
+        entry += VECTORS * (WARP / ROW_LANES);
+#pragma unroll
+        for (int i = 0; i < VECTORS; i++) {
+            now[i] = ahead[i];
+            ahead[i] = entry[i];
+        }
+        p.clear();
+        if (VECTORS == 1)
+            add_some<1>(mine, now[0], last - 1, &p);
+        else
+            add_narrow<1, 3>(mine, now[0], &p);
+#pragma unroll
+        for (int i = 1; i < VECTORS - 1; i++)
+            add_narrow<0, 4>(mine, now[i], &p);
+        if (VECTORS > 1)
+            add_some<0>(mine, now[VECTORS - 1], last, &p);
+        float scale = __uint_as_float(now[0].x);
+        bool is = row < rows && !(MISSING && isnan(scale));
+        p.scale(scale);
+        sums.template begin<LANE>(p.v, observed + row * pace, is, row_mates(lane));
+        if (is)
+            add_point(&sums, p, observed + row * pace);
+    }
+    sums.gather(ROW_LANES, WARP);
+    if (lane < ROW_LANES)
+        write_rho(job, sums, of, library, lane * LANE::N);
+}
+
+/* The same with wide entries, and a tile in device memory. */
+template <class LANE, bool MISSING>
+__device__ void correlate_wide(const lookup_job &job, const tile &of,
+                               const unsigned char *values, uint32_t library)
+{
+    uint32_t lane = threadIdx.x % WARP, k = of.e + 2;
+    uint32_t vectors = row_words(entries::wide, k) / 4;
+    uint32_t from = job.shape.from[of.e], rows = job.shape.to[of.e] - from;
+    const uint4 *entry = (const uint4 *) (job.table + (size_t) library * job.shape.size +
+                                          job.shape.offset[of.e]);
+    const unsigned char *mine = values + lane % ROW_LANES * VECTOR_BYTES;
+    const unsigned char *observed = mine + (size_t) from * ROW_BYTES;
+    uint32_t pace = job.every * ROW_BYTES;
+    lane_sums<LANE::N, MISSING> sums;
+    sums.clear();
+    for (uint32_t begin = 0; begin < rows; begin += WARP / ROW_LANES) {
+        uint32_t row = begin + lane / ROW_LANES;
+        LANE x, y;
+        prediction<LANE> p;
+        float weight = 0;
+        p.clear();
+#pragma unroll 2
+        for (uint32_t j = 0; j < vectors; j++) {
+            uint4 two = entry[(size_t) row * vectors + j];
+            x.read(mine + two.y);
+            p.add(__uint_as_float(two.x), x);
+            weight += __uint_as_float(two.x);
+            if (2 * j + 1 == k)
+                break;
+            y.read(mine + two.w);
+            p.add(__uint_as_float(two.z), y);
+            weight += __uint_as_float(two.z);
+        }
+        bool is = row < rows;
+        p.scale(1 / weight);
+        const unsigned char *here = observed + (size_t) row * pace;
+        sums.template begin<LANE>(p.v, here, is, row_mates(lane));
+        if (is)
+            add_point(&sums, p, here);
+    }
+    sums.gather(ROW_LANES, WARP);
+    if (lane < ROW_LANES)
+        write_rho(job, sums, of, library, lane * LANE::N);
+}
+
+/* Narrow entries where the tile is in shared memory, wide ones where it is not. */
+template <class LANE, bool MISSING, bool STAGED>
+__global__ void __launch_bounds__(LOOKUP_THREADS, 1)
+correlate_rows(SYN_GPU_JOB lookup_job job)
+{
+    extern __shared__ unsigned char tile_room[];
+    lookup_item item = job.items[blockIdx.x];
+    tile of = job.tiles[item.tile];
+    const unsigned char *values = stage_tile<STAGED>(job, item.tile, tile_room);
+    auto each = [&](auto correlate) {
+        uint32_t first = item.from + threadIdx.x / WARP;
+        for (uint32_t l = first; l < item.to; l += LOOKUP_WARPS)
+            if (is_open(job, l, item.tile))
+                correlate(l);
+    };
+    if (!STAGED) {
+        each([&](uint32_t l) { correlate_wide<LANE, MISSING>(job, of, values, l); });
+        return;
+    }
+    auto narrow = [&](auto vectors) {
+        each([&](uint32_t l) {
+            correlate_narrow<LANE, decltype(vectors)::value, MISSING>(job, of, values, l);
+        });
+    };
+#define SYN_CASE(V) case V: narrow(std::integral_constant<int, V>()); break
+    switch (STAGED ? row_words(entries::narrow, of.e + 2) / 4 : 0) {
+        SYN_CASE(1);
+        SYN_CASE(2);
+        SYN_CASE(3);
+        SYN_CASE(4);
+        SYN_CASE(5);
+        SYN_CASE(6);
+    }
+#undef SYN_CASE
+}
+
+}  // namespace gpu
+
+#endif

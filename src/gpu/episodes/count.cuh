@@ -1,0 +1,502 @@
+/* Counting: a warp takes a task, an item or a time segment of one, and counts every
+   symbol that may follow in one pass over the node's list. */
+#ifndef SYN_GPU_EPISODES_COUNT_CUH
+#define SYN_GPU_EPISODES_COUNT_CUH
+
+#include <cstdint>
+
+#include "gpu/episodes/share.cuh"
+#include "gpu/episodes/types.cuh"
+
+namespace gpu {
+
+enum {
+    COUNT_WARPS = 4,      /* of a block */
+    LEAD = 192,           /* most ends before a segment that its first state is guessed
+                             from; much fewer, and guesses are often wrong */
+    DEAD = 1 << 16        /* added to `done` by a segment that rules out all symbols */
+};
+
+struct count_job {
+    events_view events;
+    level_view above, here;       /* children of `here` are counted */
+    const task *tasks;
+    columns_view columns;
+    uint32_t min_count;
+    uint32_t device;              /* this one's number among those that share the work */
+    const void *table;            /* of `some` columns from the first on */
+    table_columns some;
+    const uint2 *end;             /* lists of `here` */
+    unsigned long long end_room;
+    uint32_t *counts;             /* found counts, grouped by item */
+    uint32_t count_room;
+    uint32_t *segment;            /* [segments][3][K][WARP]: entry, exit and hits */
+    uint32_t *meet;               /* [segments] how many of the two at the boundary before
+                                     it are done; of an item's first whether any of them
+                                     disagree; 0 at rest */
+    uint32_t *sum;                /* [segments][K][WARP] hits of an item, at its first
+                                     segment; 0 at rest */
+    header *head;
+};
+
+/* Blocks a multiprocessor holds: more leave too few registers. */
+template <int K> __host__ __device__ constexpr int count_blocks()
+{
+    return K == 1 ? 8 : K == 2 ? 5 : 4;
+}
+
+/* What a lane keeps of its symbols. `busy` is the first event free for a symbol; an end
+   whose start is at or after it scores when the symbol occurs in its window. */
+template <int K> struct tally {
+    uint32_t busy[K], hits[K];
+
+    __device__ void clear()
+    {
+        for (int j = 0; j < K; j++)
+            busy[j] = hits[j] = 0;
+    }
+
+    /* An end with its start and event, after which symbol j comes at `distance`. Spelt
+       out because this is the innermost step, and nothing shorter is made of plain C. */
+    __device__ __forceinline__ void pass(int j, uint32_t start, uint32_t event,
+                                         uint32_t distance)
+    {
+        asm("{\n\t"
+            ".reg .pred scores;\n\t"
+            "setp.ge.u32 scores, %2, %0;\n\t"
+            "setp.ne.and.u32 scores, %4, 0, scores;\n\t"
+            "@scores add.u32 %0, %3, %4;\n\t"
+            "@scores add.u32 %1, %1, 1;\n\t"
+            "}"
+            : "+r"(busy[j]), "+r"(hits[j])
+            : "r"(start), "r"(event), "r"(distance));
+    }
+};
+
+/* An end in shared memory, where all lanes read it: row, start, event. */
+typedef uint4 shared_end;
+
+/* The ends of two batches of a warp: one is passed while the other is being fetched. */
+typedef shared_end batch_pair[2][WARP];
+
+/* Whether a candidate can still become frequent when at most `most` further occurrences
+   of the node come, less those it has already scored itself. */
+template <int K>
+__device__ bool any_hope(const count_job &job, const tally<K> &t, const uint32_t *wanted,
+                         uint32_t most)
+{
+    const uint32_t spare = job.columns.width;
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t own = 0;
+#pragma unroll
+    for (int j = 0; j < K; j++)
+        own = spare % K == j ? t.hits[j] : own;
+    uint32_t node_hits = __shfl_sync(ALL, own, spare / K);
+    bool alive = false;
+#pragma unroll
+    for (int j = 0; j < K; j++)
+        alive |= (wanted[j] >> lane & 1) &&
+                 t.hits[j] + most >= node_hits + job.min_count;
+    return __any_sync(ALL, alive);
+}
+
+/* What a warp works on. */
+template <int K> struct item_view {
+    const uint2 *ends;
+    const unsigned char *rows;  /* this lane's share of the column's first row */
+    uint32_t stride;            /* bytes to the next; 0 for a lane without candidates */
+    uint32_t wanted[K];         /* the candidates */
+};
+
+/* Passes the ends begin .. end - 1. With `most` above zero it stops early, and returns
+   false, once no candidate can become frequent. A lone warp is bound by latency, so ends
+   are fetched two batches and rows one chunk before they are needed. */
+template <int K, class T>
+__device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<K> &item,
+                                          uint32_t begin, uint32_t end, uint32_t most,
+                                          batch_pair &batches, tally<K> &t)
+{
+    constexpr int CHUNK = 8, CHUNKS = WARP / CHUNK;
+    const uint32_t lane = threadIdx.x % WARP;
+    const uint2 padding = make_uint2(job.events.n, 0);
+    auto end_at = [&](uint32_t i) { return i < end ? item.ends[i] : padding; };
+    auto event_of = [&](uint2 e) {
+        return e.x < job.events.n ? job.events.by_unit[e.x] : 0;
+    };
+
+    auto row_at = [&](uint32_t row) {
+        const unsigned char *at;  /* in one instruction */
+        asm("mad.wide.u32 %0, %1, %2, %3;"
+            : "=l"(at) : "r"(row), "r"(item.stride), "l"(item.rows));
+        return load_pack<K, T>(at);
+    };
+
+    __syncwarp();
+    uint2 first = end_at(begin + lane), second = end_at(begin + WARP + lane);
+    uint2 third = end_at(begin + 2 * WARP + lane);
+    batches[0][lane] = make_uint4(first.x, first.y, event_of(first), 0);
+    uint32_t event = event_of(second);
+    __syncwarp();
+    row_pack<K, T> next[2][CHUNK];
+#pragma unroll
+    for (int a = 0; a < CHUNK; a++)
+        next[0][a] = row_at(batches[0][a].x);
+
+    uint32_t side = 0;
+    for (uint32_t i = begin; i < end; i += WARP, side ^= 1) {
+        const shared_end *now = batches[side], *later = batches[side ^ 1];
+        __syncwarp();
+        batches[side ^ 1][lane] = make_uint4(second.x, second.y, event, 0);
+        second = third;
+        event = event_of(second);
+        third = end_at(i + 3 * WARP + lane);
+        __syncwarp();
+#pragma unroll
+        for (int c = 0; c < CHUNKS; c++) {
+            const shared_end *ahead = c + 1 < CHUNKS ? now + (c + 1) * CHUNK : later;
+#pragma unroll
+            for (int a = 0; a < CHUNK; a++)
+                next[(c + 1) % 2][a] = row_at(ahead[a].x);
+#pragma unroll
+            for (int a = 0; a < CHUNK; a++) {
+                shared_end e = now[c * CHUNK + a];
+#pragma unroll
+                for (int j = 0; j < K; j++)
+                    t.pass(j, e.y, e.z, next[c % 2][a].next(j));
+            }
+        }
+        if (most > 0 && !any_hope<K>(job, t, item.wanted, most))
+            return false;
+    }
+    return true;
+}
+
+/* Keeps the symbols of an item that are frequent. */
+template <int K>
+__device__ void keep_found(const count_job &job, uint32_t item, const uint32_t *wanted,
+                           const uint32_t *hits)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t mask[K], n = 0, slot = 0;
+#pragma unroll
+    for (int j = 0; j < K; j++) {
+        bool frequent = (wanted[j] >> lane & 1) && hits[j] >= job.min_count;
+        mask[j] = __ballot_sync(ALL, frequent);
+        n += __popc(mask[j]);
+    }
+    if (lane == 0) {
+        if (n > 0)
+            slot = atomicAdd(&job.head->found, n);
+        for (int j = 0; j < K; j++)
+            job.here.mask[(size_t) item * K + j] = mask[j];
+        job.here.children[item] = n;
+        job.here.slot[item] = slot | job.device << SLOT_BITS;
+    }
+    slot = __shfl_sync(ALL, slot, 0) + rank_of_lane<K>(mask);
+#pragma unroll
+    for (int j = 0; j < K; j++) {
+        if (mask[j] >> lane & 1) {
+            if (slot < job.count_room)
+                job.counts[slot] = hits[j];
+            slot++;
+        }
+    }
+}
+
+/* States are compared as they look to the ends from `start` on. */
+__device__ inline uint32_t seen_from(uint32_t start, uint32_t busy)
+{
+    return busy > start ? busy : 0;
+}
+
+template <int K>
+__device__ bool same_state(const uint32_t *wanted, uint32_t start, const uint32_t *a,
+                           const uint32_t *b)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    bool same = true;
+#pragma unroll
+    for (int j = 0; j < K; j++)
+        same &= !(wanted[j] >> lane & 1) ||
+                seen_from(start, a[j]) == seen_from(start, b[j]);
+    return __all_sync(ALL, same);
+}
+
+/* The same for the rare cases: out of line, so that it costs the usual ones nothing. */
+template <int K, class T>
+__device__ __noinline__ void pass_again(const count_job &job, const item_view<K> &item,
+                                        uint32_t begin, uint32_t end,
+                                        batch_pair &batches, tally<K> &t)
+{
+    pass_ends<K, T>(job, item, begin, end, 0, batches, t);
+}
+
+/* Passes a segment that began in another state than `t` once more from there, beside what
+   it did: two such states soon meet, and what follows is known. `guess` holds the state
+   it began in, `known` what it ended in and its hits. Leaves the true ones in `t`. */
+template <int K, class T>
+__device__ __noinline__ void mend_segment(const count_job &job, const item_view<K> &item,
+                                          uint32_t begin, uint32_t end,
+                                          batch_pair &batches, tally<K> &guess,
+                                          const tally<K> &known, tally<K> &t)
+{
+    enum { STEP = 2 * WARP };
+    for (uint32_t i = begin; i < end; i += STEP) {
+        uint32_t stop = min(i + STEP, end);
+        pass_again<K, T>(job, item, i, stop, batches, t);
+        pass_again<K, T>(job, item, i, stop, batches, guess);
+        if (stop < end &&
+            same_state<K>(item.wanted, item.ends[stop].y, t.busy, guess.busy)) {
+#pragma unroll
+            for (int j = 0; j < K; j++) {
+                t.busy[j] = known.busy[j];
+                t.hits[j] += known.hits[j] - guess.hits[j];
+            }
+            return;
+        }
+    }
+}
+
+/* What segment `s` of an item leaves for the others, this lane's share. */
+template <int K>
+__device__ uint32_t *stored_state(const count_job &job, const task &what, uint32_t s)
+{
+    return job.segment + (size_t) (what.first + s) * 3 * K * WARP + threadIdx.x % WARP;
+}
+
+/* A segment as its warp left it. */
+template <int K> struct segment_record {
+    uint32_t start;  /* of its first end */
+    tally<K> entry, exit;
+
+    /* Past the first cache, where another multiprocessor's words may be old. */
+    __device__ void load(const uint32_t *stored)
+    {
+#pragma unroll
+        for (int j = 0; j < K; j++) {
+            entry.busy[j] = __ldcg(stored + j * WARP);
+            exit.busy[j] = __ldcg(stored + (K + j) * WARP);
+            exit.hits[j] = __ldcg(stored + (2 * K + j) * WARP);
+        }
+    }
+};
+
+/* Adds up an item's segments one after the other, and mends those that began in another
+   state than the segment before them ended in. Records are fetched several at a time,
+   because each takes as long as all of them. */
+template <int K, class T>
+__device__ __noinline__ void join_segments(const count_job &job, const item_view<K> &item,
+                                           const task &what, uint32_t length,
+                                           uint32_t size, batch_pair &batches)
+{
+    constexpr uint32_t AHEAD = K == 1 ? 8 : K == 2 ? 6 : K == 4 ? 3 : 1;
+    uint32_t total[K] = {};
+    tally<K> t;
+    t.clear();
+    for (uint32_t s = 0; s < what.segments; s += AHEAD) {
+        segment_record<K> record[AHEAD];
+#pragma unroll
+        for (uint32_t a = 0; a < AHEAD; a++) {
+            if (s + a < what.segments) {
+                record[a].load(stored_state<K>(job, what, s + a));
+                uint32_t begin = (s + a) * size;
+                record[a].start = begin < length ? item.ends[begin].y : 0;
+            }
+        }
+#pragma unroll
+        for (uint32_t a = 0; a < AHEAD; a++) {
+            if (s + a >= what.segments)
+                break;
+            segment_record<K> &now = record[a];
+            if (s + a == 0 ||
+                same_state<K>(item.wanted, now.start, t.busy, now.entry.busy)) {
+                t = now.exit;
+            } else {
+                uint32_t begin = (s + a) * size;
+#pragma unroll
+                for (int j = 0; j < K; j++)
+                    now.entry.hits[j] = t.hits[j] = 0;
+                mend_segment<K, T>(job, item, begin, min(begin + size, length), batches,
+                                   now.entry, now.exit, t);
+            }
+#pragma unroll
+            for (int j = 0; j < K; j++)
+                total[j] += t.hits[j];
+        }
+    }
+    keep_found<K>(job, what.item, item.wanted, total);
+}
+
+__device__ inline uint32_t add_by_warp(uint32_t *to, uint32_t value)
+{
+    uint32_t before = 0;
+    if (threadIdx.x % WARP == 0)
+        before = atomicAdd(to, value);
+    return __shfl_sync(ALL, before, 0);
+}
+
+/* At both ends of a segment: the second of two neighbours to be done looks whether the
+   later one began as the earlier one ended. `t` is what this one ended in. */
+template <int K>
+__device__ bool agrees(const count_job &job, const item_view<K> &item, const task &what,
+                       uint32_t length, uint32_t size, const tally<K> &t)
+{
+    bool same = true;
+    for (uint32_t later = what.segment; later <= what.segment + 1; later++) {
+        if (later == 0 || later == what.segments ||
+            add_by_warp(job.meet + what.first + later, 1) == 0)
+            continue;
+        __threadfence();
+        segment_record<K> other;
+        bool is_later = later > what.segment;
+        uint32_t begin = later * size, start = begin < length ? item.ends[begin].y : 0;
+        other.load(stored_state<K>(job, what, is_later ? later : later - 1));
+        segment_record<K> own;
+        own.load(stored_state<K>(job, what, what.segment));
+        same &= is_later ? same_state<K>(item.wanted, start, t.busy, other.entry.busy)
+                         : same_state<K>(item.wanted, start, other.exit.busy,
+                                         own.entry.busy);
+    }
+    return same;
+}
+
+/* Leaves what a segment found. The last one of an item to be done keeps the sum, or goes
+   through all of them once more where two neighbours disagree. */
+template <int K, class T>
+__device__ __noinline__ void finish_segment(const count_job &job,
+                                            const item_view<K> &item, const task &what,
+                                            uint32_t length, uint32_t size, bool hope,
+                                            tally<K> &t, batch_pair &batches)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t *stored = stored_state<K>(job, what, what.segment);
+    uint32_t *sum = job.sum + (size_t) what.first * K * WARP + lane;
+#pragma unroll
+    for (int j = 0; j < K; j++) {
+        stored[(K + j) * WARP] = t.busy[j];
+        stored[(2 * K + j) * WARP] = t.hits[j];
+        atomicAdd(sum + j * WARP, t.hits[j]);
+    }
+    __threadfence();
+    __syncwarp();
+    if (!agrees<K>(job, item, what, length, size, t) && lane == 0)
+        atomicExch(job.meet + what.first, 1);
+    __threadfence();
+    __syncwarp();
+    uint32_t before = add_by_warp(job.here.done + what.item, hope ? 1 : 1 + DEAD);
+    if (before % DEAD != what.segments - 1)
+        return;
+    __threadfence();
+    bool disagree = __ldcg(job.meet + what.first);
+#pragma unroll
+    for (int j = 0; j < K; j++) {
+        t.hits[j] = hope && before < DEAD ? __ldcg(sum + j * WARP) : 0;
+        sum[j * WARP] = 0;
+    }
+    __syncwarp();
+    for (uint32_t s = lane; s < what.segments; s += WARP)
+        job.meet[what.first + s] = 0;
+    if (lane == 0)
+        job.here.done[what.item] = 0;
+    if (disagree && hope && before < DEAD)
+        join_segments<K, T>(job, item, what, length, size, batches);
+    else
+        keep_found<K>(job, what.item, item.wanted, t.hits);
+}
+
+template <int K, class T>
+__device__ __forceinline__ void count_task(const count_job &job, const task &what,
+                                           batch_pair &batches)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t node = what.item / job.columns.n;
+    uint32_t column = what.item - node * job.columns.n;
+    if (!job.some.has(column))
+        return;
+    uint32_t length = job.here.length[node], count = job.here.count[node];
+    item_view<K> item;
+    item.ends = job.end + job.here.offset[node];
+    item.rows = (const unsigned char *) job.table +
+                (size_t) (column - job.some.first) * (job.events.n + 1) *
+                    row_bytes<K, T>::row +
+                lane * row_bytes<K, T>::lane;
+    const uint32_t *mask =
+        job.above.mask + ((size_t) job.here.suffix[node] * job.columns.n + column) * K;
+#pragma unroll
+    for (int j = 0; j < K; j++)
+        item.wanted[j] = mask[j];
+    /* What no lane reads of a row need not come from afar. */
+    uint32_t mine = job.columns.width / K == lane;
+#pragma unroll
+    for (int j = 0; j < K; j++)
+        mine |= item.wanted[j] >> lane & 1;
+    item.stride = mine ? row_bytes<K, T>::row : 0;
+
+    uint32_t size = (length + what.segments - 1) / what.segments;
+    uint32_t begin = min(what.segment * size, length), end = min(begin + size, length);
+    uint32_t lead = min(min(size / 2, LEAD), begin);
+    bool whole = what.segments == 1;
+    /* The node's occurrences elsewhere, and one begun before them; one more for each of
+       the two counts where the state may have been guessed wrong. */
+    uint32_t most = count + (whole ? 1 : 3);
+    tally<K> t;
+    t.clear();
+    bool hope = true;
+    if (!whole && what.segment == 0) {  /* which is in no doubt about its first state */
+#pragma unroll
+        for (int j = 0; j < K; j++)
+            stored_state<K>(job, what, 0)[j * WARP] = 0;
+    }
+#pragma unroll 1
+    for (int leading = what.segment > 0; leading >= 0; leading--) {
+        hope = pass_ends<K, T>(job, item, leading ? begin - lead : begin,
+                               leading ? begin : end, leading ? 0 : most, batches, t);
+        if (leading) {
+            uint32_t start = begin < length ? item.ends[begin].y : 0;
+            uint32_t *stored = stored_state<K>(job, what, what.segment);
+#pragma unroll
+            for (int j = 0; j < K; j++) {
+                t.busy[j] = seen_from(start, t.busy[j]);
+                t.hits[j] = 0;
+                stored[j * WARP] = t.busy[j];
+            }
+        }
+    }
+    if (whole) {
+#pragma unroll
+        for (int j = 0; j < K; j++)
+            t.hits[j] = hope ? t.hits[j] : 0;
+        keep_found<K>(job, what.item, item.wanted, t.hits);
+        return;
+    }
+
+    finish_segment<K, T>(job, item, what, length, size, hope, t, batches);
+}
+
+/* Warps take tasks from a common pile, a few at a time, until it is empty. */
+template <int K, class T>
+__global__ void __launch_bounds__(COUNT_WARPS *WARP, count_blocks<K>())
+    count_children(SYN_GPU_JOB count_job job)
+{
+    __shared__ batch_pair batches[COUNT_WARPS];
+    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const uint32_t tasks = job.head->tasks;
+    if (job.head->list_ends > job.end_room)
+        return;
+    uint32_t some = max(tasks / (gridDim.x * COUNT_WARPS * 8), 1);
+    for (;;) {
+        /* One lane asks, so that all hear the same. */
+        uint32_t next = tasks;
+        if (lane == 0 && !*(volatile uint32_t *) &job.head->stop)
+            next = atomicAdd(&job.head->taken, some);
+        next = __shfl_sync(ALL, next, 0);
+        if (next >= tasks)
+            return;
+        for (uint32_t last = min(next + some, tasks); next < last; next++)
+            count_task<K, T>(job, job.tasks[next], batches[warp]);
+    }
+}
+
+}  // namespace gpu
+
+#endif

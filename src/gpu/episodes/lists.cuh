@@ -1,0 +1,480 @@
+/* The next level's nodes, and their lists of valid ends. */
+#ifndef SYN_GPU_EPISODES_LISTS_CUH
+#define SYN_GPU_EPISODES_LISTS_CUH
+
+#include <cstdint>
+
+#include "gpu/episodes/share.cuh"
+#include "gpu/episodes/types.cuh"
+
+namespace gpu {
+
+enum {
+    FILL_WARPS = 8,  /* of a block */
+    ABREAST = 4      /* ends a lane looks at side by side, to hide latency */
+};
+
+struct fill_job {
+    level_view above, here, next;  /* `next` is filled with the children of `here` */
+    columns_view columns;
+    const uint32_t *unit;
+    const uint32_t *counts[DEVICES];
+    sharing share;
+    uint32_t group;  /* items a warp looks through at a time */
+    header *head;
+};
+
+struct tally_of_candidates {
+    unsigned long long all, own;
+};
+
+/* Nothing follows a new node yet. */
+__device__ inline void clear_node(const level_view &level, uint32_t node,
+                                  uint32_t columns, int width)
+{
+    for (uint32_t i = node * columns; i < (node + 1) * columns; i++) {
+        level.children[i] = 0;
+        for (int j = 0; j < width; j++)
+            level.mask[(size_t) i * width + j] = 0;
+    }
+}
+
+/* Children in order of (parent, column, symbol), as `base` numbers them. A child's
+   suffix is the child of its parent's suffix that the same step leads to. */
+template <int K>
+__device__ void fill_item(const fill_job &job, uint32_t item, tally_of_candidates *sum)
+{
+    const uint32_t lane = threadIdx.x % WARP, n = job.columns.n;
+    uint32_t node = item / n, column = item - node * n;
+    uint32_t interval = column / job.columns.pages;
+    uint32_t page = column % job.columns.pages * job.columns.width;
+    uint32_t there = job.here.suffix[node] * n + column;
+    const uint32_t *mask = job.here.mask + (size_t) item * K;
+    const uint32_t *mirror = job.above.mask + (size_t) there * K;
+    uint32_t rank = rank_of_lane<K>(mask);
+    uint32_t id = job.here.base[item] + rank, slot = job.here.slot[item];
+    const uint32_t *counts = job.counts[slot >> SLOT_BITS] + rank;
+    uint32_t suffix = job.above.base[there] + rank_of_lane<K>(mirror);
+    uint32_t length = job.here.length[node];
+    slot &= (1u << SLOT_BITS) - 1;
+    for (int j = 0; j < K; j++) {
+        if (mask[j] >> lane & 1) {
+            job.next.parent[id] = node;
+            job.next.suffix[id] = suffix;
+            job.next.unit[id] = job.unit[page + lane * K + j];
+            job.next.interval[id] = interval;
+            job.next.step[id] = lane * K + j + column * 256;
+            job.next.count[id] = counts[slot++];
+            uint32_t candidates = job.here.base[(suffix + 1) * n] -
+                                  job.here.base[suffix * n];
+            clear_node(job.next, id, n, K);
+            sum->all += candidates;
+            sum->own += job.share.takes(id, length) ? candidates : 0;
+            id++;
+        }
+        suffix += mirror[j] >> lane & 1;
+    }
+}
+
+template <int K>
+__global__ void __launch_bounds__(FILL_WARPS *WARP)
+    fill_level(SYN_GPU_JOB fill_job job)
+{
+    __shared__ tally_of_candidates sum;
+    const uint32_t lane = threadIdx.x % WARP, columns = job.columns.n;
+    uint32_t items = job.here.n * columns;
+    uint32_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    uint32_t warps = gridDim.x * FILL_WARPS;
+    if (threadIdx.x == 0)
+        sum = {0, 0};
+    __syncthreads();
+    tally_of_candidates mine = {0, 0};
+    for (uint32_t first = warp * job.group; first < items; first += warps * job.group) {
+        uint32_t item = first + lane;
+        bool ours = item < items && lane < job.group;
+        bool any = ours && job.here.children[item] > 0;
+        if (ours && item % columns == 0)
+            job.here.child[item / columns] = job.here.base[item];
+        for (uint32_t left = __ballot_sync(ALL, any); left; left &= left - 1)
+            fill_item<K>(job, first + __ffs(left) - 1, &mine);
+    }
+    if (warp == 0 && lane == 0) {
+        job.here.child[job.here.n] = job.here.base[items];
+        job.next.children[job.next.n * columns] = 0;
+    }
+    if (mine.all)
+        atomicAdd(&sum.all, mine.all);
+    if (mine.own)
+        atomicAdd(&sum.own, mine.own);
+    __syncthreads();
+    if (threadIdx.x == 0 && sum.all) {
+        atomicAdd(&job.head->candidates, sum.all);
+        atomicAdd(&job.head->own, sum.own);
+    }
+}
+
+/* Where the tasks of counting along a level's lists go. */
+struct task_plan {
+    task *tasks;          /* room for one an item and one a segment */
+    uint32_t words;       /* of an item's mask */
+    uint32_t least;       /* ends of a segment */
+    uint32_t room;        /* segments */
+    header *head;
+};
+
+/* By one warp, for a node with a list: a task for each column with candidates, or several
+   where the list is long. `masks` is that of the node's suffix. */
+__device__ inline void plan_node(const task_plan &plan, uint32_t node, uint32_t columns,
+                                 uint32_t length, const uint32_t *masks)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    for (uint32_t begin = 0; begin < columns; begin += WARP) {
+        uint32_t column = begin + lane, first = 0, n = 0;
+        if (column < columns && length > 0) {
+            uint32_t any = 0;
+            for (uint32_t j = 0; j < plan.words; j++)
+                any |= masks[(size_t) column * plan.words + j];
+            n = any ? max((length + plan.least / 2) / plan.least, 1) : 0;
+        }
+        /* Where there is no room left, nobody asks: so the counter stays near it. */
+        bool room = n > 1 && *(volatile uint32_t *) &plan.head->segments < plan.room;
+        n = room ? n : min(n, 1);
+        if (n > 1) {
+            first = atomicAdd(&plan.head->segments, n);
+            n = first + n <= plan.room ? n : 1;
+        }
+        uint32_t sum = n;
+        for (int step = 1; step < WARP; step *= 2) {
+            uint32_t below = __shfl_up_sync(ALL, sum, step);
+            sum += lane >= step ? below : 0;
+        }
+        uint32_t at = 0;
+        if (lane == WARP - 1 && sum > 0)
+            at = atomicAdd(&plan.head->tasks, sum);
+        at = __shfl_sync(ALL, at, WARP - 1) + sum - n;
+        for (uint32_t s = 0; s < n; s++)
+            plan.tasks[at + s] = {node * columns + column, s, n, first};
+    }
+}
+
+/* For the units, a warp each. */
+__global__ void plan_units(level_view above, level_view here, uint32_t columns,
+                           task_plan plan)
+{
+    uint32_t node = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    if (node < here.n && here.length[node] != ELSEWHERE)
+        plan_node(plan, node, columns, here.length[node], above.mask);
+}
+
+template <class T> struct list_job {
+    events_view events;
+    level_view here, next;    /* lists of `next` are made from those of `here` */
+    uint32_t from, to;        /* of the nodes of `next`, these; `to` is behind the last */
+    columns_view columns;
+    sharing share;
+    const place<T> *places;
+    const link *links;
+    const T *table;           /* of `some` columns from the first on */
+    table_columns some;
+    uint32_t stride;          /* symbols of a row of the table */
+    const uint2 *end;         /* lists of `here` */
+    uint2 *made;
+    unsigned long long room;  /* of `made` */
+    uint32_t staged;          /* ends a warp can hold before it knows where they go */
+    task_plan plan;
+    header *head;
+};
+
+/* The list a child's is made from. Each end of it owns the events of its window that are
+   in no later end's window. */
+template <class T> struct source_list {
+    const uint2 *end;
+    uint32_t length;
+    const T *column;  /* of the child's symbol in the table */
+    const place<T> *places;
+    uint32_t row_begin, row_end;  /* of the child's symbol */
+};
+
+/* The events of the child's symbol that an end owns: `n` from a row on. */
+struct owned_rows {
+    uint32_t row, start, n;
+};
+
+/* What the ends i + a * WARP + lane own, those from `end` on nothing. */
+template <class T>
+__device__ void find_owned(const list_job<T> &job, const source_list<T> &from, uint32_t i,
+                           uint32_t end, owned_rows *owned)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t event[ABREAST], open[ABREAST + 1], shut[ABREAST], next[ABREAST];
+    uint2 e[ABREAST + 1];
+#pragma unroll
+    for (int a = 0; a <= ABREAST; a++) {
+        uint32_t at = i + a * WARP + lane;
+        bool used = at < from.length && (a < ABREAST || lane == 0);
+        e[a] = used ? from.end[at] : make_uint2(NOTHING, 0);
+    }
+#pragma unroll
+    for (int a = 0; a <= ABREAST; a++) {
+        place<T> here = {NOTHING, 0, 0};
+        if (e[a].x != NOTHING)
+            here = from.places[e[a].x];
+        open[a] = here.event == NOTHING ? NOTHING : here.event + here.open;
+        if (a < ABREAST) {
+            event[a] = here.event;
+            shut[a] = here.event + here.shut;
+            next[a] = i + a * WARP + lane < end
+                          ? from.column[(size_t) e[a].x * job.stride] : 0;
+        }
+    }
+    link found[ABREAST];
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++) {
+        uint32_t later = __shfl_down_sync(ALL, open[a], 1);
+        uint32_t across = __shfl_sync(ALL, open[a + 1], 0);
+        shut[a] = min(shut[a], lane == WARP - 1 ? across : later);
+        uint32_t first = event[a] + next[a] - 1;
+        owned[a].n = next[a] != 0 && first < shut[a];
+        owned[a].start = e[a].y;
+        found[a].row = 0;
+        found[a].next = NOTHING;
+        if (owned[a].n)
+            found[a] = job.links[first];
+    }
+    bool more = false;
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++) {
+        owned[a].row = found[a].row;
+        owned[a].n += owned[a].n && found[a].next < shut[a];
+        more |= owned[a].n > 1;
+    }
+    /* Further events of the symbol: rare but in bursts, where all look side by side and
+       some steps ahead. */
+    constexpr int STEPS = 4;
+    for (uint32_t n = 2; more; n += STEPS) {
+        uint32_t event[ABREAST][STEPS];
+#pragma unroll
+        for (int a = 0; a < ABREAST; a++) {
+#pragma unroll
+            for (int i = 0; i < STEPS; i++) {
+                uint32_t row = owned[a].row + n + i;
+                bool asked = owned[a].n == n && row < from.row_end;
+                event[a][i] = asked ? job.events.by_unit[row] : NOTHING;
+            }
+        }
+        more = false;
+#pragma unroll
+        for (int a = 0; a < ABREAST; a++) {
+            uint32_t another = 0;
+#pragma unroll
+            for (int i = 0; i < STEPS; i++)
+                another += event[a][i] < shut[a];
+            owned[a].n += another;
+            more |= another == STEPS;
+        }
+    }
+}
+
+/* Where the lanes' owned rows go, from 0; how many there are. */
+__device__ inline uint32_t place_owned(const owned_rows *owned, uint32_t *spot)
+{
+    const uint32_t lane = threadIdx.x % WARP, lower = (1u << lane) - 1;
+    uint32_t total = 0;
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++) {
+        uint32_t n = owned[a].n, some = __ballot_sync(ALL, n > 0);
+        uint32_t before = __popc(some & lower), all = __popc(some);
+        if (__any_sync(ALL, n > 1)) {
+            uint32_t sum = n;
+            for (int step = 1; step < WARP; step *= 2) {
+                uint32_t below = __shfl_up_sync(ALL, sum, step);
+                sum += lane >= step ? below : 0;
+            }
+            before = sum - n;
+            all = __shfl_sync(ALL, sum, WARP - 1);
+        }
+        spot[a] = total + before;
+        total += all;
+    }
+    return total;
+}
+
+__device__ inline void write_owned(const owned_rows *owned, const uint32_t *spot,
+                                   uint2 *out, uint32_t room)
+{
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++)
+        for (uint32_t j = 0; j < owned[a].n; j++)
+            if (spot[a] + j < room)
+                out[spot[a] + j] = make_uint2(owned[a].row + j, owned[a].start);
+}
+
+/* Makes what the ends begin .. end - 1 own. Writes to `out` what fits in `room`; returns
+   how much there is. */
+template <class T>
+__device__ uint32_t make_ends(const list_job<T> &job, const source_list<T> &from,
+                              uint32_t begin, uint32_t end, uint2 *out, uint32_t room)
+{
+    uint32_t total = 0;
+    for (uint32_t i = begin; i < end; i += ABREAST * WARP) {
+        owned_rows owned[ABREAST];
+        uint32_t spot[ABREAST];
+        find_owned(job, from, i, end, owned);
+        uint32_t n = place_owned(owned, spot);
+        write_owned(owned, spot, out + total, total < room ? room - total : 0);
+        total += n;
+    }
+    return total;
+}
+
+/* Whether the host wants this to end: it may be saying so now, and all threads of a
+   block, which come here together, must hear the same. */
+__device__ inline bool block_stops(const header *head)
+{
+    return __syncthreads_or(*(volatile const uint32_t *) &head->stop);
+}
+
+/* Whether this device makes the list of a child now, and what from. The length of the
+   others' is set by `first`, one of their threads. */
+template <class T>
+__device__ bool open_child(const list_job<T> &job, uint32_t child, bool first,
+                           source_list<T> *from)
+{
+    if (child >= job.to)
+        return false;
+    uint32_t suffix = job.next.suffix[child], columns = job.columns.n;
+    uint32_t parent = job.next.parent[child], step = job.next.step[child];
+    if (!job.some.has(step / 256))
+        return false;
+    bool here = job.share.takes(child, job.here.length[parent]);
+    /* Nothing can follow an episode whose suffix nothing follows. */
+    bool live = here && job.here.base[(suffix + 1) * columns] >
+                            job.here.base[suffix * columns];
+    if (!live && first)
+        job.next.length[child] = here ? 0 : ELSEWHERE;
+    uint32_t symbol = step % 256, column = step / 256;
+    uint32_t page = column % job.columns.pages * job.columns.width;
+    from->end = job.end + job.here.offset[parent];
+    from->length = live ? job.here.length[parent] : 0;
+    from->column = job.table + (size_t) (column - job.some.first) * (job.events.n + 1) *
+                                   job.stride + symbol;
+    from->places = job.places + (size_t) (column / job.columns.pages) * job.events.n;
+    from->row_begin = job.events.row_begin[page + symbol];
+    from->row_end = job.events.row_end[page + symbol];
+    return live;
+}
+
+/* By one warp: the list of a child is made. */
+template <class T>
+__device__ void close_child(const list_job<T> &job, uint32_t child,
+                            unsigned long long spot, uint32_t length)
+{
+    if (threadIdx.x % WARP == 0) {
+        atomicAdd(&job.head->lists, 1);
+        job.next.offset[child] = spot;
+        job.next.length[child] = length;
+    }
+    size_t item = (size_t) job.next.suffix[child] * job.columns.n;
+    plan_node(job.plan, child, job.columns.n, length,
+              job.here.mask + item * job.plan.words);
+}
+
+/* TEAM warps of a block make the list of a child, each from its part of the parent's. The
+   block's dynamic shared memory is what its warps stage. */
+enum { LIST_WARPS = 8 };
+
+template <int TEAM, class T>
+__global__ void __launch_bounds__(LIST_WARPS * WARP)
+    make_lists(SYN_GPU_JOB list_job<T> job)
+{
+    extern __shared__ uint2 staging[];
+    __shared__ uint32_t totals[LIST_WARPS];
+    __shared__ unsigned long long spots[LIST_WARPS];
+    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const uint32_t team = warp / TEAM, part = warp % TEAM;
+    uint2 *staged = staging + warp * job.staged;
+    uint32_t child = job.from + blockIdx.x * (LIST_WARPS / TEAM) + team;
+    source_list<T> from = {};
+    if (block_stops(job.head))
+        return;
+    bool live = open_child(job, child, part == 0 && lane == 0, &from);
+    uint32_t size = (from.length + TEAM - 1) / TEAM;
+    uint32_t begin = min(part * size, from.length), end = min(begin + size, from.length);
+    uint32_t total = make_ends(job, from, begin, end, staged, job.staged);
+    if (lane == 0)
+        totals[warp] = total;
+    if (TEAM > 1)
+        __syncthreads();
+    else
+        __syncwarp();
+    uint32_t before = 0, all = 0;
+    for (uint32_t w = 0; w < TEAM; w++) {
+        before += w < part ? totals[team * TEAM + w] : 0;
+        all += totals[team * TEAM + w];
+    }
+    if (live && part == 0 && lane == 0)
+        spots[team] = atomicAdd(&job.head->list_ends, (unsigned long long) all);
+    if (TEAM > 1)
+        __syncthreads();
+    else
+        __syncwarp();
+    if (!live)
+        return;
+    if (part == 0)
+        close_child(job, child, spots[team], all);
+    if (spots[team] + all > job.room)
+        return;
+    uint2 *out = job.made + spots[team] + before;
+    if (total <= job.staged) {
+        for (uint32_t i = lane; i < total; i += WARP)
+            out[i] = staged[i];
+    } else {
+        make_ends(job, from, begin, end, out, total);
+    }
+}
+
+/* A block makes the list of a child, tile after tile of the parent's. It takes as much
+   room as the child's unit has events, so that ends can be written as they are found:
+   for long lists, where this is not much too much. */
+enum { LONG_WARPS = 16 };
+
+template <class T>
+__global__ void __launch_bounds__(LONG_WARPS * WARP, 2)
+    make_long_lists(SYN_GPU_JOB list_job<T> job)
+{
+    __shared__ uint32_t totals[2][LONG_WARPS];
+    __shared__ unsigned long long spot;
+    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    uint32_t child = job.from + blockIdx.x, made = 0, side = 0;
+    source_list<T> from = {};
+    if (block_stops(job.head) || !open_child(job, child, threadIdx.x == 0, &from))
+        return;
+    uint32_t most = from.row_end - from.row_begin;
+    if (threadIdx.x == 0)
+        spot = atomicAdd(&job.head->list_ends, (unsigned long long) most);
+    __syncthreads();
+    if (spot + most > job.room)
+        return;
+    uint2 *out = job.made + spot;
+    constexpr uint32_t TILE = LONG_WARPS * ABREAST * WARP;
+    for (uint32_t tile = 0; tile < from.length; tile += TILE, side ^= 1) {
+        owned_rows owned[ABREAST];
+        uint32_t place[ABREAST], before = made;
+        find_owned(job, from, tile + warp * ABREAST * WARP, from.length, owned);
+        uint32_t n = place_owned(owned, place);
+        if (lane == 0)
+            totals[side][warp] = n;
+        __syncthreads();
+        for (uint32_t w = 0; w < LONG_WARPS; w++) {
+            before += w < warp ? totals[side][w] : 0;
+            made += totals[side][w];
+        }
+        write_owned(owned, place, out + before, before < most ? most - before : 0);
+    }
+    if (warp == 0)
+        close_child(job, child, spot, made);
+}
+
+}  // namespace gpu
+
+#endif

@@ -1,0 +1,155 @@
+/* The window engine's door: checks what it is given, and runs a miner on each device. */
+#include "gpu/episodes/mine.h"
+
+#include "gpu/base/device.cuh"
+#include "gpu/episodes/miner.cuh"
+#include "gpu/episodes/results.cuh"
+#include "gpu/episodes/search.cuh"
+#include "gpu/episodes/setup.cuh"
+#include "gpu/episodes/team.cuh"
+#include "gpu/base/outcome.cuh"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using gpu::check;
+using gpu::refusal;
+
+/* One call's work. */
+struct request {
+    const syn_recording *recording;
+    const syn_mine_options *options;
+    const syn_watch *watch;
+    syn_episodes *out;
+    syn_gpu_mining *report;
+    std::vector<uint32_t> units;  /* the frequent ones */
+};
+
+/* The first level needs no device. */
+void mine_units(request *work)
+{
+    const syn_recording *r = work->recording;
+    for (uint32_t u = 0; u < r->units; u++)
+        if (r->first[u + 1] - r->first[u] >= work->options->min_count)
+            work->units.push_back(u);
+    size_t n = work->units.size();
+    syn_episode_level *level = gpu::append_level(work->out, n);
+    level->candidates = r->units;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t u = work->units[i];
+        level->parent[i] = level->suffix[i] = level->interval[i] = 0;
+        level->unit[i] = u;
+        level->count[i] = r->first[u + 1] - r->first[u];
+    }
+    std::memset(level->child, 0, (n + 1) * sizeof(uint32_t));
+}
+
+/* Where devices cannot reach each other's memory, copies go through the host's. */
+void reach_others(const gpu::team &team, unsigned me)
+{
+    for (unsigned d = 0; d < team.size(); d++) {
+        int can = 0;
+        if (team.device[d] != team.device[me])
+            check(cudaDeviceCanAccessPeer(&can, team.device[me], team.device[d]));
+        if (can && cudaDeviceEnablePeerAccess(team.device[d], 0) != cudaSuccess)
+            cudaGetLastError();  /* it was enabled before */
+    }
+}
+
+template <class T> void mine_as_member(request *work, gpu::team *team, unsigned me)
+{
+    check(cudaSetDevice(team->device[me]));
+    reach_others(*team, me);
+    bool first = me == 0;
+    gpu::miner<T> one(work->recording, work->options, first ? work->watch : nullptr,
+                      first ? work->out : nullptr, work->units, team, me);
+    one.upload();
+    one.meet(1);
+    double begun = gpu::seconds_now();
+    one.mine();
+    work->report->candidates[me] = one.own();
+    if (first) {
+        work->report->seconds = gpu::seconds_now() - begun;
+        std::copy_n(one.seconds_by_size, SYN_GPU_SIZES + 1,
+                    work->report->seconds_by_size);
+        work->out->peak_memory = one.peak;
+    }
+}
+
+/* The caller's thread is the first member: it alone polls the watch. */
+template <class T> void mine_as_team(request *work, const int *devices, unsigned n)
+{
+    gpu::team team(devices, n);
+    auto member = [&](unsigned me) {
+        try {
+            mine_as_member<T>(work, &team, me);
+        } catch (const gpu::abandoned &) {
+        } catch (...) {
+            team.fail(std::current_exception());
+        }
+    };
+    std::vector<std::thread> others;
+    try {
+        for (unsigned me = 1; me < n; me++)
+            others.emplace_back(member, me);
+        member(0);
+    } catch (...) {
+        team.fail(std::current_exception());
+    }
+    for (std::thread &other : others)
+        other.join();
+    team.rethrow();
+}
+
+/* A level that says its parents have no children. */
+void end_levels(syn_episodes *out)
+{
+    syn_episode_level *last = &out->level[out->n_levels - 1];
+    std::memset(last->child, 0, (last->n + 1) * sizeof(uint32_t));
+    gpu::drop_empty_level(out);
+}
+
+void mine_on(request *work, const int *devices, int n)
+{
+    gpu::check_devices(devices, n);
+    if (n > gpu::DEVICES)
+        throw refusal(SYN_TOO_LARGE, "%d devices are more than %d", n, gpu::DEVICES);
+    gpu::device_scope scope;
+    gpu::memory_limit limit(work->options->max_memory);
+    mine_units(work);
+    size_t units = work->units.size();
+    if (units > SYN_GPU_UNITS)
+        throw refusal(SYN_TOO_LARGE, "there are %zu frequent units, more than %d", units,
+                      (int) SYN_GPU_UNITS);
+    if (units > 0 && work->options->n_intervals > 0 && work->options->max_size > 1) {
+        try {
+            mine_as_team<uint16_t>(work, devices, (unsigned) n);
+        } catch (const gpu::too_wide &) {
+            mine_as_team<uint32_t>(work, devices, (unsigned) n);
+        }
+    }
+    end_levels(work->out);
+}
+
+}  // namespace
+
+extern "C" syn_status syn_gpu_mine_episodes(const syn_recording *recording,
+                                            const syn_mine_options *options,
+                                            const int *devices, int n_devices,
+                                            const syn_watch *watch, syn_episodes *out,
+                                            syn_gpu_mining *report, char *reason)
+{
+    std::memset(out, 0, sizeof *out);
+    std::memset(report, 0, sizeof *report);
+    gpu::outcome end = gpu::outcome_of([&] {
+        request work = {recording, options, watch, out, report, {}};
+        mine_on(&work, devices, n_devices);
+    });
+    std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
+    return end.status;
+}

@@ -1,0 +1,191 @@
+/* One device's part in the mining. What it holds is made ready in setup.cuh; the search
+   itself is in search.cuh. */
+#ifndef SYN_GPU_EPISODES_MINER_CUH
+#define SYN_GPU_EPISODES_MINER_CUH
+
+#include "core/episodes/mine.h"
+#include "gpu/base/device.cuh"
+#include "gpu/episodes/count.cuh"
+#include "gpu/episodes/level.cuh"
+#include "gpu/episodes/lists.cuh"
+#include "gpu/episodes/results.cuh"
+#include "gpu/episodes/share.cuh"
+#include "gpu/episodes/table.cuh"
+#include "gpu/episodes/team.cuh"
+#include "gpu/episodes/types.cuh"
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+namespace gpu {
+
+/* Ends that a warp making lists stages; more of them leave room for fewer warps. */
+constexpr uint32_t STAGED = 448;
+
+constexpr size_t LONG_LIST = 8192;  /* ends from which on a block takes a list alone */
+
+constexpr size_t STAGING = (size_t) 1 << 20;  /* page-locked words for results */
+
+/* A list is counted along by several warps when it is longer than the work would be if
+   all were equal, but not when it is shorter than LEAST_SEGMENT ends. */
+constexpr size_t LEAST_SEGMENT = 256, MOST_SEGMENT = 4096;
+constexpr size_t MOST_SEGMENTS = 1 << 15, FEWEST_SEGMENTS = 64;
+
+/* Room for nodes, and for the ends of their lists, that there is from the beginning, at
+   the most; for the ends of some lists of all events it is there at least. */
+constexpr size_t MANY_NODES_AHEAD = (size_t) 1 << 17, MANY_ENDS = (size_t) 1 << 23;
+constexpr size_t LISTS_AHEAD = 8;
+
+/* From so many nodes of a level for each device on, or fewer whose lists are long, the
+   lists are dealt out: many, because very different work follows from each. */
+constexpr size_t MANY_NODES = 1024, SOME_NODES = 64, MUCH_WORK = (size_t) 1 << 21;
+
+/* A child's step has 8 bits of symbol; its column goes above them. */
+constexpr size_t MOST_COLUMNS = (size_t) 1 << 23;
+
+/* A window holds more events than 16 bits can number. */
+struct too_wide {};
+
+/* Level k holds episodes of size k; level 0 is the root. T is the type of distances in
+   the table. */
+template <class T> class miner {
+    const syn_recording *recording_;
+    const syn_mine_options *options_;
+    const syn_watch *watch_;  /* of member 0 alone, NULL for the others */
+    syn_episodes *out_;       /* of member 0 alone */
+    team *team_;
+    unsigned me_;
+    columns_view columns_;
+    size_t intervals_, symbols_, results_ = 0;
+    size_t longest_ = 0;  /* events of a unit, and so ends of any list */
+    size_t mean_list_;  /* ends of the lists that the next ones are made from */
+    int width_ = 1, processors_ = 1;
+    size_t segments_ = MOST_SEGMENTS;  /* that there is room for */
+    table_columns some_ = {0, 0};    /* whose table is in memory */
+    uint32_t at_once_ = 0;           /* columns that there is room for */
+    bool back_ = false;              /* from the last columns to the first, next time */
+    std::vector<uint32_t> unit_of_;  /* symbol to unit */
+    double polled_ = 0;
+    uint64_t own_ = 0;               /* candidates counted here */
+
+    /* The lists of all nodes of level `resident_` are in memory; where those of the
+       levels behind it do not fit, they are made part by part when they are needed. */
+    size_t resident_ = 1;
+    size_t dealt_ = 0;  /* the level whose lists are dealt out, 0 before there is one */
+
+    stream stream_, copies_;
+    event counted_, filled_;
+    pinned<header> head_{1};
+    pinned<uint32_t> staging_{STAGING};
+    array<header> device_head_;
+    array<int64_t> tick_, bounds_;
+    array<uint32_t> group_, by_unit_, row_, row_begin_, row_end_, unit_;
+    array<uint32_t> segment_, meet_, sum_;
+    array<uint32_t> counts_[2];  /* by turns: the others may still be reading the last */
+    array<uint32_t> found_[2];   /* what is exchanged of a level, by turns as well */
+    std::vector<array<uint32_t>> others_found_, others_counts_;
+    array<place<T>> places_;
+    array<link> links_;
+    array<uint16_t> symbol_;
+    array<uint8_t> scratch_;
+    array<T> table_;
+    array<task> tasks_;
+    std::vector<std::unique_ptr<array<uint2>>> list_;  /* [levels] */
+    std::vector<std::unique_ptr<level>> level_;        /* [levels] */
+
+    level_view &view(size_t k) { return level_[k]->view; }
+    array<uint2> &list(size_t k) { return *list_[k]; }
+    array<uint32_t> &counts(size_t size) { return counts_[size % 2]; }
+    events_view events() const;
+    sharing share(size_t size) const { return {me_, team_->size(), dealt_ == size}; }
+    bool dealt_before(size_t size) const { return dealt_ > 0 && dealt_ < size; }
+    /* Whether the tables of all columns are in memory. */
+    bool whole_table() const { return at_once_ >= columns_.n; }
+    /* Whether the children can be numbered before the host knows how many there are. */
+    bool numbers_at_once(size_t size) const
+    {
+        return resident_ == size - 1 && !dealt_before(size) && whole_table();
+    }
+    size_t memory() const;
+    size_t list_memory() const;
+    size_t for_lists() const;
+
+    void lay_out_symbols(int widest);
+    size_t column_bytes(int width) const;
+    size_t least_memory(int width) const;
+    size_t allowance() const;
+    void choose_table();
+    void deal(size_t size, size_t nodes);
+    void upload_recording();
+    void arrange_events();
+    void upload_root();
+    void upload_units();
+    void begin_tables();
+    void make_table_from(uint32_t first);
+    template <class F> void each_table(F use);
+    void open_level(size_t size, size_t n);
+    void give_list(size_t size);
+    void fit_list(size_t size);
+    void free_lists_for(size_t size, uint32_t found);
+    task_plan plan(size_t size, size_t nodes);
+    size_t shared_words(size_t size)
+    {
+        return (size_t) view(size - 1).n * columns_.n * (width_ + 2);
+    }
+    level_view findings(size_t size);
+    void clear_findings(size_t size);
+    void make_room(size_t nodes, size_t ends);
+    bool grow_list(size_t size, size_t ends);
+    void clear(array<uint32_t> &words, size_t n);
+    void grow_counts(size_t size, size_t found, size_t kept);
+    void set_found(uint32_t found);
+    void reset_lists();
+
+    void poll(size_t size, double done, double total);
+    void fetch_header();
+    void wait(size_t size, double done, double total);
+    void start_count(size_t size);
+    uint32_t count(size_t size);
+    uint32_t count_column_by_column(size_t size);
+    bool have_lists(size_t size);
+    void count_part(size_t size, double done, uint32_t *found);
+    uint32_t count_by_parts(size_t size);
+    std::vector<uint32_t> children_of(size_t k);
+    void count_below(size_t k, size_t size, uint32_t begin, uint32_t end,
+                     const std::vector<std::vector<uint32_t>> &child, uint32_t *found);
+    bool make_part(size_t size, uint32_t begin, uint32_t end, double done, double total);
+    uint32_t exchange(size_t size, uint32_t found);
+    void number(size_t size);
+    void fill(size_t size, size_t n);
+    void start_lists(size_t size, uint32_t begin, uint32_t end);
+    void launch_by_length(const list_job<T> &job);
+    void start_level(size_t size, uint32_t found);
+    void copy(const uint32_t *from, size_t n, uint32_t *to);
+    void collect(size_t size);
+    void report(size_t size, size_t found, uint64_t candidates);
+
+    template <int TEAM> void launch_lists(list_job<T> job);
+    template <class F> void by_width(F launch);
+public:
+    miner(const syn_recording *recording, const syn_mine_options *options,
+          const syn_watch *watch, syn_episodes *out, const std::vector<uint32_t> &units,
+          team *fellows, unsigned me);
+    void upload();
+    void meet(size_t size);
+    void mine();
+    size_t peak = 0;  /* bytes on the device */
+    uint64_t own() const { return own_; }
+    double seconds_by_size[SYN_GPU_SIZES + 1] = {};
+};
+
+}  // namespace gpu
+
+#endif

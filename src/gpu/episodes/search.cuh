@@ -1,0 +1,542 @@
+/* The search, size after size: count what may follow, number what is frequent, make the
+   lists of the new nodes. */
+#ifndef SYN_GPU_EPISODES_SEARCH_CUH
+#define SYN_GPU_EPISODES_SEARCH_CUH
+
+#include "gpu/episodes/miner.cuh"
+
+namespace gpu {
+
+/* ---- waiting ---- */
+
+/* Stops this device when the user wants it, or another member has failed. A `total` of 0:
+   nobody knows how much there is to do. */
+template <class T> void miner<T>::poll(size_t size, double done, double total)
+{
+    polled_ = seconds_now();
+    if (!team_->broken()) {
+        char stage[32];
+        std::snprintf(stage, sizeof stage, "size %zu", size);
+        if (syn_poll(watch_, stage, done, total) == SYN_OK)
+            return;
+    }
+    static const uint32_t yes = 1;
+    cudaMemcpyAsync(&device_head_.get()->stop, &yes, sizeof yes, cudaMemcpyHostToDevice,
+                    copies_);
+    cudaStreamSynchronize(copies_);
+    cudaStreamSynchronize(stream_);
+    if (team_->broken())
+        throw abandoned{};
+    throw refusal(SYN_INTERRUPTED, "%s", "");
+}
+
+/* What the device has to tell, for wait(). */
+template <class T> void miner<T>::fetch_header()
+{
+    check(cudaMemcpyAsync(head_.get(), device_head_.get(), sizeof(header),
+                          cudaMemcpyDeviceToHost, stream_));
+    check(cudaEventRecord(counted_, stream_));
+}
+
+/* Until counting, or the making of lists, has told what it found. */
+template <class T> void miner<T>::wait(size_t size, double done, double total)
+{
+    for (;;) {
+        cudaError_t state = cudaEventQuery(counted_);
+        if (state != cudaErrorNotReady) {
+            check(state);
+            break;
+        }
+        if (seconds_now() - polled_ > 0.05)
+            poll(size, done, total);
+    }
+    cudaGetLastError();
+}
+
+/* ---- counting ---- */
+
+/* Counts the children of the nodes of the level below `size` that have tasks. */
+template <class T> void miner<T>::start_count(size_t size)
+{
+    count_job job = {
+        events(), view(size - 2), findings(size), tasks_.get(), columns_,
+        options_->min_count, me_, table_.get(), some_, list(size - 1).get(),
+        list(size - 1).room(), counts(size).get(),
+        (uint32_t) std::min<size_t>(counts(size).room(), 1u << SLOT_BITS),
+        segment_.get(), meet_.get(), sum_.get(), device_head_.get()};
+    by_width([&](auto width) {
+        constexpr int K = decltype(width)::value;
+        unsigned blocks = (unsigned) processors_ * count_blocks<K>();
+        count_children<K, T><<<blocks, COUNT_WARPS * WARP, 0, stream_>>>(job);
+    });
+    check(cudaGetLastError());
+    fetch_header();
+    if (numbers_at_once(size))
+        number(size);
+}
+
+/* The level below `size`, with what is found of its items put elsewhere where the devices
+   will exchange it: the level itself is to hold what all of them found. */
+template <class T> level_view miner<T>::findings(size_t size)
+{
+    level_view here = view(size - 1);
+    if (!dealt_before(size))
+        return here;
+    size_t items = (size_t) here.n * columns_.n;
+    here.mask = found_[size % 2].get();
+    here.children = here.mask + items * width_;
+    here.slot = here.children + items;
+    return here;
+}
+
+/* Nothing is found yet; a part of the level at a time is counted. */
+template <class T> void miner<T>::clear_findings(size_t size)
+{
+    if (dealt_before(size))
+        clear(found_[size % 2], shared_words(size));
+}
+
+/* `found`, unless a slot cannot number so many. */
+inline uint32_t slots_for(size_t size, uint32_t found)
+{
+    constexpr uint32_t most = (1u << SLOT_BITS) - 1;
+    if (found > most)
+        throw refusal(SYN_TOO_LARGE, "more than %u episodes of size %zu are frequent",
+                      most, size);
+    return found;
+}
+
+/* Whether the lists before `size` fit, as the header says. Where there is room for longer
+   ones they are being made again; else they will be made part by part. */
+template <class T> bool miner<T>::have_lists(size_t size)
+{
+    size_t ends = head_.get()->list_ends;
+    if (ends <= list(size - 1).room())
+        return true;
+    if (!grow_list(size - 1, ends)) {
+        resident_ = size - 2;
+        return false;
+    }
+    reset_lists();
+    start_lists(size - 1, 0, view(size - 1).n);
+    return false;
+}
+
+/* How many children of `size` are frequent. Counting, begun by start_count(), is repeated
+   when the lists before it or the counts did not fit. */
+template <class T> uint32_t miner<T>::count(size_t size)
+{
+    if (!whole_table())
+        return count_column_by_column(size);
+    const header &head = *head_.get();
+    while (resident_ == size - 1) {
+        wait(size, 0, 0);
+        if (have_lists(size)) {
+            if (slots_for(size, head.found) <= counts(size).room())
+                return head.found;
+            grow_counts(size, head.found, 0);
+        }
+        if (resident_ == size - 1) {
+            set_found(0);
+            start_count(size);
+        }
+    }
+    return count_by_parts(size);
+}
+
+/* The same where the table holds some columns at a time. */
+template <class T> uint32_t miner<T>::count_column_by_column(size_t size)
+{
+    while (resident_ == size - 1) {
+        fetch_header();
+        wait(size, 0, 0);
+        if (have_lists(size)) {
+            uint32_t found = 0;
+            set_found(0);
+            count_part(size, 0, &found);
+            return found;
+        }
+    }
+    return count_by_parts(size);
+}
+
+/* ---- counting where not all lists fit at a time ---- */
+
+template <class T> std::vector<uint32_t> miner<T>::children_of(size_t k)
+{
+    std::vector<uint32_t> child((size_t) view(k).n + 1);
+    check(cudaMemcpyAsync(child.data(), view(k).child, child.size() * sizeof(uint32_t),
+                          cudaMemcpyDeviceToHost, stream_));
+    check(cudaStreamSynchronize(stream_));
+    return child;
+}
+
+template <class T> uint32_t miner<T>::count_by_parts(size_t size)
+{
+    uint32_t found = 0;
+    std::vector<std::vector<uint32_t>> child(size);
+    for (size_t k = resident_; k + 1 < size; k++)
+        child[k] = children_of(k);
+    list_.resize(size);
+    for (size_t k = 0; k < size; k++)
+        if (k != resident_)
+            list_[k].reset();
+    /* Each level gets half of what is left, and at least what one node can need. */
+    size_t held = memory(), have = allowance(), lists = list_memory();
+    size_t left = std::min(have > held ? have - held : 0,
+                           for_lists() > lists ? for_lists() - lists : 0);
+    for (size_t k = resident_ + 1; k < size; k++) {
+        list_[k] = std::make_unique<array<uint2>>();
+        left /= 2;
+        list_[k]->ensure(std::max<size_t>(left / sizeof(uint2), longest_));
+    }
+    set_found(0);
+    count_below(resident_, size, 0, view(resident_).n, child, &found);
+    return found;
+}
+
+/* The lists of the nodes begin .. end - 1 of level k are in memory: makes those of their
+   children, part by part, and so on until the children of `size` can be counted. */
+template <class T>
+void miner<T>::count_below(size_t k, size_t size, uint32_t begin, uint32_t end,
+                           const std::vector<std::vector<uint32_t>> &child,
+                           uint32_t *found)
+{
+    if (k + 1 == size)
+        return count_part(size, begin, found);
+    uint32_t from = child[k][begin], to = child[k][end], n = to - from;
+    double total = view(size - 1).n;
+    while (from < to) {
+        n = std::min(std::max<uint32_t>(n, 1), to - from);
+        if (make_part(k + 1, from, from + n, from, k + 2 == size ? total : 0)) {
+            count_below(k + 1, size, from, from + n, child, found);
+            from += n;
+        } else {
+            n /= 2;
+        }
+    }
+}
+
+/* Whether these lists fit. One alone always does: it has no more ends than its unit has
+   events. */
+template <class T>
+bool miner<T>::make_part(size_t size, uint32_t begin, uint32_t end, double done,
+                         double total)
+{
+    reset_lists();
+    start_lists(size, begin, end);
+    fetch_header();
+    wait(size + 1, done, total);
+    return head_.get()->list_ends <= list(size).room();
+}
+
+/* Counts along the lists there are; `found` grows. All tasks are open. */
+template <class T>
+void miner<T>::count_part(size_t size, double done, uint32_t *found)
+{
+    bool open = true;
+    each_table([&] {
+        for (;; open = false) {
+            if (!open)
+                set_found(*found);
+            start_count(size);
+            wait(size, done, view(size - 1).n);
+            uint32_t now = slots_for(size, head_.get()->found);
+            if (now <= counts(size).room()) {
+                *found = now;
+                open = false;
+                return;
+            }
+            grow_counts(size, now, *found);
+        }
+    });
+}
+
+/* ---- what is frequent ---- */
+
+template <class T> void miner<T>::meet(size_t size)
+{
+    team_->meet([&] {
+        if (seconds_now() - polled_ > 0.05)
+            poll(size, 0, 0);
+    });
+}
+
+/* Gets what the others found in a level that is dealt out. The total. */
+template <class T> uint32_t miner<T>::exchange(size_t size, uint32_t found)
+{
+    if (!dealt_before(size))
+        return found;
+    const level_view &here = view(size - 1);
+    team_->show[size % 2][me_] = {found_[size % 2].get(), counts(size).get(), found};
+    meet(size);
+    uint64_t total = 0;
+    merge_job job = {here, (uint32_t) (here.n * columns_.n), team_->size(), {}};
+    for (unsigned d = 0; d < team_->size(); d++) {
+        const team::findings &theirs = team_->show[size % 2][d];
+        total += theirs.found;
+        if (d == me_)
+            job.words[d] = theirs.words;
+        if (d == me_ || theirs.found == 0)
+            continue;
+        auto get = [&](array<uint32_t> &to, const uint32_t *from, size_t n) {
+            to.ensure(n);
+            check(cudaMemcpyPeerAsync(to.get(), team_->device[me_], from,
+                                      team_->device[d], n * sizeof(uint32_t), stream_));
+        };
+        get(others_found_[d], theirs.words, shared_words(size));
+        get(others_counts_[d], theirs.counts, theirs.found);
+        job.words[d] = others_found_[d].get();
+    }
+    if (total > UINT32_MAX / 2)
+        throw refusal(SYN_TOO_LARGE, "more than %u episodes of size %zu are frequent",
+                      UINT32_MAX / 2, size);
+    by_width([&](auto width) {
+        merge_items<decltype(width)::value>
+            <<<blocks_for(job.items, 256), 256, 0, stream_>>>(job);
+    });
+    check(cudaGetLastError());
+    return (uint32_t) total;
+}
+
+/* Numbers the children of all items. */
+template <class T> void miner<T>::number(size_t size)
+{
+    level_view &here = view(size - 1);
+    int items = (int) (here.n * columns_.n);
+    size_t bytes = 0;
+    check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, here.children, here.base,
+                                        items + 1, stream_));
+    scratch_.ensure(bytes);
+    check(cub::DeviceScan::ExclusiveSum(scratch_.get(), bytes, here.children, here.base,
+                                        items + 1, stream_));
+}
+
+/* Makes the `n` nodes of `size` out of what counting kept. */
+template <class T> void miner<T>::fill(size_t size, size_t n)
+{
+    open_level(size, n);
+    deal(size, n);
+    check(cudaMemsetAsync(device_head_.get(), 0, sizeof(header), stream_));
+    fill_job job = {view(size - 2), view(size - 1), view(size), columns_, unit_.get(), {},
+                    share(size), 1, device_head_.get()};
+    for (unsigned d = 0; d < team_->size(); d++)
+        job.counts[d] = d == me_ ? counts(size).get() : others_counts_[d].get();
+    size_t items = (size_t) view(size - 1).n * columns_.n;
+    size_t group = items / ((size_t) processors_ * 8 * FILL_WARPS) + 1;
+    group = std::min<size_t>(group, WARP);
+    job.group = (uint32_t) group;
+    unsigned blocks = std::min(blocks_for(items, FILL_WARPS * group),
+                               (unsigned) processors_ * 8);
+    by_width([&](auto width) {
+        fill_level<decltype(width)::value>
+            <<<blocks, FILL_WARPS * WARP, 0, stream_>>>(job);
+    });
+    check(cudaGetLastError());
+    check(cudaEventRecord(filled_, stream_));
+}
+
+/* ---- lists ---- */
+
+template <class T> template <int TEAM> void miner<T>::launch_lists(list_job<T> job)
+{
+    constexpr size_t bytes = LIST_WARPS * STAGED * sizeof(uint2);
+    unsigned blocks = blocks_for((size_t) (job.to - job.from) * TEAM, LIST_WARPS);
+    make_lists<TEAM, T><<<blocks, LIST_WARPS * WARP, bytes, stream_>>>(job);
+    check(cudaGetLastError());
+}
+
+/* Makes the lists of the nodes begin .. end - 1 of `size`. */
+template <class T>
+void miner<T>::start_lists(size_t size, uint32_t begin, uint32_t end)
+{
+    const array<uint2> &made = list(size);
+    list_job<T> job = {events(), view(size - 1), view(size), begin, end, columns_,
+                       share(size), places_.get(), links_.get(), table_.get(), some_,
+                       (uint32_t) (WARP * width_), list(size - 1).get(), made.get(),
+                       made.room(), STAGED, plan(size, end - begin), device_head_.get()};
+    each_table([&] {
+        job.some = some_;
+        launch_by_length(job);
+    });
+}
+
+template <class T> void miner<T>::launch_by_length(const list_job<T> &job)
+{
+    uint32_t n = job.to - job.from;
+    /* A warp's part of a list must fit in what it can stage, or it is gone through twice;
+       few nodes need more warps each to fill the device. */
+    size_t warps = (size_t) processors_ * 128 / n;
+    if (mean_list_ >= LONG_LIST) {
+        make_long_lists<T><<<n, LONG_WARPS * WARP, 0, stream_>>>(job);
+        check(cudaGetLastError());
+    } else if (mean_list_ >= 1024 || warps >= 16) {
+        launch_lists<8>(job);
+    } else if (mean_list_ >= 288 || warps >= 4) {
+        launch_lists<4>(job);
+    } else {
+        launch_lists<1>(job);
+    }
+}
+
+/* ---- results ---- */
+
+/* Copies n words to pageable memory through the page-locked block. */
+template <class T> void miner<T>::copy(const uint32_t *from, size_t n, uint32_t *to)
+{
+    for (size_t i = 0; i < n; i += STAGING) {
+        size_t words = std::min(n - i, STAGING);
+        check(cudaMemcpyAsync(staging_.get(), from + i, words * sizeof(uint32_t),
+                              cudaMemcpyDeviceToHost, copies_));
+        check(cudaStreamSynchronize(copies_));
+        std::memcpy(to + i, staging_.get(), words * sizeof(uint32_t));
+    }
+}
+
+/* Brings the nodes of `size` and their parents' children to the host. */
+template <class T> void miner<T>::collect(size_t size)
+{
+    if (!out_)
+        return;
+    const level_view &from = view(size), &parents = view(size - 1);
+    syn_episode_level *to = &out_->level[size - 1];
+    check(cudaStreamWaitEvent(copies_, filled_, 0));
+    size_t n = from.n;
+    size_t children = (size_t) parents.n + 1;
+    uint32_t *arrays[] = {to->parent, to->suffix, to->unit, to->interval, to->count};
+    if (5 * n + children <= STAGING) {
+        uint32_t *staged = staging_.get();
+        check(cudaMemcpyAsync(staged, from.parent, 5 * n * sizeof(uint32_t),
+                              cudaMemcpyDeviceToHost, copies_));
+        check(cudaMemcpyAsync(staged + 5 * n, parents.child, children * sizeof(uint32_t),
+                              cudaMemcpyDeviceToHost, copies_));
+        check(cudaStreamSynchronize(copies_));
+        for (size_t i = 0; i < 5; i++)
+            std::memcpy(arrays[i], staged + i * n, n * sizeof(uint32_t));
+        std::memcpy(to[-1].child, staged + 5 * n, children * sizeof(uint32_t));
+    } else {
+        for (size_t i = 0; i < 5; i++)
+            copy(from.parent + i * n, n, arrays[i]);
+        copy(parents.child, children, to[-1].child);
+    }
+}
+
+/* Opens the level of the result; its nodes come with collect(). */
+template <class T>
+void miner<T>::report(size_t size, size_t found, uint64_t candidates)
+{
+    results_ += found * 6 * sizeof(uint32_t);
+    size_t taken = memory() - list_memory() + results_;
+    if (taken > options_->max_memory)
+        throw refusal(SYN_OVER_BUDGET, "the episodes of up to size %zu take %.3g MB, and "
+                      "`max_memory` is %.3g MB", size, 1e-6 * taken,
+                      1e-6 * (double) options_->max_memory);
+    if (!out_)
+        return;
+    append_level(out_, found)->candidates = candidates;
+    syn_episode_level *parents = &out_->level[size - 2];
+    if (found == 0)
+        std::memset(parents->child, 0, (parents->n + 1) * sizeof(uint32_t));
+}
+
+/* ---- the whole ---- */
+
+/* A list that has no longer room in the budget, beside the one that it is made from and
+   the levels, becomes smaller. */
+template <class T> void miner<T>::fit_list(size_t size)
+{
+    size_t room = for_lists(), from = list(size - 1).bytes();
+    if (from + list(size).bytes() <= room)
+        return;
+    size_t ends = room > from ? (room - from) / sizeof(uint2) : 0;
+    list_[size] = std::make_unique<array<uint2>>();
+    list(size).ensure(std::max(ends, longest_));
+}
+
+/* Where the level of `found` nodes would pass the budget: frees the lists that nobody
+   reads any more. Those made in parts are made anew for the next size, and after the last
+   size none is needed. */
+template <class T> void miner<T>::free_lists_for(size_t size, uint32_t found)
+{
+    bool last = size == options_->max_size;
+    size_t level = (size_t) found * 8 * sizeof(uint32_t);
+    if ((!last && resident_ == size - 1) || memory() + level <= options_->max_memory)
+        return;
+    for (size_t k = 0; k < list_.size(); k++)
+        if (last || k != resident_)
+            list_[k].reset();
+}
+
+/* Makes the level of `found` nodes, and their lists where all of them fit. */
+template <class T> void miner<T>::start_level(size_t size, uint32_t found)
+{
+    free_lists_for(size, found);
+    if (!numbers_at_once(size))
+        number(size);
+    fill(size, found);
+    if (size == options_->max_size || resident_ != size - 1)
+        return;
+    plan(size, found);
+    give_list(size);
+    fit_list(size);
+    /* Mostly lists get shorter: what is needed is there before it is. */
+    size_t ends = mean_list_ * found / (dealt_ ? team_->size() : 1);
+    if (ends > list(size).room())
+        grow_list(size, ends);
+    start_lists(size, 0, found);
+    resident_ = size;
+}
+
+template <class T> void miner<T>::mine()
+{
+    double begun = seconds_now();
+    begin_tables();
+    if (team_->size() > 1) {  /* to tell apart what is shared */
+        check(cudaStreamSynchronize(stream_));
+        seconds_by_size[1] = seconds_now() - begun;
+        begun = seconds_now();
+    }
+    uint64_t candidates = (uint64_t) symbols_ * symbols_ * intervals_, own = 0;
+    for (size_t s = 0; s < symbols_; s++)
+        own += share(1).takes((uint32_t) s, 0) ? symbols_ * intervals_ : 0;
+    for (size_t size = 2; size <= options_->max_size; size++) {
+        uint32_t parents = view(size - 1).n;
+        if ((size_t) parents * columns_.n >= INT32_MAX)
+            throw refusal(SYN_TOO_LARGE, "there are %u episodes of size %zu", parents,
+                          size - 1);
+        clear_findings(size);
+        if (resident_ == size - 1 && whole_table())
+            start_count(size);
+        if (size > 2)
+            collect(size - 1);
+        uint32_t found = count(size);
+        const header head = *head_.get();
+        if (sizeof(T) == 2 && size == 2 && head.reach >= 65535)
+            throw too_wide{};
+        if (size > 2) {
+            candidates = head.candidates;
+            own = head.own;
+            mean_list_ = head.lists ? (size_t) (head.list_ends / head.lists) : 0;
+        }
+        own_ += own;
+        found = exchange(size, found);
+        double now = seconds_now();
+        seconds_by_size[std::min<size_t>(size, SYN_GPU_SIZES)] += now - begun;
+        begun = now;
+        /* The device first: the host's part takes place meanwhile. */
+        if (found > 0)
+            start_level(size, found);
+        peak = std::max(peak, memory());
+        report(size, found, candidates);
+        if (found == 0)
+            break;
+        if (size == options_->max_size)
+            collect(size);
+    }
+    check(cudaStreamSynchronize(stream_));
+    meet(level_.size());  /* the others may still have been reading what this one found */
+}
+
+}  // namespace gpu
+
+#endif

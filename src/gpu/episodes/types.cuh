@@ -1,0 +1,165 @@
+/* The device's data structures of the episode miner. */
+#ifndef SYN_GPU_EPISODES_TYPES_CUH
+#define SYN_GPU_EPISODES_TYPES_CUH
+
+#include "gpu/base/warp.cuh"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace gpu {
+
+constexpr uint32_t ALL = 0xffffffffu;      /* every lane */
+constexpr uint32_t NOTHING = 0xffffffffu;  /* no event, no symbol */
+constexpr uint16_t RARE = 0xffff;          /* the symbol of infrequent units */
+
+/* The frequent units are numbered as symbols, in order, and cut into pages of one width.
+   Each of a warp's lanes holds K neighbouring symbols of a page, K a power of two:
+   symbol = page * width + lane * K + j. A set of a page's symbols is K words, word j of
+   which has a bit for each lane. A column is an interval and a page, in this order. */
+struct events_view {
+    uint32_t n;
+    const int64_t *tick;
+    const uint32_t *group, *by_unit, *row;  /* as in syn_recording */
+    const uint16_t *symbol;                 /* [n] */
+    const uint32_t *row_begin, *row_end;    /* [symbols] rows of the unit's events */
+    const uint32_t *unit;                   /* [symbols] */
+};
+
+struct columns_view {
+    uint32_t n, pages, width;
+};
+
+/* The columns whose tables are in memory. */
+struct table_columns {
+    uint32_t first, n;
+
+    __host__ __device__ bool has(uint32_t column) const { return column - first < n; }
+};
+
+/* A lane's share of a row of the next-occurrence table: one more than the distance to the
+   first event of each symbol inside the window, 0 when there is none. The table is
+   [columns][events + 1][WARP]; rows follow by_unit, the last one is all 0. Distances are
+   of type T: uint16_t, or uint32_t (with K = 1 only) where windows hold more events. */
+template <int K, class T> struct row_pack {
+    uint32_t pair[(K + 1) / 2];  /* unpacked late, which saves registers */
+
+    __device__ uint32_t next(int j) const
+    {
+        return K == 1 ? pair[0] : j % 2 ? pair[j / 2] >> 16 : pair[j / 2] & 0xffff;
+    }
+
+    __device__ void set(int j, uint32_t value)
+    {
+        pair[j / 2] = j % 2 ? (pair[j / 2] & 0xffff) | value << 16 : value;
+    }
+};
+
+template <int K, class T> struct row_bytes {
+    static constexpr uint32_t lane = sizeof(T) * K, row = WARP * lane;
+};
+
+template <int K, class T>
+__device__ inline row_pack<K, T> load_pack(const unsigned char *from)
+{
+    row_pack<K, T> pack;
+    if (K == 1) {
+        pack.pair[0] = __ldg((const T *) from);
+    } else if (K == 2) {
+        pack.pair[0] = __ldg((const uint32_t *) from);
+    } else {
+#pragma unroll
+        for (int i = 0; i < K / 4; i++) {
+            uint2 two = __ldg((const uint2 *) from + i);
+            pack.pair[2 * i % ((K + 1) / 2)] = two.x;
+            pack.pair[(2 * i + 1) % ((K + 1) / 2)] = two.y;
+        }
+    }
+    return pack;
+}
+
+template <int K, class T>
+__device__ inline void store_pack(unsigned char *to, row_pack<K, T> pack)
+{
+    if (K == 1)
+        *(T *) to = (T) pack.pair[0];
+    else
+#pragma unroll
+        for (int i = 0; i < K / 2; i++)
+            ((uint32_t *) to)[i] = pack.pair[i];
+}
+
+/* An event of a row, and where its window opens and shuts, counted from it. */
+template <class T> struct place {
+    uint32_t event;
+    T open, shut;
+};
+
+/* An event's row, and the next event of its unit. */
+struct link {
+    uint32_t row, next;
+};
+
+/* What the device tells the host. */
+struct header {
+    unsigned long long candidates;  /* of the level after the one just filled */
+    unsigned long long own;         /* those of them that this device counts */
+    unsigned long long list_ends;   /* ends that the lists just made need */
+    uint32_t lists;                 /* lists just made */
+    uint32_t tasks, segments;       /* planned for counting along them */
+    uint32_t taken;                 /* tasks begun */
+    uint32_t found;                 /* frequent children counted */
+    uint32_t reach;                 /* farthest event of any window */
+    uint32_t stop;                  /* set by the host */
+};
+
+/* A level on the device. A node is an episode, an item a node and a column. What items
+   hold describes the node's children in that column. */
+struct level_view {
+    uint32_t n;
+    uint32_t *parent, *suffix, *unit, *interval, *count;  /* [n] as on the host */
+    uint32_t *step;                            /* [n] symbol in the page + 256 * column */
+    uint32_t *length;                          /* [n] valid ends in the node's list */
+    unsigned long long *offset;                /* [n] where the list begins */
+    uint32_t *child;                           /* [n + 1] */
+    uint32_t *mask;                            /* [items][K] symbols that follow */
+    uint32_t *children;                        /* [items + 1] how many, and 0 */
+    uint32_t *base;                            /* [items + 1] first one's number */
+    uint32_t *slot;                            /* [items] first one's place in `counts`,
+                                                  and whose: device << SLOT_BITS */
+    uint32_t *done;                            /* [items] finished segments, 0 at rest */
+};
+
+/* What a warp counts at a time: an item, or where its list is long a segment of it, whose
+   states are left at number `first` + segment for the others. */
+struct task {
+    uint32_t item, segment, segments, first;
+};
+
+__device__ inline uint32_t max_of_warp(uint32_t x)
+{
+    for (int step = WARP / 2; step > 0; step /= 2)
+        x = max(x, __shfl_xor_sync(ALL, x, step));
+    return x;
+}
+
+__device__ inline uint32_t sum_of_warp(uint32_t x)
+{
+    for (int step = WARP / 2; step > 0; step /= 2)
+        x += __shfl_xor_sync(ALL, x, step);
+    return x;
+}
+
+/* How many symbols of an item's set come before this lane's first one. */
+template <int K> __device__ inline uint32_t rank_of_lane(const uint32_t *mask)
+{
+    uint32_t lower = (1u << threadIdx.x % WARP) - 1, rank = 0;
+    for (int j = 0; j < K; j++)
+        rank += __popc(mask[j] & lower);
+    return rank;
+}
+
+}  // namespace gpu
+
+#endif

@@ -1,0 +1,166 @@
+/* The device room of a build without CUDA. */
+#include "gpu/causal/map.h"
+#include "gpu/episodes/mine.h"
+#include "gpu/null/counts.h"
+#include "gpu/spectrum/spectrum.h"
+#include "gpu/published/strategies.h"
+#include "gpu/base/devices.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char reason[] = "synfire was built without CUDA";
+
+void syn_gpu_init(void)
+{
+}
+
+void syn_gpu_look(syn_gpu_survey *survey)
+{
+    memset(survey, 0, sizeof *survey);
+    snprintf(survey->reason, sizeof survey->reason, "%s", reason);
+}
+
+void syn_gpu_examine(int index, int test, syn_gpu_device *device)
+{
+    (void) index;
+    (void) test;
+    memset(device, 0, sizeof *device);
+    snprintf(device->trouble, sizeof device->trouble, "%s", reason);
+}
+
+uint64_t syn_gpu_release(void)
+{
+    return 0;
+}
+
+syn_status syn_gpu_mine_episodes(const syn_recording *recording,
+                                 const syn_mine_options *options, const int *devices,
+                                 int n_devices, const syn_watch *watch,
+                                 syn_episodes *out, syn_gpu_mining *report, char *why)
+{
+    (void) recording;
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    memset(out, 0, sizeof *out);
+    memset(report, 0, sizeof *report);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_null_counts(const syn_line_layout *layout, const syn_trie *trie,
+                               size_t episodes, const syn_null_options *options,
+                               const int *devices, int n_devices, const syn_watch *watch,
+                               uint32_t *count, char *why)
+{
+    (void) layout;
+    (void) trie;
+    (void) episodes;
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) count;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_counter_open(const syn_recording *recording,
+                                const syn_interval *intervals, uint32_t n_intervals,
+                                const syn_gpu_strategy_options *options,
+                                syn_counter *out, char *why)
+{
+    (void) recording;
+    (void) intervals;
+    (void) n_intervals;
+    (void) options;
+    memset(out, 0, sizeof *out);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+void syn_gpu_counter_report(const syn_counter *counter, syn_gpu_strategy_report *report)
+{
+    (void) counter;
+    memset(report, 0, sizeof *report);
+}
+
+void syn_gpu_counter_close(syn_counter *counter)
+{
+    memset(counter, 0, sizeof *counter);
+}
+
+syn_status syn_gpu_map_dimensions(const syn_map_libraries *libraries,
+                                  const syn_map_layout *layout,
+                                  const syn_map_options *options, const int *devices,
+                                  int n_devices, const syn_watch *watch, float *rho,
+                                  syn_gpu_map_report *report, char *why)
+{
+    (void) libraries;
+    (void) layout;
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) rho;
+    memset(report, 0, sizeof *report);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_map_open(const syn_map_targets *targets, const syn_map_layout *layout,
+                            const syn_map_options *options, int half, const int *devices,
+                            int n_devices, syn_gpu_map **out, char *why)
+{
+    (void) targets;
+    (void) layout;
+    (void) options;
+    (void) half;
+    (void) devices;
+    (void) n_devices;
+    *out = NULL;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_map_begin(syn_gpu_map *map, const syn_map_libraries *libraries,
+                             float *rho, char *why)
+{
+    (void) map;
+    (void) libraries;
+    (void) rho;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watch,
+                              syn_gpu_map_report *report, char *why)
+{
+    (void) map;
+    (void) watch;
+    memset(report, 0, sizeof *report);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+void syn_gpu_map_close(syn_gpu_map *map)
+{
+    (void) map;
+}
+
+syn_status syn_gpu_spectrum(const syn_spectrum_options *options, const int *devices,
+                            int n_devices, const syn_watch *watch, syn_spectrum *out,
+                            uint8_t *left, syn_gpu_spectrum_report *report, char *why)
+{
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) left;
+    memset(out, 0, sizeof *out);
+    memset(report, 0, sizeof *report);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}

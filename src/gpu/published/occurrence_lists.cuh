@@ -1,0 +1,270 @@
+/* The lists of partial occurrences: how they begin, grow by one event and are counted. */
+#ifndef SYN_GPU_PUBLISHED_OCCURRENCE_LISTS_CUH
+#define SYN_GPU_PUBLISHED_OCCURRENCE_LISTS_CUH
+
+#include <cstdint>
+
+#include "gpu/episodes/types.cuh"
+#include "gpu/published/strategy.cuh"
+
+namespace gpu {
+
+/* Partial occurrences of a group of candidates. The key is candidate << shift | row: the
+   candidate counted from the group's first, the row (see syn_recording) of the last event
+   found so far. The start is the first event on the tick of the first event found, so
+   that comparing it with the number of another's last event compares ticks. */
+struct partial_list {
+    unsigned long long *key;
+    uint32_t *start;
+};
+
+/* The events once more, row by row, where those of a unit lie side by side. */
+struct row_view {
+    int64_t *tick;
+    uint32_t *start;  /* the first event on the row's tick */
+};
+
+/* One step: every partial occurrence of `from` is lengthened by one event. */
+struct step_job {
+    const uint32_t *first;            /* [units + 1] rows of a unit */
+    const int64_t *bounds;            /* [intervals][2] */
+    row_view rows;
+    partial_list from;
+    uint32_t n, shift;
+    const uint32_t *unit, *interval;  /* [candidates] of the group, at this step */
+    bool dedup;                       /* `from` is sorted by key, each of them once */
+};
+
+/* What the host reads after a step: how many longer ones it has found, also those there
+   was no room for, as the compaction knows it. */
+struct step_result {
+    unsigned long long reserved;
+    uint32_t scanned;
+    uint32_t most;  /* that one thread found */
+    uint32_t stop;
+};
+
+__global__ void order_rows(strategy_events events, row_view rows)
+{
+    uint32_t row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= events.n)
+        return;
+    uint32_t event = events.by_unit[row];
+    rows.tick[row] = events.tick[event];
+    rows.start[row] = events.group[event];
+}
+
+/* length[c] = the events of the first unit of candidate c; 0 for c = n. */
+__global__ void measure_first(const uint32_t *first, const uint32_t *unit, uint32_t n,
+                              unsigned long long *length)
+{
+    uint32_t c = blockIdx.x * blockDim.x + threadIdx.x;
+    if (c < n)
+        length[c] = first[unit[c] + 1] - first[unit[c]];
+    else if (c == n)
+        length[c] = 0;
+}
+
+/* A block per candidate: each event of its first unit begins a partial occurrence.
+   `offset` and `unit` are the group's. */
+__global__ void begin_lists(const uint32_t *first, const uint32_t *unit, row_view rows,
+                            const unsigned long long *offset, uint32_t shift,
+                            partial_list to)
+{
+    uint32_t begin = first[unit[blockIdx.x]], end = first[unit[blockIdx.x] + 1];
+    unsigned long long base = offset[blockIdx.x] - offset[0];
+    unsigned long long candidate = (unsigned long long) blockIdx.x << shift;
+    for (uint32_t row = begin + threadIdx.x; row < end; row += blockDim.x) {
+        to.key[base + row - begin] = candidate | row;
+        to.start[base + row - begin] = rows.start[row];
+    }
+}
+
+/* First of the rows begin .. end - 1 that is more than `lag` after `now`, or `end`. */
+__device__ inline uint32_t first_row_beyond(const int64_t *tick, uint32_t begin,
+                                            uint32_t end, int64_t now, int64_t lag)
+{
+    while (begin < end) {
+        uint32_t middle = begin + (end - begin) / 2;
+        if (tick[middle] - now > lag)
+            end = middle;
+        else
+            begin = middle + 1;
+    }
+    return begin;
+}
+
+/* The rows begin .. begin + n - 1 that a partial occurrence is lengthened by. */
+struct successors {
+    unsigned long long candidate;  /* as it stands in a key */
+    uint32_t begin, n;
+};
+
+/* With `dedup`, an event that the candidate's next partial occurrence also reaches is
+   left to that one: it starts no earlier, because latest starts never decrease with
+   ends. So no event is reached twice, and what is found is sorted again. */
+__device__ inline successors find_successors(const step_job &job, uint32_t i)
+{
+    unsigned long long key = job.from.key[i];
+    uint32_t candidate = (uint32_t) (key >> job.shift);
+    unsigned long long base = (unsigned long long) candidate << job.shift;
+    uint32_t unit = job.unit[candidate], interval = job.interval[candidate];
+    int64_t now = job.rows.tick[key - base];
+    int64_t low = job.bounds[2 * interval], high = job.bounds[2 * interval + 1];
+    if (job.dedup && i + 1 < job.n) {
+        unsigned long long next = job.from.key[i + 1];
+        if (next >> job.shift == candidate)
+            high = min(high, job.rows.tick[next - base] - now + low);
+    }
+    uint32_t last = job.first[unit + 1];
+    uint32_t begin = first_row_beyond(job.rows.tick, job.first[unit], last, now, low);
+    /* Windows hold few events of a unit: better doubled than halved towards. */
+    uint32_t reach = 1;
+    while (reach < last - begin && job.rows.tick[begin + reach - 1] - now <= high)
+        reach *= 2;
+    uint32_t end = first_row_beyond(job.rows.tick, begin + reach / 2,
+                                    min(begin + reach, last), now, high);
+    successors found = {base, begin, end - begin};
+    return found;
+}
+
+/* "atomic": a thread reserves room by adding to the list's counter; the order is lost. */
+__global__ void extend_atomic(SYN_GPU_JOB step_job job, partial_list to,
+                              unsigned long long room, unsigned long long *length)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= job.n)
+        return;
+    successors found = find_successors(job, i);
+    if (found.n == 0)
+        return;
+    unsigned long long at = atomicAdd(length, (unsigned long long) found.n);
+    if (at + found.n > room)
+        return;
+    uint32_t start = job.from.start[i];
+    for (uint32_t j = 0; j < found.n; j++) {
+        to.key[at + j] = found.candidate | (found.begin + j);
+        to.start[at + j] = start;
+    }
+}
+
+/* "scan": a thread leaves what it finds in its own `width` places, as far as they go. */
+__global__ void extend_staged(SYN_GPU_JOB step_job job, uint32_t width, uint32_t *count,
+                              uint32_t *staged, uint32_t *most)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == job.n)
+        count[i] = 0;
+    if (i >= job.n)
+        return;
+    successors found = find_successors(job, i);
+    count[i] = found.n;
+    if (found.n > width)
+        atomicMax(most, found.n);
+    for (uint32_t j = 0; j < min(found.n, width); j++)
+        staged[(size_t) i * width + j] = found.begin + j;
+}
+
+/* The places that are filled, moved together. */
+__global__ void pack_staged(SYN_GPU_JOB step_job job, uint32_t width,
+                            const uint32_t *offset, const uint32_t *staged,
+                            partial_list to)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= job.n || offset[i] == offset[i + 1])
+        return;
+    uint32_t at = offset[i], n = offset[i + 1] - at, start = job.from.start[i];
+    unsigned long long candidate = job.from.key[i] >> job.shift << job.shift;
+    for (uint32_t j = 0; j < n; j++) {
+        to.key[at + j] = candidate | staged[(size_t) i * width + j];
+        to.start[at + j] = start;
+    }
+}
+
+/* "count-scan-write", first half: how many, and from which row on. */
+__global__ void count_successors(SYN_GPU_JOB step_job job, uint32_t *count,
+                                 uint32_t *begin)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == job.n)
+        count[i] = 0;
+    if (i >= job.n)
+        return;
+    successors found = find_successors(job, i);
+    count[i] = found.n;
+    begin[i] = found.begin;
+}
+
+/* Second half: straight to the place. */
+__global__ void write_successors(SYN_GPU_JOB step_job job, const uint32_t *offset,
+                                 const uint32_t *begin, partial_list to)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= job.n || offset[i] == offset[i + 1])
+        return;
+    uint32_t at = offset[i], n = offset[i + 1] - at, start = job.from.start[i];
+    unsigned long long found = (job.from.key[i] >> job.shift << job.shift) | begin[i];
+    for (uint32_t j = 0; j < n; j++) {
+        to.key[at + j] = found + j;
+        to.start[at + j] = start;
+    }
+}
+
+struct take_job {
+    const uint32_t *by_unit;
+    partial_list list;               /* sorted by key */
+    uint32_t n, shift, candidates;
+    uint32_t *count;                 /* [candidates] */
+    const volatile uint32_t *stop;
+};
+
+__device__ inline uint32_t first_key_from(const unsigned long long *key, uint32_t n,
+                                          unsigned long long wanted)
+{
+    uint32_t begin = 0;
+    while (begin < n) {
+        uint32_t middle = begin + (n - begin) / 2;
+        if (key[middle] < wanted)
+            begin = middle + 1;
+        else
+            n = middle;
+    }
+    return begin;
+}
+
+/* A warp per candidate takes, by end, what starts after the last one taken has ended:
+   the largest set. The lanes hold neighbours, and go on to the first that is free at
+   once. */
+__global__ void take_disjoint(SYN_GPU_JOB take_job job)
+{
+    constexpr uint32_t PATIENCE = 4096 * WARP;  /* occurrences between looks at `stop` */
+    uint32_t candidate = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    uint32_t lane = threadIdx.x % WARP;
+    if (candidate >= job.candidates)
+        return;
+    unsigned long long wanted = candidate + (lane > 0);
+    uint32_t bound = first_key_from(job.list.key, job.n, wanted << job.shift);
+    uint32_t begin = __shfl_sync(ALL, bound, 0), end = __shfl_sync(ALL, bound, 1);
+    unsigned long long base = (unsigned long long) candidate << job.shift;
+    uint32_t free_from = 0, taken = 0;
+    for (uint32_t i = begin; i < end; i += WARP) {
+        if (i > begin && (i - begin) % PATIENCE == 0 && __any_sync(ALL, *job.stop))
+            break;
+        bool mine = i + lane < end;
+        uint32_t start = mine ? job.list.start[i + lane] : 0;
+        uint32_t last = mine ? job.by_unit[job.list.key[i + lane] - base] : 0;
+        for (;;) {
+            uint32_t free = __ballot_sync(ALL, mine && start >= free_from);
+            if (free == 0)
+                break;
+            free_from = __shfl_sync(ALL, last, __ffs(free) - 1) + 1;
+            taken++;
+        }
+    }
+    if (lane == 0)
+        job.count[candidate] = taken;
+}
+
+}  // namespace gpu
+
+#endif

@@ -1,0 +1,72 @@
+/* The published strategies of counting episodes on GPUs, as a counter for the level-wise
+   search (core/episodes/counter.h). */
+#ifndef SYN_GPU_PUBLISHED_STRATEGIES_H
+#define SYN_GPU_PUBLISHED_STRATEGIES_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#include "core/episodes/mine.h"
+#include "gpu/base/devices.h"
+
+typedef enum syn_gpu_strategy {
+    SYN_GPU_PTPE,       /* a thread per episode */
+    SYN_GPU_MTPE,       /* threads for segments of the recording, put together exactly */
+    SYN_GPU_HYBRID,     /* MTPE for few episodes, PTPE for many */
+    SYN_GPU_TWO_PASS,   /* an upper bound first, hybrid for what it leaves */
+    SYN_GPU_OCCURRENCE  /* a thread per occurrence */
+} syn_gpu_strategy;
+
+typedef enum syn_gpu_compaction {
+    SYN_GPU_SCAN, SYN_GPU_ATOMIC, SYN_GPU_COUNT_SCAN_WRITE
+} syn_gpu_compaction;
+
+typedef struct syn_gpu_strategy_options {
+    syn_gpu_strategy strategy;
+    const int *devices;         /* [n_devices], from 0 */
+    int n_devices;              /* at least 1 */
+    uint32_t min_count;         /* what the two passes rule candidates out by */
+    double a, b;                /* hybrid: MTPE below (a / size + b) full devices */
+    uint32_t segments;          /* of MTPE, or 0 to fill the device */
+    int published;              /* also try the paper's merge of MTPE */
+    syn_gpu_compaction compaction;  /* of the last strategy */
+    int dedup;                  /* of the last strategy: one occurrence an end */
+} syn_gpu_strategy_options;
+
+/* What happened, by size. Times are those of the kernels, from CUDA's events; of several
+   devices that count together, the longest. */
+typedef struct syn_gpu_strategy_report {
+    double seconds[SYN_GPU_SIZES + 1];
+    uint64_t unmatched[SYN_GPU_SIZES + 1];  /* episodes beyond the published merge */
+    uint64_t segmented[SYN_GPU_SIZES + 1];  /* candidates counted by MTPE */
+    uint64_t capacity[SYN_GPU_SIZES + 1];   /* threads of PTPE that one device holds */
+    uint64_t peak_memory;                   /* bytes on all devices that were taken */
+} syn_gpu_strategy_report;
+
+/* Opens the devices and copies the recording to each: contexts are made at the first call
+   in a process. `recording` and `intervals` must live as long as the counter; `options`
+   need not. `out` counts until it is closed.
+
+   SYN_NO_DEVICE: no such device, or it failed. SYN_NO_MEMORY: host or device have none
+   left; counting halves its batches first. SYN_TOO_LARGE: an episode of more than
+   SYN_GPU_SIZES events, which is what the state machines hold. After such a status, here
+   and from out->count(), `reason` (SYN_GPU_TEXT bytes, which live as long as the counter)
+   holds one plain clause; it is empty after SYN_OK and SYN_INTERRUPTED. After an error
+   nothing is left open. */
+syn_status syn_gpu_counter_open(const syn_recording *recording,
+                                const syn_interval *intervals, uint32_t n_intervals,
+                                const syn_gpu_strategy_options *options,
+                                syn_counter *out, char *reason);
+
+/* What happened since it was opened. */
+void syn_gpu_counter_report(const syn_counter *counter, syn_gpu_strategy_report *report);
+
+/* Frees everything on all devices. */
+void syn_gpu_counter_close(syn_counter *counter);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,259 @@
+/* The search below sets of few windows. Each item that may be added has the windows of
+   the set with it as a mask, so that a look at all pairs of items, a lane an item, tells
+   which of them can lead to anything: very few. */
+#ifndef SYN_GPU_SPECTRUM_MASKS_CUH
+#define SYN_GPU_SPECTRUM_MASKS_CUH
+
+#include "gpu/spectrum/node.cuh"
+
+namespace gpu {
+
+enum {
+    MASK_WINDOWS = 256,   /* windows of sets that are searched by masks */
+    MASK_STEPS = 256      /* between two looks at the clock */
+};
+
+template <int WORDS> struct alignas(WORDS == 1 ? 8 : 16) window_mask {
+    uint64_t word[WORDS];
+
+    __device__ uint32_t count() const
+    {
+        uint32_t n = 0;
+#pragma unroll
+        for (int w = 0; w < WORDS; w++)
+            n += __popcll(word[w]);
+        return n;
+    }
+
+    __device__ window_mask operator&(const window_mask &other) const
+    {
+        window_mask both;
+#pragma unroll
+        for (int w = 0; w < WORDS; w++)
+            both.word[w] = word[w] & other.word[w];
+        return both;
+    }
+};
+
+/* A set of items and those that may be added; its list follows. */
+struct alignas(16) mask_node {
+    uint32_t before;          /* where the node before it is */
+    uint32_t size, units, reach;
+    uint32_t listed, room;    /* items there are, and that there is room for */
+    uint32_t next;            /* the first item not yet looked at */
+    uint32_t alive;           /* which of the 32 before that are still to be added */
+    heap_top mark;            /* before this node */
+    uint32_t spare[2];        /* copies have no holes to leave out */
+};
+
+template <int WORDS> struct mask_list {
+    window_mask<WORDS> *mask;  /* windows of the set that have the item */
+    uint32_t *item;
+};
+
+template <int WORDS>
+__device__ inline mask_list<WORDS> list_of(const searcher &s, uint32_t at, uint32_t room)
+{
+    auto mask = (window_mask<WORDS> *) (s.words_at(at) + sizeof(mask_node) / 4);
+    return {mask, (uint32_t *) (mask + room)};
+}
+
+/* A place for a node and its list. */
+template <int WORDS>
+__device__ inline uint32_t reserve_node(const searcher &s, heap_top *top, uint32_t room)
+{
+    return s.reserve(top, sizeof(mask_node) / 4 + (2ull * WORDS + 1) * room);
+}
+
+/* Of the 32 items from node.next on, which can lead to anything when they are added: so
+   many of the items after them must share windows enough with them. */
+template <int WORDS>
+__device__ inline uint32_t look_ahead(const searcher &s, const mask_node &node,
+                                      const mask_list<WORDS> &list)
+{
+    const uint32_t *least = s.my->least;
+    uint32_t reach = node.size + node.listed - node.next, t = node.next + s.lane;
+    reach = reach < node.reach ? reach : node.reach;
+    uint32_t size = node.size + 1, z = s.needed(node.size, node.units);
+    window_mask<WORDS> mine = list.mask[t < node.listed ? t : node.next];
+    uint32_t windows = mine.count(), enough = least[reach], found = 0;
+    z = z < size ? size : z;
+#pragma unroll 1
+    while (z <= reach && least[z] >= windows)
+        z++;
+    bool alive = t < node.listed && z <= reach;
+    if (s.lane == 0)
+        s.my->sets += node.listed - node.next < WARP ? node.listed - node.next
+                                                              : WARP;
+    if (!__any_sync(WHOLE_WARP, alive))
+        return 0;
+#pragma unroll 2
+    for (uint32_t u = node.next + 1; u < node.listed; u++)
+        found += (u > t) & ((mine & list.mask[u]).count() > enough);
+    return __ballot_sync(WHOLE_WARP, alive && found >= z - size);
+}
+
+/* Lists the items of lanes that have one. Those in all windows of the set join it. */
+template <int WORDS>
+__device__ inline void add_items(const searcher &s, const mask_list<WORDS> &list,
+                                 bool there, const window_mask<WORDS> &mask,
+                                 uint32_t item, uint32_t windows, mask_node *node)
+{
+    bool joins = there && mask.count() == windows;
+    uint32_t full = __ballot_sync(WHOLE_WARP, joins);
+    uint32_t stay = __ballot_sync(WHOLE_WARP, there && !joins);
+    if (there && !joins) {
+        uint32_t place = node->listed + __popc(stay & lanes_below());
+        list.mask[place] = mask;
+        list.item[place] = item;
+    }
+    node->listed += __popc(stay);
+    node->size += __popc(full);
+#pragma unroll 1
+    for (; full && node->units < s.task.min_units; full &= full - 1) {
+        uint32_t other = __shfl_sync(WHOLE_WARP, item, __ffs(full) - 1);
+        node->units = s.add_unit(node->units, other);
+    }
+}
+
+/* How many of the items from `begin` on are in more than `least` windows of `set`. */
+template <int WORDS>
+__device__ inline uint32_t count_shared(const searcher &s, const mask_list<WORDS> &list,
+                                        uint32_t begin, uint32_t end,
+                                        const window_mask<WORDS> &set, uint32_t least)
+{
+    uint32_t found = 0;
+#pragma unroll 1
+    for (uint32_t k = begin + s.lane; k < end; k += WARP)
+        found += (list.mask[k] & set).count() > least;
+    return warp_sum(found);
+}
+
+/* Where the windows of a set open. */
+template <int WORDS>
+__device__ inline const uint32_t *list_bins(const searcher &s,
+                                            const window_mask<WORDS> &set)
+{
+    uint32_t n = 0, *some = s.my->bin + whole_words(64 * WORDS);
+#pragma unroll
+    for (int half = 0; half < 2 * WORDS; half++) {
+        uint32_t part = (uint32_t) (set.word[half / 2] >> half % 2 * 32);
+        if (part >> s.lane & 1)
+            some[n + __popc(part & lanes_below())] = s.my->bin[half * 32 + s.lane];
+        n += __popc(part);
+    }
+    __syncwarp();
+    return some;
+}
+
+/* Meets the child of a node with its item `t`; false when nothing is below it. Else its
+   node and list are at `at`, and the heap is taken up to `top`. */
+template <int WORDS>
+__device__ inline bool mask_child(const searcher &s, const mask_node &node,
+                                  const mask_list<WORDS> &list, uint32_t t,
+                                  mask_node *child, uint32_t *at, heap_top *top)
+{
+    const uint32_t *least = s.my->least;
+    window_mask<WORDS> set = list.mask[t];
+    uint32_t windows = set.count(), most = node.size + node.listed - t;
+    *child = {};
+    child->before = *at;
+    child->mark = *top;
+    child->size = node.size + 1;
+    child->units = s.add_unit(node.units, list.item[t]);
+    child->reach = most < node.reach ? most : node.reach;
+    while (windows > least[child->reach]) {
+        uint32_t enough = least[child->reach];
+        child->room = count_shared(s, list, t + 1, node.listed, set, enough);
+        most = child->size + child->room;
+        child->reach = most < child->reach ? most : child->reach;
+        if (least[child->reach] == enough)
+            break;
+    }
+    uint32_t enough = least[child->reach];
+    if (windows <= enough || child->reach < s.needed(child->size, child->units))
+        return false;
+    *at = reserve_node<WORDS>(s, top, child->room);
+    if (*at == NOWHERE)
+        return false;
+    mask_list<WORDS> to = list_of<WORDS>(s, *at, child->room);
+#pragma unroll 1
+    for (uint32_t from = t + 1; from < node.listed; from += WARP) {
+        uint32_t k = from + s.lane < node.listed ? from + s.lane : t;
+        window_mask<WORDS> mask = list.mask[k] & set;
+        bool there = k > t && mask.count() > enough;
+        add_items(s, to, there, mask, list.item[k], windows, child);
+    }
+    __syncwarp();
+    auto bins = [&] { return list_bins(s, set); };
+    return s.visit(child->size, child->units, windows, bins) &&
+           s.leads_on(child->size, child->units, windows, child->reach);
+}
+
+/* One step: the next child of the deepest node, or a look at those that follow, or the
+   end of the node. */
+template <int WORDS> __device__ inline void step_masks(const searcher &s)
+{
+    warp_state *my = s.my;
+    uint32_t at = my->deepest;
+    heap_top top = my->top;
+    mask_node *kept = (mask_node *) s.words_at(at), node = *kept;
+    __syncwarp();
+    if (node.alive) {
+        if (s.lane == 0)
+            kept->alive = node.alive & (node.alive - 1);
+        __syncwarp();
+        uint32_t t = node.next - WARP + __ffs(node.alive) - 1;
+        mask_node child;
+        if (!mask_child(s, node, list_of<WORDS>(s, at, node.room), t, &child, &at, &top))
+            return;
+        node = child;
+        kept = (mask_node *) s.words_at(at);
+    } else if (node.next >= node.listed) {
+        at = node.before;
+        top = node.mark;
+    }
+    if (node.next < node.listed) {
+        node.alive = look_ahead(s, node, list_of<WORDS>(s, at, node.room));
+        node.next += WARP;
+        if (!node.alive && node.next >= node.listed) {  /* nothing came of it */
+            at = node.before;
+            top = node.mark;
+        } else if (s.lane == 0) {
+            *kept = node;
+        }
+    }
+    __syncwarp();
+    if (s.lane == 0) {
+        my->deepest = at;
+        my->top = top;
+    }
+    __syncwarp();
+}
+
+template <int WORDS> __device__ inline void step_masks_on(const searcher &s)
+{
+#pragma unroll 1
+    for (int k = 0; k < MASK_STEPS && s.my->deepest != NOWHERE; k++)
+        step_masks<WORDS>(s);
+}
+
+/* Goes on until all is done, or for some time. */
+__device__ inline void search_masks(const searcher &s)
+{
+    warp_state *my = s.my;
+    if (my->mask_words == 1)
+        step_masks_on<1>(s);
+    else if (my->mask_words == 2)
+        step_masks_on<2>(s);
+    else
+        step_masks_on<4>(s);
+    __syncwarp();
+    if (s.lane == 0 && my->deepest == NOWHERE)
+        my->mask_words = 0;
+    __syncwarp();
+}
+
+}  // namespace gpu
+
+#endif

@@ -1,0 +1,148 @@
+/* Surrogates in bins, and the windows of their units. */
+#ifndef SYN_GPU_SPECTRUM_RASTER_CUH
+#define SYN_GPU_SPECTRUM_RASTER_CUH
+
+#include "gpu/spectrum/types.cuh"
+
+namespace gpu {
+
+/* A thread makes one unit of one surrogate after the other. */
+__global__ void make_trains(spectrum_task task, spectrum_batch batch)
+{
+    uint32_t me = blockIdx.x * blockDim.x + threadIdx.x;
+    if (me >= batch.makers)
+        return;
+    uint32_t *scratch = batch.scratch + (size_t) me * task.plan.scratch;
+    for (uint64_t k = me; k < (uint64_t) batch.n * task.units; k += batch.makers) {
+        uint32_t s = k / task.units, u = k % task.units;
+        int64_t *tick = batch.tick + (size_t) s * task.events + task.plan.trains.first[u];
+        syn_surrogate_unit(&task.plan, batch.first + s, u, tick, scratch);
+    }
+}
+
+/* Spikes of one unit in one bin set the same bit. */
+__global__ void set_bits(spectrum_task task, spectrum_batch batch)
+{
+    uint64_t k = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= (uint64_t) batch.n * task.events)
+        return;
+    uint32_t s = k / task.events, e = k % task.events;
+    uint32_t trial = task.plan.trains.trial[e], rank = task.rank[task.owner[e]];
+    int64_t within = (batch.tick[k] - task.plan.trains.start[trial]) / task.width;
+    uint32_t number = task.base[trial] + (uint32_t) within;
+    size_t word = ((size_t) s * task.words + number / 32) * task.units + rank;
+    atomicOr(batch.bits + word, 1u << number % 32);
+}
+
+/* Lists the bins of a unit; returns how many. */
+__device__ inline uint32_t list_windows(const spectrum_task &task, const uint32_t *bits,
+                                        uint32_t rank, uint32_t *bin)
+{
+    uint32_t lane = threadIdx.x % WARP, n = 0;
+    for (uint32_t from = 0; from < task.words; from += WARP) {
+        uint32_t w = from + lane, all;
+        uint32_t word = w < task.words ? bits[(size_t) w * task.units + rank] : 0;
+        uint32_t at = n + sum_below(__popc(word), &all);
+        for (; word; word &= word - 1)
+            bin[at++] = w * 32 + __ffs(word) - 1;
+        n += all;
+    }
+    __syncwarp();
+    return n;
+}
+
+/* Lists the items in at least min_occ of the root's windows, but for itself and those at
+   lag 0 that are roots before it; returns how many. */
+template <int PLANES>
+__device__ uint32_t list_items(const spectrum_task &task, const uint32_t *bits,
+                               uint32_t root, const uint32_t *bin, uint32_t n,
+                               uint32_t *item, uint32_t *count)
+{
+    uint32_t lane = threadIdx.x % WARP, listed = 0;
+    for (uint32_t from = 0; from < task.units; from += WARP)
+        for (uint32_t block = 0; block < task.blocks; block++) {
+            uint32_t rank = from + lane, all;
+            bit_counters<PLANES> sum;
+            sum.clear();
+            for (uint32_t i = 0; i < n && rank < task.units; i++)
+                sum.add(lags_of(task, bits, rank, bin[i], block));
+            uint32_t often = sum.above(task.min_occ - 1);
+            if (block == 0 && rank <= root)
+                often &= ~1u;
+            uint32_t at = listed + sum_below(__popc(often), &all);
+            for (; often; often &= often - 1, at++) {
+                uint32_t bit = __ffs(often) - 1;
+                item[at] = rank << task.lag_bits | (block * 32 + bit);
+                count[at] = sum.at(bit);
+            }
+            listed += all;
+        }
+    return listed;
+}
+
+/* A warp a root. */
+__global__ void find_items(spectrum_task task, spectrum_batch batch)
+{
+    uint64_t k = ((uint64_t) blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    if (k >= (uint64_t) batch.n * task.units)
+        return;
+    uint32_t s = k / task.units, root = k % task.units, listed = 0;
+    const uint32_t *bits = batch.bits + (size_t) s * task.words * task.units;
+    uint32_t first = task.plan.trains.first[task.unit[root]];
+    uint32_t *bin = batch.bin + (size_t) s * task.events + first;
+    uint32_t *item = batch.item + k * task.row_words * 32;
+    uint32_t *count = batch.count + k * task.row_words * 32;
+    uint32_t n = list_windows(task, bits, root, bin);
+    if (n < task.min_occ)
+        listed = 0;
+    else if (n < 1u << 8)
+        listed = list_items<8>(task, bits, root, bin, n, item, count);
+    else if (n < 1u << 12)
+        listed = list_items<12>(task, bits, root, bin, n, item, count);
+    else
+        listed = list_items<31>(task, bits, root, bin, n, item, count);
+    if (threadIdx.x % WARP == 0) {
+        batch.windows[k] = n;
+        batch.listed[k] = listed;
+        atomicMax(batch.longest, listed);
+    }
+}
+
+/* A warp a row. */
+__global__ void fill_rows(spectrum_task task, spectrum_batch batch)
+{
+    uint32_t lane = threadIdx.x % WARP;
+    uint64_t k = ((uint64_t) blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    if (k >= (uint64_t) batch.n * task.events)
+        return;
+    uint32_t s = k / task.events, e = k % task.events, unit = task.owner[e];
+    uint32_t first = task.plan.trains.first[unit], i = e - first;
+    size_t root = (size_t) s * task.units + task.rank[unit];
+    if (i >= batch.windows[root])
+        return;
+    const uint32_t *bits = batch.bits + (size_t) s * task.words * task.units;
+    const uint32_t *item = batch.item + root * task.row_words * 32;
+    uint32_t listed = batch.listed[root], words = (listed + 31) / 32, bin = batch.bin[k];
+    uint32_t *row = batch.row + ((size_t) s * task.events + first) * task.row_words +
+                    (size_t) i * words;
+    for (uint32_t from = 0; from < words; from += WARP) {
+        uint32_t mine = 0;
+        for (uint32_t c = 0; c < WARP && from + c < words; c++) {
+            uint32_t at = (from + c) * 32 + lane, there = 0;
+            if (at < listed) {
+                uint32_t number = bin + (item[at] & ((1u << task.lag_bits) - 1));
+                uint32_t rank = item[at] >> task.lag_bits;
+                size_t word = (size_t) (number / 32) * task.units + rank;
+                there = bits[word] >> number % 32 & 1;
+            }
+            uint32_t word = __ballot_sync(WHOLE_WARP, there);
+            mine = c == lane ? word : mine;
+        }
+        if (from + lane < words)
+            row[from + lane] = mine;
+    }
+}
+
+}  // namespace gpu
+
+#endif
