@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/episodes/mine.h"
-#include "core/episodes/occurrences.h"
+#include "core/episodes/given.h"
 #include "glue/owner.h"
 #include "glue/recording.h"
 #include "glue/watch.h"

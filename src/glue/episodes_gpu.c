@@ -1,3 +1,4 @@
+/* Mines and counts episodes on GPUs, and reports to R what ran there. */
 #if !defined(_WIN32)
 #define _POSIX_C_SOURCE 200112L
 #endif

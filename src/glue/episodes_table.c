@@ -1,3 +1,6 @@
+/* Turns mined episodes into the columns of a data frame. Rows whose episodes have the
+   same units (or intervals) share one vector in the list columns, which saves most of
+   the memory. */
 #include "glue/episodes_table.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* Patterns as integer vectors of R whose numbers stay where the search left them. It
+   is an ALTREP class; all stores are on a list, so that they can be given up before
+   the library is unloaded. */
 #include "glue/pattern_store.h"
 
 #include <stdlib.h>

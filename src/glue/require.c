@@ -1,3 +1,4 @@
+/* Raises R's error where a value breaks what R's side has promised. */
 #include "glue/require.h"
 
 void glue_refuse(const char *what)

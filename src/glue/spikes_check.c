@@ -1,3 +1,4 @@
+/* Checks spikes: passes times and units to core/spikes/check.h. */
 #include "glue/require.h"
 
 #include "core/spikes/check.h"

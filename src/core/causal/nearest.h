@@ -59,10 +59,8 @@ static float sum_of_32(const float *x)
     typedef float four __attribute__((vector_size(16)));
     four a[8];
     memcpy(a, x, sizeof a);
-    for (int half = 4; half > 0; half /= 2)
-        for (int i = 0; i < half; i++)
-            a[i] += a[i + half];
-    return (a[0][0] + a[0][2]) + (a[0][1] + a[0][3]);
+    four sum = ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
 /* Writes the weights exp(-distance / nearest distance), as shares of their sum. */

@@ -1,3 +1,7 @@
+/* Convergent cross mapping. Rows are handed out in tiles. For each row the nearest
+   library rows are put in order once; each random library then takes the first k that
+   it contains, and predicts the targets from them. Sums over all rows give the
+   correlation of each library. */
 #include "core/edm/ccm.h"
 
 #include <math.h>

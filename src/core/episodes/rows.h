@@ -5,20 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
+#include "core/episodes/ends.h"
 
 enum {
     SYN_LANES = 32,       /* symbols of one block of a row: 64 bytes */
     SYN_ROW_BLOCKS = 4,   /* most blocks counted side by side */
     SYN_ROW_REACH = 65535 /* farthest a distance or a span may reach, in events */
 };
-
-/* A valid end of an episode, as its row in recording->by_unit: rows of one unit lie side
-   by side. The latest possible start is the number of the first event on its tick, so
-   that `start > event[row]` compares ticks. */
-typedef struct syn_end {
-    uint32_t row, start;
-} syn_end;
 
 /* For `blocks` blocks of the table: a lane's `busy` is how many events from the current
    start on are no longer free for it, and `hits` what it has counted. */
@@ -39,17 +32,10 @@ typedef struct syn_row_counter {
    At most 65,535 ends before `hits` are taken out. */
 typedef void syn_count_rows(syn_row_counter *counter, const syn_end *ends, size_t n);
 
-/* The implementations, from the portable one up; NULL where this processor or compiler
-   has none of that kind. All count the same. */
-typedef enum syn_rows_kind {
-    SYN_ROWS_PORTABLE,
-    SYN_ROWS_256,
-    SYN_ROWS_512
-} syn_rows_kind;
+syn_count_rows syn_count_rows_any, syn_count_rows_256, syn_count_rows_512;
 
-syn_count_rows *syn_count_rows_of(syn_rows_kind kind);
-
-/* The fastest one that this processor can run. */
-syn_count_rows *syn_count_rows_fastest(void);
+/* The fastest for this processor with registers of at most so many bits; of any width
+   with 0. */
+syn_count_rows *syn_count_rows_fastest(int vector_bits);
 
 #endif

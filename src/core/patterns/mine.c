@@ -1,3 +1,7 @@
+/* Mines patterns: prepares the search, runs an engine, and hands over what it found.
+   Units are ranked, roots that can have no pattern are found, and the work is cut into
+   shares, the largest first. An engine collects the patterns of each share in blocks,
+   one chain of blocks for each size, which are freed again when memory runs short. */
 #include "core/patterns/engine.h"
 
 #include <stdio.h>

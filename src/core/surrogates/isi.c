@@ -1,3 +1,7 @@
+/* Makes the tables of joint-ISI and ISI dithering. For each unit the pairs of successive
+   intervals are counted in a histogram, which is smoothed by a Gaussian along rows and
+   columns and made cumulative along the diagonals, on each of which the sum of both
+   intervals is the same. */
 #include "core/surrogates/isi.h"
 
 #include <math.h>

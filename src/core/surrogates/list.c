@@ -1,3 +1,6 @@
+/* Makes several surrogates and sorts the spikes of each by tick and unit. With many
+   surrogates each thread makes whole ones; with fewer surrogates than threads, the
+   threads share out the units of one surrogate after the other. */
 #include <stdlib.h>
 
 #include "core/base/parallel.h"

@@ -1,3 +1,6 @@
+/* Sums up the counts in surrogates. Counts of 16 episodes are read together, as they lie
+   side by side in memory; each episode's counts are sorted for the quantiles. A second
+   loop finds the largest score of each surrogate and size. */
 #include "core/episodes/null/summary.h"
 
 #include <math.h>

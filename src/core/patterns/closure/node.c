@@ -1,3 +1,8 @@
+/* Makes the children of a node of the closure search. One item is added to the node's
+   set; the windows that hold it are left, and the masks of the items that may come
+   later are cut down to these. Children that cannot lead to a pattern, because too few
+   windows have enough units left, are never made. Compiled once for each kind of
+   processor. */
 #include "core/patterns/closure/node.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Finds patterns that are the end of another pattern. All patterns go into a hash
+   table; then each pattern's ends, shifted so that they begin at lag 0, are looked up. */
 #include "core/patterns/found/shifted.h"
 
 #include <stdlib.h>

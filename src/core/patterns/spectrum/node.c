@@ -1,3 +1,6 @@
+/* Goes through the sets below a root in search of larger maxima. A set is left as soon
+   as too few windows hold enough further items for any size to beat the maximum found
+   so far. Compiled once for each kind of processor. */
 #include "core/patterns/spectrum/node.h"
 
 #include <string.h>

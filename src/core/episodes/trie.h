@@ -1,14 +1,12 @@
 /* Episodes as one tree: those that begin alike share what they have in common. */
-#ifndef SYN_EPISODES_NULL_TRIE_H
-#define SYN_EPISODES_NULL_TRIE_H
+#ifndef SYN_EPISODES_TRIE_H
+#define SYN_EPISODES_TRIE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "core/episodes/occurrences.h"
 #include "core/base/status.h"
-
-#define SYN_NO_NODE UINT32_MAX
 
 /* A node is a prefix of an episode. Nodes are numbered so that a node comes before its
    children, and all below a node lie side by side. The children of a node are sorted by
