@@ -288,12 +288,10 @@ SEXP r_episode_occurrences(SEXP events, SEXP units, SEXP low, SEXP high, SEXP al
 /* ---- for the tests ---- */
 
 /* Counts a list of ends on a small next-occurrence table (a matrix, lanes by rows) with
-   one implementation; NULL where this processor has no such one. */
-SEXP r_count_rows_check(SEXP kind, SEXP distance, SEXP event, SEXP row, SEXP start)
+   the implementation for registers of so many bits, or for fewer where there are none. */
+SEXP r_count_rows_check(SEXP vector_bits, SEXP distance, SEXP event, SEXP row, SEXP start)
 {
-    syn_count_rows *count_rows = syn_count_rows_of((syn_rows_kind)Rf_asInteger(kind));
-    if (!count_rows)
-        return R_NilValue;
+    syn_count_rows *count_rows = syn_count_rows_fastest(Rf_asInteger(vector_bits));
     R_xlen_t n = Rf_xlength(row), cells = Rf_xlength(distance);
     size_t lanes = (size_t)Rf_nrows(distance);
     uint16_t *table = (uint16_t *)R_alloc((size_t)cells, sizeof *table);

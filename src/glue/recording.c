@@ -39,22 +39,50 @@ static void check_order(const glue_spikes *x)
     }
 }
 
-syn_status glue_recording_read(syn_recording *out, SEXP events, uint32_t min_count,
-                               int64_t reach)
+/* Whether the two checks would find nothing, without trials: without a branch a spike, as
+   in syn_spikes_check(). */
+static int are_in_order(const glue_spikes *x)
 {
-    glue_spikes x = read_events(events);
-    glue_check_spikes(&x, NULL);
-    check_order(&x);
-    /* R counts from 1, and its NA is below that. */
-    return syn_recording_read(out, (size_t)x.n, x.tick, x.unit, x.trial, 1,
-                              (uint32_t)x.units, min_count, reach);
+    const double *tick = x->tick;
+    const int *unit = x->unit;
+    R_xlen_t n = x->n;
+    int units = (int)x->units, bad = x->trial != NULL;
+    if (n == 0 || bad)
+        return !bad;
+    for (R_xlen_t i = 0; i < n; i++)
+        bad |= (unit[i] < 1) | (unit[i] > units);
+    for (R_xlen_t i = 1; i < n; i++) {
+        int same = (tick[i] == tick[i - 1]) & (unit[i] >= unit[i - 1]);
+        bad |= !((tick[i] > tick[i - 1]) | same);
+    }
+    return !bad && tick[0] >= -GLUE_MOST_TICK && tick[n - 1] <= GLUE_MOST_TICK;
 }
 
+static glue_spikes checked_events(SEXP events)
+{
+    glue_spikes x = read_events(events);
+    if (!are_in_order(&x)) {
+        glue_check_spikes(&x, NULL);
+        check_order(&x);
+    }
+    return x;
+}
+
+/* R counts from 1, and its NA is below that. */
 syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
                           int64_t reach)
 {
-    syn_status status = glue_recording_read(out, events, min_count, reach);
-    return status == SYN_OK ? syn_recording_arrange(out) : status;
+    glue_spikes x = checked_events(events);
+    return syn_recording_make(out, (size_t)x.n, x.tick, x.unit, x.trial, 1,
+                              (uint32_t)x.units, min_count, reach);
+}
+
+syn_status glue_recording_read(syn_recording *out, SEXP events, uint32_t min_count,
+                               int64_t reach)
+{
+    glue_spikes x = checked_events(events);
+    return syn_recording_read(out, (size_t)x.n, x.tick, x.unit, x.trial, 1,
+                              (uint32_t)x.units, min_count, reach);
 }
 
 glue_spikes glue_read_spikes(SEXP events)

@@ -320,7 +320,7 @@ static syn_status open_table(syn_window_engine *e)
     syn_status status = count_bytes(e, bytes);
     if (status != SYN_OK)
         return status;
-    e->count_rows = syn_count_rows_fastest();
+    e->count_rows = syn_count_rows_fastest(0);
     return syn_next_table_make(&e->table, m->recording, &e->windows, e->lane, units->n,
                                m->workers, m->watch);
 }

@@ -23,7 +23,8 @@ typedef struct syn_clock {
 /* The tick next to each time, of two the even one. */
 void syn_ticks(size_t n, const double *time, const syn_clock *clock, double *tick);
 
-/* Looks at `n` times and units in turn. `*at` is the first one with a fault. */
+/* Looks at `n` times and units in turn. `*at` is the first one with a fault; `n` where
+   there is none. */
 syn_spikes_fault syn_spikes_check(size_t n, const double *time, const int *unit,
                                   double units, const syn_clock *clock, size_t *at);
 
