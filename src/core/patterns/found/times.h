@@ -1,4 +1,4 @@
-/* Where given spike patterns occur. */
+/* Finds the windows in which given spike patterns occur. */
 #ifndef SYN_PATTERNS_FOUND_TIMES_H
 #define SYN_PATTERNS_FOUND_TIMES_H
 
