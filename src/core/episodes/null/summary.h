@@ -25,7 +25,7 @@ typedef struct syn_null_data {
 typedef struct syn_null_summary {
     double *mean, *sd;         /* [episodes] over surrogates; sd NaN when n is 1 */
     double *score;             /* [episodes] of the observed count */
-    uint32_t *reached;         /* [episodes] surrogates with at least the observed count */
+    uint32_t *reached;         /* [episodes] surrogates that reach `observed` */
     uint32_t *quantile;        /* [probs][episodes] least count that a share p of the
                                   surrogates does not exceed */
     double *maximum;           /* [n][sizes] largest score; minus infinity for none */
