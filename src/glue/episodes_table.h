@@ -1,4 +1,4 @@
-/* What was mined as the columns of a data frame. */
+/* Turns mined episodes into the columns of a data frame. */
 #ifndef SYN_GLUE_EPISODES_TABLE_H
 #define SYN_GLUE_EPISODES_TABLE_H
 

@@ -1,4 +1,4 @@
-/* Patterns as R's side gives them. */
+/* Reads patterns that R passes. */
 #ifndef SYN_GLUE_PATTERNS_TIMES_H
 #define SYN_GLUE_PATTERNS_TIMES_H
 

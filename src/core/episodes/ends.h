@@ -1,11 +1,11 @@
 /* The valid ends of an episode, and the pass over them that finds what extends it.
 
-   An event is a valid end of an episode when an occurrence of the episode ends there. For
-   counting it is enough to know each valid end and the latest start that leads to it.
-   Latest starts never decrease from one end to the next, so that of all ends whose window
-   holds a later event, only the newest one matters for this event. Each end therefore owns
-   a range of later events, and one pass over the ends finds all episodes that are longer
-   by one event (vignettes/definitions.Rmd has the proof). */
+   An event is a valid end of an episode when an occurrence of the episode ends there.
+   For counting it is enough to know each valid end and the latest start that leads to
+   it. Latest starts never decrease from one end to the next, so that of all ends whose
+   window holds a later event, only the newest one matters for this event. Each end
+   therefore owns a range of later events, and one pass over the ends finds all episodes
+   that are longer by one event (vignettes/definitions.Rmd has the proof). */
 #ifndef SYN_EPISODES_ENDS_H
 #define SYN_EPISODES_ENDS_H
 

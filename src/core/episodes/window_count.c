@@ -1,4 +1,6 @@
-/* Passes over lists of ends: what extends an episode, how often, and on which ends. */
+/* The passes of the window engine over a list of ends. One makes the lists of episodes
+   longer by one event. The other counts candidates: from rows of the next-occurrence
+   table if there is one, else by visiting the events of the windows. */
 #include "core/episodes/window.h"
 
 #include <string.h>
