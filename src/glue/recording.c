@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/spikes_check.h"
+#include "core/spikes/check.h"
 #include "glue/require.h"
 
 /* The first four elements of a list of events. */
