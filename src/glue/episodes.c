@@ -289,9 +289,9 @@ SEXP r_episode_occurrences(SEXP events, SEXP units, SEXP low, SEXP high, SEXP al
 
 /* Counts a list of ends on a small next-occurrence table (a matrix, lanes by rows) with
    the implementation for registers of so many bits, or for fewer where there are none. */
-SEXP r_count_rows_check(SEXP vector_bits, SEXP distance, SEXP event, SEXP row, SEXP start)
+SEXP r_count_rows_check(SEXP bits, SEXP distance, SEXP event, SEXP row, SEXP start)
 {
-    syn_count_rows *count_rows = syn_count_rows_fastest(Rf_asInteger(vector_bits));
+    syn_count_rows *count_rows = syn_count_rows_fastest(Rf_asInteger(bits));
     R_xlen_t n = Rf_xlength(row), cells = Rf_xlength(distance);
     size_t lanes = (size_t)Rf_nrows(distance);
     uint16_t *table = (uint16_t *)R_alloc((size_t)cells, sizeof *table);
