@@ -168,7 +168,7 @@ SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options, SEXP
         status = glue_gpu_mine(gpu, &m->recording, &mine, &w.watch, &m->episodes,
                                &m->gpu);
     if (status == SYN_OK)
-        status = glue_rows_find(&m->rows, &m->episodes, spelling, &w.watch);
+        status = glue_rows_find(&m->rows, &m->episodes, spelling, t.least, &w.watch);
     if (status == SYN_OK)
         status = check_table(&t);
     SEXP out = R_NilValue;

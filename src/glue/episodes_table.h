@@ -8,16 +8,18 @@
 
 /* What has to be known of all episodes before the first row is written. */
 typedef struct glue_rows {
-    uint8_t **flag;    /* [levels][n] from syn_episodes_contained() */
+    uint8_t **flag;    /* [levels][n] from syn_episodes_contained(); NULL where all are
+                          rows */
     uint32_t **order;  /* [levels][n] from syn_episodes_order() */
     syn_sequences units, intervals;
 } glue_rows;
 
 /* `spelling` as R gives it: labels of the units, low and high of the intervals in
-   seconds, arrows, and the ranks of labels and of arrows from 0. Free `out`, which has to
-   be all zero before, with glue_rows_free(), also after an error. */
+   seconds, arrows, and the ranks of labels and of arrows from 0. Episodes with a flag
+   from `least` on will be left out. Free `out`, which has to be all zero before, with
+   glue_rows_free(), also after an error. */
 syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
-                          const syn_watch *watch);
+                          uint8_t least, const syn_watch *watch);
 
 void glue_rows_free(const syn_episodes *episodes, glue_rows *rows);
 

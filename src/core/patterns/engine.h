@@ -49,6 +49,15 @@ static inline uint32_t syn_pattern_item(const syn_pattern_search *search, uint32
     return (place % lags + 1) * units + search->ranked[place / lags];
 }
 
+/* Whether a set of so many items of so many different units, found so often, passes the
+   filters. */
+static inline int syn_pattern_passes(const syn_pattern_options *o, uint32_t size,
+                                     uint32_t units, uint32_t occurrences)
+{
+    return size >= o->min_spikes && size <= o->max_spikes && units >= o->min_units &&
+           occurrences <= o->max_occ;
+}
+
 /* Adds a pattern to the end of `part`; `item` is increasing. SYN_OVER_BUDGET or
    SYN_NO_MEMORY. */
 syn_status syn_pattern_keep(syn_pattern_search *search, syn_pattern_part *part,

@@ -23,6 +23,12 @@ typedef struct syn_clock {
 /* The tick next to each time, of two the even one. */
 void syn_ticks(size_t n, const double *time, const syn_clock *clock, double *tick);
 
+/* Whether units are from 1 to `units`, and spikes sorted by time, or tick, and by unit; no
+   unit `twice` on one tick, unless that may be. It looks at several spikes at a time, where
+   asking one by one takes a surprise for each of those on one tick, many in a burst. */
+int syn_spikes_in_order(size_t n, const double *time, const int *unit, int units,
+                        int twice);
+
 /* Looks at `n` times and units in turn. `*at` is the first one with a fault; `n` where
    there is none. */
 syn_spikes_fault syn_spikes_check(size_t n, const double *time, const int *unit,
