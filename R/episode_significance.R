@@ -198,7 +198,8 @@ null_in_parts <- function(x, made, codes, count, n, place, threads, max_memory,
   rows <- if (m > at_a_time) prefix_order(codes) else seq_len(m)
   for (part in split(rows, (seq_len(m) - 1) %/% at_a_time)) {
     counts <- .Call(r_episode_null, trains, made, lapply(codes, `[`, part),
-                    c(0, n, threads, max_memory), place)
+                    list(first = 0, n = n, threads = threads, max_memory = max_memory,
+                         gpus = place))
     counts <- finish_status(counts, "counting in surrogates",
                             "Count on fewer threads, or in a shorter recording.",
                             limit_of = "spikes", call = call)

@@ -187,9 +187,14 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   started <- proc.time()[["elapsed"]]
   mined <- .Call(
     r_mine_episodes, events, intervals$ticks, spelling(levels(x$unit), intervals$seconds),
-    c(min(min_count, .Machine$integer.max), min(max_size, .Machine$integer.max),
-      match(place$engine, c("state", "two-pass", "window"), 3) - 1, threads, max_memory,
-      c(frequent = 3, closed = 2, maximal = 1)[[target]], min(as.double(top), 2^53)),
+    list(
+      min_count = min(min_count, .Machine$integer.max),
+      max_size = min(max_size, .Machine$integer.max),
+      engine = match(place$engine, c("state", "two-pass", "window"), 3) - 1,
+      threads = threads, max_memory = max_memory,
+      least_flag = c(frequent = 3, closed = 2, maximal = 1)[[target]],
+      top = min(as.double(top), 2^53)
+    ),
     if (place$device == "gpu") {
       gpu_request(place$engine, place$gpus, merge, compaction, dedup)
     }

@@ -137,13 +137,6 @@ check_transactions_fit <- function(x, max_memory, call) {
   over_budget(needed, max_memory, "reading these transactions", "Give fewer at a time.", call)
 }
 
-#' The error of work that needs more than `max_memory`, told before it begins
-#' @noRd
-over_budget <- function(needed, max_memory, doing, advice, call) {
-  status <- list(status = "over_budget", needed = needed, limit = max_memory, reason = "")
-  finish_status(structure(status, class = "synfire_status"), doing, advice, call = call)
-}
-
 support_must <- "a number of transactions, or a share of them below 1"
 
 #' The least number of transactions, from a number or a share of them

@@ -68,11 +68,10 @@ pattern_stability <- function(patterns, n_subsets = NULL, delta = 0.05, epsilon 
   check_kinds(type, "type")
   here <- check_threads(threads)
   key <- random_key()
-  found <- .Call(
-    r_pattern_stability, mined_events(patterns), attr(patterns, "window", exact = TRUE),
-    patterns$size, item_units(patterns) - 1L, item_lags(patterns),
-    kinds_of_stability %in% type, as.double(c(n_subsets, here)), key
-  )
+  options <- list(subsets = n_subsets, threads = here, key = key,
+                  intensional = "intensional" %in% type, extensional = "extensional" %in% type)
+  found <- .Call(r_pattern_stability, mined_events(patterns), patterns_to_find(patterns),
+                 options)
   found <- finish_status(found, "finding the stability of these patterns",
                          "Choose fewer patterns.", limit_of = "occurrences")
   found <- found[kinds_of_stability %in% type]

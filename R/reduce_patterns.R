@@ -105,11 +105,10 @@ unexplained <- function(patterns, non_significant, method, h, k, l,
                         call = rlang::caller_env()) {
   listed <- check_signatures(non_significant, patterns, call)
   methods <- eval(formals(reduce_patterns)$method)
-  options <- as.double(c(match(method, methods) - 1, h, k, l, min_spikes, min_occ))
-  keep <- .Call(
-    r_reduce_patterns, mined_events(patterns), attr(patterns, "window", exact = TRUE),
-    patterns$size, item_units(patterns) - 1L, item_lags(patterns), listed, options
-  )
+  options <- list(method = match(method, methods) - 1, h = h, k = k, l = l,
+                  min_spikes = min_spikes, min_occ = min_occ)
+  keep <- .Call(r_reduce_patterns, mined_events(patterns), patterns_to_find(patterns), listed,
+                options)
   keep <- finish_status(keep, "reducing these patterns", "Choose fewer patterns.",
                         limit_of = "occurrences", call = call)
   which(keep)

@@ -1,14 +1,25 @@
-/* Patterns as R's side gives them. */
+/* Patterns as R's side gives them, and the windows that hold them. */
 #ifndef SYN_GLUE_PATTERNS_TIMES_H
 #define SYN_GLUE_PATTERNS_TIMES_H
 
-#include "glue/glue.h"
+#include "glue/owner.h"
 
 #include "core/patterns/found/times.h"
 
-/* `size` of each pattern; `unit`, from 0 and -1 for one that never fires, and `lag`, in
-   bins below `window`, of each item. Borrows the vectors. */
-syn_pattern_list glue_pattern_list(SEXP size, SEXP unit, SEXP lag, double units,
-                                   double window);
+typedef struct glue_found {
+    uint32_t window;          /* its length in bins */
+    syn_pattern_list list;    /* borrows R's vectors */
+    syn_raster raster;
+    syn_pattern_windows windows;
+} glue_found;
+
+/* `patterns`, from patterns_to_find() in R: window, size of each pattern, and unit and
+   lag of each item; units from 0, and `least_unit` -1 where some may never fire. R's
+   error when they are not that, or `events` not what glue_raster() takes. */
+glue_found *glue_patterns(glue_owner *own, SEXP events, SEXP patterns, int least_unit);
+
+/* Finds the windows, at most `most` of all patterns together. */
+syn_status glue_find_windows(glue_found *f, SEXP events, size_t most,
+                             const syn_watch *watch);
 
 #endif
