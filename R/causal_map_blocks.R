@@ -192,9 +192,9 @@ map_plan <- function(job) {
   views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes))
   # All targets at once, even if little is left beside them: each group finds all neighbours
   # again.
-  # The processor makes a copy of those it works on, and sums for each thread.
+  # The processor has sums for each thread.
   on_cpu <- is.null(job$gpus)
-  each <- \(views) 4 * steps * (views + on_cpu) + on_cpu * 48 * rule$threads
+  each <- \(views) 4 * steps * views + on_cpu * 48 * rule$threads
   memory <- rule$max_memory - on_cpu * table_bytes(rule, steps, job$E)
   memory <- max(memory, rule$max_memory / 4)
   fits <- each(views) * n <= 0.9 * memory

@@ -197,7 +197,7 @@ SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options)
         status = syn_map_layout_make(length, &map->options, 0, &map->layout);
     }
     if (status == SYN_OK)
-        status = syn_map_targets_make(n, length, map->E, &map->targets);
+        status = syn_map_targets_make(n, length, map->E, gpus > 0, &map->targets);
     if (status != SYN_OK) {
         glue_let_go(pointer);
         pointer = glue_status(status, NA_REAL, NA_REAL);
