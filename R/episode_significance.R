@@ -132,7 +132,7 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
   device <- check_choice(device)
   check_place(device, gpus)
   threads <- check_threads(threads)
-  max_memory <- check_number(max_memory, min = 1e7, max = 2^53)
+  max_memory <- check_memory(max_memory, min = 1e7)
   seed <- current_seed()
   some <- n > 0 && nrow(episodes) > 0L
   check_choice(surrogate, surrogate_methods, "surrogate")

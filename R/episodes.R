@@ -170,7 +170,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   compaction <- check_choice(compaction)
   dedup <- check_flag(dedup)
   threads <- check_threads(threads)
-  max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
+  max_memory <- check_memory(max_memory)
   place <- choose_place(engine, device, gpus, events, intervals$ticks, min_count, max_size,
                         threads)
   check_engine_arguments(c(

@@ -96,7 +96,7 @@ closed_itemsets <- function(transactions, min_support, min_size = 1, max_size = 
 mine_itemsets <- function(transactions, min_support, target, min_size, max_size, engine,
                           threads, max_memory, call, frame = rlang::caller_env()) {
   started <- proc.time()[["elapsed"]]
-  max_memory <- check_number(max_memory, "max_memory", min = 1e6, max = 2^53, call = frame)
+  max_memory <- check_memory(max_memory, call = frame)
   check_transactions_fit(transactions, max_memory, frame)
   parts <- as_transactions_parts(transactions, "transactions", frame)
   n <- length(parts$first) - 1

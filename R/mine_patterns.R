@@ -200,7 +200,7 @@ mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_occ = 2,
   parameters$shifted_subsets <- check_choice(shifted_subsets)
   engine <- check_choice(engine)
   here <- check_threads(threads)
-  max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
+  max_memory <- check_memory(max_memory)
 
   events <- pattern_events(x, bin)
   if (is.null(folder)) {

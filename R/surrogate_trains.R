@@ -175,7 +175,7 @@ surrogate_trains <- function(x, n = 1,
   options <- surrogate_options(x, method, dither, refractory, bin_size, window,
                                truncation_limit, n_bins, sigma)
   threads <- check_threads(threads)
-  max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
+  max_memory <- check_memory(max_memory)
   made <- .Call(r_surrogate_trains, trains_of(x), options,
                 list(n = n, threads = threads, max_memory = max_memory))
   made <- finish_status(made, "making these surrogates", "Make fewer at a time.",

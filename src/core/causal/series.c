@@ -146,7 +146,8 @@ syn_status syn_map_libraries_make(uint32_t n, const double *value, uint64_t firs
     out->floor = malloc(n * sizeof *out->floor + 1);
     if (!out->value || !out->floor)
         return SYN_NO_MEMORY;
-    preparation p = {value, steps, out->value, out->floor, NULL};
+    preparation p = {
+        .value = value, .steps = steps, .to = out->value, .floor = out->floor};
     syn_status status = prepare(&p, n, options->threads, scale_library, &out->missing);
     if (status == SYN_OK && options->lib_size > 0)
         status = draw_points(layout, first, options, out);
@@ -163,8 +164,8 @@ void syn_map_libraries_free(syn_map_libraries *libraries)
 
 /* ---- targets ---- */
 
-/* Sorts targets by E, and says where each begins, tile after tile of an E or, on a GPU, by
-   number; the length of all of them. */
+/* Sorts targets by E, and says where each begins: tile after tile of an E or, for a GPU,
+   by number. The length of all of them. */
 static size_t place_targets(syn_map_targets *t, int on_gpu)
 {
     size_t tiles = 0, size = (size_t)t->steps * SYN_MAP_TILE;
