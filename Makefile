@@ -29,7 +29,9 @@ setup:
 install: setup
 	@sh tools/install.sh "$(LIBRARY)" $(INSTALL_ARGS)
 
-demo: install
+demo:
+	@sh tools/setup.sh demo
+	@sh tools/install.sh "$(LIBRARY)" $(INSTALL_ARGS)
 	@$(WITH_LIBRARY) Rscript tools/demo.R $${FILE:+"$$FILE"}
 
 test: install

@@ -43,9 +43,9 @@ check_map_E <- function(E, names, call = rlang::caller_env()) {
   if (is.null(E)) return(NULL)
   must <- sprintf("whole numbers from 1 to %d", map_dimensions_most)
   if (!is.atomic(E) || is.object(E)) abort_arg("E", must, describe(E), call = call)
-  if (all(is.na(E))) E[] <- NA_integer_
+  if (is.logical(E) && all(is.na(E))) storage.mode(E) <- "integer"
   known <- E[!is.na(E)]
-  ok <- (is.numeric(E) || length(known) == 0L) && length(E) > 0L && all(known == round(known)) &&
+  ok <- is.numeric(E) && length(E) > 0L && all(known == round(known)) &&
     all(known >= 1 & known <= map_dimensions_most)
   if (!ok) abort_arg("E", must, describe(E), call = call)
   if (!is.null(names(E)) && length(E) > 1L) {

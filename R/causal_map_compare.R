@@ -93,6 +93,21 @@ describe_map <- function(x) {
   if (inherits(x, "causal_links")) "a table of some links" else describe(x)
 }
 
+#' Error unless a comparison still has its parts
+#' @noRd
+check_comparison <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  parts <- if (is.list(x)) unclass(x)
+  fits <- inherits(parts$a, "causal_map") && inherits(parts$b, "causal_map") &&
+    (is.null(parts$groups) || is.factor(parts$groups)) &&
+    is.character(parts$labels) && length(parts$labels) == 2L
+  if (!fits) {
+    abort_arg(arg, "as `compare_maps()` returned it", "one whose parts were changed",
+              "Compare the maps again.", call = call)
+  }
+  check_whole_map(parts$a, paste0(arg, "$a"), call)
+  check_whole_map(parts$b, paste0(arg, "$b"), call)
+}
+
 # ---- Read as a map of differences ----------------------------------------------------
 
 #' @export
@@ -119,6 +134,7 @@ map_blocks.causal_map_comparison <- function(x, f, layers = "rho") {
 #' @param i,j,drop Rows (libraries) and columns (targets), as in any matrix.
 #' @export
 `[.causal_map_comparison` <- function(x, i, j, drop = TRUE) {
+  check_comparison(x)
   number <- function(index, names) {
     unname(rlang::set_names(seq_along(names), names)[index])
   }
@@ -135,6 +151,7 @@ map_blocks.causal_map_comparison <- function(x, f, layers = "rho") {
 as.data.frame.causal_map_comparison <- function(x, row.names = NULL, optional = FALSE, ...,
                                                 max_links = Inf) {
   check_no_dots()
+  check_comparison(x)
   most <- check_count(max_links, infinite = TRUE)
   difference_links(x, most, abs)
 }
@@ -158,6 +175,7 @@ difference_links <- function(x, most, score) {
 #' @export
 format.causal_map_comparison <- function(x, ...) {
   check_no_dots()
+  check_comparison(x)
   c(sprintf("Two causal maps of %s x %s: %s less %s", counted(nrow(x), "library", "libraries"),
             counted(ncol(x), "target"), x$labels[[2L]], x$labels[[1L]]),
     if (!is.null(x$groups)) sprintf("In %s", counted(nlevels(x$groups), "group")))
@@ -175,6 +193,7 @@ print.causal_map_comparison <- function(x, ...) {
 #' @export
 summary.causal_map_comparison <- function(object, n = 5, ...) {
   check_no_dots()
+  check_comparison(object)
   n <- check_count(n)
   series <- map_series(object)
   groups <- object$groups %||% rlang::set_names(factor(rep("all", length(series))), series)

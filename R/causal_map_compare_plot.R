@@ -5,6 +5,7 @@
 autoplot.causal_map_comparison <- function(object, type = c("heatmap", "scatter"), ...) {
   rlang::check_installed("ggplot2", "to draw causal maps.")
   check_no_dots()
+  check_comparison(object)
   call <- rlang::current_env()
   type <- check_choice(type)
   switch(type, heatmap = plot_differences(object, call), scatter = plot_two_maps(object, call))

@@ -96,8 +96,8 @@ check_map_path <- function(file, call) {
 
 #' One string that the system can take as a path
 #' @noRd
-check_path <- function(path, arg, call) {
-  must <- "one string, the path of a file"
+check_path <- function(path, arg, call, of = "a file") {
+  must <- paste("one string, the path of", of)
   if (is.character(path) && length(path) == 1L && !is.na(path) &&
         is.na(nchar(path, "chars", allowNA = TRUE))) {
     abort_arg(arg, must, "text with bytes that are none in its encoding", call = call)
@@ -202,18 +202,20 @@ read_map_head <- function(file, call) {
   state <- seal_state(file)
   if (state == "damaged") abort_seal(file, call)
   h5 <- open_h5(file, "r", call)
-  on.exit(close_h5(h5))
-  if (!h5$attr_exists("synfire_format")) {
-    abort_file(file, "it holds no causal map", call = call)
-  }
-  format <- as.integer(read_attribute(h5, "synfire_format"))
-  if (state == "none" || !identical(format, map_file_format)) {
-    made <- if (h5$attr_exists("synfire_version")) read_attribute(h5, "synfire_version")
-    abort_file(file, if (identical(format, map_file_format)) {
+  on.exit(close_read(h5))
+  # Without a seal it may be any file, and damaged.
+  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  known <- \(name) h5_try(if (h5$attr_exists(name)) read_attribute(h5, name), "/", fail)
+  format <- known("synfire_format")
+  if (is.null(format)) fail("it holds no causal map")
+  ours <- is.numeric(format) && identical(as.integer(format), map_file_format)
+  if (state == "none" || !ours) {
+    made <- known("synfire_version")
+    fail(if (ours) {
       "its first bytes were changed since it was made"
     } else {
       paste("its causal map was made by synfire", made, "in a format of another version")
-    }, call = call)
+    })
   }
   about <- read_attributes(h5)
   sets <- c("libraries", "targets", "library_columns", "target_columns", "E", "done")

@@ -29,7 +29,7 @@ as.igraph.causal_map <- function(x, ..., threshold = 0, alpha = NULL, max_links 
   rlang::check_installed("igraph", "to make a network of a causal map.")
   check_no_dots()
   check_whole_map(x)
-  limits <- check_links(x, threshold, alpha, max_links)
+  limits <- check_links(x, check_number(threshold), alpha, max_links)
   link_graph(map_links(x, limits), map_series(x), x)
 }
 
@@ -39,7 +39,7 @@ as.igraph.causal_links <- function(x, ..., threshold = 0, alpha = NULL, max_link
   rlang::check_installed("igraph", "to make a network of a causal map.")
   check_no_dots()
   check_whole_map(x)
-  limits <- check_links(x, threshold, alpha, max_links)
+  limits <- check_links(x, check_number(threshold), alpha, max_links)
   link_graph(map_links(x, limits), attr(x, "series", exact = TRUE), x)
 }
 

@@ -109,10 +109,15 @@ file_source <- function(x, dataset, call) {
                                                          call = call)
   file <- normalizePath(file, "/")
   h5 <- open_h5(file, "r", call)
-  on.exit(close_h5(h5))
-  path <- find_dataset(h5, file, dataset, call)
-  dims <- with_set(h5, path, \(set) as.double(set$dims))
-  names <- source_names(h5, path, file, call)
+  on.exit(close_read(h5))
+  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  path <- find_dataset(h5, file, dataset, fail, call)
+  dims <- h5_use(h5, path, fail, \(set) {
+    dims <- h5_extent(set, path, fail)
+    check_stored(set, prod(dims), h5_type(set, path, fail), path, fail)
+    dims
+  })
+  names <- source_names(h5, path, fail)
   across <- !is.null(names) && length(names) != dims[[2L]] && length(names) == dims[[1L]]
   if (across) dims <- rev(dims)
   if (length(names) != dims[[2L]]) names <- NULL
@@ -130,14 +135,14 @@ file_source <- function(x, dataset, call) {
 
 #' Path of the data set to read, a matrix of numbers
 #' @noRd
-find_dataset <- function(h5, file, dataset, call) {
+find_dataset <- function(h5, file, dataset, fail, call) {
   if (!is.null(dataset)) {
     path <- sub("^/+", "", check_string(dataset, "dataset", call = call))
-    if (is_number_matrix(h5, path)) return(path)
+    # Of a group that is not there, this is an error.
+    set <- tryCatch(guard_division(h5[[path]]), error = \(e) NULL)
+    if (is_number_matrix(set, path, fail)) return(path)
   }
-  all <- h5$ls(recursive = TRUE)
-  fits <- all$name[which(all$dataset.rank == 2)]
-  fits <- fits[vapply(fits, is_number_matrix, NA, h5 = h5)]
+  fits <- number_matrices(h5, fail)
   hint <- if (length(fits) > 0L) paste0("There is ", some(dQuote(fits, FALSE)), ".")
   if (!is.null(dataset)) {
     abort_arg("dataset", "the name of a data set of numbers with two dimensions",
@@ -152,37 +157,71 @@ find_dataset <- function(h5, file, dataset, call) {
   fits
 }
 
-is_number_matrix <- function(h5, path) {
-  # Of a group that is not there, this is an error.
-  set <- tryCatch(h5[[path]], error = \(e) NULL)
-  if (!inherits(set, "H5D")) return(FALSE)
-  on.exit(set$close())
-  length(set$dims) == 2L &&
-    as.character(set$get_type()$get_class()) %in% c("H5T_FLOAT", "H5T_INTEGER")
+#' @param set What is in a file, or `NULL`; it is closed.
+#' @noRd
+is_number_matrix <- function(set, path, fail) {
+  on.exit(close_read(set))
+  inherits(set, "H5D") && length(h5_extent(set, path, fail)) == 2L &&
+    h5_type(set, path, fail)$kind == "numbers"
+}
+
+# Groups within groups that are looked into: a group may hold itself.
+deepest_group <- 20L
+
+#' Paths of all matrices of numbers in a file
+#'
+#' What cannot be opened counts only where there is no matrix. hdf5r lists whole files as
+#' well, but loses its way in damaged ones.
+#' @noRd
+number_matrices <- function(h5, fail) {
+  found <- character()
+  refusal <- NULL
+  look <- function(group, above, depth) {
+    for (name in h5_try(names(group), above, fail)) {
+      path <- paste0(above, name)
+      item <- tryCatch(h5_open(h5, path, fail), synfire_error_file = \(e) {
+        refusal <<- refusal %||% e
+        NULL
+      })
+      if (inherits(item, "H5Group")) {
+        if (depth < deepest_group) look(item, paste0(path, "/"), depth + 1L)
+        close_read(item)
+      } else if (is_number_matrix(item, path, fail)) {
+        found <<- c(found, path)
+      }
+    }
+  }
+  look(h5, "", 1L)
+  if (length(found) == 0L && !is.null(refusal)) rlang::cnd_signal(refusal)
+  found
 }
 
 #' What the data set `names` next to another one holds, or `NULL`
 #' @noRd
-source_names <- function(h5, path, file, call) {
+source_names <- function(h5, path, fail) {
   beside <- sub("[^/]*$", "names", path)
-  if (!h5$exists(beside)) return(NULL)
+  if (!h5_has(h5, beside, fail)) return(NULL)
   # What claims to be ASCII and is not cannot be read.
-  names <- tryCatch(with_set(h5, beside, \(set) {
-    if (inherits(set, "H5D") && length(set$dims) == 1L) set$read()
-  }), error = \(e) {
-    abort_file(file, sprintf("the names in %s cannot be read", dQuote(beside, FALSE)),
-               "Names must be text in ASCII or UTF-8, and be said to be that.", call)
+  refuse <- \(...) {
+    fail(sprintf("the names in %s cannot be read", dQuote(beside, FALSE)),
+         "Names must be text in ASCII or UTF-8, and be said to be that.")
+  }
+  names <- h5_use(h5, beside, refuse, \(set) {
+    if (inherits(set, "H5D") && length(h5_extent(set, beside, refuse)) == 1L &&
+        h5_type(set, beside, refuse)$kind == "words") h5_read(set, beside, refuse, "words")
   })
-  if (is.character(names)) enc2utf8(names)
+  if (!is.null(names)) enc2utf8(names)
 }
 
 read_columns <- function(file, path, columns, across, names, call) {
   h5 <- open_h5(file, "r", call)
-  on.exit(close_h5(h5))
+  on.exit(close_read(h5))
+  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
   # hdf5r reads each column once, and is fastest in order.
   there <- sort(unique(columns))
-  values <- with_set(h5, path, \(set) if (across) set[there, ] else set[, there])
-  values <- as.double(nwb_plain(values))
+  values <- h5_use(h5, path, fail, \(set) {
+    h5_try(as.double(plain_numbers(if (across) set[there, ] else set[, there])), path, fail)
+  })
   values <- if (across) {
     matrix(values, ncol = length(there), byrow = TRUE)
   } else {

@@ -271,7 +271,7 @@ surrogate_targets <- function(map, n, method, period, call = rlang::caller_env()
     series <- list(map$observed[rows], n, method)
     series$period <- period
     if (method == "twin") series[c("E", "tau")] <- list(max(map$E, 2L), map$tau)
-    do.call(surrogate_series, series)
+    do.call(surrogate_series, series, quote = TRUE)
   })
   others <- do.call(rbind, pieces)
   apply(others, 2L, \(one) shifted(one, map$Tp, map))

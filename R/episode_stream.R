@@ -187,7 +187,9 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
 #' Mining with the arguments of a stream, without the spikes in the call that is kept
 #' @noRd
 mine_window <- function(recording, arguments) {
-  eval(rlang::call2("mine_episodes", x = quote(recording), !!!arguments))
+  # Of a value that is code itself, mining says that it is none that it takes.
+  as_given <- lapply(arguments, \(value) if (is.language(value)) call("quote", value) else value)
+  eval(rlang::call2("mine_episodes", x = quote(recording), !!!as_given))
 }
 
 #' Seconds, finer than `proc.time()` tells them

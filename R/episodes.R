@@ -222,11 +222,11 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
 #' @param gpu What the GPUs report of each size, or `NULL`.
 #' @noRd
 levels_frame <- function(levels, gpu, merge) {
-  out <- data.frame(
+  out <- list2DF(list(
     size = seq_along(levels$frequent), candidates = levels$candidates,
     eliminated = levels$eliminated, frequent = levels$frequent,
     seconds = gpu$seconds %||% rep(NA_real_, length(levels$frequent))
-  )
+  ))
   if (!is.null(gpu)) out$mtpe <- gpu$segmented
   if (!is.null(gpu) && merge == "published") out$unmatched <- gpu$unmatched
   out
@@ -261,6 +261,6 @@ announce_memory <- function(spikes, intervals, units, threads, max_memory) {
 #' @noRd
 mining_events <- function(x) {
   trial <- if (!is.null(attr(x, "trials"))) trial_of(x)
-  list(tick = train_ticks(x), unit = as.integer(x$unit), trial = trial,
-       units = nlevels(x$unit), mined = if (is.null(trial)) nrow(x) else sum(!is.na(trial)))
+  unit <- .subset2(x, "unit")  # its codes alone would be a copy
+  list(tick = train_ticks(x), unit = unit, trial = trial, units = nlevels(unit), mined = if (is.null(trial)) nrow(x) else sum(!is.na(trial)))
 }

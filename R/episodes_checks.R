@@ -163,7 +163,7 @@ check_intervals <- function(intervals, resolution, call = rlang::caller_env()) {
   }
   seconds <- matrix(as.double(seconds), ncol = 2L, dimnames = list(NULL, c("low", "high")))
   ticks <- check_bounds(seconds[, 1L], seconds[, 2L], "intervals", resolution, call)
-  again <- which(duplicated(data.frame(ticks)))
+  again <- which(duplicated(complex(real = ticks$low, imaginary = ticks$high)))
   if (length(again)) {
     abort_arg("intervals", "different from each other",
               sprintf("the same in row %d as in an earlier row", again[[1L]]), call = call)

@@ -207,9 +207,12 @@ network_radius <- function(place) {
 #' Error unless a layout is of a kind that network_layout() can use
 #' @noRd
 check_layout <- function(layout, call = rlang::caller_env()) {
-  if (!is.null(layout) && !is.function(layout) && !is.matrix(layout) &&
-        !is.data.frame(layout)) {
-    abort_arg("layout", "a function, or a matrix of two columns", describe(layout), call = call)
+  if (is.null(layout) || is.function(layout)) return(invisible())
+  fits <- if (is.data.frame(layout)) all(vapply(layout, is.numeric, NA)) else
+    is.matrix(layout) && is.numeric(layout)
+  if (!fits || ncol(layout) != 2L) {
+    abort_arg("layout", "a function, or a matrix of two columns of numbers", describe(layout),
+              call = call)
   }
 }
 
@@ -229,7 +232,9 @@ network_layout <- function(steps, names, layout, call) {
     place <- place[row, , drop = FALSE]
   } else {
     graph <- layout_graph(steps, names)
-    place <- keep_random_state(if (is.null(layout)) pack_components(graph) else layout(graph))
+    place <- keep_random_state(if (is.null(layout)) pack_components(graph) else {
+      layout_by(layout, graph, call)
+    })
     if (!is.matrix(place) || !is.numeric(place) || !all(is.finite(place)) ||
           !identical(dim(place), c(length(names), 2L))) {
       abort_arg("layout", "a function that gives a matrix of two columns, a row a unit",
@@ -241,6 +246,15 @@ network_layout <- function(steps, names, layout, call) {
   place <- if (most > 0) place / most else place
   dimnames(place) <- list(names, c("x", "y"))
   place
+}
+
+#' What the user's function makes of a graph
+#' @noRd
+layout_by <- function(layout, graph, call) {
+  tryCatch(layout(graph), error = \(e) {
+    abort_arg("layout", "a function that can lay out a graph of igraph",
+              paste0("one that stops: ", conditionMessage(e)), call = call)
+  })
 }
 
 #' The undirected graph whose layout is made; strong steps are short

@@ -37,7 +37,8 @@ check_gpus <- function(gpus, device, names = gpu_survey()$name, arg = "gpus",
   }
   must <- sprintf("up to %d numbers of GPUs, from 1", gpu_most)
   ok <- is_plain_numeric(gpus) && length(gpus) > 0L && all(is.finite(gpus)) &&
-    length(gpus) <= gpu_most && all(gpus >= 1 & gpus == round(gpus))
+    length(gpus) <= gpu_most && all(gpus >= 1 & gpus == round(gpus)) &&
+    all(gpus <= .Machine$integer.max)
   if (!ok) abort_arg(arg, must, describe(gpus), call = call)
   missing <- gpus[gpus > length(names)]
   if (length(names) > 0L && length(missing) > 0L) {
@@ -187,8 +188,9 @@ expected_seconds <- function(events, ticks, min_count, max_size, threads) {
 #' @noRd
 gpus_frame <- function(place, report) {
   if (place$device == "cpu") return(NULL)
-  data.frame(gpu = place$gpus + 1L, name = gpu_survey()$name[place$gpus + 1L],
-             candidates = report$candidates %||% NA_real_)
+  gpus <- place$gpus + 1L
+  list2DF(list(gpu = gpus, name = gpu_survey()$name[gpus],
+               candidates = report$candidates %||% rep(NA_real_, length(gpus))))
 }
 
 # ---- The crossover of MTPE and PTPE ----------------------------------------------------

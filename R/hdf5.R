@@ -7,7 +7,7 @@
 open_h5 <- function(file, mode, call, patience = 0) {
   until <- proc.time()[["elapsed"]] + patience
   repeat {
-    h5 <- tryCatch(hdf5r::H5File$new(file, mode = mode), error = identity)
+    h5 <- tryCatch(guard_division(hdf5r::H5File$new(file, mode = mode)), error = identity)
     if (inherits(h5, "H5File")) return(h5)
     locked <- grepl("unable to lock", conditionMessage(h5))
     if (!locked || proc.time()[["elapsed"]] >= until) break
@@ -28,7 +28,27 @@ open_h5 <- function(file, mode, call, patience = 0) {
 #' Close a file, and what an error may have left open in it
 #' @noRd
 close_h5 <- function(h5) {
-  if (h5$get_obj_count() > 1) h5$close_all() else h5$close()
+  guard_division(if (h5$get_obj_count() > 1) h5$close_all() else h5$close())
+}
+
+#' Close what was only read: a file, or what is in it
+#'
+#' In a damaged file that may fail as well. What was read is right all the same, or there is
+#' an error that says more.
+#' @noRd
+close_read <- function(h5) {
+  try(if (inherits(h5, "H5File")) close_h5(h5) else guard_division(h5$close()), silent = TRUE)
+}
+
+#' The value of code, in which a division by zero of C code is an error like any other
+#'
+#' The HDF5 library divides by sizes that it finds in a file, and some systems end R where a
+#' damaged one says 0.
+#' @noRd
+guard_division <- function(code) {
+  before <- .Call(r_guard_division, TRUE)
+  on.exit(.Call(r_guard_division, before))
+  code
 }
 
 #' The value of code that calls the HDF5 library on the part `name` of a file
@@ -37,7 +57,7 @@ close_h5 <- function(h5) {
 #' @param fail Raises the error about the file, from what is wrong and a hint.
 #' @noRd
 h5_try <- function(code, name, fail) {
-  tryCatch(withCallingHandlers(code, warning = \(w) {
+  tryCatch(withCallingHandlers(guard_division(code), warning = \(w) {
     if (grepl("integer precision lost", conditionMessage(w), fixed = TRUE)) {
       fail(sprintf("`%s` holds whole numbers beyond 2^53, which R cannot tell apart", name))
     }
@@ -48,6 +68,11 @@ h5_try <- function(code, name, fail) {
       fail(sprintf("`%s` is compressed by a filter that this HDF5 library does not have", name),
            paste("Install that filter and set HDF5_PLUGIN_PATH, or write the file with gzip",
                  "compression (`h5repack -f GZIP=4`)."))
+    }
+    if (grepl("divided by zero", said, fixed = TRUE)) {
+      fail(sprintf("`%s` cannot be read: it is damaged", name),
+           paste("The HDF5 library keeps the file open: restart R before you read a mended",
+                 "copy under the same name."))
     }
     fail(sprintf("`%s` cannot be read: it is damaged, or a link that leads nowhere", name))
   })
@@ -64,6 +89,15 @@ h5_open <- function(h5, name, fail) {
   if (h5_has(h5, name, fail)) h5_try(h5[[name]], paste0("/", name), fail)
 }
 
+#' What `f` makes of what is at a place of a file that may be damaged
+#' @noRd
+h5_use <- function(h5, name, fail, f) {
+  set <- h5_open(h5, name, fail)
+  if (is.null(set)) fail(sprintf("it has no `%s`", name))
+  on.exit(close_read(set))
+  f(set)
+}
+
 #' Numbers or words of a data set of one dimension, or of any number of them
 #'
 #' Its type and size are looked at first: the library trusts them, and a damaged file may
@@ -76,18 +110,30 @@ h5_read <- function(set, name, fail, kind = "numbers", first = NULL, last = NULL
   extent <- h5_extent(set, name, fail)
   type <- h5_type(set, name, fail)
   if (!type$kind %in% kind) fail(sprintf("`%s` must hold %s", name, kind[[1L]]))
-  n <- prod(extent)
-  if (n == 0) return(if (type$kind == "numbers") double() else character())
+  if (prod(extent) == 0) return(if (type$kind == "numbers") double() else character())
+  check_stored(set, prod(extent), type, name, fail)
+  if (type$kind == "words" && !heaps_are_sound(h5_try(set$get_filename(), name, fail))) {
+    fail(sprintf("`%s` cannot be read: the file is damaged", name))
+  }
+  h5_try(plain_numbers(if (is.null(first)) set$read() else set[first:last]), name, fail)
+}
+
+#' Error where so many values cannot lie in the bytes that a data set has in the file
+#' @noRd
+check_stored <- function(set, n, type, name, fail) {
   stored <- h5_try(as.double(set$get_storage_size()), name, fail)
   # The best compressors make it a thousandth; what was never written takes no room.
   if (n * type$size > max(2^20, 2000 * stored)) {
     fail(sprintf("`%s` is damaged: %s values are said to lie in %s bytes", name, commas(n),
                  commas(stored)))
   }
-  if (type$kind == "words" && !heaps_are_sound(set$get_filename())) {
-    fail(sprintf("`%s` cannot be read: the file is damaged", name))
-  }
-  h5_try(if (is.null(first)) set$read() else set[first:last], name, fail)
+}
+
+#' 64-bit integers of hdf5r as doubles, with a warning of bit64 where these are not exact
+#' @noRd
+plain_numbers <- function(value) {
+  # hdf5r brings the package bit64 along, and with it this method of as.double().
+  if (inherits(value, "integer64")) as.double(value) else value
 }
 
 # Files up to this size are looked through before words are read.

@@ -150,7 +150,9 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #'   holds all maxima: an integer matrix with a row for each surrogate and a column for each
 #'   size, or an array with durations (from 0 bins) last. Other attributes say what was done:
 #'   `spectrum`, `n_surrogates`, `p_estimator`, `surrogate`, `parameters`, `bin_size`,
-#'   `window`, `device`, `threads`, `elapsed` (s), `seed` and `call`.
+#'   `window`, `fingerprint` (how many units and spikes the recording has, where it starts
+#'   and ends, and a hash of its spikes; [test_signatures()] knows by it whether patterns are
+#'   of the same recording), `device`, `threads`, `elapsed` (s), `seed` and `call`.
 #'
 #'   [set.seed()] decides all, with any number of `threads`, on any `device`. `seed` is
 #'   `.Random.seed` as it was before, as [stats::simulate()] keeps it.
@@ -260,7 +262,8 @@ maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_e
     columns, "pvalue_spectrum",
     list(spectrum = spectrum, n_surrogates = n, p_estimator = p_estimator, surrogate = made,
          parameters = filters, bin_size = bin_size, window = as.integer(window),
-         maxima = maxima, device = if (is.null(place)) "cpu" else "gpu", threads = here,
+         maxima = maxima, fingerprint = fingerprint(x),
+         device = if (is.null(place)) "cpu" else "gpu", threads = here,
          elapsed = proc.time()[["elapsed"]] - started, seed = seed)
   )
 }

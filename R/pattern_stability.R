@@ -34,12 +34,20 @@
 #'   more than `epsilon`, above 0. Not used with `n_subsets`.
 #' @param type Which kinds to find.
 #' @param threads Number of threads; `NULL` for those this process may use.
+#' @param max_memory Bytes that may be held besides `patterns`: about 40 for each spike of
+#'   the recording, 12 for each spike of the patterns, and 6 for each of their occurrences.
+#'   Each thread adds 8 for each bin with spikes, 4 for each unit and bin of a window, and
+#'   for each item (a unit at a lag) that is anywhere in the windows of its pattern as many
+#'   bits as there are windows. Where that is too much for all threads together, fewer go
+#'   on, and the result is the same.
 #' @return A data frame with a row for each pattern: `pattern`, its name, and `intensional`
 #'   and `extensional`, from 0 to 1, as far as they were asked for. The attributes
 #'   `n_subsets` and `key` say how many subsets were drawn and with which random numbers.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; 2^31 occurrences or
-#' more give `synfire_error_too_large`.
+#' more give `synfire_error_too_large`, more than fits in `max_memory` on one thread gives
+#' `synfire_error_budget`, and more than the machine has memory for
+#' `synfire_error_memory`.
 #' @references
 #' Babin MA, Kuznetsov SO (2012). Approximating concept stability. *Formal Concept
 #' Analysis, ICFCA 2012, Lecture Notes in Computer Science*, 7278, 7-15.
@@ -61,19 +69,21 @@
 #' found[stable$intensional > 0.3]
 #' @export
 pattern_stability <- function(patterns, n_subsets = NULL, delta = 0.05, epsilon = 0.05,
-                              type = c("intensional", "extensional"), threads = NULL) {
+                              type = c("intensional", "extensional"), threads = NULL,
+                              max_memory = 4e9) {
   check_given(patterns = "`patterns`")
   check_mined(patterns)
   n_subsets <- check_subsets(n_subsets, delta, epsilon)
   check_kinds(type, "type")
   here <- check_threads(threads)
+  max_memory <- check_memory(max_memory)
   key <- random_key()
-  options <- list(subsets = n_subsets, threads = here, key = key,
+  options <- list(subsets = n_subsets, threads = here, max_memory = max_memory, key = key,
                   intensional = "intensional" %in% type, extensional = "extensional" %in% type)
   found <- .Call(r_pattern_stability, mined_events(patterns), patterns_to_find(patterns),
                  options)
   found <- finish_status(found, "finding the stability of these patterns",
-                         "Choose fewer patterns.", limit_of = "occurrences")
+                         fewer_patterns, limit_of = "occurrences")
   found <- found[kinds_of_stability %in% type]
   names(found) <- kinds_of_stability[kinds_of_stability %in% type]
   structure(c(list(pattern = format(patterns)), found), class = "data.frame",

@@ -292,8 +292,8 @@ system_names <- "[.]DS_Store|[.]nfs.*|Thumbs[.]db|desktop[.]ini|lost[+]found"
 #' The path of a folder that exists, can be written to and holds nothing but our files
 #' @noRd
 check_folder <- function(folder, call = rlang::caller_env()) {
-  check_string(folder, "folder", call = call)
-  if (nzchar(folder) && !dir.exists(folder)) {
+  check_path(folder, "folder", call, "a folder")
+  if (!dir.exists(folder)) {
     dir.create(folder, recursive = TRUE, showWarnings = FALSE)
   }
   if (!dir.exists(folder) || file.access(folder, 2L) != 0L) {

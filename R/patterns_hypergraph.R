@@ -111,8 +111,9 @@ hypergraph_areas <- function(members, place, radius) {
 #' @noRd
 plot_pattern_statistics <- function(x) {
   bin_ms <- 1000 * attr(x, "bin_size", exact = TRUE)
-  panels <- c("Occurrences of a pattern", "Size (spikes in the pattern)",
-              "Lag of spikes after the first (ms)", "Unit (by its number)")
+  # The axis counts patterns in three panels and spikes in one, so each says which it is.
+  panels <- c("Patterns by occurrences", "Patterns by size (spikes)",
+              "Spikes after the first, by lag (ms)", "Patterns by unit (its number)")
   bars <- function(panel, low, high, number) {
     data.frame(panel = factor(panels[[panel]], panels), low = low, high = high, number = number)
   }
@@ -141,7 +142,7 @@ plot_pattern_statistics <- function(x) {
       },
       expand = ggplot2::expansion(mult = 0.03)
     ) +
-    count_axis("Number of patterns, of spikes for lags") +
+    count_axis("Number") +
     theme_histogram() +
     ggplot2::theme(
       strip.placement = "outside",

@@ -9,7 +9,7 @@ read_nwb <- function(file, unit_column, resolution, trials, range, call,
   rlang::check_installed("hdf5r", "to read NWB files.", call = call)
   if (!is.null(unit_column)) check_string(unit_column, "unit_column", call)
   h5 <- open_h5(file, "r", call)
-  on.exit(close_h5(h5))
+  on.exit(close_read(h5))
   fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
   open <- \(name) h5_open(h5, name, fail)
   if (is.null(units <- open("/units"))) {
@@ -19,14 +19,14 @@ read_nwb <- function(file, unit_column, resolution, trials, range, call,
       "it is an HDF5 file without `/units`, so no NWB file with spikes"
     })
   }
-  on.exit(units$close(), add = TRUE, after = FALSE)
+  on.exit(close_read(units), add = TRUE, after = FALSE)
   needed <- c("spike_times", "spike_times_index")
   if (!inherits(units, "H5Group") || !all(vapply(needed, \(name) h5_has(units, name, fail), logical(1)))) {
     fail("its `/units` has no spike times (`spike_times` and `spike_times_index`)")
   }
 
   times <- open("/units/spike_times")
-  on.exit(times$close(), add = TRUE, after = FALSE)
+  on.exit(close_read(times), add = TRUE, after = FALSE)
   if (!inherits(times, "H5D")) fail("`/units/spike_times` is no data set")
   n <- h5_extent(times, "/units/spike_times", fail)
   if (length(n) != 1L) fail("`/units/spike_times` must have one dimension")
@@ -67,8 +67,7 @@ nwb_times <- function(times, n, last, resolution, range, block, fail) {
   cover <- NULL
   while (first < n) {
     until <- min(first + block, n)
-    value <- as.double(nwb_plain(h5_read(times, "/units/spike_times", fail, "numbers",
-                                         first + 1, until)))
+    value <- as.double(h5_read(times, "/units/spike_times", fail, "numbers", first + 1, until))
     if (!all(is.finite(value))) {
       at <- which(!is.finite(value))
       fail(sprintf("`/units/spike_times` is not finite for some spikes, first number %s",
@@ -96,11 +95,11 @@ nwb_unit_names <- function(h5, units, unit_column, n, fail) {
     }
     return(number_labels(seq_len(n) - 1))
   }
-  value <- nwb_set(h5, name, fail, \(set) {
+  value <- h5_use(h5, name, fail, \(set) {
     if (!inherits(set, "H5D") || !identical(h5_extent(set, name, fail), as.double(n))) {
       fail(sprintf("`%s` does not have one value for each unit", name))
     }
-    nwb_plain(h5_read(set, name, fail, c("numbers", "words")))
+    h5_read(set, name, fail, c("numbers", "words"))
   })
   label <- if (is.numeric(value)) number_labels(as.double(value)) else clean_text(value)
   if (anyNA(label) || any(label == "") || anyDuplicated(label)) {
@@ -115,7 +114,7 @@ nwb_trials <- function(h5, resolution, fail) {
   if (!h5_has(h5, "intervals", fail) || !h5_has(h5, "intervals/trials", fail)) return(NULL)
   has <- \(column) h5_has(h5, paste0("intervals/trials/", column), fail)
   leave_out <- "Leave trials out with `trials = FALSE`."
-  if (!nwb_set(h5, place, fail, \(table) inherits(table, "H5Group")) ||
+  if (!h5_use(h5, place, fail, \(table) inherits(table, "H5Group")) ||
       !has("start_time") || !has("stop_time")) {
     fail("`/intervals/trials` has no `start_time` and `stop_time`", leave_out)
   }
@@ -150,25 +149,9 @@ nwb_observed <- function(h5, resolution, fail) {
   if (length(value)) round_to_ticks(base::range(value), resolution)
 }
 
-#' What `f` makes of what is at a place
-#' @noRd
-nwb_set <- function(h5, name, fail, f) {
-  set <- h5_open(h5, name, fail)
-  if (is.null(set)) fail(sprintf("it has no `%s`", name))
-  on.exit(set$close())
-  f(set)
-}
-
 #' Numbers of a data set as doubles, or where `as_read` as integers where they are those
 #' @noRd
 nwb_numbers <- function(h5, name, fail, as_read = FALSE) {
-  value <- nwb_set(h5, name, fail, \(set) nwb_plain(h5_read(set, name, fail)))
+  value <- h5_use(h5, name, fail, \(set) h5_read(set, name, fail))
   if (as_read) as.vector(value) else as.double(value)
-}
-
-#' 64-bit integers of hdf5r as doubles
-#' @noRd
-nwb_plain <- function(value) {
-  # hdf5r brings the package bit64 along, and with it this method of as.double().
-  if (inherits(value, "integer64")) as.double(value) else value
 }

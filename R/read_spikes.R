@@ -103,14 +103,14 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
   check_no_dots()
   time_units <- c("s", "ms", "us", "samples")
   given <- c(
-    time_unit = !missing(time_unit) && !is.null(time_unit) && !identical(time_unit, time_units),
+    time_unit = !missing(time_unit) && !identical(time_unit, time_units),
     time_column = !is.null(time_column), unit_column = !is.null(unit_column),
     sampling_rate = !is.null(sampling_rate), sep = !is.null(sep),
     decimal_mark = !identical(decimal_mark, "."), header = !is.null(header),
     groups = !is.null(groups), trials = !isTRUE(trials)
   )
   time_unit <- if (given[["time_unit"]]) check_choice(time_unit, time_units)
-  check_string(file)
+  check_path(file, "file", call, "a file or a folder")
   resolution <- check_resolution(resolution, call)
   if (!is.null(format)) check_choice(format, c("csv", "axion", "nwb", "phy"))
   if (!is.null(sampling_rate)) check_number(sampling_rate, above = 0)

@@ -59,10 +59,18 @@
 #'   more subsets, and higher `k` more supersets; higher `l` favours larger patterns.
 #' @param min_spikes,min_occ Below these nothing is significant; by default what the
 #'   patterns were mined with.
+#' @param max_memory Bytes that may be held besides `patterns`: about 40 for each spike of
+#'   the recording, 80 for each spike of the patterns, and 14 for each of their occurrences,
+#'   of which those that the unit with most of them takes part in take 8 more for each spike
+#'   of that unit.
 #' @return Those of `patterns` that are kept, in their order.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; 2^31 occurrences or
-#' more give `synfire_error_too_large`.
+#' more give `synfire_error_too_large`, more than fits in `max_memory` gives
+#' `synfire_error_budget`, and more than the machine has memory for
+#' `synfire_error_memory`. Where `non_significant` is what [test_signatures()]
+#' gives for patterns of another recording, there is a warning of class
+#' `synfire_warning_recording`.
 #' @references
 #' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation of
 #' synchronous spike patterns extracted by frequent item set mining. *Frontiers in
@@ -83,7 +91,8 @@
 #' @export
 reduce_patterns <- function(patterns, non_significant = NULL,
                             method = c("combined", "subset", "superset", "covered_spikes"),
-                            h = 0, k = 0, l = 0, min_spikes = NULL, min_occ = NULL) {
+                            h = 0, k = 0, l = 0, min_spikes = NULL, min_occ = NULL,
+                            max_memory = 4e9) {
   check_given(patterns = "`patterns`")
   check_mined(patterns)
   method <- check_choice(method)
@@ -93,26 +102,29 @@ reduce_patterns <- function(patterns, non_significant = NULL,
   l <- check_count(l, min = 0, max = most)
   min_spikes <- check_count(min_spikes %||% mined_with(patterns, "min_spikes"), max = most)
   min_occ <- check_count(min_occ %||% mined_with(patterns, "min_occ"), max = most)
-  take_sets(patterns, unexplained(patterns, non_significant, method, h, k, l, min_spikes,
-                                  min_occ))
+  max_memory <- check_memory(max_memory)
+  take_sets(patterns, unexplained(patterns, non_significant, method, h, k, l, max_memory,
+                                  min_spikes, min_occ))
 }
 
 #' Numbers of the patterns that others do not explain
 #' @noRd
-unexplained <- function(patterns, non_significant, method, h, k, l,
+unexplained <- function(patterns, non_significant, method, h, k, l, max_memory,
                         min_spikes = mined_with(patterns, "min_spikes"),
                         min_occ = mined_with(patterns, "min_occ"),
                         call = rlang::caller_env()) {
   listed <- check_signatures(non_significant, patterns, call)
   methods <- eval(formals(reduce_patterns)$method)
   options <- list(method = match(method, methods) - 1, h = h, k = k, l = l,
-                  min_spikes = min_spikes, min_occ = min_occ)
+                  min_spikes = min_spikes, min_occ = min_occ, max_memory = max_memory)
   keep <- .Call(r_reduce_patterns, mined_events(patterns), patterns_to_find(patterns), listed,
                 options)
-  keep <- finish_status(keep, "reducing these patterns", "Choose fewer patterns.",
+  keep <- finish_status(keep, "reducing these patterns", fewer_patterns,
                         limit_of = "occurrences", call = call)
   which(keep)
 }
+
+fewer_patterns <- "Choose fewer patterns, such as those that are significant."
 
 #' A filter that patterns were mined with, of which those are none that are too large for C
 #' @noRd
@@ -147,6 +159,8 @@ check_signatures <- function(x, patterns, call = rlang::caller_env()) {
   if (inherits(x, "signature_tests")) {
     check_tests(x, arg, call)
     check_same_search(patterns, x, arg, call)
+    warn_other_recording(fingerprint_of(patterns, call), attr(x, "fingerprint", exact = TRUE),
+                         arg, call)
     x <- non_significant(x)
   }
   # These list all signatures, significant or not.

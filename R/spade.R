@@ -195,9 +195,13 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
     ))
   }
   tests <- if (!is.null(pvalues)) {
-    stages$time("tests", judge_signatures(mined, pvalues, choices$alpha, choices$correction))
+    stages$time("tests", judge_signatures(
+      mined, pvalues, choices$alpha, choices$correction,
+      attr(pvalues, "fingerprint", exact = TRUE)
+    ))
   }
-  found <- settle_patterns(mined, tests, n > 0, choices, stability, here, stages)
+  found <- settle_patterns(mined, tests, n > 0, choices, stability, here, max_memory,
+                           stages)
   new_spade(
     found$patterns, tests, found$stability,
     list(mined = mined, spectrum = pattern_spectrum(mined, choices$spectrum),
@@ -220,14 +224,16 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
 #'   where that was not asked; `unstable`, how many of those were not stable enough, NULL
 #'   where that did not matter; `explained`, how many of the others went for others' sake.
 #' @noRd
-settle_patterns <- function(mined, tests, tested, choices, stability, threads, stages) {
+settle_patterns <- function(mined, tests, tested, choices, stability, threads, max_memory,
+                            stages) {
   kept <- if (tested) significant_of(mined, tests) else mined
   significant <- length(kept)
   threshold <- stability$threshold
   find_stability <- function(kept) {
     arguments <- stability[names(stability) != "threshold"]
     stages$time("stability", {
-      do.call(pattern_stability, c(list(kept, threads = threads), arguments))
+      do.call(pattern_stability, c(list(kept, threads = threads, max_memory = max_memory),
+                                   arguments), quote = TRUE)
     })
   }
   stable <- NULL
@@ -241,7 +247,7 @@ settle_patterns <- function(mined, tests, tested, choices, stability, threads, s
   stable_ones <- length(kept)
   if (tested && length(kept) > 0L && choices$reduction != "none") {
     left <- stages$time("reduction", with(choices, {
-      unexplained(kept, tests, reduction, h, k, l)
+      unexplained(kept, tests, reduction, h, k, l, max_memory)
     }))
     kept <- take_sets(kept, left)
     if (!is.null(stable)) stable <- take_rows(stable, left)

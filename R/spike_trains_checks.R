@@ -209,9 +209,10 @@ without_twice <- function(x) {
 
 #' The recording that a result keeps, or NULL
 #' @noRd
-own_recording <- function(x, call = rlang::caller_env()) {
+own_recording <- function(x, call = rlang::caller_env(), arg = rlang::caller_arg(x)) {
   recording <- attr(x, "recording", exact = TRUE)
-  if (is.null(recording)) NULL else check_spike_trains(recording, "recording", call)
+  if (is.null(recording)) return(NULL)
+  check_spike_trains(recording, sprintf("attr(%s, \"recording\")", arg), call)
 }
 
 #' @param fault What is wrong: `is`, and `hint`, or `NULL` where making the object from its
@@ -325,7 +326,7 @@ spikes_fault <- function(x) {
   unit <- .subset2(x, "unit")
   n <- length(time)
   resolution <- attr(x, "resolution", exact = TRUE)
-  found <- .Call(r_check_spikes, time, unit, nlevels(unit), c(tick_rate(resolution), resolution))
+  found <- .Call(r_check_spikes, time, unit, nlevels(unit), clock_of(resolution))
   row <- found[[2L]]
   here <- \(...) paste0(..., " in row ", commas(row))
   at <- if (row <= n) exact(time[[row]])

@@ -8,6 +8,10 @@ tick_rate <- function(resolution) {
   if (rate >= 1 && rate < 2^53 && abs(rate * resolution - 1) <= 1e-9) rate else NA_real_
 }
 
+#' A clock as the compiled code takes it: ticks in a second, or `NA`, and seconds in a tick
+#' @noRd
+clock_of <- function(resolution) c(tick_rate(resolution), as.double(resolution))
+
 ticks_to_seconds <- function(ticks, resolution) {
   rate <- tick_rate(resolution)
   # Dividing by a whole rate gives the double nearest to the decimal time (1.38056);
@@ -32,7 +36,8 @@ raw_ticks <- function(value, resolution, per_second = 1) {
 #' Nearest tick of each time; ties go to the even tick
 #' @noRd
 round_to_ticks <- function(time, resolution, per_second = 1) {
-  round(raw_ticks(time, resolution, per_second))
+  if (per_second != 1) return(round(raw_ticks(time, resolution, per_second)))
+  .Call(r_ticks, as.double(time), clock_of(resolution))
 }
 
 #' Ticks of bounds that must lie on the clock

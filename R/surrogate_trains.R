@@ -290,7 +290,7 @@ choose_surrogates <- function(x, surrogate, dither, more, bin_size = NULL,
   if (binned) check_dither_of_bins(dither, bin_size, surrogate, call)
   do.call(surrogate_options, c(
     list(x, surrogate, dither = dither, call = call), if (binned) list(bin_size = bin_size), more
-  ))
+  ), quote = TRUE)
 }
 
 #' The method, and that no argument is given that it has no use for

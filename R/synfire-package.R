@@ -22,5 +22,6 @@
 
 .onUnload <- function(libpath) {
   .Call(r_let_go_all)
+  .Call(r_release_gpu)
   library.dynam.unload("synfire", libpath)
 }

@@ -55,11 +55,14 @@
 #'     \item{significant}{whether that is at most `alpha`}
 #'   }
 #'   The attributes `tests` (how many there were), `alpha`, `correction`, `level` (largest p
-#'   value on the significant side of the front) and `pvalues` say how it was decided.
+#'   value on the significant side of the front) and `pvalues` say how it was decided;
+#'   `fingerprint` is that of the recording of `patterns`, as in [pvalue_spectrum()].
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; among them that
 #' `patterns` and `pvalues` are of different bins, windows or filters, and that `patterns`
-#' are not all that were found, or some of them twice.
+#' are not all that were found, or some of them twice. Where they are of different
+#' recordings, there is a warning of class `synfire_warning_recording`: part of a recording
+#' is another recording, of which fewer spikes are there by chance.
 #' @references
 #' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation of
 #' synchronous spike patterns extracted by frequent item set mining. *Frontiers in
@@ -89,11 +92,15 @@ test_signatures <- function(patterns, pvalues, alpha = 0.05, correction = "BH") 
   check_same_search(patterns, pvalues, "pvalues")
   check_all_mined(patterns)
   correction <- check_correction(correction)
-  judge_signatures(patterns, pvalues, check_alpha(alpha), correction)
+  alpha <- check_alpha(alpha)
+  mine <- fingerprint_of(patterns)
+  warn_other_recording(mine, attr(pvalues, "fingerprint", exact = TRUE), "pvalues")
+  judge_signatures(patterns, pvalues, alpha, correction, mine)
 }
 
+#' @param fingerprint Of the recording of the patterns, or NULL.
 #' @noRd
-judge_signatures <- function(patterns, pvalues, alpha, correction) {
+judge_signatures <- function(patterns, pvalues, alpha, correction, fingerprint) {
   n <- attr(pvalues, "n_surrogates", exact = TRUE)
   spectrum <- pattern_spectrum(patterns, attr(pvalues, "spectrum", exact = TRUE))
   out <- as.list(spectrum)[names(spectrum)]
@@ -108,7 +115,7 @@ judge_signatures <- function(patterns, pvalues, alpha, correction) {
   about <- attributes(spectrum)[c("spectrum", "bin_size", "window", "parameters")]
   new_spectrum(out, "signature_tests",
                c(about, list(tests = tests, alpha = alpha, correction = correction,
-                             level = level, pvalues = pvalues)))
+                             level = level, pvalues = pvalues, fingerprint = fingerprint)))
 }
 
 #' Signatures of a spectrum with durations in bins, as patterns have them
@@ -127,7 +134,8 @@ signatures_in_bins <- function(spectrum) {
 #' @param tests What [test_signatures()] gives for it.
 #' @return Those of `patterns` whose signature is significant.
 #' @section Errors:
-#' Errors about an argument have the class `synfire_error_argument`.
+#' Errors about an argument have the class `synfire_error_argument`. Where `tests` are of the
+#' patterns of another recording, there is a warning of class `synfire_warning_recording`.
 #' @seealso [reduce_patterns()] for those of them that others do not explain.
 #' @inherit test_signatures examples
 #' @export
@@ -140,6 +148,8 @@ significant_patterns <- function(patterns, tests) {
     abort_arg("tests", "what `test_signatures()` gives for these patterns",
               "without the signature of some of them")
   }
+  warn_other_recording(fingerprint_of(patterns), attr(tests, "fingerprint", exact = TRUE),
+                       "tests")
   significant_of(patterns, tests)
 }
 
@@ -259,7 +269,7 @@ is_spectrum <- function(x, columns) {
     length(attr(x, "row.names")) == length(parts$size) && !anyNA(parts$size) &&
     !anyNA(parts$occurrences) && number(about$bin_size) && about$bin_size > 0 &&
     number(about$window) && is.list(about$parameters) &&
-    all(vapply(about$parameters[filters], number, NA))
+    all(vapply(about$parameters[filters], number, NA)) && is_fingerprint(about$fingerprint)
 }
 
 #' Fewer patterns have fewer signatures, and the correction would be for too few tests

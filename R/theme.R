@@ -37,3 +37,28 @@ theme_synfire <- function(base_size = 11) {
       strip.text = ggplot2::element_text(hjust = 0)
     )
 }
+
+#' Draw a picture, and give it
+#' @noRd
+draw <- function(plot) {
+  print(plot)
+  invisible(plot)
+}
+
+#' Whole numbers within limits, at most about `most` of them
+#' @noRd
+whole_breaks <- function(limits, most) {
+  first <- max(1, ceiling(limits[[1L]]))
+  last <- floor(limits[[2L]])
+  if (last < first) return(first)
+  (first - 1) + thin(last - first + 1, most)
+}
+
+#' Powers of ten, and between them 2 and 5 where the range is short
+#' @noRd
+log_breaks <- function(limits) {
+  decades <- log10(limits[[2L]] / limits[[1L]])
+  tens <- 10^(floor(log10(limits[[1L]])):ceiling(log10(limits[[2L]])))
+  breaks <- if (decades > 3) tens else sort(c(outer(c(1, 2, 5), tens)))
+  breaks[breaks >= max(1, limits[[1L]]) & breaks <= limits[[2L]]]
+}

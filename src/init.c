@@ -13,6 +13,8 @@
 /* Entries with the number of things R gives them. */
 #define PLAIN_ENTRIES(ENTRY)                                                             \
     ENTRY(r_sitrep, 1)                                                                   \
+    ENTRY(r_release_gpu, 0)                                                              \
+    ENTRY(r_guard_division, 1)                                                           \
     ENTRY(r_process_lives, 1)                                                            \
     ENTRY(r_row_sums, 4)                                                                 \
     ENTRY(r_random_key, 0)                                                               \
@@ -22,6 +24,7 @@
     ENTRY(r_csv_rows, 2)                                                                 \
     ENTRY(r_csv_fields, 2)                                                               \
     ENTRY(r_crc32, 2)                                                                    \
+    ENTRY(r_ticks, 2)                                                                    \
     ENTRY(r_check_spikes, 4)                                                             \
     ENTRY(r_threads_report, 0)                                                           \
     ENTRY(r_cgroup_processors, 2)                                                        \

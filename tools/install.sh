@@ -19,10 +19,20 @@ fi
 echo "installing synfire into $library"
 sh tools/copy.sh .build/source
 log=.build/install.log
-if MAKEFLAGS="-j2" R CMD INSTALL --library="$library" "$@" .build/source \
-    > "$log" 2>&1; then
-  grep '^configure:' "$log" || true
-else
+rm -f "$log.failed"
+# As many files at a time as this process may use processors, unless the user says otherwise.
+MAKEFLAGS=${MAKEFLAGS:--j`nproc 2> /dev/null || getconf _NPROCESSORS_ONLN || echo 2`}
+export MAKEFLAGS
+# The log holds all of it. The reader sees what was found and, as kernels take long, which
+# of them is at work.
+{
+  R CMD INSTALL --library="$library" "$@" .build/source 2>&1 || : > "$log.failed"
+} | tee "$log" | while IFS= read -r line; do
+  case $line in
+    configure:*|compiling\ *) echo "$line" ;;
+  esac
+done
+if [ -f "$log.failed" ]; then
   cat "$log" >&2
   exit 1
 fi

@@ -21,7 +21,8 @@ mine <- function(x, min_count, intervals = delays, ...) {
 
 # ---- episodes ----
 
-window <- "find_windows make_table list_units plan_units count_children fill_level"
+window <- paste("describe_events find_rows find_windows make_table list_units plan_units",
+                "count_children fill_level")
 case("episodes", paste(window, "make_lists"), function() {
   x <- random_spikes(6000, 12)
   mine(x, 40, max_size = 4)

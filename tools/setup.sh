@@ -1,14 +1,19 @@
 #!/bin/sh
-# Installs R, a compiler and the R packages that building, testing and checking need,
-# where apt-get can; elsewhere says what to install. Does nothing, quickly, when all is
-# there.
+# usage: setup.sh [demo]. Installs R, a compiler and the R packages that building, testing
+# and checking need, or the demo alone, where apt-get can; elsewhere says what to install.
+# Does nothing, quickly, when all is there.
 
 # Nothing works without these, ...
-needed_r='rlang cli testthat knitr rmarkdown ggplot2 igraph hdf5r withr'
-# ... and without these some tests are skipped or some targets are not to be had.
-wanted_r='vdiffr roxygen2 remotes future progressr Matrix'
+needed_r='rlang cli ggplot2 igraph'
 needed_system='r-base-dev r-base-core'
-wanted_system='pandoc qpdf devscripts tidy xz-utils'
+# ... and without these some tests are skipped or some targets are not to be had.
+wanted_r=
+wanted_system=
+if [ "$1" != demo ]; then
+  needed_r="$needed_r testthat knitr rmarkdown hdf5r withr"
+  wanted_r='vdiffr roxygen2 remotes future progressr Matrix'
+  wanted_system='pandoc qpdf devscripts tidy xz-utils'
+fi
 
 r_package() { echo "r-cran-$1" | tr '[:upper:]' '[:lower:]'; }
 
@@ -46,7 +51,7 @@ if [ -z "`build_tools_missing`" ] && [ -z "`missing_in_r $needed_r $wanted_r`" ]
 fi
 
 # What apt-get could not give the last time is not asked for again and again.
-tried=.build/setup-tried
+tried=.build/setup-tried${1:+-$1}
 if [ -z "`build_tools_missing`" ] && [ -z "`missing_in_r $needed_r`" ] &&
    [ "`cat $tried 2>/dev/null`" = "$missing" ]; then
   exit 0

@@ -2,6 +2,7 @@
 
 #include "core/episodes/mine.h"
 #include "core/episodes/engine.h"
+#include "core/episodes/given.h"
 #include "core/episodes/occurrences.h"
 #include "core/episodes/rows.h"
 #include "glue/episodes_gpu.h"
@@ -120,7 +121,9 @@ SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
         o.of_episode += GLUE_ROW_BYTES;
     mining *m = new_mining(own);
     const syn_watch *watch = glue_watch(own, "Mining episodes");
-    syn_status status = glue_recording(&m->recording, events, o.min_count, reach);
+    syn_status status = glue_recording_read(&m->recording, events, o.min_count, reach);
+    if (status == SYN_OK && !glue_gpu_arranges(gpu))
+        status = syn_recording_arrange(&m->recording);
     if (status == SYN_OK)
         status = mine(m, gpu, spelling, &o, watch);
     if (status == SYN_OK) {

@@ -2,7 +2,7 @@
 #include "glue/glue.h"
 
 #include "core/episodes/mine.h"
-#include "core/episodes/occurrences.h"
+#include "core/episodes/given.h"
 #include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/recording.h"

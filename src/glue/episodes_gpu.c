@@ -52,11 +52,18 @@ static syn_status mine_by_strategy(SEXP gpu, const syn_recording *recording,
     return status;
 }
 
+/* Only the published strategies, whose numbers begin at 1, take one that is arranged. */
+int glue_gpu_arranges(SEXP gpu)
+{
+    return gpu != R_NilValue &&
+           glue_option_int(gpu, "engine", 0, 1 + SYN_GPU_OCCURRENCE) == 0;
+}
+
 syn_status glue_gpu_mine(SEXP gpu, const syn_recording *recording,
                          const syn_mine_options *options, const syn_watch *watch,
                          syn_episodes *out, glue_gpu_report *report)
 {
-    if (glue_option_int(gpu, "engine", 0, 1 + SYN_GPU_OCCURRENCE) > 0)
+    if (!glue_gpu_arranges(gpu))
         return mine_by_strategy(gpu, recording, options, watch, out, report);
     const int *device = glue_option_gpus(gpu, &report->devices);
     syn_status status =

@@ -18,6 +18,10 @@ typedef struct glue_gpu_report {
     char reason[SYN_GPU_TEXT];
 } glue_gpu_report;
 
+/* Whether the mining that `gpu` asks for takes a recording as syn_recording_read() makes
+   it; R's NULL is the CPU. */
+int glue_gpu_arranges(SEXP gpu);
+
 /* Mines as `gpu` says, from gpu_request() in R: gpus, engine (0 for the window, else
    1 + syn_gpu_strategy), and what syn_gpu_strategy_options has. */
 syn_status glue_gpu_mine(SEXP gpu, const syn_recording *recording,

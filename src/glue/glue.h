@@ -16,9 +16,13 @@ typedef struct glue_owner glue_owner;
 
 /* sitrep.c */
 SEXP r_sitrep(SEXP test);
+SEXP r_release_gpu(void);
 
 /* checksum.c */
 SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width);
+
+/* division.c */
+SEXP r_guard_division(SEXP on);
 
 /* process.c */
 SEXP r_process_lives(SEXP pid);
@@ -35,6 +39,7 @@ SEXP r_csv_fields(SEXP lines, SEXP sep);
 SEXP r_crc32(SEXP crc, SEXP bytes);
 
 /* spikes_check.c */
+SEXP r_ticks(SEXP time, SEXP clock);
 SEXP r_check_spikes(SEXP time, SEXP unit, SEXP units, SEXP clock);
 
 /* threads.c */

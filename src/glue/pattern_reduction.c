@@ -49,9 +49,12 @@ SEXP r_reduce_patterns(glue_owner *own, SEXP events, SEXP patterns, SEXP listed,
     syn_candidates c = {.list = f->list, .raster = &f->raster, .windows = &f->windows};
     uint8_t *keep = glue_hold(own, c.list.n + 1, NULL);
     const syn_watch *watch = glue_watch(own, "Reducing patterns");
-    syn_status status = glue_find_windows(f, events, INT32_MAX, watch);
+    size_t memory = glue_option_memory(options);
+    syn_status status = glue_find_windows(f, events, INT32_MAX, memory, watch);
     if (status == SYN_OK)
-        status = syn_reduce_patterns(&c, &o, watch, keep);
-    return status == SYN_OK ? kept(keep, c.list.n)
-                            : glue_status(status, NA_REAL, INT32_MAX);
+        status = syn_reduce_patterns(&c, &o, &f->budget, watch, keep);
+    if (status == SYN_OK)
+        return kept(keep, c.list.n);
+    return glue_status(status, NA_REAL,
+                       status == SYN_TOO_LARGE ? INT32_MAX : (double)memory);
 }

@@ -29,10 +29,14 @@ SEXP r_pattern_stability(glue_owner *own, SEXP events, SEXP patterns, SEXP optio
     double *extensional =
         shares(out, 1, glue_option_flag(options, "extensional"), f->list.n);
     const syn_watch *watch = glue_watch(own, "Judging patterns");
-    syn_status status = glue_find_windows(f, events, INT32_MAX, watch);
+    size_t memory = glue_option_memory(options);
+    syn_status status = glue_find_windows(f, events, INT32_MAX, memory, watch);
     if (status == SYN_OK)
-        status = syn_pattern_stability(&f->raster, &f->list, &f->windows, &o, watch,
-                                       intensional, extensional);
+        status = syn_pattern_stability(&f->raster, &f->list, &f->windows, &o, &f->budget,
+                                       watch, intensional, extensional);
     UNPROTECT(1);
-    return status == SYN_OK ? out : glue_status(status, NA_REAL, INT32_MAX);
+    if (status == SYN_OK)
+        return out;
+    return glue_status(status, NA_REAL,
+                       status == SYN_TOO_LARGE ? INT32_MAX : (double)memory);
 }

@@ -42,15 +42,22 @@ glue_found *glue_patterns(glue_owner *own, SEXP events, SEXP patterns, int least
     double window = Rf_asReal(glue_option(patterns, "window"));
     f->window = (uint32_t)within(window, 1, INT32_MAX, "window");
     f->list = read_list(patterns, window, Rf_asReal(VECTOR_ELT(events, 3)), least_unit);
+    f->items = (size_t)Rf_xlength(glue_option(patterns, "unit"));
     return f;
 }
 
-syn_status glue_find_windows(glue_found *f, SEXP events, size_t most,
+syn_status glue_find_windows(glue_found *f, SEXP events, size_t most, size_t max_memory,
                              const syn_watch *watch)
 {
-    syn_status status = glue_raster(&f->raster, events, f->window, NULL);
+    f->budget.limit = max_memory;
+    /* Their sizes; the unit and the lag of each item, and one more vector while R makes
+       these. */
+    if (!syn_budget_take(&f->budget, (f->list.n + 3 * f->items) * sizeof(int)))
+        return SYN_OVER_BUDGET;
+    syn_status status = glue_raster(&f->raster, events, f->window, &f->budget);
     if (status == SYN_OK)
-        status = syn_find_windows(&f->raster, &f->list, most, watch, &f->windows);
+        status = syn_find_windows(&f->raster, &f->list, most, &f->budget, watch,
+                                  &f->windows);
     return status;
 }
 
@@ -71,12 +78,13 @@ static SEXP found_windows(const glue_found *f)
     return out;
 }
 
-/* The windows that hold each pattern; at most `most` of them all. */
+/* The windows that hold each pattern; at most `most` of them all. Without a limit of
+   memory: little beyond what R gets is held. */
 SEXP r_pattern_windows(glue_owner *own, SEXP events, SEXP patterns, SEXP most)
 {
     glue_found *f = glue_patterns(own, events, patterns, -1);
     double limit = within(Rf_asReal(most), 0, INT32_MAX, "limit");
-    syn_status status = glue_find_windows(f, events, (size_t)limit,
+    syn_status status = glue_find_windows(f, events, (size_t)limit, SIZE_MAX,
                                           glue_watch(own, "Finding patterns"));
     return status == SYN_OK ? found_windows(f) : glue_status(status, NA_REAL, limit);
 }

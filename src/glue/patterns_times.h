@@ -4,11 +4,14 @@
 
 #include "glue/owner.h"
 
+#include "core/base/budget.h"
 #include "core/patterns/found/times.h"
 
 typedef struct glue_found {
+    syn_budget budget;        /* of all that is held */
     uint32_t window;          /* its length in bins */
     syn_pattern_list list;    /* borrows R's vectors */
+    size_t items;
     syn_raster raster;
     syn_pattern_windows windows;
 } glue_found;
@@ -18,8 +21,9 @@ typedef struct glue_found {
    error when they are not that, or `events` not what glue_raster() takes. */
 glue_found *glue_patterns(glue_owner *own, SEXP events, SEXP patterns, int least_unit);
 
-/* Finds the windows, at most `most` of all patterns together. */
-syn_status glue_find_windows(glue_found *f, SEXP events, size_t most,
+/* Finds the windows, at most `most` of all patterns together; sets the budget to
+   `max_memory`, of which R's vectors are a part. */
+syn_status glue_find_windows(glue_found *f, SEXP events, size_t most, size_t max_memory,
                              const syn_watch *watch);
 
 #endif

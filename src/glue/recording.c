@@ -1,5 +1,7 @@
 #include "glue/recording.h"
 
+#include <math.h>
+
 #include "glue/require.h"
 
 /* The first four elements of a list of events. */
@@ -23,27 +25,35 @@ static glue_spikes read_events(SEXP events)
 /* The events of one tick have increasing units, as repeats must be found. */
 static void check_order(const glue_spikes *x)
 {
-    R_xlen_t before = -1;
+    double tick = -INFINITY;
+    int unit = 0, trial = 0;
     for (R_xlen_t i = 0; i < x->n; i++) {
-        if (x->unit[i] < 1 || (x->trial && x->trial[i] < 1))
+        int u = x->unit[i], t = x->trial ? x->trial[i] : 1;
+        if (u < 1 || t < 1)
             continue;
-        require(before < 0 || x->tick[before] < x->tick[i] ||
-                    x->unit[before] <= x->unit[i] ||
-                    (x->trial && x->trial[before] < x->trial[i]),
-                "order of spikes");
-        before = i;
+        require(tick < x->tick[i] || unit <= u || trial < t, "order of spikes");
+        tick = x->tick[i];
+        unit = u;
+        trial = t;
     }
 }
 
-syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
-                          int64_t reach)
+syn_status glue_recording_read(syn_recording *out, SEXP events, uint32_t min_count,
+                               int64_t reach)
 {
     glue_spikes x = read_events(events);
     glue_check_spikes(&x, NULL);
     check_order(&x);
     /* R counts from 1, and its NA is below that. */
-    return syn_recording_make(out, (size_t)x.n, x.tick, x.unit, x.trial, 1,
+    return syn_recording_read(out, (size_t)x.n, x.tick, x.unit, x.trial, 1,
                               (uint32_t)x.units, min_count, reach);
+}
+
+syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
+                          int64_t reach)
+{
+    syn_status status = glue_recording_read(out, events, min_count, reach);
+    return status == SYN_OK ? syn_recording_arrange(out) : status;
 }
 
 glue_spikes glue_read_spikes(SEXP events)

@@ -14,6 +14,10 @@
 syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
                           int64_t reach);
 
+/* The same without what syn_recording_arrange() adds. */
+syn_status glue_recording_read(syn_recording *out, SEXP events, uint32_t min_count,
+                               int64_t reach);
+
 /* Spikes with the trials they are in, as arrays of R. */
 typedef struct glue_spikes {
     R_xlen_t n, trials;

@@ -45,6 +45,12 @@ static SEXP devices_list(int devices, int test)
     return list;
 }
 
+/* Bytes that were kept between calls on GPUs, and are not any more. */
+SEXP r_release_gpu(void)
+{
+    return Rf_ScalarReal((double) syn_gpu_release());
+}
+
 SEXP r_sitrep(SEXP test)
 {
     const char *names[] = {"gpu", "devices", ""};

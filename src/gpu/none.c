@@ -29,6 +29,11 @@ void syn_gpu_examine(int index, int test, syn_gpu_device *device)
     snprintf(device->trouble, sizeof device->trouble, "%s", reason);
 }
 
+uint64_t syn_gpu_release(void)
+{
+    return 0;
+}
+
 syn_status syn_gpu_mine_episodes(const syn_recording *recording,
                                  const syn_mine_options *options, const int *devices,
                                  int n_devices, const syn_watch *watch,

@@ -35,6 +35,7 @@ void spikes_free(test_spikes *spikes);
 
 /* One function for each subject of the core. */
 void test_parallel(void);
+void test_simd(void);
 void test_episodes(void);
 void test_surrogates(void);
 void test_patterns(void);

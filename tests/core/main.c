@@ -83,6 +83,7 @@ int main(void)
 {
     syn_parallel_init();
     test_parallel();
+    test_simd();
     test_episodes();
     test_surrogates();
     test_patterns();

@@ -92,7 +92,8 @@ static void check_ccm(const series *s)
     for (int k = 0; k < 2; k++) {
         syn_ccm_options options = {.k = DIMS + 1, .sizes = SIZES, .size = size,
                                    .samples = 20, .key = 5,
-                                   .threads = k ? TEST_THREADS : 1};
+                                   .threads = k ? TEST_THREADS : 1,
+                                   .vector_bits = k ? 0 : 1};
         CHECK(syn_ccm(&s->points, &s->rows, &s->rows, s->target, 2, &options, NULL,
                       &skill[k]) == SYN_OK);
     }

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "core/episodes/mine.h"
 #include "core/episodes/null/counts.h"
-#include "core/episodes/occurrences.h"
+#include "core/episodes/given.h"
 
 static const syn_interval lags[] = {{0, 5}, {5, 12}};
 

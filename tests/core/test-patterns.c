@@ -77,24 +77,50 @@ enum { LISTED = 40 };
 static void check_stability(const syn_raster *raster, const syn_pattern_list *list,
                             const syn_pattern_windows *windows)
 {
+    syn_budget budget = {.limit = SIZE_MAX};
     double share[2][2][LISTED];
     for (int k = 0; k < 2; k++) {
         syn_stability_options options = {.window = WINDOW, .subsets = 50, .key = 3,
                                          .threads = k ? TEST_THREADS : 1};
-        CHECK(syn_pattern_stability(raster, list, windows, &options, NULL, share[k][0],
-                                    share[k][1]) == SYN_OK);
+        CHECK(syn_pattern_stability(raster, list, windows, &options, &budget, NULL,
+                                    share[k][0], share[k][1]) == SYN_OK);
     }
     CHECK(memcmp(share[0], share[1], sizeof share[0]) == 0);
+    CHECK(budget.held == 0);
+    /* With little memory, fewer threads find the same, or none does. */
+    int enough = 0, refused = 0;
+    for (size_t limit = 0; limit < budget.most; limit += budget.most / 23 + 1) {
+        syn_stability_options options = {.window = WINDOW, .subsets = 50, .key = 3,
+                                         .threads = TEST_THREADS};
+        syn_budget little = {.limit = limit};
+        syn_status status = syn_pattern_stability(raster, list, windows, &options, &little,
+                                                  NULL, share[1][0], share[1][1]);
+        CHECK(status == SYN_OK || status == SYN_OVER_BUDGET);
+        CHECK(little.held == 0 && little.most <= limit);
+        enough += status == SYN_OK;
+        refused += status == SYN_OVER_BUDGET;
+        CHECK(status != SYN_OK || memcmp(share[0], share[1], sizeof share[0]) == 0);
+    }
+    CHECK(enough > 0 && refused > 0);
 }
 
 static void check_reduction(const syn_raster *raster, const syn_pattern_list *list,
                             const syn_pattern_windows *windows)
 {
     uint8_t keep[LISTED];
+    syn_budget budget = {.limit = SIZE_MAX};
     syn_candidates all = {.list = *list, .raster = raster, .windows = windows};
     syn_reduction_options options = {.method = SYN_REDUCTION_COMBINED, .min_spikes = 2,
                                      .min_occ = 1};
-    CHECK(syn_reduce_patterns(&all, &options, NULL, keep) == SYN_OK);
+    CHECK(syn_reduce_patterns(&all, &options, &budget, NULL, keep) == SYN_OK);
+    CHECK(budget.held == 0);
+    for (size_t limit = 0; limit < budget.most; limit += budget.most / 23 + 1) {
+        uint8_t none[LISTED];
+        syn_budget little = {.limit = limit};
+        CHECK(syn_reduce_patterns(&all, &options, &little, NULL, none) ==
+              SYN_OVER_BUDGET);
+        CHECK(little.held == 0 && little.most <= limit);
+    }
     int kept = 0;
     for (int p = 0; p < LISTED; p++)
         kept += keep[p] == 1;
@@ -119,10 +145,12 @@ void test_patterns(void)
     }
     syn_pattern_list list = {LISTED, size, unit, lag};
     syn_pattern_windows windows;
-    CHECK(syn_find_windows(&raster, &list, INT32_MAX, NULL, &windows) == SYN_OK);
+    syn_budget budget = {.limit = SIZE_MAX};
+    CHECK(syn_find_windows(&raster, &list, INT32_MAX, &budget, NULL, &windows) == SYN_OK);
     check_stability(&raster, &list, &windows);
     check_reduction(&raster, &list, &windows);
     syn_pattern_windows_free(&windows);
+    CHECK(budget.held == 0);
     syn_raster_free(&raster);
     spikes_free(&s);
 }

@@ -83,6 +83,7 @@ test_that("E is one for all, one each, by name, or missing", {
   expect_identical(is.na(plain(some)), matrix(c(FALSE, TRUE, FALSE), 3, 3, byrow = TRUE))
   expect_identical(plain(some)[, -2], each[, -2])
   expect_identical(attr(some, "E"), c(a = 1L, b = NA, c = 4L))
+  expect_error(causal_map(x, E = NA_character_), "`E` must be", class = "synfire_error_argument")
   none <- causal_map(x, E = NA)
   expect_true(all(is.na(none)))
 })

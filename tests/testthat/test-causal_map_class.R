@@ -246,6 +246,8 @@ test_that("graphs point from cause to effect", {
   expect_equal(edges$weight, as.matrix(map)[at])
   expect_equal(edges$lag, attr(map, "lag")[at])
   expect_equal(edges$p_value, attr(map, "p_value")[at])
+  expect_error(igraph::as.igraph(map, threshold = NULL), "`threshold` must be",
+               class = "synfire_error_argument")
   few <- igraph::as.igraph(map, max_links = 3, threshold = 0.2)
   expect_equal(igraph::E(few)$weight, as.data.frame(map, max_links = 3)$rho)
   expect_equal(igraph::ecount(igraph::as.igraph(map, alpha = 0.2)),

@@ -105,3 +105,21 @@ test_that("maps without a pair in common say so", {
   expect_error(ggplot2::autoplot(change), class = "synfire_error_argument")
   expect_error(ggplot2::autoplot(change, "scatter"), class = "synfire_error_argument")
 })
+
+test_that("a comparison whose parts were changed is refused", {
+  change <- compare_maps(made_map(4), made_map(4))
+  without <- \(part) structure(unclass(change)[setdiff(names(change), part)], class = class(change))
+  swapped <- change
+  swapped$b <- made_links()
+  attr(swapped$b, "names") <- NULL
+  for (bad in list(without("a"), without("b"), without("labels"), swapped,
+                   structure(1, class = class(change)))) {
+    refused <- \(code) expect_error(code, "must be as", class = "synfire_error_argument")
+    refused(print(bad))
+    refused(summary(bad))
+    refused(as.data.frame(bad))
+    refused(bad[1, 2])
+    skip_if_not_installed("ggplot2")
+    refused(ggplot2::autoplot(bad))
+  }
+})

@@ -98,3 +98,27 @@ test_that("a file with several matrices, or none, says which there are", {
   expect_error(map_source(file.path(damaged, "x")), "no such file",
                class = "synfire_error_file")
 })
+
+test_that("a matrix is found below groups, and what is damaged is named", {
+  skip_if_not_installed("hdf5r")
+  file <- withr::local_tempfile(fileext = ".h5")
+  h5 <- hdf5r::H5File$new(file, mode = "w")
+  inner <- h5$create_group("a")$create_group("b")
+  inner[["x"]] <- matrix(runif(40), 10)
+  # A group that holds itself ends the search all the same.
+  inner$link_create_hard(h5, "a", "self")
+  h5$close_all()
+  expect_error(map_source(file), "several matrices", class = "synfire_error_argument")
+  expect_identical(quiet_source(file, "a/b/x")$steps, 10)
+
+  h5 <- hdf5r::H5File$new(file, mode = "r+")
+  h5[["a/b"]]$link_delete("self")
+  h5$link_create_soft("/nowhere", "gone")
+  h5$close_all()
+  expect_identical(quiet_source(file)$dataset, "a/b/x")
+
+  h5 <- hdf5r::H5File$new(file, mode = "r+")
+  h5$link_delete("a")
+  h5$close_all()
+  expect_error(map_source(file), "`/gone` cannot be read", class = "synfire_error_file")
+})

@@ -315,3 +315,12 @@ test_that("the core is not given episodes or shares that it could not read", {
   expect_error(summed(1.5), "wrong with its probs")
   expect_error(summed(NaN), "wrong with its probs")
 })
+
+test_that("a dither that is code is refused as such", {
+  x <- spike_trains(seq(0.1, 2, 0.1), rep(c("A", "B"), 10), start = 0, end = 3)
+  found <- mine_episodes(x, 5, c(0, 0.2), max_size = 2, threads = 1)
+  for (code in list(quote(a + b), quote(abc))) {
+    expect_error(episode_significance(found, n_surrogates = 2, dither = code), "`dither` must be",
+                 class = "synfire_error_argument")
+  }
+})

@@ -419,3 +419,13 @@ test_that("an episode that took over is drawn beside the one it is a part of", {
   expect_identical(synfire:::lines_to_draw(followed, 5), 1:2)
   expect_identical(synfire:::lines_to_draw(followed, 1), 1L)
 })
+
+test_that("arguments that are code are refused as such", {
+  for (code in list(quote(a + b), quote(abc))) {
+    expect_error(episode_stream(code, 5, 1), "`intervals` must be", class = "synfire_error_argument")
+    expect_error(episode_stream(c(0, 0.01), code, 1), "`min_count` must be",
+                 class = "synfire_error_argument")
+    expect_error(episode_stream(c(0, 0.01), 5, 1, max_size = code), "`max_size` must be",
+                 class = "synfire_error_argument")
+  }
+})

@@ -79,6 +79,7 @@ test_that("gpus are whole numbers from 1, and there", {
   two <- c("GPU A", "GPU B")
   expect_identical(check_gpus(NULL, "gpu", two), 0L)
   expect_identical(check_gpus(c(2, 1), "auto", two), c(1L, 0L))
+  expect_error(check_gpus(2^31, "gpu", character()), class = "synfire_error_argument")
   condition <- expect_error(check_gpus(c(1, 3), "gpu", two), class = "synfire_error_argument")
   expect_match(conditionMessage(condition), "It is 3", fixed = TRUE)
   expect_match(conditionMessage(condition), "1: GPU A, 2: GPU B", fixed = TRUE)

@@ -147,6 +147,13 @@ test_that("positions of electrodes can be given", {
     ggplot2::autoplot(small_table(), type = "network", layout = \(g) matrix(0, 1, 1)),
     class = "synfire_error_argument"
   )
+  expect_error(ggplot2::autoplot(small_table(), type = "network", layout = sum),
+               "`layout` must be a function that can lay out a graph", class = "synfire_error_argument")
+  # Also of a picture that has no use for it.
+  for (none in list(data.frame(), matrix(1, 3, 3), matrix("a", 3, 2))) {
+    expect_error(ggplot2::autoplot(small_table(), layout = none), "`layout` must be",
+                 class = "synfire_error_argument")
+  }
 })
 
 test_that("a common beginning of names is left out, numbers stay whole", {

@@ -15,6 +15,12 @@ test_that("windows open at the start of a bin and hold the pattern", {
   expect_snapshot(o)
   expect_output(print(o[o$pattern == 1, ]), "# 2 occurrences of 1 pattern")
   expect_output(print(o[c("occurrence", "time")]), "5 +3 0.995")
+  # A row that is not there, as other code may ask for it.
+  gone <- o
+  attributes(gone) <- NULL
+  gone <- lapply(gone, `[`, c(1L, NA))
+  attributes(gone) <- replace(attributes(o), "row.names", list(1:2))
+  expect_output(print(gone), "NA")
 })
 
 test_that("the recording that was mined is the one to look at without another", {

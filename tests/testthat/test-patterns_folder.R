@@ -365,3 +365,11 @@ test_that("the example for MPI runs on three ranks", {
   expect_identical(found_in(readRDS(result)), found_in(whole))
   expect_gt(length(whole$occurrences), 0L)
 })
+
+test_that("a folder whose name is no text is refused", {
+  x <- spike_trains(c(1, 2), c("A", "B"))
+  for (folder in c("caf\xe9\xff", "")) {
+    expect_error(mine_patterns(x, 0.01, 3, folder = folder), "`folder` must be one string",
+                 class = "synfire_error_argument")
+  }
+})

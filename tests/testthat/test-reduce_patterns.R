@@ -124,6 +124,9 @@ test_that("what cannot be used is refused", {
   refused(found, non_significant = data.frame(size = 3.5, occurrences = 2))
   refused(found, non_significant = data.frame(size = 3, occurrences = 2, duration = 1e-5))
   refused(found, non_significant = data.frame(size = 3, occurrences = 2, duration = "1"))
+  attr(found, "recording") <- data.frame(time = 1)
+  expect_error(reduce_patterns(found), "`attr(patterns, \"recording\")` must be", fixed = TRUE,
+               class = "synfire_error_argument")
   attr(found, "recording") <- NULL
   refused(found)
 })

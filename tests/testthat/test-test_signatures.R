@@ -218,3 +218,46 @@ test_that("Elephant's names of corrections are answered with ours", {
                  class = "synfire_error_argument")
   }
 })
+
+test_that("p values of another recording are noticed, and of the same one are not", {
+  x <- plain_recording(4, units = 5, rate = 20)
+  mine <- \(x) mine_patterns(x, 0.005, 5, 2, 3, threads = 1)
+  chance <- \(x) {
+    withr::with_seed(1, pvalue_spectrum(x, 0.005, 5, 2, 3, n_surrogates = 5, threads = 1))
+  }
+  found <- mine(x)
+  pvalues <- chance(x)
+  renamed <- spike_trains(x$time, factor(x$unit, labels = paste0("n", 1:5)), attr(x, "start"),
+                          attr(x, "end"))
+  # Recordings that are the same: made once more, saved, with other names of units.
+  for (same in list(pvalues, chance(renamed), unserialize(serialize(pvalues, NULL)))) {
+    expect_no_warning(tests <- test_signatures(found, same))
+    expect_no_warning(significant_patterns(found, tests))
+    expect_no_warning(reduce_patterns(found, tests))
+  }
+  # One that is not: of other spikes, part of it, later, or on other trials.
+  part <- x[time = c(attr(x, "start"), mean(c(attr(x, "start"), attr(x, "end"))))]
+  later <- spike_trains(x$time + 1, x$unit, attr(x, "start") + 1, attr(x, "end") + 1)
+  for (other in list(plain_recording(5, units = 5, rate = 20), part, later)) {
+    warning <- rlang::catch_cnd(test_signatures(found, chance(other)), "warning")
+    expect_s3_class(warning, "synfire_warning_recording")
+    expect_match(conditionMessage(warning), "`pvalues` and `patterns` are of different recordings")
+  }
+  # Both are told apart by what is different; the answer is there all the same.
+  expect_warning(tests <- test_signatures(found, chance(part)),
+                 "has 1,015 spikes of 5 units from 0 to 10 s; .* has 2,014 spikes")
+  expect_s3_class(tests, "signature_tests")
+  # What was tested against it is noticed once: the tests are of these patterns.
+  expect_no_warning(significant_patterns(found, tests))
+  # Tests of the patterns of another recording.
+  tests <- test_signatures(found, pvalues)
+  attr(found, "recording") <- later
+  expect_warning(significant_patterns(found, tests), "`tests` and `patterns`",
+                 class = "synfire_warning_recording")
+  # What is not known is not compared: results of earlier versions have no fingerprint.
+  attr(pvalues, "fingerprint") <- NULL
+  expect_no_warning(test_signatures(found, pvalues))
+  attr(pvalues, "fingerprint") <- "none"
+  expect_error(test_signatures(found, pvalues), "changed, or is damaged",
+               class = "synfire_error_argument")
+})

@@ -26,6 +26,16 @@ refused_for <- function(default) {
   never_valid
 }
 
+# Values that the kind of the default does not tell to be right: numbers of which there may
+# be several, or none for no chains; transactions of which there are none. A layout may be a
+# function.
+valid_after_all <- list(
+  `causal_map(Tp)` = c("matrix", "many", "with_names"),
+  `simulate_culture(activation_rate)` = "no_number",
+  `frequent_itemsets(transactions)` = "no_columns",
+  `closed_itemsets(transactions)` = "no_columns"
+)
+
 # Arguments that R's own generics have and that mean nothing in methods, and subscripts,
 # where R's own rules and words are what users expect.
 not_replaced <- c("row.names", "optional", "incomparables", "decreasing", "drop", "i", "j")
@@ -132,6 +142,13 @@ takes_dots <- function(name) {
 is_method <- function(name) name %in% user_methods()$name
 method_or_function <- function(name) get(name, envir = asNamespace("synfire"))
 first_argument <- function(name) setdiff(names(formals(method_or_function(name))), "...")[1L]
+# Arguments without a name get that of the method's that they would be given to.
+with_all_names <- function(args, name) {
+  given <- names(args) %||% rep("", length(args))
+  open <- given == ""
+  given[open] <- setdiff(names(formals(method_or_function(name))), c("...", given))[seq_len(sum(open))]
+  stats::setNames(args, given)
+}
 generic_of <- function(name) {
   methods <- user_methods()
   if (name %in% methods$name) methods$generic[match(name, methods$name)] else name
@@ -156,7 +173,7 @@ fuzz_subject("wrong", covers = list(), limit = 20, run = function(world) {
   row <- calls[order[(world$case - 1) %% nrow(calls) + 1], ]
   args <- small_calls()[[row$name]]
   if (is_method(row$name) && !generic_of(row$name) %in% c("[", "c", "rbind")) {
-    names(args) <- c(first_argument(row$name), names(args)[-1L] %||% rep("", length(args) - 1L))
+    args <- with_all_names(args, row$name)
   }
   if (world$case > nrow(calls)) args <- second_value(args, row)
   about <- sprintf("%s(), `%s` %s", row$name, row$arg,
@@ -198,12 +215,13 @@ second_value <- function(args, row) {
 check_names_argument <- function(value, row, about, call) {
   if (!inherits(value, "synfire_error_argument")) return()
   text <- cli::ansi_strip(conditionMessage(value))
-  named <- regmatches(text, gregexpr("`[A-Za-z_.]+", text))[[1L]]
+  quoted <- unlist(regmatches(text, gregexpr("`[^`]+`", text)))
+  named <- unlist(regmatches(quoted, gregexpr("[A-Za-z_.]+", quoted)))
   own <- names(formals(method_or_function(row$name)))
   right <- if (row$which %in% never_valid || row$kind == "missing") row$arg else own
   if (row$kind == "unknown") return()
   if (any(c("x", "object") %in% right)) right <- c(right, "x", "object")
-  if (!any(paste0("`", right) %in% named)) {
+  if (!any(right %in% named)) {
     finding(sprintf("%s: the error does not name it: %s", about, text), of = call)
   }
 }
@@ -213,7 +231,7 @@ must_refuse <- function(row) {
   if (row$kind != "value") return(FALSE)
   default <- formals(method_or_function(row$name))[[row$arg]]
   default <- tryCatch(eval(default), error = function(e) NULL)
-  # A layout may be a function.
-  if (row$arg == "layout" && row$which %in% c("function", "builtin")) return(FALSE)
-  row$which %in% refused_for(default)
+  !row$which %in% valid_after_all[[paste0(row$name, "(", row$arg, ")")]] &&
+    !(row$arg == "layout" && row$which %in% c("function", "builtin")) &&
+    row$which %in% refused_for(default)
 }

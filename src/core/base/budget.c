@@ -3,6 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+enum { A_FEW = 16 };  /* things that memory which grows has room for at first */
+
 /* Threads only ever add and subtract, so no order between them is needed. */
 #define ORDER __ATOMIC_RELAXED
 
@@ -61,33 +63,63 @@ typedef union head {
     void *pointer;
 } head;
 
-static void *get(syn_budget *budget, size_t n, size_t size, int zero)
+/* `memory` with bytes for `n` things, or NULL: then it is as it was. */
+static void *resize(syn_budget *budget, void *memory, size_t n, size_t size, int zero)
 {
+    head *start = memory ? (head *)memory - 1 : NULL;
+    size_t before = start ? start->bytes : 0;
     if (size > 0 && n > (SIZE_MAX - sizeof(head)) / size) {
         refuse(budget, SYN_OVER_BUDGET);
         return NULL;
     }
-    size_t bytes = n * size + sizeof(head);
-    if (!syn_budget_take(budget, bytes))
+    size_t bytes = n * size + sizeof(head), more = bytes > before ? bytes - before : 0;
+    if (!syn_budget_take(budget, more))
         return NULL;
-    head *memory = zero ? calloc(1, bytes) : malloc(bytes);
-    if (!memory) {
-        syn_budget_give(budget, bytes);
+    start = zero ? calloc(1, bytes) : realloc(start, bytes);
+    if (!start) {
+        syn_budget_give(budget, more);
         syn_budget_no_memory(budget);
         return NULL;
     }
-    memory->bytes = bytes;
-    return memory + 1;
+    start->bytes = before + more;
+    return start + 1;
 }
 
 void *syn_budget_alloc(syn_budget *budget, size_t n, size_t size)
 {
-    return get(budget, n, size, 0);
+    return resize(budget, NULL, n, size, 0);
 }
 
 void *syn_budget_zeros(syn_budget *budget, size_t n, size_t size)
 {
-    return get(budget, n, size, 1);
+    return resize(budget, NULL, n, size, 1);
+}
+
+void *syn_budget_grow(syn_budget *budget, void *memory, size_t *room, size_t n,
+                      size_t size)
+{
+    if (memory && n <= *room)
+        return memory;
+    size_t wanted = n + n / 2 + A_FEW;
+    void *grown = resize(budget, memory, wanted, size, 0);
+    if (!grown) {
+        wanted = n;
+        grown = resize(budget, memory, wanted, size, 0);
+    }
+    if (grown)
+        *room = wanted;
+    return grown;
+}
+
+void *syn_budget_renew(syn_budget *budget, void *memory, size_t *room, size_t n,
+                       size_t size)
+{
+    if (memory && n <= *room)
+        return memory;
+    syn_budget_free(budget, memory);
+    memory = syn_budget_alloc(budget, n, size);
+    *room = memory ? n : 0;
+    return memory;
 }
 
 void syn_budget_free(syn_budget *budget, void *memory)

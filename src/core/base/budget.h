@@ -32,7 +32,18 @@ size_t syn_budget_left(const syn_budget *budget);
 void *syn_budget_alloc(syn_budget *budget, size_t n, size_t size);
 void *syn_budget_zeros(syn_budget *budget, size_t n, size_t size);
 
-/* Frees what syn_budget_alloc() or syn_budget_zeros() gave; NULL is allowed. */
+/* Makes room for `n` things of `size` bytes, and some more to come, in memory that these
+   functions gave, or NULL, and that has room for *room; what it holds stays. Gives where
+   it is then. When that is refused, NULL: `memory` and *room are as they were. */
+void *syn_budget_grow(syn_budget *budget, void *memory, size_t *room, size_t n,
+                      size_t size);
+
+/* The same, just as much as is asked for, where what it held may be lost: it is freed
+   first. When that is refused, *room is 0. */
+void *syn_budget_renew(syn_budget *budget, void *memory, size_t *room, size_t n,
+                       size_t size);
+
+/* Frees what these functions gave; NULL is allowed. */
 void syn_budget_free(syn_budget *budget, void *memory);
 
 /* Says that malloc failed for memory that syn_budget_take() had counted. */

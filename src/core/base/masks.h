@@ -1,6 +1,5 @@
 /* Sets of windows as bit masks: the inner loops of the closure search. They are inlined
-   into files that are compiled once for each kind of processor: SYN_MASKS is 0 for any,
-   256 and 512 for x86-64 with registers of so many bits (and POPCNT, BMI2; VPOPCNTDQ). */
+   into files that are compiled once for each kind of processor. */
 #ifndef SYN_BASE_MASKS_H
 #define SYN_BASE_MASKS_H
 
@@ -8,21 +7,16 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifndef SYN_MASKS
-#define SYN_MASKS 0
-#endif
-#if SYN_MASKS
+#include "core/base/kinds.h"
+
+#if SYN_WIDTH
 #include <immintrin.h>
 #endif
-
-/* The SYN_MASKS of the files that this processor runs fastest; `vector_bits` as in
-   syn_pattern_options. */
-int syn_mask_bits(int vector_bits);
 
 /* Set bits of a word. */
 static inline uint32_t syn_bits(uint64_t word)
 {
-#if SYN_MASKS
+#if SYN_WIDTH
     return (uint32_t)_mm_popcnt_u64(word);
 #else
     word -= word >> 1 & 0x5555555555555555u;
@@ -35,17 +29,13 @@ static inline uint32_t syn_bits(uint64_t word)
 /* The number of the lowest set bit of a word that has one. */
 static inline uint32_t syn_low_bit(uint64_t word)
 {
-#if defined(__GNUC__)
     return (uint32_t)__builtin_ctzll(word);
-#else
-    return syn_bits((word & (0 - word)) - 1);
-#endif
 }
 
 /* The bits of `word` at the set bits of `set`, brought together at the low end. */
 static inline uint64_t syn_extract(uint64_t word, uint64_t set)
 {
-#if SYN_MASKS
+#if SYN_WIDTH
     return _pext_u64(word, set);
 #else
     uint64_t out = 0;
@@ -67,7 +57,7 @@ typedef struct syn_narrow_list {
 static inline int syn_any_holds(const uint64_t *mask, size_t n, uint64_t set)
 {
     size_t i = 0;
-#if SYN_MASKS == 512
+#if SYN_COUNTS
     __m512i sets = _mm512_set1_epi64((long long)set);
     for (; i < n; i += 8) {
         __mmask8 there = n - i >= 8 ? 0xff : (__mmask8)((1u << (n - i)) - 1);
@@ -92,7 +82,7 @@ static inline size_t syn_keep(syn_narrow_list from, size_t n, uint64_t set,
                               size_t *n_full)
 {
     size_t kept = 0, i = 0;
-#if SYN_MASKS == 512
+#if SYN_COUNTS
     __m512i sets = _mm512_set1_epi64((long long)set);
     __m512i least_of = _mm512_set1_epi64((long long)least);
     for (; i < n; i += 8) {
@@ -138,7 +128,7 @@ static inline size_t syn_count_enough(const uint64_t *mask, size_t n, uint64_t s
                                       uint32_t least)
 {
     size_t enough = 0, i = 0;
-#if SYN_MASKS == 512
+#if SYN_COUNTS
     __m512i sets = _mm512_set1_epi64((long long)set);
     __m512i least_of = _mm512_set1_epi64((long long)least);
     for (; i < n; i += 8) {
@@ -235,17 +225,8 @@ static inline size_t syn_row_words(size_t bits)
 }
 
 /* In the widest registers there are; the compiler does the rest. */
-#if SYN_MASKS == 512
-enum { SYN_BLOCK_WORDS = 8 };
-#else
-enum { SYN_BLOCK_WORDS = 4 };
-#endif
-
-#if defined(__GNUC__)
+enum { SYN_BLOCK_WORDS = SYN_WIDTH == 512 ? 8 : 4 };
 typedef uint64_t syn_block __attribute__((vector_size(8 * SYN_BLOCK_WORDS)));
-#else
-#error "synfire needs a compiler with vector types, such as GCC or Clang"
-#endif
 
 /* Adds three bits everywhere: *sum, which becomes the sum, and two more. */
 static inline void syn_add_bits(syn_block *sum, const syn_block *a, const syn_block *b,

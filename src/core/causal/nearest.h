@@ -4,15 +4,15 @@
 
 #include <float.h>
 
-#include "core/causal/lanes.h"
+#include "core/base/simd.h"
 #include "core/causal/search.h"
 #include "core/base/masks.h"
 
 /* Neighbours of one row in E dimensions, and room for registers that are stored whole. */
 typedef struct found {
     uint32_t n;
-    float squared[SYN_MAP_NEAREST + 2 * LANES];
-    uint32_t column[SYN_MAP_NEAREST + 2 * LANES];
+    float squared[SYN_MAP_NEAREST + 2 * SYN_F32_LANES];
+    uint32_t column[SYN_MAP_NEAREST + 2 * SYN_F32_LANES];
 } found;
 
 static uint32_t bits_of(float x)
@@ -34,10 +34,10 @@ static float of_bits(uint32_t bits)
    lanes is NaN. */
 static uint32_t count_within(const float *x, uint32_t n, float limit)
 {
-    lanes most = ALL(limit);
+    syn_f32 most = syn_f32_all(limit);
     uint32_t within = 0;
-    for (uint32_t i = 0; i < n; i += LANES)
-        within += HOW_MANY(WITHIN(LOAD(x + i), most));
+    for (uint32_t i = 0; i < n; i += SYN_F32_LANES)
+        within += syn_how_many(syn_f32_within(syn_f32_load(x + i), most));
     return within;
 }
 
@@ -53,24 +53,35 @@ static uint32_t tie_order(const syn_map_search *s, uint32_t column, uint32_t ste
     return 2 * apart(s, column, step) + ((uint32_t)s->layout->step[column] > step);
 }
 
+/* The sum of x[0..31]: halves are added to each other until one is left. */
+static float sum_of_32(const float *x)
+{
+    typedef float four __attribute__((vector_size(16)));
+    four a[8];
+    memcpy(a, x, sizeof a);
+    four sum = ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
 /* Writes the weights exp(-distance / nearest distance), as shares of their sum. */
 static void weigh(const syn_map_search *s, found *f, uint32_t k, syn_map_neighbour *to)
 {
     float weight[SYN_MAP_NEAREST];
-    lanes least = ALL(INFINITY), most = ALL(FLT_MAX);
-    for (uint32_t j = f->n; j < SYN_MAP_NEAREST; j += LANES)
-        STORE(f->squared + j, ALL(INFINITY));
-    for (uint32_t j = 0; j < f->n; j += LANES)
-        least = MIN(least, LOAD(f->squared + j));
-    float nearest = sqrtf(least_of(least));
-    lanes scale = ALL(-(nearest > s->floor ? nearest : s->floor));
+    syn_f32 least = syn_f32_all(INFINITY), most = syn_f32_all(FLT_MAX);
+    for (uint32_t j = f->n; j < SYN_MAP_NEAREST; j += SYN_F32_LANES)
+        syn_f32_store(f->squared + j, syn_f32_all(INFINITY));
+    for (uint32_t j = 0; j < f->n; j += SYN_F32_LANES)
+        least = syn_f32_min(least, syn_f32_load(f->squared + j));
+    float nearest = sqrtf(syn_f32_least(least));
+    syn_f32 scale = syn_f32_all(-(nearest > s->floor ? nearest : s->floor));
     uint32_t j = 0;
-    for (; j < f->n; j += LANES) {
-        lanes far = LOAD(f->squared + j);
-        STORE(weight + j, WHERE(WITHIN(far, most), exp_lanes(DIV(ROOT(far), scale))));
+    for (; j < f->n; j += SYN_F32_LANES) {
+        syn_f32 far = syn_f32_load(f->squared + j);
+        syn_f32 w = syn_f32_exp(syn_f32_sqrt(far) / scale);
+        syn_f32_store(weight + j, syn_f32_where(syn_f32_within(far, most), w));
     }
-    for (; j < SYN_MAP_NEAREST; j += LANES)
-        STORE(weight + j, ALL(0));
+    for (; j < SYN_MAP_NEAREST; j += SYN_F32_LANES)
+        syn_f32_store(weight + j, syn_f32_all(0));
     float share = 1 / sum_of_32(weight);
     for (j = 0; j < f->n; j++) {
         to[j].target = (uint32_t)(s->layout->step[f->column[j]] + s->Tp);
@@ -105,7 +116,7 @@ typedef struct candidates {
 
 static void end_candidates(candidates *c)
 {
-    for (uint32_t i = c->n; i % LANES != 0; i++)
+    for (uint32_t i = c->n; i % SYN_F32_LANES != 0; i++)
         c->squared[i] = NAN;
 }
 
@@ -130,11 +141,11 @@ static uint32_t exact_bound(const float *x, uint32_t n, uint32_t k, uint32_t fro
 /* Adds all candidates that are nearer than `bound`, fewer than a row's neighbours. */
 static void add_nearer(const candidates *c, float bound, found *f)
 {
-    lanes most = ALL(bound);
-    for (uint32_t i = 0; i < c->n; i += LANES) {
-        lanes far = LOAD(c->squared + i);
-        f->n += PACK(BELOW(far, most), far, c->column + i, f->squared + f->n,
-                     f->column + f->n);
+    syn_f32 most = syn_f32_all(bound);
+    for (uint32_t i = 0; i < c->n; i += SYN_F32_LANES) {
+        syn_f32 far = syn_f32_load(c->squared + i);
+        f->n += syn_f32_pack(syn_f32_below(far, most), far, c->column + i,
+                             f->squared + f->n, f->column + f->n);
     }
 }
 
@@ -163,13 +174,15 @@ static void add_first(const syn_map_search *s, const candidates *c, float bound,
    only where some are equally far. */
 static void rank(const candidates *c, uint32_t k, found *f)
 {
-    for (uint32_t i = 0; i < c->n && f->n <= k; i += LANES) {
-        lanes far = LOAD(c->squared + i);
-        counts nearer = NONE_YET;
-        for (uint32_t j = 0; j < c->n; j++)
-            nearer = COUNT(nearer, BELOW(ALL(c->squared[j]), far));
-        f->n += PACK(BOTH(FEWER(nearer, k), WITHIN(far, far)), far, c->column + i,
-                     f->squared + f->n, f->column + f->n);
+    for (uint32_t i = 0; i < c->n && f->n <= k; i += SYN_F32_LANES) {
+        syn_f32 far = syn_f32_load(c->squared + i);
+        syn_i32 nearer = {0};
+        for (uint32_t j = 0; j < c->n; j++) {
+            syn_f32 other = syn_f32_all(c->squared[j]);
+            nearer = syn_i32_count(nearer, syn_f32_below(other, far));
+        }
+        syn_flags in = syn_i32_below(nearer, (int32_t)k) & syn_f32_within(far, far);
+        f->n += syn_f32_pack(in, far, c->column + i, f->squared + f->n, f->column + f->n);
     }
 }
 

@@ -45,16 +45,16 @@ static float small_bound(const float *x, uint32_t n, uint32_t k, float guess)
 
 /* Squared distances of the columns in the pool from the row at `place`, when their
    coordinates are in coordinate[0..E-1]. */
-static void measure(syn_map_search *s, const float *coordinate, const float *first,
+static void measure_pool(syn_map_search *s, const float *coordinate, const float *first,
                     uint32_t place)
 {
-    for (uint32_t i = 0; i < s->n; i += LANES) {
-        lanes sum = LOAD(first + i);
+    for (uint32_t i = 0; i < s->n; i += SYN_F32_LANES) {
+        syn_f32 sum = syn_f32_load(first + i);
         for (uint32_t e = 0; e < s->E; e++) {
-            lanes off = SUB(LOAD(coordinate + e * SYN_MAP_STRIDE + i),
-                            ALL(s->x[place - e]));
-            sum = FUSED(off, off, sum);
-            STORE(s->squared + e * SYN_MAP_STRIDE + i, sum);
+            syn_f32 off = syn_f32_load(coordinate + e * SYN_MAP_STRIDE + i) -
+                          syn_f32_all(s->x[place - e]);
+            sum = syn_f32_fused(off, off, sum);
+            syn_f32_store(s->squared + e * SYN_MAP_STRIDE + i, sum);
         }
     }
 }
@@ -73,11 +73,11 @@ static void known_limits(syn_map_search *s, uint32_t place)
         s->coordinate[i] = s->x[s->pool[i] + 1];
         first[i] = s->start[s->pool[i] + 1];
     }
-    for (uint32_t i = s->n; i % LANES != 0; i++) {
+    for (uint32_t i = s->n; i % SYN_F32_LANES != 0; i++) {
         s->coordinate[i] = 0;
         first[i] = NAN;
     }
-    measure(s, s->coordinate, first, place);
+    measure_pool(s, s->coordinate, first, place);
     for (uint32_t e = 0; e < s->E; e++)
         if (s->wanted[e])
             s->limit[e] = small_bound(s->squared + e * SYN_MAP_STRIDE, s->n, e + 2,
@@ -86,17 +86,20 @@ static void known_limits(syn_map_search *s, uint32_t place)
 
 #define EACH(DO) DO(0) DO(1) DO(2) DO(3)
 #define BEGIN(v)                                                                         \
-    lanes s##v = LOAD(start + v * LANES);                                                \
-    flags out##v = EVERY;
+    syn_f32 s##v = syn_f32_load(start + v * SYN_F32_LANES);                              \
+    syn_flags out##v = SYN_EVERY_FLAG;
 #define TERM(v)                                                                          \
     {                                                                                    \
-        lanes off = SUB(LOAD(x + v * LANES), at);                                        \
-        s##v = FUSED(off, off, s##v);                                                    \
-        out##v = BEYOND(out##v, s##v, limit);                                            \
+        syn_f32 off = syn_f32_load(x + v * SYN_F32_LANES) - at;                          \
+        s##v = syn_f32_fused(off, off, s##v);                                            \
+        out##v = syn_f32_beyond(out##v, s##v, limit);                                    \
     }
-#define JOIN(v) | (BITS(out##v) ^ BITS(EVERY)) << (v * LANES)
+#define JOIN(v) | (uint64_t)(syn_flag_bits(out##v) ^ ALL_BITS) << (v * SYN_F32_LANES)
 
-enum { WIDE = 4 * LANES };  /* columns whose sums stay in registers */
+enum {
+    COLUMNS = 4 * SYN_F32_LANES,  /* whose sums stay in registers */
+    ALL_BITS = (1 << SYN_F32_LANES) - 1
+};
 
 /* A bit for each of the columns from `column` on that is within any limit. */
 static uint64_t scan_columns(const syn_map_search *s, const float *row, uint32_t column)
@@ -104,7 +107,7 @@ static uint64_t scan_columns(const syn_map_search *s, const float *row, uint32_t
     const float *start = s->start + column, *x = s->x + column;
     EACH(BEGIN)
     for (uint32_t e = 0; e < s->E; e++, x--) {
-        lanes at = ALL(*(row - e)), limit = ALL(s->limit[e]);
+        syn_f32 at = syn_f32_all(*(row - e)), limit = syn_f32_all(s->limit[e]);
         EACH(TERM)
     }
     return 0 EACH(JOIN);
@@ -115,7 +118,8 @@ static uint64_t scan_columns(const syn_map_search *s, const float *row, uint32_t
 static int fill_pool(syn_map_search *s, uint32_t place)
 {
     uint32_t n = 0;
-    for (uint32_t column = s->layout->lead; column < s->layout->places; column += WIDE) {
+    for (uint32_t column = s->layout->lead; column < s->layout->places;
+         column += COLUMNS) {
         uint64_t bits = scan_columns(s, s->x + place, column);
         for (; bits; bits &= bits - 1)
             s->pool[n++] = column + syn_low_bit(bits);
@@ -126,11 +130,31 @@ static int fill_pool(syn_map_search *s, uint32_t place)
     return 1;
 }
 
+/* Takes x[place] to x[place + 3] of each of four places: the last goes to to[0..3], the
+   one before to to[stride..stride + 3], ... */
+static inline void transpose(const float *x, const uint32_t *place, float *to,
+                             uint32_t stride)
+{
+#if defined(__SSE2__)
+    __m128 a = _mm_loadu_ps(x + place[0]), b = _mm_loadu_ps(x + place[1]);
+    __m128 c = _mm_loadu_ps(x + place[2]), d = _mm_loadu_ps(x + place[3]);
+    _MM_TRANSPOSE4_PS(a, b, c, d);
+    _mm_storeu_ps(to, d);
+    _mm_storeu_ps(to + stride, c);
+    _mm_storeu_ps(to + 2 * stride, b);
+    _mm_storeu_ps(to + 3 * stride, a);
+#else
+    for (uint32_t k = 0; k < 4; k++)
+        for (uint32_t i = 0; i < 4; i++)
+            to[k * stride + i] = x[place[i] + 3 - k];
+#endif
+}
+
 /* Coordinates of the columns in the pool, from coordinate[1] on: for the next row they
    will be one further. Four at a time, up to three of them more than there are. */
 static void gather_pool(syn_map_search *s)
 {
-    for (uint32_t i = s->n; i % LANES != 0 || i % 4 != 0; i++)
+    for (uint32_t i = s->n; i % SYN_F32_LANES != 0 || i % 4 != 0; i++)
         s->pool[i] = s->layout->lead;
     for (uint32_t i = 0; i < s->n; i += 4)
         for (uint32_t e = 0; e < s->E; e += 4)
@@ -142,12 +166,12 @@ static void gather_pool(syn_map_search *s)
 static void collect_pooled(const syn_map_search *s, uint32_t e, candidates *to)
 {
     const float *squared = s->squared + e * SYN_MAP_STRIDE;
-    lanes most = ALL(s->limit[e]);
+    syn_f32 most = syn_f32_all(s->limit[e]);
     to->n = 0;
-    for (uint32_t i = 0; i < s->n; i += LANES) {
-        lanes far = LOAD(squared + i);
-        to->n += PACK(WITHIN(far, most), far, s->pool + i, to->squared + to->n,
-                      to->column + to->n);
+    for (uint32_t i = 0; i < s->n; i += SYN_F32_LANES) {
+        syn_f32 far = syn_f32_load(squared + i);
+        to->n += syn_f32_pack(syn_f32_within(far, most), far, s->pool + i,
+                              to->squared + to->n, to->column + to->n);
     }
     end_candidates(to);
 }
@@ -163,9 +187,9 @@ static int search_pool(syn_map_search *s, uint32_t place, syn_map_table *table,
         return 0;
     gather_pool(s);
     float first[SYN_MAP_STRIDE];
-    for (uint32_t i = 0; i < s->n + LANES; i++)
+    for (uint32_t i = 0; i < s->n + SYN_F32_LANES; i++)
         first[i] = i < s->n ? 0 : NAN;
-    measure(s, s->coordinate + SYN_MAP_STRIDE, first, place);
+    measure_pool(s, s->coordinate + SYN_MAP_STRIDE, first, place);
     for (uint32_t e = 0; e < s->E; e++) {
         if (!s->wanted[e])
             continue;
@@ -190,20 +214,21 @@ static uint32_t columns_within(const syn_map_search *s, float limit)
 static void add_terms(syn_map_search *s, uint32_t place, uint32_t e)
 {
     const float *from = e > 0 ? s->sum : s->start;
-    lanes at = ALL(s->x[place - e]);
-    for (uint32_t p = s->layout->lead; p < s->layout->places; p += LANES) {
-        lanes off = SUB(LOAD(s->x + p - e), at);
-        STORE(s->sum + p, FUSED(off, off, LOAD(from + p)));
+    syn_f32 at = syn_f32_all(s->x[place - e]);
+    for (uint32_t p = s->layout->lead; p < s->layout->places; p += SYN_F32_LANES) {
+        syn_f32 off = syn_f32_load(s->x + p - e) - at;
+        syn_f32_store(s->sum + p, syn_f32_fused(off, off, syn_f32_load(from + p)));
     }
 }
 
 static void collect_columns(const syn_map_search *s, float limit, candidates *to)
 {
-    lanes most = ALL(limit);
+    syn_f32 most = syn_f32_all(limit);
     to->n = 0;
-    for (uint32_t p = s->layout->lead; p < s->layout->places; p += LANES)
-        for (uint64_t bits = BITS(WITHIN(LOAD(s->sum + p), most)); bits;
-             bits &= bits - 1) {
+    for (uint32_t p = s->layout->lead; p < s->layout->places; p += SYN_F32_LANES)
+        for (uint64_t bits =
+                 syn_flag_bits(syn_f32_within(syn_f32_load(s->sum + p), most));
+             bits; bits &= bits - 1) {
             uint32_t column = p + syn_low_bit(bits);
             to->squared[to->n] = s->sum[column];
             to->column[to->n++] = column;
@@ -324,5 +349,7 @@ static void find_neighbours(syn_map_search *s, uint32_t place, syn_map_table *ta
     table->observed[row] = (uint32_t)((int32_t)step + s->Tp);
     exclude(s, step, 0);
 }
+
+#undef EACH
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef SYN_CAUSAL_PREDICT_H
 #define SYN_CAUSAL_PREDICT_H
 
-#include "core/causal/lanes.h"
+#include "core/base/simd.h"
 #include "core/causal/search.h"
 
 enum { STRETCH = 16 };  /* rows that are summed up in floats */
@@ -34,52 +34,53 @@ static inline void sum_rows(const syn_map_table *table, uint32_t E, uint32_t row
                             uint32_t to, uint32_t every, const float *tile, int missing,
                             uint32_t lane, stretch *s)
 {
-    lanes zero = ALL(0), one = ALL(1);
-    lanes n = zero, p = zero, pp = zero, y = zero, yy = zero, py = zero;
-    lanes first_p = zero, first_y = zero;
+    syn_f32 zero = syn_f32_all(0), one = syn_f32_all(1);
+    syn_f32 n = zero, p = zero, pp = zero, y = zero, yy = zero, py = zero;
+    syn_f32 first_p = zero, first_y = zero;
     int begun = 0;
     for (; row < to; row += every) {
         const syn_map_neighbour *near = table->of[E - 1] + (size_t)row * (E + 1);
         if (near->target == SYN_MAP_NOWHERE)
             continue;
-        lanes seen = LOAD(tile + (size_t)table->observed[row] * SYN_MAP_TILE);
-        lanes told = MUL(ALL(near->weight),
-                         LOAD(tile + (size_t)near->target * SYN_MAP_TILE));
+        syn_f32 seen = syn_f32_load(tile + (size_t)table->observed[row] * SYN_MAP_TILE);
+        syn_f32 told = syn_f32_all(near->weight) *
+                       syn_f32_load(tile + (size_t)near->target * SYN_MAP_TILE);
         for (uint32_t j = 1; j <= E; j++)
-            told = FUSED(ALL(near[j].weight),
-                         LOAD(tile + (size_t)near[j].target * SYN_MAP_TILE), told);
+            told = syn_f32_fused(
+                syn_f32_all(near[j].weight),
+                syn_f32_load(tile + (size_t)near[j].target * SYN_MAP_TILE), told);
         if (missing) {
-            flags both = BOTH(WITHIN(told, told), WITHIN(seen, seen));
-            flags begin = BOTH(both, WITHIN(n, zero));
-            first_p = ADD(first_p, WHERE(begin, told));
-            first_y = ADD(first_y, WHERE(begin, seen));
-            told = WHERE(both, SUB(told, first_p));
-            seen = WHERE(both, SUB(seen, first_y));
-            n = ADD(n, WHERE(both, one));
+            syn_flags both = syn_f32_within(told, told) & syn_f32_within(seen, seen);
+            syn_flags begin = both & syn_f32_within(n, zero);
+            first_p += syn_f32_where(begin, told);
+            first_y += syn_f32_where(begin, seen);
+            told = syn_f32_where(both, told - first_p);
+            seen = syn_f32_where(both, seen - first_y);
+            n += syn_f32_where(both, one);
         } else {
             if (!begun) {
                 first_p = told;
                 first_y = seen;
                 begun = 1;
             }
-            told = SUB(told, first_p);
-            seen = SUB(seen, first_y);
-            n = ADD(n, one);
+            told -= first_p;
+            seen -= first_y;
+            n += one;
         }
-        p = ADD(p, told);
-        pp = FUSED(told, told, pp);
-        y = ADD(y, seen);
-        yy = FUSED(seen, seen, yy);
-        py = FUSED(told, seen, py);
+        p += told;
+        pp = syn_f32_fused(told, told, pp);
+        y += seen;
+        yy = syn_f32_fused(seen, seen, yy);
+        py = syn_f32_fused(told, seen, py);
     }
-    STORE(s->first_p + lane, first_p);
-    STORE(s->first_y + lane, first_y);
-    STORE(s->n + lane, n);
-    STORE(s->p + lane, p);
-    STORE(s->pp + lane, pp);
-    STORE(s->y + lane, y);
-    STORE(s->yy + lane, yy);
-    STORE(s->py + lane, py);
+    syn_f32_store(s->first_p + lane, first_p);
+    syn_f32_store(s->first_y + lane, first_y);
+    syn_f32_store(s->n + lane, n);
+    syn_f32_store(s->p + lane, p);
+    syn_f32_store(s->pp + lane, pp);
+    syn_f32_store(s->y + lane, y);
+    syn_f32_store(s->yy + lane, yy);
+    syn_f32_store(s->py + lane, py);
 }
 
 static inline void predict_rows(const syn_map_table *table, uint32_t E, uint32_t every,
@@ -91,8 +92,8 @@ static inline void predict_rows(const syn_map_table *table, uint32_t E, uint32_t
         uint32_t to = left < STRETCH * every ? table->rows : row + STRETCH * every;
         stretch s;
         for (uint32_t i = row; next && i < to; i += every)
-            PREFETCH(next + (size_t)i * SYN_MAP_TILE);
-        for (uint32_t lane = 0; lane < SYN_MAP_TILE; lane += LANES)
+            __builtin_prefetch(next + (size_t)i * SYN_MAP_TILE, 0, 2);
+        for (uint32_t lane = 0; lane < SYN_MAP_TILE; lane += SYN_F32_LANES)
             sum_rows(table, E, row, to, every, tile + lane, missing, lane, &s);
         add_stretch(&s, sums);
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/kinds.h"
 #include "core/edm/ccm_lanes.h"
 #include "core/edm/ccm_plan.h"
 #include "core/base/parallel.h"
@@ -377,13 +378,11 @@ static void mapping_free(mapping *m)
     free(m->shift);
 }
 
-static const syn_ccm_kind *fitting_kind(void)
+static const syn_ccm_kind *fastest_kind(int vector_bits)
 {
-#if defined(__x86_64__) && defined(__GNUC__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
-        return &syn_ccm_kind_256;
-#endif
-    return &syn_ccm_kind_any;
+    const syn_ccm_kind *kinds[] = SYN_KINDS(&syn_ccm_kind_any, &syn_ccm_kind_256,
+                                            &syn_ccm_kind_256, &syn_ccm_kind_256);
+    return kinds[syn_kind_here(vector_bits)];
 }
 
 static syn_status prepare(mapping *m, uint32_t targets)
@@ -410,7 +409,8 @@ syn_status syn_ccm(const syn_points *points, const syn_rows *library,
                    syn_ccm_skill *out)
 {
     mapping m = {.options = options, .points = points, .library = library,
-                 .prediction = prediction, .target = target, .kind = fitting_kind(),
+                 .prediction = prediction, .target = target,
+                 .kind = fastest_kind(options->vector_bits),
                  .threads = options->threads > 1 ? options->threads : 1};
     memset(out, 0, sizeof *out);
     syn_status status = prepare(&m, targets);

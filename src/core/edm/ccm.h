@@ -14,6 +14,7 @@ typedef struct syn_ccm_options {
     uint32_t direction;    /* 0 or 1: directions draw different libraries */
     uint64_t key;          /* of the random numbers */
     int threads;
+    int vector_bits;       /* as in syn_neighbour_options */
 } syn_ccm_options;
 
 /* Skill of each library, sizes in the order of the options; NaN where fewer than three

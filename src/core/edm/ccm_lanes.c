@@ -4,21 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All kinds must add up the same distances: no product may be fused with a sum. */
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off")
-#endif
-
-#include "core/edm/ccm_wide.h"
+#include "core/base/simd.h"
 #include "core/edm/search.h"
 #include "core/base/masks.h"
 
-/* The file that includes this one names its own kind. */
-#ifndef SYN_CCM_KIND
-#define SYN_CCM_KIND syn_ccm_kind_any
-#endif
 
 /* ---- the nearest library rows of a row ---- */
 
@@ -26,18 +15,18 @@ static void square_distances(const syn_ccm_problem *p, const double *point, size
                              double *square)
 {
     uint32_t n = p->n, i = 0;
-    for (; i + 4 * WIDE <= n; i += 4 * WIDE) {
-        wide sum[4] = {all(0), all(0), all(0), all(0)};
+    for (; i + 4 * SYN_F64_LANES <= n; i += 4 * SYN_F64_LANES) {
+        syn_f64 sum[4] = {{0}};
         for (uint32_t e = 0; e < p->dims; e++) {
             const double *from = p->coordinate + (size_t)e * n + i;
-            wide here = all(point[e * stride]);
+            syn_f64 here = syn_f64_all(point[e * stride]);
             for (int v = 0; v < 4; v++) {
-                wide apart = load(from + v * WIDE) - here;
+                syn_f64 apart = syn_f64_load(from + v * SYN_F64_LANES) - here;
                 sum[v] += apart * apart;
             }
         }
         for (int v = 0; v < 4; v++)
-            store(square + i + v * WIDE, sum[v]);
+            syn_f64_store(square + i + v * SYN_F64_LANES, sum[v]);
     }
     for (; i < n; i++) {
         double sum = 0;
@@ -109,7 +98,8 @@ static inline int before(const syn_ccm_near *a, const syn_ccm_near *b)
 
 /* Puts `one` among the `n` nearest so far, which are in order, if it is one of the
    nearest `wanted`; returns how many there are now. */
-static uint32_t insert(syn_ccm_near *near, uint32_t n, uint32_t wanted, syn_ccm_near one)
+static uint32_t insert_near(syn_ccm_near *near, uint32_t n, uint32_t wanted,
+                            syn_ccm_near one)
 {
     if (n == wanted && !before(&one, &near[n - 1]))
         return n;
@@ -120,7 +110,7 @@ static uint32_t insert(syn_ccm_near *near, uint32_t n, uint32_t wanted, syn_ccm_
     return now;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_near(const void *a, const void *b)
 {
     return before(a, b) ? -1 : before(b, a);
 }
@@ -175,13 +165,13 @@ static syn_ccm_near *sort_nearest(syn_ccm_space *space, uint32_t n, uint32_t wan
         if (count <= FEW)
             sort_few(space->sorted + from, count);
         else
-            qsort(space->sorted + from, count, sizeof *space->sorted, compare);
+            qsort(space->sorted + from, count, sizeof *space->sorted, compare_near);
     }
     memset(bucket + low, 0, (high - low + 1) * sizeof *bucket);
     return space->sorted;
 }
 
-static void nearest(const syn_ccm_problem *p, const double *point, size_t stride,
+static void nearest_rows(const syn_ccm_problem *p, const double *point, size_t stride,
                     uint32_t most, double *square, syn_ccm_space *space,
                     syn_ccm_list *list)
 {
@@ -225,7 +215,7 @@ static uint64_t look_down(const syn_ccm_list *list, const syn_ccm_group *g, uint
 }
 
 /* The k nearest of `n` library rows, for one lane; returns how many there are. */
-static uint32_t search(const syn_ccm_problem *p, const syn_ccm_list *list,
+static uint32_t search_rows(const syn_ccm_problem *p, const syn_ccm_list *list,
                        const uint32_t *rows, uint32_t n, syn_ccm_near *best,
                        const syn_ccm_lanes *lanes, uint32_t lane)
 {
@@ -236,7 +226,7 @@ static uint32_t search(const syn_ccm_problem *p, const syn_ccm_list *list,
         if (square > worst || square == INFINITY)
             continue;
         syn_ccm_near one = {square, syn_rows_apart(p->row[rows[i]], list->row), rows[i]};
-        found = insert(best, found, k, one);
+        found = insert_near(best, found, k, one);
         worst = found == k ? best[k - 1].distance : INFINITY;
     }
     for (uint32_t j = 0; j < found; j++) {
@@ -256,7 +246,7 @@ static uint32_t search_members(const syn_ccm_problem *p, const syn_ccm_list *lis
         space->rows[n] = i;
         n += g->member[i] >> lane & 1;
     }
-    return search(p, list, space->rows, n, space->near, lanes, lane);
+    return search_rows(p, list, space->rows, n, space->near, lanes, lane);
 }
 
 static void find(const syn_ccm_problem *p, const syn_ccm_list *list,
@@ -265,7 +255,7 @@ static void find(const syn_ccm_problem *p, const syn_ccm_list *list,
     uint32_t found[SYN_CCM_LANES] = {0};
     if (g->rows) {
         for (uint32_t lane = 0; lane < g->n; lane++)
-            found[lane] = search(p, list, g->rows + (size_t)lane * g->size, g->size,
+            found[lane] = search_rows(p, list, g->rows + (size_t)lane * g->size, g->size,
                                  space->near, lanes, lane);
     } else {
         uint64_t open = look_down(list, g, p->k, lanes, found);
@@ -275,7 +265,8 @@ static void find(const syn_ccm_problem *p, const syn_ccm_list *list,
         }
     }
     /* Who has fewer than k gets neighbours without weight. */
-    for (uint32_t lane = 0; lane < (g->n + WIDE - 1) / WIDE * WIDE; lane++)
+    uint32_t lanes_in_use = (g->n + SYN_F64_LANES - 1) / SYN_F64_LANES * SYN_F64_LANES;
+    for (uint32_t lane = 0; lane < lanes_in_use; lane++)
         for (uint32_t j = found[lane]; j < p->k; j++) {
             lanes->at[j * SYN_CCM_LANES + lane] = j > 0 ? lanes->at[lane] : 0;
             lanes->distance[j * SYN_CCM_LANES + lane] = INFINITY;
@@ -285,30 +276,31 @@ static void find(const syn_ccm_problem *p, const syn_ccm_list *list,
 /* ---- predictions ---- */
 
 /* Distances become weights that add up to 1; NaN in a library without neighbours. */
-static void weigh(uint32_t k, uint32_t n, double *distance)
+static void weigh_lanes(uint32_t k, uint32_t n, double *distance)
 {
-    for (uint32_t lane = 0; lane < n; lane += WIDE) {
+    for (uint32_t lane = 0; lane < n; lane += SYN_F64_LANES) {
         double *d = distance + lane;
-        wide least = load(d), sum = all(0);
-        wide_bits small = least < 1e-6;
-        least = (wide)(((wide_bits)least & ~small) | ((wide_bits)all(1e-6) & small));
+        syn_f64 least = syn_f64_max(syn_f64_all(1e-6), syn_f64_load(d));
+        syn_f64 sum = syn_f64_all(0);
         for (uint32_t j = 0; j < k; j++) {
-            wide weight = exp_of(-load(d + j * SYN_CCM_LANES) / least);
-            store(d + j * SYN_CCM_LANES, weight);
+            syn_f64 x = -syn_f64_load(d + j * SYN_CCM_LANES) / least;
+            syn_f64 weight = syn_f64_where(~(x < -700), syn_f64_exp(x, 0));
+            syn_f64_store(d + j * SYN_CCM_LANES, weight);
             sum += weight;
         }
-        for (uint32_t j = 0; j < k; j++)
-            store(d + j * SYN_CCM_LANES, load(d + j * SYN_CCM_LANES) / sum);
+        for (uint32_t j = 0; j < k; j++, d += SYN_CCM_LANES)
+            syn_f64_store(d, syn_f64_load(d) / sum);
     }
 }
 
-static inline wide predict(uint32_t k, const double *value, const syn_ccm_lanes *lanes,
+static inline syn_f64 predict(uint32_t k, const double *value, const syn_ccm_lanes *lanes,
                            uint32_t lane)
 {
-    wide guess = all(0);
+    syn_f64 guess = syn_f64_all(0);
     for (uint32_t j = 0; j < k; j++) {
         size_t from = j * SYN_CCM_LANES + lane;
-        guess += load(lanes->distance + from) * gather(value, lanes->at + from);
+        guess += syn_f64_load(lanes->distance + from) *
+                 syn_f64_gather(value, lanes->at + from);
     }
     return guess;
 }
@@ -320,29 +312,30 @@ static void add_target(const syn_ccm_problem *p, uint32_t target,
                        const syn_ccm_lanes *lanes, double *sum)
 {
     const double *value = p->value + (size_t)target * p->n;
-    const wide one = all(1);
-    for (uint32_t lane = 0; lane < n; lane += WIDE) {
-        wide total[SYN_CCM_SUMS];
+    const syn_f64 one = syn_f64_all(1);
+    const syn_i64 magnitude = (syn_i64){0} + INT64_MAX;
+    for (uint32_t lane = 0; lane < n; lane += SYN_F64_LANES) {
+        syn_f64 total[SYN_CCM_SUMS];
         for (int s = 0; s < SYN_CCM_SUMS; s++)
-            total[s] = load(sum + s * SYN_CCM_LANES + lane);
+            total[s] = syn_f64_load(sum + s * SYN_CCM_LANES + lane);
         for (uint32_t r = 0; r < rows; r++) {
-            const wide y = all(list[r].observed[target]);
-            wide guess = predict(p->k, value, &lanes[r], lane);
-            wide_bits known = (guess == guess) & (y == y);
-            wide seen = where(known, y);
-            guess = where(known, guess);
-            wide error = guess - seen;
-            total[SYN_CCM_N] += where(known, one);
+            const syn_f64 y = syn_f64_all(list[r].observed[target]);
+            syn_f64 guess = predict(p->k, value, &lanes[r], lane);
+            syn_i64 known = (guess == guess) & (y == y);
+            syn_f64 seen = syn_f64_where(known, y);
+            guess = syn_f64_where(known, guess);
+            syn_f64 error = guess - seen;
+            total[SYN_CCM_N] += syn_f64_where(known, one);
             total[SYN_CCM_TARGET] += seen;
             total[SYN_CCM_TARGET_SQUARE] += seen * seen;
             total[SYN_CCM_PREDICTION] += guess;
             total[SYN_CCM_PREDICTION_SQUARE] += guess * guess;
             total[SYN_CCM_PRODUCT] += guess * seen;
-            total[SYN_CCM_ERROR] += where(all_bits(INT64_MAX), error);
+            total[SYN_CCM_ERROR] += syn_f64_where(magnitude, error);
             total[SYN_CCM_ERROR_SQUARE] += error * error;
         }
         for (int s = 0; s < SYN_CCM_SUMS; s++)
-            store(sum + s * SYN_CCM_LANES + lane, total[s]);
+            syn_f64_store(sum + s * SYN_CCM_LANES + lane, total[s]);
     }
 }
 
@@ -354,7 +347,7 @@ static void add_rows(const syn_ccm_problem *p, const syn_ccm_list *list, uint32_
         uint32_t n = left < space->lanes_rows ? left : space->lanes_rows;
         for (uint32_t r = 0; r < n; r++) {
             find(p, &list[from + r], g, space, &space->lanes[r]);
-            weigh(p->k, g->n, space->lanes[r].distance);
+            weigh_lanes(p->k, g->n, space->lanes[r].distance);
         }
         for (uint32_t t = 0; t < p->targets; t++)
             add_target(p, t, list + from, n, g->n, space->lanes,
@@ -362,4 +355,4 @@ static void add_rows(const syn_ccm_problem *p, const syn_ccm_list *list, uint32_
     }
 }
 
-const syn_ccm_kind SYN_CCM_KIND = {nearest, add_rows};
+const syn_ccm_kind SYN_KIND_NAME(syn_ccm_kind) = {nearest_rows, add_rows};

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/edm/lanes.h"
 #include "core/edm/smap_exact.h"
 #include "core/edm/smap_fit.h"
 #include "core/base/parallel.h"
@@ -67,7 +66,7 @@ static syn_status make_benches(smap *s, int threads)
     size_t unknowns = (size_t)s->points->dims + 1;
     size_t arrays = s->side_by_side ? 1 : 2 + unknowns;
     s->room = 3 * unknowns + arrays * s->stride +
-              syn_smap_space_size(s->stride, s->points->dims) + SYN_MOST_LANES;
+              syn_smap_space_size(s->stride, s->points->dims) + SYN_SMAP_PADDING;
     s->memory = calloc((size_t)threads * s->room, sizeof *s->memory);
     s->exact_room = syn_smap_exact_room(s->stride, s->points->dims);
     s->exact_room += sizeof(double) - s->exact_room % sizeof(double);
@@ -456,7 +455,7 @@ syn_status syn_smap(const syn_points *points, const syn_rows *library,
     /* With one neighbour less than the library there is at most one to drop. */
     int whole = (uint64_t)options->k + 1 >= library->n;
     size_t most = whole ? library->n : options->k;
-    s.stride = (most + 2 * SYN_MOST_LANES - 1) / SYN_MOST_LANES * SYN_MOST_LANES;
+    s.stride = (most + 2 * SYN_SMAP_PADDING - 1) / SYN_SMAP_PADDING * SYN_SMAP_PADDING;
     int threads = options->threads > 1 ? options->threads : 1;
     syn_status status = whole ? gather_library(&s) : SYN_OK;
     if (status == SYN_OK)

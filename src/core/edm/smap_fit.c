@@ -9,19 +9,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/edm/lanes.h"
+#include "core/base/simd.h"
 
-/* The files that include this one name their own kind. */
-#ifndef SYN_SMAP_KIND
-#define SYN_SMAP_KIND syn_smap_kind_any
-#endif
-
-#if SYN_LANE_BITS == 0
+#if SYN_WIDTH == 0
 enum { BLOCK_ROWS = 256 };
 
 static size_t padded(size_t n)
 {
-    return (n + SYN_MOST_LANES - 1) / SYN_MOST_LANES * SYN_MOST_LANES;
+    return (n + SYN_SMAP_PADDING - 1) / SYN_SMAP_PADDING * SYN_SMAP_PADDING;
 }
 
 /* A block has some times more rows than the triangle on top of it. */
@@ -30,7 +25,7 @@ static void shape_block(syn_smap_space *space, uint32_t unknowns)
     size_t rows = 4 * padded(unknowns);
     space->block_top = padded(unknowns);
     space->block_rows = rows > BLOCK_ROWS ? rows : BLOCK_ROWS;
-    space->block_stride = space->block_top + space->block_rows + SYN_MOST_LANES;
+    space->block_stride = space->block_top + space->block_rows + SYN_SMAP_PADDING;
 }
 
 size_t syn_smap_space_size(size_t stride, uint32_t dims)
@@ -38,7 +33,7 @@ size_t syn_smap_space_size(size_t stride, uint32_t dims)
     size_t columns = (size_t)dims + 2;
     syn_smap_space space;
     shape_block(&space, dims + 1);
-    return stride + SYN_MOST_LANES + columns * (space.block_stride + columns + 2);
+    return stride + SYN_SMAP_PADDING + columns * (space.block_stride + columns + 2);
 }
 
 void syn_smap_space_make(syn_smap_space *space, double *memory, size_t stride,
@@ -47,7 +42,7 @@ void syn_smap_space_make(syn_smap_space *space, double *memory, size_t stride,
     size_t columns = (size_t)dims + 2;
     shape_block(space, dims + 1);
     space->weight = memory;
-    space->block = space->weight + stride + SYN_MOST_LANES;
+    space->block = space->weight + stride + SYN_SMAP_PADDING;
     space->triangle = space->block + columns * space->block_stride;
     space->factor = space->triangle + columns * columns;
 }
@@ -55,14 +50,14 @@ void syn_smap_space_make(syn_smap_space *space, double *memory, size_t stride,
 
 static void measure(syn_smap_near *near, const double *from, uint32_t n)
 {
-    for (size_t i = 0; i < n; i += SYN_LANES) {
-        syn_lanes sum = syn_lanes_all(0);
+    for (size_t i = 0; i < n; i += SYN_F64_LANES) {
+        syn_f64 sum = syn_f64_all(0);
         const double *x = near->coordinate + i;
         for (uint32_t k = 0; k < near->dims; k++, x += near->stride) {
-            syn_lanes apart = syn_lanes_load(x) - syn_lanes_all(from[k]);
-            sum = sum + apart * apart;
+            syn_f64 apart = syn_f64_load(x) - syn_f64_all(from[k]);
+            sum = syn_f64_fused(apart, apart, sum);
         }
-        syn_lanes_store(near->distance + i, syn_lanes_sqrt(sum));
+        syn_f64_store(near->distance + i, syn_f64_sqrt(sum));
     }
 }
 
@@ -71,14 +66,14 @@ static uint32_t survey_part(const syn_smap_near *near, int part, double *total,
                             double *nearest)
 {
     size_t i = near->begin[part], end = near->end[part];
-    syn_lanes sum = syn_lanes_all(0), least = syn_lanes_all(DBL_MAX);
-    for (; i + SYN_LANES <= end; i += SYN_LANES) {
-        syn_lanes d = syn_lanes_load(near->distance + i);
+    syn_f64 sum = syn_f64_all(0), least = syn_f64_all(DBL_MAX);
+    for (; i + SYN_F64_LANES <= end; i += SYN_F64_LANES) {
+        syn_f64 d = syn_f64_load(near->distance + i);
         sum = sum + d;
-        least = syn_lanes_min(least, d);
+        least = syn_f64_min(least, d);
     }
-    *total += syn_lanes_sum(sum);
-    *nearest = fmin(*nearest, syn_lanes_least(least));
+    *total += syn_f64_sum(sum);
+    *nearest = fmin(*nearest, syn_f64_least(least));
     for (; i < end; i++) {
         *total += near->distance[i];
         *nearest = fmin(*nearest, near->distance[i]);
@@ -112,17 +107,17 @@ static void survey(syn_smap_near *near)
 }
 
 /* Of all points from the first neighbour to the last: the few others do no harm. */
-static void weigh(const syn_smap_near *near, double rate, double *weight)
+static void weigh_points(const syn_smap_near *near, double rate, double *weight)
 {
-    syn_lanes least = syn_lanes_all(near->least), by = syn_lanes_all(rate);
+    syn_f64 least = syn_f64_all(near->least), by = syn_f64_all(rate);
     for (int part = 0; part < SYN_SMAP_PARTS; part++)
-        for (size_t i = near->begin[part]; i < near->end[part]; i += SYN_LANES) {
-            syn_lanes x = by * (least - syn_lanes_load(near->distance + i));
+        for (size_t i = near->begin[part]; i < near->end[part]; i += SYN_F64_LANES) {
+            syn_f64 x = by * (least - syn_f64_load(near->distance + i));
             /* Points whose target is missing may be nearer than the nearest. */
-            syn_lanes w = syn_lanes_exp(syn_lanes_min(x, syn_lanes_all(0)));
+            syn_f64 w = syn_f64_exp(syn_f64_min(x, syn_f64_all(0)), 1);
             if (near->known)
-                w = w * syn_lanes_load(near->known + i);
-            syn_lanes_store(weight + i, w);
+                w = w * syn_f64_load(near->known + i);
+            syn_f64_store(weight + i, w);
         }
 }
 
@@ -132,13 +127,14 @@ static void weigh(const syn_smap_near *near, double rate, double *weight)
 static double advance_pivot(double *pivot, const double *before, double factor,
                             size_t rows)
 {
-    syn_lanes by = syn_lanes_all(factor), sum = syn_lanes_all(0);
-    for (size_t i = 0; i < rows; i += SYN_LANES) {
-        syn_lanes x = syn_lanes_load(pivot + i) - by * syn_lanes_load(before + i);
-        syn_lanes_store(pivot + i, x);
-        sum = sum + x * x;
+    syn_f64 by = syn_f64_all(-factor), sum = syn_f64_all(0);
+    for (size_t i = 0; i < rows; i += SYN_F64_LANES) {
+        syn_f64 x =
+            syn_f64_fused(by, syn_f64_load(before + i), syn_f64_load(pivot + i));
+        syn_f64_store(pivot + i, x);
+        sum = syn_f64_fused(x, x, sum);
     }
-    return syn_lanes_sum(sum);
+    return syn_f64_sum(sum);
 }
 
 /* The same for `width` columns, up to 4; `product` gets their products with the pivot. */
@@ -146,25 +142,25 @@ static void advance_some(int width, double *column, size_t stride, const double 
                          const double *before, const double *factor, size_t rows,
                          double *product)
 {
-    syn_lanes by[4], sum[4];
-    SYN_UNROLL_4
+    syn_f64 by[4], sum[4];
+    SYN_UNROLL(4)
     for (int j = 0; j < 4; j++) {
-        by[j] = syn_lanes_all(j < width ? factor[j] : 0);
-        sum[j] = syn_lanes_all(0);
+        by[j] = syn_f64_all(j < width ? -factor[j] : 0);
+        sum[j] = syn_f64_all(0);
     }
-    for (size_t i = 0; i < rows; i += SYN_LANES) {
-        syn_lanes p = syn_lanes_load(pivot + i), b = syn_lanes_load(before + i);
-        SYN_UNROLL_4
+    for (size_t i = 0; i < rows; i += SYN_F64_LANES) {
+        syn_f64 p = syn_f64_load(pivot + i), b = syn_f64_load(before + i);
+        SYN_UNROLL(4)
         for (int j = 0; j < width; j++) {
             double *x = column + (size_t)j * stride + i;
-            syn_lanes now = syn_lanes_load(x) - by[j] * b;
-            syn_lanes_store(x, now);
-            sum[j] = sum[j] + now * p;
+            syn_f64 now = syn_f64_fused(by[j], b, syn_f64_load(x));
+            syn_f64_store(x, now);
+            sum[j] = syn_f64_fused(now, p, sum[j]);
         }
     }
-    SYN_UNROLL_4
+    SYN_UNROLL(4)
     for (int j = 0; j < width; j++)
-        product[j] = syn_lanes_sum(sum[j]);
+        product[j] = syn_f64_sum(sum[j]);
 }
 
 static void advance(uint32_t columns, double *column, size_t stride, const double *pivot,
@@ -223,8 +219,9 @@ static void absorb(syn_smap_space *space, uint32_t unknowns, size_t filled)
     size_t rows = space->block_top + filled;
     for (uint32_t j = 0; j <= unknowns; j++)
         memset(space->block + j * space->block_stride + rows, 0,
-               SYN_LANES * sizeof *space->block);
-    triangulate(space, unknowns, (rows + SYN_LANES - 1) / SYN_LANES * SYN_LANES);
+               SYN_F64_LANES * sizeof *space->block);
+    triangulate(space, unknowns,
+                (rows + SYN_F64_LANES - 1) / SYN_F64_LANES * SYN_F64_LANES);
     stack(space, unknowns);
 }
 
@@ -237,15 +234,15 @@ static void fill(const syn_smap_near *near, syn_smap_space *space, size_t from, 
     size_t stride = space->block_stride;
     double *to = space->block + space->block_top + filled;
     const double *x = near->coordinate + from, *y = near->target + from;
-    for (size_t i = 0; i < n; i += SYN_LANES) {
-        syn_lanes w = syn_lanes_load(space->weight + from + i);
+    for (size_t i = 0; i < n; i += SYN_F64_LANES) {
+        syn_f64 w = syn_f64_load(space->weight + from + i);
         double *at = to + i;
-        syn_lanes_store(at, w);
+        syn_f64_store(at, w);
         for (uint32_t k = 0; k < near->dims; k++) {
             at += stride;
-            syn_lanes_store(at, w * syn_lanes_load(x + k * near->stride + i));
+            syn_f64_store(at, w * syn_f64_load(x + k * near->stride + i));
         }
-        syn_lanes_store(at + stride, w * syn_lanes_load(y + i));
+        syn_f64_store(at + stride, w * syn_f64_load(y + i));
     }
 }
 
@@ -268,7 +265,7 @@ static void reduce(const syn_smap_near *near, double rate, double ridge,
 {
     uint32_t unknowns = near->dims + 1;
     size_t filled = 0;
-    weigh(near, rate, space->weight);
+    weigh_points(near, rate, space->weight);
     memset(space->triangle, 0, unknowns * (unknowns + 1) * sizeof *space->triangle);
     stack(space, unknowns);
     for (int part = 0; part < SYN_SMAP_PARTS; part++)
@@ -292,41 +289,34 @@ static void reduce(const syn_smap_near *near, double rate, double ridge,
 static double spread(const syn_smap_near *near, const double *weight, double value)
 {
     double above = 0, below = 0;
-    syn_lanes from = syn_lanes_all(value);
+    syn_f64 from = syn_f64_all(value);
     for (int part = 0; part < SYN_SMAP_PARTS; part++) {
         size_t i = near->begin[part], end = near->end[part];
-        syn_lanes squares = syn_lanes_all(0), weights = syn_lanes_all(0);
-        for (; i + SYN_LANES <= end; i += SYN_LANES) {
-            syn_lanes w = syn_lanes_load(weight + i);
-            syn_lanes apart = syn_lanes_load(near->target + i) - from;
-            squares = squares + w * apart * apart;
+        syn_f64 squares = syn_f64_all(0), weights = syn_f64_all(0);
+        for (; i + SYN_F64_LANES <= end; i += SYN_F64_LANES) {
+            syn_f64 w = syn_f64_load(weight + i);
+            syn_f64 apart = syn_f64_load(near->target + i) - from;
+            squares = syn_f64_fused(w * apart, apart, squares);
             weights = weights + w;
         }
-        above += syn_lanes_sum(squares);
-        below += syn_lanes_sum(weights);
+        above += syn_f64_sum(squares);
+        below += syn_f64_sum(weights);
         for (; i < end; i++) {
             double apart = near->target[i] - value;
-            above += weight[i] * apart * apart;
+            above = syn_fused(weight[i] * apart, apart, above);
             below += weight[i];
         }
     }
     return above / below;
 }
 
-const syn_smap_kind SYN_SMAP_KIND = {measure, survey, reduce, spread};
+const syn_smap_kind SYN_KIND_NAME(syn_smap_kind) = {measure, survey, reduce, spread};
 
-#if SYN_LANE_BITS == 0
+#if SYN_WIDTH == 0
 const syn_smap_kind *syn_smap_fastest(int vector_bits)
 {
-#if defined(__x86_64__) && defined(__GNUC__)
-    __builtin_cpu_init();
-    int fused = __builtin_cpu_supports("fma"), most = vector_bits ? vector_bits : 512;
-    if (most >= 512 && fused && __builtin_cpu_supports("avx512f"))
-        return &syn_smap_kind_512;
-    if (most >= 256 && fused && __builtin_cpu_supports("avx2"))
-        return &syn_smap_kind_256;
-#endif
-    (void)vector_bits;
-    return &syn_smap_kind_any;
+    const syn_smap_kind *kinds[] = SYN_KINDS(&syn_smap_kind_any, &syn_smap_kind_256,
+                                             &syn_smap_kind_512, &syn_smap_kind_512);
+    return kinds[syn_kind_here(vector_bits)];
 }
 #endif

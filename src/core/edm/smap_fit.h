@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SYN_SMAP_PARTS = 3 };
+enum { SYN_SMAP_PARTS = 3, SYN_SMAP_PADDING = 8 };
 
 /* What one prediction is made from: points side by side, those of the neighbours and, in
    between, others. Neighbours are points begin[i] .. end[i] - 1 of each part, some of
-   which may be empty. Arrays are readable to `stride`, which is at least SYN_MOST_LANES
+   which may be empty. Arrays are readable to `stride`, which is at least SYN_SMAP_PADDING
    above the number of points. */
 typedef struct syn_smap_near {
     uint32_t dims;
@@ -43,8 +43,8 @@ void syn_smap_space_make(syn_smap_space *space, double *memory, size_t stride,
 
 /* Compiled once for each kind of processor. */
 typedef struct syn_smap_kind {
-    /* The distances of the first `n` points from `from`, and of up to SYN_MOST_LANES - 1
-       more. */
+    /* The distances of the first `n` points from `from`, and of fewer than
+       SYN_SMAP_PADDING more. */
     void (*measure)(syn_smap_near *near, const double *from, uint32_t n);
 
     /* Fills `n`, `mean` and `least` from the parts. */

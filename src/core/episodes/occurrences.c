@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/parallel.h"
-
 /* A valid end of a prefix of the episode. Its predecessors are the valid ends
    oldest .. newest of the prefix one shorter; the newest one starts latest. */
 typedef struct chain_link {
@@ -77,41 +75,6 @@ static syn_status chain_make(chain *c, const syn_recording *r, const syn_episode
                                      c->link[k - 1], c->n[k - 1]);
     }
     return SYN_OK;
-}
-
-/* ---- counting ---- */
-
-typedef struct count_job {
-    const syn_recording *recording;
-    const syn_episode *episode;
-    uint32_t *count;
-} count_job;
-
-static syn_status count_one(void *context, size_t item, int worker)
-{
-    const count_job *job = context;
-    chain c;
-    (void)worker;
-    syn_status status = chain_make(&c, job->recording, &job->episode[item]);
-    uint32_t count = 0, busy = 0;
-    for (uint32_t i = 0; status == SYN_OK && i < c.n[c.size - 1]; i++) {
-        const chain_link *last = &c.link[c.size - 1][i];
-        if (last->start < busy)
-            continue;
-        count++;
-        busy = last->event + 1;
-    }
-    chain_free(&c);
-    job->count[item] = count;
-    return status;
-}
-
-syn_status syn_count_episodes(const syn_recording *recording, const syn_episode *episode,
-                              size_t n, int threads, const syn_watch *watch,
-                              uint32_t *count)
-{
-    count_job job = {recording, episode, count};
-    return syn_parallel_for(n, threads, watch, "episodes", count_one, &job);
 }
 
 /* ---- finding ---- */

@@ -1,4 +1,5 @@
-/* Given episodes, one at a time: how often and where they occur. */
+/* Where a given episode occurs. Counting alone does without the links between the events
+   of an occurrence that are made here: see given.h. */
 #ifndef SYN_EPISODES_OCCURRENCES_H
 #define SYN_EPISODES_OCCURRENCES_H
 
@@ -24,11 +25,6 @@ typedef struct syn_occurrences {
     size_t n, room;
     uint32_t *event;  /* [n][size] event numbers */
 } syn_occurrences;
-
-/* count[i] = the non-overlapped occurrences of episode[i]. */
-syn_status syn_count_episodes(const syn_recording *recording, const syn_episode *episode,
-                              size_t n, int threads, const syn_watch *watch,
-                              uint32_t *count);
 
 /* The occurrences of one episode; the caller frees `out` with syn_occurrences_free(),
    also after an error. SYN_TOO_LARGE when there are more than `most`. */

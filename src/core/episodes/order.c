@@ -17,13 +17,17 @@ static int comes_before(const ranking *by, uint32_t a, uint32_t b)
     return by->unit[by->level->unit[a]] < by->unit[by->level->unit[b]];
 }
 
-/* Shell sort: siblings are few, and in most recordings nearly in order already. */
+/* Shell sort where siblings, which are few, are not in order already, as in most
+   recordings. */
 static void order_siblings(const ranking *by, uint32_t *out, uint32_t begin, uint32_t end)
 {
     uint32_t n = end - begin;
-    for (uint32_t i = 0; i < n; i++)
+    int sorted = 1;
+    for (uint32_t i = 0; i < n; i++) {
         out[i] = begin + i;
-    for (uint32_t gap = n / 2; gap > 0; gap /= 2)
+        sorted &= i == 0 || !comes_before(by, begin + i, begin + i - 1);
+    }
+    for (uint32_t gap = sorted ? 0 : n / 2; gap > 0; gap /= 2)
         for (uint32_t j = gap; j < n; j++) {
             uint32_t node = out[j], i = j;
             for (; i >= gap && comes_before(by, node, out[i - gap]); i -= gap)

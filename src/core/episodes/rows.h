@@ -5,20 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
+#include "core/episodes/ends.h"
 
 enum {
     SYN_LANES = 32,       /* symbols of one block of a row: 64 bytes */
     SYN_ROW_BLOCKS = 4,   /* most blocks counted side by side */
     SYN_ROW_REACH = 65535 /* farthest a distance or a span may reach, in events */
 };
-
-/* A valid end of an episode, as its row in recording->by_unit: rows of one unit lie side
-   by side. The latest possible start is the number of the first event on its tick, so
-   that `start > event[row]` compares ticks. */
-typedef struct syn_end {
-    uint32_t row, start;
-} syn_end;
 
 /* For `blocks` blocks of the table: a lane's `busy` is how many events from the current
    start on are no longer free for it, and `hits` what it has counted. */

@@ -14,12 +14,6 @@
 #include "core/episodes/rows.h"
 #include "core/episodes/table.h"
 
-typedef struct syn_end_list {
-    const syn_end *end;
-    uint32_t n;
-    uint32_t span;  /* most events from a start to its end */
-} syn_end_list;
-
 /* An episode on the way from the stored level to the parents. */
 typedef struct syn_window_stop {
     size_t level;

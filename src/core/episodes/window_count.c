@@ -9,39 +9,11 @@ enum { BATCH = 256 };  /* ends between two looks at whether counting can stop ea
 
 /* ---- one pass over a list ---- */
 
-/* The events that end `i` of a list is the newest valid predecessor of. */
-static inline void owned_range(const uint32_t *open, const uint32_t *shut,
-                               const syn_end_list *list, uint32_t i, uint32_t *a,
-                               uint32_t *b)
-{
-    uint32_t row = list->end[i].row;
-    *a = open[row];
-    *b = shut[row];
-    if (i + 1 < list->n && open[list->end[i + 1].row] < *b)
-        *b = open[list->end[i + 1].row];
-}
-
-/* Sorts the events of wanted units that extend the list by an interval into the worker's
-   buffer. */
-static void find_ends(const syn_window_engine *e, syn_window_worker *w,
-                      const syn_end_list *list, uint32_t interval)
+static syn_lag_window window_of(const syn_window_engine *e, uint32_t interval)
 {
     const syn_recording *r = e->miner->recording;
-    const uint32_t *open = e->windows.open[interval], *shut = e->windows.shut[interval];
-    const uint32_t *unit = r->unit, *row = r->row, *step = w->step;
-    uint32_t *cursor = w->cursor;
-    syn_end *found = w->end;
-    memcpy(cursor, r->first, r->units * sizeof *cursor);
-    for (uint32_t i = 0; i < list->n; i++) {
-        uint32_t a, b, start = list->end[i].start;
-        owned_range(open, shut, list, i, &a, &b);
-        for (uint32_t j = a; j < b; j++) {
-            uint32_t u = unit[j], place = cursor[u];
-            cursor[u] = place + step[u];
-            found[place].row = row[j];
-            found[place].start = start;
-        }
-    }
+    return (syn_lag_window){r->unit, r->row, e->windows.open[interval],
+                            e->windows.shut[interval]};
 }
 
 /* Copies the ends of one unit out of the buffer. */
@@ -82,6 +54,7 @@ syn_status syn_window_extend(const syn_window_engine *e, syn_window_worker *w,
 {
     const syn_episode_level *here = &e->miner->episodes->level[level];
     const syn_episode_level *above = here + 1;
+    const syn_recording *r = e->miner->recording;
     uint32_t begin = here->child[node], end = here->child[node + 1], c = *next;
     uint32_t interval = above->interval[c];
     int found = 0;
@@ -90,8 +63,10 @@ syn_status syn_window_extend(const syn_window_engine *e, syn_window_worker *w,
         if (!e->live[level + 1][c])
             continue;
         if (!found) {
+            syn_lag_window window = window_of(e, interval);
             want_units(e, w, level + 1, c, end);
-            find_ends(e, w, list, interval);
+            memcpy(w->cursor, r->first, r->units * sizeof *w->cursor);
+            syn_find_ends(&window, list, w->step, w->cursor, w->end);
             found = 1;
         }
         syn_status status = keep_ends(e, w, above->unit[c], arena, &lists[c - begin]);
@@ -174,12 +149,12 @@ static void visit_windows(const syn_window_engine *e, syn_window_worker *w,
                           uint32_t interval)
 {
     const syn_recording *r = e->miner->recording;
-    const uint32_t *open = e->windows.open[interval], *shut = e->windows.shut[interval];
+    syn_lag_window window = window_of(e, interval);
     uint32_t prefix_busy = 0, prefix_hits = 0;
     memset(w->busy, 0, r->units * sizeof *w->busy);
     for (uint32_t i = 0; i < list->n; i++) {
         uint32_t a, b, start = list->end[i].start;
-        owned_range(open, shut, list, i, &a, &b);
+        syn_owned_range(&window, list, i, &a, &b);
         for (uint32_t j = a; j < b; j++) {
             uint32_t u = r->unit[j];
             uint32_t hit = start >= w->busy[u];

@@ -246,13 +246,10 @@ static int poll_outlook(void *data, const char *stage, double done, double total
 static uint32_t longest_window(const syn_raster *raster, uint32_t window)
 {
     int64_t longest = 0;
-    uint32_t end = 0;
-    for (uint32_t b = 0; b < raster->bins; b++) {
-        while (end + 1 < raster->bins &&
-               raster->number[end + 1] - raster->number[b] < window)
-            end++;
-        if (raster->number[end] - raster->number[b] > longest)
-            longest = raster->number[end] - raster->number[b];
+    for (uint32_t b = 0, end = 0; b < raster->bins; b++) {
+        end = syn_raster_window_end(raster, b, window, end);
+        if (raster->number[end - 1] - raster->number[b] > longest)
+            longest = raster->number[end - 1] - raster->number[b];
     }
     return (uint32_t)longest + 1;
 }

@@ -2,6 +2,22 @@
 
 #include <string.h>
 
+uint32_t syn_windows_with(const syn_raster *r, const uint32_t *from, uint32_t n,
+                          uint32_t unit, uint32_t lag, uint32_t *to)
+{
+    uint32_t fired = syn_bins_of(r, unit), at = 0, kept = 0;
+    const uint32_t *bin = fired > 0 ? r->unit_bin + r->unit_first[unit] : NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t number = r->number[from[i]] + lag;
+        at = syn_raster_seek(r, bin, at, fired, number);
+        if (at == fired)
+            break;
+        if (r->number[bin[at]] == number)
+            to[kept++] = from[i];
+    }
+    return kept;
+}
+
 syn_status syn_bin_windows_measure(syn_bin_windows *out, const syn_raster *r,
                                    uint32_t window, syn_budget *budget)
 {
@@ -15,9 +31,10 @@ syn_status syn_bin_windows_measure(syn_bin_windows *out, const syn_raster *r,
     out->end = syn_budget_alloc(budget, (size_t)r->bins + 1, sizeof *out->end);
     if (!out->end)
         return syn_budget_refusal(budget);
-    for (uint32_t b = 0; b < r->bins; b++) {
-        out->end[b] = syn_raster_window_end(r, b, window);
-        uint32_t items = r->first[out->end[b]] - r->first[b];
+    for (uint32_t b = 0, end = 0; b < r->bins; b++) {
+        end = syn_raster_window_end(r, b, window, end);
+        out->end[b] = end;
+        uint32_t items = r->first[end] - r->first[b];
         if (items > out->longest)
             out->longest = items;
     }
@@ -82,41 +99,6 @@ uint32_t syn_bin_windows_tally(const syn_bin_windows *windows, syn_tally *tally,
     return touched;
 }
 
-/* The first place from `at` on among a unit's bins, which end before `end`, whose number
-   is at least `number`; mostly it is near. */
-static uint32_t seek(const syn_raster *r, uint32_t at, uint32_t end, int64_t number)
-{
-    uint32_t reach = 1;
-    while (end - at > reach && r->number[r->unit_bin[at + reach]] < number) {
-        at += reach;
-        reach *= 2;
-    }
-    uint32_t high = end - at > reach ? at + reach : end;
-    while (at < high) {
-        uint32_t middle = at + (high - at) / 2;
-        if (r->number[r->unit_bin[middle]] < number)
-            at = middle + 1;
-        else
-            high = middle;
-    }
-    return at;
-}
-
-/* Cuts a list of `n` windows down to those with `item`; returns their number. */
-static uint32_t keep_windows(const syn_raster *r, uint32_t item, uint32_t *bin,
-                             uint32_t n)
-{
-    uint32_t unit = item % r->units, lag = item / r->units, kept = 0;
-    uint32_t at = r->unit_first[unit], end = r->unit_first[unit + 1];
-    for (uint32_t i = 0; i < n && at < end; i++) {
-        int64_t number = r->number[bin[i]] + lag;
-        at = seek(r, at, end, number);
-        if (at < end && r->number[r->unit_bin[at]] == number)
-            bin[kept++] = bin[i];
-    }
-    return kept;
-}
-
 /* `item` is increasing. */
 static int is_among(const uint32_t *item, uint32_t size, uint32_t one)
 {
@@ -135,10 +117,11 @@ int syn_bin_windows_superset(const syn_bin_windows *windows, syn_tally *tally,
                              const uint32_t *item, uint32_t size, uint32_t least)
 {
     const syn_raster *r = windows->raster;
-    uint32_t from = r->unit_first[item[0]], n = r->unit_first[item[0] + 1] - from;
-    memcpy(tally->bin, r->unit_bin + from, n * sizeof *tally->bin);
+    uint32_t n = syn_bins_of(r, item[0]);
+    memcpy(tally->bin, r->unit_bin + r->unit_first[item[0]], n * sizeof *tally->bin);
     for (uint32_t k = 1; k < size; k++)
-        n = keep_windows(r, item[k], tally->bin, n);
+        n = syn_windows_with(r, tally->bin, n, item[k] % r->units, item[k] / r->units,
+                             tally->bin);
     uint32_t touched = 0;
     int found = 0;
     for (uint32_t i = 0; i < n && !found; i++) {

@@ -1,4 +1,4 @@
-/* The windows of a raster, read item by item. */
+/* The windows of a raster: which hold an item, and what they hold, item by item. */
 #ifndef SYN_PATTERNS_WINDOWS_H
 #define SYN_PATTERNS_WINDOWS_H
 
@@ -6,6 +6,18 @@
 
 #include "core/spikes/raster.h"
 #include "core/base/status.h"
+
+/* How many bins a unit fires in; 0 for UINT32_MAX, one that never does. */
+static inline uint32_t syn_bins_of(const syn_raster *raster, uint32_t unit)
+{
+    return unit == UINT32_MAX ? 0
+                              : raster->unit_first[unit + 1] - raster->unit_first[unit];
+}
+
+/* Copies of the windows that open at from[n], increasing, those in which `unit` fires at
+   `lag`, to `to`, which may be `from`; returns how many. */
+uint32_t syn_windows_with(const syn_raster *raster, const uint32_t *from, uint32_t n,
+                          uint32_t unit, uint32_t lag, uint32_t *to);
 
 typedef struct syn_bin_windows {
     const syn_raster *raster;

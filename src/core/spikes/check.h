@@ -1,4 +1,4 @@
-/* Whether spikes in seconds are what every analysis relies on. */
+/* Spikes in seconds: their ticks, and whether they are what every analysis relies on. */
 #ifndef SYN_SPIKES_CHECK_H
 #define SYN_SPIKES_CHECK_H
 
@@ -19,6 +19,9 @@ typedef enum syn_spikes_fault {
 typedef struct syn_clock {
     double rate, resolution;
 } syn_clock;
+
+/* The tick next to each time, of two the even one. */
+void syn_ticks(size_t n, const double *time, const syn_clock *clock, double *tick);
 
 /* Looks at `n` times and units in turn. `*at` is the first one with a fault. */
 syn_spikes_fault syn_spikes_check(size_t n, const double *time, const int *unit,

@@ -155,17 +155,3 @@ void syn_raster_free(syn_raster *r)
         syn_budget_give(r->budget, r->held);
     memset(r, 0, sizeof *r);
 }
-
-uint32_t syn_raster_window_end(const syn_raster *r, uint32_t bin, int64_t window)
-{
-    /* Less than to subtract: a window may be longer than bin numbers are large. */
-    uint32_t low = bin + 1, high = r->bins;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->number[middle] - r->number[bin] < window)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}

@@ -56,8 +56,15 @@ void syn_raster_index(syn_raster *raster);
 void syn_raster_free(syn_raster *raster);
 
 /* The kept bin after the last one in the window of length `window` opened at kept bin
-   `bin`. */
-uint32_t syn_raster_window_end(const syn_raster *raster, uint32_t bin, int64_t window);
+   `bin`; `end` is that of an earlier bin, or 0. */
+static inline uint32_t syn_raster_window_end(const syn_raster *r, uint32_t bin,
+                                             int64_t window, uint32_t end)
+{
+    /* Less than to subtract: a window may be longer than bin numbers are large. */
+    while (end < r->bins && r->number[end] - r->number[bin] < window)
+        end++;
+    return end;
+}
 
 /* The first of bin[from] .. bin[n - 1], kept bins in order, whose number is `number` or
    more, else `n`; looked for in steps that double: the next one wanted is most often

@@ -3,58 +3,74 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- events in time order ---- */
+
 static syn_status allocate(syn_recording *r, size_t n, uint32_t units)
 {
     r->tick = malloc((n + 1) * sizeof *r->tick);
     r->unit = malloc((n + 1) * sizeof *r->unit);
-    r->group = malloc((n + 1) * sizeof *r->group);
     r->source = malloc((n + 1) * sizeof *r->source);
-    r->by_unit = malloc((n + 1) * sizeof *r->by_unit);
-    r->row = malloc((n + 1) * sizeof *r->row);
-    r->first = calloc((size_t)units + 2, sizeof *r->first);
-    if (!r->tick || !r->unit || !r->group || !r->source || !r->by_unit || !r->row ||
-        !r->first)
-        return SYN_NO_MEMORY;
-    return SYN_OK;
+    r->first = calloc((size_t)units + 1, sizeof *r->first);
+    return r->tick && r->unit && r->source && r->first ? SYN_OK : SYN_NO_MEMORY;
 }
 
-/* Stable counting sort of the event numbers by unit. */
-static void sort_by_unit(syn_recording *r)
+/* All events that are not left out, and in `first` how many the unit before has. Whether
+   their ticks can be numbered. */
+static int read_events(syn_recording *out, size_t n, const double *tick, const int *unit,
+                       const int *trial, int first, int64_t reach)
 {
-    for (uint32_t i = 0; i < r->events; i++)
-        r->first[r->unit[i] + 2]++;
-    for (uint32_t u = 0; u < r->units; u++)
-        r->first[u + 2] += r->first[u + 1];
-    for (uint32_t i = 0; i < r->events; i++) {
-        r->row[i] = r->first[r->unit[i] + 1]++;
-        r->by_unit[r->row[i]] = i;
+    uint32_t *unit_of = out->unit, *source = out->source, *count = out->first + 1, e = 0;
+    int64_t *tick_of = out->tick, shift = 0;
+    int last_trial = first - 1;
+    for (size_t i = 0; i < n; i++) {
+        if (unit[i] < first || (trial && trial[i] < first))
+            continue;
+        uint32_t u = (uint32_t)(unit[i] - first);
+        int64_t t = (int64_t)tick[i] + shift;
+        if (trial && trial[i] != last_trial) {
+            if (e > 0) {
+                if (tick_of[e - 1] > INT64_MAX / 4)
+                    return 0;
+                int64_t apart = tick_of[e - 1] + reach + 1;
+                shift += t < apart ? apart - t : 0;
+                t = (int64_t)tick[i] + shift;
+            }
+            last_trial = trial[i];
+        }
+        if (e > 0 && t == tick_of[e - 1] && unit_of[e - 1] == u)
+            continue;
+        tick_of[e] = t;
+        unit_of[e] = u;
+        source[e++] = (uint32_t)i;
+        count[u]++;
     }
+    out->events = e;
+    return 1;
 }
 
 /* Removes the events of units that have fewer than `min_count`. */
 static void drop_rare(syn_recording *r, uint32_t min_count)
 {
-    uint32_t *count = r->first;  /* still all zero */
-    for (uint32_t i = 0; i < r->events; i++)
-        count[r->unit[i]]++;
-    uint32_t kept = 0, group = 0;
-    for (uint32_t i = 0; i < r->events; i++) {
-        if (count[r->unit[i]] < min_count)
-            continue;
-        if (kept == 0 || r->tick[i] != r->tick[kept - 1])
-            group = kept;
-        if (kept < i) {
-            r->tick[kept] = r->tick[i];
-            r->unit[kept] = r->unit[i];
-            r->source[kept] = r->source[i];
-        }
-        r->group[kept++] = group;
+    uint32_t *count = r->first + 1, *unit = r->unit, *source = r->source;
+    uint32_t n = r->events, kept = 0;
+    int64_t *tick = r->tick;
+    int rare = 0;
+    for (uint32_t u = 0; u < r->units; u++)
+        rare |= count[u] > 0 && count[u] < min_count;
+    if (!rare)
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        tick[kept] = tick[i];
+        unit[kept] = unit[i];
+        source[kept] = source[i];
+        kept += count[unit[i]] >= min_count;
     }
     r->events = kept;
-    memset(r->first, 0, ((size_t)r->units + 2) * sizeof *r->first);
+    for (uint32_t u = 0; u < r->units; u++)
+        count[u] = count[u] < min_count ? 0 : count[u];
 }
 
-syn_status syn_recording_make(syn_recording *out, size_t n, const double *tick,
+syn_status syn_recording_read(syn_recording *out, size_t n, const double *tick,
                               const int *unit, const int *trial, int first,
                               uint32_t units, uint32_t min_count, int64_t reach)
 {
@@ -64,35 +80,56 @@ syn_status syn_recording_make(syn_recording *out, size_t n, const double *tick,
     out->units = units;
     if (allocate(out, n, units) != SYN_OK)
         return SYN_NO_MEMORY;
-
-    int64_t shift = 0;
-    int last_trial = first - 1;
-    for (size_t i = 0; i < n; i++) {
-        if (unit[i] < first || (trial && trial[i] < first))
-            continue;
-        uint32_t u = (uint32_t)(unit[i] - first);
-        uint32_t e = out->events;
-        int64_t t = (int64_t)tick[i] + shift;
-        if (trial && trial[i] != last_trial) {
-            if (e > 0) {
-                if (out->tick[e - 1] > INT64_MAX / 4)
-                    return SYN_TOO_LARGE;
-                int64_t apart = out->tick[e - 1] + reach + 1;
-                shift += t < apart ? apart - t : 0;
-                t = (int64_t)tick[i] + shift;
-            }
-            last_trial = trial[i];
-        }
-        if (e > 0 && t == out->tick[e - 1] && out->unit[e - 1] == u)
-            continue;
-        out->tick[e] = t;
-        out->unit[e] = u;
-        out->source[e] = (uint32_t)i;
-        out->events++;
-    }
+    if (!read_events(out, n, tick, unit, trial, first, reach))
+        return SYN_TOO_LARGE;
     drop_rare(out, min_count);
-    sort_by_unit(out);
+    for (uint32_t u = 0; u < units; u++)
+        out->first[u + 1] += out->first[u];
     return SYN_OK;
+}
+
+/* ---- events by tick and by unit ---- */
+
+/* A stable counting sort: `next` is where the next event of each unit goes. */
+static void sort_events(syn_recording *r, uint32_t *next)
+{
+    const uint32_t *unit = r->unit;
+    const int64_t *tick = r->tick;
+    uint32_t *group = r->group, *row = r->row, *by_unit = r->by_unit;
+    uint32_t n = r->events, first = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        first = i == 0 || tick[i] != tick[i - 1] ? i : first;
+        group[i] = first;
+        row[i] = next[unit[i]]++;
+        by_unit[row[i]] = i;
+    }
+}
+
+syn_status syn_recording_arrange(syn_recording *r)
+{
+    size_t n = (size_t)r->events + 1, units = (size_t)r->units + 1;
+    uint32_t *next = malloc(units * sizeof *next);
+    r->group = malloc(n * sizeof *r->group);
+    r->by_unit = malloc(n * sizeof *r->by_unit);
+    r->row = malloc(n * sizeof *r->row);
+    int room = next && r->group && r->by_unit && r->row;
+    if (room) {
+        memcpy(next, r->first, units * sizeof *next);
+        sort_events(r, next);
+    }
+    free(next);
+    return room ? SYN_OK : SYN_NO_MEMORY;
+}
+
+/* ---- all of it ---- */
+
+syn_status syn_recording_make(syn_recording *out, size_t n, const double *tick,
+                              const int *unit, const int *trial, int first,
+                              uint32_t units, uint32_t min_count, int64_t reach)
+{
+    syn_status status = syn_recording_read(out, n, tick, unit, trial, first, units,
+                                           min_count, reach);
+    return status == SYN_OK ? syn_recording_arrange(out) : status;
 }
 
 void syn_recording_free(syn_recording *r)

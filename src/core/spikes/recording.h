@@ -32,6 +32,13 @@ syn_status syn_recording_make(syn_recording *out, size_t n, const double *tick,
                               const int *unit, const int *trial, int first,
                               uint32_t units, uint32_t min_count, int64_t reach);
 
+/* The same in two steps: `group`, `by_unit` and `row` are NULL until the second. Devices
+   find them sooner themselves. */
+syn_status syn_recording_read(syn_recording *out, size_t n, const double *tick,
+                              const int *unit, const int *trial, int first,
+                              uint32_t units, uint32_t min_count, int64_t reach);
+syn_status syn_recording_arrange(syn_recording *recording);
+
 void syn_recording_free(syn_recording *recording);
 
 #endif

@@ -3,15 +3,13 @@
 #ifndef SYN_SURROGATES_DITHER_H
 #define SYN_SURROGATES_DITHER_H
 
+#include "core/base/kinds.h"
 #include "core/surrogates/unit.h"
 
 /* Dithers all spikes of a unit. */
 typedef void syn_dither_kind(const syn_surrogate_train *s, int64_t *out);
 
-syn_dither_kind syn_dither_any;
-#if defined(__x86_64__) && defined(__GNUC__)
-syn_dither_kind syn_dither_256, syn_dither_512;
-#endif
+syn_dither_kind syn_dither_any, syn_dither_256, syn_dither_512;
 
 /* The fastest kind with at most so many bits that this processor has, or with 0 that it
    has at all. */

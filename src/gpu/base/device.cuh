@@ -2,6 +2,8 @@
 #ifndef SYN_GPU_BASE_DEVICE_CUH
 #define SYN_GPU_BASE_DEVICE_CUH
 
+#include "gpu/session.cuh"
+
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -77,11 +79,11 @@ public:
 
 /* Device memory that only grows; what it held is lost when it does. */
 template <class T> class array {
-    T *data_ = nullptr;
+    block block_;
     size_t room_ = 0;
 public:
     array() = default;
-    ~array() { cudaFree(data_); }
+    ~array() { give_block(memory::device, block_); }
     array(const array &) = delete;
     array &operator=(const array &) = delete;
 
@@ -89,43 +91,42 @@ public:
 
     void swap(array &other) noexcept
     {
-        std::swap(data_, other.data_);
+        std::swap(block_, other.block_);
         std::swap(room_, other.room_);
     }
 
-    T *get() const { return data_; }
+    T *get() const { return (T *) block_.data; }
     size_t room() const { return room_; }
     size_t bytes() const { return room_ * sizeof(T); }
 
     /* Room for n elements, and for a zero-sized request still a valid pointer. */
     void ensure(size_t n)
     {
-        if (data_ && n <= room_)
+        n = n ? n : 1;
+        if (n <= room_)
             return;
-        check(cudaFree(data_));
-        data_ = nullptr;
-        room_ = 0;
-        check(cudaMalloc((void **) &data_, (n ? n : 1) * sizeof(T)));
-        room_ = n ? n : 1;
+        array().swap(*this);
+        block_ = take_block(memory::device, n * sizeof(T));
+        room_ = n;
     }
 
     void upload(const T *from, size_t n, cudaStream_t stream)
     {
         ensure(n);
-        check(cudaMemcpyAsync(data_, from, n * sizeof(T), cudaMemcpyHostToDevice,
+        check(cudaMemcpyAsync(get(), from, n * sizeof(T), cudaMemcpyHostToDevice,
                               stream));
     }
 };
 
 /* Page-locked host memory. */
 template <class T> class pinned {
-    T *data_ = nullptr;
+    block block_;
 public:
-    explicit pinned(size_t n) { check(cudaMallocHost((void **) &data_, n * sizeof(T))); }
-    ~pinned() { cudaFreeHost(data_); }
+    explicit pinned(size_t n) : block_(take_block(memory::host, n * sizeof(T))) {}
+    ~pinned() { give_block(memory::host, block_); }
     pinned(const pinned &) = delete;
     pinned &operator=(const pinned &) = delete;
-    T *get() const { return data_; }
+    T *get() const { return (T *) block_.data; }
 };
 
 class stream {

@@ -110,30 +110,18 @@ __global__ void fill(uint32_t *out, uint32_t n)
         out[i] = expected(i);
 }
 
-struct device_buffer {
-    uint32_t *data = nullptr;
-    ~device_buffer() { cudaFree(data); }
-};
-
-cudaError_t run_kernel(syn_gpu_device *device, std::vector<uint32_t> &host)
+void run_kernel(int index, syn_gpu_device *device, std::vector<uint32_t> &host)
 {
     const uint32_t n = (uint32_t) host.size();
     const uint32_t threads = 256;
-    device_buffer buffer;
-    size_t free_bytes = 0, all_bytes = 0;
-    cudaError_t error = cudaMemGetInfo(&free_bytes, &all_bytes);
-    if (error != cudaSuccess)
-        return error;
-    device->memory_free = free_bytes;
-    error = cudaMalloc((void **) &buffer.data, n * sizeof(uint32_t));
-    if (error != cudaSuccess)
-        return error;
-    fill<<<(n + threads - 1) / threads, threads>>>(buffer.data, n);
-    error = cudaGetLastError();
-    if (error != cudaSuccess)
-        return error;
-    return cudaMemcpy(host.data(), buffer.data, n * sizeof(uint32_t),
-                      cudaMemcpyDeviceToHost);
+    gpu::check(cudaSetDevice(index));
+    gpu::array<uint32_t> filled;
+    device->memory_free = gpu::free_memory();
+    filled.ensure(n);
+    fill<<<(n + threads - 1) / threads, threads>>>(filled.get(), n);
+    gpu::check(cudaGetLastError());
+    gpu::check(cudaMemcpy(host.data(), filled.get(), n * sizeof(uint32_t),
+                          cudaMemcpyDeviceToHost));
 }
 
 void test_device(int index, syn_gpu_device *device)
@@ -142,11 +130,10 @@ void test_device(int index, syn_gpu_device *device)
     std::vector<uint32_t> host((1u << 16) + 77u, 0u);
     gpu::device_scope scope;
     device->tested = 1;
-    cudaError_t error = cudaSetDevice(index);
-    if (error == cudaSuccess)
-        error = run_kernel(device, host);
-    if (error != cudaSuccess) {
-        explain(error, driver_version(), device->trouble);
+    try {
+        run_kernel(index, device, host);
+    } catch (const gpu::failure &why) {
+        explain(why.error, driver_version(), device->trouble);
         return;
     }
     for (size_t i = 0; i < host.size(); ++i) {

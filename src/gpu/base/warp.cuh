@@ -2,7 +2,16 @@
 #ifndef SYN_GPU_BASE_WARP_CUH
 #define SYN_GPU_BASE_WARP_CUH
 
+#include <cuda_runtime.h>
+
 #include <cstdint>
+
+/* Kernels hand their job on by reference: where possible without a copy a thread. */
+#if defined(__CUDA_ARCH__) && CUDART_VERSION >= 11070
+#define SYN_GPU_JOB const __grid_constant__
+#else
+#define SYN_GPU_JOB const
+#endif
 
 namespace gpu {
 

@@ -218,12 +218,10 @@ private:
         for (const tile &t : tile_)
             gathers += (double) (t.e + 2) * lookup_.steps * per_tile();
         double each = search_seconds(search_) + gathers / 3e12;
-        size_t free = 0, all = 0;
-        check(cudaMemGetInfo(&free, &all));
         double words = lookup_.shape.size + (screened() ? sample_.size : 0);
         double bytes = 4.0 * words + 4.0 * lookup_.targets + 2.0 * lookup_.n_tiles +
                        13.0 * lookup_.steps + 8.0 * search_.length;
-        double room = 0.8 * free / BATCHES / bytes;
+        double room = 0.8 * free_memory() / BATCHES / bytes;
         double fit = std::min(room, BATCH_SECONDS / each);
         batch_ = (uint32_t) std::min(4096.0, std::max(1.0, fit));
         if (batch_ > LOOKUP_WARPS)

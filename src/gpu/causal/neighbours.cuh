@@ -168,8 +168,8 @@ inline uint32_t search_blocks(const search_job &job)
 /* Grid: (search_blocks, libraries). */
 template <int TOP, bool STAGED>
 __global__ void __launch_bounds__(SEARCH_WARPS *WARP, SEARCH_BLOCKS)
-find_tables(__grid_constant__ const search_job job,
-            __grid_constant__ const table_shape shape, uint32_t unit, entries kind,
+find_tables(SYN_GPU_JOB search_job job,
+            SYN_GPU_JOB table_shape shape, uint32_t unit, entries kind,
             uint32_t *table)
 {
     searcher<TOP> search = begin_search<TOP, STAGED>(job);
@@ -184,7 +184,7 @@ find_tables(__grid_constant__ const search_job job,
 /* Grid: (search_blocks, libraries); sums[library][block][warp][lane][SUMS]. */
 template <int TOP, bool STAGED>
 __global__ void __launch_bounds__(SEARCH_WARPS *WARP, SEARCH_BLOCKS)
-find_skill(__grid_constant__ const search_job job, double *sums)
+find_skill(SYN_GPU_JOB search_job job, double *sums)
 {
     searcher<TOP> search = begin_search<TOP, STAGED>(job);
     const float *value = job.value + (size_t) blockIdx.y * job.steps;

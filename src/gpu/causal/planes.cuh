@@ -103,7 +103,7 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
 
 template <class LANE, int PLANES, bool MISSING>
 __global__ void __launch_bounds__(LOOKUP_THREADS, 1)
-correlate_lanes(__grid_constant__ const lookup_job job)
+correlate_lanes(SYN_GPU_JOB lookup_job job)
 {
     extern __shared__ unsigned char tile_room[];
     lookup_item item = job.items[blockIdx.x];
@@ -118,7 +118,7 @@ correlate_lanes(__grid_constant__ const lookup_job job)
 /* Reorders packed entries: of the eight points that a quarter of a warp reads together,
    each next neighbour should lie in another bank group; groups that have most neighbours
    left come first. A thread eight points; grid: (blocks, E wanted, libraries). */
-__global__ void spread_over_banks(__grid_constant__ const table_shape shape,
+__global__ void spread_over_banks(SYN_GPU_JOB table_shape shape,
                                   uint32_t *table)
 {
     uint32_t e = __fns(shape.wanted, 0, blockIdx.y + 1), k = e + 2;

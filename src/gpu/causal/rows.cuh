@@ -144,7 +144,7 @@ __device__ void correlate_wide(const lookup_job &job, const tile &of,
 /* Narrow entries where the tile is in shared memory, wide ones where it is not. */
 template <class LANE, bool MISSING, bool STAGED>
 __global__ void __launch_bounds__(LOOKUP_THREADS, 1)
-correlate_rows(__grid_constant__ const lookup_job job)
+correlate_rows(SYN_GPU_JOB lookup_job job)
 {
     extern __shared__ unsigned char tile_room[];
     lookup_item item = job.items[blockIdx.x];

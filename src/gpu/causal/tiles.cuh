@@ -67,9 +67,9 @@ __global__ void find_moments(const T *values, const tile *tiles, table_shape sha
 }
 
 /* Every so manieth point of a table. Grid: (blocks, E wanted, libraries). */
-__global__ void sample_table(__grid_constant__ const table_shape shape,
+__global__ void sample_table(SYN_GPU_JOB table_shape shape,
                              const uint32_t *table,
-                             __grid_constant__ const table_shape of_sample,
+                             SYN_GPU_JOB table_shape of_sample,
                              uint32_t every, entries kind, uint32_t *sample)
 {
     uint32_t e = __fns(shape.wanted, 0, blockIdx.y + 1), words = row_words(kind, e + 2);

@@ -120,6 +120,7 @@ void mine_on(request *work, const int *devices, int n)
     if (n > gpu::DEVICES)
         throw refusal(SYN_TOO_LARGE, "%d devices are more than %d", n, gpu::DEVICES);
     gpu::device_scope scope;
+    gpu::memory_limit limit(work->options->max_memory);
     mine_units(work);
     size_t units = work->units.size();
     if (units > SYN_GPU_UNITS)

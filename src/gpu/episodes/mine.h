@@ -28,6 +28,9 @@ typedef struct syn_gpu_mining {
    in a process. A device may be named twice, which only costs time. The caller frees
    `out` with syn_episodes_free(), also after an error.
 
+   What syn_recording_arrange() adds to a recording is not looked at: devices find it
+   themselves.
+
    options->engine and options->threads are not looked at; options->max_memory limits what
    each device holds and the episodes in host memory together: what does not fit of the
    table of next occurrences, and of the lists of ends, is made part by part when it is

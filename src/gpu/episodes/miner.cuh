@@ -14,6 +14,7 @@
 #include "gpu/episodes/team.cuh"
 #include "gpu/episodes/types.cuh"
 
+#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
 #include <algorithm>
@@ -39,8 +40,9 @@ constexpr size_t LEAST_SEGMENT = 256, MOST_SEGMENT = 4096;
 constexpr size_t MOST_SEGMENTS = 1 << 15, FEWEST_SEGMENTS = 64;
 
 /* Room for nodes, and for the ends of their lists, that there is from the beginning, at
-   the most. */
-constexpr size_t MANY_NODES_AHEAD = (size_t) 1 << 17, MANY_ENDS = (size_t) 1 << 25;
+   the most; for the ends of some lists of all events it is there at least. */
+constexpr size_t MANY_NODES_AHEAD = (size_t) 1 << 17, MANY_ENDS = (size_t) 1 << 23;
+constexpr size_t LISTS_AHEAD = 8;
 
 /* From so many nodes of a level for each device on, or fewer whose lists are long, the
    lists are dealt out: many, because very different work follows from each. */
@@ -123,6 +125,7 @@ template <class T> class miner {
     void choose_table();
     void deal(size_t size, size_t nodes);
     void upload_recording();
+    void arrange_events();
     void upload_root();
     void upload_units();
     void begin_tables();

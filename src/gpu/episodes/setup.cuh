@@ -107,9 +107,7 @@ template <class T> size_t miner<T>::least_memory(int width) const
 /* Bytes that this member may take in all. */
 template <class T> size_t miner<T>::allowance() const
 {
-    size_t free_bytes = 0, all_bytes = 0;
-    check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    free_bytes = free_bytes / 16 * 15 / team_->on_device_of(me_);
+    size_t free_bytes = free_memory() / 16 * 15 / team_->on_device_of(me_);
     return std::min(memory() + free_bytes, options_->max_memory);
 }
 
@@ -150,31 +148,62 @@ template <class T> void miner<T>::upload_recording()
 {
     const syn_recording *r = recording_;
     size_t n = r->events;
-    std::vector<uint16_t> symbol(n), symbol_of(r->units, RARE);
     std::vector<uint32_t> row_begin(symbols_), row_end(symbols_);
     for (size_t s = 0; s < symbols_; s++) {
-        symbol_of[unit_of_[s]] = (uint16_t) s;
         row_begin[s] = r->first[unit_of_[s]];
         row_end[s] = r->first[unit_of_[s] + 1];
     }
-    for (size_t e = 0; e < n; e++)
-        symbol[e] = symbol_of[r->unit[e]];
     std::vector<int64_t> bounds(2 * intervals_);
     for (size_t k = 0; k < intervals_; k++) {
         bounds[2 * k] = options_->intervals[k].low;
         bounds[2 * k + 1] = options_->intervals[k].high;
     }
     tick_.upload(r->tick, n, stream_);
-    group_.upload(r->group, n, stream_);
-    by_unit_.upload(r->by_unit, n, stream_);
-    row_.upload(r->row, n, stream_);
-    symbol_.upload(symbol.data(), n, stream_);
+    arrange_events();
     row_begin_.upload(row_begin.data(), symbols_, stream_);
     row_end_.upload(row_end.data(), symbols_, stream_);
     unit_.upload(unit_of_.data(), symbols_, stream_);
     bounds_.upload(bounds.data(), 2 * intervals_, stream_);
     places_.ensure(n * intervals_);
     links_.ensure(n);
+    check(cudaStreamSynchronize(stream_));
+}
+
+/* What syn_recording_arrange() does on the host. */
+template <class T> void miner<T>::arrange_events()
+{
+    uint32_t n = recording_->events, bits = 1;
+    while (bits < 32 && recording_->units >> bits > 0)
+        bits++;
+    std::vector<uint16_t> symbol_of(recording_->units, RARE);
+    for (size_t s = 0; s < symbols_; s++)
+        symbol_of[unit_of_[s]] = (uint16_t) s;
+    array<uint16_t> by_number;
+    array<uint32_t> unit, sorted, event;
+    array<uint8_t> scratch;
+    by_number.upload(symbol_of.data(), symbol_of.size(), stream_);
+    unit.upload(recording_->unit, n, stream_);
+    sorted.ensure(n);
+    event.ensure(n);
+    symbol_.ensure(n);
+    group_.ensure(n);
+    by_unit_.ensure(n);
+    row_.ensure(n);
+    describe_events<<<blocks_for(n, 256), 256, 0, stream_>>>(
+        n, tick_.get(), unit.get(), by_number.get(), symbol_.get(), group_.get(),
+        event.get());
+    check(cudaGetLastError());
+    size_t bytes = 0;
+    auto sort = [&](void *memory) {
+        return cub::DeviceRadixSort::SortPairs(memory, bytes, unit.get(), sorted.get(),
+                                               event.get(), by_unit_.get(), (int) n, 0,
+                                               (int) bits, stream_);
+    };
+    check(sort(nullptr));
+    scratch.ensure(bytes);
+    check(sort(scratch.get()));
+    find_rows<<<blocks_for(n, 256), 256, 0, stream_>>>(n, by_unit_.get(), row_.get());
+    check(cudaGetLastError());
     check(cudaStreamSynchronize(stream_));
 }
 
@@ -192,7 +221,7 @@ template <class T> void miner<T>::upload()
 
     size_t have = allowance(), held = memory(), node = 8 + columns_.n * (width_ + 3);
     size_t some = std::min(have / 8, have > held ? (have - held) / 4 : 0);
-    size_t ends = std::max(std::min(2048 * n, MANY_ENDS), 24 * n);
+    size_t ends = std::max(std::min(512 * n, MANY_ENDS), LISTS_AHEAD * n);
     ends = std::max(std::min(ends, some / (2 * sizeof(uint2))), n);
     size_t nodes = some / (12 * node * sizeof(uint32_t));
     nodes = std::min(nodes, std::min(ends / 64 + 1024, MANY_NODES_AHEAD));

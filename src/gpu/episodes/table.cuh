@@ -29,6 +29,39 @@ __device__ inline uint32_t first_beyond(const events_view &events, uint32_t e,
     return high;
 }
 
+/* ---- events by tick and by unit ---- */
+
+/* A thread an event: its symbol, the first event on its tick, and its own number. */
+__global__ void describe_events(uint32_t n, const int64_t *tick, const uint32_t *unit,
+                                const uint16_t *symbol_of, uint16_t *symbol,
+                                uint32_t *group, uint32_t *number)
+{
+    uint32_t e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= n)
+        return;
+    symbol[e] = symbol_of[unit[e]];
+    number[e] = e;
+    uint32_t step = 1, least = e;  /* on this tick */
+    while (least >= step && tick[least - step] == tick[e]) {
+        least -= step;
+        step *= 2;
+    }
+    for (; step > 0; step /= 2)
+        if (least >= step && tick[least - step] == tick[e])
+            least -= step;
+    group[e] = least;
+}
+
+/* The other way round: where each event is in `by_unit`. */
+__global__ void find_rows(uint32_t n, const uint32_t *by_unit, uint32_t *row)
+{
+    uint32_t r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r < n)
+        row[by_unit[r]] = r;
+}
+
+/* ---- windows ---- */
+
 /* A thread an event, blockIdx.y an interval and perhaps further ones. */
 template <class T>
 __global__ void find_windows(events_view events, const int64_t *bounds,

@@ -8,13 +8,6 @@
 
 #include <cstdint>
 
-/* Kernels hand their job on by reference: where possible without a copy a thread. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700 && CUDART_VERSION >= 11070
-#define SYN_GPU_JOB const __grid_constant__
-#else
-#define SYN_GPU_JOB const
-#endif
-
 namespace gpu {
 
 constexpr uint32_t ALL = 0xffffffffu;      /* every lane */

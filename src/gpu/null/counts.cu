@@ -164,9 +164,7 @@ size_t null_counter::bytes_of_one() const
 /* Surrogates that are counted together, and warps that count them. */
 void null_counter::choose_batch()
 {
-    size_t free_bytes = 0, all_bytes = 0;
-    check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    size_t budget = std::min(free_bytes / 10 * 9, job_.options->max_memory);
+    size_t budget = std::min(gpu::free_memory() / 10 * 9, job_.options->max_memory);
     size_t of_warp = (size_t) room_ * sizeof(gpu::null_end) + (places_.size() + 1) * 4;
     size_t for_warps = std::min(budget / 2, LEAST_WARPS * of_warp) + SCRATCH / 4;
     double steps = 1;
@@ -337,6 +335,7 @@ extern "C" syn_status syn_gpu_null_counts(const syn_line_layout *layout,
     gpu::outcome end = gpu::outcome_of([&] {
         gpu::check_request(devices, n_devices);
         gpu::device_scope scope;
+        gpu::memory_limit limit(options->max_memory);
         request job = {layout, trie, episodes, options, count};
         gpu::crew work;
         if (episodes > 0)

@@ -115,9 +115,7 @@ public:
     /* How many machines' lists there is room for, without taking all that is free. */
     size_t room_for(uint32_t size) const
     {
-        size_t free_bytes = 0, all_bytes = 0;
-        check(cudaMemGetInfo(&free_bytes, &all_bytes));
-        return (free_bytes / 2 + waiting_.bytes()) /
+        return (free_memory() / 2 + waiting_.bytes()) /
                ((size_t) (size - 1) * slots * sizeof(uint32_t));
     }
 

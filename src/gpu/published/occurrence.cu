@@ -116,10 +116,9 @@ size_t occurrences::entry_bytes() const
 /* Done at the first count: only then is everything on the device for certain. */
 void occurrences::prepare()
 {
-    size_t free_bytes = 0, all_bytes = 0;
-    check(cudaMemGetInfo(&free_bytes, &all_bytes));
     size_t own = events_.n * (sizeof(int64_t) + sizeof(uint32_t));
-    size_t half = free_bytes / 2 > own ? free_bytes / 2 - own : 0;
+    size_t half = gpu::free_memory() / 2;
+    half = half > own ? half - own : 0;
     most_room_ = std::max<size_t>(std::min(half / entry_bytes(), MOST_ROOM), 1);
     row_tick_.ensure(events_.n);
     row_start_.ensure(events_.n);

@@ -169,9 +169,7 @@ void worker::count_piece(const syn_candidate_batch &batch, size_t begin, size_t 
                           stream_));
     check(cudaStreamSynchronize(stream_));
     seconds += time_.seconds();
-    size_t free_bytes = 0, all_bytes = 0;
-    check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    peak_memory = std::max<uint64_t>(peak_memory, all_bytes - free_bytes);
+    peak_memory = std::max<uint64_t>(peak_memory, gpu::memory_in_use());
 }
 
 /* Smaller pieces where the device has no memory for large ones. */

@@ -143,8 +143,7 @@ class spectrum_device {
 
     void plan_memory(uint32_t wanted)
     {
-        size_t free = 0, all = 0;
-        check(cudaMemGetInfo(&free, &all));
+        size_t free = free_memory();
         double have = SPECTRUM_SHARE * free, each = surrogate_bytes();
         double makers = std::min<double>(SPECTRUM_MAKERS, (double) wanted * task_.units);
         double fixed = (double) warps() * sizeof(warp_state) +

@@ -89,8 +89,8 @@ __device__ inline bool take_task(const searcher &s, const spectrum_queue &queue)
 }
 
 __global__ void __launch_bounds__(SPECTRUM_WARPS *WARP, SPECTRUM_BLOCKS)
-    search_maxima(const __grid_constant__ spectrum_task task,
-                  const __grid_constant__ spectrum_batch batch, spectrum_queue queue)
+    search_maxima(SYN_GPU_JOB spectrum_task task,
+                  SYN_GPU_JOB spectrum_batch batch, spectrum_queue queue)
 {
     extern __shared__ uint64_t spectrum_shared[];
     long long begun = clock64();

@@ -56,122 +56,129 @@ void syn_line_layout_free(syn_line_layout *layout)
 
 size_t syn_line_bytes(const syn_line_layout *layout)
 {
-    size_t of_event = 2 * sizeof(uint64_t) + sizeof(int64_t) + 2 * sizeof(uint32_t) +
+    size_t of_event = 2 * sizeof(uint64_t) + sizeof(int64_t) + 3 * sizeof(uint32_t) +
                       layout->bounds * sizeof(uint32_t);
     return layout->events * of_event + layout->units * 2 * sizeof(uint32_t) +
            layout->plan->scratch * sizeof(uint32_t);
 }
 
-syn_status syn_line_make(const syn_line_layout *layout, syn_line *out)
+syn_status syn_line_make(const syn_line_layout *layout, syn_line_room *out)
 {
     size_t events = (size_t)layout->events + 1, units = (size_t)layout->units + 1;
+    syn_line *line = &out->line;
     memset(out, 0, sizeof *out);
+    line->units = layout->units;
     out->key = malloc(events * sizeof *out->key);
     out->spare = malloc(events * sizeof *out->spare);
-    out->tick = malloc(events * sizeof *out->tick);
-    out->unit = malloc(events * sizeof *out->unit);
-    out->by_unit = malloc(events * sizeof *out->by_unit);
-    out->first = malloc(units * sizeof *out->first);
-    out->last = malloc(units * sizeof *out->last);
     out->scratch = malloc(((size_t)layout->plan->scratch + 1) * sizeof *out->scratch);
+    line->tick = malloc(events * sizeof *line->tick);
+    line->unit = malloc(events * sizeof *line->unit);
+    line->row = malloc(events * sizeof *line->row);
+    line->by_unit = malloc(events * sizeof *line->by_unit);
+    line->first = malloc(units * sizeof *line->first);
+    line->last = malloc(units * sizeof *line->last);
     /* One block for all bounds. */
-    out->beyond = malloc((layout->bounds + 1) * sizeof *out->beyond);
+    line->beyond = malloc((layout->bounds + 1) * sizeof *line->beyond);
     uint32_t *beyond = malloc((layout->bounds * events + 1) * sizeof *beyond);
-    if (out->beyond) {
-        out->beyond[0] = beyond;
+    if (line->beyond) {
+        line->beyond[0] = beyond;
         for (uint32_t b = 1; beyond && b < layout->bounds; b++)
-            out->beyond[b] = beyond + b * events;
+            line->beyond[b] = beyond + b * events;
     } else {
         free(beyond);
     }
-    if (!out->key || !out->spare || !out->tick || !out->unit || !out->by_unit ||
-        !out->first || !out->last || !out->scratch || !out->beyond || !beyond)
+    if (!out->key || !out->spare || !out->scratch || !line->tick || !line->unit ||
+        !line->row || !line->by_unit || !line->first || !line->last || !line->beyond ||
+        !beyond)
         return SYN_NO_MEMORY;
     return SYN_OK;
 }
 
-void syn_line_free(syn_line *line)
+void syn_line_free(syn_line_room *room)
 {
-    free(line->key);
-    free(line->spare);
+    syn_line *line = &room->line;
+    free(room->key);
+    free(room->spare);
+    free(room->scratch);
     free(line->tick);
     free(line->unit);
+    free(line->row);
     free(line->by_unit);
     free(line->first);
     free(line->last);
-    free(line->scratch);
     if (line->beyond)
         free(line->beyond[0]);
     free(line->beyond);
-    memset(line, 0, sizeof *line);
+    memset(room, 0, sizeof *room);
 }
 
 /* ---- filling it ---- */
 
 /* The keys of all spikes, unit after unit. */
-static void make_keys(const syn_line_layout *layout, uint64_t index, syn_line *line)
+static void make_keys(const syn_line_layout *layout, uint64_t index, syn_line_room *room)
 {
     const syn_trains *t = &layout->plan->trains;
-    syn_surrogate_ticks(layout->plan, index, line->tick, line->scratch);
+    const int64_t *tick = room->line.tick;
+    syn_surrogate_ticks(layout->plan, index, room->line.tick, room->scratch);
     for (uint32_t u = 0; u < t->units; u++)
         for (uint32_t i = t->first[u]; i < t->first[u + 1]; i++)
-            line->key[i] = (uint64_t)(line->tick[i] + layout->shift[t->trial[i]])
+            room->key[i] = (uint64_t)(tick[i] + layout->shift[t->trial[i]])
                                << layout->unit_bits | u;
 }
 
 /* By tick; those on one tick stay in the order of their units. */
-static void sort_keys(const syn_line_layout *layout, syn_line *line)
+static void sort_keys(const syn_line_layout *layout, syn_line_room *room)
 {
-    uint64_t *sorted = syn_radix_sort(line->key, line->spare, layout->events,
+    uint64_t *sorted = syn_radix_sort(room->key, room->spare, layout->events,
                                       (int)layout->unit_bits, (int)layout->tick_bits);
-    if (sorted == line->spare) {
-        line->spare = line->key;
-        line->key = sorted;
+    if (sorted == room->spare) {
+        room->spare = room->key;
+        room->key = sorted;
     }
 }
 
 /* Numbers the events; a unit's repeats on one tick are one event. */
-static void number_events(const syn_line_layout *layout, syn_line *line)
+static void number_events(const syn_line_layout *layout, syn_line_room *room)
 {
     uint64_t mask = ((uint64_t)1 << layout->unit_bits) - 1, before = UINT64_MAX;
+    syn_line *line = &room->line;
     uint32_t n = 0;
     memcpy(line->first, layout->plan->trains.first, layout->units * sizeof *line->first);
     memcpy(line->last, line->first, layout->units * sizeof *line->last);
     for (uint32_t i = 0; i < layout->events; i++) {
-        uint64_t key = line->key[i];
+        uint64_t key = room->key[i];
         uint32_t unit = (uint32_t)(key & mask);
         if (key == before)
             continue;
         before = key;
-        line->key[n] = key;
+        line->tick[n] = (int64_t)(key >> layout->unit_bits);
         line->unit[n] = unit;
-        line->by_unit[line->last[unit]++] = n++;
+        line->row[n] = line->last[unit]++;
+        line->by_unit[line->row[n]] = n;
+        n++;
     }
     line->events = n;
-    line->key[n] = UINT64_MAX;
+    line->tick[n] = INT64_MAX;
 }
 
 /* How far one bound has been looked for: `far` is the candidate for `event`. */
 typedef struct race {
     uint32_t event, far;
-    uint64_t more;
+    int64_t bound;
     uint32_t *beyond;
 } race;
 
 static race race_for(const syn_line_layout *layout, const syn_line *line, uint32_t b)
 {
-    race r = {0, 0, 0, NULL};
     b = b < layout->bounds ? b : layout->bounds - 1;
-    r.more = (uint64_t)layout->bound[b] << layout->unit_bits;
-    r.beyond = line->beyond[b];
-    return r;
+    return (race){0, 0, layout->bound[b], line->beyond[b]};
 }
 
 /* Without a branch, as which of the two moves on is hard to foresee. */
-static inline void move_on(race *r, const uint64_t *key, uint64_t mask)
+static inline void move_on(race *r, const syn_line *line)
 {
-    uint32_t inside = key[r->far] <= (key[r->event] | mask) + r->more;
-    r->beyond[r->event] = r->far;
+    uint32_t inside = line->tick[r->far] - line->tick[r->event] <= r->bound;
+    r->beyond[line->row[r->event]] = r->far;
     r->far += inside;
     r->event += 1 - inside;
 }
@@ -181,29 +188,27 @@ static inline void move_on(race *r, const uint64_t *key, uint64_t mask)
    each. */
 static void find_beyond(const syn_line_layout *layout, const syn_line *line, uint32_t b)
 {
-    uint64_t mask = ((uint64_t)1 << layout->unit_bits) - 1;
-    const uint64_t *key = line->key;
     race r0 = race_for(layout, line, b), r1 = race_for(layout, line, b + 1);
     race r2 = race_for(layout, line, b + 2), r3 = race_for(layout, line, b + 3);
     for (size_t step = 2 * (size_t)line->events; step > 0; step--) {
-        move_on(&r0, key, mask);
-        move_on(&r1, key, mask);
-        move_on(&r2, key, mask);
-        move_on(&r3, key, mask);
+        move_on(&r0, line);
+        move_on(&r1, line);
+        move_on(&r2, line);
+        move_on(&r3, line);
     }
 }
 
 int syn_line_fill(const syn_line_layout *layout, uint64_t index, uint32_t step,
-                  syn_line *line)
+                  syn_line_room *room)
 {
     enum { KEYS, SORTED, NUMBERED, BOUNDS };
     if (step == KEYS)
-        make_keys(layout, index, line);
+        make_keys(layout, index, room);
     else if (step == SORTED)
-        sort_keys(layout, line);
+        sort_keys(layout, room);
     else if (step == NUMBERED)
-        number_events(layout, line);
+        number_events(layout, room);
     else
-        find_beyond(layout, line, 4 * (step - BOUNDS));
-    return step >= NUMBERED && 4 * (step + 1 - BOUNDS) >= layout->bounds;
+        find_beyond(layout, &room->line, 4 * (step - BOUNDS));
+    return step >= NUMBERED && 4 * (step + 1 - BOUNDS) >= room->bounds;
 }

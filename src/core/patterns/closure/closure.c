@@ -15,6 +15,7 @@
 #include "core/base/order.h"
 #include "core/base/parallel.h"
 #include "core/patterns/closure/node.h"
+#include "core/patterns/windows.h"
 
 enum {
     CHECK_EVERY = 1024,  /* words of masks between two looks at the clock */
@@ -48,7 +49,7 @@ typedef struct closure {
     uint32_t places;
     uint32_t *unit_of, *item_of;  /* [places] */
     uint32_t *rank_of;            /* [events] the ranks of the units in the bins */
-    uint32_t *window_end;         /* [bins] */
+    syn_bin_windows windows;
     worker *worker;               /* [threads] */
     load *load;                   /* [loads] */
     size_t loads;
@@ -58,10 +59,9 @@ typedef struct closure {
 
 static const syn_node_kind *fastest_kind(int vector_bits)
 {
-    int bits = syn_mask_bits(vector_bits);
-    return bits == 512   ? &syn_node_kind_512
-           : bits == 256 ? &syn_node_kind_256
-                         : &syn_node_kind_any;
+    const syn_node_kind *kinds[] = SYN_KINDS(&syn_node_kind_any, &syn_node_kind_256,
+                                             &syn_node_kind_256, &syn_node_kind_512);
+    return kinds[syn_kind_here(vector_bits)];
 }
 
 static void fill_tables(closure *c)
@@ -73,13 +73,6 @@ static void fill_tables(closure *c)
     }
     for (uint32_t e = 0; e < raster->events; e++)
         c->rank_of[e] = c->search->rank[raster->unit[e]];
-    uint32_t end = 0;
-    int64_t window = c->search->options->window;
-    for (uint32_t b = 0; b < raster->bins; b++) {
-        while (end < raster->bins && raster->number[end] - raster->number[b] < window)
-            end++;
-        c->window_end[b] = end;
-    }
 }
 
 static syn_status open_closure(closure *c)
@@ -87,15 +80,16 @@ static syn_status open_closure(closure *c)
     const syn_raster *raster = c->search->raster;
     const syn_pattern_options *o = c->search->options;
     size_t threads = (size_t)o->threads;
-    c->places = raster->units * o->window;
     syn_budget *b = c->search->budget;
-    size_t places = c->places;
+    syn_status status = syn_bin_windows_measure(&c->windows, raster, o->window, b);
+    if (status != SYN_OK)
+        return status;
+    size_t places = c->places = c->windows.items;
     c->unit_of = syn_budget_alloc(b, places + 1, sizeof *c->unit_of);
     c->item_of = syn_budget_alloc(b, places + 1, sizeof *c->item_of);
     c->rank_of = syn_budget_alloc(b, (size_t)raster->events + 1, sizeof *c->rank_of);
-    c->window_end = syn_budget_alloc(b, (size_t)raster->bins + 1, sizeof *c->window_end);
     c->worker = syn_budget_zeros(b, threads, sizeof *c->worker);
-    if (!c->unit_of || !c->item_of || !c->rank_of || !c->window_end || !c->worker)
+    if (!c->unit_of || !c->item_of || !c->rank_of || !c->worker)
         return syn_budget_refusal(b);
     for (size_t w = 0; w < threads; w++) {
         c->worker[w].space.arena.limit = SIZE_MAX;
@@ -131,7 +125,7 @@ static void close_closure(closure *c)
     syn_budget_free(b, c->unit_of);
     syn_budget_free(b, c->item_of);
     syn_budget_free(b, c->rank_of);
-    syn_budget_free(b, c->window_end);
+    syn_bin_windows_free(&c->windows);
 }
 
 /* ---- the root of a unit ---- */
@@ -145,7 +139,7 @@ static void close_closure(closure *c)
             uint32_t place = (C)->rank_of[e];                                            \
             VISIT                                                                        \
         }                                                                                \
-        for (uint32_t b_ = bin_ + 1; b_ < (C)->window_end[bin_]; b_++) {                 \
+        for (uint32_t b_ = bin_ + 1; b_ < (C)->windows.end[bin_]; b_++) {                \
             uint32_t base_ = raster_->units - 1 +                                        \
                              (uint32_t)(raster_->number[b_] - raster_->number[bin_]);    \
             for (uint32_t e = raster_->first[b_]; e < raster_->first[b_ + 1]; e++) {     \
@@ -292,18 +286,12 @@ static syn_node_made make_root(const closure *c, worker *w, uint32_t root, syn_n
 
 static syn_node *push(worker *w, syn_budget *budget)
 {
-    if (w->depth == w->room) {
-        size_t room = w->room ? 2 * w->room : 64;
-        syn_node *node = syn_budget_alloc(budget, room, sizeof *node);
-        if (!node)
-            return NULL;
-        if (w->depth > 0)
-            memcpy(node, w->node, w->depth * sizeof *node);
-        syn_budget_free(budget, w->node);
-        w->node = node;
-        w->room = room;
-    }
-    return w->node + w->depth++;
+    syn_node *node = syn_budget_grow(budget, w->node, &w->room, w->depth + 1,
+                                     sizeof *node);
+    if (!node)
+        return NULL;
+    w->node = node;
+    return node + w->depth++;
 }
 
 static void pop(worker *w)

@@ -6,17 +6,12 @@
 #include "core/base/masks.h"
 #include "core/base/order.h"
 
-/* The files that include this one name their own kind. */
-#ifndef SYN_NODE_KIND
-#define SYN_NODE_KIND syn_node_kind_any
-#endif
-
 enum {
     FEW = 8,          /* children that are not worth turning masks for */
     A_FEW_ITEMS = 32  /* that are added one by one */
 };
 
-#if SYN_MASKS == 0
+#if SYN_WIDTH == 0
 syn_status syn_node_space_make(syn_node_space *space, size_t listed, size_t windows)
 {
     size_t words = (windows + 63) / 64, stride = syn_row_words(listed);
@@ -560,4 +555,4 @@ static syn_node_made child(const syn_node_rules *rules, syn_node_space *space,
     return wide_child(rules, space, parent, at, out);
 }
 
-const syn_node_kind SYN_NODE_KIND = {root, child};
+const syn_node_kind SYN_KIND_NAME(syn_node_kind) = {root, child};

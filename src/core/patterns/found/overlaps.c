@@ -1,6 +1,5 @@
 #include "core/patterns/found/overlaps.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/masks.h"
@@ -26,14 +25,15 @@ typedef struct search {
     syn_overlap_found *found;
     void *context;
     const syn_watch *watch;
+    syn_budget *budget;
     size_t work;
 
     spike_set *set;       /* sets of all units, unit after unit, by rank */
     size_t *first;        /* [units + 1] where those of a unit begin */
     spike_set *meeting;   /* [sets of a unit] those that meet in one spike */
-    uint32_t *spike;      /* [room] the spikes of the sets, set after set, */
-    uint32_t *holder;     /* [room] and the sets of the spikes, spike after spike */
-    size_t room;
+    uint32_t *spike;      /* [spikes] of the sets, set after set, */
+    uint32_t *holder;     /* [holders] and the sets of the spikes, spike after spike */
+    size_t spikes, holders;
     size_t *place;        /* [spikes of a unit + 1] where the sets of a spike end */
     uint32_t *rarest;     /* [spikes of a unit] in order */
     size_t *bucket;       /* [sets of a unit + 2] to sort them */
@@ -41,14 +41,14 @@ typedef struct search {
 
 static void search_free(search *s)
 {
-    free(s->set);
-    free(s->first);
-    free(s->meeting);
-    free(s->spike);
-    free(s->holder);
-    free(s->place);
-    free(s->rarest);
-    free(s->bucket);
+    syn_budget_free(s->budget, s->set);
+    syn_budget_free(s->budget, s->first);
+    syn_budget_free(s->budget, s->meeting);
+    syn_budget_free(s->budget, s->spike);
+    syn_budget_free(s->budget, s->holder);
+    syn_budget_free(s->budget, s->place);
+    syn_budget_free(s->budget, s->rarest);
+    syn_budget_free(s->budget, s->bucket);
 }
 
 /* The sets of patterns that occur often enough to meet, unit by unit. */
@@ -56,17 +56,17 @@ static syn_status list_sets(search *s, uint32_t n, int64_t least)
 {
     const syn_ranked_pattern *p = s->pattern;
     uint32_t units = s->raster->units;
-    s->first = calloc((size_t)units + 2, sizeof *s->first);
+    s->first = syn_budget_zeros(s->budget, (size_t)units + 2, sizeof *s->first);
     if (!s->first)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(s->budget);
     for (uint32_t rank = 0; rank < n; rank++)
         for (uint32_t k = 0; k < p[rank].size && p[rank].occurrences >= least; k++)
             s->first[p[rank].unit[k] + 2]++;
     for (uint32_t u = 0; u < units; u++)
         s->first[u + 2] += s->first[u + 1];
-    s->set = malloc((s->first[units + 1] + 1) * sizeof *s->set);
+    s->set = syn_budget_alloc(s->budget, s->first[units + 1] + 1, sizeof *s->set);
     if (!s->set)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(s->budget);
     for (uint32_t rank = 0; rank < n; rank++)
         for (uint32_t k = 0; k < p[rank].size && p[rank].occurrences >= least; k++)
             s->set[s->first[p[rank].unit[k] + 1]++] = (spike_set){
@@ -87,23 +87,22 @@ static syn_status search_make(search *s, uint32_t n, int64_t least)
         sets = here > sets ? here : sets;
         spikes = fired[u + 1] - fired[u] > spikes ? fired[u + 1] - fired[u] : spikes;
     }
-    s->meeting = malloc((sets + 1) * sizeof *s->meeting);
-    s->bucket = malloc((sets + 2) * sizeof *s->bucket);
-    s->place = malloc((spikes + 1) * sizeof *s->place);
-    s->rarest = malloc((spikes + 1) * sizeof *s->rarest);
-    return s->meeting && s->bucket && s->place && s->rarest ? SYN_OK : SYN_NO_MEMORY;
+    s->meeting = syn_budget_alloc(s->budget, sets + 1, sizeof *s->meeting);
+    s->bucket = syn_budget_alloc(s->budget, sets + 2, sizeof *s->bucket);
+    s->place = syn_budget_alloc(s->budget, spikes + 1, sizeof *s->place);
+    s->rarest = syn_budget_alloc(s->budget, spikes + 1, sizeof *s->rarest);
+    return s->meeting && s->bucket && s->place && s->rarest
+               ? SYN_OK
+               : syn_budget_refusal(s->budget);
 }
 
-static syn_status make_room(search *s, size_t needed)
+/* Makes room for so many spikes in sets. */
+static syn_status make_room(search *s, size_t n)
 {
-    if (needed <= s->room)
-        return SYN_OK;
-    free(s->spike);
-    free(s->holder);
-    s->spike = malloc(needed * sizeof *s->spike);
-    s->holder = malloc(needed * sizeof *s->holder);
-    s->room = needed;
-    return s->spike && s->holder ? SYN_OK : SYN_NO_MEMORY;
+    s->spike = syn_budget_renew(s->budget, s->spike, &s->spikes, n, sizeof *s->spike);
+    s->holder =
+        syn_budget_renew(s->budget, s->holder, &s->holders, n, sizeof *s->holder);
+    return s->spike && s->holder ? SYN_OK : syn_budget_refusal(s->budget);
 }
 
 /* Lists the spikes of each set of a unit, and counts in place[spike] how many sets hold
@@ -254,10 +253,10 @@ static syn_status search_unit(search *s, uint32_t unit)
 syn_status syn_find_overlaps(const syn_ranked_pattern *pattern, uint32_t n,
                              const syn_raster *raster, int64_t least,
                              const uint8_t *live, syn_overlap_found *found, void *context,
-                             const syn_watch *watch)
+                             syn_budget *budget, const syn_watch *watch)
 {
     search s = {.pattern = pattern, .raster = raster, .live = live, .found = found,
-                .context = context, .watch = watch};
+                .context = context, .budget = budget, .watch = watch};
     syn_status status = search_make(&s, n, least);
     for (uint32_t u = 0; u < raster->units && status == SYN_OK; u++) {
         s.work += POLL_EVERY / 16;

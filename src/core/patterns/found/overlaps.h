@@ -32,10 +32,10 @@ typedef void syn_overlap_found(void *context, uint32_t first, uint32_t second,
    common. Then they have one in common among those that the fewest sets hold: of c spikes
    the first c - least + 1. So only sets that meet in such a spike are looked at.
 
-   SYN_NO_MEMORY, or SYN_INTERRUPTED by the watch. */
+   SYN_OVER_BUDGET, SYN_NO_MEMORY, or SYN_INTERRUPTED by the watch. */
 syn_status syn_find_overlaps(const syn_ranked_pattern *pattern, uint32_t n,
                              const syn_raster *raster, int64_t least,
                              const uint8_t *live, syn_overlap_found *found, void *context,
-                             const syn_watch *watch);
+                             syn_budget *budget, const syn_watch *watch);
 
 #endif

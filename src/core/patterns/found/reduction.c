@@ -32,28 +32,28 @@ typedef struct ranked {
     uint8_t *live;        /* [n] not rejected so far */
 } ranked;
 
-static void ranked_free(ranked *r)
+static void ranked_free(ranked *r, syn_budget *budget)
 {
-    free(r->pattern);
-    free(r->opens);
-    free(r->item);
-    free(r->little);
-    free(r->live);
+    syn_budget_free(budget, r->pattern);
+    syn_budget_free(budget, r->opens);
+    syn_budget_free(budget, r->item);
+    syn_budget_free(budget, r->little);
+    syn_budget_free(budget, r->live);
 }
 
 /* Patterns in order, all of them live. Freed by the caller, also after an error. */
-static syn_status ranked_make(ranked *r, const syn_candidates *c)
+static syn_status ranked_make(ranked *r, const syn_candidates *c, syn_budget *budget)
 {
     memset(r, 0, sizeof *r);
     size_t items = 0, n = c->list.n;
     if (n > INT32_MAX)
         return SYN_TOO_LARGE;
-    r->pattern = malloc((n + 1) * sizeof *r->pattern);
-    r->opens = malloc((c->windows->n + 1) * sizeof *r->opens);
-    r->item = malloc((n + 1) * sizeof *r->item);
-    r->live = malloc(n + 1);
+    r->pattern = syn_budget_alloc(budget, n + 1, sizeof *r->pattern);
+    r->opens = syn_budget_alloc(budget, c->windows->n + 1, sizeof *r->opens);
+    r->item = syn_budget_alloc(budget, n + 1, sizeof *r->item);
+    r->live = syn_budget_alloc(budget, n + 1, sizeof *r->live);
     if (!r->pattern || !r->opens || !r->item || !r->live)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(budget);
     r->n = (uint32_t)n;
     memset(r->live, 1, n);
     for (size_t i = 0; i < c->windows->n; i++)
@@ -70,8 +70,8 @@ static syn_status ranked_make(ranked *r, const syn_candidates *c)
     r->item[0] = 0;
     for (uint32_t p = 0; p < r->n; p++)
         r->item[p + 1] = r->item[p] + r->pattern[p].size;
-    r->little = malloc(items + 1);
-    return r->little ? SYN_OK : SYN_NO_MEMORY;
+    r->little = syn_budget_alloc(budget, items + 1, sizeof *r->little);
+    return r->little ? SYN_OK : syn_budget_refusal(budget);
 }
 
 /* ---- signatures that are not significant ---- */
@@ -92,14 +92,14 @@ typedef struct filter {
     int by_duration;
 } filter;
 
-static syn_status filter_make(filter *f)
+static syn_status filter_make(filter *f, syn_budget *budget)
 {
     const syn_reduction_options *options = f->options;
     size_t n = options->listed;
     f->by_duration = n > 0 && options->signature[0].duration >= 0;
-    f->sorted = malloc((n + 1) * sizeof *f->sorted);
+    f->sorted = syn_budget_alloc(budget, n + 1, sizeof *f->sorted);
     if (!f->sorted)
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(budget);
     if (n > 0) {
         memcpy(f->sorted, options->signature, n * sizeof *f->sorted);
         qsort(f->sorted, n, sizeof *f->sorted, by_signature);
@@ -246,21 +246,21 @@ static void compare(void *context, uint32_t p, uint32_t q, int64_t shift)
 }
 
 syn_status syn_reduce_patterns(const syn_candidates *patterns,
-                               const syn_reduction_options *options,
+                               const syn_reduction_options *options, syn_budget *budget,
                                const syn_watch *watch, uint8_t *keep)
 {
     reduction c = {.f = {.options = options}};
-    syn_status status = ranked_make(&c.r, patterns);
+    syn_status status = ranked_make(&c.r, patterns, budget);
     if (status == SYN_OK)
-        status = filter_make(&c.f);
+        status = filter_make(&c.f, budget);
     if (status == SYN_OK) {
         fill_little(&c.r, &c.f);
         status = syn_find_overlaps(c.r.pattern, c.r.n, patterns->raster, options->min_occ,
-                                   c.r.live, compare, &c, watch);
+                                   c.r.live, compare, &c, budget, watch);
     }
     for (uint32_t p = 0; p < c.r.n && status == SYN_OK; p++)
         keep[c.r.pattern[p].number] = c.r.live[p];
-    free(c.f.sorted);
-    ranked_free(&c.r);
+    syn_budget_free(budget, c.f.sorted);
+    ranked_free(&c.r, budget);
     return status;
 }

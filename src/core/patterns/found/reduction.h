@@ -56,10 +56,10 @@ typedef struct syn_candidates {
    has little beyond what they share, or the one that the other covers where both have.
    Identical patterns count as containing each other; the first is P.
 
-   SYN_TOO_LARGE from 2^31 patterns, SYN_NO_MEMORY, or SYN_INTERRUPTED by the watch; then
-   keep[] is as it was. */
+   SYN_TOO_LARGE from 2^31 patterns, SYN_OVER_BUDGET, SYN_NO_MEMORY, or SYN_INTERRUPTED by
+   the watch; then keep[] is as it was. */
 syn_status syn_reduce_patterns(const syn_candidates *patterns,
-                               const syn_reduction_options *options,
+                               const syn_reduction_options *options, syn_budget *budget,
                                const syn_watch *watch, uint8_t *keep);
 
 #endif

@@ -1,6 +1,5 @@
 #include "core/patterns/found/stability.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/masks.h"
@@ -16,11 +15,11 @@ enum { LOOK_EVERY = 64 };  /* subsets between two looks at the clock */
 typedef struct witnesses {
     uint32_t members, words;
     uint32_t n;
-    size_t room;          /* words */
     uint64_t *mask;       /* [n * words] */
     uint32_t *bits;       /* [n] members of each, */
     uint32_t *order;      /* [n] and which have the most */
-    uint32_t orders;      /* room for these two */
+    size_t mask_room, bits_room, order_room;
+    syn_budget *budget;   /* what they are taken from */
 } witnesses;
 
 static void witnesses_start(witnesses *w, uint32_t members)
@@ -32,23 +31,20 @@ static void witnesses_start(witnesses *w, uint32_t members)
 
 static void witnesses_free(witnesses *w)
 {
-    free(w->mask);
-    free(w->bits);
-    free(w->order);
+    syn_budget_free(w->budget, w->mask);
+    syn_budget_free(w->budget, w->bits);
+    syn_budget_free(w->budget, w->order);
 }
 
 /* One more witness, empty so far; NULL without memory. */
 static uint64_t *witnesses_add(witnesses *w)
 {
-    size_t needed = ((size_t)w->n + 1) * w->words;
-    if (needed >= w->room) {
-        uint64_t *more = realloc(w->mask, (2 * needed + 1) * sizeof *more);
-        if (!more)
-            return NULL;
-        w->mask = more;
-        w->room = 2 * needed + 1;
-    }
-    uint64_t *mask = w->mask + (size_t)w->n++ * w->words;
+    uint64_t *mask = syn_budget_grow(w->budget, w->mask, &w->mask_room,
+                                     ((size_t)w->n + 1) * w->words, sizeof *mask);
+    if (!mask)
+        return NULL;
+    w->mask = mask;
+    mask += (size_t)w->n++ * w->words;
     memset(mask, 0, w->words * sizeof *mask);
     return mask;
 }
@@ -85,15 +81,11 @@ static void witnesses_tidy(witnesses *w)
 /* Puts those with the most members first. */
 static syn_status witnesses_order(witnesses *w)
 {
-    if (w->n > w->orders || !w->order) {
-        free(w->bits);
-        free(w->order);
-        w->orders = 2 * w->n + 1;
-        w->bits = malloc(w->orders * sizeof *w->bits);
-        w->order = malloc(w->orders * sizeof *w->order);
-        if (!w->bits || !w->order)
-            return SYN_NO_MEMORY;
-    }
+    w->bits = syn_budget_renew(w->budget, w->bits, &w->bits_room, w->n, sizeof *w->bits);
+    w->order =
+        syn_budget_renew(w->budget, w->order, &w->order_room, w->n, sizeof *w->order);
+    if (!w->bits || !w->order)
+        return syn_budget_refusal(w->budget);
     uint32_t placed = 0, less = w->members + 1;
     for (uint32_t i = 0; i < w->n; i++)
         w->bits[i] = syn_set_bits(w->mask + (size_t)i * w->words, w->words);
@@ -141,11 +133,15 @@ typedef struct stability {
     const syn_raster *raster;
     const syn_stability_options *options;
     syn_bin_windows windows;
-    syn_budget budget;    /* without a limit */
+    syn_budget *budget;
     pattern *pattern;     /* [n] */
+    uint32_t size, most;  /* of a pattern: the largest size, the most windows */
     worker *worker;       /* [threads] */
+    int threads;
     double *share[2];     /* of items, of windows */
     int kinds, kind[2];   /* which of them are wanted */
+    size_t items;         /* patterns times kinds */
+    uint8_t *done;        /* [items] */
 } stability;
 
 /* Looks at each window that holds an item: marks the item in its held[] or, without
@@ -169,7 +165,7 @@ static syn_status each_window(const syn_raster *r, worker *w, const pattern *p,
             if (bits > 0 && bits < p->size) {
                 uint64_t *mask = witnesses_add(&w->w);
                 if (!mask)
-                    return SYN_NO_MEMORY;
+                    return syn_budget_refusal(w->w.budget);
                 memcpy(mask, held, words * sizeof *mask);
                 witnesses_tidy(&w->w);
             }
@@ -185,7 +181,7 @@ static syn_status witnesses_of_items(const stability *s, worker *w, const patter
     syn_status status = SYN_OK;
     witnesses_start(&w->w, p->size);
     if (p->windows < s->raster->bins && !witnesses_add(&w->w))
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(s->budget);
     for (uint32_t k = 0; k < p->size; k++)
         each_window(s->raster, w, p, k, 1);
     for (uint32_t k = 0; k < p->size && status == SYN_OK; k++)
@@ -203,7 +199,7 @@ static syn_status note_items(const stability *s, worker *w, const pattern *p, ui
             continue;
         if (*slot == 0) {
             if (!witnesses_add(&w->w))
-                return SYN_NO_MEMORY;
+                return syn_budget_refusal(s->budget);
             *slot = w->w.n;
         }
         w->w.mask[(size_t)(*slot - 1) * w->w.words + i / 64] |= (uint64_t)1 << i % 64;
@@ -217,7 +213,7 @@ static syn_status witnesses_of_windows(const stability *s, worker *w, const patt
     syn_status status = SYN_OK;
     witnesses_start(&w->w, p->windows);
     if (p->size < s->windows.items && !witnesses_add(&w->w))
-        return SYN_NO_MEMORY;
+        return syn_budget_refusal(s->budget);
     for (uint32_t k = 0; k < p->size; k++)
         w->slot[p->lag[k] * s->raster->units + p->unit[k]] = UINT32_MAX;
     for (uint32_t i = 0; i < p->windows && status == SYN_OK; i++)
@@ -263,6 +259,8 @@ static syn_status look_at_subsets(void *context, size_t item, int number)
     size_t of = item / (size_t)s->kinds;
     int kind = s->kind[item % (size_t)s->kinds];
     double begun = syn_seconds();
+    if (s->done[item])
+        return SYN_OK;
     if (!w->busy) {
         syn_status status = prepare(s, w, of, kind);
         if (status != SYN_OK)
@@ -284,78 +282,95 @@ static syn_status look_at_subsets(void *context, size_t item, int number)
         return SYN_UNFINISHED;
     w->busy = 0;
     s->share[kind][of] = (double)w->survived / (double)w->total;
+    s->done[item] = 1;
     return SYN_OK;
 }
 
 /* ---- all of them ---- */
 
-static void stability_free(stability *s)
+static void close_workers(stability *s)
 {
-    for (int i = 0; s->worker && i < s->options->threads; i++) {
+    for (int i = 0; s->worker && i < s->threads; i++) {
         worker *w = &s->worker[i];
         witnesses_free(&w->w);
-        free(w->held);
-        free(w->slot);
-        free(w->item);
-        free(w->subset);
+        syn_budget_free(s->budget, w->held);
+        syn_budget_free(s->budget, w->slot);
+        syn_budget_free(s->budget, w->item);
+        syn_budget_free(s->budget, w->subset);
     }
-    free(s->worker);
-    free(s->pattern);
-    syn_bin_windows_free(&s->windows);
+    syn_budget_free(s->budget, s->worker);
+    s->worker = NULL;
 }
 
-static syn_status worker_make(const stability *s, worker *w, uint32_t size,
-                              uint32_t windows)
+static syn_status worker_make(const stability *s, worker *w)
 {
-    uint32_t members = size > windows ? size : windows;
-    size_t words = ((size_t)size + 63) / 64;
-    w->subset = malloc(((size_t)members / 64 + 1) * sizeof *w->subset);
-    w->held = calloc(s->raster->bins * words + 1, sizeof *w->held);
-    w->slot = calloc((size_t)s->windows.items + 1, sizeof *w->slot);
-    w->item = malloc(((size_t)s->windows.longest + 1) * sizeof *w->item);
-    return w->subset && w->held && w->slot && w->item ? SYN_OK : SYN_NO_MEMORY;
+    uint32_t members = s->size > s->most ? s->size : s->most;
+    size_t words = ((size_t)s->size + 63) / 64;
+    syn_budget *b = w->w.budget = s->budget;
+    w->subset = syn_budget_alloc(b, (size_t)members / 64 + 1, sizeof *w->subset);
+    w->held = syn_budget_zeros(b, s->raster->bins * words + 1, sizeof *w->held);
+    w->slot = syn_budget_zeros(b, (size_t)s->windows.items + 1, sizeof *w->slot);
+    w->item = syn_budget_alloc(b, (size_t)s->windows.longest + 1, sizeof *w->item);
+    return w->subset && w->held && w->slot && w->item ? SYN_OK : syn_budget_refusal(b);
+}
+
+/* Looks at all patterns that are not done. */
+static syn_status look_at_patterns(stability *s, const syn_watch *watch)
+{
+    s->worker = syn_budget_zeros(s->budget, (size_t)s->threads, sizeof *s->worker);
+    if (!s->worker)
+        return syn_budget_refusal(s->budget);
+    syn_status status = SYN_OK;
+    for (int i = 0; i < s->threads && status == SYN_OK; i++)
+        status = worker_make(s, &s->worker[i]);
+    if (status == SYN_OK)
+        status = syn_parallel_for(s->items, s->threads, watch, "patterns",
+                                  look_at_subsets, s);
+    close_workers(s);
+    return status;
 }
 
 static syn_status stability_make(stability *s, const syn_pattern_list *list,
                                  const syn_pattern_windows *windows)
 {
-    uint32_t size = 0, most = 0;
     size_t items = 0, bins = 0;
-    s->pattern = malloc((list->n + 1) * sizeof *s->pattern);
-    s->worker = calloc((size_t)s->options->threads, sizeof *s->worker);
-    if (!s->pattern || !s->worker)
-        return SYN_NO_MEMORY;
+    s->items = list->n * (size_t)s->kinds;
+    s->pattern = syn_budget_alloc(s->budget, list->n + 1, sizeof *s->pattern);
+    s->done = syn_budget_zeros(s->budget, s->items + 1, sizeof *s->done);
+    if (!s->pattern || !s->done)
+        return syn_budget_refusal(s->budget);
     for (size_t p = 0; p < list->n; p++) {
         s->pattern[p] = (pattern){.unit = list->unit + items, .lag = list->lag + items,
                                   .bin = windows->bin + bins, .size = list->size[p],
                                   .windows = windows->count[p]};
         items += list->size[p];
         bins += windows->count[p];
-        size = list->size[p] > size ? list->size[p] : size;
-        most = windows->count[p] > most ? windows->count[p] : most;
+        s->size = list->size[p] > s->size ? list->size[p] : s->size;
+        s->most = windows->count[p] > s->most ? windows->count[p] : s->most;
     }
-    syn_status status =
-        syn_bin_windows_measure(&s->windows, s->raster, s->options->window, &s->budget);
-    for (int i = 0; i < s->options->threads && status == SYN_OK; i++)
-        status = worker_make(s, &s->worker[i], size, most);
-    return status;
+    return syn_bin_windows_measure(&s->windows, s->raster, s->options->window, s->budget);
 }
 
 syn_status syn_pattern_stability(const syn_raster *raster, const syn_pattern_list *list,
                                  const syn_pattern_windows *windows,
                                  const syn_stability_options *options,
-                                 const syn_watch *watch, double *intensional,
-                                 double *extensional)
+                                 syn_budget *budget, const syn_watch *watch,
+                                 double *intensional, double *extensional)
 {
-    stability s = {.raster = raster, .options = options, .budget = {.limit = SIZE_MAX},
-                   .share = {intensional, extensional}};
+    stability s = {.raster = raster, .options = options, .budget = budget,
+                   .threads = options->threads, .share = {intensional, extensional}};
     for (int kind = 0; kind < 2; kind++)
         if (s.share[kind])
             s.kind[s.kinds++] = kind;
-    syn_status status = stability_make(&s, list, windows);
-    if (status == SYN_OK)
-        status = syn_parallel_for(list->n * (size_t)s.kinds, options->threads, watch,
-                                  "patterns", look_at_subsets, &s);
-    stability_free(&s);
+    syn_status made = stability_make(&s, list, windows);
+    syn_status status = made == SYN_OK ? look_at_patterns(&s, watch) : made;
+    /* What is too much for many threads at a time may do for fewer. */
+    while (status == SYN_OVER_BUDGET && made == SYN_OK && s.threads > 1) {
+        s.threads /= 2;
+        status = look_at_patterns(&s, watch);
+    }
+    syn_bin_windows_free(&s.windows);
+    syn_budget_free(budget, s.pattern);
+    syn_budget_free(budget, s.done);
     return status;
 }

@@ -28,12 +28,13 @@ typedef struct syn_stability_options {
    items in common. Subsets are drawn with replacement, each as likely as any other, from
    stream 2 p (items) or 2 p + 1 (windows), the first 32 members by the first word.
 
-   SYN_TOO_LARGE when units * window passes 2^31 - 1, SYN_NO_MEMORY, or SYN_INTERRUPTED by
-   the watch. */
+   Where many threads do not fit in the budget together, fewer go on. SYN_OVER_BUDGET when
+   one does not; SYN_TOO_LARGE when units * window passes 2^31 - 1, SYN_NO_MEMORY, or
+   SYN_INTERRUPTED by the watch. */
 syn_status syn_pattern_stability(const syn_raster *raster, const syn_pattern_list *list,
                                  const syn_pattern_windows *windows,
                                  const syn_stability_options *options,
-                                 const syn_watch *watch, double *intensional,
-                                 double *extensional);
+                                 syn_budget *budget, const syn_watch *watch,
+                                 double *intensional, double *extensional);
 
 #endif

@@ -1,31 +1,10 @@
 #include "core/patterns/found/times.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/patterns/windows.h"
+
 enum { POLL_EVERY = 1 << 20 };  /* looks at bins: a few milliseconds of work */
-
-static uint32_t bins_of(const syn_raster *r, uint32_t unit)
-{
-    return unit == UINT32_MAX ? 0 : r->unit_first[unit + 1] - r->unit_first[unit];
-}
-
-/* Copies of the windows `from` those in which `unit` fires at `lag`; returns how many. */
-static uint32_t narrow(const syn_raster *r, const uint32_t *from, uint32_t n,
-                       uint32_t unit, uint32_t lag, uint32_t *to)
-{
-    uint32_t fired = bins_of(r, unit), at = 0, kept = 0;
-    const uint32_t *of_unit = fired > 0 ? r->unit_bin + r->unit_first[unit] : NULL;
-    for (uint32_t i = 0; i < n; i++) {
-        int64_t number = r->number[from[i]] + lag;
-        at = syn_raster_seek(r, of_unit, at, fired, number);
-        if (at == fired)
-            break;
-        if (r->number[of_unit[at]] == number)
-            to[kept++] = from[i];
-    }
-    return kept;
-}
 
 /* The windows of one pattern's first item, of its first two, and so on: the next pattern
    often begins with the same items. */
@@ -35,34 +14,35 @@ typedef struct trail {
     uint32_t *bin;
     size_t room;
     size_t *begin;               /* [depth + 1] where windows begin in `bin` */
+    syn_budget *budget;
 } trail;
 
-static syn_status trail_make(trail *t, const syn_pattern_list *patterns)
+static syn_status trail_make(trail *t, const syn_pattern_list *patterns,
+                             syn_budget *budget)
 {
     uint32_t most = 0;
     for (size_t p = 0; p < patterns->n; p++)
         most = patterns->size[p] > most ? patterns->size[p] : most;
     memset(t, 0, sizeof *t);
-    t->begin = calloc((size_t)most + 1, sizeof *t->begin);
-    return t->begin ? SYN_OK : SYN_NO_MEMORY;
+    t->budget = budget;
+    t->begin = syn_budget_zeros(budget, (size_t)most + 1, sizeof *t->begin);
+    return t->begin ? SYN_OK : syn_budget_refusal(budget);
 }
 
 static void trail_free(trail *t)
 {
-    free(t->bin);
-    free(t->begin);
+    syn_budget_free(t->budget, t->bin);
+    syn_budget_free(t->budget, t->begin);
 }
 
-static int make_room(uint32_t **bin, size_t *room, size_t needed)
+/* Makes room for so many bins. */
+static syn_status make_room(syn_budget *budget, uint32_t **bin, size_t *room, size_t n)
 {
-    if (needed <= *room)
-        return 1;
-    uint32_t *more = realloc(*bin, (needed + needed / 2) * sizeof **bin);
-    if (!more)
-        return 0;
-    *bin = more;
-    *room = needed + needed / 2;
-    return 1;
+    uint32_t *grown = syn_budget_grow(budget, *bin, room, n, sizeof **bin);
+    if (!grown)
+        return syn_budget_refusal(budget);
+    *bin = grown;
+    return SYN_OK;
 }
 
 /* Leads the trail on to the item at place `depth`. Adds what that took to `*work`. */
@@ -70,13 +50,14 @@ static syn_status trail_step(trail *t, const syn_raster *r, size_t *work)
 {
     uint32_t k = t->depth, unit = t->unit[k];
     size_t end = t->begin[k];
-    uint32_t n = k == 0 ? bins_of(r, unit) : (uint32_t)(end - t->begin[k - 1]);
-    if (!make_room(&t->bin, &t->room, end + n))
-        return SYN_NO_MEMORY;
+    uint32_t n = k == 0 ? syn_bins_of(r, unit) : (uint32_t)(end - t->begin[k - 1]);
+    syn_status status = make_room(t->budget, &t->bin, &t->room, end + n);
+    if (status != SYN_OK)
+        return status;
     uint32_t *to = t->bin + end;
     *work += n + 1;
     if (k > 0)
-        n = narrow(r, t->bin + t->begin[k - 1], n, unit, t->lag[k], to);
+        n = syn_windows_with(r, t->bin + t->begin[k - 1], n, unit, t->lag[k], to);
     else if (n > 0)
         memcpy(to, r->unit_bin + r->unit_first[unit], n * sizeof *to);
     t->begin[k + 1] = end + n;
@@ -107,8 +88,9 @@ static syn_status keep_windows(const trail *t, size_t most, syn_pattern_windows 
     size_t begin = t->begin[t->depth - 1], n = t->begin[t->depth] - begin;
     if (n > most - out->n)
         return SYN_TOO_LARGE;
-    if (!make_room(&out->bin, &out->room, out->n + n))
-        return SYN_NO_MEMORY;
+    syn_status status = make_room(out->budget, &out->bin, &out->room, out->n + n);
+    if (status != SYN_OK)
+        return status;
     if (n > 0)
         memcpy(out->bin + out->n, t->bin + begin, n * sizeof *out->bin);
     out->n += n;
@@ -117,15 +99,16 @@ static syn_status keep_windows(const trail *t, size_t most, syn_pattern_windows 
 }
 
 syn_status syn_find_windows(const syn_raster *raster, const syn_pattern_list *patterns,
-                            size_t most, const syn_watch *watch,
+                            size_t most, syn_budget *budget, const syn_watch *watch,
                             syn_pattern_windows *out)
 {
     trail t;
     memset(out, 0, sizeof *out);
-    syn_status status = trail_make(&t, patterns);
-    out->count = malloc((patterns->n + 1) * sizeof *out->count);
+    out->budget = budget;
+    out->count = syn_budget_alloc(budget, patterns->n + 1, sizeof *out->count);
+    syn_status status = trail_make(&t, patterns, budget);
     if (!out->count)
-        status = SYN_NO_MEMORY;
+        status = syn_budget_refusal(budget);
     const uint32_t *unit = patterns->unit, *lag = patterns->lag;
     size_t work = POLL_EVERY;
     for (size_t p = 0; p < patterns->n && status == SYN_OK; p++) {
@@ -148,7 +131,7 @@ syn_status syn_find_windows(const syn_raster *raster, const syn_pattern_list *pa
 
 void syn_pattern_windows_free(syn_pattern_windows *windows)
 {
-    free(windows->bin);
-    free(windows->count);
+    syn_budget_free(windows->budget, windows->bin);
+    syn_budget_free(windows->budget, windows->count);
     memset(windows, 0, sizeof *windows);
 }

@@ -22,14 +22,15 @@ typedef struct syn_pattern_windows {
     size_t n, room;
     uint32_t *bin;    /* [n] kept bins at which windows open, pattern after pattern */
     uint32_t *count;  /* [patterns] how many of them are of each */
+    syn_budget *budget;  /* what both are taken from */
 } syn_pattern_windows;
 
 /* The windows that hold each pattern, increasing; fastest when patterns that begin with
-   the same items follow each other. The caller frees `out` with
-   syn_pattern_windows_free(), also after an error. SYN_TOO_LARGE when there are more than
-   `most`. */
+   the same items follow each other. The caller keeps the budget for as long, and frees
+   `out` with syn_pattern_windows_free(), also after an error. SYN_TOO_LARGE when there are
+   more than `most`, SYN_OVER_BUDGET, SYN_NO_MEMORY, or SYN_INTERRUPTED by the watch. */
 syn_status syn_find_windows(const syn_raster *raster, const syn_pattern_list *patterns,
-                            size_t most, const syn_watch *watch,
+                            size_t most, syn_budget *budget, const syn_watch *watch,
                             syn_pattern_windows *out);
 
 void syn_pattern_windows_free(syn_pattern_windows *windows);

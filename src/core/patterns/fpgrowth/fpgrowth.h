@@ -23,13 +23,14 @@ typedef struct syn_fp_worker {
     uint32_t *code;        /* [items] */
     uint32_t *more;        /* [items] those that could extend the pattern, by code */
     uint32_t *seen;        /* [units] how often each is in the pattern */
-    uint32_t *pattern;     /* [room] the items so far, as they came, the root first */
-    uint32_t *sorted;      /* [room] the same, increasing */
+    uint32_t *pattern;     /* the items so far, as they came, the root first */
+    uint32_t *sorted;      /* the same, increasing */
     syn_fp_level *level;   /* [level_room] */
-    uint32_t room, size, distinct, levels, level_room;
+    uint32_t size, distinct, levels;
+    size_t pattern_room, sorted_room, level_room;
     syn_pattern_part *part;  /* of the root */
     int busy;              /* with a root that is not finished */
-    char apart[64];
+    char apart[64];        /* workers write to no cache line of each other's */
 } syn_fp_worker;
 
 typedef struct syn_fpgrowth {

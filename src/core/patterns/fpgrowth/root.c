@@ -22,30 +22,21 @@ static int descending(const void *a, const void *b)
 /* Room for a pattern of so many items; there is none yet. */
 static syn_status make_room(syn_fp_worker *w, syn_budget *budget, uint32_t room)
 {
-    if (room <= w->room)
-        return SYN_OK;
-    syn_budget_free(budget, w->pattern);
-    syn_budget_free(budget, w->sorted);
-    w->pattern = syn_budget_alloc(budget, room, sizeof *w->pattern);
-    w->sorted = syn_budget_alloc(budget, room, sizeof *w->sorted);
-    w->room = w->pattern && w->sorted ? room : 0;
-    return w->room > 0 ? SYN_OK : syn_budget_refusal(budget);
+    w->pattern = syn_budget_renew(budget, w->pattern, &w->pattern_room, room,
+                                  sizeof *w->pattern);
+    w->sorted = syn_budget_renew(budget, w->sorted, &w->sorted_room, room,
+                                 sizeof *w->sorted);
+    return w->pattern && w->sorted ? SYN_OK : syn_budget_refusal(budget);
 }
 
 syn_status syn_fp_make_level(const syn_fpgrowth *f, syn_fp_worker *w)
 {
-    if (w->levels < w->level_room)
-        return SYN_OK;
     syn_budget *budget = f->search->budget;
-    uint32_t room = w->level_room > 0 ? 2 * w->level_room : 16;
-    syn_fp_level *level = syn_budget_alloc(budget, room, sizeof *level);
+    syn_fp_level *level = syn_budget_grow(budget, w->level, &w->level_room,
+                                          (size_t)w->levels + 1, sizeof *level);
     if (!level)
         return syn_budget_refusal(budget);
-    if (w->levels > 0)
-        memcpy(level, w->level, w->levels * sizeof *level);
-    syn_budget_free(budget, w->level);
     w->level = level;
-    w->level_room = room;
     return SYN_OK;
 }
 

@@ -15,7 +15,7 @@ static inline unsigned syn_lanes_alive(const uint64_t *mask, const uint64_t *mor
                                        const uint64_t *need, uint64_t least)
 {
     unsigned alive = 0;
-    for (unsigned j = 0; j < SYN_LANES; j++) {
+    for (unsigned j = 0; j < SYN_MAXIMA_LANES; j++) {
         uint64_t n = 0;
         for (size_t w = 0; w < words; w++)
             n += syn_bits(mask[w] & more[w] & lane[j * words + w]);
@@ -29,12 +29,12 @@ static inline unsigned syn_lanes_alive(const uint64_t *mask, const uint64_t *mor
 /* One more item comes later: that of `mask`. */
 static inline void syn_lanes_deepen(const uint64_t *mask, uint64_t *lane, size_t words)
 {
-    for (size_t j = SYN_LANES - 1; j > 0; j--)
+    for (size_t j = SYN_MAXIMA_LANES - 1; j > 0; j--)
         for (size_t w = 0; w < words; w++)
             lane[j * words + w] |= lane[(j - 1) * words + w] & mask[w];
 }
 
-#if SYN_MASKS == 512
+#if SYN_COUNTS
 /* The same for masks of one word, with all lanes in a register. */
 static inline unsigned syn_word_lanes_alive(uint64_t mask, __m512i lanes, __m512i need)
 {
@@ -91,7 +91,7 @@ syn_look_back(const syn_maxima_search *s, syn_maxima_node *n, syn_coming_units *
               size_t words, uint64_t *lane)
 {
     uint64_t least = UINT32_MAX;
-    for (unsigned j = 0; j < SYN_LANES; j++)
+    for (unsigned j = 0; j < SYN_MAXIMA_LANES; j++)
         least = n->need[j] < least ? n->need[j] : least;
     for (uint32_t p = n->listed; p-- > 0;) {
         const uint64_t *mask = n->mask + p * words, *more = units->windows;
@@ -113,7 +113,7 @@ syn_look_back(const syn_maxima_search *s, syn_maxima_node *n, syn_coming_units *
     }
 }
 
-#if SYN_MASKS == 512
+#if SYN_COUNTS
 /* The same for masks of one word, with all lanes in a register. */
 static inline void syn_look_back_word(const syn_maxima_search *s, syn_maxima_node *n,
                                       syn_coming_units *units, uint64_t *lane)

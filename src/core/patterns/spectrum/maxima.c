@@ -18,7 +18,7 @@ static uint32_t table_sizes(const syn_pattern_options *o, uint32_t items)
 /* Sizes are read in blocks of lanes. */
 static size_t table_stride(const syn_pattern_options *o, uint32_t items)
 {
-    return (size_t)table_sizes(o, items) + 1 + SYN_LANES;
+    return (size_t)table_sizes(o, items) + 1 + SYN_MAXIMA_LANES;
 }
 
 double syn_maxima_bytes(const syn_pattern_options *o, int by_duration, uint32_t items)
@@ -106,10 +106,9 @@ void syn_maxima_raise(syn_maxima *m, uint32_t duration, uint32_t size,
 
 static const syn_maxima_kind *fastest_kind(int vector_bits)
 {
-    int bits = syn_mask_bits(vector_bits);
-    return bits == 512   ? &syn_maxima_512
-           : bits == 256 ? &syn_maxima_256
-                         : &syn_maxima_any;
+    const syn_maxima_kind *kinds[] = SYN_KINDS(&syn_maxima_any, &syn_maxima_256,
+                                               &syn_maxima_256, &syn_maxima_512);
+    return kinds[syn_kind_here(vector_bits)];
 }
 
 syn_maxima_search *syn_maxima_search_make(const syn_pattern_options *options,
@@ -164,20 +163,14 @@ void *syn_maxima_take(syn_maxima_search *s, size_t bytes)
 
 syn_maxima_node *syn_maxima_push(syn_maxima_search *s)
 {
-    if (s->depth == s->room) {
-        size_t room = s->room ? 2 * s->room : 64;
-        syn_maxima_node *node = syn_budget_alloc(s->budget, room, sizeof *node);
-        if (!node) {
-            s->failed = syn_budget_refusal(s->budget);
-            return NULL;
-        }
-        if (s->depth > 0)
-            memcpy(node, s->node, s->depth * sizeof *node);
-        syn_budget_free(s->budget, s->node);
-        s->node = node;
-        s->room = room;
+    syn_maxima_node *node = syn_budget_grow(s->budget, s->node, &s->room, s->depth + 1,
+                                            sizeof *node);
+    if (!node) {
+        s->failed = syn_budget_refusal(s->budget);
+        return NULL;
     }
-    syn_maxima_node *node = s->node + s->depth++;
+    s->node = node;
+    node += s->depth++;
     memset(node, 0, sizeof *node);
     node->mark = syn_arena_here(&s->arena);
     return node;

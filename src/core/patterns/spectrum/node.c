@@ -5,11 +5,6 @@
 #include "core/base/masks.h"
 #include "core/patterns/spectrum/lanes.h"
 
-/* The files that include this one name their own kind. */
-#ifndef SYN_MAXIMA_KIND
-#define SYN_MAXIMA_KIND syn_maxima_any
-#endif
-
 typedef syn_maxima_search search;
 typedef syn_maxima_node node;
 
@@ -37,9 +32,9 @@ static void read_need(const search *s, node *n)
     const syn_maxima *m = s->maxima;
     const uint32_t *need = m->need + (s->by_duration ? s->duration * m->stride : 0);
     uint32_t lack = lacking_units(s, n);
-    for (uint32_t j = 0; j < SYN_LANES; j++) {
+    for (uint32_t j = 0; j < SYN_MAXIMA_LANES; j++) {
         uint32_t size = n->size + 1 + j;
-        if (j == SYN_LANES - 1 && size <= m->sizes)
+        if (j == SYN_MAXIMA_LANES - 1 && size <= m->sizes)
             size = m->sizes;
         else if (j + 1 < lack || size > m->sizes)
             size = 0;  /* needs more than there can be */
@@ -51,12 +46,12 @@ static void read_need(const search *s, node *n)
 /* The lanes in which so many windows are enough. */
 static inline unsigned lanes_for(const node *n, uint32_t windows)
 {
-#if SYN_MASKS == 512
+#if SYN_COUNTS
     return _mm512_cmple_epu64_mask(_mm512_loadu_si512(n->need),
                                    _mm512_set1_epi64(windows));
 #else
     unsigned lanes = 0;
-    for (unsigned j = 0; j < SYN_LANES; j++)
+    for (unsigned j = 0; j < SYN_MAXIMA_LANES; j++)
         lanes |= (unsigned)(windows >= n->need[j]) << j;
     return lanes;
 #endif
@@ -73,7 +68,7 @@ static unsigned highest(unsigned lanes)
 /* ---- looking ahead ---- */
 
 /* Fills the children of the deepest node. */
-static syn_status look_ahead(search *s, node *n)
+static syn_status maxima_look_ahead(search *s, node *n)
 {
     size_t words = n->words, listed = n->listed;
     n->child = syn_maxima_take(s, listed * sizeof *n->child);
@@ -83,16 +78,16 @@ static syn_status look_ahead(search *s, node *n)
         return s->failed;
     read_need(s, n);
     syn_coming_units units = {.lack = lacking_units(s, n), .unit = UINT32_MAX};
-    if (units.lack > SYN_LANES)
-        units.lack = SYN_LANES;
-    uint64_t one_word[2 * SYN_LANES + 2], *lane = one_word;
+    if (units.lack > SYN_MAXIMA_LANES)
+        units.lack = SYN_MAXIMA_LANES;
+    uint64_t one_word[2 * SYN_MAXIMA_LANES + 2], *lane = one_word;
     if (words > 1)
-        lane = syn_maxima_take(s, (2 * SYN_LANES + 2) * words * sizeof *lane);
+        lane = syn_maxima_take(s, (2 * SYN_MAXIMA_LANES + 2) * words * sizeof *lane);
     if (!lane)
         return s->failed;
-    memset(lane, 0, (2 * SYN_LANES + 2) * words * sizeof *lane);
-    units.windows = lane + SYN_LANES * words;
-    units.group = units.windows + (SYN_LANES + 1) * words;
+    memset(lane, 0, (2 * SYN_MAXIMA_LANES + 2) * words * sizeof *lane);
+    units.windows = lane + SYN_MAXIMA_LANES * words;
+    units.group = units.windows + (SYN_MAXIMA_LANES + 1) * words;
     memset(lane, 0xff, words * sizeof *lane);
     memset(units.windows, 0xff, words * sizeof *lane);
     if (words == 1)
@@ -213,9 +208,9 @@ static node *push_child(search *s, const prospect *c, uint32_t listed, size_t wo
 /* Looks ahead from a new node, and leaves it again if there is nothing. */
 static syn_status enter(search *s, node *out)
 {
-    syn_status status = look_ahead(s, out);
+    syn_status status = maxima_look_ahead(s, out);
     s->visited++;
-    s->work += out->listed * out->words * SYN_LANES;
+    s->work += out->listed * out->words * SYN_MAXIMA_LANES;
     if (status == SYN_OK && out->children == 0) {
         syn_arena_return(&s->arena, out->mark);
         s->depth--;
@@ -223,7 +218,7 @@ static syn_status enter(search *s, node *out)
     return status;
 }
 
-static syn_status narrow_child(search *s, node *n, const prospect *c, uint64_t set)
+static syn_status maxima_narrow_child(search *s, node *n, const prospect *c, uint64_t set)
 {
     const uint64_t *after = n->mask + c->at + 1;
     size_t rest = n->listed - c->at - 1;
@@ -246,7 +241,7 @@ static syn_status narrow_child(search *s, node *n, const prospect *c, uint64_t s
 
 /* ---- children of nodes with more windows ---- */
 
-static syn_status turn(search *s, node *n)
+static syn_status maxima_turn(search *s, node *n)
 {
     n->stride = syn_row_words(n->listed);
     n->row = syn_maxima_take(s, n->words * 64 * n->stride * sizeof *n->row);
@@ -271,8 +266,8 @@ static uint32_t keep_allowed(search *s, const node *n, uint32_t at, size_t begin
 
 /* Lists the items of s->frequent from word `begin` on, with masks of the windows
    `set`. */
-static void gather(const search *s, const node *parent, const uint64_t *set, size_t begin,
-                   node *out)
+static void maxima_gather(const search *s, const node *parent, const uint64_t *set,
+                          size_t begin, node *out)
 {
     syn_set_word part[64];
     uint32_t n = 0, words = (uint32_t)parent->words;
@@ -289,11 +284,12 @@ static void gather(const search *s, const node *parent, const uint64_t *set, siz
         }
 }
 
-static syn_status wide_child(search *s, node *n, const prospect *c, const uint64_t *set)
+static syn_status maxima_wide_child(search *s, node *n, const prospect *c,
+                                    const uint64_t *set)
 {
     if (n->listed - c->at - 1 < c->more && s->depth > 1)
         return SYN_OK;
-    if (!n->row && turn(s, n) != SYN_OK)
+    if (!n->row && maxima_turn(s, n) != SYN_OK)
         return s->failed;
     size_t begin = s->depth == 1 && s->by_duration
                        ? 0
@@ -309,7 +305,7 @@ static syn_status wide_child(search *s, node *n, const prospect *c, const uint64
     if (!out)
         return s->failed;
     n = out - 1;
-    gather(s, n, set, begin, out);
+    maxima_gather(s, n, set, begin, out);
     if (s->checks) {
         out->window = syn_maxima_take(s, c->windows * sizeof *out->window);
         if (!out->window)
@@ -347,13 +343,13 @@ static syn_status root_child(search *s, node *n, uint32_t k)
     const uint64_t *set = n->mask + at * n->words;
     allow(s, n, at);
     s->work += n->words + n->stride;
-    if (!has_prospects(s, n, (1u << SYN_LANES) - 1, set, &c))
+    if (!has_prospects(s, n, (1u << SYN_MAXIMA_LANES) - 1, set, &c))
         return SYN_OK;
-    return wide_child(s, n, &c, set);
+    return maxima_wide_child(s, n, &c, set);
 }
 
 /* Goes through children until one of them becomes the deepest node. */
-static syn_status child(search *s)
+static syn_status maxima_child(search *s)
 {
     size_t depth = s->depth;
     node *n = s->node + depth - 1;
@@ -368,10 +364,11 @@ static syn_status child(search *s)
         s->work++;
         if (!has_prospects(s, n, n->lanes[k], set, &c))
             continue;
-        status = n->words == 1 ? narrow_child(s, n, &c, *set) : wide_child(s, n, &c, set);
+        status = n->words == 1 ? maxima_narrow_child(s, n, &c, *set)
+                               : maxima_wide_child(s, n, &c, set);
         n = s->node + depth - 1;  /* the stack may have moved */
     }
     return status;
 }
 
-const syn_maxima_kind SYN_MAXIMA_KIND = {child};
+const syn_maxima_kind SYN_KIND_NAME(syn_maxima) = {maxima_child};

@@ -6,7 +6,7 @@
 #include "core/patterns/spectrum/maxima.h"
 #include "core/patterns/spectrum/tape.h"
 
-enum { SYN_LANES = 8 };
+enum { SYN_MAXIMA_LANES = 8 };
 enum { SYN_MAXIMA_WORK = 1 << 15 };  /* words between two looks at the clock */
 
 /* A set of items, and the items that may still be added: in the order of the units, then
@@ -26,7 +26,7 @@ typedef struct syn_maxima_node {
                               root has all */
     uint8_t *lanes;        /* [children] sizes they may reach: bit j, j items more */
     uint64_t *reach;       /* [children][words] their windows that can */
-    uint64_t need[SYN_LANES];  /* what sets of j + 1 items more must have; of 8 or
+    uint64_t need[SYN_MAXIMA_LANES];  /* what sets of j + 1 items more must have; of 8 or
                                          more in the last */
     uint64_t seen;         /* s->raised when `need` was read */
     syn_arena_mark mark;   /* the arena before this node */

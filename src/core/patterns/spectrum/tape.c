@@ -5,17 +5,6 @@
 #include "core/base/masks.h"
 #include "core/patterns/mine.h"
 
-/* Memory of at least `bytes`: that which there is, or else new; what it held is lost. */
-static void *make_room(syn_budget *budget, void *memory, size_t *room, size_t bytes)
-{
-    if (*room >= bytes)
-        return memory;
-    syn_budget_free(budget, memory);
-    memory = syn_budget_alloc(budget, bytes, 1);
-    *room = memory ? bytes : 0;
-    return memory;
-}
-
 /* Bins from kept bin `b - 1` to kept bin `b` on the tape. */
 static int64_t step_to(const syn_raster *raster, uint32_t b, uint32_t window)
 {
@@ -70,12 +59,12 @@ syn_status syn_tape_fill(syn_tape *tape, const syn_raster *raster, uint32_t wind
     for (uint32_t b = 0; b < raster->bins; b++)
         bins += step_to(raster, b, window);
     tape->window = window;
-    tape->rank = make_room(budget, tape->rank, &tape->rooms[3],
-                           (units + 1) * sizeof *tape->rank);
-    tape->first = make_room(budget, tape->first, &tape->rooms[1],
-                            (units + 2) * sizeof *tape->first);
-    tape->at = make_room(budget, tape->at, &tape->rooms[2],
-                         ((size_t)raster->events + 1) * sizeof *tape->at);
+    tape->rank = syn_budget_renew(budget, tape->rank, &tape->rooms[3], units + 1,
+                                  sizeof *tape->rank);
+    tape->first = syn_budget_renew(budget, tape->first, &tape->rooms[1], units + 2,
+                                   sizeof *tape->first);
+    tape->at = syn_budget_renew(budget, tape->at, &tape->rooms[2],
+                                (size_t)raster->events + 1, sizeof *tape->at);
     if (!tape->rank || !tape->first || !tape->at)
         return syn_budget_refusal(budget);
     if (syn_pattern_ranks(raster, tape->rank) != SYN_OK)
@@ -83,13 +72,13 @@ syn_status syn_tape_fill(syn_tape *tape, const syn_raster *raster, uint32_t wind
     uint32_t out = list_units(tape, raster, min_occ);
     tape->words = tape->units > 0 ? (tape->units + 63) / 64 : 1;
     double words = (double)bins * (double)tape->words + SYN_ROW_WORDS;
-    double bytes = words * sizeof(uint64_t);
-    if (bins > INT32_MAX || bytes > (double)budget->limit)
+    if (bins > INT32_MAX || words * sizeof(uint64_t) > (double)budget->limit)
         return SYN_OVER_BUDGET;
-    tape->bits = make_room(budget, tape->bits, &tape->rooms[0], (size_t)bytes);
+    tape->bits = syn_budget_renew(budget, tape->bits, &tape->rooms[0], (size_t)words,
+                                  sizeof *tape->bits);
     if (!tape->bits)
         return syn_budget_refusal(budget);
-    memset(tape->bits, 0, (size_t)bytes);
+    memset(tape->bits, 0, (size_t)words * sizeof *tape->bits);
     write_bits(tape, raster, out);
     return SYN_OK;
 }

@@ -20,7 +20,7 @@ typedef struct syn_tape {
     uint32_t *first;     /* [units + 1] where a unit's bins begin in `at` */
     uint32_t *at;        /* bins in which a unit fires, increasing */
     uint32_t *rank;      /* [units of the raster] */
-    size_t rooms[4];     /* bytes of bits, first, at and rank */
+    size_t rooms[4];     /* words of bits, first, at and rank */
     syn_budget *budget;  /* what they are taken from */
 } syn_tape;
 

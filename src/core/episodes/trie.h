@@ -1,6 +1,6 @@
 /* Episodes as one tree: those that begin alike share what they have in common. */
-#ifndef SYN_EPISODES_NULL_TRIE_H
-#define SYN_EPISODES_NULL_TRIE_H
+#ifndef SYN_EPISODES_TRIE_H
+#define SYN_EPISODES_TRIE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "core/episodes/null/trie.h"
+#include "core/episodes/trie.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,62 @@
+/* Kinds of processors, and how a kernel is compiled for each of them.
+
+   A kernel is a file of inner loops that ends with a table of functions named
+   SYN_KIND_NAME(subject). Compiled by itself it is for any processor; the files of
+   core/kinds include it once more for processors with wider registers. */
+#ifndef SYN_BASE_KINDS_H
+#define SYN_BASE_KINDS_H
+
+/* GCC for 64-bit Windows does not align wide registers in memory (bug 54412). */
+#if defined(__x86_64__) && defined(__GNUC__) && (defined(__clang__) || !defined(_WIN64))
+#define SYN_WIDE_KINDS 1
+#else
+#define SYN_WIDE_KINDS 0
+#endif
+
+typedef enum syn_kind {
+    SYN_KIND_ANY,
+    SYN_KIND_256,    /* x86-64 with AVX2, FMA, BMI, BMI2 and POPCNT */
+    SYN_KIND_512,    /* and with AVX-512 F, BW, DQ and VL */
+    SYN_KIND_COUNTS  /* and with VPOPCNTDQ, which counts bits */
+} syn_kind;
+
+/* The best kind that this processor is, with registers of at most `vector_bits` bits; of
+   any width with 0. */
+syn_kind syn_kind_here(int vector_bits);
+
+/* A kernel's tables in the order of the kinds. */
+#if SYN_WIDE_KINDS
+#define SYN_KINDS(any, wide256, wide512, counts) {any, wide256, wide512, counts}
+#else
+#define SYN_KINDS(any, wide256, wide512, counts) {any, any, any, any}
+#endif
+
+/* What a file is compiled for: bits of the registers, 0 for any; and whether they count
+   bits. The files of core/kinds define these. */
+#ifndef SYN_WIDTH
+#define SYN_WIDTH 0
+#endif
+#ifndef SYN_COUNTS
+#define SYN_COUNTS 0
+#endif
+
+#if SYN_WIDTH == 512
+#define SYN_KIND_NAME(subject) subject##_512
+#elif SYN_WIDTH == 256
+#define SYN_KIND_NAME(subject) subject##_256
+#else
+#define SYN_KIND_NAME(subject) subject##_any
+#endif
+
+/* Around what is compiled for processors that have more than every one has. */
+#define SYN_PRAGMA(text) _Pragma(#text)
+#if defined(__clang__)
+#define SYN_TARGET_BEGIN(has)                                                            \
+    SYN_PRAGMA(clang attribute push(__attribute__((target(has))), apply_to = function))
+#define SYN_TARGET_END SYN_PRAGMA(clang attribute pop)
+#else
+#define SYN_TARGET_BEGIN(has) SYN_PRAGMA(GCC push_options) SYN_PRAGMA(GCC target(has))
+#define SYN_TARGET_END SYN_PRAGMA(GCC pop_options)
+#endif
+
+#endif

@@ -1,0 +1,343 @@
+/* Counts given episodes. They are put into a tree, so that those that begin alike share
+   the work for what they have in common. A walk through the tree makes for each node the
+   list of its valid ends (see ends.h) from the list of its parent, and counts: an end is
+   counted when its latest start comes after the end counted last. Only the lists on the
+   way from a root to the current node are kept. */
+#include "core/episodes/given.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/parallel.h"
+#include "core/episodes/table.h"
+
+/* ---- which way to find the children of a node ---- */
+
+/* The children after the interval of child number `c`: all before the number returned. */
+static uint32_t end_of_family(const syn_trie *t, uint32_t c, uint32_t end)
+{
+    uint32_t first = t->of[c];
+    while (c < end && t->open[t->of[c]] == t->open[first] &&
+           t->shut[t->of[c]] == t->shut[first])
+        c++;
+    return c;
+}
+
+enum { FAR = 5 };  /* events that are visited while one child looks at an end, about */
+
+/* Wide windows hold many events, few of which belong to the children. And when all
+   children together are few, then the windows of all events cost more than they save. */
+uint8_t *syn_choose_ways(const syn_trie *t, uint32_t units, double rate, int *together)
+{
+    int few = 2.0 * (t->nodes - t->roots) < (double)units * t->bounds;
+    uint8_t *one_by_one = calloc((size_t)t->nodes + 1, 1);
+    *together = 0;
+    for (uint32_t node = 0; one_by_one && node < t->nodes; node++)
+        for (uint32_t c = t->child[node], end; c < t->child[node + 1]; c = end) {
+            uint32_t first = t->of[c];
+            double width = (double)(t->bound[t->shut[first]] - t->bound[t->open[first]]);
+            end = end_of_family(t, c, t->child[node + 1]);
+            one_by_one[first] = few || FAR * (end - c) < rate * width;
+            *together |= !one_by_one[first];
+        }
+    return one_by_one;
+}
+
+/* ---- the children of a node after one interval ---- */
+
+/* The first of the increasing at[i .. n - 1] whose tick is beyond `tick`, near `i` as a
+   rule. */
+static inline uint32_t seek(const syn_line *line, uint32_t i, uint32_t n, int64_t tick)
+{
+    const uint32_t *at = line->by_unit;
+    uint32_t step = 1;
+    while (i + step <= n && line->tick[at[i + step - 1]] <= tick) {
+        i += step;
+        step *= 2;
+    }
+    uint32_t end = i + step <= n ? i + step - 1 : n;
+    while (i < end) {
+        uint32_t middle = i + (end - i) / 2;
+        if (line->tick[at[middle]] <= tick)
+            i = middle + 1;
+        else
+            end = middle;
+    }
+    return i;
+}
+
+/* The ends of one child, found among the events of its unit. */
+static void find_child(syn_walk *w, uint32_t node, const syn_end_list *list)
+{
+    const syn_trie *t = w->trie;
+    const int64_t *tick = w->line->tick;
+    const uint32_t *at = w->line->by_unit;
+    int64_t low = t->bound[t->open[node]], high = t->bound[t->shut[node]];
+    uint32_t unit = t->unit[node], p = w->line->first[unit], end = w->line->last[unit];
+    uint32_t place = w->cursor[unit];
+    for (uint32_t i = 0; i < list->n && p < end; i++) {
+        int64_t from = tick[at[list->end[i].row]], to = from + high;
+        int64_t next = i + 1 < list->n ? tick[at[list->end[i + 1].row]] + low : to;
+        to = next < to ? next : to;
+        for (p = seek(w->line, p, end, from + low); p < end && tick[at[p]] <= to; p++) {
+            w->found[place].row = p;
+            w->found[place++].start = list->end[i].start;
+        }
+    }
+    w->cursor[unit] = place;
+}
+
+static uint32_t count_ends(const syn_line *line, const syn_end *end, uint32_t n)
+{
+    uint32_t count = 0, busy = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t hit = end[i].start >= busy;
+        count += hit;
+        busy = hit ? line->by_unit[end[i].row] + 1 : busy;
+    }
+    return count;
+}
+
+static int has_children(const syn_trie *t, uint32_t node)
+{
+    return t->child[node] < t->child[node + 1];
+}
+
+/* Keeps the list of a node, if it has children. */
+static syn_status keep_list(syn_walk *w, uint32_t node, const syn_end *found, uint32_t n)
+{
+    w->list[node].n = n;
+    if (n == 0 || !has_children(w->trie, node))
+        return SYN_OK;
+    syn_end *end = syn_arena_take(&w->lists, n * sizeof *end);
+    if (!end)
+        return w->lists.refused;
+    memcpy(end, found, n * sizeof *end);
+    w->list[node].end = end;
+    return SYN_OK;
+}
+
+/* Counts the children t->of[begin] to below t->of[end], all after one interval. */
+static syn_status count_family(syn_walk *w, const syn_end_list *list, uint32_t begin,
+                               uint32_t end)
+{
+    const syn_trie *t = w->trie;
+    const syn_line *line = w->line;
+    uint32_t first = t->of[begin];
+    for (uint32_t c = begin; c < end; c++) {
+        w->step[t->unit[t->of[c]]] = 1;
+        w->cursor[t->unit[t->of[c]]] = line->first[t->unit[t->of[c]]];
+    }
+    if (w->one_by_one[first]) {
+        for (uint32_t c = begin; c < end; c++)
+            find_child(w, t->of[c], list);
+    } else {
+        syn_lag_window window = {line->unit, line->row, line->beyond[t->open[first]],
+                                 line->beyond[t->shut[first]]};
+        syn_find_ends(&window, list, w->step, w->cursor, w->found);
+    }
+    syn_status status = SYN_OK;
+    for (uint32_t c = begin; c < end; c++) {
+        uint32_t node = t->of[c], unit = t->unit[node], from = line->first[unit];
+        uint32_t n = w->cursor[unit] - from;
+        w->step[unit] = 0;
+        w->cursor[unit] = w->rows;
+        w->count[node] = count_ends(line, w->found + from, n);
+        if (status == SYN_OK)
+            status = keep_list(w, node, w->found + from, n);
+    }
+    return status;
+}
+
+/* ---- the walk ---- */
+
+/* A single unit: each of its events is an end, whose start is on the same tick. */
+static syn_status list_root(syn_walk *w, uint32_t node)
+{
+    const syn_line *line = w->line;
+    uint32_t unit = w->trie->unit[node], begin = line->first[unit];
+    uint32_t n = w->count[node] = line->last[unit] - begin;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t event = line->by_unit[begin + i], start = event;
+        while (start > 0 && line->tick[start - 1] == line->tick[event])
+            start--;
+        w->found[i].row = begin + i;
+        w->found[i].start = start;
+    }
+    return keep_list(w, node, w->found, n);
+}
+
+/* Lists made since that of the node, below its siblings, are no longer needed. No
+   episode below a list without ends occurs. */
+syn_status syn_walk_step(syn_walk *w, uint32_t *at)
+{
+    const syn_trie *t = w->trie;
+    uint32_t node = *at, level = t->level[node];
+    syn_status status = SYN_OK;
+    *at = node + 1;
+    if (level > 0 && !has_children(t, node))
+        return SYN_OK;
+    syn_arena_return(&w->lists, w->mark[level]);
+    if (level == 0)
+        status = list_root(w, node);
+    const syn_end_list *list = &w->list[node];
+    if (list->n == 0)
+        *at = t->after[node];
+    for (uint32_t c = t->child[node], end = t->child[node + 1];
+         status == SYN_OK && list->n > 0 && c < end;) {
+        uint32_t next = end_of_family(t, c, end);
+        status = count_family(w, list, c, next);
+        c = next;
+    }
+    w->mark[level + 1] = syn_arena_here(&w->lists);
+    return status;
+}
+
+size_t syn_walk_bytes(const syn_trie *trie, uint32_t units, uint32_t rows)
+{
+    return rows * sizeof(syn_end) + units * 2 * sizeof(uint32_t) +
+           trie->nodes * sizeof(syn_end_list);
+}
+
+syn_status syn_walk_open(syn_walk *w, const syn_trie *trie, const uint8_t *one_by_one,
+                         const syn_line *line, uint32_t rows, syn_budget *budget)
+{
+    size_t units = (size_t)line->units + 1;
+    *w = (syn_walk){.trie = trie, .one_by_one = one_by_one, .line = line, .rows = rows,
+                    .lists = {.limit = SIZE_MAX, .budget = budget}};
+    w->list = calloc((size_t)trie->nodes + 1, sizeof *w->list);
+    w->found = malloc(((size_t)rows + 1) * sizeof *w->found);
+    w->cursor = malloc(units * sizeof *w->cursor);
+    w->step = calloc(units, sizeof *w->step);
+    w->mark = calloc((size_t)trie->depth + 2, sizeof *w->mark);
+    if (!w->list || !w->found || !w->cursor || !w->step || !w->mark)
+        return SYN_NO_MEMORY;
+    for (size_t u = 0; u < units; u++)
+        w->cursor[u] = rows;
+    return SYN_OK;
+}
+
+void syn_walk_close(syn_walk *w)
+{
+    free(w->list);
+    free(w->found);
+    free(w->cursor);
+    free(w->step);
+    free(w->mark);
+    syn_arena_free(&w->lists);
+}
+
+/* ---- in a recording ---- */
+
+typedef struct given_job {
+    syn_trie trie;
+    syn_line line;
+    syn_windows windows;
+    uint8_t *one_by_one;
+    uint32_t *count;    /* [nodes] */
+    int workers;
+    syn_walk *walk;     /* [workers] */
+    uint32_t *node;     /* [roots] where the walk below a root is */
+} given_job;
+
+/* An item is a root. */
+static syn_status count_below(void *context, size_t item, int worker)
+{
+    given_job *job = context;
+    syn_walk *w = &job->walk[worker];
+    uint32_t root = job->trie.root[item];
+    double begun = syn_seconds();
+    while (job->node[item] < job->trie.after[root]) {
+        syn_status status = syn_walk_step(w, &job->node[item]);
+        if (status != SYN_OK)
+            return status;
+        if (syn_seconds() - begun > SYN_SLICE_SECONDS)
+            return SYN_UNFINISHED;
+    }
+    return SYN_OK;
+}
+
+enum { MOST = 1 << 30 };  /* bytes of windows, and of the walks of all workers */
+
+/* Borrows the events of the recording, and finds their windows where they are used. */
+static syn_status make_line(given_job *job, const syn_recording *r, int threads,
+                            const syn_watch *watch)
+{
+    const syn_trie *t = &job->trie;
+    uint32_t pairs = (t->bounds + 1) / 2;
+    job->line = (syn_line){r->events, r->units, r->tick, r->unit, r->row, r->by_unit,
+                           r->first, r->first + 1, NULL};
+    double span = r->events ? (double)(r->tick[r->events - 1] - r->tick[0]) + 1 : 1;
+    int together;
+    job->one_by_one = syn_choose_ways(t, r->units, r->events / span, &together);
+    if (!job->one_by_one)
+        return SYN_NO_MEMORY;
+    if (2.0 * pairs * r->events * sizeof(uint32_t) > MOST) {
+        memset(job->one_by_one, 1, t->nodes);
+        together = 0;
+    }
+    if (!together)
+        return SYN_OK;
+    /* Two bounds are found together, as those of an interval are. */
+    syn_interval *pair = malloc(pairs * sizeof *pair);
+    job->line.beyond = malloc(2 * pairs * sizeof *job->line.beyond);
+    syn_status status = pair && job->line.beyond ? SYN_OK : SYN_NO_MEMORY;
+    for (uint32_t b = 0; status == SYN_OK && b < pairs; b++) {
+        pair[b].low = t->bound[2 * b];
+        pair[b].high = t->bound[2 * b + 1 < t->bounds ? 2 * b + 1 : 2 * b];
+    }
+    if (status == SYN_OK)
+        status = syn_windows_make(&job->windows, r, pair, pairs, threads, watch);
+    for (uint32_t b = 0; status == SYN_OK && b < 2 * pairs; b++)
+        job->line.beyond[b] = (b % 2 ? job->windows.shut : job->windows.open)[b / 2];
+    free(pair);
+    return status;
+}
+
+static syn_status open_walks(given_job *job, int threads)
+{
+    const syn_trie *t = &job->trie;
+    size_t most = MOST / (syn_walk_bytes(t, job->line.units, job->line.events) + 1) + 1;
+    most = most < t->roots ? most : t->roots;
+    int workers = (size_t)threads < most ? threads : (int)most;
+    job->count = calloc((size_t)t->nodes + 1, sizeof *job->count);
+    job->node = malloc(((size_t)t->roots + 1) * sizeof *job->node);
+    job->walk = calloc((size_t)workers + 1, sizeof *job->walk);
+    if (!job->count || !job->node || !job->walk)
+        return SYN_NO_MEMORY;
+    memcpy(job->node, t->root, t->roots * sizeof *job->node);
+    syn_status status = SYN_OK;
+    while (status == SYN_OK && job->workers < workers) {
+        syn_walk *w = &job->walk[job->workers++];
+        status = syn_walk_open(w, t, job->one_by_one, &job->line, job->line.events, NULL);
+        w->count = job->count;
+    }
+    return status;
+}
+
+syn_status syn_count_episodes(const syn_recording *recording, const syn_episode *episode,
+                              size_t n, int threads, const syn_watch *watch,
+                              uint32_t *count)
+{
+    given_job job = {0};
+    syn_status status = syn_trie_make(episode, n, &job.trie);
+    if (status == SYN_OK)
+        status = make_line(&job, recording, threads, watch);
+    if (status == SYN_OK)
+        status = open_walks(&job, threads);
+    if (status == SYN_OK)
+        status = syn_parallel_for(job.trie.roots, job.workers, watch, "episodes",
+                                  count_below, &job);
+    for (size_t i = 0; status == SYN_OK && i < n; i++)
+        count[i] = job.count[job.trie.node[i]];
+    for (int i = 0; i < job.workers; i++)
+        syn_walk_close(&job.walk[i]);
+    syn_windows_free(&job.windows);
+    syn_trie_free(&job.trie);
+    free(job.line.beyond);
+    free(job.one_by_one);
+    free(job.count);
+    free(job.node);
+    free(job.walk);
+    return status;
+}

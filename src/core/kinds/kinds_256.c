@@ -1,0 +1,17 @@
+/* All kernels for processors of SYN_KIND_256. */
+#define SYN_WIDTH 256
+#include "core/base/kinds.h"
+
+#if SYN_WIDE_KINDS
+SYN_TARGET_BEGIN("avx2,fma,bmi,bmi2,popcnt")
+
+#include "core/causal/kind.c"
+#include "core/edm/ccm_lanes.c"
+#include "core/edm/scan.c"
+#include "core/edm/smap_fit.c"
+#include "core/patterns/closure/node.c"
+#include "core/patterns/spectrum/node.c"
+#include "core/surrogates/dither.c"
+
+SYN_TARGET_END
+#endif

@@ -1,0 +1,14 @@
+/* The kernels for processors of SYN_KIND_512 and above. */
+#define SYN_WIDTH 512
+#include "core/base/kinds.h"
+
+#if SYN_WIDE_KINDS
+SYN_TARGET_BEGIN("avx2,fma,bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl")
+
+#include "core/causal/kind.c"
+#include "core/edm/scan.c"
+#include "core/edm/smap_fit.c"
+#include "core/surrogates/dither.c"
+
+SYN_TARGET_END
+#endif

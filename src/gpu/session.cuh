@@ -1,0 +1,48 @@
+/* What this process keeps of GPUs from one call to the next: memory of devices, and
+   page-locked memory of the host. A call of a millisecond takes some forty blocks, each of
+   which would cost 0.07 ms on a device, and 1 ms or more page-locked.
+
+   It keeps little, as other processes use the same devices: see session.cu. What it keeps
+   is given back where memory runs short, by syn_gpu_release(), and at the end of the
+   process. A forked child neither uses nor frees what its parent keeps. */
+#ifndef SYN_GPU_SESSION_CUH
+#define SYN_GPU_SESSION_CUH
+
+#include <cstddef>
+
+namespace gpu {
+
+enum class memory { device, host };  /* the second is page-locked */
+
+/* Memory that one array holds. */
+struct block {
+    void *data = nullptr;
+    size_t bytes = 0;  /* at least those asked for, and a sixteenth more at the most */
+    int device = 0;    /* that was current when it was taken */
+};
+
+/* Throws a failure. What the memory holds is anything. */
+block take_block(memory kind, size_t bytes);
+
+/* The work that uses it may still be under way: nobody gets it before that has ended. */
+void give_block(memory kind, const block &given) noexcept;
+
+/* Bytes of the current device that can be had, as nobody uses them or they are only kept
+   here, and those that cannot. */
+size_t free_memory();
+size_t memory_in_use();
+
+/* While it lives, what is kept makes room for what is held: both together stay within
+   so many bytes of each device, as far as those that are held do. */
+class memory_limit {
+    size_t before_;
+public:
+    explicit memory_limit(size_t bytes);
+    ~memory_limit();
+    memory_limit(const memory_limit &) = delete;
+    memory_limit &operator=(const memory_limit &) = delete;
+};
+
+}  // namespace gpu
+
+#endif
