@@ -3,7 +3,7 @@
 stable <- function(...) {
   x <- spike_trains(1:20 / 100, rep(c("A", "B"), 10), resolution = 1e-3)
   found <- mine_patterns(x, 0.01, 3, threads = 1)
-  options <- list(subsets = 5, threads = 1L, key = c(1, 2), intensional = TRUE,
+  options <- list(subsets = 5, threads = 1L, max_memory = 1e9, key = c(1, 2), intensional = TRUE,
                   extensional = FALSE)
   .Call(r_pattern_stability, mined_events(found), patterns_to_find(found),
         utils::modifyList(options, list(...), keep.null = TRUE))
