@@ -3,6 +3,7 @@
 #include "glue/spikes.h"
 
 #include "glue/require.h"
+#include "glue/watch.h"
 
 /* What R calls each fault, and what glue_refuse() says is wrong. */
 static const struct {
@@ -49,48 +50,46 @@ static syn_spikes read_spikes(SEXP spikes)
     return out;
 }
 
-syn_status glue_spikes(syn_spikes *out, SEXP spikes, glue_watch *watch)
+syn_status glue_spikes(syn_spikes *out, SEXP spikes, const syn_watch *watch)
 {
     syn_spikes_verdict verdict;
     *out = read_spikes(spikes);
-    syn_status status = syn_spikes_check(out, NULL, &watch->watch, &verdict);
-    if (status != SYN_OK || verdict.fault == SYN_SPIKES_SOUND)
-        return status;
-    glue_watch_stop(watch);
-    glue_refuse(faults[verdict.fault].what);
+    syn_status status = syn_spikes_check(out, NULL, watch, &verdict);
+    if (status == SYN_OK && verdict.fault != SYN_SPIKES_SOUND)
+        glue_refuse(faults[verdict.fault].what);
     return status;
 }
 
 syn_status glue_recording(syn_recording *out, SEXP spikes, uint32_t min_count,
-                          int64_t reach, glue_watch *watch)
+                          int64_t reach, const syn_watch *watch)
 {
     syn_spikes made_of;
     syn_status status = glue_spikes(&made_of, spikes, watch);
-    return status == SYN_OK ? syn_recording_make(out, &made_of, min_count, reach,
-                                                 &watch->watch)
-                            : status;
+    return status == SYN_OK
+               ? syn_recording_make(out, &made_of, min_count, reach, watch)
+               : status;
 }
 
 syn_status glue_recording_read(syn_recording *out, SEXP spikes, uint32_t min_count,
-                               int64_t reach, glue_watch *watch)
+                               int64_t reach, const syn_watch *watch)
 {
     syn_spikes made_of;
     syn_status status = glue_spikes(&made_of, spikes, watch);
-    return status == SYN_OK ? syn_recording_read(out, &made_of, min_count, reach,
-                                                 &watch->watch)
-                            : status;
+    return status == SYN_OK
+               ? syn_recording_read(out, &made_of, min_count, reach, watch)
+               : status;
 }
 
 syn_status glue_raster(syn_raster *out, SEXP events, uint32_t window, syn_budget *budget,
-                       glue_watch *watch)
+                       const syn_watch *watch)
 {
     numbers(events, VECSXP, 7, "events");
     double width = within(Rf_asReal(VECTOR_ELT(events, 6)), 1, SYN_MOST_TICK, "bins");
     syn_spikes made_of;
     syn_status status = glue_spikes(&made_of, events, watch);
-    return status == SYN_OK ? syn_raster_bin(out, &made_of, (int64_t)width, window,
-                                             budget, &watch->watch)
-                            : status;
+    return status == SYN_OK
+               ? syn_raster_bin(out, &made_of, (int64_t)width, window, budget, watch)
+               : status;
 }
 
 /* ---- spikes in seconds ---- */
@@ -115,7 +114,8 @@ SEXP r_ticks(SEXP time, SEXP clock)
 
 /* The first fault of spikes by its name, "sound" without one, and its row, from 1.
    `clock`: ticks a second and seconds a tick; `interval`: first and last second. */
-SEXP r_check_spikes(SEXP time, SEXP unit, SEXP units, SEXP clock, SEXP interval)
+SEXP r_check_spikes(glue_owner *own, SEXP time, SEXP unit, SEXP units, SEXP clock,
+                    SEXP interval)
 {
     const char *fields[] = {"fault", "row", ""};
     R_xlen_t n = Rf_xlength(numbers(time, REALSXP, 0, "times"));
@@ -127,10 +127,8 @@ SEXP r_check_spikes(SEXP time, SEXP unit, SEXP units, SEXP clock, SEXP interval)
         .units = (uint32_t)within(Rf_asReal(units), 0, INT32_MAX, "units"),
         .start = bounds, .stop = bounds + 1};
     syn_spikes_verdict verdict;
-    glue_watch watch;
-    glue_watch_start(&watch, "Checking spikes");
-    syn_status status = syn_spikes_check(&spikes, &how, &watch.watch, &verdict);
-    glue_watch_stop(&watch);
+    syn_status status = syn_spikes_check(&spikes, &how, glue_watch(own, "Checking spikes"),
+                                         &verdict);
     if (status != SYN_OK)
         return glue_status(status, NA_REAL, NA_REAL);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));

@@ -1,9 +1,18 @@
-/* Checks spikes. A quick test passes over those that nothing is wrong with, nearly all;
-   what may be wrong with another is then looked at in turn. */
+/* Checks spikes. Whether there is any fault is asked of several spikes at a time; only
+   where there may be one are they taken one by one. */
 #include "core/spikes/spikes.h"
 
 #include <float.h>
 #include <math.h>
+
+#include "core/base/kinds.h"
+
+/* Tells the compiler that the steps of a loop may be taken several at a time. */
+#ifdef _OPENMP
+#define SYN_SIMD(how) SYN_PRAGMA(omp simd how)
+#else
+#define SYN_SIMD(how)
+#endif
 
 #define NEAR 1125899906842624.0   /* 2^50 */
 #define WHOLE 6755399441055744.0  /* 1.5 * 2^52, from where on all are whole */
@@ -83,40 +92,75 @@ static syn_spikes_fault spike_fault(const syn_spikes *s, const syn_clock *clock,
     return SYN_SPIKES_SOUND;
 }
 
-/* ---- many at once ---- */
+/* ---- several at a time ---- */
 
-static inline int is_tick(double time, const syn_clock *clock)
+/* Whether all times are ticks, none of them far; nothing that is not finite is. */
+static int are_ticks(size_t n, const double *time, const syn_clock *clock)
 {
-    double raw = clock ? time * clock->rate : time;
-    double tick = (raw + WHOLE) - WHOLE;
-    return (fabs(raw) < NEAR) & ((clock ? tick / clock->rate : tick) == time);
+    double rate = clock->rate;
+    int bad = isnan(rate) || FLT_EVAL_METHOD != 0;
+    SYN_SIMD(reduction(| : bad))
+    for (size_t i = 0; i < n; i++) {
+        double raw = time[i] * rate;
+        bad |= !((((raw + WHOLE) - WHOLE) / rate == time[i]) & (fabs(raw) < NEAR));
+    }
+    return !bad;
 }
 
-/* Whether nothing is wrong with spike `i`, not the first one. That it comes after the one
-   in front of it is no branch: those on one tick are many in a burst, and a surprise. */
-static inline int is_sound(const syn_spikes *s, const syn_clock *clock, size_t i)
+static int are_whole(size_t n, const double *tick)
 {
-    double time = s->tick[i], before = s->tick[i - 1];
-    uint32_t unit = (uint32_t)s->unit[i], trial = s->trial ? (uint32_t)s->trial[i] : 1;
-    int later = (time > before) | ((time == before) & (s->unit[i] > s->unit[i - 1]));
-    if (unit - 1 >= s->units || trial - 1 >= s->trials)
-        return 0;
-    return later & (time >= s->start[trial - 1]) & (time <= s->stop[trial - 1]) &
-           is_tick(time, clock);
+    int bad = FLT_EVAL_METHOD != 0;
+    SYN_SIMD(reduction(| : bad))
+    for (size_t i = 0; i < n; i++)
+        bad |= !(((tick[i] + WHOLE) - WHOLE == tick[i]) & (fabs(tick[i]) < NEAR));
+    return !bad;
 }
 
-/* The first spike of those from `i` to below `to` that may have a fault, or `to`. */
-static size_t pass_sound(const syn_spikes *s, const syn_clock *clock, size_t i, size_t to)
+/* Whether units are known, and each spike comes after the one in front of it. To ask one
+   by one takes a surprise for each of those on one tick, many in a burst. */
+static int are_in_order(size_t n, const double *time, const int *unit, int units)
 {
-    const syn_spikes here = *s;
-    if (i == 0 || FLT_EVAL_METHOD != 0 || (clock && isnan(clock->rate)))
-        return i;
-    while (i < to && is_sound(&here, clock, i))
-        i++;
-    return i;
+    int bad = 0;
+    SYN_SIMD(reduction(| : bad))
+    for (size_t i = 0; i < n; i++)
+        bad |= (unit[i] < 1) | (unit[i] > units);
+    SYN_SIMD(reduction(| : bad))
+    for (size_t i = 1; i < n; i++) {
+        int after = unit[i] > unit[i - 1];
+        bad |= !((time[i] > time[i - 1]) | ((time[i] == time[i - 1]) & after));
+    }
+    return !bad;
+}
+
+/* Whether spikes that are in order lie within their trials; those outside of all may. */
+static int are_inside(const syn_spikes *s, size_t from, size_t to)
+{
+    int bad = 0;
+    if (!s->trial)
+        return s->tick[from] >= s->start[0] && s->tick[to - 1] <= s->stop[0];
+    for (size_t i = from; i < to; i++) {
+        int now = s->trial[i], known = (now >= 1) & (now <= (int)s->trials);
+        uint32_t at = known ? (uint32_t)now - 1 : 0;
+        int inside = (s->tick[i] >= s->start[at]) & (s->tick[i] <= s->stop[at]);
+        bad |= known ? !inside : now >= 1;
+    }
+    return !bad;
+}
+
+/* Whether nothing is wrong with the spikes from `from` to below `to`, one or more. Where
+   this gives 0 there may be nothing wrong either. */
+static int are_sound(const syn_spikes *s, const syn_clock *clock, size_t from, size_t to)
+{
+    size_t first = from > 0 ? from - 1 : 0, n = to - from;
+    int ticks = clock ? are_ticks(n, s->tick + from, clock) : are_whole(n, s->tick + from);
+    return ticks &&
+           are_in_order(to - first, s->tick + first, s->unit + first, (int)s->units) &&
+           are_inside(s, from, to);
 }
 
 /* ---- all of them ---- */
+
+enum { PART = 1 << 12 };  /* spikes that fit the nearest caches */
 
 syn_status syn_spikes_check(const syn_spikes *spikes, const syn_clock *clock,
                             const syn_watch *watch, syn_spikes_verdict *out)
@@ -126,10 +170,10 @@ syn_status syn_spikes_check(const syn_spikes *spikes, const syn_clock *clock,
     if (out->fault != SYN_SPIKES_SOUND)
         return SYN_OK;
     for (size_t from = 0, to; from < n; from = to) {
-        to = n - from > SYN_SPIKES_A_POLL ? from + SYN_SPIKES_A_POLL : n;
+        to = n - from > PART ? from + PART : n;
         if (syn_spikes_poll(watch, from, n) != SYN_OK)
             return SYN_INTERRUPTED;
-        for (size_t i = from; (i = pass_sound(spikes, clock, i, to)) < to; i++) {
+        for (size_t i = are_sound(spikes, clock, from, to) ? to : from; i < to; i++) {
             syn_spikes_fault fault = spike_fault(spikes, clock, i);
             if (fault == SYN_SPIKES_SOUND)
                 continue;
