@@ -12,31 +12,41 @@ readers_of_spikes <- function() {
   x <- spike_trains(1:20 / 1000, rep(c("A", "B"), 10), resolution = 1e-3)
   made <- surrogate_options(x, "randomise")
   bounds <- list(low = 0, high = 5)
-  names <- spelling(c("A", "B"), cbind(low = 0, high = 0.005))
+  named <- spelling(c("A", "B"), cbind(low = 0, high = 0.005))
   filters <- list(min_spikes = 1, max_spikes = Inf, min_units = 1, min_occ = 1, max_occ = Inf,
                   closed_within = "all")
   patterns <- pattern_options(3, filters, "closure", 1, 1e8)
   pair <- list(list(1:2), list(0), list(5))
+  found <- list(window = 3L, size = 2L, unit = 0:1, lag = 0:1)
+  mining <- list(min_count = 1, max_size = 3, engine = 0, threads = 1, max_memory = 1e8,
+                 least_flag = 3, top = 2^53)
+  gpu <- list(gpus = 0L, engine = 1, a = 0, b = 0, segments = 0, published = FALSE,
+              compaction = 0, dedup = TRUE)
+  reducing <- list(method = 0, h = 0, k = 0, l = 0, min_spikes = 2, min_occ = 1,
+                   max_memory = 1e8)
+  judging <- list(intensional = TRUE, extensional = TRUE, subsets = 10, threads = 1,
+                  max_memory = 1e8, key = c(1, 2))
   binned <- \(s) c(s, list(bin = 1))
   list(
-    mine_episodes = \(s) .Call(r_mine_episodes, s, bounds, names, c(1, 3, 0, 1, 1e8, 3, 2^53),
-                               NULL),
+    mine_episodes = \(s) .Call(r_mine_episodes, s, bounds, named, mining, NULL),
     count_episodes = \(s) .Call(r_count_episodes, s, pair[[1]], pair[[2]], pair[[3]], 1L),
-    count_on_gpu = \(s) .Call(r_count_episodes_gpu, s, bounds, matrix(1:2, 1), matrix(1L),
-                              list(0L, 1L, numeric(6)), 1L),
+    count_on_gpu = \(s) .Call(r_count_episodes_gpu, s, bounds, matrix(1:2, 1), matrix(1L), gpu,
+                              1L),
     occurrences = \(s) .Call(r_episode_occurrences, s, pair[[1]], pair[[2]], pair[[3]], TRUE, 99),
-    batches = \(s) .Call(r_batch_check, s, bounds, c(1, 3, 1e8, 0, 10)),
-    episode_null = \(s) .Call(r_episode_null, s, made, pair, c(0, 2, 1, 1e9), NULL),
-    surrogates = \(s) .Call(r_surrogate_trains, s, made, 2, 1L, Inf),
+    batches = \(s) .Call(r_batch_check, s, bounds, list(min_count = 1, max_size = 3, engine = 0,
+                                                        max_memory = 1e8, batch = 10)),
+    episode_null = \(s) .Call(r_episode_null, s, made, pair,
+                              list(first = 0, n = 2, threads = 1, max_memory = 1e9, gpus = NULL)),
+    surrogates = \(s) .Call(r_surrogate_trains, s, made,
+                            list(n = 2, threads = 1, max_memory = 1e9)),
     surrogate_rasters = \(s) .Call(r_surrogate_rasters, s, made, 0, binned(s), 3L),
-    spectrum = \(s) .Call(r_spectrum, s, made, 1, patterns, FALSE, 0, 2, NULL),
+    spectrum = \(s) .Call(r_spectrum, s, made, patterns,
+                          list(bin = 1, by_duration = FALSE, first = 0, n = 2, gpus = NULL)),
     mine_patterns = \(s) .Call(r_mine_patterns, binned(s), patterns, NULL),
     shares = \(s) .Call(r_pattern_shares, binned(s), 3, 1),
-    windows = \(s) .Call(r_pattern_windows, binned(s), 3L, 2L, 0:1, 0:1, 99),
-    reduction = \(s) .Call(r_reduce_patterns, binned(s), 3L, 2L, 0:1, 0:1, integer(),
-                           c(0, 0, 0, 0, 2, 1, 1e8)),
-    stability = \(s) .Call(r_pattern_stability, binned(s), 3L, 2L, 0:1, 0:1, c(TRUE, TRUE),
-                           c(10, 1, 1e8), c(1, 2))
+    windows = \(s) .Call(r_pattern_windows, binned(s), found, 99),
+    reduction = \(s) .Call(r_reduce_patterns, binned(s), found, integer(), reducing),
+    stability = \(s) .Call(r_pattern_stability, binned(s), found, judging)
   )
 }
 
