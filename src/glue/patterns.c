@@ -168,8 +168,8 @@ SEXP r_pattern_shares(glue_owner *own, SEXP events, SEXP window, SEXP min_occ)
     mining *m = new_mining(own);
     uint32_t bins = (uint32_t)within(Rf_asReal(window), 1, INT32_MAX, "window");
     uint32_t least = (uint32_t)within(Rf_asReal(min_occ), 1, INT32_MAX, "min_occ");
-    syn_status status =
-        glue_raster(&m->raster, events, bins, NULL, glue_watch(own, "Cutting the search"));
+    const syn_watch *watch = glue_watch(own, "Cutting the search");
+    syn_status status = glue_raster(&m->raster, events, bins, NULL, watch);
     if (status == SYN_OK)
         status = syn_pattern_cut(&m->raster, bins, least, &m->shares);
     if (status != SYN_OK)

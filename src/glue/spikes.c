@@ -127,8 +127,8 @@ SEXP r_check_spikes(glue_owner *own, SEXP time, SEXP unit, SEXP units, SEXP cloc
         .units = (uint32_t)within(Rf_asReal(units), 0, INT32_MAX, "units"),
         .start = bounds, .stop = bounds + 1};
     syn_spikes_verdict verdict;
-    syn_status status = syn_spikes_check(&spikes, &how, glue_watch(own, "Checking spikes"),
-                                         &verdict);
+    const syn_watch *watch = glue_watch(own, "Checking spikes");
+    syn_status status = syn_spikes_check(&spikes, &how, watch, &verdict);
     if (status != SYN_OK)
         return glue_status(status, NA_REAL, NA_REAL);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));

@@ -152,8 +152,8 @@ static int are_inside(const syn_spikes *s, size_t from, size_t to)
 static int are_sound(const syn_spikes *s, const syn_clock *clock, size_t from, size_t to)
 {
     size_t first = from > 0 ? from - 1 : 0, n = to - from;
-    int ticks = clock ? are_ticks(n, s->tick + from, clock) : are_whole(n, s->tick + from);
-    return ticks &&
+    const double *time = s->tick + from;
+    return (clock ? are_ticks(n, time, clock) : are_whole(n, time)) &&
            are_in_order(to - first, s->tick + first, s->unit + first, (int)s->units) &&
            are_inside(s, from, to);
 }
