@@ -8,6 +8,7 @@
 
 #include "core/episodes/order.h"
 #include "glue/episode_names.h"
+#include "glue/require.h"
 
 /* ---- before the first row ---- */
 
@@ -28,14 +29,31 @@ static syn_status find_contained(glue_rows *rows, const syn_episodes *episodes,
     return status;
 }
 
-enum { LABELS, LOW, HIGH, ARROWS, LABEL_RANKS, ARROW_RANKS };  /* of a spelling */
+enum { LABELS, LOW, HIGH, ARROWS, LABEL_RANKS, ARROW_RANKS, SPELLING };
+
+void glue_check_spelling(SEXP spelling, int units, R_xlen_t intervals)
+{
+    static const SEXPTYPE type[SPELLING] = {STRSXP, REALSXP, REALSXP,
+                                            STRSXP, INTSXP,  INTSXP};
+    require(Rf_xlength(numbers(spelling, VECSXP, SPELLING, "names")) == SPELLING,
+            "names");
+    for (int k = 0; k < SPELLING; k++) {
+        R_xlen_t n = k == LABELS || k == LABEL_RANKS ? units : intervals;
+        SEXP part = numbers(VECTOR_ELT(spelling, k), type[k], n, "names");
+        require(Rf_xlength(part) == n, "names");
+        for (R_xlen_t i = 0; type[k] == INTSXP && i < n; i++)
+            within(INTEGER(part)[i], 0, (double)n - 1, "names");
+    }
+}
 
 syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
-                          const syn_watch *watch)
+                          uint8_t least, const syn_watch *watch)
 {
     SEXP labels = VECTOR_ELT(spelling, LABEL_RANKS);
     SEXP arrows = VECTOR_ELT(spelling, ARROW_RANKS);
-    syn_status status = find_contained(out, episodes, watch);
+    syn_status status = SYN_OK;
+    if (least <= 2)  /* no flag is greater */
+        status = find_contained(out, episodes, watch);
     if (status == SYN_OK)
         status = syn_episodes_order(episodes, (const uint32_t *)INTEGER(labels),
                                     (const uint32_t *)INTEGER(arrows), watch,
@@ -88,8 +106,8 @@ R_xlen_t glue_table_rows(const syn_episodes *episodes, const glue_rows *rows,
 {
     R_xlen_t n = 0;
     for (size_t k = 0; k < episodes->n_levels; k++) {
-        size_t kept = 0;
-        for (size_t i = 0; i < episodes->level[k].n; i++)
+        size_t kept = rows->flag ? 0 : episodes->level[k].n;
+        for (size_t i = 0; rows->flag && i < episodes->level[k].n; i++)
             kept += rows->flag[k][i] < least;
         n += (R_xlen_t)(kept < top ? kept : top);
     }
@@ -104,7 +122,7 @@ static R_xlen_t write_level(table *t, size_t k, R_xlen_t row)
     size_t left = t->top;
     for (size_t i = 0; i < level->n && left > 0; i++) {
         uint32_t node = t->rows->order[k][i];
-        if (t->rows->flag[k][node] >= t->least)
+        if (t->rows->flag && t->rows->flag[k][node] >= t->least)
             continue;
         t->size[row] = (int)k + 1;
         t->count[row] = (int)level->count[node];

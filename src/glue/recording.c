@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/spikes/check.h"
 #include "glue/require.h"
 
 /* The first four elements of a list of events. */
@@ -39,23 +40,13 @@ static void check_order(const glue_spikes *x)
     }
 }
 
-/* Whether the two checks would find nothing, without trials: without a branch a spike, as
-   in syn_spikes_check(). */
+/* Whether the two checks would find nothing, as nearly always. */
 static int are_in_order(const glue_spikes *x)
 {
-    const double *tick = x->tick;
-    const int *unit = x->unit;
-    R_xlen_t n = x->n;
-    int units = (int)x->units, bad = x->trial != NULL;
-    if (n == 0 || bad)
-        return !bad;
-    for (R_xlen_t i = 0; i < n; i++)
-        bad |= (unit[i] < 1) | (unit[i] > units);
-    for (R_xlen_t i = 1; i < n; i++) {
-        int same = (tick[i] == tick[i - 1]) & (unit[i] >= unit[i - 1]);
-        bad |= !((tick[i] > tick[i - 1]) | same);
-    }
-    return !bad && tick[0] >= -GLUE_MOST_TICK && tick[n - 1] <= GLUE_MOST_TICK;
+    if (x->trial || x->n == 0)
+        return 0;
+    return syn_spikes_in_order((size_t)x->n, x->tick, x->unit, (int)x->units, 1) &&
+           x->tick[0] >= -GLUE_MOST_TICK && x->tick[x->n - 1] <= GLUE_MOST_TICK;
 }
 
 static glue_spikes checked_events(SEXP events)

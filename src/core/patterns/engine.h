@@ -1,4 +1,4 @@
-/* What the driver of the pattern search and its engines know of each other. */
+/* The interface between the search for patterns and its engines. */
 #ifndef SYN_PATTERNS_ENGINE_H
 #define SYN_PATTERNS_ENGINE_H
 
