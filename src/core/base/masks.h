@@ -173,8 +173,8 @@ static inline uint32_t syn_index_bits(const uint64_t *mask, size_t words, uint32
     return n;
 }
 
-/* Masks one after the other: number j of them, up to `depth`, are the windows that hold at
-   least j of some items, number 0 all windows. Counts in one item more, that of `mask`. */
+/* Masks one after the other: number j of them, up to `depth`, are the windows that hold
+   at least j of some items, number 0 all windows. Counts in one more item, of `mask`. */
 static inline void syn_deepen(uint64_t *masks, size_t depth, const uint64_t *mask,
                               size_t words)
 {

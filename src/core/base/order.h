@@ -1,4 +1,4 @@
-/* Numbers in order: how qsort() and bsearch() compare them, and what is quicker for few. */
+/* Numbers in order: how qsort() and bsearch() compare them, and what suits few. */
 #ifndef SYN_BASE_ORDER_H
 #define SYN_BASE_ORDER_H
 
