@@ -1,3 +1,5 @@
+/* The list of entries that R may call, and what is done when the library is loaded and
+   unloaded. */
 #include "glue/glue.h"
 
 #include "core/base/parallel.h"

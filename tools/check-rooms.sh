@@ -27,42 +27,47 @@ rule() {
   fi
 }
 found="$objects/found"
-object_of() { echo "$objects/$2`echo "$1" | tr '/' '-'`.o"; }
+
+# each FILES COMMAND...: the command for every file, which comes last, two at a time. What
+# they say, and nothing else, is printed.
+each() {
+  files=$1
+  shift
+  printf '%s\n' $files | xargs -P 2 -I FILE "$@" FILE 2>&1
+}
+
+# objects_of FILES COMMAND...: the same, to an object each.
+objects_of() {
+  files=$1
+  shift
+  each "$files" sh -c '
+    objects=$1 command=$2
+    $command -c "$3" -o "$objects/`echo "$3" | tr / -`.o"' sh "$objects" "$*"
+}
 
 # Without PIE, tables of constants stay in read-only sections, where the rule on state
 # expects them.
-for file in $core_sources; do
-  $CC $strict -O2 -fopenmp -fno-pie -c "$file" -o "`object_of "$file"`" 2>&1
-done > "$found"
+objects_of "$core_sources" $CC $strict -O2 -fopenmp -fno-pie > "$found"
 rule "core compiles as strict C99, without R on the include path"
 
-for file in $core_sources; do
-  $CC $strict -fsyntax-only -Wno-unknown-pragmas "$file" 2>&1
-done > "$found"
+each "$core_sources" $CC $strict -fsyntax-only -Wno-unknown-pragmas > "$found"
 rule "core compiles without OpenMP"
 
-for file in $core_headers $gpu_headers; do
-  $CC $strict -fsyntax-only -x c "$file" 2>&1
-done > "$found"
+each "$core_headers $gpu_headers" $CC $strict -fsyntax-only -x c > "$found"
 rule "headers of core and gpu stand alone"
 
-for file in $gpu_headers; do
-  ${CXX:-g++} -Wall -Wextra -pedantic -Werror -I. -fsyntax-only -x c++ "$file" 2>&1
-done > "$found"
+each "$gpu_headers" ${CXX:-g++} -Wall -Wextra -pedantic -Werror -I. -fsyntax-only -x c++ \
+  > "$found"
 rule "headers of gpu are C++ as well"
 
-for file in gpu/none.c; do
-  $CC $strict -O2 -fno-pie -c "$file" -o "`object_of "$file"`" 2>&1
-done > "$found"
+objects_of gpu/none.c $CC $strict -O2 -fno-pie > "$found"
 rule "the stand-in for CUDA compiles as strict C99"
 
 r_include=`R CMD config --cppflags | tr ' ' '\n' | sed -n 's/^-I/-isystem /p' | tr '\n' ' '`
 cli_include=`Rscript --vanilla -e 'cat(system.file("include", package = "cli"))'`
-for file in init.c glue/*.c; do
-  # R's own table of routines holds functions of every shape as one type.
-  $CC $strict $r_include -isystem "$cli_include" -Wno-cast-function-type -fopenmp \
-    -fsyntax-only "$file" 2>&1
-done > "$found"
+# R's own table of routines holds functions of every shape as one type.
+each "init.c `ls glue/*.c`" $CC $strict $r_include -isystem "$cli_include" \
+  -Wno-cast-function-type -fopenmp -fsyntax-only > "$found"
 rule "glue compiles as strict C99"
 
 r_header='^ *# *include *["<](R\.h|R_ext/|Rinternals|Rdefines|Rmath|Rconfig|Rversion|Rcpp|cpp11|cli/)'
@@ -131,7 +136,7 @@ may_see() {
   may_see core/patterns 'core/(base|spikes|surrogates|patterns|patterns/[a-z]*)'
   may_see core/edm 'core/(base|edm)'
   may_see core/causal 'core/(base|causal)'
-  may_see core/kinds 'core/(base|surrogates|patterns/closure|patterns/spectrum|edm|causal)'
+  may_see core/kinds 'core/(base|surrogates|episodes|patterns/(closure|spectrum)|edm|causal)'
 } > "$found"
 rule "no folder of core includes one above it or beside it"
 
@@ -142,16 +147,25 @@ rule "lines are at most 90 columns wide"
 grep -hoE '^[A-Za-z_.`[]+ <- function' ../R/*.R | sort | uniq -d > "$found"
 rule "each function of R is defined once"
 
+cd ..
+# A whole library with the compiler's strictest words, for the oldest GPUs. STRICT_LIBRARY
+# names one that was built with such words already, and is not built again.
+if [ -z "$STRICT_LIBRARY" ]; then
+  STRICT_LIBRARY=.build/library-strict
+  NVCCFLAGS='-Werror all-warnings -Xcompiler -Wall,-Wextra'
+  SYNFIRE_CUDA_ARCH=sm_75
+  export NVCCFLAGS SYNFIRE_CUDA_ARCH
+fi
 if command -v nvcc > /dev/null 2>&1 || [ -x /usr/local/cuda/bin/nvcc ]; then
-  nvcc=`command -v nvcc || echo /usr/local/cuda/bin/nvcc`
-  # The oldest one: what newer ones do otherwise is built by the tests. Two at a time, as
-  # these take longest.
-  find gpu -name '*.cu' | xargs -P 2 -I FILE sh -c '
-    "$1" -arch=sm_75 -O2 -I. -Werror all-warnings \
-      -Xcompiler -Wall,-Wextra,-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden \
-      -c FILE -o "$2/cuda-`echo FILE | tr / -`.o"' sh "$nvcc" "$objects" > "$found" 2>&1
+  {
+    sh tools/install.sh $STRICT_LIBRARY > "$objects/said" 2>&1 || cat "$objects/said"
+    (cd src && find gpu -name '*.cu') | while read -r kernel; do
+      grep -e "-Werror all-warnings .*-Wall,-Wextra .*-c $kernel " $STRICT_LIBRARY/install.log \
+        > /dev/null || echo "$kernel was not compiled so that a warning is an error"
+    done
+  } > "$found"
   rule "every kernel compiles without a warning"
-  nm -g --defined-only "$objects"/cuda-*.o | awk 'NF == 3 && $3 ~ /^syn_gpu_/ { print $3 }' |
+  nm $STRICT_LIBRARY/synfire/libs/synfire.so | awk 'NF == 3 && $3 ~ /^syn_gpu_[a-z0-9_]*$/ { print $3 }' |
     sort > "$objects/kernels"
   diff "$objects/declared" "$objects/kernels" > "$found"
   rule "the kernels define exactly what the headers of gpu declare"
@@ -160,14 +174,13 @@ else
   echo "skipped: no nvcc here, so no kernel is compiled (2 rules)"
 fi
 
-cd ..
-for library in .build/library/synfire/libs/synfire.so .build/library-cpu/synfire/libs/synfire.so; do
-  if [ -f $library ]; then
-    nm -D --defined-only $library | grep -v ' R_init_synfire$' > "$found"
-    rule "$library exports R_init_synfire alone"
+for library in .build/library .build/check/synfire.Rcheck; do
+  if [ -f $library/synfire/libs/synfire.so ]; then
+    nm -D --defined-only $library/synfire/libs/synfire.so | grep -v ' R_init_synfire$' > "$found"
+    rule "the package in $library exports R_init_synfire alone"
   else
     skipped=$((skipped + 1))
-    echo "skipped: $library is not built"
+    echo "skipped: $library is not there"
   fi
 done
 

@@ -10,7 +10,7 @@ state=`{
   find DESCRIPTION NAMESPACE LICENSE configure cleanup R inst man src -type f \
     ! -name '*.o' ! -name '*.so' ! -path src/Makevars -exec cksum {} + | sort -k 3
   R --version | sed 1q
-  echo "$* $NVCC $CUDA_HOME $CUDA_PATH $SYNFIRE_CUDA_ARCH"
+  echo "$* $NVCC $CUDA_HOME $CUDA_PATH $NVCCFLAGS $SYNFIRE_CUDA_ARCH"
   command -v nvcc || echo no nvcc
 } | cksum`
 if [ -f "$stamp" ] && [ "`cat "$stamp"`" = "$state" ] && [ -d "$library/synfire" ]; then
@@ -18,7 +18,7 @@ if [ -f "$stamp" ] && [ "`cat "$stamp"`" = "$state" ] && [ -d "$library/synfire"
 fi
 echo "installing synfire into $library"
 sh tools/copy.sh .build/source
-log=.build/install.log
+log=$library/install.log
 rm -f "$log.failed"
 # As many files at a time as this process may use processors, unless the user says otherwise.
 MAKEFLAGS=${MAKEFLAGS:--j`nproc 2> /dev/null || getconf _NPROCESSORS_ONLN || echo 2`}

@@ -14,8 +14,12 @@ random_spikes <- function(n, units, end = 10, ...) {
   synfire::spike_trains(sort(round(stats::runif(n, 0, end), 4)), sample(units, n, TRUE),
                         start = 0, end = end, resolution = 1e-4, ...)
 }
+# What is kept from an earlier call would count as memory that was written to.
+fresh_memory <- function() .Call(synfire:::r_release_gpu)
+
 delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
 mine <- function(x, min_count, intervals = delays, ...) {
+  fresh_memory()
   synfire::mine_episodes(x, min_count, intervals, ..., device = "gpu")
 }
 
@@ -139,6 +143,7 @@ random_map <- function(steps, n, gaps = FALSE) {
   x
 }
 map <- function(x, E, ..., libraries = 1:3) {
+  fresh_memory()
   synfire::causal_map(x, E = E, ..., libraries = libraries, device = "gpu")
 }
 dims <- "lay_out find_tables fill_tiles find_moments"
@@ -212,6 +217,7 @@ if (length(wanted) == 0L) wanted <- names(cases)
 failed <- FALSE
 for (name in wanted) {
   set.seed(1)
+  fresh_memory()
   started <- proc.time()[["elapsed"]]
   tryCatch(suppressMessages(cases[[name]]$run()), error = function(e) {
     failed <<- TRUE

@@ -1,3 +1,5 @@
+/* Causal maps: checks what R passes, keeps libraries and results in memory that R
+   frees, and runs the map on the CPU or on GPUs. */
 #include "glue/glue.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Checksums of the rows of a matrix, for files of causal maps. */
 #include "glue/glue.h"
 
 #include <stdint.h>

@@ -1,3 +1,5 @@
+/* Tables of spikes as text: reads the rows of a block of bytes, splits lines into
+   fields, and computes the CRC-32 of bytes. */
 #include "glue/require.h"
 
 #include <R_ext/Utils.h>

@@ -1,3 +1,4 @@
+/* Convergent cross mapping: passes points, libraries and targets to core/edm/ccm.h. */
 #include "glue/glue.h"
 
 #include <math.h>

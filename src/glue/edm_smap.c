@@ -1,3 +1,4 @@
+/* S-maps: passes points, library and target to core/edm/smap.h. */
 #include "glue/glue.h"
 
 #include "core/edm/smap.h"

@@ -1,3 +1,6 @@
+/* Names of episodes as a vector of R that is spelt only when somebody reads it. It is
+   an ALTREP class: R calls the functions below for an element, a subset or all of the
+   vector. */
 #include "glue/episode_names.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Mines and counts episodes for R, and finds where they occur. */
 #include "glue/glue.h"
 
 #include "core/episodes/mine.h"
@@ -92,14 +93,15 @@ static syn_mine_options read_options(SEXP options, SEXP bounds, int64_t *reach)
 
 /* The episodes, and what has to be known of all before their table is made. */
 static syn_status mine(mining *m, SEXP gpu, SEXP spelling,
-                       const syn_mine_options *options, const syn_watch *watch)
+                       const syn_mine_options *options, uint8_t least,
+                       const syn_watch *watch)
 {
     syn_status status =
         gpu == R_NilValue
             ? syn_mine_episodes(&m->recording, options, watch, &m->episodes)
             : glue_gpu_mine(gpu, &m->recording, options, watch, &m->episodes, &m->gpu);
     if (status == SYN_OK)
-        status = glue_rows_find(&m->rows, &m->episodes, spelling, watch);
+        status = glue_rows_find(&m->rows, &m->episodes, spelling, least, watch);
     return status;
 }
 
@@ -125,7 +127,7 @@ SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
     if (status == SYN_OK && !glue_gpu_arranges(gpu))
         status = syn_recording_arrange(&m->recording);
     if (status == SYN_OK)
-        status = mine(m, gpu, spelling, &o, watch);
+        status = mine(m, gpu, spelling, &o, least, watch);
     if (status == SYN_OK) {
         bytes = table_bytes(m, least, top);
         status = bytes > (double)o.max_memory ? SYN_OVER_BUDGET : SYN_OK;
@@ -222,12 +224,10 @@ SEXP r_episode_occurrences(glue_owner *own, SEXP events, SEXP units, SEXP low, S
 /* ---- for the tests ---- */
 
 /* Counts a list of ends on a small next-occurrence table (a matrix, lanes by rows) with
-   one implementation; NULL where this processor has no such one. */
-SEXP r_count_rows_check(SEXP kind, SEXP distance, SEXP event, SEXP row, SEXP start)
+   the implementation for registers of so many bits, or for fewer where there are none. */
+SEXP r_count_rows_check(SEXP bits, SEXP distance, SEXP event, SEXP row, SEXP start)
 {
-    syn_count_rows *count_rows = syn_count_rows_of((syn_rows_kind)Rf_asInteger(kind));
-    if (!count_rows)
-        return R_NilValue;
+    syn_count_rows *count_rows = syn_count_rows_fastest(Rf_asInteger(bits));
     R_xlen_t n = Rf_xlength(row), cells = Rf_xlength(distance);
     size_t lanes = (size_t)Rf_nrows(distance);
     uint16_t *table = (uint16_t *)R_alloc((size_t)cells, sizeof *table);

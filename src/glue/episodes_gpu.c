@@ -1,3 +1,4 @@
+/* Mines and counts episodes on GPUs, and reports to R what ran there. */
 #include "glue/episodes_gpu.h"
 
 #include "core/base/parallel.h"

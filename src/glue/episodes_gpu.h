@@ -1,4 +1,4 @@
-/* Episodes on GPUs as R asks for them. */
+/* Mines and counts episodes on GPUs for R. */
 #ifndef SYN_GLUE_EPISODES_GPU_H
 #define SYN_GLUE_EPISODES_GPU_H
 

@@ -1,3 +1,4 @@
+/* Counts episodes in surrogates for episode_significance(), and sums up the counts. */
 #include "glue/glue.h"
 
 #include "core/episodes/null/counts.h"

@@ -1,3 +1,6 @@
+/* Turns mined episodes into the columns of a data frame. Rows whose episodes have the
+   same units (or intervals) share one vector in the list columns, which saves most of
+   the memory. */
 #include "glue/episodes_table.h"
 
 #include <stdlib.h>
@@ -44,11 +47,13 @@ void glue_check_spelling(SEXP spelling, int units, R_xlen_t intervals)
 }
 
 syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
-                          const syn_watch *watch)
+                          uint8_t least, const syn_watch *watch)
 {
     SEXP labels = VECTOR_ELT(spelling, LABEL_RANKS);
     SEXP arrows = VECTOR_ELT(spelling, ARROW_RANKS);
-    syn_status status = find_contained(out, episodes, watch);
+    syn_status status = SYN_OK;
+    if (least <= 2)  /* no flag is greater */
+        status = find_contained(out, episodes, watch);
     if (status == SYN_OK)
         status = syn_episodes_order(episodes, (const uint32_t *)INTEGER(labels),
                                     (const uint32_t *)INTEGER(arrows), watch,
@@ -101,8 +106,8 @@ R_xlen_t glue_table_rows(const syn_episodes *episodes, const glue_rows *rows,
 {
     R_xlen_t n = 0;
     for (size_t k = 0; k < episodes->n_levels; k++) {
-        size_t kept = 0;
-        for (size_t i = 0; i < episodes->level[k].n; i++)
+        size_t kept = rows->flag ? 0 : episodes->level[k].n;
+        for (size_t i = 0; rows->flag && i < episodes->level[k].n; i++)
             kept += rows->flag[k][i] < least;
         n += (R_xlen_t)(kept < top ? kept : top);
     }
@@ -117,7 +122,7 @@ static R_xlen_t write_level(table *t, size_t k, R_xlen_t row)
     size_t left = t->top;
     for (size_t i = 0; i < level->n && left > 0; i++) {
         uint32_t node = t->rows->order[k][i];
-        if (t->rows->flag[k][node] >= t->least)
+        if (t->rows->flag && t->rows->flag[k][node] >= t->least)
             continue;
         t->size[row] = (int)k + 1;
         t->count[row] = (int)level->count[node];

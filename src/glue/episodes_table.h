@@ -1,4 +1,4 @@
-/* What was mined as the columns of a data frame. */
+/* Turns mined episodes into the columns of a data frame. */
 #ifndef SYN_GLUE_EPISODES_TABLE_H
 #define SYN_GLUE_EPISODES_TABLE_H
 
@@ -8,7 +8,8 @@
 
 /* What has to be known of all episodes before the first row is written. */
 typedef struct glue_rows {
-    uint8_t **flag;    /* [levels][n] from syn_episodes_contained() */
+    uint8_t **flag;    /* [levels][n] from syn_episodes_contained(); NULL where all are
+                          rows */
     uint32_t **order;  /* [levels][n] from syn_episodes_order() */
     syn_sequences units, intervals;
 } glue_rows;
@@ -18,10 +19,10 @@ typedef struct glue_rows {
    0. */
 void glue_check_spelling(SEXP spelling, int units, R_xlen_t intervals);
 
-/* Free `out`, which has to be all zero before, with glue_rows_free(), also after an
-   error. */
+/* Episodes with a flag from `least` on will be left out. Free `out`, which has to be all
+   zero before, with glue_rows_free(), also after an error. */
 syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
-                          const syn_watch *watch);
+                          uint8_t least, const syn_watch *watch);
 
 void glue_rows_free(const syn_episodes *episodes, glue_rows *rows);
 

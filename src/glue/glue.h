@@ -55,7 +55,7 @@ SEXP r_count_episodes(glue_owner *own, SEXP events, SEXP units, SEXP low, SEXP h
                       SEXP threads);
 SEXP r_episode_occurrences(glue_owner *own, SEXP events, SEXP units, SEXP low,
                            SEXP high, SEXP all, SEXP most);
-SEXP r_count_rows_check(SEXP kind, SEXP distance, SEXP event, SEXP row, SEXP start);
+SEXP r_count_rows_check(SEXP bits, SEXP distance, SEXP event, SEXP row, SEXP start);
 
 /* episodes_gpu.c */
 SEXP r_count_episodes_gpu(glue_owner *own, SEXP events, SEXP bounds, SEXP units,

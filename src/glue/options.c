@@ -1,3 +1,4 @@
+/* Finds options by name and checks their ranges. */
 #include "glue/options.h"
 
 #include <math.h>

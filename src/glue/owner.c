@@ -1,3 +1,4 @@
+/* Lists of what is held: one for each call, and one of all that R keeps. */
 #include "glue/owner.h"
 
 #include <stdint.h>

@@ -1,3 +1,5 @@
+/* Pattern set reduction: passes patterns and signatures to
+   core/patterns/found/reduction.h. */
 #include "glue/glue.h"
 
 #include "core/patterns/found/reduction.h"

@@ -1,3 +1,4 @@
+/* Stability of patterns: passes patterns to core/patterns/found/stability.h. */
 #include "glue/glue.h"
 
 #include "core/patterns/found/stability.h"

@@ -1,3 +1,5 @@
+/* Patterns as integer vectors of R whose numbers stay where the search left them. It
+   is an ALTREP class. */
 #include "glue/pattern_store.h"
 
 #include <R_ext/Altrep.h>

@@ -1,3 +1,4 @@
+/* Mines spike patterns and frequent itemsets for R, and cuts the search into shares. */
 #include "glue/patterns.h"
 
 

@@ -1,4 +1,4 @@
-/* How to mine patterns, as R says it. */
+/* Reads the options of a search for patterns. */
 #ifndef SYN_GLUE_PATTERNS_H
 #define SYN_GLUE_PATTERNS_H
 

@@ -1,3 +1,4 @@
+/* Finds the windows in which given patterns occur. */
 #include "glue/patterns_times.h"
 
 #include "glue/options.h"

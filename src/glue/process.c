@@ -1,3 +1,4 @@
+/* Tells whether a process lives, for locks on files of causal maps. */
 #include "glue/glue.h"
 
 #include <stdint.h>

@@ -1,3 +1,5 @@
+/* Draws keys from R's generator, so that set.seed() decides all random numbers, and
+   gives R the counter-based numbers. */
 #include "glue/random.h"
 
 #include <R_ext/Random.h>

@@ -1,3 +1,4 @@
+/* Bins the events that R passes. */
 #include "glue/raster.h"
 
 #include "glue/recording.h"

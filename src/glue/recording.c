@@ -1,7 +1,9 @@
+/* Turns events, intervals and episodes as R passes them into those of the core. */
 #include "glue/recording.h"
 
 #include <math.h>
 
+#include "core/spikes/check.h"
 #include "glue/require.h"
 
 /* The first four elements of a list of events. */
@@ -38,22 +40,40 @@ static void check_order(const glue_spikes *x)
     }
 }
 
-syn_status glue_recording_read(syn_recording *out, SEXP events, uint32_t min_count,
-                               int64_t reach)
+/* Whether the two checks would find nothing, as nearly always. */
+static int are_in_order(const glue_spikes *x)
 {
-    glue_spikes x = read_events(events);
-    glue_check_spikes(&x, NULL);
-    check_order(&x);
-    /* R counts from 1, and its NA is below that. */
-    return syn_recording_read(out, (size_t)x.n, x.tick, x.unit, x.trial, 1,
-                              (uint32_t)x.units, min_count, reach);
+    if (x->trial || x->n == 0)
+        return 0;
+    return syn_spikes_in_order((size_t)x->n, x->tick, x->unit, (int)x->units, 1) &&
+           x->tick[0] >= -GLUE_MOST_TICK && x->tick[x->n - 1] <= GLUE_MOST_TICK;
 }
 
+static glue_spikes checked_events(SEXP events)
+{
+    glue_spikes x = read_events(events);
+    if (!are_in_order(&x)) {
+        glue_check_spikes(&x, NULL);
+        check_order(&x);
+    }
+    return x;
+}
+
+/* R counts from 1, and its NA is below that. */
 syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
                           int64_t reach)
 {
-    syn_status status = glue_recording_read(out, events, min_count, reach);
-    return status == SYN_OK ? syn_recording_arrange(out) : status;
+    glue_spikes x = checked_events(events);
+    return syn_recording_make(out, (size_t)x.n, x.tick, x.unit, x.trial, 1,
+                              (uint32_t)x.units, min_count, reach);
+}
+
+syn_status glue_recording_read(syn_recording *out, SEXP events, uint32_t min_count,
+                               int64_t reach)
+{
+    glue_spikes x = checked_events(events);
+    return syn_recording_read(out, (size_t)x.n, x.tick, x.unit, x.trial, 1,
+                              (uint32_t)x.units, min_count, reach);
 }
 
 glue_spikes glue_read_spikes(SEXP events)

@@ -1,4 +1,4 @@
-/* Spike trains as R holds them, made into a recording the core can mine. */
+/* Turns spike trains that R passes into a recording that the core can mine. */
 #ifndef SYN_GLUE_RECORDING_H
 #define SYN_GLUE_RECORDING_H
 
@@ -14,7 +14,7 @@
 syn_status glue_recording(syn_recording *out, SEXP events, uint32_t min_count,
                           int64_t reach);
 
-/* The same without what syn_recording_arrange() adds. */
+/* The same as syn_recording_read() makes it. */
 syn_status glue_recording_read(syn_recording *out, SEXP events, uint32_t min_count,
                                int64_t reach);
 

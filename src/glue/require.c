@@ -1,3 +1,4 @@
+/* Raises R's error where a value breaks what R's side has promised. */
 #include "glue/require.h"
 
 /* Calls a function of this package that raises an error; `call` is not yet protected. */

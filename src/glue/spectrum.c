@@ -1,3 +1,5 @@
+/* Pattern spectra: finds the maxima of surrogates on the CPU or on GPUs, and returns
+   them as arrays. */
 #include "glue/glue.h"
 
 #include <string.h>

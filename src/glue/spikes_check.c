@@ -1,3 +1,4 @@
+/* Spikes in seconds: finds their ticks, and checks them (core/spikes/check.h). */
 #include "glue/require.h"
 
 #include "core/spikes/check.h"

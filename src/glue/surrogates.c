@@ -1,3 +1,5 @@
+/* Makes surrogates for surrogate_trains(), and reads the options of surrogates for all
+   other entries. */
 #include "glue/surrogates.h"
 
 #include "core/surrogates/isi.h"

@@ -1,3 +1,4 @@
+/* For the tests: bins a surrogate in both ways that the core has. */
 #include "glue/surrogates.h"
 
 #include "core/surrogates/raster.h"

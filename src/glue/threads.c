@@ -1,3 +1,5 @@
+/* Reports how many threads may run and why, and runs a loop of known length for the
+   tests. */
 #if !defined(_WIN32)
 #define _POSIX_C_SOURCE 200112L
 #endif

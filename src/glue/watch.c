@@ -1,3 +1,5 @@
+/* Polls for Ctrl-C and shows progress through cli while the core works. R's functions
+   may jump out of C, so they are called where such a jump is caught. */
 #include "glue/watch.h"
 
 #include <stdio.h>

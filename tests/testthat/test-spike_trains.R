@@ -491,3 +491,14 @@ test_that("names of units are UTF-8, whatever bytes they came in", {
   }
   expect_error(spike_trains(1, "a", start = "caf\xe9\xff"), class = "synfire_error_argument")
 })
+
+test_that("ticks are the nearest whole numbers, of halves the even ones, however far", {
+  set.seed(1)
+  far <- c(0, 0.5, 1.5, 2.5, 2^c(49:54, 60, 1000), 2^50 + c(0.5, 1.5), 2^52 - 0.5)
+  value <- c(far, -far, runif(100, -50, 50), NA, NaN, Inf, -Inf)
+  for (resolution in c(1, 0.1, 1e-4, 1e-6, 3, 0.3, 1 / 3)) {
+    expect_identical(round_to_ticks(value, resolution), round(raw_ticks(value, resolution)) + 0)
+  }
+  expect_identical(round_to_ticks(2:3, 1), c(2, 3))
+  expect_identical(round_to_ticks(numeric(), 1), numeric())
+})

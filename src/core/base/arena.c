@@ -1,3 +1,6 @@
+/* Hands out memory in order from large chunks. New memory comes from the newest chunk.
+   What was taken after a mark is given back all at once: the chunks after the mark go to
+   a list of spare chunks, which later requests use first. */
 #include "core/base/arena.h"
 
 #include <stdlib.h>

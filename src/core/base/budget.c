@@ -1,3 +1,7 @@
+/* Counts the bytes that all threads of a search hold, against one limit. The counter is
+   changed by atomic operations, so that threads need no lock. Memory from
+   syn_budget_alloc() has its size in front of it, which is subtracted when the memory is
+   freed. */
 #include "core/base/budget.h"
 
 #include <stdint.h>

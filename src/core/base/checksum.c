@@ -1,3 +1,6 @@
+/* Computes a checksum of each row of a matrix. The numbers of a row are mixed one after
+   the other into a 64-bit state, beginning with the row's place and the kind of file.
+   Rows go in groups, because the matrix is stored column by column. */
 #include "core/base/checksum.h"
 
 #include <math.h>

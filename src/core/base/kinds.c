@@ -1,3 +1,5 @@
+/* Finds the kind of processor that this process runs on, at most as wide as is asked
+   for. */
 #include "core/base/kinds.h"
 
 syn_kind syn_kind_here(int vector_bits)

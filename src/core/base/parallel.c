@@ -1,3 +1,7 @@
+/* Finds how many threads this process may use, and runs loops on them. The number is the
+   smallest of what the affinity, the control group and OpenMP's environment variables
+   allow. A loop hands out items in order; about every 50 ms all threads pause, so that
+   the calling thread can poll the watch for Ctrl-C. */
 #if defined(__linux__)
 #define _GNU_SOURCE
 #else

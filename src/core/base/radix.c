@@ -1,3 +1,6 @@
+/* Sorts 64-bit keys by some of their bits. One pass over the keys counts all digits, and
+   then one pass for each digit, from the lowest to the highest, moves the keys between
+   two arrays.. */
 #include "core/base/radix.h"
 
 #include <string.h>

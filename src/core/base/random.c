@@ -1,3 +1,6 @@
+/* Draws random numbers. A stream is the sequence of blocks that the Philox cipher makes
+   of (position, stream) under a key. Numbers below a bound and uniform numbers are made
+   of these words. */
 #include "core/base/random.h"
 
 void syn_random_start(syn_random *rng, uint64_t key, uint64_t stream)

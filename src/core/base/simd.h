@@ -1,6 +1,7 @@
 /* Numbers side by side in the registers of the kind of processor that a file is compiled
-   for: doubles, syn_f64, and floats, syn_f32. They are vectors of the compiler, so that
-   the operators of C work on them, also those that compare; what these lack is below.
+   for: doubles, syn_f64, floats, syn_f32, and others. They are vectors of the compiler,
+   so that the operators of C work on them, also those that compare; what these lack is
+   below.
 
    All kinds give the same bits: no product is fused with a sum unless asked for. */
 #ifndef SYN_BASE_SIMD_H
@@ -21,16 +22,20 @@
 #pragma GCC optimize("fp-contract=off")
 #endif
 
-/* SYN_X86(add_pd) is the name of an intrinsic for the whole of a register. */
+/* SYN_X86(add_pd) is the name of an intrinsic for the whole of a register; whole numbers
+   are SYN_X86_INT to it. */
 #if SYN_WIDTH == 512
 #include <immintrin.h>
 #define SYN_X86(operation) _mm512_##operation
+#define SYN_X86_INT __m512i
 #elif SYN_WIDTH == 256
 #include <immintrin.h>
 #define SYN_X86(operation) _mm256_##operation
+#define SYN_X86_INT __m256i
 #elif defined(__SSE2__)
 #include <emmintrin.h>
 #define SYN_X86(operation) _mm_##operation
+#define SYN_X86_INT __m128i
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #endif
@@ -47,19 +52,23 @@
 enum {
     SYN_REGISTER = SYN_WIDTH > 0 ? SYN_WIDTH / 8 : 16,  /* bytes */
     SYN_F64_LANES = SYN_REGISTER / 8,
-    SYN_F32_LANES = SYN_REGISTER / 4
+    SYN_F32_LANES = SYN_REGISTER / 4,
+    SYN_U16_LANES = SYN_REGISTER / 2
 };
 
 typedef double syn_f64 __attribute__((vector_size(SYN_REGISTER)));
 typedef int64_t syn_i64 __attribute__((vector_size(SYN_REGISTER)));
 typedef float syn_f32 __attribute__((vector_size(SYN_REGISTER)));
 typedef int32_t syn_i32 __attribute__((vector_size(SYN_REGISTER)));
+typedef uint16_t syn_u16 __attribute__((vector_size(SYN_REGISTER)));
 
 /* The same in arrays, wherever they begin. */
 typedef double syn_f64_array __attribute__((vector_size(SYN_REGISTER), aligned(8),
                                             may_alias));
 typedef float syn_f32_array __attribute__((vector_size(SYN_REGISTER), aligned(4),
                                            may_alias));
+typedef uint16_t syn_u16_array __attribute__((vector_size(SYN_REGISTER), aligned(2),
+                                              may_alias));
 
 /* ---- doubles ---- */
 
@@ -409,6 +418,29 @@ SYN_INLINE syn_f32 syn_f32_exp(syn_f32 x)
     for (int i = 1; i < 8; i++)
         sum = syn_f32_fused(sum, rest, syn_f32_all(series[i]));
     return syn_f32_where(some, sum * (syn_f32)((syn_i32)shifted << 23));
+}
+
+/* ---- whole numbers of 16 bits ---- */
+
+SYN_INLINE syn_u16 syn_u16_load(const uint16_t *from)
+{
+    return *(const syn_u16_array *)from;
+}
+
+SYN_INLINE void syn_u16_store(uint16_t *to, syn_u16 a) { *(syn_u16_array *)to = a; }
+
+SYN_INLINE syn_u16 syn_u16_all(uint16_t x) { return (syn_u16){0} + x; }
+
+/* a - b, or 0 where b is the greater. */
+SYN_INLINE syn_u16 syn_u16_less(syn_u16 a, syn_u16 b)
+{
+#ifdef SYN_X86
+    return (syn_u16)SYN_X86(subs_epu16)((SYN_X86_INT)a, (SYN_X86_INT)b);
+#elif defined(__aarch64__)
+    return vqsubq_u16(a, b);
+#else
+    return (a - b) & (syn_u16)(a > b);
+#endif
 }
 
 #endif

@@ -1,3 +1,5 @@
+/* Keeps, of several maps of the same series, the best correlation of each pair and its
+   lag, and counts how many surrogates reach it. */
 #include "core/causal/best.h"
 
 #include <math.h>

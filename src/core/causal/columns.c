@@ -1,3 +1,6 @@
+/* Writes blocks of a map into the columns of a matrix, and finds the strongest links
+   of a column. Tiles of 16 x 16 numbers are turned, so that each line of the cache is
+   read and written once. */
 #include "core/causal/map.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/* Cross-maps each library to all targets. For each library the neighbours of some
+   hundred rows are found at a time, and then used to predict the targets, 16 side by
+   side. Sums over the rows give the correlation. A first pass over a sample of the
+   rows may leave out pairs whose correlation cannot be high enough. */
 #include "core/causal/map.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* The inner loops of causal maps, in one file that is compiled once for each kind of
+   processor. */
 #include "core/causal/search.h"
 
 #include "core/causal/neighbours.h"

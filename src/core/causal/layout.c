@@ -1,3 +1,5 @@
+/* Lays out the steps of a series for the search: steps that are |tau| apart come next
+   to each other, in runs with empty places between them. */
 #include "core/causal/map.h"
 
 #include <stdlib.h>

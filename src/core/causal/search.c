@@ -1,3 +1,5 @@
+/* The memory and the set-up of a search for neighbours: tables, rows, and the values
+   of one library. The search itself is in neighbours.h. */
 #include "core/causal/search.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Prepares the series of a causal map: libraries and targets are centred, scaled and
+   turned into single precision, and the random libraries are drawn. */
 #include "core/causal/map.h"
 
 #include <float.h>

@@ -1,3 +1,5 @@
+/* Sets to NaN the correlations whose library has too few points for the target's
+   dimension. */
 #include "core/causal/map.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* Sorts library points into blocks of 64 that lie near each other. Points are halved
+   again and again along the coordinate in which they differ most. The smallest box
+   around each block lets a search pass over blocks that are too far away. */
 #include "core/edm/blocks.h"
 
 #include <math.h>

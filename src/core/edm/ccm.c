@@ -1,3 +1,7 @@
+/* Convergent cross mapping. Rows are handed out in tiles. For each row the nearest
+   library rows are put in order once; each random library then takes the first k that
+   it contains, and predicts the targets from them. Sums over all rows give the
+   correlation of each library. */
 #include "core/edm/ccm.h"
 
 #include <math.h>
@@ -381,7 +385,7 @@ static void mapping_free(mapping *m)
 static const syn_ccm_kind *fastest_kind(int vector_bits)
 {
     const syn_ccm_kind *kinds[] = SYN_KINDS(&syn_ccm_kind_any, &syn_ccm_kind_256,
-                                            &syn_ccm_kind_256, &syn_ccm_kind_256);
+                                            &syn_ccm_kind_512, &syn_ccm_kind_512);
     return kinds[syn_kind_here(vector_bits)];
 }
 

@@ -1,3 +1,6 @@
+/* Chooses between two ways to find neighbours in random libraries, by the time that
+   each is expected to take: going down the order of the nearest rows of the whole
+   library, or searching each library by itself. */
 #include "core/edm/ccm_plan.h"
 
 #include <math.h>

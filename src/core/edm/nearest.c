@@ -1,3 +1,6 @@
+/* Keeps the nearest of the rows that are offered. Rows are collected in a list with
+   some room to spare; when it is full, it is cut down to the k nearest. At the end
+   these are sorted. */
 #include "core/edm/nearest.h"
 
 #include <float.h>

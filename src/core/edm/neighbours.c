@@ -1,3 +1,6 @@
+/* Finds the nearest neighbours of each prediction row. The neighbours of the row
+   before, one step further on, give a first bound; blocks of library points whose
+   boxes are farther away are passed over, and the rest is scanned. */
 #include "core/edm/search.h"
 
 #include <float.h>

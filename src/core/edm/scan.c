@@ -1,3 +1,6 @@
+/* Computes the distances of one point to 64 others. Coordinates of the 64 points lie
+   side by side, so that vector registers add up the squares. Compiled once for each
+   kind of processor. */
 #include "core/edm/scan.h"
 
 #include <string.h>

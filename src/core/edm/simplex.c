@@ -1,3 +1,4 @@
+/* Simplex projection: the weighted mean of what followed the neighbours. */
 #include "core/edm/simplex.h"
 
 #include "core/edm/search.h"

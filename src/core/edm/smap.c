@@ -1,3 +1,7 @@
+/* S-maps. For each prediction the weighted least squares problem of the library is
+   made small (smap_fit.h) and then solved by a singular value decomposition, which
+   gives the shortest solution. Problems that rounding may have spoilt are solved again
+   in a slower, exact way (smap_exact.h). */
 #include "core/edm/smap.h"
 
 #include <float.h>

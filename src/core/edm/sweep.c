@@ -1,3 +1,6 @@
+/* Simplex projection in all dimensions from 1 to E_max in one search. Distances grow
+   with each coordinate, so that one scan of a block of points gives them for every
+   dimension. The neighbours of the row before give the first bounds. */
 #include "core/edm/simplex.h"
 
 #include <float.h>

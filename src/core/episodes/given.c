@@ -134,7 +134,7 @@ static syn_status count_family(syn_walk *w, const syn_end_list *list, uint32_t b
     } else {
         syn_lag_window window = {line->unit, line->row, line->beyond[t->open[first]],
                                  line->beyond[t->shut[first]]};
-        syn_find_ends(&window, list, w->step, w->cursor, w->found);
+        syn_find_ends(window, *list, w->step, w->cursor, w->found);
     }
     syn_status status = SYN_OK;
     for (uint32_t c = begin; c < end; c++) {
@@ -264,33 +264,21 @@ static syn_status make_line(given_job *job, const syn_recording *r, int threads,
                             const syn_watch *watch)
 {
     const syn_trie *t = &job->trie;
-    uint32_t pairs = (t->bounds + 1) / 2;
-    job->line = (syn_line){r->events, r->units, r->tick, r->unit, r->row, r->by_unit,
-                           r->first, r->first + 1, NULL};
     double span = r->events ? (double)(r->tick[r->events - 1] - r->tick[0]) + 1 : 1;
     int together;
+    job->line = (syn_line){r->events, r->units, r->tick, r->unit, r->row, r->by_unit,
+                           r->first, r->first + 1, NULL};
     job->one_by_one = syn_choose_ways(t, r->units, r->events / span, &together);
     if (!job->one_by_one)
         return SYN_NO_MEMORY;
-    if (2.0 * pairs * r->events * sizeof(uint32_t) > MOST) {
+    if ((double)t->bounds * r->events * sizeof(uint32_t) > MOST) {
         memset(job->one_by_one, 1, t->nodes);
         together = 0;
     }
-    if (!together)
-        return SYN_OK;
-    /* Two bounds are found together, as those of an interval are. */
-    syn_interval *pair = malloc(pairs * sizeof *pair);
-    job->line.beyond = malloc(2 * pairs * sizeof *job->line.beyond);
-    syn_status status = pair && job->line.beyond ? SYN_OK : SYN_NO_MEMORY;
-    for (uint32_t b = 0; status == SYN_OK && b < pairs; b++) {
-        pair[b].low = t->bound[2 * b];
-        pair[b].high = t->bound[2 * b + 1 < t->bounds ? 2 * b + 1 : 2 * b];
-    }
-    if (status == SYN_OK)
-        status = syn_windows_make(&job->windows, r, pair, pairs, threads, watch);
-    for (uint32_t b = 0; status == SYN_OK && b < 2 * pairs; b++)
-        job->line.beyond[b] = (b % 2 ? job->windows.shut : job->windows.open)[b / 2];
-    free(pair);
+    syn_status status = SYN_OK;
+    if (together)
+        status = syn_windows_make(&job->windows, r, t->bound, t->bounds, threads, watch);
+    job->line.beyond = job->windows.beyond;
     return status;
 }
 
@@ -334,7 +322,6 @@ syn_status syn_count_episodes(const syn_recording *recording, const syn_episode 
         syn_walk_close(&job.walk[i]);
     syn_windows_free(&job.windows);
     syn_trie_free(&job.trie);
-    free(job.line.beyond);
     free(job.one_by_one);
     free(job.count);
     free(job.node);

@@ -1,3 +1,7 @@
+/* Mines frequent episodes level by level. The candidates of a size extend each frequent
+   episode by what extends its suffix; an engine (engine.h) counts them, each worker
+   notes the frequent ones, and these become the next level. When memory is short, the
+   engine is opened again with less of it, and then on fewer threads. */
 #include "core/episodes/mine.h"
 
 #include <stdio.h>

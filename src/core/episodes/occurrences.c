@@ -1,3 +1,7 @@
+/* Finds where a given episode occurs. For each position of the episode the valid ends
+   are listed, each with the range of its predecessors in the list before. Following the
+   newest predecessors back gives the occurrences that are counted; following all gives
+   every occurrence. */
 #include "core/episodes/occurrences.h"
 
 #include <stdlib.h>

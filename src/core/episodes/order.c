@@ -1,3 +1,6 @@
+/* Sorts episodes by count and by name. Children are sorted within their parents, whose
+   order is known, which gives the order of names; a stable counting sort by count then
+   comes on top. */
 #include "core/episodes/order.h"
 
 #include <stdlib.h>

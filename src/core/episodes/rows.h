@@ -1,4 +1,4 @@
-/* The next-occurrence table and the counting of its rows in vector registers. */
+/* Counts rows of the next-occurrence table (table.h) in vector registers. */
 #ifndef SYN_EPISODES_ROWS_H
 #define SYN_EPISODES_ROWS_H
 
@@ -32,17 +32,10 @@ typedef struct syn_row_counter {
    At most 65,535 ends before `hits` are taken out. */
 typedef void syn_count_rows(syn_row_counter *counter, const syn_end *ends, size_t n);
 
-/* The implementations, from the portable one up; NULL where this processor or compiler
-   has none of that kind. All count the same. */
-typedef enum syn_rows_kind {
-    SYN_ROWS_PORTABLE,
-    SYN_ROWS_256,
-    SYN_ROWS_512
-} syn_rows_kind;
+syn_count_rows syn_count_rows_any, syn_count_rows_256, syn_count_rows_512;
 
-syn_count_rows *syn_count_rows_of(syn_rows_kind kind);
-
-/* The fastest one that this processor can run. */
-syn_count_rows *syn_count_rows_fastest(void);
+/* The fastest for this processor with registers of at most so many bits; of any width
+   with 0. */
+syn_count_rows *syn_count_rows_fastest(int vector_bits);
 
 #endif

@@ -1,3 +1,6 @@
+/* Numbers the sequences of units, and those of intervals, that occur in episodes. Level
+   by level, episodes whose prefixes have the same sequence are looked at together, and
+   each new last unit (or interval) among them begins a new sequence. */
 #include "core/episodes/sequences.h"
 
 #include <stdlib.h>

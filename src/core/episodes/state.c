@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/episodes/engine.h"
+#include "core/base/masks.h"
 #include "core/base/parallel.h"
 
 /* Earlier than any event, and yet a difference from it does not overflow. */
@@ -93,18 +94,6 @@ static void mark_events(uint64_t *events, const syn_recording *r, uint32_t unit)
         events[r->by_unit[i] / 64] |= UINT64_C(1) << (r->by_unit[i] % 64);
 }
 
-static unsigned lowest_bit(uint64_t word)
-{
-#if defined(__GNUC__)
-    return (unsigned)__builtin_ctzll(word);
-#else
-    unsigned bit = 0;
-    while (!(word >> bit & 1))
-        bit++;
-    return bit;
-#endif
-}
-
 /* Chains the positions of each unit from the last to the first, so that one event never
    serves two positions of the same occurrence. */
 static void machine_index(machine *m, size_t size)
@@ -122,6 +111,9 @@ static void machine_forget(machine *m, size_t size)
 }
 
 /* ---- the exact count ---- */
+
+typedef void start_machine(machine *m, size_t size, int64_t last_end);
+typedef int step_machine(machine *m, uint32_t unit, int64_t t, size_t size);
 
 /* Nothing waits, and the next occurrence has to start after `last_end`. */
 static void start_over(machine *m, size_t size, int64_t last_end)
@@ -151,26 +143,11 @@ static int step_exactly(machine *m, uint32_t unit, int64_t t, size_t size)
     return 0;
 }
 
-static uint32_t count_exactly(machine *m, const syn_recording *r, size_t size)
-{
-    uint32_t count = 0;
-    start_over(m, size, BEFORE_ALL);
-    for (size_t word = 0; word < words_of(r); word++) {
-        for (uint64_t left = m->events[word]; left != 0; left &= left - 1) {
-            size_t i = 64 * word + lowest_bit(left);
-            if (!step_exactly(m, r->unit[i], r->tick[i], size))
-                continue;
-            count++;
-            start_over(m, size, r->tick[i]);
-        }
-    }
-    return count;
-}
-
 /* ---- the upper bound ---- */
 
-static void forget_latest(machine *m, size_t size)
+static void forget_latest(machine *m, size_t size, int64_t last_end)
 {
+    (void)last_end;
     m->at[0].latest = 0;
     for (size_t k = 1; k <= size; k++)
         m->at[k].latest = BEFORE_ALL;
@@ -189,21 +166,35 @@ static int step_at_most(machine *m, uint32_t unit, int64_t t, size_t size)
     return 0;
 }
 
-/* Never counts too few. */
-static uint32_t count_at_most(machine *m, const syn_recording *r, size_t size)
+/* ---- one pass over the events ---- */
+
+/* Counts as one of the two kinds of steps does; inlined, so that no step is a call. */
+static inline uint32_t count_by(machine *m, const syn_recording *r, size_t size,
+                                start_machine *start, step_machine *step)
 {
     uint32_t count = 0;
-    forget_latest(m, size);
+    start(m, size, BEFORE_ALL);
     for (size_t word = 0; word < words_of(r); word++) {
         for (uint64_t left = m->events[word]; left != 0; left &= left - 1) {
-            size_t i = 64 * word + lowest_bit(left);
-            if (!step_at_most(m, r->unit[i], r->tick[i], size))
+            size_t i = 64 * word + syn_low_bit(left);
+            if (!step(m, r->unit[i], r->tick[i], size))
                 continue;
             count++;
-            forget_latest(m, size);
+            start(m, size, r->tick[i]);
         }
     }
     return count;
+}
+
+static uint32_t count_exactly(machine *m, const syn_recording *r, size_t size)
+{
+    return count_by(m, r, size, start_over, step_exactly);
+}
+
+/* Never counts too few. */
+static uint32_t count_at_most(machine *m, const syn_recording *r, size_t size)
+{
+    return count_by(m, r, size, forget_latest, step_at_most);
 }
 
 /* ---- the engine ---- */

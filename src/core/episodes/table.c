@@ -1,3 +1,7 @@
+/* Finds the window of each event and interval, and what occurs first in it. Windows are
+   found by two pointers that move forward through the events. The table is filled
+   backwards in time: an event that enters the window is then the first one of its unit.
+   Segments of the recording go to different threads. */
 #include "core/episodes/table.h"
 
 #include <stdlib.h>
@@ -23,97 +27,89 @@ static uint32_t segment_end(const syn_recording *r, uint32_t begin)
 typedef struct window_job {
     const syn_windows *windows;
     const syn_recording *recording;
-    const syn_interval *intervals;
-    uint64_t *inside;  /* [intervals][segments] events inside the windows */
-    uint32_t *reach;   /* [intervals][segments] */
+    const int64_t *bound;
+    uint64_t *inside;  /* [bounds][segments] events from each one up to the bound */
+    uint32_t *reach;   /* [bounds][segments] the most of them */
 } window_job;
 
-/* The first event from `from` on that is more than `lag` ticks behind event `e`. */
-static uint32_t first_beyond(const syn_recording *r, uint32_t from, uint32_t e,
-                             int64_t lag)
+/* The first event from `from` on that is more than `bound` ticks after it. */
+static uint32_t first_beyond(const syn_recording *r, uint32_t from, int64_t bound)
 {
-    uint32_t to = r->events;
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (r->tick[middle] - r->tick[e] > lag)
-            to = middle;
+    uint32_t low = from, high = r->events;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (r->tick[middle] - r->tick[from] > bound)
+            high = middle;
         else
-            from = middle + 1;
+            low = middle + 1;
     }
-    return from;
+    return low;
 }
 
-/* An item is a segment of the events and an interval. */
-static syn_status find_windows(void *context, size_t item, int worker)
+/* An item is a segment of the events and a bound. */
+static syn_status find_beyond(void *context, size_t item, int worker)
 {
     const window_job *job = context;
     const syn_recording *r = job->recording;
-    size_t k = item / segments_of(r);
-    syn_interval lag = job->intervals[k];
+    size_t b = item / segments_of(r);
+    uint32_t *beyond = job->windows->beyond[b], reach = 0;
     uint32_t begin = (uint32_t)(item % segments_of(r)) * SEGMENT;
-    uint32_t a = first_beyond(r, begin, begin, lag.low);
-    uint32_t b = first_beyond(r, begin, begin, lag.high);
+    uint32_t far = first_beyond(r, begin, job->bound[b]);
+    uint64_t inside = 0;
     (void)worker;
     for (uint32_t e = begin; e < segment_end(r, begin); e++) {
-        while (a < r->events && r->tick[a] - r->tick[e] <= lag.low)
-            a++;
-        while (b < r->events && r->tick[b] - r->tick[e] <= lag.high)
-            b++;
-        job->windows->open[k][r->row[e]] = a;
-        job->windows->shut[k][r->row[e]] = b;
-        job->inside[item] += b - a;
-        if (b - 1 - e > job->reach[item])
-            job->reach[item] = b - 1 - e;
+        while (far < r->events && r->tick[far] - r->tick[e] <= job->bound[b])
+            far++;
+        beyond[r->row[e]] = far;
+        inside += far - 1 - e;
+        reach = far - 1 - e > reach ? far - 1 - e : reach;
     }
+    job->inside[item] = inside;
+    job->reach[item] = reach;
     return SYN_OK;
 }
 
 static void sum_up(syn_windows *windows, const window_job *job)
 {
     size_t segments = segments_of(job->recording);
-    for (uint32_t k = 0; k < windows->n_intervals; k++) {
-        double inside = 0;
-        for (size_t item = k * segments; item < (k + 1) * segments; item++) {
-            inside += (double)job->inside[item];
+    double low = 0, high = 0;
+    for (uint32_t b = 0; segments > 0 && b < windows->bounds; b++) {
+        low = high;
+        high = 0;
+        for (size_t item = b * segments; item < (b + 1) * segments; item++) {
+            high += (double)job->inside[item] / job->recording->events;
             if (job->reach[item] > windows->reach)
                 windows->reach = job->reach[item];
         }
-        if (segments > 0 && inside / job->recording->events > windows->occupancy)
-            windows->occupancy = inside / job->recording->events;
+        if (b % 2 == 1 && high - low > windows->occupancy)
+            windows->occupancy = high - low;
     }
 }
 
 static syn_status allocate_windows(syn_windows *windows, const syn_recording *r)
 {
-    size_t bytes = ((size_t)r->events + 1) * sizeof(uint32_t);
-    windows->open = calloc((size_t)windows->n_intervals + 1, sizeof *windows->open);
-    windows->shut = calloc((size_t)windows->n_intervals + 1, sizeof *windows->shut);
-    if (!windows->open || !windows->shut)
-        return SYN_NO_MEMORY;
-    for (uint32_t k = 0; k < windows->n_intervals; k++) {
-        windows->open[k] = malloc(bytes);
-        windows->shut[k] = malloc(bytes);
-        if (!windows->open[k] || !windows->shut[k])
+    windows->beyond = calloc((size_t)windows->bounds + 1, sizeof *windows->beyond);
+    for (uint32_t b = 0; windows->beyond && b < windows->bounds; b++) {
+        windows->beyond[b] = malloc(((size_t)r->events + 1) * sizeof(uint32_t));
+        if (!windows->beyond[b])
             return SYN_NO_MEMORY;
     }
-    return SYN_OK;
+    return windows->beyond ? SYN_OK : SYN_NO_MEMORY;
 }
 
 syn_status syn_windows_make(syn_windows *out, const syn_recording *recording,
-                            const syn_interval *intervals, uint32_t n_intervals,
-                            int threads, const syn_watch *watch)
+                            const int64_t *bound, uint32_t bounds, int threads,
+                            const syn_watch *watch)
 {
-    size_t items = n_intervals * segments_of(recording);
-    window_job job = {out, recording, intervals,
-                      calloc(items + 1, sizeof *job.inside),
+    size_t items = bounds * segments_of(recording);
+    window_job job = {out, recording, bound, calloc(items + 1, sizeof *job.inside),
                       calloc(items + 1, sizeof *job.reach)};
-    memset(out, 0, sizeof *out);
-    out->n_intervals = n_intervals;
+    *out = (syn_windows){.bounds = bounds};
     syn_status status = allocate_windows(out, recording);
     if (!job.inside || !job.reach)
         status = SYN_NO_MEMORY;
     if (status == SYN_OK)
-        status = syn_parallel_for(items, threads, watch, "windows", find_windows, &job);
+        status = syn_parallel_for(items, threads, watch, "windows", find_beyond, &job);
     if (status == SYN_OK)
         sum_up(out, &job);
     else
@@ -125,14 +121,9 @@ syn_status syn_windows_make(syn_windows *out, const syn_recording *recording,
 
 void syn_windows_free(syn_windows *windows)
 {
-    for (uint32_t k = 0; k < windows->n_intervals; k++) {
-        if (windows->open)
-            free(windows->open[k]);
-        if (windows->shut)
-            free(windows->shut[k]);
-    }
-    free(windows->open);
-    free(windows->shut);
+    for (uint32_t b = 0; windows->beyond && b < windows->bounds; b++)
+        free(windows->beyond[b]);
+    free(windows->beyond);
     memset(windows, 0, sizeof *windows);
 }
 
@@ -150,7 +141,8 @@ typedef struct table_job {
 static void fill_interval(const table_job *job, uint32_t k, uint32_t begin, uint32_t end,
                           uint32_t *next)
 {
-    const uint32_t *open = job->windows->open[k], *shut = job->windows->shut[k];
+    const uint32_t *open = job->windows->beyond[2 * k];
+    const uint32_t *shut = job->windows->beyond[2 * k + 1];
     size_t lanes = job->table->lanes;
     const syn_recording *r = job->recording;
     uint32_t entered = shut[r->row[end - 1]];
@@ -173,7 +165,7 @@ static syn_status fill_segment(void *context, size_t item, int worker)
     const table_job *job = context;
     uint32_t begin = (uint32_t)item * SEGMENT;
     uint32_t end = segment_end(job->recording, begin);
-    for (uint32_t k = 0; k < job->windows->n_intervals; k++)
+    for (uint32_t k = 0; k < job->windows->bounds / 2; k++)
         fill_interval(job, k, begin, end, job->next + (size_t)worker * job->table->lanes);
     return SYN_OK;
 }
@@ -193,8 +185,8 @@ syn_status syn_next_table_make(syn_next_table *out, const syn_recording *recordi
                                size_t units, int threads, const syn_watch *watch)
 {
     out->lanes = lanes_of(units);
-    out->stride = windows->n_intervals * out->lanes;
-    out->distance = malloc(syn_next_table_bytes(recording->events, windows->n_intervals,
+    out->stride = windows->bounds / 2 * out->lanes;
+    out->distance = malloc(syn_next_table_bytes(recording->events, windows->bounds / 2,
                                                 units) + 1);
     table_job job = {out, recording, windows, lane,
                      malloc((size_t)threads * out->lanes * sizeof(uint32_t) + 1)};

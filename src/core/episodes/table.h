@@ -1,4 +1,4 @@
-/* Where the windows behind each event lie, and what occurs first in them. */
+/* Where the windows after each event lie, and what occurs first in them. */
 #ifndef SYN_EPISODES_TABLE_H
 #define SYN_EPISODES_TABLE_H
 
@@ -7,19 +7,21 @@
 
 #include "core/episodes/mine.h"
 
-/* For interval k and the event of row r (see recording->by_unit), the events
-   open[k][r] <= j < shut[k][r] are those whose lag behind it is inside the interval. */
+/* beyond[b][r] is the first event more than bound b after the event of row r (see
+   recording->by_unit). An interval is two bounds, so that the windows of interval k are
+   the events beyond[2 * k][r] <= j < beyond[2 * k + 1][r]. */
 typedef struct syn_windows {
-    uint32_t n_intervals;
-    uint32_t **open, **shut;  /* [n_intervals][rows] */
+    uint32_t bounds;
+    uint32_t **beyond;        /* [bounds][rows] */
     uint32_t reach;           /* farthest event of any window, counted from its event */
     double occupancy;         /* events of a window on average, the widest interval's */
 } syn_windows;
 
-/* An error leaves nothing allocated. */
+/* The bounds of intervals, or of a tree of episodes, which are not in pairs. An error
+   leaves nothing allocated. */
 syn_status syn_windows_make(syn_windows *out, const syn_recording *recording,
-                            const syn_interval *intervals, uint32_t n_intervals,
-                            int threads, const syn_watch *watch);
+                            const int64_t *bound, uint32_t bounds, int threads,
+                            const syn_watch *watch);
 
 void syn_windows_free(syn_windows *windows);
 

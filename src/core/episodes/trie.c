@@ -1,28 +1,24 @@
+/* Makes a tree of episodes. The episodes are sorted by their events from the first one
+   on, so that those that begin alike follow each other. Going through them, each begins
+   new nodes where it parts with the one before: nodes come in the order in which trie.h
+   numbers them. */
 #include "core/episodes/trie.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A node while the tree grows, numbered in the order in which prefixes come. */
-typedef struct sprout {
-    uint32_t parent;      /* SYN_NO_NODE for a root */
-    uint32_t open, shut, unit;
-    uint32_t self;
-} sprout;
+#define NO_NODE UINT32_MAX
 
-typedef struct growth {
-    sprout *sprout;       /* [n] */
-    uint32_t n;
-    uint32_t *slot;       /* [slots] numbers of sprouts by hash, SYN_NO_NODE for none */
-    size_t slots;         /* a power of two */
-} growth;
+static int in_order(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
 
 /* ---- bounds ---- */
 
 static int by_size(const void *a, const void *b)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    return in_order(*(const int64_t *)a, *(const int64_t *)b);
 }
 
 static size_t steps_of(const syn_episode *episode, size_t n)
@@ -60,87 +56,51 @@ static uint32_t place_of(const syn_trie *trie, int64_t bound)
     return (uint32_t)(found - trie->bound);
 }
 
-/* ---- growing ---- */
+/* ---- the order of episodes ---- */
 
-static size_t hash_of(const sprout *s)
+/* Compares event `k` of two episodes, and the lag before it. */
+static int compare_events(const syn_episode *a, const syn_episode *b, uint32_t k)
 {
-    uint64_t h = s->parent;
-    h = (h ^ s->unit) * 0x9E3779B97F4A7C15u;
-    h = (h ^ (h >> 32) ^ s->open) * 0xC2B2AE3D27D4EB4Fu;
-    h = (h ^ (h >> 32) ^ s->shut) * 0x9E3779B97F4A7C15u;
-    return (size_t)(h ^ (h >> 29));
+    int order = k > 0 ? in_order(a->lag[k - 1].low, b->lag[k - 1].low) : 0;
+    if (order == 0 && k > 0)
+        order = in_order(a->lag[k - 1].high, b->lag[k - 1].high);
+    return order ? order : in_order(a->unit[k], b->unit[k]);
 }
 
-static int same(const sprout *a, const sprout *b)
+/* How many events two episodes have in common from the first one on. */
+static uint32_t shared_events(const syn_episode *a, const syn_episode *b)
 {
-    return a->parent == b->parent && a->unit == b->unit && a->open == b->open &&
-           a->shut == b->shut;
+    uint32_t k = 0, most = a->size < b->size ? a->size : b->size;
+    while (k < most && compare_events(a, b, k) == 0)
+        k++;
+    return k;
 }
 
-/* The number of a sprout like `s`, which is added where there is none. */
-static uint32_t find_or_add(growth *g, sprout s)
+static int by_events(const void *a, const void *b)
 {
-    size_t at = hash_of(&s) & (g->slots - 1);
-    while (g->slot[at] != SYN_NO_NODE) {
-        if (same(&g->sprout[g->slot[at]], &s))
-            return g->slot[at];
-        at = (at + 1) & (g->slots - 1);
-    }
-    s.self = g->n;
-    g->slot[at] = g->n;
-    g->sprout[g->n] = s;
-    return g->n++;
+    const syn_episode *x = *(const syn_episode *const *)a;
+    const syn_episode *y = *(const syn_episode *const *)b;
+    uint32_t k = shared_events(x, y);
+    if (k < x->size && k < y->size)
+        return compare_events(x, y, k);
+    return in_order(x->size, y->size);
 }
 
-static syn_status grow(const syn_episode *episode, size_t n, syn_trie *out, growth *g)
+/* ---- nodes ---- */
+
+/* Counts the nodes of sorted episodes. */
+static syn_status measure(const syn_episode *const *sorted, size_t n, syn_trie *t)
 {
-    size_t most = steps_of(episode, n) + n;
-    if (most >= INT32_MAX)
-        return SYN_TOO_LARGE;
-    g->slots = 16;
-    while (g->slots < 2 * most)
-        g->slots *= 2;
-    g->slot = malloc(g->slots * sizeof *g->slot);
-    g->sprout = malloc((most + 1) * sizeof *g->sprout);
-    out->node = malloc((n + 1) * sizeof *out->node);
-    if (!g->slot || !g->sprout || !out->node)
-        return SYN_NO_MEMORY;
-    memset(g->slot, 0xff, g->slots * sizeof *g->slot);
+    size_t nodes = 0;
     for (size_t i = 0; i < n; i++) {
-        const syn_episode *e = &episode[i];
-        sprout s = {SYN_NO_NODE, 0, 0, e->unit[0], 0};
-        uint32_t node = find_or_add(g, s);
-        for (uint32_t k = 1; k < e->size; k++) {
-            s.parent = node;
-            s.open = place_of(out, e->lag[k - 1].low);
-            s.shut = place_of(out, e->lag[k - 1].high);
-            s.unit = e->unit[k];
-            node = find_or_add(g, s);
-        }
-        out->node[i] = node;
-        out->depth = e->size > out->depth ? e->size : out->depth;
+        nodes += sorted[i]->size - (i > 0 ? shared_events(sorted[i - 1], sorted[i]) : 0);
+        t->depth = sorted[i]->size > t->depth ? sorted[i]->size : t->depth;
     }
-    return SYN_OK;
+    t->nodes = (uint32_t)nodes;
+    return nodes < INT32_MAX ? SYN_OK : SYN_TOO_LARGE;
 }
 
-/* ---- numbering ---- */
-
-static int in_order(uint32_t a, uint32_t b)
-{
-    return (a > b) - (a < b);
-}
-
-/* Roots last, as their parent is the largest number. */
-static int by_parent(const void *a, const void *b)
-{
-    const sprout *x = a, *y = b;
-    int order = in_order(x->parent, y->parent);
-    order = order ? order : in_order(x->open, y->open);
-    order = order ? order : in_order(x->shut, y->shut);
-    return order ? order : in_order(x->unit, y->unit);
-}
-
-static syn_status allocate(syn_trie *t)
+static syn_status allocate(syn_trie *t, size_t n)
 {
     size_t bytes = ((size_t)t->nodes + 2) * sizeof(uint32_t);
     uint32_t **array[] = {&t->unit, &t->level, &t->open, &t->shut,
@@ -150,95 +110,77 @@ static syn_status allocate(syn_trie *t)
         if (!*array[i])
             return SYN_NO_MEMORY;
     }
-    return SYN_OK;
+    t->node = malloc((n + 1) * sizeof *t->node);
+    return t->node ? SYN_OK : SYN_NO_MEMORY;
 }
 
-/* Where each sprout's children begin among the sorted ones; roots begin at first[n]. */
-static void index_children(const sprout *sorted, uint32_t n, uint32_t *first)
+/* Each episode begins new nodes where it parts with the one before. way[k] is the node of
+   the first k + 1 events; parent[] gets the parent of each node. */
+static void add_nodes(const syn_episode *first, const syn_episode *const *sorted,
+                      size_t n, uint32_t *way, uint32_t *parent, syn_trie *t)
 {
-    uint32_t at = 0;
-    for (uint32_t i = 0; i <= n; i++) {
-        while (at < n && sorted[at].parent < i)
-            at++;
-        first[i] = at;
+    uint32_t node = 0;
+    for (size_t i = 0; i < n; i++) {
+        const syn_episode *e = sorted[i];
+        for (uint32_t k = i > 0 ? shared_events(sorted[i - 1], e) : 0; k < e->size; k++) {
+            t->unit[node] = e->unit[k];
+            t->level[node] = k;
+            t->open[node] = k > 0 ? place_of(t, e->lag[k - 1].low) : 0;
+            t->shut[node] = k > 0 ? place_of(t, e->lag[k - 1].high) : 0;
+            parent[node] = k > 0 ? way[k - 1] : NO_NODE;
+            if (k == 0)
+                t->root[t->roots++] = node;
+            way[k] = node++;
+        }
+        t->node[e - first] = way[e->size - 1];
     }
 }
 
-/* Numbers the nodes from the roots down: `stack` holds sorted sprouts that wait, the next
-   one last, and `number` becomes the node of each sprout. */
-static void number_nodes(const sprout *sorted, const uint32_t *first, uint32_t n,
-                         uint32_t *stack, uint32_t *number, syn_trie *t)
+/* Lists the children of each node by a counting sort, and finds where its descendants
+   end. */
+static void link_nodes(const uint32_t *parent, syn_trie *t)
 {
-    uint32_t waiting = 0, nodes = 0;
-    for (uint32_t i = n; i-- > first[n];)
-        stack[waiting++] = i;
-    while (waiting > 0) {
-        const sprout *s = &sorted[stack[--waiting]];
-        uint32_t node = nodes++;
-        number[s->self] = node;
-        t->unit[node] = s->unit;
-        t->open[node] = s->open;
-        t->shut[node] = s->shut;
-        t->level[node] = s->parent == SYN_NO_NODE ? 0 : t->level[number[s->parent]] + 1;
-        if (s->parent == SYN_NO_NODE)
-            t->root[t->roots++] = node;
-        for (uint32_t i = first[s->self + 1]; i-- > first[s->self];)
-            stack[waiting++] = i;
-    }
-}
-
-/* The children of each node, and where what is below it ends. */
-static void link_nodes(const sprout *sorted, const uint32_t *first,
-                       const uint32_t *number, const uint32_t *sprout_of, syn_trie *t)
-{
-    uint32_t at = 0;
-    for (uint32_t node = 0; node < t->nodes; node++) {
-        uint32_t s = sprout_of[node];
-        t->child[node] = at;
-        for (uint32_t i = first[s]; i < first[s + 1]; i++)
-            t->of[at++] = number[sorted[i].self];
-    }
-    t->child[t->nodes] = at;
+    memset(t->child, 0, ((size_t)t->nodes + 2) * sizeof *t->child);
+    for (uint32_t node = 0; node < t->nodes; node++)
+        if (parent[node] != NO_NODE)
+            t->child[parent[node] + 2]++;
+    for (uint32_t node = 0; node < t->nodes; node++)
+        t->child[node + 2] += t->child[node + 1];
+    for (uint32_t node = 0; node < t->nodes; node++)
+        if (parent[node] != NO_NODE)
+            t->of[t->child[parent[node] + 1]++] = node;
     for (uint32_t node = t->nodes; node-- > 0;) {
         uint32_t end = t->child[node + 1];
         t->after[node] = end > t->child[node] ? t->after[t->of[end - 1]] : node + 1;
     }
 }
 
-static syn_status number_all(growth *g, size_t episodes, syn_trie *out)
-{
-    size_t room = (size_t)g->n + 2;
-    uint32_t *work = malloc(3 * room * sizeof *work);
-    uint32_t *first = work, *number = work + room, *other = work + 2 * room;
-    out->nodes = g->n;
-    syn_status status = allocate(out);
-    if (status == SYN_OK && !work)
-        status = SYN_NO_MEMORY;
-    if (status == SYN_OK) {
-        qsort(g->sprout, g->n, sizeof *g->sprout, by_parent);
-        index_children(g->sprout, g->n, first);
-        number_nodes(g->sprout, first, g->n, other, number, out);
-        for (uint32_t s = 0; s < g->n; s++)
-            other[number[s]] = s;
-        link_nodes(g->sprout, first, number, other, out);
-        for (size_t i = 0; i < episodes; i++)
-            out->node[i] = number[out->node[i]];
-    }
-    free(work);
-    return status;
-}
-
 syn_status syn_trie_make(const syn_episode *episode, size_t n, syn_trie *out)
 {
-    growth g = {0};
     memset(out, 0, sizeof *out);
-    syn_status status = find_bounds(episode, n, out);
+    const syn_episode **sorted = malloc((n + 1) * sizeof *sorted);
+    uint32_t *parent = NULL, *way = NULL;
+    syn_status status = sorted ? find_bounds(episode, n, out) : SYN_NO_MEMORY;
+    if (status == SYN_OK) {
+        for (size_t i = 0; i < n; i++)
+            sorted[i] = &episode[i];
+        qsort(sorted, n, sizeof *sorted, by_events);
+        status = measure(sorted, n, out);
+    }
     if (status == SYN_OK)
-        status = grow(episode, n, out, &g);
-    if (status == SYN_OK)
-        status = number_all(&g, n, out);
-    free(g.sprout);
-    free(g.slot);
+        status = allocate(out, n);
+    if (status == SYN_OK) {
+        parent = malloc(((size_t)out->nodes + 1) * sizeof *parent);
+        way = malloc(((size_t)out->depth + 1) * sizeof *way);
+        status = parent && way ? SYN_OK : SYN_NO_MEMORY;
+    }
+    if (status == SYN_OK) {
+        add_nodes(episode, sorted, n, way, parent, out);
+        link_nodes(parent, out);
+    }
+    free(sorted);
+    free(parent);
+    free(way);
     return status;
 }
 

@@ -1,4 +1,5 @@
-/* Episodes as one tree: those that begin alike share what they have in common. */
+/* A tree of episodes: episodes that begin with the same events share the nodes of these.
+   */
 #ifndef SYN_EPISODES_TRIE_H
 #define SYN_EPISODES_TRIE_H
 
@@ -7,8 +8,6 @@
 
 #include "core/episodes/occurrences.h"
 #include "core/base/status.h"
-
-#define SYN_NO_NODE UINT32_MAX
 
 /* A node is a prefix of an episode. Nodes are numbered so that a node comes before its
    children, and all below a node lie side by side. The children of a node are sorted by

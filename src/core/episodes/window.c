@@ -1,4 +1,6 @@
-/* The lists of the window engine: which are kept, for how long, and in what memory. */
+/* The lists of the window engine. The lists of one level, the stored one, are kept in
+   memory; when a level is counted, the lists of the levels above it are made from them,
+   and replace them while they fit in the budget. */
 #include "core/episodes/window.h"
 
 #include <string.h>
@@ -279,7 +281,8 @@ static syn_status open_windows(syn_window_engine *e)
         count_bytes(e, ((size_t)m->recording->events + 1) * 8 * o->n_intervals);
     if (status != SYN_OK)
         return status;
-    return syn_windows_make(&e->windows, m->recording, o->intervals, o->n_intervals,
+    const int64_t *bound = &o->intervals->low;
+    return syn_windows_make(&e->windows, m->recording, bound, 2 * o->n_intervals,
                             m->workers, m->watch);
 }
 
@@ -317,7 +320,7 @@ static syn_status open_table(syn_window_engine *e)
     syn_status status = count_bytes(e, bytes);
     if (status != SYN_OK)
         return status;
-    e->count_rows = syn_count_rows_fastest();
+    e->count_rows = syn_count_rows_fastest(0);
     return syn_next_table_make(&e->table, m->recording, &e->windows, e->lane, units->n,
                                m->workers, m->watch);
 }

@@ -1,3 +1,7 @@
+/* Mines patterns: prepares the search, runs an engine, and hands over what it found.
+   Units are ranked, roots that can have no pattern are found, and the work is cut into
+   shares, the largest first. An engine collects the patterns of each share in blocks,
+   one chain of blocks for each size, which are freed again when memory runs short. */
 #include "core/patterns/engine.h"
 
 #include <stdio.h>
@@ -8,6 +12,7 @@
 #include <malloc.h>
 #endif
 
+#include "core/base/hash.h"
 #include "core/base/parallel.h"
 
 enum { GIVE_BACK = 1 << 24 };  /* bytes freed before the system gets them */
@@ -313,10 +318,8 @@ typedef struct unit_bins {
 static uint64_t hash_bins(const uint32_t *bin, uint32_t n)
 {
     uint64_t h = n;
-    for (uint32_t i = 0; i < n; i++) {
-        h = (h ^ bin[i]) * UINT64_C(0x9E3779B97F4A7C15);
-        h ^= h >> 29;
-    }
+    for (uint32_t i = 0; i < n; i++)
+        h = syn_hash_more(h, bin[i]);
     return h;
 }
 

@@ -1,3 +1,5 @@
+/* Cuts the search for patterns into shares. The work of a root grows with the number
+   of its windows; a root with much work is cut into several shares. */
 #include "core/patterns/shares.h"
 
 #include <stdlib.h>

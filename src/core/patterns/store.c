@@ -1,3 +1,6 @@
+/* Reads patterns where the search left them. A table of all blocks says where each
+   begins, so that a number is found by bisection; what was read last is tried first.
+   Numbers are stored in 16 or 32 bits. */
 #include "core/patterns/store.h"
 
 #include <stdlib.h>

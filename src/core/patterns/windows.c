@@ -1,3 +1,6 @@
+/* Reads the items of windows from a raster. A tally counts how often each item occurs
+   in a list of windows, and notes which items it has counted, so that clearing costs
+   no more than counting. */
 #include "core/patterns/windows.h"
 
 #include <string.h>

@@ -1,3 +1,6 @@
+/* Cuts text into lines and lines into fields. Nothing is copied: a field is a pointer
+   into the text and a length. Reading numbers and reporting faults is the caller's part.
+   */
 #include "core/spikes/csv.h"
 
 #include <string.h>

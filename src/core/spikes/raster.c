@@ -1,3 +1,6 @@
+/* Bins spike trains. Events come sorted by tick, so that bins are filled one after the
+   other; a bin that ends empty is not kept. A counting sort then lists the bins of each
+   unit. */
 #include "core/spikes/raster.h"
 
 #include <stdlib.h>

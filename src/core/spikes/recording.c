@@ -1,3 +1,6 @@
+/* Makes a recording ready for mining. One pass over the sorted events numbers them,
+   merges repeats and moves trials apart; the next drops rare units; a counting sort then
+   lists the events of each unit. */
 #include "core/spikes/recording.h"
 
 #include <stdlib.h>
@@ -5,13 +8,15 @@
 
 /* ---- events in time order ---- */
 
-static syn_status allocate(syn_recording *r, size_t n, uint32_t units)
+static syn_status allocate(syn_recording *r, size_t n, uint32_t units, int sources)
 {
     r->tick = malloc((n + 1) * sizeof *r->tick);
     r->unit = malloc((n + 1) * sizeof *r->unit);
-    r->source = malloc((n + 1) * sizeof *r->source);
     r->first = calloc((size_t)units + 1, sizeof *r->first);
-    return r->tick && r->unit && r->source && r->first ? SYN_OK : SYN_NO_MEMORY;
+    if (sources)
+        r->source = malloc((n + 1) * sizeof *r->source);
+    int room = r->tick && r->unit && r->first && (r->source || !sources);
+    return room ? SYN_OK : SYN_NO_MEMORY;
 }
 
 /* All events that are not left out, and in `first` how many the unit before has. Whether
@@ -20,7 +25,8 @@ static int read_events(syn_recording *out, size_t n, const double *tick, const i
                        const int *trial, int first, int64_t reach)
 {
     uint32_t *unit_of = out->unit, *source = out->source, *count = out->first + 1, e = 0;
-    int64_t *tick_of = out->tick, shift = 0;
+    int64_t *tick_of = out->tick, shift = 0, before = 0;
+    uint32_t unit_before = UINT32_MAX;
     int last_trial = first - 1;
     for (size_t i = 0; i < n; i++) {
         if (unit[i] < first || (trial && trial[i] < first))
@@ -29,20 +35,22 @@ static int read_events(syn_recording *out, size_t n, const double *tick, const i
         int64_t t = (int64_t)tick[i] + shift;
         if (trial && trial[i] != last_trial) {
             if (e > 0) {
-                if (tick_of[e - 1] > INT64_MAX / 4)
+                if (before > INT64_MAX / 4)
                     return 0;
-                int64_t apart = tick_of[e - 1] + reach + 1;
+                int64_t apart = before + reach + 1;
                 shift += t < apart ? apart - t : 0;
                 t = (int64_t)tick[i] + shift;
             }
             last_trial = trial[i];
         }
-        if (e > 0 && t == tick_of[e - 1] && unit_of[e - 1] == u)
-            continue;
-        tick_of[e] = t;
-        unit_of[e] = u;
-        source[e++] = (uint32_t)i;
-        count[u]++;
+        /* The next one overwrites a repeat: a branch would often be a surprise. */
+        uint32_t other = (t != before) | (u != unit_before);
+        before = tick_of[e] = t;
+        unit_before = unit_of[e] = u;
+        if (source)
+            source[e] = (uint32_t)i;
+        count[u] += other;
+        e += other;
     }
     out->events = e;
     return 1;
@@ -62,7 +70,8 @@ static void drop_rare(syn_recording *r, uint32_t min_count)
     for (uint32_t i = 0; i < n; i++) {
         tick[kept] = tick[i];
         unit[kept] = unit[i];
-        source[kept] = source[i];
+        if (source)
+            source[kept] = source[i];
         kept += count[unit[i]] >= min_count;
     }
     r->events = kept;
@@ -70,15 +79,16 @@ static void drop_rare(syn_recording *r, uint32_t min_count)
         count[u] = count[u] < min_count ? 0 : count[u];
 }
 
-syn_status syn_recording_read(syn_recording *out, size_t n, const double *tick,
-                              const int *unit, const int *trial, int first,
-                              uint32_t units, uint32_t min_count, int64_t reach)
+static syn_status read_recording(syn_recording *out, size_t n, const double *tick,
+                                 const int *unit, const int *trial, int first,
+                                 uint32_t units, uint32_t min_count, int64_t reach,
+                                 int sources)
 {
     memset(out, 0, sizeof *out);
     if (n >= INT32_MAX)
         return SYN_TOO_LARGE;
     out->units = units;
-    if (allocate(out, n, units) != SYN_OK)
+    if (allocate(out, n, units, sources) != SYN_OK)
         return SYN_NO_MEMORY;
     if (!read_events(out, n, tick, unit, trial, first, reach))
         return SYN_TOO_LARGE;
@@ -86,6 +96,13 @@ syn_status syn_recording_read(syn_recording *out, size_t n, const double *tick,
     for (uint32_t u = 0; u < units; u++)
         out->first[u + 1] += out->first[u];
     return SYN_OK;
+}
+
+syn_status syn_recording_read(syn_recording *out, size_t n, const double *tick,
+                              const int *unit, const int *trial, int first,
+                              uint32_t units, uint32_t min_count, int64_t reach)
+{
+    return read_recording(out, n, tick, unit, trial, first, units, min_count, reach, 0);
 }
 
 /* ---- events by tick and by unit ---- */
@@ -97,8 +114,10 @@ static void sort_events(syn_recording *r, uint32_t *next)
     const int64_t *tick = r->tick;
     uint32_t *group = r->group, *row = r->row, *by_unit = r->by_unit;
     uint32_t n = r->events, first = 0;
+    int64_t before = n > 0 ? tick[0] : 0;
     for (uint32_t i = 0; i < n; i++) {
-        first = i == 0 || tick[i] != tick[i - 1] ? i : first;
+        first = tick[i] == before ? first : i;
+        before = tick[i];
         group[i] = first;
         row[i] = next[unit[i]]++;
         by_unit[row[i]] = i;
@@ -127,8 +146,8 @@ syn_status syn_recording_make(syn_recording *out, size_t n, const double *tick,
                               const int *unit, const int *trial, int first,
                               uint32_t units, uint32_t min_count, int64_t reach)
 {
-    syn_status status = syn_recording_read(out, n, tick, unit, trial, first, units,
-                                           min_count, reach);
+    syn_status status = read_recording(out, n, tick, unit, trial, first, units, min_count,
+                                       reach, 1);
     return status == SYN_OK ? syn_recording_arrange(out) : status;
 }
 

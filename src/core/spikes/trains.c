@@ -1,3 +1,4 @@
+/* Lists the spikes of each unit by a counting sort, as surrogates need them. */
 #include "core/spikes/trains.h"
 
 #include <stdlib.h>

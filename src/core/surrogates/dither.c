@@ -1,3 +1,6 @@
+/* Uniform dithering with vector registers. The Philox cipher makes the random numbers of
+   16 blocks side by side, and these move the spikes. Compiled once for each kind of
+   processor (see base/kinds.h). */
 #include "core/surrogates/dither.h"
 
 /* Blocks side by side, each number in 64 bits, as products need them. */

@@ -1,3 +1,7 @@
+/* Makes the tables of joint-ISI and ISI dithering. For each unit the pairs of successive
+   intervals are counted in a histogram, which is smoothed by a Gaussian along rows and
+   columns and made cumulative along the diagonals, on each of which the sum of both
+   intervals is the same. */
 #include "core/surrogates/isi.h"
 
 #include <math.h>
@@ -112,7 +116,7 @@ static void fill_weights(syn_isi_maker *m, uint32_t n)
     }
     if (radius < values)
         return;
-    /* Going left and going right, one comes to the middle and to the far end alike. */
+    /* Going left and going right both lead to the middle, and both to the far end. */
     m->weight[0] = 2 * m->weight[0] - 1;
     /* Value n to the left is value n to the right: the sum below has it twice. */
 }

@@ -1,10 +1,13 @@
+/* Makes several surrogates and sorts the spikes of each by tick and unit. With many
+   surrogates each thread makes whole ones; with fewer surrogates than threads, the
+   threads share out the units of one surrogate after the other. */
 #include <stdlib.h>
 
 #include "core/base/parallel.h"
 #include "core/base/radix.h"
 #include "core/surrogates/surrogates.h"
 
-/* What a thread works in; one that only makes units has no more than scratch. */
+/* The memory of one thread. A thread that only makes units has `scratch` alone. */
 typedef struct workspace {
     uint32_t *scratch;  /* [plan->scratch] */
     int64_t *tick;      /* [events] */

@@ -1,3 +1,6 @@
+/* Bins surrogates. Bin and unit of each spike are packed into one number; sorted, these
+   numbers are the raster, once repeats are dropped. All arrays are used again for the
+   next surrogate. */
 #include "core/surrogates/raster.h"
 
 #include <string.h>

@@ -1,3 +1,7 @@
+/* Prepares surrogates and makes them on the processor. The plan holds what all
+   surrogates of a recording share: the refractory period of each unit and, for some
+   methods, a table of its intervals. Dithering has loops of its own (dither.c); all
+   other methods are in unit.h, which runs on GPUs as well. */
 #include "core/surrogates/surrogates.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef SYN_GPU_BASE_DEVICE_CUH
 #define SYN_GPU_BASE_DEVICE_CUH
 
-#include "gpu/session.cuh"
+#include "gpu/base/session.cuh"
 
 #include <cuda_runtime.h>
 

@@ -151,7 +151,8 @@ template <int N, bool MISSING> struct lane_sums {
     __device__ void begin(const float (&told)[N], const unsigned char *observed, bool is,
                           uint32_t alike)
     {
-        if (!__any_sync(~0u, open))
+        /* Without missing values lanes begin together, and need not ask each other. */
+        if (MISSING ? !__any_sync(~0u, open) : !open)
             return;
         LANE x = {};
         if (MISSING && is)

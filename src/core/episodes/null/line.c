@@ -1,3 +1,6 @@
+/* Makes a surrogate and puts its events in time order. Tick and unit of each spike are
+   packed into one key, and the keys are sorted. For each bound of a lag, two pointers
+   then find the first event beyond it, for four bounds at a time. */
 #include "core/episodes/null/line.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* Sums up the counts in surrogates. Counts of 16 episodes are read together, as they lie
+   side by side in memory; each episode's counts are sorted for the quantiles. A second
+   loop finds the largest score of each surrogate and size. */
 #include "core/episodes/null/summary.h"
 
 #include <math.h>
@@ -59,7 +62,8 @@ static uint32_t *sort_counts(uint32_t *count, uint32_t *spare, size_t n)
     return count;
 }
 
-/* A whole number of surrogates is a share of them in spite of rounding. */
+/* The place of a quantile among n sorted counts. Rounding errors of `prob` must not move
+   it to the next place. */
 static size_t rank_of(double prob, size_t n)
 {
     double rank = ceil(prob * (double)n - 1e-9 * (double)n);

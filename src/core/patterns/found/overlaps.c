@@ -1,3 +1,6 @@
+/* Finds pairs of patterns that share spikes. Each item of a pattern is a set of
+   spikes. Sets of one unit that share enough spikes must meet in one of a few rare
+   spikes, so that only sets that meet there are compared. */
 #include "core/patterns/found/overlaps.h"
 
 #include <string.h>

@@ -1,3 +1,6 @@
+/* Reduces overlapping patterns to those that the others do not explain. Patterns are
+   ordered, pairs that share spikes are found (overlaps.h), and the tests of the chosen
+   method decide which of the two is rejected. */
 #include "core/patterns/found/reduction.h"
 
 #include <stdlib.h>

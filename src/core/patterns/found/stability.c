@@ -1,3 +1,8 @@
+/* Computes the stability of patterns. Subsets of a pattern's items (or windows) are
+   drawn at random, or all are taken where there are few, and the share of those that
+   hold in no other window (have no other item in common) is counted. Other windows and
+   items are first reduced to their largest parts, the witnesses, so that one subset is
+   checked quickly. */
 #include "core/patterns/found/stability.h"
 
 #include <string.h>

@@ -1,3 +1,6 @@
+/* Finds the windows that hold given patterns. The windows of the first item are cut
+   down item by item. The lists on the way are kept, so that the next pattern begins
+   where it parts with the one before. */
 #include "core/patterns/found/times.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* A hash table of the patterns kept so far. The hash of a pattern's windows says where
+   to look, and the items themselves then decide. */
 #include "core/patterns/fpgrowth/kept.h"
 
 #include <string.h>

@@ -1,3 +1,6 @@
+/* Builds the tree of one root: the windows that open at the spikes of one unit. Items
+   that can be in no pattern with this root are left out first. The items that remain
+   get codes by falling frequency, and each window becomes a path of codes. */
 #include "core/patterns/fpgrowth/fpgrowth.h"
 
 #include <stdlib.h>

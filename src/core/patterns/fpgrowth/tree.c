@@ -1,3 +1,7 @@
+/* Builds FP-trees. Paths are sorted and inserted one after the other, so that those
+   that begin alike share nodes; counts, hashes and bits then go up to the root. A
+   conditional tree is built in the same way from the paths above the nodes of one
+   entry. */
 #include "core/patterns/fpgrowth/tree.h"
 
 #include <string.h>

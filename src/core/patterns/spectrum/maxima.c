@@ -1,3 +1,6 @@
+/* Keeps the maxima, and drives one thread's search for them. The table of maxima may
+   be raised by several threads at once. The search takes unit after unit as root,
+   those with most windows first, since what they reach bounds the others. */
 #include "core/patterns/spectrum/maxima.h"
 
 #include <stdlib.h>

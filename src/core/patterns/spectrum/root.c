@@ -1,3 +1,6 @@
+/* Prepares the search below one root. The windows that open at the spikes of the
+   root's unit are counted on the tape to find the frequent items, and the rows of the
+   windows are turned into a mask of windows for each item. */
 #include <string.h>
 
 #include "core/base/masks.h"

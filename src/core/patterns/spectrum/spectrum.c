@@ -1,3 +1,6 @@
+/* Finds the maxima of many surrogates. A thread makes a surrogate, bins it and
+   searches it. With fewer surrogates than threads, several threads search parts of the
+   same one. Threads are given up when memory is short. */
 #include "core/patterns/spectrum/spectrum.h"
 
 #include <stdlib.h>

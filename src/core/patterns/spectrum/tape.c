@@ -1,3 +1,6 @@
+/* Turns a raster into a tape: one row of bits for each bin, one bit for each unit. The
+   items of a window are then a stretch of the tape. Memory is used again for the next
+   surrogate. */
 #include "core/patterns/spectrum/tape.h"
 
 #include <string.h>

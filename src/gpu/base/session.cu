@@ -1,8 +1,8 @@
 /* Memory that is kept between calls. */
-#include "gpu/session.cuh"
+#include "gpu/base/session.cuh"
 
-#include "gpu/device.cuh"
-#include "gpu/synfire_gpu.h"
+#include "gpu/base/device.cuh"
+#include "gpu/base/devices.h"
 
 #include <algorithm>
 #include <atomic>

@@ -5,8 +5,8 @@
    It keeps little, as other processes use the same devices: see session.cu. What it keeps
    is given back where memory runs short, by syn_gpu_release(), and at the end of the
    process. A forked child neither uses nor frees what its parent keeps. */
-#ifndef SYN_GPU_SESSION_CUH
-#define SYN_GPU_SESSION_CUH
+#ifndef SYN_GPU_BASE_SESSION_CUH
+#define SYN_GPU_BASE_SESSION_CUH
 
 #include <cstddef>
 
