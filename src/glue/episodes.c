@@ -1,4 +1,5 @@
-/* Mines and counts episodes for R, and finds where they occur. */
+/* Mines and counts episodes for R, and finds where they occur. All memory belongs to
+   the owner of the call, so that an error of R frees it. */
 #include "glue/glue.h"
 
 #include "core/episodes/mine.h"
@@ -92,9 +93,8 @@ static syn_mine_options read_options(SEXP options, SEXP bounds, int64_t *reach)
 }
 
 /* The episodes, and what has to be known of all before their table is made. */
-static syn_status mine(mining *m, SEXP gpu, SEXP spelling,
-                       const syn_mine_options *options, uint8_t least,
-                       const syn_watch *watch)
+static syn_status mine(mining *m, SEXP gpu, SEXP spelling, uint8_t least,
+                       const syn_mine_options *options, const syn_watch *watch)
 {
     syn_status status =
         gpu == R_NilValue
@@ -127,7 +127,7 @@ SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
     if (status == SYN_OK && !glue_gpu_arranges(gpu))
         status = syn_recording_arrange(&m->recording);
     if (status == SYN_OK)
-        status = mine(m, gpu, spelling, &o, least, watch);
+        status = mine(m, gpu, spelling, least, &o, watch);
     if (status == SYN_OK) {
         bytes = table_bytes(m, least, top);
         status = bytes > (double)o.max_memory ? SYN_OVER_BUDGET : SYN_OK;
