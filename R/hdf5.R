@@ -25,6 +25,14 @@ open_h5 <- function(file, mode, call, patience = 0) {
   abort_file(file, "it is a damaged HDF5 file, or none", call = call)
 }
 
+#' Open a file that may be damaged, to read from it
+#' @noRd
+open_given_h5 <- function(file, call) {
+  # Already to open a file, the library reads the heap of its first group.
+  if (!name_heaps_are_sound(file)) abort_file(file, "it is a damaged HDF5 file", call = call)
+  open_h5(file, "r", call)
+}
+
 #' Close a file, and what an error may have left open in it
 #' @noRd
 close_h5 <- function(h5) {
@@ -139,6 +147,9 @@ plain_numbers <- function(value) {
 # Files up to this size are looked through before words are read.
 searched_for_heaps <- 2^30
 
+# And files up to this size each time they are opened, which takes half a second at most.
+searched_when_opened <- 2^28
+
 #' Whether the heaps of words in a file are what the library takes them for
 #'
 #' Words of any length lie in heaps, objects one after the other. The library does not come
@@ -148,23 +159,77 @@ heaps_are_sound <- function(file) {
   if (file.size(file) > searched_for_heaps) return(TRUE)
   con <- base::file(file, "rb")
   on.exit(close(con))
-  before <- 0
-  rest <- raw()
-  starts <- numeric()
-  repeat {
-    bytes <- readBin(con, "raw", text_block)
-    if (length(bytes) == 0L) break
-    bytes <- c(rest, bytes)
-    starts <- c(starts, before + grepRaw("GCOL", bytes, fixed = TRUE, all = TRUE) - 1)
-    rest <- utils::tail(bytes, 3L)
-    before <- before + length(bytes) - length(rest)
-  }
-  all(vapply(starts, \(at) {
-    seek(con, at + 8)
-    size <- little_number(readBin(con, "raw", 8L))
+  all(vapply(places_of(con, charToRaw("GCOL")), \(at) {
+    size <- numbers_at(con, at + 8, 1L)
     if (is.na(size) || size < 32 || size > file.size(file) - at) return(TRUE)
     heap_is_sound(readBin(con, "raw", size - 16))
   }, logical(1)))
+}
+
+#' Whether the library finds its way through the heaps of names in a file
+#'
+#' The names in a group lie in a heap, with free blocks between them, each of which says
+#' where the next one is. The library follows blocks that lead in a circle for ever, and
+#' takes memory at each. What cannot be read at all is left for the library to refuse.
+#' @noRd
+name_heaps_are_sound <- function(file) {
+  if (file.access(file, 4) != 0 || file.size(file) > searched_when_opened) return(TRUE)
+  con <- base::file(file, "rb")
+  on.exit(close(con))
+  # Another program may have put bytes of its own before all that is HDF5.
+  signature <- c(as.raw(0x89), charToRaw("HDF\r\n\032\n"))
+  base <- grepRaw(signature, readBin(con, "raw", text_block), fixed = TRUE) - 1
+  if (length(base) == 0L) return(TRUE)
+  all(vapply(places_of(con, c(charToRaw("HEAP"), raw(4))), \(at) {
+    # Bytes of the heap, its first free block, and where in the file it begins.
+    heap <- numbers_at(con, at + 8, 3L)
+    if (anyNA(heap) || base + heap[[3L]] + heap[[1L]] > file.size(file)) return(TRUE)
+    free_blocks_end(con, base + heap[[3L]], heap[[1L]], heap[[2L]])
+  }, logical(1)))
+}
+
+#' Whether a list of free blocks has an end, or a fault that the library notices
+#' @param at,size Where the heap begins in the file, and its bytes.
+#' @param block Place of the first block in the heap. It begins with the place of the next
+#'   one; 1 says that there is none, and 0 is a fault.
+#' @noRd
+free_blocks_end <- function(con, at, size, block) {
+  steps <- 0
+  mark <- -1
+  while (block != 1 && block <= size - 16) {
+    steps <- steps + 1
+    # Now and then a block is marked: a circle comes back to the last one.
+    if (log2(steps) %% 1 == 0) mark <- block
+    block <- numbers_at(con, at + block, 1L)
+    if (block == mark) return(FALSE)
+    if (block == 0) return(TRUE)
+  }
+  TRUE
+}
+
+#' Where some bytes are in a file, in bytes before each
+#' @noRd
+places_of <- function(con, pattern) {
+  seek(con, 0)
+  before <- 0
+  rest <- raw()
+  places <- numeric()
+  repeat {
+    bytes <- readBin(con, "raw", text_block)
+    if (length(bytes) == 0L) return(places)
+    bytes <- c(rest, bytes)
+    places <- c(places, before + grepRaw(pattern, bytes, fixed = TRUE, all = TRUE) - 1)
+    rest <- utils::tail(bytes, length(pattern) - 1L)
+    before <- before + length(bytes) - length(rest)
+  }
+}
+
+#' Whole numbers of 8 bytes each from a place of a file on, `NA` beyond its end
+#' @noRd
+numbers_at <- function(con, at, n) {
+  seek(con, at)
+  bytes <- readBin(con, "raw", 8L * n)
+  if (length(bytes) < 8L * n) rep(NA_real_, n) else little_numbers(bytes)
 }
 
 #' @param heap The objects of a heap: number, uses, length and what it holds, filled up to
@@ -173,7 +238,7 @@ heaps_are_sound <- function(file) {
 heap_is_sound <- function(heap) {
   at <- 0
   while (at + 16 <= length(heap)) {
-    size <- little_number(heap[at + 9:16])
+    size <- little_numbers(heap[at + 9:16])
     free <- all(heap[at + 1:2] == as.raw(0))
     need <- if (free) size else 16 + 8 * ceiling(size / 8)
     if (need < 16 || need > length(heap) - at) return(FALSE)
@@ -182,16 +247,32 @@ heap_is_sound <- function(heap) {
   TRUE
 }
 
-#' A whole number from its bytes, the lowest first
+#' Whole numbers from 8 bytes each, the lowest first
 #' @noRd
-little_number <- function(bytes) {
-  if (length(bytes) < 8L) NA_real_ else sum(as.integer(bytes) * 256^(0:7))
-}
+little_numbers <- function(bytes) colSums(matrix(as.integer(bytes), 8L) * 256^(0:7))
 
+#' Lengths of the dimensions of a data set
+#' @noRd
 h5_extent <- function(set, name, fail) {
   extent <- h5_try(as.double(set$dims), name, fail)
-  if (anyNA(extent) || any(extent < 0)) fail(sprintf("`%s` is damaged", name))
+  if (anyNA(extent) || any(extent < 0) || !chunks_fit(set, length(extent), name, fail)) {
+    fail(sprintf("`%s` is damaged", name))
+  }
   extent
+}
+
+#' Whether the chunks that a data set is stored in have as many dimensions as itself
+#'
+#' The library trusts them to, and otherwise takes memory without end.
+#' @noRd
+chunks_fit <- function(set, n, name, fail) {
+  h5_try({
+    how <- set$get_create_plist()
+    on.exit(how$close())
+    # One dimension more is asked for than there may be; a missing one is 0, the rest is not.
+    chunk <- how$get_chunk(n + 1)
+    anyNA(chunk) || sum(chunk > 0) == n
+  }, name, fail)
 }
 
 #' Kind of the values of a data set, and their bytes

@@ -8,7 +8,7 @@ read_nwb <- function(file, unit_column, resolution, trials, range, call,
                      block = nwb_block) {
   rlang::check_installed("hdf5r", "to read NWB files.", call = call)
   if (!is.null(unit_column)) check_string(unit_column, "unit_column", call)
-  h5 <- open_h5(file, "r", call)
+  h5 <- open_given_h5(file, call)
   on.exit(close_read(h5))
   fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
   open <- \(name) h5_open(h5, name, fail)

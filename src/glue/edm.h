@@ -1,4 +1,4 @@
-/* Rows of the data as R names them. */
+/* Reads the rows of the data that R passes for empirical dynamic modelling. */
 #ifndef SYN_GLUE_EDM_H
 #define SYN_GLUE_EDM_H
 

@@ -1,4 +1,4 @@
-/* What R passes to a vector of its own class when it takes a subset. */
+/* Reads the indices that R passes when it takes a subset of a vector of our own class. */
 #ifndef SYN_GLUE_INDEX_H
 #define SYN_GLUE_INDEX_H
 

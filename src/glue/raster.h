@@ -1,4 +1,4 @@
-/* Spike trains as R holds them, binned. */
+/* Bins spike trains that R passes. */
 #ifndef SYN_GLUE_RASTER_H
 #define SYN_GLUE_RASTER_H
 

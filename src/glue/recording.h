@@ -1,4 +1,4 @@
-/* Spike trains as R holds them, made into a recording the core can mine. */
+/* Turns spike trains that R passes into a recording that the core can mine. */
 #ifndef SYN_GLUE_RECORDING_H
 #define SYN_GLUE_RECORDING_H
 

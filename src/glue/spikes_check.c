@@ -1,4 +1,4 @@
-/* Checks spikes: passes times and units to core/spikes/check.h. */
+/* Spikes in seconds: finds their ticks, and checks them (core/spikes/check.h). */
 #include "glue/require.h"
 
 #include "core/spikes/check.h"

@@ -1,4 +1,4 @@
-/* What surrogates are made from, as R holds it. */
+/* Reads what surrogates are made from. */
 #ifndef SYN_GLUE_SURROGATES_H
 #define SYN_GLUE_SURROGATES_H
 

@@ -68,9 +68,9 @@ time_to_stop <- function(code, wait) {
   best
 }
 
-# Runs `code`, an expression, in a child whose files may have `blocks` of 512 bytes at most;
-# what it prints.
-limited_child <- function(blocks, code) {
+# Runs `code`, an expression, in a child with a limit of ulimit, such as "-f 8": files of 8
+# blocks of 512 bytes at most; what it prints, and the status where it does not end in time.
+limited_child <- function(limit, code, seconds = 60) {
   testthat::skip_on_os("windows")
   path <- getNamespaceInfo("synfire", "path")
   if (!file.exists(file.path(path, "Meta", "package.rds"))) {
@@ -79,7 +79,8 @@ limited_child <- function(blocks, code) {
   file <- tempfile(fileext = ".R")
   writeLines(c(sprintf("library(synfire, lib.loc = %s)", dQuote(dirname(path), FALSE)),
                deparse(code)), file)
-  limit <- sprintf("trap '' XFSZ; ulimit -f %d; exec %s --vanilla %s", blocks,
-                   shQuote(file.path(R.home("bin"), "Rscript")), shQuote(file))
-  suppressWarnings(system2("sh", c("-c", shQuote(limit)), stdout = TRUE, stderr = TRUE))
+  run <- sprintf("trap '' XFSZ; ulimit %s; exec %s --vanilla %s", limit,
+                 shQuote(file.path(R.home("bin"), "Rscript")), shQuote(file))
+  suppressWarnings(system2("sh", c("-c", shQuote(run)), stdout = TRUE, stderr = TRUE,
+                           timeout = seconds))
 }

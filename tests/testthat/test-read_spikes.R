@@ -805,6 +805,77 @@ test_that("heaps of words that the HDF5 library would not come back from are not
   expect_s3_class(read_spikes(raw_file(bytes)), "spike_trains")
 })
 
+# The bytes of a file in which the free blocks of each heap of names lead in a circle: the
+# first one leads to itself.
+circling <- function(bytes) {
+  for (heap in grepRaw("HEAP", bytes, fixed = TRUE, all = TRUE)) {
+    number <- \(at) sum(as.integer(bytes[at + 0:7]) * 256^(0:7))
+    block <- heap + 16 + 0:7
+    bytes[number(heap + 24) + number(heap + 16) + 1:8] <- bytes[block]
+  }
+  bytes
+}
+
+# The bytes of a file in which data sets with 3 values, stored in chunks, have no dimension.
+without_dimension <- function(bytes) {
+  extent <- as.raw(c(1, 1, 1, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, rep(255, 8)))
+  replace(bytes, grepRaw(extent, bytes, fixed = TRUE, all = TRUE) + 1L, as.raw(0))
+}
+
+test_that("files that the HDF5 library would take memory for without end are refused", {
+  bytes <- readBin(write_nwb(), "raw", 1e6)
+  skip_if(is.null(grepRaw("HEAP", bytes, fixed = TRUE)), "this HDF5 writes in another way")
+  matrix <- withr::local_tempfile(fileext = ".h5")
+  h5 <- hdf5r::H5File$new(matrix, mode = "w")
+  h5[["x"]] <- diag(5)
+  h5$close_all()
+  files <- c(raw_file(circling(bytes)), raw_file(without_dimension(bytes)),
+             raw_file(circling(readBin(matrix, "raw", 1e6))))
+  expect_identical(vapply(files, synfire:::name_heaps_are_sound, NA, USE.NAMES = FALSE),
+                   c(FALSE, TRUE, FALSE))
+  said <- limited_child("-v 4000000", bquote({
+    refusal <- function(code) {
+      tryCatch({
+        code
+        cat("read\n")
+      }, error = function(e) cat(class(e)[[1L]], "\n"))
+    }
+    refusal(read_spikes(.(files[[1L]])))
+    refusal(read_spikes(.(files[[2L]])))
+    refusal(causal_map(.(files[[3L]])))
+    refusal(open_causal_map(.(files[[3L]])))
+  }))
+  expect_identical(trimws(said), rep("synfire_error_file", 4))
+})
+
+test_that("free blocks between names are followed where a file begins later, or is cut off", {
+  bytes <- readBin(write_nwb(), "raw", 1e6)
+  sound <- \(bytes) synfire:::name_heaps_are_sound(raw_file(bytes))
+  skip_if(sound(circling(bytes)), "this HDF5 writes in another way")
+  expect_true(sound(bytes))
+  expect_false(sound(c(raw(512), circling(bytes))))
+  heap <- utils::tail(grepRaw("HEAP", bytes, fixed = TRUE, all = TRUE), 1L)
+  for (n in c(3, 15, 31, 60)) expect_true(sound(bytes[seq_len(heap + n)]))
+  expect_true(sound(charToRaw("HEAP and no HDF5")))
+})
+
+test_that("free blocks may be many, in any order, and lead into a circle late", {
+  blocks <- function(places) {
+    heap <- raw(16 * 64)
+    for (k in seq_along(places)[-1L]) {
+      heap[places[[k - 1L]] + 1:2] <- as.raw(places[[k]] %/% c(1, 256) %% 256)
+    }
+    con <- file(raw_file(heap), "rb")
+    on.exit(close(con))
+    synfire:::free_blocks_end(con, 0, length(heap), places[[1L]])
+  }
+  places <- 16 * c(5, 3, 40, 8, 21, 2, 60, 33, 17)
+  expect_true(blocks(c(places, 1)))
+  expect_true(blocks(c(places, 0)))
+  expect_true(blocks(c(places, 2000)))
+  for (k in seq_along(places)) expect_false(blocks(c(places, places[[k]])))
+})
+
 # The path of an NWB file that makes the HDF5 library divide by zero, NULL where this
 # library writes files in another way.
 dividing_nwb <- function(.env = parent.frame()) {

@@ -130,3 +130,57 @@ test_that("what cannot be used is refused", {
   attr(found, "recording") <- NULL
   refused(found)
 })
+
+# All pairs of `units` units that fire together `n` times: little to find, much to list.
+crowded_pairs <- function(units = 16, n = 50000) {
+  times <- seq_len(n) / 100
+  x <- spike_trains(rep(times, each = units), rep(sprintf("u%02d", seq_len(units)), n),
+                    start = 0, end = (n + 1) / 100)
+  pairs <- utils::combn(units, 2) - 1L
+  synfire:::new_itemsets(
+    as.vector(pairs), list(size = 2L, n = as.double(ncol(pairs))),
+    rep(as.integer(n), ncol(pairs)),
+    list(units = levels(x$unit), window = 1L, bin_size = 0.01, recording = x,
+         parameters = list(min_spikes = 2, min_occ = n - 10, max_spikes = Inf, max_occ = Inf,
+                           min_units = 2, closed_within = "all", shifted_subsets = "keep")),
+    "patterns"
+  )
+}
+
+test_that("what needs more than `max_memory` is refused", {
+  crowded <- crowded_pairs()
+  for (work in list(\(m) reduce_patterns(crowded, max_memory = m),
+                    \(m) pattern_stability(crowded, n_subsets = 1, threads = 1, max_memory = m))) {
+    # The windows of all pairs alone are 6 million, of four bytes each.
+    refused <- rlang::catch_cnd(work(4e7), "synfire_error_budget")
+    expect_match(conditionMessage(refused), "memory budget is too small for .*these patterns")
+    expect_match(conditionMessage(refused), "`max_memory` is 40 MB")
+    expect_no_error(work(4e8))
+    expect_error(work(10), "`max_memory`", class = "synfire_error_argument")
+  }
+})
+
+test_that("reduction and stability hold no more than `max_memory`", {
+  skip_on_cran()
+  skip_if_not(file.exists("/proc/self/status"))
+  lines <- start_child(rlang::expr({
+    memory <- \(what) as.numeric(gsub("[^0-9]", "", grep(what, readLines("/proc/self/status"),
+                                                         value = TRUE))) * 1024
+    crowded_pairs <- !!crowded_pairs
+    crowded <- crowded_pairs()
+    few <- crowded[1:2]
+    reduce_patterns(few)
+    gc()
+    before <- memory("VmHWM")
+    tryCatch(reduce_patterns(crowded, max_memory = 4e7), synfire_error_budget = \(e) {
+      log("reduction", memory("VmHWM") - before)
+    })
+    tryCatch(pattern_stability(crowded, n_subsets = 1, threads = 1, max_memory = 4e7),
+             synfire_error_budget = \(e) log("stability", memory("VmHWM") - before))
+  }))
+  more <- as.numeric(c(await_line(lines, "reduction", 60), await_line(lines, "stability", 60)))
+  expect_length(more, 2L)
+  # R itself waits for 64 MB before it gives back what is no longer used; without a limit
+  # it would be 150 MB.
+  expect_lt(max(more), 4e7 + 2^25)
+})

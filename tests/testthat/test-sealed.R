@@ -38,7 +38,7 @@ test_that("a full disk is an error that says so, and leaves nothing", {
   folder <- withr::local_tempdir()
   # The first needs more than what R holds back, the second does not.
   for (n in c(1e5, 300)) {
-    said <- limited_child(8, substitute({
+    said <- limited_child("-f 8", substitute({
       small <- file.path(FOLDER, "small")
       ns <- asNamespace("synfire")
       ns$write_whole(1:10, small, quote(f()))

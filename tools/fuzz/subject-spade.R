@@ -183,6 +183,22 @@ check_uses <- function(found, folder) {
   if (!refused(fewer)) finding("test_signatures() took patterns that are not all")
 }
 
+# With little memory the answer is the same, or there is none.
+check_little_memory <- function(mined) {
+  seed <- whole(1, 1e6)
+  under <- function(name, ...) {
+    answer <- function(...) {
+      set.seed(seed)
+      attempt(name, list(mined, ...))
+    }
+    little <- answer(..., max_memory = one_of(1e6, 1.1e6, 1.5e6, 3e6))
+    if (!refused(little)) return(same(little, answer(...), paste(name, "with little memory")))
+    if (!inherits(little, "synfire_error_budget")) finding("little memory is refused otherwise")
+  }
+  under("reduce_patterns")
+  under("pattern_stability", n_subsets = 20, threads = whole(1, 16))
+}
+
 # What stays as it is when windows bound how far spikes go.
 check_windows <- function(x) {
   tick <- tick_of(x)
@@ -230,8 +246,9 @@ fuzz_subject("spade", covers = list(
   test_signatures = c("patterns", "pvalues", "alpha", "correction"),
   significant_patterns = c("patterns", "tests"),
   reduce_patterns = c("patterns", "non_significant", "method", "h", "k", "l", "min_spikes",
-                      "min_occ"),
-  pattern_stability = c("patterns", "n_subsets", "delta", "epsilon", "type", "threads"),
+                      "min_occ", "max_memory"),
+  pattern_stability = c("patterns", "n_subsets", "delta", "epsilon", "type", "threads",
+                        "max_memory"),
   pattern_spectrum = c("patterns", "spectrum"),
   as.data.frame.patterns = "long", as.data.frame.spade = "long"
 ), run = function(world) {
@@ -288,4 +305,5 @@ fuzz_subject("spade", covers = list(
   attempt("reduce_patterns", c(list(found$mined[seq_len(min(200, length(found$mined)))]),
     some_args(min_spikes = whole(1, 4), min_occ = whole(1, 6),
               non_significant = data.frame(size = 2:3, occurrences = 2:3))))
+  check_little_memory(found$mined)
 })

@@ -38,8 +38,8 @@ void *syn_budget_zeros(syn_budget *budget, size_t n, size_t size);
 void *syn_budget_grow(syn_budget *budget, void *memory, size_t *room, size_t n,
                       size_t size);
 
-/* The same, just as much as is asked for, where what it held may be lost: it is freed
-   first. When that is refused, *room is 0. */
+/* Like syn_budget_grow(), but the contents are lost, because the old memory is freed
+   first, and the room is exactly what is asked for. When that is refused, *room is 0. */
 void *syn_budget_renew(syn_budget *budget, void *memory, size_t *room, size_t n,
                        size_t size);
 

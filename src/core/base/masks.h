@@ -163,6 +163,26 @@ static inline uint32_t syn_shared(const uint64_t *a, const uint64_t *b, size_t w
     return n;
 }
 
+/* The numbers of the windows of a mask, increasing, to `index`; returns how many. */
+static inline uint32_t syn_index_bits(const uint64_t *mask, size_t words, uint32_t *index)
+{
+    uint32_t n = 0;
+    for (size_t w = 0; w < words; w++)
+        for (uint64_t left = mask[w]; left; left &= left - 1)
+            index[n++] = (uint32_t)w * 64 + syn_low_bit(left);
+    return n;
+}
+
+/* Masks one after the other: number j of them, up to `depth`, are the windows that hold at
+   least j of some items, number 0 all windows. Counts in one item more, that of `mask`. */
+static inline void syn_deepen(uint64_t *masks, size_t depth, const uint64_t *mask,
+                              size_t words)
+{
+    for (size_t j = depth; j > 0; j--)
+        for (size_t w = 0; w < words; w++)
+            masks[j * words + w] |= masks[(j - 1) * words + w] & mask[w];
+}
+
 /* The bits of `mask` at the set bits of `set`, brought together at the low end of `to`,
    which has room for one word more than it takes. */
 static inline void syn_compress(const uint64_t *mask, const uint64_t *set, size_t words,

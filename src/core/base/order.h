@@ -1,4 +1,4 @@
-/* How qsort() and bsearch() compare numbers. */
+/* Numbers in order: how qsort() and bsearch() compare them, and what is quicker for few. */
 #ifndef SYN_BASE_ORDER_H
 #define SYN_BASE_ORDER_H
 
@@ -9,6 +9,14 @@ static inline int syn_by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
+}
+
+/* Inserts one more into `n` increasing numbers, which have room for it. */
+static inline void syn_insert_number(uint32_t *number, uint32_t n, uint32_t more)
+{
+    for (; n > 0 && number[n - 1] > more; n--)
+        number[n] = number[n - 1];
+    number[n] = more;
 }
 
 #endif

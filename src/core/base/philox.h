@@ -1,5 +1,6 @@
-/* The cipher behind all random numbers, Philox 4x32-10 (Salmon et al. 2011), for host and
-   device: what includes this for CUDA defines SYN_EVERYWHERE before, with both in it. */
+/* The cipher that makes all random numbers, Philox 4x32-10 (Salmon et al. 2011), for
+   processors and GPUs: files for CUDA define SYN_EVERYWHERE as a function for both before
+   they include this one. */
 #ifndef SYN_BASE_PHILOX_H
 #define SYN_BASE_PHILOX_H
 

@@ -1,4 +1,4 @@
-/* How long work reports its progress and learns that the user wants it to stop. */
+/* How a computation reports its progress, and learns that the user wants it to stop. */
 #ifndef SYN_BASE_WATCH_H
 #define SYN_BASE_WATCH_H
 

@@ -1,6 +1,5 @@
-/* What is kept of a pair of series that is predicted in several ways, in matrices of
-   doubles that hold NaN, or R's NA, where there is no correlation. Nothing is
-   allocated. */
+/* Keeps the best of several correlations of each pair of series, in matrices of doubles
+   with NaN, or R's NA, where there is no correlation. Nothing is allocated. */
 #ifndef SYN_CAUSAL_BEST_H
 #define SYN_CAUSAL_BEST_H
 

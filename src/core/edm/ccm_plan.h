@@ -1,4 +1,5 @@
-/* How cross mapping finds neighbours, by what it is expected to take. */
+/* Chooses how cross mapping finds neighbours, by the time that each way is expected to
+   take. */
 #ifndef SYN_EDM_CCM_PLAN_H
 #define SYN_EDM_CCM_PLAN_H
 

@@ -1,5 +1,5 @@
-/* Simplex projection: what the nearest neighbours went on to do, weighted by how near
-   they are (Sugihara and May 1990). */
+/* Simplex projection (Sugihara and May 1990): a prediction is the mean of what followed
+   the nearest neighbours, weighted by how near these are. */
 #ifndef SYN_EDM_SIMPLEX_H
 #define SYN_EDM_SIMPLEX_H
 

@@ -1,4 +1,5 @@
-/* The inner loops of S-maps: a weighted least squares problem made small. */
+/* The inner loops of S-maps, which reduce a weighted least squares problem to a small
+   one. */
 #ifndef SYN_EDM_SMAP_FIT_H
 #define SYN_EDM_SMAP_FIT_H
 

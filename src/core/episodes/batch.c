@@ -1,5 +1,5 @@
-/* Candidates written out and handed to a counter, many at a time: how a device counts
-   what the level-wise search asks for. */
+/* Writes out the candidates of a level and hands them to a counter, as many at a time as
+   fit in memory. This is how a GPU counts for the level-wise search. */
 #include <stdio.h>
 #include <stdlib.h>
 

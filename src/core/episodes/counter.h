@@ -1,5 +1,5 @@
-/* How a device plugs into the level-wise search: it takes the candidates of one size and
-   counts each by itself. */
+/* The interface through which a GPU counts for the level-wise search: it gets candidates
+   of one size and counts each of them. */
 #ifndef SYN_EPISODES_COUNTER_H
 #define SYN_EPISODES_COUNTER_H
 

@@ -1,4 +1,4 @@
-/* What the level-wise driver and the counting engines know of each other. */
+/* The interface between the level-wise search and the engines that count for it. */
 #ifndef SYN_EPISODES_ENGINE_H
 #define SYN_EPISODES_ENGINE_H
 
@@ -68,8 +68,8 @@ struct syn_miner {
 /* The candidates of parent `parent`, an episode of size miner->size - 1. */
 syn_candidates syn_miner_candidates(const syn_miner *miner, uint32_t parent);
 
-/* Room for the counts of `n` candidates, owned by the worker; what is in it stays. NULL
-   without memory: the budget says why. */
+/* The worker's memory for the counts of `n` candidates. A repeated call leaves the counts
+   as they are. NULL without memory: the budget says why. */
 uint32_t *syn_miner_counts(syn_miner *miner, int worker, size_t n);
 
 /* Keeps the frequent ones of `n` of a parent's candidates, from number `begin` on. An

@@ -1,5 +1,7 @@
-/* The one counter for given episodes: how often each occurs in a recording, or in each of
-   many surrogates. */
+/* The counter for given episodes: how often each occurs in a recording, or in each of
+   many surrogates. Two others count what the level-wise search asks for: the window
+   engine, which stops where an episode cannot become frequent (window.h), and the
+   published state machines, which are there to be compared with (state.c). */
 #ifndef SYN_EPISODES_GIVEN_H
 #define SYN_EPISODES_GIVEN_H
 

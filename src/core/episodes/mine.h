@@ -1,4 +1,4 @@
-/* Frequent serial episodes by non-overlapped occurrences: the mining of them all. */
+/* Mines all frequent serial episodes, counted by their non-overlapped occurrences. */
 #ifndef SYN_EPISODES_MINE_H
 #define SYN_EPISODES_MINE_H
 

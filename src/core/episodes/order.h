@@ -1,4 +1,5 @@
-/* The order in which episodes are shown: by size, frequent ones first, then by name. */
+/* The order in which episodes are shown: by size, then from frequent to rare, then by
+   name. */
 #ifndef SYN_EPISODES_ORDER_H
 #define SYN_EPISODES_ORDER_H
 

@@ -1,4 +1,4 @@
-/* The next-occurrence table and the counting of its rows in vector registers. */
+/* Counts rows of the next-occurrence table (table.h) in vector registers. */
 #ifndef SYN_EPISODES_ROWS_H
 #define SYN_EPISODES_ROWS_H
 

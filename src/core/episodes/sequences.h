@@ -1,5 +1,5 @@
-/* Episodes as a sequence of units and a sequence of intervals, each with a number: many
-   episodes share one. */
+/* Splits episodes into a sequence of units and a sequence of intervals and numbers these:
+   many episodes have the same sequence, which R then holds once. */
 #ifndef SYN_EPISODES_SEQUENCES_H
 #define SYN_EPISODES_SEQUENCES_H
 

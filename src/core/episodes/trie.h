@@ -1,4 +1,5 @@
-/* Episodes as one tree: those that begin alike share what they have in common. */
+/* A tree of episodes: episodes that begin with the same events share the nodes of these.
+   */
 #ifndef SYN_EPISODES_TRIE_H
 #define SYN_EPISODES_TRIE_H
 

@@ -1,4 +1,6 @@
-/* The lists of the window engine: which are kept, for how long, and in what memory. */
+/* The lists of the window engine. The lists of one level, the stored one, are kept in
+   memory; when a level is counted, the lists of the levels above it are made from them,
+   and replace them while they fit in the budget. */
 #include "core/episodes/window.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
-/* The window engine. An episode is kept as its valid ends, each with the latest possible
-   start. Latest starts never decrease from one end to the next, so that only the newest
-   end inside a later event's window matters: each end owns a range of later events of its
-   own, and one pass over the ends counts all symbols that may follow.
-   window.c keeps the lists of ends, window_count.c goes over them. */
+/* The window engine, the fastest way to mine on a processor. An episode is kept as the
+   list of its valid ends (ends.h), and one pass over this list counts all units that may
+   follow the episode, from the next-occurrence table (table.h, rows.h) where that pays.
+   Unlike the counter for given episodes (given.h), a pass stops as soon as none of its
+   counts can reach min_count. window.c keeps the lists, window_count.c goes over them. */
 #ifndef SYN_EPISODES_WINDOW_H
 #define SYN_EPISODES_WINDOW_H
 
@@ -28,8 +28,7 @@ typedef struct syn_window_stop {
 typedef struct syn_window_worker {
     syn_end *end;       /* [events] ends found, by unit as in recording->by_unit */
     uint32_t *cursor;   /* [units] where the next end of a unit goes */
-    uint32_t *step;     /* [units] 1 for units whose ends are wanted; those of others all
-                           go to one place, which costs less than asking */
+    uint32_t *step;     /* [units] 1 for units whose ends are wanted */
     uint32_t *busy;     /* [units] first event free for a unit */
     int32_t *total;     /* counts of all lanes of a parent, or of all units */
     syn_arena lists;    /* of the stored level */

@@ -1,4 +1,4 @@
-/* What the driver of the pattern search and its engines know of each other. */
+/* The interface between the search for patterns and its engines. */
 #ifndef SYN_PATTERNS_ENGINE_H
 #define SYN_PATTERNS_ENGINE_H
 
@@ -47,6 +47,15 @@ static inline uint32_t syn_pattern_item(const syn_pattern_search *search, uint32
     place -= units;
     uint32_t lags = search->options->window - 1;
     return (place % lags + 1) * units + search->ranked[place / lags];
+}
+
+/* Whether a set of so many items of so many different units, found so often, passes the
+   filters. */
+static inline int syn_pattern_passes(const syn_pattern_options *o, uint32_t size,
+                                     uint32_t units, uint32_t occurrences)
+{
+    return size >= o->min_spikes && size <= o->max_spikes && units >= o->min_units &&
+           occurrences <= o->max_occ;
 }
 
 /* Adds a pattern to the end of `part`; `item` is increasing. SYN_OVER_BUDGET or

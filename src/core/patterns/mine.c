@@ -12,6 +12,7 @@
 #include <malloc.h>
 #endif
 
+#include "core/base/hash.h"
 #include "core/base/parallel.h"
 
 enum { GIVE_BACK = 1 << 24 };  /* bytes freed before the system gets them */
@@ -317,10 +318,8 @@ typedef struct unit_bins {
 static uint64_t hash_bins(const uint32_t *bin, uint32_t n)
 {
     uint64_t h = n;
-    for (uint32_t i = 0; i < n; i++) {
-        h = (h ^ bin[i]) * UINT64_C(0x9E3779B97F4A7C15);
-        h ^= h >> 29;
-    }
+    for (uint32_t i = 0; i < n; i++)
+        h = syn_hash_more(h, bin[i]);
     return h;
 }
 

@@ -1,4 +1,4 @@
-/* Spike patterns (SPADE) and frequent itemsets: the mining of them all.
+/* Mines all spike patterns (SPADE) or frequent itemsets.
 
    An item is a unit at a lag: lag * units + unit, with lags in bins from the opening of a
    window. A pattern is a set of items with at least one at lag 0; its occurrences are the

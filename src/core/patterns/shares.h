@@ -1,4 +1,5 @@
-/* The search for patterns cut into shares, which can be mined apart and put together. */
+/* Cuts the search for patterns into shares, which can be mined separately and put
+   together. */
 #ifndef SYN_PATTERNS_SHARES_H
 #define SYN_PATTERNS_SHARES_H
 

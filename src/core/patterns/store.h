@@ -1,4 +1,4 @@
-/* Found patterns where they lie: any of their items and occurrences, without a copy. */
+/* Reads found patterns where the search left them, without a copy. */
 #ifndef SYN_PATTERNS_STORE_H
 #define SYN_PATTERNS_STORE_H
 

@@ -7,12 +7,12 @@
 typedef enum syn_spikes_fault {
     SYN_SPIKES_SOUND,
     SYN_SPIKES_NOT_FINITE,
-    SYN_SPIKES_OFF_CLOCK,  /* a time that is no tick in seconds */
+    SYN_SPIKES_OFF_CLOCK,  /* a time that is not exactly that of a tick */
     SYN_SPIKES_FAR,        /* 2^53 ticks from zero or more */
     SYN_SPIKES_UNKNOWN,    /* a unit that is not from 1 to `units` */
-    SYN_SPIKES_UNSORTED,   /* before the one in front of it, by time, then by unit */
-    SYN_SPIKES_TWICE       /* the unit of the one in front of it, on its tick: told only
-                              when nothing else is wrong */
+    SYN_SPIKES_UNSORTED,   /* earlier than the spike before it, by time, then by unit */
+    SYN_SPIKES_TWICE       /* same unit and tick as the spike before it: reported only
+                              where there is no other fault */
 } syn_spikes_fault;
 
 /* The clock: tick k is k / rate seconds, or k * resolution seconds where rate is NaN. */

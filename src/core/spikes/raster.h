@@ -25,14 +25,14 @@ typedef struct syn_raster {
     size_t held;           /* bytes counted there */
 } syn_raster;
 
-/* Bins `n` events sorted by tick: bin k holds ticks from start + k * width on. `unit` is
-   numbered from `first` on, what is below that is left out. Unless NULL, `trial` is
-   non-decreasing, numbered from `first` on, with the events outside all trials below
-   that (left out); start[t] is then the first tick of trial t, else start[0] that of the
-   recording. Bins of different trials are numbered at least `window` apart. `budget` is
-   what the memory is to be counted in, and kept for as long; NULL for none. The caller
-   frees with syn_raster_free(), also after an error. SYN_TOO_LARGE from 2^31 - 1 events,
-   or when bin numbers would pass 2^62; SYN_OVER_BUDGET. */
+/* Bins `n` events sorted by tick: bin k holds ticks from start + k * width on. Units and
+   trials are numbered from `first` on, and events with a smaller unit or trial are left
+   out; apart from those, `trial` does not decrease. start[t] is the first tick of trial
+   t; without trials, `trial` is NULL and start[0] is that of the recording. Bins of
+   different trials are numbered at least `window` apart. The memory is counted in
+   `budget`, unless that is NULL; it must outlive the raster. The caller frees with
+   syn_raster_free(), also after an error. SYN_TOO_LARGE from 2^31 - 1 events, or when bin
+   numbers would pass 2^62; SYN_OVER_BUDGET. */
 syn_status syn_raster_bin(syn_raster *out, size_t n, const double *tick, const int *unit,
                           const int *trial, int first, uint32_t units,
                           const double *start, int64_t width, int64_t window,
@@ -49,8 +49,8 @@ syn_status syn_raster_sets(syn_raster *out, size_t n, const size_t *first,
 syn_status syn_raster_allocate(syn_raster *out, size_t events, uint32_t units, int timed,
                                syn_budget *budget);
 
-/* Finishes a raster whose bins are filled, but for first[bins]: fills that, `unit_first`
-   and `unit_bin`. */
+/* Finishes a raster whose bins are filled: sets first[bins], `unit_first` and
+   `unit_bin`. */
 void syn_raster_index(syn_raster *raster);
 
 void syn_raster_free(syn_raster *raster);

@@ -22,12 +22,12 @@ typedef struct syn_recording {
 } syn_recording;
 
 /* Makes a recording of `n` events, sorted by (tick, unit); a unit's repeats on one tick
-   are merged. `tick` holds whole numbers. Units are numbered from `first` on, trials as
-   well; what is below that is left out: `unit` of single events, `trial`, unless NULL, of
-   those outside all trials. Else `trial` is non-decreasing. Left out too are the events
-   of units with fewer than `min_count` of them. Events of different trials end up more
-   than `reach` ticks apart. The caller frees with syn_recording_free(), also after an
-   error. SYN_TOO_LARGE from 2^31 - 1 events. */
+   are merged. `tick` holds whole numbers. Units and trials are numbered from `first` on;
+   events with a smaller unit, or outside all trials (with a smaller trial), are left out.
+   So are the events of units that have fewer than `min_count`. Without trials, `trial` is
+   NULL; otherwise it does not decrease, apart from events outside all trials. Events of
+   different trials end up more than `reach` ticks apart. The caller frees with
+   syn_recording_free(), also after an error. SYN_TOO_LARGE from 2^31 - 1 events. */
 syn_status syn_recording_make(syn_recording *out, size_t n, const double *tick,
                               const int *unit, const int *trial, int first,
                               uint32_t units, uint32_t min_count, int64_t reach);

@@ -19,9 +19,10 @@ typedef struct syn_trains {
     int64_t *stop;       /* [trials] last tick that is the trial's own */
 } syn_trains;
 
-/* Takes `n` events sorted by tick. `unit` and, unless NULL, `trial` are numbered from
-   `from` on, what is below that is left out. Ticks are whole numbers below 2^53 in size.
-   The caller frees, also after an error. SYN_TOO_LARGE from 2^31 - 1 events. */
+/* Takes `n` events sorted by tick. Units and trials are numbered from `from` on, and
+   events with a smaller number are left out; without trials, `trial` is NULL. Ticks are
+   whole numbers below 2^53 in size. The caller frees, also after an error. SYN_TOO_LARGE
+   from 2^31 - 1 events. */
 syn_status syn_trains_make(syn_trains *out, size_t n, const double *tick, const int *unit,
                            const int *trial, int from, uint32_t units, uint32_t trials,
                            const double *start, const double *stop);

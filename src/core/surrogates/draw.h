@@ -1,6 +1,7 @@
 /* Random numbers of one unit of one surrogate: those of stream `index` at position
-   unit << 32 | block, four words a block. Methods that need so many words for each spike
-   take them from the spike's place; the others draw one after the other. */
+   unit << 32 | block, four words a block. Methods that need a fixed number of words for
+   each spike take them from the spike's place in this sequence; the others draw one after
+   the other. */
 #ifndef SYN_SURROGATES_DRAW_H
 #define SYN_SURROGATES_DRAW_H
 

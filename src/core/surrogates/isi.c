@@ -116,7 +116,7 @@ static void fill_weights(syn_isi_maker *m, uint32_t n)
     }
     if (radius < values)
         return;
-    /* Going left and going right, one comes to the middle and to the far end alike. */
+    /* Going left and going right both lead to the middle, and both to the far end. */
     m->weight[0] = 2 * m->weight[0] - 1;
     /* Value n to the left is value n to the right: the sum below has it twice. */
 }

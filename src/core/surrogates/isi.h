@@ -1,5 +1,5 @@
-/* Which pairs of successive intervals a unit fires, smoothed: what joint-ISI dithering
-   draws from (Gerstein 2004; Louis et al. 2010). */
+/* The smoothed histogram of pairs of successive intervals of a unit, from which joint-ISI
+   dithering draws (Gerstein 2004; Louis et al. 2010). */
 #ifndef SYN_SURROGATES_ISI_H
 #define SYN_SURROGATES_ISI_H
 

@@ -7,7 +7,7 @@
 #include "core/base/radix.h"
 #include "core/surrogates/surrogates.h"
 
-/* What a thread works in; one that only makes units has no more than scratch. */
+/* The memory of one thread. A thread that only makes units has `scratch` alone. */
 typedef struct workspace {
     uint32_t *scratch;  /* [plan->scratch] */
     int64_t *tick;      /* [events] */

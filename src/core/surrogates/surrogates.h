@@ -1,6 +1,6 @@
-/* Surrogates of spike trains: what a recording would look like if only so much of it were
-   real. Spikes stay in their trial and with their unit; every method keeps the number of
-   spikes of each unit in each trial. */
+/* Surrogates of spike trains: what a recording could look like if only some of its
+   properties were real. Spikes stay in their trial and with their unit; every method
+   keeps the number of spikes of each unit in each trial. */
 #ifndef SYN_SURROGATES_SURROGATES_H
 #define SYN_SURROGATES_SURROGATES_H
 

@@ -186,7 +186,7 @@ SYN_EVERYWHERE int64_t syn_surrogate_by_table(const syn_surrogate_train *s,
     return (low - first) * o->isi_bin;
 }
 
-/* Moves spike j of `out` by the table; one that the table says nothing of, uniformly. */
+/* Moves spike j of `out` as the table says; uniformly where the table has no weight. */
 SYN_EVERYWHERE void syn_surrogate_between(const syn_surrogate_train *s, uint32_t j,
                                           uint32_t word, int64_t *out)
 {
@@ -250,9 +250,9 @@ SYN_EVERYWHERE uint32_t syn_surrogate_free_bin(syn_surrogate_train *s, uint32_t 
     return bin;
 }
 
-/* Permutes the bins of each window: those with spikes draw where they go, the others take
-   what is left. A bin cut short by the end of the trial stays. `taken` has a bit for each
-   bin of a window. */
+/* Permutes the bins of each window. Bins with spikes draw their new places; empty bins
+   take the places that remain. A bin cut short by the end of the trial stays where it is.
+   `taken` has a bit for each bin of a window. */
 SYN_EVERYWHERE void syn_surrogate_bins(syn_surrogate_train *s, int windows, uint32_t from,
                                        uint32_t to, int64_t *out, uint32_t *taken)
 {
@@ -279,7 +279,7 @@ SYN_EVERYWHERE void syn_surrogate_bins(syn_surrogate_train *s, int windows, uint
     }
 }
 
-/* The bin of spike j; that of spike `to`, which there is not, is after all. */
+/* The bin of spike j. There is no spike `to`: it counts as later than all bins. */
 SYN_EVERYWHERE int64_t syn_surrogate_bin(const syn_surrogate_train *s, uint32_t j,
                                          uint32_t to, int64_t start)
 {
@@ -296,10 +296,10 @@ SYN_EVERYWHERE void syn_surrogate_move_bin(const syn_surrogate_train *s, uint32_
         out[j] = s->tick[j] + (place - bin) * s->plan->options.bin;
 }
 
-/* Permutes the bins of each window, one after the other, each a bin later than the one
-   before. What comes first in a window is then left behind, so it is drawn from what the
-   window holds: of bins with spikes, `held` has the first spike. A bin cut short by the
-   end of the trial stays. */
+/* Permutes the bins of one window after the other; each window opens a bin later than the
+   one before. The first bin of a permuted window is final, as later windows do not hold
+   it: it is drawn from all bins of the window. held[] has the first spike of each bin
+   with spikes. A bin cut short by the end of the trial stays where it is. */
 SYN_EVERYWHERE void syn_surrogate_slide(syn_surrogate_train *s, uint32_t from,
                                         uint32_t to, int64_t *out, uint32_t *held)
 {

@@ -1,4 +1,5 @@
-/* One surrogate as a line of events in time order, in memory that is used again. */
+/* Makes a surrogate into a line of events in time order, in memory that is used again for
+   the next surrogate. */
 #ifndef SYN_EPISODES_NULL_LINE_H
 #define SYN_EPISODES_NULL_LINE_H
 
@@ -9,13 +10,14 @@
 #include "core/episodes/given.h"
 #include "core/surrogates/surrogates.h"
 
-/* How ticks and units share one number: key = tick << unit_bits | unit, trials one after
-   the other and so far apart that no lag reaches from one into the next. */
+/* How tick and unit of an event are packed into one number: key = tick << unit_bits |
+   unit. Trials come one after the other, so far apart that no lag reaches from one into
+   the next. */
 typedef struct syn_line_layout {
     const syn_surrogate_plan *plan;
     uint32_t events, units;
     unsigned unit_bits, tick_bits;
-    int64_t *shift;      /* [trials] what brings a trial's ticks to their place */
+    int64_t *shift;      /* [trials] what is added to the ticks of a trial */
     uint32_t bounds;
     const int64_t *bound;  /* [bounds] ticks */
     double span;         /* ticks of all trials together, at least 1 */

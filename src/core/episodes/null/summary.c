@@ -62,7 +62,8 @@ static uint32_t *sort_counts(uint32_t *count, uint32_t *spare, size_t n)
     return count;
 }
 
-/* A whole number of surrogates is a share of them in spite of rounding. */
+/* The place of a quantile among n sorted counts. Rounding errors of `prob` must not move
+   it to the next place. */
 static size_t rank_of(double prob, size_t n)
 {
     double rank = ceil(prob * (double)n - 1e-9 * (double)n);

@@ -1,4 +1,4 @@
-/* What the counts of surrogates say of each episode, and of all of a size together. */
+/* Statistics of counts in surrogates, for each episode and for all episodes of a size. */
 #ifndef SYN_EPISODES_NULL_SUMMARY_H
 #define SYN_EPISODES_NULL_SUMMARY_H
 
@@ -20,12 +20,12 @@ typedef struct syn_null_data {
 
 /* The score of a count c is (c - m) / max(s, 1), with m and s the mean and the standard
    deviation over the surrogates and the recording together: under the null hypothesis
-   the recording is one of n + 1 alike. An s below one occurrence is taken as one, lest a
-   rare episode that occurs once outdo all others. */
+   all n + 1 of them have the same distribution. An s below one occurrence is taken as
+   one, as otherwise a rare episode that occurs once could have the largest score. */
 typedef struct syn_null_summary {
     double *mean, *sd;         /* [episodes] over surrogates; sd NaN when n is 1 */
     double *score;             /* [episodes] of the observed count */
-    uint32_t *reached;         /* [episodes] surrogates that count as much, at least */
+    uint32_t *reached;         /* [episodes] surrogates that reach `observed` */
     uint32_t *quantile;        /* [probs][episodes] least count that a share p of the
                                   surrogates does not exceed */
     double *maximum;           /* [n][sizes] largest score; minus infinity for none */

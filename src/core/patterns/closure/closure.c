@@ -299,17 +299,12 @@ static void pop(worker *w)
     syn_arena_return(&w->space.arena, w->node[--w->depth].mark);
 }
 
-static int passes(const syn_pattern_options *o, const syn_node *node)
-{
-    return !node->hidden && node->size >= o->min_spikes && node->size <= o->max_spikes &&
-           node->units >= o->min_units && node->windows <= o->max_occ;
-}
-
 /* Keeps the set of a node, if it is a pattern, at its place in the order. */
 static syn_status keep_set(const closure *c, syn_node *node, syn_pattern_part *part)
 {
     node->kept = 1;
-    if (!passes(c->search->options, node))
+    if (node->hidden || !syn_pattern_passes(c->search->options, node->size, node->units,
+                                            node->windows))
         return SYN_OK;
     return syn_pattern_keep(c->search, part, node->size, node->item, node->windows);
 }

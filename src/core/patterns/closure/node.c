@@ -30,7 +30,7 @@ syn_status syn_node_space_make(syn_node_space *space, size_t listed, size_t wind
     space->set = syn_arena_take(arena, words * sizeof *space->set);
     space->left = syn_arena_take(arena, (words + 1) * sizeof *space->left);
     space->reached =
-        syn_arena_take(arena, (SYN_MOST_AHEAD + 1) * words * sizeof *space->reached);
+        syn_arena_take(arena, (SYN_MOST_AHEAD + 2) * words * sizeof *space->reached);
     return space->full && space->place && space->mask && space->index &&
                    space->frequent && space->all && space->set && space->left &&
                    space->reached
@@ -47,13 +47,6 @@ static int has_unit(const syn_node *node, uint32_t unit)
         if (node->unit[u] == unit)
             return 1;
     return 0;
-}
-
-static void insert(uint32_t *item, uint32_t size, uint32_t more)
-{
-    for (; size > 0 && item[size - 1] > more; size--)
-        item[size] = item[size - 1];
-    item[size] = more;
 }
 
 /* Sorts `n` numbers and drops repeats; returns how many stay. */
@@ -73,7 +66,7 @@ static void add_few(const syn_node_rules *rules, const uint32_t *place, size_t n
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t unit = rules->unit_of[place[i]];
-        insert(node->item, node->size++, rules->item_of[place[i]]);
+        syn_insert_number(node->item, node->size++, rules->item_of[place[i]]);
         if (!has_unit(node, unit))
             node->unit[node->units++] = unit;
     }
@@ -135,18 +128,6 @@ static lack what_lacks(const syn_node_rules *rules, const syn_node *node)
     return out;
 }
 
-/* Windows with one more item count as reached one deeper: reached[j * words ...] are
-   those with j or more. */
-static inline void deepen(uint64_t *reached, uint32_t depth, const uint64_t *windows,
-                          size_t words)
-{
-    for (uint32_t j = depth; j > 1; j--)
-        for (size_t w = 0; w < words; w++)
-            reached[j * words + w] |= reached[(j - 1) * words + w] & windows[w];
-    for (size_t w = 0; w < words; w++)
-        reached[words + w] |= windows[w];
-}
-
 /* One pass over the items that can be added, last to first: which windows have enough
    after each to complete the set. Items of one unit stand together, but for those at lag
    0, where the bound is a little loose. Inlined for masks of one word, which then stay in
@@ -155,35 +136,35 @@ static inline __attribute__((always_inline)) void
 look_back(const syn_node_rules *rules, syn_node *node, lack need, size_t words,
           uint64_t *reached)
 {
-    uint64_t *group = reached;  /* of the unit at hand: depth 0 needs no windows */
+    uint64_t *group = reached + (need.n + 1) * words;  /* of the unit at hand */
     uint32_t unit = UINT32_MAX, least = rules->options->min_occ;
     uint32_t open = node->listed, children = 0, is_new = 1;
-    memset(reached, 0, (need.n + 1) * words * sizeof *reached);
+    memset(reached, 0, (need.n + 2) * words * sizeof *reached);
+    memset(reached, 0xff, words * sizeof *reached);
     for (uint32_t p = open; p-- > 0;) {
         const uint64_t *mask = node->mask + p * words;
         if (need.of_units && rules->unit_of[node->place[p]] != unit) {
-            deepen(reached, need.n, group, words);
+            syn_deepen(reached, need.n, group, words);
             memset(group, 0, words * sizeof *group);
             unit = rules->unit_of[node->place[p]];
             is_new = !has_unit(node, unit);
         }
         uint32_t slot = open - 1 - children, shared = 0, depth = need.n - is_new;
         for (size_t w = 0; w < words; w++) {
-            uint64_t after = depth > 0 ? reached[depth * words + w] : ~(uint64_t)0;
-            uint64_t reach = mask[w] & after;
+            uint64_t reach = mask[w] & reached[depth * words + w];
             node->reach[slot * words + w] = reach;
             shared += syn_bits(reach);
         }
         node->child[slot] = p;
         children += shared >= least;
         if (!need.of_units)
-            deepen(reached, need.n, mask, words);
+            syn_deepen(reached, need.n, mask, words);
         else if (is_new)
             for (size_t w = 0; w < words; w++)
                 group[w] |= mask[w];
     }
     if (need.of_units)
-        deepen(reached, need.n, group, words);
+        syn_deepen(reached, need.n, group, words);
     node->children = children;
 }
 
@@ -228,7 +209,7 @@ static syn_status look_ahead(const syn_node_rules *rules, syn_node_space *space,
     if (!node->child || !node->reach)
         return SYN_NO_MEMORY;
     for (;;) {
-        uint64_t one_word[SYN_MOST_AHEAD + 1];
+        uint64_t one_word[SYN_MOST_AHEAD + 2];
         uint64_t *reached = node->words == 1 ? one_word : space->reached;
         if (node->words == 1)
             look_back(rules, node, need, 1, reached);
@@ -422,14 +403,6 @@ static void compare(const syn_node_rules *rules, syn_node_space *space,
     }
 }
 
-static void index_set(syn_node_space *space, uint32_t words)
-{
-    uint32_t n = 0;
-    for (uint32_t w = 0; w < words; w++)
-        for (uint64_t left = space->set[w]; left; left &= left - 1)
-            space->index[n++] = w * 64 + syn_low_bit(left);
-}
-
 /* The bits of row[] from `begin` up to `end` that lie in word `w`, which holds some. */
 static uint64_t bits_between(const uint64_t *row, uint32_t w, uint32_t begin,
                              uint32_t end)
@@ -509,7 +482,7 @@ static syn_node_made wide_child(const syn_node_rules *rules, syn_node_space *spa
     if (by_rows && !parent->row && turn(space, parent) != SYN_OK)
         return SYN_NODE_FAILED;
     if (by_rows)
-        index_set(space, parent->words);
+        syn_index_bits(space->set, parent->words, space->index);
     out->mark = syn_arena_here(&space->arena);
     compare(rules, space, parent, windows, by_rows, middle, words);
 

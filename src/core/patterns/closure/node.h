@@ -51,7 +51,7 @@ typedef struct syn_node_space {
     uint64_t *all;        /* [stride] */
     uint64_t *set;        /* [words] windows */
     uint64_t *left;       /* [words + 1] a mask, compressed */
-    uint64_t *reached;    /* [SYN_MOST_AHEAD + 1][words] */
+    uint64_t *reached;    /* [SYN_MOST_AHEAD + 2][words] */
 } syn_node_space;
 
 enum { SYN_MOST_AHEAD = 16 };  /* items a look ahead goes on for */

@@ -1,4 +1,4 @@
-/* Which patterns occur together, with a spike that both hold. */
+/* Finds the pairs of patterns that share spikes. */
 #ifndef SYN_PATTERNS_FOUND_OVERLAPS_H
 #define SYN_PATTERNS_FOUND_OVERLAPS_H
 

@@ -1,4 +1,5 @@
-/* Of patterns that overlap, those that the others do not explain. */
+/* Pattern set reduction: of patterns that overlap, keeps those that the others do not
+   explain. */
 #ifndef SYN_PATTERNS_FOUND_REDUCTION_H
 #define SYN_PATTERNS_FOUND_REDUCTION_H
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/hash.h"
+
 enum { POLL_EVERY = 1 << 14 };  /* patterns */
 
 /* Patterns by their items and occurrences: open addressing. */
@@ -17,17 +19,11 @@ typedef struct table {
     int32_t largest;
 } table;
 
-static uint64_t mix(uint64_t hash, uint32_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
-
 static size_t hash_of(const int32_t *item, int32_t size, int32_t less, int32_t occ)
 {
-    uint64_t hash = mix((uint32_t)size, (uint32_t)occ);
+    uint64_t hash = syn_hash_more((uint32_t)size, (uint32_t)occ);
     for (int32_t k = 0; k < size; k++)
-        hash = mix(hash, (uint32_t)(item[k] - less));
+        hash = syn_hash_more(hash, (uint32_t)(item[k] - less));
     return (size_t)(hash ^ hash >> 32);
 }
 

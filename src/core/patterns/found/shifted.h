@@ -1,4 +1,4 @@
-/* Closed patterns that are the end of another one. */
+/* Finds closed patterns that are the end of another pattern. */
 #ifndef SYN_PATTERNS_FOUND_SHIFTED_H
 #define SYN_PATTERNS_FOUND_SHIFTED_H
 

@@ -1,4 +1,5 @@
-/* How much of a pattern rests on single spikes or windows. */
+/* The stability of patterns: how much of a pattern depends on single spikes or windows.
+   */
 #ifndef SYN_PATTERNS_FOUND_STABILITY_H
 #define SYN_PATTERNS_FOUND_STABILITY_H
 

@@ -1,4 +1,4 @@
-/* Where given spike patterns occur. */
+/* Finds the windows in which given spike patterns occur. */
 #ifndef SYN_PATTERNS_FOUND_TIMES_H
 #define SYN_PATTERNS_FOUND_TIMES_H
 
@@ -27,8 +27,9 @@ typedef struct syn_pattern_windows {
 
 /* The windows that hold each pattern, increasing; fastest when patterns that begin with
    the same items follow each other. The caller keeps the budget for as long, and frees
-   `out` with syn_pattern_windows_free(), also after an error. SYN_TOO_LARGE when there are
-   more than `most`, SYN_OVER_BUDGET, SYN_NO_MEMORY, or SYN_INTERRUPTED by the watch. */
+   `out` with syn_pattern_windows_free(), also after an error. SYN_TOO_LARGE when there
+   are more than `most`, SYN_OVER_BUDGET, SYN_NO_MEMORY, or SYN_INTERRUPTED by the watch.
+   */
 syn_status syn_find_windows(const syn_raster *raster, const syn_pattern_list *patterns,
                             size_t most, syn_budget *budget, const syn_watch *watch,
                             syn_pattern_windows *out);

@@ -47,19 +47,8 @@ static void sort_pattern(syn_fp_worker *w)
         qsort(w->sorted, w->size, sizeof *w->sorted, syn_by_number);
         return;
     }
-    for (uint32_t k = 0; k < w->size; k++) {
-        uint32_t item = w->pattern[k], to = k;
-        for (; to > 0 && w->sorted[to - 1] > item; to--)
-            w->sorted[to] = w->sorted[to - 1];
-        w->sorted[to] = item;
-    }
-}
-
-static int passes(const syn_pattern_options *o, const syn_fp_worker *w,
-                  const syn_fp_found *x)
-{
-    return w->size >= o->min_spikes && w->size <= o->max_spikes &&
-           w->distinct >= o->min_units && x->occurrences <= o->max_occ;
+    for (uint32_t k = 0; k < w->size; k++)
+        syn_insert_number(w->sorted, k, w->pattern[k]);
 }
 
 static int has_superset(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t least)
@@ -89,7 +78,7 @@ static int is_wanted(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fp_found
 static syn_status collect(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fp_found *x)
 {
     syn_pattern_search *s = f->search;
-    if (!passes(s->options, w, x))
+    if (!syn_pattern_passes(s->options, w->size, w->distinct, x->occurrences))
         return SYN_OK;
     sort_pattern(w);
     if (!is_wanted(f, w, x))

@@ -1,4 +1,4 @@
-/* What the search by FP-growth, and the trees of its roots, know of each other. */
+/* The interface between the search by FP-growth and the trees of its roots. */
 #ifndef SYN_PATTERNS_FPGROWTH_FPGROWTH_H
 #define SYN_PATTERNS_FPGROWTH_FPGROWTH_H
 

@@ -1,4 +1,5 @@
-/* Finds, among the patterns already kept, those that hold another in the same windows. */
+/* Finds whether a pattern that is already kept contains another one and has the same
+   windows. */
 #ifndef SYN_PATTERNS_FPGROWTH_KEPT_H
 #define SYN_PATTERNS_FPGROWTH_KEPT_H
 

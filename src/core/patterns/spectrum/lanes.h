@@ -26,14 +26,6 @@ static inline unsigned syn_lanes_alive(const uint64_t *mask, const uint64_t *mor
     return alive;
 }
 
-/* One more item comes later: that of `mask`. */
-static inline void syn_lanes_deepen(const uint64_t *mask, uint64_t *lane, size_t words)
-{
-    for (size_t j = SYN_MAXIMA_LANES - 1; j > 0; j--)
-        for (size_t w = 0; w < words; w++)
-            lane[j * words + w] |= lane[(j - 1) * words + w] & mask[w];
-}
-
 #if SYN_COUNTS
 /* The same for masks of one word, with all lanes in a register. */
 static inline unsigned syn_word_lanes_alive(uint64_t mask, __m512i lanes, __m512i need)
@@ -75,9 +67,8 @@ static inline void syn_next_unit(const syn_maxima_search *s, syn_coming_units *c
 {
     if (unit == c->unit)
         return;
-    for (uint32_t j = c->lack; j > 0 && c->is_new; j--)
-        for (size_t w = 0; w < words; w++)
-            c->windows[j * words + w] |= c->windows[(j - 1) * words + w] & c->group[w];
+    if (c->is_new)
+        syn_deepen(c->windows, c->lack, c->group, words);
     memset(c->group, 0, words * sizeof *c->group);
     c->unit = unit;
     c->is_new = !syn_has_unit(s, unit);
@@ -107,7 +98,7 @@ syn_look_back(const syn_maxima_search *s, syn_maxima_node *n, syn_coming_units *
             n->lanes[n->children] = (uint8_t)lanes;
             n->child[n->children++] = p;
         }
-        syn_lanes_deepen(mask, lane, words);
+        syn_deepen(lane, SYN_MAXIMA_LANES - 1, mask, words);
         for (size_t w = 0; w < words && units->lack > 0 && units->is_new; w++)
             units->group[w] |= mask[w];
     }

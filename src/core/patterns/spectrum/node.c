@@ -11,16 +11,6 @@
 typedef syn_maxima_search search;
 typedef syn_maxima_node node;
 
-/* The numbers of the bits of a set; returns how many. */
-static uint32_t index_bits(const uint64_t *set, size_t words, uint32_t *index)
-{
-    uint32_t n = 0;
-    for (size_t w = 0; w < words; w++)
-        for (uint64_t left = set[w]; left; left &= left - 1)
-            index[n++] = (uint32_t)w * 64 + syn_low_bit(left);
-    return n;
-}
-
 /* ---- what is still worth finding ---- */
 
 static uint32_t lacking_units(const search *s, const node *n)
@@ -177,7 +167,7 @@ static int has_prospects(search *s, node *n, unsigned lanes, const uint64_t *set
     if ((lanes & 1) && c->units >= s->options->min_units) {
         uint32_t *index = s->index;
         if (s->checks)
-            index_bits(set, n->words, index);
+            syn_index_bits(set, n->words, index);
         if (try_to_raise(s, n, c->at, c->windows, index) == SYN_MAXIMA_LEADS_NOWHERE)
             return 0;
         read_need(s, n);
@@ -297,7 +287,7 @@ static syn_status maxima_wide_child(search *s, node *n, const prospect *c,
     size_t begin = s->depth == 1 && s->by_duration
                        ? 0
                        : (c->at + 1) / (64 * SYN_ROW_WORDS) * SYN_ROW_WORDS;
-    index_bits(set, n->words, s->index);
+    syn_index_bits(set, n->words, s->index);
     syn_count_rows_of_bits(n->row + begin, n->stride, n->stride - begin, s->index,
                            c->windows, c->least, s->frequent + begin, s->all + begin);
     s->work += c->windows * (n->stride - begin);

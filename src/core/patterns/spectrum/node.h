@@ -1,4 +1,4 @@
-/* What the driver of the search for maxima and its inner loops know of each other. */
+/* The interface between the search for maxima and its inner loops. */
 #ifndef SYN_PATTERNS_SPECTRUM_NODE_H
 #define SYN_PATTERNS_SPECTRUM_NODE_H
 

@@ -1,5 +1,5 @@
-/* The maxima of surrogates: what patterns come to, size by size, where spikes are as
-   random as a method makes them. */
+/* The maxima of surrogates: for each size of patterns, how often the most frequent
+   pattern of each surrogate occurs. */
 #ifndef SYN_PATTERNS_SPECTRUM_SPECTRUM_H
 #define SYN_PATTERNS_SPECTRUM_SPECTRUM_H
 
