@@ -17,6 +17,10 @@ struct refusal {
     syn_status status;
     char text[SYN_GPU_TEXT];
 
+    refusal(syn_status why, const char *words) : status(why)
+    {
+        std::snprintf(text, sizeof text, "%s", words);
+    }
     template <class... T> refusal(syn_status why, const char *format, T... values)
         : status(why)
     {
