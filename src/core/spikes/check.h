@@ -23,9 +23,10 @@ typedef struct syn_clock {
 /* The tick next to each time, of two the even one. */
 void syn_ticks(size_t n, const double *time, const syn_clock *clock, double *tick);
 
-/* Whether units are from 1 to `units`, and spikes sorted by time, or tick, and by unit; no
-   unit `twice` on one tick, unless that may be. It looks at several spikes at a time, where
-   asking one by one takes a surprise for each of those on one tick, many in a burst. */
+/* Whether all units are from 1 to `units`, and spikes are sorted by time (or tick), then
+   by unit. The same unit may fire twice on one tick only if `twice` is 1. Several spikes
+   are compared at a time without a branch: in bursts, where many spikes share a tick, the
+   processor would often predict a branch wrongly. */
 int syn_spikes_in_order(size_t n, const double *time, const int *unit, int units,
                         int twice);
 
