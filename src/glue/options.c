@@ -1,4 +1,5 @@
-/* Finds options by name and checks their ranges. */
+/* Reads options by name from the list that R passes, and refuses those that are missing
+   or out of range. */
 #include "glue/options.h"
 
 #include <math.h>
