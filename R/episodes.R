@@ -261,6 +261,6 @@ announce_memory <- function(spikes, intervals, units, threads, max_memory) {
 #' @noRd
 mining_events <- function(x) {
   trial <- if (!is.null(attr(x, "trials"))) trial_of(x)
-  unit <- .subset2(x, "unit")  # its codes alone would be a copy
-  list(tick = train_ticks(x), unit = unit, trial = trial, units = nlevels(unit), mined = if (is.null(trial)) nrow(x) else sum(!is.na(trial)))
+  list(tick = train_ticks(x), unit = as.integer(x$unit), trial = trial,
+       units = nlevels(x$unit), mined = if (is.null(trial)) nrow(x) else sum(!is.na(trial)))
 }

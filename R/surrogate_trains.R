@@ -223,7 +223,10 @@ trains_of <- function(x) {
   # A tick that two trials share is the later one's.
   shared <- which(stop[-length(stop)] == start[-1L])
   stop[shared] <- stop[shared] - 1
-  c(mining_events(x)[c("tick", "unit", "trial", "units")], list(start = start, stop = stop))
+  events <- mining_events(x)[c("tick", "unit", "trial", "units")]
+  # Names of units decide nothing: recordings that differ in these alone are the same.
+  events$unit <- as.integer(events$unit)
+  c(events, list(start = start, stop = stop))
 }
 
 #' How to make surrogates of `x`, checked

@@ -373,3 +373,14 @@ test_that("a folder whose name is no text is refused", {
                  class = "synfire_error_argument")
   }
 })
+
+test_that("names of units do not make another job", {
+  x <- folder_recording(10)
+  renamed <- spike_trains(x$time, factor(x$unit, labels = paste0("n", 1:10)), attr(x, "start"),
+                          attr(x, "end"))
+  folder <- withr::local_tempdir()
+  found <- mine_job(x, folder)
+  expect_identical(found_in(resume(renamed, folder)), found_in(found))
+  job <- readRDS(file.path(folder, "job.rds"))
+  expect_identical(class(job$events$unit), "integer")
+})
