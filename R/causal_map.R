@@ -209,7 +209,7 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
     screen = if (!is.null(screen)) check_number(screen, min = -1, max = 1),
     precision = check_choice(precision), key = random_key(),
     threads = check_threads(threads),
-    max_memory = check_number(max_memory, min = 1e6, max = 2^53)
+    max_memory = check_memory(max_memory)
   )
   task <- list(
     source = source, libraries = libraries, targets = targets, E = E, rule = rule,
@@ -262,7 +262,7 @@ optimal_dimensions <- function(x, E_max = 20, tau = -1, Tp = 1,
     E_max = check_count(E_max, max = map_dimensions_most), tau = check_map_tau(tau),
     Tp = edm_shift(Tp, "Tp", rlang::current_env()),
     exclusion = edm_exclusion(exclusion_radius), threads = check_threads(threads),
-    max_memory = check_number(max_memory, min = 1e6, max = 2^53)
+    max_memory = check_memory(max_memory)
   )
   task <- list(source = source, libraries = integer(), targets = seq_len(source$n), E = NULL,
                rule = rule)

@@ -38,10 +38,10 @@ map_rule <- function(E_max, tau = -1, Tp = 0, exclusion = 0, lib_sizes = NULL,
 #' Options as the compiled code takes them
 #' @noRd
 map_options <- function(rule, E_max = rule$E_max, Tp = rule$Tp[[1L]], lib_size = 0,
-                        screen = NULL) {
-  as.double(c(E_max, rule$tau, Tp, rule$exclusion, lib_size, screen %||% NA,
-              map_screen_stride, rule$threads, rule$vector_bits, rule$precision == "half",
-              rule$key))
+                        screen = NULL, gpus = NULL) {
+  c(list(E_max = E_max, Tp = Tp, lib_size = lib_size, screen = screen, gpus = gpus,
+         stride = map_screen_stride, half = rule$precision == "half"),
+    rule[c("tau", "exclusion", "threads", "vector_bits", "key")])
 }
 
 gpus_of <- function(place) if (place$device == "gpu") place$gpus
@@ -73,8 +73,8 @@ map_dimensions <- function(source, columns, rule, split, place,
   width <- max(1, rule$threads, floor(width))
   bar <- map_bar("Finding dimensions", length(columns))
   for (block in pieces(length(columns), width)) {
-    found <- .Call(r_map_dimensions, source$read(columns[block]), map_options(rule), split,
-                   gpus_of(place))
+    found <- .Call(r_map_dimensions, source$read(columns[block]),
+                   map_options(rule, gpus = gpus_of(place)), split)
     found <- finish_status(found, "finding dimensions", limit_of = "steps", call = call)
     skill[, block] <- found$rho
     bar(length(block))
@@ -192,9 +192,9 @@ map_plan <- function(job) {
   views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes))
   # All targets at once, even if little is left beside them: each group finds all neighbours
   # again.
-  # The processor makes a copy of those it works on, and sums for each thread.
+  # The processor has sums for each thread.
   on_cpu <- is.null(job$gpus)
-  each <- \(views) 4 * steps * (views + on_cpu) + on_cpu * 48 * rule$threads
+  each <- \(views) 4 * steps * views + on_cpu * 48 * rule$threads
   memory <- rule$max_memory - on_cpu * table_bytes(rule, steps, job$E)
   memory <- max(memory, rule$max_memory / 4)
   fits <- each(views) * n <= 0.9 * memory
@@ -339,8 +339,8 @@ add_view <- function(job, block, view, first, group, n, row, values) {
     }
     .Call(r_map_best, block, view$Tp, first, job$best, NULL, 0, seq_len(m))
   } else if (view$small) {
-    layers <- list(values$rho, values$lag, values$convergence)
-    .Call(r_map_convergence, block, view$Tp, layers, row, columns)
+    .Call(r_map_convergence, block, view$Tp, values$rho, values$lag, values$convergence,
+          row, columns)
   } else if (is.null(values$lag)) {
     .Call(r_map_values, block, values$rho, row, columns)
   } else {
@@ -369,9 +369,9 @@ open_group <- function(job, number, group) {
   for (view in group_views(rule, group)) {
     # Libraries are drawn among points of E_max dimensions, whatever group this is.
     E_max <- if (view$lib_size > 0) rule$E_max else max(E)
-    options <- map_options(rule, E_max, view$Tp, view$lib_size, view$screen)
+    options <- map_options(rule, E_max, view$Tp, view$lib_size, view$screen, job$gpus)
     view$map <- finish_status(
-      .Call(r_map_open, length(E), job$source$steps, E, options, job$gpus), "these targets",
+      .Call(r_map_open, length(E), job$source$steps, E, options), "these targets",
       map_advice, call = job$call
     )
     job$maps <- c(job$maps, list(view))

@@ -22,8 +22,10 @@ keep_matrix <- function(task, E) {
   }
   result <- function(...) {
     # The matrices get their attributes where they are: a copy of a large one may not fit.
-    others <- lapply(held[-1L], \(layer) .Call(r_map_dress, layer, list(dimnames = names)))
-    empty <- do.call(new_causal_map, c(list(matrix(0, 0, 0), ...), others), quote = TRUE)
+    for (layer in names(held)[-1L]) {
+      .Call(r_map_dress, held[[layer]], list(dimnames = names))
+    }
+    empty <- do.call(new_causal_map, c(list(matrix(0, 0, 0), ...), held[-1L]), quote = TRUE)
     extra <- attributes(empty)
     extra$dim <- NULL
     .Call(r_map_dress, held$rho, c(list(dimnames = names), extra))
@@ -113,8 +115,8 @@ check_map_memory <- function(task, sparse, call) {
     advice <- c(if (!sparse) c("`file = \"map.h5\"` writes the map while it grows.",
                                "`top = 10` keeps the strongest links of each target."),
                 if (sparse) "Lower `top`.")
-    finish_status(budget_status(needed, task$rule$max_memory),
-                  sprintf("a map of %s x %s series", commas(n), commas(m)), advice, call = call)
+    over_budget(needed, task$rule$max_memory,
+                sprintf("a map of %s x %s series", commas(n), commas(m)), advice, call)
   }
   if (needed >= 1e9) {
     cli::cli_inform(
@@ -129,12 +131,7 @@ check_map_memory <- function(task, sparse, call) {
 check_links_memory <- function(n, layers, budget, call) {
   needed <- 40 * (layers + 1) * as.double(n)
   if (needed > budget) {
-    finish_status(budget_status(needed, budget), "these links",
-                  "Raise `screen`, or keep the `top` links of each target.", call = call)
+    over_budget(needed, budget, "these links",
+                "Raise `screen`, or keep the `top` links of each target.", call)
   }
-}
-
-budget_status <- function(needed, limit) {
-  structure(list(status = "over_budget", needed = needed, limit = limit, reason = ""),
-            class = "synfire_status")
 }

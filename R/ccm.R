@@ -245,10 +245,10 @@ mapped_rows <- function(data) {
 cross_map <- function(map, sizes, samples, exclusion, direction, threads, key,
                       call = rlang::caller_env(2L)) {
   sizes <- as.integer(pmin(sizes, length(map$lib)))
-  skill <- .Call(
-    r_ccm, map$points, map$lib, map$lib, cbind(map$target, map$others), sizes,
-    c(map$knn, exclusion, samples, direction, threads), key
-  )
+  options <- list(k = map$knn, exclusion = exclusion, samples = samples,
+                  direction = direction, threads = threads, key = key)
+  skill <- .Call(r_ccm, map$points, map$lib, map$lib, cbind(map$target, map$others), sizes,
+                 options)
   skill <- finish_status(skill, "cross mapping", "Take fewer `samples` or `surrogates`.",
                          call = call)
   skill$of <- rep(seq_along(sizes), ifelse(sizes < length(map$lib), samples, 1))

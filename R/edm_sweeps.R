@@ -81,7 +81,7 @@ sweep_skill <- function(data, exclusion, threads, call = rlang::caller_env()) {
   used[!data$valid] <- 0L
   lib <- which(used > 0L)
   predictions <- .Call(r_edm_sweep, data$points, lib, used[lib], pred, reach[pred],
-                       data$target, c(1, exclusion, threads, 0))
+                       data$target, list(step = 1, exclusion = exclusion, threads = threads))
   predictions <- finish_status(predictions, "predicting so many rows", call = call)
   observed <- data$target[pred]
   vapply(seq_len(data$E), \(E) {

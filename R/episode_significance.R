@@ -132,7 +132,7 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
   device <- check_choice(device)
   check_place(device, gpus)
   threads <- check_threads(threads)
-  max_memory <- check_number(max_memory, min = 1e7, max = 2^53)
+  max_memory <- check_memory(max_memory, min = 1e7)
   seed <- current_seed()
   some <- n > 0 && nrow(episodes) > 0L
   check_choice(surrogate, surrogate_methods, "surrogate")
@@ -198,7 +198,8 @@ null_in_parts <- function(x, made, codes, count, n, place, threads, max_memory,
   rows <- if (m > at_a_time) prefix_order(codes) else seq_len(m)
   for (part in split(rows, (seq_len(m) - 1) %/% at_a_time)) {
     counts <- .Call(r_episode_null, trains, made, lapply(codes, `[`, part),
-                    c(0, n, threads, max_memory), place)
+                    list(first = 0, n = n, threads = threads, max_memory = max_memory,
+                         gpus = place))
     counts <- finish_status(counts, "counting in surrogates",
                             "Count on fewer threads, or in a shorter recording.",
                             limit_of = "spikes", call = call)

@@ -170,7 +170,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   compaction <- check_choice(compaction)
   dedup <- check_flag(dedup)
   threads <- check_threads(threads)
-  max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
+  max_memory <- check_memory(max_memory)
   place <- choose_place(engine, device, gpus, events, intervals$ticks, min_count, max_size,
                         threads)
   check_engine_arguments(c(
@@ -187,9 +187,14 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   started <- proc.time()[["elapsed"]]
   mined <- .Call(
     r_mine_episodes, events, intervals$ticks, spelling(levels(x$unit), intervals$seconds),
-    c(min(min_count, .Machine$integer.max), min(max_size, .Machine$integer.max),
-      match(place$engine, c("state", "two-pass", "window"), 3) - 1, threads, max_memory,
-      c(frequent = 3, closed = 2, maximal = 1)[[target]], min(as.double(top), 2^53)),
+    list(
+      min_count = min(min_count, .Machine$integer.max),
+      max_size = min(max_size, .Machine$integer.max),
+      engine = match(place$engine, c("state", "two-pass", "window"), 3) - 1,
+      threads = threads, max_memory = max_memory,
+      least_flag = c(frequent = 3, closed = 2, maximal = 1)[[target]],
+      top = min(as.double(top), 2^53)
+    ),
     if (place$device == "gpu") {
       gpu_request(place$engine, place$gpus, merge, compaction, dedup)
     }
@@ -256,6 +261,6 @@ announce_memory <- function(spikes, intervals, units, threads, max_memory) {
 #' @noRd
 mining_events <- function(x) {
   trial <- if (!is.null(attr(x, "trials"))) trial_of(x)
-  unit <- .subset2(x, "unit")  # its codes alone would be a copy
-  list(tick = train_ticks(x), unit = unit, trial = trial, units = nlevels(unit), mined = if (is.null(trial)) nrow(x) else sum(!is.na(trial)))
+  list(tick = train_ticks(x), unit = as.integer(x$unit), trial = trial,
+       units = nlevels(x$unit), mined = if (is.null(trial)) nrow(x) else sum(!is.na(trial)))
 }

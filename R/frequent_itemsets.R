@@ -96,7 +96,7 @@ closed_itemsets <- function(transactions, min_support, min_size = 1, max_size = 
 mine_itemsets <- function(transactions, min_support, target, min_size, max_size, engine,
                           threads, max_memory, call, frame = rlang::caller_env()) {
   started <- proc.time()[["elapsed"]]
-  max_memory <- check_number(max_memory, "max_memory", min = 1e6, max = 2^53, call = frame)
+  max_memory <- check_memory(max_memory, call = frame)
   check_transactions_fit(transactions, max_memory, frame)
   parts <- as_transactions_parts(transactions, "transactions", frame)
   n <- length(parts$first) - 1
@@ -135,13 +135,6 @@ check_transactions_fit <- function(x, max_memory, call) {
   needed <- if (isS4(x)) 0 else 20 * entries
   if (needed <= max_memory) return(invisible())
   over_budget(needed, max_memory, "reading these transactions", "Give fewer at a time.", call)
-}
-
-#' The error of work that needs more than `max_memory`, told before it begins
-#' @noRd
-over_budget <- function(needed, max_memory, doing, advice, call) {
-  status <- list(status = "over_budget", needed = needed, limit = max_memory, reason = "")
-  finish_status(structure(status, class = "synfire_status"), doing, advice, call = call)
 }
 
 support_must <- "a number of transactions, or a share of them below 1"

@@ -62,8 +62,7 @@ check_place <- function(device, gpus, call = rlang::caller_env()) {
 need_gpu <- function(device, call = rlang::caller_env()) {
   survey <- gpu_survey()
   if (device != "gpu" || length(survey$name) > 0L) return(invisible())
-  none <- list(status = "no_device", needed = NA_real_, limit = NA_real_, reason = survey$reason)
-  finish_status(structure(none, class = "synfire_status"), "this call", call = call)
+  finish_status(new_status("no_device", reason = survey$reason), "this call", call = call)
 }
 
 #' What the compiled code is told of the GPU: see glue_gpu_mine()
@@ -75,9 +74,10 @@ gpu_request <- function(engine, gpus, merge = "exact", compaction = "scan", dedu
   calibrated <- engine %in% c("hybrid", "two-pass")
   fit <- if (calibrated) gpu_crossover(gpu_survey()$name[gpus[[1L]] + 1L]) else c(0, 0)
   gpu_session$used <- TRUE
-  list(gpus, match(engine, gpu_engines) - 1L,
-       c(fit, segments, merge == "published",
-         match(compaction, c("scan", "atomic", "count-scan-write")) - 1, dedup))
+  list(gpus = gpus, engine = match(engine, gpu_engines) - 1L, a = fit[[1L]], b = fit[[2L]],
+       segments = segments, published = merge == "published",
+       compaction = match(compaction, c("scan", "atomic", "count-scan-write")) - 1,
+       dedup = dedup)
 }
 
 # ---- Choosing ------------------------------------------------------------------------

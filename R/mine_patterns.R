@@ -200,7 +200,7 @@ mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_occ = 2,
   parameters$shifted_subsets <- check_choice(shifted_subsets)
   engine <- check_choice(engine)
   here <- check_threads(threads)
-  max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
+  max_memory <- check_memory(max_memory)
 
   events <- pattern_events(x, bin)
   if (is.null(folder)) {
@@ -250,13 +250,14 @@ pattern_options <- function(window, parameters, engine, threads, max_memory) {
 miner_options <- function(window, min_spikes, max_spikes, min_units, min_occ, max_occ,
                           engine, target, threads, max_memory) {
   most <- .Machine$integer.max
-  limit <- \(x) if (x > most) Inf else x
-  as.double(c(
-    window, min(min_spikes, most), limit(max_spikes), min(min_units, most),
-    min(min_occ, most), limit(max_occ), match(engine, c("closure", "fpgrowth")) - 1,
-    match(target, c("closed", "closed within", "maximal", "frequent")) - 1,
-    threads, max_memory, 0
-  ))
+  limit <- \(x) if (x > most) 2^32 - 1 else x
+  list(
+    window = window, min_spikes = min(min_spikes, most), max_spikes = limit(max_spikes),
+    min_units = min(min_units, most), min_occ = min(min_occ, most), max_occ = limit(max_occ),
+    engine = match(engine, c("closure", "fpgrowth")) - 1,
+    target = match(target, c("closed", "closed within", "maximal", "frequent")) - 1,
+    threads = threads, max_memory = max_memory
+  )
 }
 
 #' Patterns, or the error of the search

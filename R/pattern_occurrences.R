@@ -21,7 +21,7 @@
 #'   In the recording that was mined each pattern has as many as its `occurrences`. The
 #'   spikes of a pattern lie in the bins that begin at `time` plus its lags times the bin
 #'   size. The attributes `patterns` and `recording` hold what was looked for and where.
-#' # Memory
+#' @section Memory:
 #' The table takes about 20 bytes for each occurrence, and twice to three times that while it
 #' is made; the spikes of the recording take about 45 bytes each. There is nothing else that
 #' grows, so that there is no limit to set: choose fewer patterns where the table would be too
@@ -57,11 +57,8 @@ pattern_occurrences <- function(x = NULL, patterns) {
   bin <- seconds_to_ticks(attr(patterns, "bin_size", exact = TRUE), attr(x, "resolution"),
                           "bin_size")
   code <- match(attr(patterns, "units", exact = TRUE), levels(x$unit), nomatch = 0L) - 1L
-  most <- .Machine$integer.max
-  found <- .Call(
-    r_pattern_windows, pattern_events(x, bin), attr(patterns, "window", exact = TRUE),
-    patterns$size, code[item_units(patterns)], item_lags(patterns), most
-  )
+  found <- .Call(r_pattern_windows, pattern_events(x, bin), patterns_to_find(patterns, code),
+                 .Machine$integer.max)
   found <- finish_status(found, "listing these occurrences", "Choose fewer patterns.",
                          limit_of = "occurrences")
   trials <- trial_ticks(x)
@@ -76,6 +73,14 @@ pattern_occurrences <- function(x = NULL, patterns) {
     row.names = .set_row_names(length(found$tick)),
     class = c("pattern_occurrences", "data.frame"), patterns = patterns, recording = x
   )
+}
+
+#' Patterns as the compiled code takes them, to find where they are
+#' @param code Of each unit of the patterns, from 0; -1 for one that never fires.
+#' @noRd
+patterns_to_find <- function(patterns, code = seq_len(n_units(patterns)) - 1L) {
+  list(window = attr(patterns, "window", exact = TRUE), size = patterns$size,
+       unit = code[item_units(patterns)], lag = item_lags(patterns))
 }
 
 #' @export

@@ -203,7 +203,7 @@ pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_occ = 2,
   device <- check_choice(device)
   check_place(device, gpus)
   check_threads(threads)
-  max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
+  max_memory <- check_memory(max_memory)
   seed <- current_seed()
   made <- choose_surrogates(x, surrogate, dither, list(...), bin_size)
   out <- maxima_of_surrogates(x, bin, window, filters, made, n, spectrum, p_estimator, device,

@@ -76,13 +76,12 @@ pattern_stability <- function(patterns, n_subsets = NULL, delta = 0.05, epsilon 
   n_subsets <- check_subsets(n_subsets, delta, epsilon)
   check_kinds(type, "type")
   here <- check_threads(threads)
-  max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
+  max_memory <- check_memory(max_memory)
   key <- random_key()
-  found <- .Call(
-    r_pattern_stability, mined_events(patterns), attr(patterns, "window", exact = TRUE),
-    patterns$size, item_units(patterns) - 1L, item_lags(patterns),
-    kinds_of_stability %in% type, as.double(c(n_subsets, here, max_memory)), key
-  )
+  options <- list(subsets = n_subsets, threads = here, max_memory = max_memory, key = key,
+                  intensional = "intensional" %in% type, extensional = "extensional" %in% type)
+  found <- .Call(r_pattern_stability, mined_events(patterns), patterns_to_find(patterns),
+                 options)
   found <- finish_status(found, "finding the stability of these patterns",
                          fewer_patterns, limit_of = "occurrences")
   found <- found[kinds_of_stability %in% type]

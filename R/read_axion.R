@@ -54,7 +54,7 @@ read_axion <- function(file, head, resolution, call) {
 #' @noRd
 axion_columns <- function(file, columns, skip, bom, call) {
   layout <- list(skip = skip, bom = bom)
-  how <- list(c(utf8ToInt(","), utf8ToInt("."), 0L, 0L), columns)
+  how <- list(sep = utf8ToInt(","), dec = utf8ToInt("."), fields = 0, time = 0, text = columns)
   text <- list()
   line <- list()
   lines <- 0

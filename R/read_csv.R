@@ -277,8 +277,8 @@ abort_ragged <- function(file, row, line, n, expected, sep, call) {
 #'   column of units; `blank`, for each blank line the number of rows above it.
 #' @noRd
 csv_columns <- function(file, layout, call) {
-  how <- list(c(separator_code(layout$sep), utf8ToInt(layout$dec), layout$n_fields, layout$time),
-              layout$unit)
+  how <- list(sep = separator_code(layout$sep), dec = utf8ToInt(layout$dec),
+              fields = layout$n_fields, time = layout$time, text = layout$unit)
   time <- list()
   units <- lapply(layout$unit, \(k) text_column())
   blank <- list()

@@ -102,7 +102,7 @@ reduce_patterns <- function(patterns, non_significant = NULL,
   l <- check_count(l, min = 0, max = most)
   min_spikes <- check_count(min_spikes %||% mined_with(patterns, "min_spikes"), max = most)
   min_occ <- check_count(min_occ %||% mined_with(patterns, "min_occ"), max = most)
-  max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
+  max_memory <- check_memory(max_memory)
   take_sets(patterns, unexplained(patterns, non_significant, method, h, k, l, max_memory,
                                   min_spikes, min_occ))
 }
@@ -115,11 +115,10 @@ unexplained <- function(patterns, non_significant, method, h, k, l, max_memory,
                         call = rlang::caller_env()) {
   listed <- check_signatures(non_significant, patterns, call)
   methods <- eval(formals(reduce_patterns)$method)
-  options <- as.double(c(match(method, methods) - 1, h, k, l, min_spikes, min_occ, max_memory))
-  keep <- .Call(
-    r_reduce_patterns, mined_events(patterns), attr(patterns, "window", exact = TRUE),
-    patterns$size, item_units(patterns) - 1L, item_lags(patterns), listed, options
-  )
+  options <- list(method = match(method, methods) - 1, h = h, k = k, l = l,
+                  min_spikes = min_spikes, min_occ = min_occ, max_memory = max_memory)
+  keep <- .Call(r_reduce_patterns, mined_events(patterns), patterns_to_find(patterns), listed,
+                options)
   keep <- finish_status(keep, "reducing these patterns", fewer_patterns,
                         limit_of = "occurrences", call = call)
   which(keep)

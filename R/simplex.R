@@ -113,7 +113,8 @@ simplex <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E
 #' @noRd
 simplex_at <- function(points, lib, pred, target, knn, exclusion, threads,
                        call = rlang::caller_env(2L)) {
-  out <- .Call(r_edm_simplex, points, lib, pred, target, c(knn, exclusion, threads, 0))
+  out <- .Call(r_edm_simplex, points, lib, pred, target,
+               list(k = knn, exclusion = exclusion, threads = threads))
   out <- finish_status(out, "predicting so many rows", call = call)
   lapply(out, as.double)
 }

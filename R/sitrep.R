@@ -29,8 +29,7 @@
 #' @export
 synfire_sitrep <- function(test_devices = TRUE) {
   check_flag(test_devices)
-  raw <- .Call(r_sitrep, test_devices)
-  new_sitrep(raw)
+  new_sitrep(c(list(threads = as.list(threads_report())), .Call(r_sitrep, test_devices)))
 }
 
 #' Word what the compiled code reports; apart from it so that any machine can be tested

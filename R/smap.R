@@ -146,7 +146,8 @@ smap_knn <- function(knn, data, call = rlang::caller_env()) {
 smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, threads,
                     local = TRUE, call = rlang::caller_env()) {
   out <- .Call(r_edm_smap, points, lib, pred, target, theta,
-               c(knn, exclusion, ridge, threads, 0), local)
+               list(k = knn, exclusion = exclusion, ridge = ridge, threads = threads,
+                    local = local))
   finish_status(out, "fitting so many models", call = call)
 }
 

@@ -175,7 +175,7 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
   check_surrogate(surrogate, more, binned = TRUE, call = rlang::current_env())
   check_place(choices$device, gpus)
   here <- check_threads(threads)
-  max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
+  max_memory <- check_memory(max_memory)
   seed <- current_seed()
   n <- choices$n_surrogates
   # Without a spike there is nothing to make them of, and no pattern that would need them.

@@ -35,7 +35,8 @@ trains_maxima <- function(trains, bin, window, parameters, surrogate, n, by_dura
                           threads, max_memory, first, call) {
   parameters$closed_within <- parameters$closed_within %||% "all"
   options <- pattern_options(window, parameters, "closure", threads, max_memory)
-  made <- .Call(r_spectrum, trains, surrogate, bin, options, by_duration, first, n, place)
+  made <- .Call(r_spectrum, trains, surrogate, options,
+                list(bin = bin, by_duration = by_duration, first = first, n = n, gpus = place))
   finish_status(made, "mining these surrogates",
                 "Raise `min_occ`, or use a shorter `window` or longer bins.",
                 limit_of = "units times bins of a window", call = call)

@@ -2,7 +2,7 @@
 # many sittings, as mine_patterns() does with a folder.
 
 # Of the files. Raised whenever they, or what comes of the same surrogates, change.
-spectrum_format <- 2L
+spectrum_format <- 3L
 
 #' What surrogate_maxima() gives as `maxima`, chunk by chunk
 #'

@@ -98,3 +98,40 @@ refuse_given <- function(what) {
     i = "Otherwise this is a mistake in synfire: please report how it came about."
   ), class = c("synfire_error_argument", "synfire_error"), call = NULL)
 }
+
+#' Refuse an option that this package gave to its own compiled code
+#'
+#' The user's arguments are checked long before, so this is no fault of the user's, and no
+#' `synfire_error`, which says what to do about an argument.
+#'
+#' @param name Of the option.
+#' @param value What was given.
+#' @param needed What it must be.
+#' @noRd
+refuse_option <- function(name, value, needed) {
+  cli::cli_abort(c(
+    "synfire made a mistake: it gave its compiled code an option {.arg {name}} that is wrong.",
+    x = "It must be {needed}, and is {describe(value)}.",
+    i = "Please report how this came about; your arguments are not to blame."
+  ), class = "synfire_mistake", call = NULL)
+}
+
+#' The error of the compiled code where there is no memory
+#' @noRd
+refuse_memory <- function(needed) {
+  finish_status(new_status("no_memory", needed), "this work", "Work on less at a time.",
+                call = NULL)
+}
+
+#' The error of work that needs more than `max_memory`, told before it begins
+#' @noRd
+over_budget <- function(needed, max_memory, doing, advice, call) {
+  finish_status(new_status("over_budget", needed, max_memory), doing, advice, call = call)
+}
+
+#' What the compiled code returns when it did not end well
+#' @noRd
+new_status <- function(status, needed = NA_real_, limit = NA_real_, reason = "") {
+  structure(list(status = status, needed = needed, limit = limit, reason = reason),
+            class = "synfire_status")
+}

@@ -175,8 +175,9 @@ surrogate_trains <- function(x, n = 1,
   options <- surrogate_options(x, method, dither, refractory, bin_size, window,
                                truncation_limit, n_bins, sigma)
   threads <- check_threads(threads)
-  max_memory <- check_number(max_memory, min = 1e6, max = 2^53)
-  made <- .Call(r_surrogate_trains, trains_of(x), options, n, threads, max_memory)
+  max_memory <- check_memory(max_memory)
+  made <- .Call(r_surrogate_trains, trains_of(x), options,
+                list(n = n, threads = threads, max_memory = max_memory))
   made <- finish_status(made, "making these surrogates", "Make fewer at a time.",
                         limit_of = "spikes")
   levels <- levels(x$unit)
@@ -273,7 +274,7 @@ surrogate_options <- function(x, method = "dither", dither = 0.015, refractory =
     whole <- ceiling((max(trains$stop - trains$start) + 1) / ticks[["bin"]]) * ticks[["bin"]]
     ticks[["window"]] <- min(chosen, whole)
   }
-  list(numbers = c(match(method, surrogate_methods) - 1, unname(ticks), 0),
+  list(numbers = c(list(method = match(method, surrogate_methods) - 1), as.list(ticks)),
        key = random_key(), method = method, parameters = parameters)
 }
 

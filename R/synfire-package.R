@@ -12,6 +12,12 @@
 #' A forked child (as [parallel::mclapply()] makes) computes on one thread. Results
 #' never depend on the number of threads.
 #'
+#' @section GPUs:
+#' Work on a GPU begins sooner after the first call: the process keeps some of the GPU's
+#' memory for the next call, a thirty-second part of it and 1 GB at most. Work that needs
+#' it, and `max_memory`, come first. It is given back when memory runs short, when the
+#' package is unloaded and at the end of the process. A forked child cannot use GPUs.
+#'
 #' @section Random numbers:
 #' Everything random follows [set.seed()]; results depend neither on the number of
 #' threads nor on the device.
@@ -21,8 +27,7 @@
 "_PACKAGE"
 
 .onUnload <- function(libpath) {
-  gc()  # what is left of finished calls is freed by the library that is about to go
-  .Call(r_release_patterns)
+  .Call(r_let_go_all)
   .Call(r_release_gpu)
   library.dynam.unload("synfire", libpath)
 }

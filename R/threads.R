@@ -16,6 +16,12 @@ check_threads <- function(threads, arg = rlang::caller_arg(threads),
   as.integer(check_count(threads, arg, min = 1, max = 1024, call = call))
 }
 
+#' The `max_memory` argument of the functions that compute: bytes
+#' @noRd
+check_memory <- function(max_memory, min = 1e6, call = rlang::caller_env()) {
+  check_number(max_memory, "max_memory", min = min, max = 2^53, call = call)
+}
+
 #' A loop of known length, for the tests of threads, interrupts and progress
 #'
 #' @param items How many steps.

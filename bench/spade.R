@@ -104,7 +104,8 @@ parts$dither <- function() {
   }
   trains <- synfire:::trains_of(x)
   options <- synfire:::surrogate_options(x, "dither", dither = 0.015)
-  in_c <- \(n) .Call(synfire:::r_surrogate_trains, trains, options, n, 1, 4e9)
+  in_c <- \(n) .Call(synfire:::r_surrogate_trains, trains, options,
+                     list(n = n, threads = 1, max_memory = 4e9))
   row("dithering of 10^6 spikes, and sorting them", one_more(in_c), 10, 4, "ms")
   in_r <- \(n) surrogate_trains(x, n, "dither", dither = 0.015, threads = 1)
   row("the same as spike trains in R", one_more(in_r), 10, 4, "ms")

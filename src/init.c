@@ -4,6 +4,7 @@
 
 #include "core/base/parallel.h"
 #include "glue/episode_names.h"
+#include "glue/owner.h"
 #include "glue/pattern_store.h"
 #include "glue/watch.h"
 #include "gpu/base/devices.h"
@@ -11,68 +12,106 @@
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
 
-#define ENTRY(name, arguments) {#name, (DL_FUNC) &name, arguments}
+/* Entries with the number of things R gives them. */
+#define PLAIN_ENTRIES(ENTRY)                                                             \
+    ENTRY(r_sitrep, 1)                                                                   \
+    ENTRY(r_release_gpu, 0)                                                              \
+    ENTRY(r_guard_division, 1)                                                           \
+    ENTRY(r_process_lives, 1)                                                            \
+    ENTRY(r_row_sums, 4)                                                                 \
+    ENTRY(r_random_key, 0)                                                               \
+    ENTRY(r_random_uniform, 3)                                                           \
+    ENTRY(r_random_below, 4)                                                             \
+    ENTRY(r_philox, 2)                                                                   \
+    ENTRY(r_csv_rows, 2)                                                                 \
+    ENTRY(r_csv_fields, 2)                                                               \
+    ENTRY(r_crc32, 2)                                                                    \
+    ENTRY(r_ticks, 2)                                                                    \
+    ENTRY(r_check_spikes, 4)                                                             \
+    ENTRY(r_threads_report, 0)                                                           \
+    ENTRY(r_cgroup_processors, 2)                                                        \
+    ENTRY(r_count_rows_check, 5)                                                         \
+    ENTRY(r_ccm_library, 5)                                                              \
+    ENTRY(r_map_open, 4)                                                                 \
+    ENTRY(r_map_fill, 3)                                                                 \
+    ENTRY(r_map_prepare, 4)                                                              \
+    ENTRY(r_map_begin, 2)                                                                \
+    ENTRY(r_map_blank, 3)                                                                \
+    ENTRY(r_map_values, 4)                                                               \
+    ENTRY(r_map_best, 7)                                                                 \
+    ENTRY(r_map_convergence, 7)                                                          \
+    ENTRY(r_map_count, 6)                                                                \
+    ENTRY(r_map_p_values, 3)                                                             \
+    ENTRY(r_map_store, 4)                                                                \
+    ENTRY(r_map_links, 5)                                                                \
+    ENTRY(r_map_dress, 2)                                                                \
+    ENTRY(r_map_close, 1)                                                                \
+    ENTRY(r_let_go_all, 0)
+
+/* The same of those that take an owner before these. */
+#define OWNING_ENTRIES(ENTRY)                                                            \
+    ENTRY(r_parallel_probe, 5)                                                           \
+    ENTRY(r_mine_episodes, 5)                                                            \
+    ENTRY(r_count_episodes, 5)                                                           \
+    ENTRY(r_episode_occurrences, 6)                                                      \
+    ENTRY(r_count_episodes_gpu, 6)                                                       \
+    ENTRY(r_episode_null, 4)                                                             \
+    ENTRY(r_null_summary, 5)                                                             \
+    ENTRY(r_batch_check, 3)                                                              \
+    ENTRY(r_pattern_windows, 3)                                                          \
+    ENTRY(r_reduce_patterns, 4)                                                          \
+    ENTRY(r_pattern_stability, 3)                                                        \
+    ENTRY(r_mine_patterns, 3)                                                            \
+    ENTRY(r_pattern_shares, 3)                                                           \
+    ENTRY(r_mine_itemsets, 4)                                                            \
+    ENTRY(r_drop_shifted, 6)                                                             \
+    ENTRY(r_spectrum, 4)                                                                 \
+    ENTRY(r_surrogate_trains, 3)                                                         \
+    ENTRY(r_surrogate_rasters, 5)                                                        \
+    ENTRY(r_edm_neighbours, 4)                                                           \
+    ENTRY(r_edm_simplex, 5)                                                              \
+    ENTRY(r_edm_sweep, 7)                                                                \
+    ENTRY(r_edm_smap, 6)                                                                 \
+    ENTRY(r_ccm, 6)                                                                      \
+    ENTRY(r_map_dimensions, 3)                                                           \
+    ENTRY(r_map_finish, 2)
+
+#define GIVEN_2 SEXP a, SEXP b
+#define GIVEN_3 GIVEN_2, SEXP c
+#define GIVEN_4 GIVEN_3, SEXP d
+#define GIVEN_5 GIVEN_4, SEXP e
+#define GIVEN_6 GIVEN_5, SEXP f
+#define GIVEN_7 GIVEN_6, SEXP g
+#define NAMES_2 a, b
+#define NAMES_3 NAMES_2, c
+#define NAMES_4 NAMES_3, d
+#define NAMES_5 NAMES_4, e
+#define NAMES_6 NAMES_5, f
+#define NAMES_7 NAMES_6, g
+#define PLACES_2 x[0], x[1]
+#define PLACES_3 PLACES_2, x[2]
+#define PLACES_4 PLACES_3, x[3]
+#define PLACES_5 PLACES_4, x[4]
+#define PLACES_6 PLACES_5, x[5]
+#define PLACES_7 PLACES_6, x[6]
+
+/* What R calls runs the entry with its owner. */
+#define RUN(name, n) \
+    static SEXP name##_owning(glue_owner *own, SEXP *x) \
+    { \
+        return name(own, PLACES_##n); \
+    } \
+    static SEXP name##_run(GIVEN_##n) \
+    { \
+        return glue_run(name##_owning, (SEXP[]){NAMES_##n}); \
+    }
+OWNING_ENTRIES(RUN)
+
+#define PLAIN(name, n) {#name, (DL_FUNC) &name, n},
+#define OWNING(name, n) {#name, (DL_FUNC) &name##_run, n},
 
 static const R_CallMethodDef entries[] = {
-    ENTRY(r_sitrep, 1),
-    ENTRY(r_guard_division, 1),
-    ENTRY(r_release_gpu, 0),
-    ENTRY(r_process_lives, 1),
-    ENTRY(r_row_sums, 4),
-    ENTRY(r_random_key, 0),
-    ENTRY(r_random_uniform, 3),
-    ENTRY(r_random_below, 4),
-    ENTRY(r_philox, 2),
-    ENTRY(r_csv_rows, 2),
-    ENTRY(r_csv_fields, 2),
-    ENTRY(r_crc32, 2),
-    ENTRY(r_check_spikes, 4),
-    ENTRY(r_ticks, 2),
-    ENTRY(r_threads_report, 0),
-    ENTRY(r_cgroup_processors, 2),
-    ENTRY(r_parallel_probe, 5),
-    ENTRY(r_mine_episodes, 5),
-    ENTRY(r_count_episodes, 5),
-    ENTRY(r_episode_occurrences, 6),
-    ENTRY(r_count_rows_check, 5),
-    ENTRY(r_count_episodes_gpu, 6),
-    ENTRY(r_episode_null, 5),
-    ENTRY(r_null_summary, 5),
-    ENTRY(r_batch_check, 3),
-    ENTRY(r_pattern_windows, 6),
-    ENTRY(r_reduce_patterns, 7),
-    ENTRY(r_pattern_stability, 8),
-    ENTRY(r_mine_patterns, 3),
-    ENTRY(r_pattern_shares, 3),
-    ENTRY(r_mine_itemsets, 4),
-    ENTRY(r_drop_shifted, 6),
-    ENTRY(r_release_patterns, 0),
-    ENTRY(r_spectrum, 8),
-    ENTRY(r_surrogate_trains, 5),
-    ENTRY(r_surrogate_rasters, 5),
-    ENTRY(r_edm_neighbours, 4),
-    ENTRY(r_edm_simplex, 5),
-    ENTRY(r_edm_sweep, 7),
-    ENTRY(r_edm_smap, 7),
-    ENTRY(r_ccm, 7),
-    ENTRY(r_ccm_library, 5),
-    ENTRY(r_map_dimensions, 4),
-    ENTRY(r_map_open, 5),
-    ENTRY(r_map_fill, 3),
-    ENTRY(r_map_prepare, 4),
-    ENTRY(r_map_begin, 2),
-    ENTRY(r_map_finish, 2),
-    ENTRY(r_map_blank, 3),
-    ENTRY(r_map_values, 4),
-    ENTRY(r_map_best, 7),
-    ENTRY(r_map_convergence, 5),
-    ENTRY(r_map_count, 6),
-    ENTRY(r_map_p_values, 3),
-    ENTRY(r_map_store, 4),
-    ENTRY(r_map_links, 5),
-    ENTRY(r_map_dress, 2),
-    ENTRY(r_map_close, 1),
-    {NULL, NULL, 0}
+    PLAIN_ENTRIES(PLAIN) OWNING_ENTRIES(OWNING) {NULL, NULL, 0}
 };
 
 void attribute_visible R_init_synfire(DllInfo *dll)

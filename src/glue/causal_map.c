@@ -8,17 +8,11 @@
 
 #include "core/causal/best.h"
 #include "core/causal/map.h"
-#include "glue/random.h"
+#include "glue/options.h"
+#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 #include "gpu/causal/map.h"
-
-/* Where a map is computed. */
-typedef struct map_place {
-    int gpus;                /* 0: on the CPU */
-    const int *gpu;
-    int half;
-} map_place;
 
 /* What predicted series are kept as; on GPUs, `targets` and `begun` are needed no longer
    once `on_gpu` is there. */
@@ -45,39 +39,24 @@ typedef struct map_block {
 
 /* ---- what R gives ---- */
 
-enum { OPTIONS = 12 };
-
-/* E_max, tau, Tp, exclusion, lib_size, screen (NA: none), stride, threads, vector_bits,
-   half, and the two words of the key. */
+/* `options`, from map_options() in R; `screen` is R's NULL for none. */
 static syn_map_options read_options(SEXP options)
 {
-    const double *o = REAL(numbers(options, REALSXP, OPTIONS, "options"));
+    const int far = 1000000;
+    int screened = glue_option(options, "screen") != R_NilValue;
     syn_map_options out = {
-        .E_max = (uint32_t)within(o[0], 1, SYN_MAP_DIMS, "E_max"),
-        .tau = (int32_t)within(o[1], -1e6, 1e6, "tau"),
-        .Tp = (int32_t)within(o[2], -1e6, 1e6, "Tp"),
-        .exclusion = (uint32_t)within(o[3], 0, 1 << 30, "exclusion radius"),
-        .lib_size = (uint32_t)within(o[4], 0, INT32_MAX, "library size"),
-        .screen = ISNAN(o[5]) ? NAN : (float)o[5],
-        .stride = (uint32_t)within(o[6], 1, INT32_MAX, "stride"),
-        .threads = (int)within(o[7], 1, 1024, "threads"),
-        .vector_bits = (int)within(o[8], 0, 512, "registers")};
+        .E_max = (uint32_t)glue_option_int(options, "E_max", 1, SYN_MAP_DIMS),
+        .tau = (int32_t)glue_option_int(options, "tau", -far, far),
+        .Tp = (int32_t)glue_option_int(options, "Tp", -far, far),
+        .exclusion = (uint32_t)glue_option_int(options, "exclusion", 0, 1 << 30),
+        .lib_size = (uint32_t)glue_option_int(options, "lib_size", 0, INT32_MAX),
+        .screen = screened
+                      ? (float)glue_option_number(options, "screen", R_NegInf, R_PosInf)
+                      : NAN,
+        .stride = (uint32_t)glue_option_int(options, "stride", 1, INT32_MAX),
+        .key = glue_option_key(options), .threads = glue_option_threads(options),
+        .vector_bits = glue_option_vector_bits(options)};
     require(out.tau != 0, "tau");
-    SEXP key = PROTECT(Rf_allocVector(REALSXP, 2));
-    memcpy(REAL(key), o + 10, 2 * sizeof *o);
-    out.key = glue_key(key);
-    UNPROTECT(1);
-    return out;
-}
-
-/* `place`: R's NULL for the CPU, or numbers of GPUs from 0. */
-static map_place read_place(SEXP place, SEXP options)
-{
-    map_place out = {0, NULL, REAL(options)[9] != 0};
-    if (place != R_NilValue) {
-        out.gpu = INTEGER(numbers(place, INTSXP, 1, "GPUs"));
-        out.gpus = Rf_length(place);
-    }
     return out;
 }
 
@@ -106,62 +85,62 @@ static void floats_to_r(const float *value, size_t n, double *out)
         out[i] = isnan(value[i]) ? NA_REAL : (double)value[i];
 }
 
+typedef struct search {
+    syn_map_layout layout;
+    syn_map_libraries libraries;
+} search;
+
+static void release_search(void *held)
+{
+    search *s = held;
+    syn_map_libraries_free(&s->libraries);
+    syn_map_layout_free(&s->layout);
+}
+
 /* x: double matrix, steps x series. Returns rho, a double matrix of E_max x series with
    NA, and the report of the device. */
-SEXP r_map_dimensions(SEXP x, SEXP options, SEXP split, SEXP place)
+SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split)
 {
     const char *fields[] = {"rho", "report", ""};
     syn_map_options o = read_options(options);
-    map_place at = read_place(place, options);
+    int gpus;
+    const int *gpu = glue_option_gpus(options, &gpus);
     uint32_t n = series_of(x, 0);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SEXP skill = Rf_allocMatrix(REALSXP, (int)o.E_max, (int)n);
     SET_VECTOR_ELT(out, 0, skill);
-    syn_map_layout layout = {0};
-    syn_map_libraries libraries = {0};
     syn_gpu_map_report report = {0};
     char reason[SYN_GPU_TEXT] = "";
     size_t values = (size_t)n * o.E_max;
-    float *rho = malloc((values + 1) * sizeof *rho);
-    glue_watch w;
-    glue_watch_start(&w, "Finding dimensions");
-    syn_status status = rho ? SYN_OK : SYN_NO_MEMORY;
+    search *s = glue_hold(own, sizeof *s, release_search);
+    float *rho = glue_hold(own, values * sizeof *rho, NULL);
+    const syn_watch *watch = glue_watch(own, "Finding dimensions");
+    syn_status status = syn_map_layout_make((uint32_t)Rf_nrows(x), &o,
+                                            Rf_asLogical(split) == 1, &s->layout);
     if (status == SYN_OK)
-        status = syn_map_layout_make((uint32_t)Rf_nrows(x), &o, Rf_asLogical(split) == 1,
-                                     &layout);
+        status = syn_map_libraries_make(n, REAL(x), 0, &s->layout, &o, &s->libraries);
     if (status == SYN_OK)
-        status = syn_map_libraries_make(n, REAL(x), 0, &layout, &o, &libraries);
-    if (status == SYN_OK)
-        status = at.gpus == 0
-                     ? syn_map_dimensions(&libraries, &layout, &o, &w.watch, rho)
-                     : syn_gpu_map_dimensions(&libraries, &layout, &o, at.gpu, at.gpus,
-                                              &w.watch, rho, &report, reason);
-    glue_watch_stop(&w);
+        status = gpus == 0 ? syn_map_dimensions(&s->libraries, &s->layout, &o, watch, rho)
+                           : syn_gpu_map_dimensions(&s->libraries, &s->layout, &o, gpu,
+                                                    gpus, watch, rho, &report, reason);
     if (status == SYN_OK) {
         uint32_t E[SYN_MAP_DIMS];
         for (uint32_t e = 0; e < o.E_max; e++)
             E[e] = e + 1;
-        syn_map_drop_small(&libraries, &layout, E, o.E_max, rho);
+        syn_map_drop_small(&s->libraries, &s->layout, E, o.E_max, rho);
         floats_to_r(rho, values, REAL(skill));
-    }
-    syn_map_libraries_free(&libraries);
-    syn_map_layout_free(&layout);
-    free(rho);
-    if (status == SYN_OK)
         SET_VECTOR_ELT(out, 1, report_of(&report));
-    else
-        out = glue_status_because(status, NA_REAL, NA_REAL, reason);
+    }
     UNPROTECT(1);
-    return out;
+    return status == SYN_OK ? out
+                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
 }
 
-/* ---- owners ---- */
+/* ---- what R keeps ---- */
 
-static void map_free(SEXP pointer)
+static void release_map(void *held)
 {
-    map_work *map = R_ExternalPtrAddr(pointer);
-    if (!map)
-        return;
+    map_work *map = held;
     syn_gpu_map_close(map->on_gpu);
     if (map->begun)
         map->begun->works = NULL;
@@ -169,15 +148,11 @@ static void map_free(SEXP pointer)
     syn_map_layout_free(&map->layout);
     free(map->E);
     free(map->gpu);
-    free(map);
-    R_ClearExternalPtr(pointer);
 }
 
-static void block_free(SEXP pointer)
+static void release_block(void *held)
 {
-    map_block *block = R_ExternalPtrAddr(pointer);
-    if (!block)
-        return;
+    map_block *block = held;
     if (block->works) {
         /* Nothing may be written here any more. */
         syn_gpu_map_close(block->works->on_gpu);
@@ -186,72 +161,47 @@ static void block_free(SEXP pointer)
     }
     syn_map_libraries_free(&block->libraries);
     free(block->rho);
-    free(block);
-    R_ClearExternalPtr(pointer);
-}
-
-/* A protected pointer to `size` bytes of 0, which R frees however the call ends. */
-static SEXP owner(size_t size, const char *kind, R_CFinalizer_t release)
-{
-    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, Rf_install(kind), R_NilValue));
-    R_RegisterCFinalizerEx(pointer, release, TRUE);
-    R_SetExternalPtrAddr(pointer, calloc(1, size));
-    if (!R_ExternalPtrAddr(pointer))
-        Rf_error("cannot allocate memory");
-    return pointer;
-}
-
-static void *owned(SEXP pointer, const char *kind)
-{
-    require(TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrAddr(pointer) != NULL &&
-                R_ExternalPtrTag(pointer) == Rf_install(kind), kind);
-    return R_ExternalPtrAddr(pointer);
 }
 
 /* Frees a map or a block at once. */
 SEXP r_map_close(SEXP pointer)
 {
-    require(TYPEOF(pointer) == EXTPTRSXP, "map");
-    if (R_ExternalPtrTag(pointer) == Rf_install("map"))
-        map_free(pointer);
-    else if (R_ExternalPtrTag(pointer) == Rf_install("block"))
-        block_free(pointer);
+    glue_let_go(pointer);
     return R_NilValue;
 }
 
 /* ---- targets ---- */
 
 /* A map of targets that are not filled in yet. `E`: integer, their dimensions. */
-SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options, SEXP place)
+SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options)
 {
     uint32_t n = (uint32_t)within(Rf_asReal(n_targets), 1, INT32_MAX, "targets");
     uint32_t length = (uint32_t)within(Rf_asReal(steps), 1, INT32_MAX, "steps");
-    syn_map_options o = read_options(options);
-    map_place at = read_place(place, options);
+    int gpus;
+    const int *gpu = glue_option_gpus(options, &gpus);
     require(Rf_xlength(numbers(E, INTSXP, n, "dimensions")) == (R_xlen_t)n, "dimensions");
+    SEXP pointer = PROTECT(glue_keep("map", sizeof(map_work), release_map));
+    map_work *map = glue_kept(pointer, "map");
+    map->options = read_options(options);
     for (uint32_t j = 0; j < n; j++)
-        within(INTEGER(E)[j], 1, o.E_max, "dimensions");
-    SEXP pointer = owner(sizeof(map_work), "map", map_free);
-    map_work *map = R_ExternalPtrAddr(pointer);
-    map->options = o;
+        within(INTEGER(E)[j], 1, map->options.E_max, "dimensions");
+    map->half = glue_option_flag(options, "half");
     map->n_targets = n;
     map->steps = length;
-    map->gpus = at.gpus;
-    map->half = at.half;
-    map->gpu = malloc(((size_t)at.gpus + 1) * sizeof *map->gpu);
+    map->gpus = gpus;
+    map->gpu = malloc(((size_t)gpus + 1) * sizeof *map->gpu);
     map->E = malloc(n * sizeof *map->E);
     syn_status status = map->gpu && map->E ? SYN_OK : SYN_NO_MEMORY;
     if (status == SYN_OK) {
         memcpy(map->E, INTEGER(E), n * sizeof *map->E);
-        if (at.gpus > 0)
-            memcpy(map->gpu, at.gpu, (size_t)at.gpus * sizeof *map->gpu);
+        if (gpus > 0)
+            memcpy(map->gpu, gpu, (size_t)gpus * sizeof *map->gpu);
+        status = syn_map_layout_make(length, &map->options, 0, &map->layout);
     }
     if (status == SYN_OK)
-        status = syn_map_layout_make(length, &o, 0, &map->layout);
-    if (status == SYN_OK)
-        status = syn_map_targets_make(n, length, map->E, &map->targets);
+        status = syn_map_targets_make(n, length, map->E, gpus > 0, &map->targets);
     if (status != SYN_OK) {
-        map_free(pointer);
+        glue_let_go(pointer);
         pointer = glue_status(status, NA_REAL, NA_REAL);
     }
     UNPROTECT(1);
@@ -261,7 +211,7 @@ SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options, SEXP place)
 /* Fills in targets `first` (from 0) on from the columns of x. */
 SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x)
 {
-    map_work *map = owned(pointer, "map");
+    map_work *map = glue_kept(pointer, "map");
     require(map->targets.value != NULL, "filled targets");
     uint32_t n = series_of(x, map->steps);
     require(n <= map->n_targets, "targets");
@@ -301,7 +251,7 @@ static syn_status begin_on_gpu(map_work *map, map_block *block, char *reason)
 static float *take_room(SEXP old, size_t values)
 {
     if (old != R_NilValue) {
-        map_block *before = owned(old, "block");
+        map_block *before = glue_kept(old, "block");
         float *rho = before->rho;
         require(before->works == NULL, "a block at work");
         if ((size_t)before->n * before->targets >= values) {
@@ -316,11 +266,11 @@ static float *take_room(SEXP old, size_t values)
    map. `old`: NULL or a block that is done with, whose memory is used again. */
 SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP first, SEXP old)
 {
-    map_work *map = owned(pointer, "map");
+    map_work *map = glue_kept(pointer, "map");
     uint32_t n = series_of(x, map->steps);
     uint64_t from = (uint64_t)within(Rf_asReal(first), 0, INT32_MAX, "library");
-    SEXP out = owner(sizeof(map_block), "block", block_free);
-    map_block *block = R_ExternalPtrAddr(out);
+    SEXP out = PROTECT(glue_keep("block", sizeof(map_block), release_block));
+    map_block *block = glue_kept(out, "block");
     block->n = n;
     block->targets = map->n_targets;
     block->threads = map->options.threads;
@@ -330,7 +280,7 @@ SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP first, SEXP old)
         status = syn_map_libraries_make(n, REAL(x), from, &map->layout, &map->options,
                                         &block->libraries);
     if (status != SYN_OK) {
-        block_free(out);
+        glue_let_go(out);
         out = glue_status(status, NA_REAL, NA_REAL);
     }
     UNPROTECT(1);
@@ -340,8 +290,8 @@ SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP first, SEXP old)
 /* Starts a block. The processor does not start before r_map_finish(). */
 SEXP r_map_begin(SEXP pointer, SEXP of)
 {
-    map_work *map = owned(pointer, "map");
-    map_block *block = owned(of, "block");
+    map_work *map = glue_kept(pointer, "map");
+    map_block *block = glue_kept(of, "block");
     char reason[SYN_GPU_TEXT] = "";
     require(map->begun == NULL, "a second block");
     require_same(map, block);
@@ -351,26 +301,24 @@ SEXP r_map_begin(SEXP pointer, SEXP of)
 }
 
 /* Waits for a block: seconds from the beginning, of neighbours and of correlations. */
-SEXP r_map_finish(SEXP pointer, SEXP of)
+SEXP r_map_finish(glue_owner *own, SEXP pointer, SEXP of)
 {
-    map_work *map = owned(pointer, "map");
-    map_block *block = owned(of, "block");
+    map_work *map = glue_kept(pointer, "map");
+    map_block *block = glue_kept(of, "block");
     syn_gpu_map_report report = {0};
     char reason[SYN_GPU_TEXT] = "";
     syn_status status;
-    glue_watch w;
     require(map->gpus == 0 || map->begun == block, "another block");
     require_same(map, block);
-    glue_watch_start(&w, "Mapping");
+    const syn_watch *watch = glue_watch(own, "Mapping");
     if (map->gpus > 0) {
-        status = syn_gpu_map_finish(map->on_gpu, &w.watch, &report, reason);
+        status = syn_gpu_map_finish(map->on_gpu, watch, &report, reason);
         map->begun = NULL;
         block->works = NULL;
     } else {
         status = syn_map_cross(&map->targets, &block->libraries, &map->layout,
-                               &map->options, &w.watch, block->rho);
+                               &map->options, watch, block->rho);
     }
-    glue_watch_stop(&w);
     if (status == SYN_OK)
         syn_map_drop_small(&block->libraries, &map->layout, map->E, map->n_targets,
                            block->rho);
@@ -398,29 +346,37 @@ SEXP r_map_blank(SEXP rows, SEXP n_columns, SEXP columns)
     return out;
 }
 
-/* Part of a matrix that is written in place: whoever gives it has made it and knows that
-   nobody else holds it. Rows `row` (from 0) on, columns `column` (from 1). */
-static syn_map_columns columns_of(SEXP into, SEXP row, SEXP columns, size_t n, R_xlen_t m)
+/* What is changed in place: whoever gives it has made it, and nobody else holds it. */
+static SEXP unshared(SEXP x)
 {
-    require(TYPEOF(into) == REALSXP && Rf_isMatrix(into), "matrix");
-    syn_map_columns out = {.rows = (size_t)Rf_nrows(into), .missing = NA_REAL};
+    require(!MAYBE_SHARED(x), "matrix, which is held elsewhere too");
+    return x;
+}
+
+/* Part of a matrix: rows `row` (from 0) on, columns `column` (from 1). */
+static syn_map_columns columns_of(SEXP matrix, SEXP row, SEXP columns, size_t n,
+                                  R_xlen_t m)
+{
+    require(TYPEOF(matrix) == REALSXP && Rf_isMatrix(matrix), "matrix");
+    syn_map_columns out = {.rows = (size_t)Rf_nrows(matrix), .missing = NA_REAL};
     require(n <= out.rows, "values");
-    out.value = REAL(into) +
+    out.value = REAL(matrix) +
                 (size_t)within(Rf_asReal(row), 0, (double)(out.rows - n), "row");
     out.column = INTEGER(numbers(columns, INTSXP, m, "columns"));
     require(Rf_xlength(columns) == m, "columns");
     for (R_xlen_t j = 0; j < m; j++)
-        within(out.column[j], 1, Rf_ncols(into), "columns");
+        within(out.column[j], 1, Rf_ncols(matrix), "columns");
     return out;
 }
 
 /* Writes what a block found, a row a library and a column a target, with NA. */
 SEXP r_map_values(SEXP pointer, SEXP into, SEXP row, SEXP columns)
 {
-    const map_block *block = owned(pointer, "block");
+    const map_block *block = glue_kept(pointer, "block");
     require(block->rho != NULL, "a block with values");
     size_t n = block->n;
-    syn_map_columns to = columns_of(into, row, columns, n, (R_xlen_t)block->targets);
+    syn_map_columns to =
+        columns_of(unshared(into), row, columns, n, (R_xlen_t)block->targets);
     syn_status status = syn_map_write(block->rho, n, block->targets, block->threads, &to);
     return status == SYN_OK ? R_NilValue : glue_status(status, NA_REAL, NA_REAL);
 }
@@ -436,27 +392,26 @@ static syn_map_found found_by(const map_block *block)
 SEXP r_map_best(SEXP pointer, SEXP Tp, SEXP first, SEXP rho, SEXP lag, SEXP row,
                 SEXP columns)
 {
-    syn_map_found found = found_by(owned(pointer, "block"));
-    syn_map_columns best = columns_of(rho, row, columns, found.n, found.targets);
+    syn_map_found found = found_by(glue_kept(pointer, "block"));
+    syn_map_columns best =
+        columns_of(unshared(rho), row, columns, found.n, found.targets);
     syn_map_columns of = best;
     if (lag != R_NilValue)
-        of = columns_of(lag, row, columns, found.n, found.targets);
+        of = columns_of(unshared(lag), row, columns, found.n, found.targets);
     syn_map_best(&found, Rf_asReal(Tp), Rf_asLogical(first) == 1, &best,
                  lag != R_NilValue ? &of : NULL);
     return R_NilValue;
 }
 
 /* How much better the best is than what a block of small libraries found at `Tp`. */
-SEXP r_map_convergence(SEXP pointer, SEXP Tp, SEXP layers, SEXP row, SEXP columns)
+SEXP r_map_convergence(SEXP pointer, SEXP Tp, SEXP rho, SEXP lag, SEXP convergence,
+                       SEXP row, SEXP columns)
 {
-    syn_map_found small = found_by(owned(pointer, "block"));
-    require(TYPEOF(layers) == VECSXP && Rf_xlength(layers) == 3, "three layers");
-    SEXP lag = VECTOR_ELT(layers, 1);
-    syn_map_columns best =
-        columns_of(VECTOR_ELT(layers, 0), row, columns, small.n, small.targets);
+    syn_map_found small = found_by(glue_kept(pointer, "block"));
+    syn_map_columns best = columns_of(rho, row, columns, small.n, small.targets);
     syn_map_columns of = best;
     syn_map_columns to =
-        columns_of(VECTOR_ELT(layers, 2), row, columns, small.n, small.targets);
+        columns_of(unshared(convergence), row, columns, small.n, small.targets);
     if (lag != R_NilValue)
         of = columns_of(lag, row, columns, small.n, small.targets);
     syn_map_convergence(&small, Rf_asReal(Tp), &best, lag != R_NilValue ? &of : NULL,
@@ -474,7 +429,7 @@ SEXP r_map_count(SEXP surrogates, SEXP first, SEXP rho, SEXP count, SEXP row,
     R_xlen_t m = Rf_xlength(columns), all = Rf_ncols(surrogates);
     require(m > 0 && all % m == 0, "surrogates of all targets");
     syn_map_columns of = columns_of(rho, row, columns, n, m);
-    syn_map_columns to = columns_of(count, row, columns, n, m);
+    syn_map_columns to = columns_of(unshared(count), row, columns, n, m);
     syn_map_count(REAL(surrogates), n, (uint32_t)m, (size_t)(all / m),
                   Rf_asLogical(first) == 1, &of, &to);
     return R_NilValue;
@@ -486,8 +441,10 @@ SEXP r_map_p_values(SEXP count, SEXP rho, SEXP n)
     double of = within(Rf_asReal(n), 1, 1e9, "surrogates");
     require(TYPEOF(rho) == REALSXP && TYPEOF(count) == REALSXP &&
                 Rf_xlength(rho) == Rf_xlength(count), "counts");
+    const double *skill = REAL(rho);
+    double *p = REAL(unshared(count));
     for (R_xlen_t i = 0; i < Rf_xlength(rho); i++)
-        REAL(count)[i] = ISNAN(REAL(rho)[i]) ? NA_REAL : (REAL(count)[i] + 1) / (of + 1);
+        p[i] = ISNAN(skill[i]) ? NA_REAL : (p[i] + 1) / (of + 1);
     return R_NilValue;
 }
 
@@ -497,7 +454,7 @@ SEXP r_map_store(SEXP values, SEXP into, SEXP row, SEXP columns)
     require(TYPEOF(values) == REALSXP && Rf_isMatrix(values), "values");
     size_t n = (size_t)Rf_nrows(values);
     R_xlen_t m = Rf_ncols(values);
-    syn_map_columns to = columns_of(into, row, columns, n, m);
+    syn_map_columns to = columns_of(unshared(into), row, columns, n, m);
     for (R_xlen_t j = 0; j < m; j++)
         memcpy(to.value + (size_t)(to.column[j] - 1) * to.rows,
                REAL(values) + (size_t)j * n, n * sizeof(double));
@@ -531,6 +488,7 @@ SEXP r_map_dress(SEXP x, SEXP attributes)
 {
     SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
     require(TYPEOF(attributes) == VECSXP && TYPEOF(names) == STRSXP, "attributes");
+    unshared(x);
     for (R_xlen_t i = 0; i < Rf_xlength(attributes); i++)
         Rf_setAttrib(x, Rf_installChar(STRING_ELT(names, i)), VECTOR_ELT(attributes, i));
     return x;

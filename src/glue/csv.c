@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/spikes/csv.h"
+#include "glue/options.h"
 
 /* What R says of a table: the separator (0 for blanks), the decimal mark, how many fields
    a row has (0 when rows may differ), which is the time (0 when none is read as a number)
@@ -29,10 +30,11 @@ enum { ROW_NOT_A_NUMBER = SYN_CSV_BINARY + 1, ROW_RAGGED };
 
 static layout read_layout(SEXP options)
 {
-    const int *value = INTEGER(numbers(VECTOR_ELT(options, 0), INTSXP, 4, "options"));
-    SEXP text = numbers(VECTOR_ELT(options, 1), INTSXP, 0, "options");
-    layout out = {.sep = (char)value[0], .dec = (char)value[1],
-                  .fields = (size_t)value[2], .time = value[3],
+    SEXP text = numbers(glue_option(options, "text"), INTSXP, 0, "columns");
+    layout out = {.sep = (char)glue_option_int(options, "sep", 0, CHAR_MAX),
+                  .dec = (char)glue_option_int(options, "dec", 1, CHAR_MAX),
+                  .fields = (size_t)glue_option_int(options, "fields", 0, INT_MAX),
+                  .time = (int)glue_option_int(options, "time", 0, INT_MAX),
                   .texts = (int)Rf_xlength(text), .text = INTEGER(text)};
     out.room = out.time > 0 ? (size_t)out.time : 1;
     for (int k = 0; k < out.texts; k++) {

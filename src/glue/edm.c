@@ -4,22 +4,21 @@
               data, but finite at the rows in use
      lib      integer, the rows (from 1, increasing) that may be neighbours
      pred     integer, the rows (from 1, increasing) to predict
-     options  double: see each entry. The last is 0 outside tests: how wide the
-              processor's registers are taken to be (1, 256 or 512)
+     options  a list: see each entry
 
    and return a `synfire_status` for finish_status() when they did not end well.
 
-   r_edm_neighbours(points, lib, pred, c(k, exclusion, threads, 0))
+   r_edm_neighbours(points, lib, pred, list(k, exclusion, threads))
      list(row = integer, distance = double), both length(pred) x k: the nearest rows in
      the order of core/edm/edm.h; NA behind the last in a small library
 
-   r_edm_simplex(points, lib, pred, targets, c(k, exclusion, threads, 0))
+   r_edm_simplex(points, lib, pred, targets, list(k, exclusion, threads))
      targets: double matrix, rows of the data x series; at row t what a point at row t
      predicts, that is the series at t + Tp; NA where missing
      list(predictions = double, variance = double), both length(pred) x series; NA where
      there is no neighbour, or where one of the neighbours has no target
 
-   r_edm_sweep(points, lib, lib_E, pred, pred_E, target, c(step, exclusion, threads, 0))
+   r_edm_sweep(points, lib, lib_E, pred, pred_E, target, list(step, exclusion, threads))
      points: the coordinates that E = 1 needs come first (`step` of them: as many as there
      are columns), then those that E = 2 adds, and so on; E_max = ncol(points) / step
      lib_E, pred_E: integer, as long as lib and pred, from 0 to E_max: the largest E at
@@ -34,6 +33,8 @@
 
 #include "core/edm/simplex.h"
 #include "glue/edm.h"
+#include "glue/options.h"
+#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 
@@ -93,15 +94,17 @@ static syn_reach read_reach(SEXP rows, SEXP steps, const syn_points *points,
     return out;
 }
 
+static uint32_t read_exclusion(SEXP options)
+{
+    return (uint32_t)glue_option_int(options, "exclusion", 0, INT32_MAX);
+}
+
 static syn_neighbour_options read_options(SEXP options)
 {
-    const double *o = REAL(numbers(options, REALSXP, 4, "options"));
-    syn_neighbour_options out = {
-        .k = (uint32_t)within(o[0], 1, INT32_MAX, "k"),
-        .exclusion = (uint32_t)within(o[1], 0, INT32_MAX, "exclusion radius"),
-        .threads = (int)within(o[2], 1, INT32_MAX, "threads"),
-        .vector_bits = (int)within(o[3], 0, 512, "registers")};
-    return out;
+    return (syn_neighbour_options){
+        .k = (uint32_t)glue_option_int(options, "k", 1, INT32_MAX),
+        .exclusion = read_exclusion(options), .threads = glue_option_threads(options),
+        .vector_bits = glue_option_vector_bits(options)};
 }
 
 /* NA where R is to see that there is nothing: NaN would be a number gone wrong. */
@@ -114,24 +117,9 @@ static void nan_to_na(double *value, R_xlen_t n)
 
 /* ---- neighbours ---- */
 
-static void neighbours_free(SEXP pointer)
+static void release(void *held)
 {
-    syn_neighbours *found = R_ExternalPtrAddr(pointer);
-    if (!found)
-        return;
-    syn_neighbours_free(found);
-    R_Free(found);
-    R_ClearExternalPtr(pointer);
-}
-
-/* A protected pointer that frees what it holds however the call ends. */
-static SEXP neighbours_new(syn_neighbours **found)
-{
-    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-    R_RegisterCFinalizerEx(pointer, neighbours_free, TRUE);
-    *found = R_Calloc(1, syn_neighbours);
-    R_SetExternalPtrAddr(pointer, *found);
-    return pointer;
+    syn_neighbours_free(held);
 }
 
 static SEXP neighbours_list(const syn_neighbours *found)
@@ -153,30 +141,23 @@ static SEXP neighbours_list(const syn_neighbours *found)
     return out;
 }
 
-SEXP r_edm_neighbours(SEXP points, SEXP lib, SEXP pred, SEXP options)
+SEXP r_edm_neighbours(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP options)
 {
     syn_points p = read_points(points);
     syn_rows library = read_finite_rows(lib, &p);
     syn_rows predicted = read_finite_rows(pred, &p);
     syn_neighbour_options o = read_options(options);
-    syn_neighbours *found;
-    SEXP pointer = neighbours_new(&found);
-    glue_watch w;
-    glue_watch_start(&w, "Finding neighbours");
-    syn_status status = syn_find_neighbours(&p, &library, &predicted, &o, &w.watch,
-                                            found);
-    glue_watch_stop(&w);
-    SEXP out = status == SYN_OK ? neighbours_list(found)
-                                : glue_status(status, NA_REAL, NA_REAL);
-    PROTECT(out);
-    neighbours_free(pointer);
-    UNPROTECT(2);
-    return out;
+    syn_neighbours *found = glue_hold(own, sizeof *found, release);
+    syn_status status = syn_find_neighbours(
+        &p, &library, &predicted, &o, glue_watch(own, "Finding neighbours"), found);
+    return status == SYN_OK ? neighbours_list(found)
+                            : glue_status(status, NA_REAL, NA_REAL);
 }
 
 /* ---- projection ---- */
 
-SEXP r_edm_simplex(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP options)
+SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets,
+                   SEXP options)
 {
     syn_points p = read_points(points);
     syn_rows library = read_finite_rows(lib, &p);
@@ -191,48 +172,36 @@ SEXP r_edm_simplex(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP options)
     for (int i = 0; i < 2; i++)
         SET_VECTOR_ELT(out, i, Rf_allocMatrix(REALSXP, (int)predicted.n, (int)t.n));
     double *prediction = REAL(VECTOR_ELT(out, 0)), *variance = REAL(VECTOR_ELT(out, 1));
-    glue_watch w;
-    glue_watch_start(&w, "Predicting");
-    syn_status status = syn_simplex(&p, &library, &predicted, &o, &t, &w.watch,
-                                    prediction, variance);
-    glue_watch_stop(&w);
-    if (status == SYN_OK) {
-        nan_to_na(prediction, (R_xlen_t)predicted.n * t.n);
-        nan_to_na(variance, (R_xlen_t)predicted.n * t.n);
-    } else {
-        out = glue_status(status, NA_REAL, NA_REAL);
-    }
+    syn_status status = syn_simplex(&p, &library, &predicted, &o, &t,
+                                    glue_watch(own, "Predicting"), prediction, variance);
     UNPROTECT(1);
+    if (status != SYN_OK)
+        return glue_status(status, NA_REAL, NA_REAL);
+    nan_to_na(prediction, (R_xlen_t)predicted.n * t.n);
+    nan_to_na(variance, (R_xlen_t)predicted.n * t.n);
     return out;
 }
 
-SEXP r_edm_sweep(SEXP points, SEXP lib, SEXP lib_E, SEXP pred, SEXP pred_E, SEXP target,
-                 SEXP options)
+SEXP r_edm_sweep(glue_owner *own, SEXP points, SEXP lib, SEXP lib_E, SEXP pred,
+                 SEXP pred_E, SEXP target, SEXP options)
 {
     syn_points p = read_points(points);
-    const double *o = REAL(numbers(options, REALSXP, 4, "options"));
-    uint32_t step = (uint32_t)within(o[0], 1, p.dims, "step");
+    uint32_t step = (uint32_t)glue_option_int(options, "step", 1, p.dims);
     require(p.dims % step == 0, "step");
-    syn_sweep_options s = {
-        .step = step,
-        .exclusion = (uint32_t)within(o[1], 0, INT32_MAX, "exclusion radius"),
-        .threads = (int)within(o[2], 1, INT32_MAX, "threads"),
-        .vector_bits = (int)within(o[3], 0, 512, "registers")};
+    syn_sweep_options s = {.step = step, .exclusion = read_exclusion(options),
+                           .threads = glue_option_threads(options),
+                           .vector_bits = glue_option_vector_bits(options)};
     syn_reach library = read_reach(lib, lib_E, &p, step);
     syn_reach predicted = read_reach(pred, pred_E, &p, step);
     numbers(target, REALSXP, p.rows, "target");
 
     int E_max = (int)(p.dims / step);
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)predicted.rows.n, E_max));
-    glue_watch w;
-    glue_watch_start(&w, "Predicting");
     syn_status status = syn_simplex_sweep(&p, &library, &predicted, &s, REAL(target),
-                                          &w.watch, REAL(out));
-    glue_watch_stop(&w);
-    if (status == SYN_OK)
-        nan_to_na(REAL(out), Rf_xlength(out));
-    else
-        out = glue_status(status, NA_REAL, NA_REAL);
+                                          glue_watch(own, "Predicting"), REAL(out));
     UNPROTECT(1);
+    if (status != SYN_OK)
+        return glue_status(status, NA_REAL, NA_REAL);
+    nan_to_na(REAL(out), Rf_xlength(out));
     return out;
 }

@@ -2,34 +2,30 @@
 #include "glue/glue.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/edm/ccm.h"
 #include "glue/edm.h"
+#include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/random.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 
-/* options: k, exclusion, samples, direction, threads; sizes: up to `most` rows each. */
-static syn_ccm_options read_options(SEXP options, SEXP sizes, SEXP key, uint32_t most)
+/* options: k, exclusion, samples, direction, threads and key; sizes: up to `most` rows
+   each. */
+static syn_ccm_options read_options(SEXP options, SEXP sizes, uint32_t most)
 {
-    const double *o = REAL(numbers(options, REALSXP, 5, "options"));
     const int *size = INTEGER(numbers(sizes, INTSXP, 1, "library sizes"));
-    numbers(key, REALSXP, 2, "key");
     for (R_xlen_t s = 0; s < Rf_xlength(sizes); s++)
         within(size[s], 1, most, "library sizes");
-    syn_ccm_options out = {
-        .k = (uint32_t)within(o[0], 1, INT32_MAX / 64, "k"),
-        .exclusion = (uint32_t)within(o[1], 0, INT32_MAX, "exclusion"),
-        .sizes = (uint32_t)Rf_xlength(sizes),
-        .size = (const uint32_t *)size,
-        .samples = (uint32_t)within(o[2], 1, (1 << 21) - 1, "samples"),
-        .direction = (uint32_t)within(o[3], 0, 1, "direction"),
-        .key = glue_key(key),
-        .threads = (int)within(o[4], 1, 1024, "threads")};
-    return out;
+    return (syn_ccm_options){
+        .k = (uint32_t)glue_option_int(options, "k", 1, INT32_MAX / 64),
+        .exclusion = (uint32_t)glue_option_int(options, "exclusion", 0, INT32_MAX),
+        .sizes = (uint32_t)Rf_xlength(sizes), .size = (const uint32_t *)size,
+        .samples = (uint32_t)glue_option_int(options, "samples", 1, (1 << 21) - 1),
+        .direction = (uint32_t)glue_option_int(options, "direction", 0, 1),
+        .key = glue_option_key(options), .threads = glue_option_threads(options)};
 }
 
 /* [n][targets] */
@@ -42,9 +38,8 @@ static SEXP skill_matrix(const double *value, const syn_ccm_skill *skill)
     return out;
 }
 
-static SEXP skill_list(SEXP skill)
+static SEXP skill_list(const syn_ccm_skill *s)
 {
-    const syn_ccm_skill *s = R_ExternalPtrAddr(skill);
     const char *fields[] = {"rho", "MAE", "RMSE", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, skill_matrix(s->rho, s));
@@ -54,21 +49,16 @@ static SEXP skill_list(SEXP skill)
     return out;
 }
 
-static void skill_free(SEXP pointer)
+static void release(void *held)
 {
-    syn_ccm_skill *skill = R_ExternalPtrAddr(pointer);
-    if (!skill)
-        return;
-    syn_ccm_free(skill);
-    free(skill);
-    R_ClearExternalPtr(pointer);
+    syn_ccm_free(held);
 }
 
 /* points: double matrix [rows, dims], finite at the rows `lib` and `pred`; targets:
    double matrix [rows, targets]. Returns rho, MAE and RMSE, each a matrix of libraries
    (sizes, then samples) and targets, with NA. */
-SEXP r_ccm(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes, SEXP options,
-           SEXP key)
+SEXP r_ccm(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes,
+           SEXP options)
 {
     require(TYPEOF(points) == REALSXP && Rf_isMatrix(points), "points");
     require(TYPEOF(targets) == REALSXP && Rf_isMatrix(targets), "targets");
@@ -77,19 +67,12 @@ SEXP r_ccm(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes, SEXP opti
                     .dims = (uint32_t)Rf_ncols(points), .coordinate = REAL(points)};
     syn_rows library = glue_rows_of(lib, p.rows);
     syn_rows prediction = glue_rows_of(pred, p.rows);
-    syn_ccm_options o = read_options(options, sizes, key, library.n);
-    SEXP skill = PROTECT(glue_owner(sizeof(syn_ccm_skill), skill_free));
-    glue_watch w;
-    glue_watch_start(&w, "Cross mapping");
+    syn_ccm_options o = read_options(options, sizes, library.n);
+    syn_ccm_skill *skill = glue_hold(own, sizeof *skill, release);
     syn_status status = syn_ccm(&p, &library, &prediction, REAL(targets),
-                                (uint32_t)Rf_ncols(targets), &o, &w.watch,
-                                R_ExternalPtrAddr(skill));
-    glue_watch_stop(&w);
-    SEXP out = PROTECT(status == SYN_OK ? skill_list(skill)
-                                        : glue_status(status, NA_REAL, NA_REAL));
-    skill_free(skill);
-    UNPROTECT(2);
-    return out;
+                                (uint32_t)Rf_ncols(targets), &o,
+                                glue_watch(own, "Cross mapping"), skill);
+    return status == SYN_OK ? skill_list(skill) : glue_status(status, NA_REAL, NA_REAL);
 }
 
 /* Which of `n` library rows are in library `sample`, from 0, of `size` rows. */
@@ -99,7 +82,7 @@ SEXP r_ccm_library(SEXP n, SEXP size, SEXP sample, SEXP direction, SEXP key)
     uint32_t of = (uint32_t)within(Rf_asReal(size), 1, rows, "size");
     syn_ccm_options o = {
         .direction = (uint32_t)within(Rf_asReal(direction), 0, 1, "direction"),
-        .key = glue_key(numbers(key, REALSXP, 2, "key"))};
+        .key = glue_key(key)};
     SEXP chosen = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)rows));
     memset(RAW(chosen), 0, (size_t)rows);
     syn_ccm_draw((uint32_t)rows, of,

@@ -3,32 +3,31 @@
 
 #include "core/edm/smap.h"
 #include "glue/edm.h"
+#include "glue/options.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 
-/* `options`: neighbours, exclusion radius, ridge, threads, and 0 outside tests: how wide
-   the processor's registers are taken to be (1, 256 or 512). */
+/* `options`: neighbours, exclusion radius, ridge, threads, and whether local models are
+   wanted. */
 static syn_smap_options read_options(SEXP options, SEXP theta)
 {
-    const double *o = REAL(numbers(options, REALSXP, 5, "options"));
     R_xlen_t n = Rf_xlength(numbers(theta, REALSXP, 1, "theta"));
     for (R_xlen_t i = 0; i < n; i++)
         within(REAL(theta)[i], 0, R_PosInf, "theta");
-    syn_smap_options out = {
+    return (syn_smap_options){
         .thetas = (uint32_t)within((double)n, 1, INT32_MAX, "theta"),
-        .theta = REAL(theta), .k = (uint32_t)within(o[0], 1, INT32_MAX, "neighbours"),
-        .exclusion = (uint32_t)within(o[1], 0, INT32_MAX, "exclusion"),
-        .ridge = within(o[2], 0, R_PosInf, "ridge"), .missing = NA_REAL,
-        .threads = (int)within(o[3], 1, 1024, "threads"),
-        .vector_bits = (int)within(o[4], 0, 512, "registers")};
-    return out;
+        .theta = REAL(theta), .k = (uint32_t)glue_option_int(options, "k", 1, INT32_MAX),
+        .exclusion = (uint32_t)glue_option_int(options, "exclusion", 0, INT32_MAX),
+        .ridge = glue_option_number(options, "ridge", 0, R_PosInf), .missing = NA_REAL,
+        .threads = glue_option_threads(options),
+        .vector_bits = glue_option_vector_bits(options)};
 }
 
 /* S-maps of the points, a matrix with a row for each row of the data. `library` and
    `prediction`: rows from 1; `target`: of each row. Returns matrices with a column for
    each theta and, where `local` is TRUE, arrays [prediction, coefficient, theta]. */
-SEXP r_edm_smap(SEXP points, SEXP library, SEXP prediction, SEXP target, SEXP theta,
-                SEXP options, SEXP local)
+SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction, SEXP target,
+                SEXP theta, SEXP options)
 {
     const char *fields[] = {"predictions", "variance", "coefficients", "singular", ""};
     require(Rf_isMatrix(points) && TYPEOF(points) == REALSXP, "points");
@@ -44,19 +43,15 @@ SEXP r_edm_smap(SEXP points, SEXP library, SEXP prediction, SEXP target, SEXP th
     SET_VECTOR_ELT(out, 1, Rf_allocMatrix(REALSXP, (int)to.n, (int)o.thetas));
     syn_smap_result result = {REAL(VECTOR_ELT(out, 0)), REAL(VECTOR_ELT(out, 1)), NULL,
                               NULL};
-    if (Rf_asLogical(local) == TRUE) {
+    if (glue_option_flag(options, "local")) {
         for (int i = 2; i < 4; i++)
             SET_VECTOR_ELT(out, i, Rf_alloc3DArray(REALSXP, (int)to.n, dims + 1,
                                                    (int)o.thetas));
         result.coefficient = REAL(VECTOR_ELT(out, 2));
         result.singular = REAL(VECTOR_ELT(out, 3));
     }
-    glue_watch w;
-    glue_watch_start(&w, "Fitting S-maps");
-    syn_status status = syn_smap(&p, &from, &to, REAL(target), &o, &w.watch, &result);
-    glue_watch_stop(&w);
-    if (status != SYN_OK)
-        out = glue_status(status, NA_REAL, NA_REAL);
+    syn_status status = syn_smap(&p, &from, &to, REAL(target), &o,
+                                 glue_watch(own, "Fitting S-maps"), &result);
     UNPROTECT(1);
-    return out;
+    return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
 }

@@ -1,9 +1,6 @@
 /* Mines and counts episodes for R, and finds where they occur. All memory belongs to
-   an external pointer, so that an error of R frees it. */
+   the owner of the call, so that an error of R frees it. */
 #include "glue/glue.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/episodes/mine.h"
 #include "core/episodes/engine.h"
@@ -12,13 +9,12 @@
 #include "core/episodes/rows.h"
 #include "glue/episodes_gpu.h"
 #include "glue/episodes_table.h"
+#include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/recording.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 
-/* What one call holds outside R's heap: an external pointer owns it, so that it is freed
-   however the call ends. */
 typedef struct mining {
     syn_recording recording;
     syn_episodes episodes;
@@ -27,17 +23,18 @@ typedef struct mining {
     glue_gpu_report gpu;
 } mining;
 
-static void mining_free(SEXP pointer)
+static void release(void *held)
 {
-    mining *m = R_ExternalPtrAddr(pointer);
-    if (!m)
-        return;
+    mining *m = held;
+    syn_occurrences_free(&m->occurrences);
     glue_rows_free(&m->episodes, &m->rows);
     syn_episodes_free(&m->episodes);
-    syn_occurrences_free(&m->occurrences);
     syn_recording_free(&m->recording);
-    free(m);
-    R_ClearExternalPtr(pointer);
+}
+
+static mining *new_mining(glue_owner *own)
+{
+    return glue_hold(own, sizeof(mining), release);
 }
 
 /* ---- mining ---- */
@@ -61,38 +58,14 @@ static SEXP mined_levels(const mining *m)
     return out;
 }
 
-/* How the table is made: see glue_episodes_table(). */
-typedef struct tabling {
-    mining *mined;
-    SEXP spelling;
-    uint8_t least;
-    size_t top, max_memory;
-    glue_watch *watch;
-    double bytes;  /* that the episodes and their table take */
-} tabling;
-
-/* Whether the episodes and the rows of their table fit in the budget. */
-static syn_status check_table(tabling *t)
+/* Bytes that the episodes and their table take. */
+static double table_bytes(const mining *m, uint8_t least, size_t top)
 {
-    const syn_episodes *e = &t->mined->episodes;
-    double rows = (double)glue_table_rows(e, &t->mined->rows, t->least, t->top);
-    t->bytes = GLUE_ROW_BYTES * rows;
+    const syn_episodes *e = &m->episodes;
+    double bytes = GLUE_ROW_BYTES * (double)glue_table_rows(e, &m->rows, least, top);
     for (size_t k = 0; k < e->n_levels; k++)
-        t->bytes += (6.0 * sizeof(uint32_t) + GLUE_EPISODE_BYTES) * (double)e->level[k].n;
-    return t->bytes > (double)t->max_memory ? SYN_OVER_BUDGET : SYN_OK;
-}
-
-/* The table with what was done at each size; R's NULL when the watch asked to stop. */
-static SEXP make_table(void *data)
-{
-    const tabling *t = data;
-    SEXP out = PROTECT(glue_episodes_table(&t->mined->episodes, &t->mined->rows,
-                                           t->spelling, t->least, t->top,
-                                           &t->watch->watch));
-    if (out != R_NilValue)
-        SET_VECTOR_ELT(out, XLENGTH(out) - 1, mined_levels(t->mined));
-    UNPROTECT(1);
-    return out;
+        bytes += (6.0 * sizeof(uint32_t) + GLUE_EPISODE_BYTES) * (double)e->level[k].n;
+    return bytes;
 }
 
 static void add_gpu_report(SEXP out, const mining *m)
@@ -104,129 +77,102 @@ static void add_gpu_report(SEXP out, const mining *m)
     UNPROTECT(1);
 }
 
-enum { LABELS, LOW, HIGH, ARROWS, LABEL_RANKS, ARROW_RANKS, SPELLING };
-
-/* The names of units and intervals are there, with the ranks of each. */
-static void check_spelling(SEXP spelling, int units, R_xlen_t intervals)
-{
-    static const SEXPTYPE type[SPELLING] = {STRSXP, REALSXP, REALSXP,
-                                            STRSXP, INTSXP,  INTSXP};
-    require(Rf_xlength(numbers(spelling, VECSXP, SPELLING, "names")) == SPELLING,
-            "names");
-    for (int k = 0; k < SPELLING; k++) {
-        R_xlen_t n = k == LABELS || k == LABEL_RANKS ? units : intervals;
-        SEXP part = numbers(VECTOR_ELT(spelling, k), type[k], n, "names");
-        require(Rf_xlength(part) == n, "names");
-        for (R_xlen_t i = 0; type[k] == INTSXP && i < n; i++)
-            within(INTEGER(part)[i], 0, (double)n - 1, "names");
-    }
-}
-
-/* min_count, max_size, engine, threads and max_memory. */
-static syn_mine_options read_options(const double *o, SEXP bounds, int64_t *reach)
+static syn_mine_options read_options(SEXP options, SEXP bounds, int64_t *reach)
 {
     R_xlen_t n = Rf_xlength(VECTOR_ELT(bounds, 0));
     syn_interval *intervals = (syn_interval *)R_alloc((size_t)n + 1, sizeof *intervals);
     *reach = glue_intervals(intervals, VECTOR_ELT(bounds, 0), VECTOR_ELT(bounds, 1));
-    syn_mine_options out = {
+    return (syn_mine_options){
         .intervals = intervals, .n_intervals = (uint32_t)n,
-        .min_count = (uint32_t)within(o[0], 1, INT32_MAX, "min_count"),
-        .max_size = (uint32_t)within(o[1], 1, INT32_MAX, "max_size"),
-        .engine = (syn_episode_engine)within(o[2], 0, SYN_ENGINE_WINDOW, "engine"),
-        .threads = (int)within(o[3], 1, 1024, "threads"),
-        .max_memory = (size_t)within(o[4], 0, 9007199254740992.0, "max_memory"),
-        .of_episode = GLUE_EPISODE_BYTES};
-    return out;
+        .min_count = (uint32_t)glue_option_int(options, "min_count", 1, INT32_MAX),
+        .max_size = (uint32_t)glue_option_int(options, "max_size", 1, INT32_MAX),
+        .engine = (syn_episode_engine)glue_option_int(options, "engine", 0,
+                                                      SYN_ENGINE_WINDOW),
+        .threads = glue_option_threads(options),
+        .max_memory = glue_option_memory(options), .of_episode = GLUE_EPISODE_BYTES};
 }
 
-/* `bounds`: low and high in ticks; `spelling`: labels of the units, low and high in
-   seconds, arrows, and the ranks of labels and of arrows from 0; `options`: min_count,
-   max_size, engine, threads, max_memory, least flag left out and most rows of a size;
-   `gpu`: R's NULL for the CPU, else as glue_gpu_mine() takes it. What the GPU reports of
-   each size is the result's attribute "gpu". */
-SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options, SEXP gpu)
+/* The episodes, and what has to be known of all before their table is made. */
+static syn_status mine(mining *m, SEXP gpu, SEXP spelling, uint8_t least,
+                       const syn_mine_options *options, const syn_watch *watch)
+{
+    syn_status status =
+        gpu == R_NilValue
+            ? syn_mine_episodes(&m->recording, options, watch, &m->episodes)
+            : glue_gpu_mine(gpu, &m->recording, options, watch, &m->episodes, &m->gpu);
+    if (status == SYN_OK)
+        status = glue_rows_find(&m->rows, &m->episodes, spelling, least, watch);
+    return status;
+}
+
+/* `bounds`: low and high in ticks; `spelling` as glue_check_spelling() takes it; `gpu`:
+   R's NULL for the CPU, else as glue_gpu_mine() takes it. Of the options, `least_flag` is
+   the least flag of episodes that are left out, and of each size at most `top` are kept.
+   What the GPU reports of each size is the result's attribute "gpu". */
+SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
+                     SEXP options, SEXP gpu)
 {
     int64_t reach;
-    const double *o = REAL(numbers(options, REALSXP, 7, "options"));
-    syn_mine_options mine = read_options(o, bounds, &reach);
+    syn_mine_options o = read_options(options, bounds, &reach);
+    uint8_t least = (uint8_t)glue_option_int(options, "least_flag", 1, 3);
+    size_t top = (size_t)glue_option_int(options, "top", 1, (int64_t)1 << 53);
+    double bytes = NA_REAL;
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 5, "events");
-    check_spelling(spelling, Rf_asInteger(VECTOR_ELT(events, 3)), mine.n_intervals);
-    SEXP pointer = PROTECT(glue_owner(sizeof(mining), mining_free));
-    mining *m = R_ExternalPtrAddr(pointer);
-    glue_watch w;
-    tabling t = {m, spelling, (uint8_t)o[5], (size_t)o[6], mine.max_memory, &w, NA_REAL};
-    if (t.least > 2 && o[6] >= INT32_MAX)
-        mine.of_episode += GLUE_ROW_BYTES;
-    syn_status status =
-        glue_recording_read(&m->recording, events, mine.min_count, reach);
+    glue_check_spelling(spelling, Rf_asInteger(VECTOR_ELT(events, 3)), o.n_intervals);
+    if (least > 2 && top >= INT32_MAX)
+        o.of_episode += GLUE_ROW_BYTES;
+    mining *m = new_mining(own);
+    const syn_watch *watch = glue_watch(own, "Mining episodes");
+    syn_status status = glue_recording_read(&m->recording, events, o.min_count, reach);
     if (status == SYN_OK && !glue_gpu_arranges(gpu))
         status = syn_recording_arrange(&m->recording);
-    glue_watch_start(&w, "Mining episodes");
-    if (status == SYN_OK && gpu == R_NilValue)
-        status = syn_mine_episodes(&m->recording, &mine, &w.watch, &m->episodes);
-    else if (status == SYN_OK)
-        status = glue_gpu_mine(gpu, &m->recording, &mine, &w.watch, &m->episodes,
-                               &m->gpu);
     if (status == SYN_OK)
-        status = glue_rows_find(&m->rows, &m->episodes, spelling, t.least, &w.watch);
-    if (status == SYN_OK)
-        status = check_table(&t);
+        status = mine(m, gpu, spelling, least, &o, watch);
+    if (status == SYN_OK) {
+        bytes = table_bytes(m, least, top);
+        status = bytes > (double)o.max_memory ? SYN_OVER_BUDGET : SYN_OK;
+    }
     SEXP out = R_NilValue;
     if (status == SYN_OK) {
-        out = glue_watch_run(&w, make_table, &t);
+        out = glue_episodes_table(&m->episodes, &m->rows, spelling, least, top, watch);
         status = out == R_NilValue ? SYN_INTERRUPTED : SYN_OK;
     }
-    PROTECT(out);
-    glue_watch_stop(&w);
     if (status != SYN_OK)
-        out = glue_status_because(status, t.bytes,
-                                  status == SYN_TOO_LARGE ? INT32_MAX : o[4],
-                                  m->gpu.reason);
-    else
-        add_gpu_report(out, m);
-    mining_free(pointer);
-    UNPROTECT(2);
+        return glue_status_because(status, bytes,
+                                   status == SYN_TOO_LARGE ? INT32_MAX
+                                                           : (double)o.max_memory,
+                                   m->gpu.reason);
+    PROTECT(out);
+    SET_VECTOR_ELT(out, XLENGTH(out) - 1, mined_levels(m));
+    add_gpu_report(out, m);
+    UNPROTECT(1);
     return out;
 }
 
 /* ---- given episodes ---- */
 
-SEXP r_count_episodes(SEXP events, SEXP units, SEXP low, SEXP high, SEXP threads)
+SEXP r_count_episodes(glue_owner *own, SEXP events, SEXP units, SEXP low, SEXP high,
+                      SEXP threads)
 {
     int64_t reach;
     R_xlen_t n = Rf_xlength(units);
     syn_episode *episode = glue_episodes(units, low, high, &reach);
     int workers = (int)within(Rf_asReal(threads), 1, 1024, "threads");
     SEXP count = PROTECT(Rf_allocVector(INTSXP, n));
-    SEXP pointer = PROTECT(glue_owner(sizeof(mining), mining_free));
-    mining *m = R_ExternalPtrAddr(pointer);
-    glue_watch w;
+    mining *m = new_mining(own);
     syn_status status = glue_recording(&m->recording, events, 0, reach);
-    if (status == SYN_OK)
+    if (status == SYN_OK) {
         glue_check_episodes(episode, n, m->recording.units);
-    glue_watch_start(&w, "Counting episodes");
-    if (status == SYN_OK)
-        status = syn_count_episodes(&m->recording, episode, (size_t)n, workers, &w.watch,
+        status = syn_count_episodes(&m->recording, episode, (size_t)n, workers,
+                                    glue_watch(own, "Counting episodes"),
                                     (uint32_t *)INTEGER(count));
-    glue_watch_stop(&w);
-    mining_free(pointer);
-    if (status != SYN_OK)
-        count = glue_status(status, NA_REAL,
-                            status == SYN_TOO_LARGE ? INT32_MAX : NA_REAL);
-    UNPROTECT(2);
-    return count;
+    }
+    UNPROTECT(1);
+    return status == SYN_OK
+               ? count
+               : glue_status(status, NA_REAL,
+                             status == SYN_TOO_LARGE ? INT32_MAX : NA_REAL);
 }
-
-/* What is asked of the occurrences of several episodes. */
-typedef struct finding {
-    mining *mined;
-    const syn_episode *episode;
-    syn_occurrence_kind kind;
-    size_t left;         /* occurrences that may still be found */
-    SEXP out;            /* a list, an element an episode */
-    glue_watch *watch;
-    syn_status status;
-} finding;
 
 /* A matrix with an occurrence a column: the rows of the table of spikes, from 1. */
 static SEXP occurrence_matrix(const mining *m, uint32_t size)
@@ -237,61 +183,51 @@ static SEXP occurrence_matrix(const mining *m, uint32_t size)
     return out;
 }
 
-static SEXP find_all(void *data)
+/* Lists the occurrences of an episode, `left` at most. */
+static syn_status find_one(mining *m, const syn_episode *episode,
+                           syn_occurrence_kind kind, size_t *left, SEXP out, R_xlen_t i,
+                           const syn_watch *watch)
 {
-    finding *f = data;
-    mining *m = f->mined;
-    const syn_watch *watch = &f->watch->watch;
-    R_xlen_t n = Rf_xlength(f->out);
-    for (R_xlen_t i = 0; f->status == SYN_OK && i < n; i++) {
-        const syn_episode *e = &f->episode[i];
-        f->status = syn_poll(watch, "episodes", (double)i, (double)n);
-        if (f->status == SYN_OK)
-            f->status = syn_find_occurrences(&m->recording, e, f->kind, f->left, watch,
-                                             &m->occurrences);
-        if (f->status == SYN_OK)
-            SET_VECTOR_ELT(f->out, i, occurrence_matrix(m, e->size));
-        f->left -= m->occurrences.n;
-        syn_occurrences_free(&m->occurrences);
-    }
-    return R_NilValue;
+    syn_status status = syn_poll(watch, "episodes", (double)i, (double)Rf_xlength(out));
+    if (status == SYN_OK)
+        status = syn_find_occurrences(&m->recording, episode, kind, *left, watch,
+                                      &m->occurrences);
+    if (status == SYN_OK)
+        SET_VECTOR_ELT(out, i, occurrence_matrix(m, episode->size));
+    *left -= m->occurrences.n;
+    syn_occurrences_free(&m->occurrences);
+    return status;
 }
 
 /* A list of such matrices, `most` occurrences at most in all of them together. */
-SEXP r_episode_occurrences(SEXP events, SEXP units, SEXP low, SEXP high, SEXP all,
-                           SEXP most)
+SEXP r_episode_occurrences(glue_owner *own, SEXP events, SEXP units, SEXP low, SEXP high,
+                           SEXP all, SEXP most)
 {
     int64_t reach;
+    R_xlen_t n = Rf_xlength(units);
     syn_episode *episode = glue_episodes(units, low, high, &reach);
     double limit = within(Rf_asReal(most), 0, INT32_MAX, "limit");
-    SEXP out = PROTECT(Rf_allocVector(VECSXP, Rf_xlength(units)));
-    SEXP pointer = PROTECT(glue_owner(sizeof(mining), mining_free));
-    mining *m = R_ExternalPtrAddr(pointer);
-    glue_watch w;
-    finding f = {.mined = m, .episode = episode, .left = (size_t)limit, .out = out,
-                 .kind = Rf_asLogical(all) == TRUE ? SYN_ALL : SYN_NONOVERLAPPED,
-                 .watch = &w};
-    f.status = glue_recording(&m->recording, events, 0, reach);
-    if (f.status == SYN_OK)
-        glue_check_episodes(episode, Rf_xlength(units), m->recording.units);
-    glue_watch_start(&w, "Finding occurrences");
-    if (f.status == SYN_OK)
-        glue_watch_run(&w, find_all, &f);
-    glue_watch_stop(&w);
-    mining_free(pointer);
-    if (f.status != SYN_OK)
-        out = glue_status(f.status, NA_REAL, limit);
-    UNPROTECT(2);
-    return out;
+    syn_occurrence_kind kind = Rf_asLogical(all) == TRUE ? SYN_ALL : SYN_NONOVERLAPPED;
+    size_t left = (size_t)limit;
+    SEXP out = PROTECT(Rf_allocVector(VECSXP, n));
+    mining *m = new_mining(own);
+    const syn_watch *watch = glue_watch(own, "Finding occurrences");
+    syn_status status = glue_recording(&m->recording, events, 0, reach);
+    if (status == SYN_OK)
+        glue_check_episodes(episode, n, m->recording.units);
+    for (R_xlen_t i = 0; status == SYN_OK && i < n; i++)
+        status = find_one(m, &episode[i], kind, &left, out, i, watch);
+    UNPROTECT(1);
+    return status == SYN_OK ? out : glue_status(status, NA_REAL, limit);
 }
 
 /* ---- for the tests ---- */
 
 /* Counts a list of ends on a small next-occurrence table (a matrix, lanes by rows) with
    the implementation for registers of so many bits, or for fewer where there are none. */
-SEXP r_count_rows_check(SEXP vector_bits, SEXP distance, SEXP event, SEXP row, SEXP start)
+SEXP r_count_rows_check(SEXP bits, SEXP distance, SEXP event, SEXP row, SEXP start)
 {
-    syn_count_rows *count_rows = syn_count_rows_fastest(Rf_asInteger(vector_bits));
+    syn_count_rows *count_rows = syn_count_rows_fastest(Rf_asInteger(bits));
     R_xlen_t n = Rf_xlength(row), cells = Rf_xlength(distance);
     size_t lanes = (size_t)Rf_nrows(distance);
     uint16_t *table = (uint16_t *)R_alloc((size_t)cells, sizeof *table);

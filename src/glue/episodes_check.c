@@ -1,10 +1,9 @@
 /* For the tests: the level-wise search with a counter that counts on the CPU. */
 #include "glue/glue.h"
 
-#include <stdlib.h>
-
 #include "core/episodes/mine.h"
 #include "core/episodes/given.h"
+#include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/recording.h"
 #include "glue/watch.h"
@@ -66,53 +65,45 @@ static SEXP levels_of(const syn_episodes *e)
     return out;
 }
 
-/* What one call holds outside R's heap: an external pointer owns it. */
 typedef struct checking {
     syn_recording recording;
     syn_episodes episodes;
 } checking;
 
-static void checking_free(SEXP pointer)
+static void release(void *held)
 {
-    checking *c = R_ExternalPtrAddr(pointer);
-    if (!c)
-        return;
+    checking *c = held;
     syn_episodes_free(&c->episodes);
     syn_recording_free(&c->recording);
-    free(c);
-    R_ClearExternalPtr(pointer);
 }
 
 /* `options`: min_count, max_size (at most 64), max_memory, engine, and for the counter
-   the most candidates of a batch. A list: the levels, and the largest batch. */
-SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options)
+   the most candidates of a `batch`. A list: the levels, and the largest batch. */
+SEXP r_batch_check(glue_owner *own, SEXP events, SEXP bounds, SEXP options)
 {
     const char *fields[] = {"levels", "largest", ""};
-    const double *o = REAL(options);
     R_xlen_t n = Rf_xlength(VECTOR_ELT(bounds, 0));
     syn_interval *intervals = (syn_interval *)R_alloc((size_t)n, sizeof *intervals);
     int64_t reach =
         glue_intervals(intervals, VECTOR_ELT(bounds, 0), VECTOR_ELT(bounds, 1));
-    SEXP pointer = PROTECT(glue_owner(sizeof(checking), checking_free));
-    checking *c = R_ExternalPtrAddr(pointer);
+    checking *c = glue_hold(own, sizeof *c, release);
     cpu_counter counted = {&c->recording, intervals, 0};
-    syn_counter counter = {count_batch, &counted, (size_t)o[4]};
-    syn_mine_options mine = {.intervals = intervals, .n_intervals = (uint32_t)n,
-                             .min_count = (uint32_t)o[0], .max_size = (uint32_t)o[1],
-                             .engine = (syn_episode_engine)(int)o[3],
-                             .counter = &counter, .threads = 1,
-                             .max_memory = (size_t)o[2]};
-    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    syn_counter counter = {count_batch, &counted,
+                           (size_t)glue_option_int(options, "batch", 1, INT32_MAX)};
+    syn_mine_options mine = {
+        .intervals = intervals, .n_intervals = (uint32_t)n,
+        .min_count = (uint32_t)glue_option_int(options, "min_count", 1, INT32_MAX),
+        .max_size = (uint32_t)glue_option_int(options, "max_size", 1, 64),
+        .engine = (syn_episode_engine)glue_option_int(options, "engine", 0, INT32_MAX),
+        .counter = &counter, .threads = 1, .max_memory = glue_option_memory(options)};
     syn_status status = glue_recording(&c->recording, events, mine.min_count, reach);
     if (status == SYN_OK)
         status = syn_mine_episodes(&c->recording, &mine, NULL, &c->episodes);
-    if (status == SYN_OK) {
-        SET_VECTOR_ELT(out, 0, levels_of(&c->episodes));
-        SET_VECTOR_ELT(out, 1, Rf_ScalarReal((double)counted.largest));
-    }
-    checking_free(pointer);
     if (status != SYN_OK)
-        out = glue_status(status, NA_REAL, o[2]);
-    UNPROTECT(2);
+        return glue_status(status, NA_REAL, (double)mine.max_memory);
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SET_VECTOR_ELT(out, 0, levels_of(&c->episodes));
+    SET_VECTOR_ELT(out, 1, Rf_ScalarReal((double)counted.largest));
+    UNPROTECT(1);
     return out;
 }

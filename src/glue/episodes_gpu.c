@@ -1,34 +1,26 @@
 /* Mines and counts episodes on GPUs, and reports to R what ran there. */
-#if !defined(_WIN32)
-#define _POSIX_C_SOURCE 200112L
-#endif
-
 #include "glue/episodes_gpu.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
+#include "core/base/parallel.h"
+#include "glue/options.h"
+#include "glue/owner.h"
 #include "glue/recording.h"
 #include "glue/watch.h"
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static syn_gpu_strategy_options read_strategy(SEXP gpu, uint32_t min_count)
 {
-    SEXP devices = VECTOR_ELT(gpu, 0);
-    const double *number = REAL(VECTOR_ELT(gpu, 2));
     syn_gpu_strategy_options out = {
-        .strategy = (syn_gpu_strategy)(Rf_asInteger(VECTOR_ELT(gpu, 1)) - 1),
-        .devices = INTEGER(devices), .n_devices = Rf_length(devices),
-        .min_count = min_count, .a = number[0], .b = number[1],
-        .segments = (uint32_t)number[2], .published = number[3] != 0,
-        .compaction = (syn_gpu_compaction)(int)number[4], .dedup = number[5] != 0};
+        .strategy = (syn_gpu_strategy)(glue_option_int(gpu, "engine", 1,
+                                                       1 + SYN_GPU_OCCURRENCE) - 1),
+        .min_count = min_count,
+        .a = glue_option_number(gpu, "a", R_NegInf, R_PosInf),
+        .b = glue_option_number(gpu, "b", R_NegInf, R_PosInf),
+        .segments = (uint32_t)glue_option_int(gpu, "segments", 0, INT32_MAX),
+        .published = glue_option_flag(gpu, "published"),
+        .compaction = (syn_gpu_compaction)glue_option_int(gpu, "compaction", 0,
+                                                          SYN_GPU_COUNT_SCAN_WRITE),
+        .dedup = glue_option_flag(gpu, "dedup")};
+    out.devices = glue_option_gpus(gpu, &out.n_devices);
     return out;
 }
 
@@ -50,9 +42,9 @@ static syn_status mine_by_strategy(SEXP gpu, const syn_recording *recording,
     mine.engine = SYN_ENGINE_COUNTER;
     mine.counter = &counter;
     mine.threads = 1;
-    double begun = seconds_now();
+    double begun = syn_seconds();
     status = syn_mine_episodes(recording, &mine, watch, out);
-    report->seconds = seconds_now() - begun;
+    report->seconds = syn_seconds() - begun;
     report->strategies = 1;
     syn_gpu_counter_report(&counter, &report->by_size);
     syn_gpu_counter_close(&counter);
@@ -64,20 +56,20 @@ static syn_status mine_by_strategy(SEXP gpu, const syn_recording *recording,
 /* Only the published strategies, whose numbers begin at 1, take one that is arranged. */
 int glue_gpu_arranges(SEXP gpu)
 {
-    return gpu != R_NilValue && Rf_asInteger(VECTOR_ELT(gpu, 1)) == 0;
+    return gpu != R_NilValue &&
+           glue_option_int(gpu, "engine", 0, 1 + SYN_GPU_OCCURRENCE) == 0;
 }
 
 syn_status glue_gpu_mine(SEXP gpu, const syn_recording *recording,
                          const syn_mine_options *options, const syn_watch *watch,
                          syn_episodes *out, glue_gpu_report *report)
 {
-    SEXP devices = VECTOR_ELT(gpu, 0);
-    if (Rf_asInteger(VECTOR_ELT(gpu, 1)) > 0)
+    if (!glue_gpu_arranges(gpu))
         return mine_by_strategy(gpu, recording, options, watch, out, report);
-    report->devices = Rf_length(devices);
+    const int *device = glue_option_gpus(gpu, &report->devices);
     syn_status status =
-        syn_gpu_mine_episodes(recording, options, INTEGER(devices), report->devices,
-                              watch, out, &report->window, report->reason);
+        syn_gpu_mine_episodes(recording, options, device, report->devices, watch, out,
+                              &report->window, report->reason);
     report->seconds = report->window.seconds;
     return status;
 }
@@ -140,12 +132,20 @@ static const uint32_t *codes_from_zero(SEXP codes)
     return out;
 }
 
-/* What one call holds outside R's heap. */
 typedef struct counting {
     syn_recording recording;
     syn_counter counter;
+    int open;  /* whether the counter is */
     glue_gpu_report report;
 } counting;
+
+static void release(void *held)
+{
+    counting *c = held;
+    if (c->open)
+        syn_gpu_counter_close(&c->counter);
+    syn_recording_free(&c->recording);
+}
 
 /* Counts n episodes of one size, and then again for every further time in `seconds`. */
 static syn_status count_group(counting *c, const syn_candidate_batch *batch,
@@ -169,13 +169,12 @@ static syn_status count_group(counting *c, const syn_candidate_batch *batch,
    matrices, from 1, a row an episode, size and size - 1 columns; `gpu` as for mining. A
    list: the counts, the kernels' seconds each of `times` times, and what
    glue_gpu_by_size() says of this size. */
-SEXP r_count_episodes_gpu(SEXP events, SEXP bounds, SEXP units, SEXP intervals, SEXP gpu,
-                          SEXP times)
+SEXP r_count_episodes_gpu(glue_owner *own, SEXP events, SEXP bounds, SEXP units,
+                          SEXP intervals, SEXP gpu, SEXP times)
 {
     const char *fields[] = {"count", "seconds", "report", ""};
     uint32_t n_intervals = (uint32_t)Rf_xlength(VECTOR_ELT(bounds, 0));
     size_t n = (size_t)Rf_nrows(units);
-    counting *c = (counting *)R_alloc(1, sizeof *c);
     syn_interval *table = (syn_interval *)R_alloc(n_intervals, sizeof *table);
     int64_t reach =
         glue_intervals(table, VECTOR_ELT(bounds, 0), VECTOR_ELT(bounds, 1));
@@ -183,23 +182,17 @@ SEXP r_count_episodes_gpu(SEXP events, SEXP bounds, SEXP units, SEXP intervals, 
                                  codes_from_zero(intervals)};
     syn_gpu_strategy_options chosen = read_strategy(gpu, 0);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    SEXP count = Rf_allocVector(INTSXP, (R_xlen_t)n);
-    SET_VECTOR_ELT(out, 0, count);
-    SEXP seconds = Rf_allocVector(REALSXP, Rf_asInteger(times));
-    SET_VECTOR_ELT(out, 1, seconds);
-    glue_watch w;
-    memset(c, 0, sizeof *c);
-    glue_watch_start(&w, "Counting episodes");
+    SEXP count = SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, (R_xlen_t)n));
+    SEXP seconds = SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, Rf_asInteger(times)));
+    counting *c = glue_hold(own, sizeof *c, release);
     syn_status status = glue_recording(&c->recording, events, 0, reach);
     if (status == SYN_OK)
         status = syn_gpu_counter_open(&c->recording, table, n_intervals, &chosen,
                                       &c->counter, c->report.reason);
-    if (status == SYN_OK) {
-        status = count_group(c, &batch, &w.watch, (uint32_t *)INTEGER(count), seconds);
-        syn_gpu_counter_close(&c->counter);
-    }
-    glue_watch_stop(&w);
-    syn_recording_free(&c->recording);
+    c->open = status == SYN_OK;
+    if (status == SYN_OK)
+        status = count_group(c, &batch, glue_watch(own, "Counting episodes"),
+                             (uint32_t *)INTEGER(count), seconds);
     if (status == SYN_OK)
         SET_VECTOR_ELT(out, 2, glue_gpu_by_size(&c->report, batch.size, batch.size));
     else

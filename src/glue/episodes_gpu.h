@@ -22,9 +22,8 @@ typedef struct glue_gpu_report {
    it; R's NULL is the CPU. */
 int glue_gpu_arranges(SEXP gpu);
 
-/* Mines as `gpu` says, a list: devices (integer, from 0), engine (0 for the window, else
-   1 + syn_gpu_strategy) and numbers (a and b of hybrid, segments, published, compaction,
-   dedup). */
+/* Mines as `gpu` says, from gpu_request() in R: gpus, engine (0 for the window, else
+   1 + syn_gpu_strategy), and what syn_gpu_strategy_options has. */
 syn_status glue_gpu_mine(SEXP gpu, const syn_recording *recording,
                          const syn_mine_options *options, const syn_watch *watch,
                          syn_episodes *out, glue_gpu_report *report);

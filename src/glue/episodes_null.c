@@ -1,10 +1,9 @@
 /* Counts episodes in surrogates for episode_significance(), and sums up the counts. */
 #include "glue/glue.h"
 
-#include <stdlib.h>
-
 #include "core/episodes/null/counts.h"
 #include "core/episodes/null/summary.h"
+#include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/recording.h"
 #include "glue/require.h"
@@ -12,7 +11,6 @@
 #include "glue/watch.h"
 #include "gpu/null/counts.h"
 
-/* What one call holds outside R's heap: an external pointer owns it. */
 typedef struct null_work {
     syn_budget budget;  /* of the trains and the plan */
     syn_trains trains;
@@ -21,17 +19,13 @@ typedef struct null_work {
     syn_trie trie;
 } null_work;
 
-static void work_free(SEXP pointer)
+static void release(void *held)
 {
-    null_work *w = R_ExternalPtrAddr(pointer);
-    if (!w)
-        return;
+    null_work *w = held;
     syn_trie_free(&w->trie);
     syn_line_layout_free(&w->layout);
     syn_surrogate_plan_free(&w->plan);
     syn_trains_free(&w->trains);
-    free(w);
-    R_ClearExternalPtr(pointer);
 }
 
 /* What is made once: plan, tree and layout. */
@@ -50,62 +44,56 @@ static syn_status prepare(null_work *w, const syn_surrogate_options *surrogates,
 }
 
 /* The counts of episodes (a list of units, low and high as r_count_episodes() takes them)
-   in surrogates: a matrix with an episode a row. `options`: number of the first
-   surrogate, from 0, how many, threads and max_memory, the matrix included; `place`: R's
-   NULL for the CPU, or numbers of GPUs from 0. */
-SEXP r_episode_null(SEXP trains, SEXP surrogates, SEXP episodes, SEXP options,
-                    SEXP place)
+   in surrogates: a matrix with an episode a row. `options`: number of the `first`
+   surrogate, from 0, how many (`n`), gpus, threads, and max_memory, which the matrix is
+   part of. */
+SEXP r_episode_null(glue_owner *own, SEXP trains, SEXP surrogates, SEXP episodes,
+                    SEXP options)
 {
     int64_t reach;
+    int gpus;
     require(Rf_xlength(numbers(episodes, VECSXP, 3, "episodes")) == 3, "episodes");
     SEXP units = VECTOR_ELT(episodes, 0);
     R_xlen_t n = Rf_xlength(units);
-    const double *o = REAL(numbers(options, REALSXP, 4, "options"));
     syn_null_options wanted = {
-        .first = (uint64_t)within(o[0], 0, INT32_MAX, "first"),
-        .n = (size_t)within(o[1], 0, INT32_MAX, "n"),
-        .threads = (int)within(o[2], 1, 1024, "threads")};
-    double left = o[3] - 4.0 * (double)n * o[1];
+        .first = (uint64_t)glue_option_int(options, "first", 0, INT32_MAX),
+        .n = (size_t)glue_option_int(options, "n", 0, INT32_MAX),
+        .threads = glue_option_threads(options)};
+    double memory = (double)glue_option_memory(options);
+    double left = memory - 4.0 * (double)n * (double)wanted.n;
     wanted.max_memory = (size_t)within(left, 0, 9007199254740992.0, "max_memory");
-    if (place != R_NilValue)
-        numbers(place, INTSXP, 1, "GPUs");
+    const int *gpu = glue_option_gpus(options, &gpus);
     syn_surrogate_options made = glue_surrogate_options(surrogates);
     syn_episode *episode = glue_episodes(units, VECTOR_ELT(episodes, 1),
                                          VECTOR_ELT(episodes, 2), &reach);
     char reason[SYN_GPU_TEXT] = "";
     SEXP count = PROTECT(Rf_allocMatrix(INTSXP, (int)n, (int)wanted.n));
     uint32_t *to = (uint32_t *)INTEGER(count);
-    SEXP pointer = PROTECT(glue_owner(sizeof(null_work), work_free));
-    null_work *work = R_ExternalPtrAddr(pointer);
+    null_work *work = glue_hold(own, sizeof *work, release);
+    const syn_watch *watch = glue_watch(own, "Counting in surrogates");
     work->budget.limit = wanted.max_memory;
     syn_status status = glue_trains(&work->trains, trains, &made, &work->budget);
-    if (status == SYN_OK)
+    if (status == SYN_OK) {
         glue_check_episodes(episode, n, work->trains.units);
-    glue_watch w;
-    glue_watch_start(&w, "Counting in surrogates");
-    if (status == SYN_OK)
-        status = prepare(work, &made, episode, (size_t)n, wanted.threads, &w.watch);
+        status = prepare(work, &made, episode, (size_t)n, wanted.threads, watch);
+    }
     wanted.max_memory = syn_budget_left(&work->budget);
-    if (status == SYN_OK && place == R_NilValue)
-        status = syn_null_counts(&work->layout, &work->trie, (size_t)n, &wanted,
-                                 &w.watch, to);
-    else if (status == SYN_OK)
-        status = syn_gpu_null_counts(&work->layout, &work->trie, (size_t)n, &wanted,
-                                     INTEGER(place), Rf_length(place), &w.watch, to,
-                                     reason);
-    glue_watch_stop(&w);
-    if (status != SYN_OK)
-        count = glue_status_because(status, NA_REAL,
-                                    status == SYN_TOO_LARGE ? INT32_MAX : o[3], reason);
-    PROTECT(count);
-    work_free(pointer);
-    UNPROTECT(3);
-    return count;
+    if (status == SYN_OK)
+        status = gpus == 0 ? syn_null_counts(&work->layout, &work->trie, (size_t)n,
+                                             &wanted, watch, to)
+                           : syn_gpu_null_counts(&work->layout, &work->trie, (size_t)n,
+                                                 &wanted, gpu, gpus, watch, to, reason);
+    UNPROTECT(1);
+    if (status == SYN_OK)
+        return count;
+    return glue_status_because(status, NA_REAL,
+                               status == SYN_TOO_LARGE ? INT32_MAX : memory, reason);
 }
 
 /* What a matrix of counts says, with the observed counts and sizes of the episodes and
    the shares whose quantiles are wanted. Sizes go up to the largest. */
-SEXP r_null_summary(SEXP counts, SEXP observed, SEXP size, SEXP probs, SEXP threads)
+SEXP r_null_summary(glue_owner *own, SEXP counts, SEXP observed, SEXP size, SEXP probs,
+                    SEXP threads)
 {
     const char *fields[] = {"mean", "sd", "score", "reached", "quantile", "maximum", ""};
     R_xlen_t episodes = Rf_xlength(observed);
@@ -139,12 +127,8 @@ SEXP r_null_summary(SEXP counts, SEXP observed, SEXP size, SEXP probs, SEXP thre
                            .reached = (uint32_t *)INTEGER(VECTOR_ELT(out, 3)),
                            .quantile = (uint32_t *)INTEGER(VECTOR_ELT(out, 4)),
                            .maximum = REAL(VECTOR_ELT(out, 5))};
-    glue_watch w;
-    glue_watch_start(&w, "Summing up surrogates");
-    syn_status status = syn_null_summarise(&data, workers, &w.watch, &to);
-    glue_watch_stop(&w);
-    if (status != SYN_OK)
-        out = glue_status(status, NA_REAL, NA_REAL);
+    syn_status status = syn_null_summarise(
+        &data, workers, glue_watch(own, "Summing up surrogates"), &to);
     UNPROTECT(1);
-    return out;
+    return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
 }

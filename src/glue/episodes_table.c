@@ -8,6 +8,7 @@
 
 #include "core/episodes/order.h"
 #include "glue/episode_names.h"
+#include "glue/require.h"
 
 /* ---- before the first row ---- */
 
@@ -28,7 +29,22 @@ static syn_status find_contained(glue_rows *rows, const syn_episodes *episodes,
     return status;
 }
 
-enum { LABELS, LOW, HIGH, ARROWS, LABEL_RANKS, ARROW_RANKS };  /* of a spelling */
+enum { LABELS, LOW, HIGH, ARROWS, LABEL_RANKS, ARROW_RANKS, SPELLING };
+
+void glue_check_spelling(SEXP spelling, int units, R_xlen_t intervals)
+{
+    static const SEXPTYPE type[SPELLING] = {STRSXP, REALSXP, REALSXP,
+                                            STRSXP, INTSXP,  INTSXP};
+    require(Rf_xlength(numbers(spelling, VECSXP, SPELLING, "names")) == SPELLING,
+            "names");
+    for (int k = 0; k < SPELLING; k++) {
+        R_xlen_t n = k == LABELS || k == LABEL_RANKS ? units : intervals;
+        SEXP part = numbers(VECTOR_ELT(spelling, k), type[k], n, "names");
+        require(Rf_xlength(part) == n, "names");
+        for (R_xlen_t i = 0; type[k] == INTSXP && i < n; i++)
+            within(INTEGER(part)[i], 0, (double)n - 1, "names");
+    }
+}
 
 syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
                           uint8_t least, const syn_watch *watch)

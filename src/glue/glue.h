@@ -11,6 +11,9 @@
 #include <R.h>
 #include <Rinternals.h>
 
+/* What an entry holds outside R's heap; see glue/owner.h. R does not give it. */
+typedef struct glue_owner glue_owner;
+
 /* sitrep.c */
 SEXP r_sitrep(SEXP test);
 SEXP r_release_gpu(void);
@@ -42,86 +45,91 @@ SEXP r_check_spikes(SEXP time, SEXP unit, SEXP units, SEXP clock);
 /* threads.c */
 SEXP r_threads_report(void);
 SEXP r_cgroup_processors(SEXP membership, SEXP mount);
-SEXP r_parallel_probe(SEXP items, SEXP seconds, SEXP threads, SEXP fail_at, SEXP status);
+SEXP r_parallel_probe(glue_owner *own, SEXP items, SEXP seconds, SEXP threads,
+                      SEXP fail_at, SEXP status);
 
 /* episodes.c */
-SEXP r_mine_episodes(SEXP events, SEXP bounds, SEXP spelling, SEXP options, SEXP gpu);
-SEXP r_count_episodes(SEXP events, SEXP units, SEXP low, SEXP high, SEXP threads);
-SEXP r_episode_occurrences(SEXP events, SEXP units, SEXP low, SEXP high, SEXP all,
-                           SEXP most);
-SEXP r_count_rows_check(SEXP vector_bits, SEXP distance, SEXP event, SEXP row, SEXP start);
+SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
+                     SEXP options, SEXP gpu);
+SEXP r_count_episodes(glue_owner *own, SEXP events, SEXP units, SEXP low, SEXP high,
+                      SEXP threads);
+SEXP r_episode_occurrences(glue_owner *own, SEXP events, SEXP units, SEXP low,
+                           SEXP high, SEXP all, SEXP most);
+SEXP r_count_rows_check(SEXP bits, SEXP distance, SEXP event, SEXP row, SEXP start);
 
 /* episodes_gpu.c */
-SEXP r_count_episodes_gpu(SEXP events, SEXP bounds, SEXP units, SEXP intervals, SEXP gpu,
-                          SEXP times);
+SEXP r_count_episodes_gpu(glue_owner *own, SEXP events, SEXP bounds, SEXP units,
+                          SEXP intervals, SEXP gpu, SEXP times);
 
 /* episodes_null.c */
-SEXP r_episode_null(SEXP trains, SEXP surrogates, SEXP episodes, SEXP options,
-                    SEXP place);
-SEXP r_null_summary(SEXP counts, SEXP observed, SEXP size, SEXP probs, SEXP threads);
+SEXP r_episode_null(glue_owner *own, SEXP trains, SEXP surrogates, SEXP episodes,
+                    SEXP options);
+SEXP r_null_summary(glue_owner *own, SEXP counts, SEXP observed, SEXP size, SEXP probs,
+                    SEXP threads);
 
 /* episodes_check.c */
-SEXP r_batch_check(SEXP events, SEXP bounds, SEXP options);
+SEXP r_batch_check(glue_owner *own, SEXP events, SEXP bounds, SEXP options);
 
 /* patterns_times.c */
-SEXP r_pattern_windows(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
-                       SEXP most);
+SEXP r_pattern_windows(glue_owner *own, SEXP events, SEXP patterns, SEXP most);
 
 /* pattern_reduction.c */
-SEXP r_reduce_patterns(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
-                       SEXP listed, SEXP options);
+SEXP r_reduce_patterns(glue_owner *own, SEXP events, SEXP patterns, SEXP listed,
+                       SEXP options);
 
 /* pattern_stability.c */
-SEXP r_pattern_stability(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
-                         SEXP kinds, SEXP options, SEXP key);
+SEXP r_pattern_stability(glue_owner *own, SEXP events, SEXP patterns, SEXP options);
 
 /* patterns.c */
-SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares);
-SEXP r_pattern_shares(SEXP events, SEXP window, SEXP min_occ);
-SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options);
-SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units,
-                    SEXP max_memory);
+SEXP r_mine_patterns(glue_owner *own, SEXP events, SEXP options, SEXP shares);
+SEXP r_pattern_shares(glue_owner *own, SEXP events, SEXP window, SEXP min_occ);
+SEXP r_mine_itemsets(glue_owner *own, SEXP first, SEXP item, SEXP items, SEXP options);
+SEXP r_drop_shifted(glue_owner *own, SEXP items, SEXP size, SEXP n, SEXP occurrences,
+                    SEXP units, SEXP max_memory);
 
 /* spectrum.c */
-SEXP r_spectrum(SEXP trains, SEXP surrogates, SEXP bin, SEXP patterns, SEXP by_duration,
-                SEXP first, SEXP n, SEXP place);
+SEXP r_spectrum(glue_owner *own, SEXP trains, SEXP surrogates, SEXP patterns,
+                SEXP options);
 
-/* pattern_store.c: the last call before the library is unloaded */
-SEXP r_release_patterns(void);
+/* owner.c: the last call before the library is unloaded */
+SEXP r_let_go_all(void);
 
 /* surrogates.c */
-SEXP r_surrogate_trains(SEXP trains, SEXP options, SEXP n, SEXP threads, SEXP max_memory);
+SEXP r_surrogate_trains(glue_owner *own, SEXP trains, SEXP surrogates, SEXP options);
 
 /* surrogates_check.c */
-SEXP r_surrogate_rasters(SEXP trains, SEXP options, SEXP index, SEXP events, SEXP window);
+SEXP r_surrogate_rasters(glue_owner *own, SEXP trains, SEXP options, SEXP index,
+                         SEXP events, SEXP window);
 
 /* edm.c */
-SEXP r_edm_neighbours(SEXP points, SEXP lib, SEXP pred, SEXP options);
-SEXP r_edm_simplex(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP options);
-SEXP r_edm_sweep(SEXP points, SEXP lib, SEXP lib_E, SEXP pred, SEXP pred_E, SEXP target,
-                 SEXP options);
+SEXP r_edm_neighbours(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP options);
+SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets,
+                   SEXP options);
+SEXP r_edm_sweep(glue_owner *own, SEXP points, SEXP lib, SEXP lib_E, SEXP pred,
+                 SEXP pred_E, SEXP target, SEXP options);
 
 /* edm_smap.c */
-SEXP r_edm_smap(SEXP points, SEXP library, SEXP prediction, SEXP target, SEXP theta,
-                SEXP options, SEXP local);
+SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction,
+                SEXP target, SEXP theta, SEXP options);
 
 /* edm_ccm.c */
-SEXP r_ccm(SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes, SEXP options,
-           SEXP key);
+SEXP r_ccm(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes,
+           SEXP options);
 SEXP r_ccm_library(SEXP n, SEXP size, SEXP sample, SEXP direction, SEXP key);
 
 /* causal_map.c */
-SEXP r_map_dimensions(SEXP x, SEXP options, SEXP split, SEXP place);
-SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options, SEXP place);
+SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split);
+SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options);
 SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x);
 SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP first, SEXP old);
 SEXP r_map_begin(SEXP pointer, SEXP of);
-SEXP r_map_finish(SEXP pointer, SEXP of);
+SEXP r_map_finish(glue_owner *own, SEXP pointer, SEXP of);
 SEXP r_map_blank(SEXP rows, SEXP n_columns, SEXP columns);
 SEXP r_map_values(SEXP pointer, SEXP into, SEXP row, SEXP columns);
 SEXP r_map_best(SEXP pointer, SEXP Tp, SEXP first, SEXP rho, SEXP lag, SEXP row,
                 SEXP columns);
-SEXP r_map_convergence(SEXP pointer, SEXP Tp, SEXP layers, SEXP row, SEXP columns);
+SEXP r_map_convergence(SEXP pointer, SEXP Tp, SEXP rho, SEXP lag, SEXP convergence,
+                       SEXP row, SEXP columns);
 SEXP r_map_count(SEXP surrogates, SEXP first, SEXP rho, SEXP count, SEXP row,
                  SEXP columns);
 SEXP r_map_p_values(SEXP count, SEXP rho, SEXP n);

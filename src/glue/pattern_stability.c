@@ -1,80 +1,43 @@
 /* Stability of patterns: passes patterns to core/patterns/found/stability.h. */
 #include "glue/glue.h"
 
-#include <stdlib.h>
-
 #include "core/patterns/found/stability.h"
-#include "glue/owner.h"
+#include "glue/options.h"
 #include "glue/patterns_times.h"
-#include "glue/random.h"
-#include "glue/raster.h"
-#include "glue/require.h"
 #include "glue/watch.h"
 
-/* What one call holds outside R's heap: an external pointer owns it, so that it is freed
-   however the call ends. */
-typedef struct judging {
-    syn_budget budget;
-    syn_raster raster;
-    syn_pattern_windows windows;
-} judging;
-
-static void judging_free(SEXP pointer)
+/* A vector of shares in the list `out`; NULL where this kind is not wanted. */
+static double *shares(SEXP out, int kind, int wanted, size_t n)
 {
-    judging *j = R_ExternalPtrAddr(pointer);
-    if (!j)
-        return;
-    syn_pattern_windows_free(&j->windows);
-    syn_raster_free(&j->raster);
-    free(j);
-    R_ClearExternalPtr(pointer);
+    if (!wanted)
+        return NULL;
+    SET_VECTOR_ELT(out, kind, Rf_allocVector(REALSXP, (R_xlen_t)n));
+    return REAL(VECTOR_ELT(out, kind));
 }
 
 /* A list of two: the intensional and the extensional stability of each pattern, NULL
-   where it is not wanted. `events` as glue_raster() takes them, patterns as
-   glue_pattern_list() does. `kinds`: TRUE or FALSE for each of the two; `options`:
-   subsets, threads and max_memory. */
-SEXP r_pattern_stability(SEXP events, SEXP window, SEXP size, SEXP unit, SEXP lag,
-                         SEXP kinds, SEXP options, SEXP key)
+   where it is not wanted. `events` and `patterns` as glue_patterns() takes them. */
+SEXP r_pattern_stability(glue_owner *own, SEXP events, SEXP patterns, SEXP options)
 {
-    SEXP pointer = PROTECT(glue_owner(sizeof(judging), judging_free));
-    judging *j = R_ExternalPtrAddr(pointer);
-    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
-    double length = within(Rf_asReal(window), 1, INT32_MAX, "window");
-    syn_pattern_list list = glue_pattern_list(size, unit, lag,
-                                              Rf_asReal(VECTOR_ELT(events, 3)), length);
-    for (R_xlen_t i = 0; i < Rf_xlength(unit); i++)
-        within(INTEGER(unit)[i], 0, INT32_MAX, "units");
-    const double *o = REAL(numbers(options, REALSXP, 3, "options"));
-    syn_stability_options opts = {
-        .window = (uint32_t)length,
-        .subsets = (uint64_t)within(o[0], 1, 9007199254740992.0, "subsets"),
-        .threads = (int)within(o[1], 1, 1024, "threads"),
-        .key = glue_key(numbers(key, REALSXP, 2, "a key"))};
-    const int *wanted = LOGICAL(numbers(kinds, LGLSXP, 2, "kinds"));
+    glue_found *f = glue_patterns(own, events, patterns, 0);
+    syn_stability_options o = {
+        .window = f->window,
+        .subsets = (uint64_t)glue_option_int(options, "subsets", 1, (int64_t)1 << 53),
+        .threads = glue_option_threads(options), .key = glue_option_key(options)};
     SEXP out = PROTECT(Rf_allocVector(VECSXP, 2));
-    double *share[2] = {NULL, NULL};
-    for (int kind = 0; kind < 2; kind++)
-        if (wanted[kind]) {
-            SET_VECTOR_ELT(out, kind, Rf_allocVector(REALSXP, (R_xlen_t)list.n));
-            share[kind] = REAL(VECTOR_ELT(out, kind));
-        }
-    syn_status status = SYN_OVER_BUDGET;
-    if (glue_take_patterns(&j->budget, &list, Rf_xlength(unit), o[2]))
-        status = glue_raster(&j->raster, events, opts.window, &j->budget);
-    glue_watch w;
-    glue_watch_start(&w, "Judging patterns");
+    double *intensional =
+        shares(out, 0, glue_option_flag(options, "intensional"), f->list.n);
+    double *extensional =
+        shares(out, 1, glue_option_flag(options, "extensional"), f->list.n);
+    const syn_watch *watch = glue_watch(own, "Judging patterns");
+    size_t memory = glue_option_memory(options);
+    syn_status status = glue_find_windows(f, events, INT32_MAX, memory, watch);
     if (status == SYN_OK)
-        status = syn_find_windows(&j->raster, &list, INT32_MAX, &j->budget, &w.watch,
-                                  &j->windows);
+        status = syn_pattern_stability(&f->raster, &f->list, &f->windows, &o, &f->budget,
+                                       watch, intensional, extensional);
+    UNPROTECT(1);
     if (status == SYN_OK)
-        status = syn_pattern_stability(&j->raster, &list, &j->windows, &opts, &j->budget,
-                                       &w.watch, share[0], share[1]);
-    glue_watch_stop(&w);
-    if (status != SYN_OK)
-        out = glue_status(status, NA_REAL, status == SYN_TOO_LARGE ? INT32_MAX : o[2]);
-    PROTECT(out);
-    judging_free(pointer);
-    UNPROTECT(3);
-    return out;
+        return out;
+    return glue_status(status, NA_REAL,
+                       status == SYN_TOO_LARGE ? INT32_MAX : (double)memory);
 }

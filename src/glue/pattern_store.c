@@ -1,17 +1,16 @@
 /* Patterns as integer vectors of R whose numbers stay where the search left them. It
-   is an ALTREP class; all stores are on a list, so that they can be given up before
-   the library is unloaded. */
+   is an ALTREP class. */
 #include "glue/pattern_store.h"
-
-#include <stdlib.h>
 
 #include <R_ext/Altrep.h>
 
 #include "core/patterns/store.h"
 #include "glue/index.h"
+#include "glue/owner.h"
+#include "glue/require.h"
 
 /* A vector of this class holds one of two things:
-   - a view of a store, an external pointer that keeps alive the one that owns the store;
+   - a view of a store, an external pointer that keeps alive the one to the store;
    - once somebody has asked for its memory, a plain vector; R_NilValue before.
    Copies, and what is written to a file, are plain vectors, so that files can be read
    where this package is not. */
@@ -23,34 +22,22 @@ typedef struct view {
     size_t recent;
 } view;
 
-/* All stores are on a list: they have to go before the library does. */
-typedef struct owner {
+typedef struct stored {
     syn_pattern_store store;
     view view[SYN_STORED_ROWS];
-    SEXP pointer;              /* to this; its tag is the weak reference that frees it */
-    struct owner *next, **link;
-} owner;
-
-static owner *owners;
+} stored;
 
 /* Bytes that all stores hold, and with how many more of them garbage is collected. */
 enum { MUCH = 64 << 20 };
 static size_t held, held_for_good;
 
-static void owner_free(SEXP pointer)
+static void release_store(void *data)
 {
-    owner *o = R_ExternalPtrAddr(pointer);
-    if (!o)
-        return;
-    if (o->next)
-        o->next->link = o->link;
-    *o->link = o->next;
-    held -= o->store.bytes;
+    stored *s = data;
+    held -= s->store.bytes;
     if (held_for_good > held)
         held_for_good = held;
-    syn_pattern_store_free(&o->store);
-    free(o);
-    R_ClearExternalPtr(pointer);
+    syn_pattern_store_free(&s->store);
 }
 
 void glue_pattern_store_tidy(void)
@@ -59,13 +46,6 @@ void glue_pattern_store_tidy(void)
         return;
     R_gc();
     held_for_good = held;
-}
-
-SEXP r_release_patterns(void)
-{
-    while (owners)
-        R_RunWeakRefFinalizer(R_ExternalPtrTag(owners->pointer));
-    return R_NilValue;
 }
 
 /* ---- what R asks of such a vector ---- */
@@ -196,39 +176,20 @@ void glue_pattern_store_init(DllInfo *dll)
 
 /* ---- new ones ---- */
 
-/* A protected pointer to an owner of nothing. */
-static SEXP owner_new(owner **out)
-{
-    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-    R_SetExternalPtrTag(pointer,
-                        R_MakeWeakRefC(pointer, R_NilValue, owner_free, FALSE));
-    owner *o = calloc(1, sizeof *o);
-    if (!o)
-        Rf_error("cannot allocate memory");
-    o->pointer = pointer;
-    o->next = owners;
-    o->link = &owners;
-    if (owners)
-        owners->link = &o->next;
-    owners = o;
-    R_SetExternalPtrAddr(pointer, o);
-    *out = o;
-    return pointer;
-}
-
 SEXP glue_pattern_store(syn_patterns *patterns)
 {
-    owner *o;
-    SEXP pointer = owner_new(&o), out = PROTECT(Rf_allocVector(VECSXP, SYN_STORED_ROWS));
+    SEXP pointer = PROTECT(glue_keep("patterns", sizeof(stored), release_store));
+    SEXP out = PROTECT(Rf_allocVector(VECSXP, SYN_STORED_ROWS));
+    stored *s = glue_kept(pointer, "patterns");
     for (int row = 0; row < SYN_STORED_ROWS; row++) {
-        o->view[row] = (view){&o->store, (syn_stored)row, 0};
-        SEXP seen = PROTECT(R_MakeExternalPtr(o->view + row, R_NilValue, pointer));
+        s->view[row] = (view){&s->store, (syn_stored)row, 0};
+        SEXP seen = PROTECT(R_MakeExternalPtr(s->view + row, R_NilValue, pointer));
         SET_VECTOR_ELT(out, row, R_new_altrep(stored_class, seen, R_NilValue));
         UNPROTECT(1);
     }
-    if (syn_pattern_store_make(&o->store, patterns) != SYN_OK)
-        Rf_error("cannot allocate memory");
-    held += o->store.bytes;
+    if (syn_pattern_store_make(&s->store, patterns) != SYN_OK)
+        glue_no_memory(NA_REAL);
+    held += s->store.bytes;
     UNPROTECT(2);
     return out;
 }

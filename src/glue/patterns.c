@@ -1,8 +1,6 @@
 /* Mines spike patterns and frequent itemsets for R, and cuts the search into shares. */
 #include "glue/patterns.h"
 
-#include <math.h>
-#include <stdlib.h>
 
 #include "core/base/parallel.h"
 #include "core/patterns/mine.h"
@@ -10,72 +8,69 @@
 #include "core/patterns/found/shifted.h"
 #include "core/patterns/store.h"
 #include "core/spikes/raster.h"
+#include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/pattern_store.h"
 #include "glue/raster.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 
-/* What one call holds outside R's heap: an external pointer owns it, so that it is freed
-   however the call ends. */
 typedef struct mining {
     syn_budget budget;
     syn_raster raster;
     syn_patterns patterns;
     syn_pattern_shares shares;
-    uint8_t *shifted;
 } mining;
 
-static void mining_free(SEXP pointer)
+static void release(void *held)
 {
-    mining *m = R_ExternalPtrAddr(pointer);
-    if (!m)
-        return;
+    mining *m = held;
+    syn_pattern_shares_free(&m->shares);
     syn_patterns_free(&m->patterns);
     syn_raster_free(&m->raster);
-    syn_pattern_shares_free(&m->shares);
-    free(m->shifted);
-    free(m);
-    R_ClearExternalPtr(pointer);
 }
 
-/* A pointer to an empty `mining`. */
-static SEXP mining_new(void)
+static mining *new_mining(glue_owner *own)
 {
     glue_pattern_store_tidy();
-    return glue_owner(sizeof(mining), mining_free);
+    return glue_hold(own, sizeof(mining), release);
 }
 
 /* ---- what R passes ---- */
 
-static uint32_t count_of(double x, const char *what)
+static uint32_t count_of(SEXP options, const char *name, uint32_t most)
 {
-    return (uint32_t)within(x, 1, INT32_MAX, what);
+    return (uint32_t)glue_option_int(options, name, 1, most);
 }
 
-syn_pattern_options glue_pattern_options(SEXP options, SEXP shares)
+syn_pattern_options glue_pattern_options(SEXP options)
 {
-    const double *o = REAL(numbers(options, REALSXP, 11, "options"));
-    double most = o[2] == R_PosInf ? UINT32_MAX : count_of(o[2], "max_spikes");
-    double often = o[5] == R_PosInf ? UINT32_MAX : count_of(o[5], "max_occ");
-    int engine = (int)within(o[6], 0, SYN_PATTERNS_FPGROWTH, "engine");
-    int target = (int)within(o[7], 0, SYN_PATTERNS_FREQUENT, "target");
-    syn_pattern_options out = {
-        .window = count_of(o[0], "window"), .min_spikes = count_of(o[1], "min_spikes"),
-        .max_spikes = (uint32_t)most, .min_units = count_of(o[3], "min_units"),
-        .min_occ = count_of(o[4], "min_occ"), .max_occ = (uint32_t)often,
-        .engine = (syn_pattern_engine)engine, .target = (syn_pattern_target)target,
+    return (syn_pattern_options){
+        .window = count_of(options, "window", INT32_MAX),
+        .min_spikes = count_of(options, "min_spikes", INT32_MAX),
+        .max_spikes = count_of(options, "max_spikes", UINT32_MAX),
+        .min_units = count_of(options, "min_units", INT32_MAX),
+        .min_occ = count_of(options, "min_occ", INT32_MAX),
+        .max_occ = count_of(options, "max_occ", UINT32_MAX),
+        .engine = (syn_pattern_engine)glue_option_int(options, "engine", 0,
+                                                      SYN_PATTERNS_FPGROWTH),
+        .target = (syn_pattern_target)glue_option_int(options, "target", 0,
+                                                      SYN_PATTERNS_FREQUENT),
         .share_begin = 0, .share_end = SIZE_MAX,
-        .threads = (int)within(o[8], 1, 1024, "threads"),
-        .vector_bits = (int)within(o[10], 0, 512, "vector_bits")};
-    double memory = within(o[9], 0, R_PosInf, "max_memory");
-    out.max_memory = memory < (double)SIZE_MAX ? (size_t)memory : SIZE_MAX;
-    if (shares != R_NilValue) {
-        const double *s = REAL(numbers(shares, REALSXP, 2, "shares"));
-        out.share_begin = (size_t)within(s[0], 0, (double)(SIZE_MAX / 2), "shares");
-        out.share_end = (size_t)within(s[1], s[0], (double)(SIZE_MAX / 2), "shares");
-    }
-    return out;
+        .threads = glue_option_threads(options),
+        .vector_bits = glue_option_vector_bits(options),
+        .max_memory = glue_option_memory(options)};
+}
+
+/* `shares`: NULL for all, or the first and the one after the last; r_pattern_shares() has
+   them. */
+static void read_shares(syn_pattern_options *out, SEXP shares)
+{
+    if (shares == R_NilValue)
+        return;
+    const double *s = REAL(numbers(shares, REALSXP, 2, "shares"));
+    out->share_begin = (size_t)within(s[0], 0, (double)(SIZE_MAX / 2), "shares");
+    out->share_end = (size_t)within(s[1], s[0], (double)(SIZE_MAX / 2), "shares");
 }
 
 enum { LABEL_BYTES = 64 };  /* of the name of an item in R, and where it is kept */
@@ -144,72 +139,59 @@ static SEXP stopped(syn_status status, const mining *m, double memory)
 }
 
 /* Mines the raster of `m` unless making it failed. */
-static SEXP mine(mining *m, syn_status status, const syn_pattern_options *options,
-                 const char *title)
+static SEXP mine(glue_owner *own, mining *m, syn_status status,
+                 const syn_pattern_options *options, const char *title)
 {
-    glue_watch w;
-    glue_watch_start(&w, title);
     double begun = syn_seconds();
     if (status == SYN_OK)
-        status = syn_mine_patterns(&m->raster, options, &m->budget, &w.watch,
-                                   &m->patterns);
+        status = syn_mine_patterns(&m->raster, options, &m->budget,
+                                   glue_watch(own, title), &m->patterns);
     double elapsed = syn_seconds() - begun;
-    glue_watch_stop(&w);
     syn_raster_free(&m->raster);
     if (status != SYN_OK)
         return stopped(status, m, (double)options->max_memory);
     return mined_patterns(m, elapsed);
 }
 
-SEXP r_mine_patterns(SEXP events, SEXP options, SEXP shares)
+SEXP r_mine_patterns(glue_owner *own, SEXP events, SEXP options, SEXP shares)
 {
-    SEXP pointer = PROTECT(mining_new());
-    mining *m = R_ExternalPtrAddr(pointer);
+    mining *m = new_mining(own);
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     within(Rf_asReal(VECTOR_ELT(events, 3)), 0, INT32_MAX, "units");
-    syn_pattern_options o = glue_pattern_options(options, shares);
+    syn_pattern_options o = glue_pattern_options(options);
+    read_shares(&o, shares);
     m->budget.limit = o.max_memory;
     syn_status status = glue_raster(&m->raster, events, o.window, &m->budget);
-    SEXP out = PROTECT(mine(m, status, &o, "Mining patterns"));
-    mining_free(pointer);
-    UNPROTECT(2);
-    return out;
+    return mine(own, m, status, &o, "Mining patterns");
 }
 
 /* About how much work each share of the search is; `window` in bins. */
-SEXP r_pattern_shares(SEXP events, SEXP window, SEXP min_occ)
+SEXP r_pattern_shares(glue_owner *own, SEXP events, SEXP window, SEXP min_occ)
 {
-    SEXP pointer = PROTECT(mining_new());
-    mining *m = R_ExternalPtrAddr(pointer);
+    mining *m = new_mining(own);
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
-    uint32_t bins = count_of(Rf_asReal(window), "window");
-    uint32_t least = count_of(Rf_asReal(min_occ), "min_occ");
+    uint32_t bins = (uint32_t)within(Rf_asReal(window), 1, INT32_MAX, "window");
+    uint32_t least = (uint32_t)within(Rf_asReal(min_occ), 1, INT32_MAX, "min_occ");
     syn_status status = glue_raster(&m->raster, events, bins, NULL);
     if (status == SYN_OK)
         status = syn_pattern_cut(&m->raster, bins, least, &m->shares);
-    SEXP out = PROTECT(status == SYN_OK
-                           ? Rf_allocVector(REALSXP, (R_xlen_t)m->shares.n)
-                           : glue_status(status, NA_REAL, INT32_MAX));
-    for (size_t k = 0; status == SYN_OK && k < m->shares.n; k++)
+    if (status != SYN_OK)
+        return glue_status(status, NA_REAL, INT32_MAX);
+    SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)m->shares.n);
+    for (size_t k = 0; k < m->shares.n; k++)
         REAL(out)[k] = m->shares.share[k].work;
-    mining_free(pointer);
-    UNPROTECT(2);
     return out;
 }
 
 /* `items`: how many there are. */
-SEXP r_mine_itemsets(SEXP first, SEXP item, SEXP items, SEXP options)
+SEXP r_mine_itemsets(glue_owner *own, SEXP first, SEXP item, SEXP items, SEXP options)
 {
-    SEXP pointer = PROTECT(mining_new());
-    mining *m = R_ExternalPtrAddr(pointer);
+    mining *m = new_mining(own);
     uint32_t n = (uint32_t)within(Rf_asReal(items), 0, INT32_MAX, "items");
-    syn_pattern_options o = glue_pattern_options(options, R_NilValue);
+    syn_pattern_options o = glue_pattern_options(options);
     m->budget.limit = o.max_memory;
     syn_status status = read_sets(&m->raster, first, item, n, &m->budget);
-    SEXP out = PROTECT(mine(m, status, &o, "Mining itemsets"));
-    mining_free(pointer);
-    UNPROTECT(2);
-    return out;
+    return mine(own, m, status, &o, "Mining itemsets");
 }
 
 /* ---- patterns that are the end of others ---- */
@@ -256,14 +238,13 @@ static double shifted_bytes(double patterns, double words)
 
 /* What r_mine_patterns() gives, with sizes increasing, without the patterns that are the
    end of another one with as many occurrences. A size may be left with none. */
-SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units,
-                    SEXP max_memory)
+SEXP r_drop_shifted(glue_owner *own, SEXP items, SEXP size, SEXP n, SEXP occurrences,
+                    SEXP units, SEXP max_memory)
 {
-    SEXP pointer = PROTECT(mining_new());
-    mining *m = R_ExternalPtrAddr(pointer);
     R_xlen_t runs = Rf_xlength(numbers(size, INTSXP, 0, "sizes"));
     R_xlen_t all = Rf_xlength(numbers(occurrences, INTSXP, 0, "occurrences"));
     numbers(n, REALSXP, runs, "sizes");
+    glue_pattern_store_tidy();
     double patterns = 0, words = 0;
     for (R_xlen_t r = 0; r < runs; r++) {
         within(INTEGER(size)[r], r == 0 ? 1 : INTEGER(size)[r - 1] + 1.0, INT32_MAX,
@@ -272,27 +253,17 @@ SEXP r_drop_shifted(SEXP items, SEXP size, SEXP n, SEXP occurrences, SEXP units,
         words += INTEGER(size)[r] * REAL(n)[r];
     }
     require(patterns == (double)all, "sizes");
-    if (shifted_bytes(patterns, words) > Rf_asReal(max_memory)) {
-        UNPROTECT(1);
+    if (shifted_bytes(patterns, words) > Rf_asReal(max_memory))
         return glue_status(SYN_OVER_BUDGET, shifted_bytes(patterns, words),
                            Rf_asReal(max_memory));
-    }
     numbers(items, INTSXP, (R_xlen_t)words, "items");
     syn_pattern_runs flat = {
         .item = INTEGER(items), .occurrences = INTEGER(occurrences), .runs = (size_t)runs,
         .size = INTEGER(size), .n = REAL(n),
         .units = (int32_t)within(Rf_asReal(units), 1, INT32_MAX, "units")};
-    m->shifted = calloc((size_t)all + 1, 1);
-    if (!m->shifted)
-        Rf_error("cannot allocate memory");
-    glue_watch w;
-    glue_watch_start(&w, "Comparing patterns");
-    syn_status status = syn_patterns_shifted(&flat, &w.watch, m->shifted);
-    glue_watch_stop(&w);
-    SEXP out = PROTECT(status == SYN_OK
-                           ? kept_patterns(m->shifted, items, size, n, occurrences)
-                           : glue_status(status, NA_REAL, INT32_MAX));
-    mining_free(pointer);
-    UNPROTECT(2);
-    return out;
+    uint8_t *drop = glue_hold(own, (size_t)all + 1, NULL);
+    syn_status status =
+        syn_patterns_shifted(&flat, glue_watch(own, "Comparing patterns"), drop);
+    return status == SYN_OK ? kept_patterns(drop, items, size, n, occurrences)
+                            : glue_status(status, NA_REAL, INT32_MAX);
 }

@@ -3,15 +3,16 @@
 #include "glue/random.h"
 
 #include <R_ext/Random.h>
-
 #include <R_ext/Utils.h>
 
 #include "core/base/random.h"
+#include "glue/require.h"
 
 uint64_t glue_key(SEXP key)
 {
-    const double *word = REAL(key);
-    return (uint64_t)word[0] | (uint64_t)word[1] << 32;
+    const double *word = REAL(numbers(key, REALSXP, 2, "key"));
+    return (uint64_t)within(word[0], 0, UINT32_MAX, "key") |
+           (uint64_t)within(word[1], 0, UINT32_MAX, "key") << 32;
 }
 
 /* R's generators give between 24 and 32 good bits a number; 16 of each are safe. */

@@ -6,7 +6,8 @@
 
 #include "glue/glue.h"
 
-/* The key that R's random_key() drew: two doubles of 32 bits each, low word first. */
+/* The key that R's random_key() drew: two doubles of 32 bits each, low word first. R's
+   error when it is not that. */
 uint64_t glue_key(SEXP key);
 
 #endif

@@ -1,6 +1,6 @@
 /* R's side has checked what the user gave. What it cannot know, such as an object that
    other code changed, is refused here before it can do harm. Each raises R's error, so
-   memory outside R's heap must have an owner. */
+   memory outside R's heap must have an owner: see glue/owner.h. */
 #ifndef SYN_GLUE_REQUIRE_H
 #define SYN_GLUE_REQUIRE_H
 
@@ -8,6 +8,12 @@
 
 /* Raises the error refuse_given() of R: `what` is not what it must be. */
 void glue_refuse(const char *what);
+
+/* Raises the error refuse_memory() of R: there are no `bytes` of memory. */
+void glue_no_memory(double bytes);
+
+/* Raises the error refuse_option() of R: an option is not what is `needed`. */
+void glue_refuse_option(const char *name, SEXP value, const char *needed);
 
 static inline void require(int ok, const char *what)
 {

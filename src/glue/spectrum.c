@@ -2,11 +2,11 @@
    them as arrays. */
 #include "glue/glue.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/parallel.h"
 #include "core/patterns/spectrum/spectrum.h"
+#include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/patterns.h"
 #include "glue/require.h"
@@ -14,7 +14,6 @@
 #include "glue/watch.h"
 #include "gpu/spectrum/spectrum.h"
 
-/* What one call holds outside R's heap: an external pointer owns it. */
 typedef struct work {
     syn_budget budget;          /* of all the others */
     syn_trains trains;
@@ -25,18 +24,13 @@ typedef struct work {
     char reason[SYN_GPU_TEXT];
 } work;
 
-static void work_free(SEXP pointer)
+static void release(void *held)
 {
-    work *w = R_ExternalPtrAddr(pointer);
-    if (!w)
-        return;
-    syn_spectrum_free(&w->spectrum);
+    work *w = held;
     syn_spectrum_free(&w->rest);
-    free(w->left);
+    syn_spectrum_free(&w->spectrum);
     syn_surrogate_plan_free(&w->plan);
     syn_trains_free(&w->trains);
-    free(w);
-    R_ClearExternalPtr(pointer);
 }
 
 /* Takes over the rows of the surrogates that were left. */
@@ -52,15 +46,11 @@ static void join_rest(work *w)
 }
 
 /* On GPUs, and on the CPU what they leave. */
-static syn_status make_on_gpus(work *w, syn_spectrum_options options, SEXP place,
-                               const syn_watch *watch)
+static syn_status make_on_gpus(work *w, syn_spectrum_options options, const int *gpu,
+                               int gpus, const syn_watch *watch)
 {
-    w->left = malloc((size_t)options.n + 1);
-    if (!w->left)
-        return SYN_NO_MEMORY;
-    syn_status status =
-        syn_gpu_spectrum(&options, INTEGER(place), Rf_length(place), watch, &w->spectrum,
-                         w->left, &w->gpu, w->reason);
+    syn_status status = syn_gpu_spectrum(&options, gpu, gpus, watch, &w->spectrum,
+                                         w->left, &w->gpu, w->reason);
     if (status != SYN_OK || w->gpu.left == 0)
         return status;
     options.only = w->left;
@@ -117,48 +107,39 @@ static SEXP answer(const work *w, int by_duration, double elapsed)
 
 /* The maxima of surrogates number `first` to first + n - 1 in bins of `bin` ticks: a list
    of `maxima`, an array of n x sizes from min_spikes on x durations from 0 where these
-   are told apart, and `report`. `place`: NULL for the CPU, or numbers of GPUs from 0. */
-SEXP r_spectrum(SEXP trains, SEXP surrogates, SEXP bin, SEXP patterns, SEXP by_duration,
-                SEXP first, SEXP n, SEXP place)
+   are told apart, and `report`. `options`: bin, by_duration, first, n and gpus. */
+SEXP r_spectrum(glue_owner *own, SEXP trains, SEXP surrogates, SEXP patterns,
+                SEXP options)
 {
+    int gpus;
     syn_surrogate_options made = glue_surrogate_options(surrogates);
-    syn_pattern_options o = glue_pattern_options(patterns, R_NilValue);
-    const double most = 9007199254740992.0;  /* 2^53 */
+    syn_pattern_options o = glue_pattern_options(patterns);
+    const int64_t most = (int64_t)1 << 53;
     syn_spectrum_options s = {
-        .width = (int64_t)within(Rf_asReal(bin), 1, most, "bin"), .patterns = &o,
-        .by_duration = Rf_asLogical(by_duration) == TRUE,
-        .first = (uint64_t)within(Rf_asReal(first), 0, most, "first"),
-        .n = (uint32_t)within(Rf_asReal(n), 0, INT32_MAX, "n")};
-    if (place != R_NilValue)
-        numbers(place, INTSXP, 1, "GPUs");
-    SEXP pointer = PROTECT(glue_owner(sizeof(work), work_free));
-    work *w = R_ExternalPtrAddr(pointer);
+        .width = glue_option_int(options, "bin", 1, most), .patterns = &o,
+        .by_duration = glue_option_flag(options, "by_duration"),
+        .first = (uint64_t)glue_option_int(options, "first", 0, most),
+        .n = (uint32_t)glue_option_int(options, "n", 0, INT32_MAX)};
+    const int *gpu = glue_option_gpus(options, &gpus);
+    work *w = glue_hold(own, sizeof *w, release);
+    const syn_watch *watch = glue_watch(own, "Mining surrogates");
     s.plan = &w->plan;
+    w->left = glue_hold(own, s.n, NULL);
     w->budget.limit = o.max_memory;
     syn_status status = glue_trains(&w->trains, trains, &made, &w->budget);
-    glue_watch watch;
-    glue_watch_start(&watch, "Mining surrogates");
     double begun = syn_seconds();
     if (status == SYN_OK)
         status = syn_surrogate_plan_make(&w->plan, &w->trains, &made, o.threads,
-                                         &w->budget, &watch.watch);
+                                         &w->budget, watch);
     if (status == SYN_OK)
-        status = place == R_NilValue
-                     ? syn_spectrum_make(&s, &watch.watch, &w->spectrum)
-                     : make_on_gpus(w, s, place, &watch.watch);
+        status = gpus == 0 ? syn_spectrum_make(&s, watch, &w->spectrum)
+                           : make_on_gpus(w, s, gpu, gpus, watch);
     if (status == SYN_OK &&
         maxima_bytes(&w->spectrum) > (double)syn_budget_left(&w->budget))
         status = SYN_OVER_BUDGET;
-    double elapsed = syn_seconds() - begun;
-    glue_watch_stop(&watch);
-    SEXP out = PROTECT(status == SYN_OK
-                           ? answer(w, s.by_duration, elapsed)
-                           : glue_status_because(status, NA_REAL,
-                                                 status == SYN_TOO_LARGE
-                                                     ? INT32_MAX
-                                                     : (double)o.max_memory,
-                                                 w->reason));
-    work_free(pointer);
-    UNPROTECT(2);
-    return out;
+    if (status == SYN_OK)
+        return answer(w, s.by_duration, syn_seconds() - begun);
+    return glue_status_because(
+        status, NA_REAL, status == SYN_TOO_LARGE ? INT32_MAX : (double)o.max_memory,
+        w->reason);
 }

@@ -2,11 +2,9 @@
    other entries. */
 #include "glue/surrogates.h"
 
-#include <stdlib.h>
-
 #include "core/surrogates/isi.h"
+#include "glue/options.h"
 #include "glue/owner.h"
-#include "glue/random.h"
 #include "glue/recording.h"
 #include "glue/require.h"
 #include "glue/watch.h"
@@ -62,45 +60,36 @@ syn_status glue_trains(syn_trains *out, SEXP trains, const syn_surrogate_options
                            (uint32_t)x.units, (uint32_t)x.trials, x.start, REAL(stops));
 }
 
-/* `options` begins with what core has: the number of the method, dither, refractory, bin,
-   window, isi_bin, isi_bins, sigma and vector_bits, 0 but in tests; then the key. */
 syn_surrogate_options glue_surrogate_options(SEXP options)
 {
-    require(TYPEOF(options) == VECSXP && Rf_xlength(options) >= 2, "options");
-    const double *o = REAL(numbers(VECTOR_ELT(options, 0), REALSXP, 9, "options"));
-    int method = (int)within(o[0], 0, SYN_SURROGATE_SLIDING_SHUFFLE, "method");
-    syn_surrogate_options out = {
-        .method = (syn_surrogate_method)method,
-        .dither = (int64_t)within(o[1], 1, INT32_MAX, "dither"),
-        .refractory = (int64_t)within(o[2], 0, GLUE_MOST_TICK, "refractory"),
-        .bin = (int64_t)within(o[3], 1, GLUE_MOST_TICK, "bin"),
-        .window = (int64_t)within(o[4], o[3], GLUE_MOST_TICK, "window"),
-        .isi_bin = (int64_t)within(o[5], 1, GLUE_MOST_TICK, "isi_bin"),
-        .isi_bins = (uint32_t)within(o[6], 1, 1000, "isi_bins"),
-        .sigma = within(o[7], 0, 1000, "sigma"),
-        .vector_bits = (int)within(o[8], 0, 512, "vector_bits"),
-        .key = glue_key(numbers(VECTOR_ELT(options, 1), REALSXP, 2, "key"))};
-    return out;
+    SEXP o = glue_option(options, "numbers");
+    const int64_t most = (int64_t)GLUE_MOST_TICK;
+    return (syn_surrogate_options){
+        .method = (syn_surrogate_method)glue_option_int(o, "method", 0,
+                                                        SYN_SURROGATE_SLIDING_SHUFFLE),
+        .dither = glue_option_int(o, "dither", 1, INT32_MAX),
+        .refractory = glue_option_int(o, "refractory", 0, most),
+        .bin = glue_option_int(o, "bin", 1, most),
+        .window = glue_option_int(o, "window", glue_option_int(o, "bin", 1, most), most),
+        .isi_bin = glue_option_int(o, "isi_bin", 1, most),
+        .isi_bins = (uint32_t)glue_option_int(o, "isi_bins", 1, 1000),
+        .sigma = glue_option_number(o, "sigma", 0, 1000),
+        .vector_bits = glue_option_vector_bits(o), .key = glue_option_key(options)};
 }
 
 /* ---- surrogates for R ---- */
 
-/* What one call holds outside R's heap: an external pointer owns it. */
 typedef struct work {
     syn_budget budget;
     syn_trains trains;
     syn_surrogate_plan plan;
 } work;
 
-static void work_free(SEXP pointer)
+static void release(void *held)
 {
-    work *w = R_ExternalPtrAddr(pointer);
-    if (!w)
-        return;
+    work *w = held;
     syn_surrogate_plan_free(&w->plan);
     syn_trains_free(&w->trains);
-    free(w);
-    R_ClearExternalPtr(pointer);
 }
 
 /* A list of `n` lists of `tick` and `unit`, not yet filled; the arrays point into it. */
@@ -133,44 +122,35 @@ static double bytes_needed(const syn_trains *t, const syn_surrogate_options *o, 
            t->events * n * SPIKE_BYTES + (making > sorting ? making : sorting);
 }
 
-/* `n` surrogates, each a list of `tick` and `unit`, sorted by both. */
-SEXP r_surrogate_trains(SEXP trains, SEXP options, SEXP n, SEXP threads, SEXP max_memory)
+/* `n` surrogates, each a list of `tick` and `unit`, sorted by both. `options`: n, threads
+   and max_memory. */
+SEXP r_surrogate_trains(glue_owner *own, SEXP trains, SEXP surrogates, SEXP options)
 {
-    syn_surrogate_options o = glue_surrogate_options(options);
-    double many = within(Rf_asReal(n), 1, INT32_MAX, "n");
-    int threads_c = (int)within(Rf_asReal(threads), 1, 1024, "threads");
-    double limit = within(Rf_asReal(max_memory), 0, R_PosInf, "max_memory");
-    SEXP pointer = PROTECT(glue_owner(sizeof(work), work_free));
-    work *w = R_ExternalPtrAddr(pointer);
-    w->budget.limit = limit < (double)SIZE_MAX ? (size_t)limit : SIZE_MAX;
+    syn_surrogate_options o = glue_surrogate_options(surrogates);
+    uint32_t n = (uint32_t)glue_option_int(options, "n", 1, INT32_MAX);
+    int threads = glue_option_threads(options);
+    work *w = glue_hold(own, sizeof *w, release);
+    const syn_watch *watch = glue_watch(own, "Making surrogates");
+    w->budget.limit = glue_option_memory(options);
+    double limit = (double)w->budget.limit;
     syn_status status = glue_trains(&w->trains, trains, &o, &w->budget);
-    double needed = status == SYN_OK ? bytes_needed(&w->trains, &o, many) : 0;
+    double needed = status == SYN_OK ? bytes_needed(&w->trains, &o, n) : NA_REAL;
     if (needed > limit)
         status = SYN_OVER_BUDGET;
     SEXP out = R_NilValue;
-    double **tick = NULL;
-    int **unit = NULL;
     if (status == SYN_OK) {
-        syn_budget_take(&w->budget, (size_t)(w->trains.events * many * SPIKE_BYTES));
-        tick = (double **)R_alloc((size_t)many, sizeof *tick);
-        unit = (int **)R_alloc((size_t)many, sizeof *unit);
-        out = empty_list((R_xlen_t)many, (R_xlen_t)w->trains.events, tick, unit);
+        syn_budget_take(&w->budget, (size_t)(w->trains.events * (double)n * SPIKE_BYTES));
+        double **tick = (double **)R_alloc(n, sizeof *tick);
+        int **unit = (int **)R_alloc(n, sizeof *unit);
+        out = PROTECT(empty_list(n, (R_xlen_t)w->trains.events, tick, unit));
+        status = syn_surrogate_plan_make(&w->plan, &w->trains, &o, threads, &w->budget,
+                                         watch);
+        if (status == SYN_OK)
+            status = syn_surrogate_list(&w->plan, n, 1, tick, unit, threads, watch);
+        UNPROTECT(1);
     }
-    PROTECT(out);
-    glue_watch watch;
-    glue_watch_start(&watch, "Making surrogates");
-    if (status == SYN_OK)
-        status = syn_surrogate_plan_make(&w->plan, &w->trains, &o, threads_c, &w->budget,
-                                         &watch.watch);
-    if (status == SYN_OK)
-        status = syn_surrogate_list(&w->plan, (uint32_t)many, 1, tick, unit, threads_c,
-                                    &watch.watch);
-    glue_watch_stop(&watch);
-    if (status != SYN_OK)
-        out = glue_status(status, needed > 0 ? needed : NA_REAL,
-                          status == SYN_OVER_BUDGET ? limit : INT32_MAX);
-    PROTECT(out);
-    work_free(pointer);
-    UNPROTECT(3);
-    return out;
+    return status == SYN_OK
+               ? out
+               : glue_status(status, needed,
+                             status == SYN_OVER_BUDGET ? limit : INT32_MAX);
 }

@@ -1,8 +1,6 @@
 /* For the tests: bins a surrogate in both ways that the core has. */
 #include "glue/surrogates.h"
 
-#include <stdlib.h>
-
 #include "core/surrogates/raster.h"
 #include "glue/owner.h"
 #include "glue/raster.h"
@@ -50,27 +48,19 @@ typedef struct work {
     syn_surrogate_plan plan;
     syn_surrogate_binner binner;
     syn_raster raster;
-    int64_t *tick;
-    uint32_t *scratch;
 } work;
 
-static void work_free(SEXP pointer)
+static void release(void *held)
 {
-    work *w = R_ExternalPtrAddr(pointer);
-    if (!w)
-        return;
-    syn_surrogate_plan_free(&w->plan);
-    syn_surrogate_binner_free(&w->binner);
-    syn_trains_free(&w->trains);
+    work *w = held;
     syn_raster_free(&w->raster);
-    free(w->tick);
-    free(w->scratch);
-    free(w);
-    R_ClearExternalPtr(pointer);
+    syn_surrogate_binner_free(&w->binner);
+    syn_surrogate_plan_free(&w->plan);
+    syn_trains_free(&w->trains);
 }
 
-static syn_status bin_surrogate(work *w, const syn_surrogate_options *o, uint64_t index,
-                                int64_t width, int64_t window)
+static syn_status bin_surrogate(glue_owner *own, work *w, const syn_surrogate_options *o,
+                                uint64_t index, int64_t width, int64_t window)
 {
     syn_status status = syn_surrogate_plan_make(&w->plan, &w->trains, o, 1,
                                                 &w->budget, NULL);
@@ -79,42 +69,38 @@ static syn_status bin_surrogate(work *w, const syn_surrogate_options *o, uint64_
                                            &w->budget);
     if (status != SYN_OK)
         return status;
-    w->tick = malloc(((size_t)w->trains.events + 1) * sizeof *w->tick);
-    w->scratch = malloc(((size_t)w->plan.scratch + 1) * sizeof *w->scratch);
-    if (!w->tick || !w->scratch)
-        return SYN_NO_MEMORY;
+    int64_t *tick = glue_hold(own, (size_t)w->trains.events * sizeof *tick, NULL);
+    uint32_t *scratch = glue_hold(own, (size_t)w->plan.scratch * sizeof *scratch, NULL);
     /* Twice, as memory is used again. */
     for (int64_t k = 1; k >= 0; k--) {
-        syn_surrogate_ticks(&w->plan, index + (uint64_t)k, w->tick, w->scratch);
-        syn_surrogate_raster(&w->binner, w->tick);
+        syn_surrogate_ticks(&w->plan, index + (uint64_t)k, tick, scratch);
+        syn_surrogate_raster(&w->binner, tick);
     }
     return SYN_OK;
 }
 
 /* Surrogate `index`, from 0, as syn_surrogate_raster() bins it, and `events`, which
    pattern_events() made of the same surrogate, as syn_raster_bin() does. */
-SEXP r_surrogate_rasters(SEXP trains, SEXP options, SEXP index, SEXP events, SEXP window)
+SEXP r_surrogate_rasters(glue_owner *own, SEXP trains, SEXP options, SEXP index,
+                         SEXP events, SEXP window)
 {
     syn_surrogate_options o = glue_surrogate_options(options);
     uint64_t number = (uint64_t)within(Rf_asReal(index), 0, INT32_MAX, "index");
     uint32_t bins = (uint32_t)within(Rf_asReal(window), 1, INT32_MAX, "window");
     require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
-    SEXP pointer = PROTECT(glue_owner(sizeof(work), work_free));
-    work *w = R_ExternalPtrAddr(pointer);
+    work *w = glue_hold(own, sizeof *w, release);
     w->budget.limit = SIZE_MAX;
     syn_status status = glue_trains(&w->trains, trains, &o, &w->budget);
     if (status == SYN_OK)
-        status = bin_surrogate(w, &o, number, (int64_t)Rf_asReal(VECTOR_ELT(events, 5)),
-                               bins);
+        status = bin_surrogate(own, w, &o, number,
+                               (int64_t)Rf_asReal(VECTOR_ELT(events, 5)), bins);
     if (status == SYN_OK)
         status = glue_raster(&w->raster, events, bins, NULL);
-    SEXP out = PROTECT(status == SYN_OK ? Rf_allocVector(VECSXP, 2)
-                                        : glue_status(status, NA_REAL, INT32_MAX));
-    if (status == SYN_OK) {
-        SET_VECTOR_ELT(out, 0, raster_list(&w->binner.raster));
-        SET_VECTOR_ELT(out, 1, raster_list(&w->raster));
-    }
-    work_free(pointer);
-    UNPROTECT(2);
+    if (status != SYN_OK)
+        return glue_status(status, NA_REAL, INT32_MAX);
+    SEXP out = PROTECT(Rf_allocVector(VECSXP, 2));
+    SET_VECTOR_ELT(out, 0, raster_list(&w->binner.raster));
+    SET_VECTOR_ELT(out, 1, raster_list(&w->raster));
+    UNPROTECT(1);
     return out;
 }

@@ -7,12 +7,13 @@
 #include "glue/glue.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "core/base/parallel.h"
 #include "core/base/random.h"
+#include "glue/owner.h"
+#include "glue/require.h"
 #include "glue/watch.h"
 
 SEXP r_threads_report(void)
@@ -63,34 +64,34 @@ static syn_status probe_item(void *context, size_t item, int worker)
 }
 
 /* Spins for `seconds` an item, so that tests can interrupt, time and fork a loop of known
-   length. `fail_at` (from 0) ends with `status`, a number. Holds its results in malloc'd
-   memory like every core module does, so that a leak after an interrupt would show. */
-SEXP r_parallel_probe(SEXP items, SEXP seconds, SEXP threads, SEXP fail_at, SEXP status)
+   length. `fail_at` (from 0) ends with `status`, a number; -1 ends with an error of R's
+   after the loop, and -2 with one where R has no memory. Holds its results outside R's
+   heap like every core module does, so that a leak would show. */
+SEXP r_parallel_probe(glue_owner *own, SEXP items, SEXP seconds, SEXP threads,
+                      SEXP fail_at, SEXP status)
 {
     size_t n = (size_t)Rf_asReal(items);
     const char *fields[] = {"worker", "value", ""};
+    int ending = Rf_asInteger(status);
+    probe p = {.seconds = Rf_asReal(seconds), .fail_at = Rf_asReal(fail_at),
+               .status = ending > 0 ? (syn_status)ending : SYN_OK};
+    const syn_watch *watch = glue_watch(own, "Probing");
+    p.worker = glue_hold(own, n * sizeof *p.worker, NULL);
+    p.value = glue_hold(own, n * sizeof *p.value, NULL);
+    syn_status result = syn_parallel_for(n, Rf_asInteger(threads), watch, "spinning",
+                                         probe_item, &p);
+    if (result != SYN_OK)
+        return glue_status(result, 3e9, 1e9);
+    require(ending != -1, "end");
+    if (ending == -2)
+        Rf_allocVector(REALSXP, R_XLEN_T_MAX);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, (R_xlen_t)n));
     SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, (R_xlen_t)n));
-    probe p = {.seconds = Rf_asReal(seconds), .fail_at = Rf_asReal(fail_at),
-               .status = (syn_status)Rf_asInteger(status)};
-    glue_watch w;
-    glue_watch_start(&w, "Probing");
-    p.worker = calloc(n + 1, sizeof *p.worker);
-    p.value = calloc(n + 1, sizeof *p.value);
-    syn_status result = SYN_NO_MEMORY;
-    if (p.worker != NULL && p.value != NULL)
-        result = syn_parallel_for(n, Rf_asInteger(threads), &w.watch, "spinning",
-                                  probe_item, &p);
-    glue_watch_stop(&w);
-    if (result == SYN_OK && n > 0) {
+    if (n > 0) {
         memcpy(INTEGER(VECTOR_ELT(out, 0)), p.worker, n * sizeof *p.worker);
         memcpy(REAL(VECTOR_ELT(out, 1)), p.value, n * sizeof *p.value);
     }
-    free(p.worker);
-    free(p.value);
-    if (result != SYN_OK)
-        out = glue_status(result, 3e9, 1e9);
     UNPROTECT(1);
     return out;
 }

@@ -1,25 +1,26 @@
 /* Polls for Ctrl-C and shows progress through cli while the core works. R's functions
    may jump out of C, so they are called where such a jump is caught. */
-#if !defined(_WIN32)
-#define _POSIX_C_SOURCE 200112L
-#endif
-
 #include "glue/watch.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <cli/progress.h>
 
+#include "core/base/parallel.h"
+
 #define DRAW_EVERY 0.2
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+typedef struct watching {
+    syn_watch watch;
+    const char *title;
+    double show_at;     /* when the bar may appear, by syn_seconds() */
+    double next_draw;
+    char stage[64];     /* what the bar on the screen is about */
+    double done, total; /* what it says, or is about to */
+    SEXP bar;           /* a list with the bar, preserved while there is one; else NULL */
+    int silent;         /* drawing failed once: no more bars */
+} watching;
 
 static void check_interrupt(void *unused)
 {
@@ -29,7 +30,7 @@ static void check_interrupt(void *unused)
 
 static SEXP remove_bar(void *data)
 {
-    glue_watch *w = data;
+    watching *w = data;
     if (w->bar != R_NilValue) {
         if (VECTOR_ELT(w->bar, 0) != R_NilValue)
             cli_progress_done(VECTOR_ELT(w->bar, 0));
@@ -40,7 +41,7 @@ static SEXP remove_bar(void *data)
 }
 
 /* cli has no way to change the total of a bar, so each stage gets its own. */
-static SEXP new_bar(const glue_watch *w)
+static SEXP new_bar(const watching *w)
 {
     const char *fields[] = {"name", "status", "auto_terminate", ""};
     SEXP config = PROTECT(Rf_mkNamed(VECSXP, fields));
@@ -55,7 +56,7 @@ static SEXP new_bar(const glue_watch *w)
 
 static SEXP draw_bar(void *data)
 {
-    glue_watch *w = data;
+    watching *w = data;
     if (w->bar == R_NilValue) {
         /* Once there is a bar nothing is allocated before it has its place. */
         SEXP place = PROTECT(Rf_allocVector(VECSXP, 1));
@@ -71,7 +72,7 @@ static SEXP draw_bar(void *data)
 static SEXP bar_failed(SEXP condition, void *data)
 {
     (void)condition;
-    ((glue_watch *)data)->silent = 1;
+    ((watching *)data)->silent = 1;
     return R_NilValue;
 }
 
@@ -87,10 +88,10 @@ static void try_remove_bar(void *data)
 
 static int poll(void *data, const char *stage, double done, double total)
 {
-    glue_watch *w = data;
+    watching *w = data;
     if (!R_ToplevelExec(check_interrupt, NULL))
         return 1;
-    double now = seconds_now();
+    double now = syn_seconds();
     if (w->silent || now < w->show_at || now < w->next_draw)
         return 0;
     char now_at[sizeof w->stage];
@@ -104,7 +105,7 @@ static int poll(void *data, const char *stage, double done, double total)
     /* An error in drawing ends the bar; a jump past it is Ctrl-C and ends the work. */
     if (!w->silent && !R_ToplevelExec(try_draw_bar, w))
         return 1;
-    w->next_draw = seconds_now() + DRAW_EVERY;
+    w->next_draw = syn_seconds() + DRAW_EVERY;
     return 0;
 }
 
@@ -115,43 +116,34 @@ void glue_watch_init(void)
     delay_option = Rf_install("cli.progress_show_after");
 }
 
-void glue_watch_start(glue_watch *w, const char *title)
+static double delay(void)
 {
-    double delay = 2;
     SEXP option = Rf_GetOption1(delay_option);
-    if ((TYPEOF(option) == REALSXP || TYPEOF(option) == INTSXP) &&
-        Rf_length(option) == 1 && !ISNAN(Rf_asReal(option)))
-        delay = Rf_asReal(option);
+    int number = (TYPEOF(option) == REALSXP || TYPEOF(option) == INTSXP) &&
+                 Rf_length(option) == 1 && !ISNAN(Rf_asReal(option));
+    return number ? Rf_asReal(option) : 2;
+}
+
+static void stop(void *held)
+{
+    watching *w = held;
+    if (w->bar == R_NilValue)
+        return;
+    R_ToplevelExec(try_remove_bar, w);
+    if (w->bar != R_NilValue)
+        R_ReleaseObject(w->bar);
+}
+
+const syn_watch *glue_watch(glue_owner *own, const char *title)
+{
+    double show_at = syn_seconds() + delay();
+    watching *w = glue_hold(own, sizeof *w, stop);
     w->watch.poll = poll;
     w->watch.data = w;
     w->title = title;
-    w->show_at = seconds_now() + delay;
-    w->next_draw = 0;
-    w->stage[0] = '\0';
-    w->done = 0;
-    w->total = 0;
+    w->show_at = show_at;
     w->bar = R_NilValue;
-    w->silent = 0;
-}
-
-void glue_watch_stop(glue_watch *w)
-{
-    R_ToplevelExec(try_remove_bar, w);
-    if (w->bar != R_NilValue) {
-        R_ReleaseObject(w->bar);
-        w->bar = R_NilValue;
-    }
-}
-
-static void stop_on_jump(void *data, Rboolean jump)
-{
-    if (jump)
-        glue_watch_stop(data);
-}
-
-SEXP glue_watch_run(glue_watch *w, SEXP (*work)(void *data), void *data)
-{
-    return R_UnwindProtect(work, data, stop_on_jump, w, NULL);
+    return &w->watch;
 }
 
 SEXP glue_status(syn_status status, double needed, double limit)

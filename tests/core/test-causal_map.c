@@ -22,7 +22,7 @@ static void check_map(const double *value, syn_map_options options)
         CHECK(syn_map_layout_make(STEPS, &options, 0, &layout) == SYN_OK);
         CHECK(syn_map_libraries_make(SERIES, value, 0, &layout, &options, &libraries) ==
               SYN_OK);
-        CHECK(syn_map_targets_make(SERIES, STEPS, E, &targets) == SYN_OK);
+        CHECK(syn_map_targets_make(SERIES, STEPS, E, 0, &targets) == SYN_OK);
         CHECK(syn_map_targets_fill(&targets, 0, SERIES, value, options.threads) ==
               SYN_OK);
         CHECK(syn_map_dimensions(&libraries, &layout, &options, NULL, dimensions[k]) ==

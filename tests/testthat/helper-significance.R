@@ -22,7 +22,7 @@ oracle_null <- function(x, episodes, n, ...) {
 null_counts <- function(x, episodes, n, ..., threads = 1, place = NULL, first = 0) {
   made <- surrogate_options(x, ...)
   counts <- .Call(r_episode_null, trains_of(x), made, episode_codes(episodes, x),
-                  c(first, n, threads, 1e9), place)
+                  list(first = first, n = n, threads = threads, max_memory = 1e9, gpus = place))
   finish_status(counts, "counting in surrogates")
 }
 

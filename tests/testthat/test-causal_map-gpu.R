@@ -139,7 +139,7 @@ test_that("a forked child gets an error from a map, also from one that its paren
   skip_on_os("windows")
   x <- random_series(100, 8, 9)
   whole <- on_gpu(x, 2)
-  map <- .Call(r_map_open, 8, 100, rep(2L, 8), map_options(map_rule(2)), 0L)
+  map <- .Call(r_map_open, 8, 100, rep(2L, 8), map_options(map_rule(2), gpus = 0L))
   .Call(r_map_fill, map, 0, x)
   block <- .Call(r_map_prepare, map, x, 0, NULL)
   .Call(r_map_begin, map, block)
@@ -242,7 +242,7 @@ test_that("a map that is stopped leaves the GPU to the next one", {
   whole <- on_gpu(x, E)
   # What is at work when its owner goes: block and map in either order, and by gc().
   for (first in c("block", "map", "gc")) {
-    map <- .Call(r_map_open, 20, 500, rep(3L, 20), map_options(map_rule(3)), 0L)
+    map <- .Call(r_map_open, 20, 500, rep(3L, 20), map_options(map_rule(3), gpus = 0L))
     .Call(r_map_fill, map, 0, x)
     block <- .Call(r_map_prepare, map, x, 0, NULL)
     .Call(r_map_begin, map, block)

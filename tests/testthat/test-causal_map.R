@@ -423,7 +423,7 @@ test_that("Ctrl-C is an interrupt within half a second", {
 
 test_that("closed maps and blocks are refused, not used", {
   x <- random_series(20, 2, 17)
-  map <- .Call(r_map_open, 2, 20, c(1L, 1L), map_options(map_rule(1)), NULL)
+  map <- .Call(r_map_open, 2, 20, c(1L, 1L), map_options(map_rule(1)))
   .Call(r_map_fill, map, 0, x)
   block <- .Call(r_map_prepare, map, x, 0, NULL)
   .Call(r_map_begin, map, block)

@@ -2,7 +2,8 @@
 map_in_c <- function(points, lib, pred, targets, sizes, k, exclusion = 0, samples = 3,
                      direction = 0, threads = 1, key = c(17, 4)) {
   .Call(r_ccm, points, lib, pred, as.matrix(targets), as.integer(sizes),
-        c(k, exclusion, samples, direction, threads), key)
+        list(k = k, exclusion = exclusion, samples = samples, direction = direction,
+             threads = threads, key = key))
 }
 
 random_case <- function(seed) {

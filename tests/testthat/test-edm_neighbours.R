@@ -1,18 +1,18 @@
 neighbours <- function(points, lib, pred, k, exclusion = 0, threads = 1, bits = 0) {
   .Call(r_edm_neighbours, points, as.integer(lib), as.integer(pred),
-        c(k, exclusion, threads, bits))
+        list(k = k, exclusion = exclusion, threads = threads, vector_bits = bits))
 }
 
 simplex_c <- function(points, lib, pred, targets, k = ncol(points) + 1, exclusion = 0,
                       threads = 1, bits = 0) {
   .Call(r_edm_simplex, points, as.integer(lib), as.integer(pred), targets,
-        c(k, exclusion, threads, bits))
+        list(k = k, exclusion = exclusion, threads = threads, vector_bits = bits))
 }
 
 sweep_c <- function(points, lib, lib_E, pred, pred_E, target, step = 1, exclusion = 0,
                     threads = 1, bits = 0) {
   .Call(r_edm_sweep, points, as.integer(lib), as.integer(lib_E), as.integer(pred),
-        as.integer(pred_E), target, c(step, exclusion, threads, bits))
+        as.integer(pred_E), target, list(step = step, exclusion = exclusion, threads = threads, vector_bits = bits))
 }
 
 random_points <- function(rows, dims, values = NULL) {
@@ -194,13 +194,13 @@ test_that("no call of C can go wrong on what R's side has missed", {
   expect_error(neighbours(points, c(2L, 1L), 1L, 1), wrong)
   expect_error(neighbours(points, c(1L, 5L), 1L, 1), wrong)
   expect_error(neighbours(points, c(1L, NA), 1L, 1), wrong)
-  expect_error(neighbours(points, 1:2, 1:2, 0), wrong)
-  expect_error(neighbours(points, 1:2, 1:2, NA), wrong)
+  expect_error(neighbours(points, 1:2, 1:2, 0), "option `k` that is wrong")
+  expect_error(neighbours(points, 1:2, 1:2, NA), "option `k` that is wrong")
   expect_error(neighbours(1:4, 1:2, 1:2, 1), wrong)
   expect_error(simplex_c(points, 1:2, 1:2, c(1, 2)), wrong)
   expect_error(sweep_c(points, 1:2, 1L, 1:2, c(1, 1), c(1, 2, 3, 4)), wrong)
   expect_error(sweep_c(points, 1:2, c(1, 2), 1:2, c(1, 1), c(1, 2, 3, 4)), wrong)
   expect_error(sweep_c(points, 1:3, c(1, 1, 1), 1L, 1L, c(1, 2, 3, 4)), wrong)
   expect_error(sweep_c(points, 1L, 1L, 1L, 1L, c(1, 2)), wrong)
-  expect_error(sweep_c(points, 1L, 1L, 1L, 1L, c(1, 2, 3, 4), step = 2), wrong)
+  expect_error(sweep_c(points, 1L, 1L, 1L, 1L, c(1, 2, 3, 4), step = 2), "option `step`")
 })

@@ -295,7 +295,8 @@ test_that("the core is not given episodes or shares that it could not read", {
   x <- spike_trains(1:20 / 10, rep(c("A", "B"), 10), start = 0, end = 3, resolution = 1e-3)
   counts <- function(units = 1:2, low = 0, high = 100, place = NULL) {
     .Call(synfire:::r_episode_null, synfire:::trains_of(x), synfire:::surrogate_options(x),
-          list(list(units), list(low), list(high)), c(0, 2, 1, 1e9), place)
+          list(list(units), list(low), list(high)),
+          list(first = 0, n = 2, threads = 1, max_memory = 1e9, gpus = place))
   }
   expect_identical(dim(counts()), c(1L, 2L))
   expect_error(counts(units = integer()), "wrong with its units")
@@ -306,7 +307,7 @@ test_that("the core is not given episodes or shares that it could not read", {
   expect_error(counts(high = numeric()), "wrong with its lags")
   expect_error(counts(low = NA_real_), "wrong with its intervals")
   expect_error(counts(low = 101), "wrong with its intervals")
-  expect_error(counts(place = "0"), "wrong with its GPUs")
+  expect_error(counts(place = "0"), "option `gpus`", class = "synfire_mistake")
   summed <- function(probs) {
     .Call(synfire:::r_null_summary, matrix(1:3, 1), 2L, 2L, probs, 1L)
   }

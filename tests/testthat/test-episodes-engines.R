@@ -227,8 +227,9 @@ test_that("the number of threads does not decide what fits, with every engine", 
                  list(as.double(stream$low), as.double(stream$high)),
                  synfire:::spelling(stream$names, cbind(low = as.double(stream$low),
                                                         high = as.double(stream$high))),
-                 c(5, 4, match(engine, c("state", "two-pass", "window")) - 1, threads,
-                   max_memory, 3, 2^53), NULL)
+                 list(min_count = 5, max_size = 4, threads = threads, max_memory = max_memory,
+                      engine = match(engine, c("state", "two-pass", "window")) - 1,
+                      least_flag = 3, top = 2^53), NULL)
     if (inherits(got, "synfire_status")) got$status else as.list(got)[c("size", "count")]
   }
   for (engine in engines) {

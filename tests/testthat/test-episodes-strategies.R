@@ -30,7 +30,8 @@ test_that("candidates reach a counter in batches, and come back as the state eng
   check <- function(stream, min_count, max_size, engine, most = 1e6, max_memory = 1e8) {
     .Call(synfire:::r_batch_check, synfire:::mining_events(stream$x),
           list(as.double(stream$low), as.double(stream$high)),
-          c(min_count, max_size, max_memory, engine, most))
+          list(min_count = min_count, max_size = max_size, max_memory = max_memory,
+               engine = engine, batch = most))
   }
   for (seed in 1:40) {
     stream <- random_stream(seed, units = 4, spikes = 60, span = 80)

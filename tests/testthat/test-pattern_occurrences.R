@@ -120,8 +120,9 @@ test_that("what cannot be looked for is told of", {
 test_that("more occurrences than fit into a table are told of", {
   x <- spike_trains(c(0.001, 0.016, 0.3), c("A", "B", "A"), start = 0, end = 1)
   found <- hand_patterns(list(c(A = 0), c(A = 0, B = 3)), 2:1, c("A", "B"))
-  find <- \(most) .Call(r_pattern_windows, pattern_events(x, 5000), 10L, found$size,
-                        item_units(found) - 1L, item_lags(found), most)
+  find <- \(most) {
+    .Call(r_pattern_windows, pattern_events(x, 5000), patterns_to_find(found), most)
+  }
   expect_identical(find(3)$count, 2:1)
   expect_error(finish_status(find(2), "a test"), class = "synfire_error_too_large")
   expect_error(finish_status(find(0), "a test"), class = "synfire_error_too_large")

@@ -1,7 +1,8 @@
 called <- function(points, lib, pred, target, theta, k = max(length(lib) - 1, 1),
                    exclusion = 0, ridge = 0, threads = 1, local = TRUE, bits = 0) {
   .Call(r_edm_smap, points, as.integer(lib), as.integer(pred), target, as.double(theta),
-        as.double(c(k, exclusion, ridge, threads, bits)), local)
+        list(k = k, exclusion = exclusion, ridge = ridge, threads = threads,
+             vector_bits = bits, local = local))
 }
 
 # Largest difference, relative to the largest value where that is above 1.

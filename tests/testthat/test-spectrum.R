@@ -140,9 +140,9 @@ test_that("each kind of processor finds the same", {
     for (by_duration in c(FALSE, TRUE)) {
       options <- pattern_options(6, f, "closure", 1, 4e9)
       by_bits <- lapply(c(1, 256, 512), function(bits) {
-        options[[11]] <- bits
-        .Call(r_spectrum, trains_of(x), surrogate, 1, options, by_duration, 0, 4,
-              NULL)$maxima
+        options$vector_bits <- bits
+        .Call(r_spectrum, trains_of(x), surrogate, options,
+              list(bin = 1, by_duration = by_duration, first = 0, n = 4, gpus = NULL))$maxima
       })
       expect_gt(max(by_bits[[1]]), 0)
       expect_identical(by_bits[[2]], by_bits[[1]])

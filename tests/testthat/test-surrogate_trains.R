@@ -25,8 +25,9 @@ tick_table <- function(s) {
 drawn <- function(x, method, k, ..., vector_bits = 0, seed = 11) {
   set.seed(seed)
   options <- synfire:::surrogate_options(x, method, ...)
-  options$numbers[[9L]] <- vector_bits
-  made <- .Call(synfire:::r_surrogate_trains, synfire:::trains_of(x), options, k + 1, 1L, Inf)
+  options$numbers$vector_bits <- vector_bits
+  made <- .Call(synfire:::r_surrogate_trains, synfire:::trains_of(x), options,
+                list(n = k + 1, threads = 1L, max_memory = Inf))
   list(key = options$key, ticks = as.data.frame(made[[k + 1]]), options = options)
 }
 
@@ -572,14 +573,15 @@ test_that("the core is not given what would lead it astray", {
   made <- function(at, value, method = "dither") {
     options <- synfire:::surrogate_options(x, method, bin_size = 0.01)
     options$numbers[[at]] <- value
-    .Call(synfire:::r_surrogate_trains, trains, options, 1, 1L, Inf)
+    .Call(synfire:::r_surrogate_trains, trains, options,
+          list(n = 1, threads = 1L, max_memory = Inf))
   }
-  expect_error(made(2, 3001), "wrong with its dither")
-  expect_length(made(2, 3000), 1)
-  expect_error(made(1, 12), "wrong with its method")
-  expect_error(made(4, 0, "bin_shuffle"), "wrong with its bin")
+  expect_error(made("dither", 3001), "wrong with its dither")
+  expect_length(made("dither", 3000), 1)
+  expect_error(made("method", 12), "option `method` that is wrong", class = "synfire_mistake")
+  expect_error(made("bin", 0, "bin_shuffle"), "option `bin` that is wrong")
   trains$stop <- 2^40
-  expect_error(made(4, 1, "bin_shuffle"), "wrong with its bin")
+  expect_error(made("bin", 1, "bin_shuffle"), "wrong with its bin")
   trains$stop <- 2^28
-  expect_error(made(4, 1, "sliding_shuffle"), "wrong with its bin")
+  expect_error(made("bin", 1, "sliding_shuffle"), "wrong with its bin")
 })

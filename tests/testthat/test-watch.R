@@ -79,6 +79,33 @@ test_that("interrupted work leaves nothing behind", {
   expect_true(all(rounds$V4 == 0))
 })
 
+# Raised while memory outside R's heap is held: an error of R's, and its lack of memory.
+fail_probing <- function(status) {
+  result <- tryCatch(parallel_probe(1e5, 0, status = status), error = conditionMessage)
+  expect_match(result, c("cannot be used", "cannot allocate")[[-status]])
+}
+
+test_that("no bar stays after errors of R's", {
+  rlang::local_options(cli.progress_handlers_only = "logger", cli.progress_show_after = 0)
+  for (status in c(-1, -2)) {
+    shown <- capture.output(fail_probing(status))
+    expect_length(grep("added", shown), 1L)
+    expect_length(grep("terminated", shown), 1L)
+    expect_identical(cli::cli_progress_num(), 0L)
+  }
+})
+
+test_that("errors of R's leave no memory held until R collects garbage", {
+  skip_if_not(file.exists("/proc/self/statm"))
+  pages <- function() scan("/proc/self/statm", quiet = TRUE)[[2L]] * 4096
+  for (status in c(-1, -2)) fail_probing(status)
+  before <- pages()
+  # Of 1.2 MB each.
+  for (k in 1:200) fail_probing(-1)
+  for (k in 1:10) fail_probing(-2)
+  expect_lt(pages() - before, 40e6)
+})
+
 test_that("no bar stays where R has no memory for the result", {
   skip_if(nzchar(Sys.getenv("ASAN_OPTIONS")), "a checker takes memory of its own")
   lines <- withr::with_envvar(c(R_MAX_VSIZE = "70Mb"), start_child(quote({

@@ -267,12 +267,14 @@ compare_registers <- function(args) {
   if (length(data$pred) == 0) return()
   smap <- function(bits) {
     .Call(synfire:::r_edm_smap, data$points, data$lib, data$pred, data$target,
-          as.double(args$theta), as.double(c(data$k, args$exclusion_radius %||% 0,
-                                             args$ridge %||% 0, 1, bits)), TRUE)
+          as.double(args$theta),
+          list(k = data$k, exclusion = args$exclusion_radius %||% 0, threads = 1,
+               ridge = args$ridge %||% 0, vector_bits = bits, local = TRUE))
   }
   simplex <- function(bits) {
     .Call(synfire:::r_edm_simplex, data$points, data$lib, data$pred, data$target,
-          as.double(c(data$k, args$exclusion_radius %||% 0, 1, bits)))
+          list(k = data$k, exclusion = args$exclusion_radius %||% 0, threads = 1,
+               vector_bits = bits))
   }
   one <- smap(1)
   singular <- matrix(one$singular[, , 1], length(data$pred))

@@ -52,7 +52,7 @@ check_registers <- function(raster, found) {
   options <- synfire:::miner_options(raster$window, f$min_spikes, f$max_spikes, f$min_units,
                                      f$min_occ, f$max_occ, "closure", target, one_of(1, 2),
                                      1e9)
-  options[[11L]] <- one_of(64, 256, 512)
+  options$vector_bits <- one_of(64, 256, 512)
   ours <- .Call(synfire:::r_mine_patterns, synfire:::pattern_events(raster$x, raster$bin),
                 options, NULL)
   same(list(ours$items, ours$occurrences), list(found$items, found$occurrences),

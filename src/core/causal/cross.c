@@ -17,7 +17,7 @@ enum { ROWS = 16 };                        /* rows searched between looks at the
 /* Targets at places `first` to first + n - 1, all of E dimensions. */
 typedef struct tile {
     uint32_t E, first, n;
-    float *value;                /* [steps][SYN_MAP_TILE] */
+    const float *value;          /* [steps][SYN_MAP_TILE] */
 } tile;
 
 enum { SAMPLE, EXACT };          /* passes over the tiles */
@@ -42,7 +42,6 @@ typedef struct cross {
     syn_map_rows rows;
     uint32_t tiles;
     tile *tile;
-    float *values;               /* of all tiles */
     worker *worker;              /* [threads] */
     int threads;
     float *rho;
@@ -58,15 +57,13 @@ static uint32_t tiles_of(uint32_t n)
 static syn_status make_tiles(cross *c)
 {
     const uint32_t *group = c->targets->group;
-    size_t line = SYN_MAP_TILE * sizeof(float);
     size_t size = (size_t)c->targets->steps * SYN_MAP_TILE;
     for (uint32_t E = 1; E <= SYN_MAP_DIMS; E++)
         c->tiles += tiles_of(group[E] - group[E - 1]);
     c->tile = malloc(c->tiles * sizeof *c->tile + 1);
-    c->values = malloc(c->tiles * size * sizeof *c->values + line);
-    if (!c->tile || !c->values)
+    if (!c->tile)
         return SYN_NO_MEMORY;
-    float *value = (float *)(((uintptr_t)c->values + line - 1) / line * line);
+    const float *value = c->targets->value;
     tile *next = c->tile;
     for (uint32_t E = 1; E <= SYN_MAP_DIMS; E++)
         for (uint32_t at = group[E - 1]; at < group[E]; at += SYN_MAP_TILE) {
@@ -74,22 +71,6 @@ static syn_status make_tiles(cross *c)
             *next++ = (tile){E, at, left < SYN_MAP_TILE ? left : SYN_MAP_TILE, value};
             value += size;
         }
-    return SYN_OK;
-}
-
-static syn_status fill_tile(void *context, size_t item, int number)
-{
-    cross *c = context;
-    const tile *t = &c->tile[item];
-    uint32_t steps = c->targets->steps;
-    (void)number;
-    memset(t->value, 0, (size_t)steps * SYN_MAP_TILE * sizeof *t->value);
-    for (uint32_t i = 0; i < t->n; i++) {
-        size_t target = c->targets->target[t->first + i];
-        const float *value = c->targets->value + target * steps;
-        for (uint32_t step = 0; step < steps; step++)
-            t->value[(size_t)step * SYN_MAP_TILE + i] = value[step];
-    }
     return SYN_OK;
 }
 
@@ -298,14 +279,10 @@ syn_status syn_map_cross(const syn_map_targets *targets,
     if (status == SYN_OK)
         status = make_workers(&c, layout);
     if (status == SYN_OK)
-        status = syn_parallel_for(c.tiles, options->threads, watch, "targets", fill_tile,
-                                  &c);
-    if (status == SYN_OK)
         status = syn_parallel_for(libraries->n, c.threads, watch, "libraries",
                                   map_library, &c);
     free_workers(&c);
     syn_map_rows_free(&c.rows);
     free(c.tile);
-    free(c.values);
     return status;
 }

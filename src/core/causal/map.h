@@ -89,19 +89,29 @@ void syn_map_libraries_free(syn_map_libraries *libraries);
 
 /* Series that are predicted, standardised: mean 0 and standard deviation 1, all 0 where
    constant. Those of the same E are next to each other: place p holds target `target[p]`,
-   and places group[E - 1] to group[E] - 1 those of E dimensions. */
+   and places group[E - 1] to group[E] - 1 those of E dimensions.
+
+   A GPU takes them one after the other, by number. The processor takes them by place, in
+   tiles of SYN_MAP_TILE of the same E side by side; what is left of the last tile of an E
+   is 0. */
 typedef struct syn_map_targets {
     uint32_t n, steps;
-    float *value;          /* [n][steps] by number, not by place; NaN where missing */
+    float *value;          /* a GPU's [n][steps], or [tiles][steps][SYN_MAP_TILE]; NaN
+                              where missing */
+    size_t *begin;         /* [n] where target j begins in `value`; */
+    uint32_t stride;       /* its steps are so far from each other */
+    void *memory;          /* that `value` lies in, at a line of the cache */
     uint32_t *E;           /* [n] by number */
     uint32_t *target;      /* [n] */
     uint32_t group[SYN_MAP_DIMS + 1];
     int missing;           /* whether there is any NaN */
 } syn_map_targets;
 
-/* Room for `n` targets, E[n] dimensions each (1 to E_max). Free with
-   syn_map_targets_free(), also after an error. */
-syn_status syn_map_targets_make(uint32_t n, uint32_t steps, const uint32_t *E,
+enum { SYN_MAP_TILE = 16 };  /* targets side by side */
+
+/* Room for `n` targets, E[n] dimensions each (1 to E_max), for syn_map_cross() or, with
+   `on_gpu`, for a GPU. Free with syn_map_targets_free(), also after an error. */
+syn_status syn_map_targets_make(uint32_t n, uint32_t steps, const uint32_t *E, int on_gpu,
                                 syn_map_targets *out);
 
 /* Fills in targets `first` to first + n - 1 from value[n][steps]. */
@@ -121,8 +131,8 @@ syn_status syn_map_dimensions(const syn_map_libraries *libraries,
 /* rho[libraries->n][targets->n]: correlation of each target with its prediction from each
    library, in the target's dimensions; NaN as above, and where the screen leaves a pair
    out. Neighbours are found once for each library and E, whatever the targets. Beyond its
-   arguments it takes a copy of the targets, and for each thread 8 bytes for every
-   neighbour of a library (32 MB at most) and 48 for every target.
+   arguments it takes for each thread 8 bytes for every neighbour of a library (32 MB at
+   most) and 48 for every target.
 
    The screen goes on with a pair whose upper bound reaches it: with r the correlation
    over the n points of the sample, tanh(atanh(r) + 3.5 / sqrt(n / 2 - 3)). It is n / 2

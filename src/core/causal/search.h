@@ -10,7 +10,6 @@ enum {
     SYN_MAP_STRIDE = 528, /* floats from a coordinate of the pool to the next: lines of
                              the cache that do not evict each other */
     SYN_MAP_BESIDE = 64,  /* columns that a search may look at behind the last */
-    SYN_MAP_TILE = 16,    /* targets predicted together */
     SYN_MAP_NEAREST = 32  /* at least the neighbours of a row */
 };
 

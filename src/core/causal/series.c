@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,8 +51,9 @@ static scale scale_of(const double *value, uint32_t steps)
 typedef struct preparation {
     const double *value;     /* [n][steps] */
     uint32_t steps;
-    float *to;               /* [n][steps] */
-    float *floor;            /* [n], of libraries */
+    float *to, *floor;       /* [n][steps] and [n], of libraries */
+    const syn_map_targets *targets;
+    uint32_t first;          /* number of the first target */
     unsigned char *missing;  /* [n] whether there is any NaN */
 } preparation;
 
@@ -146,7 +148,8 @@ syn_status syn_map_libraries_make(uint32_t n, const double *value, uint64_t firs
     out->floor = malloc(n * sizeof *out->floor + 1);
     if (!out->value || !out->floor)
         return SYN_NO_MEMORY;
-    preparation p = {value, steps, out->value, out->floor, NULL};
+    preparation p = {
+        .value = value, .steps = steps, .to = out->value, .floor = out->floor};
     syn_status status = prepare(&p, n, options->threads, scale_library, &out->missing);
     if (status == SYN_OK && options->lib_size > 0)
         status = draw_points(layout, first, options, out);
@@ -163,23 +166,44 @@ void syn_map_libraries_free(syn_map_libraries *libraries)
 
 /* ---- targets ---- */
 
-syn_status syn_map_targets_make(uint32_t n, uint32_t steps, const uint32_t *E,
-                                syn_map_targets *out)
+/* Sorts targets by E, and says where each begins: tile after tile of an E or, for a GPU,
+   by number. The length of all of them. */
+static size_t place_targets(syn_map_targets *t, int on_gpu)
 {
-    *out = (syn_map_targets){.n = n, .steps = steps};
-    out->value = malloc((size_t)n * steps * sizeof *out->value + 1);
-    out->E = malloc(n * sizeof *out->E + 1);
-    out->target = malloc(n * sizeof *out->target + 1);
-    if (!out->value || !out->E || !out->target)
-        return SYN_NO_MEMORY;
+    size_t tiles = 0, size = (size_t)t->steps * SYN_MAP_TILE;
     uint32_t place = 0;
     for (uint32_t e = 1; e <= SYN_MAP_DIMS; e++) {
-        for (uint32_t i = 0; i < n; i++)
-            if (E[i] == e)
-                out->target[place++] = i;
-        out->group[e] = place;
+        uint32_t lane = 0;
+        for (uint32_t i = 0; i < t->n; i++) {
+            if (t->E[i] != e)
+                continue;
+            t->target[place++] = i;
+            t->begin[i] = on_gpu ? (size_t)i * t->steps : tiles * size + lane;
+            lane = (lane + 1) % SYN_MAP_TILE;
+            tiles += lane == 0;
+        }
+        tiles += lane > 0;
+        t->group[e] = place;
     }
+    return on_gpu ? (size_t)t->n * t->steps : tiles * size;
+}
+
+syn_status syn_map_targets_make(uint32_t n, uint32_t steps, const uint32_t *E, int on_gpu,
+                                syn_map_targets *out)
+{
+    const size_t line = SYN_MAP_TILE * sizeof(float);
+    *out = (syn_map_targets){
+        .n = n, .steps = steps, .stride = on_gpu ? 1 : SYN_MAP_TILE};
+    out->E = malloc(n * sizeof *out->E + 1);
+    out->target = malloc(n * sizeof *out->target + 1);
+    out->begin = malloc(n * sizeof *out->begin + 1);
+    if (!out->E || !out->target || !out->begin)
+        return SYN_NO_MEMORY;
     memcpy(out->E, E, n * sizeof *E);
+    out->memory = calloc(place_targets(out, on_gpu) * sizeof(float) + line, 1);
+    if (!out->memory)
+        return SYN_NO_MEMORY;
+    out->value = (float *)(((uintptr_t)out->memory + line - 1) / line * line);
     return SYN_OK;
 }
 
@@ -187,20 +211,21 @@ static syn_status standardise(void *context, size_t i, int worker)
 {
     const preparation *p = context;
     const double *value = p->value + i * p->steps;
-    float *to = p->to + i * p->steps;
+    const syn_map_targets *t = p->targets;
+    float *to = t->value + t->begin[p->first + i];
     double n, mean = mean_of(value, p->steps, &n);
     double sum = 0, low = INFINITY, high = -INFINITY;
     (void)worker;
-    for (uint32_t t = 0; t < p->steps; t++) {
-        if (isnan(value[t]))
+    for (uint32_t s = 0; s < p->steps; s++) {
+        if (isnan(value[s]))
             continue;
-        low = value[t] < low ? value[t] : low;
-        high = value[t] > high ? value[t] : high;
-        sum += (value[t] - mean) * (value[t] - mean);
+        low = value[s] < low ? value[s] : low;
+        high = value[s] > high ? value[s] : high;
+        sum += (value[s] - mean) * (value[s] - mean);
     }
     double deviation = high > low && sum > 0 ? sqrt(sum / n) : INFINITY;
-    for (uint32_t t = 0; t < p->steps; t++)
-        to[t] = (float)((value[t] - mean) / deviation);
+    for (uint32_t s = 0; s < p->steps; s++)
+        to[(size_t)s * t->stride] = (float)((value[s] - mean) / deviation);
     p->missing[i] = n < p->steps;
     return SYN_OK;
 }
@@ -208,14 +233,15 @@ static syn_status standardise(void *context, size_t i, int worker)
 syn_status syn_map_targets_fill(syn_map_targets *targets, uint32_t first, uint32_t n,
                                 const double *value, int threads)
 {
-    size_t steps = targets->steps;
-    preparation p = {value, targets->steps, targets->value + first * steps, NULL, NULL};
+    preparation p = {
+        .value = value, .steps = targets->steps, .targets = targets, .first = first};
     return prepare(&p, n, threads, standardise, &targets->missing);
 }
 
 void syn_map_targets_free(syn_map_targets *targets)
 {
-    free(targets->value);
+    free(targets->memory);
+    free(targets->begin);
     free(targets->E);
     free(targets->target);
     *targets = (syn_map_targets){0};

@@ -385,7 +385,7 @@ static void mapping_free(mapping *m)
 static const syn_ccm_kind *fastest_kind(int vector_bits)
 {
     const syn_ccm_kind *kinds[] = SYN_KINDS(&syn_ccm_kind_any, &syn_ccm_kind_256,
-                                            &syn_ccm_kind_256, &syn_ccm_kind_256);
+                                            &syn_ccm_kind_512, &syn_ccm_kind_512);
     return kinds[syn_kind_here(vector_bits)];
 }
 

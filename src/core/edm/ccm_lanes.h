@@ -94,6 +94,6 @@ typedef struct syn_ccm_kind {
 } syn_ccm_kind;
 
 /* For any processor, and for one with AVX2. */
-extern const syn_ccm_kind syn_ccm_kind_any, syn_ccm_kind_256;
+extern const syn_ccm_kind syn_ccm_kind_any, syn_ccm_kind_256, syn_ccm_kind_512;
 
 #endif

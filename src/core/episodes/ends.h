@@ -47,13 +47,13 @@ static inline void syn_owned_range(const syn_lag_window *window, const syn_end_l
    of this event: those of unit u from found[cursor[u]] on. step[u] is 1 for units whose
    ends are wanted. It is 0 for others, whose ends overwrite each other in one place,
    which costs less than asking. */
-static inline void syn_find_ends(const syn_lag_window *window, const syn_end_list *list,
+static inline void syn_find_ends(syn_lag_window window, syn_end_list list,
                                  const uint32_t *step, uint32_t *cursor, syn_end *found)
 {
-    const uint32_t *unit = window->unit, *row = window->row;
-    for (uint32_t i = 0; i < list->n; i++) {
-        uint32_t a, b, start = list->end[i].start;
-        syn_owned_range(window, list, i, &a, &b);
+    const uint32_t *unit = window.unit, *row = window.row;
+    for (uint32_t i = 0; i < list.n; i++) {
+        uint32_t a, b, start = list.end[i].start;
+        syn_owned_range(&window, &list, i, &a, &b);
         for (uint32_t j = a; j < b; j++) {
             uint32_t u = unit[j], place = cursor[u];
             cursor[u] = place + step[u];

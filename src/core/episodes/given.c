@@ -134,7 +134,7 @@ static syn_status count_family(syn_walk *w, const syn_end_list *list, uint32_t b
     } else {
         syn_lag_window window = {line->unit, line->row, line->beyond[t->open[first]],
                                  line->beyond[t->shut[first]]};
-        syn_find_ends(&window, list, w->step, w->cursor, w->found);
+        syn_find_ends(window, *list, w->step, w->cursor, w->found);
     }
     syn_status status = SYN_OK;
     for (uint32_t c = begin; c < end; c++) {

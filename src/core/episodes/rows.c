@@ -1,7 +1,7 @@
 /* Counts rows of the next-occurrence table, 32 units at a time. For each unit, 16 bits
-   say how many events from the current start on are not free yet: each end subtracts the
-   events that its start has moved on, and a unit at 0 that has a next occurrence counts
-   it. There are loops for AVX-512, for AVX2 and for any processor. */
+   say how many events from the current start on are not free yet: each end subtracts
+   the events that its start has moved on, and a unit at 0 that has a next occurrence
+   counts it. Compiled once for each kind of processor (see base/kinds.h). */
 #include "core/episodes/rows.h"
 
 #include "core/base/simd.h"

@@ -68,7 +68,7 @@ syn_status syn_window_extend(const syn_window_engine *e, syn_window_worker *w,
             syn_lag_window window = window_of(e, interval);
             want_units(e, w, level + 1, c, end);
             memcpy(w->cursor, r->first, r->units * sizeof *w->cursor);
-            syn_find_ends(&window, list, w->step, w->cursor, w->end);
+            syn_find_ends(window, *list, w->step, w->cursor, w->end);
             found = 1;
         }
         syn_status status = keep_ends(e, w, above->unit[c], arena, &lists[c - begin]);

@@ -1,13 +1,15 @@
 /* Checks the spikes that R hands over: each time must be finite and on the clock, each
-   unit known, and the spikes in order. One pass finds the first fault. */
+   unit known, and the spikes in order. Whether there is any fault is asked of several
+   spikes at a time; where there is, one pass finds the first. */
 #include "core/spikes/check.h"
 
 #include <float.h>
 #include <math.h>
 
+#include "core/base/kinds.h"
+
 /* Tells the compiler that the steps of a loop may be taken several at a time. */
 #ifdef _OPENMP
-#define SYN_PRAGMA(text) _Pragma(#text)
 #define SYN_SIMD(how) SYN_PRAGMA(omp simd how)
 #else
 #define SYN_SIMD(how)

@@ -23,9 +23,9 @@ typedef struct syn_clock {
 /* The tick next to each time, of two the even one. */
 void syn_ticks(size_t n, const double *time, const syn_clock *clock, double *tick);
 
-/* Whether units are from 1 to `units`, and spikes sorted by time, or tick, and by unit; no
-   unit `twice` on one tick, unless that may be. It looks at several spikes at a time, where
-   asking one by one takes a surprise for each of those on one tick, many in a burst. */
+/* Whether units are from 1 to `units`, and spikes are sorted by time, or tick, and by
+   unit; no unit is on one tick twice, unless `twice`. It looks at several spikes at a
+   time: branches for those on one tick, of which bursts have many, would take long. */
 int syn_spikes_in_order(size_t n, const double *time, const int *unit, int units,
                         int twice);
 

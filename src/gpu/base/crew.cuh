@@ -3,6 +3,7 @@
 #ifndef SYN_GPU_BASE_CREW_CUH
 #define SYN_GPU_BASE_CREW_CUH
 
+#include "core/base/watch.h"
 #include "gpu/base/device.cuh"
 #include "gpu/base/outcome.cuh"
 #include "gpu/base/devices.h"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -26,6 +28,7 @@ struct crew {
     std::atomic<uint32_t> next{0}, finished{0};
     std::atomic<bool> stop{false};
     std::mutex lock;
+    std::condition_variable ended;
     std::exception_ptr first;
 
     void fail(std::exception_ptr why)
@@ -34,6 +37,14 @@ struct crew {
         if (!first)
             first = why;
         stop = true;
+    }
+
+    /* The last thing that a thread does. */
+    void end()
+    {
+        std::lock_guard<std::mutex> hold(lock);
+        finished++;
+        ended.notify_one();
     }
 
     /* A thread for each device, which is made current; its error stops all. */
@@ -46,7 +57,7 @@ struct crew {
             } catch (...) {
                 fail(std::current_exception());
             }
-            finished++;
+            end();
         };
         for (int i = 0; i < n; i++)
             threads.emplace_back(member, devices[i]);
@@ -84,19 +95,23 @@ struct crew {
         join();
     }
 
+    /* Whether all threads have, after a while at the most. */
+    bool have_ended()
+    {
+        std::unique_lock<std::mutex> hold(lock);
+        return ended.wait_for(hold, std::chrono::milliseconds(50),
+                              [this] { return finished >= threads.size(); });
+    }
+
     /* Polls `watch` until all threads have ended. */
     void wait(uint32_t total, const syn_watch *watch, const char *stage)
     {
-        double asked = seconds_now();
         syn_status status = SYN_OK;
-        while (finished < threads.size()) {
-            std::this_thread::sleep_for(std::chrono::microseconds(200));
-            if (status == SYN_OK && seconds_now() - asked > 0.05) {
+        while (!have_ended()) {
+            if (status == SYN_OK)
                 status = syn_poll(watch, stage, std::min(next.load(), total), total);
-                asked = seconds_now();
-                if (status != SYN_OK)
-                    stop = true;
-            }
+            if (status != SYN_OK)
+                stop = true;
         }
         join();
         if (first)

@@ -66,7 +66,7 @@ void work_as(gpu::mapper *mine, gpu::crew *work, uint32_t devices,
         work->fail(std::current_exception());
     }
     mine->abandon();
-    work->finished++;
+    work->end();
 }
 
 struct skill_slot : gpu::batch_slot {

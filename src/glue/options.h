@@ -1,0 +1,37 @@
+/* Options of an entry: a named list that R's side made. It has checked what the user
+   said, so an option that is missing or out of its range is a mistake of this package:
+   R's error says which option it is. */
+#ifndef SYN_GLUE_OPTIONS_H
+#define SYN_GLUE_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "glue/glue.h"
+
+/* The element called `name`, of any kind. */
+SEXP glue_option(SEXP options, const char *name);
+
+/* A number from `low` to `high`, which may be infinite. */
+double glue_option_number(SEXP options, const char *name, double low, double high);
+
+/* A whole number from `low` to `high`. */
+int64_t glue_option_int(SEXP options, const char *name, int64_t low, int64_t high);
+
+/* TRUE or FALSE. */
+int glue_option_flag(SEXP options, const char *name);
+
+/* Numbers of GPUs from 0, their number in `n`; NULL and 0 where they are R's NULL, which
+   stands for the CPU. */
+const int *glue_option_gpus(SEXP options, int *n);
+
+/* The options that several entries have: `threads`; `max_memory`, in bytes, perhaps
+   infinite; `vector_bits`, which only tests give: how wide the processor's registers are
+   taken to be (1, 256 or 512; 0, also when it is not given, for what they are); and `key`
+   of random numbers, from R's random_key(). */
+int glue_option_threads(SEXP options);
+size_t glue_option_memory(SEXP options);
+int glue_option_vector_bits(SEXP options);
+uint64_t glue_option_key(SEXP options);
+
+#endif
