@@ -157,6 +157,7 @@ test_that("an S4 class of the same name is shown its own way", {
 })
 
 test_that("a million sets take no time to look at", {
+  skip_on_cran()
   n <- 1e6
   items <- rep(c(0L, 5L, 11L, 1L, 6L, 13L, 19L), n / 2)
   x <- new_itemsets(items, list(size = rep(3:4, n / 2), n = rep(1, n)), rep(1:1000, n / 1000),
