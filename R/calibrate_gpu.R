@@ -45,8 +45,8 @@ calibrate_gpu <- function(x = NULL, sizes = 2:8, episodes = 2^(5:14), repeats = 
   repeats <- check_count(repeats, max = 1000)
   gpu <- check_gpus(check_count(gpu), "gpu", arg = "gpu", call = call)
   save <- check_flag(save)
-  events <- mining_events(x)
-  if (events$mined == 0) {
+  events <- trains_of(x)
+  if (count_in_trials(events) == 0) {
     abort_arg("x", "a recording with spikes", "one without any")
   }
   ticks <- seconds_to_ticks(c(0, 0.005, 0.010, 0.015), attr(x, "resolution"), "x", call)

@@ -97,7 +97,7 @@ count_episodes <- function(x, episodes, threads = NULL, device = c("cpu", "gpu")
               "Or give `device = \"gpu\"`.")
   }
   gpus <- check_place(device, gpus)
-  events <- mining_events(x)
+  events <- trains_of(x)
   if (device == "gpu") {
     if (engine == "auto") engine <- "hybrid"
     count <- gpu_count_all(events, codes, gpu_request(engine, gpus))
@@ -108,7 +108,7 @@ count_episodes <- function(x, episodes, threads = NULL, device = c("cpu", "gpu")
   }
   columns <- as.list(episodes)[episode_columns]
   columns$count <- count
-  columns$support <- count / max(1, events$mined)
+  columns$support <- count / max(1, count_in_trials(events))
   new_episodes(columns, list(recording = x, engine = engine, device = device,
                              threads = threads, call = call))
 }

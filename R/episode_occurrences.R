@@ -33,7 +33,7 @@ episode_occurrences <- function(x, episodes, which = c("nonoverlapped", "all"),
   codes <- episode_codes(episodes, x)
   which <- check_choice(which)
   max_occurrences <- check_count(max_occurrences, max = .Machine$integer.max)
-  rows <- .Call(r_episode_occurrences, mining_events(x), codes$units, codes$low,
+  rows <- .Call(r_episode_occurrences, trains_of(x), codes$units, codes$low,
                 codes$high, which == "all", max_occurrences)
   rows <- finish_status(
     rows, "listing these occurrences",

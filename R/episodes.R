@@ -159,8 +159,9 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   if (!is.null(units)) x <- x[unit = check_units(units, x)]
   resolution <- attr(x, "resolution")
   intervals <- check_intervals(intervals, resolution)
-  events <- mining_events(x)
-  min_count <- check_min_count(min_count, min_support, events$mined)
+  events <- trains_of(x)
+  in_trials <- count_in_trials(events)
+  min_count <- check_min_count(min_count, min_support, in_trials)
   max_size <- check_count(max_size, infinite = TRUE)
   target <- check_choice(target)
   if (!is.null(top)) top <- check_count(top)
@@ -204,7 +205,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
     "Raise `min_count`, lower `max_size`, or mine fewer `units`.", limit_of = "spikes"
   )
   columns <- mined[c("episode", "size", "count")]
-  columns$support <- mined$count / max(1, events$mined)
+  columns$support <- mined$count / max(1, in_trials)
   columns <- c(columns, mined[c("units", "low", "high")])
   new_episodes(columns, list(
     recording = x, intervals = intervals$seconds, min_count = min_count,
@@ -255,12 +256,4 @@ announce_memory <- function(spikes, intervals, units, threads, max_memory) {
                 "and at most {bytes_text(max_memory)}.")),
     class = "synfire_message_memory"
   )
-}
-
-#' The spikes as the C entries take them, and how many of them are in trials
-#' @noRd
-mining_events <- function(x) {
-  trial <- if (!is.null(attr(x, "trials"))) trial_of(x)
-  list(tick = train_ticks(x), unit = as.integer(x$unit), trial = trial,
-       units = nlevels(x$unit), mined = if (is.null(trial)) nrow(x) else sum(!is.na(trial)))
 }

@@ -227,13 +227,8 @@ mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_occ = 2,
 #' The spikes as the miner takes them
 #'
 #' @param bin Ticks of a bin.
-#' @return What `mining_events()` gives, but for how many were mined; then the first tick
-#'   of each trial, or of the recording, and `bin`.
 #' @noRd
-pattern_events <- function(x, bin) {
-  starts <- trial_ticks(x)$start %||% interval_ticks(x)[[1L]]
-  c(mining_events(x)[c("tick", "unit", "trial", "units")], list(start = starts, bin = bin))
-}
+pattern_events <- function(x, bin) c(trains_of(x), list(bin = bin))
 
 #' Options as the miner takes them
 #'

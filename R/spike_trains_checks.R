@@ -212,7 +212,7 @@ without_twice <- function(x) {
 own_recording <- function(x, call = rlang::caller_env(), arg = rlang::caller_arg(x)) {
   recording <- attr(x, "recording", exact = TRUE)
   if (is.null(recording)) return(NULL)
-  check_spike_trains(recording, sprintf("attr(%s, \"recording\")", arg), call)
+  check_spike_trains(recording, sprintf("attr(%s, \"recording\")", arg), call, once = TRUE)
 }
 
 #' @param fault What is wrong: `is`, and `hint`, or `NULL` where making the object from its
@@ -326,29 +326,21 @@ spikes_fault <- function(x) {
   unit <- .subset2(x, "unit")
   n <- length(time)
   resolution <- attr(x, "resolution", exact = TRUE)
-  found <- .Call(r_check_spikes, time, unit, nlevels(unit), clock_of(resolution))
-  row <- found[[2L]]
-  here <- \(...) paste0(..., " in row ", commas(row))
-  at <- if (row <= n) exact(time[[row]])
+  bounds <- c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE))
+  found <- .Call(r_check_spikes, time, unit, nlevels(unit), clock_of(resolution), bounds)
+  found <- finish_status(found, "checking this recording")
+  here <- \(...) list(is = paste0(..., " in row ", commas(found$row)))
+  at <- \() exact(time[[found$row]])
   switch(
-    found[[1L]] + 1L,
-    NULL,
-    return(list(is = here("its time is ", at),
-                where = "is.finite(time)")),
-    return(list(is = here("its time of ", at, " s is no tick of its clock"))),
-    return(list(is = here("its time of ", at, " s is 2^53 ticks from zero or more"),
-                hint = remake_hint)),
-    return(list(is = here("its unit has no name"), hint = remake_hint)),
-    return(list(is = here("it is not sorted by time and unit")))
+    found$fault,
+    "not finite" = c(here("its time is ", at()), where = "is.finite(time)"),
+    "off clock" = here("its time of ", at(), " s is no tick of its clock"),
+    far = c(here("its time of ", at(), " s is 2^53 ticks from zero or more"), hint = remake_hint),
+    unit = c(here("its unit has no name"), hint = remake_hint),
+    unsorted = here("it is not sorted by time and unit"),
+    outside = list(is = sprintf("it has spikes from %s to %s s, and its interval is [%s, %s] s",
+                                exact(time[[1L]]), exact(time[[n]]), exact(bounds[[1L]]),
+                                exact(bounds[[2L]])), hint = remake_hint),
+    twice = list(twice = TRUE)
   )
-  outside <- n > 0L && (time[[1L]] < attr(x, "start", exact = TRUE) ||
-                          time[[n]] > attr(x, "end", exact = TRUE))
-  if (outside) {
-    list(is = sprintf("it has spikes from %s to %s s, and its interval is [%s, %s] s",
-                      exact(time[[1L]]), exact(time[[n]]),
-                      exact(attr(x, "start", exact = TRUE)),
-                      exact(attr(x, "end", exact = TRUE))), hint = remake_hint)
-  } else if (found[[1L]] == 6) {
-    list(twice = TRUE)
-  }
 }

@@ -115,3 +115,29 @@ trial_of <- function(x) {
   at[!is.na(at) & ticks > trials$end[at]] <- NA_integer_
   at
 }
+
+#' The spikes as the C entries take them
+#'
+#' @return A list: the tick, the unit's code and the trial of each spike (`NA` outside all
+#'   trials; `NULL` without any), how many units there are, and the first and the last tick
+#'   of each trial, or of the recording.
+#' @noRd
+trains_of <- function(x) {
+  trials <- trial_ticks(x)
+  bounds <- interval_ticks(x)
+  start <- trials$start %||% bounds[[1L]]
+  stop <- trials$end %||% bounds[[2L]]
+  # A tick that two trials share is the later one's.
+  shared <- which(stop[-length(stop)] == start[-1L])
+  stop[shared] <- stop[shared] - 1
+  # Names of units decide nothing: recordings that differ in these alone are the same.
+  list(tick = train_ticks(x), unit = as.integer(x$unit),
+       trial = if (!is.null(trials)) trial_of(x), units = nlevels(x$unit), start = start,
+       stop = stop)
+}
+
+#' How many of these spikes are in trials, or all of them without trials
+#' @noRd
+count_in_trials <- function(trains) {
+  if (is.null(trains$trial)) length(trains$tick) else sum(!is.na(trains$trial))
+}

@@ -210,25 +210,6 @@ elephant_methods <- c(
   bin_shuffling = "window_shuffle"
 )
 
-#' The spikes as what makes surrogates takes them
-#'
-#' @return What `mining_events()` gives, but for how many were mined; then the first and
-#'   the last tick of each trial, or of the recording.
-#' @noRd
-trains_of <- function(x) {
-  trials <- trial_ticks(x)
-  bounds <- interval_ticks(x)
-  start <- trials$start %||% bounds[[1L]]
-  stop <- trials$end %||% bounds[[2L]]
-  # A tick that two trials share is the later one's.
-  shared <- which(stop[-length(stop)] == start[-1L])
-  stop[shared] <- stop[shared] - 1
-  events <- mining_events(x)[c("tick", "unit", "trial", "units")]
-  # Names of units decide nothing: recordings that differ in these alone are the same.
-  events$unit <- as.integer(events$unit)
-  c(events, list(start = start, stop = stop))
-}
-
 #' How to make surrogates of `x`, checked
 #'
 #' Draws the key: call it once for all surrogates that belong together.

@@ -27,7 +27,6 @@
     ENTRY(r_csv_fields, 2)                                                               \
     ENTRY(r_crc32, 2)                                                                    \
     ENTRY(r_ticks, 2)                                                                    \
-    ENTRY(r_check_spikes, 4)                                                             \
     ENTRY(r_threads_report, 0)                                                           \
     ENTRY(r_cgroup_processors, 2)                                                        \
     ENTRY(r_count_rows_check, 5)                                                         \
@@ -50,6 +49,7 @@
 
 /* The same of those that take an owner before these. */
 #define OWNING_ENTRIES(ENTRY)                                                            \
+    ENTRY(r_check_spikes, 5)                                                             \
     ENTRY(r_parallel_probe, 5)                                                           \
     ENTRY(r_mine_episodes, 5)                                                            \
     ENTRY(r_count_episodes, 5)                                                           \

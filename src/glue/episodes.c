@@ -7,12 +7,13 @@
 #include "core/episodes/given.h"
 #include "core/episodes/occurrences.h"
 #include "core/episodes/rows.h"
+#include "glue/episodes_given.h"
 #include "glue/episodes_gpu.h"
 #include "glue/episodes_table.h"
 #include "glue/options.h"
 #include "glue/owner.h"
-#include "glue/recording.h"
 #include "glue/require.h"
+#include "glue/spikes.h"
 #include "glue/watch.h"
 
 typedef struct mining {
@@ -117,15 +118,15 @@ SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
     uint8_t least = (uint8_t)glue_option_int(options, "least_flag", 1, 3);
     size_t top = (size_t)glue_option_int(options, "top", 1, (int64_t)1 << 53);
     double bytes = NA_REAL;
-    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 5, "events");
-    glue_check_spelling(spelling, Rf_asInteger(VECTOR_ELT(events, 3)), o.n_intervals);
+    glue_check_spelling(spelling, (int)glue_units(events), o.n_intervals);
     if (least > 2 && top >= INT32_MAX)
         o.of_episode += GLUE_ROW_BYTES;
     mining *m = new_mining(own);
     const syn_watch *watch = glue_watch(own, "Mining episodes");
-    syn_status status = glue_recording_read(&m->recording, events, o.min_count, reach);
+    syn_status status =
+        glue_recording_read(&m->recording, events, o.min_count, reach, watch);
     if (status == SYN_OK && !glue_gpu_arranges(gpu))
-        status = syn_recording_arrange(&m->recording);
+        status = syn_recording_arrange(&m->recording, watch);
     if (status == SYN_OK)
         status = mine(m, gpu, spelling, least, &o, watch);
     if (status == SYN_OK) {
@@ -160,11 +161,11 @@ SEXP r_count_episodes(glue_owner *own, SEXP events, SEXP units, SEXP low, SEXP h
     int workers = (int)within(Rf_asReal(threads), 1, 1024, "threads");
     SEXP count = PROTECT(Rf_allocVector(INTSXP, n));
     mining *m = new_mining(own);
-    syn_status status = glue_recording(&m->recording, events, 0, reach);
+    const syn_watch *watch = glue_watch(own, "Counting episodes");
+    syn_status status = glue_recording(&m->recording, events, 0, reach, watch);
     if (status == SYN_OK) {
         glue_check_episodes(episode, n, m->recording.units);
-        status = syn_count_episodes(&m->recording, episode, (size_t)n, workers,
-                                    glue_watch(own, "Counting episodes"),
+        status = syn_count_episodes(&m->recording, episode, (size_t)n, workers, watch,
                                     (uint32_t *)INTEGER(count));
     }
     UNPROTECT(1);
@@ -212,7 +213,7 @@ SEXP r_episode_occurrences(glue_owner *own, SEXP events, SEXP units, SEXP low, S
     SEXP out = PROTECT(Rf_allocVector(VECSXP, n));
     mining *m = new_mining(own);
     const syn_watch *watch = glue_watch(own, "Finding occurrences");
-    syn_status status = glue_recording(&m->recording, events, 0, reach);
+    syn_status status = glue_recording(&m->recording, events, 0, reach, watch);
     if (status == SYN_OK)
         glue_check_episodes(episode, n, m->recording.units);
     for (R_xlen_t i = 0; status == SYN_OK && i < n; i++)

@@ -3,9 +3,10 @@
 
 #include "core/episodes/mine.h"
 #include "core/episodes/given.h"
+#include "glue/episodes_given.h"
 #include "glue/options.h"
 #include "glue/owner.h"
-#include "glue/recording.h"
+#include "glue/spikes.h"
 #include "glue/watch.h"
 
 typedef struct cpu_counter {
@@ -96,9 +97,11 @@ SEXP r_batch_check(glue_owner *own, SEXP events, SEXP bounds, SEXP options)
         .max_size = (uint32_t)glue_option_int(options, "max_size", 1, 64),
         .engine = (syn_episode_engine)glue_option_int(options, "engine", 0, INT32_MAX),
         .counter = &counter, .threads = 1, .max_memory = glue_option_memory(options)};
-    syn_status status = glue_recording(&c->recording, events, mine.min_count, reach);
+    const syn_watch *watch = glue_watch(own, "Mining episodes");
+    syn_status status =
+        glue_recording(&c->recording, events, mine.min_count, reach, watch);
     if (status == SYN_OK)
-        status = syn_mine_episodes(&c->recording, &mine, NULL, &c->episodes);
+        status = syn_mine_episodes(&c->recording, &mine, watch, &c->episodes);
     if (status != SYN_OK)
         return glue_status(status, NA_REAL, (double)mine.max_memory);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));

@@ -4,7 +4,8 @@
 #include "core/base/parallel.h"
 #include "glue/options.h"
 #include "glue/owner.h"
-#include "glue/recording.h"
+#include "glue/spikes.h"
+#include "glue/episodes_given.h"
 #include "glue/watch.h"
 
 static syn_gpu_strategy_options read_strategy(SEXP gpu, uint32_t min_count)
@@ -185,14 +186,14 @@ SEXP r_count_episodes_gpu(glue_owner *own, SEXP events, SEXP bounds, SEXP units,
     SEXP count = SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, (R_xlen_t)n));
     SEXP seconds = SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, Rf_asInteger(times)));
     counting *c = glue_hold(own, sizeof *c, release);
-    syn_status status = glue_recording(&c->recording, events, 0, reach);
+    const syn_watch *watch = glue_watch(own, "Counting episodes");
+    syn_status status = glue_recording(&c->recording, events, 0, reach, watch);
     if (status == SYN_OK)
         status = syn_gpu_counter_open(&c->recording, table, n_intervals, &chosen,
                                       &c->counter, c->report.reason);
     c->open = status == SYN_OK;
     if (status == SYN_OK)
-        status = count_group(c, &batch, glue_watch(own, "Counting episodes"),
-                             (uint32_t *)INTEGER(count), seconds);
+        status = count_group(c, &batch, watch, (uint32_t *)INTEGER(count), seconds);
     if (status == SYN_OK)
         SET_VECTOR_ELT(out, 2, glue_gpu_by_size(&c->report, batch.size, batch.size));
     else

@@ -3,10 +3,11 @@
 
 #include "core/episodes/null/counts.h"
 #include "core/episodes/null/summary.h"
+#include "glue/episodes_given.h"
 #include "glue/options.h"
 #include "glue/owner.h"
-#include "glue/recording.h"
 #include "glue/require.h"
+#include "glue/spikes.h"
 #include "glue/surrogates.h"
 #include "glue/watch.h"
 #include "gpu/null/counts.h"
@@ -72,7 +73,7 @@ SEXP r_episode_null(glue_owner *own, SEXP trains, SEXP surrogates, SEXP episodes
     null_work *work = glue_hold(own, sizeof *work, release);
     const syn_watch *watch = glue_watch(own, "Counting in surrogates");
     work->budget.limit = wanted.max_memory;
-    syn_status status = glue_trains(&work->trains, trains, &made, &work->budget);
+    syn_status status = glue_trains(&work->trains, trains, &made, &work->budget, watch);
     if (status == SYN_OK) {
         glue_check_episodes(episode, n, work->trains.units);
         status = prepare(work, &made, episode, (size_t)n, wanted.threads, watch);

@@ -38,9 +38,10 @@ SEXP r_csv_rows(SEXP bytes, SEXP options);
 SEXP r_csv_fields(SEXP lines, SEXP sep);
 SEXP r_crc32(SEXP crc, SEXP bytes);
 
-/* spikes_check.c */
+/* spikes.c */
 SEXP r_ticks(SEXP time, SEXP clock);
-SEXP r_check_spikes(SEXP time, SEXP unit, SEXP units, SEXP clock);
+SEXP r_check_spikes(glue_owner *own, SEXP time, SEXP unit, SEXP units, SEXP clock,
+                    SEXP interval);
 
 /* threads.c */
 SEXP r_threads_report(void);

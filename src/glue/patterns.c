@@ -7,12 +7,11 @@
 #include "core/patterns/shares.h"
 #include "core/patterns/found/shifted.h"
 #include "core/patterns/store.h"
-#include "core/spikes/raster.h"
 #include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/pattern_store.h"
-#include "glue/raster.h"
 #include "glue/require.h"
+#include "glue/spikes.h"
 #include "glue/watch.h"
 
 typedef struct mining {
@@ -139,13 +138,12 @@ static SEXP stopped(syn_status status, const mining *m, double memory)
 }
 
 /* Mines the raster of `m` unless making it failed. */
-static SEXP mine(glue_owner *own, mining *m, syn_status status,
-                 const syn_pattern_options *options, const char *title)
+static SEXP mine(mining *m, syn_status status, const syn_pattern_options *options,
+                 const syn_watch *watch)
 {
     double begun = syn_seconds();
     if (status == SYN_OK)
-        status = syn_mine_patterns(&m->raster, options, &m->budget,
-                                   glue_watch(own, title), &m->patterns);
+        status = syn_mine_patterns(&m->raster, options, &m->budget, watch, &m->patterns);
     double elapsed = syn_seconds() - begun;
     syn_raster_free(&m->raster);
     if (status != SYN_OK)
@@ -156,23 +154,22 @@ static SEXP mine(glue_owner *own, mining *m, syn_status status,
 SEXP r_mine_patterns(glue_owner *own, SEXP events, SEXP options, SEXP shares)
 {
     mining *m = new_mining(own);
-    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
-    within(Rf_asReal(VECTOR_ELT(events, 3)), 0, INT32_MAX, "units");
     syn_pattern_options o = glue_pattern_options(options);
     read_shares(&o, shares);
     m->budget.limit = o.max_memory;
-    syn_status status = glue_raster(&m->raster, events, o.window, &m->budget);
-    return mine(own, m, status, &o, "Mining patterns");
+    const syn_watch *watch = glue_watch(own, "Mining patterns");
+    syn_status status = glue_raster(&m->raster, events, o.window, &m->budget, watch);
+    return mine(m, status, &o, watch);
 }
 
 /* About how much work each share of the search is; `window` in bins. */
 SEXP r_pattern_shares(glue_owner *own, SEXP events, SEXP window, SEXP min_occ)
 {
     mining *m = new_mining(own);
-    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     uint32_t bins = (uint32_t)within(Rf_asReal(window), 1, INT32_MAX, "window");
     uint32_t least = (uint32_t)within(Rf_asReal(min_occ), 1, INT32_MAX, "min_occ");
-    syn_status status = glue_raster(&m->raster, events, bins, NULL);
+    syn_status status =
+        glue_raster(&m->raster, events, bins, NULL, glue_watch(own, "Cutting the search"));
     if (status == SYN_OK)
         status = syn_pattern_cut(&m->raster, bins, least, &m->shares);
     if (status != SYN_OK)
@@ -191,7 +188,7 @@ SEXP r_mine_itemsets(glue_owner *own, SEXP first, SEXP item, SEXP items, SEXP op
     syn_pattern_options o = glue_pattern_options(options);
     m->budget.limit = o.max_memory;
     syn_status status = read_sets(&m->raster, first, item, n, &m->budget);
-    return mine(own, m, status, &o, "Mining itemsets");
+    return mine(m, status, &o, glue_watch(own, "Mining itemsets"));
 }
 
 /* ---- patterns that are the end of others ---- */

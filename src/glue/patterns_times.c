@@ -2,8 +2,8 @@
 #include "glue/patterns_times.h"
 
 #include "glue/options.h"
-#include "glue/raster.h"
 #include "glue/require.h"
+#include "glue/spikes.h"
 #include "glue/watch.h"
 
 /* ---- for all that is done with patterns ---- */
@@ -39,10 +39,9 @@ static syn_pattern_list read_list(SEXP patterns, double window, double units,
 glue_found *glue_patterns(glue_owner *own, SEXP events, SEXP patterns, int least_unit)
 {
     glue_found *f = glue_hold(own, sizeof *f, release);
-    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
     double window = Rf_asReal(glue_option(patterns, "window"));
     f->window = (uint32_t)within(window, 1, INT32_MAX, "window");
-    f->list = read_list(patterns, window, Rf_asReal(VECTOR_ELT(events, 3)), least_unit);
+    f->list = read_list(patterns, window, glue_units(events), least_unit);
     f->items = (size_t)Rf_xlength(glue_option(patterns, "unit"));
     return f;
 }
@@ -55,7 +54,7 @@ syn_status glue_find_windows(glue_found *f, SEXP events, size_t most, size_t max
        these. */
     if (!syn_budget_take(&f->budget, (f->list.n + 3 * f->items) * sizeof(int)))
         return SYN_OVER_BUDGET;
-    syn_status status = glue_raster(&f->raster, events, f->window, &f->budget);
+    syn_status status = glue_raster(&f->raster, events, f->window, &f->budget, watch);
     if (status == SYN_OK)
         status = syn_find_windows(&f->raster, &f->list, most, &f->budget, watch,
                                   &f->windows);

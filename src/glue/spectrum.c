@@ -126,7 +126,7 @@ SEXP r_spectrum(glue_owner *own, SEXP trains, SEXP surrogates, SEXP patterns,
     s.plan = &w->plan;
     w->left = glue_hold(own, s.n, NULL);
     w->budget.limit = o.max_memory;
-    syn_status status = glue_trains(&w->trains, trains, &made, &w->budget);
+    syn_status status = glue_trains(&w->trains, trains, &made, &w->budget, watch);
     double begun = syn_seconds();
     if (status == SYN_OK)
         status = syn_surrogate_plan_make(&w->plan, &w->trains, &made, o.threads,

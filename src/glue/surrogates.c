@@ -5,28 +5,17 @@
 #include "core/surrogates/isi.h"
 #include "glue/options.h"
 #include "glue/owner.h"
-#include "glue/recording.h"
 #include "glue/require.h"
+#include "glue/spikes.h"
 #include "glue/watch.h"
 
 /* ---- what R passes ---- */
-
-/* Trials follow each other, and spikes lie within them. */
-static void check_times(const glue_spikes *x, const double *stop)
-{
-    for (R_xlen_t t = 0; t < x->trials; t++) {
-        within(x->start[t], t == 0 ? -GLUE_MOST_TICK : stop[t - 1] + 1, GLUE_MOST_TICK,
-               "starts");
-        within(stop[t], x->start[t], GLUE_MOST_TICK, "stops");
-    }
-    glue_check_spikes(x, stop);
-}
 
 /* Most bins that a window slides over: half a second of random numbers. */
 enum { MOST_SLIDES = 1 << 27 };
 
 /* How far spikes go, and how many bins are permuted. */
-static void check_reach(const syn_surrogate_options *o, SEXP starts, SEXP stops)
+static void check_reach(const syn_surrogate_options *o, const syn_spikes *spikes)
 {
     int shuffles = o->method == SYN_SURROGATE_BIN_SHUFFLE ||
                    o->method == SYN_SURROGATE_WINDOW_SHUFFLE;
@@ -34,36 +23,32 @@ static void check_reach(const syn_surrogate_options *o, SEXP starts, SEXP stops)
     int moves = o->method == SYN_SURROGATE_DITHER ||
                 o->method == SYN_SURROGATE_TRAIN_SHIFT ||
                 o->method == SYN_SURROGATE_TRIAL_SHIFT;
-    for (R_xlen_t t = 0; t < Rf_xlength(starts); t++) {
-        double length = REAL(stops)[t] - REAL(starts)[t];
+    for (uint32_t t = 0; t < spikes->trials; t++) {
+        double length = spikes->stop[t] - spikes->start[t];
         require(!moves || (double)o->dither <= length, "dither");
         require(!shuffles || (length + 1) / (double)o->bin <= INT32_MAX, "bin");
         require(!slides || (length + 1) / (double)o->bin <= MOST_SLIDES, "bin");
     }
 }
 
-syn_status glue_trains(syn_trains *out, SEXP trains, const syn_surrogate_options *options,
-                       syn_budget *budget)
+syn_status glue_trains(syn_trains *out, SEXP spikes, const syn_surrogate_options *options,
+                       syn_budget *budget, const syn_watch *watch)
 {
-    require(TYPEOF(trains) == VECSXP && Rf_xlength(trains) >= 6, "trains");
-    glue_spikes x = glue_read_spikes(trains);
-    SEXP stops = numbers(VECTOR_ELT(trains, 5), REALSXP, x.trials, "stops");
-    require(x.trials < INT32_MAX, "starts");
-    require(x.units < INT32_MAX, "units");
-    check_times(&x, REAL(stops));
-    check_reach(options, VECTOR_ELT(trains, 4), stops);
-    double bytes = syn_trains_bytes((double)x.n, x.units, (double)x.trials);
+    syn_spikes x;
+    syn_status status = glue_spikes(&x, spikes, watch);
+    if (status != SYN_OK)
+        return status;
+    check_reach(options, &x);
+    double bytes = syn_trains_bytes((double)x.n, x.units, x.trials);
     if (!syn_budget_take(budget, (size_t)bytes))
         return SYN_OVER_BUDGET;
-    /* R counts from 1, and its NA is below that. */
-    return syn_trains_make(out, (size_t)x.n, x.tick, x.unit, x.trial, 1,
-                           (uint32_t)x.units, (uint32_t)x.trials, x.start, REAL(stops));
+    return syn_trains_make(out, &x, watch);
 }
 
 syn_surrogate_options glue_surrogate_options(SEXP options)
 {
     SEXP o = glue_option(options, "numbers");
-    const int64_t most = (int64_t)GLUE_MOST_TICK;
+    const int64_t most = (int64_t)SYN_MOST_TICK;
     return (syn_surrogate_options){
         .method = (syn_surrogate_method)glue_option_int(o, "method", 0,
                                                         SYN_SURROGATE_SLIDING_SHUFFLE),
@@ -133,7 +118,7 @@ SEXP r_surrogate_trains(glue_owner *own, SEXP trains, SEXP surrogates, SEXP opti
     const syn_watch *watch = glue_watch(own, "Making surrogates");
     w->budget.limit = glue_option_memory(options);
     double limit = (double)w->budget.limit;
-    syn_status status = glue_trains(&w->trains, trains, &o, &w->budget);
+    syn_status status = glue_trains(&w->trains, trains, &o, &w->budget, watch);
     double needed = status == SYN_OK ? bytes_needed(&w->trains, &o, n) : NA_REAL;
     if (needed > limit)
         status = SYN_OVER_BUDGET;
@@ -146,7 +131,7 @@ SEXP r_surrogate_trains(glue_owner *own, SEXP trains, SEXP surrogates, SEXP opti
         status = syn_surrogate_plan_make(&w->plan, &w->trains, &o, threads, &w->budget,
                                          watch);
         if (status == SYN_OK)
-            status = syn_surrogate_list(&w->plan, n, 1, tick, unit, threads, watch);
+            status = syn_surrogate_list(&w->plan, n, tick, unit, threads, watch);
         UNPROTECT(1);
     }
     return status == SYN_OK

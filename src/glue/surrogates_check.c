@@ -3,8 +3,8 @@
 
 #include "core/surrogates/raster.h"
 #include "glue/owner.h"
-#include "glue/raster.h"
 #include "glue/require.h"
+#include "glue/spikes.h"
 #include "glue/watch.h"
 
 /* ---- what R gets ---- */
@@ -87,15 +87,16 @@ SEXP r_surrogate_rasters(glue_owner *own, SEXP trains, SEXP options, SEXP index,
     syn_surrogate_options o = glue_surrogate_options(options);
     uint64_t number = (uint64_t)within(Rf_asReal(index), 0, INT32_MAX, "index");
     uint32_t bins = (uint32_t)within(Rf_asReal(window), 1, INT32_MAX, "window");
-    require(TYPEOF(events) == VECSXP && Rf_xlength(events) >= 6, "events");
+    numbers(events, VECSXP, 7, "events");
     work *w = glue_hold(own, sizeof *w, release);
     w->budget.limit = SIZE_MAX;
-    syn_status status = glue_trains(&w->trains, trains, &o, &w->budget);
+    const syn_watch *watch = glue_watch(own, "Binning a surrogate");
+    syn_status status = glue_trains(&w->trains, trains, &o, &w->budget, watch);
     if (status == SYN_OK)
         status = bin_surrogate(own, w, &o, number,
-                               (int64_t)Rf_asReal(VECTOR_ELT(events, 5)), bins);
+                               (int64_t)Rf_asReal(VECTOR_ELT(events, 6)), bins);
     if (status == SYN_OK)
-        status = glue_raster(&w->raster, events, bins, NULL);
+        status = glue_raster(&w->raster, events, bins, NULL, watch);
     if (status != SYN_OK)
         return glue_status(status, NA_REAL, INT32_MAX);
     SEXP out = PROTECT(Rf_allocVector(VECSXP, 2));

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/spikes/spikes.h"
+
 enum { TEST_THREADS = 4 };
 
 #define CHECK(ok) check_that((ok) != 0, #ok, __FILE__, __LINE__)
@@ -19,13 +21,11 @@ void check_that(int ok, const char *what, const char *file, int line);
 uint32_t draw(uint32_t below);
 double draw_share(void);
 
-/* Spikes sorted by tick, then by unit; units are numbered from 1, trials too. */
+/* Spikes, and the arrays that they point to. */
 typedef struct test_spikes {
-    size_t n;
-    double *tick;
+    syn_spikes all;
+    double *tick, *bounds;
     int *unit, *trial;
-    uint32_t units, trials;
-    double start[2], stop[2];  /* first and last tick of each trial */
 } test_spikes;
 
 /* About `n` spikes of `units` units in two trials, many of them on the same tick. Free
@@ -36,6 +36,7 @@ void spikes_free(test_spikes *spikes);
 /* One function for each subject of the core. */
 void test_parallel(void);
 void test_simd(void);
+void test_spikes_check(void);
 void test_episodes(void);
 void test_surrogates(void);
 void test_patterns(void);

@@ -46,35 +46,40 @@ static int spike_order(const void *a, const void *b)
 
 test_spikes spikes_draw(size_t n, uint32_t units, uint32_t ticks)
 {
-    test_spikes out = {.units = units, .trials = 2};
+    test_spikes out = {.tick = malloc(n * sizeof *out.tick),
+                       .bounds = malloc(4 * sizeof *out.bounds),
+                       .unit = malloc(n * sizeof *out.unit),
+                       .trial = malloc(n * sizeof *out.trial)};
     spike *spikes = malloc(n * sizeof *spikes);
-    out.tick = malloc(n * sizeof *out.tick);
-    out.unit = malloc(n * sizeof *out.unit);
-    out.trial = malloc(n * sizeof *out.trial);
-    if (!spikes || !out.tick || !out.unit || !out.trial)
+    if (!spikes || !out.tick || !out.bounds || !out.unit || !out.trial)
         abort();
     for (size_t i = 0; i < n; i++)
         spikes[i] = (spike){draw(ticks), draw(units) + 1};
     qsort(spikes, n, sizeof *spikes, spike_order);
-    out.n = 0;
+    size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         /* The same unit twice on a tick is one spike. */
         if (i > 0 && spike_order(&spikes[i - 1], &spikes[i]) == 0)
             continue;
-        out.tick[out.n] = spikes[i].tick;
-        out.unit[out.n] = (int)spikes[i].unit;
-        out.trial[out.n++] = spikes[i].tick < ticks / 2 ? 1 : 2;
+        out.tick[kept] = spikes[i].tick;
+        out.unit[kept] = (int)spikes[i].unit;
+        out.trial[kept++] = spikes[i].tick < ticks / 2 ? 1 : 2;
     }
-    out.start[1] = ticks / 2;
-    out.stop[0] = out.start[1] - 1;
-    out.stop[1] = ticks - 1;
     free(spikes);
+    out.bounds[0] = 0;
+    out.bounds[1] = ticks / 2;
+    out.bounds[2] = ticks / 2 - 1;
+    out.bounds[3] = ticks - 1;
+    out.all = (syn_spikes){.n = kept, .tick = out.tick, .unit = out.unit,
+                           .trial = out.trial, .units = units, .trials = 2,
+                           .start = out.bounds, .stop = out.bounds + 2};
     return out;
 }
 
 void spikes_free(test_spikes *spikes)
 {
     free(spikes->tick);
+    free(spikes->bounds);
     free(spikes->unit);
     free(spikes->trial);
 }
@@ -84,6 +89,7 @@ int main(void)
     syn_parallel_init();
     test_parallel();
     test_simd();
+    test_spikes_check();
     test_episodes();
     test_surrogates();
     test_patterns();

@@ -55,8 +55,7 @@ static void check_mining(uint32_t units)
 {
     test_spikes s = spikes_draw(4000, units, 8000);
     syn_recording recording;
-    CHECK(syn_recording_make(&recording, s.n, s.tick, s.unit, s.trial, 1, s.units, 12,
-                             12) == SYN_OK);
+    CHECK(syn_recording_make(&recording, &s.all, 12, 12, NULL) == SYN_OK);
     syn_mine_options options = mining(SYN_ENGINE_STATE, 1);
     syn_episodes first;
     CHECK(syn_mine_episodes(&recording, &options, NULL, &first) == SYN_OK);
@@ -79,8 +78,7 @@ static void check_null(void)
 {
     test_spikes s = spikes_draw(1500, 6, 6000);
     syn_trains trains;
-    CHECK(syn_trains_make(&trains, s.n, s.tick, s.unit, s.trial, 1, s.units, s.trials,
-                          s.start, s.stop) == SYN_OK);
+    CHECK(syn_trains_make(&trains, &s.all, NULL) == SYN_OK);
     syn_surrogate_options dithered = {.method = SYN_SURROGATE_DITHER, .dither = 15,
                                       .bin = 1, .window = 1, .isi_bin = 1, .isi_bins = 1,
                                       .key = 7};

@@ -131,8 +131,7 @@ void test_patterns(void)
 {
     test_spikes s = spikes_draw(3000, 12, 9000);
     syn_raster raster;
-    CHECK(syn_raster_bin(&raster, s.n, s.tick, s.unit, s.trial, 1, s.units, s.start, 5,
-                         WINDOW, NULL) == SYN_OK);
+    CHECK(syn_raster_bin(&raster, &s.all, 5, WINDOW, NULL, NULL) == SYN_OK);
     check_mining(&raster);
 
     uint32_t size[LISTED], unit[2 * LISTED], lag[2 * LISTED];

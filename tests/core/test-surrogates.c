@@ -29,7 +29,7 @@ static double *made_by(const syn_surrogate_plan *plan, int threads)
         tick[k] = ticks + k * n;
         unit[k] = units + k * n;
     }
-    CHECK(syn_surrogate_list(plan, SURROGATES, 1, tick, unit, threads, NULL) == SYN_OK);
+    CHECK(syn_surrogate_list(plan, SURROGATES, tick, unit, threads, NULL) == SYN_OK);
     free(units);
     return ticks;
 }
@@ -59,8 +59,7 @@ void test_surrogates(void)
 {
     test_spikes s = spikes_draw(1200, 9, 6000);
     syn_trains trains;
-    CHECK(syn_trains_make(&trains, s.n, s.tick, s.unit, s.trial, 1, s.units, s.trials,
-                          s.start, s.stop) == SYN_OK);
+    CHECK(syn_trains_make(&trains, &s.all, NULL) == SYN_OK);
     for (int method = 0; method <= SYN_SURROGATE_TRIAL_SHIFT; method++) {
         syn_surrogate_options options = surrogate(method);
         syn_surrogate_plan plan;
@@ -70,7 +69,7 @@ void test_surrogates(void)
         double *one = made_by(&plan, 1), *many = made_by(&plan, TEST_THREADS);
         CHECK(memcmp(one, many, SURROGATES * trains.events * sizeof *one) == 0);
         for (size_t i = 0; i < SURROGATES * (size_t)trains.events; i++)
-            if (one[i] < s.start[0] || one[i] > s.stop[1]) {
+            if (one[i] < s.bounds[0] || one[i] > s.bounds[3]) {
                 CHECK(!"a spike has left the recording");
                 break;
             }

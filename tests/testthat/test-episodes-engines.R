@@ -226,7 +226,7 @@ test_that("the number of threads does not decide what fits, with every engine", 
   skip_on_cran()
   stream <- random_stream(7, units = 5, spikes = 300, span = 200, trials = FALSE)
   mine <- function(engine, threads, max_memory) {
-    got <- .Call(synfire:::r_mine_episodes, synfire:::mining_events(stream$x),
+    got <- .Call(synfire:::r_mine_episodes, synfire:::trains_of(stream$x),
                  list(as.double(stream$low), as.double(stream$high)),
                  synfire:::spelling(stream$names, cbind(low = as.double(stream$low),
                                                         high = as.double(stream$high))),

@@ -13,7 +13,7 @@ expect_same_episodes <- function(gpu, cpu, label) {
 # How often the machines of `size` random episodes complete, on the CPU and on a GPU with
 # the recording cut into `segments`.
 counts_both_ways <- function(stream, size, n, segments, engine = "mtpe", merge = "exact") {
-  events <- mining_events(stream$x)
+  events <- trains_of(stream$x)
   ticks <- list(low = as.double(stream$low), high = as.double(stream$high))
   units <- matrix(sample(length(stream$names), n * size, replace = TRUE), n)
   edges <- matrix(sample(length(stream$low), n * (size - 1), replace = TRUE), n)
@@ -28,7 +28,7 @@ counts_both_ways <- function(stream, size, n, segments, engine = "mtpe", merge =
 
 test_that("candidates reach a counter in batches, and come back as the state engine's", {
   check <- function(stream, min_count, max_size, engine, most = 1e6, max_memory = 1e8) {
-    .Call(synfire:::r_batch_check, synfire:::mining_events(stream$x),
+    .Call(synfire:::r_batch_check, synfire:::trains_of(stream$x),
           list(as.double(stream$low), as.double(stream$high)),
           list(min_count = min_count, max_size = max_size, max_memory = max_memory,
                engine = engine, batch = most))
@@ -184,7 +184,7 @@ test_that("the estimate of the work grows with the work", {
   x <- simulate_sym26(duration = 20)
   ticks <- list(low = c(0, 5000, 10000), high = c(5000, 10000, 15000))
   estimate <- function(x, min_count, max_size = Inf) {
-    expected_seconds(mining_events(x), ticks, min_count, max_size, 1)
+    expected_seconds(trains_of(x), ticks, min_count, max_size, 1)
   }
   expect_gt(estimate(x, 5), 10 * estimate(x, 50))
   expect_lt(estimate(x, 50, max_size = 2), estimate(x, 50))

@@ -144,7 +144,7 @@ test_that("names in another encoding are the same names", {
 
 test_that("the compiled code refuses spikes that are not what they must be", {
   x <- checked()$x
-  events <- synfire:::mining_events(x)
+  events <- synfire:::trains_of(x)
   mine <- function(...) {
     changed <- utils::modifyList(events, list(...))
     .Call(synfire:::r_count_episodes, changed, list(1:2), list(0), list(5000), 1L)

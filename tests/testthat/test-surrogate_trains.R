@@ -259,7 +259,7 @@ test_that("binning a surrogate is binning its spikes", {
         set.seed(8)
         s <- own_surrogates(x, 3, method, bin_size = 0.005, dither = 0.1)[[3L]]
         both <- .Call(synfire:::r_surrogate_rasters, synfire:::trains_of(x), options, 2,
-                      synfire:::pattern_events(s, width), 4L)
+                      synfire:::pattern_events(as_spike_trains(s), width), 4L)
         expect_identical(both[[1L]], both[[2L]])
       }
     }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/seek.h"
 #include "core/base/status.h"
 #include "core/base/watch.h"
 
@@ -25,14 +26,8 @@ typedef struct syn_rows {
 /* The first of `n` increasing rows that is `from` or later; `n` where none is. */
 static inline uint32_t syn_first_row_from(const uint32_t *row, uint32_t n, uint64_t from)
 {
-    uint32_t low = 0, high = n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (row[middle] < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0;
+    SYN_SEEK(uint32_t, at, low, n, row[at] < from);
     return low;
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/episodes/rows.h"
 #include "core/base/parallel.h"
+#include "core/base/seek.h"
 
 enum { SEGMENT = 16384 };  /* events of one item of the parallel loops */
 
@@ -35,14 +36,8 @@ typedef struct window_job {
 /* The first event from `from` on that is more than `bound` ticks after it. */
 static uint32_t first_beyond(const syn_recording *r, uint32_t from, int64_t bound)
 {
-    uint32_t low = from, high = r->events;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->tick[middle] - r->tick[from] > bound)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    uint32_t low = from;
+    SYN_SEEK(uint32_t, at, low, r->events, r->tick[at] - r->tick[from] <= bound);
     return low;
 }
 

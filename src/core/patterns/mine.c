@@ -14,6 +14,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/parallel.h"
+#include "core/base/seek.h"
 
 enum { GIVE_BACK = 1 << 24 };  /* bytes freed before the system gets them */
 enum { FIRST_ROOM = 16, MOST_WORDS = 1 << 16 };  /* of a block */
@@ -25,14 +26,8 @@ enum { NARROW = 1 << 16 };  /* numbers below that take words of 16 bits */
 /* The first chain whose size is `size` or more. */
 static uint32_t seek_chain(const syn_pattern_part *part, uint32_t size)
 {
-    uint32_t low = 0, high = part->chains;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (part->chain[middle].size < size)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0;
+    SYN_SEEK(uint32_t, at, low, part->chains, part->chain[at].size < size);
     return low;
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/seek.h"
+
 /* ---- making ---- */
 
 /* A chain and where it was found. */
@@ -100,21 +102,15 @@ static const syn_stored_block *block_of(const syn_pattern_store *store, syn_stor
                                         size_t i, size_t *recent)
 {
     const syn_stored_block *block = store->block;
-    size_t low = *recent, high = low + 2;
-    if (i < block[low].first[row] || high > store->blocks ||
-        i >= block[high].first[row]) {
+    size_t low = *recent, end = low + 2;
+    if (i < block[low].first[row] || end > store->blocks || i >= block[end].first[row]) {
         low = 0;
-        high = store->blocks;
+        end = store->blocks;
     }
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (i < block[middle].first[row])
-            high = middle;
-        else
-            low = middle;
-    }
-    *recent = low;
-    return block + low;
+    size_t next = low + 1;
+    SYN_SEEK(size_t, at, next, end, block[at].first[row] <= i);
+    *recent = next - 1;
+    return block + *recent;
 }
 
 /* Where number `i` of a row, counted from the first one of the block, is in its words. */

@@ -105,14 +105,8 @@ uint32_t syn_bin_windows_tally(const syn_bin_windows *windows, syn_tally *tally,
 /* `item` is increasing. */
 static int is_among(const uint32_t *item, uint32_t size, uint32_t one)
 {
-    uint32_t low = 0, high = size;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (item[middle] < one)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0;
+    SYN_SEEK(uint32_t, at, low, size, item[at] < one);
     return low < size && item[low] == one;
 }
 

@@ -79,49 +79,54 @@ void syn_raster_index(syn_raster *r)
             r->unit_bin[r->unit_first[r->unit[e] + 1]++] = b;
 }
 
-syn_status syn_raster_bin(syn_raster *out, size_t n, const double *tick, const int *unit,
-                          const int *trial, int first, uint32_t units,
-                          const double *start, int64_t width, int64_t window,
-                          syn_budget *budget)
+static syn_status fill_bins(syn_raster *r, const syn_spikes *spikes, int64_t width,
+                            int64_t window, const syn_watch *watch)
 {
-    memset(out, 0, sizeof *out);
-    if (n >= INT32_MAX)
-        return SYN_TOO_LARGE;
-    syn_status status = syn_raster_allocate(out, n, units, 1, budget);
-    if (status != SYN_OK)
-        return status;
-
     const int64_t limit = (int64_t)1 << TOO_FAR;
     int64_t shift = 0, last = -window;  /* the number of the bin being filled */
-    int now = first - 1;                /* its trial */
-    int open = 0;
-    for (size_t i = 0; i < n; i++) {
-        int t = trial ? trial[i] : first;
-        if (unit[i] < first || t < first)
+    int now = 0;                        /* its trial */
+    for (size_t i = 0; i < spikes->n; i++) {
+        if (syn_spikes_poll(watch, i, spikes->n) != SYN_OK)
+            return SYN_INTERRUPTED;
+        int trial = spikes->trial ? spikes->trial[i] : 1;
+        if (trial < 1)
             continue;
-        if (t != now) {
+        if (trial != now) {
             if (last > limit - window)
                 return SYN_TOO_LARGE;
             shift = last + window;
-            now = t;
         }
-        int64_t bin = ((int64_t)tick[i] - (int64_t)start[t - first]) / width;
+        int64_t start = (int64_t)spikes->start[trial - 1];
+        int64_t bin = ((int64_t)spikes->tick[i] - start) / width;
         if (bin > limit - shift)
             return SYN_TOO_LARGE;
-        if (!open || bin + shift != last) {
-            if (open)
-                close_bin(out, out->bins);
-            open_bin(out, bin + shift);
-            out->opens[out->bins] = (int64_t)start[t - first] + bin * width;
+        if (now == 0 || bin + shift != last) {
+            if (now > 0)
+                close_bin(r, r->bins);
+            open_bin(r, bin + shift);
+            r->opens[r->bins] = start + bin * width;
             last = bin + shift;
-            open = 1;
         }
-        out->unit[out->events++] = (uint32_t)(unit[i] - first);
+        now = trial;
+        r->unit[r->events++] = (uint32_t)(spikes->unit[i] - 1);
     }
-    if (open)
-        close_bin(out, out->bins);
-    syn_raster_index(out);
+    if (now > 0)
+        close_bin(r, r->bins);
     return SYN_OK;
+}
+
+syn_status syn_raster_bin(syn_raster *out, const syn_spikes *spikes, int64_t width,
+                          int64_t window, syn_budget *budget, const syn_watch *watch)
+{
+    memset(out, 0, sizeof *out);
+    if (spikes->n >= INT32_MAX)
+        return SYN_TOO_LARGE;
+    syn_status status = syn_raster_allocate(out, spikes->n, spikes->units, 1, budget);
+    if (status == SYN_OK)
+        status = fill_bins(out, spikes, width, window, watch);
+    if (status == SYN_OK)
+        syn_raster_index(out);
+    return status;
 }
 
 syn_status syn_raster_sets(syn_raster *out, size_t n, const size_t *first,

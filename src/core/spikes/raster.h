@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 #include "core/base/budget.h"
-#include "core/base/status.h"
+#include "core/base/seek.h"
+#include "core/spikes/spikes.h"
 
 /* Bins are kept when they hold at least one unit, and each unit at most once. The window
    of length w that opens at kept bin b holds what lies in the kept bins from b on whose
@@ -25,18 +26,13 @@ typedef struct syn_raster {
     size_t held;           /* bytes counted there */
 } syn_raster;
 
-/* Bins `n` events sorted by tick: bin k holds ticks from start + k * width on. Units and
-   trials are numbered from `first` on, and events with a smaller unit or trial are left
-   out; apart from those, `trial` does not decrease. start[t] is the first tick of trial
-   t; without trials, `trial` is NULL and start[0] is that of the recording. Bins of
-   different trials are numbered at least `window` apart. The memory is counted in
-   `budget`, unless that is NULL; it must outlive the raster. The caller frees with
-   syn_raster_free(), also after an error. SYN_TOO_LARGE from 2^31 - 1 events, or when bin
-   numbers would pass 2^62; SYN_OVER_BUDGET. */
-syn_status syn_raster_bin(syn_raster *out, size_t n, const double *tick, const int *unit,
-                          const int *trial, int first, uint32_t units,
-                          const double *start, int64_t width, int64_t window,
-                          syn_budget *budget);
+/* Bins sound spikes: bin k holds ticks from start + k * width on, counted from the start
+   of their trial. Bins of different trials are numbered at least `window` apart. `budget`
+   is what the memory is to be counted in, and kept for as long; NULL for none. The caller
+   frees with syn_raster_free(), also after an error. SYN_TOO_LARGE from 2^31 - 1 spikes,
+   or when bin numbers would pass 2^62; SYN_OVER_BUDGET; SYN_INTERRUPTED by the watch. */
+syn_status syn_raster_bin(syn_raster *out, const syn_spikes *spikes, int64_t width,
+                          int64_t window, syn_budget *budget, const syn_watch *watch);
 
 /* Makes each of `n` sets a bin, with its place as the number; set s is item[first[s]] up
    to item[first[s + 1]], items in [0, items) in any order, repeats allowed. Empty sets
@@ -49,8 +45,8 @@ syn_status syn_raster_sets(syn_raster *out, size_t n, const size_t *first,
 syn_status syn_raster_allocate(syn_raster *out, size_t events, uint32_t units, int timed,
                                syn_budget *budget);
 
-/* Finishes a raster whose bins are filled: sets first[bins], `unit_first` and
-   `unit_bin`. */
+/* Finishes a raster whose bins are filled, but for first[bins]: fills that, `unit_first`
+   and `unit_bin`. */
 void syn_raster_index(syn_raster *raster);
 
 void syn_raster_free(syn_raster *raster);
@@ -67,25 +63,12 @@ static inline uint32_t syn_raster_window_end(const syn_raster *r, uint32_t bin,
 }
 
 /* The first of bin[from] .. bin[n - 1], kept bins in order, whose number is `number` or
-   more, else `n`; looked for in steps that double: the next one wanted is most often
-   near. */
+   more, else `n`; near `from` as a rule. */
 static inline uint32_t syn_raster_seek(const syn_raster *r, const uint32_t *bin,
                                        uint32_t from, uint32_t n, int64_t number)
 {
-    uint32_t low = from, step = 1;
-    while (low < n && n - low > step && r->number[bin[low + step]] < number) {
-        low += step;
-        step *= 2;
-    }
-    uint32_t high = n - low > step ? low + step : n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->number[bin[middle]] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    SYN_SEEK_NEAR(uint32_t, at, from, n, r->number[bin[at]] < number);
+    return from;
 }
 
 #endif

@@ -2,10 +2,9 @@
 #ifndef SYN_SPIKES_TRAINS_H
 #define SYN_SPIKES_TRAINS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
+#include "core/spikes/spikes.h"
 
 /* The spikes inside trials; without trials all are in trial 0. */
 typedef struct syn_trains {
@@ -19,13 +18,10 @@ typedef struct syn_trains {
     int64_t *stop;       /* [trials] last tick that is the trial's own */
 } syn_trains;
 
-/* Takes `n` events sorted by tick. Units and trials are numbered from `from` on, and
-   events with a smaller number are left out; without trials, `trial` is NULL. Ticks are
-   whole numbers below 2^53 in size. The caller frees, also after an error. SYN_TOO_LARGE
-   from 2^31 - 1 events. */
-syn_status syn_trains_make(syn_trains *out, size_t n, const double *tick, const int *unit,
-                           const int *trial, int from, uint32_t units, uint32_t trials,
-                           const double *start, const double *stop);
+/* Takes sound spikes. The caller frees, also after an error. SYN_TOO_LARGE from 2^31 - 1
+   spikes; SYN_INTERRUPTED by the watch. */
+syn_status syn_trains_make(syn_trains *out, const syn_spikes *spikes,
+                           const syn_watch *watch);
 
 void syn_trains_free(syn_trains *trains);
 

@@ -17,7 +17,7 @@ typedef struct workspace {
 
 typedef struct list {
     const syn_surrogate_plan *plan;
-    int from, unit_bits, tick_bits;
+    int unit_bits, tick_bits;
     double *const *tick;
     int *const *unit;
     uint32_t now;       /* the surrogate whose units are being made */
@@ -88,7 +88,7 @@ static void deliver(const list *l, uint32_t k, workspace *w)
         syn_radix_sort(w->key, w->other, t->events, l->unit_bits, l->tick_bits);
     for (uint32_t e = 0; e < t->events; e++) {
         l->tick[k][e] = (double)((int64_t)(key[e] >> l->unit_bits) + t->start[0]);
-        l->unit[k][e] = (int)(key[e] & units) + l->from;
+        l->unit[k][e] = (int)(key[e] & units) + 1;
     }
 }
 
@@ -135,11 +135,11 @@ static syn_status one_by_one(list *l, uint32_t n, int threads, const syn_watch *
     return status;
 }
 
-syn_status syn_surrogate_list(const syn_surrogate_plan *plan, uint32_t n, int from,
+syn_status syn_surrogate_list(const syn_surrogate_plan *plan, uint32_t n,
                               double *const *tick, int *const *unit, int threads,
                               const syn_watch *watch)
 {
-    list l = {.from = from, .tick = tick, .unit = unit};
+    list l = {.tick = tick, .unit = unit};
     int few = n < (uint32_t)threads;
     syn_status status = list_make(&l, plan, threads, few ? 1 : threads);
     if (status == SYN_OK && few)

@@ -4,6 +4,7 @@
 #ifndef SYN_SURROGATES_UNIT_H
 #define SYN_SURROGATES_UNIT_H
 
+#include "core/base/seek.h"
 #include "core/surrogates/draw.h"
 #include "core/surrogates/surrogates.h"
 
@@ -176,13 +177,7 @@ SYN_EVERYWHERE int64_t syn_surrogate_by_table(const syn_surrogate_train *s,
         return 0;
     *known = 1;
     uint32_t drawn = below + (uint32_t)syn_draw_scale(word, all);
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (weight[middle] > drawn)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    SYN_SEEK(int64_t, at, low, high, weight[at] <= drawn);
     return (low - first) * o->isi_bin;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "core/base/seek.h"
 #include "gpu/episodes/types.cuh"
 
 namespace gpu {
@@ -13,20 +14,9 @@ __device__ inline uint32_t first_beyond(const events_view &events, uint32_t e,
                                         int64_t limit)
 {
     int64_t now = events.tick[e];
-    uint32_t low = e, step = 1;
-    while (low + step < events.n && events.tick[low + step] - now <= limit) {
-        low += step;
-        step *= 2;
-    }
-    uint32_t high = min(low + step, events.n);
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (events.tick[middle] - now <= limit)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
+    uint32_t from = e + 1;
+    SYN_SEEK_NEAR(uint32_t, at, from, events.n, events.tick[at] - now <= limit);
+    return from;
 }
 
 /* ---- events by tick and by unit ---- */

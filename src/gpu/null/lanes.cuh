@@ -8,6 +8,7 @@
 #ifndef SYN_GPU_NULL_LANES_CUH
 #define SYN_GPU_NULL_LANES_CUH
 
+#include "core/base/seek.h"
 #include "gpu/base/surrogate.cuh"
 
 #include <cstddef>
@@ -61,19 +62,7 @@ SYN_EVERYWHERE void make_unit(const syn_surrogate_plan &plan, const null_keys &k
 template <class T>
 SYN_EVERYWHERE uint32_t seek(const T *at, uint32_t i, uint32_t n, T least)
 {
-    uint32_t step = 1;
-    while (i + step <= n && at[i + step - 1] < least) {
-        i += step;
-        step *= 2;
-    }
-    uint32_t end = i + step <= n ? i + step - 1 : n;
-    while (i < end) {
-        uint32_t middle = i + (end - i) / 2;
-        if (at[middle] < least)
-            i = middle + 1;
-        else
-            end = middle;
-    }
+    SYN_SEEK_NEAR(uint32_t, j, i, n, at[j] < least);
     return i;
 }
 

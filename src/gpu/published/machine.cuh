@@ -16,6 +16,7 @@
 #ifndef SYN_GPU_PUBLISHED_MACHINE_CUH
 #define SYN_GPU_PUBLISHED_MACHINE_CUH
 
+#include "core/base/seek.h"
 #include "gpu/published/strategy.cuh"
 
 namespace gpu {
@@ -172,13 +173,7 @@ public:
 __device__ inline uint32_t first_from(const int64_t *ticks, uint32_t end, int64_t tick)
 {
     uint32_t begin = 0;
-    while (begin < end) {
-        uint32_t middle = begin + (end - begin) / 2;
-        if (ticks[middle] < tick)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
+    SYN_SEEK(uint32_t, at, begin, end, ticks[at] < tick);
     return begin;
 }
 

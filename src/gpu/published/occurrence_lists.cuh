@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "core/base/seek.h"
 #include "gpu/episodes/types.cuh"
 #include "gpu/published/strategy.cuh"
 
@@ -80,20 +81,6 @@ __global__ void begin_lists(const uint32_t *first, const uint32_t *unit, row_vie
     }
 }
 
-/* First of the rows begin .. end - 1 that is more than `lag` after `now`, or `end`. */
-__device__ inline uint32_t first_row_beyond(const int64_t *tick, uint32_t begin,
-                                            uint32_t end, int64_t now, int64_t lag)
-{
-    while (begin < end) {
-        uint32_t middle = begin + (end - begin) / 2;
-        if (tick[middle] - now > lag)
-            end = middle;
-        else
-            begin = middle + 1;
-    }
-    return begin;
-}
-
 /* The rows begin .. begin + n - 1 that a partial occurrence is lengthened by. */
 struct successors {
     unsigned long long candidate;  /* as it stands in a key */
@@ -117,13 +104,10 @@ __device__ inline successors find_successors(const step_job &job, uint32_t i)
             high = min(high, job.rows.tick[next - base] - now + low);
     }
     uint32_t last = job.first[unit + 1];
-    uint32_t begin = first_row_beyond(job.rows.tick, job.first[unit], last, now, low);
-    /* Windows hold few events of a unit: better doubled than halved towards. */
-    uint32_t reach = 1;
-    while (reach < last - begin && job.rows.tick[begin + reach - 1] - now <= high)
-        reach *= 2;
-    uint32_t end = first_row_beyond(job.rows.tick, begin + reach / 2,
-                                    min(begin + reach, last), now, high);
+    uint32_t begin = job.first[unit];
+    SYN_SEEK(uint32_t, at, begin, last, job.rows.tick[at] - now <= low);
+    uint32_t end = begin;
+    SYN_SEEK_NEAR(uint32_t, at, end, last, job.rows.tick[at] - now <= high);
     successors found = {base, begin, end - begin};
     return found;
 }
@@ -222,13 +206,7 @@ __device__ inline uint32_t first_key_from(const unsigned long long *key, uint32_
                                           unsigned long long wanted)
 {
     uint32_t begin = 0;
-    while (begin < n) {
-        uint32_t middle = begin + (n - begin) / 2;
-        if (key[middle] < wanted)
-            begin = middle + 1;
-        else
-            n = middle;
-    }
+    SYN_SEEK(uint32_t, at, begin, n, key[at] < wanted);
     return begin;
 }
 

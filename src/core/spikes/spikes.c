@@ -1,0 +1,189 @@
+/* Checks spikes. Whether there is any fault is asked of several spikes at a time; only
+   where there may be one are they taken one by one. */
+#include "core/spikes/spikes.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "core/base/kinds.h"
+
+/* Tells the compiler that the steps of a loop may be taken several at a time. */
+#ifdef _OPENMP
+#define SYN_SIMD(how) SYN_PRAGMA(omp simd how)
+#else
+#define SYN_SIMD(how)
+#endif
+
+#define NEAR 1125899906842624.0   /* 2^50 */
+#define WHOLE 6755399441055744.0  /* 1.5 * 2^52, from where on all are whole */
+
+/* The nearest whole number, of halves the even one. For most a sum rounds as well, in a
+   fraction of the time. */
+static double nearest(double x)
+{
+    if (FLT_EVAL_METHOD == 0 && fabs(x) < NEAR)
+        return (x + WHOLE) - WHOLE;
+    return nearbyint(x);
+}
+
+static double tick_of(double time, const syn_clock *clock)
+{
+    return nearest(isnan(clock->rate) ? time / clock->resolution : time * clock->rate);
+}
+
+void syn_ticks(size_t n, const double *time, const syn_clock *clock, double *tick)
+{
+    for (size_t i = 0; i < n; i++)
+        tick[i] = tick_of(time[i], clock);
+}
+
+static double seconds_of(double tick, const syn_clock *clock)
+{
+    return isnan(clock->rate) ? tick * clock->resolution : tick / clock->rate;
+}
+
+static syn_spikes_fault time_fault(double time, const syn_clock *clock)
+{
+    if (!isfinite(time))
+        return SYN_SPIKES_NOT_FINITE;
+    double tick = clock ? tick_of(time, clock) : nearest(time);
+    if (!(fabs(tick) < SYN_MOST_TICK))
+        return SYN_SPIKES_FAR;
+    double back = clock ? seconds_of(tick, clock) : tick;
+    return back == time ? SYN_SPIKES_SOUND : SYN_SPIKES_OFF_CLOCK;
+}
+
+/* ---- one by one ---- */
+
+/* `*at` is the first trial with a fault. */
+static syn_spikes_fault bounds_fault(const syn_spikes *s, const syn_clock *clock,
+                                     size_t *at)
+{
+    for (size_t t = 0; t < s->trials; t++) {
+        *at = t;
+        if (time_fault(s->start[t], clock) != SYN_SPIKES_SOUND ||
+            time_fault(s->stop[t], clock) != SYN_SPIKES_SOUND ||
+            s->start[t] > s->stop[t] || (t > 0 && s->start[t] <= s->stop[t - 1]))
+            return SYN_SPIKES_BOUNDS;
+    }
+    return SYN_SPIKES_SOUND;
+}
+
+/* What is wrong with spike `i`. */
+static syn_spikes_fault spike_fault(const syn_spikes *s, const syn_clock *clock, size_t i)
+{
+    double time = s->tick[i];
+    syn_spikes_fault fault = time_fault(time, clock);
+    if (fault != SYN_SPIKES_SOUND)
+        return fault;
+    if (s->unit[i] < 1 || (uint32_t)s->unit[i] > s->units)
+        return SYN_SPIKES_UNIT;
+    if (s->trial && s->trial[i] >= 1 && (uint32_t)s->trial[i] > s->trials)
+        return SYN_SPIKES_TRIAL;
+    if (i > 0 && time <= s->tick[i - 1]) {
+        if (time < s->tick[i - 1] || s->unit[i] < s->unit[i - 1])
+            return SYN_SPIKES_UNSORTED;
+        if (s->unit[i] == s->unit[i - 1])
+            return SYN_SPIKES_TWICE;
+    }
+    int trial = s->trial ? s->trial[i] : 1;
+    if (trial >= 1 && !(time >= s->start[trial - 1] && time <= s->stop[trial - 1]))
+        return SYN_SPIKES_OUTSIDE;
+    return SYN_SPIKES_SOUND;
+}
+
+/* ---- several at a time ---- */
+
+/* Whether all times are ticks, none of them far; nothing that is not finite is. */
+static int are_ticks(size_t n, const double *time, const syn_clock *clock)
+{
+    double rate = clock->rate;
+    int bad = isnan(rate) || FLT_EVAL_METHOD != 0;
+    SYN_SIMD(reduction(| : bad))
+    for (size_t i = 0; i < n; i++) {
+        double raw = time[i] * rate;
+        bad |= !((((raw + WHOLE) - WHOLE) / rate == time[i]) & (fabs(raw) < NEAR));
+    }
+    return !bad;
+}
+
+static int are_whole(size_t n, const double *tick)
+{
+    int bad = FLT_EVAL_METHOD != 0;
+    SYN_SIMD(reduction(| : bad))
+    for (size_t i = 0; i < n; i++)
+        bad |= !(((tick[i] + WHOLE) - WHOLE == tick[i]) & (fabs(tick[i]) < NEAR));
+    return !bad;
+}
+
+/* Whether units are known, and each spike comes after the one in front of it. To ask one
+   by one takes a surprise for each of those on one tick, many in a burst. */
+static int are_in_order(size_t n, const double *time, const int *unit, int units)
+{
+    int bad = 0;
+    SYN_SIMD(reduction(| : bad))
+    for (size_t i = 0; i < n; i++)
+        bad |= (unit[i] < 1) | (unit[i] > units);
+    SYN_SIMD(reduction(| : bad))
+    for (size_t i = 1; i < n; i++) {
+        int after = unit[i] > unit[i - 1];
+        bad |= !((time[i] > time[i - 1]) | ((time[i] == time[i - 1]) & after));
+    }
+    return !bad;
+}
+
+/* Whether spikes that are in order lie within their trials; those outside of all may. */
+static int are_inside(const syn_spikes *s, size_t from, size_t to)
+{
+    int bad = 0;
+    if (!s->trial)
+        return s->tick[from] >= s->start[0] && s->tick[to - 1] <= s->stop[0];
+    for (size_t i = from; i < to; i++) {
+        int now = s->trial[i], known = (now >= 1) & (now <= (int)s->trials);
+        uint32_t at = known ? (uint32_t)now - 1 : 0;
+        int inside = (s->tick[i] >= s->start[at]) & (s->tick[i] <= s->stop[at]);
+        bad |= known ? !inside : now >= 1;
+    }
+    return !bad;
+}
+
+/* Whether nothing is wrong with the spikes from `from` to below `to`, one or more. Where
+   this gives 0 there may be nothing wrong either. */
+static int are_sound(const syn_spikes *s, const syn_clock *clock, size_t from, size_t to)
+{
+    size_t first = from > 0 ? from - 1 : 0, n = to - from;
+    int ticks = clock ? are_ticks(n, s->tick + from, clock) : are_whole(n, s->tick + from);
+    return ticks &&
+           are_in_order(to - first, s->tick + first, s->unit + first, (int)s->units) &&
+           are_inside(s, from, to);
+}
+
+/* ---- all of them ---- */
+
+enum { PART = 1 << 12 };  /* spikes that fit the nearest caches */
+
+syn_status syn_spikes_check(const syn_spikes *spikes, const syn_clock *clock,
+                            const syn_watch *watch, syn_spikes_verdict *out)
+{
+    size_t n = spikes->n;
+    out->fault = bounds_fault(spikes, clock, &out->at);
+    if (out->fault != SYN_SPIKES_SOUND)
+        return SYN_OK;
+    for (size_t from = 0, to; from < n; from = to) {
+        to = n - from > PART ? from + PART : n;
+        if (syn_spikes_poll(watch, from, n) != SYN_OK)
+            return SYN_INTERRUPTED;
+        for (size_t i = are_sound(spikes, clock, from, to) ? to : from; i < to; i++) {
+            syn_spikes_fault fault = spike_fault(spikes, clock, i);
+            if (fault == SYN_SPIKES_SOUND)
+                continue;
+            if (out->fault == SYN_SPIKES_SOUND || fault < out->fault) {
+                out->fault = fault;
+                out->at = i;
+            }
+            if (fault < SYN_SPIKES_OUTSIDE)
+                return SYN_OK;
+        }
+    }
+    return SYN_OK;
+}
