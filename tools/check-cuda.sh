@@ -10,12 +10,16 @@ passed=0
 failed=0
 skipped=0
 
+# Where this machine has its packages from, if it runs Debian.
+mirror=`apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 2> /dev/null |
+  grep -v security | sed 1q`
+
 # fetch RELEASE FOLDER: puts the toolkit of a release of Debian together in a folder.
 fetch() {
   from=$kept/debian-$1
   mkdir -p "$from/lists/partial" "$from/archives/partial" "$from/root"
   keys=/usr/share/keyrings/debian-archive-keyring.gpg
-  echo "deb [signed-by=$keys] http://deb.debian.org/debian $1 main contrib non-free" \
+  echo "deb [signed-by=$keys] $mirror $1 main contrib non-free" \
     > "$from/sources.list"
   : > "$from/status"
   apt="apt-get -q -o Dir::Etc::SourceList=$from/sources.list -o Dir::Etc::SourceParts=/dev/null"
@@ -72,8 +76,8 @@ skip() {
 
 if [ -n "$TOOLKITS" ]; then
   for toolkit in $TOOLKITS; do build "$toolkit" "$toolkit"; done
-elif ! command -v apt-get > /dev/null || [ "`uname -m`" != x86_64 ]; then
-  skip "toolkits are fetched on Debian and Ubuntu of x86_64 alone; TOOLKITS names others"
+elif [ -z "$mirror" ] || [ "`uname -m`" != x86_64 ]; then
+  skip "toolkits are fetched on Debian of x86_64 alone; TOOLKITS names others"
 elif ! command -v g++-11 > /dev/null; then
   skip "there is no g++-11 for nvcc of Debian's CUDA"
 else
