@@ -18,6 +18,8 @@ help:
 	@echo 'make fuzz [SECONDS=120]         random calls, compared and watched; each finding is'
 	@echo '          SEED=1 SUBJECT=wrong CASE=7   shown with the command that replays it'
 	@echo 'make check                      R CMD check --as-cran, nothing but OK is accepted'
+	@echo 'make portable                   the core for clang, arm64 and Windows, tested'
+	@echo 'make check-cuda                 the package with older CUDA toolkits'
 	@echo 'make bench                      measure, side by side'
 	@echo 'make docs                       NAMESPACE and man/ from the roxygen comments'
 	@echo 'make setup                      install what all of these need'
@@ -53,6 +55,12 @@ check: setup
 rooms: setup
 	@sh tools/check-rooms.sh
 
+portable:
+	@sh tools/check-portable.sh
+
+check-cuda: setup
+	@sh tools/check-cuda.sh
+
 bench: install
 	@for script in bench/*.R; do \
 	  echo "== $$script"; \
@@ -66,4 +74,5 @@ clean:
 	@./cleanup
 	rm -rf $(BUILD) demo-output
 
-.PHONY: help setup install demo test fuzz sanitize sanitize-gpu check rooms bench docs clean
+.PHONY: help setup install demo test fuzz sanitize sanitize-gpu check rooms portable \
+  check-cuda bench docs clean

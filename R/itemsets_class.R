@@ -437,10 +437,19 @@ numbered <- function(codes, n) {
 }
 
 #' Cut a vector with one element an item into a list with one a set
+#'
+#' @param at_once Most sets that are cut in one call of R's, which nothing can interrupt.
 #' @noRd
-split_sets <- function(x, values) {
-  set <- rep(seq_along(x), itemset_sizes(x))
-  unname(split(values, numbered(set, length(x))))
+split_sets <- function(x, values, at_once = 2^16) {
+  size <- itemset_sizes(x)
+  end <- cumsum(as.double(size))
+  out <- vector("list", length(x))
+  for (k in pieces(length(x), at_once)) {
+    before <- end[[k[[1L]]]] - size[[k[[1L]]]]
+    own <- values[before + seq_len(end[[k[[length(k)]]]] - before)]
+    out[k] <- unname(split(own, numbered(rep(seq_along(k), size[k]), length(k))))
+  }
+  out
 }
 
 #' @rdname itemsets

@@ -21,7 +21,7 @@
 #'   In the recording that was mined each pattern has as many as its `occurrences`. The
 #'   spikes of a pattern lie in the bins that begin at `time` plus its lags times the bin
 #'   size. The attributes `patterns` and `recording` hold what was looked for and where.
-#' # Memory
+#' @section Memory:
 #' The table takes about 20 bytes for each occurrence, and twice to three times that while it
 #' is made; the spikes of the recording take about 45 bytes each. There is nothing else that
 #' grows, so that there is no limit to set: choose fewer patterns where the table would be too

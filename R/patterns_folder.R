@@ -43,6 +43,8 @@ mine_in_folder <- function(folder, events, window, parameters, engine, threads, 
 new_job <- function(events, window, parameters, engine, call) {
   # Those of shifted patterns are dropped once all are there.
   parameters <- parameters[setdiff(names(parameters), "shifted_subsets")]
+  # Names of units decide nothing: recordings that differ in these alone are the same.
+  events$unit <- as.integer(events$unit)
   # Engines share the work of a unit out in ways of their own.
   job <- list(format = folder_format, events = events, window = window,
               parameters = parameters, engine = engine,

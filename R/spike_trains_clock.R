@@ -130,9 +130,10 @@ trains_of <- function(x) {
   # A tick that two trials share is the later one's.
   shared <- which(stop[-length(stop)] == start[-1L])
   stop[shared] <- stop[shared] - 1
-  unit <- .subset2(x, "unit")  # its codes alone would be a copy
-  list(tick = train_ticks(x), unit = unit, trial = if (!is.null(trials)) trial_of(x),
-       units = nlevels(unit), start = start, stop = stop)
+  # Names of units decide nothing: recordings that differ in these alone are the same.
+  list(tick = train_ticks(x), unit = as.integer(x$unit),
+       trial = if (!is.null(trials)) trial_of(x), units = nlevels(x$unit), start = start,
+       stop = stop)
 }
 
 #' How many of these spikes are in trials, or all of them without trials

@@ -27,21 +27,22 @@ transactions_must <- paste(
 
 list_parts <- function(x, arg, call) {
   n <- lengths(x, use.names = FALSE)
-  kind <- vapply(x, item_kind, "", USE.NAMES = FALSE)
+  kind <- item_kinds(x)
   odd <- which(is.na(kind))
   if (length(odd)) {
     abort_arg(arg, "a list of character vectors, factors or whole numbers",
               sprintf("%s in transaction %s", describe(x[[odd[[1L]]]]),
                       commas(odd[[1L]])), call = call)
   }
-  if (any(kind == "text") && any(kind == "number")) {
+  named <- kind %in% c("text", "factor")
+  if (any(named) && any(kind == "number")) {
     abort_arg(arg, "a list with items of one kind, names or numbers",
               sprintf("names in transaction %s and numbers in transaction %s",
-                      commas(which(kind == "text")[[1L]]),
+                      commas(which(named)[[1L]]),
                       commas(which(kind == "number")[[1L]])), call = call)
   }
   # unlist() would give the codes of a factor where another vector is none.
-  factors <- vapply(x, is.factor, NA)
+  factors <- which(kind == "factor")
   x[factors] <- lapply(x[factors], as.character)
   item <- unlist(x[n > 0L], use.names = FALSE) %||% integer()
   first <- c(0, cumsum(as.double(n)))
@@ -53,10 +54,21 @@ list_parts <- function(x, arg, call) {
        labels = if (is.numeric(ids)) number_labels(ids) else as.character(ids))
 }
 
-#' "text", "number" or "none", NA for what cannot hold items
+#' What item_kind() gives for the elements of a list
+#' @noRd
+item_kinds <- function(x) {
+  kind <- rep("text", length(x))
+  # This is a primitive, so it is asked of millions soon.
+  other <- which(!vapply(x, is.character, NA, USE.NAMES = FALSE))
+  kind[other] <- vapply(x[other], item_kind, "", USE.NAMES = FALSE)
+  kind
+}
+
+#' "text", "factor", "number" or "none", NA for what cannot hold items
 #' @noRd
 item_kind <- function(x) {
-  if (is.factor(x) || is.character(x)) return("text")
+  if (is.character(x)) return("text")
+  if (is.factor(x)) return("factor")
   if (is.numeric(x) && !is.object(x)) return("number")
   # NA alone is logical; it is told of as missing.
   if (length(x) == 0L || is.logical(x) && all(is.na(x))) return("none")

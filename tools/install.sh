@@ -20,8 +20,12 @@ echo "installing synfire into $library"
 sh tools/copy.sh .build/source
 log=$library/install.log
 rm -f "$log.failed"
-# As many files at a time as this process may use processors, unless the user says otherwise.
-MAKEFLAGS=${MAKEFLAGS:--j`nproc 2> /dev/null || getconf _NPROCESSORS_ONLN || echo 2`}
+# As many files at a time as this process may use processors, unless -j says otherwise:
+# make itself, where this is its recipe, leaves other flags here.
+case " $MAKEFLAGS" in
+  *' -j'*) ;;
+  *) MAKEFLAGS=-j`nproc 2> /dev/null || getconf _NPROCESSORS_ONLN || echo 2` ;;
+esac
 export MAKEFLAGS
 # The log holds all of it. The reader sees what was found and, as kernels take long, which
 # of them is at work.

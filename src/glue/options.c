@@ -1,3 +1,5 @@
+/* Reads options by name from the list that R passes, and refuses those that are missing
+   or out of range. */
 #include "glue/options.h"
 
 #include <math.h>

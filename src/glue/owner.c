@@ -1,3 +1,6 @@
+/* Frees memory outside R's heap however a call ends. An entry runs under
+   R_UnwindProtect(); what it holds is on a list, which is gone through when the entry
+   returns or R jumps out of it. */
 #include "glue/owner.h"
 
 #include <stdint.h>

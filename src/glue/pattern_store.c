@@ -1,6 +1,5 @@
 /* Patterns as integer vectors of R whose numbers stay where the search left them. It
-   is an ALTREP class; all stores are on a list, so that they can be given up before
-   the library is unloaded. */
+   is an ALTREP class. */
 #include "glue/pattern_store.h"
 
 #include <R_ext/Altrep.h>

@@ -1,4 +1,4 @@
-/* Patterns as R's side gives them, and the windows that hold them. */
+/* Reads patterns that R passes, and finds the windows that hold them. */
 #ifndef SYN_GLUE_PATTERNS_TIMES_H
 #define SYN_GLUE_PATTERNS_TIMES_H
 

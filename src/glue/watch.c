@@ -1,9 +1,5 @@
 /* Polls for Ctrl-C and shows progress through cli while the core works. R's functions
    may jump out of C, so they are called where such a jump is caught. */
-#if !defined(_WIN32)
-#define _POSIX_C_SOURCE 200112L
-#endif
-
 #include "glue/watch.h"
 
 #include <stdio.h>

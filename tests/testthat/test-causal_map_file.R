@@ -202,6 +202,7 @@ test_that("dimensions that were found are not searched again", {
 })
 
 test_that("a file of another map is refused, with what differs, and left as it is", {
+  skip_on_cran()
   x <- ring_series()
   file <- map_path()
   map_it <- function(x, E_max = 3, ...) {
@@ -326,6 +327,7 @@ test_that("a byte that was changed in a map is found, wherever it is", {
 })
 
 test_that("damaged numbers and dimensions are computed again when a map is resumed", {
+  skip_on_cran()
   x <- ring_series()
   file <- map_path()
   map_it <- \(...) quiet_map(x, E_max = 3, Tp = c(-1, 0), threads = 1, file = file, ...)

@@ -20,6 +20,7 @@ random_case <- function(seed) {
 }
 
 test_that("each library's skill is that of the slow oracle", {
+  skip_on_cran()
   for (seed in 1:60) {
     case <- random_case(seed)
     n <- length(case$lib)
@@ -153,6 +154,7 @@ test_that("rEDM's rows are those of a library, for Tp and tau of both signs", {
 })
 
 test_that("ccm(), ccm_lag() and causal_map() are one map", {
+  skip_on_cran()
   x <- coupled_maps(60, 0.1, 0.2, 3.8, 3.7)
   set.seed(5)
   x[2:3] <- x[2:3] + rnorm(120, sd = 0.05)

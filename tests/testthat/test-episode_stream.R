@@ -48,6 +48,7 @@ by_name <- function(changes) {
 bounds <- rbind(c(0, 0.004), c(0.004, 0.012))
 
 test_that("however a recording is cut, each update is the window mined from scratch", {
+  skip_on_cran()
   for (seed in 1:12) {
     all <- growing(seed)
     withr::local_seed(seed)

@@ -1,4 +1,5 @@
 test_that("bad arguments of mine_episodes() are named", {
+  skip_on_cran()
   x <- spike_trains(c(0.001, 0.004, 0.020, 0.024), c("A", "B", "A", "B"), resolution = 1e-3)
   ok <- c(0, 0.005)
   expect_snapshot(error = TRUE, {

@@ -9,6 +9,7 @@ test_that("scheduling, the oracle's own step, finds the largest set", {
 })
 
 test_that("every engine equals the oracle on small random streams", {
+  skip_on_cran()
   mined <- 0
   for (seed in 1:200) {
     kind <- seed %% 4
@@ -152,6 +153,7 @@ test_that("windows around 65,535 events are counted exactly", {
 })
 
 test_that("the engines agree on a simulated recording, with 1 and 2 threads", {
+  skip_on_cran()
   withr::local_seed(1)
   x <- simulate_sym26(duration = 12)
   intervals <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
@@ -221,6 +223,7 @@ test_that("little memory costs time and changes nothing", {
 })
 
 test_that("the number of threads does not decide what fits, with every engine", {
+  skip_on_cran()
   stream <- random_stream(7, units = 5, spikes = 300, span = 200, trials = FALSE)
   mine <- function(engine, threads, max_memory) {
     got <- .Call(synfire:::r_mine_episodes, synfire:::trains_of(stream$x),

@@ -293,6 +293,23 @@ test_that("min_support is a count for the spikes at hand", {
   }
 })
 
+test_that("given episodes are counted alike together and one by one", {
+  # Few children of a wide window are looked for by unit, many of a narrow one together.
+  for (case in list(list(31, 0, 3), list(32, 2, 60), list(33, 0, 1), list(34, 5, 12))) {
+    stream <- random_stream(case[[1]], units = 6, spikes = 200, span = 400)
+    wide <- cbind(c(0, case[[2]]), c(2, case[[3]])) / 1000
+    found <- mine_episodes(stream$x, 1, wide[!duplicated(wide), , drop = FALSE],
+                           max_size = 3, engine = "state", threads = 1)
+    some <- round(seq(1, nrow(found), length.out = min(nrow(found), 25)))
+    expect_identical(count_episodes(stream$x, found, threads = 2)$count, found$count)
+    for (i in some) {
+      expect_identical(count_episodes(stream$x, found[i, ])$count, found$count[i])
+    }
+    expect_identical(count_episodes(stream$x, found[c(some, rev(some)), ])$count,
+                     found$count[c(some, rev(some))])
+  }
+})
+
 test_that("given episodes are counted like mined ones", {
   for (seed in 1:10) {
     stream <- planted(seed, trials = NA)

@@ -157,6 +157,7 @@ test_that("an S4 class of the same name is shown its own way", {
 })
 
 test_that("a million sets take no time to look at", {
+  skip_on_cran()
   n <- 1e6
   items <- rep(c(0L, 5L, 11L, 1L, 6L, 13L, 19L), n / 2)
   x <- new_itemsets(items, list(size = rep(3:4, n / 2), n = rep(1, n)), rep(1:1000, n / 1000),
@@ -264,4 +265,23 @@ test_that("a missing number among the items asked for is named", {
   x <- closed_itemsets(list(c("a", "b"), c("b", "c")), 1, threads = 1)
   expect_error(subset(x, items = c(NA_real_, 1)), "`items` must be",
                class = "synfire_error_argument")
+})
+
+test_that("sets are cut alike in pieces of any length", {
+  sets <- frequent_itemsets(lapply(1:40, \(k) letters[unique(c(k %% 5, k %% 7, k %% 3)) + 1L]), 2)
+  mixed <- sets[rev(seq_along(sets))]
+  values <- stats::setNames(seq_along(mixed$items), letters[mixed$items + 1L])
+  expected <- unname(split(values, rep(seq_along(mixed), mixed$size)))
+  for (at_once in c(1, 3, 7, 1e6)) {
+    expect_identical(synfire:::split_sets(mixed, values, at_once), expected)
+  }
+  expect_identical(synfire:::split_sets(mixed[0L], values[0L]), list())
+})
+
+test_that("what the vectors of a list hold is told of all and of each", {
+  x <- list(c("a", "b"), factor("a"), 1:2, 3, integer(), NA, list(1), TRUE, Sys.Date(), NULL,
+            structure("a", class = "name"))
+  expect_identical(synfire:::item_kinds(x), vapply(x, synfire:::item_kind, ""))
+  expect_identical(synfire:::item_kinds(x[c(1, 1)]), c("text", "text"))
+  expect_identical(synfire:::item_kinds(list()), character())
 })

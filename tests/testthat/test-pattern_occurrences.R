@@ -39,6 +39,7 @@ test_that("the recording that was mined is the one to look at without another", 
 })
 
 test_that("windows agree with the definition on random recordings, trials and all", {
+  skip_on_cran()
   set.seed(4)
   for (k in 1:60) {
     width <- sample(c(1, 3, 7), 1L)

@@ -162,6 +162,7 @@ test_that("the library can go before what it found", {
 })
 
 test_that("what is dropped, and what is stopped, leaves no memory behind", {
+  skip_on_cran()
   skip_if_not(file.exists("/proc/self/status"))
   resident <- function() {
     lines <- readLines("/proc/self/status")

@@ -316,6 +316,7 @@ test_that("a folder that cannot be made or written to is an error", {
 })
 
 test_that("an error leaves finished chunks, and says so", {
+  skip_on_cran()
   x <- folder_recording()
   job <- \(...) mine_patterns(x, 0.005, 20, min_spikes = 2, min_occ = 2, threads = 1, ...)
   whole <- job()
@@ -372,4 +373,15 @@ test_that("a folder whose name is no text is refused", {
     expect_error(mine_patterns(x, 0.01, 3, folder = folder), "`folder` must be one string",
                  class = "synfire_error_argument")
   }
+})
+
+test_that("names of units do not make another job", {
+  x <- folder_recording(10)
+  renamed <- spike_trains(x$time, factor(x$unit, labels = paste0("n", 1:10)), attr(x, "start"),
+                          attr(x, "end"))
+  folder <- withr::local_tempdir()
+  found <- mine_job(x, folder)
+  expect_identical(found_in(resume(renamed, folder)), found_in(found))
+  job <- readRDS(file.path(folder, "job.rds"))
+  expect_identical(class(job$events$unit), "integer")
 })

@@ -407,6 +407,7 @@ test_that(".npy shapes and versions", {
 })
 
 test_that("a damaged .npy is an error wherever it is cut", {
+  skip_on_cran()
   file <- withr::local_tempfile(fileext = ".npy")
   write_npy(file, 1:3, "<i4")
   whole <- readBin(file, "raw", 1e4)
@@ -465,6 +466,7 @@ test_that("groups choose clusters, and people overrule Kilosort", {
 })
 
 test_that("a damaged Phy folder is an error", {
+  skip_on_cran()
   says <- \(folder, ...) cat(messages_of(read_spikes(folder, ...)))
   empty <- withr::local_tempfile()
   dir.create(empty)
@@ -503,6 +505,7 @@ write_nwb <- function(times = list(c(0.5, 1, 2), numeric(), c(0.25, 3)), ids = c
 }
 
 test_that("units of an NWB file are read, silent ones too", {
+  skip_on_cran()
   file <- write_nwb(unit_name = c("x", "y", "z"))
   x <- read_spikes(file)
   expect_identical(x, spike_trains(c(0.5, 1, 2, 0.25, 3),
@@ -526,6 +529,7 @@ test_that("trials of an NWB file are read and rounded as spikes are", {
 })
 
 test_that("a range of an NWB file is what `[` gives", {
+  skip_on_cran()
   file <- write_nwb(trials = list(start_time = c(0, 2), stop_time = c(1.5, 4)))
   x <- read_spikes(file)
   expect_identical(read_spikes(file, from = 0.5, to = 2), x[time = c(0.5, 2)])
@@ -551,6 +555,7 @@ test_that("observation intervals give the interval", {
 })
 
 test_that("damaged NWB files are an error", {
+  skip_on_cran()
   skip_if_not_installed("hdf5r")
   says <- \(file, ...) cat(messages_of(read_spikes(file, ...)))
   expect_snapshot(says(write_nwb(units = FALSE)))
@@ -586,6 +591,7 @@ test_that("damaged NWB files are an error", {
 })
 
 test_that("a part of an NWB file that is no sound data set is named", {
+  skip_on_cran()
   skip_if_not_installed("hdf5r")
   says <- \(file, ...) cat(messages_of(read_spikes(file, ...)))
   bent <- \(change, ..., .env = parent.frame()) {
@@ -668,6 +674,7 @@ packed_file <- function(lines, connect, .env = parent.frame()) {
 }
 
 test_that("a compressed table that is cut short or changed is an error", {
+  skip_on_cran()
   set.seed(11)
   lines <- c("time,unit", sprintf("%.6f,u%d", sort(runif(200, 0, 100)), sample(9, 200, TRUE)))
   for (connect in list(gzfile, bzfile, xzfile)) {

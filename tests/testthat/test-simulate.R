@@ -247,6 +247,7 @@ test_that("nothing to simulate gives an empty recording", {
 })
 
 test_that("wrong arguments are explained", {
+  skip_on_cran()
   wrong <- function(expr, message, ...) {
     expect_error(expr, message, ..., class = "synfire_error_argument")
   }
@@ -285,6 +286,7 @@ test_that("the default culture has its size", {
 })
 
 test_that("simulators refuse what they could not make, and name the argument", {
+  skip_on_cran()
   refused <- \(expr) expect_error(expr, class = "synfire_error_argument")
   refused(simulate_sym26(1e9))
   refused(simulate_sym26(10, rate = 1e12))

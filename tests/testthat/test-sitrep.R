@@ -109,6 +109,7 @@ test_that("versions and capabilities are worded", {
 })
 
 test_that("the report prints in one screen, with and without devices", {
+  skip_on_cran()
   show <- function(...) {
     report <- new_sitrep(raw_report(...))
     report[c("version", "r_version", "platform")] <- c("1.0.0", "4.1.0", "example")

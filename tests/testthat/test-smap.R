@@ -31,6 +31,7 @@ logistic <- function(n) Reduce(\(x, i) 3.8 * x * (1 - x), seq_len(n - 1), 0.3, a
 # ---- The definition ------------------------------------------------------------------
 
 test_that("random data give what svd() gives", {
+  skip_on_cran()
   x <- series(150)
   y <- c(x[-1], NA)
   for (E in c(1, 2, 3, 4, 6, 11)) {
@@ -47,6 +48,7 @@ test_that("random data give what svd() gives", {
 })
 
 test_that("libraries of all lengths around those of blocks give what svd() gives", {
+  skip_on_cran()
   x <- series(600)
   y <- c(x[-1], NA)
   points <- oracle_embed(x, 2)
@@ -66,6 +68,7 @@ test_that("fewer neighbours than coefficients give the shortest model", {
 })
 
 test_that("coordinates that depend on each other give the shortest model", {
+  skip_on_cran()
   x <- series(120)
   y <- c(x[-1], NA)
   lag <- oracle_embed(x, 3)
@@ -90,6 +93,7 @@ test_that("a constant series predicts itself", {
 })
 
 test_that("ill-conditioned data keep to svd() far beyond normal equations", {
+  skip_on_cran()
   # Lags of a smooth series: the smallest singular values are 1e-4 to 1e-9 of the largest.
   t <- seq(0, 30, length.out = 400)
   x <- sin(t) + 0.5 * sin(2.3 * t) + 0.2 * cos(5.1 * t)
@@ -162,6 +166,7 @@ test_that("any theta leaves finite predictions", {
 })
 
 test_that("neighbours without a target count for the mean distance alone", {
+  skip_on_cran()
   x <- series(120)
   y <- c(x[-1], NA)
   points <- oracle_embed(x, 3)
@@ -228,6 +233,7 @@ test_that("threads and company of other theta change nothing", {
 })
 
 test_that("processors of all kinds give the same but for the last digits", {
+  skip_on_cran()
   x <- series(700)
   y <- c(x[-1], NA)
   for (E in c(1, 4, 8)) {
@@ -243,6 +249,7 @@ test_that("processors of all kinds give the same but for the last digits", {
 })
 
 test_that("lists of neighbours in several parts are one", {
+  skip_on_cran()
   # 8 MB of neighbours at a time: 1,500 x 700 pairs of 12 bytes take two parts
   x <- series(1500)
   points <- oracle_embed(x, 1)

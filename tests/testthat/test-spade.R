@@ -169,6 +169,7 @@ test_that("results print on one screen, are cut and listed", {
 })
 
 test_that("arguments are checked before any work", {
+  skip_on_cran()
   x <- plain_recording(units = 3, duration = 5)
   bad <- function(..., must = NULL) {
     expect_error(spade(x, 0.005, 5, ...), must, class = "synfire_error_argument")

@@ -62,6 +62,7 @@ test_that("the spectra are drawn on their own", {
 })
 
 test_that("patterns are drawn as those of a search are", {
+  skip_on_cran()
   found <- planted_result()
   skip_if_not_installed("igraph")
   for (type in c("raster", "dots", "participation", "size", "occurrences", "lags", "hypergraph",
@@ -73,6 +74,7 @@ test_that("patterns are drawn as those of a search are", {
 })
 
 test_that("what cannot be drawn is said", {
+  skip_on_cran()
   bad <- function(x, message, ...) {
     expect_error(ggplot2::autoplot(x, ...), message, class = "synfire_error_argument")
   }

@@ -71,6 +71,7 @@ test_that("a job whose surrogates have windows of their own goes on", {
 })
 
 test_that("the folder of another job is refused, and why is said", {
+  skip_on_cran()
   x <- folder_recording()
   folder <- withr::local_tempdir()
   p_of(x, 1, folder = folder)

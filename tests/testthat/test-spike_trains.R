@@ -116,6 +116,7 @@ test_that("trial_of() agrees with a slow search", {
 })
 
 test_that("bad input is an error that says what is wrong", {
+  skip_on_cran()
   expect_snapshot(error = TRUE, spike_trains(c(1, NA, NaN), "a"))
   expect_snapshot(error = TRUE, spike_trains(c(1, -Inf), "a"))
   expect_snapshot(error = TRUE, spike_trains(c("1", "2"), "a"))
@@ -158,6 +159,7 @@ test_that("two ticks that one double of seconds would merge are refused", {
 })
 
 test_that("`[` keeps a closed range of time", {
+  skip_on_cran()
   x <- spike_trains(c(0, 1, 2, 3), c("a", "b", "a", "b"), start = -1, end = 5)
   y <- x[time = c(1, 2)]
   expect_identical(y$time, c(1, 2))
@@ -186,6 +188,7 @@ test_that("`[` narrows trials with the range", {
 })
 
 test_that("`[` keeps units, in the order asked for", {
+  skip_on_cran()
   x <- spike_trains(c(0, 0, 1, 2), c("a", "b", "c", "a"), start = 0, end = 3)
   y <- x[unit = c("b", "a")]
   expect_identical(levels(y$unit), c("b", "a"))
@@ -238,6 +241,7 @@ test_that("what may break the class gives a plain data frame", {
 })
 
 test_that("a train changed by hand is noticed", {
+  skip_on_cran()
   x <- spike_trains(c(0, 1), c("a", "b"))
   broken <- structure(list(time = c(1, 0), unit = x$unit), class = class(x),
                       row.names = 1:2, start = 0, end = 1, resolution = 1e-6)
@@ -310,6 +314,7 @@ test_that("data frames and lists are converted", {
 })
 
 test_that("STAR's classes are converted", {
+  skip_on_cran()
   train <- \(v) structure(v, class = "spikeTrain")
   expect_identical(as_spike_trains(train(c(1, 2)), unit = "n"), spike_trains(c(1, 2), "n"))
   expect_identical(as_spike_trains(list(n = train(c(1, 2)), m = train(3))),
@@ -331,6 +336,7 @@ test_that("STAR's classes are converted", {
 })
 
 test_that("what cannot be converted is an error", {
+  skip_on_cran()
   expect_snapshot(error = TRUE, as_spike_trains(1:3))
   expect_snapshot(error = TRUE, as_spike_trains(list(1, 2)))
   expect_snapshot(error = TRUE, as_spike_trains(list(a = 1, a = 2)))
@@ -371,6 +377,7 @@ entries <- list(
 )
 
 test_that("an object that was changed is refused everywhere, with what is wrong", {
+  skip_on_cran()
   x <- sound_train()
   far <- 1e17
   changed <- list(

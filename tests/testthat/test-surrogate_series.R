@@ -137,6 +137,7 @@ test_that("wrong series and arguments are explained", {
 })
 
 test_that("the Fourier transform of a prime length is that of fft()", {
+  skip_on_cran()
   for (n in c(1009, 2018)) {
     x <- sin(seq_len(n)^1.5) + 3
     expect_lt(max(Mod(fourier(x) - fft(x))), 1e-9)
@@ -149,6 +150,7 @@ test_that("the Fourier transform of a prime length is that of fft()", {
 })
 
 test_that("what is no series is named", {
+  skip_on_cran()
   refused <- function(expr, text) expect_error(expr, text, class = "synfire_error_argument")
   refused(surrogate_series(), "`x` must be a numeric vector")
   refused(surrogate_series(structure(c(1, 2), class = "integer64")), "integer64")

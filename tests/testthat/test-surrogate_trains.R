@@ -144,6 +144,7 @@ slid_bins <- function(bins, window) {
 }
 
 test_that("what is drawn for a window that slides is as if whole windows were permuted", {
+  skip_on_cran()
   x <- spike_trains(c(0.5, 3.5, 4.25), "A", start = 0, end = 7.999, resolution = 1e-3)
   set.seed(4)
   made <- surrogate_trains(x, 8000, "sliding_shuffle", bin_size = 1, window = 3, threads = 2)
@@ -177,6 +178,7 @@ test_that("surrogates have the moments that Elephant's have", {
 })
 
 test_that("joint-ISI dithering draws from the smoothed pairs of intervals", {
+  skip_on_cran()
   x <- trial_recording(n = 1500)
   trains <- synfire:::trains_of(x)
   # The last Gaussian reaches further than the histogram, more than once around it.

@@ -188,8 +188,10 @@ check_little_memory <- function(mined) {
   seed <- whole(1, 1e6)
   under <- function(name, ...) {
     answer <- function(...) {
+      # Drawn before the seed is set.
+      args <- list(mined, ...)
       set.seed(seed)
-      attempt(name, list(mined, ...))
+      attempt(name, args)
     }
     little <- answer(..., max_memory = one_of(1e6, 1.1e6, 1.5e6, 3e6))
     if (!refused(little)) return(same(little, answer(...), paste(name, "with little memory")))

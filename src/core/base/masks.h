@@ -173,8 +173,9 @@ static inline uint32_t syn_index_bits(const uint64_t *mask, size_t words, uint32
     return n;
 }
 
-/* Masks one after the other: number j of them, up to `depth`, are the windows that hold at
-   least j of some items, number 0 all windows. Counts in one item more, that of `mask`. */
+/* Adds one item, whose windows are `mask`, to the masks number 0 to `depth`, which stand
+   one after the other. Mask j holds the windows with at least j of the items added so
+   far; mask 0 holds all windows. */
 static inline void syn_deepen(uint64_t *masks, size_t depth, const uint64_t *mask,
                               size_t words)
 {

@@ -1,4 +1,5 @@
-/* Numbers in order: how qsort() and bsearch() compare them, and what is quicker for few. */
+/* Order of numbers: how qsort() and bsearch() compare them, and insertion, which is
+   faster for a few. */
 #ifndef SYN_BASE_ORDER_H
 #define SYN_BASE_ORDER_H
 

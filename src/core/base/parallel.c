@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #else
 #define _POSIX_C_SOURCE 200112L
+#define _DARWIN_C_SOURCE  /* macOS hides the number of processors otherwise */
 #endif
 
 #include "core/base/parallel.h"

@@ -41,7 +41,7 @@ static size_t quoted_field(const char *line, size_t at, size_t length,
 {
     size_t first = ++at;
     field->text = line + first;
-    for (;; at++) {
+    for (;;) {
         const char *quote = memchr(line + at, '"', length - at);
         if (!quote) {
             *fault = SYN_CSV_OPEN_QUOTE;
@@ -52,7 +52,7 @@ static size_t quoted_field(const char *line, size_t at, size_t length,
         if (at + 1 >= length || line[at + 1] != '"')
             break;
         field->doubled = 1;
-        at++;
+        at += 2;
     }
     field->length = at - first;
     return at + 1;

@@ -108,7 +108,7 @@ cudaError_t allocate(gpu::memory kind, block *out)
                                      : cudaMalloc(&out->data, out->bytes);
 }
 
-/* Where memory runs short, first all that is kept goes, and then it is tried once more. */
+/* Where memory runs short all that is kept goes, and then it is tried once more. */
 block new_block(shelf *from, gpu::memory kind, int device, size_t bytes)
 {
     block out;

@@ -1,6 +1,6 @@
 /* What this process keeps of GPUs from one call to the next: memory of devices, and
-   page-locked memory of the host. A call of a millisecond takes some forty blocks, each of
-   which would cost 0.07 ms on a device, and 1 ms or more page-locked.
+   page-locked memory of the host. A call of a millisecond takes some forty blocks, each
+   of which would cost 0.07 ms on a device, and 1 ms or more page-locked.
 
    It keeps little, as other processes use the same devices: see session.cu. What it keeps
    is given back where memory runs short, by syn_gpu_release(), and at the end of the
