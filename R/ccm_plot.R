@@ -120,6 +120,8 @@ sample_band <- function(object) {
 }
 
 null_layers <- function(null) {
+  # A direction without any skill has no band, and a band of nothing is a warning.
+  null <- null[!is.na(null$low), ]
   list(
     ggplot2::geom_ribbon(
       ggplot2::aes(x = .data$LibSize, ymin = .data$low, ymax = .data$high),

@@ -95,7 +95,7 @@ print.pattern_occurrences <- function(x, n = 10, ...) {
   cat(sprintf("# %s occurrence%s of %s pattern%s\n", commas(nrow(x)),
               if (nrow(x) == 1L) "" else "s", commas(length(patterns)),
               if (length(patterns) == 1L) "" else "s"))
-  if (nrow(x) > 0L) {
+  if (nrow(x) > 0L && n > 0) {
     shown <- utils::head(as.data.frame(x)[columns], n)
     if (all(is.na(shown$trial))) shown$trial <- NULL
     # Taking rows loses the attribute; rows that are not there have no pattern.
@@ -106,8 +106,8 @@ print.pattern_occurrences <- function(x, n = 10, ...) {
       shown$spikes[known] <- format(take_sets(of, shown$pattern[known]))
     }
     print_left(shown)
-    if (nrow(x) > n) cat(sprintf("... and %s more\n", commas(nrow(x) - n)))
   }
+  if (nrow(x) > n) cat(sprintf("... and %s more\n", commas(nrow(x) - n)))
   invisible(x)
 }
 

@@ -116,3 +116,15 @@ test_that("a result without rows has no skill to draw", {
   lags <- ccm_lag(coupled_maps(40, 0.1, 0.1), "x", "y", E = 2, Tp = 0:1)
   expect_error(ggplot2::autoplot(lags[0, ]), "without any", class = "synfire_error_argument")
 })
+
+test_that("a direction without skill is drawn without a band", {
+  skip_if_not_installed("ggplot2")
+  found <- made_ccm(TRUE)
+  null <- attr(found, "surrogates")
+  null[null$direction == "fish:sea", c("low", "median", "high")] <- NA
+  attr(found, "surrogates") <- null
+  found[["fish:sea"]] <- NA_real_
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_silent(print(ggplot2::autoplot(found)))
+})

@@ -75,8 +75,10 @@ start_worker <- function(folder, ..., show = FALSE) {
 }
 
 read_now <- function(folder) {
-  words <- tryCatch(scan(file.path(folder, "now"), what = "", quiet = TRUE),
-                    error = function(e) NULL, warning = function(w) NULL)
+  # A file that is not there is an error after a warning. The warning must not end the
+  # reading: what it had opened would stay open.
+  words <- tryCatch(suppressWarnings(scan(file.path(folder, "now"), what = "", quiet = TRUE)),
+                    error = function(e) NULL)
   if (length(words) != 4L) return(NULL)
   list(subject = words[[1L]], case = as.numeric(words[[2L]]), since = as.numeric(words[[3L]]),
        limit = as.numeric(words[[4L]]))
@@ -101,8 +103,8 @@ keep <- function(found) {
 died <- function(folder, text) {
   now <- read_now(folder)
   if (is.null(now)) stop("A worker does not start: ", last_words(folder))
-  call <- tryCatch(readRDS(file.path(folder, "call.rds")), error = function(e) NULL,
-                   warning = function(w) NULL)
+  call <- tryCatch(suppressWarnings(readRDS(file.path(folder, "call.rds"))),
+                   error = function(e) NULL)
   text <- sprintf("%s in or after a call of %s()", text, call$name %||% "nothing")
   keep(list(text = text, kind = kind_of_finding(text), subject = now$subject, case = now$case,
             seed = seed, calls = if (!is.null(call)) list(call) else list(), alone = TRUE,
@@ -206,7 +208,7 @@ finish_repeating <- function(one) {
             calls = list()))
 }
 # As many side by side as there are workers.
-repeated <- if (is.na(case)) unique(short$subject)
+repeated <- if (is.na(case)) unique(short$subject) else character()
 for (names in split(repeated, (seq_along(repeated) - 1L) %/% workers)) {
   for (one in lapply(names, start_repeating)) finish_repeating(one)
 }

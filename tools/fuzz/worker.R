@@ -14,8 +14,8 @@ grDevices::pdf(NULL)
 
 in_folder <- function(name) file.path(config$folder, name)
 rss <- function() {
-  pages <- tryCatch(scan("/proc/self/statm", quiet = TRUE)[[2L]], error = function(e) NA,
-                    warning = function(w) NA)
+  pages <- tryCatch(suppressWarnings(scan("/proc/self/statm", quiet = TRUE))[[2L]],
+                    error = function(e) NA)
   pages * 4096 / 2^20
 }
 gpus <- nrow(synfire_sitrep(test_devices = FALSE)$devices)
@@ -79,8 +79,9 @@ for (name in config$subjects) {
 # Whether the supervisor is gone, killed perhaps: then nobody would read what is found.
 # Linux says who the parent is, as the second word after the name in brackets.
 parent <- function() {
-  tryCatch(sub("^.*[)] [A-Z] ([0-9]+) .*", "\\1", readLines("/proc/self/stat")[[1L]]),
-           error = function(e) "", warning = function(w) "")
+  tryCatch(sub("^.*[)] [A-Z] ([0-9]+) .*", "\\1",
+               suppressWarnings(readLines("/proc/self/stat"))[[1L]]),
+           error = function(e) "")
 }
 supervisor <- parent()
 
