@@ -50,6 +50,8 @@ oracle_surrogate <- function(x, make) {
     data.frame(tick = as.double(unlist(made)), unit = rep(u, length(mine)))
   })
   out <- do.call(rbind, out)
+  # All spikes in trials, or a comparison would compare with nothing.
+  stopifnot(nrow(out) == sum(!is.na(trial)))
   out[order(out$tick, out$unit), ]
 }
 
