@@ -336,7 +336,7 @@ map_in_memory <- function(task, call) {
               device = task$place$device)
 }
 
-# ---- What the user is told -----------------------------------------------------------
+# ---- Messages to the user ------------------------------------------------------------
 
 say_undetermined <- function(n, of) {
   if (n == 0) return(invisible())

@@ -480,7 +480,7 @@ new_clock <- function(with_file) {
   }
 }
 
-# ---- What the user is told -----------------------------------------------------------
+# ---- Messages to the user ------------------------------------------------------------
 
 say_what_is_mapped <- function(file, missing, n) {
   if (missing == n) return(invisible())

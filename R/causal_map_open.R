@@ -33,7 +33,7 @@
 #' `synfire_version`, `synfire_device` and `synfire_source`, a hash of the series.
 #'
 #' Where workers of a `future::plan()` made the map, its layers are in a folder next to the
-#' file, of the same name with `.shards` behind it: files `0001.h5` and so on, each with the
+#' file, of the same name with `.shards` added: files `0001.h5` and so on, each with the
 #' data sets above of some libraries, and their places from 1 in `rows`. Move the
 #' folder with the file. `source.h5` and `job.rds` in it are for workers alone, and not
 #' needed once the map is finished.

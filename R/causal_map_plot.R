@@ -144,7 +144,7 @@ plot_map <- function(x, groups, call) {
     ggplot2::labs(caption = map_caption(x, cells, order))
 }
 
-#' A heat map but for its colours and caption: also that of differences
+#' A heat map without its colours and caption, also for maps of differences
 #' @noRd
 heat_map <- function(x, cells, order, groups) {
   ggplot2::ggplot() +

@@ -41,7 +41,7 @@ matrix_source <- function(x, call) {
                          "a data frame, or the path of an HDF5 file"),
               describe(x), call = call)
   }
-  # A sum is finite but for infinite values, missing ones and sums beyond all doubles.
+  # A sum is finite except for infinite values, missing ones and sums beyond all doubles.
   doubtful <- which(!is.finite(colSums(x)))
   for (column in doubtful) check_finite(x[, column], source_name(colnames(x), column), call)
   list(n = ncol(x), steps = nrow(x), names = colnames(x), read = function(columns) {

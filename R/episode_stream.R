@@ -25,7 +25,7 @@
 #' given before (same unit, same tick) counts once. A spike may also come late, as long
 #' as the window still reaches back to it; it is put in its place and the window mined with
 #' it. A late spike that the window no longer reaches is an error, since it was missing
-#' from results given before. New units may appear at any time; they go behind those
+#' from results given before. New units may appear at any time; they come after those
 #' known so far in the order of the levels.
 #'
 #' # Speed

@@ -65,7 +65,7 @@ need_gpu <- function(device, call = rlang::caller_env()) {
   finish_status(new_status("no_device", reason = survey$reason), "this call", call = call)
 }
 
-#' What the compiled code is told of the GPU: see glue_gpu_mine()
+#' What the compiled code has to know of the GPU: see glue_gpu_mine()
 #'
 #' @param segments Segments of MTPE; 0 for as many as fill the device.
 #' @noRd

@@ -271,7 +271,7 @@ raise_to <- function(mined, arg, given, most = Inf) {
   paste0("Raise `", arg, "`", if (known) paste(" to", commas(enough), "or more"))
 }
 
-#' Patterns but for those that are the end of another one with as many occurrences
+#' Patterns without those that are the end of another one with as many occurrences
 #' @noRd
 drop_shifted <- function(mined, units, max_memory, call = rlang::caller_env()) {
   if (length(mined$occurrences) == 0L) return(mined)

@@ -342,7 +342,7 @@ drop_leftovers <- function(folder) {
   drop_temporary(folder, paste(folder_names, lock_names, sep = "|"))
 }
 
-# ---- What the user is told -----------------------------------------------------------
+# ---- Messages to the user ------------------------------------------------------------
 
 say_what_is_there <- function(folder, todo, chunks) {
   if (length(todo) == chunks) return(invisible())

@@ -42,7 +42,7 @@
 #' # Compared with Elephant
 #' `"combined"` is what Elephant's `pattern_set_reduction()` does (version 1.2), with its
 #' `h_subset_filtering`, `k_superset_filtering` and `l_covered_spikes` as `h`, `k` and `l`,
-#' but for two things. Where two patterns that do not contain each other cover equally
+#' except for two things. Where two patterns that do not contain each other cover equally
 #' many spikes, Elephant keeps the one that is listed first. And a shift may take its
 #' numbers of items from one unit over to the next, so that it finds spikes shared that are
 #' not; here units are kept apart.

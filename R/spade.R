@@ -26,7 +26,7 @@
 #'
 #' # Choosing
 #' * `surrogate` is the null hypothesis: what the recording may have without a pattern in
-#'   it. Dithering is the published one. It keeps the rate but for changes faster than
+#'   it. Dithering is the published one. It keeps the rate except for changes faster than
 #'   `dither`, which should be several bins. Of regular trains it moves spikes into bins that
 #'   hold one already; the surrogates then have fewer items than the recording, and too much
 #'   seems significant (Stella et al. 2022). Shifts by less than a window leave many patterns

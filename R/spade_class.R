@@ -309,7 +309,7 @@ too_few_words <- function(x, m) {
           commas(ceiling((1 - 1e-9) / enough) - 1))
 }
 
-#' That p values are 0 for want of surrogates, if that makes signatures significant
+#' That p values are 0 because there are too few surrogates, if that makes signatures significant
 #' @noRd
 zero_words <- function(x, n) {
   zero <- x$tests$significant & x$tests$p == 0

@@ -1,4 +1,4 @@
-# What a recording must be: the checks behind its constructor.
+# What a recording must be: the checks that its constructor makes.
 
 check_resolution <- function(resolution, call) {
   check_number(resolution, "resolution", above = 0, call = call)

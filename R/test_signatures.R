@@ -6,7 +6,7 @@
 #' values are adjusted for that. Patterns with a significant signature are significant.
 #'
 #' # What is tested
-#' The signatures of `patterns`, but for those that every surrogate reaches: their p value
+#' The signatures of `patterns`, except those that every surrogate reaches: their p value
 #' is 1 and they are left out, as in Elephant, which says so in the column `tested`. How
 #' many tests there are is part of the result, as it decides what is significant.
 #'

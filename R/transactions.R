@@ -70,7 +70,7 @@ item_kind <- function(x) {
   if (is.character(x)) return("text")
   if (is.factor(x)) return("factor")
   if (is.numeric(x) && !is.object(x)) return("number")
-  # NA alone is logical; it is told of as missing.
+  # NA alone is logical; the error calls it missing.
   if (length(x) == 0L || is.logical(x) && all(is.na(x))) return("none")
   NA_character_
 }

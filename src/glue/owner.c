@@ -15,7 +15,7 @@ typedef struct glue_held {
     SEXP pointer;  /* to this, when R keeps it; its tag is a weak reference */
 } held;
 
-/* Of such a length that the bytes behind it are aligned for anything. */
+/* Of such a length that the bytes after it are aligned for anything. */
 typedef union head {
     held held;
     long double widest;

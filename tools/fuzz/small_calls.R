@@ -1,7 +1,7 @@
 # One small valid call of each exported function and of each class' methods. A new function
 # is added to make_small_calls(); then wrong calls of it are made (subject-wrong.R).
 
-# Lists of arguments by the function's name; made once in a process, but for the stream,
+# Lists of arguments by the function's name; made once in a process, except the stream,
 # which each update changes.
 small_calls <- function() {
   if (is.null(fuzz$small_calls)) fuzz$small_calls <- make_small_calls(small_results())

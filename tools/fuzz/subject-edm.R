@@ -266,7 +266,7 @@ compare_smap <- function(args, found) {
   same(got / scale, want / scale, "smap() and the slow one, coefficients", tolerance = 1e-6)
 }
 
-# Registers of other widths give the same but for the last digits.
+# Registers of other widths give the same except for the last digits.
 compare_registers <- function(args) {
   data <- smap_problem(args)
   if (length(data$pred) == 0) return()

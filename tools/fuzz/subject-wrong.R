@@ -40,7 +40,7 @@ valid_after_all <- list(
 # where R's own rules and words are what users expect.
 not_replaced <- c("row.names", "optional", "incomparables", "decreasing", "drop", "i", "j")
 
-# Refused as they are: for want of a package or a device, and to say what to use instead.
+# Refused as they are: because a package or a device is missing, and to say what to use instead.
 always_refused <- c("as_arules", "calibrate_gpu", "as.matrix.itemsets")
 
 # What may be done to a result whose class is kept.

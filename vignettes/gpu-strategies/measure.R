@@ -1,4 +1,4 @@
-# The measurements behind vignette("gpu-strategies").
+# The measurements shown in vignette("gpu-strategies").
 #
 # Rscript measure.R OUT_FOLDER [PART ...]
 #

@@ -70,7 +70,7 @@ static double kth_highest(double *v, size_t n, size_t k)
             v[i++] = v[j];
             v[j--] = other;
         }
-        /* Up to j none is lower than the middle, behind it none is higher. */
+        /* Up to j none is lower than the middle, after it none is higher. */
         if (k - 1 <= j)
             last = j;
         else

@@ -68,7 +68,7 @@ static void predict_rows(worker *w, uint32_t e, const float *value)
             told += (double)near[j].weight * value[near[j].target];
             weights += near[j].weight;
         }
-        told /= weights;  /* 1 but for rounding */
+        told /= weights;  /* 1 except for rounding */
         if (!isnan(told) && !isnan(seen))
             add_pair(&w->skill[e], told, seen);
     }

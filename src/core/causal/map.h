@@ -42,7 +42,7 @@ typedef struct syn_map_options {
     int vector_bits;      /* as in syn_neighbour_options */
 } syn_map_options;
 
-/* The order in which steps are searched: runs of steps that are |tau| apart, each behind
+/* The order in which steps are searched: runs of steps that are |tau| apart, each after
    E_max - 1 empty places, so that coordinate k of the point at place p is at place p - k
    whatever tau is. There is at least one, also for E_max = 1: so what is at place p + 1
    is either nothing or the step that is |tau| further, and two points that go on by a
@@ -59,7 +59,7 @@ enum { SYN_MAP_LIBRARY = 1, SYN_MAP_PREDICTED = 2 };
 /* Of at most 2^23 places, else SYN_TOO_LARGE.
    Leave-one-out: every step whose target, Tp later, is in the data is library and
    predicted. With `split`, delay vectors and targets of library points are within the
-   first floor(steps / 2) steps, and those of predicted points behind them. Free with
+   first floor(steps / 2) steps, and those of predicted points after them. Free with
    syn_map_layout_free(), also after an error. */
 syn_status syn_map_layout_make(uint32_t steps, const syn_map_options *options, int split,
                                syn_map_layout *out);

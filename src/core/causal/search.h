@@ -9,7 +9,7 @@ enum {
     SYN_MAP_POOL = 512,   /* candidates for neighbours of one row */
     SYN_MAP_STRIDE = 528, /* floats from a coordinate of the pool to the next: lines of
                              the cache that do not evict each other */
-    SYN_MAP_BESIDE = 64,  /* columns that a search may look at behind the last */
+    SYN_MAP_BESIDE = 64,  /* columns that a search may look at after the last */
     SYN_MAP_NEAREST = 32  /* at least the neighbours of a row */
 };
 
@@ -49,7 +49,7 @@ syn_status syn_map_rows_make(const syn_map_layout *layout, syn_map_rows *out);
 
 void syn_map_rows_free(syn_map_rows *rows);
 
-/* One library, and what a search of it leaves behind for the next row. Places are those
+/* One library, and what a search of it leaves for the next row. Places are those
    of the layout; column is a place in its role as library point. */
 typedef struct syn_map_search {
     const syn_map_layout *layout;

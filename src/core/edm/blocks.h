@@ -13,7 +13,7 @@ enum { SYN_LINE = 64 };   /* bytes of a line of the cache */
 
 typedef struct syn_blocks {
     uint32_t dims, blocks, groups;
-    uint32_t *row;    /* [blocks][64] rows of the data, SYN_NO_ROW behind the last */
+    uint32_t *row;    /* [blocks][64] rows of the data, SYN_NO_ROW after the last */
     uint32_t *place;  /* [rows of the data] where it is in `row`, SYN_NO_ROW if nowhere */
     double *x;        /* [blocks][dims][64] coordinates, infinite where there is none */
     double *low;      /* [groups][dims][64] the box around each block; behind the last */

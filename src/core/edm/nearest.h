@@ -14,7 +14,7 @@ typedef struct syn_near {
 typedef struct syn_nearest {
     uint32_t k, n, room;
     syn_near *near;   /* [room] */
-    syn_near last;    /* rows behind this one are no longer taken */
+    syn_near last;    /* rows after this one are no longer taken */
 } syn_nearest;
 
 /* Room that is needed to keep the nearest `k`. */

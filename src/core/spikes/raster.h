@@ -45,7 +45,7 @@ syn_status syn_raster_sets(syn_raster *out, size_t n, const size_t *first,
 syn_status syn_raster_allocate(syn_raster *out, size_t events, uint32_t units, int timed,
                                syn_budget *budget);
 
-/* Finishes a raster whose bins are filled, but for first[bins]: fills that, `unit_first`
+/* Finishes a raster whose bins are filled, except first[bins]: fills that, `unit_first`
    and `unit_bin`. */
 void syn_raster_index(syn_raster *raster);
 

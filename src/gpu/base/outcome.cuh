@@ -1,4 +1,4 @@
-/* How work on a device ends: what is thrown on the way, and what becomes of it at the
+/* How work on a device ends: what is thrown on the way, and what it is turned into at the
    door to C. */
 #ifndef SYN_GPU_BASE_OUTCOME_CUH
 #define SYN_GPU_BASE_OUTCOME_CUH

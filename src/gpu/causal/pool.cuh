@@ -21,7 +21,7 @@ enum {
     SUMS = 6               /* n, p, p^2, p y, y, y^2 */
 };
 
-/* Floats of a library in device memory: at least one empty place behind the last. */
+/* Floats of a library in device memory: at least one empty place after the last. */
 inline uint32_t placed_length(uint32_t places)
 {
     return SEARCH_FRONT + (places / SEARCH_STEP + 1) * SEARCH_STEP;

@@ -37,7 +37,7 @@ template <int TOP> struct searcher {
         return a > b ? a - b : b - a;
     }
 
-    /* Where this lane's element goes behind `n` others; `all` of the warp's do. */
+    /* Where this lane's element goes after `n` others; `all` of the warp's do. */
     __device__ static uint32_t place_in(uint32_t n, uint32_t all)
     {
         return n + __popc(all & lanes_below());

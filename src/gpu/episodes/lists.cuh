@@ -169,7 +169,7 @@ __global__ void plan_units(level_view above, level_view here, uint32_t columns,
 template <class T> struct list_job {
     events_view events;
     level_view here, next;    /* lists of `next` are made from those of `here` */
-    uint32_t from, to;        /* of the nodes of `next`, these; `to` is behind the last */
+    uint32_t from, to;        /* these nodes of `next`; `to` is one past the last */
     columns_view columns;
     sharing share;
     const place<T> *places;

@@ -306,7 +306,7 @@ template <class T> void miner<T>::upload_units()
     send(view(1).count, count.data(), bytes);
     send(view(1).length, length.data(), bytes);
     send(view(1).offset, offset.data(), 2 * bytes);
-    size_t words = shared_words(2) + 1;  /* with the one behind `children` */
+    size_t words = shared_words(2) + 1;  /* with the one after `children` */
     check(cudaMemsetAsync(view(1).mask, 0, words * sizeof(uint32_t), stream_));
     check(cudaStreamSynchronize(stream_));
 }

@@ -9,7 +9,7 @@
 
 namespace gpu {
 
-/* First event behind `e` whose lag is above `limit`; events->n when there is none. */
+/* First event after `e` whose lag is above `limit`; events->n when there is none. */
 __device__ inline uint32_t first_beyond(const events_view &events, uint32_t e,
                                         int64_t limit)
 {

@@ -60,7 +60,7 @@ __global__ void label_events(gpu::null_keys keys, const uint64_t *key, uint32_t 
     event[i] = i - batch * keys.events;
 }
 
-/* A thread an event: bounds increase, so each is looked for behind the last. */
+/* A thread an event: bounds increase, so each is looked for after the last. */
 __global__ void find_beyond(gpu::null_keys keys, const uint64_t *key, uint32_t n,
                             uint32_t *beyond)
 {

@@ -40,7 +40,7 @@ struct list_place {
 };
 
 /* That of one of `threads` threads: at `waiting`, or in the block's own memory where that
-   is null. Taking an event off a list waits for the one behind it to be read. */
+   is null. Taking an event off a list waits for the next one to be read. */
 __device__ inline list_place place_of(uint32_t *waiting, size_t thread, size_t threads)
 {
     extern __shared__ uint32_t near_lists[];
@@ -56,7 +56,7 @@ template <int ROOM> class machine {
 
     uint32_t unit_[ROOM], interval_[ROOM];
     uint32_t front_[ROOM];          /* the oldest that waits, or EMPTY */
-    uint32_t head_[ROOM], tail_[ROOM];  /* its place in the list and the place behind */
+    uint32_t head_[ROOM], tail_[ROOM];  /* its place in the list and the place after it */
     uint32_t *waiting_;             /* [size - 1][slots], `apart_` from each other */
     size_t apart_;
     uint32_t size_;
@@ -157,7 +157,7 @@ public:
     }
 
     /* Reads on from event `at` up to the next one that completes an occurrence, and gives
-       that, or `end`; `at` becomes the event behind. */
+       that, or `end`; `at` becomes the next event. */
     __device__ uint32_t next(const machine_input &in, uint32_t &at, uint32_t end)
     {
         while (at < end) {

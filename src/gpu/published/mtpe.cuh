@@ -110,7 +110,7 @@ __global__ void stitch_segments(machine_input in, strategy_batch batch,
 /* ---- the paper's own merge ---- */
 
 /* What each machine of a segment met, [segments][size][n], as one more than an event: the
-   first occurrence that ends in its segment, and the first behind it. Both are 0 when
+   first occurrence that ends in its segment, and the first after it. Both are 0 when
    that is so late that nothing it is made of lies before the boundary. */
 struct published_ends {
     uint32_t *a, *b;

@@ -94,7 +94,7 @@ class worker {
     gpu::array<uint32_t> unit_of_, group_, by_unit_, row_, first_;
     gpu::array<uint32_t> unit_, interval_, count_, stop_;
     gpu::strategy_notes notes_;
-    std::unique_ptr<gpu::machines> machines_;  /* but for a thread per occurrence */
+    std::unique_ptr<gpu::machines> machines_;  /* none for a thread per occurrence */
     std::unique_ptr<gpu::strategy> strategy_;
 
     void upload();

@@ -32,7 +32,7 @@ typedef struct syn_maxima_node {
     syn_arena_mark mark;   /* the arena before this node */
 } syn_maxima_node;
 
-/* The items of the root under way, but for its own. */
+/* The items of the root under way, without its own. */
 typedef struct syn_maxima_root {
     uint32_t *unit, *lag;   /* [listed in the root] */
     uint64_t *within;       /* [window][stride] items of at most that lag */
