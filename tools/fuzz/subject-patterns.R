@@ -206,7 +206,8 @@ check_elephant <- function(raster, world) {
   ), script)
   lines <- suppressWarnings(system2(world$peers$elephant, c("-W", "ignore", script),
                                     stdout = TRUE, stderr = FALSE))
-  if (!is.null(attr(lines, "status"))) return()
+  # Its miner may also give up with an error of its own, which it prints as a line.
+  if (!is.null(attr(lines, "status")) || any(startsWith(lines, "ERROR"))) return()
   ours <- vapply(as.list(found), function(lags) {
     unit <- match(names(lags), levels(x$unit)) - 1
     o <- order(lags, unit)
