@@ -33,8 +33,9 @@ episode_occurrences <- function(x, episodes, which = c("nonoverlapped", "all"),
   codes <- episode_codes(episodes, x)
   which <- check_choice(which)
   max_occurrences <- check_count(max_occurrences, max = .Machine$integer.max)
-  rows <- .Call(r_episode_occurrences, trains_of(x), codes$units, codes$low,
-                codes$high, which == "all", max_occurrences)
+  trains <- trains_of(x)
+  rows <- .Call(r_episode_occurrences, trains, codes$units, codes$low, codes$high,
+                which == "all", max_occurrences)
   rows <- finish_status(
     rows, "listing these occurrences",
     "Raise `max_occurrences`, choose fewer episodes, or `which = \"nonoverlapped\"`.",
@@ -47,7 +48,7 @@ episode_occurrences <- function(x, episodes, which = c("nonoverlapped", "all"),
   structure(
     list(
       episode = rep(episodes$episode, n), occurrence = sequence(n),
-      trial = if (is.null(trials)) rep(NA, length(first)) else trials$trial[trial_of(x)[first]],
+      trial = if (is.null(trials)) rep(NA, length(first)) else trials$trial[trains$trial[first]],
       start = x$time[first], end = x$time[last],
       times = unlist(lapply(rows, \(m) lapply(seq_len(ncol(m)), \(i) x$time[m[, i]])),
                      recursive = FALSE) %||% list()

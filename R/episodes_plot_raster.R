@@ -15,10 +15,7 @@ plot_episode_raster <- function(x, episodes, from, to, order, call) {
   crowded <- nrow(inside) > 200L
 
   ggplot2::ggplot() +
-    raster_trials(shown, sum(rows$height)) +
-    (if (few) raster_background(shown, rows) else {
-      raster_image(shown, rlang::set_names(rows$y, rows$unit), 1000)
-    }) +
+    found_background(shown, rows, few) +
     ggplot2::geom_path(
       ggplot2::aes(x = .data$time, y = .data$row, group = .data$group,
                    colour = .data$episode),
@@ -39,14 +36,31 @@ plot_episode_raster <- function(x, episodes, from, to, order, call) {
     ) +
     theme_synfire() +
     episode_axes(shown, rows, episodes) +
-    ggplot2::theme(
-      panel.grid.major.y = ggplot2::element_blank(),
-      axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
-      axis.text.y = ggplot2::element_text(size = if (nrow(rows) <= 30L) 8 else 7),
-      legend.position = "top", legend.justification = "left",
-      legend.key.height = ggplot2::unit(4.5, "mm"),
-      legend.margin = ggplot2::margin(0, 0, 0, 0)
-    )
+    found_theme(rows)
+}
+
+#' The recording, over which rasters draw what was found in it
+#' @noRd
+found_background <- function(shown, rows, few) {
+  list(
+    raster_trials(shown, sum(rows$height)),
+    if (few) raster_background(shown, rows) else {
+      raster_image(shown, rlang::set_names(rows$y, rows$unit), 1000)
+    }
+  )
+}
+
+#' What such rasters have besides the theme of all pictures
+#' @noRd
+found_theme <- function(rows) {
+  ggplot2::theme(
+    panel.grid.major.y = ggplot2::element_blank(),
+    axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
+    axis.text.y = ggplot2::element_text(size = if (nrow(rows) <= 30L) 8 else 7),
+    legend.position = "top", legend.justification = "left",
+    legend.key.height = ggplot2::unit(4.5, "mm"),
+    legend.margin = ggplot2::margin(0, 0, 0, 0)
+  )
 }
 
 #' The stretch to draw: in seconds, whole ticks

@@ -238,10 +238,7 @@ plot_pattern_raster <- function(x, patterns, from, to, order, call) {
   crowded <- nrow(inside) > 200L
 
   ggplot2::ggplot() +
-    raster_trials(shown, sum(rows$height)) +
-    (if (few) raster_background(shown, rows) else {
-      raster_image(shown, rlang::set_names(rows$y, rows$unit), 1000)
-    }) +
+    found_background(shown, rows, few) +
     ggplot2::geom_path(
       ggplot2::aes(x = .data$time, y = .data$row, group = .data$group,
                    colour = .data$pattern),
@@ -262,15 +259,8 @@ plot_pattern_raster <- function(x, patterns, from, to, order, call) {
     ) +
     theme_synfire() +
     episode_axes(shown, rows, named, "patterns") +
-    ggplot2::theme(
-      panel.grid.major.y = ggplot2::element_blank(),
-      axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
-      axis.text.y = ggplot2::element_text(size = if (nrow(rows) <= 30L) 8 else 7),
-      legend.position = "top", legend.justification = "left",
-      legend.title = ggplot2::element_text(size = 9, colour = syn_muted),
-      legend.key.height = ggplot2::unit(4.5, "mm"),
-      legend.margin = ggplot2::margin(0, 0, 0, 0)
-    )
+    found_theme(rows) +
+    ggplot2::theme(legend.title = ggplot2::element_text(size = 9, colour = syn_muted))
 }
 
 #' Occurrences with where they start and end, named as those of episodes

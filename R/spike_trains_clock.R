@@ -105,11 +105,11 @@ trial_ticks <- function(x) {
 }
 
 #' For each spike the row of its trial, NA outside all; all 1 without trials
+#'
+#' @param ticks,trials What `train_ticks()` and `trial_ticks()` give, where it is there.
 #' @noRd
-trial_of <- function(x) {
-  trials <- trial_ticks(x)
+trial_of <- function(x, ticks = train_ticks(x), trials = trial_ticks(x)) {
   if (is.null(trials)) return(rep(1L, nrow(x)))
-  ticks <- train_ticks(x)
   at <- findInterval(ticks, trials$start)
   at[at == 0L] <- NA_integer_
   at[!is.na(at) & ticks > trials$end[at]] <- NA_integer_
@@ -123,6 +123,7 @@ trial_of <- function(x) {
 #'   of each trial, or of the recording.
 #' @noRd
 trains_of <- function(x) {
+  ticks <- train_ticks(x)
   trials <- trial_ticks(x)
   bounds <- interval_ticks(x)
   start <- trials$start %||% bounds[[1L]]
@@ -131,9 +132,9 @@ trains_of <- function(x) {
   shared <- which(stop[-length(stop)] == start[-1L])
   stop[shared] <- stop[shared] - 1
   # Names of units decide nothing: recordings that differ in these alone are the same.
-  list(tick = train_ticks(x), unit = as.integer(x$unit),
-       trial = if (!is.null(trials)) trial_of(x), units = nlevels(x$unit), start = start,
-       stop = stop)
+  list(tick = ticks, unit = as.integer(x$unit),
+       trial = if (!is.null(trials)) trial_of(x, ticks, trials), units = nlevels(x$unit),
+       start = start, stop = stop)
 }
 
 #' How many of these spikes are in trials, or all of them without trials

@@ -283,7 +283,7 @@ summary.spike_trains <- function(object, ...) {
   o <- order(as.integer(unit), method = "radix")  # stable: time order within a unit
   code <- as.integer(unit)[o]
   by_unit <- ticks[o]
-  trial <- trial_of(object)[o]
+  trial <- trial_of(object, ticks)[o]
 
   last_at <- cumsum(spikes)
   first_at <- last_at - spikes + 1L

@@ -93,6 +93,19 @@ static syn_mine_options read_options(SEXP options, SEXP bounds, int64_t *reach)
         .max_memory = glue_option_memory(options), .of_episode = GLUE_EPISODE_BYTES};
 }
 
+/* The recording, arranged unless the device does that faster itself. */
+static syn_status read_events(syn_recording *out, SEXP events, SEXP gpu,
+                              uint32_t min_count, int64_t reach, const syn_watch *watch)
+{
+    syn_spikes spikes;
+    syn_status status = glue_spikes(&spikes, events, watch);
+    if (status == SYN_OK)
+        status = syn_recording_read(out, &spikes, min_count, reach, watch);
+    if (status == SYN_OK && !glue_gpu_arranges(gpu))
+        status = syn_recording_arrange(out, watch);
+    return status;
+}
+
 /* The episodes, and what has to be known of all before their table is made. */
 static syn_status mine(mining *m, SEXP gpu, SEXP spelling, uint8_t least,
                        const syn_mine_options *options, const syn_watch *watch)
@@ -124,9 +137,7 @@ SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
     mining *m = new_mining(own);
     const syn_watch *watch = glue_watch(own, "Mining episodes");
     syn_status status =
-        glue_recording_read(&m->recording, events, o.min_count, reach, watch);
-    if (status == SYN_OK && !glue_gpu_arranges(gpu))
-        status = syn_recording_arrange(&m->recording, watch);
+        read_events(&m->recording, events, gpu, o.min_count, reach, watch);
     if (status == SYN_OK)
         status = mine(m, gpu, spelling, least, &o, watch);
     if (status == SYN_OK) {

@@ -70,16 +70,6 @@ syn_status glue_recording(syn_recording *out, SEXP spikes, uint32_t min_count,
                : status;
 }
 
-syn_status glue_recording_read(syn_recording *out, SEXP spikes, uint32_t min_count,
-                               int64_t reach, const syn_watch *watch)
-{
-    syn_spikes made_of;
-    syn_status status = glue_spikes(&made_of, spikes, watch);
-    return status == SYN_OK
-               ? syn_recording_read(out, &made_of, min_count, reach, watch)
-               : status;
-}
-
 syn_status glue_raster(syn_raster *out, SEXP events, uint32_t window, syn_budget *budget,
                        const syn_watch *watch)
 {

@@ -21,10 +21,6 @@ uint32_t glue_units(SEXP spikes);
 syn_status glue_recording(syn_recording *out, SEXP spikes, uint32_t min_count,
                           int64_t reach, const syn_watch *watch);
 
-/* The same as syn_recording_read() makes it. */
-syn_status glue_recording_read(syn_recording *out, SEXP spikes, uint32_t min_count,
-                               int64_t reach, const syn_watch *watch);
-
 /* What syn_raster_bin() makes of such a list with the ticks of a bin after the rest. */
 syn_status glue_raster(syn_raster *out, SEXP events, uint32_t window, syn_budget *budget,
                        const syn_watch *watch);

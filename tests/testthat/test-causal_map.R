@@ -424,11 +424,9 @@ test_that("Ctrl-C is an interrupt within half a second", {
 
 test_that("closed maps and blocks are refused, not used", {
   x <- random_series(20, 2, 17)
-  map <- .Call(r_map_open, 2, 20, c(1L, 1L), map_options(map_rule(1)))
-  .Call(r_map_fill, map, 0, x)
-  block <- .Call(r_map_prepare, map, x, 0, NULL)
-  .Call(r_map_begin, map, block)
-  .Call(r_map_finish, map, block)
+  made <- mapped_block(x)
+  map <- made$map
+  block <- made$block
   # A block whose memory another one has taken over.
   later <- .Call(r_map_prepare, map, x, 0, block)
   expect_error(.Call(r_map_values, block, x, 0, 1:2), "cannot be used")

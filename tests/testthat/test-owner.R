@@ -1,10 +1,6 @@
 test_that("matrices that something else holds are not written in place", {
   x <- random_series(20, 2, 17)
-  map <- .Call(r_map_open, 2, 20, c(1L, 1L), map_options(map_rule(1)))
-  .Call(r_map_fill, map, 0, x)
-  block <- .Call(r_map_prepare, map, x, 0, NULL)
-  .Call(r_map_begin, map, block)
-  .Call(r_map_finish, map, block)
+  block <- mapped_block(x)$block
   held <- list(rho = matrix(0, 2, 2), p = matrix(0, 2, 2))
   .Call(r_map_values, block, held$rho, 0, 1:2)
   expect_false(all(held$rho == 0))
