@@ -16,7 +16,7 @@ broken_part <- function(x) {
   if (!is.list(x)) return("contents")
   runs <- .subset2(x, "runs")
   items <- .subset2(x, "items")
-  occurrences <- .subset2(x, "occurrences")
+  count <- .subset2(x, "count")
   counts <- \(v, least) {
     is_plain_numeric(v) && !anyNA(v) && all(v >= least & v == round(v))
   }
@@ -24,7 +24,7 @@ broken_part <- function(x) {
       !counts(runs$size, 1) || !counts(runs$n, 0)) {
     return("`runs`")
   }
-  if (!is.integer(occurrences) || length(occurrences) != sum(runs$n)) return("`occurrences`")
+  if (!is.integer(count) || length(count) != sum(runs$n)) return("`count`")
   if (!is.integer(items) || length(items) != sum(runs$n * runs$size)) return("`items`")
   broken_meaning(x, if (length(items) > 0L) range(items) else c(0L, 0L))
 }

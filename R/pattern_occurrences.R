@@ -18,7 +18,7 @@
 #'     \item{trial}{label of the trial; `NA` in recordings without trials}
 #'     \item{time}{start of the bin that opens the window, in seconds}
 #'   }
-#'   In the recording that was mined each pattern has as many as its `occurrences`. The
+#'   In the recording that was mined each pattern has as many as its `count`. The
 #'   spikes of a pattern lie in the bins that begin at `time` plus its lags times the bin
 #'   size. The attributes `patterns` and `recording` hold what was looked for and where.
 #' @section Memory:
@@ -38,7 +38,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20, units = 8)
-#' found <- mine_patterns(x, bin_size = 0.005, window = 10, min_spikes = 4, min_occ = 10,
+#' found <- mine_patterns(x, bin_size = 0.005, window = 10, min_spikes = 4, min_count = 10,
 #'                        threads = 2)
 #' pattern_occurrences(patterns = found[1:2])
 #' @export

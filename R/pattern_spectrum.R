@@ -17,7 +17,7 @@ spectra <- c("#", "3d#")
 #'   \describe{
 #'     \item{size}{number of spikes}
 #'     \item{duration}{lag of the last spike, in seconds; for `"3d#"` alone}
-#'     \item{occurrences}{how often such a pattern occurs}
+#'     \item{count}{how often such a pattern occurs}
 #'     \item{patterns}{how many patterns there are of this signature}
 #'   }
 #' @section Errors:
@@ -34,7 +34,7 @@ spectra <- c("#", "3d#")
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20, units = 8)
-#' found <- mine_patterns(x, bin_size = 0.005, window = 6, min_spikes = 3, min_occ = 3,
+#' found <- mine_patterns(x, bin_size = 0.005, window = 6, min_spikes = 3, min_count = 3,
 #'                        threads = 2)
 #' pattern_spectrum(found)
 #' @export
@@ -56,13 +56,13 @@ pattern_spectrum <- function(patterns, spectrum = c("#", "3d#")) {
   new_spectrum(parts, "pattern_spectrum", c(list(spectrum = spectrum), about))
 }
 
-#' The signatures of patterns, in bins: a list `size`, for `"3d#"` `duration`, `occurrences`
+#' The signatures of patterns, in bins: a list `size`, for `"3d#"` `duration`, `count`
 #' @noRd
 pattern_signatures <- function(patterns, spectrum) {
   size <- itemset_sizes(patterns)
   c(list(size = size),
     if (spectrum == "3d#") list(duration = last_lags(patterns)),
-    list(occurrences = .subset2(patterns, "occurrences")))
+    list(count = .subset2(patterns, "count")))
 }
 
 #' Lag of the last spike of each pattern, in bins
@@ -111,7 +111,7 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #' # Same as Elephant, and different
 #' Elephant counts maxima in 16 bits, and is wrong above 65,535 occurrences; there is no
 #' such limit here. Its `pvalue_spectrum()` lists signatures as this one does, from
-#' `min_occ` to the largest maximum.
+#' `min_count` to the largest maximum.
 #'
 #' @inheritParams mine_patterns
 #' @param n_surrogates Number of surrogates, at least 1.
@@ -142,7 +142,7 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #'   \describe{
 #'     \item{size}{number of spikes}
 #'     \item{duration}{lag of the last spike, in seconds; for `"3d#"` alone}
-#'     \item{occurrences}{from `min_occ` to the largest maximum of a surrogate}
+#'     \item{count}{number of occurrences, from `min_count` to the largest maximum of a surrogate}
 #'     \item{reached}{number of surrogates whose maximum is this large or larger}
 #'     \item{p}{p value}
 #'   }
@@ -177,11 +177,11 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20, units = 8)
-#' pvalue_spectrum(x, bin_size = 0.005, window = 6, min_occ = 3, n_surrogates = 50,
+#' pvalue_spectrum(x, bin_size = 0.005, window = 6, min_count = 3, n_surrogates = 50,
 #'                 threads = 2)
 #' @export
-pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_occ = 2,
-                            max_spikes = Inf, max_occ = Inf, min_units = min_spikes,
+pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_count = 2,
+                            max_spikes = Inf, max_count = Inf, min_units = min_spikes,
                             n_surrogates = 1000, surrogate = "dither", dither = 0.015, ...,
                             spectrum = c("#", "3d#"), p_estimator = c("(k+1)/(n+1)", "k/n"),
                             closed_within = c("all", "max_spikes"),
@@ -194,7 +194,7 @@ pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_occ = 2,
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
   window <- check_window(window, x, bin)
-  filters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
+  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
   closed_within <- check_choice(closed_within)
   filters <- filters_within(filters, closed_within)
   n <- check_count(n_surrogates, "n_surrogates", max = .Machine$integer.max)
@@ -292,10 +292,10 @@ surrogate_place <- function(device, gpus, seconds, call = rlang::caller_env()) {
   gpus
 }
 
-#' Signatures from `min_occ` to the largest maximum, and how many surrogates reach them
+#' Signatures from `min_count` to the largest maximum, and how many surrogates reach them
 #'
 #' @param maxima Matrix or array as surrogate_maxima() gives.
-#' @return A list: `size`, `duration` (in bins, where `maxima` has them), `occurrences`,
+#' @return A list: `size`, `duration` (in bins, where `maxima` has them), `count`,
 #'   `reached`.
 #' @noRd
 reached_signatures <- function(maxima, filters, n, max_memory = Inf,
@@ -310,21 +310,21 @@ reached_signatures <- function(maxima, filters, n, max_memory = Inf,
   o <- order(size, duration)
   most <- vapply(seq_len(ncol(cells)), \(k) max(cells[, k]), 0L)
   # The table has four columns, which are joined from their parts.
-  needed <- 40 * sum(pmax(0, most - filters$min_occ + 1))
+  needed <- 40 * sum(pmax(0, most - filters$min_count + 1))
   if (needed > max_memory) {
     over_budget(needed, max_memory, "listing these signatures",
-                "Raise `min_occ`, or use a shorter `window` or longer bins.", call)
+                "Raise `min_count`, or use a shorter `window` or longer bins.", call)
   }
   counts <- lapply(o, \(k) {
-    if (most[[k]] < filters$min_occ) return(list(occurrences = integer(), reached = integer()))
-    occurrences <- seq.int(filters$min_occ, most[[k]])
-    list(occurrences = as.integer(occurrences), reached = count_reaching(cells[, k], occurrences))
+    if (most[[k]] < filters$min_count) return(list(count = integer(), reached = integer()))
+    occurrences <- seq.int(filters$min_count, most[[k]])
+    list(count = as.integer(occurrences), reached = count_reaching(cells[, k], occurrences))
   })
   rows <- vapply(counts, \(count) length(count$reached), 0L)
   join <- \(name) as.integer(unlist(lapply(counts, `[[`, name)))
   c(list(size = rep(as.integer(size[o] + filters$min_spikes), rows)),
     if (by_duration) list(duration = rep(as.integer(duration[o]), rows)),
-    list(occurrences = join("occurrences"), reached = join("reached")))
+    list(count = join("count"), reached = join("reached")))
 }
 
 #' How many of some maxima are as large as each of some counts
@@ -335,7 +335,7 @@ count_reaching <- function(maxima, occurrences) {
 
 #' How many surrogates reach each of some signatures
 #'
-#' @param signatures List `size`, for `"3d#"` `duration` (bins), `occurrences`.
+#' @param signatures List `size`, for `"3d#"` `duration` (bins), `count`.
 #' @noRd
 surrogates_reaching <- function(pvalues, signatures) {
   maxima <- attr(pvalues, "maxima", exact = TRUE)
@@ -344,7 +344,7 @@ surrogates_reaching <- function(pvalues, signatures) {
   reached <- integer(length(place))
   for (cell in unique(place[!is.na(place)])) {
     rows <- which(place == cell)
-    reached[rows] <- count_reaching(cells[, cell], signatures$occurrences[rows])
+    reached[rows] <- count_reaching(cells[, cell], signatures$count[rows])
   }
   reached
 }

@@ -60,7 +60,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20, units = 8)
-#' found <- mine_patterns(x, bin_size = 0.005, window = 10, min_spikes = 3, min_occ = 8,
+#' found <- mine_patterns(x, bin_size = 0.005, window = 10, min_spikes = 3, min_count = 8,
 #'                        threads = 2)
 #' stable <- pattern_stability(found, threads = 2)
 #' head(stable)

@@ -32,9 +32,9 @@
 #'   seems significant (Stella et al. 2022). Shifts by less than a window leave many patterns
 #'   in it, with other lags: give them a longer `dither`. [surrogate_trains()] compares the
 #'   methods.
-#' * `min_occ` decides how much work there is: a pattern that occurs twice says little, and
+#' * `min_count` decides how much work there is: a pattern that occurs twice says little, and
 #'   there are many. Where the search would take more than `max_memory`, the error says
-#'   which `min_occ` would not.
+#'   which `min_count` would not.
 #' * `n_surrogates` limits how small a p value can be. `summary()` says when they are too few
 #'   for so many tests.
 #' * `spectrum = "3d#"` asks for each duration on its own. That makes long patterns and
@@ -134,13 +134,13 @@
 #' # Five units fire in a fixed order, 40 times.
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 30, units = 10, rate = 4)
-#' found <- spade(x, bin_size = 0.005, window = 8, min_occ = 4, n_surrogates = 100,
+#' found <- spade(x, bin_size = 0.005, window = 8, min_count = 4, n_surrogates = 100,
 #'                threads = 2)
 #' found
 #' summary(found)
 #' @export
-spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes = Inf,
-                  max_occ = Inf, min_units = min_spikes, n_surrogates = 1000,
+spade <- function(x, bin_size, window, min_spikes = 3, min_count = 2, max_spikes = Inf,
+                  max_count = Inf, min_units = min_spikes, n_surrogates = 1000,
                   surrogate = "dither", dither = 0.015, ..., alpha = 0.05,
                   correction = "BH", spectrum = c("#", "3d#"),
                   p_estimator = c("(k+1)/(n+1)", "k/n"),
@@ -156,7 +156,7 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
   window <- check_window(window, x, bin)
-  filters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
+  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
   most <- .Machine$integer.max
   mining <- list(closed_within = check_choice(closed_within),
                  shifted_subsets = check_choice(shifted_subsets), engine = check_choice(engine))
@@ -185,7 +185,7 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
 
   stages <- stage_clock()
   mined <- stages$time("mining", mine_patterns(
-    x, bin_size, window, min_spikes, min_occ, max_spikes, max_occ, min_units,
+    x, bin_size, window, min_spikes, min_count, max_spikes, max_count, min_units,
     mining$closed_within, mining$shifted_subsets, mining$engine, here, max_memory
   ))
   pvalues <- if (n > 0 && length(mined) > 0L) {

@@ -77,9 +77,9 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20, units = 8)
-#' found <- mine_patterns(x, bin_size = 0.005, window = 6, min_spikes = 3, min_occ = 3,
+#' found <- mine_patterns(x, bin_size = 0.005, window = 6, min_spikes = 3, min_count = 3,
 #'                        threads = 2)
-#' pvalues <- pvalue_spectrum(x, 0.005, 6, min_spikes = 3, min_occ = 3, n_surrogates = 200,
+#' pvalues <- pvalue_spectrum(x, 0.005, 6, min_spikes = 3, min_count = 3, n_surrogates = 200,
 #'                            threads = 2)
 #' tests <- test_signatures(found, pvalues)
 #' tests
@@ -121,7 +121,7 @@ judge_signatures <- function(patterns, pvalues, alpha, correction, fingerprint) 
 #' Signatures of a spectrum with durations in bins, as patterns have them
 #' @noRd
 signatures_in_bins <- function(spectrum) {
-  parts <- as.list(spectrum)[intersect(c("size", "duration", "occurrences"), names(spectrum))]
+  parts <- as.list(spectrum)[intersect(c("size", "duration", "count"), names(spectrum))]
   if (!is.null(parts$duration)) {
     parts$duration <- as.integer(round(parts$duration / attr(spectrum, "bin_size", exact = TRUE)))
   }
@@ -171,7 +171,7 @@ signature_rows <- function(patterns, tests) {
   }
   # Cells are few, so that they and a count of 31 bits are a whole number together.
   cells <- unique(cell(listed))
-  key <- \(parts) match(cell(parts), cells) * 2^31 + parts$occurrences
+  key <- \(parts) match(cell(parts), cells) * 2^31 + parts$count
   match(key(wanted), key(listed), incomparables = NA)
 }
 
@@ -179,7 +179,7 @@ signature_rows <- function(patterns, tests) {
 #' @noRd
 non_significant <- function(tests) {
   pvalues <- attr(tests, "pvalues", exact = TRUE)
-  columns <- intersect(c("size", "duration", "occurrences"), names(pvalues))
+  columns <- intersect(c("size", "duration", "count"), names(pvalues))
   below <- !reaches(pvalues$p, attr(tests, "level", exact = TRUE))
   as.data.frame(unclass(pvalues)[columns])[below, , drop = FALSE]
 }
@@ -191,7 +191,7 @@ non_significant <- function(tests) {
 significance_front <- function(tests, size, duration = NULL) {
   pvalues <- attr(tests, "pvalues", exact = TRUE)
   n <- attr(pvalues, "n_surrogates", exact = TRUE)
-  least <- attr(pvalues, "parameters", exact = TRUE)$min_occ
+  least <- attr(pvalues, "parameters", exact = TRUE)$min_count
   p <- surrogate_p(0:n, n, attr(pvalues, "p_estimator", exact = TRUE))
   # So many surrogates may reach what is significant; -1 where not even none will do.
   allowed <- sum(reaches(p, attr(tests, "level", exact = TRUE))) - 1L
@@ -260,14 +260,14 @@ is_spectrum <- function(x, columns) {
   about <- attributes(x)
   if (!isTRUE(about$spectrum %in% spectra)) return(FALSE)
   parts <- unclass(x)
-  columns <- c("size", "occurrences", if (about$spectrum == "3d#") "duration", columns)
+  columns <- c("size", "count", if (about$spectrum == "3d#") "duration", columns)
   if (!is.list(parts) || !all(columns %in% names(parts))) return(FALSE)
   number <- \(v) is_plain_numeric(v) && length(v) == 1L && !is.na(v)
-  filters <- c("min_spikes", "min_occ", "max_spikes", "max_occ", "min_units")
+  filters <- c("min_spikes", "min_count", "max_spikes", "max_count", "min_units")
   numbers <- vapply(parts[columns], \(v) (is.numeric(v) || is.logical(v)) && !is.object(v), NA)
   all(numbers) && length(unique(lengths(parts[columns]))) == 1L &&
     length(attr(x, "row.names")) == length(parts$size) && !anyNA(parts$size) &&
-    !anyNA(parts$occurrences) && number(about$bin_size) && about$bin_size > 0 &&
+    !anyNA(parts$count) && number(about$bin_size) && about$bin_size > 0 &&
     number(about$window) && is.list(about$parameters) &&
     all(vapply(about$parameters[filters], number, NA)) && is_fingerprint(about$fingerprint)
 }
@@ -296,7 +296,7 @@ check_all_mined <- function(patterns, call = rlang::caller_env()) {
 #' @noRd
 check_same_search <- function(patterns, other, arg, call = rlang::caller_env()) {
   what <- function(x) {
-    filters <- c("min_spikes", "min_occ", "max_spikes", "max_occ", "min_units")
+    filters <- c("min_spikes", "min_count", "max_spikes", "max_count", "min_units")
     given <- attr(x, "parameters", exact = TRUE)
     # Without `max_spikes` both are the same.
     closed <- if (isTRUE(is.finite(given$max_spikes))) given$closed_within

@@ -12,7 +12,7 @@ times <- if (length(given) > 1L) as.integer(given[[2L]]) else 10L
 
 patterns <- quote({
   x <- simulate_patterns(duration = 60, units = 40, rate = 20)
-  found <- mine_patterns(x, 0.005, 10, min_spikes = 3, min_occ = 14)
+  found <- mine_patterns(x, 0.005, 10, min_spikes = 3, min_count = 14)
 })
 transactions <- quote({
   items <- sprintf("item%03d", 1:200)

@@ -88,22 +88,22 @@ test_that("each pattern that was mined has its occurrences", {
   trials <- data.frame(start = c(0, 7, 12), end = c(6.5, 12, 19))
   y <- spike_trains(x$time, x$unit, start = 0, end = 20, trials = trials)
   for (one in list(x, y)) {
-    found <- mine_patterns(one, bin_size = 0.005, window = 6, min_spikes = 2, min_occ = 8,
+    found <- mine_patterns(one, bin_size = 0.005, window = 6, min_spikes = 2, min_count = 8,
                            threads = 2)
     o <- pattern_occurrences(patterns = found)
     expect_gt(length(found), 100L)
-    expect_identical(tabulate(o$pattern, length(found)), found$occurrences)
+    expect_identical(tabulate(o$pattern, length(found)), found$count)
   }
 })
 
 test_that("patterns of a real recording occur as often as they were counted", {
   raster <- utils::read.table(shared_data("spade/movement_PGHF_raster.txt.gz"))
   x <- spike_trains(0.005 * raster[[2L]], factor(raster[[1L]], 0:149), start = 0, end = 22.32)
-  found <- mine_patterns(x, bin_size = 0.005, window = 20, min_spikes = 2, min_occ = 88,
+  found <- mine_patterns(x, bin_size = 0.005, window = 20, min_spikes = 2, min_count = 88,
                          threads = 2)
   took <- system.time(o <- pattern_occurrences(patterns = found))[["elapsed"]]
   expect_length(found, 22709L)
-  expect_identical(tabulate(o$pattern, length(found)), found$occurrences)
+  expect_identical(tabulate(o$pattern, length(found)), found$count)
   expect_lt(took, 20)
 })
 

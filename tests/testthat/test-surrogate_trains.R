@@ -448,7 +448,7 @@ test_that("tables of intervals and what makes them keep to max_memory", {
   # Ten tables of 2 MB, and 8 MB to make one of them.
   expect_error(tables(2e7, 1), class = "synfire_error_budget")
   expect_identical(tables(3e7, 16), tables(1e9, 1))
-  expect_error(pvalue_spectrum(y, 0.005, 5, min_occ = 9, surrogate = "joint_isi", sigma = 0,
+  expect_error(pvalue_spectrum(y, 0.005, 5, min_count = 9, surrogate = "joint_isi", sigma = 0,
                                n_bins = 1000, n_surrogates = 2, max_memory = 1e7),
                class = "synfire_error_budget")
 })

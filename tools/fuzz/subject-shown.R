@@ -122,7 +122,7 @@ shown_args <- function(class, generic, object) {
     as.data.frame.spade = some_args(times = TRUE),
     summary.ccm = some_args(alpha = between(0, 1)),
     `[.spike_trains` = some_args(unit = one_of(units), time = c(-Inf, Inf), p = 0.8),
-    sort.itemsets = some_args(by = one_of("size", "support")),
+    sort.itemsets = some_args(by = one_of("size", "count", "support")),
     subset.itemsets = some_args(condition = rep(c(TRUE, FALSE), length.out = length(object)),
                                 items = one_of("a", "b"), match = one_of("all", "any")),
     subset.patterns = some_args(condition = rep(c(TRUE, FALSE), length.out = length(object)),
