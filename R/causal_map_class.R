@@ -138,7 +138,7 @@ links_trouble <- function(x) {
 #' cause, and the library, a row, is the effect. Wherever the package names a direction, in
 #' tables, graphs and pictures, it says `cause` and `effect`, or `library` and `target`.
 #' High rho alone does not make a cause: it must rise with the library (`lib_sizes`), and
-#' exceed that of surrogates (`surrogates`); see [ccm()] on both.
+#' exceed that of surrogates (`n_surrogates`); see [ccm()] on both.
 #'
 #' @param x What [causal_map()] returned.
 #' @param i,j,drop Rows (libraries) and columns (targets), as in any matrix. As long as the
@@ -147,7 +147,7 @@ links_trouble <- function(x) {
 #' @param n How many rows and columns, or links, to print.
 #' @param diagonal Whether self prediction, the diagonal, is wanted too.
 #' @param threshold Only links whose rho is above it.
-#' @param alpha Only links whose p value is at most this, for maps made with `surrogates`.
+#' @param alpha Only links whose p value is at most this, for maps made with `n_surrogates`.
 #'   P values are those of single pairs: among many pairs some are small by chance.
 #' @param max_links Only so many links, those with the highest rho.
 #' @param row.names,optional Not used.
@@ -282,10 +282,10 @@ map_parameters_text <- function(parameters) {
     if (length(value) == 1L) return(paste(name, format(value)))
     paste(name, format(min(value)), "to", format(max(value)))
   }
-  surrogates <- parameters[["surrogates"]]
+  surrogates <- parameters[["n_surrogates"]]
   used <- c(number("tau"), number("Tp"),
             if (isTRUE(parameters$exclusion_radius > 0)) number("exclusion_radius"),
-            number("lib_sizes"), if (isTRUE(surrogates > 0)) number("surrogates"),
+            number("lib_sizes"), if (isTRUE(surrogates > 0)) number("n_surrogates"),
             number("screen"), number("top"),
             if (identical(parameters$precision, "half")) "half precision")
   if (length(used)) toString(used)

@@ -11,7 +11,7 @@ check_links <- function(x, threshold, alpha, max_links, call = rlang::caller_env
     layers <- if (is.data.frame(x)) names(x) else map_layers(x)
     if (!"p_value" %in% layers) {
       abort_arg("alpha", "NULL for a map without p values", describe(alpha),
-                "Make the map with `surrogates`.", call = call)
+                "Make the map with `n_surrogates`.", call = call)
     }
   }
   most <- check_count(max_links, "max_links", infinite = TRUE, call = call)

@@ -226,7 +226,7 @@ closing_words <- function(out, tested) {
             "so strongly that they go in step. ccm_lag() helps to tell.")
     },
     if (!tested && any(out$supported %in% TRUE)) {
-      paste("A shared season or trend is not ruled out: `surrogates = 100` tests against",
+      paste("A shared season or trend is not ruled out: `n_surrogates = 100` tests against",
             "series that are alike and unrelated.")
     }
   )

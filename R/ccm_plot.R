@@ -28,7 +28,7 @@
 #' }
 #' set.seed(1)
 #' data <- data.frame(time = 1:200, x, y)
-#' plot(ccm(data, "x", "y", E = 2, samples = 30, surrogates = 30, threads = 2))
+#' plot(ccm(data, "x", "y", E = 2, samples = 30, n_surrogates = 30, threads = 2))
 #' plot(ccm_lag(data, "x", "y", E = 2, threads = 2))
 #' @exportS3Method ggplot2::autoplot
 autoplot.ccm <- function(object, ...) {

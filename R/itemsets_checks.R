@@ -33,10 +33,10 @@ broken_part <- function(x) {
 #' @noRd
 broken_meaning <- function(x, items) {
   labels <- attr(x, if (inherits(x, "patterns")) "units" else "labels", exact = TRUE)
-  window <- if (inherits(x, "patterns")) attr(x, "window", exact = TRUE) else 1
+  window <- if (inherits(x, "patterns")) attr(x, "window_bins", exact = TRUE) else 1
   if (!is.character(labels)) return("list of names")
   if (!(is_plain_numeric(window) && length(window) == 1L && !is.na(window) && window >= 1)) {
-    return("`window`")
+    return("`window_bins`")
   }
   if (anyNA(items) || items[[1L]] < 0L ||
       length(.subset2(x, "items")) > 0L && items[[2L]] >= window * length(labels)) {

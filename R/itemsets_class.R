@@ -100,7 +100,7 @@ about_itemsets <- function(x) {
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20, units = 8)
-#' found <- mine_patterns(x, bin_size = 0.005, window = 10, min_spikes = 3, min_count = 10,
+#' found <- mine_patterns(x, bin_size = 0.005, window_bins = 10, min_spikes = 3, min_count = 10,
 #'                        threads = 2)
 #' found
 #' summary(found)
@@ -402,7 +402,7 @@ unique.itemsets <- function(x, incomparables = FALSE, ...) {
 c.itemsets <- function(...) {
   parts <- list(...)
   first <- parts[[1L]]
-  meaning <- c("class", "units", "window", "bin_size", "labels")
+  meaning <- c("class", "units", "window_bins", "bin_size", "labels")
   for (other in parts[-1L]) {
     if (!inherits(other, "itemsets") ||
         !identical(attributes(other)[meaning], attributes(first)[meaning])) {

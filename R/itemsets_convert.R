@@ -78,7 +78,7 @@ check_sets <- function(x, call = rlang::caller_env()) {
 item_table <- function(x) {
   if (!inherits(x, "patterns")) return(data.frame(labels = attr(x, "labels", exact = TRUE)))
   units <- attr(x, "units", exact = TRUE)
-  lags <- seq_len(attr(x, "window", exact = TRUE)) - 1L
+  lags <- seq_len(attr(x, "window_bins", exact = TRUE)) - 1L
   unit <- rep(units, length(lags))
   lag <- rep(lags, each = length(units))
   data.frame(labels = paste0(unit, "@", lag), unit = unit, lag = lag)

@@ -13,11 +13,11 @@
 #' * A *bin* holds the ticks from `start + k * bin_size` up to, and without, the next
 #'   bin's, with `start` of the recording or of the trial. Several spikes of a unit in a
 #'   bin are one. The last bin may be cut short by the end of the data.
-#' * A *window* of `window` bins opens at every bin that holds a spike. At the end of the
+#' * A *window* of `window_bins` bins opens at every bin that holds a spike. At the end of the
 #'   recording, and of a trial, windows are cut short rather than left out. No window
 #'   reaches from one trial into the next; spikes outside all trials are left out.
 #' * An *item* is a unit at a *lag*, the number of bins from the opening of the window,
-#'   from 0 to `window - 1`. A unit at two lags is two items, two spikes, but one unit.
+#'   from 0 to `window_bins - 1`. A unit at two lags is two items, two spikes, but one unit.
 #' * A *pattern* is a set of items with at least one at lag 0. Its *occurrences* are the
 #'   windows that hold all its items, and maybe more.
 #' * A pattern is *closed* when no larger set of items has as many occurrences. What is
@@ -98,9 +98,9 @@
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param bin_size Length of a bin, in seconds; a whole number of ticks of the recording's
 #'   `resolution`.
-#' @param window Length of the windows, in bins, from 1 (synchrony alone) to those of the
-#'   recording, or of the longest trial. The number of units times `window` must be below
-#'   2^31.
+#' @param window_bins Length of the windows, in bins, from 1 (synchrony alone) to those of
+#'   the recording, or of the longest trial. The number of units times `window_bins` must be
+#'   below 2^31.
 #' @param min_spikes,max_spikes Least and largest number of spikes (items) of a pattern;
 #'   `max_spikes` may be `Inf`.
 #' @param min_count,max_count Least and largest number of occurrences; `max_count` may be `Inf`.
@@ -109,6 +109,7 @@
 #'   `"max_spikes"` for those that no larger set of up to `max_spikes` items replaces.
 #' @param shifted_subsets `"keep"` or `"drop"` patterns that are the end of another one
 #'   with as many occurrences.
+#' @param ... Not used; must be empty. All arguments after it are given by name.
 #' @param engine Who searches, see Engines.
 #' @param threads Number of threads, with a `folder` of each worker; `NULL` for all that
 #'   the process may use.
@@ -128,7 +129,7 @@
 #'       `size[k]` items}
 #'     \item{count}{integer vector, the number of occurrences of each pattern}
 #'   }
-#'   with the attributes `units` (their labels), `window` (bins), `bin_size` (s), `mined`
+#'   with the attributes `units` (their labels), `window_bins`, `bin_size` (s), `mined`
 #'   (how many patterns were found), `recording` (where), `parameters` (a list: `min_spikes`, `min_count`,
 #'   `max_spikes`, `max_count`, `min_units`, `closed_within`, `shifted_subsets`), `engine`,
 #'   `threads`, `elapsed` (s; `mining_elapsed` is the part of it spent in the search),
@@ -169,7 +170,7 @@
 #'   c(begin, begin + 0.002, begin + 0.005, 0.020, 0.044, 0.090),
 #'   rep(c("A", "B", "C", "D"), c(4, 4, 4, 3)), resolution = 1e-3
 #' )
-#' found <- mine_patterns(x, bin_size = 0.001, window = 10, min_spikes = 3, min_count = 3,
+#' found <- mine_patterns(x, bin_size = 0.001, window_bins = 10, min_spikes = 3, min_count = 3,
 #'                        threads = 2)
 #' found
 #'
@@ -182,19 +183,20 @@
 #' mine_patterns(x, 0.001, 10, min_count = 3, threads = 2, folder = folder)
 #' list.files(folder)
 #' @export
-mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_count = 2,
-                          max_spikes = Inf, max_count = Inf, min_units = min_spikes,
+mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 2,
+                          max_spikes = Inf, max_count = Inf, min_units = min_spikes, ...,
                           closed_within = c("all", "max_spikes"),
                           shifted_subsets = c("keep", "drop"),
-                          engine = c("closure", "fpgrowth"), threads = NULL,
-                          max_memory = 4e9, folder = NULL) {
+                          engine = c("closure", "fpgrowth"), folder = NULL,
+                          threads = NULL, max_memory = 4e9) {
   call <- match.call()
   started <- proc.time()[["elapsed"]]
   check_given(x = "a recording", bin_size = "the length of a bin in seconds",
-              window = "the length of the windows in bins")
+              window_bins = "the length of the windows in bins")
+  check_no_dots()
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
-  window <- check_window(window, x, bin)
+  window <- check_window(window_bins, x, bin)
   parameters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
   parameters$closed_within <- check_choice(closed_within)
   parameters$shifted_subsets <- check_choice(shifted_subsets)
@@ -215,7 +217,8 @@ mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_count = 2,
   }
   new_itemsets(
     mined$items, mined[c("size", "n")], mined$count,
-    list(units = levels(x$unit), window = as.integer(window), bin_size = as.double(bin_size),
+    list(units = levels(x$unit), window_bins = as.integer(window),
+         bin_size = as.double(bin_size),
          mined = length(mined$count), recording = x, parameters = parameters, engine = engine,
          threads = mined$threads %||% here, elapsed = proc.time()[["elapsed"]] - started,
          mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
@@ -260,7 +263,7 @@ miner_options <- function(window, min_spikes, max_spikes, min_units, min_count, 
 #' @noRd
 finish_patterns <- function(mined, min_count, max_count, call = rlang::caller_env()) {
   advice <- paste0(raise_to(mined, "min_count", min_count, max_count),
-                   ", raise `min_spikes`, or lower `max_spikes` or `window`.")
+                   ", raise `min_spikes`, or lower `max_spikes` or `window_bins`.")
   finish_status(mined, "mining these patterns", advice, limit_of = "spikes", call = call)
 }
 
@@ -306,24 +309,24 @@ check_bin_size <- function(bin_size, resolution, call = rlang::caller_env()) {
 #' @param bin Ticks of a bin.
 #' @noRd
 check_window <- function(window, x, bin, call = rlang::caller_env()) {
-  window <- check_count(window, "window", call = call)
+  window <- check_count(window, "window_bins", call = call)
   trials <- trial_ticks(x)
   bounds <- interval_ticks(x)
   ticks <- max(trials$end %||% bounds[[2L]] - trials$start %||% bounds[[1L]]) + 1
   bins <- ceiling(ticks / bin)
   if (window > bins) {
     whole <- if (is.null(trials)) "the recording" else "the longest trial"
-    abort_arg("window", sprintf("at most as long as %s, which has %s of %s s", whole,
+    abort_arg("window_bins", sprintf("at most as long as %s, which has %s of %s s", whole,
                                 counted(bins, "bin"),
                                 exact(ticks_to_seconds(bin, attr(x, "resolution")))),
               counted(window, "bin"),
-              "Use a shorter window, or shorter bins. `window` is a number of bins, not seconds.",
+              "Use a shorter window, or shorter bins. It is a number of bins, not seconds.",
               call = call)
   }
   units <- nlevels(x$unit)
   most <- .Machine$integer.max
   if (window * max(1, units) > most) {
-    abort_arg("window", sprintf("at most %s bins with %s units", commas(most %/% max(1, units)),
+    abort_arg("window_bins", sprintf("at most %s bins with %s units", commas(most %/% max(1, units)),
                                 commas(units)),
               commas(window), "Use a shorter window, longer bins, or fewer units.",
               call = call)

@@ -85,7 +85,12 @@ as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
     lags = split_sets(x, item_lags(x)), count = x$count, duration = x$duration
   )
   if (times) {
-    found <- pattern_occurrences(patterns = x)
+    recording <- own_recording(x)
+    if (is.null(recording)) {
+      abort_arg("x", "patterns of one recording where `times` are asked for",
+                "without a recording")
+    }
+    found <- pattern_occurrences(recording, x)
     columns$times <- unname(split(found$time, numbered(found$pattern, length(x))))
   }
   structure(columns, row.names = .set_row_names(length(x)), class = "data.frame")
@@ -131,7 +136,7 @@ itemset_title.patterns <- function(x) {
            }),
     sprintf("# bins of %s ms, windows of %s bins; unit@lag, lags in bins",
             exact(1000 * attr(x, "bin_size", exact = TRUE)),
-            commas(attr(x, "window", exact = TRUE)))
+            commas(attr(x, "window_bins", exact = TRUE)))
   )
 }
 

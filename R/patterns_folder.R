@@ -6,7 +6,7 @@
 # it. Nothing else may lie in the folder: what is not ours is never written to or removed.
 
 # Of the files. Raised whenever they, or what is found in the same spikes, change.
-folder_format <- 2L
+folder_format <- 3L
 
 # More workers than this cannot all be busy. There are fewer where spikes are few.
 most_chunks <- 128
@@ -116,7 +116,7 @@ advice_for <- function(folder) {
 job_differences <- function(there, job) {
   if (!is.list(there) || is.null(there$format)) return("its job.rds is of something else")
   if (!identical(there$format, job$format)) return("written by another version of synfire")
-  settings <- \(job) c(job[c("window", "engine")], job$parameters)
+  settings <- \(job) c(list(window_bins = job$window, engine = job$engine), job$parameters)
   spikes <- setdiff(names(job$events), "bin")
   c(
     if (!identical(there$events[spikes], job$events[spikes])) "the recording differs",

@@ -112,7 +112,7 @@ participation_counts <- function(x, at_once = 1e6) {
 #' lag of their last: data frame `lag` (bins), `spikes`, `patterns`
 #' @noRd
 lag_counts <- function(x, at_once = 5e6) {
-  window <- attr(x, "window", exact = TRUE)
+  window <- attr(x, "window_bins", exact = TRUE)
   item <- .subset2(x, "items")
   spikes <- double(window)
   for (first in seq(1, length(item), by = at_once)) {

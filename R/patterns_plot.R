@@ -64,7 +64,7 @@
 #' @examplesIf rlang::is_installed("ggplot2")
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20)
-#' found <- mine_patterns(x, bin_size = 0.005, window = 8, min_spikes = 3, min_count = 8,
+#' found <- mine_patterns(x, bin_size = 0.005, window_bins = 8, min_spikes = 3, min_count = 8,
 #'                        threads = 2)
 #' plot(found, patterns = 1)
 #' plot(found, type = "dots")
@@ -355,7 +355,7 @@ plot_pattern_dots <- function(x, pattern) {
     ) +
     ggplot2::scale_x_continuous(
       name = "Time since the window opened (ms)", expand = ggplot2::expansion(mult = 0.005),
-      limits = c(0, attr(pattern, "window", exact = TRUE) * bin_ms)
+      limits = c(0, attr(pattern, "window_bins", exact = TRUE) * bin_ms)
     ) +
     ggplot2::scale_y_continuous(
       name = sprintf("Occurrence (%s)", commas(nrow(found))),
@@ -392,7 +392,7 @@ dot_display <- function(x, pattern, found, most) {
   units <- unique(spikes$unit)
   kept <- unique(round(seq(1, nrow(found), length.out = min(nrow(found), most))))
   opens <- round_to_ticks(found$time[kept], resolution)
-  last <- opens + attr(pattern, "window", exact = TRUE) * bin - 1
+  last <- opens + attr(pattern, "window_bins", exact = TRUE) * bin - 1
   trials <- trial_ticks(x)
   if (!is.null(trials)) last <- pmin(last, trials$end[findInterval(opens, trials$start)])
   ticks <- unit_ticks(x, units)

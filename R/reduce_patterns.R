@@ -57,6 +57,7 @@
 #' @param method Which filter; see below.
 #' @param h,k,l Corrections of the three filters: whole numbers from 0. Higher `h` keeps
 #'   more subsets, and higher `k` more supersets; higher `l` favours larger patterns.
+#' @param ... Not used; must be empty. All arguments after it are given by name.
 #' @param min_spikes,min_count Below these nothing is significant; by default what the
 #'   patterns were mined with.
 #' @param max_memory Bytes that may be held besides `patterns`: about 40 for each spike of
@@ -83,7 +84,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20, units = 8)
-#' found <- mine_patterns(x, bin_size = 0.005, window = 10, min_spikes = 3, min_count = 8,
+#' found <- mine_patterns(x, bin_size = 0.005, window_bins = 10, min_spikes = 3, min_count = 8,
 #'                        threads = 2)
 #' found
 #' # The planted pattern, without its parts:
@@ -91,9 +92,10 @@
 #' @export
 reduce_patterns <- function(patterns, non_significant = NULL,
                             method = c("combined", "subset", "superset", "covered_spikes"),
-                            h = 0, k = 0, l = 0, min_spikes = NULL, min_count = NULL,
+                            h = 0, k = 0, l = 0, ..., min_spikes = NULL, min_count = NULL,
                             max_memory = 4e9) {
-  check_given(patterns = "`patterns`")
+  check_given(patterns = "what `mine_patterns()` gives")
+  check_no_dots()
   check_mined(patterns)
   method <- check_choice(method)
   most <- .Machine$integer.max
@@ -184,7 +186,7 @@ check_signatures <- function(x, patterns, call = rlang::caller_env()) {
       abort_arg(arg, "without durations, or with whole numbers of bins, in seconds",
                 "a data frame with others", call = call)
     }
-    inside <- bins >= 0 & bins < attr(patterns, "window", exact = TRUE)
+    inside <- bins >= 0 & bins < attr(patterns, "window_bins", exact = TRUE)
     x <- x[inside, ]
     bins <- bins[inside]
   }

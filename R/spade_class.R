@@ -33,7 +33,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 30, units = 10, rate = 4)
-#' found <- spade(x, bin_size = 0.005, window = 8, min_count = 4, n_surrogates = 100,
+#' found <- spade(x, bin_size = 0.005, window_bins = 8, min_count = 4, n_surrogates = 100,
 #'                threads = 2)
 #' as.data.frame(found, times = TRUE)
 #' head(as.data.frame(found, long = TRUE))
@@ -250,7 +250,7 @@ mined_words <- function(x) {
     counted(length(x$mined), "closed pattern"), upto(chosen$min_spikes, chosen$max_spikes),
     upto(chosen$min_count, chosen$max_count), counted(chosen$min_units, "unit"),
     exact(1000 * attr(x$mined, "bin_size", exact = TRUE)),
-    counted(attr(x$mined, "window", exact = TRUE), "bin"),
+    counted(attr(x$mined, "window_bins", exact = TRUE), "bin"),
     counted(nlevels(recording$unit), "unit"),
     commas(round(attr(recording, "end") - attr(recording, "start"), 3))
   )

@@ -38,7 +38,7 @@
 #' @examplesIf rlang::is_installed("ggplot2")
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 30, units = 10, rate = 4)
-#' found <- spade(x, bin_size = 0.005, window = 8, min_count = 4, n_surrogates = 100,
+#' found <- spade(x, bin_size = 0.005, window_bins = 8, min_count = 4, n_surrogates = 100,
 #'                threads = 2)
 #' plot(found)
 #' plot(found, type = "spectrum")
@@ -242,7 +242,7 @@ front_line <- function(tests, step) {
   if (attr(tests, "spectrum", exact = TRUE) == "#") {
     at <- data.frame(size = NA, height = sizes, low = significance_front(tests, sizes))
   } else {
-    bins <- seq_len(attr(tests, "window", exact = TRUE)) - 1L
+    bins <- seq_len(attr(tests, "window_bins", exact = TRUE)) - 1L
     at <- expand.grid(duration = bins, size = sizes)
     at$height <- at$duration * step
     at$low <- significance_front(tests, at$size, at$duration)

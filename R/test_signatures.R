@@ -77,7 +77,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20, units = 8)
-#' found <- mine_patterns(x, bin_size = 0.005, window = 6, min_spikes = 3, min_count = 3,
+#' found <- mine_patterns(x, bin_size = 0.005, window_bins = 6, min_spikes = 3, min_count = 3,
 #'                        threads = 2)
 #' pvalues <- pvalue_spectrum(x, 0.005, 6, min_spikes = 3, min_count = 3, n_surrogates = 200,
 #'                            threads = 2)
@@ -86,7 +86,7 @@
 #' significant_patterns(found, tests)
 #' @export
 test_signatures <- function(patterns, pvalues, alpha = 0.05, correction = "BH") {
-  check_given(patterns = "`patterns`", pvalues = "what `pvalue_spectrum()` gives")
+  check_given(patterns = "what `mine_patterns()` gives", pvalues = "what `pvalue_spectrum()` gives")
   check_patterns(patterns)
   check_pvalues(pvalues)
   check_same_search(patterns, pvalues, "pvalues")
@@ -112,7 +112,7 @@ judge_signatures <- function(patterns, pvalues, alpha, correction, fingerprint) 
   out$significant <- out$tested & reaches(out$p_adjusted, alpha)
   tests <- sum(out$tested)
   level <- max(sufficient_p(tests, correction, alpha), out$p[out$significant])
-  about <- attributes(spectrum)[c("spectrum", "bin_size", "window", "parameters")]
+  about <- attributes(spectrum)[c("spectrum", "bin_size", "window_bins", "parameters")]
   new_spectrum(out, "signature_tests",
                c(about, list(tests = tests, alpha = alpha, correction = correction,
                              level = level, pvalues = pvalues, fingerprint = fingerprint)))
@@ -140,7 +140,7 @@ signatures_in_bins <- function(spectrum) {
 #' @inherit test_signatures examples
 #' @export
 significant_patterns <- function(patterns, tests) {
-  check_given(patterns = "`patterns`", tests = "what `test_signatures()` gives")
+  check_given(patterns = "what `mine_patterns()` gives", tests = "what `test_signatures()` gives")
   check_patterns(patterns)
   check_tests(tests)
   check_same_search(patterns, tests, "tests")
@@ -165,7 +165,7 @@ significant_of <- function(patterns, tests) {
 signature_rows <- function(patterns, tests) {
   wanted <- pattern_signatures(patterns, attr(tests, "spectrum", exact = TRUE))
   listed <- signatures_in_bins(tests)
-  window <- attr(tests, "window", exact = TRUE)
+  window <- attr(tests, "window_bins", exact = TRUE)
   cell <- \(parts) if (is.null(parts$duration)) parts$size else {
     as.double(parts$size) * window + parts$duration
   }
@@ -237,7 +237,7 @@ are_pvalues <- function(x) {
   is_spectrum(x, c("reached", "p")) && whole(about$n_surrogates, 1) &&
     is.integer(maxima) && !anyNA(maxima) && length(dim(maxima)) == 2L + by_duration &&
     nrow(maxima) == about$n_surrogates &&
-    (!by_duration || dim(maxima)[[3L]] == about$window) &&
+    (!by_duration || dim(maxima)[[3L]] == about$window_bins) &&
     is.character(about$p_estimator) && isTRUE(about$p_estimator %in% p_estimators)
 }
 
@@ -268,7 +268,7 @@ is_spectrum <- function(x, columns) {
   all(numbers) && length(unique(lengths(parts[columns]))) == 1L &&
     length(attr(x, "row.names")) == length(parts$size) && !anyNA(parts$size) &&
     !anyNA(parts$count) && number(about$bin_size) && about$bin_size > 0 &&
-    number(about$window) && is.list(about$parameters) &&
+    number(about$window_bins) && is.list(about$parameters) &&
     all(vapply(about$parameters[filters], number, NA)) && is_fingerprint(about$fingerprint)
 }
 
@@ -300,7 +300,8 @@ check_same_search <- function(patterns, other, arg, call = rlang::caller_env()) 
     given <- attr(x, "parameters", exact = TRUE)
     # Without `max_spikes` both are the same.
     closed <- if (isTRUE(is.finite(given$max_spikes))) given$closed_within
-    c(list(bin_size = attr(x, "bin_size", exact = TRUE), window = attr(x, "window", exact = TRUE)),
+    c(list(bin_size = attr(x, "bin_size", exact = TRUE),
+           window_bins = attr(x, "window_bins", exact = TRUE)),
       given[filters], list(closed_within = closed %||% "all"))
   }
   mine <- what(patterns)

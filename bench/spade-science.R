@@ -168,7 +168,7 @@ part_power <- function(sets = 30, cases = NULL) {
       set.seed(1000 * case$number + k)
       x <- simulate_patterns(duration = 10, units = 20, rate = 12, patterns = list(planted),
                              jitter = case$jitter)
-      compare(spade(x, bin_size, window = 8, min_count = 3, n_surrogates = 99, alpha = alpha,
+      compare(spade(x, bin_size, window_bins = 8, min_count = 3, n_surrogates = 99, alpha = alpha,
                     threads = 1), sort(lags))
     }, double(4))
     data.frame(case, sets = sets, whole = mean(seen["whole", ]), part = mean(seen["part", ]),

@@ -33,7 +33,7 @@ calls <- list(
   patterns_units = list(patterns, quote(subset(found, units = c("u01", "u02")))),
   patterns_duplicated = list(patterns, quote(duplicated(found))),
   pattern_spectrum = list(patterns, quote(pattern_spectrum(found, "3d#"))),
-  patterns_occurrences = list(patterns, quote(pattern_occurrences(patterns = found))),
+  patterns_occurrences = list(patterns, quote(pattern_occurrences(x, found))),
   patterns_statistics = list(patterns, quote(print(autoplot(found, type = "statistics")))),
   patterns_hypergraph = list(patterns, quote(print(autoplot(found, type = "hypergraph")))),
   patterns_incidence = list(patterns, quote(as_incidence(found))),

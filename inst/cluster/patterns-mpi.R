@@ -18,7 +18,7 @@ if (mpi.comm.rank(0) > 0) {
 mine <- function(recording, folder, result, min_spikes, min_count) {
   found <- synfire::mine_patterns(
     synfire::read_spikes(recording),
-    bin_size = 0.005, window = 20,
+    bin_size = 0.005, window_bins = 20,
     min_spikes = as.numeric(min_spikes), min_count = as.numeric(min_count),
     threads = 1,  # leave it out with one rank a machine
     folder = folder

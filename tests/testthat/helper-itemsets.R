@@ -5,7 +5,7 @@ hand_patterns <- function(sets, count, units = sort(unique(names(unlist(sets))))
                           window = 10L, bin_size = 0.005, recording = NULL) {
   items <- lapply(sets, \(s) sort(as.integer(s * length(units) + match(names(s), units) - 1)))
   hand_sets(items, count, class = "patterns", about = list(
-    units = units, window = window, bin_size = bin_size, recording = recording,
+    units = units, window_bins = window, bin_size = bin_size, recording = recording,
     parameters = list(min_spikes = 1, min_count = 1), engine = "closure", threads = 2,
     elapsed = 1.5, mining_elapsed = 1.25, peak_memory = 2e6
   ))

@@ -243,7 +243,7 @@ movement_raster <- function() {
 # "items (occurrences)", as the published code numbers items: unit * window + lag.
 published_lines <- function(x) {
   n <- length(attr(x, "units"))
-  window <- attr(x, "window")
+  window <- attr(x, "window_bins")
   at <- 0
   for (k in seq_along(x$runs$size)) {
     here <- at + seq_len(x$runs$size[[k]] * x$runs$n[[k]])

@@ -55,7 +55,7 @@ oracle_reduction <- function(items, windows, units, listed, method, h, k, l,
 
 # The same of mined patterns. `listed` has durations in seconds.
 oracle_reduce <- function(patterns, listed, method, h, k, l, min_spikes, min_count) {
-  found <- pattern_occurrences(patterns = patterns)
+  found <- pattern_occurrences(attr(patterns, "recording"), patterns)
   bin <- attr(patterns, "bin_size")
   x <- attr(patterns, "recording")
   # Bins count from the start of the trial; trials are farther apart than any window.

@@ -31,7 +31,7 @@ made_pvalues <- function(maxima, patterns, p_estimator = "k/n") {
   synfire:::new_spectrum(columns, "pvalue_spectrum", list(
     spectrum = if (by_duration) "3d#" else "#", n_surrogates = n, p_estimator = p_estimator,
     parameters = filters, bin_size = attr(patterns, "bin_size"),
-    window = attr(patterns, "window"), maxima = maxima
+    window_bins = attr(patterns, "window_bins"), maxima = maxima
   ))
 }
 

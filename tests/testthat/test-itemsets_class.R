@@ -161,7 +161,7 @@ test_that("a million sets take no time to look at", {
   n <- 1e6
   items <- rep(c(0L, 5L, 11L, 1L, 6L, 13L, 19L), n / 2)
   x <- new_itemsets(items, list(size = rep(3:4, n / 2), n = rep(1, n)), rep(1:1000, n / 1000),
-                    list(units = letters[1:5], window = 4L, bin_size = 0.001), "patterns")
+                    list(units = letters[1:5], window_bins = 4L, bin_size = 0.001), "patterns")
   seconds <- \(e) system.time(e)[["elapsed"]]
   expect_lt(seconds(capture.output(print(x))), 5)
   expect_lt(seconds(summary(x)), 5)
@@ -240,7 +240,7 @@ test_that("sets whose parts were changed by hand are refused", {
   wrong <- list(changed("items", 1:9), changed("count", 1:9), changed("runs", list()),
                 changed("items", found$items + 100L), changed("items", as.double(found$items)),
                 changed("runs", list(size = 1L, n = NA_real_)), without("units", NULL),
-                without("window", "a"), without("bin_size", NULL))
+                without("window_bins", "a"), without("bin_size", NULL))
   for (sets in wrong) {
     expect_error(pattern_spectrum(sets), "was changed", class = "synfire_error_argument")
     expect_error(pattern_occurrences(x, sets), class = "synfire_error_argument")

@@ -201,7 +201,7 @@ test_that("the result says where it comes from, and is as large as its patterns"
   expect_length(found$items, sum(found$runs$size * found$runs$n))
   about <- attributes(found)
   expect_identical(about$units, as.character(1:30))
-  expect_identical(about$window, 5L)
+  expect_identical(about$window_bins, 5L)
   expect_identical(about$bin_size, 0.002)
   expect_identical(about$recording, x)
   expect_identical(about$parameters, list(
@@ -216,7 +216,7 @@ test_that("the result says where it comes from, and is as large as its patterns"
   # At its peak the search held at least what it found.
   expect_gte(about$peak_memory, 2 * (length(found$items) + length(found)))
   expect_identical(about$call, quote(mine_patterns(
-    x = x, bin_size = 0.002, window = 5, min_count = 3, max_spikes = 6, threads = 2
+    x = x, bin_size = 0.002, window_bins = 5, min_count = 3, max_spikes = 6, threads = 2
   )))
   expect_lt(as.numeric(object.size(flat(found))),
             4 * (length(found$items) + length(found)) + 5000)
@@ -357,7 +357,7 @@ test_that("bad arguments of mine_patterns() are named", {
     mine_patterns()
     mine_patterns(1:10, 0.001, 5)
     mine_patterns(x)
-    mine_patterns(x, window = 5)
+    mine_patterns(x, window_bins = 5)
     mine_patterns(x, 0, 5)
     mine_patterns(x, -0.001, 5)
     mine_patterns(x, NA, 5)

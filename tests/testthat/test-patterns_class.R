@@ -70,7 +70,7 @@ test_that("what the miner finds can be looked at in all ways", {
   x <- simulate_patterns(duration = 10, units = 6, patterns = list(
     list(units = c(2, 5, 6), lags = c(0, 0.010, 0.020), count = 30)
   ))
-  found <- mine_patterns(x, bin_size = 0.005, window = 8, min_spikes = 2, min_count = 3,
+  found <- mine_patterns(x, bin_size = 0.005, window_bins = 8, min_spikes = 2, min_count = 3,
                          threads = 2)
   expect_gt(length(found), 10L)
   best <- sort(subset(found, size == 3), by = "count")[1]

@@ -156,8 +156,8 @@ test_that("a folder of another job is refused and left as it is", {
   refused <- function(job, says) {
     expect_error(job, says, class = "synfire_error_argument")
   }
-  mine <- function(x, bin_size = 0.005, window = 20, min_spikes = 3, min_count = 4, ...) {
-    mine_patterns(x, bin_size, window, min_spikes, min_count, ..., threads = 1, folder = folder)
+  mine <- function(x, bin_size = 0.005, window_bins = 20, min_spikes = 3, min_count = 4, ...) {
+    mine_patterns(x, bin_size, window_bins, min_spikes, min_count, ..., threads = 1, folder = folder)
   }
   refused(mine(x, min_count = 5), "`min_count` is 4 there, not 5")
   refused(mine(x, min_spikes = 2), "`min_spikes` is 3 there, not 2; `min_units` is 3 there")
@@ -166,7 +166,7 @@ test_that("a folder of another job is refused and left as it is", {
   refused(mine(x, max_spikes = 9), "`max_spikes` is Inf there, not 9")
   refused(mine(x, closed_within = "max_spikes"), "`closed_within` is \"all\" there")
   refused(mine(x, engine = "fpgrowth"), "`engine` is \"closure\" there")
-  refused(mine(x, window = 21), "`window` is 20 there, not 21")
+  refused(mine(x, window_bins = 21), "`window_bins` is 20 there, not 21")
   refused(mine(x, bin_size = 0.004), "`bin_size` is 5,000 ticks there, not 4,000")
   refused(mine(x[-1, ]), "the recording differs")
   refused(mine(spike_trains(x$time, x$unit, -0.001, 30)), "the recording differs")

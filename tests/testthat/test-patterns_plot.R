@@ -20,7 +20,7 @@ made_patterns <- function(sets, occurrences, x = planted_patterns(), window = 4L
   synfire:::new_itemsets(
     unlist(items), list(size = size$values, n = as.double(size$lengths)),
     as.integer(occurrences),
-    list(units = units, window = window, bin_size = 0.005, recording = x), "patterns"
+    list(units = units, window_bins = window, bin_size = 0.005, recording = x), "patterns"
   )
 }
 two_patterns <- function(...) {
@@ -166,7 +166,7 @@ random_patterns <- function(n = 300, units = 6, window = 5, resort = FALSE) {
   x <- synfire:::new_itemsets(
     as.integer(unlist(sets)), list(size = runs$values, n = as.double(runs$lengths)),
     sample(3:40, n, replace = TRUE),
-    list(units = LETTERS[seq_len(units)], window = window, bin_size = 0.002), "patterns"
+    list(units = LETTERS[seq_len(units)], window_bins = window, bin_size = 0.002), "patterns"
   )
   list(x = x, sets = sets)
 }

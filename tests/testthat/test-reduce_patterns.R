@@ -22,7 +22,7 @@ random_signatures <- function(found, seed) {
   bin <- attr(found, "bin_size")
   all <- expand.grid(size = seq_len(max(found$size) + 3L),
                      count = seq_len(max(found$count) + 4L),
-                     duration = seq(0, attr(found, "window") - 1) * bin)
+                     duration = seq(0, attr(found, "window_bins") - 1) * bin)
   if (seed %% 2L == 0L) all <- unique(all[c("size", "count")])
   all[sample(nrow(all), ceiling(runif(1)^2 / 2 * nrow(all))), ]
 }
@@ -141,7 +141,7 @@ crowded_pairs <- function(units = 16, n = 50000) {
   synfire:::new_itemsets(
     as.vector(pairs), list(size = 2L, n = as.double(ncol(pairs))),
     rep(as.integer(n), ncol(pairs)),
-    list(units = levels(x$unit), window = 1L, bin_size = 0.01, recording = x,
+    list(units = levels(x$unit), window_bins = 1L, bin_size = 0.01, recording = x,
          parameters = list(min_spikes = 2, min_count = n - 10, max_spikes = Inf, max_count = Inf,
                            min_units = 2, closed_within = "all", shifted_subsets = "keep")),
     "patterns"

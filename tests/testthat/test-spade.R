@@ -325,20 +325,20 @@ test_that("with the choices that the help page names, patterns are those of Elep
 test_that("the parameters are all that decides the result", {
   found <- find_planted(stability = list(n_subsets = 5), surrogate = "dither_refractory",
                         dither = 0.02, refractory = 0.003)
-  own <- c("bin_size", "window", "min_spikes", "min_count", "max_spikes", "max_count", "min_units",
+  own <- c("bin_size", "window_bins", "min_spikes", "min_count", "max_spikes", "max_count", "min_units",
            "closed_within", "shifted_subsets", "engine", "n_surrogates", "alpha", "correction",
            "spectrum", "p_estimator", "reduction", "h", "k", "l", "device", "surrogate",
            "dither", "refractory", "stability")
   expect_setequal(names(found$parameters), own)
-  expect_identical(found$parameters[c("bin_size", "window", "dither", "refractory", "stability")],
-                   list(bin_size = 0.005, window = 8, dither = 0.02, refractory = 0.003,
+  expect_identical(found$parameters[c("bin_size", "window_bins", "dither", "refractory", "stability")],
+                   list(bin_size = 0.005, window_bins = 8, dither = 0.02, refractory = 0.003,
                         stability = list(n_subsets = 5)))
   # They are arguments: the same call again.
   again <- withr::with_seed(2, do.call(spade, c(list(planted_recording(), threads = 1),
                                                 found$parameters)))
   expect_identical(as.data.frame(again), as.data.frame(found))
   shuffled <- find_planted(n_surrogates = 2, surrogate = "window_shuffle")$parameters
-  expect_identical(shuffled[c("window", "shuffle_window")], list(window = 8, shuffle_window = 0.03))
+  expect_identical(shuffled[c("window_bins", "shuffle_window")], list(window_bins = 8, shuffle_window = 0.03))
   expect_identical(find_planted(n_surrogates = 0)$parameters$dither, 0.015)
 })
 
@@ -348,7 +348,7 @@ test_that("Elephant's names of arguments are answered with ours", {
     expect_error(expr, ours, class = "synfire_error_argument", fixed = TRUE)
   }
   answered(spade(x, binsize = 0.005, winlen = 5), "`binsize` must be given as `bin_size`")
-  answered(spade(x, 0.005, winlen = 5), "`winlen` must be given as `window`")
+  answered(spade(x, 0.005, winlen = 5), "`winlen` must be given as `window_bins`")
   answered(spade(x, 0.005, 5, psr_param = c(0, 0, 3)), "`h`, `k` and `l`")
   answered(spade(x, 0.005, 5, stat_corr = "fdr_bh"), "`correction`")
   answered(spade(x, 0.005, 5, surr_method = "dither_spikes"), "`surrogate`")

@@ -10,7 +10,7 @@ signature_patterns <- function(size, last, occurrences) {
   synfire:::new_itemsets(
     unlist(items), list(size = runs$values, n = as.double(runs$lengths)),
     as.integer(occurrences[o]),
-    list(units = sprintf("u%02d", 1:40), window = 4L, bin_size = 0.005, recording = x,
+    list(units = sprintf("u%02d", 1:40), window_bins = 4L, bin_size = 0.005, recording = x,
          mined = length(occurrences),
          parameters = list(min_spikes = 2, min_count = 2, max_spikes = Inf, max_count = Inf,
                            min_units = 2, closed_within = "all", shifted_subsets = "keep")),
@@ -136,7 +136,7 @@ test_that("arguments are checked, and that both are of one search", {
   bad(test_signatures(patterns, pvalues, correction = "fdr"), "correction")
   bad(significant_patterns(patterns, pvalues), "test_signatures")
   other <- pvalues
-  attr(other, "window") <- 5L
+  attr(other, "window_bins") <- 5L
   bad(test_signatures(patterns, other), "window` = 5, and `patterns` are of 4")
   other <- pvalues
   attr(other, "parameters")$min_count <- 3
@@ -188,7 +188,7 @@ test_that("tables that were changed by hand are refused", {
                  class = "synfire_error_argument")
   }
   for (name in c("maxima", "spectrum", "n_surrogates", "p_estimator", "parameters", "bin_size",
-                 "window")) {
+                 "window_bins")) {
     bad(test_signatures(patterns, without(pvalues, name)), "pvalues")
   }
   for (column in c("size", "count", "reached", "p")) {

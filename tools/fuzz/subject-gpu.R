@@ -42,10 +42,10 @@ fuzz_subject("gpu", limit = 90, covers = list(
   count_episodes = c("x", "episodes", "device", "engine", "gpus"),
   episode_significance = c("episodes", "n_surrogates", "surrogate", "dither", "device",
                            "gpus", "max_memory"),
-  pvalue_spectrum = c("x", "bin_size", "window", "min_spikes", "min_count", "max_spikes",
+  pvalue_spectrum = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes",
                       "max_count", "min_units", "n_surrogates", "surrogate", "dither",
                       "spectrum", "device", "gpus"),
-  spade = c("x", "bin_size", "window", "min_spikes", "min_count", "max_spikes",
+  spade = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes",
             "n_surrogates", "dither", "device", "gpus"),
   calibrate_gpu = c("x", "sizes", "episodes", "repeats", "gpu", "save")
 ), run = function(world) {
@@ -139,7 +139,7 @@ draw_surrogate <- function(tick) {
 
 # Small sets, so that the CPU is not at it for hours.
 draw_filters <- function(x) {
-  list(bin_size = tick_of(x) * whole(1, 6), window = one_of(whole(1, 8), whole(1, 70)),
+  list(bin_size = tick_of(x) * whole(1, 6), window_bins = one_of(whole(1, 8), whole(1, 70)),
        min_spikes = whole(2, 3), min_count = max(2, ceiling(nrow(x) / whole(30, 80))),
        max_spikes = whole(3, 4))
 }

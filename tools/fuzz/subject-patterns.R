@@ -16,7 +16,7 @@ patterns_oracle <- function() {
 draw_raster <- function() patterns_oracle()$random_raster(whole(1, 1e8))
 
 raster_args <- function(raster, filters = raster$filters, x = raster$x) {
-  c(list(x = x, bin_size = raster$bin / 1000, window = raster$window), filters)
+  c(list(x = x, bin_size = raster$bin / 1000, window_bins = raster$window), filters)
 }
 
 draw_engine <- function() {
@@ -151,7 +151,7 @@ check_spectrum <- function(found) {
 fuzz_subject(
   "patterns",
   covers = list(
-    mine_patterns = c("x", "bin_size", "window", "min_spikes", "min_count", "max_spikes", "max_count",
+    mine_patterns = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes", "max_count",
                       "min_units", "closed_within", "shifted_subsets", "engine", "threads",
                       "max_memory", "folder"),
     pattern_occurrences = c("x", "patterns"), pattern_spectrum = c("patterns", "spectrum")
@@ -280,7 +280,7 @@ fuzz_subject(
 
 fuzz_subject(
   "maxima",
-  covers = list(pvalue_spectrum = c("x", "bin_size", "window", "min_spikes", "min_count",
+  covers = list(pvalue_spectrum = c("x", "bin_size", "window_bins", "min_spikes", "min_count",
                                     "max_spikes", "max_count", "min_units", "n_surrogates",
                                     "surrogate", "dither", "spectrum", "p_estimator",
                                     "closed_within", "threads", "max_memory", "folder")),

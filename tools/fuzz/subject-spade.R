@@ -37,7 +37,7 @@ draw_spade_call <- function(x) {
   bin <- tick_of(x) * whole(1, 6)
   min_spikes <- whole(2, 3)
   mining <- c(
-    list(bin_size = bin, window = whole(1, 6), min_spikes = min_spikes, min_count = whole(2, 5),
+    list(bin_size = bin, window_bins = whole(1, 6), min_spikes = min_spikes, min_count = whole(2, 5),
          max_spikes = one_of(5, min_spikes, Inf)),
     some_args(max_count = one_of(Inf, whole(5, 30)), min_units = whole(1, 3), p = 0.4)
   )
@@ -236,12 +236,12 @@ check_windows <- function(x) {
 }
 
 fuzz_subject("spade", covers = list(
-  spade = c("x", "bin_size", "window", "min_spikes", "min_count", "max_spikes", "max_count",
+  spade = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes", "max_count",
             "min_units", "n_surrogates", "surrogate", "dither", "alpha", "correction",
             "spectrum", "p_estimator", "reduction", "h", "k", "l", "stability",
             "closed_within", "shifted_subsets", "engine", "device", "gpus", "threads",
             "max_memory", "folder"),
-  pvalue_spectrum = c("x", "bin_size", "window", "min_spikes", "min_count", "max_spikes",
+  pvalue_spectrum = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes",
                       "max_count", "min_units", "n_surrogates", "surrogate", "dither",
                       "spectrum", "p_estimator", "closed_within", "device", "gpus", "threads",
                       "max_memory", "folder"),

@@ -5,7 +5,7 @@ counts_in <- function(x, tick) {
   list(
     episodes = attempt("mine_episodes", list(x, min_count = 1, intervals = c(0, 5 * tick),
                                              max_size = 2)),
-    patterns = attempt("mine_patterns", list(x, bin_size = 4 * tick, window = 3,
+    patterns = attempt("mine_patterns", list(x, bin_size = 4 * tick, window_bins = 3,
                                              min_spikes = 2, max_spikes = 3, min_count = 2)),
     occurrences = attempt("count_episodes", list(x, synfire::episode(
       levels(factor(x$unit))[c(1, 1)], 0, 10 * tick)))

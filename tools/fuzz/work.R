@@ -33,7 +33,7 @@ draw_map <- function(size = 1) {
   if (!is.null(args$E)) args[c("E_max", "validation")] <- NULL
   if (length(args$E) > 1L) args$E <- rep_len(args$E, length(args$targets %||% seq_len(n)))
   if (sometimes(0.4)) {
-    args$surrogates <- whole(1, 6)
+    args$n_surrogates <- whole(1, 6)
     args$surrogate <- one_of(surrogates)
   }
   args

@@ -128,7 +128,7 @@ part_surrogates <- function(n = 199) {
   set.seed(1)
   x <- simulate_coupled_maps(600)
   seconds <- system.time(
-    map <- causal_map(x, E_max = 10, surrogates = n, threads = 2)
+    map <- causal_map(x, E_max = 10, n_surrogates = n, threads = 2)
   )[["elapsed"]]
   links <- as.data.frame(map)
   links <- links[links$library != links$target, ]
