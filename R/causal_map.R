@@ -128,8 +128,9 @@
 #'   `p_value`, `convergence` (matrices of the same shape, or `NULL`); `parameters`, `call`,
 #'   `elapsed` (seconds: `dimensions`, `map`, `total`, and of a GPU's kernels in the map
 #'   `neighbours` and `correlations`), `device`. With `top` or `screen`, a data
-#'   frame of class `causal_links` instead, with the columns `library`, `target`, `rho` and as
-#'   asked for `lag`, `p_value`, `convergence`; by target, the highest rho first.
+#'   frame of class `causal_links` instead, with the columns `cause` (the target), `effect` (the
+#'   library), `rho` and as asked for `lag`, `p_value`, `convergence`; cause by cause, the
+#'   highest rho first.
 #'   With `file`, a map that reads from there what is asked for.
 #'   [set.seed()] decides all that is random.
 #'

@@ -34,6 +34,7 @@
 #' The attribute `convergence` is a data frame with a row for each direction:
 #' \describe{
 #'   \item{direction}{such as `"x:y"`}
+#'   \item{cause, effect}{the series that is predicted, and that which the library is made of}
 #'   \item{smallest, largest}{library sizes, of this direction}
 #'   \item{rho_smallest, rho_largest}{mean skill there}
 #'   \item{difference, low, high}{the latter minus the former, and the interval which
@@ -52,7 +53,7 @@
 #' `n_surrogates`, the target is replaced by so many series that are like it but know nothing
 #' of the other, made by [surrogate_series()], each segment by itself. The p value is the
 #' share of them, the target itself among them, that are predicted at least as well.
-#' The attribute `surrogates` is a data frame of `direction`, `LibSize`, `low`, `median`
+#' The attribute `surrogates` is a data frame of `direction`, `cause`, `effect`, `LibSize`, `low`, `median`
 #' and `high` (the 5, 50 and 95 % quantiles of their mean skill), and `p`.
 #'
 #' @inheritParams simplex
@@ -79,7 +80,7 @@
 #' @return A data frame of class `ccm`: `LibSize` (for `Inf` the rows of the direction that
 #'   has more), and for each direction a column, such as `x:y` and `y:x`, with the mean of
 #'   rho over the samples; `NA` where there is no correlation, as for constants. Attributes: `samples`, a data frame with a row for each
-#'   library (`direction`, `LibSize`, `sample`, `rho`, `MAE`, `RMSE`); `convergence`;
+#'   library (`direction`, `cause`, `effect`, `LibSize`, `sample`, `rho`, `MAE`, `RMSE`); `convergence`;
 #'   `surrogates` (or `NULL`); `parameters`, `call`, `elapsed` (s). [as.data.frame()] gives
 #'   the plain table.
 #'

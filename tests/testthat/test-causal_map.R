@@ -202,18 +202,18 @@ test_that("top keeps the highest of each target", {
   whole <- plain(causal_map(x, E = 2, Tp = -1:0, threads = 2))
   links <- causal_map(x, E = 2, Tp = -1:0, top = 3, threads = 2)
   expect_s3_class(links, c("causal_links", "data.frame"))
-  expect_identical(links$target, rep(attr(links, "series"), each = 3))
+  expect_identical(links$cause, rep(attr(links, "series"), each = 3))
   diag(whole) <- NA
   best <- apply(whole, 2, order, decreasing = TRUE, na.last = TRUE)[1:3, ]
-  expect_identical(match(links$library, attr(links, "series")), c(best))
+  expect_identical(match(links$effect, attr(links, "series")), c(best))
   expect_identical(links$rho, whole[cbind(c(best), rep(1:9, each = 3))])
-  expect_named(links, c("library", "target", "rho", "lag"))
+  expect_named(links, c("cause", "effect", "rho", "lag"))
   expect_identical(nrow(causal_map(x, E = 2, top = 100)), 9L * 8L)
   # Columns that are the same: of equal ones, the first libraries.
   same <- x[, c(1, 2, 2, 2, 2)]
   colnames(same) <- letters[1:5]
   links <- causal_map(same, E = 2, top = 2, targets = "a")
-  expect_identical(links$library, c("b", "c"))
+  expect_identical(links$effect, c("b", "c"))
 })
 
 test_that("links do not depend on the size of blocks", {
@@ -235,7 +235,7 @@ test_that("links do not depend on the size of blocks", {
       slow <- lapply(1:30, \(j) {
         i <- order(-no_self[, j])[seq_len(sum(no_self[, j] >= (screen %||% 0), na.rm = TRUE))]
         i <- head(i, top %||% 20)
-        data.frame(library = as.character(i), target = rep(as.character(10 + j), length(i)),
+        data.frame(cause = rep(as.character(10 + j), length(i)), effect = as.character(i),
                    rho = no_self[i, j])
       })
       slow <- do.call(rbind, slow)
@@ -251,8 +251,8 @@ test_that("a screen leaves out, and changes nothing else", {
   x <- random_series(120, 8, 11)
   whole <- plain(causal_map(x, E = 2, threads = 2))
   links <- causal_map(x, E = 2, screen = 0.5, threads = 2)
-  i <- match(links$library, attr(links, "series"))
-  j <- match(links$target, attr(links, "series"))
+  i <- match(links$effect, attr(links, "series"))
+  j <- match(links$cause, attr(links, "series"))
   expect_identical(links$rho, whole[cbind(i, j)])
   expect_true(all(links$rho >= 0.5))
   expect_false(any(i == j))
@@ -262,7 +262,7 @@ test_that("a screen leaves out, and changes nothing else", {
   expect_gte(nrow(links), 0.9 * sum(whole >= 0.5, na.rm = TRUE))
   expect_identical(nrow(causal_map(x, E = 2, screen = 1)), 0L)
   both <- causal_map(x, E = 2, screen = 0.5, top = 1, threads = 2)
-  expect_identical(both$rho, as.vector(links$rho[!duplicated(links$target)]))
+  expect_identical(both$rho, as.vector(links$rho[!duplicated(links$cause)]))
 })
 
 test_that("degenerate series give NA", {
