@@ -27,7 +27,7 @@ rows <- lapply(c("randomise", "dither", "window_shuffle", "train_shift"), \(surr
   set.seed(1)
   how <- if (surrogate != "randomise") list(dither = 0.03)
   found <- do.call(spade, c(
-    list(x, bin_size = 0.005, window = 20, min_spikes = 3, min_occ = 15, n_surrogates = 1000,
+    list(x, bin_size = 0.005, window_bins = 20, min_spikes = 3, min_count = 15, n_surrogates = 1000,
          surrogate = surrogate, reduction = "none", threads = 1), how
   ))
   if (surrogate == "window_shuffle") how$bin_size <- 0.005

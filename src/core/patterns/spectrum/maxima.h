@@ -16,7 +16,7 @@
 typedef struct syn_maxima {
     uint32_t sizes;          /* largest size there can be */
     uint32_t durations;      /* 1, or the bins of a window */
-    uint32_t least, limit;   /* min_occ and max_occ */
+    uint32_t least, limit;   /* min_count and max_count */
     uint32_t min_spikes;
     size_t stride;           /* words from a duration to the next */
     uint32_t *need;          /* [durations][stride] */
