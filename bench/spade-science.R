@@ -223,7 +223,7 @@ parts <- list(null = part_null, misfit = part_misfit, power = part_power)
 chosen <- if (all(named)) names(parts) else arguments[!named]
 unknown <- c(setdiff(chosen, names(parts)), setdiff(names(given), c("sets", "cases", "out")))
 if (length(unknown) > 0L) stop("no such part or key: ", toString(unknown))
-folder <- if ("out" %in% names(given)) given[["out"]] else "vignettes/spike-patterns"
+folder <- if ("out" %in% names(given)) given[["out"]] else "vignettes/significance"
 if (!dir.exists(folder)) stop("no such folder: ", folder)
 numbers <- \(key) as.numeric(strsplit(given[[key]], ",")[[1L]])
 options <- list()

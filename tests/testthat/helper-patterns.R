@@ -212,10 +212,17 @@ oracle_shifted <- function(items, occ, units) {
     lag <- i %/% units
     paste(max(lag) - lag, i %% units)
   })
-  vapply(seq_along(back), function(p) {
-    others <- setdiff(which(occ == occ[[p]]), p)
-    any(vapply(back[others], \(b) all(back[[p]] %in% b), NA))
-  }, NA)
+  shifted <- logical(length(back))
+  for (alike in split(seq_along(back), occ)) {
+    all_items <- unique(unlist(back[alike]))
+    has <- matrix(FALSE, length(alike), length(all_items))
+    for (p in seq_along(alike)) has[p, match(back[[alike[[p]]]], all_items)] <- TRUE
+    # Itself, and any other one that has all of its items.
+    shifted[alike] <- vapply(seq_along(alike), function(p) {
+      sum(rowSums(has[, has[p, ], drop = FALSE]) == sum(has[p, ])) > 1
+    }, NA)
+  }
+  shifted
 }
 
 mine_raster <- function(raster, filters = raster$filters, ...) {

@@ -232,7 +232,8 @@ static int poll_outlook(void *data, const char *stage, double done, double total
     outlook o = look_out(s->out);
     s->out->done = o.share > 0 ? o.share : total > 0 ? done / total : 0;
     if (syn_seconds() > b->begun + SURE_AFTER && o.patterns > 0) {
-        /* Given up early when sure: at first only if thrice as much would be needed. */
+        /* The search ends early when it is sure to exceed the budget: at first only if it
+           would need three times as much, towards the end if it would need any more. */
         double sure = 3 - 2 * o.share;
         b->exceeded = o.bytes > sure * (double)s->budget->limit;
         tell_outlook(&o, b->stage, sizeof b->stage);

@@ -51,8 +51,8 @@ __device__ inline uint32_t list_windows(const spectrum_task &task, const uint32_
     return n;
 }
 
-/* Lists the items in at least min_count of the root's windows, but for itself and those at
-   lag 0 that are roots before it; returns how many. */
+/* Lists the items in at least min_count of the root's windows, except the root itself and
+   items at lag 0 that are roots of lower rank; returns how many. */
 template <int PLANES>
 __device__ uint32_t list_items(const spectrum_task &task, const uint32_t *bits,
                                uint32_t root, const uint32_t *bin, uint32_t n,

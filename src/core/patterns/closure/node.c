@@ -129,9 +129,9 @@ static lack what_lacks(const syn_node_rules *rules, const syn_node *node)
 }
 
 /* One pass over the items that can be added, last to first: which windows have enough
-   after each to complete the set. Items of one unit stand together, but for those at lag
-   0, where the bound is a little loose. Inlined for masks of one word, which then stay in
-   registers. */
+   after each to complete the set. Items of one unit stand together, except those at lag
+   0, for which the bound is a little loose. Inlined for masks of one word, which then
+   stay in registers. */
 static inline __attribute__((always_inline)) void
 look_back(const syn_node_rules *rules, syn_node *node, lack need, size_t words,
           uint64_t *reached)
@@ -270,8 +270,8 @@ static int goes_on(const syn_node_rules *rules, size_t size, const child_lists *
     return lists->open > 0 && size < rules->options->max_spikes;
 }
 
-/* Looks ahead from a node that has its set, with the items that can be added behind its
-   barred ones, which need not be there yet. */
+/* Looks ahead from a node that has its set, with the items that can be added, which
+   follow the barred ones. The barred ones need not have been listed yet. */
 static syn_node_made look_at_open(const syn_node_rules *rules, syn_node_space *space,
                                   syn_node *node)
 {

@@ -15,10 +15,10 @@
 
    Header entries are followed from the last to the first. That finds patterns of one size
    in the order of syn_patterns, and each set after all its supersets in the same windows
-   with the same root, but for those that it gets by entries of its own conditional tree.
-   So a set is not closed when such an entry is in all of its windows, when a set kept
-   before holds it, or when a root of lower rank is in all of its windows, which bits in
-   the trees tell. */
+   with the same root, except the supersets that come from entries of its own conditional
+   tree. So a set is not closed when such an entry is in all of its windows, when a set
+   kept before holds it, or when a root of lower rank is in all of its windows, which bits
+   in the trees record. */
 #include "core/patterns/fpgrowth/fpgrowth.h"
 
 #include <stdlib.h>

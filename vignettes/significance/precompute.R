@@ -1,9 +1,9 @@
-# What vignette("spike-patterns") shows and what takes more than some seconds to compute.
+# What vignette("significance") shows and what takes more than some seconds to compute.
 #
 # In the folder of the package:
 #
 #   Rscript bench/spade-science.R                                    null, misfit, power
-#   SYNFIRE_DATA=folder Rscript vignettes/spike-patterns/precompute.R          recording
+#   SYNFIRE_DATA=folder Rscript vignettes/significance/precompute.R          recording
 #
 # The first writes the shares of recordings in which patterns are found, without any and with
 # planted ones. The second, here, is about a real recording: motor cortex of a monkey that
@@ -14,7 +14,7 @@
 library(synfire)
 options(cli.progress_show_after = Inf)
 
-folder <- "vignettes/spike-patterns"
+folder <- "vignettes/significance"
 if (!dir.exists(folder)) stop("run this in the folder of the package")
 file <- file.path(Sys.getenv("SYNFIRE_DATA"), "spade", "movement_PGHF_raster.txt.gz")
 if (!file.exists(file)) stop("SYNFIRE_DATA names no folder with spade/", basename(file))
