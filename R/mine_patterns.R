@@ -65,12 +65,8 @@
 #' pattern for pattern.
 #'
 #' A job that was stopped, killed or failed goes on from its finished chunks when the same
-#' call is made again, also with other workers, `threads`, `max_memory` or
-#' `shifted_subsets`, as these do not change what is found in a chunk. Chunk files that are
-#' damaged are mined again. A folder that holds another job, of another recording, other
-#' filters or another engine, is refused, and so is one with files of your own: nothing
-#' else may lie in it. While a call works on it, it holds a lock. The folder takes as much
-#' space as the result.
+#' call is made again; [long_jobs] has the rule. `shifted_subsets` may differ then, as it does
+#' not change what is found in a chunk. The folder takes as much space as the result.
 #'
 #' With the package future, chunks are mined by the workers of
 #' `future::plan()`, which must see the folder and have synfire installed:
@@ -117,7 +113,7 @@
 #'   holds for each worker, and then for the result and the largest chunk together; what
 #'   has been mined stays in the folder when that is too much.
 #' @param folder Path of a folder for the results of chunks, made if it is not there, or
-#'   `NULL` to search at once; see Long jobs and clusters.
+#'   `NULL` to search at once; see Long jobs and clusters, and [long_jobs].
 #'
 #' @return An object of class `patterns` (and `itemsets`), sorted by size, that is a list
 #'   of

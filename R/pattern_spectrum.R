@@ -134,10 +134,9 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #'   worker.
 #' @param folder Path of a folder for what surrogates come to, made if it is not there, or
 #'   `NULL`. Surrogates are then mined in up to 128 chunks, by the workers of the user's
-#'   `future::plan()` where there are some (see [mine_patterns()]). A job that was stopped or
-#'   killed goes on from its finished chunks when the same call is made again, with the
-#'   surrogates that it began with, whatever the seed is now; the attribute `seed` is that of
-#'   the first call. The folder of another job is refused.
+#'   `future::plan()` where there are some (see [mine_patterns()]). The same call
+#'   again goes on from the finished chunks (see [long_jobs]), with the surrogates that the job
+#'   began with, whatever the seed is now; the attribute `seed` is that of the first call.
 #' @return A data frame of class `pvalue_spectrum`, sorted by its columns:
 #'   \describe{
 #'     \item{size}{number of spikes}

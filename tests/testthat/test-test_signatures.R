@@ -137,7 +137,7 @@ test_that("arguments are checked, and that both are of one search", {
   bad(significant_patterns(patterns, pvalues), "test_signatures")
   other <- pvalues
   attr(other, "window_bins") <- 5L
-  bad(test_signatures(patterns, other), "window` = 5, and `patterns` are of 4")
+  bad(test_signatures(patterns, other), "window_bins` = 5, and `patterns` are of 4")
   other <- pvalues
   attr(other, "parameters")$min_count <- 3
   bad(test_signatures(patterns, other), "min_count")
