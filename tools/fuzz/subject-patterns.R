@@ -119,7 +119,7 @@ check_stricter <- function(raster, found) {
 
 check_occurrences <- function(raster, found) {
   some <- found[seq_len(min(length(found), whole(0, 20)))]
-  where <- attempt("pattern_occurrences", list(x = one_of(list(NULL, raster$x)), patterns = some))
+  where <- attempt("pattern_occurrences", list(x = raster$x, patterns = some))
   if (refused(where)) return(finding("occurrences are refused"))
   if (!identical(tabulate(where$pattern, length(some)), as.integer(some$count))) {
     return(finding("patterns occur as often as was counted: no"))
