@@ -158,8 +158,8 @@ summary.ccm <- function(object, alpha = 0.05, ...) {
   out$effect <- names$library[seq_len(nrow(out))]
   out$words <- mapply(verdict_words, split(out, seq_len(nrow(out))),
                       lapply(verdict, `[[`, "against"), alpha, USE.NAMES = FALSE)
-  structure(out, class = c("ccm_summary", "data.frame"),
-            closing = closing_words(out, !is.null(attr(object, "surrogates"))))
+  new_table(out, "ccm_summary",
+            list(closing = closing_words(out, !is.null(attr(object, "surrogates")))))
 }
 
 #' Which column a direction's library is made of, and which it predicts
@@ -293,7 +293,7 @@ summary.ccm_lag <- function(object, ...) {
                     supported = ifelse(is.na(rho), NA, rho > 0 & best <= 0),
                     cause = ends$target[seq_along(best)], effect = ends$library[seq_along(best)])
   out$words <- vapply(split(out, seq_len(nrow(out))), lag_words, "", USE.NAMES = FALSE)
-  structure(out, class = c("ccm_summary", "data.frame"))
+  new_table(out, "ccm_summary")
 }
 
 lag_words <- function(row) {

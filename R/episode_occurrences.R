@@ -45,7 +45,7 @@ episode_occurrences <- function(x, episodes, which = c("nonoverlapped", "all"),
   first <- unlist(lapply(rows, \(m) m[1L, ]))
   last <- unlist(lapply(rows, \(m) m[nrow(m), ]))
   trials <- attr(x, "trials")
-  structure(
+  new_table(
     list(
       episode = rep(episodes$episode, n), occurrence = sequence(n),
       trial = if (is.null(trials)) rep(NA, length(first)) else trials$trial[trains$trial[first]],
@@ -53,8 +53,7 @@ episode_occurrences <- function(x, episodes, which = c("nonoverlapped", "all"),
       times = unlist(lapply(rows, \(m) lapply(seq_len(ncol(m)), \(i) x$time[m[, i]])),
                      recursive = FALSE) %||% list()
     ),
-    row.names = .set_row_names(length(first)),
-    class = c("episode_occurrences", "data.frame"), episodes = episodes, recording = x
+    "episode_occurrences", list(episodes = episodes, recording = x)
   )
 }
 
@@ -71,11 +70,6 @@ print.episode_occurrences <- function(x, n = 10, ...) {
     if (nrow(x) > n) cat(sprintf("... and %s more\n", commas(nrow(x) - n)))
   }
   invisible(x)
-}
-
-#' @export
-as.data.frame.episode_occurrences <- function(x, ...) {
-  structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
 }
 
 #' Delays between the units of episodes
@@ -136,6 +130,5 @@ episode_lags <- function(x, episodes, bins = 20) {
                      to = character(), lag_low = numeric(), lag_high = numeric(),
                      count = integer())
   out <- do.call(rbind, c(list(none), unlist(parts, recursive = FALSE)))
-  class(out) <- c("episode_lags", "data.frame")
-  out
+  new_table(out, "episode_lags")
 }

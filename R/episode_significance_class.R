@@ -1,29 +1,7 @@
 # The table of tested episodes: printing, what it says in words, subsetting.
 
-about_significance <- c("recording", "n_surrogates", "surrogate", "alpha", "correction",
-                        "p_estimator", "maxima", "below", "device", "gpus", "threads", "elapsed",
-                        "seed", "call")
-
 significance_columns <- c("episode", "size", "count", "mean", "lower", "upper", "excess",
                           "p", "p_adjusted", "significant", "units", "low", "high")
-
-#' @export
-`[.episode_significance` <- function(x, ...) {
-  out <- NextMethod()
-  if (!is.data.frame(out) || !all(significance_columns %in% names(out))) {
-    if (is.data.frame(out)) class(out) <- setdiff(class(out), "episode_significance")
-    return(out)
-  }
-  kept <- intersect(about_significance, names(attributes(x)))
-  attributes(out)[kept] <- attributes(x)[kept]
-  if (is.numeric(attr(out, "row.names"))) attr(out, "row.names") <- .set_row_names(nrow(out))
-  out
-}
-
-#' @export
-as.data.frame.episode_significance <- function(x, ...) {
-  structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
-}
 
 #' "1,000 surrogates (dither = 0.015)", "(train_shift, dither = 0.015)"
 #' @noRd

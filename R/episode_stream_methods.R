@@ -16,11 +16,13 @@ check_stream <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env
 }
 
 #' @rdname episode_stream
-#' @param row.names,optional Not used.
+#' @param row.names Names for the rows of the table, or `NULL`.
+#' @param optional Not used; R gives it to every method.
 #' @export
 as.data.frame.episode_stream <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_stream(x)
-  as.data.frame(x$episodes)
+  check_frame_dots()
+  as.data.frame(x$episodes, row.names)
 }
 
 #' @rdname episode_stream

@@ -6,12 +6,11 @@ episode_columns <- c("episode", "size", "count", "support", "units", "low", "hig
 #' @param about Attributes that say where they come from.
 #' @noRd
 new_episodes <- function(columns, about) {
-  n <- length(columns$episode)
-  x <- structure(columns, names = episode_columns, row.names = .set_row_names(n),
-                 class = c("episodes", "data.frame"))
-  attributes(x)[names(about)] <- about
-  x
+  new_table(stats::setNames(columns, episode_columns), "episodes", about)
 }
+
+#' @export
+rows_are_there.episodes <- function(x, class = x) is_whole_episodes(x)
 
 arrow_text <- function(low, high) {
   sprintf(" -(%s,%s]-> ", exact(low), exact(high))
@@ -42,32 +41,6 @@ episode_text <- function(units, low, high) {
   out
 }
 
-about_episodes <- c("recording", "intervals", "min_count", "levels", "target", "engine",
-                    "device", "gpus", "threads", "elapsed", "device_elapsed",
-                    "peak_memory", "call")
-
-#' @export
-`[.episodes` <- function(x, ...) {
-  out <- NextMethod()
-  # Without a column, or with a row that is not there, it is a table of episodes no more.
-  if (!is.data.frame(out) || !is_whole_episodes(out)) {
-    if (is.data.frame(out)) out <- without_class(out)
-    return(out)
-  }
-  kept <- intersect(about_episodes, names(attributes(x)))
-  attributes(out)[kept] <- attributes(x)[kept]
-  if (is.numeric(attr(out, "row.names"))) attr(out, "row.names") <- .set_row_names(nrow(out))
-  out
-}
-
-#' A plain data frame of what is left of a table of episodes
-#' @noRd
-without_class <- function(x) {
-  attributes(x)[about_episodes] <- NULL
-  class(x) <- setdiff(class(x), "episodes")
-  x
-}
-
 #' @export
 c.episodes <- function(...) {
   parts <- list(...)
@@ -75,17 +48,9 @@ c.episodes <- function(...) {
   columns <- lapply(episode_columns, function(name) {
     unlist(lapply(parts, `[[`, name), recursive = FALSE, use.names = FALSE)
   })
-  new_episodes(stats::setNames(columns, episode_columns), list())
-}
-
-# Rows of two tables come from two searches: what the attributes say of one would be said
-# of both.
-#' @export
-rbind.episodes <- function(..., deparse.level = 1) c.episodes(...)
-
-#' @export
-as.data.frame.episodes <- function(x, ...) {
-  structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
+  out <- new_episodes(columns, list())
+  # Of two searches, what the attributes say of one would be said of both.
+  if (are_parts_of_one(parts)) whole_again(out, parts[[1L]]) else out
 }
 
 #' @export
@@ -99,7 +64,7 @@ format.episodes <- function(x, ...) {
 print.episodes <- function(x, n = 10, ...) {
   n <- check_count(n, min = 0, infinite = TRUE)
   if (!is_whole_episodes(x)) {
-    print(without_class(x))
+    print(plain_table(x))
     return(invisible(x))
   }
   cat(episodes_title(x), sep = "\n")

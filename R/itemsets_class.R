@@ -58,7 +58,8 @@ about_itemsets <- function(x) {
 #' @param match `"all"` of them or `"any"`.
 #' @param n How many sets to print: the largest ones and among them the most frequent,
 #'   each with its number in `x`; after `sort()` the first ones.
-#' @param row.names,optional Not used.
+#' @param row.names Names for the rows of the table, or `NULL`.
+#' @param optional Not used; R gives it to every method.
 #' @param times Add the list of the times at which the windows of each pattern open?
 #' @param long A row for each spike of each pattern, without columns of lists, as
 #'   [utils::write.csv()] needs it? Not with `times`.
@@ -462,10 +463,10 @@ as.list.itemsets <- function(x, ...) {
 #' @rdname itemsets
 #' @export
 as.data.frame.itemsets <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_no_dots()
+  check_frame_dots()
   check_whole_sets(x, "x")
-  structure(list(items = as.list(x), size = x$size, support = x$support),
-            row.names = .set_row_names(length(x)), class = "data.frame")
+  new_frame(list(items = as.list(x), size = x$size, support = x$support), length(x),
+            row.names)
 }
 
 #' @export

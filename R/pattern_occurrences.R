@@ -62,7 +62,7 @@ pattern_occurrences <- function(x = NULL, patterns) {
   found <- finish_status(found, "listing these occurrences", "Choose fewer patterns.",
                          limit_of = "occurrences")
   trials <- trial_ticks(x)
-  structure(
+  new_table(
     list(
       pattern = rep(seq_along(patterns), found$count), occurrence = sequence(found$count),
       trial = if (is.null(trials)) rep(NA, length(found$tick)) else {
@@ -70,8 +70,7 @@ pattern_occurrences <- function(x = NULL, patterns) {
       },
       time = ticks_to_seconds(found$tick, attr(x, "resolution"))
     ),
-    row.names = .set_row_names(length(found$tick)),
-    class = c("pattern_occurrences", "data.frame"), patterns = patterns, recording = x
+    "pattern_occurrences", list(patterns = patterns, recording = x)
   )
 }
 
@@ -109,9 +108,4 @@ print.pattern_occurrences <- function(x, n = 10, ...) {
   }
   if (nrow(x) > n) cat(sprintf("... and %s more\n", commas(nrow(x) - n)))
   invisible(x)
-}
-
-#' @export
-as.data.frame.pattern_occurrences <- function(x, ...) {
-  structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
 }

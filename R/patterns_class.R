@@ -76,7 +76,7 @@ as.list.patterns <- function(x, ...) {
 #' @export
 as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
                                    times = FALSE, long = FALSE) {
-  check_no_dots()
+  check_frame_dots()
   check_whole_sets(x, "x")
   if (check_long(long, times)) return(long_table(x))
   columns <- list(
@@ -88,7 +88,7 @@ as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
     found <- pattern_occurrences(patterns = x)
     columns$times <- unname(split(found$time, numbered(found$pattern, length(x))))
   }
-  structure(columns, row.names = .set_row_names(length(x)), class = "data.frame")
+  new_frame(columns, length(x), row.names)
 }
 
 #' Whether a table has a row for each spike, and so no column of lists
