@@ -120,7 +120,9 @@ links_trouble <- function(x) {
   more <- intersect(names(x), map_layer_names)
   if (!all(vapply(plain_table(x)[more], is.numeric, NA))) return("its numbers are none")
   series <- attr(x, "series", exact = TRUE)
-  if (!is.character(series) || !all(c(x$library, x$target) %in% series)) {
+  # Of millions of links some tell: contents and names only go apart together.
+  some <- if (nrow(x) > 1e5) even_steps(nrow(x), 1e5) else seq_len(nrow(x))
+  if (!is.character(series) || !all(c(x$library[some], x$target[some]) %in% series)) {
     return("it does not name all series")
   }
 }
@@ -353,7 +355,7 @@ as.data.frame.causal_map <- function(x, row.names = NULL, optional = FALSE, ...,
 format.causal_links <- function(x, ...) {
   check_no_dots()
   check_whole_map(x)
-  c(sprintf("Causal map: %s among %s", counted(nrow(x), "link"),
+  c(sprintf("Causal map: %s among %s", rows_text(x, "link"),
             counted(length(attr(x, "series", exact = TRUE)), "series", "series")),
     "rho is how well the library tells the target. High: the target causes the library.",
     map_about_lines(x, setdiff(names(x), c("library", "target", "rho"))))
@@ -364,10 +366,15 @@ format.causal_links <- function(x, ...) {
 print.causal_links <- function(x, n = 10, ...) {
   n <- check_count(n, infinite = TRUE)
   cat(format(x), "", sep = "\n")
-  # The strongest are what one looks for, whatever their order in the table.
-  shown <- utils::head(order(-x$rho), n)
-  print(round_numbers(plain_table(x)[shown, , drop = FALSE]), row.names = FALSE)
-  if (nrow(x) > n) cat(sprintf("... and %s more (highest rho first here)\n", commas(nrow(x) - n)))
+  # The strongest are what one looks for, unless the user put them into an order.
+  n <- min(n, nrow(x))
+  shown <- if (is_ordered(x)) seq_len(n) else {
+    best <- top_rows(x$rho, n)
+    c(best, if (length(best) < n) utils::head(which(is.na(x$rho)), n - length(best)))
+  }
+  columns <- lapply(rlang::set_names(names(x)), \(name) .subset2(x, name)[shown])
+  print(round_numbers(new_frame(columns, length(shown))), row.names = FALSE)
+  more_line(nrow(x) - n, if (!is_ordered(x)) "highest rho first here")
   invisible(x)
 }
 

@@ -8,9 +8,11 @@
 #' @param ... More attributes.
 #' @noRd
 new_edm <- function(frame, class, method, parameters, call, started, ...) {
+  # What printing says of all rows; with millions it takes a while.
+  error <- if (class == "edm_prediction") prediction_error(frame)
   new_table(frame, c(class, "edm"),
             list(method = method, parameters = parameters, call = call,
-                 elapsed = proc.time()[["elapsed"]] - started, ...))
+                 elapsed = proc.time()[["elapsed"]] - started, error = error, ...))
 }
 
 #' A table of skill against one parameter, its first column
@@ -71,7 +73,8 @@ NULL
 format.edm_prediction <- function(x, ...) {
   check_no_dots()
   check_whole_result(x, c("Observations", "Predictions"), "parameters")
-  error <- prediction_error(x)
+  whole <- identical(attr(x, "rows", exact = TRUE), nrow(x))
+  error <- (if (whole) attr(x, "error", exact = TRUE)) %||% prediction_error(x)
   c(sprintf("%s: %s of %s rows predicted, %s", attr(x, "method"),
             commas(sum(!is.na(x$Predictions))), commas(nrow(x)), parameters_text(x)),
     sprintf("rho %s, MAE %s, RMSE %s", edm_number(error$rho), edm_number(error$MAE),
@@ -95,7 +98,7 @@ print.edm <- function(x, n = 10, ...) {
   check_no_dots()
   n <- check_count(n, infinite = TRUE)
   cat(format(x), "", sep = "\n")
-  print(utils::head(plain_table(x), n), row.names = FALSE)
+  print(first_rows(x, n), row.names = FALSE)
   if (nrow(x) > n) cat(sprintf("... and %s more rows\n", commas(nrow(x) - n)))
   invisible(x)
 }

@@ -63,63 +63,36 @@ format.episodes <- function(x, ...) {
 #' @export
 print.episodes <- function(x, n = 10, ...) {
   n <- check_count(n, min = 0, infinite = TRUE)
-  if (!is_whole_episodes(x)) {
+  # The longest episodes are what one looks for; the table itself starts with units.
+  # Equal ones stay as they are, by name; sorting a million names takes seconds.
+  broken <- !is.null(columns_of_episodes_fault(x))
+  o <- if (broken) 0L else if (is_ordered(x)) seq_len(min(n, nrow(x))) else
+    longest_rows(x$size, x$count, n)
+  if (broken || any(lengths(x$units[o]) == 0L)) {
     print(plain_table(x))
     return(invisible(x))
   }
   cat(episodes_title(x), sep = "\n")
   if (nrow(x) > 0L) {
-    # The longest episodes are what one looks for; the table itself starts with units.
-    # Equal ones stay as they are, by name; sorting a million names takes seconds.
-    o <- longest_rows(x$size, x$count, n)
-    shown <- data.frame(size = x$size[o], count = x$count[o],
-                        support = signif(x$support[o], 3), episode = short_names(x, o))
-    print_left(shown)
-    left <- nrow(x) - length(o)
-    if (left > 0L) {
-      cat(sprintf("... and %s more (longest first here, shortest first in the table)\n",
-                  commas(left)))
-    }
+    more <- vapply(setdiff(names(x), episode_columns), \(name) is.atomic(x[[name]]), NA)
+    shown <- data.frame(size = x$size[o], count = x$count[o], support = signif(x$support[o], 3))
+    for (name in names(more)[more]) shown[[name]] <- shown_value(x[[name]][o])
+    print_left(shown, list(episode = row_pieces(x, o)))
+    more_line(nrow(x) - length(o), if (!is_ordered(x)) {
+      "longest first here, shortest first in the table"
+    })
   }
   invisible(x)
 }
 
-#' The first `n` rows when the longest come first and, among them, the most frequent
-#' @noRd
-longest_rows <- function(size, count, n) {
-  at_least <- rev(cumsum(rev(tabulate(size))))
-  enough <- which(at_least >= n)
-  rows <- if (length(enough)) which(size >= max(enough)) else seq_along(size)
-  utils::head(rows[order(-size[rows], -count[rows], method = "radix")], n)
-}
-
-#' Names for the screen: one interval for all stands in the title
-#' @noRd
-short_names <- function(x, rows) {
-  if (NROW(attr(x, "intervals")) != 1L) return(x$episode[rows])
-  vapply(x$units[rows], paste, "", collapse = " -> ")
-}
-
-#' Print a data frame with its last column, text, left-aligned and cut to the screen
-#' @noRd
-print_left <- function(shown) {
-  last <- ncol(shown)
-  others <- utils::capture.output(print(shown[-last], row.names = FALSE))
-  text <- c(names(shown)[[last]], shown[[last]])
-  room <- max(20L, getOption("width") - max(nchar(others)) - 2L)
-  cat(paste0(others, "  ", cli::ansi_strtrim(text, room)), sep = "\n")
-}
-
 episodes_title <- function(x) {
   sizes <- max(x$size, 0L, na.rm = TRUE)
-  if (is.null(attr(x, "min_count"))) {
-    return(sprintf("# %d episode%s", nrow(x), if (nrow(x) == 1L) "" else "s"))
-  }
-  intervals <- attr(x, "intervals")
-  c(sprintf("# %s %s episodes of up to %d units, at least %s occurrences each",
-            commas(nrow(x)), attr(x, "target"), sizes, commas(attr(x, "min_count"))),
-    sprintf("# delays in s: %s", some(sprintf("(%s,%s]", exact(intervals[, 1L]),
-                                                 exact(intervals[, 2L])))))
+  if (is.null(attr(x, "min_count"))) return(paste("#", rows_text(x, "episode")))
+  least <- attr(x, "min_count")
+  kind <- paste(attr(x, "target"), "episode")
+  c(sprintf("# %s of up to %s, at least %s each",
+            rows_text(x, kind), counted(sizes, "unit"), counted(least, "occurrence")),
+    delays_text(attr(x, "intervals")))
 }
 
 #' @export

@@ -124,7 +124,7 @@ itemset_title.patterns <- function(x) {
   n <- length(x)
   least <- attr(x, "parameters", exact = TRUE)$min_occ
   c(
-    paste0("# ", commas(n), if (n == 1L) " spike pattern" else " spike patterns",
+    paste0("# ", sets_text(x, "spike pattern"),
            if (n > 0L) sprintf(" of up to %s spikes", commas(max(x$runs$size))),
            if (!is.null(least)) {
              sprintf(", at least %s occurrence%s each", commas(least), if (least == 1) "" else "s")
@@ -136,7 +136,13 @@ itemset_title.patterns <- function(x) {
 }
 
 #' @export
+set_pieces.patterns <- function(x) {
+  lapply(as.list(x), \(lags) {
+    paste0(rep(c("", " "), c(1L, length(lags) - 1L)), names(lags), "@", lags)
+  })
+}
+
+#' @export
 shown_columns.patterns <- function(x) {
-  list(size = x$size, occurrences = x$occurrences, "duration (ms)" = 1000 * x$duration,
-       pattern = format(x))
+  list(size = x$size, occurrences = x$occurrences, "duration (ms)" = 1000 * x$duration)
 }

@@ -59,7 +59,7 @@ str.spade <- function(object, ...) utils::str(unclass(object), ...)
   if (missing(i)) return(x)
   i <- set_numbers(i, length(x))
   parts <- unclass(x)
-  parts$patterns <- take_sets(parts$patterns, i)
+  parts$patterns <- parts$patterns[i]
   parts$p <- parts$p[i]
   parts$p_adjusted <- parts$p_adjusted[i]
   if (!is.null(parts$stability)) parts$stability <- take_rows(parts$stability, i)
@@ -170,15 +170,17 @@ print.spade <- function(x, n = 10, ...) {
     })
     cat(words_wrapped(words), sep = "\n")
   } else {
-    o <- utils::head(order(x$p, -x$patterns$size, -x$patterns$occurrences, method = "radix"), n)
-    columns <- shown_columns(take_sets(x$patterns, o))
-    last <- length(columns)
+    sorted <- !is.null(attr(x$patterns, "sorted_by", exact = TRUE))
+    o <- if (sorted) seq_along(x$p) else {
+      order(x$p, -x$patterns$size, -x$patterns$occurrences, method = "radix")
+    }
+    o <- utils::head(o, n)
+    shown <- take_sets(x$patterns, o)
     p <- lapply(shown_p(x), `[`, o)
     names(p) <- c("p", "adjusted")
-    print_left(as.data.frame(c(list("no." = o), columns[-last], p, columns[last]),
-                             optional = TRUE))
-    left <- length(x) - length(o)
-    if (left > 0L) cat(sprintf("... and %s more (smallest p first here)\n", commas(left)))
+    print_left(as.data.frame(c(list("no." = o), shown_columns(shown), p), optional = TRUE),
+               list(pattern = set_pieces(shown)))
+    more_line(length(x) - length(o), if (!sorted) "smallest p first here")
   }
   invisible(x)
 }
@@ -408,7 +410,7 @@ print_signatures <- function(x, n, title, shown, order = "") {
       shown$duration <- 1000 * shown$duration
       names(shown)[names(shown) == "duration"] <- "duration (ms)"
     }
-    print(utils::head(shown, n), row.names = FALSE)
+    print(first_rows(shown, n), row.names = FALSE)
     if (nrow(shown) > n) cat(sprintf("... and %s more%s\n", commas(nrow(shown) - n), order))
   }
   invisible(x)

@@ -22,7 +22,8 @@
 new_table <- function(columns, class, about = list()) {
   rows <- if (length(columns)) length(columns[[1L]]) else 0L
   x <- structure(unclass(columns), row.names = .set_row_names(rows),
-                 class = c(class, "synfire_table", "data.frame"), columns = names(columns))
+                 class = c(class, "synfire_table", "data.frame"), columns = names(columns),
+                 rows = rows)
   attributes(x)[names(about)] <- about
   x
 }
@@ -59,10 +60,16 @@ rows_are_there.default <- function(x, class = x) {
 }
 
 #' What is left of `x` after rows or columns of it were chosen
+#'
+#' Numbers of rows that do not rise say that the user put them into an order: printing and
+#' drawing keep to it.
 #' @noRd
 chosen_from <- function(out, x) {
-  whole <- all(own_columns(x) %in% names(out)) && rows_are_there(out, x)
-  if (whole) whole_again(out, x) else plain_table(out)
+  if (!all(own_columns(x) %in% names(out)) || !rows_are_there(out, x)) return(plain_table(out))
+  numbers <- attr(out, "row.names")
+  out <- whole_again(out, x)
+  if (is.integer(numbers) && is.unsorted(numbers)) attr(out, "ordered") <- TRUE
+  out
 }
 
 #' What `x` is after its columns were changed
@@ -130,7 +137,7 @@ rbind.synfire_table <- function(..., deparse.level = 1) {
 are_parts_of_one <- function(parts) {
   about <- lapply(parts, \(part) {
     known <- attributes(part)
-    known[sort(setdiff(names(known), c("names", "row.names")))]
+    known[sort(setdiff(names(known), c("names", "row.names", "ordered")))]
   })
   all(vapply(about[-1L], identical, NA, about[[1L]]))
 }
