@@ -59,7 +59,7 @@ psth <- function(x, events = NULL, from = NULL, to = NULL, bin_size = 0.01, by =
   resolution <- attr(x, "resolution")
   bin <- check_bin_size(bin_size, resolution)
   table <- check_events(events, x, by, call)
-  edges <- check_edges(from, to, bin, is.null(events), x, call)
+  edges <- psth_edges(from, to, bin, is.null(events), x, call)
   ticks <- round_to_ticks(table$time, resolution)
   keep <- within_one(x, ticks + edges[[1L]], ticks + edges[[2L]]) & !is.na(table$condition)
   if (!any(keep)) {
@@ -139,7 +139,7 @@ some_columns <- function(x) {
 
 #' First tick around an event and the one after the last
 #' @noRd
-check_edges <- function(from, to, bin, of_trials, x, call) {
+psth_edges <- function(from, to, bin, of_trials, x, call) {
   resolution <- attr(x, "resolution", exact = TRUE)
   edge <- \(value, arg, default) {
     if (is.null(value) && of_trials) return(default)
@@ -347,7 +347,7 @@ autoplot.psth <- function(object, ..., unit = NULL) {
     ggplot2::geom_segment(
       ggplot2::aes(x = .data$time, xend = .data$time, y = .data$row - 0.45,
                    yend = .data$row + 0.45, colour = .data$condition),
-      data = marks, linewidth = if (nrow(events) > 100L) 0.25 else 0.5
+      data = marks, linewidth = if (nrow(marks) > 2000L) 0.2 else 0.4
     ) +
     ggplot2::geom_ribbon(
       ggplot2::aes(x = .data$time, ymin = .data$low, ymax = .data$high,
