@@ -51,6 +51,8 @@
 #define OWNING_ENTRIES(ENTRY)                                                            \
     ENTRY(r_check_spikes, 5)                                                             \
     ENTRY(r_parallel_probe, 5)                                                           \
+    ENTRY(r_lag_histograms, 2)                                                           \
+    ENTRY(r_tiling_near, 2)                                                              \
     ENTRY(r_mine_episodes, 5)                                                            \
     ENTRY(r_count_episodes, 5)                                                           \
     ENTRY(r_episode_occurrences, 6)                                                      \

@@ -43,6 +43,10 @@ SEXP r_ticks(SEXP time, SEXP clock);
 SEXP r_check_spikes(glue_owner *own, SEXP time, SEXP unit, SEXP units, SEXP clock,
                     SEXP interval);
 
+/* correlation.c */
+SEXP r_lag_histograms(glue_owner *own, SEXP trains, SEXP options);
+SEXP r_tiling_near(glue_owner *own, SEXP trains, SEXP options);
+
 /* threads.c */
 SEXP r_threads_report(void);
 SEXP r_cgroup_processors(SEXP membership, SEXP mount);
