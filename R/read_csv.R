@@ -9,12 +9,12 @@ read_csv <- function(file, head, time_unit, time_column, unit_column, resolution
   time_unit <- csv_time_unit(layout, time_unit, call)
   per_second <- units_per_second(time_unit, sampling_rate, call)
 
-  columns <- csv_columns(file, layout, call)
+  columns <- csv_columns(file, layout, layout$unit, call)
   time <- columns$time
   line <- csv_line_namer(layout, columns$blank)
-  check_file_times(time, file, layout$label(layout$time), line, call)
+  if (columns$odd > 0) check_file_times(time, file, layout$label(layout$time), line, call)
   units <- Map(\(unit, k) file_units(unit, file, layout$label(k), line, call),
-               columns$unit, layout$unit)
+               columns$text, layout$unit)
   list(
     ticks = round_to_ticks(time, resolution, per_second),
     unit = if (length(units) > 1L) join_units(units) else units[[1L]]
@@ -273,31 +273,35 @@ abort_ragged <- function(file, row, line, n, expected, sep, call) {
 
 #' Times and units of all rows, or an error at the first row that is none
 #'
-#' @return `time` (NaN where missing); `unit`, a list with a factor of the text for each
-#'   column of units; `blank`, for each blank line the number of rows above it.
+#' @return `time` (NaN where missing), and how many are not finite (`odd`); `text`, for each
+#'   column of text the `code` of each row among the distinct `values`; `blank`, for each
+#'   blank line the number of rows above it.
 #' @noRd
-csv_columns <- function(file, layout, call) {
+csv_columns <- function(file, layout, text, call) {
   how <- list(sep = separator_code(layout$sep), dec = utf8ToInt(layout$dec),
-              fields = layout$n_fields, time = layout$time, text = layout$unit)
+              fields = layout$n_fields, time = layout$time, text = text)
   time <- list()
-  units <- lapply(layout$unit, \(k) text_column())
+  columns <- lapply(text, \(k) text_column())
   blank <- list()
   lines <- 0
   rows <- 0
-  each_block(file, call = call, f = \(bytes) {
+  odd <- 0
+  each_block(file, call = call, f = \(bytes, size) {
+    first <- 1
     if (lines < layout$skip || (lines == 0 && layout$bom)) {
-      bytes <- without_head(bytes, layout)
+      first <- head_end(bytes, size, layout) + 1
       lines <<- layout$skip
     }
-    got <- .Call(r_csv_rows, bytes, how)
+    got <- .Call(r_csv_rows, bytes, first, size, how)
     blank[[length(blank) + 1L]] <<- got$blank + rows
     rows <<- rows + got$n
     lines <<- lines + got$lines
-    if (got$fault[[1L]] != 0) abort_row(file, layout, got, rows, lines, call)
-    time[[length(time) + 1L]] <<- got$time[seq_len(got$n)]
-    Map(\(unit, text) unit$add(text[seq_len(got$n)]), units, got$text)
+    odd <<- odd + got$odd
+    if (got$fault[[1L]] != 0) abort_row(file, layout, got, rows + 1, lines, call)
+    time[[length(time) + 1L]] <<- got$time
+    Map(\(column, text) column$add(text), columns, got$text)
   })
-  list(time = as.double(unlist(time)), unit = lapply(units, \(unit) unit$all()),
+  list(time = as.double(unlist(time)), odd = odd, text = lapply(columns, \(one) one$all()),
        blank = as.double(unlist(blank)))
 }
 
@@ -310,24 +314,25 @@ text_column <- function() {
   codes <- list()
   list(
     add = \(text) {
-      values <<- unique(c(values, text))
-      codes[[length(codes) + 1L]] <<- match(text, values)
+      values <<- unique(c(values, text$values))
+      codes[[length(codes) + 1L]] <<- match(text$values, values)[text$code]
     },
     all = \() list(code = as.integer(unlist(codes)), values = values)
   )
 }
 
-#' The first block without byte order mark and the lines in front of the data
+#' Number of bytes of the byte order mark and the lines in front of the data
 #' @noRd
-without_head <- function(bytes, layout) {
-  if (layout$bom) bytes <- bytes[-(1:3)]
-  if (layout$skip == 0L) return(bytes)
-  cr <- bytes == as.raw(13)
-  lf <- bytes == as.raw(10)
+head_end <- function(bytes, size, layout) {
+  mark <- if (layout$bom) 3 else 0
+  if (layout$skip == 0L) return(mark)
+  # The head of a file was read from its first 64 KiB.
+  first <- bytes[seq_len(min(size, head_bytes + 4L))]
+  cr <- first == as.raw(13)
+  lf <- first == as.raw(10)
   # CR LF is one line end, at its LF.
   ends <- which(lf | cr & !c(lf[-1L], FALSE))
-  if (length(ends) < layout$skip) return(raw())
-  bytes[seq_len(length(bytes) - ends[[layout$skip]]) + ends[[layout$skip]]]
+  if (length(ends) < layout$skip) size else ends[[layout$skip]]
 }
 
 #' @param got What was found: the fault and the number of fields of row `row`.
