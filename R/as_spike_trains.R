@@ -10,7 +10,8 @@
 #'     `repeatedTrain` (a list of `spikeTrain`: one unit, a trial each) as made by the
 #'     package STAR, or a named list of these with a unit each;
 #'   * `spike_trains`, given back as it is.
-#' @param ... Passed on to [spike_trains()]: `start`, `end`, `resolution`, `trials`.
+#' @param ... Passed on to [spike_trains()]: `start`, `end`, `resolution`, `trials`,
+#'   `unit_table`.
 #'
 #' @details
 #' The times of a `repeatedTrain` count from the start of each trial. They are laid one
@@ -58,8 +59,8 @@ as_spike_trains.spike_trains <- function(x, ...) {
 #' @rdname as_spike_trains
 #' @param time_column,unit_column Names of the columns; by default found by name, as in
 #'   [read_spikes()].
-#' @param like `NULL`, or `spike_trains` whose observation interval, clock and trials the
-#'   result gets: the way back from a table that was made of them, where only its spikes
+#' @param like `NULL`, or `spike_trains` whose observation interval, clock, trials and table
+#'   of units the result gets: the way back from a table that was made of them, where only its spikes
 #'   were changed.
 #' @export
 as_spike_trains.data.frame <- function(x, ..., time_column = NULL, unit_column = NULL,
@@ -87,7 +88,8 @@ as_spike_trains.data.frame <- function(x, ..., time_column = NULL, unit_column =
     round_to_ticks(time, attr(like, "resolution", exact = TRUE)), unit,
     start = attr(like, "start", exact = TRUE), end = attr(like, "end", exact = TRUE),
     resolution = attr(like, "resolution", exact = TRUE),
-    trials = attr(like, "trials", exact = TRUE), arg = "x", call = call
+    trials = attr(like, "trials", exact = TRUE),
+    unit_table = table_like(like, levels(unit), call), arg = "x", call = call
   )
 }
 
@@ -99,6 +101,13 @@ check_like <- function(like, call) {
   }
   fault <- clock_fault(like) %||% trials_fault(like)
   if (!is.null(fault)) abort_unsound("like", fault, call)
+}
+
+#' The rows of the table of units of `like` for these units, or NULL
+#' @noRd
+table_like <- function(like, units, call) {
+  table <- attr(like, "unit_table", exact = TRUE)
+  units_of_table(check_unit_table(table, units, "unit_table(like)", call), units)
 }
 
 #' @export

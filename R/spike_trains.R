@@ -56,12 +56,16 @@
 #' @param resolution Length of a tick, in seconds.
 #' @param trials `NULL`, or a data frame with the columns `start` and `end`, in seconds,
 #'   and where wanted `trial`, a label that is different for each row (default 1, 2,
-#'   ...). Rows are sorted by `start`.
+#'   ...). Rows are sorted by `start`. Further columns, such as a condition, are kept.
+#' @param unit_table `NULL`, or a data frame with a column `unit`, which names each unit
+#'   once, and what is known of it: area, depth, quality, electrode. Units that it names
+#'   and that have no spike become silent units. [unit_table()] gives it back.
 #'
 #' @return A data frame of class `spike_trains` with a row for each spike and the columns
 #'   `time` (double, in seconds) and `unit` (factor), sorted by time, then by unit.
-#'   Attributes: `start`, `end` and `resolution` (in seconds), and `trials` (`NULL`, or a
-#'   data frame with the columns `trial`, `start`, `end`).
+#'   Attributes: `start`, `end` and `resolution` (in seconds), `trials` (`NULL`, or a data
+#'   frame with the columns `trial`, `start`, `end` and those that were given), and
+#'   `unit_table` (`NULL`, or a data frame with a row for each level of `unit`).
 #'
 #' @section Errors:
 #' Every error about an argument has the class `synfire_error_argument`. There is one
@@ -88,15 +92,24 @@
 #'              trials = data.frame(start = c(0, 1), end = c(0.5, 1.5)))
 #' @export
 spike_trains <- function(time, unit, start = NULL, end = NULL, resolution = 1e-6,
-                         trials = NULL) {
+                         trials = NULL, unit_table = NULL) {
   call <- rlang::current_env()
   check_given(time = "a numeric vector of seconds",
               unit = "a factor, character or numeric vector")
   resolution <- check_resolution(resolution, call = call)
   time <- check_times(time, call = call)
+  own_order <- is.factor(unit)
   unit <- unit_factor(unit, length(time), call = call)
+  unit_table <- check_unit_table(unit_table, levels(unit), call = call)
+  if (!own_order && !is.null(unit_table)) {
+    known <- levels(unit_table$unit)
+    known <- known[natural_order(known)]
+    unit <- structure(match(levels(unit), known)[as.integer(unit)], levels = known,
+                      class = "factor")
+  }
   build_spike_trains(
-    round_to_ticks(time, resolution), unit, start, end, resolution, trials, call = call
+    round_to_ticks(time, resolution), unit, start, end, resolution, trials, unit_table,
+    call = call
   )
 }
 
@@ -105,7 +118,8 @@ spike_trains <- function(time, unit, start = NULL, end = NULL, resolution = 1e-6
 #' The readers come in here, as they make ticks from other units than seconds.
 #' @noRd
 build_spike_trains <- function(ticks, unit, start = NULL, end = NULL, resolution = 1e-6,
-                               trials = NULL, arg = "time", call = rlang::caller_env()) {
+                               trials = NULL, unit_table = NULL, arg = "time",
+                               call = rlang::caller_env()) {
   check_tick_range(ticks, resolution, arg, call)
 
   # Sorted input is the rule for recordings, and checking costs far less than sorting.
@@ -120,7 +134,8 @@ build_spike_trains <- function(ticks, unit, start = NULL, end = NULL, resolution
     ticks <- ticks[!twice]
     code <- code[!twice]
   }
-  unit <- structure(code, levels = levels(unit), class = "factor")
+  unit_table <- check_unit_table(unit_table, levels(unit), call = call)
+  unit <- structure(code, levels = levels(unit_table$unit %||% unit), class = "factor")
 
   trials <- check_trials(trials, resolution, call = call)
   n <- length(ticks)
@@ -140,7 +155,7 @@ build_spike_trains <- function(ticks, unit, start = NULL, end = NULL, resolution
     ticks, unit,
     start = ticks_to_seconds(bounds[[1L]], resolution),
     end = ticks_to_seconds(bounds[[2L]], resolution),
-    resolution = resolution, trials = trials
+    resolution = resolution, trials = trials, unit_table = unit_table
   )
 }
 
@@ -149,13 +164,16 @@ build_spike_trains <- function(ticks, unit, start = NULL, end = NULL, resolution
 #' @param ticks Whole doubles, sorted, with their unit; no unit twice on a tick.
 #' @param unit_factor Factor as long as `ticks`, no NA.
 #' @param start,end,resolution Seconds.
-#' @param trials NULL or data frame `trial`, `start`, `end` (seconds), sorted.
+#' @param trials NULL or data frame `trial`, `start`, `end` (seconds), ..., sorted.
+#' @param unit_table NULL or data frame `unit` (in the order of the levels), ...
 #' @noRd
-new_spike_trains <- function(ticks, unit_factor, start, end, resolution, trials = NULL) {
+new_spike_trains <- function(ticks, unit_factor, start, end, resolution, trials = NULL,
+                             unit_table = NULL) {
   structure(
     list(time = ticks_to_seconds(ticks, resolution), unit = unit_factor),
     class = c("spike_trains", "data.frame"),
     row.names = .set_row_names(length(ticks)),
-    start = start, end = end, resolution = resolution, trials = trials
+    start = start, end = end, resolution = resolution, trials = trials,
+    unit_table = unit_table
   )
 }

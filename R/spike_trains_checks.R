@@ -143,6 +143,8 @@ check_trials <- function(trials, resolution, call) {
   start <- start[o]
   end <- end[o]
   label <- label[o]
+  more <- as.data.frame(trials)[o, setdiff(names(trials), c("trial", "start", "end")),
+                                drop = FALSE]
   n <- length(start)
   clash <- which(start[-1L] < end[-n] | start[-1L] == start[-n])
   if (length(clash)) {
@@ -155,7 +157,9 @@ check_trials <- function(trials, resolution, call) {
                       seconds[[2L]], format(label[[k + 1L]]), seconds[[3L]], seconds[[4L]]),
               "Trials may touch, but not share more than that tick.", call = call)
   }
-  data.frame(trial = label, start = start, end = end)
+  out <- data.frame(trial = label, start = start, end = end)
+  out[names(more)] <- more
+  out
 }
 
 times_text <- function(n) if (n == 1L) "once" else paste(commas(n), "times")
@@ -190,7 +194,8 @@ check_spike_trains <- function(x, arg = rlang::caller_arg(x), call = rlang::call
               "Make one with `spike_trains()`, `as_spike_trains()` or `read_spikes()`.",
               call = call)
   }
-  fault <- columns_fault(x) %||% clock_fault(x) %||% trials_fault(x) %||% spikes_fault(x)
+  fault <- columns_fault(x) %||% clock_fault(x) %||% trials_fault(x) %||%
+    unit_table_fault(x) %||% spikes_fault(x)
   if (!is.null(fault$is)) abort_unsound(arg, fault, call)
   invisible(if (once && !is.null(fault$twice)) without_twice(x) else x)
 }

@@ -51,7 +51,8 @@
   kept <- build_spike_trains(
     round_to_ticks(out$time, resolution), out$unit,
     start = attr(x, "start", exact = TRUE), end = attr(x, "end", exact = TRUE),
-    resolution = resolution, trials = attr(x, "trials", exact = TRUE), call = call
+    resolution = resolution, trials = attr(x, "trials", exact = TRUE),
+    unit_table = attr(x, "unit_table", exact = TRUE), call = call
   )
   names_kept <- names(out)
   if (names_kept[[1L]] == "unit") {
@@ -105,7 +106,8 @@ keep_time <- function(x, time, call, arg = "time") {
     ticks[keep], .subset2(x, "unit")[keep],
     start = ticks_to_seconds(range[[1L]], resolution),
     end = ticks_to_seconds(range[[2L]], resolution),
-    resolution = resolution, trials = trials
+    resolution = resolution, trials = trials,
+    unit_table = attr(x, "unit_table", exact = TRUE)
   )
 }
 
@@ -129,7 +131,8 @@ keep_units <- function(x, unit, call) {
     train_ticks(x)[keep], structure(code[keep], levels = unit, class = "factor"),
     start = attr(x, "start", exact = TRUE), end = attr(x, "end", exact = TRUE),
     resolution = attr(x, "resolution", exact = TRUE),
-    trials = attr(x, "trials", exact = TRUE), call = call
+    trials = attr(x, "trials", exact = TRUE),
+    unit_table = units_of_table(attr(x, "unit_table", exact = TRUE), unit), call = call
   )
 }
 

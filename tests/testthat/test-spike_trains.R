@@ -91,7 +91,8 @@ test_that("trials are sorted, checked and widen the default interval", {
     trial = c("late", "early"), start = c(2, 0), end = c(3, 1), extra = 1
   ))
   expect_identical(attr(x, "trials"),
-                   data.frame(trial = c("early", "late"), start = c(0, 2), end = c(1, 3)))
+                   data.frame(trial = c("early", "late"), start = c(0, 2), end = c(1, 3),
+                              extra = 1))
   expect_identical(c(attr(x, "start"), attr(x, "end")), c(0, 3))
   expect_identical(synfire:::trial_of(x), c(1L, 1L, 2L))
 
