@@ -33,7 +33,7 @@
 #' each library series its own, and the same ones whatever the targets and other libraries.
 #'
 #' # Surrogates
-#' With `surrogates = n`, each target is replaced by n series that are like it but know
+#' With `n_surrogates = n`, each target is replaced by n series that are like it but know
 #' nothing of the others, made by [surrogate_series()]. The matrix `p_value` holds the share
 #' of these n + 1, the target itself among them, that are predicted at least as well
 #' as the target is; with several `Tp`, each at its own best.
@@ -105,8 +105,9 @@
 #'   are left out; with 0 still the point itself.
 #' @param lib_sizes Two library sizes in steps, the second perhaps `Inf` for all there are;
 #'   see below.
-#' @param surrogates Number of surrogates of each target; 0 for none.
-#' @param surrogate,period How these are made: `method` and `period` of
+#' @param ... Not used; must be empty. All arguments after it are given by name.
+#' @param n_surrogates Number of surrogates of each target; 0 for none.
+#' @param surrogate,period How these are made: `surrogate` and `period` of
 #'   [surrogate_series()]. `"twin"` uses the target's `E` and `tau`.
 #' @param screen,top Keep only links of at least this rho, or the so many highest of each target;
 #'   see below.
@@ -127,8 +128,9 @@
 #'   `p_value`, `convergence` (matrices of the same shape, or `NULL`); `parameters`, `call`,
 #'   `elapsed` (seconds: `dimensions`, `map`, `total`, and of a GPU's kernels in the map
 #'   `neighbours` and `correlations`), `device`. With `top` or `screen`, a data
-#'   frame of class `causal_links` instead, with the columns `library`, `target`, `rho` and as
-#'   asked for `lag`, `p_value`, `convergence`; by target, the highest rho first.
+#'   frame of class `causal_links` instead, with the columns `cause` (the target), `effect` (the
+#'   library), `rho` and as asked for `lag`, `p_value`, `convergence`; cause by cause, the
+#'   highest rho first.
 #'   With `file`, a map that reads from there what is asked for.
 #'   [set.seed()] decides all that is random.
 #'
@@ -174,38 +176,39 @@
 #' @export
 causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NULL,
                        targets = NULL, validation = c("loo", "split"),
-                       exclusion_radius = 0, lib_sizes = NULL, surrogates = 0,
+                       exclusion_radius = 0, lib_sizes = NULL, ..., n_surrogates = 0,
                        surrogate = c("phase", "shuffle", "seasonal", "twin"),
-                       period = NULL, screen = NULL, top = NULL, file = NULL,
-                       resume = FALSE, dataset = NULL, device = c("cpu", "gpu", "auto"),
-                       gpus = NULL, precision = c("float", "half"), max_memory = 4e9,
-                       threads = NULL) {
+                       period = NULL, screen = NULL, top = NULL,
+                       precision = c("float", "half"), dataset = NULL, file = NULL,
+                       resume = FALSE, device = c("cpu", "gpu", "auto"), gpus = NULL,
+                       threads = NULL, max_memory = 4e9) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   here <- rlang::current_env()
   check_given(x = "a numeric matrix of time steps and series")
+  check_no_dots()
   source <- map_source(x, dataset)
   check_extent(source)
   libraries <- check_map_series(libraries, source$names)
   targets <- check_map_series(targets, source$names)
   E_max <- check_count(E_max, max = map_dimensions_most)
   E <- check_map_E(E, source$names[targets])
-  surrogates <- check_count(surrogates, min = 0, max = 1e5)
+  n_surrogates <- check_count(n_surrogates, min = 0, max = 1e5)
   validation <- check_choice(validation)
   given <- c(E_max = E_max != 20, validation = validation != "loo",
              surrogate = !identical(surrogate, eval(formals()$surrogate)),
              period = !is.null(period))
-  if (surrogates > 0) surrogate <- check_choice(surrogate)
-  check_map_unused(names(given)[given], E, surrogates, surrogate)
-  if (surrogates > 0) {
+  if (n_surrogates > 0) surrogate <- check_choice(surrogate)
+  check_map_unused(names(given)[given], E, n_surrogates, surrogate)
+  if (n_surrogates > 0) {
     period <- check_map_surrogates(surrogate, period, source, targets)
   }
   rule <- map_rule(
     E_max = if (is.null(E)) E_max else max(1L, E, na.rm = TRUE),
     tau = check_map_tau(tau), Tp = check_map_lags(Tp),
     exclusion = edm_exclusion(exclusion_radius), lib_sizes = check_map_sizes(lib_sizes),
-    surrogates = surrogates, surrogate = if (surrogates > 0) surrogate,
-    period = if (surrogates > 0) period,
+    n_surrogates = n_surrogates, surrogate = if (n_surrogates > 0) surrogate,
+    period = if (n_surrogates > 0) period,
     screen = if (!is.null(screen)) check_number(screen, min = -1, max = 1),
     precision = check_choice(precision), key = random_key(),
     threads = check_threads(threads),
@@ -254,7 +257,7 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
 optimal_dimensions <- function(x, E_max = 20, tau = -1, Tp = 1,
                                validation = c("loo", "split"), exclusion_radius = 0,
                                dataset = NULL, device = c("cpu", "gpu", "auto"),
-                               gpus = NULL, max_memory = 4e9, threads = NULL) {
+                               gpus = NULL, threads = NULL, max_memory = 4e9) {
   check_given(x = "a numeric matrix of time steps and series")
   source <- map_source(x, dataset)
   check_extent(source)
@@ -312,7 +315,7 @@ task_parameters <- function(task) {
     steps = task$source$steps, E_given = !is.null(task$E), E_max = rule$E_max,
     tau = rule$tau, Tp = rule$Tp, validation = if (task$split) "split" else "loo",
     exclusion_radius = rule$exclusion, lib_sizes = rule$lib_sizes,
-    surrogates = rule$surrogates, surrogate = rule$surrogate, period = rule$period,
+    n_surrogates = rule$n_surrogates, surrogate = rule$surrogate, period = rule$period,
     screen = rule$screen, top = task$top, precision = rule$precision, key = rule$key,
     threads = rule$threads
   )

@@ -160,7 +160,7 @@ as.data.frame.causal_map_comparison <- function(x, row.names = NULL, optional = 
 #' @noRd
 difference_links <- function(x, most, score) {
   links <- map_links(x, list(threshold = NULL, alpha = NULL, most = most), score = score)
-  out <- plain_frame(cause = links$target, effect = links$library, rho_a = links$rho_a,
+  out <- plain_frame(cause = links$cause, effect = links$effect, rho_a = links$rho_a,
                      rho_b = links$rho_b, difference = links$rho)
   if (!is.null(x$groups)) {
     out$cause_group <- unname(x$groups[out$cause])

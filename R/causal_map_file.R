@@ -18,7 +18,7 @@
 #   attributes                       each of the parameters, and those named synfire_*
 
 # Of the files. Raised whenever they, or the numbers in them, change.
-map_file_format <- 2L
+map_file_format <- 3L
 
 # A compromise between reading libraries and reading targets.
 map_file_tile <- c(64, 2048)

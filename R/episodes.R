@@ -148,10 +148,10 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
                           target = c("frequent", "closed", "maximal"), top = NULL,
                           engine = c("auto", "window", "state", "two-pass", "ptpe", "mtpe",
                                      "hybrid", "occurrence"),
-                          device = c("cpu", "gpu", "auto"), threads = NULL,
-                          max_memory = 4e9, gpus = NULL, merge = c("exact", "published"),
+                          merge = c("exact", "published"),
                           compaction = c("scan", "atomic", "count-scan-write"),
-                          dedup = TRUE) {
+                          dedup = TRUE, device = c("cpu", "gpu", "auto"), gpus = NULL,
+                          threads = NULL, max_memory = 4e9) {
   call <- match.call()
   check_given(x = "a recording",
               intervals = "delay intervals in seconds, such as `c(0.005, 0.010)`")

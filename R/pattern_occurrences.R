@@ -5,9 +5,9 @@
 #' A pattern occurs in a window of bins when each of its units fires in the bin that its
 #' lag says, counted from the bin that opens the window.
 #'
-#' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes; if
-#'   missing or `NULL` the one in which the patterns were mined. It is binned as that one
-#'   was: from its start or, with trials, from the start of each.
+#' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes: that in
+#'   which the patterns were mined, or another one. It is binned as that one was: from its
+#'   start or, with trials, from the start of each.
 #' @param patterns What [mine_patterns()] gives, or some of it: `found[1:10]`. Their units
 #'   are looked for by name.
 #' @return A data frame of class `pattern_occurrences` with a row for each occurrence,
@@ -18,7 +18,7 @@
 #'     \item{trial}{label of the trial; `NA` in recordings without trials}
 #'     \item{time}{start of the bin that opens the window, in seconds}
 #'   }
-#'   In the recording that was mined each pattern has as many as its `occurrences`. The
+#'   In the recording that was mined each pattern has as many as its `count`. The
 #'   spikes of a pattern lie in the bins that begin at `time` plus its lags times the bin
 #'   size. The attributes `patterns` and `recording` hold what was looked for and where.
 #' @section Memory:
@@ -38,21 +38,13 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20, units = 8)
-#' found <- mine_patterns(x, bin_size = 0.005, window = 10, min_spikes = 4, min_occ = 10,
+#' found <- mine_patterns(x, bin_size = 0.005, window_bins = 10, min_spikes = 4, min_count = 10,
 #'                        threads = 2)
-#' pattern_occurrences(patterns = found[1:2])
+#' pattern_occurrences(x, found[1:2])
 #' @export
-pattern_occurrences <- function(x = NULL, patterns) {
-  check_given(patterns = "`patterns`; name the argument where it is alone")
-  if (!inherits(patterns, "patterns")) {
-    abort_arg("patterns", "`patterns`", describe(patterns),
-              "Find some with `mine_patterns()`, and name the argument where it is alone.")
-  }
-  check_whole_sets(patterns, "patterns")
-  x <- x %||% attr(patterns, "recording", exact = TRUE)
-  if (is.null(x)) {
-    abort_arg("x", "a recording where `patterns` do not have theirs", "missing")
-  }
+pattern_occurrences <- function(x, patterns) {
+  check_given(x = "a recording", patterns = "what `mine_patterns()` gives")
+  check_patterns(patterns)
   x <- as_spike_trains(x)
   bin <- seconds_to_ticks(attr(patterns, "bin_size", exact = TRUE), attr(x, "resolution"),
                           "bin_size")
@@ -79,7 +71,7 @@ pattern_occurrences <- function(x = NULL, patterns) {
 #' @param code Of each unit of the patterns, from 0; -1 for one that never fires.
 #' @noRd
 patterns_to_find <- function(patterns, code = seq_len(n_units(patterns)) - 1L) {
-  list(window = attr(patterns, "window", exact = TRUE), size = patterns$size,
+  list(window = attr(patterns, "window_bins", exact = TRUE), size = patterns$size,
        unit = code[item_units(patterns)], lag = item_lags(patterns))
 }
 

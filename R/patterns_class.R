@@ -2,7 +2,7 @@
 
 #' @export
 itemset_columns.patterns <- function(x) {
-  list(size = itemset_sizes, occurrences = itemset_support, n_units = pattern_unit_numbers,
+  list(size = itemset_sizes, count = itemset_counts, n_units = pattern_unit_numbers,
        duration = pattern_durations)
 }
 
@@ -82,10 +82,15 @@ as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
   columns <- list(
     pattern = format(x), size = x$size,
     units = split_sets(x, attr(x, "units", exact = TRUE)[item_units(x)]),
-    lags = split_sets(x, item_lags(x)), occurrences = x$occurrences, duration = x$duration
+    lags = split_sets(x, item_lags(x)), count = x$count, duration = x$duration
   )
   if (times) {
-    found <- pattern_occurrences(patterns = x)
+    recording <- own_recording(x)
+    if (is.null(recording)) {
+      abort_arg("x", "patterns of one recording where `times` are asked for",
+                "without a recording")
+    }
+    found <- pattern_occurrences(recording, x)
     columns$times <- unname(split(found$time, numbered(found$pattern, length(x))))
   }
   structure(columns, row.names = .set_row_names(length(x)), class = "data.frame")
@@ -111,7 +116,7 @@ check_long <- function(long, times, call = rlang::caller_env()) {
 long_table <- function(x, more = list()) {
   pattern <- rep(seq_along(x), itemset_sizes(x))
   each <- c(list(number = seq_along(x), pattern = format(x), size = x$size,
-                 occurrences = x$occurrences, duration = x$duration), more)
+                 count = x$count, duration = x$duration), more)
   lags <- item_lags(x)
   columns <- c(lapply(each, `[`, pattern),
                list(unit = as.character(attr(x, "units", exact = TRUE))[item_units(x)],
@@ -122,7 +127,7 @@ long_table <- function(x, more = list()) {
 #' @export
 itemset_title.patterns <- function(x) {
   n <- length(x)
-  least <- attr(x, "parameters", exact = TRUE)$min_occ
+  least <- attr(x, "parameters", exact = TRUE)$min_count
   c(
     paste0("# ", commas(n), if (n == 1L) " spike pattern" else " spike patterns",
            if (n > 0L) sprintf(" of up to %s spikes", commas(max(x$runs$size))),
@@ -131,12 +136,12 @@ itemset_title.patterns <- function(x) {
            }),
     sprintf("# bins of %s ms, windows of %s bins; unit@lag, lags in bins",
             exact(1000 * attr(x, "bin_size", exact = TRUE)),
-            commas(attr(x, "window", exact = TRUE)))
+            commas(attr(x, "window_bins", exact = TRUE)))
   )
 }
 
 #' @export
 shown_columns.patterns <- function(x) {
-  list(size = x$size, occurrences = x$occurrences, "duration (ms)" = 1000 * x$duration,
+  list(size = x$size, count = x$count, "duration (ms)" = 1000 * x$duration,
        pattern = format(x))
 }

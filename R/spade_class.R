@@ -20,10 +20,10 @@
 #'   mined and tested stays.
 #' * `format()`: a line for each pattern.
 #' * `as.data.frame()`: a row for each pattern: `pattern` (as text), `size`, `units` and
-#'   `lags` (lists; lags in bins), `occurrences`, `duration` (s), `p`, `p_adjusted`, the
+#'   `lags` (lists; lags in bins), `count`, `duration` (s), `p`, `p_adjusted`, the
 #'   stability where it was asked for, and with `times` a list of `times` (s). With `long`
 #'   there is a row for each spike of each pattern: `number` (place of the pattern in `x`),
-#'   `pattern`, `size`, `occurrences`, `duration`, `p`, `p_adjusted`, stability, and of the
+#'   `pattern`, `size`, `count`, `duration`, `p`, `p_adjusted`, stability, and of the
 #'   spike `unit`, `lag` (bins) and `delay` (the same in seconds).
 #' * Of the other tables `as.data.frame()` and `[` give plain data frames, all or a part.
 #' * `summary()`: an object of class `summary.spade` with the element `words`, in which its
@@ -33,7 +33,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 30, units = 10, rate = 4)
-#' found <- spade(x, bin_size = 0.005, window = 8, min_occ = 4, n_surrogates = 100,
+#' found <- spade(x, bin_size = 0.005, window_bins = 8, min_count = 4, n_surrogates = 100,
 #'                threads = 2)
 #' as.data.frame(found, times = TRUE)
 #' head(as.data.frame(found, long = TRUE))
@@ -84,7 +84,7 @@ format.spade <- function(x, ...) {
   check_no_dots()
   check_spade(x)
   shown <- shown_p(x)
-  sprintf("%s  (%s times, p %s)", format(x$patterns), commas_each(x$patterns$occurrences),
+  sprintf("%s  (%s times, p %s)", format(x$patterns), commas_each(x$patterns$count),
           shown$p)
 }
 
@@ -134,7 +134,7 @@ are_spade <- function(parts) {
   number <- \(v) is_plain_numeric(v) && length(v) == 1L
   chosen <- parts$parameters
   text <- c("surrogate", "correction", "spectrum", "p_estimator", "reduction")
-  numbers <- c("n_surrogates", "alpha", "min_spikes", "max_spikes", "min_occ", "max_occ",
+  numbers <- c("n_surrogates", "alpha", "min_spikes", "max_spikes", "min_count", "max_count",
                "min_units")
   patterns(parts$patterns) && patterns(parts$mined) && is.list(chosen) &&
     all(vapply(chosen[text], \(v) is.character(v) && length(v) == 1L, NA)) &&
@@ -169,7 +169,7 @@ print.spade <- function(x, n = 10, ...) {
     })
     cat(words_wrapped(words), sep = "\n")
   } else {
-    o <- utils::head(order(x$p, -x$patterns$size, -x$patterns$occurrences, method = "radix"), n)
+    o <- utils::head(order(x$p, -x$patterns$size, -x$patterns$count, method = "radix"), n)
     columns <- shown_columns(take_sets(x$patterns, o))
     last <- length(columns)
     p <- lapply(shown_p(x), `[`, o)
@@ -248,9 +248,9 @@ mined_words <- function(x) {
     paste("%s of %s spikes and %s occurrences, of at least %s, in bins of %s ms and windows",
           "of %s; %s, %s s."),
     counted(length(x$mined), "closed pattern"), upto(chosen$min_spikes, chosen$max_spikes),
-    upto(chosen$min_occ, chosen$max_occ), counted(chosen$min_units, "unit"),
+    upto(chosen$min_count, chosen$max_count), counted(chosen$min_units, "unit"),
     exact(1000 * attr(x$mined, "bin_size", exact = TRUE)),
-    counted(attr(x$mined, "window", exact = TRUE), "bin"),
+    counted(attr(x$mined, "window_bins", exact = TRUE), "bin"),
     counted(nlevels(recording$unit), "unit"),
     commas(round(attr(recording, "end") - attr(recording, "start"), 3))
   )
@@ -345,11 +345,11 @@ found_words <- function(x) {
 #' @noRd
 best_words <- function(x, which) {
   if (length(x) == 0L) return(NULL)
-  best <- x[order(-x$patterns$size, -x$patterns$occurrences)[[1L]]]
+  best <- x[order(-x$patterns$size, -x$patterns$count)[[1L]]]
   p <- if (is.null(x$tests)) "" else sprintf(", p %s, adjusted %s", shown_p(best)$p,
                                              shown_p(best)$p_adjusted)
   sprintf("%s: %s, %s%s.", which, format(best$patterns),
-          counted(best$patterns$occurrences, "time"), p)
+          counted(best$patterns$count, "time"), p)
 }
 
 elapsed_words <- function(x) {

@@ -83,7 +83,7 @@ SEXP r_pattern_stability(glue_owner *own, SEXP events, SEXP patterns, SEXP optio
 
 /* patterns.c */
 SEXP r_mine_patterns(glue_owner *own, SEXP events, SEXP options, SEXP shares);
-SEXP r_pattern_shares(glue_owner *own, SEXP events, SEXP window, SEXP min_occ);
+SEXP r_pattern_shares(glue_owner *own, SEXP events, SEXP window, SEXP min_count);
 SEXP r_mine_itemsets(glue_owner *own, SEXP first, SEXP item, SEXP items, SEXP options);
 SEXP r_drop_shifted(glue_owner *own, SEXP items, SEXP size, SEXP n, SEXP occurrences,
                     SEXP units, SEXP max_memory);

@@ -1,6 +1,6 @@
 # A map with every layer, of which libraries are drawn at random.
 full_map <- function(x, ..., threads = 1) {
-  quiet_map(x, E_max = 3, Tp = c(-1, 0), lib_sizes = c(30, 80), surrogates = 3,
+  quiet_map(x, E_max = 3, Tp = c(-1, 0), lib_sizes = c(30, 80), n_surrogates = 3,
             surrogate = "shuffle", threads = threads, ...)
 }
 
@@ -218,7 +218,7 @@ test_that("a file of another map is refused, with what differs, and left as it i
   refused(map_it(x, validation = "split"), "`validation` is \"loo\" there, not \"split\"")
   refused(map_it(x, exclusion_radius = 3), "`exclusion_radius` is 0 there, not 3")
   refused(map_it(x, lib_sizes = c(20, 60)), "`lib_sizes` is NULL there, not 20, 60")
-  refused(map_it(x, surrogates = 2), "`surrogates` is 0 there, not 2")
+  refused(map_it(x, n_surrogates = 2), "`n_surrogates` is 0 there, not 2")
   refused(map_it(x, screen = 0.5), "`screen` is NULL there, not 0.5")
   refused(map_it(x, libraries = 1:3), "`libraries` differ")
   refused(map_it(x, targets = 3:1), "`targets` differ")
@@ -405,7 +405,7 @@ test_that("of two processes that make the same map one does, and the other says 
       while (!file.exists(GO)) Sys.sleep(0.001)
       set.seed(SEED)
       log("end", tryCatch({
-        suppressMessages(causal_map(x, E = 2, surrogates = 20, surrogate = "shuffle",
+        suppressMessages(causal_map(x, E = 2, n_surrogates = 20, surrogate = "shuffle",
                                     threads = 1, file = FILE, resume = SEED == 2))
         "made"
       }, synfire_error_locked = \(e) "locked", synfire_error_argument = \(e) "other",
@@ -420,7 +420,7 @@ test_that("of two processes that make the same map one does, and the other says 
       identical(as.double(random_key()), as.double(key))
     }, NA))
     set.seed(seed)
-    memory <- causal_map(x, E = 2, surrogates = 20, surrogate = "shuffle", threads = 1)
+    memory <- causal_map(x, E = 2, n_surrogates = 20, surrogate = "shuffle", threads = 1)
     all(ends %in% c("made", "locked", "other")) && "made" %in% ends &&
       isTRUE(all.equal(map_numbers(open_causal_map(file)), map_numbers(memory),
                        tolerance = 1e-6))

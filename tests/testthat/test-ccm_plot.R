@@ -46,7 +46,7 @@ test_that("the legend names the cause that a direction tests", {
 })
 
 test_that("with surrogates each direction has a panel, with their band", {
-  found <- mapped(surrogates = 20)
+  found <- mapped(n_surrogates = 20)
   p <- ggplot2::autoplot(found)
   expect_s3_class(p$facet, "FacetWrap")
   null <- layers(p, "GeomRibbon")[[1]]

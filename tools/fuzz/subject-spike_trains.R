@@ -5,8 +5,8 @@ counts_in <- function(x, tick) {
   list(
     episodes = attempt("mine_episodes", list(x, min_count = 1, intervals = c(0, 5 * tick),
                                              max_size = 2)),
-    patterns = attempt("mine_patterns", list(x, bin_size = 4 * tick, window = 3,
-                                             min_spikes = 2, max_spikes = 3, min_occ = 2)),
+    patterns = attempt("mine_patterns", list(x, bin_size = 4 * tick, window_bins = 3,
+                                             min_spikes = 2, max_spikes = 3, min_count = 2)),
     occurrences = attempt("count_episodes", list(x, synfire::episode(
       levels(factor(x$unit))[c(1, 1)], 0, 10 * tick)))
   )
@@ -71,7 +71,7 @@ check_tampered <- function(x) {
   counted <- attempt("as_spike_trains", list(y))
   for (call in list(
     list("mine_episodes", list(y, 1, c(0, 5 * tick_of(x)))),
-    list("mine_patterns", list(y, 4 * tick_of(x), 3, min_occ = 2, max_spikes = 3)),
+    list("mine_patterns", list(y, 4 * tick_of(x), 3, min_count = 2, max_spikes = 3)),
     list("surrogate_trains", list(y, 1, "train_shift", dither = tick_of(x)))
   )) {
     value <- attempt(call[[1]], call[[2]])
@@ -164,7 +164,7 @@ check_simulated <- function() {
     simulate_patterns = some_args(
       units = odd(whole(1, 30)), rate = odd(one_of(0, 5)), jitter = odd(one_of(0, 0.001, 1)),
       gap = odd(one_of(0, 0.001, 0.1)), patterns = one_of(list(list(), list(list(
-        units = 1:2, lags = c(0, 0.004), occurrences = 3
+        units = 1:2, lags = c(0, 0.004), count = 3
       )))), p = 0.4
     ),
     simulate_culture = c(chained, some_args(

@@ -33,7 +33,7 @@ draw_map <- function(size = 1) {
   if (!is.null(args$E)) args[c("E_max", "validation")] <- NULL
   if (length(args$E) > 1L) args$E <- rep_len(args$E, length(args$targets %||% seq_len(n)))
   if (sometimes(0.4)) {
-    args$surrogates <- whole(1, 6)
+    args$n_surrogates <- whole(1, 6)
     args$surrogate <- one_of(surrogates)
   }
   args
@@ -42,7 +42,7 @@ draw_map <- function(size = 1) {
 draw_mining <- function(size = 1) {
   x <- draw_recording(150 * size, 5)
   c(list(x, tick_of(x) * whole(1, 5), whole(1, 6)), list(
-    min_spikes = whole(2, 3), min_occ = whole(2, 4), max_spikes = whole(3, 5),
+    min_spikes = whole(2, 3), min_count = whole(2, 4), max_spikes = whole(3, 5),
     engine = one_of("closure", "fpgrowth"), threads = 1), some_args(
       shifted_subsets = one_of("keep", "drop"), min_units = 2))
 }
