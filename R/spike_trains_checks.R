@@ -99,8 +99,8 @@ check_inside <- function(ticks, bounds, arg, resolution, call) {
     arg, sprintf("within [`start`, `end`] = [%s, %s] s", seconds[[1L]], seconds[[2L]]),
     sprintf("not, for %s of %s spikes: %s before `start` and %s after `end`",
             commas(before + after), commas(n), commas(before), commas(after)),
-    sprintf(paste("Spikes span %s to %s s: widen `start` and `end`, or leave them out",
-                  "and keep a part with `x[time = c(%s, %s)]`."),
+    sprintf(paste("Spikes span %s to %s s: give a `start` and an `end` that hold these;",
+                  "`x[time = c(%s, %s)]` then keeps a part."),
             seconds[[3L]], seconds[[4L]], seconds[[1L]], seconds[[2L]]),
     call = call
   )

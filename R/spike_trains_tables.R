@@ -84,7 +84,7 @@ check_unit_table <- function(table, levels, arg = "unit_table", call = rlang::ca
     abort_arg(arg, "a data frame with a different name for each column",
               sprintf("one with %s more than once", some(twice_named)), call = call)
   }
-  unit <- unit_names(table[["unit"]])
+  unit <- label_text(table[["unit"]])
   if (length(unit) != nrow(table) || anyNA(unit) || anyDuplicated(unit)) {
     abort_arg(sprintf("%s$unit", arg), "the name of a unit, a different one in each row",
               if (length(unit) != nrow(table)) describe(table[["unit"]]) else
@@ -103,14 +103,15 @@ check_unit_table <- function(table, levels, arg = "unit_table", call = rlang::ca
   in_order_of_units(table, unit, all_units)
 }
 
-#' Names of units as levels have them; `character()` for what cannot name units
+#' Labels of units or trials as text; `character()` for what cannot name any
 #' @noRd
-unit_names <- function(unit) {
+label_text <- function(unit) {
   if (is.factor(unit)) unit <- as.character(unit)
   if (is_plain_numeric(unit)) {
     known <- is.finite(unit)
     unit <- replace(number_labels(unit), !known, NA_character_)
   }
+  if (is.logical(unit) && !is.object(unit)) unit <- as.character(unit)
   if (is.character(unit)) clean_text(as.vector(unit)) else character()
 }
 
