@@ -34,7 +34,7 @@ SEXP r_random_below(SEXP n, SEXP bound, SEXP key, SEXP stream);
 SEXP r_philox(SEXP counter, SEXP key);
 
 /* csv.c */
-SEXP r_csv_rows(SEXP bytes, SEXP options);
+SEXP r_csv_rows(SEXP bytes, SEXP first, SEXP last, SEXP options);
 SEXP r_csv_fields(SEXP lines, SEXP sep);
 SEXP r_crc32(SEXP crc, SEXP bytes);
 
