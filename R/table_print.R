@@ -43,6 +43,7 @@ top_rows <- function(v, n) {
 #' The first `n` rows when the largest sizes come first and, in them, the highest counts
 #' @noRd
 longest_rows <- function(size, count, n) {
+  if (anyNA(size)) size[is.na(size)] <- 0L
   at_least <- rev(cumsum(rev(tabulate(size))))
   enough <- which(at_least >= n)
   least <- if (length(enough)) max(enough) else 1L
@@ -58,7 +59,7 @@ longest_rows <- function(size, count, n) {
   if (length(best) < min(length(equal), n - length(rows))) {
     best <- c(best, which(is.na(count[equal])))
   }
-  utils::head(c(rows, equal[best]), n)
+  utils::head(c(rows, equal[best], if (least == 1L) which(size < 1L)), n)
 }
 
 #' The last line of a table that is cut: "... and 24 more (longest first here)"

@@ -13,7 +13,7 @@ test_that("windows open at the start of a bin and hold the pattern", {
   ))
   expect_identical(attr(o, "recording"), x)
   expect_snapshot(o)
-  expect_output(print(o[o$pattern == 1, ]), "# 2 occurrences of 1 pattern")
+  expect_output(print(o[o$pattern == 1, ]), "# 2 of 5 occurrences of 1 pattern")
   expect_output(print(o[c("occurrence", "time")]), "5 +3 0.995")
   expect_identical(capture.output(print(o, n = 0)),
                    c("# 5 occurrences of 2 patterns", "... and 5 more"))
