@@ -208,6 +208,7 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
     threads = check_threads(threads),
     max_memory = check_memory(max_memory)
   )
+  check_gap(x, rule$tau, rule$Tp)
   task <- list(
     source = source, libraries = libraries, targets = targets, E = E, rule = rule,
     split = validation == "split",
@@ -259,6 +260,7 @@ optimal_dimensions <- function(x, E_max = 20, tau = -1, Tp = 1,
     exclusion = edm_exclusion(exclusion_radius), threads = check_threads(threads),
     max_memory = check_memory(max_memory)
   )
+  check_gap(x, rule$tau, rule$Tp)
   task <- list(source = source, libraries = integer(), targets = seq_len(source$n), E = NULL,
                rule = rule)
   place <- map_place(check_choice(device), gpus, task)

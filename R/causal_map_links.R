@@ -60,7 +60,7 @@ map_links.default <- function(x, limits, diagonal = FALSE, score = identity) {
 
 #' @export
 map_links.causal_links <- function(x, limits, diagonal = FALSE, score = identity) {
-  x <- plain_links(x)
+  x <- plain_table(x)
   by <- score(x$rho)
   keep <- !is.na(by) & by > (limits$threshold %||% -Inf)
   if (!is.null(limits$alpha)) keep <- keep & at_most(x$p_value, limits$alpha)

@@ -75,11 +75,16 @@ last_lags <- function(x) {
 #' @param about Attributes that say where it comes from.
 #' @noRd
 new_spectrum <- function(columns, class, about) {
-  x <- structure(columns, row.names = .set_row_names(length(columns[[1L]])),
-                 class = c(class, "data.frame"))
-  attributes(x)[names(about)] <- about
-  x
+  new_table(columns, class, about)
 }
+
+# Rows alone do not know what was tested with them: a part is a plain data frame.
+#' @export
+rows_are_there.pattern_spectrum <- function(x, class = x) FALSE
+#' @export
+rows_are_there.pvalue_spectrum <- rows_are_there.pattern_spectrum
+#' @export
+rows_are_there.signature_tests <- rows_are_there.pattern_spectrum
 
 check_patterns <- function(patterns, call = rlang::caller_env()) {
   if (!inherits(patterns, "patterns")) {

@@ -189,7 +189,7 @@ surrogate_trains <- function(x, n_surrogates = 1,
   lapply(made, \(one) {
     new_spike_trains(one$tick, structure(one$unit, levels = levels, class = "factor"),
                      attr(x, "start"), attr(x, "end"), attr(x, "resolution"),
-                     attr(x, "trials"))
+                     attr(x, "trials"), attr(x, "unit_table"))
   })
 }
 

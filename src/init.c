@@ -23,7 +23,7 @@
     ENTRY(r_random_uniform, 3)                                                           \
     ENTRY(r_random_below, 4)                                                             \
     ENTRY(r_philox, 2)                                                                   \
-    ENTRY(r_csv_rows, 2)                                                                 \
+    ENTRY(r_csv_rows, 4)                                                                 \
     ENTRY(r_csv_fields, 2)                                                               \
     ENTRY(r_crc32, 2)                                                                    \
     ENTRY(r_ticks, 2)                                                                    \
@@ -51,6 +51,8 @@
 #define OWNING_ENTRIES(ENTRY)                                                            \
     ENTRY(r_check_spikes, 5)                                                             \
     ENTRY(r_parallel_probe, 5)                                                           \
+    ENTRY(r_lag_histograms, 2)                                                           \
+    ENTRY(r_tiling_near, 2)                                                              \
     ENTRY(r_mine_episodes, 5)                                                            \
     ENTRY(r_count_episodes, 5)                                                           \
     ENTRY(r_episode_occurrences, 6)                                                      \

@@ -34,7 +34,7 @@ SEXP r_random_below(SEXP n, SEXP bound, SEXP key, SEXP stream);
 SEXP r_philox(SEXP counter, SEXP key);
 
 /* csv.c */
-SEXP r_csv_rows(SEXP bytes, SEXP options);
+SEXP r_csv_rows(SEXP bytes, SEXP first, SEXP last, SEXP options);
 SEXP r_csv_fields(SEXP lines, SEXP sep);
 SEXP r_crc32(SEXP crc, SEXP bytes);
 
@@ -42,6 +42,10 @@ SEXP r_crc32(SEXP crc, SEXP bytes);
 SEXP r_ticks(SEXP time, SEXP clock);
 SEXP r_check_spikes(glue_owner *own, SEXP time, SEXP unit, SEXP units, SEXP clock,
                     SEXP interval);
+
+/* correlation.c */
+SEXP r_lag_histograms(glue_owner *own, SEXP trains, SEXP options);
+SEXP r_tiling_near(glue_owner *own, SEXP trains, SEXP options);
 
 /* threads.c */
 SEXP r_threads_report(void);

@@ -280,10 +280,7 @@ test_that("maps that were changed by hand are refused by every method", {
     `attr<-`(links, "series", NULL), `attr<-`(links, "series", "s1"),
     structure(list(library = "a"), class = c("causal_links", "data.frame"), row.names = 1L)
   )
-  changed <- c(changed, list({
-    links$rho <- as.character(links$rho)
-    links
-  }))
+  changed <- c(changed, list(changed_by_other_code(links, "rho", as.character(links$rho))))
   for (one in changed) {
     for (method in list(print, summary, format, plot)) {
       expect_error(method(one), "returned it", class = "synfire_error_argument")
