@@ -150,6 +150,7 @@ make_trains <- function(time, unit, start = NULL, end = NULL, resolution = 1e-6,
   resolution <- check_resolution(resolution, call = call)
   check_time_type(time, arg, call)
   named <- unit_codes(unit, length(time), unit_arg, call)
+  if (!quiet) check_swapped(time, unit, named, arg, call)
   unit_table <- check_unit_table(unit_table, named$levels, call = call)
   if (!is.factor(unit) && !is.null(unit_table)) named <- natural_levels(named, unit_table)
   scale <- tick_scale(resolution, per_second)
@@ -194,6 +195,13 @@ build_spike_trains <- function(ticks, unit, start = NULL, end = NULL, resolution
 assemble_trains <- function(time, scale, named, start, end, resolution, trials, unit_table,
                             quiet, arg, unit_arg, call) {
   spikes <- arrange_spikes(time, scale, named, resolution, arg, unit_arg, call)
+  if (!quiet && is.null(trials)) {
+    if (!spikes$sorted) check_restarts(time, named$code, call)
+    n <- length(spikes$time)
+    if (n > 1L) {
+      check_slow(n, length(named$levels), spikes$time[[n]] - spikes$time[[1L]], call)
+    }
+  }
   unit_table <- check_unit_table(unit_table, named$levels, call = call)
   levels <- if (is.null(unit_table)) named$levels else levels(unit_table$unit)
 
