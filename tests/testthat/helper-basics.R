@@ -91,7 +91,7 @@ slow_smooth <- function(count, sigma) {
   n <- length(count)
   vapply(seq_len(n), function(i) {
     apart <- abs(seq_len(n) - i)
-    weight <- ifelse(apart <= ceiling(5 * sigma), exp(-0.5 * (apart / sigma)^2), 0)
+    weight <- ifelse(apart <= ceiling(5 * sigma - 1e-9), exp(-0.5 * (apart / sigma)^2), 0)
     sum(weight * count) / sum(weight)
   }, 0)
 }

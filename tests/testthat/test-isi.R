@@ -69,6 +69,13 @@ test_that("bursts are those of a search spike by spike", {
   }
 })
 
+test_that("bounds that are ticks within rounding are these ticks", {
+  # 0.00024 s is 6 ticks, and 0.00024 / 4e-5 is more.
+  x <- spike_trains(c(0, 3, 6) * 4e-5, "a", resolution = 4e-5)
+  expect_identical(nrow(bursts(x, 0.00012, 0.00012, 0, min_duration = 0.00024)), 1L)
+  expect_identical(isi_statistics(x, 0.00012)$violations, 0L)
+})
+
 test_that("silent and single spikes give rows of NA and no bursts", {
   x <- spike_trains(1, factor("a", c("a", "b")), start = 0, end = 2)
   expect_identical(isi_statistics(x)$spikes, c(1L, 0L))
