@@ -10,15 +10,22 @@
 #'     `repeatedTrain` (a list of `spikeTrain`: one unit, a trial each) as made by the
 #'     package STAR, or a named list of these with a unit each;
 #'   * `spike_trains`, given back as it is.
-#' @param ... Passed on to [spike_trains()]: `start`, `end`, `resolution`, `trials`.
+#' @param ... Passed on to [spike_trains()]: its arguments after `time` and `unit`.
 #'
 #' @details
 #' The times of a `repeatedTrain` count from the start of each trial. They are laid one
 #' after the other on one clock: trial k is shifted by (k - 1) times the length of
 #' `trial_window` and a gap of at least one second, so that no pattern can reach across.
 #'
-#' @return A [spike_trains] object; `as.data.frame()` gives a plain data frame with the
-#'   columns `time` and `unit`.
+#' # There and back
+#' `as.data.frame(x)` gives a plain data frame with the columns `time` and `unit`, and
+#' where there are trials `trial`, which is `NA` outside of all. It keeps what else the
+#' recording says (its interval, clock, trials and table of units) in its attributes, so
+#' that `as_spike_trains()` of it is the recording again. The verbs of dplyr and data.table
+#' keep these attributes; taking rows with `[` and `subset()` of base R do not. Arguments
+#' such as `start` go before them, and `like` takes all of them from a recording.
+#'
+#' @return A [spike_trains] object; `as.data.frame()` gives a plain data frame.
 #'
 #' @section Errors:
 #' As for [spike_trains()]; and for columns that are not there or not to be told apart,
@@ -57,38 +64,128 @@ as_spike_trains.spike_trains <- function(x, ...) {
 
 #' @rdname as_spike_trains
 #' @param time_column,unit_column Names of the columns; by default found by name, as in
-#'   [read_spikes()].
-#' @param like `NULL`, or `spike_trains` whose observation interval, clock and trials the
-#'   result gets: the way back from a table that was made of them, where only its spikes
-#'   were changed.
+#'   [read_spikes()]. A name like `time_ms` says the unit of time unless `time_unit` does.
+#' @param trial_column Names of the columns that together name the trial of each spike, as
+#'   `trial` does in [spike_trains()]; by default found by name: `trial`, `trials`, or
+#'   these with `_id`, `_nr` or the like at the end. `NA` for none. A column that may
+#'   number trials (`sweep`, `segment`, `epoch`, `episode`, `block`, `repetition`, `run`)
+#'   and is neither used nor ruled out so is an error.
+#' @param like `NULL`, or `spike_trains` whose observation interval, clock, trials and table
+#'   of units the result gets.
 #' @export
 as_spike_trains.data.frame <- function(x, ..., time_column = NULL, unit_column = NULL,
-                                       like = NULL) {
+                                       trial_column = NULL, like = NULL) {
   call <- rlang::current_env()
+  more <- check_more(list(...), call)
   at <- find_columns(names(x), time_column, unit_column, call = call)
-  if (is.null(time_column) && !at$said %in% c(NA, "s")) {
-    abort_arg("x", "a table with times in seconds",
-              sprintf("in %s, as the name of its column `%s` says", at$said,
-                      names(x)[[at$time]]),
-              "Convert it first; `time_column` takes a column of any name.", call = call)
+  if (!is.null(like)) {
+    check_no_dots(call)
+    check_like(like, call)
   }
-  time <- check_times(x[[at$time]], sprintf("x$%s", names(x)[[at$time]]), call = call)
-  if (length(at$unit) > 1L) {
-    unit <- join_units(lapply(at$unit, \(k) {
-      unit_factor(x[[k]], length(time), sprintf("x$%s", names(x)[[k]]), call)
-    }))
-  } else {
-    unit <- unit_factor(x[[at$unit]], length(time), sprintf("x$%s", names(x)[[at$unit]]), call)
-  }
-  if (is.null(like)) return(from_columns(time, unit, ..., call = call))
-  check_no_dots(call)
-  check_like(like, call)
-  build_spike_trains(
-    round_to_ticks(time, attr(like, "resolution", exact = TRUE)), unit,
-    start = attr(like, "start", exact = TRUE), end = attr(like, "end", exact = TRUE),
-    resolution = attr(like, "resolution", exact = TRUE),
-    trials = attr(like, "trials", exact = TRUE), arg = "x", call = call
+  own <- like %||% (if (is.null(clock_fault(x))) x)
+  if (is.null(more[["time_unit"]]) && !is.na(at$said)) more[["time_unit"]] <- at$said
+  n <- .row_names_info(x, 2L)
+  unit <- if (length(at$unit) == 1L) x[[at$unit]] else join_units(
+    lapply(at$unit, \(k) unit_factor(x[[k]], n, sprintf("x$%s", names(x)[[k]]), call))
   )
+  if (!is.null(own)) more <- with_own(more, own, unit)
+  if (is.null(more[["trial"]])) {
+    column <- find_trial_column(x, trial_column, c(at$time, at$unit), call)
+    if (length(column)) more[["trial"]] <- trial_of_columns(x, column)
+  } else if (!is.null(trial_column)) {
+    abort_arg("trial_column", "left out where `trial` is given", "given", call = call)
+  }
+  if (!is.null(own) && !is.null(more[["trial"]]) && !is.null(more[["trials"]])) {
+    # Times of a recording are on its clock.
+    more[["trial_clock"]] <- more[["trial_clock"]] %||% "recording"
+  }
+  # Of a table that was made of a recording, all was said when that was made.
+  if (!is.null(own)) more$quiet <- TRUE
+  column <- \(k) sprintf("x$%s", names(x)[[k]])
+  from_columns(x[[at$time]], unit, more, column(at$time), column(at$unit[[1L]]), call)
+}
+
+#' What a recording, or a table that was made of one, says beside its spikes
+#' @noRd
+with_own <- function(more, own, unit) {
+  for (name in setdiff(c("start", "end", "resolution", "trials", "unit_table"), names(more))) {
+    value <- attr(own, name, exact = TRUE)
+    # The levels of a factor say which units there are, silent ones too.
+    if (name == "unit_table" && is.factor(unit) && is.data.frame(value)) {
+      value <- value[label_text(value$unit) %in% levels(unit), , drop = FALSE]
+    }
+    more[name] <- list(value)
+  }
+  more
+}
+
+#' Names of columns that number trials, and of those that may
+#' @noRd
+trial_name_pattern <- "^trials?(id|ids|name|label|number|num|no|nr|index|idx)?$"
+like_trial_pattern <- paste0(
+  "^(sweep|segment|epoch|episode|block|repetition|repeat|rep|run|presentation|session)s?",
+  "(id|ids|name|label|number|num|no|nr|index|idx)?$"
+)
+
+#' The columns that name the trial of each spike; none where there are no trials
+#'
+#' @param used Columns that are taken already.
+#' @noRd
+find_trial_column <- function(x, trial_column, used, call) {
+  if (length(trial_column) == 1L && is.atomic(trial_column) && is.na(trial_column)) {
+    return(integer())
+  }
+  if (!is.null(trial_column)) {
+    at <- pick_column(trial_column, names(x), "trial_column", TRUE, call)
+    if (any(at %in% used)) {
+      abort_arg("trial_column", "another column than those of times and units", "the same",
+                call = call)
+    }
+    return(at)
+  }
+  bare <- parse_column_name(names(x))$bare
+  found <- setdiff(which(grepl(trial_name_pattern, bare)), used)
+  if (length(found) == 1L) {
+    outer <- setdiff(which(grepl(like_trial_pattern, bare)), used)
+    restarts <- Filter(\(k) restarts_within(x[[found]], x[[k]]), outer)
+    if (length(restarts)) {
+      abort_arg(
+        "x", "a table whose trials have a number each",
+        sprintf("one where `%s` starts again in each `%s`", names(x)[[found]],
+                names(x)[[restarts[[1L]]]]),
+        sprintf("Both together name a trial: `trial_column = c(\"%s\", \"%s\")`.",
+                names(x)[[restarts[[1L]]]], names(x)[[found]]), call = call
+      )
+    }
+    return(found)
+  }
+  if (length(found) == 0L) found <- setdiff(which(grepl(like_trial_pattern, bare)), used)
+  # What is the same in all rows tells nothing apart.
+  found <- Filter(\(k) length(unique(x[[k]])) > 1L, found)
+  if (length(found)) {
+    name <- names(x)[[found[[1L]]]]
+    abort_arg("x", "a table in which it is clear whether spikes come in trials",
+              sprintf("one with %s, which may number trials",
+                      paste0("`", names(x)[found], "`", collapse = " and ")),
+              sprintf(paste("Say `trial_column = \"%s\"`, or `trial_column = NA` where all times",
+                            "count on one clock and there are no trials."), name), call = call)
+  }
+  integer()
+}
+
+#' Whether a trial of one number is there in several blocks
+#' @noRd
+restarts_within <- function(trial, block) {
+  length(unique(block)) > 1L &&
+    sum(!duplicated(data.frame(trial, block))) > length(unique(trial))
+}
+
+#' The trial of each spike from one or several columns, which together name it
+#' @noRd
+trial_of_columns <- function(x, at) {
+  if (length(at) == 1L) return(x[[at]])
+  parts <- lapply(at, \(k) label_text(x[[k]]))
+  replace(do.call(paste, c(parts, sep = "_")), Reduce(`|`, lapply(parts, is.na)), NA)
 }
 
 #' Error unless `like` has a clock, an interval and sound trials; its spikes may be anything
@@ -115,14 +212,21 @@ as_spike_trains.list <- function(x, ...) {
   }, x, names(x))
   from_columns(
     as.double(unlist(times, use.names = FALSE)),
-    factor(rep(names(x), lengths(times)), levels = names(x)), ..., call = call
+    factor(rep(names(x), lengths(times)), levels = names(x)), check_more(list(...), call),
+    call = call
   )
 }
 
 #' spike_trains() with what a method was given for it in its dots
 #' @noRd
-from_columns <- function(time, unit, ..., call) {
-  more <- list(...)
+from_columns <- function(time, unit, more, time_arg = "x", unit_arg = "x", call) {
+  do.call(make_trains, c(list(time, unit), more,
+                         list(arg = time_arg, unit_arg = unit_arg, call = call)))
+}
+
+#' What a method was given for spike_trains(), or an error where that is no argument of it
+#' @noRd
+check_more <- function(more, call) {
   known <- setdiff(names(formals(spike_trains)), c("time", "unit"))
   unknown <- setdiff(names(more) %||% rep("", length(more)), known)
   if (length(unknown)) {
@@ -130,7 +234,7 @@ from_columns <- function(time, unit, ..., call) {
     abort_arg(name, "an argument of this function or of `spike_trains()`", "none",
               sprintf("`spike_trains()` takes %s.", toString(known)), call = call)
   }
-  spike_trains(time, unit, ...)
+  more
 }
 
 #' @rdname as_spike_trains
@@ -138,7 +242,8 @@ from_columns <- function(time, unit, ..., call) {
 #' @export
 as_spike_trains.spikeTrain <- function(x, ..., unit = "1") {
   check_string(unit)
-  from_columns(plain_times(x), unit, ..., call = rlang::current_env())
+  call <- rlang::current_env()
+  from_columns(plain_times(x), unit, check_more(list(...), call), call = call)
 }
 
 #' @rdname as_spike_trains
@@ -163,49 +268,16 @@ lay_out_trials <- function(x, trial_window = NULL, resolution = 1e-6, ..., call)
   times <- lapply(x, \(trials) lapply(unclass(trials), \(one) {
     check_times(plain_times(one), "x", call)
   }))
-  all_times <- as.double(unlist(times, use.names = FALSE))
-  if (is.null(trial_window)) {
-    if (length(all_times) == 0L) {
-      abort_arg("trial_window", "given, in seconds, when there are no spikes", "NULL",
-                call = call)
-    }
-    # Outwards to whole seconds, and then onto the clock, also outwards.
-    window <- raw_ticks(c(floor(min(0, all_times)), ceiling(max(all_times))), resolution)
-    slack <- 1e-9 * pmax(1, abs(window))
-    window <- c(floor(window[[1L]] + slack[[1L]]), ceiling(window[[2L]] - slack[[2L]]))
-  } else {
-    if (!is.numeric(trial_window) || length(trial_window) != 2L) {
-      abort_arg("trial_window", "two numbers, the start and end of a trial in seconds",
-                describe(trial_window), call = call)
-    }
-    window <- seconds_to_ticks(trial_window, resolution, "trial_window", call)
-    if (window[[1L]] > window[[2L]]) {
-      abort_arg("trial_window", "a start at or before the end",
-                sprintf("c(%s, %s)", exact(trial_window[[1L]]), exact(trial_window[[2L]])),
-                call = call)
-    }
-    outside <- sum(round_to_ticks(all_times, resolution) < window[[1L]] |
-                     round_to_ticks(all_times, resolution) > window[[2L]])
-    if (outside > 0L) {
-      abort_arg("trial_window", "wide enough for all spikes",
-                sprintf("too narrow for %s of %s", commas(outside), commas(length(all_times))),
-                call = call)
-    }
-  }
-  period <- window[[2L]] - window[[1L]] + max(1, ceiling(raw_ticks(1, resolution)))
-  shift <- (seq_len(n_trials) - 1) * period
-  ticks <- unlist(lapply(times, \(trials) Map(
-    \(one, by) round_to_ticks(one, resolution) + by, trials, shift
-  )), use.names = FALSE)
+  per_trial <- unlist(lapply(times, lengths), use.names = FALSE)
+  placed <- lay_out(
+    round_to_ticks(as.double(unlist(times, use.names = FALSE)), resolution),
+    rep(rep(seq_len(n_trials), length(times)), per_trial),
+    data.frame(trial = seq_len(n_trials)), trial_window, resolution, say = FALSE, call
+  )
   per_unit <- vapply(times, \(trials) sum(lengths(trials)), numeric(1))
   build_spike_trains(
-    as.double(ticks), factor(rep(names(x), per_unit), levels = names(x)),
-    resolution = resolution,
-    trials = data.frame(
-      trial = seq_len(n_trials),
-      start = ticks_to_seconds(window[[1L]] + shift, resolution),
-      end = ticks_to_seconds(window[[2L]] + shift, resolution)
-    ), arg = "x", call = call
+    placed$ticks, factor(rep(names(x), per_unit), levels = names(x)),
+    resolution = resolution, trials = placed$trials, arg = "x", call = call
   )
 }
 

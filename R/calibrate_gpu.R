@@ -17,8 +17,9 @@
 #' @param episodes Numbers of episodes, up to a million.
 #' @param repeats How often each is timed; the median counts.
 #' @param gpu Number of the GPU: a row of `synfire_sitrep()$devices`.
-#' @param save Keep the fit for this kind of GPU, in
-#'   `tools::R_user_dir("synfire", "cache")`, where `"hybrid"` looks?
+#' @param save Whether to keep the fit for this kind of GPU in
+#'   `tools::R_user_dir("synfire", "cache")`, where `"hybrid"` looks for it. Nothing is
+#'   written there unless you ask for it.
 #' @return A data frame of class `gpu_calibration` with the columns `size`, `episodes`,
 #'   `ptpe` and `mtpe` (s). Attributes: `crossover`, a data frame with `size`, `episodes`
 #'   (`NA` where the lines do not cross), `capacity` (threads of PTPE the GPU runs at
@@ -34,10 +35,10 @@
 #' Frontiers*, 1-10. \doi{10.1145/1787275.1787277}
 #' @seealso [mine_episodes()]
 #' @examplesIf nrow(synfire::synfire_sitrep(test_devices = FALSE)$devices) > 0
-#' calibrate_gpu(sizes = 2:4, episodes = c(100, 10000), repeats = 3, save = FALSE)
+#' calibrate_gpu(sizes = 2:4, episodes = c(100, 10000), repeats = 3)
 #' @export
-calibrate_gpu <- function(x = NULL, sizes = 2:8, episodes = 2^(5:14), repeats = 5, gpu = 1,
-                          save = TRUE) {
+calibrate_gpu <- function(x = NULL, sizes = 2:8, episodes = 2^(5:14), repeats = 5,
+                          save = FALSE, gpu = 1) {
   call <- rlang::current_env()
   x <- if (is.null(x)) simulate_sym26() else as_spike_trains(x)
   sizes <- check_counts(sizes, min = 2, max = 64)
@@ -98,9 +99,8 @@ new_calibration <- function(rows, gpu) {
   }))
   rownames(crossover) <- NULL
   crossover$share <- crossover$episodes / crossover$capacity
-  structure(rows[c("size", "episodes", "ptpe", "mtpe")],
-            class = c("gpu_calibration", "data.frame"), crossover = crossover,
-            fit = fit_crossover(crossover), gpu = gpu)
+  new_table(rows[c("size", "episodes", "ptpe", "mtpe")], "gpu_calibration",
+            list(crossover = crossover, fit = fit_crossover(crossover), gpu = gpu))
 }
 
 #' The number of episodes from which PTPE is the faster one for good, straight lines

@@ -33,7 +33,7 @@
 #' each library series its own, and the same ones whatever the targets and other libraries.
 #'
 #' # Surrogates
-#' With `surrogates = n`, each target is replaced by n series that are like it but know
+#' With `n_surrogates = n`, each target is replaced by n series that are like it but know
 #' nothing of the others, made by [surrogate_series()]. The matrix `p_value` holds the share
 #' of these n + 1, the target itself among them, that are predicted at least as well
 #' as the target is; with several `Tp`, each at its own best.
@@ -43,7 +43,7 @@
 #' predicted at every eleventh step, and those of which this leaves no chance to reach r go no
 #' further. What passes is computed exactly, so no link that is found is wrong, but some that
 #' reach r may be missed: in none of 241,270 cases of coupled maps, but many of series that come
-#' back to where they were every eleven steps. `vignette("definitions")` has the rule. A GPU
+#' back to where they were every eleven steps. `vignette("definitions-edm")` has the rule. A GPU
 #' goes on with all the targets that it holds side by side when one of them passes, so it may
 #' find a link that the CPU's screen leaves out.
 #'
@@ -55,14 +55,9 @@
 #' # Maps in files
 #' With `file`, finished libraries are written to an HDF5 file (package hdf5r) while others
 #' are mapped, and the result reads from it what is asked for; see [open_causal_map()].
-#' After Ctrl-C, an error, a crash or a killed process, the same call with `resume = TRUE`
-#' goes on with what is missing, and ends with the numbers that it would have had
-#' otherwise: random ones depend on a key that is kept in the file, not on
-#' [set.seed()] again. What is there is read and checked: libraries with a byte that
-#' has changed since it was written are mapped again, with a warning. While a call works
-#' on a file, the lock `map.h5.lock` beside it keeps others from it (an error of class
-#' `synfire_error_locked` says who holds it). A file of another map is refused, with what differs. Where there is no
-#' file, `resume = TRUE` begins one, so that a script can be started again as it is.
+#' After Ctrl-C, an error, a crash or a killed process, the same call goes on with what is
+#' missing; [long_jobs] has the rule. Random numbers depend on a key that is kept in the
+#' file, not on [set.seed()] again. The lock is `map.h5.lock` beside the file `map.h5`.
 #'
 #' With a `future::plan()` of workers, such a map is made by them, in chunks of
 #' libraries; one that dies costs its chunk only. `vignette("clusters")` has examples for
@@ -105,14 +100,14 @@
 #'   are left out; with 0 still the point itself.
 #' @param lib_sizes Two library sizes in steps, the second perhaps `Inf` for all there are;
 #'   see below.
-#' @param surrogates Number of surrogates of each target; 0 for none.
-#' @param surrogate,period How these are made: `method` and `period` of
+#' @param ... Not used; must be empty. All arguments after it are given by name.
+#' @param n_surrogates Number of surrogates of each target; 0 for none.
+#' @param surrogate,period How these are made: `surrogate` and `period` of
 #'   [surrogate_series()]. `"twin"` uses the target's `E` and `tau`.
 #' @param screen,top Keep only links of at least this rho, or the so many highest of each target;
 #'   see below.
 #' @param file Path of an HDF5 file that the map is written to as it grows, for maps
-#'   beyond memory and for work that goes on after a stop.
-#' @param resume Whether to go on with what is in `file`.
+#'   beyond memory. The same call again goes on with what is in it; see [long_jobs].
 #' @param dataset Name of the data set, where `x` is a file with several.
 #' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done.
 #' @param gpus Numbers of the GPUs that share the work, from 1; by default the first.
@@ -127,8 +122,9 @@
 #'   `p_value`, `convergence` (matrices of the same shape, or `NULL`); `parameters`, `call`,
 #'   `elapsed` (seconds: `dimensions`, `map`, `total`, and of a GPU's kernels in the map
 #'   `neighbours` and `correlations`), `device`. With `top` or `screen`, a data
-#'   frame of class `causal_links` instead, with the columns `library`, `target`, `rho` and as
-#'   asked for `lag`, `p_value`, `convergence`; by target, the highest rho first.
+#'   frame of class `causal_links` instead, with the columns `cause` (the target), `effect` (the
+#'   library), `rho` and as asked for `lag`, `p_value`, `convergence`; cause by cause, the
+#'   highest rho first.
 #'   With `file`, a map that reads from there what is asked for.
 #'   [set.seed()] decides all that is random.
 #'
@@ -174,38 +170,39 @@
 #' @export
 causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NULL,
                        targets = NULL, validation = c("loo", "split"),
-                       exclusion_radius = 0, lib_sizes = NULL, surrogates = 0,
+                       exclusion_radius = 0, lib_sizes = NULL, ..., n_surrogates = 0,
                        surrogate = c("phase", "shuffle", "seasonal", "twin"),
-                       period = NULL, screen = NULL, top = NULL, file = NULL,
-                       resume = FALSE, dataset = NULL, device = c("cpu", "gpu", "auto"),
-                       gpus = NULL, precision = c("float", "half"), max_memory = 4e9,
-                       threads = NULL) {
+                       period = NULL, screen = NULL, top = NULL,
+                       precision = c("float", "half"), dataset = NULL, file = NULL,
+                       device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
+                       max_memory = 4e9) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   here <- rlang::current_env()
   check_given(x = "a numeric matrix of time steps and series")
+  check_no_dots()
   source <- map_source(x, dataset)
   check_extent(source)
   libraries <- check_map_series(libraries, source$names)
   targets <- check_map_series(targets, source$names)
   E_max <- check_count(E_max, max = map_dimensions_most)
   E <- check_map_E(E, source$names[targets])
-  surrogates <- check_count(surrogates, min = 0, max = 1e5)
+  n_surrogates <- check_count(n_surrogates, min = 0, max = 1e5)
   validation <- check_choice(validation)
   given <- c(E_max = E_max != 20, validation = validation != "loo",
              surrogate = !identical(surrogate, eval(formals()$surrogate)),
              period = !is.null(period))
-  if (surrogates > 0) surrogate <- check_choice(surrogate)
-  check_map_unused(names(given)[given], E, surrogates, surrogate)
-  if (surrogates > 0) {
+  if (n_surrogates > 0) surrogate <- check_choice(surrogate)
+  check_map_unused(names(given)[given], E, n_surrogates, surrogate)
+  if (n_surrogates > 0) {
     period <- check_map_surrogates(surrogate, period, source, targets)
   }
   rule <- map_rule(
     E_max = if (is.null(E)) E_max else max(1L, E, na.rm = TRUE),
     tau = check_map_tau(tau), Tp = check_map_lags(Tp),
     exclusion = edm_exclusion(exclusion_radius), lib_sizes = check_map_sizes(lib_sizes),
-    surrogates = surrogates, surrogate = if (surrogates > 0) surrogate,
-    period = if (surrogates > 0) period,
+    n_surrogates = n_surrogates, surrogate = if (n_surrogates > 0) surrogate,
+    period = if (n_surrogates > 0) period,
     screen = if (!is.null(screen)) check_number(screen, min = -1, max = 1),
     precision = check_choice(precision), key = random_key(),
     threads = check_threads(threads),
@@ -220,9 +217,7 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
   )
   device <- check_choice(device)
   task$place <- map_place(device, gpus, task)
-  check_flag(resume)
-  if (!is.null(file)) return(map_to_file(task, file, resume, here))
-  if (resume) abort_arg("resume", "FALSE without a `file`", "TRUE")
+  if (!is.null(file)) return(map_to_file(task, file, here))
   map_in_memory(task, here)
 }
 
@@ -255,7 +250,7 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
 optimal_dimensions <- function(x, E_max = 20, tau = -1, Tp = 1,
                                validation = c("loo", "split"), exclusion_radius = 0,
                                dataset = NULL, device = c("cpu", "gpu", "auto"),
-                               gpus = NULL, max_memory = 4e9, threads = NULL) {
+                               gpus = NULL, threads = NULL, max_memory = 4e9) {
   check_given(x = "a numeric matrix of time steps and series")
   source <- map_source(x, dataset)
   check_extent(source)
@@ -314,7 +309,7 @@ task_parameters <- function(task) {
     steps = task$source$steps, E_given = !is.null(task$E), E_max = rule$E_max,
     tau = rule$tau, Tp = rule$Tp, validation = if (task$split) "split" else "loo",
     exclusion_radius = rule$exclusion, lib_sizes = rule$lib_sizes,
-    surrogates = rule$surrogates, surrogate = rule$surrogate, period = rule$period,
+    n_surrogates = rule$n_surrogates, surrogate = rule$surrogate, period = rule$period,
     screen = rule$screen, top = task$top, precision = rule$precision, key = rule$key,
     threads = rule$threads
   )

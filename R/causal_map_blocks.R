@@ -17,20 +17,20 @@ block_seconds <- 2              # about, so that progress shows
 #' @param E_max Most dimensions: of the search where there is one, else of what is given.
 #' @param Tp Whole numbers; of several, each pair keeps its best.
 #' @param lib_sizes `NULL` or two sizes, the second perhaps `Inf`.
-#' @param surrogates,surrogate,period How many, and how [surrogate_series()] makes them.
+#' @param n_surrogates,surrogate,period How many, and how [surrogate_series()] makes them.
 #' @param screen `NULL`, or the rho that pairs must reach.
 #' @param key Of random numbers; see random_key().
 #' @param threads,max_memory These decide no numbers.
 #' @param vector_bits For tests: 1 for portable code, 256 or 512 for registers that wide.
 #' @noRd
 map_rule <- function(E_max, tau = -1, Tp = 0, exclusion = 0, lib_sizes = NULL,
-                     surrogates = 0, surrogate = NULL, period = NULL, screen = NULL,
+                     n_surrogates = 0, surrogate = NULL, period = NULL, screen = NULL,
                      precision = "float", key = c(0, 0), threads = 1, max_memory = 4e9,
                      vector_bits = 0) {
   # The nearest to 0 come first, and of two the earlier: a later one must be better.
   Tp <- Tp[order(abs(Tp), Tp)]
   list(E_max = E_max, tau = tau, Tp = Tp, exclusion = exclusion, lib_sizes = lib_sizes,
-       surrogates = surrogates, surrogate = surrogate, period = period, screen = screen,
+       n_surrogates = n_surrogates, surrogate = surrogate, period = period, screen = screen,
        precision = precision, key = key, threads = threads, max_memory = max_memory,
        vector_bits = vector_bits)
 }
@@ -49,7 +49,7 @@ gpus_of <- function(place) if (place$device == "gpu") place$gpus
 #' Which layers a map has, besides rho
 #' @noRd
 rule_layers <- function(rule) {
-  c("rho", if (length(rule$Tp) > 1L) "lag", if (rule$surrogates > 0) "p_value",
+  c("rho", if (length(rule$Tp) > 1L) "lag", if (rule$n_surrogates > 0) "p_value",
     if (!is.null(rule$lib_sizes)) "convergence")
 }
 
@@ -113,7 +113,7 @@ map_libraries <- function(source, libraries, targets, E, rule, place, keep, into
                           call = rlang::caller_env()) {
   job <- rlang::env(source = source, libraries = libraries, targets = targets,
                     E = as.integer(E), rule = rule, gpus = gpus_of(place), call = call,
-                    into = if (rule$surrogates == 0) into, maps = NULL, group = 0L,
+                    into = if (rule$n_surrogates == 0) into, maps = NULL, group = 0L,
                     running = NULL, spare = NULL, best = NULL, report = c(0, 0))
   plan <- map_plan(job)
   on.exit(close_maps(job))
@@ -136,8 +136,8 @@ map_stretch <- function(job, stretch, plan, keep, bar) {
   before <- if (direct) stretch[[1L]] - 1 else 0
   finish <- function() {
     if (direct) return(invisible())
-    if (job$rule$surrogates > 0) {
-      .Call(r_map_p_values, values$p_value, values$rho, job$rule$surrogates)
+    if (job$rule$n_surrogates > 0) {
+      .Call(r_map_p_values, values$p_value, values$rho, job$rule$n_surrogates)
     }
     keep(job$libraries[stretch], values)
   }
@@ -200,11 +200,11 @@ map_plan <- function(job) {
   fits <- each(views) * n <= 0.9 * memory
   most <- if (fits) max(1, n) else max(1, floor(memory / 3 / each(views)))
   groups <- lapply(pieces(n, most), \(part) list(columns = known[part]))
-  if (rule$surrogates > 0) {
+  if (rule$n_surrogates > 0) {
     # More of them at once are worth it until finding neighbours takes little of the time.
     room <- min(floor(memory / 2 / each(length(rule$Tp))), 2^15)
-    at_once <- max(1, min(rule$surrogates, floor(room / max(1, n))))
-    groups <- c(groups, unlist(lapply(pieces(rule$surrogates, at_once), \(numbers) {
+    at_once <- max(1, min(rule$n_surrogates, floor(room / max(1, n))))
+    groups <- c(groups, unlist(lapply(pieces(rule$n_surrogates, at_once), \(numbers) {
       lapply(pieces(n, most), \(part) {
         list(columns = known[part], surrogates = numbers)
       })
@@ -220,7 +220,7 @@ map_plan <- function(job) {
   # What a library takes: its series, in R, and in two blocks ready for the search; its skill in
   # single precision, twice, as one block is made while another is looked at; and that of
   # surrogates in R's.
-  bytes <- 28 * steps + width * (8 + if (rule$surrogates > 0) 8 else 0)
+  bytes <- 28 * steps + width * (8 + if (rule$n_surrogates > 0) 8 else 0)
   block <- min(spare / 3, if (on_cpu) 2^26 else 2^30) / bytes
   if (on_cpu) {
     seconds <- library_seconds(steps, max(1L, job$E, na.rm = TRUE), width, views)

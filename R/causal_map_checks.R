@@ -96,7 +96,7 @@ check_map_sizes <- function(lib_sizes, call = rlang::caller_env()) {
 #'
 #' @param given Names of the arguments that the user gave.
 #' @noRd
-check_map_unused <- function(given, E, surrogates, surrogate, call = rlang::caller_env()) {
+check_map_unused <- function(given, E, n_surrogates, surrogate, call = rlang::caller_env()) {
   unused <- function(arg, why, hint) {
     if (arg %in% given) abort_arg(arg, paste("left out", why), "given", hint, call = call)
   }
@@ -105,10 +105,10 @@ check_map_unused <- function(given, E, surrogates, surrogate, call = rlang::call
     unused("E_max", "where `E` is given", searched)
     unused("validation", "where `E` is given", searched)
   }
-  if (surrogates == 0) {
-    hint <- "Say how many there are to be, such as `surrogates = 99`."
-    unused("surrogate", "without `surrogates`", hint)
-    unused("period", "without `surrogates`", hint)
+  if (n_surrogates == 0) {
+    hint <- "Say how many there are to be, such as `n_surrogates = 99`."
+    unused("surrogate", "without `n_surrogates`", hint)
+    unused("period", "without `n_surrogates`", hint)
   } else if (surrogate != "seasonal") {
     unused("period", sprintf("with `surrogate = \"%s\"`", surrogate),
            "It is for seasonal surrogates.")
@@ -120,7 +120,7 @@ check_map_unused <- function(given, E, surrogates, surrogate, call = rlang::call
 check_map_surrogates <- function(surrogate, period, source, targets,
                                  call = rlang::caller_env()) {
   if (source$steps < 2) {
-    abort_arg("surrogates", "0 for series of a single step", "more", call = call)
+    abort_arg("n_surrogates", "0 for series of a single step", "more", call = call)
   }
   if (surrogate == "seasonal") {
     if (is.null(period)) {

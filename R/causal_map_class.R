@@ -15,18 +15,18 @@ new_causal_map <- function(rho, E, parameters, call, elapsed, device, lag = NULL
             call = call, elapsed = elapsed, device = device)
 }
 
-#' @param library,target Names of series, a pair a link.
+#' @param cause,effect Names of series, a pair a link: target and library.
 #' @param rho,lag,p_value,convergence A number a link; all but `rho` may be `NULL`.
 #' @param series Names of all series of the map, in their order.
 #' @noRd
-new_causal_links <- function(library, target, rho, series, E, parameters, call, elapsed,
+new_causal_links <- function(cause, effect, rho, series, E, parameters, call, elapsed,
                              device, lag = NULL, p_value = NULL, convergence = NULL) {
-  columns <- list(library = library, target = target, rho = rho, lag = lag,
+  columns <- list(cause = cause, effect = effect, rho = rho, lag = lag,
                   p_value = p_value, convergence = convergence)
   columns <- columns[!vapply(columns, is.null, NA)]
-  structure(columns, class = c("causal_links", "data.frame"),
-            row.names = .set_row_names(length(rho)), series = series, E = E,
-            parameters = parameters, call = call, elapsed = elapsed, device = device)
+  new_table(columns, "causal_links",
+            list(series = series, E = E, parameters = parameters, call = call,
+                 elapsed = elapsed, device = device))
 }
 
 # ---- Reading by blocks ---------------------------------------------------------------
@@ -114,13 +114,15 @@ file_trouble <- function(x) {
 }
 
 links_trouble <- function(x) {
-  if (!is.data.frame(x) || !all(c("library", "target", "rho") %in% names(x))) {
-    return("its columns `library`, `target` and `rho` are not all there")
+  if (!is.data.frame(x) || !all(c("cause", "effect", "rho") %in% names(x))) {
+    return("its columns `cause`, `effect` and `rho` are not all there")
   }
   more <- intersect(names(x), map_layer_names)
-  if (!all(vapply(plain_links(x)[more], is.numeric, NA))) return("its numbers are none")
+  if (!all(vapply(plain_table(x)[more], is.numeric, NA))) return("its numbers are none")
   series <- attr(x, "series", exact = TRUE)
-  if (!is.character(series) || !all(c(x$library, x$target) %in% series)) {
+  # Of millions of links some tell: contents and names only go apart together.
+  some <- if (nrow(x) > 1e5) even_steps(nrow(x), 1e5) else seq_len(nrow(x))
+  if (!is.character(series) || !all(c(x$cause[some], x$effect[some]) %in% series)) {
     return("it does not name all series")
   }
 }
@@ -135,10 +137,11 @@ links_trouble <- function(x) {
 #' # Which way it points
 #' In convergent cross mapping the effect tells its cause: a series keeps traces of what
 #' drives it. A high `map[i, j]` says that **j causes i**: the target, a column, is the
-#' cause, and the library, a row, is the effect. Wherever the package names a direction, in
-#' tables, graphs and pictures, it says `cause` and `effect`, or `library` and `target`.
+#' cause, and the library, a row, is the effect. All tables of links have the columns `cause`,
+#' the series that was predicted (the target), and `effect`, the series from whose history it
+#' was predicted (the library); graphs and pictures use the same two words.
 #' High rho alone does not make a cause: it must rise with the library (`lib_sizes`), and
-#' exceed that of surrogates (`surrogates`); see [ccm()] on both.
+#' exceed that of surrogates (`n_surrogates`); see [ccm()] on both.
 #'
 #' @param x What [causal_map()] returned.
 #' @param i,j,drop Rows (libraries) and columns (targets), as in any matrix. As long as the
@@ -147,20 +150,21 @@ links_trouble <- function(x) {
 #' @param n How many rows and columns, or links, to print.
 #' @param diagonal Whether self prediction, the diagonal, is wanted too.
 #' @param threshold Only links whose rho is above it.
-#' @param alpha Only links whose p value is at most this, for maps made with `surrogates`.
+#' @param alpha Only links whose p value is at most this, for maps made with `n_surrogates`.
 #'   P values are those of single pairs: among many pairs some are small by chance.
 #' @param max_links Only so many links, those with the highest rho.
-#' @param row.names,optional Not used.
+#' @param row.names Names for the rows of the table, or `NULL`.
+#' @param optional Not used; R gives it to every method.
 #' @param ... Not used, must be empty.
 #'
 #' @return
 #' `print()` shows what it is, and its corner; `format()` gives the lines above the corner.
 #' `as.matrix()`, `t()`, and arithmetic and comparison give plain matrices.
 #'
-#' `as.data.frame()` gives a row for each pair: `library` and `target`, names; `rho`; and
+#' `as.data.frame()` gives a row for each pair: `cause` and `effect`, names; `rho`; and
 #' where the map has them `lag` (the `Tp` with the highest rho, steps), `p_value` and
-#' `convergence` (rho of the largest less that of the smallest library). Libraries come in
-#' their order, and the targets of each in theirs; with `max_links` the highest rho first.
+#' `convergence` (rho of the largest less that of the smallest library). Effects (rows of the
+#' map) come in their order, and the causes (columns) of each in theirs; with `max_links` the highest rho first.
 #' With `threshold`, `alpha` or `max_links`, pairs without a rho are left out.
 #'
 #' A map in a file is read in blocks, and never as a whole, unless `as.matrix()` or
@@ -282,10 +286,10 @@ map_parameters_text <- function(parameters) {
     if (length(value) == 1L) return(paste(name, format(value)))
     paste(name, format(min(value)), "to", format(max(value)))
   }
-  surrogates <- parameters[["surrogates"]]
+  surrogates <- parameters[["n_surrogates"]]
   used <- c(number("tau"), number("Tp"),
             if (isTRUE(parameters$exclusion_radius > 0)) number("exclusion_radius"),
-            number("lib_sizes"), if (isTRUE(surrogates > 0)) number("surrogates"),
+            number("lib_sizes"), if (isTRUE(surrogates > 0)) number("n_surrogates"),
             number("screen"), number("top"),
             if (identical(parameters$precision, "half")) "half precision")
   if (length(used)) toString(used)
@@ -332,7 +336,7 @@ print.causal_map <- function(x, n = 6, ...) {
 as.data.frame.causal_map <- function(x, row.names = NULL, optional = FALSE, ...,
                                      diagonal = FALSE, threshold = NULL, alpha = NULL,
                                      max_links = Inf) {
-  check_no_dots()
+  check_frame_dots()
   check_whole_map(x)
   check_flag(diagonal)
   limits <- check_links(x, threshold, alpha, max_links)
@@ -342,31 +346,8 @@ as.data.frame.causal_map <- function(x, row.names = NULL, optional = FALSE, ...,
               sprintf("one of %s", commas(prod(dim(x)))),
               "Give `threshold` or `max_links`, or take part of it, as x[1:1000, ].")
   }
-  map_links(x, limits, diagonal)
-}
-
-#' @rdname causal_map_tables
-#' @export
-as.data.frame.causal_links <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_no_dots()
-  plain_links(x)
-}
-
-plain_links <- function(x) {
-  attributes(x) <- list(names = names(x), row.names = attr(x, "row.names"),
-                        class = "data.frame")
-  x
-}
-
-#' @rdname causal_map_tables
-#' @export
-`[.causal_links` <- function(x, ...) {
-  out <- NextMethod()
-  if (!is.data.frame(out)) return(out)
-  if (!all(names(x) %in% names(out))) return(plain_links(out))
-  about <- setdiff(names(attributes(x)), c("names", "row.names"))
-  attributes(out)[about] <- attributes(x)[about]
-  row.names(out) <- NULL
+  out <- map_links(x, limits, diagonal)
+  if (!is.null(row.names)) row.names(out) <- row.names
   out
 }
 
@@ -375,10 +356,10 @@ plain_links <- function(x) {
 format.causal_links <- function(x, ...) {
   check_no_dots()
   check_whole_map(x)
-  c(sprintf("Causal map: %s among %s", counted(nrow(x), "link"),
+  c(sprintf("Causal map: %s among %s", rows_text(x, "link"),
             counted(length(attr(x, "series", exact = TRUE)), "series", "series")),
-    "rho is how well the library tells the target. High: the target causes the library.",
-    map_about_lines(x, setdiff(names(x), c("library", "target", "rho"))))
+    "rho is how well the history of the effect predicts the cause.",
+    map_about_lines(x, setdiff(names(x), c("cause", "effect", "rho"))))
 }
 
 #' @rdname causal_map_tables
@@ -386,10 +367,15 @@ format.causal_links <- function(x, ...) {
 print.causal_links <- function(x, n = 10, ...) {
   n <- check_count(n, infinite = TRUE)
   cat(format(x), "", sep = "\n")
-  # The strongest are what one looks for, whatever their order in the table.
-  shown <- utils::head(order(-x$rho), n)
-  print(round_numbers(plain_links(x)[shown, , drop = FALSE]), row.names = FALSE)
-  if (nrow(x) > n) cat(sprintf("... and %s more (highest rho first here)\n", commas(nrow(x) - n)))
+  # The strongest are what one looks for, unless the user put them into an order.
+  n <- min(n, nrow(x))
+  shown <- if (is_ordered(x)) seq_len(n) else {
+    best <- top_rows(x$rho, n)
+    c(best, if (length(best) < n) utils::head(which(is.na(x$rho)), n - length(best)))
+  }
+  columns <- lapply(rlang::set_names(names(x)), \(name) .subset2(x, name)[shown])
+  print(round_numbers(new_frame(columns, length(shown))), row.names = FALSE)
+  more_line(nrow(x) - n, if (!is_ordered(x)) "highest rho first here")
   invisible(x)
 }
 

@@ -76,7 +76,7 @@ map_degrees.causal_links <- function(x, threshold, call) {
   if (nrow(links) == 0L) abort_no_rho(call)
   series <- attr(x, "series", exact = TRUE)
   number <- \(names) rlang::set_names(tabulate(match(names, series), length(series)), series)
-  list(degree = list(out = number(links$target), "in" = number(links$library)),
+  list(degree = list(out = number(links$cause), "in" = number(links$effect)),
        what = if (given) sprintf("those with rho above %s", signif(threshold, 3)) else
          "those of the table",
        links = nrow(links), pairs = length(series) * (length(series) - 1))

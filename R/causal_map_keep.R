@@ -68,7 +68,8 @@ keep_links <- function(task, budget, call) {
     links <- links[order(links$target, -links$rho, links$library), ]
     names <- task$source$names
     do.call(new_causal_links, c(
-      list(names[task$libraries[links$library]], names[task$targets[links$target]]),
+      list(cause = names[task$targets[links$target]],
+           effect = names[task$libraries[links$library]]),
       links[layers], list(series = names, ...)
     ), quote = TRUE)
   }

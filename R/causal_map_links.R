@@ -11,7 +11,7 @@ check_links <- function(x, threshold, alpha, max_links, call = rlang::caller_env
     layers <- if (is.data.frame(x)) names(x) else map_layers(x)
     if (!"p_value" %in% layers) {
       abort_arg("alpha", "NULL for a map without p values", describe(alpha),
-                "Make the map with `surrogates`.", call = call)
+                "Make the map with `n_surrogates`.", call = call)
     }
   }
   most <- check_count(max_links, "max_links", infinite = TRUE, call = call)
@@ -22,8 +22,8 @@ check_links <- function(x, threshold, alpha, max_links, call = rlang::caller_env
 #'
 #' @param limits As check_links() gives them. A p value that is not known is no small one.
 #' @param score What is limited and sorted by, a function of rho.
-#' @return Data frame `library`, `target`, `rho` and the other layers. In the order of
-#'   libraries and, within, of targets; or, with a largest number, the highest score first.
+#' @return Data frame `cause` (the target), `effect` (the library), `rho` and the other
+#'   layers. In the order of libraries and, within, of targets; or, with a largest number, the highest score first.
 #' @noRd
 map_links <- function(x, limits, diagonal = FALSE, score = identity) UseMethod("map_links")
 
@@ -44,26 +44,26 @@ map_links.default <- function(x, limits, diagonal = FALSE, score = identity) {
     at <- strongest(which(keep), by, limits$most)
     # What is not above the last of so many will not be among them.
     if (length(at) == limits$most) bound <<- max(bound, by[at[length(at)]])
-    c(list(library = rows[(at - 1) %/% columns + 1], target = (at - 1) %% columns + 1),
+    c(list(cause = (at - 1) %% columns + 1, effect = rows[(at - 1) %/% columns + 1]),
       lapply(values, `[`, at))
   }, layers)
   bind <- function(column) unlist(lapply(parts, `[[`, column), use.names = FALSE)
-  out <- lapply(rlang::set_names(c("library", "target", layers)), bind)
+  out <- lapply(rlang::set_names(c("cause", "effect", layers)), bind)
   if (limits$most < Inf) {
     out <- lapply(out, `[`, strongest(seq_along(out$rho), score(out$rho), limits$most))
   }
-  out$library <- rownames(x)[out$library]
-  out$target <- colnames(x)[out$target]
+  out$cause <- colnames(x)[out$cause]
+  out$effect <- rownames(x)[out$effect]
   rlang::exec(plain_frame, !!!out)
 }
 
 #' @export
 map_links.causal_links <- function(x, limits, diagonal = FALSE, score = identity) {
-  x <- plain_links(x)
+  x <- plain_table(x)
   by <- score(x$rho)
   keep <- !is.na(by) & by > (limits$threshold %||% -Inf)
   if (!is.null(limits$alpha)) keep <- keep & at_most(x$p_value, limits$alpha)
-  if (!diagonal) keep <- keep & x$library != x$target
+  if (!diagonal) keep <- keep & x$cause != x$effect
   at <- which(keep)
   if (limits$most < Inf) at <- strongest(at, by, limits$most)
   x <- x[at, , drop = FALSE]

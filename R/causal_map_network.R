@@ -44,8 +44,8 @@ as.igraph.causal_links <- function(x, ..., threshold = 0, alpha = NULL, max_link
 }
 
 link_graph <- function(links, series, x) {
-  edges <- data.frame(from = links$target, to = links$library, weight = links$rho)
-  more <- setdiff(names(links), c("library", "target", "rho"))
+  edges <- data.frame(from = links$cause, to = links$effect, weight = links$rho)
+  more <- setdiff(names(links), c("cause", "effect", "rho"))
   igraph::graph_from_data_frame(
     cbind(edges, links[more]), directed = TRUE,
     vertices = data.frame(name = series, E = series_dimensions(x, series))
@@ -63,7 +63,7 @@ plot_links <- function(x, most, threshold, groups, layout, call) {
     abort_arg("object", sprintf("a map with at least one rho above %s of two series", above),
               "without any", call = call)
   }
-  links <- data.frame(from = found$target, to = found$library, weight = found$rho)
+  links <- data.frame(from = found$cause, to = found$effect, weight = found$rho)
   series <- if (is.data.frame(x)) attr(x, "series", exact = TRUE) else map_series(x)
   names <- series[series %in% c(links$from, links$to)]
   if (is.null(layout) && length(names) <= 6L) layout <- igraph::layout_in_circle

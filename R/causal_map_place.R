@@ -24,7 +24,7 @@ map_place <- function(device, gpus, task, call = rlang::caller_env()) {
 map_seconds <- function(task) {
   rule <- task$rule
   steps <- task$source$steps
-  views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes) + rule$surrogates)
+  views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes) + rule$n_surrogates)
   search <- if (is.null(task$E)) length(task$targets) * library_seconds(steps, rule$E_max, 1, 1)
   map <- length(task$libraries) *
     library_seconds(steps, rule$E_max, length(task$targets), views)

@@ -198,7 +198,7 @@ worker_seconds <- function(task, targets) {
   rule <- task$rule
   steps <- task$source$steps
   E <- if (is.null(task$E)) rule$E_max else max(1L, task$E, na.rm = TRUE)
-  views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes) + rule$surrogates)
+  views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes) + rule$n_surrogates)
   if (task$place$device == "gpu") {
     return(views * (5e-12 * steps^2 + 4e-13 * targets * steps * (E + 1)))
   }

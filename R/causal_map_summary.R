@@ -63,7 +63,7 @@ summary.causal_links <- function(object, n = 5, ...) {
   check_whole_map(object, "object")
   n <- check_count(n)
   series <- attr(object, "series", exact = TRUE)
-  others <- object$library != object$target
+  others <- object$effect != object$cause
   number <- \(names) tabulate(match(names[others], series), length(series))
   rho <- object$rho[others & !is.na(object$rho)]
   quantiles <- stats::quantile(rho, c(0, 0.25, 0.5, 0.75, 0.95, 1), na.rm = TRUE)
@@ -72,7 +72,7 @@ summary.causal_links <- function(object, n = 5, ...) {
       about = format(object), pairs = sum(others), missing = sum(others) - length(rho),
       skill = c(mean = mean_known(rho), quantiles), links = strong_links(object, n),
       hubs = data.frame(series = series, E = series_dimensions(object, series),
-                        drives = number(object$target), driven = number(object$library)),
+                        drives = number(object$cause), driven = number(object$effect)),
       n = n
     ),
     class = "summary.causal_map"
@@ -84,8 +84,8 @@ summary.causal_links <- function(object, n = 5, ...) {
 strong_links <- function(x, n) {
   limits <- list(threshold = NULL, alpha = NULL, most = n)
   links <- map_links(x, limits)
-  more <- setdiff(names(links), c("library", "target", "rho"))
-  out <- data.frame(cause = links$target, effect = links$library, rho = links$rho,
+  more <- setdiff(names(links), c("cause", "effect", "rho"))
+  out <- data.frame(cause = links$cause, effect = links$effect, rho = links$rho,
                     reverse = reverse_rho(x, links))
   cbind(out, links[more])
 }
@@ -96,8 +96,8 @@ reverse_rho <- function(x, links) UseMethod("reverse_rho")
 
 #' @export
 reverse_rho.default <- function(x, links) {
-  row <- match(links$target, rownames(x))
-  column <- match(links$library, colnames(x))
+  row <- match(links$cause, rownames(x))
+  column <- match(links$effect, colnames(x))
   vapply(seq_along(row), \(k) {
     if (is.na(row[[k]]) || is.na(column[[k]])) return(NA_real_)
     as.double(x[row[[k]], column[[k]]])
@@ -106,10 +106,10 @@ reverse_rho.default <- function(x, links) {
 
 #' @export
 reverse_rho.causal_links <- function(x, links) {
-  all <- plain_links(x)
+  all <- plain_table(x)
   series <- attr(x, "series", exact = TRUE)
   number <- \(a, b) (match(a, series) - 1) * length(series) + match(b, series)
-  all$rho[match(number(links$target, links$library), number(all$library, all$target))]
+  all$rho[match(number(links$cause, links$effect), number(all$effect, all$cause))]
 }
 
 #' E of each of `series`, NA where it is no target
@@ -249,7 +249,7 @@ print.summary.causal_map <- function(x, ...) {
   if (x$pairs <= x$missing) return(invisible(x))
   cat(sprintf("rho %s to %s, mean %s, median %s, 95 %% are below %s\n", skill[["0%"]],
               skill[["100%"]], skill[["mean"]], skill[["50%"]], skill[["95%"]]))
-  cat("\nStrongest links (the cause is the target, the effect the library)\n")
+  cat("\nStrongest links\n")
   print_table(x$links)
   cat(hub_title(x), sep = "\n")
   print_table(side_by_side(x$hubs, x$n))
@@ -258,7 +258,7 @@ print.summary.causal_map <- function(x, ...) {
     print_table(x$asymmetry)
     cat(agreement_words(x$agreement), sep = "\n")
   }
-  cat("\nHigh rho alone makes no cause: see `lib_sizes` and `surrogates` in ?causal_map.\n")
+  cat("\nHigh rho alone makes no cause: see `lib_sizes` and `n_surrogates` in ?causal_map.\n")
   invisible(x)
 }
 

@@ -34,13 +34,14 @@
 #' The attribute `convergence` is a data frame with a row for each direction:
 #' \describe{
 #'   \item{direction}{such as `"x:y"`}
+#'   \item{cause, effect}{the series that is predicted, and that which the library is made of}
 #'   \item{smallest, largest}{library sizes, of this direction}
 #'   \item{rho_smallest, rho_largest}{mean skill there}
 #'   \item{difference, low, high}{the latter minus the former, and the interval which
 #'     holds that difference for 95 % of the pairs of a small and a large library}
 #'   \item{tau, tau_p}{Kendall's rank correlation of mean skill and library size, and the
 #'     probability that it is so high if the skill does not rise (one-sided)}
-#'   \item{p}{with `surrogates`, their p value at the largest library, otherwise `NA`}
+#'   \item{p}{with `n_surrogates`, their p value at the largest library, otherwise `NA`}
 #' }
 #' `summary()` takes a direction as supported when all of these hold at `alpha`: `tau` is
 #' positive and significant, which takes at least four library sizes; the interval of the
@@ -49,10 +50,10 @@
 #'
 #' # Surrogates
 #' Two series that share a season or a trend predict one another without any cause. With
-#' `surrogates`, the target is replaced by so many series that are like it but know nothing
+#' `n_surrogates`, the target is replaced by so many series that are like it but know nothing
 #' of the other, made by [surrogate_series()], each segment by itself. The p value is the
 #' share of them, the target itself among them, that are predicted at least as well.
-#' The attribute `surrogates` is a data frame of `direction`, `LibSize`, `low`, `median`
+#' The attribute `surrogates` is a data frame of `direction`, `cause`, `effect`, `LibSize`, `low`, `median`
 #' and `high` (the 5, 50 and 95 % quantiles of their mean skill), and `p`.
 #'
 #' @inheritParams simplex
@@ -70,15 +71,16 @@
 #'   with `embedded` for one more than there are `columns`.
 #' @param valid_lib TRUE or FALSE for each row: may it be in the library, and be predicted?
 #' @param both Whether to map from `target` to `columns` as well.
-#' @param surrogates Number of surrogates of each target; 0 for none. A p value below 0.05
+#' @param ... Not used; must be empty. All arguments after it are given by name.
+#' @param n_surrogates Number of surrogates of each target; 0 for none. A p value below 0.05
 #'   takes at least 20.
-#' @param surrogate,period How these are made: `method` and `period` of
+#' @param surrogate,period How these are made: `surrogate` and `period` of
 #'   [surrogate_series()]. `"twin"` uses `E` and `tau`.
 #'
 #' @return A data frame of class `ccm`: `LibSize` (for `Inf` the rows of the direction that
 #'   has more), and for each direction a column, such as `x:y` and `y:x`, with the mean of
 #'   rho over the samples; `NA` where there is no correlation, as for constants. Attributes: `samples`, a data frame with a row for each
-#'   library (`direction`, `LibSize`, `sample`, `rho`, `MAE`, `RMSE`); `convergence`;
+#'   library (`direction`, `cause`, `effect`, `LibSize`, `sample`, `rho`, `MAE`, `RMSE`); `convergence`;
 #'   `surrogates` (or `NULL`); `parameters`, `call`, `elapsed` (s). [as.data.frame()] gives
 #'   the plain table.
 #'
@@ -110,28 +112,29 @@
 ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL,
                 samples = 100, knn = NULL, exclusion_radius = 0, embedded = FALSE,
                 both = TRUE, valid_lib = NULL, segments = NULL, no_time = FALSE,
-                surrogates = 0, surrogate = c("phase", "shuffle", "seasonal", "twin"),
+                ..., n_surrogates = 0, surrogate = c("phase", "shuffle", "seasonal", "twin"),
                 period = NULL, threads = NULL) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   check_given(x = "a data frame, its first column the time",
               columns = "names of columns of `x`", target = "the name of a column of `x`")
+  check_no_dots()
   maps <- ccm_maps(x, columns, target, E, Tp, tau, embedded, check_flag(both), valid_lib,
                    segments, no_time, knn)
   sizes <- check_lib_sizes(lib_sizes, maps)
   samples <- check_count(samples, max = 1e6)
   exclusion <- edm_exclusion(exclusion_radius)
-  surrogates <- check_count(surrogates, min = 0, max = 1e5)
+  n_surrogates <- check_count(n_surrogates, min = 0, max = 1e5)
   surrogate <- check_choice(surrogate)
-  if (surrogates == 0) surrogate <- NULL
+  if (n_surrogates == 0) surrogate <- NULL
   if (!is.null(period) && !identical(surrogate, "seasonal")) {
-    abort_arg("period", "left out unless `surrogates` are made with `surrogate = \"seasonal\"`",
+    abort_arg("period", "left out unless surrogates are made with `surrogate = \"seasonal\"`",
               "given")
   }
   threads <- check_threads(threads)
   key <- random_key()
   for (k in seq_along(maps)) {
-    maps[[k]]$others <- surrogate_targets(maps[[k]], surrogates, surrogate, period)
+    maps[[k]]$others <- surrogate_targets(maps[[k]], n_surrogates, surrogate, period)
   }
   skill <- lapply(seq_along(maps), \(k) {
     cross_map(maps[[k]], sizes, samples, exclusion, k - 1, threads, key)
@@ -249,7 +252,7 @@ cross_map <- function(map, sizes, samples, exclusion, direction, threads, key,
                   direction = direction, threads = threads, key = key)
   skill <- .Call(r_ccm, map$points, map$lib, map$lib, cbind(map$target, map$others), sizes,
                  options)
-  skill <- finish_status(skill, "cross mapping", "Take fewer `samples` or `surrogates`.",
+  skill <- finish_status(skill, "cross mapping", "Take fewer `samples` or surrogates.",
                          call = call)
   skill$of <- rep(seq_along(sizes), ifelse(sizes < length(map$lib), samples, 1))
   skill$LibSize <- sizes[skill$of]

@@ -12,8 +12,19 @@ new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, call, sta
   parameters <- ccm_parameters(maps, samples = samples, exclusion_radius = exclusion,
                                surrogate = surrogate)
   new_edm(frame, "ccm", "Cross mapping", parameters, call, started,
-          samples = sample_frame(skill),
-          convergence = convergence_frame(skill, means, band), surrogates = band)
+          samples = with_ends(sample_frame(skill), maps),
+          convergence = with_ends(convergence_frame(skill, means, band), maps),
+          surrogates = if (!is.null(band)) with_ends(band, maps))
+}
+
+#' A table whose first column is the direction, with its cause and its effect
+#' @noRd
+with_ends <- function(frame, maps) {
+  at <- match(frame$direction, vapply(maps, `[[`, "", "direction"))
+  # The library is of the effect, and predicts the cause.
+  ends <- list(cause = vapply(maps, `[[`, "", "target_name")[at],
+               effect = vapply(maps, \(map) map$columns[[1L]], "")[at])
+  rlang::exec(plain_frame, !!!c(frame[1L], ends, frame[-1L]))
 }
 
 mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
@@ -117,9 +128,10 @@ rank_correlation <- function(sizes, rho) {
 #' @param ... Not used, must be empty.
 #' @return `summary()` of a `ccm` is a data frame of class `ccm_summary`: the attribute
 #'   `convergence` of [ccm()], with the columns `supported` (logical, `NA` where there is
-#'   too little to tell), `cause`, `effect` and `words`. `summary()` of a `ccm_lag` is a
-#'   data frame of class `ccm_summary` with `direction`, `best` (`Tp`), `rho`, `supported`,
-#'   `cause`, `effect` and `words`. Their `print()` shows the words. `format()` gives the
+#'   too little to tell) and `words`. `summary()` of a `ccm_lag` is a
+#'   data frame of class `ccm_summary` with `direction`, `cause`, `effect`, `best` (`Tp`),
+#'   `rho`, `supported` and `words`. In a direction `x:y` the library was made of `x`, which is
+#'   the `effect`, and predicted `y`, the `cause`. Their `print()` shows the words. `format()` gives the
 #'   lines that `print()` shows above a table.
 #' @seealso [ccm()], [ccm_lag()].
 #' @name ccm_tables
@@ -152,22 +164,19 @@ summary.ccm <- function(object, alpha = 0.05, ...) {
     sizes <- length(unique(samples$LibSize[samples$direction == out$direction[[k]]]))
     judge(out[k, ], sizes, alpha)
   })
-  names <- strsplit_direction(object)
   out$supported <- vapply(verdict, `[[`, NA, "supported")
-  out$cause <- names$target[seq_len(nrow(out))]
-  out$effect <- names$library[seq_len(nrow(out))]
   out$words <- mapply(verdict_words, split(out, seq_len(nrow(out))),
                       lapply(verdict, `[[`, "against"), alpha, USE.NAMES = FALSE)
-  structure(out, class = c("ccm_summary", "data.frame"),
-            closing = closing_words(out, !is.null(attr(object, "surrogates"))))
+  new_table(out, "ccm_summary",
+            list(closing = closing_words(out, !is.null(attr(object, "surrogates")))))
 }
 
-#' Which column a direction's library is made of, and which it predicts
+#' Which column each direction predicts, the cause, and which its library is made of
 #' @noRd
-strsplit_direction <- function(x) {
+direction_ends <- function(x) {
   parameters <- attr(x, "parameters")
   ends <- c(parameters$columns[[1L]], parameters$target)
-  list(library = ends, target = rev(ends))
+  list(cause = rev(ends), effect = ends)
 }
 
 #' What speaks against a direction; nothing where it is supported
@@ -226,7 +235,7 @@ closing_words <- function(out, tested) {
             "so strongly that they go in step. ccm_lag() helps to tell.")
     },
     if (!tested && any(out$supported %in% TRUE)) {
-      paste("A shared season or trend is not ruled out: `surrogates = 100` tests against",
+      paste("A shared season or trend is not ruled out: `n_surrogates = 100` tests against",
             "series that are alike and unrelated.")
     }
   )
@@ -287,13 +296,13 @@ summary.ccm_lag <- function(object, ...) {
   check_no_dots()
   check_whole_result(object, "Tp", c("parameters", "best"), "object")
   best <- attr(object, "best")
-  ends <- strsplit_direction(object)
+  ends <- direction_ends(object)
   rho <- unname(lag_skill(object))
-  out <- data.frame(direction = names(best), best = unname(best), rho = rho,
-                    supported = ifelse(is.na(rho), NA, rho > 0 & best <= 0),
-                    cause = ends$target[seq_along(best)], effect = ends$library[seq_along(best)])
+  out <- data.frame(direction = names(best), cause = ends$cause[seq_along(best)],
+                    effect = ends$effect[seq_along(best)], best = unname(best), rho = rho,
+                    supported = ifelse(is.na(rho), NA, rho > 0 & best <= 0))
   out$words <- vapply(split(out, seq_len(nrow(out))), lag_words, "", USE.NAMES = FALSE)
-  structure(out, class = c("ccm_summary", "data.frame"))
+  new_table(out, "ccm_summary")
 }
 
 lag_words <- function(row) {

@@ -28,7 +28,7 @@
 #' }
 #' set.seed(1)
 #' data <- data.frame(time = 1:200, x, y)
-#' plot(ccm(data, "x", "y", E = 2, samples = 30, surrogates = 30, threads = 2))
+#' plot(ccm(data, "x", "y", E = 2, samples = 30, n_surrogates = 30, threads = 2))
 #' plot(ccm_lag(data, "x", "y", E = 2, threads = 2))
 #' @exportS3Method ggplot2::autoplot
 autoplot.ccm <- function(object, ...) {
@@ -135,11 +135,11 @@ null_layers <- function(null) {
 #' What a direction says if its skill converges
 #' @noRd
 direction_labels <- function(object) {
-  ends <- strsplit_direction(object)
+  ends <- direction_ends(object)
   directions <- names(object)[-1L]
   at <- seq_along(directions)
-  words <- sprintf("%s predicts %s: does %s drive %s?", ends$library[at], ends$target[at],
-                   ends$target[at], ends$library[at])
+  words <- sprintf("%s predicts %s: does %s drive %s?", ends$effect[at], ends$cause[at],
+                   ends$cause[at], ends$effect[at])
   rlang::set_names(words, directions)
 }
 

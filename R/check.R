@@ -126,7 +126,7 @@ check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x),
   as.character(x)
 }
 
-#' Error unless every argument without a default was given
+#' Error unless every argument without a default was given, each by the name it has here
 #'
 #' To be called first by a function that users call.
 #'
@@ -134,7 +134,9 @@ check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x),
 #' @noRd
 check_given <- function(..., call = rlang::caller_env()) {
   must <- list(...)
-  defaults <- formals(sys.function(sys.parent()))
+  frame <- sys.parent()
+  defaults <- formals(sys.function(frame))
+  check_argument_names(names(sys.call(frame)), names(defaults), call)
   needed <- names(defaults)[vapply(defaults, identical, logical(1), quote(expr = ))]
   for (arg in setdiff(needed, "...")) {
     if (eval(call("missing", as.name(arg)), call)) {
@@ -151,9 +153,55 @@ check_no_dots <- function(call = rlang::caller_env(), dots = rlang::caller_env()
   name <- eval(quote(...names()), dots)
   name <- if (is.null(name) || is.na(name[[1L]]) || name[[1L]] == "") "..." else name[[1L]]
   known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
+  check_argument_names(name, known, call)
   abort_arg(name, if (name == "...") "empty" else "an argument of this function",
             if (name == "...") paste(counted(n, "value"), "without a name") else "none",
             sprintf("Its arguments are %s.", toString(known)), call = call)
+}
+
+# What arguments were called before version 0.2.0.
+former_arguments <- c(
+  min_occ = "min_count", max_occ = "max_count", window = "window_bins", n = "n_surrogates",
+  surrogates = "n_surrogates", method = "surrogate"
+)
+
+# What Elephant calls the arguments of its functions for patterns.
+elephant_arguments <- c(
+  spiketrains = "`x`", binsize = "`bin_size`", winlen = "`window_bins`",
+  n_surr = "`n_surrogates`", surr_method = "`surrogate`", stat_corr = "`correction`",
+  min_neu = "`min_units`", psr_param = "`h`, `k` and `l`", approx_stab_pars = "`stability`",
+  refractory_period = "`refractory`", sliding = "`surrogate = \"sliding_shuffle\"`"
+)
+
+# Arguments that are gone, by one that their functions still have, and why.
+dropped_arguments <- list(
+  resume = c("file", "The same call goes on with what is in `file`.")
+)
+
+#' Error where an argument has the name that it had in earlier versions, or that Elephant
+#' gives it
+#'
+#' @param given Names of arguments as the user typed them.
+#' @param known Names that the arguments of the function have.
+#' @noRd
+check_argument_names <- function(given, known, call = rlang::caller_env()) {
+  given <- setdiff(given, c(known, ""))
+  former <- intersect(given, names(former_arguments)[former_arguments %in% known])
+  if (length(former) > 0L) {
+    abort_arg(former[[1L]], sprintf("given as `%s`", former_arguments[[former[[1L]]]]),
+              "the name that it had before version 0.2.0", call = call)
+  }
+  dropped <- Filter(\(arg) dropped_arguments[[arg]][[1L]] %in% known,
+                    intersect(given, names(dropped_arguments)))
+  if (length(dropped) > 0L) {
+    abort_arg(dropped[[1L]], "left out", "given", dropped_arguments[[dropped[[1L]]]][[2L]],
+              call = call)
+  }
+  theirs <- intersect(given, names(elephant_arguments))
+  if (length(theirs) > 0L) {
+    abort_arg(theirs[[1L]], sprintf("given as %s", elephant_arguments[[theirs[[1L]]]]),
+              "what Elephant calls it", call = call)
+  }
 }
 
 #' Error unless a table of ours still has these columns, each as long as the table

@@ -82,9 +82,9 @@ check_edges <- function(x, arg, edges, call = rlang::caller_env()) {
 #' x <- spike_trains(c(0.001, 0.004, 0.020, 0.024), c("A", "B", "A", "B"))
 #' count_episodes(x, episode(c("A", "B"), low = 0, high = 0.005))
 #' @export
-count_episodes <- function(x, episodes, threads = NULL, device = c("cpu", "gpu"),
+count_episodes <- function(x, episodes,
                            engine = c("auto", "ptpe", "mtpe", "hybrid", "occurrence"),
-                           gpus = NULL) {
+                           device = c("cpu", "gpu"), gpus = NULL, threads = NULL) {
   call <- match.call()
   check_given(x = "a recording", episodes = "an `episodes` table")
   x <- as_spike_trains(x)

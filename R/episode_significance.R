@@ -44,7 +44,7 @@
 #' @param x The recording: [spike_trains()], or anything [as_spike_trains()] takes. By
 #'   default the one that was mined.
 #' @param n_surrogates Number of surrogates; with 0 nothing is tested.
-#' @param surrogate How surrogates are made, and so what counts as chance: a `method` of
+#' @param surrogate How surrogates are made, and so what counts as chance: a `surrogate` of
 #'   [surrogate_trains()].
 #' @param dither,... Arguments of that method, in seconds; see [surrogate_trains()]. Those
 #'   of another method are errors.
@@ -140,7 +140,7 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
   if (some) check_surrogates_use(c(if (!missing(dither)) "dither", names(list(...))), made)
 
   started <- proc.time()[["elapsed"]]
-  count <- count_episodes(x, episodes, threads)$count
+  count <- count_episodes(x, episodes, threads = threads)$count
   place <- if (some) {
     surrogate_place(device, gpus, \() expected_null_seconds(x, codes, n, threads))
   }
@@ -269,11 +269,8 @@ new_significance <- function(episodes, count, null, n, alpha, correction, p_esti
     units = .subset2(episodes, "units"), low = .subset2(episodes, "low"),
     high = .subset2(episodes, "high")
   )
-  x <- structure(columns, row.names = .set_row_names(length(count)),
-                 class = c("episode_significance", "data.frame"))
   about$below <- zero_bound(p[tested], p_adjusted[tested], n, alpha, correction)
-  attributes(x)[names(about)] <- about
-  x
+  new_table(columns, "episode_significance", about)
 }
 
 #' What an adjusted p value of 0 is less than, for the screen

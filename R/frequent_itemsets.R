@@ -2,19 +2,20 @@
 
 #' Find frequent itemsets
 #'
-#' An itemset is a set of items, and its support the number of transactions that hold it
-#' all: baskets and what is in them, documents and their words, genes and samples.
-#' `frequent_itemsets()` finds the sets held by at least `min_support` transactions;
-#' `closed_itemsets()` the closed ones of them. They use the miner of
+#' An itemset is a set of items: of baskets and what is in them, documents and their words,
+#' genes and samples. Its *count* is the number of transactions that hold all of it, and its
+#' *support* the share of them, as in the package arules. `frequent_itemsets()` finds the sets
+#' that are held by at least `min_count` transactions; `closed_itemsets()` the closed ones of
+#' them. They use the miner of
 #' [mine_patterns()] without what is about spikes.
 #'
 #' # What is counted
 #' An item that a transaction repeats counts once. Empty transactions hold nothing, but
-#' count where `min_support` is a share. The empty set is not among the results.
+#' are among those that a support is a share of. The empty set is not among the results.
 #' * `target = "frequent"`: all frequent sets. There may be very many: one set of 30 items
 #'   has a billion subsets.
-#' * `target = "closed"`: those without a larger set of the same support. From them the
-#'   others and their supports follow.
+#' * `target = "closed"`: those without a larger set of the same count. From them the
+#'   others and their counts follow.
 #' * `target = "maximal"`: those without a larger frequent set.
 #'
 #' Whether a set is closed or maximal does not depend on `min_size` and `max_size`, which
@@ -26,8 +27,9 @@
 #'   sparse matrix of the package Matrix, with a row for each transaction and a column for
 #'   each item; a data frame, each row with the items `column=value`, or `column` where
 #'   that is TRUE; or `transactions` of the package arules.
-#' @param min_support Least support: a number of transactions, whole and from 1, or, below
-#'   1, a share of the transactions, as in arules. So 1 is one transaction, not all.
+#' @param min_count Least number of transactions that hold a set, a whole number from 1.
+#' @param min_support The same as a share of all transactions, above 0 and at most 1, as in
+#'   arules. Give either this or `min_count`.
 #' @param target Which of the frequent sets.
 #' @param min_size,max_size Least and largest number of items of a set; `max_size` may be
 #'   `Inf`.
@@ -39,14 +41,14 @@
 #' @return An object of class `itemsets`, sorted by size: a list of `items` (integer
 #'   vector, all sets one after the other, an item being its place among the labels less
 #'   1, increasing within a set), `runs` (list of `size` and `n`: `n[k]` sets in a row have
-#'   `size[k]` items) and `occurrences` (integer, the support of each set as a number of
-#'   transactions). Attributes: `labels` (of the items), `transactions` (how many there
-#'   are), `target`, `parameters` (a list: `min_support`, as a number of transactions,
+#'   `size[k]` items) and `count` (integer, the number of transactions that hold
+#'   each set). Attributes: `labels` (of the items), `transactions` (how many there
+#'   are), `target`, `parameters` (a list: `min_count`,
 #'   `min_size`, `max_size`), `engine`, `threads`, `elapsed` (s; `mining_elapsed` is the
 #'   part of it spent in the search), `peak_memory` (bytes held by the search) and `call`.
 #'
 #' @section Errors:
-#' Errors about an argument have the class `synfire_error_argument`; `min_support = 0` is
+#' Errors about an argument have the class `synfire_error_argument`; `min_count = 0` is
 #' one of them. A search beyond `max_memory` gives `synfire_error_budget`, one that the
 #' machine has no memory for `synfire_error_memory`, and transactions of 2^31 - 1 items or
 #' more in total `synfire_error_too_large`.
@@ -65,60 +67,60 @@
 #'   c("bread", "butter", "jam"), c("bread", "butter"), c("bread", "jam"),
 #'   c("bread", "butter", "tea"), "tea"
 #' )
-#' closed_itemsets(baskets, min_support = 2, threads = 2)
+#' closed_itemsets(baskets, min_count = 2, threads = 2)
 #' frequent_itemsets(baskets, min_support = 0.4, target = "maximal", threads = 2)
 #' @export
-frequent_itemsets <- function(transactions, min_support,
+frequent_itemsets <- function(transactions, min_count = NULL, min_support = NULL,
                               target = c("closed", "maximal", "frequent"),
                               min_size = 1, max_size = Inf,
                               engine = c("closure", "fpgrowth"), threads = NULL,
                               max_memory = 4e9) {
   call <- match.call()
-  check_given(transactions = transactions_must, min_support = support_must)
-  mine_itemsets(transactions, min_support, check_choice(target), min_size, max_size,
-                check_choice(engine), threads, max_memory, call)
+  check_given(transactions = transactions_must)
+  mine_itemsets(transactions, min_count, min_support, check_choice(target), min_size,
+                max_size, check_choice(engine), threads, max_memory, call)
 }
 
 #' @rdname frequent_itemsets
 #' @export
-closed_itemsets <- function(transactions, min_support, min_size = 1, max_size = Inf,
+closed_itemsets <- function(transactions, min_count = NULL, min_support = NULL,
+                            min_size = 1, max_size = Inf,
                             engine = c("closure", "fpgrowth"), threads = NULL,
                             max_memory = 4e9) {
   call <- match.call()
-  check_given(transactions = transactions_must, min_support = support_must)
-  mine_itemsets(transactions, min_support, "closed", min_size, max_size,
+  check_given(transactions = transactions_must)
+  mine_itemsets(transactions, min_count, min_support, "closed", min_size, max_size,
                 check_choice(engine), threads, max_memory, call)
 }
 
 #' @param call What the result keeps as its call.
 #' @param frame The user-facing call, for errors.
 #' @noRd
-mine_itemsets <- function(transactions, min_support, target, min_size, max_size, engine,
-                          threads, max_memory, call, frame = rlang::caller_env()) {
+mine_itemsets <- function(transactions, min_count, min_support, target, min_size, max_size,
+                          engine, threads, max_memory, call, frame = rlang::caller_env()) {
   started <- proc.time()[["elapsed"]]
   max_memory <- check_memory(max_memory, call = frame)
   check_transactions_fit(transactions, max_memory, frame)
   parts <- as_transactions_parts(transactions, "transactions", frame)
   n <- length(parts$first) - 1
-  min_support <- check_support(min_support, n, frame)
+  min_count <- check_min_count(min_count, min_support, n, frame)
   min_size <- check_count(min_size, "min_size", call = frame)
   max_size <- check_most(max_size, "max_size", min_size, "min_size", frame)
   threads <- check_threads(threads, "threads", frame)
 
   mined <- .Call(
     r_mine_itemsets, parts$first, parts$item, parts$items,
-    miner_options(1, min_size, max_size, 1, min_support, Inf, engine, target, threads,
+    miner_options(1, min_size, max_size, 1, min_count, Inf, engine, target, threads,
                   max_memory)
   )
-  advice <- paste0(raise_to(mined, "min_support", min_support), ", or lower `max_size`",
+  advice <- paste0(raise_to(mined, "min_count", min_count), ", or lower `max_size`",
                    if (target == "frequent") ", or use `target = \"closed\"`", ".")
   mined <- finish_status(mined, "mining these itemsets", advice, limit_of = "items in total",
                          call = frame)
   new_itemsets(
-    mined$items, mined[c("size", "n")], mined$occurrences,
+    mined$items, mined[c("size", "n")], mined$count,
     list(labels = parts$labels, transactions = n, target = target,
-         parameters = list(min_support = min_support, min_size = min_size,
-                           max_size = max_size),
+         parameters = list(min_count = min_count, min_size = min_size, max_size = max_size),
          engine = engine, threads = threads,
          elapsed = proc.time()[["elapsed"]] - started,
          mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
@@ -135,20 +137,4 @@ check_transactions_fit <- function(x, max_memory, call) {
   needed <- if (isS4(x)) 0 else 20 * entries
   if (needed <= max_memory) return(invisible())
   over_budget(needed, max_memory, "reading these transactions", "Give fewer at a time.", call)
-}
-
-support_must <- "a number of transactions, or a share of them below 1"
-
-#' The least number of transactions, from a number or a share of them
-#' @noRd
-check_support <- function(min_support, transactions, call) {
-  ok <- is_plain_numeric(min_support) && length(min_support) == 1L && is.finite(min_support) &&
-    min_support > 0 && (min_support < 1 || min_support == round(min_support))
-  if (!ok) {
-    abort_arg("min_support",
-              "a whole number of transactions from 1, or a share of them above 0 and below 1",
-              describe(min_support), call = call)
-  }
-  if (min_support >= 1) return(as.double(min_support))
-  least_count(min_support, transactions)
 }

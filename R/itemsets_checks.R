@@ -16,7 +16,7 @@ broken_part <- function(x) {
   if (!is.list(x)) return("contents")
   runs <- .subset2(x, "runs")
   items <- .subset2(x, "items")
-  occurrences <- .subset2(x, "occurrences")
+  count <- .subset2(x, "count")
   counts <- \(v, least) {
     is_plain_numeric(v) && !anyNA(v) && all(v >= least & v == round(v))
   }
@@ -24,7 +24,7 @@ broken_part <- function(x) {
       !counts(runs$size, 1) || !counts(runs$n, 0)) {
     return("`runs`")
   }
-  if (!is.integer(occurrences) || length(occurrences) != sum(runs$n)) return("`occurrences`")
+  if (!is.integer(count) || length(count) != sum(runs$n)) return("`count`")
   if (!is.integer(items) || length(items) != sum(runs$n * runs$size)) return("`items`")
   broken_meaning(x, if (length(items) > 0L) range(items) else c(0L, 0L))
 }
@@ -33,10 +33,10 @@ broken_part <- function(x) {
 #' @noRd
 broken_meaning <- function(x, items) {
   labels <- attr(x, if (inherits(x, "patterns")) "units" else "labels", exact = TRUE)
-  window <- if (inherits(x, "patterns")) attr(x, "window", exact = TRUE) else 1
+  window <- if (inherits(x, "patterns")) attr(x, "window_bins", exact = TRUE) else 1
   if (!is.character(labels)) return("list of names")
   if (!(is_plain_numeric(window) && length(window) == 1L && !is.na(window) && window >= 1)) {
-    return("`window`")
+    return("`window_bins`")
   }
   if (anyNA(items) || items[[1L]] < 0L ||
       length(.subset2(x, "items")) > 0L && items[[2L]] >= window * length(labels)) {

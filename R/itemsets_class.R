@@ -3,14 +3,14 @@
 #' @param items Integers, the items of all sets one after the other, increasing within a
 #'   set.
 #' @param runs List of `size` (integer) and `n` (double): sets of equal size in a row.
-#' @param occurrences Integer, one for each set.
+#' @param count Integer, one for each set.
 #' @param about Attributes that say where they come from; `labels` or, for patterns,
 #'   `units` and `window` are what the items mean.
 #' @param class Classes before "itemsets". There has to be one: S4 methods go by the name
 #'   of the first class, and arules has some for its own "itemsets".
 #' @noRd
-new_itemsets <- function(items, runs, occurrences, about, class = "mined_itemsets") {
-  x <- structure(list(items = items, runs = runs, occurrences = occurrences),
+new_itemsets <- function(items, runs, count, about, class = "mined_itemsets") {
+  x <- structure(list(items = items, runs = runs, count = count),
                  class = c(class, "itemsets"))
   attributes(x)[names(about)] <- about
   x
@@ -28,10 +28,11 @@ about_itemsets <- function(x) {
 #' millions of sets, but [as.data.frame()] of them all.
 #'
 #' # What there is
-#' `length(x)` is the number of sets. `x$size` gives the number of items of each,
-#' `x$support` how many transactions hold it; for patterns `x$occurrences` how many
-#' windows, `x$n_units` how many different units, and `x$duration` the time from the
-#' first bin to that of the last spike, in seconds (its lag in bins times the bin size).
+#' `length(x)` is the number of sets. `x$size` gives the number of items of each, and
+#' `x$count` how many transactions hold it, or for patterns how many windows. Itemsets have
+#' `x$support`, the share of the transactions that hold each. Patterns have `x$n_units`, how
+#' many different units, and `x$duration`, the time from the first bin to that of the last
+#' spike, in seconds (its lag in bins times the bin size).
 #' `format(x)` and `as.character(x)` spell the sets out: `{a, b}` for items; `A@0 B@3
 #' C@7` for a pattern in which B fires 3 and C 7 bins after the bin of A. Sets found in
 #' two ways are compared by these names, `format(x) %in% format(y)`.
@@ -41,24 +42,25 @@ about_itemsets <- function(x) {
 #' whole numbers from 0: places among the labels of the items less 1, for patterns
 #' `lag * n + unit - 1` with `n` units, lags in bins and places among the units.
 #' `x$runs` is a list of `size` and `n`: so many sets of that size follow each other.
-#' `x$occurrences` (the same as `x$support`) has an integer for each set. Two engines
-#' found the same if these three are [identical()].
+#' `x$count` has an integer for each set. Two engines found the same if these three are
+#' [identical()].
 #'
 #' @param x,object A set of `patterns` or `itemsets`.
 #' @param i Which sets: numbers, all positive (repeats allowed) or all negative, or TRUE
 #'   or FALSE for each.
 #' @param name One of the columns above, or of the three arrays.
 #' @param decreasing TRUE for the largest first.
-#' @param by What to sort by, names of columns: `"support"` (the default) and `"size"`, for
-#'   patterns `"occurrences"` (the default), `"size"`, `"n_units"` and `"duration"`. Ties
+#' @param by What to sort by, names of columns: `"count"` (the default) and `"size"`, for
+#'   itemsets also `"support"`, for patterns `"n_units"` and `"duration"`. Ties
 #'   are settled by the next one, and then stay in the order they are in.
 #' @param condition Which sets to keep: an expression of the same columns, such as
-#'   `size >= 4 & occurrences > 20`.
+#'   `size >= 4 & count > 20`.
 #' @param items,units Keep sets that hold these items, or spikes of these units.
 #' @param match `"all"` of them or `"any"`.
 #' @param n How many sets to print: the largest ones and among them the most frequent,
 #'   each with its number in `x`; after `sort()` the first ones.
-#' @param row.names,optional Not used.
+#' @param row.names Names for the rows of the table, or `NULL`.
+#' @param optional Not used; R gives it to every method.
 #' @param times Add the list of the times at which the windows of each pattern open?
 #' @param long A row for each spike of each pattern, without columns of lists, as
 #'   [utils::write.csv()] needs it? Not with `times`.
@@ -71,20 +73,20 @@ about_itemsets <- function(x) {
 #' vector of items for each set; for each pattern an integer vector of lags, in bins, named
 #' by the units. `duplicated()` is TRUE for each set that has been there before.
 #'
-#' `as.data.frame()` gives a row for each set: `items` (list of character vectors), `size`
-#' and `support` (a count), for patterns
+#' `as.data.frame()` gives a row for each set: `items` (list of character vectors), `size`,
+#' `count` and `support` (a share), for patterns
 #'   \describe{
 #'     \item{pattern}{its name}
 #'     \item{size}{number of spikes}
 #'     \item{units}{list of character vectors, the units in order of their lags}
 #'     \item{lags}{list of integers, in bins from the opening of the window}
-#'     \item{occurrences}{number of windows}
+#'     \item{count}{number of windows}
 #'     \item{duration}{seconds from the first bin to that of the last spike}
 #'     \item{times}{list of numbers, the opening of each window in seconds; only with
 #'       `times = TRUE`, from the recording that was mined}
 #'   }
 #' With `long = TRUE` there is a row for each spike of each pattern: `number` (place of the
-#' pattern in `x`), `pattern`, `size`, `occurrences`, `duration`, and of the spike `unit`,
+#' pattern in `x`), `pattern`, `size`, `count`, `duration`, and of the spike `unit`,
 #' `lag` (bins) and `delay` (the same in seconds).
 #'
 #' `summary()` gives a list: `by_size`, a data frame with the number of sets of each size
@@ -99,11 +101,11 @@ about_itemsets <- function(x) {
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20, units = 8)
-#' found <- mine_patterns(x, bin_size = 0.005, window = 10, min_spikes = 3, min_occ = 10,
+#' found <- mine_patterns(x, bin_size = 0.005, window_bins = 10, min_spikes = 3, min_count = 10,
 #'                        threads = 2)
 #' found
 #' summary(found)
-#' sort(found, by = c("size", "occurrences"))[1:3]
+#' sort(found, by = c("size", "count"))[1:3]
 #' few <- subset(found, duration <= 0.025, units = c("u01", "u02"))
 #' head(as.data.frame(few, times = TRUE))
 #' head(as.data.frame(few, long = TRUE))
@@ -113,7 +115,7 @@ NULL
 
 #' @rdname itemsets
 #' @export
-length.itemsets <- function(x) length(.subset2(x, "occurrences"))
+length.itemsets <- function(x) length(.subset2(x, "count"))
 
 # ---- Columns -------------------------------------------------------------------------
 
@@ -122,19 +124,27 @@ length.itemsets <- function(x) length(.subset2(x, "occurrences"))
 itemset_columns <- function(x) UseMethod("itemset_columns")
 
 #' @export
-itemset_columns.itemsets <- function(x) list(size = itemset_sizes, support = itemset_support)
+itemset_columns.itemsets <- function(x) {
+  list(size = itemset_sizes, count = itemset_counts, support = itemset_supports)
+}
 
 itemset_sizes <- function(x) {
   runs <- .subset2(x, "runs")
   rep(runs$size, runs$n)
 }
 
-itemset_support <- function(x) .subset2(x, "occurrences")
+itemset_counts <- function(x) .subset2(x, "count")
+
+#' Shares of the transactions; NA for sets whose number of transactions is not known
+#' @noRd
+itemset_supports <- function(x) {
+  itemset_counts(x) / max(1, attr(x, "transactions", exact = TRUE) %||% NA)
+}
 
 #' @rdname itemsets
 #' @export
 `$.itemsets` <- function(x, name) {
-  if (name %in% c("items", "runs", "occurrences")) return(.subset2(x, name))
+  if (name %in% c("items", "runs", "count")) return(.subset2(x, name))
   columns <- itemset_columns(x)
   if (!name %in% names(columns)) {
     abort_arg("name", sprintf("one of %s", toString(dollar_names(x))), name)
@@ -150,7 +160,7 @@ itemset_support <- function(x) .subset2(x, "occurrences")
             "`x[i]` chooses sets by their numbers.")
 }
 
-dollar_names <- function(x) union(names(itemset_columns(x)), c("occurrences", "items", "runs"))
+dollar_names <- function(x) c(names(itemset_columns(x)), "items", "runs")
 
 #' @importFrom utils .DollarNames
 #' @export
@@ -182,7 +192,7 @@ take_sets <- function(x, i) {
   at <- locate_sets(x, i)
   runs <- rle(at$size)
   new_itemsets(take_items(x, at), list(size = runs$values, n = as.double(runs$lengths)),
-               .subset2(x, "occurrences")[i], about_itemsets(x), set_class(x))
+               .subset2(x, "count")[i], about_itemsets(x), set_class(x))
 }
 
 #' Items of the sets at given places, some sets at a time: indices take more than items
@@ -208,7 +218,10 @@ set_class <- function(x) setdiff(class(x), "itemsets")
 `[.itemsets` <- function(x, i, ...) {
   check_no_dots()
   if (missing(i)) return(x)
-  take_sets(x, set_numbers(i, length(x)))
+  i <- set_numbers(i, length(x))
+  out <- take_sets(x, i)
+  # Printing and drawing keep to an order that the user made.
+  if (is.unsorted(i)) structure(out, sorted_by = "number") else out
 }
 
 #' Numbers of the sets that an index means
@@ -263,7 +276,7 @@ sort.itemsets <- function(x, decreasing = TRUE, by = NULL, ...) {
   }
   keys <- lapply(unname(columns[by]), \(column) column(x))
   x <- take_sets(x, do.call(order, c(keys, list(decreasing = decreasing, method = "radix"))))
-  # Printing keeps to an order that was asked for.
+  # Printing and drawing keep to an order that was asked for.
   structure(x, sorted_by = by)
 }
 
@@ -393,7 +406,7 @@ unique.itemsets <- function(x, incomparables = FALSE, ...) {
 c.itemsets <- function(...) {
   parts <- list(...)
   first <- parts[[1L]]
-  meaning <- c("class", "units", "window", "bin_size", "labels")
+  meaning <- c("class", "units", "window_bins", "bin_size", "labels")
   for (other in parts[-1L]) {
     if (!inherits(other, "itemsets") ||
         !identical(attributes(other)[meaning], attributes(first)[meaning])) {
@@ -409,7 +422,7 @@ c.itemsets <- function(...) {
   new_itemsets(
     join(\(x) .subset2(x, "items")),
     list(size = join(\(x) .subset2(x, "runs")$size), n = join(\(x) .subset2(x, "runs")$n)),
-    join(itemset_support), about[common & names(about) != "sorted_by"], set_class(first)
+    join(itemset_counts), about[common & names(about) != "sorted_by"], set_class(first)
   )
 }
 
@@ -462,10 +475,10 @@ as.list.itemsets <- function(x, ...) {
 #' @rdname itemsets
 #' @export
 as.data.frame.itemsets <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_no_dots()
+  check_frame_dots()
   check_whole_sets(x, "x")
-  structure(list(items = as.list(x), size = x$size, support = x$support),
-            row.names = .set_row_names(length(x)), class = "data.frame")
+  new_frame(list(items = as.list(x), size = x$size, count = x$count, support = x$support),
+            length(x), row.names)
 }
 
 #' @export
@@ -476,6 +489,14 @@ as.matrix.itemsets <- function(x, ...) {
 
 # ---- Printing ------------------------------------------------------------------------
 
+#' "7 itemsets", of some of those found "3 of 7 itemsets"
+#' @noRd
+sets_text <- function(x, one) {
+  n <- length(x)
+  all <- attr(x, "mined", exact = TRUE) %||% n
+  if (n == all) counted(n, one) else sprintf("%s of %s", commas(n), counted(all, one))
+}
+
 #' Lines that say what a set of sets is
 #' @noRd
 itemset_title <- function(x) UseMethod("itemset_title")
@@ -485,35 +506,54 @@ itemset_title.itemsets <- function(x) {
   n <- length(x)
   target <- attr(x, "target", exact = TRUE)
   transactions <- attr(x, "transactions", exact = TRUE)
-  paste0("# ", commas(n), if (!is.null(target)) paste0(" ", target),
-         if (n == 1L) " itemset" else " itemsets",
+  paste0("# ", sets_text(x, trimws(paste(target, "itemset"))),
          if (n > 0L) sprintf(" of up to %s items", commas(max(x$runs$size))),
          if (!is.null(transactions)) {
-           least <- attr(x, "parameters", exact = TRUE)$min_support
+           least <- attr(x, "parameters", exact = TRUE)$min_count
            sprintf(", %s of %s transactions", if (is.null(least)) "in some" else
              paste("each in at least", commas(least)), commas(transactions))
          })
 }
 
-#' Columns of the table on the screen, the name last
+#' Sets for the screen, in pieces that can be left out
+#' @noRd
+set_pieces <- function(x) UseMethod("set_pieces")
+
+#' @export
+set_pieces.itemsets <- function(x) {
+  lapply(as.list(x), \(items) {
+    n <- length(items)
+    paste0(c("{", rep(", ", n))[seq_len(n)], items, rep(c("", "}"), c(n - 1L, 1L)))
+  })
+}
+
+#' What one set is called above a column of them
+#' @noRd
+set_noun <- function(x) if (inherits(x, "patterns")) "pattern" else "items"
+
+#' Columns of the table on the screen, without the name
 #' @noRd
 shown_columns <- function(x) UseMethod("shown_columns")
 
 #' @export
 shown_columns.itemsets <- function(x) {
-  list(size = x$size, support = x$support, items = format(x))
+  list(size = x$size, count = x$count, support = signif(x$support, 3))
 }
 
 #' The first `n` sets when the largest come first and, among them, the most frequent
 #' @noRd
 largest_sets <- function(x, n) {
   runs <- .subset2(x, "runs")
-  o <- order(runs$size, decreasing = TRUE)
-  enough <- sum(cumsum(runs$n[o]) < n) + 1
-  of <- which(runs$size >= runs$size[o[min(enough, length(o))]])
-  sets <- sequence(runs$n[of], (cumsum(runs$n) - runs$n)[of] + 1)
-  size <- rep(runs$size[of], runs$n[of])
-  utils::head(sets[order(-size, -.subset2(x, "occurrences")[sets], method = "radix")], n)
+  before <- cumsum(runs$n) - runs$n
+  found <- integer()
+  for (size in sort(unique(runs$size), decreasing = TRUE)) {
+    if (length(found) >= n) break
+    of <- which(runs$size == size)
+    if (length(runs$size) == 1L) return(top_rows(.subset2(x, "count"), n))
+    sets <- sequence(runs$n[of], before[of] + 1)
+    found <- c(found, sets[top_rows(.subset2(x, "count")[sets], n - length(found))])
+  }
+  found
 }
 
 #' @rdname itemsets
@@ -527,12 +567,10 @@ print.itemsets <- function(x, n = 10, ...) {
   if (length(x) > 0L) {
     sorted <- !is.null(attr(x, "sorted_by", exact = TRUE))
     o <- if (sorted) seq_len(min(n, length(x))) else largest_sets(x, n)
-    shown <- c(list("no." = o), shown_columns(take_sets(x, o)))
-    print_left(as.data.frame(shown, optional = TRUE))
-    left <- length(x) - length(o)
-    if (left > 0L) {
-      cat(sprintf("... and %s more%s\n", commas(left), if (sorted) "" else " (largest first here)"))
-    }
+    shown <- take_sets(x, o)
+    print_left(as.data.frame(c(list("no." = o), shown_columns(shown)), optional = TRUE),
+               rlang::set_names(list(set_pieces(shown)), set_noun(x)))
+    more_line(length(x) - length(o), if (!sorted) "largest first here")
   }
   invisible(x)
 }
@@ -545,7 +583,7 @@ summary.itemsets <- function(object, ...) {
   runs <- object$runs
   before <- cumsum(runs$n) - runs$n
   each <- lapply(split(seq_along(runs$size), runs$size), function(of) {
-    v <- object$occurrences[sequence(runs$n[of], before[of] + 1)]
+    v <- object$count[sequence(runs$n[of], before[of] + 1)]
     list(n = length(v), least = min(v), median = as.double(stats::median(v)), most = max(v))
   })
   column <- \(name, like) vapply(each, `[[`, like, name, USE.NAMES = FALSE)

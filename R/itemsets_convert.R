@@ -23,7 +23,7 @@
 #' or more in total are one. There is an error where Matrix or arules is not installed.
 #' @examplesIf rlang::is_installed("Matrix")
 #' baskets <- list(c("bread", "butter"), c("bread", "butter", "jam"), "jam")
-#' found <- closed_itemsets(baskets, min_support = 1, threads = 2)
+#' found <- closed_itemsets(baskets, min_count = 1, threads = 2)
 #' as_incidence(found)
 #' @examplesIf rlang::is_installed("arules")
 #' as_arules(found)
@@ -57,9 +57,9 @@ as_arules <- function(x) {
   held <- methods::new(methods::getClass("itemMatrix", where = classes),
                        data = incidence, itemInfo = item_table(x))
   transactions <- attr(x, "transactions", exact = TRUE)
-  quality <- data.frame(count = .subset2(x, "occurrences"))
+  quality <- data.frame(count = .subset2(x, "count"))
   if (!is.null(transactions)) {
-    quality <- data.frame(support = quality$count / max(1, transactions), quality)
+    quality <- data.frame(support = x$support, quality)
   }
   methods::new(methods::getClass("itemsets", where = classes), items = held,
                quality = quality)
@@ -78,7 +78,7 @@ check_sets <- function(x, call = rlang::caller_env()) {
 item_table <- function(x) {
   if (!inherits(x, "patterns")) return(data.frame(labels = attr(x, "labels", exact = TRUE)))
   units <- attr(x, "units", exact = TRUE)
-  lags <- seq_len(attr(x, "window", exact = TRUE)) - 1L
+  lags <- seq_len(attr(x, "window_bins", exact = TRUE)) - 1L
   unit <- rep(units, length(lags))
   lag <- rep(lags, each = length(units))
   data.frame(labels = paste0(unit, "@", lag), unit = unit, lag = lag)

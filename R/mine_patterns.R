@@ -4,7 +4,7 @@
 #'
 #' A spike pattern is a set of spikes at fixed distances: A fires, B two bins later, C
 #' five bins after A. `mine_patterns()` finds all of them that come back at least
-#' `min_occ` times within a window, of any units and any lags. That is the pattern search
+#' `min_count` times within a window, of any units and any lags. That is the pattern search
 #' of SPADE, the detection of spike patterns by Torre et al. (2013), Quaglio et al. (2017)
 #' and Stella et al. (2019), and has nothing to do with the SPADE algorithm for sequences
 #' by Zaki (2001), which shares its name.
@@ -13,16 +13,16 @@
 #' * A *bin* holds the ticks from `start + k * bin_size` up to, and without, the next
 #'   bin's, with `start` of the recording or of the trial. Several spikes of a unit in a
 #'   bin are one. The last bin may be cut short by the end of the data.
-#' * A *window* of `window` bins opens at every bin that holds a spike. At the end of the
+#' * A *window* of `window_bins` bins opens at every bin that holds a spike. At the end of the
 #'   recording, and of a trial, windows are cut short rather than left out. No window
 #'   reaches from one trial into the next; spikes outside all trials are left out.
 #' * An *item* is a unit at a *lag*, the number of bins from the opening of the window,
-#'   from 0 to `window - 1`. A unit at two lags is two items, two spikes, but one unit.
+#'   from 0 to `window_bins - 1`. A unit at two lags is two items, two spikes, but one unit.
 #' * A *pattern* is a set of items with at least one at lag 0. Its *occurrences* are the
 #'   windows that hold all its items, and maybe more.
 #' * A pattern is *closed* when no larger set of items has as many occurrences. What is
 #'   not closed says nothing that the larger set does not say, so only closed patterns are
-#'   found: of those, all with `min_spikes` to `max_spikes` items, `min_occ` to `max_occ`
+#'   found: of those, all with `min_spikes` to `max_spikes` items, `min_count` to `max_count`
 #'   occurrences and at least `min_units` units.
 #'
 #' Whether a pattern is closed does not depend on the filters: a pattern of three spikes
@@ -56,7 +56,7 @@
 #' [as.data.frame()] makes a table of them. R reads the arrays where the search left them.
 #' They become plain vectors of four bytes a number, and stay that, when what is done with
 #' them needs it, such as arithmetic with all of `x$items`, or [saveRDS()]. The search
-#' stops with an error when it would pass `max_memory`, and says what `min_occ`
+#' stops with an error when it would pass `max_memory`, and says what `min_count`
 #' would have kept to it, going by what had been found.
 #'
 #' # Long jobs and clusters
@@ -65,12 +65,8 @@
 #' pattern for pattern.
 #'
 #' A job that was stopped, killed or failed goes on from its finished chunks when the same
-#' call is made again, also with other workers, `threads`, `max_memory` or
-#' `shifted_subsets`, as these do not change what is found in a chunk. Chunk files that are
-#' damaged are mined again. A folder that holds another job, of another recording, other
-#' filters or another engine, is refused, and so is one with files of your own: nothing
-#' else may lie in it. While a call works on it, it holds a lock. The folder takes as much
-#' space as the result.
+#' call is made again; [long_jobs] has the rule. `shifted_subsets` may differ then, as it does
+#' not change what is found in a chunk. The folder takes as much space as the result.
 #'
 #' With the package future, chunks are mined by the workers of
 #' `future::plan()`, which must see the folder and have synfire installed:
@@ -83,7 +79,7 @@
 #' plan(future.batchtools::batchtools_slurm, resources = list(ncpus = 8, walltime = 3600))
 #' # The ranks of an MPI job: see the script that this names.
 #' system.file("cluster", "patterns-mpi.R", package = "synfire")
-#' found <- mine_patterns(x, 0.005, 20, min_spikes = 3, min_occ = 10, folder = "movement")
+#' found <- mine_patterns(x, 0.005, 20, min_spikes = 3, min_count = 10, folder = "movement")
 #' ```
 #'
 #' A worker uses the `threads` that are given, else what `future::availableCores()` grants
@@ -98,17 +94,18 @@
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param bin_size Length of a bin, in seconds; a whole number of ticks of the recording's
 #'   `resolution`.
-#' @param window Length of the windows, in bins, from 1 (synchrony alone) to those of the
-#'   recording, or of the longest trial. The number of units times `window` must be below
-#'   2^31.
+#' @param window_bins Length of the windows, in bins, from 1 (synchrony alone) to those of
+#'   the recording, or of the longest trial. The number of units times `window_bins` must be
+#'   below 2^31.
 #' @param min_spikes,max_spikes Least and largest number of spikes (items) of a pattern;
 #'   `max_spikes` may be `Inf`.
-#' @param min_occ,max_occ Least and largest number of occurrences; `max_occ` may be `Inf`.
+#' @param min_count,max_count Least and largest number of occurrences; `max_count` may be `Inf`.
 #' @param min_units Least number of different units of a pattern; at most `max_spikes`.
 #' @param closed_within `"all"` for patterns that no larger set of items replaces, or
 #'   `"max_spikes"` for those that no larger set of up to `max_spikes` items replaces.
 #' @param shifted_subsets `"keep"` or `"drop"` patterns that are the end of another one
 #'   with as many occurrences.
+#' @param ... Not used; must be empty. All arguments after it are given by name.
 #' @param engine Who searches, see Engines.
 #' @param threads Number of threads, with a `folder` of each worker; `NULL` for all that
 #'   the process may use.
@@ -116,7 +113,7 @@
 #'   holds for each worker, and then for the result and the largest chunk together; what
 #'   has been mined stays in the folder when that is too much.
 #' @param folder Path of a folder for the results of chunks, made if it is not there, or
-#'   `NULL` to search at once; see Long jobs and clusters.
+#'   `NULL` to search at once; see Long jobs and clusters, and [long_jobs].
 #'
 #' @return An object of class `patterns` (and `itemsets`), sorted by size, that is a list
 #'   of
@@ -126,11 +123,11 @@
 #'       bins, and the place of the unit among the `n` units}
 #'     \item{runs}{list of `size` (integer) and `n` (double): `n[k]` patterns in a row have
 #'       `size[k]` items}
-#'     \item{occurrences}{integer vector, one for each pattern}
+#'     \item{count}{integer vector, the number of occurrences of each pattern}
 #'   }
-#'   with the attributes `units` (their labels), `window` (bins), `bin_size` (s), `mined`
-#'   (how many patterns were found), `recording` (where), `parameters` (a list: `min_spikes`, `min_occ`,
-#'   `max_spikes`, `max_occ`, `min_units`, `closed_within`, `shifted_subsets`), `engine`,
+#'   with the attributes `units` (their labels), `window_bins`, `bin_size` (s), `mined`
+#'   (how many patterns were found), `recording` (where), `parameters` (a list: `min_spikes`, `min_count`,
+#'   `max_spikes`, `max_count`, `min_units`, `closed_within`, `shifted_subsets`), `engine`,
 #'   `threads`, `elapsed` (s; `mining_elapsed` is the part of it spent in the search),
 #'   `peak_memory` (bytes held by the search) and `call`. With a `folder`, `threads` is
 #'   that of a worker, `mining_elapsed` the sum of all chunks, whenever they were mined, and
@@ -169,33 +166,34 @@
 #'   c(begin, begin + 0.002, begin + 0.005, 0.020, 0.044, 0.090),
 #'   rep(c("A", "B", "C", "D"), c(4, 4, 4, 3)), resolution = 1e-3
 #' )
-#' found <- mine_patterns(x, bin_size = 0.001, window = 10, min_spikes = 3, min_occ = 3,
+#' found <- mine_patterns(x, bin_size = 0.001, window_bins = 10, min_spikes = 3, min_count = 3,
 #'                        threads = 2)
 #' found
 #'
 #' # B and C alone are the end of that.
-#' length(mine_patterns(x, 0.001, 10, min_occ = 3, threads = 2))
-#' length(mine_patterns(x, 0.001, 10, min_occ = 3, shifted_subsets = "drop", threads = 2))
+#' length(mine_patterns(x, 0.001, 10, min_count = 3, threads = 2))
+#' length(mine_patterns(x, 0.001, 10, min_count = 3, shifted_subsets = "drop", threads = 2))
 #'
 #' # In chunks, whose results stay in a folder.
 #' folder <- tempfile("job")
-#' mine_patterns(x, 0.001, 10, min_occ = 3, threads = 2, folder = folder)
+#' mine_patterns(x, 0.001, 10, min_count = 3, threads = 2, folder = folder)
 #' list.files(folder)
 #' @export
-mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_occ = 2,
-                          max_spikes = Inf, max_occ = Inf, min_units = min_spikes,
+mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 2,
+                          max_spikes = Inf, max_count = Inf, min_units = min_spikes, ...,
                           closed_within = c("all", "max_spikes"),
                           shifted_subsets = c("keep", "drop"),
-                          engine = c("closure", "fpgrowth"), threads = NULL,
-                          max_memory = 4e9, folder = NULL) {
+                          engine = c("closure", "fpgrowth"), folder = NULL,
+                          threads = NULL, max_memory = 4e9) {
   call <- match.call()
   started <- proc.time()[["elapsed"]]
   check_given(x = "a recording", bin_size = "the length of a bin in seconds",
-              window = "the length of the windows in bins")
+              window_bins = "the length of the windows in bins")
+  check_no_dots()
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
-  window <- check_window(window, x, bin)
-  parameters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
+  window <- check_window(window_bins, x, bin)
+  parameters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
   parameters$closed_within <- check_choice(closed_within)
   parameters$shifted_subsets <- check_choice(shifted_subsets)
   engine <- check_choice(engine)
@@ -206,7 +204,7 @@ mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_occ = 2,
   if (is.null(folder)) {
     options <- pattern_options(window, parameters, engine, here, max_memory)
     mined <- .Call(r_mine_patterns, events, options, NULL)
-    mined <- finish_patterns(mined, parameters$min_occ, parameters$max_occ)
+    mined <- finish_patterns(mined, parameters$min_count, parameters$max_count)
   } else {
     mined <- mine_in_folder(folder, events, window, parameters, engine, threads, max_memory)
   }
@@ -214,9 +212,10 @@ mine_patterns <- function(x, bin_size, window, min_spikes = 2, min_occ = 2,
     mined <- drop_shifted(mined, nlevels(x$unit), max_memory)
   }
   new_itemsets(
-    mined$items, mined[c("size", "n")], mined$occurrences,
-    list(units = levels(x$unit), window = as.integer(window), bin_size = as.double(bin_size),
-         mined = length(mined$occurrences), recording = x, parameters = parameters, engine = engine,
+    mined$items, mined[c("size", "n")], mined$count,
+    list(units = levels(x$unit), window_bins = as.integer(window),
+         bin_size = as.double(bin_size),
+         mined = length(mined$count), recording = x, parameters = parameters, engine = engine,
          threads = mined$threads %||% here, elapsed = proc.time()[["elapsed"]] - started,
          mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
          call = call),
@@ -236,19 +235,20 @@ pattern_events <- function(x, bin) c(trains_of(x), list(bin = bin))
 #' @noRd
 pattern_options <- function(window, parameters, engine, threads, max_memory) {
   target <- if (parameters$closed_within == "max_spikes") "closed within" else "closed"
-  with(parameters, miner_options(window, min_spikes, max_spikes, min_units, min_occ, max_occ,
-                                 engine, target, threads, max_memory))
+  with(parameters, miner_options(window, min_spikes, max_spikes, min_units, min_count,
+                                 max_count, engine, target, threads, max_memory))
 }
 
 #' The same for patterns and itemsets: counts the core has no numbers for are capped
 #' @noRd
-miner_options <- function(window, min_spikes, max_spikes, min_units, min_occ, max_occ,
+miner_options <- function(window, min_spikes, max_spikes, min_units, min_count, max_count,
                           engine, target, threads, max_memory) {
   most <- .Machine$integer.max
   limit <- \(x) if (x > most) 2^32 - 1 else x
   list(
     window = window, min_spikes = min(min_spikes, most), max_spikes = limit(max_spikes),
-    min_units = min(min_units, most), min_occ = min(min_occ, most), max_occ = limit(max_occ),
+    min_units = min(min_units, most), min_count = min(min_count, most),
+    max_count = limit(max_count),
     engine = match(engine, c("closure", "fpgrowth")) - 1,
     target = match(target, c("closed", "closed within", "maximal", "frequent")) - 1,
     threads = threads, max_memory = max_memory
@@ -257,13 +257,13 @@ miner_options <- function(window, min_spikes, max_spikes, min_units, min_occ, ma
 
 #' Patterns, or the error of the search
 #' @noRd
-finish_patterns <- function(mined, min_occ, max_occ, call = rlang::caller_env()) {
-  advice <- paste0(raise_to(mined, "min_occ", min_occ, max_occ),
-                   ", raise `min_spikes`, or lower `max_spikes` or `window`.")
+finish_patterns <- function(mined, min_count, max_count, call = rlang::caller_env()) {
+  advice <- paste0(raise_to(mined, "min_count", min_count, max_count),
+                   ", raise `min_spikes`, or lower `max_spikes` or `window_bins`.")
   finish_status(mined, "mining these patterns", advice, limit_of = "spikes", call = call)
 }
 
-#' "Raise `min_occ` to 15 or more", as far as it is known what would do
+#' "Raise `min_count` to 15 or more", as far as it is known what would do
 #' @noRd
 raise_to <- function(mined, arg, given, most = Inf) {
   enough <- attr(mined, "enough", exact = TRUE)
@@ -274,15 +274,15 @@ raise_to <- function(mined, arg, given, most = Inf) {
 #' Patterns without those that are the end of another one with as many occurrences
 #' @noRd
 drop_shifted <- function(mined, units, max_memory, call = rlang::caller_env()) {
-  if (length(mined$occurrences) == 0L) return(mined)
-  left <- .Call(r_drop_shifted, mined$items, mined$size, mined$n, mined$occurrences, units,
+  if (length(mined$count) == 0L) return(mined)
+  left <- .Call(r_drop_shifted, mined$items, mined$size, mined$n, mined$count, units,
                 max_memory)
   left <- finish_status(left, "comparing these patterns",
-                        "Raise `min_occ`, or use `shifted_subsets = \"keep\"`.",
+                        "Raise `min_count`, or use `shifted_subsets = \"keep\"`.",
                         limit_of = "patterns", call = call)
   some <- left$n > 0
   mined$items <- left$items
-  mined$occurrences <- left$occurrences
+  mined$count <- left$count
   mined$size <- left$size[some]
   mined$n <- left$n[some]
   mined
@@ -305,24 +305,24 @@ check_bin_size <- function(bin_size, resolution, call = rlang::caller_env()) {
 #' @param bin Ticks of a bin.
 #' @noRd
 check_window <- function(window, x, bin, call = rlang::caller_env()) {
-  window <- check_count(window, "window", call = call)
+  window <- check_count(window, "window_bins", call = call)
   trials <- trial_ticks(x)
   bounds <- interval_ticks(x)
   ticks <- max(trials$end %||% bounds[[2L]] - trials$start %||% bounds[[1L]]) + 1
   bins <- ceiling(ticks / bin)
   if (window > bins) {
     whole <- if (is.null(trials)) "the recording" else "the longest trial"
-    abort_arg("window", sprintf("at most as long as %s, which has %s of %s s", whole,
+    abort_arg("window_bins", sprintf("at most as long as %s, which has %s of %s s", whole,
                                 counted(bins, "bin"),
                                 exact(ticks_to_seconds(bin, attr(x, "resolution")))),
               counted(window, "bin"),
-              "Use a shorter window, or shorter bins. `window` is a number of bins, not seconds.",
+              "Use a shorter window, or shorter bins. It is a number of bins, not seconds.",
               call = call)
   }
   units <- nlevels(x$unit)
   most <- .Machine$integer.max
   if (window * max(1, units) > most) {
-    abort_arg("window", sprintf("at most %s bins with %s units", commas(most %/% max(1, units)),
+    abort_arg("window_bins", sprintf("at most %s bins with %s units", commas(most %/% max(1, units)),
                                 commas(units)),
               commas(window), "Use a shorter window, longer bins, or fewer units.",
               call = call)
@@ -332,19 +332,19 @@ check_window <- function(window, x, bin, call = rlang::caller_env()) {
 
 #' The filters of a search, as a list of whole numbers
 #' @noRd
-check_pattern_filters <- function(min_spikes, min_occ, max_spikes, max_occ, min_units,
+check_pattern_filters <- function(min_spikes, min_count, max_spikes, max_count, min_units,
                                   call = rlang::caller_env()) {
   min_spikes <- check_count(min_spikes, "min_spikes", call = call)
-  min_occ <- check_count(min_occ, "min_occ", call = call)
+  min_count <- check_count(min_count, "min_count", call = call)
   max_spikes <- check_most(max_spikes, "max_spikes", min_spikes, "min_spikes", call)
-  max_occ <- check_most(max_occ, "max_occ", min_occ, "min_occ", call)
+  max_count <- check_most(max_count, "max_count", min_count, "min_count", call)
   min_units <- check_count(min_units, "min_units", call = call)
   if (min_units > max_spikes) {
     abort_arg("min_units", paste0("at most `max_spikes`, ", commas(max_spikes)),
               commas(min_units), "A pattern has no more units than spikes.", call = call)
   }
-  list(min_spikes = min_spikes, min_occ = min_occ, max_spikes = max_spikes,
-       max_occ = max_occ, min_units = min_units)
+  list(min_spikes = min_spikes, min_count = min_count, max_spikes = max_spikes,
+       max_count = max_count, min_units = min_units)
 }
 
 #' A whole number, or Inf, not below another argument

@@ -268,5 +268,6 @@ summary.multiview <- function(object, ...) {
 #' @export
 as.data.frame.multiview <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_whole_result(x, "predictions")
-  as.data.frame(x$predictions)
+  check_frame_dots()
+  as.data.frame(x$predictions, row.names)
 }

@@ -5,9 +5,9 @@
 #' A pattern occurs in a window of bins when each of its units fires in the bin that its
 #' lag says, counted from the bin that opens the window.
 #'
-#' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes; if
-#'   missing or `NULL` the one in which the patterns were mined. It is binned as that one
-#'   was: from its start or, with trials, from the start of each.
+#' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes: that in
+#'   which the patterns were mined, or another one. It is binned as that one was: from its
+#'   start or, with trials, from the start of each.
 #' @param patterns What [mine_patterns()] gives, or some of it: `found[1:10]`. Their units
 #'   are looked for by name.
 #' @return A data frame of class `pattern_occurrences` with a row for each occurrence,
@@ -18,7 +18,7 @@
 #'     \item{trial}{label of the trial; `NA` in recordings without trials}
 #'     \item{time}{start of the bin that opens the window, in seconds}
 #'   }
-#'   In the recording that was mined each pattern has as many as its `occurrences`. The
+#'   In the recording that was mined each pattern has as many as its `count`. The
 #'   spikes of a pattern lie in the bins that begin at `time` plus its lags times the bin
 #'   size. The attributes `patterns` and `recording` hold what was looked for and where.
 #' @section Memory:
@@ -38,21 +38,13 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20, units = 8)
-#' found <- mine_patterns(x, bin_size = 0.005, window = 10, min_spikes = 4, min_occ = 10,
+#' found <- mine_patterns(x, bin_size = 0.005, window_bins = 10, min_spikes = 4, min_count = 10,
 #'                        threads = 2)
-#' pattern_occurrences(patterns = found[1:2])
+#' pattern_occurrences(x, found[1:2])
 #' @export
-pattern_occurrences <- function(x = NULL, patterns) {
-  check_given(patterns = "`patterns`; name the argument where it is alone")
-  if (!inherits(patterns, "patterns")) {
-    abort_arg("patterns", "`patterns`", describe(patterns),
-              "Find some with `mine_patterns()`, and name the argument where it is alone.")
-  }
-  check_whole_sets(patterns, "patterns")
-  x <- x %||% attr(patterns, "recording", exact = TRUE)
-  if (is.null(x)) {
-    abort_arg("x", "a recording where `patterns` do not have theirs", "missing")
-  }
+pattern_occurrences <- function(x, patterns) {
+  check_given(x = "a recording", patterns = "what `mine_patterns()` gives")
+  check_patterns(patterns)
   x <- as_spike_trains(x)
   bin <- seconds_to_ticks(attr(patterns, "bin_size", exact = TRUE), attr(x, "resolution"),
                           "bin_size")
@@ -62,7 +54,7 @@ pattern_occurrences <- function(x = NULL, patterns) {
   found <- finish_status(found, "listing these occurrences", "Choose fewer patterns.",
                          limit_of = "occurrences")
   trials <- trial_ticks(x)
-  structure(
+  new_table(
     list(
       pattern = rep(seq_along(patterns), found$count), occurrence = sequence(found$count),
       trial = if (is.null(trials)) rep(NA, length(found$tick)) else {
@@ -70,8 +62,7 @@ pattern_occurrences <- function(x = NULL, patterns) {
       },
       time = ticks_to_seconds(found$tick, attr(x, "resolution"))
     ),
-    row.names = .set_row_names(length(found$tick)),
-    class = c("pattern_occurrences", "data.frame"), patterns = patterns, recording = x
+    "pattern_occurrences", list(patterns = patterns, recording = x)
   )
 }
 
@@ -79,7 +70,7 @@ pattern_occurrences <- function(x = NULL, patterns) {
 #' @param code Of each unit of the patterns, from 0; -1 for one that never fires.
 #' @noRd
 patterns_to_find <- function(patterns, code = seq_len(n_units(patterns)) - 1L) {
-  list(window = attr(patterns, "window", exact = TRUE), size = patterns$size,
+  list(window = attr(patterns, "window_bins", exact = TRUE), size = patterns$size,
        unit = code[item_units(patterns)], lag = item_lags(patterns))
 }
 
@@ -91,27 +82,21 @@ print.pattern_occurrences <- function(x, n = 10, ...) {
     print(as.data.frame(x), ...)
     return(invisible(x))
   }
-  patterns <- unique(x$pattern)
-  cat(sprintf("# %s occurrence%s of %s pattern%s\n", commas(nrow(x)),
-              if (nrow(x) == 1L) "" else "s", commas(length(patterns)),
-              if (length(patterns) == 1L) "" else "s"))
+  cat(occurrences_title(x, "pattern"), sep = "\n")
   if (nrow(x) > 0L && n > 0) {
-    shown <- utils::head(as.data.frame(x)[columns], n)
+    shown <- first_rows(x, n, columns)
     if (all(is.na(shown$trial))) shown$trial <- NULL
     # Taking rows loses the attribute; rows that are not there have no pattern.
     of <- attr(x, "patterns", exact = TRUE)
     if (!is.null(of)) {
       known <- which(shown$pattern %in% seq_along(of))
-      shown$spikes <- NA_character_
-      shown$spikes[known] <- format(take_sets(of, shown$pattern[known]))
+      spikes <- rep("NA", nrow(shown))
+      spikes[known] <- set_pieces(take_sets(of, shown$pattern[known]))
+      print_left(shown, list(spikes = spikes))
+    } else {
+      print(shown, row.names = FALSE)
     }
-    print_left(shown)
   }
-  if (nrow(x) > n) cat(sprintf("... and %s more\n", commas(nrow(x) - n)))
+  more_line(nrow(x) - n)
   invisible(x)
-}
-
-#' @export
-as.data.frame.pattern_occurrences <- function(x, ...) {
-  structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
 }

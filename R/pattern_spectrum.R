@@ -17,7 +17,7 @@ spectra <- c("#", "3d#")
 #'   \describe{
 #'     \item{size}{number of spikes}
 #'     \item{duration}{lag of the last spike, in seconds; for `"3d#"` alone}
-#'     \item{occurrences}{how often such a pattern occurs}
+#'     \item{count}{how often such a pattern occurs}
 #'     \item{patterns}{how many patterns there are of this signature}
 #'   }
 #' @section Errors:
@@ -34,12 +34,12 @@ spectra <- c("#", "3d#")
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20, units = 8)
-#' found <- mine_patterns(x, bin_size = 0.005, window = 6, min_spikes = 3, min_occ = 3,
+#' found <- mine_patterns(x, bin_size = 0.005, window_bins = 6, min_spikes = 3, min_count = 3,
 #'                        threads = 2)
 #' pattern_spectrum(found)
 #' @export
 pattern_spectrum <- function(patterns, spectrum = c("#", "3d#")) {
-  check_given(patterns = "`patterns`")
+  check_given(patterns = "what `mine_patterns()` gives")
   check_patterns(patterns)
   spectrum <- check_choice(spectrum)
   parts <- pattern_signatures(patterns, spectrum)
@@ -52,17 +52,17 @@ pattern_spectrum <- function(patterns, spectrum = c("#", "3d#")) {
   parts <- lapply(parts, `[`, first)
   parts$patterns <- diff(c(first, n + 1L))
   if (!is.null(parts$duration)) parts$duration <- lag_seconds(patterns, parts$duration)
-  about <- attributes(patterns)[c("bin_size", "window", "parameters")]
+  about <- attributes(patterns)[c("bin_size", "window_bins", "parameters")]
   new_spectrum(parts, "pattern_spectrum", c(list(spectrum = spectrum), about))
 }
 
-#' The signatures of patterns, in bins: a list `size`, for `"3d#"` `duration`, `occurrences`
+#' The signatures of patterns, in bins: a list `size`, for `"3d#"` `duration`, `count`
 #' @noRd
 pattern_signatures <- function(patterns, spectrum) {
   size <- itemset_sizes(patterns)
   c(list(size = size),
     if (spectrum == "3d#") list(duration = last_lags(patterns)),
-    list(occurrences = .subset2(patterns, "occurrences")))
+    list(count = .subset2(patterns, "count")))
 }
 
 #' Lag of the last spike of each pattern, in bins
@@ -75,16 +75,21 @@ last_lags <- function(x) {
 #' @param about Attributes that say where it comes from.
 #' @noRd
 new_spectrum <- function(columns, class, about) {
-  x <- structure(columns, row.names = .set_row_names(length(columns[[1L]])),
-                 class = c(class, "data.frame"))
-  attributes(x)[names(about)] <- about
-  x
+  new_table(columns, class, about)
 }
+
+# Rows alone do not know what was tested with them: a part is a plain data frame.
+#' @export
+rows_are_there.pattern_spectrum <- function(x, class = x) FALSE
+#' @export
+rows_are_there.pvalue_spectrum <- rows_are_there.pattern_spectrum
+#' @export
+rows_are_there.signature_tests <- rows_are_there.pattern_spectrum
 
 check_patterns <- function(patterns, call = rlang::caller_env()) {
   if (!inherits(patterns, "patterns")) {
-    abort_arg("patterns", "`patterns`", describe(patterns),
-              "Find some with `mine_patterns()`.", call = call)
+    abort_arg("patterns", "what `mine_patterns()` gives, or some of it", describe(patterns),
+              call = call)
   }
   check_whole_sets(patterns, "patterns", call)
 }
@@ -111,11 +116,11 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #' # Same as Elephant, and different
 #' Elephant counts maxima in 16 bits, and is wrong above 65,535 occurrences; there is no
 #' such limit here. Its `pvalue_spectrum()` lists signatures as this one does, from
-#' `min_occ` to the largest maximum.
+#' `min_count` to the largest maximum.
 #'
 #' @inheritParams mine_patterns
 #' @param n_surrogates Number of surrogates, at least 1.
-#' @param surrogate How surrogates are made, and so what counts as chance: a `method` of
+#' @param surrogate How surrogates are made, and so what counts as chance: a `surrogate` of
 #'   [surrogate_trains()].
 #' @param dither How far spikes move at most, in seconds. `"window_shuffle"` has windows of
 #'   twice that, in whole bins; it and `"bin_shuffle"` shuffle bins of `bin_size`.
@@ -134,15 +139,14 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #'   worker.
 #' @param folder Path of a folder for what surrogates come to, made if it is not there, or
 #'   `NULL`. Surrogates are then mined in up to 128 chunks, by the workers of the user's
-#'   `future::plan()` where there are some (see [mine_patterns()]). A job that was stopped or
-#'   killed goes on from its finished chunks when the same call is made again, with the
-#'   surrogates that it began with, whatever the seed is now; the attribute `seed` is that of
-#'   the first call. The folder of another job is refused.
+#'   `future::plan()` where there are some (see [mine_patterns()]). The same call
+#'   again goes on from the finished chunks (see [long_jobs]), with the surrogates that the job
+#'   began with, whatever the seed is now; the attribute `seed` is that of the first call.
 #' @return A data frame of class `pvalue_spectrum`, sorted by its columns:
 #'   \describe{
 #'     \item{size}{number of spikes}
 #'     \item{duration}{lag of the last spike, in seconds; for `"3d#"` alone}
-#'     \item{occurrences}{from `min_occ` to the largest maximum of a surrogate}
+#'     \item{count}{number of occurrences, from `min_count` to the largest maximum of a surrogate}
 #'     \item{reached}{number of surrogates whose maximum is this large or larger}
 #'     \item{p}{p value}
 #'   }
@@ -150,7 +154,7 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #'   holds all maxima: an integer matrix with a row for each surrogate and a column for each
 #'   size, or an array with durations (from 0 bins) last. Other attributes say what was done:
 #'   `spectrum`, `n_surrogates`, `p_estimator`, `surrogate`, `parameters`, `bin_size`,
-#'   `window`, `fingerprint` (how many units and spikes the recording has, where it starts
+#'   `window_bins`, `fingerprint` (how many units and spikes the recording has, where it starts
 #'   and ends, and a hash of its spikes; [test_signatures()] knows by it whether patterns are
 #'   of the same recording), `device`, `threads`, `elapsed` (s), `seed` and `call`.
 #'
@@ -177,24 +181,23 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20, units = 8)
-#' pvalue_spectrum(x, bin_size = 0.005, window = 6, min_occ = 3, n_surrogates = 50,
+#' pvalue_spectrum(x, bin_size = 0.005, window_bins = 6, min_count = 3, n_surrogates = 50,
 #'                 threads = 2)
 #' @export
-pvalue_spectrum <- function(x, bin_size, window, min_spikes = 3, min_occ = 2,
-                            max_spikes = Inf, max_occ = Inf, min_units = min_spikes,
+pvalue_spectrum <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
+                            max_spikes = Inf, max_count = Inf, min_units = min_spikes,
                             n_surrogates = 1000, surrogate = "dither", dither = 0.015, ...,
                             spectrum = c("#", "3d#"), p_estimator = c("(k+1)/(n+1)", "k/n"),
                             closed_within = c("all", "max_spikes"),
-                            device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
-                            max_memory = 4e9, folder = NULL) {
+                            folder = NULL, device = c("cpu", "gpu", "auto"), gpus = NULL,
+                            threads = NULL, max_memory = 4e9) {
   call <- match.call()
-  check_argument_names(names(match.call(expand.dots = FALSE)$...))
   check_given(x = "a recording", bin_size = "the length of a bin in seconds",
-              window = "the length of the windows in bins")
+              window_bins = "the length of the windows in bins")
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
-  window <- check_window(window, x, bin)
-  filters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
+  window <- check_window(window_bins, x, bin)
+  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
   closed_within <- check_choice(closed_within)
   filters <- filters_within(filters, closed_within)
   n <- check_count(n_surrogates, "n_surrogates", max = .Machine$integer.max)
@@ -261,7 +264,7 @@ maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_e
   new_spectrum(
     columns, "pvalue_spectrum",
     list(spectrum = spectrum, n_surrogates = n, p_estimator = p_estimator, surrogate = made,
-         parameters = filters, bin_size = bin_size, window = as.integer(window),
+         parameters = filters, bin_size = bin_size, window_bins = as.integer(window),
          maxima = maxima, fingerprint = fingerprint(x),
          device = if (is.null(place)) "cpu" else "gpu", threads = here,
          elapsed = proc.time()[["elapsed"]] - started, seed = seed)
@@ -292,10 +295,10 @@ surrogate_place <- function(device, gpus, seconds, call = rlang::caller_env()) {
   gpus
 }
 
-#' Signatures from `min_occ` to the largest maximum, and how many surrogates reach them
+#' Signatures from `min_count` to the largest maximum, and how many surrogates reach them
 #'
 #' @param maxima Matrix or array as surrogate_maxima() gives.
-#' @return A list: `size`, `duration` (in bins, where `maxima` has them), `occurrences`,
+#' @return A list: `size`, `duration` (in bins, where `maxima` has them), `count`,
 #'   `reached`.
 #' @noRd
 reached_signatures <- function(maxima, filters, n, max_memory = Inf,
@@ -310,21 +313,21 @@ reached_signatures <- function(maxima, filters, n, max_memory = Inf,
   o <- order(size, duration)
   most <- vapply(seq_len(ncol(cells)), \(k) max(cells[, k]), 0L)
   # The table has four columns, which are joined from their parts.
-  needed <- 40 * sum(pmax(0, most - filters$min_occ + 1))
+  needed <- 40 * sum(pmax(0, most - filters$min_count + 1))
   if (needed > max_memory) {
     over_budget(needed, max_memory, "listing these signatures",
-                "Raise `min_occ`, or use a shorter `window` or longer bins.", call)
+                "Raise `min_count`, or use shorter windows or longer bins.", call)
   }
   counts <- lapply(o, \(k) {
-    if (most[[k]] < filters$min_occ) return(list(occurrences = integer(), reached = integer()))
-    occurrences <- seq.int(filters$min_occ, most[[k]])
-    list(occurrences = as.integer(occurrences), reached = count_reaching(cells[, k], occurrences))
+    if (most[[k]] < filters$min_count) return(list(count = integer(), reached = integer()))
+    occurrences <- seq.int(filters$min_count, most[[k]])
+    list(count = as.integer(occurrences), reached = count_reaching(cells[, k], occurrences))
   })
   rows <- vapply(counts, \(count) length(count$reached), 0L)
   join <- \(name) as.integer(unlist(lapply(counts, `[[`, name)))
   c(list(size = rep(as.integer(size[o] + filters$min_spikes), rows)),
     if (by_duration) list(duration = rep(as.integer(duration[o]), rows)),
-    list(occurrences = join("occurrences"), reached = join("reached")))
+    list(count = join("count"), reached = join("reached")))
 }
 
 #' How many of some maxima are as large as each of some counts
@@ -335,7 +338,7 @@ count_reaching <- function(maxima, occurrences) {
 
 #' How many surrogates reach each of some signatures
 #'
-#' @param signatures List `size`, for `"3d#"` `duration` (bins), `occurrences`.
+#' @param signatures List `size`, for `"3d#"` `duration` (bins), `count`.
 #' @noRd
 surrogates_reaching <- function(pvalues, signatures) {
   maxima <- attr(pvalues, "maxima", exact = TRUE)
@@ -344,7 +347,7 @@ surrogates_reaching <- function(pvalues, signatures) {
   reached <- integer(length(place))
   for (cell in unique(place[!is.na(place)])) {
     rows <- which(place == cell)
-    reached[rows] <- count_reaching(cells[, cell], signatures$occurrences[rows])
+    reached[rows] <- count_reaching(cells[, cell], signatures$count[rows])
   }
   reached
 }

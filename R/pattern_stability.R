@@ -60,7 +60,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20, units = 8)
-#' found <- mine_patterns(x, bin_size = 0.005, window = 10, min_spikes = 3, min_occ = 8,
+#' found <- mine_patterns(x, bin_size = 0.005, window_bins = 10, min_spikes = 3, min_count = 8,
 #'                        threads = 2)
 #' stable <- pattern_stability(found, threads = 2)
 #' head(stable)
@@ -71,7 +71,7 @@
 pattern_stability <- function(patterns, n_subsets = NULL, delta = 0.05, epsilon = 0.05,
                               type = c("intensional", "extensional"), threads = NULL,
                               max_memory = 4e9) {
-  check_given(patterns = "`patterns`")
+  check_given(patterns = "what `mine_patterns()` gives")
   check_mined(patterns)
   n_subsets <- check_subsets(n_subsets, delta, epsilon)
   check_kinds(type, "type")

@@ -2,7 +2,7 @@
 
 #' @export
 itemset_columns.patterns <- function(x) {
-  list(size = itemset_sizes, occurrences = itemset_support, n_units = pattern_unit_numbers,
+  list(size = itemset_sizes, count = itemset_counts, n_units = pattern_unit_numbers,
        duration = pattern_durations)
 }
 
@@ -76,19 +76,24 @@ as.list.patterns <- function(x, ...) {
 #' @export
 as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
                                    times = FALSE, long = FALSE) {
-  check_no_dots()
+  check_frame_dots()
   check_whole_sets(x, "x")
   if (check_long(long, times)) return(long_table(x))
   columns <- list(
     pattern = format(x), size = x$size,
     units = split_sets(x, attr(x, "units", exact = TRUE)[item_units(x)]),
-    lags = split_sets(x, item_lags(x)), occurrences = x$occurrences, duration = x$duration
+    lags = split_sets(x, item_lags(x)), count = x$count, duration = x$duration
   )
   if (times) {
-    found <- pattern_occurrences(patterns = x)
+    recording <- own_recording(x)
+    if (is.null(recording)) {
+      abort_arg("x", "patterns of one recording where `times` are asked for",
+                "without a recording")
+    }
+    found <- pattern_occurrences(recording, x)
     columns$times <- unname(split(found$time, numbered(found$pattern, length(x))))
   }
-  structure(columns, row.names = .set_row_names(length(x)), class = "data.frame")
+  new_frame(columns, length(x), row.names)
 }
 
 #' Whether a table has a row for each spike, and so no column of lists
@@ -111,7 +116,7 @@ check_long <- function(long, times, call = rlang::caller_env()) {
 long_table <- function(x, more = list()) {
   pattern <- rep(seq_along(x), itemset_sizes(x))
   each <- c(list(number = seq_along(x), pattern = format(x), size = x$size,
-                 occurrences = x$occurrences, duration = x$duration), more)
+                 count = x$count, duration = x$duration), more)
   lags <- item_lags(x)
   columns <- c(lapply(each, `[`, pattern),
                list(unit = as.character(attr(x, "units", exact = TRUE))[item_units(x)],
@@ -122,21 +127,27 @@ long_table <- function(x, more = list()) {
 #' @export
 itemset_title.patterns <- function(x) {
   n <- length(x)
-  least <- attr(x, "parameters", exact = TRUE)$min_occ
+  least <- attr(x, "parameters", exact = TRUE)$min_count
   c(
-    paste0("# ", commas(n), if (n == 1L) " spike pattern" else " spike patterns",
+    paste0("# ", sets_text(x, "spike pattern"),
            if (n > 0L) sprintf(" of up to %s spikes", commas(max(x$runs$size))),
            if (!is.null(least)) {
              sprintf(", at least %s occurrence%s each", commas(least), if (least == 1) "" else "s")
            }),
     sprintf("# bins of %s ms, windows of %s bins; unit@lag, lags in bins",
             exact(1000 * attr(x, "bin_size", exact = TRUE)),
-            commas(attr(x, "window", exact = TRUE)))
+            commas(attr(x, "window_bins", exact = TRUE)))
   )
 }
 
 #' @export
+set_pieces.patterns <- function(x) {
+  lapply(as.list(x), \(lags) {
+    paste0(rep(c("", " "), c(1L, length(lags) - 1L)), names(lags), "@", lags)
+  })
+}
+
+#' @export
 shown_columns.patterns <- function(x) {
-  list(size = x$size, occurrences = x$occurrences, "duration (ms)" = 1000 * x$duration,
-       pattern = format(x))
+  list(size = x$size, count = x$count, "duration (ms)" = 1000 * x$duration)
 }

@@ -5,8 +5,35 @@
 # all the same, as disks fill and people copy. `job.lock` is there while a process works on
 # it. Nothing else may lie in the folder: what is not ours is never written to or removed.
 
+#' Long jobs that are kept in files
+#'
+#' The `folder` of [mine_patterns()], [pvalue_spectrum()] and [spade()], and the `file` of
+#' [causal_map()], keep what is finished. One rule holds for all of them:
+#'
+#' * Where nothing is there yet, the call begins the job.
+#' * Where this very job is there, the call goes on with what is missing, and says how much is
+#'   there. So after Ctrl-C, an error, a crash or a killed process, make the same call again, or
+#'   start the same script again. The result is what one undisturbed call would have given, and
+#'   random numbers are those that the job began with, whatever the seed is now. When all is
+#'   there, nothing is computed again.
+#' * Where something else is there, such as a job of another recording or with other
+#'   arguments, the call stops with an error that says what differs. It neither changes nor
+#'   removes anything.
+#'
+#' Arguments that do not change the result may differ from call to call: `threads`,
+#' `max_memory`, and the workers of `future::plan()`. What is there is checked: parts with a
+#' byte that has changed since it was written are computed again, with a warning. While a
+#' call works on a job it holds a lock; another call that wants the same job meanwhile gets
+#' an error of class `synfire_error_locked`, which says who has it. In a folder nothing else
+#' may lie.
+#'
+#' To begin a job anew, give another folder or file, or remove the old one.
+#' @seealso `vignette("clusters")` for work on many machines.
+#' @name long_jobs
+NULL
+
 # Of the files. Raised whenever they, or what is found in the same spikes, change.
-folder_format <- 2L
+folder_format <- 3L
 
 # More workers than this cannot all be busy. There are fewer where spikes are few.
 most_chunks <- 128
@@ -48,7 +75,7 @@ new_job <- function(events, window, parameters, engine, call) {
   # Engines share the work of a unit out in ways of their own.
   job <- list(format = folder_format, events = events, window = window,
               parameters = parameters, engine = engine,
-              end = share_chunks(events, window, parameters$min_occ, call))
+              end = share_chunks(events, window, parameters$min_count, call))
   c(job, id = rlang::hash(job))
 }
 
@@ -58,8 +85,8 @@ new_job <- function(events, window, parameters, engine, call) {
 #'
 #' @return For each chunk, how many shares there are up to its last one.
 #' @noRd
-share_chunks <- function(events, window, min_occ, call) {
-  least <- min(min_occ, .Machine$integer.max)
+share_chunks <- function(events, window, min_count, call) {
+  least <- min(min_count, .Machine$integer.max)
   work <- finish_status(.Call(r_pattern_shares, events, window, least), "cutting this search",
                         limit_of = "spikes", call = call)
   if (sum(work) == 0) return(length(work))
@@ -116,7 +143,7 @@ advice_for <- function(folder) {
 job_differences <- function(there, job) {
   if (!is.list(there) || is.null(there$format)) return("its job.rds is of something else")
   if (!identical(there$format, job$format)) return("written by another version of synfire")
-  settings <- \(job) c(job[c("window", "engine")], job$parameters)
+  settings <- \(job) c(list(window_bins = job$window, engine = job$engine), job$parameters)
   spikes <- setdiff(names(job$events), "bin")
   c(
     if (!identical(there$events[spikes], job$events[spikes])) "the recording differs",
@@ -161,7 +188,7 @@ mine_chunk <- function(chunk, folder, id, max_memory, threads) {
     r_mine_patterns, job$events,
     pattern_options(job$window, job$parameters, job$engine, threads, max_memory), shares
   )
-  found <- finish_patterns(found, job$parameters$min_occ, job$parameters$max_occ,
+  found <- finish_patterns(found, job$parameters$min_count, job$parameters$max_count,
                            call = quote(mine_patterns()))
   found$threads <- threads
   write_chunk(found, chunk, folder, id, quote(mine_patterns()))
@@ -224,7 +251,7 @@ merge_chunks <- function(folder, job, reports, max_memory, call) {
   words <- n * rep(sizes, each = nrow(n))
   check_merged(n, words, folder, max_memory, call)
   items <- integer(sum(words))
-  occurrences <- integer(sum(n))
+  count <- integer(sum(n))
   # Where the patterns of a chunk (row) and size (column) begin.
   before <- \(x) array(cumsum(x) - x, dim(x))
   first <- before(n)
@@ -236,7 +263,7 @@ merge_chunks <- function(folder, job, reports, max_memory, call) {
     for (s in which(n[k, ] > 0)) {
       for (begin in steps(n[k, s])) {
         piece <- begin + seq_len(min(most_copied, n[k, s] - begin))
-        occurrences[first[k, s] + piece] <- found$occurrences[from + piece]
+        count[first[k, s] + piece] <- found$count[from + piece]
       }
       for (begin in steps(words[k, s])) {
         piece <- begin + seq_len(min(most_copied, words[k, s] - begin))
@@ -246,7 +273,7 @@ merge_chunks <- function(folder, job, reports, max_memory, call) {
       from_word <- from_word + words[k, s]
     }
   }
-  list(items = items, size = sizes %||% integer(), n = colSums(n), occurrences = occurrences,
+  list(items = items, size = sizes %||% integer(), n = colSums(n), count = count,
        peak_memory = max(unlist(each("peak_memory"))),
        mining_elapsed = sum(unlist(each("mining_elapsed"))),
        threads = max(unlist(each("threads"))))

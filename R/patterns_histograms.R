@@ -4,7 +4,7 @@
 #' Plots of itemsets
 #'
 #' Histograms of what [closed_itemsets()] and [frequent_itemsets()] found: `"size"`, how
-#' many sets there are of each number of items; `"support"`, how many are in how many
+#' many sets there are of each number of items; `"count"`, how many are in how many
 #' transactions; `"participation"`, how many sets each item takes part in.
 #'
 #' @param object,x An `itemsets` object.
@@ -18,11 +18,11 @@
 #' @examplesIf rlang::is_installed("ggplot2")
 #' baskets <- list(c("bread", "butter", "milk"), c("bread", "butter"), c("bread", "milk"),
 #'                 c("beer", "bread", "butter"), "beer")
-#' sets <- closed_itemsets(baskets, min_support = 2, threads = 1)
+#' sets <- closed_itemsets(baskets, min_count = 2, threads = 1)
 #' plot(sets)
 #' plot(sets, type = "participation")
 #' @exportS3Method ggplot2::autoplot
-autoplot.itemsets <- function(object, type = c("size", "support", "participation"), ...) {
+autoplot.itemsets <- function(object, type = c("size", "count", "participation"), ...) {
   rlang::check_installed("ggplot2", "to draw itemsets.")
   check_no_dots()
   check_whole_sets(object, "object")
@@ -31,7 +31,7 @@ autoplot.itemsets <- function(object, type = c("size", "support", "participation
   switch(
     type,
     size = plot_sizes(object, "Size (items in the set)", "Number of sets"),
-    support = plot_supports(object, "Support (transactions)", "Number of sets"),
+    count = plot_counts(object, "Count (transactions)", "Number of sets"),
     participation = plot_participation(object, "Item", "sets")
   )
 }
@@ -61,8 +61,8 @@ size_counts <- function(x) {
 #'
 #' Ranges hold equally many whole numbers, one each where at most `most` of these suffice.
 #' @noRd
-support_counts <- function(x, most = 60L) {
-  number <- tabulate(.subset2(x, "occurrences"))
+count_ranges <- function(x, most = 60L) {
+  number <- tabulate(.subset2(x, "count"))
   least <- which(number > 0L)[[1L]]
   steps <- c(1, 2, 5) * rep(10^(0:9), each = 3L)
   width <- steps[match(TRUE, (length(number) - least + 1) / steps <= most)]
@@ -112,7 +112,7 @@ participation_counts <- function(x, at_once = 1e6) {
 #' lag of their last: data frame `lag` (bins), `spikes`, `patterns`
 #' @noRd
 lag_counts <- function(x, at_once = 5e6) {
-  window <- attr(x, "window", exact = TRUE)
+  window <- attr(x, "window_bins", exact = TRUE)
   item <- .subset2(x, "items")
   spikes <- double(window)
   for (first in seq(1, length(item), by = at_once)) {
@@ -144,8 +144,8 @@ plot_sizes <- function(x, x_name, y_name) {
     theme_histogram()
 }
 
-plot_supports <- function(x, x_name, y_name) {
-  bars <- support_counts(x)
+plot_counts <- function(x, x_name, y_name) {
+  bars <- count_ranges(x)
   bars <- bars[bars$number > 0, ]
   ggplot2::ggplot(bars) +
     log_bars(bars$low - 0.5, bars$high + 0.5, bars$number) +

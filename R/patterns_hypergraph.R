@@ -117,7 +117,7 @@ plot_pattern_statistics <- function(x) {
   bars <- function(panel, low, high, number) {
     data.frame(panel = factor(panels[[panel]], panels), low = low, high = high, number = number)
   }
-  occurrences <- support_counts(x)
+  occurrences <- count_ranges(x)
   sizes <- size_counts(x)
   lags <- lag_counts(x)
   units <- participation_counts(x)

@@ -7,7 +7,7 @@
 #' with patterns drawn into it. `"dots"` aligns the occurrences of one pattern.
 #' `"hypergraph"` shows which units patterns share. The others are histograms over all patterns: `"participation"`, how many patterns each unit takes
 #' part in; `"size"`, how many patterns there are of each number of spikes;
-#' `"occurrences"`, how many occur how often; `"lags"`, when in a pattern its spikes come,
+#' `"count"`, how many occur how often; `"lags"`, when in a pattern its spikes come,
 #' and how long patterns last; `"statistics"`, these four side by side. These count without
 #' listing, and take seconds for millions of patterns.
 #'
@@ -64,7 +64,7 @@
 #' @examplesIf rlang::is_installed("ggplot2")
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20)
-#' found <- mine_patterns(x, bin_size = 0.005, window = 8, min_spikes = 3, min_occ = 8,
+#' found <- mine_patterns(x, bin_size = 0.005, window_bins = 8, min_spikes = 3, min_count = 8,
 #'                        threads = 2)
 #' plot(found, patterns = 1)
 #' plot(found, type = "dots")
@@ -76,7 +76,7 @@
 #' @exportS3Method ggplot2::autoplot
 autoplot.patterns <- function(object,
                               type = c("raster", "dots", "participation", "size",
-                                       "occurrences", "lags", "hypergraph", "statistics"),
+                                       "count", "lags", "hypergraph", "statistics"),
                               ..., patterns = NULL, from = NULL, to = NULL,
                               order = c("patterns", "levels", "rate"),
                               recording = attr(object, "recording", exact = TRUE)) {
@@ -112,7 +112,7 @@ autoplot.patterns <- function(object,
     ), call),
     participation = plot_participation(object, "Unit", "patterns"),
     size = plot_sizes(object, "Size (spikes in the pattern)", "Number of patterns"),
-    occurrences = plot_supports(object, "Occurrences of a pattern", "Number of patterns"),
+    count = plot_counts(object, "Occurrences of a pattern", "Number of patterns"),
     lags = plot_pattern_lags(object), statistics = plot_pattern_statistics(object)
   )
 }
@@ -131,7 +131,7 @@ abort_not_drawn <- function(arg, type, call) {
 # ---- Which patterns, and what to call them -----------------------------------------
 
 check_any_sets <- function(x, what, call) {
-  if (length(.subset2(x, "occurrences")) == 0L) {
+  if (length(.subset2(x, "count")) == 0L) {
     abort_arg("object", sprintf("a result with at least one %s", what), "empty",
               "Mine again, and ask for fewer occurrences.", call = call)
   }
@@ -172,7 +172,7 @@ pattern_surprise <- function(x, recording, at_once = 1e6) {
   log_share <- log(pmin(1, pmax(1, spikes, na.rm = TRUE) / bins))
   parts <- over_sets(x, at_once = at_once, do = \(sets, items) {
     expected <- bins * exp(Reduce(`+`, lapply(items, \(item) log_share[item_units(x, item)])))
-    found <- .subset2(x, "occurrences")[sets]
+    found <- .subset2(x, "count")[sets]
     score <- found * log(found / expected) - found + expected
     list(sets = sets, score = ifelse(found < expected, -score, score))
   })
@@ -355,7 +355,7 @@ plot_pattern_dots <- function(x, pattern) {
     ) +
     ggplot2::scale_x_continuous(
       name = "Time since the window opened (ms)", expand = ggplot2::expansion(mult = 0.005),
-      limits = c(0, attr(pattern, "window", exact = TRUE) * bin_ms)
+      limits = c(0, attr(pattern, "window_bins", exact = TRUE) * bin_ms)
     ) +
     ggplot2::scale_y_continuous(
       name = sprintf("Occurrence (%s)", commas(nrow(found))),
@@ -392,7 +392,7 @@ dot_display <- function(x, pattern, found, most) {
   units <- unique(spikes$unit)
   kept <- unique(round(seq(1, nrow(found), length.out = min(nrow(found), most))))
   opens <- round_to_ticks(found$time[kept], resolution)
-  last <- opens + attr(pattern, "window", exact = TRUE) * bin - 1
+  last <- opens + attr(pattern, "window_bins", exact = TRUE) * bin - 1
   trials <- trial_ticks(x)
   if (!is.null(trials)) last <- pmin(last, trials$end[findInterval(opens, trials$start)])
   ticks <- unit_ticks(x, units)

@@ -47,7 +47,17 @@ prediction_error <- function(x, predicted = NULL, na_rm = TRUE) {
     return(data.frame(MAE = NA_real_, rho = NA_real_, RMSE = NA_real_))
   }
   error <- abs(x - predicted)[known]
-  data.frame(MAE = mean(error), rho = edm_rho(x, predicted), RMSE = sqrt(mean(error^2)))
+  data.frame(MAE = mean(error), rho = edm_rho(x, predicted), RMSE = root_mean_square(error))
+}
+
+#' Root mean square, also of numbers whose squares are beyond what a double holds
+#' @noRd
+root_mean_square <- function(x) {
+  top <- max(abs(x))
+  if (top == 0) return(0)
+  # A power of two, by which to divide is exact.
+  scale <- 2^floor(log2(top))
+  scale * sqrt(mean((x / scale)^2))
 }
 
 #' Numbers as doubles; a time series is numbers, too

@@ -9,7 +9,7 @@
 #'
 #' # Which patterns are compared
 #' Two patterns overlap at a shift of so many bins if, shifted against each other, they
-#' share a spike (of a unit at a lag), and if at least `min_occ` windows of the one open
+#' share a spike (of a unit at a lag), and if at least `min_count` windows of the one open
 #' just so far from a window of the other. Each two patterns are compared at each shift at
 #' which they overlap. What is rejected anywhere is out; rejected patterns still count in
 #' other comparisons, so that the order in which they are made does not matter.
@@ -19,7 +19,7 @@
 #' inside the shifted A, \eqn{z_B} and \eqn{c_B}.
 #'
 #' * `"subset"` rejects B if it has too few occurrences of its own:
-#'   \eqn{c_B - c_A + h} is below `min_occ`, or the signature
+#'   \eqn{c_B - c_A + h} is below `min_count`, or the signature
 #'   \eqn{(z_B, c_B - c_A + h)} is not significant.
 #' * `"superset"` rejects A if it has too few spikes beyond B: \eqn{z_A - z_B + k} is below
 #'   `min_spikes`, or \eqn{(z_A - z_B + k, c_A)} is not significant.
@@ -51,13 +51,14 @@
 #'   significant. They need the recording in which they were mined, which `c()` of patterns
 #'   of different ones loses.
 #' @param non_significant Signatures that are not significant: what [test_signatures()]
-#'   gives, or a data frame of `size`, `occurrences` and, unless durations do not matter,
-#'   `duration` in seconds, with a row for each. By default only `min_spikes` and `min_occ`
+#'   gives, or a data frame of `size`, `count` and, unless durations do not matter,
+#'   `duration` in seconds, with a row for each. By default only `min_spikes` and `min_count`
 #'   decide.
 #' @param method Which filter; see below.
 #' @param h,k,l Corrections of the three filters: whole numbers from 0. Higher `h` keeps
 #'   more subsets, and higher `k` more supersets; higher `l` favours larger patterns.
-#' @param min_spikes,min_occ Below these nothing is significant; by default what the
+#' @param ... Not used; must be empty. All arguments after it are given by name.
+#' @param min_spikes,min_count Below these nothing is significant; by default what the
 #'   patterns were mined with.
 #' @param max_memory Bytes that may be held besides `patterns`: about 40 for each spike of
 #'   the recording, 80 for each spike of the patterns, and 14 for each of their occurrences,
@@ -83,7 +84,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20, units = 8)
-#' found <- mine_patterns(x, bin_size = 0.005, window = 10, min_spikes = 3, min_occ = 8,
+#' found <- mine_patterns(x, bin_size = 0.005, window_bins = 10, min_spikes = 3, min_count = 8,
 #'                        threads = 2)
 #' found
 #' # The planted pattern, without its parts:
@@ -91,9 +92,10 @@
 #' @export
 reduce_patterns <- function(patterns, non_significant = NULL,
                             method = c("combined", "subset", "superset", "covered_spikes"),
-                            h = 0, k = 0, l = 0, min_spikes = NULL, min_occ = NULL,
+                            h = 0, k = 0, l = 0, ..., min_spikes = NULL, min_count = NULL,
                             max_memory = 4e9) {
-  check_given(patterns = "`patterns`")
+  check_given(patterns = "what `mine_patterns()` gives")
+  check_no_dots()
   check_mined(patterns)
   method <- check_choice(method)
   most <- .Machine$integer.max
@@ -101,22 +103,22 @@ reduce_patterns <- function(patterns, non_significant = NULL,
   k <- check_count(k, min = 0, max = most)
   l <- check_count(l, min = 0, max = most)
   min_spikes <- check_count(min_spikes %||% mined_with(patterns, "min_spikes"), max = most)
-  min_occ <- check_count(min_occ %||% mined_with(patterns, "min_occ"), max = most)
+  min_count <- check_count(min_count %||% mined_with(patterns, "min_count"), max = most)
   max_memory <- check_memory(max_memory)
   take_sets(patterns, unexplained(patterns, non_significant, method, h, k, l, max_memory,
-                                  min_spikes, min_occ))
+                                  min_spikes, min_count))
 }
 
 #' Numbers of the patterns that others do not explain
 #' @noRd
 unexplained <- function(patterns, non_significant, method, h, k, l, max_memory,
                         min_spikes = mined_with(patterns, "min_spikes"),
-                        min_occ = mined_with(patterns, "min_occ"),
+                        min_count = mined_with(patterns, "min_count"),
                         call = rlang::caller_env()) {
   listed <- check_signatures(non_significant, patterns, call)
   methods <- eval(formals(reduce_patterns)$method)
   options <- list(method = match(method, methods) - 1, h = h, k = k, l = l,
-                  min_spikes = min_spikes, min_occ = min_occ, max_memory = max_memory)
+                  min_spikes = min_spikes, min_count = min_count, max_memory = max_memory)
   keep <- .Call(r_reduce_patterns, mined_events(patterns), patterns_to_find(patterns), listed,
                 options)
   keep <- finish_status(keep, "reducing these patterns", fewer_patterns,
@@ -168,13 +170,13 @@ check_signatures <- function(x, patterns, call = rlang::caller_env()) {
     abort_arg(arg, "what `test_signatures()` gives, or a data frame of such signatures alone",
               sprintf("what `%s()` gives", class(x)[[1L]]), call = call)
   }
-  must <- "a data frame with columns `size` and `occurrences`, whole numbers"
-  if (!is.data.frame(x) || !all(c("size", "occurrences") %in% names(x))) {
+  must <- "a data frame with columns `size` and `count`, whole numbers"
+  if (!is.data.frame(x) || !all(c("size", "count") %in% names(x))) {
     abort_arg(arg, must, describe(x), call = call)
   }
   whole <- \(v) is_plain_numeric(v) && all(is.finite(v)) && all(v == round(v)) && all(v >= 0) &&
     all(v <= .Machine$integer.max)
-  if (!whole(x$size) || !whole(x$occurrences)) {
+  if (!whole(x$size) || !whole(x$count)) {
     abort_arg(arg, must, "a data frame with others", call = call)
   }
   bins <- rep(-1, nrow(x))
@@ -184,9 +186,9 @@ check_signatures <- function(x, patterns, call = rlang::caller_env()) {
       abort_arg(arg, "without durations, or with whole numbers of bins, in seconds",
                 "a data frame with others", call = call)
     }
-    inside <- bins >= 0 & bins < attr(patterns, "window", exact = TRUE)
+    inside <- bins >= 0 & bins < attr(patterns, "window_bins", exact = TRUE)
     x <- x[inside, ]
     bins <- bins[inside]
   }
-  as.integer(round(c(x$size, x$occurrences, bins)))
+  as.integer(round(c(x$size, x$count, bins)))
 }

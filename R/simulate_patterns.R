@@ -17,7 +17,7 @@
 #' @param rate Background rate, in Hz: one number, or one for each unit.
 #' @param patterns List of patterns, each a list of `units` (numbers or names), `lags`
 #'   (seconds after the first spike; as many as units, the first one 0, none decreasing) and
-#'   `occurrences` (how often it occurs).
+#'   `count` (how often it occurs).
 #' @param jitter Each planted spike is moved by a time uniform between minus and plus
 #'   this, in seconds.
 #' @param gap Least time between two occurrences of a pattern, in seconds.
@@ -43,7 +43,7 @@
 #' set.seed(1)
 #' x <- simulate_patterns(
 #'   duration = 20, units = 10,
-#'   patterns = list(list(units = c(2, 5, 7), lags = c(0, 0.005, 0.020), occurrences = 15))
+#'   patterns = list(list(units = c(2, 5, 7), lags = c(0, 0.005, 0.020), count = 15))
 #' )
 #' x
 #' attr(x, "truth")$patterns[[1]]$times
@@ -51,7 +51,7 @@
 simulate_patterns <- function(duration = 60, units = 20, rate = 5,
                               patterns = list(list(
                                 units = 1:5, lags = c(0, 0.005, 0.010, 0.020, 0.025),
-                                occurrences = 40
+                                count = 40
                               )),
                               jitter = 0, gap = 0.001, resolution = 1e-6) {
   call <- rlang::current_env()
@@ -71,15 +71,15 @@ simulate_patterns <- function(duration = 60, units = 20, rate = 5,
     check_pattern(patterns[[k]], sprintf("patterns[[%d]]", k), levels, resolution,
                   last_tick, gap_ticks, call)
   })
-  planted <- vapply(patterns, \(p) p$occurrences * length(p$units), numeric(1))
-  check_expected(sum(rate * duration) + sum(planted), duration, "`rate` and the `occurrences`",
+  planted <- vapply(patterns, \(p) p$count * length(p$units), numeric(1))
+  check_expected(sum(rate * duration) + sum(planted), duration, "`rate` and the `count`",
                  call)
 
   key <- random_key()
   base <- spread_arrivals(rate * duration, key, sim_stream(30))
   spikes <- lapply(seq_along(patterns), \(k) {
     p <- patterns[[k]]
-    n <- p$occurrences
+    n <- p$count
     size <- length(p$units)
     # Sorted uniform draws on what is left once every occurrence but the last has taken
     # its length are exactly the positions of occurrences that keep their distance.
@@ -101,7 +101,7 @@ simulate_patterns <- function(duration = 60, units = 20, rate = 5,
   })
   truth <- list(
     patterns = lapply(seq_along(patterns), \(k) {
-      c(patterns[[k]][c("units", "lags", "occurrences")],
+      c(patterns[[k]][c("units", "lags", "count")],
         list(times = ticks_to_seconds(unique(spikes[[k]]$start), resolution)))
     }),
     spikes = data.frame(pattern = integer(), occurrence = integer(), position = integer(),
@@ -122,8 +122,8 @@ simulate_patterns <- function(duration = 60, units = 20, rate = 5,
 #' One pattern with unit names, and its lags in ticks
 #' @noRd
 check_pattern <- function(pattern, arg, levels, resolution, last_tick, gap_ticks, call) {
-  if (!is.list(pattern) || !all(c("units", "lags", "occurrences") %in% names(pattern))) {
-    abort_arg(arg, "a list of `units`, `lags` and `occurrences`", describe(pattern), call = call)
+  if (!is.list(pattern) || !all(c("units", "lags", "count") %in% names(pattern))) {
+    abort_arg(arg, "a list of `units`, `lags` and `count`", describe(pattern), call = call)
   }
   units <- pattern$units
   if (is_plain_numeric(units)) units <- levels[match(units, seq_along(levels))]
@@ -139,13 +139,13 @@ check_pattern <- function(pattern, arg, levels, resolution, last_tick, gap_ticks
               sprintf("%d increasing numbers of seconds, the first one 0", length(units)),
               paste(format(pattern$lags), collapse = ", "), call = call)
   }
-  occurrences <- check_count(pattern$occurrences, paste0(arg, "$occurrences"), call = call)
+  count <- check_count(pattern$count, paste0(arg, "$count"), call = call)
   span <- lag_ticks[[length(lag_ticks)]]
   most <- floor((last_tick + gap_ticks + 1) / (span + gap_ticks + 1))
-  if (occurrences > most) {
-    abort_arg(paste0(arg, "$occurrences"), sprintf("at most %.0f, or they would overlap", most),
-              format(occurrences), "Give a longer `duration`.", call = call)
+  if (count > most) {
+    abort_arg(paste0(arg, "$count"), sprintf("at most %.0f, or they would overlap", most),
+              format(count), "Give a longer `duration`.", call = call)
   }
-  list(units = units, lags = as.double(pattern$lags), occurrences = occurrences,
+  list(units = units, lags = as.double(pattern$lags), count = count,
        lag_ticks = lag_ticks, span = span)
 }

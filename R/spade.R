@@ -32,16 +32,16 @@
 #'   seems significant (Stella et al. 2022). Shifts by less than a window leave many patterns
 #'   in it, with other lags: give them a longer `dither`. [surrogate_trains()] compares the
 #'   methods.
-#' * `min_occ` decides how much work there is: a pattern that occurs twice says little, and
+#' * `min_count` decides how much work there is: a pattern that occurs twice says little, and
 #'   there are many. Where the search would take more than `max_memory`, the error says
-#'   which `min_occ` would not.
+#'   which `min_count` would not.
 #' * `n_surrogates` limits how small a p value can be. `summary()` says when they are too few
 #'   for so many tests.
 #' * `spectrum = "3d#"` asks for each duration on its own. That makes long patterns and
 #'   short ones comparable, and the tests many.
 #'
 #' # Different from Elephant
-#' `window` is `winlen` there, `min_units` is `min_neu` and 1 by default, `n_surrogates` is
+#' `window_bins` is `winlen` there, `min_units` is `min_neu` and 1 by default, `n_surrogates` is
 #' `n_surr` and 0 by default, `surrogate` is `surr_method`, `correction` is `stat_corr`, `h`,
 #' `k` and `l` are `psr_param`, and `stability` is `approx_stab_pars`. [surrogate_trains()] and
 #' [test_signatures()] list the names of surrogates and corrections. A call with Elephant's
@@ -134,29 +134,29 @@
 #' # Five units fire in a fixed order, 40 times.
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 30, units = 10, rate = 4)
-#' found <- spade(x, bin_size = 0.005, window = 8, min_occ = 4, n_surrogates = 100,
+#' found <- spade(x, bin_size = 0.005, window_bins = 8, min_count = 4, n_surrogates = 100,
 #'                threads = 2)
 #' found
 #' summary(found)
 #' @export
-spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes = Inf,
-                  max_occ = Inf, min_units = min_spikes, n_surrogates = 1000,
+spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
+                  max_spikes = Inf, max_count = Inf, min_units = min_spikes, n_surrogates = 1000,
                   surrogate = "dither", dither = 0.015, ..., alpha = 0.05,
                   correction = "BH", spectrum = c("#", "3d#"),
                   p_estimator = c("(k+1)/(n+1)", "k/n"),
                   reduction = c("combined", "subset", "superset", "covered_spikes", "none"),
                   h = 0, k = 0, l = 0, stability = NULL,
                   closed_within = c("all", "max_spikes"), shifted_subsets = c("keep", "drop"),
-                  engine = c("closure", "fpgrowth"), device = c("cpu", "gpu", "auto"),
-                  gpus = NULL, threads = NULL, max_memory = 4e9, folder = NULL) {
+                  engine = c("closure", "fpgrowth"), folder = NULL,
+                  device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
+                  max_memory = 4e9) {
   call <- match.call()
-  check_argument_names(names(match.call(expand.dots = FALSE)$...))
   check_given(x = "a recording", bin_size = "the length of a bin in seconds",
-              window = "the length of the windows in bins")
+              window_bins = "the length of the windows in bins")
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
-  window <- check_window(window, x, bin)
-  filters <- check_pattern_filters(min_spikes, min_occ, max_spikes, max_occ, min_units)
+  window <- check_window(window_bins, x, bin)
+  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
   most <- .Machine$integer.max
   mining <- list(closed_within = check_choice(closed_within),
                  shifted_subsets = check_choice(shifted_subsets), engine = check_choice(engine))
@@ -185,8 +185,9 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
 
   stages <- stage_clock()
   mined <- stages$time("mining", mine_patterns(
-    x, bin_size, window, min_spikes, min_occ, max_spikes, max_occ, min_units,
-    mining$closed_within, mining$shifted_subsets, mining$engine, here, max_memory
+    x, bin_size, window, min_spikes, min_count, max_spikes, max_count, min_units,
+    closed_within = mining$closed_within, shifted_subsets = mining$shifted_subsets,
+    engine = mining$engine, threads = here, max_memory = max_memory
   ))
   pvalues <- if (n > 0 && length(mined) > 0L) {
     stages$time("surrogates", maxima_of_surrogates(
@@ -207,7 +208,7 @@ spade <- function(x, bin_size, window, min_spikes = 3, min_occ = 2, max_spikes =
     list(mined = mined, spectrum = pattern_spectrum(mined, choices$spectrum),
          pvalues = pvalues, tests = tests, significant = found$significant,
          unstable = found$unstable, explained = found$explained,
-         parameters = c(list(bin_size = as.double(bin_size), window = window), filters, mining,
+         parameters = c(list(bin_size = as.double(bin_size), window_bins = window), filters, mining,
                         choices, surrogate_parameters(surrogate, dither, more, made),
                         list(stability = stability)),
          seed = attr(pvalues, "seed", exact = TRUE) %||% seed,

@@ -13,17 +13,18 @@
 #'   lists, as [utils::write.csv()] needs it; not with `times`.
 #' @param n How many patterns or signatures to print: those with the smallest p values, and
 #'   among them the largest and most frequent; of tables, the first.
-#' @param row.names,optional Not used; R asks for them.
+#' @param row.names Names for the rows of the table, or `NULL`.
+#' @param optional Not used; R gives it to every method.
 #' @param ... Not used, must be empty.
 #' @return
 #' * `length()`: the number of patterns. `[`: the same result with some of them; what was
 #'   mined and tested stays.
 #' * `format()`: a line for each pattern.
 #' * `as.data.frame()`: a row for each pattern: `pattern` (as text), `size`, `units` and
-#'   `lags` (lists; lags in bins), `occurrences`, `duration` (s), `p`, `p_adjusted`, the
+#'   `lags` (lists; lags in bins), `count`, `duration` (s), `p`, `p_adjusted`, the
 #'   stability where it was asked for, and with `times` a list of `times` (s). With `long`
 #'   there is a row for each spike of each pattern: `number` (place of the pattern in `x`),
-#'   `pattern`, `size`, `occurrences`, `duration`, `p`, `p_adjusted`, stability, and of the
+#'   `pattern`, `size`, `count`, `duration`, `p`, `p_adjusted`, stability, and of the
 #'   spike `unit`, `lag` (bins) and `delay` (the same in seconds).
 #' * Of the other tables `as.data.frame()` and `[` give plain data frames, all or a part.
 #' * `summary()`: an object of class `summary.spade` with the element `words`, in which its
@@ -33,7 +34,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 30, units = 10, rate = 4)
-#' found <- spade(x, bin_size = 0.005, window = 8, min_occ = 4, n_surrogates = 100,
+#' found <- spade(x, bin_size = 0.005, window_bins = 8, min_count = 4, n_surrogates = 100,
 #'                threads = 2)
 #' as.data.frame(found, times = TRUE)
 #' head(as.data.frame(found, long = TRUE))
@@ -58,7 +59,7 @@ str.spade <- function(object, ...) utils::str(unclass(object), ...)
   if (missing(i)) return(x)
   i <- set_numbers(i, length(x))
   parts <- unclass(x)
-  parts$patterns <- take_sets(parts$patterns, i)
+  parts$patterns <- parts$patterns[i]
   parts$p <- parts$p[i]
   parts$p_adjusted <- parts$p_adjusted[i]
   if (!is.null(parts$stability)) parts$stability <- take_rows(parts$stability, i)
@@ -69,13 +70,13 @@ str.spade <- function(object, ...) utils::str(unclass(object), ...)
 #' @export
 as.data.frame.spade <- function(x, row.names = NULL, optional = FALSE, ..., times = FALSE,
                                 long = FALSE) {
-  check_no_dots()
+  check_frame_dots()
   check_spade(x)
   found <- c(list(p = x$p, p_adjusted = x$p_adjusted), as.list(x$stability)[-1L])
   if (check_long(long, times)) return(long_table(x$patterns, found))
   columns <- as.list(as.data.frame(x$patterns, times = times))
   columns <- append(columns, found, match("duration", names(columns)))
-  structure(columns, row.names = .set_row_names(length(x)), class = "data.frame")
+  new_frame(columns, length(x), row.names)
 }
 
 #' @rdname spade_tables
@@ -84,7 +85,7 @@ format.spade <- function(x, ...) {
   check_no_dots()
   check_spade(x)
   shown <- shown_p(x)
-  sprintf("%s  (%s times, p %s)", format(x$patterns), commas_each(x$patterns$occurrences),
+  sprintf("%s  (%s times, p %s)", format(x$patterns), commas_each(x$patterns$count),
           shown$p)
 }
 
@@ -134,7 +135,7 @@ are_spade <- function(parts) {
   number <- \(v) is_plain_numeric(v) && length(v) == 1L
   chosen <- parts$parameters
   text <- c("surrogate", "correction", "spectrum", "p_estimator", "reduction")
-  numbers <- c("n_surrogates", "alpha", "min_spikes", "max_spikes", "min_occ", "max_occ",
+  numbers <- c("n_surrogates", "alpha", "min_spikes", "max_spikes", "min_count", "max_count",
                "min_units")
   patterns(parts$patterns) && patterns(parts$mined) && is.list(chosen) &&
     all(vapply(chosen[text], \(v) is.character(v) && length(v) == 1L, NA)) &&
@@ -169,15 +170,17 @@ print.spade <- function(x, n = 10, ...) {
     })
     cat(words_wrapped(words), sep = "\n")
   } else {
-    o <- utils::head(order(x$p, -x$patterns$size, -x$patterns$occurrences, method = "radix"), n)
-    columns <- shown_columns(take_sets(x$patterns, o))
-    last <- length(columns)
+    sorted <- !is.null(attr(x$patterns, "sorted_by", exact = TRUE))
+    o <- if (sorted) seq_along(x$p) else {
+      order(x$p, -x$patterns$size, -x$patterns$count, method = "radix")
+    }
+    o <- utils::head(o, n)
+    shown <- take_sets(x$patterns, o)
     p <- lapply(shown_p(x), `[`, o)
     names(p) <- c("p", "adjusted")
-    print_left(as.data.frame(c(list("no." = o), columns[-last], p, columns[last]),
-                             optional = TRUE))
-    left <- length(x) - length(o)
-    if (left > 0L) cat(sprintf("... and %s more (smallest p first here)\n", commas(left)))
+    print_left(as.data.frame(c(list("no." = o), shown_columns(shown), p), optional = TRUE),
+               list(pattern = set_pieces(shown)))
+    more_line(length(x) - length(o), if (!sorted) "smallest p first here")
   }
   invisible(x)
 }
@@ -248,9 +251,9 @@ mined_words <- function(x) {
     paste("%s of %s spikes and %s occurrences, of at least %s, in bins of %s ms and windows",
           "of %s; %s, %s s."),
     counted(length(x$mined), "closed pattern"), upto(chosen$min_spikes, chosen$max_spikes),
-    upto(chosen$min_occ, chosen$max_occ), counted(chosen$min_units, "unit"),
+    upto(chosen$min_count, chosen$max_count), counted(chosen$min_units, "unit"),
     exact(1000 * attr(x$mined, "bin_size", exact = TRUE)),
-    counted(attr(x$mined, "window", exact = TRUE), "bin"),
+    counted(attr(x$mined, "window_bins", exact = TRUE), "bin"),
     counted(nlevels(recording$unit), "unit"),
     commas(round(attr(recording, "end") - attr(recording, "start"), 3))
   )
@@ -345,11 +348,11 @@ found_words <- function(x) {
 #' @noRd
 best_words <- function(x, which) {
   if (length(x) == 0L) return(NULL)
-  best <- x[order(-x$patterns$size, -x$patterns$occurrences)[[1L]]]
+  best <- x[order(-x$patterns$size, -x$patterns$count)[[1L]]]
   p <- if (is.null(x$tests)) "" else sprintf(", p %s, adjusted %s", shown_p(best)$p,
                                              shown_p(best)$p_adjusted)
   sprintf("%s: %s, %s%s.", which, format(best$patterns),
-          counted(best$patterns$occurrences, "time"), p)
+          counted(best$patterns$count, "time"), p)
 }
 
 elapsed_words <- function(x) {
@@ -407,31 +410,8 @@ print_signatures <- function(x, n, title, shown, order = "") {
       shown$duration <- 1000 * shown$duration
       names(shown)[names(shown) == "duration"] <- "duration (ms)"
     }
-    print(utils::head(shown, n), row.names = FALSE)
+    print(first_rows(shown, n), row.names = FALSE)
     if (nrow(shown) > n) cat(sprintf("... and %s more%s\n", commas(nrow(shown) - n), order))
   }
   invisible(x)
 }
-
-# Rows alone do not know what was tested with them: a plain data frame.
-#' @export
-`[.pattern_spectrum` <- function(x, ...) as.data.frame(x)[...]
-
-#' @export
-`[.pvalue_spectrum` <- `[.pattern_spectrum`
-
-#' @export
-`[.signature_tests` <- `[.pattern_spectrum`
-
-#' @export
-as.data.frame.pattern_spectrum <- function(x, row.names = NULL, optional = FALSE, ...) {
-  # cbind() and data.frame() say this to all columns.
-  if (!identical(...names(), "stringsAsFactors")) check_no_dots()
-  structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
-}
-
-#' @export
-as.data.frame.pvalue_spectrum <- as.data.frame.pattern_spectrum
-
-#' @export
-as.data.frame.signature_tests <- as.data.frame.pattern_spectrum

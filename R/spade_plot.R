@@ -9,7 +9,7 @@
 #' significant patterns alone: `"raster"`, a stretch of the recording with their spikes in
 #' colour; `"dots"`, the occurrences of one of them aligned; `"hypergraph"`, which units they
 #' share; `"participation"`, how many of them each unit takes part in; `"size"`,
-#' `"occurrences"` and `"lags"`, how many spikes they have, how often they occur, and when
+#' `"count"` and `"lags"`, how many spikes they have, how often they occur, and when
 #' their spikes come; `"statistics"`, these four side by side.
 #'
 #' # The p value spectrum
@@ -38,14 +38,14 @@
 #' @examplesIf rlang::is_installed("ggplot2")
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 30, units = 10, rate = 4)
-#' found <- spade(x, bin_size = 0.005, window = 8, min_occ = 4, n_surrogates = 100,
+#' found <- spade(x, bin_size = 0.005, window_bins = 8, min_count = 4, n_surrogates = 100,
 #'                threads = 2)
 #' plot(found)
 #' plot(found, type = "spectrum")
 #' plot(found, type = "raster")
 #' @exportS3Method ggplot2::autoplot
 autoplot.spade <- function(object, type = c("pvalues", "spectrum", "raster", "dots",
-                                            "participation", "size", "occurrences", "lags",
+                                            "participation", "size", "count", "lags",
                                             "hypergraph", "statistics"), ...) {
   call <- rlang::current_env()
   rlang::check_installed("ggplot2", "to draw patterns.")
@@ -138,7 +138,7 @@ plot_pvalues <- function(pvalues, tests, call) {
     ) +
     front_line(tests, step) +
     (if (!is.null(marks)) spectrum_marks(marks)) +
-    spectrum_axes(pvalues, c(fields$low, fields$high, marks$occurrences)) +
+    spectrum_axes(pvalues, c(fields$low, fields$high, marks$count)) +
     ggplot2::labs(subtitle = front_words(tests))
 }
 
@@ -149,14 +149,14 @@ plot_spectrum <- function(spectrum, tests, call) {
   }
   fields <- as.data.frame(spectrum)
   fields$height <- field_height(spectrum)
-  fields$low <- fields$high <- fields$occurrences
+  fields$low <- fields$high <- fields$count
   step <- height_step(spectrum)
   numbers <- ceiling(log10(max(fields$patterns)))
   ggplot2::ggplot() +
     spectrum_fields(fields, fields$patterns, step) +
     # A field is a sliver where the axis is long or logarithmic.
     ggplot2::geom_point(
-      ggplot2::aes(x = .data$occurrences, y = .data$height, fill = .data$patterns),
+      ggplot2::aes(x = .data$count, y = .data$height, fill = .data$patterns),
       data = fields, shape = 22, size = 2, stroke = 0
     ) +
     ggplot2::scale_fill_gradientn(
@@ -164,7 +164,7 @@ plot_spectrum <- function(spectrum, tests, call) {
       limits = c(1, 10^max(1, numbers))
     ) +
     front_line(tests, step) +
-    spectrum_axes(spectrum, fields$occurrences) +
+    spectrum_axes(spectrum, fields$count) +
     ggplot2::labs(subtitle = front_words(tests))
 }
 
@@ -190,7 +190,7 @@ level_fields <- function(pvalues) {
   first <- if (n > 0L) which(c(TRUE, !same)) else integer()
   last <- c(first[-1L] - 1L, if (n > 0L) n)
   data.frame(size = rows$size[first], height = rows$height[first],
-             low = rows$occurrences[first], high = rows$occurrences[last], p = rows$p[first])
+             low = rows$count[first], high = rows$count[last], p = rows$p[first])
 }
 
 spectrum_fields <- function(fields, value, step) {
@@ -205,11 +205,11 @@ spectrum_fields <- function(fields, value, step) {
 
 verdicts <- c("significant", "not significant", "not tested")
 
-#' Signatures of the recording: data frame `size`, `height`, `occurrences`, `verdict`
+#' Signatures of the recording: data frame `size`, `height`, `count`, `verdict`
 #' @noRd
 signature_marks <- function(tests) {
   verdict <- ifelse(tests$significant, 1L, ifelse(tests$tested, 2L, 3L))
-  data.frame(size = tests$size, height = field_height(tests), occurrences = tests$occurrences,
+  data.frame(size = tests$size, height = field_height(tests), count = tests$count,
              verdict = factor(verdicts[verdict], verdicts))
 }
 
@@ -217,7 +217,7 @@ spectrum_marks <- function(marks) {
   size <- if (nrow(marks) <= 60L) 2.2 else if (nrow(marks) <= 300L) 1.4 else 0.9
   list(
     ggplot2::geom_point(
-      ggplot2::aes(x = .data$occurrences, y = .data$height, colour = .data$verdict,
+      ggplot2::aes(x = .data$count, y = .data$height, colour = .data$verdict,
                    shape = .data$verdict),
       data = marks, size = size, stroke = 0.6, fill = "white"
     ),
@@ -242,7 +242,7 @@ front_line <- function(tests, step) {
   if (attr(tests, "spectrum", exact = TRUE) == "#") {
     at <- data.frame(size = NA, height = sizes, low = significance_front(tests, sizes))
   } else {
-    bins <- seq_len(attr(tests, "window", exact = TRUE)) - 1L
+    bins <- seq_len(attr(tests, "window_bins", exact = TRUE)) - 1L
     at <- expand.grid(duration = bins, size = sizes)
     at$height <- at$duration * step
     at$low <- significance_front(tests, at$size, at$duration)

@@ -38,6 +38,6 @@ trains_maxima <- function(trains, bin, window, parameters, surrogate, n, by_dura
   made <- .Call(r_spectrum, trains, surrogate, options,
                 list(bin = bin, by_duration = by_duration, first = first, n = n, gpus = place))
   finish_status(made, "mining these surrogates",
-                "Raise `min_occ`, or use a shorter `window` or longer bins.",
+                "Raise `min_count`, or use a shorter `window` or longer bins.",
                 limit_of = "units times bins of a window", call = call)
 }

@@ -2,7 +2,7 @@
 # many sittings, as mine_patterns() does with a folder.
 
 # Of the files. Raised whenever they, or what comes of the same surrogates, change.
-spectrum_format <- 3L
+spectrum_format <- 4L
 
 #' What surrogate_maxima() gives as `maxima`, chunk by chunk
 #'
@@ -54,7 +54,8 @@ spectrum_differences <- function(there, job) {
     own <- job$surrogate$parameters
     # In seconds, and not that of the patterns.
     names(own)[names(own) == "window"] <- "shuffle_window"
-    c(list(n_surrogates = job$n, spectrum = spectra[[1 + job$by_duration]], window = job$window,
+    c(list(n_surrogates = job$n, spectrum = spectra[[1 + job$by_duration]],
+           window_bins = job$window,
            closed_within = job$filters$closed_within %||% "all",
            surrogate = job$surrogate$method),
       own, job$filters[names(job$filters) != "closed_within"])

@@ -32,36 +32,75 @@
 #' Trials are closed intervals that may touch but not overlap. No pattern crosses from
 #' one into the next. Where a trial ends on the tick on which the next one starts, that
 #' tick belongs to the later trial. Spikes outside all trials stay in the table but
-#' belong to no trial.
+#' belong to no trial, and no analysis uses them; a message says how many there are.
+#' Rates are spikes in trials divided by the time of all trials.
+#'
+#' `trials` says when each trial starts and ends. Where each spike also names its `trial`,
+#' times count either on one clock for the whole recording or from the start of each
+#' trial. `trial_clock` says which:
+#' * `"recording"`: each spike must lie in the trial that it names, or, with `NA`, outside
+#'   of all. Without `trials`, a trial reaches from its first to its last spike; this
+#'   leaves out what was silent before and after, so that rates come out too high.
+#' * `"trial"`: each spike is moved to the start of its trial in `trials`. Without these
+#'   times, trials are laid one after the other: trial k is shifted by (k - 1) times the
+#'   length of `trial_window` and a gap of at least one second, so that no pattern can
+#'   reach across. `trials` may then have `trial` and columns such as a condition alone;
+#'   its rows are all the trials, in their order. Trials without spikes are known from
+#'   there, or from the levels of a factor `trial`.
+#' * `NULL` takes the only clock that the times can count on, and says so in a message.
+#'   Trials of one recording do not overlap, so times that do count from the start of
+#'   each. Where both are possible there is an error.
 #'
 #' # Subsetting and changing
 #' `x[time = c(0, 10)]` keeps the closed range from 0 to 10 s, and narrows the
 #' observation interval and the trials to it; either bound may be infinite.
-#' `x[unit = c("A", "B")]` keeps these units, with the levels in this order. Rows can
-#' be chosen as in any data frame; spikes stay sorted, and each is kept once. The class
-#' stays while both columns do; `dplyr::filter()` and its like choose rows as well.
-#' Assigning into a column, `dplyr::mutate()` and putting recordings together give a plain
-#' data frame `y`, as the result need not be a valid recording;
-#' `as_spike_trains(y, like = x)` makes one again, with the interval, the clock and the
-#' trials of `x`. An object that was changed in any other way is refused by every function
-#' that takes one.
+#' `x[unit = c("A", "B")]` keeps these units, with the levels in this order.
+#' `x[trial = c(1, 5)]` keeps these trials and the spikes in them, and narrows the
+#' observation interval to reach from the first to the last of them. Trials are named by
+#' their labels, or, where the labels are no numbers, by label or by number.
+#' `x[trial = condition == "go"]` and `x[unit = area == "CA1" & depth > 200]` set conditions
+#' on the columns of [trial_table()] and [unit_table()].
 #'
-#' @param time Numeric vector of spike times, in seconds; in `x[time = ]` the range to
-#'   keep, `c(from, to)`.
+#' Rows can be chosen as in any data frame; spikes stay sorted, and each is kept once. The
+#' class stays while both columns do; `dplyr::filter()` and its like choose rows as well.
+#' Assigning into a column, `dplyr::mutate()`, `dplyr::arrange()` and putting recordings
+#' together give a plain data frame `y`, as the result need not be a valid recording;
+#' `as_spike_trains(y)` makes one again from a table that kept its attributes, and
+#' `as_spike_trains(y, like = x)` from any, with the interval, the clock, the trials and the
+#' table of units of `x`. An object that was changed in any other way is refused by every
+#' function that takes one.
+#'
+#' @param time Numeric vector of spike times, in seconds unless `time_unit` says otherwise;
+#'   in `x[time = ]` the range to keep, `c(from, to)`, always in seconds.
 #' @param unit Units (neurons, channels) that fired: a factor, character or numeric
-#'   vector as long as `time`, or of length 1; in `x[unit = ]` the units to keep, by name.
+#'   vector as long as `time`, or of length 1; in `x[unit = ]` the units to keep.
 #' @param start,end Bounds of the observation interval, in seconds; by default the first
 #'   and last spike, or the bounds of the trials where these reach further. Must be
 #'   given when there is neither a spike nor a trial.
 #' @param resolution Length of a tick, in seconds.
 #' @param trials `NULL`, or a data frame with the columns `start` and `end`, in seconds,
 #'   and where wanted `trial`, a label that is different for each row (default 1, 2,
-#'   ...). Rows are sorted by `start`.
+#'   ...). Rows are sorted by `start`. Further columns, such as a condition, are kept.
+#' @param unit_table `NULL`, or a data frame with a column `unit`, which names each unit
+#'   once, and what is known of it: area, depth, quality, electrode. Units that it names
+#'   and that have no spike become silent units. [unit_table()] gives it back.
+#' @param trial `NULL`, or the trial of each spike: a vector as long as `time`, with `NA`
+#'   for spikes outside of all trials. In `x[trial = ]` the trials to keep.
+#' @param trial_clock `"recording"`, `"trial"`, or `NULL` where the times themselves show
+#'   it: what times count from when spikes name their `trial`, as described under Trials.
+#' @param trial_window Start and end of each trial, in seconds from its own zero, for times
+#'   that count from the start of each trial; by default the times, and 0 where all are
+#'   later, widened to whole seconds.
+#' @param time_unit Unit of `time`: `"s"`, `"ms"`, `"us"`, or `"samples"` (with
+#'   `sampling_rate`). Times become ticks with whole factors wherever these exist, as
+#'   [read_spikes()] does. All other arguments are in seconds.
+#' @param sampling_rate Samples in a second, for `time_unit = "samples"`.
 #'
 #' @return A data frame of class `spike_trains` with a row for each spike and the columns
 #'   `time` (double, in seconds) and `unit` (factor), sorted by time, then by unit.
-#'   Attributes: `start`, `end` and `resolution` (in seconds), and `trials` (`NULL`, or a
-#'   data frame with the columns `trial`, `start`, `end`).
+#'   Attributes: `start`, `end` and `resolution` (in seconds), `trials` (`NULL`, or a data
+#'   frame with the columns `trial`, `start`, `end` and those that were given), and
+#'   `unit_table` (`NULL`, or a data frame with a row for each level of `unit`).
 #'
 #' @section Errors:
 #' Every error about an argument has the class `synfire_error_argument`. There is one
@@ -88,24 +127,60 @@
 #'              trials = data.frame(start = c(0, 1), end = c(0.5, 1.5)))
 #' @export
 spike_trains <- function(time, unit, start = NULL, end = NULL, resolution = 1e-6,
-                         trials = NULL) {
-  call <- rlang::current_env()
+                         trials = NULL, unit_table = NULL, trial = NULL,
+                         trial_clock = NULL, trial_window = NULL,
+                         time_unit = c("s", "ms", "us", "samples"), sampling_rate = NULL) {
   check_given(time = "a numeric vector of seconds",
               unit = "a factor, character or numeric vector")
+  time_unit <- check_choice(time_unit)
+  make_trains(time, unit, start, end, resolution, trials, unit_table, trial, trial_clock,
+              trial_window, time_unit, sampling_rate, call = rlang::current_env())
+}
+
+#' spike_trains() for whoever calls it
+#' @noRd
+make_trains <- function(time, unit, start = NULL, end = NULL, resolution = 1e-6,
+                        trials = NULL, unit_table = NULL, trial = NULL, trial_clock = NULL,
+                        trial_window = NULL, time_unit = "s", sampling_rate = NULL,
+                        quiet = FALSE, arg = "time", unit_arg = "unit",
+                        call = rlang::caller_env()) {
+  check_choice(time_unit, c("s", "ms", "us", "samples"), call = call)
+  if (!is.null(sampling_rate)) check_number(sampling_rate, above = 0, call = call)
+  per_second <- units_per_second(time_unit, sampling_rate, call)
   resolution <- check_resolution(resolution, call = call)
-  time <- check_times(time, call = call)
-  unit <- unit_factor(unit, length(time), call = call)
-  build_spike_trains(
-    round_to_ticks(time, resolution), unit, start, end, resolution, trials, call = call
-  )
+  time <- check_times(time, arg, call)
+  own_order <- is.factor(unit)
+  unit <- unit_factor(unit, length(time), unit_arg, call)
+  unit_table <- check_unit_table(unit_table, levels(unit), call = call)
+  if (!own_order && !is.null(unit_table)) unit <- natural_levels(unit, unit_table)
+  ticks <- round_to_ticks(time, resolution, per_second)
+  if (is.null(trial)) {
+    check_no_trial(trial_clock, trial_window, call)
+  } else {
+    placed <- place_trials(ticks, trial, trials, trial_clock, trial_window, resolution, call)
+    ticks <- placed$ticks
+    trials <- placed$trials
+  }
+  build_spike_trains(ticks, unit, start, end, resolution, trials, unit_table, quiet, arg,
+                     call = call)
+}
+
+#' Units whose levels are also those of the table, in natural order
+#' @noRd
+natural_levels <- function(unit, unit_table) {
+  known <- levels(unit_table$unit)
+  known <- known[natural_order(known)]
+  structure(match(levels(unit), known)[as.integer(unit)], levels = known, class = "factor")
 }
 
 #' From ticks and a factor in any order to a checked object
 #'
 #' The readers come in here, as they make ticks from other units than seconds.
+#' @param quiet Whether to say nothing, as the recording is a part of another.
 #' @noRd
 build_spike_trains <- function(ticks, unit, start = NULL, end = NULL, resolution = 1e-6,
-                               trials = NULL, arg = "time", call = rlang::caller_env()) {
+                               trials = NULL, unit_table = NULL, quiet = FALSE, arg = "time",
+                               call = rlang::caller_env()) {
   check_tick_range(ticks, resolution, arg, call)
 
   # Sorted input is the rule for recordings, and checking costs far less than sorting.
@@ -120,7 +195,8 @@ build_spike_trains <- function(ticks, unit, start = NULL, end = NULL, resolution
     ticks <- ticks[!twice]
     code <- code[!twice]
   }
-  unit <- structure(code, levels = levels(unit), class = "factor")
+  unit_table <- check_unit_table(unit_table, levels(unit), call = call)
+  unit <- structure(code, levels = levels(unit_table$unit %||% unit), class = "factor")
 
   trials <- check_trials(trials, resolution, call = call)
   n <- length(ticks)
@@ -136,12 +212,14 @@ build_spike_trains <- function(ticks, unit, start = NULL, end = NULL, resolution
     trials$start <- ticks_to_seconds(trials$start, resolution)
     trials$end <- ticks_to_seconds(trials$end, resolution)
   }
-  new_spike_trains(
+  x <- new_spike_trains(
     ticks, unit,
     start = ticks_to_seconds(bounds[[1L]], resolution),
     end = ticks_to_seconds(bounds[[2L]], resolution),
-    resolution = resolution, trials = trials
+    resolution = resolution, trials = trials, unit_table = unit_table
   )
+  if (!quiet) tell_outside(x)
+  x
 }
 
 #' The class from parts known to be right
@@ -149,13 +227,16 @@ build_spike_trains <- function(ticks, unit, start = NULL, end = NULL, resolution
 #' @param ticks Whole doubles, sorted, with their unit; no unit twice on a tick.
 #' @param unit_factor Factor as long as `ticks`, no NA.
 #' @param start,end,resolution Seconds.
-#' @param trials NULL or data frame `trial`, `start`, `end` (seconds), sorted.
+#' @param trials NULL or data frame `trial`, `start`, `end` (seconds), ..., sorted.
+#' @param unit_table NULL or data frame `unit` (in the order of the levels), ...
 #' @noRd
-new_spike_trains <- function(ticks, unit_factor, start, end, resolution, trials = NULL) {
+new_spike_trains <- function(ticks, unit_factor, start, end, resolution, trials = NULL,
+                             unit_table = NULL) {
   structure(
     list(time = ticks_to_seconds(ticks, resolution), unit = unit_factor),
     class = c("spike_trains", "data.frame"),
     row.names = .set_row_names(length(ticks)),
-    start = start, end = end, resolution = resolution, trials = trials
+    start = start, end = end, resolution = resolution, trials = trials,
+    unit_table = unit_table
   )
 }

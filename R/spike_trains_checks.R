@@ -99,8 +99,8 @@ check_inside <- function(ticks, bounds, arg, resolution, call) {
     arg, sprintf("within [`start`, `end`] = [%s, %s] s", seconds[[1L]], seconds[[2L]]),
     sprintf("not, for %s of %s spikes: %s before `start` and %s after `end`",
             commas(before + after), commas(n), commas(before), commas(after)),
-    sprintf(paste("Spikes span %s to %s s: widen `start` and `end`, or leave them out",
-                  "and keep a part with `x[time = c(%s, %s)]`."),
+    sprintf(paste("Spikes span %s to %s s: give a `start` and an `end` that hold these;",
+                  "`x[time = c(%s, %s)]` then keeps a part."),
             seconds[[3L]], seconds[[4L]], seconds[[1L]], seconds[[2L]]),
     call = call
   )
@@ -143,6 +143,8 @@ check_trials <- function(trials, resolution, call) {
   start <- start[o]
   end <- end[o]
   label <- label[o]
+  more <- as.data.frame(trials)[o, setdiff(names(trials), c("trial", "start", "end")),
+                                drop = FALSE]
   n <- length(start)
   clash <- which(start[-1L] < end[-n] | start[-1L] == start[-n])
   if (length(clash)) {
@@ -155,7 +157,9 @@ check_trials <- function(trials, resolution, call) {
                       seconds[[2L]], format(label[[k + 1L]]), seconds[[3L]], seconds[[4L]]),
               "Trials may touch, but not share more than that tick.", call = call)
   }
-  data.frame(trial = label, start = start, end = end)
+  out <- data.frame(trial = label, start = start, end = end)
+  out[names(more)] <- more
+  out
 }
 
 times_text <- function(n) if (n == 1L) "once" else paste(commas(n), "times")
@@ -190,7 +194,8 @@ check_spike_trains <- function(x, arg = rlang::caller_arg(x), call = rlang::call
               "Make one with `spike_trains()`, `as_spike_trains()` or `read_spikes()`.",
               call = call)
   }
-  fault <- columns_fault(x) %||% clock_fault(x) %||% trials_fault(x) %||% spikes_fault(x)
+  fault <- columns_fault(x) %||% clock_fault(x) %||% trials_fault(x) %||%
+    unit_table_fault(x) %||% spikes_fault(x)
   if (!is.null(fault$is)) abort_unsound(arg, fault, call)
   invisible(if (once && !is.null(fault$twice)) without_twice(x) else x)
 }

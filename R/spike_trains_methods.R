@@ -1,209 +1,4 @@
-# Printing, summing up, subsetting and changing recordings.
-
-#' @rdname spike_trains
-#'
-#' @param x A `spike_trains` object.
-#' @param i,j Rows and columns, as for a data frame.
-#' @param ... Not used; must be empty.
-#' @param drop As for a data frame.
-#' @export
-`[.spike_trains` <- function(x, i, j, ..., time, unit, drop) {
-  call <- rlang::current_env()
-  check_no_dots(call)
-  by_name <- !missing(time) || !missing(unit)
-  n_index <- nargs() - 1L - !missing(time) - !missing(unit) - !missing(drop)
-  if (by_name) {
-    if (!missing(i) || !missing(j)) {
-      cli::cli_abort(c(
-        "Rows and columns cannot be chosen together with {.arg time} or {.arg unit}.",
-        i = "Do one after the other: {.code x[time = c(0, 10)][1:5, ]}."
-      ), class = c("synfire_error_argument", "synfire_error"), call = call)
-    }
-    check_spike_trains(x, "x", call)
-    if (!missing(time)) x <- keep_time(x, time, call)
-    if (!missing(unit)) x <- keep_units(x, unit, call)
-    return(x)
-  }
-
-  check_spike_trains(x, "x", call)
-  # What the indices themselves raise is theirs.
-  if (!missing(i)) force(i)
-  if (!missing(j)) force(j)
-  plain <- as.data.frame(x)
-  out <- tryCatch(
-    # One index without a comma chooses columns (or, as a matrix, cells).
-    if (n_index < 2L) {
-      if (missing(i)) plain else plain[i]
-    } else if (missing(drop)) {
-      plain[i, j]
-    } else {
-      plain[i, j, drop = drop]
-    },
-    error = \(e) abort_arg("i, j", "rows and columns of the recording, as for a data frame",
-                           "not, for some", call = call)
-  )
-  if (!is.data.frame(out) || !identical(sort(names(out)), c("time", "unit"))) return(out)
-  if (anyNA(out$time)) {
-    abort_arg("i", sprintf("rows between 1 and %s", commas(nrow(x))),
-              "beyond them for some", call = call)
-  }
-  resolution <- attr(x, "resolution", exact = TRUE)
-  kept <- build_spike_trains(
-    round_to_ticks(out$time, resolution), out$unit,
-    start = attr(x, "start", exact = TRUE), end = attr(x, "end", exact = TRUE),
-    resolution = resolution, trials = attr(x, "trials", exact = TRUE), call = call
-  )
-  names_kept <- names(out)
-  if (names_kept[[1L]] == "unit") {
-    bare <- attributes(kept)
-    kept <- unclass(kept)[names_kept]
-    bare$names <- names_kept
-    attributes(kept) <- bare
-  }
-  kept
-}
-
-keep_time <- function(x, time, call, arg = "time") {
-  resolution <- attr(x, "resolution", exact = TRUE)
-  if (!is.numeric(time) || is.object(time) || length(time) != 2L || anyNA(time)) {
-    abort_arg(arg, "two numbers, the first and last second to keep", describe(time),
-              call = call)
-  }
-  bounds <- interval_ticks(x)
-  range <- as.double(time)
-  inner <- is.finite(range)
-  range[inner] <- seconds_to_ticks(range[inner], resolution, arg, call)
-  if (range[[1L]] > range[[2L]]) {
-    abort_arg(arg, "a range whose first bound is at or before its second",
-              sprintf("c(%s, %s)", exact(time[[1L]]), exact(time[[2L]])), call = call)
-  }
-  if (range[[1L]] > bounds[[2L]] || range[[2L]] < bounds[[1L]]) {
-    seconds <- exact(ticks_to_seconds(bounds, resolution))
-    abort_arg(arg, sprintf("a range that meets the recording, [%s, %s] s", seconds[[1L]],
-                              seconds[[2L]]),
-              sprintf("c(%s, %s)", exact(time[[1L]]), exact(time[[2L]])), call = call)
-  }
-  range <- c(max(range[[1L]], bounds[[1L]]), min(range[[2L]], bounds[[2L]]))
-
-  trials <- trial_ticks(x)
-  if (!is.null(trials)) {
-    trials <- trials[trials$end >= range[[1L]] & trials$start <= range[[2L]], , drop = FALSE]
-    trials$start <- ticks_to_seconds(pmax(trials$start, range[[1L]]), resolution)
-    trials$end <- ticks_to_seconds(pmin(trials$end, range[[2L]]), resolution)
-    # A trial that only touched the range must not turn into a second start there.
-    trials <- trials[!duplicated(trials$start, fromLast = TRUE), , drop = FALSE]
-    rownames(trials) <- NULL
-    if (nrow(trials) == 0L) {
-      abort_arg(arg, "a range that meets at least one trial",
-                sprintf("c(%s, %s), which lies between trials", exact(time[[1L]]),
-                        exact(time[[2L]])), call = call)
-    }
-  }
-  ticks <- train_ticks(x)
-  keep <- ticks >= range[[1L]] & ticks <= range[[2L]]
-  new_spike_trains(
-    ticks[keep], .subset2(x, "unit")[keep],
-    start = ticks_to_seconds(range[[1L]], resolution),
-    end = ticks_to_seconds(range[[2L]], resolution),
-    resolution = resolution, trials = trials
-  )
-}
-
-keep_units <- function(x, unit, call) {
-  if (is.numeric(unit) && !is.object(unit)) unit <- number_labels(unit)
-  if (is.factor(unit)) unit <- as.character(unit)
-  if (!is.character(unit) || anyNA(unit) || length(unit) == 0L) {
-    abort_arg("unit", "the names of one or more units", describe(unit), call = call)
-  }
-  unit <- unique(unit)
-  all_units <- levels(.subset2(x, "unit"))
-  unknown <- setdiff(unit, all_units)
-  if (length(unknown)) {
-    abort_arg("unit", sprintf("among the %s units of the recording", commas(length(all_units))),
-              sprintf("not, for %s", some(encodeString(unknown, quote = "\""))),
-              sprintf("Units: %s.", some(all_units)), call = call)
-  }
-  code <- match(all_units, unit)[as.integer(.subset2(x, "unit"))]
-  keep <- !is.na(code)
-  build_spike_trains(
-    train_ticks(x)[keep], structure(code[keep], levels = unit, class = "factor"),
-    start = attr(x, "start", exact = TRUE), end = attr(x, "end", exact = TRUE),
-    resolution = attr(x, "resolution", exact = TRUE),
-    trials = attr(x, "trials", exact = TRUE), call = call
-  )
-}
-
-#' The first few of many words: a, b, c and 7 more
-#' @noRd
-some <- function(words, n = 5L) {
-  if (length(words) <= n + 1L) return(toString(words))
-  sprintf("%s and %s more", toString(words[seq_len(n)]), commas(length(words) - n))
-}
-
-#' @export
-`$<-.spike_trains` <- function(x, name, value) {
-  x <- as.data.frame(x)
-  x[[name]] <- value
-  x
-}
-
-#' @export
-`[[<-.spike_trains` <- function(x, i, j, value) {
-  x <- as.data.frame(x)
-  if (missing(j)) x[[i]] <- value else x[[i, j]] <- value
-  x
-}
-
-#' @export
-`[<-.spike_trains` <- function(x, i, j, value) {
-  plain <- as.data.frame(x)
-  if (nargs() < 4L) {
-    if (missing(i)) plain[] <- value else plain[i] <- value
-  } else {
-    plain[i, j] <- value
-  }
-  plain
-}
-
-#' @export
-`names<-.spike_trains` <- function(x, value) {
-  x <- as.data.frame(x)
-  names(x) <- value
-  x
-}
-
-#' @export
-rbind.spike_trains <- function(...) {
-  # Intervals, clocks and trials of several recordings have no common meaning.
-  do.call(rbind, lapply(list(...), as.data.frame))
-}
-
-# What the verbs of dplyr do with a data frame of a class: choose rows, change columns,
-# and everything else.
-
-#' @exportS3Method dplyr::dplyr_row_slice
-dplyr_row_slice.spike_trains <- function(data, i, ...) data[i, ]
-
-#' @exportS3Method dplyr::dplyr_col_modify
-dplyr_col_modify.spike_trains <- function(data, cols) {
-  data <- as.data.frame(data)
-  for (name in names(cols)) data[[name]] <- cols[[name]]
-  data
-}
-
-#' @exportS3Method dplyr::dplyr_reconstruct
-dplyr_reconstruct.spike_trains <- function(data, template) as.data.frame(data)
-
-#' @rdname as_spike_trains
-#' @param row.names,optional Not used.
-#' @export
-as.data.frame.spike_trains <- function(x, row.names = NULL, optional = FALSE, ...) {
-  parts <- unclass(x)
-  named <- names(parts)
-  attributes(parts) <- NULL
-  rows <- if (length(parts)) length(parts[[1L]]) else 0L
-  structure(parts, names = named, class = "data.frame", row.names = .set_row_names(rows))
-}
+# Printing recordings and summing them up.
 
 #' @rdname spike_trains
 #' @return `format()` gives the summary line as one string.
@@ -214,17 +9,32 @@ format.spike_trains <- function(x, ...) {
   n <- length(.subset2(x, "time"))
   start <- attr(x, "start", exact = TRUE)
   end <- attr(x, "end", exact = TRUE)
-  rate <- if (end > start && n_units > 0L) n / n_units / (end - start) else NA_real_
   trials <- attr(x, "trials", exact = TRUE)
+  n_in <- if (is.null(trials)) n else sum(!is.na(trial_of(x)))
+  seconds <- observed_seconds(x)
+  rate <- if (seconds > 0 && n_units > 0L) n_in / n_units / seconds else NA_real_
   paste(c(
-    paste(commas(n_units), if (n_units == 1L) "unit" else "units"),
-    paste(commas(n), if (n == 1L) "spike" else "spikes"),
+    counted(n_units, "unit"),
+    paste0(counted(n, "spike"), if (n_in < n) sprintf(" (%s outside of trials)", commas(n - n_in))),
     sprintf("%s s (%s to %s)", short(end - start), short(start), short(end)),
-    if (!is.na(rate)) sprintf("%s Hz per unit", format(rate, digits = 3)),
     if (!is.null(trials)) {
-      paste(commas(nrow(trials)), if (nrow(trials) == 1L) "trial" else "trials")
+      sprintf("%s (%s s%s)", counted(nrow(trials), "trial"), short(seconds),
+              if (nrow(trials) > 1L) " together" else "")
+    },
+    if (!is.na(rate)) {
+      sprintf("%s Hz per unit%s", format(rate, digits = 3),
+              if (is.null(trials)) "" else " in trials")
     }
   ), collapse = ", ")
+}
+
+#' Seconds over which analyses look at spikes: all trials, or the observation interval
+#' @noRd
+observed_seconds <- function(x) {
+  trials <- trial_ticks(x)
+  bounds <- interval_ticks(x)
+  ticks <- if (is.null(trials)) bounds[[2L]] - bounds[[1L]] else sum(trials$end - trials$start)
+  ticks_to_seconds(ticks, attr(x, "resolution", exact = TRUE))
 }
 
 #' Seconds for people: six significant digits, and no exponent where avoidable
@@ -237,9 +47,15 @@ short <- function(v) format(signif(v, 6), big.mark = ",", digits = 6, trim = TRU
 print.spike_trains <- function(x, ..., n = 6L) {
   n <- check_count(n, min = 0, infinite = TRUE)
   cat("<spike_trains> ", format(x), "\n", sep = "")
+  unit <- .subset2(x, "unit")
+  silent <- levels(unit)[tabulate(unit, nlevels(unit)) == 0L]
+  if (length(silent)) {
+    cat(if (length(silent) == 1L) "Unit" else "Units", " without spikes: ", some(silent), "\n",
+        sep = "")
+  }
   rows <- min(n, length(.subset2(x, "time")))
   if (rows > 0L) {
-    first <- as.data.frame(x)
+    first <- bare_columns(x)
     first <- first[seq_len(rows), , drop = FALSE]
     first$time <- exact(first$time)
     print(first, row.names = FALSE)
@@ -258,9 +74,9 @@ print.spike_trains <- function(x, ..., n = 6L) {
 #' @return A data frame of class `summary.spike_trains` with a row for each unit, silent
 #'   ones too, and the columns
 #'   * `unit`: factor with the levels of `object`;
-#'   * `spikes`: number of spikes;
-#'   * `rate`: spikes divided by the length of the observation interval, in Hz; NA for an
-#'     interval of length zero;
+#'   * `spikes`: number of spikes, also of those outside of trials;
+#'   * `rate`: spikes divided by the length of the observation interval, in Hz; with trials
+#'     the spikes in trials divided by the length of all trials; NA where that is zero;
 #'   * `first`, `last`: first and last spike, in seconds; NA for a silent unit;
 #'   * `cv_isi`: standard deviation of the inter-spike intervals divided by their mean;
 #'     NA below two intervals;
@@ -283,7 +99,9 @@ summary.spike_trains <- function(object, ...) {
   o <- order(as.integer(unit), method = "radix")  # stable: time order within a unit
   code <- as.integer(unit)[o]
   by_unit <- ticks[o]
-  trial <- trial_of(object, ticks)[o]
+  trial <- trial_of(object, ticks)
+  observed <- tabulate(unit[!is.na(trial)], n_units)
+  trial <- trial[o]
 
   last_at <- cumsum(spikes)
   first_at <- last_at - spikes + 1L
@@ -310,11 +128,11 @@ summary.spike_trains <- function(object, ...) {
   short_isi <- add(as.double(isi < raw_ticks(2, resolution, 1000))) / n_isi
   short_isi[n_isi == 0L] <- NA_real_
 
-  duration <- attr(object, "end", exact = TRUE) - attr(object, "start", exact = TRUE)
+  duration <- observed_seconds(object)
   out <- data.frame(
     unit = factor(levels(unit), levels = levels(unit)),
     spikes = spikes,
-    rate = if (duration > 0) spikes / duration else NA_real_[rep(1L, n_units)],
+    rate = if (duration > 0) observed / duration else NA_real_[rep(1L, n_units)],
     first = ticks_to_seconds(by_unit[first_at], resolution),
     last = ticks_to_seconds(by_unit[last_at], resolution),
     cv_isi = sd_isi / mean_isi,

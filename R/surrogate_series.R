@@ -26,8 +26,11 @@
 #' which need every row, they are an error.
 #'
 #' @param x Numeric vector, or a [ts]; one value a row, at equal steps in time.
-#' @param n Number of surrogates.
-#' @param method What they keep; see below.
+#' @param n_surrogates Number of surrogates.
+#' @param surrogate The method, which says what surrogates keep; see below. [ccm()] and
+#'   [causal_map()] take the same methods, and like this function `"phase"`, which keeps all
+#'   that a linear process has, where nothing is said.
+#' @param ... Not used; must be empty. All arguments after it are given by name.
 #' @param period For `"seasonal"`: rows of a season's round, such as 12 for months.
 #'   By default the [frequency()] of a `ts`.
 #' @param E,tau For `"twin"`: coordinates of a point, and the rows from one to the next,
@@ -36,7 +39,8 @@
 #'   distance. Lower makes twins closer, and fewer.
 #'
 #' @return A numeric matrix with a row for each value of `x` and a column for each
-#'   surrogate. [set.seed()] decides it; a surrogate does not depend on `n`.
+#'   surrogate. [set.seed()] decides it; a surrogate does not depend on
+#'   `n_surrogates`.
 #' @section Errors:
 #' For values that are not finite numbers; `NA` where a method needs every row; a missing
 #' `period`; an argument of another method; a series too short for its embedding; and too few
@@ -61,19 +65,21 @@
 #' phases <- surrogate_series(x, 100, "phase")
 #' range(apply(phases, 2, sd) - sd(x))
 #' @export
-surrogate_series <- function(x, n = 100, method = c("shuffle", "phase", "seasonal", "twin"),
+surrogate_series <- function(x, n_surrogates = 100,
+                             surrogate = c("phase", "shuffle", "seasonal", "twin"), ...,
                              period = NULL, E = 2, tau = -1, recurrence = 0.1) {
   check_given(x = "a numeric vector of at least two values")
-  method <- check_choice(method)
-  n <- check_count(n)
+  check_no_dots()
+  method <- check_choice(surrogate)
+  n <- check_count(n_surrogates, "n_surrogates")
   x <- check_series(x, complete = method %in% c("phase", "twin"), method)
-  check_room(length(x), n, "n", "small enough")
+  check_room(length(x), n, "n_surrogates", "small enough")
   given <- c(period = !is.null(period), E = !missing(E), tau = !missing(tau),
              recurrence = !missing(recurrence))
   used <- list(seasonal = "period", twin = c("E", "tau", "recurrence"))
   for (arg in setdiff(names(given)[given], used[[method]])) {
-    abort_arg(arg, sprintf("left out for method \"%s\"", method), "given",
-              sprintf("It is of method \"%s\".", if (arg == "period") "seasonal" else "twin"))
+    abort_arg(arg, sprintf("left out with `surrogate = \"%s\"`", method), "given",
+              sprintf("It is an argument of \"%s\".", if (arg == "period") "seasonal" else "twin"))
   }
   if (method == "seasonal") period <- check_period(x, period)
   if (method == "twin") {
@@ -110,7 +116,7 @@ check_series <- function(x, complete, method, call = rlang::caller_env()) {
                                      which(is.infinite(x))[[1L]]), call = call)
   }
   if (complete && anyNA(x)) {
-    abort_arg("x", sprintf("without NA for method \"%s\"", method),
+    abort_arg("x", sprintf("without NA for `surrogate = \"%s\"`", method),
               sprintf("NA in %d rows, the first of them row %d", sum(is.na(x)),
                       which(is.na(x))[[1L]]),
               "Take a stretch without gaps, or fill them first.", call = call)

@@ -100,8 +100,11 @@
 #' than forth; here they do not. Elephant's dithering clips or drops what this one mirrors.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
-#' @param n Number of surrogates.
-#' @param method What they keep; see below.
+#' @param n_surrogates Number of surrogates.
+#' @param surrogate The method, which says what surrogates keep; see below. All functions of
+#'   this package that test spikes against surrogates take these methods, and `"dither"`, the
+#'   published method of SPADE, where nothing is said.
+#' @param ... Not used; must be empty. All arguments after it are given by name.
 #' @param dither How far a spike, train or trial moves at most, in seconds; at most the
 #'   shortest trial. What is less than a tick of it is cut off. Methods with a `window` take
 #'   theirs from it; `"isi_shuffle"`, `"bin_shuffle"` and `"randomise"` have no use for it.
@@ -121,14 +124,15 @@
 #' @param threads Number of threads; `NULL` for all that the process may use.
 #' @param max_memory Bytes that surrogates may take; 12 for each spike of each of them.
 #'
-#' @return A list of `n` [spike_trains()] with the interval, trials, resolution and units of
-#'   `x`. [set.seed()] decides them; a surrogate depends neither on `n` nor on `threads`.
+#' @return A list of `n_surrogates` [spike_trains()] with the interval, trials, resolution and units of
+#'   `x`. [set.seed()] decides them; a surrogate depends neither on `n_surrogates` nor on
+#'   `threads`.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: for a recording
 #' without a spike (in its trials); `dither` below a tick or beyond the shortest trial, or
 #' shorter than a bin of the histogram of intervals; a `bin_size` or `window` that is not
 #' whole ticks or bins; `"trial_shift"` without trials; and an argument that another method
-#' has and `method` has not, as it would change nothing.
+#' has and `surrogate` has not, as it would change nothing.
 #' Surrogates beyond `max_memory` give `synfire_error_budget`, beyond the machine's
 #' `synfire_error_memory`.
 #' @references
@@ -154,25 +158,26 @@
 #' # Rates that change over 100 ms and more are kept, and how many bins hold a spike.
 #' surrogate_trains(x, 2, "window_shuffle", bin_size = 0.005, window = 0.1, threads = 2)
 #' @export
-surrogate_trains <- function(x, n = 1,
-                             method = c("dither", "dither_refractory", "train_shift",
-                                        "joint_isi", "isi_dither", "isi_shuffle",
-                                        "randomise", "bin_shuffle", "window_shuffle",
-                                        "trial_shift", "jitter", "sliding_shuffle"),
-                             dither = 0.015, refractory = 0.004, bin_size = NULL,
+surrogate_trains <- function(x, n_surrogates = 1,
+                             surrogate = c("dither", "dither_refractory", "train_shift",
+                                           "joint_isi", "isi_dither", "isi_shuffle",
+                                           "randomise", "bin_shuffle", "window_shuffle",
+                                           "trial_shift", "jitter", "sliding_shuffle"),
+                             ..., dither = 0.015, refractory = 0.004, bin_size = NULL,
                              window = NULL, truncation_limit = 0.1, n_bins = 100,
                              sigma = 0.002, threads = NULL, max_memory = 4e9) {
   check_given(x = "a recording")
-  check_method(method, "method")
-  method <- check_choice(method)
+  check_no_dots()
+  check_method(surrogate, "surrogate")
+  surrogate <- check_choice(surrogate)
   given <- c(dither = !missing(dither), refractory = !missing(refractory),
              bin_size = !is.null(bin_size), window = !is.null(window),
              truncation_limit = !missing(truncation_limit), n_bins = !missing(n_bins),
              sigma = !missing(sigma))
-  check_own_arguments(names(given)[given], method, "method")
+  check_own_arguments(names(given)[given], surrogate)
   x <- as_spike_trains(x)
-  n <- check_count(n, max = .Machine$integer.max)
-  options <- surrogate_options(x, method, dither, refractory, bin_size, window,
+  n <- check_count(n_surrogates, "n_surrogates", max = .Machine$integer.max)
+  options <- surrogate_options(x, surrogate, dither, refractory, bin_size, window,
                                truncation_limit, n_bins, sigma)
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory)
@@ -184,12 +189,12 @@ surrogate_trains <- function(x, n = 1,
   lapply(made, \(one) {
     new_spike_trains(one$tick, structure(one$unit, levels = levels, class = "factor"),
                      attr(x, "start"), attr(x, "end"), attr(x, "resolution"),
-                     attr(x, "trials"))
+                     attr(x, "trials"), attr(x, "unit_table"))
   })
 }
 
 # Numbered from 0, they are what the core has.
-surrogate_methods <- eval(formals(surrogate_trains)$method)
+surrogate_methods <- eval(formals(surrogate_trains)$surrogate)
 
 # The arguments that each has a use for.
 method_arguments <- local({
@@ -219,7 +224,7 @@ elephant_methods <- c(
 surrogate_options <- function(x, method = "dither", dither = 0.015, refractory = 0.004,
                               bin_size = NULL, window = NULL, truncation_limit = 0.1,
                               n_bins = 100, sigma = 0.002, call = rlang::caller_env()) {
-  method <- check_choice(method, surrogate_methods, "method", call = call)
+  method <- check_choice(method, surrogate_methods, "surrogate", call = call)
   trains <- trains_of(x)
   check_trains(x, trains, method, call)
   resolution <- attr(x, "resolution")
@@ -262,7 +267,7 @@ surrogate_options <- function(x, method = "dither", dither = 0.015, refractory =
        key = random_key(), method = method, parameters = parameters)
 }
 
-#' The same for functions whose argument `surrogate` is the method
+#' The same for functions that pass on further arguments of the method
 #'
 #' @param more List of further arguments of the method.
 #' @param bin_size Where it is given, neither that nor a window is among `more`.
@@ -289,7 +294,7 @@ check_surrogate <- function(surrogate, more, binned, call) {
   check_dots_known(more, known, call)
   given <- c(if (!eval(quote(missing(dither)), call)) "dither",
              names(more)[!vapply(more, is.null, NA)])
-  check_own_arguments(given, surrogate, "surrogate", call)
+  check_own_arguments(given, surrogate, call)
 }
 
 # ---- Checks --------------------------------------------------------------------------
@@ -301,26 +306,6 @@ check_method <- function(x, arg, call = rlang::caller_env()) {
     "What Elephant does with `sliding=True` is \"sliding_shuffle\"."
   }
   check_not_elephant(x, elephant_methods, arg, hint, call)
-}
-
-# What Elephant calls the arguments of its functions for patterns.
-elephant_arguments <- c(
-  spiketrains = "`x`", binsize = "`bin_size`", winlen = "`window`", n_surr = "`n_surrogates`",
-  surr_method = "`surrogate`", stat_corr = "`correction`", min_neu = "`min_units`",
-  psr_param = "`h`, `k` and `l`", approx_stab_pars = "`stability`",
-  refractory_period = "`refractory`",
-  sliding = "`surrogate = \"sliding_shuffle\"`"
-)
-
-#' Error where an argument has the name that Elephant gives it
-#'
-#' @param given Names of further arguments.
-#' @noRd
-check_argument_names <- function(given, call = rlang::caller_env()) {
-  known <- intersect(given, names(elephant_arguments))
-  if (length(known) == 0L) return(invisible())
-  abort_arg(known[[1L]], sprintf("given as %s", elephant_arguments[[known[[1L]]]]),
-            "what Elephant calls it", call = call)
 }
 
 #' Error where a choice has the name that Elephant gives it
@@ -338,7 +323,7 @@ check_not_elephant <- function(x, names, arg, hint = NULL, call = rlang::caller_
 #' @noRd
 check_dots_known <- function(more, known, call) {
   given <- names(more) %||% rep("", length(more))
-  check_argument_names(given, call)
+  check_argument_names(given, known, call)
   wrong <- c(setdiff(given, known), given[duplicated(given)])
   if (length(wrong) == 0L) return(invisible())
   abort_arg("...", sprintf("arguments of the surrogates: %s", toString(known)),
@@ -351,12 +336,12 @@ check_dots_known <- function(more, known, call) {
 
 #' Error where an argument is given that the method has no use for
 #' @noRd
-check_own_arguments <- function(given, method, arg, call = rlang::caller_env()) {
+check_own_arguments <- function(given, method, call = rlang::caller_env()) {
   foreign <- setdiff(given, method_arguments[[method]])
   if (length(foreign) > 0L) {
     users <- names(method_arguments)[vapply(method_arguments, \(a) foreign[[1L]] %in% a, NA)]
     abort_arg(foreign[[1L]],
-              sprintf("left out with `%s = \"%s\"`, which has no use for it", arg, method),
+              sprintf("left out with `surrogate = \"%s\"`, which has no use for it", method),
               "given", sprintf("It is an argument of %s.",
                                toString(paste0("\"", users, "\""))), call = call)
   }
@@ -383,7 +368,7 @@ check_dither_of_bins <- function(dither, bin_size, method, call) {
 
 check_trains <- function(x, trains, method, call) {
   if (method == "trial_shift" && is.null(attr(x, "trials"))) {
-    abort_arg("x", "a recording with trials for method \"trial_shift\"", "one without",
+    abort_arg("x", "a recording with trials for `surrogate = \"trial_shift\"`", "one without",
               "Use \"train_shift\", or give `spike_trains()` its `trials`.", call = call)
   }
   inside <- if (is.null(trains$trial)) length(trains$tick) else sum(!is.na(trains$trial))

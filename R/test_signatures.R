@@ -77,16 +77,16 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_patterns(duration = 20, units = 8)
-#' found <- mine_patterns(x, bin_size = 0.005, window = 6, min_spikes = 3, min_occ = 3,
+#' found <- mine_patterns(x, bin_size = 0.005, window_bins = 6, min_spikes = 3, min_count = 3,
 #'                        threads = 2)
-#' pvalues <- pvalue_spectrum(x, 0.005, 6, min_spikes = 3, min_occ = 3, n_surrogates = 200,
+#' pvalues <- pvalue_spectrum(x, 0.005, 6, min_spikes = 3, min_count = 3, n_surrogates = 200,
 #'                            threads = 2)
 #' tests <- test_signatures(found, pvalues)
 #' tests
 #' significant_patterns(found, tests)
 #' @export
 test_signatures <- function(patterns, pvalues, alpha = 0.05, correction = "BH") {
-  check_given(patterns = "`patterns`", pvalues = "what `pvalue_spectrum()` gives")
+  check_given(patterns = "what `mine_patterns()` gives", pvalues = "what `pvalue_spectrum()` gives")
   check_patterns(patterns)
   check_pvalues(pvalues)
   check_same_search(patterns, pvalues, "pvalues")
@@ -112,7 +112,7 @@ judge_signatures <- function(patterns, pvalues, alpha, correction, fingerprint) 
   out$significant <- out$tested & reaches(out$p_adjusted, alpha)
   tests <- sum(out$tested)
   level <- max(sufficient_p(tests, correction, alpha), out$p[out$significant])
-  about <- attributes(spectrum)[c("spectrum", "bin_size", "window", "parameters")]
+  about <- attributes(spectrum)[c("spectrum", "bin_size", "window_bins", "parameters")]
   new_spectrum(out, "signature_tests",
                c(about, list(tests = tests, alpha = alpha, correction = correction,
                              level = level, pvalues = pvalues, fingerprint = fingerprint)))
@@ -121,7 +121,7 @@ judge_signatures <- function(patterns, pvalues, alpha, correction, fingerprint) 
 #' Signatures of a spectrum with durations in bins, as patterns have them
 #' @noRd
 signatures_in_bins <- function(spectrum) {
-  parts <- as.list(spectrum)[intersect(c("size", "duration", "occurrences"), names(spectrum))]
+  parts <- as.list(spectrum)[intersect(c("size", "duration", "count"), names(spectrum))]
   if (!is.null(parts$duration)) {
     parts$duration <- as.integer(round(parts$duration / attr(spectrum, "bin_size", exact = TRUE)))
   }
@@ -140,7 +140,7 @@ signatures_in_bins <- function(spectrum) {
 #' @inherit test_signatures examples
 #' @export
 significant_patterns <- function(patterns, tests) {
-  check_given(patterns = "`patterns`", tests = "what `test_signatures()` gives")
+  check_given(patterns = "what `mine_patterns()` gives", tests = "what `test_signatures()` gives")
   check_patterns(patterns)
   check_tests(tests)
   check_same_search(patterns, tests, "tests")
@@ -165,13 +165,13 @@ significant_of <- function(patterns, tests) {
 signature_rows <- function(patterns, tests) {
   wanted <- pattern_signatures(patterns, attr(tests, "spectrum", exact = TRUE))
   listed <- signatures_in_bins(tests)
-  window <- attr(tests, "window", exact = TRUE)
+  window <- attr(tests, "window_bins", exact = TRUE)
   cell <- \(parts) if (is.null(parts$duration)) parts$size else {
     as.double(parts$size) * window + parts$duration
   }
   # Cells are few, so that they and a count of 31 bits are a whole number together.
   cells <- unique(cell(listed))
-  key <- \(parts) match(cell(parts), cells) * 2^31 + parts$occurrences
+  key <- \(parts) match(cell(parts), cells) * 2^31 + parts$count
   match(key(wanted), key(listed), incomparables = NA)
 }
 
@@ -179,7 +179,7 @@ signature_rows <- function(patterns, tests) {
 #' @noRd
 non_significant <- function(tests) {
   pvalues <- attr(tests, "pvalues", exact = TRUE)
-  columns <- intersect(c("size", "duration", "occurrences"), names(pvalues))
+  columns <- intersect(c("size", "duration", "count"), names(pvalues))
   below <- !reaches(pvalues$p, attr(tests, "level", exact = TRUE))
   as.data.frame(unclass(pvalues)[columns])[below, , drop = FALSE]
 }
@@ -191,7 +191,7 @@ non_significant <- function(tests) {
 significance_front <- function(tests, size, duration = NULL) {
   pvalues <- attr(tests, "pvalues", exact = TRUE)
   n <- attr(pvalues, "n_surrogates", exact = TRUE)
-  least <- attr(pvalues, "parameters", exact = TRUE)$min_occ
+  least <- attr(pvalues, "parameters", exact = TRUE)$min_count
   p <- surrogate_p(0:n, n, attr(pvalues, "p_estimator", exact = TRUE))
   # So many surrogates may reach what is significant; -1 where not even none will do.
   allowed <- sum(reaches(p, attr(tests, "level", exact = TRUE))) - 1L
@@ -237,7 +237,7 @@ are_pvalues <- function(x) {
   is_spectrum(x, c("reached", "p")) && whole(about$n_surrogates, 1) &&
     is.integer(maxima) && !anyNA(maxima) && length(dim(maxima)) == 2L + by_duration &&
     nrow(maxima) == about$n_surrogates &&
-    (!by_duration || dim(maxima)[[3L]] == about$window) &&
+    (!by_duration || dim(maxima)[[3L]] == about$window_bins) &&
     is.character(about$p_estimator) && isTRUE(about$p_estimator %in% p_estimators)
 }
 
@@ -260,15 +260,15 @@ is_spectrum <- function(x, columns) {
   about <- attributes(x)
   if (!isTRUE(about$spectrum %in% spectra)) return(FALSE)
   parts <- unclass(x)
-  columns <- c("size", "occurrences", if (about$spectrum == "3d#") "duration", columns)
+  columns <- c("size", "count", if (about$spectrum == "3d#") "duration", columns)
   if (!is.list(parts) || !all(columns %in% names(parts))) return(FALSE)
   number <- \(v) is_plain_numeric(v) && length(v) == 1L && !is.na(v)
-  filters <- c("min_spikes", "min_occ", "max_spikes", "max_occ", "min_units")
+  filters <- c("min_spikes", "min_count", "max_spikes", "max_count", "min_units")
   numbers <- vapply(parts[columns], \(v) (is.numeric(v) || is.logical(v)) && !is.object(v), NA)
   all(numbers) && length(unique(lengths(parts[columns]))) == 1L &&
     length(attr(x, "row.names")) == length(parts$size) && !anyNA(parts$size) &&
-    !anyNA(parts$occurrences) && number(about$bin_size) && about$bin_size > 0 &&
-    number(about$window) && is.list(about$parameters) &&
+    !anyNA(parts$count) && number(about$bin_size) && about$bin_size > 0 &&
+    number(about$window_bins) && is.list(about$parameters) &&
     all(vapply(about$parameters[filters], number, NA)) && is_fingerprint(about$fingerprint)
 }
 
@@ -296,11 +296,12 @@ check_all_mined <- function(patterns, call = rlang::caller_env()) {
 #' @noRd
 check_same_search <- function(patterns, other, arg, call = rlang::caller_env()) {
   what <- function(x) {
-    filters <- c("min_spikes", "min_occ", "max_spikes", "max_occ", "min_units")
+    filters <- c("min_spikes", "min_count", "max_spikes", "max_count", "min_units")
     given <- attr(x, "parameters", exact = TRUE)
     # Without `max_spikes` both are the same.
     closed <- if (isTRUE(is.finite(given$max_spikes))) given$closed_within
-    c(list(bin_size = attr(x, "bin_size", exact = TRUE), window = attr(x, "window", exact = TRUE)),
+    c(list(bin_size = attr(x, "bin_size", exact = TRUE),
+           window_bins = attr(x, "window_bins", exact = TRUE)),
       given[filters], list(closed_within = closed %||% "all"))
   }
   mine <- what(patterns)

@@ -33,10 +33,10 @@ memory <- function(what = c("VmRSS", "VmHWM")) {
 forget_peak <- function() cat("5\n", file = "/proc/self/clear_refs")
 
 #' One job in this process; prints what was measured
-run_job <- function(min_occ, min_spikes, engine, threads, copies, runs) {
+run_job <- function(min_count, min_spikes, engine, threads, copies, runs) {
   before <- memory("VmRSS")  # R with the package; the recording counts
   x <- read_raster(copies)
-  mine <- \(...) mine_patterns(x, 0.005, 20, min_spikes, min_occ, engine = engine,
+  mine <- \(...) mine_patterns(x, 0.005, 20, min_spikes, min_count, engine = engine,
                                threads = threads, max_memory = 8e9, ...)
   invisible(mine_patterns(x, 0.005, 20, 9, 1000, threads = 1))  # what loads late, loads
   gc(FALSE)
@@ -54,9 +54,9 @@ run_job <- function(min_occ, min_spikes, engine, threads, copies, runs) {
 }
 
 #' The same in a process of its own: patterns, CPU s, wall s, s in C, MB
-measure <- function(min_occ, min_spikes, engine = "closure", threads = 1, copies = 1,
+measure <- function(min_count, min_spikes, engine = "closure", threads = 1, copies = 1,
                     runs = 5) {
-  out <- system2("Rscript", c("bench/patterns.R", "job", min_occ, min_spikes, engine,
+  out <- system2("Rscript", c("bench/patterns.R", "job", min_count, min_spikes, engine,
                               threads, copies, runs), stdout = TRUE, stderr = TRUE)
   line <- grep("^measured ", out, value = TRUE)
   if (!length(line)) {
@@ -78,19 +78,19 @@ if (!nzchar(Sys.getenv("SYNFIRE_DATA"))) {
 }
 
 jobs <- data.frame(
-  min_occ = c(88, 25, 12, 10, 10, 10, 10, 10), min_spikes = c(2, 3, 4, 5, 6, 7, 8, 9),
+  min_count = c(88, 25, 12, 10, 10, 10, 10, 10), min_spikes = c(2, 3, 4, 5, 6, 7, 8, 9),
   published_s = c(1.2, 15.5, 130, 184, 173, 171, 162, 163),
   published_mb = c(469, 1321, 2641, 1657, 1622, 1622, 1622, 1622)
 )
-ours <- t(mapply(measure, jobs$min_occ, jobs$min_spikes))
-two <- t(mapply(measure, jobs$min_occ, jobs$min_spikes, threads = 2))
+ours <- t(mapply(measure, jobs$min_count, jobs$min_spikes))
+two <- t(mapply(measure, jobs$min_count, jobs$min_spikes, threads = 2))
 table <- data.frame(
   jobs[1:2], patterns = ours[, 1], cpu = ours[, 2], wall = ours[, 3], mb = ours[, 5],
   in_r = sprintf("%.1f %%", 100 * (ours[, 3] / ours[, 4] - 1)), wall_2 = two[, 3],
   gain_2 = ours[, 3] / two[, 3], jobs[3:4], times = jobs$published_s / ours[, 2]
 )
 if (identical(args[1], "fpgrowth")) {
-  theirs <- t(mapply(measure, jobs$min_occ, jobs$min_spikes, "fpgrowth", runs = 1))
+  theirs <- t(mapply(measure, jobs$min_count, jobs$min_spikes, "fpgrowth", runs = 1))
   table$fpgrowth <- theirs[, 2]
   table$fpgrowth_mb <- theirs[, 5]
 }
@@ -101,7 +101,7 @@ cat(sprintf("all jobs: %.2f CPU s; published: %.0f s\n", sum(table$cpu),
 
 cat("\nMore units, one thread\n")
 more <- expand.grid(units = c(300, 450), job = c(1, 2, 4, 5, 3))
-grown <- t(mapply(\(units, job) measure(jobs$min_occ[job], jobs$min_spikes[job],
+grown <- t(mapply(\(units, job) measure(jobs$min_count[job], jobs$min_spikes[job],
                                         copies = units / 150, runs = 1),
                   more$units, more$job))
 print(format(data.frame(units = more$units, jobs[more$job, 1:2], patterns = grown[, 1],

@@ -100,7 +100,7 @@ count_false <- function(case, surrogate, sets) {
   judged <- vapply(seq_len(sets), \(k) {
     set.seed(1000 * case$number + k)
     x <- make_recording(case$process, case$units, case$low, case$high, case$step)
-    found <- spade(x, bin_size, case$window, min_occ = case$min_occ, n_surrogates = n,
+    found <- spade(x, bin_size, case$window, min_count = case$min_count, n_surrogates = n,
                    surrogate = surrogate, alpha = alpha, reduction = "none", threads = 1)
     judge(found, n)
   }, double(5))
@@ -122,7 +122,7 @@ rate_cases <- data.frame(
   units = c(20, 50, 100, 20, 50, 100),
   low = c(7, 3.5, 2, 4, 2, 1.2),
   high = c(NA, NA, NA, 15, 8, 5), step = c(NA, NA, NA, 0.2, 0.2, 0.2),
-  window = 8, min_occ = 2, surrogates = c(199, 99, 99)
+  window = 8, min_count = 2, surrogates = c(199, 99, 99)
 )
 
 part_null <- function(sets = 400, cases = NULL) {
@@ -131,7 +131,7 @@ part_null <- function(sets = 400, cases = NULL) {
     cbind(process = process, rate_cases, surrogate = suits[[process]])
   }))
   fast <- data.frame(process = c("refractory", "gamma"), units = 20, low = 60, high = NA,
-                     step = NA, window = 1, min_occ = 10, surrogates = 199,
+                     step = NA, window = 1, min_count = 10, surrogates = 199,
                      surrogate = "trial_shift")
   all <- rbind(all, fast)
   all$number <- seq_len(nrow(all))
@@ -146,7 +146,7 @@ part_misfit <- function(sets = 50, cases = NULL) {
     process = c("poisson", "poisson", "poisson", "refractory", "gamma", "gamma"),
     units = 20, low = c(7, 4, 4, 60, 60, 20), high = c(NA, 15, 60, NA, NA, 60),
     step = c(NA, 0.2, 0.02, NA, NA, 0.2), window = c(8, 8, 8, 1, 1, 1),
-    min_occ = c(2, 2, 2, 10, 10, 5), surrogates = 399
+    min_count = c(2, 2, 2, 10, 10, 5), surrogates = 399
   )
   all$number <- 100 + seq_len(nrow(all))
   each_case(all, cases, "misfit", \(case) {
@@ -157,18 +157,18 @@ part_misfit <- function(sets = 50, cases = NULL) {
 # A pattern of so many spikes among 20 units, and what of it spade() reports. Jitter moves
 # spikes to other bins, so that parts of the pattern occur more often than all of it.
 part_power <- function(sets = 30, cases = NULL) {
-  all <- rbind(expand.grid(occurrences = c(3:8, 10, 12), size = 3:8, jitter = 0),
-               expand.grid(occurrences = c(4, 6, 8, 10, 14, 20), size = 3:8, jitter = 0.0015))
+  all <- rbind(expand.grid(count = c(3:8, 10, 12), size = 3:8, jitter = 0),
+               expand.grid(count = c(4, 6, 8, 10, 14, 20), size = 3:8, jitter = 0.0015))
   all$number <- 200 + seq_len(nrow(all))
   each_case(all, cases, "power", \(case) {
     lags <- c(0, 1, 3, 4, 6, 7, 7, 5)[seq_len(case$size)]
     planted <- list(units = seq_len(case$size), lags = sort(lags) * bin_size,
-                    occurrences = case$occurrences)
+                    count = case$count)
     seen <- vapply(seq_len(sets), \(k) {
       set.seed(1000 * case$number + k)
       x <- simulate_patterns(duration = 10, units = 20, rate = 12, patterns = list(planted),
                              jitter = case$jitter)
-      compare(spade(x, bin_size, window = 8, min_occ = 3, n_surrogates = 99, alpha = alpha,
+      compare(spade(x, bin_size, window_bins = 8, min_count = 3, n_surrogates = 99, alpha = alpha,
                     threads = 1), sort(lags))
     }, double(4))
     data.frame(case, sets = sets, whole = mean(seen["whole", ]), part = mean(seen["part", ]),
@@ -223,7 +223,7 @@ parts <- list(null = part_null, misfit = part_misfit, power = part_power)
 chosen <- if (all(named)) names(parts) else arguments[!named]
 unknown <- c(setdiff(chosen, names(parts)), setdiff(names(given), c("sets", "cases", "out")))
 if (length(unknown) > 0L) stop("no such part or key: ", toString(unknown))
-folder <- if ("out" %in% names(given)) given[["out"]] else "vignettes/spike-patterns"
+folder <- if ("out" %in% names(given)) given[["out"]] else "vignettes/significance"
 if (!dir.exists(folder)) stop("no such folder: ", folder)
 numbers <- \(key) as.numeric(strsplit(given[[key]], ",")[[1L]])
 options <- list()

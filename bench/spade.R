@@ -62,7 +62,7 @@ parts$elephant <- function() {
   run <- function(reduction) {
     set.seed(1)
     # Elephant's p values: with (k + 1) / (n + 1), 20 surrogates make nothing significant.
-    spade(x, 0.005, 20, min_spikes = 3, min_occ = 15, min_units = 3, n_surrogates = 20,
+    spade(x, 0.005, 20, min_spikes = 3, min_count = 15, min_units = 3, n_surrogates = 20,
           p_estimator = "k/n", reduction = reduction, threads = 1)
   }
   run("none")
@@ -72,7 +72,7 @@ parts$elephant <- function() {
 
 parts$reduction <- function() {
   x <- read_cortex()
-  found <- mine_patterns(x, 0.005, 20, min_spikes = 3, min_occ = 40)
+  found <- mine_patterns(x, 0.005, 20, min_spikes = 3, min_count = 40)
   found <- found[round(seq(1, length(found), length.out = 10000))]
   for (method in c("combined", "subset")) {
     row(sprintf("reduction of 10,000 candidates, %s", method),
@@ -85,7 +85,7 @@ parts$maxima <- function() {
   for (spikes in c(5, 3)) {
     run <- \(n) {
       set.seed(1)
-      pvalue_spectrum(x, 0.005, 20, min_spikes = spikes, min_occ = 10, n_surrogates = n,
+      pvalue_spectrum(x, 0.005, 20, min_spikes = spikes, min_count = 10, n_surrogates = n,
                       threads = 1)
     }
     row(sprintf("maxima of one surrogate of 22 s, min_spikes %d", spikes),
@@ -147,8 +147,8 @@ units300_job <- function(window) {
   x <- spike_trains(runif(sum(n), 0, 3), factor(rep(1:300, n), 1:300), start = 0, end = 3)
   # Also where the data have no pattern, surrogates are mined.
   took <- system.time({
-    found <- mine_patterns(x, 0.001, window, min_spikes = 2, min_occ = 2, threads = 2)
-    pvalues <- pvalue_spectrum(x, 0.001, window, min_spikes = 2, min_occ = 2,
+    found <- mine_patterns(x, 0.001, window, min_spikes = 2, min_count = 2, threads = 2)
+    pvalues <- pvalue_spectrum(x, 0.001, window, min_spikes = 2, min_count = 2,
                                n_surrogates = 1000, threads = 2)
     significant_patterns(found, test_signatures(found, pvalues))
   })
@@ -166,7 +166,7 @@ parts$gpu <- function() {
   x <- read_cortex()
   run <- function(n, ...) {
     set.seed(1)
-    pvalue_spectrum(x, 0.005, 20, min_spikes = 3, min_occ = 10, n_surrogates = n, ...)
+    pvalue_spectrum(x, 0.005, 20, min_spikes = 3, min_count = 10, n_surrogates = n, ...)
   }
   run(10, device = "gpu")
   gpu <- seconds(\() run(1000, device = "gpu"), 0)

@@ -23,7 +23,7 @@
     ENTRY(r_random_uniform, 3)                                                           \
     ENTRY(r_random_below, 4)                                                             \
     ENTRY(r_philox, 2)                                                                   \
-    ENTRY(r_csv_rows, 2)                                                                 \
+    ENTRY(r_csv_rows, 4)                                                                 \
     ENTRY(r_csv_fields, 2)                                                               \
     ENTRY(r_crc32, 2)                                                                    \
     ENTRY(r_ticks, 2)                                                                    \

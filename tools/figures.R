@@ -20,12 +20,12 @@ x <- simulate_patterns(
   duration = 60, units = 60, rate = 6, jitter = 0.0015,
   patterns = list(
     list(units = c(4, 17, 9, 31, 22, 40), lags = c(0, 10, 15, 25, 40, 50) / 1000,
-         occurrences = 60),
-    list(units = c(50, 12, 45, 7, 28), lags = c(0, 0, 20, 35, 45) / 1000, occurrences = 70),
-    list(units = c(36, 58, 20, 2), lags = c(0, 15, 20, 40) / 1000, occurrences = 80)
+         count = 60),
+    list(units = c(50, 12, 45, 7, 28), lags = c(0, 0, 20, 35, 45) / 1000, count = 70),
+    list(units = c(36, 58, 20, 2), lags = c(0, 15, 20, 40) / 1000, count = 80)
   )
 )
-found <- mine_patterns(x, bin_size = 0.005, window = 12, min_spikes = 3, min_occ = 12)
+found <- mine_patterns(x, bin_size = 0.005, window_bins = 12, min_spikes = 3, min_count = 12)
 save("patterns.png", ggplot2::autoplot(found), 7.6, 4.8)
 
 # The coupled logistic maps of Sugihara et al. (2012): y hardly acts on x, x drives y.
@@ -38,7 +38,7 @@ for (t in seq_len(n)[-1]) {
   fish$y[t] <- y * (3.5 - 3.5 * y - 0.1 * x)
 }
 drive <- ccm(fish, "x", "y", E = 2, lib_sizes = c(10, 20, 40, 80, 160, 300), samples = 50,
-             surrogates = 50)
+             n_surrogates = 50)
 save("ccm.png", ggplot2::autoplot(drive), 7.6, 3.6)
 
 set.seed(4)

@@ -12,7 +12,7 @@ times <- if (length(given) > 1L) as.integer(given[[2L]]) else 10L
 
 patterns <- quote({
   x <- simulate_patterns(duration = 60, units = 40, rate = 20)
-  found <- mine_patterns(x, 0.005, 10, min_spikes = 3, min_occ = 14)
+  found <- mine_patterns(x, 0.005, 10, min_spikes = 3, min_count = 14)
 })
 transactions <- quote({
   items <- sprintf("item%03d", 1:200)
@@ -33,7 +33,7 @@ calls <- list(
   patterns_units = list(patterns, quote(subset(found, units = c("u01", "u02")))),
   patterns_duplicated = list(patterns, quote(duplicated(found))),
   pattern_spectrum = list(patterns, quote(pattern_spectrum(found, "3d#"))),
-  patterns_occurrences = list(patterns, quote(pattern_occurrences(patterns = found))),
+  patterns_occurrences = list(patterns, quote(pattern_occurrences(x, found))),
   patterns_statistics = list(patterns, quote(print(autoplot(found, type = "statistics")))),
   patterns_hypergraph = list(patterns, quote(print(autoplot(found, type = "hypergraph")))),
   patterns_incidence = list(patterns, quote(as_incidence(found))),

@@ -170,7 +170,7 @@ case("map-wide", paste(dims, "correlate_rows"), function() {
 })
 case("map-layers", paste(dims, "correlate_rows"), function() {
   x <- random_map(80, 5)
-  map(x, 2, Tp = -1:1, lib_sizes = c(20, Inf), surrogates = 3)
+  map(x, 2, Tp = -1:1, lib_sizes = c(20, Inf), n_surrogates = 3)
   map(x, 2, top = 2)
 })
 case("map-screen", paste(dims, "sample_table correlate_rows correlate_lanes"), function() {

@@ -2,7 +2,7 @@
 #
 #   mpirun -n 3 Rscript patterns-mpi.R recording.csv folder result.rds 3 25
 #
-# The numbers are min_spikes and min_occ; what else mine_patterns() takes is set below.
+# The numbers are min_spikes and min_count; what else mine_patterns() takes is set below.
 # The folder, and the library with synfire, must be on a file system that all ranks see.
 # Needs the packages Rmpi, snow and future. A job that was killed goes on from the chunks
 # in its folder when it is started again, with any number of ranks.
@@ -15,15 +15,15 @@ if (mpi.comm.rank(0) > 0) {
   mpi.quit()
 }
 
-mine <- function(recording, folder, result, min_spikes, min_occ) {
+mine <- function(recording, folder, result, min_spikes, min_count) {
   found <- synfire::mine_patterns(
     synfire::read_spikes(recording),
-    bin_size = 0.005, window = 20,
-    min_spikes = as.numeric(min_spikes), min_occ = as.numeric(min_occ),
+    bin_size = 0.005, window_bins = 20,
+    min_spikes = as.numeric(min_spikes), min_count = as.numeric(min_count),
     threads = 1,  # leave it out with one rank a machine
     folder = folder
   )
-  message(length(found$occurrences), " patterns")
+  message(length(found$count), " patterns")
   saveRDS(found, result)
 }
 

@@ -4,7 +4,7 @@
    While R code that reads a file is guarded, the signal becomes R's error, which leaves
    the library by a jump, as R itself leaves its handler of stack overflow. That is safe
    enough here: the signal comes from the very instruction that divides, so it never
-   interrupts memory management or a lock, and what the library leaves behind is a file
+   interrupts memory management or a lock, and all that is lost is a file handle
    that stays open. Processors that give 0 for such a quotient need no guard; on Windows
    there is none. */
 #if !defined(_WIN32)

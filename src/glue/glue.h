@@ -34,7 +34,7 @@ SEXP r_random_below(SEXP n, SEXP bound, SEXP key, SEXP stream);
 SEXP r_philox(SEXP counter, SEXP key);
 
 /* csv.c */
-SEXP r_csv_rows(SEXP bytes, SEXP options);
+SEXP r_csv_rows(SEXP bytes, SEXP first, SEXP last, SEXP options);
 SEXP r_csv_fields(SEXP lines, SEXP sep);
 SEXP r_crc32(SEXP crc, SEXP bytes);
 
@@ -87,7 +87,7 @@ SEXP r_pattern_stability(glue_owner *own, SEXP events, SEXP patterns, SEXP optio
 
 /* patterns.c */
 SEXP r_mine_patterns(glue_owner *own, SEXP events, SEXP options, SEXP shares);
-SEXP r_pattern_shares(glue_owner *own, SEXP events, SEXP window, SEXP min_occ);
+SEXP r_pattern_shares(glue_owner *own, SEXP events, SEXP window, SEXP min_count);
 SEXP r_mine_itemsets(glue_owner *own, SEXP first, SEXP item, SEXP items, SEXP options);
 SEXP r_drop_shifted(glue_owner *own, SEXP items, SEXP size, SEXP n, SEXP occurrences,
                     SEXP units, SEXP max_memory);

@@ -29,7 +29,7 @@ static syn_reduction_options read_options(SEXP listed, SEXP options)
         .k = glue_option_int(options, "k", 0, INT32_MAX),
         .l = glue_option_int(options, "l", 0, INT32_MAX),
         .min_spikes = glue_option_int(options, "min_spikes", 1, INT32_MAX),
-        .min_occ = glue_option_int(options, "min_occ", 1, INT32_MAX),
+        .min_count = glue_option_int(options, "min_count", 1, INT32_MAX),
         .listed = n, .signature = read_signatures(listed, n)};
 }
 

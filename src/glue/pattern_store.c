@@ -154,7 +154,7 @@ static Rboolean stored_inspect(SEXP x, int pre, int deep, int pvec,
     } else {
         const view *v = view_of(x);
         Rprintf(" mined %s in %.0f blocks of %d-bit words\n",
-                v->row == SYN_STORED_ITEMS ? "items" : "occurrences",
+                v->row == SYN_STORED_ITEMS ? "items" : "count",
                 (double)v->store->blocks, (int)(8 * v->store->patterns.width));
     }
     return TRUE;

@@ -49,8 +49,8 @@ syn_pattern_options glue_pattern_options(SEXP options)
         .min_spikes = count_of(options, "min_spikes", INT32_MAX),
         .max_spikes = count_of(options, "max_spikes", UINT32_MAX),
         .min_units = count_of(options, "min_units", INT32_MAX),
-        .min_occ = count_of(options, "min_occ", INT32_MAX),
-        .max_occ = count_of(options, "max_occ", UINT32_MAX),
+        .min_count = count_of(options, "min_count", INT32_MAX),
+        .max_count = count_of(options, "max_count", UINT32_MAX),
         .engine = (syn_pattern_engine)glue_option_int(options, "engine", 0,
                                                       SYN_PATTERNS_FPGROWTH),
         .target = (syn_pattern_target)glue_option_int(options, "target", 0,
@@ -99,7 +99,7 @@ static syn_status read_sets(syn_raster *out, SEXP first, SEXP item, uint32_t ite
 /* R's vectors take over the patterns. */
 static SEXP mined_patterns(mining *m, double elapsed)
 {
-    const char *fields[] = {"items",       "size",           "n", "occurrences",
+    const char *fields[] = {"items",       "size",           "n", "count",
                             "peak_memory", "mining_elapsed", ""};
     uint32_t sizes = syn_patterns_sizes(&m->patterns, NULL), runs = 0;
     size_t *count = (size_t *)R_alloc((size_t)sizes + 1, sizeof *count);
@@ -163,11 +163,11 @@ SEXP r_mine_patterns(glue_owner *own, SEXP events, SEXP options, SEXP shares)
 }
 
 /* About how much work each share of the search is; `window` in bins. */
-SEXP r_pattern_shares(glue_owner *own, SEXP events, SEXP window, SEXP min_occ)
+SEXP r_pattern_shares(glue_owner *own, SEXP events, SEXP window, SEXP min_count)
 {
     mining *m = new_mining(own);
     uint32_t bins = (uint32_t)within(Rf_asReal(window), 1, INT32_MAX, "window");
-    uint32_t least = (uint32_t)within(Rf_asReal(min_occ), 1, INT32_MAX, "min_occ");
+    uint32_t least = (uint32_t)within(Rf_asReal(min_count), 1, INT32_MAX, "min_count");
     const syn_watch *watch = glue_watch(own, "Cutting the search");
     syn_status status = glue_raster(&m->raster, events, bins, NULL, watch);
     if (status == SYN_OK)
@@ -196,7 +196,7 @@ SEXP r_mine_itemsets(glue_owner *own, SEXP first, SEXP item, SEXP items, SEXP op
 /* The patterns that are kept: `items` of them and their occurrences; `n` of each size. */
 static SEXP kept_patterns(const uint8_t *drop, SEXP items, SEXP size, SEXP n, SEXP occ)
 {
-    const char *fields[] = {"items", "size", "n", "occurrences", ""};
+    const char *fields[] = {"items", "size", "n", "count", ""};
     R_xlen_t runs = Rf_xlength(size), words = 0, patterns = 0, at = 0;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SEXP left = SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, runs));

@@ -93,10 +93,10 @@ static SEXP maxima_array(const syn_spectrum *s, int by_duration)
 static SEXP answer(const work *w, int by_duration, double elapsed)
 {
     const char *fields[] = {"maxima", "report", ""};
-    const char *told[] = {"elapsed", "visited", "peak_memory", "left", ""};
+    const char *reported[] = {"elapsed", "visited", "peak_memory", "left", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, maxima_array(&w->spectrum, by_duration));
-    SEXP report = SET_VECTOR_ELT(out, 1, Rf_mkNamed(VECSXP, told));
+    SEXP report = SET_VECTOR_ELT(out, 1, Rf_mkNamed(VECSXP, reported));
     SET_VECTOR_ELT(report, 0, Rf_ScalarReal(elapsed));
     SET_VECTOR_ELT(report, 1, Rf_ScalarReal(w->spectrum.visited));
     SET_VECTOR_ELT(report, 2, Rf_ScalarReal((double)w->spectrum.peak_memory));
@@ -107,7 +107,7 @@ static SEXP answer(const work *w, int by_duration, double elapsed)
 
 /* The maxima of surrogates number `first` to first + n - 1 in bins of `bin` ticks: a list
    of `maxima`, an array of n x sizes from min_spikes on x durations from 0 where these
-   are told apart, and `report`. `options`: bin, by_duration, first, n and gpus. */
+   are counted separately, and `report`. `options`: bin, by_duration, first, n and gpus. */
 SEXP r_spectrum(glue_owner *own, SEXP trains, SEXP surrogates, SEXP patterns,
                 SEXP options)
 {

@@ -13,7 +13,7 @@ static syn_pattern_options mining(syn_pattern_engine engine, int threads)
 {
     return (syn_pattern_options){
         .window = WINDOW, .min_spikes = 3, .max_spikes = UINT32_MAX, .min_units = 2,
-        .min_occ = 5, .max_occ = UINT32_MAX, .engine = engine,
+        .min_count = 5, .max_count = UINT32_MAX, .engine = engine,
         .target = SYN_PATTERNS_CLOSED, .share_end = SIZE_MAX, .threads = threads,
         .max_memory = (size_t)1 << 29};
 }
@@ -111,7 +111,7 @@ static void check_reduction(const syn_raster *raster, const syn_pattern_list *li
     syn_budget budget = {.limit = SIZE_MAX};
     syn_candidates all = {.list = *list, .raster = raster, .windows = windows};
     syn_reduction_options options = {.method = SYN_REDUCTION_COMBINED, .min_spikes = 2,
-                                     .min_occ = 1};
+                                     .min_count = 1};
     CHECK(syn_reduce_patterns(&all, &options, &budget, NULL, keep) == SYN_OK);
     CHECK(budget.held == 0);
     for (size_t limit = 0; limit < budget.most; limit += budget.most / 23 + 1) {

@@ -38,7 +38,7 @@ static void check_maxima(const syn_surrogate_plan *plan)
 {
     syn_pattern_options patterns = {
         .window = 5, .min_spikes = 2, .max_spikes = UINT32_MAX, .min_units = 2,
-        .min_occ = 2, .max_occ = UINT32_MAX, .target = SYN_PATTERNS_CLOSED,
+        .min_count = 2, .max_count = UINT32_MAX, .target = SYN_PATTERNS_CLOSED,
         .share_end = SIZE_MAX, .threads = 1, .max_memory = (size_t)1 << 28};
     syn_spectrum_options options = {.plan = plan, .width = 4, .patterns = &patterns,
                                     .n = SURROGATES};

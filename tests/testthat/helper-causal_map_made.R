@@ -27,7 +27,7 @@ map_of <- function(rho, ..., E = NULL) {
 
 made_links <- function() {
   synfire:::new_causal_links(
-    c("a", "b", "c", "a"), c("b", "c", "a", "c"), c(0.5, 0.7, 0.2, 0.6), c("a", "b", "c", "d"),
+    c("b", "c", "a", "c"), c("a", "b", "c", "a"), c(0.5, 0.7, 0.2, 0.6), c("a", "b", "c", "d"),
     c(a = 1L, b = 2L, c = 3L, d = 4L), list(tau = -1, Tp = 0, top = 2), quote(causal_map(x)),
     c(total = 1), "cpu", p_value = c(0.01, 0.02, 0.5, 0.03)
   )

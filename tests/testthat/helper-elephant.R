@@ -34,7 +34,7 @@ elephant_surrogates <- function(n) {
 
 # The patterns that Elephant mines, each as text like "1@0 3@2 x 5", sorted: units by their
 # number, lags in bins, and how often.
-elephant_patterns <- function(x, bin_size, window, min_spikes, min_occ, max_spikes) {
+elephant_patterns <- function(x, bin_size, window, min_spikes, min_count, max_spikes) {
   file <- withr::local_tempfile(fileext = ".csv")
   utils::write.table(data.frame(as.integer(x$unit), x$time), file, row.names = FALSE,
                      col.names = FALSE)
@@ -44,8 +44,8 @@ elephant_patterns <- function(x, bin_size, window, min_spikes, min_occ, max_spik
     sprintf("d = np.loadtxt('%s')", file),
     sprintf("st = [neo.SpikeTrain(d[d[:, 0] == u, 1] * pq.s, t_stop=%g * pq.s)", attr(x, "end")),
     sprintf("      for u in range(1, %d)]", nlevels(x$unit) + 1),
-    sprintf("c, r = concepts_mining(st, %g * pq.s, %d, min_spikes=%d, min_occ=%d,", bin_size,
-            window, min_spikes, min_occ),
+    sprintf("c, r = concepts_mining(st, %g * pq.s, %d, min_spikes=%d, min_count=%d,", bin_size,
+            window, min_spikes, min_count),
     sprintf("    max_spikes=%s, min_neu=1, report='a')",
             if (is.finite(max_spikes)) max_spikes else "None"),
     "for items, times in c:",

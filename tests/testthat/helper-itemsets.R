@@ -1,28 +1,28 @@
 # Patterns and itemsets made by hand, and where patterns occur by the definition.
 
 # `sets`: a list of named vectors, lags named by units; or, without `window`, of labels.
-hand_patterns <- function(sets, occurrences, units = sort(unique(names(unlist(sets)))),
+hand_patterns <- function(sets, count, units = sort(unique(names(unlist(sets)))),
                           window = 10L, bin_size = 0.005, recording = NULL) {
   items <- lapply(sets, \(s) sort(as.integer(s * length(units) + match(names(s), units) - 1)))
-  hand_sets(items, occurrences, class = "patterns", about = list(
-    units = units, window = window, bin_size = bin_size, recording = recording,
-    parameters = list(min_spikes = 1, min_occ = 1), engine = "closure", threads = 2,
+  hand_sets(items, count, class = "patterns", about = list(
+    units = units, window_bins = window, bin_size = bin_size, recording = recording,
+    parameters = list(min_spikes = 1, min_count = 1), engine = "closure", threads = 2,
     elapsed = 1.5, mining_elapsed = 1.25, peak_memory = 2e6
   ))
 }
 
-hand_itemsets <- function(sets, support, labels = sort(unique(unlist(sets)))) {
-  hand_sets(lapply(sets, \(s) sort(match(s, labels)) - 1L), support, about = list(
+hand_itemsets <- function(sets, count, labels = sort(unique(unlist(sets)))) {
+  hand_sets(lapply(sets, \(s) sort(match(s, labels)) - 1L), count, about = list(
     labels = labels, transactions = 20, target = "closed",
-    parameters = list(min_support = 2, min_size = 1, max_size = Inf)
+    parameters = list(min_count = 2, min_size = 1, max_size = Inf)
   ))
 }
 
-hand_sets <- function(items, occurrences, ..., about) {
+hand_sets <- function(items, count, ..., about) {
   runs <- rle(lengths(items))
   new_itemsets(as.integer(unlist(items)),
                list(size = runs$values, n = as.double(runs$lengths)),
-               as.integer(occurrences), ..., about = about)
+               as.integer(count), ..., about = about)
 }
 
 five_patterns <- function(...) {

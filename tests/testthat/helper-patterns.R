@@ -4,12 +4,12 @@
 # ---- All frequent sets ----------------------------------------------------------------
 
 # `sets`: a list of vectors of items. Which items are frequent, and the sets of them (as
-# numbers, `key`) that at least `min_occ` of the sets hold. NULL where there are more than
+# numbers, `key`) that at least `min_count` of the sets hold. NULL where there are more than
 # `most` subsets.
-oracle_frequent <- function(sets, min_occ, most = 4e6) {
+oracle_frequent <- function(sets, min_count, most = 4e6) {
   sets <- lapply(sets, unique)
   often <- table(factor(unlist(sets)))
-  items <- sort(as.integer(names(often)[often >= min_occ]))
+  items <- sort(as.integer(names(often)[often >= min_count]))
   bits <- lapply(sets, \(s) which(items %in% s) - 1)
   if (length(items) > 52L || sum(2^lengths(bits)) > most) return(NULL)
   keys <- lapply(bits, function(bits) {
@@ -18,7 +18,7 @@ oracle_frequent <- function(sets, min_occ, most = 4e6) {
     subsets[-1L]
   })
   counted <- rle(sort(as.numeric(unlist(keys))))
-  enough <- counted$lengths >= min_occ
+  enough <- counted$lengths >= min_count
   list(items = items, key = counted$values[enough], occ = counted$lengths[enough])
 }
 
@@ -65,15 +65,15 @@ mined_lines <- function(x) {
     do.call(paste, lapply(seq_len(size), \(k) rows[k, ]))
   }, x$runs$size, x$runs$n)
   if (length(sets) == 0L) return(character())
-  paste0(unlist(sets), " (", x$occurrences, ")")
+  paste0(unlist(sets), " (", x$count, ")")
 }
 
 # ---- Itemsets -------------------------------------------------------------------------
 
 # What frequent_itemsets() gives for transactions of whole numbers.
-oracle_itemsets <- function(sets, min_support, target = "closed", min_size = 1,
+oracle_itemsets <- function(sets, min_count, target = "closed", min_size = 1,
                             max_size = Inf) {
-  frequent <- oracle_frequent(sets, min_support)
+  frequent <- oracle_frequent(sets, min_count)
   if (length(frequent$key) == 0L) return(character())
   keep <- oracle_target(frequent, target)
   items <- oracle_items(frequent, keep)
@@ -130,9 +130,9 @@ random_raster <- function(seed, windows = c(1, 2, 3, 4, 5, 8, 64, 100)) {
   raster$filters <- random_filters()
   # Where windows hold much, only what is frequent can be listed.
   windows <- oracle_windows(raster)$items
-  while (is.null(oracle_frequent(windows, raster$filters$min_occ, 1e5))) {
-    raster$filters$min_occ <- raster$filters$min_occ + 1
-    raster$filters$max_occ <- raster$filters$max_occ + 1
+  while (is.null(oracle_frequent(windows, raster$filters$min_count, 1e5))) {
+    raster$filters$min_count <- raster$filters$min_count + 1
+    raster$filters$max_count <- raster$filters$max_count + 1
   }
   raster
 }
@@ -140,11 +140,11 @@ random_raster <- function(seed, windows = c(1, 2, 3, 4, 5, 8, 64, 100)) {
 random_filters <- function() {
   maybe <- \(x) if (sample(2L, 1L) == 1L) Inf else x
   min_spikes <- sample(3L, 1L)
-  min_occ <- sample(4L, 1L)
+  min_count <- sample(4L, 1L)
   max_spikes <- maybe(min_spikes + sample(0:3, 1L))
   list(
-    min_spikes = min_spikes, min_occ = min_occ, max_spikes = max_spikes,
-    max_occ = maybe(min_occ + sample(0:4, 1L)),
+    min_spikes = min_spikes, min_count = min_count, max_spikes = max_spikes,
+    max_count = maybe(min_count + sample(0:4, 1L)),
     min_units = sample(min(max_spikes, min_spikes + sample(0:1, 1L)), 1L),
     closed_within = sample(c("all", "max_spikes"), 1L),
     shifted_subsets = sample(c("keep", "keep", "drop"), 1L)
@@ -177,7 +177,7 @@ oracle_windows <- function(raster) {
 # What mine_patterns() gives, in its order.
 oracle_patterns <- function(raster, filters = raster$filters) {
   windows <- oracle_windows(raster)
-  frequent <- oracle_frequent(windows$items, filters$min_occ)
+  frequent <- oracle_frequent(windows$items, filters$min_count)
   if (length(frequent$key) == 0L) return(character())
   within <- filters$closed_within == "max_spikes"
   keep <- oracle_target(frequent, if (within) "within" else "closed", filters$max_spikes)
@@ -188,7 +188,7 @@ oracle_patterns <- function(raster, filters = raster$filters) {
   size <- count(length)
   units <- count(\(i) length(unique(i %% n)))
   fits <- count(\(i) sum(i < n)) > 0 & size >= filters$min_spikes &
-    size <= filters$max_spikes & occ <= filters$max_occ & units >= filters$min_units
+    size <= filters$max_spikes & occ <= filters$max_count & units >= filters$min_units
   items <- items[fits]
   occ <- occ[fits]
   if (filters$shifted_subsets == "drop") {
@@ -212,10 +212,17 @@ oracle_shifted <- function(items, occ, units) {
     lag <- i %/% units
     paste(max(lag) - lag, i %% units)
   })
-  vapply(seq_along(back), function(p) {
-    others <- setdiff(which(occ == occ[[p]]), p)
-    any(vapply(back[others], \(b) all(back[[p]] %in% b), NA))
-  }, NA)
+  shifted <- logical(length(back))
+  for (alike in split(seq_along(back), occ)) {
+    all_items <- unique(unlist(back[alike]))
+    has <- matrix(FALSE, length(alike), length(all_items))
+    for (p in seq_along(alike)) has[p, match(back[[alike[[p]]]], all_items)] <- TRUE
+    # Itself, and any other one that has all of its items.
+    shifted[alike] <- vapply(seq_along(alike), function(p) {
+      sum(rowSums(has[, has[p, ], drop = FALSE]) == sum(has[p, ])) > 1
+    }, NA)
+  }
+  shifted
 }
 
 mine_raster <- function(raster, filters = raster$filters, ...) {
@@ -243,7 +250,7 @@ movement_raster <- function() {
 # "items (occurrences)", as the published code numbers items: unit * window + lag.
 published_lines <- function(x) {
   n <- length(attr(x, "units"))
-  window <- attr(x, "window")
+  window <- attr(x, "window_bins")
   at <- 0
   for (k in seq_along(x$runs$size)) {
     here <- at + seq_len(x$runs$size[[k]] * x$runs$n[[k]])

@@ -9,17 +9,17 @@ oracle_order <- function(items, size, occ) {
 # `items`: list of codes lag * units + unit; `windows`: list of bin numbers; `listed`: NULL
 # or a data frame of size, occurrences and, in bins, maybe duration. Which are kept.
 oracle_reduction <- function(items, windows, units, listed, method, h, k, l,
-                             min_spikes, min_occ) {
+                             min_spikes, min_count) {
   size <- lengths(items)
   occ <- lengths(windows)
   lag <- lapply(items, \(i) i %/% units)
   unit <- lapply(items, \(i) i %% units)
   duration <- vapply(lag, max, 0)
   is_listed <- function(z, c, d) {
-    at <- listed$size == z & listed$occurrences == c
+    at <- listed$size == z & listed$count == c
     if (is.null(listed$duration)) any(at) else any(at & listed$duration == d)
   }
-  little <- \(p, c) c < min_occ || is_listed(size[[p]], c, duration[[p]])
+  little <- \(p, c) c < min_count || is_listed(size[[p]], c, duration[[p]])
   small <- \(p, z) z < min_spikes || is_listed(z, occ[[p]], duration[[p]])
   score <- (size - l) * occ
   keep <- rep(TRUE, length(items))
@@ -29,7 +29,7 @@ oracle_reduction <- function(items, windows, units, listed, method, h, k, l,
   compare <- function(p, q, d, shared) {
     together <- sum((windows[[p]] + d) %in% windows[[q]])
     nested <- shared == size[[q]]
-    if (together < min_occ || !nested && method != "combined") return(c(FALSE, FALSE))
+    if (together < min_count || !nested && method != "combined") return(c(FALSE, FALSE))
     drop_p <- small(p, size[[p]] - shared + k)
     drop_q <- if (nested) little(q, occ[[q]] - occ[[p]] + h) else small(q, size[[q]] - shared + k)
     if (method == "subset") drop_p <- FALSE
@@ -54,8 +54,8 @@ oracle_reduction <- function(items, windows, units, listed, method, h, k, l,
 }
 
 # The same of mined patterns. `listed` has durations in seconds.
-oracle_reduce <- function(patterns, listed, method, h, k, l, min_spikes, min_occ) {
-  found <- pattern_occurrences(patterns = patterns)
+oracle_reduce <- function(patterns, listed, method, h, k, l, min_spikes, min_count) {
+  found <- pattern_occurrences(attr(patterns, "recording"), patterns)
   bin <- attr(patterns, "bin_size")
   x <- attr(patterns, "recording")
   # Bins count from the start of the trial; trials are farther apart than any window.
@@ -67,11 +67,11 @@ oracle_reduce <- function(patterns, listed, method, h, k, l, min_spikes, min_occ
   if (!is.null(listed$duration)) listed$duration <- round(listed$duration / bin)
   units <- length(attr(patterns, "units"))
   oracle_reduction(oracle_codes(patterns), windows, units, listed, method, h, k, l,
-                   min_spikes, min_occ)
+                   min_spikes, min_count)
 }
 
 in_oracle_order <- function(patterns) {
-  patterns[oracle_order(oracle_codes(patterns), patterns$size, patterns$occurrences)]
+  patterns[oracle_order(oracle_codes(patterns), patterns$size, patterns$count)]
 }
 
 # The items of each pattern as lag * units + unit.

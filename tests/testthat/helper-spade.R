@@ -1,12 +1,12 @@
 # Oracles for spectra and significance, written from the definitions: look at every pattern
 # and every maximum. The maxima themselves are oracle_maxima(), in helper-spectrum.R.
 
-# The patterns of a recording: data frame `size`, `duration` (bins), `occurrences`.
+# The patterns of a recording: data frame `size`, `duration` (bins), `count`.
 oracle_signatures <- function(patterns) {
   data.frame(
     size = vapply(as.list(patterns), length, 1L),
     duration = vapply(as.list(patterns), \(lags) max(lags), 1L),
-    occurrences = patterns$occurrences
+    count = patterns$count
   )
 }
 
@@ -31,7 +31,7 @@ made_pvalues <- function(maxima, patterns, p_estimator = "k/n") {
   synfire:::new_spectrum(columns, "pvalue_spectrum", list(
     spectrum = if (by_duration) "3d#" else "#", n_surrogates = n, p_estimator = p_estimator,
     parameters = filters, bin_size = attr(patterns, "bin_size"),
-    window = attr(patterns, "window"), maxima = maxima
+    window_bins = attr(patterns, "window_bins"), maxima = maxima
   ))
 }
 
@@ -40,7 +40,7 @@ planted_recording <- function(seed = 1, duration = 20, ...) {
   withr::with_seed(seed, simulate_patterns(
     duration = duration, units = 10, rate = 4,
     patterns = list(list(units = 1:5, lags = c(0, 0.005, 0.010, 0.020, 0.025),
-                         occurrences = 30)), ...
+                         count = 30)), ...
   ))
 }
 

@@ -9,7 +9,7 @@ oracle_maxima <- function(made, bin, window, filters, by_duration = FALSE) {
     size <- rep(p$runs$size, p$runs$n)
     lag <- p$items %/% length(attr(p, "units"))
     last <- tapply(lag, rep(seq_along(size), size), max)
-    list(size = size, duration = as.integer(last), occ = p$occurrences)
+    list(size = size, duration = as.integer(last), occ = p$count)
   })
   sizes <- max(0, unlist(lapply(found, `[[`, "size")) - filters$min_spikes + 1)
   out <- array(0L, c(length(made), sizes, if (by_duration) window))

@@ -170,7 +170,7 @@ test_that("lags, convergence and surrogates are those of the CPU", {
   skip_without_gpu()
   x <- random_series(200, 12, 2)
   E <- rep_len(1:6, 12)
-  rule <- list(Tp = -2:1, lib_sizes = c(20, Inf), surrogates = 4, surrogate = "phase",
+  rule <- list(Tp = -2:1, lib_sizes = c(20, Inf), n_surrogates = 4, surrogate = "phase",
                key = c(1, 2))
   gpu <- do.call(on_gpu, c(list(x, E), rule))
   cpu <- do.call(driven, c(list(x, E, threads = 2), rule))

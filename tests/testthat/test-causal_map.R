@@ -93,10 +93,10 @@ test_that("subsets are rows and columns of the whole", {
   x <- random_series(45, 5, 4)
   colnames(x) <- letters[1:5]
   set.seed(1)
-  whole <- causal_map(x, E = c(2, 3, 1, 5, 2), lib_sizes = c(15, Inf), surrogates = 3)
+  whole <- causal_map(x, E = c(2, 3, 1, 5, 2), lib_sizes = c(15, Inf), n_surrogates = 3)
   set.seed(1)
   some <- causal_map(x, E = c(5, 3), libraries = c("e", "a"), targets = c(4, 2),
-                     lib_sizes = c(15, Inf), surrogates = 3)
+                     lib_sizes = c(15, Inf), n_surrogates = 3)
   for (layer in c("convergence", "p_value")) {
     expect_identical(attr(some, layer), attr(whole, layer)[c("e", "a"), c("d", "b")])
   }
@@ -115,7 +115,7 @@ test_that("threads, registers and blocks change nothing", {
       expect_identical(driven(x, E, max_memory = bytes)$rho, whole)
     }
   }
-  others <- list(Tp = -2:1, lib_sizes = c(20, 50), surrogates = 5, surrogate = "shuffle",
+  others <- list(Tp = -2:1, lib_sizes = c(20, 50), n_surrogates = 5, surrogate = "shuffle",
                  key = c(3, 4))
   whole <- do.call(driven, c(list(x, E), others))
   expect_named(whole, c("rho", "lag", "p_value", "convergence"))
@@ -173,7 +173,7 @@ test_that("p values are shares of surrogates", {
   E <- c(2L, 1L, 3L)
   for (Tp in list(0, c(-1, 1))) {
     set.seed(3)
-    map <- causal_map(x, E = E, Tp = Tp, surrogates = 7, surrogate = "phase", threads = 2)
+    map <- causal_map(x, E = E, Tp = Tp, n_surrogates = 7, surrogate = "phase", threads = 2)
     rule <- map_rule(3, key = attr(map, "parameters")$key, surrogate = "phase")
     make <- target_surrogates(x, 1:3, E, rule)
     as_good <- matrix(0, 3, 3)
@@ -188,12 +188,12 @@ test_that("p values are shares of surrogates", {
   key <- random_below(2, 2^32, rule$key, 2^52 + 2)
   expect_identical(make(4)[, 2], surrogate_maker(x[, 2], "phase", NULL, 2, -1)(key, 4))
   x[3, 2] <- NA
-  argument_error(causal_map(x, E = 2, surrogates = 2), "`surrogate` must be \"shuffle\"")
+  argument_error(causal_map(x, E = 2, n_surrogates = 2), "`surrogate` must be \"shuffle\"")
   for (method in c("shuffle", "seasonal")) {
-    map <- causal_map(x, E = 2, surrogates = 2, surrogate = method, period = if (method == "seasonal") 5)
+    map <- causal_map(x, E = 2, n_surrogates = 2, surrogate = method, period = if (method == "seasonal") 5)
     expect_true(all(attr(map, "p_value") %in% (1:3 / 3)))
   }
-  map <- causal_map(x[, -2], E = 2, surrogates = 2, surrogate = "twin")
+  map <- causal_map(x[, -2], E = 2, n_surrogates = 2, surrogate = "twin")
   expect_true(all(attr(map, "p_value") %in% (1:3 / 3)))
 })
 
@@ -202,18 +202,18 @@ test_that("top keeps the highest of each target", {
   whole <- plain(causal_map(x, E = 2, Tp = -1:0, threads = 2))
   links <- causal_map(x, E = 2, Tp = -1:0, top = 3, threads = 2)
   expect_s3_class(links, c("causal_links", "data.frame"))
-  expect_identical(links$target, rep(attr(links, "series"), each = 3))
+  expect_identical(links$cause, rep(attr(links, "series"), each = 3))
   diag(whole) <- NA
   best <- apply(whole, 2, order, decreasing = TRUE, na.last = TRUE)[1:3, ]
-  expect_identical(match(links$library, attr(links, "series")), c(best))
+  expect_identical(match(links$effect, attr(links, "series")), c(best))
   expect_identical(links$rho, whole[cbind(c(best), rep(1:9, each = 3))])
-  expect_named(links, c("library", "target", "rho", "lag"))
+  expect_named(links, c("cause", "effect", "rho", "lag"))
   expect_identical(nrow(causal_map(x, E = 2, top = 100)), 9L * 8L)
   # Columns that are the same: of equal ones, the first libraries.
   same <- x[, c(1, 2, 2, 2, 2)]
   colnames(same) <- letters[1:5]
   links <- causal_map(same, E = 2, top = 2, targets = "a")
-  expect_identical(links$library, c("b", "c"))
+  expect_identical(links$effect, c("b", "c"))
 })
 
 test_that("links do not depend on the size of blocks", {
@@ -235,7 +235,7 @@ test_that("links do not depend on the size of blocks", {
       slow <- lapply(1:30, \(j) {
         i <- order(-no_self[, j])[seq_len(sum(no_self[, j] >= (screen %||% 0), na.rm = TRUE))]
         i <- head(i, top %||% 20)
-        data.frame(library = as.character(i), target = rep(as.character(10 + j), length(i)),
+        data.frame(cause = rep(as.character(10 + j), length(i)), effect = as.character(i),
                    rho = no_self[i, j])
       })
       slow <- do.call(rbind, slow)
@@ -251,8 +251,8 @@ test_that("a screen leaves out, and changes nothing else", {
   x <- random_series(120, 8, 11)
   whole <- plain(causal_map(x, E = 2, threads = 2))
   links <- causal_map(x, E = 2, screen = 0.5, threads = 2)
-  i <- match(links$library, attr(links, "series"))
-  j <- match(links$target, attr(links, "series"))
+  i <- match(links$effect, attr(links, "series"))
+  j <- match(links$cause, attr(links, "series"))
   expect_identical(links$rho, whole[cbind(i, j)])
   expect_true(all(links$rho >= 0.5))
   expect_false(any(i == j))
@@ -262,7 +262,7 @@ test_that("a screen leaves out, and changes nothing else", {
   expect_gte(nrow(links), 0.9 * sum(whole >= 0.5, na.rm = TRUE))
   expect_identical(nrow(causal_map(x, E = 2, screen = 1)), 0L)
   both <- causal_map(x, E = 2, screen = 0.5, top = 1, threads = 2)
-  expect_identical(both$rho, as.vector(links$rho[!duplicated(links$target)]))
+  expect_identical(both$rho, as.vector(links$rho[!duplicated(links$cause)]))
 })
 
 test_that("degenerate series give NA", {
@@ -375,12 +375,12 @@ test_that("bad arguments are refused", {
   for (sizes in list(5, c(5, 5), c(9, 5), c(2, 9), c(5, NA), c(5.5, 9), "5 9", c(Inf, Inf))) {
     argument_error(causal_map(x, lib_sizes = sizes), "`lib_sizes`")
   }
-  argument_error(causal_map(x, surrogates = -1), "`surrogates`")
-  expect_error(causal_map(x, surrogates = 1, surrogate = "none"), "surrogate")
-  argument_error(causal_map(x, surrogates = 1, surrogate = "seasonal"), "`period`")
+  argument_error(causal_map(x, n_surrogates = -1), "`n_surrogates`")
+  expect_error(causal_map(x, n_surrogates = 1, surrogate = "none"), "surrogate")
+  argument_error(causal_map(x, n_surrogates = 1, surrogate = "seasonal"), "`period`")
   for (screen in list(2, NA, "a")) argument_error(causal_map(x, screen = screen), "`screen`")
   for (top in list(0, 1.5, NA)) argument_error(causal_map(x, top = top), "`top`")
-  argument_error(causal_map(x, resume = TRUE), "`resume`")
+  argument_error(causal_map(x, resume = TRUE), "`resume` must be left out")
   expect_error(causal_map(x, device = "tpu"), "device")
   argument_error(causal_map(x, gpus = 0), "`gpus`")
   argument_error(causal_map(x, precision = "half"), "needs a GPU")
@@ -417,7 +417,7 @@ test_that("Ctrl-C is an interrupt within half a second", {
     set.seed(1)
     x <- matrix(stats::rnorm(4e5), 2000)
     log("start", Sys.getpid())
-    causal_map(x, E = 3, threads = 2, surrogates = 50)
+    causal_map(x, E = 3, threads = 2, n_surrogates = 50)
   }), wait = 0.7)
   expect_lt(wait, 0.5)
 })
@@ -440,7 +440,7 @@ test_that("closed maps and blocks are refused, not used", {
 test_that("groups, blocks and results of a map fit into its memory", {
   for (steps in c(50, 600)) for (n in c(20, 1500)) for (memory in c(2e7, 1e8)) {
     for (rule in list(map_rule(3), map_rule(3, Tp = -2:2), map_rule(3, lib_sizes = c(10, Inf)),
-                      map_rule(3, surrogates = 8), map_rule(3, Tp = 0:1, surrogates = 300,
+                      map_rule(3, n_surrogates = 8), map_rule(3, Tp = 0:1, n_surrogates = 300,
                                                             lib_sizes = c(10, 40)))) {
       rule$max_memory <- memory
       job <- list(rule = rule, source = list(steps = steps), E = rep(2, n), libraries = seq_len(n),
@@ -453,7 +453,7 @@ test_that("groups, blocks and results of a map fit into its memory", {
           (1 + if (own) views else length(rule$Tp))
       }, 0))
       width <- max(vapply(plan$groups, \(g) length(g$columns) * max(1, length(g$surrogates)), 0))
-      block <- plan$block * (24 * steps + width * (8 + 8 * (rule$surrogates > 0)))
+      block <- plan$block * (24 * steps + width * (8 + 8 * (rule$n_surrogates > 0)))
       kept <- plan$stretch * n * 8 * length(rule_layers(rule))
       expect_lte(group + block + if (length(plan$groups) > 1) kept else 0, 1.2 * memory)
     }
@@ -467,7 +467,7 @@ test_that("the memory of a map with surrogates is what it was given", {
     high <- \() as.numeric(gsub("[^0-9]", "", grep("VmHWM", readLines("/proc/self/status"),
                                                   value = TRUE))) * 1024
     x <- matrix(runif(200 * 2000), 200)
-    map <- \(x, ...) causal_map(x, E = 1, surrogates = 30, surrogate = "shuffle", threads = 1,
+    map <- \(x, ...) causal_map(x, E = 1, n_surrogates = 30, surrogate = "shuffle", threads = 1,
                                libraries = 1:20, ...)
     map(x[, 1:20])
     before <- high()
@@ -487,7 +487,7 @@ test_that("the best lag and its convergence do not depend on blocks", {
   map <- \(memory) {
     set.seed(1)
     quiet_map(x, E = c(2, NA, rep(3, 38)), Tp = -1:1, lib_sizes = c(10, 60), threads = 1,
-              surrogates = 2, surrogate = "shuffle", max_memory = memory)
+              n_surrogates = 2, surrogate = "shuffle", max_memory = memory)
   }
   large <- map(4e9)
   expect_identical(map_numbers(map(1e6)), map_numbers(large))
@@ -512,7 +512,7 @@ test_that("arguments that would not be used are refused", {
   refused(E = 2, validation = "split", says = "`validation` must be left out")
   refused(E = 2, surrogate = "shuffle", says = "`surrogate` must be left out")
   refused(E = 2, period = 12, says = "`period` must be left out")
-  refused(E = 2, surrogates = 3, period = 12, says = "`period` must be left out")
+  refused(E = 2, n_surrogates = 3, period = 12, says = "`period` must be left out")
   refused(E = sum, says = "`E` must be")
   refused(E = globalenv(), says = "`E` must be")
   refused(E = structure(2, class = "integer64"), says = "`E` must be")
@@ -529,7 +529,7 @@ test_that("libraries that are drawn from in runs of different lengths are counte
   set.seed(4)
   x <- matrix(runif(155), 31)
   call <- function(...) {
-    causal_map(x, E = 1, Tp = 1, lib_sizes = c(5, 12), surrogates = 3, surrogate = "shuffle",
+    causal_map(x, E = 1, Tp = 1, lib_sizes = c(5, 12), n_surrogates = 3, surrogate = "shuffle",
                threads = 1, ...)
   }
   set.seed(1)

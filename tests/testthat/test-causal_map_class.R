@@ -54,8 +54,8 @@ test_that("the table has a row for each pair, in the order of the map", {
   expect_equal(as.data.frame(map)[1:3], slow_links(map))
   all <- as.data.frame(map, diagonal = TRUE)
   expect_equal(all[1:3], slow_links(map, diagonal = TRUE))
-  expect_named(all, c("library", "target", "rho", "lag", "p_value", "convergence"))
-  at <- cbind(all$library, all$target)
+  expect_named(all, c("cause", "effect", "rho", "lag", "p_value", "convergence"))
+  at <- cbind(all$effect, all$cause)
   for (layer in c("lag", "p_value", "convergence")) {
     expect_equal(all[[layer]], attr(map, layer)[at])
   }
@@ -81,7 +81,7 @@ test_that("the table keeps what is within limits", {
   }
   expect_equal(nrow(as.data.frame(map, max_links = 1000)), 55)
   expect_equal(nrow(as.data.frame(map, threshold = 2)), 0)
-  expect_named(as.data.frame(map, threshold = 2), c("library", "target", "rho", "p_value"))
+  expect_named(as.data.frame(map, threshold = 2), c("cause", "effect", "rho", "p_value"))
   expect_error(as.data.frame(made_map(3), alpha = 0.1), "map without p values",
                class = "synfire_error_argument")
   expect_error(as.data.frame(map, max_links = 0), class = "synfire_error_argument")
@@ -113,9 +113,9 @@ test_that("links print, are taken in part and become plain", {
   expect_match(capture.output(print(links, n = 1)), "and 3 more", all = FALSE)
   strong <- subset(links, rho > 0.55)
   expect_s3_class(strong, "causal_links")
-  expect_equal(strong$library, c("b", "a"))
+  expect_equal(strong$effect, c("b", "a"))
   expect_equal(attr(strong, "series"), c("a", "b", "c", "d"))
-  expect_identical(class(links[c("library", "rho")]), "data.frame")
+  expect_identical(class(links[c("effect", "rho")]), "data.frame")
   expect_identical(links$rho, c(0.5, 0.7, 0.2, 0.6))
   plain <- as.data.frame(links)
   expect_identical(class(plain), "data.frame")
@@ -280,10 +280,7 @@ test_that("maps that were changed by hand are refused by every method", {
     `attr<-`(links, "series", NULL), `attr<-`(links, "series", "s1"),
     structure(list(library = "a"), class = c("causal_links", "data.frame"), row.names = 1L)
   )
-  changed <- c(changed, list({
-    links$rho <- as.character(links$rho)
-    links
-  }))
+  changed <- c(changed, list(changed_by_other_code(links, "rho", as.character(links$rho))))
   for (one in changed) {
     for (method in list(print, summary, format, plot)) {
       expect_error(method(one), "returned it", class = "synfire_error_argument")

@@ -138,7 +138,7 @@ test_that("arrows of the network go from cause to effect", {
   curves <- layer_data_of(p, "GeomPath")[[1]]
   drawn <- unique(curves[c("from", "to", "weight")])
   top <- as.data.frame(map, max_links = 9)
-  expect_equal(drawn, data.frame(from = top$target, to = top$library, weight = top$rho),
+  expect_equal(drawn, data.frame(from = top$cause, to = top$effect, weight = top$rho),
                ignore_attr = "row.names")
   expect_match(p$labels$caption, "from cause to effect. The 9 strongest")
   strong <- ggplot2::autoplot(map, "network", threshold = 0.6, links = 1000)

@@ -239,8 +239,8 @@ test_that("the seed decides everything, and threads nothing", {
   alone <- run(both = FALSE)
   expect_named(alone, c("LibSize", "x:y"))
   expect_equal(alone[["x:y"]], one[["x:y"]])
-  tested <- run(1, surrogates = 20)
-  expect_identical(attr(run(2, surrogates = 20), "surrogates"), attr(tested, "surrogates"))
+  tested <- run(1, n_surrogates = 20)
+  expect_identical(attr(run(2, n_surrogates = 20), "surrogates"), attr(tested, "surrogates"))
   expect_equal(tested[["x:y"]], one[["x:y"]])
 })
 
@@ -264,7 +264,7 @@ test_that("the table holds the means of the samples", {
 test_that("the direction of a cause is found and said in words", {
   set.seed(1)
   # x drives y, nothing drives x: y cross-maps x.
-  found <- ccm(coupled_maps(400, 0, 0.3), "x", "y", E = 2, samples = 40, surrogates = 40,
+  found <- ccm(coupled_maps(400, 0, 0.3), "x", "y", E = 2, samples = 40, n_surrogates = 40,
                surrogate = "shuffle", threads = 2)
   said <- summary(found)
   expect_equal(said$direction, c("x:y", "y:x"))
@@ -281,7 +281,7 @@ test_that("unrelated series are told to be so", {
     set.seed(seed)
     x <- data.frame(time = 1:200, a = as.double(arima.sim(list(ar = 0.5), 200)),
                     b = as.double(arima.sim(list(ar = 0.5), 200)))
-    sum(summary(ccm(x, "a", "b", E = 2, samples = 30, surrogates = 40, threads = 2))$supported)
+    sum(summary(ccm(x, "a", "b", E = 2, samples = 30, n_surrogates = 40, threads = 2))$supported)
   }, 0L)
   # Two directions each, and one in twenty passes by chance.
   expect_lte(sum(supported), 2)
@@ -292,7 +292,7 @@ test_that("surrogates with the same season show that it explains the skill", {
   season <- sin(2 * pi * (1:240) / 12)
   x <- data.frame(time = 1:240, a = season + rnorm(240, sd = 0.3),
                   b = season + rnorm(240, sd = 0.3))
-  found <- ccm(x, "a", "b", E = 3, samples = 20, surrogates = 60, surrogate = "seasonal",
+  found <- ccm(x, "a", "b", E = 3, samples = 20, n_surrogates = 60, surrogate = "seasonal",
                period = 12, threads = 2)
   band <- attr(found, "surrogates")
   expect_equal(nrow(band), 20)
@@ -330,7 +330,7 @@ test_that("missing values are left out", {
   data <- edm_data(x, "x", "y", E = 2, Tp = 0)
   want <- oracle_cross_map(data$points, data$lib, data$pred, data$target, 3)
   expect_equal(full[["x:y"]], want[["rho"]], tolerance = 1e-10)
-  expect_error(ccm(x, "x", "y", E = 2, surrogates = 5), "missing in row 50")
+  expect_error(ccm(x, "x", "y", E = 2, n_surrogates = 5), "missing in row 50")
 })
 
 test_that("a constant has no skill", {

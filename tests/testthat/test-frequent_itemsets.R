@@ -1,6 +1,6 @@
 engines <- c("closure", "fpgrowth")
 targets <- c("closed", "maximal", "frequent")
-flat <- function(x) unclass(x)[c("items", "runs", "occurrences")]
+flat <- function(x) unclass(x)[c("items", "runs", "count")]
 
 # Transactions of whole numbers, some with repeats, some empty.
 random_transactions <- function(seed) {
@@ -42,7 +42,7 @@ test_that("engines find what all subsets of all transactions give", {
     for (target in targets) {
       expected <- oracle_itemsets(sets, support, target, min_size, max_size)
       for (engine in engines) {
-        found <- frequent_itemsets(sets, support, target, min_size, max_size, engine,
+        found <- frequent_itemsets(sets, support, NULL, target, min_size, max_size, engine,
                                    threads = 1)
         expect_identical(mined_lines(found), expected,
                          label = paste(engine, target, "on transactions", seed))
@@ -59,7 +59,7 @@ test_that("dense transactions, more than a mask's words hold, agree with the ora
     for (target in targets) {
       expected <- oracle_itemsets(sets, n %/% 8, target)
       for (engine in engines) {
-        expect_identical(mined_lines(frequent_itemsets(sets, n %/% 8, target, engine = engine)),
+        expect_identical(mined_lines(frequent_itemsets(sets, n %/% 8, target = target, engine = engine)),
                          expected)
       }
     }
@@ -69,11 +69,11 @@ test_that("dense transactions, more than a mask's words hold, agree with the ora
 test_that("threads and engines do not change the result", {
   sets <- withr::with_seed(1, lapply(1:400, \(t) which(runif(40) < 0.3)))
   for (target in targets) {
-    one <- flat(frequent_itemsets(sets, 12, target, threads = 1))
-    expect_gt(length(one$occurrences), 1000)
+    one <- flat(frequent_itemsets(sets, 12, target = target, threads = 1))
+    expect_gt(length(one$count), 1000)
     for (engine in engines) {
       for (threads in c(1, 2, 5)) {
-        expect_identical(flat(frequent_itemsets(sets, 12, target, engine = engine,
+        expect_identical(flat(frequent_itemsets(sets, 12, target = target, engine = engine,
                                                 threads = threads)), one)
       }
     }
@@ -86,29 +86,32 @@ test_that("closed sets give all others back", {
   closed <- closed_itemsets(sets, 1)
   all <- frequent_itemsets(sets, 1, target = "frequent")
   expect_gt(length(all), length(closed))
-  split_items <- \(x) split(x$items, rep(seq_along(x$occurrences), rep(x$runs$size, x$runs$n)))
+  split_items <- \(x) split(x$items, rep(seq_along(x$count), rep(x$runs$size, x$runs$n)))
   larger <- split_items(closed)
   support <- vapply(split_items(all), function(set) {
-    max(closed$occurrences[vapply(larger, \(l) all(set %in% l), NA)])
+    max(closed$count[vapply(larger, \(l) all(set %in% l), NA)])
   }, 0L, USE.NAMES = FALSE)
-  expect_identical(support, all$occurrences)
+  expect_identical(support, all$count)
 })
 
-test_that("a share is of all transactions, and a whole number is a number of them", {
+test_that("a least support is a share of all transactions, a least count a number of them", {
   sets <- list("a", c("a", "b"), c("a", "b"), character())
-  support <- \(min_support) attr(closed_itemsets(sets, min_support), "parameters")$min_support
-  expect_identical(support(0.5), 2)
-  expect_identical(support(0.51), 3)
-  expect_identical(support(0.75), 3)
-  expect_identical(support(0.999), 4)
-  expect_identical(support(1e-9), 1)
-  expect_identical(support(1), 1)
-  expect_identical(support(3), 3)
-  expect_identical(mined_lines(closed_itemsets(sets, 0.75)), "0 (3)")
+  least <- \(...) attr(closed_itemsets(sets, ...), "parameters")$min_count
+  expect_identical(least(min_support = 0.5), 2)
+  expect_identical(least(min_support = 0.51), 3)
+  expect_identical(least(min_support = 0.75), 3)
+  expect_identical(least(min_support = 0.999), 4)
+  expect_identical(least(min_support = 1e-9), 1)
+  expect_identical(least(min_support = 1), 4)
+  expect_identical(least(1), 1)
+  expect_identical(least(3), 3)
+  found <- closed_itemsets(sets, min_support = 0.75)
+  expect_identical(mined_lines(found), "0 (3)")
+  expect_identical(found$support, 0.75)
   expect_identical(mined_lines(closed_itemsets(sets, 1)), c("0 (3)", "0 1 (2)"))
   # 0.07 * 100 is a little above 7.
   many <- c(rep(list("a"), 7), rep(list("b"), 93))
-  expect_identical(attr(closed_itemsets(many, 0.07), "parameters")$min_support, 7)
+  expect_identical(attr(closed_itemsets(many, min_support = 0.07), "parameters")$min_count, 7)
 })
 
 test_that("repeated items count once, empty transactions are there", {
@@ -129,8 +132,8 @@ test_that("item numbers up to 2^31 - 1 are fine", {
 test_that("no transactions hold nothing", {
   for (engine in engines) {
     for (sets in list(list(), list(character()), rep(list(integer()), 5))) {
-      for (support in c(1, 0.5)) {
-        found <- closed_itemsets(sets, support, engine = engine)
+      for (least in list(list(min_count = 1), list(min_support = 0.5))) {
+        found <- do.call(closed_itemsets, c(list(sets, engine = engine), least))
         expect_length(found, 0L)
         expect_identical(attr(found, "transactions"), as.double(length(sets)))
       }
@@ -140,11 +143,11 @@ test_that("no transactions hold nothing", {
 
 test_that("the result says where it comes from", {
   sets <- list(c("a", "b"), "a")
-  found <- frequent_itemsets(sets, 0.5, "frequent", max_size = 3, threads = 2)
+  found <- frequent_itemsets(sets, min_support = 0.5, target = "frequent", max_size = 3, threads = 2)
   expect_s3_class(found, "itemsets")
   about <- attributes(found)
   expect_identical(about$target, "frequent")
-  expect_identical(about$parameters, list(min_support = 1, min_size = 1, max_size = 3))
+  expect_identical(about$parameters, list(min_count = 1, min_size = 1, max_size = 3))
   expect_identical(about$engine, "closure")
   expect_identical(about$threads, 2L)
   expect_gte(about$elapsed, 0)
@@ -152,7 +155,7 @@ test_that("the result says where it comes from", {
   expect_gt(about$peak_memory, 0)
   expect_identical(about$call[[1]], quote(frequent_itemsets))
   expect_identical(attr(closed_itemsets(sets, 1), "call"),
-                   quote(closed_itemsets(transactions = sets, min_support = 1)))
+                   quote(closed_itemsets(transactions = sets, min_count = 1)))
 })
 
 test_that("a search beyond its memory stops, with advice", {
@@ -160,9 +163,9 @@ test_that("a search beyond its memory stops, with advice", {
   error <- expect_error(closed_itemsets(sets, 2, max_memory = 1e6),
                         class = "synfire_error_budget")
   text <- gsub("\\s+", " ", conditionMessage(error))
-  expect_match(text, "Raise `min_support` to [0-9,]+ or more, or lower `max_size`")
+  expect_match(text, "Raise `min_count` to [0-9,]+ or more, or lower `max_size`")
   expect_no_match(text, "closed")
-  error <- expect_error(frequent_itemsets(sets, 2, "frequent", max_memory = 1e6),
+  error <- expect_error(frequent_itemsets(sets, 2, target = "frequent", max_memory = 1e6),
                         class = "synfire_error_budget")
   expect_match(conditionMessage(error), "closed")
 })
@@ -173,6 +176,9 @@ test_that("bad arguments of itemsets are named", {
     frequent_itemsets()
     frequent_itemsets(sets)
     closed_itemsets(sets)
+    closed_itemsets(sets, 1, min_support = 0.5)
+    closed_itemsets(sets, min_support = 0)
+    closed_itemsets(sets, min_support = 2)
     closed_itemsets(1:3, 1)
     closed_itemsets(list("a", NA), 1)
     closed_itemsets(list("a", 1), 1)
@@ -207,10 +213,10 @@ test_that("the time that long transactions take grows with their length", {
     nested <- list(seq_len(2000), seq_len(1000), seq(500, 2000))
     found <- closed_itemsets(nested, 1, engine = engine, threads = 1)
     expect_identical(found$size, c(501L, 1000L, 1501L, 2000L))
-    expect_identical(found$support, c(3L, 2L, 2L, 1L))
+    expect_identical(found$count, c(3L, 2L, 2L, 1L))
     alone <- frequent_itemsets(nested, 1, target = "frequent", max_size = 1, engine = engine,
                                threads = 1)
-    expect_identical(sort(alone$support, decreasing = TRUE),
+    expect_identical(sort(alone$count, decreasing = TRUE),
                      rep(3:1, c(501, 1499, 0)))
   }
   expect_length(frequent_itemsets(nested, 1, target = "maximal", threads = 1), 1)

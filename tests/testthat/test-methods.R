@@ -3,9 +3,9 @@
 results <- function() {
   set.seed(1)
   x <- simulate_patterns(4, 6, 5, list(list(units = 1:3, lags = c(0, 0.01, 0.02),
-                                            occurrences = 12)))
+                                            count = 12)))
   found <- mine_episodes(x, 8, c(0, 0.02), max_size = 2)
-  patterns <- mine_patterns(x, 0.01, 3, min_spikes = 2, min_occ = 4)
+  patterns <- mine_patterns(x, 0.01, 3, min_spikes = 2, min_count = 4)
   chance <- pvalue_spectrum(x, 0.01, 3, 2, 4, n_surrogates = 19)
   list(
     x, summary(x), found, episode_occurrences(x, found[7, ]),
@@ -59,11 +59,11 @@ test_that("objects that keep their class but not their parts are refused by name
   }
   set.seed(1)
   x <- simulate_patterns(4, 6, 5, list(list(units = 1:3, lags = c(0, 0.01, 0.02),
-                                            occurrences = 12)))
+                                            count = 12)))
   found <- mine_episodes(x, 8, c(0, 0.02), max_size = 2)
   stream <- update(episode_stream(c(0, 0.02), 5, 4), x)
   made <- list(
-    mine_patterns(x, 0.01, 3, min_spikes = 2, min_occ = 4),
+    mine_patterns(x, 0.01, 3, min_spikes = 2, min_count = 4),
     frequent_itemsets(list(c("a", "b"), c("a", "b", "c")), 1),
     episode_significance(found, n_surrogates = 5), episode_lags(x, found[7, ]), stream
   )

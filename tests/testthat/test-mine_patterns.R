@@ -1,7 +1,7 @@
 engines <- c("closure", "fpgrowth")
 
 # What engines and threads have to agree on.
-flat <- function(x) unclass(x)[c("items", "runs", "occurrences")]
+flat <- function(x) unclass(x)[c("items", "runs", "count")]
 
 # Three times A, B 2 and C 5 bins later.
 chain <- function() {
@@ -26,7 +26,7 @@ as_raster <- function(x, window, filters, bin = 1) {
 }
 
 filters_of <- function(...) {
-  utils::modifyList(list(min_spikes = 2, min_occ = 2, max_spikes = Inf, max_occ = Inf,
+  utils::modifyList(list(min_spikes = 2, min_count = 2, max_spikes = Inf, max_count = Inf,
                          min_units = 1, closed_within = "all", shifted_subsets = "keep"),
                     list(...))
 }
@@ -41,13 +41,13 @@ test_that("a chain is found with its lags", {
     expect_setequal(mined(max_spikes = 2), all[1:2])
     expect_setequal(mined(max_spikes = 2, closed_within = "max_spikes"),
                     c(all[1:2], "0 7 (3)", "0 17 (3)"))
-    expect_setequal(mined(min_occ = 3), all[2:3])
-    expect_setequal(mined(max_occ = 2), all[[1]])
+    expect_setequal(mined(min_count = 3), all[2:3])
+    expect_setequal(mined(max_count = 2), all[[1]])
     expect_setequal(mined(shifted_subsets = "drop"), all[c(1, 3)])
-    expect_setequal(mined(min_spikes = 1, min_occ = 3), c(all[2:3], "2 (3)"))
+    expect_setequal(mined(min_spikes = 1, min_count = 3), c(all[2:3], "2 (3)"))
     expect_setequal(mined(min_spikes = 4), character())
     expect_setequal(mined(min_units = 4), character())
-    expect_setequal(mined(min_occ = 4), character())
+    expect_setequal(mined(min_count = 4), character())
   }
 })
 
@@ -79,9 +79,9 @@ test_that("each window length agrees with the oracle", {
 test_that("units in more windows than words of a mask hold agree with the oracle", {
   for (bins in c(60, 70, 130, 500, 530, 1100)) {
     x <- noise(bins, 4, bins, 0.6)
-    for (filters in list(filters_of(), filters_of(min_spikes = 1, min_occ = 20),
+    for (filters in list(filters_of(), filters_of(min_spikes = 1, min_count = 20),
                          filters_of(max_spikes = 3, closed_within = "max_spikes"),
-                         filters_of(min_units = 3, max_occ = 30, shifted_subsets = "drop"))) {
+                         filters_of(min_units = 3, max_count = 30, shifted_subsets = "drop"))) {
       raster <- as_raster(x, 2, filters)
       expected <- oracle_patterns(raster)
       expect_gt(length(expected), 0)
@@ -97,8 +97,8 @@ test_that("every argument changes what is found", {
   given <- filters_of()
   base <- oracle_patterns(as_raster(x, 3, given))
   changes <- list(
-    list(min_spikes = 3), list(min_spikes = 1), list(min_occ = 4), list(min_occ = 1),
-    list(max_spikes = 3), list(max_occ = 6), list(min_units = 2), list(min_units = 3),
+    list(min_spikes = 3), list(min_spikes = 1), list(min_count = 4), list(min_count = 1),
+    list(max_spikes = 3), list(max_count = 6), list(min_units = 2), list(min_units = 3),
     list(max_spikes = 3, closed_within = "max_spikes"), list(shifted_subsets = "drop")
   )
   # This one has to differ from the same limit without it.
@@ -133,15 +133,15 @@ test_that("ends of other patterns that occur as often are dropped, and no others
   x <- spike_trains(c(begin, begin + 2, begin + 5, 62, 65) / 1000,
                     rep(LETTERS[1:3], c(3, 3, 5))[c(1:9, 10, 11)], resolution = 1e-3)
   # C follows itself by 3 bins once more than it follows B: that end occurs more often.
-  dropped <- mined_lines(mine_patterns(x, 0.001, 6, min_occ = 3, min_units = 1,
+  dropped <- mined_lines(mine_patterns(x, 0.001, 6, min_count = 3, min_units = 1,
                                        shifted_subsets = "drop"))
   expect_identical(dropped, "0 7 17 (3)")
   x <- spike_trains(c(begin, begin + 2, begin + 5, 62, 65) / 1000,
                     c(rep(LETTERS[1:3], each = 3), "B", "C"), resolution = 1e-3)
-  dropped <- mined_lines(mine_patterns(x, 0.001, 6, min_occ = 3, shifted_subsets = "drop"))
+  dropped <- mined_lines(mine_patterns(x, 0.001, 6, min_count = 3, shifted_subsets = "drop"))
   expect_setequal(dropped, c("1 11 (4)", "0 7 17 (3)"))
   # What is found alone decides: without the longer one, its end stays.
-  kept <- mined_lines(mine_patterns(chain(), 0.001, 6, min_occ = 3, max_spikes = 2,
+  kept <- mined_lines(mine_patterns(chain(), 0.001, 6, min_count = 3, max_spikes = 2,
                                     shifted_subsets = "drop"))
   expect_identical(kept, "1 11 (3)")
   # Ends of ends, and all sizes between 1 and the longest left with none but that.
@@ -156,7 +156,7 @@ test_that("what drop leaves out is what the definition leaves out", {
   some <- 0
   for (seed in 2001:2060) {
     raster <- random_raster(seed, windows = c(3, 4, 5, 8))
-    raster$filters <- filters_of(min_spikes = 1, min_occ = raster$filters$min_occ)
+    raster$filters <- filters_of(min_spikes = 1, min_count = raster$filters$min_count)
     kept <- oracle_patterns(raster)
     if (length(kept) > 400L) next
     raster$filters$shifted_subsets <- "drop"
@@ -168,11 +168,11 @@ test_that("what drop leaves out is what the definition leaves out", {
 })
 
 test_that("threads and engines do not change the result", {
-  for (job in list(list(noise(1, 40, 600, 0.05), 8, list(min_occ = 4)),
-                   list(noise(2, 20, 900, 0.2), 1, list(min_occ = 8, min_spikes = 3)),
-                   list(noise(3, 9, 400, 0.3), 3, list(min_occ = 12, min_units = 2)),
-                   list(noise(4, 12, 300, 0.15), 10, list(min_occ = 3, max_spikes = 4)),
-                   list(noise(4, 12, 300, 0.15), 10, list(min_occ = 3, max_spikes = 4,
+  for (job in list(list(noise(1, 40, 600, 0.05), 8, list(min_count = 4)),
+                   list(noise(2, 20, 900, 0.2), 1, list(min_count = 8, min_spikes = 3)),
+                   list(noise(3, 9, 400, 0.3), 3, list(min_count = 12, min_units = 2)),
+                   list(noise(4, 12, 300, 0.15), 10, list(min_count = 3, max_spikes = 4)),
+                   list(noise(4, 12, 300, 0.15), 10, list(min_count = 3, max_spikes = 4,
                                                           closed_within = "max_spikes")))) {
     mined <- function(engine, threads) {
       do.call(mine_patterns, c(list(job[[1]], 0.001, job[[2]]), job[[3]],
@@ -189,23 +189,23 @@ test_that("threads and engines do not change the result", {
 
 test_that("the result says where it comes from, and is as large as its patterns", {
   x <- noise(5, 30, 300, 0.1)
-  found <- mine_patterns(x, 0.002, 5, min_occ = 3, max_spikes = 6, threads = 2)
+  found <- mine_patterns(x, 0.002, 5, min_count = 3, max_spikes = 6, threads = 2)
   expect_s3_class(found, c("patterns", "itemsets"), exact = TRUE)
-  expect_named(unclass(found), c("items", "runs", "occurrences"))
+  expect_named(unclass(found), c("items", "runs", "count"))
   expect_type(found$items, "integer")
-  expect_type(found$occurrences, "integer")
+  expect_type(found$count, "integer")
   expect_type(found$runs$size, "integer")
   expect_type(found$runs$n, "double")
   expect_false(is.unsorted(found$runs$size, strictly = TRUE))
-  expect_length(found$occurrences, sum(found$runs$n))
+  expect_length(found$count, sum(found$runs$n))
   expect_length(found$items, sum(found$runs$size * found$runs$n))
   about <- attributes(found)
   expect_identical(about$units, as.character(1:30))
-  expect_identical(about$window, 5L)
+  expect_identical(about$window_bins, 5L)
   expect_identical(about$bin_size, 0.002)
   expect_identical(about$recording, x)
   expect_identical(about$parameters, list(
-    min_spikes = 2, min_occ = 3, max_spikes = 6, max_occ = Inf, min_units = 2,
+    min_spikes = 2, min_count = 3, max_spikes = 6, max_count = Inf, min_units = 2,
     closed_within = "all", shifted_subsets = "keep"
   ))
   expect_identical(about$engine, "closure")
@@ -216,7 +216,7 @@ test_that("the result says where it comes from, and is as large as its patterns"
   # At its peak the search held at least what it found.
   expect_gte(about$peak_memory, 2 * (length(found$items) + length(found)))
   expect_identical(about$call, quote(mine_patterns(
-    x = x, bin_size = 0.002, window = 5, min_occ = 3, max_spikes = 6, threads = 2
+    x = x, bin_size = 0.002, window_bins = 5, min_count = 3, max_spikes = 6, threads = 2
   )))
   expect_lt(as.numeric(object.size(flat(found))),
             4 * (length(found$items) + length(found)) + 5000)
@@ -231,19 +231,22 @@ test_that("what as_spike_trains() takes is a recording", {
 test_that("a search beyond its memory stops, with advice that holds", {
   x <- noise(6, 18, 250, 0.7)
   for (engine in engines) {
-    mined <- \(min_occ) mine_patterns(x, 0.001, 1, 2, min_occ, max_memory = 2e6, engine = engine)
+    # Which parts of the search are done by then depends on the threads, and so does the advice.
+    mined <- \(min_count) {
+      mine_patterns(x, 0.001, 1, 2, min_count, max_memory = 2e6, engine = engine, threads = 2)
+    }
     # What is left to search can only be guessed: the advice may have to be taken again,
     # more so where the search itself holds more than it finds.
-    min_occ <- 2
+    min_count <- 2
     for (try in seq_len(if (engine == "closure") 3 else 7)) {
-      found <- tryCatch(mined(min_occ), synfire_error_budget = identity)
+      found <- tryCatch(mined(min_count), synfire_error_budget = identity)
       if (!inherits(found, "condition")) break
       text <- gsub("\\s+", " ", conditionMessage(found))
       expect_match(text, "`max_memory` is 2 MB")
-      expect_match(text, "Raise `min_occ` to [0-9,]+ or more, raise `min_spikes`, or lower")
-      advice <- as.numeric(gsub(",", "", sub(".*`min_occ` to ([0-9,]+).*", "\\1", text)))
-      expect_gt(advice, min_occ)
-      min_occ <- advice
+      expect_match(text, "Raise `min_count` to [0-9,]+ or more, raise `min_spikes`, or lower")
+      advice <- as.numeric(gsub(",", "", sub(".*`min_count` to ([0-9,]+).*", "\\1", text)))
+      expect_gt(advice, min_count)
+      min_count <- advice
     }
     expect_s3_class(found, "patterns")
     expect_gt(try, 1)
@@ -259,7 +262,7 @@ test_that("whether a search keeps to max_memory does not depend on threads", {
   for (engine in engines) {
     # A thread counts 150,000 items: sixteen of them would take 20 MB.
     mined <- \(threads) {
-      mine_patterns(x, 5e-4, 500, min_spikes = 4, min_occ = 12, engine = engine,
+      mine_patterns(x, 5e-4, 500, min_spikes = 4, min_count = 12, engine = engine,
                     threads = threads, max_memory = 1e7)
     }
     one <- mined(1)
@@ -271,7 +274,7 @@ test_that("whether a search keeps to max_memory does not depend on threads", {
 
 test_that("what is compared for shifted subsets is counted in max_memory", {
   x <- noise(6, 18, 250, 0.7)
-  mined <- \(...) mine_patterns(x, 0.001, 1, min_occ = 15, threads = 2, ...)
+  mined <- \(...) mine_patterns(x, 0.001, 1, min_count = 15, threads = 2, ...)
   expect_s3_class(mined(max_memory = 3e6), "patterns")
   expect_error(mined(max_memory = 3e6, shifted_subsets = "drop"),
                "comparing these patterns", class = "synfire_error_budget")
@@ -301,7 +304,7 @@ test_that("published results on a recording of motor cortex are repeated", {
     file <- paste0("spade/movement_PGHF_", job[[3]], ".txt.gz")
     expected <- sort(readLines(shared_data(file)), method = "radix")
     for (engine in job[[4]]) {
-      found <- mine_patterns(x, 0.005, 20, min_spikes = job[[2]], min_occ = job[[1]],
+      found <- mine_patterns(x, 0.005, 20, min_spikes = job[[2]], min_count = job[[1]],
                              engine = engine, threads = 2)
       expect_identical(sort(published_lines(found), method = "radix"), expected)
     }
@@ -313,7 +316,7 @@ test_that("Ctrl-C stops a long search within half a second", {
     expect_lt(time_to_stop(substitute({
       x <- LONG
       log("start", Sys.getpid())
-      synfire::mine_patterns(x, 0.001, 20, min_spikes = 3, min_occ = 3, engine = ENGINE,
+      synfire::mine_patterns(x, 0.001, 20, min_spikes = 3, min_count = 3, engine = ENGINE,
                              threads = 2)
     }, list(ENGINE = engine, LONG = long_recording)), wait = 1), 0.5)
   }
@@ -330,7 +333,7 @@ test_that("an interrupted search gives its memory back", {
       system(sprintf("(sleep 0.5; kill -INT %d)", Sys.getpid()), wait = FALSE)
       outcome <- tryCatch(
         {
-          synfire::mine_patterns(x, 0.001, 20, min_spikes = 3, min_occ = 3, threads = 2)
+          synfire::mine_patterns(x, 0.001, 20, min_spikes = 3, min_count = 3, threads = 2)
           "finished"
         },
         interrupt = function(condition) "interrupted",
@@ -357,7 +360,7 @@ test_that("bad arguments of mine_patterns() are named", {
     mine_patterns()
     mine_patterns(1:10, 0.001, 5)
     mine_patterns(x)
-    mine_patterns(x, window = 5)
+    mine_patterns(x, window_bins = 5)
     mine_patterns(x, 0, 5)
     mine_patterns(x, -0.001, 5)
     mine_patterns(x, NA, 5)
@@ -379,18 +382,18 @@ test_that("bad arguments of mine_patterns() are named", {
     mine_patterns(x, 0.001, 5, min_spikes = 1.5)
     mine_patterns(x, 0.001, 5, min_spikes = NA)
     mine_patterns(x, 0.001, 5, min_spikes = Inf)
-    mine_patterns(x, 0.001, 5, min_occ = 0)
-    mine_patterns(x, 0.001, 5, min_occ = -1)
-    mine_patterns(x, 0.001, 5, min_occ = 0.1)
-    mine_patterns(x, 0.001, 5, min_occ = NA)
-    mine_patterns(x, 0.001, 5, min_occ = Inf)
+    mine_patterns(x, 0.001, 5, min_count = 0)
+    mine_patterns(x, 0.001, 5, min_count = -1)
+    mine_patterns(x, 0.001, 5, min_count = 0.1)
+    mine_patterns(x, 0.001, 5, min_count = NA)
+    mine_patterns(x, 0.001, 5, min_count = Inf)
     mine_patterns(x, 0.001, 5, min_spikes = 3, max_spikes = 2)
     mine_patterns(x, 0.001, 5, max_spikes = 2.5)
     mine_patterns(x, 0.001, 5, max_spikes = NA)
     mine_patterns(x, 0.001, 5, max_spikes = -Inf)
-    mine_patterns(x, 0.001, 5, min_occ = 3, max_occ = 2)
-    mine_patterns(x, 0.001, 5, max_occ = 0)
-    mine_patterns(x, 0.001, 5, max_occ = NA)
+    mine_patterns(x, 0.001, 5, min_count = 3, max_count = 2)
+    mine_patterns(x, 0.001, 5, max_count = 0)
+    mine_patterns(x, 0.001, 5, max_count = NA)
     mine_patterns(x, 0.001, 5, min_units = 0)
     mine_patterns(x, 0.001, 5, min_units = NULL)
     mine_patterns(x, 0.001, 5, min_units = 1.5)
@@ -404,19 +407,19 @@ test_that("bad arguments of mine_patterns() are named", {
     mine_patterns(x, 0.001, 5, max_memory = NA)
   })
   for (code in expression(mine_patterns(x, 0, 5), mine_patterns(x, 0.001, 0),
-                          mine_patterns(x, 0.001, 5, min_occ = 0), mine_patterns(1, 1, 1))) {
+                          mine_patterns(x, 0.001, 5, min_count = 0), mine_patterns(1, 1, 1))) {
     expect_error(eval(code), class = "synfire_error_argument")
   }
 })
 
 test_that("filters beyond what there can be give no patterns, not an error", {
   huge <- 2^40
-  expect_length(mine_patterns(chain(), 0.001, 6, min_occ = huge), 0L)
+  expect_length(mine_patterns(chain(), 0.001, 6, min_count = huge), 0L)
   expect_length(mine_patterns(chain(), 0.001, 6, min_spikes = huge), 0L)
   expect_length(mine_patterns(chain(), 0.001, 6, min_units = huge), 0L)
   all <- flat(mine_patterns(chain(), 0.001, 6))
   expect_identical(flat(mine_patterns(chain(), 0.001, 6, max_spikes = huge)), all)
-  expect_identical(flat(mine_patterns(chain(), 0.001, 6, max_occ = huge)), all)
+  expect_identical(flat(mine_patterns(chain(), 0.001, 6, max_count = huge)), all)
   expect_identical(flat(mine_patterns(chain(), 0.001, 6, max_memory = 2^53)), all)
 })
 
@@ -425,14 +428,14 @@ test_that("registers of any width give the same", {
     options <- pattern_options(window, parameters, "closure", 2, 1e9)
     options$vector_bits <- bits
     found <- .Call(r_mine_patterns, pattern_events(x, bin), options, NULL)
-    list(found$items[], found$size, found$n, found$occurrences[])
+    list(found$items[], found$size, found$n, found$count[])
   }
   # Some tens, some hundreds and some thousand windows of a unit.
   for (bins in c(60, 400, 3000)) {
     x <- noise(bins, if (bins > 1000) 6 else 12, bins, 0.4)
     for (within in c("all", "max_spikes")) {
       for (least in c(4, bins / 10)) {
-        parameters <- filters_of(min_spikes = 2, min_units = 2, min_occ = least, max_spikes = 5)
+        parameters <- filters_of(min_spikes = 2, min_units = 2, min_count = least, max_spikes = 5)
         parameters$closed_within <- within
         all <- lapply(c(1, 256, 512), \(bits) of_width(x, 1, 3, parameters, bits))
         expect_gt(length(all[[1]][[4]]), 0)
@@ -486,9 +489,9 @@ test_that("the entries in C refuse what R should never pass", {
   refused(.Call(r_mine_patterns, with(events, "start", -Inf), options, NULL))
   refused(.Call(r_mine_patterns, with(events, "bin", 0), options, NULL))
   refused(.Call(r_mine_patterns, with(events, "bin", NaN), options, NULL))
-  refused(.Call(r_drop_shifted, mined$items, mined$size, mined$n + 1, mined$occurrences, 3L, 1e9))
-  refused(.Call(r_drop_shifted, mined$items, rev(mined$size), mined$n, mined$occurrences, 3L, 1e9))
-  refused(.Call(r_drop_shifted, mined$items[-1], mined$size, mined$n, mined$occurrences, 3L, 1e9))
-  refused(.Call(r_drop_shifted, mined$items, mined$size, mined$n, mined$occurrences, 0L, 1e9))
+  refused(.Call(r_drop_shifted, mined$items, mined$size, mined$n + 1, mined$count, 3L, 1e9))
+  refused(.Call(r_drop_shifted, mined$items, rev(mined$size), mined$n, mined$count, 3L, 1e9))
+  refused(.Call(r_drop_shifted, mined$items[-1], mined$size, mined$n, mined$count, 3L, 1e9))
+  refused(.Call(r_drop_shifted, mined$items, mined$size, mined$n, mined$count, 0L, 1e9))
   refused(.Call(r_drop_shifted, mined$items, mined$size, mined$n, NULL, 3L, 1e9))
 })

@@ -6,14 +6,14 @@ test_that("windows open at the start of a bin and hold the pattern", {
   found <- hand_patterns(list(c(A = 0, B = 3), c(B = 0, A = 1), c(A = 0)), c(2, 0, 3),
                          c("A", "B"))
   o <- pattern_occurrences(x, found)
-  expect_s3_class(o, c("pattern_occurrences", "data.frame"), exact = TRUE)
+  expect_s3_class(o, c("pattern_occurrences", "synfire_table", "data.frame"), exact = TRUE)
   expect_identical(as.data.frame(o), data.frame(
     pattern = c(1L, 1L, 3L, 3L, 3L), occurrence = c(1L, 2L, 1L, 2L, 3L),
     trial = NA, time = c(0, 0.1, 0, 0.1, 0.995)
   ))
   expect_identical(attr(o, "recording"), x)
   expect_snapshot(o)
-  expect_output(print(o[o$pattern == 1, ]), "# 2 occurrences of 1 pattern")
+  expect_output(print(o[o$pattern == 1, ]), "# 2 of 5 occurrences of 1 pattern")
   expect_output(print(o[c("occurrence", "time")]), "5 +3 0.995")
   expect_identical(capture.output(print(o, n = 0)),
                    c("# 5 occurrences of 2 patterns", "... and 5 more"))
@@ -25,11 +25,9 @@ test_that("windows open at the start of a bin and hold the pattern", {
   expect_output(print(gone), "NA")
 })
 
-test_that("the recording that was mined is the one to look at without another", {
+test_that("units of patterns are looked for by name in any recording", {
   x <- spike_trains(c(0.001, 0.016), c("A", "B"), start = 0, end = 1)
   found <- hand_patterns(list(c(A = 0, B = 3)), 1, c("A", "B"), recording = x)
-  expect_identical(pattern_occurrences(patterns = found), pattern_occurrences(x, found))
-  expect_identical(pattern_occurrences(NULL, found)$time, 0)
   other <- spike_trains(c(0.004, 0.017, 0.5), c("B", "C", "A"), start = 0.002, end = 1)
   # Units are looked for by name; one that is not there never fires.
   expect_identical(nrow(pattern_occurrences(other, found)), 0L)
@@ -88,22 +86,22 @@ test_that("each pattern that was mined has its occurrences", {
   trials <- data.frame(start = c(0, 7, 12), end = c(6.5, 12, 19))
   y <- spike_trains(x$time, x$unit, start = 0, end = 20, trials = trials)
   for (one in list(x, y)) {
-    found <- mine_patterns(one, bin_size = 0.005, window = 6, min_spikes = 2, min_occ = 8,
+    found <- mine_patterns(one, bin_size = 0.005, window_bins = 6, min_spikes = 2, min_count = 8,
                            threads = 2)
-    o <- pattern_occurrences(patterns = found)
+    o <- pattern_occurrences(one, found)
     expect_gt(length(found), 100L)
-    expect_identical(tabulate(o$pattern, length(found)), found$occurrences)
+    expect_identical(tabulate(o$pattern, length(found)), found$count)
   }
 })
 
 test_that("patterns of a real recording occur as often as they were counted", {
   raster <- utils::read.table(shared_data("spade/movement_PGHF_raster.txt.gz"))
   x <- spike_trains(0.005 * raster[[2L]], factor(raster[[1L]], 0:149), start = 0, end = 22.32)
-  found <- mine_patterns(x, bin_size = 0.005, window = 20, min_spikes = 2, min_occ = 88,
+  found <- mine_patterns(x, bin_size = 0.005, window_bins = 20, min_spikes = 2, min_count = 88,
                          threads = 2)
-  took <- system.time(o <- pattern_occurrences(patterns = found))[["elapsed"]]
+  took <- system.time(o <- pattern_occurrences(x, found))[["elapsed"]]
   expect_length(found, 22709L)
-  expect_identical(tabulate(o$pattern, length(found)), found$occurrences)
+  expect_identical(tabulate(o$pattern, length(found)), found$count)
   expect_lt(took, 20)
 })
 
@@ -143,7 +141,7 @@ test_that("Ctrl-C is an interrupt within half a second", {
     item <- rbind(item, 40L * 20L + sample(40L, n, TRUE) - 1L, 40L * 21L)
     found <- synfire:::new_itemsets(
       c(item), list(size = 4L, n = n), rep(1L, n),
-      list(units = levels(x$unit), window = 22L, bin_size = 0.005), "patterns"
+      list(units = levels(x$unit), window_bins = 22L, bin_size = 0.005), "patterns"
     )
     log("start", Sys.getpid())
     pattern_occurrences(x, found)

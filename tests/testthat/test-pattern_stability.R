@@ -6,7 +6,7 @@ random_stability <- function(seed, most = 9) {
   raster$filters$closed_within <- "all"
   found <- mine_raster(raster, threads = 1)
   withr::local_seed(seed)
-  few <- which(found$occurrences <= most)
+  few <- which(found$count <= most)
   found <- found[few[sample(length(few), min(length(few), 8L))]]
   units <- length(attr(found, "units"))
   all <- as.double(seq_len(units * raster$window) - 1)
@@ -57,7 +57,7 @@ test_that("large sets of windows and items are estimated", {
   times <- seq(0.01, by = 0.01, length.out = 203)
   x <- spike_trains(c(rep(times, 69), times[1:200]), rep(1:70, c(rep(203, 69), 200)),
                     start = 0, end = 3)
-  found <- mine_patterns(x, 0.001, 2, min_spikes = 69, min_occ = 100, threads = 1)
+  found <- mine_patterns(x, 0.001, 2, min_spikes = 69, min_count = 100, threads = 1)
   expect_identical(found$size, c(69L, 70L))
   stable <- pattern_stability(found, n_subsets = 2000, threads = 1)
   # 69 units: the one subset that fails is none of them, where 2 ms windows are empty of

@@ -7,13 +7,13 @@ many_sets <- function(pad = 0L) {
   if (pad > 0L) c(sets, list(16L + seq_len(pad))) else sets
 }
 
-mined_store <- function(sets, min_support = 2) {
-  found <- closed_itemsets(sets, min_support, threads = 1)
-  list(items = found$items, occurrences = found$occurrences, sizes = found$size)
+mined_store <- function(sets, min_count = 2) {
+  found <- closed_itemsets(sets, min_count, threads = 1)
+  list(items = found$items, count = found$count, sizes = found$size)
 }
 
 inspected <- function(x) paste(capture.output(.Internal(inspect(x))), collapse = " ")
-is_stored <- \(x) grepl("mined (items|occurrences)", inspected(x))
+is_stored <- \(x) grepl("mined (items|count)", inspected(x))
 word_bits <- \(x) as.integer(sub(".*blocks of (\\d+)-bit.*", "\\1", inspected(x)))
 
 # A plain copy, number by number.
@@ -22,8 +22,8 @@ plain <- function(x) vapply(seq_along(x), \(i) x[[i]], 0L)
 test_that("numbers are the same one by one, in pieces, in any order and in memory", {
   for (pad in c(0L, 70000L)) {
     store <- mined_store(many_sets(pad))
-    expect_gt(length(store$occurrences), 3000)
-    for (x in store[c("items", "occurrences")]) {
+    expect_gt(length(store$count), 3000)
+    for (x in store[c("items", "count")]) {
       expect_true(is_stored(x))
       expect_identical(word_bits(x), if (pad == 0L) 16L else 32L)
       one_by_one <- plain(x)
@@ -52,7 +52,7 @@ test_that("what is stored is what was found", {
   for (k in withr::with_seed(2, sample(length(ends), 200))) {
     items <- store$items[seq(ends[k] - store$sizes[k] + 1, ends[k])] + 1L
     expect_identical(items, sort(unique(items)))
-    expect_identical(sum(vapply(sets, \(s) all(items %in% s), NA)), store$occurrences[k])
+    expect_identical(sum(vapply(sets, \(s) all(items %in% s), NA)), store$count[k])
   }
 })
 
@@ -64,26 +64,26 @@ test_that("words are as wide as the largest number needs", {
     store <- wide(items)
     expect_identical(word_bits(store$items), if (items == 65535L) 16L else 32L)
     expect_identical(plain(store$items), c(items, 2L, items, 1L, items - 1L, items) - 1L)
-    expect_identical(plain(store$occurrences), c(3L, 2L, 2L))
+    expect_identical(plain(store$count), c(3L, 2L, 2L))
   }
   for (times in c(65535L, 65536L)) {
     store <- mined_store(c(rep(list(1:2), times - 1L), list(2L)), 1)
-    expect_identical(word_bits(store$occurrences), if (times == 65535L) 16L else 32L)
+    expect_identical(word_bits(store$count), if (times == 65535L) 16L else 32L)
     expect_identical(plain(store$items), c(1L, 0L, 1L))
-    expect_identical(plain(store$occurrences), c(times, times - 1L))
+    expect_identical(plain(store$count), c(times, times - 1L))
   }
 })
 
 test_that("nothing found is two empty vectors", {
   store <- mined_store(list(1:3, 4:6), 2)
   expect_identical(store$items, integer())
-  expect_identical(store$occurrences, integer())
+  expect_identical(store$count, integer())
 })
 
 test_that("base functions take them for plain vectors", {
   found <- mined_store(many_sets())
   values <- lapply(found, plain)
-  for (row in c("items", "occurrences")) {
+  for (row in c("items", "count")) {
     fresh <- \() mined_store(many_sets())[[row]]
     expect_true(identical(fresh(), values[[row]]))
     expect_true(all.equal(fresh(), values[[row]]))
@@ -103,7 +103,7 @@ test_that("base functions take them for plain vectors", {
 })
 
 test_that("a copy that is changed leaves the original where it lies", {
-  x <- mined_store(many_sets())$occurrences
+  x <- mined_store(many_sets())$count
   y <- x
   y[2] <- NA
   expect_true(is_stored(x))
@@ -116,7 +116,7 @@ test_that("a copy that is changed leaves the original where it lies", {
 
 test_that("each vector outlives the other one", {
   values <- lapply(mined_store(many_sets()), plain)
-  for (row in c("items", "occurrences")) {
+  for (row in c("items", "count")) {
     x <- mined_store(many_sets())[[row]]
     gc()
     expect_true(is_stored(x))
@@ -128,7 +128,7 @@ test_that("each vector outlives the other one", {
 })
 
 test_that("a file with them can be read without this package", {
-  store <- mined_store(many_sets())[c("items", "occurrences")]
+  store <- mined_store(many_sets())[c("items", "count")]
   file <- withr::local_tempfile(fileext = ".rds")
   out <- withr::local_tempfile(fileext = ".rds")
   saveRDS(store, file)
@@ -148,7 +148,7 @@ test_that("the library can go before what it found", {
   lines <- start_child(quote({
     found <- closed_itemsets(list(1:3, 2:3, 3L), 1)
     items <- found$items
-    in_memory <- found$occurrences
+    in_memory <- found$count
     in_memory[[1]] <- in_memory[[1]]
     rm(found)
     unloadNamespace("synfire")
@@ -170,7 +170,7 @@ test_that("what is dropped, and what is stopped, leaves no memory behind", {
   }
   sets <- withr::with_seed(1, lapply(1:300, \(t) which(runif(20) < 0.7)))
   frequent <- function(max_memory) {
-    tryCatch(frequent_itemsets(sets, 2, "frequent", threads = 1, max_memory = max_memory),
+    tryCatch(frequent_itemsets(sets, 2, target = "frequent", threads = 1, max_memory = max_memory),
              synfire_error_budget = \(e) "stopped")
   }
   expect_identical(frequent(8e6), "stopped")

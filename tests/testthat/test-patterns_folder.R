@@ -4,12 +4,12 @@ folder_recording <- function(units = 24) {
   simulate_patterns(duration = 30, units = units, rate = 12, patterns = list())
 }
 
-mine_job <- function(x, folder = NULL, ..., min_occ = 4, threads = 1) {
-  mine_patterns(x, 0.005, 20, min_spikes = 3, min_occ = min_occ, threads = threads, ...,
+mine_job <- function(x, folder = NULL, ..., min_count = 4, threads = 1) {
+  mine_patterns(x, 0.005, 20, min_spikes = 3, min_count = min_count, threads = threads, ...,
                 folder = folder)
 }
 
-found_in <- function(x) unclass(x)[c("items", "runs", "occurrences")]
+found_in <- function(x) unclass(x)[c("items", "runs", "count")]
 
 chunk_files <- function(folder) list.files(folder, "^chunk-[0-9]{4}[.]rds$", full.names = TRUE)
 
@@ -52,8 +52,8 @@ test_that("so it does where there is little or nothing to find", {
   few <- spike_trains(c(0, 0.005, 0.1, 0.105), c("a", "b", "a", "b"), 0, 0.2)
   none <- spike_trains(numeric(), character(), 0, 1)
   for (x in list(few, none)) {
-    for (min_occ in c(2, 50)) {
-      job <- \(folder) mine_patterns(x, 0.005, 4, min_occ = min_occ, threads = 1,
+    for (min_count in c(2, 50)) {
+      job <- \(folder) mine_patterns(x, 0.005, 4, min_count = min_count, threads = 1,
                                      folder = folder)
       expect_identical(found_in(job(withr::local_tempdir())), found_in(job(NULL)))
     }
@@ -131,7 +131,7 @@ test_that("a killed job goes on from its finished chunks", {
       Sys.sleep(60)
     }
     trace("file.rename", stop_at_sixth, where = baseenv(), print = FALSE)
-    mine_patterns(x, 0.005, 20, min_spikes = 3, min_occ = 4, threads = 1, folder = FOLDER)
+    mine_patterns(x, 0.005, 20, min_spikes = 3, min_count = 4, threads = 1, folder = FOLDER)
   }, list(RECORDING = recording, FOLDER = folder)))
   start <- await_line(lines, "start")
   expect_false(is.null(start), label = "the child did not get to its fourth chunk")
@@ -156,17 +156,17 @@ test_that("a folder of another job is refused and left as it is", {
   refused <- function(job, says) {
     expect_error(job, says, class = "synfire_error_argument")
   }
-  mine <- function(x, bin_size = 0.005, window = 20, min_spikes = 3, min_occ = 4, ...) {
-    mine_patterns(x, bin_size, window, min_spikes, min_occ, ..., threads = 1, folder = folder)
+  mine <- function(x, bin_size = 0.005, window_bins = 20, min_spikes = 3, min_count = 4, ...) {
+    mine_patterns(x, bin_size, window_bins, min_spikes, min_count, ..., threads = 1, folder = folder)
   }
-  refused(mine(x, min_occ = 5), "`min_occ` is 4 there, not 5")
+  refused(mine(x, min_count = 5), "`min_count` is 4 there, not 5")
   refused(mine(x, min_spikes = 2), "`min_spikes` is 3 there, not 2; `min_units` is 3 there")
   refused(mine(x, min_units = 2), "`min_units` is 3 there, not 2")
-  refused(mine(x, max_occ = 9), "`max_occ` is Inf there, not 9")
+  refused(mine(x, max_count = 9), "`max_count` is Inf there, not 9")
   refused(mine(x, max_spikes = 9), "`max_spikes` is Inf there, not 9")
   refused(mine(x, closed_within = "max_spikes"), "`closed_within` is \"all\" there")
   refused(mine(x, engine = "fpgrowth"), "`engine` is \"closure\" there")
-  refused(mine(x, window = 21), "`window` is 20 there, not 21")
+  refused(mine(x, window_bins = 21), "`window_bins` is 20 there, not 21")
   refused(mine(x, bin_size = 0.004), "`bin_size` is 5,000 ticks there, not 4,000")
   refused(mine(x[-1, ]), "the recording differs")
   refused(mine(spike_trains(x$time, x$unit, -0.001, 30)), "the recording differs")
@@ -199,7 +199,7 @@ test_that("damaged chunks are mined again, with a warning", {
   whole <- found_in(mine_job(x, folder))
   file <- chunk_files(folder)
   other <- withr::local_tempdir()
-  mine_job(x, other, min_occ = 5)
+  mine_job(x, other, min_count = 5)
   damages <- list(
     "cut short" = function(path) {
       bytes <- readBin(path, "raw", file.size(path))
@@ -269,7 +269,7 @@ test_that("a folder with files of the user's own is refused, and they stay", {
   # Beside a job of ours too; what is advised names our files alone.
   folder <- withr::local_tempdir()
   mine_job(x, folder)
-  refusal <- expect_error(mine_job(x, folder, min_occ = 5), "min_occ")
+  refusal <- expect_error(mine_job(x, folder, min_count = 5), "min_count")
   expect_no_match(conditionMessage(refusal), "recursive")
   advice <- sub(".*(unlink\\(.*full.names = TRUE\\)\\)).*", "\\1",
                 gsub("\\s+", " ", conditionMessage(refusal)))
@@ -282,7 +282,7 @@ test_that("a folder with files of the user's own is refused, and they stay", {
 test_that("every byte of a folder may be changed, and no change is believed", {
   x <- folder_recording(units = 4)
   folder <- withr::local_tempdir()
-  whole <- found_in(mine_job(x, folder, min_occ = 3))
+  whole <- found_in(mine_job(x, folder, min_count = 3))
   file <- chunk_files(folder)[[1L]]
   bytes <- readBin(file, "raw", file.size(file))
   set.seed(4)
@@ -292,7 +292,7 @@ test_that("every byte of a folder may be changed, and no change is believed", {
     writeBin(changed, file)
     expect_null(read_whole(file))
   }
-  expect_warning(again <- resume(x, folder, min_occ = 3), "chunk-0001")
+  expect_warning(again <- resume(x, folder, min_count = 3), "chunk-0001")
   expect_identical(found_in(again), whole)
 })
 
@@ -318,7 +318,7 @@ test_that("a folder that cannot be made or written to is an error", {
 test_that("an error leaves finished chunks, and says so", {
   skip_on_cran()
   x <- folder_recording()
-  job <- \(...) mine_patterns(x, 0.005, 20, min_spikes = 2, min_occ = 2, threads = 1, ...)
+  job <- \(...) mine_patterns(x, 0.005, 20, min_spikes = 2, min_count = 2, threads = 1, ...)
   whole <- job()
   # Each chunk fits into this, all together do not.
   folder <- withr::local_tempdir()
@@ -333,7 +333,7 @@ test_that("an error leaves finished chunks, and says so", {
   # Few chunks, of which the largest does not fit into this.
   set.seed(1)
   x <- simulate_patterns(duration = 1.2, units = 20, rate = 50, patterns = list())
-  job <- \(...) mine_patterns(x, 0.005, 30, min_spikes = 2, min_occ = 3, threads = 1, ...)
+  job <- \(...) mine_patterns(x, 0.005, 30, min_spikes = 2, min_count = 3, threads = 1, ...)
   whole <- job()
   folder <- withr::local_tempdir()
   job(folder = folder)
@@ -364,7 +364,7 @@ test_that("the example for MPI runs on three ranks", {
   expect_identical(status, 0L)
   whole <- mine_patterns(read_spikes(recording), 0.005, 20, 3, 2, threads = 1)
   expect_identical(found_in(readRDS(result)), found_in(whole))
-  expect_gt(length(whole$occurrences), 0L)
+  expect_gt(length(whole$count), 0L)
 })
 
 test_that("a folder whose name is no text is refused", {

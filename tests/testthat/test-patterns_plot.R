@@ -20,7 +20,7 @@ made_patterns <- function(sets, occurrences, x = planted_patterns(), window = 4L
   synfire:::new_itemsets(
     unlist(items), list(size = size$values, n = as.double(size$lengths)),
     as.integer(occurrences),
-    list(units = units, window = window, bin_size = 0.005, recording = x), "patterns"
+    list(units = units, window_bins = window, bin_size = 0.005, recording = x), "patterns"
   )
 }
 two_patterns <- function(...) {
@@ -166,7 +166,7 @@ random_patterns <- function(n = 300, units = 6, window = 5, resort = FALSE) {
   x <- synfire:::new_itemsets(
     as.integer(unlist(sets)), list(size = runs$values, n = as.double(runs$lengths)),
     sample(3:40, n, replace = TRUE),
-    list(units = LETTERS[seq_len(units)], window = window, bin_size = 0.002), "patterns"
+    list(units = LETTERS[seq_len(units)], window_bins = window, bin_size = 0.002), "patterns"
   )
   list(x = x, sets = sets)
 }
@@ -200,16 +200,16 @@ test_that("histograms count every pattern", {
 test_that("occurrences are counted one by one where they are few, in ranges where many", {
   set.seed(8)
   made <- random_patterns()
-  bars <- layers(ggplot2::autoplot(made$x, type = "occurrences"), "GeomRect")[[1L]]
-  counts <- table(made$x$occurrences)
+  bars <- layers(ggplot2::autoplot(made$x, type = "count"), "GeomRect")[[1L]]
+  counts <- table(made$x$count)
   expect_equal(bars$low + 0.5, as.numeric(names(counts)))
   expect_equal(bars$high - bars$low, rep(1, length(counts)))
   expect_equal(bars$number, as.vector(counts))
 
-  ranges <- synfire:::support_counts(made$x, most = 10)
+  ranges <- synfire:::count_ranges(made$x, most = 10)
   expect_equal(ranges$low, seq(3, 38, by = 5))
   expect_equal(ranges$number,
-               as.vector(table(findInterval(made$x$occurrences, ranges$low))))
+               as.vector(table(findInterval(made$x$count, ranges$low))))
 })
 
 test_that("itemsets have pictures of their own", {
@@ -222,7 +222,7 @@ test_that("itemsets have pictures of their own", {
   bars <- ggplot2::autoplot(sets, type = "participation")$data
   expect_equal(bars$label, c("bread", "butter", "milk", "beer"))
   expect_equal(bars$number, c(2, 2, 1, 0))
-  bars <- layers(ggplot2::autoplot(sets, type = "support"), "GeomRect")[[1L]]
+  bars <- layers(ggplot2::autoplot(sets, type = "count"), "GeomRect")[[1L]]
   expect_equal(bars$low, c(1.5, 2.5, 4.5))
   expect_error(ggplot2::autoplot(sets, type = "raster"), class = "synfire_error_argument")
 })
@@ -261,7 +261,7 @@ test_that("four histograms stand side by side, each with its own numbers", {
   x <- random_patterns()$x
   p <- ggplot2::autoplot(x, type = "statistics")
   bars <- split(p$data, p$data$panel)
-  expect_identical(bars[[1L]]$number, synfire:::support_counts(x)$number)
+  expect_identical(bars[[1L]]$number, synfire:::count_ranges(x)$number)
   expect_identical(bars[[2L]]$number, synfire:::size_counts(x)$number)
   expect_identical(bars[[3L]]$number, synfire:::lag_counts(x)$spikes)
   expect_identical(bars[[4L]]$number, synfire:::participation_counts(x))
@@ -328,7 +328,7 @@ test_that("pictures look as they did", {
   }
   set.seed(9)
   many <- random_patterns()$x
-  for (type in c("participation", "size", "occurrences", "lags", "statistics")) {
+  for (type in c("participation", "size", "count", "lags", "statistics")) {
     vdiffr::expect_doppelganger(type, ggplot2::autoplot(many, type = type))
   }
 })

@@ -54,3 +54,13 @@ test_that("bad input is refused", {
   expect_error(prediction_error(1:3, 1:3, na_rm = NA), "TRUE or FALSE",
                class = "synfire_error_argument")
 })
+
+test_that("errors whose squares are beyond a double have a root mean square", {
+  observed <- c(1, -2, 4)
+  predicted <- c(2, 1, 4.5)
+  plain <- prediction_error(observed, predicted)
+  for (scale in c(2^-1000, 2^1000)) {
+    expect_equal(prediction_error(scale * observed, scale * predicted)$RMSE, scale * plain$RMSE)
+  }
+  expect_identical(prediction_error(observed, observed)$RMSE, 0)
+})

@@ -1,7 +1,7 @@
 # What spikes become before they are mined: bins and windows. A window's whole content is
 # a closed pattern, so that mining down to one occurrence shows it.
-content <- function(x, bin, window, ..., min_spikes = 1, min_occ = 1) {
-  found <- mine_patterns(x, bin, window, min_spikes = min_spikes, min_occ = min_occ, ...)
+content <- function(x, bin, window, ..., min_spikes = 1, min_count = 1) {
+  found <- mine_patterns(x, bin, window, min_spikes = min_spikes, min_count = min_count, ...)
   sort(mined_lines(found))
 }
 
@@ -62,7 +62,7 @@ test_that("no window crosses from one trial into the next", {
 test_that("times may be negative or large", {
   for (offset in c(-1e9, -7, 0, 1e9, 2^50)) {
     x <- train(offset + c(0, 3, 10, 13), c("A", "B", "A", "B"))
-    expect_identical(content(x, 0.001, 5, min_occ = 2), sort(c("0 10 (2)", "1 (2)")))
+    expect_identical(content(x, 0.001, 5, min_count = 2), sort(c("0 10 (2)", "1 (2)")))
   }
 })
 
@@ -82,5 +82,5 @@ test_that("silent units and recordings without spikes are fine", {
   expect_length(mine_patterns(nobody, 0.001, 5, shifted_subsets = "drop"), 0L)
   outside <- train(c(100, 101), c("A", "B"), trials = data.frame(start = 0, end = 0.05),
                    end = 0.2)
-  expect_length(mine_patterns(outside, 0.001, 5, min_spikes = 1, min_occ = 1), 0L)
+  expect_length(mine_patterns(outside, 0.001, 5, min_spikes = 1, min_count = 1), 0L)
 })

@@ -12,7 +12,7 @@ random_reduction <- function(seed) {
   list(
     patterns = found, non_significant = random_signatures(found, seed),
     method = sample(c("combined", "combined", "subset", "superset", "covered_spikes"), 1L),
-    h = small(4), k = small(2), l = small(4), min_spikes = 1 + small(1), min_occ = 1 + small(4)
+    h = small(4), k = small(2), l = small(4), min_spikes = 1 + small(1), min_count = 1 + small(4)
   )
 }
 
@@ -21,9 +21,9 @@ random_signatures <- function(found, seed) {
   if (seed %% 4L == 0L || length(found) == 0L) return(NULL)
   bin <- attr(found, "bin_size")
   all <- expand.grid(size = seq_len(max(found$size) + 3L),
-                     occurrences = seq_len(max(found$occurrences) + 4L),
-                     duration = seq(0, attr(found, "window") - 1) * bin)
-  if (seed %% 2L == 0L) all <- unique(all[c("size", "occurrences")])
+                     count = seq_len(max(found$count) + 4L),
+                     duration = seq(0, attr(found, "window_bins") - 1) * bin)
+  if (seed %% 2L == 0L) all <- unique(all[c("size", "count")])
   all[sample(nrow(all), ceiling(runif(1)^2 / 2 * nrow(all))), ]
 }
 
@@ -34,9 +34,9 @@ test_that("what is kept is what comparing all pairs keeps", {
     given <- random_reduction(seed)
     kept <- do.call(reduce_patterns, given)
     expected <- with(given, oracle_reduce(patterns, non_significant, method, h, k, l,
-                                          min_spikes, min_occ))
+                                          min_spikes, min_count))
     expect_identical(format(kept), format(given$patterns)[expected], info = seed)
-    expect_identical(kept$occurrences, given$patterns$occurrences[expected], info = seed)
+    expect_identical(kept$count, given$patterns$count[expected], info = seed)
     rejected <- rejected + sum(!expected)
     partly <- partly + (any(expected) && !all(expected))
   }
@@ -67,11 +67,11 @@ test_that("Elephant's own test: a pattern is left of it, a part and a rare exten
   lags <- c(0, 1, 2, 4, 5, 7) / 1000
   x <- spike_trains(c(outer(onset, lags, `+`), onset[1:3] + 0.007), rep(1:7, c(rep(15, 6), 3)),
                     start = 0, end = 3)
-  found <- mine_patterns(x, 0.001, 10, min_spikes = 2, min_occ = 2, min_units = 1, threads = 1)
+  found <- mine_patterns(x, 0.001, 10, min_spikes = 2, min_count = 2, min_units = 1, threads = 1)
   expect_gt(length(found), 1)
   left <- reduce_patterns(found)
   expect_identical(format(left), "1@0 2@1 3@2 4@4 5@5 6@7")
-  expect_identical(left$occurrences, 15L)
+  expect_identical(left$count, 15L)
 })
 
 test_that("neither the order of patterns nor what was rejected before matters", {
@@ -94,7 +94,7 @@ test_that("h and k let patterns stay", {
 test_that("no patterns are an answer", {
   set.seed(1)
   x <- spike_trains(runif(50), rep(1:5, 10), start = 0, end = 1)
-  none <- mine_patterns(x, 0.001, 5, min_spikes = 5, min_occ = 9, threads = 1)
+  none <- mine_patterns(x, 0.001, 5, min_spikes = 5, min_count = 9, threads = 1)
   expect_identical(length(reduce_patterns(none)), 0L)
   expect_s3_class(reduce_patterns(none), "patterns")
 })
@@ -102,7 +102,7 @@ test_that("no patterns are an answer", {
 test_that("signatures of another search, or not only those not significant, are refused", {
   x <- plain_recording(duration = 5)
   mined <- \(window) mine_patterns(x, 0.005, window, 3, 3, threads = 1)
-  pvalues <- pvalue_spectrum(x, 0.005, 5, min_occ = 3, n_surrogates = 5, threads = 1)
+  pvalues <- pvalue_spectrum(x, 0.005, 5, min_count = 3, n_surrogates = 5, threads = 1)
   tests <- test_signatures(mined(5), pvalues)
   refused <- \(x, y, must) expect_error(reduce_patterns(x, y), must,
                                         class = "synfire_error_argument")
@@ -119,12 +119,12 @@ test_that("what cannot be used is refused", {
   refused()
   refused(found, method = "psr")
   refused(found, h = -1)
-  refused(found, min_occ = 0)
+  refused(found, min_count = 0)
   refused(found, non_significant = c(3, 4))
   refused(found, non_significant = data.frame(size = 3))
-  refused(found, non_significant = data.frame(size = 3.5, occurrences = 2))
-  refused(found, non_significant = data.frame(size = 3, occurrences = 2, duration = 1e-5))
-  refused(found, non_significant = data.frame(size = 3, occurrences = 2, duration = "1"))
+  refused(found, non_significant = data.frame(size = 3.5, count = 2))
+  refused(found, non_significant = data.frame(size = 3, count = 2, duration = 1e-5))
+  refused(found, non_significant = data.frame(size = 3, count = 2, duration = "1"))
   attr(found, "recording") <- data.frame(time = 1)
   expect_error(reduce_patterns(found), "`attr(patterns, \"recording\")` must be", fixed = TRUE,
                class = "synfire_error_argument")
@@ -141,8 +141,8 @@ crowded_pairs <- function(units = 16, n = 50000) {
   synfire:::new_itemsets(
     as.vector(pairs), list(size = 2L, n = as.double(ncol(pairs))),
     rep(as.integer(n), ncol(pairs)),
-    list(units = levels(x$unit), window = 1L, bin_size = 0.01, recording = x,
-         parameters = list(min_spikes = 2, min_occ = n - 10, max_spikes = Inf, max_occ = Inf,
+    list(units = levels(x$unit), window_bins = 1L, bin_size = 0.01, recording = x,
+         parameters = list(min_spikes = 2, min_count = n - 10, max_spikes = Inf, max_count = Inf,
                            min_units = 2, closed_within = "all", shifted_subsets = "keep")),
     "patterns"
   )

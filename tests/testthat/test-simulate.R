@@ -15,7 +15,7 @@ test_that("set.seed() decides every simulation", {
     \() simulate_sym26(duration = 5),
     \() simulate_culture(duration = 30),
     \() simulate_patterns(duration = 5, patterns = list(
-      list(units = 1:3, lags = c(0, 0.004, 0.008), occurrences = 10)
+      list(units = 1:3, lags = c(0, 0.004, 0.008), count = 10)
     ), jitter = 0.001)
   )
   for (simulate in simulators) {
@@ -179,15 +179,15 @@ test_that("chains of a culture are there", {
 test_that("planted patterns occur exactly", {
   set.seed(10)
   planted <- list(
-    list(units = c(2, 5, 9), lags = c(0, 0.006, 0.006), occurrences = 50),
-    list(units = c("u01", "u02"), lags = c(0, 0.030), occurrences = 20)
+    list(units = c(2, 5, 9), lags = c(0, 0.006, 0.006), count = 50),
+    list(units = c("u01", "u02"), lags = c(0, 0.030), count = 20)
   )
   x <- simulate_patterns(duration = 30, units = 10, rate = 3, patterns = planted)
   truth <- attr(x, "truth")
   events <- paste(x$unit, train_ticks(x))
   for (k in 1:2) {
     times <- truth$patterns[[k]]$times
-    expect_length(times, planted[[k]]$occurrences)
+    expect_length(times, planted[[k]]$count)
     units <- truth$patterns[[k]]$units
     lags <- planted[[k]]$lags
     for (j in seq_along(units)) {
@@ -213,7 +213,7 @@ test_that("pattern background rates and jitter are as asked", {
 
   set.seed(13)
   x <- simulate_patterns(duration = 60, units = 2, rate = 0, jitter = 0.002, patterns = list(
-    list(units = 1:2, lags = c(0, 0.010), occurrences = 300)
+    list(units = 1:2, lags = c(0, 0.010), count = 300)
   ))
   spikes <- attr(x, "truth")$spikes
   lag <- spikes$time[spikes$position == 2] - spikes$time[spikes$position == 1]
@@ -224,11 +224,11 @@ test_that("pattern background rates and jitter are as asked", {
 
 test_that("as many occurrences as fit are possible", {
   set.seed(14)
-  full <- list(list(units = 1:2, lags = c(0, 0.009), occurrences = 100))
+  full <- list(list(units = 1:2, lags = c(0, 0.009), count = 100))
   x <- simulate_patterns(duration = 1, units = 2, rate = 0, gap = 0.00099, resolution = 1e-5,
                          patterns = full)
   expect_identical(nrow(x), 200L)
-  full[[1]]$occurrences <- 101
+  full[[1]]$count <- 101
   expect_error(
     simulate_patterns(duration = 1, units = 2, rate = 0, gap = 0.00099, resolution = 1e-5,
                       patterns = full),
@@ -268,12 +268,12 @@ test_that("wrong arguments are explained", {
   wrong(simulate_patterns(rate = 1:3), "`rate` must be")
   wrong(simulate_patterns(patterns = 1), "`patterns` must be a list")
   pattern <- \(units, lags, occurrences) {
-    simulate_patterns(patterns = list(list(units = units, lags = lags, occurrences = occurrences)))
+    simulate_patterns(patterns = list(list(units = units, lags = lags, count = occurrences)))
   }
   wrong(pattern(c(1, 99), c(0, 0.01), 5), "units` must be numbers from 1 to 20")
   wrong(pattern(1:2, c(0, 0.01, 0.02), 5), "lags` must be 2 increasing numbers")
   wrong(pattern(1:2, c(0.01, 0.02), 5), "lags` must be 2 increasing numbers")
-  wrong(pattern(1:2, c(0, 0.01), 0), "occurrences` must be a whole number")
+  wrong(pattern(1:2, c(0, 0.01), 0), "count` must be a whole number")
   wrong(pattern(1:2, c(0, 0.01), 1e5), "or they would overlap")
 })
 
@@ -299,12 +299,12 @@ test_that("simulators refuse what they could not make, and name the argument", {
   refused(simulate_culture(10, burst_spike_rate = 1e300))
   refused(simulate_culture(10, latency = 1e300))
   refused(simulate_patterns(10, rate = 1e10))
-  refused(simulate_patterns(1e6, patterns = list(list(units = 1, lags = 0, occurrences = 1e9))))
+  refused(simulate_patterns(1e6, patterns = list(list(units = 1, lags = 0, count = 1e9))))
   number64 <- structure(1, class = "integer64")
   refused(simulate_patterns(10, rate = number64))
   refused(simulate_sym26(10, activation_rate = number64))
   refused(simulate_culture(10, recruitment = structure(c(0, 1), class = "integer64")))
-  refused(simulate_patterns(10, patterns = list(list(units = sum, lags = 0, occurrences = 1))))
+  refused(simulate_patterns(10, patterns = list(list(units = sum, lags = 0, count = 1))))
   refused(simulate_sym26(10, chains = list(a = c("A", "B"), a = c("C", "D"))))
   refused(simulate_sym26(10, chains = list(function(x) x)))
   expect_snapshot(error = TRUE, simulate_culture(3600, burst_rate = 1e6))

@@ -1,5 +1,5 @@
 find_planted <- function(..., n_surrogates = 60) {
-  withr::with_seed(2, spade(planted_recording(), 0.005, 8, min_occ = 4, ..., threads = 1,
+  withr::with_seed(2, spade(planted_recording(), 0.005, 8, min_count = 4, ..., threads = 1,
                             n_surrogates = n_surrogates))
 }
 
@@ -21,12 +21,12 @@ test_that("every stage of spade() is that stage alone", {
   x <- planted_recording()
   for (spectrum in c("#", "3d#")) {
     whole <- withr::with_seed(3, spade(
-      x, 0.005, 6, min_spikes = 2, min_occ = 4, n_surrogates = 40, dither = 0.02,
+      x, 0.005, 6, min_spikes = 2, min_count = 4, n_surrogates = 40, dither = 0.02,
       spectrum = spectrum, correction = "TSBH", alpha = 0.2, h = 1, k = 2, l = 1, threads = 1
     ))
-    mined <- mine_patterns(x, 0.005, 6, min_spikes = 2, min_occ = 4, threads = 1)
+    mined <- mine_patterns(x, 0.005, 6, min_spikes = 2, min_count = 4, threads = 1)
     pvalues <- withr::with_seed(3, pvalue_spectrum(
-      x, 0.005, 6, min_spikes = 2, min_occ = 4, n_surrogates = 40, dither = 0.02,
+      x, 0.005, 6, min_spikes = 2, min_count = 4, n_surrogates = 40, dither = 0.02,
       spectrum = spectrum, threads = 1
     ))
     tests <- test_signatures(mined, pvalues, 0.2, "TSBH")
@@ -49,13 +49,13 @@ test_that("every stage of spade() is that stage alone", {
 test_that("the p value of a pattern is the share of mined surrogates that reach it", {
   x <- plain_recording(5, units = 6, rate = 10, duration = 10)
   found <- withr::with_seed(4, spade(
-    x, 0.005, 5, min_spikes = 2, min_occ = 2, n_surrogates = 15, alpha = 0.9,
+    x, 0.005, 5, min_spikes = 2, min_count = 2, n_surrogates = 15, alpha = 0.9,
     correction = "none", reduction = "none", threads = 1, p_estimator = "k/n"
   ))
   trains <- withr::with_seed(4, surrogate_trains(x, 15, "dither", dither = 0.015))
-  maxima <- oracle_maxima(trains, 0.005, 5, list(min_spikes = 2, min_occ = 2))
+  maxima <- oracle_maxima(trains, 0.005, 5, list(min_spikes = 2, min_count = 2))
   own <- oracle_signatures(found$mined)
-  p <- oracle_reached(maxima, 2, own$size, own$occurrences) / 15
+  p <- oracle_reached(maxima, 2, own$size, own$count) / 15
   expect_true(any(p > 0 & p < 0.9) && any(p == 1))
   expect_identical(format(found$patterns), format(found$mined[p <= 0.9]))
   expect_equal(found$p, p[p <= 0.9])
@@ -64,7 +64,7 @@ test_that("the p value of a pattern is the share of mined surrogates that reach 
 
 test_that("neither threads nor what was drawn before change the result, seeds do", {
   run <- function(seed, threads) {
-    withr::with_seed(seed, spade(planted_recording(), 0.005, 6, min_occ = 3, n_surrogates = 20,
+    withr::with_seed(seed, spade(planted_recording(), 0.005, 6, min_count = 3, n_surrogates = 20,
                                  threads = threads))
   }
   one <- run(1, 1)
@@ -100,7 +100,7 @@ test_that("nothing found is a result", {
     expect_match(words[["Found"]], "No pattern passes the filters")
   }
   # Patterns there are, but none that stands out.
-  chance <- withr::with_seed(1, spade(plain_recording(), 0.005, 6, min_spikes = 2, min_occ = 3,
+  chance <- withr::with_seed(1, spade(plain_recording(), 0.005, 6, min_spikes = 2, min_count = 3,
                                       n_surrogates = 40, threads = 1))
   expect_gt(length(chance$mined), 0)
   expect_length(chance, 0)
@@ -111,7 +111,7 @@ test_that("nothing found is a result", {
 test_that("a unit may repeat, and one unit may be enough", {
   x <- spike_trains(outer(c(0, 0.01), seq(0.1, 5, by = 0.1), `+`) |> as.vector(), rep("A", 100),
                     start = 0, end = 6)
-  found <- withr::with_seed(1, spade(x, 0.005, 4, min_spikes = 2, min_occ = 4, min_units = 1,
+  found <- withr::with_seed(1, spade(x, 0.005, 4, min_spikes = 2, min_count = 4, min_units = 1,
                                      n_surrogates = 40, threads = 1))
   expect_identical(format(found$patterns), "A@0 A@2")
 })
@@ -120,11 +120,11 @@ test_that("trials are kept apart", {
   trials <- data.frame(start = c(0, 10), end = c(9.5, 19.5))
   x <- planted_recording()
   cut <- spike_trains(x$time, as.character(x$unit), 0, 20, trials = trials)
-  found <- withr::with_seed(1, spade(cut, 0.005, 8, min_occ = 4, n_surrogates = 40, threads = 1))
+  found <- withr::with_seed(1, spade(cut, 0.005, 8, min_count = 4, n_surrogates = 40, threads = 1))
   expect_identical(format(found$patterns), "u01@0 u02@1 u03@2 u04@4 u05@5")
   inside <- attr(x, "truth")$patterns[[1]]$times
   inside <- inside[(inside < 9.47 | inside > 10) & inside < 19.47]
-  expect_identical(found$patterns$occurrences, length(inside))
+  expect_identical(found$patterns$count, length(inside))
 })
 
 test_that("the summary says what was found, and when surrogates are too few", {
@@ -163,7 +163,7 @@ test_that("results print on one screen, are cut and listed", {
   expect_identical(length(found[-1]), n - 1L)
   expect_error(found[n + 1], class = "synfire_error_argument")
   expect_identical(names(as.data.frame(found)),
-                   c("pattern", "size", "units", "lags", "occurrences", "duration", "p",
+                   c("pattern", "size", "units", "lags", "count", "duration", "p",
                      "p_adjusted"))
   expect_output(str(found), "List of")
 })
@@ -241,9 +241,9 @@ test_that("patterns that are not stable enough are dropped, and all signatures t
   x <- planted_recording()
   stages <- function(threshold, ...) {
     set.seed(5)
-    pvalues <- pvalue_spectrum(x, 0.005, 6, min_spikes = 2, min_occ = 4, n_surrogates = 40,
+    pvalues <- pvalue_spectrum(x, 0.005, 6, min_spikes = 2, min_count = 4, n_surrogates = 40,
                                threads = 1)
-    mined <- mine_patterns(x, 0.005, 6, min_spikes = 2, min_occ = 4, threads = 1)
+    mined <- mine_patterns(x, 0.005, 6, min_spikes = 2, min_count = 4, threads = 1)
     tests <- test_signatures(mined, pvalues, 0.2)
     kept <- significant_patterns(mined, tests)
     stable <- pattern_stability(kept, n_subsets = 50, threads = 1)
@@ -254,7 +254,7 @@ test_that("patterns that are not stable enough are dropped, and all signatures t
   }
   for (threshold in list(c(intensional = 0.4), c(intensional = 0.6, extensional = 0.9))) {
     found <- withr::with_seed(5, spade(
-      x, 0.005, 6, min_spikes = 2, min_occ = 4, n_surrogates = 40, alpha = 0.2, threads = 1,
+      x, 0.005, 6, min_spikes = 2, min_count = 4, n_surrogates = 40, alpha = 0.2, threads = 1,
       stability = list(n_subsets = 50, threshold = threshold)
     ))
     expected <- withr::with_seed(5, stages(threshold))
@@ -270,7 +270,7 @@ test_that("patterns that are not stable enough are dropped, and all signatures t
     expect_match(words, sprintf("leaves %d pattern", length(expected$left)))
   }
   # Without surrogates, of all.
-  all <- spade(x, 0.005, 6, min_occ = 4, n_surrogates = 0, threads = 1,
+  all <- spade(x, 0.005, 6, min_count = 4, n_surrogates = 0, threads = 1,
                stability = list(threshold = c(extensional = 0.99)))
   expect_length(all, length(all$mined) - all$unstable)
   expect_true(all(all$stability$extensional > 0.99))
@@ -279,24 +279,24 @@ test_that("patterns that are not stable enough are dropped, and all signatures t
 test_that("what a pattern is, and who searches, reaches the search and the surrogates", {
   x <- planted_recording()
   find <- function(...) {
-    withr::with_seed(6, spade(x, 0.005, 8, min_spikes = 2, min_occ = 4, max_spikes = 3,
+    withr::with_seed(6, spade(x, 0.005, 8, min_spikes = 2, min_count = 4, max_spikes = 3,
                               n_surrogates = 20, threads = 1, ...))
   }
   for (closed in c("all", "max_spikes")) for (shifted in c("keep", "drop")) {
     found <- find(closed_within = closed, shifted_subsets = shifted, engine = "fpgrowth")
-    mined <- mine_patterns(x, 0.005, 8, min_spikes = 2, min_occ = 4, max_spikes = 3,
+    mined <- mine_patterns(x, 0.005, 8, min_spikes = 2, min_count = 4, max_spikes = 3,
                            closed_within = closed, shifted_subsets = shifted, threads = 1)
     expect_identical(format(found$mined), format(mined))
     expect_identical(attr(found$mined, "engine"), "fpgrowth")
     pvalues <- withr::with_seed(6, pvalue_spectrum(
-      x, 0.005, 8, min_spikes = 2, min_occ = 4, max_spikes = 3, n_surrogates = 20,
+      x, 0.005, 8, min_spikes = 2, min_count = 4, max_spikes = 3, n_surrogates = 20,
       closed_within = closed, threads = 1
     ))
     expect_identical(attr(found$pvalues, "maxima"), attr(pvalues, "maxima"))
     expect_identical(as.data.frame(found$tests), as.data.frame(test_signatures(mined, pvalues)))
   }
   trains <- withr::with_seed(6, surrogate_trains(x, 20, "dither", dither = 0.015, threads = 1))
-  filters <- list(min_spikes = 2, min_occ = 4, max_spikes = 3, closed_within = "max_spikes")
+  filters <- list(min_spikes = 2, min_count = 4, max_spikes = 3, closed_within = "max_spikes")
   expect_identical(attr(find(closed_within = "max_spikes")$pvalues, "maxima"),
                    oracle_maxima(trains, 0.005, 8, filters))
 })
@@ -305,15 +305,15 @@ test_that("with the choices that the help page names, patterns are those of Elep
   for (seed in 1:3) for (most in c(3, Inf)) {
     x <- withr::with_seed(seed, simulate_patterns(
       duration = 6, units = 5, rate = 12,
-      patterns = list(list(units = 1:4, lags = c(0, 0.005, 0.01, 0.02), occurrences = 12))
+      patterns = list(list(units = 1:4, lags = c(0, 0.005, 0.01, 0.02), count = 12))
     ))
-    found <- spade(x, 0.005, 5, min_spikes = 2, min_occ = 3, max_spikes = most, min_units = 1,
+    found <- spade(x, 0.005, 5, min_spikes = 2, min_count = 3, max_spikes = most, min_units = 1,
                    shifted_subsets = "drop", closed_within = "max_spikes", n_surrogates = 0,
                    threads = 1)
     ours <- vapply(seq_along(found$mined), \(k) {
       lags <- as.list(found$mined[k])[[1L]]
       paste(paste(sort(paste0(match(names(lags), levels(x$unit)), "@", lags)), collapse = " "),
-            "x", found$mined$occurrences[[k]])
+            "x", found$mined$count[[k]])
     }, "")
     theirs <- elephant_patterns(x, 0.005, 5, 2, 3, most)
     # With a largest size Elephant's miner loses some.
@@ -325,20 +325,20 @@ test_that("with the choices that the help page names, patterns are those of Elep
 test_that("the parameters are all that decides the result", {
   found <- find_planted(stability = list(n_subsets = 5), surrogate = "dither_refractory",
                         dither = 0.02, refractory = 0.003)
-  own <- c("bin_size", "window", "min_spikes", "min_occ", "max_spikes", "max_occ", "min_units",
+  own <- c("bin_size", "window_bins", "min_spikes", "min_count", "max_spikes", "max_count", "min_units",
            "closed_within", "shifted_subsets", "engine", "n_surrogates", "alpha", "correction",
            "spectrum", "p_estimator", "reduction", "h", "k", "l", "device", "surrogate",
            "dither", "refractory", "stability")
   expect_setequal(names(found$parameters), own)
-  expect_identical(found$parameters[c("bin_size", "window", "dither", "refractory", "stability")],
-                   list(bin_size = 0.005, window = 8, dither = 0.02, refractory = 0.003,
+  expect_identical(found$parameters[c("bin_size", "window_bins", "dither", "refractory", "stability")],
+                   list(bin_size = 0.005, window_bins = 8, dither = 0.02, refractory = 0.003,
                         stability = list(n_subsets = 5)))
   # They are arguments: the same call again.
   again <- withr::with_seed(2, do.call(spade, c(list(planted_recording(), threads = 1),
                                                 found$parameters)))
   expect_identical(as.data.frame(again), as.data.frame(found))
   shuffled <- find_planted(n_surrogates = 2, surrogate = "window_shuffle")$parameters
-  expect_identical(shuffled[c("window", "shuffle_window")], list(window = 8, shuffle_window = 0.03))
+  expect_identical(shuffled[c("window_bins", "shuffle_window")], list(window_bins = 8, shuffle_window = 0.03))
   expect_identical(find_planted(n_surrogates = 0)$parameters$dither, 0.015)
 })
 
@@ -348,7 +348,7 @@ test_that("Elephant's names of arguments are answered with ours", {
     expect_error(expr, ours, class = "synfire_error_argument", fixed = TRUE)
   }
   answered(spade(x, binsize = 0.005, winlen = 5), "`binsize` must be given as `bin_size`")
-  answered(spade(x, 0.005, winlen = 5), "`winlen` must be given as `window`")
+  answered(spade(x, 0.005, winlen = 5), "`winlen` must be given as `window_bins`")
   answered(spade(x, 0.005, 5, psr_param = c(0, 0, 3)), "`h`, `k` and `l`")
   answered(spade(x, 0.005, 5, stat_corr = "fdr_bh"), "`correction`")
   answered(spade(x, 0.005, 5, surr_method = "dither_spikes"), "`surrogate`")
@@ -362,7 +362,7 @@ test_that("Elephant's names of arguments are answered with ours", {
 test_that("a table can have a row for each spike, for files", {
   found <- find_planted(reduction = "none", stability = list(n_subsets = 4))
   long <- as.data.frame(found, long = TRUE)
-  expect_identical(names(long), c("number", "pattern", "size", "occurrences", "duration", "p",
+  expect_identical(names(long), c("number", "pattern", "size", "count", "duration", "p",
                                   "p_adjusted", "intensional", "extensional", "unit", "lag",
                                   "delay"))
   expect_false(any(vapply(long, is.list, NA)))
@@ -370,7 +370,7 @@ test_that("a table can have a row for each spike, for files", {
   expect_identical(unname(split(long$unit, long$number)), wide$units)
   expect_identical(unname(split(long$lag, long$number)), wide$lags)
   expect_equal(long$delay, long$lag * 0.005)
-  for (column in c("pattern", "size", "occurrences", "duration", "p", "intensional")) {
+  for (column in c("pattern", "size", "count", "duration", "p", "intensional")) {
     expect_identical(long[[column]], wide[[column]][long$number])
   }
   file <- withr::local_tempfile(fileext = ".csv")

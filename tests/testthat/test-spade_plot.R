@@ -1,7 +1,7 @@
 skip_if_not_installed("ggplot2")
 
 planted_result <- function(...) {
-  withr::with_seed(2, spade(planted_recording(), 0.005, 8, min_occ = 4, n_surrogates = 60,
+  withr::with_seed(2, spade(planted_recording(), 0.005, 8, min_count = 4, n_surrogates = 60,
                             threads = 1, ...))
 }
 layer_of <- function(plot, geom) {
@@ -18,7 +18,7 @@ test_that("fields cover every listed signature once, with its p value", {
     height <- if (spectrum == "#") listed$size else 1000 * listed$duration
     covered <- vapply(seq_len(nrow(listed)), \(k) {
       own <- which(fields$size == listed$size[[k]] & fields$height == height[[k]] &
-                     fields$low <= listed$occurrences[[k]] & fields$high >= listed$occurrences[[k]])
+                     fields$low <= listed$count[[k]] & fields$high >= listed$count[[k]])
       stopifnot(length(own) == 1L)
       fields$p[[own]]
     }, 0)
@@ -37,14 +37,14 @@ test_that("marks say what became of each signature, on the right side of the fro
   front <- layer_of(p, "GeomPath")[[1L]]
   for (k in seq_len(nrow(marks))) {
     here <- front$low[abs(front$height - marks$height[[k]]) < 0.6][[2L]]
-    expect_identical(marks$occurrences[[k]] >= here, found$tests$significant[[k]])
+    expect_identical(marks$count[[k]] >= here, found$tests$significant[[k]])
   }
   expect_match(p$labels$subtitle, "Right of the line: significant (alpha = 0.05, BH of",
                fixed = TRUE)
 })
 
 test_that("with too few surrogates there is no line", {
-  few <- withr::with_seed(2, spade(planted_recording(), 0.005, 8, min_occ = 4, n_surrogates = 1,
+  few <- withr::with_seed(2, spade(planted_recording(), 0.005, 8, min_count = 4, n_surrogates = 1,
                                    threads = 1))
   p <- ggplot2::autoplot(few)
   expect_length(layer_of(p, "GeomPath"), 0)
@@ -65,7 +65,7 @@ test_that("patterns are drawn as those of a search are", {
   skip_on_cran()
   found <- planted_result()
   skip_if_not_installed("igraph")
-  for (type in c("raster", "dots", "participation", "size", "occurrences", "lags", "hypergraph",
+  for (type in c("raster", "dots", "participation", "size", "count", "lags", "hypergraph",
                  "statistics")) {
     expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(found, type = type)))
   }
@@ -78,10 +78,10 @@ test_that("what cannot be drawn is said", {
   bad <- function(x, message, ...) {
     expect_error(ggplot2::autoplot(x, ...), message, class = "synfire_error_argument")
   }
-  without <- spade(planted_recording(), 0.005, 8, min_occ = 4, n_surrogates = 0, threads = 1)
+  without <- spade(planted_recording(), 0.005, 8, min_count = 4, n_surrogates = 0, threads = 1)
   bad(without, "without surrogates")
   expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(without, type = "spectrum")))
-  none <- spade(planted_recording(), 0.005, 8, min_occ = 400, threads = 1)
+  none <- spade(planted_recording(), 0.005, 8, min_count = 400, threads = 1)
   bad(none, "without any pattern")
   bad(none, "empty", type = "spectrum")
   bad(none, "empty", type = "raster")

@@ -16,7 +16,7 @@ test_that("without a GPU the error says why", {
   report <- synfire_sitrep(test_devices = FALSE)
   if (nrow(report$devices) > 0L) skip("there is a GPU")
   x <- spike_trains(c(0.001, 0.02, 0.05), c("A", "B", "A"), start = 0, end = 0.06)
-  filters <- list(min_spikes = 2, max_spikes = Inf, min_occ = 1, max_occ = Inf,
+  filters <- list(min_spikes = 2, max_spikes = Inf, min_count = 1, max_count = Inf,
                   min_units = 1)
   condition <- expect_error(
     surrogate_maxima(x, 5000, 3, filters, surrogate_options(x, dither = 0.002), 2,
@@ -46,7 +46,7 @@ test_that("all surrogates agree, in trials too", {
   set.seed(5)
   time <- sort(sample(8000, 1500)) / 1000
   trials <- data.frame(start = c(0, 2.5, 5), end = c(2, 4.5, 8))
-  filters <- list(min_spikes = 2, max_spikes = 6, min_occ = 4, max_occ = 40,
+  filters <- list(min_spikes = 2, max_spikes = 6, min_count = 4, max_count = 40,
                   min_units = 2)
   for (cut in list(NULL, trials)) {
     x <- spike_trains(time, sample(letters[1:9], 1500, TRUE), start = 0, end = 8,
@@ -65,7 +65,7 @@ test_that("units with more windows than a word, or than a table, has room for ag
   set.seed(6)
   x <- spike_trains(sort(sample(2e5, 3e4)) / 1000,
                     sample(c(rep("A", 6), letters[1:8]), 3e4, TRUE), resolution = 1e-3)
-  filters <- list(min_spikes = 2, max_spikes = Inf, min_occ = 400, max_occ = Inf,
+  filters <- list(min_spikes = 2, max_spikes = Inf, min_count = 400, max_count = Inf,
                   min_units = 2)
   for (by_duration in c(FALSE, TRUE)) maxima_by_place(x, 5, 5, filters, by_duration = by_duration)
 })
@@ -75,7 +75,7 @@ test_that("many surrogates come in batches, and in any number of calls", {
   set.seed(7)
   x <- spike_trains(sort(sample(3000, 400)) / 1000, sample(letters[1:6], 400, TRUE),
                     resolution = 1e-3)
-  filters <- list(min_spikes = 2, max_spikes = Inf, min_occ = 3, max_occ = Inf,
+  filters <- list(min_spikes = 2, max_spikes = Inf, min_count = 3, max_count = Inf,
                   min_units = 1)
   made <- surrogate_options(x, dither = 0.010)
   of <- \(n, first) surrogate_maxima(x, 3, 5, filters, made, n, place = 0L, first = first)$maxima
@@ -91,7 +91,7 @@ test_that("a real recording agrees", {
   raster <- read.table(shared_data("spade/movement_PGHF_raster.txt.gz"))
   x <- spike_trains(raster[[2]] * 0.005 + 0.002, raster[[1]], start = 0,
                     end = (max(raster[[2]]) + 1) * 0.005, resolution = 1e-3)
-  filters <- list(min_spikes = 3, max_spikes = Inf, min_occ = 15, max_occ = Inf,
+  filters <- list(min_spikes = 3, max_spikes = Inf, min_count = 15, max_count = Inf,
                   min_units = 3)
   gpu <- maxima_by_place(x, 5, 20, filters, n = 4, dither = 0.020)
   expect_gt(ncol(gpu$maxima), 3)

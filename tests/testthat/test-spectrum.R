@@ -33,7 +33,7 @@ noise_trains <- function(seed, units, bins, rate) {
 }
 
 spectrum_filters <- function(...) {
-  utils::modifyList(list(min_spikes = 2, min_occ = 2, max_spikes = Inf, max_occ = Inf,
+  utils::modifyList(list(min_spikes = 2, min_count = 2, max_spikes = Inf, max_count = Inf,
                          min_units = 1, closed_within = "all"), list(...))
 }
 
@@ -54,12 +54,12 @@ test_that("windows of one bin, and long ones, agree", {
 
 test_that("each filter agrees where units are in more windows than a word holds", {
   filters <- list(
-    spectrum_filters(min_occ = 20), spectrum_filters(min_occ = 20, max_occ = 40),
-    spectrum_filters(min_spikes = 3, min_occ = 12, min_units = 3),
-    spectrum_filters(min_spikes = 3, min_occ = 12, max_spikes = 3),
-    spectrum_filters(min_spikes = 1, min_occ = 12, max_spikes = 4, max_occ = 70),
-    spectrum_filters(min_occ = 12, max_spikes = 4, closed_within = "max_spikes"),
-    spectrum_filters(min_spikes = 4, min_occ = 8, min_units = 2)
+    spectrum_filters(min_count = 20), spectrum_filters(min_count = 20, max_count = 40),
+    spectrum_filters(min_spikes = 3, min_count = 12, min_units = 3),
+    spectrum_filters(min_spikes = 3, min_count = 12, max_spikes = 3),
+    spectrum_filters(min_spikes = 1, min_count = 12, max_spikes = 4, max_count = 70),
+    spectrum_filters(min_count = 12, max_spikes = 4, closed_within = "max_spikes"),
+    spectrum_filters(min_spikes = 4, min_count = 8, min_units = 2)
   )
   for (units in c(6, 70)) {
     x <- noise_trains(units, units, 400, if (units == 6) 0.3 else 0.06)
@@ -80,7 +80,7 @@ test_that("closedness is judged by the whole recording", {
   x <- spike_trains(c(begin, begin + 1, begin + 3) / 1000,
                     rep(c("A", "B", "C"), each = 10), end = 0.1, resolution = 1e-3)
   for (max_spikes in c(Inf, 2)) {
-    filters <- spectrum_filters(min_occ = 5, max_spikes = max_spikes)
+    filters <- spectrum_filters(min_count = 5, max_spikes = max_spikes)
     for (by_duration in c(FALSE, TRUE)) {
       both <- maxima_both(x, 1, 5, filters, 5, by_duration, method = "isi_shuffle")
       expect_identical(both$maxima, both$expected)
@@ -109,7 +109,7 @@ test_that("maxima depend neither on threads, nor on how many are mined together"
   options <- surrogate_options(x, "dither", dither = 0.005)
   for (by_duration in c(FALSE, TRUE)) {
     mine <- function(n, first = 0, threads = 1, memory = 4e9) {
-      surrogate_maxima(x, 1, 6, spectrum_filters(min_occ = 6), options, n, by_duration,
+      surrogate_maxima(x, 1, 6, spectrum_filters(min_count = 6), options, n, by_duration,
                        threads = threads, max_memory = memory, first = first)$maxima
     }
     all <- mine(20)
@@ -136,7 +136,7 @@ test_that("maxima depend neither on threads, nor on how many are mined together"
 test_that("each kind of processor finds the same", {
   x <- noise_trains(2, 40, 500, 0.08)
   surrogate <- surrogate_options(x, "dither", dither = 0.005)
-  for (f in list(spectrum_filters(min_occ = 6), spectrum_filters(min_occ = 5, min_units = 3))) {
+  for (f in list(spectrum_filters(min_count = 6), spectrum_filters(min_count = 5, min_units = 3))) {
     for (by_duration in c(FALSE, TRUE)) {
       options <- pattern_options(6, f, "closure", 1, 4e9)
       by_bits <- lapply(c(1, 256, 512), function(bits) {
@@ -155,7 +155,7 @@ test_that("what there is none of has no columns", {
   x <- noise_trains(3, 5, 50, 0.1)
   options <- surrogate_options(x, "dither", dither = 0.005)
   mine <- \(n, ...) surrogate_maxima(x, 1, 4, spectrum_filters(...), options, n)$maxima
-  expect_identical(dim(mine(3, min_occ = 1000)), c(3L, 0L))
+  expect_identical(dim(mine(3, min_count = 1000)), c(3L, 0L))
   expect_identical(dim(mine(0)), c(0L, 0L))
   expect_identical(dim(mine(2, min_spikes = 1000, min_units = 1)), c(2L, 0L))
   # No table has room for sizes that no window holds.
@@ -165,14 +165,14 @@ test_that("what there is none of has no columns", {
 test_that("a budget that is too small is refused", {
   x <- noise_trains(4, 200, 20000, 0.05)
   options <- surrogate_options(x, "dither", dither = 0.005)
-  expect_error(surrogate_maxima(x, 1, 20, spectrum_filters(min_occ = 10), options, 1,
+  expect_error(surrogate_maxima(x, 1, 20, spectrum_filters(min_count = 10), options, 1,
                                 max_memory = 1e6),
                class = "synfire_error_budget")
 })
 
 test_that("all of a recording of motor cortex agrees with its patterns", {
   x <- movement_raster()
-  filters <- spectrum_filters(min_spikes = 4, min_occ = 14, min_units = 4)
+  filters <- spectrum_filters(min_spikes = 4, min_count = 14, min_units = 4)
   set.seed(1)
   made <- surrogate_trains(x, 1, dither = 0.015, threads = 1)
   set.seed(1)
@@ -188,7 +188,7 @@ test_that("Ctrl-C ends the mining of surrogates", {
   expect_lt(time_to_stop(substitute({
     x <- LONG
     options <- synfire:::surrogate_options(x, "dither", dither = 0.005)
-    filters <- list(min_spikes = 2, min_occ = 2, max_spikes = Inf, max_occ = Inf,
+    filters <- list(min_spikes = 2, min_count = 2, max_spikes = Inf, max_count = Inf,
                     min_units = 2)
     log("start", Sys.getpid())
     synfire:::surrogate_maxima(x, 1, 20, filters, options, 3, threads = 2)

@@ -7,7 +7,7 @@ folder_recording <- function() {
 
 p_of <- function(x, seed, ..., n_surrogates = 300) {
   set.seed(seed)
-  suppressMessages(pvalue_spectrum(x, 0.005, 6, min_occ = 3, n_surrogates = n_surrogates,
+  suppressMessages(pvalue_spectrum(x, 0.005, 6, min_count = 3, n_surrogates = n_surrogates,
                                    threads = 2, ...))
 }
 
@@ -52,7 +52,7 @@ test_that("a job that was stopped goes on with the surrogates that it began with
     },
     class = "synfire_warning_folder"
   )
-  expect_message(pvalue_spectrum(x, 0.005, 6, min_occ = 3, n_surrogates = 300, threads = 2,
+  expect_message(pvalue_spectrum(x, 0.005, 6, min_count = 3, n_surrogates = 300, threads = 2,
                                  folder = folder),
                  "nothing is mined again", class = "synfire_message_folder")
 })
@@ -91,10 +91,10 @@ test_that("the folder of another job is refused, and why is said", {
     refused(p_of(x, 1, max_spikes = 3, closed_within = other, folder = of), "`closed_within`")
   }
   mined <- withr::local_tempdir()
-  suppressMessages(mine_patterns(x, 0.005, 6, min_spikes = 3, min_occ = 3, threads = 2,
+  suppressMessages(mine_patterns(x, 0.005, 6, min_spikes = 3, min_count = 3, threads = 2,
                                  folder = mined))
   refused(p_of(x, 1, folder = mined), "not one of surrogates")
-  expect_error(mine_patterns(x, 0.005, 6, min_occ = 3, folder = folder),
+  expect_error(mine_patterns(x, 0.005, 6, min_count = 3, folder = folder),
                class = "synfire_error_argument")
   refused(p_of(x, 1, folder = 1), "`folder`")
 })
@@ -104,7 +104,7 @@ test_that("spade() takes a folder, and tells the seed that decided", {
   folder <- withr::local_tempdir()
   whole <- function(seed, ...) {
     set.seed(seed)
-    suppressMessages(spade(x, 0.005, 6, min_occ = 3, n_surrogates = 50, threads = 2, ...))
+    suppressMessages(spade(x, 0.005, 6, min_count = 3, n_surrogates = 50, threads = 2, ...))
   }
   first <- whole(1, folder = folder)
   plain <- whole(1)

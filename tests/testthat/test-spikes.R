@@ -13,7 +13,7 @@ readers_of_spikes <- function() {
   made <- surrogate_options(x, "randomise")
   bounds <- list(low = 0, high = 5)
   named <- spelling(c("A", "B"), cbind(low = 0, high = 0.005))
-  filters <- list(min_spikes = 1, max_spikes = Inf, min_units = 1, min_occ = 1, max_occ = Inf,
+  filters <- list(min_spikes = 1, max_spikes = Inf, min_units = 1, min_count = 1, max_count = Inf,
                   closed_within = "all")
   patterns <- pattern_options(3, filters, "closure", 1, 1e8)
   pair <- list(list(1:2), list(0), list(5))
@@ -22,7 +22,7 @@ readers_of_spikes <- function() {
                  least_flag = 3, top = 2^53)
   gpu <- list(gpus = 0L, engine = 1, a = 0, b = 0, segments = 0, published = FALSE,
               compaction = 0, dedup = TRUE)
-  reducing <- list(method = 0, h = 0, k = 0, l = 0, min_spikes = 2, min_occ = 1,
+  reducing <- list(method = 0, h = 0, k = 0, l = 0, min_spikes = 2, min_count = 1,
                    max_memory = 1e8)
   judging <- list(intensional = TRUE, extensional = TRUE, subsets = 10, threads = 1,
                   max_memory = 1e8, key = c(1, 2))

@@ -24,7 +24,7 @@ test_that("set.seed() decides surrogates, and the number of them nothing", {
 test_that("shuffled series have the same values, and NA in their rows", {
   x <- replace(logistic(50), c(1, 7, 50), NA)
   set.seed(1)
-  s <- surrogate_series(x, 200)
+  s <- surrogate_series(x, 200, "shuffle")
   expect_true(all(is.na(s) == is.na(x)))
   expect_true(all(apply(s, 2, \(v) identical(sort(v), sort(x)))))
   # Every value comes to every row.
@@ -64,7 +64,7 @@ test_that("seasonal surrogates are the seasons' means and shuffled rests", {
   gone <- replace(x, seq(2, 42, by = 4), NA)
   expect_identical(is.na(surrogate_series(gone, 2, "seasonal", period = 4)[, 1]), is.na(gone))
   expect_false(any(is.nan(surrogate_series(gone, 2, "seasonal", period = 4))))
-  expect_false(any(is.nan(surrogate_series(c(NaN, x), 2))))
+  expect_false(any(is.nan(surrogate_series(c(NaN, x), 2, "shuffle"))))
 })
 
 # Twins as they are defined: equal rows of the whole recurrence matrix.
@@ -122,18 +122,18 @@ test_that("wrong series and arguments are explained", {
   wrong(surrogate_series(1), "`x` must be a numeric vector of at least two")
   wrong(surrogate_series(data.frame(x)), "`x` must be a numeric vector")
   wrong(surrogate_series(c(x, -Inf)), "-Inf in row 41")
-  wrong(surrogate_series(c(x, NA), method = "phase"), "without NA for method \"phase\"")
-  wrong(surrogate_series(c(NA, x), method = "twin"), "NA in 1 rows, the first of them row 1")
-  wrong(surrogate_series(x, 0), "`n` must be")
-  wrong(surrogate_series(x, method = "fourier"), "`method` must be")
-  wrong(surrogate_series(x, method = "seasonal"), "`period` must be")
-  wrong(surrogate_series(x, method = "seasonal", period = 1), "`period` must be")
-  wrong(surrogate_series(x, method = "seasonal", period = 41), "`period` must be")
-  wrong(surrogate_series(x, method = "twin", tau = 0), "`tau` must be")
-  wrong(surrogate_series(x, method = "twin", E = 0), "`E` must be")
-  wrong(surrogate_series(x, method = "twin", E = 41), "`x` must be longer")
-  wrong(surrogate_series(x, method = "twin", recurrence = 0), "`recurrence` must be")
-  wrong(surrogate_series(1:40, method = "twin", recurrence = 0.01), "too few twins")
+  wrong(surrogate_series(c(x, NA), surrogate = "phase"), "without NA for `surrogate = \"phase\"`")
+  wrong(surrogate_series(c(NA, x), surrogate = "twin"), "NA in 1 rows, the first of them row 1")
+  wrong(surrogate_series(x, 0), "`n_surrogates` must be")
+  wrong(surrogate_series(x, surrogate = "fourier"), "`surrogate` must be")
+  wrong(surrogate_series(x, surrogate = "seasonal"), "`period` must be")
+  wrong(surrogate_series(x, surrogate = "seasonal", period = 1), "`period` must be")
+  wrong(surrogate_series(x, surrogate = "seasonal", period = 41), "`period` must be")
+  wrong(surrogate_series(x, surrogate = "twin", tau = 0), "`tau` must be")
+  wrong(surrogate_series(x, surrogate = "twin", E = 0), "`E` must be")
+  wrong(surrogate_series(x, surrogate = "twin", E = 41), "`x` must be longer")
+  wrong(surrogate_series(x, surrogate = "twin", recurrence = 0), "`recurrence` must be")
+  wrong(surrogate_series(1:40, surrogate = "twin", recurrence = 0.01), "too few twins")
 })
 
 test_that("the Fourier transform of a prime length is that of fft()", {
@@ -157,16 +157,16 @@ test_that("what is no series is named", {
   refused(surrogate_series(mean), "a function")
   refused(surrogate_series(matrix(1:4, 2)), "`x` must")
   refused(surrogate_series(1:10, 2^31), "at most 4 GB")
-  refused(surrogate_series(1:10, method = character()), "`method` must be")
-  refused(surrogate_series(1:10, method = NA), "`method` must be")
-  refused(surrogate_series(1:10, method = "twin", tau = 2^31), "`tau` must")
+  refused(surrogate_series(1:10, surrogate = character()), "`surrogate` must be")
+  refused(surrogate_series(1:10, surrogate = NA), "`surrogate` must be")
+  refused(surrogate_series(1:10, surrogate = "twin", tau = 2^31), "`tau` must")
 })
 
 test_that("an argument of another method is refused", {
   refused <- function(expr, text) expect_error(expr, text, class = "synfire_error_argument")
-  refused(surrogate_series(1:10, period = 3), "`period` must be left out for method \"shuffle\"")
-  refused(surrogate_series(1:10, method = "phase", E = 3), "`E` must be left out")
-  refused(surrogate_series(1:10, method = "seasonal", period = 3, recurrence = 0.2),
+  refused(surrogate_series(1:10, period = 3), "`period` must be left out with `surrogate = \"phase\"`")
+  refused(surrogate_series(1:10, surrogate = "phase", E = 3), "`E` must be left out")
+  refused(surrogate_series(1:10, surrogate = "seasonal", period = 3, recurrence = 0.2),
           "`recurrence` must be left out")
   x <- coupled_maps(40, 0.1, 0.1)
   refused(ccm(x, "x", "y", E = 2, period = 4), "`period` must be left out")

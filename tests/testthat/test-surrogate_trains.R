@@ -448,7 +448,7 @@ test_that("tables of intervals and what makes them keep to max_memory", {
   # Ten tables of 2 MB, and 8 MB to make one of them.
   expect_error(tables(2e7, 1), class = "synfire_error_budget")
   expect_identical(tables(3e7, 16), tables(1e9, 1))
-  expect_error(pvalue_spectrum(y, 0.005, 5, min_occ = 9, surrogate = "joint_isi", sigma = 0,
+  expect_error(pvalue_spectrum(y, 0.005, 5, min_count = 9, surrogate = "joint_isi", sigma = 0,
                                n_bins = 1000, n_surrogates = 2, max_memory = 1e7),
                class = "synfire_error_budget")
 })
@@ -470,8 +470,8 @@ test_that("wrong arguments are explained", {
   x <- quick_recording()
   t <- trial_recording()
   wrong(surrogate_trains(), "`x` must be a recording")
-  wrong(surrogate_trains(x, 0), "`n` must be a whole number")
-  wrong(surrogate_trains(x, method = "wiggle"), "`method` must be")
+  wrong(surrogate_trains(x, 0), "`n_surrogates` must be a whole number")
+  wrong(surrogate_trains(x, surrogate = "wiggle"), "`surrogate` must be")
   wrong(surrogate_trains(x, dither = 0), "`dither` must be at least a tick of 1e-06 s")
   wrong(surrogate_trains(x, dither = -1), "`dither` must be at least a tick")
   wrong(surrogate_trains(x, dither = 21),
@@ -479,29 +479,29 @@ test_that("wrong arguments are explained", {
   wrong(surrogate_trains(t, dither = 1.5),
         "`dither` must be at most the length of the shortest trial, 1.4 s")
   wrong(surrogate_trains(spike_trains(1:9, 1, end = 1e4), dither = 4000), "2^31 - 1 ticks")
-  wrong(surrogate_trains(x, method = "joint_isi", refractory = -1), "`refractory` must be")
-  wrong(surrogate_trains(x, method = "joint_isi", n_bins = 1001), "`n_bins` must be")
-  wrong(surrogate_trains(x, method = "joint_isi", truncation_limit = 0),
+  wrong(surrogate_trains(x, surrogate = "joint_isi", refractory = -1), "`refractory` must be")
+  wrong(surrogate_trains(x, surrogate = "joint_isi", n_bins = 1001), "`n_bins` must be")
+  wrong(surrogate_trains(x, surrogate = "joint_isi", truncation_limit = 0),
         "`truncation_limit` must be")
-  wrong(surrogate_trains(x, method = "joint_isi", truncation_limit = 2), "`n_bins` must be")
-  wrong(surrogate_trains(x, method = "isi_dither", truncation_limit = 1e12), "bins of 1")
-  wrong(surrogate_trains(x, method = "isi_dither", sigma = -1), "`sigma` must be")
-  wrong(surrogate_trains(x, method = "bin_shuffle"), "`bin_size` must be the length of a bin")
-  wrong(surrogate_trains(x, method = "bin_shuffle", bin_size = 11), "two bins or more")
-  wrong(surrogate_trains(t, method = "bin_shuffle", bin_size = 0.0015),
+  wrong(surrogate_trains(x, surrogate = "joint_isi", truncation_limit = 2), "`n_bins` must be")
+  wrong(surrogate_trains(x, surrogate = "isi_dither", truncation_limit = 1e12), "bins of 1")
+  wrong(surrogate_trains(x, surrogate = "isi_dither", sigma = -1), "`sigma` must be")
+  wrong(surrogate_trains(x, surrogate = "bin_shuffle"), "`bin_size` must be the length of a bin")
+  wrong(surrogate_trains(x, surrogate = "bin_shuffle", bin_size = 11), "two bins or more")
+  wrong(surrogate_trains(t, surrogate = "bin_shuffle", bin_size = 0.0015),
         "`bin_size` must be a whole number of ticks")
-  wrong(surrogate_trains(t, method = "window_shuffle", bin_size = 0.02),
+  wrong(surrogate_trains(t, surrogate = "window_shuffle", bin_size = 0.02),
         "`bin_size` must be at most `dither`")
-  wrong(surrogate_trains(t, method = "window_shuffle", bin_size = 0.02, window = 0.05),
+  wrong(surrogate_trains(t, surrogate = "window_shuffle", bin_size = 0.02, window = 0.05),
         "`window` must be a whole number of bins of 0.02 s, at least two")
-  wrong(surrogate_trains(t, method = "window_shuffle", bin_size = 0.02, window = 0.02),
+  wrong(surrogate_trains(t, surrogate = "window_shuffle", bin_size = 0.02, window = 0.02),
         "at least two")
-  wrong(surrogate_trains(x, method = "jitter", window = 1e-6), "at least two ticks")
-  wrong(surrogate_trains(t, method = "jitter", window = 0.0015), "a whole number of ticks")
-  wrong(surrogate_trains(t, method = "sliding_shuffle"), "`bin_size` must be the length of a bin")
-  wrong(surrogate_trains(spike_trains(c(1, 140), "A", 0, 150), method = "sliding_shuffle",
+  wrong(surrogate_trains(x, surrogate = "jitter", window = 1e-6), "at least two ticks")
+  wrong(surrogate_trains(t, surrogate = "jitter", window = 0.0015), "a whole number of ticks")
+  wrong(surrogate_trains(t, surrogate = "sliding_shuffle"), "`bin_size` must be the length of a bin")
+  wrong(surrogate_trains(spike_trains(c(1, 140), "A", 0, 150), surrogate = "sliding_shuffle",
                          bin_size = 1e-6), "at most 134,217,728 bins")
-  wrong(surrogate_trains(x, method = "trial_shift"), "`x` must be a recording with trials")
+  wrong(surrogate_trains(x, surrogate = "trial_shift"), "`x` must be a recording with trials")
   wrong(surrogate_trains(spike_trains(numeric(), character(), 0, 1)),
         "`x` must be a recording with spikes")
   outside <- spike_trains(5, "A", 0, 10, trials = data.frame(start = 0, end = 1))
@@ -521,7 +521,7 @@ test_that("an argument that the method has no use for is an error", {
       wrong(call(), sprintf("`%s` must be left out with `method = \"%s\"`", arg, method))
     }
   }
-  wrong(surrogate_trains(x, method = "window_shuffle", bin_size = 0.005, window = 0.05,
+  wrong(surrogate_trains(x, surrogate = "window_shuffle", bin_size = 0.005, window = 0.05,
                          dither = 0.02), "`dither` must be left out where `window` is given")
   # What is left at NULL is not given.
   expect_length(surrogate_trains(x, 1, "dither", bin_size = NULL, window = NULL), 1)
@@ -540,7 +540,7 @@ test_that("Elephant's names are answered with ours", {
   x <- quick_recording()
   for (name in names(synfire:::elephant_methods)) {
     expect_error(surrogate_trains(x, 1, name),
-                 sprintf("`method` must be \"%s\"", synfire:::elephant_methods[[name]]),
+                 sprintf("`surrogate` must be \"%s\"", synfire:::elephant_methods[[name]]),
                  class = "synfire_error_argument")
   }
   expect_error(surrogate_trains(x, 1, "bin_shuffling"), "sliding_shuffle")

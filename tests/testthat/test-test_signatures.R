@@ -10,9 +10,9 @@ signature_patterns <- function(size, last, occurrences) {
   synfire:::new_itemsets(
     unlist(items), list(size = runs$values, n = as.double(runs$lengths)),
     as.integer(occurrences[o]),
-    list(units = sprintf("u%02d", 1:40), window = 4L, bin_size = 0.005, recording = x,
+    list(units = sprintf("u%02d", 1:40), window_bins = 4L, bin_size = 0.005, recording = x,
          mined = length(occurrences),
-         parameters = list(min_spikes = 2, min_occ = 2, max_spikes = Inf, max_occ = Inf,
+         parameters = list(min_spikes = 2, min_count = 2, max_spikes = Inf, max_count = Inf,
                            min_units = 2, closed_within = "all", shifted_subsets = "keep")),
     "patterns"
   )
@@ -36,7 +36,7 @@ test_that("signatures of the patterns are tested, but for those all surrogates r
   for (correction in synfire:::corrections) {
     tests <- test_signatures(patterns, made_pvalues(maxima, patterns), 0.6, correction)
     expect_identical(tests$size, c(2L, 2L, 3L, 4L))
-    expect_identical(tests$occurrences, c(3L, 6L, 3L, 2L))
+    expect_identical(tests$count, c(3L, 6L, 3L, 2L))
     expect_identical(tests$patterns, c(2L, 1L, 1L, 1L))
     expect_identical(tests$reached, c(4L, 0L, 2L, 0L))
     expect_identical(tests$tested, c(FALSE, TRUE, TRUE, TRUE))
@@ -57,7 +57,7 @@ test_that("durations are tested one by one", {
   patterns <- signature_patterns(c(2, 2, 2), c(1, 2, 1), c(4, 4, 2))
   tests <- test_signatures(patterns, made_pvalues(maxima, patterns), 0.4, "none")
   expect_equal(tests$duration, c(0.005, 0.005, 0.010))
-  expect_identical(tests$occurrences, c(2L, 4L, 4L))
+  expect_identical(tests$count, c(2L, 4L, 4L))
   expect_identical(tests$reached, c(3L, 1L, 0L))
   expect_identical(tests$significant, c(FALSE, TRUE, TRUE))
   expect_identical(format(significant_patterns(patterns, tests)), format(patterns[1:2]))
@@ -80,17 +80,17 @@ test_that("the front divides all signatures as their p values do", {
     level <- attr(tests, "level") * (1 + 1e-9)
     # Those tested lie on the side on which they were found to be.
     expect_identical(tests$tested & tests$p <= level, tests$significant)
-    all <- expand.grid(size = 2:6, duration = if (by_duration) 0:3 else 0, occurrences = 2:13)
+    all <- expand.grid(size = 2:6, duration = if (by_duration) 0:3 else 0, count = 2:13)
     duration <- if (by_duration) all$duration
-    reached <- oracle_reached(maxima, 2, all$size, all$occurrences, duration)
+    reached <- oracle_reached(maxima, 2, all$size, all$count, duration)
     p <- if (estimator == "k/n") reached / n else (reached + 1) / (n + 1)
     front <- synfire:::significance_front(tests, all$size, duration)
-    expect_identical(all$occurrences >= front, p <= level)
+    expect_identical(all$count >= front, p <= level)
     # What the reduction is told are those that some surrogate reaches and are not.
     listed <- synfire:::non_significant(tests)
-    told <- paste(listed$size, round(listed$duration / 0.005), listed$occurrences)
-    name <- paste(all$size, if (by_duration) all$duration else "", all$occurrences)
-    if (!by_duration) told <- paste(listed$size, "", listed$occurrences)
+    told <- paste(listed$size, round(listed$duration / 0.005), listed$count)
+    name <- paste(all$size, if (by_duration) all$duration else "", all$count)
+    if (!by_duration) told <- paste(listed$size, "", listed$count)
     expect_setequal(intersect(told, name), name[reached > 0 & p > level])
   }
 })
@@ -136,11 +136,11 @@ test_that("arguments are checked, and that both are of one search", {
   bad(test_signatures(patterns, pvalues, correction = "fdr"), "correction")
   bad(significant_patterns(patterns, pvalues), "test_signatures")
   other <- pvalues
-  attr(other, "window") <- 5L
-  bad(test_signatures(patterns, other), "window` = 5, and `patterns` are of 4")
+  attr(other, "window_bins") <- 5L
+  bad(test_signatures(patterns, other), "window_bins` = 5, and `patterns` are of 4")
   other <- pvalues
-  attr(other, "parameters")$min_occ <- 3
-  bad(test_signatures(patterns, other), "min_occ")
+  attr(other, "parameters")$min_count <- 3
+  bad(test_signatures(patterns, other), "min_count")
   # Of parts of larger patterns there are more than in surrogates.
   attr(patterns, "parameters")[c("max_spikes", "closed_within")] <- list(3, "max_spikes")
   attr(pvalues, "parameters")$max_spikes <- 3
@@ -150,8 +150,8 @@ test_that("arguments are checked, and that both are of one search", {
 test_that("patterns that are not all that were found are not tested", {
   withr::local_seed(2)
   x <- plain_recording(units = 5, rate = 8)
-  found <- mine_patterns(x, 0.005, 5, min_occ = 3, threads = 1)
-  pvalues <- pvalue_spectrum(x, 0.005, 5, min_spikes = 2, min_occ = 3, n_surrogates = 9,
+  found <- mine_patterns(x, 0.005, 5, min_count = 3, threads = 1)
+  pvalues <- pvalue_spectrum(x, 0.005, 5, min_spikes = 2, min_count = 3, n_surrogates = 9,
                              threads = 1)
   n <- length(found)
   bad <- function(patterns, message) {
@@ -169,7 +169,7 @@ test_that("patterns that are not all that were found are not tested", {
     expect_identical(as.data.frame(test_signatures(same, pvalues)), all)
   }
   # Of another recording.
-  other <- mine_patterns(plain_recording(3, units = 5, rate = 20), 0.005, 5, min_occ = 3,
+  other <- mine_patterns(plain_recording(3, units = 5, rate = 20), 0.005, 5, min_count = 3,
                          threads = 1)
   expect_error(significant_patterns(other, test_signatures(found, pvalues)),
                "without the signature of some", class = "synfire_error_argument")
@@ -188,13 +188,11 @@ test_that("tables that were changed by hand are refused", {
                  class = "synfire_error_argument")
   }
   for (name in c("maxima", "spectrum", "n_surrogates", "p_estimator", "parameters", "bin_size",
-                 "window")) {
+                 "window_bins")) {
     bad(test_signatures(patterns, without(pvalues, name)), "pvalues")
   }
-  for (column in c("size", "occurrences", "reached", "p")) {
-    changed <- pvalues
-    changed[[column]] <- NULL
-    bad(test_signatures(patterns, changed), "pvalues")
+  for (column in c("size", "count", "reached", "p")) {
+    bad(test_signatures(patterns, changed_by_other_code(pvalues, column, NULL)), "pvalues")
   }
   changed <- pvalues
   attr(changed, "maxima") <- attr(changed, "maxima")[1, , drop = FALSE]
@@ -203,9 +201,8 @@ test_that("tables that were changed by hand are refused", {
     bad(significant_patterns(patterns, without(tests, name)), "tests")
     bad(reduce_patterns(patterns, without(tests, name)), "non_significant")
   }
-  changed <- tests
-  changed$significant <- NULL
-  bad(significant_patterns(patterns, changed), "tests")
+  bad(significant_patterns(patterns, changed_by_other_code(tests, "significant", NULL)),
+      "tests")
   bad(significant_patterns(patterns, structure(list(), class = "signature_tests")), "tests")
 })
 

@@ -105,7 +105,7 @@ test_that("what holds no items is told of with its transaction", {
 
 test_that("a repeated item counts once, an empty transaction holds nothing", {
   x <- frequent_itemsets(list(c("a", "a", "b"), character(), "a"), 1, threads = 1)
-  expect_identical(x$support[match("{a}", format(x))], 2L)
+  expect_identical(x$count[match("{a}", format(x))], 2L)
   expect_identical(attr(x, "transactions"), 3)
 })
 

@@ -101,7 +101,16 @@ draw_spikes <- function(spikes = 200, units = 6) {
     args$end <- (last[[2]] + whole(0, 50)) * resolution
   }
   if (n > 1 && diff(last) > 8 && sometimes(0.25)) args$trials <- draw_trials(last, resolution)
+  if (sometimes(0.25)) args$unit_table <- draw_units(levels(unit))
   args
+}
+
+# What is known of these units, in any order, and of one that never fires.
+draw_units <- function(units) {
+  units <- c(units, if (sometimes()) "unknown to the rest")
+  units <- units[order(runif(length(units)))]
+  data.frame(area = rep_len(c("CA1", "CA3"), length(units)), unit = units,
+             depth = seq_along(units))
 }
 
 # Two to four trials, some of which touch, between the first and last tick.
@@ -109,11 +118,12 @@ draw_trials <- function(range, resolution) {
   cuts <- sort(unique(round(range[[1]] + runif(2 * whole(1, 4)) * diff(range))))
   n <- length(cuts) %/% 2
   if (n == 0) return(NULL)
-  if (sometimes(0.3)) {
-    bounds <- cuts
-    return(data.frame(start = bounds[-length(bounds)], end = bounds[-1]) * resolution)
-  }
-  data.frame(start = cuts[2 * seq_len(n) - 1], end = cuts[2 * seq_len(n)]) * resolution
+  touching <- sometimes(0.3)
+  start <- if (touching) cuts[-length(cuts)] else cuts[2 * seq_len(n) - 1]
+  end <- if (touching) cuts[-1] else cuts[2 * seq_len(n)]
+  trials <- data.frame(start = start, end = end) * resolution
+  if (sometimes()) trials$condition <- rep_len(c("go", "stop"), nrow(trials))
+  trials
 }
 
 # A spike_trains object.

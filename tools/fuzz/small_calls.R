@@ -24,14 +24,14 @@ make_small_results <- function() {
   set.seed(1)
   r <- list()
   r$spike_trains <- synfire::simulate_patterns(4, 6, 5, list(list(
-    units = 1:3, lags = c(0, 0.01, 0.02), occurrences = 12)))
+    units = 1:3, lags = c(0, 0.01, 0.02), count = 12)))
   r$episodes <- synfire::mine_episodes(r$spike_trains, 8, c(0, 0.02), max_size = 3)
   one <- r$episodes[lengths(r$episodes$units) > 1, ][1:2, ]
   r$episode_occurrences <- synfire::episode_occurrences(r$spike_trains, one)
   r$episode_lags <- synfire::episode_lags(r$spike_trains, one)
   r$episode_significance <- synfire::episode_significance(r$episodes, n_surrogates = 9)
   r$episode_stream <- update(synfire::episode_stream(c(0, 0.02), 5, 4), r$spike_trains)
-  r$patterns <- synfire::mine_patterns(r$spike_trains, 0.01, 3, min_occ = 4)
+  r$patterns <- synfire::mine_patterns(r$spike_trains, 0.01, 3, min_count = 4)
   r$pattern_occurrences <- synfire::pattern_occurrences(r$spike_trains, r$patterns)
   r$pattern_spectrum <- synfire::pattern_spectrum(r$patterns)
   r$pvalue_spectrum <- synfire::pvalue_spectrum(r$spike_trains, 0.01, 3, 2, 4,
@@ -88,7 +88,7 @@ make_small_calls <- function(r) {
     ccm = list(x = table, columns = "x", target = "y", E = 2, lib_sizes = c(20, 50),
                samples = 3),
     ccm_lag = list(x = table, columns = "x", target = "y", E = 2, Tp = -1:1, samples = 3),
-    closed_itemsets = list(transactions = transactions, min_support = 1),
+    closed_itemsets = list(transactions = transactions, min_count = 1),
     compare_maps = list(a = r$causal_map, b = r$causal_map),
     count_episodes = list(x = x, episodes = r$episodes),
     delay_embed = list(x = table, columns = "x", E = 2),
@@ -98,9 +98,9 @@ make_small_calls <- function(r) {
     episode_occurrences = list(x = x, episodes = r$episodes[1:2, ]),
     episode_significance = list(episodes = r$episodes[1:3, ], n_surrogates = 5),
     episode_stream = list(intervals = c(0, 0.02), min_count = 5, window = 1),
-    frequent_itemsets = list(transactions = transactions, min_support = 1),
+    frequent_itemsets = list(transactions = transactions, min_count = 1),
     mine_episodes = list(x = x, min_count = 8, intervals = c(0, 0.02), max_size = 3),
-    mine_patterns = list(x = x, bin_size = 0.01, window = 3, min_occ = 4),
+    mine_patterns = list(x = x, bin_size = 0.01, window_bins = 3, min_count = 4),
     multiview = list(x = cbind(table, z = rev(table$y)), columns = c("x", "y", "z"),
                      target = "x", D = 2),
     open_causal_map = list(file = r$map_on_disk),
@@ -112,7 +112,7 @@ make_small_calls <- function(r) {
     predict_interval = list(x = table, columns = "x", Tp_max = 3, E = 2),
     predict_nonlinear = list(x = table, columns = "x", theta = 1:2, E = 2),
     prediction_error = list(x = c(1, 2, 3), predicted = c(1, 2, 2.5)),
-    pvalue_spectrum = list(x = x, bin_size = 0.01, window = 3, min_spikes = 2, min_occ = 4,
+    pvalue_spectrum = list(x = x, bin_size = 0.01, window_bins = 3, min_spikes = 2, min_count = 4,
                            n_surrogates = 3),
     read_spikes = list(file = r$csv),
     reduce_patterns = list(patterns = r$patterns),
@@ -125,11 +125,11 @@ make_small_calls <- function(r) {
     simulate_patterns = list(duration = 2, units = 5),
     simulate_sym26 = list(duration = 2),
     smap = list(x = table, columns = "x", E = 2, theta = 1),
-    spade = list(x = x, bin_size = 0.01, window = 3, min_spikes = 2, min_occ = 4,
+    spade = list(x = x, bin_size = 0.01, window_bins = 3, min_spikes = 2, min_count = 4,
                  n_surrogates = 3),
     spike_trains = list(time = c(1, 2, 3), unit = c("A", "B", "A")),
-    surrogate_series = list(x = table$x, n = 2),
-    surrogate_trains = list(x = x, n = 1),
+    surrogate_series = list(x = table$x, n_surrogates = 2),
+    surrogate_trains = list(x = x, n_surrogates = 1),
     synfire_sitrep = list(),
     test_signatures = list(
       patterns = synfire::mine_patterns(x, 0.01, 3, 2, 4), pvalues = r$pvalue_spectrum)

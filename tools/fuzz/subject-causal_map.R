@@ -82,7 +82,7 @@ map_tolerance <- function(x, E, rule) {
 
 fuzz_subject("causal_map", limit = 60, covers = list(
   causal_map = c("x", "E", "E_max", "tau", "Tp", "libraries", "targets", "validation",
-                 "exclusion_radius", "lib_sizes", "surrogates", "surrogate", "period",
+                 "exclusion_radius", "lib_sizes", "n_surrogates", "surrogate", "period",
                  "screen", "top", "dataset", "device", "gpus", "precision", "max_memory", "threads"),
   optimal_dimensions = c("x", "E_max", "tau", "Tp", "validation", "exclusion_radius",
                          "dataset", "device", "gpus", "max_memory", "threads")
@@ -164,9 +164,9 @@ fuzz_map <- function(x, world) {
   plain <- sometimes(0.6)
   if (!plain) {
     rule <- c(rule, some_args(p = 0.3, lib_sizes = one_of(c(5, 12), c(8, Inf)),
-                              surrogates = whole(1, 6), top = whole(1, 4),
+                              n_surrogates = whole(1, 6), top = whole(1, 4),
                               screen = one_of(0.5, -1, 0, 1)))
-    if (!is.null(rule$surrogates)) {
+    if (!is.null(rule$n_surrogates)) {
       rule$surrogate <- one_of("shuffle", "phase", "seasonal", "twin")
       if (rule$surrogate == "seasonal") rule$period <- whole(2, 6)
     }
@@ -202,7 +202,7 @@ map_and_oracle <- function(map, x, rule, libraries, targets) {
 
 # Portable code and that of wider registers add in another order.
 kinds_agree <- function(map, x, rule, libraries, targets) {
-  if (!is.null(rule$surrogates)) return()
+  if (!is.null(rule$n_surrogates)) return()
   E <- unname(attr(map, "E"))
   layers <- lapply(c(1, 256, 512), function(bits) {
     map_oracle()$driven(x, E, tau = rule$tau %||% -1, Tp = rule$Tp, libraries = libraries,

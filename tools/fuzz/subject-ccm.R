@@ -3,7 +3,7 @@ fuzz_subject("ccm",
   covers = list(
     ccm = c("x", "columns", "target", "E", "Tp", "tau", "lib_sizes", "samples", "knn",
             "exclusion_radius", "embedded", "both", "valid_lib", "segments", "no_time",
-            "surrogates", "surrogate", "period", "threads"),
+            "n_surrogates", "surrogate", "period", "threads"),
     ccm_lag = c("x", "columns", "target", "E", "Tp", "tau", "lib_size", "samples", "knn",
                 "exclusion_radius", "embedded", "both", "valid_lib", "segments", "no_time",
                 "threads")
@@ -131,7 +131,7 @@ compare_libraries <- function(args) {
 }
 
 compare_surrogates <- function(args) {
-  given <- c(args, list(lib_sizes = Inf, surrogates = whole(1, 6),
+  given <- c(args, list(lib_sizes = Inf, n_surrogates = whole(1, 6),
                         surrogate = one_of("shuffle", "phase", "seasonal", "twin")))
   if (given$surrogate == "seasonal") given$period <- whole(2, 9)
   run <- function(threads) {
@@ -140,7 +140,7 @@ compare_surrogates <- function(args) {
   }
   found <- run(1)
   if (refused(found)) return()
-  same(found, run(2), "ccm(surrogates = ) with two threads")
+  same(found, run(2), "ccm(n_surrogates = ) with two threads")
   p <- attr(found, "surrogates")$p
   same(all(is.na(p) | p > 0 & p <= 1), TRUE, "p values lie between 0 and 1")
 }

@@ -405,7 +405,7 @@ compare_views <- function(args, found) {
 
 fuzz_subject("series",
   covers = list(
-    surrogate_series = c("x", "n", "method", "period", "E", "tau", "recurrence"),
+    surrogate_series = c("x", "n_surrogates", "surrogate", "period", "E", "tau", "recurrence"),
     simulate_coupled_maps = c("steps", "wiring", "series", "causes", "strength", "r", "noise",
                               "transient"),
     simulate_lorenz96 = c("steps", "series", "forcing", "interval", "noise", "transient"),
@@ -420,7 +420,7 @@ fuzz_subject("series",
 # What a surrogate keeps.
 surrogates_of <- function(x) {
   method <- one_of("shuffle", "phase", "seasonal", "twin")
-  args <- c(list(x = x, n = whole(1, 4), method = method), switch(method,
+  args <- c(list(x = x, n_surrogates = whole(1, 4), surrogate = method), switch(method,
     seasonal = some_args(period = whole(2, 12), p = 0.9),
     twin = some_args(E = whole(1, 4), tau = one_of(-1, 1, -2), recurrence = between(0.01, 1)),
     if (sometimes(0.1)) some_args(period = whole(2, 12), E = whole(1, 4))
@@ -431,9 +431,9 @@ surrogates_of <- function(x) {
   }
   made <- again(args)
   if (refused(made)) return()
-  same(dim(made), c(length(x), as.integer(args$n)), "rows and columns of surrogates")
+  same(dim(made), c(length(x), as.integer(args$n_surrogates)), "rows and columns of surrogates")
   same(made, again(args), "surrogates of the same seed")
-  args$n <- args$n + 2
+  args$n_surrogates <- args$n_surrogates + 2
   same(made, again(args)[, seq_len(ncol(made)), drop = FALSE], "surrogates among more of them")
   scale <- size_of(x)
   for (k in seq_len(ncol(made))) {

@@ -3,12 +3,12 @@
 
 fuzz_subject("files", covers = list(
   causal_map = c("x", "E", "E_max", "tau", "Tp", "libraries", "targets", "validation",
-                 "exclusion_radius", "lib_sizes", "surrogates", "surrogate", "screen",
-                 "file", "resume", "max_memory", "threads"),
+                 "exclusion_radius", "lib_sizes", "n_surrogates", "surrogate", "screen",
+                 "file", "max_memory", "threads"),
   open_causal_map = "file",
-  mine_patterns = c("x", "bin_size", "window", "min_spikes", "min_occ", "max_spikes",
+  mine_patterns = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes",
                     "min_units", "engine", "shifted_subsets", "threads", "folder"),
-  pvalue_spectrum = c("x", "bin_size", "window", "min_spikes", "min_occ", "max_spikes",
+  pvalue_spectrum = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes",
                       "n_surrogates", "dither", "spectrum", "threads", "folder")
 ), run = function(world) {
   work <- draw_work()

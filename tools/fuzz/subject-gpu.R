@@ -42,10 +42,10 @@ fuzz_subject("gpu", limit = 90, covers = list(
   count_episodes = c("x", "episodes", "device", "engine", "gpus"),
   episode_significance = c("episodes", "n_surrogates", "surrogate", "dither", "device",
                            "gpus", "max_memory"),
-  pvalue_spectrum = c("x", "bin_size", "window", "min_spikes", "min_occ", "max_spikes",
-                      "max_occ", "min_units", "n_surrogates", "surrogate", "dither",
+  pvalue_spectrum = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes",
+                      "max_count", "min_units", "n_surrogates", "surrogate", "dither",
                       "spectrum", "device", "gpus"),
-  spade = c("x", "bin_size", "window", "min_spikes", "min_occ", "max_spikes",
+  spade = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes",
             "n_surrogates", "dither", "device", "gpus"),
   calibrate_gpu = c("x", "sizes", "episodes", "repeats", "gpu", "save")
 ), run = function(world) {
@@ -139,15 +139,15 @@ draw_surrogate <- function(tick) {
 
 # Small sets, so that the CPU is not at it for hours.
 draw_filters <- function(x) {
-  list(bin_size = tick_of(x) * whole(1, 6), window = one_of(whole(1, 8), whole(1, 70)),
-       min_spikes = whole(2, 3), min_occ = max(2, ceiling(nrow(x) / whole(30, 80))),
+  list(bin_size = tick_of(x) * whole(1, 6), window_bins = one_of(whole(1, 8), whole(1, 70)),
+       min_spikes = whole(2, 3), min_count = max(2, ceiling(nrow(x) / whole(30, 80))),
        max_spikes = whole(3, 4))
 }
 
 fuzz_maxima_there <- function(x, world) {
   on_both("pvalue_spectrum", c(
     list(x), draw_filters(x), list(n_surrogates = whole(1, 12)), draw_surrogate(tick_of(x)),
-    some_args(max_occ = whole(8, 40), min_units = whole(1, 2), spectrum = "3d#", p = 0.3)
+    some_args(max_count = whole(8, 40), min_units = whole(1, 2), spectrum = "3d#", p = 0.3)
   ), world, "maxima on a GPU and the CPU")
 }
 

@@ -16,7 +16,7 @@ patterns_oracle <- function() {
 draw_raster <- function() patterns_oracle()$random_raster(whole(1, 1e8))
 
 raster_args <- function(raster, filters = raster$filters, x = raster$x) {
-  c(list(x = x, bin_size = raster$bin / 1000, window = raster$window), filters)
+  c(list(x = x, bin_size = raster$bin / 1000, window_bins = raster$window), filters)
 }
 
 draw_engine <- function() {
@@ -24,7 +24,7 @@ draw_engine <- function() {
 }
 
 # "A@0 B@3 (7)" for each pattern, in their order.
-spelled <- function(found) paste0(format(found), " (", found$occurrences, ")")
+spelled <- function(found) paste0(format(found), " (", found$count, ")")
 
 same_lines <- function(a, b, what) {
   if (identical(a, b)) return(invisible())
@@ -50,12 +50,12 @@ check_registers <- function(raster, found) {
   if (f$shifted_subsets == "drop") return()
   target <- if (f$closed_within == "max_spikes") "closed within" else "closed"
   options <- synfire:::miner_options(raster$window, f$min_spikes, f$max_spikes, f$min_units,
-                                     f$min_occ, f$max_occ, "closure", target, one_of(1, 2),
+                                     f$min_count, f$max_count, "closure", target, one_of(1, 2),
                                      1e9)
   options$vector_bits <- one_of(64, 256, 512)
   ours <- .Call(synfire:::r_mine_patterns, synfire:::pattern_events(raster$x, raster$bin),
                 options, NULL)
-  same(list(ours$items, ours$occurrences), list(found$items, found$occurrences),
+  same(list(ours$items, ours$count), list(found$items, found$count),
        "registers of another width")
 }
 
@@ -106,22 +106,22 @@ check_changes <- function(raster, found, folder) {
 # A stricter search finds those of the wider one that pass.
 check_stricter <- function(raster, found) {
   f <- raster$filters
-  f$min_occ <- min(f$min_occ + whole(0, 3), f$max_occ)
+  f$min_count <- min(f$min_count + whole(0, 3), f$max_count)
   if (f$closed_within == "all") f$min_spikes <- min(f$min_spikes + whole(0, 2), f$max_spikes)
   f$min_units <- min(f$min_units + whole(0, 1), f$max_spikes)
   if (f$shifted_subsets == "drop") f$min_units <- raster$filters$min_units
   stricter <- attempt("mine_patterns", c(raster_args(raster, f), draw_engine()))
   if (refused(stricter)) return(finding("a stricter search is refused"))
-  passes <- found$occurrences >= f$min_occ & found$size >= f$min_spikes &
+  passes <- found$count >= f$min_count & found$size >= f$min_spikes &
     found$n_units >= f$min_units
   same_lines(spelled(stricter), spelled(found[passes]), "a stricter search and those that pass")
 }
 
 check_occurrences <- function(raster, found) {
   some <- found[seq_len(min(length(found), whole(0, 20)))]
-  where <- attempt("pattern_occurrences", list(x = one_of(list(NULL, raster$x)), patterns = some))
+  where <- attempt("pattern_occurrences", list(x = raster$x, patterns = some))
   if (refused(where)) return(finding("occurrences are refused"))
-  if (!identical(tabulate(where$pattern, length(some)), as.integer(some$occurrences))) {
+  if (!identical(tabulate(where$pattern, length(some)), as.integer(some$count))) {
     return(finding("patterns occur as often as was counted: no"))
   }
   windows <- patterns_oracle()$oracle_windows(raster)
@@ -138,11 +138,11 @@ check_spectrum <- function(found) {
   spectrum <- one_of("#", "3d#")
   counted <- attempt("pattern_spectrum", list(found, spectrum))
   if (refused(counted)) return(finding("a pattern spectrum is refused"))
-  keys <- list(found$size, found$occurrences)
-  if (spectrum == "3d#") keys <- list(found$size, round(found$duration * 1000), found$occurrences)
+  keys <- list(found$size, found$count)
+  if (spectrum == "3d#") keys <- list(found$size, round(found$duration * 1000), found$count)
   expected <- table(do.call(paste, keys))
-  own <- list(counted$size, counted$occurrences)
-  if (spectrum == "3d#") own <- list(counted$size, round(counted$duration * 1000), counted$occurrences)
+  own <- list(counted$size, counted$count)
+  if (spectrum == "3d#") own <- list(counted$size, round(counted$duration * 1000), counted$count)
   own <- do.call(paste, own)
   same(as.integer(counted$patterns), as.integer(expected[own]), "a pattern spectrum")
   if (!setequal(own, names(expected))) finding("a pattern spectrum lacks signatures")
@@ -151,7 +151,7 @@ check_spectrum <- function(found) {
 fuzz_subject(
   "patterns",
   covers = list(
-    mine_patterns = c("x", "bin_size", "window", "min_spikes", "min_occ", "max_spikes", "max_occ",
+    mine_patterns = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes", "max_count",
                       "min_units", "closed_within", "shifted_subsets", "engine", "threads",
                       "max_memory", "folder"),
     pattern_occurrences = c("x", "patterns"), pattern_spectrum = c("patterns", "spectrum")
@@ -180,7 +180,7 @@ fuzz_subject(
 check_elephant <- function(raster, world) {
   if (!is.null(raster$bounds) || !sometimes(0.2)) return()
   x <- raster$x
-  filters <- list(min_spikes = max(2, raster$filters$min_spikes), min_occ = raster$filters$min_occ,
+  filters <- list(min_spikes = max(2, raster$filters$min_spikes), min_count = raster$filters$min_count,
                   min_units = 1, shifted_subsets = "keep")
   found <- attempt("mine_patterns", c(raster_args(raster, filters), draw_engine()))
   if (refused(found) || nrow(x) == 0L) return()
@@ -198,7 +198,7 @@ check_elephant <- function(raster, world) {
     "                         t_stop=last * pq.s) for u in range(units)]",
     sprintf("found, _ = spade.concepts_mining(trains, 1 * pq.s, window, min_spikes=%d,",
             filters$min_spikes),
-    sprintf("    min_occ=%d, min_neu=1, report='a')", filters$min_occ),
+    sprintf("    min_count=%d, min_neu=1, report='a')", filters$min_count),
     "for items, windows in found:",
     "    u, lag = np.array(items) // window, np.array(items) % window",
     "    order = np.lexsort((u, lag))",
@@ -214,7 +214,7 @@ check_elephant <- function(raster, world) {
     paste(sprintf("%d@%d", unit[o], lags[o]), collapse = " ")
   }, "")
   # Elephant leaves out the ends of other patterns, so it finds some of ours.
-  ours <- paste0(ours, sprintf(" (%d)", found$occurrences), recycle0 = TRUE)
+  ours <- paste0(ours, sprintf(" (%d)", found$count), recycle0 = TRUE)
   extra <- setdiff(lines, ours)
   if (length(extra) > 0) finding(paste("Elephant finds a pattern that is not found:", extra[[1L]]))
 }
@@ -239,10 +239,10 @@ as_form <- function(sets, form) {
 fuzz_subject(
   "itemsets",
   covers = list(
-    frequent_itemsets = c("transactions", "min_support", "target", "min_size", "max_size",
-                          "engine", "threads", "max_memory"),
-    closed_itemsets = c("transactions", "min_support", "min_size", "max_size", "engine",
-                        "threads", "max_memory"),
+    frequent_itemsets = c("transactions", "min_count", "min_support", "target", "min_size",
+                          "max_size", "engine", "threads", "max_memory"),
+    closed_itemsets = c("transactions", "min_count", "min_support", "min_size", "max_size",
+                        "engine", "threads", "max_memory"),
     as_incidence = "x"
   ),
   run = function(world) {
@@ -254,10 +254,12 @@ fuzz_subject(
     if (sometimes(0.3)) sets <- lapply(sets, function(s) c(s, 20 + s[s <= 2]))
     if (sometimes(0.3)) sets <- c(sets, sets[seq_len(ceiling(length(sets) / 2))])
     target <- one_of("closed", "maximal", "frequent")
-    args <- c(list(min_support = whole(1, 4)),
+    least <- whole(1, min(4, length(sets)))
+    args <- c(if (sometimes(0.7)) list(min_count = least) else
+                list(min_support = (least - 0.5) / length(sets)),
               some_args(min_size = whole(1, 3), max_size = whole(3, 5)), draw_engine())
     if (sometimes(0.3)) args$max_memory <- one_of(1e6, 2e6)
-    expected <- patterns_oracle()$oracle_itemsets(sets, args$min_support, target,
+    expected <- patterns_oracle()$oracle_itemsets(sets, least, target,
                                                   args$min_size %||% 1, args$max_size %||% Inf)
     form <- one_of("list", "integer", "names", "factors", "matrix", "numbers")
     args <- c(list(as_form(sets, form)), args)
@@ -278,8 +280,8 @@ fuzz_subject(
 
 fuzz_subject(
   "maxima",
-  covers = list(pvalue_spectrum = c("x", "bin_size", "window", "min_spikes", "min_occ",
-                                    "max_spikes", "max_occ", "min_units", "n_surrogates",
+  covers = list(pvalue_spectrum = c("x", "bin_size", "window_bins", "min_spikes", "min_count",
+                                    "max_spikes", "max_count", "min_units", "n_surrogates",
                                     "surrogate", "dither", "spectrum", "p_estimator",
                                     "closed_within", "threads", "max_memory", "folder")),
   run = function(world) {
@@ -287,7 +289,7 @@ fuzz_subject(
     if (nrow(raster$x) == 0L) return()
     method <- one_of("dither", "dither_refractory", "train_shift", "joint_isi", "isi_dither",
                      "isi_shuffle", "randomise", "bin_shuffle")
-    filters <- raster$filters[c("min_spikes", "min_occ", "max_spikes", "max_occ", "min_units")]
+    filters <- raster$filters[c("min_spikes", "min_count", "max_spikes", "max_count", "min_units")]
     closed <- raster$filters$closed_within
     by_duration <- sometimes(0.4)
     n <- whole(1, 4)
@@ -322,7 +324,7 @@ fuzz_subject(
       } else {
         maxima[, z]
       }
-      sum(m >= spectrum$occurrences[[row]])
+      sum(m >= spectrum$count[[row]])
     }, 0)
     same(as.double(spectrum$reached), reached, "how many surrogates reach a signature")
   }
@@ -340,9 +342,9 @@ slow_maxima <- function(made, raster, filters, closed, dims, by_duration) {
     d <- round(found$duration * 1000 / raster$bin) + 1
     for (i in seq_along(z)) for (size in seq_len(z[[i]])) {
       if (by_duration) {
-        out[k, size, d[[i]]] <- max(out[k, size, d[[i]]], found$occurrences[[i]])
+        out[k, size, d[[i]]] <- max(out[k, size, d[[i]]], found$count[[i]])
       } else {
-        out[k, size] <- max(out[k, size], found$occurrences[[i]])
+        out[k, size] <- max(out[k, size], found$count[[i]])
       }
     }
   }

@@ -46,7 +46,7 @@ draw_result <- function(class) {
                                   dither = tick * whole(5, 30))),
     ccm = attempt("ccm", list(table, one_of("x", "w"), "v", E = whole(1, 3), samples = 3,
                               lib_sizes = one_of(20, c(8, 15, 20)),
-                              surrogates = one_of(0, 5))),
+                              n_surrogates = one_of(0, 5))),
     ccm_lag = attempt("ccm_lag", list(table, "u", "v", E = whole(1, 3), Tp = -1:1,
                                       samples = 2)),
     edm_prediction = attempt("simplex", list(table, "u", E = whole(1, 3), Tp = whole(0, 2))),
@@ -54,7 +54,7 @@ draw_result <- function(class) {
     smap = attempt("smap", list(table, "u", E = whole(1, 3), theta = one_of(0, 1, 5))),
     multiview = attempt("multiview", list(table, c("u", "v", "w"), "u", D = whole(1, 3))),
     causal_map = attempt("causal_map", c(list(draw_matrix(), E = whole(1, 3)), some_args(
-      surrogates = whole(1, 9), lib_sizes = c(10, 15)))),
+      n_surrogates = whole(1, 9), lib_sizes = c(10, 15)))),
     causal_links = attempt("causal_map", list(draw_matrix(), E = whole(1, 3), top = 1)),
     causal_map_comparison = {
       series <- draw_matrix()
@@ -122,7 +122,7 @@ shown_args <- function(class, generic, object) {
     as.data.frame.spade = some_args(times = TRUE),
     summary.ccm = some_args(alpha = between(0, 1)),
     `[.spike_trains` = some_args(unit = one_of(units), time = c(-Inf, Inf), p = 0.8),
-    sort.itemsets = some_args(by = one_of("size", "support")),
+    sort.itemsets = some_args(by = one_of("size", "count", "support")),
     subset.itemsets = some_args(condition = rep(c(TRUE, FALSE), length.out = length(object)),
                                 items = one_of("a", "b"), match = one_of("all", "any")),
     subset.patterns = some_args(condition = rep(c(TRUE, FALSE), length.out = length(object)),

@@ -37,9 +37,9 @@ draw_spade_call <- function(x) {
   bin <- tick_of(x) * whole(1, 6)
   min_spikes <- whole(2, 3)
   mining <- c(
-    list(bin_size = bin, window = whole(1, 6), min_spikes = min_spikes, min_occ = whole(2, 5),
+    list(bin_size = bin, window_bins = whole(1, 6), min_spikes = min_spikes, min_count = whole(2, 5),
          max_spikes = one_of(5, min_spikes, Inf)),
-    some_args(max_occ = one_of(Inf, whole(5, 30)), min_units = whole(1, 3), p = 0.4)
+    some_args(max_count = one_of(Inf, whole(5, 30)), min_units = whole(1, 3), p = 0.4)
   )
   method <- one_of(spade_methods)
   list(
@@ -236,19 +236,19 @@ check_windows <- function(x) {
 }
 
 fuzz_subject("spade", covers = list(
-  spade = c("x", "bin_size", "window", "min_spikes", "min_occ", "max_spikes", "max_occ",
+  spade = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes", "max_count",
             "min_units", "n_surrogates", "surrogate", "dither", "alpha", "correction",
             "spectrum", "p_estimator", "reduction", "h", "k", "l", "stability",
             "closed_within", "shifted_subsets", "engine", "device", "gpus", "threads",
             "max_memory", "folder"),
-  pvalue_spectrum = c("x", "bin_size", "window", "min_spikes", "min_occ", "max_spikes",
-                      "max_occ", "min_units", "n_surrogates", "surrogate", "dither",
+  pvalue_spectrum = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes",
+                      "max_count", "min_units", "n_surrogates", "surrogate", "dither",
                       "spectrum", "p_estimator", "closed_within", "device", "gpus", "threads",
                       "max_memory", "folder"),
   test_signatures = c("patterns", "pvalues", "alpha", "correction"),
   significant_patterns = c("patterns", "tests"),
   reduce_patterns = c("patterns", "non_significant", "method", "h", "k", "l", "min_spikes",
-                      "min_occ", "max_memory"),
+                      "min_count", "max_memory"),
   pattern_stability = c("patterns", "n_subsets", "delta", "epsilon", "type", "threads",
                         "max_memory"),
   pattern_spectrum = c("patterns", "spectrum"),
@@ -305,7 +305,7 @@ fuzz_subject("spade", covers = list(
     threads = whole(1, 3)
   )))
   attempt("reduce_patterns", c(list(found$mined[seq_len(min(200, length(found$mined)))]),
-    some_args(min_spikes = whole(1, 4), min_occ = whole(1, 6),
-              non_significant = data.frame(size = 2:3, occurrences = 2:3))))
+    some_args(min_spikes = whole(1, 4), min_count = whole(1, 6),
+              non_significant = data.frame(size = 2:3, count = 2:3))))
   check_little_memory(found$mined)
 })

@@ -5,8 +5,8 @@ counts_in <- function(x, tick) {
   list(
     episodes = attempt("mine_episodes", list(x, min_count = 1, intervals = c(0, 5 * tick),
                                              max_size = 2)),
-    patterns = attempt("mine_patterns", list(x, bin_size = 4 * tick, window = 3,
-                                             min_spikes = 2, max_spikes = 3, min_occ = 2)),
+    patterns = attempt("mine_patterns", list(x, bin_size = 4 * tick, window_bins = 3,
+                                             min_spikes = 2, max_spikes = 3, min_count = 2)),
     occurrences = attempt("count_episodes", list(x, synfire::episode(
       levels(factor(x$unit))[c(1, 1)], 0, 10 * tick)))
   )
@@ -35,7 +35,7 @@ tamper <- function(x) {
   tick <- tick_of(x)
   switch(
     one_of("nothing", "order", "twice", "move", "missing", "far", "between", "level", "text",
-           "codes", "levels", "fewer", "bounds", "clock", "trials", "column", "integer", "class"),
+           "codes", "levels", "fewer", "bounds", "clock", "trials", "units", "column", "integer", "class"),
     nothing = x,
     order = { o <- order(runif(n)); set_raw(x, list(time = time[o], unit = unit[o])) },
     twice = { o <- sort(c(seq_len(n), some)); set_raw(x, list(time = time[o], unit = unit[o])) },
@@ -56,6 +56,9 @@ tamper <- function(x) {
       1, data.frame(), data.frame(start = 0, end = 1), data.frame(trial = 1, start = NA, end = 2),
       data.frame(trial = 1:2, start = c(5, 0) * tick, end = c(9, 7) * tick)
     )))),
+    units = set_raw(x, about = list(unit_table = one_of(list(
+      1, data.frame(), data.frame(unit = "x"), data.frame(unit = rev(levels(unit)))
+    )))),
     column = set_raw(x, list(rate = seq_len(n))),
     integer = set_raw(x, list(time = as.integer(pmin(time, 2e9)))),
     class = structure(one_of(list(list(), 1, "a", function(x) x, NULL, as.data.frame(x))),
@@ -68,7 +71,7 @@ check_tampered <- function(x) {
   counted <- attempt("as_spike_trains", list(y))
   for (call in list(
     list("mine_episodes", list(y, 1, c(0, 5 * tick_of(x)))),
-    list("mine_patterns", list(y, 4 * tick_of(x), 3, min_occ = 2, max_spikes = 3)),
+    list("mine_patterns", list(y, 4 * tick_of(x), 3, min_count = 2, max_spikes = 3)),
     list("surrogate_trains", list(y, 1, "train_shift", dither = tick_of(x)))
   )) {
     value <- attempt(call[[1]], call[[2]])
@@ -80,7 +83,7 @@ check_tampered <- function(x) {
   about <- function(name) attr(y, name, exact = TRUE)
   honest <- attempt("spike_trains", list(
     .subset2(y, "time"), .subset2(y, "unit"), about("start"), about("end"),
-    about("resolution"), about("trials")
+    about("resolution"), about("trials"), about("unit_table")
   ))
   same(counted, honest, "a changed recording and an honest one")
 }
@@ -95,9 +98,27 @@ check_made <- function(args) {
   same(attempt("as_spike_trains", c(list(table), more)), x, "a table in another order")
   same(attempt("as_spike_trains", c(list(split(args$time, args$unit)), more)), x, "a list")
   same(attempt("as_spike_trains", list(as.data.frame(x), like = x)), x, "like the same")
+  units <- attempt("unit_table", list(x))
+  same(attempt("unit_table<-", list(x, value = units)), x, "with its own table of units")
+  if (!is.null(units) && nrow(units) > 0) {
+    shuffled <- units[order(runif(nrow(units))), ]
+    same(attempt("unit_table<-", list(x, value = shuffled)), x, "and that in another order")
+  }
+  own <- attempt("trial_table", list(x))
+  if (!is.null(own)) {
+    same(round(own[c("start", "end")] / tick_of(x)), round(on_time(args$trials) / tick_of(x)),
+         "the bounds of trials")
+  }
   twice <- lapply(args[c("time", "unit")], rep, 2)
   same(attempt("spike_trains", c(twice, more)), x, "each spike twice")
   x
+}
+
+# Bounds of trials in their order.
+on_time <- function(trials) {
+  trials <- trials[order(trials$start, trials$end), c("start", "end")]
+  row.names(trials) <- NULL
+  trials
 }
 
 check_cut <- function(x) {
@@ -143,7 +164,7 @@ check_simulated <- function() {
     simulate_patterns = some_args(
       units = odd(whole(1, 30)), rate = odd(one_of(0, 5)), jitter = odd(one_of(0, 0.001, 1)),
       gap = odd(one_of(0, 0.001, 0.1)), patterns = one_of(list(list(), list(list(
-        units = 1:2, lags = c(0, 0.004), occurrences = 3
+        units = 1:2, lags = c(0, 0.004), count = 3
       )))), p = 0.4
     ),
     simulate_culture = c(chained, some_args(
@@ -172,7 +193,9 @@ check_simulated <- function() {
 
 fuzz_subject("spike_trains",
   covers = list(
-    spike_trains = c("time", "unit", "start", "end", "resolution", "trials"),
+    spike_trains = c("time", "unit", "start", "end", "resolution", "trials",
+                     "unit_table"),
+    unit_table = "x", "unit_table<-" = c("x", "value"), trial_table = "x",
     as_spike_trains = "x",
     simulate_sym26 = c("duration", "rate", "chains", "delays", "probability",
                        "activation_rate", "spontaneous", "modulation", "period", "resolution"),

@@ -112,7 +112,7 @@ check_promise <- function(how, own, moved, bounds) {
 
 fuzz_subject(
   "surrogates",
-  covers = list(surrogate_trains = c("x", "n", "method", "dither", "refractory", "bin_size",
+  covers = list(surrogate_trains = c("x", "n_surrogates", "surrogate", "dither", "refractory", "bin_size",
                                      "window", "truncation_limit", "n_bins", "sigma",
                                      "threads", "max_memory")),
   run = function(world) {

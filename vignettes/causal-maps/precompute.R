@@ -128,13 +128,13 @@ part_surrogates <- function(n = 199) {
   set.seed(1)
   x <- simulate_coupled_maps(600)
   seconds <- system.time(
-    map <- causal_map(x, E_max = 10, surrogates = n, threads = 2)
+    map <- causal_map(x, E_max = 10, n_surrogates = n, threads = 2)
   )[["elapsed"]]
   links <- as.data.frame(map)
-  links <- links[links$library != links$target, ]
-  links$link <- attr(x, "truth")[cbind(links$target, links$library)] > 0
+  links <- links[links$cause != links$effect, ]
+  links$link <- attr(x, "truth")[cbind(links$cause, links$effect)] > 0
   links$seconds <- seconds
-  write_table(links[c("library", "target", "rho", "p_value", "link", "seconds")], "surrogates")
+  write_table(links[c("cause", "effect", "rho", "p_value", "link", "seconds")], "surrogates")
 }
 
 part_screen <- function() {
@@ -146,7 +146,7 @@ part_screen <- function() {
   diag(rho) <- NA
   rows <- lapply(c(0.2, 0.3, 0.4, 0.5, 0.6), \(r) {
     got <- as.data.frame(causal_map(x, E = E, Tp = -1, screen = r, threads = 2))
-    got <- match(got$library, rownames(rho)) + (match(got$target, colnames(rho)) - 1) * nrow(rho)
+    got <- match(got$effect, rownames(rho)) + (match(got$cause, colnames(rho)) - 1) * nrow(rho)
     there <- which(rho >= r)
     data.frame(screen = r, pairs = sum(!is.na(rho)), there = length(there),
                missed = length(setdiff(there, got)), false = length(setdiff(got, there)))

@@ -73,11 +73,11 @@ mine <- function(work, min_count, engine, ..., device = "gpu", runs = 3, patienc
 measure_crossover <- function(works, sizes = 2:8, few = 2^seq(6, 12, 2), near = 2^(14:18),
                               many = 2^20, many_sizes = c(2, 4, 8)) {
   x <- works$sym26$x
-  low <- calibrate_gpu(x, sizes, few, repeats = 5, save = FALSE)
+  low <- calibrate_gpu(x, sizes, few, repeats = 5)
   message("  few episodes done")
-  middle <- calibrate_gpu(x, sizes, near, repeats = 2)
+  middle <- calibrate_gpu(x, sizes, near, repeats = 2, save = TRUE)
   message("  episodes near the crossover done")
-  high <- calibrate_gpu(x, many_sizes, many, repeats = 1, save = FALSE)
+  high <- calibrate_gpu(x, many_sizes, many, repeats = 1)
   times <- do.call(rbind, lapply(list(low, middle, high), as.data.frame))
   times <- data.frame(times[c("size", "episodes")], ptpe_ms = 1000 * times$ptpe,
                       mtpe_ms = 1000 * times$mtpe)

@@ -114,8 +114,8 @@ draw_patterns <- function(table, names) {
 spikes <- read_excerpt()
 x <- spike_trains((spikes$bin + 0.5) * bin_ms / 1000, spikes$unit, start = 0,
                   end = bins * bin_ms / 1000)
-found <- mine_patterns(x, bin_size = bin_ms / 1000, window = window, min_spikes = 3, min_occ = 2)
-found <- found[order(-lengths(as.data.frame(found)$units), -as.data.frame(found)$occurrences)]
+found <- mine_patterns(x, bin_size = bin_ms / 1000, window_bins = window, min_spikes = 3, min_count = 2)
+found <- found[order(-lengths(as.data.frame(found)$units), -as.data.frame(found)$count)]
 times <- pattern_occurrences(x, found)
 opens <- sort(unique(spikes$bin))
 times$window <- match(round(times$time * 1000 / bin_ms), opens)

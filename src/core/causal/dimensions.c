@@ -63,14 +63,14 @@ static void predict_rows(worker *w, uint32_t e, const float *value)
     for (uint32_t row = 0; row < w->table.rows; row++, near += k) {
         if (near->target == SYN_MAP_NOWHERE)
             continue;
-        double told = 0, weights = 0, seen = value[w->table.observed[row]];
+        double estimate = 0, weights = 0, seen = value[w->table.observed[row]];
         for (uint32_t j = 0; j < k; j++) {
-            told += (double)near[j].weight * value[near[j].target];
+            estimate += (double)near[j].weight * value[near[j].target];
             weights += near[j].weight;
         }
-        told /= weights;  /* 1 except for rounding */
-        if (!isnan(told) && !isnan(seen))
-            add_pair(&w->skill[e], told, seen);
+        estimate /= weights;  /* 1 except for rounding */
+        if (!isnan(estimate) && !isnan(seen))
+            add_pair(&w->skill[e], estimate, seen);
     }
 }
 

@@ -43,35 +43,36 @@ static inline void sum_rows(const syn_map_table *table, uint32_t E, uint32_t row
         if (near->target == SYN_MAP_NOWHERE)
             continue;
         syn_f32 seen = syn_f32_load(tile + (size_t)table->observed[row] * SYN_MAP_TILE);
-        syn_f32 told = syn_f32_all(near->weight) *
-                       syn_f32_load(tile + (size_t)near->target * SYN_MAP_TILE);
+        syn_f32 estimate = syn_f32_all(near->weight) *
+                           syn_f32_load(tile + (size_t)near->target * SYN_MAP_TILE);
         for (uint32_t j = 1; j <= E; j++)
-            told = syn_f32_fused(
+            estimate = syn_f32_fused(
                 syn_f32_all(near[j].weight),
-                syn_f32_load(tile + (size_t)near[j].target * SYN_MAP_TILE), told);
+                syn_f32_load(tile + (size_t)near[j].target * SYN_MAP_TILE), estimate);
         if (missing) {
-            syn_flags both = syn_f32_within(told, told) & syn_f32_within(seen, seen);
+            syn_flags both =
+                syn_f32_within(estimate, estimate) & syn_f32_within(seen, seen);
             syn_flags begin = both & syn_f32_within(n, zero);
-            first_p += syn_f32_where(begin, told);
+            first_p += syn_f32_where(begin, estimate);
             first_y += syn_f32_where(begin, seen);
-            told = syn_f32_where(both, told - first_p);
+            estimate = syn_f32_where(both, estimate - first_p);
             seen = syn_f32_where(both, seen - first_y);
             n += syn_f32_where(both, one);
         } else {
             if (!begun) {
-                first_p = told;
+                first_p = estimate;
                 first_y = seen;
                 begun = 1;
             }
-            told -= first_p;
+            estimate -= first_p;
             seen -= first_y;
             n += one;
         }
-        p += told;
-        pp = syn_f32_fused(told, told, pp);
+        p += estimate;
+        pp = syn_f32_fused(estimate, estimate, pp);
         y += seen;
         yy = syn_f32_fused(seen, seen, yy);
-        py = syn_f32_fused(told, seen, py);
+        py = syn_f32_fused(estimate, seen, py);
     }
     syn_f32_store(s->first_p + lane, first_p);
     syn_f32_store(s->first_y + lane, first_y);

@@ -16,8 +16,8 @@ typedef struct syn_blocks {
     uint32_t *row;    /* [blocks][64] rows of the data, SYN_NO_ROW after the last */
     uint32_t *place;  /* [rows of the data] where it is in `row`, SYN_NO_ROW if nowhere */
     double *x;        /* [blocks][dims][64] coordinates, infinite where there is none */
-    double *low;      /* [groups][dims][64] the box around each block; behind the last */
-    double *high;     /* empty ones, infinitely far from everything */
+    double *low;      /* [groups][dims][64] the box around each block; after the last */
+    double *high;     /* block empty boxes, infinitely far from everything */
     void *memory;
 } syn_blocks;
 

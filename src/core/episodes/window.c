@@ -288,8 +288,8 @@ static syn_status open_windows(syn_window_engine *e)
 
 enum { LISTS_ROOM = 8 << 20 };  /* least bytes a table leaves each worker for lists */
 
-/* A row costs about as much as visiting two events per block of lanes; beyond 16 bits or
-   half the memory there is no table. */
+/* Making a row costs about as much as visiting two events per block of lanes. There is no
+   table where its numbers need more than 16 bits or it would take half of the memory. */
 static int table_pays(const syn_window_engine *e, size_t units, size_t bytes)
 {
     const syn_budget *budget = &e->miner->budget;

@@ -55,7 +55,7 @@ static inline int syn_pattern_passes(const syn_pattern_options *o, uint32_t size
                                      uint32_t units, uint32_t occurrences)
 {
     return size >= o->min_spikes && size <= o->max_spikes && units >= o->min_units &&
-           occurrences <= o->max_occ;
+           occurrences <= o->max_count;
 }
 
 /* Adds a pattern to the end of `part`; `item` is increasing. SYN_OVER_BUDGET or

@@ -232,7 +232,8 @@ static int poll_outlook(void *data, const char *stage, double done, double total
     outlook o = look_out(s->out);
     s->out->done = o.share > 0 ? o.share : total > 0 ? done / total : 0;
     if (syn_seconds() > b->begun + SURE_AFTER && o.patterns > 0) {
-        /* Given up early when sure: at first only if thrice as much would be needed. */
+        /* The search ends early when it is sure to exceed the budget: at first only if it
+           would need three times as much, towards the end if it would need any more. */
         double sure = 3 - 2 * o.share;
         b->exceeded = o.bytes > sure * (double)s->budget->limit;
         tell_outlook(&o, b->stage, sizeof b->stage);
@@ -268,7 +269,7 @@ static int most_work_first(const void *a, const void *b)
 static syn_status choose_shares(syn_pattern_search *s)
 {
     const syn_pattern_options *o = s->options;
-    if (syn_pattern_cut(s->raster, o->window, o->min_occ, &s->cut) != SYN_OK)
+    if (syn_pattern_cut(s->raster, o->window, o->min_count, &s->cut) != SYN_OK)
         return SYN_NO_MEMORY;
     size_t each = sizeof *s->cut.share + sizeof *s->out->part + sizeof *s->order;
     if (!syn_budget_take(s->budget, s->cut.n * each))
@@ -438,7 +439,7 @@ static uint32_t advise(const syn_pattern_search *s, int given_up)
     double room = words_that_fit(s, given_up) / 1.1 * share_searched(found);
     double total = 0;
     uint32_t occ = most + 1;
-    while (occ > s->options->min_occ && total + (double)words[occ - 1] <= room)
+    while (occ > s->options->min_count && total + (double)words[occ - 1] <= room)
         total += (double)words[--occ];
     free(words);
     return occ <= most ? occ : 0;

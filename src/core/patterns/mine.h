@@ -31,8 +31,8 @@ typedef struct syn_pattern_options {
     uint32_t min_spikes;   /* items of a pattern, at least 1 */
     uint32_t max_spikes;   /* UINT32_MAX for no limit */
     uint32_t min_units;    /* different units of a pattern */
-    uint32_t min_occ;      /* windows, at least 1 */
-    uint32_t max_occ;      /* UINT32_MAX for no limit */
+    uint32_t min_count;      /* windows, at least 1 */
+    uint32_t max_count;      /* UINT32_MAX for no limit */
     syn_pattern_engine engine;
     syn_pattern_target target;
     size_t share_begin;    /* of the shares in core/patterns/shares.h, those mined */
@@ -93,7 +93,7 @@ typedef struct syn_patterns {
     size_t n;                  /* patterns */
     size_t peak_memory;        /* most bytes that the budget held at a time */
     double done;               /* share of the search done, about, also after an error */
-    uint32_t advice;           /* after SYN_OVER_BUDGET: a min_occ that would do, or 0 */
+    uint32_t advice;           /* after SYN_OVER_BUDGET: a min_count that would do, or 0 */
 } syn_patterns;
 
 /* All patterns of `raster`. All memory is taken from `budget`, whose limit is max_memory;

@@ -11,9 +11,9 @@
    unit has most of the spikes, fewer would make its root again too often. */
 enum { SHARE_WINDOWS = 64 };
 
-static uint32_t shares_of(uint32_t windows, uint32_t min_occ)
+static uint32_t shares_of(uint32_t windows, uint32_t min_count)
 {
-    return windows < min_occ ? 0 : windows / SHARE_WINDOWS + 1;
+    return windows < min_count ? 0 : windows / SHARE_WINDOWS + 1;
 }
 
 /* windows[rank]: how many windows a root has. */
@@ -41,16 +41,16 @@ static double root_work(const uint32_t *windows, uint32_t rank, uint32_t units,
 }
 
 static syn_status cut(const uint32_t *windows, uint32_t units, uint32_t window,
-                      uint32_t min_occ, syn_pattern_shares *out)
+                      uint32_t min_count, syn_pattern_shares *out)
 {
     size_t n = 0;
     for (uint32_t r = 0; r < units; r++)
-        n += shares_of(windows[r], min_occ);
+        n += shares_of(windows[r], min_count);
     out->share = malloc((n + 1) * sizeof *out->share);
     if (!out->share)
         return SYN_NO_MEMORY;
     for (uint32_t r = 0; r < units; r++) {
-        uint32_t of = shares_of(windows[r], min_occ);
+        uint32_t of = shares_of(windows[r], min_count);
         double work = root_work(windows, r, units, window);
         for (uint32_t k = 0; k < of; k++) {
             syn_pattern_share s = {r, k, of, work / of};
@@ -60,7 +60,7 @@ static syn_status cut(const uint32_t *windows, uint32_t units, uint32_t window,
     return SYN_OK;
 }
 
-syn_status syn_pattern_cut(const syn_raster *raster, uint32_t window, uint32_t min_occ,
+syn_status syn_pattern_cut(const syn_raster *raster, uint32_t window, uint32_t min_count,
                            syn_pattern_shares *out)
 {
     memset(out, 0, sizeof *out);
@@ -69,7 +69,7 @@ syn_status syn_pattern_cut(const syn_raster *raster, uint32_t window, uint32_t m
         return SYN_NO_MEMORY;
     syn_status status = count_windows(raster, windows);
     if (status == SYN_OK)
-        status = cut(windows, raster->units, window, min_occ, out);
+        status = cut(windows, raster->units, window, min_count, out);
     free(windows);
     return status;
 }

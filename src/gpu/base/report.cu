@@ -49,7 +49,7 @@ bool is_final(cudaError_t error)
 }
 
 /* CUDA's own wording misleads most where users meet it most: a machine without any
-   driver is told that its version is insufficient. */
+   driver gets the answer that its version is insufficient. */
 void explain(cudaError_t error, int driver, char *text)
 {
     const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");

@@ -116,7 +116,7 @@ template <class LANE> struct prediction {
     }
 };
 
-/* A whole number of up to 23 bits: behind those of 2^23 they make a float. */
+/* The float of a whole number below 2^23, which is the low bits of 2^23 + number. */
 __device__ inline float whole(uint32_t bits)
 {
     return __uint_as_float(0x4b000000u | bits) - 8388608.0f;
@@ -148,8 +148,8 @@ template <int N, bool MISSING> struct lane_sums {
        A prediction without an observation would not do: sums of others that are equal
        but far from it differ by rounding. */
     template <class LANE>
-    __device__ void begin(const float (&told)[N], const unsigned char *observed, bool is,
-                          uint32_t alike)
+    __device__ void begin(const float (&estimate)[N], const unsigned char *observed,
+                          bool is, uint32_t alike)
     {
         /* Without missing values lanes begin together, and need not ask each other. */
         if (MISSING ? !__any_sync(~0u, open) : !open)
@@ -159,7 +159,7 @@ template <int N, bool MISSING> struct lane_sums {
             x.read(observed);
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            float v = told[i];
+            float v = estimate[i];
             bool pair = is && !isnan(v) && !(MISSING && isnan(x.at(i)));
             uint32_t have = __ballot_sync(~0u, pair) & alike;
             float other = __shfl_sync(~0u, v, have ? __ffs(have) - 1 : 0);

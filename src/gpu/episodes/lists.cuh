@@ -433,9 +433,9 @@ __global__ void __launch_bounds__(LIST_WARPS * WARP)
     }
 }
 
-/* A block makes the list of a child, tile after tile of the parent's. It takes as much
-   room as the child's unit has events, so that ends can be written as they are found:
-   for long lists, where this is not much too much. */
+/* A block makes the list of a child, one tile of the parent's list after another. The
+   list gets as much room as the child's unit has events, so that ends can be written as
+   they are found. This is for long lists, which fill most of that room. */
 enum { LONG_WARPS = 16 };
 
 template <class T>

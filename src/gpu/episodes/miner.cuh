@@ -77,7 +77,7 @@ template <class T> class miner {
     uint64_t own_ = 0;               /* candidates counted here */
 
     /* The lists of all nodes of level `resident_` are in memory; where those of the
-       levels behind it do not fit, they are made part by part when they are needed. */
+       later levels do not fit, they are made part by part when they are needed. */
     size_t resident_ = 1;
     size_t dealt_ = 0;  /* the level whose lists are dealt out, 0 before there is one */
 

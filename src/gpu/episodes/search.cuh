@@ -30,7 +30,7 @@ template <class T> void miner<T>::poll(size_t size, double done, double total)
     throw refusal(SYN_INTERRUPTED, "%s", "");
 }
 
-/* What the device has to tell, for wait(). */
+/* Copies the header that the kernels wrote, for wait(). */
 template <class T> void miner<T>::fetch_header()
 {
     check(cudaMemcpyAsync(head_.get(), device_head_.get(), sizeof(header),
@@ -38,7 +38,7 @@ template <class T> void miner<T>::fetch_header()
     check(cudaEventRecord(counted_, stream_));
 }
 
-/* Until counting, or the making of lists, has told what it found. */
+/* Waits until the kernel that counts or makes lists has ended and its header is here. */
 template <class T> void miner<T>::wait(size_t size, double done, double total)
 {
     for (;;) {

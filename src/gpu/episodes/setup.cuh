@@ -80,7 +80,7 @@ template <class T> size_t miner<T>::list_memory() const
     return bytes;
 }
 
-/* Bytes that lists may take in all, beside what is there and what was found. */
+/* Bytes that all lists together may take, next to the other arrays and the results. */
 template <class T> size_t miner<T>::for_lists() const
 {
     size_t taken = memory() - list_memory() + results_;

@@ -154,7 +154,7 @@ void null_counter::put_tree()
     place_.upload(places_.data(), places_.size(), stream_);
 }
 
-/* Bytes of one surrogate of a batch; sorting takes as much again as what it sorts. */
+/* Bytes of one surrogate of a batch; sorting needs its input's size a second time. */
 size_t null_counter::bytes_of_one() const
 {
     size_t of_event = 3 * sizeof(uint64_t) + (4 + keys_.bounds) * sizeof(uint32_t);

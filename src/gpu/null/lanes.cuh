@@ -3,8 +3,9 @@
    another.
 
    Repeats of a unit on one tick stay in the line: an event that follows its own repeat
-   neither scores (its unit is busy until behind the first, or its start is too early for
-   both) nor adds a start that was not there. Only for single units they do not count. */
+   neither completes an occurrence (the unit is busy until after the first, or the start
+   is too early for both) nor adds a new start. They are left out only where single units
+   are counted. */
 #ifndef SYN_GPU_NULL_LANES_CUH
 #define SYN_GPU_NULL_LANES_CUH
 

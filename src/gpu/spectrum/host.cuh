@@ -72,8 +72,8 @@ inline spectrum_task make_task(const syn_spectrum_options &o,
     task.row_words = (uint32_t) ((items + 31) / 32);
     task.min_spikes = p.min_spikes;
     task.min_units = p.min_units;
-    task.min_occ = p.min_occ;
-    task.max_occ = p.max_occ;
+    task.min_count = p.min_count;
+    task.max_count = p.max_count;
     task.limited = p.max_spikes < SPECTRUM_SIZES;
     task.most = task.limited ? p.max_spikes : SPECTRUM_SIZES - 1;
     task.durations = o.by_duration ? p.window : 1;

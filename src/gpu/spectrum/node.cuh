@@ -97,15 +97,15 @@ struct searcher {
                ((size_t) my->surrogate * task.durations + my->duration) * SPECTRUM_SIZES;
     }
 
-    /* Takes over what others have found. Where max_occ is reached, nothing is left. */
+    /* Takes over what others have found. Where max_count is reached, nothing is left. */
     __device__ void refresh() const
     {
         const uint32_t *known = maxima();
 #pragma unroll
         for (uint32_t z = lane; z < SPECTRUM_SIZES; z += WARP) {
             uint32_t now = __ldcg(known + z);
-            now = now < task.min_occ ? task.min_occ - 1 : now;
-            my->least[z] = now >= task.max_occ ? SPECTRUM_DONE : now;
+            now = now < task.min_count ? task.min_count - 1 : now;
+            my->least[z] = now >= task.max_count ? SPECTRUM_DONE : now;
         }
         __syncwarp();
     }
@@ -183,7 +183,7 @@ struct searcher {
 #pragma unroll 1
         for (uint32_t z = task.min_spikes + lane; z <= size; z += WARP)
             if (my->least[z] < windows) {
-                my->least[z] = windows == task.max_occ ? SPECTRUM_DONE : windows;
+                my->least[z] = windows == task.max_count ? SPECTRUM_DONE : windows;
                 atomicMax(known + z, windows);
             }
         __syncwarp();
@@ -199,7 +199,7 @@ struct searcher {
         if (task.strict && size > task.most)
             return true;
         size = size < task.most ? size : task.most;
-        if (size < task.min_spikes || units < task.min_units || windows > task.max_occ ||
+        if (size < task.min_spikes || units < task.min_units || windows > task.max_count ||
             windows <= my->least[size])
             return true;
         __syncwarp();

@@ -51,8 +51,8 @@ __device__ inline uint32_t list_windows(const spectrum_task &task, const uint32_
     return n;
 }
 
-/* Lists the items in at least min_occ of the root's windows, but for itself and those at
-   lag 0 that are roots before it; returns how many. */
+/* Lists the items in at least min_count of the root's windows, except the root itself and
+   items at lag 0 that are roots of lower rank; returns how many. */
 template <int PLANES>
 __device__ uint32_t list_items(const spectrum_task &task, const uint32_t *bits,
                                uint32_t root, const uint32_t *bin, uint32_t n,
@@ -66,7 +66,7 @@ __device__ uint32_t list_items(const spectrum_task &task, const uint32_t *bits,
             sum.clear();
             for (uint32_t i = 0; i < n && rank < task.units; i++)
                 sum.add(lags_of(task, bits, rank, bin[i], block));
-            uint32_t often = sum.above(task.min_occ - 1);
+            uint32_t often = sum.above(task.min_count - 1);
             if (block == 0 && rank <= root)
                 often &= ~1u;
             uint32_t at = listed + sum_below(__popc(often), &all);
@@ -93,7 +93,7 @@ __global__ void find_items(spectrum_task task, spectrum_batch batch)
     uint32_t *item = batch.item + k * task.row_words * 32;
     uint32_t *count = batch.count + k * task.row_words * 32;
     uint32_t n = list_windows(task, bits, root, bin);
-    if (n < task.min_occ)
+    if (n < task.min_count)
         listed = 0;
     else if (n < 1u << 8)
         listed = list_items<8>(task, bits, root, bin, n, item, count);

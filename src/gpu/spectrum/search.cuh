@@ -74,7 +74,7 @@ __device__ inline bool take_task(const searcher &s, const spectrum_queue &queue)
         uint32_t left = (uint32_t) (t % per_surrogate), part = left % queue.parts;
         uint32_t root = task.units - 1 - left / queue.parts;
         size_t k = (size_t) surrogate * task.units + root;
-        bool there = part == 0 ? s.batch.windows[k] >= task.min_occ
+        bool there = part == 0 ? s.batch.windows[k] >= task.min_count
                                : part * SPECTRUM_TOGETHER < s.batch.listed[k];
         /* Another warp may be giving the surrogate up: all lanes must hear the same. */
         if (!there || __any_sync(WHOLE_WARP, s.batch.failed[surrogate]))

@@ -40,7 +40,7 @@ bool is_empty(const syn_spectrum_options &o)
 {
     const syn_pattern_options &p = *o.patterns;
     return o.n == 0 || o.plan->trains.events == 0 || p.min_units > p.max_spikes ||
-           p.min_spikes > p.max_spikes || p.min_occ > p.max_occ;
+           p.min_spikes > p.max_spikes || p.min_count > p.max_count;
 }
 
 /* From maxima of all sizes to those there are. */

@@ -35,7 +35,7 @@ struct spectrum_task {
     uint32_t blocks;          /* of 32 lags in a window */
     uint32_t words;           /* of 32 bins in a surrogate */
     uint32_t row_words;       /* of a row with all items there can be */
-    uint32_t min_spikes, min_units, min_occ, max_occ;
+    uint32_t min_spikes, min_units, min_count, max_count;
     uint32_t most;            /* the largest size that counts */
     uint32_t durations;       /* rows of maxima: 1, or one a lag */
     int checked;              /* whether the closure of a set matters, */

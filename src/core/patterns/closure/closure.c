@@ -153,7 +153,7 @@ static void close_closure(closure *c)
    the counts of the others are zero again. Returns how many. */
 static uint32_t frequent_places(const closure *c, worker *w, uint32_t seen)
 {
-    uint32_t least = c->search->options->min_occ, kept = 0;
+    uint32_t least = c->search->options->min_count, kept = 0;
     if (c->places / 16 < seen) {  /* sooner looked through than sorted */
         for (uint32_t p = 0; p < c->places; p++) {
             if (w->count[p] >= least)
@@ -265,7 +265,7 @@ static syn_node_made make_root(const closure *c, worker *w, uint32_t root, syn_n
     node->mark = syn_arena_here(&w->space.arena);
     node->windows = raster->unit_first[unit + 1] - raster->unit_first[unit];
     node->words = (node->windows + 63) / 64;
-    if (node->windows < c->search->options->min_occ || c->search->idle[root])
+    if (node->windows < c->search->options->min_count || c->search->idle[root])
         return SYN_NODE_NONE;
     uint32_t n = touch_places(c, w, root, bin, node->windows);
     syn_node_made made = SYN_NODE_FAILED;

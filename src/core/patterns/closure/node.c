@@ -129,15 +129,15 @@ static lack what_lacks(const syn_node_rules *rules, const syn_node *node)
 }
 
 /* One pass over the items that can be added, last to first: which windows have enough
-   after each to complete the set. Items of one unit stand together, but for those at lag
-   0, where the bound is a little loose. Inlined for masks of one word, which then stay in
-   registers. */
+   after each to complete the set. Items of one unit stand together, except those at lag
+   0, for which the bound is a little loose. Inlined for masks of one word, which then
+   stay in registers. */
 static inline __attribute__((always_inline)) void
 look_back(const syn_node_rules *rules, syn_node *node, lack need, size_t words,
           uint64_t *reached)
 {
     uint64_t *group = reached + (need.n + 1) * words;  /* of the unit at hand */
-    uint32_t unit = UINT32_MAX, least = rules->options->min_occ;
+    uint32_t unit = UINT32_MAX, least = rules->options->min_count;
     uint32_t open = node->listed, children = 0, is_new = 1;
     memset(reached, 0, (need.n + 2) * words * sizeof *reached);
     memset(reached, 0xff, words * sizeof *reached);
@@ -173,7 +173,7 @@ look_back(const syn_node_rules *rules, syn_node *node, lack need, size_t words,
 static uint32_t restrict_to(const syn_node_rules *rules, syn_node *node,
                             const uint64_t *good)
 {
-    uint32_t least = rules->options->min_occ, kept = 0;
+    uint32_t least = rules->options->min_count, kept = 0;
     size_t words = node->words;
     if (words == 1) {
         syn_narrow_list list = {node->mask, node->place};
@@ -217,7 +217,7 @@ static syn_status look_ahead(const syn_node_rules *rules, syn_node_space *space,
             look_back(rules, node, need, node->words, reached);
         const uint64_t *good = reached + need.n * node->words;
         uint32_t left = syn_set_bits(good, node->words);
-        if (left < rules->options->min_occ)
+        if (left < rules->options->min_count)
             node->children = 0;
         if (left == node->windows || node->children == 0)
             break;
@@ -270,8 +270,8 @@ static int goes_on(const syn_node_rules *rules, size_t size, const child_lists *
     return lists->open > 0 && size < rules->options->max_spikes;
 }
 
-/* Looks ahead from a node that has its set, with the items that can be added behind its
-   barred ones, which need not be there yet. */
+/* Looks ahead from a node that has its set, with the items that can be added, which
+   follow the barred ones. The barred ones need not have been listed yet. */
 static syn_node_made look_at_open(const syn_node_rules *rules, syn_node_space *space,
                                   syn_node *node)
 {
@@ -320,7 +320,7 @@ static syn_node_made narrow_child(const syn_node_rules *rules, syn_node_space *s
                                   const syn_node *parent, uint32_t at, uint64_t set,
                                   syn_node *out)
 {
-    const uint32_t least = rules->options->min_occ;
+    const uint32_t least = rules->options->min_count;
     child_lists lists = {1, 0, rules->barred && syn_any_holds(parent->mask, at, set)};
     if (lists.holds && rules->closed)
         return SYN_NODE_NONE;
@@ -386,7 +386,7 @@ static void compare(const syn_node_rules *rules, syn_node_space *space,
                     const syn_node *node, uint32_t windows, int by_rows, size_t begin,
                     size_t end)
 {
-    const uint32_t least = rules->options->min_occ;
+    const uint32_t least = rules->options->min_count;
     if (by_rows) {
         syn_count_rows_of_bits(node->row + begin, node->stride, end - begin, space->index,
                                windows, least, space->frequent + begin,

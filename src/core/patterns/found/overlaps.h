@@ -18,14 +18,15 @@ typedef struct syn_ranked_pattern {
                                     open, increasing */
 } syn_ranked_pattern;
 
-/* Is told of patterns `first` and `second`, first < second by rank: the second may occur
-   `shift` bins after the first. */
+/* Called for patterns `first` and `second`, first < second by rank, where the second may
+   occur `shift` bins after the first. */
 typedef void syn_overlap_found(void *context, uint32_t first, uint32_t second,
                                int64_t shift);
 
 /* Calls `found` at least once for each two of the `n` patterns and each shift at which
-   they share an item and `least` windows or more, also for others; but for two patterns
-   with live[rank] == 0, which `found` may set.
+   they share an item and `least` windows or more, and possibly for other pairs and
+   shifts. Pairs of two patterns with live[rank] == 0 may be left out; `found` may set
+   that to 0.
 
    An item of a pattern is a set of spikes of its unit, one for each window. Two patterns
    that occur together so often have items of one unit whose sets have as many spikes in

@@ -128,7 +128,7 @@ static int little_of_its_own(const filter *f, const syn_ranked_pattern *p,
 {
     const syn_reduction_options *o = f->options;
     int64_t occurrences = (int64_t)q->occurrences - p->occurrences + o->h;
-    return occurrences < o->min_occ ||
+    return occurrences < o->min_count ||
            is_listed(f, q->size, occurrences, q);
 }
 
@@ -240,7 +240,7 @@ static void compare(void *context, uint32_t p, uint32_t q, int64_t shift)
         drop &= ~DROP_FIRST;
     if (!c->r.live[q])
         drop &= ~DROP_SECOND;
-    if (drop == 0 || !meet(first, second, shift, c->f.options->min_occ))
+    if (drop == 0 || !meet(first, second, shift, c->f.options->min_count))
         return;
     if (drop & DROP_FIRST)
         c->r.live[p] = 0;
@@ -258,7 +258,7 @@ syn_status syn_reduce_patterns(const syn_candidates *patterns,
         status = filter_make(&c.f, budget);
     if (status == SYN_OK) {
         fill_little(&c.r, &c.f);
-        status = syn_find_overlaps(c.r.pattern, c.r.n, patterns->raster, options->min_occ,
+        status = syn_find_overlaps(c.r.pattern, c.r.n, patterns->raster, options->min_count,
                                    c.r.live, compare, &c, budget, watch);
     }
     for (uint32_t p = 0; p < c.r.n && status == SYN_OK; p++)

@@ -26,7 +26,7 @@ typedef struct syn_signature {
 typedef struct syn_reduction_options {
     syn_reduction_method method;
     int64_t h, k, l;               /* at least 0, below 2^31 */
-    int64_t min_spikes, min_occ;   /* at least 1 */
+    int64_t min_spikes, min_count;   /* at least 1 */
     size_t listed;
     const syn_signature *signature;  /* [listed] either all with a duration or none */
 } syn_reduction_options;
@@ -42,12 +42,12 @@ typedef struct syn_candidates {
 
    Patterns come in an order: larger ones first, then more frequent ones, then by their
    items (lag, then unit). Patterns P and Q, P before Q, overlap at shift d when P's
-   items, d bins earlier, share one with Q, and at least `min_occ` windows of Q open d
+   items, d bins earlier, share one with Q, and at least `min_count` windows of Q open d
    bins after one of P. Each such (P, Q, d) may reject P, Q or both, whatever else rejects
    them. With z spikes, c occurrences, and s shared items, "listed" being among the
    signatures, with the duration of the pattern that is tested:
 
-     Q has little of its own   c_Q - c_P + h < min_occ or (z_Q, c_Q - c_P + h) is listed
+     Q has little of its own   c_Q - c_P + h < min_count or (z_Q, c_Q - c_P + h) is listed
      P has little beyond       z_P - s + k < min_spikes or (z_P - s + k, c_P) is listed
      P covers Q                (z_P - l) c_P >= (z_Q - l) c_Q
 

@@ -15,10 +15,10 @@
 
    Header entries are followed from the last to the first. That finds patterns of one size
    in the order of syn_patterns, and each set after all its supersets in the same windows
-   with the same root, but for those that it gets by entries of its own conditional tree.
-   So a set is not closed when such an entry is in all of its windows, when a set kept
-   before holds it, or when a root of lower rank is in all of its windows, which bits in
-   the trees tell. */
+   with the same root, except the supersets that come from entries of its own conditional
+   tree. So a set is not closed when such an entry is in all of its windows, when a set
+   kept before holds it, or when a root of lower rank is in all of its windows, which bits
+   in the trees record. */
 #include "core/patterns/fpgrowth/fpgrowth.h"
 
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static int is_wanted(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fp_found
     if (o->target == SYN_PATTERNS_FREQUENT)
         return 1;
     if (o->target == SYN_PATTERNS_MAXIMAL)
-        return x->more == 0 && !has_superset(f, w, o->min_occ);
+        return x->more == 0 && !has_superset(f, w, o->min_count);
     if (!f->look_up)
         return !has_superset(f, w, x->occurrences);
     if (w->size == o->max_spikes)
@@ -120,7 +120,7 @@ static int can_grow(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t more)
 static size_t extend(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fptree *tree,
                      uint32_t entry, syn_fp_found *x)
 {
-    uint32_t least = f->search->options->min_occ, *count = w->tally.count;
+    uint32_t least = f->search->options->min_count, *count = w->tally.count;
     size_t steps = 0;
     x->occurrences = tree->count[entry];
     x->hash = tree->hash[entry];
@@ -181,7 +181,7 @@ static syn_status open_root(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t ra
     const uint32_t *first = f->search->raster->unit_first + f->search->ranked[rank];
     syn_fp_root root;
     syn_fp_found x;
-    if (first[1] - first[0] < f->search->options->min_occ || f->search->idle[rank])
+    if (first[1] - first[0] < f->search->options->min_count || f->search->idle[rank])
         return SYN_OK;
     syn_status status = syn_fp_root_open(f, w, rank, &root, &x);
     if (status == SYN_OK)

@@ -39,7 +39,7 @@ typedef struct syn_fpgrowth {
     size_t roots;
     const syn_pattern_share **root;  /* [roots] the first share of each, as ordered */
     int absorb;            /* items in all windows are added without branching */
-    int look_up;           /* closed sets are told by the table, else by the windows */
+    int look_up;           /* the table decides which sets are closed, else the windows */
     syn_fp_worker *worker; /* [threads] */
 } syn_fpgrowth;
 

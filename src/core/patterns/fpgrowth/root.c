@@ -58,7 +58,7 @@ static uint32_t sort_out(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t touch
     uint32_t kept = 0;
     for (uint32_t i = 0; i < touched; i++) {
         uint32_t item = w->tally.touched[i], n = w->tally.count[item];
-        int frequent = n >= s->options->min_occ;
+        int frequent = n >= s->options->min_count;
         int guard = is_guard(s, item, root->rank);
         w->code[item] = SYN_FP_NONE;
         if (frequent && !guard && item != s->ranked[root->rank]) {

@@ -37,8 +37,8 @@ syn_status syn_maxima_make(syn_maxima *out, const syn_pattern_options *o, int by
     out->budget = budget;
     out->sizes = table_sizes(o, items);
     out->durations = by_duration ? o->window : 1;
-    out->least = o->min_occ;
-    out->limit = o->max_occ;
+    out->least = o->min_count;
+    out->limit = o->max_count;
     out->min_spikes = o->min_spikes;
     out->stride = table_stride(o, items);
     out->need =
@@ -145,7 +145,7 @@ syn_status syn_maxima_search_begin(syn_maxima_search *s, const syn_raster *raste
                                    syn_maxima *maxima, size_t part, size_t parts)
 {
     syn_status status = syn_tape_fill(&s->tape, raster, s->options->window,
-                                      s->options->min_occ);
+                                      s->options->min_count);
     if (status != SYN_OK)
         return status;
     s->maxima = maxima;

@@ -10,13 +10,13 @@
 #include "core/patterns/mine.h"
 
 /* need[d][z]: how many occurrences a pattern of at least z items, and of duration d (its
-   largest lag) where these are told apart, must have to raise the maximum; UINT32_MAX
-   where none can. From min_spikes on it does not increase with z. Threads may share
-   it. */
+   largest lag) where durations are counted separately, must have to raise the maximum;
+   UINT32_MAX where none can. From min_spikes on it does not increase with z. Threads may
+   share it. */
 typedef struct syn_maxima {
     uint32_t sizes;          /* largest size there can be */
     uint32_t durations;      /* 1, or the bins of a window */
-    uint32_t least, limit;   /* min_occ and max_occ */
+    uint32_t least, limit;   /* min_count and max_count */
     uint32_t min_spikes;
     size_t stride;           /* words from a duration to the next */
     uint32_t *need;          /* [durations][stride] */

@@ -18,8 +18,8 @@ typedef struct syn_spectrum_options {
 } syn_spectrum_options;
 
 /* The maxima of one surrogate: most[d * sizes + k] is the largest number of occurrences
-   of its patterns of at least min_spikes + k items, and of duration d where these are
-   told apart; 0 without any. */
+   of its patterns of at least min_spikes + k items, and of duration d where durations
+   are counted separately; 0 where there is no such pattern. */
 typedef struct syn_spectrum_row {
     uint32_t sizes;
     uint32_t *most;      /* NULL without a pattern */

@@ -16,11 +16,11 @@ static int64_t step_to(const syn_raster *raster, uint32_t b, uint32_t window)
 }
 
 /* Ranks the units, and lists the tape's; returns how many units it leaves out. */
-static uint32_t list_units(syn_tape *tape, const syn_raster *raster, uint32_t min_occ)
+static uint32_t list_units(syn_tape *tape, const syn_raster *raster, uint32_t min_count)
 {
     uint32_t out = 0;
     for (uint32_t u = 0; u < raster->units; u++)
-        out += raster->unit_first[u + 1] - raster->unit_first[u] < min_occ;
+        out += raster->unit_first[u + 1] - raster->unit_first[u] < min_count;
     tape->units = raster->units - out;
     tape->first[0] = 0;
     for (uint32_t u = 0; u < raster->units; u++)
@@ -54,7 +54,7 @@ static void write_bits(syn_tape *tape, const syn_raster *raster, uint32_t out)
 }
 
 syn_status syn_tape_fill(syn_tape *tape, const syn_raster *raster, uint32_t window,
-                         uint32_t min_occ)
+                         uint32_t min_count)
 {
     syn_budget *budget = tape->budget;
     size_t units = raster->units;
@@ -72,7 +72,7 @@ syn_status syn_tape_fill(syn_tape *tape, const syn_raster *raster, uint32_t wind
         return syn_budget_refusal(budget);
     if (syn_pattern_ranks(raster, tape->rank) != SYN_OK)
         return SYN_NO_MEMORY;
-    uint32_t out = list_units(tape, raster, min_occ);
+    uint32_t out = list_units(tape, raster, min_count);
     tape->words = tape->units > 0 ? (tape->units + 63) / 64 : 1;
     double words = (double)bins * (double)tape->words + SYN_ROW_WORDS;
     if (bins > INT32_MAX || words * sizeof(uint64_t) > (double)budget->limit)

@@ -1,9 +1,9 @@
-# What vignette("spike-patterns") shows and what takes more than some seconds to compute.
+# What vignette("significance") shows and what takes more than some seconds to compute.
 #
 # In the folder of the package:
 #
 #   Rscript bench/spade-science.R                                    null, misfit, power
-#   SYNFIRE_DATA=folder Rscript vignettes/spike-patterns/precompute.R          recording
+#   SYNFIRE_DATA=folder Rscript vignettes/significance/precompute.R          recording
 #
 # The first writes the shares of recordings in which patterns are found, without any and with
 # planted ones. The second, here, is about a real recording: motor cortex of a monkey that
@@ -14,7 +14,7 @@
 library(synfire)
 options(cli.progress_show_after = Inf)
 
-folder <- "vignettes/spike-patterns"
+folder <- "vignettes/significance"
 if (!dir.exists(folder)) stop("run this in the folder of the package")
 file <- file.path(Sys.getenv("SYNFIRE_DATA"), "spade", "movement_PGHF_raster.txt.gz")
 if (!file.exists(file)) stop("SYNFIRE_DATA names no folder with spade/", basename(file))
@@ -27,7 +27,7 @@ rows <- lapply(c("randomise", "dither", "window_shuffle", "train_shift"), \(surr
   set.seed(1)
   how <- if (surrogate != "randomise") list(dither = 0.03)
   found <- do.call(spade, c(
-    list(x, bin_size = 0.005, window = 20, min_spikes = 3, min_occ = 15, n_surrogates = 1000,
+    list(x, bin_size = 0.005, window_bins = 20, min_spikes = 3, min_count = 15, n_surrogates = 1000,
          surrogate = surrogate, reduction = "none", threads = 1), how
   ))
   if (surrogate == "window_shuffle") how$bin_size <- 0.005
