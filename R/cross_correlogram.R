@@ -164,6 +164,7 @@ expected_counts <- function(x, reference, target) {
 #' @noRd
 chosen_units <- function(chosen, units, arg = rlang::caller_arg(chosen),
                          call = rlang::caller_env()) {
+  force(arg)
   if (is.null(chosen)) return(seq_along(units))
   if (is.factor(chosen)) chosen <- as.character(chosen)
   if (is_plain_numeric(chosen)) chosen <- number_labels(chosen)

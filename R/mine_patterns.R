@@ -196,6 +196,7 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
   window <- check_window(window_bins, x, bin)
   parameters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count,
                                     min_units)
+  check_bins_fit(x, bin, window, parameters)
   parameters$closed_within <- check_choice(closed_within)
   parameters$shifted_subsets <- check_choice(shifted_subsets)
   engine <- check_choice(engine)

@@ -199,6 +199,7 @@ pvalue_spectrum <- function(x, bin_size, window_bins, min_spikes = 3, min_count 
   window <- check_window(window_bins, x, bin)
   filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count,
                                  min_units)
+  check_bins_fit(x, bin, window, filters)
   closed_within <- check_choice(closed_within)
   filters <- filters_within(filters, closed_within)
   n <- check_count(n_surrogates, "n_surrogates", max = .Machine$integer.max)

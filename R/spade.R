@@ -159,6 +159,7 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
   window <- check_window(window_bins, x, bin)
   filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count,
                                  min_units)
+  check_bins_fit(x, bin, window, filters, warn = FALSE)
   most <- .Machine$integer.max
   mining <- list(closed_within = check_choice(closed_within),
                  shifted_subsets = check_choice(shifted_subsets), engine = check_choice(engine))
