@@ -46,9 +46,10 @@ format.recording_check <- function(x, ...) {
   c(
     sprintf("Recording: %s", x$recording),
     if (length(said)) said else "Nothing seems wrong.",
-    if (length(fine)) strwrap(paste0("Looked for and not found: ", toString(fine), "."), width,
-                              exdent = 2L),
-    if (nrow(findings)) strwrap("plot() draws a page; as.data.frame() names all units.", width)
+    if (length(fine)) {
+      strwrap(paste0("Looked for and not found: ", toString(fine), "."), width, exdent = 2L)
+    },
+    if (nrow(findings)) "plot() draws a page; as.data.frame() names all units."
   )
 }
 
@@ -61,16 +62,16 @@ print.recording_check <- function(x, ...) {
 
 #' The page of a check of a recording
 #'
-#' Four panels on one page: the rate of all units together over the recorded time; the rate
-#' of each unit over that time, relative to its own highest, where units that drift or are missing for a while
-#' show; the intervals of all units on a logarithmic scale, with
-#' those below the refractory period in red; and how many units have at most which mean rate.
-#' The findings stand above.
+#' Four panels on one page: the rate of all units together over the recorded time; the
+#' rate of each unit over that time, relative to its own highest, where units that drift
+#' or are missing for a while show; the intervals of all units on a logarithmic scale,
+#' with those below the refractory period in red; and how many units have at most which
+#' mean rate. The findings stand above.
 #'
 #' @param object,x What [check_recording()] gives.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
-#' @return `autoplot()` gives a ggplot object, `plot()` draws it and returns it invisibly. A
-#'   page of 8 x 8 inches holds it: `ggplot2::ggsave("check.pdf", width = 8, height = 8)`.
+#' @return `autoplot()` gives a ggplot object, `plot()` draws it and returns it invisibly.
+#'   A page of 8 x 8 inches holds it.
 #' @section Errors:
 #' For objects that were changed (`synfire_error_argument`), and where ggplot2 is not
 #' installed.

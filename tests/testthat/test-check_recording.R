@@ -91,7 +91,7 @@ test_that("silent units, fast ones, drift and spikes outside of trials are found
   expect_identical(report$findings$check, "drift")
   expect_setequal(report$findings$units[[1L]], c("u1", "u2"))
   trials <- data.frame(start = c(0, 60), end = c(50, 120))
-  expect_identical(found(recording_of(table, trials = trials)), "trials")
+  expect_identical(found(suppressMessages(recording_of(table, trials = trials))), "trials")
 })
 
 test_that("coarse times are no fault, and what they hide is not looked for", {
