@@ -164,6 +164,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   if (!is.null(units)) x <- x[unit = check_units(units, x)]
   resolution <- attr(x, "resolution")
   intervals <- check_intervals(intervals, resolution)
+  check_delays_fit(x, intervals$seconds)
   events <- trains_of(x)
   in_trials <- count_in_trials(events)
   min_count <- check_min_count(min_count, min_support, in_trials)

@@ -108,7 +108,8 @@ summary.episodes <- function(object, ...) {
     most = vapply(each, max, 0L, USE.NAMES = FALSE)
   )
   structure(
-    list(title = episodes_title(object), by_size = by_size, levels = attr(object, "levels"),
+    list(title = episodes_title(object), surprising = surprising_episodes(object),
+         by_size = by_size, levels = attr(object, "levels"),
          engine = attr(object, "engine"), device = attr(object, "device"),
          threads = attr(object, "threads"),
          elapsed = attr(object, "elapsed"), peak_memory = attr(object, "peak_memory")),
@@ -116,9 +117,36 @@ summary.episodes <- function(object, ...) {
   )
 }
 
+#' The episodes least likely to be as frequent by chance, each of other units
+#'
+#' @return A data frame: `size`, `count`, `expected` and `surprise` as expected_counts() has
+#'   them, and `episode` as it is printed; NULL where the recording is not known.
+#' @noRd
+surprising_episodes <- function(x, n = 5L, most = 1e6) {
+  recording <- own_recording(x)
+  if (is.null(recording) || anyNA(.subset2(x, "count"))) return(NULL)
+  # Of more than a million the longest: all of them would take seconds.
+  if (nrow(x) > most) x <- x[longest_rows(.subset2(x, "size"), .subset2(x, "count"), most), ]
+  known <- unlist(.subset2(x, "units"), use.names = FALSE) %in% levels(recording$unit)
+  if (!all(known) || !any(.subset2(x, "size") > 1L)) return(NULL)
+  expected <- expected_episodes(x, recording)
+  score <- surprise(.subset2(x, "count"), expected)
+  score[.subset2(x, "size") < 2L] <- NA
+  rows <- distinct_rows(.subset2(x, "units"), top_rows(score, 1000L), n)
+  text <- vapply(row_pieces(x, rows), fit_pieces, "", room = 60L)
+  data.frame(size = x$size[rows], count = x$count[rows], expected = signif(expected[rows], 3),
+             surprise = signif(score[rows], 3), episode = text)
+}
+
 #' @export
 print.summary.episodes <- function(x, ...) {
   cat(x$title, sep = "\n")
+  if (!is.null(x$surprising)) {
+    cat("\nLeast likely by chance, if units fired independently, each of other units\n")
+    print_left(x$surprising[-5L], list(episode = as.list(x$surprising$episode)))
+    cat("expected_counts() explains these columns; ",
+        "episode_significance() tests against surrogates.\n", sep = "")
+  }
   cat("\nCounts by size\n")
   print(x$by_size, row.names = FALSE)
   if (!is.null(x$levels)) {

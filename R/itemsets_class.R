@@ -575,6 +575,13 @@ print.itemsets <- function(x, n = 10, ...) {
   invisible(x)
 }
 
+#' The sets least likely to be as frequent by chance, or NULL where nothing says so
+#' @noRd
+surprising_sets <- function(x) UseMethod("surprising_sets")
+
+#' @export
+surprising_sets.itemsets <- function(x) NULL
+
 #' @rdname itemsets
 #' @export
 summary.itemsets <- function(object, ...) {
@@ -595,13 +602,19 @@ summary.itemsets <- function(object, ...) {
   about <- attributes(object)[c("engine", "threads", "elapsed", "mining_elapsed",
                                 "peak_memory")]
   names(about) <- c("engine", "threads", "elapsed", "mining_elapsed", "peak_memory")
-  structure(c(list(title = itemset_title(object), by_size = by_size), about),
+  structure(c(list(title = itemset_title(object), by_size = by_size), about,
+              list(surprising = surprising_sets(object))),
             class = "summary.itemsets")
 }
 
 #' @export
 print.summary.itemsets <- function(x, ...) {
   cat(x$title, sep = "\n")
+  if (!is.null(x$surprising)) {
+    cat("\nLeast likely by chance, if units fired independently, each of other units\n")
+    print_left(x$surprising[-5L], list(pattern = as.list(x$surprising$pattern)))
+    cat("expected_counts() explains these columns; spade() tests against surrogates.\n")
+  }
   if (nrow(x$by_size) > 0L) {
     cat("\nOccurrences by size\n")
     shown <- x$by_size

@@ -141,6 +141,17 @@ itemset_title.patterns <- function(x) {
 }
 
 #' @export
+surprising_sets.patterns <- function(x) {
+  recording <- own_recording(x)
+  if (is.null(recording) || length(x) == 0L) return(NULL)
+  best <- take_sets(x, best_patterns(x, 5L, recording))
+  found <- expected_counts(best, recording)
+  text <- vapply(set_pieces(best), fit_pieces, "", room = 60L)
+  data.frame(size = found$size, count = found$count, expected = signif(found$expected, 3),
+             surprise = signif(found$surprise, 3), pattern = text)
+}
+
+#' @export
 set_pieces.patterns <- function(x) {
   lapply(as.list(x), \(lags) {
     paste0(rep(c("", " "), c(1L, length(lags) - 1L)), names(lags), "@", lags)

@@ -228,12 +228,24 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
   # The interval covers the whole recording, also where a reader has already left out
   # what lies outside `from` and `to`.
   seconds <- ticks_to_seconds(spikes$cover, resolution)
+  if (length(seconds) && is.data.frame(trials)) {
+    seconds <- c(seconds, bounds_of(spikes[["trials"]]))
+  }
   all_start <- start %||% (if (length(seconds)) min(seconds))
   all_end <- end %||% (if (length(seconds)) max(seconds))
   x <- build_spike_trains(spikes$ticks, spikes$unit, start = all_start, end = all_end,
                           resolution = resolution, trials = spikes$trials,
                           unit_table = spikes$unit_table, arg = "file", call = call)
   if (is.null(range)) x else keep_time(x, range, call, "from, to")
+}
+
+#' Starts and ends in a table of trials, as far as it has any
+#' @noRd
+bounds_of <- function(trials) {
+  bounds <- unlist(lapply(c("start", "end"), \(name) {
+    if (is_plain_numeric(trials[[name]])) trials[[name]]
+  }))
+  bounds[is.finite(bounds)]
 }
 
 check_trials_choice <- function(trials, call) {
@@ -304,6 +316,8 @@ check_options <- function(given, format, call) {
 #' @param what Completes "Cannot read FILE: ...".
 #' @noRd
 abort_file <- function(file, what, hint = NULL, call = rlang::caller_env()) {
+  # It may name parts of a damaged file.
+  what <- printable(what)
   cli::cli_abort(
     c(
       paste0("Cannot read {.file ", escape_braces(file), "}."),

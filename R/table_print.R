@@ -89,7 +89,7 @@ fit_pieces <- function(pieces, room) {
   text <- paste(pieces, collapse = "")
   width <- cli::ansi_nchar(pieces, "width")
   n <- length(pieces)
-  if (sum(width) <= room || n < 3L) return(cli::ansi_strtrim(text, room))
+  if (sum(width) <= room || n < 3L) return(as.character(cli::ansi_strtrim(text, room)))
   gap <- " ... "
   # By turns one more from the front and one more from the end, as long as they fit.
   front <- back <- 1L
@@ -102,7 +102,8 @@ fit_pieces <- function(pieces, room) {
     if (from_front) front <- front + 1L else back <- back + 1L
   }
   end <- sub("^[ ,]+", "", paste(pieces[(n - back + 1L):n], collapse = ""))
-  cli::ansi_strtrim(paste0(paste(pieces[seq_len(front)], collapse = ""), gap, end), room)
+  text <- paste0(paste(pieces[seq_len(front)], collapse = ""), gap, end)
+  as.character(cli::ansi_strtrim(text, room))
 }
 
 #' How many episodes or patterns the rows are of, or NULL where it takes long to say: the
