@@ -214,7 +214,7 @@ new_binned_spikes <- function(counts, bins, sigma, left_out) {
 }
 
 #' @rdname bin_spikes
-#' @param row.names,optional,... Not used.
+#' @param row.names,optional,... As for any data frame.
 #' @export
 as.matrix.binned_spikes <- function(x, ...) {
   attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
@@ -224,6 +224,7 @@ as.matrix.binned_spikes <- function(x, ...) {
 #' @rdname bin_spikes
 #' @export
 as.data.frame.binned_spikes <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_frame_dots()
   time <- attr(x, "time", exact = TRUE)
   trial <- attr(x, "trial", exact = TRUE)
   rows <- which(!is.na(time))
@@ -232,8 +233,14 @@ as.data.frame.binned_spikes <- function(x, row.names = NULL, optional = FALSE, .
   names(columns) <- colnames(plain)
   if (!is.null(trial)) columns <- c(list(trial = trial[rows]), columns)
   columns <- c(list(time = time[rows]), columns)
-  structure(columns, class = "data.frame", row.names = .set_row_names(length(rows)))
+  new_frame(columns, length(rows), row.names)
 }
+
+#' @exportS3Method tibble::as_tibble
+as_tibble.binned_spikes <- function(x, ...) as_tibble.synfire_table(x, ...)
+
+#' @exportS3Method data.table::as.data.table
+as.data.table.binned_spikes <- function(x, ...) as.data.table.synfire_table(x, ...)
 
 #' @export
 `[.binned_spikes` <- function(x, i, j, ..., drop = TRUE) {

@@ -22,12 +22,19 @@ check_report <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env
 }
 
 #' @rdname check_recording
-#' @param row.names,optional,... Not used.
+#' @param row.names,optional,... As for any data frame.
 #' @export
 as.data.frame.recording_check <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_frame_dots()
   check_report(x)
-  x$findings
+  new_frame(as.list(x$findings), nrow(x$findings), row.names)
 }
+
+#' @exportS3Method tibble::as_tibble
+as_tibble.recording_check <- function(x, ...) as_tibble.synfire_table(x, ...)
+
+#' @exportS3Method data.table::as.data.table
+as.data.table.recording_check <- function(x, ...) as.data.table.synfire_table(x, ...)
 
 #' @rdname check_recording
 #' @return `format()` gives the lines that are printed.

@@ -48,8 +48,8 @@ finding_time_unit <- function(seen) {
       sprintf(paste("Units fire every %s s as a rule, and hardly any interval is below",
                     "%s s: that is too slow for neurons."),
               format(typical, digits = 2), format(shortest, digits = 2)),
-      paste("Times may be in milliseconds (divide them by 1000), or numbers of samples",
-            "(divide them by the sampling rate).")
+      paste("Make it once more with `time_unit = \"ms\"` if times are in milliseconds, or",
+            "with `sampling_rate` if they are numbers of samples.")
     )))
   }
   if (typical < 5e-4) {
@@ -133,7 +133,7 @@ finding_refractory <- function(seen) {
       paste("This is usual for channels that were not sorted, which hear several neurons.",
             if (seen$trials) "Sorted units should not be like this." else
               paste("In sorted units, see whether trials were laid over one another: give",
-                    "`trials`, or count time on from trial to trial."))
+                    "the `trial` of each spike."))
     } else {
       paste("These may be several neurons in one unit, or noise, unless they are known to",
             "burst. Leave them out, or see whether results stand without them.")

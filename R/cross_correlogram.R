@@ -183,7 +183,7 @@ chosen_units <- function(chosen, units, arg = rlang::caller_arg(chosen),
 }
 
 #' @rdname cross_correlogram
-#' @param row.names,optional,... Not used.
+#' @param row.names,optional,... As for any data frame.
 #' @param reference,target Names of units whose pairs are wanted; `NULL` for all.
 #' @return `as.data.frame()` gives a table with a row for each lag of each pair and the
 #'   columns `reference`, `target` (factors), `lag` (s), `count`, `rate` and `expected`;
@@ -192,6 +192,7 @@ chosen_units <- function(chosen, units, arg = rlang::caller_arg(chosen),
 #' @export
 as.data.frame.cross_correlogram <- function(x, row.names = NULL, optional = FALSE, ...,
                                             reference = NULL, target = NULL) {
+  check_frame_dots()
   check_correlogram(x)
   units <- dimnames(x)[[2L]]
   reference <- chosen_units(reference, units)
@@ -211,12 +212,18 @@ as.data.frame.cross_correlogram <- function(x, row.names = NULL, optional = FALS
   rate <- count / rep(spikes[pairs$reference], each = each) /
     attr(x, "bin_size", exact = TRUE)
   rate[is.nan(rate)] <- NA
-  data.frame(
+  new_frame(list(
     reference = as_units(pairs$reference), target = as_units(pairs$target),
     lag = rep(lag, nrow(pairs)), count = count, rate = unname(rate),
     expected = as.vector(chance_counts(x, pairs$reference, pairs$target))
-  )
+  ), length(count), row.names)
 }
+
+#' @exportS3Method tibble::as_tibble
+as_tibble.cross_correlogram <- function(x, ...) as_tibble.synfire_table(x, ...)
+
+#' @exportS3Method data.table::as.data.table
+as.data.table.cross_correlogram <- function(x, ...) as.data.table.synfire_table(x, ...)
 
 #' @rdname cross_correlogram
 #' @return `format()` gives the line that is printed first.

@@ -225,14 +225,14 @@ new_psth <- function(counts, table, spikes, bin, edges, units, by, left_out, res
   out$rate <- counts$count / n / seconds
   out$se <- ifelse(n > 1, sqrt(variance / n) / seconds, NA_real_)
   out$events <- n
-  structure(
-    out, class = c("psth", "data.frame"), bin_size = seconds, by = by,
+  new_table(out, "psth", about = list(
+    bin_size = seconds, by = by,
     spikes = data.frame(event = spikes$event, unit = as_levels(spikes$unit, units),
                         time = ticks_to_seconds(spikes$ticks, resolution)),
     event_table = data.frame(event = seq_len(nrow(table)), time = table$time,
                              condition = table$condition),
     left_out = left_out
-  )
+  ))
 }
 
 # ---- The class -----------------------------------------------------------------------
@@ -256,28 +256,9 @@ check_psth <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()
   invisible(x)
 }
 
-#' @export
-`[.psth` <- function(x, ...) as.data.frame(x)[...]
-
-#' @export
-`$<-.psth` <- function(x, name, value) {
-  x <- as.data.frame(x)
-  x[[name]] <- value
-  x
-}
-
-#' @rdname psth
-#' @param row.names,optional,... Not used.
-#' @return `as.data.frame()` gives the plain table.
-#' @export
-as.data.frame.psth <- function(x, row.names = NULL, optional = FALSE, ...) {
-  parts <- unclass(x)
-  attributes(parts) <- list(names = names(x))
-  structure(parts, class = "data.frame", row.names = .set_row_names(.row_names_info(x, 2L)))
-}
-
 #' @rdname psth
 #' @param n Number of rows to print.
+#' @param ... Not used.
 #' @export
 print.psth <- function(x, ..., n = 6L) {
   check_psth(x)
@@ -327,9 +308,10 @@ autoplot.psth <- function(object, ..., unit = NULL) {
   spikes <- attr(object, "spikes", exact = TRUE)
   events <- attr(object, "event_table", exact = TRUE)
   all_units <- levels(object$unit)
-  if (length(all_units) == 0L) abort_arg("object", "of at least one unit", "of none")
+  if (nrow(object) == 0L) abort_arg("object", "of at least one unit", "of none")
   shown <- if (is.null(unit)) {
-    busy <- order(-tabulate(spikes$unit, length(all_units)))
+    present <- which(tabulate(object$unit, length(all_units)) > 0L)
+    busy <- present[order(-tabulate(spikes$unit, length(all_units))[present])]
     sort(busy[seq_len(min(4L, length(busy)))])
   } else {
     chosen_units(unit, all_units)

@@ -60,7 +60,7 @@ test_that("the table and print say what was left out", {
   expect_output(print(p), "1 event left out")
   expect_output(print(p), "1 unit, 2 events, 0 to 0.4 s in bins of 0.2 s")
   expect_identical(class(as.data.frame(p)), "data.frame")
-  expect_identical(class(p[1, ]), "data.frame")
+  expect_s3_class(p[2:1, ], "psth")
   p$rate <- 1
   expect_identical(class(p), "data.frame")
 })
