@@ -84,8 +84,8 @@ bin_spikes <- function(x, bin_size, sigma = NULL, sparse = FALSE, gap = 1,
   units <- nlevels(x$unit)
   bytes <- if (sparse) 40 * nrow(x) else bins$rows * units * if (is.null(sigma)) 4 else 8
   if (bytes > max_memory) {
-    over_budget(bytes, max_memory, "this matrix", "Take longer bins, fewer units or a part of the time.",
-                call)
+    over_budget(bytes, max_memory, "this matrix", 
+                "Take longer bins, fewer units or a part of the time.", call)
   }
   at <- bin_of_spikes(x, bins)
   if (sparse) return(sparse_counts(x, bins, at))
@@ -188,7 +188,8 @@ binned_counts <- function(x, bins, at, sigma, call) {
 #' @param sigma Standard deviation in bins.
 #' @noRd
 gaussian_weights <- function(sigma, most) {
-  reach <- min(ceiling(5 * sigma), most - 1)
+  # Rounding of `sigma` must not add a bin.
+  reach <- min(ceiling(5 * sigma - 1e-9), most - 1)
   exp(-0.5 * (seq.int(-reach, reach) / sigma)^2)
 }
 

@@ -164,7 +164,8 @@ links_trouble <- function(x) {
 #' `as.data.frame()` gives a row for each pair: `cause` and `effect`, names; `rho`; and
 #' where the map has them `lag` (the `Tp` with the highest rho, steps), `p_value` and
 #' `convergence` (rho of the largest less that of the smallest library). Effects (rows of the
-#' map) come in their order, and the causes (columns) of each in theirs; with `max_links` the highest rho first.
+#' map) come in their order, and the causes (columns) of each in theirs; with `max_links` the
+#' highest rho first.
 #' With `threshold`, `alpha` or `max_links`, pairs without a rho are left out.
 #'
 #' A map in a file is read in blocks, and never as a whole, unless `as.matrix()` or

@@ -219,7 +219,7 @@ read_part <- function(path, layer, layers, rows, places, columns, targets) {
 
 abort_numbers <- function(path, what, call) {
   abort_file(path, paste("it is damaged:", what, "were changed since they were written"),
-             "The call that made the map, made again, computes them again, and nothing else.",
+             "The call that made the map, made again, computes these again.",
              call)
 }
 

@@ -131,8 +131,8 @@ rank_correlation <- function(sizes, rho) {
 #'   too little to tell) and `words`. `summary()` of a `ccm_lag` is a
 #'   data frame of class `ccm_summary` with `direction`, `cause`, `effect`, `best` (`Tp`),
 #'   `rho`, `supported` and `words`. In a direction `x:y` the library was made of `x`, which is
-#'   the `effect`, and predicted `y`, the `cause`. Their `print()` shows the words. `format()` gives the
-#'   lines that `print()` shows above a table.
+#'   the `effect`, and predicted `y`, the `cause`. Their `print()` shows the words. `format()`
+#'   gives the lines that `print()` shows above a table.
 #' @seealso [ccm()], [ccm_lag()].
 #' @name ccm_tables
 #' @aliases ccm_summary

@@ -108,7 +108,7 @@ autoplot.recording_check <- function(object, ...) {
     ggplot2::scale_fill_gradientn(colours = c("white", syn_scale), limits = c(0, 1),
                                   name = "Rate relative\nto the unit's\nhighest") +
     ggplot2::geom_line(ggplot2::aes(x = .data$x, y = .data$y), data = total,
-                       colour = syn_colours[["blue"]]) +
+                       colour = syn_colours[["blue"]], na.rm = TRUE) +
     interval_bars(intervals[!intervals$short, ], syn_colours[["blue"]]) +
     interval_bars(intervals[intervals$short, ], syn_colours[["vermilion"]]) +
     ggplot2::geom_step(ggplot2::aes(x = .data$x, y = .data$y), data = rates,

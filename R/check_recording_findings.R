@@ -187,11 +187,14 @@ finding_synchrony <- function(seen) {
 finding_presence <- function(seen) {
   units <- seen$units
   ends <- seen$ends
-  away <- pmax(ends$head, ends$tail)
+  # An interval that reaches beyond all spikes is another finding.
+  head <- ends$head - (seen$gaps$head %||% 0)
+  tail <- ends$tail - (seen$gaps$tail %||% 0)
+  away <- pmax(head, tail)
   part <- which(units$spikes >= 50L & away > 0.25 * seen$duration & away > 3 * ends$longest)
   if (length(part) == 0L) return(NULL)
   worst <- part[which.max(away[part])]
-  late <- ends$head[worst] > ends$tail[worst]
+  late <- head[worst] > tail[worst]
   list(finding(
     "presence", "warning", length(part), units$unit[part],
     sprintf(paste("%s missing for more than a quarter of the recording: %s. Unit %s %s at",

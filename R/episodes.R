@@ -164,6 +164,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   if (!is.null(units)) x <- x[unit = check_units(units, x)]
   resolution <- attr(x, "resolution")
   intervals <- check_intervals(intervals, resolution)
+  check_delays_fit(x, intervals$seconds)
   events <- trains_of(x)
   in_trials <- count_in_trials(events)
   min_count <- check_min_count(min_count, min_support, in_trials)
@@ -187,7 +188,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   ), place)
 
   if (place$device == "cpu") {
-    announce_memory(events, intervals$ticks, min_count, threads, max_memory)
+    announce_memory(events, intervals$ticks, min_count, max_memory)
   }
 
   started <- proc.time()[["elapsed"]]
@@ -249,11 +250,15 @@ spelling <- function(units, seconds) {
 
 #' Say what a big search takes before it starts
 #'
-#' What is certain: windows, buffers and, where the core makes one, the table of next
+#' What is certain: windows, the lists of single units and, where the core makes one, the table of next
 #' occurrences. The lists of episodes come on top and depend on what is found.
 #' @noRd
-announce_memory <- function(events, intervals, min_count, threads, max_memory) {
-  certain <- min(certain_memory(events, intervals, min_count, threads, max_memory), max_memory)
+announce_memory <- function(events, intervals, min_count, max_memory) {
+  # Fewer bytes than that for each spike and interval are nothing to talk about.
+  if (length(events$tick) * length(intervals$low) * 64 * ceiling(events$units / 32) < 1e9) {
+    return(invisible())
+  }
+  certain <- min(certain_memory(events, intervals, min_count, max_memory), max_memory)
   if (certain < 1e9) return(invisible())
   cli::cli_inform(
     c(i = paste("Mining {commas(length(events$tick))} spikes takes at least",
@@ -267,14 +272,14 @@ announce_memory <- function(events, intervals, min_count, threads, max_memory) {
 #' The core makes the table of next occurrences where it pays: window.c decides by the same
 #' rule. Units below `min_count` are left out before anything else.
 #' @noRd
-certain_memory <- function(events, intervals, min_count, threads, max_memory) {
+certain_memory <- function(events, intervals, min_count, max_memory) {
   spikes <- tabulate(events$unit + !min(events$unit, 1L), events$units)
   units <- sum(spikes >= min_count)
   n <- sum(spikes[spikes >= min_count])
   pairs <- length(intervals$low)
-  bytes <- n * (8 * pairs + 8 * threads)
+  bytes <- n * (8 * pairs + 16)
   table <- n * 64 * pairs * ceiling(units / 32)
-  if (bytes + table < 1e9 || table > max_memory / 2) return(bytes)
+  if (n == 0 || table > max_memory / 2) return(bytes)
   # Windows of some spikes, at even steps, hold as many as all do on average.
   at <- events$tick[unique(round(seq(1, length(events$tick), length.out = 1e4)))]
   within <- findInterval(outer(at, intervals$high, `+`), events$tick) -

@@ -4,7 +4,7 @@ plot_episode_raster <- function(x, episodes, from, to, order, others, call) {
   found <- episode_occurrences(x, episodes)
   window <- dense_window(x, found, from, to, call)
   all_units <- nlevels(.subset2(x, "unit"))
-  x <- keep_drawn(x, named_units(episodes), others, order, call)
+  x <- keep_drawn(x, units_of_chains(episodes), others, order, call)
   shown <- keep_time(x, window, call, "from, to")
   few <- nrow(shown) <= 30000L
   rows <- episode_rows(x, episodes, order, tall = few)
@@ -115,7 +115,7 @@ dense_window <- function(x, found, from, to, call, spans = 6, spikes = 50) {
 #' @noRd
 episode_rows <- function(x, episodes, order, tall, highest = 3) {
   names <- levels(.subset2(x, "unit"))
-  first <- named_units(episodes)
+  first <- units_of_chains(episodes)
   if (order != "episodes") {
     row <- unit_rows(x, order)
     return(data.frame(unit = names, y = unname(row), height = rep(1, length(row))))
@@ -131,7 +131,7 @@ episode_rows <- function(x, episodes, order, tall, highest = 3) {
   data.frame(unit = names, y = y[at], height = height[at])
 }
 
-named_units <- function(episodes) {
+units_of_chains <- function(episodes) {
   unique(as.character(unlist(.subset2(episodes, "units"), use.names = FALSE)))
 }
 
@@ -157,7 +157,7 @@ occurrence_paths <- function(found, episodes, rows, labels) {
 episode_axes <- function(x, rows, episodes, all_units, what = "episodes") {
   axes <- raster_axes(x, rlang::set_names(rows$y, rows$unit))
   if (nrow(rows) <= 40L && nrow(rows) == all_units) return(axes)
-  named <- named_units(episodes)
+  named <- units_of_chains(episodes)
   title <- units_title(all_units, nrow(rows), length(named), what)
   named <- named[thin(length(named), 40L)]
   is_x <- vapply(axes, \(part) inherits(part, "Scale") && "x" %in% part$aesthetics, TRUE)

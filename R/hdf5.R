@@ -30,7 +30,16 @@ open_h5 <- function(file, mode, call, patience = 0) {
 open_given_h5 <- function(file, call) {
   # Already to open a file, the library reads the heap of its first group.
   if (!name_heaps_are_sound(file)) abort_file(file, "it is a damaged HDF5 file", call = call)
+  rm(list = ls(heaps_known), envir = heaps_known)
   open_h5(file, "r", call)
+}
+
+# Whether the heaps of the file that was opened last are sound, once that was looked at.
+heaps_known <- new.env(parent = emptyenv())
+
+known_heaps <- function(file) {
+  if (is.null(heaps_known[[file]])) heaps_known[[file]] <- heaps_are_sound(file)
+  heaps_known[[file]]
 }
 
 #' Close a file, and what an error may have left open in it
@@ -111,19 +120,77 @@ h5_use <- function(h5, name, fail, f) {
 #' Its type and size are looked at first: the library trusts them, and a damaged file may
 #' say any.
 #' @param kind Classes of types that will do.
-#' @param first,last Part to read, of a data set of one dimension.
+#' @param at Places to read, of a data set of one dimension; `NULL` for all.
 #' @noRd
-h5_read <- function(set, name, fail, kind = "numbers", first = NULL, last = NULL) {
+h5_read <- function(set, name, fail, kind = "numbers", at = NULL) {
   if (!inherits(set, "H5D")) fail(sprintf("`%s` is no data set", name))
   extent <- h5_extent(set, name, fail)
   type <- h5_type(set, name, fail)
   if (!type$kind %in% kind) fail(sprintf("`%s` must hold %s", name, kind[[1L]]))
-  if (prod(extent) == 0) return(if (type$kind == "numbers") double() else character())
+  if (prod(extent) == 0) {
+    return(switch(type$kind, numbers = double(), words = character(), flags = logical()))
+  }
   check_stored(set, prod(extent), type, name, fail)
-  if (type$kind == "words" && !heaps_are_sound(h5_try(set$get_filename(), name, fail))) {
+  if (type$kind == "words" && !known_heaps(h5_try(set$get_filename(), name, fail))) {
     fail(sprintf("`%s` cannot be read: the file is damaged", name))
   }
-  h5_try(plain_numbers(if (is.null(first)) set$read() else set[first:last]), name, fail)
+  h5_try(plain_numbers(if (is.null(at)) set$read() else set[at]), name, fail)
+}
+
+#' Columns of numbers of a data set of records, each as doubles
+#' @param columns Their names in the file.
+#' @noRd
+h5_read_records <- function(h5, name, columns, fail) {
+  h5_use(h5, name, fail, \(set) {
+    if (!inherits(set, "H5D") || h5_type(set, name, fail)$kind != "tables") {
+      fail(sprintf("`%s` must hold records", name))
+    }
+    extent <- h5_extent(set, name, fail)
+    check_stored(set, prod(extent), h5_type(set, name, fail), name, fail)
+    there <- h5_try({
+      type <- set$get_type()
+      on.exit(type$close())
+      type$get_cpd_labels()
+    }, name, fail)
+    lost <- setdiff(columns, there)
+    if (length(lost)) fail(sprintf("the records of `%s` have no `%s`", name, lost[[1L]]))
+    if (prod(extent) == 0) return(lapply(rlang::set_names(columns), \(column) double()))
+    records <- h5_try(as.list(set$read())[columns], name, fail)
+    lapply(records, \(one) {
+      one <- h5_try(plain_numbers(one), name, fail)
+      if (!is.numeric(one)) fail(sprintf("the records of `%s` must hold numbers", name))
+      as.double(one)
+    })
+  })
+}
+
+#' One number of a data set, NA where there is none
+#' @noRd
+h5_number <- function(h5, name, fail) {
+  value <- h5_use(h5, name, fail, \(set) h5_read(set, name, fail))
+  if (length(value)) as.double(value[[1L]]) else NA_real_
+}
+
+#' All numbers of a data set as doubles, or where `as_read` as integers where they are those
+#' @noRd
+h5_numbers <- function(h5, name, fail, as_read = FALSE) {
+  value <- h5_use(h5, name, fail, \(set) h5_read(set, name, fail))
+  if (as_read) as.vector(value) else as.double(value)
+}
+
+#' Values of a data set with `n` of them, or `NULL` where it is of another kind or shape
+#' @noRd
+h5_column <- function(group, name, path, n, fail) {
+  set <- h5_try(group[[name]], path, fail)
+  on.exit(close_read(set))
+  kinds <- c("numbers", "words", "flags")
+  if (!inherits(set, "H5D") || !identical(h5_extent(set, path, fail), as.double(n)) ||
+        !h5_type(set, path, fail)$kind %in% kinds) {
+    return(NULL)
+  }
+  value <- h5_read(set, path, fail, kinds)
+  if (is.character(value)) clean_text(value) else if (is.factor(value)) as.character(value)
+  else as.vector(value)
 }
 
 #' Error where so many values cannot lie in the bytes that a data set has in the file
@@ -282,7 +349,8 @@ h5_type <- function(set, name, fail) {
     type <- set$get_type()
     on.exit(type$close())
     class <- as.character(type$get_class())
-    kind <- c(H5T_INTEGER = "numbers", H5T_FLOAT = "numbers", H5T_STRING = "words")[class]
+    kind <- c(H5T_INTEGER = "numbers", H5T_FLOAT = "numbers", H5T_STRING = "words",
+              H5T_ENUM = "flags", H5T_COMPOUND = "tables", H5T_REFERENCE = "links")[class]
     size <- as.double(type$get_size())
     # Words of any length lie elsewhere in the file, and here where.
     list(kind = if (is.na(kind)) "others" else kind[[1L]], size = if (is.finite(size)) size else 16)

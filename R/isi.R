@@ -24,6 +24,14 @@ intervals_of <- function(x) {
        follows = c(FALSE, diff(at) == 1L)[seq_along(at)], from = ticks[here[at]])
 }
 
+#' A bound on whole ticks, given in seconds: within rounding of a tick, that tick
+#' @noRd
+bound_ticks <- function(seconds, resolution) {
+  raw <- raw_ticks(seconds, resolution)
+  whole <- round(raw)
+  if (abs(raw - whole) <= 1e-9 * max(1, whole)) whole else raw
+}
+
 #' Sums of values by the code of their unit
 #' @noRd
 sum_by_unit <- function(value, unit, n_units) {
@@ -94,7 +102,7 @@ isi_table <- function(x, isi, refractory) {
   a <- isi$interval[second - 1L]
   b <- isi$interval[second]
   ratio <- abs(a - b) / (a + b)
-  short <- of_unit(isi$interval < raw_ticks(refractory, resolution))
+  short <- of_unit(isi$interval < bound_ticks(refractory, resolution))
   inside <- !is.na(trial_of(x))
   empty <- \(v, n) ifelse(n == 0, NA_real_, v)
   data.frame(
@@ -176,13 +184,13 @@ bursts <- function(x, max_start = 0.17, max_within = 0.3, min_between = 0.2,
   min_spikes <- check_count(min_spikes, min = 2)
   resolution <- attr(x, "resolution", exact = TRUE)
   isi <- intervals_of(x)
-  runs <- long_runs(isi, raw_ticks(max_start, resolution), raw_ticks(max_within, resolution))
-  runs <- join_runs(isi, runs, raw_ticks(min_between, resolution))
+  runs <- long_runs(isi, bound_ticks(max_start, resolution), bound_ticks(max_within, resolution))
+  runs <- join_runs(isi, runs, bound_ticks(min_between, resolution))
   found <- list(unit = isi$unit[runs$first], start = isi$from[runs$first],
                 end = isi$from[runs$last] + isi$interval[runs$last],
                 spikes = runs$last - runs$first + 2L)
   duration <- found$end - found$start
-  keep <- duration >= raw_ticks(min_duration, resolution) & found$spikes >= min_spikes
+  keep <- duration >= bound_ticks(min_duration, resolution) & found$spikes >= min_spikes
   seconds <- \(ticks) ticks_to_seconds(ticks[keep], resolution)
   units <- levels(x$unit)
   data.frame(

@@ -88,8 +88,8 @@ rows_are_there.signature_tests <- rows_are_there.pattern_spectrum
 
 check_patterns <- function(patterns, call = rlang::caller_env()) {
   if (!inherits(patterns, "patterns")) {
-    abort_arg("patterns", "what `mine_patterns()` gives, or some of it", describe(patterns),
-              call = call)
+    abort_arg("patterns", "what `mine_patterns()` gives, or some of it",
+              describe(patterns), call = call)
   }
   check_whole_sets(patterns, "patterns", call)
 }
@@ -197,7 +197,9 @@ pvalue_spectrum <- function(x, bin_size, window_bins, min_spikes = 3, min_count 
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
   window <- check_window(window_bins, x, bin)
-  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
+  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count,
+                                 min_units)
+  check_bins_fit(x, bin, window, filters)
   closed_within <- check_choice(closed_within)
   filters <- filters_within(filters, closed_within)
   n <- check_count(n_surrogates, "n_surrogates", max = .Machine$integer.max)
@@ -319,9 +321,10 @@ reached_signatures <- function(maxima, filters, n, max_memory = Inf,
                 "Raise `min_count`, or use shorter windows or longer bins.", call)
   }
   counts <- lapply(o, \(k) {
-    if (most[[k]] < filters$min_count) return(list(count = integer(), reached = integer()))
-    occurrences <- seq.int(filters$min_count, most[[k]])
-    list(count = as.integer(occurrences), reached = count_reaching(cells[, k], occurrences))
+    least <- filters$min_count
+    if (most[[k]] < least) return(list(count = integer(), reached = integer()))
+    count <- seq.int(least, most[[k]])
+    list(count = as.integer(count), reached = count_reaching(cells[, k], count))
   })
   rows <- vapply(counts, \(count) length(count$reached), 0L)
   join <- \(name) as.integer(unlist(lapply(counts, `[[`, name)))
@@ -332,8 +335,8 @@ reached_signatures <- function(maxima, filters, n, max_memory = Inf,
 
 #' How many of some maxima are as large as each of some counts
 #' @noRd
-count_reaching <- function(maxima, occurrences) {
-  length(maxima) - findInterval(occurrences, sort(maxima), left.open = TRUE)
+count_reaching <- function(maxima, count) {
+  length(maxima) - findInterval(count, sort(maxima), left.open = TRUE)
 }
 
 #' How many surrogates reach each of some signatures

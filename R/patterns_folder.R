@@ -143,7 +143,9 @@ advice_for <- function(folder) {
 job_differences <- function(there, job) {
   if (!is.list(there) || is.null(there$format)) return("its job.rds is of something else")
   if (!identical(there$format, job$format)) return("written by another version of synfire")
-  settings <- \(job) c(list(window_bins = job$window, engine = job$engine), job$parameters)
+  settings <- \(job) {
+    c(list(window_bins = job$window, engine = job$engine), job$parameters)
+  }
   spikes <- setdiff(names(job$events), "bin")
   c(
     if (!identical(there$events[spikes], job$events[spikes])) "the recording differs",

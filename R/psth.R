@@ -65,15 +65,18 @@ psth <- function(x, events = NULL, from = NULL, to = NULL, bin_size = 0.01, by =
   if (!any(keep)) {
     abort_arg(
       if (is.null(events)) "x" else "events",
-      sprintf("of at least one event with %s to %s s around it in %s",
+      sprintf("%s at least one event with %s to %s s around it in %s",
+              if (is.null(events)) "a recording whose trials give" else "times of",
               exact(ticks_to_seconds(edges[[1L]], resolution)),
               exact(ticks_to_seconds(edges[[2L]], resolution)),
               if (is.null(attr(x, "trials"))) "the recording" else "one trial"),
-      sprintf("of %s, none of which has", counted(nrow(table), "event")),
-      "Events are in seconds. Narrow `from` and `to`, or see whether events and spikes are on the same clock."
+      sprintf("%s, all of them outside or too near the ends", counted(nrow(table), "event")),
+      paste("Events are in seconds. Narrow `from` and `to`, or see whether events and spikes",
+            "are on the same clock.")
     )
   }
   table <- table[keep, , drop = FALSE]
+  table$condition <- droplevels(table$condition)
   spikes <- around_events(x, ticks[keep], edges)
   n_bins <- (edges[[2L]] - edges[[1L]]) / bin
   levels <- levels(table$condition)
@@ -113,10 +116,11 @@ check_events <- function(events, x, by, call) {
   condition <- rep("all", nrow(events))
   if (!is.null(by)) {
     by <- check_string(by, "by", call)
-    if (!by %in% names(events) || by %in% c("unit", "time", "count", "rate", "se", "events")) {
+    known <- setdiff(names(events), c("unit", "time", "count", "rate", "se", "events"))
+    if (!by %in% known) {
       abort_arg("by", sprintf("the name of a column of the %s with their conditions", arg),
                 encodeString(by, quote = "\""),
-                sprintf("There is %s.", some(setdiff(names(events), "time"))), call = call)
+                if (length(known)) sprintf("There is %s.", some(known)), call = call)
     }
     condition <- events[[by]]
   }
@@ -129,7 +133,7 @@ check_events <- function(events, x, by, call) {
     values <- unique(condition[!is.na(condition)])
     condition <- factor(condition, values[natural_order(values)])
   }
-  data.frame(time = as.double(time), condition = droplevels(condition))
+  data.frame(time = as.double(time), condition = condition)
 }
 
 some_columns <- function(x) {

@@ -41,9 +41,8 @@ read_axion <- function(file, head, resolution, call) {
                              line(bad[[1L]])), call = call)
   }
   check_file_times(time, file, "`Time (s)`", line, call)
-  unit <- text_column()
-  unit$add(electrode[row])
-  unit <- unit$all()
+  unit <- list(values = unique(electrode[row]))
+  unit$code <- match(electrode[row], unit$values)
   list(
     ticks = round_to_ticks(time, resolution),
     unit = file_units(unit, file, "`Electrode`", line, call)
@@ -59,14 +58,15 @@ axion_columns <- function(file, columns, skip, bom, call) {
   line <- list()
   lines <- 0
   begun <- FALSE
-  each_block(file, call = call, f = \(bytes) {
-    if (!begun) bytes <- without_head(bytes, layout)
+  each_block(file, call = call, f = \(bytes, size) {
+    first <- if (begun) 1 else head_end(bytes, size, layout) + 1
     begun <<- TRUE
-    got <- .Call(r_csv_rows, bytes, how)
+    got <- .Call(r_csv_rows, bytes, first, size, how)
     if (got$fault[[1L]] != 0) {
-      abort_row(file, layout, got, got$n, lines + got$lines + skip, call)
+      abort_row(file, layout, got, length(unlist(line)) + got$n + 1,
+                lines + got$lines + skip, call)
     }
-    text[[length(text) + 1L]] <<- lapply(got$text, `[`, seq_len(got$n))
+    text[[length(text) + 1L]] <<- lapply(got$text, \(one) one$values[one$code])
     # Blank lines are no rows.
     line[[length(line) + 1L]] <<- lines + setdiff(seq_len(got$lines),
                                                  got$blank + seq_along(got$blank))

@@ -3,22 +3,51 @@
 # The head of the file decides how it is read; then every row is cut into fields, counted,
 # and its time and its unit are taken, a block of whole lines after the other.
 
-read_csv <- function(file, head, time_unit, time_column, unit_column, resolution,
-                     sampling_rate, sep, decimal_mark, header, call) {
-  layout <- csv_layout(file, head, time_column, unit_column, sep, decimal_mark, header, call)
-  time_unit <- csv_time_unit(layout, time_unit, call)
-  per_second <- units_per_second(time_unit, sampling_rate, call)
+read_csv <- function(file, head, about, sep, decimal_mark, header, call) {
+  layout <- csv_layout(file, head, about, sep, decimal_mark, header, call)
+  time_unit <- csv_time_unit(layout, about$time_unit, call)
+  per_second <- units_per_second(time_unit, about$sampling_rate, call)
 
-  columns <- csv_columns(file, layout, call)
+  text <- c(layout$unit, layout$trial$trial, layout$trial$doubt, layout$known)
+  columns <- csv_columns(file, layout, text, call)
   time <- columns$time
   line <- csv_line_namer(layout, columns$blank)
-  check_file_times(time, file, layout$label(layout$time), line, call)
+  if (columns$odd > 0) check_file_times(time, file, layout$label(layout$time), line, call)
+  of <- \(columns_of) columns$text[match(columns_of, text)]
   units <- Map(\(unit, k) file_units(unit, file, layout$label(k), line, call),
-               columns$unit, layout$unit)
+               of(layout$unit), layout$unit)
+  unit <- if (length(units) > 1L) join_units(units) else units[[1L]]
+  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
   list(
-    ticks = round_to_ticks(time, resolution, per_second),
-    unit = if (length(units) > 1L) join_units(units) else units[[1L]]
+    ticks = round_to_ticks(time, about$resolution, per_second), unit = unit,
+    trial = file_trial(layout$trial, of(c(layout$trial$trial, layout$trial$doubt)),
+                       layout$label, fail),
+    unit_table = known_of_units(unit, of(layout$known), layout$names[layout$known])
   )
+}
+
+#' The columns that hold one value for each unit, as a table of units, or `NULL`
+#' @param text For each column the distinct `values` and the `code` of each row; no values
+#'   where there were too many.
+#' @noRd
+known_of_units <- function(unit, text, names) {
+  n <- nlevels(unit)
+  code <- as.integer(unit)
+  # Of one spike each, nothing shows that a value is the unit's and not the spike's.
+  if (length(code) == n) return(NULL)
+  columns <- lapply(rlang::set_names(text, names), \(one) {
+    if (length(one$values) == 0L || length(one$values) > n) return(NULL)
+    # The first value of each unit, as earlier ones come last.
+    first <- integer(n)
+    first[rev(code)] <- rev(one$code)
+    if (all(one$code == first[code])) {
+      utils::type.convert(clean_text(one$values)[first], as.is = TRUE, na.strings = c("NA", ""))
+    }
+  })
+  columns <- columns[lengths(columns) > 0L]
+  if (length(columns) == 0L) return(NULL)
+  names(columns) <- make.unique(c("unit", names(columns)))[-1L]
+  data.frame(unit = levels(unit), columns, check.names = FALSE)
 }
 
 #' Row of data n, for a message, with the line it stands on
@@ -47,12 +76,12 @@ csv_time_unit <- function(layout, time_unit, call) {
 
 #' How the table is laid out, from its first lines
 #'
-#' @return `sep`, `dec`, `skip` (lines before the data), `n_fields`, `time`, `unit`
-#'   (numbers of columns), `said` (unit of time the header says, or NA), `label` (names a
-#'   column in messages), `bom`.
+#' @return `sep`, `dec`, `skip` (lines before the data), `n_fields`; numbers of columns:
+#'   `time`, `unit`, `trial` (as `find_trial()` gives), `known` (those that may belong to the
+#'   table of units); `said` (unit of time the header says, or NA), `names`, `label` (names
+#'   a column in messages), `bom`.
 #' @noRd
-csv_layout <- function(file, head, time_column, unit_column, sep, decimal_mark, header,
-                       call) {
+csv_layout <- function(file, head, about, sep, decimal_mark, header, call) {
   lines <- head$lines
   skip <- 0L
   while (skip < length(lines) && grepl("^\\s*(#|$)", lines[[skip + 1L]])) skip <- skip + 1L
@@ -114,15 +143,27 @@ csv_layout <- function(file, head, time_column, unit_column, sep, decimal_mark, 
 
   fail <- \(what, hint) abort_file(file, what, hint, call = call)
   at <- if (header) {
-    find_columns(names, time_column, unit_column, fail, call)
+    find_columns(names, about$time_column, about$unit_column, fail, call)
   } else {
-    columns_by_content(rows, time_column, unit_column, decimal_mark, fail, call)
+    columns_by_content(rows, about, decimal_mark, fail, call)
   }
+  at$trial <- find_trial(names, about$trial_column, c(at$time, at$unit), call)
   label <- \(k) if (header && nzchar(names[[k]])) paste0("`", names[[k]], "`") else k
   check_head_times(file, vapply(rows, `[[`, character(1), at$time), label(at$time),
                    decimal_mark, skip, call)
-  list(sep = sep, dec = decimal_mark, skip = skip, n_fields = n_fields, time = at$time,
-       unit = at$unit, said = at$said, label = label, bom = head$bom)
+  c(at, list(sep = sep, dec = decimal_mark, skip = skip, n_fields = n_fields,
+             known = known_columns(rows, names, at), names = names, label = label,
+             bom = head$bom))
+}
+
+#' Columns of which the first rows hold one value for each unit
+#' @noRd
+known_columns <- function(rows, names, at) {
+  rest <- setdiff(which(nzchar(names)), c(at$time, at$unit, unlist(at$trial)))
+  column <- \(k) vapply(rows, `[[`, "", k)
+  unit <- do.call(paste, c(lapply(at$unit, column), sep = "\t"))
+  one_value <- \(k) !anyDuplicated(unique(data.frame(unit, value = column(k)))$unit)
+  Filter(one_value, rest)
 }
 
 #' The separator that cuts the lines into equally many fields, at least two
@@ -165,8 +206,12 @@ has_header <- function(fields, dec) {
 
 #' Columns without a header: the time is the numbers that look like times
 #' @noRd
-columns_by_content <- function(rows, time_column, unit_column, dec, fail, call) {
+columns_by_content <- function(rows, about, dec, fail, call) {
   n <- length(rows[[1L]])
+  time_column <- about$time_column
+  unit_column <- about$unit_column
+  trial <- if (is.null(about$trial_column) || anyNA(about$trial_column)) integer() else
+    pick_column(about$trial_column, rep("", n), "trial_column", TRUE, call)
   if (!is.null(time_column) && !is.null(unit_column)) {
     none <- rep("", n)
     return(list(time = pick_column(time_column, none, "time_column", FALSE, call),
@@ -179,7 +224,7 @@ columns_by_content <- function(rows, time_column, unit_column, dec, fail, call) 
   time <- if (!is.null(time_column)) {
     pick_column(time_column, none, "time_column", FALSE, call)
   } else {
-    fits <- which(numeric)
+    fits <- setdiff(which(numeric), trial)
     if (!is.null(unit_column)) {
       fits <- setdiff(fits, pick_column(unit_column, none, "unit_column", TRUE, call))
     }
@@ -207,7 +252,7 @@ columns_by_content <- function(rows, time_column, unit_column, dec, fail, call) 
   unit <- if (!is.null(unit_column)) {
     pick_column(unit_column, none, "unit_column", TRUE, call)
   } else {
-    setdiff(seq_len(n), time)
+    setdiff(seq_len(n), c(time, trial))
   }
   if (is.null(unit_column) && length(unit) != 1L) {
     fail(sprintf("it has no header, and %d of its %d columns could be the units",
@@ -273,61 +318,74 @@ abort_ragged <- function(file, row, line, n, expected, sep, call) {
 
 #' Times and units of all rows, or an error at the first row that is none
 #'
-#' @return `time` (NaN where missing); `unit`, a list with a factor of the text for each
-#'   column of units; `blank`, for each blank line the number of rows above it.
+#' @return `time` (NaN where missing), and how many are not finite (`odd`); `text`, for each
+#'   column of text the `code` of each row among the distinct `values`; `blank`, for each
+#'   blank line the number of rows above it.
 #' @noRd
-csv_columns <- function(file, layout, call) {
+csv_columns <- function(file, layout, text, call) {
   how <- list(sep = separator_code(layout$sep), dec = utf8ToInt(layout$dec),
-              fields = layout$n_fields, time = layout$time, text = layout$unit)
+              fields = layout$n_fields, time = layout$time, text = text)
   time <- list()
-  units <- lapply(layout$unit, \(k) text_column())
+  columns <- lapply(text, \(k) text_column(k %in% layout$known))
   blank <- list()
   lines <- 0
   rows <- 0
-  each_block(file, call = call, f = \(bytes) {
+  odd <- 0
+  each_block(file, call = call, f = \(bytes, size) {
+    first <- 1
     if (lines < layout$skip || (lines == 0 && layout$bom)) {
-      bytes <- without_head(bytes, layout)
+      first <- head_end(bytes, size, layout) + 1
       lines <<- layout$skip
     }
-    got <- .Call(r_csv_rows, bytes, how)
+    got <- .Call(r_csv_rows, bytes, first, size, how)
     blank[[length(blank) + 1L]] <<- got$blank + rows
     rows <<- rows + got$n
     lines <<- lines + got$lines
-    if (got$fault[[1L]] != 0) abort_row(file, layout, got, rows, lines, call)
-    time[[length(time) + 1L]] <<- got$time[seq_len(got$n)]
-    Map(\(unit, text) unit$add(text[seq_len(got$n)]), units, got$text)
+    odd <<- odd + got$odd
+    if (got$fault[[1L]] != 0) abort_row(file, layout, got, rows + 1, lines, call)
+    time[[length(time) + 1L]] <<- got$time
+    Map(\(column, text) column$add(text), columns, got$text)
   })
-  list(time = as.double(unlist(time)), unit = lapply(units, \(unit) unit$all()),
+  list(time = as.double(unlist(time)), odd = odd, text = lapply(columns, \(one) one$all()),
        blank = as.double(unlist(blank)))
 }
 
 separator_code <- function(sep) if (sep == "") 0L else utf8ToInt(sep)
 
+# A column of more values than this says nothing of units.
+most_values <- 1e5
+
 #' A column of text that comes in pieces, kept as codes
+#' @param few Whether it is of no use, and let go, once it has too many values.
 #' @noRd
-text_column <- function() {
+text_column <- function(few) {
   values <- character()
   codes <- list()
+  lost <- FALSE
   list(
     add = \(text) {
-      values <<- unique(c(values, text))
-      codes[[length(codes) + 1L]] <<- match(text, values)
+      if (lost) return()
+      values <<- unique(c(values, text$values))
+      lost <<- few && length(values) > most_values
+      codes[[length(codes) + 1L]] <<- match(text$values, values)[text$code]
+      if (lost) codes <<- list()
     },
-    all = \() list(code = as.integer(unlist(codes)), values = values)
+    all = \() if (!lost) list(code = as.integer(unlist(codes)), values = values)
   )
 }
 
-#' The first block without byte order mark and the lines in front of the data
+#' Number of bytes of the byte order mark and the lines in front of the data
 #' @noRd
-without_head <- function(bytes, layout) {
-  if (layout$bom) bytes <- bytes[-(1:3)]
-  if (layout$skip == 0L) return(bytes)
-  cr <- bytes == as.raw(13)
-  lf <- bytes == as.raw(10)
+head_end <- function(bytes, size, layout) {
+  mark <- if (layout$bom) 3 else 0
+  if (layout$skip == 0L) return(mark)
+  # The head of a file was read from its first 64 KiB.
+  first <- bytes[seq_len(min(size, head_bytes + 4L))]
+  cr <- first == as.raw(13)
+  lf <- first == as.raw(10)
   # CR LF is one line end, at its LF.
   ends <- which(lf | cr & !c(lf[-1L], FALSE))
-  if (length(ends) < layout$skip) return(raw())
-  bytes[seq_len(length(bytes) - ends[[layout$skip]]) + ends[[layout$skip]]]
+  if (length(ends) < layout$skip) size else ends[[layout$skip]]
 }
 
 #' @param got What was found: the fault and the number of fields of row `row`.

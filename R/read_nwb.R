@@ -1,15 +1,13 @@
-# Neurodata Without Borders 2: spike times of `/units`, trials of `/intervals/trials`.
-# HDF5 itself is hdf5r's; what is here is the schema's layout of ragged columns.
+# Neurodata Without Borders 2: spike times of `/units`, tables of `/intervals`, and what is
+# known of units and electrodes. HDF5 itself is hdf5r's; what is here is the schema's layout
+# of ragged columns.
 
-# Spikes held at once while a range is cut out of a larger file.
+# Spikes held at once; of a range, a file with fewer is read whole.
 nwb_block <- 2^22
 
-read_nwb <- function(file, unit_column, resolution, trials, range, call,
+read_nwb <- function(h5, file, unit_column, resolution, trials, range, call,
                      block = nwb_block) {
-  rlang::check_installed("hdf5r", "to read NWB files.", call = call)
   if (!is.null(unit_column)) check_string(unit_column, "unit_column", call)
-  h5 <- open_given_h5(file, call)
-  on.exit(close_read(h5))
   fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
   open <- \(name) h5_open(h5, name, fail)
   if (is.null(units <- open("/units"))) {
@@ -30,36 +28,46 @@ read_nwb <- function(file, unit_column, resolution, trials, range, call,
   if (!inherits(times, "H5D")) fail("`/units/spike_times` is no data set")
   n <- h5_extent(times, "/units/spike_times", fail)
   if (length(n) != 1L) fail("`/units/spike_times` must have one dimension")
-  last <- nwb_numbers(h5, "/units/spike_times_index", fail)
+  last <- h5_numbers(h5, "/units/spike_times_index", fail)
   # A column of ends, one a unit, that cuts the times into runs.
   if (anyNA(last) || any(last != round(last)) || is.unsorted(c(0, last)) ||
       (length(last) > 0L && last[[length(last)]] != n) || (length(last) == 0L && n > 0)) {
     fail("`/units/spike_times_index` does not fit `/units/spike_times`",
          "It must hold whole numbers that never decrease, the last one the number of spikes.")
   }
-  unit_levels <- nwb_unit_names(h5, units, unit_column, length(last), fail)
+  names <- nwb_unit_names(h5, units, unit_column, length(last), fail)
 
   spikes <- nwb_times(times, n, last, resolution, range, block, fail)
-  trial_table <- if (trials) nwb_trials(h5, resolution, fail)
+  place <- nwb_table_of_trials(h5, trials, fail)
+  trial_table <- if (!is.null(place)) nwb_trials(h5, place, resolution, fail)
   observed <- nwb_observed(h5, resolution, fail)
   cover <- c(spikes$cover, observed,
              round_to_ticks(c(trial_table$start, trial_table$end), resolution))
-  o <- natural_order(unit_levels)
-  list(
-    ticks = spikes$ticks,
-    unit = structure(match(spikes$code, o), levels = unit_levels[o], class = "factor"),
-    trials = trial_table,
-    cover = if (length(cover)) base::range(cover)
-  )
+  known <- nwb_unit_columns(h5, units, length(last), unit_column %||% "id", fail)
+  c(list(ticks = spikes$ticks, trials = trial_table,
+         cover = if (length(cover)) base::range(cover)),
+    named_units(spikes$code, names, known))
 }
 
+# ---- Spikes ------------------------------------------------------------------------
+
 #' Ticks and unit numbers of the spikes within `range`, and the ticks all of them cover
-#'
-#' Read in blocks, so that a short range of a long recording needs little memory.
 #' @noRd
 nwb_times <- function(times, n, last, resolution, range, block, fail) {
   limit <- if (is.null(range)) c(-Inf, Inf) else {
     ifelse(is.finite(range), round_to_ticks(range, resolution), range)
+  }
+  read <- \(at) {
+    value <- as.double(h5_read(times, "/units/spike_times", fail, "numbers", at))
+    if (!all(is.finite(value))) {
+      fail(sprintf("`/units/spike_times` is not finite for some spikes, first number %s",
+                   commas(at[!is.finite(value)][[1L]])))
+    }
+    round_to_ticks(value, resolution)
+  }
+  if (!is.null(range) && n > block && search_pays(times, n, last, fail)) {
+    found <- nwb_search(read, last, limit)
+    if (!is.null(found)) return(found)
   }
   first <- 0
   ticks <- list()
@@ -67,13 +75,7 @@ nwb_times <- function(times, n, last, resolution, range, block, fail) {
   cover <- NULL
   while (first < n) {
     until <- min(first + block, n)
-    value <- as.double(h5_read(times, "/units/spike_times", fail, "numbers", first + 1, until))
-    if (!all(is.finite(value))) {
-      at <- which(!is.finite(value))
-      fail(sprintf("`/units/spike_times` is not finite for some spikes, first number %s",
-                   commas(first + at[[1L]])))
-    }
-    value <- round_to_ticks(value, resolution)
+    value <- read((first + 1):until)
     cover <- base::range(cover, value)
     keep <- which(value >= limit[[1L]] & value <= limit[[2L]])
     ticks[[length(ticks) + 1L]] <- value[keep]
@@ -83,6 +85,74 @@ nwb_times <- function(times, n, last, resolution, range, block, fail) {
   }
   list(ticks = as.double(unlist(ticks)), code = as.integer(unlist(code)), cover = cover)
 }
+
+#' Whether a search reads less than all: each look into a chunk unpacks all of it
+#' @noRd
+search_pays <- function(times, n, last, fail) {
+  chunk <- h5_try(suppressWarnings(as.double(times$chunk_dims)), "/units/spike_times", fail)
+  if (length(chunk) != 1L || is.na(chunk)) return(TRUE)
+  per_unit <- n / max(1, length(last))
+  looks <- 2 * (log2(max(1, per_unit / chunk)) + 2)
+  length(last) * looks * chunk < n
+}
+
+#' The same, of a file in which the times of each unit ascend
+#'
+#' All units are searched at once, by bisection, so that a step is one look into the file.
+#' @param read Gives the ticks at some places.
+#' @return `NULL` where it turns out that the times of some unit do not ascend.
+#' @noRd
+nwb_search <- function(read, last, limit) {
+  first <- c(0, last[-length(last)]) + 1
+  filled <- which(last >= first)
+  first <- first[filled]
+  last <- last[filled]
+  ends <- read(sort(unique(c(first, last))))
+  at <- sort(unique(c(first, last)))
+  lowest <- ends[match(first, at)]
+  highest <- ends[match(last, at)]
+  if (any(lowest > highest)) return(NULL)
+  # How many spikes of each unit lie before what is to be kept, and up to its end.
+  before <- bisect(read, first, last, lowest, highest, \(tick) tick < limit[[1L]])
+  upto <- bisect(read, first, last, lowest, highest, \(tick) tick <= limit[[2L]])
+  if (is.null(before) || is.null(upto)) return(NULL)
+  runs <- Map(\(from, to) if (to > from) (from + 1):to else integer(), before, upto)
+  values <- lapply(runs, \(at) if (length(at)) read(at) else double())
+  sound <- vapply(values, \(one) {
+    !is.unsorted(one) && (length(one) == 0L || one[[1L]] >= limit[[1L]] &&
+                            one[[length(one)]] <= limit[[2L]])
+  }, NA)
+  if (!all(sound)) return(NULL)
+  list(ticks = as.double(unlist(values)), code = rep(filled, lengths(values)),
+       cover = c(min(lowest), max(highest)))
+}
+
+#' For each unit the place of its last spike for which `early()` holds, of all before it too
+#' @param first,last Places of its first and last spike.
+#' @param lowest,highest Their ticks.
+#' @return The place before the first one where it holds for none; `NULL` where ticks do not
+#'   ascend.
+#' @noRd
+bisect <- function(read, first, last, lowest, highest, early) {
+  all <- early(highest)
+  some <- early(lowest)
+  low <- ifelse(all, last, ifelse(some, first, first - 1))
+  high <- ifelse(all, last + 1, ifelse(some, last, first))
+  repeat {
+    open <- which(high - low > 1)
+    if (length(open) == 0L) return(low)
+    middle <- floor((low[open] + high[open]) / 2)
+    tick <- read(middle)
+    if (any(tick < lowest[open] | tick > highest[open])) return(NULL)
+    yes <- early(tick)
+    low[open[yes]] <- middle[yes]
+    lowest[open[yes]] <- tick[yes]
+    high[open[!yes]] <- middle[!yes]
+    highest[open[!yes]] <- tick[!yes]
+  }
+}
+
+# ---- Units -------------------------------------------------------------------------
 
 nwb_unit_names <- function(h5, units, unit_column, n, fail) {
   column <- unit_column %||% "id"
@@ -109,49 +179,139 @@ nwb_unit_names <- function(h5, units, unit_column, n, fail) {
   label
 }
 
-nwb_trials <- function(h5, resolution, fail) {
-  place <- "/intervals/trials"
-  if (!h5_has(h5, "intervals", fail) || !h5_has(h5, "intervals/trials", fail)) return(NULL)
-  has <- \(column) h5_has(h5, paste0("intervals/trials/", column), fail)
-  leave_out <- "Leave trials out with `trials = FALSE`."
-  if (!h5_use(h5, place, fail, \(table) inherits(table, "H5Group")) ||
-      !has("start_time") || !has("stop_time")) {
-    fail("`/intervals/trials` has no `start_time` and `stop_time`", leave_out)
+#' The columns of `/units` with one value for each unit, and those of their electrodes
+#' @noRd
+nwb_unit_columns <- function(h5, units, n, names_are, fail) {
+  if (n == 0) return(NULL)
+  known <- nwb_scalar_columns(units, "/units", n, c(names_are, "spike_times"), fail)
+  row <- nwb_electrode_of(h5, units, n, fail)
+  if (is.null(row)) return(known)
+  place <- "general/extracellular_ephys/electrodes"
+  if (!h5_has(h5, "general", fail) || !h5_has(h5, dirname(place), fail) ||
+        !h5_has(h5, place, fail)) {
+    return(known)
   }
-  start <- nwb_numbers(h5, "/intervals/trials/start_time", fail)
-  end <- nwb_numbers(h5, "/intervals/trials/stop_time", fail)
+  electrodes <- h5_open(h5, place, fail)
+  on.exit(close_read(electrodes))
+  if (!inherits(electrodes, "H5Group") || !h5_has(electrodes, "id", fail)) return(known)
+  id <- h5_numbers(h5, paste0("/", place, "/id"), fail, as_read = TRUE)
+  if (any(row < 0 | row >= length(id) | row != round(row))) {
+    fail("`/units/electrodes` names rows that the table of electrodes does not have")
+  }
+  of_them <- nwb_scalar_columns(electrodes, paste0("/", place), length(id), "id", fail)
+  twice <- names(of_them) %in% names(known)
+  names(of_them)[twice] <- paste0("electrode_", names(of_them)[twice])
+  c(known, lapply(c(list(electrode = id), of_them), `[`, row + 1))
+}
+
+#' Row (from 0) of the electrode of each unit, or `NULL` unless each has one
+#' @noRd
+nwb_electrode_of <- function(h5, units, n, fail) {
+  if (!h5_has(units, "electrodes", fail)) return(NULL)
+  row <- h5_numbers(h5, "/units/electrodes", fail)
+  if (length(row) != n) return(NULL)
+  if (h5_has(units, "electrodes_index", fail) &&
+        !identical(h5_numbers(h5, "/units/electrodes_index", fail), as.double(seq_len(n)))) {
+    return(NULL)
+  }
+  row
+}
+
+#' Columns of a table of the schema that have one value for each of its `n` rows
+#'
+#' A column with an index beside it has any number of values in a row. Links to other parts
+#' of the file are left out.
+#' @param but Columns that are known already.
+#' @noRd
+nwb_scalar_columns <- function(group, path, n, but, fail) {
+  names <- h5_try(names(group), path, fail)
+  ragged <- sub("_index$", "", grep("_index$", names, value = TRUE))
+  names <- setdiff(names, c(but, ragged, paste0(ragged, "_index"), "electrodes", "obs_intervals"))
+  columns <- lapply(rlang::set_names(names), \(name) {
+    h5_column(group, name, paste0(path, "/", name), n, fail)
+  })
+  names(columns) <- printable(names)
+  columns[lengths(columns) > 0L]
+}
+
+# ---- Intervals ---------------------------------------------------------------------
+
+#' Where the table of trials is, or `NULL` for none
+#' @param trials `FALSE`, `TRUE` for the table `trials` where there is one, or the name of
+#'   another.
+#' @noRd
+nwb_table_of_trials <- function(h5, trials, fail) {
+  if (isFALSE(trials)) return(NULL)
+  name <- if (isTRUE(trials)) "trials" else sub("^/?(intervals/)?", "", trials)
+  there <- h5_has(h5, "intervals", fail)
+  place <- paste0("/intervals/", name)
+  if (there && h5_has(h5, paste0("intervals/", name), fail)) return(place)
+  if (isTRUE(trials)) return(NULL)
+  tables <- if (there) h5_use(h5, "/intervals", fail, \(group) {
+    h5_try(names(group), "/intervals", fail)
+  })
+  fail(sprintf("it has no `%s`", place),
+       if (length(tables)) sprintf("`/intervals` has %s.", some(printable(tables), 12L)) else
+         "It has no intervals at all: leave `trials` out.")
+}
+
+nwb_trials <- function(h5, place, resolution, fail) {
+  table <- h5_open(h5, place, fail)
+  on.exit(close_read(table))
+  leave_out <- "Leave trials out with `trials = FALSE`."
+  if (!inherits(table, "H5Group") || !h5_has(table, "start_time", fail) ||
+        !h5_has(table, "stop_time", fail)) {
+    fail(sprintf("`%s` has no `start_time` and `stop_time`", place), leave_out)
+  }
+  column <- \(name, ...) h5_numbers(h5, paste0(place, "/", name), fail, ...)
+  start <- column("start_time")
+  end <- column("stop_time")
   if (length(start) == 0L) return(NULL)
   if (length(start) != length(end) || !all(is.finite(c(start, end)))) {
-    fail("`/intervals/trials` has trials without a start or a stop", leave_out)
+    fail(sprintf("`%s` has trials without a start or a stop", place), leave_out)
   }
-  id <- if (has("id")) nwb_numbers(h5, "/intervals/trials/id", fail, as_read = TRUE) else
-    seq_along(start)
+  id <- if (h5_has(table, "id", fail)) column("id", as_read = TRUE) else seq_along(start)
   if (length(id) != length(start) || anyNA(id) || anyDuplicated(id)) {
-    fail("`/intervals/trials/id` does not number each trial differently", leave_out)
+    fail(sprintf("`%s/id` does not number each trial differently", place), leave_out)
   }
-  bounds <- round_to_ticks(c(start, end), resolution)
-  if (any(abs(bounds) >= 2^53)) {
-    fail("`/intervals/trials` has times beyond 2^53 ticks of `resolution`", leave_out)
+  start <- round_to_ticks(start, resolution)
+  end <- round_to_ticks(end, resolution)
+  if (any(abs(c(start, end)) >= 2^53)) {
+    fail(sprintf("`%s` has times beyond 2^53 ticks of `resolution`", place), leave_out)
   }
-  data.frame(
-    trial = id,
-    start = ticks_to_seconds(round_to_ticks(start, resolution), resolution),
-    end = ticks_to_seconds(round_to_ticks(end, resolution), resolution)
-  )
+  o <- order(start)
+  if (any(end < start) || any(end[o][-length(o)] > start[o][-1L])) {
+    fail(sprintf("`%s` has intervals that overlap, or end before they start", place),
+         leave_out)
+  }
+  known <- nwb_scalar_columns(table, place, length(start), c("id", "start_time", "stop_time"),
+                              fail)
+  known <- c(known, nwb_ragged_words(h5, table, place, length(start), fail))
+  names(known) <- make.unique(c("trial", "start", "end", names(known)))[-(1:3)]
+  trials <- list(trial = id, start = ticks_to_seconds(start, resolution),
+                 end = ticks_to_seconds(end, resolution))
+  as.data.frame(c(trials, known), optional = TRUE, stringsAsFactors = FALSE)
+}
+
+#' The tags of each interval, joined by commas
+#' @noRd
+nwb_ragged_words <- function(h5, table, place, n, fail) {
+  if (!h5_has(table, "tags", fail) || !h5_has(table, "tags_index", fail)) return(NULL)
+  last <- h5_numbers(h5, paste0(place, "/tags_index"), fail)
+  path <- paste0(place, "/tags")
+  words <- h5_use(h5, path, fail, \(set) h5_read(set, path, fail, "words"))
+  if (length(last) != n || anyNA(last) || is.unsorted(c(0, last)) || last[[n]] != length(words)) {
+    fail(sprintf("`%s_index` does not fit `%s`", path, path))
+  }
+  row <- factor(findInterval(seq_along(words) - 1, last) + 1L, levels = seq_len(n))
+  list(tags = unname(vapply(split(clean_text(words), row), toString, "")))
 }
 
 #' First and last tick of the observation intervals, or NULL
 #' @noRd
 nwb_observed <- function(h5, resolution, fail) {
   if (!h5_has(h5, "units/obs_intervals", fail)) return(NULL)
-  value <- nwb_numbers(h5, "/units/obs_intervals", fail)
+  value <- h5_numbers(h5, "/units/obs_intervals", fail)
   value <- value[is.finite(value)]
   if (length(value)) round_to_ticks(base::range(value), resolution)
-}
-
-#' Numbers of a data set as doubles, or where `as_read` as integers where they are those
-#' @noRd
-nwb_numbers <- function(h5, name, fail, as_read = FALSE) {
-  value <- h5_use(h5, name, fail, \(set) h5_read(set, name, fail))
-  if (as_read) as.vector(value) else as.double(value)
 }

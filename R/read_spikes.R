@@ -3,36 +3,85 @@
 
 #' Read spikes from a file
 #'
-#' Reads tables (CSV, TSV), Neurodata Without Borders files (NWB 2), Axion spike lists,
-#' and the folders of Kilosort and Phy.
+#' Reads spikes, with what the file says of units and trials, from tables (CSV, TSV) and from
+#' the formats of the field: Neurodata Without Borders, Kilosort and Phy, SpikeInterface,
+#' Axion, MaxWell, 3Brain, MATLAB 7.3 and others. [read_traces()] reads the traces of calcium
+#' imaging.
 #'
 #' # Formats
-#' * `"csv"`: a text table with a row for each spike, a column of times and one of units,
-#'   in any order and among any others. Separated by comma, semicolon, tab, bar or
-#'   space; plain or compressed with gzip, bzip2 or xz; with or without a header; lines
-#'   that start with `#` are skipped at the top. With a header the columns are found by
+#' | `format` | file | units | times | also read |
+#' |---|---|---|---|---|
+#' | `"csv"` | a text table with a row for each spike | a column | a column | trials, a table of units |
+#' | `"axion"` | spike list of AxIS (Axion BioSystems), as CSV | electrodes | s | |
+#' | `"nwb"` | Neurodata Without Borders 2 (HDF5) | `/units` | s | trials, table of units, electrodes |
+#' | `"phy"` | folder of Kilosort or Phy | clusters | samples | labels (`groups`) |
+#' | `"numpy"` | SpikeInterface's NumPy folder or `.npz`; plain `.npy`, `.npz` | sorted units, or an array | samples, or as said | properties of units |
+#' | `"waverepo"` | HDF5 of the retinal wave and culture repositories | `/names` | s | positions |
+#' | `"maxwell"` | MaxOne and MaxTwo (HDF5) | channels | samples | electrodes, positions |
+#' | `"3brain"` | BrainWave 4 and 5: BXR, BRW (HDF5) | channels | samples | rows and columns |
+#' | `"matlab"` | MATLAB 7.3 (HDF5) | a vector, or cells | as said | trials |
+#'
+#' Files in HDF5 are read through the package hdf5r. `format = NULL` guesses from the
+#' content, and only the first 64 KiB of a file that is no HDF5 are looked at for that, so
+#' that a large file of another kind is refused at once.
+#'
+#' * `"csv"`: columns in any order and among any others; separated by comma, semicolon, tab,
+#'   bar or space; plain or compressed with gzip, bzip2 or xz; with or without a header;
+#'   lines that start with `#` are skipped at the top. With a header the columns are found by
 #'   name: `time`, `times`, `timestamp`, `spike_time`, `t`; and `unit`, `neuron`,
 #'   `cell`, `channel`, `electrode`, `cluster`, `id`, also in the plural, with `_id` or
 #'   the like at the end, in upper or lower case. Without one they are found by content:
 #'   the time is the only column of numbers, or the only one with decimals, or the only
 #'   one that never decreases. Where more than one column fits, there is an error that
 #'   asks for `time_column` and `unit_column`. A header like `time_ms` or `Time (s)`
-#'   says the unit of time unless `time_unit` does.
-#' * `"axion"`: the spike list that the AxIS software of Axion BioSystems exports as CSV,
-#'   with `Time (s)` and `Electrode` to the right of the recording's description. Units
-#'   are electrodes, named well first (`A1_11`).
-#' * `"nwb"`: an NWB 2 file (HDF5, read through the package hdf5r). Times come from
-#'   `/units`, trials from `/intervals/trials`. All units are kept, silent ones too.
-#'   The bounds of trials and observation intervals are rounded to the nearest tick, as
-#'   spikes are, so that a spike inside stays inside.
-#' * `"phy"`: a folder with `spike_times.npy`, `spike_clusters.npy` and `params.py`, as
-#'   Kilosort writes and Phy edits. Times are samples, divided by `sample_rate`. Where
-#'   there is no `spike_clusters.npy`, `spike_templates.npy` is read.
+#'   says the unit of time unless `time_unit` does. Further columns of a table with a header
+#'   that hold one value for each unit (area, depth, quality) become the [unit_table()];
+#'   others are left out.
+#' * `"axion"`: `Time (s)` and `Electrode` to the right of the recording's description. Units
+#'   are named well first (`A1_11`).
+#' * `"nwb"`: times come from `/units`, trials from `/intervals/trials` with all columns that
+#'   have one value for each trial, and tags. All units are kept, silent ones too. The table
+#'   of units has the columns of `/units` with one value for each unit and, where each has
+#'   one electrode, what is said of that (`electrode`, `location`, `group_name`, `x`, `y`,
+#'   `z`, in the unit that the file uses). The bounds of trials and observation intervals are
+#'   rounded to the nearest tick, as spikes are, so that a spike inside stays inside.
+#'   `from` and `to` read the part of a large file that is needed, found by bisection: the
+#'   times of each unit must ascend for that, as they do in files that follow the schema;
+#'   where those that are looked at do not, the whole file is read.
+#' * `"phy"`: `spike_times.npy`, `spike_clusters.npy` and `params.py`, as Kilosort writes and
+#'   Phy edits. Times are samples, divided by `sample_rate`. Where there is no
+#'   `spike_clusters.npy`, `spike_templates.npy` is read.
+#' * `"numpy"`: a folder with `numpysorting_info.json` and `spikes.npy`, or with
+#'   `sorting_cached.npz`, as SpikeInterface's `sorting.save()` writes, or the `.npz` of its
+#'   `NpzSortingExtractor`. Properties with one value for each unit become the table of
+#'   units. A recording of several segments needs `segment`. Any other `.npz` must hold an
+#'   array of times and one of units, named as the columns of a table are; an `.npy` must be
+#'   structured with such fields, or have two columns. Times that are whole numbers by their
+#'   type need `time_unit`.
+#' * `"waverepo"`: `/spikes` (s, unit after unit), `/sCount`, `/names` and `/epos`. The table
+#'   of units has the positions `x` and `y`, in micrometres.
+#' * `"maxwell"`: detected spikes, in `/proc0/spikeTimes` of older files and in
+#'   `/wells/*/rec*/spikes` of newer ones. The table of units has `channel`, `electrode`, and
+#'   `x`, `y` in micrometres. Time 0 is the first sample of the traces in the file; in files
+#'   without these it is when the system was started. With several wells, units are named
+#'   well first, and the table has a column `well`. Older files are sampled at 20 kHz.
+#' * `"3brain"`: detected spikes, in `/3BResults/3BChEvents` of BrainWave 4 and in
+#'   `/Well_*/SpikeTimes` of BrainWave 5. The table of units has `channel`, and `row` and
+#'   `col` of its electrode, from 1. Wells are named as for MaxWell.
+#' * `"matlab"`: the variables of a file saved with `save(..., "-v7.3")`: a vector of times
+#'   and one of units, named as the columns of a table are, also as fields of a structure
+#'   (`spikes/times`); or a cell array with the times of each unit, which are then numbered
+#'   in the order of the cells. Times are in seconds unless the name or `time_unit` says
+#'   otherwise. Older versions of the format are refused with what to do.
 #'
-#' `NULL` guesses from the content: a folder is `"phy"`, HDF5 is `"nwb"`, and a text file
-#' whose first line names `Investigator` or that has `Time (s)` and `Electrode` in an
-#' Axion header is `"axion"`. Only the first 64 KiB are looked at before a file is
-#' accepted, so that a large file of another kind is refused at once.
+#' # Trials
+#' A column of a table, or an array, whose name is `trial`, `trials` or these with `_id`,
+#' `_nr` or the like at the end names the trial of each spike; `trial_column` names another
+#' one. From there on all is as with `trial` in [spike_trains()]: times count on the clock of
+#' the recording or from the start of each trial, as `trial_clock` says or the times
+#' themselves show; `trials` may be a data frame that says when each starts and ends. A
+#' column that may number trials (`sweep`, `segment`, `epoch`, `block`, `repetition`, `run`)
+#' and is neither used nor ruled out by `trial_column = NA` is an error.
 #'
 #' # Time
 #' Times become whole ticks of `resolution` seconds, the nearest one. Milliseconds,
@@ -40,22 +89,24 @@
 #' through seconds: 1380.56 ms is tick 1380560 exactly. For sampled data
 #' `resolution = 1 / sampling_rate` keeps the sampling clock itself.
 #'
-#' @param file Path to the file, or to the folder for `"phy"`.
-#' @param format `"csv"`, `"axion"`, `"nwb"`, `"phy"`, or `NULL` to guess.
-#' @param time_unit Unit of the times in a table: `"s"`, `"ms"`, `"us"`, or `"samples"`
-#'   (with `sampling_rate`). By default what the header says, else seconds.
-#' @param time_column,unit_column Columns of a table, by name or number; by default found
-#'   as described. Several columns in `unit_column` together name a unit: channel 3,
-#'   unit 1 becomes `3_1`. For NWB, `unit_column` is a column of `/units` that names the
-#'   units (default `id`).
+#' @param file Path to the file, or to the folder for `"phy"` and `"numpy"`.
+#' @param format One of the formats above, or `NULL` to guess.
+#' @param time_unit Unit of the times in a table, in plain NumPy arrays or in a MATLAB file:
+#'   `"s"`, `"ms"`, `"us"`, or `"samples"` (with `sampling_rate`). By default what the name of
+#'   the column says, else seconds.
+#' @param time_column,unit_column,trial_column Columns of a table, by name or number; arrays
+#'   of a NumPy file or variables of a MATLAB file, by name; by default found as described.
+#'   Several in `unit_column` together name a unit: channel 3, unit 1 becomes `3_1`; several
+#'   in `trial_column` a trial. `trial_column = NA` for none. For NWB, `unit_column` is a
+#'   column of `/units` that names the units (default `id`).
 #' @param ... Not used; must be empty.
 #' @param from,to Part of the recording to keep, in seconds, bounds included; the result
 #'   is that of `x[time = c(from, to)]` on the whole file.
 #' @param start,end Bounds of the observation interval, in seconds, as in
-#'   [spike_trains()]. An NWB file that has observation intervals gives them.
+#'   [spike_trains()]. A file that says how long it was recorded gives them.
 #' @param resolution Length of a tick, in seconds.
-#' @param sampling_rate Samples in a second, for `time_unit = "samples"`, and for a Phy
-#'   folder without `params.py`.
+#' @param sampling_rate Samples in a second, for `time_unit = "samples"`, and for files that
+#'   do not say it.
 #' @param sep Separator of a table; `NULL` to guess.
 #' @param decimal_mark `"."` or `","`. A decimal comma is never guessed, as `1,234` may
 #'   also be a thousand.
@@ -64,17 +115,22 @@
 #'   `c("good", "mua")`; `NULL` keeps all. Labels are those of `cluster_group.tsv` (or
 #'   `cluster_info.tsv`), and for clusters that nobody labelled those of
 #'   `cluster_KSLabel.tsv`, else `"unsorted"`.
-#' @param trials For NWB, `FALSE` to leave trials out.
+#' @param trials A data frame of trials, as in [spike_trains()]. For NWB also `TRUE` for the
+#'   trials of the file, `FALSE` to leave them out, or the name of another table of
+#'   `/intervals`, such as `"epochs"`.
+#' @param trial_clock,trial_window As in [spike_trains()], for spikes that name their trial.
+#' @param segment Number of the segment or recording to read, from 1, of a SpikeInterface or
+#'   MaxWell file that holds several.
 #'
 #' @return A [spike_trains] object.
 #'
 #' @section Errors:
-#' Errors about a file have the class `synfire_error_file`: no such file; a compressed
-#' file that is cut short or damaged; binary content, no table, no rows; columns missing or ambiguous; rows with another number of fields;
-#' times that are not numbers, or missing, with the number of such rows and the first;
-#' missing units; decimal commas; an NWB file without units; arrays of another type,
-#' shape or length than expected. Errors about an argument have the class
-#' `synfire_error_argument`.
+#' Errors about a file have the class `synfire_error_file`: no such file; a file that is cut
+#' short or damaged; binary content, no table, no rows; columns missing or ambiguous; a column
+#' that may number trials; rows with another number of fields; times that are not numbers, or
+#' missing, with the number of such rows and the first; missing units; decimal commas; an NWB
+#' file without units; arrays of another type, shape or length than expected. Errors about an
+#' argument have the class `synfire_error_argument`.
 #'
 #' @references
 #' Rübel O, et al. (2022). The Neurodata Without Borders ecosystem for neurophysiological
@@ -86,18 +142,29 @@
 #' Harris CR, et al. (2020). Array programming with NumPy. *Nature*, 585, 357-362.
 #' \doi{10.1038/s41586-020-2649-2} (the `.npy` format is described in NumPy's manual)
 #'
+#' Buccino AP, et al. (2020). SpikeInterface, a unified framework for spike sorting.
+#' *eLife*, 9, e61834. \doi{10.7554/eLife.61834}
+#'
+#' Eglen SJ, et al. (2014). A data repository and analysis framework for spontaneous neural
+#' activity recordings in developing retina. *GigaScience*, 3, 3.
+#' \doi{10.1186/2047-217X-3-3}
+#'
+#' @seealso [read_traces()] for the traces of calcium imaging.
 #' @examples
 #' file <- tempfile(fileext = ".csv")
-#' writeLines(c("neuron,time_ms", "A,1380.56", "B,1381.2", "A,1399"), file)
-#' read_spikes(file)
-#' read_spikes(file, time_unit = "ms", from = 1.38, to = 1.39)
+#' writeLines(c("neuron,time_ms,area", "A,1380.56,CA1", "B,1381.2,CA3", "A,1399,CA1"), file)
+#' x <- read_spikes(file)
+#' x
+#' unit_table(x)
+#' read_spikes(file, from = 1.38, to = 1.39)
 #' unlink(file)
 #' @export
 read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "samples"),
-                        time_column = NULL, unit_column = NULL, ..., from = NULL,
-                        to = NULL, start = NULL, end = NULL, resolution = 1e-6,
-                        sampling_rate = NULL, sep = NULL, decimal_mark = ".",
-                        header = NULL, groups = NULL, trials = TRUE) {
+                        time_column = NULL, unit_column = NULL, trial_column = NULL, ...,
+                        from = NULL, to = NULL, start = NULL, end = NULL,
+                        resolution = 1e-6, sampling_rate = NULL, sep = NULL,
+                        decimal_mark = ".", header = NULL, groups = NULL, trials = TRUE,
+                        trial_clock = NULL, trial_window = NULL, segment = NULL) {
   call <- rlang::current_env()
   check_given(file = "the path of a file or a folder")
   check_no_dots()
@@ -105,18 +172,21 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
   given <- c(
     time_unit = !missing(time_unit) && !identical(time_unit, time_units),
     time_column = !is.null(time_column), unit_column = !is.null(unit_column),
-    sampling_rate = !is.null(sampling_rate), sep = !is.null(sep),
-    decimal_mark = !identical(decimal_mark, "."), header = !is.null(header),
-    groups = !is.null(groups), trials = !isTRUE(trials)
+    trial_column = !is.null(trial_column), sampling_rate = !is.null(sampling_rate),
+    sep = !is.null(sep), decimal_mark = !identical(decimal_mark, "."),
+    header = !is.null(header), groups = !is.null(groups),
+    trials = !isTRUE(trials) && !is.data.frame(trials), trial_clock = !is.null(trial_clock),
+    trial_window = !is.null(trial_window), segment = !is.null(segment)
   )
   time_unit <- if (given[["time_unit"]]) check_choice(time_unit, time_units)
   check_path(file, "file", call, "a file or a folder")
   resolution <- check_resolution(resolution, call)
-  if (!is.null(format)) check_choice(format, c("csv", "axion", "nwb", "phy"))
+  if (!is.null(format)) check_choice(format, names(format_options))
   if (!is.null(sampling_rate)) check_number(sampling_rate, above = 0)
   check_choice(decimal_mark, c(".", ","))
-  check_flag(trials)
+  if (given[["trials"]]) check_trials_choice(trials, call)
   if (!is.null(header)) check_flag(header)
+  if (!is.null(segment)) segment <- check_count(segment)
   range <- check_time_range(from, to, resolution, call)
 
   file <- path.expand(file)
@@ -124,29 +194,67 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
     abort_file(file, "there is no such file or folder", "Check the path.", call = call)
   }
   guess <- guess_format(file, format, call)
+  if (!is.null(guess$h5)) on.exit(close_read(guess$h5))
   check_options(given, guess$format, call)
+  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  about <- list(time_unit = time_unit, time_column = time_column, unit_column = unit_column,
+                trial_column = trial_column, resolution = resolution,
+                sampling_rate = sampling_rate, segment = segment)
   spikes <- switch(
     guess$format,
-    csv = read_csv(file, guess$head, time_unit, time_column, unit_column, resolution,
-                   sampling_rate, sep, decimal_mark, header, call),
+    csv = read_csv(file, guess$head, about, sep, decimal_mark, header, call),
     axion = read_axion(file, guess$head, resolution, call),
-    nwb = read_nwb(file, unit_column, resolution, trials, range, call),
-    phy = read_phy(file, resolution, sampling_rate, groups, call)
+    nwb = read_nwb(guess$h5, file, unit_column, resolution,
+                   if (is.data.frame(trials)) FALSE else trials, range, call),
+    phy = read_phy(file, resolution, sampling_rate, groups, call),
+    numpy = read_numpy(file, about, call),
+    waverepo = read_waverepo(guess$h5, about, fail),
+    maxwell = read_maxwell(guess$h5, about, fail, call),
+    `3brain` = read_3brain(guess$h5, about, fail, call),
+    matlab = read_matlab(guess$h5, about, fail, call)
   )
   if (length(spikes$ticks) == 0L && is.null(spikes$cover) && (is.null(start) || is.null(end))) {
-    abort_file(file, "it holds no spikes", "Give `start` and `end` to read it all the same.",
-               call = call)
+    fail("it holds no spikes", "Give `start` and `end` to read it all the same.")
+  }
+  if (is.data.frame(trials)) spikes$trials <- trials
+  trial <- spikes[["trial"]]
+  if (!is.null(trial)) {
+    spikes[c("ticks", "trials")] <- place_trials(spikes$ticks, trial, spikes[["trials"]],
+                                                 trial_clock, trial_window, resolution, call)
+  } else {
+    check_no_trial(trial_clock, trial_window, call)
   }
 
   # The interval covers the whole recording, also where a reader has already left out
   # what lies outside `from` and `to`.
   seconds <- ticks_to_seconds(spikes$cover, resolution)
+  if (length(seconds) && is.data.frame(trials)) {
+    seconds <- c(seconds, bounds_of(spikes[["trials"]]))
+  }
   all_start <- start %||% (if (length(seconds)) min(seconds))
   all_end <- end %||% (if (length(seconds)) max(seconds))
   x <- build_spike_trains(spikes$ticks, spikes$unit, start = all_start, end = all_end,
-                          resolution = resolution, trials = spikes$trials, arg = "file",
-                          call = call)
+                          resolution = resolution, trials = spikes$trials,
+                          unit_table = spikes$unit_table, arg = "file", call = call)
   if (is.null(range)) x else keep_time(x, range, call, "from, to")
+}
+
+#' Starts and ends in a table of trials, as far as it has any
+#' @noRd
+bounds_of <- function(trials) {
+  bounds <- unlist(lapply(c("start", "end"), \(name) {
+    if (is_plain_numeric(trials[[name]])) trials[[name]]
+  }))
+  bounds[is.finite(bounds)]
+}
+
+check_trials_choice <- function(trials, call) {
+  ok <- is.logical(trials) && length(trials) == 1L && !is.na(trials) ||
+    is.character(trials) && length(trials) == 1L && !is.na(trials) && nzchar(trials)
+  if (!ok) {
+    abort_arg("trials", "TRUE, FALSE, the name of a table of intervals, or a data frame",
+              describe(trials), call = call)
+  }
 }
 
 #' Older versions of R have no such operator
@@ -171,23 +279,35 @@ check_time_range <- function(from, to, resolution, call) {
   range
 }
 
+# Which arguments each format takes.
+format_options <- local({
+  columns <- c("time_unit", "time_column", "unit_column", "trial_column", "trial_clock",
+               "trial_window", "sampling_rate")
+  list(
+    csv = c(columns, "sep", "decimal_mark", "header"),
+    axion = character(),
+    nwb = c("unit_column", "trials"),
+    phy = c("sampling_rate", "groups"),
+    numpy = c(columns, "segment"),
+    waverepo = character(),
+    maxwell = c("sampling_rate", "segment"),
+    `3brain` = "sampling_rate",
+    matlab = columns
+  )
+})
+
 #' Options that a format would ignore are an error: they show a misunderstanding
 #' @noRd
 check_options <- function(given, format, call) {
-  used <- list(
-    csv = c("time_unit", "time_column", "unit_column", "sampling_rate", "sep",
-            "decimal_mark", "header"),
-    axion = character(),
-    nwb = c("unit_column", "trials"),
-    phy = c("sampling_rate", "groups")
-  )
-  ignored <- setdiff(names(given)[given], used[[format]])
+  ignored <- setdiff(names(given)[given], format_options[[format]])
   if (length(ignored)) {
-    of <- names(used)[vapply(used, \(args) ignored[[1L]] %in% args, logical(1))]
+    of <- names(format_options)[vapply(format_options, \(args) ignored[[1L]] %in% args, NA)]
+    of <- paste0("\"", of, "\"")
+    n <- length(of)
     abort_arg(ignored[[1L]], sprintf("left out for a file of format \"%s\"", format),
               "given",
-              sprintf("It is for %s.", paste0("\"", of, "\"", collapse = " and ")),
-              call = call)
+              sprintf("It is for %s%s.", if (n > 1L) paste(toString(of[-n]), "and ") else "",
+                      of[[n]]), call = call)
   }
 }
 
@@ -196,6 +316,8 @@ check_options <- function(given, format, call) {
 #' @param what Completes "Cannot read FILE: ...".
 #' @noRd
 abort_file <- function(file, what, hint = NULL, call = rlang::caller_env()) {
+  # It may name parts of a damaged file.
+  what <- printable(what)
   cli::cli_abort(
     c(
       paste0("Cannot read {.file ", escape_braces(file), "}."),
@@ -204,276 +326,4 @@ abort_file <- function(file, what, hint = NULL, call = rlang::caller_env()) {
     ),
     class = c("synfire_error_file", "synfire_error"), call = call
   )
-}
-
-head_bytes <- 65536L
-
-guess_format <- function(file, format, call) {
-  if (dir.exists(file)) {
-    if (!is.null(format) && format != "phy") {
-      abort_file(file, "it is a folder", "Only the format \"phy\" is a folder.", call = call)
-    }
-    return(list(format = "phy"))
-  }
-  if (identical(format, "phy")) {
-    abort_file(file, "it is not a folder",
-               "For \"phy\" give the folder that holds `spike_times.npy`.", call = call)
-  }
-  magic <- read_magic(file, 20L, call)
-  hdf5 <- is_hdf5(file)
-  if (hdf5 && identical(magic[1:10], charToRaw("MATLAB 7.3"))) {
-    abort_file(file, "it is a MATLAB 7.3 file", matlab_hint, call = call)
-  }
-  if (identical(format, "nwb") || (is.null(format) && hdf5)) {
-    if (!hdf5) abort_file(file, "it is not an HDF5 file, as NWB files are", call = call)
-    return(list(format = "nwb"))
-  }
-  head <- read_head(file, call)
-  if (is.null(format)) format <- if (is_axion(head$lines)) "axion" else "csv"
-  list(format = format, head = head)
-}
-
-matlab_hint <- "In MATLAB, write a table with a column of times and one of units (`writetable`)."
-
-#' Whether the signature of HDF5 stands where it may: at 0, 512, 1024, 2048 ...
-#' @noRd
-is_hdf5 <- function(file) {
-  signature <- as.raw(c(0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a))
-  con <- base::file(file, "rb")
-  on.exit(close(con))
-  at <- 0
-  while (at + 8 <= file.size(file)) {
-    seek(con, at)
-    if (identical(readBin(con, "raw", 8L), signature)) return(TRUE)
-    at <- max(512, 2 * at)
-  }
-  FALSE
-}
-
-#' The first lines of a text file, or an error saying why it is none
-#'
-#' @return `lines`, whole ones only; `bom`, whether a byte order mark came first (it is
-#'   taken off); `all`, whether that is the whole file.
-#' @noRd
-read_head <- function(file, call) {
-  if (file.size(file) == 0) abort_file(file, "it is empty", call = call)
-  source <- text_source(file, call)
-  on.exit(source$close())
-  bytes <- source$read(head_bytes)
-  if (length(bytes) == 0L) {
-    abort_file(file, "it is compressed, and what it holds is empty", call = call)
-  }
-  code <- as.integer(bytes[seq_len(min(3L, length(bytes)))])
-  if (identical(code[1:2], c(255L, 254L)) || identical(code[1:2], c(254L, 255L))) {
-    abort_file(file, "it is text in UTF-16", "Save it as UTF-8.", call = call)
-  }
-  if (is_binary(bytes)) {
-    abort_file(file, "it holds binary data, not a table", binary_hint(bytes), call = call)
-  }
-  bom <- identical(code, c(239L, 187L, 191L))
-  if (bom) bytes <- bytes[-(1:3)]
-  all <- length(bytes) + 3L * bom < head_bytes
-  bytes <- bytes[seq_len(min(length(bytes), head_bytes))]
-  text <- rawToChar(bytes)
-  Encoding(text) <- "bytes"
-  lines <- strsplit(text, "\r\n|\n|\r", useBytes = TRUE)[[1L]]
-  if (!all) {
-    if (length(lines) < 2L) {
-      abort_file(file, sprintf("its first %s bytes hold no line end, so it is no table",
-                               commas(head_bytes)), call = call)
-    }
-    lines <- lines[-length(lines)]
-  }
-  list(lines = clean_text(lines), bom = bom, all = all)
-}
-
-#' What to do with a file that is no text
-#' @noRd
-binary_hint <- function(bytes) {
-  starts <- \(...) {
-    code <- as.raw(c(...))
-    identical(bytes[seq_along(code)], code)
-  }
-  if (starts(0x93, utf8ToInt("NUMPY"))) return("This is a NumPy array: give the folder it lies in.")
-  if (starts(utf8ToInt("MATLAB"))) return(matlab_hint)
-  if (starts(utf8ToInt("RDX"))) {
-    return("R saved this file: `load()` it, and give what it holds to `as_spike_trains()`.")
-  }
-  if (starts(0x58, 0x0a) || starts(0x41, 0x0a)) {
-    return("R saved this file: `readRDS()` it, and give what it holds to `as_spike_trains()`.")
-  }
-  "Tables must be text; NWB files and Phy folders are read as well."
-}
-
-is_binary <- function(bytes) any(bytes < as.raw(9) | (bytes > as.raw(13) & bytes < as.raw(32)))
-
-#' Text in UTF-8; what is not valid as such is taken for Latin-1
-#' @noRd
-clean_text <- function(text) {
-  marked <- Encoding(text) == "latin1"
-  text[marked] <- enc2utf8(text[marked])
-  Encoding(text) <- "unknown"
-  good <- validUTF8(text)
-  Encoding(text[good]) <- "UTF-8"
-  if (!all(good)) text[!good] <- iconv(text[!good], "latin1", "UTF-8")
-  text
-}
-
-# ---- Columns -----------------------------------------------------------------------
-
-time_names <- c("time", "times", "spiketime", "spiketimes", "timestamp", "timestamps", "t")
-
-unit_name_pattern <- paste0(
-  "^(spike)?(unit|neuron|cell|channel|chan|ch|electrode|elec|cluster|clu)s?",
-  "(id|ids|name|label|number|no|nr|index)?$"
-)
-
-# What stands at the end of a column's name, and what `time_unit` that is.
-time_suffix <- c(
-  s = "s|sec|secs|second|seconds", ms = "ms|msec|msecs|millisecond|milliseconds",
-  us = "us|usec|usecs|\u00b5s|\u03bcs|microsecond|microseconds",
-  samples = "sample|samples"
-)
-
-#' Split a column's name into a bare name and the unit of time it says
-#' @noRd
-parse_column_name <- function(name) {
-  bare <- tolower(trimws(name))
-  said <- rep(NA_character_, length(bare))
-  for (unit in names(time_suffix)) {
-    pattern <- sprintf("[ _.(\\[/-]+(in[ _])?(%s)[])]?$", time_suffix[[unit]])
-    hit <- is.na(said) & grepl(pattern, bare)
-    bare[hit] <- sub(pattern, "", bare[hit])
-    said[hit] <- unit
-  }
-  list(bare = gsub("[^[:alnum:]]", "", bare), said = said)
-}
-
-#' Which columns hold time and unit, by name or as the caller says
-#'
-#' @return `time` (number), `unit` (numbers), `said` (unit of time or NA).
-#' @noRd
-find_columns <- function(names, time_column = NULL, unit_column = NULL,
-                         fail = NULL, call = rlang::caller_env()) {
-  fail <- fail %||% \(what, hint) {
-    abort_arg("x", "a table with a column of times and one of units",
-              paste("one where", what), hint, call = call)
-  }
-  parsed <- parse_column_name(names)
-  listed <- if (length(names)) some(encodeString(names, quote = "\""), 12L) else "none"
-
-  time <- if (!is.null(time_column)) {
-    pick_column(time_column, names, "time_column", FALSE, call)
-  } else {
-    found_time <- which(parsed$bare %in% time_names)
-    # A plain name goes before a decorated one, such as `time` before `t`.
-    if (length(found_time) > 1L) {
-      exact_hit <- found_time[tolower(names[found_time]) == "time"]
-      if (length(exact_hit) == 1L) found_time <- exact_hit
-    }
-    if (length(found_time) != 1L) {
-      fail(sprintf("%s a column of times; columns: %s",
-                   if (length(found_time)) "more than one name fits" else "no name fits", listed),
-           "Say which one with `time_column`.")
-    }
-    found_time
-  }
-  unit <- if (!is.null(unit_column)) {
-    pick_column(unit_column, names, "unit_column", TRUE, call)
-  } else {
-    found_unit <- setdiff(which(grepl(unit_name_pattern, parsed$bare)), time)
-    if (length(found_unit) == 0L) {
-      found_unit <- setdiff(which(parsed$bare %in% c("id", "ids", "label", "name")), time)
-    }
-    if (length(found_unit) != 1L) {
-      fail(sprintf("%s a column of units; columns: %s",
-                   if (length(found_unit)) "more than one name fits" else "no name fits", listed),
-           paste("Say which one with `unit_column`;",
-                 "several, such as channel and unit, together name a unit."))
-    }
-    found_unit
-  }
-  if (time %in% unit) {
-    abort_arg("unit_column", "another column than `time_column`", "the same", call = call)
-  }
-  list(time = time, unit = unit, said = parsed$said[[time]])
-}
-
-pick_column <- function(column, names, arg, several, call) {
-  ok <- (is.character(column) || (is.numeric(column) && !is.object(column))) &&
-    length(column) >= 1L && (several || length(column) == 1L) && !anyNA(column)
-  if (!ok) abort_arg(arg, "the name or number of a column", describe(column), call = call)
-  at <- if (is.character(column)) match(column, names) else {
-    match(column, seq_along(names))
-  }
-  if (anyNA(at)) {
-    abort_arg(arg, sprintf("among the columns: %s",
-                           some(encodeString(names, quote = "\""), 12L)),
-              encodeString(as.character(column[is.na(at)][[1L]]), quote = "\""), call = call)
-  }
-  if (anyDuplicated(at) || (is.character(column) && any(names[at] %in% names[duplicated(names)]))) {
-    abort_arg(arg, "columns told apart by name", "the same name more than once",
-              "Give the number of the column.", call = call)
-  }
-  at
-}
-
-#' One factor from several: levels in the order of the first, then the second
-#' @noRd
-join_units <- function(parts) {
-  out <- parts[[1L]]
-  for (part in parts[-1L]) {
-    code <- (as.integer(out) - 1) * nlevels(part) + as.integer(part)
-    used <- sort(unique(code))
-    labels <- paste(levels(out)[(used - 1) %/% nlevels(part) + 1],
-                    levels(part)[(used - 1) %% nlevels(part) + 1], sep = "_")
-    out <- structure(match(code, used), levels = labels, class = "factor")
-  }
-  out
-}
-
-#' Units of a file as a factor, or an error with the count and the first row
-#' @param unit Their text, as distinct `values` and the `code` of each row.
-#' @noRd
-file_units <- function(unit, file, column, line, call) {
-  # Few units, many spikes: look at each distinct one once.
-  values <- unit$values
-  empty <- values %in% c("", "NA")
-  at <- unit$code
-  if (any(empty)) {
-    rows <- which(empty[at])
-    abort_file(file, sprintf("column %s is empty in %s of %s rows, first in %s", column,
-                             commas(length(rows)), commas(length(at)), line(rows[[1L]])),
-               "Drop these rows, or name the unit.", call = call)
-  }
-  shown <- clean_text(values)
-  levels <- unique(shown)
-  levels <- levels[natural_order(levels)]
-  structure(match(shown, levels)[at], levels = levels, class = "factor")
-}
-
-#' Error unless all times of a file are finite
-#' @noRd
-check_file_times <- function(time, file, column, line, call) {
-  bad <- !is.finite(time)
-  if (any(bad)) {
-    abort_file(file, sprintf("column %s is missing or not finite in %s of %s rows, first in %s",
-                             column, commas(sum(bad)), commas(length(time)),
-                             line(which(bad)[[1L]])),
-               "Drop these rows first.", call = call)
-  }
-}
-
-#' Number of `time_unit` in a second
-#' @noRd
-units_per_second <- function(time_unit, sampling_rate, call) {
-  if (time_unit == "samples" && is.null(sampling_rate)) {
-    abort_arg("sampling_rate", "given, in Hz, for times in samples", "NULL", call = call)
-  }
-  if (time_unit != "samples" && !is.null(sampling_rate)) {
-    abort_arg("sampling_rate", "left out unless times are in samples",
-              sprintf("given with times in %s", time_unit),
-              "Say `time_unit = \"samples\"`.", call = call)
-  }
-  switch(time_unit, s = 1, ms = 1e3, us = 1e6, samples = sampling_rate)
 }

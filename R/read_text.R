@@ -1,14 +1,14 @@
 # The bytes of a text file, plain or compressed, in blocks of whole lines. A compressed
 # file that is cut short or changed is an error: R's own connections end there in silence.
 
-text_block <- 1048576L
+text_block <- 4194304L
 
 # A line of more is no row of a table, and must not fill the memory.
 longest_line <- 2^26
 
 #' Call `f` with one block of whole lines after the other
 #'
-#' @param f Takes a raw vector. Where it gives `FALSE`, the rest is left unread.
+#' @param f Takes a raw vector and how many of its bytes are whole lines.
 #' @noRd
 each_block <- function(file, f, call) {
   source <- text_source(file, call)
@@ -24,9 +24,9 @@ each_block <- function(file, f, call) {
       abort_file(file, sprintf("one of its lines is longer than %s bytes, so it is no table",
                                commas(longest_line)), call = call)
     }
-    if (cut > 0 && isFALSE(f(bytes[seq_len(cut)]))) return(invisible())
+    if (cut > 0) f(bytes, cut)
   }
-  if (length(rest)) f(rest)
+  if (length(rest)) f(rest, length(rest))
   invisible()
 }
 
@@ -34,7 +34,7 @@ each_block <- function(file, f, call) {
 #' @noRd
 last_line_end <- function(bytes) {
   # Line ends are near the end of nearly every block.
-  from <- max(1L, length(bytes) - 65536L)
+  from <- pmax(1L, length(bytes) - c(1024L, 65536L))
   for (first in unique(c(from, 1L))) {
     end <- bytes[first:length(bytes)]
     at <- which(end == as.raw(10))

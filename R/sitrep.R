@@ -20,7 +20,8 @@
 #'     (compute capabilities it was built for), `driver` (newest CUDA version that the
 #'     driver supports, `NA` without one and in a forked process), `reason` (why there is
 #'     no device, or `NA`);
-#'   * `devices`: a data frame, a row a GPU: `gpu` (its number, from 1, as arguments `gpus` take it),
+#'   * `devices`: a data frame, a row a GPU: `gpu` (its number, from 1, as in the
+#'     argument `gpus` of other functions),
 #'     `name`, `capability`, `multiprocessors`, `memory` and `memory_free` (bytes),
 #'     `works` (`NA` if not tested) and `trouble` (what went wrong, or `NA`).
 #'
@@ -167,7 +168,8 @@ devices_text <- function(x) {
   )
   lines <- sprintf(
     "%d: %s, compute capability %s, %d multiprocessors, %s; %s",
-    devices$gpu, devices$name, devices$capability, devices$multiprocessors, memory, outcome
+    devices$gpu, devices$name, devices$capability, devices$multiprocessors, memory,
+    outcome
   )
   paste(lines, collapse = paste0("\n", strrep(" ", 9)))
 }

@@ -192,7 +192,7 @@ as.data.frame.synfire_table <- function(x, row.names = NULL, optional = FALSE, .
 #' @return A tibble, or a `data.table`.
 #' @examplesIf rlang::is_installed("tibble")
 #' x <- simulate_patterns(duration = 5, units = 6)
-#' patterns <- mine_patterns(x, 0.005, 4, min_spikes = 2, min_occ = 5, threads = 2)
+#' patterns <- mine_patterns(x, 0.005, 4, min_spikes = 2, min_count = 5, threads = 2)
 #' tibble::as_tibble(patterns)
 #' @name as_tibble.synfire_table
 #' @exportS3Method tibble::as_tibble

@@ -8,7 +8,7 @@ required <- function(f) {
   setdiff(names(defaults)[vapply(defaults, identical, NA, quote(expr = ))], "...")
 }
 
-test_that("every function names an argument that is missing, before it looks at another", {
+test_that("each function names an argument that is missing, before it looks at others", {
   # A single unit has no delays.
   optional <- list(episode = c("low", "high"))
   functions <- exported()
@@ -16,9 +16,10 @@ test_that("every function names an argument that is missing, before it looks at 
     needed <- setdiff(required(functions[[name]]), optional[[name]])
     for (arg in needed) {
       others <- setdiff(needed, arg)
-      given <- rlang::set_names(rep(list(quote(stop("looked at"))), length(others)), others)
+      given <- rep(list(quote(stop("looked at"))), length(others))
+      names(given) <- others
       expect_error(eval(as.call(c(functions[[name]], given))), sprintf("`%s`", arg),
-                   fixed = TRUE, class = "synfire_error_argument", label = paste(name, arg))
+                   class = "synfire_error_argument", label = paste(name, arg))
     }
   }
   expect_error(episode(c("A", "B"), high = 1), "`low`", class = "synfire_error_argument")
@@ -27,10 +28,9 @@ test_that("every function names an argument that is missing, before it looks at 
 
 test_that("arguments about the machine come last, and in one order", {
   last <- c("file", "folder", "device", "gpus", "gpu", "threads", "max_memory")
-  # Of these `file` is the first argument, what is read.
-  readers <- c("read_spikes", "open_causal_map")
-  for (name in setdiff(names(exported()), readers)) {
-    arguments <- names(formals(exported()[[name]]))
+  for (name in names(exported())) {
+    # The first argument is what is read, also where it is a file.
+    arguments <- names(formals(exported()[[name]]))[-1L]
     there <- intersect(last, arguments)
     expect_identical(utils::tail(arguments, length(there)), there, label = name)
   }
@@ -61,7 +61,7 @@ test_that("the names of earlier versions are answered with the names of today", 
   answered(surrogate_trains(x, 2, method = "dither"), "method", "surrogate")
   answered(surrogate_series(1:9, n = 2), "n", "n_surrogates")
   answered(surrogate_series(1:9, 2, method = "phase"), "method", "surrogate")
-  answered(ccm(data.frame(1:9, 1:9), "a", "b", surrogates = 9), "surrogates", "n_surrogates")
+  answered(ccm(data.frame(1:9), "a", "b", surrogates = 9), "surrogates", "n_surrogates")
   answered(causal_map(diag(9), surrogates = 9), "surrogates", "n_surrogates")
   wrapped <- function(...) mine_patterns(x, 1, 3, ...)
   answered(wrapped(min_occ = 2), "min_occ", "min_count")

@@ -112,6 +112,76 @@ size_t syn_csv_split(const char *line, size_t length, char sep, syn_csv_field *f
     }
 }
 
+enum { PLAIN, SEPARATOR, LINE_END, OTHER };
+
+syn_csv_reader syn_csv_reader_of(char sep)
+{
+    syn_csv_reader reader = {.sep = sep};
+    for (int c = 0; c < 256; c++)
+        reader.kind[c] = is_control((char)c) ? OTHER : PLAIN;
+    reader.kind['"'] = reader.kind[' '] = reader.kind['\t'] = OTHER;
+    reader.kind['\n'] = reader.kind['\r'] = LINE_END;
+    if (sep)
+        reader.kind[(unsigned char)sep] = SEPARATOR;
+    return reader;
+}
+
+size_t syn_csv_row(const syn_csv_reader *reader, const char *text, size_t size,
+                   syn_csv_field *field, size_t room, size_t *next, syn_csv_fault *fault)
+{
+    size_t fields = 0, first = 0, at = 0;
+    for (;; at++) {
+        int kind = at < size ? reader->kind[(unsigned char)text[at]] : LINE_END;
+        if (kind == PLAIN)
+            continue;
+        if (kind == OTHER)
+            break;
+        if (fields < room)
+            field[fields] = (syn_csv_field){text + first, at - first, 0};
+        fields++;
+        first = at + 1;
+        if (kind == LINE_END) {
+            *fault = SYN_CSV_SOUND;
+            *next = at + (at < size) +
+                    (at + 1 < size && text[at] == '\r' && text[at + 1] == '\n');
+            return at == 0 ? 0 : fields;
+        }
+    }
+    size_t length = syn_csv_line(text, size, next);
+    return syn_csv_split(text, length, reader->sep, field, room, fault);
+}
+
+int syn_csv_decimal(const syn_csv_field *field, char dec, double *out)
+{
+    /* All are whole numbers below 2^64, which a long double of 80 bits holds. */
+    static const long double power[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,
+                                        1e7L,  1e8L,  1e9L,  1e10L, 1e11L, 1e12L, 1e13L,
+                                        1e14L, 1e15L, 1e16L, 1e17L, 1e18L};
+    const char *text = field->text, *end = text + field->length;
+    int negative = text < end && *text == '-';
+    text += text < end && (*text == '-' || *text == '+');
+    if (field->doubled || text == end || end - text > 19)
+        return 0;
+    uint64_t digits = 0;
+    const char *mark = NULL;
+    for (const char *c = text; c < end; c++) {
+        unsigned digit = (unsigned)(*c - '0');
+        if (digit < 10)
+            digits = 10 * digits + digit;
+        else if (*c == dec && !mark)
+            mark = c;
+        else
+            return 0;
+    }
+    if (mark ? end - text < 2 : end - text > 18)
+        return 0;
+    long double value = (long double)digits;
+    if (mark)
+        value /= power[end - mark - 1];
+    *out = (double)(negative ? -value : value);
+    return 1;
+}
+
 size_t syn_csv_text(const syn_csv_field *field, char *out)
 {
     size_t length = 0;

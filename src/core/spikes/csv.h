@@ -30,6 +30,24 @@ size_t syn_csv_line(const char *text, size_t size, size_t *next);
 size_t syn_csv_split(const char *line, size_t length, char sep, syn_csv_field *field,
                      size_t room, syn_csv_fault *fault);
 
+/* How the lines of a table are cut: its separator, and what each byte is for that. */
+typedef struct syn_csv_reader {
+    char sep;
+    unsigned char kind[256];
+} syn_csv_reader;
+
+syn_csv_reader syn_csv_reader_of(char sep);
+
+/* Cuts the line that begins at text[0], as syn_csv_line() and then syn_csv_split() do. Most
+   lines have neither quotes nor blanks, and are cut in one go. */
+size_t syn_csv_row(const syn_csv_reader *reader, const char *text, size_t size,
+                   syn_csv_field *field, size_t room, size_t *next,
+                   syn_csv_fault *fault);
+
+/* Whether a field is a number of at most 18 digits without an exponent, as nearly all are,
+   which is then stored. */
+int syn_csv_decimal(const syn_csv_field *field, char dec, double *out);
+
 /* The text of a field, with quotes that are written twice written once; `out` has room
    for its length. Returns the length of the text. */
 size_t syn_csv_text(const syn_csv_field *field, char *out);

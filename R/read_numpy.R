@@ -1,0 +1,300 @@
+# Spikes in NumPy's files: the sortings that SpikeInterface saves, and plain arrays of times
+# and units.
+
+read_numpy <- function(file, about, call) {
+  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  if (dir.exists(file)) {
+    if (file.exists(file.path(file, "numpysorting_info.json"))) {
+      return(read_sorting_folder(file, about, call))
+    }
+    return(read_npz(file.path(file, "sorting_cached.npz"), file.path(file, "properties"), about,
+                    call))
+  }
+  if (is_zip(file)) return(read_npz(file, NULL, about, call))
+  head <- npy_header(file, fail)
+  columns <- npy_columns(head, fail, several = TRUE)
+  if (!is.list(columns) || length(columns) < 2L) {
+    fail("it holds one column, and spikes need times and units",
+         paste("Give the folder that it lies in, or read it with Python and write one file",
+               "with `numpy.savez(file, time = ..., unit = ...)`."))
+  }
+  names <- names(columns) %||% rep("", length(columns))
+  if (any(nzchar(names))) {
+    at <- find_columns(names, about$time_column, about$unit_column, fail, call)
+  } else {
+    rows <- lapply(seq_len(min(200L, length(columns[[1L]]))), \(row) {
+      vapply(columns, \(one) format(one[[row]], digits = 15), "")
+    })
+    if (length(rows) == 0L) fail("it holds no spikes")
+    at <- columns_by_content(rows, about, ".", fail, call)
+  }
+  at$trial <- find_trial(names, about$trial_column, c(at$time, at$unit), call)
+  whole <- rep_len(head$fields$kind %in% c("i", "u"), length(columns))[[at$time]]
+  array_spikes(at, names, \(k) columns[[k]], whole, about, fail, call)
+}
+
+is_zip <- function(file) {
+  identical(readBin(file, "raw", 4L), as.raw(c(0x50, 0x4b, 3, 4)))
+}
+
+# ---- SpikeInterface ----------------------------------------------------------------
+
+#' The folder of `sorting.save(format = "numpy_folder")`
+#'
+#' `spikes.npy` holds a record for each spike: its sample, counted from the start of its
+#' segment, its unit as a place among `unit_ids`, and its segment, both counted from 0.
+#' @noRd
+read_sorting_folder <- function(folder, about, call) {
+  fail <- \(what, hint = NULL) abort_file(folder, what, hint, call = call)
+  info <- read_json(file.path(folder, "numpysorting_info.json"), call)
+  file <- file.path(folder, "spikes.npy")
+  if (!file.exists(file)) fail("it has no `spikes.npy`")
+  file_fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  spikes <- npy_columns(npy_header(file, file_fail), file_fail)
+  # Older versions shorten the names.
+  field <- \(name) if (is.list(spikes)) spikes[[name]] %||% spikes[[sub("index", "ind", name)]]
+  sample <- field("sample_index")
+  unit <- field("unit_index")
+  segment <- field("segment_index")
+  if (!is.numeric(sample) || !is.numeric(unit) || !is.numeric(segment)) {
+    file_fail("it has no fields `sample_index`, `unit_index` and `segment_index`")
+  }
+  labels <- json_labels(info$unit_ids)
+  if (is.null(labels)) fail("its `numpysorting_info.json` does not name each unit differently")
+  if (!all(is.finite(unit)) || any(unit < 0 | unit >= length(labels) | unit != round(unit))) {
+    file_fail(sprintf("some spikes are of a unit that is none of the %s in `unit_ids`",
+                      commas(length(labels))))
+  }
+  check_sorting_options(about, call)
+  keep <- chosen_segment(segment, info$num_segments, about$segment, fail, call)
+  rate <- said_rate(info$sampling_frequency, about$sampling_rate, "`sampling_frequency`", fail,
+                    call)
+  sorting_spikes(sample[keep], unit[keep] + 1, labels, rate,
+                 unit_properties(file.path(folder, "properties"), length(labels), call),
+                 about, file_fail)
+}
+
+#' @param properties A folder with an array for each column of the table of units, or `NULL`.
+#' @noRd
+read_npz <- function(file, properties, about, call) {
+  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  if (!file.exists(file)) fail("there is no such file")
+  members <- zip_members(file, fail)
+  members$array <- sub("[.]npy$", "", members$name)
+  header <- \(k) with_member(file, members[k, ], fail, \(path, at, size) {
+    npy_header(path, fail, at, size, any_type = TRUE)
+  })
+  array <- \(name) with_member(file, members[match(name, members$array), ], fail,
+                               \(path, at, size) {
+    npy_columns(npy_header(path, fail, at, size), fail)
+  })
+  if (all(c("unit_ids", "sampling_frequency", "num_segment") %in% members$array)) {
+    return(npz_sorting(array, members$array, properties, about, fail, call))
+  }
+  heads <- lapply(which(grepl("[.]npy$", members$name)), header)
+  names(heads) <- members$array[grepl("[.]npy$", members$name)]
+  plain <- vapply(heads, \(head) {
+    !is.null(head) && nrow(head$fields) == 1L && head$n == max(0, head$shape)
+  }, NA)
+  names <- names(heads)[plain]
+  at <- find_columns(names, about$time_column, about$unit_column, fail, call)
+  at$trial <- find_trial(names, about$trial_column, c(at$time, at$unit), call)
+  whole <- heads[[names[[at$time]]]]$fields$kind %in% c("i", "u")
+  array_spikes(at, names, \(k) array(names[[k]]), whole, about, fail, call)
+}
+
+#' What SpikeInterface's NpzSortingExtractor writes
+#'
+#' For each segment the samples of its spikes and the units that they are of, by name.
+#' @noRd
+npz_sorting <- function(array, arrays, properties, about, fail, call) {
+  labels <- array("unit_ids")
+  if (is.numeric(labels)) labels <- number_labels(labels)
+  if (!is.character(labels) || anyDuplicated(labels) || !all(nzchar(labels))) {
+    fail("its `unit_ids` do not name each unit differently")
+  }
+  check_sorting_options(about, call)
+  n <- array("num_segment")
+  if (!is.numeric(n) || length(n) != 1L) fail("its `num_segment` is no number")
+  number <- which_segment(n, about$segment, fail, call) - 1
+  names <- paste0(c("spike_indexes_seg", "spike_labels_seg"), number)
+  if (!all(names %in% arrays)) fail(sprintf("it has no `%s`", setdiff(names, arrays)[[1L]]))
+  sample <- array(names[[1L]])
+  unit <- array(names[[2L]])
+  if (is.numeric(unit)) unit <- number_labels(unit)
+  code <- match(unit, labels)
+  if (!is.numeric(sample) || length(sample) != length(code) || anyNA(code)) {
+    fail(sprintf("`%s` does not name one of `unit_ids` for each spike", names[[2L]]))
+  }
+  rate <- said_rate(array("sampling_frequency"), about$sampling_rate, "`sampling_frequency`",
+                    fail, call)
+  sorting_spikes(sample, code, labels, rate,
+                 if (!is.null(properties)) unit_properties(properties, length(labels), call),
+                 about, fail)
+}
+
+#' Error for what a sorting says itself
+#' @noRd
+check_sorting_options <- function(about, call) {
+  for (arg in c("time_unit", "time_column", "unit_column", "trial_column")) {
+    if (!is.null(about[[arg]])) {
+      abort_arg(arg, "left out for a sorting of SpikeInterface", "given",
+                "It is for plain arrays of times and units.", call = call)
+    }
+  }
+}
+
+sorting_spikes <- function(sample, code, labels, rate, table, about, fail) {
+  if (!all(is.finite(sample))) fail("some spike times are not finite")
+  c(list(ticks = round_to_ticks(sample, about$resolution, rate)),
+    named_units(code, labels, table))
+}
+
+#' The properties of units that have one value for each of them
+#' @noRd
+unit_properties <- function(folder, n, call) {
+  files <- list.files(folder, "[.]npy$", full.names = TRUE)
+  columns <- lapply(files, \(file) {
+    fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+    head <- npy_header(file, fail, any_type = TRUE)
+    if (!is.null(head) && nrow(head$fields) == 1L && identical(head$shape, as.double(n))) {
+      value <- npy_columns(head, fail)
+      if (head$fields$kind == "b") value == 1 else value
+    }
+  })
+  names(columns) <- sub("[.]npy$", "", basename(files))
+  columns[lengths(columns) == n]
+}
+
+#' Which spikes are of the segment to read
+#' @noRd
+chosen_segment <- function(segment, n, given, fail, call) {
+  if (!is_plain_numeric(n) || length(n) != 1L || !is.finite(n) || !all(is.finite(segment))) {
+    fail("it does not say how many segments it holds")
+  }
+  segment == which_segment(n, given, fail, call) - 1
+}
+
+#' Number of the segment to read, of `n`
+#' @noRd
+which_segment <- function(n, given, fail, call) {
+  if (is.null(given)) {
+    if (n == 1) return(1)
+    fail(sprintf("it holds %s segments, and the times of each count from its own start",
+                 commas(n)), "Say which one to read, as in `segment = 1`.")
+  }
+  if (given > n) {
+    abort_arg("segment", sprintf("from 1 to %s", commas(n)), exact(given), call = call)
+  }
+  given
+}
+
+# ---- Plain arrays ------------------------------------------------------------------
+
+#' Spikes from vectors of equal length
+#'
+#' @param at Numbers of those that hold `time`, `unit` and `trial`; `said`, the unit of time
+#'   that a name says, or NA.
+#' @param names Their names, \"\" for none.
+#' @param get Gives one of them.
+#' @param whole Whether the times are whole numbers by their type.
+#' @noRd
+array_spikes <- function(at, names, get, whole, about, fail, call) {
+  label <- \(k) if (nzchar(names[[k]])) sprintf("`%s`", names[[k]]) else as.character(k)
+  if (!is.null(about$segment)) {
+    abort_arg("segment", "left out for arrays of times and units", "given",
+              "It is for the sortings of SpikeInterface.", call = call)
+  }
+  time <- get(at$time)
+  if (!is.numeric(time)) fail(sprintf("column %s must hold times, but holds text", label(at$time)))
+  column <- \(k) {
+    value <- get(k)
+    if (length(value) != length(time)) {
+      fail(sprintf("%s has %s values, and %s has %s", label(at$time), commas(length(time)),
+                   label(k), commas(length(value))))
+    }
+    values <- unique(value)
+    list(code = match(value, values),
+         values = if (is.numeric(values)) number_labels(values) else values)
+  }
+  row <- \(k) sprintf("row %s", commas(k))
+  odd <- which(!is.finite(time))
+  if (length(odd)) {
+    fail(sprintf("column %s is missing or not finite in %s of %s rows, first in %s",
+                 label(at$time), commas(length(odd)), commas(length(time)), row(odd[[1L]])),
+         "Drop these rows first.")
+  }
+  time_unit <- about$time_unit %||% (if (!is.na(at$said)) at$said)
+  if (is.null(time_unit) && whole) {
+    # Whole numbers are samples more often than seconds.
+    fail(sprintf("column %s holds whole numbers, and nothing says of what", label(at$time)),
+         paste("Say `time_unit = \"samples\"` with `sampling_rate`, or \"s\", \"ms\" or \"us\"."))
+  }
+  per_second <- units_per_second(time_unit %||% "s", about$sampling_rate, call)
+  units <- lapply(at$unit, \(k) {
+    one <- column(k)
+    bad <- which(one$values %in% c("", "NA", "NaN", "Inf", "-Inf"))
+    if (length(bad)) {
+      fail(sprintf("column %s is empty or not finite, first in %s", label(k),
+                   row(match(bad[[1L]], one$code))))
+    }
+    levels <- one$values[natural_order(one$values)]
+    structure(match(one$values, levels)[one$code], levels = levels, class = "factor")
+  })
+  trial <- c(at$trial$trial, at$trial$doubt)
+  list(ticks = round_to_ticks(time, about$resolution, per_second),
+       unit = if (length(units) > 1L) join_units(units) else units[[1L]],
+       trial = file_trial(at$trial, lapply(trial, column), label, fail))
+}
+
+# ---- What readers share ------------------------------------------------------------
+
+#' Units that a file names, in natural order, with what it says of them
+#'
+#' @param code The place of each spike's unit among `labels`.
+#' @param columns A list of what is known of the units, or `NULL`.
+#' @return `unit` and `unit_table`, as `build_spike_trains()` takes them.
+#' @noRd
+named_units <- function(code, labels, columns = NULL) {
+  o <- natural_order(labels)
+  table <- if (length(columns)) {
+    names(columns) <- make.unique(c("unit", names(columns)))[-1L]
+    table <- data.frame(unit = labels, columns, check.names = FALSE, stringsAsFactors = FALSE)
+    table[o, , drop = FALSE]
+  }
+  list(unit = structure(match(code, o), levels = labels[o], class = "factor"),
+       unit_table = table)
+}
+
+#' Samples in a second, as a file says and as the user does
+#' @noRd
+said_rate <- function(said, given, name, fail, call) {
+  if (!is_plain_numeric(said) || length(said) != 1L || !is.finite(said) || said <= 0) {
+    if (is.null(given)) fail(sprintf("%s does not say the sampling rate", name),
+                             "Give `sampling_rate`, in Hz.")
+    return(given)
+  }
+  if (!is.null(given) && given != said) {
+    abort_arg("sampling_rate", sprintf("left out, or %s as the file says", exact(said)),
+              exact(given), call = call)
+  }
+  as.double(said)
+}
+
+#' Names of units in a JSON file, or `NULL`
+#' @noRd
+json_labels <- function(ids) {
+  labels <- if (is.numeric(ids)) number_labels(ids) else if (is.character(ids)) clean_text(ids)
+  if (is.null(labels) || anyNA(labels) || anyDuplicated(labels) || !all(nzchar(labels))) NULL
+  else labels
+}
+
+#' A small JSON file as a list
+#' @noRd
+read_json <- function(file, call) {
+  rlang::check_installed("jsonlite", "to read JSON.", call = call)
+  text <- paste(text_lines(file, call), collapse = "\n")
+  value <- tryCatch(jsonlite::fromJSON(text), error = \(e) NULL)
+  if (!is.list(value)) abort_file(file, "it is no JSON, or damaged", call = call)
+  value
+}

@@ -1,0 +1,385 @@
+# Traces of calcium imaging, and any matrix of series, for causal maps.
+
+#' Read traces of calcium imaging from a file
+#'
+#' Reads the traces that Suite2p and CaImAn write, and plain matrices in NumPy, HDF5 and text
+#' files, into a matrix that [causal_map()] takes. For [ccm()] and the other functions on a
+#' table of series, use `as.data.frame()` on it, and their argument `no_time = TRUE`.
+#'
+#' # Formats
+#' | `format` | file | traces |
+#' |---|---|---|
+#' | `"suite2p"` | folder of one plane, with `F.npy` | `"F"` (default), `"spks"` |
+#' | `"caiman"` | HDF5 file that `CNMF.save()` wrote | `"F_dff"` (default where it is there), `"C"`, `"S"` |
+#' | `"npy"` | a NumPy array of two dimensions | |
+#' | `"hdf5"` | a data set of two dimensions, which `dataset` names | |
+#' | `"csv"` | a text table of numbers, as [read_spikes()] describes them | |
+#'
+#' * `"suite2p"`: a series is the fluorescence of a region (`F.npy`) minus `neuropil` times
+#'   that around it (`Fneu.npy`), or with `trace = "spks"` its deconvolution (`spks.npy`).
+#'   `iscell.npy` says which regions are cells; with `cells = FALSE` all are read. The frame
+#'   rate is in `ops.npy`, which only Python can read: give it as `sampling_rate`.
+#' * `"caiman"`: `/estimates/F_dff` is the relative change of the fluorescence, `C` the
+#'   denoised trace, `S` the deconvolved activity. Where `/estimates/idx_components` lists
+#'   the components that were accepted, only these are read unless `cells = FALSE`. The
+#'   frame rate is `/params/data/fr`.
+#' * `"npy"`, `"hdf5"`, `"csv"`: `series_in` says whether a column or a row is a series. By
+#'   default the longer side is time, and a message says so. A table may have a header with
+#'   the names of the series. Its column called `time` or the like is none of them, and
+#'   gives the rate where its steps are equal to within a hundredth.
+#'
+#' Series are named by the number of the region or component that the program itself uses,
+#' from 0: `roi_0`, `roi_12`.
+#'
+#' # Files that are too large for the memory
+#' [causal_map()] reads an HDF5 file itself, a part at a time: `causal_map("traces.h5",
+#' dataset = "estimates/C")`.
+#'
+#' @param file Path to the file, or to the folder of Suite2p.
+#' @param format One of the formats above, or `NULL` to guess from the content.
+#' @param trace Which traces to read of a Suite2p folder or a CaImAn file.
+#' @param neuropil What share of the fluorescence around a region is subtracted from its own;
+#'   0 for none. For Suite2p, whose own default is 0.7.
+#' @param cells `TRUE` for the regions that the program or a person took for cells, `FALSE`
+#'   for all, for Suite2p and CaImAn.
+#' @param dataset For `"hdf5"`, the path of the data set, such as `"data/traces"`; by default
+#'   the only matrix of numbers in the file.
+#' @param series_in `"columns"` or `"rows"`: what a series is in a plain matrix. `NULL` takes
+#'   the longer side for time.
+#' @param sampling_rate Frames in a second, where the file does not say it.
+#'
+#' @return A numeric matrix with a row for each step and a column for each series, and column
+#'   names. Its attribute `sampling_rate` is the number of frames in a second, where that is
+#'   known.
+#'
+#' @section Errors:
+#' Errors about a file have the class `synfire_error_file`: no such file, one that is cut
+#' short or damaged, parts that are missing, matrices of different sizes, text where numbers
+#' must be, infinite values, a matrix with as many rows as columns and no `series_in`. Errors
+#' about an argument have the class `synfire_error_argument`.
+#'
+#' @references
+#' Pachitariu M, et al. (2017). Suite2p: beyond 10,000 neurons with standard two-photon
+#' microscopy. *bioRxiv*, 061507. \doi{10.1101/061507}
+#'
+#' Giovannucci A, et al. (2019). CaImAn: an open source tool for scalable calcium imaging
+#' data analysis. *eLife*, 8, e38173. \doi{10.7554/eLife.38173}
+#'
+#' @seealso [causal_map()]; [read_spikes()] for spikes.
+#' @examples
+#' file <- tempfile(fileext = ".csv")
+#' writeLines(c("time,a,b", sprintf("%.1f,%.3f,%.3f", 0:49 / 10, sin(0:49), cos(0:49))), file)
+#' x <- read_traces(file)
+#' str(x)
+#' causal_map(x, E_max = 3)
+#' unlink(file)
+#' @export
+read_traces <- function(file, format = NULL, trace = NULL, neuropil = 0.7, cells = TRUE,
+                        dataset = NULL, series_in = NULL, sampling_rate = NULL) {
+  call <- rlang::current_env()
+  check_given(file = "the path of a file or a folder")
+  given <- c(trace = !is.null(trace), neuropil = !missing(neuropil), cells = !missing(cells),
+             dataset = !is.null(dataset), series_in = !is.null(series_in))
+  check_path(file, "file", call, "a file or a folder")
+  if (!is.null(format)) check_choice(format, names(traces_options))
+  neuropil <- check_number(neuropil, min = 0)
+  check_flag(cells)
+  if (!is.null(dataset)) check_string(dataset)
+  if (!is.null(series_in)) check_choice(series_in, c("columns", "rows"))
+  if (!is.null(sampling_rate)) sampling_rate <- check_number(sampling_rate, above = 0)
+  file <- path.expand(file)
+  if (!file.exists(file)) {
+    abort_file(file, "there is no such file or folder", "Check the path.", call = call)
+  }
+  format <- traces_format(file, format, call)
+  ignored <- setdiff(names(given)[given], traces_options[[format]])
+  if (length(ignored)) {
+    abort_arg(ignored[[1L]], sprintf("left out for traces of format \"%s\"", format), "given",
+              call = call)
+  }
+  trace <- check_trace(trace, format, call)
+  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  read <- switch(
+    format,
+    suite2p = read_suite2p(file, trace %||% "F", neuropil, cells, call),
+    caiman = read_caiman(file, trace, cells, sampling_rate, call),
+    npy = read_npy_matrix(file, series_in, call),
+    hdf5 = read_hdf5_matrix(file, dataset, series_in, call),
+    csv = read_csv_matrix(file, series_in, call)
+  )
+  value <- read$value
+  if (length(value) == 0L) fail("it holds no traces")
+  if (any(is.infinite(value))) {
+    at <- which(is.infinite(value), arr.ind = TRUE)[1L, ]
+    fail(sprintf("step %s of series %s is infinite", commas(at[[1L]]), commas(at[[2L]])))
+  }
+  colnames(value) <- read$names %||% paste0("V", seq_len(ncol(value)))
+  attr(value, "sampling_rate") <- sampling_rate %||% read$rate
+  value
+}
+
+# Which arguments each format takes beside `sampling_rate`.
+traces_options <- list(suite2p = c("trace", "neuropil", "cells"), caiman = c("trace", "cells"),
+                       npy = "series_in", hdf5 = c("dataset", "series_in"), csv = "series_in")
+
+check_trace <- function(trace, format, call) {
+  if (is.null(trace)) return(NULL)
+  check_choice(trace, if (format == "suite2p") c("F", "spks") else c("F_dff", "C", "S"),
+               call = call)
+}
+
+traces_format <- function(file, format, call) {
+  folder <- dir.exists(file)
+  if (!is.null(format)) {
+    if (folder != (format == "suite2p")) {
+      abort_file(file, if (folder) "it is a folder" else "it is not a folder",
+                 "Only the format \"suite2p\" is a folder, that of one plane.", call = call)
+    }
+    return(format)
+  }
+  if (folder) return("suite2p")
+  if (is_hdf5(file)) {
+    rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
+    h5 <- open_given_h5(file, call)
+    on.exit(close_read(h5))
+    fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+    return(if (h5_has_path(h5, "estimates/C", fail)) "caiman" else "hdf5")
+  }
+  numpy <- as.raw(c(0x93, utf8ToInt("NUMPY")))
+  if (identical(read_magic(file, 6L, call), numpy)) "npy" else "csv"
+}
+
+# ---- Suite2p -----------------------------------------------------------------------
+
+#' The arrays of Suite2p hold a row for each region, one value a frame after the other
+#' @noRd
+read_suite2p <- function(folder, trace, neuropil, cells, call) {
+  fail <- \(what, hint = NULL) abort_file(folder, what, hint, call = call)
+  path <- \(name) file.path(folder, paste0(name, ".npy"))
+  if (!file.exists(path(trace))) {
+    planes <- list.files(folder, "^(plane[0-9]+|combined)$")
+    fail(sprintf("it is no folder of Suite2p: it has no `%s.npy`", trace),
+         if (length(planes)) sprintf("Give the folder of one plane: %s.", some(planes)))
+  }
+  header <- \(name) {
+    head <- npy_header(path(name), \(what, hint = NULL) abort_file(path(name), what, hint,
+                                                                    call = call))
+    if (length(head$shape) != 2L || nrow(head$fields) != 1L || head$by_column ||
+          !head$fields$kind %in% c("f", "i", "u")) {
+      abort_file(path(name), "it is no matrix of numbers with a row for each region",
+                 call = call)
+    }
+    head
+  }
+  head <- header(trace)
+  chosen <- seq_len(head$shape[[1L]])
+  if (cells) {
+    if (!file.exists(path("iscell"))) {
+      fail("it has no `iscell.npy`", "Say `cells = FALSE` to read all regions.")
+    }
+    chosen <- suite2p_cells(header("iscell"), head$shape[[1L]], path("iscell"), call)
+  }
+  value <- npy_rows(head, chosen, path(trace), call)
+  if (trace == "F" && neuropil > 0) {
+    if (!file.exists(path("Fneu"))) {
+      fail("it has no `Fneu.npy`", "Say `neuropil = 0` to subtract nothing.")
+    }
+    around <- header("Fneu")
+    if (!identical(around$shape, head$shape)) {
+      fail("its `F.npy` and `Fneu.npy` are of different sizes")
+    }
+    value <- value - neuropil * npy_rows(around, chosen, path("Fneu"), call)
+  }
+  list(value = value, names = sprintf("roi_%d", as.integer(chosen - 1)))
+}
+
+#' Rows of `iscell.npy` with a 1 in front; a probability stands beside it
+#' @noRd
+suite2p_cells <- function(head, n, file, call) {
+  if (head$shape[[1L]] != n) {
+    abort_file(file, sprintf("it has %s rows for %s regions", commas(head$shape[[1L]]),
+                             commas(n)), call = call)
+  }
+  chosen <- which(npy_rows(head, seq_len(n), file, call)[1L, ] == 1)
+  if (length(chosen) == 0L) {
+    abort_file(file, "it takes no region for a cell",
+               "Say `cells = FALSE` to read all regions.", call = call)
+  }
+  chosen
+}
+
+#' Some rows of an array as the columns of a matrix
+#' @noRd
+npy_rows <- function(head, rows, file, call) {
+  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  length <- head$shape[[2L]]
+  value <- matrix(0, length, length(rows))
+  for (k in seq_along(rows)) {
+    value[, k] <- npy_values(head, fail, (rows[[k]] - 1) * length + 1, length)
+  }
+  value
+}
+
+# ---- CaImAn ------------------------------------------------------------------------
+
+#' CaImAn's matrices have a row for each component; hdf5r turns them over
+#' @noRd
+read_caiman <- function(file, trace, cells, sampling_rate, call) {
+  rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
+  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  h5 <- open_given_h5(file, call)
+  on.exit(close_read(h5))
+  # What was not computed is there as the word NoneType.
+  computed <- \(name, n) h5_has_path(h5, paste0("estimates/", name), fail) &&
+    h5_use(h5, paste0("/estimates/", name), fail, \(set) {
+      inherits(set, "H5D") && length(h5_extent(set, name, fail)) == n &&
+        h5_type(set, name, fail)$kind == "numbers"
+    })
+  trace <- trace %||% (if (computed("F_dff", 2L)) "F_dff" else "C")
+  if (!computed(trace, 2L)) fail(sprintf("it has no matrix `/estimates/%s`", trace))
+  path <- paste0("/estimates/", trace)
+  value <- h5_matrix(h5, path, fail)
+  chosen <- seq_len(ncol(value))
+  if (cells && computed("idx_components", 1L)) {
+    accepted <- h5_numbers(h5, "/estimates/idx_components", fail)
+    # A file without the others has only these.
+    if (length(accepted) != length(chosen)) {
+      if (!all(accepted %in% (chosen - 1))) {
+        fail(sprintf("`/estimates/idx_components` names components that `%s` does not have", path))
+      }
+      chosen <- accepted + 1
+    }
+  }
+  rate <- if (h5_has_path(h5, "params/data/fr", fail)) {
+    said <- h5_number(h5, "/params/data/fr", fail)
+    if (is.finite(said) && said > 0) said
+  }
+  if (!is.null(sampling_rate) && !is.null(rate) && rate != sampling_rate) {
+    abort_arg("sampling_rate", sprintf("left out, or %s as the file says", exact(rate)),
+              exact(sampling_rate), call = call)
+  }
+  list(value = value[, chosen, drop = FALSE], names = sprintf("roi_%d", as.integer(chosen - 1)),
+       rate = rate)
+}
+
+h5_matrix <- function(h5, path, fail) {
+  h5_use(h5, path, fail, \(set) {
+    extent <- h5_extent(set, path, fail)
+    if (length(extent) != 2L) fail(sprintf("`%s` must have two dimensions", path))
+    matrix(as.double(h5_read(set, path, fail)), extent[[1L]], extent[[2L]])
+  })
+}
+
+# ---- Plain matrices ----------------------------------------------------------------
+
+#' A matrix with steps in rows
+#' @noRd
+turned <- function(value, series_in, file, call) {
+  n <- dim(value)
+  if (is.null(series_in)) {
+    if (n[[1L]] == n[[2L]]) {
+      abort_file(file, sprintf("it has as many rows as columns, %s", commas(n[[1L]])),
+                 "Say what a series is: `series_in = \"columns\"` or `\"rows\"`.", call = call)
+    }
+    series_in <- if (n[[1L]] > n[[2L]]) "columns" else "rows"
+    n <- sort(n)
+    cli::cli_inform(
+      c(i = "The longer side of {.file {basename(file)}} is taken for time: {commas(n[[2L]])}
+             step{cli::qty(n[[2L]])}{?s} of {commas(n[[1L]])} series."),
+      class = "synfire_message_file"
+    )
+  }
+  if (series_in == "rows") t(value) else value
+}
+
+read_npy_matrix <- function(file, series_in, call) {
+  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  read_magic(file, 1L, call)
+  head <- npy_header(file, fail)
+  if (length(head$shape) != 2L || nrow(head$fields) != 1L ||
+        !head$fields$kind %in% c("f", "i", "u", "b")) {
+    fail("it is no matrix of numbers")
+  }
+  value <- npy_values(head, fail)
+  value <- matrix(value, head$shape[[1L]], head$shape[[2L]], byrow = !head$by_column)
+  list(value = turned(value, series_in, file, call))
+}
+
+read_hdf5_matrix <- function(file, dataset, series_in, call) {
+  rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
+  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  if (!is_hdf5(file)) fail("it is not an HDF5 file")
+  h5 <- open_given_h5(file, call)
+  on.exit(close_read(h5))
+  path <- find_dataset(h5, file, dataset, fail, call)
+  value <- turned(h5_matrix(h5, paste0("/", path), fail), series_in, file, call)
+  names <- source_names(h5, path, fail)
+  list(value = value, names = if (length(names) == ncol(value)) names)
+}
+
+read_csv_matrix <- function(file, series_in, call) {
+  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  head <- read_head(file, call)
+  lines <- head$lines[!grepl("^\\s*(#|$)", head$lines)]
+  if (length(lines) == 0L) fail("it has no rows")
+  sep <- guess_separator(lines, ".") %||% ","
+  first <- split_lines(lines[[1L]], sep)[[1L]]
+  header <- !all(is_number_text(first))
+  text <- csv_matrix_text(file, sep, length(first), header, fail, call)
+  value <- suppressWarnings(as.double(text))
+  bad <- which(is.na(value) & !text %in% c("", "NA", "NaN") | grepl("x", text, fixed = TRUE))
+  if (length(bad)) {
+    at <- bad[[1L]] - 1
+    fail(sprintf("row %s, column %s must hold a number, but holds %s",
+                 commas(at %/% length(first) + 1), commas(at %% length(first) + 1),
+                 encodeString(substr(clean_text(text[[at + 1]]), 1L, 40L), quote = "\"")))
+  }
+  value <- matrix(value, ncol = length(first), byrow = TRUE)
+  if (!header) return(list(value = turned(value, series_in, file, call)))
+  if (identical(series_in, "rows")) {
+    abort_arg("series_in", "\"columns\" for a table whose header names its columns", "\"rows\"",
+              call = call)
+  }
+  parsed <- parse_column_name(first)
+  time <- which(parsed$bare %in% time_names)
+  rate <- if (length(time) == 1L) rate_of_steps(value[, time], parsed$said[[time]])
+  series <- if (length(time) == 1L) -time else seq_along(first)
+  list(value = value[, series, drop = FALSE], rate = rate,
+       names = make.unique(ifelse(nzchar(first), first, paste0("V", seq_along(first))))[series])
+}
+
+#' The fields of all rows, one row after the other
+#' @noRd
+csv_matrix_text <- function(file, sep, n, header, fail, call) {
+  parts <- list()
+  rows <- 0
+  each_block(file, call = call, f = \(bytes, size) {
+    bytes <- bytes[seq_len(size)]
+    if (is_binary(bytes)) fail("it starts as a table, but holds binary data")
+    lines <- strsplit(rawToChar(bytes), "\r\n|\n|\r", useBytes = TRUE)[[1L]]
+    if (rows == 0 && identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0xbf)))) {
+      lines[[1L]] <- substring(lines[[1L]], 4L)
+    }
+    lines <- lines[!grepl("^\\s*(#|$)", lines, useBytes = TRUE)]
+    fields <- split_lines(lines, sep)
+    bad <- which(lengths(fields) != n)
+    if (length(bad)) {
+      fail(sprintf("row %s has %s, not %s", commas(rows + bad[[1L]] - header),
+                   counted(length(fields[[bad[[1L]]]]), "field"), commas(n)),
+           "Each row needs the same number of fields.")
+    }
+    if (rows == 0 && header) fields <- fields[-1L]
+    rows <<- rows + length(lines)
+    parts[[length(parts) + 1L]] <<- unlist(fields)
+  })
+  as.character(unlist(parts))
+}
+
+#' Steps in a second, where the times of a column are equally far apart; else `NULL`
+#' @noRd
+rate_of_steps <- function(time, said) {
+  step <- diff(time) / c(s = 1, ms = 1e3, us = 1e6)[if (is.na(said)) "s" else said]
+  if (length(step) == 0L || anyNA(step) || any(step <= 0)) return(NULL)
+  middle <- stats::median(step)
+  if (max(abs(step - middle)) <= 0.01 * middle) 1 / mean(step)
+}

@@ -1,0 +1,372 @@
+# ---- NWB ---------------------------------------------------------------------------
+
+# What the reader itself gives, which holds so many spikes at once.
+read_parts <- function(file, range, block) {
+  h5 <- hdf5r::H5File$new(file, mode = "r")
+  on.exit(h5$close_all())
+  synfire:::read_nwb(h5, file, NULL, 1e-6, TRUE, range, NULL, block = block)
+}
+
+test_that("units of an NWB file are read, silent ones too", {
+  skip_on_cran()
+  file <- write_nwb(unit_name = c("x", "y", "z"))
+  x <- read_spikes(file)
+  expect_identical(x, spike_trains(
+    c(0.5, 1, 2, 0.25, 3), factor(c(4, 4, 4, 5, 5), levels = c(4, 5, 10)),
+    unit_table = data.frame(unit = c(4, 5, 10), unit_name = c("x", "z", "y"))
+  ))
+  expect_identical(levels(read_spikes(file, unit_column = "unit_name")$unit), c("x", "y", "z"))
+  expect_identical(nrow(read_spikes(file, unit_column = "unit_name")[unit = "x"]), 3L)
+})
+
+test_that("trials of an NWB file are read and rounded as spikes are", {
+  # Bounds that are not whole ticks, and a spike right on one.
+  edge <- 1.0000004
+  file <- write_nwb(times = list(c(edge, 2)), ids = 0L, trials = list(
+    start_time = c(0, edge), stop_time = c(edge, 2.5), id = c(11L, 12L)
+  ))
+  x <- read_spikes(file)
+  expect_identical(attr(x, "trials"),
+                   data.frame(trial = c(11L, 12L), start = c(0, 1), end = c(1, 2.5)))
+  expect_identical(synfire:::trial_of(x), c(2L, 2L))
+  expect_identical(attr(x, "start"), 0)
+  expect_null(attr(read_spikes(file, trials = FALSE), "trials"))
+})
+
+test_that("a range of an NWB file is what `[` gives", {
+  skip_on_cran()
+  file <- write_nwb(trials = list(start_time = c(0, 2), stop_time = c(1.5, 4)))
+  x <- read_spikes(file)
+  expect_identical(read_spikes(file, from = 0.5, to = 2), x[time = c(0.5, 2)])
+  expect_identical(read_spikes(file, to = 0.3), x[time = c(-Inf, 0.3)])
+  # Also where blocks cut through units.
+  set.seed(9)
+  times <- replicate(7, sort(runif(sample(0:40, 1), 0, 10)), simplify = FALSE)
+  file <- write_nwb(times, ids = 0:6)
+  whole <- spike_trains(unlist(times), factor(rep(0:6, lengths(times)), levels = 0:6))
+  expect_identical(read_spikes(file), whole)
+  for (block in c(1, 7, 64)) for (range in list(NULL, c(2, 3), c(-1, 0), c(9.9, Inf))) {
+    got <- read_parts(file, range, block)
+    inside <- if (is.null(range)) TRUE else whole$time >= range[[1]] & whole$time <= range[[2]]
+    part <- as.data.frame(whole)[inside, ]
+    o <- order(got$ticks, got$unit)
+    expect_equal(got$ticks[o] / 1e6, part$time)
+    expect_identical(as.character(got$unit[o]), as.character(part$unit))
+    expect_identical(got$cover, synfire:::interval_ticks(whole))
+  }
+})
+
+test_that("observation intervals give the interval", {
+  file <- write_nwb(obs_intervals = matrix(c(0, 5, 0, 5, 0, 6), 2),
+                    obs_intervals_index = 1:3)
+  expect_identical(attr(read_spikes(file), "end"), 6)
+})
+
+test_that("damaged NWB files are an error", {
+  skip_on_cran()
+  skip_if_not_installed("hdf5r")
+  says <- \(file, ...) cat(messages_of(read_spikes(file, ...)))
+  expect_snapshot(says(write_nwb(units = FALSE)))
+  expect_snapshot(says(write_nwb(ids = c(1L, 1L, 2L))))
+  expect_snapshot(says(write_nwb(), unit_column = "name"))
+  expect_snapshot(says(write_nwb(times = list(1, NaN, 2))))
+  expect_snapshot(says(write_nwb(trials = list(start_time = 1, stop_time = NaN))))
+  expect_snapshot(says(write_nwb(trials = list(start_time = 1))))
+  expect_snapshot(says(write_nwb(trials = list(start_time = c(1, 2), stop_time = c(3, 4)))))
+  expect_snapshot(says(write_nwb(), time_unit = "ms"))
+  expect_snapshot(says(csv_file("time,unit", "1,a"), format = "nwb"))
+
+  expect_snapshot(says(bent_nwb(\(h5) h5[["units"]]$link_delete("spike_times"))))
+  expect_snapshot(says(bent_nwb(\(h5) {
+    h5[["units"]]$link_delete("spike_times_index")
+    h5[["units"]][["spike_times_index"]] <- c(3L, 3L, 9L)
+  })))
+  expect_snapshot(says(bent_nwb(\(h5) {
+    h5[["units"]]$link_delete("spike_times")
+    h5[["units"]][["spike_times"]] <- letters[1:5]
+  })))
+  expect_snapshot(says(bent_nwb(\(h5) h5$attr_delete("nwb_version")), from = 9))
+
+  whole <- readBin(write_nwb(), "raw", 1e6)
+  expect_file_error(read_spikes(raw_file(whole[1:600])))
+})
+
+test_that("a part of an NWB file that is no sound data set is named", {
+  skip_on_cran()
+  skip_if_not_installed("hdf5r")
+  says <- \(file, ...) cat(messages_of(read_spikes(file, ...)))
+  # A fractional end of a unit's spikes would give its neighbour one of them.
+  expect_snapshot(says(bent_nwb(\(h5) {
+    h5[["units"]]$link_delete("spike_times_index")
+    h5[["units"]][["spike_times_index"]] <- c(2.5, 3, 5)
+  })))
+  expect_snapshot(says(bent_nwb(\(h5) {
+    h5[["units"]]$link_delete("spike_times")
+    h5[["units"]]$link_create_soft("/nowhere", "spike_times")
+  })))
+  expect_snapshot(says(bent_nwb(\(h5) {
+    h5[["intervals/trials"]]$link_delete("stop_time")
+    h5[["intervals/trials"]]$link_create_soft("/nowhere", "stop_time")
+  }, trials = list(start_time = 0, stop_time = 4))))
+  expect_snapshot(says(bent_nwb(\(h5) h5[["units"]]$create_group("names")), unit_column = "names"))
+  expect_snapshot(says(write_nwb(trials = list(
+    start_time = c(0, 2), stop_time = c(1, 3), id = c(5L, 5L)
+  ))))
+})
+
+test_that("an NWB file behind a user block is read", {
+  file <- write_nwb()
+  bytes <- readBin(file, "raw", 1e6)
+  expect_identical(read_spikes(raw_file(c(raw(1024), bytes))), read_spikes(file))
+})
+
+test_that("an NWB file that another program has open is called that", {
+  skip_on_cran()
+  skip_if(identical(Sys.getenv("HDF5_USE_FILE_LOCKING"), "FALSE"), "files are not locked")
+  file <- write_nwb()
+  ready <- withr::local_tempfile()
+  # The other one ends by itself, whatever happens here.
+  code <- sprintf(paste(
+    "h5 <- hdf5r::H5File$new('%s', mode = 'r+'); file.create('%s');",
+    "for (k in 1:200) if (file.exists('%s')) Sys.sleep(0.1) else break"
+  ), file, ready, ready)
+  system2(file.path(R.home("bin"), "Rscript"), c("-e", shQuote(code)), wait = FALSE,
+          stdout = FALSE, stderr = FALSE)
+  for (k in 1:200) if (file.exists(ready)) break else Sys.sleep(0.1)
+  skip_if_not(file.exists(ready), "no other process could be started")
+  said <- messages_of(read_spikes(file))
+  unlink(ready)
+  expect_match(said, "open in another program")
+  expect_match(said, "HDF5_USE_FILE_LOCKING")
+})
+
+test_that("a changed byte of an NWB file is an error of ours or the same recording", {
+  skip_if_not_installed("hdf5r")
+  # Places that crashed R, or gave messages of the HDF5 library, are among these.
+  file <- write_nwb(unit_name = c("x", "y", "z"), trials = list(start_time = 0, stop_time = 4))
+  whole <- readBin(file, "raw", 1e6)
+  set.seed(10)
+  for (k in 1:30) {
+    bent <- whole
+    bent[sample(length(bent), 1)] <- as.raw(sample(0:255, 1))
+    got <- tryCatch(read_spikes(raw_file(bent)), synfire_error = \(e) NULL)
+    expect_true(is.null(got) || inherits(got, "spike_trains"))
+  }
+})
+
+test_that("heaps of words that the HDF5 library would not come back from are noticed", {
+  skip_if_not_installed("hdf5r")
+  file <- write_nwb(unit_name = c("x", "y", "z"))
+  expect_true(synfire:::heaps_are_sound(file))
+  bytes <- readBin(file, "raw", 1e6)
+  heap <- grepRaw("GCOL", bytes, fixed = TRUE)
+  # The first object turned into free room of no length.
+  bytes[heap + 16 + 0:15] <- as.raw(0)
+  expect_file_error(read_spikes(raw_file(bytes), unit_column = "unit_name"))
+  expect_file_error(read_spikes(raw_file(bytes)))
+})
+
+# The bytes of a file in which the free blocks of each heap of names lead in a circle: the
+# first one leads to itself.
+circling <- function(bytes) {
+  for (heap in grepRaw("HEAP", bytes, fixed = TRUE, all = TRUE)) {
+    number <- \(at) sum(as.integer(bytes[at + 0:7]) * 256^(0:7))
+    block <- heap + 16 + 0:7
+    bytes[number(heap + 24) + number(heap + 16) + 1:8] <- bytes[block]
+  }
+  bytes
+}
+
+# The bytes of a file in which data sets with 3 values, stored in chunks, have no dimension.
+without_dimension <- function(bytes) {
+  extent <- as.raw(c(1, 1, 1, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, rep(255, 8)))
+  replace(bytes, grepRaw(extent, bytes, fixed = TRUE, all = TRUE) + 1L, as.raw(0))
+}
+
+test_that("files that the HDF5 library would take memory for without end are refused", {
+  bytes <- readBin(write_nwb(), "raw", 1e6)
+  skip_if(is.null(grepRaw("HEAP", bytes, fixed = TRUE)), "this HDF5 writes in another way")
+  matrix <- withr::local_tempfile(fileext = ".h5")
+  h5 <- hdf5r::H5File$new(matrix, mode = "w")
+  h5[["x"]] <- diag(5)
+  h5$close_all()
+  files <- c(raw_file(circling(bytes)), raw_file(without_dimension(bytes)),
+             raw_file(circling(readBin(matrix, "raw", 1e6))))
+  expect_identical(vapply(files, synfire:::name_heaps_are_sound, NA, USE.NAMES = FALSE),
+                   c(FALSE, TRUE, FALSE))
+  said <- limited_child("-v 4000000", bquote({
+    refusal <- function(code) {
+      tryCatch({
+        code
+        cat("read\n")
+      }, error = function(e) cat(class(e)[[1L]], "\n"))
+    }
+    refusal(read_spikes(.(files[[1L]])))
+    refusal(read_spikes(.(files[[2L]])))
+    refusal(causal_map(.(files[[3L]])))
+    refusal(open_causal_map(.(files[[3L]])))
+  }))
+  expect_identical(trimws(said), rep("synfire_error_file", 4))
+})
+
+test_that("free blocks between names are followed where a file begins later, or is cut off", {
+  bytes <- readBin(write_nwb(), "raw", 1e6)
+  sound <- \(bytes) synfire:::name_heaps_are_sound(raw_file(bytes))
+  skip_if(sound(circling(bytes)), "this HDF5 writes in another way")
+  expect_true(sound(bytes))
+  expect_false(sound(c(raw(512), circling(bytes))))
+  heap <- utils::tail(grepRaw("HEAP", bytes, fixed = TRUE, all = TRUE), 1L)
+  for (n in c(3, 15, 31, 60)) expect_true(sound(bytes[seq_len(heap + n)]))
+  expect_true(sound(charToRaw("HEAP and no HDF5")))
+})
+
+test_that("free blocks may be many, in any order, and lead into a circle late", {
+  blocks <- function(places) {
+    heap <- raw(16 * 64)
+    for (k in seq_along(places)[-1L]) {
+      heap[places[[k - 1L]] + 1:2] <- as.raw(places[[k]] %/% c(1, 256) %% 256)
+    }
+    con <- file(raw_file(heap), "rb")
+    on.exit(close(con))
+    synfire:::free_blocks_end(con, 0, length(heap), places[[1L]])
+  }
+  places <- 16 * c(5, 3, 40, 8, 21, 2, 60, 33, 17)
+  expect_true(blocks(c(places, 1)))
+  expect_true(blocks(c(places, 0)))
+  expect_true(blocks(c(places, 2000)))
+  for (k in seq_along(places)) expect_false(blocks(c(places, places[[k]])))
+})
+
+# The path of an NWB file that makes the HDF5 library divide by zero, NULL where this
+# library writes files in another way.
+dividing_nwb <- function(.env = parent.frame()) {
+  file <- write_nwb(.env = .env)
+  h5 <- hdf5r::H5File$new(file, mode = "r+")
+  h5[["units"]]$link_delete("spike_times")
+  h5[["units"]]$create_dataset("spike_times", c(1, 2, 3, 4, 5), chunk_dims = 77,
+                               gzip_level = NULL)
+  h5$close_all()
+  bytes <- readBin(file, "raw", 1e6)
+  # How the values lie: version 3, in chunks, two sizes; a place; the sizes.
+  sizes <- grepRaw(as.raw(c(77, 0, 0, 0, 8, 0, 0, 0)), bytes, fixed = TRUE)
+  if (length(sizes) == 0L || any(bytes[sizes - 11:9] != as.raw(c(3, 2, 2)))) return(NULL)
+  # Version 2 has its sizes elsewhere, and there is a zero.
+  raw_file(replace(bytes, sizes - 11L, as.raw(2)), .env = .env)
+}
+
+test_that("R survives a file for which the HDF5 library divides by zero", {
+  skip_if_not_installed("hdf5r")
+  file <- dividing_nwb()
+  skip_if(is.null(file), "this version of HDF5 writes files in another way")
+  # In a process of its own, as the library keeps such a file open.
+  lines <- start_child(bquote({
+    refusal <- function(code) {
+      tryCatch({
+        code
+        "none"
+      }, error = function(e) paste(class(e)[[1L]], conditionMessage(e)))
+    }
+    for (k in 1:2) {
+      said <- c(refusal(read_spikes(.(file))), refusal(causal_map(.(file))))
+      log("said", gsub("\\s+", " ", said))
+    }
+  }))
+  said <- await_line(lines, "said")
+  expect_identical(sum(said == "synfire_error_file"), 2L)
+  expect_match(paste(said, collapse = " "), "`/units/spike_times` cannot be read: it is damaged")
+})
+
+test_that("the guard against divisions by zero can be nested, and goes with what it guards", {
+  guarded <- \() {
+    on <- .Call(synfire:::r_guard_division, TRUE)
+    .Call(synfire:::r_guard_division, on)
+    on
+  }
+  expect_false(guarded())
+  inside <- synfire:::guard_division(c(synfire:::guard_division(guarded()), guarded()))
+  expect_identical(inside, c(TRUE, TRUE))
+  expect_false(guarded())
+  expect_error(synfire:::guard_division(stop("in here")), "in here")
+  expect_false(guarded())
+})
+
+test_that("numbers of 64 bits that R cannot tell apart are an error of ours", {
+  skip_if_not_installed("hdf5r")
+  file <- write_nwb()
+  h5 <- hdf5r::H5File$new(file, mode = "r+")
+  h5[["units"]]$link_delete("spike_times_index")
+  h5[["units"]]$create_dataset("spike_times_index", 2^60 + 2^20 * 0:2,
+                               dtype = hdf5r::h5types$H5T_STD_I64LE)
+  h5$close_all()
+  expect_snapshot(cat(messages_of(read_spikes(file))))
+})
+
+test_that("what a file knows of units and their electrodes becomes their table", {
+  place <- "general/extracellular_ephys/electrodes"
+  electrodes <- list(id = 10:13, location = c("CA1", "CA1", "CA3", "DG"), x = c(0, 1, 2, 3))
+  names(electrodes) <- paste0(place, "/", names(electrodes))
+  file <- write_nwb(quality = c("good", "mua", "good"), location = c("a", "b", "c"),
+                    good = c(TRUE, FALSE, TRUE), waveform_mean = matrix(1:6, 2),
+                    electrodes = c(3L, 0L, 2L), electrodes_index = 1:3, more = electrodes)
+  expect_identical(unit_table(read_spikes(file)), data.frame(
+    unit = factor(c(4, 5, 10)), good = c(TRUE, TRUE, FALSE), location = c("a", "c", "b"),
+    quality = c("good", "good", "mua"), electrode = c(13L, 12L, 10L),
+    electrode_location = c("DG", "CA3", "CA1"), x = c(3, 2, 0)
+  ))
+  # Several electrodes of a unit say nothing about where it is.
+  many <- write_nwb(electrodes = c(3L, 0L, 2L), electrodes_index = c(0L, 2L, 3L),
+                    more = electrodes)
+  expect_null(unit_table(read_spikes(many)))
+  beyond <- write_nwb(electrodes = c(3L, 0L, 4L), more = electrodes)
+  expect_snapshot(cat(messages_of(read_spikes(beyond))))
+})
+
+test_that("any table of intervals gives trials, with all that it says of them", {
+  epochs <- list(`intervals/epochs/start_time` = c(5, 0), `intervals/epochs/stop_time` = c(6, 4),
+                 `intervals/epochs/id` = c(7L, 8L), `intervals/epochs/start` = c("a", "b"),
+                 `intervals/epochs/tags` = c("wake", "run", "rest"),
+                 `intervals/epochs/tags_index` = c(2L, 3L))
+  file <- write_nwb(trials = list(start_time = 0, stop_time = 4, condition = "left"),
+                    more = epochs)
+  expect_identical(trial_table(read_spikes(file)),
+                   data.frame(trial = 1L, start = 0, end = 4, condition = "left"))
+  want <- data.frame(trial = c(8L, 7L), start = c(0, 5), end = c(4, 6), start.1 = c("b", "a"),
+                     tags = c("rest", "wake, run"))
+  for (name in c("epochs", "intervals/epochs", "/intervals/epochs")) {
+    expect_identical(trial_table(read_spikes(file, trials = name)), want)
+  }
+  expect_snapshot(cat(messages_of(read_spikes(file, trials = "epoch"))))
+  expect_snapshot(cat(messages_of(read_spikes(file, trials = 1))))
+  own <- data.frame(start = 0, end = 2)
+  expect_identical(trial_table(suppressMessages(read_spikes(file, trials = own)))$end, 2)
+})
+
+test_that("a short range of a file is found without reading all of it", {
+  set.seed(3)
+  times <- lapply(1:20, \(k) sort(runif(2000, 0, 100)))
+  file <- write_nwb(times, ids = 0:19)
+  h5 <- hdf5r::H5File$new(file, mode = "r")
+  withr::defer(h5$close_all())
+  set <- h5[["units/spike_times"]]
+  seen <- 0
+  last <- cumsum(lengths(times))
+  found <- synfire:::nwb_search(\(at) {
+    seen <<- seen + length(at)
+    synfire:::round_to_ticks(set[at], 1e-6)
+  }, last, c(40, 41) * 1e6)
+  inside <- lapply(times, \(one) round(one[one >= 40 & one <= 41] * 1e6))
+  expect_identical(found$ticks, unlist(inside))
+  expect_identical(found$code, rep(1:20, lengths(inside)))
+  expect_identical(found$cover, round(range(unlist(times)) * 1e6))
+  # Two ends, eleven looks for each bound, and what is inside.
+  expect_lt(seen, 20 * (2 + 2 * 12) + length(found$ticks) + 1)
+})
+
+test_that("a file whose times do not ascend is read whole", {
+  times <- list(c(1, 5, 2, 9, 3, 8, 4, 7, 6, 10), c(3, 3.5))
+  file <- write_nwb(times, ids = 1:2)
+  for (range in list(c(2, 4), c(6, 20), c(0, 3))) {
+    got <- read_parts(file, range, 2)
+    expect_setequal(got$ticks / 1e6, Filter(\(t) t >= range[1] & t <= range[2], unlist(times)))
+  }
+})
