@@ -22,8 +22,8 @@
 #' where there are trials `trial`, which is `NA` outside of all. It keeps what else the
 #' recording says (its interval, clock, trials and table of units) in its attributes, so
 #' that `as_spike_trains()` of it is the recording again. The verbs of dplyr and data.table
-#' keep these attributes; taking rows with `[` and `subset()` of base R do not. Arguments
-#' such as `start` go before them, and `like` takes all of them from a recording.
+#' keep these attributes; `merge()`, `subset()` and `transform()` of base R do not.
+#' Arguments such as `start` go before them, and `like` takes all of them from a recording.
 #'
 #' @return A [spike_trains] object; `as.data.frame()` gives a plain data frame.
 #'

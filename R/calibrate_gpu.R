@@ -99,9 +99,8 @@ new_calibration <- function(rows, gpu) {
   }))
   rownames(crossover) <- NULL
   crossover$share <- crossover$episodes / crossover$capacity
-  structure(rows[c("size", "episodes", "ptpe", "mtpe")],
-            class = c("gpu_calibration", "data.frame"), crossover = crossover,
-            fit = fit_crossover(crossover), gpu = gpu)
+  new_table(rows[c("size", "episodes", "ptpe", "mtpe")], "gpu_calibration",
+            list(crossover = crossover, fit = fit_crossover(crossover), gpu = gpu))
 }
 
 #' The number of episodes from which PTPE is the faster one for good, straight lines

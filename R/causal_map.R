@@ -43,7 +43,7 @@
 #' predicted at every eleventh step, and those of which this leaves no chance to reach r go no
 #' further. What passes is computed exactly, so no link that is found is wrong, but some that
 #' reach r may be missed: in none of 241,270 cases of coupled maps, but many of series that come
-#' back to where they were every eleven steps. `vignette("definitions")` has the rule. A GPU
+#' back to where they were every eleven steps. `vignette("definitions-edm")` has the rule. A GPU
 #' goes on with all the targets that it holds side by side when one of them passes, so it may
 #' find a link that the CPU's screen leaves out.
 #'
@@ -55,14 +55,9 @@
 #' # Maps in files
 #' With `file`, finished libraries are written to an HDF5 file (package hdf5r) while others
 #' are mapped, and the result reads from it what is asked for; see [open_causal_map()].
-#' After Ctrl-C, an error, a crash or a killed process, the same call with `resume = TRUE`
-#' goes on with what is missing, and ends with the numbers that it would have had
-#' otherwise: random ones depend on a key that is kept in the file, not on
-#' [set.seed()] again. What is there is read and checked: libraries with a byte that
-#' has changed since it was written are mapped again, with a warning. While a call works
-#' on a file, the lock `map.h5.lock` beside it keeps others from it (an error of class
-#' `synfire_error_locked` says who holds it). A file of another map is refused, with what differs. Where there is no
-#' file, `resume = TRUE` begins one, so that a script can be started again as it is.
+#' After Ctrl-C, an error, a crash or a killed process, the same call goes on with what is
+#' missing; [long_jobs] has the rule. Random numbers depend on a key that is kept in the
+#' file, not on [set.seed()] again. The lock is `map.h5.lock` beside the file `map.h5`.
 #'
 #' With a `future::plan()` of workers, such a map is made by them, in chunks of
 #' libraries; one that dies costs its chunk only. `vignette("clusters")` has examples for
@@ -112,8 +107,7 @@
 #' @param screen,top Keep only links of at least this rho, or the so many highest of each target;
 #'   see below.
 #' @param file Path of an HDF5 file that the map is written to as it grows, for maps
-#'   beyond memory and for work that goes on after a stop.
-#' @param resume Whether to go on with what is in `file`.
+#'   beyond memory. The same call again goes on with what is in it; see [long_jobs].
 #' @param dataset Name of the data set, where `x` is a file with several.
 #' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done.
 #' @param gpus Numbers of the GPUs that share the work, from 1; by default the first.
@@ -180,8 +174,8 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
                        surrogate = c("phase", "shuffle", "seasonal", "twin"),
                        period = NULL, screen = NULL, top = NULL,
                        precision = c("float", "half"), dataset = NULL, file = NULL,
-                       resume = FALSE, device = c("cpu", "gpu", "auto"), gpus = NULL,
-                       threads = NULL, max_memory = 4e9) {
+                       device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
+                       max_memory = 4e9) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   here <- rlang::current_env()
@@ -214,6 +208,7 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
     threads = check_threads(threads),
     max_memory = check_memory(max_memory)
   )
+  check_gap(x, rule$tau, rule$Tp)
   task <- list(
     source = source, libraries = libraries, targets = targets, E = E, rule = rule,
     split = validation == "split",
@@ -222,9 +217,7 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
   )
   device <- check_choice(device)
   task$place <- map_place(device, gpus, task)
-  check_flag(resume)
-  if (!is.null(file)) return(map_to_file(task, file, resume, here))
-  if (resume) abort_arg("resume", "FALSE without a `file`", "TRUE")
+  if (!is.null(file)) return(map_to_file(task, file, here))
   map_in_memory(task, here)
 }
 
@@ -267,6 +260,7 @@ optimal_dimensions <- function(x, E_max = 20, tau = -1, Tp = 1,
     exclusion = edm_exclusion(exclusion_radius), threads = check_threads(threads),
     max_memory = check_memory(max_memory)
   )
+  check_gap(x, rule$tau, rule$Tp)
   task <- list(source = source, libraries = integer(), targets = seq_len(source$n), E = NULL,
                rule = rule)
   place <- map_place(check_choice(device), gpus, task)

@@ -30,7 +30,8 @@ map_rule <- function(E_max, tau = -1, Tp = 0, exclusion = 0, lib_sizes = NULL,
   # The nearest to 0 come first, and of two the earlier: a later one must be better.
   Tp <- Tp[order(abs(Tp), Tp)]
   list(E_max = E_max, tau = tau, Tp = Tp, exclusion = exclusion, lib_sizes = lib_sizes,
-       n_surrogates = n_surrogates, surrogate = surrogate, period = period, screen = screen,
+       n_surrogates = n_surrogates, surrogate = surrogate, period = period,
+       screen = screen,
        precision = precision, key = key, threads = threads, max_memory = max_memory,
        vector_bits = vector_bits)
 }

@@ -96,7 +96,8 @@ check_map_sizes <- function(lib_sizes, call = rlang::caller_env()) {
 #'
 #' @param given Names of the arguments that the user gave.
 #' @noRd
-check_map_unused <- function(given, E, n_surrogates, surrogate, call = rlang::caller_env()) {
+check_map_unused <- function(given, E, n_surrogates, surrogate,
+                             call = rlang::caller_env()) {
   unused <- function(arg, why, hint) {
     if (arg %in% given) abort_arg(arg, paste("left out", why), "given", hint, call = call)
   }

@@ -24,9 +24,9 @@ new_causal_links <- function(cause, effect, rho, series, E, parameters, call, el
   columns <- list(cause = cause, effect = effect, rho = rho, lag = lag,
                   p_value = p_value, convergence = convergence)
   columns <- columns[!vapply(columns, is.null, NA)]
-  structure(columns, class = c("causal_links", "data.frame"),
-            row.names = .set_row_names(length(rho)), series = series, E = E,
-            parameters = parameters, call = call, elapsed = elapsed, device = device)
+  new_table(columns, "causal_links",
+            list(series = series, E = E, parameters = parameters, call = call,
+                 elapsed = elapsed, device = device))
 }
 
 # ---- Reading by blocks ---------------------------------------------------------------
@@ -118,9 +118,11 @@ links_trouble <- function(x) {
     return("its columns `cause`, `effect` and `rho` are not all there")
   }
   more <- intersect(names(x), map_layer_names)
-  if (!all(vapply(plain_links(x)[more], is.numeric, NA))) return("its numbers are none")
+  if (!all(vapply(plain_table(x)[more], is.numeric, NA))) return("its numbers are none")
   series <- attr(x, "series", exact = TRUE)
-  if (!is.character(series) || !all(c(x$cause, x$effect) %in% series)) {
+  # Of millions of links some tell: contents and names only go apart together.
+  some <- if (nrow(x) > 1e5) even_steps(nrow(x), 1e5) else seq_len(nrow(x))
+  if (!is.character(series) || !all(c(x$cause[some], x$effect[some]) %in% series)) {
     return("it does not name all series")
   }
 }
@@ -151,7 +153,8 @@ links_trouble <- function(x) {
 #' @param alpha Only links whose p value is at most this, for maps made with `n_surrogates`.
 #'   P values are those of single pairs: among many pairs some are small by chance.
 #' @param max_links Only so many links, those with the highest rho.
-#' @param row.names,optional Not used.
+#' @param row.names Names for the rows of the table, or `NULL`.
+#' @param optional Not used; R gives it to every method.
 #' @param ... Not used, must be empty.
 #'
 #' @return
@@ -161,7 +164,8 @@ links_trouble <- function(x) {
 #' `as.data.frame()` gives a row for each pair: `cause` and `effect`, names; `rho`; and
 #' where the map has them `lag` (the `Tp` with the highest rho, steps), `p_value` and
 #' `convergence` (rho of the largest less that of the smallest library). Effects (rows of the
-#' map) come in their order, and the causes (columns) of each in theirs; with `max_links` the highest rho first.
+#' map) come in their order, and the causes (columns) of each in theirs; with `max_links` the
+#' highest rho first.
 #' With `threshold`, `alpha` or `max_links`, pairs without a rho are left out.
 #'
 #' A map in a file is read in blocks, and never as a whole, unless `as.matrix()` or
@@ -333,7 +337,7 @@ print.causal_map <- function(x, n = 6, ...) {
 as.data.frame.causal_map <- function(x, row.names = NULL, optional = FALSE, ...,
                                      diagonal = FALSE, threshold = NULL, alpha = NULL,
                                      max_links = Inf) {
-  check_no_dots()
+  check_frame_dots()
   check_whole_map(x)
   check_flag(diagonal)
   limits <- check_links(x, threshold, alpha, max_links)
@@ -343,31 +347,8 @@ as.data.frame.causal_map <- function(x, row.names = NULL, optional = FALSE, ...,
               sprintf("one of %s", commas(prod(dim(x)))),
               "Give `threshold` or `max_links`, or take part of it, as x[1:1000, ].")
   }
-  map_links(x, limits, diagonal)
-}
-
-#' @rdname causal_map_tables
-#' @export
-as.data.frame.causal_links <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_no_dots()
-  plain_links(x)
-}
-
-plain_links <- function(x) {
-  attributes(x) <- list(names = names(x), row.names = attr(x, "row.names"),
-                        class = "data.frame")
-  x
-}
-
-#' @rdname causal_map_tables
-#' @export
-`[.causal_links` <- function(x, ...) {
-  out <- NextMethod()
-  if (!is.data.frame(out)) return(out)
-  if (!all(names(x) %in% names(out))) return(plain_links(out))
-  about <- setdiff(names(attributes(x)), c("names", "row.names"))
-  attributes(out)[about] <- attributes(x)[about]
-  row.names(out) <- NULL
+  out <- map_links(x, limits, diagonal)
+  if (!is.null(row.names)) row.names(out) <- row.names
   out
 }
 
@@ -376,7 +357,7 @@ plain_links <- function(x) {
 format.causal_links <- function(x, ...) {
   check_no_dots()
   check_whole_map(x)
-  c(sprintf("Causal map: %s among %s", counted(nrow(x), "link"),
+  c(sprintf("Causal map: %s among %s", rows_text(x, "link"),
             counted(length(attr(x, "series", exact = TRUE)), "series", "series")),
     "rho is how well the history of the effect predicts the cause.",
     map_about_lines(x, setdiff(names(x), c("cause", "effect", "rho"))))
@@ -387,10 +368,15 @@ format.causal_links <- function(x, ...) {
 print.causal_links <- function(x, n = 10, ...) {
   n <- check_count(n, infinite = TRUE)
   cat(format(x), "", sep = "\n")
-  # The strongest are what one looks for, whatever their order in the table.
-  shown <- utils::head(order(-x$rho), n)
-  print(round_numbers(plain_links(x)[shown, , drop = FALSE]), row.names = FALSE)
-  if (nrow(x) > n) cat(sprintf("... and %s more (highest rho first here)\n", commas(nrow(x) - n)))
+  # The strongest are what one looks for, unless the user put them into an order.
+  n <- min(n, nrow(x))
+  shown <- if (is_ordered(x)) seq_len(n) else {
+    best <- top_rows(x$rho, n)
+    c(best, if (length(best) < n) utils::head(which(is.na(x$rho)), n - length(best)))
+  }
+  columns <- lapply(rlang::set_names(names(x)), \(name) .subset2(x, name)[shown])
+  print(round_numbers(new_frame(columns, length(shown))), row.names = FALSE)
+  more_line(nrow(x) - n, if (!is_ordered(x)) "highest rho first here")
   invisible(x)
 }
 

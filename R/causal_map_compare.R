@@ -27,7 +27,8 @@
 #'   `"scatter"`: rho of `b` against that of `a`; of more than 1,000 series those at even
 #'   steps.
 #' @param max_links Only so many pairs, those with the largest differences, up or down.
-#' @param row.names,optional Not used.
+#' @param row.names Names for the rows of the table, or `NULL`.
+#' @param optional Not used; R gives it to every method.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @return An object of class `causal_map_comparison`: list of `a`, `b`, `groups`, `labels`
 #'   (what `a` and `b` were called) and `call`. `x[i, j]` is the matrix of differences.
@@ -150,10 +151,12 @@ map_blocks.causal_map_comparison <- function(x, f, layers = "rho") {
 #' @export
 as.data.frame.causal_map_comparison <- function(x, row.names = NULL, optional = FALSE, ...,
                                                 max_links = Inf) {
-  check_no_dots()
+  check_frame_dots()
   check_comparison(x)
   most <- check_count(max_links, infinite = TRUE)
-  difference_links(x, most, abs)
+  out <- difference_links(x, most, abs)
+  if (!is.null(row.names)) row.names(out) <- row.names
+  out
 }
 
 #' @param score By what the largest are found, a function of the difference.

@@ -36,7 +36,7 @@ dimension_block <- 256
 #'   `call`.
 #' @return A `causal_map_file`.
 #' @noRd
-map_to_file <- function(task, file, resume, call) {
+map_to_file <- function(task, file, call) {
   rlang::check_installed("hdf5r", "to write maps to files.", call = call)
   if (!is.null(task$top)) {
     abort_arg("top", "NULL with `file`", describe(task$top),
@@ -53,10 +53,6 @@ map_to_file <- function(task, file, resume, call) {
       task$id <- rlang::hash(list(task$source$id(), task_parameters(task), Sys.time(),
                                   this_process()))
       create_map_file(file, task, sharded = workers_planned(), call)
-    } else if (!resume) {
-      abort_arg("file", "a new file", paste0(dQuote(file, FALSE), ", which is there already"),
-                "Go on with it by `resume = TRUE`, or remove it, or give another name.",
-                call = call)
     } else {
       task <- same_task(file, task, call)
     }
@@ -498,8 +494,7 @@ say_what_is_mapped <- function(file, missing, n) {
 say_map_stays <- function(file) {
   if (!file.exists(file)) return(invisible())
   cli::cli_inform(
-    c(i = "What is done stays in {.file {file}}: the same call with {.code resume = TRUE}
-           goes on from there."),
+    c(i = "What is done stays in {.file {file}}: the same call goes on from there."),
     class = "synfire_message_file"
   )
 }

@@ -23,7 +23,8 @@ check_links <- function(x, threshold, alpha, max_links, call = rlang::caller_env
 #' @param limits As check_links() gives them. A p value that is not known is no small one.
 #' @param score What is limited and sorted by, a function of rho.
 #' @return Data frame `cause` (the target), `effect` (the library), `rho` and the other
-#'   layers. In the order of libraries and, within, of targets; or, with a largest number, the highest score first.
+#'   layers. In the order of libraries and, within, of targets; or, with a largest number, the
+#'   highest score first.
 #' @noRd
 map_links <- function(x, limits, diagonal = FALSE, score = identity) UseMethod("map_links")
 
@@ -59,7 +60,7 @@ map_links.default <- function(x, limits, diagonal = FALSE, score = identity) {
 
 #' @export
 map_links.causal_links <- function(x, limits, diagonal = FALSE, score = identity) {
-  x <- plain_links(x)
+  x <- plain_table(x)
   by <- score(x$rho)
   keep <- !is.na(by) & by > (limits$threshold %||% -Inf)
   if (!is.null(limits$alpha)) keep <- keep & at_most(x$p_value, limits$alpha)

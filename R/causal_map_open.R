@@ -26,8 +26,8 @@
 #' A byte that has changed since it was written is found before it is believed. All that is
 #' no number of the map is checked by a hash whenever the file is opened, which takes
 #' milliseconds. Numbers are checked as they are read, 2,048 targets of a library at a time, so
-#' a single pair costs the reading of that many. `resume = TRUE` reads and checks
-#' all that is there, and computes damaged libraries again, with a warning.
+#' a single pair costs the reading of that many. The call that made the map, made again, reads and
+#' checks all that is there, and computes damaged libraries again, with a warning.
 #'
 #' The parameters, among them the random key, are attributes of the file, as are
 #' `synfire_version`, `synfire_device` and `synfire_source`, a hash of the series.
@@ -219,8 +219,8 @@ read_part <- function(path, layer, layers, rows, places, columns, targets) {
 
 abort_numbers <- function(path, what, call) {
   abort_file(path, paste("it is damaged:", what, "were changed since they were written"),
-             paste("The call that made the map computes them again, and nothing else,",
-                   "with `resume = TRUE`."), call)
+             "The call that made the map, made again, computes these again.",
+             call)
 }
 
 #' What to read for some places: hdf5r is fast with runs, and reads each place once

@@ -106,7 +106,7 @@ reverse_rho.default <- function(x, links) {
 
 #' @export
 reverse_rho.causal_links <- function(x, links) {
-  all <- plain_links(x)
+  all <- plain_table(x)
   series <- attr(x, "series", exact = TRUE)
   number <- \(a, b) (match(a, series) - 1) * length(series) + match(b, series)
   all$rho[match(number(links$cause, links$effect), number(all$effect, all$cause))]
@@ -258,7 +258,8 @@ print.summary.causal_map <- function(x, ...) {
     print_table(x$asymmetry)
     cat(agreement_words(x$agreement), sep = "\n")
   }
-  cat("\nHigh rho alone makes no cause: see `lib_sizes` and `n_surrogates` in ?causal_map.\n")
+  cat("\nHigh rho alone makes no cause: see `lib_sizes` and `n_surrogates`",
+      "in ?causal_map.\n")
   invisible(x)
 }
 

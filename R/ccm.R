@@ -53,8 +53,8 @@
 #' `n_surrogates`, the target is replaced by so many series that are like it but know nothing
 #' of the other, made by [surrogate_series()], each segment by itself. The p value is the
 #' share of them, the target itself among them, that are predicted at least as well.
-#' The attribute `surrogates` is a data frame of `direction`, `cause`, `effect`, `LibSize`, `low`, `median`
-#' and `high` (the 5, 50 and 95 % quantiles of their mean skill), and `p`.
+#' The attribute `surrogates` is a data frame of `direction`, `cause`, `effect`, `LibSize`,
+#' `low`, `median` and `high` (the 5, 50 and 95 % quantiles of their mean skill), and `p`.
 #'
 #' @inheritParams simplex
 #' @param columns Names of the columns that the library is made of; several are embedded
@@ -80,7 +80,8 @@
 #' @return A data frame of class `ccm`: `LibSize` (for `Inf` the rows of the direction that
 #'   has more), and for each direction a column, such as `x:y` and `y:x`, with the mean of
 #'   rho over the samples; `NA` where there is no correlation, as for constants. Attributes: `samples`, a data frame with a row for each
-#'   library (`direction`, `cause`, `effect`, `LibSize`, `sample`, `rho`, `MAE`, `RMSE`); `convergence`;
+#'   library (`direction`, `cause`, `effect`, `LibSize`, `sample`, `rho`, `MAE`, `RMSE`);
+#'   `convergence`;
 #'   `surrogates` (or `NULL`); `parameters`, `call`, `elapsed` (s). [as.data.frame()] gives
 #'   the plain table.
 #'
@@ -112,8 +113,9 @@
 ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL,
                 samples = 100, knn = NULL, exclusion_radius = 0, embedded = FALSE,
                 both = TRUE, valid_lib = NULL, segments = NULL, no_time = FALSE,
-                ..., n_surrogates = 0, surrogate = c("phase", "shuffle", "seasonal", "twin"),
-                period = NULL, threads = NULL) {
+                ..., n_surrogates = 0,
+                surrogate = c("phase", "shuffle", "seasonal", "twin"), period = NULL,
+                threads = NULL) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   check_given(x = "a data frame, its first column the time",
@@ -128,7 +130,7 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
   surrogate <- check_choice(surrogate)
   if (n_surrogates == 0) surrogate <- NULL
   if (!is.null(period) && !identical(surrogate, "seasonal")) {
-    abort_arg("period", "left out unless surrogates are made with `surrogate = \"seasonal\"`",
+    abort_arg("period", "left out without surrogates, and with those of another kind",
               "given")
   }
   threads <- check_threads(threads)

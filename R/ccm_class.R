@@ -131,8 +131,8 @@ rank_correlation <- function(sizes, rho) {
 #'   too little to tell) and `words`. `summary()` of a `ccm_lag` is a
 #'   data frame of class `ccm_summary` with `direction`, `cause`, `effect`, `best` (`Tp`),
 #'   `rho`, `supported` and `words`. In a direction `x:y` the library was made of `x`, which is
-#'   the `effect`, and predicted `y`, the `cause`. Their `print()` shows the words. `format()` gives the
-#'   lines that `print()` shows above a table.
+#'   the `effect`, and predicted `y`, the `cause`. Their `print()` shows the words. `format()`
+#'   gives the lines that `print()` shows above a table.
 #' @seealso [ccm()], [ccm_lag()].
 #' @name ccm_tables
 #' @aliases ccm_summary
@@ -167,8 +167,8 @@ summary.ccm <- function(object, alpha = 0.05, ...) {
   out$supported <- vapply(verdict, `[[`, NA, "supported")
   out$words <- mapply(verdict_words, split(out, seq_len(nrow(out))),
                       lapply(verdict, `[[`, "against"), alpha, USE.NAMES = FALSE)
-  structure(out, class = c("ccm_summary", "data.frame"),
-            closing = closing_words(out, !is.null(attr(object, "surrogates"))))
+  new_table(out, "ccm_summary",
+            list(closing = closing_words(out, !is.null(attr(object, "surrogates")))))
 }
 
 #' Which column each direction predicts, the cause, and which its library is made of
@@ -302,7 +302,7 @@ summary.ccm_lag <- function(object, ...) {
                     effect = ends$effect[seq_along(best)], best = unname(best), rho = rho,
                     supported = ifelse(is.na(rho), NA, rho > 0 & best <= 0))
   out$words <- vapply(split(out, seq_len(nrow(out))), lag_words, "", USE.NAMES = FALSE)
-  structure(out, class = c("ccm_summary", "data.frame"))
+  new_table(out, "ccm_summary")
 }
 
 lag_words <- function(row) {

@@ -161,16 +161,22 @@ check_no_dots <- function(call = rlang::caller_env(), dots = rlang::caller_env()
 
 # What arguments were called before version 0.2.0.
 former_arguments <- c(
-  min_occ = "min_count", max_occ = "max_count", window = "window_bins", n = "n_surrogates",
-  surrogates = "n_surrogates", method = "surrogate"
+  min_occ = "min_count", max_occ = "max_count", window = "window_bins",
+  n = "n_surrogates", surrogates = "n_surrogates", method = "surrogate"
 )
 
 # What Elephant calls the arguments of its functions for patterns.
 elephant_arguments <- c(
   spiketrains = "`x`", binsize = "`bin_size`", winlen = "`window_bins`",
   n_surr = "`n_surrogates`", surr_method = "`surrogate`", stat_corr = "`correction`",
-  min_neu = "`min_units`", psr_param = "`h`, `k` and `l`", approx_stab_pars = "`stability`",
+  min_neu = "`min_units`", psr_param = "`h`, `k` and `l`",
+  approx_stab_pars = "`stability`",
   refractory_period = "`refractory`", sliding = "`surrogate = \"sliding_shuffle\"`"
+)
+
+# Arguments that are gone, by one that their functions still have, and why.
+dropped_arguments <- list(
+  resume = c("file", "The same call goes on with what is in `file`.")
 )
 
 #' Error where an argument has the name that it had in earlier versions, or that Elephant
@@ -185,6 +191,12 @@ check_argument_names <- function(given, known, call = rlang::caller_env()) {
   if (length(former) > 0L) {
     abort_arg(former[[1L]], sprintf("given as `%s`", former_arguments[[former[[1L]]]]),
               "the name that it had before version 0.2.0", call = call)
+  }
+  dropped <- Filter(\(arg) dropped_arguments[[arg]][[1L]] %in% known,
+                    intersect(given, names(dropped_arguments)))
+  if (length(dropped) > 0L) {
+    abort_arg(dropped[[1L]], "left out", "given",
+              dropped_arguments[[dropped[[1L]]]][[2L]], call = call)
   }
   theirs <- intersect(given, names(elephant_arguments))
   if (length(theirs) > 0L) {

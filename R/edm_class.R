@@ -8,9 +8,11 @@
 #' @param ... More attributes.
 #' @noRd
 new_edm <- function(frame, class, method, parameters, call, started, ...) {
-  structure(frame, class = c(class, "edm", "data.frame"), method = method,
-            parameters = parameters, call = call,
-            elapsed = proc.time()[["elapsed"]] - started, ...)
+  # What printing says of all rows; with millions it takes a while.
+  error <- if (class == "edm_prediction") prediction_error(frame)
+  new_table(frame, c(class, "edm"),
+            list(method = method, parameters = parameters, call = call,
+                 elapsed = proc.time()[["elapsed"]] - started, error = error, ...))
 }
 
 #' A table of skill against one parameter, its first column
@@ -42,7 +44,6 @@ check_whole_result <- function(x, parts = character(), held = character(), arg =
 #'
 #' @param x,object A table of predictions or of skill.
 #' @param n How many rows to print.
-#' @param row.names,optional Not used.
 #' @param ... For `[`, rows and columns; else not used, must be empty.
 #'
 #' @return
@@ -69,29 +70,11 @@ NULL
 
 #' @rdname edm_tables
 #' @export
-`[.edm` <- function(x, ...) {
-  out <- NextMethod()
-  if (!is.data.frame(out)) return(out)
-  if (!all(names(x) %in% names(out))) return(as.data.frame.edm(out))
-  about <- setdiff(names(attributes(x)), c("names", "row.names"))
-  attributes(out)[about] <- attributes(x)[about]
-  out
-}
-
-#' @rdname edm_tables
-#' @export
-as.data.frame.edm <- function(x, row.names = NULL, optional = FALSE, ...) {
-  attributes(x) <- list(names = names(x), row.names = attr(x, "row.names"),
-                        class = "data.frame")
-  x
-}
-
-#' @rdname edm_tables
-#' @export
 format.edm_prediction <- function(x, ...) {
   check_no_dots()
   check_whole_result(x, c("Observations", "Predictions"), "parameters")
-  error <- prediction_error(x)
+  whole <- identical(attr(x, "rows", exact = TRUE), nrow(x))
+  error <- (if (whole) attr(x, "error", exact = TRUE)) %||% prediction_error(x)
   c(sprintf("%s: %s of %s rows predicted, %s", attr(x, "method"),
             commas(sum(!is.na(x$Predictions))), commas(nrow(x)), parameters_text(x)),
     sprintf("rho %s, MAE %s, RMSE %s", edm_number(error$rho), edm_number(error$MAE),
@@ -115,7 +98,7 @@ print.edm <- function(x, n = 10, ...) {
   check_no_dots()
   n <- check_count(n, infinite = TRUE)
   cat(format(x), "", sep = "\n")
-  print(utils::head(as.data.frame.edm(x), n), row.names = FALSE)
+  print(first_rows(x, n), row.names = FALSE)
   if (nrow(x) > n) cat(sprintf("... and %s more rows\n", commas(nrow(x) - n)))
   invisible(x)
 }
@@ -136,7 +119,7 @@ summary.edm_skill <- function(object, ...) {
   check_whole_result(object, "rho", arg = "object")
   best <- which.max(object$rho)
   if (length(best) == 0L) best <- NA_integer_
-  out <- as.data.frame.edm(object)[best, , drop = FALSE]
+  out <- plain_table(object)[best, , drop = FALSE]
   row.names(out) <- NULL
   out
 }

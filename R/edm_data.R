@@ -96,6 +96,9 @@ check_library <- function(data, knn, given = TRUE, call = rlang::caller_env()) {
 #' @noRd
 edm_series <- function(x, columns, target, segments, no_time, call) {
   no_time <- check_flag(no_time, "no_time", call)
+  binned <- table_of_bins(x, segments)
+  x <- binned$x
+  segments <- binned$segments
   check_frame(x, call)
   ends <- edm_segments(segments, x, call)
   named <- if (rlang::is_string(segments) && nrow(x) > 1L) segments

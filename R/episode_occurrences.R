@@ -45,7 +45,7 @@ episode_occurrences <- function(x, episodes, which = c("nonoverlapped", "all"),
   first <- unlist(lapply(rows, \(m) m[1L, ]))
   last <- unlist(lapply(rows, \(m) m[nrow(m), ]))
   trials <- attr(x, "trials")
-  structure(
+  new_table(
     list(
       episode = rep(episodes$episode, n), occurrence = sequence(n),
       trial = if (is.null(trials)) rep(NA, length(first)) else trials$trial[trains$trial[first]],
@@ -53,8 +53,7 @@ episode_occurrences <- function(x, episodes, which = c("nonoverlapped", "all"),
       times = unlist(lapply(rows, \(m) lapply(seq_len(ncol(m)), \(i) x$time[m[, i]])),
                      recursive = FALSE) %||% list()
     ),
-    row.names = .set_row_names(length(first)),
-    class = c("episode_occurrences", "data.frame"), episodes = episodes, recording = x
+    "episode_occurrences", list(episodes = episodes, recording = x)
   )
 }
 
@@ -62,20 +61,14 @@ episode_occurrences <- function(x, episodes, which = c("nonoverlapped", "all"),
 print.episode_occurrences <- function(x, n = 10, ...) {
   n <- check_count(n, min = 0, infinite = TRUE)
   check_table(x, c("occurrence", "trial", "start", "end", "episode"), "episode_occurrences")
-  cat(sprintf("# %s occurrences of %d episode%s\n", commas(nrow(x)),
-              length(unique(x$episode)), if (length(unique(x$episode)) == 1L) "" else "s"))
+  cat(occurrences_title(x, "episode"), sep = "\n")
   if (nrow(x) > 0L) {
-    shown <- utils::head(as.data.frame(x)[c("occurrence", "trial", "start", "end", "episode")], n)
+    shown <- first_rows(x, n, c("occurrence", "trial", "start", "end", "episode"))
     if (all(is.na(shown$trial))) shown$trial <- NULL
-    print_left(shown)
-    if (nrow(x) > n) cat(sprintf("... and %s more\n", commas(nrow(x) - n)))
+    print_left(shown[names(shown) != "episode"], list(episode = name_pieces(shown$episode)))
+    more_line(nrow(x) - n)
   }
   invisible(x)
-}
-
-#' @export
-as.data.frame.episode_occurrences <- function(x, ...) {
-  structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
 }
 
 #' Delays between the units of episodes
@@ -136,6 +129,22 @@ episode_lags <- function(x, episodes, bins = 20) {
                      to = character(), lag_low = numeric(), lag_high = numeric(),
                      count = integer())
   out <- do.call(rbind, c(list(none), unlist(parts, recursive = FALSE)))
-  class(out) <- c("episode_lags", "data.frame")
-  out
+  new_table(out, "episode_lags")
+}
+
+#' @export
+print.episode_lags <- function(x, n = 10, ...) {
+  n <- check_count(n, min = 0, infinite = TRUE)
+  columns <- c("episode", "edge", "from", "to", "lag_low", "lag_high", "count")
+  check_table(x, columns, "episode_lags")
+  cat(sprintf("# %s: a histogram of delays for each step of an episode\n",
+              rows_text(x, "bin")))
+  if (nrow(x) > 0L && n > 0) {
+    shown <- first_rows(x, n, columns)
+    shown[["lag (ms)"]] <- interval_names(shown$lag_low, shown$lag_high)
+    print_left(shown[c("edge", "from", "to", "lag (ms)", "count")],
+               list(episode = name_pieces(shown$episode)))
+  }
+  more_line(nrow(x) - n)
+  invisible(x)
 }

@@ -269,11 +269,8 @@ new_significance <- function(episodes, count, null, n, alpha, correction, p_esti
     units = .subset2(episodes, "units"), low = .subset2(episodes, "low"),
     high = .subset2(episodes, "high")
   )
-  x <- structure(columns, row.names = .set_row_names(length(count)),
-                 class = c("episode_significance", "data.frame"))
   about$below <- zero_bound(p[tested], p_adjusted[tested], n, alpha, correction)
-  attributes(x)[names(about)] <- about
-  x
+  new_table(columns, "episode_significance", about)
 }
 
 #' What an adjusted p value of 0 is less than, for the screen

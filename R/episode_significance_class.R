@@ -1,29 +1,7 @@
 # The table of tested episodes: printing, what it says in words, subsetting.
 
-about_significance <- c("recording", "n_surrogates", "surrogate", "alpha", "correction",
-                        "p_estimator", "maxima", "below", "device", "gpus", "threads", "elapsed",
-                        "seed", "call")
-
 significance_columns <- c("episode", "size", "count", "mean", "lower", "upper", "excess",
                           "p", "p_adjusted", "significant", "units", "low", "high")
-
-#' @export
-`[.episode_significance` <- function(x, ...) {
-  out <- NextMethod()
-  if (!is.data.frame(out) || !all(significance_columns %in% names(out))) {
-    if (is.data.frame(out)) class(out) <- setdiff(class(out), "episode_significance")
-    return(out)
-  }
-  kept <- intersect(about_significance, names(attributes(x)))
-  attributes(out)[kept] <- attributes(x)[kept]
-  if (is.numeric(attr(out, "row.names"))) attr(out, "row.names") <- .set_row_names(nrow(out))
-  out
-}
-
-#' @export
-as.data.frame.episode_significance <- function(x, ...) {
-  structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
-}
 
 #' "1,000 surrogates (dither = 0.015)", "(train_shift, dither = 0.015)"
 #' @noRd
@@ -65,22 +43,31 @@ by_excess <- function(x, rows = which(is_tested(x))) {
   rows[order(-.subset2(x, "excess")[rows], .subset2(x, "episode")[rows], method = "radix")]
 }
 
+#' The first `n` rows that were tested: in the user's order, or else by excess
+#' @noRd
+tested_rows <- function(x, n) {
+  if (is_ordered(x)) return(utils::head(which(is_tested(x)), n))
+  # Units by themselves are not tested, and are few.
+  p <- .subset2(x, "p")
+  rows <- top_rows(.subset2(x, "excess"), n + if (anyNA(p)) sum(is.na(p)) else 0)
+  utils::head(rows[!is.na(p[rows])], n)
+}
+
 #' @export
 print.episode_significance <- function(x, n = 10, ...) {
   n <- check_count(n, min = 0, infinite = TRUE)
   check_table(x, significance_columns, "episode_significance")
   cat(significance_title(x), sep = "\n")
-  rows <- by_excess(x)
-  if (length(rows) > 0L) {
-    o <- utils::head(rows, n)
+  tested <- sum(is_tested(x))
+  if (tested > 0L) {
+    o <- tested_rows(x, n)
     print_left(data.frame(
       size = x$size[o], count = x$count[o], mean = signif(x$mean[o], 3),
       excess = signif(x$excess[o], 3),
       p_adjusted = zero_p_text(x$p_adjusted[o], attr(x, "below", exact = TRUE)),
-      " " = ifelse(x$significant[o], "*", " "), episode = x$episode[o], check.names = FALSE
-    ))
-    left <- length(rows) - length(o)
-    if (left > 0L) cat(sprintf("... and %s more (largest excess first here)\n", commas(left)))
+      " " = ifelse(x$significant[o], "*", " "), check.names = FALSE
+    ), list(episode = row_pieces(x, o)))
+    more_line(tested - length(o), if (!is_ordered(x)) "largest excess first here")
   }
   invisible(x)
 }

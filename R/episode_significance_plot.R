@@ -75,7 +75,7 @@ significance_caption <- function(x) {
 }
 
 plot_against_surrogates <- function(x, most) {
-  rows <- utils::head(by_excess(x), most)
+  rows <- tested_rows(x, most)
   names <- interval_chain_names(x, rows)
   shown <- data.frame(
     row = rev(seq_along(rows)), count = x$count[rows], mean = x$mean[rows],

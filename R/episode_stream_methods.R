@@ -16,11 +16,13 @@ check_stream <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env
 }
 
 #' @rdname episode_stream
-#' @param row.names,optional Not used.
+#' @param row.names Names for the rows of the table, or `NULL`.
+#' @param optional Not used; R gives it to every method.
 #' @export
 as.data.frame.episode_stream <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_stream(x)
-  as.data.frame(x$episodes)
+  check_frame_dots()
+  as.data.frame(x$episodes, row.names)
 }
 
 #' @rdname episode_stream
@@ -38,11 +40,12 @@ format.episode_stream <- function(x, ...) {
 stream_title <- function(x) {
   least <- x$arguments$min_count
   c(paste("<episode_stream>", format(x)),
-    paste0(episodes_title(x$episodes)[[2L]], if (is.null(least)) {
-      sprintf(", support of at least %s", exact(x$arguments$min_support))
+    delays_text(attr(x$episodes, "intervals", exact = TRUE)),
+    if (is.null(least)) {
+      sprintf("# a support of at least %s each", exact(x$arguments$min_support))
     } else {
-      sprintf(", at least %s occurrences each", commas(least))
-    }))
+      sprintf("# at least %s each", counted(least, "occurrence"))
+    })
 }
 
 #' @rdname episode_stream
@@ -58,14 +61,16 @@ print.episode_stream <- function(x, ..., n = 6L) {
   rows <- distinct_rows(x$episodes$units, strongest_rows(x$episodes), n)
   if (length(rows)) {
     cat("\nStrongest episodes that differ (by the spikes they account for)\n")
-    print_left(data.frame(size = x$episodes$size[rows], count = x$episodes$count[rows],
-                          episode = short_names(x$episodes, rows)))
+    print_left(data.frame(size = x$episodes$size[rows], count = x$episodes$count[rows]),
+               list(episode = row_pieces(x$episodes, rows)))
   }
   number <- table(x$changes$status)
   cat("\nSince the update before: ",
       paste(commas_each(as.vector(number)), names(number), collapse = ", "), "\n", sep = "")
   shown <- utils::head(x$changes, n)
-  if (nrow(shown)) print_left(shown[c("status", "before", "now", "episode")])
+  if (nrow(shown)) {
+    print_left(shown[c("status", "before", "now")], list(episode = name_pieces(shown$episode)))
+  }
   invisible(x)
 }
 

@@ -82,6 +82,10 @@
 #'   another when it begins or ends with it. Both are judged among the sizes mined.
 #' @param top Keep this many episodes of each size, those with the highest counts;
 #'   `NULL` for all. Among equal counts those first in order of their names.
+#' @param distinct_units `TRUE` for episodes in which no unit comes twice. Chains such as
+#'   6 > 6 > 6 say that a unit fires in bursts, and fill the tables of real recordings.
+#'   Counts do not change, only which episodes are listed; `target` and `top` choose among
+#'   these.
 #' @param engine Who counts, see Engines and GPUs. `"window"` and `"two-pass"` run on both
 #'   devices, `"state"` on the CPU, the others on GPUs.
 #' @param device `"cpu"`, `"gpu"`, or `"auto"` for the faster of the two; see GPUs.
@@ -146,6 +150,7 @@
 mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
                           min_support = NULL, units = NULL,
                           target = c("frequent", "closed", "maximal"), top = NULL,
+                          distinct_units = FALSE,
                           engine = c("auto", "window", "state", "two-pass", "ptpe", "mtpe",
                                      "hybrid", "occurrence"),
                           merge = c("exact", "published"),
@@ -159,12 +164,14 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   if (!is.null(units)) x <- x[unit = check_units(units, x)]
   resolution <- attr(x, "resolution")
   intervals <- check_intervals(intervals, resolution)
+  check_delays_fit(x, intervals$seconds)
   events <- trains_of(x)
   in_trials <- count_in_trials(events)
   min_count <- check_min_count(min_count, min_support, in_trials)
   max_size <- check_count(max_size, infinite = TRUE)
   target <- check_choice(target)
   if (!is.null(top)) top <- check_count(top)
+  distinct_units <- check_flag(distinct_units)
   engine <- check_choice(engine)
   device <- check_choice(device)
   merge <- check_choice(merge)
@@ -194,7 +201,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
       engine = match(place$engine, c("state", "two-pass", "window"), 3) - 1,
       threads = threads, max_memory = max_memory,
       least_flag = c(frequent = 3, closed = 2, maximal = 1)[[target]],
-      top = min(as.double(top), 2^53)
+      top = min(as.double(top), 2^53), distinct_units = as.integer(distinct_units)
     ),
     if (place$device == "gpu") {
       gpu_request(place$engine, place$gpus, merge, compaction, dedup)
@@ -211,8 +218,8 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
     recording = x, intervals = intervals$seconds, min_count = min_count,
     levels = levels_frame(mined$levels, attr(mined, "gpu"), merge),
     gpus = gpus_frame(place, attr(mined, "gpu")),
-    target = target, engine = place$engine, device = place$device, threads = threads,
-    elapsed = proc.time()[["elapsed"]] - started,
+    target = target, distinct_units = distinct_units, engine = place$engine,
+    device = place$device, threads = threads, elapsed = proc.time()[["elapsed"]] - started,
     device_elapsed = if (place$device == "gpu") mined$levels$device_seconds,
     peak_memory = mined$levels$peak_memory, call = call
   ))

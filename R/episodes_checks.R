@@ -196,6 +196,11 @@ check_min_count <- function(min_count, min_support, events, call = rlang::caller
               else "given together with `min_support`", call = call)
   }
   if (!is.null(min_count)) return(check_count(min_count, "min_count", call = call))
+  if (is_plain_numeric(min_support) && length(min_support) == 1L &&
+        isTRUE(min_support > 1)) {
+    abort_arg("min_support", "a share, above 0 and at most 1", describe(min_support),
+              "Give a number of them as `min_count`.", call = call)
+  }
   min_support <- check_number(min_support, "min_support", max = 1, above = 0, call = call)
   least_count(min_support, events)
 }

@@ -6,12 +6,11 @@ episode_columns <- c("episode", "size", "count", "support", "units", "low", "hig
 #' @param about Attributes that say where they come from.
 #' @noRd
 new_episodes <- function(columns, about) {
-  n <- length(columns$episode)
-  x <- structure(columns, names = episode_columns, row.names = .set_row_names(n),
-                 class = c("episodes", "data.frame"))
-  attributes(x)[names(about)] <- about
-  x
+  new_table(stats::setNames(columns, episode_columns), "episodes", about)
 }
+
+#' @export
+rows_are_there.episodes <- function(x, class = x) is_whole_episodes(x)
 
 arrow_text <- function(low, high) {
   sprintf(" -(%s,%s]-> ", exact(low), exact(high))
@@ -42,32 +41,6 @@ episode_text <- function(units, low, high) {
   out
 }
 
-about_episodes <- c("recording", "intervals", "min_count", "levels", "target", "engine",
-                    "device", "gpus", "threads", "elapsed", "device_elapsed",
-                    "peak_memory", "call")
-
-#' @export
-`[.episodes` <- function(x, ...) {
-  out <- NextMethod()
-  # Without a column, or with a row that is not there, it is a table of episodes no more.
-  if (!is.data.frame(out) || !is_whole_episodes(out)) {
-    if (is.data.frame(out)) out <- without_class(out)
-    return(out)
-  }
-  kept <- intersect(about_episodes, names(attributes(x)))
-  attributes(out)[kept] <- attributes(x)[kept]
-  if (is.numeric(attr(out, "row.names"))) attr(out, "row.names") <- .set_row_names(nrow(out))
-  out
-}
-
-#' A plain data frame of what is left of a table of episodes
-#' @noRd
-without_class <- function(x) {
-  attributes(x)[about_episodes] <- NULL
-  class(x) <- setdiff(class(x), "episodes")
-  x
-}
-
 #' @export
 c.episodes <- function(...) {
   parts <- list(...)
@@ -75,17 +48,9 @@ c.episodes <- function(...) {
   columns <- lapply(episode_columns, function(name) {
     unlist(lapply(parts, `[[`, name), recursive = FALSE, use.names = FALSE)
   })
-  new_episodes(stats::setNames(columns, episode_columns), list())
-}
-
-# Rows of two tables come from two searches: what the attributes say of one would be said
-# of both.
-#' @export
-rbind.episodes <- function(..., deparse.level = 1) c.episodes(...)
-
-#' @export
-as.data.frame.episodes <- function(x, ...) {
-  structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
+  out <- new_episodes(columns, list())
+  # Of two searches, what the attributes say of one would be said of both.
+  if (are_parts_of_one(parts)) whole_again(out, parts[[1L]]) else out
 }
 
 #' @export
@@ -98,63 +63,36 @@ format.episodes <- function(x, ...) {
 #' @export
 print.episodes <- function(x, n = 10, ...) {
   n <- check_count(n, min = 0, infinite = TRUE)
-  if (!is_whole_episodes(x)) {
-    print(without_class(x))
+  # The longest episodes are what one looks for; the table itself starts with units.
+  # Equal ones stay as they are, by name; sorting a million names takes seconds.
+  broken <- !is.null(columns_of_episodes_fault(x))
+  o <- if (broken) 0L else if (is_ordered(x)) seq_len(min(n, nrow(x))) else
+    longest_rows(x$size, x$count, n)
+  if (broken || any(lengths(x$units[o]) == 0L)) {
+    print(plain_table(x))
     return(invisible(x))
   }
   cat(episodes_title(x), sep = "\n")
   if (nrow(x) > 0L) {
-    # The longest episodes are what one looks for; the table itself starts with units.
-    # Equal ones stay as they are, by name; sorting a million names takes seconds.
-    o <- longest_rows(x$size, x$count, n)
-    shown <- data.frame(size = x$size[o], count = x$count[o],
-                        support = signif(x$support[o], 3), episode = short_names(x, o))
-    print_left(shown)
-    left <- nrow(x) - length(o)
-    if (left > 0L) {
-      cat(sprintf("... and %s more (longest first here, shortest first in the table)\n",
-                  commas(left)))
-    }
+    more <- vapply(setdiff(names(x), episode_columns), \(name) is.atomic(x[[name]]), NA)
+    shown <- data.frame(size = x$size[o], count = x$count[o], support = signif(x$support[o], 3))
+    for (name in names(more)[more]) shown[[name]] <- shown_value(x[[name]][o])
+    print_left(shown, list(episode = row_pieces(x, o)))
+    more_line(nrow(x) - length(o), if (!is_ordered(x)) {
+      "longest first here, shortest first in the table"
+    })
   }
   invisible(x)
 }
 
-#' The first `n` rows when the longest come first and, among them, the most frequent
-#' @noRd
-longest_rows <- function(size, count, n) {
-  at_least <- rev(cumsum(rev(tabulate(size))))
-  enough <- which(at_least >= n)
-  rows <- if (length(enough)) which(size >= max(enough)) else seq_along(size)
-  utils::head(rows[order(-size[rows], -count[rows], method = "radix")], n)
-}
-
-#' Names for the screen: one interval for all stands in the title
-#' @noRd
-short_names <- function(x, rows) {
-  if (NROW(attr(x, "intervals")) != 1L) return(x$episode[rows])
-  vapply(x$units[rows], paste, "", collapse = " -> ")
-}
-
-#' Print a data frame with its last column, text, left-aligned and cut to the screen
-#' @noRd
-print_left <- function(shown) {
-  last <- ncol(shown)
-  others <- utils::capture.output(print(shown[-last], row.names = FALSE))
-  text <- c(names(shown)[[last]], shown[[last]])
-  room <- max(20L, getOption("width") - max(nchar(others)) - 2L)
-  cat(paste0(others, "  ", cli::ansi_strtrim(text, room)), sep = "\n")
-}
-
 episodes_title <- function(x) {
   sizes <- max(x$size, 0L, na.rm = TRUE)
-  if (is.null(attr(x, "min_count"))) {
-    return(sprintf("# %d episode%s", nrow(x), if (nrow(x) == 1L) "" else "s"))
-  }
-  intervals <- attr(x, "intervals")
-  c(sprintf("# %s %s episodes of up to %d units, at least %s occurrences each",
-            commas(nrow(x)), attr(x, "target"), sizes, commas(attr(x, "min_count"))),
-    sprintf("# delays in s: %s", some(sprintf("(%s,%s]", exact(intervals[, 1L]),
-                                                 exact(intervals[, 2L])))))
+  if (is.null(attr(x, "min_count"))) return(paste("#", rows_text(x, "episode")))
+  least <- attr(x, "min_count")
+  kind <- paste(attr(x, "target"), "episode")
+  c(sprintf("# %s of up to %s, at least %s each",
+            rows_text(x, kind), counted(sizes, "unit"), counted(least, "occurrence")),
+    delays_text(attr(x, "intervals")))
 }
 
 #' @export
@@ -170,7 +108,8 @@ summary.episodes <- function(object, ...) {
     most = vapply(each, max, 0L, USE.NAMES = FALSE)
   )
   structure(
-    list(title = episodes_title(object), by_size = by_size, levels = attr(object, "levels"),
+    list(title = episodes_title(object), surprising = surprising_episodes(object),
+         by_size = by_size, levels = attr(object, "levels"),
          engine = attr(object, "engine"), device = attr(object, "device"),
          threads = attr(object, "threads"),
          elapsed = attr(object, "elapsed"), peak_memory = attr(object, "peak_memory")),
@@ -178,9 +117,36 @@ summary.episodes <- function(object, ...) {
   )
 }
 
+#' The episodes least likely to be as frequent by chance, each of other units
+#'
+#' @return A data frame: `size`, `count`, `expected` and `surprise` as expected_counts() has
+#'   them, and `episode` as it is printed; NULL where the recording is not known.
+#' @noRd
+surprising_episodes <- function(x, n = 5L, most = 1e6) {
+  recording <- own_recording(x)
+  if (is.null(recording) || anyNA(.subset2(x, "count"))) return(NULL)
+  # Of more than a million the longest: all of them would take seconds.
+  if (nrow(x) > most) x <- x[longest_rows(.subset2(x, "size"), .subset2(x, "count"), most), ]
+  known <- unlist(.subset2(x, "units"), use.names = FALSE) %in% levels(recording$unit)
+  if (!all(known) || !any(.subset2(x, "size") > 1L)) return(NULL)
+  expected <- expected_episodes(x, recording)
+  score <- surprise(.subset2(x, "count"), expected)
+  score[.subset2(x, "size") < 2L] <- NA
+  rows <- distinct_rows(.subset2(x, "units"), top_rows(score, 1000L), n)
+  text <- vapply(row_pieces(x, rows), fit_pieces, "", room = 60L)
+  data.frame(size = x$size[rows], count = x$count[rows], expected = signif(expected[rows], 3),
+             surprise = signif(score[rows], 3), episode = text)
+}
+
 #' @export
 print.summary.episodes <- function(x, ...) {
   cat(x$title, sep = "\n")
+  if (!is.null(x$surprising)) {
+    cat("\nLeast likely by chance, if units fired independently, each of other units\n")
+    print_left(x$surprising[-5L], list(episode = as.list(x$surprising$episode)))
+    cat("expected_counts() explains these columns; ",
+        "episode_significance() tests against surrogates.\n", sep = "")
+  }
   cat("\nCounts by size\n")
   print(x$by_size, row.names = FALSE)
   if (!is.null(x$levels)) {

@@ -113,7 +113,7 @@ dense_window <- function(x, found, from, to, call, spans = 6, spikes = 50) {
 #' @noRd
 episode_rows <- function(x, episodes, order, tall, highest = 3) {
   names <- levels(.subset2(x, "unit"))
-  first <- named_units(episodes)
+  first <- units_of_chains(episodes)
   if (order != "episodes") {
     row <- unit_rows(x, order)
     return(data.frame(unit = names, y = unname(row), height = rep(1, length(row))))
@@ -129,7 +129,7 @@ episode_rows <- function(x, episodes, order, tall, highest = 3) {
   data.frame(unit = names, y = y[at], height = height[at])
 }
 
-named_units <- function(episodes) {
+units_of_chains <- function(episodes) {
   unique(as.character(unlist(.subset2(episodes, "units"), use.names = FALSE)))
 }
 
@@ -153,7 +153,7 @@ occurrence_paths <- function(found, episodes, rows, labels) {
 episode_axes <- function(x, rows, episodes, what = "episodes") {
   axes <- raster_axes(x, rlang::set_names(rows$y, rows$unit))
   if (nrow(rows) <= 40L) return(axes)
-  named <- named_units(episodes)
+  named <- units_of_chains(episodes)
   named <- named[thin(length(named), 40L)]
   is_x <- vapply(axes, \(part) inherits(part, "Scale") && "x" %in% part$aesthetics, TRUE)
   list(

@@ -96,8 +96,9 @@ closed_itemsets <- function(transactions, min_count = NULL, min_support = NULL,
 #' @param call What the result keeps as its call.
 #' @param frame The user-facing call, for errors.
 #' @noRd
-mine_itemsets <- function(transactions, min_count, min_support, target, min_size, max_size,
-                          engine, threads, max_memory, call, frame = rlang::caller_env()) {
+mine_itemsets <- function(transactions, min_count, min_support, target, min_size,
+                          max_size, engine, threads, max_memory, call,
+                          frame = rlang::caller_env()) {
   started <- proc.time()[["elapsed"]]
   max_memory <- check_memory(max_memory, call = frame)
   check_transactions_fit(transactions, max_memory, frame)
@@ -120,7 +121,8 @@ mine_itemsets <- function(transactions, min_count, min_support, target, min_size
   new_itemsets(
     mined$items, mined[c("size", "n")], mined$count,
     list(labels = parts$labels, transactions = n, target = target,
-         parameters = list(min_count = min_count, min_size = min_size, max_size = max_size),
+         parameters = list(min_count = min_count, min_size = min_size,
+                           max_size = max_size),
          engine = engine, threads = threads,
          elapsed = proc.time()[["elapsed"]] - started,
          mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,

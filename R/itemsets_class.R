@@ -59,7 +59,8 @@ about_itemsets <- function(x) {
 #' @param match `"all"` of them or `"any"`.
 #' @param n How many sets to print: the largest ones and among them the most frequent,
 #'   each with its number in `x`; after `sort()` the first ones.
-#' @param row.names,optional Not used.
+#' @param row.names Names for the rows of the table, or `NULL`.
+#' @param optional Not used; R gives it to every method.
 #' @param times Add the list of the times at which the windows of each pattern open?
 #' @param long A row for each spike of each pattern, without columns of lists, as
 #'   [utils::write.csv()] needs it? Not with `times`.
@@ -217,7 +218,10 @@ set_class <- function(x) setdiff(class(x), "itemsets")
 `[.itemsets` <- function(x, i, ...) {
   check_no_dots()
   if (missing(i)) return(x)
-  take_sets(x, set_numbers(i, length(x)))
+  i <- set_numbers(i, length(x))
+  out <- take_sets(x, i)
+  # Printing and drawing keep to an order that the user made.
+  if (is.unsorted(i)) structure(out, sorted_by = "number") else out
 }
 
 #' Numbers of the sets that an index means
@@ -272,7 +276,7 @@ sort.itemsets <- function(x, decreasing = TRUE, by = NULL, ...) {
   }
   keys <- lapply(unname(columns[by]), \(column) column(x))
   x <- take_sets(x, do.call(order, c(keys, list(decreasing = decreasing, method = "radix"))))
-  # Printing keeps to an order that was asked for.
+  # Printing and drawing keep to an order that was asked for.
   structure(x, sorted_by = by)
 }
 
@@ -471,10 +475,10 @@ as.list.itemsets <- function(x, ...) {
 #' @rdname itemsets
 #' @export
 as.data.frame.itemsets <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_no_dots()
+  check_frame_dots()
   check_whole_sets(x, "x")
-  structure(list(items = as.list(x), size = x$size, count = x$count, support = x$support),
-            row.names = .set_row_names(length(x)), class = "data.frame")
+  new_frame(list(items = as.list(x), size = x$size, count = x$count, support = x$support),
+            length(x), row.names)
 }
 
 #' @export
@@ -485,6 +489,14 @@ as.matrix.itemsets <- function(x, ...) {
 
 # ---- Printing ------------------------------------------------------------------------
 
+#' "7 itemsets", of some of those found "3 of 7 itemsets"
+#' @noRd
+sets_text <- function(x, one) {
+  n <- length(x)
+  all <- attr(x, "mined", exact = TRUE) %||% n
+  if (n == all) counted(n, one) else sprintf("%s of %s", commas(n), counted(all, one))
+}
+
 #' Lines that say what a set of sets is
 #' @noRd
 itemset_title <- function(x) UseMethod("itemset_title")
@@ -494,8 +506,7 @@ itemset_title.itemsets <- function(x) {
   n <- length(x)
   target <- attr(x, "target", exact = TRUE)
   transactions <- attr(x, "transactions", exact = TRUE)
-  paste0("# ", commas(n), if (!is.null(target)) paste0(" ", target),
-         if (n == 1L) " itemset" else " itemsets",
+  paste0("# ", sets_text(x, trimws(paste(target, "itemset"))),
          if (n > 0L) sprintf(" of up to %s items", commas(max(x$runs$size))),
          if (!is.null(transactions)) {
            least <- attr(x, "parameters", exact = TRUE)$min_count
@@ -504,25 +515,45 @@ itemset_title.itemsets <- function(x) {
          })
 }
 
-#' Columns of the table on the screen, the name last
+#' Sets for the screen, in pieces that can be left out
+#' @noRd
+set_pieces <- function(x) UseMethod("set_pieces")
+
+#' @export
+set_pieces.itemsets <- function(x) {
+  lapply(as.list(x), \(items) {
+    n <- length(items)
+    paste0(c("{", rep(", ", n))[seq_len(n)], items, rep(c("", "}"), c(n - 1L, 1L)))
+  })
+}
+
+#' What one set is called above a column of them
+#' @noRd
+set_noun <- function(x) if (inherits(x, "patterns")) "pattern" else "items"
+
+#' Columns of the table on the screen, without the name
 #' @noRd
 shown_columns <- function(x) UseMethod("shown_columns")
 
 #' @export
 shown_columns.itemsets <- function(x) {
-  list(size = x$size, count = x$count, support = signif(x$support, 3), items = format(x))
+  list(size = x$size, count = x$count, support = signif(x$support, 3))
 }
 
 #' The first `n` sets when the largest come first and, among them, the most frequent
 #' @noRd
 largest_sets <- function(x, n) {
   runs <- .subset2(x, "runs")
-  o <- order(runs$size, decreasing = TRUE)
-  enough <- sum(cumsum(runs$n[o]) < n) + 1
-  of <- which(runs$size >= runs$size[o[min(enough, length(o))]])
-  sets <- sequence(runs$n[of], (cumsum(runs$n) - runs$n)[of] + 1)
-  size <- rep(runs$size[of], runs$n[of])
-  utils::head(sets[order(-size, -.subset2(x, "count")[sets], method = "radix")], n)
+  before <- cumsum(runs$n) - runs$n
+  found <- integer()
+  for (size in sort(unique(runs$size), decreasing = TRUE)) {
+    if (length(found) >= n) break
+    of <- which(runs$size == size)
+    if (length(runs$size) == 1L) return(top_rows(.subset2(x, "count"), n))
+    sets <- sequence(runs$n[of], before[of] + 1)
+    found <- c(found, sets[top_rows(.subset2(x, "count")[sets], n - length(found))])
+  }
+  found
 }
 
 #' @rdname itemsets
@@ -536,15 +567,20 @@ print.itemsets <- function(x, n = 10, ...) {
   if (length(x) > 0L) {
     sorted <- !is.null(attr(x, "sorted_by", exact = TRUE))
     o <- if (sorted) seq_len(min(n, length(x))) else largest_sets(x, n)
-    shown <- c(list("no." = o), shown_columns(take_sets(x, o)))
-    print_left(as.data.frame(shown, optional = TRUE))
-    left <- length(x) - length(o)
-    if (left > 0L) {
-      cat(sprintf("... and %s more%s\n", commas(left), if (sorted) "" else " (largest first here)"))
-    }
+    shown <- take_sets(x, o)
+    print_left(as.data.frame(c(list("no." = o), shown_columns(shown)), optional = TRUE),
+               rlang::set_names(list(set_pieces(shown)), set_noun(x)))
+    more_line(length(x) - length(o), if (!sorted) "largest first here")
   }
   invisible(x)
 }
+
+#' The sets least likely to be as frequent by chance, or NULL where nothing says so
+#' @noRd
+surprising_sets <- function(x) UseMethod("surprising_sets")
+
+#' @export
+surprising_sets.itemsets <- function(x) NULL
 
 #' @rdname itemsets
 #' @export
@@ -566,13 +602,19 @@ summary.itemsets <- function(object, ...) {
   about <- attributes(object)[c("engine", "threads", "elapsed", "mining_elapsed",
                                 "peak_memory")]
   names(about) <- c("engine", "threads", "elapsed", "mining_elapsed", "peak_memory")
-  structure(c(list(title = itemset_title(object), by_size = by_size), about),
+  structure(c(list(title = itemset_title(object), by_size = by_size), about,
+              list(surprising = surprising_sets(object))),
             class = "summary.itemsets")
 }
 
 #' @export
 print.summary.itemsets <- function(x, ...) {
   cat(x$title, sep = "\n")
+  if (!is.null(x$surprising)) {
+    cat("\nLeast likely by chance, if units fired independently, each of other units\n")
+    print_left(x$surprising[-5L], list(pattern = as.list(x$surprising$pattern)))
+    cat("expected_counts() explains these columns; spade() tests against surrogates.\n")
+  }
   if (nrow(x$by_size) > 0L) {
     cat("\nOccurrences by size\n")
     shown <- x$by_size

@@ -65,12 +65,8 @@
 #' pattern for pattern.
 #'
 #' A job that was stopped, killed or failed goes on from its finished chunks when the same
-#' call is made again, also with other workers, `threads`, `max_memory` or
-#' `shifted_subsets`, as these do not change what is found in a chunk. Chunk files that are
-#' damaged are mined again. A folder that holds another job, of another recording, other
-#' filters or another engine, is refused, and so is one with files of your own: nothing
-#' else may lie in it. While a call works on it, it holds a lock. The folder takes as much
-#' space as the result.
+#' call is made again; [long_jobs] has the rule. `shifted_subsets` may differ then, as it does
+#' not change what is found in a chunk. The folder takes as much space as the result.
 #'
 #' With the package future, chunks are mined by the workers of
 #' `future::plan()`, which must see the folder and have synfire installed:
@@ -103,7 +99,8 @@
 #'   below 2^31.
 #' @param min_spikes,max_spikes Least and largest number of spikes (items) of a pattern;
 #'   `max_spikes` may be `Inf`.
-#' @param min_count,max_count Least and largest number of occurrences; `max_count` may be `Inf`.
+#' @param min_count,max_count Least and largest number of occurrences; `max_count` may be
+#'   `Inf`.
 #' @param min_units Least number of different units of a pattern; at most `max_spikes`.
 #' @param closed_within `"all"` for patterns that no larger set of items replaces, or
 #'   `"max_spikes"` for those that no larger set of up to `max_spikes` items replaces.
@@ -117,7 +114,7 @@
 #'   holds for each worker, and then for the result and the largest chunk together; what
 #'   has been mined stays in the folder when that is too much.
 #' @param folder Path of a folder for the results of chunks, made if it is not there, or
-#'   `NULL` to search at once; see Long jobs and clusters.
+#'   `NULL` to search at once; see Long jobs and clusters, and [long_jobs].
 #'
 #' @return An object of class `patterns` (and `itemsets`), sorted by size, that is a list
 #'   of
@@ -130,8 +127,8 @@
 #'     \item{count}{integer vector, the number of occurrences of each pattern}
 #'   }
 #'   with the attributes `units` (their labels), `window_bins`, `bin_size` (s), `mined`
-#'   (how many patterns were found), `recording` (where), `parameters` (a list: `min_spikes`, `min_count`,
-#'   `max_spikes`, `max_count`, `min_units`, `closed_within`, `shifted_subsets`), `engine`,
+#'   (how many patterns were found), `recording` (where), `parameters` (a list:
+#'   `min_spikes`, `min_count`, `max_spikes`, `max_count`, `min_units`, `closed_within`, `shifted_subsets`), `engine`,
 #'   `threads`, `elapsed` (s; `mining_elapsed` is the part of it spent in the search),
 #'   `peak_memory` (bytes held by the search) and `call`. With a `folder`, `threads` is
 #'   that of a worker, `mining_elapsed` the sum of all chunks, whenever they were mined, and
@@ -197,7 +194,9 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
   window <- check_window(window_bins, x, bin)
-  parameters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
+  parameters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count,
+                                    min_units)
+  check_bins_fit(x, bin, window, parameters)
   parameters$closed_within <- check_choice(closed_within)
   parameters$shifted_subsets <- check_choice(shifted_subsets)
   engine <- check_choice(engine)
@@ -219,8 +218,9 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
     mined$items, mined[c("size", "n")], mined$count,
     list(units = levels(x$unit), window_bins = as.integer(window),
          bin_size = as.double(bin_size),
-         mined = length(mined$count), recording = x, parameters = parameters, engine = engine,
-         threads = mined$threads %||% here, elapsed = proc.time()[["elapsed"]] - started,
+         mined = length(mined$count), recording = x, parameters = parameters,
+         engine = engine, threads = mined$threads %||% here,
+         elapsed = proc.time()[["elapsed"]] - started,
          mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
          call = call),
     class = "patterns"
@@ -326,8 +326,9 @@ check_window <- function(window, x, bin, call = rlang::caller_env()) {
   units <- nlevels(x$unit)
   most <- .Machine$integer.max
   if (window * max(1, units) > most) {
-    abort_arg("window_bins", sprintf("at most %s bins with %s units", commas(most %/% max(1, units)),
-                                commas(units)),
+    abort_arg("window_bins",
+              sprintf("at most %s bins with %s units", commas(most %/% max(1, units)),
+                      commas(units)),
               commas(window), "Use a shorter window, longer bins, or fewer units.",
               call = call)
   }

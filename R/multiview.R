@@ -77,10 +77,11 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
   views <- all_views(D, lags, left_out, call)
   kept <- check_view_number(multiview, ncol(views), call)
 
-  if (is.null(lib) && is.null(pred) && nrow(x) > 1L) {
-    half <- nrow(x) %/% 2L
+  rows <- length(lags$first)
+  if (is.null(lib) && is.null(pred) && rows > 1L) {
+    half <- rows %/% 2L
     lib <- c(1L, half)
-    pred <- c(half + 1L, nrow(x))
+    pred <- c(half + 1L, rows)
   }
   data <- view_data(lags, lib, pred, Tp, valid_lib, call)
   check_views(views, data, knn, call)
@@ -267,5 +268,6 @@ summary.multiview <- function(object, ...) {
 #' @export
 as.data.frame.multiview <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_whole_result(x, "predictions")
-  as.data.frame(x$predictions)
+  check_frame_dots()
+  as.data.frame(x$predictions, row.names)
 }

@@ -54,7 +54,7 @@ pattern_occurrences <- function(x, patterns) {
   found <- finish_status(found, "listing these occurrences", "Choose fewer patterns.",
                          limit_of = "occurrences")
   trials <- trial_ticks(x)
-  structure(
+  new_table(
     list(
       pattern = rep(seq_along(patterns), found$count), occurrence = sequence(found$count),
       trial = if (is.null(trials)) rep(NA, length(found$tick)) else {
@@ -62,8 +62,7 @@ pattern_occurrences <- function(x, patterns) {
       },
       time = ticks_to_seconds(found$tick, attr(x, "resolution"))
     ),
-    row.names = .set_row_names(length(found$tick)),
-    class = c("pattern_occurrences", "data.frame"), patterns = patterns, recording = x
+    "pattern_occurrences", list(patterns = patterns, recording = x)
   )
 }
 
@@ -83,27 +82,21 @@ print.pattern_occurrences <- function(x, n = 10, ...) {
     print(as.data.frame(x), ...)
     return(invisible(x))
   }
-  patterns <- unique(x$pattern)
-  cat(sprintf("# %s occurrence%s of %s pattern%s\n", commas(nrow(x)),
-              if (nrow(x) == 1L) "" else "s", commas(length(patterns)),
-              if (length(patterns) == 1L) "" else "s"))
+  cat(occurrences_title(x, "pattern"), sep = "\n")
   if (nrow(x) > 0L && n > 0) {
-    shown <- utils::head(as.data.frame(x)[columns], n)
+    shown <- first_rows(x, n, columns)
     if (all(is.na(shown$trial))) shown$trial <- NULL
     # Taking rows loses the attribute; rows that are not there have no pattern.
     of <- attr(x, "patterns", exact = TRUE)
     if (!is.null(of)) {
       known <- which(shown$pattern %in% seq_along(of))
-      shown$spikes <- NA_character_
-      shown$spikes[known] <- format(take_sets(of, shown$pattern[known]))
+      spikes <- rep("NA", nrow(shown))
+      spikes[known] <- set_pieces(take_sets(of, shown$pattern[known]))
+      print_left(shown, list(spikes = spikes))
+    } else {
+      print(shown, row.names = FALSE)
     }
-    print_left(shown)
   }
-  if (nrow(x) > n) cat(sprintf("... and %s more\n", commas(nrow(x) - n)))
+  more_line(nrow(x) - n)
   invisible(x)
-}
-
-#' @export
-as.data.frame.pattern_occurrences <- function(x, ...) {
-  structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
 }

@@ -75,16 +75,21 @@ last_lags <- function(x) {
 #' @param about Attributes that say where it comes from.
 #' @noRd
 new_spectrum <- function(columns, class, about) {
-  x <- structure(columns, row.names = .set_row_names(length(columns[[1L]])),
-                 class = c(class, "data.frame"))
-  attributes(x)[names(about)] <- about
-  x
+  new_table(columns, class, about)
 }
+
+# Rows alone do not know what was tested with them: a part is a plain data frame.
+#' @export
+rows_are_there.pattern_spectrum <- function(x, class = x) FALSE
+#' @export
+rows_are_there.pvalue_spectrum <- rows_are_there.pattern_spectrum
+#' @export
+rows_are_there.signature_tests <- rows_are_there.pattern_spectrum
 
 check_patterns <- function(patterns, call = rlang::caller_env()) {
   if (!inherits(patterns, "patterns")) {
-    abort_arg("patterns", "what `mine_patterns()` gives, or some of it", describe(patterns),
-              call = call)
+    abort_arg("patterns", "what `mine_patterns()` gives, or some of it",
+              describe(patterns), call = call)
   }
   check_whole_sets(patterns, "patterns", call)
 }
@@ -134,10 +139,9 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #'   worker.
 #' @param folder Path of a folder for what surrogates come to, made if it is not there, or
 #'   `NULL`. Surrogates are then mined in up to 128 chunks, by the workers of the user's
-#'   `future::plan()` where there are some (see [mine_patterns()]). A job that was stopped or
-#'   killed goes on from its finished chunks when the same call is made again, with the
-#'   surrogates that it began with, whatever the seed is now; the attribute `seed` is that of
-#'   the first call. The folder of another job is refused.
+#'   `future::plan()` where there are some (see [mine_patterns()]). The same call
+#'   again goes on from the finished chunks (see [long_jobs]), with the surrogates that the job
+#'   began with, whatever the seed is now; the attribute `seed` is that of the first call.
 #' @return A data frame of class `pvalue_spectrum`, sorted by its columns:
 #'   \describe{
 #'     \item{size}{number of spikes}
@@ -193,7 +197,9 @@ pvalue_spectrum <- function(x, bin_size, window_bins, min_spikes = 3, min_count 
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
   window <- check_window(window_bins, x, bin)
-  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
+  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count,
+                                 min_units)
+  check_bins_fit(x, bin, window, filters)
   closed_within <- check_choice(closed_within)
   filters <- filters_within(filters, closed_within)
   n <- check_count(n_surrogates, "n_surrogates", max = .Machine$integer.max)
@@ -315,9 +321,10 @@ reached_signatures <- function(maxima, filters, n, max_memory = Inf,
                 "Raise `min_count`, or use shorter windows or longer bins.", call)
   }
   counts <- lapply(o, \(k) {
-    if (most[[k]] < filters$min_count) return(list(count = integer(), reached = integer()))
-    occurrences <- seq.int(filters$min_count, most[[k]])
-    list(count = as.integer(occurrences), reached = count_reaching(cells[, k], occurrences))
+    least <- filters$min_count
+    if (most[[k]] < least) return(list(count = integer(), reached = integer()))
+    count <- seq.int(least, most[[k]])
+    list(count = as.integer(count), reached = count_reaching(cells[, k], count))
   })
   rows <- vapply(counts, \(count) length(count$reached), 0L)
   join <- \(name) as.integer(unlist(lapply(counts, `[[`, name)))
@@ -328,8 +335,8 @@ reached_signatures <- function(maxima, filters, n, max_memory = Inf,
 
 #' How many of some maxima are as large as each of some counts
 #' @noRd
-count_reaching <- function(maxima, occurrences) {
-  length(maxima) - findInterval(occurrences, sort(maxima), left.open = TRUE)
+count_reaching <- function(maxima, count) {
+  length(maxima) - findInterval(count, sort(maxima), left.open = TRUE)
 }
 
 #' How many surrogates reach each of some signatures

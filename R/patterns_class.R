@@ -76,7 +76,7 @@ as.list.patterns <- function(x, ...) {
 #' @export
 as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
                                    times = FALSE, long = FALSE) {
-  check_no_dots()
+  check_frame_dots()
   check_whole_sets(x, "x")
   if (check_long(long, times)) return(long_table(x))
   columns <- list(
@@ -93,7 +93,7 @@ as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
     found <- pattern_occurrences(recording, x)
     columns$times <- unname(split(found$time, numbered(found$pattern, length(x))))
   }
-  structure(columns, row.names = .set_row_names(length(x)), class = "data.frame")
+  new_frame(columns, length(x), row.names)
 }
 
 #' Whether a table has a row for each spike, and so no column of lists
@@ -129,7 +129,7 @@ itemset_title.patterns <- function(x) {
   n <- length(x)
   least <- attr(x, "parameters", exact = TRUE)$min_count
   c(
-    paste0("# ", commas(n), if (n == 1L) " spike pattern" else " spike patterns",
+    paste0("# ", sets_text(x, "spike pattern"),
            if (n > 0L) sprintf(" of up to %s spikes", commas(max(x$runs$size))),
            if (!is.null(least)) {
              sprintf(", at least %s occurrence%s each", commas(least), if (least == 1) "" else "s")
@@ -141,7 +141,24 @@ itemset_title.patterns <- function(x) {
 }
 
 #' @export
+surprising_sets.patterns <- function(x) {
+  recording <- own_recording(x)
+  if (is.null(recording) || length(x) == 0L) return(NULL)
+  best <- take_sets(x, best_patterns(x, 5L, recording))
+  found <- expected_counts(best, recording)
+  text <- vapply(set_pieces(best), fit_pieces, "", room = 60L)
+  data.frame(size = found$size, count = found$count, expected = signif(found$expected, 3),
+             surprise = signif(found$surprise, 3), pattern = text)
+}
+
+#' @export
+set_pieces.patterns <- function(x) {
+  lapply(as.list(x), \(lags) {
+    paste0(rep(c("", " "), c(1L, length(lags) - 1L)), names(lags), "@", lags)
+  })
+}
+
+#' @export
 shown_columns.patterns <- function(x) {
-  list(size = x$size, count = x$count, "duration (ms)" = 1000 * x$duration,
-       pattern = format(x))
+  list(size = x$size, count = x$count, "duration (ms)" = 1000 * x$duration)
 }

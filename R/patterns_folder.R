@@ -5,6 +5,33 @@
 # all the same, as disks fill and people copy. `job.lock` is there while a process works on
 # it. Nothing else may lie in the folder: what is not ours is never written to or removed.
 
+#' Long jobs that are kept in files
+#'
+#' The `folder` of [mine_patterns()], [pvalue_spectrum()] and [spade()], and the `file` of
+#' [causal_map()], keep what is finished. One rule holds for all of them:
+#'
+#' * Where nothing is there yet, the call begins the job.
+#' * Where this very job is there, the call goes on with what is missing, and says how much is
+#'   there. So after Ctrl-C, an error, a crash or a killed process, make the same call again, or
+#'   start the same script again. The result is what one undisturbed call would have given, and
+#'   random numbers are those that the job began with, whatever the seed is now. When all is
+#'   there, nothing is computed again.
+#' * Where something else is there, such as a job of another recording or with other
+#'   arguments, the call stops with an error that says what differs. It neither changes nor
+#'   removes anything.
+#'
+#' Arguments that do not change the result may differ from call to call: `threads`,
+#' `max_memory`, and the workers of `future::plan()`. What is there is checked: parts with a
+#' byte that has changed since it was written are computed again, with a warning. While a
+#' call works on a job it holds a lock; another call that wants the same job meanwhile gets
+#' an error of class `synfire_error_locked`, which says who has it. In a folder nothing else
+#' may lie.
+#'
+#' To begin a job anew, give another folder or file, or remove the old one.
+#' @seealso `vignette("clusters")` for work on many machines.
+#' @name long_jobs
+NULL
+
 # Of the files. Raised whenever they, or what is found in the same spikes, change.
 folder_format <- 3L
 
@@ -116,7 +143,9 @@ advice_for <- function(folder) {
 job_differences <- function(there, job) {
   if (!is.list(there) || is.null(there$format)) return("its job.rds is of something else")
   if (!identical(there$format, job$format)) return("written by another version of synfire")
-  settings <- \(job) c(list(window_bins = job$window, engine = job$engine), job$parameters)
+  settings <- \(job) {
+    c(list(window_bins = job$window, engine = job$engine), job$parameters)
+  }
   spikes <- setdiff(names(job$events), "bin")
   c(
     if (!identical(there$events[spikes], job$events[spikes])) "the recording differs",

@@ -4,7 +4,7 @@
 #' Plots of itemsets
 #'
 #' Histograms of what [closed_itemsets()] and [frequent_itemsets()] found: `"size"`, how
-#' many sets there are of each number of items; `"count"`, how many are in how many
+#' many sets there are of each number of items; `"counts"`, how many are in how many
 #' transactions; `"participation"`, how many sets each item takes part in.
 #'
 #' @param object,x An `itemsets` object.
@@ -22,7 +22,7 @@
 #' plot(sets)
 #' plot(sets, type = "participation")
 #' @exportS3Method ggplot2::autoplot
-autoplot.itemsets <- function(object, type = c("size", "count", "participation"), ...) {
+autoplot.itemsets <- function(object, type = c("size", "counts", "participation"), ...) {
   rlang::check_installed("ggplot2", "to draw itemsets.")
   check_no_dots()
   check_whole_sets(object, "object")
@@ -31,7 +31,7 @@ autoplot.itemsets <- function(object, type = c("size", "count", "participation")
   switch(
     type,
     size = plot_sizes(object, "Size (items in the set)", "Number of sets"),
-    count = plot_counts(object, "Count (transactions)", "Number of sets"),
+    counts = plot_set_counts(object, "Count (transactions)", "Number of sets"),
     participation = plot_participation(object, "Item", "sets")
   )
 }
@@ -144,7 +144,7 @@ plot_sizes <- function(x, x_name, y_name) {
     theme_histogram()
 }
 
-plot_counts <- function(x, x_name, y_name) {
+plot_set_counts <- function(x, x_name, y_name) {
   bars <- count_ranges(x)
   bars <- bars[bars$number > 0, ]
   ggplot2::ggplot(bars) +

@@ -7,7 +7,7 @@
 #' with patterns drawn into it. `"dots"` aligns the occurrences of one pattern.
 #' `"hypergraph"` shows which units patterns share. The others are histograms over all patterns: `"participation"`, how many patterns each unit takes
 #' part in; `"size"`, how many patterns there are of each number of spikes;
-#' `"count"`, how many occur how often; `"lags"`, when in a pattern its spikes come,
+#' `"counts"`, how many occur how often; `"lags"`, when in a pattern its spikes come,
 #' and how long patterns last; `"statistics"`, these four side by side. These count without
 #' listing, and take seconds for millions of patterns.
 #'
@@ -76,7 +76,7 @@
 #' @exportS3Method ggplot2::autoplot
 autoplot.patterns <- function(object,
                               type = c("raster", "dots", "participation", "size",
-                                       "count", "lags", "hypergraph", "statistics"),
+                                       "counts", "lags", "hypergraph", "statistics"),
                               ..., patterns = NULL, from = NULL, to = NULL,
                               order = c("patterns", "levels", "rate"),
                               recording = attr(object, "recording", exact = TRUE)) {
@@ -112,7 +112,7 @@ autoplot.patterns <- function(object,
     ), call),
     participation = plot_participation(object, "Unit", "patterns"),
     size = plot_sizes(object, "Size (spikes in the pattern)", "Number of patterns"),
-    count = plot_counts(object, "Occurrences of a pattern", "Number of patterns"),
+    counts = plot_set_counts(object, "Occurrences of a pattern", "Number of patterns"),
     lags = plot_pattern_lags(object), statistics = plot_pattern_statistics(object)
   )
 }

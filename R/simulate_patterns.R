@@ -123,7 +123,8 @@ simulate_patterns <- function(duration = 60, units = 20, rate = 5,
 #' @noRd
 check_pattern <- function(pattern, arg, levels, resolution, last_tick, gap_ticks, call) {
   if (!is.list(pattern) || !all(c("units", "lags", "count") %in% names(pattern))) {
-    abort_arg(arg, "a list of `units`, `lags` and `count`", describe(pattern), call = call)
+    abort_arg(arg, "a list of `units`, `lags` and `count`", describe(pattern),
+              call = call)
   }
   units <- pattern$units
   if (is_plain_numeric(units)) units <- levels[match(units, seq_along(levels))]

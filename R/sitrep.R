@@ -20,7 +20,8 @@
 #'     (compute capabilities it was built for), `driver` (newest CUDA version that the
 #'     driver supports, `NA` without one and in a forked process), `reason` (why there is
 #'     no device, or `NA`);
-#'   * `devices`: a data frame, a row a device: `device` (counted from 0, as CUDA does),
+#'   * `devices`: a data frame, a row a GPU: `gpu` (its number, from 1, as in the
+#'     argument `gpus` of other functions),
 #'     `name`, `capability`, `multiprocessors`, `memory` and `memory_free` (bytes),
 #'     `works` (`NA` if not tested) and `trouble` (what went wrong, or `NA`).
 #'
@@ -100,7 +101,7 @@ na_if_empty <- function(text) {
 
 devices_frame <- function(devices) {
   data.frame(
-    device = devices$device,
+    gpu = devices$device + 1L,
     name = devices$name,
     capability = sprintf("%d.%d", devices$capability_major, devices$capability_minor),
     multiprocessors = devices$multiprocessors,
@@ -167,7 +168,8 @@ devices_text <- function(x) {
   )
   lines <- sprintf(
     "%d: %s, compute capability %s, %d multiprocessors, %s; %s",
-    devices$device, devices$name, devices$capability, devices$multiprocessors, memory, outcome
+    devices$gpu, devices$name, devices$capability, devices$multiprocessors, memory,
+    outcome
   )
   paste(lines, collapse = paste0("\n", strrep(" ", 9)))
 }

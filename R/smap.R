@@ -204,5 +204,6 @@ summary.smap <- function(object, ...) {
 #' @export
 as.data.frame.smap <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_whole_result(x, smap_parts)
-  as.data.frame(x$predictions)
+  check_frame_dots()
+  as.data.frame(x$predictions, row.names)
 }

@@ -140,8 +140,9 @@
 #' summary(found)
 #' @export
 spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
-                  max_spikes = Inf, max_count = Inf, min_units = min_spikes, n_surrogates = 1000,
-                  surrogate = "dither", dither = 0.015, ..., alpha = 0.05,
+                  max_spikes = Inf, max_count = Inf, min_units = min_spikes,
+                  n_surrogates = 1000, surrogate = "dither", dither = 0.015, ...,
+                  alpha = 0.05,
                   correction = "BH", spectrum = c("#", "3d#"),
                   p_estimator = c("(k+1)/(n+1)", "k/n"),
                   reduction = c("combined", "subset", "superset", "covered_spikes", "none"),
@@ -156,7 +157,9 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
   window <- check_window(window_bins, x, bin)
-  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
+  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count,
+                                 min_units)
+  check_bins_fit(x, bin, window, filters, warn = FALSE)
   most <- .Machine$integer.max
   mining <- list(closed_within = check_choice(closed_within),
                  shifted_subsets = check_choice(shifted_subsets), engine = check_choice(engine))
@@ -208,8 +211,9 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
     list(mined = mined, spectrum = pattern_spectrum(mined, choices$spectrum),
          pvalues = pvalues, tests = tests, significant = found$significant,
          unstable = found$unstable, explained = found$explained,
-         parameters = c(list(bin_size = as.double(bin_size), window_bins = window), filters, mining,
-                        choices, surrogate_parameters(surrogate, dither, more, made),
+         parameters = c(list(bin_size = as.double(bin_size), window_bins = window),
+                        filters, mining, choices,
+                        surrogate_parameters(surrogate, dither, more, made),
                         list(stability = stability)),
          seed = attr(pvalues, "seed", exact = TRUE) %||% seed,
          elapsed = stages$elapsed(), device = attr(pvalues, "device", exact = TRUE) %||% "cpu",

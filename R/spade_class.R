@@ -13,7 +13,8 @@
 #'   lists, as [utils::write.csv()] needs it; not with `times`.
 #' @param n How many patterns or signatures to print: those with the smallest p values, and
 #'   among them the largest and most frequent; of tables, the first.
-#' @param row.names,optional Not used; R asks for them.
+#' @param row.names Names for the rows of the table, or `NULL`.
+#' @param optional Not used; R gives it to every method.
 #' @param ... Not used, must be empty.
 #' @return
 #' * `length()`: the number of patterns. `[`: the same result with some of them; what was
@@ -58,7 +59,7 @@ str.spade <- function(object, ...) utils::str(unclass(object), ...)
   if (missing(i)) return(x)
   i <- set_numbers(i, length(x))
   parts <- unclass(x)
-  parts$patterns <- take_sets(parts$patterns, i)
+  parts$patterns <- parts$patterns[i]
   parts$p <- parts$p[i]
   parts$p_adjusted <- parts$p_adjusted[i]
   if (!is.null(parts$stability)) parts$stability <- take_rows(parts$stability, i)
@@ -69,13 +70,13 @@ str.spade <- function(object, ...) utils::str(unclass(object), ...)
 #' @export
 as.data.frame.spade <- function(x, row.names = NULL, optional = FALSE, ..., times = FALSE,
                                 long = FALSE) {
-  check_no_dots()
+  check_frame_dots()
   check_spade(x)
   found <- c(list(p = x$p, p_adjusted = x$p_adjusted), as.list(x$stability)[-1L])
   if (check_long(long, times)) return(long_table(x$patterns, found))
   columns <- as.list(as.data.frame(x$patterns, times = times))
   columns <- append(columns, found, match("duration", names(columns)))
-  structure(columns, row.names = .set_row_names(length(x)), class = "data.frame")
+  new_frame(columns, length(x), row.names)
 }
 
 #' @rdname spade_tables
@@ -169,15 +170,17 @@ print.spade <- function(x, n = 10, ...) {
     })
     cat(words_wrapped(words), sep = "\n")
   } else {
-    o <- utils::head(order(x$p, -x$patterns$size, -x$patterns$count, method = "radix"), n)
-    columns <- shown_columns(take_sets(x$patterns, o))
-    last <- length(columns)
+    sorted <- !is.null(attr(x$patterns, "sorted_by", exact = TRUE))
+    o <- if (sorted) seq_along(x$p) else {
+      order(x$p, -x$patterns$size, -x$patterns$count, method = "radix")
+    }
+    o <- utils::head(o, n)
+    shown <- take_sets(x$patterns, o)
     p <- lapply(shown_p(x), `[`, o)
     names(p) <- c("p", "adjusted")
-    print_left(as.data.frame(c(list("no." = o), columns[-last], p, columns[last]),
-                             optional = TRUE))
-    left <- length(x) - length(o)
-    if (left > 0L) cat(sprintf("... and %s more (smallest p first here)\n", commas(left)))
+    print_left(as.data.frame(c(list("no." = o), shown_columns(shown), p), optional = TRUE),
+               list(pattern = set_pieces(shown)))
+    more_line(length(x) - length(o), if (!sorted) "smallest p first here")
   }
   invisible(x)
 }
@@ -407,31 +410,8 @@ print_signatures <- function(x, n, title, shown, order = "") {
       shown$duration <- 1000 * shown$duration
       names(shown)[names(shown) == "duration"] <- "duration (ms)"
     }
-    print(utils::head(shown, n), row.names = FALSE)
+    print(first_rows(shown, n), row.names = FALSE)
     if (nrow(shown) > n) cat(sprintf("... and %s more%s\n", commas(nrow(shown) - n), order))
   }
   invisible(x)
 }
-
-# Rows alone do not know what was tested with them: a plain data frame.
-#' @export
-`[.pattern_spectrum` <- function(x, ...) as.data.frame(x)[...]
-
-#' @export
-`[.pvalue_spectrum` <- `[.pattern_spectrum`
-
-#' @export
-`[.signature_tests` <- `[.pattern_spectrum`
-
-#' @export
-as.data.frame.pattern_spectrum <- function(x, row.names = NULL, optional = FALSE, ...) {
-  # cbind() and data.frame() say this to all columns.
-  if (!identical(...names(), "stringsAsFactors")) check_no_dots()
-  structure(as.list(x)[names(x)], row.names = .set_row_names(nrow(x)), class = "data.frame")
-}
-
-#' @export
-as.data.frame.pvalue_spectrum <- as.data.frame.pattern_spectrum
-
-#' @export
-as.data.frame.signature_tests <- as.data.frame.pattern_spectrum

@@ -9,7 +9,7 @@
 #' significant patterns alone: `"raster"`, a stretch of the recording with their spikes in
 #' colour; `"dots"`, the occurrences of one of them aligned; `"hypergraph"`, which units they
 #' share; `"participation"`, how many of them each unit takes part in; `"size"`,
-#' `"count"` and `"lags"`, how many spikes they have, how often they occur, and when
+#' `"counts"` and `"lags"`, how many spikes they have, how often they occur, and when
 #' their spikes come; `"statistics"`, these four side by side.
 #'
 #' # The p value spectrum
@@ -45,7 +45,7 @@
 #' plot(found, type = "raster")
 #' @exportS3Method ggplot2::autoplot
 autoplot.spade <- function(object, type = c("pvalues", "spectrum", "raster", "dots",
-                                            "participation", "size", "count", "lags",
+                                            "participation", "size", "counts", "lags",
                                             "hypergraph", "statistics"), ...) {
   call <- rlang::current_env()
   rlang::check_installed("ggplot2", "to draw patterns.")

@@ -148,29 +148,33 @@ make_trains <- function(time, unit, start = NULL, end = NULL, resolution = 1e-6,
   if (!is.null(sampling_rate)) check_number(sampling_rate, above = 0, call = call)
   per_second <- units_per_second(time_unit, sampling_rate, call)
   resolution <- check_resolution(resolution, call = call)
-  time <- check_times(time, arg, call)
-  own_order <- is.factor(unit)
-  unit <- unit_factor(unit, length(time), unit_arg, call)
-  unit_table <- check_unit_table(unit_table, levels(unit), call = call)
-  if (!own_order && !is.null(unit_table)) unit <- natural_levels(unit, unit_table)
-  ticks <- round_to_ticks(time, resolution, per_second)
+  check_time_type(time, arg, call)
+  named <- unit_codes(unit, length(time), unit_arg, call)
+  if (!quiet) check_swapped(time, unit, named, arg, call)
+  unit_table <- check_unit_table(unit_table, named$levels, call = call)
+  if (!is.factor(unit) && !is.null(unit_table)) named <- natural_levels(named, unit_table)
+  scale <- tick_scale(resolution, per_second)
   if (is.null(trial)) {
     check_no_trial(trial_clock, trial_window, call)
   } else {
-    placed <- place_trials(ticks, trial, trials, trial_clock, trial_window, resolution, call)
-    ticks <- placed$ticks
+    time <- round_to_ticks(check_times(time, arg, call), resolution, per_second)
+    placed <- place_trials(time, trial, trials, trial_clock, trial_window, resolution, call)
+    time <- placed$ticks
     trials <- placed$trials
+    scale <- c(1, 1)
   }
-  build_spike_trains(ticks, unit, start, end, resolution, trials, unit_table, quiet, arg,
-                     call = call)
+  assemble_trains(time, scale, named, start, end, resolution, trials, unit_table, quiet, arg,
+                  unit_arg, call)
 }
 
 #' Units whose levels are also those of the table, in natural order
 #' @noRd
-natural_levels <- function(unit, unit_table) {
+natural_levels <- function(named, unit_table) {
   known <- levels(unit_table$unit)
   known <- known[natural_order(known)]
-  structure(match(levels(unit), known)[as.integer(unit)], levels = known, class = "factor")
+  named$unit <- c(0L, match(named$levels, known))[named$unit + 1L]
+  named$levels <- known
+  named
 }
 
 #' From ticks and a factor in any order to a checked object
@@ -181,45 +185,69 @@ natural_levels <- function(unit, unit_table) {
 build_spike_trains <- function(ticks, unit, start = NULL, end = NULL, resolution = 1e-6,
                                trials = NULL, unit_table = NULL, quiet = FALSE, arg = "time",
                                call = rlang::caller_env()) {
-  check_tick_range(ticks, resolution, arg, call)
+  assemble_trains(ticks, c(1, 1), factor_codes(unit), start, end, resolution, trials,
+                  unit_table, quiet, arg, "unit", call)
+}
 
-  # Sorted input is the rule for recordings, and checking costs far less than sorting.
-  code <- as.integer(unit)
-  if (!sorted_events(ticks, code)) {
-    o <- order(ticks, code, method = "radix")
-    ticks <- ticks[o]
-    code <- code[o]
+#' @param time,scale Times, and what makes ticks of them.
+#' @param named What `unit_codes()` gives.
+#' @noRd
+assemble_trains <- function(time, scale, named, start, end, resolution, trials, unit_table,
+                            quiet, arg, unit_arg, call) {
+  spikes <- arrange_spikes(time, scale, named, resolution, arg, unit_arg, call)
+  if (!quiet && is.null(trials)) {
+    if (!spikes$sorted) check_restarts(time, named$code, call)
+    n <- length(spikes$time)
+    if (n > 1L) {
+      check_slow(n, length(named$levels), spikes$time[[n]] - spikes$time[[1L]], call)
+    }
   }
-  twice <- same_as_previous(ticks, code)
-  if (any(twice)) {
-    ticks <- ticks[!twice]
-    code <- code[!twice]
-  }
-  unit_table <- check_unit_table(unit_table, levels(unit), call = call)
-  unit <- structure(code, levels = levels(unit_table$unit %||% unit), class = "factor")
+  unit_table <- check_unit_table(unit_table, named$levels, call = call)
+  levels <- if (is.null(unit_table)) named$levels else levels(unit_table$unit)
 
   trials <- check_trials(trials, resolution, call = call)
-  n <- length(ticks)
-  bounds <- check_interval(
-    start, end,
-    inside = c(if (n) ticks[c(1L, n)], trials$start, trials$end),
-    resolution = resolution, call = call
-  )
-  check_inside(ticks, bounds, arg, resolution, call)
+  n <- length(spikes$time)
+  ends <- round_to_ticks(spikes$time[if (n) c(1L, n)], resolution)
+  bounds <- check_interval(start, end, inside = c(ends, trials$start, trials$end),
+                           resolution = resolution, call = call)
+  check_inside(spikes$time, ends, bounds, arg, resolution, call)
   check_trials_inside(trials, bounds, resolution, call)
 
   if (!is.null(trials)) {
     trials$start <- ticks_to_seconds(trials$start, resolution)
     trials$end <- ticks_to_seconds(trials$end, resolution)
   }
-  x <- new_spike_trains(
-    ticks, unit,
+  x <- as_recording(
+    spikes$time, structure(spikes$unit, levels = levels, class = "factor"),
     start = ticks_to_seconds(bounds[[1L]], resolution),
     end = ticks_to_seconds(bounds[[2L]], resolution),
     resolution = resolution, trials = trials, unit_table = unit_table
   )
   if (!quiet) tell_outside(x)
   x
+}
+
+#' Spikes by time, then by unit, each once, or an error that says which of them is wrong
+#'
+#' @return `time` in seconds and the numbers of the `unit`; `sorted`, whether they came so.
+#' @noRd
+arrange_spikes <- function(time, scale, named, resolution, arg, unit_arg, call) {
+  time <- as.double(time)
+  spikes <- .Call(r_arrange, time, named$code, named$unit, scale, clock_of(resolution),
+                  check_threads(NULL))
+  spikes <- finish_status(spikes, "making this recording", "Read a part of it at a time.",
+                          limit_of = "spikes", call = call)
+  if (spikes$fault == "sound") return(spikes)
+  check_times(time, arg, call)
+  check_units_given(named, unit_arg, call)
+  ticks <- .Call(r_ticks, time, scale)
+  check_tick_range(ticks, resolution, arg, call)
+  # Ticks and units that do not fit a word together: years at a fine resolution.
+  o <- order(ticks, named$unit[named$code], method = "radix")
+  named$code <- named$code[o]
+  sorted <- arrange_spikes(ticks[o], c(1, 1), named, resolution, arg, unit_arg, call)
+  sorted$sorted <- FALSE
+  sorted
 }
 
 #' The class from parts known to be right
@@ -232,10 +260,17 @@ build_spike_trains <- function(ticks, unit, start = NULL, end = NULL, resolution
 #' @noRd
 new_spike_trains <- function(ticks, unit_factor, start, end, resolution, trials = NULL,
                              unit_table = NULL) {
+  as_recording(ticks_to_seconds(ticks, resolution), unit_factor, start, end, resolution,
+               trials, unit_table)
+}
+
+#' The same with times in seconds
+#' @noRd
+as_recording <- function(time, unit_factor, start, end, resolution, trials, unit_table) {
   structure(
-    list(time = ticks_to_seconds(ticks, resolution), unit = unit_factor),
+    list(time = time, unit = unit_factor),
     class = c("spike_trains", "data.frame"),
-    row.names = .set_row_names(length(ticks)),
+    row.names = .set_row_names(length(time)),
     start = start, end = end, resolution = resolution, trials = trials,
     unit_table = unit_table
   )

@@ -4,7 +4,7 @@ check_resolution <- function(resolution, call) {
   check_number(resolution, "resolution", above = 0, call = call)
 }
 
-check_times <- function(time, arg = "time", call = rlang::caller_env()) {
+check_time_type <- function(time, arg = "time", call = rlang::caller_env()) {
   # A class may carry another unit (difftime) or another meaning (integer64).
   if (!is.numeric(time) || is.object(time)) {
     is <- if (is.object(time) && !is.list(time)) {
@@ -15,6 +15,10 @@ check_times <- function(time, arg = "time", call = rlang::caller_env()) {
     abort_arg(arg, "a numeric vector of seconds", is,
               if (is.character(time)) "Convert it with `as.numeric()` first.", call = call)
   }
+}
+
+check_times <- function(time, arg = "time", call = rlang::caller_env()) {
+  check_time_type(time, arg, call)
   time <- as.double(time)
   bad <- !is.finite(time)
   if (any(bad)) {
@@ -42,14 +46,6 @@ check_tick_range <- function(ticks, resolution, arg, call) {
               "Count time from the start of the recording, or use a coarser `resolution`.",
               call = call)
   }
-}
-
-sorted_events <- function(ticks, code) {
-  n <- length(ticks)
-  if (n < 2L) return(TRUE)
-  if (is.unsorted(ticks)) return(FALSE)
-  tie <- ticks[-1L] == ticks[-n]
-  !any(tie & code[-1L] < code[-n])
 }
 
 same_as_previous <- function(ticks, code) {
@@ -86,15 +82,17 @@ check_interval <- function(start, end, inside, resolution, call) {
   bounds
 }
 
-check_inside <- function(ticks, bounds, arg, resolution, call) {
-  n <- length(ticks)
-  # Sorted, so that the ends tell.
-  if (n == 0L || (ticks[[1L]] >= bounds[[1L]] && ticks[[n]] <= bounds[[2L]])) {
+#' @param time Sorted seconds, and the first and the last tick in `ends`.
+#' @noRd
+check_inside <- function(time, ends, bounds, arg, resolution, call) {
+  n <- length(time)
+  if (n == 0L || (ends[[1L]] >= bounds[[1L]] && ends[[2L]] <= bounds[[2L]])) {
     return(invisible())
   }
+  ticks <- round_to_ticks(time, resolution)
   before <- sum(ticks < bounds[[1L]])
   after <- sum(ticks > bounds[[2L]])
-  seconds <- exact(ticks_to_seconds(c(bounds, ticks[c(1L, n)]), resolution))
+  seconds <- exact(ticks_to_seconds(c(bounds, ends), resolution))
   abort_arg(
     arg, sprintf("within [`start`, `end`] = [%s, %s] s", seconds[[1L]], seconds[[2L]]),
     sprintf("not, for %s of %s spikes: %s before `start` and %s after `end`",

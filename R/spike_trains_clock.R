@@ -19,25 +19,30 @@ ticks_to_seconds <- function(ticks, resolution) {
   if (is.na(rate)) ticks * resolution else ticks / rate
 }
 
-#' Ticks as real numbers, not yet rounded
+#' How times become ticks: multiplied by the first number, then divided by the second
 #'
-#' @param per_second How many units of `value` make a second.
+#' Whole factors are exact, so 1380.56 ms is 1380560 ticks and nothing near it.
+#' @param per_second How many units of time make a second.
+#' @noRd
+tick_scale <- function(resolution, per_second = 1) {
+  rate <- tick_rate(resolution)
+  if (is.na(rate) || per_second >= 2^53) return(c(1, as.double(resolution) * per_second))
+  if (rate %% per_second == 0) return(c(rate / per_second, 1))
+  if (per_second %% rate == 0) return(c(1, per_second / rate))
+  c(rate, per_second)
+}
+
+#' Ticks as real numbers, not yet rounded
 #' @noRd
 raw_ticks <- function(value, resolution, per_second = 1) {
-  value <- as.double(value)
-  rate <- tick_rate(resolution)
-  if (is.na(rate) || per_second >= 2^53) return(value / (resolution * per_second))
-  # Whole factors are exact, so 1380.56 ms is 1380560 ticks and nothing near it.
-  if (rate %% per_second == 0) return(value * (rate / per_second))
-  if (per_second %% rate == 0) return(value / (per_second / rate))
-  value * rate / per_second
+  scale <- tick_scale(resolution, per_second)
+  as.double(value) * scale[[1L]] / scale[[2L]]
 }
 
 #' Nearest tick of each time; ties go to the even tick
 #' @noRd
 round_to_ticks <- function(time, resolution, per_second = 1) {
-  if (per_second != 1) return(round(raw_ticks(time, resolution, per_second)))
-  .Call(r_ticks, as.double(time), clock_of(resolution))
+  .Call(r_ticks, as.double(time), tick_scale(resolution, per_second))
 }
 
 #' Ticks of bounds that must lie on the clock

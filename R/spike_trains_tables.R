@@ -32,6 +32,7 @@
 #' unit_table(x[unit = c("C", "A")])
 #' @export
 unit_table <- function(x) {
+  check_given(x = "a spike_trains object")
   check_spike_trains(x)
   attr(x, "unit_table", exact = TRUE)
 }
@@ -40,6 +41,7 @@ unit_table <- function(x) {
 #' @export
 `unit_table<-` <- function(x, value) {
   call <- rlang::current_env()
+  check_given(x = "a spike_trains object", value = "a data frame or NULL")
   # The old table may be what is wrong with it.
   if (inherits(x, "spike_trains")) attr(x, "unit_table") <- NULL
   check_spike_trains(x, "x", call)
@@ -58,6 +60,7 @@ unit_table <- function(x) {
 #' @rdname unit_table
 #' @export
 trial_table <- function(x) {
+  check_given(x = "a spike_trains object")
   check_spike_trains(x)
   attr(x, "trials", exact = TRUE)
 }

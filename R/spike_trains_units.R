@@ -3,53 +3,70 @@
 #' Units as a factor without missing values
 #' @noRd
 unit_factor <- function(unit, n, arg = "unit", call = rlang::caller_env()) {
-  plain <- is.character(unit) || is.factor(unit) || (is.numeric(unit) && !is.object(unit))
+  named <- unit_codes(unit, n, arg, call)
+  check_units_given(named, arg, call)
+  structure(named$unit[named$code], levels = named$levels, class = "factor")
+}
+
+#' Units as small numbers
+#'
+#' @return For each spike a `code`, for each code the number of its `unit` (0 where it is
+#'   missing), and the `levels`, the names of the units.
+#' @noRd
+unit_codes <- function(unit, n, arg = "unit", call = rlang::caller_env()) {
+  plain <- is.character(unit) || is.factor(unit) || is_plain_numeric(unit)
   if (!plain) {
     abort_arg(arg, "a factor, character or numeric vector",
               if (is.object(unit)) sprintf("of class %s", class(unit)[[1L]]) else describe(unit),
               call = call)
   }
-  if (length(unit) != n) {
-    if (length(unit) != 1L) {
-      abort_arg(arg, sprintf("as long as `time` (%s), or of length 1", commas(n)),
-                sprintf("of length %s", commas(length(unit))), call = call)
-    }
-    if (is.factor(unit)) unit <- unit[rep(1L, n)] else unit <- rep(unit, n)
+  if (!length(unit) %in% c(1L, n)) {
+    abort_arg(arg, sprintf("as long as `time` (%s), or of length 1", commas(n)),
+              sprintf("of length %s", commas(length(unit))), call = call)
   }
-  if (is.factor(unit)) {
-    missing_unit <- is.na(levels(unit))[as.integer(unit)]
-    missing_unit[is.na(unit)] <- TRUE
-  } else if (is.numeric(unit)) {
-    missing_unit <- !is.finite(unit)
+  named <- if (is.factor(unit)) factor_codes(unit) else value_codes(unit)
+  if (length(unit) != n) named$code <- rep(named$code, n)
+  named
+}
+
+factor_codes <- function(unit) {
+  shown <- clean_text(levels(unit))
+  known <- unique(shown[!is.na(levels(unit))])
+  # The codes of a factor need no copy.
+  list(code = if (typeof(unit) == "integer") unit else as.integer(unit), unit = match(shown, known, nomatch = 0L, incomparables = NA),
+       levels = known)
+}
+
+value_codes <- function(unit) {
+  found <- finish_status(.Call(r_distinct, unit), "naming the units of this recording")
+  values <- found$values
+  if (is.numeric(values)) {
+    labels <- number_labels(values)
+    labels[!is.finite(values)] <- NA_character_
+    # Numbers equal to 15 digits share a label, so they are one unit.
+    levels <- unique(labels[order(values, method = "radix")])
   } else {
-    missing_unit <- is.na(unit)
+    labels <- clean_text(values)
+    levels <- unique(labels)
+    levels <- levels[natural_order(levels)]
   }
+  levels <- levels[!is.na(levels)]
+  list(code = found$code, unit = match(labels, levels, nomatch = 0L, incomparables = NA),
+       levels = levels)
+}
+
+#' Error where a spike has no unit
+#' @noRd
+check_units_given <- function(named, arg, call) {
+  if (!anyNA(named$code) && all(named$unit > 0L)) return(invisible())
+  missing_unit <- is.na(named$code) | named$unit[named$code] %in% 0L
   if (any(missing_unit)) {
     abort_arg(arg, "given for each spike",
               sprintf("missing for %s of %s spikes, the first in row %d",
-                      commas(sum(missing_unit)), commas(n), which(missing_unit)[[1L]]),
+                      commas(sum(missing_unit)), commas(length(missing_unit)),
+                      which(missing_unit)[[1L]]),
               "Drop these rows first, or name the unit.", call = call)
   }
-  if (is.factor(unit)) {
-    levels <- levels(unit)
-    known <- levels[!is.na(levels)]
-    shown <- clean_text(known)
-    if (anyNA(levels) || anyDuplicated(shown)) {
-      return(factor(shown[match(as.character(unit), known)], levels = unique(shown)))
-    }
-    return(structure(as.integer(unit), levels = shown, class = "factor"))
-  }
-  if (is.numeric(unit)) {
-    values <- sort(unique(as.double(unit)))
-    labels <- number_labels(values)
-    # Numbers equal to 15 digits share a label, so they are one unit.
-    code <- match(labels, unique(labels))[match(unit, values)]
-    return(structure(code, levels = unique(labels), class = "factor"))
-  }
-  unit <- clean_text(as.vector(unit))
-  values <- unique(unit)
-  values <- values[natural_order(values)]
-  structure(match(unit, values), levels = values, class = "factor")
 }
 
 #' Labels without an exponent where the number is whole: 100000, not 1e+05

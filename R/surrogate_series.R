@@ -79,7 +79,8 @@ surrogate_series <- function(x, n_surrogates = 100,
   used <- list(seasonal = "period", twin = c("E", "tau", "recurrence"))
   for (arg in setdiff(names(given)[given], used[[method]])) {
     abort_arg(arg, sprintf("left out with `surrogate = \"%s\"`", method), "given",
-              sprintf("It is an argument of \"%s\".", if (arg == "period") "seasonal" else "twin"))
+              sprintf("It is an argument of \"%s\".",
+                      if (arg == "period") "seasonal" else "twin"))
   }
   if (method == "seasonal") period <- check_period(x, period)
   if (method == "twin") {

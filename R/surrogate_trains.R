@@ -124,8 +124,8 @@
 #' @param threads Number of threads; `NULL` for all that the process may use.
 #' @param max_memory Bytes that surrogates may take; 12 for each spike of each of them.
 #'
-#' @return A list of `n_surrogates` [spike_trains()] with the interval, trials, resolution and units of
-#'   `x`. [set.seed()] decides them; a surrogate depends neither on `n_surrogates` nor on
+#' @return A list of `n_surrogates` [spike_trains()] with the interval, trials, resolution
+#'   and units of `x`. [set.seed()] decides them; a surrogate depends neither on `n_surrogates` nor on
 #'   `threads`.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: for a recording
@@ -341,7 +341,8 @@ check_own_arguments <- function(given, method, call = rlang::caller_env()) {
   if (length(foreign) > 0L) {
     users <- names(method_arguments)[vapply(method_arguments, \(a) foreign[[1L]] %in% a, NA)]
     abort_arg(foreign[[1L]],
-              sprintf("left out with `surrogate = \"%s\"`, which has no use for it", method),
+              sprintf("left out with `surrogate = \"%s\"`, which has no use for it",
+                      method),
               "given", sprintf("It is an argument of %s.",
                                toString(paste0("\"", users, "\""))), call = call)
   }
@@ -368,7 +369,8 @@ check_dither_of_bins <- function(dither, bin_size, method, call) {
 
 check_trains <- function(x, trains, method, call) {
   if (method == "trial_shift" && is.null(attr(x, "trials"))) {
-    abort_arg("x", "a recording with trials for `surrogate = \"trial_shift\"`", "one without",
+    abort_arg("x", "a recording with trials for `surrogate = \"trial_shift\"`",
+              "one without",
               "Use \"train_shift\", or give `spike_trains()` its `trials`.", call = call)
   }
   inside <- if (is.null(trains$trial)) length(trains$tick) else sum(!is.na(trains$trial))

@@ -86,7 +86,8 @@
 #' significant_patterns(found, tests)
 #' @export
 test_signatures <- function(patterns, pvalues, alpha = 0.05, correction = "BH") {
-  check_given(patterns = "what `mine_patterns()` gives", pvalues = "what `pvalue_spectrum()` gives")
+  check_given(patterns = "what `mine_patterns()` gives",
+              pvalues = "what `pvalue_spectrum()` gives")
   check_patterns(patterns)
   check_pvalues(pvalues)
   check_same_search(patterns, pvalues, "pvalues")
@@ -140,7 +141,8 @@ signatures_in_bins <- function(spectrum) {
 #' @inherit test_signatures examples
 #' @export
 significant_patterns <- function(patterns, tests) {
-  check_given(patterns = "what `mine_patterns()` gives", tests = "what `test_signatures()` gives")
+  check_given(patterns = "what `mine_patterns()` gives",
+              tests = "what `test_signatures()` gives")
   check_patterns(patterns)
   check_tests(tests)
   check_same_search(patterns, tests, "tests")

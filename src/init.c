@@ -50,7 +50,11 @@
 /* The same of those that take an owner before these. */
 #define OWNING_ENTRIES(ENTRY)                                                            \
     ENTRY(r_check_spikes, 5)                                                             \
+    ENTRY(r_distinct, 1)                                                                 \
+    ENTRY(r_arrange, 6)                                                                  \
     ENTRY(r_parallel_probe, 5)                                                           \
+    ENTRY(r_lag_histograms, 2)                                                           \
+    ENTRY(r_tiling_near, 2)                                                              \
     ENTRY(r_mine_episodes, 5)                                                            \
     ENTRY(r_count_episodes, 5)                                                           \
     ENTRY(r_episode_occurrences, 6)                                                      \
@@ -76,19 +80,22 @@
     ENTRY(r_map_dimensions, 3)                                                           \
     ENTRY(r_map_finish, 2)
 
-#define GIVEN_2 SEXP a, SEXP b
+#define GIVEN_1 SEXP a
+#define GIVEN_2 GIVEN_1, SEXP b
 #define GIVEN_3 GIVEN_2, SEXP c
 #define GIVEN_4 GIVEN_3, SEXP d
 #define GIVEN_5 GIVEN_4, SEXP e
 #define GIVEN_6 GIVEN_5, SEXP f
 #define GIVEN_7 GIVEN_6, SEXP g
-#define NAMES_2 a, b
+#define NAMES_1 a
+#define NAMES_2 NAMES_1, b
 #define NAMES_3 NAMES_2, c
 #define NAMES_4 NAMES_3, d
 #define NAMES_5 NAMES_4, e
 #define NAMES_6 NAMES_5, f
 #define NAMES_7 NAMES_6, g
-#define PLACES_2 x[0], x[1]
+#define PLACES_1 x[0]
+#define PLACES_2 PLACES_1, x[1]
 #define PLACES_3 PLACES_2, x[2]
 #define PLACES_4 PLACES_3, x[3]
 #define PLACES_5 PLACES_4, x[4]

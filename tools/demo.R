@@ -32,23 +32,16 @@ parse_intervals <- function(text) {
   structure(t(bounds) / 1000, dimnames = list(NULL, c("low", "high")))
 }
 
-# From a count that few pairs reach downwards, until there are chains to look at.
-mine_downwards <- function(x, intervals) {
-  pairs <- mine_episodes(x, min_count = 1, intervals = intervals, max_size = 2)
-  counts <- sort(pairs$count[pairs$size == 2L], decreasing = TRUE)
-  if (length(counts) == 0L) stop("no unit follows another within these intervals")
-  min_count <- max(2, ceiling(counts[[1L]] / 2))
-  found <- NULL
-  began <- proc.time()[["elapsed"]]
+# From the count that is suggested upwards, until what is found fits into memory: bursts
+# can make numbers explode.
+mine_as_suggested <- function(x, intervals) {
+  min_count <- suggest_min_count(x, intervals)
   repeat {
-    # Bursts can make numbers explode from one step to the next.
-    found <- tryCatch(
-      mine_episodes(x, min_count = min_count, intervals = intervals, max_memory = 1e9),
-      synfire_error_budget = \(e) found
-    )
-    enough <- sum(found$size >= 4L) >= 20L || sum(found$size >= 3L) >= 1000L
-    if (enough || min_count <= 5 || proc.time()[["elapsed"]] - began > 20) return(found)
-    min_count <- max(5, floor(0.85 * min_count))
+    found <- tryCatch(mine_episodes(x, min_count = min_count, intervals = intervals,
+                                    max_memory = 1e9),
+                      synfire_error_budget = \(e) NULL)
+    if (!is.null(found)) return(found)
+    min_count <- 2 * min_count
   }
 }
 
@@ -79,7 +72,7 @@ main <- function(file = NULL) {
       paste(sprintf("(%s, %s]", short(1000 * intervals[, 1]), short(1000 * intervals[, 2])),
             collapse = ", "))
   found <- if (is.null(min_count)) {
-    mine_downwards(x, intervals)
+    mine_as_suggested(x, intervals)
   } else {
     mine_episodes(x, min_count = as.numeric(min_count), intervals = intervals)
   }

@@ -21,7 +21,7 @@ map <- function(series, file, device = "cpu") {
   found <- synfire::causal_map(
     series, E_max = 20, device = device,
     threads = if (device == "cpu") 1,  # leave it out with one rank a machine
-    file = file, resume = TRUE
+    file = file
   )
   print(found)
 }

@@ -23,5 +23,5 @@ future::plan(future.batchtools::batchtools_slurm, template = template, workers =
 
 # Without `threads`, each job uses the cores that Slurm gives it.
 map <- synfire::causal_map(arguments[[1]], E_max = 20, device = device,
-                           file = arguments[[2]], resume = TRUE)
+                           file = arguments[[2]])
 print(map)

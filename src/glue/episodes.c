@@ -3,6 +3,7 @@
 #include "glue/glue.h"
 
 #include "core/episodes/mine.h"
+#include "core/episodes/distinct.h"
 #include "core/episodes/engine.h"
 #include "core/episodes/given.h"
 #include "core/episodes/occurrences.h"
@@ -87,6 +88,7 @@ static syn_mine_options read_options(SEXP options, SEXP bounds, int64_t *reach)
         .intervals = intervals, .n_intervals = (uint32_t)n,
         .min_count = (uint32_t)glue_option_int(options, "min_count", 1, INT32_MAX),
         .max_size = (uint32_t)glue_option_int(options, "max_size", 1, INT32_MAX),
+        .distinct_units = (int)glue_option_int(options, "distinct_units", 0, 1),
         .engine = (syn_episode_engine)glue_option_int(options, "engine", 0,
                                                       SYN_ENGINE_WINDOW),
         .threads = glue_option_threads(options),
@@ -114,6 +116,9 @@ static syn_status mine(mining *m, SEXP gpu, SEXP spelling, uint8_t least,
         gpu == R_NilValue
             ? syn_mine_episodes(&m->recording, options, watch, &m->episodes)
             : glue_gpu_mine(gpu, &m->recording, options, watch, &m->episodes, &m->gpu);
+    /* The GPU's own search does not leave them out on the way. */
+    if (status == SYN_OK && gpu != R_NilValue && options->distinct_units)
+        status = syn_episodes_distinct(&m->episodes, watch);
     if (status == SYN_OK)
         status = glue_rows_find(&m->rows, &m->episodes, spelling, least, watch);
     return status;

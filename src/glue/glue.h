@@ -38,10 +38,17 @@ SEXP r_csv_rows(SEXP bytes, SEXP first, SEXP last, SEXP options);
 SEXP r_csv_fields(SEXP lines, SEXP sep);
 SEXP r_crc32(SEXP crc, SEXP bytes);
 
-/* spikes.c */
-SEXP r_ticks(SEXP time, SEXP clock);
+/* spikes.c, arrange.c */
+SEXP r_ticks(SEXP time, SEXP scale);
+SEXP r_distinct(glue_owner *own, SEXP x);
+SEXP r_arrange(glue_owner *own, SEXP time, SEXP code, SEXP unit, SEXP scale, SEXP clock,
+               SEXP threads);
 SEXP r_check_spikes(glue_owner *own, SEXP time, SEXP unit, SEXP units, SEXP clock,
                     SEXP interval);
+
+/* correlation.c */
+SEXP r_lag_histograms(glue_owner *own, SEXP trains, SEXP options);
+SEXP r_tiling_near(glue_owner *own, SEXP trains, SEXP options);
 
 /* threads.c */
 SEXP r_threads_report(void);

@@ -107,7 +107,8 @@ static SEXP answer(const work *w, int by_duration, double elapsed)
 
 /* The maxima of surrogates number `first` to first + n - 1 in bins of `bin` ticks: a list
    of `maxima`, an array of n x sizes from min_spikes on x durations from 0 where these
-   are counted separately, and `report`. `options`: bin, by_duration, first, n and gpus. */
+   are counted separately, and `report`. `options`: bin, by_duration, first, n and
+   gpus. */
 SEXP r_spectrum(glue_owner *own, SEXP trains, SEXP surrogates, SEXP patterns,
                 SEXP options)
 {

@@ -91,11 +91,18 @@ static syn_clock clock_of(SEXP clock)
     return out;
 }
 
+static syn_scale scale_of(SEXP scale)
+{
+    const double *value = REAL(numbers(scale, REALSXP, 2, "scale"));
+    syn_scale out = {.times = value[0], .over = value[1]};
+    return out;
+}
+
 /* The tick next to each time. */
-SEXP r_ticks(SEXP time, SEXP clock)
+SEXP r_ticks(SEXP time, SEXP scale)
 {
     R_xlen_t n = Rf_xlength(numbers(time, REALSXP, 0, "times"));
-    syn_clock how = clock_of(clock);
+    syn_scale how = scale_of(scale);
     SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
     syn_ticks((size_t)n, REAL(time), &how, REAL(out));
     UNPROTECT(1);

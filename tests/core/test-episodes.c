@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "core/episodes/distinct.h"
 #include "core/episodes/mine.h"
 #include "core/episodes/null/counts.h"
 #include "core/episodes/given.h"
@@ -74,6 +75,40 @@ static void check_mining(uint32_t units)
     spikes_free(&s);
 }
 
+/* What a search leaves out on the way is what is left out of its table afterwards. */
+static void check_distinct(uint32_t units)
+{
+    test_spikes s = spikes_draw(4000, units, 8000);
+    syn_recording recording;
+    CHECK(syn_recording_make(&recording, &s.all, 12, 12, NULL) == SYN_OK);
+    syn_mine_options options = mining(SYN_ENGINE_WINDOW, 1);
+    syn_episodes sifted;
+    CHECK(syn_mine_episodes(&recording, &options, NULL, &sifted) == SYN_OK);
+    size_t pairs = sifted.level[1].n;
+    CHECK(syn_episodes_distinct(&sifted, NULL) == SYN_OK);
+    CHECK(sifted.level[1].n < pairs);
+    options.distinct_units = 1;
+    for (int engine = SYN_ENGINE_STATE; engine <= SYN_ENGINE_WINDOW; engine++) {
+        options.engine = (syn_episode_engine)engine;
+        options.threads = TEST_THREADS;
+        syn_episodes found;
+        CHECK(syn_mine_episodes(&recording, &options, NULL, &found) == SYN_OK);
+        CHECK(same_levels(&sifted, &found));
+        for (size_t k = 1; k < found.n_levels; k++) {
+            const syn_episode_level *p = &sifted.level[k], *q = &found.level[k];
+            CHECK(memcmp(p->parent, q->parent, p->n * sizeof *p->parent) == 0);
+            CHECK(memcmp(p->suffix, q->suffix, p->n * sizeof *p->suffix) == 0);
+        }
+        for (size_t k = 0; k + 1 < found.n_levels; k++)
+            CHECK(memcmp(sifted.level[k].child, found.level[k].child,
+                         (found.level[k].n + 1) * sizeof(uint32_t)) == 0);
+        syn_episodes_free(&found);
+    }
+    syn_episodes_free(&sifted);
+    syn_recording_free(&recording);
+    spikes_free(&s);
+}
+
 static void check_null(void)
 {
     test_spikes s = spikes_draw(1500, 6, 6000);
@@ -116,5 +151,7 @@ void test_episodes(void)
 {
     check_mining(5);   /* the table of next occurrences */
     check_mining(40);  /* windows */
+    check_distinct(5);
+    check_distinct(40);
     check_null();
 }

@@ -68,7 +68,7 @@ slow_links <- function(map, diagonal = FALSE) {
   rows <- list()
   for (i in rownames(map)) for (j in colnames(map)) {
     if (i == j && !diagonal) next
-    rows[[length(rows) + 1]] <- data.frame(library = i, target = j, rho = as.matrix(map)[i, j])
+    rows[[length(rows) + 1]] <- data.frame(cause = j, effect = i, rho = as.matrix(map)[i, j])
   }
   do.call(rbind, rows)
 }

@@ -44,7 +44,7 @@ elephant_patterns <- function(x, bin_size, window, min_spikes, min_count, max_sp
     sprintf("d = np.loadtxt('%s')", file),
     sprintf("st = [neo.SpikeTrain(d[d[:, 0] == u, 1] * pq.s, t_stop=%g * pq.s)", attr(x, "end")),
     sprintf("      for u in range(1, %d)]", nlevels(x$unit) + 1),
-    sprintf("c, r = concepts_mining(st, %g * pq.s, %d, min_spikes=%d, min_count=%d,", bin_size,
+    sprintf("c, r = concepts_mining(st, %g * pq.s, %d, min_spikes=%d, min_occ=%d,", bin_size,
             window, min_spikes, min_count),
     sprintf("    max_spikes=%s, min_neu=1, report='a')",
             if (is.finite(max_spikes)) max_spikes else "None"),

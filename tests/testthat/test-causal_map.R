@@ -380,7 +380,7 @@ test_that("bad arguments are refused", {
   argument_error(causal_map(x, n_surrogates = 1, surrogate = "seasonal"), "`period`")
   for (screen in list(2, NA, "a")) argument_error(causal_map(x, screen = screen), "`screen`")
   for (top in list(0, 1.5, NA)) argument_error(causal_map(x, top = top), "`top`")
-  argument_error(causal_map(x, resume = TRUE), "`resume`")
+  argument_error(causal_map(x, resume = TRUE), "`resume` must be left out")
   expect_error(causal_map(x, device = "tpu"), "device")
   argument_error(causal_map(x, gpus = 0), "`gpus`")
   argument_error(causal_map(x, precision = "half"), "needs a GPU")

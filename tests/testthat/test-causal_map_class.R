@@ -106,10 +106,10 @@ test_that("links print, are taken in part and become plain", {
   links <- made_links()
   out <- capture.output(print(links))
   expect_match(out, "4 links among 4 series", all = FALSE)
-  expect_match(out, "the target causes the library", all = FALSE)
-  strongest <- grep("^ +b +c +0.7", out)
+  expect_match(out, "the history of the effect predicts the cause", all = FALSE)
+  strongest <- grep("^ +c +b +0.7", out)
   expect_length(strongest, 1)
-  expect_match(out[[strongest - 1]], "library target")
+  expect_match(out[[strongest - 1]], "cause effect")
   expect_match(capture.output(print(links, n = 1)), "and 3 more", all = FALSE)
   strong <- subset(links, rho > 0.55)
   expect_s3_class(strong, "causal_links")
@@ -280,10 +280,7 @@ test_that("maps that were changed by hand are refused by every method", {
     `attr<-`(links, "series", NULL), `attr<-`(links, "series", "s1"),
     structure(list(library = "a"), class = c("causal_links", "data.frame"), row.names = 1L)
   )
-  changed <- c(changed, list({
-    links$rho <- as.character(links$rho)
-    links
-  }))
+  changed <- c(changed, list(changed_by_other_code(links, "rho", as.character(links$rho))))
   for (one in changed) {
     for (method in list(print, summary, format, plot)) {
       expect_error(method(one), "returned it", class = "synfire_error_argument")

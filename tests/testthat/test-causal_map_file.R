@@ -138,15 +138,14 @@ test_that("a killed map opens, has what was done, and goes on to the same number
       expect_match(format(part), sprintf("%d of 120 libraries so far", length(done)), all = FALSE)
     }
     expect_identical(as.matrix(part)[done, ], as.matrix(whole)[done, ])
-    expect_error(go_on(), "resume = TRUE", class = "synfire_error_argument")
     # The random numbers are those of the file.
     set.seed(99)
-    expect_same_map(suppressMessages(go_on(resume = TRUE)), whole)
+    expect_same_map(suppressMessages(go_on()), whole)
     for (set in c("rho", "convergence", "E", "done")) {
       expect_identical(h5_values(file, set), h5_values(reference, set))
     }
   }
-  expect_message(go_on(resume = TRUE), "All 120 libraries are mapped",
+  expect_message(go_on(), "All 120 libraries are mapped",
                  class = "synfire_message_file")
 })
 
@@ -173,10 +172,9 @@ test_that("an interrupted map says how to go on", {
     finally = suppressMessages(untrace("write_rows", where = asNamespace("synfire")))
   )
   expect_identical(outcome, "interrupted")
-  expect_match(said, "resume = TRUE", all = FALSE)
+  expect_match(said, "the same call goes on", all = FALSE)
   expect_message(
-    map <- causal_map(x, E = 2, threads = 1, max_memory = small_blocks, file = file,
-                      resume = TRUE),
+    map <- causal_map(x, E = 2, threads = 1, max_memory = small_blocks, file = file),
     "of 160 libraries are mapped", class = "synfire_message_file"
   )
   expect_same_map(map, quiet_map(x, E = 2, threads = 1))
@@ -197,7 +195,7 @@ test_that("dimensions that were found are not searched again", {
   part <- open_causal_map(file)
   expect_identical(unname(attr(part, "E")), replace(rep(3L, 12), 5, NA))
   expect_true(all(is.na(as.matrix(part))))
-  again <- quiet_map(x, E_max = 3, threads = 1, file = file, resume = TRUE)
+  again <- quiet_map(x, E_max = 3, threads = 1, file = file)
   expect_identical(unname(attr(again, "E")), replace(rep(3L, 12), 5, E[[5L]]))
 })
 
@@ -206,7 +204,7 @@ test_that("a file of another map is refused, with what differs, and left as it i
   x <- ring_series()
   file <- map_path()
   map_it <- function(x, E_max = 3, ...) {
-    quiet_map(x, E_max = E_max, ..., threads = 1, file = file, resume = TRUE)
+    quiet_map(x, E_max = E_max, ..., threads = 1, file = file)
   }
   # Without a file there is nothing to go on with, so it is begun.
   first <- map_it(x)
@@ -222,13 +220,13 @@ test_that("a file of another map is refused, with what differs, and left as it i
   refused(map_it(x, screen = 0.5), "`screen` is NULL there, not 0.5")
   refused(map_it(x, libraries = 1:3), "`libraries` differ")
   refused(map_it(x, targets = 3:1), "`targets` differ")
-  refused(quiet_map(x, E = 2, file = file, resume = TRUE), "`E` differs")
+  refused(quiet_map(x, E = 2, file = file), "`E` differs")
   refused(map_it(x + 1), "the series differ")
   refused(quiet_map(x, E_max = 3, top = 2, file = file), "`top` must be NULL")
   expect_identical(unname(tools::md5sum(file)), before)
   # What decides nothing may change, and so may where the series lie.
   expect_same_map(quiet_map(as.data.frame(x), E_max = 3, threads = 2, file = file,
-                            resume = TRUE, max_memory = 1e8), first)
+                            max_memory = 1e8), first)
 
   writeLines("text", file)
   expect_error(map_it(x), "damaged HDF5 file, or none", class = "synfire_error_file")
@@ -279,7 +277,7 @@ test_that("names in any letters are kept, whatever their encoding", {
   map <- quiet_map(x, E_max = 2, threads = 1, file = file)
   expect_identical(colnames(map), enc2utf8(colnames(x)))
   expect_identical(names(attr(open_causal_map(file), "E")), enc2utf8(colnames(x)))
-  expect_same_map(quiet_map(x, E_max = 2, threads = 1, file = file, resume = TRUE), map)
+  expect_same_map(quiet_map(x, E_max = 2, threads = 1, file = file), map)
   expect_identical(unname(map["caf\u00e9", "\u4e2d"]), unname(as.matrix(map)[1, 2]))
 })
 
@@ -343,21 +341,21 @@ test_that("damaged numbers and dimensions are computed again when a map is resum
   for (where in list(c("rho", 101), c("lag", 53), c("check", 9), c("done", 3))) {
     change(where[[1L]], as.integer(where[[2L]]))
     if (where[[1L]] != "done") {
-      expect_error(as.matrix(open_causal_map(file)[, 1:12]), "damaged.*resume = TRUE",
+      expect_error(as.matrix(open_causal_map(file)[, 1:12]), "damaged.*made again",
                    class = "synfire_error_file")
-      expect_warning(again <- map_it(resume = TRUE), "computed again",
+      expect_warning(again <- map_it(), "computed again",
                      class = "synfire_warning_file")
     } else {
       expect_false(anyNA(as.matrix(open_causal_map(file))))
-      again <- map_it(resume = TRUE)
+      again <- map_it()
     }
     expect_identical(map_numbers(again), whole)
-    expect_no_warning(map_it(resume = TRUE))
+    expect_no_warning(map_it())
   }
-  E <- attr(map_it(resume = TRUE), "E")
+  E <- attr(map_it(), "E")
   change("E", 5)
   expect_error(open_causal_map(file), "dimensions", class = "synfire_error_file")
-  expect_warning(again <- map_it(resume = TRUE), "found again", class = "synfire_warning_file")
+  expect_warning(again <- map_it(), "found again", class = "synfire_warning_file")
   expect_identical(attr(again, "E"), E)
   expect_identical(map_numbers(again), whole)
   change("elapsed", 3)
@@ -406,9 +404,9 @@ test_that("of two processes that make the same map one does, and the other says 
       set.seed(SEED)
       log("end", tryCatch({
         suppressMessages(causal_map(x, E = 2, n_surrogates = 20, surrogate = "shuffle",
-                                    threads = 1, file = FILE, resume = SEED == 2))
+                                    threads = 1, file = FILE))
         "made"
-      }, synfire_error_locked = \(e) "locked", synfire_error_argument = \(e) "other",
+      }, synfire_error_locked = \(e) "locked",
       error = \(e) gsub(" ", "_", conditionMessage(e))))
     }, list(SERIES = series, GO = go, FILE = file, SEED = seed))))
     Sys.sleep(0.7)
@@ -421,7 +419,7 @@ test_that("of two processes that make the same map one does, and the other says 
     }, NA))
     set.seed(seed)
     memory <- causal_map(x, E = 2, n_surrogates = 20, surrogate = "shuffle", threads = 1)
-    all(ends %in% c("made", "locked", "other")) && "made" %in% ends &&
+    all(ends %in% c("made", "locked")) && "made" %in% ends &&
       isTRUE(all.equal(map_numbers(open_causal_map(file)), map_numbers(memory),
                        tolerance = 1e-6))
   })), 1)

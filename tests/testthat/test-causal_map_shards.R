@@ -20,7 +20,7 @@ test_that("two workers make the map that is made here", {
   # They did all of it, from series in a file as well.
   input <- file.path(paste0(file, ".shards"), "source.h5")
   before <- file.mtime(shards_of(file))
-  expect_same_map(shard_map(input, file, resume = TRUE), whole)
+  expect_same_map(shard_map(input, file), whole)
   expect_identical(file.mtime(shards_of(file)), before)
 })
 
@@ -70,7 +70,7 @@ test_that("a map that was begun by workers is finished here, and the other way r
   expect_match(format(part), "12 of 16 libraries so far", all = FALSE)
   expect_message(
     again <- causal_map(x, E_max = 3, Tp = c(-1, 0), lib_sizes = c(30, 80), threads = 1,
-                        file = file, resume = TRUE),
+                        file = file),
     "12 of 16 libraries are mapped"
   )
   expect_same_map(again, whole)
@@ -83,7 +83,7 @@ test_that("a map that was begun by workers is finished here, and the other way r
   h5[["done"]][c(2, 5, 6)] <- rep(0L, 3)
   h5[["rho"]][c(2, 5, 6), ] <- matrix(9, 3, 16)
   h5$close_all()
-  expect_same_map(with_workers(shard_map(x, file, resume = TRUE, seed = 8)), whole)
+  expect_same_map(with_workers(shard_map(x, file, seed = 8)), whole)
   expect_length(shards_of(file), 3L)
 })
 
@@ -104,7 +104,7 @@ test_that("damaged shards, and those of another map, are told and done again", {
     "0005.h5", class = "synfire_warning_file"
   )
   expect_identical(sum(is.na(part[, 1])), 4L)
-  suppressWarnings(again <- shard_map(x, file, resume = TRUE), "synfire_warning_file")
+  suppressWarnings(again <- shard_map(x, file), "synfire_warning_file")
   expect_same_map(again, whole)
   expect_false(any(file.exists(damaged)))
   expect_silent(open_causal_map(file))

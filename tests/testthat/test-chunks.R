@@ -36,9 +36,15 @@ test_that("a chunk whose worker dies is done again there, and at last here", {
   expect_warning(
     expect_warning(
       expect_warning(
-        done <- with_workers(do_deadly(1:8, always = 5, threads = NULL, keep = \(chunk, result) {
-          kept <<- c(kept, chunk)
-        })),
+        done <- with_workers({
+          before <- future::plan("list")
+          done <- do_deadly(1:8, always = 5, threads = NULL, keep = \(chunk, result) {
+            kept <<- c(kept, chunk)
+          })
+          # New workers, but the plan that the user set.
+          expect_equal(future::plan("list"), before)
+          done
+        }),
         "Its chunk is done again", class = "synfire_warning_worker"
       ),
       "Its chunk is done again", class = "synfire_warning_worker"

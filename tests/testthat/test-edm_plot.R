@@ -127,7 +127,7 @@ test_that("nothing to draw is an error", {
   expect_error(ggplot2::autoplot(made_skill("E", 1:2, c(NA_real_, NA))), "skill for at least one E",
                class = "synfire_error_argument")
   none <- made_predictions()
-  none$Predictions <- NA_real_
+  none <- changed_by_other_code(none, "Predictions", rep(NA_real_, nrow(none)))
   expect_error(ggplot2::autoplot(none), "at least one prediction",
                class = "synfire_error_argument")
   expect_error(ggplot2::autoplot(made_predictions(), type = "lines"), "`type` must be",

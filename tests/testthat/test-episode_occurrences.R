@@ -80,7 +80,7 @@ test_that("several episodes come one after the other, numbered each from 1", {
   stream <- random_stream(7, units = 3, spikes = 50, span = 60, trials = FALSE)
   chosen <- chosen_episodes(stream, 2)
   together <- episode_occurrences(stream$x, chosen)
-  expect_s3_class(together, c("episode_occurrences", "data.frame"), exact = TRUE)
+  expect_s3_class(together, c("episode_occurrences", "synfire_table", "data.frame"), exact = TRUE)
   apart <- lapply(seq_len(nrow(chosen)), \(k) {
     as.data.frame(episode_occurrences(stream$x, chosen[k, ]))
   })
@@ -144,7 +144,7 @@ test_that("lags are those of the counted occurrences, in half-open bins", {
   x <- spike_trains(c(0, 1, 10, 14, 20, 25, 40, 42) / 1000, rep(c("A", "B"), 4),
                     resolution = 1e-3)
   lags <- episode_lags(x, episode(c("A", "B"), 0, 0.005), bins = 5)
-  expect_s3_class(lags, c("episode_lags", "data.frame"), exact = TRUE)
+  expect_s3_class(lags, c("episode_lags", "synfire_table", "data.frame"), exact = TRUE)
   # Lags of 1, 4, 5 and 2 ms: each is the upper edge of its bin.
   expect_identical(lags$count, c(1L, 1L, 0L, 1L, 1L))
   expect_equal(lags$lag_high, (1:5) / 1000)

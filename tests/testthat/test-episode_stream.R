@@ -314,7 +314,7 @@ test_that("a stream prints on a screen", {
   s$seconds <- 8
   expect_snapshot(summary(s))
   expect_identical(format(s), "window of 1 s up to 1.25 s, 7 spikes of 3 units, 3 episodes")
-  expect_length(capture.output(print(s, n = 0)), 5L)
+  expect_length(capture.output(print(s, n = 0)), 6L)
 })
 
 test_that("bad arguments are named", {

@@ -13,7 +13,7 @@ with_trains <- function(stream) {
 test_that("the table says what was found and how", {
   x <- spike_trains(c(0.001, 0.004, 0.020, 0.024, 0.050), c("A", "B", "A", "B", "C"))
   found <- mine_episodes(x, min_count = 2, intervals = c(0, 0.005), threads = 1)
-  expect_s3_class(found, c("episodes", "data.frame"), exact = TRUE)
+  expect_s3_class(found, c("episodes", "synfire_table", "data.frame"), exact = TRUE)
   expect_identical(as.data.frame(found)[1:4], data.frame(
     episode = c("A", "B", "A -(0,0.005]-> B"), size = c(1L, 1L, 2L), count = c(2L, 2L, 2L),
     support = c(2, 2, 2) / 5
@@ -414,4 +414,41 @@ test_that("mining stops within half a second of Ctrl-C", {
     }, list(ENGINE = engine, MIN_COUNT = if (engine == "window") 40 else 150)),
     wait = 0.5), 0.5)
   }
+})
+
+# Whether an episode of the table begins or ends one that is a unit longer.
+within_longer <- function(found) {
+  part <- \(row, out) list(found$units[[row]][-out], found$low[[row]][-max(1, out - 1)],
+                           found$high[[row]][-max(1, out - 1)])
+  longer <- which(found$size > 1L)
+  inner <- c(lapply(longer, \(row) part(row, 1L)),
+             lapply(longer, \(row) part(row, found$size[[row]])))
+  text <- \(parts) paste(vapply(parts, deparse1, ""), collapse = " ")
+  own <- vapply(seq_len(nrow(found)), \(row) {
+    text(list(found$units[[row]], found$low[[row]], found$high[[row]]))
+  }, "")
+  own %in% vapply(inner, text, "")
+}
+
+test_that("with distinct_units no unit comes twice, and counts are the same", {
+  repeated <- 0
+  for (seed in 1:6) {
+    stream <- random_stream(seed, units = 4, spikes = 90)
+    all <- mined_by(stream, 2, max_size = 4)
+    differ <- vapply(all$units, \(u) !anyDuplicated(u), NA)
+    repeated <- repeated + sum(!differ)
+    for (engine in c("state", "two-pass", "window")) {
+      some <- mined_by(stream, 2, max_size = 4, engine = engine, distinct_units = TRUE)
+      expect_identical(as.data.frame(some), as.data.frame(all[differ, ]))
+    }
+    # The largest and the best of these, not of all.
+    best <- mined_by(stream, 2, max_size = 4, distinct_units = TRUE, top = 2)
+    want <- unlist(lapply(split(which(differ), all$size[differ]), utils::head, 2))
+    expect_identical(best$episode, all$episode[want])
+    maximal <- mined_by(stream, 2, max_size = 4, distinct_units = TRUE, target = "maximal")
+    expect_identical(maximal$episode, some$episode[!within_longer(some)])
+  }
+  expect_gt(repeated, 50)
+  expect_error(mine_episodes(stream$x, 2, c(0, 0.005), distinct_units = NA), "`distinct_units`",
+               class = "synfire_error_argument")
 })

@@ -6,14 +6,14 @@ test_that("windows open at the start of a bin and hold the pattern", {
   found <- hand_patterns(list(c(A = 0, B = 3), c(B = 0, A = 1), c(A = 0)), c(2, 0, 3),
                          c("A", "B"))
   o <- pattern_occurrences(x, found)
-  expect_s3_class(o, c("pattern_occurrences", "data.frame"), exact = TRUE)
+  expect_s3_class(o, c("pattern_occurrences", "synfire_table", "data.frame"), exact = TRUE)
   expect_identical(as.data.frame(o), data.frame(
     pattern = c(1L, 1L, 3L, 3L, 3L), occurrence = c(1L, 2L, 1L, 2L, 3L),
     trial = NA, time = c(0, 0.1, 0, 0.1, 0.995)
   ))
   expect_identical(attr(o, "recording"), x)
   expect_snapshot(o)
-  expect_output(print(o[o$pattern == 1, ]), "# 2 occurrences of 1 pattern")
+  expect_output(print(o[o$pattern == 1, ]), "# 2 of 5 occurrences of 1 pattern")
   expect_output(print(o[c("occurrence", "time")]), "5 +3 0.995")
   expect_identical(capture.output(print(o, n = 0)),
                    c("# 5 occurrences of 2 patterns", "... and 5 more"))

@@ -13,7 +13,7 @@ mined_store <- function(sets, min_count = 2) {
 }
 
 inspected <- function(x) paste(capture.output(.Internal(inspect(x))), collapse = " ")
-is_stored <- \(x) grepl("mined (items|occurrences)", inspected(x))
+is_stored <- \(x) grepl("mined (items|count)", inspected(x))
 word_bits <- \(x) as.integer(sub(".*blocks of (\\d+)-bit.*", "\\1", inspected(x)))
 
 # A plain copy, number by number.

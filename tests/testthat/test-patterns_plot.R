@@ -200,7 +200,7 @@ test_that("histograms count every pattern", {
 test_that("occurrences are counted one by one where they are few, in ranges where many", {
   set.seed(8)
   made <- random_patterns()
-  bars <- layers(ggplot2::autoplot(made$x, type = "count"), "GeomRect")[[1L]]
+  bars <- layers(ggplot2::autoplot(made$x, type = "counts"), "GeomRect")[[1L]]
   counts <- table(made$x$count)
   expect_equal(bars$low + 0.5, as.numeric(names(counts)))
   expect_equal(bars$high - bars$low, rep(1, length(counts)))
@@ -222,7 +222,7 @@ test_that("itemsets have pictures of their own", {
   bars <- ggplot2::autoplot(sets, type = "participation")$data
   expect_equal(bars$label, c("bread", "butter", "milk", "beer"))
   expect_equal(bars$number, c(2, 2, 1, 0))
-  bars <- layers(ggplot2::autoplot(sets, type = "count"), "GeomRect")[[1L]]
+  bars <- layers(ggplot2::autoplot(sets, type = "counts"), "GeomRect")[[1L]]
   expect_equal(bars$low, c(1.5, 2.5, 4.5))
   expect_error(ggplot2::autoplot(sets, type = "raster"), class = "synfire_error_argument")
 })
@@ -328,7 +328,7 @@ test_that("pictures look as they did", {
   }
   set.seed(9)
   many <- random_patterns()$x
-  for (type in c("participation", "size", "count", "lags", "statistics")) {
+  for (type in c("participation", "size", "counts", "lags", "statistics")) {
     vdiffr::expect_doppelganger(type, ggplot2::autoplot(many, type = type))
   }
 })

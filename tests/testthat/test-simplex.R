@@ -229,7 +229,7 @@ test_that("what is not finite counts as missing", {
 test_that("a table of predictions says what it is", {
   x <- logistic_series(60)
   found <- simplex(x, "a", E = 2)
-  expect_s3_class(found, c("edm_prediction", "edm", "data.frame"), exact = TRUE)
+  expect_s3_class(found, c("edm_prediction", "edm", "synfire_table", "data.frame"), exact = TRUE)
   expect_identical(attr(found, "parameters")[c("columns", "target", "E", "tau", "Tp")],
                    list(columns = "a", target = "a", E = 2L, tau = -1L, Tp = 1L))
   expect_identical(attr(found, "call"), quote(simplex(x = x, columns = "a", E = 2)))

@@ -65,7 +65,7 @@ test_that("patterns are drawn as those of a search are", {
   skip_on_cran()
   found <- planted_result()
   skip_if_not_installed("igraph")
-  for (type in c("raster", "dots", "participation", "size", "count", "lags", "hypergraph",
+  for (type in c("raster", "dots", "participation", "size", "counts", "lags", "hypergraph",
                  "statistics")) {
     expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(found, type = type)))
   }

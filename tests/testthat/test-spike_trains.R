@@ -23,6 +23,48 @@ test_that("the order of the input means nothing", {
   }
 })
 
+# What spike_trains() does, in the plainest way.
+plain_spikes <- function(ticks, unit, levels) {
+  code <- match(as.character(unit), levels)
+  rows <- unique(data.frame(ticks, code))
+  rows[order(rows$ticks, rows$code), ]
+}
+
+test_that("many spikes in any order, with units of any kind, are sorted and kept once", {
+  set.seed(7)
+  for (n in c(0, 1, 2, 1000, 3e5)) for (spread in c(3, 1e5, 1e13)) {
+    ticks <- floor(runif(n, -spread, spread))
+    unit <- sample(c(7L, -3L, 100000L, 12L), n, TRUE)
+    want <- plain_spikes(ticks, unit, c("-3", "7", "12", "100000"))
+    for (given in list(unit, unit + 0, as.character(unit), factor(unit))) {
+      x <- spike_trains(ticks, given, resolution = 1, start = -1e14, end = 1e14)
+      expect_identical(x$time, want$ticks)
+      expect_identical(as.character(x$unit), levels(factor(unit))[
+        match(c("-3", "7", "12", "100000")[want$code], levels(factor(unit)))])
+    }
+    # Sorted ones take another way.
+    expect_identical(spike_trains(want$ticks, x$unit, resolution = 1, start = -1e14, end = 1e14), x)
+  }
+})
+
+test_that("times and units that do not fit a word together are sorted as well", {
+  time <- c(2^52, 5, -2^52, 5, 5)
+  unit <- factor(c("b", "b", "a", "a", "b"), levels = c("a", "b", paste0("u", 1:5000)))
+  x <- spike_trains(time, unit, resolution = 1)
+  expect_identical(x$time, c(-2^52, 5, 5, 2^52))
+  expect_identical(as.character(x$unit), c("a", "a", "b", "b"))
+})
+
+test_that("distinct values are numbered in the order in which they come", {
+  distinct <- \(x) .Call(synfire:::r_distinct, x)
+  expect_identical(distinct(c(0, -0, NaN, NA, 1)), list(values = c(0, NA, 1),
+                                                        code = c(1L, 1L, 2L, 2L, 3L)))
+  expect_identical(distinct(c(NA, 5L, NA)), list(values = c(NA, 5L), code = c(1L, 2L, 1L)))
+  many <- sample(1e5)
+  expect_identical(distinct(many), list(values = many, code = seq_along(many)))
+  expect_identical(distinct(character()), list(values = character(), code = integer()))
+})
+
 test_that("times become the nearest tick and come back unchanged", {
   x <- spike_trains(c(1.38056, 1.3805604, 1.3805606, -0.1), "a")
   expect_identical(ticks_of(x), c(-100000, 1380560, 1380561))

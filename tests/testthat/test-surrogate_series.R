@@ -24,7 +24,7 @@ test_that("set.seed() decides surrogates, and the number of them nothing", {
 test_that("shuffled series have the same values, and NA in their rows", {
   x <- replace(logistic(50), c(1, 7, 50), NA)
   set.seed(1)
-  s <- surrogate_series(x, 200)
+  s <- surrogate_series(x, 200, "shuffle")
   expect_true(all(is.na(s) == is.na(x)))
   expect_true(all(apply(s, 2, \(v) identical(sort(v), sort(x)))))
   # Every value comes to every row.
@@ -64,7 +64,7 @@ test_that("seasonal surrogates are the seasons' means and shuffled rests", {
   gone <- replace(x, seq(2, 42, by = 4), NA)
   expect_identical(is.na(surrogate_series(gone, 2, "seasonal", period = 4)[, 1]), is.na(gone))
   expect_false(any(is.nan(surrogate_series(gone, 2, "seasonal", period = 4))))
-  expect_false(any(is.nan(surrogate_series(c(NaN, x), 2))))
+  expect_false(any(is.nan(surrogate_series(c(NaN, x), 2, "shuffle"))))
 })
 
 # Twins as they are defined: equal rows of the whole recurrence matrix.
@@ -122,8 +122,8 @@ test_that("wrong series and arguments are explained", {
   wrong(surrogate_series(1), "`x` must be a numeric vector of at least two")
   wrong(surrogate_series(data.frame(x)), "`x` must be a numeric vector")
   wrong(surrogate_series(c(x, -Inf)), "-Inf in row 41")
-  wrong(surrogate_series(c(x, NA), method = "phase"), "without NA for `surrogate = \"phase\"`")
-  wrong(surrogate_series(c(NA, x), method = "twin"), "NA in 1 rows, the first of them row 1")
+  wrong(surrogate_series(c(x, NA), surrogate = "phase"), "without NA for `surrogate = \"phase\"`")
+  wrong(surrogate_series(c(NA, x), surrogate = "twin"), "NA in 1 rows, the first of them row 1")
   wrong(surrogate_series(x, 0), "`n_surrogates` must be")
   wrong(surrogate_series(x, surrogate = "fourier"), "`surrogate` must be")
   wrong(surrogate_series(x, surrogate = "seasonal"), "`period` must be")

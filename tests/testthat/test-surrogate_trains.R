@@ -499,7 +499,7 @@ test_that("wrong arguments are explained", {
   wrong(surrogate_trains(x, surrogate = "jitter", window = 1e-6), "at least two ticks")
   wrong(surrogate_trains(t, surrogate = "jitter", window = 0.0015), "a whole number of ticks")
   wrong(surrogate_trains(t, surrogate = "sliding_shuffle"), "`bin_size` must be the length of a bin")
-  wrong(surrogate_trains(spike_trains(c(1, 140), "A", 0, 150), method = "sliding_shuffle",
+  wrong(surrogate_trains(spike_trains(c(1, 140), "A", 0, 150), surrogate = "sliding_shuffle",
                          bin_size = 1e-6), "at most 134,217,728 bins")
   wrong(surrogate_trains(x, surrogate = "trial_shift"), "`x` must be a recording with trials")
   wrong(surrogate_trains(spike_trains(numeric(), character(), 0, 1)),

@@ -137,7 +137,7 @@ test_that("arguments are checked, and that both are of one search", {
   bad(significant_patterns(patterns, pvalues), "test_signatures")
   other <- pvalues
   attr(other, "window_bins") <- 5L
-  bad(test_signatures(patterns, other), "window` = 5, and `patterns` are of 4")
+  bad(test_signatures(patterns, other), "window_bins` = 5, and `patterns` are of 4")
   other <- pvalues
   attr(other, "parameters")$min_count <- 3
   bad(test_signatures(patterns, other), "min_count")
@@ -192,9 +192,7 @@ test_that("tables that were changed by hand are refused", {
     bad(test_signatures(patterns, without(pvalues, name)), "pvalues")
   }
   for (column in c("size", "count", "reached", "p")) {
-    changed <- pvalues
-    changed[[column]] <- NULL
-    bad(test_signatures(patterns, changed), "pvalues")
+    bad(test_signatures(patterns, changed_by_other_code(pvalues, column, NULL)), "pvalues")
   }
   changed <- pvalues
   attr(changed, "maxima") <- attr(changed, "maxima")[1, , drop = FALSE]
@@ -203,9 +201,8 @@ test_that("tables that were changed by hand are refused", {
     bad(significant_patterns(patterns, without(tests, name)), "tests")
     bad(reduce_patterns(patterns, without(tests, name)), "non_significant")
   }
-  changed <- tests
-  changed$significant <- NULL
-  bad(significant_patterns(patterns, changed), "tests")
+  bad(significant_patterns(patterns, changed_by_other_code(tests, "significant", NULL)),
+      "tests")
   bad(significant_patterns(patterns, structure(list(), class = "signature_tests")), "tests")
 })
 

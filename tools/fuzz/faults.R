@@ -24,7 +24,7 @@ calls <- c(
   surrogate_series = paste(series, "f <- \\() { set.seed(1); surrogate_series(x[, 1], 20) }"),
   optimal_dimensions = paste(series, "f <- \\() optimal_dimensions(x, E_max = 5, threads = 2)"),
   causal_map = paste(series, "f <- \\() { set.seed(1); causal_map(x, E_max = 3, Tp = c(-1, 0),",
-                     "surrogates = 3, lib_sizes = c(50, 200), threads = 2) }"),
+                     "n_surrogates = 3, lib_sizes = c(50, 200), threads = 2) }"),
   causal_map_top = paste(series, "f <- \\() causal_map(x, E = 2, top = 2, threads = 2)")
 )
 wanted <- if (length(given) > 2L) given[-(1:2)] else names(calls)

@@ -58,6 +58,10 @@ make_small_results <- function() {
   r$map_on_disk <- tempfile(fileext = ".h5")
   r$causal_map_file <- synfire::causal_map(r$series, E = 2, file = r$map_on_disk)
   r$synfire_sitrep <- synfire::synfire_sitrep(test_devices = FALSE)
+  r$binned_spikes <- synfire::bin_spikes(r$spike_trains, 0.05)
+  r$cross_correlogram <- synfire::cross_correlogram(r$spike_trains, 0.005, 0.02)
+  r$psth <- synfire::psth(r$spike_trains, 1:3, -0.1, 0.2, 0.05)
+  r$recording_check <- synfire::check_recording(r$spike_trains)
   r$csv <- tempfile(fileext = ".csv")
   writeLines(c("time,unit", "0.5,A", "0.75,B", "1.5,A"), r$csv)
   r
@@ -71,6 +75,13 @@ make_small_calls <- function(r) {
     as_arules = list(x = r$itemsets),
     as_incidence = list(x = r$itemsets),
     as_spike_trains = list(x = list(A = c(1, 2), B = 1.5)),
+    bin_spikes = list(x = x, bin_size = 0.05),
+    bursts = list(x = x),
+    check_recording = list(x = x),
+    cross_correlogram = list(x = x, bin_size = 0.005, max_lag = 0.02),
+    isi_statistics = list(x = x),
+    psth = list(x = x, events = 1:3, from = -0.1, to = 0.2, bin_size = 0.05),
+    sttc = list(x = x),
     calibrate_gpu = list(x = x, sizes = 2:3, episodes = c(32, 64), repeats = 1, gpu = 1,
                          save = FALSE),
     causal_map = list(x = r$series, E = 2),
@@ -130,6 +141,7 @@ make_small_calls <- function(r) {
 method_extras <- function(r) {
   list(
     `[.spike_trains` = list(time = c(0, 1)), `[.itemsets` = list(1:2), `[.spade` = list(1),
+    `[.binned_spikes` = list(1:2, 1), `[.cross_correlogram` = list(1, 1, 2),
     rbind.spike_trains = list(r$spike_trains), c.episodes = list(r$episodes),
     c.itemsets = list(r$itemsets), update.episode_stream = list(r$spike_trains[time = c(2.5, Inf)])
   )

@@ -4,7 +4,7 @@
 fuzz_subject("files", covers = list(
   causal_map = c("x", "E", "E_max", "tau", "Tp", "libraries", "targets", "validation",
                  "exclusion_radius", "lib_sizes", "n_surrogates", "surrogate", "screen",
-                 "file", "resume", "max_memory", "threads"),
+                 "file", "max_memory", "threads"),
   open_causal_map = "file",
   mine_patterns = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes",
                     "min_units", "engine", "shifted_subsets", "threads", "folder"),

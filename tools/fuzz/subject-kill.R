@@ -2,7 +2,7 @@
 # what it would have been. `Rscript tools/fuzz/kill.R 100` does so a hundred times.
 
 fuzz_subject("kill", covers = list(
-  causal_map = c("x", "file", "resume"), mine_patterns = c("x", "folder"),
+  causal_map = c("x", "file"), mine_patterns = c("x", "folder"),
   pvalue_spectrum = c("x", "folder")
 ), run = function(world) {
   work <- draw_work(size = whole(1, 5))

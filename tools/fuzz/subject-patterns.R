@@ -119,7 +119,7 @@ check_stricter <- function(raster, found) {
 
 check_occurrences <- function(raster, found) {
   some <- found[seq_len(min(length(found), whole(0, 20)))]
-  where <- attempt("pattern_occurrences", list(x = one_of(list(NULL, raster$x)), patterns = some))
+  where <- attempt("pattern_occurrences", list(x = raster$x, patterns = some))
   if (refused(where)) return(finding("occurrences are refused"))
   if (!identical(tabulate(where$pattern, length(some)), as.integer(some$count))) {
     return(finding("patterns occur as often as was counted: no"))
@@ -198,7 +198,7 @@ check_elephant <- function(raster, world) {
     "                         t_stop=last * pq.s) for u in range(units)]",
     sprintf("found, _ = spade.concepts_mining(trains, 1 * pq.s, window, min_spikes=%d,",
             filters$min_spikes),
-    sprintf("    min_count=%d, min_neu=1, report='a')", filters$min_count),
+    sprintf("    min_occ=%d, min_neu=1, report='a')", filters$min_count),
     "for items, windows in found:",
     "    u, lag = np.array(items) // window, np.array(items) % window",
     "    order = np.lexsort((u, lag))",

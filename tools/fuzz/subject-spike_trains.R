@@ -121,12 +121,80 @@ on_time <- function(trials) {
   trials
 }
 
+# The same spikes with the trial of each, on the recording's clock and on that of trials.
+check_trial_labels <- function(x) {
+  trials <- attempt("trial_table", list(x))
+  if (is.null(trials) || nrow(x) == 0) return()
+  own <- list(unit = x$unit, start = attr(x, "start"), end = attr(x, "end"),
+              resolution = tick_of(x), trials = trials, unit_table = unit_table(x))
+  row <- findInterval(x$time, trials$start)
+  row[row == 0 | x$time > trials$end[pmax(row, 1)]] <- NA
+  label <- trials$trial[row]
+  same(attempt("spike_trains", c(list(x$time, trial = label, trial_clock = "recording"), own)),
+       x, "spikes that name their trial")
+  inside <- !is.na(row)
+  kept <- attempt("spike_trains", c(list(x$time[inside]), replace(own, "unit", list(x$unit[inside]))))
+  own$unit <- own$unit[inside]
+  ticks <- round((x$time - trials$start[row]) / tick_of(x))[inside]
+  y <- attempt("spike_trains", c(list(ticks * tick_of(x), trial = label[inside],
+                                      trial_clock = one_of("trial", "recording", NULL)), own))
+  # On another clock each spike lies elsewhere, or nowhere.
+  if (!refused(y) && all(trials$start != 0)) same(y, kept, "times from the start of trials")
+  check_laid_out(ticks * tick_of(x), x$unit[inside], label[inside], trials, tick_of(x))
+}
+
+# Trials one after the other, and each with its own spikes.
+check_laid_out <- function(time, unit, label, trials, tick) {
+  longest <- max(round((trials$end - trials$start) / tick)) * tick
+  y <- attempt("spike_trains", c(
+    list(time, unit, resolution = tick, trial = label, trial_clock = "trial",
+         trials = trials[setdiff(names(trials), c("start", "end"))]),
+    some_args(trial_window = one_of(list(c(0, longest), c(-5 * tick, longest), c(0, 0), "x")))
+  ))
+  if (refused(y)) return()
+  at <- trial_table(y)
+  row <- findInterval(y$time, at$start)
+  back <- round((y$time - at$start[row] + min(0, at$start[[1]])) / tick)
+  shown <- order(back, row, as.integer(y$unit))
+  given <- unique(data.frame(back = round(time / tick), row = match(label, at$trial),
+                             unit = as.integer(unit)))
+  given <- given[order(given$back, given$row, given$unit), ]
+  same(list(back[shown], row[shown], as.integer(y$unit)[shown]),
+       unname(as.list(given)), "trials laid one after the other")
+}
+
+# Milliseconds and samples instead of seconds.
+check_units_of_time <- function(args) {
+  x <- attempt("spike_trains", args)
+  rate <- 1 / args$resolution
+  if (refused(x) || abs(rate - round(rate)) > 1e-6) return()
+  args$time <- round(args$time * rate)
+  how <- list(time_unit = "samples", sampling_rate = round(rate))
+  if (round(rate) == 1e3 && sometimes()) how <- list(time_unit = "ms")
+  if (round(rate) == 1e6 && sometimes()) how <- list(time_unit = "us")
+  same(attempt("spike_trains", c(args, how)), x, "times in another unit")
+  attempt("spike_trains", c(args, some_args(time_unit = mostly("ms"), sampling_rate = odd_value())))
+}
+
+check_chosen <- function(x) {
+  trials <- trial_table(x)
+  if (is.null(trials)) return()
+  rows <- which(runif(nrow(trials)) < 0.5)
+  y <- attempt("[", list(x, trial = trials$trial[rows]))
+  if (refused(y)) return()
+  row <- findInterval(x$time, trials$start)
+  inside <- row > 0 & x$time <= trials$end[pmax(row, 1)] & row %in% rows
+  same(y$time, x$time[inside], "spikes of some trials")
+  same(attempt("as_spike_trains", list(as.data.frame(y))), y, "some trials, and back")
+}
+
 check_cut <- function(x) {
   part <- sort(range(one_of(c(x$time, 0)), one_of(c(x$time, 1))))
   y <- attempt("[", list(x, time = part))
   if (!refused(y)) {
     inside <- x$time >= part[[1]] & x$time <= part[[2]]
-    same(as.data.frame(y), droplevels_of(as.data.frame(x)[inside, ]), "a part by time")
+    same(data.frame(time = y$time, unit = y$unit),
+         data.frame(time = x$time[inside], unit = x$unit[inside]), "a part by time")
     attempt("summary", list(y))
   }
   units <- unique(vapply(1:2, function(k) one_of(levels(x$unit)), character(1)))
@@ -138,12 +206,6 @@ check_cut <- function(x) {
   }
   rows <- which(runif(nrow(x)) < 0.5)
   same(x[rev(rows), ], x[rows, ], "rows in another order")
-}
-
-# Rows of a plain table from 1 on.
-droplevels_of <- function(table) {
-  row.names(table) <- NULL
-  table
 }
 
 check_simulated <- function() {
@@ -194,7 +256,8 @@ check_simulated <- function() {
 fuzz_subject("spike_trains",
   covers = list(
     spike_trains = c("time", "unit", "start", "end", "resolution", "trials",
-                     "unit_table"),
+                     "unit_table", "trial", "trial_clock", "trial_window", "time_unit",
+                     "sampling_rate"),
     unit_table = "x", "unit_table<-" = c("x", "value"), trial_table = "x",
     as_spike_trains = "x",
     simulate_sym26 = c("duration", "rate", "chains", "delays", "probability",
@@ -208,8 +271,13 @@ fuzz_subject("spike_trains",
   ),
   run = function(world) {
     if (sometimes(0.2)) return(check_simulated())
-    x <- check_made(draw_spikes(one_of(30, 100)))
+    args <- draw_spikes(one_of(30, 100))
+    x <- check_made(args)
     if (refused(x)) return()
+    same(attempt("as_spike_trains", list(as.data.frame(x))), x, "there and back")
+    check_units_of_time(args)
+    check_trial_labels(x)
+    check_chosen(x)
     check_cut(x)
     check_tampered(x)
   }

@@ -1,12 +1,11 @@
 # Work that is kept in files, for the subjects `files` and `kill`.
 
 # A causal map, patterns or surrogates: `name` of the function, its arguments, `where` what
-# they are kept in, and whether `go_on()` must be said.
+# they are kept in.
 draw_work <- function(kind = one_of("map", "patterns", "surrogates"), size = 1) {
   seed <- whole(1, 1e6)
   work <- switch(kind,
-    map = list(name = "causal_map", where = "file", more = list(resume = TRUE),
-               args = draw_map(size)),
+    map = list(name = "causal_map", where = "file", args = draw_map(size)),
     patterns = list(name = "mine_patterns", where = "folder", args = draw_mining(size)),
     surrogates = list(name = "pvalue_spectrum", where = "folder",
                       args = draw_surrogates(size))
@@ -58,7 +57,7 @@ draw_surrogates <- function(size = 1) {
 # Does it. Random numbers are those of the work, or with `other` none of its own.
 do_work <- function(work, where = NULL, other = FALSE, call = attempt) {
   set.seed(if (other) 77 else work$seed)
-  kept <- if (!is.null(where)) c(stats::setNames(list(where), work$where), work$more)
+  kept <- if (!is.null(where)) stats::setNames(list(where), work$where)
   call(work$name, c(work$args, kept))
 }
 

@@ -74,9 +74,10 @@ uint32_t *syn_miner_counts(syn_miner *miner, int worker, size_t n);
 
 /* Keeps the frequent ones of `n` of a parent's candidates, from number `begin` on. An
    engine calls this once for each parent, or once for each of its intervals; `slot` is
-   parent * intervals, plus the interval in the second case. */
+   parent * intervals, plus the interval in the second case. Counts of candidates that
+   options->distinct_units refuses become 0. */
 syn_status syn_miner_keep(syn_miner *miner, int worker, size_t slot, size_t begin,
-                          const uint32_t *count, size_t n);
+                          uint32_t *count, size_t n);
 
 /* The units and intervals of episode `node` of level `level` (from 0): unit[level + 1],
    interval[level]. */

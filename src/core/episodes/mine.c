@@ -13,7 +13,7 @@
 
 /* ---- levels ---- */
 
-static void level_free(syn_episode_level *level)
+void syn_episode_level_free(syn_episode_level *level)
 {
     free(level->parent);
     free(level->suffix);
@@ -36,7 +36,7 @@ static syn_status level_allocate(syn_episode_level *level, size_t n)
     level->child = calloc(n + 1, sizeof(uint32_t));
     if (!level->parent || !level->suffix || !level->unit || !level->interval ||
         !level->count || !level->child) {
-        level_free(level);
+        syn_episode_level_free(level);
         return SYN_NO_MEMORY;
     }
     return SYN_OK;
@@ -45,7 +45,7 @@ static syn_status level_allocate(syn_episode_level *level, size_t n)
 void syn_episodes_free(syn_episodes *episodes)
 {
     for (size_t k = 0; k < episodes->n_levels; k++)
-        level_free(&episodes->level[k]);
+        syn_episode_level_free(&episodes->level[k]);
     free(episodes->level);
     memset(episodes, 0, sizeof *episodes);
 }
@@ -184,11 +184,28 @@ uint32_t *syn_miner_counts(syn_miner *m, int worker, size_t n)
     return f->count;
 }
 
+/* Counts as 0 the candidates that end with the unit they begin with: a unit that comes
+   twice in what is longer comes so in one of these, or in what they begin or end with. */
+static void refuse_returns(const syn_miner *m, uint32_t parent, size_t begin,
+                           uint32_t *count, size_t n)
+{
+    syn_candidates candidates = syn_miner_candidates(m, parent);
+    const syn_episode_level *level = m->episodes->level;
+    for (size_t k = m->size - 2; k > 0; k--)
+        parent = level[k].parent[parent];
+    uint32_t first = level[0].unit[parent];
+    for (size_t j = 0; j < n; j++)
+        if (candidates.unit[begin + j] == first)
+            count[j] = 0;
+}
+
 syn_status syn_miner_keep(syn_miner *m, int worker, size_t slot, size_t begin,
-                          const uint32_t *count, size_t n)
+                          uint32_t *count, size_t n)
 {
     syn_findings *f = &m->findings[worker];
     uint32_t kept = 0;
+    if (m->options->distinct_units)
+        refuse_returns(m, (uint32_t)(slot / m->options->n_intervals), begin, count, n);
     for (size_t j = 0; j < n; j++)
         kept += count[j] >= m->options->min_count;
     f->candidates += n;
@@ -391,7 +408,7 @@ static void drop_empty_level(syn_episodes *episodes)
     size_t last = episodes->n_levels;
     if (last > 0 && episodes->level[last - 1].n == 0 &&
         episodes->level[last - 1].candidates == 0)
-        level_free(&episodes->level[--episodes->n_levels]);
+        syn_episode_level_free(&episodes->level[--episodes->n_levels]);
 }
 
 syn_status syn_mine_episodes(const syn_recording *recording,

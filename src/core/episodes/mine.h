@@ -27,6 +27,7 @@ typedef struct syn_mine_options {
     uint32_t n_intervals;
     uint32_t min_count;   /* at least 1 */
     uint32_t max_size;    /* largest number of events in an episode, at least 1 */
+    int distinct_units;   /* only episodes in which no unit comes twice */
     syn_episode_engine engine;
     const syn_counter *counter;  /* of SYN_ENGINE_COUNTER, which takes one thread */
     int threads;
@@ -64,6 +65,8 @@ syn_status syn_mine_episodes(const syn_recording *recording,
                              syn_episodes *out);
 
 void syn_episodes_free(syn_episodes *episodes);
+
+void syn_episode_level_free(syn_episode_level *level);
 
 /* For each episode of level `k` (from 0): 1 when a frequent episode one longer contains
    it, 2 when one of those has the same count; else 0. */

@@ -93,7 +93,7 @@ typedef struct syn_patterns {
     size_t n;                  /* patterns */
     size_t peak_memory;        /* most bytes that the budget held at a time */
     double done;               /* share of the search done, about, also after an error */
-    uint32_t advice;           /* after SYN_OVER_BUDGET: a min_count that would do, or 0 */
+    uint32_t advice;           /* after SYN_OVER_BUDGET: a min_count that does, or 0 */
 } syn_patterns;
 
 /* All patterns of `raster`. All memory is taken from `budget`, whose limit is max_memory;

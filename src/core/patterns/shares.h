@@ -18,8 +18,8 @@ typedef struct syn_pattern_shares {
     syn_pattern_share *share;  /* [n] in the order of the patterns they find */
 } syn_pattern_shares;
 
-/* The shares of a search in windows of `window` bins, for units in at least `min_count` of
-   them; they depend on nothing else. The caller frees `out` with
+/* The shares of a search in windows of `window` bins, for units in at least `min_count`
+   of them; they depend on nothing else. The caller frees `out` with
    syn_pattern_shares_free(), also after an error. */
 syn_status syn_pattern_cut(const syn_raster *raster, uint32_t window, uint32_t min_count,
                            syn_pattern_shares *out);

@@ -2,9 +2,6 @@
    where there may be one are they taken one by one. */
 #include "core/spikes/spikes.h"
 
-#include <float.h>
-#include <math.h>
-
 #include "core/base/kinds.h"
 
 /* Tells the compiler that the steps of a loop may be taken several at a time. */
@@ -14,42 +11,20 @@
 #define SYN_SIMD(how)
 #endif
 
-#define NEAR 1125899906842624.0   /* 2^50 */
-#define WHOLE 6755399441055744.0  /* 1.5 * 2^52, from where on all are whole */
-
-/* The nearest whole number, of halves the even one. For most a sum rounds as well, in a
-   fraction of the time. */
-static double nearest(double x)
-{
-    if (FLT_EVAL_METHOD == 0 && fabs(x) < NEAR)
-        return (x + WHOLE) - WHOLE;
-    return nearbyint(x);
-}
-
-static double tick_of(double time, const syn_clock *clock)
-{
-    return nearest(isnan(clock->rate) ? time / clock->resolution : time * clock->rate);
-}
-
-void syn_ticks(size_t n, const double *time, const syn_clock *clock, double *tick)
+void syn_ticks(size_t n, const double *time, const syn_scale *scale, double *tick)
 {
     for (size_t i = 0; i < n; i++)
-        tick[i] = tick_of(time[i], clock);
-}
-
-static double seconds_of(double tick, const syn_clock *clock)
-{
-    return isnan(clock->rate) ? tick * clock->resolution : tick / clock->rate;
+        tick[i] = syn_scaled(time[i], scale);
 }
 
 static syn_spikes_fault time_fault(double time, const syn_clock *clock)
 {
     if (!isfinite(time))
         return SYN_SPIKES_NOT_FINITE;
-    double tick = clock ? tick_of(time, clock) : nearest(time);
+    double tick = clock ? syn_tick_of(time, clock) : syn_whole_tick(time);
     if (!(fabs(tick) < SYN_MOST_TICK))
         return SYN_SPIKES_FAR;
-    double back = clock ? seconds_of(tick, clock) : tick;
+    double back = clock ? syn_seconds_of(tick, clock) : tick;
     return back == time ? SYN_SPIKES_SOUND : SYN_SPIKES_OFF_CLOCK;
 }
 
@@ -102,7 +77,7 @@ static int are_ticks(size_t n, const double *time, const syn_clock *clock)
     SYN_SIMD(reduction(| : bad))
     for (size_t i = 0; i < n; i++) {
         double raw = time[i] * rate;
-        bad |= !((((raw + WHOLE) - WHOLE) / rate == time[i]) & (fabs(raw) < NEAR));
+        bad |= !((((raw + SYN_WHOLE) - SYN_WHOLE) / rate == time[i]) & (fabs(raw) < SYN_NEAR));
     }
     return !bad;
 }
@@ -112,7 +87,7 @@ static int are_whole(size_t n, const double *tick)
     int bad = FLT_EVAL_METHOD != 0;
     SYN_SIMD(reduction(| : bad))
     for (size_t i = 0; i < n; i++)
-        bad |= !(((tick[i] + WHOLE) - WHOLE == tick[i]) & (fabs(tick[i]) < NEAR));
+        bad |= !(((tick[i] + SYN_WHOLE) - SYN_WHOLE == tick[i]) & (fabs(tick[i]) < SYN_NEAR));
     return !bad;
 }
 

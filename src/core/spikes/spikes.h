@@ -8,8 +8,7 @@
 
 #include "core/base/status.h"
 #include "core/base/watch.h"
-
-#define SYN_MOST_TICK 9007199254740992.0  /* 2^53, which all ticks are below */
+#include "core/spikes/clock.h"
 
 /* Spikes by tick, then by unit. Whatever takes this struct relies on syn_spikes_check().
    The arrays are the caller's. */
@@ -38,13 +37,8 @@ typedef enum syn_spikes_fault {
     SYN_SPIKES_TWICE        /* the unit of the one in front of it, on its tick */
 } syn_spikes_fault;
 
-/* The clock: tick k is k / rate seconds, or k * resolution seconds where rate is NaN. */
-typedef struct syn_clock {
-    double rate, resolution;
-} syn_clock;
-
 /* The tick next to each time, of two the even one. */
-void syn_ticks(size_t n, const double *time, const syn_clock *clock, double *tick);
+void syn_ticks(size_t n, const double *time, const syn_scale *scale, double *tick);
 
 /* What is wrong with spikes, and where: the first spike with a fault, a trial for
    SYN_SPIKES_BOUNDS. The last two faults are given only when there is no other. */

@@ -68,7 +68,7 @@ inline void check_devices(const int *devices, int n)
     check(cudaGetDeviceCount(&there));
     for (int i = 0; i < n; i++)
         if (devices[i] < 0 || devices[i] >= there)
-            throw refusal(SYN_NO_DEVICE, "there is no device %d among %d", devices[i],
+            throw refusal(SYN_NO_DEVICE, "there is no GPU %d among %d", devices[i] + 1,
                           there);
 }
 

@@ -199,8 +199,8 @@ struct searcher {
         if (task.strict && size > task.most)
             return true;
         size = size < task.most ? size : task.most;
-        if (size < task.min_spikes || units < task.min_units || windows > task.max_count ||
-            windows <= my->least[size])
+        if (size < task.min_spikes || units < task.min_units ||
+            windows > task.max_count || windows <= my->least[size])
             return true;
         __syncwarp();
         if (task.checked &&

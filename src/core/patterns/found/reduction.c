@@ -258,8 +258,9 @@ syn_status syn_reduce_patterns(const syn_candidates *patterns,
         status = filter_make(&c.f, budget);
     if (status == SYN_OK) {
         fill_little(&c.r, &c.f);
-        status = syn_find_overlaps(c.r.pattern, c.r.n, patterns->raster, options->min_count,
-                                   c.r.live, compare, &c, budget, watch);
+        status = syn_find_overlaps(c.r.pattern, c.r.n, patterns->raster,
+                                   options->min_count, c.r.live, compare, &c, budget,
+                                   watch);
     }
     for (uint32_t p = 0; p < c.r.n && status == SYN_OK; p++)
         keep[c.r.pattern[p].number] = c.r.live[p];

@@ -24,9 +24,9 @@ typedef struct syn_tape {
     syn_budget *budget;  /* what they are taken from */
 } syn_tape;
 
-/* Makes it the tape of `raster`, of its units in at least `min_count` bins, for windows of
-   `window` bins; memory is used again. The caller frees with syn_tape_free(), also after
-   an error: SYN_OVER_BUDGET or SYN_NO_MEMORY. */
+/* Makes it the tape of `raster`, of its units in at least `min_count` bins, for windows
+   of `window` bins; memory is used again. The caller frees with syn_tape_free(), also
+   after an error: SYN_OVER_BUDGET or SYN_NO_MEMORY. */
 syn_status syn_tape_fill(syn_tape *tape, const syn_raster *raster, uint32_t window,
                          uint32_t min_count);
 

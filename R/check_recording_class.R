@@ -1,0 +1,162 @@
+# Sentences and the page of check_recording().
+
+check_report <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  parts <- if (is.list(x)) unclass(x) else list()
+  findings <- parts$findings
+  sound <- is.data.frame(findings) && is.data.frame(parts$units) && is.matrix(parts$rates) &&
+    is.double(parts$rates) && is.data.frame(parts$intervals) &&
+    all(c("check", "severity", "n", "units", "message", "remedy") %in% names(findings)) &&
+    is.character(findings$message) && is.character(findings$remedy) &&
+    all(c("unit", "spikes", "rate") %in% names(parts$units)) &&
+    is.factor(parts$units$unit) && is.numeric(parts$units$rate) &&
+    ncol(parts$rates) == nrow(parts$units) && nrow(parts$rates) == check_pieces &&
+    all(vapply(c("from", "to", "count"), \(name) is.numeric(parts$intervals[[name]]), NA)) &&
+    rlang::is_double(parts$refractory, n = 1L, finite = TRUE) &&
+    rlang::is_double(parts$duration, n = 1L, finite = TRUE) &&
+    is.character(parts$looked_for) && rlang::is_string(parts$recording)
+  if (!sound) {
+    abort_arg(arg, "what `check_recording()` gives", "one that was changed",
+              "`as.data.frame()` gives a table of the findings to change.", call)
+  }
+  invisible(x)
+}
+
+#' @rdname check_recording
+#' @param row.names,optional,... Not used.
+#' @export
+as.data.frame.recording_check <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_report(x)
+  x$findings
+}
+
+#' @rdname check_recording
+#' @return `format()` gives the lines that are printed.
+#' @export
+format.recording_check <- function(x, ...) {
+  check_report(x)
+  width <- max(40L, min(getOption("width"), 100L))
+  findings <- x$findings
+  said <- unlist(lapply(seq_len(nrow(findings)), \(k) {
+    label <- sprintf("%-9s", c(problem = "Problem", warning = "Warning",
+                               note = "Note")[[findings$severity[[k]]]])
+    text <- paste(findings$message[[k]], findings$remedy[[k]])
+    strwrap(text, width, initial = label, prefix = strrep(" ", 9L))
+  }))
+  fine <- setdiff(x$looked_for, findings$check)
+  c(
+    sprintf("Recording: %s", x$recording),
+    if (length(said)) said else "Nothing seems wrong.",
+    if (length(fine)) strwrap(paste0("Looked for and not found: ", toString(fine), "."), width,
+                              exdent = 2L),
+    if (nrow(findings)) strwrap("plot() draws a page; as.data.frame() names all units.", width)
+  )
+}
+
+#' @rdname check_recording
+#' @export
+print.recording_check <- function(x, ...) {
+  writeLines(format(x))
+  invisible(x)
+}
+
+#' The page of a check of a recording
+#'
+#' Four panels on one page: the rate of all units together over the recorded time; the rate
+#' of each unit over that time, relative to its own highest, where units that drift or are missing for a while
+#' show; the intervals of all units on a logarithmic scale, with
+#' those below the refractory period in red; and how many units have at most which mean rate.
+#' The findings stand above.
+#'
+#' @param object,x What [check_recording()] gives.
+#' @param ... For `plot()`, passed on to `autoplot()`; else not used.
+#' @return `autoplot()` gives a ggplot object, `plot()` draws it and returns it invisibly. A
+#'   page of 8 x 8 inches holds it: `ggplot2::ggsave("check.pdf", width = 8, height = 8)`.
+#' @section Errors:
+#' For objects that were changed (`synfire_error_argument`), and where ggplot2 is not
+#' installed.
+#' @examplesIf rlang::is_installed("ggplot2")
+#' set.seed(1)
+#' plot(check_recording(simulate_culture(duration = 30, channels = 8)))
+#' @exportS3Method ggplot2::autoplot
+autoplot.recording_check <- function(object, ...) {
+  rlang::check_installed("ggplot2", "to draw the check of a recording.")
+  check_no_dots()
+  check_report(object)
+  panels <- c(total = "All units (Hz) over recorded time (s)",
+              units = "Each unit over recorded time (s)",
+              intervals = sprintf("Intervals: log10 of seconds (red: below %s ms)",
+                                  exact(object$refractory * 1e3)),
+              rates = "How many units by log10 of their rate (Hz)")
+  panel <- \(name, n) factor(rep(panels[[name]], n), panels)
+  middle <- (seq_len(check_pieces) - 0.5) * object$duration / check_pieces
+  total <- data.frame(x = middle, y = rowSums(object$rates))
+  total$panel <- panel("total", nrow(total))
+  cells <- relative_rates(object$rates, middle)
+  cells$panel <- panel("units", nrow(cells))
+  intervals <- object$intervals
+  intervals <- data.frame(low = log10(intervals$from), high = log10(intervals$to),
+                          y = intervals$count,
+                          short = intervals$to <= object$refractory * (1 + 1e-6))
+  intervals$panel <- panel("intervals", nrow(intervals))
+  rate <- sort(object$units$rate[object$units$rate > 0])
+  rates <- data.frame(x = log10(rate), y = seq_along(rate))
+  rates$panel <- panel("rates", nrow(rates))
+  ggplot2::ggplot() +
+    ggplot2::geom_raster(
+      ggplot2::aes(x = .data$x, y = .data$y, fill = .data$share), data = cells
+    ) +
+    ggplot2::scale_fill_gradientn(colours = c("white", syn_scale), limits = c(0, 1),
+                                  name = "Rate relative\nto the unit's\nhighest") +
+    ggplot2::geom_line(ggplot2::aes(x = .data$x, y = .data$y), data = total,
+                       colour = syn_colours[["blue"]], na.rm = TRUE) +
+    interval_bars(intervals[!intervals$short, ], syn_colours[["blue"]]) +
+    interval_bars(intervals[intervals$short, ], syn_colours[["vermilion"]]) +
+    ggplot2::geom_step(ggplot2::aes(x = .data$x, y = .data$y), data = rates,
+                       colour = syn_colours[["blue"]]) +
+    # The axis of counts and rates begins at 0.
+    ggplot2::geom_blank(ggplot2::aes(y = .data$y), data = data.frame(
+      y = 0, panel = factor(panels[c("total", "intervals", "rates")], panels)
+    )) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free", ncol = 2L) +
+    ggplot2::labs(title = object$recording, subtitle = page_text(object), x = NULL, y = NULL) +
+    theme_synfire() +
+    ggplot2::theme(plot.title = ggplot2::element_text(size = 11), legend.position = "bottom",
+                   plot.subtitle = ggplot2::element_text(size = 8))
+}
+
+interval_bars <- function(bars, colour) {
+  ggplot2::geom_rect(
+    ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0, ymax = .data$y),
+    data = bars, fill = colour, colour = "white", linewidth = 0.2
+  )
+}
+
+#' @rdname autoplot.recording_check
+#' @export
+plot.recording_check <- function(x, ...) {
+  rlang::check_installed("ggplot2", "to draw the check of a recording.")
+  draw(autoplot.recording_check(x, ...))
+}
+
+#' What was seen, without what to do about it, for the head of the page
+#' @noRd
+page_text <- function(x) {
+  if (nrow(x$findings) == 0L) return("Nothing seems wrong.")
+  paste(unlist(lapply(x$findings$message, strwrap, width = 110, initial = "- ",
+                      prefix = "  ")), collapse = "\n")
+}
+
+#' Cells of the picture of all units over time: at most 300 rows
+#' @noRd
+relative_rates <- function(rates, middle) {
+  n <- ncol(rates)
+  if (n == 0L) return(data.frame(x = numeric(), y = numeric(), share = numeric()))
+  group <- ceiling(seq_len(n) / ceiling(n / 300))
+  rates <- t(rowsum(t(rates), group))
+  highest <- apply(rates, 2L, max)
+  share <- rates / rep(highest, each = nrow(rates))
+  share[!is.finite(share)] <- 0
+  data.frame(x = rep(middle, ncol(rates)),
+             y = rep(tapply(seq_len(n), group, mean), each = nrow(rates)),
+             share = as.vector(share))
+}

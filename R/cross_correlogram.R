@@ -1,0 +1,282 @@
+# Cross-correlograms of all pairs of units: exact lag histograms, counted in C.
+
+#' Cross-correlograms of all pairs of units
+#'
+#' For each pair of units, how often the one fires how long before or after the other:
+#' histograms of the lags between their spikes, counted exactly on the clock of the
+#' recording. On the diagonal are the auto-correlograms, without the spikes themselves.
+#'
+#' # Which way round
+#' `x[lag, reference, target]` is the number of pairs of a spike of the reference and one of
+#' the target that comes `lag` seconds later; at negative lags the target fires first.
+#' `x[lag, a, b]` equals `x[-lag, b, a]`.
+#'
+#' # Bins
+#' Bins are centred: bin k holds the lags nearest to k * `bin_size`, and a lag half way
+#' between two bins goes to the one farther from zero. So the bin around 0 holds lags of less
+#' than half a bin either way, and lags up to `max_lag + bin_size / 2` are counted. Programs
+#' that first bin the spikes and then compare bins spread each lag over two bins instead. Only
+#' spikes in the same trial make a pair; the same unit twice on a tick is one spike.
+#'
+#' # What chance gives
+#' `as.data.frame()` and `summary()` give `expected`, the count of independent units with
+#' constant rates: for a trial of length L with n and m spikes, n m `bin_size`
+#' (L - |lag|) / L^2, and n (n - 1) instead of n m for a unit with itself, added up over
+#' trials. Real rates change, together as a rule, so that many pairs exceed it at all lags;
+#' what is telling is a narrow peak or dip. [surrogate_trains()] make chance that keeps rates.
+#'
+#' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes; for the
+#'   methods a `cross_correlogram`.
+#' @param bin_size Length of a bin, in seconds; a whole number of ticks.
+#' @param max_lag Largest lag at the centre of a bin, in seconds; a whole number of bins.
+#' @param threads Number of threads; `NULL` for all that the process may use. The counts do
+#'   not depend on it.
+#' @param max_memory Bytes that the work may take: 4 for each lag of each pair, and some 30
+#'   for each spike.
+#' @return An integer array of class `cross_correlogram`, lags x reference x target, with
+#'   names of units as its dimnames. Attributes: `lag`, the centres of the bins, and
+#'   `bin_size`, in seconds; `spikes`, a matrix of the spikes of each unit in each trial
+#'   (one column without trials); `duration`, the length of each trial in seconds.
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`. Counts beyond
+#' `max_memory` give `synfire_error_budget` before anything is counted, and a count beyond
+#' 2^31 - 1 `synfire_error_too_large`.
+#' @references
+#' Perkel DH, Gerstein GL, Moore GP (1967). Neuronal spike trains and stochastic point
+#' processes. II. Simultaneous spike trains. *Biophysical Journal*, 7, 419-440.
+#' \doi{10.1016/S0006-3495(67)86597-4}
+#' @seealso [autoplot.cross_correlogram()], [episode_lags()] for lags within episodes.
+#' @examples
+#' set.seed(1)
+#' a <- sort(runif(500, 0, 60))
+#' x <- spike_trains(c(a, a + 0.004, runif(500, 0, 60)), rep(c("A", "B", "C"), each = 500))
+#' counts <- cross_correlogram(x, bin_size = 0.002, max_lag = 0.02, threads = 2)
+#' counts
+#' # B fires 4 ms after A.
+#' head(summary(counts), 1)
+#' counts[, "A", "B"]
+#' @export
+cross_correlogram <- function(x, bin_size = 0.001, max_lag = 0.05, threads = NULL,
+                              max_memory = 4e9) {
+  check_given(x = "a recording")
+  x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
+  resolution <- attr(x, "resolution")
+  bin <- check_bin_size(bin_size, resolution)
+  if (bin >= 2^30) {
+    abort_arg("bin_size", "shorter than 2^30 ticks", paste(commas(bin), "ticks"))
+  }
+  lags <- check_lag(max_lag, bin, resolution)
+  threads <- check_threads(threads)
+  max_memory <- check_memory(max_memory)
+  trains <- trains_of(x)
+  counts <- .Call(r_lag_histograms, trains,
+                  list(bin = bin, lags = lags, threads = threads, max_memory = max_memory))
+  counts <- finish_status(
+    counts, "cross-correlograms of all pairs",
+    c("Take fewer units with `x[unit = ]`.", "Or longer bins, or a smaller `max_lag`."),
+    limit_of = "pairs of spikes in a bin"
+  )
+  units <- levels(x$unit)
+  trial <- trains$trial %||% rep(1L, nrow(x))
+  inside <- !is.na(trial)
+  cell <- trains$unit[inside] + (trial[inside] - 1) * length(units)
+  spikes <- tabulate(cell, length(units) * length(trains$start))
+  structure(
+    counts, dim = c(2L * as.integer(lags) + 1L, length(units), length(units)),
+    dimnames = list(lag = NULL, reference = units, target = units),
+    class = "cross_correlogram",
+    lag = ticks_to_seconds(seq.int(-lags, lags) * bin, resolution),
+    bin_size = ticks_to_seconds(bin, resolution),
+    spikes = matrix(spikes, length(units), dimnames = list(units, NULL)),
+    duration = lengths_of_trials(x)
+  )
+}
+
+#' Bins on each side of the one around 0
+#' @noRd
+check_lag <- function(max_lag, bin, resolution, call = rlang::caller_env()) {
+  max_lag <- check_number(max_lag, "max_lag", min = 0, call = call)
+  ticks <- seconds_to_ticks(max_lag, resolution, "max_lag", call)
+  if (ticks %% bin != 0 || ticks / bin > 2^24) {
+    abort_arg("max_lag", sprintf("a whole number of bins of %s s, at most 2^24 of them",
+                                 exact(ticks_to_seconds(bin, resolution))),
+              paste(exact(max_lag), "s"), call = call)
+  }
+  ticks / bin
+}
+
+#' Length of each trial, or of the recording, in seconds
+#' @noRd
+lengths_of_trials <- function(x) {
+  trials <- attr(x, "trials", exact = TRUE)
+  if (is.null(trials)) {
+    return(attr(x, "end", exact = TRUE) - attr(x, "start", exact = TRUE))
+  }
+  trials$end - trials$start
+}
+
+# ---- The class -----------------------------------------------------------------------
+
+#' @export
+`[.cross_correlogram` <- function(x, ...) plain_counts(x)[...]
+
+#' The array without class and attributes of ours
+#' @noRd
+plain_counts <- function(x) {
+  attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
+  x
+}
+
+check_correlogram <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  lag <- attr(x, "lag", exact = TRUE)
+  spikes <- attr(x, "spikes", exact = TRUE)
+  units <- dimnames(x)[[2L]]
+  duration <- attr(x, "duration", exact = TRUE)
+  sound <- is.integer(x) && length(dim(x)) == 3L && is.double(lag) &&
+    length(lag) == dim(x)[[1L]] && is.character(units) && !anyNA(lag) &&
+    identical(units, dimnames(x)[[3L]]) && is.numeric(spikes) && is.matrix(spikes) &&
+    nrow(spikes) == length(units) && is.numeric(duration) &&
+    length(duration) == ncol(spikes) && !anyNA(duration) && !anyNA(spikes) &&
+    rlang::is_double(attr(x, "bin_size", exact = TRUE), n = 1L, finite = TRUE)
+  if (!sound) {
+    abort_arg(arg, "what `cross_correlogram()` gives", "one that was changed",
+              "Make it once more; `x[]` is an array to change.", call = call)
+  }
+  invisible(x)
+}
+
+#' Counts that independent units with constant rates have, lags x pairs
+#'
+#' @param reference,target Numbers of units, a pair each.
+#' @noRd
+expected_counts <- function(x, reference, target) {
+  lag <- abs(attr(x, "lag", exact = TRUE))
+  duration <- attr(x, "duration", exact = TRUE)
+  spikes <- attr(x, "spikes", exact = TRUE)
+  long <- duration > 0
+  overlap <- outer(lag, duration[long], \(lag, length) pmax(length - lag, 0) / length^2)
+  n <- spikes[reference, long, drop = FALSE]
+  m <- spikes[target, long, drop = FALSE] - (reference == target)
+  tcrossprod(overlap, n * m) * attr(x, "bin_size", exact = TRUE)
+}
+
+#' Numbers of units given by name, or all of them
+#' @noRd
+chosen_units <- function(chosen, units, arg = rlang::caller_arg(chosen),
+                         call = rlang::caller_env()) {
+  force(arg)
+  if (is.null(chosen)) return(seq_along(units))
+  if (is.factor(chosen)) chosen <- as.character(chosen)
+  if (is_plain_numeric(chosen)) chosen <- number_labels(chosen)
+  if (!is.character(chosen) || length(chosen) == 0L || anyNA(chosen)) {
+    abort_arg(arg, "NULL, or names of units", describe(chosen), call = call)
+  }
+  unknown <- setdiff(chosen, units)
+  if (length(unknown)) {
+    abort_arg(arg, sprintf("among the %s units", commas(length(units))),
+              sprintf("not, for %s", some(encodeString(unknown, quote = "\""))),
+              sprintf("Units: %s.", some(units)), call = call)
+  }
+  match(unique(chosen), units)
+}
+
+#' @rdname cross_correlogram
+#' @param row.names,optional,... Not used.
+#' @param reference,target Names of units whose pairs are wanted; `NULL` for all.
+#' @return `as.data.frame()` gives a table with a row for each lag of each pair and the
+#'   columns `reference`, `target` (factors), `lag` (s), `count`, `rate` and `expected`;
+#'   `rate` is the rate of the target at that lag from a spike of the reference, in Hz:
+#'   `count` divided by the spikes of the reference and by `bin_size`.
+#' @export
+as.data.frame.cross_correlogram <- function(x, row.names = NULL, optional = FALSE, ...,
+                                            reference = NULL, target = NULL) {
+  check_correlogram(x)
+  units <- dimnames(x)[[2L]]
+  reference <- chosen_units(reference, units)
+  target <- chosen_units(target, units)
+  lag <- attr(x, "lag", exact = TRUE)
+  pairs <- expand.grid(target = target, reference = reference)
+  rows <- length(lag) * nrow(pairs)
+  if (rows > 1e8) {
+    abort_arg("reference", "so few units that the table has at most 1e8 rows",
+              sprintf("%s rows", commas(rows)), "`summary(x)` has a row for each pair.")
+  }
+  spikes <- rowSums(attr(x, "spikes", exact = TRUE))
+  count <- plain_counts(x)[, reference, target, drop = FALSE]
+  count <- as.vector(aperm(count, c(1L, 3L, 2L)))
+  each <- length(lag)
+  as_units <- \(code) structure(rep(code, each = each), levels = units, class = "factor")
+  rate <- count / rep(spikes[pairs$reference], each = each) /
+    attr(x, "bin_size", exact = TRUE)
+  rate[is.nan(rate)] <- NA
+  data.frame(
+    reference = as_units(pairs$reference), target = as_units(pairs$target),
+    lag = rep(lag, nrow(pairs)), count = count, rate = unname(rate),
+    expected = as.vector(expected_counts(x, pairs$reference, pairs$target))
+  )
+}
+
+#' @rdname cross_correlogram
+#' @return `format()` gives the line that is printed first.
+#' @export
+format.cross_correlogram <- function(x, ...) {
+  check_correlogram(x)
+  lag <- attr(x, "lag", exact = TRUE)
+  spikes <- attr(x, "spikes", exact = TRUE)
+  paste(c(
+    counted(ncol(x), "unit"), counted(sum(spikes), "spike"),
+    sprintf("lags of -%s to %s ms in %s of %s ms", exact(max(lag) * 1e3),
+            exact(max(lag) * 1e3), counted(length(lag), "bin"),
+            exact(attr(x, "bin_size", exact = TRUE) * 1e3)),
+    if (ncol(spikes) > 1L) counted(ncol(spikes), "trial")
+  ), collapse = ", ")
+}
+
+#' @rdname cross_correlogram
+#' @export
+print.cross_correlogram <- function(x, ...) {
+  cat("<cross_correlogram> ", format(x), "\n", sep = "")
+  cat("x[, reference, target] gives the counts of a pair, summary(x) a row for each pair,\n",
+      "the most unlike chance first\n", sep = "")
+  invisible(x)
+}
+
+#' @rdname cross_correlogram
+#' @param object A `cross_correlogram`.
+#' @return `summary()` gives a data frame with a row for each pair of different units, and the
+#'   bin whose count is farthest from what chance gives: `reference`, `target` (the reference
+#'   being the unit that comes first in `x`), `lag` (s), `count`, `expected`, and `z`, the
+#'   difference divided by the square root of `expected`, NA where that is 0. Sorted by the
+#'   size of `z`.
+#' @export
+summary.cross_correlogram <- function(object, ...) {
+  check_no_dots()
+  check_correlogram(object)
+  units <- dimnames(object)[[2L]]
+  found <- lapply(seq_along(units), \(a) extreme_bins(object, a, seq_along(units) > a))
+  found <- do.call(rbind, c(list(extreme_bins(object, 0L, logical(length(units)))), found))
+  as_units <- \(code) structure(code, levels = units, class = "factor")
+  found$reference <- as_units(found$reference)
+  found$target <- as_units(found$target)
+  found <- found[order(-abs(found$z), na.last = TRUE), , drop = FALSE]
+  rownames(found) <- NULL
+  found
+}
+
+#' Of each target, the bin that is least like chance
+#' @param a Number of the reference.
+#' @param targets TRUE or FALSE for each unit.
+#' @noRd
+extreme_bins <- function(x, a, targets) {
+  b <- which(targets)
+  count <- matrix(plain_counts(x)[, rep(a, length(b) > 0L), b], nrow = nrow(x),
+                  ncol = length(b))
+  expected <- expected_counts(x, rep(a, length(b)), b)
+  z <- (count - expected) / sqrt(expected)
+  z[!is.finite(z)] <- NA
+  at <- max.col(t(replace(abs(z), is.na(z), -1)), "first")
+  cell <- cbind(at, seq_along(b))
+  data.frame(reference = rep(a, length(b)), target = b,
+             lag = attr(x, "lag", exact = TRUE)[at], count = count[cell],
+             expected = expected[cell], z = z[cell])
+}

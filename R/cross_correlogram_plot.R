@@ -1,0 +1,144 @@
+# Pictures of cross-correlograms: some pairs, or all of them as a matrix.
+
+#' Pictures of cross-correlograms
+#'
+#' `type = "pairs"` draws the lag histograms of some pairs, a panel each, with a dashed line
+#' for what independent units with constant rates would give; a unit with itself is drawn
+#' in another colour. `type = "matrix"` draws all pairs as a square each: how far the bin that is
+#' least like chance is from it, in standard deviations (`z` of [summary()]), on a scale of
+#' square roots.
+#'
+#' @param object,x A [cross_correlogram()].
+#' @param ... For `plot()`, passed on to `autoplot()`; else not used.
+#' @param type `"pairs"` or `"matrix"`; by default `"pairs"` where units are chosen or there
+#'   are at most five of them.
+#' @param reference,target Names of units, for `"pairs"`: up to ten of each. By default the
+#'   five busiest units.
+#' @param y For `"pairs"`: `"count"`, or `"rate"` in Hz of the target.
+#' @return `autoplot()` gives a ggplot object, `plot()` draws it and returns it invisibly.
+#' @section Errors:
+#' For arguments out of range (`synfire_error_argument`), and where ggplot2 is not
+#' installed.
+#' @examplesIf rlang::is_installed("ggplot2")
+#' set.seed(1)
+#' a <- sort(runif(500, 0, 60))
+#' x <- spike_trains(c(a, a + 0.004, runif(500, 0, 60)), rep(c("A", "B", "C"), each = 500))
+#' counts <- cross_correlogram(x, bin_size = 0.002, max_lag = 0.02, threads = 2)
+#' plot(counts)
+#' ggplot2::autoplot(counts, type = "matrix")
+#' @exportS3Method ggplot2::autoplot
+autoplot.cross_correlogram <- function(object, ..., type = NULL, reference = NULL,
+                                       target = NULL, y = c("count", "rate")) {
+  rlang::check_installed("ggplot2", "to draw cross-correlograms.")
+  check_no_dots()
+  check_correlogram(object)
+  y <- check_choice(y)
+  units <- dimnames(object)[[2L]]
+  if (length(units) == 0L) abort_arg("object", "of at least one unit", "of none")
+  chosen <- !is.null(reference) || !is.null(target)
+  type <- if (is.null(type)) {
+    if (chosen || length(units) <= 5L) "pairs" else "matrix"
+  } else {
+    check_choice(type, c("pairs", "matrix"))
+  }
+  if (type == "matrix") {
+    if (chosen) {
+      abort_arg(if (is.null(reference)) "target" else "reference",
+                "NULL where `type` is \"matrix\"", "given")
+    }
+    return(correlogram_matrix(object))
+  }
+  correlogram_pairs(object, few_units(reference, object), few_units(target, object), y)
+}
+
+#' @rdname autoplot.cross_correlogram
+#' @export
+plot.cross_correlogram <- function(x, ...) {
+  rlang::check_installed("ggplot2", "to draw cross-correlograms.")
+  draw(autoplot.cross_correlogram(x, ...))
+}
+
+#' Names of at most ten units
+#' @noRd
+few_units <- function(chosen, x, arg = rlang::caller_arg(chosen), call = rlang::caller_env()) {
+  units <- dimnames(x)[[2L]]
+  if (is.null(chosen)) {
+    busy <- order(-rowSums(attr(x, "spikes", exact = TRUE)))[seq_len(min(5L, length(units)))]
+    return(units[sort(busy)])
+  }
+  at <- chosen_units(chosen, units, arg, call)
+  if (length(at) > 10L) abort_arg(arg, "at most ten units", commas(length(at)), call = call)
+  units[at]
+}
+
+correlogram_pairs <- function(x, reference, target, y) {
+  table <- as.data.frame(x, reference = reference, target = target)
+  table$reference <- factor(table$reference, reference)
+  table$target <- factor(table$target, target)
+  table$lag <- table$lag * 1e3
+  table$height <- if (y == "rate") table$rate else table$count
+  # What chance gives, on the same scale.
+  spikes <- rowSums(attr(x, "spikes", exact = TRUE))[as.character(table$reference)]
+  table$chance <- if (y == "rate") {
+    table$expected / spikes / attr(x, "bin_size", exact = TRUE)
+  } else {
+    table$expected
+  }
+  table$self <- as.character(table$reference) == as.character(table$target)
+  table$pair <- pair_labels(table$reference, table$target)
+  width <- attr(x, "bin_size", exact = TRUE) * 1e3
+  ggplot2::ggplot(table, ggplot2::aes(x = .data$lag)) +
+    ggplot2::geom_col(ggplot2::aes(y = .data$height, fill = .data$self), width = width,
+                      na.rm = TRUE) +
+    ggplot2::geom_line(ggplot2::aes(y = .data$chance, linetype = "Independent,\nconstant rates"),
+                       colour = syn_colours[["vermilion"]], na.rm = TRUE) +
+    ggplot2::scale_linetype_manual(values = "dashed", name = NULL) +
+    ggplot2::scale_fill_manual(
+      values = c(`FALSE` = syn_colours[["blue"]], `TRUE` = syn_muted), name = NULL,
+      labels = c(`FALSE` = "Two units", `TRUE` = "A unit with itself")
+    ) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$pair), scales = "free_y", ncol = length(target)) +
+    ggplot2::scale_y_continuous(expand = ggplot2::expansion(mult = c(0, 0.05)),
+                                limits = c(0, NA)) +
+    ggplot2::labs(
+      x = "Lag (ms): above 0 the second unit fires after the first",
+      y = if (y == "rate") "Rate of the second unit (Hz)" else "Pairs of spikes"
+    ) +
+    theme_synfire()
+}
+
+pair_labels <- function(reference, target) {
+  rows <- levels(reference)
+  columns <- levels(target)
+  labels <- paste(rep(rows, each = length(columns)), "to", rep(columns, length(rows)))
+  code <- (as.integer(reference) - 1L) * length(columns) + as.integer(target)
+  structure(code, levels = make.unique(labels), class = "factor")
+}
+
+correlogram_matrix <- function(x) {
+  pairs <- summary(x)
+  n <- ncol(x)
+  a <- as.integer(pairs$reference)
+  b <- as.integer(pairs$target)
+  squares <- data.frame(x = c(a, b), y = c(b, a), z = c(pairs$z, pairs$z))
+  most <- max(1, abs(squares$z), na.rm = TRUE)
+  root <- \(z) sign(z) * sqrt(abs(z))
+  breaks <- signif(most * c(-1, -0.25, 0, 0.25, 1), 2)
+  keep <- thin(n, 30L)
+  axis <- \(scale) scale(
+    name = if (n == length(keep)) "Unit" else sprintf("Unit (%s, some named)", commas(n)),
+    breaks = keep, labels = dimnames(x)[[2L]][keep], expand = ggplot2::expansion(add = 0.5)
+  )
+  ggplot2::ggplot(squares, ggplot2::aes(x = .data$x, y = .data$y, fill = root(.data$z))) +
+    ggplot2::geom_raster() +
+    ggplot2::scale_fill_gradient2(
+      low = syn_colours[["blue"]], mid = "white", high = syn_colours[["vermilion"]],
+      na.value = syn_grid, limits = root(c(-1, 1) * most * 1.001), breaks = root(breaks),
+      labels = breaks, name = "Bin least\nlike chance (z)"
+    ) +
+    axis(ggplot2::scale_x_continuous) + axis(ggplot2::scale_y_continuous) +
+    ggplot2::coord_fixed() +
+    theme_synfire() +
+    ggplot2::theme(panel.grid.major = ggplot2::element_blank(),
+                   axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5))
+}

@@ -1,0 +1,213 @@
+# How often episodes and patterns would occur if units fired independently of each other.
+
+#' How often episodes or patterns would occur by chance
+#'
+#' The count to expect if every unit fired at random, at its own rate and independently of
+#' all others (independent Poisson processes), and how far the count is beyond it. This
+#' takes no surrogates, and a second for a million episodes: a way to rank what was found,
+#' and to choose a threshold ([suggest_min_count()]). It is no test. Rates that change
+#' together, bursts and refractoriness all make counts that independent units would not
+#' make; [episode_significance()] and [spade()] compare with surrogates that keep them.
+#'
+#' # How it is computed
+#' **Episodes.** Counts are of non-overlapped occurrences, so that after each one the
+#' search begins anew. The mean time until the next one ends is the sum, over the units of
+#' the chain, of the mean time until the unit fires within the window that the units
+#' before it opened. While no spike falls into it, that window is open as long as the
+#' servers of a queue with a fixed service time are busy, which has a closed form. The
+#' expected count is the time that was observed, less the mean length of an occurrence in
+#' each trial, divided by this mean time. For a pair of two different units that is exact
+#' in a long recording. For longer chains it is exact where windows seldom hold more than
+#' one spike, and up to a third too high where most hold several; where a unit comes twice
+#' it is up to a sixth too high.
+#'
+#' **Patterns.** The number of bins in which a window could open, times the probability
+#' that each of its units fires in its bin: the share of all bins in which the unit fires.
+#'
+#' @param x What [mine_episodes()], [episode()] or [mine_patterns()] gives.
+#' @param recording The recording in which they were counted: [spike_trains()], or
+#'   anything [as_spike_trains()] takes; by default the one that was mined.
+#' @return For episodes the table itself, in its order, with three more columns; for
+#'   patterns a data frame with a row for each, `number`, `pattern`, `size` and `count`, and
+#'   these columns:
+#'   \describe{
+#'     \item{expected}{the count to expect}
+#'     \item{excess}{`count - expected`}
+#'     \item{surprise}{how unlikely so high a count is, as a power of ten: 3 for a
+#'       probability of 0.001 that a Poisson variable with the mean `expected` reaches
+#'       `count`. `NA` without a count.}
+#'   }
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`: where the recording is
+#' not known, or does not have a unit of the episodes.
+#' @references
+#' Takacs L (1962). *Introduction to the theory of queues*. Oxford University Press. For
+#' how long at least one server of a queue without waiting is busy.
+#'
+#' Gruen S, Diesmann M, Aertsen A (2002). Unitary events in multiple single-neuron spiking
+#' activity: I. Detection and significance. *Neural Computation*, 14, 43-80.
+#' \doi{10.1162/089976602753284455}. For surprise as a measure.
+#' @seealso [suggest_min_count()], [episode_significance()].
+#' @examples
+#' set.seed(1)
+#' x <- simulate_sym26(duration = 10)
+#' found <- mine_episodes(x, min_count = 40, intervals = c(0.005, 0.010), threads = 2)
+#' counted <- expected_counts(found)
+#' counted[order(-counted$surprise), ]
+#' @export
+expected_counts <- function(x, recording = attr(x, "recording", exact = TRUE)) {
+  check_given(x = "what `mine_episodes()` or `mine_patterns()` gives")
+  episodes <- inherits(x, "episodes")
+  if (!episodes && !inherits(x, "patterns")) {
+    abort_arg("x", "what `mine_episodes()` or `mine_patterns()` gives", describe(x))
+  }
+  if (episodes) check_episodes(x) else check_whole_sets(x, "x")
+  if (is.null(recording)) {
+    abort_arg("recording", "the recording in which they were counted", "NULL",
+              "These do not know their recording; give it.")
+  }
+  recording <- as_spike_trains(recording)
+  columns <- if (episodes) as.list(x) else {
+    list(number = seq_along(x), pattern = format(x), size = x$size, count = x$count)
+  }
+  columns$expected <- if (episodes) expected_episodes(x, recording) else
+    expected_patterns(x, recording)
+  columns$excess <- columns$count - columns$expected
+  columns$surprise <- surprise(columns$count, columns$expected)
+  out <- new_frame(columns, length(columns$expected))
+  if (episodes) whole_again(out, x) else out
+}
+
+#' Minus the logarithm of the probability of such a count or more
+#' @noRd
+surprise <- function(count, expected) {
+  -stats::ppois(count - 1, expected, lower.tail = FALSE, log.p = TRUE) / log(10)
+}
+
+#' Seconds of each stretch in which an occurrence may lie, the trials or the whole
+#' @noRd
+observed_stretches <- function(x) {
+  trials <- attr(x, "trials", exact = TRUE)
+  if (is.null(trials)) attr(x, "end", exact = TRUE) - attr(x, "start", exact = TRUE) else
+    trials$end - trials$start
+}
+
+#' Spikes of each unit within trials, per second; named by unit
+#' @noRd
+observed_rates <- function(x) {
+  unit <- .subset2(x, "unit")
+  inside <- !is.na(trial_of(x, train_ticks(x)))
+  spikes <- tabulate(unit[inside], nlevels(unit))
+  rlang::set_names(spikes / max(sum(observed_stretches(x)), 1e-300), levels(unit))
+}
+
+# ---- Episodes ------------------------------------------------------------------------
+
+expected_episodes <- function(x, recording, call = rlang::caller_env()) {
+  episode_units_known(x, recording, call)
+  rates <- observed_rates(recording)
+  stretches <- observed_stretches(recording)
+  units <- .subset2(x, "units")
+  sizes <- lengths(units)
+  out <- double(length(units))
+  for (size in unique(sizes)) {
+    rows <- which(sizes == size)
+    flat <- \(name, n) matrix(unlist(.subset2(x, name)[rows], use.names = FALSE), nrow = n)
+    rate <- matrix(rates[flat("units", size)], nrow = size)
+    out[rows] <- expected_chains(rate, flat("low", size - 1L), flat("high", size - 1L), stretches)
+  }
+  out
+}
+
+#' Error where a recording does not have the units of episodes
+#' @noRd
+episode_units_known <- function(x, recording, call) {
+  used <- unique(unlist(.subset2(x, "units"), use.names = FALSE))
+  unknown <- setdiff(used, levels(.subset2(recording, "unit")))
+  if (length(unknown)) {
+    abort_arg("recording", "one with the units of the episodes",
+              sprintf("without unit \"%s\"", unknown[[1L]]), call = call)
+  }
+}
+
+#' Expected counts of chains of one size
+#'
+#' @param rate Matrix of rates in Hz, a column a chain and a row a unit.
+#' @param low,high Matrices of bounds in seconds, with a row less.
+#' @param stretches Seconds of each trial.
+#' @noRd
+expected_chains <- function(rate, low, high, stretches) {
+  # `until`: mean time until a valid end of the first k units; `often`: how often these
+  # end; `span`: how long they last.
+  until <- 1 / rate[1L, ]
+  often <- rate[1L, ]
+  span <- numeric(ncol(rate))
+  for (k in seq_len(nrow(rate) - 1L)) {
+    width <- high[k, ] - low[k, ]
+    here <- rate[k + 1L, ]
+    hit <- hit_while_open(often, here, width)
+    until <- until + low[k, ] + 1 / here + (1 - hit) / (hit * often)
+    span <- span + low[k, ] + mean_delay(here, width)
+    often <- here * -expm1(-often * width)
+  }
+  if (nrow(rate) == 1L) return(rate[1L, ] * sum(stretches))
+  count <- double(ncol(rate))
+  for (seconds in unique(stretches)) {
+    count <- count + sum(stretches == seconds) * pmax(0, seconds - span) / until
+  }
+  # A unit that never fires takes for ever.
+  count[is.na(count)] <- 0
+  count
+}
+
+#' Probability that a spike comes while windows of one width, which open at random, follow
+#' each other without a gap
+#'
+#' One less the Laplace transform of the busy period of a queue with a fixed service time.
+#' @noRd
+hit_while_open <- function(opens, spikes, width) {
+  both <- (opens + spikes) * width
+  spikes * -expm1(-both) / (spikes + opens * exp(-both))
+}
+
+#' Mean delay of the first spike in a window that has one
+#' @noRd
+mean_delay <- function(rate, width) {
+  x <- rate * width
+  ifelse(x < 1e-4, width / 2, 1 / rate - width / expm1(pmax(x, 1e-4)))
+}
+
+# ---- Patterns ------------------------------------------------------------------------
+
+expected_patterns <- function(x, recording) {
+  resolution <- attr(recording, "resolution", exact = TRUE)
+  bin <- round_to_ticks(attr(x, "bin_size", exact = TRUE), resolution)
+  stretches <- pmax(1, ceiling(round(observed_stretches(recording) / resolution) / bin))
+  share <- occupied_bins(recording, bin)[attr(x, "units", exact = TRUE)] / sum(stretches)
+  share[is.na(share)] <- 0
+  by_size(x, double(length(x)), function(items) {
+    windows <- double(ncol(items))
+    lag <- item_lags(x, items[nrow(items), ])
+    for (bins in unique(stretches)) {
+      windows <- windows + sum(stretches == bins) * pmax(0, bins - lag)
+    }
+    for (k in seq_len(nrow(items))) windows <- windows * share[item_units(x, items[k, ])]
+    windows
+  })
+}
+
+#' In how many bins each unit fires; bins begin with each trial
+#' @noRd
+occupied_bins <- function(x, bin) {
+  unit <- .subset2(x, "unit")
+  ticks <- train_ticks(x)
+  trial <- trial_of(x, ticks)
+  trials <- trial_ticks(x)
+  start <- if (is.null(trials)) interval_ticks(x)[[1L]] else trials$start[trial]
+  # Trials one after the other, each as long as the longest.
+  number <- (ticks - start) %/% bin
+  all <- max(number, 0, na.rm = TRUE) + 1
+  cell <- unique((as.integer(unit) - 1) * all * max(1L, NROW(trials)) + (trial - 1) * all + number)
+  of <- cell[!is.na(cell)] %/% (all * max(1L, NROW(trials))) + 1
+  rlang::set_names(tabulate(of, nlevels(unit)), levels(unit))
+}

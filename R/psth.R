@@ -1,0 +1,397 @@
+# Peri-stimulus time histograms: how units fire around events, or in the course of trials.
+
+#' Peri-stimulus time histogram
+#'
+#' The mean rate of each unit around events, such as the onset of a stimulus, or in the course
+#' of the trials; for all events or for each condition. `autoplot()` draws it below the raster
+#' of single events.
+#'
+#' Bins lie from `from` to `to`, around each event: bin k holds the spikes from
+#' `from + (k - 1) * bin_size` to just before `from + k * bin_size` after the event, on the
+#' exact clock of the recording; the time of an event is rounded to a tick. Events whose bins
+#' do not all lie within the recording, or within one trial where there are trials, are left
+#' out: they would lower the mean. Bins of different events may overlap; each event counts
+#' its own.
+#'
+#' `rate` is the number of spikes divided by the number of events and by `bin_size`. `se` is
+#' its standard error: the standard deviation of the counts of single events, divided by the
+#' square root of their number and by `bin_size`.
+#'
+#' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
+#' @param events Times of events, in seconds: a numeric vector, or a data frame with a column
+#'   `time`, and the conditions in others. `NULL` for the starts of the trials of `x`.
+#' @param from,to First and last second around each event; `to - from` is a whole number of
+#'   bins. By default, without `events`, from 0 to the end of the shortest trial, less what
+#'   is no whole bin.
+#' @param bin_size Length of a bin, in seconds; a whole number of ticks.
+#' @param by Name of a column of `events`, or of the trials of `x` without `events`, that
+#'   holds the condition of each; `NULL` for none. Events whose condition is missing are left
+#'   out.
+#' @return A data frame of class `psth` with a row for each bin of each unit, and of each
+#'   condition where there are some, and the columns `unit` (factor), the column that `by`
+#'   names (factor), `time` (s, where the bin begins, from the event), `count` (spikes of all
+#'   events), `rate` and `se` (Hz; `se` is NA for a single event), and `events` (how many).
+#'   Attributes: `bin_size` (s); `by`; `spikes`, a data frame of the single spikes with
+#'   `event` (number), `unit`, `time` (s from the event); `event_table`, a data frame of the
+#'   events that count, with `event`, `time` and `condition`; and `left_out`, the number of
+#'   those that do not.
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`: also when every event is
+#' left out, and for a recording without trials where `events` are not given.
+#' @references
+#' Gerstein GL, Kiang NYS (1960). An approach to the quantitative analysis of
+#' electrophysiological data from single neurons. *Biophysical Journal*, 1, 15-28.
+#' \doi{10.1016/S0006-3495(60)86872-5}
+#' @seealso [bin_spikes()] for the whole recording in bins.
+#' @examples
+#' set.seed(1)
+#' stimulus <- data.frame(time = seq(1, 59, by = 2), tone = rep(c("high", "low"), 15))
+#' response <- stimulus$time[stimulus$tone == "high"] + 0.1 + rexp(15, 50)
+#' x <- spike_trains(c(runif(600, 0, 60), response), "A", start = 0, end = 60)
+#' p <- psth(x, stimulus, from = -0.5, to = 1, bin_size = 0.05, by = "tone")
+#' p
+#' if (rlang::is_installed("ggplot2")) plot(p)
+#' @export
+psth <- function(x, events = NULL, from = NULL, to = NULL, bin_size = 0.01, by = NULL) {
+  call <- rlang::current_env()
+  check_given(x = "a recording")
+  x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
+  resolution <- attr(x, "resolution")
+  bin <- check_bin_size(bin_size, resolution)
+  table <- check_events(events, x, by, call)
+  edges <- psth_edges(from, to, bin, is.null(events), x, call)
+  ticks <- round_to_ticks(table$time, resolution)
+  keep <- within_one(x, ticks + edges[[1L]], ticks + edges[[2L]]) & !is.na(table$condition)
+  if (!any(keep)) {
+    abort_arg(
+      if (is.null(events)) "x" else "events",
+      sprintf("%s at least one event with %s to %s s around it in %s",
+              if (is.null(events)) "a recording whose trials give" else "times of",
+              exact(ticks_to_seconds(edges[[1L]], resolution)),
+              exact(ticks_to_seconds(edges[[2L]], resolution)),
+              if (is.null(attr(x, "trials"))) "the recording" else "one trial"),
+      sprintf("%s, all of them outside or too near the ends", counted(nrow(table), "event")),
+      paste("Events are in seconds. Narrow `from` and `to`, or see whether events and spikes",
+            "are on the same clock.")
+    )
+  }
+  table <- table[keep, , drop = FALSE]
+  table$condition <- droplevels(table$condition)
+  spikes <- around_events(x, ticks[keep], edges)
+  n_bins <- (edges[[2L]] - edges[[1L]]) / bin
+  levels <- levels(table$condition)
+  units <- levels(x$unit)
+  if (n_bins * length(units) * length(levels) >= 2^31) {
+    abort_arg("bin_size", "such that there are fewer than 2^31 bins of all units",
+              paste(exact(bin_size), "s"))
+  }
+  counts <- event_counts(spikes, table$condition, bin, n_bins, units, edges[[1L]])
+  new_psth(counts, table, spikes, bin, edges, units, by, sum(!keep), resolution)
+}
+
+#' Events as a data frame of `time` and `condition`, a factor
+#' @noRd
+check_events <- function(events, x, by, call) {
+  arg <- "events"
+  if (is.null(events)) {
+    trials <- attr(x, "trials", exact = TRUE)
+    if (is.null(trials)) {
+      abort_arg("events", "times of events, as the recording has no trials", "NULL",
+                call = call)
+    }
+    events <- data.frame(time = trials$start)
+    more <- setdiff(names(trials), "time")
+    events[more] <- as.data.frame(trials)[more]
+    arg <- "trials of `x`"
+  } else if (is_plain_numeric(events) && is.null(dim(events))) {
+    events <- data.frame(time = events)
+  }
+  time <- if (is.data.frame(events)) events[["time"]]
+  if (!is_plain_numeric(time) || length(time) != nrow(events) || !all(is.finite(time)) ||
+        length(time) == 0L) {
+    abort_arg("events", "finite times in seconds, or a data frame with such a column `time`",
+              if (is.data.frame(events)) some_columns(events) else describe(events),
+              call = call)
+  }
+  condition <- rep("all", nrow(events))
+  if (!is.null(by)) {
+    by <- check_string(by, "by", call)
+    known <- setdiff(names(events), c("unit", "time", "count", "rate", "se", "events"))
+    if (!by %in% known) {
+      abort_arg("by", sprintf("the name of a column of the %s with their conditions", arg),
+                encodeString(by, quote = "\""),
+                if (length(known)) sprintf("There is %s.", some(known)), call = call)
+    }
+    condition <- events[[by]]
+  }
+  if (!is.atomic(condition) || length(condition) != nrow(events)) {
+    abort_arg("by", "the name of a column with a value for each event",
+              describe(condition), call = call)
+  }
+  if (!is.factor(condition)) {
+    condition <- as.character(condition)
+    values <- unique(condition[!is.na(condition)])
+    condition <- factor(condition, values[natural_order(values)])
+  }
+  data.frame(time = as.double(time), condition = condition)
+}
+
+some_columns <- function(x) {
+  sprintf("a data frame with the columns %s",
+          if (ncol(x)) some(names(x), 12L) else "(none)")
+}
+
+#' First tick around an event and the one after the last
+#' @noRd
+psth_edges <- function(from, to, bin, of_trials, x, call) {
+  resolution <- attr(x, "resolution", exact = TRUE)
+  edge <- \(value, arg, default) {
+    if (is.null(value) && of_trials) return(default)
+    if (is.null(value)) {
+      abort_arg(arg, "given, in seconds from the event", "NULL", call = call)
+    }
+    seconds_to_ticks(check_number(value, arg, call = call), resolution, arg, call)
+  }
+  trials <- trial_ticks(x)
+  first <- edge(from, "from", 0)
+  last <- edge(to, "to", if (of_trials) {
+    shortest <- min(trials$end - trials$start)
+    first + max(0, (shortest - first) %/% bin) * bin
+  })
+  if (last <= first || (last - first) %% bin != 0) {
+    seconds <- exact(ticks_to_seconds(c(first, last, bin), resolution))
+    abort_arg("to", sprintf("a whole number of bins of %s s after `from`, %s s", seconds[[3L]],
+                            seconds[[1L]]), paste(seconds[[2L]], "s"), call = call)
+  }
+  c(first, last)
+}
+
+#' Whether each of these intervals lies within the recording, or within one of its trials
+#' @noRd
+within_one <- function(x, from, to) {
+  trials <- trial_ticks(x)
+  bounds <- interval_ticks(x)
+  start <- trials$start %||% bounds[[1L]]
+  stop <- trials$end %||% bounds[[2L]]
+  at <- findInterval(from, start)
+  at > 0L & to <= stop[pmax(at, 1L)]
+}
+
+#' Spikes around each event: `event` (number), `unit` (code), `ticks` from the event
+#' @noRd
+around_events <- function(x, events, edges) {
+  ticks <- train_ticks(x)
+  before <- findInterval(events + edges[[1L]], ticks, left.open = TRUE)
+  n <- findInterval(events + edges[[2L]], ticks, left.open = TRUE) - before
+  at <- sequence(n, before + 1)
+  event <- rep(seq_along(events), n)
+  list(event = event, unit = as.integer(.subset2(x, "unit"))[at],
+       ticks = ticks[at] - events[event])
+}
+
+#' Spikes of all events, and the sums of squares of those of each, by bin, unit, condition
+#' @noRd
+event_counts <- function(spikes, condition, bin, n_bins, units, first) {
+  cells <- n_bins * length(units) * nlevels(condition)
+  cell <- (spikes$ticks - first) %/% bin + n_bins *
+    (spikes$unit - 1 + length(units) * (as.integer(condition)[spikes$event] - 1)) + 1
+  o <- order(cell, spikes$event, method = "radix")
+  cell <- cell[o]
+  event <- spikes$event[o]
+  n <- length(o)
+  first <- which(c(TRUE, cell[-1L] != cell[-n] | event[-1L] != event[-n])[seq_len(n)])
+  run <- diff(c(first, n + 1))
+  squares <- sum_by_unit(run^2, cell[first], cells)
+  list(count = tabulate(cell, cells), squares = squares)
+}
+
+new_psth <- function(counts, table, spikes, bin, edges, units, by, left_out, resolution) {
+  bins <- seq(edges[[1L]], edges[[2L]] - bin, by = bin)
+  conditions <- levels(table$condition)
+  events <- tabulate(table$condition, length(conditions))
+  each <- length(bins) * length(units)
+  n <- rep(events, each = each)
+  seconds <- ticks_to_seconds(bin, resolution)
+  variance <- pmax(0, counts$squares - counts$count^2 / n) / (n - 1)
+  as_levels <- \(code, levels) structure(code, levels = levels, class = "factor")
+  out <- data.frame(
+    unit = as_levels(rep(rep(seq_along(units), each = length(bins)), length(conditions)), units)
+  )
+  if (!is.null(by)) out[[by]] <- as_levels(rep(seq_along(conditions), each = each), conditions)
+  out$time <- rep(ticks_to_seconds(bins, resolution), length(units) * length(conditions))
+  out$count <- counts$count
+  out$rate <- counts$count / n / seconds
+  out$se <- ifelse(n > 1, sqrt(variance / n) / seconds, NA_real_)
+  out$events <- n
+  structure(
+    out, class = c("psth", "data.frame"), bin_size = seconds, by = by,
+    spikes = data.frame(event = spikes$event, unit = as_levels(spikes$unit, units),
+                        time = ticks_to_seconds(spikes$ticks, resolution)),
+    event_table = data.frame(event = seq_len(nrow(table)), time = table$time,
+                             condition = table$condition),
+    left_out = left_out
+  )
+}
+
+# ---- The class -----------------------------------------------------------------------
+
+check_psth <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  by <- attr(x, "by", exact = TRUE)
+  check_table(x, c("unit", by, "time", "count", "rate", "se", "events"), "psth", arg, call)
+  spikes <- attr(x, "spikes", exact = TRUE)
+  events <- attr(x, "event_table", exact = TRUE)
+  sound <- is.factor(x$unit) && (is.null(by) || is.factor(x[[by]])) && is.double(x$time) &&
+    is.double(x$rate) && is.double(x$se) && is.numeric(x$events) &&
+    is.data.frame(spikes) && is.factor(spikes$unit) && is.numeric(spikes$time) &&
+    is.numeric(spikes$event) && is.data.frame(events) && is.factor(events$condition) &&
+    rlang::is_double(attr(x, "bin_size", exact = TRUE), n = 1L, finite = TRUE) &&
+    rlang::is_scalar_integerish(attr(x, "left_out", exact = TRUE), finite = TRUE) &&
+    all(spikes$event %in% seq_len(nrow(events)))
+  if (!sound) {
+    abort_arg(arg, "what `psth()` gives", "one that was changed",
+              "`as.data.frame()` gives a table to change.", call)
+  }
+  invisible(x)
+}
+
+#' @export
+`[.psth` <- function(x, ...) as.data.frame(x)[...]
+
+#' @export
+`$<-.psth` <- function(x, name, value) {
+  x <- as.data.frame(x)
+  x[[name]] <- value
+  x
+}
+
+#' @rdname psth
+#' @param row.names,optional,... Not used.
+#' @return `as.data.frame()` gives the plain table.
+#' @export
+as.data.frame.psth <- function(x, row.names = NULL, optional = FALSE, ...) {
+  parts <- unclass(x)
+  attributes(parts) <- list(names = names(x))
+  structure(parts, class = "data.frame", row.names = .set_row_names(.row_names_info(x, 2L)))
+}
+
+#' @rdname psth
+#' @param n Number of rows to print.
+#' @export
+print.psth <- function(x, ..., n = 6L) {
+  check_psth(x)
+  n <- check_count(n, min = 0, infinite = TRUE)
+  by <- attr(x, "by", exact = TRUE)
+  events <- attr(x, "event_table", exact = TRUE)
+  left_out <- attr(x, "left_out", exact = TRUE)
+  bin_size <- attr(x, "bin_size", exact = TRUE)
+  cat("<psth> ", counted(nlevels(x$unit), "unit"), ", ", counted(nrow(events), "event"),
+      if (!is.null(by)) sprintf(" of %s (`%s`)", counted(nlevels(events$condition), "condition"), by),
+      if (nrow(x)) sprintf(", %s to %s s in bins of %s s", exact(min(x$time)),
+                           exact(max(x$time) + bin_size), exact(bin_size)),
+      "\n", sep = "")
+  if (left_out > 0) {
+    cat(counted(left_out, "event"), " left out: without a condition, or with bins outside of ",
+        "the recording or its trial\n", sep = "")
+  }
+  rows <- min(n, nrow(x))
+  if (rows > 0L) print(as.data.frame(x)[seq_len(rows), ], row.names = FALSE, digits = 3)
+  if (nrow(x) > rows) cat("... and", commas(nrow(x) - rows), "more rows\n")
+  invisible(x)
+}
+
+#' Picture of a peri-stimulus time histogram
+#'
+#' Above, the spikes of single events, a row an event, by condition; below, the mean rate
+#' with its standard error, a line a condition. A column for each unit.
+#'
+#' @param object,x A [psth()].
+#' @param ... For `plot()`, passed on to `autoplot()`; else not used.
+#' @param unit Names of units to draw, up to twelve; by default the four busiest around the
+#'   events.
+#' @return `autoplot()` gives a ggplot object, `plot()` draws it and returns it invisibly.
+#' @section Errors:
+#' For arguments out of range (`synfire_error_argument`), and where ggplot2 is not installed.
+#' @examplesIf rlang::is_installed("ggplot2")
+#' x <- spike_trains(c(1.1, 1.15, 2.1, 2.3, 3.1), "A", start = 0, end = 4)
+#' plot(psth(x, events = 1:3, from = 0, to = 0.5, bin_size = 0.1))
+#' @exportS3Method ggplot2::autoplot
+autoplot.psth <- function(object, ..., unit = NULL) {
+  rlang::check_installed("ggplot2", "to draw a peri-stimulus time histogram.")
+  check_no_dots()
+  check_psth(object)
+  by <- attr(object, "by", exact = TRUE)
+  spikes <- attr(object, "spikes", exact = TRUE)
+  events <- attr(object, "event_table", exact = TRUE)
+  all_units <- levels(object$unit)
+  if (length(all_units) == 0L) abort_arg("object", "of at least one unit", "of none")
+  shown <- if (is.null(unit)) {
+    busy <- order(-tabulate(spikes$unit, length(all_units)))
+    sort(busy[seq_len(min(4L, length(busy)))])
+  } else {
+    chosen_units(unit, all_units)
+  }
+  if (length(shown) > 12L) abort_arg("unit", "at most twelve units", commas(length(shown)))
+  panels <- c("Events", "Rate (Hz)")
+  panel <- \(k) factor(panels[[k]], panels)
+  shown <- all_units[shown]
+  conditions <- levels(events$condition)
+  marks <- spikes[spikes$unit %in% shown, , drop = FALSE]
+  # Events of a condition are next to each other, the first ones on top.
+  row <- integer(nrow(events))
+  row[order(events$condition, events$time)] <- rev(seq_len(nrow(events)))
+  marks <- data.frame(
+    unit = factor(marks$unit, shown), time = marks$time, row = row[marks$event],
+    condition = events$condition[marks$event], panel = rep(panel(1L), nrow(marks))
+  )
+  rates <- psth_steps(as.data.frame(object)[object$unit %in% shown, ], by, shown, conditions,
+                      attr(object, "bin_size", exact = TRUE))
+  rates$panel <- panel(2L)
+  colours <- syn_palette(length(conditions))
+  plot <- ggplot2::ggplot() +
+    ggplot2::geom_segment(
+      ggplot2::aes(x = .data$time, xend = .data$time, y = .data$row - 0.45,
+                   yend = .data$row + 0.45, colour = .data$condition),
+      data = marks, linewidth = if (nrow(marks) > 2000L) 0.2 else 0.4
+    ) +
+    ggplot2::geom_ribbon(
+      ggplot2::aes(x = .data$time, ymin = .data$low, ymax = .data$high,
+                   fill = .data$condition, group = .data$condition),
+      data = rates[!is.na(rates$low), , drop = FALSE], alpha = 0.25
+    ) +
+    ggplot2::geom_line(
+      ggplot2::aes(x = .data$time, y = .data$rate, colour = .data$condition), data = rates
+    ) +
+    ggplot2::facet_grid(ggplot2::vars(.data$panel), ggplot2::vars(.data$unit),
+                        scales = "free_y", switch = "y") +
+    ggplot2::scale_colour_manual(values = colours, limits = conditions, name = by) +
+    ggplot2::scale_fill_manual(values = colours, limits = conditions, name = by) +
+    ggplot2::scale_x_continuous(name = "Time from the event (s)") +
+    ggplot2::scale_y_continuous(name = NULL) +
+    theme_synfire() +
+    ggplot2::theme(strip.placement = "outside", strip.text = ggplot2::element_text(hjust = 0.5))
+  if (min(object$time, 0) < 0) {
+    plot <- plot + ggplot2::geom_vline(xintercept = 0, colour = syn_muted, linetype = "dotted")
+  }
+  if (is.null(by)) plot + ggplot2::theme(legend.position = "none") else plot
+}
+
+#' @rdname autoplot.psth
+#' @export
+plot.psth <- function(x, ...) {
+  rlang::check_installed("ggplot2", "to draw a peri-stimulus time histogram.")
+  draw(autoplot.psth(x, ...))
+}
+
+#' Both ends of each bin, so that lines are steps
+#' @noRd
+psth_steps <- function(table, by, shown, conditions, bin_size) {
+  twice <- rep(seq_len(nrow(table)), each = 2L)
+  condition <- if (is.null(by)) rep(conditions, nrow(table)) else as.character(table[[by]])
+  data.frame(
+    unit = factor(table$unit, shown)[twice],
+    condition = factor(condition, conditions)[twice],
+    time = table$time[twice] + rep_len(c(0, bin_size), length(twice)),
+    rate = table$rate[twice],
+    low = pmax(0, table$rate - table$se)[twice], high = (table$rate + table$se)[twice]
+  )
+}

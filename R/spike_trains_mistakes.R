@@ -1,0 +1,176 @@
+# Mistakes that everybody makes: milliseconds for seconds, times and units swapped, a clock
+# that starts again with each trial. What cannot be meant is an error; what is only
+# unlikely is a warning. Both name the remedy.
+
+#' A warning about data or about a choice that does not suit them
+#' @noRd
+warn_unlikely <- function(text, hint, call) {
+  cli::cli_warn(c(escape_braces(text), i = escape_braces(hint)),
+                class = c("synfire_warning_unlikely", "synfire_warning"), call = call)
+}
+
+# ---- When a recording is made ------------------------------------------------------------
+
+#' Error or warning where times and units look swapped
+#'
+#' @param named What `unit_codes()` gives for `unit`.
+#' @noRd
+check_swapped <- function(time, unit, named, arg, call) {
+  n <- length(time)
+  units <- length(named$levels)
+  if (n < 10L || is.factor(unit)) return(invisible())
+  if (is.double(unit)) {
+    number <- as.double(named$levels)
+    decimals <- any(number != round(number), na.rm = TRUE)
+    if (decimals && all(time == round(time), na.rm = TRUE)) {
+      abort_arg(arg, "spike times, and `unit` the names of units",
+                "whole numbers alone, while `unit` holds decimals: they look swapped",
+                "The first argument is the time: `spike_trains(time, unit)`.", call = call)
+    }
+  }
+  if (n >= 50L && units >= 0.9 * n) {
+    warn_unlikely(
+      sprintf("There are nearly as many units (%s) as spikes (%s).", commas(units), commas(n)),
+      "Are times and units swapped? The first argument is the time, the second the unit.", call
+    )
+  }
+}
+
+#' Warning where the rate of units shows that times are not in seconds
+#'
+#' Times in milliseconds that are read as seconds give a thousandth of the rate. Neurons
+#' that fire less than once in twenty seconds seldom have fifty spikes each, and those that
+#' fire less than once in a hundred seldom twenty.
+#' @param seconds From the first to the last spike.
+#' @noRd
+check_slow <- function(n, units, seconds, call) {
+  each <- n / units
+  if (!(each >= 50 && each < 0.05 * seconds || each >= 20 && each < 0.01 * seconds)) {
+    return(invisible())
+  }
+  warn_unlikely(
+    sprintf("Units fire at %s Hz, over %s s.", format(signif(each / seconds, 2)),
+            short(seconds)),
+    "Times are taken in seconds. Say `time_unit = \"ms\"` where they are in milliseconds.", call
+  )
+}
+
+#' Warning where the times of units fall back again and again, as a restarting clock's do
+#'
+#' Times in no order fall back at half of all steps. A clock that restarts falls back
+#' seldom, from late times to early ones.
+#' @param ticks Times in the order in which they came.
+#' @noRd
+check_restarts <- function(ticks, code, call) {
+  part <- seq_len(min(length(ticks), 1e6))
+  code <- as.integer(code)[part]
+  o <- order(code, method = "radix")
+  ticks <- ticks[part][o]
+  code <- code[o]
+  same <- which(code[-1L] == code[-length(code)])
+  before <- ticks[same]
+  after <- ticks[same + 1L]
+  back <- after < before
+  falls <- tabulate(code[same][back], max(code))
+  steps <- tabulate(code[same], max(code))
+  often <- stats::median(falls[steps > 0L])
+  if (length(same) < 50L || often < 3 || sum(falls) > 0.3 * length(same)) return(invisible())
+  span <- range(ticks)
+  place <- \(t) mean((t - span[[1L]]) / (span[[2L]] - span[[1L]]))
+  if (place(before[back]) < 0.5 || place(after[back]) > 0.35) return(invisible())
+  warn_unlikely(
+    sprintf("The times of each unit fall back about %s times, from late ones to early ones.",
+            commas(round(often))),
+    paste("Where the clock starts again with each trial, give `trial`, the trial of each",
+          "spike; otherwise trials are laid over each other."), call
+  )
+}
+
+# ---- When a recording is mined -----------------------------------------------------------
+
+# Recordings of a coarser clock are no spikes at which milliseconds could be meant.
+finest_of_slow <- 0.02
+
+#' Median interval between the spikes of a unit, in seconds; NA without any
+#' @noRd
+median_isi <- function(x) {
+  part <- seq_len(min(nrow(x), 1e6))
+  code <- as.integer(.subset2(x, "unit"))[part]
+  o <- order(code, method = "radix")
+  time <- .subset2(x, "time")[part][o]
+  code <- code[o]
+  stats::median(diff(time)[diff(code) == 0L])
+}
+
+#' Length of the longest trial, or of the recording, in seconds
+#' @noRd
+longest_stretch <- function(x) {
+  trials <- attr(x, "trials", exact = TRUE)
+  if (is.null(trials)) return(attr(x, "end", exact = TRUE) - attr(x, "start", exact = TRUE))
+  max(trials$end - trials$start)
+}
+
+#' Milliseconds as one would write them in seconds: 5 ms is 0.005
+#' @noRd
+as_if_ms <- function(seconds) exact(signif(seconds / 1000, 6))
+
+#' Error for delays that no two spikes can have, warning for those that take in many
+#'
+#' @param seconds Matrix of intervals, a row each.
+#' @noRd
+check_delays_fit <- function(x, seconds, call = rlang::caller_env()) {
+  if (nrow(x) < 2L) return(invisible())
+  longest <- longest_stretch(x)
+  low <- min(seconds[, 1L])
+  high <- max(seconds[, 2L])
+  shown <- sprintf("`intervals` are in seconds: for %s to %s ms write `c(%s, %s)`.", exact(low),
+                   exact(high), as_if_ms(low), as_if_ms(high))
+  if (low > 0 && low >= longest) {
+    abort_arg("intervals", sprintf("delays that fit into %s of %s s",
+                                   if (is.null(attr(x, "trials"))) "the recording" else
+                                     "the longest trial", short(longest)),
+              sprintf("delays above %s s", exact(low)), shown, call = call)
+  }
+  if (high < 2 || nrow(x) < 100L || attr(x, "resolution") > finest_of_slow) return(invisible())
+  isi <- median_isi(x)
+  if (is.na(isi) || high < 5 * isi) return(invisible())
+  warn_unlikely(
+    sprintf(paste("Delays of up to %s s are long: half of the intervals between spikes of a unit",
+                  "are below %s s."), exact(high), format(signif(isi, 2))), shown, call
+  )
+}
+
+#' Error for bins so long that the search would not end, warning where that is unlikely meant
+#'
+#' @param bin Ticks of a bin.
+#' @param window Bins of a window.
+#' @param filters What `check_pattern_filters()` gives.
+#' @param warn Whether to warn; `FALSE` where a function that is called next does.
+#' @noRd
+check_bins_fit <- function(x, bin, window, filters, warn = TRUE,
+                           call = rlang::caller_env()) {
+  resolution <- attr(x, "resolution", exact = TRUE)
+  seconds <- ticks_to_seconds(bin, resolution)
+  if (seconds < 1 || nrow(x) < 100L || resolution > finest_of_slow) return(invisible())
+  isi <- median_isi(x)
+  if (is.na(isi) || seconds < 2 * isi) return(invisible())
+  at <- floor((train_ticks(x) - interval_ticks(x)[[1L]]) / bin)
+  code <- as.integer(.subset2(x, "unit"))
+  units <- length(unique(code))
+  bins <- length(unique(at))
+  filled <- length(unique(at * (nlevels(.subset2(x, "unit")) + 1) + code)) / (units * bins)
+  hint <- sprintf("`bin_size` is in seconds: for %s ms write `bin_size = %s`.", exact(seconds),
+                  as_if_ms(seconds))
+  # Any two windows share so many items, and each set of windows may share a set of them.
+  shared <- filled^2 * units * window
+  if (min(shared, bins) >= 25 && filters$min_count < bins / 2 && filters$max_spikes > 4) {
+    abort_arg("bin_size", "so short that most units are silent in a bin",
+              sprintf("%s s, and a unit fires in %s %% of all bins: the search would not end",
+                      exact(seconds), round(100 * filled)), hint, call = call)
+  }
+  if (warn) warn_unlikely(
+    sprintf(paste("Bins of %s s are long: half of the intervals between spikes of a unit are",
+                  "below %s s, and a unit counts once in a bin."), exact(seconds),
+            format(signif(isi, 2))), hint, call
+  )
+}

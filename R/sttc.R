@@ -1,0 +1,90 @@
+# The spike time tiling coefficient of all pairs of units.
+
+#' Spike time tiling coefficient
+#'
+#' How much pairs of units fire together within `dt` of each other, as a number that, unlike
+#' other measures, does not depend on their rates (Cutts and Eglen 2014): from -1 to 1, 0 for
+#' independent units, and 1 for a unit with itself.
+#'
+#' Around each spike lies a tile that reaches `dt` to both sides. With T~A~ the share of the
+#' recording that lies under tiles of A, and P~A~ the share of the spikes of A that lie under
+#' tiles of B, the coefficient is
+#' ((P~A~ - T~B~) / (1 - P~A~ T~B~) + (P~B~ - T~A~) / (1 - P~B~ T~A~)) / 2.
+#' A term whose denominator is 0 is 1. A spike exactly `dt` away is under the tile.
+#'
+#' With trials, tiles end with their trial, shares are of the time in all trials, and spikes
+#' in other trials are not near.
+#'
+#' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
+#' @param dt How far a tile reaches to each side of a spike, in seconds; a whole number of
+#'   ticks.
+#' @inheritParams cross_correlogram
+#' @param max_memory Bytes that the work may take: 20 for each pair, and some 40 for each
+#'   spike.
+#' @return A symmetric matrix, units x units, with names; `NA` for units without spikes (in
+#'   trials).
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`. A result beyond
+#' `max_memory` gives `synfire_error_budget`.
+#' @references
+#' Cutts CS, Eglen SJ (2014). Detecting pairwise correlations in spike trains: an objective
+#' comparison of methods and application to the study of retinal waves. *Journal of
+#' Neuroscience*, 34, 14288-14303. \doi{10.1523/JNEUROSCI.2767-14.2014}
+#' @seealso [cross_correlogram()].
+#' @examples
+#' set.seed(1)
+#' a <- sort(runif(500, 0, 60))
+#' x <- spike_trains(c(a, a + 0.004, runif(500, 0, 60)), rep(c("A", "B", "C"), each = 500))
+#' sttc(x, dt = 0.005, threads = 2)
+#' @export
+sttc <- function(x, dt = 0.005, threads = NULL, max_memory = 4e9) {
+  check_given(x = "a recording")
+  x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
+  resolution <- attr(x, "resolution")
+  dt <- check_number(dt, min = 0)
+  reach <- seconds_to_ticks(dt, resolution, "dt")
+  threads <- check_threads(threads)
+  max_memory <- check_memory(max_memory)
+  n <- nlevels(x$unit)
+  trains <- trains_of(x)
+  doing <- "spike time tiling coefficients"
+  advice <- "Take fewer units with `x[unit = ]`."
+  # The coefficients themselves are made of a few matrices of doubles.
+  bytes <- 32 * n^2
+  if (bytes > max_memory) over_budget(bytes, max_memory, doing, advice, rlang::current_env())
+  near <- .Call(r_tiling_near, trains,
+                list(reach = reach, threads = threads, max_memory = max_memory))
+  near <- matrix(finish_status(near, doing, advice, limit_of = "spikes"), n, n)
+  inside <- if (is.null(trains$trial)) trains$unit else trains$unit[!is.na(trains$trial)]
+  share <- near / tabulate(inside, n)
+  tiled <- tiled_share(x, trains, reach)
+  half <- (share - rep(tiled, each = n)) / (1 - share * rep(tiled, each = n))
+  half[share * rep(tiled, each = n) == 1] <- 1
+  half[is.nan(half)] <- NA
+  out <- (half + t(half)) / 2
+  dimnames(out) <- list(levels(x$unit), levels(x$unit))
+  out
+}
+
+#' Share of the time in trials, or in the recording, that lies under tiles of each unit
+#' @noRd
+tiled_share <- function(x, trains, reach) {
+  n <- nlevels(x$unit)
+  isi <- intervals_of(x)
+  trial <- trains$trial %||% rep(1L, length(trains$tick))
+  inside <- which(!is.na(trial))
+  o <- inside[order(trains$unit[inside], method = "radix")]
+  unit <- trains$unit[o]
+  run <- unit + n * (trial[o] - 1)
+  first <- o[!duplicated(run)]
+  last <- o[!duplicated(run, fromLast = TRUE)]
+  trials <- trial_ticks(x)
+  bounds <- interval_ticks(x)
+  start <- trials$start %||% bounds[[1L]]
+  stop <- trials$end %||% bounds[[2L]]
+  before <- pmin(trains$tick[first] - start[trial[first]], reach)
+  after <- pmin(stop[trial[last]] - trains$tick[last], reach)
+  covered <- sum_by_unit(pmin(isi$interval, 2 * reach), isi$unit, n) +
+    sum_by_unit(before, trains$unit[first], n) + sum_by_unit(after, trains$unit[last], n)
+  covered / sum(stop - start)
+}

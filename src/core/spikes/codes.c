@@ -1,0 +1,62 @@
+/* A table with open addresses that doubles when it is half full. */
+#include "core/spikes/codes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/hash.h"
+
+enum { FIRST_ROOM = 1 << 10 };
+
+/* Where the number of a key is, or would be. */
+static size_t slot_of(const syn_codes *c, uint64_t key)
+{
+    size_t at = (size_t)(syn_hash_more(0, key) >> 16) & (c->slots - 1);
+    while (c->slot[at] && c->key[c->slot[at] - 1] != key)
+        at = (at + 1) & (c->slots - 1);
+    return at;
+}
+
+static syn_status grow(syn_codes *c)
+{
+    size_t room = c->room > 0 ? 2 * c->room : FIRST_ROOM;
+    uint64_t *key = realloc(c->key, room * sizeof *key);
+    if (!key)
+        return SYN_NO_MEMORY;
+    c->key = key;
+    uint32_t *slot = calloc(2 * room, sizeof *slot);
+    if (!slot)
+        return SYN_NO_MEMORY;
+    free(c->slot);
+    c->slot = slot;
+    c->room = room;
+    c->slots = 2 * room;
+    for (size_t k = 0; k < c->n; k++)
+        slot[slot_of(c, key[k])] = (uint32_t)k + 1;
+    return SYN_OK;
+}
+
+syn_status syn_codes_add(syn_codes *c, size_t n, const uint64_t *key, int *code)
+{
+    for (size_t i = 0; i < n; i++) {
+        syn_status status = c->n == c->room ? grow(c) : SYN_OK;
+        if (status != SYN_OK)
+            return status;
+        size_t at = slot_of(c, key[i]);
+        if (!c->slot[at]) {
+            if (c->n >= INT32_MAX)
+                return SYN_TOO_LARGE;
+            c->key[c->n++] = key[i];
+            c->slot[at] = (uint32_t)c->n;
+        }
+        code[i] = (int)c->slot[at];
+    }
+    return SYN_OK;
+}
+
+void syn_codes_free(syn_codes *c)
+{
+    free(c->key);
+    free(c->slot);
+    memset(c, 0, sizeof *c);
+}

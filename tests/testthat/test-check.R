@@ -1,0 +1,74 @@
+exported <- function() {
+  names <- sort(getNamespaceExports("synfire"))
+  rlang::set_names(lapply(names, \(name) getExportedValue("synfire", name)), names)
+}
+
+required <- function(f) {
+  defaults <- formals(f)
+  setdiff(names(defaults)[vapply(defaults, identical, NA, quote(expr = ))], "...")
+}
+
+test_that("each function names an argument that is missing, before it looks at others", {
+  # A single unit has no delays.
+  optional <- list(episode = c("low", "high"))
+  functions <- exported()
+  for (name in names(functions)) {
+    needed <- setdiff(required(functions[[name]]), optional[[name]])
+    for (arg in needed) {
+      others <- setdiff(needed, arg)
+      given <- rep(list(quote(stop("looked at"))), length(others))
+      names(given) <- others
+      expect_error(eval(as.call(c(functions[[name]], given))), sprintf("`%s`", arg),
+                   class = "synfire_error_argument", label = paste(name, arg))
+    }
+  }
+  expect_error(episode(c("A", "B"), high = 1), "`low`", class = "synfire_error_argument")
+  expect_error(episode(c("A", "B"), 0), "`high`", class = "synfire_error_argument")
+})
+
+test_that("arguments about the machine come last, and in one order", {
+  last <- c("file", "folder", "device", "gpus", "gpu", "threads", "max_memory")
+  for (name in names(exported())) {
+    # The first argument is what is read, also where it is a file.
+    arguments <- names(formals(exported()[[name]]))[-1L]
+    there <- intersect(last, arguments)
+    expect_identical(utils::tail(arguments, length(there)), there, label = name)
+  }
+})
+
+test_that("words that mean one thing are the only ones for it", {
+  for (name in names(exported())) {
+    arguments <- names(formals(exported()[[name]]))
+    expect_false(any(c("min_occ", "max_occ", "surrogates") %in% arguments), label = name)
+  }
+})
+
+test_that("the names of earlier versions are answered with the names of today", {
+  x <- spike_trains(1:9, rep(c("A", "B", "C"), 3))
+  answered <- function(code, old, new) {
+    expect_error(code, sprintf("`%s` must be given as `%s`", old, new), fixed = TRUE,
+                 class = "synfire_error_argument")
+  }
+  answered(mine_patterns(x, 1, 3, min_occ = 2), "min_occ", "min_count")
+  answered(mine_patterns(x, 1, 3, max_occ = 2), "max_occ", "max_count")
+  # Which R would take for the beginning of the new name.
+  answered(mine_patterns(x, 1, window = 3), "window", "window_bins")
+  answered(spade(x, 1, 3, min_occ = 2), "min_occ", "min_count")
+  answered(spade(x, 1, window = 3), "window", "window_bins")
+  answered(pvalue_spectrum(x, 1, window = 3), "window", "window_bins")
+  answered(reduce_patterns(1, min_occ = 2), "min_occ", "min_count")
+  answered(surrogate_trains(x, n = 2), "n", "n_surrogates")
+  answered(surrogate_trains(x, 2, method = "dither"), "method", "surrogate")
+  answered(surrogate_series(1:9, n = 2), "n", "n_surrogates")
+  answered(surrogate_series(1:9, 2, method = "phase"), "method", "surrogate")
+  answered(ccm(data.frame(1:9), "a", "b", surrogates = 9), "surrogates", "n_surrogates")
+  answered(causal_map(diag(9), surrogates = 9), "surrogates", "n_surrogates")
+  wrapped <- function(...) mine_patterns(x, 1, 3, ...)
+  answered(wrapped(min_occ = 2), "min_occ", "min_count")
+  expect_error(causal_map(diag(9), file = "map.h5", resume = TRUE), "must be left out",
+               class = "synfire_error_argument")
+  expect_error(mine_patterns(x, 1, 3, min_counts = 2), "Its arguments are x, bin_size",
+               class = "synfire_error_argument")
+  expect_error(frequent_itemsets(list("a"), min_support = 2), "`min_count`",
+               class = "synfire_error_argument")
+})

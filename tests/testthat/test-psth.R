@@ -1,0 +1,84 @@
+test_that("counts and errors are those of a slow count of single events", {
+  set.seed(1)
+  for (case in 1:40) {
+    x <- small_recording()
+    events <- sample(0:300, sample(1:12, 1), TRUE)
+    bin <- sample(1:10, 1)
+    from <- sample(-20:20, 1)
+    to <- from + bin * sample(1:6, 1)
+    condition <- sample(c("b", "a", NA), length(events), TRUE)
+    slow <- slow_psth(x, events, from, to, bin)
+    keep <- slow$keep & !is.na(condition)
+    table <- data.frame(time = events / 1000, tone = condition)
+    call <- quote(psth(x, table, from / 1000, to / 1000, bin / 1000, by = "tone"))
+    if (!any(keep)) {
+      expect_error(eval(call), class = "synfire_error_argument")
+      next
+    }
+    ours <- eval(call)
+    expect_identical(attr(ours, "left_out"), sum(!keep))
+    for (tone in unique(condition[keep])) {
+      these <- slow$counts[keep & condition %in% tone, , , drop = FALSE]
+      n <- dim(these)[[1L]]
+      mine <- as.data.frame(ours)[ours$tone == tone, ]
+      sums <- apply(these, 2:3, sum)
+      expect_identical(mine$count, as.vector(sums))
+      expect_equal(mine$rate, as.vector(sums) / n / bin * 1000)
+      se <- apply(these, 2:3, stats::sd) / sqrt(n) / bin * 1000
+      expect_equal(mine$se, as.vector(se))
+      expect_identical(unique(mine$events), n)
+      expect_equal(unique(mine$time), (from + bin * (seq_len(dim(sums)[[1L]]) - 1)) / 1000)
+    }
+  }
+})
+
+test_that("without events it goes through the trials", {
+  x <- spike_trains(c(0.05, 0.15, 1.05, 1.25, 2.02), "a", start = 0, end = 3,
+                    trials = data.frame(start = 0:2, end = c(0.3, 1.35, 2.3)))
+  p <- psth(x, bin_size = 0.1)
+  expect_identical(p$count, c(3L, 1L, 1L))
+  expect_identical(p$time, c(0, 0.1, 0.2))
+  expect_identical(attr(p, "event_table")$time, c(0, 1, 2))
+  expect_identical(attr(p, "spikes")$event, c(1L, 1L, 2L, 2L, 3L))
+  expect_equal(attr(p, "spikes")$time, c(0.05, 0.15, 0.05, 0.25, 0.02))
+})
+
+test_that("the table and print say what was left out", {
+  x <- spike_trains(c(1.1, 1.15, 2.1), "a", start = 0, end = 3)
+  p <- psth(x, c(1, 2, 2.9), 0, 0.4, bin_size = 0.2)
+  expect_output(print(p), "1 event left out")
+  expect_output(print(p), "1 unit, 2 events, 0 to 0.4 s in bins of 0.2 s")
+  expect_identical(class(as.data.frame(p)), "data.frame")
+  expect_identical(class(p[1, ]), "data.frame")
+  p$rate <- 1
+  expect_identical(class(p), "data.frame")
+})
+
+test_that("the picture shows every spike and every bin", {
+  skip_if_not_installed("ggplot2")
+  set.seed(2)
+  x <- spike_trains(runif(500, 0, 20), sample(6, 500, TRUE), start = 0, end = 20)
+  events <- data.frame(time = 1:18, tone = c("low", "high"))
+  p <- psth(x, events, -0.5, 1, 0.1, by = "tone")
+  picture <- ggplot2::autoplot(p, unit = c("3", "5"))
+  expect_identical(nrow(picture$layers[[1L]]$data), sum(attr(p, "spikes")$unit %in% c("3", "5")))
+  expect_identical(sort(unique(picture$layers[[1L]]$data$row)), 1:18)
+  expect_identical(nrow(picture$layers[[3L]]$data), 2L * 2L * 2L * 15L)
+  file <- withr::local_tempfile(fileext = ".pdf")
+  grDevices::pdf(file)
+  withr::defer(grDevices::dev.off())
+  expect_no_warning(print(picture))
+  expect_no_warning(plot(psth(x, 1:18, 0, 1, 0.1)))
+  expect_no_warning(plot(psth(x, 5, 0, 1, 0.1)))
+  expect_error(ggplot2::autoplot(p, unit = "nobody"), "nobody")
+})
+
+test_that("what cannot be is refused with the remedy", {
+  x <- spike_trains(c(0.1, 0.2), "a", start = 0, end = 1)
+  expect_snapshot(error = TRUE, psth(x))
+  expect_snapshot(error = TRUE, psth(x, 0.5))
+  expect_snapshot(error = TRUE, psth(x, 500, -0.1, 0.1))
+  expect_snapshot(error = TRUE, psth(x, 0.5, 0, 0.105))
+  expect_snapshot(error = TRUE, psth(x, data.frame(onset = 1), 0, 0.1))
+  expect_snapshot(error = TRUE, psth(x, data.frame(time = 0.5), 0, 0.1, by = "tone"))
+})

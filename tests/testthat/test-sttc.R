@@ -1,0 +1,41 @@
+test_that("coefficients are those of the definition, in trials and without", {
+  set.seed(1)
+  for (case in 1:30) {
+    x <- small_recording()
+    r <- ticks_of_recording(x)
+    if (all(r$end == r$start)) next
+    reach <- sample(0:30, 1)
+    ours <- sttc(x, reach / 1000, threads = sample(1:2, 1))
+    slow <- slow_sttc(x, reach)
+    expect_equal(ours, slow, tolerance = 1e-12)
+  }
+})
+
+test_that("Elephant finds the same", {
+  # python: elephant 1.2.1, elephant.spike_train_correlation.spike_time_tiling_coefficient(
+  # i, j, dt) of (a, b), (a, c), (b, c), trains from 0 to 0.2 s
+  x <- spike_trains(
+    c(0.011, 0.032, 0.033, 0.071, 0.120, 0.1215, 0.183, 0.190,
+      0.014, 0.036, 0.075, 0.118, 0.121, 0.160, 0.186, 0.002, 0.095, 0.199),
+    rep(c("a", "b", "c"), c(8, 7, 3)), start = 0, end = 0.2
+  )
+  pairs <- rbind(c("a", "b"), c("a", "c"), c("b", "c"), c("a", "a"))
+  elephant <- rbind(
+    c(0.13912978964322037, -0.09375, -0.095, 1),
+    c(0.8755992329817832, -0.20625, -0.215, 1),
+    c(0.5176240208877283, -0.23154056453145255, 0.5082536924413553, 1),
+    c(1, 1, 1, 1)
+  )
+  dt <- c(0.002, 0.005, 0.02, 0.1)
+  for (k in seq_along(dt)) expect_equal(sttc(x, dt[k])[pairs], elephant[k, ], tolerance = 1e-14)
+})
+
+test_that("units without spikes have none, and what cannot be is refused", {
+  x <- spike_trains(c(1, 2), factor("a", c("a", "b")), start = 0, end = 3)
+  expect_identical(sttc(x)["a", "b"], NA_real_)
+  expect_identical(sttc(x)["a", "a"], 1)
+  expect_error(sttc(x, dt = -1), "dt", class = "synfire_error_argument")
+  expect_error(sttc(x, dt = 1e-8), "dt", class = "synfire_error_argument")
+  many <- spike_trains(1:300, 1:300)
+  expect_error(sttc(many, max_memory = 1e6), class = "synfire_error_budget")
+})
