@@ -149,7 +149,7 @@ check_correlogram <- function(x, arg = rlang::caller_arg(x), call = rlang::calle
 #'
 #' @param reference,target Numbers of units, a pair each.
 #' @noRd
-expected_counts <- function(x, reference, target) {
+chance_counts <- function(x, reference, target) {
   lag <- abs(attr(x, "lag", exact = TRUE))
   duration <- attr(x, "duration", exact = TRUE)
   spikes <- attr(x, "spikes", exact = TRUE)
@@ -212,7 +212,7 @@ as.data.frame.cross_correlogram <- function(x, row.names = NULL, optional = FALS
   data.frame(
     reference = as_units(pairs$reference), target = as_units(pairs$target),
     lag = rep(lag, nrow(pairs)), count = count, rate = unname(rate),
-    expected = as.vector(expected_counts(x, pairs$reference, pairs$target))
+    expected = as.vector(chance_counts(x, pairs$reference, pairs$target))
   )
 }
 
@@ -271,7 +271,7 @@ extreme_bins <- function(x, a, targets) {
   b <- which(targets)
   count <- matrix(plain_counts(x)[, rep(a, length(b) > 0L), b], nrow = nrow(x),
                   ncol = length(b))
-  expected <- expected_counts(x, rep(a, length(b)), b)
+  expected <- chance_counts(x, rep(a, length(b)), b)
   z <- (count - expected) / sqrt(expected)
   z[!is.finite(z)] <- NA
   at <- max.col(t(replace(abs(z), is.na(z), -1)), "first")
