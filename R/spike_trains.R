@@ -198,7 +198,7 @@ assemble_trains <- function(time, scale, named, start, end, resolution, trials, 
   if (!quiet && is.null(trials)) {
     if (!spikes$sorted) check_restarts(time, named$code, call)
     n <- length(spikes$time)
-    if (n > 1L) {
+    if (n > 1L && resolution <= finest_of_slow) {
       check_slow(n, length(named$levels), spikes$time[[n]] - spikes$time[[1L]], call)
     }
   }

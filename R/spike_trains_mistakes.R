@@ -9,6 +9,9 @@ warn_unlikely <- function(text, hint, call) {
                 class = c("synfire_warning_unlikely", "synfire_warning"), call = call)
 }
 
+# Times on a coarser clock are no spikes at which milliseconds could be meant.
+finest_of_slow <- 0.02
+
 # ---- When a recording is made ------------------------------------------------------------
 
 #' Error or warning where times and units look swapped
@@ -28,7 +31,9 @@ check_swapped <- function(time, unit, named, arg, call) {
                 "The first argument is the time: `spike_trains(time, unit)`.", call = call)
     }
   }
-  if (n >= 50L && units >= 0.9 * n) {
+  # Few spikes may be of a unit each; few times of many units are no spikes.
+  times <- if (n >= 50L && units >= 0.9 * n) length(unique(time)) else 0L
+  if (times > 1L && (n >= 1000L || times < n / 2)) {
     warn_unlikely(
       sprintf("There are nearly as many units (%s) as spikes (%s).", commas(units), commas(n)),
       "Are times and units swapped? The first argument is the time, the second the unit.", call
@@ -87,9 +92,6 @@ check_restarts <- function(ticks, code, call) {
 }
 
 # ---- When a recording is mined -----------------------------------------------------------
-
-# Recordings of a coarser clock are no spikes at which milliseconds could be meant.
-finest_of_slow <- 0.02
 
 #' Median interval between the spikes of a unit, in seconds; NA without any
 #' @noRd

@@ -31,10 +31,10 @@ static uint64_t number_key(double x)
 static void read_keys(SEXP x, R_xlen_t from, size_t n, uint64_t *key)
 {
     if (TYPEOF(x) == STRSXP) {
-        /* R keeps each text once, so its address tells it apart. */
-        const SEXP *text = STRING_PTR_RO(x) + from;
+        /* R keeps each text once, so its address tells it apart. One by one, as a vector
+           that R has yet to turn into text would else be turned as a whole. */
         for (size_t i = 0; i < n; i++)
-            key[i] = (uint64_t)(uintptr_t)text[i];
+            key[i] = (uint64_t)(uintptr_t)STRING_ELT(x, from + (R_xlen_t)i);
     } else if (TYPEOF(x) == INTSXP) {
         const int *number = INTEGER(x) + from;
         for (size_t i = 0; i < n; i++)
@@ -81,7 +81,7 @@ SEXP r_distinct(glue_owner *own, SEXP x)
     for (R_xlen_t from = 0; status == SYN_OK && from < n; from += CHUNK) {
         uint64_t key[CHUNK];
         size_t here = n - from > CHUNK ? CHUNK : (size_t)(n - from);
-        if (from % (CHUNK << 8) == 0)
+        if (from % (CHUNK << 4) == 0)
             status = syn_poll(watch, "spikes", (double)from, (double)n);
         if (status == SYN_OK) {
             read_keys(x, from, here, key);
