@@ -119,10 +119,8 @@ npz_bytes <- function(arrays, packed = FALSE) {
 
 # ---- HDF5 ----
 
-# The values of a list named by paths; groups are made on the way.
-h5_file <- function(values, attributes = list(), .env = parent.frame()) {
-  skip_if_not_installed("hdf5r")
-  file <- withr::local_tempfile(fileext = ".h5", .local_envir = .env)
+# Writes the values of a list named by paths; groups are made on the way.
+write_h5 <- function(file, values, attributes = list()) {
   h5 <- hdf5r::H5File$new(file, mode = "w")
   on.exit(h5$close_all())
   for (path in names(values)) {
@@ -134,6 +132,12 @@ h5_file <- function(values, attributes = list(), .env = parent.frame()) {
     h5[[path]] <- values[[path]]
   }
   for (name in names(attributes)) hdf5r::h5attr(h5, name) <- attributes[[name]]
+}
+
+h5_file <- function(values, attributes = list(), .env = parent.frame()) {
+  skip_if_not_installed("hdf5r")
+  file <- withr::local_tempfile(fileext = ".h5", .local_envir = .env)
+  write_h5(file, values, attributes)
   file
 }
 
