@@ -172,7 +172,8 @@ autoplot.gpu_calibration <- function(object, ...) {
     ggplot2::scale_colour_manual(values = unname(syn_colours[c("blue", "orange")])) +
     ggplot2::labs(title = paste("One thread or several for an episode on", attr(object, "gpu")),
                   x = "Episodes", y = "Time (ms)", colour = NULL) +
-    theme_synfire()
+    theme_synfire() +
+    caption("Dashed: from so many episodes on, one thread for an episode is faster.")
 }
 
 #' @rdname autoplot.gpu_calibration

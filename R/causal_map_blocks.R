@@ -457,6 +457,11 @@ pieces <- function(n, each) {
 #' A progress bar, and no other until `frame` ends; the function it gives adds to it
 #' @noRd
 map_bar <- function(title, total, frame = parent.frame()) {
+  if (progress_in_lines()) {
+    tell <- line_progress(title, total)
+    rlang::local_options(cli.progress_show_after = Inf, .frame = frame)
+    return(tell)
+  }
   id <- cli::cli_progress_bar(title, total = total, .envir = frame)
   # Blocks are too short for bars of their own.
   rlang::local_options(cli.progress_show_after = Inf, .frame = frame)

@@ -215,7 +215,8 @@ plot_dimensions <- function(x, call) {
     ggplot2::theme(strip.placement = "outside", panel.spacing.y = ggplot2::unit(5, "mm"),
                    strip.text.y.left = ggplot2::element_text(hjust = 0.5, size = 11),
                    panel.grid.major.x = ggplot2::element_blank(),
-                   legend.position = "top", legend.justification = "left")
+                   legend.position = "top", legend.justification = "left") +
+    (if (!is.null(skill)) caption("Points and bars: median and middle half of the series."))
 }
 
 count_breaks <- function(limits) {

@@ -56,12 +56,14 @@ autoplot.ccm <- function(object, ...) {
     skill_axis(c(curves$rho, band$low, null$low), "Cross map skill (rho)") +
     theme_synfire() +
     direction_theme()
-  if (is.null(null)) return(plot)
+  band_words <- "Bands: the middle 95 % of the libraries drawn."
+  if (is.null(null)) return(plot + caption(band_words))
   plot +
+    caption(band_words, paste("Grey band: the middle 90 % of surrogates of the series that is",
+                              "predicted; dashed: their median.")) +
     ggplot2::facet_wrap(ggplot2::vars(.data$direction),
                         labeller = ggplot2::as_labeller(wrap_labels(labels))) +
-    ggplot2::theme(panel.spacing.x = ggplot2::unit(5, "mm")) +
-    ggplot2::labs(subtitle = "Grey: surrogates of the one predicted")
+    ggplot2::theme(panel.spacing.x = ggplot2::unit(5, "mm"))
 }
 
 #' @rdname autoplot.ccm
@@ -87,7 +89,8 @@ autoplot.ccm_lag <- function(object, ...) {
     ggplot2::scale_x_continuous(name = "Tp (rows)", breaks = skill_breaks) +
     skill_axis(curves$rho, "Cross map skill (rho)") +
     theme_synfire() +
-    direction_theme()
+    direction_theme() +
+    caption("Large point: the highest skill. Right of the line at 0 the cause would come later.")
 }
 
 #' @rdname autoplot.ccm

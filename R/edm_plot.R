@@ -191,6 +191,9 @@ plot_series <- function(object) {
     ggplot2::scale_y_continuous(name = value_label(object), n.breaks = 5) +
     ggplot2::labs(subtitle = error_text(object)) +
     theme_synfire() +
+    (if (!is.null(object$Pred_Variance)) {
+      caption("Band: one standard deviation of the neighbours' values on either side.")
+    }) +
     ggplot2::theme(legend.position = "top", legend.justification = "left")
 }
 
@@ -217,7 +220,8 @@ plot_scatter <- function(object) {
     ) +
     ggplot2::coord_fixed(xlim = limits, ylim = limits) +
     ggplot2::labs(x = "Observed", y = "Predicted", subtitle = error_text(object)) +
-    theme_synfire()
+    theme_synfire() +
+    caption("On the line a prediction is as observed.")
 }
 
 #' Skill in words, below the title

@@ -94,7 +94,7 @@ plot_against_surrogates <- function(x, most) {
                         size = 1.2) +
     ggplot2::geom_point(ggplot2::aes(x = .data$count, colour = .data$judged), size = 2.2) +
     ggplot2::scale_colour_manual(name = NULL, values = significance_colours()) +
-    ggplot2::scale_x_continuous(name = "Count (points), and in surrogates (bars: 95 %)",
+    ggplot2::scale_x_continuous(name = "Count (large points); in surrogates (bars: 95 %, small points: mean)",
                                 labels = commas_each) +
     ggplot2::scale_y_continuous(name = NULL, breaks = shown$row, labels = names,
                                 expand = ggplot2::expansion(add = 0.6)) +
@@ -159,9 +159,8 @@ plot_against_chance <- function(x) {
     ) +
     ggplot2::scale_size_area(name = "Size", max_size = 4,
                              breaks = \(limits) whole_breaks(limits, 4L)) +
-    ggplot2::labs(caption = significance_caption(x)) +
     theme_synfire() +
-    ggplot2::theme(plot.caption = ggplot2::element_text(colour = syn_muted))
+    caption("On the line a count is that of surrogates.", significance_caption(x))
 }
 
 plot_significant_network <- function(x, edges, layout, call) {

@@ -188,8 +188,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   ), place)
 
   if (place$device == "cpu") {
-    announce_memory(length(events$tick), nrow(intervals$seconds), events$units, threads,
-                    max_memory)
+    announce_memory(events, intervals$ticks, min_count, max_memory)
   }
 
   started <- proc.time()[["elapsed"]]
@@ -251,16 +250,40 @@ spelling <- function(units, seconds) {
 
 #' Say what a big search takes before it starts
 #'
-#' What is certain: windows, buffers and the table of next occurrences. The lists of
-#' episodes come on top and depend on what is found.
+#' What is certain: windows, the lists of single units and, where the core makes one, the table of next
+#' occurrences. The lists of episodes come on top and depend on what is found.
 #' @noRd
-announce_memory <- function(spikes, intervals, units, threads, max_memory) {
-  certain <- spikes * (8 * intervals + 8 * threads + 64 * intervals * ceiling(units / 32))
-  certain <- min(certain, max_memory)
+announce_memory <- function(events, intervals, min_count, max_memory) {
+  # Fewer bytes than that for each spike and interval are nothing to talk about.
+  if (length(events$tick) * length(intervals$low) * 64 * ceiling(events$units / 32) < 1e9) {
+    return(invisible())
+  }
+  certain <- min(certain_memory(events, intervals, min_count, max_memory), max_memory)
   if (certain < 1e9) return(invisible())
   cli::cli_inform(
-    c(i = paste("Mining {commas(spikes)} spikes takes at least {bytes_text(certain)} of memory,",
-                "and at most {bytes_text(max_memory)}.")),
+    c(i = paste("Mining {commas(length(events$tick))} spikes takes at least",
+                "{bytes_text(certain)} of memory, and at most {bytes_text(max_memory)}.")),
     class = "synfire_message_memory"
   )
+}
+
+#' Bytes that a search holds whatever it finds
+#'
+#' The core makes the table of next occurrences where it pays: window.c decides by the same
+#' rule. Units below `min_count` are left out before anything else.
+#' @noRd
+certain_memory <- function(events, intervals, min_count, max_memory) {
+  spikes <- tabulate(events$unit + !min(events$unit, 1L), events$units)
+  units <- sum(spikes >= min_count)
+  n <- sum(spikes[spikes >= min_count])
+  pairs <- length(intervals$low)
+  bytes <- n * (8 * pairs + 16)
+  table <- n * 64 * pairs * ceiling(units / 32)
+  if (n == 0 || table > max_memory / 2) return(bytes)
+  # Windows of some spikes, at even steps, hold as many as all do on average.
+  at <- events$tick[unique(round(seq(1, length(events$tick), length.out = 1e4)))]
+  within <- findInterval(outer(at, intervals$high, `+`), events$tick) -
+    findInterval(outer(at, intervals$low, `+`), events$tick)
+  occupancy <- max(colMeans(matrix(within, length(at)))) * n / length(events$tick)
+  if (2 * ceiling(units / 32) > occupancy + 4) bytes else bytes + table
 }

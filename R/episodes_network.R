@@ -128,9 +128,13 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
   steps <- steps[seq_len(min(edges, nrow(steps))), ]
   names <- episode_units(x)
   names <- names[names %in% c(steps$from, steps$to)]
-  place <- network_layout(steps, names, layout, call)
+  recording <- own_recording(x)
+  array <- if (is.null(layout)) unit_places(recording)
+  mapped <- !is.null(array) && all(names %in% rownames(array))
+  place <- network_layout(steps, names, if (mapped) array else layout, call)
+  areas <- unit_areas(recording)
 
-  radius <- network_radius(place)
+  radius <- if (mapped) map_radius(place) else network_radius(place)
   curves <- edge_curves(steps, place, radius)
   # Groups are drawn in their order: what ranks first comes last, on top.
   curves$group <- -curves$edge
@@ -154,7 +158,8 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
       data = curves, lineend = "butt", linejoin = "mitre",
       arrow = ggplot2::arrow(length = ggplot2::unit(2.2, "mm"), angle = 22, type = "closed")
     ) +
-    node_layers(circles, place, short$labels) +
+    (if (mapped) array_layer(array, names)) +
+    node_layers(circles, place, short$labels, areas[names]) +
     width +
     (if (by_interval) {
       ggplot2::scale_colour_manual(
@@ -167,7 +172,8 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
     }) +
     ggplot2::coord_equal(clip = "off") +
     ggplot2::labs(
-      caption = network_caption(nrow(steps), nrow(all), intervals, by_interval, short$left_out)
+      caption = network_caption(nrow(steps), nrow(all), intervals, by_interval, short$left_out,
+                                mapped)
     ) +
     theme_synfire() +
     ggplot2::theme(
@@ -178,13 +184,14 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
     )
 }
 
-network_caption <- function(drawn, all, intervals, by_interval, left_out) {
+network_caption <- function(drawn, all, intervals, by_interval, left_out, mapped) {
   c(
     if (drawn < all) sprintf("%s of %s steps.", commas(drawn), commas(all)) else
       sprintf("%s %s.", commas(all), if (all == 1L) "step" else "steps"),
     if (length(intervals) == 1L) sprintf("Delay %s ms.", intervals),
     if (!by_interval && length(intervals) > 1L) sprintf("%d delay intervals.", length(intervals)),
-    if (nzchar(left_out)) sprintf("Names of units begin with \"%s\".", left_out)
+    if (nzchar(left_out)) sprintf("Names of units begin with \"%s\".", left_out),
+    if (mapped) "\nUnits stand where they lie; dots are the others."
   ) |> paste(collapse = " ")
 }
 
@@ -195,6 +202,13 @@ weight_breaks <- function(weight) {
     if (length(inside) >= 2L) return(inside)
   }
   unique(range(weight))
+}
+
+#' Radius of the circles on a map, where neighbours may be close
+#' @noRd
+map_radius <- function(place) {
+  between <- stats::dist(place)
+  max(0.006, min(network_radius(place), 0.3 * between[between > 0]))
 }
 
 #' Radius of the circles: as large as fits between neighbours, within what can be read
@@ -414,19 +428,54 @@ shorten_labels <- function(names) {
   list(labels = substring(names, common + 1L), left_out = substring(names[[1L]], 1L, common))
 }
 
+#' The other units of the array, as dots where they lie
+#'
+#' @param array Positions of all units; `names` are those that the network has.
+#' @noRd
+array_layer <- function(array, names) {
+  # The same shift and scale as the network has.
+  own <- array[names, , drop = FALSE]
+  centre <- apply(own, 2L, \(v) mean(range(v)))
+  scale <- max(abs(t(own) - centre))
+  if (scale == 0) return(NULL)
+  others <- unique(array[!rownames(array) %in% names, , drop = FALSE])
+  dots <- as.data.frame(t((t(others) - centre) / scale))
+  ggplot2::geom_point(
+    ggplot2::aes(x = .data$x, y = .data$y), size = 0.5, colour = "#C4C9D0",
+    data = dots[abs(dots$x) <= 1.3 & abs(dots$y) <= 1.3, , drop = FALSE]
+  )
+}
+
 #' Units as circles with their labels
 #' @param place Matrix of their places, x and y.
+#' @param areas Area of each unit, a factor, or NULL.
 #' @noRd
-node_layers <- function(circles, place, labels) {
+node_layers <- function(circles, place, labels, areas = NULL) {
+  small <- diff(range(circles$x[circles$unit == 1L])) < 0.055
+  circles$area <- areas[circles$unit]
   list(
-    ggplot2::geom_polygon(
-      ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit), data = circles,
-      fill = "white", colour = syn_ink, linewidth = 0.5
-    ),
+    if (is.null(areas)) {
+      ggplot2::geom_polygon(
+        ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit), data = circles,
+        fill = "white", colour = syn_ink, linewidth = 0.5
+      )
+    } else {
+      ggplot2::geom_polygon(
+        ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit, fill = .data$area),
+        data = circles, colour = syn_ink, linewidth = 0.5
+      )
+    },
+    if (!is.null(areas)) {
+      ggplot2::scale_fill_manual(name = "Area", values = lighten(
+        rlang::set_names(syn_palette(nlevels(areas)), levels(areas))
+      ))
+    },
     ggplot2::geom_text(
       ggplot2::aes(x = .data$x, y = .data$y, label = .data$label),
       data = data.frame(x = place[, 1L], y = place[, 2L], label = labels),
-      size = node_text(labels), colour = syn_ink
+      # Names stand above circles that are too small for them.
+      size = node_text(labels), colour = syn_ink, check_overlap = small,
+      vjust = if (small) -0.9 else 0.5
     )
   )
 }

@@ -11,7 +11,8 @@
 #' The largest episodes are often variants of each other. So that a picture shows
 #' different things, episodes are taken in the order of size, then count, and one that
 #' shares more than half of its units with those taken before is passed over. `episodes`
-#' sets how many are taken, or says which.
+#' sets how many are taken, or says which. Of a table whose rows you have put into an order
+#' the first ones are taken, `found[order(-found$count), ]`.
 #'
 #' # The raster
 #' A line connects the events of an occurrence; its spikes are drawn bold. Occurrences
@@ -19,14 +20,18 @@
 #' count. Without `from` and `to` the stretch is where most of them lie; it is six times
 #' as long as a typical occurrence of the longest lasting episode, and longer where spikes
 #' are few. Units stand in the order of the episodes drawn, from top to bottom, then the
-#' other units.
+#' others, by area, depth and position where [unit_table()] has them. Of more than a
+#' hundred units only a sample of the others is drawn, at even steps; `others` says how
+#' many.
 #'
 #' # The network
 #' An arrow is a step of an episode, as in [as.igraph.episodes()]: wider for higher
 #' counts, coloured by its delay interval, or by its count where all steps have the same
 #' interval. At most `edges` steps are drawn: first those that are part of an episode of
 #' three or more units, then the others, by count. Units without such a step are left
-#' out. So is, where names are long, what they have in common at the beginning.
+#' out. So is, where names are long, what they have in common at the beginning. Where
+#' [unit_table()] has the columns `x` and `y`, units stand at their positions, as on a map of
+#' the array; where it has `area`, they are coloured by it.
 #'
 #' @param object,x An `episodes` object with counts.
 #' @param type Which picture.
@@ -36,6 +41,8 @@
 #' @param from,to For `"raster"`: the stretch to draw, in seconds.
 #' @param order For `"raster"`: the order of the units. `"episodes"` as described;
 #'   `"levels"` and `"rate"` as in [autoplot.spike_trains()].
+#' @param others For `"raster"`: how many of the units that are in no episode to draw, `Inf`
+#'   for all of them; by default all of up to a hundred units, else 40.
 #' @param edges For `"network"`: the largest number of steps to draw.
 #' @param layout For `"network"`: positions of the units. A function of an igraph graph
 #'   that gives a matrix, such as [igraph::layout_in_circle()], or a two-column matrix of
@@ -62,7 +69,8 @@
 #' @exportS3Method ggplot2::autoplot
 autoplot.episodes <- function(object, type = c("counts", "raster", "network", "lags"), ...,
                               episodes = 3, from = NULL, to = NULL,
-                              order = c("episodes", "levels", "rate"), edges = 25,
+                              order = c("episodes", "levels", "rate"), others = NULL,
+                              edges = 25,
                               layout = NULL, bins = 20,
                               recording = attr(object, "recording", exact = TRUE)) {
   rlang::check_installed("ggplot2", "to draw episodes.")
@@ -70,6 +78,7 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
   call <- rlang::current_env()
   type <- check_choice(type)
   order <- check_choice(order)
+  if (!is.null(others)) others <- check_count(others, min = 0, infinite = TRUE)
   edges <- check_count(edges)
   check_episodes(object, call = call)
   bins <- check_count(bins)
@@ -92,7 +101,7 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
   switch(
     type,
     counts = plot_counts(object, call),
-    raster = plot_episode_raster(recording, episodes, from, to, order, call),
+    raster = plot_episode_raster(recording, episodes, from, to, order, others, call),
     network = plot_network(object, edges, layout, call),
     lags = autoplot.episode_lags(episode_lags(recording, episodes, bins = bins))
   )
@@ -143,6 +152,7 @@ choose_episodes <- function(x, episodes, call = rlang::caller_env()) {
 best_episodes <- function(x, n) {
   units <- .subset2(x, "units")
   size <- .subset2(x, "size")
+  if (is_ordered(x)) return(utils::head(which(size >= 2L), n))
   rows <- order(-size, -.subset2(x, "count"), .subset2(x, "episode"), method = "radix")
   rows <- rows[size[rows] >= 2L]
   distinct_rows(units, rows, n)

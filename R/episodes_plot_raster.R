@@ -1,8 +1,10 @@
 # A stretch of a recording with occurrences of episodes drawn into it.
 
-plot_episode_raster <- function(x, episodes, from, to, order, call) {
+plot_episode_raster <- function(x, episodes, from, to, order, others, call) {
   found <- episode_occurrences(x, episodes)
   window <- dense_window(x, found, from, to, call)
+  all_units <- nlevels(.subset2(x, "unit"))
+  x <- keep_drawn(x, units_of_chains(episodes), others, order, call)
   shown <- keep_time(x, window, call, "from, to")
   few <- nrow(shown) <= 30000L
   rows <- episode_rows(x, episodes, order, tall = few)
@@ -35,7 +37,7 @@ plot_episode_raster <- function(x, episodes, from, to, order, call) {
       )
     ) +
     theme_synfire() +
-    episode_axes(shown, rows, episodes) +
+    episode_axes(shown, rows, episodes, all_units) +
     found_theme(rows)
 }
 
@@ -149,17 +151,20 @@ occurrence_paths <- function(found, episodes, rows, labels) {
 }
 
 #' The axes of a raster; where units are too many, those of the episodes have names
+#'
+#' @param all_units How many units the recording has, of which some may be drawn.
 #' @noRd
-episode_axes <- function(x, rows, episodes, what = "episodes") {
+episode_axes <- function(x, rows, episodes, all_units, what = "episodes") {
   axes <- raster_axes(x, rlang::set_names(rows$y, rows$unit))
-  if (nrow(rows) <= 40L) return(axes)
+  if (nrow(rows) <= 40L && nrow(rows) == all_units) return(axes)
   named <- units_of_chains(episodes)
+  title <- units_title(all_units, nrow(rows), length(named), what)
   named <- named[thin(length(named), 40L)]
   is_x <- vapply(axes, \(part) inherits(part, "Scale") && "x" %in% part$aesthetics, TRUE)
   list(
     axes[is_x],
     ggplot2::scale_y_continuous(
-      name = sprintf("Unit (%s, those of the %s named)", commas(nrow(rows)), what),
+      name = title,
       breaks = rows$y[match(named, rows$unit)], labels = named,
       expand = ggplot2::expansion(add = 0.6)
     ),

@@ -47,6 +47,8 @@
 #' @param from,to For `"raster"`: the stretch to draw, in seconds.
 #' @param order For `"raster"`: the order of the units. `"patterns"` as described;
 #'   `"levels"` and `"rate"` as in [autoplot.spike_trains()].
+#' @param others For `"raster"`: how many of the units that are in no pattern to draw, `Inf`
+#'   for all of them; by default all of up to a hundred units, else 40, at even steps.
 #' @param recording The [spike_trains] that `"raster"` and `"dots"` look into; by default
 #'   those that were mined.
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
@@ -78,7 +80,7 @@ autoplot.patterns <- function(object,
                               type = c("raster", "dots", "participation", "size",
                                        "counts", "lags", "hypergraph", "statistics"),
                               ..., patterns = NULL, from = NULL, to = NULL,
-                              order = c("patterns", "levels", "rate"),
+                              order = c("patterns", "levels", "rate"), others = NULL,
                               recording = attr(object, "recording", exact = TRUE)) {
   rlang::check_installed("ggplot2", "to draw patterns.")
   check_no_dots()
@@ -94,6 +96,8 @@ autoplot.patterns <- function(object,
     abort_not_drawn(if (is.null(from)) "to" else "from", type, call)
   }
   if (type != "raster" && ordered) abort_not_drawn("order", type, call)
+  if (type != "raster" && !is.null(others)) abort_not_drawn("others", type, call)
+  if (!is.null(others)) others <- check_count(others, min = 0, infinite = TRUE)
   if (!is.null(drawn)) {
     if (is.null(recording)) {
       abort_arg("recording", "the spike trains to look into", "NULL",
@@ -105,7 +109,7 @@ autoplot.patterns <- function(object,
   }
   switch(
     type,
-    raster = plot_pattern_raster(recording, patterns, from, to, order, call),
+    raster = plot_pattern_raster(recording, patterns, from, to, order, others, call),
     dots = plot_pattern_dots(recording, patterns[1L]),
     hypergraph = plot_pattern_hypergraph(patterns, tabulate(
       pattern_occurrences(recording, patterns)$pattern, length(patterns)
@@ -146,6 +150,7 @@ choose_patterns <- function(x, patterns, default, recording, call = rlang::calle
   }
   n <- if (is.null(patterns)) default else check_count(patterns, call = call)
   # What was counted was counted in the recording mined, whichever is drawn.
+  if (!is.null(attr(x, "sorted_by", exact = TRUE))) return(x[seq_len(min(n, length(x)))])
   take_sets(x, best_patterns(x, n, own_recording(x, call) %||% recording))
 }
 
@@ -217,22 +222,25 @@ pattern_names <- function(patterns, times, most = 8L) {
 
 # ---- Raster ------------------------------------------------------------------------
 
-plot_pattern_raster <- function(x, patterns, from, to, order, call) {
+plot_pattern_raster <- function(x, patterns, from, to, order, others, call) {
   from <- if (!is.null(from)) check_number(from, call = call)
   to <- if (!is.null(to)) check_number(to, call = call)
   found <- pattern_spans(patterns, pattern_occurrences(x, patterns))
   window <- dense_window(x, found, from, to, call, spans = 12,
                          spikes = max(250, 4 * nlevels(.subset2(x, "unit"))))
+  named <- list(units = split(pattern_table(patterns)$unit, pattern_table(patterns)$pattern))
+  all_units <- nlevels(.subset2(x, "unit"))
+  whole <- x
+  order <- if (order == "patterns") "episodes" else order
+  x <- keep_drawn(x, units_of_chains(named), others, order, call)
   shown <- keep_time(x, window, call, "from, to")
   few <- nrow(shown) <= 30000L
-  named <- list(units = split(pattern_table(patterns)$unit, pattern_table(patterns)$pattern))
   # A line needs room: patterns have fewer units than rasters have rows.
-  rows <- episode_rows(x, named, if (order == "patterns") "episodes" else order, tall = few,
-                       highest = 8)
+  rows <- episode_rows(x, named, order, tall = few, highest = 8)
   # Those of this recording, which need not be the one that was mined.
   labels <- pattern_names(patterns, tabulate(found$episode, length(named$units)))
   inside <- found[found$start >= window[[1L]] & found$end <= window[[2L]], ]
-  spikes <- pattern_spikes(x, patterns, inside)
+  spikes <- pattern_spikes(whole, patterns, inside)
   spikes$row <- rows$y[match(spikes$unit, rows$unit)]
   spikes$pattern <- factor(labels[spikes$pattern], labels)
   crowded <- nrow(inside) > 200L
@@ -258,7 +266,7 @@ plot_pattern_raster <- function(x, patterns, from, to, order, call) {
       )
     ) +
     theme_synfire() +
-    episode_axes(shown, rows, named, "patterns") +
+    episode_axes(shown, rows, named, all_units, "patterns") +
     found_theme(rows) +
     ggplot2::theme(legend.title = ggplot2::element_text(size = 9, colour = syn_muted))
 }
@@ -336,9 +344,11 @@ plot_pattern_dots <- function(x, pattern) {
   dots$colour <- ifelse(dots$own, as.character(dots$panel), "other")
   ggplot2::ggplot(dots) +
     ggplot2::geom_rect(
-      ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = -Inf, ymax = Inf),
-      data = bands, fill = syn_band
+      ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = -Inf, ymax = Inf,
+                   fill = "bin of the pattern"),
+      data = bands
     ) +
+    ggplot2::scale_fill_manual(name = NULL, values = c("bin of the pattern" = syn_band_strong)) +
     ggplot2::geom_point(
       ggplot2::aes(x = .data$time, y = .data$row, colour = .data$colour), size = size,
       shape = 16
@@ -367,12 +377,14 @@ plot_pattern_dots <- function(x, pattern) {
     ) +
     ggplot2::labs(subtitle = pattern_names(pattern, nrow(found))) +
     theme_synfire() +
+    caption("Coloured: spikes of the pattern; grey: other spikes of its units.") +
     ggplot2::theme(
       plot.subtitle = ggplot2::element_text(size = 9),
       panel.grid.major.y = ggplot2::element_blank(),
       panel.border = ggplot2::element_rect(colour = syn_grid, fill = NA),
       axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
       axis.line.x.bottom = ggplot2::element_blank(),
+      legend.position = "top", legend.justification = "left",
       strip.text.y.right = ggplot2::element_text(angle = 0, hjust = 0, colour = syn_ink),
       panel.spacing.y = ggplot2::unit(2, "mm")
     )

@@ -239,11 +239,11 @@ arrange_spikes <- function(time, scale, named, resolution, arg, unit_arg, call) 
                           limit_of = "spikes", call = call)
   if (spikes$fault == "sound") return(spikes)
   check_times(time, arg, call)
-  check_units_given(named, unit_arg, call)
+  unit <- known_units(named, unit_arg, call)
   ticks <- .Call(r_ticks, time, scale)
   check_tick_range(ticks, resolution, arg, call)
   # Ticks and units that do not fit a word together: years at a fine resolution.
-  o <- order(ticks, named$unit[named$code], method = "radix")
+  o <- order(ticks, unit, method = "radix")
   named$code <- named$code[o]
   sorted <- arrange_spikes(ticks[o], c(1, 1), named, resolution, arg, unit_arg, call)
   sorted$sorted <- FALSE

@@ -119,19 +119,19 @@ as_if_ms <- function(seconds) exact(signif(seconds / 1000, 6))
 #' @param seconds Matrix of intervals, a row each.
 #' @noRd
 check_delays_fit <- function(x, seconds, call = rlang::caller_env()) {
-  if (nrow(x) < 2L) return(invisible())
-  longest <- longest_stretch(x)
   low <- min(seconds[, 1L])
   high <- max(seconds[, 2L])
+  if (nrow(x) < 2L || high < 1 || attr(x, "resolution") > finest_of_slow) return(invisible())
+  longest <- longest_stretch(x)
   shown <- sprintf("`intervals` are in seconds: for %s to %s ms write `c(%s, %s)`.", exact(low),
                    exact(high), as_if_ms(low), as_if_ms(high))
-  if (low > 0 && low >= longest) {
+  if (low >= longest) {
     abort_arg("intervals", sprintf("delays that fit into %s of %s s",
                                    if (is.null(attr(x, "trials"))) "the recording" else
                                      "the longest trial", short(longest)),
               sprintf("delays above %s s", exact(low)), shown, call = call)
   }
-  if (high < 2 || nrow(x) < 100L || attr(x, "resolution") > finest_of_slow) return(invisible())
+  if (high < 2 || nrow(x) < 100L) return(invisible())
   isi <- median_isi(x)
   if (is.na(isi) || high < 5 * isi) return(invisible())
   warn_unlikely(

@@ -80,6 +80,32 @@ bytes_text <- function(bytes) {
   paste(format(bytes / 1000^k, digits = 3), units[[k + 1]])
 }
 
+#' Whether progress is told in lines: output that goes into a file has no bars
+#'
+#' The compiled code asks this as well.
+#' @noRd
+progress_in_lines <- function() {
+  handlers <- c("cli.progress_handlers_only", "cli.progress_handlers_force")
+  chosen <- !all(vapply(handlers, \(name) is.null(getOption(name)), NA))
+  !chosen && !cli::is_dynamic_tty() && !identical(Sys.getenv("RSTUDIO"), "1")
+}
+
+#' Lines about the progress of work: one after ten seconds, then one a minute
+#'
+#' @return A function that adds to what is done.
+#' @noRd
+line_progress <- function(title, total, now = \() proc.time()[["elapsed"]]) {
+  done <- 0
+  began <- now()
+  next_line <- began + max(10, getOption("cli.progress_show_after", 2))
+  function(n) {
+    done <<- done + n
+    if (now() < next_line) return(invisible())
+    next_line <<- now() + 60
+    message(sprintf("%s, %.0f %%, after %.0f s", title, 100 * done / total, now() - began))
+  }
+}
+
 # The progress bar calls cli from C, where it is found only once its namespace is loaded.
 #' @importFrom cli cli_progress_bar
 NULL

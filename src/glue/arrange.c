@@ -64,7 +64,8 @@ static SEXP values_of(const syn_codes *codes, SEXPTYPE type)
     return out;
 }
 
-/* The distinct values of integers, doubles or texts, and for each its place among them. */
+/* The distinct values of integers, doubles or texts, and for each its place among
+   them. */
 SEXP r_distinct(glue_owner *own, SEXP x)
 {
     const char *fields[] = {"values", "code", ""};
@@ -158,8 +159,10 @@ SEXP r_arrange(glue_owner *own, SEXP time, SEXP code, SEXP unit, SEXP scale, SEX
         R_xlen_t room = (R_xlen_t)(found.sorted ? found.n : given.n);
         SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, room));
         SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, room));
-        status = syn_spikes_arrange(&found, &given, &on, workers, watch, spare,
-                                    REAL(VECTOR_ELT(out, 0)), INTEGER(VECTOR_ELT(out, 1)));
+        double *seconds = REAL(VECTOR_ELT(out, 0));
+        int *units = INTEGER(VECTOR_ELT(out, 1));
+        status = syn_spikes_arrange(&found, &given, &on, workers, watch, spare, seconds,
+                                    units);
         keep_first(out, 0, found.n);
         keep_first(out, 1, found.n);
     }

@@ -1,5 +1,6 @@
-/* Polls for Ctrl-C and shows progress through cli while the core works. R's functions
-   may jump out of C, so they are called where such a jump is caught. */
+/* Polls for Ctrl-C and shows progress while the core works: as a bar of cli, or where
+   output goes into a file as a line a minute. R's functions may jump out of C, so they are
+   called where such a jump is caught. */
 #include "glue/watch.h"
 
 #include <stdio.h>
@@ -10,16 +11,20 @@
 #include "core/base/parallel.h"
 
 #define DRAW_EVERY 0.2
+#define LINES_AFTER 10.0  /* seconds; shorter work leaves no trace in a file */
+#define LINE_EVERY 60.0
 
 typedef struct watching {
     syn_watch watch;
     const char *title;
-    double show_at;     /* when the bar may appear, by syn_seconds() */
+    double began;       /* by syn_seconds(), as are these */
+    double show_at;     /* when the bar may appear */
     double next_draw;
     char stage[64];     /* what the bar on the screen is about */
     double done, total; /* what it says, or is about to */
     SEXP bar;           /* a list with the bar, preserved while there is one; else NULL */
     int silent;         /* drawing failed once: no more bars */
+    int lines;          /* lines in place of a bar; negative while not known */
 } watching;
 
 static void check_interrupt(void *unused)
@@ -86,6 +91,34 @@ static void try_remove_bar(void *data)
     R_tryCatchError(remove_bar, data, bar_failed, data);
 }
 
+/* Whether progress_in_lines() says so. */
+static void ask_for_lines(void *data)
+{
+    watching *w = data;
+    int failed = 0;
+    w->lines = 0;
+    SEXP package = PROTECT(Rf_mkString("synfire"));
+    SEXP home = PROTECT(R_FindNamespace(package));
+    SEXP call = PROTECT(Rf_lang1(Rf_install("progress_in_lines")));
+    SEXP answer = R_tryEvalSilent(call, home, &failed);
+    w->lines = !failed && Rf_asLogical(answer) == TRUE;
+    UNPROTECT(3);
+}
+
+/* A line after ten seconds, and one for each further minute. */
+static void print_line(watching *w, const char *stage, double done, double total)
+{
+    double now = syn_seconds();
+    if (now - w->began < LINES_AFTER)
+        return;
+    w->next_draw = now + LINE_EVERY;
+    const char *gap = stage == NULL || stage[0] == '\0' ? "" : ", ";
+    REprintf("%s%s%s", w->title, gap, gap[0] == '\0' ? "" : stage);
+    if (total > 0)
+        REprintf(", %.0f %%", 100 * done / total);
+    REprintf(", after %.0f s\n", now - w->began);
+}
+
 static int poll(void *data, const char *stage, double done, double total)
 {
     watching *w = data;
@@ -94,6 +127,12 @@ static int poll(void *data, const char *stage, double done, double total)
     double now = syn_seconds();
     if (w->silent || now < w->show_at || now < w->next_draw)
         return 0;
+    if (w->lines < 0 && !R_ToplevelExec(ask_for_lines, w))
+        return 1;
+    if (w->lines) {
+        print_line(w, stage, done, total);
+        return 0;
+    }
     char now_at[sizeof w->stage];
     snprintf(now_at, sizeof now_at, "%s", stage == NULL ? "" : stage);
     int same = w->total == total && strcmp(w->stage, now_at) == 0;
@@ -136,8 +175,11 @@ static void stop(void *held)
 
 const syn_watch *glue_watch(glue_owner *own, const char *title)
 {
-    double show_at = syn_seconds() + delay();
+    double began = syn_seconds();
+    double show_at = began + delay();
     watching *w = glue_hold(own, sizeof *w, stop);
+    w->began = began;
+    w->lines = -1;
     w->watch.poll = poll;
     w->watch.data = w;
     w->title = title;

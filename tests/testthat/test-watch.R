@@ -122,3 +122,31 @@ test_that("no bar stays where R has no memory for the result", {
   expect_match(end[[2L]], "memory|allocate")
   expect_identical(end[[1L]], "0")
 })
+
+test_that("in a file progress is a line after ten seconds, then one a minute", {
+  rlang::local_options(cli.progress_handlers_only = NULL, cli.dynamic = FALSE)
+  withr::local_envvar(RSTUDIO = NA)
+  expect_true(progress_in_lines())
+  rlang::local_options(cli.dynamic = TRUE)
+  expect_false(progress_in_lines())
+  time <- 0
+  tell <- line_progress("Mapping", 200, now = \() time)
+  said <- character()
+  while (time < 135) {
+    time <- time + 1
+    withCallingHandlers(tell(1), message = \(m) {
+      said <<- c(said, conditionMessage(m))
+      invokeRestart("muffleMessage")
+    })
+  }
+  expect_identical(said, sprintf("Mapping, %d %%, after %d s\n", c(5L, 35L, 65L),
+                                 c(10L, 70L, 130L)))
+})
+
+test_that("work of less than ten seconds leaves nothing in a file", {
+  rlang::local_options(cli.progress_handlers_only = NULL, cli.dynamic = FALSE,
+                       cli.progress_show_after = 0)
+  withr::local_envvar(RSTUDIO = NA)
+  said <- utils::capture.output(parallel_probe(400, 1e-3), type = "message")
+  expect_identical(said, character())
+})

@@ -1,0 +1,72 @@
+# Which units a picture shows and where they stand, as the table of units says.
+
+#' Area of each unit, a factor named by unit, or NULL where the table of units has none
+#' @noRd
+unit_areas <- function(x) {
+  table <- attr(x, "unit_table", exact = TRUE)
+  at <- match(c("area", "brain_area", "region", "structure", "location"), tolower(names(table)))
+  at <- at[!is.na(at)]
+  if (length(at) == 0L) return(NULL)
+  area <- as.character(table[[at[[1L]]]])
+  known <- !is.na(area) & nzchar(area)
+  if (!any(known)) return(NULL)
+  area[!known] <- "not known"
+  rlang::set_names(factor(area, unique(c(sort(area[known], method = "radix"), "not known"))) |>
+                     droplevels(), as.character(table$unit))
+}
+
+#' Positions of all units, a matrix of `x` and `y` with units as row names, or NULL
+#' @noRd
+unit_places <- function(x) {
+  table <- attr(x, "unit_table", exact = TRUE)
+  at <- match(c("x", "y"), tolower(names(table)))
+  if (anyNA(at)) return(NULL)
+  if (!is_plain_numeric(table[[at[[1L]]]]) || !is_plain_numeric(table[[at[[2L]]]])) return(NULL)
+  place <- cbind(x = as.double(table[[at[[1L]]]]), y = as.double(table[[at[[2L]]]]))
+  rownames(place) <- as.character(table$unit)
+  if (all(is.finite(place)) && nrow(place) > 0L) place
+}
+
+#' Units by area, then depth, then position, then as they are numbered
+#' @noRd
+units_in_place <- function(x) {
+  units <- levels(.subset2(x, "unit"))
+  table <- attr(x, "unit_table", exact = TRUE)
+  depth <- match("depth", tolower(names(table)))
+  place <- unit_places(x)
+  keys <- list(unit_areas(x), if (!is.na(depth)) table[[depth]], place[, "y"], place[, "x"])
+  keys <- keys[vapply(keys, \(key) length(key) == length(units), NA)]
+  if (length(keys) == 0L) return(units)
+  units[do.call(order, c(unname(lapply(keys, unname)), list(method = "radix")))]
+}
+
+#' The units of what was found and a sample of the others, at even steps
+#'
+#' @param first Units that are shown in any case.
+#' @param others How many others; NULL for all of a few, and some of many.
+#' @noRd
+drawn_units <- function(x, first, others) {
+  rest <- setdiff(units_in_place(x), first)
+  if (is.null(others)) others <- if (length(rest) + length(first) <= 100L) Inf else 40
+  n <- min(others, length(rest))
+  c(first, rest[unique(round(seq(1, length(rest), length.out = n)))][seq_len(n)])
+}
+
+#' The recording with the units that are drawn, in the order in which they stand
+#' @noRd
+keep_drawn <- function(x, first, others, order, call) {
+  units <- drawn_units(x, first, others)
+  known <- levels(.subset2(x, "unit"))
+  if (order != "episodes") units <- known[known %in% units]
+  if (identical(units, known) || length(units) == 0L) x else keep_units(x, rlang::quo(units), call)
+}
+
+#' "Unit (1,152; 9 of the episodes, named, and 40 others)"
+#' @noRd
+units_title <- function(all, drawn, named, what) {
+  if (drawn < all) {
+    return(sprintf("Unit (%s of the %s and %s of %s others)", commas(named), what,
+                   commas(drawn - named), commas(all - named)))
+  }
+  sprintf("Unit (%s, those of the %s named)", commas(drawn), what)
+}
