@@ -47,7 +47,7 @@ format.recording_check <- function(x, ...) {
     label <- sprintf("%-9s", c(problem = "Problem", warning = "Warning",
                                note = "Note")[[findings$severity[[k]]]])
     text <- paste(findings$message[[k]], findings$remedy[[k]])
-    strwrap(text, width, initial = label, prefix = strrep(" ", 9L))
+    wrap_prose(text, width, initial = label, prefix = strrep(" ", 9L))
   }))
   fine <- setdiff(x$looked_for, findings$check)
   c(
@@ -58,6 +58,14 @@ format.recording_check <- function(x, ...) {
     },
     if (nrow(findings)) "plot() draws a page; as.data.frame() names all units."
   )
+}
+
+#' Lines of a text whose code in backticks is not cut
+#' @noRd
+wrap_prose <- function(text, ...) {
+  code <- gregexpr("`[^`]*`", text)
+  regmatches(text, code) <- lapply(regmatches(text, code), \(one) gsub(" ", "\001", one))
+  gsub("\001", " ", strwrap(text, ...))
 }
 
 #' @rdname check_recording

@@ -273,7 +273,7 @@ announce_memory <- function(events, intervals, min_count, max_memory) {
 #' rule. Units below `min_count` are left out before anything else.
 #' @noRd
 certain_memory <- function(events, intervals, min_count, max_memory) {
-  spikes <- tabulate(events$unit + !min(events$unit, 1L), events$units)
+  spikes <- tabulate(events$unit, events$units)
   units <- sum(spikes >= min_count)
   n <- sum(spikes[spikes >= min_count])
   pairs <- length(intervals$low)

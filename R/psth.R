@@ -378,7 +378,8 @@ psth_steps <- function(table, by, shown, conditions, bin_size) {
   data.frame(
     unit = factor(table$unit, shown)[twice],
     condition = factor(condition, conditions)[twice],
-    time = table$time[twice] + rep_len(c(0, bin_size), length(twice)),
+    # The end of a bin is the start of the next one, not nearly so.
+    time = round(table$time[twice] / bin_size + rep_len(0:1, length(twice)), 6) * bin_size,
     rate = table$rate[twice],
     low = pmax(0, table$rate - table$se)[twice], high = (table$rate + table$se)[twice]
   )

@@ -73,8 +73,7 @@ number_bytes <- function(value, descr) {
       writeBin(letters, raw(), endian = "little")
     })))
   }
-  # Base 256, two's complement: as slow and plain as can be.
-  value <- value + 256^width * (value < 0)
+  # Base 256; rounding down makes it the two's complement of what is negative.
   as.raw(unlist(lapply(value, \(v) v %/% 256^(seq_len(width) - 1) %% 256)))
 }
 

@@ -33,7 +33,7 @@ test_that("times in milliseconds or too short are found", {
   table <- sound_spikes(4)
   ms <- suppressWarnings(spike_trains(table$time * 1000, table$unit))
   expect_identical(found(ms), "time unit")
-  expect_output(print(check_recording(ms)), "time_unit = \"ms\"")
+  expect_output(print(check_recording(ms)), "`time_unit = \"ms\"`")
   short <- spike_trains(table$time / 1000, table$unit, resolution = 1e-9)
   expect_true("time unit" %in% found(short))
 })

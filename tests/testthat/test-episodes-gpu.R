@@ -172,6 +172,8 @@ test_that("closed, maximal, top and an empty result come from a GPU as well", {
   set.seed(2)
   x <- simulate_sym26(duration = 10)
   for (target in c("closed", "maximal")) same_as_cpu(x, 40, delays, target = target)
+  same_as_cpu(x, 40, delays, distinct_units = TRUE)
+  same_as_cpu(x, 40, delays, distinct_units = TRUE, target = "maximal", top = 3)
   same_as_cpu(x, 40, delays, top = 3)
   expect_identical(nrow(same_as_cpu(x, 1e6, delays)), 0L)
 })

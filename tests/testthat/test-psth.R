@@ -75,6 +75,10 @@ test_that("the picture shows every spike and every bin", {
   expect_identical(nrow(picture$layers[[1L]]$data), sum(attr(p, "spikes")$unit %in% c("3", "5")))
   expect_identical(sort(unique(picture$layers[[1L]]$data$row)), 1:18)
   expect_identical(nrow(picture$layers[[3L]]$data), 2L * 2L * 2L * 15L)
+  # A step a bin: 14 inner edges of 15 bins are there twice, on exactly the same time.
+  line <- picture$layers[[3L]]$data
+  edges <- table(table(line$time[line$unit == "3" & line$condition == "low"]))
+  expect_identical(as.integer(edges[c("1", "2")]), c(2L, 14L))
   file <- withr::local_tempfile(fileext = ".pdf")
   grDevices::pdf(file)
   withr::defer(grDevices::dev.off())

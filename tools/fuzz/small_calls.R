@@ -91,6 +91,9 @@ make_small_calls <- function(r) {
     closed_itemsets = list(transactions = transactions, min_count = 1),
     compare_maps = list(a = r$causal_map, b = r$causal_map),
     count_episodes = list(x = x, episodes = r$episodes),
+    expected_counts = list(x = r$episodes),
+    suggest_min_count = list(x = x, intervals = c(0, 0.02), n_surrogates = 2),
+    synfire_colours = list(n = 3), theme_synfire = list(base_size = 11),
     delay_embed = list(x = table, columns = "x", E = 2),
     embed_dimension = list(x = table, columns = "x", target = "y", E_max = 3),
     episode = list(units = c("A", "B"), low = 0, high = 0.01),
@@ -142,7 +145,8 @@ method_extras <- function(r) {
   list(
     `[.spike_trains` = list(time = c(0, 1)), `[.itemsets` = list(1:2), `[.spade` = list(1),
     `[.binned_spikes` = list(1:2, 1), `[.cross_correlogram` = list(1, 1, 2),
-    rbind.spike_trains = list(r$spike_trains), c.episodes = list(r$episodes),
+    rbind.spike_trains = list(r$spike_trains), rbind.synfire_table = list(r$episodes),
+    `[.synfire_table` = list(1:2, 1:3), c.episodes = list(r$episodes),
     c.itemsets = list(r$itemsets), update.episode_stream = list(r$spike_trains[time = c(2.5, Inf)])
   )
 }
@@ -152,7 +156,7 @@ method_extras <- function(r) {
 method_calls <- function(r) {
   methods <- user_methods()
   extras <- method_extras(r)
-  children <- c(edm = "edm_prediction")
+  children <- c(edm = "edm_prediction", synfire_table = "episodes")
   calls <- list()
   for (i in seq_len(nrow(methods))) {
     class <- methods$class[[i]]

@@ -99,13 +99,13 @@ shown_args <- function(class, generic, object) {
     autoplot.episodes = c(type, some_args(
       episodes = whole(1, 10), from = 0, to = 1, order = one_of("episodes", "levels", "rate"),
       edges = whole(1, 30), bins = whole(1, 30), recording = attr(object, "recording"),
-      layout = one_of("circle", "kk"), p = 0.3)),
+      layout = one_of("circle", "kk"), others = one_of(0, 3, Inf), p = 0.3)),
     autoplot.episode_occurrences = some_args(max_occurrences = whole(1, 50)),
     autoplot.episode_significance = c(type, some_args(
       episodes = whole(1, 30), edges = whole(1, 30), layout = one_of("circle", "kk"))),
     autoplot.episode_stream = some_args(episodes = whole(1, 10)),
     autoplot.patterns = c(type, some_args(
-      patterns = 1, from = 0, to = 1, order = one_of("patterns", "levels", "rate"),
+      patterns = 1, from = 0, to = 1, others = one_of(0, 3, Inf), order = one_of("patterns", "levels", "rate"),
       recording = attr(object, "recording"), p = 0.3)),
     autoplot.causal_map = ,
     autoplot.causal_links = c(type, some_args(
@@ -149,10 +149,10 @@ fuzz_subject("shown",
     autoplot.episode_occurrences = "max_occurrences",
     autoplot.episode_significance = c("type", "episodes", "edges", "layout"),
     autoplot.episode_stream = "episodes",
-    autoplot.episodes = c("type", "episodes", "from", "to", "order", "edges", "layout",
-                          "bins", "recording"),
+    autoplot.episodes = c("type", "episodes", "from", "to", "order", "others", "edges",
+                          "layout", "bins", "recording"),
     autoplot.itemsets = "type", autoplot.multiview = "type",
-    autoplot.patterns = c("type", "patterns", "from", "to", "order", "recording"),
+    autoplot.patterns = c("type", "patterns", "from", "to", "order", "others", "recording"),
     autoplot.smap = "type", autoplot.spade = "type",
     autoplot.spike_trains = c("order", "max_marks", "bins"),
     as.data.frame.causal_map = c("diagonal", "threshold", "alpha", "max_links"),
@@ -165,7 +165,7 @@ fuzz_subject("shown",
     subset.patterns = c("condition", "units", "match"),
     compare_maps = c("a", "b", "groups"), as_arules = "x", as_incidence = "x",
     print.causal_links = "n", print.causal_map = "n", print.edm = "n",
-    print.episode_occurrences = "n", print.episode_significance = "n",
+    print.episode_lags = "n", print.episode_occurrences = "n", print.episode_significance = "n",
     print.episode_stream = "n", print.episodes = "n", print.itemsets = "n",
     print.pattern_occurrences = "n", print.pattern_spectrum = "n",
     print.pvalue_spectrum = "n", print.signature_tests = "n", print.smap = "n",
@@ -176,9 +176,11 @@ fuzz_subject("shown",
   run = function(world) {
     methods <- user_methods()
     methods <- methods[!methods$generic %in% c("autoplot", "update", "rbind", "c"), ]
-    class <- one_of(setdiff(unique(methods$class), c("gpu_calibration", "edm", "ccm_summary")))
+    class <- one_of(setdiff(unique(methods$class), c("gpu_calibration", "edm", "ccm_summary",
+                                                      "synfire_table")))
     object <- draw_result(class)
-    if (refused(object)) return()
+    # Other subjects make what is not drawn here.
+    if (is.null(object) || refused(object)) return()
     if (inherits(object, "itemsets")) attempt(one_of("as_incidence", "as_arules"), list(object))
     of_class <- methods$generic[methods$class %in% class(object)]
     for (generic in unique(c("print", "summary", "plot", one_of(of_class)))) {

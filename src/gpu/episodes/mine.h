@@ -31,7 +31,8 @@ typedef struct syn_gpu_mining {
    What syn_recording_arrange() adds to a recording is not looked at: devices find it
    themselves.
 
-   options->engine, options->threads and options->distinct_units are not looked at; options->max_memory limits what
+   options->engine, options->threads and options->distinct_units are not looked at;
+   options->max_memory limits what
    each device holds and the episodes in host memory together: what does not fit of the
    table of next occurrences, and of the lists of ends, is made part by part when it is
    needed. out->peak_memory is that of the first device.
