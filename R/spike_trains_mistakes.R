@@ -166,7 +166,7 @@ check_bins_fit <- function(x, bin, window, filters, warn = TRUE,
   # Any two windows share so many items, and each set of windows may share a set of them.
   shared <- filled^2 * units * window
   if (min(shared, bins) >= 25 && filters$min_count < bins / 2 && filters$max_spikes > 4) {
-    abort_arg("bin_size", "so short that most units are silent in a bin",
+    abort_arg("bin_size", "so short that few units fire in a bin",
               sprintf("%s s, and a unit fires in %s %% of all bins: the search would not end",
                       exact(seconds), round(100 * filled)), hint, call = call)
   }

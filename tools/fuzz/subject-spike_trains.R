@@ -259,7 +259,8 @@ fuzz_subject("spike_trains",
                      "unit_table", "trial", "trial_clock", "trial_window", "time_unit",
                      "sampling_rate"),
     unit_table = "x", "unit_table<-" = c("x", "value"), trial_table = "x",
-    as_spike_trains = "x",
+    as_spike_trains = "x", "[.spike_trains" = "trial",
+    as.data.frame.spike_trains = "stringsAsFactors",
     simulate_sym26 = c("duration", "rate", "chains", "delays", "probability",
                        "activation_rate", "spontaneous", "modulation", "period", "resolution"),
     simulate_patterns = c("duration", "units", "rate", "patterns", "jitter", "gap",
@@ -274,7 +275,8 @@ fuzz_subject("spike_trains",
     args <- draw_spikes(one_of(30, 100))
     x <- check_made(args)
     if (refused(x)) return()
-    same(attempt("as_spike_trains", list(as.data.frame(x))), x, "there and back")
+    plain <- attempt("as.data.frame", list(x, stringsAsFactors = sometimes()))
+    same(attempt("as_spike_trains", list(plain)), x, "there and back")
     check_units_of_time(args)
     check_trial_labels(x)
     check_chosen(x)
