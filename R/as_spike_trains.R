@@ -132,52 +132,34 @@ like_trial_pattern <- paste0(
 #' @param used Columns that are taken already.
 #' @noRd
 find_trial_column <- function(x, trial_column, used, call) {
-  if (length(trial_column) == 1L && is.atomic(trial_column) && is.na(trial_column)) {
-    return(integer())
-  }
-  if (!is.null(trial_column)) {
-    at <- pick_column(trial_column, names(x), "trial_column", TRUE, call)
-    if (any(at %in% used)) {
-      abort_arg("trial_column", "another column than those of times and units", "the same",
-                call = call)
-    }
-    return(at)
-  }
-  bare <- parse_column_name(names(x))$bare
-  found <- setdiff(which(grepl(trial_name_pattern, bare)), used)
-  if (length(found) == 1L) {
-    outer <- setdiff(which(grepl(like_trial_pattern, bare)), used)
-    restarts <- Filter(\(k) restarts_within(x[[found]], x[[k]]), outer)
-    if (length(restarts)) {
-      abort_arg(
-        "x", "a table whose trials have a number each",
-        sprintf("one where `%s` starts again in each `%s`", names(x)[[found]],
-                names(x)[[restarts[[1L]]]]),
-        sprintf("Both together name a trial: `trial_column = c(\"%s\", \"%s\")`.",
-                names(x)[[restarts[[1L]]]], names(x)[[found]]), call = call
-      )
-    }
-    return(found)
-  }
-  if (length(found) == 0L) found <- setdiff(which(grepl(like_trial_pattern, bare)), used)
+  at <- find_trial(names(x), trial_column, used, call)
   # What is the same in all rows tells nothing apart.
-  found <- Filter(\(k) length(unique(x[[k]])) > 1L, found)
-  if (length(found)) {
-    name <- names(x)[[found[[1L]]]]
+  doubt <- Filter(\(k) length(unique(x[[k]])) > 1L, at$doubt)
+  if (length(at$trial) == 0L && length(doubt)) {
     abort_arg("x", "a table in which it is clear whether spikes come in trials",
               sprintf("one with %s, which may number trials",
-                      paste0("`", names(x)[found], "`", collapse = " and ")),
-              sprintf(paste("Say `trial_column = \"%s\"`, or `trial_column = NA` where all times",
-                            "count on one clock and there are no trials."), name), call = call)
+                      paste0("`", names(x)[doubt], "`", collapse = " and ")),
+              sprintf(paste("Say `trial_column = \"%s\"`, or `trial_column = NA` where all",
+                            "times count on one clock and there are no trials."),
+                      names(x)[[doubt[[1L]]]]), call = call)
   }
-  integer()
+  blocks <- if (length(at$trial) == 1L) {
+    Filter(\(k) restarts_within(x[[at$trial]], x[[k]]), doubt)
+  }
+  if (length(blocks)) {
+    both <- names(x)[c(blocks[[1L]], at$trial)]
+    abort_arg("x", "a table whose trials have a number each",
+              sprintf("one where `%s` starts again in each `%s`", both[[2L]], both[[1L]]),
+              sprintf("Both together name a trial: `trial_column = c(\"%s\", \"%s\")`.",
+                      both[[1L]], both[[2L]]), call = call)
+  }
+  at$trial
 }
 
 #' Whether a trial of one number is there in several blocks
 #' @noRd
 restarts_within <- function(trial, block) {
-  length(unique(block)) > 1L &&
-    sum(!duplicated(data.frame(trial, block))) > length(unique(trial))
+  sum(!duplicated(data.frame(trial, block))) > length(unique(trial))
 }
 
 #' The trial of each spike from one or several columns, which together name it

@@ -4,31 +4,31 @@
 #' Count spikes in bins
 #'
 #' `bin_spikes()` turns a recording into an ordinary matrix, time steps (rows) x units
-#' (columns), of spike counts or of smoothed counts. [causal_map()], [ccm()], [simplex()] and
-#' the other functions for time series take it as it is.
+#' (columns), of spike counts or of smoothed counts. [causal_map()], [ccm()], [simplex()]
+#' and the other functions for time series take it as it is.
 #'
 #' # Bins
-#' Bins are counted from the start of the recording, or of each trial: bin k holds the ticks
-#' from `start + (k - 1) * bin_size` to just before `start + k * bin_size`. The last one also
-#' holds its very end. What is left at the end of the recording or of a trial, and is shorter
-#' than a bin, is left out, with its spikes, so that every row stands for equally much time;
-#' `print()` says how much that is. Trials shorter than a bin have no row. Spikes outside of
-#' all trials are not counted.
+#' Bins are counted from the start of the recording, or of each trial: bin k holds the
+#' ticks from `start + (k - 1) * bin_size` to just before `start + k * bin_size`. The last
+#' one also holds its very end. What is left at the end of the recording or of a trial,
+#' and is shorter than a bin, is left out, with its spikes, so that every row stands for
+#' equally much time; `print()` says how much that is. Trials shorter than a bin have no
+#' row. Spikes outside of all trials are not counted.
 #'
 #' # Trials
 #' Trials follow one another in the order of their time, with `gap` rows of `NA` between
 #' them. [causal_map()] and [optimal_dimensions()] leave out delay vectors with a missing
-#' value, so that with enough of these rows no delay vector reaches from one trial into the
-#' next: as many as the larger of |`tau`| and |`Tp`|, one by default. They refuse fewer.
-#' [ccm()] and the functions that take data frames get the trials as `segments`, and need no
-#' such rows. Of a matrix for other programs, such as [stats::cor()], leave them out by
-#' `gap = 0`.
+#' value, so that with enough of these rows no delay vector reaches from one trial into
+#' the next: as many as the larger of |`tau`| and |`Tp`|, one by default. They refuse
+#' fewer. [ccm()] and the functions that take data frames get the trials as `segments`,
+#' and need no such rows. Of a matrix for other programs, such as [stats::cor()], leave
+#' them out by `gap = 0`.
 #'
 #' # Smoothing
 #' With `sigma`, each value becomes a mean of the counts around it in the same trial, with
-#' weights that fall off as a Gaussian of this standard deviation, cut off at five of them.
-#' Near the ends of a trial the weights of the bins that there are sum to one, so that values
-#' do not sink there. Divide by `bin_size` for a rate in Hz.
+#' weights that fall off as a Gaussian of this standard deviation, cut off at five of
+#' them. Near the ends of a trial the weights of the bins that there are sum to one, so
+#' that values do not sink there. Divide by `bin_size` for a rate in Hz.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param bin_size Length of a bin, in seconds; a whole number of ticks.
@@ -40,17 +40,17 @@
 #' @param gap Number of rows of `NA` between trials. Not used for a sparse matrix.
 #' @param max_memory Bytes that the result may take: 4 for each count, 8 for each smoothed
 #'   one; in a sparse matrix about 40 for each spike while it is made.
-#' @return A matrix of class `binned_spikes`, rows in order of time, with a column for each
-#'   unit of `x` under its name, silent ones too: integer counts, or doubles where smoothed.
-#'   Attributes: `time`, where each bin begins, in seconds; `trial`, the label of each row's
-#'   trial, `NA` between trials, or `NULL` without trials; `bin_size` and `sigma`, in
-#'   seconds; `gap`; and `left_out`, how many spikes of the recording are in no bin.
-#'   `as.data.frame()` gives a table of `time`, `trial` where there are trials, and a column
-#'   for each unit, without the rows between trials; `as.matrix()` a matrix without
-#'   attributes. A sparse matrix has the attributes `time` and `trial`.
+#' @return A matrix of class `binned_spikes`, rows in order of time, with a column for
+#'   each unit of `x` under its name, silent ones too: integer counts, or doubles where
+#'   smoothed. Attributes: `time`, where each bin begins, in seconds; `trial`, the label
+#'   of each row's trial, `NA` between trials, or `NULL` without trials; `bin_size` and
+#'   `sigma`, in seconds; `gap`; and `left_out`, how many spikes of the recording are in
+#'   no bin. `as.data.frame()` gives a table of `time`, `trial` where there are trials,
+#'   and a column for each unit, without the rows between trials; `as.matrix()` a matrix
+#'   without attributes. A sparse matrix has the attributes `time` and `trial`.
 #' @section Errors:
-#' For a `bin_size` that is no whole number of ticks, or longer than the recording or all of
-#' its trials (`synfire_error_argument`); for a matrix beyond `max_memory`
+#' For a `bin_size` that is no whole number of ticks, or longer than the recording or all
+#' of its trials (`synfire_error_argument`); for a matrix beyond `max_memory`
 #' (`synfire_error_budget`).
 #' @seealso [psth()] for counts around events, [mine_patterns()], which bins by itself.
 #' @examples
@@ -97,9 +97,9 @@ bin_spikes <- function(x, bin_size, sigma = NULL, sparse = FALSE, gap = 1,
 
 #' The rows of each trial, or of the recording
 #'
-#' @return `start` (ticks) and `n` (bins) of each trial, `whole` (whether its end is the end
-#'   of its last bin), `offset` (rows before it); `rows` in all; `bin` in ticks; `gap`;
-#'   `time` and `trial` of each row.
+#' @return `start` (ticks) and `n` (bins) of each trial, `whole` (whether its end is the
+#'   end of its last bin), `offset` (rows before it); `rows` in all; `bin` in ticks;
+#'   `gap`; `time` and `trial` of each row.
 #' @noRd
 bins_of <- function(x, bin, gap, call) {
   resolution <- attr(x, "resolution", exact = TRUE)
@@ -120,8 +120,8 @@ bins_of <- function(x, bin, gap, call) {
   rows <- sum(between) + sum(n)
   if (rows >= 2^31) {
     abort_arg("bin_size", "such that there are fewer than 2^31 bins",
-              paste(exact(ticks_to_seconds(bin, resolution)), "s, for", commas(rows), "bins"),
-              call = call)
+              sprintf("%s s, for %s bins", exact(ticks_to_seconds(bin, resolution)),
+                      commas(rows)), call = call)
   }
   row <- sequence(n, offset + 1)
   time <- rep(NA_real_, rows)
@@ -214,7 +214,7 @@ new_binned_spikes <- function(counts, bins, sigma, left_out) {
 }
 
 #' @rdname bin_spikes
-#' @param row.names,optional,... Not used.
+#' @param row.names,optional,... As for any data frame.
 #' @export
 as.matrix.binned_spikes <- function(x, ...) {
   attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
@@ -224,15 +224,23 @@ as.matrix.binned_spikes <- function(x, ...) {
 #' @rdname bin_spikes
 #' @export
 as.data.frame.binned_spikes <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_frame_dots()
   time <- attr(x, "time", exact = TRUE)
   trial <- attr(x, "trial", exact = TRUE)
   rows <- which(!is.na(time))
   plain <- as.matrix(x)
   columns <- lapply(seq_len(ncol(plain)), \(u) plain[rows, u])
   names(columns) <- colnames(plain)
-  columns <- c(list(time = time[rows]), if (!is.null(trial)) list(trial = trial[rows]), columns)
-  structure(columns, class = "data.frame", row.names = .set_row_names(length(rows)))
+  if (!is.null(trial)) columns <- c(list(trial = trial[rows]), columns)
+  columns <- c(list(time = time[rows]), columns)
+  new_frame(columns, length(rows), row.names)
 }
+
+#' @exportS3Method tibble::as_tibble
+as_tibble.binned_spikes <- function(x, ...) as_tibble.synfire_table(x, ...)
+
+#' @exportS3Method data.table::as.data.table
+as.data.table.binned_spikes <- function(x, ...) as.data.table.synfire_table(x, ...)
 
 #' @export
 `[.binned_spikes` <- function(x, i, j, ..., drop = TRUE) {
@@ -292,7 +300,8 @@ print.binned_spikes <- function(x, ..., n = 6L) {
 
 # ---- What takes it -------------------------------------------------------------------
 
-#' A matrix of binned spikes as the data frame that models take, with its trials as segments
+#' A matrix of binned spikes as the data frame that models take, with its trials as
+#' segments
 #'
 #' @param segments What the user gave.
 #' @return A list of `x` and `segments`, anything else as it was given.
@@ -313,10 +322,10 @@ check_gap <- function(x, tau, Tp, call = rlang::caller_env()) {
   gap <- attr(x, "gap", exact = TRUE)
   needed <- max(abs(c(tau, Tp)))
   if (gap < needed) {
-    abort_arg("x", sprintf("binned with %s of `NA` between trials or more, for these `tau` and `Tp`",
-                           counted(needed, "row")),
+    abort_arg("x", sprintf(paste("binned with %s of `NA` between trials or more, for these",
+                                 "`tau` and `Tp`"), counted(needed, "row")),
               sprintf("binned with %s", commas(gap)),
-              sprintf("Bin once more: `bin_spikes(x, bin_size, gap = %s)`.", commas(needed)),
-              call)
+              sprintf("Bin once more: `bin_spikes(x, bin_size, gap = %s)`.",
+                      commas(needed)), call)
   }
 }

@@ -82,8 +82,9 @@
 #' 4,000 steps on. The most that was seen is 1.4e-4, among 4,900 pairs of logistic maps of 1,450
 #' steps.
 #'
-#' @param x Numeric matrix, time steps (rows) x series (columns); a data frame of numeric
-#'   columns; or the path of an HDF5 file with such a matrix. `NA` are allowed: delay vectors
+#' @param x Numeric matrix, time steps (rows) x series (columns); a data frame, its first
+#'   column the time and the others series, as in [simplex()]; or the path of an HDF5 file
+#'   with such a matrix. Rows are taken as equal steps. `NA` are allowed: delay vectors
 #'   with a missing value are left out, as in [simplex()].
 #' @param E Dimensions of the targets: one whole number for all of them, one for each target, or
 #'   several that are named by series. `NA` for a target leaves its column `NA`. By default
@@ -109,6 +110,8 @@
 #' @param file Path of an HDF5 file that the map is written to as it grows, for maps
 #'   beyond memory. The same call again goes on with what is in it; see [long_jobs].
 #' @param dataset Name of the data set, where `x` is a file with several.
+#' @param no_time Whether the first column of a data frame is a series as well. A matrix
+#'   holds series alone.
 #' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done.
 #' @param gpus Numbers of the GPUs that share the work, from 1; by default the first.
 #' @param precision `"float"`, or `"half"` on a GPU; see below.
@@ -173,7 +176,7 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
                        exclusion_radius = 0, lib_sizes = NULL, ..., n_surrogates = 0,
                        surrogate = c("phase", "shuffle", "seasonal", "twin"),
                        period = NULL, screen = NULL, top = NULL,
-                       precision = c("float", "half"), dataset = NULL, file = NULL,
+                       precision = c("float", "half"), dataset = NULL, no_time = FALSE, file = NULL,
                        device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
                        max_memory = 4e9) {
   started <- proc.time()[["elapsed"]]
@@ -181,7 +184,7 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
   here <- rlang::current_env()
   check_given(x = "a numeric matrix of time steps and series")
   check_no_dots()
-  source <- map_source(x, dataset)
+  source <- map_source(x, dataset, no_time)
   check_extent(source)
   libraries <- check_map_series(libraries, source$names)
   targets <- check_map_series(targets, source$names)
@@ -249,10 +252,11 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
 #' @export
 optimal_dimensions <- function(x, E_max = 20, tau = -1, Tp = 1,
                                validation = c("loo", "split"), exclusion_radius = 0,
-                               dataset = NULL, device = c("cpu", "gpu", "auto"),
+                               dataset = NULL, no_time = FALSE,
+                               device = c("cpu", "gpu", "auto"),
                                gpus = NULL, threads = NULL, max_memory = 4e9) {
   check_given(x = "a numeric matrix of time steps and series")
-  source <- map_source(x, dataset)
+  source <- map_source(x, dataset, no_time)
   check_extent(source)
   rule <- map_rule(
     E_max = check_count(E_max, max = map_dimensions_most), tau = check_map_tau(tau),

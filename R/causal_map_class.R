@@ -132,7 +132,7 @@ links_trouble <- function(x) {
 #' Causal maps
 #'
 #' What [causal_map()] returns is a matrix of cross map skill that knows how it was made:
-#' `map[i, j]` is rho, how well library i tells target j.
+#' `map[i, j]` is rho, how well the history of series i predicts series j.
 #'
 #' # Which way it points
 #' In convergent cross mapping the effect tells its cause: a series keeps traces of what
@@ -256,7 +256,7 @@ format.causal_map <- function(x, ...) {
   check_whole_map(x)
   c(sprintf("Causal map: %s x %s", counted(nrow(x), "library", "libraries"),
             counted(ncol(x), "target")),
-    "map[i, j] is rho, how well library i tells target j. High: j (column) causes i (row).",
+    "map[i, j] is rho, how well the history of i predicts j. High: j (column) causes i (row).",
     map_about_lines(x, map_layers(x)[-1L]))
 }
 

@@ -170,7 +170,7 @@ read_task <- function(folder, id, threads) {
     abort_seal(task$source$file, quote(causal_map()))
   }
   task$source <- suppressMessages(
-    map_source(task$source$file, task$source$dataset, quote(causal_map())),
+    map_source(task$source$file, task$source$dataset, call = quote(causal_map())),
     classes = "synfire_message_file"
   )
   task$rule$threads <- threads

@@ -11,18 +11,24 @@ source_block <- 2^20
 #'   lies next to it, which has a name for each column or else for each row, these
 #'   are the series.
 #' @param dataset Name of the data set in the file, or `NULL` for the only one it can be.
+#' @param no_time Whether the first column of a data frame is a series, not the time.
 #' @return `n` series of `steps` steps, their `names`, `read(columns)` which gives a double
 #'   matrix steps x length(columns), and `id()`, a hash of all values and names: the same
 #'   wherever the same series lie.
 #' @noRd
-map_source <- function(x, dataset = NULL, call = rlang::caller_env()) {
+map_source <- function(x, dataset = NULL, no_time = FALSE, call = rlang::caller_env()) {
+  no_time <- check_flag(no_time, "no_time", call)
+  if (no_time && !is.data.frame(x)) {
+    abort_arg("no_time", "left out when `x` is no data frame", "TRUE",
+              "A matrix, and a data set in a file, hold series alone.", call)
+  }
   if (!is.null(dataset) && !is.character(x)) {
     abort_arg("dataset", "left out when `x` is no file", describe(dataset), call = call)
   }
   source <- if (is.character(x) && is.null(dim(x)) && length(x) == 1L) {
     file_source(x, dataset, call)
   } else if (is.data.frame(x)) {
-    frame_source(x, call)
+    frame_source(x, no_time, call)
   } else {
     matrix_source(x, call)
   }
@@ -52,7 +58,8 @@ matrix_source <- function(x, call) {
   })
 }
 
-frame_source <- function(x, call) {
+frame_source <- function(x, no_time, call) {
+  if (!no_time) x <- without_time(x, call)
   fits <- \(column) is.numeric(column) && is.null(dim(column)) && !inherits(column, "integer64")
   other <- names(x)[!vapply(x, fits, NA)]
   if (length(other) > 0L) {
@@ -63,6 +70,27 @@ frame_source <- function(x, call) {
   list(n = length(x), steps = nrow(x), names = names(x), read = function(columns) {
     matrix(as.double(unlist(x[columns], use.names = FALSE)), nrow(x))
   })
+}
+
+#' The series of a data frame, whose first column is the time, as it is in `simplex()`
+#' @noRd
+without_time <- function(x, call) {
+  if (length(x) < 2L) {
+    abort_arg("x", "a data frame of the time and one series or more", describe(x),
+              "Without a column of times, `no_time = TRUE`.", call)
+  }
+  time <- edm_time(x[[1L]], nrow(x), call)
+  if (anyNA(time) || is.unsorted(time, strictly = TRUE)) {
+    abort_arg("x", "a data frame whose first column, the time, increases from row to row",
+              sprintf("one where `%s` does not", names(x)[[1L]]),
+              "If it is a series, say `no_time = TRUE`.", call)
+  }
+  cli::cli_inform(
+    c(i = escape_braces(sprintf("The first column of `x`, `%s`, is the time; series: %s.",
+                                names(x)[[1L]], some(names(x)[-1L])))),
+    class = c("synfire_message_time", "synfire_message")
+  )
+  x[-1L]
 }
 
 check_finite <- function(column, name, call) {

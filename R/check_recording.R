@@ -23,34 +23,37 @@
 #' | gaps | no unit fires for a long time in the recording, or at its ends |
 #' | trials | spikes lie outside of all trials |
 #'
-#' All but the first and last are about spikes in trials, where there are trials, and the time
-#' between trials counts for nothing. What a recording is too short or too coarse for is not
-#' looked for: drift needs a minute and 100 spikes of a unit; with a time step above 1 ms
-#' refractory violations and synchrony cannot be told, and of shared spikes only units that
-#' are the same nearly everywhere.
+#' All but the first and last are about spikes in trials, where there are trials, and the
+#' time between trials counts for nothing. What a recording is too short or too coarse for
+#' is not looked for: drift needs a minute and 100 spikes of a unit; with a time step
+#' above 1 ms refractory violations and synchrony cannot be told, and of shared spikes
+#' only units that are the same nearly everywhere.
 #'
 #' Thresholds are such that sound recordings give few findings; none of them proves that
-#' something is wrong. Bursting neurons have short intervals, neurons with gap junctions fire
-#' together, animals fall asleep, and simulated Poisson units have no refractory period.
+#' something is wrong. Bursting neurons have short intervals, neurons with gap junctions
+#' fire together, animals fall asleep, and simulated Poisson units have no refractory
+#' period.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param refractory Shortest interval that a single neuron is taken to have, in seconds.
 #' @param threads Number of threads; `NULL` for all that the process may use.
-#' @param max_memory Bytes that the work may take: 84 for each pair of units and some 100 for
-#'   each spike. Spikes that units share are not looked for where that is too little.
+#' @param max_memory Bytes that the work may take: 84 for each pair of units and some 100
+#'   for each spike. Spikes that units share are not looked for where that is too little.
 #' @return An object of class `recording_check`, a list of
 #'   * `findings`: a data frame with a row for each finding, the gravest first, and the
 #'     columns `check`, `severity` (`"problem"`, `"warning"` or `"note"`), `n` (how many
-#'     units, pairs, ticks or gaps), `units` (a list of their names), `message` and `remedy`;
-#'   * `units`: a data frame with a row for each unit: `unit`, `spikes`, `rate` (Hz), `first`
-#'     and `last` (s), `median_isi` (s), `violation_share`, and `shares_with` and `shared`,
-#'     the unit with which it shares most spikes, and what share of the spikes of the one
-#'     that has fewer;
+#'     units, pairs, ticks or gaps), `units` (a list of their names), `message` and
+#'     `remedy`;
+#'   * `units`: a data frame with a row for each unit: `unit`, `spikes`, `rate` (Hz),
+#'     `first` and `last` (s), `median_isi` (s), `violation_share`, and `shares_with` and
+#'     `shared`, the unit with which it shares most spikes, and what share of the spikes
+#'     of the one that has fewer;
 #'   * `rates`: a matrix of rates in Hz, 50 equal pieces of the recorded time x units;
 #'   * `intervals`: a data frame of the histogram of all intervals, `from` and `to` (s),
 #'     `count`;
-#'   * `refractory` (s), `duration` (s recorded, in trials where there are some), `looked_for`
-#'     (names of the checks that could be made) and `recording`, its line of [format()].
+#'   * `refractory` (s), `duration` (s recorded, in trials where there are some),
+#'     `looked_for` (names of the checks that could be made) and `recording`, its line of
+#'     [format()].
 #'
 #'   `print()` says it in sentences; `as.data.frame()` gives `findings`.
 #' @section Errors:
@@ -147,8 +150,8 @@ recorded_ticks <- function(x, ticks, trial, trials) {
   ticks - trials$start[trial] + before
 }
 
-#' The grid on which times lie, in ticks: the shortest time between spikes on different ticks,
-#' where other short times are multiples of it, else NA
+#' The grid on which times lie, in ticks: the shortest time between spikes on different
+#' ticks, where other short times are multiples of it, else NA
 #' @noRd
 time_step <- function(ticks, trial) {
   apart <- diff(ticks)[diff(trial) == 0L]
@@ -183,7 +186,8 @@ piece_rates <- function(at, code, n_units, length, resolution) {
   matrix(counts / (length * resolution / check_pieces), check_pieces, n_units)
 }
 
-#' Times without a spike of any unit, in seconds: `start` and `length`, and at the two ends
+#' Times without a spike of any unit, in seconds: `start` and `length`, and at the two
+#' ends
 #' @noRd
 recorded_gaps <- function(at, duration, resolution) {
   at <- ticks_to_seconds(at, resolution)
@@ -219,7 +223,8 @@ synchronous_ticks <- function(ticks, units, step, resolution) {
   tick <- runs$values[many]
   n <- runs$lengths[many]
   near <- raw_ticks(0.025, resolution)
-  around <- findInterval(tick + near, ticks) - findInterval(tick - near, ticks, left.open = TRUE)
+  around <- findInterval(tick + near, ticks) -
+    findInterval(tick - near, ticks, left.open = TRUE)
   width <- if (is.na(step)) resolution else step
   expected <- (around - n) * width / 0.05
   rare <- stats::ppois(n - 1, expected, lower.tail = FALSE) < 1e-10
@@ -270,7 +275,9 @@ with_partners <- function(units, share) {
 #' Histogram of intervals, eight bins a factor of ten
 #' @noRd
 interval_histogram <- function(isi) {
-  if (length(isi) == 0L) return(data.frame(from = numeric(), to = numeric(), count = integer()))
+  if (length(isi) == 0L) {
+    return(data.frame(from = numeric(), to = numeric(), count = integer()))
+  }
   # Rounding must not put a decade into the bin before.
   cell <- floor(8 * log10(isi) + 1e-9)
   cells <- seq.int(min(cell), max(cell))

@@ -22,12 +22,19 @@ check_report <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env
 }
 
 #' @rdname check_recording
-#' @param row.names,optional,... Not used.
+#' @param row.names,optional,... As for any data frame.
 #' @export
 as.data.frame.recording_check <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_frame_dots()
   check_report(x)
-  x$findings
+  new_frame(as.list(x$findings), nrow(x$findings), row.names)
 }
+
+#' @exportS3Method tibble::as_tibble
+as_tibble.recording_check <- function(x, ...) as_tibble.synfire_table(x, ...)
+
+#' @exportS3Method data.table::as.data.table
+as.data.table.recording_check <- function(x, ...) as.data.table.synfire_table(x, ...)
 
 #' @rdname check_recording
 #' @return `format()` gives the lines that are printed.
@@ -40,16 +47,25 @@ format.recording_check <- function(x, ...) {
     label <- sprintf("%-9s", c(problem = "Problem", warning = "Warning",
                                note = "Note")[[findings$severity[[k]]]])
     text <- paste(findings$message[[k]], findings$remedy[[k]])
-    strwrap(text, width, initial = label, prefix = strrep(" ", 9L))
+    wrap_prose(text, width, initial = label, prefix = strrep(" ", 9L))
   }))
   fine <- setdiff(x$looked_for, findings$check)
   c(
     sprintf("Recording: %s", x$recording),
     if (length(said)) said else "Nothing seems wrong.",
-    if (length(fine)) strwrap(paste0("Looked for and not found: ", toString(fine), "."), width,
-                              exdent = 2L),
-    if (nrow(findings)) strwrap("plot() draws a page; as.data.frame() names all units.", width)
+    if (length(fine)) {
+      strwrap(paste0("Looked for and not found: ", toString(fine), "."), width, exdent = 2L)
+    },
+    if (nrow(findings)) "plot() draws a page; as.data.frame() names all units."
   )
+}
+
+#' Lines of a text whose code in backticks is not cut
+#' @noRd
+wrap_prose <- function(text, ...) {
+  code <- gregexpr("`[^`]*`", text)
+  regmatches(text, code) <- lapply(regmatches(text, code), \(one) gsub(" ", "\001", one))
+  gsub("\001", " ", strwrap(text, ...))
 }
 
 #' @rdname check_recording
@@ -61,16 +77,16 @@ print.recording_check <- function(x, ...) {
 
 #' The page of a check of a recording
 #'
-#' Four panels on one page: the rate of all units together over the recorded time; the rate
-#' of each unit over that time, relative to its own highest, where units that drift or are missing for a while
-#' show; the intervals of all units on a logarithmic scale, with
-#' those below the refractory period in red; and how many units have at most which mean rate.
-#' The findings stand above.
+#' Four panels on one page: the rate of all units together over the recorded time; the
+#' rate of each unit over that time, relative to its own highest, where units that drift
+#' or are missing for a while show; the intervals of all units on a logarithmic scale,
+#' with those below the refractory period in red; and how many units have at most which
+#' mean rate. The findings stand above.
 #'
 #' @param object,x What [check_recording()] gives.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
-#' @return `autoplot()` gives a ggplot object, `plot()` draws it and returns it invisibly. A
-#'   page of 8 x 8 inches holds it: `ggplot2::ggsave("check.pdf", width = 8, height = 8)`.
+#' @return `autoplot()` gives a ggplot object, `plot()` draws it and returns it invisibly.
+#'   A page of 8 x 8 inches holds it.
 #' @section Errors:
 #' For objects that were changed (`synfire_error_argument`), and where ggplot2 is not
 #' installed.

@@ -48,8 +48,8 @@ finding_time_unit <- function(seen) {
       sprintf(paste("Units fire every %s s as a rule, and hardly any interval is below",
                     "%s s: that is too slow for neurons."),
               format(typical, digits = 2), format(shortest, digits = 2)),
-      paste("Times may be in milliseconds (divide them by 1000), or numbers of samples",
-            "(divide them by the sampling rate).")
+      paste("Make it once more with `time_unit = \"ms\"` if times are in milliseconds, or",
+            "with `sampling_rate` if they are numbers of samples.")
     )))
   }
   if (typical < 5e-4) {
@@ -80,7 +80,8 @@ finding_silent <- function(seen) {
   list(
     if (length(silent)) finding(
       "silent units", "note", length(silent), silent,
-      sprintf("%s no spike: %s.", of_units(length(silent), nrow(units)), shown_units(silent)),
+      sprintf("%s no spike: %s.", of_units(length(silent), nrow(units)),
+              shown_units(silent)),
       "They count as units in rates and thresholds. `x[unit = ]` leaves them out."
     ),
     if (length(few)) finding(
@@ -103,7 +104,8 @@ finding_rates <- function(seen) {
       "rates", "warning", length(fast), fast,
       sprintf("%s a mean rate above 200 Hz: %s.", of_units(length(fast), nrow(units)),
               shown_units(fast)),
-      "Few neurons can do that. See whether it is noise, several neurons, or a wrong time unit."
+      paste("Few neurons can do that. See whether it is noise, several neurons, or a wrong",
+            "time unit.")
     ),
     if (most) finding(
       "rates", "note", 1, units$unit[top],
@@ -129,12 +131,12 @@ finding_refractory <- function(seen) {
             percent(max(units$violation_share[bad])), shown_units(units$unit[worst])),
     if (nearly_all) {
       paste("This is usual for channels that were not sorted, which hear several neurons.",
-            if (!seen$trials) "In sorted units, see whether trials were laid over one another:",
-            if (!seen$trials) "give `trials`, or count time on from trial to trial.",
-            if (seen$trials) "Sorted units should not be like this.")
+            if (seen$trials) "Sorted units should not be like this." else
+              paste("In sorted units, see whether trials were laid over one another: give",
+                    "the `trial` of each spike."))
     } else {
-      paste("These may be several neurons in one unit, or noise, unless they are known to burst.",
-            "Leave them out, or see whether results stand without them.")
+      paste("These may be several neurons in one unit, or noise, unless they are known to",
+            "burst. Leave them out, or see whether results stand without them.")
     }
   ))
 }
@@ -144,14 +146,16 @@ finding_shared <- function(seen) {
   if (is.null(share)) return(NULL)
   units <- seen$units$unit
   share[lower.tri(share)] <- 0
-  within <- if (is.na(seen$step) || seen$step < 1e-4) "within 0.1 ms" else "on the same time step"
+  exact_times <- is.na(seen$step) || seen$step < 1e-4
+  within <- if (exact_times) "within 0.1 ms" else "on the same time step"
   one <- \(at, severity, message, remedy) {
     if (nrow(at) == 0L) return(NULL)
     at <- at[order(-share[at]), , drop = FALSE]
-    pair <- sprintf("%s and %s (%s)", units[at[, 1L]], units[at[, 2L]], percent_each(share[at]))
+    pair <- sprintf("%s and %s (%s)", units[at[, 1L]], units[at[, 2L]],
+                    percent_each(share[at]))
     finding("shared spikes", severity, nrow(at), unique(units[t(at)]),
-            sprintf(message, counted(nrow(at), "pair"), if (nrow(at) == 1L) "has" else "have",
-                    within, some(pair, 3L)), remedy)
+            sprintf(message, counted(nrow(at), "pair"),
+                    if (nrow(at) == 1L) "has" else "have", within, some(pair, 3L)), remedy)
   }
   same <- which(share >= if (seen$fine) 0.5 else 0.8, arr.ind = TRUE)
   some_of <- which(share >= 0.1 & share < 0.5 & seen$fine, arr.ind = TRUE)
@@ -159,11 +163,13 @@ finding_shared <- function(seen) {
     one(same, "problem",
         "%s of units %s most spikes in common, %s: %s.",
         paste("This is one neuron sorted twice, or one signal on two channels.",
-              "Keep one unit of each pair, or patterns of the two will be found everywhere.")),
+              "Keep one unit of each pair, or patterns of the two will be found",
+              "everywhere.")),
     one(some_of, "warning",
         "%s of units %s 10 to 50 %% of the spikes of the slower one in common, %s: %s.",
         paste("Spikes of one may have been given to the other (neighbouring channels,",
-              "cross-talk), unless the cells are coupled. See their `cross_correlogram()`."))
+              "cross-talk), unless the cells are coupled. See their",
+              "`cross_correlogram()`."))
   )
 }
 
@@ -208,8 +214,8 @@ finding_presence <- function(seen) {
   ))
 }
 
-#' Change of rates over ten pieces: the ratio of the last three to the first three, and how
-#' steadily they rise
+#' Change of rates over ten pieces: the ratio of the last three to the first three, and
+#' how steadily they rise
 #' @noRd
 trend_of <- function(rates) {
   pieces <- 10L
@@ -217,7 +223,8 @@ trend_of <- function(rates) {
   early <- colSums(coarse[1:3, , drop = FALSE])
   late <- colSums(coarse[8:10, , drop = FALSE])
   steady <- apply(coarse, 2L, \(one) {
-    if (length(unique(one)) < 2L) 0 else stats::cor(one, seq_along(one), method = "spearman")
+    if (length(unique(one)) < 2L) return(0)
+    stats::cor(one, seq_along(one), method = "spearman")
   })
   list(ratio = late / early, steady = as.double(steady))
 }
@@ -233,11 +240,13 @@ finding_drift <- function(seen) {
   list(
     if (together) finding(
       "drift", "warning", nrow(units), character(),
-      sprintf("The rate of all units together %s steadily, by a factor of %s from the first to the last third.",
+      sprintf(paste("The rate of all units together %s steadily, by a factor of %s from the",
+                    "first to the last third."),
               if (all$ratio > 1) "rises" else "falls",
               format(max(all$ratio, 1 / all$ratio), digits = 2)),
-      paste("Tests that take rates to be constant find too much. Use surrogates that keep slow",
-            "changes, such as `\"dither\"` or `\"window_shuffle\"`, or a part of the recording.")
+      paste("Tests that take rates to be constant find too much. Use surrogates that keep",
+            "slow changes, such as `\"dither\"` or `\"window_shuffle\"`, or a part of the",
+            "recording.")
     ),
     if (length(drifts)) finding(
       "drift", "note", length(drifts), units$unit[drifts],
@@ -256,14 +265,15 @@ finding_gaps <- function(seen) {
   usual <- sort(gaps$length, decreasing = TRUE)[[3L]]
   long <- \(v) v > max(1, 5 * usual, 50 * seen$duration / seen$spikes)
   inner <- which(long(gaps$length) & gaps$length > 0.01 * seen$duration)
+  longest <- inner[which.max(gaps$length[inner])]
   wide <- c(head = gaps$head, tail = gaps$tail)
   wide <- wide[long(wide) & wide > 0.05 * seen$duration]
   list(
     if (length(inner)) finding(
       "gaps", "warning", length(inner), character(),
       sprintf("No unit fires for %s s, from %s s of recorded time on%s.",
-              short(max(gaps$length[inner])), short(gaps$start[inner[which.max(gaps$length[inner])]]),
-              if (length(inner) > 1L) sprintf("; there are %s such gaps", commas(length(inner))) else ""),
+              short(gaps$length[longest]), short(gaps$start[longest]),
+              if (length(inner) > 1L) "; there is another such gap" else ""),
       paste("The recording may have been stopped, or several put together. Give the parts as",
             "`trials`, so that rates and surrogates leave the gap out.")
     ),

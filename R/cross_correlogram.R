@@ -7,32 +7,34 @@
 #' recording. On the diagonal are the auto-correlograms, without the spikes themselves.
 #'
 #' # Which way round
-#' `x[lag, reference, target]` is the number of pairs of a spike of the reference and one of
-#' the target that comes `lag` seconds later; at negative lags the target fires first.
+#' `x[lag, reference, target]` is the number of pairs of a spike of the reference and one
+#' of the target that comes `lag` seconds later; at negative lags the target fires first.
 #' `x[lag, a, b]` equals `x[-lag, b, a]`.
 #'
 #' # Bins
 #' Bins are centred: bin k holds the lags nearest to k * `bin_size`, and a lag half way
-#' between two bins goes to the one farther from zero. So the bin around 0 holds lags of less
-#' than half a bin either way, and lags up to `max_lag + bin_size / 2` are counted. Programs
-#' that first bin the spikes and then compare bins spread each lag over two bins instead. Only
-#' spikes in the same trial make a pair; the same unit twice on a tick is one spike.
+#' between two bins goes to the one farther from zero. So the bin around 0 holds lags of
+#' less than half a bin either way, and lags up to `max_lag + bin_size / 2` are counted.
+#' Programs that first bin the spikes and then compare bins spread each lag over two bins
+#' instead. Only spikes in the same trial make a pair; the same unit twice on a tick is
+#' one spike.
 #'
 #' # What chance gives
 #' `as.data.frame()` and `summary()` give `expected`, the count of independent units with
 #' constant rates: for a trial of length L with n and m spikes, n m `bin_size`
 #' (L - |lag|) / L^2, and n (n - 1) instead of n m for a unit with itself, added up over
-#' trials. Real rates change, together as a rule, so that many pairs exceed it at all lags;
-#' what is telling is a narrow peak or dip. [surrogate_trains()] make chance that keeps rates.
+#' trials. Real rates change, together as a rule, so that many pairs exceed it at all
+#' lags; what is telling is a narrow peak or dip. [surrogate_trains()] make chance that
+#' keeps rates.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes; for the
 #'   methods a `cross_correlogram`.
 #' @param bin_size Length of a bin, in seconds; a whole number of ticks.
 #' @param max_lag Largest lag at the centre of a bin, in seconds; a whole number of bins.
-#' @param threads Number of threads; `NULL` for all that the process may use. The counts do
-#'   not depend on it.
-#' @param max_memory Bytes that the work may take: 4 for each lag of each pair, and some 30
-#'   for each spike.
+#' @param threads Number of threads; `NULL` for all that the process may use. The counts
+#'   do not depend on it.
+#' @param max_memory Bytes that the work may take: 4 for each lag of each pair, and some
+#'   30 for each spike.
 #' @return An integer array of class `cross_correlogram`, lags x reference x target, with
 #'   names of units as its dimnames. Attributes: `lag`, the centres of the bins, and
 #'   `bin_size`, in seconds; `spikes`, a matrix of the spikes of each unit in each trial
@@ -181,7 +183,7 @@ chosen_units <- function(chosen, units, arg = rlang::caller_arg(chosen),
 }
 
 #' @rdname cross_correlogram
-#' @param row.names,optional,... Not used.
+#' @param row.names,optional,... As for any data frame.
 #' @param reference,target Names of units whose pairs are wanted; `NULL` for all.
 #' @return `as.data.frame()` gives a table with a row for each lag of each pair and the
 #'   columns `reference`, `target` (factors), `lag` (s), `count`, `rate` and `expected`;
@@ -190,6 +192,7 @@ chosen_units <- function(chosen, units, arg = rlang::caller_arg(chosen),
 #' @export
 as.data.frame.cross_correlogram <- function(x, row.names = NULL, optional = FALSE, ...,
                                             reference = NULL, target = NULL) {
+  check_frame_dots()
   check_correlogram(x)
   units <- dimnames(x)[[2L]]
   reference <- chosen_units(reference, units)
@@ -209,12 +212,18 @@ as.data.frame.cross_correlogram <- function(x, row.names = NULL, optional = FALS
   rate <- count / rep(spikes[pairs$reference], each = each) /
     attr(x, "bin_size", exact = TRUE)
   rate[is.nan(rate)] <- NA
-  data.frame(
+  new_frame(list(
     reference = as_units(pairs$reference), target = as_units(pairs$target),
     lag = rep(lag, nrow(pairs)), count = count, rate = unname(rate),
     expected = as.vector(chance_counts(x, pairs$reference, pairs$target))
-  )
+  ), length(count), row.names)
 }
+
+#' @exportS3Method tibble::as_tibble
+as_tibble.cross_correlogram <- function(x, ...) as_tibble.synfire_table(x, ...)
+
+#' @exportS3Method data.table::as.data.table
+as.data.table.cross_correlogram <- function(x, ...) as.data.table.synfire_table(x, ...)
 
 #' @rdname cross_correlogram
 #' @return `format()` gives the line that is printed first.
@@ -243,11 +252,11 @@ print.cross_correlogram <- function(x, ...) {
 
 #' @rdname cross_correlogram
 #' @param object A `cross_correlogram`.
-#' @return `summary()` gives a data frame with a row for each pair of different units, and the
-#'   bin whose count is farthest from what chance gives: `reference`, `target` (the reference
-#'   being the unit that comes first in `x`), `lag` (s), `count`, `expected`, and `z`, the
-#'   difference divided by the square root of `expected`, NA where that is 0. Sorted by the
-#'   size of `z`.
+#' @return `summary()` gives a data frame with a row for each pair of different units, and
+#'   the bin whose count is farthest from what chance gives: `reference`, `target` (the
+#'   reference being the unit that comes first in `x`), `lag` (s), `count`, `expected`,
+#'   and `z`, the difference divided by the square root of `expected`, NA where that is 0.
+#'   Sorted by the size of `z`.
 #' @export
 summary.cross_correlogram <- function(object, ...) {
   check_no_dots()

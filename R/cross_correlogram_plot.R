@@ -2,18 +2,18 @@
 
 #' Pictures of cross-correlograms
 #'
-#' `type = "pairs"` draws the lag histograms of some pairs, a panel each, with a dashed line
-#' for what independent units with constant rates would give; a unit with itself is drawn
-#' in another colour. `type = "matrix"` draws all pairs as a square each: how far the bin that is
-#' least like chance is from it, in standard deviations (`z` of [summary()]), on a scale of
-#' square roots.
+#' `type = "pairs"` draws the lag histograms of some pairs, a panel each, with a dashed
+#' line for what independent units with constant rates would give; a unit with itself is
+#' drawn in another colour. `type = "matrix"` draws all pairs as a square each: how far
+#' the bin that is least like chance is from it, in standard deviations (`z` of
+#' [summary()]), on a scale of square roots.
 #'
 #' @param object,x A [cross_correlogram()].
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
-#' @param type `"pairs"` or `"matrix"`; by default `"pairs"` where units are chosen or there
-#'   are at most five of them.
-#' @param reference,target Names of units, for `"pairs"`: up to ten of each. By default the
-#'   five busiest units.
+#' @param type `"pairs"` or `"matrix"`; by default `"pairs"` where units are chosen or
+#'   there are at most five of them.
+#' @param reference,target Names of units, for `"pairs"`: up to ten of each. By default
+#'   the five busiest units.
 #' @param y For `"pairs"`: `"count"`, or `"rate"` in Hz of the target.
 #' @return `autoplot()` gives a ggplot object, `plot()` draws it and returns it invisibly.
 #' @section Errors:
@@ -60,11 +60,13 @@ plot.cross_correlogram <- function(x, ...) {
 
 #' Names of at most ten units
 #' @noRd
-few_units <- function(chosen, x, arg = rlang::caller_arg(chosen), call = rlang::caller_env()) {
+few_units <- function(chosen, x, arg = rlang::caller_arg(chosen),
+                      call = rlang::caller_env()) {
+  force(arg)
   units <- dimnames(x)[[2L]]
   if (is.null(chosen)) {
-    busy <- order(-rowSums(attr(x, "spikes", exact = TRUE)))[seq_len(min(5L, length(units)))]
-    return(units[sort(busy)])
+    busy <- order(-rowSums(attr(x, "spikes", exact = TRUE)))
+    return(units[sort(busy[seq_len(min(5L, length(units)))])])
   }
   at <- chosen_units(chosen, units, arg, call)
   if (length(at) > 10L) abort_arg(arg, "at most ten units", commas(length(at)), call = call)
@@ -90,8 +92,10 @@ correlogram_pairs <- function(x, reference, target, y) {
   ggplot2::ggplot(table, ggplot2::aes(x = .data$lag)) +
     ggplot2::geom_col(ggplot2::aes(y = .data$height, fill = .data$self), width = width,
                       na.rm = TRUE) +
-    ggplot2::geom_line(ggplot2::aes(y = .data$chance, linetype = "Independent,\nconstant rates"),
-                       colour = syn_colours[["vermilion"]], na.rm = TRUE) +
+    ggplot2::geom_line(
+      ggplot2::aes(y = .data$chance, linetype = "Independent,\nconstant rates"),
+      colour = syn_colours[["vermilion"]], na.rm = TRUE
+    ) +
     ggplot2::scale_linetype_manual(values = "dashed", name = NULL) +
     ggplot2::scale_fill_manual(
       values = c(`FALSE` = syn_colours[["blue"]], `TRUE` = syn_muted), name = NULL,

@@ -121,8 +121,10 @@ h5_use <- function(h5, name, fail, f) {
 #' say any.
 #' @param kind Classes of types that will do.
 #' @param at Places to read, of a data set of one dimension; `NULL` for all.
+#' @param checked Whether this data set was looked at before.
 #' @noRd
-h5_read <- function(set, name, fail, kind = "numbers", at = NULL) {
+h5_read <- function(set, name, fail, kind = "numbers", at = NULL, checked = FALSE) {
+  if (checked) return(h5_try(plain_numbers(h5_part(set, at)), name, fail))
   if (!inherits(set, "H5D")) fail(sprintf("`%s` is no data set", name))
   extent <- h5_extent(set, name, fail)
   type <- h5_type(set, name, fail)
@@ -134,7 +136,16 @@ h5_read <- function(set, name, fail, kind = "numbers", at = NULL) {
   if (type$kind == "words" && !known_heaps(h5_try(set$get_filename(), name, fail))) {
     fail(sprintf("`%s` cannot be read: the file is damaged", name))
   }
-  h5_try(plain_numbers(if (is.null(at)) set$read() else set[at]), name, fail)
+  h5_try(plain_numbers(if (is.null(at)) set$read() else h5_part(set, at)), name, fail)
+}
+
+#' Values of a data set at some places
+#' @noRd
+h5_part <- function(set, at) {
+  first <- at[[1L]]
+  last <- at[[length(at)]]
+  # hdf5r looks at each place unless it sees the range.
+  if (last - first + 1 == length(at)) set[first:last] else set[at]
 }
 
 #' Columns of numbers of a data set of records, each as doubles

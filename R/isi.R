@@ -14,7 +14,8 @@ intervals_of <- function(x) {
   o <- inside[order(code[inside], method = "radix")]  # stable: time order within a unit
   n <- length(o)
   if (n < 2L) {
-    return(list(interval = numeric(), unit = integer(), follows = logical(), from = numeric()))
+    return(list(interval = numeric(), unit = integer(), follows = logical(),
+                from = numeric()))
   }
   here <- o[-n]
   after <- o[-1L]
@@ -43,20 +44,20 @@ sum_by_unit <- function(value, unit, n_units) {
 
 #' Statistics of inter-spike intervals
 #'
-#' How regularly each unit fires, and how many of its intervals are shorter than a neuron can
-#' make. Only intervals between two spikes in the same trial count.
+#' How regularly each unit fires, and how many of its intervals are shorter than a neuron
+#' can make. Only intervals between two spikes in the same trial count.
 #'
 #' `cv` is the standard deviation of the intervals divided by their mean: about 1 for a
-#' Poisson process, less for a regular unit, more for bursts and for rates that change. `cv2`
-#' (Holt et al. 1996) and `lv` (Shinomoto et al. 2003) compare each interval with the next
-#' one, and so are hardly changed by a rate that drifts: with neighbours a and b, `cv2` is the
-#' mean of 2 |a - b| / (a + b), and `lv` that of 3 ((a - b) / (a + b))^2. Both are about 1
-#' for a Poisson process.
+#' Poisson process, less for a regular unit, more for bursts and for rates that change.
+#' `cv2` (Holt et al. 1996) and `lv` (Shinomoto et al. 2003) compare each interval with
+#' the next one, and so are hardly changed by a rate that drifts: with neighbours a and b,
+#' `cv2` is the mean of 2 |a - b| / (a + b), and `lv` that of 3 ((a - b) / (a + b))^2.
+#' Both are about 1 for a Poisson process.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param refractory Intervals shorter than this, in seconds, are counted as violations of
-#'   the refractory period: two spikes of one neuron are rarely so close, so they come from
-#'   several neurons, or from noise.
+#'   the refractory period: two spikes of one neuron are rarely so close, so they come
+#'   from several neurons, or from noise.
 #' @return A data frame with a row for each unit, silent ones too, and the columns
 #'   * `unit`: factor with the levels of `x`;
 #'   * `spikes`: number of spikes in trials, or of all without trials;
@@ -69,8 +70,9 @@ sum_by_unit <- function(value, unit, n_units) {
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`.
 #' @references
-#' Holt GR, Softky WR, Koch C, Douglas RJ (1996). Comparison of discharge variability in vitro
-#' and in vivo in cat visual cortex neurons. *Journal of Neurophysiology*, 75, 1806-1814.
+#' Holt GR, Softky WR, Koch C, Douglas RJ (1996). Comparison of discharge variability in
+#' vitro and in vivo in cat visual cortex neurons. *Journal of Neurophysiology*, 75,
+#' 1806-1814.
 #' \doi{10.1152/jn.1996.75.5.1806}
 #'
 #' Shinomoto S, Shima K, Tanji J (2003). Differences in spiking patterns among cortical
@@ -78,7 +80,8 @@ sum_by_unit <- function(value, unit, n_units) {
 #' @seealso [bursts()]; [check_recording()], which says what is implausible.
 #' @examples
 #' set.seed(1)
-#' x <- spike_trains(c(cumsum(rexp(200, 20)), 1:20 / 2), rep(c("Poisson", "clock"), c(200, 20)))
+#' x <- spike_trains(c(cumsum(rexp(200, 20)), 1:20 / 2),
+#'                   rep(c("Poisson", "clock"), c(200, 20)))
 #' isi_statistics(x)
 #' @export
 isi_statistics <- function(x, refractory = 0.002) {
@@ -133,21 +136,23 @@ median_by_unit <- function(isi, intervals) {
 #' Bursts of each unit
 #'
 #' Finds stretches in which a unit fires much faster than else, by the maximum interval
-#' method, with the thresholds that NeuroExplorer has as its defaults. Of eight methods that
-#' Cotterill et al. (2016) compared on cultures of neurons it was among the best, and unlike
-#' those that adapt to the unit it finds the same in a recording and in a part of it.
+#' method, with the thresholds that NeuroExplorer has as its defaults. Of eight methods
+#' that Cotterill et al. (2016) compared on cultures of neurons it was among the best, and
+#' unlike those that adapt to the unit it finds the same in a recording and in a part of
+#' it.
 #'
-#' A burst begins with an interval of at most `max_start`, and goes on as long as intervals
-#' are at most `max_within`. Bursts less than `min_between` apart are then put together; last,
-#' bursts that are shorter than `min_duration` or have fewer than `min_spikes` are dropped.
-#' A burst lies in one trial. The thresholds suit units that are slow between their bursts: a
-#' unit that steadily fires above 1 / `max_within` Hz is one long burst by this definition.
+#' A burst begins with an interval of at most `max_start`, and goes on as long as
+#' intervals are at most `max_within`. Bursts less than `min_between` apart are then put
+#' together; last, bursts that are shorter than `min_duration` or have fewer than
+#' `min_spikes` are dropped. A burst lies in one trial. The thresholds suit units that are
+#' slow between their bursts: a unit that steadily fires above 1 / `max_within` Hz is one
+#' long burst by this definition.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param max_start Longest interval at which a burst begins, in seconds.
 #' @param max_within Longest interval within a burst, in seconds; at least `max_start`.
-#' @param min_between Shortest time from the end of a burst to the start of the next one, in
-#'   seconds.
+#' @param min_between Shortest time from the end of a burst to the start of the next one,
+#'   in seconds.
 #' @param min_duration Shortest burst, in seconds.
 #' @param min_spikes Fewest spikes of a burst.
 #' @return A data frame with a row for each burst, by unit and time, and the columns
@@ -160,8 +165,9 @@ median_by_unit <- function(isi, intervals) {
 #' Errors about an argument have the class `synfire_error_argument`.
 #' @references
 #' Cotterill E, Charlesworth P, Thomas CW, Paulsen O, Eglen SJ (2016). A comparison of
-#' computational methods for detecting bursts in neuronal spike trains and their application
-#' to human stem cell-derived neuronal networks. *Journal of Neurophysiology*, 116, 306-321.
+#' computational methods for detecting bursts in neuronal spike trains and their
+#' application to human stem cell-derived neuronal networks. *Journal of Neurophysiology*,
+#' 116, 306-321.
 #' \doi{10.1152/jn.00093.2016}
 #' @seealso [isi_statistics()].
 #' @examples
@@ -184,7 +190,8 @@ bursts <- function(x, max_start = 0.17, max_within = 0.3, min_between = 0.2,
   min_spikes <- check_count(min_spikes, min = 2)
   resolution <- attr(x, "resolution", exact = TRUE)
   isi <- intervals_of(x)
-  runs <- long_runs(isi, bound_ticks(max_start, resolution), bound_ticks(max_within, resolution))
+  runs <- long_runs(isi, bound_ticks(max_start, resolution),
+                    bound_ticks(max_within, resolution))
   runs <- join_runs(isi, runs, bound_ticks(min_between, resolution))
   found <- list(unit = isi$unit[runs$first], start = isi$from[runs$first],
                 end = isi$from[runs$last] + isi$interval[runs$last],

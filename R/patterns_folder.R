@@ -33,7 +33,7 @@
 NULL
 
 # Of the files. Raised whenever they, or what is found in the same spikes, change.
-folder_format <- 3L
+job_format <- 3L
 
 # More workers than this cannot all be busy. There are fewer where spikes are few.
 most_chunks <- 128
@@ -73,7 +73,7 @@ new_job <- function(events, window, parameters, engine, call) {
   # Names of units decide nothing: recordings that differ in these alone are the same.
   events$unit <- as.integer(events$unit)
   # Engines share the work of a unit out in ways of their own.
-  job <- list(format = folder_format, events = events, window = window,
+  job <- list(format = job_format, events = events, window = window,
               parameters = parameters, engine = engine,
               end = share_chunks(events, window, parameters$min_count, call))
   c(job, id = rlang::hash(job))

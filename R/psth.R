@@ -2,42 +2,43 @@
 
 #' Peri-stimulus time histogram
 #'
-#' The mean rate of each unit around events, such as the onset of a stimulus, or in the course
-#' of the trials; for all events or for each condition. `autoplot()` draws it below the raster
-#' of single events.
+#' The mean rate of each unit around events, such as the onset of a stimulus, or in the
+#' course of the trials; for all events or for each condition. `autoplot()` draws it below
+#' the raster of single events.
 #'
 #' Bins lie from `from` to `to`, around each event: bin k holds the spikes from
-#' `from + (k - 1) * bin_size` to just before `from + k * bin_size` after the event, on the
-#' exact clock of the recording; the time of an event is rounded to a tick. Events whose bins
-#' do not all lie within the recording, or within one trial where there are trials, are left
-#' out: they would lower the mean. Bins of different events may overlap; each event counts
-#' its own.
+#' `from + (k - 1) * bin_size` to just before `from + k * bin_size` after the event, on
+#' the exact clock of the recording; the time of an event is rounded to a tick. Events
+#' whose bins do not all lie within the recording, or within one trial where there are
+#' trials, are left out: they would lower the mean. Bins of different events may overlap;
+#' each event counts its own.
 #'
-#' `rate` is the number of spikes divided by the number of events and by `bin_size`. `se` is
-#' its standard error: the standard deviation of the counts of single events, divided by the
-#' square root of their number and by `bin_size`.
+#' `rate` is the number of spikes divided by the number of events and by `bin_size`. `se`
+#' is its standard error: the standard deviation of the counts of single events, divided
+#' by the square root of their number and by `bin_size`.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
-#' @param events Times of events, in seconds: a numeric vector, or a data frame with a column
-#'   `time`, and the conditions in others. `NULL` for the starts of the trials of `x`.
-#' @param from,to First and last second around each event; `to - from` is a whole number of
-#'   bins. By default, without `events`, from 0 to the end of the shortest trial, less what
-#'   is no whole bin.
+#' @param events Times of events, in seconds: a numeric vector, or a data frame with a
+#'   column `time`, and the conditions in others. `NULL` for the starts of the trials of
+#'   `x`.
+#' @param from,to First and last second around each event; `to - from` is a whole number
+#'   of bins. By default, without `events`, from 0 to the end of the shortest trial, less
+#'   what is no whole bin.
 #' @param bin_size Length of a bin, in seconds; a whole number of ticks.
 #' @param by Name of a column of `events`, or of the trials of `x` without `events`, that
-#'   holds the condition of each; `NULL` for none. Events whose condition is missing are left
-#'   out.
+#'   holds the condition of each; `NULL` for none. Events whose condition is missing are
+#'   left out.
 #' @return A data frame of class `psth` with a row for each bin of each unit, and of each
 #'   condition where there are some, and the columns `unit` (factor), the column that `by`
-#'   names (factor), `time` (s, where the bin begins, from the event), `count` (spikes of all
-#'   events), `rate` and `se` (Hz; `se` is NA for a single event), and `events` (how many).
-#'   Attributes: `bin_size` (s); `by`; `spikes`, a data frame of the single spikes with
-#'   `event` (number), `unit`, `time` (s from the event); `event_table`, a data frame of the
-#'   events that count, with `event`, `time` and `condition`; and `left_out`, the number of
-#'   those that do not.
+#'   names (factor), `time` (s, where the bin begins, from the event), `count` (spikes of
+#'   all events), `rate` and `se` (Hz; `se` is NA for a single event), and `events` (how
+#'   many). Attributes: `bin_size` (s); `by`; `spikes`, a data frame of the single spikes
+#'   with `event` (number), `unit`, `time` (s from the event); `event_table`, a data frame
+#'   of the events that count, with `event`, `time` and `condition`; and `left_out`, the
+#'   number of those that do not.
 #' @section Errors:
-#' Errors about an argument have the class `synfire_error_argument`: also when every event is
-#' left out, and for a recording without trials where `events` are not given.
+#' Errors about an argument have the class `synfire_error_argument`: also when every event
+#' is left out, and for a recording without trials where `events` are not given.
 #' @references
 #' Gerstein GL, Kiang NYS (1960). An approach to the quantitative analysis of
 #' electrophysiological data from single neurons. *Biophysical Journal*, 1, 15-28.
@@ -160,8 +161,9 @@ psth_edges <- function(from, to, bin, of_trials, x, call) {
   })
   if (last <= first || (last - first) %% bin != 0) {
     seconds <- exact(ticks_to_seconds(c(first, last, bin), resolution))
-    abort_arg("to", sprintf("a whole number of bins of %s s after `from`, %s s", seconds[[3L]],
-                            seconds[[1L]]), paste(seconds[[2L]], "s"), call = call)
+    abort_arg("to", sprintf("a whole number of bins of %s s after `from`, %s s",
+                            seconds[[3L]], seconds[[1L]]),
+              paste(seconds[[2L]], "s"), call = call)
   }
   c(first, last)
 }
@@ -214,23 +216,23 @@ new_psth <- function(counts, table, spikes, bin, edges, units, by, left_out, res
   seconds <- ticks_to_seconds(bin, resolution)
   variance <- pmax(0, counts$squares - counts$count^2 / n) / (n - 1)
   as_levels <- \(code, levels) structure(code, levels = levels, class = "factor")
-  out <- data.frame(
-    unit = as_levels(rep(rep(seq_along(units), each = length(bins)), length(conditions)), units)
-  )
-  if (!is.null(by)) out[[by]] <- as_levels(rep(seq_along(conditions), each = each), conditions)
+  unit <- rep(rep(seq_along(units), each = length(bins)), length(conditions))
+  condition <- rep(seq_along(conditions), each = each)
+  out <- data.frame(unit = as_levels(unit, units))
+  if (!is.null(by)) out[[by]] <- as_levels(condition, conditions)
   out$time <- rep(ticks_to_seconds(bins, resolution), length(units) * length(conditions))
   out$count <- counts$count
   out$rate <- counts$count / n / seconds
   out$se <- ifelse(n > 1, sqrt(variance / n) / seconds, NA_real_)
   out$events <- n
-  structure(
-    out, class = c("psth", "data.frame"), bin_size = seconds, by = by,
+  new_table(out, "psth", about = list(
+    bin_size = seconds, by = by,
     spikes = data.frame(event = spikes$event, unit = as_levels(spikes$unit, units),
                         time = ticks_to_seconds(spikes$ticks, resolution)),
     event_table = data.frame(event = seq_len(nrow(table)), time = table$time,
                              condition = table$condition),
     left_out = left_out
-  )
+  ))
 }
 
 # ---- The class -----------------------------------------------------------------------
@@ -254,28 +256,9 @@ check_psth <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()
   invisible(x)
 }
 
-#' @export
-`[.psth` <- function(x, ...) as.data.frame(x)[...]
-
-#' @export
-`$<-.psth` <- function(x, name, value) {
-  x <- as.data.frame(x)
-  x[[name]] <- value
-  x
-}
-
-#' @rdname psth
-#' @param row.names,optional,... Not used.
-#' @return `as.data.frame()` gives the plain table.
-#' @export
-as.data.frame.psth <- function(x, row.names = NULL, optional = FALSE, ...) {
-  parts <- unclass(x)
-  attributes(parts) <- list(names = names(x))
-  structure(parts, class = "data.frame", row.names = .set_row_names(.row_names_info(x, 2L)))
-}
-
 #' @rdname psth
 #' @param n Number of rows to print.
+#' @param ... Not used.
 #' @export
 print.psth <- function(x, ..., n = 6L) {
   check_psth(x)
@@ -284,14 +267,15 @@ print.psth <- function(x, ..., n = 6L) {
   events <- attr(x, "event_table", exact = TRUE)
   left_out <- attr(x, "left_out", exact = TRUE)
   bin_size <- attr(x, "bin_size", exact = TRUE)
+  conditions <- counted(nlevels(events$condition), "condition")
   cat("<psth> ", counted(nlevels(x$unit), "unit"), ", ", counted(nrow(events), "event"),
-      if (!is.null(by)) sprintf(" of %s (`%s`)", counted(nlevels(events$condition), "condition"), by),
+      if (!is.null(by)) sprintf(" of %s (`%s`)", conditions, by),
       if (nrow(x)) sprintf(", %s to %s s in bins of %s s", exact(min(x$time)),
                            exact(max(x$time) + bin_size), exact(bin_size)),
       "\n", sep = "")
   if (left_out > 0) {
-    cat(counted(left_out, "event"), " left out: without a condition, or with bins outside of ",
-        "the recording or its trial\n", sep = "")
+    cat(counted(left_out, "event"), " left out: without a condition, or with bins outside ",
+        "of the recording or its trial\n", sep = "")
   }
   rows <- min(n, nrow(x))
   if (rows > 0L) print(as.data.frame(x)[seq_len(rows), ], row.names = FALSE, digits = 3)
@@ -306,11 +290,12 @@ print.psth <- function(x, ..., n = 6L) {
 #'
 #' @param object,x A [psth()].
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
-#' @param unit Names of units to draw, up to twelve; by default the four busiest around the
-#'   events.
+#' @param unit Names of units to draw, up to twelve; by default the four busiest around
+#'   the events.
 #' @return `autoplot()` gives a ggplot object, `plot()` draws it and returns it invisibly.
 #' @section Errors:
-#' For arguments out of range (`synfire_error_argument`), and where ggplot2 is not installed.
+#' For arguments out of range (`synfire_error_argument`), and where ggplot2 is not
+#' installed.
 #' @examplesIf rlang::is_installed("ggplot2")
 #' x <- spike_trains(c(1.1, 1.15, 2.1, 2.3, 3.1), "A", start = 0, end = 4)
 #' plot(psth(x, events = 1:3, from = 0, to = 0.5, bin_size = 0.1))
@@ -323,9 +308,10 @@ autoplot.psth <- function(object, ..., unit = NULL) {
   spikes <- attr(object, "spikes", exact = TRUE)
   events <- attr(object, "event_table", exact = TRUE)
   all_units <- levels(object$unit)
-  if (length(all_units) == 0L) abort_arg("object", "of at least one unit", "of none")
+  if (nrow(object) == 0L) abort_arg("object", "of at least one unit", "of none")
   shown <- if (is.null(unit)) {
-    busy <- order(-tabulate(spikes$unit, length(all_units)))
+    present <- which(tabulate(object$unit, length(all_units)) > 0L)
+    busy <- present[order(-tabulate(spikes$unit, length(all_units))[present])]
     sort(busy[seq_len(min(4L, length(busy)))])
   } else {
     chosen_units(unit, all_units)
@@ -368,9 +354,11 @@ autoplot.psth <- function(object, ..., unit = NULL) {
     ggplot2::scale_x_continuous(name = "Time from the event (s)") +
     ggplot2::scale_y_continuous(name = NULL) +
     theme_synfire() +
-    ggplot2::theme(strip.placement = "outside", strip.text = ggplot2::element_text(hjust = 0.5))
+    ggplot2::theme(strip.placement = "outside",
+                   strip.text = ggplot2::element_text(hjust = 0.5))
   if (min(object$time, 0) < 0) {
-    plot <- plot + ggplot2::geom_vline(xintercept = 0, colour = syn_muted, linetype = "dotted")
+    plot <- plot +
+      ggplot2::geom_vline(xintercept = 0, colour = syn_muted, linetype = "dotted")
   }
   if (is.null(by)) plot + ggplot2::theme(legend.position = "none") else plot
 }
@@ -390,7 +378,8 @@ psth_steps <- function(table, by, shown, conditions, bin_size) {
   data.frame(
     unit = factor(table$unit, shown)[twice],
     condition = factor(condition, conditions)[twice],
-    time = table$time[twice] + rep_len(c(0, bin_size), length(twice)),
+    # The end of a bin is the start of the next one, not nearly so.
+    time = round(table$time[twice] / bin_size + rep_len(0:1, length(twice)), 6) * bin_size,
     rate = table$rate[twice],
     low = pmax(0, table$rate - table$se)[twice], high = (table$rate + table$se)[twice]
   )

@@ -135,7 +135,8 @@ npy_records <- function(head, fail) {
 #' @noRd
 npy_columns <- function(head, fail, several = FALSE) {
   shape <- head$shape
-  wide <- length(shape) == 2L && !any(shape == 1) && head$n > 0
+  # Among several columns, a row is one spike.
+  wide <- length(shape) == 2L && head$n > 0 && (if (several) shape[[2L]] > 1 else !any(shape == 1))
   if (!length(shape) %in% 1:2 || (wide && !several)) {
     fail(sprintf("its shape is (%s); one column is read", toString(commas(shape))))
   }

@@ -57,8 +57,11 @@ nwb_times <- function(times, n, last, resolution, range, block, fail) {
   limit <- if (is.null(range)) c(-Inf, Inf) else {
     ifelse(is.finite(range), round_to_ticks(range, resolution), range)
   }
+  # The type and the size are looked at once.
+  checked <- FALSE
   read <- \(at) {
-    value <- as.double(h5_read(times, "/units/spike_times", fail, "numbers", at))
+    value <- as.double(h5_read(times, "/units/spike_times", fail, "numbers", at, checked))
+    checked <<- TRUE
     if (!all(is.finite(value))) {
       fail(sprintf("`/units/spike_times` is not finite for some spikes, first number %s",
                    commas(at[!is.finite(value)][[1L]])))
@@ -86,70 +89,57 @@ nwb_times <- function(times, n, last, resolution, range, block, fail) {
   list(ticks = as.double(unlist(ticks)), code = as.integer(unlist(code)), cover = cover)
 }
 
-#' Whether a search reads less than all: each look into a chunk unpacks all of it
+#' Whether a search reads less than all: a look into a chunk unpacks all of it
 #' @noRd
 search_pays <- function(times, n, last, fail) {
   chunk <- h5_try(suppressWarnings(as.double(times$chunk_dims)), "/units/spike_times", fail)
-  if (length(chunk) != 1L || is.na(chunk)) return(TRUE)
-  per_unit <- n / max(1, length(last))
-  looks <- 2 * (log2(max(1, per_unit / chunk)) + 2)
-  length(last) * looks * chunk < n
+  length(chunk) != 1L || is.na(chunk) || 4 * chunk * length(last) < n
 }
 
 #' The same, of a file in which the times of each unit ascend
 #'
-#' All units are searched at once, by bisection, so that a step is one look into the file.
-#' @param read Gives the ticks at some places.
+#' The place of a time is guessed from the first and the last spike of the unit; what lies
+#' around is read, and more of it until both bounds are reached.
+#' @param read Gives the ticks at some places, which follow one another.
+#' @param margin Spikes read before and after the guess.
 #' @return `NULL` where it turns out that the times of some unit do not ascend.
 #' @noRd
-nwb_search <- function(read, last, limit) {
+nwb_search <- function(read, last, limit, margin = 2048) {
   first <- c(0, last[-length(last)]) + 1
   filled <- which(last >= first)
   first <- first[filled]
   last <- last[filled]
-  ends <- read(sort(unique(c(first, last))))
   at <- sort(unique(c(first, last)))
+  ends <- read(at)
   lowest <- ends[match(first, at)]
   highest <- ends[match(last, at)]
   if (any(lowest > highest)) return(NULL)
-  # How many spikes of each unit lie before what is to be kept, and up to its end.
-  before <- bisect(read, first, last, lowest, highest, \(tick) tick < limit[[1L]])
-  upto <- bisect(read, first, last, lowest, highest, \(tick) tick <= limit[[2L]])
-  if (is.null(before) || is.null(upto)) return(NULL)
-  runs <- Map(\(from, to) if (to > from) (from + 1):to else integer(), before, upto)
-  values <- lapply(runs, \(at) if (length(at)) read(at) else double())
-  sound <- vapply(values, \(one) {
-    !is.unsorted(one) && (length(one) == 0L || one[[1L]] >= limit[[1L]] &&
-                            one[[length(one)]] <= limit[[2L]])
-  }, NA)
-  if (!all(sound)) return(NULL)
-  list(ticks = as.double(unlist(values)), code = rep(filled, lengths(values)),
+  found <- Map(\(first, last, lowest, highest) {
+    if (highest < limit[[1L]] || lowest > limit[[2L]]) return(double())
+    place <- \(tick) first + (last - first) *
+      min(max((tick - lowest) / max(1, highest - lowest), 0), 1)
+    from <- max(first, floor(place(limit[[1L]])) - margin)
+    to <- min(last, ceiling(place(limit[[2L]])) + margin)
+    ticks <- read(from:to)
+    step <- margin
+    while (from > first && ticks[[1L]] >= limit[[1L]]) {
+      step <- 2 * step
+      before <- max(first, from - step)
+      ticks <- c(read(before:(from - 1)), ticks)
+      from <- before
+    }
+    while (to < last && ticks[[length(ticks)]] <= limit[[2L]]) {
+      step <- 2 * step
+      after <- min(last, to + step)
+      ticks <- c(ticks, read((to + 1):after))
+      to <- after
+    }
+    if (is.unsorted(c(lowest, ticks, highest))) return(NULL)
+    ticks[ticks >= limit[[1L]] & ticks <= limit[[2L]]]
+  }, first, last, lowest, highest)
+  if (any(vapply(found, is.null, NA))) return(NULL)
+  list(ticks = as.double(unlist(found)), code = rep(filled, lengths(found)),
        cover = c(min(lowest), max(highest)))
-}
-
-#' For each unit the place of its last spike for which `early()` holds, of all before it too
-#' @param first,last Places of its first and last spike.
-#' @param lowest,highest Their ticks.
-#' @return The place before the first one where it holds for none; `NULL` where ticks do not
-#'   ascend.
-#' @noRd
-bisect <- function(read, first, last, lowest, highest, early) {
-  all <- early(highest)
-  some <- early(lowest)
-  low <- ifelse(all, last, ifelse(some, first, first - 1))
-  high <- ifelse(all, last + 1, ifelse(some, last, first))
-  repeat {
-    open <- which(high - low > 1)
-    if (length(open) == 0L) return(low)
-    middle <- floor((low[open] + high[open]) / 2)
-    tick <- read(middle)
-    if (any(tick < lowest[open] | tick > highest[open])) return(NULL)
-    yes <- early(tick)
-    low[open[yes]] <- middle[yes]
-    lowest[open[yes]] <- tick[yes]
-    high[open[!yes]] <- middle[!yes]
-    highest[open[!yes]] <- tick[!yes]
-  }
 }
 
 # ---- Units -------------------------------------------------------------------------

@@ -45,9 +45,9 @@
 #'   one electrode, what is said of that (`electrode`, `location`, `group_name`, `x`, `y`,
 #'   `z`, in the unit that the file uses). The bounds of trials and observation intervals are
 #'   rounded to the nearest tick, as spikes are, so that a spike inside stays inside.
-#'   `from` and `to` read the part of a large file that is needed, found by bisection: the
-#'   times of each unit must ascend for that, as they do in files that follow the schema;
-#'   where those that are looked at do not, the whole file is read.
+#'   Of a large file, `from` and `to` read a part around the range alone. The times of each
+#'   unit must ascend for that, as they do in sound files; where the ones that are looked at
+#'   do not, the whole file is read.
 #' * `"phy"`: `spike_times.npy`, `spike_clusters.npy` and `params.py`, as Kilosort writes and
 #'   Phy edits. Times are samples, divided by `sample_rate`. Where there is no
 #'   `spike_clusters.npy`, `spike_templates.npy` is read.

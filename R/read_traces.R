@@ -354,13 +354,13 @@ csv_matrix_text <- function(file, sep, n, header, fail, call) {
   parts <- list()
   rows <- 0
   each_block(file, call = call, f = \(bytes, size) {
-    bytes <- bytes[seq_len(size)]
+    mark <- rows == 0 && identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0xbf)))
+    bytes <- bytes[seq_len(size - 3 * mark) + 3 * mark]
     if (is_binary(bytes)) fail("it starts as a table, but holds binary data")
-    lines <- strsplit(rawToChar(bytes), "\r\n|\n|\r", useBytes = TRUE)[[1L]]
-    if (rows == 0 && identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0xbf)))) {
-      lines[[1L]] <- substring(lines[[1L]], 4L)
-    }
-    lines <- lines[!grepl("^\\s*(#|$)", lines, useBytes = TRUE)]
+    text <- rawToChar(bytes)
+    Encoding(text) <- "bytes"
+    lines <- clean_text(strsplit(text, "\r\n|\n|\r", useBytes = TRUE)[[1L]])
+    lines <- lines[!grepl("^\\s*(#|$)", lines)]
     fields <- split_lines(lines, sep)
     bad <- which(lengths(fields) != n)
     if (length(bad)) {

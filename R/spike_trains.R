@@ -198,7 +198,7 @@ assemble_trains <- function(time, scale, named, start, end, resolution, trials, 
   if (!quiet && is.null(trials)) {
     if (!spikes$sorted) check_restarts(time, named$code, call)
     n <- length(spikes$time)
-    if (n > 1L) {
+    if (n > 1L && resolution <= finest_of_slow) {
       check_slow(n, length(named$levels), spikes$time[[n]] - spikes$time[[1L]], call)
     }
   }
@@ -239,11 +239,11 @@ arrange_spikes <- function(time, scale, named, resolution, arg, unit_arg, call) 
                           limit_of = "spikes", call = call)
   if (spikes$fault == "sound") return(spikes)
   check_times(time, arg, call)
-  check_units_given(named, unit_arg, call)
+  unit <- known_units(named, unit_arg, call)
   ticks <- .Call(r_ticks, time, scale)
   check_tick_range(ticks, resolution, arg, call)
   # Ticks and units that do not fit a word together: years at a fine resolution.
-  o <- order(ticks, named$unit[named$code], method = "radix")
+  o <- order(ticks, unit, method = "radix")
   named$code <- named$code[o]
   sorted <- arrange_spikes(ticks[o], c(1, 1), named, resolution, arg, unit_arg, call)
   sorted$sorted <- FALSE

@@ -15,7 +15,8 @@ format.spike_trains <- function(x, ...) {
   rate <- if (seconds > 0 && n_units > 0L) n_in / n_units / seconds else NA_real_
   paste(c(
     counted(n_units, "unit"),
-    paste0(counted(n, "spike"), if (n_in < n) sprintf(" (%s outside of trials)", commas(n - n_in))),
+    paste0(counted(n, "spike"),
+           if (n_in < n) sprintf(" (%s outside of trials)", commas(n - n_in))),
     sprintf("%s s (%s to %s)", short(end - start), short(start), short(end)),
     if (!is.null(trials)) {
       sprintf("%s (%s s%s)", counted(nrow(trials), "trial"), short(seconds),

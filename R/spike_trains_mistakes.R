@@ -9,6 +9,9 @@ warn_unlikely <- function(text, hint, call) {
                 class = c("synfire_warning_unlikely", "synfire_warning"), call = call)
 }
 
+# Times on a coarser clock are no spikes at which milliseconds could be meant.
+finest_of_slow <- 0.02
+
 # ---- When a recording is made ------------------------------------------------------------
 
 #' Error or warning where times and units look swapped
@@ -28,7 +31,9 @@ check_swapped <- function(time, unit, named, arg, call) {
                 "The first argument is the time: `spike_trains(time, unit)`.", call = call)
     }
   }
-  if (n >= 50L && units >= 0.9 * n) {
+  # Few spikes may be of a unit each; few times of many units are no spikes.
+  times <- if (n >= 50L && units >= 0.9 * n) length(unique(time)) else 0L
+  if (times > 1L && (n >= 1000L || times < n / 2)) {
     warn_unlikely(
       sprintf("There are nearly as many units (%s) as spikes (%s).", commas(units), commas(n)),
       "Are times and units swapped? The first argument is the time, the second the unit.", call
@@ -88,9 +93,6 @@ check_restarts <- function(ticks, code, call) {
 
 # ---- When a recording is mined -----------------------------------------------------------
 
-# Recordings of a coarser clock are no spikes at which milliseconds could be meant.
-finest_of_slow <- 0.02
-
 #' Median interval between the spikes of a unit, in seconds; NA without any
 #' @noRd
 median_isi <- function(x) {
@@ -119,19 +121,19 @@ as_if_ms <- function(seconds) exact(signif(seconds / 1000, 6))
 #' @param seconds Matrix of intervals, a row each.
 #' @noRd
 check_delays_fit <- function(x, seconds, call = rlang::caller_env()) {
-  if (nrow(x) < 2L) return(invisible())
-  longest <- longest_stretch(x)
   low <- min(seconds[, 1L])
   high <- max(seconds[, 2L])
+  if (nrow(x) < 2L || high < 1 || attr(x, "resolution") > finest_of_slow) return(invisible())
+  longest <- longest_stretch(x)
   shown <- sprintf("`intervals` are in seconds: for %s to %s ms write `c(%s, %s)`.", exact(low),
                    exact(high), as_if_ms(low), as_if_ms(high))
-  if (low > 0 && low >= longest) {
+  if (low >= longest) {
     abort_arg("intervals", sprintf("delays that fit into %s of %s s",
                                    if (is.null(attr(x, "trials"))) "the recording" else
                                      "the longest trial", short(longest)),
               sprintf("delays above %s s", exact(low)), shown, call = call)
   }
-  if (high < 2 || nrow(x) < 100L || attr(x, "resolution") > finest_of_slow) return(invisible())
+  if (high < 2 || nrow(x) < 100L) return(invisible())
   isi <- median_isi(x)
   if (is.na(isi) || high < 5 * isi) return(invisible())
   warn_unlikely(

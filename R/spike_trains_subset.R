@@ -199,13 +199,14 @@ chosen_rows <- function(chosen, table, arg, of, call) {
     condition <- tryCatch(rlang::eval_tidy(chosen, table), error = \(e) NULL)
   }
   if (!is.logical(condition)) {
-    columns <- intersect(all.vars(rlang::quo_get_expr(chosen)), names(table))
     value <- tryCatch(rlang::eval_tidy(chosen), error = \(e) {
       abort_arg(arg, sprintf("names, or a condition on the columns of `%s`", of),
                 sprintf("what cannot be evaluated: %s", conditionMessage(e)),
-                if (is.data.frame(table)) sprintf("Its columns are %s.", some(names(table), 12L)) else
-                  sprintf("`%s` is NULL, so there is nothing to set conditions on.", of),
-                call = call)
+                if (is.data.frame(table)) {
+                  sprintf("Its columns are %s.", some(names(table), 12L))
+                } else {
+                  sprintf("`%s` is NULL, so there is nothing to set conditions on.", of)
+                }, call = call)
     })
     if (!is.logical(value)) return(value)
     condition <- value
@@ -213,7 +214,7 @@ chosen_rows <- function(chosen, table, arg, of, call) {
   n <- if (is.data.frame(table)) nrow(table)
   if (!identical(length(condition), n)) {
     abort_arg(arg, sprintf("names, or a condition with a value for each row of `%s`", of),
-              sprintf("%s of length %s", "logical", commas(length(condition))), call = call)
+              paste("logical, of length", commas(length(condition))), call = call)
   }
   condition & !is.na(condition)
 }

@@ -316,7 +316,8 @@ tell_outside <- function(x) {
   if (is.null(attr(x, "trials", exact = TRUE))) return(invisible(x))
   outside <- sum(is.na(trial_of(x)))
   if (outside > 0L) {
-    tell_trials("%s lie outside of all trials. They stay in the table, and no analysis uses them.",
+    tell_trials(paste("%s lie outside of all trials. They stay in the table,",
+                      "and no analysis uses them."),
                 sprintf("%s of %s", commas(outside), counted(nrow(x), "spike")))
   }
   invisible(x)

@@ -4,8 +4,7 @@
 #' @noRd
 unit_factor <- function(unit, n, arg = "unit", call = rlang::caller_env()) {
   named <- unit_codes(unit, n, arg, call)
-  check_units_given(named, arg, call)
-  structure(named$unit[named$code], levels = named$levels, class = "factor")
+  structure(known_units(named, arg, call), levels = named$levels, class = "factor")
 }
 
 #' Units as small numbers
@@ -30,11 +29,12 @@ unit_codes <- function(unit, n, arg = "unit", call = rlang::caller_env()) {
 }
 
 factor_codes <- function(unit) {
-  shown <- clean_text(levels(unit))
-  known <- unique(shown[!is.na(levels(unit))])
+  named <- levels(unit) %||% character()
+  shown <- clean_text(named)
+  known <- unique(shown[!is.na(named)])
   # The codes of a factor need no copy.
-  list(code = if (typeof(unit) == "integer") unit else as.integer(unit), unit = match(shown, known, nomatch = 0L, incomparables = NA),
-       levels = known)
+  list(code = if (typeof(unit) == "integer") unit else as.integer(unit),
+       unit = match(shown, known, nomatch = 0L, incomparables = NA), levels = known)
 }
 
 value_codes <- function(unit) {
@@ -55,11 +55,11 @@ value_codes <- function(unit) {
        levels = levels)
 }
 
-#' Error where a spike has no unit
+#' The number of the unit of each spike, or an error where one has none
 #' @noRd
-check_units_given <- function(named, arg, call) {
-  if (!anyNA(named$code) && all(named$unit > 0L)) return(invisible())
-  missing_unit <- is.na(named$code) | named$unit[named$code] %in% 0L
+known_units <- function(named, arg, call) {
+  unit <- named$unit[named$code]
+  missing_unit <- is.na(unit) | unit == 0L
   if (any(missing_unit)) {
     abort_arg(arg, "given for each spike",
               sprintf("missing for %s of %s spikes, the first in row %d",
@@ -67,6 +67,7 @@ check_units_given <- function(named, arg, call) {
                       which(missing_unit)[[1L]]),
               "Drop these rows first, or name the unit.", call = call)
   }
+  unit
 }
 
 #' Labels without an exponent where the number is whole: 100000, not 1e+05

@@ -2,18 +2,18 @@
 
 #' Spike time tiling coefficient
 #'
-#' How much pairs of units fire together within `dt` of each other, as a number that, unlike
-#' other measures, does not depend on their rates (Cutts and Eglen 2014): from -1 to 1, 0 for
-#' independent units, and 1 for a unit with itself.
+#' How much pairs of units fire together within `dt` of each other, as a number that,
+#' unlike other measures, does not depend on their rates (Cutts and Eglen 2014): from -1
+#' to 1, 0 for independent units, and 1 for a unit with itself.
 #'
-#' Around each spike lies a tile that reaches `dt` to both sides. With T~A~ the share of the
-#' recording that lies under tiles of A, and P~A~ the share of the spikes of A that lie under
-#' tiles of B, the coefficient is
+#' Around each spike lies a tile that reaches `dt` to both sides. With T~A~ the share of
+#' the recording that lies under tiles of A, and P~A~ the share of the spikes of A that
+#' lie under tiles of B, the coefficient is
 #' ((P~A~ - T~B~) / (1 - P~A~ T~B~) + (P~B~ - T~A~) / (1 - P~B~ T~A~)) / 2.
 #' A term whose denominator is 0 is 1. A spike exactly `dt` away is under the tile.
 #'
-#' With trials, tiles end with their trial, shares are of the time in all trials, and spikes
-#' in other trials are not near.
+#' With trials, tiles end with their trial, shares are of the time in all trials, and
+#' spikes in other trials are not near.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param dt How far a tile reaches to each side of a spike, in seconds; a whole number of
@@ -21,15 +21,15 @@
 #' @inheritParams cross_correlogram
 #' @param max_memory Bytes that the work may take: 20 for each pair, and some 40 for each
 #'   spike.
-#' @return A symmetric matrix, units x units, with names; `NA` for units without spikes (in
-#'   trials).
+#' @return A symmetric matrix, units x units, with names; `NA` for units without spikes
+#'   (in trials).
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`. A result beyond
 #' `max_memory` gives `synfire_error_budget`.
 #' @references
-#' Cutts CS, Eglen SJ (2014). Detecting pairwise correlations in spike trains: an objective
-#' comparison of methods and application to the study of retinal waves. *Journal of
-#' Neuroscience*, 34, 14288-14303. \doi{10.1523/JNEUROSCI.2767-14.2014}
+#' Cutts CS, Eglen SJ (2014). Detecting pairwise correlations in spike trains: an
+#' objective comparison of methods and application to the study of retinal waves. *Journal
+#' of Neuroscience*, 34, 14288-14303. \doi{10.1523/JNEUROSCI.2767-14.2014}
 #' @seealso [cross_correlogram()].
 #' @examples
 #' set.seed(1)

@@ -31,10 +31,10 @@ static uint64_t number_key(double x)
 static void read_keys(SEXP x, R_xlen_t from, size_t n, uint64_t *key)
 {
     if (TYPEOF(x) == STRSXP) {
-        /* R keeps each text once, so its address tells it apart. */
-        const SEXP *text = STRING_PTR_RO(x) + from;
+        /* R keeps each text once, so its address tells it apart. One by one, as a vector
+           that R has yet to turn into text would else be turned as a whole. */
         for (size_t i = 0; i < n; i++)
-            key[i] = (uint64_t)(uintptr_t)text[i];
+            key[i] = (uint64_t)(uintptr_t)STRING_ELT(x, from + (R_xlen_t)i);
     } else if (TYPEOF(x) == INTSXP) {
         const int *number = INTEGER(x) + from;
         for (size_t i = 0; i < n; i++)
@@ -64,7 +64,8 @@ static SEXP values_of(const syn_codes *codes, SEXPTYPE type)
     return out;
 }
 
-/* The distinct values of integers, doubles or texts, and for each its place among them. */
+/* The distinct values of integers, doubles or texts, and for each its place among
+   them. */
 SEXP r_distinct(glue_owner *own, SEXP x)
 {
     const char *fields[] = {"values", "code", ""};
@@ -80,7 +81,7 @@ SEXP r_distinct(glue_owner *own, SEXP x)
     for (R_xlen_t from = 0; status == SYN_OK && from < n; from += CHUNK) {
         uint64_t key[CHUNK];
         size_t here = n - from > CHUNK ? CHUNK : (size_t)(n - from);
-        if (from % (CHUNK << 8) == 0)
+        if (from % (CHUNK << 4) == 0)
             status = syn_poll(watch, "spikes", (double)from, (double)n);
         if (status == SYN_OK) {
             read_keys(x, from, here, key);
@@ -158,8 +159,10 @@ SEXP r_arrange(glue_owner *own, SEXP time, SEXP code, SEXP unit, SEXP scale, SEX
         R_xlen_t room = (R_xlen_t)(found.sorted ? found.n : given.n);
         SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, room));
         SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, room));
-        status = syn_spikes_arrange(&found, &given, &on, workers, watch, spare,
-                                    REAL(VECTOR_ELT(out, 0)), INTEGER(VECTOR_ELT(out, 1)));
+        double *seconds = REAL(VECTOR_ELT(out, 0));
+        int *units = INTEGER(VECTOR_ELT(out, 1));
+        status = syn_spikes_arrange(&found, &given, &on, workers, watch, spare, seconds,
+                                    units);
         keep_first(out, 0, found.n);
         keep_first(out, 1, found.n);
     }

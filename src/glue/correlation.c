@@ -64,8 +64,9 @@ SEXP r_lag_histograms(glue_owner *own, SEXP trains, SEXP options)
     double units = glue_units(trains), needed;
     syn_status status;
     const syn_watch *watch = glue_watch(own, "Counting lags");
-    SEXP out = PROTECT(begin(w, trains, syn_lag_reach(&o),
-                             units * units * (2.0 * o.lags + 1), 0, watch, &status, &needed));
+    double length = units * units * (2.0 * o.lags + 1);
+    SEXP out = PROTECT(begin(w, trains, syn_lag_reach(&o), length, 0, watch, &status,
+                             &needed));
     if (status == SYN_OK)
         status = syn_lag_histograms(&w->recording, &o, INTEGER(out), &w->budget, watch);
     UNPROTECT(1);

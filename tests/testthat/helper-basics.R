@@ -1,6 +1,7 @@
 # Slow and obvious versions of what is computed beside the miners, in whole ticks. A
 # recording is a list: `tick`, `unit` (code) and `trial` (row, NA outside of all) of each
-# spike, `units`, `start` and `end` (ticks of the trials, or of the recording), `resolution`.
+# spike, `units`, `start` and `end` (ticks of the trials, or of the recording),
+# `resolution`.
 
 ticks_of_recording <- function(x) {
   resolution <- attr(x, "resolution")
@@ -35,8 +36,8 @@ slow_correlogram <- function(x, bin, lags) {
   out
 }
 
-# Cutts and Eglen's coefficient from its definition: ticks of tiles are gone through one by
-# one, half a tick at a time, so that lengths are exact.
+# Cutts and Eglen's coefficient from its definition: ticks of tiles are gone through one
+# by one, half a tick at a time, so that lengths are exact.
 slow_sttc <- function(x, reach) {
   r <- ticks_of_recording(x)
   inside <- which(!is.na(r$trial))
@@ -96,7 +97,8 @@ slow_smooth <- function(count, sigma) {
   }, 0)
 }
 
-# Spikes of each event, unit and bin: an array events x bins x units, and which events count.
+# Spikes of each event, unit and bin: an array events x bins x units, and which events
+# count.
 slow_psth <- function(x, events, from, to, bin) {
   r <- ticks_of_recording(x)
   keep <- vapply(events, function(e) any(e + from >= r$start & e + to <= r$end), NA)
@@ -151,10 +153,11 @@ small_recording <- function(trials = stats::runif(1) < 0.5, n = sample(2:80, 1))
   units <- sample(1:4, 1)
   cuts <- sort(sample(0:300, 4))
   if (stats::runif(1) < 0.3) cuts[3] <- cuts[2]
-  spike_trains(
+  # Spikes outside of all trials are part of what is tried.
+  suppressMessages(spike_trains(
     sample(0:300, n, TRUE) / 1000, factor(sample(units, n, TRUE), levels = 1:(units + 1)),
     start = 0, end = 0.3, resolution = 1e-3,
     trials = if (trials) data.frame(trial = c("a", "b"), start = cuts[c(1, 3)] / 1000,
                                     end = cuts[c(2, 4)] / 1000)
-  )
+  ))
 }

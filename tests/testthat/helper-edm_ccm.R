@@ -16,7 +16,8 @@ oracle_rho <- function(observed, predicted, size = 0) {
   known <- !is.na(observed) & !is.na(predicted)
   if (sum(known) < 3) return(NA_real_)
   if (diff(range(observed[known])) <= 1e-150 * size) return(NA_real_)
-  if (diff(range(predicted[known])) < 1e-12) return(NA_real_)
+  alike <- function(x) sqrt(mean((x - mean(x))^2)) <= 1e-12 * sqrt(mean(x^2))
+  if (alike(observed[known]) || alike(predicted[known])) return(NA_real_)
   cor(observed[known], predicted[known])
 }
 

@@ -73,8 +73,7 @@ number_bytes <- function(value, descr) {
       writeBin(letters, raw(), endian = "little")
     })))
   }
-  # Base 256, two's complement: as slow and plain as can be.
-  value <- value + 256^width * (value < 0)
+  # Base 256; rounding down makes it the two's complement of what is negative.
   as.raw(unlist(lapply(value, \(v) v %/% 256^(seq_len(width) - 1) %% 256)))
 }
 
@@ -119,10 +118,8 @@ npz_bytes <- function(arrays, packed = FALSE) {
 
 # ---- HDF5 ----
 
-# The values of a list named by paths; groups are made on the way.
-h5_file <- function(values, attributes = list(), .env = parent.frame()) {
-  skip_if_not_installed("hdf5r")
-  file <- withr::local_tempfile(fileext = ".h5", .local_envir = .env)
+# Writes the values of a list named by paths; groups are made on the way.
+write_h5 <- function(file, values, attributes = list()) {
   h5 <- hdf5r::H5File$new(file, mode = "w")
   on.exit(h5$close_all())
   for (path in names(values)) {
@@ -134,6 +131,12 @@ h5_file <- function(values, attributes = list(), .env = parent.frame()) {
     h5[[path]] <- values[[path]]
   }
   for (name in names(attributes)) hdf5r::h5attr(h5, name) <- attributes[[name]]
+}
+
+h5_file <- function(values, attributes = list(), .env = parent.frame()) {
+  skip_if_not_installed("hdf5r")
+  file <- withr::local_tempfile(fileext = ".h5", .local_envir = .env)
+  write_h5(file, values, attributes)
   file
 }
 

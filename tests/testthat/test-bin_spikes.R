@@ -129,3 +129,19 @@ test_that("what cannot be is refused with the remedy", {
   empty <- spike_trains(numeric(), factor(character(), "a"), start = 0, end = 1)
   expect_identical(as.vector(as.matrix(bin_spikes(empty, 0.5))), c(0L, 0L))
 })
+
+test_that("tibbles and tables of data.table are made from it", {
+  x <- spike_trains(1:5 / 10, c("a", "b", "c", "a", "b"), start = 0, end = 1)
+  results <- list(bin_spikes(x, 0.1), cross_correlogram(x, 0.1, 0.2), check_recording(x))
+  for (result in results) {
+    plain <- as.data.frame(result)
+    expect_identical(class(plain), "data.frame")
+    if (rlang::is_installed("tibble")) {
+      expect_identical(as.data.frame(tibble::as_tibble(result)), plain)
+    }
+    if (rlang::is_installed("data.table")) {
+      expect_identical(names(data.table::as.data.table(result)), names(plain))
+    }
+    expect_error(as.data.frame(result, wrong = 1), class = "synfire_error_argument")
+  }
+})

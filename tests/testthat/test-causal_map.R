@@ -8,7 +8,7 @@ test_that("kEDM's all-to-all cross map of ten series", {
   x <- read.csv(shared_data("edm/kedm/xmap_all_to_all_test_input.csv"))
   E <- read.csv(shared_data("edm/kedm/xmap_all_to_all_test_validation_e.csv"))$E
   rho <- read.csv(shared_data("edm/kedm/xmap_all_to_all_test_validation_rho.csv"))
-  map <- causal_map(x, threads = 2)
+  map <- causal_map(x, no_time = TRUE, threads = 2)
   expect_s3_class(map, "causal_map")
   expect_identical(attr(map, "E"), rlang::set_names(E, names(x)))
   expect_lte(max(abs(unclass(map) - as.matrix(rho))), 1e-5)
@@ -314,7 +314,6 @@ test_that("what is constant where it is compared has no correlation", {
 test_that("series without names get some", {
   x <- random_series(30, 3, 13)
   expect_identical(colnames(causal_map(x, E = 1)), c("V1", "V2", "V3"))
-  expect_identical(rownames(causal_map(data.frame(a = x[, 1], b = x[, 2]), E = 1)), c("a", "b"))
   storage.mode(x) <- "integer"
   expect_identical(plain(causal_map(x, E = 1)), plain(causal_map(x + 0, E = 1)))
 })
@@ -536,4 +535,24 @@ test_that("libraries that are drawn from in runs of different lengths are counte
   some <- call(libraries = c(2L, 4L, 5L))
   set.seed(1)
   expect_equal(as.matrix(some), as.matrix(call())[c(2, 4, 5), ], ignore_attr = TRUE)
+})
+
+test_that("the first column of a data frame is the time, as in simplex()", {
+  x <- random_series(30, 3, 13)
+  colnames(x) <- c("a", "b", "c")
+  held <- plain(causal_map(x, E = 1))
+  timed <- data.frame(time = seq(0, by = 0.5, length.out = 30), x)
+  expect_message(map <- causal_map(timed, E = 1), "`time`, is the time; series: a, b, c")
+  expect_identical(plain(map), held)
+  timed$time <- as.POSIXct("2026-01-01", tz = "UTC") + timed$time
+  expect_identical(plain(suppressMessages(causal_map(timed, E = 1))), held)
+  expect_silent(map <- causal_map(as.data.frame(x), E = 1, no_time = TRUE))
+  expect_identical(plain(map), held)
+  expect_message(optimal_dimensions(timed, E_max = 2), class = "synfire_message_time")
+
+  wrong <- \(code, words) expect_error(code, words, class = "synfire_error_argument")
+  wrong(causal_map(as.data.frame(x), E = 1), "one where `a` does not.*no_time = TRUE")
+  wrong(causal_map(timed[c(2, 1, 3:30), ], E = 1), "increases from row to row")
+  wrong(causal_map(timed["time"], E = 1), "one series or more")
+  wrong(causal_map(x, E = 1, no_time = TRUE), "`no_time` must be left out")
 })

@@ -19,7 +19,8 @@ test_that("the same series are read from wherever they lie", {
   x[3, 2] <- NA
   file <- write_h5("data/x" = x, "data/names" = colnames(x))
   turned <- write_h5(x = t(x), names = colnames(x))
-  sources <- list(map_source(x), map_source(as.data.frame(x)), quiet_source(file),
+  sources <- list(map_source(x), map_source(as.data.frame(x), no_time = TRUE),
+                  quiet_source(file),
                   quiet_source(turned), quiet_source(file, "/data/x"))
   for (source in sources) {
     expect_identical(source$n, 5)
@@ -32,7 +33,7 @@ test_that("the same series are read from wherever they lie", {
   # NaN of a file and NA of R are both missing.
   complete <- x
   complete[3, 2] <- 0
-  ids <- vapply(list(map_source(complete), map_source(as.data.frame(complete)),
+  ids <- vapply(list(map_source(complete), map_source(as.data.frame(complete), no_time = TRUE),
                      quiet_source(write_h5(x = complete, names = colnames(x)))),
                 \(source) source$id(), "")
   expect_length(unique(ids), 1L)
@@ -68,13 +69,13 @@ test_that("what is no series is refused, with its name", {
   infinite <- x
   infinite[7, 2] <- -Inf
   refused(map_source(infinite), "-Inf in series \"s2\", step 7")
-  refused(map_source(as.data.frame(infinite)), "-Inf in series \"s2\", step 7")
+  refused(map_source(as.data.frame(infinite), no_time = TRUE), "-Inf in series \"s2\", step 7")
   source <- quiet_source(write_h5(x = infinite))
   refused(source$read(3:1), "-Inf in series \"V2\", step 7")
   expect_identical(source$read(c(1, 3)), unname(x[, c(1, 3)]))
   refused(map_source(x[, c(1, 1, 2)]), "several series \"s1\"")
-  refused(map_source(unname(data.frame(x)) |> setNames(c("a", "", "b"))), "column 2")
-  refused(map_source(data.frame(x, when = "now")), "not numeric in \"when\"")
+  refused(map_source(unname(data.frame(x)) |> setNames(c("a", "", "b")), no_time = TRUE), "column 2")
+  refused(map_source(data.frame(x, when = "now"), no_time = TRUE), "not numeric in \"when\"")
   refused(map_source(1:10), "a numeric matrix")
   refused(map_source(c("a.h5", "b.h5")), "path of an HDF5 file")
   refused(map_source(matrix("a")), "a numeric matrix")

@@ -43,13 +43,24 @@ test_that("without events it goes through the trials", {
   expect_equal(attr(p, "spikes")$time, c(0.05, 0.15, 0.05, 0.25, 0.02))
 })
 
+test_that("a column of the trials is a condition", {
+  x <- spike_trains(c(0.05, 1.05, 1.15, 2.05), "a", trials = data.frame(
+    start = 0:2, end = c(0.2, 1.2, 2.2), cue = factor(c("right", "left", "right"))
+  ))
+  p <- psth(x, bin_size = 0.1, by = "cue")
+  expect_identical(as.character(p$cue), c("left", "left", "right", "right"))
+  expect_identical(p$count, c(1L, 1L, 2L, 0L))
+  expect_identical(p$events, c(1L, 1L, 2L, 2L))
+  expect_equal(p$rate, c(10, 10, 10, 0))
+})
+
 test_that("the table and print say what was left out", {
   x <- spike_trains(c(1.1, 1.15, 2.1), "a", start = 0, end = 3)
   p <- psth(x, c(1, 2, 2.9), 0, 0.4, bin_size = 0.2)
   expect_output(print(p), "1 event left out")
   expect_output(print(p), "1 unit, 2 events, 0 to 0.4 s in bins of 0.2 s")
   expect_identical(class(as.data.frame(p)), "data.frame")
-  expect_identical(class(p[1, ]), "data.frame")
+  expect_s3_class(p[2:1, ], "psth")
   p$rate <- 1
   expect_identical(class(p), "data.frame")
 })
@@ -64,6 +75,10 @@ test_that("the picture shows every spike and every bin", {
   expect_identical(nrow(picture$layers[[1L]]$data), sum(attr(p, "spikes")$unit %in% c("3", "5")))
   expect_identical(sort(unique(picture$layers[[1L]]$data$row)), 1:18)
   expect_identical(nrow(picture$layers[[3L]]$data), 2L * 2L * 2L * 15L)
+  # A step a bin: 14 inner edges of 15 bins are there twice, on exactly the same time.
+  line <- picture$layers[[3L]]$data
+  edges <- table(table(line$time[line$unit == "3" & line$condition == "low"]))
+  expect_identical(as.integer(edges[c("1", "2")]), c(2L, 14L))
   file <- withr::local_tempfile(fileext = ".pdf")
   grDevices::pdf(file)
   withr::defer(grDevices::dev.off())

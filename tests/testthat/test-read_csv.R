@@ -91,3 +91,28 @@ test_that("decimal numbers are those that R reads", {
     expect_file_error(read_spikes(csv_file("time;unit", paste0(bad, ";a")), sep = ";"))
   }
 })
+
+test_that("lines that are cut in one go give the fields of those cut step by step", {
+  set.seed(6)
+  pieces <- c("a", "b c", "1.5", "", "\"q\"", "\"x,y\"", "\"d\"\"d\"", " ", "\u00e9")
+  for (sep in c(",", ";", "\t", "|", "")) {
+    glue <- if (sep == "") " " else sep
+    lines <- replicate(150, paste(sample(pieces, sample(1:4, 1), TRUE), collapse = glue))
+    want <- .Call(synfire:::r_csv_fields, lines, synfire:::separator_code(sep))
+    # A line of blanks is no row.
+    lines <- lines[lengths(want) > 0]
+    want <- want[lengths(want) > 0]
+    for (eol in c("\n", "\r\n", "\r")) {
+      bytes <- charToRaw(paste0(enc2utf8(lines), eol, collapse = ""))
+      how <- list(sep = synfire:::separator_code(sep), dec = utf8ToInt("."), fields = 0, time = 0L,
+                  text = 1:4)
+      got <- .Call(synfire:::r_csv_rows, bytes, 1, length(bytes), how)
+      expect_identical(got$n, as.double(length(lines)))
+      for (k in 1:4) {
+        value <- vapply(want, \(row) if (length(row) < k) "" else row[[k]], "")
+        expect_identical(enc2utf8(`Encoding<-`(got$text[[k]]$values[got$text[[k]]$code], "UTF-8")),
+                         value)
+      }
+    }
+  }
+})

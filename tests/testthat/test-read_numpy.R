@@ -104,6 +104,8 @@ test_that("plain archives and records of times and units are read", {
   expect_identical(read_spikes(raw_file(npy_bytes(wide, "<f8", "(3, 2)"))), want)
   expect_identical(read_spikes(raw_file(npy_bytes(wide[c(1, 3, 5, 2, 4, 6)], "<f8", "(3, 2)",
                                                   order = "True"))), want)
+  expect_identical(read_spikes(raw_file(npy_bytes(c(0.5, 7), "<f8", "(1, 2)")), time_column = 1),
+                   spike_trains(0.5, 7))
   trials <- c(arrays[-1], list(trial = npy_bytes(c(1, 1, 2), "<i8")))
   names(trials)[1:2] <- c("time", "unit")
   x <- read_spikes(npz_file(trials), trial_clock = "trial")

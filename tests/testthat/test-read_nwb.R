@@ -353,13 +353,20 @@ test_that("a short range of a file is found without reading all of it", {
   found <- synfire:::nwb_search(\(at) {
     seen <<- seen + length(at)
     synfire:::round_to_ticks(set[at], 1e-6)
-  }, last, c(40, 41) * 1e6)
+  }, last, c(40, 41) * 1e6, margin = 64)
   inside <- lapply(times, \(one) round(one[one >= 40 & one <= 41] * 1e6))
   expect_identical(found$ticks, unlist(inside))
   expect_identical(found$code, rep(1:20, lengths(inside)))
   expect_identical(found$cover, round(range(unlist(times)) * 1e6))
-  # Two ends, eleven looks for each bound, and what is inside.
-  expect_lt(seen, 20 * (2 + 2 * 12) + length(found$ticks) + 1)
+  # Two ends of each unit, what is inside, and what is around that.
+  expect_lt(seen, 0.15 * max(last))
+  # Also where a unit fires all its spikes at one end of the recording.
+  burst <- c(seq(0, 1, length.out = 1000), 99, 100)
+  ticks <- round(burst * 1e6)
+  for (margin in c(1, 8)) for (limit in list(c(0.2, 0.3), c(0.9, 99.5), c(50, 60), c(-Inf, 0.5))) {
+    found <- synfire:::nwb_search(\(at) ticks[at], length(ticks), limit * 1e6, margin)
+    expect_identical(found$ticks, ticks[burst >= limit[1] & burst <= limit[2]])
+  }
 })
 
 test_that("a file whose times do not ascend is read whole", {

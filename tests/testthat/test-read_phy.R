@@ -24,6 +24,7 @@ test_that(".npy arrays of all plain types are read", {
   expect_identical(read(1, "<i8", bytes = rep(255, 8)), -1)
   expect_error(read(1, "<u8", bytes = rep(255, 8)), class = "synfire_error_file")
   expect_identical(read(numeric(), "<i8"), numeric())
+  expect_identical(read(c(-1, -570, -2^40 - 3), "<i8"), c(-1, -570, -2^40 - 3))
 })
 
 test_that(".npy shapes and versions", {

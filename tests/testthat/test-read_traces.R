@@ -108,6 +108,8 @@ test_that("tables are read, and their time is no series", {
   expect_identical(unname(suppressMessages(read_traces(csv_file("1 2", "3 4", "5 6")))[, 1]),
                    c(1, 3, 5))
   says <- \(...) cat(messages_of(read_traces(csv_file(...))))
+  bytes <- c(charToRaw("a,b\n1,"), as.raw(c(0xad, 0x85)), charToRaw("\n"))
+  expect_file_error(read_traces(raw_file(bytes)))
   expect_snapshot(says("a,b", "1,x"))
   expect_snapshot(says("a,b", "1,2", "3"))
   expect_snapshot(says("a,b"))
@@ -124,6 +126,6 @@ test_that("what read_traces() cannot take is refused", {
   expect_snapshot(says(file, format = "npy"))
   expect_snapshot(says(file, format = "hdf5"))
   expect_snapshot(says(file, neuropil = -1))
-  expect_snapshot(says(tempdir(), format = "csv"))
+  expect_snapshot(says(suite2p_folder()$path, format = "csv"))
   expect_file_error(read_traces(file.path(tempdir(), "nobody-has-written-this")))
 })

@@ -77,7 +77,9 @@ test_that("times become the nearest tick and come back unchanged", {
   for (resolution in c(1e-6, 1e-9, 1 / 30000, 1 / 24414.0625, 0.5, 1, 3, 7e-4)) {
     ticks <- sort(unique(round(runif(1000, -1, 1) * 10^sample(1:14, 1000, TRUE))))
     time <- synfire:::ticks_to_seconds(ticks, resolution)
-    expect_identical(ticks_of(spike_trains(time, "a", resolution = resolution)), ticks)
+    # A unit that is this slow is unlikely.
+    x <- suppressWarnings(spike_trains(time, "a", resolution = resolution))
+    expect_identical(ticks_of(x), ticks)
   }
 })
 

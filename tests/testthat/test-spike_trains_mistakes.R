@@ -20,10 +20,11 @@ test_that("times and units that were swapped are noticed", {
   x <- a_minute()
   expect_error(spike_trains(as.integer(x$unit), x$time), "`spike_trains(time, unit)`",
                fixed = TRUE, class = "synfire_error_argument")
-  unlikely(spike_trains(sample(1e5, 60), sample(1e5, 60)))
+  unlikely(spike_trains(rep(1:6, 10), sample(1e5, 60)))
+  unlikely(spike_trains(sample(1e5, 1000), 1:1000))
   # Numbers of units may have decimals, and each unit may fire once.
   expect_silent(spike_trains(x$time, as.integer(x$unit) / 2))
-  expect_silent(spike_trains(runif(20), 1:20))
+  expect_silent(spike_trains(runif(500), 1:500))
 })
 
 test_that("a clock that restarts is noticed, and no other order of spikes is", {

@@ -89,8 +89,11 @@ test_that("columns of trials are found, chosen, ruled out, or of no account", {
   want <- suppressMessages(as_spike_trains(d))
   sweeps <- data.frame(time_ms = d$time * 1000, unit = d$neuron, Sweep_Nr = d$trial)
   expect_identical(suppressMessages(as_spike_trains(sweeps, trial_column = "Sweep_Nr")), want)
-  expect_null(trial_table(as_spike_trains(sweeps, trial_column = NA)))
-  expect_null(trial_table(as_spike_trains(transform(sweeps, Sweep_Nr = 1))))
+  # Without trials, a clock that restarts is still worth a warning.
+  expect_warning(x <- as_spike_trains(sweeps, trial_column = NA), class = "synfire_warning")
+  expect_null(trial_table(x))
+  expect_warning(x <- as_spike_trains(transform(sweeps, Sweep_Nr = 1)), class = "synfire_warning")
+  expect_null(trial_table(x))
   blocks <- transform(d, block = (trial - 1) %/% 10, trial = (trial - 1) %% 10)
   y <- suppressMessages(as_spike_trains(blocks, trial_column = c("block", "trial")))
   expect_identical(y$time, want$time)

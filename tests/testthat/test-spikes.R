@@ -19,7 +19,7 @@ readers_of_spikes <- function() {
   pair <- list(list(1:2), list(0), list(5))
   found <- list(window = 3L, size = 2L, unit = 0:1, lag = 0:1)
   mining <- list(min_count = 1, max_size = 3, engine = 0, threads = 1, max_memory = 1e8,
-                 least_flag = 3, top = 2^53)
+                 least_flag = 3, top = 2^53, distinct_units = 0L)
   gpu <- list(gpus = 0L, engine = 1, a = 0, b = 0, segments = 0, published = FALSE,
               compaction = 0, dedup = TRUE)
   reducing <- list(method = 0, h = 0, k = 0, l = 0, min_spikes = 2, min_count = 1,

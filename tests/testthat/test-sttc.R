@@ -36,6 +36,6 @@ test_that("units without spikes have none, and what cannot be is refused", {
   expect_identical(sttc(x)["a", "a"], 1)
   expect_error(sttc(x, dt = -1), "dt", class = "synfire_error_argument")
   expect_error(sttc(x, dt = 1e-8), "dt", class = "synfire_error_argument")
-  many <- spike_trains(1:300, 1:300)
+  many <- spike_trains(1, factor(1, 1:300))
   expect_error(sttc(many, max_memory = 1e6), class = "synfire_error_budget")
 })

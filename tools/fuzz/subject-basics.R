@@ -1,5 +1,6 @@
-# What people expect beside the miners: spikes in bins, lags, intervals, bursts, events, tiles,
-# and the check of a recording, each against a slow version (tests/testthat/helper-basics.R).
+# What people expect beside the miners: spikes in bins, lags, intervals, bursts, events,
+# tiles, and the check of a recording, each against a slow version
+# (tests/testthat/helper-basics.R).
 
 slow_basics <- function() {
   if (is.null(fuzz$slow_basics)) {

@@ -83,14 +83,32 @@ map_tolerance <- function(x, E, rule) {
 fuzz_subject("causal_map", limit = 60, covers = list(
   causal_map = c("x", "E", "E_max", "tau", "Tp", "libraries", "targets", "validation",
                  "exclusion_radius", "lib_sizes", "n_surrogates", "surrogate", "period",
-                 "screen", "top", "dataset", "device", "gpus", "precision", "max_memory", "threads"),
+                 "screen", "top", "dataset", "no_time", "device", "gpus", "precision", "max_memory", "threads"),
   optimal_dimensions = c("x", "E_max", "tau", "Tp", "validation", "exclusion_radius",
-                         "dataset", "device", "gpus", "max_memory", "threads")
+                         "dataset", "no_time", "device", "gpus", "max_memory", "threads")
 ), run = function(world) {
   x <- draw_map_series()
   if (sometimes(0.35)) fuzz_dimensions(x, world) else fuzz_map(x, world)
   if (sometimes(0.05)) fuzz_data_set(x, world)
+  if (sometimes(0.1)) fuzz_table(x)
 })
+
+# Series of a data frame, with and without a column of times.
+fuzz_table <- function(x) {
+  if (is.null(colnames(x))) colnames(x) <- sprintf("s%02d", seq_len(ncol(x)))
+  plain <- as.data.frame(x)
+  timed <- cbind(time = sort(sample(1e4, nrow(x))) / one_of(1, 7), plain)
+  for (name in c("causal_map", "optimal_dimensions")) {
+    args <- list(x = x, threads = 1)
+    if (name == "causal_map") args$E <- whole(1, 3) else args$E_max <- whole(1, 3)
+    whole_matrix <- attempt(name, args)
+    with_time <- attempt(name, replace(args, "x", list(timed)))
+    without <- attempt(name, c(replace(args, "x", list(plain)), no_time = TRUE))
+    values <- function(found) if (refused(found)) "refused" else unclass(as.data.frame(found))
+    same(values(with_time), values(whole_matrix), paste(name, "of a table with times"))
+    same(values(without), values(whole_matrix), paste(name, "of a table without times"))
+  }
+}
 
 # Series of a data set in a file, and the same in memory.
 fuzz_data_set <- function(x, world) {

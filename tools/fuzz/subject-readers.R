@@ -52,8 +52,18 @@ write_table_of <- function(x, folder) {
                unit_column = if (!header) match("unit", names(columns)),
                sep = if (sometimes(0.3)) sep, header = if (sometimes(0.3)) header,
                format = if (sometimes(0.3)) "csv")
+  known <- if (header && "note" %in% names(columns)) {
+    one_value_each(x, data.frame(unit = levels(x$unit), note = "a b"))
+  }
   list(file = file, args = args[lengths(args) > 0], packed = packed, trials = FALSE,
-       text = TRUE)
+       text = TRUE, unit_table = known)
+}
+
+# The rows of a table of units that a table of spikes shows: of units with spikes, and only
+# where one of them has several.
+one_value_each <- function(x, table) {
+  there <- levels(droplevels(x$unit))
+  if (nrow(x) > length(there)) table[table$unit %in% there, , drop = FALSE]
 }
 
 write_samples_of <- function(x, folder) {
@@ -89,15 +99,24 @@ write_nwb_of <- function(x, folder) {
   group[["spike_times_index"]] <- cumsum(tabulate(x$unit, nlevels(x$unit)))
   group[["id"]] <- seq_len(nlevels(x$unit))
   group[["label"]] <- levels(x$unit)
+  known <- data.frame(unit = levels(x$unit), id = seq_len(nlevels(x$unit)))
+  if (sometimes(0.3)) {
+    # Columns come back in the order of their names.
+    known <- data.frame(unit = known$unit, area = rep_len(c("CA1", "CA3"), nrow(known)),
+                        id = known$id)
+    group[["area"]] <- known$area
+  }
   trials <- attr(x, "trials")
+  place <- one_of("trials", "epochs")
   if (!is.null(trials)) {
-    table <- h5$create_group("intervals")$create_group("trials")
+    table <- h5$create_group("intervals")$create_group(place)
     table[["start_time"]] <- trials$start
     table[["stop_time"]] <- trials$end
+    if (!is.null(trials$condition)) table[["condition"]] <- trials$condition
   }
-  list(file = file, args = list(file = file, unit_column = "label",
-                                trials = if (sometimes(0.2)) FALSE),
-       packed = "no", trials = TRUE, text = FALSE)
+  asked <- if (sometimes(0.2)) FALSE else if (place != "trials" && !is.null(trials)) place
+  list(file = file, args = list(file = file, unit_column = "label", trials = asked),
+       packed = "no", trials = TRUE, text = FALSE, unit_table = known)
 }
 
 write_array <- function(file, value, width) {
@@ -152,7 +171,8 @@ held_by <- function(x, made) {
   trials <- attr(x, "trials")
   if (!made$trials || identical(made$args$trials, FALSE)) trials <- NULL
   if (!is.null(trials)) trials$trial <- NULL
-  args <- list(x$time, unit, resolution = tick_of(x), trials = trials)
+  args <- list(x$time, unit, resolution = tick_of(x), trials = trials,
+               unit_table = made$unit_table)
   bounds <- made$args[c("start", "end")]
   y <- attempt("spike_trains", c(args, bounds[lengths(bounds) > 0]))
   if (refused(y) || is.null(made$args$groups)) return(y)
@@ -183,6 +203,34 @@ check_sound <- function(y, what) {
   if (refused(again)) finding(sprintf("%s: gives a recording that is not sound", what))
 }
 
+with_bounds <- function(made, x) {
+  made$args <- made$args[lengths(made$args) > 0]
+  made$args$resolution <- tick_of(x)
+  if (sometimes(0.3)) {
+    made$args$start <- attr(x, "start")
+    made$args$end <- attr(x, "end")
+  }
+  made
+}
+
+read_in_part <- function(made, got, x, kind) {
+  if (refused(got)) return()
+  part <- sort(range(one_of(x$time), one_of(x$time)))
+  same(attempt("read_spikes", c(made$args, list(from = part[[1]], to = part[[2]])), kind),
+       attempt("[", list(got, time = part)), paste(kind, "in part"))
+}
+
+# @param read The function that reads, with the arguments of `made`.
+read_damaged <- function(made, got, kind, read = "read_spikes") {
+  bytes <- readBin(made$file, "raw", file.size(made$file))
+  for (k in 1:6) {
+    writeBin(damaged(bytes), made$file)
+    y <- attempt(read, made$args, paste(kind, "damaged"))
+    if (read == "read_spikes") check_sound(y, paste(kind, "damaged"))
+    if (made$packed != "no" && !refused(y)) same(y, got, paste("damaged", made$packed))
+  }
+}
+
 fuzz_subject("readers",
   covers = list(read_spikes = c(
     "file", "format", "time_unit", "time_column", "unit_column", "from", "to", "start", "end",
@@ -200,33 +248,14 @@ fuzz_subject("readers",
     write <- switch(kind, table = write_table_of, axion = write_axion_of, nwb = write_nwb_of,
                     samples = write_samples_of, phy = write_phy_of)
     made <- write(x, world$folder)
-    made$args <- made$args[lengths(made$args) > 0]
-    made$args$resolution <- tick_of(x)
-    if (sometimes(0.3)) {
-      made$args$start <- attr(x, "start")
-      made$args$end <- attr(x, "end")
-    }
+    made <- with_bounds(made, x)
     want <- held_by(x, made)
     got <- attempt("read_spikes", made$args, kind)
     if (!is.null(want) && is.null(made$args$groups)) same(got, want, paste(kind, "read back"))
     if (!is.null(made$args$groups) && !refused(got) && !is.null(want)) {
       same(as.data.frame(got)$time, as.data.frame(want)$time, "spikes of good clusters")
     }
-    if (!refused(got)) {
-      part <- sort(range(one_of(x$time), one_of(x$time)))
-      same(attempt("read_spikes", c(made$args, list(from = part[[1]], to = part[[2]])), kind),
-           attempt("[", list(got, time = part)), paste(kind, "in part"))
-    }
-
-    bytes <- readBin(made$file, "raw", file.size(made$file))
-    for (k in 1:6) {
-      bent <- damaged(bytes)
-      writeBin(bent, made$file)
-      y <- attempt("read_spikes", made$args, paste(kind, "damaged"))
-      check_sound(y, paste(kind, "damaged"))
-      if (made$packed != "no" && !refused(y)) {
-        same(y, got, paste("damaged", made$packed))
-      }
-    }
+    read_in_part(made, got, x, kind)
+    read_damaged(made, got, kind)
   }
 )

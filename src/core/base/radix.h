@@ -22,8 +22,8 @@ static inline int syn_radix_bits(uint64_t bound)
    sorted ones are: `key` or `other`. */
 uint64_t *syn_radix_sort(uint64_t *key, uint64_t *other, size_t n, int low, int bits);
 
-/* The same for many keys, by their lowest `bits`, by several threads. `*key` becomes where
-   the sorted ones are. SYN_INTERRUPTED by the watch; SYN_NO_MEMORY. */
+/* The same for many keys, by their lowest `bits`, by several threads. `*key` becomes
+   where the sorted ones are. SYN_INTERRUPTED by the watch; SYN_NO_MEMORY. */
 syn_status syn_radix_sort_shared(uint64_t **key, uint64_t *other, size_t n, int bits,
                                  int threads, const syn_watch *watch);
 

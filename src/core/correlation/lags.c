@@ -10,7 +10,8 @@
 
    The bin of a lag needs no division. Where twice a tick is q * 2 bin + phase, the bin
    from one tick to another is the difference of their q, or one less where the later
-   phase is the smaller one. All of this is done modulo 2^32: true differences are small. */
+   phase is the smaller one. All of this is done modulo 2^32: true differences are
+   small. */
 #include "core/correlation/lags.h"
 
 #include <string.h>
@@ -170,7 +171,8 @@ static void count_span(const sweep *s, uint32_t *histogram, uint32_t row)
 /* Adds to the counts of unit `a` with the block, and empties the histograms. */
 static syn_status empty(const sweep *s, worker *w, uint32_t a)
 {
-    uint32_t units = s->r->units, low = s->now * s->block, lags = s->o.lags, width = s->width;
+    uint32_t units = s->r->units, low = s->now * s->block;
+    uint32_t lags = s->o.lags, width = s->width;
     uint32_t n = units - low < s->block ? units - low : s->block;
     uint64_t most = 0;
     for (uint32_t u = 0; w->pairs > 0 && u < n; u++) {
@@ -236,7 +238,8 @@ static syn_status count_chunk(sweep *s)
     syn_status status = SYN_OK;
     for (s->now = 0; status == SYN_OK && s->now < s->blocks; s->now++) {
         find_spans(s);
-        status = syn_parallel_for(s->r->units, s->o.threads, &watch, "units", count_unit, s);
+        status = syn_parallel_for(s->r->units, s->o.threads, &watch, "units", count_unit,
+                                  s);
     }
     return status;
 }

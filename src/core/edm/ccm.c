@@ -303,11 +303,13 @@ static syn_status map_tiles(mapping *m, const syn_watch *watch)
 
 /* ---- skill ---- */
 
-/* n times the variance that two sums tell of; 0 where only rounding does. */
-static double spread(double n, double sum, double square)
+/* n times the variance of n values, from sums of their differences to the first of them;
+   0 where they differ from each other by rounding alone. */
+static double spread(double n, double first, double sum, double square)
 {
     double out = square - sum * sum / n;
-    return out > 1e-13 * square ? out : 0;
+    double size = square + first * (2 * sum + n * first);  /* sum of the values' squares */
+    return out > 1e-24 * size ? out : 0;
 }
 
 static void skill_of(const double *sum, syn_ccm_skill *out, size_t at)
@@ -321,8 +323,10 @@ static void skill_of(const double *sum, syn_ccm_skill *out, size_t at)
         return;
     out->mae[at] = s[SYN_CCM_ERROR] / n;
     out->rmse[at] = sqrt(s[SYN_CCM_ERROR_SQUARE] / n);
-    double both = spread(n, s[SYN_CCM_TARGET], s[SYN_CCM_TARGET_SQUARE]) *
-                  spread(n, s[SYN_CCM_PREDICTION], s[SYN_CCM_PREDICTION_SQUARE]);
+    double both = spread(n, s[SYN_CCM_FIRST_TARGET], s[SYN_CCM_TARGET],
+                         s[SYN_CCM_TARGET_SQUARE]) *
+                  spread(n, s[SYN_CCM_FIRST_PREDICTION], s[SYN_CCM_PREDICTION],
+                         s[SYN_CCM_PREDICTION_SQUARE]);
     double product = s[SYN_CCM_PRODUCT] - s[SYN_CCM_TARGET] * s[SYN_CCM_PREDICTION] / n;
     if (both > 0)
         out->rho[at] = fmax(-1, fmin(1, product / sqrt(both)));

@@ -325,9 +325,12 @@ static void add_target(const syn_ccm_problem *p, uint32_t target,
             const syn_f64 y = syn_f64_all(list[r].observed[target]);
             syn_f64 guess = predict(p->k, value, &lanes[r], lane);
             syn_i64 known = (guess == guess) & (y == y);
-            syn_f64 seen = syn_f64_where(known, y);
-            guess = syn_f64_where(known, guess);
-            syn_f64 error = guess - seen;
+            syn_i64 begin = known & (total[SYN_CCM_N] == 0);
+            total[SYN_CCM_FIRST_TARGET] += syn_f64_where(begin, y);
+            total[SYN_CCM_FIRST_PREDICTION] += syn_f64_where(begin, guess);
+            syn_f64 error = syn_f64_where(known, guess - y);
+            syn_f64 seen = syn_f64_where(known, y - total[SYN_CCM_FIRST_TARGET]);
+            guess = syn_f64_where(known, guess - total[SYN_CCM_FIRST_PREDICTION]);
             total[SYN_CCM_N] += syn_f64_where(known, one);
             total[SYN_CCM_TARGET] += seen;
             total[SYN_CCM_TARGET_SQUARE] += seen * seen;

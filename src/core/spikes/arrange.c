@@ -131,7 +131,8 @@ syn_status syn_spikes_survey(syn_arranged *out, const syn_loose *given,
     w.spans = malloc((spans_of(w.n) + 1) * sizeof *w.spans);
     if (!w.spans)
         return SYN_NO_MEMORY;
-    syn_status status = syn_parallel_for(spans_of(w.n), threads, watch, "spikes", look, &w);
+    syn_status status =
+        syn_parallel_for(spans_of(w.n), threads, watch, "spikes", look, &w);
     if (status == SYN_OK) {
         span all = sum_up(&w);
         out->fault = all.fault;
@@ -169,8 +170,10 @@ static syn_status copy_once(const work *w, const syn_watch *watch)
     for (size_t i = 0; i < w->n; i++) {
         if (syn_spikes_poll(watch, i, w->n) != SYN_OK)
             return SYN_INTERRUPTED;
-        if (i == 0 || tick_at(s, i) != tick_at(s, i - 1) || unit_at(s, i) != unit_at(s, i - 1))
-            write_one(w, at++, tick_at(s, i), unit_at(s, i));
+        double tick = tick_at(s, i);
+        int unit = unit_at(s, i);
+        if (i == 0 || tick != tick_at(s, i - 1) || unit != unit_at(s, i - 1))
+            write_one(w, at++, tick, unit);
     }
     return SYN_OK;
 }

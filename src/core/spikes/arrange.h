@@ -32,9 +32,10 @@ typedef struct syn_arranged {
 syn_status syn_spikes_survey(syn_arranged *out, const syn_loose *given,
                              const syn_clock *clock, int threads, const syn_watch *watch);
 
-/* Writes them to `time`, in seconds of the clock, and `unit`, which have room for all `n`,
-   after a survey that `found` no fault and nothing wide, and sets `found->n`. `spare` has
-   room for `n`, or is NULL for spikes that came sorted. SYN_INTERRUPTED by the watch. */
+/* Writes them to `time`, in seconds of the clock, and `unit`, which have room for all
+   `n`, after a survey that `found` no fault and nothing wide, and sets `found->n`.
+   `spare` has room for `n`, or is NULL for spikes that came sorted. SYN_INTERRUPTED by
+   the watch. */
 syn_status syn_spikes_arrange(syn_arranged *found, const syn_loose *given,
                               const syn_clock *clock, int threads, const syn_watch *watch,
                               uint64_t *spare, double *time, int *unit);

@@ -1,4 +1,4 @@
-/* A table with open addresses that doubles when it is half full. */
+/* A table with open addresses that doubles when a quarter of it is full. */
 #include "core/spikes/codes.h"
 
 #include <stdlib.h>
@@ -24,13 +24,13 @@ static syn_status grow(syn_codes *c)
     if (!key)
         return SYN_NO_MEMORY;
     c->key = key;
-    uint32_t *slot = calloc(2 * room, sizeof *slot);
+    uint32_t *slot = calloc(4 * room, sizeof *slot);
     if (!slot)
         return SYN_NO_MEMORY;
     free(c->slot);
     c->slot = slot;
     c->room = room;
-    c->slots = 2 * room;
+    c->slots = 4 * room;
     for (size_t k = 0; k < c->n; k++)
         slot[slot_of(c, key[k])] = (uint32_t)k + 1;
     return SYN_OK;

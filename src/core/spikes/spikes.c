@@ -77,7 +77,8 @@ static int are_ticks(size_t n, const double *time, const syn_clock *clock)
     SYN_SIMD(reduction(| : bad))
     for (size_t i = 0; i < n; i++) {
         double raw = time[i] * rate;
-        bad |= !((((raw + SYN_WHOLE) - SYN_WHOLE) / rate == time[i]) & (fabs(raw) < SYN_NEAR));
+        double tick = (raw + SYN_WHOLE) - SYN_WHOLE;
+        bad |= !((tick / rate == time[i]) & (fabs(raw) < SYN_NEAR));
     }
     return !bad;
 }
@@ -86,8 +87,10 @@ static int are_whole(size_t n, const double *tick)
 {
     int bad = FLT_EVAL_METHOD != 0;
     SYN_SIMD(reduction(| : bad))
-    for (size_t i = 0; i < n; i++)
-        bad |= !(((tick[i] + SYN_WHOLE) - SYN_WHOLE == tick[i]) & (fabs(tick[i]) < SYN_NEAR));
+    for (size_t i = 0; i < n; i++) {
+        double whole = (tick[i] + SYN_WHOLE) - SYN_WHOLE;
+        bad |= !((whole == tick[i]) & (fabs(tick[i]) < SYN_NEAR));
+    }
     return !bad;
 }
 

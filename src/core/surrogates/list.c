@@ -1,11 +1,14 @@
-/* Makes several surrogates and sorts the spikes of each by tick and unit. With many
-   surrogates each thread makes whole ones; with fewer surrogates than threads, the
-   threads share out the units of one surrogate after the other. */
+/* Makes several surrogates and sorts the spikes of each by tick and unit. With many small
+   surrogates each thread makes whole ones. With fewer surrogates than threads, and with
+   large ones, all threads work on one surrogate after the other: they share out its units,
+   then its spikes. So nobody waits long for a thread, nor for Ctrl-C. */
 #include <stdlib.h>
 
 #include "core/base/parallel.h"
 #include "core/base/radix.h"
 #include "core/surrogates/surrogates.h"
+
+enum { LARGE = 1 << 21, BLOCK = 1 << 16 };  /* spikes */
 
 /* The memory of one thread. A thread that only makes units has `scratch` alone. */
 typedef struct workspace {
@@ -20,7 +23,8 @@ typedef struct list {
     int unit_bits, tick_bits;
     double *const *tick;
     int *const *unit;
-    uint32_t now;       /* the surrogate whose units are being made */
+    uint32_t now;       /* the surrogate that all threads work on */
+    uint64_t *sorted;   /* [events] its keys */
     workspace *space;   /* [spaces] */
     int spaces;
 } list;
@@ -76,18 +80,20 @@ static syn_status list_make(list *l, const syn_surrogate_plan *plan, int threads
     return l->spaces > 0 ? SYN_OK : syn_budget_refusal(plan->budget);
 }
 
-/* Sorts surrogate k out of w->tick. */
-static void deliver(const list *l, uint32_t k, workspace *w)
+static void make_keys(const list *l, uint32_t u, workspace *w)
 {
     const syn_trains *t = &l->plan->trains;
+    for (uint32_t e = t->first[u]; e < t->first[u + 1]; e++)
+        w->key[e] = (uint64_t)(w->tick[e] - t->start[0]) << l->unit_bits | u;
+}
+
+/* Spikes `from` to below `to` of surrogate k, from its sorted keys. */
+static void deliver(const list *l, uint32_t k, const uint64_t *key, size_t from, size_t to)
+{
     uint64_t units = ((uint64_t)1 << l->unit_bits) - 1;
-    for (uint32_t u = 0; u < t->units; u++)
-        for (uint32_t e = t->first[u]; e < t->first[u + 1]; e++)
-            w->key[e] = (uint64_t)(w->tick[e] - t->start[0]) << l->unit_bits | u;
-    const uint64_t *key =
-        syn_radix_sort(w->key, w->other, t->events, l->unit_bits, l->tick_bits);
-    for (uint32_t e = 0; e < t->events; e++) {
-        l->tick[k][e] = (double)((int64_t)(key[e] >> l->unit_bits) + t->start[0]);
+    for (size_t e = from; e < to; e++) {
+        l->tick[k][e] =
+            (double)((int64_t)(key[e] >> l->unit_bits) + l->plan->trains.start[0]);
         l->unit[k][e] = (int)(key[e] & units) + 1;
     }
 }
@@ -96,8 +102,13 @@ static syn_status make_surrogate(void *context, size_t item, int worker)
 {
     list *l = context;
     workspace *w = &l->space[worker];
+    const syn_trains *t = &l->plan->trains;
     syn_surrogate_ticks(l->plan, item, w->tick, w->scratch);
-    deliver(l, (uint32_t)item, w);
+    for (uint32_t u = 0; u < t->units; u++)
+        make_keys(l, u, w);
+    const uint64_t *key =
+        syn_radix_sort(w->key, w->other, t->events, l->unit_bits, l->tick_bits);
+    deliver(l, (uint32_t)item, key, 0, t->events);
     return SYN_OK;
 }
 
@@ -109,28 +120,35 @@ static syn_status make_unit(void *context, size_t item, int worker)
     syn_surrogate_unit_ticks(l->plan, l->now, u,
                              l->space[0].tick + l->plan->trains.first[u],
                              l->space[worker].scratch);
+    make_keys(l, u, &l->space[0]);
     return SYN_OK;
 }
 
-static syn_status sort_surrogate(void *context, size_t item, int worker)
+static syn_status deliver_block(void *context, size_t item, int worker)
 {
-    list *l = context;
-    (void)item;
+    const list *l = context;
+    size_t from = item * BLOCK, left = l->plan->trains.events - from;
     (void)worker;
-    deliver(l, l->now, &l->space[0]);
+    deliver(l, l->now, l->sorted, from, from + (left < BLOCK ? left : BLOCK));
     return SYN_OK;
 }
 
-/* With fewer surrogates than threads, the units of each are shared out. */
+/* All threads work on one surrogate. */
 static syn_status one_by_one(list *l, uint32_t n, int threads, const syn_watch *watch)
 {
     const char *stage = "making surrogates";
+    const syn_trains *t = &l->plan->trains;
+    workspace *w = &l->space[0];
     syn_status status = SYN_OK;
     for (l->now = 0; l->now < n && status == SYN_OK; l->now++) {
-        status = syn_parallel_for(l->plan->trains.units, threads, watch, stage, make_unit,
-                                  l);
+        status = syn_parallel_for(t->units, threads, watch, stage, make_unit, l);
+        l->sorted = w->key;
         if (status == SYN_OK)
-            status = syn_parallel_for(1, 1, watch, "sorting spikes", sort_surrogate, l);
+            status = syn_radix_sort_shared(&l->sorted, w->other, t->events,
+                                           l->unit_bits + l->tick_bits, threads, watch);
+        if (status == SYN_OK)
+            status = syn_parallel_for(((size_t)t->events + BLOCK - 1) / BLOCK, threads,
+                                      watch, stage, deliver_block, l);
     }
     return status;
 }
@@ -140,9 +158,9 @@ syn_status syn_surrogate_list(const syn_surrogate_plan *plan, uint32_t n,
                               const syn_watch *watch)
 {
     list l = {.tick = tick, .unit = unit};
-    int few = n < (uint32_t)threads;
-    syn_status status = list_make(&l, plan, threads, few ? 1 : threads);
-    if (status == SYN_OK && few)
+    int shared = n < (uint32_t)threads || plan->trains.events >= LARGE;
+    syn_status status = list_make(&l, plan, threads, shared ? 1 : threads);
+    if (status == SYN_OK && shared)
         status = one_by_one(&l, n, l.spaces, watch);
     else if (status == SYN_OK)
         status = syn_parallel_for(n, l.spaces, watch, "making surrogates", make_surrogate,
