@@ -8,7 +8,7 @@
 # * Rows may be chosen and ordered freely. Rows that are not there (NA) make it plain, and
 #   so does any choice of rows where these mean something only together (signatures).
 # * Columns may be added, and added ones changed. Losing, renaming or changing one of its
-#   own columns makes it plain.
+#   own columns makes it plain, except for the count and support of episodes.
 # * Rows of two results together are a plain data frame, unless both are parts of one.
 #   Episodes stay episodes, and forget where they are from.
 # * as.data.frame(), tibble::as_tibble() and data.table::as.data.table() give plain tables,
@@ -76,9 +76,12 @@ chosen_from <- function(out, x) {
 #' @noRd
 changed_from <- function(out, x) {
   own <- own_columns(x)
-  same <- all(own %in% names(out)) && all(vapply(own, \(name) {
+  episodes <- inherits(x, "episodes")
+  # What was counted elsewhere may be noted.
+  fixed <- setdiff(own, if (episodes) c("count", "support"))
+  same <- all(own %in% names(out)) && all(vapply(fixed, \(name) {
     identical(.subset2(x, name), .subset2(out, name))
-  }, NA))
+  }, NA)) && (!episodes || is_whole_episodes(out))
   if (same) whole_again(out, x) else plain_table(out)
 }
 

@@ -33,9 +33,12 @@ parse_intervals <- function(text) {
 }
 
 # From the count that is suggested upwards, until what is found fits into memory: bursts
-# can make numbers explode.
+# can make numbers explode. Where no pair reaches it, the most frequent pairs are shown.
 mine_as_suggested <- function(x, intervals) {
   min_count <- suggest_min_count(x, intervals)
+  pairs <- mine_episodes(x, min_count = 1, intervals = intervals, max_size = 2)
+  most <- max(pairs$count[pairs$size == 2L], 1)
+  min_count <- max(2, min(min_count, ceiling(most / 2)))
   repeat {
     found <- tryCatch(mine_episodes(x, min_count = min_count, intervals = intervals,
                                     max_memory = 1e9),

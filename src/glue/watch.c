@@ -1,6 +1,6 @@
 /* Polls for Ctrl-C and shows progress while the core works: as a bar of cli, or where
-   output goes into a file as a line a minute. R's functions may jump out of C, so they are
-   called where such a jump is caught. */
+   output goes into a file as a line a minute. R's functions may jump out of C, so they
+   are called where such a jump is caught. */
 #include "glue/watch.h"
 
 #include <stdio.h>

@@ -200,3 +200,44 @@ test_that("among many units those of the episodes get higher rows", {
   expect_equal(p$scales$get_scales("y")$labels, c("A", "B", "C", "X", "Y"))
   expect_silent(ggplot2::ggplot_build(p))
 })
+
+test_that("of many units a raster draws those of the episodes and some of the others", {
+  skip_if_not_installed("ggplot2")
+  set.seed(1)
+  n <- 300
+  x <- spike_trains(
+    c(1:20 / 2, 1:20 / 2 + 0.003, stats::runif(900, 0, 11)),
+    factor(c(rep("a", 20), rep("b", 20), sample(1:n, 900, TRUE)), c(1:n, "a", "b")), 0, 11
+  )
+  table <- data.frame(unit = levels(x$unit), x = seq_len(n + 2), y = 0,
+                      area = rep(c("V1", "CA1"), length.out = n + 2))
+  unit_table(x) <- table
+  found <- mine_episodes(x, 15, c(0, 0.005), threads = 1)
+  rows <- \(...) {
+    plot <- ggplot2::autoplot(found, type = "raster", ...)
+    diff(plot$coordinates$limits$y)
+  }
+  expect_identical(length(drawn_units(x, c("a", "b"), NULL)), 42L)
+  expect_identical(drawn_units(x, "a", 0), "a")
+  expect_setequal(drawn_units(x, "a", Inf), levels(x$unit))
+  # By area, and in it by position.
+  others <- drawn_units(x, c("a", "b"), Inf)[-(1:2)]
+  expect_identical(others[c(1, n / 2, n / 2 + 1)], c("2", "300", "1"))
+  expect_lt(rows(), rows(others = Inf))
+  expect_match(ggplot2::autoplot(found, type = "raster")$scales$get_scales("y")$name,
+               "2 of the episodes and 40 of 300 others")
+  expect_error(rows(others = -1), "`others` must be", class = "synfire_error_argument")
+  skip_if_not_installed("igraph")
+  network <- ggplot2::autoplot(found, type = "network")
+  expect_match(network$labels$caption, "where they lie")
+  expect_identical(network$scales$get_scales("fill")$name, "Area")
+})
+
+test_that("theme and colours are there for other pictures", {
+  skip_if_not_installed("ggplot2")
+  expect_s3_class(theme_synfire(14), "theme")
+  expect_identical(synfire_colours(3), unname(synfire_colours()[c("blue", "orange", "green")]))
+  expect_length(unique(synfire_colours(9, "counts")), 9L)
+  expect_error(synfire_colours(0), "`n` must be", class = "synfire_error_argument")
+  expect_error(theme_synfire(-1), "`base_size` must be", class = "synfire_error_argument")
+})

@@ -110,11 +110,11 @@ test_that("patterns are counted in the recording that is drawn", {
 test_that("among many units those of patterns get rows high enough for lines", {
   x <- planted_patterns()
   x <- spike_trains(x$time, factor(x$unit, c(levels(x$unit), 1:144)), start = 0, end = 3)
-  p <- ggplot2::autoplot(two_patterns(x))
+  p <- ggplot2::autoplot(two_patterns(x), others = Inf)
   expect_equal(p$scales$get_scales("y")$labels, c("A", "B", "C", "X", "Y"))
   rows <- sort(unique(layers(p, "GeomPath")[[1L]]$row))
   expect_equal(diff(rows), rep(8, 4))
-  level <- ggplot2::autoplot(two_patterns(x), order = "levels", from = 1, to = 2)
+  level <- ggplot2::autoplot(two_patterns(x), order = "levels", others = Inf, from = 1, to = 2)
   lines <- layers(level, "GeomPath")[[1L]]
   expect_equal(lines$row, match(lines$unit, levels(x$unit)))
 })

@@ -103,6 +103,11 @@ test_that("rows that are there keep the class, and what is changed loses it", {
     expect_identical(keeps("rbind of parts"), !class %in% together, label = class)
   }
   x <- tables()$episodes
+  x$count <- x$count * 2L
+  expect_s3_class(x, "episodes")
+  x$count <- as.character(x$count)
+  expect_identical(class(x), "data.frame")
+  x <- tables()$episodes
   expect_identical(attr(rbind(x[1:3, ], x[4:5, ]), "recording"), attr(x, "recording"))
   other <- mine_episodes(attr(x, "recording"), 20, c(0, 0.02), max_size = 1)
   expect_identical(class(rbind(x, other)), class(x))

@@ -105,7 +105,8 @@ shown_args <- function(class, generic, object) {
       episodes = whole(1, 30), edges = whole(1, 30), layout = one_of("circle", "kk"))),
     autoplot.episode_stream = some_args(episodes = whole(1, 10)),
     autoplot.patterns = c(type, some_args(
-      patterns = 1, from = 0, to = 1, others = one_of(0, 3, Inf), order = one_of("patterns", "levels", "rate"),
+      patterns = 1, from = 0, to = 1, others = one_of(0, 3, Inf),
+      order = one_of("patterns", "levels", "rate"),
       recording = attr(object, "recording"), p = 0.3)),
     autoplot.causal_map = ,
     autoplot.causal_links = c(type, some_args(
