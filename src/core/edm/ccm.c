@@ -308,7 +308,8 @@ static syn_status map_tiles(mapping *m, const syn_watch *watch)
 static double spread(double n, double first, double sum, double square)
 {
     double out = square - sum * sum / n;
-    double size = square + first * (2 * sum + n * first);  /* sum of the values' squares */
+    /* The sum of the squares of the values themselves. */
+    double size = square + first * (2 * sum + n * first);
     return out > 1e-24 * size ? out : 0;
 }
 

@@ -9,8 +9,8 @@
 enum { SYN_CCM_LANES = 64 };
 
 /* Sums over rows that are kept for each library and target. Targets and predictions are
-   taken from those of the library's first pair: predictions may differ by very little, and
-   sums of their squares would lose that. */
+   taken from those of the library's first pair: predictions may differ by very little,
+   and sums of their squares would lose that. */
 enum {
     SYN_CCM_N,             /* pairs of prediction and target */
     SYN_CCM_FIRST_TARGET,

@@ -1,7 +1,7 @@
 /* Makes several surrogates and sorts the spikes of each by tick and unit. With many small
    surrogates each thread makes whole ones. With fewer surrogates than threads, and with
-   large ones, all threads work on one surrogate after the other: they share out its units,
-   then its spikes. So nobody waits long for a thread, nor for Ctrl-C. */
+   large ones, all threads work on one surrogate after the other: they share out its
+   units, then its spikes. So nobody waits long for a thread, nor for Ctrl-C. */
 #include <stdlib.h>
 
 #include "core/base/parallel.h"
@@ -88,7 +88,8 @@ static void make_keys(const list *l, uint32_t u, workspace *w)
 }
 
 /* Spikes `from` to below `to` of surrogate k, from its sorted keys. */
-static void deliver(const list *l, uint32_t k, const uint64_t *key, size_t from, size_t to)
+static void deliver(const list *l, uint32_t k, const uint64_t *key, size_t from,
+                    size_t to)
 {
     uint64_t units = ((uint64_t)1 << l->unit_bits) - 1;
     for (size_t e = from; e < to; e++) {
