@@ -161,7 +161,9 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   check_given(x = "a recording",
               intervals = "delay intervals in seconds, such as `c(0.005, 0.010)`")
   x <- as_spike_trains(x)
-  if (!is.null(units)) x <- x[unit = check_units(units, x)]
+  if (!is.null(units)) {
+    x <- keep_units(x, rlang::new_quosure(check_units(units, x)), rlang::current_env())
+  }
   resolution <- attr(x, "resolution")
   intervals <- check_intervals(intervals, resolution)
   check_delays_fit(x, intervals$seconds)

@@ -200,6 +200,8 @@ chosen_rows <- function(chosen, table, arg, of, call) {
   }
   if (!is.logical(condition)) {
     value <- tryCatch(rlang::eval_tidy(chosen), error = \(e) {
+      # What this package says of it is clear already.
+      if (inherits(e, "synfire_error")) rlang::cnd_signal(e)
       abort_arg(arg, sprintf("names, or a condition on the columns of `%s`", of),
                 sprintf("what cannot be evaluated: %s", conditionMessage(e)),
                 if (is.data.frame(table)) {

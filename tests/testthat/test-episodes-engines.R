@@ -232,7 +232,7 @@ test_that("the number of threads does not decide what fits, with every engine", 
                                                         high = as.double(stream$high))),
                  list(min_count = 5, max_size = 4, threads = threads, max_memory = max_memory,
                       engine = match(engine, c("state", "two-pass", "window")) - 1,
-                      least_flag = 3, top = 2^53), NULL)
+                      least_flag = 3, top = 2^53, distinct_units = 0), NULL)
     if (inherits(got, "synfire_status")) got$status else as.list(got)[c("size", "count")]
   }
   for (engine in engines) {
