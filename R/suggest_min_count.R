@@ -13,7 +13,7 @@
 #'   bursts. `"independent"` takes the counts of [expected_counts()] as means of Poisson
 #'   variables: it is faster, and too low where rates change together.
 #' @param n_surrogates Number of surrogates.
-#' @param surrogate How surrogates are made: a `method` of [surrogate_trains()].
+#' @param surrogate How surrogates are made: a `surrogate` of [surrogate_trains()].
 #' @param dither,... Arguments of that method, in seconds; see [surrogate_trains()].
 #' @param distinct_units As in [mine_episodes()]: are pairs of a unit with itself left out?
 #' @return A whole number. A message says how many pairs of the recording reach it, and how
