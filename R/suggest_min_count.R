@@ -130,7 +130,10 @@ say_suggested <- function(suggested, found, method, n) {
   cli::cli_inform(
     c(i = paste("A count of {commas(suggested$count)} or more is reached by",
                 "{counted(found, 'pair')} of the recording, and by",
-                "{format(signif(suggested$by_chance, 2))} {where}.")),
+                "{format(signif(suggested$by_chance, 2))} {where}."),
+      if (found == 0) paste("The units with the highest rates set it. To look below it,",
+                            "mine with a smaller count and rank by",
+                            "{.fn expected_counts}.")),
     class = "synfire_message_min_count"
   )
 }
