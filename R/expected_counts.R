@@ -66,7 +66,10 @@ expected_counts <- function(x, recording = attr(x, "recording", exact = TRUE)) {
     abort_arg("recording", "the recording in which they were counted", "NULL",
               "These do not know their recording; give it.")
   }
-  recording <- as_spike_trains(recording)
+  recording <- rlang::try_fetch(as_spike_trains(recording), synfire_error_argument = \(e) {
+    abort_arg("recording", "a recording, or what `as_spike_trains()` takes",
+              describe(recording), "`as_spike_trains(recording)` says what is wrong with it.")
+  })
   columns <- if (episodes) as.list(x) else {
     list(number = seq_along(x), pattern = format(x), size = x$size, count = x$count)
   }

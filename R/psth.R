@@ -242,8 +242,8 @@ check_psth <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()
   check_table(x, c("unit", by, "time", "count", "rate", "se", "events"), "psth", arg, call)
   spikes <- attr(x, "spikes", exact = TRUE)
   events <- attr(x, "event_table", exact = TRUE)
-  sound <- is.factor(x$unit) && (is.null(by) || is.factor(x[[by]])) && is.double(x$time) &&
-    is.double(x$rate) && is.double(x$se) && is.numeric(x$events) &&
+  sound <- is.factor(x$unit) && !anyNA(x$unit) && (is.null(by) || is.factor(x[[by]])) && is.double(x$time) &&
+    !anyNA(x$time) && is.double(x$rate) && is.double(x$se) && is.numeric(x$events) &&
     is.data.frame(spikes) && is.factor(spikes$unit) && is.numeric(spikes$time) &&
     is.numeric(spikes$event) && is.data.frame(events) && is.factor(events$condition) &&
     rlang::is_double(attr(x, "bin_size", exact = TRUE), n = 1L, finite = TRUE) &&

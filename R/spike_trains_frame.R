@@ -122,6 +122,7 @@ as_table <- function(x) with_attributes(bare_columns(x), own_attributes(x))
 #' @export
 as.data.frame.spike_trains <- function(x, row.names = NULL, optional = FALSE, ...,
                                        stringsAsFactors = FALSE) {
+  check_flag(stringsAsFactors)
   out <- bare_columns(x)
   trials <- attr(x, "trials", exact = TRUE)
   # An object that somebody broke has a table all the same: it is the way to mend it.

@@ -143,6 +143,7 @@ unit_table_fault <- function(x) {
   if (is.null(table)) return(NULL)
   levels <- levels(.subset2(x, "unit"))
   ok <- is.data.frame(table) && length(table) > 0L && names(table)[[1L]] == "unit" &&
+    is.factor(.subset2(table, "unit")) &&
     identical(as.character(.subset2(table, "unit")), as.character(levels))
   if (!ok) {
     list(is = "its table of units has no row for each unit in the order of `levels(x$unit)`",
