@@ -85,7 +85,8 @@
 #' @param distinct_units `TRUE` for episodes in which no unit comes twice. Chains such as
 #'   6 > 6 > 6 say that a unit fires in bursts, and fill the tables of real recordings.
 #'   Counts do not change, only which episodes are listed; `target` and `top` choose among
-#'   these.
+#'   these. The engine `"window"` on a GPU counts the others as well, and leaves them out
+#'   afterwards.
 #' @param engine Who counts, see Engines and GPUs. `"window"` and `"two-pass"` run on both
 #'   devices, `"state"` on the CPU, the others on GPUs.
 #' @param device `"cpu"`, `"gpu"`, or `"auto"` for the faster of the two; see GPUs.
