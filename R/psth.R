@@ -356,10 +356,14 @@ autoplot.psth <- function(object, ..., unit = NULL) {
     theme_synfire() +
     ggplot2::theme(strip.placement = "outside",
                    strip.text = ggplot2::element_text(hjust = 0.5))
-  if (min(object$time, 0) < 0) {
+  before <- min(object$time, 0) < 0
+  if (before) {
     plot <- plot +
       ggplot2::geom_vline(xintercept = 0, colour = syn_muted, linetype = "dotted")
   }
+  words <- c(if (before) "Dotted line: the event.",
+             if (!all(is.na(rates$low))) "Band: one standard error on either side of the rate.")
+  if (length(words)) plot <- plot + caption(words)
   if (is.null(by)) plot + ggplot2::theme(legend.position = "none") else plot
 }
 
