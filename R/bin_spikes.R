@@ -8,27 +8,29 @@
 #' and the other functions for time series take it as it is.
 #'
 #' # Bins
-#' Bins are counted from the start of the recording, or of each trial: bin k holds the
-#' ticks from `start + (k - 1) * bin_size` to just before `start + k * bin_size`. The last
-#' one also holds its very end. What is left at the end of the recording or of a trial,
-#' and is shorter than a bin, is left out, with its spikes, so that every row stands for
-#' equally much time; `print()` says how much that is. Trials shorter than a bin have no
-#' row. Spikes outside of all trials are not counted.
+#' The first bin begins with the recording, or with each trial: bin k holds the ticks from
+#' `start + (k - 1) * bin_size` to just before `start + k * bin_size`. A last bin that
+#' ends with the recording or the trial also holds the spikes at its very end. If the end
+#' of the recording or of a trial is shorter than a bin, it is left out with its spikes,
+#' so that every row stands for the same length of time. `print()` says how many spikes
+#' are left out. Trials shorter than a bin have no row. Spikes outside of all trials are
+#' not counted.
 #'
 #' # Trials
 #' Trials follow one another in the order of their time, with `gap` rows of `NA` between
 #' them. [causal_map()] and [optimal_dimensions()] leave out delay vectors with a missing
-#' value, so that with enough of these rows no delay vector reaches from one trial into
-#' the next: as many as the larger of |`tau`| and |`Tp`|, one by default. They refuse
-#' fewer. [ccm()] and the functions that take data frames get the trials as `segments`,
-#' and need no such rows. Of a matrix for other programs, such as [stats::cor()], leave
-#' them out by `gap = 0`.
+#' value. With enough of these rows, no delay vector reaches from one trial into the next:
+#' they need as many as the larger of |`tau`| and |`Tp`|, which is one by default, and
+#' stop with an error where there are fewer. [ccm()] and the other functions that take
+#' data frames learn the trials from the matrix and need no such rows. For other
+#' functions, such as [stats::cor()], leave these rows out with `gap = 0`.
 #'
 #' # Smoothing
-#' With `sigma`, each value becomes a mean of the counts around it in the same trial, with
-#' weights that fall off as a Gaussian of this standard deviation, cut off at five of
-#' them. Near the ends of a trial the weights of the bins that there are sum to one, so
-#' that values do not sink there. Divide by `bin_size` for a rate in Hz.
+#' With `sigma`, each value becomes a mean of the counts around it in the same trial,
+#' weighted by a Gaussian of this standard deviation that is cut off at five standard
+#' deviations. Near the ends of a trial only the bins within the trial have weights, which
+#' also sum to one, so that values do not fall off there. Divide by `bin_size` for a rate
+#' in Hz.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param bin_size Length of a bin, in seconds; a whole number of ticks.

@@ -83,8 +83,7 @@ plot_links <- function(x, most, threshold, groups, layout, call) {
     ggplot2::geom_path(
       ggplot2::aes(x = .data$x, y = .data$y, group = .data$group, colour = .data$weight,
                    linewidth = .data$weight),
-      data = curves, lineend = "butt", linejoin = "mitre",
-      arrow = ggplot2::arrow(length = ggplot2::unit(2.2, "mm"), angle = 22, type = "closed")
+      data = curves, lineend = "butt", linejoin = "mitre", arrow = edge_arrows(curves)
     ) +
     node_layer(circles, groups) +
     ggplot2::geom_text(

@@ -3,9 +3,9 @@
 #' Look for what is wrong with a recording
 #'
 #' Looks at a recording as an experienced colleague would before any analysis, and says in
-#' plain sentences what seems wrong, how that comes about as a rule, and what to do. It
-#' changes nothing. The page that `plot()` draws is meant to be printed and kept with the
-#' data.
+#' plain sentences what seems wrong, what usually causes it, and what to do. It does not
+#' change the recording. The page that `plot()` draws is meant to be printed and kept with
+#' the data.
 #'
 #' # What is looked for
 #' | check | found when |
@@ -23,22 +23,24 @@
 #' | gaps | no unit fires for a long time in the recording, or at its ends |
 #' | trials | spikes lie outside of all trials |
 #'
-#' All but the first and last are about spikes in trials, where there are trials, and the
-#' time between trials counts for nothing. What a recording is too short or too coarse for
-#' is not looked for: drift needs a minute and 100 spikes of a unit; with a time step
-#' above 1 ms refractory violations and synchrony cannot be told, and of shared spikes
-#' only units that are the same nearly everywhere.
+#' Where there are trials, all checks except the first and the last look only at spikes
+#' within trials and leave out the time between them. A check is left out where the
+#' recording is too short or too coarse for it. Drift needs at least one minute, and 100
+#' spikes of a unit. With a time step above 1 ms, refractory violations and synchrony
+#' cannot be seen, and shared spikes are found only in units whose spikes are nearly all
+#' the same.
 #'
-#' Thresholds are such that sound recordings give few findings; none of them proves that
-#' something is wrong. Bursting neurons have short intervals, neurons with gap junctions
-#' fire together, animals fall asleep, and simulated Poisson units have no refractory
-#' period.
+#' The thresholds are set so that sound recordings give few findings. No finding proves
+#' that something is wrong. Bursting neurons have short intervals, neurons with gap
+#' junctions fire together, the rates of an animal that falls asleep change, and simulated
+#' Poisson units have no refractory period.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
-#' @param refractory Shortest interval that a single neuron is taken to have, in seconds.
+#' @param refractory In seconds. Shorter intervals between two spikes of a unit count as
+#'   violations of the refractory period.
 #' @param threads Number of threads; `NULL` for all that the process may use.
 #' @param max_memory Bytes that the work may take: 84 for each pair of units and some 100
-#'   for each spike. Spikes that units share are not looked for where that is too little.
+#'   for each spike. Where that is too little, the check for shared spikes is left out.
 #' @return An object of class `recording_check`, a list of
 #'   * `findings`: a data frame with a row for each finding, the gravest first, and the
 #'     columns `check`, `severity` (`"problem"`, `"warning"` or `"note"`), `n` (how many
@@ -46,8 +48,8 @@
 #'     `remedy`;
 #'   * `units`: a data frame with a row for each unit: `unit`, `spikes`, `rate` (Hz),
 #'     `first` and `last` (s), `median_isi` (s), `violation_share`, and `shares_with` and
-#'     `shared`, the unit with which it shares most spikes, and what share of the spikes
-#'     of the one that has fewer;
+#'     `shared`, the unit with which it shares most spikes, and how many these are, as a
+#'     share of the spikes of the one of the two that has fewer;
 #'   * `rates`: a matrix of rates in Hz, 50 equal pieces of the recorded time x units;
 #'   * `intervals`: a data frame of the histogram of all intervals, `from` and `to` (s),
 #'     `count`;
@@ -55,7 +57,7 @@
 #'     `looked_for` (names of the checks that could be made) and `recording`, its line of
 #'     [format()].
 #'
-#'   `print()` says it in sentences; `as.data.frame()` gives `findings`.
+#'   `print()` writes the findings as sentences; `as.data.frame()` gives `findings`.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`.
 #' @references

@@ -2,9 +2,10 @@
 
 #' Cross-correlograms of all pairs of units
 #'
-#' For each pair of units, how often the one fires how long before or after the other:
-#' histograms of the lags between their spikes, counted exactly on the clock of the
-#' recording. On the diagonal are the auto-correlograms, without the spikes themselves.
+#' A cross-correlogram is a histogram of the lags between the spikes of two units: it
+#' shows how often one of them fires at a given time before or after the other. Lags are
+#' counted exactly, on the clock of the recording. A unit with itself gives its
+#' auto-correlogram, in which no spike is paired with itself.
 #'
 #' # Which way round
 #' `x[lag, reference, target]` is the number of pairs of a spike of the reference and one
@@ -15,17 +16,18 @@
 #' Bins are centred: bin k holds the lags nearest to k * `bin_size`, and a lag half way
 #' between two bins goes to the one farther from zero. So the bin around 0 holds lags of
 #' less than half a bin either way, and lags up to `max_lag + bin_size / 2` are counted.
-#' Programs that first bin the spikes and then compare bins spread each lag over two bins
-#' instead. Only spikes in the same trial make a pair; the same unit twice on a tick is
-#' one spike.
+#' Programs that first bin the spikes and then compare bins give other counts, as they
+#' spread each lag over two bins. Only spikes in the same trial make a pair. Several
+#' spikes of a unit on the same tick count as one.
 #'
 #' # What chance gives
-#' `as.data.frame()` and `summary()` give `expected`, the count of independent units with
-#' constant rates: for a trial of length L with n and m spikes, n m `bin_size`
-#' (L - |lag|) / L^2, and n (n - 1) instead of n m for a unit with itself, added up over
-#' trials. Real rates change, together as a rule, so that many pairs exceed it at all
-#' lags; what is telling is a narrow peak or dip. [surrogate_trains()] make chance that
-#' keeps rates.
+#' `as.data.frame()` and `summary()` give `expected`, the count to expect if the two units
+#' fired independently and at constant rates. For a trial of length L with n and m spikes,
+#' it is n m `bin_size` (L - |lag|) / L^2, with n (n - 1) instead of n m for a unit with
+#' itself; trials are added up. The rates of real units change, and often together, so
+#' that many pairs have more than the expected count at all lags. Look for a narrow peak
+#' or dip instead. [surrogate_trains()] make recordings in which only chance is left and
+#' rates still change as they did.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes; for the
 #'   methods a `cross_correlogram`.
@@ -253,10 +255,10 @@ print.cross_correlogram <- function(x, ...) {
 #' @rdname cross_correlogram
 #' @param object A `cross_correlogram`.
 #' @return `summary()` gives a data frame with a row for each pair of different units, and
-#'   the bin whose count is farthest from what chance gives: `reference`, `target` (the
-#'   reference being the unit that comes first in `x`), `lag` (s), `count`, `expected`,
-#'   and `z`, the difference divided by the square root of `expected`, NA where that is 0.
-#'   Sorted by the size of `z`.
+#'   in it the bin whose count is farthest from `expected`, measured by `z`: `reference`,
+#'   `target` (the reference being the unit that comes first in `x`), `lag` (s), `count`,
+#'   `expected`, and `z`, the difference divided by the square root of `expected`, NA
+#'   where that is 0. Pairs with the largest `z`, whatever its sign, come first.
 #' @export
 summary.cross_correlogram <- function(object, ...) {
   check_no_dots()

@@ -147,16 +147,19 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
   by_interval <- length(intervals) > 1L && length(intervals) <= 8L
   curves$interval <- factor(interval_names(curves$low, curves$high), intervals)
   what <- if (counted) "Count" else "Episodes"
+  # Wide lines would hide what is close to each other.
+  narrow <- min(1, max(0.4, radius / 0.03))
   width <- ggplot2::scale_linewidth_continuous(
-    name = what, range = c(0.4, 1.9), breaks = weight_breaks(steps$weight), labels = commas_each
+    name = what, range = c(0.4 * sqrt(narrow), 1.9 * narrow), breaks = weight_breaks(steps$weight),
+    labels = commas_each
   )
 
   ggplot2::ggplot() +
     ggplot2::geom_path(
       ggplot2::aes(x = .data$x, y = .data$y, group = .data$group, linewidth = .data$weight,
                    colour = if (by_interval) .data$interval else .data$weight),
-      data = curves, lineend = "butt", linejoin = "mitre",
-      arrow = ggplot2::arrow(length = ggplot2::unit(2.2, "mm"), angle = 22, type = "closed")
+      data = curves, lineend = "butt", linejoin = "mitre", arrow = edge_arrows(curves),
+      key_glyph = key_without_arrow
     ) +
     (if (mapped) array_layer(array, names)) +
     node_layers(circles, place, short$labels, areas[names]) +
@@ -208,7 +211,8 @@ weight_breaks <- function(weight) {
 #' @noRd
 map_radius <- function(place) {
   between <- stats::dist(place)
-  max(0.006, min(network_radius(place), 0.3 * between[between > 0]))
+  # What is left between two of them is for an arrow.
+  max(0.006, min(network_radius(place), 0.24 * between[between > 0]))
 }
 
 #' Radius of the circles: as large as fits between neighbours, within what can be read
@@ -374,6 +378,22 @@ edge_curves <- function(steps, place, radius) {
   })
   curves <- do.call(rbind, curves)
   cbind(curves, steps[curves$edge, ], row.names = NULL)
+}
+
+#' Heads of the arrows of edges, no longer than the greater part of a short edge
+#' @noRd
+edge_arrows <- function(curves) {
+  # From one end of the picture to the other it is 2, and seldom less than 100 mm.
+  mm <- vapply(split(curves[c("x", "y")], curves$edge), \(line) {
+    50 * sum(sqrt(diff(line$x)^2 + diff(line$y)^2))
+  }, 0)
+  # Groups, the edges with a minus, are drawn from the last edge to the first.
+  ggplot2::arrow(length = ggplot2::unit(rev(pmin(2.2, 0.6 * mm)), "mm"), angle = 22,
+                 type = "closed")
+}
+
+key_without_arrow <- function(data, params, size) {
+  ggplot2::draw_key_path(data, params[names(params) != "arrow"], size)
 }
 
 bent_curve <- function(from, to, bend, radius, n = 60L) {

@@ -10,19 +10,28 @@
 #' make; [episode_significance()] and [spade()] compare with surrogates that keep them.
 #'
 #' # How it is computed
-#' **Episodes.** Counts are of non-overlapped occurrences, so that after each one the
-#' search begins anew. The mean time until the next one ends is the sum, over the units of
-#' the chain, of the mean time until the unit fires within the window that the units
-#' before it opened. While no spike falls into it, that window is open as long as the
-#' servers of a queue with a fixed service time are busy, which has a closed form. The
-#' expected count is the time that was observed, less the mean length of an occurrence in
-#' each trial, divided by this mean time. For a pair of two different units that is exact
-#' in a long recording. For longer chains it is exact where windows seldom hold more than
-#' one spike, and up to a third too high where most hold several; where a unit comes twice
-#' it is up to a sixth too high.
+#' **Episodes.** Counts are of non-overlapped occurrences: after each occurrence the search
+#' begins anew. The expected count is the observed time divided by the mean time that the
+#' search takes for one occurrence. The mean length of an occurrence is first taken off the
+#' time of each trial, as an occurrence must lie within it.
+#'
+#' The mean time for one occurrence is a sum over the units of the chain. Each spike of a unit
+#' opens a window in which the next unit has to fire; windows that overlap make one longer
+#' window. The sum adds up, for each unit, the mean time until it fires within a window that
+#' the units before it have opened. Its terms follow from queueing theory: while such a window
+#' is open, a queue with a fixed service time is busy.
 #'
 #' **Patterns.** The number of bins in which a window could open, times the probability
 #' that each of its units fires in its bin: the share of all bins in which the unit fires.
+#'
+#' # How accurate it is
+#' Expected counts of episodes were compared with the mean count in simulated recordings of
+#' independent Poisson units. Pairs of two different units are within 1 % of the simulation.
+#' Longer chains are 1 to 11 % off as a rule. The two largest errors were these: where windows
+#' hold many spikes, the expected count was up to 37 % too high; and where the simulated mean
+#' was only 3, it was 33 % too low. A unit that comes twice in an episode makes the expected
+#' count up to 16 % too high. An expected count that is too high makes `excess` and `surprise`
+#' too low.
 #'
 #' @param x What [mine_episodes()], [episode()] or [mine_patterns()] gives.
 #' @param recording The recording in which they were counted: [spike_trains()], or

@@ -44,20 +44,20 @@ sum_by_unit <- function(value, unit, n_units) {
 
 #' Statistics of inter-spike intervals
 #'
-#' How regularly each unit fires, and how many of its intervals are shorter than a neuron
-#' can make. Only intervals between two spikes in the same trial count.
+#' How regularly each unit fires, and how many of its intervals are too short for a single
+#' neuron. Only intervals between two spikes in the same trial count.
 #'
 #' `cv` is the standard deviation of the intervals divided by their mean: about 1 for a
 #' Poisson process, less for a regular unit, more for bursts and for rates that change.
 #' `cv2` (Holt et al. 1996) and `lv` (Shinomoto et al. 2003) compare each interval with
-#' the next one, and so are hardly changed by a rate that drifts: with neighbours a and b,
-#' `cv2` is the mean of 2 |a - b| / (a + b), and `lv` that of 3 ((a - b) / (a + b))^2.
-#' Both are about 1 for a Poisson process.
+#' the next one, so that a slow drift of the rate hardly changes them. For two
+#' neighbouring intervals a and b, `cv2` is the mean of 2 |a - b| / (a + b), and `lv` that
+#' of 3 ((a - b) / (a + b))^2. Both are about 1 for a Poisson process.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param refractory Intervals shorter than this, in seconds, are counted as violations of
-#'   the refractory period: two spikes of one neuron are rarely so close, so they come
-#'   from several neurons, or from noise.
+#'   the refractory period: two spikes of one neuron are rarely so close, so that many
+#'   such intervals suggest that the unit mixes several neurons, or noise.
 #' @return A data frame with a row for each unit, silent ones too, and the columns
 #'   * `unit`: factor with the levels of `x`;
 #'   * `spikes`: number of spikes in trials, or of all without trials;
@@ -135,18 +135,18 @@ median_by_unit <- function(isi, intervals) {
 
 #' Bursts of each unit
 #'
-#' Finds stretches in which a unit fires much faster than else, by the maximum interval
-#' method, with the thresholds that NeuroExplorer has as its defaults. Of eight methods
-#' that Cotterill et al. (2016) compared on cultures of neurons it was among the best, and
-#' unlike those that adapt to the unit it finds the same in a recording and in a part of
-#' it.
+#' Finds stretches in which a unit fires much faster than at other times, by the maximum
+#' interval method. The default thresholds are those of NeuroExplorer. Cotterill et al.
+#' (2016) compared eight methods on cultures of neurons, and this one was among the best.
+#' Its thresholds do not adapt to each unit, so that a part of a recording has the same
+#' bursts as the whole.
 #'
 #' A burst begins with an interval of at most `max_start`, and goes on as long as
-#' intervals are at most `max_within`. Bursts less than `min_between` apart are then put
-#' together; last, bursts that are shorter than `min_duration` or have fewer than
-#' `min_spikes` are dropped. A burst lies in one trial. The thresholds suit units that are
-#' slow between their bursts: a unit that steadily fires above 1 / `max_within` Hz is one
-#' long burst by this definition.
+#' intervals are at most `max_within`. Then bursts less than `min_between` apart are
+#' joined. Finally, bursts that are shorter than `min_duration` or have fewer than
+#' `min_spikes` spikes are dropped. No burst goes on from one trial into the next. The
+#' thresholds suit units that fire slowly between their bursts: a unit that steadily fires
+#' at more than 1 / `max_within` Hz may have one burst as long as the recording.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param max_start Longest interval at which a burst begins, in seconds.

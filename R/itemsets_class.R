@@ -179,11 +179,12 @@ str.itemsets <- function(object, ...) utils::str(unclass(object), ...)
 #' @noRd
 locate_sets <- function(x, i) {
   runs <- .subset2(x, "runs")
-  before <- c(0, cumsum(runs$n))
-  items_before <- c(0, cumsum(runs$n * runs$size))
-  run <- findInterval(i - 1, before)
+  # Sets and items up to the end of each run; counted from the end, nothing is put before.
+  sets <- cumsum(runs$n)
+  run <- findInterval(i - 1, sets) + 1L
   size <- runs$size[run]
-  list(before = items_before[run] + (i - 1 - before[run]) * size, size = size)
+  items <- cumsum(runs$n * runs$size)[run]
+  list(before = items - (sets[run] - (i - 1)) * size, size = size)
 }
 
 #' @param i Numbers of sets, none out of range.

@@ -57,7 +57,7 @@ largest_sets <- function(x, n) {
   runs <- .subset2(x, "runs")
   before <- cumsum(runs$n) - runs$n
   found <- integer()
-  for (size in sort(unique(runs$size), decreasing = TRUE)) {
+  for (size in rev(which(tabulate(runs$size) > 0L))) {
     if (length(found) >= n) break
     of <- which(runs$size == size)
     if (length(runs$size) == 1L) return(top_rows(.subset2(x, "count"), n))

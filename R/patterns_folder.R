@@ -8,24 +8,25 @@
 #' Long jobs that are kept in files
 #'
 #' The `folder` of [mine_patterns()], [pvalue_spectrum()] and [spade()], and the `file` of
-#' [causal_map()], keep what is finished. One rule holds for all of them:
+#' [causal_map()], keep on disk what a call has finished, so that a long job can go on
+#' after it was stopped. All of them follow the same rules.
 #'
 #' * Where nothing is there yet, the call begins the job.
-#' * Where this very job is there, the call goes on with what is missing, and says how much is
-#'   there. So after Ctrl-C, an error, a crash or a killed process, make the same call again, or
-#'   start the same script again. The result is what one undisturbed call would have given, and
-#'   random numbers are those that the job began with, whatever the seed is now. When all is
-#'   there, nothing is computed again.
+#' * Where the same job is there, the call goes on with what is missing, and says how much
+#'   is finished. So after Ctrl-C, an error, a crash or a killed process, make the same
+#'   call again, or start the same script again. The result is what one undisturbed call
+#'   would have given, and random numbers are those that the job began with, whatever the
+#'   seed is now. When all is there, nothing is computed again.
 #' * Where something else is there, such as a job of another recording or with other
 #'   arguments, the call stops with an error that says what differs. It neither changes nor
 #'   removes anything.
 #'
 #' Arguments that do not change the result may differ from call to call: `threads`,
-#' `max_memory`, and the workers of `future::plan()`. What is there is checked: parts with a
-#' byte that has changed since it was written are computed again, with a warning. While a
-#' call works on a job it holds a lock; another call that wants the same job meanwhile gets
-#' an error of class `synfire_error_locked`, which says who has it. In a folder nothing else
-#' may lie.
+#' `max_memory`, and the workers of `future::plan()`. What is there is checked: a part
+#' that has changed since it was written is computed again, with a warning. While a call
+#' works on a job it holds a lock; another call that wants the same job at that time stops
+#' with an error of class `synfire_error_locked`, which says which process works on it.
+#' The folder must not hold any other files.
 #'
 #' To begin a job anew, give another folder or file, or remove the old one.
 #' @seealso `vignette("clusters")` for work on many machines.

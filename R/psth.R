@@ -6,12 +6,13 @@
 #' course of the trials; for all events or for each condition. `autoplot()` draws it below
 #' the raster of single events.
 #'
-#' Bins lie from `from` to `to`, around each event: bin k holds the spikes from
+#' Bins lie from `from` to `to`, around each event. Bin k holds the spikes from
 #' `from + (k - 1) * bin_size` to just before `from + k * bin_size` after the event, on
-#' the exact clock of the recording; the time of an event is rounded to a tick. Events
-#' whose bins do not all lie within the recording, or within one trial where there are
-#' trials, are left out: they would lower the mean. Bins of different events may overlap;
-#' each event counts its own.
+#' the exact clock of the recording. The time of an event is rounded to a tick.
+#'
+#' An event is left out if some of its bins lie outside of the recording or, where there
+#' are trials, outside of the trial of the event: it would lower the mean. Where two
+#' events are close to each other, a spike may count for both.
 #'
 #' `rate` is the number of spikes divided by the number of events and by `bin_size`. `se`
 #' is its standard error: the standard deviation of the counts of single events, divided
@@ -19,23 +20,23 @@
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param events Times of events, in seconds: a numeric vector, or a data frame with a
-#'   column `time`, and the conditions in others. `NULL` for the starts of the trials of
-#'   `x`.
+#'   column `time` and, if you like, further columns with the conditions. `NULL` takes the
+#'   starts of the trials of `x`.
 #' @param from,to First and last second around each event; `to - from` is a whole number
-#'   of bins. By default, without `events`, from 0 to the end of the shortest trial, less
-#'   what is no whole bin.
+#'   of bins. Without `events` the default is from 0 to the end of the last whole bin in
+#'   the shortest trial.
 #' @param bin_size Length of a bin, in seconds; a whole number of ticks.
-#' @param by Name of a column of `events`, or of the trials of `x` without `events`, that
-#'   holds the condition of each; `NULL` for none. Events whose condition is missing are
-#'   left out.
+#' @param by Name of the column that holds the condition of each event: a column of
+#'   `events` or, without `events`, of the trials of `x`. `NULL` for no conditions. Events
+#'   whose condition is missing are left out.
 #' @return A data frame of class `psth` with a row for each bin of each unit, and of each
 #'   condition where there are some, and the columns `unit` (factor), the column that `by`
 #'   names (factor), `time` (s, where the bin begins, from the event), `count` (spikes of
 #'   all events), `rate` and `se` (Hz; `se` is NA for a single event), and `events` (how
 #'   many). Attributes: `bin_size` (s); `by`; `spikes`, a data frame of the single spikes
 #'   with `event` (number), `unit`, `time` (s from the event); `event_table`, a data frame
-#'   of the events that count, with `event`, `time` and `condition`; and `left_out`, the
-#'   number of those that do not.
+#'   of the events that were used, with `event`, `time` and `condition`; and `left_out`,
+#'   the number of events that were left out.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: also when every event
 #' is left out, and for a recording without trials where `events` are not given.
@@ -356,10 +357,14 @@ autoplot.psth <- function(object, ..., unit = NULL) {
     theme_synfire() +
     ggplot2::theme(strip.placement = "outside",
                    strip.text = ggplot2::element_text(hjust = 0.5))
-  if (min(object$time, 0) < 0) {
+  before <- min(object$time, 0) < 0
+  if (before) {
     plot <- plot +
       ggplot2::geom_vline(xintercept = 0, colour = syn_muted, linetype = "dotted")
   }
+  words <- c(if (before) "Dotted line: the event.",
+             if (!all(is.na(rates$low))) "Band: one standard error on either side of the rate.")
+  if (length(words)) plot <- plot + caption(words)
   if (is.null(by)) plot + ggplot2::theme(legend.position = "none") else plot
 }
 

@@ -2,9 +2,10 @@
 
 #' Read traces of calcium imaging from a file
 #'
-#' Reads the traces that Suite2p and CaImAn write, and plain matrices in NumPy, HDF5 and text
-#' files, into a matrix that [causal_map()] takes. For [ccm()] and the other functions on a
-#' table of series, use `as.data.frame()` on it, and their argument `no_time = TRUE`.
+#' Reads the traces that Suite2p and CaImAn write, and plain matrices in NumPy, HDF5 and
+#' text files, into a matrix that [causal_map()] takes. For [ccm()] and the other
+#' functions on a table of series, turn it into a data frame with `as.data.frame()`, and
+#' give them `no_time = TRUE`, as no column holds the time.
 #'
 #' # Formats
 #' | `format` | file | traces |
@@ -23,10 +24,10 @@
 #'   denoised trace, `S` the deconvolved activity. Where `/estimates/idx_components` lists
 #'   the components that were accepted, only these are read unless `cells = FALSE`. The
 #'   frame rate is `/params/data/fr`.
-#' * `"npy"`, `"hdf5"`, `"csv"`: `series_in` says whether a column or a row is a series. By
-#'   default the longer side is time, and a message says so. A table may have a header with
-#'   the names of the series. Its column called `time` or the like is none of them, and
-#'   gives the rate where its steps are equal to within a hundredth.
+#' * `"npy"`, `"hdf5"`, `"csv"`: `series_in` says whether a column or a row is a series.
+#'   By default the longer side is time, and a message says so. A table may have a header
+#'   with the names of the series. A column called `time` or the like is not read as a
+#'   series; it gives the sampling rate if its steps are equal to within a hundredth.
 #'
 #' Series are named by the number of the region or component that the program itself uses,
 #' from 0: `roi_0`, `roi_12`.
@@ -38,14 +39,14 @@
 #' @param file Path to the file, or to the folder of Suite2p.
 #' @param format One of the formats above, or `NULL` to guess from the content.
 #' @param trace Which traces to read of a Suite2p folder or a CaImAn file.
-#' @param neuropil What share of the fluorescence around a region is subtracted from its own;
-#'   0 for none. For Suite2p, whose own default is 0.7.
-#' @param cells `TRUE` for the regions that the program or a person took for cells, `FALSE`
-#'   for all, for Suite2p and CaImAn.
+#' @param neuropil For Suite2p: how many times the fluorescence around a region is
+#'   subtracted from that of the region; 0 for none. Suite2p's own default is 0.7.
+#' @param cells For Suite2p and CaImAn: `TRUE` reads only the regions that the program or
+#'   a person has classified as cells, `FALSE` reads all.
 #' @param dataset For `"hdf5"`, the path of the data set, such as `"data/traces"`; by default
 #'   the only matrix of numbers in the file.
-#' @param series_in `"columns"` or `"rows"`: what a series is in a plain matrix. `NULL` takes
-#'   the longer side for time.
+#' @param series_in `"columns"` or `"rows"`: whether each series is a column or a row of a
+#'   plain matrix. `NULL` takes the longer side of the matrix for time.
 #' @param sampling_rate Frames in a second, where the file does not say it.
 #'
 #' @return A numeric matrix with a row for each step and a column for each series, and column

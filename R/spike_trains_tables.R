@@ -2,9 +2,11 @@
 
 #' The tables of trials and of units of a recording
 #'
-#' `trial_table()` gives what is known of each trial, `unit_table()` what is known of each
-#' unit: its area, depth, quality, position, electrode or whatever else was given.
-#' `unit_table(x) <- table` sets it. Both are kept when a part of a recording is taken.
+#' `trial_table()` gives what is known about each trial, such as its condition.
+#' `unit_table()` gives what is known about each unit, such as its area, depth, quality,
+#' position or electrode. `unit_table(x) <- table` sets the table of units. A part of a
+#' recording keeps the rows of its own trials and units. Pictures use the columns `area`,
+#' `depth`, `x` and `y` where they are there.
 #'
 #' @param x A [spike_trains] object.
 #' @param value `NULL` for none, or a data frame with a column `unit`, which names each

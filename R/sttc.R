@@ -2,18 +2,19 @@
 
 #' Spike time tiling coefficient
 #'
-#' How much pairs of units fire together within `dt` of each other, as a number that,
-#' unlike other measures, does not depend on their rates (Cutts and Eglen 2014): from -1
-#' to 1, 0 for independent units, and 1 for a unit with itself.
+#' How strongly two units fire together, that is, within `dt` of each other, for all pairs
+#' of units. The coefficient lies between -1 and 1; it is about 0 for independent units,
+#' and 1 for a unit with itself. Unlike the correlation index and similar measures, it
+#' depends little on the rates of the units (Cutts and Eglen 2014).
 #'
-#' Around each spike lies a tile that reaches `dt` to both sides. With T~A~ the share of
-#' the recording that lies under tiles of A, and P~A~ the share of the spikes of A that
-#' lie under tiles of B, the coefficient is
-#' ((P~A~ - T~B~) / (1 - P~A~ T~B~) + (P~B~ - T~A~) / (1 - P~B~ T~A~)) / 2.
-#' A term whose denominator is 0 is 1. A spike exactly `dt` away is under the tile.
+#' Around each spike lies a tile that reaches `dt` to both sides. For two units A and B,
+#' let TA be the share of the recorded time that lies under tiles of A, and PA the share
+#' of the spikes of A that lie under tiles of B; TB and PB likewise. The coefficient is
+#' `((PA - TB) / (1 - PA * TB) + (PB - TA) / (1 - PB * TA)) / 2`. A fraction whose
+#' denominator is 0 counts as 1. A spike that is exactly `dt` away lies under the tile.
 #'
-#' With trials, tiles end with their trial, shares are of the time in all trials, and
-#' spikes in other trials are not near.
+#' With trials, a tile ends where its trial ends, shares are of the time and the spikes
+#' within trials, and only spikes of the same trial fire together.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param dt How far a tile reaches to each side of a spike, in seconds; a whole number of
@@ -22,7 +23,7 @@
 #' @param max_memory Bytes that the work may take: 20 for each pair, and some 40 for each
 #'   spike.
 #' @return A symmetric matrix, units x units, with names; `NA` for units without spikes
-#'   (in trials).
+#'   or, where there are trials, without spikes in them.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`. A result beyond
 #' `max_memory` gives `synfire_error_budget`.

@@ -2,23 +2,25 @@
 
 #' Suggest a `min_count` to mine episodes with
 #'
-#' The least count that fewer than `chance` pairs of units are expected to reach where
-#' nothing but chance makes them: pairs are mined in surrogates of the recording, or their
-#' counts are computed for independent units. Longer episodes that reach such a count are
-#' rarer still by chance, unless a pair they contain is more frequent than chance.
+#' Suggests the smallest count that fewer than `chance` pairs of units reach by chance, on
+#' average. How often pairs occur by chance is either counted in surrogates of the
+#' recording or computed for units that fire independently. Longer episodes reach this
+#' count by chance even more rarely, unless they contain a pair that is itself more
+#' frequent than by chance.
 #'
 #' @inheritParams mine_episodes
 #' @param chance How many pairs may reach the count by chance, on average; above 0.
-#' @param method `"surrogates"` mines pairs in surrogates, which keep rates that change and
-#'   bursts. `"independent"` takes the counts of [expected_counts()] as means of Poisson
-#'   variables: it is faster, and too low where rates change together.
+#' @param method `"surrogates"` mines pairs in surrogates, which keep slow changes of
+#'   rates, and bursts as far as the method of surrogates does. `"independent"` takes the
+#'   counts of [expected_counts()] as means of Poisson variables: it is faster, but the
+#'   suggested count is too low where rates change together.
 #' @param n_surrogates Number of surrogates.
-#' @param surrogate How surrogates are made: a `surrogate` of [surrogate_trains()].
+#' @param surrogate How surrogates are made, as in [surrogate_trains()].
 #' @param dither,... Arguments of that method, in seconds; see [surrogate_trains()].
 #' @param distinct_units As in [mine_episodes()]: are pairs of a unit with itself left out?
-#' @return A whole number. A message says how many pairs of the recording reach it, and how
-#'   many are expected to by chance; `suppressMessages()` leaves it out. [set.seed()]
-#'   decides the surrogates.
+#' @return A whole number. A message says how many pairs of the recording reach it, and
+#'   how many are expected to by chance; `suppressMessages()` leaves it out. The
+#'   surrogates depend on [set.seed()].
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`.
 #' @seealso [mine_episodes()], [expected_counts()], [episode_significance()].

@@ -35,7 +35,8 @@ own_columns <- function(x) attr(x, "columns", exact = TRUE) %||% names(x)
 #' The same columns as a plain data frame; nothing is copied
 #' @noRd
 plain_table <- function(x) {
-  attributes(x) <- list(names = names(x), row.names = attr(x, "row.names"),
+  # attr() would write out the numbers of millions of rows.
+  attributes(x) <- list(names = names(x), row.names = .row_names_info(x, 0L),
                         class = "data.frame")
   x
 }

@@ -31,13 +31,67 @@ unit_places <- function(x) {
 #' @noRd
 units_in_place <- function(x) {
   units <- levels(.subset2(x, "unit"))
+  keys <- place_keys(x)
+  if (length(keys) == 0L) return(units)
+  units[do.call(order, c(unname(lapply(keys, unname)), list(method = "radix")))]
+}
+
+#' What is known about where units are: a list of vectors, the most important first
+#' @noRd
+place_keys <- function(x) {
   table <- attr(x, "unit_table", exact = TRUE)
   depth <- match("depth", tolower(names(table)))
   place <- unit_places(x)
   keys <- list(unit_areas(x), if (!is.na(depth)) table[[depth]], place[, "y"], place[, "x"])
-  keys <- keys[vapply(keys, \(key) length(key) == length(units), NA)]
-  if (length(keys) == 0L) return(units)
-  units[do.call(order, c(unname(lapply(keys, unname)), list(method = "radix")))]
+  keys[vapply(keys, \(key) length(key) == nlevels(.subset2(x, "unit")), NA)]
+}
+
+#' Error where units are to stand by their place, and nothing says where they are
+#' @noRd
+check_order_place <- function(x, order, call = rlang::caller_env()) {
+  if (order != "place" || length(place_keys(x)) > 0L) return(invisible())
+  abort_arg("order", "\"levels\" or \"rate\" for units whose place is not known", "\"place\"",
+            paste("Give the table of units a column `area` or `depth`, or `x` and `y` with a",
+                  "number for every unit, see `unit_table()`."), call = call)
+}
+
+#' Group of each unit, by a column of the table of units: a factor, or NULL for no column
+#' @noRd
+unit_groups <- function(x, by, most = 20L, call = rlang::caller_env()) {
+  if (is.null(by)) return(NULL)
+  table <- attr(x, "unit_table", exact = TRUE)
+  if (is.null(table)) {
+    abort_arg("by", "NULL for a recording without a table of units", describe(by),
+              "Give it one with `unit_table(x) <- `.", call = call)
+  }
+  by <- check_string(by, "by", call)
+  if (!by %in% names(table)) {
+    abort_arg("by", "the name of a column of the table of units", describe(by),
+              sprintf("The columns are %s.", some(names(table), 20L)), call = call)
+  }
+  value <- table[[by]]
+  wanted <- sprintf("a column with one value for each unit, and at most %d different ones", most)
+  if (!is.atomic(value) || !is.null(dim(value))) {
+    abort_arg("by", wanted, sprintf("\"%s\", with several for a unit", by), call = call)
+  }
+  groups <- value_factor(value)
+  if (nlevels(groups) > most) {
+    abort_arg("by", wanted, sprintf("\"%s\", with %s", by, commas(nlevels(groups))),
+              "To sort units by depth or position, use `order = \"place\"`.", call = call)
+  }
+  groups
+}
+
+#' Values as a factor in their natural order; missing ones are "not known", the last
+#' @noRd
+value_factor <- function(value) {
+  text <- as.character(value)
+  known <- !is.na(text) & !is.na(value) & nzchar(text)
+  values <- if (is.factor(value)) intersect(levels(value), text[known]) else unique(text[known])
+  if (is.numeric(value)) values <- values[order(value[match(values, text)])]
+  if (is.character(value)) values <- values[natural_order(values)]
+  text[!known] <- "not known"
+  factor(text, unique(c(values, if (!all(known)) "not known")))
 }
 
 #' The units of what was found and a sample of the others, at even steps

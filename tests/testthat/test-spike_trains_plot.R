@@ -126,3 +126,59 @@ test_that("colours are told apart", {
   expect_identical(anyDuplicated(synfire:::syn_palette(20)), 0L)
   expect_length(synfire:::syn_palette(0), 0L)
 })
+
+three_areas <- function(n = 9, spikes = 200) {
+  set.seed(1)
+  spike_trains(
+    runif(n * spikes, 0, 20), rep(seq_len(n), each = spikes), start = 0, end = 20,
+    unit_table = data.frame(
+      unit = seq_len(n), area = rep_len(c("V1", "LGN", "SC"), n), depth = rev(seq_len(n)),
+      good = rep_len(c(TRUE, NA), n), layer = factor(rep_len(1:2, n), 2:1)
+    )
+  )
+}
+
+test_that("units stand by place, from top to bottom", {
+  x <- three_areas(6)
+  row <- synfire:::unit_rows(x, "place")
+  # LGN, SC, V1; the smaller depth, which is the higher number, first.
+  expect_identical(names(sort(row, decreasing = TRUE)), c("5", "2", "6", "3", "4", "1"))
+  expect_identical(names(row), levels(x$unit))
+  skip_if_not_installed("ggplot2")
+  unit_table(x) <- NULL
+  expect_snapshot(ggplot2::autoplot(x, order = "place"), error = TRUE)
+})
+
+test_that("units are grouped by a column of their table", {
+  skip_if_not_installed("ggplot2")
+  x <- three_areas(6)
+  groups <- synfire:::unit_groups(x, "area")
+  expect_identical(levels(groups), c("LGN", "SC", "V1"))
+  row <- synfire:::unit_rows(x, "levels", groups)
+  expect_identical(row, c("1" = 1L, "2" = 5L, "3" = 3L, "4" = 2L, "5" = 6L, "6" = 4L))
+  expect_identical(levels(synfire:::unit_groups(x, "layer")), c("2", "1"))
+  expect_identical(levels(synfire:::unit_groups(x, "depth")), as.character(1:6))
+  expect_identical(as.character(synfire:::unit_groups(x, "good")),
+                   rep(c("TRUE", "not known"), 3))
+
+  for (most in c(Inf, 0)) {
+    p <- ggplot2::autoplot(x, by = "area", max_marks = most)
+    expect_identical(layer_of(p, "GeomHline")[[1L]]$data$yintercept, c(2.5, 4.5))
+    built <- ggplot2::ggplot_build(p)$layout$panel_params[[1L]]
+    expect_identical(built$y.sec$get_labels(), c("V1", "SC", "LGN"))
+    expect_no_warning(draw(p))
+  }
+  marks <- layer_of(ggplot2::autoplot(x, by = "area"), "GeomSegment")[[1L]]$data
+  expect_identical(as.character(marks$group), unit_table(x)$area[as.integer(x$unit)])
+})
+
+test_that("a column that cannot group units is refused", {
+  skip_if_not_installed("ggplot2")
+  x <- three_areas(21, spikes = 1)
+  expect_snapshot(error = TRUE, {
+    ggplot2::autoplot(x, by = "aera")
+    ggplot2::autoplot(x, by = 2)
+    ggplot2::autoplot(x, by = "depth")
+    ggplot2::autoplot(spike_trains(1, "a"), by = "area")
+  })
+})

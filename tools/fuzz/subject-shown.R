@@ -94,8 +94,10 @@ shown_args <- function(class, generic, object) {
   types <- eval(method_formals("autoplot", object)$type)
   type <- if (!is.null(types)) list(type = one_of(types))
   switch(paste0(generic, ".", class),
-    autoplot.spike_trains = some_args(order = one_of("levels", "rate"),
-                                      max_marks = whole(1, 50), bins = whole(1, 50)),
+    autoplot.spike_trains = some_args(
+      order = one_of("levels", "rate", "place"),
+      by = one_of(names(synfire::unit_table(object)), "area", "no column"),
+      max_marks = whole(1, 50), bins = whole(1, 50)),
     autoplot.episodes = c(type, some_args(
       episodes = whole(1, 10), from = 0, to = 1, order = one_of("episodes", "levels", "rate"),
       edges = whole(1, 30), bins = whole(1, 30), recording = attr(object, "recording"),
@@ -155,7 +157,7 @@ fuzz_subject("shown",
     autoplot.itemsets = "type", autoplot.multiview = "type",
     autoplot.patterns = c("type", "patterns", "from", "to", "order", "others", "recording"),
     autoplot.smap = "type", autoplot.spade = "type",
-    autoplot.spike_trains = c("order", "max_marks", "bins"),
+    autoplot.spike_trains = c("order", "by", "max_marks", "bins"),
     as.data.frame.causal_map = c("diagonal", "threshold", "alpha", "max_links"),
     as.data.frame.causal_map_comparison = "max_links",
     as.data.frame.patterns = "times", as.data.frame.spade = "times",
