@@ -26,7 +26,7 @@
 #' it is n m `bin_size` (L - |lag|) / L^2, with n (n - 1) instead of n m for a unit with
 #' itself; trials are added up. The rates of real units change, and often together, so
 #' that many pairs have more than the expected count at all lags. Look for a narrow peak
-#' or dip instead. [surrogate_trains()] make recordings in which only chance is left and
+#' or dip instead. [surrogate_trains()] makes recordings in which only chance is left and
 #' rates still change as they did.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes; for the

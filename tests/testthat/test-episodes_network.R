@@ -169,3 +169,18 @@ test_that("a network needs a step", {
   expect_error(ggplot2::autoplot(small_table()[1:2, ], type = "network"),
                class = "synfire_error_argument")
 })
+
+test_that("arrows are no longer than the steps between close neighbours", {
+  skip_if_not_installed("ggplot2")
+  place <- rbind(a = c(0, 0), b = c(0.02, 0), c = c(1, 1))
+  steps <- data.frame(from = c("a", "a"), to = c("b", "c"))
+  curves <- synfire:::edge_curves(steps, place, synfire:::map_radius(place))
+  arrow <- synfire:::edge_arrows(curves)
+  drawn <- curves[curves$edge == 1, ]
+  mm <- 50 * sqrt(diff(range(drawn$x))^2 + diff(range(drawn$y))^2)
+  # The last edge is drawn first.
+  length <- as.numeric(arrow$length)
+  expect_identical(length[[1L]], 2.2)
+  expect_lt(length[[2L]], 0.7 * mm)
+  expect_gt(length[[2L]], 0.5 * mm)
+})

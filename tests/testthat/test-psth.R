@@ -97,3 +97,13 @@ test_that("what cannot be is refused with the remedy", {
   expect_snapshot(error = TRUE, psth(x, data.frame(onset = 1), 0, 0.1))
   expect_snapshot(error = TRUE, psth(x, data.frame(time = 0.5), 0, 0.1, by = "tone"))
 })
+
+test_that("the caption says what the line and the band are", {
+  skip_if_not_installed("ggplot2")
+  x <- spike_trains(c(1.1, 1.15, 2.1, 2.3, 3.1), "A", start = 0, end = 4)
+  said <- function(...) ggplot2::autoplot(psth(x, bin_size = 0.1, ...))$labels$caption
+  expect_match(said(events = 1:3, from = -0.5, to = 0.5), "Dotted line: the event.\nBand",
+               fixed = TRUE)
+  expect_match(said(events = 1:3, from = 0, to = 0.5), "^Band: one standard error")
+  expect_null(said(events = 1, from = 0, to = 0.5))
+})
