@@ -213,6 +213,9 @@ check_stored <- function(set, n, type, name, fail) {
     fail(sprintf("`%s` is damaged: %s values are said to lie in %s bytes", name, commas(n),
                  commas(stored)))
   }
+  if (!h5_try(chunks_are_sound(set), name, fail)) {
+    fail(sprintf("`%s` is damaged: its chunks do not have the size that it says", name))
+  }
 }
 
 #' 64-bit integers of hdf5r as doubles, with a warning of bit64 where these are not exact
@@ -254,9 +257,7 @@ name_heaps_are_sound <- function(file) {
   if (file.access(file, 4) != 0 || file.size(file) > searched_when_opened) return(TRUE)
   con <- base::file(file, "rb")
   on.exit(close(con))
-  # Another program may have put bytes of its own before all that is HDF5.
-  signature <- c(as.raw(0x89), charToRaw("HDF\r\n\032\n"))
-  base <- grepRaw(signature, readBin(con, "raw", text_block), fixed = TRUE) - 1
+  base <- start_of_hdf5(con)
   if (length(base) == 0L) return(TRUE)
   all(vapply(places_of(con, c(charToRaw("HEAP"), raw(4))), \(at) {
     # Bytes of the heap, its first free block, and where in the file it begins.
@@ -264,6 +265,13 @@ name_heaps_are_sound <- function(file) {
     if (anyNA(heap) || base + heap[[3L]] + heap[[1L]] > file.size(file)) return(TRUE)
     free_blocks_end(con, base + heap[[3L]], heap[[1L]], heap[[2L]])
   }, logical(1)))
+}
+
+#' Bytes before all that is HDF5, where another program may have put some of its own
+#' @noRd
+start_of_hdf5 <- function(con) {
+  signature <- c(as.raw(0x89), charToRaw("HDF\r\n\032\n"))
+  grepRaw(signature, bytes_at(con, 0, text_block), fixed = TRUE) - 1
 }
 
 #' Whether a list of free blocks has an end, or a fault that the library notices
@@ -305,9 +313,15 @@ places_of <- function(con, pattern) {
 #' Whole numbers of 8 bytes each from a place of a file on, `NA` beyond its end
 #' @noRd
 numbers_at <- function(con, at, n) {
-  seek(con, at)
-  bytes <- readBin(con, "raw", 8L * n)
+  bytes <- bytes_at(con, at, 8L * n)
   if (length(bytes) < 8L * n) rep(NA_real_, n) else little_numbers(bytes)
+}
+
+#' Bytes from a place of a file on, fewer where it ends
+#' @noRd
+bytes_at <- function(con, at, n) {
+  seek(con, at)
+  readBin(con, "raw", n)
 }
 
 #' @param heap The objects of a heap: number, uses, length and what it holds, filled up to
@@ -328,6 +342,10 @@ heap_is_sound <- function(heap) {
 #' Whole numbers from 8 bytes each, the lowest first
 #' @noRd
 little_numbers <- function(bytes) colSums(matrix(as.integer(bytes), 8L) * 256^(0:7))
+
+#' The whole number that all of some bytes are, the lowest first
+#' @noRd
+little_number <- function(bytes) sum(as.integer(bytes) * 256^(seq_along(bytes) - 1))
 
 #' Lengths of the dimensions of a data set
 #' @noRd
