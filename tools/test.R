@@ -2,6 +2,8 @@
 # FILTER=pattern runs the files whose names match, WORKERS=4 so many files side by side,
 # each in a process of its own.
 folder <- "tests/testthat"
+# Files are spread over processes here, so that each has its own totals.
+Sys.setenv(TESTTHAT_PARALLEL = "false")
 files <- list.files(folder, "^test.*[.][rR]$")
 files <- grep(Sys.getenv("FILTER"), files, value = TRUE)
 
