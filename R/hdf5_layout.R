@@ -3,7 +3,7 @@
 # memory, which ends R, where their sizes do not fit each other. What newer layouts say
 # carries checksums, and is left to the library, as is what cannot be read at all.
 
-# Blocks of a header, and nodes of a tree, that are looked at; the latter take half a second.
+# Blocks of a header, and nodes of a tree, that are looked at.
 header_blocks <- 64L
 tree_nodes <- 4096L
 
@@ -25,8 +25,8 @@ chunks_are_sound <- function(set) {
 }
 
 #' What the library says of the chunks of a data set, or `NULL` where it has none
-#' @return Lengths of a chunk; bytes of a value, `NA` where those in the file may be others;
-#'   of each filter, whether it changes the number of bytes.
+#' @return Lengths of a chunk; bytes of a value, `NA` where those in the file may be
+#'   others; of each filter, whether it changes the number of bytes.
 #' @noRd
 said_of_chunks <- function(set) {
   how <- set$get_create_plist()
@@ -86,11 +86,12 @@ layout_message <- function(con, start, address) {
 
 #' What a message says of a layout in chunks, or `NULL` where it says it in another way
 #' @param rank Dimensions of the data set.
-#' @return Lengths of a chunk, the last one the bytes of a value, and the place of the tree.
+#' @return Lengths of a chunk, the last one the bytes of a value; the place of the tree.
 #' @noRd
 chunk_layout <- function(message, rank) {
   # Version 3, in chunks, with a dimension for the bytes of a value.
-  if (length(message) < 11 + 4 * (rank + 1) || any(message[1:3] != as.raw(c(3, 2, rank + 1)))) {
+  kind <- as.raw(c(3, 2, rank + 1))
+  if (length(message) < 11 + 4 * (rank + 1) || any(message[1:3] != kind)) {
     return(NULL)
   }
   dims <- vapply(seq_len(rank + 1), \(k) little_number(message[7 + 4 * k + 1:4]), 1)
@@ -126,18 +127,18 @@ tree_is_sound <- function(con, start, layout, resizes) {
 #' @param n Dimensions of the data set, and one for the bytes of a value.
 #' @return `level`, 0 where it holds chunks; `below`, the places of these or of nodes;
 #'   `bytes`, `skipped`, of each chunk the bytes in the file and a bit for each filter
-#'   that was skipped; `offsets`, where each begins in the data set, and where the last ends.
+#'   that was skipped; `offsets`, where each begins in the data set, and the last ends.
 #' @noRd
 chunk_node <- function(con, at, n) {
   head <- bytes_at(con, at, 24)
-  if (length(head) < 24L || any(head[1:5] != c(charToRaw("TREE"), as.raw(1)))) return(NULL)
+  kind <- c(charToRaw("TREE"), as.raw(1))
+  if (length(head) < 24L || any(head[1:5] != kind)) return(NULL)
   used <- little_number(head[7:8])
   # Keys of 8 bytes, then offsets, and between two keys a place.
   words <- n + 2
   bytes <- bytes_at(con, at + 24, 8 * (words * used + n + 1))
   if (length(bytes) < 8 * (words * used + n + 1)) return(NULL)
-  key <- little_numbers(c(bytes, raw(8)))
-  key <- matrix(key, words)
+  key <- matrix(little_numbers(c(bytes, raw(8))), words)
   chunk <- seq_len(used)
   list(level = as.integer(head[[6L]]), below = key[words, chunk],
        bytes = key[1L, chunk] %% 2^32, skipped = key[1L, chunk] %/% 2^32,
