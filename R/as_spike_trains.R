@@ -28,7 +28,7 @@
 #' @return A [spike_trains] object; `as.data.frame()` gives a plain data frame.
 #'
 #' @section Errors:
-#' As for [spike_trains()]; and for columns that are not there or not to be told apart,
+#' As for [spike_trains()]; and for columns that are missing or ambiguous,
 #' lists without names, and units with different numbers of trials.
 #'
 #' @references

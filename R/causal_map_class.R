@@ -135,7 +135,7 @@ links_trouble <- function(x) {
 #' `map[i, j]` is rho, how well the history of series i predicts series j.
 #'
 #' # Which way it points
-#' In convergent cross mapping the effect tells its cause: a series keeps traces of what
+#' In convergent cross mapping the effect predicts its cause: a series keeps traces of what
 #' drives it. A high `map[i, j]` says that **j causes i**: the target, a column, is the
 #' cause, and the library, a row, is the effect. All tables of links have the columns `cause`,
 #' the series that was predicted (the target), and `effect`, the series from whose history it
@@ -193,7 +193,7 @@ links_trouble <- function(x) {
 #' }
 #' map <- causal_map(x, E_max = 5, threads = 2)
 #' map
-#' map["b", "a"] # b tells a: a causes b
+#' map["b", "a"] # b predicts a: a causes b
 #' as.data.frame(map, threshold = 0.5)
 #' @name causal_map_tables
 #' @aliases causal_links

@@ -307,7 +307,7 @@ summary.ccm_lag <- function(object, ...) {
 
 lag_words <- function(row) {
   if (is.na(row$rho)) return("There is no skill at any delay.")
-  skill <- sprintf("%s tells %s best at Tp %d (rho %s).", row$effect, row$cause, row$best,
+  skill <- sprintf("%s predicts %s best at Tp %d (rho %s).", row$effect, row$cause, row$best,
                    two(row$rho))
   if (row$rho <= 0) return(paste(skill, "The skill is not positive: nothing is supported."))
   if (row$best > 0) {

@@ -301,7 +301,7 @@ trial_window_ticks <- function(ticks, trial_window, resolution, call) {
   window
 }
 
-# ---- What users are told -----------------------------------------------------------------
+# ---- Messages --------------------------------------------------------------------------
 
 #' A message about trials; the second part goes where `%s` stands in the first
 #' @noRd

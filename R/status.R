@@ -80,7 +80,7 @@ bytes_text <- function(bytes) {
   paste(format(bytes / 1000^k, digits = 3), units[[k + 1]])
 }
 
-#' Whether progress is told in lines: output that goes into a file has no bars
+#' Whether progress is written in lines, as output that goes into a file is
 #'
 #' The compiled code asks this as well.
 #' @noRd
@@ -149,7 +149,7 @@ refuse_memory <- function(needed) {
                 call = NULL)
 }
 
-#' The error of work that needs more than `max_memory`, told before it begins
+#' The error of work that needs more than `max_memory`, raised before it begins
 #' @noRd
 over_budget <- function(needed, max_memory, doing, advice, call) {
   finish_status(new_status("over_budget", needed, max_memory), doing, advice, call = call)
