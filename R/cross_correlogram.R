@@ -109,16 +109,6 @@ check_lag <- function(max_lag, bin, resolution, call = rlang::caller_env()) {
   ticks / bin
 }
 
-#' Length of each trial, or of the recording, in seconds
-#' @noRd
-lengths_of_trials <- function(x) {
-  trials <- attr(x, "trials", exact = TRUE)
-  if (is.null(trials)) {
-    return(attr(x, "end", exact = TRUE) - attr(x, "start", exact = TRUE))
-  }
-  trials$end - trials$start
-}
-
 # ---- The class -----------------------------------------------------------------------
 
 #' @export

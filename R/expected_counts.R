@@ -96,21 +96,13 @@ surprise <- function(count, expected) {
   -stats::ppois(count - 1, expected, lower.tail = FALSE, log.p = TRUE) / log(10)
 }
 
-#' Seconds of each stretch in which an occurrence may lie, the trials or the whole
-#' @noRd
-observed_stretches <- function(x) {
-  trials <- attr(x, "trials", exact = TRUE)
-  if (is.null(trials)) attr(x, "end", exact = TRUE) - attr(x, "start", exact = TRUE) else
-    trials$end - trials$start
-}
-
 #' Spikes of each unit within trials, per second; named by unit
 #' @noRd
 observed_rates <- function(x) {
   unit <- .subset2(x, "unit")
-  inside <- !is.na(trial_of(x, train_ticks(x)))
+  inside <- !is.na(trial_of(x))
   spikes <- tabulate(unit[inside], nlevels(unit))
-  rlang::set_names(spikes / max(sum(observed_stretches(x)), 1e-300), levels(unit))
+  rlang::set_names(spikes / max(sum(lengths_of_trials(x)), 1e-300), levels(unit))
 }
 
 # ---- Episodes ------------------------------------------------------------------------
@@ -118,7 +110,7 @@ observed_rates <- function(x) {
 expected_episodes <- function(x, recording, call = rlang::caller_env()) {
   episode_units_known(x, recording, call)
   rates <- observed_rates(recording)
-  stretches <- observed_stretches(recording)
+  stretches <- lengths_of_trials(recording)
   units <- .subset2(x, "units")
   sizes <- lengths(units)
   out <- double(length(units))
@@ -194,7 +186,7 @@ mean_delay <- function(rate, width) {
 expected_patterns <- function(x, recording) {
   resolution <- attr(recording, "resolution", exact = TRUE)
   bin <- round_to_ticks(attr(x, "bin_size", exact = TRUE), resolution)
-  stretches <- pmax(1, ceiling(round(observed_stretches(recording) / resolution) / bin))
+  stretches <- pmax(1, ceiling(round(lengths_of_trials(recording) / resolution) / bin))
   share <- occupied_bins(recording, bin)[attr(x, "units", exact = TRUE)] / sum(stretches)
   share[is.na(share)] <- 0
   by_size(x, double(length(x)), function(items) {

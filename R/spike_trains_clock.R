@@ -98,6 +98,16 @@ interval_ticks <- function(x) {
                  attr(x, "resolution", exact = TRUE))
 }
 
+#' Length of each trial, or of the recording, in seconds
+#' @noRd
+lengths_of_trials <- function(x) {
+  trials <- attr(x, "trials", exact = TRUE)
+  if (is.null(trials)) {
+    return(attr(x, "end", exact = TRUE) - attr(x, "start", exact = TRUE))
+  }
+  trials$end - trials$start
+}
+
 #' Trials with their bounds in ticks, or NULL
 #' @noRd
 trial_ticks <- function(x) {

@@ -104,14 +104,6 @@ median_isi <- function(x) {
   stats::median(diff(time)[diff(code) == 0L])
 }
 
-#' Length of the longest trial, or of the recording, in seconds
-#' @noRd
-longest_stretch <- function(x) {
-  trials <- attr(x, "trials", exact = TRUE)
-  if (is.null(trials)) return(attr(x, "end", exact = TRUE) - attr(x, "start", exact = TRUE))
-  max(trials$end - trials$start)
-}
-
 #' Milliseconds as one would write them in seconds: 5 ms is 0.005
 #' @noRd
 as_if_ms <- function(seconds) exact(signif(seconds / 1000, 6))
@@ -124,7 +116,7 @@ check_delays_fit <- function(x, seconds, call = rlang::caller_env()) {
   low <- min(seconds[, 1L])
   high <- max(seconds[, 2L])
   if (nrow(x) < 2L || high < 1 || attr(x, "resolution") > finest_of_slow) return(invisible())
-  longest <- longest_stretch(x)
+  longest <- max(lengths_of_trials(x))
   shown <- sprintf("`intervals` are in seconds: for %s to %s ms write `c(%s, %s)`.", exact(low),
                    exact(high), as_if_ms(low), as_if_ms(high))
   if (low >= longest) {

@@ -116,7 +116,7 @@ expected_pairs <- function(x, intervals, distinct_units) {
     second <- second[differ]
   }
   rate <- rbind(rates[first], rates[second])
-  stretches <- observed_stretches(x)
+  stretches <- lengths_of_trials(x)
   bound <- \(v) matrix(v, 1L, ncol(rate))
   unlist(lapply(seq_len(nrow(intervals)), \(k) {
     expected_chains(rate, bound(intervals[k, 1L]), bound(intervals[k, 2L]), stretches)
