@@ -44,7 +44,7 @@
 #'   one before the boundary, and has no answer where there is none. Here a segment is
 #'   read again from the true state until the machines agree. `merge = "published"` also
 #'   runs the published merge with its machines, for the time it takes and the number of
-#'   episodes that it cannot put together, or puts together to another count.
+#'   episodes that it cannot put together.
 #' * `"hybrid"`: MTPE for few episodes, PTPE for many: the former below `(a / size + b)`
 #'   times the threads that the GPU runs at once. [calibrate_gpu()] finds a and b.
 #' * `"two-pass"`: PreElim, then hybrid for the candidates it leaves (Cao et al. 2011).
@@ -94,7 +94,7 @@
 #' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for
 #'   the first one.
 #' @param merge For `"mtpe"`, `"hybrid"` and `"two-pass"` on a GPU: `"published"` also runs
-#'   the published merge, and adds the columns `unmatched`, `miscounted` (episodes) and
+#'   the published merge, and adds the columns `unmatched` (episodes) and
 #'   `published_seconds` to the attribute `levels`.
 #' @param compaction,dedup For `"occurrence"`, see GPUs. With other engines these, and
 #'   `merge = "published"`, are errors.
@@ -244,8 +244,7 @@ levels_frame <- function(levels, gpu, merge) {
   out$copy_seconds <- gpu$copy_seconds
   out$mtpe <- gpu$segmented
   if (merge == "published") {
-    out[c("unmatched", "miscounted")] <- gpu[c("unmatched", "miscounted")]
-    out$published_seconds <- gpu$published_seconds
+    out[c("unmatched", "published_seconds")] <- gpu[c("unmatched", "published_seconds")]
   }
   out
 }

@@ -172,7 +172,8 @@ __global__ void run_published(machine_input in, strategy_events events,
 }
 
 /* A thread an episode: adds up the counts of the machines that fit each other, and
-   compares them with batch.count. */
+   compares the sum with batch.count. Machines with a = b start anew after the same event,
+   so that it is right wherever there is one. */
 __global__ void merge_published(strategy_batch batch, uint32_t n_segments,
                                 published_tuples from, published_notes *notes)
 {
