@@ -2,7 +2,7 @@
 #
 # Rscript measure.R OUT_FOLDER [PART ...]
 #
-# Parts, in this order when none is named: crossover, engines, gpus, levels, counters. They
+# Parts, in this order when none is named: crossover, levels, gpus, engines, counters. They
 # need a machine with NVIDIA GPUs and, for the counters, Nsight Compute (ncu); engines also
 # times the CPU, with up to all its cores. With two H200 all of them take three minutes.
 # Each part writes its tables to OUT_FOLDER when it is done: CSV, times in milliseconds,
@@ -90,8 +90,8 @@ times_of <- function(found) {
 # merge, by size and number of episodes. Many numbers near the crossing, each run `repeats`
 # times; the rule comes from calibrate_gpu(), which the same runs go into.
 measure_crossover <- function(works, sizes = 2:8,
-                              episodes = c(2^seq(6, 13), round(2^seq(14, 18.5, 0.5)), 2^20),
-                              repeats = 7, published_sizes = c(2, 4, 6, 8)) {
+                              episodes = round(2^c(seq(6, 12, 2), seq(14, 18.5, 0.5))),
+                              repeats = 5, published_sizes = c(2, 4, 6, 8)) {
   if (quick) {
     sizes <- 2:3
     episodes <- c(64, 1024, 16384)
@@ -108,8 +108,9 @@ measure_crossover <- function(works, sizes = 2:8,
     out
   }
   message("  PTPE and MTPE done")
-  list(crossover_times = merge(spread("ptpe"), spread("mtpe")),
-       published = published_merge(x, published_sizes, episodes[episodes <= 2^18]),
+  times <- merge(spread("ptpe"), spread("mtpe"))
+  list(crossover_times = times[order(times$size, times$episodes), ],
+       published = published_merge(x, published_sizes, episodes[log2(episodes) %% 2 == 0]),
        crossover = attr(made, "crossover"),
        crossover_fit = data.frame(
          term = c("a", "b"), estimate = attr(made, "fit"), error = attr(made, "fit_error")
@@ -119,7 +120,7 @@ measure_crossover <- function(works, sizes = 2:8,
 }
 
 # The exact merge and the published one on the same episodes.
-published_merge <- function(x, sizes, numbers, repeats = 3) {
+published_merge <- function(x, sizes, numbers, repeats = 2) {
   internal <- asNamespace("synfire")
   events <- internal$trains_of(x)
   ticks <- list(low = c(0, 5000, 10000), high = c(5000, 10000, 15000))
@@ -141,7 +142,7 @@ published_merge <- function(x, sizes, numbers, repeats = 3) {
 # cores. The hybrid as it comes, and as calibrated.
 measure_engines <- function(works, counts = list(sym26 = c(300, 150), tc89 = c(1500, 800),
                                                  axion = 300)) {
-  cores <- length(parallel::mcaffinity()) %||% parallel::detectCores()
+  cores <- parallel::detectCores()
   if (quick) counts <- list(sym26 = 60)
   rows <- lapply(names(counts), function(name) {
     lapply(counts[[name]], function(min_count) {
@@ -186,7 +187,7 @@ use_calibration <- function(yes) {
 # Figures 13 to 15 and table 2: whole searches on 1, 2, 4, 8 GPUs, and what a level of
 # eight million candidates takes there.
 measure_gpus <- function(works, counts = c(20, 40), max_size = c(4, Inf),
-                         engines = c("ptpe", "two-pass", "mtpe", "window"),
+                         engines = c("ptpe", "two-pass", "window"),
                          numbers = c(1, 2, 4, 8)) {
   if (quick) counts <- c(50, 60)
   rows <- lapply(numbers[numbers <= gpus_here()], function(n) {
@@ -211,15 +212,15 @@ measure_gpus <- function(works, counts = c(20, 40), max_size = c(4, Inf),
 
 # Figures 11 and 12, and time by size: every level of whole searches. MTPE also runs the
 # published merge, for its time and for the episodes that it has no answer for.
-measure_levels <- function(works, counts = list(sym26 = c(100, 150, 200, 300, 400),
+measure_levels <- function(works, counts = list(sym26 = c(100, 150, 200, 300),
                                                 tc89 = c(800, 1000, 1500, 2000),
-                                                axion = c(200, 250, 300))) {
+                                                axion = c(200, 250, 300)), runs = 2) {
   if (quick) counts <- list(sym26 = c(60, 80))
   use_calibration(TRUE)
   rows <- lapply(names(counts), function(name) {
     lapply(counts[[name]], function(min_count) {
       lapply(c("ptpe", "mtpe", "hybrid", "two-pass"), function(engine) {
-        found <- mine(works[[name]], min_count, engine,
+        found <- mine(works[[name]], min_count, engine, runs = runs,
                       merge = if (engine == "mtpe") "published" else "exact")
         levels <- attr(found, "levels")
         for (column in c("unmatched", "published_ms")) {
@@ -275,11 +276,11 @@ no_counters <- function(engine, group, why) {
 profile <- function(ncu, engine, group) {
   log <- tempfile()
   script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
-  args <- c("--clock-control", "none", "--csv", "--print-units", "base", "--log-file", log,
+  args <- c("--target-processes", "all", "--clock-control", "none", "--csv", "--print-units", "base", "--log-file", log,
             "--kernel-name", paste0("regex:", counting_kernels),
             "--metrics", paste(counter_groups[[group]], collapse = ","),
             file.path(R.home("bin"), "Rscript"), script, tempfile(), "profiled", engine)
-  said <- suppressWarnings(system2("timeout", shQuote(c("90", ncu, args)), stdout = TRUE,
+  said <- suppressWarnings(system2("timeout", shQuote(c("40", ncu, args)), stdout = TRUE,
                                    stderr = TRUE))
   lines <- if (file.exists(log)) readLines(log) else character()
   table <- grep("^\"", lines, value = TRUE)
@@ -349,7 +350,7 @@ write_tables <- function(tables, out, where = machine()) {
 
 main <- function(out, parts) {
   if (identical(parts[1L], "profiled")) return(invisible(run_profiled(parts[[2L]])))
-  known <- c("crossover", "engines", "gpus", "levels", "counters")
+  known <- c("crossover", "levels", "gpus", "engines", "counters")
   if (length(parts) == 0L) parts <- known
   stopifnot(!is.na(out), parts %in% known)
   dir.create(out, showWarnings = FALSE, recursive = TRUE)
