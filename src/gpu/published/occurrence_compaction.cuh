@@ -18,7 +18,7 @@ __device__ inline void write_longer(const step_job &job, uint32_t i,
     }
 }
 
-/* ---- counters: places come in the order in which threads ask, which is any order ---- */
+/* ---- counters: places are given in the order in which threads ask, which is any ---- */
 
 /* "one-counter": every thread adds to the list's one counter. */
 __global__ void extend_by_counter(SYN_GPU_JOB step_job job, partial_list to,

@@ -12,11 +12,11 @@
 namespace gpu {
 
 /* Partial occurrences of a group of candidates. The key is candidate << shift | row: the
-   candidate counted from the group's first, the row (see syn_recording) of the event found
-   last. Where tracking goes from an episode's first unit to its last, `other` is the start:
-   the first event on the tick of the first event, so that comparing it with the number of
-   another's last event compares ticks. Where it goes back from the last unit to the first,
-   `other` is the row of the last event. */
+   candidate counted from the group's first, the row (see syn_recording) of the event that
+   was found last. Where tracking goes from an episode's first unit to its last, `other`
+   is the start: the first event on the tick of the first event, so that comparing it with
+   the number of another's last event compares ticks. Where it goes back from the last
+   unit to the first, `other` is the row of the last event. */
 struct partial_list {
     unsigned long long *key;
     uint32_t *other;
