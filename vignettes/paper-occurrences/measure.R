@@ -2,8 +2,8 @@
 #
 # Rscript measure.R OUT_FOLDER [PART ...]
 #
-# Parts: ways, lengths, bursts, engines; all of them if none is named. Needs one NVIDIA GPU
-# and takes about a minute and a half on an H200. Each part writes its table to OUT_FOLDER
+# Parts: ways, bursts, lengths, engines, kernels; all of them if none is named. Needs one
+# NVIDIA GPU, and for kernels Nsight Compute (ncu). Each part writes its table to OUT_FOLDER
 # when it is done: CSV, times in milliseconds, medians of warm runs, with the machine, the
 # date and the version of synfire in every row. The environment variable SYNFIRE_DATA names
 # the folder with episodes/tc89.csv.gz.
@@ -169,6 +169,51 @@ measure_engines <- function() {
   }))
 }
 
+# ---- What the kernels take -------------------------------------------------------------
+
+# Kernels by what they are for, in the order of a step.
+purposes <- c(
+  search = "find_longer|count_longer|extend_by|extend_sparse", `prefix sum` = "Scan",
+  `second search` = "search_and_write", write = "write_found|pack_sparse",
+  sort = "RadixSort", thin = "ReduceByKey", take = "take_disjoint"
+)
+
+# The time of each kernel of one search up to size 3, all occurrences kept as published.
+# Nsight Compute reads it, in another R process.
+measure_kernels <- function() {
+  places <- c(Sys.which("ncu"),
+              Sys.glob(c("/usr/local/cuda*/bin/ncu", "/opt/nvidia/nsight-compute/*/ncu")))
+  places <- places[nzchar(places)]
+  if (length(places) == 0L) stop("Nsight Compute (ncu) is not here")
+  bind(lapply(ways, \(way) profile(places[[1L]], way)))
+}
+
+profile <- function(ncu, way) {
+  log <- tempfile()
+  script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+  args <- c("--target-processes", "all", "--clock-control", "none", "--csv",
+            "--print-units", "base", "--log-file", log, "--metrics", "gpu__time_duration.sum",
+            file.path(R.home("bin"), "Rscript"), script, tempfile(), "profiled", way)
+  said <- suppressWarnings(system2("timeout", shQuote(c("60", ncu, args)), stdout = TRUE,
+                                   stderr = TRUE))
+  lines <- if (file.exists(log)) readLines(log) else character()
+  table <- grep("^\"", lines, value = TRUE)
+  if (length(table) < 2L) stop(way, ": ", paste(utils::tail(c(lines, said), 3), collapse = " "))
+  read <- utils::read.csv(text = table, check.names = FALSE)
+  nanoseconds <- as.numeric(gsub(",", "", read[["Metric Value"]]))
+  purpose <- rep("other", nrow(read))
+  for (name in names(purposes)) purpose[grepl(purposes[[name]], read[["Kernel Name"]])] <- name
+  message("  ", way, ": ", nrow(read), " kernels")
+  sums <- aggregate(data.frame(kernels = 1, ms = nanoseconds / 1e6), list(purpose = purpose), sum)
+  data.frame(compaction = way, sums)
+}
+
+run_profiled <- function(way, min_count = 300) {
+  work <- sym26()
+  mine_episodes(work$x, min_count, work$delays, max_size = 3, engine = "occurrence",
+                device = "gpu", compaction = way, dedup = FALSE)
+}
+
 bind <- function(rows) {
   out <- do.call(rbind, rows)
   rownames(out) <- NULL
@@ -190,7 +235,7 @@ machine <- function() {
 }
 
 main <- function(out, parts) {
-  all_parts <- c("ways", "bursts", "lengths", "engines")
+  all_parts <- c("ways", "bursts", "lengths", "engines", "kernels")
   if (length(parts) == 0L) parts <- all_parts
   stopifnot(!is.na(out), parts %in% all_parts)
   dir.create(out, showWarnings = FALSE, recursive = TRUE)
@@ -215,5 +260,7 @@ main <- function(out, parts) {
 
 if (sys.nframe() == 0L) {
   arguments <- commandArgs(trailingOnly = TRUE)
-  main(arguments[1L], arguments[-1L])
+  if (identical(arguments[2L], "profiled")) invisible(run_profiled(arguments[3L])) else {
+    main(arguments[1L], arguments[-1L])
+  }
 }
