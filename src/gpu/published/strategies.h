@@ -18,8 +18,13 @@ typedef enum syn_gpu_strategy {
     SYN_GPU_OCCURRENCE  /* a thread per occurrence */
 } syn_gpu_strategy;
 
+/* How partial occurrences get from one step's list to the next. The first is ours. */
 typedef enum syn_gpu_compaction {
-    SYN_GPU_SCAN, SYN_GPU_ATOMIC, SYN_GPU_COUNT_SCAN_WRITE
+    SYN_GPU_IN_ORDER,         /* one search, then a prefix sum; never a sort */
+    SYN_GPU_ONE_COUNTER,      /* every thread adds to one counter */
+    SYN_GPU_BLOCK_COUNTERS,   /* AtomicCompact: threads to their block's, blocks to one */
+    SYN_GPU_SPARSE_SCAN,      /* a prefix sum over a sparse array */
+    SYN_GPU_COUNT_SCAN_WRITE  /* a search to count, a prefix sum, a search to write */
 } syn_gpu_compaction;
 
 typedef struct syn_gpu_strategy_options {
