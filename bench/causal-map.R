@@ -170,7 +170,7 @@ read_arguments <- function(arguments) {
 
 #' Matrix of series and steps, a row a shape
 shapes_of <- function(given, device) {
-  by_N <- list(cpu = c(30, 100, 300, 1000, 3000), gpu = c(100, 300, 1000, 3000, 10000, 30000))
+  by_N <- list(cpu = c(100, 300, 1000, 3000, 10000), gpu = c(100, 300, 1000, 3000, 10000, 30000))
   by_L <- c(200, 400, 800, 1600, 3200, 6400)
   do.call(rbind, lapply(given %||% device, \(shape) switch(
     shape,

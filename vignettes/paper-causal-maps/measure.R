@@ -39,7 +39,7 @@ brain <- function(shape, precision) {
 }
 
 parts <- list(
-  threads = c("cpu", "shapes=250x1600", paste0("threads=", paste(threads, collapse = ","))),
+  threads = c("cpu", "shapes=500x1600", paste0("threads=", paste(threads, collapse = ","))),
   cpu = c("cpu", "shapes=by-N,by-L", paste0("threads=", cores)),
   gpu = c("gpu", "shapes=by-N,by-L", "precision=float"),
   gpus = c("gpu", "shapes=1000x1600,10000x1600,53053x1450", "precision=float",
