@@ -6,7 +6,7 @@
 #' for different numbers and sizes of episodes, finds for each size the number from which
 #' PTPE should take over, and fits the rule that `engine = "hybrid"` of [mine_episodes()]
 #' goes by: MTPE for fewer than `(a / size + b)` times the threads that the GPU runs at
-#' once. That repeats figures 9 and 10 and table 1 of Cao et al. (2010) on a GPU of today.
+#' once. That repeats figures 9 and 10 and table 1 of Cao et al. (2011) on a GPU of today.
 #'
 #' The episodes share all but their last unit with their neighbours, as candidates do.
 #' Kernels are timed by the GPU's own clock; the first run of each is left out.
@@ -48,6 +48,11 @@
 #' Towards chip-on-chip neuroscience: fast mining of neuronal spike streams using graphics
 #' hardware. *Proceedings of the 7th ACM International Conference on Computing
 #' Frontiers*, 1-10. \doi{10.1145/1787275.1787277}
+#'
+#' Cao Y, Patnaik D, Ponce S, Archuleta J, Butler P, Feng W, Ramakrishnan N (2011).
+#' Parallel mining of neuronal spike streams on graphics processing units.
+#' *International Journal of Parallel Programming*, 40, 605-632.
+#' \doi{10.1007/s10766-011-0181-6}
 #' @seealso [mine_episodes()], `vignette("paper-episodes")`
 #' @examplesIf nrow(synfire::synfire_sitrep(test_devices = FALSE)$devices) > 0
 #' calibrate_gpu(sizes = 2:4, episodes = c(100, 10000), repeats = 3)
