@@ -116,8 +116,15 @@ measure_crossover <- function(works, sizes = 2:8,
        crossover_fit = data.frame(
          term = c("a", "b"), estimate = attr(made, "fit"), error = attr(made, "fit_error")
        ),
-       crossover_cost = data.frame(rule = names(attr(made, "cost")),
-                                   over_faster = attr(made, "cost")))
+       crossover_cost = data.frame(rule = c(names(attr(made, "cost")), "uncalibrated"),
+                                   over_faster = c(attr(made, "cost"), uncalibrated(made))))
+}
+
+# What the rule costs that the hybrid goes by without a calibration.
+uncalibrated <- function(made) {
+  internal <- asNamespace("synfire")
+  rule <- internal$gpu_crossover("a GPU that nobody calibrated")
+  internal$cost_of_rule(made, attr(made, "crossover"), c(a = rule[[1]], b = rule[[2]]))[["rule"]]
 }
 
 # The exact merge and the published one on the same episodes.
