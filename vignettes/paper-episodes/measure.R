@@ -359,7 +359,8 @@ write_tables <- function(tables, out, where = machine()) {
   for (name in names(tables)) {
     table <- tables[[name]]
     doubles <- vapply(table, is.double, TRUE)
-    table[doubles] <- lapply(table[doubles], signif, 5)
+    # Numbers of candidates stay whole.
+    table[doubles] <- lapply(table[doubles], \(x) ifelse(x == round(x), x, signif(x, 5)))
     if (name != "machine") {
       ran_on <- if (is.na(where$gpu)) where$cpu else paste(where$gpus, "x", where$gpu)
       table <- cbind(table, machine = ran_on, where["date"], where["synfire"],
