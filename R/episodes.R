@@ -43,7 +43,8 @@
 #'   as many machines as the episode has units for one whose first occurrence is the last
 #'   one before the boundary, and has no answer where there is none. Here a segment is
 #'   read again from the true state until the machines agree. `merge = "published"` also
-#'   runs the published merge, for the number of episodes it cannot put together.
+#'   runs the published merge with its machines, for the time it takes and the number of
+#'   episodes that it cannot put together.
 #' * `"hybrid"`: MTPE for few episodes, PTPE for many: the former below `(a / size + b)`
 #'   times the threads that the GPU runs at once. [calibrate_gpu()] finds a and b.
 #' * `"two-pass"`: PreElim, then hybrid for the candidates it leaves (Cao et al. 2011).
@@ -110,7 +111,8 @@
 #' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for
 #'   the first one.
 #' @param merge For `"mtpe"`, `"hybrid"` and `"two-pass"` on a GPU: `"published"` also runs
-#'   the published merge, and adds the column `unmatched` to the attribute `levels`.
+#'   the published merge, and adds the columns `unmatched` (episodes) and
+#'   `published_seconds` to the attribute `levels`.
 #' @param compaction,dedup For `"occurrence"`, see GPUs. With other engines these, and
 #'   `merge = "published"`, are errors.
 #' @param threads Number of threads; `NULL` for all that this process may use.
@@ -129,10 +131,11 @@
 #'   }
 #'   Attributes: `recording` (what was mined), `intervals`, `min_count`, `levels` (a data
 #'   frame with the candidates counted, eliminated and found at each size; on a GPU also
-#'   the `seconds` that a size took, of a published strategy those of its kernels, and how
-#'   many candidates `mtpe` counted), `engine`, `device`, `gpus` (a data frame: which took
-#'   part, and the candidates that each counted with the engine `"window"`; what is done
-#'   before there is enough to share, each does), `threads`, `elapsed` (s),
+#'   the `seconds` that a size took, of a published strategy those of its kernels, with
+#'   `copy_seconds` for candidates on their way to the GPU and counts on their way back,
+#'   and how many candidates `mtpe` counted), `engine`, `device`, `gpus` (a data frame:
+#'   which took part, and the candidates that each counted; with the engine `"window"`
+#'   what is done before there is enough to share, each does), `threads`, `elapsed` (s),
 #'   `device_elapsed` (s; on a GPU, the part from the spikes being there to the episodes
 #'   being back), `peak_memory` (bytes; on a GPU, its own) and `call`.
 #'
@@ -157,7 +160,7 @@
 #' @seealso [count_episodes()] for given episodes, [episode_occurrences()] for where they
 #'   occur, [episode_lags()] for their delays, [autoplot.episodes()] for pictures,
 #'   `vignette("episodes")`, `vignette("definitions")` and, for the engines on a GPU next
-#'   to each other, `vignette("gpu-strategies")`.
+#'   to each other, `vignette("paper-episodes")` and `vignette("paper-occurrences")`.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_sym26(duration = 10)
@@ -258,8 +261,12 @@ levels_frame <- function(levels, gpu, merge) {
     eliminated = levels$eliminated, frequent = levels$frequent,
     seconds = gpu$seconds %||% rep(NA_real_, length(levels$frequent))
   ))
-  if (!is.null(gpu)) out$mtpe <- gpu$segmented
-  if (!is.null(gpu) && merge == "published") out$unmatched <- gpu$unmatched
+  if (is.null(gpu)) return(out)
+  out$copy_seconds <- gpu$copy_seconds
+  out$mtpe <- gpu$segmented
+  if (merge == "published") {
+    out[c("unmatched", "published_seconds")] <- gpu[c("unmatched", "published_seconds")]
+  }
   out
 }
 

@@ -251,7 +251,8 @@ save_crossover <- function(name, a, b) {
 #' @param ticks List of `low` and `high`, in ticks.
 #' @param request From gpu_request().
 #' @param times Count so many times, for the time it takes.
-#' @return A list: `count`, `seconds` (of the kernels, each time), `report`.
+#' @return A list: `count`, `seconds` (of the kernels, each time), `published_seconds` (of
+#'   the published merge, where it is asked for), `report`.
 #' @noRd
 gpu_count <- function(events, ticks, units, intervals, request, times = 1L,
                       call = rlang::caller_env()) {

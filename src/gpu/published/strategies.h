@@ -42,10 +42,14 @@ typedef struct syn_gpu_strategy_options {
 /* What happened, by size. Times are those of the kernels, from CUDA's events; of several
    devices that count together, the longest. */
 typedef struct syn_gpu_strategy_report {
-    double seconds[SYN_GPU_SIZES + 1];
+    double seconds[SYN_GPU_SIZES + 1];      /* without those of the published merge */
+    double copy_seconds[SYN_GPU_SIZES + 1];       /* candidates in, counts out */
+    double published_seconds[SYN_GPU_SIZES + 1];  /* the published merge, its machines */
     uint64_t unmatched[SYN_GPU_SIZES + 1];  /* episodes beyond the published merge */
+    uint64_t miscounted[SYN_GPU_SIZES + 1]; /* to which it gives another count */
     uint64_t segmented[SYN_GPU_SIZES + 1];  /* candidates counted by MTPE */
     uint64_t capacity[SYN_GPU_SIZES + 1];   /* threads of PTPE that one device holds */
+    uint64_t candidates[SYN_GPU_MOST];      /* counted by each device */
     uint64_t peak_memory;                   /* bytes on all devices that were taken */
 } syn_gpu_strategy_report;
 
