@@ -9,7 +9,8 @@
 #   threads      each program on 1, 2, 4, ... threads, one after the other
 #   ranks        the same search on 1, 2, 4, ... workers of an MPI job (Rmpi, snow, future)
 #   jobs         the eight jobs with each program on one thread, `at_once` side by side
-#   surrogates   p values of the recording on one GPU, on two, and on the processor
+#   surrogates   p values of the recording on one GPU, on two, ...
+#   surrogates_cpu   and on all threads
 #   volumes      how much data there is at each stage before the search
 #   stages       how long each stage of spade() takes
 #   growth       300 and 450 units, and 1,004 s, on all threads
@@ -18,8 +19,9 @@
 #   at_once=8      programs side by side in the part `jobs`
 #   python=python3 a Python that has the compiled program of the package elephant, itself
 #                  (`fim` on PYTHONPATH) or with all that elephant needs
+#   cores=32       up to how many threads and workers, else all
 #   memory=8e9     bytes that a search may hold
-#   small=1        a fiftieth of the recording, to see whether everything runs
+#   small=1        the first 3 s of the recording, to see whether everything runs
 #
 # Each search runs in a process of its own, so that its peak of memory is its own too. Four
 # programs are compared: the published one (published.py), FP-growth as printed with the
@@ -52,7 +54,7 @@ recordings <- list(
   "300" = \(r) list(raster = stack_units(r, 2), units = 300, bins = bins),
   "450" = \(r) list(raster = stack_units(r, 3), units = 450, bins = bins),
   long = \(r) list(raster = join_in_time(r, 45), units = 150, bins = 45 * bins),
-  small = \(r) list(raster = r[r$bin < 90, ], units = 150, bins = 90)
+  small = \(r) list(raster = r[r$bin < 600, ], units = 150, bins = 600)
 )
 
 stack_units <- function(r, copies) {
@@ -237,12 +239,11 @@ eight_jobs <- data.frame(min_count = c(88, 25, 12, 10, 10, 10, 10, 10), min_spik
 parts <- list()
 
 parts$threads <- function() {
-  all <- doubling(parallel::detectCores())
-  plan <- rbind(
-    expand.grid(program = c("closure", "fpgrowth"), threads = all, stringsAsFactors = FALSE),
-    # One thread of it is measured by the part `jobs`.
-    data.frame(program = "published", threads = rev(all[all >= max(all) / 4]))
-  )
+  all <- doubling(keys$cores)
+  # The published program on one thread is measured by the part `jobs`.
+  plan <- rbind(data.frame(program = "closure", threads = all),
+                data.frame(program = "published", threads = max(all)),
+                data.frame(program = "fpgrowth", threads = rev(all)))
   rows <- list()
   for (k in seq_len(nrow(plan))) {
     rows[[k]] <- with(plan[k, ], measure(program, keys$main, 12, 4, threads))
@@ -250,12 +251,9 @@ parts$threads <- function() {
   }
 }
 
-# The recording as others would have it: a table with times
+# The recording as others would have it, a table with times, mined on the ranks of an MPI
+# job, or by R processes of this machine where there is no MPI or it fails.
 parts$ranks <- function() {
-  if (Sys.which("mpirun") == "" || !requireNamespace("Rmpi", quietly = TRUE)) {
-    message("ranks: no MPI, or no package Rmpi")
-    return()
-  }
   folder <- tempfile("ranks")
   dir.create(folder)
   name <- if (keys$small) "small" else "450"
@@ -265,29 +263,44 @@ parts$ranks <- function() {
                    quote = FALSE)
   Sys.setenv(OMPI_ALLOW_RUN_AS_ROOT = 1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1)
   expected <- measure("closure", name, 10, 6, 1)
+  backend <- if (Sys.which("mpirun") == "") "multisession" else "MPI"
   rows <- list()
-  for (workers in doubling(parallel::detectCores())) {
+  for (workers in rev(doubling(keys$cores))) {
     result <- file.path(folder, paste0(workers, ".rds"))
-    log <- suppressWarnings(system2(
-      "timeout", c(keys$seconds, "mpirun", "--oversubscribe", "--bind-to none", "-n",
-                   workers + 1, file.path(R.home("bin"), "Rscript"),
-                   "inst/cluster/patterns-mpi.R", file, file.path(folder, workers), result,
-                   6, 10), stdout = TRUE, stderr = TRUE
-    ))
-    if (!file.exists(result)) {
+    rank <- c(file, file.path(folder, workers), result, 6, 10)
+    if (backend == "MPI") log <- mine_on_ranks(workers, rank)
+    if (backend == "MPI" && !file.exists(result)) {
       message("ranks: ", paste(utils::tail(log, 5), collapse = "\n"))
-      next
+      backend <- "multisession"
     }
+    if (backend == "multisession") mine_in_sessions(workers, name, result)
     found <- readRDS(result)
     if (length(found) != expected$patterns) stop("ranks: other patterns with ", workers)
     rows[[length(rows) + 1]] <- data.frame(
-      recording = name, min_count = 10, min_spikes = 6, workers, patterns = length(found),
-      wall = attr(found, "elapsed"), mining = attr(found, "mining_elapsed"),
-      alone = expected$wall
+      backend, recording = name, min_count = 10, min_spikes = 6, workers,
+      patterns = length(found), wall = attr(found, "elapsed"),
+      mining = attr(found, "mining_elapsed"), alone = expected$wall
     )
-    message(sprintf("  %d workers: %.3g s", workers, attr(found, "elapsed")))
+    message(sprintf("  %s, %d workers: %.3g s", backend, workers, attr(found, "elapsed")))
     write_table(rows, "ranks")
   }
+}
+
+mine_on_ranks <- function(workers, arguments) {
+  suppressWarnings(system2(
+    "timeout", c("-k 2", min(keys$seconds, 40), "mpirun", "--oversubscribe", "--bind-to none",
+                 "-n", workers + 1, file.path(R.home("bin"), "Rscript"),
+                 "inst/cluster/patterns-mpi.R", arguments), stdout = TRUE, stderr = TRUE
+  ))
+}
+
+mine_in_sessions <- function(workers, name, result) {
+  future::plan(future::multisession, workers = workers)
+  on.exit(future::plan(future::sequential))
+  x <- as_trains(get_recording(name))
+  mine <- \(folder, ...) mine_patterns(x, bin_size, window, ..., threads = 1, folder = folder)
+  mine(tempfile("warm"), 6, 40)
+  saveRDS(mine(tempfile("ranks"), 6, 10), result)
 }
 
 parts$jobs <- function() {
@@ -336,51 +349,59 @@ check_as_printed <- function(library) {
 parts$surrogates <- function() {
   devices <- synfire_sitrep()$devices
   x <- as_trains(get_recording(keys$main))
-  threads <- synfire_sitrep()$threads
-  run <- function(n, ...) {
-    set.seed(1)
-    pvalue_spectrum(x, bin_size, window, min_spikes = 3, min_count = 10, n_surrogates = n,
-                    ...)
-  }
-  rows <- list()
-  add <- function(device, gpus, threads, n, times, ...) {
-    power <- watch_power(device == "gpu")
-    used <- joules()
-    wall <- replicate(times, system.time(run(n, ...))[["elapsed"]])
-    used <- joules() - used
-    if (device == "gpu") used <- power()
-    rows[[length(rows) + 1]] <<- data.frame(
-      device, gpus, threads, surrogates = n, times, wall = stats::median(wall),
-      joules = used / times, gpu = if (device == "gpu") devices$name[[1]] else NA
-    )
-    message(sprintf("  %s, %d GPUs, %d surrogates: %.3g s", device, gpus, n, median(wall)))
-    write_table(rows, "surrogates")
-  }
   many <- if (keys$small) c(20, 40) else c(1000, 4000)
-  maxima <- \(...) attr(run(20, ...), "maxima")
-  expected <- maxima(threads = threads)
+  maxima <- \(...) attr(surrogates_of(x, 20, ...), "maxima")
+  expected <- maxima(threads = keys$cores)
+  rows <- list()
   for (gpus in seq_len(NROW(devices))) {
-    stopifnot(identical(maxima(device = "gpu", gpus = seq_len(gpus)), expected))
-    add("gpu", gpus, NA, many[[1]], 3, device = "gpu", gpus = seq_len(gpus))
-    add("gpu", gpus, NA, many[[2]], 1, device = "gpu", gpus = seq_len(gpus))
+    used <- seq_len(gpus)
+    stopifnot(identical(maxima(device = "gpu", gpus = used), expected))
+    for (n in many) {
+      times <- if (n == many[[1]]) 3 else 1
+      power <- watch_power(used)
+      wall <- replicate(times, system.time(
+        surrogates_of(x, n, device = "gpu", gpus = used))[["elapsed"]])
+      rows[[length(rows) + 1]] <- data.frame(
+        device = devices$name[[1]], gpus, threads = NA, surrogates = n, times,
+        wall = stats::median(wall), joules = power() / times
+      )
+      message(sprintf("  %d GPUs, %d surrogates: %.3g s", gpus, n, stats::median(wall)))
+      write_table(rows, "surrogates")
+    }
   }
-  add("cpu", 0, threads, if (keys$small) 20 else 10 * threads, 1, threads = threads)
+  if (NROW(devices) == 0) message("surrogates: no GPU")
 }
 
-# A function that stops watching and gives the joules of all GPUs since: samples of the
-# power that nvidia-smi tells, ten a second, summed; NA where it tells none
-watch_power <- function(wanted) {
-  if (!wanted || Sys.which("nvidia-smi") == "") return(\() NA_real_)
+parts$surrogates_cpu <- function() {
+  x <- as_trains(get_recording(keys$main))
+  n <- if (keys$small) 20 else 10 * keys$cores
+  used <- joules()
+  wall <- system.time(surrogates_of(x, n, threads = keys$cores))[["elapsed"]]
+  write_table(data.frame(device = "cpu", gpus = 0, threads = keys$cores, surrogates = n,
+                         times = 1, wall, joules = joules() - used), "surrogates_cpu")
+}
+
+surrogates_of <- function(x, n, ...) {
+  set.seed(1)
+  pvalue_spectrum(x, bin_size, window, min_spikes = 3, min_count = 10, n_surrogates = n, ...)
+}
+
+# A function that stops watching, and gives the joules that these GPUs have used since: the
+# mean of the power that nvidia-smi tells ten times a second, times the seconds; NA where it
+# tells none
+watch_power <- function(gpus) {
+  if (Sys.which("nvidia-smi") == "" || Sys.which("stdbuf") == "") return(\() NA_real_)
   file <- tempfile("power")
-  process <- system(paste("nvidia-smi --query-gpu=power.draw --format=csv,noheader,nounits",
-                          "-lms 100 >", file, "& echo $!"), intern = TRUE)
+  process <- system(paste(
+    "stdbuf -oL nvidia-smi --query-gpu=power.draw --format=csv,noheader,nounits -lms 100 -i",
+    paste(gpus - 1, collapse = ","), ">", file, "& echo $!"
+  ), intern = TRUE)
   started <- proc.time()[["elapsed"]]
   function() {
     took <- proc.time()[["elapsed"]] - started
     tools::pskill(as.integer(process))
-    watts <- suppressWarnings(as.numeric(readLines(file)))
-    gpus <- NROW(synfire_sitrep()$devices)
-    if (!any(is.finite(watts))) NA_real_ else mean(watts, na.rm = TRUE) * gpus * took
+    watts <- suppressWarnings(as.numeric(readLines(file, warn = FALSE)))
+    if (!any(is.finite(watts))) NA_real_ else mean(watts, na.rm = TRUE) * length(gpus) * took
   }
 }
 
@@ -403,10 +424,10 @@ parts$volumes <- function() {
 
 parts$stages <- function() {
   x <- as_trains(get_recording(keys$main))
-  threads <- synfire_sitrep()$threads
+  threads <- keys$cores
   set.seed(1)
-  found <- spade(x, bin_size, window, min_spikes = 3, min_count = 10,
-                 n_surrogates = if (keys$small) 20 else 200, threads = threads,
+  found <- spade(x, bin_size, window, min_spikes = 5, min_count = 10,
+                 n_surrogates = if (keys$small) 20 else 600, threads = threads,
                  max_memory = keys$memory)
   write_table(data.frame(stage = names(found$elapsed), seconds = unlist(found$elapsed),
                          surrogates = found$parameters$n_surrogates, threads = threads),
@@ -422,7 +443,7 @@ grown_jobs <- list(
 )
 
 parts$growth <- function() {
-  threads <- synfire_sitrep()$threads
+  threads <- keys$cores
   plan <- do.call(rbind, lapply(names(grown_jobs), \(name) cbind(recording = name,
                                                                  grown_jobs[[name]])))
   plan <- plan[order(plan$min_spikes %in% c(4, 5)), ]  # the largest results last
@@ -442,7 +463,8 @@ if (identical(arguments[1], "search")) {
   if (job$program == "as printed") run_as_printed(job) else run_ours(job)
   quit(save = "no")
 }
-keys <- list(seconds = 150, at_once = 8, python = "python3", memory = 8e9, small = 0)
+keys <- list(seconds = 150, at_once = 8, python = "python3",
+             cores = parallel::detectCores(), memory = 8e9, small = 0)
 named <- grepl("=", arguments)
 for (given in strsplit(arguments[named], "=")) {
   if (!given[[1]] %in% names(keys)) stop("no key ", given[[1]])
