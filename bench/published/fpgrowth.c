@@ -1,13 +1,13 @@
 /*
  * FP-growth as printed, and the filters of spike patterns after it.
  *
- * One FP-tree of all transactions is built, and every frequent itemset is grown from it and
- * kept; then the itemsets that are no spike patterns are dropped (no item at lag 0, too few
- * units); then those that are not closed. This is the order in which the method was
- * described before its filters went into the miner. It is written to be read, and to be
- * compared with: one thread, and no other shortcut than the least size of a set.
+ * One FP-tree of all transactions is built, and every frequent itemset is grown from it
+ * and kept; then the itemsets that are no spike patterns are dropped (no item at lag 0,
+ * too few units); then those that are not closed. Porrmann et al. (2021) put the filters
+ * into the search instead. Written to be read, and to be compared with: one thread, and no
+ * other shortcut than the least size of a set.
  *
- * A plain C library for .C() of R: R CMD SHLIB fpgrowth.c. An item is unit * window + lag.
+ * A plain C library for .C() of R: R CMD SHLIB fpgrowth.c. Items are unit * window + lag.
  */
 
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- Growing arrays, within the bytes that are allowed ---------------------------------- */
+/* ---- Growing arrays, within the bytes that are allowed --------------------------- */
 
 enum { DONE, OUT_OF_MEMORY, OUT_OF_TIME };
 
@@ -43,9 +43,9 @@ static void *grow(limits *limit, void *array, size_t *room, size_t n, size_t siz
   return grown;
 }
 
-/* ---- The FP-tree ---------------------------------------------------------------------- */
+/* ---- The FP-tree ----------------------------------------------------------------- */
 
-/* Items of a tree are numbered by falling count in all transactions: 0 is the most frequent. */
+/* Items of a tree are numbered by falling count in all transactions, from 0. */
 typedef struct {
   int32_t item, count;
   int32_t parent;  /* 0 is the root */
@@ -87,7 +87,8 @@ static int tree_new(limits *limit, tree *t, int32_t items) {
  * Add a path of `n` items, in rising order. Paths come sorted, so that those that begin
  * alike follow each other: the only node that can be shared is the last one of its item.
  */
-static int tree_add(limits *limit, tree *t, const int32_t *path, size_t n, int32_t count) {
+static int tree_add(limits *limit, tree *t, const int32_t *path, size_t n,
+                    int32_t count) {
   int32_t at = 0;
   for (size_t k = 0; k < n; k++) {
     int32_t last = t->heads[path[k]];
@@ -106,7 +107,7 @@ static int tree_add(limits *limit, tree *t, const int32_t *path, size_t n, int32
   return 1;
 }
 
-/* ---- What is found: the sets of each size, side by side --------------------------------- */
+/* ---- What is found: the sets of each size, side by side -------------------------- */
 
 enum { MOST_SIZE = 64 };
 
@@ -154,9 +155,9 @@ static int keep(search *s, int32_t size, int32_t count) {
   return 1;
 }
 
-/* ---- Growth --------------------------------------------------------------------------- */
+/* ---- Growth ---------------------------------------------------------------------- */
 
-/* Numbers in a conditional tree of the items below `item`; -1 for those not frequent in it */
+/* Numbers of the items below `item` in its conditional tree; -1 for those rare in it */
 static int32_t number_frequent(search *s, const tree *t, int32_t item) {
   memset(s->tally, 0, (size_t) item * sizeof *s->tally);
   for (int32_t k = t->heads[item]; k; k = t->nodes[k].next)
@@ -178,7 +179,8 @@ static int condition(search *s, const tree *t, int32_t item, tree *out) {
     int32_t *end = s->path + item, *path = end;
     for (int32_t up = t->nodes[k].parent; up; up = t->nodes[up].parent)
       if (s->tally[t->nodes[up].item] >= 0) *--path = s->tally[t->nodes[up].item];
-    if (!tree_add(&s->limit, out, path, (size_t) (end - path), t->nodes[k].count)) return 0;
+    size_t n = (size_t) (end - path);
+    if (!tree_add(&s->limit, out, path, n, t->nodes[k].count)) return 0;
   }
   return 1;
 }
@@ -190,14 +192,15 @@ static int mine(search *s, const tree *t, int32_t depth) {
     s->set[depth] = t->names[item];
     if (!keep(s, depth + 1, t->counts[item])) return 0;
     tree below = {0};
-    int good = condition(s, t, item, &below) && (below.n == 0 || mine(s, &below, depth + 1));
+    int good = condition(s, t, item, &below);
+    if (good && below.n) good = mine(s, &below, depth + 1);
     tree_free(&s->limit, &below);
     if (!good) return 0;
   }
   return 1;
 }
 
-/* ---- The tree of all transactions ------------------------------------------------------- */
+/* ---- The tree of all transactions ------------------------------------------------ */
 
 static const int32_t *order_by;
 
@@ -225,7 +228,8 @@ static int by_path(const void *a, const void *b) {
 }
 
 /* Frequent items get their rank by falling count, and are all that transactions keep. */
-static int plant(search *s, tree *t, const int *first, const int *item, int n, int items) {
+static int plant(search *s, tree *t, const int *first, const int *item, int n,
+                 int items) {
   size_t all = (size_t) first[n];
   int32_t *counts = calloc((size_t) items, sizeof *counts);
   int32_t *order = malloc((size_t) items * sizeof *order);
@@ -268,7 +272,7 @@ static int plant(search *s, tree *t, const int *first, const int *item, int n, i
   return good;
 }
 
-/* ---- Filters ---------------------------------------------------------------------------- */
+/* ---- Filters --------------------------------------------------------------------- */
 
 static int is_pattern(const search *s, const uint16_t *set, int32_t size) {
   int at_zero = 0;
@@ -321,8 +325,9 @@ static int drop_replaced(search *s, int32_t size) {
     return 0;
   }
   for (size_t k = 0; k < small->n; k++) {
+    const uint16_t *set = small->items + k * (size_t) size;
     uint64_t sum = 0;
-    for (int32_t a = 0; a < size; a++) sum += mix(small->items[k * (size_t) size + a] + 1u);
+    for (int32_t a = 0; a < size; a++) sum += mix(set[a] + 1u);
     size_t at = mix(sum) & (slots - 1);
     while (table[at]) at = (at + 1) & (slots - 1);
     table[at] = (uint32_t) k + 1;
@@ -365,11 +370,11 @@ static double number(const search *s) {
 }
 
 /*
- * Items `item[first[k]]` to `item[first[k + 1] - 1]` are those of transaction k, each below
- * `items`. options: min_count, min_size, window, min_units. most: bytes, processor seconds.
- * out: status, nodes of the tree, frequent sets, those of them of at least min_size, those
- * that pass the filters, closed ones. sets, set_counts: room for `room` items of closed sets
- * as (size, items ...), and for their counts; room 0 for none.
+ * Items `item[first[k]]` to `item[first[k + 1] - 1]` are those of transaction k, each
+ * below `items`. options: min_count, min_size, window, min_units. most: bytes, processor
+ * seconds. out: status, nodes of the tree, frequent sets, those of them of at least
+ * min_size, those that pass the filters, closed ones. sets, set_counts: room for `room`
+ * items of closed sets as (size, items ...), and for their counts; room 0 for none.
  */
 void fpgrowth(const int *first, const int *item, const int *n, const int *items,
               const int *options, const double *most, double *out, const int *room,
@@ -396,7 +401,8 @@ void fpgrowth(const int *first, const int *item, const int *n, const int *items,
   if (good) {
     drop_others(s);
     out[4] = number(s);
-    for (int32_t size = 1; good && size < MOST_SIZE; size++) good = drop_replaced(s, size);
+    for (int32_t size = 1; good && size < MOST_SIZE; size++)
+      good = drop_replaced(s, size);
     if (good) out[5] = number(s);
   }
   out[0] = s->limit.status;

@@ -1,13 +1,14 @@
 # The measurements shown in vignette("paper-spike-patterns").
 #
-#   SYNFIRE_DATA=folder Rscript vignettes/paper-spike-patterns/measure.R OUT [PART ...] [key=value ...]
+#   script=vignettes/paper-spike-patterns/measure.R
+#   SYNFIRE_DATA=folder Rscript $script OUT [PART ...] [key=value ...]
 #
 # from the root of the sources. `folder` holds spade/movement_PGHF_raster.txt.gz, lines of
-# `unit bin` in bins of 5 ms: 150 units of motor cortex. Each part writes one table, CSV, to
-# the folder OUT as soon as it has a row more:
+# `unit bin` in bins of 5 ms: 150 units of motor cortex. Each part writes one table, CSV,
+# to the folder OUT as soon as it has a row more:
 #
 #   threads      each program on 1, 2, 4, ... threads, one after the other
-#   ranks        the same search on 1, 2, 4, ... workers of an MPI job (Rmpi, snow, future)
+#   ranks        a search on 1, 2, 4, ... workers of an MPI job (Rmpi, snow, future)
 #   jobs         the eight jobs with each program on one thread, `at_once` side by side
 #   surrogates   p values of the recording on one GPU, on two, ...
 #   surrogates_cpu   and on all threads
@@ -23,11 +24,11 @@
 #   memory=8e9     bytes that a search may hold
 #   small=1        the first 3 s of the recording, to see whether everything runs
 #
-# Each search runs in a process of its own, so that its peak of memory is its own too. Four
-# programs are compared: the published one (published.py), FP-growth as printed with the
-# filters after it (bench/published/fpgrowth.c, compiled here), and both engines of
-# mine_patterns(). What is not there is left out of the table, with a message. On a machine
-# with 32 cores and two GPUs all of it takes some eight minutes.
+# Each search runs in a process of its own, so that its peak of memory is its own too.
+# Four programs are compared: the published one (published.py), FP-growth as printed with
+# the filters after it (bench/published/fpgrowth.c, compiled here), and both engines of
+# mine_patterns(). What is not there is left out of the table, with a message. On a
+# machine with 32 cores and two GPUs all of it takes some eight minutes.
 
 library(synfire)
 options(cli.progress_show_after = Inf)
@@ -37,7 +38,7 @@ bin_size <- 0.005
 window <- 20
 bins <- 4464  # of the recording
 
-# ---- Recordings ------------------------------------------------------------------------
+# ---- Recordings ----------------------------------------------------------------------
 
 read_raster <- function() {
   file <- file.path(Sys.getenv("SYNFIRE_DATA"), "spade", "movement_PGHF_raster.txt.gz")
@@ -72,8 +73,9 @@ join_in_time <- function(r, copies) {
 get_recording <- \(name) recordings[[name]](read_raster())
 
 as_trains <- function(of) {
-  spike_trains((of$raster$bin * 5 + 2) / 1000, factor(of$raster$unit, seq_len(of$units) - 1),
-               start = 0, end = of$bins * bin_size, resolution = 1e-3)
+  spike_trains((of$raster$bin * 5 + 2) / 1000,
+               factor(of$raster$unit, seq_len(of$units) - 1), start = 0,
+               end = of$bins * bin_size, resolution = 1e-3)
 }
 
 # The items of the window of each bin that holds a spike: unit * window + lag
@@ -87,7 +89,7 @@ windows_of <- function(of) {
   })
 }
 
-# ---- What the machine tells of itself ----------------------------------------------------
+# ---- What the machine tells of itself ------------------------------------------------
 
 # Joules that the processor has used since some time in the past (RAPL), or NA
 joules <- function() {
@@ -109,7 +111,7 @@ stamp <- function(table) {
         date = format(Sys.Date()), synfire = format(utils::packageVersion("synfire")))
 }
 
-# ---- One search in this process ------------------------------------------------------------
+# ---- One search in this process ------------------------------------------------------
 
 measured <- c("status", "nodes", "frequent", "kept", "patterns", "wall", "cpu", "mb",
               "joules")
@@ -118,8 +120,8 @@ timed <- function(run) {
   gc(FALSE)
   energy <- joules()
   took <- system.time(out <- run())
-  list(out = out, wall = took[["elapsed"]], cpu = took[["user.self"]] + took[["sys.self"]],
-       joules = joules() - energy)
+  list(out = out, wall = took[["elapsed"]],
+       cpu = took[["user.self"]] + took[["sys.self"]], joules = joules() - energy)
 }
 
 say <- function(status, nodes, frequent, kept, patterns, of, before) {
@@ -131,10 +133,10 @@ say <- function(status, nodes, frequent, kept, patterns, of, before) {
 run_ours <- function(job) {
   before <- megabytes("VmRSS")
   x <- as_trains(get_recording(job$recording))
-  invisible(mine_patterns(x, bin_size, window, 9, 1000, threads = 1))  # what loads late, loads
+  invisible(mine_patterns(x, bin_size, window, 9, 1000, threads = 1))  # loads late parts
   of <- timed(\() tryCatch(
-    mine_patterns(x, bin_size, window, job$min_spikes, job$min_count, engine = job$program,
-                  threads = job$threads, max_memory = job$memory),
+    mine_patterns(x, bin_size, window, job$min_spikes, job$min_count,
+                  engine = job$program, threads = job$threads, max_memory = job$memory),
     synfire_error_budget = \(e) NULL
   ))
   if (is.null(of$out)) return(say("memory", NA, NA, NA, NA, of, before))
@@ -142,13 +144,13 @@ run_ours <- function(job) {
 }
 
 # As printed, up to the bytes and processor seconds that it may take
-grow_as_printed <- function(library, windows, items, min_count, min_size, min_units, memory,
-                            seconds, room = 0) {
+grow_as_printed <- function(library, windows, items, min_count, min_size, min_units,
+                            memory, seconds, room = 0) {
   dyn.load(library)
   .C("fpgrowth", as.integer(cumsum(c(0, lengths(windows)))), as.integer(unlist(windows)),
-     length(windows), as.integer(items), as.integer(c(min_count, min_size, window, min_units)),
-     c(memory, seconds), out = double(6), as.integer(room), sets = integer(room),
-     counts = integer(room))
+     length(windows), as.integer(items),
+     as.integer(c(min_count, min_size, window, min_units)), c(memory, seconds),
+     out = double(6), as.integer(room), sets = integer(room), counts = integer(room))
 }
 
 run_as_printed <- function(job) {
@@ -158,11 +160,11 @@ run_as_printed <- function(job) {
   run <- timed(\() grow_as_printed(job$library, windows, of$units * window, job$min_count,
                                    job$min_spikes, job$min_spikes, 30e9, job$seconds)$out)
   out <- replace(run$out, run$out < 0, NA)
-  say(c("done", "memory", "time")[out[[1]] + 1], out[[2]], out[[4]], out[[5]], out[[6]], run,
-      before)
+  say(c("done", "memory", "time")[out[[1]] + 1], out[[2]], out[[4]], out[[5]], out[[6]],
+      run, before)
 }
 
-# ---- A search in a process of its own ------------------------------------------------------
+# ---- A search in a process of its own ------------------------------------------------
 
 # A row of what was measured; NA beyond the seconds, or where the program is not there
 measure <- function(program, recording, min_count, min_spikes, threads = 1) {
@@ -181,7 +183,7 @@ measure <- function(program, recording, min_count, min_spikes, threads = 1) {
   }
   # Beyond the seconds of the search there is time to start and to read.
   out <- suppressWarnings(system2(
-    "timeout", c(keys$seconds + 15, "env", paste0("OMP_NUM_THREADS=", threads), command,
+    "timeout", c(keys$seconds + 8, "env", paste0("OMP_NUM_THREADS=", threads), command,
                  arguments), stdout = TRUE, stderr = TRUE
   ))
   line <- grep("^measured ", out, value = TRUE)
@@ -193,12 +195,13 @@ measure <- function(program, recording, min_count, min_spikes, threads = 1) {
     values[[1]] <- if (isTRUE(attr(out, "status") == 124)) "time" else "failed"
     if (values[[1]] == "failed") message(paste(utils::tail(out, 3), collapse = "\n"))
   }
-  row <- data.frame(program, recording, min_count, min_spikes, threads, limit = keys$seconds,
-                    stats::setNames(values, measured))
-  row[measured[-1]] <- lapply(row[measured[-1]], \(x) if (x %in% "NA") NA_real_ else as.numeric(x))
-  message(sprintf("  %s, %s, %g, %g, %g threads: %s, %s patterns, %.3g s, %.3g s CPU, %.3g MB",
+  row <- data.frame(program, recording, min_count, min_spikes, threads,
+                    limit = keys$seconds, stats::setNames(values, measured))
+  numbers <- measured[-1]
+  row[numbers] <- lapply(row[numbers], \(x) if (x %in% "NA") NA_real_ else as.numeric(x))
+  message(sprintf("  %s, %s, %g, %g, %g threads: %s, %.0f patterns, %.3g s, CPU %.3g s",
                   program, recording, min_count, min_spikes, threads, row$status,
-                  format(row$patterns, big.mark = ","), row$wall, row$cpu, row$mb))
+                  row$patterns, row$wall, row$cpu))
   row
 }
 
@@ -206,7 +209,8 @@ measure <- function(program, recording, min_count, min_spikes, threads = 1) {
 windows_file <- function(recording) {
   file <- file.path(tempdir(), paste0("windows-", recording, ".txt"))
   if (!file.exists(file)) {
-    writeLines(vapply(windows_of(get_recording(recording)), paste, "", collapse = " "), file)
+    windows <- windows_of(get_recording(recording))
+    writeLines(vapply(windows, paste, "", collapse = " "), file)
   }
   file
 }
@@ -227,14 +231,15 @@ write_table <- function(rows, name) {
   table <- if (is.data.frame(rows)) rows else do.call(rbind, rows)
   doubles <- vapply(table, is.double, NA)
   table[doubles] <- lapply(table[doubles], signif, 10)
-  utils::write.csv(stamp(table), file.path(keys$out, paste0(name, ".csv")), row.names = FALSE)
+  file <- file.path(keys$out, paste0(name, ".csv"))
+  utils::write.csv(stamp(table), file, row.names = FALSE)
 }
 
 doubling <- \(most) unique(c(2^seq(0, floor(log2(most))), most))
 
 eight_jobs <- data.frame(min_count = c(88, 25, 12, 10, 10, 10, 10, 10), min_spikes = 2:9)
 
-# ---- Parts ---------------------------------------------------------------------------------
+# ---- Parts ---------------------------------------------------------------------------
 
 parts <- list()
 
@@ -288,8 +293,8 @@ parts$ranks <- function() {
 
 mine_on_ranks <- function(workers, arguments) {
   suppressWarnings(system2(
-    "timeout", c("-k 2", min(keys$seconds, 40), "mpirun", "--oversubscribe", "--bind-to none",
-                 "-n", workers + 1, file.path(R.home("bin"), "Rscript"),
+    "timeout", c("-k 2", min(keys$seconds, 40), "mpirun", "--oversubscribe",
+                 "--bind-to none", "-n", workers + 1, file.path(R.home("bin"), "Rscript"),
                  "inst/cluster/patterns-mpi.R", arguments), stdout = TRUE, stderr = TRUE
   ))
 }
@@ -298,9 +303,10 @@ mine_in_sessions <- function(workers, name, result) {
   future::plan(future::multisession, workers = workers)
   on.exit(future::plan(future::sequential))
   x <- as_trains(get_recording(name))
-  mine <- \(folder, ...) mine_patterns(x, bin_size, window, ..., threads = 1, folder = folder)
-  mine(tempfile("warm"), 6, 40)
-  saveRDS(mine(tempfile("ranks"), 6, 10), result)
+  mine <- \(min_count) mine_patterns(x, bin_size, window, 6, min_count, threads = 1,
+                                     folder = tempfile("ranks"))
+  mine(40)  # workers start
+  saveRDS(mine(10), result)
 }
 
 parts$jobs <- function() {
@@ -331,8 +337,10 @@ check_as_printed <- function(library) {
     windows <- replicate(30, sort(sample(6 * window, 12)) - 1, simplify = FALSE)
     windows <- lapply(windows, \(w) unique(w - w %% window + (w %% window) %% 4))
     ours <- frequent_itemsets(windows, min_count = 3, min_size = 2, target = "closed")
-    sets <- lapply(seq_along(ours), \(k) sort(as.integer(as.data.frame(ours[k])$items[[1]])))
-    fits <- vapply(sets, \(s) any(s %% window == 0) && length(unique(s %/% window)) >= 2, NA)
+    sets <- lapply(as.data.frame(ours)$items, \(items) sort(as.integer(items)))
+    fits <- vapply(sets, \(set) {
+      any(set %% window == 0) && length(unique(set %/% window)) >= 2
+    }, NA)
     got <- grow_as_printed(library, windows, 6 * window, 3, 2, 2, 1e9, 60, 1e6)
     stopifnot(got$out[[1]] == 0, got$out[[6]] == sum(fits))
     at <- 1
@@ -383,25 +391,27 @@ parts$surrogates_cpu <- function() {
 
 surrogates_of <- function(x, n, ...) {
   set.seed(1)
-  pvalue_spectrum(x, bin_size, window, min_spikes = 3, min_count = 10, n_surrogates = n, ...)
+  pvalue_spectrum(x, bin_size, window, min_spikes = 3, min_count = 10, n_surrogates = n,
+                  ...)
 }
 
-# A function that stops watching, and gives the joules that these GPUs have used since: the
-# mean of the power that nvidia-smi tells ten times a second, times the seconds; NA where it
-# tells none
+# A function that stops watching, and gives the joules that these GPUs have used since:
+# the mean of the power that nvidia-smi tells ten times a second, times the seconds; NA
+# where it tells none
 watch_power <- function(gpus) {
   if (Sys.which("nvidia-smi") == "" || Sys.which("stdbuf") == "") return(\() NA_real_)
   file <- tempfile("power")
   process <- system(paste(
-    "stdbuf -oL nvidia-smi --query-gpu=power.draw --format=csv,noheader,nounits -lms 100 -i",
-    paste(gpus - 1, collapse = ","), ">", file, "& echo $!"
+    "stdbuf -oL nvidia-smi --query-gpu=power.draw --format=csv,noheader,nounits",
+    "-lms 100 -i", paste(gpus - 1, collapse = ","), ">", file, "& echo $!"
   ), intern = TRUE)
   started <- proc.time()[["elapsed"]]
   function() {
     took <- proc.time()[["elapsed"]] - started
     tools::pskill(as.integer(process))
     watts <- suppressWarnings(as.numeric(readLines(file, warn = FALSE)))
-    if (!any(is.finite(watts))) NA_real_ else mean(watts, na.rm = TRUE) * length(gpus) * took
+    if (!any(is.finite(watts))) return(NA_real_)
+    mean(watts, na.rm = TRUE) * length(gpus) * took
   }
 }
 
@@ -439,7 +449,7 @@ parts$stages <- function() {
 grown_jobs <- list(
   "300" = data.frame(min_count = c(71, 21, 11, 10, 10, 10, 10, 10), min_spikes = 2:9),
   "450" = data.frame(min_count = c(71, 22, 10, 10, 10, 10, 10, 10), min_spikes = 2:9),
-  long = data.frame(min_count = c(1638, 199, 42, 16, 10, 10, 10, 10, 10), min_spikes = 2:10)
+  long = data.frame(min_count = c(1638, 199, 42, 16, rep(10, 5)), min_spikes = 2:10)
 )
 
 parts$growth <- function() {
@@ -449,13 +459,14 @@ parts$growth <- function() {
   plan <- plan[order(plan$min_spikes %in% c(4, 5)), ]  # the largest results last
   rows <- list()
   for (k in seq_len(nrow(plan))) {
-    rows[[k]] <- with(plan[k, ], measure("closure", if (keys$small) "small" else recording,
-                                         min_count, min_spikes, threads))
+    if (keys$small) plan$recording[k] <- "small"
+    rows[[k]] <- with(plan[k, ], measure("closure", recording, min_count, min_spikes,
+                                         threads))
     write_table(rows, "growth")
   }
 }
 
-# ---- What was asked for ----------------------------------------------------------------------
+# ---- What was asked for --------------------------------------------------------------
 
 arguments <- commandArgs(trailingOnly = TRUE)
 if (identical(arguments[1], "search")) {
@@ -471,13 +482,13 @@ for (given in strsplit(arguments[named], "=")) {
   keys[[given[[1]]]] <- if (given[[1]] == "python") given[[2]] else as.numeric(given[[2]])
 }
 arguments <- arguments[!named]
-if (length(arguments) == 0L || !dir.exists(arguments[[1]])) stop("name a folder for the tables")
+if (!length(arguments) || !dir.exists(arguments[1])) stop("name a folder for the tables")
 keys$out <- arguments[[1]]
 keys$main <- if (keys$small) "small" else "150"
 keys$library <- NA
 wanted <- if (length(arguments) > 1L) arguments[-1] else names(parts)
 unknown <- setdiff(wanted, names(parts))
-if (length(unknown)) stop("no part ", unknown[[1]], "; there are ", toString(names(parts)))
+if (length(unknown)) stop("no part ", unknown[[1]], " among ", toString(names(parts)))
 for (part in wanted) {
   message(part)
   parts[[part]]()

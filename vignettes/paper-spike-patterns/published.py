@@ -1,4 +1,4 @@
-"""One search by the published program, which comes compiled with the Python package elephant.
+"""One search by the published program, which comes compiled with the package elephant.
 
     python published.py WINDOWS MIN_COUNT MIN_SPIKES WINDOW
 
@@ -24,7 +24,8 @@ except ImportError:
 def megabytes(what):
     """VmRSS or VmHWM of this process"""
     with open("/proc/self/status") as status:
-        return [int(line.split()[1]) for line in status if line.startswith(what)][0] / 1024
+        kilobytes = [int(line.split()[1]) for line in status if line.startswith(what)]
+    return kilobytes[0] / 1024
 
 
 def processor():
@@ -49,5 +50,5 @@ clock, cpu = time.perf_counter() - clock, processor() - cpu
 os.dup2(screen, 1)
 log.seek(0)
 kept = re.search(r"Frequent Item-Sets: (\d+)", log.read().decode(errors="replace"))
-print("measured", "done", "NA", "NA", kept.group(1) if kept else "NA", len(found), clock, cpu,
-      megabytes("VmHWM") - before)
+print("measured", "done", "NA", "NA", kept.group(1) if kept else "NA", len(found), clock,
+      cpu, megabytes("VmHWM") - before)
