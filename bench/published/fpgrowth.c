@@ -4,8 +4,8 @@
  * One FP-tree of all transactions is built, and every frequent itemset is grown from it
  * and kept; then the itemsets that are no spike patterns are dropped (no item at lag 0,
  * too few units); then those that are not closed. Porrmann et al. (2021) put the filters
- * into the search instead. Written to be read, and to be compared with: one thread, and no
- * other shortcut than the least size of a set.
+ * into the search instead. Written to be read, and to be compared with: one thread, and
+ * no other shortcut than the least size of a set.
  *
  * A plain C library for .C() of R: R CMD SHLIB fpgrowth.c. Items are unit * window + lag.
  */
