@@ -171,12 +171,12 @@ read_arguments <- function(arguments) {
 #' Matrix of series and steps, a row a shape
 shapes_of <- function(given, device) {
   by_N <- list(cpu = c(100, 300, 1000, 3000, 10000), gpu = c(100, 300, 1000, 3000, 10000, 30000))
-  by_L <- c(200, 400, 800, 1600, 3200, 6400)
+  by_L <- list(cpu = c(200, 400, 800, 1600, 3200), gpu = c(200, 400, 800, 1600, 3200, 6400))
   do.call(rbind, lapply(given %||% device, \(shape) switch(
     shape,
     cpu = , gpu = , brains = shapes_known[[shape]],
     `by-N` = cbind(by_N[[device]], 1600),
-    `by-L` = cbind(1000, by_L),
+    `by-L` = cbind(1000, by_L[[device]]),
     rbind(as.numeric(strsplit(shape, "x", fixed = TRUE)[[1L]]))
   )))
 }
@@ -194,8 +194,8 @@ cores <- function() synfire_sitrep(test_devices = FALSE)$threads
 #' Add rows to the file of results at once: a run may be cut short
 append_rows <- function(rows, file) {
   if (is.null(file)) return(invisible())
-  numbers <- vapply(rows, is.double, NA)
-  rows[numbers] <- lapply(rows[numbers], signif, 5)
+  measured <- c("seconds", "whole", "floor", "share", "error", "peak_GB")
+  rows[measured] <- lapply(rows[measured], signif, 5)
   there <- if (file.exists(file)) utils::read.csv(file)
   utils::write.csv(rbind(there, rows), file, row.names = FALSE)
 }

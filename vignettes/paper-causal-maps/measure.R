@@ -9,10 +9,10 @@
 #
 #   once              neighbours once for each library, or again for each pair      10 s
 #   behaviour         which neurons turn a simulated fish, for 20 seeds             a minute
-#   threads           1, 2, 4, ... threads, as many as there are cores              half a minute
+#   threads           1, 2, 4, ... threads, as many as there are cores              a minute
 #   cpu               by series and by steps, on all cores                          a minute
 #   gpu               by series and by steps, on one GPU                            half a minute
-#   gpus              one GPU and two, on three shapes                              half a minute
+#   gpus              one GPU and two, on three shapes                              a minute
 #   brain-1450-half, brain-1450-float, brain-3780-half, brain-3780-float, brain-8528-half,
 #   brain-8528-float  the three published recordings in full, on all GPUs: 10 s to 3
 #                     minutes each, the largest with 95 GB of memory. Table: brains
@@ -107,7 +107,7 @@ measure_behaviour <- function(seeds = 1:20, frames = 1600, learnt = 1000) {
 #' What a brain is measured with: the search belongs to the first precision
 brain <- function(shape, precision) {
   c("gpu", paste0("shapes=", shape), paste0("gpus=", gpus), paste0("precision=", precision),
-    paste0("phases=", if (precision == "half") "search,map" else "map"))
+    paste0("phases=", if (precision == "half") "map,search" else "map"))
 }
 
 run_bench <- function(part, of) {
