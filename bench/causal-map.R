@@ -138,7 +138,8 @@ measure <- function(x, phase, device, workers, precision, n) {
   row <- function(phase, part, floor) {
     data.frame(device = device, workers = workers, precision = precision, series = series,
                steps = steps, libraries = n, phase = phase, seconds = part[[1L]],
-               whole = part[[2L]], floor = floor, share = floor / part[[2L]],
+               whole = part[[2L]], floor = floor,
+               share = if (part[[2L]] > 0) floor / part[[2L]] else NA,
                error = if (phase == "map") seconds$timed[["error"]] else NA)
   }
   part <- \(name) c(seconds$timed[[name]], seconds$whole[[name]])
@@ -172,13 +173,13 @@ read_arguments <- function(arguments) {
 shapes_of <- function(given, device) {
   by_N <- list(cpu = c(100, 300, 1000, 3000, 10000), gpu = c(100, 300, 1000, 3000, 10000, 30000))
   by_L <- list(cpu = c(200, 400, 800, 1600, 3200), gpu = c(200, 400, 800, 1600, 3200, 6400))
-  do.call(rbind, lapply(given %||% device, \(shape) switch(
+  unique(do.call(rbind, lapply(given %||% device, \(shape) switch(
     shape,
     cpu = , gpu = , brains = shapes_known[[shape]],
     `by-N` = cbind(by_N[[device]], 1600),
     `by-L` = cbind(1000, by_L[[device]]),
     rbind(as.numeric(strsplit(shape, "x", fixed = TRUE)[[1L]]))
-  )))
+  ))))
 }
 
 #' What was at work: the GPU, or the processor
