@@ -2,7 +2,7 @@
 #
 # In the folder of the package, which has to be installed:
 #
-#   SYNFIRE_DATA=folder Rscript vignettes/paper-significance/measure.R [PART ...] [key=value ...]
+#   Rscript vignettes/paper-significance/measure.R [PART ...] [key=value ...]
 #
 #   synchrony    what is found of a planted synchronous pattern, by its size and count
 #   durations    the same of a pattern of three spikes by its duration, 2d and 3d spectrum
@@ -19,11 +19,12 @@
 #   share=1      share of the recordings of each part, to try it out
 #   out=FOLDER   for the tables; else they are written beside this file
 #
-# Every recording is `set.seed()`'s, so that tables can be made again; but for the seconds
-# of `load` they are the same on any machine. `folder` is what tools/get-data.R fetches:
-# `recordings` and `cortex` need it. About half an hour on one core, and a minute on 32.
+# Every recording is `set.seed()`'s, so that tables can be made again; except for the seconds
+# of `load` they are the same on any machine. `recordings` and `cortex` need what
+# tools/get-data.R fetches. About half an hour on one core, and a minute on 32.
 
 library(synfire)
+source("tools/data.R")
 options(cli.progress_show_after = Inf)
 here <- "vignettes/paper-significance"
 if (!dir.exists(here)) stop("run this in the folder of the package")
