@@ -47,6 +47,7 @@ read_arguments <- function(arguments) {
   asked$peers <- strsplit(asked$peers, ",", fixed = TRUE)[[1L]]
   asked$devices <- arguments[!with_value]
   if (length(asked$devices) == 0L) asked$devices <- c(if (on_gpu()) "gpu", "cpu")
+  if ("gpu" %in% asked$devices && !on_gpu()) stop("no GPU to measure: see synfire_sitrep()")
   asked
 }
 
@@ -56,14 +57,25 @@ on_gpu <- function() isTRUE(NROW(synfire_sitrep(test_devices = FALSE)$devices) >
 
 peers_folder <- Sys.getenv("PEERS", ".build/peers")
 
+#' A port of this machine that nobody has, and what listens there
+free_port <- function() {
+  first <- Sys.getpid() * 37L
+  for (k in 0:99) {
+    number <- 20000L + (first + 211L * k) %% 40000L
+    server <- tryCatch(serverSocket(number), error = \(e) NULL)
+    if (!is.null(server)) return(list(number = number, server = server))
+  }
+  stop("no port of this machine is free")
+}
+
 #' A process that runs a peer: a list of `said`, what it answered first ("ready VERSION" or
 #' "missing WHY"), and its connection
 start_worker <- function(peer, device, threads) {
   folder <- if (peer == "kedm" && device == "gpu") "kedm-cuda" else sub("-double", "", peer)
   folder <- file.path(peers_folder, folder)
   if (!dir.exists(folder)) return(list(said = c("missing", "not installed")))
-  port <- sample(20000:60000, 1)
-  server <- serverSocket(port)
+  port <- free_port()
+  server <- port$server
   on.exit(close(server))
   path <- paste(c(normalizePath(folder), Sys.getenv("PYTHONPATH")), collapse = ":")
   threads <- if (device == "gpu") synfire_sitrep(test_devices = FALSE)$threads else threads
@@ -71,7 +83,7 @@ start_worker <- function(peer, device, threads) {
   pid <- system2("sh", c("-c", shQuote(sprintf(
     "PYTHONPATH=%s OMP_NUM_THREADS=%d OPENBLAS_NUM_THREADS=%d MKL_NUM_THREADS=%d %s %s %d %s %s > %s 2>&1 & echo $!",
     shQuote(path), threads, threads, threads, Sys.getenv("PYTHON", "python3"),
-    shQuote(file.path(here, "theirs.py")), port, peer, device, shQuote(log)
+    shQuote(file.path(here, "theirs.py")), port$number, peer, device, shQuote(log)
   ))), stdout = TRUE)
   link <- tryCatch(socketAccept(server, open = "r+", blocking = TRUE, timeout = 120),
                    error = \(e) NULL)
@@ -99,7 +111,7 @@ stop_worker <- function(worker) {
 ask_worker <- function(worker, work, folder, asked) {
   given <- vapply(work$given, \(value) paste(format(value, trim = TRUE, scientific = FALSE),
                                              collapse = ","), "")
-  writeLines(paste(c(work$request, folder, asked$runs, asked$seconds,
+  writeLines(paste(c(work$request, folder, asked$runs, asked$seconds, asked$limit,
                      paste0(names(given), "=", given)), collapse = "\t"), worker$link)
   said <- hear(worker, asked$limit)
   if (is.null(said)) return(list(said = sprintf("stopped after %g s", asked$limit)))
@@ -136,8 +148,10 @@ call_redm <- function(work) {
 
 once <- function(call) {
   gc(FALSE)
-  used <- system.time(result <- call())
-  list(result = result, wall = used[["elapsed"]],
+  # The clock of system.time() goes in milliseconds.
+  began <- Sys.time()
+  used <- system.time(result <- call(), gcFirst = FALSE)
+  list(result = result, wall = as.numeric(difftime(Sys.time(), began, units = "secs")),
        cpu = sum(used[c("user.self", "sys.self", "user.child", "sys.child")], na.rm = TRUE))
 }
 

@@ -5,12 +5,12 @@
 It connects to PORT of this machine, says "ready VERSION" or "missing WHY", and then answers
 requests, a line each with fields that tabs separate:
 
-    request   WORK FOLDER RUNS SECONDS NAME=VALUE ...
+    request   WORK FOLDER RUNS SECONDS LIMIT NAME=VALUE ...
     answer    done WALL,WALL,... CPU,CPU,...     or     failed WHY
 
 The series or spikes of a work are numbers of 8 bytes in FOLDER/data. What a work is given
 is made ready first and not timed; then it runs RUNS times, or as often as begins within
-SECONDS. Its last result goes to FOLDER/result, numbers of 8 bytes too, in the order that
+SECONDS. After LIMIT seconds this process ends. Its last result goes to FOLDER/result, numbers of 8 bytes too, in the order that
 `result_of` in bench/peers/works.R describes.
 """
 
@@ -18,6 +18,7 @@ import array
 import contextlib
 import os
 import resource
+import signal
 import socket
 import sys
 import time
@@ -355,8 +356,9 @@ def timed(call, runs, seconds):
 
 
 def answer(peer, fields):
-    work, folder, runs, seconds = fields[:4]
-    given = dict(field.split("=", 1) for field in fields[4:])
+    work, folder, runs, seconds, limit = fields[:5]
+    given = dict(field.split("=", 1) for field in fields[5:])
+    signal.alarm(int(float(limit)) + 5)  # whoever waits for it may be gone by then
     data = array.array("d")
     with open(os.path.join(folder, "data"), "rb") as file:
         data.frombytes(file.read())
@@ -367,6 +369,7 @@ def answer(peer, fields):
     result, wall, cpu = timed(call, int(runs), float(seconds))
     with open(os.path.join(folder, "result"), "wb") as file:
         array.array("d", to_numbers(result)).tofile(file)
+    signal.alarm(0)
     spelt = lambda times: ",".join("%.9g" % one for one in times)
     return "done\t%s\t%s" % (spelt(wall), spelt(cpu))
 
