@@ -7,6 +7,15 @@ workers_planned <- function() {
   rlang::is_installed("future") && !inherits(future::plan(), "sequential")
 }
 
+#' Whether workers stay from chunk to chunk, and to ask one whether it has finished costs
+#' next to nothing
+#'
+#' Elsewhere a chunk may be a job of a scheduler.
+#' @noRd
+workers_stay <- function() {
+  !workers_planned() || inherits(future::plan(), c("cluster", "multicore"))
+}
+
 #' Do each of `todo`
 #'
 #' A chunk whose worker died is done once more on the plan, then here. Any other error of a
@@ -106,7 +115,8 @@ fill_workers <- function(queue) {
 #' @noRd
 collect_chunks <- function(queue) {
   ended <- character()
-  # Asking may be a question to a scheduler, so not too often where chunks take long.
+  # Whoever has finished waits until it is asked. A scheduler is not asked too often.
+  longest <- if (workers_stay()) 0.05 else 1
   pause <- 0.01
   repeat {
     for (name in names(queue$running)) {
@@ -116,7 +126,7 @@ collect_chunks <- function(queue) {
     }
     if (length(ended) > 0L) break
     Sys.sleep(pause)
-    pause <- min(1, 1.3 * pause)
+    pause <- min(longest, 1.3 * pause)
   }
   for (name in ended) {
     place <- as.integer(name)

@@ -4,6 +4,10 @@ cpu_engines <- c("window", "state", "two-pass")
 # In the order of the compiled code, after the window.
 gpu_engines <- c("window", "ptpe", "mtpe", "hybrid", "two-pass", "occurrence")
 
+# How the engine "occurrence" brings occurrences together, as in syn_gpu_compaction.
+gpu_compactions <- c("in-order", "one-counter", "block-counters", "sparse-scan",
+                     "count-scan-write")
+
 gpu_most <- 16           # GPUs that share a work
 
 # What this process knows of its GPUs: whether it has made a CUDA context, which takes some
@@ -69,15 +73,14 @@ need_gpu <- function(device, call = rlang::caller_env()) {
 #'
 #' @param segments Segments of MTPE; 0 for as many as fill the device.
 #' @noRd
-gpu_request <- function(engine, gpus, merge = "exact", compaction = "scan", dedup = TRUE,
-                        segments = 0) {
+gpu_request <- function(engine, gpus, merge = "exact", compaction = "in-order",
+                        dedup = TRUE, segments = 0) {
   calibrated <- engine %in% c("hybrid", "two-pass")
   fit <- if (calibrated) gpu_crossover(gpu_survey()$name[gpus[[1L]] + 1L]) else c(0, 0)
   gpu_session$used <- TRUE
   list(gpus = gpus, engine = match(engine, gpu_engines) - 1L, a = fit[[1L]], b = fit[[2L]],
        segments = segments, published = merge == "published",
-       compaction = match(compaction, c("scan", "atomic", "count-scan-write")) - 1,
-       dedup = dedup)
+       compaction = match(compaction, gpu_compactions) - 1L, dedup = dedup)
 }
 
 # ---- Choosing ------------------------------------------------------------------------
@@ -248,7 +251,8 @@ save_crossover <- function(name, a, b) {
 #' @param ticks List of `low` and `high`, in ticks.
 #' @param request From gpu_request().
 #' @param times Count so many times, for the time it takes.
-#' @return A list: `count`, `seconds` (of the kernels, each time), `report`.
+#' @return A list: `count`, `seconds` (of the kernels, each time), `published_seconds` (of
+#'   the published merge, where it is asked for), `report`.
 #' @noRd
 gpu_count <- function(events, ticks, units, intervals, request, times = 1L,
                       call = rlang::caller_env()) {
