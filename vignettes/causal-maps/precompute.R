@@ -4,14 +4,9 @@
 #
 #   Rscript vignettes/causal-maps/precompute.R [PART ...]
 #
-# Parts: roc, noise, surrogates, screen, misses; all of them if none is named. Each writes its
-# tables, CSV, next to this file. The times of maps are those of the benchmark:
-#
-#   Rscript bench/causal-map.R cpu shapes=by-N,by-L threads=1 libraries=40 \
-#     out=vignettes/causal-maps/cpu.csv
-#   Rscript bench/causal-map.R cpu out=vignettes/causal-maps/cpu.csv
-#   Rscript bench/causal-map.R gpu shapes=by-N,by-L out=vignettes/causal-maps/gpu.csv
-#   Rscript bench/causal-map.R gpu out=vignettes/causal-maps/gpu.csv
+# Parts: roc, noise, surrogates, screen, misses; all of them if none is named. Each writes
+# its tables, CSV, next to this file. The times of maps are those of
+# vignette("paper-causal-maps").
 
 library(synfire)
 options(cli.progress_show_after = Inf)
