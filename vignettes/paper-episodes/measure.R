@@ -142,8 +142,7 @@ published_merge <- function(x, sizes, numbers, repeats = 2) {
     data.frame(size = cells$size[[i]], episodes = cells$episodes[[i]],
                exact_ms = 1000 * median(counted$seconds[-1L]),
                published_ms = 1000 * median(counted$published_seconds[-1L]),
-               unmatched = counted$report$unmatched / (repeats + 1),
-               miscounted = counted$report$miscounted / (repeats + 1))
+               unmatched = counted$report$unmatched / (repeats + 1))
   }))
 }
 
