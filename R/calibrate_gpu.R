@@ -6,7 +6,7 @@
 #' for different numbers and sizes of episodes, finds for each size the number from which
 #' PTPE should take over, and fits the rule that `engine = "hybrid"` of [mine_episodes()]
 #' goes by: MTPE for fewer than `(a / size + b)` times the threads that the GPU runs at
-#' once. That repeats figures 9 and 10 and table 1 of Cao et al. (2010) on a GPU of today.
+#' once. That repeats figures 9 and 10 and table 1 of Cao et al. (2011) on a GPU of today.
 #'
 #' The episodes share all but their last unit with their neighbours, as candidates do.
 #' Kernels are timed by the GPU's own clock; the first run of each is left out.
@@ -15,11 +15,14 @@
 #' All runs take part. For each size, PTPE takes over at the number of episodes that
 #' makes the sum of `log(time)` over all numbers and runs smallest; between two numbers
 #' that were timed, straight lines in logarithms say where. Each run by itself gives such
-#' a number too, and their spread is the standard error. A size for which the best is
-#' MTPE or PTPE throughout, or for which half of the runs or fewer agree that there is a
-#' crossing, has none. The fit of a and b is by least squares, each size weighted by one
-#' over its squared standard error. `cost` says what the rule is worth: how much longer
-#' than the faster strategy it takes, next to what MTPE alone and PTPE alone take.
+#' a number too, and their spread is the standard error. A size has no crossing where
+#' changing over saves less than 1 % of the time, on average, or where half of the runs or
+#' fewer agree that there is one. The fit of a and b is by least squares, each size
+#' weighted by one over its squared standard error. Then the rule is compared with both
+#' strategies alone: `cost` is how much longer than the faster of the two each takes, on
+#' average over all that was timed. Where no size has a crossing, or one strategy alone
+#' costs less than the rule, that becomes the rule: `a = 0, b = Inf` is MTPE throughout,
+#' `a = 0, b = 0` PTPE throughout.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes; `NULL`
 #'   for [simulate_sym26()].
@@ -31,15 +34,16 @@
 #' @param gpu Number of the GPU: a row of `synfire_sitrep()$devices`.
 #' @param save Whether to keep the fit for this kind of GPU in
 #'   `tools::R_user_dir("synfire", "cache")`, where `"hybrid"` looks for it. Nothing is
-#'   written there unless you ask for it, nor where no size has a crossing.
+#'   written there unless you ask for it.
 #' @return A data frame of class `gpu_calibration` with the columns `size`, `episodes`,
 #'   `ptpe` and `mtpe` (s, medians). Attributes: `runs`, the same for each `run`;
 #'   `crossover`, a data frame with `size`, `episodes` (`NA` where there is no crossing),
 #'   `capacity` (threads of PTPE the GPU runs at once), `share` (their quotient), `error`
 #'   (standard error of the share) and `crossed` (runs with a crossing); `fit`, c(a, b),
-#'   `NA` where no size has one; `fit_error`, their standard errors; `cost`, c(rule, mtpe,
-#'   ptpe), the geometric mean of time over that of the faster strategy, less 1; `gpu`,
-#'   its name. It has a print and a plot method.
+#'   the rule; `fit_error`, their standard errors, `NA` for a strategy alone; `cost`,
+#'   c(rule, mtpe, ptpe), the geometric mean of time over that of the faster strategy,
+#'   less 1, where `rule` is the fitted one, `NA` without a crossing; `gpu`, its name. It
+#'   has a print and a plot method.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; without a GPU there
 #' is one of class `synfire_error_device`.
@@ -48,6 +52,11 @@
 #' Towards chip-on-chip neuroscience: fast mining of neuronal spike streams using graphics
 #' hardware. *Proceedings of the 7th ACM International Conference on Computing
 #' Frontiers*, 1-10. \doi{10.1145/1787275.1787277}
+#'
+#' Cao Y, Patnaik D, Ponce S, Archuleta J, Butler P, Feng W, Ramakrishnan N (2011).
+#' Parallel mining of neuronal spike streams on graphics processing units.
+#' *International Journal of Parallel Programming*, 40, 605-632.
+#' \doi{10.1007/s10766-011-0181-6}
 #' @seealso [mine_episodes()], `vignette("paper-episodes")`
 #' @examplesIf nrow(synfire::synfire_sitrep(test_devices = FALSE)$devices) > 0
 #' calibrate_gpu(sizes = 2:4, episodes = c(100, 10000), repeats = 3)
@@ -85,7 +94,7 @@ calibrate_gpu <- function(x = NULL, sizes = 2:8, episodes = 2^c(6, 9, 12, 14:18)
   })
   out <- new_calibration(do.call(rbind, runs), gpu_survey()$name[[gpu + 1L]])
   fit <- attr(out, "fit")
-  if (save && !anyNA(fit)) save_crossover(attr(out, "gpu"), fit[["a"]], fit[["b"]])
+  if (save) save_crossover(attr(out, "gpu"), fit[["a"]], fit[["b"]])
   out
 }
 
@@ -118,10 +127,17 @@ new_calibration <- function(runs, gpu) {
   crossover <- do.call(rbind, lapply(split(runs, runs$size), crossover_of))
   rownames(crossover) <- NULL
   fitted <- fit_crossover(crossover)
+  cost <- cost_of_rule(rows, crossover, fitted$fit)
+  # The first of equals, so that a rule is only given up for something better.
+  best <- names(which.min(cost))
+  if (best != "rule") {
+    fitted <- list(fit = c(a = 0, b = c(mtpe = Inf, ptpe = 0)[[best]]),
+                   error = c(a = NA_real_, b = NA_real_))
+  }
   new_table(rows[c("size", "episodes", "ptpe", "mtpe")], "gpu_calibration",
             list(runs = runs[c("size", "episodes", "run", "ptpe", "mtpe")],
                  crossover = crossover, fit = fitted$fit, fit_error = fitted$error,
-                 cost = cost_of_rule(rows, crossover, fitted$fit), gpu = gpu))
+                 cost = cost, gpu = gpu))
 }
 
 #' The crossover of one size, from its runs
@@ -148,11 +164,14 @@ crossover_of <- function(of) {
 #' lead is positive, the next one is not, and a straight line says where it is 0.
 #'
 #' @param lead log(time of PTPE / time of MTPE) at each number.
-#' @return A number of episodes, or `NA` where one of the two is best throughout.
+#' @param worth What changing over has to save on average, as a share of the time.
+#' @return A number of episodes, or `NA` where one of the two is as good throughout.
 #' @noRd
-crossing <- function(episodes, lead) {
-  i <- which.max(cumsum(c(0, lead))) - 1L
-  if (i == 0L || i == length(lead)) return(NA_real_)
+crossing <- function(episodes, lead, worth = 0.01) {
+  n <- length(lead)
+  saved <- cumsum(c(0, lead))
+  i <- which.max(saved) - 1L
+  if (saved[[i + 1L]] - max(0, saved[[n + 1L]]) < worth * n) return(NA_real_)
   part <- lead[[i]] / (lead[[i]] - lead[[i + 1L]])
   exp((1 - part) * log(episodes[[i]]) + part * log(episodes[[i + 1L]]))
 }
@@ -196,20 +215,22 @@ print.gpu_calibration <- function(x, ...) {
   crossover$episodes <- ifelse(is.na(crossover$episodes), "none",
                                commas_each(round(crossover$episodes)))
   crossover$share <- signif(crossover$share, 3)
-  crossover$error <- signif(crossover$error, 2)
   print(crossover, row.names = FALSE)
-  if (anyNA(fit)) {
-    cat("# no fit: no size has a crossing among these numbers of episodes\n")
-    return(invisible(x))
+  alone <- if (is.infinite(fit[["b"]])) "MTPE" else if (!any(fit != 0)) "PTPE"
+  if (is.null(alone)) {
+    known <- !is.na(error)
+    cat(sprintf("# MTPE below f(N) = %s / N + %s of the threads the GPU runs at once\n",
+                fit[["a"]], fit[["b"]]))
+    cat(sprintf("# standard errors: %s\n",
+                paste(c("a", "b")[known], error[known], collapse = ", ")))
+  } else {
+    cat("# no rule is better than", alone, "throughout\n")
   }
-  known <- !is.na(error)
-  cat(sprintf("# MTPE below f(N) = %s / N + %s of the threads the GPU runs at once\n",
-              fit[["a"]], fit[["b"]]))
-  cat(sprintf("# standard errors: %s\n",
-              paste(c("a", "b")[known], error[known], collapse = ", ")))
-  cost <- sprintf("%s %%", signif(100 * attr(x, "cost"), 2))
-  cat(sprintf("# longer than the faster of the two, on average: this rule %s, MTPE alone %s,",
-              cost[[1L]], cost[[2L]]), "PTPE alone", paste0(cost[[3L]], "\n"))
+  cost <- attr(x, "cost")
+  cost <- sprintf("%s %s %%", c(rule = "the fit", mtpe = "MTPE alone", ptpe = "PTPE alone"),
+                  signif(100 * cost, 2))[!is.na(cost)]
+  cat("# longer than the faster of the two, on average:", paste(cost, collapse = ", "))
+  cat("\n")
   invisible(x)
 }
 

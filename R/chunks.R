@@ -47,14 +47,13 @@ do_chunks <- function(todo, work, arguments, threads, keep = function(chunk, res
 }
 
 #' Give a chunk to a worker; what it is about, the worker reads from files
+#'
+#' Each global, and each package, would be a message of its own, which is waited for.
 #' @noRd
 start_chunk <- function(chunk, work, arguments, threads) {
-  future::future(
-    on_worker(work, arguments, threads), substitute = TRUE, packages = "synfire",
-    seed = NULL,
-    globals = list(on_worker = on_worker, work = work,
-                   arguments = c(list(chunk), arguments), threads = threads)
-  )
+  job <- list(work = work, arguments = c(list(chunk), arguments), threads = threads)
+  future::future(asNamespace("synfire")$on_worker(job$work, job$arguments, job$threads),
+                 substitute = TRUE, globals = list(job = job), seed = NULL)
 }
 
 #' On a worker, which shares its machine with others and has no user to look on

@@ -160,7 +160,7 @@
 #' @seealso [count_episodes()] for given episodes, [episode_occurrences()] for where they
 #'   occur, [episode_lags()] for their delays, [autoplot.episodes()] for pictures,
 #'   `vignette("episodes")`, `vignette("definitions")` and, for the engines on a GPU next
-#'   to each other, `vignette("paper-episodes")`.
+#'   to each other, `vignette("paper-episodes")` and `vignette("paper-occurrences")`.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_sym26(duration = 10)

@@ -210,13 +210,14 @@ saved_crossovers <- function() {
   known <- tryCatch(utils::read.csv(file), error = \(e) NULL, warning = \(w) NULL)
   ok <- is.data.frame(known) && all(c("name", "a", "b") %in% names(known)) &&
     is.numeric(known$a) && is.numeric(known$b)
-  if (ok) known[is.finite(known$a) & is.finite(known$b), c("name", "a", "b")]
+  # MTPE throughout is b = Inf.
+  if (ok) known[is.finite(known$a) & !is.na(known$b) & known$b > -Inf, c("name", "a", "b")]
 }
 
 #' a and b of f(N) = a / N + b for a GPU, by name: as calibrated, or what fits most
 #' @noRd
 gpu_crossover <- function(name) {
-  default <- c(0, 1)  # measured on an H200: they cross where PTPE fills the GPU
+  default <- c(0, 1)  # from there on PTPE fills the GPU and MTPE makes a single segment
   known <- saved_crossovers()
   row <- match(name, known$name)
   if (is.na(row)) default else as.double(c(known$a[[row]], known$b[[row]]))

@@ -5,35 +5,36 @@
 #
 #   cpu      100 series x 1,600 steps, one and two threads (also without any argument)
 #   gpu      1,000 x 1,600, 10,000 x 1,600 and 10,000 x 8,528 on one GPU: half a minute
-#   memory   peak of a process that maps 10,000 x 1,600 on the CPU, in memory and to a file:
-#            minutes; libraries=500 maps only so many, to the same targets
+#   memory   peak of a process that maps 10,000 x 1,600 on the CPU, in memory and to a
+#            file: minutes; libraries=500 maps only so many, to the same targets
 #
-#   shapes=1000x1600,10000x1600   series x steps; by-N: more and more series; by-L: of steps;
-#                    brains: the three published recordings, 53,053 x 1,450, 92,538 x 3,780
-#                    and 101,729 x 8,528, all libraries to all targets in one call. The last
-#                    takes 83 GB for the map, 7 GB for the series, and some 170 s on two H200
+#   shapes=1000x1600,10000x1600   series x steps; by-N: more and more series; by-L: of
+#                    steps; brains: the three published recordings, 53,053 x 1,450,
+#                    92,538 x 3,780 and 101,729 x 8,528, all libraries to all targets in
+#                    one call: the last takes 83 GB for the map and 7 GB for the series
 #   libraries=500    only so many of them are timed
 #   phases=search,map             only one of them
 #   precision=float,half          of the GPU's map
 #   threads=1,2      on the CPU
 #   gpus=1,2         on one GPU, and on two side by side
-#   out=FILE         all rows, in full, as CSV, each as soon as it is measured; rows of a file
-#                    that is there are kept
+#   out=FILE         all rows, in full, as CSV, each as soon as it is measured; rows of a
+#                    file that is there are kept
 #
-# Targets have 1 to 20 dimensions by turns (mean 10.5), given as `E =`; the search looks for
-# them among 1 to 20. Where not all libraries are timed, `whole` is a straight line through
-# the times of a quarter and of all of those that were, and the row says how many. What
-# takes less than 1 s is the median of three, after a small map that loads what loads late.
-# `seconds` are those of the clock, but of a single thread those of the processor, whatever
-# else the machine does. On the CPU, `map: neighbours` is a map to one target of each number
-# of dimensions, and `map: lookup` what the map of all targets takes more; on GPUs these are
-# the seconds of the kernels alone, which run side by side. `error` is the largest difference
-# to the map of 20 of the series on the CPU, `peak_GB` the most memory of the process so far.
+# Targets have 1 to 20 dimensions by turns (mean 10.5), given as `E =`; the search looks
+# for them among 1 to 20. Where not all libraries are timed, `whole` is a straight line
+# through the times of a quarter and of all of those that were, and the row says how many.
+# What takes less than 1 s is the median of three, after a small map that loads what loads
+# late. `seconds` are those of the clock, but of a single thread those of the processor,
+# whatever else the machine does. On the CPU, `map: neighbours` is a map to one target of
+# each number of dimensions, and `map: lookup` what the map of all targets takes more; on
+# GPUs these are the seconds of the kernels alone, which run side by side. `error` is the
+# largest difference to the map of 20 of the series on the CPU, `peak_GB` the most memory
+# that the process had so far.
 #
 # Floors. A search adds series x steps^2 x E terms, each a subtraction, a fused
-# multiply-add and a comparison; an H200 does 132 x 128 x 1.755e9 such operations a second,
-# and a core with 512 bits 32 a cycle. A lookup gathers libraries x targets x steps x
-# (mean E + 1) numbers: 7.4e12 a second from the shared memory of an H200, twice that in
+# multiply-add and a comparison; an H200 does 132 x 128 x 1.755e9 such operations a
+# second, and a core with 512 bits 32 a cycle. A lookup gathers libraries x targets x
+# steps x (mean E + 1) numbers: 7.4e12 a second from the shared memory of an H200, twice that in
 # half precision; on a core one line of 16 a cycle.
 
 library(synfire)
@@ -43,7 +44,8 @@ E_max <- 20
 cpu_hz <- 2.6e9
 rates <- list(
   cpu = list(operations = 32 * cpu_hz, gathers = c(float = 16 * cpu_hz)),
-  gpu = list(operations = 132 * 128 * 1.755e9, gathers = c(float = 7.4e12, half = 14.8e12))
+  gpu = list(operations = 132 * 128 * 1.755e9,
+             gathers = c(float = 7.4e12, half = 14.8e12))
 )
 
 shapes_known <- list(
@@ -127,8 +129,8 @@ measure <- function(x, phase, device, workers, precision, n) {
   }
   # The search has no libraries but the series themselves.
   search <- function(n) {
-    optimal_dimensions(if (n == series) x else x[, seq_len(n), drop = FALSE], E_max = E_max,
-                       device = device, gpus = gpus, threads = threads)
+    optimal_dimensions(if (n == series) x else x[, seq_len(n), drop = FALSE],
+                       E_max = E_max, device = device, gpus = gpus, threads = threads)
   }
   error <- if (on_gpu && phase == "map") \(map) difference(map, x, E) else \(result) NA
   seconds <- extrapolated(if (phase == "search") search else map, n, series, clock, error)
@@ -138,7 +140,8 @@ measure <- function(x, phase, device, workers, precision, n) {
   row <- function(phase, part, floor) {
     data.frame(device = device, workers = workers, precision = precision, series = series,
                steps = steps, libraries = n, phase = phase, seconds = part[[1L]],
-               whole = part[[2L]], floor = floor, share = floor / part[[2L]],
+               whole = part[[2L]], floor = floor,
+               share = if (isTRUE(part[[2L]] > 0)) floor / part[[2L]] else NA,
                error = if (phase == "map") seconds$timed[["error"]] else NA)
   }
   part <- \(name) c(seconds$timed[[name]], seconds$whole[[name]])
@@ -146,8 +149,8 @@ measure <- function(x, phase, device, workers, precision, n) {
   neighbours <- part("neighbours")
   lookup <- part("lookup")
   if (!on_gpu) {
-    one_of_each <- extrapolated(\(n) map(n, seq_len(min(E_max, series))), n, series, clock,
-                                \(result) NA)
+    targets <- seq_len(min(E_max, series))
+    one_of_each <- extrapolated(\(n) map(n, targets), n, series, clock, \(result) NA)
     neighbours <- c(one_of_each$timed[["seconds"]], one_of_each$whole[["seconds"]])
     lookup <- pmax(part("seconds") - neighbours, 0)
   }
@@ -163,27 +166,32 @@ read_arguments <- function(arguments) {
   names(given) <- vapply(pairs, `[[`, "", 1L)
   what <- setdiff(arguments, grep("=", arguments, value = TRUE))
   allowed <- c("shapes", "libraries", "phases", "precision", "threads", "gpus", "out")
-  unknown <- c(setdiff(names(given), allowed), setdiff(what, c("cpu", "gpu", "memory", "peak")))
+  unknown <- c(setdiff(names(given), allowed),
+               setdiff(what, c("cpu", "gpu", "memory", "peak")))
   if (length(unknown) > 0L) stop("no such argument: ", paste(unknown, collapse = ", "))
   c(list(what = if (length(what)) what[[1L]] else "cpu"), given)
 }
 
 #' Matrix of series and steps, a row a shape
 shapes_of <- function(given, device) {
-  by_N <- list(cpu = c(100, 300, 1000, 3000, 10000), gpu = c(100, 300, 1000, 3000, 10000, 30000))
-  by_L <- c(200, 400, 800, 1600, 3200, 6400)
-  do.call(rbind, lapply(given %||% device, \(shape) switch(
+  series <- c(100, 300, 1000, 3000, 10000)
+  steps <- c(200, 400, 800, 1600, 3200)
+  by_N <- list(cpu = series, gpu = c(series, 30000))
+  by_L <- list(cpu = steps, gpu = c(steps, 6400))
+  unique(do.call(rbind, lapply(given %||% device, \(shape) switch(
     shape,
     cpu = , gpu = , brains = shapes_known[[shape]],
     `by-N` = cbind(by_N[[device]], 1600),
-    `by-L` = cbind(1000, by_L),
+    `by-L` = cbind(1000, by_L[[device]]),
     rbind(as.numeric(strsplit(shape, "x", fixed = TRUE)[[1L]]))
-  )))
+  ))))
 }
+
+devices <- function() synfire_sitrep(test_devices = FALSE)$devices
 
 #' What was at work: the GPU, or the processor
 machine <- function(device) {
-  if (device == "gpu") return(synfire_sitrep(test_devices = FALSE)$devices$name[[1L]])
+  if (device == "gpu") return(devices()$name[[1L]])
   if (!file.exists("/proc/cpuinfo")) return(NA_character_)
   sub(".*: *", "", grep("^model name", readLines("/proc/cpuinfo"), value = TRUE)[[1L]])
 }
@@ -194,16 +202,18 @@ cores <- function() synfire_sitrep(test_devices = FALSE)$threads
 #' Add rows to the file of results at once: a run may be cut short
 append_rows <- function(rows, file) {
   if (is.null(file)) return(invisible())
-  numbers <- vapply(rows, is.double, NA)
-  rows[numbers] <- lapply(rows[numbers], signif, 5)
+  measured <- c("seconds", "whole", "floor", "share", "error", "peak_GB")
+  rows[measured] <- lapply(rows[measured], signif, 5)
   there <- if (file.exists(file)) utils::read.csv(file)
   utils::write.csv(rbind(there, rows), file, row.names = FALSE)
 }
 
 run_shapes <- function(asked) {
   device <- asked$what
-  workers <- as.numeric(if (device == "gpu") asked$gpus %||% 1 else asked$threads %||% 1:2)
+  workers <- if (device == "gpu") asked$gpus %||% 1 else asked$threads %||% 1:2
+  workers <- as.numeric(workers)
   precisions <- if (device == "gpu") asked$precision %||% c("float", "half") else "float"
+  precisions_of <- \(phase) if (phase == "map") precisions else "float"
   phases <- asked$phases %||% c("search", "map")
   about <- data.frame(machine = machine(device), cores = cores(),
                       date = format(Sys.Date()),
@@ -218,7 +228,7 @@ run_shapes <- function(asked) {
     n <- min(series, as.numeric(asked$libraries %||% series))
     x <- make_series(series, shapes[[k, 2L]])
     for (of in workers) {
-      for (phase in phases) for (precision in if (phase == "map") precisions else "float") {
+      for (phase in phases) for (precision in precisions_of(phase)) {
         found <- cbind(measure(x, phase, device, of, precision, n),
                        peak_GB = memory("^VmHWM") / 1024, about)
         append_rows(found, asked$out)
@@ -238,8 +248,9 @@ print_totals <- function(rows) {
   if (nrow(maps) == 0L) return(invisible())
   key <- \(of) paste(of$device, of$workers, of$series, of$steps)
   maps$search <- searches$whole[match(key(maps), key(searches))]
-  out <- data.frame(maps[c("device", "workers", "precision", "series", "steps", "libraries")],
-                    search = maps$search, map = maps$whole, both = maps$search + maps$whole)
+  shape <- c("device", "workers", "precision", "series", "steps", "libraries")
+  out <- data.frame(maps[shape], search = maps$search, map = maps$whole,
+                    both = maps$search + maps$whole)
   alone <- maps[maps$workers == 1, ]
   one <- alone$whole[match(paste(maps$precision, maps$series, maps$steps),
                            paste(alone$precision, alone$series, alone$steps))]
@@ -261,8 +272,8 @@ run_peak <- function(libraries, file) {
   x <- make_series(10000, 1600)
   before <- memory("^VmRSS")
   seconds <- system.time(
-    map <- causal_map(x, E = dimensions_of(10000), libraries = seq_len(libraries), file = file,
-                      threads = 2)
+    map <- causal_map(x, E = dimensions_of(10000), libraries = seq_len(libraries),
+                      file = file, threads = 2)
   )[["elapsed"]]
   cat("measured", memory("^VmHWM"), before, seconds, "\n")
 }
@@ -272,7 +283,8 @@ run_memory <- function(libraries) {
   rows <- lapply(c("", tempfile(fileext = ".h5")), \(file) {
     out <- system2(file.path(R.home("bin"), "Rscript"),
                    c(script, "peak", paste0("libraries=", libraries),
-                     if (nzchar(file)) paste0("out=", file)), stdout = TRUE, stderr = TRUE)
+                     if (nzchar(file)) paste0("out=", file)),
+                   stdout = TRUE, stderr = TRUE)
     unlink(file)
     line <- grep("^measured ", out, value = TRUE)
     if (length(line) == 0L) stop(paste(out, collapse = "\n"))
@@ -292,12 +304,12 @@ if (asked$what == "peak") {
   run_peak(as.numeric(asked$libraries), asked$out)
 } else if (asked$what == "memory") {
   run_memory(as.numeric(asked$libraries %||% 10000))
-} else if (asked$what == "gpu" && nrow(synfire_sitrep(test_devices = FALSE)$devices) == 0L) {
+} else if (asked$what == "gpu" && nrow(devices()) == 0L) {
   message("no GPU to measure: see synfire_sitrep()")
 } else {
   rows <- run_shapes(asked)
   about <- c("machine", "cores", "date", "version")
-  cat(paste(names(rows[about]), unlist(rows[1L, about]), sep = ": ", collapse = ", "), "\n\n")
+  cat(paste0(names(rows[about]), ": ", unlist(rows[1L, about]), collapse = ", "), "\n\n")
   print(rows[setdiff(names(rows), about)], row.names = FALSE, digits = 3)
   cat("\n")
   print_totals(rows)

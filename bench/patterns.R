@@ -1,14 +1,15 @@
 # Spike patterns: the eight jobs of Porrmann et al. (2021, table 1) on the recording they
 # used, and how the search grows with the number of units.
 #
-#   SYNFIRE_DATA=folder Rscript bench/patterns.R [fpgrowth]
+#   Rscript bench/patterns.R [fpgrowth]
 #
-# `folder` holds spade/movement_PGHF_raster.txt.gz, lines of `unit bin` in bins of 5 ms.
+# tools/get-data.R fetches spade/movement_PGHF_raster.txt.gz, `unit bin` in bins of 5 ms.
 # Each measurement is an R process of its own, so that its peak memory is its own too. With
 # `fpgrowth` that engine runs next to ours, which takes some minutes more. The published
 # program runs beside both in vignettes/paper-spike-patterns/measure.R.
 
 library(synfire)
+source("tools/data.R")
 
 bins <- 4464  # of the recording, 5 ms each
 

@@ -22,6 +22,10 @@ expect_same_as_cpu <- function(x, ..., dedup = c(TRUE, FALSE)) {
   invisible(cpu)
 }
 
+test_that("the compiled code and mine_episodes() name the ways in one order", {
+  expect_identical(eval(formals(mine_episodes)$compaction), gpu_compactions)
+})
+
 test_that("small random streams: ties, repeats, zero bounds, trials", {
   skip_without_gpu()
   for (seed in 1:40) {

@@ -7,20 +7,20 @@
 # Each part writes a table of its name to OUT_FOLDER, with the machine, the date and the
 # version; without a PART all of them are run:
 #
-#   once              neighbours once for each library, or again for each pair      10 s
-#   behaviour         which neurons turn a simulated fish, for 20 seeds             a minute
-#   threads           1, 2, 4, ... threads, as many as there are cores              half a minute
-#   cpu               by series and by steps, on all cores                          a minute
-#   gpu               by series and by steps, on one GPU                            half a minute
-#   gpus              one GPU and two, on three shapes                              half a minute
+#   once              neighbours once for each library, or for each target  10 s
+#   behaviour         which neurons turn a simulated fish, for 20 seeds     a minute
+#   threads           1, 2, 4, ... threads, as many as there are cores      a minute
+#   cpu               by series and by steps, on all cores                  a minute
+#   gpu               by series and by steps, on one GPU                    half a minute
+#   gpus              one GPU and two, on three shapes                      a minute
 #   brain-1450-half, brain-1450-float, brain-3780-half, brain-3780-float, brain-8528-half,
 #   brain-8528-float  the three published recordings in full, on all GPUs: 10 s to 3
 #                     minutes each, the largest with 95 GB of memory. Table: brains
 #
 # All but the first two run bench/causal-map.R in a process of its own, which writes each
-# row as soon as it is measured, and keeps rows that are in the table already. The times on
-# the page were taken on a machine with two H200 and 32 cores. Parts that need a GPU say so
-# where there is none.
+# row as soon as it is measured, and keeps rows that are in the table already. The times
+# on the page were taken on a machine with two H200 and 32 cores. Parts that need a GPU
+# say so where there is none.
 
 library(synfire)
 options(cli.progress_show_after = Inf)
@@ -48,9 +48,9 @@ write_table <- function(rows, name) {
   utils::write.csv(rows, file.path(folder, paste0(name, ".csv")), row.names = FALSE)
 }
 
-# ---- Neighbours once, or again for each pair -----------------------------------------------
+# ---- Neighbours once, or again for each target -----------------------------------------
 
-#' A map of all pairs in one call, and in one call for each target, which finds neighbours anew
+#' A map of all pairs in one call; and in a call for each target, with neighbours anew
 measure_once <- function() {
   seconds <- \(run) system.time(run())[["elapsed"]]
   causal_map(simulate_coupled_maps(100), E = 2)  # loads what loads late
@@ -65,10 +65,10 @@ measure_once <- function() {
   write_table(do.call(rbind, rows), "once")
 }
 
-# ---- Behaviour -----------------------------------------------------------------------------
+# ---- Behaviour -------------------------------------------------------------------------
 
-#' Ranks of the two neurons that turn the fish, by the map and by correlation, and how well
-#' turning is predicted from the two that the map puts first
+#' Ranks of the two neurons that turn the fish, by the map and by correlation, and how
+#' well turning is predicted from the two that the map puts first
 measure_behaviour <- function(seeds = 1:20, frames = 1600, learnt = 1000) {
   rows <- lapply(seeds, \(seed) {
     set.seed(seed)
@@ -102,12 +102,13 @@ measure_behaviour <- function(seeds = 1:20, frames = 1600, learnt = 1000) {
   write_table(do.call(rbind, rows), "behaviour")
 }
 
-# ---- What the benchmark measures -----------------------------------------------------------
+# ---- What the benchmark measures -------------------------------------------------------
 
 #' What a brain is measured with: the search belongs to the first precision
 brain <- function(shape, precision) {
-  c("gpu", paste0("shapes=", shape), paste0("gpus=", gpus), paste0("precision=", precision),
-    paste0("phases=", if (precision == "half") "search,map" else "map"))
+  c("gpu", paste0("shapes=", shape), paste0("gpus=", gpus),
+    paste0("precision=", precision),
+    paste0("phases=", if (precision == "half") "map,search" else "map"))
 }
 
 run_bench <- function(part, of) {
@@ -132,7 +133,7 @@ benches <- list(
   "brain-8528-float" = brain("101729x8528", "float")
 )
 
-# ---- Here it begins ------------------------------------------------------------------------
+# ---- Here it begins --------------------------------------------------------------------
 
 parts <- c(list(once = measure_once, behaviour = measure_behaviour),
            lapply(stats::setNames(nm = names(benches)), \(part) {

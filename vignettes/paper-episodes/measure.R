@@ -2,9 +2,10 @@
 #
 # Rscript measure.R OUT_FOLDER [PART ...]
 #
-# Parts, in this order when none is named: crossover, levels, gpus, engines, counters. They
-# need a machine with NVIDIA GPUs and, for the counters, Nsight Compute (ncu); engines also
-# times the CPU, with up to all its cores. With two H200 all of them take three minutes.
+# Parts, in this order when none is named: crossover, levels, gpus, engines, counters and
+# culture. All but the last need a machine with NVIDIA GPUs and, for the counters, Nsight
+# Compute (ncu); engines also times the CPU, with up to all its cores. With two H200 all of
+# them take three minutes.
 # Each part writes its tables to OUT_FOLDER when it is done: CSV, times in milliseconds,
 # medians of warm runs, with the machine, the date and the version of synfire. The
 # environment variable SYNFIRE_DATA names the folder with episodes/tc89.csv.gz and
@@ -115,8 +116,15 @@ measure_crossover <- function(works, sizes = 2:8,
        crossover_fit = data.frame(
          term = c("a", "b"), estimate = attr(made, "fit"), error = attr(made, "fit_error")
        ),
-       crossover_cost = data.frame(rule = names(attr(made, "cost")),
-                                   over_faster = attr(made, "cost")))
+       crossover_cost = data.frame(rule = c(names(attr(made, "cost")), "uncalibrated"),
+                                   over_faster = c(attr(made, "cost"), uncalibrated(made))))
+}
+
+# What the rule costs that the hybrid goes by without a calibration.
+uncalibrated <- function(made) {
+  internal <- asNamespace("synfire")
+  rule <- internal$gpu_crossover("a GPU that nobody calibrated")
+  internal$cost_of_rule(made, attr(made, "crossover"), c(a = rule[[1]], b = rule[[2]]))[["rule"]]
 }
 
 # The exact merge and the published one on the same episodes.
@@ -309,6 +317,18 @@ run_profiled <- function(engine, min_count = 150, max_size = 4) {
                 device = "gpu", merge = if (engine == "mtpe") "published" else "exact")
 }
 
+# ---- On any machine --------------------------------------------------------------------
+
+# The most frequent episodes of three units in the culture, for the drawing of its circuit.
+measure_culture <- function(works, min_count = 1000, n = 40) {
+  found <- mine_episodes(works$tc89$x, min_count, works$tc89$delays, distinct_units = TRUE,
+                         threads = 2, max_size = 3)
+  found <- head(found[found$size == 3, ], n)
+  text <- \(column) vapply(column, paste, "", collapse = " ")
+  list(culture = data.frame(units = text(found$units), low = text(found$low),
+                            high = text(found$high), count = found$count))
+}
+
 # ---- What it ran on --------------------------------------------------------------------
 
 bind <- function(rows) {
@@ -339,10 +359,12 @@ write_tables <- function(tables, out, where = machine()) {
   for (name in names(tables)) {
     table <- tables[[name]]
     doubles <- vapply(table, is.double, TRUE)
-    table[doubles] <- lapply(table[doubles], signif, 5)
+    # Numbers of candidates stay whole.
+    table[doubles] <- lapply(table[doubles], \(x) ifelse(x == round(x), x, signif(x, 5)))
     if (name != "machine") {
-      table <- cbind(table, machine = paste(where$gpus, where$gpu), where["date"],
-                     where["synfire"], row.names = NULL)
+      ran_on <- if (is.na(where$gpu)) where$cpu else paste(where$gpus, "x", where$gpu)
+      table <- cbind(table, machine = ran_on, where["date"], where["synfire"],
+                     row.names = NULL)
     }
     utils::write.csv(table, file.path(out, paste0(name, ".csv")), row.names = FALSE)
   }
@@ -350,11 +372,11 @@ write_tables <- function(tables, out, where = machine()) {
 
 main <- function(out, parts) {
   if (identical(parts[1L], "profiled")) return(invisible(run_profiled(parts[[2L]])))
-  known <- c("crossover", "levels", "gpus", "engines", "counters")
+  known <- c("crossover", "levels", "gpus", "engines", "counters", "culture")
   if (length(parts) == 0L) parts <- known
   stopifnot(!is.na(out), parts %in% known)
   dir.create(out, showWarnings = FALSE, recursive = TRUE)
-  write_tables(list(machine = machine()), out)
+  if (!identical(parts, "culture")) write_tables(list(machine = machine()), out)
   works <- works()
   recall_fit(out)
   failed <- FALSE

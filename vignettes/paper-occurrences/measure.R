@@ -76,34 +76,91 @@ levels_of <- function(found) {
 
 # ---- Parts -----------------------------------------------------------------------------
 
-# The ways of bringing occurrences together, size by size. All tables are the same.
+# Each way counts the candidates of a size several times over: what is timed is the
+# counting alone, with the memory taken in the first run, which is left out.
+count_by_way <- function(work, candidates, compaction, dedup, times = 7L) {
+  internal <- asNamespace("synfire")
+  ticks <- round(rbind(work$delays) / attr(work$x, "resolution"))
+  counted <- internal$gpu_count(
+    internal$trains_of(work$x), list(low = ticks[, 1], high = ticks[, 2]), candidates$units,
+    candidates$intervals, internal$gpu_request("occurrence", 0L, compaction = compaction,
+                                               dedup = dedup),
+    times = times
+  )
+  list(count = counted$count, ms = 1000 * median(counted$seconds[-1L]))
+}
+
+# The candidates of each size from 2 on, as a list of `size`, `units` and `intervals`, integer
+# matrices with a row for each: those whose parts one unit shorter are frequent.
+candidates_of <- function(work, min_count, max_size) {
+  found <- mine_episodes(work$x, min_count, work$delays, max_size = max_size, threads = 1)
+  levels <- attr(found, "levels")
+  delays <- rbind(work$delays)
+  lapply(seq_len(nrow(levels))[-1L], function(size) {
+    shorter <- found[found$size == size - 1L, ]
+    units <- matrix(match(unlist(shorter$units), base::levels(work$x$unit)), nrow(shorter),
+                    byrow = TRUE)
+    intervals <- matrix(match(unlist(shorter$low), delays[, 1]), nrow(shorter), byrow = TRUE)
+    made <- join(units, intervals, nrow(delays))
+    stopifnot(nrow(made$units) == levels$candidates[[size]])
+    c(list(size = size, frequent = levels$frequent[[size]]), made)
+  })
+}
+
+# All episodes one unit longer whose first units are one of those given, and whose last
+# units are as well.
+join <- function(units, intervals, n_intervals) {
+  size <- ncol(units)
+  if (size == 1L) {
+    pairs <- expand.grid(first = units[, 1], second = units[, 1], k = seq_len(n_intervals))
+    return(list(units = unname(as.matrix(pairs[1:2])), intervals = matrix(pairs$k)))
+  }
+  key <- \(columns, gaps) do.call(paste, c(
+    lapply(columns, \(i) units[, i]), lapply(gaps, \(i) intervals[, i])))
+  head <- key(seq_len(size - 1L), seq_len(size - 2L))
+  tail <- key(seq_len(size)[-1L], seq_len(size - 1L)[-1L])
+  pairs <- merge(data.frame(key = tail, a = seq_along(tail)),
+                 data.frame(key = head, b = seq_along(head)))
+  list(units = cbind(units[pairs$a, , drop = FALSE], units[pairs$b, size]),
+       intervals = cbind(intervals[pairs$a, , drop = FALSE], intervals[pairs$b, size - 1L]))
+}
+
+# A row for each way, which all give the same counts.
+compare_ways <- function(work, candidates, min_count, dedup) {
+  expected <- NULL
+  by_way(ways, dedup, function(compaction, dedup) {
+    counted <- count_by_way(work, candidates, compaction, dedup)
+    if (is.null(expected)) expected <<- counted$count
+    stopifnot(identical(counted$count, expected),
+              sum(counted$count >= min_count) == candidates$frequent)
+    data.frame(compaction = compaction, dedup = dedup, size = candidates$size,
+               candidates = nrow(candidates$units), ms = counted$ms)
+  })
+}
+
+# The ways of bringing occurrences together, size by size.
 measure_ways <- function(sym26_count = 300, tc89_count = 2000) {
   tasks <- list(list(work = sym26(), min_count = sym26_count, max_size = Inf),
                 list(work = tc89(), min_count = tc89_count, max_size = 3))
   bind(lapply(tasks, function(task) {
-    expected <- as.data.frame(mine_episodes(task$work$x, task$min_count, task$work$delays,
-                                            max_size = task$max_size, threads = 1))
-    by_way(ways, c(TRUE, FALSE), function(compaction, dedup) {
-      found <- mine(task$work, task$min_count, "occurrence", compaction = compaction,
-                    dedup = dedup, max_size = task$max_size)
-      stopifnot(identical(as.data.frame(found), expected))
-      data.frame(work = task$work$name, min_count = task$min_count, compaction = compaction,
-                 dedup = dedup, levels_of(found))
-    })
+    sizes <- candidates_of(task$work, task$min_count, task$max_size)
+    rows <- bind(lapply(sizes, \(size) compare_ways(task$work, size, task$min_count,
+                                                    c(TRUE, FALSE))))
+    message("  ", task$work$name, " done")
+    data.frame(work = task$work$name, min_count = task$min_count, rows)
   }))
 }
 
 # The same at size 3 in longer and longer recordings, all occurrences kept as published.
 # The least count grows with the recording, so that about the same episodes are candidates.
-measure_lengths <- function(durations = c(7.5, 15, 30, 60, 120, 240), per_second = 5) {
+measure_lengths <- function(durations = c(7.5, 15, 30, 60, 120, 240, 480), per_second = 5) {
   bind(lapply(durations, function(duration) {
     work <- sym26(duration)
-    by_way(ways, FALSE, function(compaction, dedup) {
-      found <- mine(work, round(per_second * duration), "occurrence",
-                    compaction = compaction, dedup = dedup, max_size = 3)
-      data.frame(duration = duration, spikes = nrow(work$x), compaction = compaction,
-                 levels_of(found))
-    })
+    min_count <- round(per_second * duration)
+    of_three <- candidates_of(work, min_count, 3)[[2L]]
+    message("  ", duration, " s done")
+    data.frame(duration = duration, spikes = nrow(work$x),
+               compare_ways(work, of_three, min_count, FALSE))
   }))
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr unsigned THREADS = 256;
 constexpr size_t FIRST_ROOM = (size_t) 1 << 16;  /* entries of a list, to begin with */
-constexpr size_t USUAL_ROOM = (size_t) 1 << 26;  /* fills any device */
+constexpr size_t USUAL_ROOM = (size_t) 1 << 24;  /* fills any device, and is kept */
 constexpr size_t MOST_ROOM = (size_t) 1 << 30;   /* what CUB and thread numbers allow */
 constexpr size_t MOST_CANDIDATES = (size_t) 1 << 26;  /* of a group, a warp each */
 constexpr uint32_t WIDTH = 8;  /* places of a thread in a sparse array, to begin with */
