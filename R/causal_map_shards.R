@@ -5,11 +5,12 @@
 # `source.h5`, the series, unless they lie in a file already. A shard has the layers of a
 # map, `rows`, the places of its libraries in the map, and the map's `synfire_id`.
 
-# To start a chunk all targets are read, which takes longer than many libraries do on a GPU.
-# On a CPU less is to be lost with a worker.
-chunks_per_worker <- c(cpu = 4, gpu = 1)
-most_map_chunks <- 1024
+# A chunk computes at least so many times as long as it takes to begin it, ...
+least_chunk_work <- 4
+# ... and at most for so many seconds, as that is what is lost with a worker.
 most_chunk_seconds <- 600
+# Each is a file. There are more of them only where they would take longer than that.
+most_map_chunks <- 4096
 
 shard_folder <- function(file) paste0(file, ".shards")
 
@@ -177,19 +178,61 @@ read_task <- function(folder, id, threads) {
   task
 }
 
-#' Cut libraries, or targets, into chunks
+#' Cut libraries, or targets, into chunks for a queue
+#'
+#' The cut depends on the workers, so a job that goes on may be cut in another way. The
+#' numbers of a library do not depend on its chunk.
 #'
 #' @param places Among the libraries or targets.
 #' @param seconds That each takes a worker, about.
+#' @param start Seconds that it takes to begin a chunk, about.
 #' @param first Number of the first chunk.
-#' @return List of chunks, each a list of `number` and `places`.
+#' @return List of chunks, each a list of `number` and `places`; the largest come first.
 #' @noRd
-cut_chunks <- function(places, device, seconds, first = 1) {
-  workers <- if (workers_planned()) future::nbrOfWorkers() else 1
-  most <- min(most_map_chunks, chunks_per_worker[[device]] * workers)
-  each <- min(length(places) / most, most_chunk_seconds / seconds)
-  cut <- pieces(length(places), max(1, ceiling(each)))
-  lapply(seq_along(cut), \(k) list(number = first - 1 + k, places = places[cut[[k]]]))
+cut_chunks <- function(places, seconds, start, first = 1) {
+  n <- length(places)
+  workers <- min(n, if (workers_planned()) future::nbrOfWorkers() else 1)
+  most <- max(1, floor(most_chunk_seconds / seconds))
+  least <- min(max(1, ceiling(least_chunk_work * start / seconds)), most)
+  repeat {
+    sizes <- chunk_sizes(n, workers, least, most)
+    if (length(sizes) <= max(most_map_chunks, workers) || least == most) break
+    least <- min(2 * least, most)
+  }
+  end <- cumsum(sizes)
+  lapply(seq_along(sizes), \(k) {
+    list(number = first - 1 + k, places = places[seq(end[[k]] - sizes[[k]] + 1, end[[k]])])
+  })
+}
+
+#' How many libraries each chunk has
+#'
+#' Half of what is left is shared evenly among the workers, then half of the rest, and so
+#' on (factoring; Hummel, Schonberg and Flynn 1992). So most of the work is in a few large
+#' chunks, and the last ones are small: whoever is slow takes fewer of them, and all
+#' workers end at about the same time.
+#'
+#' @param least,most Libraries of a chunk. There may be fewer than `least` where there are
+#'   not enough to give each worker so many, or where more would be too many.
+#' @noRd
+chunk_sizes <- function(n, workers, least, most) {
+  sizes <- numeric()
+  while (n > 0) {
+    # The last of these would be too small if they were halved once more.
+    rounds <- if (n < 2 * least * workers) ceiling(n / most / workers) else 2
+    now <- min(ceiling(n / rounds), most * workers)
+    sizes <- c(sizes, now %/% workers + (seq_len(workers) <= now %% workers))
+    n <- n - now
+  }
+  sort(sizes[sizes > 0], decreasing = TRUE)
+}
+
+#' Seconds that it takes a worker to begin a chunk, about
+#'
+#' @param targets How many series it reads before it computes: 20 ns a number.
+#' @noRd
+chunk_start_seconds <- function(task, targets) {
+  (if (workers_stay()) 0.1 else 3) + 2e-8 * task$source$steps * targets
 }
 
 #' Seconds that a library takes a worker, about
@@ -219,13 +262,14 @@ fill_apart <- function(file, task, shards, call) {
   clock <- new_clock(with_file)
   folder <- prepare_shards(file, task, shards, call)
   task$E <- fill_dimensions(with_file, task, clock, call = call, find = \(todo, keep) {
-    do_chunks(cut_chunks(todo, task$place$device, worker_seconds(task, 1)),
+    do_chunks(cut_chunks(todo, worker_seconds(task, 1), chunk_start_seconds(task, 0)),
               dimensions_of_chunk, list(folder, task$id), task$threads,
               \(chunk, found) keep(chunk$places, found))
   })
   prepare_shards(file, task, shards, call)
-  chunks <- cut_chunks(shards$missing, task$place$device,
-                       worker_seconds(task, length(task$targets)), shards$last + 1)
+  targets <- length(task$targets)
+  chunks <- cut_chunks(shards$missing, worker_seconds(task, targets),
+                       chunk_start_seconds(task, targets), shards$last + 1)
   do_chunks(chunks, map_chunk, list(folder, task$id), task$threads,
             \(chunk, done) clock("map"))
   # What killed workers left.

@@ -7,6 +7,15 @@ workers_planned <- function() {
   rlang::is_installed("future") && !inherits(future::plan(), "sequential")
 }
 
+#' Whether workers stay from chunk to chunk, and to ask one whether it has finished costs
+#' next to nothing
+#'
+#' Elsewhere a chunk may be a job of a scheduler.
+#' @noRd
+workers_stay <- function() {
+  !workers_planned() || inherits(future::plan(), c("cluster", "multicore"))
+}
+
 #' Do each of `todo`
 #'
 #' A chunk whose worker died is done once more on the plan, then here. Any other error of a
@@ -38,14 +47,13 @@ do_chunks <- function(todo, work, arguments, threads, keep = function(chunk, res
 }
 
 #' Give a chunk to a worker; what it is about, the worker reads from files
+#'
+#' Each global, and each package, would be a message of its own, which is waited for.
 #' @noRd
 start_chunk <- function(chunk, work, arguments, threads) {
-  future::future(
-    on_worker(work, arguments, threads), substitute = TRUE, packages = "synfire",
-    seed = NULL,
-    globals = list(on_worker = on_worker, work = work,
-                   arguments = c(list(chunk), arguments), threads = threads)
-  )
+  job <- list(work = work, arguments = c(list(chunk), arguments), threads = threads)
+  future::future(asNamespace("synfire")$on_worker(job$work, job$arguments, job$threads),
+                 substitute = TRUE, globals = list(job = job), seed = NULL)
 }
 
 #' On a worker, which shares its machine with others and has no user to look on
@@ -106,7 +114,8 @@ fill_workers <- function(queue) {
 #' @noRd
 collect_chunks <- function(queue) {
   ended <- character()
-  # Asking may be a question to a scheduler, so not too often where chunks take long.
+  # Whoever has finished waits until it is asked. A scheduler is not asked too often.
+  longest <- if (workers_stay()) 0.05 else 1
   pause <- 0.01
   repeat {
     for (name in names(queue$running)) {
@@ -116,7 +125,7 @@ collect_chunks <- function(queue) {
     }
     if (length(ended) > 0L) break
     Sys.sleep(pause)
-    pause <- min(1, 1.3 * pause)
+    pause <- min(longest, 1.3 * pause)
   }
   for (name in ended) {
     place <- as.integer(name)

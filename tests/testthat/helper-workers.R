@@ -1,7 +1,7 @@
-# Evaluates `code` under a plan with two workers on this machine.
-with_workers <- function(code) {
+# Evaluates `code` under a plan with workers on this machine.
+with_workers <- function(code, workers = 2) {
   skip_if_not_installed("future")
-  old <- future::plan(future::multisession, workers = 2)
+  old <- future::plan(future::multisession, workers = workers)
   on.exit(future::plan(old))
   force(code)
 }
@@ -27,4 +27,12 @@ run_mpi <- function(script, ranks, arguments) {
     env = c("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "R_TESTS=",
             paste0("R_LIBS=", paste(.libPaths(), collapse = .Platform$path.sep)))
   )
+}
+
+# Puts another function in the place of one of the package, until the caller ends.
+local_function <- function(name, by, .env = parent.frame()) {
+  put <- \(value) utils::assignInNamespace(name, value, "synfire")
+  old <- get(name, asNamespace("synfire"))
+  withr::defer(put(old), envir = .env)
+  put(by)
 }
