@@ -1,7 +1,7 @@
 # This package and its peers: the same work on the same data in one run, once each way round.
 #
 #   sh bench/peers/install.sh                       first (see there)
-#   SYNFIRE_DATA=folder Rscript bench/peers/run.R [cpu] [gpu] [key=value ...]
+#   Rscript bench/peers/run.R [cpu] [gpu] [key=value ...]
 #
 #   cpu, gpu         what is measured; both where nothing is said and a GPU is there
 #   peers=kedm,pyEDM only these
@@ -18,13 +18,14 @@
 # medians of both ways round. A peer that is not installed is reported as missing, and one
 # that gives another result as "differs": that is no comparison.
 #
-# SYNFIRE_DATA is the folder with spade/movement_PGHF_raster.txt.gz; without it the works on
-# that recording are left out. PEERS and PYTHON are those of install.sh.
+# tools/get-data.R fetches the recording of motor cortex; without it the works on that are left
+# out. PEERS and PYTHON are those of install.sh.
 
 library(synfire)
 options(cli.progress_show_after = Inf)
 
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(here, "..", "..", "tools", "data.R"))
 source(file.path(here, "works.R"))
 source(file.path(here, "table.R"))
 
@@ -269,7 +270,7 @@ run_all <- function(asked) {
 
 asked <- read_arguments(commandArgs(TRUE))
 if (!nzchar(Sys.getenv("SYNFIRE_DATA"))) {
-  message("SYNFIRE_DATA is not set: nothing on the recording of motor cortex")
+  message("no recording of motor cortex: Rscript tools/get-data.R fetches it")
 }
 rows <- run_all(asked)
 for (worker in as.list(workers)) stop_worker(worker)
