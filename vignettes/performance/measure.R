@@ -132,6 +132,16 @@ for (n in c(1000, 10000) * part) {
             causal_map(x, E = rep(5, n), threads = threads, device = device, gpus = gpus)
           }, if (n > 1000) setdiff(names(places), cpu) else names(places)[-1])
 }
+# All that comes before the first library: vignette("clusters") counts with it.
+n <- 20000 * part
+file <- tempfile(fileext = ".h5")
+made <- hdf5r::H5File$new(file, "w")
+made[["traces"]] <- series(n, 1600)
+made$close_all()
+measure(sprintf("`causal_map()`, one library of a file of %s series of 1,600 steps", count(n)),
+        \(threads, ...) suppressMessages(
+          causal_map(file, E = rep(1, n), libraries = 1, threads = threads)), "1 thread")
+unlink(file)
 rm(x)
 
 # ---- Recordings ------------------------------------------------------------------------
