@@ -81,11 +81,12 @@ start_worker <- function(peer, device, threads) {
   path <- paste(c(normalizePath(folder), Sys.getenv("PYTHONPATH")), collapse = ":")
   threads <- if (device == "gpu") synfire_sitrep(test_devices = FALSE)$threads else threads
   log <- tempfile(fileext = ".log")
-  pid <- system2("sh", c("-c", shQuote(sprintf(
-    "PYTHONPATH=%s OMP_NUM_THREADS=%d OPENBLAS_NUM_THREADS=%d MKL_NUM_THREADS=%d %s %s %d %s %s > %s 2>&1 & echo $!",
-    shQuote(path), threads, threads, threads, Sys.getenv("PYTHON", "python3"),
-    shQuote(file.path(here, "theirs.py")), port$number, peer, device, shQuote(log)
-  ))), stdout = TRUE)
+  variables <- c(paste0("PYTHONPATH=", shQuote(path)),
+                 paste0(c("OMP", "OPENBLAS", "MKL"), "_NUM_THREADS=", threads))
+  command <- c(variables, Sys.getenv("PYTHON", "python3"),
+               shQuote(file.path(here, "theirs.py")), port$number, peer, device)
+  line <- sprintf("%s > %s 2>&1 & echo $!", paste(command, collapse = " "), shQuote(log))
+  pid <- system2("sh", c("-c", shQuote(line)), stdout = TRUE)
   link <- tryCatch(socketAccept(server, open = "r+", blocking = TRUE, timeout = 120),
                    error = \(e) NULL)
   if (is.null(link)) return(list(said = c("missing", "its process did not start")))
@@ -172,7 +173,8 @@ time_here <- function(call, asked) {
 #' `theirs` gives a measurement, and `read_theirs` the result of the last one.
 both_ways <- function(work, device, asked, theirs, read_theirs) {
   threads <- if (device == "cpu") asked$threads
-  ours <- \() time_here(\() work$ours(threads, if (isTRUE(work$no_gpu)) "cpu" else device), asked)
+  on <- if (isTRUE(work$no_gpu)) "cpu" else device
+  ours <- \() time_here(\() work$ours(threads, on), asked)
   first <- list(ours = ours())
   first$theirs <- theirs()
   if (!is.null(first$theirs$said)) {
