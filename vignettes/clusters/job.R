@@ -2,18 +2,20 @@
 #
 #   mpirun -n 5 Rscript job.R mpi result.rds map=400 cut=queue slowed=1
 #   Rscript job.R multisession result.rds patterns=20 workers=4
+#   Rscript job.R none result.rds map=400
 #
 # `map` is the number of series, `patterns` the seconds of the recording. `cut` is how the
 # map is cut: `queue`, as the package does it, `static`, a chunk a worker, or `quarters`,
 # four equal chunks a worker. So many workers as `slowed` says share their core with
-# another program (MPI only). The result holds times, chunks and fingerprints.
+# another program (MPI only). `none` is the plain call, without files. The result holds
+# times, chunks and fingerprints; each process uses one thread.
 
 arguments <- commandArgs(TRUE)
 backend <- arguments[[1L]]
 settings <- strsplit(arguments[-(1:2)], "=")
 settings <- setNames(lapply(settings, `[[`, 2L), vapply(settings, `[[`, "", 1L))
-setting <- \(name, default) as.numeric(settings[[name]] %||% default)
 `%||%` <- \(a, b) if (is.null(a)) b else a
+setting <- \(name, default) as.numeric(settings[[name]] %||% default)
 
 # ---- Ranks that work -----------------------------------------------------------------
 
@@ -24,16 +26,18 @@ share_core <- function(core) {
                  core - 1L), intern = TRUE)
 }
 
+#' Work until rank 0 stops the cluster
+be_worker <- function(rank) {
+  sink(nullfile())
+  other <- if (rank <= setting("slowed", 0)) share_core(rank + 1L)
+  snow::workLoop(snow::makeMPImaster())
+  if (!is.null(other)) tools::pskill(as.integer(other))
+  mpi.quit()
+}
+
 if (backend == "mpi") {
   library(Rmpi)
-  rank <- mpi.comm.rank(0)
-  if (rank > 0) {
-    sink(nullfile())
-    other <- if (rank <= setting("slowed", 0)) share_core(rank + 1L)
-    snow::workLoop(snow::makeMPImaster())
-    if (!is.null(other)) tools::pskill(as.integer(other))
-    mpi.quit()
-  }
+  if (mpi.comm.rank(0) > 0) be_worker(mpi.comm.rank(0))
 }
 
 # ---- The process that hands out ------------------------------------------------------
@@ -86,8 +90,17 @@ noted_chunks <- function(from) {
             begin = begin - from, end = end - from)
 }
 
+make <- \(work) works[[work]]$make(as.numeric(settings[[work]]))
+
+run_plain <- function(work) {
+  x <- make(work)
+  begin <- now()
+  result <- works[[work]]$whole(x, threads = 1)
+  list(seconds = now() - begin, hash = fingerprint(work, result))
+}
+
 run <- function(work) {
-  x <- works[[work]]$make(as.numeric(settings[[work]]))
+  x <- make(work)
   where <- tempfile("job")
   on.exit(unlink(paste0(where, c("", ".shards")), recursive = TRUE))
   note_chunks()
@@ -97,21 +110,32 @@ run <- function(work) {
        hash = fingerprint(work, result))
 }
 
+make_cluster <- function() {
+  if (backend == "mpi") {
+    snow::makeMPIcluster()
+  } else {
+    parallelly::makeClusterPSOCK(setting("workers", 2))
+  }
+}
+
+asked <- intersect(names(works), names(settings))
+asked <- setNames(asked, asked)
+
+if (backend == "none") {
+  saveRDS(list(runs = lapply(asked, run_plain)), arguments[[2L]])
+  quit()
+}
+
 tryCatch(
   {
-    cl <- if (backend == "mpi") {
-      snow::makeMPIcluster()
-    } else {
-      parallelly::makeClusterPSOCK(setting("workers", 2))
-    }
+    cl <- make_cluster()
     future::plan(future::cluster, workers = cl)
     # Workers load the package once, before the clock runs.
-    call <- if (backend == "mpi") snow::clusterCall else parallel::clusterCall
-    call(cl, loadNamespace, "synfire")
-    asked <- intersect(names(works), names(settings))
-    runs <- lapply(setNames(asked, asked), run)
-    saveRDS(list(runs = runs, workers = length(cl)), arguments[[2L]])
-    if (backend == "mpi") snow::stopCluster(cl) else parallel::stopCluster(cl)
+    from <- asNamespace(if (backend == "mpi") "snow" else "parallel")
+    invisible(from$clusterCall(cl, loadNamespace, "synfire"))
+    runs <- lapply(asked, run)
+    saveRDS(list(runs = runs), arguments[[2L]])
+    from$stopCluster(cl)
   },
   error = function(e) {
     message("Error: ", conditionMessage(e))

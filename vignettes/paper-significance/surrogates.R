@@ -69,7 +69,7 @@ correlograms_of <- function(x, made) {
   sums / nrow(x) / 0.001 / (1 - abs(lag) / 0.5)
 }
 
-rate_of <- function(x, trial = 0.3) {
+rate_of <- function(x, trial = 0.4) {
   at <- seq(0, trial, 0.005)
   counts <- tabulate(findInterval(x$time %% trial, at), length(at) - 1L)
   data.frame(at = at[-1L] - 0.0025,
@@ -95,8 +95,8 @@ part_keeps <- function() {
   one <- cases[cases$process == "gamma", ]
   rates <- each_recording(one, 1, \(case, set) {
     set.seed(12)
-    profile <- step_profile(10, 80, 0.15, 1000, 0.3, 0.15)
-    x <- independent_units("gamma", rep(list(profile), 20), 1000, 0.3, shape = 1 / 0.75^2)
+    profile <- step_profile(10, 80, 0.1, 1000, 0.4, 0.15)
+    x <- independent_units("gamma", rep(list(profile), 20), 1000, 0.4, shape = 1 / 0.75^2)
     rate_of(surrogate(x, case))
   })
   write_table(a_column_each(rates, "value"), "keeps_rate")
