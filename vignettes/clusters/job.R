@@ -22,8 +22,8 @@ setting <- \(name, default) as.numeric(settings[[name]] %||% default)
 #' Have another program on the core of this process, for two minutes at most
 share_core <- function(core) {
   parallel::mcaffinity(core)
-  system(sprintf("taskset -c %d timeout 120 sh -c 'while :; do :; done' > /dev/null 2>&1 & echo $!",
-                 core - 1L), intern = TRUE)
+  busy <- "taskset -c %d timeout 120 sh -c 'while :; do :; done' > /dev/null 2>&1 & echo $!"
+  system(sprintf(busy, core - 1L), intern = TRUE)
 }
 
 #' Work until rank 0 stops the cluster
@@ -50,7 +50,9 @@ put <- \(name, value) utils::assignInNamespace(name, value, "synfire")
 now <- \() unclass(Sys.time())
 
 # Cuts to compare with.
-equal <- \(each) \(n, workers, ...) rev(diff(floor(seq(0, n, length.out = each * workers + 1))))
+equal <- function(each) {
+  \(n, workers, ...) rev(diff(floor(seq(0, n, length.out = each * workers + 1))))
+}
 cut <- settings$cut %||% "queue"
 if (cut != "queue") put("chunk_sizes", equal(c(static = 1, quarters = 4)[[cut]]))
 

@@ -7,8 +7,8 @@
 # this machine, which talk through sockets, and the table says so. Each worker uses one
 # thread, and one more process hands out. Takes 80 s on a server with 32 cores, and begins
 # nothing once `budget` seconds are over. `map` is the number of series, of 1,600 steps;
-# `patterns` the seconds of the recording. Both works run side by side where there are cores
-# for all their processes.
+# `patterns` the seconds of the recording. Both works run side by side where there are
+# cores for all their processes.
 #
 # efficiency.csv: a row a run, `seconds` from the call to its result, `job_seconds` with all
 # that starts and ends, `same` whether the result is bit by bit that of the plain call.
@@ -45,7 +45,7 @@ start <- function(backend, works, workers = 1, cut = "queue", slowed = 0) {
   arguments <- c(job, backend, result, sizes(works), paste0("cut=", cut),
                  paste0("slowed=", slowed), paste0("workers=", workers))
   before <- seconds()
-  if (backend == "mpi") {
+  status <- if (backend == "mpi") {
     system2("mpirun", c("--oversubscribe", "--bind-to none", "--mca pml ob1",
                         "--mca btl self,vader", "-n", workers + 1, rscript, arguments),
             timeout = 120)
@@ -53,7 +53,7 @@ start <- function(backend, works, workers = 1, cut = "queue", slowed = 0) {
     system2(rscript, arguments, timeout = 120)
   }
   list(result = result, backend = backend, workers = workers, cut = cut, slowed = slowed,
-       seconds = seconds() - before)
+       status = status, seconds = seconds() - before)
 }
 
 mpi_works <- function() {
@@ -103,7 +103,8 @@ cat("workers:", backend, "\n")
 
 #' Runs side by side, as far as there is a core for each of their processes
 beside <- function(runs) {
-  many <- sum(vapply(runs, \(run) run$workers %||% 1 + 1, 0)) > 0.7 * parallel::detectCores()
+  processes <- sum(vapply(runs, \(run) run$workers %||% 1 + 1, 0))
+  many <- processes > 0.7 * parallel::detectCores()
   did <- parallel::mclapply(runs, \(run) do.call(start, run), mc.preschedule = FALSE,
                             mc.cores = if (many) 1 else length(runs))
   for (run in did) keep(run)
@@ -114,7 +115,8 @@ beside(c(lapply(works, \(work) list("none", work)),
          if (1 %in% workers) lapply(works, \(work) list(backend, work, workers = 1))))
 # Workers by the dozen have too little to do with patterns that are found within seconds.
 for (k in setdiff(workers, 1)) {
-  if (!over()) beside(lapply(if (k <= 8) works else "map", \(work) list(backend, work, workers = k)))
+  asked <- if (k <= 8) works else "map"
+  if (!over()) beside(lapply(asked, \(work) list(backend, work, workers = k)))
 }
 
 # Equal workers, and two of them whose core another program uses as well.
