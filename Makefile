@@ -20,7 +20,10 @@ help:
 	@echo 'make check                      R CMD check --as-cran, nothing but OK is accepted'
 	@echo 'make portable                   the core for clang, arm64 and Windows, tested'
 	@echo 'make check-cuda                 the package with older CUDA toolkits'
-	@echo 'make bench                      measure, side by side'
+	@echo 'make bench                      measure, each script of bench/ in turn'
+	@echo 'make peers [TORCH=yes]          measure beside the programs of others, which are'
+	@echo '          PEERS_ARGS="gpu peers=kedm" installed into .build/peers; writes the CSVs'
+	@echo '                                of vignette("performance")'
 	@echo 'make docs                       NAMESPACE and man/ from the roxygen comments'
 	@echo 'make setup                      install what all of these need'
 	@echo 'make clean                      remove what they made'
@@ -67,6 +70,10 @@ bench: install
 	  $(WITH_LIBRARY) Rscript "$$script" || exit 1; \
 	done
 
+peers: install
+	@TORCH="$(TORCH)" sh bench/peers/install.sh $(WHEELS)
+	@$(WITH_LIBRARY) Rscript bench/peers/run.R $(PEERS_ARGS)
+
 docs: setup
 	@sh tools/docs.sh
 
@@ -75,4 +82,4 @@ clean:
 	rm -rf $(BUILD) demo-output
 
 .PHONY: help setup install demo test fuzz sanitize sanitize-gpu check rooms portable \
-  check-cuda bench docs clean
+  check-cuda bench peers docs clean

@@ -42,8 +42,9 @@
 #' `screen = r` finds only the pairs with rho of at least r. All pairs are first
 #' predicted at every eleventh step, and those of which this leaves no chance to reach r go no
 #' further. What passes is computed exactly, so no link that is found is wrong, but some that
-#' reach r may be missed: in none of 241,270 cases of coupled maps, but many of series that come
-#' back to where they were every eleven steps. `vignette("definitions-edm")` has the rule. A GPU
+#' reach r may be missed: hardly ever where series are chaotic, but many where they come back to
+#' where they were every eleven steps. `vignette("definitions-edm")` has the rule and what was
+#' counted. A GPU
 #' goes on with all the targets that it holds side by side when one of them passes, so it may
 #' find a link that the CPU's screen leaves out.
 #'

@@ -43,14 +43,32 @@
 #'   as many machines as the episode has units for one whose first occurrence is the last
 #'   one before the boundary, and has no answer where there is none. Here a segment is
 #'   read again from the true state until the machines agree. `merge = "published"` also
-#'   runs the published merge, for the number of episodes it cannot put together.
+#'   runs the published merge with its machines, for the time it takes and the number of
+#'   episodes that it cannot put together.
 #' * `"hybrid"`: MTPE for few episodes, PTPE for many: the former below `(a / size + b)`
 #'   times the threads that the GPU runs at once. [calibrate_gpu()] finds a and b.
 #' * `"two-pass"`: PreElim, then hybrid for the candidates it leaves (Cao et al. 2011).
-#' * `"occurrence"`: a thread takes an occurrence and extends it, then the largest set
-#'   without overlaps is taken (Feng et al. 2011). `compaction` says how occurrences are
-#'   brought together in between; `dedup = FALSE` keeps all of those that end together, as
-#'   published, whose number explodes in bursts.
+#' * `"occurrence"`: a thread takes an occurrence and extends it by one unit; between two
+#'   units the longer ones are brought together into one list. At last the largest set
+#'   without overlaps is taken (Feng et al. 2011). `compaction` says how they are brought
+#'   together, see below. `dedup = FALSE` keeps all occurrences that end together, as
+#'   published; their number explodes in bursts.
+#'
+#' The values of `compaction` are ours and the published ways. All give the same counts.
+#' * `"in-order"`, ours: each thread searches once and remembers what it found; a prefix
+#'   sum gives it its place. With `dedup = FALSE` occurrences are tracked back from their
+#'   last unit, so that they come in the order of their ends and are never sorted.
+#' * `"one-counter"`: each thread that finds something adds to one counter of the whole
+#'   list, and gets its place there. The order is lost, so the list is sorted.
+#' * `"block-counters"` (AtomicCompact): the threads of a block add to a counter of the
+#'   block, and the block once to the counter of the list. The list is sorted, too.
+#' * `"sparse-scan"`: each thread fills some places of its own in an array with gaps, and a
+#'   prefix sum over all places closes the gaps.
+#' * `"count-scan-write"` (CountScanWrite): a first search counts, a prefix sum gives each
+#'   thread its place, and a second search writes.
+#'
+#' The published ways track from the first unit to the last. With `dedup = FALSE` each
+#' therefore sorts by the ends once, before the largest set is taken.
 #'
 #' Several GPUs (`gpus = 1:2`) share the candidates of each size, once there are enough of
 #' them: with the engine `"window"` each keeps the lists of its share, and they exchange
@@ -93,7 +111,8 @@
 #' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for
 #'   the first one.
 #' @param merge For `"mtpe"`, `"hybrid"` and `"two-pass"` on a GPU: `"published"` also runs
-#'   the published merge, and adds the column `unmatched` to the attribute `levels`.
+#'   the published merge, and adds the columns `unmatched` (episodes) and
+#'   `published_seconds` to the attribute `levels`.
 #' @param compaction,dedup For `"occurrence"`, see GPUs. With other engines these, and
 #'   `merge = "published"`, are errors.
 #' @param threads Number of threads; `NULL` for all that this process may use.
@@ -112,10 +131,11 @@
 #'   }
 #'   Attributes: `recording` (what was mined), `intervals`, `min_count`, `levels` (a data
 #'   frame with the candidates counted, eliminated and found at each size; on a GPU also
-#'   the `seconds` that a size took, of a published strategy those of its kernels, and how
-#'   many candidates `mtpe` counted), `engine`, `device`, `gpus` (a data frame: which took
-#'   part, and the candidates that each counted with the engine `"window"`; what is done
-#'   before there is enough to share, each does), `threads`, `elapsed` (s),
+#'   the `seconds` that a size took, of a published strategy those of its kernels, with
+#'   `copy_seconds` for candidates on their way to the GPU and counts on their way back,
+#'   and how many candidates `mtpe` counted), `engine`, `device`, `gpus` (a data frame:
+#'   which took part, and the candidates that each counted; with the engine `"window"`
+#'   what is done before there is enough to share, each does), `threads`, `elapsed` (s),
 #'   `device_elapsed` (s; on a GPU, the part from the spikes being there to the episodes
 #'   being back), `peak_memory` (bytes; on a GPU, its own) and `call`.
 #'
@@ -130,6 +150,9 @@
 #' *International Journal of Parallel Programming*, 40, 605-632.
 #' \doi{10.1007/s10766-011-0181-6}
 #'
+#' Feng W, Cao Y, Patnaik D, Ramakrishnan N (2011). Temporal data mining for neuroscience.
+#' In *GPU Computing Gems, Emerald Edition*, chapter 15. Morgan Kaufmann.
+#'
 #' Patnaik D, Sastry PS, Unnikrishnan KP (2008). Inferring neuronal network connectivity
 #' from spike data: a temporal data mining approach. *Scientific Programming*, 16,
 #' 49-77. \doi{10.3233/SPR-2008-0242}
@@ -137,7 +160,7 @@
 #' @seealso [count_episodes()] for given episodes, [episode_occurrences()] for where they
 #'   occur, [episode_lags()] for their delays, [autoplot.episodes()] for pictures,
 #'   `vignette("episodes")`, `vignette("definitions")` and, for the engines on a GPU next
-#'   to each other, `vignette("gpu-strategies")`.
+#'   to each other, `vignette("paper-episodes")` and `vignette("paper-occurrences")`.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_sym26(duration = 10)
@@ -155,7 +178,8 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
                           engine = c("auto", "window", "state", "two-pass", "ptpe", "mtpe",
                                      "hybrid", "occurrence"),
                           merge = c("exact", "published"),
-                          compaction = c("scan", "atomic", "count-scan-write"),
+                          compaction = c("in-order", "one-counter", "block-counters",
+                                         "sparse-scan", "count-scan-write"),
                           dedup = TRUE, device = c("cpu", "gpu", "auto"), gpus = NULL,
                           threads = NULL, max_memory = 4e9) {
   call <- match.call()
@@ -186,7 +210,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
                         threads)
   check_engine_arguments(c(
     if (merge != "exact") list(merge = c("mtpe", "hybrid", "two-pass")),
-    if (compaction != "scan") list(compaction = "occurrence"),
+    if (compaction != "in-order") list(compaction = "occurrence"),
     if (!dedup) list(dedup = "occurrence")
   ), place)
 
@@ -237,8 +261,12 @@ levels_frame <- function(levels, gpu, merge) {
     eliminated = levels$eliminated, frequent = levels$frequent,
     seconds = gpu$seconds %||% rep(NA_real_, length(levels$frequent))
   ))
-  if (!is.null(gpu)) out$mtpe <- gpu$segmented
-  if (!is.null(gpu) && merge == "published") out$unmatched <- gpu$unmatched
+  if (is.null(gpu)) return(out)
+  out$copy_seconds <- gpu$copy_seconds
+  out$mtpe <- gpu$segmented
+  if (merge == "published") {
+    out[c("unmatched", "published_seconds")] <- gpu[c("unmatched", "published_seconds")]
+  }
   out
 }
 

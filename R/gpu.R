@@ -4,6 +4,10 @@ cpu_engines <- c("window", "state", "two-pass")
 # In the order of the compiled code, after the window.
 gpu_engines <- c("window", "ptpe", "mtpe", "hybrid", "two-pass", "occurrence")
 
+# How the engine "occurrence" brings occurrences together, as in syn_gpu_compaction.
+gpu_compactions <- c("in-order", "one-counter", "block-counters", "sparse-scan",
+                     "count-scan-write")
+
 gpu_most <- 16           # GPUs that share a work
 
 # What this process knows of its GPUs: whether it has made a CUDA context, which takes some
@@ -69,15 +73,14 @@ need_gpu <- function(device, call = rlang::caller_env()) {
 #'
 #' @param segments Segments of MTPE; 0 for as many as fill the device.
 #' @noRd
-gpu_request <- function(engine, gpus, merge = "exact", compaction = "scan", dedup = TRUE,
-                        segments = 0) {
+gpu_request <- function(engine, gpus, merge = "exact", compaction = "in-order",
+                        dedup = TRUE, segments = 0) {
   calibrated <- engine %in% c("hybrid", "two-pass")
   fit <- if (calibrated) gpu_crossover(gpu_survey()$name[gpus[[1L]] + 1L]) else c(0, 0)
   gpu_session$used <- TRUE
   list(gpus = gpus, engine = match(engine, gpu_engines) - 1L, a = fit[[1L]], b = fit[[2L]],
        segments = segments, published = merge == "published",
-       compaction = match(compaction, c("scan", "atomic", "count-scan-write")) - 1,
-       dedup = dedup)
+       compaction = match(compaction, gpu_compactions) - 1L, dedup = dedup)
 }
 
 # ---- Choosing ------------------------------------------------------------------------
@@ -207,13 +210,14 @@ saved_crossovers <- function() {
   known <- tryCatch(utils::read.csv(file), error = \(e) NULL, warning = \(w) NULL)
   ok <- is.data.frame(known) && all(c("name", "a", "b") %in% names(known)) &&
     is.numeric(known$a) && is.numeric(known$b)
-  if (ok) known[is.finite(known$a) & is.finite(known$b), c("name", "a", "b")]
+  # MTPE throughout is b = Inf.
+  if (ok) known[is.finite(known$a) & !is.na(known$b) & known$b > -Inf, c("name", "a", "b")]
 }
 
 #' a and b of f(N) = a / N + b for a GPU, by name: as calibrated, or what fits most
 #' @noRd
 gpu_crossover <- function(name) {
-  default <- c(0, 1)  # measured on an H200: they cross where PTPE fills the GPU
+  default <- c(0, 1)  # from there on PTPE fills the GPU and MTPE makes a single segment
   known <- saved_crossovers()
   row <- match(name, known$name)
   if (is.na(row)) default else as.double(c(known$a[[row]], known$b[[row]]))
@@ -248,7 +252,8 @@ save_crossover <- function(name, a, b) {
 #' @param ticks List of `low` and `high`, in ticks.
 #' @param request From gpu_request().
 #' @param times Count so many times, for the time it takes.
-#' @return A list: `count`, `seconds` (of the kernels, each time), `report`.
+#' @return A list: `count`, `seconds` (of the kernels, each time), `published_seconds` (of
+#'   the published merge, where it is asked for), `report`.
 #' @noRd
 gpu_count <- function(events, ticks, units, intervals, request, times = 1L,
                       call = rlang::caller_env()) {

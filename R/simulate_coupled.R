@@ -159,6 +159,12 @@ simulate_lorenz96 <- function(steps = 1000, series = 10, forcing = 8, interval =
 #' hub of the first region drives, in addition, every neuron of the last one but its hub,
 #' and the hub of the second region drives nothing outside its own.
 #'
+#' What the animal does is simulated as well. Two neurons of the last region, its second and
+#' third, turn it to the left and to the right, and a turn halves from frame to frame:
+#' \deqn{b(t+1) = b(t) / 2 + \tanh(a_{left}(t) - a_{right}(t))}{
+#' b(t + 1) = b(t) / 2 + tanh(a[left](t) - a[right](t))}
+#' with \eqn{b = 0} in the first frame. So which neurons drive the behaviour is known, too.
+#'
 #' @param neurons Number of neurons, at least three a region; the first regions have one
 #'   more where they cannot have as many each.
 #' @param regions Names of two or more regions.
@@ -166,13 +172,15 @@ simulate_lorenz96 <- function(steps = 1000, series = 10, forcing = 8, interval =
 #'   arguments) both are recordings of the same animal.
 #' @param strength Strength of all links, from 0 to 1.
 #' @param decay Time constant of the decay of calcium, in seconds.
-#' @param noise Standard deviation of the noise, as a share of that of each trace.
+#' @param noise Standard deviation of the noise, as a share of that of each trace, and of
+#'   that of the turning.
 #' @inheritParams simulate_coupled_maps
 #'
 #' @return Numeric matrix `steps` x `neurons`, of at most 200 MB, of relative fluorescence,
-#'   two frames a second, with the attributes `truth` (`truth[cause, effect]`, the strength of each
-#'   link in this condition), `region` (factor, an element a neuron) and `hubs` (names, one
-#'   for each region). [set.seed()] decides all.
+#'   two frames a second, with the attributes `truth` (`truth[cause, effect]`, the strength of
+#'   each link in this condition), `region` (factor, an element a neuron), `hubs` (names, one
+#'   for each region), `turning` (a number a frame, above 0 to the left) and `turned_by` (names
+#'   of the neurons `left` and `right`). [set.seed()] decides all.
 #' @references
 #' Ricker WE (1954). Stock and recruitment. *Journal of the Fisheries Research Board of
 #' Canada*, 11, 559-623. \doi{10.1139/f54-039}
@@ -189,6 +197,9 @@ simulate_lorenz96 <- function(steps = 1000, series = 10, forcing = 8, interval =
 #' table(attr(rest, "region"))
 #' # Links that the stimulus makes and undoes:
 #' table(attr(stimulus, "truth") - attr(rest, "truth"))
+#' # The neurons that turn the fish, and how far it turns:
+#' attr(rest, "turned_by")
+#' range(attr(rest, "turning"))
 #' @export
 simulate_calcium <- function(steps = 1600, neurons = 60,
                              regions = c("tectum", "habenula", "pallium", "hindbrain"),
@@ -218,15 +229,30 @@ simulate_calcium <- function(steps = 1600, neurons = 60,
   take <- match(condition, c("rest", "stimulus"))
   start <- 0.1 + 0.8 * random_uniform(n, key, sim_stream(3, take))
   kept <- exp(-0.5 / decay)
-  seen <- apply(run_map(step, start, steps, transient), 2L, \(activity) {
+  activity <- run_map(step, start, steps, transient)
+  seen <- apply(activity, 2L, \(of_one) {
     # The level that steady activity of 1 would have led to before the first frame.
-    calcium <- stats::filter(activity, kept, "recursive", init = 1 / (1 - kept))
+    calcium <- stats::filter(of_one, kept, "recursive", init = 1 / (1 - kept))
     calcium / stats::quantile(calcium, 0.1) - 1
   })
   x <- observed(matrix(seen, steps), truth, noise, key, take)
   attr(x, "region") <- region
   attr(x, "hubs") <- hubs
+  turned_by <- which(as.integer(region) == length(regions))[2:3]
+  turning <- turns(activity[, turned_by, drop = FALSE])
+  attr(x, "turning") <- c(with_noise(turning, noise, key, sim_stream(6, take)))
+  attr(x, "turned_by") <- rlang::set_names(colnames(x)[turned_by], c("left", "right"))
   x
+}
+
+#' How far a fish turns in each frame
+#' @param activity Matrix of steps x the neurons that turn it to the left and to the right.
+#' @return Matrix of one column.
+#' @noRd
+turns <- function(activity) {
+  push <- tanh(activity[, 1L] - activity[, 2L])
+  before <- c(0, push[-length(push)])
+  matrix(stats::filter(before, 0.5, "recursive"))
 }
 
 #' Links of the neurons of regions
@@ -309,12 +335,17 @@ run_map <- function(step, x, steps, transient) {
 #' What is seen of a system: with noise, names and the truth
 #' @noRd
 observed <- function(x, truth, noise, key, take = 0) {
-  # One row has no standard deviation, and no noise.
-  if (noise > 0 && nrow(x) > 1L) {
-    x <- x + random_normal(length(x), key, sim_stream(4, take)) *
-      rep(noise * apply(x, 2L, stats::sd), each = nrow(x))
-  }
+  x <- with_noise(x, noise, key, sim_stream(4, take))
   dimnames(x) <- list(NULL, colnames(truth))
   attr(x, "truth") <- truth
   x
+}
+
+#' Columns with normal noise, whose standard deviation is so large a share of each one's
+#' @noRd
+with_noise <- function(x, noise, key, stream) {
+  # One row has no standard deviation, and no noise.
+  if (noise == 0 || nrow(x) < 2L) return(x)
+  x + random_normal(length(x), key, stream) *
+    rep(noise * apply(x, 2L, stats::sd), each = nrow(x))
 }

@@ -4,29 +4,37 @@
 #   Rscript bench/causal-map.R [cpu | gpu | memory] [key=value ...]
 #
 #   cpu      100 series x 1,600 steps, one and two threads (also without any argument)
-#   gpu      the shapes of the table of kEDM below
-#   memory   peak of a process that maps 10,000 x 1,600 on the CPU, in memory and to a file:
-#            minutes; libraries=500 maps only so many, to the same targets
+#   gpu      1,000 x 1,600, 10,000 x 1,600 and 10,000 x 8,528 on one GPU: half a minute
+#   memory   peak of a process that maps 10,000 x 1,600 on the CPU, in memory and to a
+#            file: minutes; libraries=500 maps only so many, to the same targets
 #
-#   shapes=1000x1600,10000x1600   series x steps; by-N: more and more series; by-L: of steps
-#   libraries=500    only so many of them are timed (shapes above 60,000 series: 2,000)
+#   shapes=1000x1600,10000x1600   series x steps; by-N: more and more series; by-L: of
+#                    steps; brains: the three published recordings, 53,053 x 1,450,
+#                    92,538 x 3,780 and 101,729 x 8,528, all libraries to all targets in
+#                    one call: the last takes 83 GB for the map and 7 GB for the series
+#   libraries=500    only so many of them are timed
 #   phases=search,map             only one of them
 #   precision=float,half          of the GPU's map
 #   threads=1,2      on the CPU
 #   gpus=1,2         on one GPU, and on two side by side
-#   out=FILE         all rows, in full, as CSV; rows of a file that is there are kept
+#   out=FILE         all rows, in full, as CSV, each as soon as it is measured; rows of a
+#                    file that is there are kept
 #
-# Targets have 1 to 20 dimensions by turns (mean 10.5), given as `E =`; the search looks for
-# them among 1 to 20. Where not all libraries are timed, `whole` is a straight line through
-# the times of a quarter and of all of those that were, and the row says how many. What
-# takes less than 2 s is the median of three, after a small map that loads what loads late.
-# `seconds` are those of the clock, but of a single thread those of the processor, whatever
-# else the machine does.
+# Targets have 1 to 20 dimensions by turns (mean 10.5), given as `E =`; the search looks
+# for them among 1 to 20. Where not all libraries are timed, `whole` is a straight line
+# through the times of a quarter and of all of those that were, and the row says how many.
+# What takes less than 1 s is the median of three, after a small map that loads what loads
+# late. `seconds` are those of the clock, but of a single thread those of the processor,
+# whatever else the machine does. On the CPU, `map: neighbours` is a map to one target of
+# each number of dimensions, and `map: lookup` what the map of all targets takes more; on
+# GPUs these are the seconds of the kernels alone, which run side by side. `error` is the
+# largest difference to the map of 20 of the series on the CPU, `peak_GB` the most memory
+# that the process had so far.
 #
 # Floors. A search adds series x steps^2 x E terms, each a subtraction, a fused
-# multiply-add and a comparison; an H200 does 132 x 128 x 1.755e9 such operations a second,
-# and a core with 512 bits 32 a cycle. A lookup gathers libraries x targets x steps x
-# (mean E + 1) numbers: 7.4e12 a second from the shared memory of an H200, twice that in
+# multiply-add and a comparison; an H200 does 132 x 128 x 1.755e9 such operations a
+# second, and a core with 512 bits 32 a cycle. A lookup gathers libraries x targets x
+# steps x (mean E + 1) numbers: 7.4e12 a second from the shared memory of an H200, twice that in
 # half precision; on a core one line of 16 a cycle.
 
 library(synfire)
@@ -36,25 +44,20 @@ E_max <- 20
 cpu_hz <- 2.6e9
 rates <- list(
   cpu = list(operations = 32 * cpu_hz, gathers = c(float = 16 * cpu_hz)),
-  gpu = list(operations = 132 * 128 * 1.755e9, gathers = c(float = 7.4e12, half = 14.8e12))
+  gpu = list(operations = 132 * 128 * 1.755e9,
+             gathers = c(float = 7.4e12, half = 14.8e12))
 )
 
-# kEDM as measured on an H200 and on one thread (s); what is to be reached, both phases.
-known <- read.table(header = TRUE, text = "
-  device series steps kEDM_search kEDM_map must goal
-  cpu       100  1600         9.7      9.4    8    3
-  gpu      1000  1600         3.4      2.2  0.3  0.1
-  gpu     10000  1600        36.7     24.5    3    1
-  gpu     10000  8528         240      224   25   10
-  gpu     53053  1450         200      175   20    7
-  gpu     92538  3780         657      954  190   60
-  gpu    101729  8528        2738     3417  600  199
-")
+shapes_known <- list(
+  cpu = rbind(c(100, 1600)),
+  gpu = rbind(c(1000, 1600), c(10000, 1600), c(10000, 8528)),
+  brains = rbind(c(53053, 1450), c(92538, 3780), c(101729, 8528))
+)
 
 # ---- What is timed -------------------------------------------------------------------
 
 #' Chaotic series, smoothed as calcium does, made by blocks of columns in place
-make_series <- function(series, steps, width = 512) {
+make_series <- function(series, steps, width = 256) {
   set.seed(1)
   x <- matrix(0, steps, series)
   for (first in seq(1, series, width)) {
@@ -75,18 +78,18 @@ make_series <- function(series, steps, width = 512) {
 
 dimensions_of <- function(series) rep_len(seq_len(E_max), series)
 
-#' Median seconds of a call, and the parts its result tells
-time_call <- function(run, clock) {
+#' Median seconds of a call, the parts that its result has, and the error of its result
+time_call <- function(run, clock, error = \(result) NA) {
   once <- function() {
     gc(FALSE)
     used <- system.time(result <- run())
     elapsed <- attr(result, "elapsed") %||% c(total = NA)
-    parts <- unname(elapsed[c("neighbours", "correlations")])
     seconds <- if (clock) used[["elapsed"]] else used[["user.self"]] + used[["sys.self"]]
-    c(seconds = seconds, neighbours = parts[[1L]], correlations = parts[[2L]])
+    c(seconds = seconds, neighbours = unname(elapsed["neighbours"]),
+      lookup = unname(elapsed["correlations"]), error = error(result))
   }
   first <- once()
-  if (first[["seconds"]] > 2) return(first)
+  if (first[["seconds"]] > 1) return(first)
   times <- cbind(first, replicate(2, once()))
   times[, order(times["seconds", ])[[2L]]]
 }
@@ -94,13 +97,20 @@ time_call <- function(run, clock) {
 `%||%` <- function(a, b) if (is.null(a)) b else a
 
 #' Seconds for `n` of all libraries, and, on a straight line, for all
-extrapolated <- function(run, n, all, clock) {
-  most <- time_call(\() run(n), clock)
+extrapolated <- function(run, n, all, clock, error) {
+  most <- time_call(\() run(n), clock, error)
   if (n >= all) return(list(timed = most, whole = most))
   quarter <- max(1, n %/% 4)
   few <- time_call(\() run(quarter), clock)
   slope <- pmax((most - few) / (n - quarter), 0)
   list(timed = most, whole = most + slope * (all - n))
+}
+
+#' Largest difference between a map, or its first rows, and that of some series on the CPU
+difference <- function(map, x, E) {
+  some <- unique(round(seq(1, nrow(map), length.out = 20)))
+  right <- causal_map(x[, some, drop = FALSE], E = E[some])
+  max(abs(unclass(map[some, some]) - unclass(right)), na.rm = TRUE)
 }
 
 #' Rows for one phase of one shape
@@ -110,33 +120,42 @@ measure <- function(x, phase, device, workers, precision, n) {
   on_gpu <- device == "gpu"
   gpus <- if (on_gpu) seq_len(workers)
   threads <- if (!on_gpu) workers
+  clock <- on_gpu || workers > 1
   E <- dimensions_of(series)
-  run <- if (phase == "search") {
-    # The search has no libraries but the series themselves.
-    \(n) optimal_dimensions(if (n == series) x else x[, seq_len(n), drop = FALSE],
-                            E_max = E_max, device = device, gpus = gpus, threads = threads)
-  } else {
-    \(n) causal_map(x, E = E, libraries = seq_len(n), device = device, gpus = gpus,
-                    threads = threads, precision = precision, max_memory = 1e11)
+  map <- function(n, targets = NULL) {
+    causal_map(x, E = if (is.null(targets)) E else E[targets], libraries = seq_len(n),
+               targets = targets, device = device, gpus = gpus, threads = threads,
+               precision = precision, max_memory = 1e11)
   }
-  seconds <- extrapolated(run, n, series, clock = on_gpu || workers > 1)
+  # The search has no libraries but the series themselves.
+  search <- function(n) {
+    optimal_dimensions(if (n == series) x else x[, seq_len(n), drop = FALSE],
+                       E_max = E_max, device = device, gpus = gpus, threads = threads)
+  }
+  error <- if (on_gpu && phase == "map") \(map) difference(map, x, E) else \(result) NA
+  seconds <- extrapolated(if (phase == "search") search else map, n, series, clock, error)
   rate <- rates[[device]]
-  search <- series * steps^2 * E_max * 3 / rate$operations / workers
-  lookup <- series^2 * steps * (mean(E) + 1) / rate$gathers[[precision]] / workers
-  row <- function(phase, timed, whole, floor) {
+  near <- series * steps^2 * E_max * 3 / rate$operations / workers
+  far <- series^2 * steps * (mean(E) + 1) / rate$gathers[[precision]] / workers
+  row <- function(phase, part, floor) {
     data.frame(device = device, workers = workers, precision = precision, series = series,
-               steps = steps, libraries = n, phase = phase, seconds = timed,
-               whole = whole, floor = floor, share = floor / whole)
+               steps = steps, libraries = n, phase = phase, seconds = part[[1L]],
+               whole = part[[2L]], floor = floor,
+               share = if (isTRUE(part[[2L]] > 0)) floor / part[[2L]] else NA,
+               error = if (phase == "map") seconds$timed[["error"]] else NA)
   }
   part <- \(name) c(seconds$timed[[name]], seconds$whole[[name]])
-  all <- part("seconds")
-  if (phase == "search") return(row("search", all[[1L]], all[[2L]], search))
-  out <- row("map", all[[1L]], all[[2L]], search + lookup)
-  near <- part("neighbours")
-  if (is.na(near[[1L]]) || near[[1L]] == 0) return(out)
-  far <- part("correlations")
-  rbind(out, row("map: neighbours", near[[1L]], near[[2L]], search),
-        row("map: lookup", far[[1L]], far[[2L]], lookup))
+  if (phase == "search") return(row("search", part("seconds"), near))
+  neighbours <- part("neighbours")
+  lookup <- part("lookup")
+  if (!on_gpu) {
+    targets <- seq_len(min(E_max, series))
+    one_of_each <- extrapolated(\(n) map(n, targets), n, series, clock, \(result) NA)
+    neighbours <- c(one_of_each$timed[["seconds"]], one_of_each$whole[["seconds"]])
+    lookup <- pmax(part("seconds") - neighbours, 0)
+  }
+  rbind(row("map", part("seconds"), near + far), row("map: neighbours", neighbours, near),
+        row("map: lookup", lookup, far))
 }
 
 # ---- What was asked for --------------------------------------------------------------
@@ -147,37 +166,58 @@ read_arguments <- function(arguments) {
   names(given) <- vapply(pairs, `[[`, "", 1L)
   what <- setdiff(arguments, grep("=", arguments, value = TRUE))
   allowed <- c("shapes", "libraries", "phases", "precision", "threads", "gpus", "out")
-  unknown <- c(setdiff(names(given), allowed), setdiff(what, c("cpu", "gpu", "memory", "peak")))
+  unknown <- c(setdiff(names(given), allowed),
+               setdiff(what, c("cpu", "gpu", "memory", "peak")))
   if (length(unknown) > 0L) stop("no such argument: ", paste(unknown, collapse = ", "))
   c(list(what = if (length(what)) what[[1L]] else "cpu"), given)
 }
 
 #' Matrix of series and steps, a row a shape
 shapes_of <- function(given, device) {
-  if (is.null(given)) {
-    return(as.matrix(known[known$device == device, c("series", "steps")]))
-  }
-  by_N <- list(cpu = c(25, 50, 100, 200, 400, 800), gpu = c(100, 300, 1000, 3000, 10000, 30000))
-  by_L <- c(200, 400, 800, 1600, 3200, 6400)
-  do.call(rbind, lapply(given, \(shape) switch(
+  series <- c(100, 300, 1000, 3000, 10000)
+  steps <- c(200, 400, 800, 1600, 3200)
+  by_N <- list(cpu = series, gpu = c(series, 30000))
+  by_L <- list(cpu = steps, gpu = c(steps, 6400))
+  unique(do.call(rbind, lapply(given %||% device, \(shape) switch(
     shape,
+    cpu = , gpu = , brains = shapes_known[[shape]],
     `by-N` = cbind(by_N[[device]], 1600),
-    `by-L` = cbind(1000, by_L),
+    `by-L` = cbind(1000, by_L[[device]]),
     rbind(as.numeric(strsplit(shape, "x", fixed = TRUE)[[1L]]))
-  )))
+  ))))
 }
 
+devices <- function() synfire_sitrep(test_devices = FALSE)$devices
+
+#' What was at work: the GPU, or the processor
 machine <- function(device) {
-  if (device == "gpu") return(synfire_sitrep(test_devices = FALSE)$devices$name[[1L]])
+  if (device == "gpu") return(devices()$name[[1L]])
   if (!file.exists("/proc/cpuinfo")) return(NA_character_)
   sub(".*: *", "", grep("^model name", readLines("/proc/cpuinfo"), value = TRUE)[[1L]])
 }
 
+#' How many threads this process may use
+cores <- function() synfire_sitrep(test_devices = FALSE)$threads
+
+#' Add rows to the file of results at once: a run may be cut short
+append_rows <- function(rows, file) {
+  if (is.null(file)) return(invisible())
+  measured <- c("seconds", "whole", "floor", "share", "error", "peak_GB")
+  rows[measured] <- lapply(rows[measured], signif, 5)
+  there <- if (file.exists(file)) utils::read.csv(file)
+  utils::write.csv(rbind(there, rows), file, row.names = FALSE)
+}
+
 run_shapes <- function(asked) {
   device <- asked$what
-  workers <- as.numeric(if (device == "gpu") asked$gpus %||% 1 else asked$threads %||% 1:2)
+  workers <- if (device == "gpu") asked$gpus %||% 1 else asked$threads %||% 1:2
+  workers <- as.numeric(workers)
   precisions <- if (device == "gpu") asked$precision %||% c("float", "half") else "float"
+  precisions_of <- \(phase) if (phase == "map") precisions else "float"
   phases <- asked$phases %||% c("search", "map")
+  about <- data.frame(machine = machine(device), cores = cores(),
+                      date = format(Sys.Date()),
+                      version = as.character(utils::packageVersion("synfire")))
   rows <- list()
   # Before anything is timed.
   warm <- make_series(20, 200)
@@ -185,12 +225,14 @@ run_shapes <- function(asked) {
   shapes <- shapes_of(asked$shapes, device)
   for (k in seq_len(nrow(shapes))) {
     series <- shapes[[k, 1L]]
-    n <- as.numeric(asked$libraries %||% if (series > 60000) 2000 else series)
+    n <- min(series, as.numeric(asked$libraries %||% series))
     x <- make_series(series, shapes[[k, 2L]])
     for (of in workers) {
-      for (phase in phases) for (precision in if (phase == "map") precisions else "float") {
-        found <- measure(x, phase, device, of, precision, min(n, series))
-        rows <- c(rows, list(cbind(found, machine = machine(device))))
+      for (phase in phases) for (precision in precisions_of(phase)) {
+        found <- cbind(measure(x, phase, device, of, precision, n),
+                       peak_GB = memory("^VmHWM") / 1024, about)
+        append_rows(found, asked$out)
+        rows <- c(rows, list(found))
         message(sprintf("  %s x %s, %s, %s, %g: %.3g s", series, shapes[[k, 2L]], phase,
                         precision, of, found$seconds[[1L]]))
       }
@@ -199,36 +241,28 @@ run_shapes <- function(asked) {
   do.call(rbind, rows)
 }
 
-#' With what kEDM takes and what is to be reached
-compared <- function(rows) {
-  at <- match(paste(rows$device, rows$series, rows$steps),
-              paste(known$device, known$series, known$steps))
-  rows$kEDM <- ifelse(rows$phase == "search", known$kEDM_search[at],
-                      ifelse(rows$phase == "map", known$kEDM_map[at], NA))
-  rows
-}
-
+#' Both phases side by side, and how well more workers are used
 print_totals <- function(rows) {
-  main <- rows[rows$phase %in% c("search", "map"), ]
-  searches <- main[main$phase == "search", ]
-  maps <- main[main$phase == "map", ]
+  searches <- rows[rows$phase == "search", ]
+  maps <- rows[rows$phase == "map", ]
+  if (nrow(maps) == 0L) return(invisible())
   key <- \(of) paste(of$device, of$workers, of$series, of$steps)
   maps$search <- searches$whole[match(key(maps), key(searches))]
-  at <- match(paste(maps$device, maps$series, maps$steps),
-              paste(known$device, known$series, known$steps))
-  out <- data.frame(maps[c("device", "workers", "precision", "series", "steps", "libraries")],
-                    search = maps$search, map = maps$whole, both = maps$search + maps$whole,
-                    must = known$must[at], goal = known$goal[at])
+  shape <- c("device", "workers", "precision", "series", "steps", "libraries")
+  out <- data.frame(maps[shape], search = maps$search, map = maps$whole,
+                    both = maps$search + maps$whole)
   alone <- maps[maps$workers == 1, ]
   one <- alone$whole[match(paste(maps$precision, maps$series, maps$steps),
                            paste(alone$precision, alone$series, alone$steps))]
   out$efficiency <- one / maps$whole / maps$workers
-  if (nrow(out) > 0L) print(out, row.names = FALSE, digits = 3)
+  print(out, row.names = FALSE, digits = 3)
 }
 
 # ---- Memory --------------------------------------------------------------------------
 
+#' A line of the memory of this process, MB; NA where the system has none
 memory <- function(what) {
+  if (!file.exists("/proc/self/status")) return(NA_real_)
   line <- grep(what, readLines("/proc/self/status"), value = TRUE)
   as.numeric(gsub("[^0-9]", "", line)) / 1024
 }
@@ -238,8 +272,8 @@ run_peak <- function(libraries, file) {
   x <- make_series(10000, 1600)
   before <- memory("^VmRSS")
   seconds <- system.time(
-    map <- causal_map(x, E = dimensions_of(10000), libraries = seq_len(libraries), file = file,
-                      threads = 2)
+    map <- causal_map(x, E = dimensions_of(10000), libraries = seq_len(libraries),
+                      file = file, threads = 2)
   )[["elapsed"]]
   cat("measured", memory("^VmHWM"), before, seconds, "\n")
 }
@@ -249,7 +283,8 @@ run_memory <- function(libraries) {
   rows <- lapply(c("", tempfile(fileext = ".h5")), \(file) {
     out <- system2(file.path(R.home("bin"), "Rscript"),
                    c(script, "peak", paste0("libraries=", libraries),
-                     if (nzchar(file)) paste0("out=", file)), stdout = TRUE, stderr = TRUE)
+                     if (nzchar(file)) paste0("out=", file)),
+                   stdout = TRUE, stderr = TRUE)
     unlink(file)
     line <- grep("^measured ", out, value = TRUE)
     if (length(line) == 0L) stop(paste(out, collapse = "\n"))
@@ -269,17 +304,13 @@ if (asked$what == "peak") {
   run_peak(as.numeric(asked$libraries), asked$out)
 } else if (asked$what == "memory") {
   run_memory(as.numeric(asked$libraries %||% 10000))
-} else if (asked$what == "gpu" && nrow(synfire_sitrep(test_devices = FALSE)$devices) == 0L) {
+} else if (asked$what == "gpu" && nrow(devices()) == 0L) {
   message("no GPU to measure: see synfire_sitrep()")
 } else {
   rows <- run_shapes(asked)
-  print(compared(rows)[setdiff(names(compared(rows)), "machine")], row.names = FALSE, digits = 3)
+  about <- c("machine", "cores", "date", "version")
+  cat(paste0(names(rows[about]), ": ", unlist(rows[1L, about]), collapse = ", "), "\n\n")
+  print(rows[setdiff(names(rows), about)], row.names = FALSE, digits = 3)
   cat("\n")
   print_totals(rows)
-  if (!is.null(asked$out)) {
-    there <- if (file.exists(asked$out)) utils::read.csv(asked$out)
-    numbers <- vapply(rows, is.double, NA)
-    rows[numbers] <- lapply(rows[numbers], signif, 5)
-    utils::write.csv(rbind(there, rows), asked$out, row.names = FALSE)
-  }
 }

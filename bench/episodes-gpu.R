@@ -2,7 +2,7 @@
 #
 # Rscript bench/episodes-gpu.R        milliseconds, warm, medians of 50 calls (5 of the
 #                                     largest, and on the CPU)
-# SYNFIRE_DATA names the folder with the recordings; without it tc89 is left out.
+# Without recordings (tools/data.R says where they are looked for) tc89 is left out.
 # bench/episodes-strategies.R has the published strategies, bench/stream.R the streams.
 #
 # The floor, for Sym26 at 150 on an H200: 4.1 million ends of lists, along which some 8
@@ -12,6 +12,7 @@
 # that have a long list to themselves, and the host's answer between two sizes (15 us).
 
 library(synfire)
+source("tools/data.R")
 
 report <- synfire_sitrep(test_devices = FALSE)
 if (nrow(report$devices) == 0L) {

@@ -1,9 +1,10 @@
 # The published GPU strategies side by side: what their kernels take, next to the window.
 #
 # Rscript bench/episodes-strategies.R     milliseconds, warm, medians of 5 calls
-# SYNFIRE_DATA names the folder with the recordings; without it tc89 is left out.
+# Without recordings (tools/data.R says where they are looked for) tc89 is left out.
 
 library(synfire)
+source("tools/data.R")
 
 report <- synfire_sitrep(test_devices = FALSE)
 if (nrow(report$devices) == 0L) {

@@ -2,9 +2,10 @@
 #
 # Rscript bench/episodes.R            CPU seconds are user + system; medians of five,
 #                                     or of as many runs as fit into a minute
-# SYNFIRE_DATA names the folder with the recordings; without it those rows are left out.
+# Without recordings (tools/data.R says where they are looked for) their rows are left out.
 
 library(synfire)
+source("tools/data.R")
 
 #' Median CPU and wall seconds of up to five runs that start within a minute
 measure <- function(run) {

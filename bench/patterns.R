@@ -1,13 +1,15 @@
 # Spike patterns: the eight jobs of Porrmann et al. (2021, table 1) on the recording they
 # used, and how the search grows with the number of units.
 #
-#   SYNFIRE_DATA=folder Rscript bench/patterns.R [fpgrowth]
+#   Rscript bench/patterns.R [fpgrowth]
 #
-# `folder` holds spade/movement_PGHF_raster.txt.gz, lines of `unit bin` in bins of 5 ms.
+# tools/get-data.R fetches spade/movement_PGHF_raster.txt.gz, `unit bin` in bins of 5 ms.
 # Each measurement is an R process of its own, so that its peak memory is its own too. With
-# `fpgrowth` the published method runs next to ours, which takes some minutes more.
+# `fpgrowth` that engine runs next to ours, which takes some minutes more. The published
+# program runs beside both in vignettes/paper-spike-patterns/measure.R.
 
 library(synfire)
+source("tools/data.R")
 
 bins <- 4464  # of the recording, 5 ms each
 
@@ -78,16 +80,14 @@ if (!nzchar(Sys.getenv("SYNFIRE_DATA"))) {
 }
 
 jobs <- data.frame(
-  min_count = c(88, 25, 12, 10, 10, 10, 10, 10), min_spikes = c(2, 3, 4, 5, 6, 7, 8, 9),
-  published_s = c(1.2, 15.5, 130, 184, 173, 171, 162, 163),
-  published_mb = c(469, 1321, 2641, 1657, 1622, 1622, 1622, 1622)
+  min_count = c(88, 25, 12, 10, 10, 10, 10, 10), min_spikes = c(2, 3, 4, 5, 6, 7, 8, 9)
 )
 ours <- t(mapply(measure, jobs$min_count, jobs$min_spikes))
 two <- t(mapply(measure, jobs$min_count, jobs$min_spikes, threads = 2))
 table <- data.frame(
   jobs[1:2], patterns = ours[, 1], cpu = ours[, 2], wall = ours[, 3], mb = ours[, 5],
   in_r = sprintf("%.1f %%", 100 * (ours[, 3] / ours[, 4] - 1)), wall_2 = two[, 3],
-  gain_2 = ours[, 3] / two[, 3], jobs[3:4], times = jobs$published_s / ours[, 2]
+  gain_2 = ours[, 3] / two[, 3]
 )
 if (identical(args[1], "fpgrowth")) {
   theirs <- t(mapply(measure, jobs$min_count, jobs$min_spikes, "fpgrowth", runs = 1))
@@ -96,8 +96,7 @@ if (identical(args[1], "fpgrowth")) {
 }
 options(width = 150)
 print(format(table, digits = 3), row.names = FALSE)
-cat(sprintf("all jobs: %.2f CPU s; published: %.0f s\n", sum(table$cpu),
-            sum(jobs$published_s)))
+cat(sprintf("all jobs: %.2f CPU s\n", sum(table$cpu)))
 
 cat("\nMore units, one thread\n")
 more <- expand.grid(units = c(300, 450), job = c(1, 2, 4, 5, 3))

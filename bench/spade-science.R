@@ -12,13 +12,9 @@
 #   cases=1,2     only these cases of a part
 #   out=FOLDER    for the tables, CSV; else those of the vignette are written
 #
-# A recording has 10 trials of a second, and bins of 5 ms. Its units are independent:
-#
-#   poisson      Poisson processes
-#   refractory   Poisson processes with a dead time of 4 ms after each spike
-#   gamma        regular: gamma processes of shape 4, in operational time
-#
-# and each trial has a step, in which all units fire at the `high` rate for `step` seconds,
+# A recording has 10 trials of a second, and bins of 5 ms. Its units are independent, of the
+# processes of vignettes/paper-significance/processes.R (a dead time of 4 ms; shape 4), and
+# each trial has a step, in which all units fire at the `high` rate for `step` seconds,
 # from 0.4 s on; without a step `high` is NA. Every recording is `set.seed()`'s, whatever
 # else is measured, and those of a case are the same for all surrogates. Half an hour on
 # one core in all.
@@ -29,54 +25,14 @@ options(cli.progress_show_after = Inf)
 alpha <- 0.05
 bin_size <- 0.005
 trials <- 10
-onset <- 0.4
 
 # ---- Recordings ------------------------------------------------------------------------
 
-#' Rate over time: `rate[k]` Hz from `time[k]` to `time[k + 1]`
-rate_profile <- function(low, high, step) {
-  if (is.na(high)) return(list(time = c(0, trials), rate = low))
-  from <- seq_len(trials) - 1 + onset
-  list(time = c(0, rbind(from, from + step), trials), rate = c(rep(c(low, high), trials), low))
-}
-
-#' Times of the points of a process on the line of the integrated rate
-at_integrated <- function(points, time, rate) {
-  integral <- c(0, cumsum(rate * diff(time)))
-  stats::approx(integral, time, points[points > 0 & points < max(integral)])$y
-}
-
-fire <- list(
-  poisson = function(profile) {
-    n <- sum(profile$rate * diff(profile$time))
-    at_integrated(sort(stats::runif(stats::rpois(1, n), 0, n)), profile$time, profile$rate)
-  },
-  # What is left of a Poisson process that fires faster by the dead time it will lose.
-  refractory = function(profile, dead = 0.004) {
-    profile$rate <- profile$rate / (1 - profile$rate * dead)
-    time <- fire$poisson(profile)
-    keep <- logical(length(time))
-    last <- -Inf
-    for (k in seq_along(time)) if (time[[k]] - last >= dead) {
-      keep[[k]] <- TRUE
-      last <- time[[k]]
-    }
-    time[keep]
-  },
-  # Begins long before the recording does.
-  gamma = function(profile, shape = 4) {
-    n <- sum(profile$rate * diff(profile$time))
-    points <- cumsum(stats::rgamma(ceiling(n + 10 * sqrt(n) + 40), shape, shape))
-    at_integrated(points - stats::runif(1, 10, 20), profile$time, profile$rate)
-  }
-)
+source("vignettes/paper-significance/processes.R")
 
 make_recording <- function(process, units, low, high, step) {
-  profile <- rate_profile(low, high, step)
-  times <- lapply(seq_len(units), \(k) fire[[process]](profile))
-  spike_trains(unlist(times), factor(rep(seq_len(units), lengths(times)), seq_len(units)),
-               start = 0, end = trials,
-               trials = data.frame(start = seq_len(trials) - 1, end = seq_len(trials)))
+  profile <- step_profile(low, high, step, trials)
+  independent_units(process, rep(list(profile), units), trials)
 }
 
 # ---- One case --------------------------------------------------------------------------

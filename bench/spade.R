@@ -1,8 +1,8 @@
 # Significant spike patterns and episodes: what was to be reached, and what is.
 #
-#   SYNFIRE_DATA=folder Rscript bench/spade.R [part ...]
+#   Rscript bench/spade.R [part ...]
 #
-# `folder` holds spade/movement_PGHF_raster.txt.gz, lines of `unit bin` in bins of 5 ms: 150
+# tools/get-data.R fetches spade/movement_PGHF_raster.txt.gz, `unit bin` in bins of 5 ms: 150
 # units of motor cortex (Porrmann et al. 2021). Without arguments all parts but the last
 # run.
 #
@@ -20,6 +20,7 @@
 # work on the machine does not count, else those of the clock.
 
 library(synfire)
+source("tools/data.R")
 options(cli.progress_show_after = Inf, width = 150)
 
 rows <- list()

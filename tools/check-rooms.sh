@@ -149,6 +149,10 @@ grep -hoE '^[^ #(]+ <- ' ../R/*.R | sort | uniq -d > "$found"
 rule "each name of R is defined once"
 
 cd ..
+Rscript --vanilla tools/check-papers.R 2> "$found" > "$objects/said" ||
+  echo "see Rscript tools/check-papers.R" >> "$found"
+rule "each figure and table of the papers has a place in our pages, or a reason"
+
 # A whole library with the compiler's strictest words, for the oldest GPUs. STRICT_LIBRARY
 # names one that was built with such words already, and is not built again.
 if [ -z "$STRICT_LIBRARY" ]; then

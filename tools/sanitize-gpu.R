@@ -68,13 +68,18 @@ case("mtpe", "count_segments stitch_segments run_published merge_published", fun
 case("two-pass", "bound_counts gather_survivors scatter_counts", function() {
   mine(random_spikes(800, 5), 12, max_size = 3, engine = "two-pass")
 })
-case("occurrence", paste("order_rows measure_first begin_lists extend_staged pack_staged",
-                         "extend_atomic count_successors write_successors take_disjoint"),
+case("occurrence", paste("order_rows measure_begun begin_lists extend_by_counter",
+                         "extend_by_blocks extend_sparse pack_sparse count_longer",
+                         "search_and_write find_longer write_found take_disjoint"),
      function() {
   x <- random_spikes(800, 5)
-  for (how in c("scan", "atomic", "count-scan-write")) {
+  # More in a window than the sparse array has places for at first.
+  burst <- random_spikes(300, 2, end = 0.5)
+  for (how in synfire:::gpu_compactions) {
     for (dedup in c(TRUE, FALSE)) {
       mine(x, 12, max_size = 3, engine = "occurrence", compaction = how, dedup = dedup)
+      mine(burst, 9, c(0, 0.1), max_size = 3, engine = "occurrence", compaction = how,
+           dedup = dedup)
     }
   }
 })

@@ -1,6 +1,7 @@
 # Runs the tests against the installed package; the last line holds the totals alone.
 # FILTER=pattern runs the files whose names match, WORKERS=4 so many files side by side,
 # each in a process of its own.
+source("tools/data.R")
 folder <- "tests/testthat"
 # Files are spread over processes here, so that each has its own totals.
 Sys.setenv(TESTTHAT_PARALLEL = "false")

@@ -1,9 +1,5 @@
 #!/bin/sh
 # Runs the tests against the installed package; the last line holds the totals alone.
-if [ -z "$SYNFIRE_DATA" ] && [ -d ../shared/data ]; then
-  SYNFIRE_DATA=`cd ../shared/data && pwd`
-  export SYNFIRE_DATA
-fi
 # Snapshots and plots are compared only where this is set.
 NOT_CRAN=true
 export NOT_CRAN

@@ -47,6 +47,7 @@ static syn_status mine_by_strategy(SEXP gpu, const syn_recording *recording,
     status = syn_mine_episodes(recording, &mine, watch, out);
     report->seconds = syn_seconds() - begun;
     report->strategies = 1;
+    report->devices = chosen.n_devices;
     syn_gpu_counter_report(&counter, &report->by_size);
     syn_gpu_counter_close(&counter);
     if (status == SYN_OK)
@@ -91,6 +92,14 @@ static SEXP doubles_by_size(const uint64_t *value, size_t from, size_t to)
     return out;
 }
 
+static SEXP by_device(const uint64_t *candidates, int devices)
+{
+    SEXP out = Rf_allocVector(REALSXP, devices);
+    for (int d = 0; d < devices; d++)
+        REAL(out)[d] = (double)candidates[d];
+    return out;
+}
+
 static SEXP window_by_size(const glue_gpu_report *report, size_t from, size_t to)
 {
     const char *fields[] = {"seconds", "candidates", ""};
@@ -98,25 +107,27 @@ static SEXP window_by_size(const glue_gpu_report *report, size_t from, size_t to
         return R_NilValue;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, seconds_by_size(report->window.seconds_by_size, from, to));
-    SEXP candidates = Rf_allocVector(REALSXP, report->devices);
-    SET_VECTOR_ELT(out, 1, candidates);
-    for (int d = 0; d < report->devices; d++)
-        REAL(candidates)[d] = (double)report->window.candidates[d];
+    SET_VECTOR_ELT(out, 1, by_device(report->window.candidates, report->devices));
     UNPROTECT(1);
     return out;
 }
 
 SEXP glue_gpu_by_size(const glue_gpu_report *report, size_t from, size_t to)
 {
-    const char *fields[] = {"seconds", "unmatched", "segmented", "capacity", ""};
+    const char *fields[] = {"seconds", "copy_seconds", "published_seconds", "unmatched",
+                            "miscounted", "segmented", "capacity", "candidates", ""};
     const syn_gpu_strategy_report *by = &report->by_size;
     if (!report->strategies)
         return window_by_size(report, from, to);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, seconds_by_size(by->seconds, from, to));
-    SET_VECTOR_ELT(out, 1, doubles_by_size(by->unmatched, from, to));
-    SET_VECTOR_ELT(out, 2, doubles_by_size(by->segmented, from, to));
-    SET_VECTOR_ELT(out, 3, doubles_by_size(by->capacity, from, to));
+    SET_VECTOR_ELT(out, 1, seconds_by_size(by->copy_seconds, from, to));
+    SET_VECTOR_ELT(out, 2, seconds_by_size(by->published_seconds, from, to));
+    SET_VECTOR_ELT(out, 3, doubles_by_size(by->unmatched, from, to));
+    SET_VECTOR_ELT(out, 4, doubles_by_size(by->miscounted, from, to));
+    SET_VECTOR_ELT(out, 5, doubles_by_size(by->segmented, from, to));
+    SET_VECTOR_ELT(out, 6, doubles_by_size(by->capacity, from, to));
+    SET_VECTOR_ELT(out, 7, by_device(by->candidates, report->devices));
     UNPROTECT(1);
     return out;
 }
@@ -148,19 +159,24 @@ static void release(void *held)
     syn_recording_free(&c->recording);
 }
 
-/* Counts n episodes of one size, and then again for every further time in `seconds`. */
+/* Counts n episodes of one size, and then again for every further time in `seconds`;
+   `published` are those of the published merge. */
 static syn_status count_group(counting *c, const syn_candidate_batch *batch,
-                              const syn_watch *watch, uint32_t *count, SEXP seconds)
+                              const syn_watch *watch, uint32_t *count, SEXP seconds,
+                              SEXP published)
 {
     syn_status status = SYN_OK;
     uint64_t eliminated = 0;
-    double before = 0;
+    double before = 0, published_before = 0;
+    const syn_gpu_strategy_report *by = &c->report.by_size;
+    uint32_t size = batch->size < SYN_GPU_SIZES ? batch->size : SYN_GPU_SIZES;
     for (R_xlen_t i = 0; status == SYN_OK && i < Rf_xlength(seconds); i++) {
         status = c->counter.count(c->counter.self, batch, watch, count, &eliminated);
         syn_gpu_counter_report(&c->counter, &c->report.by_size);
-        uint32_t size = batch->size < SYN_GPU_SIZES ? batch->size : SYN_GPU_SIZES;
-        REAL(seconds)[i] = c->report.by_size.seconds[size] - before;
-        before += REAL(seconds)[i];
+        REAL(seconds)[i] = by->seconds[size] - before;
+        REAL(published)[i] = by->published_seconds[size] - published_before;
+        before = by->seconds[size];
+        published_before = by->published_seconds[size];
     }
     c->report.strategies = 1;
     return status;
@@ -168,12 +184,12 @@ static syn_status count_group(counting *c, const syn_candidate_batch *batch,
 
 /* `bounds`: low and high of the intervals in ticks; `units`, `intervals`: integer
    matrices, from 1, a row an episode, size and size - 1 columns; `gpu` as for mining. A
-   list: the counts, the kernels' seconds each of `times` times, and what
-   glue_gpu_by_size() says of this size. */
+   list: the counts, the seconds of the kernels and of the published merge each of `times`
+   times, and what glue_gpu_by_size() says of this size. */
 SEXP r_count_episodes_gpu(glue_owner *own, SEXP events, SEXP bounds, SEXP units,
                           SEXP intervals, SEXP gpu, SEXP times)
 {
-    const char *fields[] = {"count", "seconds", "report", ""};
+    const char *fields[] = {"count", "seconds", "published_seconds", "report", ""};
     uint32_t n_intervals = (uint32_t)Rf_xlength(VECTOR_ELT(bounds, 0));
     size_t n = (size_t)Rf_nrows(units);
     syn_interval *table = (syn_interval *)R_alloc(n_intervals, sizeof *table);
@@ -185,6 +201,7 @@ SEXP r_count_episodes_gpu(glue_owner *own, SEXP events, SEXP bounds, SEXP units,
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SEXP count = SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, (R_xlen_t)n));
     SEXP seconds = SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, Rf_asInteger(times)));
+    SEXP published = SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, Rf_xlength(seconds)));
     counting *c = glue_hold(own, sizeof *c, release);
     const syn_watch *watch = glue_watch(own, "Counting episodes");
     syn_status status = glue_recording(&c->recording, events, 0, reach, watch);
@@ -192,10 +209,12 @@ SEXP r_count_episodes_gpu(glue_owner *own, SEXP events, SEXP bounds, SEXP units,
         status = syn_gpu_counter_open(&c->recording, table, n_intervals, &chosen,
                                       &c->counter, c->report.reason);
     c->open = status == SYN_OK;
+    c->report.devices = chosen.n_devices;
     if (status == SYN_OK)
-        status = count_group(c, &batch, watch, (uint32_t *)INTEGER(count), seconds);
+        status = count_group(c, &batch, watch, (uint32_t *)INTEGER(count), seconds,
+                             published);
     if (status == SYN_OK)
-        SET_VECTOR_ELT(out, 2, glue_gpu_by_size(&c->report, batch.size, batch.size));
+        SET_VECTOR_ELT(out, 3, glue_gpu_by_size(&c->report, batch.size, batch.size));
     else
         out = glue_status_because(status, NA_REAL, NA_REAL, c->report.reason);
     UNPROTECT(1);

@@ -28,10 +28,11 @@ syn_status glue_gpu_mine(SEXP gpu, const syn_recording *recording,
                          const syn_mine_options *options, const syn_watch *watch,
                          syn_episodes *out, glue_gpu_report *report);
 
-/* A list of vectors by size, from size `from` to size `to`: seconds of kernels, episodes
-   the published merge has no answer for, candidates counted in segments, and threads of
-   PTPE that fill a device. Of the window engine: seconds by size, and the candidates that
-   each device counted. R's NULL when no device took part. */
+/* A list of vectors by size, from size `from` to size `to`: seconds of kernels, of
+   copying and of the published merge; episodes that merge has no answer for, and another
+   count for; candidates counted in segments, and threads of PTPE that fill a device; and,
+   by device, the candidates that each counted. Of the window engine: seconds by size, and
+   the candidates by device. R's NULL when no device took part. */
 SEXP glue_gpu_by_size(const glue_gpu_report *report, size_t from, size_t to);
 
 #endif

@@ -58,3 +58,36 @@ elephant_patterns <- function(x, bin_size, window, min_spikes, min_count, max_sp
   }, "")
   sort(spelt)
 }
+
+# The numbers of the patterns that Elephant's pattern set reduction keeps, for each of some
+# sets, lists like those of random_reduction(). Units are so far apart among its items that
+# no shift makes one unit's item another's.
+elephant_reductions <- function(sets) {
+  tuple <- \(numbers) sprintf("(%s,)", paste(sprintf("%.0f", numbers), collapse = ","))
+  list_of <- \(tuples) sprintf("[%s]", paste(tuples, collapse = ","))
+  lines <- vapply(sets, \(set) {
+    patterns <- set$patterns
+    units <- length(attr(patterns, "units"))
+    width <- attr(patterns, "window_bins")
+    items <- lapply(oracle_codes(patterns), \(code) code %% units * 3 * width + code %/% units)
+    listed <- set$non_significant
+    if (!is.null(listed$duration)) {
+      listed$duration <- round(listed$duration / attr(patterns, "bin_size"))
+    }
+    sprintf("go(%s, %s, %d, '%s', %d, %d, %d, %d, %d)",
+            list_of(sprintf("(%s,%s)", vapply(items, tuple, ""),
+                            vapply(occurrence_bins(patterns), tuple, ""))),
+            list_of(if (!is.null(listed)) apply(as.matrix(listed), 1L, tuple)), width,
+            if (is.null(listed$duration)) "#" else "3d#", set$h, set$k, set$l,
+            set$min_spikes, set$min_count)
+  }, "")
+  elephant_numbers(c(
+    "from elephant.spade import pattern_set_reduction",
+    "def go(concepts, listed, width, spectrum, h, k, l, min_spikes, min_occ):",
+    "    kept = pattern_set_reduction(concepts, listed, winlen=width, spectrum=spectrum,",
+    "        h_subset_filtering=h, k_superset_filtering=k, l_covered_spikes=l,",
+    "        min_spikes=min_spikes, min_occ=min_occ)",
+    "    print(*[concepts.index(one) + 1 for one in kept])",
+    lines
+  ))
+}

@@ -55,6 +55,15 @@ oracle_reduction <- function(items, windows, units, listed, method, h, k, l,
 
 # The same of mined patterns. `listed` has durations in seconds.
 oracle_reduce <- function(patterns, listed, method, h, k, l, min_spikes, min_count) {
+  bin <- attr(patterns, "bin_size")
+  if (!is.null(listed$duration)) listed$duration <- round(listed$duration / bin)
+  units <- length(attr(patterns, "units"))
+  oracle_reduction(oracle_codes(patterns), occurrence_bins(patterns), units, listed, method, h,
+                   k, l, min_spikes, min_count)
+}
+
+# The numbers of the bins at which each pattern's occurrences begin.
+occurrence_bins <- function(patterns) {
   found <- pattern_occurrences(attr(patterns, "recording"), patterns)
   bin <- attr(patterns, "bin_size")
   x <- attr(patterns, "recording")
@@ -63,11 +72,7 @@ oracle_reduce <- function(patterns, listed, method, h, k, l, min_spikes, min_cou
   trial <- match(found$trial, trials$trial, nomatch = 1L)
   start <- if (is.null(trials)) attr(x, "start") else trials$start[trial]
   number <- round((found$time - start) / bin) + trial * 1e6
-  windows <- unname(split(number, factor(found$pattern, seq_along(patterns))))
-  if (!is.null(listed$duration)) listed$duration <- round(listed$duration / bin)
-  units <- length(attr(patterns, "units"))
-  oracle_reduction(oracle_codes(patterns), windows, units, listed, method, h, k, l,
-                   min_spikes, min_count)
+  unname(split(number, factor(found$pattern, seq_along(patterns))))
 }
 
 in_oracle_order <- function(patterns) {

@@ -1,17 +1,16 @@
 # A thread per occurrence counts what the CPU counts, whatever the compaction, and whether
 # or not partial occurrences with one end are kept once.
 
-compactions <- c("atomic", "scan", "count-scan-write")
 delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
 
-by_occurrence <- function(x, ..., compaction = "scan", dedup = TRUE) {
+by_occurrence <- function(x, ..., compaction = "in-order", dedup = TRUE) {
   mine_episodes(x, ..., device = "gpu", engine = "occurrence", compaction = compaction,
                 dedup = dedup)
 }
 
 expect_same_as_cpu <- function(x, ..., dedup = c(TRUE, FALSE)) {
   cpu <- mine_episodes(x, ..., device = "cpu", threads = 2)
-  for (compaction in compactions) for (keep_latest in dedup) {
+  for (compaction in gpu_compactions) for (keep_latest in dedup) {
     gpu <- by_occurrence(x, ..., compaction = compaction, dedup = keep_latest)
     label <- paste0(compaction, ", dedup = ", keep_latest)
     expect_identical(attr(gpu, "device"), "gpu")
@@ -23,6 +22,10 @@ expect_same_as_cpu <- function(x, ..., dedup = c(TRUE, FALSE)) {
   invisible(cpu)
 }
 
+test_that("the compiled code and mine_episodes() name the ways in one order", {
+  expect_identical(eval(formals(mine_episodes)$compaction), gpu_compactions)
+})
+
 test_that("small random streams: ties, repeats, zero bounds, trials", {
   skip_without_gpu()
   for (seed in 1:40) {
@@ -33,7 +36,7 @@ test_that("small random streams: ties, repeats, zero bounds, trials", {
     )
     min_count <- if (kind < 2) 1 + seed %% 3 else 2 + seed %% 4
     want <- oracle_mine(stream, min_count, 5)
-    for (compaction in compactions) for (dedup in c(TRUE, FALSE)) {
+    for (compaction in gpu_compactions) for (dedup in c(TRUE, FALSE)) {
       got <- by_occurrence(stream$x, min_count, stream_intervals(stream), max_size = 5,
                            compaction = compaction, dedup = dedup)
       expect_identical(plain(got), want$table,
@@ -80,7 +83,7 @@ test_that("a burst is counted with `dedup`, and refused without before memory ru
   x <- spike_trains(1:2000 / 1000, rep("A", 2000), resolution = 1e-3)
   expect_same_as_cpu(x, 50, c(0, 0.050), dedup = TRUE)
   expect_same_as_cpu(x, 50, c(0, 0.050), max_size = 3)
-  for (compaction in compactions) {
+  for (compaction in gpu_compactions) {
     condition <- expect_error(
       by_occurrence(x, 50, c(0, 0.050), max_size = 8, compaction = compaction, dedup = FALSE),
       class = "synfire_error_too_large"
@@ -92,7 +95,7 @@ test_that("a burst is counted with `dedup`, and refused without before memory ru
 
 test_that("mining by occurrences stops within half a second of Ctrl-C", {
   skip_without_gpu()
-  for (compaction in compactions) {
+  for (compaction in gpu_compactions) {
     work <- bquote({
       set.seed(1)
       x <- simulate_sym26()

@@ -199,28 +199,103 @@ test_that("the estimate of the work grows with the work", {
   expect_gt(estimate(dense, 10), 1e6)
 })
 
-test_that("the crossover is where PTPE stays ahead, and f(N) = a / N + b is fitted", {
-  expect_equal(crossing(c(10, 100, 1000), c(4, 2, 1), c(1, 2, 4)), 100)
-  expect_equal(crossing(c(10, 1000), c(2, 1), c(1, 2)), 100)
-  expect_identical(crossing(c(10, 100), c(1, 1), c(2, 2)), NA_real_)
-  expect_identical(crossing(c(10, 100), c(2, 2), c(1, 1)), NA_real_)
-  # A lead lost once more does not count.
-  expect_gt(crossing(c(1, 10, 100, 1000), c(2, 1, 2, 1), c(1, 2, 1, 2)), 100)
+test_that("PTPE takes over where all times together are shortest", {
+  at <- function(episodes, ptpe, mtpe) crossing(episodes, log(ptpe / mtpe))
+  expect_equal(at(c(10, 100, 1000), c(4, 2, 1), c(1, 2, 4)), 100)
+  expect_equal(at(c(10, 1000), c(2, 1), c(1, 2)), 100)
+  expect_identical(at(c(10, 100), c(1, 1), c(2, 2)), NA_real_)
+  expect_identical(at(c(10, 100), c(2, 2), c(1, 1)), NA_real_)
+  # A lead of 21 % is not given up for one of 2 % that comes later, and the other way round.
+  expect_equal(at(10^(1:4), c(9, 1.17, 1, 1.02), c(1, 1, 1.21, 1)), 282.9, tolerance = 1e-3)
+  expect_equal(at(10^(1:4), c(9, 1, 1.21, 1), c(1, 1.02, 1, 1.17)), 3534.7, tolerance = 1e-3)
+  # Changing over has to be worth it: a lead of 2 % at the last of four numbers is not.
+  expect_identical(at(10^(1:4), c(9, 2, 1.01, 1), c(1, 1, 1, 1.02)), NA_real_)
+  expect_equal(at(10^(1:4), c(9, 2, 1.01, 1), c(1, 1, 1, 1.05)), 1476, tolerance = 1e-2)
+  # The best of all thresholds, tried one by one.
+  set.seed(1)
+  for (i in 1:50) {
+    n <- cumsum(1 + sample(9, 6))
+    ptpe <- exp(stats::rnorm(6))
+    mtpe <- exp(stats::rnorm(6))
+    cost <- vapply(0:6, \(k) sum(log(ifelse(1:6 <= k, mtpe, ptpe))), 0)
+    k <- which.min(cost) - 1L
+    got <- at(n, ptpe, mtpe)
+    if (min(cost[c(1, 7)]) - min(cost) < 0.06) expect_identical(got, NA_real_)
+    else expect_true(got >= n[[k]] && got <= n[[k + 1L]])
+  }
+})
 
-  rows <- expand.grid(episodes = 10^(1:4), size = c(2, 4, 8))
-  share <- 0.8 / rows$size + 0.1
-  rows$ptpe <- 1
-  rows$mtpe <- rows$episodes / (share * 5000)
-  rows$capacity <- 5000
-  made <- new_calibration(rows, "GPU A")
+test_that("f(N) = a / N + b is fitted to all runs, weighted by how well they agree", {
+  runs <- expand.grid(run = 1:3, episodes = 10^(1:4), size = c(2, 4, 8))
+  share <- 0.8 / runs$size + 0.1
+  runs$ptpe <- 1
+  runs$mtpe <- runs$episodes / (share * 5000)
+  runs$capacity <- 5000
+  made <- new_calibration(runs, "GPU A")
   expect_equal(attr(made, "fit"), c(a = 0.8, b = 0.1))
   expect_equal(attr(made, "crossover")$episodes, 5000 * (0.8 / c(2, 4, 8) + 0.1))
+  expect_equal(attr(made, "crossover")$crossed, c(3, 3, 3))
+  expect_identical(names(made), c("size", "episodes", "ptpe", "mtpe"))
+  expect_identical(nrow(made), 12L)
+  expect_equal(attr(made, "cost")[["rule"]], 0)
+  expect_equal(attr(made, "cost")[["ptpe"]],
+               exp(mean(pmax(0, -log(made$mtpe)))) - 1)
   expect_output(print(made), "f(N) = 0.8 / N + 0.1", fixed = TRUE)
   if (rlang::is_installed("ggplot2")) expect_s3_class(ggplot2::autoplot(made), "ggplot")
-  one <- new_calibration(rows[rows$size == 4, ], "GPU A")
+  one <- new_calibration(runs[runs$size == 4, ], "GPU A")
   expect_equal(attr(one, "fit"), c(a = 0, b = 0.3))
-  rows$mtpe <- 0.5
-  expect_identical(attr(new_calibration(rows, "GPU A"), "fit"), c(a = NA_real_, b = NA_real_))
+  expect_output(print(one), "standard errors: b 0.003", fixed = TRUE)
+
+  # Runs of one size that do not agree count for less.
+  apart <- runs
+  off <- apart$size == 4
+  apart$mtpe[off] <- apart$mtpe[off] * c(0.5, 1, 1.2)[apart$run[off]]
+  less <- new_calibration(apart, "GPU A")
+  expect_gt(attr(less, "crossover")$error[[2L]], 10 * attr(less, "crossover")$error[[1L]])
+  expect_equal(attr(less, "fit"), c(a = 0.8, b = 0.1), tolerance = 0.01)
+  plain <- stats::lm(share ~ I(1 / size), attr(less, "crossover"))$coefficients
+  expect_gt(abs(plain[[1L]] - 0.1), 5 * abs(attr(less, "fit")[["b"]] - 0.1))
+  known <- attr(less, "crossover")
+  weight <- 1 / (known$error^2 + (0.01 * known$share)^2)
+  weighted <- stats::lm(share ~ I(1 / size), known, weights = weight)
+  expect_equal(attr(less, "fit"), c(a = weighted$coefficients[[2L]],
+                                    b = weighted$coefficients[[1L]]))
+  expect_equal(unname(attr(less, "fit_error")),
+               unname(rev(sqrt(diag(summary(weighted)$cov.unscaled)))))
+
+  # A size that most runs do not see cross has no crossing.
+  some <- runs
+  some$mtpe[some$size == 8 & some$run < 3] <- 0.5
+  some <- attr(new_calibration(some, "GPU A"), "crossover")
+  expect_identical(some$crossed, c(3L, 3L, 1L))
+  expect_identical(is.na(some$episodes), c(FALSE, FALSE, TRUE))
+})
+
+test_that("one strategy throughout is the rule where none is better", {
+  runs <- expand.grid(run = 1:3, episodes = 10^(1:4), size = c(2, 4, 8))
+  runs$ptpe <- 1
+  runs$mtpe <- 0.5
+  runs$capacity <- 5000
+  mtpe <- new_calibration(runs, "GPU A")
+  expect_identical(attr(mtpe, "fit"), c(a = 0, b = Inf))
+  expect_output(print(mtpe), "no rule is better than MTPE throughout", fixed = TRUE)
+  expect_output(print(mtpe), "on average: MTPE alone 0 %, PTPE alone 100 %", fixed = TRUE)
+  expect_identical(is.na(attr(mtpe, "cost")), c(rule = TRUE, mtpe = FALSE, ptpe = FALSE))
+  runs$mtpe <- 2
+  ptpe <- new_calibration(runs, "GPU A")
+  expect_identical(attr(ptpe, "fit"), c(a = 0, b = 0))
+  expect_output(print(ptpe), "no rule is better than PTPE throughout", fixed = TRUE)
+  # One size alone crosses: what fits it would cost the others more than it saves.
+  runs$mtpe <- 0.5
+  runs$mtpe[runs$size == 4 & runs$episodes > 500] <- 1.1
+  one <- new_calibration(runs, "GPU A")
+  expect_false(is.na(attr(one, "crossover")$episodes[[2L]]))
+  expect_gt(attr(one, "cost")[["rule"]], attr(one, "cost")[["mtpe"]])
+  expect_identical(attr(one, "fit"), c(a = 0, b = Inf))
+  withr::local_envvar(R_USER_CACHE_DIR = withr::local_tempdir())
+  save_crossover("GPU A", 0, Inf)
+  save_crossover("GPU B", 0.5, 0.2)
+  expect_identical(gpu_crossover("GPU A"), c(0, Inf))
 })
 
 test_that("a calibration is kept for its kind of GPU", {
@@ -293,6 +368,8 @@ test_that("the published merge is reported where it has no answer", {
     both <- counts_both_ways(stream, 4, 50, segments = 10, merge = "published")
     expect_identical(both$gpu, both$cpu)
     expect_lte(both$report$unmatched, 50)
+    expect_identical(both$report$miscounted, 0)
+    expect_gt(both$report$published_seconds, 0)
     unmatched <- unmatched + both$report$unmatched
   }
   expect_gt(unmatched, 0)
@@ -301,10 +378,12 @@ test_that("the published merge is reported where it has no answer", {
   exact <- mine_episodes(x, 60, delays, engine = "mtpe", device = "gpu")
   both <- mine_episodes(x, 60, delays, engine = "mtpe", device = "gpu", merge = "published")
   expect_identical(as.data.frame(both), as.data.frame(exact))
-  expect_false("unmatched" %in% names(attr(exact, "levels")))
+  expect_false(any(c("unmatched", "published_seconds") %in% names(attr(exact, "levels"))))
   levels <- attr(both, "levels")
   expect_true(all(levels$unmatched <= levels$candidates))
   expect_identical(levels$mtpe[-1L], levels$candidates[-1L])
+  expect_true(all(levels$published_seconds[-1L] > 0 & levels$copy_seconds[-1L] > 0))
+  expect_identical(attr(both, "gpus")$candidates, sum(levels$candidates[-1L]))
 })
 
 test_that("simulated and real recordings, at the sizes people mine", {
@@ -382,6 +461,17 @@ test_that("a calibration of this GPU times both strategies", {
   expect_identical(made$episodes, c(32, 4096, 32, 4096))
   expect_true(all(made$ptpe > 0 & made$mtpe > 0))
   expect_true(all(attr(made, "crossover")$capacity > 1000))
+  expect_identical(nrow(attr(made, "runs")), 8L)
+  # The rule that is saved is the one that the hybrid then goes by.
+  forever <- calibrate_gpu(simulate_sym26(duration = 10), sizes = 2, episodes = c(32, 64),
+                           repeats = 2, save = TRUE)
+  expect_identical(attr(forever, "fit"), c(a = 0, b = Inf))
+  x <- simulate_sym26(duration = 10)
+  found <- mine_episodes(x, 60, delays, engine = "hybrid", device = "gpu")
+  expect_identical(attr(found, "levels")$mtpe[-1L], attr(found, "levels")$candidates[-1L])
+  save_crossover(attr(made, "gpu"), 0, 0)
+  found <- mine_episodes(x, 60, delays, engine = "hybrid", device = "gpu")
+  expect_identical(sum(attr(found, "levels")$mtpe), 0)
 })
 
 test_that("a forked child gets an error from a strategy, and the parent goes on", {

@@ -123,7 +123,7 @@ test_that("arguments of another engine, or of other surrogates, are refused", {
   made <- checked()
   refused <- function(code, what) expect_error(code, what, class = "synfire_error_argument")
   refused(mine_episodes(made$x, 1, c(0, 0.005), merge = "published"), "`merge`")
-  refused(mine_episodes(made$x, 1, c(0, 0.005), compaction = "atomic"), "`compaction`")
+  refused(mine_episodes(made$x, 1, c(0, 0.005), compaction = "one-counter"), "`compaction`")
   refused(mine_episodes(made$x, 1, c(0, 0.005), dedup = FALSE), "`dedup`")
   test <- function(...) episode_significance(made$found, n_surrogates = 2, threads = 1, ...)
   refused(test(surrogate = "randomise", dither = 0.01), "`dither`")

@@ -62,6 +62,23 @@ test_that("the combined filter keeps what Elephant 1.2.1 kept", {
   }
 })
 
+test_that("the combined filter keeps what Elephant keeps in 200 random sets", {
+  skip_if_not(nzchar(Sys.getenv("SYNFIRE_PEERS")), "SYNFIRE_PEERS names no Python")
+  sets <- lapply(1:400, \(seed) {
+    given <- random_reduction(seed)
+    given$method <- "combined"
+    given$patterns <- in_oracle_order(unique(given$patterns))
+    given
+  })
+  sets <- sets[vapply(sets, \(set) length(set$patterns), 0) > 1][1:200]
+  theirs <- elephant_reductions(sets)
+  expect_length(theirs, 200)
+  for (k in seq_along(sets)) {
+    ours <- do.call(reduce_patterns, sets[[k]])
+    expect_identical(format(ours), format(sets[[k]]$patterns)[theirs[[k]]], info = k)
+  }
+})
+
 test_that("Elephant's own test: a pattern is left of it, a part and a rare extension", {
   onset <- seq(2000, by = 66, length.out = 15) / 1000
   lags <- c(0, 1, 2, 4, 5, 7) / 1000

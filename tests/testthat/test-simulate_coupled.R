@@ -116,6 +116,40 @@ test_that("calcium decays with its time constant", {
   expect_lt(cor(activity(plain(1), 1), activity(plain(3), 1)), 0.999)
 })
 
+test_that("two neurons of the last region turn the fish, as the equation says", {
+  set.seed(8)
+  x <- simulate_calcium(300, neurons = 9, regions = c("a", "b"), strength = 0, noise = 0)
+  turned_by <- attr(x, "turned_by")
+  expect_identical(turned_by, c(left = "n07", right = "n08"))
+  # Activity but for its scale: the calcium that a frame adds to what is left of the last.
+  added <- 1 + x[-1, turned_by] - exp(-0.5 / 1.5) * (1 + x[-300, turned_by])
+  # The scale: without links the logarithm of growth is r - r a.
+  activity <- apply(added, 2, \(u) {
+    line <- coef(lm(log(u[-1] / u[-length(u)]) ~ u[-length(u)]))
+    -u * line[[2]] / line[[1]]
+  })
+  turning <- attr(x, "turning")
+  expect_identical(turning[[1]], 0)
+  # Frames 3 on: activity is that of frames 2 on.
+  expect_equal(turning[3:300],
+               turning[2:299] / 2 + tanh(activity[-299, "n07"] - activity[-299, "n08"]))
+  expect_true(any(turning > 0.5) && any(turning < -0.5))
+})
+
+test_that("turning has noise of its own, and both conditions other turns", {
+  made <- function(noise, condition = "rest") {
+    set.seed(9)
+    simulate_calcium(2000, neurons = 12, noise = noise, condition = condition)
+  }
+  quiet <- made(0)
+  noisy <- made(0.2)
+  noise <- attr(noisy, "turning") - attr(quiet, "turning")
+  expect_equal(sd(noise) / sd(attr(quiet, "turning")), 0.2, tolerance = 0.05)
+  expect_lt(max(abs(cor(noise, c(noisy) - c(quiet) |> matrix(2000)))), 0.08)
+  expect_false(any(attr(made(0.2, "stimulus"), "turning") == attr(noisy, "turning")))
+  expect_identical(attr(simulate_calcium(1), "turning"), 0)
+})
+
 test_that("arguments that cannot be are refused by name", {
   expect_error(simulate_coupled_maps(0), "`steps` must be", class = "synfire_error_argument")
   expect_error(simulate_coupled_maps(10, matrix(0.1, 2, 2)), "`wiring` must be")

@@ -472,7 +472,7 @@ simulated <- function() {
     simulate_calcium = some_args(
       neurons = whole(6, 30), regions = letters[seq_len(whole(2, 4))],
       condition = one_of("rest", "stimulus"), strength = between(0, 1),
-      decay = between(0.01, 20), noise = between(0, 1), transient = whole(0, 40)
+      decay = between(0.01, 20), noise = one_of(0, between(0, 1)), transient = whole(0, 40)
     )
   ))
   again <- function() {
@@ -488,4 +488,16 @@ simulated <- function() {
   if (name == "simulate_coupled_maps" && is.null(args$noise)) {
     same(all(made >= 0 & made <= 1), TRUE, "coupled maps lie between 0 and 1")
   }
+  if (name == "simulate_calcium") turned(made, args)
+}
+
+# What the simulated fish does: each turn is below 1 and halves, so together they are below 2.
+turned <- function(made, args) {
+  turning <- attr(made, "turning")
+  same(length(turning), as.integer(args$steps), "frames of turning")
+  same(all(is.finite(turning)), TRUE, "simulate_calcium(): all turns are finite")
+  region <- attr(made, "region")[match(attr(made, "turned_by"), colnames(made))]
+  same(as.character(region), rep(levels(attr(made, "region")) |> tail(1), 2),
+       "the region of the neurons that turn the fish")
+  if (identical(args$noise, 0)) same(all(abs(turning) <= 2), TRUE, "turns without noise")
 }

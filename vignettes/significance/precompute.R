@@ -3,15 +3,16 @@
 # In the folder of the package:
 #
 #   Rscript bench/spade-science.R                                    null, misfit, power
-#   SYNFIRE_DATA=folder Rscript vignettes/significance/precompute.R          recording
+#   Rscript vignettes/significance/precompute.R                              recording
 #
 # The first writes the shares of recordings in which patterns are found, without any and with
 # planted ones. The second, here, is about a real recording: motor cortex of a monkey that
 # reaches and grasps (Brochier et al. 2018, Scientific Data 5, 180055, CC BY 4.0), in the bins
-# of 5 ms that Porrmann et al. 2021 published. `folder` holds
-# spade/movement_PGHF_raster.txt.gz, pairs of unit and bin, both from 0.
+# of 5 ms that Porrmann et al. 2021 published: spade/movement_PGHF_raster.txt.gz, pairs of
+# unit and bin, both from 0, which tools/get-data.R fetches.
 
 library(synfire)
+source("tools/data.R")
 options(cli.progress_show_after = Inf)
 
 folder <- "vignettes/significance"

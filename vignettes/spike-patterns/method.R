@@ -2,10 +2,11 @@
 # Draws the figure of the method, vignettes/spike-patterns/method.png, from 80 ms of a
 # real recording: five units of motor cortex while a monkey reaches and grasps (Brochier
 # et al. 2018, Scientific Data 5, 180055, CC BY 4.0), in the bins of 5 ms that Porrmann et
-# al. 2021 published. The environment variable SYNFIRE_DATA names the folder that holds
-# spade/movement_PGHF_raster.txt.gz, pairs of unit and bin, both from 0.
+# al. 2021 published: spade/movement_PGHF_raster.txt.gz, pairs of unit and bin, both from 0,
+# which tools/get-data.R fetches.
 
 library(synfire)
+source("tools/data.R")
 library(ggplot2)
 
 bin_ms <- 5

@@ -149,6 +149,32 @@ public:
     operator cudaEvent_t() const { return event_; }
 };
 
+/* Time between two points of a stream. */
+class stopwatch {
+    cudaEvent_t begin_ = nullptr, end_ = nullptr;
+public:
+    stopwatch()
+    {
+        check(cudaEventCreate(&begin_));
+        check(cudaEventCreate(&end_));
+    }
+    ~stopwatch()
+    {
+        cudaEventDestroy(begin_);
+        cudaEventDestroy(end_);
+    }
+    stopwatch(const stopwatch &) = delete;
+    stopwatch &operator=(const stopwatch &) = delete;
+    void start(cudaStream_t stream) { check(cudaEventRecord(begin_, stream)); }
+    void stop(cudaStream_t stream) { check(cudaEventRecord(end_, stream)); }
+    double seconds() const
+    {
+        float ms = 0;
+        check(cudaEventElapsedTime(&ms, begin_, end_));
+        return 1e-3 * ms;
+    }
+};
+
 }  // namespace gpu
 
 #endif

@@ -18,6 +18,8 @@ namespace gpu {
 struct strategy_notes {
     uint64_t eliminated = 0;  /* candidates ruled out by an upper bound */
     uint64_t unmatched = 0;   /* episodes that the published merge cannot put together */
+    uint64_t miscounted = 0;  /* episodes that it puts together to another count */
+    double published_seconds = 0;  /* of that merge and its machines */
     uint64_t segmented = 0;   /* candidates counted in segments */
     uint64_t capacity = 0;    /* threads of PTPE that the device runs at a time */
 };

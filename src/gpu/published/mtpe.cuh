@@ -109,11 +109,18 @@ __global__ void stitch_segments(machine_input in, strategy_batch batch,
 
 /* ---- the paper's own merge ---- */
 
-/* What each machine of a segment met, [segments][size][n], as one more than an event: the
-   first occurrence that ends in its segment, and the first after it. Both are 0 when
-   that is so late that nothing it is made of lies before the boundary. */
-struct published_ends {
-    uint32_t *a, *b;
+/* What each machine of a segment met, [segments][size][n]: the first occurrence that ends
+   in its segment and the first after it, as one more than an event, and how many end in
+   the segment. The former are 0 when that is so late that nothing they are made of lies
+   before the boundary. */
+struct published_tuples {
+    uint32_t *a, *b, *count;
+};
+
+/* Episodes, of those that are merged. */
+struct published_notes {
+    unsigned long long unmatched;   /* for some segment no machine has a = b */
+    unsigned long long miscounted;  /* all have one, and the sum is not the count */
 };
 
 /* Events that end occurrences which may begin before event `begin`. */
@@ -126,15 +133,17 @@ __device__ inline uint32_t crossing_end(const strategy_events &events, uint32_t 
 }
 
 /* blockIdx.y is the segment and the machine: machine k starts as far before its segment
-   as the first k intervals reach. */
+   as the first k intervals reach, at most k times the longest. The first segment has one
+   machine only. An occurrence begins at or after the event where its machine starts, so
+   that the threads of a warp may read from the earliest such event on. */
 template <int ROOM>
 __global__ void run_published(machine_input in, strategy_events events,
                               strategy_batch batch, const segment *segments,
-                              published_ends out, uint32_t *waiting)
+                              int64_t longest, published_tuples out, uint32_t *waiting)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     uint32_t s = blockIdx.y / batch.size, k = blockIdx.y % batch.size;
-    if (i >= batch.n)
+    if (i >= batch.n || (s == 0 && k > 0))
         return;
     size_t width = (size_t) gridDim.x * blockDim.x;
     machine<ROOM> m(batch, i,
@@ -145,46 +154,47 @@ __global__ void run_published(machine_input in, strategy_events events,
         span += events.bounds[2 * batch.interval[(size_t) j * batch.n + i] + 1];
         before = j + 1 == k ? span : before;
     }
-    uint32_t start = here.begin < in.n
-                         ? first_from(events.tick, here.begin,
-                                      events.tick[here.begin] - before)
-                         : in.n;
+    int64_t boundary = events.tick[here.begin];
     uint32_t first_limit = crossing_end(events, here.begin, span);
     uint32_t second_limit = crossing_end(events, here.end, span);
-    uint32_t a = EMPTY, b = EMPTY;
-    for (uint32_t e = here.reach; e < here.beyond; e++) {
-        if (e >= start && m.step(in, e, __ldg(&in.unit[e]))) {
-            a = e >= here.begin && a == EMPTY ? e : a;
-            b = e >= here.end && b == EMPTY ? e : b;
-        }
-        if (e % STOP_EVERY == STOP_EVERY - 1 && *batch.stop)
-            break;
-    }
+    uint32_t a = EMPTY, b = EMPTY, count = 0;
+    m.start_over(first_from(events.tick, here.begin, boundary - before));
+    m.run(in, first_from(events.tick, here.begin, boundary - k * longest), here.beyond,
+          batch.stop, [&](uint32_t e) {
+              a = e >= here.begin && a == EMPTY ? e : a;
+              b = e >= here.end && b == EMPTY ? e : b;
+              count += e >= here.begin && e < here.end;
+          });
     size_t at = (size_t) blockIdx.y * batch.n + i;
     out.a[at] = a < first_limit ? a + 1 : 0;
     out.b[at] = b < second_limit ? b + 1 : 0;
+    out.count[at] = count;
 }
 
-/* Adds to *unmatched the episodes for which some segment has no machine with a = b. The
-   first segment needs no machine but the first. */
+/* A thread an episode: adds up the counts of the machines that fit each other, and
+   compares the sum with batch.count. Machines with a = b start anew after the same event,
+   so that it is right wherever there is one. */
 __global__ void merge_published(strategy_batch batch, uint32_t n_segments,
-                                published_ends ends, unsigned long long *unmatched)
+                                published_tuples from, published_notes *notes)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= batch.n)
         return;
-    uint32_t b = ends.b[i];
+    uint32_t b = from.b[i], count = from.count[i];
     for (uint32_t s = 1; s < n_segments; s++) {
         size_t begin = (size_t) s * batch.size * batch.n + i;
         uint32_t k = 0;
-        while (k < batch.size && ends.a[begin + (size_t) k * batch.n] != b)
+        while (k < batch.size && from.a[begin + (size_t) k * batch.n] != b)
             k++;
         if (k == batch.size) {
-            atomicAdd(unmatched, 1);
+            atomicAdd(&notes->unmatched, 1ull);
             return;
         }
-        b = ends.b[begin + (size_t) k * batch.n];
+        b = from.b[begin + (size_t) k * batch.n];
+        count += from.count[begin + (size_t) k * batch.n];
     }
+    if (count != batch.count[i])
+        atomicAdd(&notes->miscounted, 1ull);
 }
 
 }  // namespace gpu

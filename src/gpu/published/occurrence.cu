@@ -5,11 +5,13 @@
 #include "core/base/radix.h"
 #include "gpu/base/device.cuh"
 #include "gpu/episodes/results.cuh"
-#include "gpu/published/occurrence_lists.cuh"
+#include "gpu/published/occurrence_compaction.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 
 #include <algorithm>
 #include <vector>
@@ -19,11 +21,11 @@ namespace {
 
 constexpr unsigned THREADS = 256;
 constexpr size_t FIRST_ROOM = (size_t) 1 << 16;  /* entries of a list, to begin with */
-constexpr size_t USUAL_ROOM = (size_t) 1 << 26;  /* fills any device */
+constexpr size_t USUAL_ROOM = (size_t) 1 << 24;  /* fills any device, and is kept */
 constexpr size_t MOST_ROOM = (size_t) 1 << 30;   /* what CUB and thread numbers allow */
 constexpr size_t MOST_CANDIDATES = (size_t) 1 << 26;  /* of a group, a warp each */
-constexpr uint32_t STAGED = 8;  /* places of a thread, at least on average */
-constexpr uint32_t WIDE = 32;   /* and at most, until a thread has found more */
+constexpr uint32_t WIDTH = 8;  /* places of a thread in a sparse array, to begin with */
+constexpr size_t MOST_PLACES = INT32_MAX - 1;  /* what can be summed */
 
 unsigned blocks_of(size_t threads)
 {
@@ -58,11 +60,12 @@ class occurrences final : public strategy {
     array<int64_t> row_tick_;
     array<uint32_t> row_start_;
     array<unsigned long long> key_[2];
-    array<uint32_t> start_[2];
+    array<uint32_t> other_[2];
     int now_ = 0;     /* which of the two lists is read */
     uint32_t n_ = 0;  /* its length */
     array<uint32_t> offset_;  /* in the list to be written, of what each thread found */
-    array<uint32_t> staged_;
+    array<uint32_t> place_;   /* the sparse array, or where what a thread found begins */
+    size_t width_ = WIDTH;    /* places of a thread in the sparse array */
     array<unsigned long long> first_;
     array<step_result> result_;
     array<uint8_t> scratch_;
@@ -71,25 +74,31 @@ class occurrences final : public strategy {
     cudaStream_t stream_ = nullptr;   /* those of the batch being counted */
     const uint32_t *stop_ = nullptr;
 
+    bool keeps_order() const;
     size_t entry_bytes() const;
+    size_t places() const { return std::min(room_ * WIDTH, MOST_PLACES); }
     row_view rows() const { return {row_tick_.get(), row_start_.get()}; }
     partial_list list(int which) const
     {
-        return {key_[which].get(), start_[which].get()};
+        return {key_[which].get(), other_[which].get()};
     }
     void prepare();
     void allocate();
     void make_room(size_t room);
+    bool goes_back(const strategy_batch &batch) const;
+    const uint32_t *begun_with(const strategy_batch &batch) const;
     std::vector<unsigned long long> measure(const strategy_batch &batch);
-    void scan_counts();
+    template <typename Counts> void scan(Counts count, size_t n);
     step_result look();
-    size_t extend_by_atomics(const step_job &job);
-    size_t extend_in_stages(const step_job &job);
-    size_t extend_by_counts(const step_job &job);
+    size_t extend_by_counters(const step_job &job);
+    size_t extend_by_sparse_scan(const step_job &job);
+    size_t extend_by_counting(const step_job &job);
+    size_t extend_in_order(const step_job &job);
     size_t extend(const step_job &job);
+    size_t lengthen(const strategy_batch &batch, size_t begin, size_t candidates);
     void sort(size_t candidates);
-    void keep_latest();
-    void order(size_t candidates, bool last_step);
+    template <typename Keys, typename Starts> void keep_latest(Keys keys, Starts starts);
+    void thin(bool back);
     size_t count_group(const strategy_batch &batch, size_t begin, size_t end, size_t n);
     void count_groups(const strategy_batch &batch,
                       const std::vector<unsigned long long> &offset);
@@ -102,14 +111,21 @@ public:
     void count(const strategy_batch &batch, cudaStream_t stream) override;
 };
 
+/* What threads find goes to the next list in the order of the threads. */
+bool occurrences::keeps_order() const
+{
+    return compaction_ != SYN_GPU_ONE_COUNTER && compaction_ != SYN_GPU_BLOCK_COUNTERS;
+}
+
 /* Device memory for each entry that a list has room for, a byte of it for CUB. */
 size_t occurrences::entry_bytes() const
 {
     size_t lists = 2 * (sizeof(unsigned long long) + sizeof(uint32_t)) + 1;
     switch (compaction_) {
-    case SYN_GPU_ATOMIC: return lists;
-    case SYN_GPU_SCAN: return lists + (1 + STAGED) * sizeof(uint32_t);
-    default: return lists + 2 * sizeof(uint32_t);
+    case SYN_GPU_IN_ORDER: return lists + 2 * sizeof(uint32_t);
+    case SYN_GPU_SPARSE_SCAN: return lists + 2 * WIDTH * sizeof(uint32_t);
+    case SYN_GPU_COUNT_SCAN_WRITE: return lists + sizeof(uint32_t);
+    default: return lists;
     }
 }
 
@@ -132,12 +148,16 @@ void occurrences::allocate()
 {
     for (int i = 0; i < 2; i++) {
         key_[i].ensure(room_);
-        start_[i].ensure(room_);
+        other_[i].ensure(room_);
     }
-    if (compaction_ == SYN_GPU_ATOMIC)
+    if (!keeps_order())
         return;
-    offset_.ensure(room_ + 1);
-    staged_.ensure(compaction_ == SYN_GPU_SCAN ? room_ * STAGED : room_);
+    bool sparse = compaction_ == SYN_GPU_SPARSE_SCAN;
+    offset_.ensure((sparse ? places() : room_) + 1);
+    if (sparse)
+        place_.ensure(places() + 1);
+    else if (compaction_ == SYN_GPU_IN_ORDER)
+        place_.ensure(room_);
 }
 
 /* What the lists held is lost. Others may have taken what was free. */
@@ -154,13 +174,25 @@ void occurrences::make_room(size_t room)
     }
 }
 
+/* Tracked back from their last events, occurrences come in the order of their ends. With
+   `dedup` they do so the other way as well. */
+bool occurrences::goes_back(const strategy_batch &batch) const
+{
+    return compaction_ == SYN_GPU_IN_ORDER && !dedup_ && batch.size > 1;
+}
+
+const uint32_t *occurrences::begun_with(const strategy_batch &batch) const
+{
+    return batch.unit + (goes_back(batch) ? (size_t) (batch.size - 1) * batch.n : 0);
+}
+
 /* Where each candidate's part of the first list begins, were they all in one list. */
 std::vector<unsigned long long> occurrences::measure(const strategy_batch &batch)
 {
     size_t n = (size_t) batch.n + 1, bytes = 0;
     first_.ensure(n);
     unsigned long long *first = first_.get();
-    measure_first<<<blocks_of(n), THREADS, 0, stream_>>>(events_.first, batch.unit,
+    measure_begun<<<blocks_of(n), THREADS, 0, stream_>>>(events_.first, begun_with(batch),
                                                          batch.n, first);
     check(cudaGetLastError());
     check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, first, first, (int) n, stream_));
@@ -174,19 +206,19 @@ std::vector<unsigned long long> occurrences::measure(const strategy_batch &batch
     return offset;
 }
 
-/* Turns what each thread has found, in offset_, into where it belongs; the last one is
-   all that was found. */
-void occurrences::scan_counts()
+/* offset_[i] = the sum of the counts before i; the last one, of n + 1, is all that was
+   found. */
+template <typename Counts>
+void occurrences::scan(Counts count, size_t n)
 {
     uint32_t *offset = offset_.get(), zero = 0;
-    int n = (int) n_ + 1;
     size_t bytes = 0;
-    check(cub::DeviceScan::ExclusiveScan(nullptr, bytes, offset, offset, capped_sum(),
-                                         zero, n, stream_));
+    check(cub::DeviceScan::ExclusiveScan(nullptr, bytes, count, offset, capped_sum(),
+                                         zero, (int) n + 1, stream_));
     scratch_.ensure(bytes);
-    check(cub::DeviceScan::ExclusiveScan(scratch_.get(), bytes, offset, offset,
-                                         capped_sum(), zero, n, stream_));
-    check(cudaMemcpyAsync(&result_.get()->scanned, offset + n_, sizeof *offset,
+    check(cub::DeviceScan::ExclusiveScan(scratch_.get(), bytes, count, offset,
+                                         capped_sum(), zero, (int) n + 1, stream_));
+    check(cudaMemcpyAsync(&result_.get()->scanned, offset + n, sizeof *offset,
                           cudaMemcpyDeviceToDevice, stream_));
 }
 
@@ -203,38 +235,37 @@ step_result occurrences::look()
     return *seen_.get();
 }
 
-size_t occurrences::extend_by_atomics(const step_job &job)
+size_t occurrences::extend_by_counters(const step_job &job)
 {
     unsigned long long *reserved = &result_.get()->reserved;
     check(cudaMemsetAsync(reserved, 0, sizeof *reserved, stream_));
-    extend_atomic<<<blocks_of(n_), THREADS, 0, stream_>>>(job, list(1 - now_), room_,
-                                                          reserved);
+    auto kernel = compaction_ == SYN_GPU_ONE_COUNTER ? extend_by_counter
+                                                     : extend_by_blocks;
+    kernel<<<blocks_of(n_), THREADS, 0, stream_>>>(job, list(1 - now_), room_, reserved);
     check(cudaGetLastError());
     return look().reserved;
 }
 
 /* Repeated with wider places when a thread has found more than its own hold. */
-size_t occurrences::extend_in_stages(const step_job &job)
+size_t occurrences::extend_by_sparse_scan(const step_job &job)
 {
-    unsigned blocks = blocks_of((size_t) n_ + 1);
-    size_t widest = staged_.room() / n_;
+    size_t widest = places() / n_;
     uint32_t *most = &result_.get()->most;
     step_result seen = {};
-    for (size_t width = std::min<size_t>(widest, WIDE); width <= widest;
-         width = seen.most) {
+    for (size_t width = std::min(widest, width_); width <= widest; width = seen.most) {
+        size_t filled = n_ * width;
+        width_ = std::max(width_, width);
         check(cudaMemsetAsync(most, 0, sizeof *most, stream_));
-        extend_staged<<<blocks, THREADS, 0, stream_>>>(job, (uint32_t) width,
-                                                       offset_.get(), staged_.get(),
-                                                       most);
+        extend_sparse<<<blocks_of((size_t) n_ + 1), THREADS, 0, stream_>>>(
+            job, (uint32_t) width, place_.get(), most);
         check(cudaGetLastError());
-        scan_counts();
+        scan(thrust::make_transform_iterator(place_.get(), is_filled()), filled);
         seen = look();
         if (seen.scanned > room_)
             return seen.scanned;
         if (seen.most <= width) {
-            pack_staged<<<blocks, THREADS, 0, stream_>>>(job, (uint32_t) width,
-                                                         offset_.get(), staged_.get(),
-                                                         list(1 - now_));
+            pack_sparse<<<blocks_of(filled), THREADS, 0, stream_>>>(
+                job, (uint32_t) width, offset_.get(), place_.get(), list(1 - now_));
             check(cudaGetLastError());
             return seen.scanned;
         }
@@ -242,18 +273,32 @@ size_t occurrences::extend_in_stages(const step_job &job)
     return room_ + 1;  /* not all of it, but more than fits */
 }
 
-size_t occurrences::extend_by_counts(const step_job &job)
+size_t occurrences::extend_by_counting(const step_job &job)
 {
     unsigned blocks = blocks_of((size_t) n_ + 1);
-    uint32_t *begin = staged_.get();
-    count_successors<<<blocks, THREADS, 0, stream_>>>(job, offset_.get(), begin);
+    count_longer<<<blocks, THREADS, 0, stream_>>>(job, offset_.get());
     check(cudaGetLastError());
-    scan_counts();
+    scan(offset_.get(), n_);
     size_t found = look().scanned;
     if (found > room_)
         return found;
-    write_successors<<<blocks, THREADS, 0, stream_>>>(job, offset_.get(), begin,
+    search_and_write<<<blocks, THREADS, 0, stream_>>>(job, offset_.get(),
                                                       list(1 - now_));
+    check(cudaGetLastError());
+    return found;
+}
+
+size_t occurrences::extend_in_order(const step_job &job)
+{
+    unsigned blocks = blocks_of((size_t) n_ + 1);
+    find_longer<<<blocks, THREADS, 0, stream_>>>(job, offset_.get(), place_.get());
+    check(cudaGetLastError());
+    scan(offset_.get(), n_);
+    size_t found = look().scanned;
+    if (found > room_)
+        return found;
+    write_found<<<blocks, THREADS, 0, stream_>>>(job, offset_.get(), place_.get(),
+                                                 list(1 - now_));
     check(cudaGetLastError());
     return found;
 }
@@ -263,17 +308,40 @@ size_t occurrences::extend_by_counts(const step_job &job)
 size_t occurrences::extend(const step_job &job)
 {
     switch (compaction_) {
-    case SYN_GPU_ATOMIC: return extend_by_atomics(job);
-    case SYN_GPU_SCAN: return extend_in_stages(job);
-    default: return extend_by_counts(job);
+    case SYN_GPU_IN_ORDER: return extend_in_order(job);
+    case SYN_GPU_SPARSE_SCAN: return extend_by_sparse_scan(job);
+    case SYN_GPU_COUNT_SCAN_WRITE: return extend_by_counting(job);
+    default: return extend_by_counters(job);
     }
+}
+
+/* All steps, for candidates whose first list is made. Returns 0, or the length of the
+   first list that does not fit. With `dedup` every step needs its list in order. */
+size_t occurrences::lengthen(const strategy_batch &batch, size_t begin, size_t candidates)
+{
+    bool back = goes_back(batch);
+    for (size_t step = 1; step < batch.size && n_ > 0; step++) {
+        size_t unit = back ? batch.size - 1 - step : step;
+        size_t interval = back ? unit : step - 1;
+        step_job job = {events_.first, events_.bounds, rows(), list(now_), n_, shift_,
+                        batch.unit + unit * batch.n + begin,
+                        batch.interval + interval * batch.n + begin, dedup_, back};
+        size_t found = extend(job);
+        if (found > room_)
+            return found;
+        now_ = 1 - now_;
+        n_ = (uint32_t) found;
+        if (dedup_ && !keeps_order() && n_ > 0)
+            sort(candidates);
+    }
+    return 0;
 }
 
 /* By candidate, then by end; the list that is not read gives the room. */
 void occurrences::sort(size_t candidates)
 {
     cub::DoubleBuffer<unsigned long long> keys(key_[now_].get(), key_[1 - now_].get());
-    cub::DoubleBuffer<uint32_t> starts(start_[now_].get(), start_[1 - now_].get());
+    cub::DoubleBuffer<uint32_t> starts(other_[now_].get(), other_[1 - now_].get());
     int bits = (int) shift_ + syn_radix_bits(candidates);
     size_t bytes = 0;
     check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, starts, (int) n_, 0, bits,
@@ -285,31 +353,34 @@ void occurrences::sort(size_t candidates)
         now_ = 1 - now_;
 }
 
-/* Of those in a sorted list that have the same end, only the one with the latest start
-   can be the first to be taken. One warp goes through them all: better few than many. */
-void occurrences::keep_latest()
+template <typename Keys, typename Starts>
+void occurrences::keep_latest(Keys keys, Starts starts)
 {
-    partial_list from = list(now_), to = list(1 - now_);
+    partial_list to = list(1 - now_);
     uint32_t *kept = &result_.get()->scanned;
     size_t bytes = 0;
-    check(cub::DeviceReduce::ReduceByKey(nullptr, bytes, from.key, to.key, from.start,
-                                         to.start, kept, later(), (int) n_, stream_));
+    check(cub::DeviceReduce::ReduceByKey(nullptr, bytes, keys, to.key, starts, to.other,
+                                         kept, later(), (int) n_, stream_));
     scratch_.ensure(bytes);
-    check(cub::DeviceReduce::ReduceByKey(scratch_.get(), bytes, from.key, to.key,
-                                         from.start, to.start, kept, later(), (int) n_,
-                                         stream_));
+    check(cub::DeviceReduce::ReduceByKey(scratch_.get(), bytes, keys, to.key, starts,
+                                         to.other, kept, later(), (int) n_, stream_));
     n_ = look().scanned;
     now_ = 1 - now_;
 }
 
-/* With `dedup` every step needs its list in order, which atomics alone lose; without, the
-   last list is put in order, and thinned. */
-void occurrences::order(size_t candidates, bool last_step)
+/* Of those in an ordered list that have the same end, only the one with the latest start
+   can be the first to be taken. One warp goes through them all: better few than many. */
+void occurrences::thin(bool back)
 {
-    if (dedup_ ? compaction_ == SYN_GPU_ATOMIC : last_step)
-        sort(candidates);
-    if (!dedup_ && last_step)
-        keep_latest();
+    partial_list from = list(now_);
+    if (back) {
+        thrust::counting_iterator<uint32_t> all(0);
+        keep_latest(thrust::make_transform_iterator(all, key_by_end{from, shift_}),
+                    thrust::make_transform_iterator(
+                        all, start_of{from, row_start_.get(), shift_}));
+    } else {
+        keep_latest(from.key, from.other);
+    }
 }
 
 /* Counts the candidates begin .. end - 1, with n partial occurrences to begin with.
@@ -320,22 +391,19 @@ size_t occurrences::count_group(const strategy_batch &batch, size_t begin, size_
     if (n > room_)
         return n;
     size_t candidates = end - begin;
+    bool back = goes_back(batch);
     n_ = (uint32_t) n;
     begin_lists<<<(unsigned) candidates, THREADS, 0, stream_>>>(
-        events_.first, batch.unit + begin, rows(), first_.get() + begin, shift_,
-        list(now_));
+        events_.first, begun_with(batch) + begin, rows(), first_.get() + begin, shift_,
+        back, list(now_));
     check(cudaGetLastError());
-    for (size_t step = 1; step < batch.size && n_ > 0; step++) {
-        step_job job = {events_.first, events_.bounds, rows(), list(now_), n_, shift_,
-                        batch.unit + step * batch.n + begin,
-                        batch.interval + (step - 1) * batch.n + begin, dedup_};
-        size_t found = extend(job);
-        if (found > room_)
-            return found;
-        now_ = 1 - now_;
-        n_ = (uint32_t) found;
-        if (n_ > 0)
-            order(candidates, step + 1 == batch.size);
+    size_t needed = lengthen(batch, begin, candidates);
+    if (needed > 0)
+        return needed;
+    if (!dedup_ && n_ > 0) {
+        if (!back && batch.size > 1)
+            sort(candidates);
+        thin(back);
     }
     take_job job = {events_.by_unit, list(now_), n_, shift_, (uint32_t) candidates,
                     batch.count + begin, batch.stop};

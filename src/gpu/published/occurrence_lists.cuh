@@ -1,4 +1,5 @@
-/* The lists of partial occurrences: how they begin, grow by one event and are counted. */
+/* The lists of partial occurrences: how they begin, what each grows by, and how they are
+   counted. How what is found gets into the next list: occurrence_compaction.cuh. */
 #ifndef SYN_GPU_PUBLISHED_OCCURRENCE_LISTS_CUH
 #define SYN_GPU_PUBLISHED_OCCURRENCE_LISTS_CUH
 
@@ -11,12 +12,14 @@
 namespace gpu {
 
 /* Partial occurrences of a group of candidates. The key is candidate << shift | row: the
-   candidate counted from the group's first, the row (see syn_recording) of the last event
-   found so far. The start is the first event on the tick of the first event found, so
-   that comparing it with the number of another's last event compares ticks. */
+   candidate counted from the group's first, the row (see syn_recording) of the event that
+   was found last. Where tracking goes from an episode's first unit to its last, `other`
+   is the start: the first event on the tick of the first event, so that comparing it with
+   the number of another's last event compares ticks. Where it goes back from the last
+   unit to the first, `other` is the row of the last event. */
 struct partial_list {
     unsigned long long *key;
-    uint32_t *start;
+    uint32_t *other;
 };
 
 /* The events once more, row by row, where those of a unit lie side by side. */
@@ -34,6 +37,7 @@ struct step_job {
     uint32_t n, shift;
     const uint32_t *unit, *interval;  /* [candidates] of the group, at this step */
     bool dedup;                       /* `from` is sorted by key, each of them once */
+    bool back;                        /* to the unit before, not to the one after */
 };
 
 /* What the host reads after a step: how many longer ones it has found, also those there
@@ -41,7 +45,7 @@ struct step_job {
 struct step_result {
     unsigned long long reserved;
     uint32_t scanned;
-    uint32_t most;  /* that one thread found */
+    uint32_t most;  /* that one thread found, where it is more than it has places for */
     uint32_t stop;
 };
 
@@ -55,8 +59,8 @@ __global__ void order_rows(strategy_events events, row_view rows)
     rows.start[row] = events.group[event];
 }
 
-/* length[c] = the events of the first unit of candidate c; 0 for c = n. */
-__global__ void measure_first(const uint32_t *first, const uint32_t *unit, uint32_t n,
+/* length[c] = the events of unit[c], where candidate c is begun; 0 for c = n. */
+__global__ void measure_begun(const uint32_t *first, const uint32_t *unit, uint32_t n,
                               unsigned long long *length)
 {
     uint32_t c = blockIdx.x * blockDim.x + threadIdx.x;
@@ -66,10 +70,10 @@ __global__ void measure_first(const uint32_t *first, const uint32_t *unit, uint3
         length[c] = 0;
 }
 
-/* A block per candidate: each event of its first unit begins a partial occurrence.
-   `offset` and `unit` are the group's. */
+/* A block per candidate: each event of the unit that it is begun with begins a partial
+   occurrence. `offset` and `unit` are the group's. */
 __global__ void begin_lists(const uint32_t *first, const uint32_t *unit, row_view rows,
-                            const unsigned long long *offset, uint32_t shift,
+                            const unsigned long long *offset, uint32_t shift, bool back,
                             partial_list to)
 {
     uint32_t begin = first[unit[blockIdx.x]], end = first[unit[blockIdx.x] + 1];
@@ -77,12 +81,12 @@ __global__ void begin_lists(const uint32_t *first, const uint32_t *unit, row_vie
     unsigned long long candidate = (unsigned long long) blockIdx.x << shift;
     for (uint32_t row = begin + threadIdx.x; row < end; row += blockDim.x) {
         to.key[base + row - begin] = candidate | row;
-        to.start[base + row - begin] = rows.start[row];
+        to.other[base + row - begin] = back ? row : rows.start[row];
     }
 }
 
 /* The rows begin .. begin + n - 1 that a partial occurrence is lengthened by. */
-struct successors {
+struct found_rows {
     unsigned long long candidate;  /* as it stands in a key */
     uint32_t begin, n;
 };
@@ -90,7 +94,7 @@ struct successors {
 /* With `dedup`, an event that the candidate's next partial occurrence also reaches is
    left to that one: it starts no earlier, because latest starts never decrease with
    ends. So no event is reached twice, and what is found is sorted again. */
-__device__ inline successors find_successors(const step_job &job, uint32_t i)
+__device__ inline found_rows find_successors(const step_job &job, uint32_t i)
 {
     unsigned long long key = job.from.key[i];
     uint32_t candidate = (uint32_t) (key >> job.shift);
@@ -108,95 +112,29 @@ __device__ inline successors find_successors(const step_job &job, uint32_t i)
     SYN_SEEK(uint32_t, at, begin, last, job.rows.tick[at] - now <= low);
     uint32_t end = begin;
     SYN_SEEK_NEAR(uint32_t, at, end, last, job.rows.tick[at] - now <= high);
-    successors found = {base, begin, end - begin};
-    return found;
+    return {base, begin, end - begin};
 }
 
-/* "atomic": a thread reserves room by adding to the list's counter; the order is lost. */
-__global__ void extend_atomic(SYN_GPU_JOB step_job job, partial_list to,
-                              unsigned long long room, unsigned long long *length)
+/* The events of the unit before that the partial occurrence may follow. */
+__device__ inline found_rows find_predecessors(const step_job &job, uint32_t i)
 {
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= job.n)
-        return;
-    successors found = find_successors(job, i);
-    if (found.n == 0)
-        return;
-    unsigned long long at = atomicAdd(length, (unsigned long long) found.n);
-    if (at + found.n > room)
-        return;
-    uint32_t start = job.from.start[i];
-    for (uint32_t j = 0; j < found.n; j++) {
-        to.key[at + j] = found.candidate | (found.begin + j);
-        to.start[at + j] = start;
-    }
-}
-
-/* "scan": a thread leaves what it finds in its own `width` places, as far as they go. */
-__global__ void extend_staged(SYN_GPU_JOB step_job job, uint32_t width, uint32_t *count,
-                              uint32_t *staged, uint32_t *most)
-{
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i == job.n)
-        count[i] = 0;
-    if (i >= job.n)
-        return;
-    successors found = find_successors(job, i);
-    count[i] = found.n;
-    if (found.n > width)
-        atomicMax(most, found.n);
-    for (uint32_t j = 0; j < min(found.n, width); j++)
-        staged[(size_t) i * width + j] = found.begin + j;
-}
-
-/* The places that are filled, moved together. */
-__global__ void pack_staged(SYN_GPU_JOB step_job job, uint32_t width,
-                            const uint32_t *offset, const uint32_t *staged,
-                            partial_list to)
-{
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= job.n || offset[i] == offset[i + 1])
-        return;
-    uint32_t at = offset[i], n = offset[i + 1] - at, start = job.from.start[i];
-    unsigned long long candidate = job.from.key[i] >> job.shift << job.shift;
-    for (uint32_t j = 0; j < n; j++) {
-        to.key[at + j] = candidate | staged[(size_t) i * width + j];
-        to.start[at + j] = start;
-    }
-}
-
-/* "count-scan-write", first half: how many, and from which row on. */
-__global__ void count_successors(SYN_GPU_JOB step_job job, uint32_t *count,
-                                 uint32_t *begin)
-{
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i == job.n)
-        count[i] = 0;
-    if (i >= job.n)
-        return;
-    successors found = find_successors(job, i);
-    count[i] = found.n;
-    begin[i] = found.begin;
-}
-
-/* Second half: straight to the place. */
-__global__ void write_successors(SYN_GPU_JOB step_job job, const uint32_t *offset,
-                                 const uint32_t *begin, partial_list to)
-{
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= job.n || offset[i] == offset[i + 1])
-        return;
-    uint32_t at = offset[i], n = offset[i + 1] - at, start = job.from.start[i];
-    unsigned long long found = (job.from.key[i] >> job.shift << job.shift) | begin[i];
-    for (uint32_t j = 0; j < n; j++) {
-        to.key[at + j] = found + j;
-        to.start[at + j] = start;
-    }
+    unsigned long long key = job.from.key[i];
+    uint32_t candidate = (uint32_t) (key >> job.shift);
+    unsigned long long base = (unsigned long long) candidate << job.shift;
+    uint32_t unit = job.unit[candidate], interval = job.interval[candidate];
+    int64_t now = job.rows.tick[key - base];
+    int64_t low = job.bounds[2 * interval], high = job.bounds[2 * interval + 1];
+    uint32_t last = job.first[unit + 1];
+    uint32_t begin = job.first[unit];
+    SYN_SEEK(uint32_t, at, begin, last, now - job.rows.tick[at] > high);
+    uint32_t end = begin;
+    SYN_SEEK_NEAR(uint32_t, at, end, last, now - job.rows.tick[at] > low);
+    return {base, begin, end - begin};
 }
 
 struct take_job {
     const uint32_t *by_unit;
-    partial_list list;               /* sorted by key */
+    partial_list list;               /* sorted by key; starts */
     uint32_t n, shift, candidates;
     uint32_t *count;                 /* [candidates] */
     const volatile uint32_t *stop;
@@ -229,7 +167,7 @@ __global__ void take_disjoint(SYN_GPU_JOB take_job job)
         if (i > begin && (i - begin) % PATIENCE == 0 && __any_sync(ALL, *job.stop))
             break;
         bool mine = i + lane < end;
-        uint32_t start = mine ? job.list.start[i + lane] : 0;
+        uint32_t start = mine ? job.list.other[i + lane] : 0;
         uint32_t last = mine ? job.by_unit[job.list.key[i + lane] - base] : 0;
         for (;;) {
             uint32_t free = __ballot_sync(ALL, mine && start >= free_from);

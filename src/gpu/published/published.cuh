@@ -50,54 +50,71 @@ class mtpe final : public strategy {
     bool published_;
     strategy_notes *notes_;
     array<segment> segments_;
-    array<uint32_t> entry_, exit_, count_, a_, b_;
-    array<unsigned long long> unmatched_;
+    array<uint32_t> entry_, exit_, count_, a_, b_, tuple_count_;
+    array<published_notes> found_;
+    stopwatch time_;
 
     int64_t span(uint32_t size) const { return machines_.longest * (size - 1); }
 
-    /* As many as fill the device and fit in its memory. Leads are read twice, so that
-       segments should be a good deal longer. */
-    uint32_t wanted(const strategy_batch &batch) const
+    /* As many as fill the device and fit in its memory, where each has so many machines,
+       which start so many spans before it. Leads are read twice, so that segments should
+       be a good deal longer. */
+    uint32_t wanted(const strategy_batch &batch, uint32_t machines_each,
+                    int64_t lead_spans) const
     {
         const syn_recording *r = machines_.host.recording;
         if (forced_)
             return std::min<uint32_t>(forced_, MOST);
         double ticks = (double) (r->tick[r->events - 1] - r->tick[0]) + 1;
-        double lead = LEAD_SPANS * (double) span(batch.size) * r->events / ticks;
+        double lead = lead_spans * (double) span(batch.size) * r->events / ticks;
         double most = (double) r->events / std::max<double>(2 * lead, FEWEST_EVENTS);
-        double padded = (double) ((batch.n + 31) / 32 * 32);
-        double fill = (double) machines_.capacity(batch.size) / padded;
-        double machines_each = published_ ? batch.size : 1;
-        double room = (double) machines_.room_for(batch.size) / padded / machines_each;
+        double threads = (double) ((batch.n + 31) / 32 * 32) * machines_each;
+        double fill = (double) machines_.capacity(batch.size) / threads;
+        double room = (double) machines_.room_for(batch.size) / threads;
         return (uint32_t) std::max(std::min({most, fill, room, (double) MOST}), 1.0);
     }
 
-    /* The paper's own merge, for the number of episodes it cannot do. */
+    /* Counts once more as published: as many machines for a segment as an episode has
+       units, and segments for as many machines as fill the device. */
     void merge_as_published(const machine_input &in, const strategy_batch &batch,
-                            uint32_t n_segments, cudaStream_t stream)
+                            cudaStream_t stream)
     {
-        dim3 block(32), grid = grid_for(batch.n, block, n_segments * batch.size);
-        size_t ends = (size_t) grid.y * batch.n;
-        a_.ensure(ends);
-        b_.ensure(ends);
-        unmatched_.ensure(1);
-        check(cudaMemsetAsync(unmatched_.get(), 0, sizeof(unsigned long long), stream));
-        published_ends out = {a_.get(), b_.get()};
-        uint32_t *waiting = machines_.waiting(batch.size,
-                                               (size_t) grid.x * block.x * grid.y);
-        with_some_room(batch.size, [&](auto room) {
-            run_published<decltype(room)::value><<<grid, block, 0, stream>>>(
-                in, machines_.events, batch, segments_.get(), out, waiting);
+        time_.start(stream);
+        std::vector<segment> cuts = cut_segments(machines_.host.recording,
+                                                 span(batch.size),
+                                                 wanted(batch, batch.size, 1));
+        uint32_t n_segments = (uint32_t) cuts.size();
+        segments_.upload(cuts.data(), cuts.size(), stream);
+        size_t tuples = (size_t) n_segments * batch.size * batch.n;
+        a_.ensure(tuples);
+        b_.ensure(tuples);
+        tuple_count_.ensure(tuples);
+        found_.ensure(1);
+        check(cudaMemsetAsync(found_.get(), 0, sizeof(published_notes), stream));
+        published_tuples out = {a_.get(), b_.get(), tuple_count_.get()};
+        dim3 block = block_for(tuples, machines_.host.processors);
+        dim3 grid = grid_for(batch.n, block, n_segments * batch.size);
+        size_t near = machines_.near(batch.size, block);
+        uint32_t *waiting = near ? nullptr
+                                 : machines_.waiting(batch.size, (size_t) grid.x *
+                                                                     block.x * grid.y);
+        with_room(batch.size, [&](auto room) {
+            run_published<decltype(room)::value><<<grid, block, near, stream>>>(
+                in, machines_.events, batch, segments_.get(), machines_.longest, out,
+                waiting);
         });
         check(cudaGetLastError());
-        merge_published<<<grid_for(batch.n, block), block, 0, stream>>>(
-            batch, n_segments, out, unmatched_.get());
+        merge_published<<<dim3(grid.x), block, 0, stream>>>(batch, n_segments, out,
+                                                            found_.get());
         check(cudaGetLastError());
-        unsigned long long unmatched = 0;
-        check(cudaMemcpyAsync(&unmatched, unmatched_.get(), sizeof unmatched,
-                              cudaMemcpyDeviceToHost, stream));
+        time_.stop(stream);
+        published_notes found = {};
+        check(cudaMemcpyAsync(&found, found_.get(), sizeof found, cudaMemcpyDeviceToHost,
+                              stream));
         check(cudaStreamSynchronize(stream));
-        notes_->unmatched += unmatched;
+        notes_->unmatched += found.unmatched;
+        notes_->miscounted += found.miscounted;
+        notes_->published_seconds += time_.seconds();
     }
 public:
     mtpe(machines &shared, uint32_t forced, bool published,
@@ -109,7 +126,8 @@ public:
         check_size(batch.size);
         machine_input in = machines_.input(stream);
         std::vector<segment> cuts = cut_segments(machines_.host.recording,
-                                                 span(batch.size), wanted(batch));
+                                                 span(batch.size),
+                                                 wanted(batch, 1, LEAD_SPANS));
         uint32_t n_segments = (uint32_t) cuts.size();
         segments_.upload(cuts.data(), cuts.size(), stream);
         size_t cells = (size_t) n_segments * batch.n;
@@ -136,7 +154,7 @@ public:
         notes_->segmented += batch.n;
         notes_->capacity = machines_.capacity(batch.size);
         if (published_)
-            merge_as_published(in, batch, n_segments, stream);
+            merge_as_published(in, batch, stream);
     }
 };
 

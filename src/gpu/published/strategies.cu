@@ -28,32 +28,6 @@ constexpr size_t SMALL = 1024;            /* candidates: less is not worth halvi
 constexpr size_t BATCH = (size_t) 1 << 20;  /* candidates of one device at a time */
 constexpr auto POLL_EVERY = std::chrono::milliseconds(50);
 
-/* Time between two points of a stream. */
-class stopwatch {
-    cudaEvent_t begin_ = nullptr, end_ = nullptr;
-public:
-    stopwatch()
-    {
-        check(cudaEventCreate(&begin_));
-        check(cudaEventCreate(&end_));
-    }
-    ~stopwatch()
-    {
-        cudaEventDestroy(begin_);
-        cudaEventDestroy(end_);
-    }
-    stopwatch(const stopwatch &) = delete;
-    stopwatch &operator=(const stopwatch &) = delete;
-    void start(cudaStream_t stream) { check(cudaEventRecord(begin_, stream)); }
-    void stop(cudaStream_t stream) { check(cudaEventRecord(end_, stream)); }
-    double seconds() const
-    {
-        float ms = 0;
-        check(cudaEventElapsedTime(&ms, begin_, end_));
-        return 1e-3 * ms;
-    }
-};
-
 struct task {
     const syn_recording *recording;
     const syn_interval *intervals;
@@ -89,7 +63,7 @@ class worker {
     std::atomic<bool> stopped_{false};
     size_t piece_ = BATCH;  /* candidates that fit in its memory */
     gpu::stream stream_, signals_;
-    stopwatch time_;
+    gpu::stopwatch time_, all_time_;  /* of kernels; with copying */
     gpu::array<int64_t> tick_, bounds_;
     gpu::array<uint32_t> unit_of_, group_, by_unit_, row_, first_;
     gpu::array<uint32_t> unit_, interval_, count_, stop_;
@@ -102,6 +76,7 @@ class worker {
                      uint32_t *count);
 public:
     double seconds = 0;        /* of kernels, of the last call */
+    double copy_seconds = 0;   /* of candidates and counts, of the last call */
     uint64_t peak_memory = 0;
 
     worker(const task &task, int device);
@@ -157,6 +132,8 @@ void worker::count_piece(const syn_candidate_batch &batch, size_t begin, size_t 
     unit_.ensure(batch.size * n);
     interval_.ensure((batch.size - 1) * n);
     count_.ensure(n);
+    double published = notes_.published_seconds;
+    all_time_.start(stream_);
     check(cudaMemcpy2DAsync(unit_.get(), row, batch.unit + begin, pitch, row, batch.size,
                             cudaMemcpyHostToDevice, stream_));
     check(cudaMemcpy2DAsync(interval_.get(), row, batch.interval + begin, pitch, row,
@@ -167,8 +144,10 @@ void worker::count_piece(const syn_candidate_batch &batch, size_t begin, size_t 
     time_.stop(stream_);
     check(cudaMemcpyAsync(count + begin, count_.get(), row, cudaMemcpyDeviceToHost,
                           stream_));
+    all_time_.stop(stream_);
     check(cudaStreamSynchronize(stream_));
-    seconds += time_.seconds();
+    seconds += time_.seconds() - (notes_.published_seconds - published);
+    copy_seconds += all_time_.seconds() - time_.seconds();
     peak_memory = std::max<uint64_t>(peak_memory, gpu::memory_in_use());
 }
 
@@ -176,7 +155,7 @@ void worker::count_piece(const syn_candidate_batch &batch, size_t begin, size_t 
 void worker::count(const syn_candidate_batch &batch, size_t begin, size_t n,
                    uint32_t *count)
 {
-    seconds = 0;
+    seconds = copy_seconds = 0;
     for (size_t at = 0; at < n && !stopped_;) {
         size_t piece = std::min(piece_, n - at);
         gpu::strategy_notes before = notes_;
@@ -315,19 +294,25 @@ syn_status crew::count(const syn_candidate_batch &batch, const syn_watch *watch,
     for (const std::unique_ptr<worker> &one : workers_)
         before.push_back(one->notes());
     outcome out = on_devices(used, watch, [&](size_t d) {
-        workers_[d]->count(batch, d * part, std::min(part, batch.n - d * part), count);
+        size_t share = std::min(part, batch.n - d * part);
+        workers_[d]->count(batch, d * part, share, count);
+        report_.candidates[d] += share;
     });
     std::snprintf(reason_, SYN_GPU_TEXT, "%s", out.reason);
     if (out.status != SYN_OK)
         return out.status;
-    double longest = 0;
+    double longest = 0, copying = 0;
     uint64_t memory = 0;
-    for (size_t d = 0; d < used; d++)
+    for (size_t d = 0; d < used; d++) {
         longest = std::max(longest, workers_[d]->seconds);
+        copying = std::max(copying, workers_[d]->copy_seconds);
+    }
     for (const std::unique_ptr<worker> &one : workers_)
         memory += one->peak_memory;
     report_.peak_memory = std::max(report_.peak_memory, memory);
-    report_.seconds[std::min<uint32_t>(batch.size, SYN_GPU_SIZES)] += longest;
+    uint32_t size = std::min<uint32_t>(batch.size, SYN_GPU_SIZES);
+    report_.seconds[size] += longest;
+    report_.copy_seconds[size] += copying;
     note(batch.size, before, eliminated);
     return SYN_OK;
 }
@@ -337,13 +322,18 @@ void crew::note(uint32_t size, const std::vector<gpu::strategy_notes> &before,
                 uint64_t *eliminated)
 {
     size = std::min<uint32_t>(size, SYN_GPU_SIZES);
+    double published = 0;
     for (size_t d = 0; d < workers_.size(); d++) {
         const gpu::strategy_notes &now = workers_[d]->notes();
         *eliminated += now.eliminated - before[d].eliminated;
         report_.unmatched[size] += now.unmatched - before[d].unmatched;
+        report_.miscounted[size] += now.miscounted - before[d].miscounted;
+        published = std::max(published,
+                             now.published_seconds - before[d].published_seconds);
         report_.segmented[size] += now.segmented - before[d].segmented;
         report_.capacity[size] = std::max(report_.capacity[size], now.capacity);
     }
+    report_.published_seconds[size] += published;
 }
 
 syn_status count_batch(void *self, const syn_candidate_batch *batch,

@@ -18,8 +18,13 @@ typedef enum syn_gpu_strategy {
     SYN_GPU_OCCURRENCE  /* a thread per occurrence */
 } syn_gpu_strategy;
 
+/* How partial occurrences get from one step's list to the next. The first is ours. */
 typedef enum syn_gpu_compaction {
-    SYN_GPU_SCAN, SYN_GPU_ATOMIC, SYN_GPU_COUNT_SCAN_WRITE
+    SYN_GPU_IN_ORDER,         /* one search, then a prefix sum; never a sort */
+    SYN_GPU_ONE_COUNTER,      /* every thread adds to one counter */
+    SYN_GPU_BLOCK_COUNTERS,   /* AtomicCompact: threads to their block's, blocks to one */
+    SYN_GPU_SPARSE_SCAN,      /* a prefix sum over a sparse array */
+    SYN_GPU_COUNT_SCAN_WRITE  /* a search to count, a prefix sum, a search to write */
 } syn_gpu_compaction;
 
 typedef struct syn_gpu_strategy_options {
@@ -37,10 +42,14 @@ typedef struct syn_gpu_strategy_options {
 /* What happened, by size. Times are those of the kernels, from CUDA's events; of several
    devices that count together, the longest. */
 typedef struct syn_gpu_strategy_report {
-    double seconds[SYN_GPU_SIZES + 1];
+    double seconds[SYN_GPU_SIZES + 1];      /* without those of the published merge */
+    double copy_seconds[SYN_GPU_SIZES + 1];       /* candidates in, counts out */
+    double published_seconds[SYN_GPU_SIZES + 1];  /* the published merge, its machines */
     uint64_t unmatched[SYN_GPU_SIZES + 1];  /* episodes beyond the published merge */
+    uint64_t miscounted[SYN_GPU_SIZES + 1]; /* to which it gives another count */
     uint64_t segmented[SYN_GPU_SIZES + 1];  /* candidates counted by MTPE */
     uint64_t capacity[SYN_GPU_SIZES + 1];   /* threads of PTPE that one device holds */
+    uint64_t candidates[SYN_GPU_MOST];      /* counted by each device */
     uint64_t peak_memory;                   /* bytes on all devices that were taken */
 } syn_gpu_strategy_report;
 

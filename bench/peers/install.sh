@@ -1,0 +1,65 @@
+#!/bin/sh
+# Installs the programs that synfire is compared with, each into a folder of its own below
+# .build/peers, and nothing anywhere else.
+#
+#   sh bench/peers/install.sh             from PyPI (and rEDM from CRAN)
+#   sh bench/peers/install.sh FOLDER      from the wheels in FOLDER, on a machine without a
+#                                         network; what they need besides, such as NumPy,
+#                                         must be there already
+#
+# PEERS=folder      another folder than .build/peers
+# PYTHON=python3.12 another Python than python3
+# TORCH=yes         installs PyTorch (some GB) for FastCCM where Python has none
+#
+# One that cannot be installed is reported, and the others are. The versions are those that
+# the tables in vignettes/performance were measured with.
+wheels=$1
+PEERS=${PEERS:-.build/peers}
+PYTHON=${PYTHON:-python3}
+
+if ! $PYTHON -m pip --version > /dev/null 2>&1; then
+  echo "peers: there is no pip for $PYTHON, so no peer of Python is installed" >&2
+  exit 0
+fi
+mkdir -p "$PEERS"
+
+# add FOLDER PACKAGE...: the packages, the peer first and then what it needs besides.
+add() {
+  folder=$PEERS/$1
+  shift
+  [ "`cat "$folder/installed" 2>/dev/null`" = "$*" ] && return
+  rm -rf "$folder"
+  if [ -n "$wheels" ]; then
+    $PYTHON -m pip install -q --no-index --find-links "$wheels" --no-deps --no-compile \
+      --target "$folder" "$@"
+  else
+    $PYTHON -m pip install -q --target "$folder" "$@"
+  fi > "$PEERS/pip.log" 2>&1 && echo "$*" > "$folder/installed" && return
+  rm -rf "$folder"
+  echo "peers: could not install $1: `grep -m 1 ERROR "$PEERS/pip.log"`" >&2
+}
+
+# What is big travels only from PyPI: elsewhere Python must have it.
+statsmodels=
+[ -n "$wheels" ] || statsmodels=statsmodels
+add elephant elephant==1.2.1 neo==0.14.6 quantities==0.16.4 $statsmodels
+add pyEDM pyEDM==2.5.7
+add kedm kedm==0.10.1
+if command -v nvidia-smi > /dev/null 2>&1; then
+  add kedm-cuda kedm-cuda13x==0.10.1
+fi
+if $PYTHON -c 'import torch' > /dev/null 2>&1; then
+  add fastccm fastccm==0.4.2
+elif [ "$TORCH" = yes ]; then
+  add fastccm fastccm==0.4.2 torch
+else
+  echo "peers: FastCCM needs PyTorch, which $PYTHON does not have (TORCH=yes installs it)" >&2
+fi
+
+if [ -z "$wheels" ] && [ ! -d "$PEERS/R/rEDM" ]; then
+  mkdir -p "$PEERS/R"
+  Rscript --vanilla -e 'install.packages("rEDM", commandArgs(TRUE), "https://cran.r-project.org",
+    quiet = TRUE)' "$PEERS/R" > "$PEERS/R.log" 2>&1
+  [ -d "$PEERS/R/rEDM" ] || echo "peers: could not install rEDM from CRAN" >&2
+fi
+exit 0
