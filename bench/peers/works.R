@@ -355,8 +355,8 @@ same_map <- function(ours, theirs) {
 all_works <- function() {
   jobs <- list(c(88, 2), c(25, 3), c(12, 4), c(10, 5), c(10, 6), c(10, 7), c(10, 8), c(10, 9))
   gpu <- list(
-    \() map_work(1000, 1:20, "kedm", "gpu"), \() map_work(1000, 5, c("kedm", "fastccm", "fastccm-double"), "gpu"),
-   
+    \() map_work(1000, 1:20, "kedm", "gpu"),
+    \() map_work(1000, 5, c("kedm", "fastccm", "fastccm-double"), "gpu"),
     \() dimensions_work(1000, "gpu"), \() smap_work(1600), \() smap_work(10000)
   )
   spikes <- list(

@@ -3,16 +3,17 @@
 #
 # In the folder of the package:
 #
-#   SYNFIRE_DATA=folder Rscript vignettes/performance/measure.R [small]
+#   Rscript vignettes/performance/measure.R [small]
 #
 # Writes calls.csv next to this file, a row for each call and each place where it ran, with
 # machine, date and version; two minutes on 32 cores with two GPUs. Seconds are those of the
 # whole R call by the clock, medians of five calls or of as many as begin within five seconds;
 # what takes less than two seconds runs once before that. `small` takes a tenth of all data.
-# SYNFIRE_DATA is the folder with spade/movement_PGHF_raster.txt.gz and episodes/tc89.csv.gz;
-# without it what needs them is left out. The table on peers is `make peers`.
+# tools/get-data.R fetches the two recordings; without them what needs them is left out. OUT
+# names another folder. The tables of other programs are `make peers`.
 
 library(synfire)
+source("tools/data.R")
 options(cli.progress_show_after = Inf)
 
 folder <- Sys.getenv("OUT", "vignettes/performance")
@@ -131,6 +132,16 @@ for (n in c(1000, 10000) * part) {
             causal_map(x, E = rep(5, n), threads = threads, device = device, gpus = gpus)
           }, if (n > 1000) setdiff(names(places), cpu) else names(places)[-1])
 }
+# All that comes before the first library: vignette("clusters") counts with it.
+n <- 20000 * part
+file <- tempfile(fileext = ".h5")
+made <- hdf5r::H5File$new(file, "w")
+made[["traces"]] <- series(n, 1600)
+made$close_all()
+measure(sprintf("`causal_map()`, one library of a file of %s series of 1,600 steps", count(n)),
+        \(threads, ...) suppressMessages(
+          causal_map(file, E = rep(1, n), libraries = 1, threads = threads)), "1 thread")
+unlink(file)
 rm(x)
 
 # ---- Recordings ------------------------------------------------------------------------

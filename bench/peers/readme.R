@@ -1,0 +1,77 @@
+# Writes README.md's table of peers from the tables of the vignettes, so that it says what was
+# measured. In the folder of the package, after `make peers`:
+#
+#   Rscript bench/peers/readme.R
+
+#' The works that README shows, and beside whom
+readme_works <- data.frame(
+  kind = c(rep("cpu", 7), "gpu", "gpu"),
+  work = c("episodes of Sym26, at least 300 times", "patterns, at least 25 times, 3 spikes",
+           "SPADE of 5 s, 20 surrogates", "cross-correlograms of 325 pairs",
+           "ccm, E 3, 10 sizes x 100 samples", "ccm, E 3, 10 sizes x 100 samples",
+           "map of 100 series, E 1 to 20", "map of 1,000 series, E 1 to 20",
+           "smap, E 20, theta 2, 10,000 rows"),
+  peer = c("Algorithm 1", "elephant", "elephant", "elephant", "pyEDM", "kedm", "kedm", "kedm",
+           "fastccm"),
+  says = c("29,848 episodes counted in 49,510 spikes", "1.6 million patterns of 150 units in 22 s",
+           "SPADE of 5 s of that, 20 surrogates", "cross-correlograms of 325 pairs of units",
+           "`ccm()` of 1,600 rows, 10 library sizes of 100 samples", "the same",
+           "causal map of 100 series of 1,600 steps", "causal map of 1,000 series",
+           "`smap()` of 10,000 rows, E 20")
+)
+readme_peers <- c("Algorithm 1" = "Algorithm 1 of Cao et al. 2011", elephant = "Elephant",
+                  pyEDM = "pyEDM", kedm = "kEDM", fastccm = "FastCCM")
+
+readme_table <- function(cpu, gpu) {
+  seconds <- \(x) paste(trimws(formatC(signif(x, 2), digits = 2, format = "fg")), "s")
+  rows <- Map(\(kind, work, peer, says) {
+    table <- if (kind == "gpu") gpu else cpu
+    row <- table[table$work == work & table$peer == peer, ]
+    if (nrow(row) != 1L || is.na(row$times) || startsWith(row$result, "differs")) return(NULL)
+    where <- if (kind == "cpu") "one core" else "one GPU"
+    ours <- if (row$ours_on %in% c("GPU", "1 thread")) where else row$ours_on
+    sprintf("| %s | %s (%s, %s) | %s (%s) |", says, seconds(row$peer_wall),
+            readme_peers[[peer]], where, seconds(row$ours_wall), ours)
+  }, readme_works$kind, readme_works$work, readme_works$peer, readme_works$says)
+  c(sprintf("Measured on %s, on one core of an %s and on one %s:",
+            format(as.Date(max(cpu$date, gpu$date)), "%d %B %Y"), cpu$machine[[1L]],
+            gpu$machine[[1L]]),
+    "", "| work | peer | synfire |", "|---|---|---|", unlist(rows, use.names = FALSE))
+}
+
+#' The largest brain of vignette("paper-causal-maps") that was mapped in full
+brain_line <- function(brains) {
+  brains <- brains[brains$precision == "float" & brains$libraries == brains$series, ]
+  maps <- brains[brains$phase == "map", ]
+  map <- maps[which.max(maps$series * maps$steps), ]
+  search <- brains[brains$phase == "search" & brains$series == map$series &
+                     brains$steps == map$steps, ]
+  count <- \(n) format(n, big.mark = ",")
+  seconds <- min(search$seconds) + map$seconds
+  c("", sprintf("A whole brain, %s series of %s steps, each mapped onto all others: %.0f s on",
+                count(map$series), count(map$steps), seconds),
+    sprintf("%s %s%s (`vignette(\"paper-causal-maps\")`).",
+            if (map$workers == 1) "one" else map$workers, map$machine,
+            if (map$workers == 1) "" else "s"))
+}
+
+marks <- c("<!-- bench/peers/readme.R writes the lines down to the next mark -->",
+           "<!-- end -->")
+
+#' README with the table between the marks
+with_table <- function(lines, table) {
+  at <- match(marks, lines)
+  if (anyNA(at)) stop("README.md has lost its marks")
+  c(lines[seq_len(at[[1L]])], table, lines[at[[2L]]:length(lines)])
+}
+
+#' All that stands between the marks, from the tables of the vignettes
+readme_lines <- function(vignettes) {
+  read <- \(...) utils::read.csv(file.path(vignettes, ...))
+  c(readme_table(read("performance", "peers-cpu.csv"), read("performance", "peers-h200.csv")),
+    brain_line(read("paper-causal-maps", "brains.csv")))
+}
+
+if (sys.nframe() == 0L) {
+  writeLines(with_table(readLines("README.md"), readme_lines("vignettes")), "README.md")
+}
