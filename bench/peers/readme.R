@@ -5,22 +5,24 @@
 
 #' The works that README shows, and beside whom
 readme_works <- data.frame(
-  kind = c(rep("cpu", 7), "gpu", "gpu"),
+  kind = c(rep("cpu", 8), "gpu"),
   work = c("episodes of Sym26, at least 300 times", "patterns, at least 25 times, 3 spikes",
            "SPADE of 5 s, 20 surrogates", "cross-correlograms of 325 pairs",
            "ccm, E 3, 10 sizes x 100 samples", "ccm, E 3, 10 sizes x 100 samples",
-           "map of 100 series, E 1 to 20", "map of 1,000 series, E 1 to 20",
-           "smap, E 20, theta 2, 10,000 rows"),
-  peer = c("Algorithm 1", "elephant", "elephant", "elephant", "pyEDM", "kedm", "kedm", "kedm",
-           "fastccm"),
-  says = c("29,848 episodes counted in 49,510 spikes", "1.6 million patterns of 150 units in 22 s",
-           "SPADE of 5 s of that, 20 surrogates", "cross-correlograms of 325 pairs of units",
+           "dimensions of 100 series, E 1 to 20", "map of 100 series, E 5",
+           "smap, E 20, theta 2, 1,600 rows"),
+  peer = c("Algorithm 1", "elephant", "elephant", "elephant", "pyEDM", "kedm", "kedm",
+           "fastccm-double", "fastccm"),
+  says = c("29,848 episodes counted in 49,510 spikes",
+           "1.6 million patterns of 150 units in 22 s", "SPADE of 5 s of that, 20 surrogates",
+           "cross-correlograms of 325 pairs of units",
            "`ccm()` of 1,600 rows, 10 library sizes of 100 samples", "the same",
-           "causal map of 100 series of 1,600 steps", "causal map of 1,000 series",
-           "`smap()` of 10,000 rows, E 20")
+           "dimensions of 100 series of 1,600 steps", "causal map of these series",
+           "`smap()` of 1,600 rows, E 20")
 )
 readme_peers <- c("Algorithm 1" = "Algorithm 1 of Cao et al. 2011", elephant = "Elephant",
-                  pyEDM = "pyEDM", kedm = "kEDM", fastccm = "FastCCM")
+                  pyEDM = "pyEDM", kedm = "kEDM", fastccm = "FastCCM",
+                  "fastccm-double" = "FastCCM")
 
 readme_table <- function(cpu, gpu) {
   seconds <- \(x) paste(trimws(formatC(signif(x, 2), digits = 2, format = "fg")), "s")
