@@ -67,11 +67,18 @@ draws_table <- function(chunks, folder) {
     any(grepl(folder, code, fixed = TRUE))
 }
 
-# The folder that an installed copy of the page needs beside it.
-is_carried <- function(folder, vignettes) {
+# The folders beside the page that its code reads from, and that an installed copy of the
+# vignettes would not have.
+left_behind <- function(chunks, vignettes) {
+  code <- paste(chunks$code, collapse = "\n")
+  folders <- basename(list.dirs(vignettes, recursive = FALSE))
+  read <- folders[vapply(folders, \(folder) grepl(sprintf("[\"']%s[\"'/]", folder), code), NA)]
   file <- file.path(vignettes, ".install_extras")
   patterns <- if (file.exists(file)) readLines(file, warn = FALSE) else character()
-  any(vapply(patterns[nzchar(patterns)], grepl, NA, x = folder, perl = TRUE))
+  carried <- vapply(read, \(folder) {
+    any(vapply(patterns[nzchar(patterns)], grepl, NA, x = folder, perl = TRUE))
+  }, NA)
+  read[!carried]
 }
 
 # One page: its `table`, or NULL, and the `problems` in words.
@@ -96,9 +103,8 @@ check_page <- function(page, vignettes) {
     sprintf("%s has no row of the paper %s", csv, gsub(".* ", " et al. ", needed[!covered],
                                                       fixed = TRUE)),
     if (!draws_table(chunks, folder)) sprintf("%s does not draw the table of %s", source, csv),
-    if (!is_carried(folder, vignettes)) {
-      sprintf("%s has no line for %s", file.path(vignettes, ".install_extras"), folder)
-    }
+    sprintf("%s has no line for %s", file.path(vignettes, ".install_extras"),
+            left_behind(chunks, vignettes))
   ))
 }
 

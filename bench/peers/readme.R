@@ -36,25 +36,25 @@ readme_table <- function(cpu, gpu) {
             readme_peers[[peer]], where, seconds(row$ours_wall), ours)
   }, readme_works$kind, readme_works$work, readme_works$peer, readme_works$says)
   c(sprintf("Measured on %s, on one core of an %s and on one %s:",
-            format(as.Date(max(cpu$date, gpu$date)), "%d %B %Y"), cpu$machine[[1L]],
-            gpu$machine[[1L]]),
+            format(as.Date(max(cpu$date, gpu$date)), "%d %B %Y"),
+            gsub("[(](R|TM)[)]", "", cpu$machine[[1L]]), gpu$machine[[1L]]),
     "", "| work | peer | synfire |", "|---|---|---|", unlist(rows, use.names = FALSE))
 }
 
 #' The largest brain of vignette("paper-causal-maps") that was mapped in full
 brain_line <- function(brains) {
-  brains <- brains[brains$precision == "float" & brains$libraries == brains$series, ]
+  brains <- brains[brains$libraries == brains$series, ]
   maps <- brains[brains$phase == "map", ]
   map <- maps[which.max(maps$series * maps$steps), ]
   search <- brains[brains$phase == "search" & brains$series == map$series &
                      brains$steps == map$steps, ]
   count <- \(n) format(n, big.mark = ",")
-  seconds <- min(search$seconds) + map$seconds
-  c("", sprintf("A whole brain, %s series of %s steps, each mapped onto all others: %.0f s on",
-                count(map$series), count(map$steps), seconds),
-    sprintf("%s %s%s (`vignette(\"paper-causal-maps\")`).",
-            if (map$workers == 1) "one" else map$workers, map$machine,
-            if (map$workers == 1) "" else "s"))
+  c("", sprintf("All neurons of a larval zebrafish, %s series of %s steps, each mapped onto all others:",
+                count(map$series), count(map$steps)),
+    sprintf("%.0f s on %s %s%s, in %s precision (simulated series; `vignette(\"paper-causal-maps\")`).",
+            min(search$seconds) + map$seconds, if (map$workers == 1) "one" else map$workers,
+            map$machine, if (map$workers == 1) "" else "s",
+            if (map$precision == "half") "half" else "single"))
 }
 
 marks <- c("<!-- bench/peers/readme.R writes the lines down to the next mark -->",

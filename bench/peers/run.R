@@ -22,6 +22,7 @@
 # out. PEERS and PYTHON are those of install.sh.
 
 library(synfire)
+source("tools/data.R")
 options(cli.progress_show_after = Inf)
 
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))

@@ -144,3 +144,22 @@ test_that("the script fails where a home is out of reach or a name is unknown", 
   expect_identical(nowhere[[length(nowhere)]], paste("0 of 1 are in", folder))
   expect_match(run("nothing"), "no such data or key: nothing; there are culture, ", all = FALSE)
 })
+
+test_that("recordings are looked for where SYNFIRE_DATA says, in data-raw, then beside", {
+  script <- normalizePath(test_path("..", "..", "tools", "data.R"), mustWork = FALSE)
+  skip_if_not(file.exists(script), "the sources are not there")
+  folder <- normalizePath(withr::local_tempdir())
+  dir.create(file.path(folder, "package"))
+  withr::local_dir(file.path(folder, "package"))
+  found <- function(given = "") {
+    withr::local_envvar(SYNFIRE_DATA = given)
+    sys.source(script, new.env())
+    Sys.getenv("SYNFIRE_DATA")
+  }
+  expect_identical(found(), "")
+  dir.create(file.path(folder, "shared", "data"), recursive = TRUE)
+  expect_identical(found(), file.path(folder, "shared", "data"))
+  dir.create("data-raw")
+  expect_identical(found(), file.path(folder, "package", "data-raw"))
+  expect_identical(found("/elsewhere"), "/elsewhere")
+})

@@ -12,6 +12,7 @@
 # episodes/axion_B3.csv.gz. With QUICK=1 the work is small, to try the script.
 
 library(synfire)
+source("tools/data.R")
 options(cli.progress_show_after = Inf)
 # The user's own calibration of the hybrid is neither used nor changed.
 Sys.setenv(R_USER_CACHE_DIR = tempfile("synfire-"))

@@ -9,6 +9,7 @@
 # the folder with episodes/tc89.csv.gz.
 
 library(synfire)
+source("tools/data.R")
 options(cli.progress_show_after = Inf)
 
 three_delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))

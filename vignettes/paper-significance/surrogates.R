@@ -5,7 +5,6 @@ surrogate_of <- function(x, method, dither = 0.025, bin_size = 0.005) {
   how <- with_dither(method, dither)
   if (grepl("shuffle", method) && method != "isi_shuffle") how$bin_size <- bin_size
   if (method == "jitter") how <- list(window = 2 * dither)
-  if (method == "dither_refractory") how$refractory <- 0.0016
   do.call(surrogate_trains, c(list(x, 1, method, threads = 1), how))[[1L]]
 }
 
@@ -95,7 +94,7 @@ part_keeps <- function() {
   one <- cases[cases$process == "gamma", ]
   rates <- each_recording(one, 1, \(case, set) {
     set.seed(12)
-    profile <- step_profile(10, 80, 0.1, 1000, 0.4, 0.15)
+    profile <- step_profile(10, 80, 0.1, 1000, 0.4, 0.17)
     x <- independent_units("gamma", rep(list(profile), 20), 1000, 0.4, shape = 1 / 0.75^2)
     rate_of(surrogate(x, case))
   })

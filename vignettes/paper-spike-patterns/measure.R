@@ -31,6 +31,7 @@
 # machine with 32 cores and two GPUs all of it takes some eight minutes.
 
 library(synfire)
+source("tools/data.R")
 options(cli.progress_show_after = Inf)
 
 here <- "vignettes/paper-spike-patterns"
