@@ -1,13 +1,13 @@
-# What vignette("performance") shows besides the peers: seconds of typical calls on one core,
-# on all cores and on GPUs.
+# What vignette("performance") shows besides the peers: seconds of typical calls on one core
+# and, where there are some, on GPUs.
 #
 # In the folder of the package:
 #
 #   Rscript vignettes/performance/measure.R [small]
 #
 # Writes calls.csv next to this file, a row for each call and each place where it ran, with
-# machine, date and version; some three minutes. Seconds are those of the whole R call: of the
-# processor where one thread works, whatever else the machine does, else by the clock. They are
+# machine, date and version; some two minutes. Seconds are those of the whole R call: on one
+# core those of the processor, whatever else the machine does, on GPUs by the clock. They are
 # medians of five calls or of as many as begin within five seconds; what takes less than two
 # seconds runs once before that. `small` takes a tenth of all data.
 # tools/get-data.R fetches the two recordings; without them what needs them is left out. OUT
@@ -35,8 +35,7 @@ seconds_of <- function(call, clock) {
   list(seconds = stats::median(times), runs = length(times))
 }
 
-places <- list("1 thread" = list(threads = 1, device = "cpu"),
-               "all threads" = list(threads = report$threads, device = "cpu"))
+places <- list("one core" = list(threads = 1, device = "cpu"))
 if (n_gpus > 0) places[["1 GPU"]] <- list(threads = report$threads, device = "gpu", gpus = 1)
 if (n_gpus > 1) {
   places[["2 GPUs"]] <- list(threads = report$threads, device = "gpu", gpus = 1:2)
@@ -55,8 +54,7 @@ rows <- list()
 measure <- function(work, call, where = names(places)) {
   for (place in intersect(where, names(places))) {
     on_gpu <- grepl("GPU", place)
-    clock <- on_gpu || places[[place]]$threads > 1
-    found <- seconds_of(\() do.call(call, places[[place]]), clock)
+    found <- seconds_of(\() do.call(call, places[[place]]), clock = on_gpu)
     row <- data.frame(
       work = work, place = place, threads = places[[place]]$threads,
       seconds = signif(found$seconds, 3), runs = found$runs,
@@ -69,7 +67,7 @@ measure <- function(work, call, where = names(places)) {
   }
 }
 
-cpu <- c("1 thread", "all threads")
+cpu <- "one core"
 count <- function(n) format(n, big.mark = ",", scientific = FALSE, trim = TRUE)
 
 # ---- Episodes and patterns -------------------------------------------------------------
@@ -141,7 +139,7 @@ made[["traces"]] <- series(n, 1600)
 made$close_all()
 measure(sprintf("`causal_map()`, one library of a file of %s series of 1,600 steps", count(n)),
         \(threads, ...) suppressMessages(
-          causal_map(file, E = rep(1, n), libraries = 1, threads = threads)), "1 thread")
+          causal_map(file, E = rep(1, n), libraries = 1, threads = threads)), cpu)
 unlink(file)
 rm(x)
 
@@ -151,12 +149,12 @@ n <- 4e7 * part
 time <- stats::runif(n, 0, 7200)
 unit <- sample(1000L, n, TRUE)
 measure(sprintf("`spike_trains()`, %s spikes in no order", count(n)),
-        \(...) spike_trains(time, unit), "all threads")
+        \(...) spike_trains(time, unit), cpu)
 m <- 1e7 * part
 file <- tempfile(fileext = ".csv")
 writeLines(c("time,unit", sprintf("%.6f,%d", sort(time[seq_len(m)]), unit[seq_len(m)])), file)
 measure(sprintf("`read_spikes()`, a table of %s rows", count(m)), \(...) read_spikes(file),
-        "all threads")
+        cpu)
 unlink(file)
 x <- spike_trains(time[seq_len(m)] / 7.2, unit[seq_len(m)], start = 0, end = 1000)
 measure(sprintf("`cross_correlogram()`, %s spikes of 1,000 units, to 50 ms", count(m)),
