@@ -7,6 +7,8 @@
 
 # A chunk computes at least so many times as long as it takes to begin it, ...
 least_chunk_work <- 4
+# ... at least so many seconds for each worker, as chunks are handed out one by one, ...
+hand_out_seconds <- 0.05
 # ... and at most for so many seconds, as that is what is lost with a worker.
 most_chunk_seconds <- 600
 # Each is a file. There are more of them only where they would take longer than that.
@@ -193,7 +195,8 @@ cut_chunks <- function(places, seconds, start, first = 1) {
   n <- length(places)
   workers <- min(n, if (workers_planned()) future::nbrOfWorkers() else 1)
   most <- max(1, floor(most_chunk_seconds / seconds))
-  least <- min(max(1, ceiling(least_chunk_work * start / seconds)), most)
+  work <- max(least_chunk_work * start, hand_out_seconds * workers)
+  least <- min(max(1, ceiling(work / seconds)), most)
   repeat {
     sizes <- chunk_sizes(n, workers, least, most)
     if (length(sizes) <= max(most_map_chunks, workers) || least == most) break

@@ -48,12 +48,14 @@ do_chunks <- function(todo, work, arguments, threads, keep = function(chunk, res
 
 #' Give a chunk to a worker; what it is about, the worker reads from files
 #'
-#' Each global, and each package, would be a message of its own, which is waited for.
+#' All that it is given is in the expression: each global would be one more message, which
+#' is waited for.
 #' @noRd
 start_chunk <- function(chunk, work, arguments, threads) {
-  job <- list(work = work, arguments = c(list(chunk), arguments), threads = threads)
-  future::future(asNamespace("synfire")$on_worker(job$work, job$arguments, job$threads),
-                 substitute = TRUE, globals = list(job = job), seed = NULL)
+  job <- rlang::expr(asNamespace("synfire")$on_worker(
+    !!work, !!c(list(chunk), arguments), !!threads
+  ))
+  future::future(job, substitute = FALSE, globals = FALSE, seed = NULL)
 }
 
 #' On a worker, which shares its machine with others and has no user to look on

@@ -3,11 +3,11 @@
 # Rscript bench/edm.R        seconds of the whole R call; medians of 15 (of one: the long
 #                            series, in a process of its own for its peak memory)
 #
-# rEDM 2.0.2 and kEDM (in single precision) were measured on a machine like the one the
-# README names. The floor is that of a search that looks at all pairs of rows: each adds a
-# term to a distance for each coordinate, a subtraction, a product and a sum, and with 512
-# bits at 2.6 GHz the two additions take 2 cycles for 8 pairs, so 1.04e10 terms a second.
-# Blocks of rows that are passed over as a whole (src/core/edm/edm.h) can beat it.
+# Other programs do the same work in bench/peers. The floor is that of a search that looks at
+# all pairs of rows: each adds a term to a distance for each coordinate, a subtraction, a
+# product and a sum, and with 512 bits at 2.6 GHz the two additions take 2 cycles for 8 pairs,
+# so 1.04e10 terms a second. Blocks of rows that are passed over as a whole
+# (src/core/edm/edm.h) can beat it.
 
 library(synfire)
 
@@ -37,10 +37,9 @@ measure <- function(run, runs = 15) {
   apply(times, 1L, stats::median)
 }
 
-row <- function(work, seconds, terms, must, goal, rEDM = NA, kEDM = NA, extra_MB = NA) {
+row <- function(work, seconds, terms, must, goal, extra_MB = NA) {
   data.frame(work = work, wall = seconds[[2]], cpu = seconds[[1]],
-             floor = terms / terms_per_second, must = must, goal = goal, rEDM = rEDM,
-             kEDM = kEDM, extra_MB = extra_MB)
+             floor = terms / terms_per_second, must = must, goal = goal, extra_MB = extra_MB)
 }
 
 #' The long series in this process: CPU and wall seconds, and MB above the data
@@ -65,18 +64,18 @@ sizes <- round(seq(160, 1590, length.out = 10))
 rows <- list(
   row("embed_dimension, E 1..20, leave-one-out",
       measure(\() embed_dimension(x, "x", E_max = 20, threads = 1)), 1600^2 * 20,
-      0.10, 0.04, 13.2, 0.097),
+      0.10, 0.04),
   row("simplex, E 3", measure(\() simplex(x, "x", E = 3, threads = 1)), 1600^2 * 3,
-      0.01, 0.004, 0.39),
+      0.01, 0.004),
   row("smap, E 5, theta 2", measure(\() smap(x, "x", E = 5, theta = 2, threads = 1)),
-      1600^2 * 5, 0.10, 0.04, 2.05, 0.11),
+      1600^2 * 5, 0.10, 0.04),
   # The terms are those of one search among all rows; libraries share it.
   row("ccm, E 3, 10 library sizes x 100 samples, one direction",
       measure(\() ccm(pair, "x", "y", E = 3, lib_sizes = sizes, both = FALSE, threads = 1)),
-      1600^2 * 3, 0.30, 0.10, 10.7, 0.42),
+      1600^2 * 3, 0.30, 0.10),
   row("ccm, E 10, all rows, both directions",
       measure(\() ccm(pair, "x", "y", E = 10, lib_sizes = Inf, threads = 1)),
-      2 * 1600^2 * 10, 0.01, 0.005, 0.08)
+      2 * 1600^2 * 10, 0.01, 0.005)
 )
 script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 answer <- system2(file.path(R.home("bin"), "Rscript"), c(script, "long"), stdout = TRUE,

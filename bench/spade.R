@@ -6,8 +6,8 @@
 # units of motor cortex (Porrmann et al. 2021). Without arguments all parts but the last
 # run.
 #
-#   elephant   its first 5 s, all stages, without and with pattern set reduction; Elephant
-#              took 14.7 CPU s without, and was stopped after 400 s with it
+#   start      its first 5 s, all stages, without and with pattern set reduction
+#              (bench/peers runs Elephant on them)
 #   reduction  10,000 of its patterns, compared with each other
 #   maxima     the largest occurrences of each size in one surrogate of all of it
 #   dither     uniform dithering of a million spikes
@@ -58,7 +58,7 @@ read_cortex <- function(end = 4464 * 0.005) {
 
 parts <- list()
 
-parts$elephant <- function() {
+parts$start <- function() {
   x <- read_cortex(5)
   run <- function(reduction) {
     set.seed(1)
@@ -193,7 +193,7 @@ unknown <- setdiff(args, names(parts))
 if (length(unknown)) stop("no part ", unknown[[1]], "; there are ", toString(names(parts)))
 if (!nzchar(Sys.getenv("SYNFIRE_DATA"))) {
   message("SYNFIRE_DATA is not set: nothing of the recording of motor cortex")
-  args <- setdiff(args, c("elephant", "reduction", "maxima", "gpu"))
+  args <- setdiff(args, c("start", "reduction", "maxima", "gpu"))
 }
 for (part in args) parts[[part]]()
 if (length(rows)) {

@@ -1,7 +1,7 @@
 # This package and its peers: the same work on the same data in one run, once each way round.
 #
 #   sh bench/peers/install.sh                       first (see there)
-#   SYNFIRE_DATA=folder Rscript bench/peers/run.R [cpu] [gpu] [key=value ...]
+#   Rscript bench/peers/run.R [cpu] [gpu] [key=value ...]
 #
 #   cpu, gpu         what is measured; both where nothing is said and a GPU is there
 #   peers=kedm,pyEDM only these
@@ -9,7 +9,7 @@
 #   runs=5           so many runs each way round, or as many as begin within
 #   seconds=10       so many seconds
 #   limit=60         a peer that takes longer than this for one way round is stopped
-#   threads=1        of both sides on the CPU; a GPU's host part has all of them
+#   threads=1        of both sides on the CPU, and of what a peer does on the CPU for its GPU
 #   out=vignettes/performance   folder for peers-cpu.csv and peers-GPU.csv
 #
 # Peers of Python run in a process beside this one, which talks to them through a socket
@@ -18,14 +18,15 @@
 # medians of both ways round. A peer that is not installed is reported as missing, and one
 # that gives another result as "differs": that is no comparison.
 #
-# SYNFIRE_DATA is the folder with spade/movement_PGHF_raster.txt.gz; without it the works on
-# that recording are left out. PEERS and PYTHON are those of install.sh.
+# tools/get-data.R fetches the recording of motor cortex; without it the works on that are left
+# out. PEERS and PYTHON are those of install.sh.
 
 library(synfire)
 source("tools/data.R")
 options(cli.progress_show_after = Inf)
 
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(here, "..", "..", "tools", "data.R"))
 source(file.path(here, "works.R"))
 source(file.path(here, "table.R"))
 
@@ -79,13 +80,13 @@ start_worker <- function(peer, device, threads) {
   server <- port$server
   on.exit(close(server))
   path <- paste(c(normalizePath(folder), Sys.getenv("PYTHONPATH")), collapse = ":")
-  threads <- if (device == "gpu") synfire_sitrep(test_devices = FALSE)$threads else threads
   log <- tempfile(fileext = ".log")
-  pid <- system2("sh", c("-c", shQuote(sprintf(
-    "PYTHONPATH=%s OMP_NUM_THREADS=%d OPENBLAS_NUM_THREADS=%d MKL_NUM_THREADS=%d %s %s %d %s %s > %s 2>&1 & echo $!",
-    shQuote(path), threads, threads, threads, Sys.getenv("PYTHON", "python3"),
-    shQuote(file.path(here, "theirs.py")), port$number, peer, device, shQuote(log)
-  ))), stdout = TRUE)
+  variables <- c(paste0("PYTHONPATH=", shQuote(path)),
+                 paste0(c("OMP", "OPENBLAS", "MKL"), "_NUM_THREADS=", threads))
+  command <- c(variables, Sys.getenv("PYTHON", "python3"),
+               shQuote(file.path(here, "theirs.py")), port$number, peer, device)
+  line <- sprintf("%s > %s 2>&1 & echo $!", paste(command, collapse = " "), shQuote(log))
+  pid <- system2("sh", c("-c", shQuote(line)), stdout = TRUE)
   link <- tryCatch(socketAccept(server, open = "r+", blocking = TRUE, timeout = 120),
                    error = \(e) NULL)
   if (is.null(link)) return(list(said = c("missing", "its process did not start")))
@@ -172,7 +173,8 @@ time_here <- function(call, asked) {
 #' `theirs` gives a measurement, and `read_theirs` the result of the last one.
 both_ways <- function(work, device, asked, theirs, read_theirs) {
   threads <- if (device == "cpu") asked$threads
-  ours <- \() time_here(\() work$ours(threads, if (isTRUE(work$no_gpu)) "cpu" else device), asked)
+  on <- if (isTRUE(work$no_gpu)) "cpu" else device
+  ours <- \() time_here(\() work$ours(threads, on), asked)
   first <- list(ours = ours())
   first$theirs <- theirs()
   if (!is.null(first$theirs$said)) {
@@ -270,7 +272,7 @@ run_all <- function(asked) {
 
 asked <- read_arguments(commandArgs(TRUE))
 if (!nzchar(Sys.getenv("SYNFIRE_DATA"))) {
-  message("SYNFIRE_DATA is not set: nothing on the recording of motor cortex")
+  message("no recording of motor cortex: Rscript tools/get-data.R fetches it")
 }
 rows <- run_all(asked)
 for (worker in as.list(workers)) stop_worker(worker)

@@ -10,8 +10,8 @@ requests, a line each with fields that tabs separate:
 
 The series or spikes of a work are numbers of 8 bytes in FOLDER/data. What a work is given
 is made ready first and not timed; then it runs RUNS times, or as often as begins within
-SECONDS. After LIMIT seconds this process ends. Its last result goes to FOLDER/result, numbers of 8 bytes too, in the order that
-`result_of` in bench/peers/works.R describes.
+SECONDS. After LIMIT seconds this process ends. Its last result goes to FOLDER/result, numbers
+of 8 bytes too, in the order that the work's `same` in bench/peers/works.R expects.
 """
 
 import array

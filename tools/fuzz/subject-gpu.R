@@ -73,6 +73,8 @@ fuzz_calibration <- function(x, world) {
     }
   } else if (!world$gpu || nrow(made) != 2 * length(sizes) || anyNA(made$ptpe)) {
     finding("a calibration without a GPU, or with missing times")
+  } else if (anyNA(attr(made, "fit"))) {
+    finding("a calibration without a rule")
   }
 }
 

@@ -22,8 +22,8 @@ setting <- \(name, default) as.numeric(settings[[name]] %||% default)
 #' Have another program on the core of this process, for two minutes at most
 share_core <- function(core) {
   parallel::mcaffinity(core)
-  system(sprintf("taskset -c %d timeout 120 sh -c 'while :; do :; done' > /dev/null 2>&1 & echo $!",
-                 core - 1L), intern = TRUE)
+  busy <- "taskset -c %d timeout 120 sh -c 'while :; do :; done' > /dev/null 2>&1 & echo $!"
+  system(sprintf(busy, core - 1L), intern = TRUE)
 }
 
 #' Work until rank 0 stops the cluster
@@ -45,50 +45,12 @@ if (backend == "mpi") {
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)))
 source(file.path(folder, "works.R"))
 options(cli.progress_show_after = Inf)
-ns <- asNamespace("synfire")
-put <- \(name, value) utils::assignInNamespace(name, value, "synfire")
-now <- \() unclass(Sys.time())
-
 # Cuts to compare with.
-equal <- \(each) \(n, workers, ...) rev(diff(floor(seq(0, n, length.out = each * workers + 1))))
+equal <- function(each) {
+  \(n, workers, ...) rev(diff(floor(seq(0, n, length.out = each * workers + 1))))
+}
 cut <- settings$cut %||% "queue"
 if (cut != "queue") put("chunk_sizes", equal(c(static = 1, quarters = 4)[[cut]]))
-
-#' Have the queue note when each chunk began, where, and when it was back
-notes <- new.env()
-note_chunks <- function() {
-  notes$begun <- notes$ended <- list()
-  start <- notes$start <- notes$start %||% ns$start_chunk
-  finish <- notes$finish <- notes$finish %||% ns$finish_chunk
-  put("start_chunk", \(chunk, work, ...) {
-    at <- now()
-    begun <- start(chunk, work, ...)
-    notes$begun[[length(notes$begun) + 1L]] <- data.frame(
-      phase = if (identical(work, ns$dimensions_of_chunk)) "dimensions" else "work",
-      size = if (is.list(chunk)) length(chunk$places) else 1L,
-      worker = begun$node, begin = at, id = rlang::hash(chunk)
-    )
-    begun
-  })
-  put("finish_chunk", \(queue, place, ...) {
-    at <- now()
-    notes$ended[[length(notes$ended) + 1L]] <- data.frame(
-      end = at, id = rlang::hash(queue$todo[[place]])
-    )
-    finish(queue, place, ...)
-  })
-}
-
-noted_chunks <- function(from) {
-  begun <- do.call(rbind, notes$begun)
-  ended <- do.call(rbind, notes$ended)
-  # A chunk of dimensions and one of the map may look alike; they end in this order.
-  occasion <- \(id) ave(seq_along(id), id, FUN = seq_along)
-  chunks <- merge(transform(begun, k = occasion(id)), transform(ended, k = occasion(id)))
-  chunks <- chunks[order(chunks$begin), ]
-  transform(chunks[c("phase", "size", "worker", "begin", "end")],
-            begin = begin - from, end = end - from)
-}
 
 make <- \(work) works[[work]]$make(as.numeric(settings[[work]]))
 

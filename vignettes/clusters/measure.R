@@ -1,24 +1,26 @@
 # Measures what workers gain on one machine, for vignettes/clusters.Rmd.
 #
-#   Rscript vignettes/clusters/measure.R [out=FOLDER] [map=500] [patterns=30]
+#   Rscript vignettes/clusters/measure.R [out=FOLDER] [map=500] [patterns=36]
 #                                        [workers=1,2,4,8,16,30] [budget=90]
 #
 # Needs Open MPI and the packages Rmpi and snow; without them the workers are processes of
 # this machine, which talk through sockets, and the table says so. Each worker uses one
 # thread, and one more process hands out. Takes 80 s on a server with 32 cores, and begins
 # nothing once `budget` seconds are over. `map` is the number of series, of 1,600 steps;
-# `patterns` the seconds of the recording.
+# `patterns` the seconds of the recording. Both works run side by side where there are
+# cores for all their processes.
 #
 # efficiency.csv: a row a run, `seconds` from the call to its result, `job_seconds` with all
 # that starts and ends, `same` whether the result is bit by bit that of the plain call.
 # chunks.csv: each chunk of the runs, seconds since the call.
 
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)))
-settings <- list(out = folder, map = "500", patterns = "30", workers = "1,2,4,8,16,30",
+settings <- list(out = folder, map = "500", patterns = "36", workers = "1,2,4,8,16,30",
                  budget = "90")
 for (given in strsplit(commandArgs(TRUE), "=")) settings[[given[[1L]]]] <- given[[2L]]
 dir.create(settings$out, showWarnings = FALSE, recursive = TRUE)
 workers <- as.integer(strsplit(settings$workers, ",")[[1L]])
+`%||%` <- \(a, b) if (is.null(a)) b else a
 seconds <- \() proc.time()[["elapsed"]]
 began <- seconds()
 over <- \() seconds() - began > as.numeric(settings$budget)
@@ -43,7 +45,7 @@ start <- function(backend, works, workers = 1, cut = "queue", slowed = 0) {
   arguments <- c(job, backend, result, sizes(works), paste0("cut=", cut),
                  paste0("slowed=", slowed), paste0("workers=", workers))
   before <- seconds()
-  if (backend == "mpi") {
+  status <- if (backend == "mpi") {
     system2("mpirun", c("--oversubscribe", "--bind-to none", "--mca pml ob1",
                         "--mca btl self,vader", "-n", workers + 1, rscript, arguments),
             timeout = 120)
@@ -51,7 +53,7 @@ start <- function(backend, works, workers = 1, cut = "queue", slowed = 0) {
     system2(rscript, arguments, timeout = 120)
   }
   list(result = result, backend = backend, workers = workers, cut = cut, slowed = slowed,
-       seconds = seconds() - before)
+       status = status, seconds = seconds() - before)
 }
 
 mpi_works <- function() {
@@ -99,11 +101,23 @@ keep <- function(run) {
 backend <- if (mpi_works()) "mpi" else "multisession"
 cat("workers:", backend, "\n")
 
-# The plain calls, each on a core of its own.
-plain <- parallel::mclapply(c("map", "patterns"), \(work) start("none", work), mc.cores = 2)
-for (run in plain) keep(run)
+#' Runs side by side, as far as there is a core for each of their processes
+beside <- function(runs) {
+  processes <- sum(vapply(runs, \(run) run$workers %||% 1 + 1, 0))
+  many <- processes > 0.7 * parallel::detectCores()
+  did <- parallel::mclapply(runs, \(run) do.call(start, run), mc.preschedule = FALSE,
+                            mc.cores = if (many) 1 else length(runs))
+  for (run in did) keep(run)
+}
 
-for (k in workers) if (!over()) keep(start(backend, c("map", "patterns"), k))
+works <- c("map", "patterns")
+beside(c(lapply(works, \(work) list("none", work)),
+         if (1 %in% workers) lapply(works, \(work) list(backend, work, workers = 1))))
+# Workers by the dozen have too little to do with patterns that are found within seconds.
+for (k in setdiff(workers, 1)) {
+  asked <- if (k <= 8) works else "map"
+  if (!over()) beside(lapply(asked, \(work) list(backend, work, workers = k)))
+}
 
 # Equal workers, and two of them whose core another program uses as well.
 some <- min(8, max(workers))

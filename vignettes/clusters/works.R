@@ -1,4 +1,5 @@
-# The two works of this page, and how the result of each is told from another one.
+# What the scripts of this page share: two works, how their results are compared, and a
+# queue that notes when each chunk began and ended.
 
 #' Chaotic series, smoothed as calcium is
 make_series <- function(series, steps) {
@@ -43,3 +44,46 @@ mine <- function(x, ...) {
 }
 
 fingerprint <- function(work, result) rlang::hash(works[[work]]$numbers(result))
+
+# ---- Chunks --------------------------------------------------------------------------
+
+ns <- asNamespace("synfire")
+put <- \(name, value) utils::assignInNamespace(name, value, "synfire")
+now <- \() unclass(Sys.time())
+
+#' Have the queue note when each chunk began, where, and when it was back
+notes <- new.env()
+`%||%` <- \(a, b) if (is.null(a)) b else a
+note_chunks <- function() {
+  notes$begun <- notes$ended <- list()
+  start <- notes$start <- notes$start %||% ns$start_chunk
+  finish <- notes$finish <- notes$finish %||% ns$finish_chunk
+  put("start_chunk", \(chunk, work, ...) {
+    at <- now()
+    begun <- start(chunk, work, ...)
+    notes$begun[[length(notes$begun) + 1L]] <- data.frame(
+      phase = if (identical(work, ns$dimensions_of_chunk)) "dimensions" else "work",
+      size = if (is.list(chunk)) length(chunk$places) else 1L,
+      worker = begun$node %||% NA, begin = at, id = rlang::hash(chunk)
+    )
+    begun
+  })
+  put("finish_chunk", \(queue, place, ...) {
+    at <- now()
+    notes$ended[[length(notes$ended) + 1L]] <- data.frame(
+      end = at, id = rlang::hash(queue$todo[[place]])
+    )
+    finish(queue, place, ...)
+  })
+}
+
+noted_chunks <- function(from) {
+  begun <- do.call(rbind, notes$begun)
+  ended <- do.call(rbind, notes$ended)
+  # A chunk of dimensions and one of the map may look alike; they end in this order.
+  occasion <- \(id) ave(seq_along(id), id, FUN = seq_along)
+  chunks <- merge(transform(begun, k = occasion(id)), transform(ended, k = occasion(id)))
+  chunks <- chunks[order(chunks$begin), ]
+  transform(chunks[c("phase", "size", "worker", "begin", "end")],
+            begin = begin - from, end = end - from)
+}
