@@ -50,7 +50,11 @@ c.episodes <- function(...) {
   })
   out <- new_episodes(columns, list())
   # Of two searches, what the attributes say of one would be said of both.
-  if (are_parts_of_one(parts)) whole_again(out, parts[[1L]]) else out
+  if (!are_parts_of_one(parts)) return(out)
+  out <- whole_again(out, parts[[1L]])
+  # Episodes made one by one are no parts of something larger than what they make together.
+  attr(out, "rows") <- max(attr(out, "rows", exact = TRUE), nrow(out))
+  out
 }
 
 #' @export

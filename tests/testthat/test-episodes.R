@@ -452,3 +452,9 @@ test_that("with distinct_units no unit comes twice, and counts are the same", {
   expect_error(mine_episodes(stream$x, 2, c(0, 0.005), distinct_units = NA), "`distinct_units`",
                class = "synfire_error_argument")
 })
+
+test_that("episodes that were made one by one are printed with their number", {
+  made <- c(episode(c("A", "B"), 0.005, 0.01), episode(c("B", "C"), 0.005, 0.01))
+  expect_output(print(made), "^# 2 episodes")
+  expect_output(print(made[1, ]), "^# 1 of 2 episodes")
+})
