@@ -7,8 +7,9 @@
 
 # A chunk computes at least so many times as long as it takes to begin it, ...
 least_chunk_work <- 4
-# ... at least so many seconds for each worker, as chunks are handed out one by one, ...
-hand_out_seconds <- 0.05
+# ... at least so many seconds for each worker, as chunks are handed out one by one (as it
+# is over MPI; through sockets it takes less), ...
+hand_out_seconds <- 0.2
 # ... and at most for so many seconds, as that is what is lost with a worker.
 most_chunk_seconds <- 600
 # Each is a file. There are more of them only where they would take longer than that.
@@ -191,9 +192,9 @@ read_task <- function(folder, id, threads) {
 #' @param first Number of the first chunk.
 #' @return List of chunks, each a list of `number` and `places`; the largest come first.
 #' @noRd
-cut_chunks <- function(places, seconds, start, first = 1) {
+cut_chunks <- function(places, seconds, start, first = 1, workers = planned_workers()) {
   n <- length(places)
-  workers <- min(n, if (workers_planned()) future::nbrOfWorkers() else 1)
+  workers <- min(n, workers)
   most <- max(1, floor(most_chunk_seconds / seconds))
   work <- max(least_chunk_work * start, hand_out_seconds * workers)
   least <- min(max(1, ceiling(work / seconds)), most)

@@ -7,6 +7,8 @@ workers_planned <- function() {
   rlang::is_installed("future") && !inherits(future::plan(), "sequential")
 }
 
+planned_workers <- function() if (workers_planned()) future::nbrOfWorkers() else 1
+
 #' Whether workers stay from chunk to chunk, and to ask one whether it has finished costs
 #' next to nothing
 #'

@@ -31,10 +31,10 @@ readme_table <- function(cpu, gpu) {
     sprintf("| %s | %s | %s | %s%s |", says, readme_peers[[peer]], seconds(row$peer_wall),
             seconds(row$ours_wall), if (kind == "cpu") "" else paste0(" (", row$ours_on, ")"))
   }, readme_works$kind, readme_works$work, readme_works$peer, readme_works$says)
-  c(sprintf("%s, one core of an %s; the last row on one %s:",
-            format(as.Date(max(cpu$date, gpu$date)), "%d %B %Y"),
+  c(sprintf("%s, one core of an %s; the last row on one %s:", max(cpu$date, gpu$date),
             gsub("[(](R|TM)[)]", "", cpu$machine[[1L]]), gpu$machine[[1L]]),
-    "", "| work | other program | its time | synfire |", "|---|---|---|---|", unlist(rows, use.names = FALSE))
+    "", "| work | other program | its time | synfire |", "|---|---|---|---|",
+    unlist(rows, use.names = FALSE))
 }
 
 #' The largest brain of vignette("paper-causal-maps") that was mapped in full
@@ -45,11 +45,12 @@ brain_line <- function(brains) {
   search <- brains[brains$phase == "search" & brains$series == map$series &
                      brains$steps == map$steps, ]
   count <- \(n) format(n, big.mark = ",")
-  c("", sprintf("All neurons of a larval zebrafish, %s series of %s steps, each mapped onto all others:",
-                count(map$series), count(map$steps)),
-    sprintf("%.0f s on %s %s%s, in %s precision (simulated series; `vignette(\"paper-causal-maps\")`).",
-            min(search$seconds) + map$seconds, if (map$workers == 1) "one" else map$workers,
-            map$machine, if (map$workers == 1) "" else "s",
+  several <- map$workers > 1
+  where <- sprintf("%s %s%s", if (several) map$workers else "one", map$machine,
+                   if (several) "s" else "")
+  c("", sprintf("A whole brain, %s simulated series of %s steps, each mapped onto all others: %.0f s on",
+                count(map$series), count(map$steps), min(search$seconds) + map$seconds),
+    sprintf("%s, in %s precision (`vignette(\"paper-causal-maps\")`).", where,
             if (map$precision == "half") "half" else "single"))
 }
 

@@ -22,7 +22,6 @@
 # out. PEERS and PYTHON are those of install.sh.
 
 library(synfire)
-source("tools/data.R")
 options(cli.progress_show_after = Inf)
 
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))

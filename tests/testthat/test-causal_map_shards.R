@@ -174,6 +174,9 @@ test_that("chunks are large first and small last, and cover all libraries", {
   expect_identical(chunks, list(list(number = 9, places = 2), list(number = 10, places = 3),
                                 list(number = 11, places = 8)))
   expect_identical(cut_chunks(integer(), 1, 1), list())
+  # With many workers they are larger, as they are handed out one by one.
+  expect_identical(min(sizes(1:400000, 0.1, 0, workers = 100)), 200L)
+  expect_identical(sizes(1:3, 0.01, 1, workers = Inf), c(1L, 1L, 1L))
   # Files are not too many, unless chunks would take too long.
   expect_lte(length(cut_chunks(1:1e5, 0.5, 0)), most_map_chunks)
   expect_identical(sizes(1:5000, 600, 0), rep(1L, 5000))

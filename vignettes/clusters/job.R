@@ -57,8 +57,8 @@ make <- \(work) works[[work]]$make(as.numeric(settings[[work]]))
 run_plain <- function(work) {
   x <- make(work)
   begin <- now()
-  result <- works[[work]]$whole(x, threads = 1)
-  list(seconds = now() - begin, hash = fingerprint(work, result))
+  cpu <- system.time(result <- works[[work]]$whole(x, threads = 1))
+  list(seconds = now() - begin, cpu = sum(cpu[1:2]), hash = fingerprint(work, result))
 }
 
 run <- function(work) {
@@ -68,7 +68,9 @@ run <- function(work) {
   note_chunks()
   begin <- now()
   result <- works[[work]]$call(x, where, threads = 1)
-  list(seconds = now() - begin, chunks = noted_chunks(begin),
+  seconds <- now() - begin
+  chunks <- noted_chunks(begin, read_worker_notes(log))
+  list(seconds = seconds, cpu = sum(chunks$cpu), chunks = chunks,
        hash = fingerprint(work, result))
 }
 
@@ -95,6 +97,8 @@ tryCatch(
     # Workers load the package once, before the clock runs.
     from <- asNamespace(if (backend == "mpi") "snow" else "parallel")
     invisible(from$clusterCall(cl, loadNamespace, "synfire"))
+    log <- tempfile("cpu")
+    invisible(from$clusterCall(cl, note_on_worker, log))
     runs <- lapply(asked, run)
     saveRDS(list(runs = runs), arguments[[2L]])
     from$stopCluster(cl)

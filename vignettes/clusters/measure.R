@@ -2,12 +2,13 @@
 #
 #   Rscript vignettes/clusters/measure.R [out=FOLDER] [map=500] [patterns=36]
 #                                        [workers=1,2,4,8,16,30] [budget=90]
+#                                        [backend=multisession] [cuts=no]
 #
 # Needs Open MPI and the packages Rmpi and snow; without them the workers are processes of
 # this machine, which talk through sockets, and the table says so. Each worker uses one
 # thread, and one more process hands out. Takes 80 s on a server with 32 cores, and begins
 # nothing once `budget` seconds are over. `map` is the number of series, of 1,600 steps;
-# `patterns` the seconds of the recording. Both works run side by side where there are
+# `patterns` the seconds of the recording; 0 leaves a work out. Both works run side by side where there are
 # cores for all their processes.
 #
 # efficiency.csv: a row a run, `seconds` from the call to its result, `job_seconds` with all
@@ -16,7 +17,7 @@
 
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)))
 settings <- list(out = folder, map = "500", patterns = "36", workers = "1,2,4,8,16,30",
-                 budget = "90")
+                 budget = "90", cuts = "yes")
 for (given in strsplit(commandArgs(TRUE), "=")) settings[[given[[1L]]]] <- given[[2L]]
 dir.create(settings$out, showWarnings = FALSE, recursive = TRUE)
 workers <- as.integer(strsplit(settings$workers, ",")[[1L]])
@@ -48,9 +49,9 @@ start <- function(backend, works, workers = 1, cut = "queue", slowed = 0) {
   status <- if (backend == "mpi") {
     system2("mpirun", c("--oversubscribe", "--bind-to none", "--mca pml ob1",
                         "--mca btl self,vader", "-n", workers + 1, rscript, arguments),
-            timeout = 120)
+            timeout = as.numeric(settings$budget))
   } else {
-    system2(rscript, arguments, timeout = 120)
+    system2(rscript, arguments, timeout = as.numeric(settings$budget))
   }
   list(result = result, backend = backend, workers = workers, cut = cut, slowed = slowed,
        status = status, seconds = seconds() - before)
@@ -79,13 +80,13 @@ keep <- function(run) {
       run = number, work = work, size = settings[[work]], backend = run$backend,
       workers = run$workers, cut = if (run$backend == "none") "" else run$cut,
       slowed = run$slowed, seconds = round(of$seconds, 3),
-      job_seconds = round(run$seconds, 2), chunks = NROW(of$chunks),
+      cpu = round(of$cpu, 3), job_seconds = round(run$seconds, 2), chunks = NROW(of$chunks),
       same = identical(of$hash, hashes[[work]]), about
     )
     if (!is.null(of$chunks)) {
       chunks[[length(chunks) + 1L]] <<- data.frame(
         run = number, of$chunks[c("phase", "size", "worker")],
-        round(of$chunks[c("begin", "end")], 3)
+        round(of$chunks[c("begin", "end", "cpu", "cpu_out")], 3)
       )
     }
   }
@@ -95,10 +96,10 @@ keep <- function(run) {
     write.csv(do.call(rbind, chunks), file.path(settings$out, "chunks.csv"),
               row.names = FALSE, quote = FALSE)
   }
-  print(do.call(rbind, rows)[length(rows), 1:11], row.names = FALSE)
+  print(do.call(rbind, rows)[length(rows), 1:12], row.names = FALSE)
 }
 
-backend <- if (mpi_works()) "mpi" else "multisession"
+backend <- settings$backend %||% if (mpi_works()) "mpi" else "multisession"
 cat("workers:", backend, "\n")
 
 #' Runs side by side, as far as there is a core for each of their processes
@@ -110,7 +111,7 @@ beside <- function(runs) {
   for (run in did) keep(run)
 }
 
-works <- c("map", "patterns")
+works <- intersect(c("map", "patterns"), names(Filter(\(size) size != "0", settings)))
 beside(c(lapply(works, \(work) list("none", work)),
          if (1 %in% workers) lapply(works, \(work) list(backend, work, workers = 1))))
 # Workers by the dozen have too little to do with patterns that are found within seconds.
@@ -121,7 +122,7 @@ for (k in setdiff(workers, 1)) {
 
 # Equal workers, and two of them whose core another program uses as well.
 some <- min(8, max(workers))
-for (slowed in if (backend == "mpi") c(2, 0) else 0) {
+for (slowed in if (settings$cuts == "no") NULL else if (backend == "mpi") c(2, 0) else 0) {
   for (cut in c("static", "queue", "quarters")) {
     if (!over()) keep(start(backend, "map", some, cut, min(slowed, some - 1)))
   }

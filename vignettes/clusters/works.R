@@ -51,6 +51,29 @@ ns <- asNamespace("synfire")
 put <- \(name, value) utils::assignInNamespace(name, value, "synfire")
 now <- \() unclass(Sys.time())
 
+#' Have workers write down what processor time each chunk takes them
+#'
+#' Clocks on the wall say little where a machine has other things to do.
+#' @param log A file for each worker, by its process.
+note_on_worker <- function(log) {
+  old <- asNamespace("synfire")$on_worker
+  utils::assignInNamespace("on_worker", \(work, arguments, threads) {
+    before <- sum(proc.time()[1:2])
+    result <- old(work, arguments, threads)
+    cat(rlang::hash(arguments[[1L]]), sum(proc.time()[1:2]) - before, "\n", sep = " ",
+        file = paste0(log, Sys.getpid()), append = TRUE)
+    result
+  }, "synfire")
+  TRUE
+}
+
+read_worker_notes <- function(log) {
+  files <- Sys.glob(paste0(log, "*"))
+  notes <- lapply(files, read.table, col.names = c("id", "cpu"))
+  unlink(files)
+  do.call(rbind, notes)
+}
+
 #' Have the queue note when each chunk began, where, and when it was back
 notes <- new.env()
 `%||%` <- \(a, b) if (is.null(a)) b else a
@@ -60,11 +83,13 @@ note_chunks <- function() {
   finish <- notes$finish <- notes$finish %||% ns$finish_chunk
   put("start_chunk", \(chunk, work, ...) {
     at <- now()
+    cpu <- sum(proc.time()[1:2])
     begun <- start(chunk, work, ...)
     notes$begun[[length(notes$begun) + 1L]] <- data.frame(
       phase = if (identical(work, ns$dimensions_of_chunk)) "dimensions" else "work",
       size = if (is.list(chunk)) length(chunk$places) else 1L,
-      worker = begun$node %||% NA, begin = at, id = rlang::hash(chunk)
+      worker = begun$node %||% NA, begin = at, cpu_out = sum(proc.time()[1:2]) - cpu,
+      id = rlang::hash(chunk)
     )
     begun
   })
@@ -77,13 +102,13 @@ note_chunks <- function() {
   })
 }
 
-noted_chunks <- function(from) {
-  begun <- do.call(rbind, notes$begun)
-  ended <- do.call(rbind, notes$ended)
+#' @param cpu What read_worker_notes() gives, or NULL.
+noted_chunks <- function(from, cpu = NULL) {
+  occasion <- \(x) transform(x, k = ave(seq_along(id), id, FUN = seq_along))
   # A chunk of dimensions and one of the map may look alike; they end in this order.
-  occasion <- \(id) ave(seq_along(id), id, FUN = seq_along)
-  chunks <- merge(transform(begun, k = occasion(id)), transform(ended, k = occasion(id)))
+  chunks <- merge(occasion(do.call(rbind, notes$begun)), occasion(do.call(rbind, notes$ended)))
+  chunks <- if (is.null(cpu)) transform(chunks, cpu = NA) else merge(chunks, occasion(cpu))
   chunks <- chunks[order(chunks$begin), ]
-  transform(chunks[c("phase", "size", "worker", "begin", "end")],
+  transform(chunks[c("phase", "size", "worker", "begin", "end", "cpu", "cpu_out")],
             begin = begin - from, end = end - from)
 }

@@ -1,0 +1,97 @@
+# The queue played through with measured times of chunks, for vignettes/clusters.Rmd.
+#
+#   Rscript vignettes/clusters/simulate.R [FOLDER with chunks.csv, efficiency.csv]
+#
+# Takes 10 s. The process that hands out gives chunks to free workers one by one; each takes
+# a worker a start and the time of its libraries. simulated.csv: how long the whole takes,
+# and its efficiency: the time of the libraries alone, shared among all workers without a
+# loss, by the time it takes.
+
+folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)))
+out <- c(commandArgs(TRUE), folder)[[1L]]
+ns <- asNamespace("synfire")
+
+# ---- Times ---------------------------------------------------------------------------
+
+chunks <- read.csv(file.path(out, "chunks.csv"))
+runs <- read.csv(file.path(out, "efficiency.csv"))
+maps <- runs$run[runs$work == "map"]
+work <- chunks[chunks$run %in% maps & chunks$phase == "work", ]
+# Processor time of a chunk: a start, and each library.
+fit <- coef(lm(cpu ~ size, work))
+begin <- max(0, fit[[1L]])
+hand_out <- median(chunks$cpu_out)
+
+# A map of 10,000 series, and the largest published one: on the CPU by the package's own
+# estimate at the mean dimension, on GPUs as it was measured with two of them. To start, all
+# series are read.
+series <- 101729
+steps <- 8528
+read <- \(series, steps) begin + 2e-8 * series * steps
+brains <- read.csv(file.path(folder, "..", "paper-causal-maps", "brains.csv"))
+brains <- brains[brains$series == series & brains$steps == steps & brains$phase == "map" &
+                   brains$libraries == series, ]
+brain <- brains[nrow(brains), ]
+
+estimate <- \(E, series, steps) ns$library_seconds(steps, E, series, 1)
+on_cpu <- \(series, steps) {
+  list(n = series, seconds = estimate(10.5, series, steps),
+       estimate = estimate(20, series, steps), start = read(series, steps))
+}
+shapes <- list(
+  "10,000 x 1,600 on CPUs" = on_cpu(10000, 1600),
+  "101,729 x 8,528 on CPUs" = on_cpu(series, steps),
+  "101,729 x 8,528 on GPUs" = list(n = series, start = read(series, steps),
+                                   seconds = brain$seconds * brain$workers / series)
+)
+
+# ---- The queue -----------------------------------------------------------------------
+
+#' When the last of these chunks is done
+play <- function(sizes, seconds, start, speed) {
+  free <- numeric(length(speed))
+  clock <- 0
+  for (size in sizes) {
+    k <- which.min(free)
+    clock <- max(clock, free[[k]]) + hand_out
+    free[[k]] <- clock + (start + size * seconds) / speed[[k]]
+  }
+  max(free)
+}
+
+cuts <- list(
+  static = \(shape, workers) rep(1, workers) * shape$n / workers,
+  quarters = \(shape, workers) rep(shape$n / workers / 4, 4 * workers),
+  queue = \(shape, workers) {
+    cut <- ns$cut_chunks(seq_len(shape$n), shape$estimate %||% shape$seconds,
+                         shape$start, workers = workers)
+    lengths(lapply(cut, `[[`, "places"))
+  }
+)
+`%||%` <- \(a, b) if (is.null(a)) b else a
+
+speeds <- list(
+  "all alike" = \(workers) rep(1, workers),
+  "speeds vary by 5 %" = \(workers) pmax(0.5, rnorm(workers, 1, 0.05)),
+  "one in eight half as fast" = \(workers) rep_len(c(0.5, rep(1, 7)), workers)
+)
+
+rows <- expand.grid(cut = names(cuts), speeds = names(speeds), workers = c(1, 2, 4, 8, 64, 512),
+                    shape = names(shapes), stringsAsFactors = FALSE)
+rows <- rows[rows$shape != names(shapes)[[1L]] | rows$workers <= 64, ]
+played <- lapply(seq_len(nrow(rows)), \(k) {
+  shape <- shapes[[rows$shape[[k]]]]
+  set.seed(k)
+  speed <- speeds[[rows$speeds[[k]]]](rows$workers[[k]])
+  sizes <- cuts[[rows$cut[[k]]]](shape, rows$workers[[k]])
+  end <- play(sizes, shape$seconds, shape$start, speed)
+  data.frame(chunks = length(sizes), largest = ceiling(max(sizes)),
+             smallest = floor(min(sizes)), seconds = signif(end, 5),
+             efficiency = round(shape$n * shape$seconds / sum(speed) / end, 4),
+             library = signif(shape$seconds, 4), start = signif(shape$start, 4))
+})
+rows <- cbind(rows, do.call(rbind, played), hand_out = signif(hand_out, 3),
+              machine = runs$machine[[1L]], date = format(Sys.Date()),
+              synfire = format(utils::packageVersion("synfire")))
+write.csv(rows, file.path(out, "simulated.csv"), row.names = FALSE)
+print(rows[rows$workers %in% c(8, 512), 1:9], row.names = FALSE)
