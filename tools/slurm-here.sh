@@ -1,14 +1,14 @@
 #!/bin/sh
 # usage: slurm-here.sh start FOLDER [CPUS] | stop FOLDER
 #
-# A Slurm cluster of one node, this machine, to try jobs out on: on Debian and Ubuntu, once
+# A Slurm cluster of one node, this machine, to try jobs out on: on Debian, once
 # 'apt-get install slurm-wlm munge' has been done, as root or as any user. All its files lie
 # in FOLDER, on a path of at most 60 characters. With CPUS it claims so many cores, whatever
 # there are. After 'start', say
 #
 #   export SLURM_CONF=FOLDER/slurm.conf
 #
-# and sbatch, squeue and scancel work; see bench/slurm.R.
+# and sbatch, squeue and scancel work; see vignettes/clusters/slurm.R.
 action=$1
 folder=$2
 cpus=${3:-`nproc`}

@@ -57,10 +57,12 @@ note <- function(what, detail = "") {
   write.csv(do.call(rbind, rows), file.path(settings$out, "slurm.csv"), row.names = FALSE)
 }
 
-running <- function() {
-  system2("squeue", c("-h", "-u", Sys.info()[["user"]], "-t", "running", "-o", "%i"),
-          stdout = TRUE)
+jobs <- function(...) {
+  system2("squeue", c("-h", "-u", Sys.info()[["user"]], "-o", "%i", ...), stdout = TRUE)
 }
+# Others of this user are none of ours.
+others <- jobs()
+running <- \() setdiff(jobs("-t", "running"), others)
 shards <- \() length(list.files("map.h5.shards", "^[0-9]+[.]h5$"))
 until <- function(true, seconds = 600) {
   from <- now()
@@ -101,7 +103,8 @@ until(\() shards() > 0L)
 note("shards there", shards())
 tools::pskill(readRDS("pid.rds"), tools::SIGKILL)
 note("the process that hands out is killed; shards there", shards())
-system2("scancel", c("-u", Sys.info()[["user"]]))
+left <- setdiff(jobs(), others)
+if (length(left) > 0L) system2("scancel", left)
 until(\() length(running()) == 0L)
 left <- shards()
 start("second.log")
