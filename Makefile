@@ -73,6 +73,7 @@ bench: install
 peers: install
 	@TORCH="$(TORCH)" sh bench/peers/install.sh $(WHEELS)
 	@$(WITH_LIBRARY) Rscript bench/peers/run.R $(PEERS_ARGS)
+	@Rscript bench/peers/readme.R
 
 docs: setup
 	@sh tools/docs.sh

@@ -5,22 +5,22 @@
 
 #' The works that README shows, and beside whom
 readme_works <- data.frame(
-  kind = c(rep("cpu", 7), "gpu", "gpu"),
+  kind = c(rep("cpu", 7), "gpu"),
   work = c("episodes of Sym26, at least 300 times", "patterns, at least 25 times, 3 spikes",
            "SPADE of 5 s, 20 surrogates", "cross-correlograms of 325 pairs",
-           "ccm, E 3, 10 sizes x 100 samples", "ccm, E 3, 10 sizes x 100 samples",
-           "map of 100 series, E 1 to 20", "map of 1,000 series, E 1 to 20",
-           "smap, E 20, theta 2, 10,000 rows"),
-  peer = c("Algorithm 1", "elephant", "elephant", "elephant", "pyEDM", "kedm", "kedm", "kedm",
-           "fastccm"),
-  says = c("29,848 episodes counted in 49,510 spikes", "1.6 million patterns of 150 units in 22 s",
-           "SPADE of 5 s of that, 20 surrogates", "cross-correlograms of 325 pairs of units",
-           "`ccm()` of 1,600 rows, 10 library sizes of 100 samples", "the same",
-           "causal map of 100 series of 1,600 steps", "causal map of 1,000 series",
-           "`smap()` of 10,000 rows, E 20")
+           "ccm, E 3, 10 sizes x 100 samples", "dimensions of 100 series, E 1 to 20",
+           "map of 100 series, E 5", "smap, E 20, theta 2, 1,600 rows"),
+  peer = c("Algorithm 1", "elephant", "elephant", "elephant", "pyEDM", "kedm",
+           "fastccm-double", "fastccm"),
+  says = c("29,848 episodes counted in 49,510 spikes",
+           "1.6 million patterns of 150 units in 22 s", "SPADE of 5 s of that, 20 surrogates",
+           "cross-correlograms of 325 pairs", "`ccm()`, 1,600 rows, 10 x 100 libraries",
+           "dimensions of 100 series of 1,600 steps", "causal map of these",
+           "`smap()`, 1,600 rows, E 20")
 )
-readme_peers <- c("Algorithm 1" = "Algorithm 1 of Cao et al. 2011", elephant = "Elephant",
-                  pyEDM = "pyEDM", kedm = "kEDM", fastccm = "FastCCM")
+readme_peers <- c("Algorithm 1" = "Algorithm 1 (Cao et al. 2011)", elephant = "Elephant",
+                  pyEDM = "pyEDM", kedm = "kEDM", fastccm = "FastCCM",
+                  "fastccm-double" = "FastCCM")
 
 readme_table <- function(cpu, gpu) {
   seconds <- \(x) paste(trimws(formatC(signif(x, 2), digits = 2, format = "fg")), "s")
@@ -28,31 +28,30 @@ readme_table <- function(cpu, gpu) {
     table <- if (kind == "gpu") gpu else cpu
     row <- table[table$work == work & table$peer == peer, ]
     if (nrow(row) != 1L || is.na(row$times) || startsWith(row$result, "differs")) return(NULL)
-    where <- if (kind == "cpu") "one core" else "one GPU"
-    ours <- if (row$ours_on %in% c("GPU", "1 thread")) where else row$ours_on
-    sprintf("| %s | %s (%s, %s) | %s (%s) |", says, seconds(row$peer_wall),
-            readme_peers[[peer]], where, seconds(row$ours_wall), ours)
+    sprintf("| %s | %s | %s | %s%s |", says, readme_peers[[peer]], seconds(row$peer_wall),
+            seconds(row$ours_wall), if (kind == "cpu") "" else paste0(" (", row$ours_on, ")"))
   }, readme_works$kind, readme_works$work, readme_works$peer, readme_works$says)
-  c(sprintf("Measured on %s, on one core of an %s and on one %s:",
-            format(as.Date(max(cpu$date, gpu$date)), "%d %B %Y"), cpu$machine[[1L]],
-            gpu$machine[[1L]]),
-    "", "| work | peer | synfire |", "|---|---|---|", unlist(rows, use.names = FALSE))
+  c(sprintf("%s, one core of an %s; the last row on one %s:", max(cpu$date, gpu$date),
+            gsub("[(](R|TM)[)]", "", cpu$machine[[1L]]), gpu$machine[[1L]]),
+    "", "| work | other program | its time | synfire |", "|---|---|---|---|",
+    unlist(rows, use.names = FALSE))
 }
 
 #' The largest brain of vignette("paper-causal-maps") that was mapped in full
 brain_line <- function(brains) {
-  brains <- brains[brains$precision == "float" & brains$libraries == brains$series, ]
+  brains <- brains[brains$libraries == brains$series, ]
   maps <- brains[brains$phase == "map", ]
   map <- maps[which.max(maps$series * maps$steps), ]
   search <- brains[brains$phase == "search" & brains$series == map$series &
                      brains$steps == map$steps, ]
   count <- \(n) format(n, big.mark = ",")
-  seconds <- min(search$seconds) + map$seconds
-  c("", sprintf("A whole brain, %s series of %s steps, each mapped onto all others: %.0f s on",
-                count(map$series), count(map$steps), seconds),
-    sprintf("%s %s%s (`vignette(\"paper-causal-maps\")`).",
-            if (map$workers == 1) "one" else map$workers, map$machine,
-            if (map$workers == 1) "" else "s"))
+  several <- map$workers > 1
+  where <- sprintf("%s %s%s", if (several) map$workers else "one", map$machine,
+                   if (several) "s" else "")
+  c("", sprintf("A whole brain, %s simulated series of %s steps, each mapped onto all others: %.0f s on",
+                count(map$series), count(map$steps), min(search$seconds) + map$seconds),
+    sprintf("%s, in %s precision (`vignette(\"paper-causal-maps\")`).", where,
+            if (map$precision == "half") "half" else "single"))
 }
 
 marks <- c("<!-- bench/peers/readme.R writes the lines down to the next mark -->",

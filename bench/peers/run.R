@@ -9,7 +9,7 @@
 #   runs=5           so many runs each way round, or as many as begin within
 #   seconds=10       so many seconds
 #   limit=60         a peer that takes longer than this for one way round is stopped
-#   threads=1        of both sides on the CPU; a GPU's host part has all of them
+#   threads=1        of both sides on the CPU, and of what a peer does on the CPU for its GPU
 #   out=vignettes/performance   folder for peers-cpu.csv and peers-GPU.csv
 #
 # Peers of Python run in a process beside this one, which talks to them through a socket
@@ -22,7 +22,6 @@
 # out. PEERS and PYTHON are those of install.sh.
 
 library(synfire)
-source("tools/data.R")
 options(cli.progress_show_after = Inf)
 
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
@@ -80,7 +79,6 @@ start_worker <- function(peer, device, threads) {
   server <- port$server
   on.exit(close(server))
   path <- paste(c(normalizePath(folder), Sys.getenv("PYTHONPATH")), collapse = ":")
-  threads <- if (device == "gpu") synfire_sitrep(test_devices = FALSE)$threads else threads
   log <- tempfile(fileext = ".log")
   variables <- c(paste0("PYTHONPATH=", shQuote(path)),
                  paste0(c("OMP", "OPENBLAS", "MKL"), "_NUM_THREADS=", threads))

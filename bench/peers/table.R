@@ -56,11 +56,11 @@ machine_name <- function(device) {
 }
 
 #' Writes the rows of one device with machine, date and version. What the file has from the
-#' same machine and version and was not measured again stays; nothing is written where no
-#' row was measured, so that a machine without peers leaves the tables of another alone.
+#' same machine and version and was not measured again stays; nothing is written where all
+#' peers are missing, so that a machine without them leaves the tables of another alone.
 write_table <- function(rows, device, folder) {
   rows <- rows[rows$device == device, ]
-  if (!any(is.finite(rows$times))) return(invisible())
+  if (all(startsWith(rows$result, "missing"))) return(invisible())
   numbers <- vapply(rows, is.double, NA)
   rows[numbers] <- lapply(rows[numbers], signif, 4)
   machine <- machine_name(device)

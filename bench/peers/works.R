@@ -67,7 +67,8 @@ ar_series <- function(n = 1600) {
   data.frame(time = seq_len(n), x = x, y = c(0, utils::head(x, -1)) + stats::rnorm(n))
 }
 
-#' Chaotic series, smoothed as calcium does, steps x series
+#' Chaotic series, smoothed as calcium does, steps x series; with some noise, since a few
+#' would be periodic without, and of rows that are equally near each program takes others
 chaotic_series <- function(series, steps = 1600) {
   set.seed(1)
   state <- stats::runif(series, 0.1, 0.9)
@@ -79,7 +80,7 @@ chaotic_series <- function(series, steps = 1600) {
     level <- 0.7 * level + state
     x[t, ] <- level
   }
-  x
+  x + stats::rnorm(length(x), sd = 0.02)
 }
 
 # ---- Spikes ----------------------------------------------------------------------------

@@ -175,7 +175,7 @@ test_that("chunks are large first and small last, and cover all libraries", {
                                 list(number = 11, places = 8)))
   expect_identical(cut_chunks(integer(), 1, 1), list())
   # With many workers they are larger, as they are handed out one by one.
-  expect_identical(min(sizes(1:400000, 0.1, 0, workers = 100)), 200L)
+  expect_identical(min(sizes(1:400000, 0.1, 0, workers = 100)), 250L)
   expect_identical(sizes(1:3, 0.01, 1, workers = Inf), c(1L, 1L, 1L))
   # Files are not too many, unless chunks would take too long.
   expect_lte(length(cut_chunks(1:1e5, 0.5, 0)), most_map_chunks)

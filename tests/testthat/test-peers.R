@@ -121,3 +121,19 @@ test_that("without peers the table says so and leaves the CSVs alone", {
   expect_match(done$said, "no peer is installed: sh bench/peers/install.sh", all = FALSE)
   expect_identical(done$csv, character())
 })
+
+test_that("README says what was measured", {
+  lines <- new.env()
+  sys.source(peers_script("readme.R"), lines)
+  root <- dirname(dirname(dirname(peers_script("readme.R"))))
+  readme <- readLines(file.path(root, "README.md"))
+  expect_identical(lines$with_table(readme, lines$readme_lines(file.path(root, "vignettes"))),
+                   readme)
+  # Work that was not the same is not in the table.
+  cpu <- read.csv(file.path(root, "vignettes", "performance", "peers-cpu.csv"))
+  gpu <- read.csv(file.path(root, "vignettes", "performance", "peers-h200.csv"))
+  table <- lines$readme_table(cpu, gpu)
+  expect_gt(length(table), 8)
+  cpu$result[cpu$peer == "elephant"] <- "differs: other patterns"
+  expect_no_match(lines$readme_table(cpu, gpu), "Elephant")
+})

@@ -129,7 +129,7 @@ rising_rates <- function(units = 20) exp(seq(log(8), log(70), length.out = units
 part_false <- function() {
   cases <- expand.grid(surrogate = setdiff(all_methods, "train_shift"),
                        process = c("refractory", "gamma"), stringsAsFactors = FALSE)
-  rows <- each_recording(cases, 12, \(case, set) {
+  rows <- each_recording(cases, 6, \(case, set) {
     set.seed(5000 + set)  # the same recordings for all surrogates
     x <- rising_units(case$process)
     found <- do.call(spade, c(

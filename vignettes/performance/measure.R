@@ -1,14 +1,15 @@
-# What vignette("performance") shows besides the peers: seconds of typical calls on one core,
-# on all cores and on GPUs.
+# What vignette("performance") shows besides the peers: seconds of typical calls on one core
+# and, where there are some, on GPUs.
 #
 # In the folder of the package:
 #
 #   Rscript vignettes/performance/measure.R [small]
 #
 # Writes calls.csv next to this file, a row for each call and each place where it ran, with
-# machine, date and version; two minutes on 32 cores with two GPUs. Seconds are those of the
-# whole R call by the clock, medians of five calls or of as many as begin within five seconds;
-# what takes less than two seconds runs once before that. `small` takes a tenth of all data.
+# machine, date and version; some two minutes. Seconds are those of the whole R call: on one
+# core those of the processor, whatever else the machine does, on GPUs by the clock. They are
+# medians of five calls or of as many as begin within five seconds; what takes less than two
+# seconds runs once before that. `small` takes a tenth of all data.
 # tools/get-data.R fetches the two recordings; without them what needs them is left out. OUT
 # names another folder. The tables of other programs are `make peers`.
 
@@ -22,12 +23,11 @@ report <- synfire_sitrep(test_devices = FALSE)
 n_gpus <- NROW(report$devices)
 
 #' Median seconds of a call, and how many calls
-seconds_of <- function(call) {
+seconds_of <- function(call, clock) {
   once <- \() {
     gc(FALSE)
-    began <- Sys.time()
-    call()
-    as.numeric(difftime(Sys.time(), began, units = "secs"))
+    used <- system.time(call(), gcFirst = FALSE)
+    if (clock) used[["elapsed"]] else used[["user.self"]] + used[["sys.self"]]
   }
   first <- once()
   times <- if (first >= 2) first
@@ -35,8 +35,7 @@ seconds_of <- function(call) {
   list(seconds = stats::median(times), runs = length(times))
 }
 
-places <- list("1 thread" = list(threads = 1, device = "cpu"),
-               "all threads" = list(threads = report$threads, device = "cpu"))
+places <- list("one core" = list(threads = 1, device = "cpu"))
 if (n_gpus > 0) places[["1 GPU"]] <- list(threads = report$threads, device = "gpu", gpus = 1)
 if (n_gpus > 1) {
   places[["2 GPUs"]] <- list(threads = report$threads, device = "gpu", gpus = 1:2)
@@ -54,8 +53,8 @@ rows <- list()
 #' `device` and `gpus` too
 measure <- function(work, call, where = names(places)) {
   for (place in intersect(where, names(places))) {
-    found <- seconds_of(\() do.call(call, places[[place]]))
     on_gpu <- grepl("GPU", place)
+    found <- seconds_of(\() do.call(call, places[[place]]), clock = on_gpu)
     row <- data.frame(
       work = work, place = place, threads = places[[place]]$threads,
       seconds = signif(found$seconds, 3), runs = found$runs,
@@ -68,7 +67,7 @@ measure <- function(work, call, where = names(places)) {
   }
 }
 
-cpu <- c("1 thread", "all threads")
+cpu <- "one core"
 count <- function(n) format(n, big.mark = ",", scientific = FALSE, trim = TRUE)
 
 # ---- Episodes and patterns -------------------------------------------------------------
@@ -107,12 +106,12 @@ if (file.exists(raster)) {
                     end = 4464 * 0.005, resolution = 1e-3)
   measure("`mine_patterns()`, 22 s of 150 units: 8.3 million patterns",
           \(threads, ...) mine_patterns(x, 0.005, 20, 4, 12, threads = threads), cpu)
-  measure("`spade()` of the same, at least 10 times, 1,000 surrogates",
+  measure("`spade()` of the same, at least 10 times, 100 surrogates",
           \(threads, device, gpus = NULL) {
             set.seed(1)
-            spade(x, 0.005, 20, min_spikes = 5, min_count = 10, n_surrogates = 1000 * part,
+            spade(x, 0.005, 20, min_spikes = 5, min_count = 10, n_surrogates = 100,
                   threads = threads, device = device, gpus = gpus)
-          }, setdiff(names(places), "1 thread"))
+          })
 }
 
 # ---- Series ----------------------------------------------------------------------------
@@ -130,7 +129,7 @@ for (n in c(1000, 10000) * part) {
   measure(sprintf("`causal_map()`, %s series of 1,600 steps, E 5", count(n)),
           \(threads, device, gpus = NULL) {
             causal_map(x, E = rep(5, n), threads = threads, device = device, gpus = gpus)
-          }, if (n > 1000) setdiff(names(places), cpu) else names(places)[-1])
+          }, if (n > 1000) setdiff(names(places), cpu) else names(places))
 }
 # All that comes before the first library: vignette("clusters") counts with it.
 n <- 20000 * part
@@ -140,7 +139,7 @@ made[["traces"]] <- series(n, 1600)
 made$close_all()
 measure(sprintf("`causal_map()`, one library of a file of %s series of 1,600 steps", count(n)),
         \(threads, ...) suppressMessages(
-          causal_map(file, E = rep(1, n), libraries = 1, threads = threads)), "1 thread")
+          causal_map(file, E = rep(1, n), libraries = 1, threads = threads)), cpu)
 unlink(file)
 rm(x)
 
@@ -150,12 +149,12 @@ n <- 4e7 * part
 time <- stats::runif(n, 0, 7200)
 unit <- sample(1000L, n, TRUE)
 measure(sprintf("`spike_trains()`, %s spikes in no order", count(n)),
-        \(...) spike_trains(time, unit), "all threads")
+        \(...) spike_trains(time, unit), cpu)
 m <- 1e7 * part
 file <- tempfile(fileext = ".csv")
 writeLines(c("time,unit", sprintf("%.6f,%d", sort(time[seq_len(m)]), unit[seq_len(m)])), file)
 measure(sprintf("`read_spikes()`, a table of %s rows", count(m)), \(...) read_spikes(file),
-        "all threads")
+        cpu)
 unlink(file)
 x <- spike_trains(time[seq_len(m)] / 7.2, unit[seq_len(m)], start = 0, end = 1000)
 measure(sprintf("`cross_correlogram()`, %s spikes of 1,000 units, to 50 ms", count(m)),
