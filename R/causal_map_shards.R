@@ -233,10 +233,10 @@ chunk_sizes <- function(n, workers, least, most) {
 
 #' Seconds that it takes a worker to begin a chunk, about
 #'
-#' @param targets How many series it reads before it computes: 20 ns a number.
+#' @param targets How many series it reads before it computes: 75 ns a number.
 #' @noRd
 chunk_start_seconds <- function(task, targets) {
-  (if (workers_stay()) 0.1 else 3) + 2e-8 * task$source$steps * targets
+  (if (workers_stay()) 0.1 else 3) + 7.5e-8 * task$source$steps * targets
 }
 
 #' Seconds that a library takes a worker, about
