@@ -14,8 +14,10 @@
 #include "core/edm/smap_product.h"
 
 enum {
-    BLOCK_BYTES = 24 << 20,     /* of distances and weights, but for the least block */
-    MOST_ROWS = 16 * SYN_SMAP_ROWS
+    BLOCK_BYTES = 12 << 20,     /* of distances and weights, if that is one block at least */
+    MOST_ROWS = 16 * SYN_SMAP_ROWS,
+    MOST_DIMS = 100,            /* with more, sums would take too much memory */
+    LEAST_PREDICTIONS = 8       /* with fewer, most of SYN_SMAP_ROWS would be idle */
 };
 
 typedef struct many {
@@ -228,9 +230,11 @@ static syn_status predict_block(void *context, size_t item, int worker)
 
 int syn_smap_worth(const syn_smap_call *s)
 {
-    if (!s->side_by_side || s->options->way == SYN_SMAP_ONE)
+    uint32_t dims = s->points->dims;
+    if (!s->side_by_side || s->options->way == SYN_SMAP_ONE || dims > MOST_DIMS)
         return 0;
-    return s->options->way == SYN_SMAP_MANY || s->library->n >= 64;
+    return s->options->way == SYN_SMAP_MANY ||
+           (s->library->n >= 2 * (dims + 1) && s->prediction->n >= LEAST_PREDICTIONS);
 }
 
 syn_status syn_smap_many(const syn_smap_call *s, const syn_watch *watch)

@@ -15,26 +15,29 @@ enum {
     TILE_WIDE = 2 * SYN_F64_LANES           /* and products */
 };
 
-static void weigh_block(const syn_smap_near *near, double rate, size_t from, size_t n,
-                  double *weight, double *square)
+/* Sets to 0 what does not belong to neighbours, of points from `from` on. The parts are in
+   order. */
+static void clear_others(const syn_smap_near *near, size_t from, double *weight)
 {
-    memset(weight, 0, SYN_SMAP_POINTS * sizeof *weight);
-    for (size_t i = 0; i < n; i += SYN_F64_LANES)
-        syn_f64_store(weight + i, syn_smap_weights(near, rate, from + i));
-    /* Neighbours are what lies in the parts, which are in order. */
-    size_t done = 0;
+    size_t done = from, end = from + SYN_SMAP_POINTS;
     for (int part = 0; part < SYN_SMAP_PARTS; part++) {
+        size_t to = near->begin[part] < end ? near->begin[part] : end;
         if (near->begin[part] >= near->end[part])
             continue;
-        size_t begin = near->begin[part] > from ? near->begin[part] - from : 0;
-        size_t end = near->end[part] > from ? near->end[part] - from : 0;
-        begin = begin < SYN_SMAP_POINTS ? begin : SYN_SMAP_POINTS;
-        if (begin > done)
-            memset(weight + done, 0, (begin - done) * sizeof *weight);
-        done = end > done ? end : done;
+        if (to > done)
+            memset(weight + (done - from), 0, (to - done) * sizeof *weight);
+        done = near->end[part] > done ? near->end[part] : done;
     }
-    if (done < SYN_SMAP_POINTS)
-        memset(weight + done, 0, (SYN_SMAP_POINTS - done) * sizeof *weight);
+    if (done < end)
+        memset(weight + (done - from), 0, (end - done) * sizeof *weight);
+}
+
+static void weigh_block(const syn_smap_near *near, double rate, size_t from, size_t n,
+                        double *weight, double *square)
+{
+    for (size_t i = 0; i < n; i += SYN_F64_LANES)
+        syn_f64_store(weight + i, syn_smap_weights(near, rate, from + i));
+    clear_others(near, from, weight);
     for (size_t i = 0; i < SYN_SMAP_POINTS; i += SYN_F64_LANES) {
         syn_f64 w = syn_f64_load(weight + i);
         syn_f64_store(square + i, w * w);

@@ -28,14 +28,15 @@ typedef struct syn_smap_terms {
 /* Compiled once for each kind of processor. */
 typedef struct syn_smap_product {
     /* The weights of points `from` .. `from` + `n` - 1 as of syn_smap_kind, 0 for those
-       that are not neighbours, and their squares; `n` up to SYN_SMAP_POINTS. Writes as
-       far as a multiple of SYN_SMAP_PADDING. */
+       that are not neighbours, and their squares; `n` up to SYN_SMAP_POINTS. Fills
+       SYN_SMAP_POINTS of both. */
     void (*weigh)(const syn_smap_near *near, double rate, size_t from, size_t n,
                   double *weight, double *square);
 
     /* Adds the sums over these points of squared weight times products to `sum`
-       ([rows][products]). `square`: [rows][SYN_SMAP_PITCH], 0 as far as a multiple of
-       SYN_SMAP_PADDING. `panel`: room for SYN_SMAP_POINTS + 1 times all products. */
+       ([rows][products]). `square`: [rows][SYN_SMAP_PITCH], with `rows` a multiple of
+       SYN_SMAP_ROWS. `panel`: room for SYN_SMAP_POINTS + 1 times all products, and
+       SYN_SMAP_PADDING more. */
     void (*multiply)(const syn_smap_terms *terms, size_t from, size_t n,
                      const double *square, uint32_t rows, double *panel, double *sum);
 } syn_smap_product;
