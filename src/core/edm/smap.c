@@ -115,7 +115,8 @@ void syn_smap_point(const syn_smap_call *s, uint32_t row, double *point)
 }
 
 /* The neighbours listed for prediction `item`, side by side. */
-static void from_list(const syn_smap_call *s, const syn_smap_bench *b, size_t item, syn_smap_near *near)
+static void from_list(const syn_smap_call *s, const syn_smap_bench *b, size_t item,
+                      syn_smap_near *near)
 {
     const syn_neighbours *lists = &s->lists;
     const uint32_t *row = lists->row + item * lists->k;

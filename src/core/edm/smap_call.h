@@ -46,8 +46,8 @@ static inline double syn_smap_rate(const syn_smap_call *s, const syn_smap_near *
     return near->mean > 0 ? s->options->theta[theta] / near->mean : 0;
 }
 
-/* Puts what the model of the bench gives at its point where results of prediction `at` go;
-   sorts its singular values. */
+/* Puts what the model of the bench gives at its point where results of prediction `at`
+   go; sorts its singular values. */
 void syn_smap_put(const syn_smap_call *s, const syn_smap_bench *b,
                   const syn_smap_near *near, const double *weight, uint32_t theta,
                   uint32_t at);

@@ -14,7 +14,7 @@
 #include "core/edm/smap_product.h"
 
 enum {
-    BLOCK_BYTES = 12 << 20,     /* of distances and weights, if that is one block at least */
+    BLOCK_BYTES = 12 << 20,     /* of distances and weights, if rows are few enough */
     MOST_ROWS = 16 * SYN_SMAP_ROWS,
     MOST_DIMS = 100,            /* with more, sums would take too much memory */
     LEAST_PREDICTIONS = 8       /* with fewer, most of SYN_SMAP_ROWS would be idle */

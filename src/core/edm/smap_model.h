@@ -15,8 +15,8 @@ typedef struct syn_smap_bench {
     void *exact;       /* for syn_smap_exact() */
 } syn_smap_bench;
 
-/* The shortest least squares model of the neighbours, weighted as `reduce` of syn_smap_kind
-   says: `fit` and `singular`, not sorted, of the bench. */
+/* The shortest least squares model of the neighbours, weighted as `reduce` of
+   syn_smap_kind says: `fit` and `singular`, not sorted, of the bench. */
 void syn_smap_fit(const syn_smap_kind *kind, const syn_smap_near *near, double rate,
                   double ridge, syn_smap_bench *bench);
 

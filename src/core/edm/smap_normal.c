@@ -243,14 +243,20 @@ static void turn(double *diagonal, double *beside, uint32_t low, uint32_t high)
     }
 }
 
+/* Whether number `k` beside the diagonal is as good as 0. */
+static int negligible(const double *diagonal, const double *beside, uint32_t k)
+{
+    double size = fabs(diagonal[k]) + fabs(diagonal[k + 1]);
+    return fabs(beside[k]) <= DBL_EPSILON * size;
+}
+
 /* The eigenvalues, in place of the diagonal; 0 if they are not found. */
 static int find_eigenvalues(double *diagonal, double *beside, uint32_t n)
 {
     uint32_t high = n - 1, steps = 0;
     while (high > 0) {
         uint32_t low = high;
-        while (low > 0 && fabs(beside[low - 1]) >
-                              DBL_EPSILON * (fabs(diagonal[low - 1]) + fabs(diagonal[low])))
+        while (low > 0 && !negligible(diagonal, beside, low - 1))
             low--;
         if (low == high) {
             high--;

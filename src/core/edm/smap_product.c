@@ -11,12 +11,13 @@
 #include "core/edm/smap_weigh.h"
 
 enum {
-    TILE_TALL = SYN_WIDTH == 512 ? 12 : 6,  /* predictions in a tile: sums fill the registers */
-    TILE_WIDE = 2 * SYN_F64_LANES           /* and products */
+    /* Predictions and products of a tile, whose sums fill the registers */
+    TILE_TALL = SYN_WIDTH == 512 ? 12 : 6,
+    TILE_WIDE = 2 * SYN_F64_LANES
 };
 
-/* Sets to 0 what does not belong to neighbours, of points from `from` on. The parts are in
-   order. */
+/* Sets to 0 what does not belong to neighbours, of points from `from` on. The parts are
+   in order. */
 static void clear_others(const syn_smap_near *near, size_t from, double *weight)
 {
     size_t done = from, end = from + SYN_SMAP_POINTS;
@@ -56,7 +57,8 @@ static void make_products(const syn_smap_terms *terms, const double *value, doub
     }
 }
 
-/* Panels [products / TILE_WIDE][n][TILE_WIDE] of points from `from` on; `row` is room for one. */
+/* Panels [products / TILE_WIDE][n][TILE_WIDE] of points from `from` on; `row` is room for
+   one. */
 static void make_panels(const syn_smap_terms *terms, size_t from, size_t n, double *panel,
                         double *row)
 {

@@ -12,7 +12,7 @@ enum {
     SYN_SMAP_ROWS = 12,     /* predictions come in multiples of these, */
     SYN_SMAP_COLUMNS = 16,  /* products in multiples of these, */
     SYN_SMAP_POINTS = 128,  /* and so many points of the library are taken at a time */
-    SYN_SMAP_PITCH = SYN_SMAP_POINTS + 8  /* doubles from one row of weights to the next */
+    SYN_SMAP_PITCH = SYN_SMAP_POINTS + 8  /* doubles from one row of weights to another */
 };
 
 /* What is multiplied: 1, the coordinates and the target of each point of the library, the
