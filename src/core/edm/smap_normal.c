@@ -227,7 +227,8 @@ static void turn(double *diagonal, double *beside, uint32_t low, uint32_t high)
     double shift = diagonal[high] - last * last / (half + (half < 0 ? -root : root));
     double x = diagonal[low] - shift, z = beside[low];
     for (uint32_t k = low; k < high; k++) {
-        double r = sqrt(x * x + z * z), c = r > 0 ? x / r : 1, s = r > 0 ? z / r : 0;
+        double r = sqrt(x * x + z * z), per = r > 0 ? 1 / r : 0;
+        double c = r > 0 ? x * per : 1, s = z * per;
         double a = diagonal[k], b = diagonal[k + 1], t = beside[k];
         double both = 2 * c * s * t;
         if (k > low)
