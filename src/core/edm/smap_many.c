@@ -14,7 +14,7 @@
 #include "core/edm/smap_product.h"
 
 enum {
-    BLOCK_BYTES = 12 << 20,     /* of distances and weights, if rows are few enough */
+    BLOCK_BYTES = 6 << 20,     /* of distances and weights, if rows are few enough */
     MOST_ROWS = 16 * SYN_SMAP_ROWS,
     MOST_DIMS = 100,            /* with more, sums would take too much memory */
     LEAST_PREDICTIONS = 8       /* with fewer, most of SYN_SMAP_ROWS would be idle */
@@ -89,7 +89,9 @@ static syn_status make_blocks(many *m, int threads)
 /* As many predictions as the memory is for, but some blocks for each thread. */
 static uint32_t rows_of_block(const many *m, int threads)
 {
-    size_t most = BLOCK_BYTES / (2 * sizeof(double) * m->stride);
+    /* Many products are worth more predictions, fewer stay in a nearer cache. */
+    size_t bytes = m->terms.products > 64 ? 2 * BLOCK_BYTES : BLOCK_BYTES;
+    size_t most = bytes / (2 * sizeof(double) * m->stride);
     size_t share = m->call->prediction->n / (4 * (size_t)threads) + 1;
     most = most < share ? most : share;
     most = most < MOST_ROWS ? most : MOST_ROWS;
@@ -242,8 +244,8 @@ syn_status syn_smap_many(const syn_smap_call *s, const syn_watch *watch)
     many m = {.call = s, .product = syn_smap_product_fastest(s->options->vector_bits)};
     int threads = s->options->threads > 1 ? s->options->threads : 1;
     m.stride = padded(s->stride, SYN_SMAP_POINTS);
-    m.rows = rows_of_block(&m, threads);
     syn_status status = gather_terms(&m);
+    m.rows = rows_of_block(&m, threads);
     if (status == SYN_OK)
         status = make_blocks(&m, threads);
     if (status == SYN_OK)
