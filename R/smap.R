@@ -33,11 +33,19 @@
 #' Kennard 1970). It tames coefficients of coordinates that nearly depend on each other, at
 #' the price of drawing them to 0; `ridge` is in squared units of the coordinates.
 #'
-#' Each fit is reduced to a triangle by modified Gram-Schmidt in blocks and solved by
-#' Jacobi rotations, as accurate as a singular value decomposition of all its rows. Where
-#' that is not enough, since the nearest neighbours contradict each other and outweigh
-#' the others by far, a slower way keeps what light rows say (Cox and Higham 1998). The last
-#' digits may depend on the processor.
+#' There are two ways to find the models, and they agree to 1e-6 and better. Where all of
+#' the library are neighbours, it has at least twice as many points as the model has
+#' coefficients, and 8 rows or more are predicted, the normal equations of many models are
+#' made together, as a product of two matrices, and solved by Cholesky's method. This takes
+#' half to a fifth of the time. It loses digits where coordinates nearly depend on each
+#' other. So a bound for the error of each model is found, too, and a model that rounding
+#' may have changed by more than 1e-9 of it is made again in the other way, as are all
+#' models elsewhere: its rows are reduced to a triangle by modified Gram-Schmidt in blocks,
+#' which is solved by Jacobi rotations, as accurate as a singular value decomposition of
+#' all rows. Where even that is not enough, since the nearest neighbours contradict each
+#' other and outweigh the others by far, a slower way keeps what light rows say (Cox and
+#' Higham 1998). The last digits may depend on the processor and on which other rows are
+#' predicted, but not on the number of threads.
 #'
 #' @inheritParams simplex
 #' @param theta How much near points weigh more, at least 0.

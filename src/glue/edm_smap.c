@@ -20,7 +20,8 @@ static syn_smap_options read_options(SEXP options, SEXP theta)
         .exclusion = (uint32_t)glue_option_int(options, "exclusion", 0, INT32_MAX),
         .ridge = glue_option_number(options, "ridge", 0, R_PosInf), .missing = NA_REAL,
         .threads = glue_option_threads(options),
-        .vector_bits = glue_option_vector_bits(options)};
+        .vector_bits = glue_option_vector_bits(options),
+        .way = (syn_smap_way)glue_option_for_tests(options, "way", SYN_SMAP_MANY)};
 }
 
 /* S-maps of the points, a matrix with a row for each row of the data. `library` and

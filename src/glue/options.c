@@ -92,11 +92,14 @@ size_t glue_option_memory(SEXP options)
     return bytes < (double)SIZE_MAX ? (size_t)bytes : SIZE_MAX;
 }
 
+int glue_option_for_tests(SEXP options, const char *name, int most)
+{
+    return find(options, name) ? (int)glue_option_int(options, name, 0, most) : 0;
+}
+
 int glue_option_vector_bits(SEXP options)
 {
-    return find(options, "vector_bits")
-               ? (int)glue_option_int(options, "vector_bits", 0, 512)
-               : 0;
+    return glue_option_for_tests(options, "vector_bits", 512);
 }
 
 uint64_t glue_option_key(SEXP options)

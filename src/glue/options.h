@@ -34,4 +34,7 @@ size_t glue_option_memory(SEXP options);
 int glue_option_vector_bits(SEXP options);
 uint64_t glue_option_key(SEXP options);
 
+/* A whole number up to `most` that only tests give; 0 where it is not given. */
+int glue_option_for_tests(SEXP options, const char *name, int most);
+
 #endif

@@ -1,9 +1,12 @@
 called <- function(points, lib, pred, target, theta, k = max(length(lib) - 1, 1),
-                   exclusion = 0, ridge = 0, threads = 1, local = TRUE, bits = 0) {
+                   exclusion = 0, ridge = 0, threads = 1, local = TRUE, bits = 0, way = 0) {
   .Call(r_edm_smap, points, as.integer(lib), as.integer(pred), target, as.double(theta),
         list(k = k, exclusion = exclusion, ridge = ridge, threads = threads,
-             vector_bits = bits, local = local))
+             vector_bits = bits, local = local, way = way))
 }
+
+# Models made one at a time, and many at a time as one product of matrices.
+ways <- c(one = 1, many = 2)
 
 # Largest difference, relative to the largest value where that is above 1.
 difference <- function(found, expected) {
@@ -12,11 +15,13 @@ difference <- function(found, expected) {
 
 expect_as_oracle <- function(points, lib, pred, target, theta, ..., tolerance = 1e-9,
                              parts = c("predictions", "variance", "coefficients", "singular")) {
-  found <- called(points, lib, pred, target, theta, ...)
   expected <- oracle_smap(points, lib, pred, target, theta, ...)
-  for (part in parts) {
-    expect_identical(dim(found[[part]]), dim(expected[[part]]))
-    expect_lt(difference(found[[part]], expected[[part]]), tolerance)
+  for (way in ways) {
+    found <- called(points, lib, pred, target, theta, ..., way = way)
+    for (part in parts) {
+      expect_identical(dim(found[[part]]), dim(expected[[part]]))
+      expect_lt(difference(found[[part]], expected[[part]]), tolerance)
+    }
   }
 }
 
@@ -248,6 +253,42 @@ test_that("processors of all kinds give the same but for the last digits", {
   }
 })
 
+test_that("many models at a time are those made one at a time", {
+  skip_on_cran()
+  set.seed(3)
+  for (i in 1:40) {
+    n <- sample(c(40, 130, 260, 400), 1)
+    E <- sample(c(1, 2, 5, 9, 16), 1)
+    points <- oracle_embed(series(n) + sample(c(0, 5, 200), 1), E)
+    y <- c(points[-1, 1], NA)
+    if (i %% 2 == 0) y[sample(n, n / 8)] <- NA
+    lib <- sort(sample(E:(n - 1), n - E - sample(0:9, 1)))
+    pred <- sort(sample(E:n, sample(c(1, 11, 12, 13, 25), 1)))
+    fits <- lapply(ways, \(way) {
+      called(points, lib, pred, y, c(0, 0.7, 2, 5), exclusion = i %% 5, ridge = i %% 3 / 10,
+             k = length(lib) - i %% 2, way = way)
+    })
+    for (part in names(fits$one)) {
+      expect_lt(difference(fits$many[[part]], fits$one[[part]]), 1e-7)
+    }
+  }
+})
+
+test_that("models that normal equations would spoil are made one at a time", {
+  x <- series(200)
+  y <- c(x[-1], NA)
+  lag <- oracle_embed(x, 3)
+  smooth <- oracle_embed(sin(1:200 / 9), 6)
+  for (points in list(cbind(lag, lag[, 1] + lag[, 2]), cbind(lag, 3), smooth)) {
+    fits <- lapply(ways, \(way) called(points, 6:199, 6:200, y, c(0, 2), way = way))
+    expect_identical(fits$many, fits$one)
+  }
+  # What a column of 1e-14 says is kept as long as its singular value counts.
+  small <- cbind(lag[, 1], 1e-14 * lag[, 2])
+  fits <- lapply(ways, \(way) called(small, 3:199, 3:200, y, 1, way = way))
+  expect_identical(fits$many, fits$one)
+})
+
 test_that("lists of neighbours in several parts are one", {
   skip_on_cran()
   # 8 MB of neighbours at a time: 1,500 x 700 pairs of 12 bytes take two parts
@@ -263,7 +304,7 @@ test_that("lists of neighbours in several parts are one", {
 test_that("Ctrl-C stops it", {
   skip_on_cran()
   expect_lt(time_to_stop(quote({
-    x <- data.frame(time = 1:20000, x = sin((1:20000)^1.3))
+    x <- data.frame(time = 1:60000, x = sin((1:60000)^1.3))
     log("start", Sys.getpid())
     synfire::smap(x, E = 6, theta = 2, threads = 2)
   }), wait = 0.5), 0.5)

@@ -266,15 +266,16 @@ compare_smap <- function(args, found) {
   same(got / scale, want / scale, "smap() and the slow one, coefficients", tolerance = 1e-6)
 }
 
-# Registers of other widths give the same except for the last digits.
+# Registers of other widths, and models made one or many at a time, give the same except for
+# the last digits.
 compare_registers <- function(args) {
   data <- smap_problem(args)
   if (length(data$pred) == 0) return()
-  smap <- function(bits) {
+  smap <- function(bits, way = 1) {
     .Call(synfire:::r_edm_smap, data$points, data$lib, data$pred, data$target,
           as.double(args$theta),
           list(k = data$k, exclusion = args$exclusion_radius %||% 0, threads = 1,
-               ridge = args$ridge %||% 0, vector_bits = bits, local = TRUE))
+               ridge = args$ridge %||% 0, vector_bits = bits, way = way, local = TRUE))
   }
   simplex <- function(bits) {
     .Call(synfire:::r_edm_simplex, data$points, data$lib, data$pred, data$target,
@@ -285,11 +286,20 @@ compare_registers <- function(args) {
   singular <- matrix(one$singular[, , 1], length(data$pred))
   well <- which(singular[, 1] / apply(singular, 1, min) < 1e5)
   near <- simplex(1)
-  for (bits in c(256, 512)) {
-    other <- smap(bits)
-    scale <- size_of(one$predictions[well, 1], data$observed)
-    same(one$predictions[well, 1] / scale, other$predictions[well, 1] / scale,
-         sprintf("smap() with %d bits", bits), tolerance = 1e-7)
+  for (bits in c(1, 256, 512)) {
+    for (way in 1:2) {
+      other <- smap(bits, way)
+      scale <- size_of(one$predictions[well, 1], data$observed)
+      same(one$predictions[well, 1] / scale, other$predictions[well, 1] / scale,
+           sprintf("smap() with %d bits, way %d", bits, way), tolerance = 1e-7)
+      same(one$variance[well, 1] / scale^2, other$variance[well, 1] / scale^2,
+           sprintf("variance of smap() with %d bits, way %d", bits, way), tolerance = 1e-7)
+      most <- max(abs(singular[well, ]), 0, na.rm = TRUE)
+      same(singular[well, ] / most,
+           matrix(other$singular[, , 1], length(data$pred))[well, ] / most,
+           sprintf("singular values of smap() with %d bits, way %d", bits, way),
+           tolerance = 1e-7)
+    }
     same(near, simplex(bits), sprintf("simplex() with %d bits", bits))
   }
 }

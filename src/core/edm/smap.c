@@ -1,59 +1,22 @@
-/* S-maps. For each prediction the weighted least squares problem of the library is
-   made small (smap_fit.h) and then solved by a singular value decomposition, which
-   gives the shortest solution. Problems that rounding may have spoilt are solved again
-   in a slower, exact way (smap_exact.h). */
+/* S-maps: a model for each prediction, one at a time (smap_model.h) or, from a library
+   that is worth it, many (smap_many.h). */
 #include "core/edm/smap.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/edm/smap_call.h"
 #include "core/edm/smap_exact.h"
-#include "core/edm/smap_fit.h"
+#include "core/edm/smap_many.h"
 #include "core/base/parallel.h"
 
-enum {
-    LIST_BYTES = 1 << 23,  /* of neighbours that are held at a time */
-    MOST_SWEEPS = 60
-};
+enum { LIST_BYTES = 1 << 23 };  /* of neighbours that are held at a time */
 
-/* One call. Neighbours are lists where few of the library are wanted; otherwise all of it
-   but the rows left out, a range of them, and, if one too many remains, the farthest. */
-typedef struct smap {
-    const syn_points *points;
-    const syn_rows *library, *prediction;
-    const double *target;
-    const syn_smap_options *options;
-    const syn_smap_result *out;
-    const syn_smap_kind *kind;
-    size_t stride;                /* of the points a fit can have */
-    int missing;                  /* whether a library row has no target */
-    double *side_by_side;         /* [dims + 2][stride] the library, its targets and
-                                     whether they are known; or NULL for lists */
-    syn_neighbours lists;
-    uint32_t first;               /* prediction that the first list is of */
-    double *memory;               /* [threads][room] */
-    size_t room;
-    char *exact;                  /* [threads][exact_room] for syn_smap_exact() */
-    size_t exact_room;
-} smap;
-
-/* A worker's share of the memory. */
-typedef struct bench {
-    double *from;                 /* [dims] the point of the prediction */
-    double *distance;             /* [stride] */
-    double *listed;               /* [dims + 2][stride] for lists */
-    double *fit;                  /* [dims + 1] coefficients */
-    double *singular;             /* [dims + 1] */
-    syn_smap_space space;
-    void *exact;
-} bench;
-
-static bench take_bench(const smap *s, int worker)
+syn_smap_bench syn_smap_take_bench(const syn_smap_call *s, int worker)
 {
     size_t unknowns = (size_t)s->points->dims + 1;
-    bench b;
+    syn_smap_bench b;
     b.from = s->memory + (size_t)worker * s->room;
     b.fit = b.from + unknowns;
     b.singular = b.fit + unknowns;
@@ -65,7 +28,7 @@ static bench take_bench(const smap *s, int worker)
     return b;
 }
 
-static syn_status make_benches(smap *s, int threads)
+static syn_status make_benches(syn_smap_call *s, int threads)
 {
     size_t unknowns = (size_t)s->points->dims + 1;
     size_t arrays = s->side_by_side ? 1 : 2 + unknowns;
@@ -78,107 +41,11 @@ static syn_status make_benches(smap *s, int threads)
     return s->memory && s->exact ? SYN_OK : SYN_NO_MEMORY;
 }
 
-/* ---- the least squares problem that is left ---- */
-
-/* Turns row b of `length` against row a by one angle. */
-static void rotate(double *a, double *b, uint32_t length, double c, double s)
-{
-    for (uint32_t i = 0; i < length; i++) {
-        double x = a[i], y = b[i];
-        a[i] = c * x - s * y;
-        b[i] = s * x + c * y;
-    }
-}
-
-/* Rotates rows a and b, `n` long with the target after them, until they are orthogonal;
-   whether they were not. */
-static int separate(double *a, double *b, uint32_t n)
-{
-    double aa = 0, bb = 0, ab = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        aa += a[i] * a[i];
-        bb += b[i] * b[i];
-        ab += a[i] * b[i];
-    }
-    if (fabs(ab) <= n * DBL_EPSILON * sqrt(aa) * sqrt(bb))
-        return 0;
-    double zeta = (bb - aa) / (2 * ab);
-    double t = (zeta < 0 ? -1 : 1) / (fabs(zeta) + sqrt(1 + zeta * zeta));
-    double c = 1 / sqrt(1 + t * t);
-    rotate(a, b, n + 1, c, c * t);
-    return 1;
-}
-
-/* Makes the rows of a triangle orthogonal (one-sided Jacobi): R | c becomes S V' | U' c,
-   with the singular values S. */
-static void diagonalise(double *triangle, uint32_t n)
-{
-    int turned = 1;
-    for (int sweep = 0; turned && sweep < MOST_SWEEPS; sweep++) {
-        turned = 0;
-        for (uint32_t p = 0; p + 1 < n; p++)
-            for (uint32_t q = p + 1; q < n; q++)
-                turned |= separate(triangle + p * (n + 1), triangle + q * (n + 1), n);
-    }
-}
-
-/* The singular values, not sorted. */
-static void find_singular(const double *triangle, uint32_t n, double *singular)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        double square = 0;
-        for (uint32_t j = 0; j < n; j++)
-            square += triangle[i * (n + 1) + j] * triangle[i * (n + 1) + j];
-        singular[i] = sqrt(square);
-    }
-}
-
-static double largest_of(const double *x, uint32_t n)
-{
-    double largest = 0;
-    for (uint32_t i = 0; i < n; i++)
-        largest = x[i] > largest ? x[i] : largest;
-    return largest;
-}
-
-/* Up to which singular values count as 0. */
-static double cutoff_of(const double *singular, uint32_t n, uint32_t neighbours)
-{
-    return DBL_EPSILON * (neighbours > n ? neighbours : n) * largest_of(singular, n);
-}
-
-/* The shortest of the solutions, from rows that are orthogonal. */
-static void solve(const double *triangle, const double *singular, uint32_t n,
-                  uint32_t neighbours, double *fit)
-{
-    double cutoff = cutoff_of(singular, n, neighbours);
-    memset(fit, 0, n * sizeof *fit);
-    for (uint32_t i = 0; i < n; i++) {
-        const double *row = triangle + i * (n + 1);
-        if (singular[i] <= cutoff)
-            continue;
-        double along = row[n] / singular[i] / singular[i];
-        for (uint32_t j = 0; j < n; j++)
-            fit[j] += along * row[j];
-    }
-}
-
-static void sort_decreasing(double *x, uint32_t n)
-{
-    for (uint32_t i = 1; i < n; i++) {
-        double value = x[i];
-        uint32_t at = i;
-        for (; at > 0 && x[at - 1] < value; at--)
-            x[at] = x[at - 1];
-        x[at] = value;
-    }
-}
-
 /* ---- neighbours ---- */
 
 /* Takes the last neighbour of all, in the order of syn_neighbours, out of the parts. The
    first part ends before the prediction's row and the second begins after it. */
-static void drop_farthest(const smap *s, syn_smap_near *near, uint32_t row)
+static void drop_farthest(const syn_smap_call *s, syn_smap_near *near, uint32_t row)
 {
     uint32_t at = 0, apart = 0;
     double distance = -1;
@@ -213,20 +80,16 @@ static void put_target(double *target, size_t stride, size_t i, double value)
 }
 
 /* Where the parts of `near` are found: arrays [dims + 2][stride]. */
-static void point_at(const smap *s, const double *arrays, syn_smap_near *near)
+static void point_at(const syn_smap_call *s, const double *arrays, syn_smap_near *near)
 {
     near->coordinate = arrays;
     near->target = arrays + s->points->dims * s->stride;
     near->known = s->missing ? near->target + s->stride : NULL;
 }
 
-/* All of the library but what is left out and, if that is needed, the farthest. */
-static void whole_library(const smap *s, const bench *b, uint32_t row,
-                          syn_smap_near *near)
+void syn_smap_leave_out(const syn_smap_call *s, uint32_t row, syn_smap_near *near)
 {
     uint32_t exclusion = s->options->exclusion, n = s->library->n;
-    point_at(s, s->side_by_side, near);
-    s->kind->measure(near, b->from, n);
     const syn_rows *l = s->library;
     near->end[0] = syn_first_row_from(l->row, l->n,
                                       row > exclusion ? row - exclusion : 0);
@@ -234,10 +97,26 @@ static void whole_library(const smap *s, const bench *b, uint32_t row,
     near->end[1] = n;
     if (near->end[0] + (n - near->begin[1]) > s->options->k)
         drop_farthest(s, near, row);
+    s->kind->survey(near);
+}
+
+syn_smap_near syn_smap_whole(const syn_smap_call *s, double *distance)
+{
+    syn_smap_near near = {.dims = s->points->dims, .stride = s->stride,
+                          .distance = distance};
+    point_at(s, s->side_by_side, &near);
+    return near;
+}
+
+void syn_smap_point(const syn_smap_call *s, uint32_t row, double *point)
+{
+    for (uint32_t k = 0; k < s->points->dims; k++)
+        point[k] = s->points->coordinate[(size_t)k * s->points->rows + row];
 }
 
 /* The neighbours listed for prediction `item`, side by side. */
-static void from_list(const smap *s, const bench *b, size_t item, syn_smap_near *near)
+static void from_list(const syn_smap_call *s, const syn_smap_bench *b, size_t item,
+                      syn_smap_near *near)
 {
     const syn_neighbours *lists = &s->lists;
     const uint32_t *row = lists->row + item * lists->k;
@@ -263,7 +142,7 @@ static void put(double *array, uint32_t n, const double *value, double scale,
         array[i * stride] = scale * value[i];
 }
 
-static void put_missing(const smap *s, uint32_t theta, uint32_t at)
+static void put_missing(const syn_smap_call *s, uint32_t theta, uint32_t at)
 {
     const syn_smap_result *out = s->out;
     size_t n = s->prediction->n, unknowns = (size_t)s->points->dims + 1;
@@ -278,111 +157,73 @@ static void put_missing(const smap *s, uint32_t theta, uint32_t at)
     }
 }
 
-/* The square root of the weighted sum of squares that the model leaves. */
-static double left_over(const syn_smap_near *near, const bench *b)
+static void sort_decreasing(double *x, uint32_t n)
 {
-    double sum = 0;
-    for (int part = 0; part < SYN_SMAP_PARTS; part++)
-        for (uint32_t i = near->begin[part]; i < near->end[part]; i++) {
-            double rest = near->target[i] - b->fit[0];
-            for (uint32_t k = 0; k < near->dims; k++)
-                rest -= b->fit[k + 1] * near->coordinate[k * near->stride + i];
-            sum += b->space.weight[i] * rest * b->space.weight[i] * rest;
-        }
-    return sqrt(sum);
-}
-
-/* Whether rounding may have changed the model by more than 1e-8 of it: by the bound for
-   least squares, DBL_EPSILON condition (1 + condition |left over| / (s1 |model|)); or
-   which singular values count as 0. */
-static int doubtful(const syn_smap_near *near, const bench *b)
-{
-    uint32_t n = near->dims + 1;
-    double largest = largest_of(b->singular, n), least = largest, length = 0;
-    double cutoff = cutoff_of(b->singular, n, near->n);
-    for (uint32_t i = 0; i < n; i++) {
-        double one = b->singular[i];
-        if (one <= cutoff && one > cutoff / 16)
-            return 1;
-        least = one > cutoff && one < least ? one : least;
-        length += b->fit[i] * b->fit[i];
+    for (uint32_t i = 1; i < n; i++) {
+        double value = x[i];
+        uint32_t at = i;
+        for (; at > 0 && x[at - 1] < value; at--)
+            x[at] = x[at - 1];
+        x[at] = value;
     }
-    if (least > 1e-4 * largest)
-        return 0;
-    double condition = largest / least;
-    double rest = left_over(near, b) / (largest * sqrt(length));
-    return !(DBL_EPSILON * condition * (1 + condition * rest) < 1e-8);
 }
 
-static void solve_triangle(const syn_smap_near *near, const bench *b)
-{
-    uint32_t n = near->dims + 1;
-    diagonalise(b->space.triangle, n);
-    find_singular(b->space.triangle, n, b->singular);
-    solve(b->space.triangle, b->singular, n, near->n, b->fit);
-}
-
-static void fit_model(const smap *s, const bench *b, const syn_smap_near *near,
-                      double rate)
-{
-    double ridge = s->options->ridge;
-    s->kind->reduce(near, rate, ridge, (syn_smap_space *)&b->space);
-    solve_triangle(near, b);
-    if (!doubtful(near, b))
-        return;
-    syn_smap_exact(near, b->space.weight, ridge, b->exact, b->space.triangle);
-    solve_triangle(near, b);
-}
-
-static void put_fit(const smap *s, const bench *b, const syn_smap_near *near,
-                    uint32_t theta, uint32_t at)
+void syn_smap_put(const syn_smap_call *s, const syn_smap_bench *b,
+                  const syn_smap_near *near, const double *weight, uint32_t theta,
+                  uint32_t at)
 {
     const syn_smap_result *out = s->out;
     uint32_t unknowns = s->points->dims + 1;
     size_t n = s->prediction->n, place = (size_t)theta * unknowns * n + at;
-    /* Where all distances are 0, all neighbours weigh the same. */
-    double rate = near->mean > 0 ? s->options->theta[theta] / near->mean : 0;
-    fit_model(s, b, near, rate);
     double value = b->fit[0];
     for (uint32_t k = 0; k < s->points->dims; k++)
         value += b->fit[k + 1] * b->from[k];
     out->prediction[theta * n + at] = value;
-    out->variance[theta * n + at] = s->kind->spread(near, b->space.weight, value);
+    out->variance[theta * n + at] = s->kind->spread(near, weight, value);
     if (out->coefficient)
         put(out->coefficient + place, unknowns, b->fit, 1, n);
     if (out->singular) {
         /* The largest weight was made 1: singular values are proportional to it. */
+        double scale = exp(-syn_smap_rate(s, near, theta) * near->least);
         sort_decreasing(b->singular, unknowns);
-        put(out->singular + place, unknowns, b->singular, exp(-rate * near->least), n);
+        put(out->singular + place, unknowns, b->singular, scale, n);
     }
+}
+
+void syn_smap_predict(const syn_smap_call *s, syn_smap_bench *b,
+                      const syn_smap_near *near, uint32_t theta, uint32_t at)
+{
+    if (near->n == 0) {
+        put_missing(s, theta, at);
+        return;
+    }
+    double rate = syn_smap_rate(s, near, theta);
+    syn_smap_fit(s->kind, near, rate, s->options->ridge, b);
+    syn_smap_put(s, b, near, b->space.weight, theta, at);
 }
 
 static syn_status predict(void *context, size_t item, int worker)
 {
-    const smap *s = context;
-    bench b = take_bench(s, worker);
+    const syn_smap_call *s = context;
+    syn_smap_bench b = syn_smap_take_bench(s, worker);
     uint32_t at = s->first + (uint32_t)item, row = s->prediction->row[at];
-    syn_smap_near near = {.dims = s->points->dims, .stride = s->stride,
-                          .distance = b.distance};
-    for (uint32_t k = 0; k < s->points->dims; k++)
-        b.from[k] = s->points->coordinate[(size_t)k * s->points->rows + row];
-    if (s->side_by_side)
-        whole_library(s, &b, row, &near);
-    else
+    syn_smap_point(s, row, b.from);
+    syn_smap_near near = syn_smap_whole(s, b.distance);
+    if (s->side_by_side) {
+        s->kind->measure(&near, b.from, s->library->n);
+        syn_smap_leave_out(s, row, &near);
+    } else {
         from_list(s, &b, item, &near);
-    s->kind->survey(&near);
-    for (uint32_t theta = 0; theta < s->options->thetas; theta++) {
-        if (near.n > 0)
-            put_fit(s, &b, &near, theta, at);
-        else
-            put_missing(s, theta, at);
+        s->kind->survey(&near);
     }
+    for (uint32_t theta = 0; theta < s->options->thetas; theta++)
+        syn_smap_predict(s, &b, &near, theta, at);
     return SYN_OK;
 }
 
 /* ---- the call ---- */
 
-static syn_status gather_library(smap *s)
+static syn_status gather_library(syn_smap_call *s)
 {
     uint32_t n = s->library->n, dims = s->points->dims;
     s->side_by_side = calloc(((size_t)dims + 2) * s->stride, sizeof *s->side_by_side);
@@ -423,7 +264,7 @@ static int pass_on(void *data, const char *stage, double done, double total)
 
 /* Predicts from lists of neighbours, for as many predictions at a time as there is room
    for lists. */
-static syn_status predict_from_lists(smap *s, const syn_watch *watch)
+static syn_status predict_from_lists(syn_smap_call *s, const syn_watch *watch)
 {
     uint32_t n = s->prediction->n, k = s->options->k;
     int threads = s->options->threads;
@@ -452,7 +293,7 @@ syn_status syn_smap(const syn_points *points, const syn_rows *library,
                     const syn_smap_options *options, const syn_watch *watch,
                     const syn_smap_result *out)
 {
-    smap s = {.points = points, .library = library, .prediction = prediction,
+    syn_smap_call s = {.points = points, .library = library, .prediction = prediction,
               .target = target, .options = options, .out = out,
               .missing = any_missing(target, library),
               .kind = syn_smap_fastest(options->vector_bits)};
@@ -464,7 +305,9 @@ syn_status syn_smap(const syn_points *points, const syn_rows *library,
     syn_status status = whole ? gather_library(&s) : SYN_OK;
     if (status == SYN_OK)
         status = make_benches(&s, threads);
-    if (status == SYN_OK && whole)
+    if (status == SYN_OK && syn_smap_worth(&s))
+        status = syn_smap_many(&s, watch);
+    else if (status == SYN_OK && whole)
         status = syn_parallel_for(prediction->n, threads, watch, "predictions", predict,
                                   &s);
     else if (status == SYN_OK)

@@ -5,6 +5,13 @@
 
 #include "core/edm/edm.h"
 
+/* How models are made; what comes out differs by rounding alone. */
+typedef enum syn_smap_way {
+    SYN_SMAP_FASTER,  /* of the two */
+    SYN_SMAP_ONE,     /* one at a time */
+    SYN_SMAP_MANY     /* many at a time; with lists of neighbours still one */
+} syn_smap_way;
+
 typedef struct syn_smap_options {
     uint32_t thetas;
     const double *theta;  /* [thetas] at least 0; 0 weighs all neighbours alike */
@@ -15,6 +22,7 @@ typedef struct syn_smap_options {
     double missing;       /* stands for a value that there is not */
     int threads;
     int vector_bits;      /* as in syn_neighbour_options, but the last bits may differ */
+    syn_smap_way way;
 } syn_smap_options;
 
 /* Where results go: arrays of the caller. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/simd.h"
+#include "core/edm/smap_weigh.h"
 
 #if SYN_WIDTH == 0
 enum { BLOCK_ROWS = 256 };
@@ -109,16 +110,9 @@ static void survey(syn_smap_near *near)
 /* Of all points from the first neighbour to the last: the few others do no harm. */
 static void weigh_points(const syn_smap_near *near, double rate, double *weight)
 {
-    syn_f64 least = syn_f64_all(near->least), by = syn_f64_all(rate);
     for (int part = 0; part < SYN_SMAP_PARTS; part++)
-        for (size_t i = near->begin[part]; i < near->end[part]; i += SYN_F64_LANES) {
-            syn_f64 x = by * (least - syn_f64_load(near->distance + i));
-            /* Points whose target is missing may be nearer than the nearest. */
-            syn_f64 w = syn_f64_exp(syn_f64_min(x, syn_f64_all(0)), 1);
-            if (near->known)
-                w = w * syn_f64_load(near->known + i);
-            syn_f64_store(weight + i, w);
-        }
+        for (size_t i = near->begin[part]; i < near->end[part]; i += SYN_F64_LANES)
+            syn_f64_store(weight + i, syn_smap_weights(near, rate, i));
 }
 
 /* ---- triangles ---- */

@@ -1,0 +1,20 @@
+/* The model of one prediction from its normal equations. */
+#ifndef SYN_EDM_SMAP_NORMAL_H
+#define SYN_EDM_SMAP_NORMAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The doubles that one call takes. */
+size_t syn_smap_normal_room(uint32_t unknowns);
+
+/* Finds the coefficients of least squares, and, unless `singular` is NULL, the singular
+   values (not sorted) of the weighted rows and those of the ridge. `sum`: sums over the
+   library of squared weights times products of any two of 1, coordinates and target, each
+   less its `centre` ([unknowns + 1], 0 the first), in the order of smap_product.h.
+   Returns 0, and no model, where rounding may have changed it by more than 1e-9 of it or
+   where it may not be the only one. */
+int syn_smap_normal(uint32_t unknowns, const double *sum, const double *centre,
+                    double ridge, double *room, double *fit, double *singular);
+
+#endif

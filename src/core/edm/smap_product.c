@@ -1,0 +1,120 @@
+/* A product of two matrices, in tiles that stay in registers: sums for a few predictions
+   by two registers of products. Each tile goes through as many points as the nearest
+   cache holds of the products; these are made anew for each block of points, as that
+   takes less time than reading them from memory. The order of all sums depends on the
+   points alone, not on how many predictions there are. */
+#include "core/edm/smap_product.h"
+
+#include <string.h>
+
+#include "core/base/simd.h"
+#include "core/edm/smap_weigh.h"
+
+enum {
+    /* Predictions and products of a tile, whose sums fill the registers */
+    TILE_TALL = SYN_WIDTH == 512 ? 12 : 6,
+    TILE_WIDE = 2 * SYN_F64_LANES
+};
+
+/* Sets to 0 what does not belong to neighbours, of points from `from` on. The parts are
+   in order. */
+static void clear_others(const syn_smap_near *near, size_t from, double *weight)
+{
+    size_t done = from, end = from + SYN_SMAP_POINTS;
+    for (int part = 0; part < SYN_SMAP_PARTS; part++) {
+        size_t to = near->begin[part] < end ? near->begin[part] : end;
+        if (near->begin[part] >= near->end[part])
+            continue;
+        if (to > done)
+            memset(weight + (done - from), 0, (to - done) * sizeof *weight);
+        done = near->end[part] > done ? near->end[part] : done;
+    }
+    if (done < end)
+        memset(weight + (done - from), 0, (end - done) * sizeof *weight);
+}
+
+static void weigh_block(const syn_smap_near *near, double rate, size_t from, size_t n,
+                        double *weight, double *square)
+{
+    for (size_t i = 0; i < n; i += SYN_F64_LANES)
+        syn_f64_store(weight + i, syn_smap_weights(near, rate, from + i));
+    clear_others(near, from, weight);
+    for (size_t i = 0; i < SYN_SMAP_POINTS; i += SYN_F64_LANES) {
+        syn_f64 w = syn_f64_load(weight + i);
+        syn_f64_store(square + i, w * w);
+    }
+}
+
+/* The products of one point, in their order. */
+static void make_products(const syn_smap_terms *terms, const double *value, double *to)
+{
+    for (uint32_t j = 0; j < terms->n; j++) {
+        syn_f64 one = syn_f64_all(value[j]);
+        /* What is written beyond the last is written again, or not read. */
+        for (uint32_t k = j; k < terms->n; k += SYN_F64_LANES)
+            syn_f64_store(to + (k - j), one * syn_f64_load(value + k));
+        to += terms->n - j;
+    }
+}
+
+/* Panels [products / TILE_WIDE][n][TILE_WIDE] of points from `from` on; `row` is room for
+   one. */
+static void make_panels(const syn_smap_terms *terms, size_t from, size_t n, double *panel,
+                        double *row)
+{
+    memset(row, 0, terms->products * sizeof *row);
+    for (size_t i = 0; i < n; i++) {
+        make_products(terms, terms->value + (from + i) * terms->pitch, row);
+        double *to = panel + i * TILE_WIDE;
+        for (size_t c = 0; c < terms->products; c += TILE_WIDE, to += n * TILE_WIDE) {
+            syn_f64_store(to, syn_f64_load(row + c));
+            syn_f64_store(to + SYN_F64_LANES, syn_f64_load(row + c + SYN_F64_LANES));
+        }
+    }
+}
+
+/* Adds TILE_TALL rows of weights times a panel. */
+static void add_tile(const double *square, const double *panel, size_t n, double *sum,
+                     size_t stride)
+{
+    syn_f64 left[TILE_TALL], right[TILE_TALL];
+    SYN_UNROLL(12)
+    for (int r = 0; r < TILE_TALL; r++)
+        left[r] = right[r] = syn_f64_all(0);
+    for (size_t i = 0; i < n; i++, panel += TILE_WIDE) {
+        syn_f64 a = syn_f64_load(panel), b = syn_f64_load(panel + SYN_F64_LANES);
+        SYN_UNROLL(12)
+        for (int r = 0; r < TILE_TALL; r++) {
+            syn_f64 by = syn_f64_all(square[r * SYN_SMAP_PITCH + i]);
+            left[r] = syn_f64_fused(by, a, left[r]);
+            right[r] = syn_f64_fused(by, b, right[r]);
+        }
+    }
+    SYN_UNROLL(12)
+    for (int r = 0; r < TILE_TALL; r++, sum += stride) {
+        syn_f64_store(sum, syn_f64_load(sum) + left[r]);
+        syn_f64_store(sum + SYN_F64_LANES, syn_f64_load(sum + SYN_F64_LANES) + right[r]);
+    }
+}
+
+static void multiply_block(const syn_smap_terms *terms, size_t from, size_t n,
+                     const double *square, uint32_t rows, double *panel, double *sum)
+{
+    make_panels(terms, from, n, panel, panel + SYN_SMAP_POINTS * terms->products);
+    for (size_t c = 0; c < terms->products; c += TILE_WIDE)
+        for (uint32_t r = 0; r < rows; r += TILE_TALL)
+            add_tile(square + r * SYN_SMAP_PITCH, panel + c * n, n,
+                     sum + r * terms->products + c, terms->products);
+}
+
+const syn_smap_product SYN_KIND_NAME(syn_smap_product) = {weigh_block, multiply_block};
+
+#if SYN_WIDTH == 0
+const syn_smap_product *syn_smap_product_fastest(int vector_bits)
+{
+    const syn_smap_product *kinds[] =
+        SYN_KINDS(&syn_smap_product_any, &syn_smap_product_256, &syn_smap_product_512,
+                  &syn_smap_product_512);
+    return kinds[syn_kind_here(vector_bits)];
+}
+#endif
