@@ -117,8 +117,9 @@ static syn_status make_room(syn_blocks *b, uint32_t rows)
     size_t boxes = (size_t)b->groups * b->dims * SYN_BLOCK;
     b->row = malloc((slots + 1) * sizeof *b->row);
     b->place = malloc(((size_t)rows + 1) * sizeof *b->place);
+    b->home = malloc(((size_t)rows + 1) * sizeof *b->home);
     b->memory = malloc((slots * b->dims + 2 * boxes) * sizeof(double) + SYN_LINE);
-    if (!b->row || !b->place || !b->memory)
+    if (!b->row || !b->place || !b->home || !b->memory)
         return SYN_NO_MEMORY;
     b->x = syn_line_in(b->memory);
     b->low = b->x + slots * b->dims;
@@ -130,6 +131,18 @@ static syn_status make_room(syn_blocks *b, uint32_t rows)
         b->high[i] = -INFINITY;
     }
     return SYN_OK;
+}
+
+/* Rows after the last library row have the block of that. */
+static void find_homes(syn_blocks *b, uint32_t rows, const syn_rows *library)
+{
+    uint32_t next = 0;
+    for (uint32_t row = 0; row < rows; row++) {
+        while (next + 1 < library->n && library->row[next] < row)
+            next++;
+        b->home[row] = library->n > 0 ? b->place[library->row[next]] / SYN_BLOCK
+                                      : SYN_NO_ROW;
+    }
 }
 
 syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
@@ -148,6 +161,7 @@ syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
         order(&s, 0, library->n);
         for (uint32_t b = 0; b < out->blocks; b++)
             fill_block(&s, out, b);
+        find_homes(out, points->rows, library);
     }
     free(s.place);
     return status;
@@ -157,6 +171,7 @@ void syn_blocks_free(syn_blocks *blocks)
 {
     free(blocks->row);
     free(blocks->place);
+    free(blocks->home);
     free(blocks->memory);
     memset(blocks, 0, sizeof *blocks);
 }

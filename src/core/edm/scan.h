@@ -31,4 +31,20 @@ extern const syn_scan_kind syn_scan_any, syn_scan_256, syn_scan_512;
 /* The kind for syn_neighbour_options.vector_bits. */
 const syn_scan_kind *syn_scan_fastest(int vector_bits);
 
+/* A number that at least k of x[64] do not exceed, and not many more; at most `high`,
+   which k do not exceed. */
+static inline double syn_scan_bound(const syn_scan_kind *kind, const double *x,
+                                    uint32_t k, double high)
+{
+    double low = 0;
+    for (int i = 0; i < 6; i++) {
+        double middle = low + (high - low) / 2;
+        if (kind->count(x, middle) >= k)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
 #endif

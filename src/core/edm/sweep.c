@@ -84,21 +84,14 @@ static uint32_t fill_pool(const sweep *s, sweeper *w, uint32_t row)
    first `n` are finite. */
 static double small_bound(const sweep *s, const double *x, uint32_t n, uint32_t k)
 {
-    double low = 0, high = 0;
+    double high = 0;
     if (n < k)
         return DBL_MAX;
     for (uint32_t i = 0; i < k; i++)
         high = x[i] > high ? x[i] : high;
     if (!(high < DBL_MAX))
         return DBL_MAX;
-    for (int i = 0; i < 6; i++) {
-        double middle = low + (high - low) / 2;
-        if (s->kind->count(x, middle) >= k)
-            high = middle;
-        else
-            low = middle;
-    }
-    return high;
+    return syn_scan_bound(s->kind, x, k, high);
 }
 
 /* Limits within which there are enough neighbours. */
