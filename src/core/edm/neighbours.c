@@ -11,6 +11,7 @@
 
 #include "core/edm/blocks.h"
 #include "core/edm/scan.h"
+#include "core/edm/ties.h"
 #include "core/base/masks.h"
 #include "core/base/parallel.h"
 
@@ -26,6 +27,8 @@ typedef struct seeker {
     uint32_t row;          /* the prediction row */
     uint32_t *known;       /* [k] neighbours of the prediction row before */
     uint32_t known_n, known_of;
+    syn_ties ties;
+    const syn_search *search;
 } seeker;
 
 struct syn_search {
@@ -74,8 +77,10 @@ static double known_limit(const syn_search *s, const seeker *k)
     return limit < DBL_MAX ? limit : DBL_MAX;
 }
 
-static void visit(const syn_search *s, seeker *k, uint32_t block)
+static void visit(void *context, uint32_t block)
 {
+    seeker *k = context;
+    const syn_search *s = k->search;
     const uint32_t *row = s->blocks.row + (size_t)block * SYN_BLOCK;
     const double *x = s->blocks.x + (size_t)block * s->points->dims * SYN_BLOCK;
     syn_scan scan = {s->points->dims, 1, k->point, &k->limit, k->limit};
@@ -120,23 +125,41 @@ static double home_limit(const syn_search *s, seeker *k, uint32_t block, int *su
     return *sure ? limit : limit * pow((double)s->k / few, 2.0 / s->points->dims);
 }
 
-/* Searches all blocks but `home`, where the limit allows it. */
-static void find_within(const syn_search *s, seeker *k, uint32_t home)
+/* Where to begin. */
+static syn_starts begin(const syn_search *s, seeker *k)
+{
+    uint32_t far = s->options.exclusion, rows = s->points->rows;
+    syn_starts starts = {0, {0}};
+    if (syn_starts_add(&starts, s->blocks.home[k->row]))
+        visit(k, starts.block[0]);
+    if (k->list.n >= s->k || far == 0)
+        return starts;
+    if (k->row > far && syn_starts_add(&starts, s->blocks.home[k->row - far - 1]))
+        visit(k, starts.block[starts.n - 1]);
+    if (far + 1 < rows - k->row &&
+        syn_starts_add(&starts, s->blocks.home[k->row + far + 1]))
+        visit(k, starts.block[starts.n - 1]);
+    return starts;
+}
+
+/* Searches all blocks where the limit allows it. */
+static void find_within(const syn_search *s, seeker *k)
 {
     size_t group = (size_t)s->points->dims * SYN_BLOCK;
     syn_nearest_start(&k->list, s->k);
-    if (home != SYN_NO_ROW)
-        visit(s, k, home);
+    syn_ties_start(&k->ties);
+    syn_starts starts = begin(s, k);
     for (uint32_t g = 0; g < s->blocks.groups; g++) {
-        syn_scan scan = {s->points->dims, 1, k->point, &k->limit, k->limit};
-        uint64_t near = s->kind->boxes(&scan, s->blocks.low + g * group,
-                                       s->blocks.high + g * group);
-        for (; near; near &= near - 1) {
-            uint32_t block = g * SYN_BLOCK + syn_low_bit(near);
-            if (block != home)
-                visit(s, k, block);
-        }
+        double limit = k->limit;
+        syn_scan scan = {s->points->dims, 1, k->point, &limit, limit};
+        uint64_t near, nearer, done = syn_starts_of(&starts, g);
+        s->kind->boxes(&scan, s->blocks.low + g * group, s->blocks.high + g * group,
+                       &near, &nearer);
+        syn_ties_put(&k->ties, g, near & ~nearer & ~done, limit);
+        for (nearer &= ~done; nearer; nearer &= nearer - 1)
+            visit(k, g * SYN_BLOCK + syn_low_bit(nearer));
     }
+    syn_ties_visit(&k->ties, &s->blocks, k->row, s->points->rows, &k->list, visit, k);
 }
 
 static void find(const syn_search *s, seeker *k, uint32_t i)
@@ -148,10 +171,10 @@ static void find(const syn_search *s, seeker *k, uint32_t i)
     double known = known_limit(s, k);
     double here = home == SYN_NO_ROW ? DBL_MAX : home_limit(s, k, home, &sure);
     k->limit = known < here ? known : here;
-    find_within(s, k, home);
+    find_within(s, k);
     if (k->list.n < s->k && !sure) {
         k->limit = known;
-        find_within(s, k, home);
+        find_within(s, k);
     }
     syn_nearest_finish(&k->list);
     k->known_n = k->list.n;
@@ -183,7 +206,9 @@ static syn_status make_seekers(syn_search *s)
         k->list.near = malloc(syn_nearest_room(s->k) * sizeof *k->list.near);
         k->point = malloc(((size_t)s->points->dims + 1) * sizeof *k->point);
         k->known = malloc(((size_t)s->k + 1) * sizeof *k->known);
-        if (!k->list.near || !k->point || !k->known)
+        k->ties.tied = malloc(((size_t)s->blocks.groups + 1) * sizeof *k->ties.tied);
+        k->search = s;
+        if (!k->list.near || !k->point || !k->known || !k->ties.tied)
             return SYN_NO_MEMORY;
     }
     return SYN_OK;
@@ -221,6 +246,7 @@ void syn_search_free(syn_search *s)
         free(s->seeker[w].list.near);
         free(s->seeker[w].point);
         free(s->seeker[w].known);
+        free(s->seeker[w].ties.tied);
     }
     if (s) {
         free(s->seeker);
