@@ -60,6 +60,20 @@ static inline uint32_t syn_ties_take(syn_ties *ties, const syn_blocks *b, uint32
     return SYN_NO_ROW;
 }
 
+/* Rows between `row` and the nearest rows of all these blocks, at least. */
+static inline uint32_t syn_ties_apart(const syn_ties *ties, const syn_blocks *b,
+                                      uint32_t row)
+{
+    uint32_t least = UINT32_MAX;
+    for (uint32_t g = ties->from; g < b->groups; g++)
+        for (uint64_t left = ties->tied[g]; left; left &= left - 1) {
+            uint32_t block = g * SYN_BLOCK + (uint32_t)__builtin_ctzll(left);
+            uint32_t apart = syn_block_apart(b, block, row);
+            least = apart < least ? apart : least;
+        }
+    return least;
+}
+
 /* Searches the blocks that matter by visit(context, block), which offers their rows to
    `list` and may take them out of other ties. */
 static inline void syn_ties_visit(syn_ties *ties, const syn_blocks *b, uint32_t row,
@@ -69,17 +83,21 @@ static inline void syn_ties_visit(syn_ties *ties, const syn_blocks *b, uint32_t 
 {
     if (!ties->any)
         return;
-    for (uint64_t within = SYN_BLOCK;; within *= 4) {
-        if (list->n >= list->k)
-            syn_nearest_cut(list);
-        if (list->last.squared < ties->at)
-            return;
+    if (list->n >= list->k)
+        syn_nearest_cut(list);
+    if (list->last.squared < ties->at)
+        return;
+    uint64_t nearest = syn_ties_apart(ties, b, row);
+    if (list->last.apart < nearest)
+        return;
+    for (uint64_t more = SYN_BLOCK, within = nearest; within < rows; more *= 4) {
+        within = nearest + more;
         uint32_t group = ties->from, block;
         while ((block = syn_ties_take(ties, b, row, within, &group)) != SYN_NO_ROW)
             visit(context, block);
         if (list->n >= list->k)
             syn_nearest_cut(list);
-        if (list->last.apart <= within || within >= rows)
+        if (list->last.apart <= within)
             return;
     }
 }
