@@ -142,23 +142,36 @@ static syn_starts begin(const syn_search *s, seeker *k)
     return starts;
 }
 
+/* The blocks of a group but for `done`. When the limit falls, it is asked again which
+   blocks are near: of many that are equally near, one may be enough. */
+static void find_in_group(const syn_search *s, seeker *k, uint32_t g, uint64_t done)
+{
+    size_t group = (size_t)s->points->dims * SYN_BLOCK;
+    uint64_t near, nearer;
+    double limit;
+    do {
+        limit = k->limit;
+        syn_scan scan = {s->points->dims, 1, k->point, &limit, limit};
+        s->kind->boxes(&scan, s->blocks.low + g * group, s->blocks.high + g * group,
+                       &near, &nearer);
+        near &= ~done;
+        for (uint64_t left = nearer & ~done; left && !(k->limit < limit);
+             left &= left - 1) {
+            done |= left & (0 - left);
+            visit(k, g * SYN_BLOCK + syn_low_bit(left));
+        }
+    } while (nearer & ~done);
+    syn_ties_put(&k->ties, g, near & ~done, limit);
+}
+
 /* Searches all blocks where the limit allows it. */
 static void find_within(const syn_search *s, seeker *k)
 {
-    size_t group = (size_t)s->points->dims * SYN_BLOCK;
     syn_nearest_start(&k->list, s->k);
     syn_ties_start(&k->ties);
     syn_starts starts = begin(s, k);
-    for (uint32_t g = 0; g < s->blocks.groups; g++) {
-        double limit = k->limit;
-        syn_scan scan = {s->points->dims, 1, k->point, &limit, limit};
-        uint64_t near, nearer, done = syn_starts_of(&starts, g);
-        s->kind->boxes(&scan, s->blocks.low + g * group, s->blocks.high + g * group,
-                       &near, &nearer);
-        syn_ties_put(&k->ties, g, near & ~nearer & ~done, limit);
-        for (nearer &= ~done; nearer; nearer &= nearer - 1)
-            visit(k, g * SYN_BLOCK + syn_low_bit(nearer));
-    }
+    for (uint32_t g = 0; g < s->blocks.groups; g++)
+        find_in_group(s, k, g, syn_starts_of(&starts, g));
     syn_ties_visit(&k->ties, &s->blocks, k->row, s->points->rows, &k->list, visit, k);
 }
 
