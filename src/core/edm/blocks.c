@@ -48,7 +48,8 @@ static uint32_t widest(const sorting *s, uint32_t from, uint32_t to)
     return best;
 }
 
-/* Whether a place comes before one with coordinate `dim` of `x`: by that, then by time. */
+/* Whether a place comes before `other`, whose coordinate `dim` is x: by that, then by
+   time. */
 static int precedes(const sorting *s, uint32_t place, uint32_t dim, double x,
                     uint32_t other)
 {

@@ -289,7 +289,7 @@ static syn_status map_group(void *context, size_t item, int worker)
     return SYN_OK;
 }
 
-/* The next rows of a pass through all, `n` of 0 at first; returns whether there are any. */
+/* The next rows of a pass through all; returns whether there are any. */
 static int next_tile(mapping *m)
 {
     tile *t = &m->tile;

@@ -6,8 +6,8 @@
 #include "core/edm/ccm.h"
 
 typedef struct syn_ccm_choice {
-    int blocks;     /* whether to search blocks of rows that lie near each other (search.h)
-                       and not to compute the distances to all rows */
+    int blocks;     /* whether to search blocks of rows that lie near each other, see
+                       search.h, and not to compute the distances to all rows */
     uint32_t most;  /* how many of the nearest rows of the data to put in order for each
                        row; 0 if no library takes its neighbours from that order */
 } syn_ccm_choice;

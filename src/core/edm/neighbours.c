@@ -97,9 +97,9 @@ static void visit(void *context, uint32_t block)
         k->limit = k->list.last.squared;
 }
 
-/* A squared distance for which one row in a quarter of a block is enough to know how
-   close rows lie here: within it, or beyond it as far as points fill space evenly, k
-   neighbours are expected. `sure` if there are that many for certain. */
+/* A squared distance within which the rows of one block let expect k neighbours. If the
+   block has them, that is `sure`; for larger k it is guessed from a quarter of the block,
+   as if points filled their space evenly. */
 static double home_limit(const syn_search *s, seeker *k, uint32_t block, int *sure)
 {
     enum { QUARTER = SYN_BLOCK / 4 };
@@ -113,7 +113,8 @@ static double home_limit(const syn_search *s, seeker *k, uint32_t block, int *su
     if (!s->kind->rows(&scan, x, &pass, k->squared))
         return DBL_MAX;
     for (uint32_t i = 0; i < SYN_BLOCK; i++) {
-        int use = (pass >> i & 1) && syn_rows_apart(row[i], k->row) > s->options.exclusion;
+        int use = (pass >> i & 1) &&
+                  syn_rows_apart(row[i], k->row) > s->options.exclusion;
         k->squared[i] = use ? k->squared[i] : INFINITY;
         most = use && k->squared[i] > most ? k->squared[i] : most;
         there += use;
@@ -142,7 +143,7 @@ static syn_starts begin(const syn_search *s, seeker *k)
     return starts;
 }
 
-/* The blocks of a group but for `done`. When the limit falls, it is asked again which
+/* The blocks of a group except `done`. When the limit falls, it is asked again which
    blocks are near: of many that are equally near, one may be enough. */
 static void find_in_group(const syn_search *s, seeker *k, uint32_t g, uint64_t done)
 {

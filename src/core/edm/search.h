@@ -12,9 +12,8 @@ typedef void syn_near_body(void *context, uint32_t i, syn_near *near, uint32_t f
 /* A library that is ready to be searched. */
 typedef struct syn_search syn_search;
 
-/* Gathers `library`; of the options all but the number of threads decide what is found.
-   `points` must outlive `out`, which the caller frees with syn_search_free(), also after an
-   error. */
+/* Gathers `library`. `points` must outlive `out`, which the caller frees with
+   syn_search_free(), also after an error. */
 syn_status syn_search_make(const syn_points *points, const syn_rows *library,
                            const syn_neighbour_options *options, syn_search **out);
 

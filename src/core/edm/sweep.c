@@ -172,7 +172,7 @@ static syn_starts begin(const sweep *s, sweeper *w)
     return starts;
 }
 
-/* The blocks of a group but for `done`; what is only as near as the limit is put aside. */
+/* The blocks of a group except `done`; those only as near as the limit are put aside. */
 static void find_in_group(const sweep *s, sweeper *w, uint32_t g, uint64_t done)
 {
     size_t group = (size_t)s->points->dims * SYN_BLOCK;

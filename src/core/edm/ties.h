@@ -1,5 +1,5 @@
-/* Blocks whose rows are no nearer than the farthest neighbour so far, but perhaps as near.
-   Among rows that are equally near, those nearest in time are wanted. So such blocks are
+/* Blocks whose rows are no nearer than the farthest neighbour so far, but perhaps as
+   near. Among rows that are equally near, those nearest in time are wanted. So such blocks are
    put aside until all nearer rows are known, and then searched from the prediction row
    outwards in time. A constant series has nothing but these. */
 #ifndef SYN_EDM_TIES_H
@@ -102,8 +102,8 @@ static inline void syn_ties_visit(syn_ties *ties, const syn_blocks *b, uint32_t 
     }
 }
 
-/* Where a search begins: the block of the row itself and, if all there are left out, those
-   of the rows before and after. */
+/* Where a search begins: the block of the row itself and, if all there are left out,
+   those of the rows before and after. */
 typedef struct syn_starts {
     uint32_t n, block[3];
 } syn_starts;
