@@ -13,7 +13,6 @@
 #include "core/edm/ccm_lanes.h"
 #include "core/edm/ccm_plan.h"
 #include "core/base/parallel.h"
-#include "core/base/random.h"
 #include "core/edm/search.h"
 
 enum {
@@ -56,23 +55,6 @@ typedef struct mapping {
 } mapping;
 
 /* ---- libraries ---- */
-
-void syn_ccm_draw(uint32_t n, uint32_t size, uint32_t sample,
-                  const syn_ccm_options *options, unsigned char *chosen)
-{
-    syn_random rng;
-    uint64_t stream = (uint64_t)options->direction << 52 | (uint64_t)size << 21 | sample;
-    syn_random_start(&rng, options->key, stream);
-    /* Of more than half it is sooner said who is not in. */
-    int inverted = size > n / 2;
-    if (inverted)
-        memset(chosen, 1, n);
-    for (uint32_t left = inverted ? n - size : size; left > 0;) {
-        uint32_t at = (uint32_t)syn_random_below(&rng, n);
-        left -= chosen[at] == inverted;
-        chosen[at] = (unsigned char)!inverted;
-    }
-}
 
 static uint32_t libraries_of(const mapping *m, uint32_t size)
 {
@@ -408,7 +390,9 @@ static syn_status make_lanes(mapping *m, const syn_ccm_group *g, lane_search *la
         for (uint32_t i = 0; i < g->size; i++)
             row[i] = m->problem.row[g->rows[(size_t)l * g->size + i]];
         syn_rows library = {g->size, row};
-        status = make_search(m, &library, m->problem.k, &lane[l].search);
+        status = syn_poll(m->watch, "rows", m->done, m->total);
+        if (status == SYN_OK)
+            status = make_search(m, &library, m->problem.k, &lane[l].search);
     }
     free(row);
     return status;

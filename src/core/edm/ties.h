@@ -1,7 +1,7 @@
 /* Blocks whose rows are no nearer than the farthest neighbour so far, but perhaps as
-   near. Among rows that are equally near, those nearest in time are wanted. So such blocks are
-   put aside until all nearer rows are known, and then searched from the prediction row
-   outwards in time. A constant series has nothing but these. */
+   near. Among rows that are equally near, those nearest in time are wanted. So such
+   blocks are put aside until all nearer rows are known, and then searched from the
+   prediction row outwards in time. A constant series has nothing but these. */
 #ifndef SYN_EDM_TIES_H
 #define SYN_EDM_TIES_H
 
