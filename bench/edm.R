@@ -60,6 +60,9 @@ if (identical(commandArgs(TRUE), "long")) {
 
 x <- ar_series(1600)
 pair <- cbind(x, y = c(0, head(x$x, -1)) + rnorm(1600))
+long_pair <- ar_series(128000)
+long_pair$y <- c(0, head(long_pair$x, -1)) + rnorm(128000)
+flat <- data.frame(time = seq_len(long), x = 1)
 sizes <- round(seq(160, 1590, length.out = 10))
 rows <- list(
   row("embed_dimension, E 1..20, leave-one-out",
@@ -80,7 +83,12 @@ rows <- list(
       1600^2 * 3, 0.30, 0.10),
   row("ccm, E 10, all rows, both directions",
       measure(\() ccm(pair, "x", "y", E = 10, lib_sizes = Inf, threads = 1)),
-      2 * 1600^2 * 10, 0.01, 0.005)
+      2 * 1600^2 * 10, 0.01, 0.005),
+  row("ccm, E 5, 128,000 rows, 3 library sizes x 20 samples, both directions",
+      measure(\() ccm(long_pair, "x", "y", E = 5, lib_sizes = c(1000, 16000, 115200),
+                      samples = 20, threads = 1), 1), 2 * 128000^2 * 5, 40, 20),
+  row("simplex, E 3, 100,000 rows that are all the same",
+      measure(\() simplex(flat, "x", E = 3, threads = 1), 3), long^2 * 3, 1.5, 0.5)
 )
 script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 answer <- system2(file.path(R.home("bin"), "Rscript"), c(script, "long"), stdout = TRUE,

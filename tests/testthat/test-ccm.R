@@ -63,6 +63,28 @@ test_that("small and large libraries of a long series are searched alike", {
   expect_equal(got$rho[, 1], want, tolerance = 1e-10)
 })
 
+test_that("long series are searched by blocks, small libraries one by one", {
+  set.seed(5)
+  n <- 1500
+  for (series in list(as.double(arima.sim(list(ar = 0.7), n)), rpois(n, 0.2) + 0)) {
+    points <- cbind(series, c(NA, head(series, -1)))
+    target <- series^2 + rnorm(n)
+    lib <- 2:n
+    pred <- sort(sample(lib, 300))
+    sizes <- c(4, 20, 400, n - 2, n - 1)
+    for (exclusion in c(0, 20)) {
+      got <- map_in_c(points, lib, pred, target, sizes, 3, exclusion, samples = 2)
+      of <- data.frame(size = c(rep(sizes[-5], each = 2), n - 1),
+                       sample = c(rep(1:2, 4), 1))
+      want <- vapply(seq_len(nrow(of)), function(i) {
+        library <- oracle_library(lib, of$size[i], of$sample[i], 0, c(17, 4))
+        oracle_cross_map(points, library, pred, target, 3, exclusion)[["rho"]]
+      }, 0)
+      expect_equal(got$rho[, 1], want, tolerance = 1e-10)
+    }
+  }
+})
+
 test_that("libraries are drawn without replacement, evenly, each from its own stream", {
   drawn <- function(size, sample, direction = 0, n = 30, key = c(5, 6)) {
     as.integer(.Call(r_ccm_library, n, size, sample, direction, key))

@@ -55,6 +55,51 @@ test_that("ties go to the row that is nearest in the data, then to the first", {
   }
 })
 
+test_that("ties are found among thousands of rows, near and far in time", {
+  withr::local_seed(4)
+  rows <- 9000
+  for (values in list(0, c(0, 0, 0, 0, 0, 0, 0, 1), 0:1, 0:3)) {
+    for (dims in c(1, 4)) {
+      points <- random_points(rows, dims, values)
+      points[1:3000, 1] <- points[1, 1]
+      pred <- c(1, 2, rows, random_rows(rows, 0.002))
+      pred <- sort(unique(pred))
+      for (exclusion in c(0, 300)) {
+        for (lib in list(seq_len(rows), 2000:5000, random_rows(rows, 0.6))) {
+          for (k in c(3, 100)) {
+            expect_identical(neighbours(points, lib, pred, k, exclusion),
+                             oracle_all_neighbours(points, lib, pred, k, exclusion))
+          }
+        }
+      }
+    }
+  }
+})
+
+test_that("all E find the same ties among thousands of rows", {
+  withr::local_seed(5)
+  rows <- 6000
+  pred <- c(1, 700, 2500, 4999, rows)
+  target <- rnorm(rows)
+  for (values in list(0, c(0, 0, 0, 0, 1))) {
+    points <- random_points(rows, 4, values)
+    for (exclusion in c(0, 300)) {
+      for (lib in list(seq_len(rows), 2000:3000)) {
+        got <- sweep_c(points, lib, rep(4, length(lib)), pred, rep(4, 5), target,
+                       exclusion = exclusion)
+        for (E in 1:4) {
+          want <- simplex_c(points[, 1:E, drop = FALSE], lib, pred, target, E + 1,
+                            exclusion)
+          slow <- oracle_simplex(points[, 1:E, drop = FALSE], lib, pred, target, E + 1,
+                                 exclusion)
+          expect_identical(got[, E], want$predictions[, 1])
+          expect_equal(got[, E], slow$predictions, tolerance = 1e-12)
+        }
+      }
+    }
+  }
+})
+
 test_that("rows that are all the same are told apart by their places", {
   points <- matrix(7, 500, 3)
   expect_identical(neighbours(points, 1:500, 1:500, 5),

@@ -1,6 +1,7 @@
 /* Sorts library points into blocks of 64 that lie near each other. Points are halved
-   again and again along the coordinate in which they differ most. The smallest box
-   around each block lets a search pass over blocks that are too far away. */
+   again and again along the coordinate in which they differ most, and by time where they
+   are the same there. The smallest box around each block lets a search pass over blocks
+   that are too far away. */
 #include "core/edm/blocks.h"
 
 #include <math.h>
@@ -47,6 +48,22 @@ static uint32_t widest(const sorting *s, uint32_t from, uint32_t to)
     return best;
 }
 
+/* Whether a place comes before `other`, whose coordinate `dim` is x: by that, then by
+   time. */
+static int precedes(const sorting *s, uint32_t place, uint32_t dim, double x,
+                    uint32_t other)
+{
+    double here = coordinate(s, place, dim);
+    return here < x || (here == x && place < other);
+}
+
+static int follows(const sorting *s, uint32_t place, uint32_t dim, double x,
+                   uint32_t other)
+{
+    double here = coordinate(s, place, dim);
+    return here > x || (here == x && place > other);
+}
+
 /* Orders places [from, to) so that none before `middle` has a larger coordinate `dim`
    than one from there on. */
 static void part(const sorting *s, uint32_t from, uint32_t to, uint32_t middle,
@@ -55,12 +72,13 @@ static void part(const sorting *s, uint32_t from, uint32_t to, uint32_t middle,
     uint32_t *place = s->place;
     int64_t low = from, high = (int64_t)to - 1;
     while (low < high) {
-        double pivot = coordinate(s, place[low + (high - low) / 2], dim);
+        uint32_t amid = place[low + (high - low) / 2];
+        double pivot = coordinate(s, amid, dim);
         int64_t i = low, j = high;
         while (i <= j) {
-            while (coordinate(s, place[i], dim) < pivot)
+            while (precedes(s, place[i], dim, pivot, amid))
                 i++;
-            while (pivot < coordinate(s, place[j], dim))
+            while (follows(s, place[j], dim, pivot, amid))
                 j--;
             if (i <= j) {
                 uint32_t other = place[i];
@@ -93,8 +111,12 @@ static void fill_block(const sorting *s, syn_blocks *b, uint32_t block)
 {
     uint32_t first = block * SYN_BLOCK, n = s->library->n - first;
     n = n < SYN_BLOCK ? n : SYN_BLOCK;
+    b->first[block] = UINT32_MAX;
+    b->last[block] = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t row = s->library->row[s->place[first + i]];
+        b->first[block] = row < b->first[block] ? row : b->first[block];
+        b->last[block] = row > b->last[block] ? row : b->last[block];
         b->row[first + i] = row;
         b->place[row] = first + i;
     }
@@ -117,8 +139,11 @@ static syn_status make_room(syn_blocks *b, uint32_t rows)
     size_t boxes = (size_t)b->groups * b->dims * SYN_BLOCK;
     b->row = malloc((slots + 1) * sizeof *b->row);
     b->place = malloc(((size_t)rows + 1) * sizeof *b->place);
+    b->first = malloc(((size_t)b->blocks + 1) * sizeof *b->first);
+    b->last = malloc(((size_t)b->blocks + 1) * sizeof *b->last);
+    b->home = malloc(((size_t)rows + 1) * sizeof *b->home);
     b->memory = malloc((slots * b->dims + 2 * boxes) * sizeof(double) + SYN_LINE);
-    if (!b->row || !b->place || !b->memory)
+    if (!b->row || !b->place || !b->first || !b->last || !b->home || !b->memory)
         return SYN_NO_MEMORY;
     b->x = syn_line_in(b->memory);
     b->low = b->x + slots * b->dims;
@@ -130,6 +155,18 @@ static syn_status make_room(syn_blocks *b, uint32_t rows)
         b->high[i] = -INFINITY;
     }
     return SYN_OK;
+}
+
+/* Rows after the last library row have the block of that. */
+static void find_homes(syn_blocks *b, uint32_t rows, const syn_rows *library)
+{
+    uint32_t next = 0;
+    for (uint32_t row = 0; row < rows; row++) {
+        while (next + 1 < library->n && library->row[next] < row)
+            next++;
+        b->home[row] = library->n > 0 ? b->place[library->row[next]] / SYN_BLOCK
+                                      : SYN_NO_ROW;
+    }
 }
 
 syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
@@ -148,6 +185,7 @@ syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
         order(&s, 0, library->n);
         for (uint32_t b = 0; b < out->blocks; b++)
             fill_block(&s, out, b);
+        find_homes(out, points->rows, library);
     }
     free(s.place);
     return status;
@@ -157,6 +195,9 @@ void syn_blocks_free(syn_blocks *blocks)
 {
     free(blocks->row);
     free(blocks->place);
+    free(blocks->first);
+    free(blocks->last);
+    free(blocks->home);
     free(blocks->memory);
     memset(blocks, 0, sizeof *blocks);
 }

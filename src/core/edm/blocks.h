@@ -15,6 +15,10 @@ typedef struct syn_blocks {
     uint32_t dims, blocks, groups;
     uint32_t *row;    /* [blocks][64] rows of the data, SYN_NO_ROW after the last */
     uint32_t *place;  /* [rows of the data] where it is in `row`, SYN_NO_ROW if nowhere */
+    uint32_t *first;  /* [blocks] the earliest and */
+    uint32_t *last;   /* the latest row of each */
+    uint32_t *home;   /* [rows of the data] the block of the library row that is next in
+                         time, SYN_NO_ROW if there is none */
     double *x;        /* [blocks][dims][64] coordinates, infinite where there is none */
     double *low;      /* [groups][dims][64] the box around each block; after the last */
     double *high;     /* block empty boxes, infinitely far from everything */

@@ -1,7 +1,8 @@
 /* Convergent cross mapping. Rows are handed out in tiles. For each row the nearest
    library rows are put in order once; each random library then takes the first k that
-   it contains, and predicts the targets from them. Sums over all rows give the
-   correlation of each library. */
+   it contains, and predicts the targets from them. Libraries that are too small for
+   that are searched one by one. Sums over all rows give the correlation of each
+   library. */
 #include "core/edm/ccm.h"
 
 #include <math.h>
@@ -12,11 +13,11 @@
 #include "core/edm/ccm_lanes.h"
 #include "core/edm/ccm_plan.h"
 #include "core/base/parallel.h"
-#include "core/base/random.h"
+#include "core/edm/search.h"
 
 enum {
     TILE_ROWS = 256,            /* rows whose lists are held at a time */
-    TILE_BYTES = 8 << 20,       /* of distances, unless a single row takes more */
+    TILE_BYTES = 8 << 20,       /* of distances or lists, unless a row takes more */
     TILE_PREDICTIONS = 1 << 24, /* some 50 ms of work */
     STRETCH = 8                 /* rows that a worker takes one after the other */
 };
@@ -24,8 +25,10 @@ enum {
 typedef struct tile {
     uint32_t first, n, room;   /* prediction rows, and how many there can be */
     syn_ccm_list *list;        /* [room] */
-    syn_ccm_near *near;        /* [room][most] */
-    double *square;            /* [room][library rows] */
+    uint32_t width;            /* entries of `near` for each row */
+    syn_ccm_near *near;        /* [room][width] */
+    uint32_t *found;           /* [room][SYN_CCM_DIRECT] */
+    double *square;            /* [room][library rows]; without blocks only */
     double *observed;          /* [room][targets] */
 } tile;
 
@@ -38,36 +41,20 @@ typedef struct mapping {
     double *coordinate, *value;   /* what `problem` points to */
     const double *target;
     double *shift;                /* [targets] */
-    syn_neighbours neighbours;    /* of all rows, where libraries have all rows, */
-    uint32_t *place;              /* [rows] and which library row each is; or NULL */
-    uint32_t most;                /* neighbours of a row that are put in order */
+    syn_ccm_choice choice;        /* how to search */
+    uint32_t *place;              /* [rows] which library row each is; for blocks only */
     syn_ccm_group *group;
     uint32_t *group_size;         /* [groups] which size, */
     uint32_t *group_sample;       /* and its first library */
     size_t groups;
     int threads;
     syn_ccm_space *space;         /* [threads] */
+    const syn_watch *watch;
+    double done, total;           /* rows, in all passes through them */
     tile tile;
 } mapping;
 
 /* ---- libraries ---- */
-
-void syn_ccm_draw(uint32_t n, uint32_t size, uint32_t sample,
-                  const syn_ccm_options *options, unsigned char *chosen)
-{
-    syn_random rng;
-    uint64_t stream = (uint64_t)options->direction << 52 | (uint64_t)size << 21 | sample;
-    syn_random_start(&rng, options->key, stream);
-    /* Of more than half it is sooner said who is not in. */
-    int inverted = size > n / 2;
-    if (inverted)
-        memset(chosen, 1, n);
-    for (uint32_t left = inverted ? n - size : size; left > 0;) {
-        uint32_t at = (uint32_t)syn_random_below(&rng, n);
-        left -= chosen[at] == inverted;
-        chosen[at] = (unsigned char)!inverted;
-    }
-}
 
 static uint32_t libraries_of(const mapping *m, uint32_t size)
 {
@@ -86,20 +73,29 @@ static syn_status draw_group(void *context, size_t item, int worker)
         syn_ccm_draw(n, g->size, m->group_sample[item] + lane, m->options, chosen);
         uint32_t *row = g->rows ? g->rows + (size_t)lane * g->size : NULL;
         for (uint32_t i = 0; i < n; i++) {
-            g->member[i] |= (uint64_t)chosen[i] << lane;
-            if (row && chosen[i])
+            if (!row)
+                g->member[i] |= (uint64_t)chosen[i] << lane;
+            else if (chosen[i])
                 *row++ = i;
         }
     }
     return SYN_OK;
 }
 
-/* Groups of up to 64 libraries of one size, without their rows. */
+/* How many libraries make a group. */
+static uint32_t lanes_of(const mapping *m, int direct)
+{
+    return direct && m->choice.blocks ? SYN_CCM_DIRECT : SYN_CCM_LANES;
+}
+
+/* Groups of libraries of one size, without their rows. */
 static syn_status make_groups(mapping *m, const unsigned char *direct)
 {
     const syn_ccm_options *o = m->options;
-    for (uint32_t s = 0; s < o->sizes; s++)
-        m->groups += (libraries_of(m, s) + SYN_CCM_LANES - 1) / SYN_CCM_LANES;
+    for (uint32_t s = 0; s < o->sizes; s++) {
+        uint32_t lanes = lanes_of(m, direct[s]);
+        m->groups += libraries_of(m, s) / lanes + (libraries_of(m, s) % lanes > 0);
+    }
     m->group = calloc(m->groups + 1, sizeof *m->group);
     m->group_size = malloc((m->groups + 1) * sizeof *m->group_size);
     m->group_sample = malloc((m->groups + 1) * sizeof *m->group_sample);
@@ -107,18 +103,19 @@ static syn_status make_groups(mapping *m, const unsigned char *direct)
         return SYN_NO_MEMORY;
     size_t next = 0, sums = (size_t)m->problem.targets * SYN_CCM_SUMS * SYN_CCM_LANES;
     for (uint32_t s = 0; s < o->sizes; s++)
-        for (uint32_t from = 0, all = libraries_of(m, s); from < all;
-             from += SYN_CCM_LANES) {
+        for (uint32_t from = 0, all = libraries_of(m, s), lanes = lanes_of(m, direct[s]);
+             from < all; from += lanes) {
             syn_ccm_group *g = &m->group[next];
             m->group_size[next] = s;
             m->group_sample[next++] = from;
-            g->n = all - from < SYN_CCM_LANES ? all - from : SYN_CCM_LANES;
+            g->n = all - from < lanes ? all - from : lanes;
             g->size = o->size[s];
-            g->member = calloc(m->problem.n, sizeof *g->member);
             g->sum = calloc(sums, sizeof *g->sum);
             if (direct[s])
                 g->rows = malloc((size_t)g->n * g->size * sizeof *g->rows);
-            if (!g->member || !g->sum || (direct[s] && !g->rows))
+            else
+                g->member = calloc(m->problem.n, sizeof *g->member);
+            if (!(direct[s] ? (void *)g->rows : (void *)g->member) || !g->sum)
                 return SYN_NO_MEMORY;
         }
     return SYN_OK;
@@ -150,6 +147,7 @@ static syn_status make_problem(mapping *m, uint32_t targets)
     p->k = m->options->k;
     p->exclusion = m->options->exclusion;
     p->row = m->library->row;
+    p->stride = rows;
     m->coordinate = malloc(((size_t)p->n * p->dims + 1) * sizeof *m->coordinate);
     m->value = malloc(((size_t)p->n * targets + 1) * sizeof *m->value);
     m->shift = malloc(((size_t)targets + 1) * sizeof *m->shift);
@@ -168,23 +166,15 @@ static syn_status make_problem(mapping *m, uint32_t targets)
     return SYN_OK;
 }
 
-/* Where each library has all rows, the nearest of all are its neighbours, and there are
-   faster ways to these than to go through the distances. */
-static syn_status find_all(mapping *m, const syn_watch *watch)
+/* Which library row each row is. */
+static syn_status make_place(mapping *m)
 {
-    const syn_ccm_options *o = m->options;
-    for (uint32_t s = 0; s < o->sizes; s++)
-        if (o->size[s] < m->problem.n)
-            return SYN_OK;
-    syn_neighbour_options options = {.k = o->k, .exclusion = o->exclusion,
-                                     .threads = m->threads};
     m->place = malloc(((size_t)m->points->rows + 1) * sizeof *m->place);
     if (!m->place)
         return SYN_NO_MEMORY;
     for (uint32_t i = 0; i < m->library->n; i++)
         m->place[m->library->row[i]] = i;
-    return syn_find_neighbours(m->points, m->library, m->prediction, &options, watch,
-                               &m->neighbours);
+    return SYN_OK;
 }
 
 /* ---- rows, a tile at a time ---- */
@@ -193,7 +183,11 @@ static syn_status make_tile(mapping *m)
 {
     const syn_ccm_problem *p = &m->problem;
     tile *t = &m->tile;
-    size_t libraries = 0, room = TILE_BYTES / (sizeof *t->square * p->n);
+    int all = !m->choice.blocks;
+    size_t direct = (size_t)SYN_CCM_DIRECT * p->k, libraries = 0;
+    t->width = all || m->choice.most > direct ? m->choice.most : (uint32_t)direct;
+    size_t room = TILE_BYTES / (all ? sizeof *t->square * p->n
+                                    : sizeof *t->near * t->width);
     for (size_t g = 0; g < m->groups; g++)
         libraries += m->group[g].n;
     size_t quick = TILE_PREDICTIONS / (libraries * (p->targets + (size_t)p->k)) + 1;
@@ -201,10 +195,12 @@ static syn_status make_tile(mapping *m)
     room = room < 1 ? 1 : room > TILE_ROWS ? TILE_ROWS : room;
     t->room = (uint32_t)room;
     t->list = malloc(room * sizeof *t->list);
-    t->near = malloc(room * m->most * sizeof *t->near);
-    t->square = malloc(room * p->n * sizeof *t->square);
+    t->near = malloc(room * t->width * sizeof *t->near);
+    t->found = malloc(room * SYN_CCM_DIRECT * sizeof *t->found);
+    t->square = all ? malloc(room * p->n * sizeof *t->square) : NULL;
     t->observed = malloc((room * p->targets + 1) * sizeof *t->observed);
-    return t->list && t->near && t->square && t->observed ? SYN_OK : SYN_NO_MEMORY;
+    int there = t->list && t->near && t->found && t->observed && (!all || t->square);
+    return there ? SYN_OK : SYN_NO_MEMORY;
 }
 
 static syn_status make_space(mapping *m)
@@ -224,10 +220,11 @@ static syn_status make_space(mapping *m)
         s->bucket = calloc(SYN_CCM_BUCKETS + 1, sizeof *s->bucket);
         s->last = malloc(n * sizeof *s->last);
         s->rows = malloc((n + 1) * sizeof *s->rows);
+        s->square = malloc(n * sizeof *s->square);
         s->at = malloc(together * lanes * sizeof *s->at);
         s->distance = malloc(together * lanes * sizeof *s->distance);
-        if (!s->near || !s->sorted || !s->bucket || !s->last || !s->rows || !s->at ||
-            !s->distance)
+        if (!s->near || !s->sorted || !s->bucket || !s->last || !s->rows || !s->square ||
+            !s->at || !s->distance)
             return SYN_NO_MEMORY;
         s->lanes_rows = together;
         for (uint32_t r = 0; r < together; r++)
@@ -236,40 +233,31 @@ static syn_status make_space(mapping *m)
     return SYN_OK;
 }
 
-/* The list of prediction row `i` from the neighbours that have been found. */
-static void take_list(const mapping *m, uint32_t i, syn_ccm_list *list)
+/* Row `i` of the tile, before its neighbours are known. */
+static void begin_list(mapping *m, uint32_t i)
 {
-    const syn_neighbours *found = &m->neighbours;
-    list->n = found->found[i];
-    list->whole = 1;
-    for (uint32_t j = 0; j < list->n; j++) {
-        size_t from = (size_t)i * found->k + j;
-        list->near[j] = (syn_ccm_near){.distance = found->distance[from],
-                                       .at = m->place[found->row[from]]};
-    }
+    tile *t = &m->tile;
+    size_t targets = m->problem.targets, rows = m->points->rows;
+    uint32_t row = m->prediction->row[t->first + i];
+    double *observed = t->observed + i * targets;
+    t->list[i] = (syn_ccm_list){.near = t->near + (size_t)i * t->width, .row = row,
+                                .point = m->points->coordinate + row,
+                                .observed = observed};
+    for (size_t k = 0; k < targets; k++)
+        observed[k] = m->target[k * rows + row] - m->shift[k];
 }
 
 static syn_status list_rows(void *context, size_t item, int worker)
 {
     mapping *m = context;
-    const syn_ccm_problem *p = &m->problem;
     tile *t = &m->tile;
     uint32_t from = (uint32_t)item * STRETCH;
     uint32_t end = t->n - from < STRETCH ? t->n : from + STRETCH;
     for (uint32_t i = from; i < end; i++) {
-        syn_ccm_list *list = &t->list[i];
-        double *observed = t->observed + (size_t)i * p->targets;
-        list->row = m->prediction->row[t->first + i];
-        list->near = t->near + (size_t)i * m->most;
-        list->observed = observed;
-        for (size_t k = 0; k < p->targets; k++)
-            observed[k] = m->target[k * m->points->rows + list->row] - m->shift[k];
-        if (m->place)
-            take_list(m, t->first + i, list);
-        else
-            m->kind->nearest(p, m->points->coordinate + list->row, m->points->rows,
-                             m->most, t->square + (size_t)i * p->n, &m->space[worker],
-                             list);
+        begin_list(m, i);
+        m->kind->nearest(&m->problem, m->choice.most,
+                         t->square + (size_t)i * m->problem.n, &m->space[worker],
+                         &t->list[i]);
     }
     return SYN_OK;
 }
@@ -277,20 +265,34 @@ static syn_status list_rows(void *context, size_t item, int worker)
 static syn_status map_group(void *context, size_t item, int worker)
 {
     mapping *m = context;
-    m->kind->add_rows(&m->problem, m->tile.list, m->tile.n, &m->group[item],
-                      &m->space[worker]);
+    if (m->group[item].member || !m->choice.blocks)
+        m->kind->add_rows(&m->problem, m->tile.list, m->tile.n, &m->group[item],
+                          &m->space[worker]);
     return SYN_OK;
 }
 
-/* The watch is polled between tiles, which take some milliseconds. */
-static syn_status map_tiles(mapping *m, const syn_watch *watch)
+/* The next rows of a pass through all; returns whether there are any. */
+static int next_tile(mapping *m)
 {
     tile *t = &m->tile;
     uint32_t all = m->prediction->n;
+    m->done += t->n;
+    t->first += t->n;
+    t->n = all - t->first < t->room ? all - t->first : t->room;
+    if (t->n > 0)
+        return 1;
+    t->first = 0;
+    return 0;
+}
+
+/* By the distances to all rows. The watch is polled between tiles, which take some
+   milliseconds. */
+static syn_status map_tiles(mapping *m)
+{
+    tile *t = &m->tile;
     syn_status status = SYN_OK;
-    for (t->first = 0; t->first < all && status == SYN_OK; t->first += t->n) {
-        t->n = all - t->first < t->room ? all - t->first : t->room;
-        status = syn_poll(watch, "rows", t->first, all);
+    while (status == SYN_OK && next_tile(m)) {
+        status = syn_poll(m->watch, "rows", m->done, m->total);
         if (status == SYN_OK)
             status = syn_parallel_for((t->n + STRETCH - 1) / STRETCH, m->threads, NULL,
                                       "rows", list_rows, m);
@@ -299,6 +301,146 @@ static syn_status map_tiles(mapping *m, const syn_watch *watch)
                                       m);
     }
     return status;
+}
+
+/* ---- the same by blocks of rows ---- */
+
+/* A search in one library, or for what all take their neighbours from. */
+typedef struct lane_search {
+    mapping *m;
+    uint32_t lane;
+    syn_search *search;
+} lane_search;
+
+/* What a search of one tile has done, in terms of all tiles. */
+static int poll_tile(void *data, const char *stage, double done, double total)
+{
+    const mapping *m = data;
+    (void)stage;
+    double share = total > 0 ? done / total : 0;
+    return m->watch->poll(m->watch->data, "rows", m->done + share * m->tile.n, m->total);
+}
+
+static void take_near(const mapping *m, const syn_near *near, uint32_t n,
+                      syn_ccm_near *to)
+{
+    for (uint32_t j = 0; j < n; j++)
+        to[j] = (syn_ccm_near){sqrt(near[j].squared), near[j].apart,
+                               m->place[near[j].row]};
+}
+
+static void take_list(void *context, uint32_t i, syn_near *near, uint32_t found)
+{
+    const lane_search *s = context;
+    syn_ccm_list *list = &s->m->tile.list[i];
+    list->n = found;
+    list->whole = found < s->m->choice.most;
+    take_near(s->m, near, found, list->near);
+}
+
+static void take_lane(void *context, uint32_t i, syn_near *near, uint32_t found)
+{
+    const lane_search *s = context;
+    syn_ccm_list *list = &s->m->tile.list[i];
+    list->found[s->lane] = found;
+    take_near(s->m, near, found, list->near + (size_t)s->lane * s->m->problem.k);
+}
+
+static syn_status search_tile(mapping *m, lane_search *lane, syn_near_body *body)
+{
+    const tile *t = &m->tile;
+    syn_rows rows = {t->n, m->prediction->row + t->first};
+    syn_watch watch = {poll_tile, m};
+    return syn_search_rows(lane->search, &rows, m->watch ? &watch : NULL, body, lane);
+}
+
+static syn_status make_search(mapping *m, const syn_rows *library, uint32_t k,
+                              syn_search **out)
+{
+    syn_neighbour_options options = {.k = k, .exclusion = m->options->exclusion,
+                                     .threads = m->threads,
+                                     .vector_bits = m->options->vector_bits};
+    return syn_search_make(m->points, library, &options, out);
+}
+
+/* All groups that go down a common order. */
+static syn_status map_common(mapping *m)
+{
+    tile *t = &m->tile;
+    lane_search lane = {m, 0, NULL};
+    syn_status status = make_search(m, m->library, m->choice.most, &lane.search);
+    while (status == SYN_OK && next_tile(m)) {
+        for (uint32_t i = 0; i < t->n; i++)
+            begin_list(m, i);
+        status = search_tile(m, &lane, take_list);
+        if (status == SYN_OK)
+            status = syn_parallel_for(m->groups, m->threads, NULL, "libraries", map_group,
+                                      m);
+    }
+    syn_search_free(lane.search);
+    return status;
+}
+
+/* The libraries of a group, ready to be searched. */
+static syn_status make_lanes(mapping *m, const syn_ccm_group *g, lane_search *lane)
+{
+    uint32_t *row = malloc(((size_t)g->size + 1) * sizeof *row);
+    syn_status status = row ? SYN_OK : SYN_NO_MEMORY;
+    for (uint32_t l = 0; l < g->n && status == SYN_OK; l++) {
+        for (uint32_t i = 0; i < g->size; i++)
+            row[i] = m->problem.row[g->rows[(size_t)l * g->size + i]];
+        syn_rows library = {g->size, row};
+        status = syn_poll(m->watch, "rows", m->done, m->total);
+        if (status == SYN_OK)
+            status = make_search(m, &library, m->problem.k, &lane[l].search);
+    }
+    free(row);
+    return status;
+}
+
+static void begin_lanes(mapping *m)
+{
+    for (uint32_t i = 0; i < m->tile.n; i++) {
+        begin_list(m, i);
+        m->tile.list[i].found = m->tile.found + (size_t)i * SYN_CCM_DIRECT;
+    }
+}
+
+/* One group whose libraries are searched one by one. */
+static syn_status map_direct(mapping *m, const syn_ccm_group *g)
+{
+    lane_search lane[SYN_CCM_DIRECT];
+    for (uint32_t l = 0; l < SYN_CCM_DIRECT; l++)
+        lane[l] = (lane_search){m, l, NULL};
+    syn_status status = make_lanes(m, g, lane);
+    while (status == SYN_OK && next_tile(m)) {
+        begin_lanes(m);
+        for (uint32_t l = 0; l < g->n && status == SYN_OK; l++)
+            status = search_tile(m, &lane[l], take_lane);
+        if (status == SYN_OK)
+            m->kind->add_rows(&m->problem, m->tile.list, m->tile.n, g, &m->space[0]);
+    }
+    for (uint32_t l = 0; l < SYN_CCM_DIRECT; l++)
+        syn_search_free(lane[l].search);
+    return status;
+}
+
+static syn_status map_blocks(mapping *m)
+{
+    syn_status status = m->choice.most > 0 ? map_common(m) : SYN_OK;
+    for (size_t g = 0; g < m->groups && status == SYN_OK; g++)
+        if (m->group[g].rows)
+            status = map_direct(m, &m->group[g]);
+    return status;
+}
+
+static syn_status map_all(mapping *m)
+{
+    int passes = m->choice.most > 0;
+    for (size_t g = 0; g < m->groups; g++)
+        passes += m->choice.blocks && m->group[g].rows;
+    m->total = (double)passes * m->prediction->n;
+    return m->choice.blocks ? map_blocks(m) : map_tiles(m);
 }
 
 /* ---- skill ---- */
@@ -369,6 +511,7 @@ static void mapping_free(mapping *m)
         free(s->bucket);
         free(s->last);
         free(s->rows);
+        free(s->square);
         free(s->at);
         free(s->distance);
     }
@@ -378,11 +521,11 @@ static void mapping_free(mapping *m)
     free(m->space);
     free(m->tile.list);
     free(m->tile.near);
+    free(m->tile.found);
     free(m->tile.square);
     free(m->tile.observed);
     free(m->coordinate);
     free(m->place);
-    syn_neighbours_free(&m->neighbours);
     free(m->value);
     free(m->shift);
 }
@@ -401,7 +544,7 @@ static syn_status prepare(mapping *m, uint32_t targets)
     if (!direct)
         status = SYN_NO_MEMORY;
     if (status == SYN_OK) {
-        m->most = syn_ccm_plan(m->options, m->problem.n, direct);
+        m->choice = syn_ccm_plan(m->options, m->problem.n, m->problem.dims, direct);
         status = make_groups(m, direct);
     }
     free(direct);
@@ -409,6 +552,8 @@ static syn_status prepare(mapping *m, uint32_t targets)
         status = make_space(m);
     if (status == SYN_OK)
         status = make_tile(m);
+    if (status == SYN_OK && m->choice.blocks)
+        status = make_place(m);
     return status;
 }
 
@@ -420,16 +565,15 @@ syn_status syn_ccm(const syn_points *points, const syn_rows *library,
     mapping m = {.options = options, .points = points, .library = library,
                  .prediction = prediction, .target = target,
                  .kind = fastest_kind(options->vector_bits),
-                 .threads = options->threads > 1 ? options->threads : 1};
+                 .threads = options->threads > 1 ? options->threads : 1,
+                 .watch = watch};
     memset(out, 0, sizeof *out);
     syn_status status = prepare(&m, targets);
-    if (status == SYN_OK)
-        status = find_all(&m, watch);
     if (status == SYN_OK)
         status = syn_parallel_for(m.groups, m.threads, watch, "libraries", draw_group,
                                   &m);
     if (status == SYN_OK)
-        status = map_tiles(&m, watch);
+        status = map_all(&m);
     if (status == SYN_OK)
         status = make_skill(&m, out);
     mapping_free(&m);

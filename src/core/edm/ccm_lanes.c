@@ -174,15 +174,22 @@ static syn_ccm_near *sort_nearest(syn_ccm_space *space, uint32_t n, uint32_t wan
     return space->sorted;
 }
 
-static void nearest_rows(const syn_ccm_problem *p, const double *point, size_t stride,
-                    uint32_t most, double *square, syn_ccm_space *space,
-                    syn_ccm_list *list)
+/* Squared distances to all library rows; returns how many of these may be neighbours. */
+static uint32_t all_squares(const syn_ccm_problem *p, const syn_ccm_list *list,
+                            double *square)
 {
-    uint32_t from, without = left_out(p, list->row, &from), there = p->n - without;
-    uint32_t wanted = most < there ? most : there;
-    square_distances(p, point, stride, square);
+    uint32_t from, without = left_out(p, list->row, &from);
+    square_distances(p, list->point, p->stride, square);
     for (uint32_t i = 0; i < without; i++)
         square[from + i] = INFINITY;
+    return p->n - without;
+}
+
+static void nearest_rows(const syn_ccm_problem *p, uint32_t most, double *square,
+                         syn_ccm_space *space, syn_ccm_list *list)
+{
+    uint32_t there = all_squares(p, list, square);
+    uint32_t wanted = most < there ? most : there;
     double within = bound(p, square, list->row, space, wanted);
     uint32_t n = collect(p, list->row, square, within, space->near);
     wanted = wanted < n ? wanted : n;
@@ -219,13 +226,13 @@ static uint64_t look_down(const syn_ccm_list *list, const syn_ccm_group *g, uint
 
 /* The k nearest of `n` library rows, for one lane; returns how many there are. */
 static uint32_t search_rows(const syn_ccm_problem *p, const syn_ccm_list *list,
-                       const uint32_t *rows, uint32_t n, syn_ccm_near *best,
-                       const syn_ccm_lanes *lanes, uint32_t lane)
+                            const double *squares, const uint32_t *rows, uint32_t n,
+                            syn_ccm_near *best, const syn_ccm_lanes *lanes, uint32_t lane)
 {
     uint32_t found = 0, k = p->k;
     double worst = INFINITY;
     for (uint32_t i = 0; i < n; i++) {
-        double square = list->square[rows[i]];
+        double square = squares[rows[i]];
         if (square > worst || square == INFINITY)
             continue;
         syn_ccm_near one = {square, syn_rows_apart(p->row[rows[i]], list->row), rows[i]};
@@ -241,31 +248,63 @@ static uint32_t search_rows(const syn_ccm_problem *p, const syn_ccm_list *list,
 
 /* The same for a library that only has its bit. */
 static uint32_t search_members(const syn_ccm_problem *p, const syn_ccm_list *list,
-                               const syn_ccm_group *g, syn_ccm_space *space,
-                               const syn_ccm_lanes *lanes, uint32_t lane)
+                               const double *squares, const syn_ccm_group *g,
+                               syn_ccm_space *space, const syn_ccm_lanes *lanes,
+                               uint32_t lane)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         space->rows[n] = i;
         n += g->member[i] >> lane & 1;
     }
-    return search_rows(p, list, space->rows, n, space->near, lanes, lane);
+    return search_rows(p, list, squares, space->rows, n, space->near, lanes, lane);
+}
+
+/* Libraries in `open` have rows beyond the end of the list. */
+static void search_open(const syn_ccm_problem *p, const syn_ccm_list *list,
+                        const syn_ccm_group *g, uint64_t open, syn_ccm_space *space,
+                        const syn_ccm_lanes *lanes, uint32_t *found)
+{
+    const double *squares = list->square;
+    if (!squares) {
+        all_squares(p, list, space->square);
+        squares = space->square;
+    }
+    for (; open; open &= open - 1) {
+        uint32_t lane = syn_low_bit(open);
+        found[lane] = search_members(p, list, squares, g, space, lanes, lane);
+    }
+}
+
+/* Takes neighbours that have been found in each library by itself. */
+static void take_found(const syn_ccm_list *list, uint32_t n, uint32_t k,
+                       const syn_ccm_lanes *lanes, uint32_t *found)
+{
+    const syn_ccm_near *near = list->near;
+    for (uint32_t lane = 0; lane < n; lane++, near += k) {
+        found[lane] = list->found[lane];
+        for (uint32_t j = 0; j < found[lane]; j++) {
+            lanes->at[j * SYN_CCM_LANES + lane] = near[j].at;
+            lanes->distance[j * SYN_CCM_LANES + lane] = near[j].distance;
+        }
+    }
 }
 
 static void find(const syn_ccm_problem *p, const syn_ccm_list *list,
                  const syn_ccm_group *g, syn_ccm_space *space, const syn_ccm_lanes *lanes)
 {
     uint32_t found[SYN_CCM_LANES] = {0};
-    if (g->rows) {
+    if (list->found) {
+        take_found(list, g->n, p->k, lanes, found);
+    } else if (g->rows) {
         for (uint32_t lane = 0; lane < g->n; lane++)
-            found[lane] = search_rows(p, list, g->rows + (size_t)lane * g->size, g->size,
-                                 space->near, lanes, lane);
+            found[lane] = search_rows(p, list, list->square,
+                                      g->rows + (size_t)lane * g->size, g->size,
+                                      space->near, lanes, lane);
     } else {
         uint64_t open = look_down(list, g, p->k, lanes, found);
-        for (; open && !list->whole; open &= open - 1) {
-            uint32_t lane = syn_low_bit(open);
-            found[lane] = search_members(p, list, g, space, lanes, lane);
-        }
+        if (open && !list->whole)
+            search_open(p, list, g, open, space, lanes, found);
     }
     /* Who has fewer than k gets neighbours without weight. */
     uint32_t lanes_in_use = (g->n + SYN_F64_LANES - 1) / SYN_F64_LANES * SYN_F64_LANES;

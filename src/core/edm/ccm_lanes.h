@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 enum { SYN_CCM_LANES = 64 };
+enum { SYN_CCM_DIRECT = 8 };  /* libraries that are searched one by one together */
 
 /* Sums over rows that are kept for each library and target. Targets and predictions are
    taken from those of the library's first pair: predictions may differ by very little,
@@ -30,6 +31,7 @@ typedef struct syn_ccm_problem {
     uint32_t n, dims, targets, k, exclusion;
     const uint32_t *row;       /* [n] increasing */
     const double *coordinate;  /* [dims][n] */
+    size_t stride;             /* between the coordinates of a prediction row */
     const double *value;       /* [targets][n] targets, from their shift */
 } syn_ccm_problem;
 
@@ -40,22 +42,26 @@ typedef struct syn_ccm_near {
     uint32_t at;      /* which library row */
 } syn_ccm_near;
 
-/* The nearest library rows of one row, in order. */
+/* The nearest library rows of one row, in order; or those in each library of a group. */
 typedef struct syn_ccm_list {
     uint32_t n;
     int whole;              /* whether there are no others */
     syn_ccm_near *near;
-    const double *square;   /* [n of problem] of all distances, INFINITY if left out */
+    uint32_t *found;        /* [SYN_CCM_DIRECT] of each library how many; near + l * k are
+                               those of library l. Otherwise NULL */
+    const double *square;   /* [n of problem] of all distances, INFINITY if left out; or
+                               NULL, if they have not been computed */
     uint32_t row;           /* of the data */
+    const double *point;    /* [dims] `stride` apart */
     const double *observed; /* [targets] from their shift, NaN if unknown */
 } syn_ccm_list;
 
 /* Up to 64 libraries of one size: lane l is library l. */
 typedef struct syn_ccm_group {
     uint32_t n, size;
-    uint64_t *member;    /* [n of problem] a bit for each library that has the row */
+    uint64_t *member;    /* [n of problem] a bit for each library that has the row; or */
     uint32_t *rows;      /* [n][size] the same as lists, where searching these is faster
-                            than going through the nearest of all; otherwise NULL */
+                            than going through the nearest of all. The other is NULL */
     double *sum;         /* [targets][SYN_CCM_SUMS][SYN_CCM_LANES] */
 } syn_ccm_group;
 
@@ -75,6 +81,7 @@ typedef struct syn_ccm_space {
     uint32_t *last;       /* [n] the list of the row before */
     uint32_t lasts;
     uint32_t *rows;       /* [n + 1] */
+    double *square;       /* [n] of a list without them */
     uint32_t *at;         /* what the lanes have their memory from */
     double *distance;
     uint32_t lanes_rows;  /* rows taken together, at most SYN_CCM_TOGETHER */
@@ -84,12 +91,10 @@ typedef struct syn_ccm_space {
 enum { SYN_CCM_BUCKETS = 0x7ff0 };  /* upper 16 bits of squares below INFINITY */
 
 typedef struct syn_ccm_kind {
-    /* Fills list->near with the `most` nearest library rows of a point, whose coordinates
-       are `stride` apart, and `square` with the squared distances to all;
-       list->row is given. */
-    void (*nearest)(const syn_ccm_problem *problem, const double *point, size_t stride,
-                    uint32_t most, double *square, syn_ccm_space *space,
-                    syn_ccm_list *list);
+    /* Fills list->near with the `most` nearest library rows of list->point, and `square`
+       with the squared distances to all; list->row is given. */
+    void (*nearest)(const syn_ccm_problem *problem, uint32_t most, double *square,
+                    syn_ccm_space *space, syn_ccm_list *list);
 
     /* Adds rows, `list` of each, to the sums of a group. */
     void (*add_rows)(const syn_ccm_problem *problem, const syn_ccm_list *list,

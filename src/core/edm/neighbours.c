@@ -1,6 +1,7 @@
 /* Finds the nearest neighbours of each prediction row. The neighbours of the row
-   before, one step further on, give a first bound; blocks of library points whose
-   boxes are farther away are passed over, and the rest is scanned. */
+   before, one step further on, and the block in which the row lies give a first bound;
+   blocks of library points whose boxes are farther away are passed over, and the rest
+   is scanned. */
 #include "core/edm/search.h"
 
 #include <float.h>
@@ -10,6 +11,7 @@
 
 #include "core/edm/blocks.h"
 #include "core/edm/scan.h"
+#include "core/edm/ties.h"
 #include "core/base/masks.h"
 #include "core/base/parallel.h"
 
@@ -25,12 +27,14 @@ typedef struct seeker {
     uint32_t row;          /* the prediction row */
     uint32_t *known;       /* [k] neighbours of the prediction row before */
     uint32_t known_n, known_of;
+    syn_ties ties;
+    const syn_search *search;
 } seeker;
 
-typedef struct search {
+struct syn_search {
     const syn_points *points;
     const syn_rows *prediction;
-    const syn_neighbour_options *options;
+    syn_neighbour_options options;
     const syn_scan_kind *kind;
     uint32_t k;            /* no more than there are library rows */
     syn_blocks blocks;
@@ -38,7 +42,7 @@ typedef struct search {
     seeker *seeker;        /* [threads] */
     syn_near_body *body;
     void *context;
-} search;
+};
 
 /* ---- one prediction row ---- */
 
@@ -54,7 +58,7 @@ static double squared_distance(const syn_points *p, const double *point, uint32_
 
 /* A squared distance within which there are k neighbours: trajectories that were close a
    row ago most often still are. */
-static double known_limit(const search *s, const seeker *k)
+static double known_limit(const syn_search *s, const seeker *k)
 {
     double limit = 0;
     uint32_t on = k->row - k->known_of;
@@ -63,7 +67,7 @@ static double known_limit(const search *s, const seeker *k)
     for (uint32_t i = 0; i < k->known_n; i++) {
         uint32_t row = k->known[i] + on;
         if (row >= s->points->rows || s->blocks.place[row] == SYN_NO_ROW ||
-            syn_rows_apart(row, k->row) <= s->options->exclusion)
+            syn_rows_apart(row, k->row) <= s->options.exclusion)
             return DBL_MAX;
         double squared = squared_distance(s->points, k->point, row);
         limit = squared > limit ? squared : limit;
@@ -73,8 +77,10 @@ static double known_limit(const search *s, const seeker *k)
     return limit < DBL_MAX ? limit : DBL_MAX;
 }
 
-static void visit(const search *s, seeker *k, uint32_t block)
+static void visit(void *context, uint32_t block)
 {
+    seeker *k = context;
+    const syn_search *s = k->search;
     const uint32_t *row = s->blocks.row + (size_t)block * SYN_BLOCK;
     const double *x = s->blocks.x + (size_t)block * s->points->dims * SYN_BLOCK;
     syn_scan scan = {s->points->dims, 1, k->point, &k->limit, k->limit};
@@ -84,32 +90,105 @@ static void visit(const search *s, seeker *k, uint32_t block)
     for (; pass; pass &= pass - 1) {
         uint32_t i = syn_low_bit(pass);
         syn_near near = {k->squared[i], syn_rows_apart(row[i], k->row), row[i]};
-        if (near.apart > s->options->exclusion)
+        if (near.apart > s->options.exclusion)
             syn_nearest_offer(&k->list, near);
     }
     if (k->list.last.squared < k->limit)
         k->limit = k->list.last.squared;
 }
 
-static void find(const search *s, seeker *k, uint32_t i)
+/* A squared distance within which the rows of one block let expect k neighbours. If the
+   block has them, that is `sure`; for larger k it is guessed from a quarter of the block,
+   as if points filled their space evenly. */
+static double home_limit(const syn_search *s, seeker *k, uint32_t block, int *sure)
+{
+    enum { QUARTER = SYN_BLOCK / 4 };
+    const uint32_t *row = s->blocks.row + (size_t)block * SYN_BLOCK;
+    const double *x = s->blocks.x + (size_t)block * s->points->dims * SYN_BLOCK;
+    double all = DBL_MAX, most = 0;
+    uint64_t pass;
+    uint32_t few = s->k < 2 * QUARTER ? s->k : QUARTER, there = 0;
+    syn_scan scan = {s->points->dims, 1, k->point, &all, all};
+    *sure = 1;
+    if (!s->kind->rows(&scan, x, &pass, k->squared))
+        return DBL_MAX;
+    for (uint32_t i = 0; i < SYN_BLOCK; i++) {
+        int use = (pass >> i & 1) &&
+                  syn_rows_apart(row[i], k->row) > s->options.exclusion;
+        k->squared[i] = use ? k->squared[i] : INFINITY;
+        most = use && k->squared[i] > most ? k->squared[i] : most;
+        there += use;
+    }
+    if (there < few)
+        return DBL_MAX;
+    double limit = syn_scan_bound(s->kind, k->squared, few, most);
+    *sure = few == s->k;
+    return *sure ? limit : limit * pow((double)s->k / few, 2.0 / s->points->dims);
+}
+
+/* Where to begin. */
+static syn_starts begin(const syn_search *s, seeker *k)
+{
+    uint32_t far = s->options.exclusion, rows = s->points->rows;
+    syn_starts starts = {0, {0}};
+    if (syn_starts_add(&starts, s->blocks.home[k->row]))
+        visit(k, starts.block[0]);
+    if (k->list.n >= s->k || far == 0)
+        return starts;
+    if (k->row > far && syn_starts_add(&starts, s->blocks.home[k->row - far - 1]))
+        visit(k, starts.block[starts.n - 1]);
+    if (far + 1 < rows - k->row &&
+        syn_starts_add(&starts, s->blocks.home[k->row + far + 1]))
+        visit(k, starts.block[starts.n - 1]);
+    return starts;
+}
+
+/* The blocks of a group except `done`. When the limit falls, it is asked again which
+   blocks are near: of many that are equally near, one may be enough. */
+static void find_in_group(const syn_search *s, seeker *k, uint32_t g, uint64_t done)
+{
+    size_t group = (size_t)s->points->dims * SYN_BLOCK;
+    uint64_t near, nearer;
+    double limit;
+    do {
+        limit = k->limit;
+        syn_scan scan = {s->points->dims, 1, k->point, &limit, limit};
+        s->kind->boxes(&scan, s->blocks.low + g * group, s->blocks.high + g * group,
+                       &near, &nearer);
+        near &= ~done;
+        for (uint64_t left = nearer & ~done; left && !(k->limit < limit);
+             left &= left - 1) {
+            done |= left & (0 - left);
+            visit(k, g * SYN_BLOCK + syn_low_bit(left));
+        }
+    } while (nearer & ~done);
+    syn_ties_put(&k->ties, g, near & ~done, limit);
+}
+
+/* Searches all blocks where the limit allows it. */
+static void find_within(const syn_search *s, seeker *k)
+{
+    syn_nearest_start(&k->list, s->k);
+    syn_ties_start(&k->ties);
+    syn_starts starts = begin(s, k);
+    for (uint32_t g = 0; g < s->blocks.groups; g++)
+        find_in_group(s, k, g, syn_starts_of(&starts, g));
+    syn_ties_visit(&k->ties, &s->blocks, k->row, s->points->rows, &k->list, visit, k);
+}
+
+static void find(const syn_search *s, seeker *k, uint32_t i)
 {
     k->row = s->prediction->row[i];
     syn_point_at(s->points, k->row, s->points->dims, k->point);
-    k->limit = known_limit(s, k);
-    syn_nearest_start(&k->list, s->k);
-    uint32_t place = s->blocks.place[k->row], home = place / SYN_BLOCK;
-    if (place != SYN_NO_ROW)
-        visit(s, k, home);
-    size_t group = (size_t)s->points->dims * SYN_BLOCK;
-    for (uint32_t g = 0; g < s->blocks.groups; g++) {
-        syn_scan scan = {s->points->dims, 1, k->point, &k->limit, k->limit};
-        uint64_t near = s->kind->boxes(&scan, s->blocks.low + g * group,
-                                       s->blocks.high + g * group);
-        for (; near; near &= near - 1) {
-            uint32_t block = g * SYN_BLOCK + syn_low_bit(near);
-            if (place == SYN_NO_ROW || block != home)
-                visit(s, k, block);
-        }
+    uint32_t home = s->blocks.home[k->row];
+    int sure = 1;
+    double known = known_limit(s, k);
+    double here = home == SYN_NO_ROW ? DBL_MAX : home_limit(s, k, home, &sure);
+    k->limit = known < here ? known : here;
+    find_within(s, k);
+    if (k->list.n < s->k && !sure) {
+        k->limit = known;
+        find_within(s, k);
     }
     syn_nearest_finish(&k->list);
     k->known_n = k->list.n;
@@ -121,7 +200,7 @@ static void find(const search *s, seeker *k, uint32_t i)
 
 static syn_status find_chunk(void *context, size_t item, int worker)
 {
-    search *s = context;
+    syn_search *s = context;
     uint32_t from = (uint32_t)item * CHUNK, to = s->prediction->n - from;
     to = from + (to < CHUNK ? to : CHUNK);
     for (uint32_t i = from; i < to; i++)
@@ -131,7 +210,7 @@ static syn_status find_chunk(void *context, size_t item, int worker)
 
 /* ---- all of them ---- */
 
-static syn_status make_seekers(search *s)
+static syn_status make_seekers(syn_search *s)
 {
     s->seeker = calloc((size_t)s->threads, sizeof *s->seeker);
     if (!s->seeker)
@@ -141,20 +220,53 @@ static syn_status make_seekers(search *s)
         k->list.near = malloc(syn_nearest_room(s->k) * sizeof *k->list.near);
         k->point = malloc(((size_t)s->points->dims + 1) * sizeof *k->point);
         k->known = malloc(((size_t)s->k + 1) * sizeof *k->known);
-        if (!k->list.near || !k->point || !k->known)
+        k->ties.tied = malloc(((size_t)s->blocks.groups + 1) * sizeof *k->ties.tied);
+        k->search = s;
+        if (!k->list.near || !k->point || !k->known || !k->ties.tied)
             return SYN_NO_MEMORY;
     }
     return SYN_OK;
 }
 
-static void free_seekers(search *s)
+syn_status syn_search_make(const syn_points *points, const syn_rows *library,
+                           const syn_neighbour_options *options, syn_search **out)
 {
-    for (int w = 0; s->seeker && w < s->threads; w++) {
+    syn_search *s = *out = calloc(1, sizeof *s);
+    if (!s)
+        return SYN_NO_MEMORY;
+    s->points = points;
+    s->options = *options;
+    s->kind = syn_scan_fastest(options->vector_bits);
+    s->k = options->k < library->n ? options->k : library->n;
+    s->k = s->k > 0 ? s->k : 1;
+    s->threads = options->threads > 1 ? options->threads : 1;
+    syn_status status = syn_blocks_make(points, library, NULL, 0, &s->blocks);
+    return status == SYN_OK ? make_seekers(s) : status;
+}
+
+syn_status syn_search_rows(syn_search *s, const syn_rows *prediction,
+                           const syn_watch *watch, syn_near_body *body, void *context)
+{
+    size_t items = prediction->n / CHUNK + (prediction->n % CHUNK > 0);
+    s->prediction = prediction;
+    s->body = body;
+    s->context = context;
+    return syn_parallel_for(items, s->threads, watch, "neighbours", find_chunk, s);
+}
+
+void syn_search_free(syn_search *s)
+{
+    for (int w = 0; s && s->seeker && w < s->threads; w++) {
         free(s->seeker[w].list.near);
         free(s->seeker[w].point);
         free(s->seeker[w].known);
+        free(s->seeker[w].ties.tied);
     }
-    free(s->seeker);
+    if (s) {
+        free(s->seeker);
+        syn_blocks_free(&s->blocks);
+    }
+    free(s);
 }
 
 syn_status syn_each_neighbourhood(const syn_points *points, const syn_rows *library,
@@ -163,23 +275,15 @@ syn_status syn_each_neighbourhood(const syn_points *points, const syn_rows *libr
                                   const syn_watch *watch, syn_near_body *body,
                                   void *context)
 {
-    size_t items = prediction->n / CHUNK + (prediction->n % CHUNK > 0);
-    search s = {.points = points, .prediction = prediction, .options = options,
-                .kind = syn_scan_fastest(options->vector_bits),
-                .k = options->k < library->n ? options->k : library->n,
-                .threads = options->threads > 1 ? options->threads : 1,
-                .body = body, .context = context};
-    if (s.k == 0)
-        s.k = 1;
-    if ((size_t)s.threads > items)
-        s.threads = items > 0 ? (int)items : 1;
-    syn_status status = syn_blocks_make(points, library, NULL, 0, &s.blocks);
+    syn_neighbour_options o = *options;
+    uint32_t items = prediction->n / CHUNK + (prediction->n % CHUNK > 0);
+    if (o.threads > 1 && (uint32_t)o.threads > items)
+        o.threads = items > 0 ? (int)items : 1;
+    syn_search *s;
+    syn_status status = syn_search_make(points, library, &o, &s);
     if (status == SYN_OK)
-        status = make_seekers(&s);
-    if (status == SYN_OK)
-        status = syn_parallel_for(items, s.threads, watch, "neighbours", find_chunk, &s);
-    free_seekers(&s);
-    syn_blocks_free(&s.blocks);
+        status = syn_search_rows(s, prediction, watch, body, context);
+    syn_search_free(s);
     return status;
 }
 

@@ -59,6 +59,10 @@ static int scan_rows(const syn_scan *scan, const double *x, uint64_t *pass,
     return any;
 }
 
+/* Bits of the boxes at the limit or beyond. */
+#define EQUAL_OR_BEYOND(v) | syn_f64_within(limit, s##v) << (v * SYN_F64_LANES)
+#define TILE_BITS (~(uint64_t)0 >> (SYN_BLOCK - TILE))
+
 #define ADD_BOXES(v)                                                                     \
     {                                                                                    \
         syn_f64 below = syn_f64_load(low + v * SYN_F64_LANES) - at;                      \
@@ -67,11 +71,12 @@ static int scan_rows(const syn_scan *scan, const double *x, uint64_t *pass,
         s##v += apart * apart;                                                           \
     }
 
-static uint64_t tile_boxes(const syn_scan *scan, const double *low, const double *high)
+static int tile_boxes(const syn_scan *scan, const double *low, const double *high,
+                      uint32_t first, uint64_t *pass, uint64_t *nearer)
 {
     const double *point = scan->point;
     syn_f64 most = syn_f64_all(scan->most), zero = syn_f64_all(0);
-    uint64_t bits = 0;
+    int any = 0;
     EACH(ZERO)
     for (uint32_t e = 0; e < scan->E; e++) {
         for (uint32_t j = 0; j < scan->step; j++) {
@@ -81,20 +86,28 @@ static uint64_t tile_boxes(const syn_scan *scan, const double *low, const double
             high += SYN_BLOCK;
         }
         syn_f64 limit = syn_f64_all(scan->limit[e]), least = LEAST;
-        if (syn_f64_within(least, limit))
-            bits = bits EACH(BITS);
-        else if (!syn_f64_within(least, most))
+        if (syn_f64_within(least, limit)) {
+            uint64_t bits = 0 EACH(BITS);
+            pass[e] |= bits << first;
+            bits = 0 EACH(EQUAL_OR_BEYOND);
+            nearer[e] |= (pass[e] >> first & ~bits & TILE_BITS) << first;
+            any = 1;
+        } else if (!syn_f64_within(least, most)) {
             break;
+        }
     }
-    return bits;
+    return any;
 }
 
-static uint64_t scan_boxes(const syn_scan *scan, const double *low, const double *high)
+static int scan_boxes(const syn_scan *scan, const double *low, const double *high,
+                      uint64_t *pass, uint64_t *nearer)
 {
-    uint64_t bits = 0;
+    int any = 0;
+    memset(pass, 0, scan->E * sizeof *pass);
+    memset(nearer, 0, scan->E * sizeof *nearer);
     for (uint32_t first = 0; first < SYN_BLOCK; first += TILE)
-        bits |= tile_boxes(scan, low + first, high + first) << first;
-    return bits;
+        any |= tile_boxes(scan, low + first, high + first, first, pass, nearer);
+    return any;
 }
 
 static uint32_t scan_count(const double *x, double limit)
@@ -107,6 +120,8 @@ static uint32_t scan_count(const double *x, double limit)
 
 #undef EACH
 #undef BITS
+#undef EQUAL_OR_BEYOND
+#undef TILE_BITS
 
 const syn_scan_kind SYN_KIND_NAME(syn_scan) = {scan_rows, scan_boxes, scan_count};
 

@@ -9,8 +9,22 @@
    to change, and gone after it. Called by several threads. */
 typedef void syn_near_body(void *context, uint32_t i, syn_near *near, uint32_t found);
 
+/* A library that is ready to be searched. */
+typedef struct syn_search syn_search;
+
+/* Gathers `library`. `points` must outlive `out`, which the caller frees with
+   syn_search_free(), also after an error. */
+syn_status syn_search_make(const syn_points *points, const syn_rows *library,
+                           const syn_neighbour_options *options, syn_search **out);
+
 /* Runs body(context, i, ...) for each row of `prediction`, as syn_find_neighbours() does
    its work; never holds more than a few rows' neighbours. */
+syn_status syn_search_rows(syn_search *search, const syn_rows *prediction,
+                           const syn_watch *watch, syn_near_body *body, void *context);
+
+void syn_search_free(syn_search *search);
+
+/* All three one after the other. */
 syn_status syn_each_neighbourhood(const syn_points *points, const syn_rows *library,
                                   const syn_rows *prediction,
                                   const syn_neighbour_options *options,

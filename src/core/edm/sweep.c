@@ -9,6 +9,7 @@
 #include "core/edm/blocks.h"
 #include "core/edm/scan.h"
 #include "core/edm/search.h"
+#include "core/edm/ties.h"
 #include "core/edm/weights.h"
 #include "core/base/masks.h"
 #include "core/base/parallel.h"
@@ -19,7 +20,13 @@ enum { CHUNK = 8 };  /* prediction rows handed out together */
 typedef struct sweeper {
     double *point;      /* [dims] of the prediction row */
     double *limit;      /* [E_max] squared distance: nothing farther is wanted */
-    uint64_t *pass;     /* [E_max] rows of a block within it */
+    uint64_t *pass;     /* [E_max] rows of a block or boxes of a group within it, */
+    uint64_t *nearer;   /* [E_max] and boxes nearer than that */
+    syn_ties *ties;     /* [E_max] */
+    uint64_t *tied;     /* of all of them */
+    syn_scan scan;      /* of the prediction row, */
+    uint32_t row;       /* which is this */
+    const struct sweep *sweep;
     double *squared;    /* [E_max][64] in lines of the cache */
     syn_near *room;     /* of all the lists */
     syn_nearest *list;  /* [E_max] neighbours of the last prediction row, too: they say */
@@ -84,21 +91,14 @@ static uint32_t fill_pool(const sweep *s, sweeper *w, uint32_t row)
    first `n` are finite. */
 static double small_bound(const sweep *s, const double *x, uint32_t n, uint32_t k)
 {
-    double low = 0, high = 0;
+    double high = 0;
     if (n < k)
         return DBL_MAX;
     for (uint32_t i = 0; i < k; i++)
         high = x[i] > high ? x[i] : high;
     if (!(high < DBL_MAX))
         return DBL_MAX;
-    for (int i = 0; i < 6; i++) {
-        double middle = low + (high - low) / 2;
-        if (s->kind->count(x, middle) >= k)
-            high = middle;
-        else
-            low = middle;
-    }
-    return high;
+    return syn_scan_bound(s->kind, x, k, high);
 }
 
 /* Limits within which there are enough neighbours. */
@@ -122,9 +122,11 @@ static double largest(const double *limit, uint32_t E)
     return most;
 }
 
-static void visit(const sweep *s, sweeper *w, syn_scan *scan, uint32_t block,
-                  uint32_t of_row)
+static void visit(void *context, uint32_t block)
 {
+    sweeper *w = context;
+    const sweep *s = w->sweep;
+    syn_scan *scan = &w->scan;
     const uint32_t *row = s->blocks.row + (size_t)block * SYN_BLOCK;
     const double *x = s->blocks.x + (size_t)block * s->points->dims * SYN_BLOCK;
     if (!s->kind->rows(scan, x, w->pass, w->squared))
@@ -133,7 +135,7 @@ static void visit(const sweep *s, sweeper *w, syn_scan *scan, uint32_t block,
         const double *squared = w->squared + (size_t)e * SYN_BLOCK;
         for (uint64_t pass = w->pass[e]; pass; pass &= pass - 1) {
             uint32_t i = syn_low_bit(pass);
-            syn_near near = {squared[i], syn_rows_apart(row[i], of_row), row[i]};
+            syn_near near = {squared[i], syn_rows_apart(row[i], w->row), row[i]};
             if (near.apart > s->options->exclusion)
                 syn_nearest_offer(&w->list[e], near);
         }
@@ -143,29 +145,70 @@ static void visit(const sweep *s, sweeper *w, syn_scan *scan, uint32_t block,
     scan->most = largest(w->limit, scan->E);
 }
 
+/* Searches a block that was put aside: for all E, as others may have put it aside too. */
+static void visit_tied(void *context, uint32_t block)
+{
+    sweeper *w = context;
+    uint32_t g = block / SYN_BLOCK;
+    for (uint32_t e = 0; e < w->scan.E; e++)
+        w->ties[e].tied[g] &= ~((uint64_t)1 << block % SYN_BLOCK);
+    visit(w, block);
+}
+
+/* Where to begin. */
+static syn_starts begin(const sweep *s, sweeper *w)
+{
+    uint32_t far = s->options->exclusion, rows = s->points->rows, E = w->scan.E;
+    syn_starts starts = {0, {0}};
+    if (syn_starts_add(&starts, s->blocks.home[w->row]))
+        visit(w, starts.block[0]);
+    if (w->list[E - 1].n >= w->list[E - 1].k || far == 0)
+        return starts;
+    if (w->row > far && syn_starts_add(&starts, s->blocks.home[w->row - far - 1]))
+        visit(w, starts.block[starts.n - 1]);
+    if (far + 1 < rows - w->row &&
+        syn_starts_add(&starts, s->blocks.home[w->row + far + 1]))
+        visit(w, starts.block[starts.n - 1]);
+    return starts;
+}
+
+/* The blocks of a group except `done`; those only as near as the limit are put aside. */
+static void find_in_group(const sweep *s, sweeper *w, uint32_t g, uint64_t done)
+{
+    size_t group = (size_t)s->points->dims * SYN_BLOCK;
+    uint64_t now = 0;
+    s->kind->boxes(&w->scan, s->blocks.low + g * group, s->blocks.high + g * group,
+                   w->pass, w->nearer);
+    for (uint32_t e = 0; e < w->scan.E; e++)
+        now |= w->nearer[e] & ~done;
+    done |= now;
+    for (uint32_t e = 0; e < w->scan.E; e++)
+        syn_ties_put(&w->ties[e], g, w->pass[e] & ~done, w->limit[e]);
+    for (; now; now &= now - 1)
+        visit(w, g * SYN_BLOCK + syn_low_bit(now));
+}
+
 static void find(const sweep *s, sweeper *w, uint32_t row, uint32_t E)
 {
-    uint32_t place = s->blocks.place[row], home = place / SYN_BLOCK;
-    syn_scan scan = {s->options->step, E, w->point, w->limit, DBL_MAX};
+    w->scan = (syn_scan){s->options->step, E, w->point, w->limit, DBL_MAX};
+    w->row = row;
     syn_point_at(s->points, row, E * s->options->step, w->point);
-    known_limits(s, w, &scan, row);
-    scan.most = largest(w->limit, E);
-    for (uint32_t e = 0; e < E; e++)
+    known_limits(s, w, &w->scan, row);
+    w->scan.most = largest(w->limit, E);
+    for (uint32_t e = 0; e < E; e++) {
         syn_nearest_start(&w->list[e], e + 2);
+        syn_ties_start(&w->ties[e]);
+    }
     w->E = E;
     w->of = row;
-    if (place != SYN_NO_ROW)
-        visit(s, w, &scan, home, row);
-    size_t group = (size_t)s->points->dims * SYN_BLOCK;
-    for (uint32_t g = 0; g < s->blocks.groups; g++) {
-        uint64_t near = s->kind->boxes(&scan, s->blocks.low + g * group,
-                                       s->blocks.high + g * group);
-        for (; near; near &= near - 1) {
-            uint32_t block = g * SYN_BLOCK + syn_low_bit(near);
-            if (place == SYN_NO_ROW || block != home)
-                visit(s, w, &scan, block, row);
-        }
-    }
+    if (E == 0)
+        return;
+    syn_starts starts = begin(s, w);
+    for (uint32_t g = 0; g < s->blocks.groups; g++)
+        find_in_group(s, w, g, syn_starts_of(&starts, g));
+    for (uint32_t e = 0; e < E; e++)
+        syn_ties_visit(&w->ties[e], &s->blocks, row, s->points->rows, &w->list[e],
+                       visit_tied, w);
 }
 
 static void predict(const sweep *s, sweeper *w, uint32_t i)
@@ -205,18 +248,23 @@ static syn_status make_sweeper(const sweep *s, sweeper *w)
     w->point = malloc(dims * sizeof *w->point);
     w->limit = malloc(E * sizeof *w->limit);
     w->pass = malloc(E * sizeof *w->pass);
+    w->nearer = malloc(E * sizeof *w->nearer);
+    w->ties = malloc(E * sizeof *w->ties);
+    w->tied = calloc(E * s->blocks.groups + 1, sizeof *w->tied);
     w->lines = malloc((E + dims) * SYN_BLOCK * sizeof *w->pool + SYN_LINE);
     w->room = malloc(room * sizeof *w->room);
     w->list = malloc(E * sizeof *w->list);
     w->seen = calloc((size_t)s->blocks.blocks * SYN_BLOCK + 1, sizeof *w->seen);
-    if (!w->point || !w->limit || !w->pass || !w->lines || !w->room || !w->list ||
-        !w->seen)
+    if (!w->point || !w->limit || !w->pass || !w->nearer || !w->ties || !w->tied ||
+        !w->lines || !w->room || !w->list || !w->seen)
         return SYN_NO_MEMORY;
     w->pool = syn_line_in(w->lines);
     w->squared = w->pool + dims * SYN_BLOCK;
     w->E = 0;
+    w->sweep = s;
     syn_near *next = w->room;
     for (uint32_t e = 0; e < s->E_max; e++) {
+        w->ties[e].tied = w->tied + (size_t)e * s->blocks.groups;
         w->list[e].near = next;
         next += syn_nearest_room(e + 2);
     }
@@ -238,6 +286,9 @@ static void free_sweepers(sweep *s)
         free(s->sweeper[w].point);
         free(s->sweeper[w].limit);
         free(s->sweeper[w].pass);
+        free(s->sweeper[w].nearer);
+        free(s->sweeper[w].ties);
+        free(s->sweeper[w].tied);
         free(s->sweeper[w].lines);
         free(s->sweeper[w].room);
         free(s->sweeper[w].list);
