@@ -37,7 +37,7 @@
 #' the library are neighbours, it has at least twice as many points as the model has
 #' coefficients, and 8 rows or more are predicted, the normal equations of many models are
 #' made together, as a product of two matrices, and solved by Cholesky's method. This takes
-#' half to a fifth of the time. It loses digits where coordinates nearly depend on each
+#' two thirds to a fifth of the time. It loses digits where coordinates nearly depend on each
 #' other. So a bound for the error of each model is found, too, and a model that rounding
 #' may have changed by more than 1e-9 of it is made again in the other way, as are all
 #' models elsewhere: its rows are reduced to a triangle by modified Gram-Schmidt in blocks,
