@@ -86,7 +86,6 @@ struct neighbour_search::work {
     placed_points points;
     placed_rows library;
     cudaStream_t stream;
-    bool tiled;             /* for the filter */
     filter_frame frame = {};
     array<double> centre, by_row;
     array<float> x, half;
@@ -260,8 +259,7 @@ neighbour_search::neighbour_search(const placed_points &points, const placed_row
     w.library = library;
     w.stream = stream;
     w.processors = multiprocessors();
-    w.tiled = library.n >= FILTER_LEAST;
-    if (!w.tiled)
+    if (!filters(library.n, 1))
         return;
     allow_shared(filter_rows, sizeof(filter_shared));
     w.make_frame();
@@ -270,10 +268,15 @@ neighbour_search::neighbour_search(const placed_points &points, const placed_row
 
 neighbour_search::~neighbour_search() = default;
 
+bool neighbour_search::filters(uint32_t library, uint32_t k)
+{
+    return library >= FILTER_LEAST && k <= FILTER_K;
+}
+
 uint32_t neighbour_search::batch(uint32_t k) const
 {
     const work &w = *work_;
-    bool filtered = w.tiled && k <= FILTER_K;
+    bool filtered = filters(w.library.n, k);
     double rate = filtered ? PAIRS_A_SECOND : EXACT_A_SECOND;
     double pairs = (double) std::max(w.library.n, 1u) * (w.points.dims + 2);
     double rows = 0.05 * rate / pairs;
@@ -289,7 +292,7 @@ void neighbour_search::find(const placed_rows &prediction, uint32_t k, uint32_t 
     work &w = *work_;
     if (prediction.n == 0)
         return;
-    if (!w.tiled || k > FILTER_K) {
+    if (!filters(w.library.n, k)) {
         w.find_exactly(prediction, k, exclusion, nullptr, nullptr, out);
         return;
     }

@@ -42,6 +42,10 @@ public:
     neighbour_search(const neighbour_search &) = delete;
     neighbour_search &operator=(const neighbour_search &) = delete;
 
+    /* Whether a library of so many rows is searched for k neighbours without looking at
+       every pair of rows in double precision. */
+    static bool filters(uint32_t library, uint32_t k);
+
     /* Prediction rows that take about a twentieth of a second together, and room that
        there is: callers that want to end soon when they are told to hand out so many at
        a time. */

@@ -10,6 +10,7 @@ namespace gpu {
 struct project_job {
     placed_neighbours near;   /* [spaces][n], k places each */
     uint32_t spaces, n, k;
+    const uint32_t *place;    /* [n] where predictions go; NULL: to their own numbers */
     const double *target;     /* [targets][rows] */
     uint32_t targets, rows;
     const uint32_t *library;  /* [spaces] library rows; NULL, or too few below `least` */
@@ -32,7 +33,7 @@ __global__ void project_rows(SYN_GPU_JOB project_job job)
         return;
     for (uint32_t at = blockIdx.y; at < job.spaces * job.targets; at += gridDim.y) {
         uint32_t space = at / job.targets;
-        size_t from = (size_t) space * job.n + i, to = (size_t) at * job.n + i;
+        size_t from = (size_t) space * job.n + i, to = job.place ? job.place[i] : (size_t) at * job.n + i;
         const double *value = job.target + (size_t) (at % job.targets) * job.rows;
         const double *distance = job.near.distance + from * job.k;
         const uint32_t *row = job.near.row + from * job.k;

@@ -6,6 +6,7 @@
 #include "gpu/edm/exact.cuh"
 #include "gpu/edm/project.cuh"
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -152,7 +153,7 @@ extern "C" syn_status syn_gpu_simplex(const syn_points *points, const syn_rows *
             search.find({n, data.pred.row + from}, k, options->exclusion, to);
             of.ensure((size_t) n * targets->n);
             variance_of.ensure((size_t) n * targets->n);
-            project({to, 1, n, k, data.target.get(), targets->n, points->rows, nullptr, 0,
+            project({to, 1, n, k, nullptr, data.target.get(), targets->n, points->rows, nullptr, 0,
                      of.get(), variance_of.get()}, stream);
             download_parts(prediction + from, predicted->n, of.get(), n, targets->n,
                            stream);
@@ -172,6 +173,109 @@ static uint32_t spaces_batch(double bytes, double pairs)
     return (uint32_t) std::max(1.0, std::min(rows, 65536.0));
 }
 
+/* ---- all numbers of dimensions ---- */
+
+namespace {
+
+struct sweep_request {
+    const syn_points *points;
+    const syn_reach *library, *predicted;
+    const syn_sweep_options *options;
+    const double *target;
+    double *prediction;
+    uint32_t E_max, all;
+    uint32_t blocks;  /* of prediction rows, if each E is searched by itself */
+    int n_devices;
+};
+
+/* The rows that reach E, and their numbers. */
+void rows_within(const syn_reach &rows, uint32_t from, uint32_t to, uint32_t E,
+                 std::vector<uint32_t> *row, std::vector<uint32_t> *number)
+{
+    row->clear();
+    number->clear();
+    for (uint32_t i = from; i < to; i++) {
+        if (rows.steps[i] < E)
+            continue;
+        row->push_back(rows.rows.row[i]);
+        number->push_back(i - from);
+    }
+}
+
+/* Small libraries: a search in all spaces side by side. */
+void sweep_small(const sweep_request &r, gpu::crew *crew)
+{
+    gpu::stream stream;
+    placed_data data;
+    near_arrays near;
+    array<double> of;
+    array<gpu::near_place> lists;
+    uint32_t k = r.E_max + 1;
+    data.upload(*r.points, r.library->rows, r.predicted->rows, stream);
+    data.target.upload(r.target, r.points->rows, stream);
+    data.library_reach.upload(r.library->steps, r.library->rows.n, stream);
+    data.prediction_reach.upload(r.predicted->steps, r.all, stream);
+    double pairs = 0.5 * (data.lib.n + 32.0) * (r.E_max + 1.0) * r.points->dims;
+    uint32_t batch = spaces_batch((12.0 * k + 12) * r.E_max, pairs), from, n;
+    while ((n = crew->take(batch, r.all, r.n_devices, &from))) {
+        gpu::placed_neighbours to = near.room((size_t) n * r.E_max, k);
+        gpu::spaces in = {r.E_max, nullptr, r.options->step, r.options->step,
+                          data.library_reach.get(), data.prediction_reach.get() + from,
+                          2, 1};
+        search_all({data.points, data.lib, {n, data.pred.row + from}, in, nullptr,
+                    nullptr, r.options->exclusion, 0, nullptr, k, to}, {&lists}, stream);
+        of.ensure((size_t) n * r.E_max);
+        project({to, r.E_max, n, k, nullptr, data.target.get(), 1, r.points->rows,
+                 nullptr, 0, of.get(), nullptr}, stream);
+        download_parts(r.prediction + from, r.all, of.get(), n, r.E_max, stream);
+        check(cudaStreamSynchronize(stream));
+    }
+}
+
+/* A search for each E, in its own coordinates and with the rows that reach so far. */
+void sweep_large(const sweep_request &r, gpu::crew *crew)
+{
+    gpu::stream stream;
+    placed_data data;
+    near_arrays near;
+    array<double> of;
+    array<uint32_t> library, predicted, number;
+    std::vector<uint32_t> row, at;
+    std::unique_ptr<gpu::neighbour_search> search;
+    data.upload(*r.points, r.library->rows, r.predicted->rows, stream);
+    data.target.upload(r.target, r.points->rows, stream);
+    uint32_t item, E = 0, width = (r.all + r.blocks - 1) / r.blocks;
+    while (crew->take(1, r.E_max * r.blocks, r.n_devices, &item)) {
+        if (item / r.blocks + 1 != E) {
+            E = item / r.blocks + 1;
+            rows_within(*r.library, 0, r.library->rows.n, E, &row, &at);
+            search.reset();
+            library.upload(row.data(), row.size(), stream);
+            check(cudaStreamSynchronize(stream));
+            gpu::placed_points points = {r.points->rows, E * r.options->step,
+                                         data.coordinate.get()};
+            search.reset(new gpu::neighbour_search(
+                points, {(uint32_t) row.size(), library.get()}, stream));
+        }
+        uint32_t from = item % r.blocks * width, to = std::min(r.all, from + width);
+        rows_within(*r.predicted, from, to, E, &row, &at);
+        predicted.upload(row.data(), row.size(), stream);
+        number.upload(at.data(), at.size(), stream);
+        of.ensure(width);
+        check(cudaMemsetAsync(of.get(), 0xff, width * sizeof(double), stream));
+        uint32_t n = (uint32_t) row.size();
+        gpu::placed_neighbours found = near.room(n, E + 1);
+        search->find({n, predicted.get()}, E + 1, r.options->exclusion, found);
+        project({found, 1, n, E + 1, number.get(), data.target.get(), 1, r.points->rows,
+                 nullptr, 0, of.get(), nullptr}, stream);
+        download(r.prediction + (size_t) (E - 1) * r.all + from, of.get(), to - from,
+                 stream);
+        check(cudaStreamSynchronize(stream));
+    }
+}
+
+}  // namespace
+
 extern "C" syn_status syn_gpu_simplex_sweep(const syn_points *points,
                                             const syn_reach *library,
                                             const syn_reach *predicted,
@@ -180,35 +284,16 @@ extern "C" syn_status syn_gpu_simplex_sweep(const syn_points *points,
                                             int n_devices, const syn_watch *watch,
                                             double *prediction, char *reason)
 {
-    uint32_t E_max = points->dims / options->step, all = predicted->rows.n, k = E_max + 1;
-    auto work = [&](gpu::crew *crew) {
-        gpu::stream stream;
-        placed_data data;
-        near_arrays near;
-        array<double> of;
-        array<gpu::near_place> lists;
-        data.upload(*points, library->rows, predicted->rows, stream);
-        data.target.upload(target, points->rows, stream);
-        data.library_reach.upload(library->steps, library->rows.n, stream);
-        data.prediction_reach.upload(predicted->steps, all, stream);
-        double pairs = 0.5 * (library->rows.n + 32.0) * (E_max + 1.0) * points->dims;
-        uint32_t batch = spaces_batch((12.0 * k + 12) * E_max, pairs), from, n;
-        while ((n = crew->take(batch, all, n_devices, &from))) {
-            gpu::placed_neighbours to = near.room((size_t) n * E_max, k);
-            gpu::spaces in = {E_max, nullptr, options->step, options->step,
-                              data.library_reach.get(), data.prediction_reach.get() + from,
-                              2, 1};
-            search_all({data.points, data.lib, {n, data.pred.row + from}, in, nullptr,
-                        nullptr, options->exclusion, 0, nullptr, k, to},
-                       {&lists}, stream);
-            of.ensure((size_t) n * E_max);
-            project({to, E_max, n, k, data.target.get(), 1, points->rows, nullptr, 0,
-                     of.get(), nullptr}, stream);
-            download_parts(prediction + from, all, of.get(), n, E_max, stream);
-            check(cudaStreamSynchronize(stream));
-        }
-    };
-    return share_out(all, devices, n_devices, watch, "rows", reason, work);
+    uint32_t E_max = points->dims / options->step, all = predicted->rows.n;
+    bool large = gpu::neighbour_search::filters(library->rows.n, E_max + 1);
+    double seconds = (double) library->rows.n * all * (points->dims + 2) / 1e13;
+    uint32_t blocks = (uint32_t) std::min(std::ceil(seconds / 0.05), (double) all);
+    sweep_request r = {points, library, predicted, options, target, prediction, E_max,
+                       all, std::max(1u, blocks), n_devices};
+    return share_out(large ? E_max * r.blocks : all, devices, n_devices, watch, "rows",
+                     reason, [&](gpu::crew *crew) {
+                         large ? sweep_large(r, crew) : sweep_small(r, crew);
+                     });
 }
 
 /* ---- views ---- */
@@ -245,7 +330,7 @@ extern "C" syn_status syn_gpu_simplex_views(const syn_points *points,
             search_all({data.points, data.lib, data.pred, in, nullptr, nullptr,
                         options->exclusion, 0, nullptr, k, to}, {&lists}, stream);
             of.ensure((size_t) n * all);
-            project({to, n, all, k, data.target.get(), 1, points->rows, rows.get(),
+            project({to, n, all, k, nullptr, data.target.get(), 1, points->rows, rows.get(),
                      options->k, of.get(), nullptr}, stream);
             download(prediction + (size_t) from * all, of.get(), (size_t) n * all, stream);
             check(cudaStreamSynchronize(stream));
