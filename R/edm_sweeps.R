@@ -6,18 +6,31 @@
 #' that predicts best is the number of lags that unfold the dynamics (Sugihara and May
 #' 1990). With one column, all of them take one pass over the pairs of rows.
 #'
+#' Give several `tau` or `Tp` to search all three together: every combination is tried, and
+#' `plot()` draws a map of skill. How far ahead the best `Tp` lies says little, since what is
+#' near is easy to predict; compare `E` and `tau` at the `Tp` that matters to you.
+#'
+#' With `embedded`, the `columns` are the coordinates already, and `E` is how many of them
+#' are used, from the first on: of a table of [delay_embed()] this gives the skill against
+#' the number of lags. (rEDM and pyEDM take all columns for every `E` there.)
+#'
 #' Without `lib` and `pred`, `validation` says which rows are compared: `"loo"`, every row
 #' is predicted from all others, or `"split"`, the second half of the rows from the first
 #' one (the half that is shorter by one, of an odd number).
 #'
 #' @inheritParams simplex
-#' @param E_max Largest embedding dimension.
+#' @param E_max Largest embedding dimension; with `embedded` at most the number of
+#'   `columns`.
+#' @param Tp,tau As in [simplex()]; one or several.
 #' @param validation How to validate where neither `lib` nor `pred` is given.
 #'
 #' @return A table ([edm_tables]) with the columns `E` and `rho`, Pearson's correlation of
 #'   predictions and observations ([prediction_error()]). `NA` where there is no
 #'   correlation, and where the library has fewer than `E + 1` points. The attribute
 #'   `optimal` is the `E` of the first maximum.
+#'
+#'   With several `tau` or `Tp` the columns are `E`, `tau`, `Tp` and `rho`, a row for each
+#'   combination, and `optimal` is a vector of the three, with their names.
 #'
 #' @inheritSection simplex Errors
 #' @references Sugihara G, May RM (1990). Nonlinear forecasting as a way of distinguishing
@@ -29,10 +42,15 @@
 #' found <- embed_dimension(x, "x", threads = 2)
 #' found
 #' attr(found, "optimal")
+#'
+#' # E and tau together
+#' both <- embed_dimension(x, "x", E_max = 4, tau = -1:-3, threads = 2)
+#' attr(both, "optimal")
 #' @export
 embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
                             E_max = 10, Tp = 1, tau = -1, exclusion_radius = 0,
-                            valid_lib = NULL, no_time = FALSE, segments = NULL,
+                            embedded = FALSE, valid_lib = NULL, no_time = FALSE,
+                            segments = NULL, ignore_nan = TRUE,
                             validation = c("loo", "split"), threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
@@ -48,44 +66,72 @@ embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred =
     pred <- c(half + 1L, nrow(x))
   }
   here <- environment()
-  prepare <- function(E) {
-    edm_data(x, columns, target, lib, pred, E, tau, Tp, FALSE, valid_lib, segments, no_time,
-             here)
+  embedded <- check_flag(embedded)
+  grid <- dimension_grid(tau, Tp, embedded)
+  prepare <- function(E, k) {
+    edm_data(x, columns, target, lib, pred, if (!embedded) E, grid$tau[[k]], grid$Tp[[k]],
+             embedded, valid_lib, segments, no_time, ignore_nan, call = here)
   }
-  data <- prepare(E_max)
-  rho <- if (length(data$columns) == 1L) {
-    sweep_skill(data, exclusion, threads)
-  } else {
-    # Sums over several columns would round differently if lags came before columns.
-    vapply(seq_len(E_max), \(E) simplex_skill(prepare(E), E + 1L, exclusion, threads, here),
-           0)
+  data <- prepare(E_max, 1L)
+  E <- seq_len(if (embedded) min(E_max, data$E) else E_max)
+  rho <- lapply(seq_len(nrow(grid)), \(k) again_quietly({
+    if (length(data$columns) == 1L || embedded) {
+      sweep_skill(if (k > 1L) prepare(E_max, k) else data, length(E), exclusion, threads,
+                  here)
+    } else {
+      # Sums over several columns would round differently if lags came before columns.
+      vapply(E, \(E) simplex_skill(prepare(E, k), E + 1L, exclusion, threads, here), 0)
+    }
+  }))
+  frame <- data.frame(E = rep(E, nrow(grid)), rho = unlist(rho))
+  if (nrow(grid) > 1L) {
+    each <- rep(seq_len(nrow(grid)), each = length(E))
+    frame <- data.frame(frame[1L], tau = grid$tau[each], Tp = grid$Tp[each], frame[2L])
   }
   parameters <- list(
-    columns = data$columns, target = data$target_name, tau = data$tau, Tp = data$Tp,
-    exclusion_radius = exclusion
+    columns = data$columns, target = data$target_name, tau = unique(grid$tau),
+    Tp = unique(grid$Tp), exclusion_radius = exclusion
   )
-  new_edm_skill(data.frame(E = seq_len(E_max), rho = rho), parameters, call, started)
+  new_edm_skill(frame, parameters, call, started)
 }
 
-#' Skill at all E up to that of `data`, which is of one column, in one pass
+#' All pairs of `tau` and `Tp`
 #' @noRd
-sweep_skill <- function(data, exclusion, threads, call = rlang::caller_env()) {
-  reach <- leading(data$points)
+dimension_grid <- function(tau, Tp, embedded, call = rlang::caller_env()) {
+  tau <- check_lags(tau, "tau", call)
+  Tp <- check_lags(Tp, "Tp", call)
+  if (embedded && length(tau) > 1L) {
+    abort_arg("tau", "left out where `columns` are `embedded`",
+              sprintf("%d lags", length(tau)), "The columns are the coordinates already.",
+              call)
+  }
+  expand.grid(tau = tau, Tp = Tp)
+}
+
+#' Skill at all E up to `E_max` in one pass
+#'
+#' @param data Of one column, or of columns that are coordinates.
+#' @noRd
+sweep_skill <- function(data, E_max, exclusion, threads, call) {
+  points <- data$points[, seq_len(E_max), drop = FALSE]
+  reach <- leading(points)
   from <- between(data$pred_pairs$from, data$pred_pairs$to)
-  pred <- from[reach[from] > 0L]
+  from <- from[reach[from] > 0L]
+  asked <- in_order(from)
   used <- integer(length(reach))
-  for (E in seq_len(data$E)) {
-    rows <- library_rows(data$lib_pairs, data$tau * (E - 1L), data$Tp, data$embedded, data)
+  for (E in seq_len(E_max)) {
+    back <- if (data$embedded) 0L else data$tau * (E - 1L)
+    rows <- library_rows(data$lib_pairs, back, data$Tp, data$embedded, data)
     used[rows[reach[rows] >= E]] <- E
   }
   used[!data$valid] <- 0L
   lib <- which(used > 0L)
-  predictions <- .Call(r_edm_sweep, data$points, lib, used[lib], pred, reach[pred],
+  predictions <- .Call(r_edm_sweep, points, lib, used[lib], asked$rows, reach[asked$rows],
                        data$target, list(step = 1, exclusion = exclusion, threads = threads))
   predictions <- finish_status(predictions, "predicting so many rows", call = call)
-  observed <- data$target[pred]
-  vapply(seq_len(data$E), \(E) {
-    if (sum(used >= E) <= E) NA_real_ else edm_rho(observed, predictions[, E])
+  observed <- data$target[from]
+  vapply(seq_len(E_max), \(E) {
+    if (sum(used >= E) <= E) NA_real_ else edm_rho(observed, predictions[asked$at, E])
   }, 0)
 }
 
@@ -123,7 +169,8 @@ leading <- function(points) {
 predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
                              Tp_max = 10, E = NULL, knn = NULL, tau = -1,
                              exclusion_radius = 0, embedded = FALSE, valid_lib = NULL,
-                             no_time = FALSE, segments = NULL, threads = NULL) {
+                             no_time = FALSE, segments = NULL, ignore_nan = TRUE,
+                             threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
@@ -132,14 +179,14 @@ predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred 
   here <- environment()
   prepare <- function(Tp) {
     edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib, segments,
-             no_time, here)
+             no_time, ignore_nan, call = here)
   }
   data <- prepare(1)
   Tp_max <- check_count(Tp_max, max = max(nrow(x) - 1, 1))
-  knn <- edm_knn(knn, data$E + 1L)
-  check_library(data, knn)
+  knn <- library_knn(data, edm_knn(knn, data$E + 1L))
   rho <- vapply(seq_len(Tp_max), \(Tp) {
-    simplex_skill(if (Tp > 1L) prepare(Tp) else data, knn, exclusion, threads, here)
+    data <- if (Tp > 1L) again_quietly(prepare(Tp)) else data
+    simplex_skill(data, knn, exclusion, threads, here)
   }, 0)
   new_edm_skill(data.frame(Tp = seq_len(Tp_max), rho = rho),
                 skill_parameters(data, "Tp", knn = knn, exclusion_radius = exclusion),
@@ -154,7 +201,7 @@ predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred 
 #' @inheritParams simplex
 #' @param exclusion_radius Radii to try, in rows.
 #'
-#' @return A table ([edm_tables]) with the columns `exclusion_radius` and `rho`, Pearson's
+#' @return A table ([edm_tables]) with the columns `ExclusionRadius` and `rho`, Pearson's
 #'   correlation of predictions and observations ([prediction_error()]).
 #'
 #' @inheritSection simplex Errors
@@ -169,7 +216,7 @@ predict_exclusion_radius <- function(x, columns = NULL, target = NULL, lib = NUL
                                      pred = NULL, exclusion_radius = 0:20, E = NULL,
                                      Tp = 1, knn = NULL, tau = -1, embedded = FALSE,
                                      valid_lib = NULL, no_time = FALSE, segments = NULL,
-                                     threads = NULL) {
+                                     ignore_nan = TRUE, threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
@@ -180,11 +227,10 @@ predict_exclusion_radius <- function(x, columns = NULL, target = NULL, lib = NUL
   radii <- vapply(exclusion_radius, edm_exclusion, 0L, call = here)
   threads <- check_threads(threads)
   data <- edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib,
-                   segments, no_time)
-  knn <- edm_knn(knn, data$E + 1L)
-  check_library(data, knn)
+                   segments, no_time, ignore_nan)
+  knn <- library_knn(data, edm_knn(knn, data$E + 1L))
   rho <- vapply(radii, \(radius) simplex_skill(data, knn, radius, threads, here), 0)
-  new_edm_skill(data.frame(exclusion_radius = radii, rho = rho),
+  new_edm_skill(data.frame(ExclusionRadius = radii, rho = rho),
                 skill_parameters(data, knn = knn), call, started)
 }
 
