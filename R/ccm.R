@@ -147,8 +147,9 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
   check_given(x = "a data frame, its first column the time",
               columns = "names of columns of `x`", target = "the name of a column of `x`")
   check_no_dots()
-  maps <- ccm_maps(x, columns, target, E, Tp, tau, embedded, check_flag(both), valid_lib,
-                   segments, no_time, knn)
+  here <- rlang::current_env()
+  maps <- times_told_once(ccm_maps(x, columns, target, E, Tp, tau, embedded, check_flag(both),
+                                   valid_lib, segments, no_time, knn, here))
   sizes <- check_lib_sizes(lib_sizes, maps)
   samples <- check_count(samples, max = 1e6)
   exclusion <- edm_exclusion(exclusion_radius)
@@ -219,18 +220,15 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size 
   threads <- check_threads(threads)
   key <- random_key()
   here <- rlang::current_env()
-  skill <- lapply(Tp, \(lag) {
-    maps <- function() {
-      ccm_maps(x, columns, target, E, lag, tau, embedded, both, valid_lib, segments, no_time,
-               knn, here)
-    }
-    maps <- if (lag == Tp[[1L]]) maps() else again_quietly(maps())
+  skill <- times_told_once(lapply(Tp, \(lag) {
+    maps <- ccm_maps(x, columns, target, E, lag, tau, embedded, both, valid_lib, segments,
+                     no_time, knn, here)
     size <- check_lib_sizes(lib_size, maps, "lib_size", here)
     rho <- vapply(seq_along(maps), \(k) {
       mean_known(cross_map(maps[[k]], size, samples, exclusion, k - 1, threads, key, here)$rho)
     }, 0)
     list(rho = rho, maps = maps)
-  })
+  }))
   maps <- skill[[1L]]$maps
   parameters <- ccm_parameters(maps, samples = samples, exclusion_radius = exclusion)
   rho <- do.call(rbind, lapply(skill, `[[`, "rho"))
@@ -256,7 +254,7 @@ ccm_maps <- function(x, columns, target, E, Tp, tau, embedded, both, valid_lib, 
   forward <- map(columns, target, E, knn)
   # A series that is mapped to itself has one direction.
   if (!both || identical(forward$columns, forward$targets)) return(list(forward))
-  back <- again_quietly(map(forward$targets, forward$columns, if (!embedded) E, forward$knn))
+  back <- map(forward$targets, forward$columns, if (!embedded) E, forward$knn)
   back$targets <- back$target_name
   tell_apart(list(forward, back))
 }

@@ -310,9 +310,15 @@ check_edm_times <- function(time, ends, call) {
   )
 }
 
-#' Prepare the same data once more, without telling of its times again
+#' Prepare the same data several times, and tell of its times but once
 #' @noRd
-again_quietly <- function(expr) suppressMessages(expr, classes = "synfire_message_times")
+times_told_once <- function(expr) {
+  told <- FALSE
+  withCallingHandlers(expr, synfire_message_times = \(m) {
+    if (told) invokeRestart("muffleMessage")
+    told <<- TRUE
+  })
+}
 
 #' Values `by` rows later in the same segment
 #' @noRd

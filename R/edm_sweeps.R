@@ -68,31 +68,45 @@ embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred =
   here <- environment()
   embedded <- check_flag(embedded)
   grid <- dimension_grid(tau, Tp, embedded)
-  prepare <- function(E, k) {
-    edm_data(x, columns, target, lib, pred, if (!embedded) E, grid$tau[[k]], grid$Tp[[k]],
-             embedded, valid_lib, segments, no_time, ignore_nan, call = here)
-  }
-  data <- prepare(E_max, 1L)
-  E <- seq_len(if (embedded) min(E_max, data$E) else E_max)
-  rho <- lapply(seq_len(nrow(grid)), \(k) again_quietly({
-    if (length(data$columns) == 1L || embedded) {
-      sweep_skill(if (k > 1L) prepare(E_max, k) else data, length(E), exclusion, threads,
-                  here)
-    } else {
-      # Sums over several columns would round differently if lags came before columns.
-      vapply(E, \(E) simplex_skill(prepare(E, k), E + 1L, exclusion, threads, here), 0)
+  skill <- times_told_once(lapply(seq_len(nrow(grid)), \(k) {
+    prepare <- function(E) {
+      edm_data(x, columns, target, lib, pred, if (!embedded) E, grid$tau[[k]], grid$Tp[[k]],
+               embedded, valid_lib, segments, no_time, ignore_nan, call = here)
     }
+    dimension_skill(prepare, E_max, exclusion, threads, here)
   }))
-  frame <- data.frame(E = rep(E, nrow(grid)), rho = unlist(rho))
-  if (nrow(grid) > 1L) {
-    each <- rep(seq_len(nrow(grid)), each = length(E))
-    frame <- data.frame(frame[1L], tau = grid$tau[each], Tp = grid$Tp[each], frame[2L])
-  }
   parameters <- list(
-    columns = data$columns, target = data$target_name, tau = unique(grid$tau),
+    columns = skill[[1L]]$columns, target = skill[[1L]]$target, tau = unique(grid$tau),
     Tp = unique(grid$Tp), exclusion_radius = exclusion
   )
-  new_edm_skill(frame, parameters, call, started)
+  new_edm_skill(dimension_frame(lapply(skill, `[[`, "rho"), grid), parameters, call, started)
+}
+
+#' Skill at each E, and of which columns
+#'
+#' @param prepare Function of E that gives what edm_data() does.
+#' @noRd
+dimension_skill <- function(prepare, E_max, exclusion, threads, call) {
+  data <- prepare(E_max)
+  if (data$embedded) E_max <- min(E_max, data$E)
+  rho <- if (length(data$columns) == 1L || data$embedded) {
+    sweep_skill(data, E_max, exclusion, threads, call)
+  } else {
+    # Sums over several columns would round differently if lags came before columns.
+    vapply(seq_len(E_max), \(E) simplex_skill(prepare(E), E + 1L, exclusion, threads, call),
+           0)
+  }
+  list(rho = rho, columns = data$columns, target = data$target_name)
+}
+
+#' The table of E and rho; with tau and Tp where there are several pairs of these
+#' @noRd
+dimension_frame <- function(rho, grid) {
+  E <- seq_along(rho[[1L]])
+  frame <- data.frame(E = rep(E, nrow(grid)), rho = unlist(rho))
+  if (nrow(grid) == 1L) return(frame)
+  each <- rep(seq_len(nrow(grid)), each = length(E))
+  data.frame(frame[1L], tau = grid$tau[each], Tp = grid$Tp[each], frame[2L])
 }
 
 #' All pairs of `tau` and `Tp`
@@ -181,13 +195,14 @@ predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred 
     edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib, segments,
              no_time, ignore_nan, call = here)
   }
-  data <- prepare(1)
-  Tp_max <- check_count(Tp_max, max = max(nrow(x) - 1, 1))
-  knn <- library_knn(data, edm_knn(knn, data$E + 1L))
-  rho <- vapply(seq_len(Tp_max), \(Tp) {
-    data <- if (Tp > 1L) again_quietly(prepare(Tp)) else data
-    simplex_skill(data, knn, exclusion, threads, here)
-  }, 0)
+  times_told_once({
+    data <- prepare(1)
+    Tp_max <- check_count(Tp_max, max = max(nrow(x) - 1, 1))
+    knn <- library_knn(data, edm_knn(knn, data$E + 1L))
+    rho <- vapply(seq_len(Tp_max), \(Tp) {
+      simplex_skill(if (Tp > 1L) prepare(Tp) else data, knn, exclusion, threads, here)
+    }, 0)
+  })
   new_edm_skill(data.frame(Tp = seq_len(Tp_max), rho = rho),
                 skill_parameters(data, "Tp", knn = knn, exclusion_radius = exclusion),
                 call, started)
