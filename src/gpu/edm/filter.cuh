@@ -110,9 +110,9 @@ struct filter_walk {
         if (p.at.more) {
             size_t from = ((size_t) p.at.tile * job.dims + p.dim) * TILE;
             size_t from_x = ((size_t) blockIdx.x * job.dims + p.dim) * TILE;
-            copy_floats(of_y(b)[0], job.library.x + from, width(p) * TILE);
+            copy_floats((float *) of_y(b), job.library.x + from, width(p) * TILE);
             if (with_x)
-                copy_floats(of_x(b)[0], job.predicted.x + from_x, width(p) * TILE);
+                copy_floats((float *) of_x(b), job.predicted.x + from_x, width(p) * TILE);
             if (p.dim == 0) {
                 copy_floats(s.half[p.slot], job.library.half + (size_t) p.at.tile * TILE,
                             TILE);

@@ -52,11 +52,14 @@ struct sweep_walk {
     __device__ void begin() const
     {
         size_t from = (size_t) blockIdx.x * job.E * TILE;
+        float *x = (float *) s.x, *limit = (float *) s.limit_of;
+        float *beyond = (float *) s.beyond_of;
+        uint32_t *apart = (uint32_t *) s.apart_of;
         for (uint32_t i = threadIdx.x; i < job.E * TILE; i += FILTER_THREADS) {
-            s.x[0][i] = job.predicted[from + i];
-            s.limit_of[0][i] = job.limits.limit[from + i];
-            s.beyond_of[0][i] = job.limits.beyond[from + i];
-            s.apart_of[0][i] = job.limits.apart[from + i];
+            x[i] = job.predicted[from + i];
+            limit[i] = job.limits.limit[from + i];
+            beyond[i] = job.limits.beyond[from + i];
+            apart[i] = job.limits.apart[from + i];
         }
         uint32_t at = blockIdx.x * TILE + threadIdx.x;
         if (threadIdx.x < TILE)
@@ -71,7 +74,7 @@ struct sweep_walk {
         if (at.more) {
             size_t from = (size_t) at.tile * job.E * TILE;
             uint32_t q = threadIdx.x % TILE;
-            copy_floats(s.y[b][0], job.library + from, job.E * TILE);
+            copy_floats((float *) s.y[b], job.library + from, job.E * TILE);
             uint32_t apart = tile_apart(job.turn, at.tile, s.row[q]);
             for (uint32_t e = threadIdx.x / TILE; e < job.E; e += FILTER_THREADS / TILE)
                 s.limit[b][e][q] =
