@@ -1,5 +1,6 @@
 /* The device room of a build without CUDA. */
 #include "gpu/causal/map.h"
+#include "gpu/edm/smap_pairs.h"
 #include "gpu/episodes/mine.h"
 #include "gpu/null/counts.h"
 #include "gpu/spectrum/spectrum.h"
@@ -161,6 +162,22 @@ syn_status syn_gpu_spectrum(const syn_spectrum_options *options, const int *devi
     (void) left;
     memset(out, 0, sizeof *out);
     memset(report, 0, sizeof *report);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_smap_pairs(const syn_series *libraries, const syn_series *targets,
+                              const syn_smap_pairs_options *options, const int *devices,
+                              int n_devices, const syn_watch *watch,
+                              const syn_smap_pairs *out, char *why)
+{
+    (void) libraries;
+    (void) targets;
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) out;
     snprintf(why, SYN_GPU_TEXT, "%s", reason);
     return SYN_NO_DEVICE;
 }
