@@ -1,11 +1,12 @@
 /* The device room of a build without CUDA. */
+#include "gpu/base/devices.h"
 #include "gpu/causal/map.h"
 #include "gpu/edm/smap.h"
+#include "gpu/edm/smap_pairs.h"
 #include "gpu/episodes/mine.h"
 #include "gpu/null/counts.h"
-#include "gpu/spectrum/spectrum.h"
 #include "gpu/published/strategies.h"
-#include "gpu/base/devices.h"
+#include "gpu/spectrum/spectrum.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -176,6 +177,22 @@ syn_status syn_gpu_smap(const syn_points *points, const syn_rows *library,
     (void) library;
     (void) prediction;
     (void) target;
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) out;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_smap_pairs(const syn_series *libraries, const syn_series *targets,
+                              const syn_smap_pairs_options *options, const int *devices,
+                              int n_devices, const syn_watch *watch,
+                              const syn_smap_pairs *out, char *why)
+{
+    (void) libraries;
+    (void) targets;
     (void) options;
     (void) devices;
     (void) n_devices;
