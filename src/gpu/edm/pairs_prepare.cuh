@@ -11,6 +11,7 @@ namespace gpu {
 enum { PREPARE = 256, SURVEY = 128, SURVEY_POINTS = 32 };
 
 constexpr double TWO_LOG2 = 2.8853900817779268;  /* 2 / log(2) */
+constexpr double LEAST_SLOPE = 1e-140;  /* so that points out of sight have no weight */
 
 /* ---- libraries ---- */
 
@@ -191,18 +192,19 @@ struct survey_sums {
     double total = 0, least = PAIR_AWAY;
 };
 
-/* Points `from` and those after it, whose coordinates are `z` ([E][SURVEY_POINTS]), and
-   `start` and `part`. With `near`, some may be too near in time to `row`. */
+/* Points `from` and those after it, whose coordinates are `z` ([E][SURVEY_POINTS]);
+   `away` moves those out of sight whose target is missing. With `NEAR`, some may be too
+   near in time to `row`. */
 template <bool NEAR>
 __device__ inline void survey_points(const pairs_job &job, const double *own,
-                                     const double *z, const double *start,
+                                     const double *z, const double *away,
                                      const double *part, uint32_t from, uint32_t row,
                                      survey_sums *sums)
 {
     for (uint32_t i = 0; i < SURVEY_POINTS; i += 4) {
         double square[4];
         for (int j = 0; j < 4; j++)
-            square[j] = start[i + j];
+            square[j] = PAIR_HERE;
         for (uint32_t k = 0; k < job.E; k++) {
             double mine = own[(int64_t) job.tau * k];
             for (int j = 0; j < 4; j++)
@@ -214,7 +216,7 @@ __device__ inline void survey_points(const pairs_job &job, const double *own,
             if (NEAR && apart <= job.exclusion)
                 continue;
             double distance = quick_root(square[j]);
-            sums->least = fmin(sums->least, distance);
+            sums->least = fmin(sums->least, distance + away[i + j]);
             sums->total = fma(distance, part[i + j], sums->total);
         }
     }
@@ -230,9 +232,9 @@ __device__ inline void put_survey(const pairs_job &job, uint32_t which, uint32_t
     uint32_t from = row > job.exclusion ? row - job.exclusion : 0;
     double n = before[job.padded] - (before[to] - before[from]);
     double mean = n > 0 ? sums.total / n : 0;
-    pair_fall fall = {0, mean > 0 ? job.fall / mean : 0};
+    pair_fall fall = {0, fmax(mean > 0 ? job.fall / mean : 0, LEAST_SLOPE)};
     bool there = job.part[at] > 0 && job.library[which].differ;
-    bool any = sums.least < sqrt(PAIR_AWAY);
+    bool any = sums.least < 0.5 * sqrt(PAIR_AWAY);
     fall.offset = any ? fall.slope * sums.least : 0;
     job.falls[at] = fall;
     job.state[at] = there && any ? PAIR_MADE : PAIR_NONE;
@@ -255,7 +257,7 @@ __global__ void __launch_bounds__(SURVEY) survey_distances(SYN_GPU_JOB pairs_job
         for (uint32_t i = threadIdx.x; i < (job.E + 2) * SURVEY_POINTS; i += SURVEY) {
             uint32_t k = i / SURVEY_POINTS, point = from + i % SURVEY_POINTS;
             z[i] = k < job.E ? x[place_of(job, point, k)]
-                             : (k == job.E ? start : part)[point];
+                   : k == job.E ? sqrt(start[point]) : part[point];
         }
         __syncthreads();
         uint64_t reach = job.exclusion;
