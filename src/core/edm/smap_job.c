@@ -16,10 +16,13 @@
 #include "core/edm/smap_normal.h"
 
 enum {
-    BLOCK_BYTES = 6 << 20,      /* of weights, if rows are few enough */
+    BLOCK_BYTES = 3 << 20,      /* of distances, if rows are few enough */
     MOST_ROWS = 16 * SYN_SMAP_ROWS,
     MOST_SHARES = 64
 };
+
+/* What rounding may leave of a sum of squares. */
+#define MOST_ROUNDING 1e-13
 
 typedef enum phase { BEGIN, WEIGH, SOLVE, PREDICT, ADD } phase;
 
@@ -32,9 +35,10 @@ struct syn_smap_worker {
     uint32_t done;              /* and so are predictions before */
     syn_smap_near *near;        /* [MOST_ROWS] */
     double *from;               /* [dims] the point of a prediction */
-    double *square;             /* [rows][stride] distances, then squared weights; or a
-                                   row of the hat matrix */
-    double *piece;              /* [rows][SYN_SMAP_PITCH] of them; then of the hat matrix */
+    double *distance;           /* [rows][stride] */
+    double *square;             /* [stride / SYN_SMAP_POINTS][rows][SYN_SMAP_PITCH]
+                                   squared weights, then the hat matrix; its last row is
+                                   that of the coefficients */
     double *equations;          /* [rows][products] */
     double *value, *slope;      /* [rows][unknowns] of syn_smap_normal_hat() */
     double *excess;             /* [rows] what a row of the hat matrix sums up to, less 1 */
@@ -42,8 +46,8 @@ struct syn_smap_worker {
     double *strength;           /* [stride] sum of the rows that give coefficients */
     double *prediction;         /* [rows][columns] */
     double *panel, *solving;    /* for the product and for syn_smap_normal_hat() */
-    double *distance, *weight;  /* [stride] for syn_smap_exact_hat(), */
-    double *exact_value, *exact_slope;  /* [stride] */
+    double *weight;             /* [stride] for syn_smap_exact_hat(), and */
+    double *exact_value, *exact_slope;  /* [stride] what it gives */
     double *small;
     void *exact;
     double *memory;
@@ -90,14 +94,14 @@ static size_t cut(syn_smap_worker *w, double *memory, uint32_t steps, uint32_t d
                   size_t columns)
 {
     size_t next = 0, stride = stride_of(steps), unknowns = (size_t)dims + 1;
-    size_t products = products_of((uint32_t)unknowns), weights = SYN_SMAP_ROWS * stride;
-    if (weights < BLOCK_BYTES / sizeof(double))
-        weights = BLOCK_BYTES / sizeof(double);
-    if (weights > MOST_ROWS * stride)
-        weights = MOST_ROWS * stride;
+    size_t products = products_of((uint32_t)unknowns), most = SYN_SMAP_ROWS * stride;
+    if (most < BLOCK_BYTES / sizeof(double))
+        most = BLOCK_BYTES / sizeof(double);
+    if (most > MOST_ROWS * stride)
+        most = MOST_ROWS * stride;
     w->from = take(memory, &next, dims);
-    w->square = take(memory, &next, weights);
-    w->piece = take(memory, &next, MOST_ROWS * (size_t)SYN_SMAP_PITCH);
+    w->distance = take(memory, &next, most);
+    w->square = take(memory, &next, most / SYN_SMAP_POINTS * SYN_SMAP_PITCH + SYN_SMAP_PITCH);
     w->equations = take(memory, &next, MOST_ROWS * products);
     w->value = take(memory, &next, MOST_ROWS * unknowns);
     w->slope = take(memory, &next, MOST_ROWS * unknowns);
@@ -106,7 +110,6 @@ static size_t cut(syn_smap_worker *w, double *memory, uint32_t steps, uint32_t d
     w->prediction = take(memory, &next, MOST_ROWS * columns);
     w->panel = take(memory, &next, (SYN_SMAP_POINTS + 1) * products + SYN_SMAP_PADDING);
     w->solving = take(memory, &next, syn_smap_normal_room((uint32_t)unknowns));
-    w->distance = take(memory, &next, stride);
     w->weight = take(memory, &next, stride);
     w->exact_value = take(memory, &next, stride);
     w->exact_slope = take(memory, &next, stride);
@@ -339,16 +342,20 @@ void syn_smap_job_free(syn_smap_job *job)
 
 /* ---- steps of a block ---- */
 
-/* Neighbours of prediction r of the block, whose distances go where its weights will
-   be. */
-static void measure_row(const syn_smap_job *j, syn_smap_worker *w, uint32_t r,
-                        double *distance, syn_smap_near *near)
+/* Squared weights of points from `from` on, for all predictions of the block. */
+static double *square_at(const syn_smap_job *j, const syn_smap_worker *w, size_t from)
+{
+    size_t rows = (size_t)j->block + 1;
+    return w->square + from / SYN_SMAP_POINTS * rows * SYN_SMAP_PITCH;
+}
+
+static void measure_row(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
 {
     uint32_t row = j->row[w->first + r];
-    *near = syn_smap_whole(&j->call, distance);
+    w->near[r] = syn_smap_whole(&j->call, w->distance + r * j->stride);
     syn_smap_point(&j->call, row, w->from);
-    j->call.kind->measure(near, w->from, j->rows.n);
-    syn_smap_leave_out(&j->call, row, near);
+    j->call.kind->measure(&w->near[r], w->from, j->rows.n);
+    syn_smap_leave_out(&j->call, row, &w->near[r]);
 }
 
 static void begin_block(const syn_smap_job *j, syn_smap_worker *w)
@@ -358,7 +365,7 @@ static void begin_block(const syn_smap_job *j, syn_smap_worker *w)
     left = j->rows.n - w->first;
     w->n = left < j->block ? left : j->block;
     for (uint32_t r = 0; r < w->n; r++)
-        measure_row(j, w, r, w->square + r * j->stride, &w->near[r]);
+        measure_row(j, w, r);
     memset(w->equations, 0, padded(w->n, SYN_SMAP_ROWS) * j->terms.products *
                                 sizeof *w->equations);
     memset(w->strength, 0, j->stride * sizeof *w->strength);
@@ -374,15 +381,13 @@ static void weigh_points(const syn_smap_job *j, syn_smap_worker *w)
 {
     size_t left = j->rows.n - w->point;
     size_t n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
+    double *square = square_at(j, w, w->point);
     for (uint32_t r = 0; r < w->n; r++) {
         const syn_smap_near *near = &w->near[r];
-        double *piece = w->piece + r * (size_t)SYN_SMAP_PITCH;
         j->product->weigh(near, syn_smap_rate(&j->call, near, 0), w->point, n, w->weight,
-                          piece);
-        memcpy(w->square + r * j->stride + w->point, piece,
-               SYN_SMAP_POINTS * sizeof *piece);
+                          square + r * (size_t)SYN_SMAP_PITCH);
     }
-    j->product->multiply(&j->terms, w->point, n, w->piece,
+    j->product->multiply(&j->terms, w->point, n, square,
                          (uint32_t)padded(w->n, SYN_SMAP_ROWS), w->panel, w->equations);
     w->point += n;
     if (w->point == j->rows.n) {
@@ -395,26 +400,27 @@ static void weigh_points(const syn_smap_job *j, syn_smap_worker *w)
    of its weights. */
 static void solve_exactly(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
 {
-    syn_smap_near near;
-    double *hat = w->square + r * j->stride, sum = 0;
-    measure_row(j, w, r, w->distance, &near);
-    double rate = syn_smap_rate(&j->call, &near, 0);
+    const syn_smap_near *near = &w->near[r];
+    double rate = syn_smap_rate(&j->call, near, 0), sum = 0;
+    syn_smap_point(&j->call, j->row[w->first + r], w->from);
     for (size_t from = 0; from < j->rows.n; from += SYN_SMAP_POINTS) {
-        size_t left = j->rows.n - from;
-        j->product->weigh(&near, rate, from, left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS,
-                          w->weight + from, w->piece);
+        size_t left = j->rows.n - from, n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
+        double *square = square_at(j, w, from) + r * (size_t)SYN_SMAP_PITCH;
+        j->product->weigh(near, rate, from, n, w->weight + from, square);
     }
     memset(w->exact_value, 0, j->stride * sizeof *w->exact_value);
     memset(w->exact_slope, 0, j->stride * sizeof *w->exact_slope);
-    syn_smap_exact_hat(&near, w->weight, j->call.options->ridge, w->from, w->exact,
+    syn_smap_exact_hat(near, w->weight, j->call.options->ridge, w->from, w->exact,
                        w->small, w->exact_value, w->exact_slope);
     for (size_t i = 0; i < j->rows.n; i++) {
-        hat[i] = w->exact_value[i];
-        sum += hat[i];
+        sum += w->exact_value[i];
         w->strength[i] += w->exact_slope[i];
         w->excess_slope += w->exact_slope[i];
     }
     w->excess[r] = sum - 1;
+    for (size_t from = 0; from < j->rows.n; from += SYN_SMAP_POINTS)
+        memcpy(square_at(j, w, from) + r * (size_t)SYN_SMAP_PITCH, w->exact_value + from,
+               SYN_SMAP_POINTS * sizeof *w->exact_value);
 }
 
 static void solve_next(const syn_smap_job *j, syn_smap_worker *w)
@@ -445,17 +451,14 @@ static void solve_next(const syn_smap_job *j, syn_smap_worker *w)
 static void predict_points(const syn_smap_job *j, syn_smap_worker *w)
 {
     size_t unknowns = (size_t)j->dims + 1;
-    for (uint32_t r = 0; r < w->n; r++) {
-        double *piece = w->piece + r * (size_t)SYN_SMAP_PITCH;
-        memcpy(piece, w->square + r * j->stride + w->point,
-               SYN_SMAP_POINTS * sizeof *piece);
+    double *square = square_at(j, w, w->point);
+    for (uint32_t r = 0; r < w->n; r++)
         j->product->hat(j->centred + w->point, j->stride, j->dims,
-                        w->value + r * unknowns, w->slope + r * unknowns, piece,
-                        w->strength + w->point);
-    }
-    memcpy(w->piece + w->n * (size_t)SYN_SMAP_PITCH, w->strength + w->point,
-           SYN_SMAP_POINTS * sizeof *w->piece);
-    j->product->add(j->panels + w->point * j->columns, j->columns, w->piece,
+                        w->value + r * unknowns, w->slope + r * unknowns,
+                        square + r * (size_t)SYN_SMAP_PITCH, w->strength + w->point);
+    memcpy(square + w->n * (size_t)SYN_SMAP_PITCH, w->strength + w->point,
+           SYN_SMAP_POINTS * sizeof *w->strength);
+    j->product->add(j->panels + w->point * j->columns, j->columns, square,
                     (uint32_t)padded(w->n + 1, SYN_SMAP_ROWS), w->prediction);
     w->point += SYN_SMAP_POINTS;
     if (w->point >= j->rows.n)
@@ -537,9 +540,9 @@ static double correlation(const double *sum, double n, double centre)
 {
     double p = sum[SYN_SMAP_PP] - sum[SYN_SMAP_P] * sum[SYN_SMAP_P] / n;
     double y = sum[SYN_SMAP_YY] - sum[SYN_SMAP_Y] * sum[SYN_SMAP_Y] / n;
-    double rounding = 8 * DBL_EPSILON * centre;
-    double least = n * rounding * rounding;
-    if (!(n >= 3 && y > least && p > least && p > 1e-24 * y))
+    double rounding = 8 * DBL_EPSILON * centre, least = n * rounding * rounding;
+    if (!(n >= 3 && y > least && y > MOST_ROUNDING * sum[SYN_SMAP_YY] && p > least &&
+          p > MOST_ROUNDING * sum[SYN_SMAP_PP] && p > MOST_ROUNDING * MOST_ROUNDING * y))
         return NAN;
     double rho = (sum[SYN_SMAP_PY] - sum[SYN_SMAP_P] * sum[SYN_SMAP_Y] / n) /
                  (sqrt(p) * sqrt(y));
