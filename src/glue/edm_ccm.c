@@ -11,9 +11,10 @@
 #include "glue/random.h"
 #include "glue/require.h"
 #include "glue/watch.h"
+#include "gpu/edm/ccm.h"
 
-/* options: k, exclusion, samples, direction, threads and key; sizes: up to `most` rows
-   each. */
+/* options: k, exclusion, samples, direction, threads, key and gpus; sizes: up to `most`
+   rows each. */
 static syn_ccm_options read_options(SEXP options, SEXP sizes, uint32_t most)
 {
     const int *size = INTEGER(numbers(sizes, INTSXP, 1, "library sizes"));
@@ -68,11 +69,18 @@ SEXP r_ccm(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP
     syn_rows library = glue_rows_of(lib, p.rows);
     syn_rows prediction = glue_rows_of(pred, p.rows);
     syn_ccm_options o = read_options(options, sizes, library.n);
+    int gpus;
+    const int *gpu = glue_option_gpus(options, &gpus);
+    char reason[SYN_GPU_TEXT] = "";
+    const syn_watch *watch = glue_watch(own, "Cross mapping");
+    uint32_t n = (uint32_t)Rf_ncols(targets);
     syn_ccm_skill *skill = glue_hold(own, sizeof *skill, release);
-    syn_status status = syn_ccm(&p, &library, &prediction, REAL(targets),
-                                (uint32_t)Rf_ncols(targets), &o,
-                                glue_watch(own, "Cross mapping"), skill);
-    return status == SYN_OK ? skill_list(skill) : glue_status(status, NA_REAL, NA_REAL);
+    syn_status status =
+        gpus == 0 ? syn_ccm(&p, &library, &prediction, REAL(targets), n, &o, watch, skill)
+                  : syn_gpu_ccm(&p, &library, &prediction, REAL(targets), n, &o, gpu,
+                                gpus, watch, skill, reason);
+    return status == SYN_OK ? skill_list(skill)
+                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
 }
 
 /* Which of `n` library rows are in library `sample`, from 0, of `size` rows. */

@@ -1,5 +1,6 @@
 /* The device room of a build without CUDA. */
 #include "gpu/causal/map.h"
+#include "gpu/edm/ccm.h"
 #include "gpu/episodes/mine.h"
 #include "gpu/null/counts.h"
 #include "gpu/spectrum/spectrum.h"
@@ -148,6 +149,26 @@ syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watch,
 void syn_gpu_map_close(syn_gpu_map *map)
 {
     (void) map;
+}
+
+syn_status syn_gpu_ccm(const syn_points *points, const syn_rows *library,
+                       const syn_rows *prediction, const double *target,
+                       uint32_t targets, const syn_ccm_options *options,
+                       const int *devices, int n_devices, const syn_watch *watch,
+                       syn_ccm_skill *out, char *why)
+{
+    (void) points;
+    (void) library;
+    (void) prediction;
+    (void) target;
+    (void) targets;
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    memset(out, 0, sizeof *out);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
 }
 
 syn_status syn_gpu_spectrum(const syn_spectrum_options *options, const int *devices,
