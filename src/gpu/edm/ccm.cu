@@ -200,7 +200,8 @@ worker::worker(mapping &m, const gpu::crew &work) : m_(m), work_(work)
     shift_.upload(m.shift.data(), m.targets, stream_);
     library_.upload(m.library.row, m.library.n, stream_);
     prediction_.upload(m.prediction.row, m.prediction.n, stream_);
-    plane_.upload(m.plane.data(), m.plane.size(), stream_);
+    if (!m.plane.empty())
+        plane_.upload(m.plane.data(), m.plane.size(), stream_);
 }
 
 void worker::search_lists(uint32_t from, uint32_t n, gpu::ccm_lists *out)
@@ -314,18 +315,16 @@ void worker::map_alone(uint32_t library)
 
 /* ---- all of it ---- */
 
-/* Rows of a part: as many as leave every device some parts, and the arrays of one chunk
-   of libraries room. */
+/* Rows of a part: as many as take a tenth of a second, leave every device some parts, and
+   the arrays of one chunk of libraries room. */
 void make_parts(mapping *m, int devices)
 {
     size_t most = std::max(m->choice.most, m->options.k), rows = m->prediction.n;
-    size_t fit = ARRAY_BYTES / (most * sizeof(double));
-    size_t each = std::min(fit, rows / (4 * (size_t) devices) + 1);
-    if (devices == 1)
-        each = fit;
-    each = (each + CCM_CHUNK - 1) / CCM_CHUNK * CCM_CHUNK;
-    m->part = (uint32_t) std::min(each, (rows + CCM_CHUNK - 1) / CCM_CHUNK * CCM_CHUNK);
-    m->part = std::max(m->part, (uint32_t) CCM_CHUNK);
+    double row = gpu::search_cost(m->library.n, m->points.dims, (double) most);
+    size_t each = std::min(ARRAY_BYTES / (most * sizeof(double)), (size_t) (1e8 / row));
+    each = std::min(each, devices > 1 ? rows / (4 * (size_t) devices) : rows);
+    each = std::max<size_t>((each + CCM_CHUNK - 1) / CCM_CHUNK, 1) * CCM_CHUNK;
+    m->part = (uint32_t) std::min<size_t>(each, (size_t) 1 << 30);
     m->parts = (uint32_t) ((rows + m->part - 1) / m->part);
 }
 

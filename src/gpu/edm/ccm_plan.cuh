@@ -21,6 +21,12 @@ constexpr double CCM_BEYOND = 1.0e-3; /* a term of a distance, for a neighbour t
                                          does not hold */
 constexpr double CCM_LAUNCH = 2e5;    /* a search in a library by itself, at least */
 
+/* Nanoseconds for the `k` nearest of `n` rows. */
+inline double search_cost(double n, double dims, double k)
+{
+    return CCM_TERM * n * (dims + 2) + CCM_KEEP * k;
+}
+
 /* How many neighbours of a row a library with the share `f` of all rows has beyond the
    `most` nearest, of the k that are wanted. */
 inline double missing(uint32_t k, uint32_t most, double f)
@@ -54,12 +60,12 @@ inline ccm_choice with_lists(const syn_ccm_options &o, uint32_t n, uint32_t pred
         double depth = std::min((k + 3 * std::sqrt(k) + 3) / f, (double) most);
         double beyond = most < n ? missing(o.k, most, f) : 0;
         double down = all * (CCM_LOOK * depth / 32 + CCM_BEYOND * beyond * n * (dims + 2));
-        double alone = CCM_LAUNCH + all * (CCM_TERM * size * (dims + 2) + CCM_KEEP * k);
+        double alone = CCM_LAUNCH + all * search_cost(size, dims, k);
         out.direct.push_back(most == 0 || alone < down);
         out.cost += samples * std::min(alone, most == 0 ? alone : down);
     }
     if (most > 0)
-        out.cost += all * (CCM_TERM * n * (dims + 2) + CCM_KEEP * most);
+        out.cost += all * search_cost(n, dims, most);
     return out;
 }
 
