@@ -151,16 +151,15 @@ void syn_gpu_map_close(syn_gpu_map *map)
     (void) map;
 }
 
-syn_status syn_gpu_ccm(const syn_points *points, const syn_rows *library,
-                       const syn_rows *prediction, const double *target,
-                       uint32_t targets, const syn_ccm_options *options,
-                       const int *devices, int n_devices, const syn_watch *watch,
-                       syn_ccm_skill *out, char *why)
+syn_status syn_gpu_ccm(const syn_points *points, const syn_ccm_view *view,
+                       uint32_t views, const syn_rows *prediction, uint32_t targets,
+                       const syn_ccm_options *options, const int *devices, int n_devices,
+                       const syn_watch *watch, syn_ccm_skill *out, char *why)
 {
     (void) points;
-    (void) library;
+    (void) view;
+    (void) views;
     (void) prediction;
-    (void) target;
     (void) targets;
     (void) options;
     (void) devices;

@@ -1,6 +1,6 @@
 /* The door of cross mapping. Rows are dealt out to the devices in parts, each with all
-   libraries that share lists of neighbours; libraries that are searched by themselves are
-   dealt out one by one. Sums over rows come back in chunks and are added up in the order
+   libraries that take their neighbours from common lists; libraries that are searched by
+   themselves are dealt out one by one. Sums over rows come back in chunks and are added up in the order
    of the rows. */
 #include "gpu/edm/ccm.h"
 
@@ -31,22 +31,24 @@ constexpr size_t ARRAY_BYTES = (size_t) 192 << 20;
 
 /* A random library. */
 struct drawn {
-    uint32_t size, sample;
+    uint32_t view, size, sample;
     bool direct;                  /* whether it is searched by itself */
     std::vector<uint32_t> rows;   /* of the data; of a direct one only */
 };
 
 struct mapping {
     const syn_points &points;
-    const syn_rows &library, &prediction;
-    const double *target;
+    const syn_ccm_view *view;
+    uint32_t views;
+    const syn_rows &prediction;
     uint32_t targets;
     const syn_ccm_options &options;
+    std::vector<uint32_t> library;       /* rows of all views */
     gpu::ccm_choice choice;
     std::vector<drawn> libraries;        /* in the order of the skill */
     std::vector<uint32_t> shared, alone; /* which have lists in common, and which not */
     std::vector<uint32_t> plane;         /* [shared][rows / 32 + 1] a bit for each row */
-    std::vector<double> shift;           /* [targets] */
+    std::vector<double> shift;           /* [views][targets] */
     std::vector<gpu::ccm_sums> sums;     /* [libraries][targets] */
     uint32_t part = 0, parts = 0;        /* rows of a part, and how many parts */
     std::mutex lock;
@@ -76,17 +78,30 @@ void mapping::add_part(uint32_t part, std::vector<gpu::ccm_sums> &&found)
 
 /* ---- libraries ---- */
 
+/* Rows that some view's library has. */
+void join_views(mapping *m)
+{
+    std::vector<char> has(m->points.rows, 0);
+    for (uint32_t v = 0; v < m->views; v++)
+        for (uint32_t i = 0; i < m->view[v].library.n; i++)
+            has[m->view[v].library.row[i]] = 1;
+    for (uint32_t row = 0; row < m->points.rows; row++)
+        if (has[row])
+            m->library.push_back(row);
+}
+
 void list_libraries(mapping *m)
 {
     const syn_ccm_options &o = m->options;
-    for (uint32_t s = 0; s < o.sizes; s++) {
-        uint32_t samples = o.size[s] < m->library.n ? o.samples : 1;
-        for (uint32_t sample = 0; sample < samples; sample++) {
+    for (uint32_t v = 0; v < m->views; v++)
+        for (uint32_t s = 0, n = m->view[v].library.n; s < o.sizes; s++) {
+            uint32_t samples = o.size[s] < n ? o.samples : 1;
             bool direct = m->choice.direct[s];
-            (direct ? m->alone : m->shared).push_back((uint32_t) m->libraries.size());
-            m->libraries.push_back({o.size[s], sample, direct, {}});
+            for (uint32_t sample = 0; sample < samples; sample++) {
+                (direct ? m->alone : m->shared).push_back((uint32_t) m->libraries.size());
+                m->libraries.push_back({v, std::min(o.size[s], n), sample, direct, {}});
+            }
         }
-    }
     m->plane.resize(m->shared.size() * m->plane_length());
     m->sums.resize(m->libraries.size() * m->targets);
 }
@@ -99,7 +114,7 @@ struct drawing {
 
 void draw(drawing *d, drawn *one, uint32_t *plane, std::vector<unsigned char> *chosen)
 {
-    const syn_rows &rows = d->m->library;
+    const syn_rows &rows = d->m->view[one->view].library;
     chosen->assign(rows.n, 0);
     syn_ccm_draw(rows.n, one->size, one->sample, &d->m->options, chosen->data());
     if (one->direct)
@@ -148,7 +163,7 @@ class worker {
     const gpu::crew &work_;
     gpu::stream stream_;
     array<double> coordinate_, target_, shift_;
-    array<uint32_t> library_, prediction_, plane_, member_, rows_;
+    array<uint32_t> library_, prediction_, view_, plane_, member_, rows_;
     array<uint32_t> list_found_, list_row_, found_, row_;
     array<double> list_distance_, distance_;
     array<unsigned long long> rest_n_;
@@ -166,7 +181,7 @@ class worker {
     {
         const syn_ccm_options &o = m_.options;
         return {m_.points.rows, m_.points.dims, o.k, o.exclusion, coordinate_.get(),
-                m_.library.n, library_.get()};
+                (uint32_t) m_.library.size(), library_.get()};
     }
 
     /* Room for the neighbours of `n` rows in some libraries. */
@@ -179,29 +194,40 @@ class worker {
         return {libraries, found_.get(), row_.get(), distance_.get()};
     }
 
-    /* Weighs the neighbours of rows from `from` on and sends their sums to `to`, of
-       [chunks][step][targets], for targets [first, first + n_targets). */
-    void predict(const gpu::ccm_near &near, uint32_t from, uint32_t n, size_t step,
-                 gpu::ccm_sums *to);
+    /* Weighs the neighbours of n rows from `from` on; sends the sums of near.libraries of
+       `step` libraries, of views `view`, to `to`, [chunks][step][targets]. */
+    void predict(const gpu::ccm_near &near, const uint32_t *view, uint32_t from,
+                 uint32_t n, size_t step, gpu::ccm_sums *to);
     void search_lists(uint32_t from, uint32_t n, gpu::ccm_lists *out);
     void find_members(uint32_t first, uint32_t n);
 
 public:
     worker(mapping &m, const gpu::crew &work);
     void map_part(uint32_t part);
-    void map_alone(uint32_t library);
+    void map_alone(uint32_t number);
 };
 
 worker::worker(mapping &m, const gpu::crew &work) : m_(m), work_(work)
 {
     const syn_points &p = m.points;
+    size_t targets = (size_t) p.rows * m.targets;
     coordinate_.upload(p.coordinate, (size_t) p.rows * p.dims, stream_);
-    target_.upload(m.target, (size_t) p.rows * m.targets, stream_);
-    shift_.upload(m.shift.data(), m.targets, stream_);
-    library_.upload(m.library.row, m.library.n, stream_);
+    target_.ensure(targets * m.views);
+    for (uint32_t v = 0; v < m.views; v++)
+        check(cudaMemcpyAsync(target_.get() + v * targets, m.view[v].target,
+                              targets * sizeof(double), cudaMemcpyHostToDevice, stream_));
+    shift_.upload(m.shift.data(), m.shift.size(), stream_);
+    library_.upload(m.library.data(), m.library.size(), stream_);
     prediction_.upload(m.prediction.row, m.prediction.n, stream_);
     if (!m.plane.empty())
         plane_.upload(m.plane.data(), m.plane.size(), stream_);
+    /* First the views of libraries with lists in common, then of the others. */
+    std::vector<uint32_t> view;
+    for (const std::vector<uint32_t> *some : {&m.shared, &m.alone})
+        for (uint32_t library : *some)
+            view.push_back(m.libraries[library].view);
+    view_.upload(view.data(), view.size(), stream_);
+    check(cudaStreamSynchronize(stream_));
 }
 
 void worker::search_lists(uint32_t from, uint32_t n, gpu::ccm_lists *out)
@@ -209,7 +235,7 @@ void worker::search_lists(uint32_t from, uint32_t n, gpu::ccm_lists *out)
     uint32_t most = m_.choice.most;
     if (!search_)
         search_.reset(new gpu::neighbour_search(
-            points(), {m_.library.n, library_.get()}, stream_));
+            points(), {place().n, library_.get()}, stream_));
     list_found_.ensure(n);
     list_row_.ensure((size_t) n * most);
     list_distance_.ensure((size_t) n * most);
@@ -233,8 +259,8 @@ void worker::find_members(uint32_t first, uint32_t n)
     members_from_ = first;
 }
 
-void worker::predict(const gpu::ccm_near &near, uint32_t from, uint32_t n, size_t step,
-                     gpu::ccm_sums *to)
+void worker::predict(const gpu::ccm_near &near, const uint32_t *view, uint32_t from,
+                     uint32_t n, size_t step, gpu::ccm_sums *to)
 {
     size_t pairs = (size_t) near.libraries * n;
     unsigned blocks = std::min(blocks_for(pairs, 256), 1u << 20);
@@ -247,10 +273,9 @@ void worker::predict(const gpu::ccm_near &near, uint32_t from, uint32_t n, size_
         uint32_t targets = std::min(most, m_.targets - t);
         sums_.ensure((size_t) chunks * near.libraries * targets);
         dim3 grid(chunks, most_of_grid(near.libraries), most_of_grid(targets));
+        gpu::ccm_targets some = {m_.targets, t, targets, target_.get(), shift_.get()};
         gpu::ccm_predict<<<grid, gpu::CCM_THREADS, 0, stream_>>>(
-            place(), prediction_.get() + from, n, near,
-            target_.get() + (size_t) t * m_.points.rows, shift_.get() + t, targets,
-            sums_.get());
+            place(), prediction_.get() + from, n, near, view, some, sums_.get());
         check(cudaGetLastError());
         for (uint32_t c = 0; c < chunks; c++)
             check(cudaMemcpy2DAsync(
@@ -286,7 +311,8 @@ void worker::map_part(uint32_t part)
         gpu::ccm_search_rest<<<gpu::CCM_REST, gpu::CCM_THREADS, 0, stream_>>>(
             place(), lists, member_.get(), near, rest);
         check(cudaGetLastError());
-        predict(near, from, n, libraries, found.data() + (size_t) first * m_.targets);
+        predict(near, view_.get() + first, from, n, libraries,
+                found.data() + (size_t) first * m_.targets);
         check(cudaStreamSynchronize(stream_));
     }
     if (!work_.stop)
@@ -294,9 +320,11 @@ void worker::map_part(uint32_t part)
 }
 
 /* One library that is searched by itself, for all rows. */
-void worker::map_alone(uint32_t library)
+void worker::map_alone(uint32_t number)
 {
+    uint32_t library = m_.alone[number];
     const drawn &one = m_.libraries[library];
+    const uint32_t *view = view_.get() + m_.shared.size() + number;
     rows_.upload(one.rows.data(), one.rows.size(), stream_);
     gpu::neighbour_search search(points(), {one.size, rows_.get()}, stream_);
     std::vector<gpu::ccm_sums> found((size_t) m_.chunks(m_.prediction.n) * m_.targets);
@@ -305,7 +333,7 @@ void worker::map_alone(uint32_t library)
         gpu::ccm_near near = make_near(1, n);
         search.find({n, prediction_.get() + from}, m_.options.k, m_.options.exclusion,
                     {near.found, near.row, near.distance});
-        predict(near, from, n, 1,
+        predict(near, view, from, n, 1,
                 found.data() + (size_t) (from / CCM_CHUNK) * m_.targets);
         check(cudaStreamSynchronize(stream_));
     }
@@ -320,7 +348,7 @@ void worker::map_alone(uint32_t library)
 void make_parts(mapping *m, int devices)
 {
     size_t most = std::max(m->choice.most, m->options.k), rows = m->prediction.n;
-    double row = gpu::search_cost(m->library.n, m->points.dims, (double) most);
+    double row = gpu::search_cost((double) m->library.size(), m->points.dims, (double) most);
     size_t each = std::min(ARRAY_BYTES / (most * sizeof(double)), (size_t) (1e8 / row));
     each = std::min(each, devices > 1 ? rows / (4 * (size_t) devices) : rows);
     each = std::max<size_t>((each + CCM_CHUNK - 1) / CCM_CHUNK, 1) * CCM_CHUNK;
@@ -331,12 +359,14 @@ void make_parts(mapping *m, int devices)
 void run(mapping *m, const int *devices, int n_devices, const syn_watch *watch)
 {
     gpu::check_request(devices, n_devices);
-    m->choice = gpu::choose_lists(m->options, m->library.n, m->prediction.n,
-                                  m->points.dims);
+    join_views(m);
+    m->choice = gpu::choose_lists(m->options, m->views, (uint32_t) m->library.size(),
+                                  m->prediction.n, m->points.dims);
     list_libraries(m);
-    for (size_t t = 0; t < m->targets; t++)
-        m->shift.push_back(
-            syn_ccm_middle(m->target + t * m->points.rows, &m->prediction));
+    for (uint32_t v = 0; v < m->views; v++)
+        for (size_t t = 0; t < m->targets; t++)
+            m->shift.push_back(syn_ccm_middle(m->view[v].target + t * m->points.rows,
+                                              &m->prediction));
     draw_all(m, watch);
     make_parts(m, n_devices);
     uint32_t first = m->shared.empty() ? 0 : m->parts;
@@ -349,15 +379,15 @@ void run(mapping *m, const int *devices, int n_devices, const syn_watch *watch)
             if (item < first)
                 mine.map_part(item);
             else
-                mine.map_alone(m->alone[item - first]);
+                mine.map_alone(item - first);
     });
     work.wait(items, watch, "rows");
 }
 
 }  // namespace
 
-extern "C" syn_status syn_gpu_ccm(const syn_points *points, const syn_rows *library,
-                                  const syn_rows *prediction, const double *target,
+extern "C" syn_status syn_gpu_ccm(const syn_points *points, const syn_ccm_view *view,
+                                  uint32_t views, const syn_rows *prediction,
                                   uint32_t targets, const syn_ccm_options *options,
                                   const int *devices, int n_devices,
                                   const syn_watch *watch, syn_ccm_skill *out,
@@ -365,7 +395,7 @@ extern "C" syn_status syn_gpu_ccm(const syn_points *points, const syn_rows *libr
 {
     std::memset(out, 0, sizeof *out);
     gpu::outcome end = gpu::outcome_of([&] {
-        mapping m = {*points, *library, *prediction, target, targets, *options};
+        mapping m = {*points, view, views, *prediction, targets, *options};
         run(&m, devices, n_devices, watch);
         if (syn_ccm_skill_make(m.libraries.size(), targets, out) != SYN_OK)
             throw std::bad_alloc();

@@ -302,21 +302,28 @@ __device__ inline void add_block(ccm_sums *mine, ccm_sums *shared)
     __syncthreads();
 }
 
-/* Predicts targets [targets][rows], NaN if unknown and taken from shift[targets], with
-   the weights in `near`. Sums [chunks][libraries][targets] over CCM_CHUNK rows of `of`[n]
-   each. */
+/* What is predicted in each view: `n` of its `all` targets, from `first` on. */
+struct ccm_targets {
+    uint32_t all, first, n;
+    const double *value;       /* [views][all][rows], NaN if unknown */
+    const double *shift;       /* [views][all] what they are taken from */
+};
+
+/* Predicts targets with the weights in `near`, of libraries of views view[libraries]. Sums
+   [chunks][libraries][targets] over CCM_CHUNK rows of `of`[n] each. */
 __global__ void __launch_bounds__(CCM_THREADS)
     ccm_predict(SYN_GPU_JOB ccm_place p, const uint32_t *of, uint32_t n,
-                SYN_GPU_JOB ccm_near near, const double *target, const double *shift,
-                uint32_t targets, ccm_sums *out)
+                SYN_GPU_JOB ccm_near near, const uint32_t *view,
+                SYN_GPU_JOB ccm_targets targets, ccm_sums *out)
 {
     __shared__ ccm_sums shared[CCM_THREADS / WARP];
     uint32_t chunk = blockIdx.x, k = p.k;
     uint32_t end = min(n, (chunk + 1) * CCM_CHUNK);
     for (uint32_t library = blockIdx.y; library < near.libraries; library += gridDim.y)
-        for (uint32_t t = blockIdx.z; t < targets; t += gridDim.z) {
-            const double *value = target + (size_t) t * p.rows;
-            double middle = shift[t];
+        for (uint32_t t = blockIdx.z; t < targets.n; t += gridDim.z) {
+            size_t target = (size_t) view[library] * targets.all + targets.first + t;
+            const double *value = targets.value + target * p.rows;
+            double middle = targets.shift[target];
             ccm_sums sums = {};
             for (uint32_t i = chunk * CCM_CHUNK + threadIdx.x; i < end;
                  i += CCM_THREADS) {
@@ -331,7 +338,7 @@ __global__ void __launch_bounds__(CCM_THREADS)
             }
             add_block(&sums, shared);
             if (threadIdx.x == 0)
-                out[((size_t) chunk * near.libraries + library) * targets + t] = sums;
+                out[((size_t) chunk * near.libraries + library) * targets.n + t] = sums;
         }
 }
 

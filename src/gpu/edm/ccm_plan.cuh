@@ -47,34 +47,35 @@ struct ccm_choice {
     double cost = 0;            /* nanoseconds */
 };
 
-/* For libraries of `n` rows and `predicted` rows in `dims` dimensions, with lists of
+/* For `views` of `n` library rows and `predicted` rows in `dims` dimensions, with lists of
    `most`. */
-inline ccm_choice with_lists(const syn_ccm_options &o, uint32_t n, uint32_t predicted,
-                             uint32_t dims, uint32_t most)
+inline ccm_choice with_lists(const syn_ccm_options &o, uint32_t views, uint32_t n,
+                             uint32_t predicted, uint32_t dims, uint32_t most)
 {
     ccm_choice out;
     out.most = most;
     double k = o.k, all = (double) predicted;
     for (uint32_t s = 0; s < o.sizes; s++) {
-        double size = o.size[s], f = size / n, samples = size < n ? o.samples : 1;
+        double size = std::min(o.size[s], n), f = size / n;
+        double libraries = (double) views * (size < n ? o.samples : 1);
         double depth = std::min((k + 3 * std::sqrt(k) + 3) / f, (double) most);
         double beyond = most < n ? missing(o.k, most, f) : 0;
         double down = all * (CCM_LOOK * depth / 32 + CCM_BEYOND * beyond * n * (dims + 2));
         double alone = CCM_LAUNCH + all * search_cost(size, dims, k);
         out.direct.push_back(most == 0 || alone < down);
-        out.cost += samples * std::min(alone, most == 0 ? alone : down);
+        out.cost += libraries * std::min(alone, most == 0 ? alone : down);
     }
     if (most > 0)
         out.cost += all * search_cost(n, dims, most);
     return out;
 }
 
-inline ccm_choice choose_lists(const syn_ccm_options &o, uint32_t n, uint32_t predicted,
-                               uint32_t dims)
+inline ccm_choice choose_lists(const syn_ccm_options &o, uint32_t views, uint32_t n,
+                               uint32_t predicted, uint32_t dims)
 {
-    ccm_choice best = with_lists(o, n, predicted, dims, 0);
+    ccm_choice best = with_lists(o, views, n, predicted, dims, 0);
     for (uint32_t most = std::min(o.k, n);; most = most < n / 2 ? most * 2 : n) {
-        ccm_choice now = with_lists(o, n, predicted, dims, most);
+        ccm_choice now = with_lists(o, views, n, predicted, dims, most);
         if (now.cost < best.cost)
             best = now;
         if (most == n)
