@@ -45,7 +45,7 @@ coupled_maps <- function(n, to_x = 0, to_y = 0, rx = 3.8, ry = 3.5) {
 # One direction of the C code as plain lists, with any library sizes.
 map_in_c <- function(points, lib, pred, targets, sizes, k, exclusion = 0, samples = 3,
                      direction = 0, threads = 1, key = c(17, 4), gpus = NULL) {
-  .Call(r_ccm, points, lib, pred, as.matrix(targets), as.integer(sizes),
+  .Call(r_ccm, points, list(lib), pred, as.matrix(targets), as.integer(sizes),
         list(k = k, exclusion = exclusion, samples = samples, direction = direction,
              threads = threads, key = key, gpus = gpus))
 }
