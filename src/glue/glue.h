@@ -115,6 +115,8 @@ SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targe
                    SEXP options);
 SEXP r_edm_sweep(glue_owner *own, SEXP points, SEXP lib, SEXP lib_E, SEXP pred,
                  SEXP pred_E, SEXP target, SEXP options);
+SEXP r_edm_views(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP views,
+                 SEXP target, SEXP options);
 
 /* edm_smap.c */
 SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction,
