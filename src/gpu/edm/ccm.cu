@@ -1,7 +1,7 @@
 /* The door of cross mapping. Rows are dealt out to the devices in parts, each with all
    libraries that take their neighbours from common lists; libraries that are searched by
-   themselves are dealt out one by one. Sums over rows come back in chunks and are added up
-   in the order of the rows. */
+   themselves are dealt out one by one. Sums over rows come back in chunks, which are
+   added up in the order of the rows. */
 #include "gpu/edm/ccm.h"
 
 #include "gpu/base/crew.cuh"

@@ -310,8 +310,8 @@ struct ccm_targets {
     const double *shift;       /* [views][all] what they are taken from */
 };
 
-/* Predicts targets with the weights in `near`; view[libraries] says which view each is of.
-   Sums [chunks][libraries][targets] over CCM_CHUNK rows of `of`[n] each. */
+/* Predicts targets with the weights in `near`; view[libraries] says of which view each
+   library is. Sums [chunks][libraries][targets] over CCM_CHUNK rows of `of`[n] each. */
 __global__ void __launch_bounds__(CCM_THREADS)
     ccm_predict(SYN_GPU_JOB ccm_place p, const uint32_t *of, uint32_t n,
                 SYN_GPU_JOB ccm_near near, const uint32_t *view,

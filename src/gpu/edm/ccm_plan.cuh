@@ -43,7 +43,7 @@ inline double missing(uint32_t k, uint32_t most, double f)
 
 struct ccm_choice {
     uint32_t most = 0;          /* entries of a list; 0 where no library needs it */
-    std::vector<char> direct;   /* of each size: whether to search each library by itself */
+    std::vector<char> direct;   /* of each size: whether to search libraries one by one */
     double cost = 0;            /* nanoseconds */
 };
 
