@@ -257,7 +257,8 @@ void sweep_large(const sweep_request &r, gpu::crew *crew)
             search.reset(new gpu::neighbour_search(
                 points, {(uint32_t) row.size(), library.get()}, stream));
         }
-        uint32_t from = item % r.blocks * width, to = std::min(r.all, from + width);
+        uint32_t from = std::min(r.all, item % r.blocks * width);
+        uint32_t to = std::min(r.all, from + width);
         rows_within(*r.predicted, from, to, E, &row, &at);
         predicted.upload(row.data(), row.size(), stream);
         number.upload(at.data(), at.size(), stream);
