@@ -173,7 +173,9 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
     maps[[k]]$others <- surrogate_targets(maps[[k]], n_surrogates, surrogate, period)
   }
   skill <- lapply(seq_along(maps), \(k) {
-    cross_map(maps[k], sizes, samples, exclusion, k - 1, place, threads, key)
+    map <- maps[[k]]
+    cross_map(map, list(map$lib), cbind(map$target, map$others), sizes, samples, exclusion,
+              k - 1, place, threads, key)
   })
   new_ccm(maps, skill, sizes, samples, exclusion, surrogate, call, started)
 }
@@ -230,14 +232,18 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size 
   here <- rlang::current_env()
   maps <- times_told_once(ccm_maps(x, columns, target, E, Tp[[1L]], tau, embedded, both,
                                    valid_lib, segments, no_time, knn, here))
-  lagged <- lapply(maps, \(map) lapply(Tp, \(lag) lag_map(map, lag, here)))
+  libs <- lapply(maps, lag_libraries, Tp, here)
   size <- vapply(seq_along(Tp), \(k) {
-    check_lib_sizes(lib_size, lapply(lagged, `[[`, k), "lib_size", here)
+    at_lag <- Map(\(map, libs) list(knn = map$knn, lib = libs[[k]], first = map$first), maps, libs)
+    check_lib_sizes(lib_size, at_lag, "lib_size", here)
   }, 0)
   seconds <- length(Tp) * ccm_seconds(maps, samples, 1, threads)
   place <- edm_place(device, gpus, seconds)
   rho <- vapply(seq_along(maps), \(k) {
-    skill <- cross_map(lagged[[k]], max(size), samples, exclusion, k - 1, place, threads, key)
+    map <- maps[[k]]
+    targets <- .Call(r_edm_points, list(map$observed), as.double(Tp), map$first, map$last)$points
+    skill <- cross_map(map, libs[[k]], targets, max(size), samples, exclusion, k - 1, place,
+                       threads, key)
     mean_skill(skill, seq_along(Tp))
   }, double(length(Tp)))
   dim(rho) <- c(length(Tp), length(maps))
@@ -286,33 +292,39 @@ mapped_rows <- function(data, valid = data$valid) {
   which(data$complete & valid & target >= data$first & target <= data$last)
 }
 
-#' A map at another prediction interval, which has the same points
+#' The mapped rows of each prediction interval
 #' @noRd
-lag_map <- function(map, Tp, call) {
-  map$Tp <- Tp
-  map$target <- shifted(map$observed, Tp, map)
-  map$lib <- mapped_rows(map)
-  map$all_lib <- mapped_rows(map, valid = TRUE)
-  check_library(map, given = FALSE, call = call)
+lag_libraries <- function(map, Tp, call) {
+  rows <- which(map$complete & map$valid)
+  first <- map$first[rows]
+  last <- map$last[rows]
+  libs <- lapply(Tp, \(lag) rows[rows + lag >= first & rows + lag <= last])
+  for (lag in Tp[lengths(libs) == 0L]) {
+    map$Tp <- lag
+    map$lib <- integer()
+    map$all_lib <- mapped_rows(map, valid = TRUE)
+    check_library(map, given = FALSE, call = call)
+  }
+  libs
 }
 
-#' Skill of all libraries for the target and its surrogates
-#' @param maps One direction: a list of maps that have the same points.
+#' Skill of all libraries in one direction
+#' @param libs A list of rows: those of the libraries for the targets of each view.
+#' @param targets Matrix \[rows, targets\] of what each row is to predict: the first view's
+#'   come first, and all have as many.
 #' @param sizes Library sizes; what is more than there are rows stands for all of them.
 #' @param place Of edm_place().
-#' @return A list of matrices `rho`, `MAE`, `RMSE` \[libraries, targets\], the size
-#'   `LibSize` of each library, and `of`, which of `sizes` it is; those of later maps
-#'   come later.
+#' @return A list of matrices `rho`, `MAE`, `RMSE` \[libraries, targets of a view\], the size
+#'   `LibSize` of each library, and `of`, which of `sizes` it is; the second view's sizes
+#'   come after those of the first.
 #' @noRd
-cross_map <- function(maps, sizes, samples, exclusion, direction, place, threads, key,
-                      call = rlang::caller_env(2L)) {
-  libs <- lapply(maps, `[[`, "lib")
-  targets <- do.call(cbind, lapply(maps, \(map) cbind(map$target, map$others)))
-  options <- list(k = maps[[1L]]$knn, exclusion = exclusion, samples = samples,
+cross_map <- function(map, libs, targets, sizes, samples, exclusion, direction, place,
+                      threads, key, call = rlang::caller_env(2L)) {
+  options <- list(k = map$knn, exclusion = exclusion, samples = samples,
                   direction = direction, threads = threads, gpus = gpus_of(place), key = key)
-  pred <- if (length(libs) == 1L) libs[[1L]] else sort(unique(unlist(libs)))
-  largest <- pmin(sizes, .Machine$integer.max)
-  skill <- .Call(r_ccm, maps[[1L]]$points, libs, pred, targets, as.integer(largest), options)
+  pred <- if (length(libs) == 1L) libs[[1L]] else which(map$complete & map$valid)
+  skill <- .Call(r_ccm, map$points, libs, pred, targets,
+                 as.integer(pmin(sizes, .Machine$integer.max)), options)
   skill <- finish_status(skill, "cross mapping", "Take fewer `samples` or surrogates.",
                          call = call)
   fitting <- unlist(lapply(libs, \(lib) pmin(sizes, length(lib))))
