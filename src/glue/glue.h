@@ -109,6 +109,10 @@ SEXP r_surrogate_trains(glue_owner *own, SEXP trains, SEXP surrogates, SEXP opti
 SEXP r_surrogate_rasters(glue_owner *own, SEXP trains, SEXP options, SEXP index,
                          SEXP events, SEXP window);
 
+/* edm_data.c */
+SEXP r_edm_points(glue_owner *own, SEXP values, SEXP lags, SEXP first, SEXP last);
+SEXP r_edm_fit(glue_owner *own, SEXP observed, SEXP predicted);
+
 /* edm.c */
 SEXP r_edm_neighbours(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP options);
 SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets,
