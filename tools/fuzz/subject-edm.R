@@ -200,6 +200,8 @@ compare_error <- function(found) {
 compare_generated <- function(name, args) {
   args <- args[intersect(names(args), c("x", "columns", "lib", "E", "theta", "no_time",
                                         "exclusion_radius"))]
+  # In longer data, pairs but the last may hold the row that was the end.
+  if (any(utils::head(args$lib, -1L) == nrow(args$x))) return()
   args$columns <- args$columns[[1L]]
   args$E <- whole(1, 4)
   steps <- whole(1, 4)
