@@ -163,7 +163,7 @@ smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, pla
                list(k = knn, exclusion = exclusion, ridge = ridge, gpus = gpus_of(place),
                     threads = threads, local = local))
   out <- finish_status(out, "fitting so many models", call = call)
-  if (isTRUE(asked$at)) return(out)
+  if (identical(asked$rows, pred)) return(out)
   some <- Filter(Negate(is.null), out)
   lapply(some, \(value) {
     if (length(dim(value)) == 2L) value[asked$at, , drop = FALSE] else
