@@ -350,6 +350,20 @@ same_map <- function(ours, theirs) {
   list(same = TRUE, text = paste("same to", text))
 }
 
+#' Skill of S-maps between all pairs; FastCCM has no strengths
+pairs_work <- function(series, steps, devices) {
+  x <- chaotic_series(series, steps)
+  list(
+    title = sprintf("S-maps of %d x %d series, %s steps, E 5, theta 2", series, series,
+                    count_text(steps)),
+    request = "smap_map", peers = "fastccm", devices = devices, data = as.vector(x),
+    given = list(series = series, E = 5, theta = 2),
+    ours = \(threads, device) smap_map(x, E = 5, theta = 2, threads = threads,
+                                       device = device),
+    same = \(ours, theirs) same_map(unclass(ours$rho), matrix(theirs, series))
+  )
+}
+
 # ---- All of them, the quick ones first -------------------------------------------------
 
 #' Functions that make the works, as each holds its data
@@ -358,7 +372,8 @@ all_works <- function() {
   gpu <- list(
     \() map_work(1000, 1:20, "kedm", "gpu"),
     \() map_work(1000, 5, c("kedm", "fastccm", "fastccm-double"), "gpu"),
-    \() dimensions_work(1000, "gpu"), \() smap_work(1600), \() smap_work(10000)
+    \() dimensions_work(1000, "gpu"), \() smap_work(1600), \() smap_work(10000),
+    \() pairs_work(200, 1000, "gpu"), \() pairs_work(100, 8000, "gpu")
   )
   spikes <- list(
     \() spade_work(), \() correlogram_work(centred_sym26()), \() sttc_work(centred_sym26()),
