@@ -46,7 +46,7 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
     values <- series$values[[k %/% length(lags) + 1L]]
     points[, k + 1L] <- shifted(values, lags[[k %% length(lags) + 1L]], series)
   }
-  complete <- rowSums(is.na(points)) == 0
+  complete <- !is.na(rowSums(points))
   valid <- edm_mask(valid_lib, n, call)
   lib <- edm_pairs(lib, "lib", n, call)
   pred <- edm_pairs(pred, "pred", n, call)
@@ -251,8 +251,8 @@ edm_segments <- function(segments, x, call) {
 }
 
 check_edm_times <- function(time, ends, call) {
-  one <- ends$last[[1L]] == length(time)
-  again <- which(duplicated(if (one) time else data.frame(ends$first, time)) & !is.na(time))
+  moments <- if (one_segment(ends)) time else data.frame(ends$first, time)
+  again <- which(duplicated(moments) & !is.na(time))
   if (length(again)) {
     abort_arg("x", "a data frame with a time of its own in each row",
               sprintf("one with the time %s again in row %d", format(time[[again[[1L]]]]),
@@ -264,8 +264,16 @@ check_edm_times <- function(time, ends, call) {
 #' Values `by` rows later in the same segment
 #' @noRd
 shifted <- function(values, by, ends) {
-  observed_at(values, seq_along(values) + by, ends$first, ends$last)
+  n <- length(values)
+  if (!one_segment(ends)) return(observed_at(values, seq_len(n) + by, ends$first, ends$last))
+  gone <- rep(values[NA_integer_], min(abs(by), n))
+  kept <- seq_len(n - length(gone))
+  if (by < 0) c(gone, values[kept]) else c(values[kept + length(gone)], gone)
 }
+
+#' Whether all rows are in one segment, as most often
+#' @noRd
+one_segment <- function(ends) ends$last[[1L]] == length(ends$last)
 
 # ---- Arguments -----------------------------------------------------------------------
 
@@ -363,6 +371,7 @@ check_room <- function(rows, columns, arg, smaller, most = 4e9, call = rlang::ca
 #' Cut pairs of rows where a segment ends
 #' @noRd
 cut_pairs <- function(pairs, series) {
+  if (one_segment(series)) return(pairs)
   starts <- unique(series$first)
   pair <- findInterval(starts - 1L, pairs$from)
   starts <- starts[pair > 0L & starts <= c(0L, pairs$to)[pair + 1L]]
