@@ -29,7 +29,7 @@ typedef struct seeker {
     uint32_t *known;       /* [k] neighbours of the prediction row before */
     uint32_t known_n, known_of;
     syn_ties ties;
-    syn_sift sift;         /* for small libraries, all of them at once */
+    syn_sieve sieve;       /* for small libraries */
     const syn_search *search;
 } seeker;
 
@@ -40,7 +40,8 @@ struct syn_search {
     const syn_scan_kind *kind;
     uint32_t k;            /* no more than there are library rows */
     int small;             /* whether all distances are computed */
-    syn_blocks blocks;
+    syn_sift sift;         /* the library if so, */
+    syn_blocks blocks;     /* or otherwise */
     int threads;
     seeker *seeker;        /* [threads] */
     syn_near_body *body;
@@ -202,8 +203,7 @@ static void find_among_boxes(const syn_search *s, seeker *k)
 static void find_among_all(const syn_search *s, seeker *k)
 {
     syn_nearest_start(&k->list, s->k);
-    syn_sift_row(s->kind, &s->blocks, k->point, k->row, s->points->rows,
-                 s->options.exclusion, &k->sift, &k->list);
+    syn_sift_row(&s->sift, k->point, k->row, s->options.exclusion, &k->sieve, &k->list);
     syn_nearest_finish(&k->list);
 }
 
@@ -244,7 +244,7 @@ static syn_status make_seekers(syn_search *s)
         k->search = s;
         if (!k->list.near || !k->point || !k->known || !k->ties.tied)
             return SYN_NO_MEMORY;
-        if (s->small && syn_sift_make(&s->blocks, s->k, &k->sift) != SYN_OK)
+        if (s->small && syn_sieve_make(&s->sift, s->k, &k->sieve) != SYN_OK)
             return SYN_NO_MEMORY;
     }
     return SYN_OK;
@@ -262,8 +262,9 @@ syn_status syn_search_make(const syn_points *points, const syn_rows *library,
     s->k = options->k < library->n ? options->k : library->n;
     s->k = s->k > 0 ? s->k : 1;
     s->threads = options->threads > 1 ? options->threads : 1;
-    s->small = syn_sift_worth(library->n, points->dims);
-    syn_status status = s->small ? syn_blocks_list(points, library, &s->blocks)
+    s->small = syn_sift_worth(library->n);
+    syn_status status = s->small ? syn_sift_make(points, library, options->vector_bits,
+                                                 &s->sift)
                                  : syn_blocks_make(points, library, NULL, 0, &s->blocks);
     return status == SYN_OK ? make_seekers(s) : status;
 }
@@ -285,10 +286,11 @@ void syn_search_free(syn_search *s)
         free(s->seeker[w].point);
         free(s->seeker[w].known);
         free(s->seeker[w].ties.tied);
-        syn_sift_free(&s->seeker[w].sift);
+        syn_sieve_free(&s->seeker[w].sieve);
     }
     if (s) {
         free(s->seeker);
+        syn_sift_free(&s->sift);
         syn_blocks_free(&s->blocks);
     }
     free(s);

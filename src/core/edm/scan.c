@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "core/base/masks.h"
 #include "core/base/simd.h"
 
 enum { TILE = 8 * SYN_F64_LANES };  /* rows whose sums stay in registers */
@@ -119,74 +118,12 @@ static uint32_t scan_count(const double *x, double limit)
     return syn_i64_sum(n);
 }
 
-#define KEEP_ALL(v) syn_f64_store(squared + v * SYN_F64_LANES, s##v);
-
-static void scan_all(const double *point, uint32_t dims, const double *from,
-                     uint32_t blocks, double *squared)
-{
-    for (uint32_t b = 0; b < blocks; b++, from += (size_t)dims * SYN_BLOCK)
-        for (uint32_t first = 0; first < SYN_BLOCK; first += TILE, squared += TILE) {
-            const double *x = from + first;
-            EACH(ZERO)
-            for (uint32_t d = 0; d < dims; d++, x += SYN_BLOCK) {
-                syn_f64 at = syn_f64_all(point[d]);
-                EACH(ADD_ROWS)
-            }
-            EACH(KEEP_ALL)
-        }
-}
-
-static void scan_least(const double *x, uint32_t blocks, double *least)
-{
-    for (uint32_t i = 0; i < SYN_BLOCK; i += SYN_F64_LANES) {
-        syn_f64 some = syn_f64_all(INFINITY);
-        for (uint32_t b = 0; b < blocks; b++)
-            some = syn_f64_min(some, syn_f64_load(x + (size_t)b * SYN_BLOCK + i));
-        syn_f64_store(least + i, some);
-    }
-}
-
-static syn_split scan_split(const double *x, uint32_t blocks, double limit)
-{
-    syn_f64 most = syn_f64_all(limit), none = syn_f64_all(INFINITY);
-    syn_f64 largest = syn_f64_all(0), next = none;
-    syn_i64 n = {0};
-    for (size_t i = 0; i < (size_t)blocks * SYN_BLOCK; i += SYN_F64_LANES) {
-        syn_f64 here = syn_f64_load(x + i);
-        syn_i64 in = here <= most;
-        n -= in;
-        largest = syn_f64_max(largest, syn_f64_where(in, here));
-        next = syn_f64_min(next, syn_f64_where(~in, here) + syn_f64_where(in, none));
-    }
-    return (syn_split){syn_i64_sum(n), -syn_f64_least(-largest), syn_f64_least(next)};
-}
-
-static uint32_t scan_within(const double *x, uint32_t blocks, double limit, uint32_t most,
-                            uint32_t *place)
-{
-    syn_f64 within = syn_f64_all(limit);
-    uint32_t n = 0;
-    for (uint32_t b = 0; b < blocks; b++, x += SYN_BLOCK) {
-        uint64_t bits = 0;
-        for (uint32_t i = 0; i < SYN_BLOCK; i += SYN_F64_LANES)
-            bits |= syn_f64_within(syn_f64_load(x + i), within) << i;
-        for (; bits; bits &= bits - 1) {
-            if (n == most)
-                return most + 1;
-            place[n++] = b * SYN_BLOCK + syn_low_bit(bits);
-        }
-    }
-    return n;
-}
-
 #undef EACH
-#undef KEEP_ALL
 #undef BITS
 #undef EQUAL_OR_BEYOND
 #undef TILE_BITS
 
-const syn_scan_kind SYN_KIND_NAME(syn_scan) = {
-    scan_rows, scan_boxes, scan_all, scan_least, scan_split, scan_within, scan_count};
+const syn_scan_kind SYN_KIND_NAME(syn_scan) = {scan_rows, scan_boxes, scan_count};
 
 #if SYN_WIDTH == 0
 const syn_scan_kind *syn_scan_fastest(int vector_bits)

@@ -14,13 +14,6 @@ typedef struct syn_scan {
     double most;          /* the largest of them */
 } syn_scan;
 
-/* What numbers up to a limit are there. */
-typedef struct syn_split {
-    uint32_t n;       /* how many */
-    double largest;   /* the largest of them, 0 for none */
-    double next;      /* the least of the others, INFINITY for none */
-} syn_split;
-
 typedef struct syn_scan_kind {
     /* Compares with a block's coordinates `x`, [dims][64]. pass[e] gets a bit for each
        row within the limit of step e, and where it is not 0, squared[e][row] the distance
@@ -31,18 +24,6 @@ typedef struct syn_scan_kind {
        Returns whether any box passed. */
     int (*boxes)(const syn_scan *scan, const double *low, const double *high,
                  uint64_t *pass, uint64_t *nearer);
-    /* Squared distances of a point to all of `blocks` blocks of coordinates `x`,
-       [blocks][dims][64]. */
-    void (*all)(const double *point, uint32_t dims, const double *x, uint32_t blocks,
-                double *squared);
-    /* least[i] becomes the least of x[i], x[64 + i], x[128 + i] and so on. */
-    void (*least)(const double *x, uint32_t blocks, double *least);
-    /* Splits numbers that are not negative, [blocks][64]. */
-    syn_split (*split)(const double *x, uint32_t blocks, double limit);
-    /* Fills `place` with the places of those up to `limit`, in order, unless these are
-       more than `most`; returns how many there are, or more than `most`. */
-    uint32_t (*within)(const double *x, uint32_t blocks, double limit, uint32_t most,
-                       uint32_t *place);
     /* How many of 64 numbers are at most `limit`. */
     uint32_t (*count)(const double *x, double limit);
 } syn_scan_kind;
