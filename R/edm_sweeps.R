@@ -33,13 +33,15 @@
 embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
                             E_max = 10, Tp = 1, tau = -1, exclusion_radius = 0,
                             valid_lib = NULL, no_time = FALSE, segments = NULL,
-                            validation = c("loo", "split"), threads = NULL) {
+                            validation = c("loo", "split"),
+                            device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   E_max <- check_count(E_max, max = 1000)
   validation <- check_choice(validation)
   exclusion <- edm_exclusion(exclusion_radius)
+  device <- check_choice(device)
   threads <- check_threads(threads)
   if (is.null(lib) && is.null(pred) && validation == "split" && is.data.frame(x) &&
         nrow(x) > 1L) {
@@ -53,12 +55,12 @@ embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred =
              here)
   }
   data <- prepare(E_max)
+  where <- simplex_where(device, gpus, threads, data)
   rho <- if (length(data$columns) == 1L) {
-    sweep_skill(data, exclusion, threads)
+    sweep_skill(data, exclusion, where)
   } else {
     # Sums over several columns would round differently if lags came before columns.
-    vapply(seq_len(E_max), \(E) simplex_skill(prepare(E), E + 1L, exclusion, threads, here),
-           0)
+    vapply(seq_len(E_max), \(E) simplex_skill(prepare(E), E + 1L, exclusion, where, here), 0)
   }
   parameters <- list(
     columns = data$columns, target = data$target_name, tau = data$tau, Tp = data$Tp,
@@ -69,7 +71,7 @@ embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred =
 
 #' Skill at all E up to that of `data`, which is of one column, in one pass
 #' @noRd
-sweep_skill <- function(data, exclusion, threads, call = rlang::caller_env()) {
+sweep_skill <- function(data, exclusion, where, call = rlang::caller_env()) {
   reach <- leading(data$points)
   from <- between(data$pred_pairs$from, data$pred_pairs$to)
   pred <- from[reach[from] > 0L]
@@ -81,7 +83,7 @@ sweep_skill <- function(data, exclusion, threads, call = rlang::caller_env()) {
   used[!data$valid] <- 0L
   lib <- which(used > 0L)
   predictions <- .Call(r_edm_sweep, data$points, lib, used[lib], pred, reach[pred],
-                       data$target, list(step = 1, exclusion = exclusion, threads = threads))
+                       data$target, c(list(step = 1, exclusion = exclusion), where))
   predictions <- finish_status(predictions, "predicting so many rows", call = call)
   observed <- data$target[pred]
   vapply(seq_len(data$E), \(E) {
@@ -123,11 +125,14 @@ leading <- function(points) {
 predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
                              Tp_max = 10, E = NULL, knn = NULL, tau = -1,
                              exclusion_radius = 0, embedded = FALSE, valid_lib = NULL,
-                             no_time = FALSE, segments = NULL, threads = NULL) {
+                             no_time = FALSE, segments = NULL,
+                             device = c("cpu", "gpu", "auto"), gpus = NULL,
+                             threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   exclusion <- edm_exclusion(exclusion_radius)
+  device <- check_choice(device)
   threads <- check_threads(threads)
   here <- environment()
   prepare <- function(Tp) {
@@ -138,8 +143,9 @@ predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred 
   Tp_max <- check_count(Tp_max, max = max(nrow(x) - 1, 1))
   knn <- edm_knn(knn, data$E + 1L)
   check_library(data, knn)
+  where <- simplex_where(device, gpus, threads, data, Tp_max)
   rho <- vapply(seq_len(Tp_max), \(Tp) {
-    simplex_skill(if (Tp > 1L) prepare(Tp) else data, knn, exclusion, threads, here)
+    simplex_skill(if (Tp > 1L) prepare(Tp) else data, knn, exclusion, where, here)
   }, 0)
   new_edm_skill(data.frame(Tp = seq_len(Tp_max), rho = rho),
                 skill_parameters(data, "Tp", knn = knn, exclusion_radius = exclusion),
@@ -169,6 +175,7 @@ predict_exclusion_radius <- function(x, columns = NULL, target = NULL, lib = NUL
                                      pred = NULL, exclusion_radius = 0:20, E = NULL,
                                      Tp = 1, knn = NULL, tau = -1, embedded = FALSE,
                                      valid_lib = NULL, no_time = FALSE, segments = NULL,
+                                     device = c("cpu", "gpu", "auto"), gpus = NULL,
                                      threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
@@ -178,22 +185,24 @@ predict_exclusion_radius <- function(x, columns = NULL, target = NULL, lib = NUL
     abort_arg("exclusion_radius", "whole numbers of rows", describe(exclusion_radius))
   }
   radii <- vapply(exclusion_radius, edm_exclusion, 0L, call = here)
+  device <- check_choice(device)
   threads <- check_threads(threads)
   data <- edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib,
                    segments, no_time)
   knn <- edm_knn(knn, data$E + 1L)
   check_library(data, knn)
-  rho <- vapply(radii, \(radius) simplex_skill(data, knn, radius, threads, here), 0)
+  where <- simplex_where(device, gpus, threads, data, length(radii))
+  rho <- vapply(radii, \(radius) simplex_skill(data, knn, radius, where, here), 0)
   new_edm_skill(data.frame(exclusion_radius = radii, rho = rho),
                 skill_parameters(data, knn = knn), call, started)
 }
 
 #' Correlation of predictions and observations; NA with fewer library points than `knn`
 #' @noRd
-simplex_skill <- function(data, knn, exclusion, threads, call) {
+simplex_skill <- function(data, knn, exclusion, where, call) {
   if (length(data$lib) < knn) return(NA_real_)
   predicted <- simplex_at(data$points, data$lib, data$pred, data$target, knn, exclusion,
-                          threads, call)
+                          where, call)
   edm_rho(data$target[data$pred], predicted$predictions)
 }
 

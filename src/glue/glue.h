@@ -115,10 +115,15 @@ SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targe
                    SEXP options);
 SEXP r_edm_sweep(glue_owner *own, SEXP points, SEXP lib, SEXP lib_E, SEXP pred,
                  SEXP pred_E, SEXP target, SEXP options);
+SEXP r_edm_views(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP views,
+                 SEXP target, SEXP options);
 
 /* edm_smap.c */
 SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction,
                 SEXP target, SEXP theta, SEXP options);
+
+/* edm_smap_pairs.c */
+SEXP r_smap_pairs(glue_owner *own, SEXP libraries, SEXP targets, SEXP options);
 
 /* edm_ccm.c */
 SEXP r_ccm(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes,
