@@ -50,11 +50,18 @@
 #' @param segments What tells trials, replicates or stretches between gaps apart: the name
 #'   of a column, or a vector with a value for each row. Where it changes, a new segment
 #'   begins, and no delay vector or target reaches across.
+#' @param ignore_nan Leave out the rows of `lib` and `pred` that miss a coordinate? If not,
+#'   they are an error.
 #' @param generate Number of rows to forecast beyond the last row of `pred`, one by one,
 #'   each from the predictions before it; 0 for none. Takes one column, which is the
 #'   target too, `Tp = 1` and a negative `tau`. The library stays as it is.
-#' @param threads Number of threads; by default those this process may use. Results never
-#'   depend on it.
+#' @param include_state Keep the neighbours, their distances and the points, in the
+#'   attribute `state`?
+#' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done. Both
+#'   find the same neighbours; predictions agree to within 1e-12 of their size.
+#' @param gpus Numbers of the GPUs that share the work, from 1; by default the first.
+#' @param threads Number of threads on the CPU; by default those this process may use.
+#'   Results never depend on it.
 #'
 #' @return A table ([edm_tables]) with the time column under its own name,
 #'   `Observations` (the target at that time), `Predictions` and `Pred_Variance`. Its rows
@@ -85,20 +92,23 @@
 #' @export
 simplex <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = NULL,
                     Tp = 1, knn = NULL, tau = -1, exclusion_radius = 0, embedded = FALSE,
-                    valid_lib = NULL, no_time = FALSE, segments = NULL, generate = 0,
-                    threads = NULL) {
+                    valid_lib = NULL, no_time = FALSE, segments = NULL, ignore_nan = TRUE,
+                    generate = 0, include_state = FALSE, device = c("cpu", "gpu", "auto"),
+                    gpus = NULL, threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   data <- edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib,
-                   segments, no_time)
-  knn <- edm_knn(knn, data$E + 1L)
+                   segments, no_time, ignore_nan)
+  knn <- library_knn(data, edm_knn(knn, data$E + 1L))
   exclusion <- edm_exclusion(exclusion_radius)
   generate <- check_count(generate, min = 0, max = 1e6)
+  include_state <- check_state(include_state, generate)
+  device <- check_choice(device)
   threads <- check_threads(threads)
-  check_library(data, knn)
+  where <- simplex_where(device, gpus, threads, data)
   predict <- function(points, lib, pred, target) {
-    simplex_at(points, lib, pred, target, knn, exclusion, threads, environment(predict))
+    simplex_at(points, lib, pred, target, knn, exclusion, where, environment(predict))
   }
   frame <- if (generate > 0) {
     generate_frame(data, generate, predict)$frame
@@ -106,17 +116,56 @@ simplex <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E
     predicted_frame(data, predict(data$points, data$lib, data$pred, data$target))
   }
   new_edm(frame, "edm_prediction", "Simplex",
-          edm_parameters(data, knn = knn, exclusion_radius = exclusion), call, started)
+          edm_parameters(data, knn = knn, exclusion_radius = exclusion), call, started,
+          state = if (include_state) edm_state(data, knn, exclusion, where))
+}
+
+#' Where neighbours are searched: options of the compiled code
+#'
+#' @param times How often they are.
+#' @return A list: `gpus` (from 0; NULL for the CPU) and `threads`.
+#' @noRd
+simplex_where <- function(device, gpus, threads, data, times = 1,
+                          call = rlang::caller_env()) {
+  pairs <- as.double(length(data$any$lib)) * length(data$any$pred)
+  seconds <- 5e-11 * pairs * ncol(data$points) * times / threads
+  list(gpus = gpus_of(edm_place(device, gpus, seconds, call)), threads = threads)
 }
 
 #' Predictions of `target` at the rows `pred`
 #' @noRd
-simplex_at <- function(points, lib, pred, target, knn, exclusion, threads,
+simplex_at <- function(points, lib, pred, target, knn, exclusion, where,
                        call = rlang::caller_env(2L)) {
-  out <- .Call(r_edm_simplex, points, lib, pred, target,
-               list(k = knn, exclusion = exclusion, threads = threads))
+  asked <- in_order(pred)
+  out <- .Call(r_edm_simplex, points, lib, asked$rows, target,
+               c(list(k = knn, exclusion = exclusion), where))
   out <- finish_status(out, "predicting so many rows", call = call)
-  lapply(out, as.double)
+  lapply(out, \(value) as.double(value)[asked$at])
+}
+
+#' @noRd
+check_state <- function(include_state, generate, call = rlang::caller_env()) {
+  include_state <- check_flag(include_state, "include_state", call)
+  if (include_state && generate > 0) {
+    abort_arg("include_state", "FALSE with `generate`", "TRUE",
+              "Each step of `generate` has neighbours of its own.", call)
+  }
+  include_state
+}
+
+#' What predictions were made from, for the attribute `state`
+#' @noRd
+edm_state <- function(data, knn, exclusion, where, call = rlang::caller_env()) {
+  check_room(length(data$pred), 1.5 * knn, "include_state", "FALSE", call = call)
+  asked <- in_order(data$pred)
+  near <- .Call(r_edm_neighbours, data$points, data$lib, asked$rows,
+                c(list(k = knn, exclusion = exclusion), where))
+  near <- finish_status(near, "keeping so many neighbours", call = call)
+  points <- data$points
+  colnames(points) <- coordinate_names(data)
+  list(neighbours = near$row[asked$at, , drop = FALSE],
+       distances = near$distance[asked$at, , drop = FALSE],
+       lib = data$lib, pred = data$pred, target = data$target, points = points)
 }
 
 #' What was used, for the attribute `parameters`
