@@ -119,12 +119,15 @@ set_place <- function(h5, name, path, call) {
 
 # ---- Sums ----------------------------------------------------------------------------
 
+# Their place among these is part of the sums of layers.
+summed_layers <- c("rho", "lag", "p_value", "convergence", "strength")
+
 #' Sums of the rows of a layer, a column for each group of targets
 #' @param places Of the libraries, from 1.
 #' @noRd
 layer_sums <- function(values, layer, places) {
   storage.mode(values) <- "double"
-  .Call(r_row_sums, values, as.double(places), match(layer, map_layer_names),
+  .Call(r_row_sums, values, as.double(places), match(layer, summed_layers),
         map_file_tile[[2L]])
 }
 

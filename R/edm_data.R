@@ -15,7 +15,8 @@
 #' @param targets Whether `target` may have several names, of which the first is predicted.
 #' @return A list:
 #'   * `points`: matrix [rows, dims] of doubles, NA where a lag leaves the segment;
-#'     `complete`, TRUE for rows without NA
+#'     `complete`, TRUE for rows without NA; `reach`, how many coordinates of each row are
+#'     there, from the first on
 #'   * `lib`: rows with all coordinates and with a row for their target; the target itself
 #'     may be NA. `all_lib`, the same with those that `valid_lib` leaves out
 #'   * `pred`: rows with all coordinates, to predict from, in the order of the pairs: not
@@ -46,14 +47,11 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
               "`tau = -1` takes each row and the ones before it.", call)
   }
   reach <- if (embedded) 0L else as.double(tau) * (E - 1L)
-  lags <- if (embedded) 0L else as.double(tau) * (seq_len(E) - 1L)
+  lags <- if (embedded) 0 else as.double(tau) * (seq_len(E) - 1L)
   check_room(n, length(lags) * length(series$values), "E", "smaller", call = call)
-  points <- matrix(NA_real_, n, length(lags) * length(series$values))
-  for (k in seq_len(ncol(points)) - 1L) {
-    values <- series$values[[k %/% length(lags) + 1L]]
-    points[, k + 1L] <- shifted(values, lags[[k %% length(lags) + 1L]], series)
-  }
-  complete <- rowSums(is.na(points)) == 0
+  made <- .Call(r_edm_points, series$values, lags, series$first, series$last)
+  points <- made$points
+  complete <- made$reach == ncol(points)
   valid <- edm_mask(valid_lib, n, call)
   lib <- edm_pairs(lib, "lib", n, call)
   pred <- edm_pairs(pred, "pred", n, call)
@@ -64,7 +62,7 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
   if (!ignore_nan) check_complete(c(rows, out$from), points, series, call)
   keep <- complete[out$from]
   c(
-    list(points = points, complete = complete, lib = library[valid[library]],
+    list(points = points, complete = complete, reach = made$reach, lib = library[valid[library]],
          all_lib = library, pred = out$from[keep], lib_pairs = lib, pred_pairs = pred, valid = valid,
          target = shifted(series$observed, Tp, series), frame = out$frame,
          place = out$place[keep],

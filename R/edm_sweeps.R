@@ -51,13 +51,15 @@ embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred =
                             E_max = 10, Tp = 1, tau = -1, exclusion_radius = 0,
                             embedded = FALSE, valid_lib = NULL, no_time = FALSE,
                             segments = NULL, ignore_nan = TRUE,
-                            validation = c("loo", "split"), threads = NULL) {
+                            validation = c("loo", "split"),
+                            device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   E_max <- check_count(E_max, max = 1000)
   validation <- check_choice(validation)
   exclusion <- edm_exclusion(exclusion_radius)
+  device <- check_choice(device)
   threads <- check_threads(threads)
   if (is.null(lib) && is.null(pred) && validation == "split" && is.data.frame(x) &&
         nrow(x) > 1L) {
@@ -68,12 +70,15 @@ embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred =
   here <- environment()
   embedded <- check_flag(embedded)
   grid <- dimension_grid(tau, Tp, embedded)
+  where <- NULL
   skill <- times_told_once(lapply(seq_len(nrow(grid)), \(k) {
     prepare <- function(E) {
       edm_data(x, columns, target, lib, pred, if (!embedded) E, grid$tau[[k]], grid$Tp[[k]],
                embedded, valid_lib, segments, no_time, ignore_nan, call = here)
     }
-    dimension_skill(prepare, E_max, exclusion, threads, here)
+    data <- prepare(E_max)
+    where <<- where %||% simplex_where(device, gpus, threads, data, nrow(grid), here)
+    dimension_skill(data, prepare, E_max, exclusion, where, here)
   }))
   parameters <- list(
     columns = skill[[1L]]$columns, target = skill[[1L]]$target, tau = unique(grid$tau),
@@ -84,17 +89,15 @@ embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred =
 
 #' Skill at each E, and of which columns
 #'
-#' @param prepare Function of E that gives what edm_data() does.
+#' @param prepare Function of E that gives what edm_data() does; `data` is that for `E_max`.
 #' @noRd
-dimension_skill <- function(prepare, E_max, exclusion, threads, call) {
-  data <- prepare(E_max)
+dimension_skill <- function(data, prepare, E_max, exclusion, where, call) {
   if (data$embedded) E_max <- min(E_max, data$E)
   rho <- if (length(data$columns) == 1L || data$embedded) {
-    sweep_skill(data, E_max, exclusion, threads, call)
+    sweep_skill(data, E_max, exclusion, where, call)
   } else {
     # Sums over several columns would round differently if lags came before columns.
-    vapply(seq_len(E_max), \(E) simplex_skill(prepare(E), E + 1L, exclusion, threads, call),
-           0)
+    vapply(seq_len(E_max), \(E) simplex_skill(prepare(E), E + 1L, exclusion, where, call), 0)
   }
   list(rho = rho, columns = data$columns, target = data$target_name)
 }
@@ -126,9 +129,10 @@ dimension_grid <- function(tau, Tp, embedded, call = rlang::caller_env()) {
 #'
 #' @param data Of one column, or of columns that are coordinates.
 #' @noRd
-sweep_skill <- function(data, E_max, exclusion, threads, call) {
-  points <- data$points[, seq_len(E_max), drop = FALSE]
-  reach <- leading(points)
+sweep_skill <- function(data, E_max, exclusion, where, call) {
+  points <- data$points
+  if (E_max < ncol(points)) points <- points[, seq_len(E_max), drop = FALSE]
+  reach <- pmin(data$reach, as.integer(E_max))
   from <- between(data$pred_pairs$from, data$pred_pairs$to)
   from <- from[reach[from] > 0L]
   asked <- in_order(from)
@@ -141,21 +145,14 @@ sweep_skill <- function(data, E_max, exclusion, threads, call) {
   used[!data$valid] <- 0L
   lib <- which(used > 0L)
   predictions <- .Call(r_edm_sweep, points, lib, used[lib], asked$rows, reach[asked$rows],
-                       data$target, list(step = 1, exclusion = exclusion, threads = threads))
+                       data$target, c(list(step = 1, exclusion = exclusion), where))
   predictions <- finish_status(predictions, "predicting so many rows", call = call)
   observed <- data$target[from]
   vapply(seq_len(E_max), \(E) {
-    if (sum(used >= E) <= E) NA_real_ else edm_rho(observed, predictions[asked$at, E])
+    if (sum(used >= E) <= E) return(NA_real_)
+    predicted <- predictions[, E]
+    edm_rho(observed, if (isTRUE(asked$at)) predicted else predicted[asked$at])
   }, 0)
-}
-
-#' For each row, how many coordinates from the first on are there
-#' @noRd
-leading <- function(points) {
-  there <- !is.na(points)
-  reach <- integer(nrow(points))
-  for (k in seq_len(ncol(points))) reach <- reach + (reach == k - 1L & there[, k])
-  reach
 }
 
 #' Skill of simplex projection against the prediction interval
@@ -184,11 +181,13 @@ predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred 
                              Tp_max = 10, E = NULL, knn = NULL, tau = -1,
                              exclusion_radius = 0, embedded = FALSE, valid_lib = NULL,
                              no_time = FALSE, segments = NULL, ignore_nan = TRUE,
+                             device = c("cpu", "gpu", "auto"), gpus = NULL,
                              threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   exclusion <- edm_exclusion(exclusion_radius)
+  device <- check_choice(device)
   threads <- check_threads(threads)
   here <- environment()
   prepare <- function(Tp) {
@@ -199,8 +198,9 @@ predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred 
     data <- prepare(1)
     Tp_max <- check_count(Tp_max, max = max(nrow(x) - 1, 1))
     knn <- library_knn(data, edm_knn(knn, data$E + 1L))
+    where <- simplex_where(device, gpus, threads, data, Tp_max, here)
     rho <- vapply(seq_len(Tp_max), \(Tp) {
-      simplex_skill(if (Tp > 1L) prepare(Tp) else data, knn, exclusion, threads, here)
+      simplex_skill(if (Tp > 1L) prepare(Tp) else data, knn, exclusion, where, here)
     }, 0)
   })
   new_edm_skill(data.frame(Tp = seq_len(Tp_max), rho = rho),
@@ -231,7 +231,8 @@ predict_exclusion_radius <- function(x, columns = NULL, target = NULL, lib = NUL
                                      pred = NULL, exclusion_radius = 0:20, E = NULL,
                                      Tp = 1, knn = NULL, tau = -1, embedded = FALSE,
                                      valid_lib = NULL, no_time = FALSE, segments = NULL,
-                                     ignore_nan = TRUE, threads = NULL) {
+                                     ignore_nan = TRUE, device = c("cpu", "gpu", "auto"),
+                                     gpus = NULL, threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
@@ -240,21 +241,23 @@ predict_exclusion_radius <- function(x, columns = NULL, target = NULL, lib = NUL
     abort_arg("exclusion_radius", "whole numbers of rows", describe(exclusion_radius))
   }
   radii <- vapply(exclusion_radius, edm_exclusion, 0L, call = here)
+  device <- check_choice(device)
   threads <- check_threads(threads)
   data <- edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib,
                    segments, no_time, ignore_nan)
   knn <- library_knn(data, edm_knn(knn, data$E + 1L))
-  rho <- vapply(radii, \(radius) simplex_skill(data, knn, radius, threads, here), 0)
+  where <- simplex_where(device, gpus, threads, data, length(radii))
+  rho <- vapply(radii, \(radius) simplex_skill(data, knn, radius, where, here), 0)
   new_edm_skill(data.frame(ExclusionRadius = radii, rho = rho),
                 skill_parameters(data, knn = knn), call, started)
 }
 
 #' Correlation of predictions and observations; NA with fewer library points than `knn`
 #' @noRd
-simplex_skill <- function(data, knn, exclusion, threads, call) {
+simplex_skill <- function(data, knn, exclusion, where, call) {
   if (length(data$lib) < knn) return(NA_real_)
   predicted <- simplex_at(data$points, data$lib, data$pred, data$target, knn, exclusion,
-                          threads, call)
+                          where, call)
   edm_rho(data$target[data$pred], predicted$predictions)
 }
 

@@ -63,13 +63,14 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
                       E = 1, tau = -1, Tp = 1, knn = NULL, exclusion_radius = 0,
                       multiview = NULL, train_lib = TRUE, exclude_target = FALSE,
                       valid_lib = NULL, segments = NULL, no_time = FALSE, ignore_nan = TRUE,
-                      threads = NULL) {
+                      device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- rlang::current_env()
   train_lib <- check_flag(train_lib)
   exclude_target <- check_flag(exclude_target)
   exclusion_radius <- edm_exclusion(exclusion_radius)
+  device <- check_choice(device)
   threads <- check_threads(threads)
   ignore_nan <- check_flag(ignore_nan)
   lags <- edm_data(x, columns, target, E = E, tau = tau, segments = segments,
@@ -89,15 +90,15 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
   data <- view_data(lags, lib, pred, Tp, valid_lib, call)
   if (!ignore_nan) check_views_complete(data, lags, call)
   knn <- views_knn(views, data, knn, call)
-  forecast <- function(view, data) {
-    view_forecast(view, data, knn, exclusion_radius, threads, call)
+  where <- simplex_where(device, gpus, threads, data, ncol(views) * D / ncol(data$points), call)
+  forecast <- function(views, data) {
+    view_forecasts(views, data, knn, exclusion_radius, where, call)
   }
   rho <- rank_views(views, if (train_lib) view_data(lags, lib, lib, Tp, valid_lib, call) else data,
                     forecast)
   best <- order(-rho)[seq_len(kept)]
   chosen <- views[, best, drop = FALSE]
-  forecasts <- vapply(seq_len(kept), \(k) forecast(chosen[, k], data), data$any$pred + 0)
-  dim(forecasts) <- c(length(data$any$pred), kept)
+  forecasts <- forecast(chosen, data)
 
   predictions <- data$frame
   names(predictions)[[1L]] <- lags$time_name
@@ -188,33 +189,35 @@ views_knn <- function(views, data, knn, call) {
   library_knn(data, knn, call)
 }
 
-#' What a view forecasts at each row to predict from; NA where it does not
+#' What each view forecasts, in a column, at each row to predict from; NA where it does not
 #' @noRd
-view_forecast <- function(view, data, knn, exclusion, threads, call) {
-  rows <- data$any$pred
-  out <- rep(NA_real_, length(rows))
-  lib <- rows_of_view(data$any$lib, view, data)
-  if (length(lib) < knn) return(out)
-  points <- data$points[, view, drop = FALSE]
-  known <- rowSums(is.na(points[rows, , drop = FALSE])) == 0
-  out[known] <- simplex_at(points, lib, rows[known], data$target, knn, exclusion, threads,
-                           call)$predictions
-  out
+view_forecasts <- function(views, data, knn, exclusion, where, call) {
+  storage.mode(views) <- "integer"
+  asked <- in_order(data$any$pred)
+  lib <- in_order(data$any$lib)$rows
+  out <- .Call(r_edm_views, data$points, lib, asked$rows, views, data$target,
+               c(list(k = knn, exclusion = exclusion), where))
+  finish_status(out, "forecasting so many rows", call = call)[asked$at, , drop = FALSE]
 }
 
 #' The rho of each view, NA where its coordinates tell nothing of where a row is
+#'
+#' @param most Forecasts that are kept at a time.
 #' @noRd
-rank_views <- function(views, data, forecast) {
+rank_views <- function(views, data, forecast, most = 2e7) {
   observed <- data$target[data$any$pred]
   tells <- apply(data$points[data$any$lib, , drop = FALSE], 2L, \(v) {
     v <- v[!is.na(v)]
     length(v) > 0L && !is_constant(v)
   })
-  each <- cli::cli_progress_along(seq_len(ncol(views)), name = "Ranking views")
-  vapply(each, \(k) {
-    view <- views[, k]
-    if (any(tells[view])) edm_rho(observed, forecast(view, data)) else NA_real_
-  }, 1)
+  rho <- rep(NA_real_, ncol(views))
+  useful <- which(colSums(matrix(tells[views], nrow(views))) > 0)
+  together <- max(1, most %/% max(1, length(observed)))
+  for (some in split(useful, (seq_along(useful) - 1) %/% together)) {
+    forecasts <- forecast(views[, some, drop = FALSE], data)
+    rho[some] <- apply(forecasts, 2L, \(p) edm_rho(observed, p))
+  }
+  rho
 }
 
 #' The mean at each row of the views that forecast it

@@ -48,23 +48,9 @@ prediction_error <- function(x, predicted = NULL, na_rm = TRUE) {
   must <- sprintf("%d numbers, as `x`", length(x))
   predicted <- error_numbers(predicted, "predicted", must)
   if (length(predicted) != length(x)) abort_arg("predicted", must, describe(predicted))
-  known <- is.finite(x) & is.finite(predicted)
-  if (!any(known) || !na_rm && !all(known)) {
-    return(data.frame(MAE = NA_real_, rho = NA_real_, RMSE = NA_real_, CAE = NA_real_))
-  }
-  error <- abs(x - predicted)[known]
-  data.frame(MAE = mean(error), rho = edm_rho(x, predicted),
-             RMSE = root_mean_square(error), CAE = sum(error))
-}
-
-#' Root mean square, also of numbers whose squares are beyond what a double holds
-#' @noRd
-root_mean_square <- function(x) {
-  top <- max(abs(x))
-  if (top == 0) return(0)
-  # A power of two, by which to divide is exact.
-  scale <- 2^floor(log2(top))
-  scale * sqrt(mean((x / scale)^2))
+  fit <- .Call(r_edm_fit, x, predicted)
+  if (!na_rm && fit$pairs < length(x)) fit[] <- list(NA_real_)
+  data.frame(fit[c("MAE", "rho", "RMSE", "CAE")])
 }
 
 #' Numbers as doubles; a time series is numbers, too
@@ -77,13 +63,7 @@ error_numbers <- function(x, arg, must, call = rlang::caller_env()) {
 
 #' Pearson's correlation of pairs that are finite; NA below 3 pairs or for a constant
 #' @noRd
-edm_rho <- function(observed, predicted) {
-  known <- is.finite(observed) & is.finite(predicted)
-  x <- observed[known]
-  y <- predicted[known]
-  if (length(x) < 3L || is_constant(x) || is_constant(y)) return(NA_real_)
-  stats::cor(x, y)
-}
+edm_rho <- function(observed, predicted) .Call(r_edm_fit, observed, predicted)$rho
 
 #' Are values equal to within the rounding of a weighted mean?
 #' @noRd

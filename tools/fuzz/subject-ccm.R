@@ -3,10 +3,10 @@ fuzz_subject("ccm",
   covers = list(
     ccm = c("x", "columns", "target", "E", "Tp", "tau", "lib_sizes", "samples", "knn",
             "exclusion_radius", "embedded", "both", "valid_lib", "segments", "no_time",
-            "n_surrogates", "surrogate", "period", "threads"),
+            "n_surrogates", "surrogate", "period", "device", "gpus", "threads"),
     ccm_lag = c("x", "columns", "target", "E", "Tp", "tau", "lib_size", "samples", "knn",
                 "exclusion_radius", "embedded", "both", "valid_lib", "segments", "no_time",
-                "threads")
+                "device", "gpus", "threads")
   ),
   run = function(world) {
     x <- draw_table(whole(2, 4), whole(10, 70))
@@ -30,6 +30,7 @@ fuzz_subject("ccm",
     compare_lags(args, all)
     compare_libraries(args)
     if (sometimes(0.3)) compare_surrogates(args)
+    if (sometimes(0.5)) compare_devices(args, world)
     compare_map(args, all)
     if (!is.null(world$peers$pyEDM) && sometimes(0.03)) compare_pyedm(args, all, world)
   }
@@ -147,6 +148,42 @@ compare_surrogates <- function(args) {
   same(found, run(2), "ccm(n_surrogates = ) with two threads")
   p <- attr(found, "surrogates")$p
   same(all(is.na(p) | p > 0 & p <= 1), TRUE, "p values lie between 0 and 1")
+}
+
+# The GPU draws the same libraries and finds the same neighbours.
+compare_devices <- function(args, world) {
+  sizes <- one_of(Inf, NULL, c((args$knn %||% 0) + 7, Inf))
+  given <- c(args, list(lib_sizes = sizes, samples = one_of(1, 3, 40)),
+             if (sometimes(0.3)) list(n_surrogates = whole(1, 6), surrogate = "shuffle"))
+  cpu <- on_device("ccm", given, "cpu", NULL, world)
+  gpu <- on_device("ccm", given, "gpu", draw_gpus(world), world)
+  if (world$gpu) {
+    if (refused(gpu) || refused(cpu)) return(same(gpu, cpu, "ccm() on a GPU and the CPU"))
+    scale <- size_of(lapply(directions(args), function(back) ccm_problem(args, back)$target))
+    for (what in c("rho", "MAE", "RMSE")) {
+      by <- if (what == "rho") 1 else scale
+      same_rho(attr(gpu, "samples")[[what]] / by, attr(cpu, "samples")[[what]] / by,
+               paste(what, "on a GPU and the CPU"))
+    }
+    same(attr(gpu, "surrogates")$median, attr(cpu, "surrogates")$median,
+         "surrogates on a GPU and the CPU", 1e-8)
+  }
+  given <- c(args[names(args) != "Tp"], list(Tp = sort(sample(-5:5, 3))))
+  cpu <- on_device("ccm_lag", given, "cpu", NULL, world)
+  gpu <- on_device("ccm_lag", given, "gpu", draw_gpus(world), world)
+  if (world$gpu) {
+    same(as.data.frame(gpu), as.data.frame(cpu), "ccm_lag() on a GPU and the CPU", 1e-8)
+  }
+}
+
+on_device <- function(name, args, device, gpus, world) {
+  set.seed(11)
+  out <- attempt(name, c(args, list(device = device, gpus = gpus)))
+  reason <- c("synfire_error_device", "synfire_error_argument")
+  if (device == "gpu" && !world$gpu && !inherits(out, reason)) {
+    finding(sprintf("%s() with device = \"gpu\" goes on without a GPU", name))
+  }
+  out
 }
 
 # A causal map of the two series has the same pair, in single precision.

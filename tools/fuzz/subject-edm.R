@@ -315,8 +315,8 @@ compare_registers <- function(args) {
   }
   simplex <- function(bits) {
     .Call(synfire:::r_edm_simplex, data$points, data$lib, data$pred, data$target,
-          list(k = data$k, exclusion = args$exclusion_radius %||% 0, threads = 1,
-               vector_bits = bits))
+          list(k = data$k, exclusion = args$exclusion_radius %||% 0, gpus = NULL,
+               threads = 1, vector_bits = bits))
   }
   one <- smap(1)
   singular <- matrix(one$singular[, , 1], length(data$pred))

@@ -223,7 +223,7 @@ static syn_status predict(void *context, size_t item, int worker)
 
 /* ---- the call ---- */
 
-static syn_status gather_library(syn_smap_call *s)
+syn_status syn_smap_gather(syn_smap_call *s)
 {
     uint32_t n = s->library->n, dims = s->points->dims;
     s->side_by_side = calloc(((size_t)dims + 2) * s->stride, sizeof *s->side_by_side);
@@ -299,10 +299,9 @@ syn_status syn_smap(const syn_points *points, const syn_rows *library,
               .kind = syn_smap_fastest(options->vector_bits)};
     /* With one neighbour less than the library there is at most one to drop. */
     int whole = (uint64_t)options->k + 1 >= library->n;
-    size_t most = whole ? library->n : options->k;
-    s.stride = (most + 2 * SYN_SMAP_PADDING - 1) / SYN_SMAP_PADDING * SYN_SMAP_PADDING;
+    s.stride = syn_smap_stride(whole ? library->n : options->k);
     int threads = options->threads > 1 ? options->threads : 1;
-    syn_status status = whole ? gather_library(&s) : SYN_OK;
+    syn_status status = whole ? syn_smap_gather(&s) : SYN_OK;
     if (status == SYN_OK)
         status = make_benches(&s, threads);
     if (status == SYN_OK && syn_smap_worth(&s))

@@ -26,6 +26,15 @@ typedef struct syn_smap_call {
     size_t exact_room;
 } syn_smap_call;
 
+/* The stride of arrays of so many points. */
+static inline size_t syn_smap_stride(size_t points)
+{
+    return (points + 2 * SYN_SMAP_PADDING - 1) / SYN_SMAP_PADDING * SYN_SMAP_PADDING;
+}
+
+/* Makes `side_by_side`, which the caller frees, also after an error. */
+syn_status syn_smap_gather(syn_smap_call *s);
+
 /* Neighbours among the whole library, with `distance` ([stride]) still to be filled. */
 syn_smap_near syn_smap_whole(const syn_smap_call *s, double *distance);
 

@@ -14,11 +14,13 @@
 enum { MOST_STEPS = 40 };  /* for one eigenvalue */
 
 static const double most_error = 1e-9;      /* of the model, */
+static const double most_hat_error = 1e-8;  /* of what any targets make of it, */
 static const double most_condition = 1e16;  /* of equations that have one solution, */
 static const double most_for_values = 1e6;  /* and of those whose eigenvalues will do */
 
 typedef struct normal {
     uint32_t n;             /* unknowns */
+    uint32_t terms;         /* and the target, if there is one */
     const double *sum, *centre;
     double hold;            /* what the ridge adds to the squares of slopes */
     double *scale;          /* [n] */
@@ -38,7 +40,8 @@ static normal cut_room(uint32_t unknowns, const double *sum, const double *centr
                        double *room)
 {
     size_t n = unknowns;
-    normal a = {.n = unknowns, .sum = sum, .centre = centre, .scale = room};
+    normal a = {.n = unknowns, .terms = unknowns + 1, .sum = sum, .centre = centre,
+                .scale = room};
     a.lower = a.scale + n;
     a.inverse = a.lower + n * n;
     a.equations = a.inverse + n * n;
@@ -50,7 +53,7 @@ static normal cut_room(uint32_t unknowns, const double *sum, const double *centr
 /* The sum of products of terms j and k, j <= k. */
 static double sum_of(const normal *a, uint32_t j, uint32_t k)
 {
-    size_t terms = (size_t)a->n + 1;
+    size_t terms = a->terms;
     return a->sum[j * terms - (size_t)j * (j + 1) / 2 + k] +
            (j == k && j > 0 && j < a->n ? a->hold : 0);
 }
@@ -106,8 +109,9 @@ static void invert(const normal *a)
     }
 }
 
-/* The scaled model; returns the square of its length. */
-static double solve(const normal *a, double *model)
+/* The scaled solution of the equations with this right side; returns the square of its
+   length. */
+static double solve(const normal *a, const double *right, double *model)
 {
     size_t n = a->n;
     memset(model, 0, n * sizeof *model);
@@ -115,7 +119,7 @@ static double solve(const normal *a, double *model)
         const double *row = a->inverse + i * n;
         double along = 0;
         for (uint32_t j = 0; j <= i; j++)
-            along += row[j] * a->scale[j] * sum_of(a, j, a->n);
+            along += row[j] * a->scale[j] * right[j];
         for (uint32_t j = 0; j <= i; j++)
             model[j] += along * row[j];
     }
@@ -125,15 +129,22 @@ static double solve(const normal *a, double *model)
     return square;
 }
 
+/* The error of a scaled solution, as a share of it: a bound. */
+static double error_of(const normal *a)
+{
+    double norm = 0;
+    for (size_t i = 0; i < (size_t)a->n * a->n; i++)
+        norm += a->inverse[i] * a->inverse[i];
+    return DBL_EPSILON * a->n * norm;
+}
+
 /* Whether the error of the scaled model is small enough: that of the equations, and that
    of their right side, which is as large as the targets are. */
 static int precise(const normal *a, double square)
 {
-    double targets = sum_of(a, a->n, a->n), norm = 0;
-    for (size_t i = 0; i < (size_t)a->n * a->n; i++)
-        norm += a->inverse[i] * a->inverse[i];
+    double targets = sum_of(a, a->n, a->n);
     double share = targets > 0 ? sqrt(targets / square) : 0;
-    return DBL_EPSILON * a->n * norm * (1 + share) < most_error;
+    return error_of(a) * (1 + share) < most_error;
 }
 
 /* Coefficients of coordinates as they are from those of scaled ones less their centre. */
@@ -304,7 +315,7 @@ static void by_triangle(const normal *a, double *singular)
             row[k] = a->lower[k * n + i] / a->scale[k] +
                      (i == 0 ? a->centre[k] * first : 0);
     }
-    syn_smap_singular(a->equations, a->n, singular);
+    syn_smap_singular(a->equations, a->n, 1, singular);
 }
 
 int syn_smap_normal(uint32_t unknowns, const double *sum, const double *centre,
@@ -315,7 +326,9 @@ int syn_smap_normal(uint32_t unknowns, const double *sum, const double *centre,
     if (!scale_terms(&a) || !factorise(&a))
         return 0;
     invert(&a);
-    double square = solve(&a, a.vector);
+    for (uint32_t j = 0; j < a.n; j++)
+        a.other[j] = sum_of(&a, j, a.n);
+    double square = solve(&a, a.other, a.vector);
     if (!precise(&a, square))
         return 0;
     put_back(&a, a.vector, fit);
@@ -326,4 +339,30 @@ int syn_smap_normal(uint32_t unknowns, const double *sum, const double *centre,
     if (singular && !(condition < most_for_values && by_eigenvalues(&a, singular)))
         by_triangle(&a, singular);
     return 1;
+}
+
+int syn_smap_normal_hat(uint32_t unknowns, const double *sum, const double *centre,
+                        double ridge, const double *from, double size, double *room,
+                        double *value, double *slope)
+{
+    normal a = cut_room(unknowns, sum, centre, room);
+    a.terms = unknowns;
+    a.hold = ridge * sum[0];
+    if (!scale_terms(&a) || !factorise(&a))
+        return 0;
+    invert(&a);
+    memset(a.other, 0, unknowns * sizeof *a.other);
+    a.other[1] = size;
+    double error = solve(&a, a.other, slope);
+    a.other[0] = 1;
+    memcpy(a.other + 1, from, (unknowns - 1) * sizeof *a.other);
+    error = fmax(error, solve(&a, a.other, value));
+    if (!(error_of(&a) * sqrt(error * sum[0]) < most_hat_error))
+        return 0;
+    make_equations(&a);
+    for (uint32_t j = 0; j < unknowns; j++) {
+        value[j] *= a.scale[j];
+        slope[j] *= a.scale[j] / size;
+    }
+    return condition_of(&a) < most_condition;
 }

@@ -107,7 +107,35 @@ static void multiply_block(const syn_smap_terms *terms, size_t from, size_t n,
                      sum + r * terms->products + c, terms->products);
 }
 
-const syn_smap_product SYN_KIND_NAME(syn_smap_product) = {weigh_block, multiply_block};
+static void add_panels(const double *panel, size_t columns, const double *square,
+                       uint32_t rows, double *sum)
+{
+    for (size_t c = 0; c < columns; c += TILE_WIDE)
+        for (uint32_t r = 0; r < rows; r += TILE_TALL)
+            add_tile(square + r * SYN_SMAP_PITCH, panel + c * SYN_SMAP_POINTS,
+                     SYN_SMAP_POINTS, sum + r * columns + c, columns);
+}
+
+static void make_hat(const double *coordinate, size_t stride, uint32_t dims,
+                     const double *value, const double *slope, double *square,
+                     double *strength)
+{
+    for (size_t i = 0; i < SYN_SMAP_POINTS; i += SYN_F64_LANES) {
+        syn_f64 of_value = syn_f64_all(value[0]), of_slope = syn_f64_all(slope[0]);
+        const double *at = coordinate + i;
+        for (uint32_t k = 1; k <= dims; k++, at += stride) {
+            syn_f64 x = syn_f64_load(at);
+            of_value = syn_f64_fused(syn_f64_all(value[k]), x, of_value);
+            of_slope = syn_f64_fused(syn_f64_all(slope[k]), x, of_slope);
+        }
+        syn_f64 w = syn_f64_load(square + i);
+        syn_f64_store(square + i, w * of_value);
+        syn_f64_store(strength + i, syn_f64_fused(w, of_slope, syn_f64_load(strength + i)));
+    }
+}
+
+const syn_smap_product SYN_KIND_NAME(syn_smap_product) = {
+    weigh_block, multiply_block, add_panels, TILE_WIDE, make_hat};
 
 #if SYN_WIDTH == 0
 const syn_smap_product *syn_smap_product_fastest(int vector_bits)

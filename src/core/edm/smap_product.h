@@ -39,6 +39,20 @@ typedef struct syn_smap_product {
        SYN_SMAP_PADDING more. */
     void (*multiply)(const syn_smap_terms *terms, size_t from, size_t n,
                      const double *square, uint32_t rows, double *panel, double *sum);
+
+    /* The same with columns that are panels already, `columns` of them: a multiple of
+       SYN_SMAP_COLUMNS. `panel`: [columns / wide][SYN_SMAP_POINTS][wide]. */
+    void (*add)(const double *panel, size_t columns, const double *square, uint32_t rows,
+                double *sum);
+    size_t wide;
+
+    /* Makes of the squared weights of SYN_SMAP_POINTS points what each target adds to a
+       prediction, and adds to `strength` what it adds to its coefficient; `value` and
+       `slope` are those of syn_smap_normal_hat(). `coordinate`: [dims][stride], less their
+       centre. */
+    void (*hat)(const double *coordinate, size_t stride, uint32_t dims,
+                const double *value, const double *slope, double *square,
+                double *strength);
 } syn_smap_product;
 
 extern const syn_smap_product syn_smap_product_any, syn_smap_product_256,
