@@ -31,6 +31,19 @@ bool fit_together(const ccm_mapping &m, const int *devices, int n)
     return true;
 }
 
+/* How much slower the slowest device is in double precision than those made for it. */
+double slower_than_fast(const int *devices, int n)
+{
+    int most = 2;
+    for (int i = 0; i < n; i++) {
+        int ratio = 2;
+        check(cudaDeviceGetAttribute(&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio,
+                                     devices[i]));
+        most = std::max(most, ratio);
+    }
+    return most / 2.0;
+}
+
 /* Rows of a part: as many as take a tenth of a second, leave every device some parts, and
    the arrays of one chunk of libraries room. */
 void make_parts(ccm_mapping *m, int devices)
@@ -51,7 +64,8 @@ void run(ccm_mapping *m, const int *devices, int n_devices, const syn_watch *wat
     m->choice = gpu::choose_lists({m->options, (double) m->views,
                                    (double) m->library.size(), (double) m->prediction.n,
                                    (double) m->points.dims,
-                                   fit_together(*m, devices, n_devices)});
+                                   fit_together(*m, devices, n_devices),
+                                   slower_than_fast(devices, n_devices)});
     gpu::list_libraries(m);
     for (uint32_t v = 0; v < m->views; v++)
         for (size_t t = 0; t < m->targets; t++)

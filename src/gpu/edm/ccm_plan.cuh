@@ -29,6 +29,7 @@ struct ccm_task {
     const syn_ccm_options &options;
     double views, n, predicted, dims;  /* rows of all libraries, and predicted rows */
     bool together;                     /* many libraries can be searched at once */
+    double slower;                     /* double precision, than on an H200 */
 };
 
 struct ccm_choice {
@@ -66,13 +67,13 @@ inline double listed_cost(const ccm_task &t, double size, uint32_t most)
     double depth = std::min((k + 3 * std::sqrt(k) + 3) / f, (double) most);
     double beyond = most < t.n ? missing(t.options.k, most, f) : 0;
     return t.predicted * (CCM_TAKE + CCM_LOOK * depth / 32 +
-                          CCM_REST * beyond * t.n * (t.dims + 2));
+                          CCM_REST * t.slower * beyond * t.n * (t.dims + 2));
 }
 
 inline double direct_cost(const ccm_task &t, double size)
 {
     if (t.together)
-        return t.predicted * (CCM_TAKE + CCM_DIRECT * size * (t.dims + 1));
+        return t.predicted * (CCM_TAKE + CCM_DIRECT * t.slower * size * (t.dims + 1));
     return CCM_LAUNCH + t.predicted * (CCM_TAKE + search_cost(t, size, t.options.k));
 }
 
