@@ -51,11 +51,24 @@ __global__ void ccm_gather(SYN_GPU_JOB ccm_place p, const uint64_t *first,
 struct direct_search {
     uint32_t me, k, exclusion;
     bool there;                /* whether the thread has a row */
+    const double *own;         /* [dims] coordinates of the row */
     double *held, *near;       /* squared distances */
     uint32_t *held_at, *near_row;
     uint32_t n, found;         /* how many are held, and in order */
     uint32_t tied_within;      /* rows so many rows away may be as near as the last */
     double last;               /* squared distance of the k-th */
+
+    __device__ static double infinite()
+    {
+        return __longlong_as_double(0x7ff0000000000000ll);
+    }
+
+    __device__ void start()
+    {
+        n = found = 0;
+        last = infinite();
+        tied_within = UINT32_MAX;
+    }
 
     __device__ uint32_t apart(uint32_t row) const
     {
@@ -97,36 +110,114 @@ struct direct_search {
         }
     }
 
-    /* What must be farther than a row from `low` to `high`: squares that are not below
-       are of no use. */
+    /* Rows from `low` to `high` are of use where their squared distance is below this. */
     __device__ double limit(uint32_t low, uint32_t high) const
     {
-        uint32_t farthest = max(apart(low), apart(high));
-        if (!there || farthest <= exclusion)
+        if (!there || max(apart(low), apart(high)) <= exclusion)
             return 0;
         uint32_t nearest = low > me ? low - me : me > high ? me - high : 0;
-        bool tied = found < k || nearest <= tied_within;
+        bool tied = nearest <= tied_within && last < infinite();
         /* The next double: ties count. */
-        return tied && last < __longlong_as_double(0x7ff0000000000000ll)
-                   ? __longlong_as_double(__double_as_longlong(last) + 1)
-                   : last;
+        return tied ? __longlong_as_double(__double_as_longlong(last) + 1) : last;
+    }
+
+    /* Squared distances to DIRECT_STEP rows of a tile, added up as the processor does. */
+    __device__ void measure(const double *tile, uint32_t dims, double *sum) const
+    {
+        for (uint32_t d = 0; d < dims; d++) {
+            double mine = own[d * DIRECT_THREADS];
+            const double2 *from = (const double2 *) (tile + d * DIRECT_TILE);
+#pragma unroll
+            for (int q = 0; q < DIRECT_STEP; q += 2) {
+                double2 two = from[q / 2];
+                double off = __dsub_rn(two.x, mine), other = __dsub_rn(two.y, mine);
+                sum[q] = __dadd_rn(sum[q], __dmul_rn(off, off));
+                sum[q + 1] = __dadd_rn(sum[q + 1], __dmul_rn(other, other));
+            }
+        }
+    }
+
+    /* The first `n_rows` rows of a tile. */
+    __device__ void search(const double *tile, const uint32_t *row, uint32_t n_rows,
+                           uint32_t dims)
+    {
+        double below = limit(row[0], row[n_rows - 1]);
+        for (uint32_t c = 0; c < n_rows; c += DIRECT_STEP) {
+            double sum[DIRECT_STEP] = {};
+            measure(tile + c, dims, sum);
+#pragma unroll
+            for (int q = 0; q < DIRECT_STEP; q++)
+                if (sum[q] < below) {
+                    held[n * DIRECT_THREADS] = sum[q];
+                    held_at[n * DIRECT_THREADS] = c + q;
+                    n++;
+                }
+            if (__any_sync(WHOLE_WARP, n > DIRECT_HELD - DIRECT_STEP)) {
+                settle(row);
+                below = limit(row[0], row[n_rows - 1]);
+            }
+        }
+        settle(row);
     }
 };
 
-/* The tile after which all that were looked at are nearer to `middle`, in time, than the
-   others: below is the last tile before them and `above` the first after. */
-__device__ inline uint32_t next_tile(const uint32_t *row, uint32_t size, uint32_t tiles,
-                                     uint32_t middle, uint32_t *below, uint32_t *above)
-{
-    if (*above >= tiles)
-        return (*below)--;
-    if (*below == UINT32_MAX)
-        return (*above)++;
-    uint32_t before = row[*below * DIRECT_TILE + DIRECT_TILE - 1];
-    uint32_t after = row[*above * DIRECT_TILE];
-    bool up = after < middle || (before < middle && after - middle < middle - before);
-    return up ? (*above)++ : (*below)--;
-}
+/* The tiles of one library, from rows near `middle` in time outwards. */
+struct direct_tiles {
+    const uint32_t *row;       /* [size] */
+    const double *coordinate;  /* [dims][size] */
+    uint32_t size, n;
+    uint32_t below, above;     /* the last tile before those that were taken, and the
+                                  first after them */
+
+    __device__ direct_tiles(const ccm_libraries &all, uint32_t library, uint32_t dims,
+                            uint32_t middle)
+    {
+        uint64_t first = all.first[library];
+        row = all.row + first;
+        coordinate = all.coordinate + first * dims;
+        size = (uint32_t) (all.first[library + 1] - first);
+        n = (size + DIRECT_TILE - 1) / DIRECT_TILE;
+        uint32_t low = 0;
+        for (uint32_t high = size; low < high;) {
+            uint32_t at = (low + high) / 2;
+            if (row[at] < middle)
+                low = at + 1;
+            else
+                high = at;
+        }
+        above = min(low / DIRECT_TILE, n - 1);
+        below = above - 1;
+    }
+
+    __device__ uint32_t next(uint32_t middle)
+    {
+        if (above >= n)
+            return below--;
+        if (below == UINT32_MAX)
+            return above++;
+        uint32_t before = row[below * DIRECT_TILE + DIRECT_TILE - 1];
+        uint32_t after = row[above * DIRECT_TILE];
+        bool up = after < middle || (before < middle && after - middle < middle - before);
+        return up ? above++ : below--;
+    }
+
+    /* Copies a tile to shared memory, infinitely far rows after its last; returns how
+       many rows it has. */
+    __device__ uint32_t load(uint32_t tile, uint32_t dims, double *to,
+                             uint32_t *to_row) const
+    {
+        uint32_t begin = tile * DIRECT_TILE;
+        uint32_t end = min(size - begin, (uint32_t) DIRECT_TILE);
+        for (uint32_t c = threadIdx.x; c < DIRECT_TILE; c += DIRECT_THREADS) {
+            to_row[c] = row[begin + min(c, end - 1)];
+            for (uint32_t d = 0; d < dims; d++)
+                to[d * DIRECT_TILE + c] = c < end
+                                              ? coordinate[(size_t) d * size + begin + c]
+                                              : direct_search::infinite();
+        }
+        return end;
+    }
+};
 
 /* The k nearest of each library of each row `of`[n], into `near`. */
 __global__ void __launch_bounds__(DIRECT_THREADS)
@@ -143,78 +234,20 @@ __global__ void __launch_bounds__(DIRECT_THREADS)
     uint32_t *rows = held_at + DIRECT_HELD * DIRECT_THREADS;
 
     uint32_t block = blockIdx.x * DIRECT_THREADS, i = block + t;
-    direct_search s;
-    s.there = i < n;
-    s.me = of[min(i, n - 1)];
-    s.k = k;
-    s.exclusion = p.exclusion;
-    s.held = held + t;
-    s.held_at = held_at + t;
-    s.near = squares + t;
-    s.near_row = rows + t;
+    direct_search s = {of[min(i, n - 1)], k, p.exclusion, i < n, own + t, held + t,
+                       squares + t, held_at + t, rows + t};
     for (uint32_t d = 0; d < p.dims; d++)
         own[d * DIRECT_THREADS + t] = p.coordinate[(size_t) d * p.rows + s.me];
     uint32_t middle = of[min(block + DIRECT_THREADS / 2, n - 1)];
 
     for (uint32_t l = blockIdx.y; l < near.libraries; l += gridDim.y) {
-        uint64_t first = libraries.first[l];
-        uint32_t size = (uint32_t) (libraries.first[l + 1] - first);
-        const uint32_t *row = libraries.row + first;
-        const double *x = libraries.coordinate + first * p.dims;
-        uint32_t tiles = (size + DIRECT_TILE - 1) / DIRECT_TILE;
-        uint32_t low = 0, high = size;
-        while (low < high) {
-            uint32_t at = (low + high) / 2;
-            if (row[at] < middle)
-                low = at + 1;
-            else
-                high = at;
-        }
-        uint32_t above = min(low / DIRECT_TILE, tiles - 1), below = above - 1;
-        s.n = s.found = 0;
-        s.last = __longlong_as_double(0x7ff0000000000000ll);
-        s.tied_within = UINT32_MAX;
-        for (uint32_t step = 0; step < tiles; step++) {
-            uint32_t begin =
-                next_tile(row, size, tiles, middle, &below, &above) * DIRECT_TILE;
-            uint32_t end = min(size - begin, (uint32_t) DIRECT_TILE);
+        direct_tiles tiles(libraries, l, p.dims, middle);
+        s.start();
+        for (uint32_t left = tiles.n; left > 0; left--) {
             __syncthreads();
-            for (uint32_t c = t; c < DIRECT_TILE; c += DIRECT_THREADS) {
-                tile_row[c] = row[begin + min(c, end - 1)];
-                for (uint32_t d = 0; d < p.dims; d++)
-                    tile[d * DIRECT_TILE + c] =
-                        c < end ? x[(size_t) d * size + begin + c]
-                                : __longlong_as_double(0x7ff0000000000000ll);
-            }
+            uint32_t n_rows = tiles.load(tiles.next(middle), p.dims, tile, tile_row);
             __syncthreads();
-            double limit = s.limit(tile_row[0], tile_row[end - 1]);
-            for (uint32_t c = 0; c < end; c += DIRECT_STEP) {
-                double sum[DIRECT_STEP] = {};
-                for (uint32_t d = 0; d < p.dims; d++) {
-                    double mine = own[d * DIRECT_THREADS + t];
-                    const double2 *from = (const double2 *) (tile + d * DIRECT_TILE + c);
-#pragma unroll
-                    for (int q = 0; q < DIRECT_STEP; q += 2) {
-                        double2 two = from[q / 2];
-                        double off = __dsub_rn(two.x, mine);
-                        double other = __dsub_rn(two.y, mine);
-                        sum[q] = __dadd_rn(sum[q], __dmul_rn(off, off));
-                        sum[q + 1] = __dadd_rn(sum[q + 1], __dmul_rn(other, other));
-                    }
-                }
-#pragma unroll
-                for (int q = 0; q < DIRECT_STEP; q++)
-                    if (sum[q] < limit) {
-                        s.held[s.n * DIRECT_THREADS] = sum[q];
-                        s.held_at[s.n * DIRECT_THREADS] = c + q;
-                        s.n++;
-                    }
-                if (__any_sync(WHOLE_WARP, s.n > DIRECT_HELD - DIRECT_STEP)) {
-                    s.settle(tile_row);
-                    limit = s.limit(tile_row[0], tile_row[end - 1]);
-                }
-            }
-            s.settle(tile_row);
+            s.search(tile, tile_row, n_rows, p.dims);
         }
         if (!s.there)
             continue;
