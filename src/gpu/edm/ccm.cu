@@ -15,20 +15,19 @@ using gpu::CCM_CHUNK;
 using gpu::ccm_mapping;
 using gpu::check;
 
-/* Whether all devices have the shared memory for a search in many libraries at once. */
-bool fit_together(const ccm_mapping &m, const int *devices, int n)
+/* How many neighbours the search of ccm_direct.cuh can find with the shared memory that
+   all devices have. */
+uint32_t fit_together(uint32_t dims, const int *devices, int n)
 {
-    if (m.options.k > gpu::DIRECT_MOST)
-        return false;
-    size_t wanted = gpu::direct_shared(m.points.dims, m.options.k);
+    uint32_t k = gpu::DIRECT_MOST;
     for (int i = 0; i < n; i++) {
-        int most = 0;
-        check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+        int bytes = 0;
+        check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                      devices[i]));
-        if (wanted > (size_t) most)
-            return false;
+        while (k > 0 && gpu::direct_shared(dims, k) > (size_t) bytes)
+            k--;
     }
-    return true;
+    return k;
 }
 
 /* How much slower the slowest device is in double precision than those made for it. */
@@ -64,7 +63,7 @@ void run(ccm_mapping *m, const int *devices, int n_devices, const syn_watch *wat
     m->choice = gpu::choose_lists({m->options, (double) m->views,
                                    (double) m->library.size(), (double) m->prediction.n,
                                    (double) m->points.dims,
-                                   fit_together(*m, devices, n_devices),
+                                   fit_together(m->points.dims, devices, n_devices),
                                    slower_than_fast(devices, n_devices)});
     gpu::list_libraries(m);
     for (uint32_t v = 0; v < m->views; v++)

@@ -19,7 +19,7 @@ constexpr double CCM_KEEP = 0.8;     /* twice the rows of a library, for each ne
 constexpr double CCM_LOOK = 0.02;    /* at one entry of a list, for 32 libraries */
 constexpr double CCM_TAKE = 0.3;     /* neighbours into a library */
 constexpr double CCM_REST = 1.4e-3;  /* a term, for a neighbour that is in no list */
-constexpr double CCM_DIRECT = 3e-4;  /* a term, in a search of many libraries at once */
+constexpr double CCM_DIRECT = 2.2e-4;  /* a term, in the search of ccm_direct.cuh */
 constexpr double CCM_LAUNCH = 2e5;   /* a search in a library by itself, at least */
 constexpr uint32_t CCM_QUICK = 128;  /* neighbours up to which a search is quick; */
 constexpr double CCM_SLOWER = 2;     /* how much longer others take */
@@ -28,12 +28,13 @@ constexpr double CCM_SLOWER = 2;     /* how much longer others take */
 struct ccm_task {
     const syn_ccm_options &options;
     double views, n, predicted, dims;  /* rows of all libraries, and predicted rows */
-    bool together;                     /* many libraries can be searched at once */
+    uint32_t together;                 /* most neighbours that ccm_direct.cuh finds */
     double slower;                     /* double precision, than on an H200 */
 };
 
 struct ccm_choice {
-    bool together = false;      /* libraries without lists are searched all at once */
+    bool together = false;      /* ccm_direct.cuh searches the libraries without lists, */
+    bool lists_too = false;     /* and makes the lists */
     uint32_t most = 0;          /* entries of a list; 0 where no library needs it */
     std::vector<char> direct;   /* of each size: whether libraries go without lists */
     double cost = 0;            /* nanoseconds */
@@ -44,6 +45,12 @@ inline double search_cost(const ccm_task &t, double n, double k)
 {
     double keep = CCM_KEEP * k * std::log2(std::max(n / k, 2.0));
     return CCM_TERM * n * (t.dims + 2) + (k > CCM_QUICK ? CCM_SLOWER : 1) * keep;
+}
+
+/* The same by the search of ccm_direct.cuh. */
+inline double together_cost(const ccm_task &t, double n)
+{
+    return CCM_DIRECT * t.slower * n * (t.dims + 1);
 }
 
 /* How many neighbours of a row a library with the share `f` of all rows has beyond the
@@ -72,8 +79,8 @@ inline double listed_cost(const ccm_task &t, double size, uint32_t most)
 
 inline double direct_cost(const ccm_task &t, double size)
 {
-    if (t.together)
-        return t.predicted * (CCM_TAKE + CCM_DIRECT * t.slower * size * (t.dims + 1));
+    if (t.options.k <= t.together)
+        return t.predicted * (CCM_TAKE + together_cost(t, size));
     return CCM_LAUNCH + t.predicted * (CCM_TAKE + search_cost(t, size, t.options.k));
 }
 
@@ -82,10 +89,13 @@ inline ccm_choice with_lists(const ccm_task &t, uint32_t most)
 {
     const syn_ccm_options &o = t.options;
     ccm_choice out;
-    out.together = t.together;
+    out.together = t.options.k <= t.together;
     out.most = most;
-    if (most > 0)
-        out.cost += t.predicted * search_cost(t, t.n, most);
+    if (most > 0) {
+        double search = search_cost(t, t.n, most), other = together_cost(t, t.n);
+        out.lists_too = most <= t.together && other < search;
+        out.cost += t.predicted * (out.lists_too ? other : search);
+    }
     for (uint32_t s = 0; s < o.sizes; s++) {
         double size = std::min((double) o.size[s], t.n);
         double libraries = t.views * (size < t.n ? o.samples : 1);

@@ -23,9 +23,9 @@ class ccm_worker {
     array<uint32_t> list_found_, list_row_, found_, row_;
     array<double> list_distance_, distance_;
     array<unsigned long long> rest_n_;
-    array<uint64_t> rest_, first_;
+    array<uint64_t> rest_, first_, all_first_;
     array<uint32_t> rows_;      /* of libraries that are not listed */
-    array<double> gathered_;
+    array<double> gathered_, all_gathered_;
     array<ccm_sums> sums_;
     std::vector<uint64_t> first_row_;     /* in rows_, of each of these libraries */
     std::unique_ptr<neighbour_search> search_;
@@ -63,6 +63,9 @@ class ccm_worker {
     void find_members(uint32_t first, uint32_t n);
     ccm_lists search_lists(uint32_t from, uint32_t n);
     void walk(const ccm_lists &lists, const share &s, const ccm_near &near);
+    void gather(const ccm_libraries &from, uint32_t libraries, double *to);
+    void search_directly(const share &s, uint32_t k, const ccm_libraries &libraries,
+                         const ccm_near &near);
     void search_together(const share &s, const ccm_near &near);
     void predict(const share &s, const ccm_near &near, size_t step, ccm_sums *to);
 
@@ -137,16 +140,29 @@ inline uint32_t ccm_worker::last_together(uint32_t first, uint32_t n) const
 inline ccm_lists ccm_worker::search_lists(uint32_t from, uint32_t n)
 {
     uint32_t most = m_.choice.most;
-    if (!search_)
-        search_.reset(new neighbour_search(points(), {place().n, library_.get()},
-                                           stream_));
     list_found_.ensure(n);
     list_row_.ensure((size_t) n * most);
     list_distance_.ensure((size_t) n * most);
-    search_->find({n, prediction_.get() + from}, most, m_.options.exclusion,
-                  {list_found_.get(), list_row_.get(), list_distance_.get()});
-    return {n, most, prediction_.get() + from, list_found_.get(), list_row_.get(),
-            list_distance_.get()};
+    ccm_near near = {1, list_found_.get(), list_row_.get(), list_distance_.get()};
+    if (m_.choice.lists_too) {
+        uint64_t ends[] = {0, place().n};
+        bool ready = all_first_.get() != nullptr;
+        if (!ready) {
+            all_first_.upload(ends, 2, stream_);
+            all_gathered_.ensure(ends[1] * m_.points.dims);
+        }
+        ccm_libraries all = {all_first_.get(), library_.get(), all_gathered_.get()};
+        if (!ready)
+            gather(all, 1, all_gathered_.get());
+        search_directly({0, 1, from, n}, most, all, near);
+    } else {
+        if (!search_)
+            search_.reset(new neighbour_search(points(), {place().n, library_.get()},
+                                               stream_));
+        search_->find({n, prediction_.get() + from}, most, m_.options.exclusion,
+                      {near.found, near.row, near.distance});
+    }
+    return {n, most, prediction_.get() + from, near.found, near.row, near.distance};
 }
 
 /* Makes member_ for listed libraries `first` to first + n. */
@@ -179,25 +195,39 @@ inline void ccm_worker::walk(const ccm_lists &lists, const share &s, const ccm_n
     check(cudaGetLastError());
 }
 
-inline void ccm_worker::search_together(const share &s, const ccm_near &near)
+inline void ccm_worker::gather(const ccm_libraries &from, uint32_t libraries, double *to)
 {
-    const ccm_place p = place();
-    const uint64_t *first = first_row_.data() + s.first - m_.listed;
-    uint64_t rows = first[s.libraries] - first[0];
-    gathered_.ensure(rows * p.dims);
-    /* The libraries of this share are moved to the front. */
-    double *x = gathered_.get() - (size_t) first[0] * p.dims;
-    const uint64_t *at = first_.get() + s.first - m_.listed;
-    dim3 blocks(64, s.libraries);
-    ccm_gather<<<blocks, 256, 0, stream_>>>(p, at, rows_.get(), s.libraries, x);
+    ccm_gather<<<dim3(64, libraries), 256, 0, stream_>>>(place(), from.first, from.row,
+                                                         libraries, to);
     check(cudaGetLastError());
-    size_t shared = direct_shared(p.dims, p.k);
+}
+
+inline void ccm_worker::search_directly(const share &s, uint32_t k,
+                                        const ccm_libraries &libraries,
+                                        const ccm_near &near)
+{
+    ccm_place p = place();
+    p.k = k;
+    size_t shared = direct_shared(p.dims, k);
     check(cudaFuncSetAttribute(ccm_direct, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                (int) shared));
     dim3 grid(blocks_for(s.n, DIRECT_THREADS), s.libraries);
     ccm_direct<<<grid, DIRECT_THREADS, shared, stream_>>>(
-        p, prediction_.get() + s.from, s.n, {at, rows_.get(), x}, near);
+        p, prediction_.get() + s.from, s.n, libraries, near);
     check(cudaGetLastError());
+}
+
+inline void ccm_worker::search_together(const share &s, const ccm_near &near)
+{
+    uint32_t dims = m_.points.dims;
+    const uint64_t *first = first_row_.data() + s.first - m_.listed;
+    uint64_t rows = first[s.libraries] - first[0];
+    gathered_.ensure(rows * dims);
+    /* The libraries of this share are moved to the front. */
+    double *x = gathered_.get() - (size_t) first[0] * dims;
+    ccm_libraries libraries = {first_.get() + s.first - m_.listed, rows_.get(), x};
+    gather(libraries, s.libraries, x);
+    search_directly(s, m_.options.k, libraries, near);
 }
 
 /* Weighs neighbours and sends the sums of a share to `to`, [chunks][step][targets]. */
