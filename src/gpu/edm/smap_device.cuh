@@ -6,7 +6,9 @@
 #include "core/edm/smap.h"
 #include "gpu/base/device.cuh"
 #include "gpu/base/outcome.cuh"
+#include "gpu/edm/neighbours.cuh"
 #include "gpu/edm/smap_gather.cuh"
+#include "gpu/edm/smap_lists.cuh"
 #include "gpu/edm/smap_product.cuh"
 #include "gpu/edm/smap_solve.cuh"
 #include "gpu/edm/smap_spread.cuh"
@@ -113,6 +115,7 @@ struct smap_call {
     const syn_smap_result *out;
     unsigned char *fate;           /* [thetas][predictions] */
     std::vector<uint32_t> known;   /* see smap_survey; empty where all are */
+    bool listed;                   /* whether neighbours are not all of the library */
 };
 
 /* A part of the predictions under way. */
@@ -124,6 +127,9 @@ struct smap_slot {
     array<smap_found> found;
     array<smap_distances> distance;
     array<unsigned char> fate;
+    std::unique_ptr<neighbour_search> search;  /* of lists, which are these: */
+    array<uint32_t> near_found, near_row;
+    array<double> near_distance;
     std::unique_ptr<pinned<double>> numbers;
     std::unique_ptr<pinned<unsigned char>> fates;
     uint32_t first = 0, n = 0;
@@ -204,6 +210,10 @@ class smap_device {
         double have = 0.2 * free_memory() / SMAP_SLOTS;
         double bytes = sizeof(double) * (thetas_ * (shape_.columns + 3.0) + numbers() +
                                          shape_.pitch) + 64;
+        if (call_.listed) {
+            bytes += 12.0 * call_.options->k;
+            by_time = 2048;  /* the search does not look at all pairs */
+        }
         double by_memory = std::min(have, (double) SMAP_SUM_BYTES) / bytes;
         double share = call_.prediction->n / (6.0 * devices) + 1;
         double part = std::min({by_time, by_memory, std::max(share, 2048.0)});
@@ -289,6 +299,43 @@ class smap_device {
         return job.splits;
     }
 
+    smap_lists lists_of(const smap_slot &s) const
+    {
+        if (!call_.listed)
+            return {nullptr, nullptr, nullptr, 0};
+        return {s.near_found.get(), s.near_row.get(), s.near_distance.get(),
+                call_.options->k};
+    }
+
+    /* Finds neighbours, and does with lists what survey() and multiply() do without. */
+    uint32_t add_listed(smap_slot *s)
+    {
+        uint32_t k = call_.options->k;
+        placed_points points = {call_.points->rows, shape_.dims, coordinate_.get()};
+        placed_rows library = {call_.library->n, library_.get()};
+        if (!s->search)
+            s->search.reset(new neighbour_search(points, library, s->work));
+        s->near_found.ensure(s->n);
+        s->near_row.ensure((size_t) s->n * k);
+        s->near_distance.ensure((size_t) s->n * k);
+        s->search->find({s->n, s->rows.get()}, k, call_.options->exclusion,
+                        {s->near_found.get(), s->near_row.get(), s->near_distance.get()});
+        s->out.ensure(s->n);
+        s->distance.ensure(s->n);
+        s->sum.ensure((size_t) thetas_ * s->n * shape_.columns);
+        s->spread.ensure((size_t) thetas_ * s->n * 3);
+        smap_listing job = {points_of(*s), lists_of(*s), library_.get(),
+                            s->near_row.get(), theta_.get(), factor_.get(), s->out.get(),
+                            s->distance.get(), s->sum.get(), s->spread.get()};
+        smap_look_up<<<blocks_for((size_t) s->n * WARP, 128), 128, 0, s->work>>>(job);
+        dim3 grid(most_of_grid(s->n), thetas_);
+        size_t shared = smap_list_shared(shape_);
+        prepare(smap_add_listed, SMAP_LIST_THREADS, shared);
+        smap_add_listed<<<grid, SMAP_LIST_THREADS, shared, s->work>>>(job);
+        check(cudaGetLastError());
+        return 1;
+    }
+
     void solve(smap_slot *s, uint32_t splits)
     {
         smap_equations job = {};
@@ -296,6 +343,7 @@ class smap_device {
         s->number.ensure(numbers() * s->n);
         s->fate.ensure(models);
         job.points = points_of(*s);
+        job.lists = lists_of(*s);
         job.out = s->out.get();
         job.distance = s->distance.get();
         job.theta = theta_.get();
@@ -345,8 +393,9 @@ public:
     {
         s->rows.upload(call_.prediction->row + s->first, s->n, s->work);
         gather(s->rows.get(), s->n, s->n, false, &s->predicted, s->work);
-        survey(s);
-        solve(s, multiply(s));
+        if (!call_.listed)
+            survey(s);
+        solve(s, call_.listed ? add_listed(s) : multiply(s));
         size_t bytes = numbers() * s->n * sizeof(double);
         if (!s->numbers)
             s->numbers.reset(new pinned<double>(numbers() * part_));

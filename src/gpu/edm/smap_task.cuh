@@ -71,6 +71,15 @@ __device__ inline bool smap_is_near(const smap_left_out &out, uint32_t point)
     return point - out.from >= out.to - out.from && point != out.drop;
 }
 
+/* Neighbours that are listed: places in the library and distances, in the order of
+   core/edm/edm.h. */
+struct smap_lists {
+    const uint32_t *found;    /* [predictions]; NULL where there are no lists */
+    const uint32_t *place;    /* [predictions][k] */
+    const double *distance;   /* [predictions][k] */
+    uint32_t k;
+};
+
 /* Distances of the neighbours of a prediction. */
 struct smap_distances {
     double mean;
