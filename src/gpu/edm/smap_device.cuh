@@ -28,12 +28,11 @@ constexpr int SMAP_SLOTS = 2;               /* parts under way */
 
 /* Blocks of the product by how many products there are. The last is for devices with
    little shared memory. */
-using smap_block_32 = smap_block<8, 1, 1, 4, 16>;
-using smap_block_64 = smap_block<4, 2, 2, 4, 16>;
-using smap_block_128 = smap_block<4, 2, 2, 8, 16>;
-using smap_block_256 = smap_block<2, 4, 2, 8, 32>;
-using smap_block_wide = smap_block<2, 4, 2, 8, 16>;
-using smap_block_small = smap_block<1, 4, 1, 2, 16>;
+using smap_block_32 = smap_block<8, 1, 1, 4, 16, 2>;
+using smap_block_64 = smap_block<4, 2, 2, 4, 16, 2>;
+using smap_block_128 = smap_block<2, 4, 4, 4, 16, 1>;
+using smap_block_256 = smap_block<1, 8, 4, 4, 32, 1>;
+using smap_block_small = smap_block<1, 4, 1, 4, 16, 1>;
 
 using smap_survey_large = smap_survey_block<4, 4>;
 using smap_survey_small = smap_survey_block<1, 1>;
@@ -42,7 +41,7 @@ using smap_survey_small = smap_survey_block<1, 1>;
 template <class F> void with_smap_block(const smap_shape &shape, size_t limit, F body)
 {
     auto fits = [&](auto block) {
-        return smap_product_shared<decltype(block)>(shape.pitch) <= limit;
+        return smap_product_shared<decltype(block)>(shape) <= limit;
     };
     uint32_t n = shape.columns;
     if (n <= 32 && fits(smap_block_32()))
@@ -53,8 +52,6 @@ template <class F> void with_smap_block(const smap_shape &shape, size_t limit, F
         body(smap_block_128());
     else if (fits(smap_block_256()))
         body(smap_block_256());
-    else if (fits(smap_block_wide()))
-        body(smap_block_wide());
     else
         body(smap_block_small());
 }
@@ -144,7 +141,7 @@ class smap_device {
     array<double> coordinate_, target_, theta_, centre_, near_, fitted_;
     array<uint32_t> library_, known_;
     array<ushort2> factor_;
-    uint32_t part_ = 0;
+    uint32_t part_ = 0, padded_ = 0;
     smap_data data_ = {};
 
     /* Numbers of a prediction that go to the host. */
@@ -153,12 +150,12 @@ class smap_device {
         return (size_t) thetas_ * (2 + (size_t) local_ * unknowns_);
     }
 
-    void gather(const uint32_t *rows, uint32_t n, uint32_t padded, bool fitted,
-                array<double> *to, cudaStream_t work)
+    void gather(const uint32_t *rows, uint32_t n, uint32_t padded, array<double> *to,
+                cudaStream_t work)
     {
         to->ensure((size_t) padded * shape_.pitch);
-        smap_gather<<<blocks_for(padded, 128), 128, 0, work>>>(
-            data_, centre_.get(), rows, n, padded, fitted, to->get());
+        smap_gather<<<blocks_for(padded, 128), 128, 0, work>>>(data_, centre_.get(), rows,
+                                                               n, padded, to->get());
         check(cudaGetLastError());
     }
 
@@ -177,10 +174,12 @@ class smap_device {
         smap_centre<<<shape_.terms, SMAP_CENTRE_THREADS, 0, stream_>>>(data_,
                                                                        centre_.get());
         check(cudaGetLastError());
-        uint32_t padded = (n + SMAP_POINTS - 1) / SMAP_POINTS * SMAP_POINTS;
-        gather(library_.get(), n, padded, false, &near_, stream_);
-        if (!call_.known.empty())
-            gather(library_.get(), n, padded, true, &fitted_, stream_);
+        padded_ = (n + SMAP_POINTS - 1) / SMAP_POINTS * SMAP_POINTS;
+        gather(library_.get(), n, padded_, &near_, stream_);
+        fitted_.ensure((size_t) padded_ * (shape_.wide + 2));
+        smap_gather_fitted<<<blocks_for(padded_, 128), 128, 0, stream_>>>(
+            data_, centre_.get(), padded_, fitted_.get());
+        check(cudaGetLastError());
     }
 
     /* Where the factors of each product stand; those after the last are never read. */
@@ -223,8 +222,8 @@ class smap_device {
 
     smap_points points_of(const smap_slot &s) const
     {
-        const double *fitted = call_.known.empty() ? near_.get() : fitted_.get();
-        return {shape_, call_.library->n, s.n, near_.get(), fitted, s.predicted.get()};
+        return {shape_,      call_.library->n, s.n, padded_, near_.get(), fitted_.get(),
+                s.predicted.get()};
     }
 
     void survey(smap_slot *s)
@@ -278,7 +277,7 @@ class smap_device {
         job.factor = factor_.get();
         with_smap_block(shape_, machine_.shared, [&](auto block) {
             using B = decltype(block);
-            size_t shared = smap_product_shared<B>(shape_.pitch);
+            size_t shared = smap_product_shared<B>(shape_);
             int each = prepare(smap_multiply<B>, B::THREADS, shared);
             uint32_t chunks = blocks_for(shape_.columns, B::PRODUCTS);
             uint32_t blocks = blocks_for(s->n, B::PREDICTIONS);
@@ -392,7 +391,7 @@ public:
     void start(smap_slot *s)
     {
         s->rows.upload(call_.prediction->row + s->first, s->n, s->work);
-        gather(s->rows.get(), s->n, s->n, false, &s->predicted, s->work);
+        gather(s->rows.get(), s->n, s->n, &s->predicted, s->work);
         if (!call_.listed)
             survey(s);
         solve(s, call_.listed ? add_listed(s) : multiply(s));

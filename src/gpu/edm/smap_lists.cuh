@@ -66,13 +66,13 @@ __device__ inline void take_listed(const smap_listing &job, uint32_t prediction,
     const uint32_t *place = job.lists.place + (size_t) prediction * job.lists.k + from;
     const double *distance = job.lists.distance + (size_t) prediction * job.lists.k + from;
     for (uint32_t i = threadIdx.x; i < n * p.shape.pitch; i += SMAP_LIST_THREADS)
-        point[i] = p.fitted[(size_t) place[i / p.shape.pitch] * p.shape.pitch +
+        point[i] = p.near[(size_t) place[i / p.shape.pitch] * p.shape.pitch +
                             i % p.shape.pitch];
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < n; i += SMAP_LIST_THREADS) {
         const double *last = point + i * p.shape.pitch + p.shape.wide;
         double w = smap_weight(distance[i], rate, job.distance[prediction].least);
-        weight[i] = w * w;
+        weight[i] = w * w * last[1];  /* 0 where the target is missing */
         spread[0] += w * last[1];
         spread[1] += w * last[0];
         spread[2] += w * last[0] * last[0];

@@ -52,9 +52,11 @@ struct smap_points {
     smap_shape shape;
     uint32_t n;               /* of the library */
     uint32_t predictions;     /* of this part */
-    const double *near;       /* [n, padded][pitch] the library; 1 is 0 where the target
-                                 is missing */
-    const double *fitted;     /* the same with zeros where the target is missing */
+    uint32_t padded;          /* n, made a multiple of SMAP_POINTS */
+    const double *near;       /* [padded][pitch] the library; 1 and the target are 0 where
+                                 the target is missing */
+    const double *fitted;     /* [wide + 2][padded] the same the other way round, and all
+                                 is 0 where the target is missing */
     const double *predicted;  /* [predictions][pitch] */
 };
 
