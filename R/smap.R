@@ -66,6 +66,7 @@
 #'     \item{singular_values}{`C0`, `C1`, ...: singular values of the weighted rows,
 #'       decreasing; 0 beyond the number of neighbours}
 #'   }
+#'   With `include_state`, its attribute `state` is that of [simplex()].
 #'   Its `print()` shows what it is, `summary()` gives [prediction_error()] in a data frame
 #'   of one row, and `as.data.frame()` the predictions as a plain data frame.
 #'

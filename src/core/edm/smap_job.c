@@ -109,7 +109,7 @@ static size_t cut(syn_smap_worker *w, double *memory, uint32_t steps, uint32_t d
     w->excess = take(memory, &next, MOST_ROWS);
     w->strength = take(memory, &next, stride);
     w->prediction = take(memory, &next, MOST_ROWS * columns);
-    w->panel = take(memory, &next, (SYN_SMAP_POINTS + 1) * products + SYN_SMAP_PADDING);
+    w->panel = take(memory, &next, (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products);
     w->solving = take(memory, &next, syn_smap_normal_room((uint32_t)unknowns));
     w->weight = take(memory, &next, stride);
     w->heavy = take(memory, &next, stride);

@@ -10,6 +10,7 @@ SYN_TARGET_BEGIN("avx2,fma,bmi,bmi2,popcnt")
 #include "core/edm/scan.c"
 #include "core/edm/sift_kind.c"
 #include "core/edm/smap_fit.c"
+#include "core/edm/smap_lanes.c"
 #include "core/edm/smap_product.c"
 #include "core/episodes/rows.c"
 #include "core/patterns/closure/node.c"
