@@ -18,7 +18,7 @@
     ENTRY(r_release_gpu, 0)                                                              \
     ENTRY(r_guard_division, 1)                                                           \
     ENTRY(r_process_lives, 1)                                                            \
-    ENTRY(r_row_sums, 4)                                                                 \
+    ENTRY(r_row_sums, 5)                                                                 \
     ENTRY(r_random_key, 0)                                                               \
     ENTRY(r_random_uniform, 3)                                                           \
     ENTRY(r_random_below, 4)                                                             \

@@ -19,7 +19,7 @@ SEXP r_sitrep(SEXP test);
 SEXP r_release_gpu(void);
 
 /* checksum.c */
-SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width);
+SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width, SEXP whole);
 
 /* division.c */
 SEXP r_guard_division(SEXP on);

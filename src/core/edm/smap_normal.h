@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SYN_SMAP_MOST_ERROR 1e-9       /* of a model, */
+#define SYN_SMAP_MOST_CONDITION 1e16   /* of equations that have one solution, */
+#define SYN_SMAP_MOST_FOR_VALUES 1e6   /* and of those whose eigenvalues will do */
+
 /* The doubles that one call takes. */
 size_t syn_smap_normal_room(uint32_t unknowns);
 
