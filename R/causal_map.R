@@ -301,7 +301,7 @@ find_dimensions <- function(task, columns, call) {
 say_dimensions <- function(E, task) {
   if (is.null(task$E)) {
     say_undetermined(sum(is.na(E)), length(E))
-  } else {
+  } else if (task$kind == "causal_map") {
     say_too_many(E, task$source$steps, task$rule)
   }
 }

@@ -373,7 +373,7 @@ right_rows <- function(path, layers, rows, places, targets, call) {
     same <- lapply(layers, \(layer) {
       values <- with_set(h5, layer, \(set) set[of, , drop = FALSE])[at, , drop = FALSE]
       there <- sums[, check_columns(layer, layers, targets), drop = FALSE]
-      rowSums(layer_sums(values, layer, places[block]) != there) == 0
+      rowSums(layer_sums(values, layer, layers, places[block]) != there) == 0
     })
     right[block] <- Reduce(`&`, same)
   }
@@ -458,7 +458,7 @@ write_rows <- function(h5, rows, values, places, targets) {
     })
     with_set(h5, "check", \(set) {
       set[rows, check_columns(layer, names(values), targets)] <-
-        layer_sums(values[[layer]], layer, places)
+        layer_sums(values[[layer]], layer, names(values), places)
     })
   }
 }

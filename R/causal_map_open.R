@@ -216,7 +216,7 @@ read_part <- function(path, layer, layers, rows, places, columns, targets) {
       at <- match(rows[block], of)
       there <- with_set(h5, layer, \(set) set[of, all, drop = FALSE])[at, , drop = FALSE]
       sums <- with_set(h5, "check", \(set) set[of, check, drop = FALSE])[at, ]
-      wrong <- layer_sums(there, layer, places[block]) != sums
+      wrong <- layer_sums(there, layer, layers, places[block]) != sums
       if (any(wrong)) abort_numbers(path, paste("numbers of", layer), call)
       values[block, wanted] <- there[, columns[wanted] - first + 1, drop = FALSE]
     }

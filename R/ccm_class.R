@@ -175,13 +175,14 @@ summary.ccm <- function(object, alpha = 0.05, ...) {
 #' @noRd
 direction_ends <- function(x) {
   parameters <- attr(x, "parameters")
-  ends <- c(parameters$columns[[1L]], parameters$target)
+  ends <- c(parameters$columns[[1L]], parameters$target[[1L]])
   list(cause = rev(ends), effect = ends)
 }
 
 #' What speaks against a direction; nothing where it is supported
 #' @noRd
 judge <- function(row, sizes, alpha) {
+  if (row$cause == row$effect) return(list(supported = NA, against = character()))
   none <- is.na(row$rho_largest)
   against <- c(
     if (none) "there is no skill to speak of: predictions or observations are constant or too few",
@@ -212,6 +213,9 @@ verdict_words <- function(row, against, alpha) {
                    row$effect, row$cause, two(row$rho_smallest), commas(row$smallest),
                    two(row$rho_largest), commas(row$largest))
   if (is.na(row$rho_largest)) skill <- sprintf("%s does not cross-map %s.", row$effect, row$cause)
+  if (row$cause == row$effect) {
+    return(paste(skill, "That is how well a series predicts itself; it says nothing of causes."))
+  }
   if (isTRUE(row$supported)) {
     tested <- if (is.na(row$p)) "" else {
       sprintf(", and is beyond that of surrogates (p %s)", p_text(row$p))
@@ -301,6 +305,7 @@ summary.ccm_lag <- function(object, ...) {
   out <- data.frame(direction = names(best), cause = ends$cause[seq_along(best)],
                     effect = ends$effect[seq_along(best)], best = unname(best), rho = rho,
                     supported = ifelse(is.na(rho), NA, rho > 0 & best <= 0))
+  out$supported[out$cause == out$effect] <- NA
   out$words <- vapply(split(out, seq_len(nrow(out))), lag_words, "", USE.NAMES = FALSE)
   new_table(out, "ccm_summary")
 }
@@ -309,6 +314,9 @@ lag_words <- function(row) {
   if (is.na(row$rho)) return("There is no skill at any delay.")
   skill <- sprintf("%s predicts %s best at Tp %d (rho %s).", row$effect, row$cause, row$best,
                    two(row$rho))
+  if (row$cause == row$effect) {
+    return(paste(skill, "A series predicts itself there; that says nothing of causes."))
+  }
   if (row$rho <= 0) return(paste(skill, "The skill is not positive: nothing is supported."))
   if (row$best > 0) {
     return(sprintf(

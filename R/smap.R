@@ -66,6 +66,7 @@
 #'     \item{singular_values}{`C0`, `C1`, ...: singular values of the weighted rows,
 #'       decreasing; 0 beyond the number of neighbours}
 #'   }
+#'   With `include_state`, its attribute `state` is that of [simplex()].
 #'   Its `print()` shows what it is, `summary()` gives [prediction_error()] in a data frame
 #'   of one row, and `as.data.frame()` the predictions as a plain data frame.
 #'
@@ -94,19 +95,20 @@
 smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = NULL,
                  Tp = 1, knn = NULL, tau = -1, theta = 0, exclusion_radius = 0,
                  embedded = FALSE, ridge = 0, valid_lib = NULL, no_time = FALSE,
-                 segments = NULL, generate = 0, device = c("cpu", "gpu", "auto"),
-                 gpus = NULL, threads = NULL) {
+                 segments = NULL, ignore_nan = TRUE, generate = 0, include_state = FALSE,
+                 device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   device <- check_choice(device)
   data <- edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib, segments,
-                   no_time)
+                   no_time, ignore_nan)
   theta <- check_number(theta, min = 0)
   knn <- smap_knn(knn, data)
   exclusion <- edm_exclusion(exclusion_radius)
   ridge <- check_number(ridge, min = 0)
   generate <- check_count(generate, min = 0, max = 1e6)
+  include_state <- check_state(include_state, generate)
   threads <- check_threads(threads)
   place <- edm_place(device, gpus, smap_seconds(data, 1, threads, generate))
   predict <- function(points, lib, pred, target) {
@@ -136,7 +138,7 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
       singular_values = model_frame(frame[1L], models$singular,
                                     paste0("C", seq(0, length(slopes))))
     ),
-    class = "smap"
+    class = "smap", state = if (include_state) edm_state(data, knn, exclusion, threads)
   )
 }
 
@@ -144,9 +146,7 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
 #' @noRd
 smap_knn <- function(knn, data, call = rlang::caller_env()) {
   most <- max(min(length(data$all_lib) - 1L, length(data$lib)), 1L)
-  knn <- edm_knn(knn, most, call)
-  check_library(data, knn, call = call)
-  knn
+  library_knn(data, edm_knn(knn, most, call), call)
 }
 
 #' Predictions and models at the rows `pred`
@@ -159,10 +159,17 @@ smap_knn <- function(knn, data, call = rlang::caller_env()) {
 #' @noRd
 smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, place, threads,
                     local = TRUE, call = rlang::caller_env()) {
-  out <- .Call(r_edm_smap, points, lib, pred, target, theta,
+  asked <- in_order(pred)
+  out <- .Call(r_edm_smap, points, lib, asked$rows, target, theta,
                list(k = knn, exclusion = exclusion, ridge = ridge, gpus = gpus_of(place),
                     threads = threads, local = local))
-  finish_status(out, "fitting so many models", call = call)
+  out <- finish_status(out, "fitting so many models", call = call)
+  if (identical(asked$rows, pred)) return(out)
+  some <- Filter(Negate(is.null), out)
+  lapply(some, \(value) {
+    if (length(dim(value)) == 2L) value[asked$at, , drop = FALSE] else
+      value[asked$at, , , drop = FALSE]
+  })
 }
 
 #' Seconds that models for so many values of theta take on the CPU, about

@@ -166,6 +166,7 @@ smap_seconds <- function(task) {
 
 smap_map_in_memory <- function(task, call) {
   needed <- check_map_memory(task, FALSE, call)
+  parameters <- smap_map_parameters(task)
   task$E <- task_dimensions(task, call)
   mapped <- proc.time()[["elapsed"]]
   # What is left for the work; a little there is always.
@@ -183,7 +184,7 @@ smap_map_in_memory <- function(task, call) {
   })
   ended <- proc.time()[["elapsed"]]
   new_smap_map(
-    rho, strength, E = task$E, parameters = smap_map_parameters(task), call = task$call,
+    rho, strength, E = task$E, parameters = parameters, call = task$call,
     elapsed = c(dimensions = mapped - task$started, map = ended - mapped,
                 total = ended - task$started),
     device = task$place$device

@@ -170,10 +170,10 @@ print.smap_map <- function(x, n = 6, ...) {
   rows <- seq_len(min(n, nrow(x)))
   columns <- seq_len(min(n, ncol(x)))
   corner <- x[rows, columns]
-  for (layer in smap_map_layers) {
-    cat("\n$", layer, "\n", sep = "")
-    print(signif(round(.subset2(corner, layer), 6), 3), na.print = "NA")
-  }
+  cat("\n$rho\n")
+  print(round(corner$rho, 3), na.print = "NA")
+  cat("\n$strength\n")
+  print(signif(corner$strength, 3), na.print = "NA")
   if (length(rows) < nrow(x) || length(columns) < ncol(x)) {
     cat(sprintf("... the first %d x %d; summary() and autoplot() show the whole\n",
                 length(rows), length(columns)))
@@ -232,6 +232,16 @@ summary.smap_map <- function(object, n = 5, ...) {
     ),
     class = "summary.smap_map"
   )
+}
+
+#' @export
+reverse_rho.smap_map <- function(x, links) {
+  row <- match(links$cause, rownames(x))
+  column <- match(links$effect, colnames(x))
+  vapply(seq_along(row), \(k) {
+    if (is.na(row[[k]]) || is.na(column[[k]])) return(NA_real_)
+    .subset2(x[row[[k]], column[[k]]], "rho")[[1L]]
+  }, 0)
 }
 
 #' All known values of a layer but self prediction; of more than a million, some

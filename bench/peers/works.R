@@ -335,19 +335,6 @@ smap_work <- function(rows) {
             \(ours, theirs) agreement(rho_of(ours), theirs, 5e-3))
 }
 
-#' S-maps of all pairs: the peer gives the correlations alone
-smap_map_work <- function(series, steps) {
-  x <- chaotic_series(series, steps)
-  list(
-    title = sprintf("S-maps of all pairs of %s series of %s steps, E 5", count_text(series),
-                    count_text(steps)),
-    request = "smap_map", peers = "fastccm", devices = "gpu", data = as.vector(x),
-    given = list(series = series, E = 5, theta = 2),
-    ours = \(threads, device) smap_map(x, E = 5, theta = 2, Tp = 1, device = device),
-    same = \(ours, theirs) same_map(ours$rho, matrix(theirs, series))
-  )
-}
-
 # ---- Causal maps -----------------------------------------------------------------------
 
 dimensions_work <- function(series, devices) {
@@ -390,6 +377,20 @@ same_map <- function(ours, theirs) {
   list(same = TRUE, text = paste("same to", text))
 }
 
+#' Skill of S-maps between all pairs; FastCCM has no strengths
+pairs_work <- function(series, steps) {
+  x <- chaotic_series(series, steps)
+  list(
+    title = sprintf("S-maps of %d x %d series, %s steps, E 5, theta 2", series, series,
+                    count_text(steps)),
+    request = "smap_map", peers = "fastccm", devices = "gpu", data = as.vector(x),
+    given = list(series = series, E = 5, theta = 2),
+    ours = \(threads, device) smap_map(x, E = 5, theta = 2, threads = threads,
+                                       device = device),
+    same = \(ours, theirs) same_map(unclass(ours$rho), matrix(theirs, series))
+  )
+}
+
 # ---- All of them, the quick ones first -------------------------------------------------
 
 #' Functions that make the works, as each holds its data
@@ -399,7 +400,7 @@ all_works <- function() {
     \() map_work(1000, 1:20, "kedm", "gpu"),
     \() map_work(1000, 5, c("kedm", "fastccm", "fastccm-double"), "gpu"),
     \() dimensions_work(1000, "gpu"),
-    \() smap_map_work(200, 1000), \() smap_map_work(100, 8000)
+    \() pairs_work(200, 1000), \() pairs_work(100, 8000)
   )
   spikes <- list(
     \() spade_work(), \() correlogram_work(centred_sym26()), \() sttc_work(centred_sym26()),

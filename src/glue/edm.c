@@ -74,17 +74,24 @@ syn_rows glue_rows_of(SEXP rows, uint32_t all)
     return out;
 }
 
-static void require_finite(const syn_points *p, uint32_t row, uint32_t dims)
+/* A coordinate after the other, as they lie in memory; of a row those before steps[i] *
+   step, or all where `steps` is NULL. */
+static void require_finite(const syn_points *p, const syn_rows *rows,
+                           const uint32_t *steps, uint32_t step)
 {
-    for (uint32_t d = 0; d < dims; d++)
-        require(isfinite(p->coordinate[(size_t)d * p->rows + row]), "coordinates");
+    for (uint32_t d = 0; d < p->dims; d++) {
+        const double *x = p->coordinate + (size_t)d * p->rows;
+        int all = 1;
+        for (uint32_t i = 0; i < rows->n; i++)
+            all &= isfinite(x[rows->row[i]]) || (steps && d >= steps[i] * step);
+        require(all, "coordinates");
+    }
 }
 
 static syn_rows read_finite_rows(SEXP rows, const syn_points *points)
 {
     syn_rows out = glue_rows_of(rows, points->rows);
-    for (uint32_t i = 0; i < out.n; i++)
-        require_finite(points, out.row[i], points->dims);
+    require_finite(points, &out, NULL, 0);
     return out;
 }
 
@@ -94,11 +101,10 @@ static syn_reach read_reach(SEXP rows, SEXP steps, const syn_points *points,
     syn_reach out = {.rows = glue_rows_of(rows, points->rows)};
     numbers(steps, INTSXP, 0, "reach of rows");
     require(Rf_xlength(steps) == (R_xlen_t)out.rows.n, "reach of rows");
-    for (uint32_t i = 0; i < out.rows.n; i++) {
-        double E = within(INTEGER(steps)[i], 0, points->dims / step, "reach of rows");
-        require_finite(points, out.rows.row[i], (uint32_t)E * step);
-    }
+    for (uint32_t i = 0; i < out.rows.n; i++)
+        within(INTEGER(steps)[i], 0, points->dims / step, "reach of rows");
     out.steps = (const uint32_t *)INTEGER(steps);
+    require_finite(points, &out.rows, out.steps, step);
     return out;
 }
 

@@ -69,7 +69,7 @@ static void release(void *held)
 }
 
 /* points: double matrix [rows, dims], finite at the rows `libs` and `pred`; libs: a list
-   of rows, one for each view; targets: double matrix [rows, targets of each view in turn].
+   of rows for each view; targets: double matrix [rows, targets of the views in turn].
    Returns rho, MAE and RMSE, each a matrix of libraries (views, then sizes, then samples)
    and targets of a view, with NA. */
 SEXP r_ccm(glue_owner *own, SEXP points, SEXP libs, SEXP pred, SEXP targets, SEXP sizes,

@@ -19,7 +19,7 @@ SEXP r_sitrep(SEXP test);
 SEXP r_release_gpu(void);
 
 /* checksum.c */
-SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width);
+SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width, SEXP whole);
 
 /* division.c */
 SEXP r_guard_division(SEXP on);
@@ -108,6 +108,10 @@ SEXP r_surrogate_trains(glue_owner *own, SEXP trains, SEXP surrogates, SEXP opti
 /* surrogates_check.c */
 SEXP r_surrogate_rasters(glue_owner *own, SEXP trains, SEXP options, SEXP index,
                          SEXP events, SEXP window);
+
+/* edm_data.c */
+SEXP r_edm_points(glue_owner *own, SEXP values, SEXP lags, SEXP first, SEXP last);
+SEXP r_edm_fit(glue_owner *own, SEXP observed, SEXP predicted);
 
 /* edm.c */
 SEXP r_edm_neighbours(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP options);

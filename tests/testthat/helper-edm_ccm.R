@@ -30,6 +30,15 @@ oracle_cross_map <- function(points, lib, pred, target, k, exclusion = 0) {
     RMSE = sqrt(mean(error^2, na.rm = TRUE)))
 }
 
+# Two series of which x drives y, from a start of their own.
+coupled_from <- function(x, y, n) {
+  for (t in seq_len(n - 1)) {
+    x[t + 1] <- x[t] * (3.8 - 3.8 * x[t])
+    y[t + 1] <- y[t] * (3.5 - 3.5 * y[t] - 0.3 * x[t])
+  }
+  data.frame(x, y)
+}
+
 # Two series that drive each other (Sugihara et al. 2012).
 coupled_maps <- function(n, to_x = 0, to_y = 0, rx = 3.8, ry = 3.5) {
   x <- y <- numeric(n)

@@ -22,6 +22,8 @@ fuzz_subject("ccm",
     )
     if (isTRUE(args$no_time)) args$x <- x[-1L]
     if (isTRUE(args$embedded)) args$E <- length(args$columns)
+    # Several targets, among them columns, and a series with itself.
+    if (sometimes(0.3)) args$target <- sample(names, whole(1, 2))
     all <- attempt("ccm", c(args, list(lib_sizes = Inf)))
     if (refused(all)) return(invisible())
     compare_all_rows(args, all)
@@ -40,7 +42,7 @@ ccm_problem <- function(args, back = FALSE) {
   n <- nrow(x)
   segment <- cumsum(c(TRUE, diff(args$segments %||% rep(1, n)) != 0))
   columns <- if (back) args$target else args$columns
-  target <- if (back) args$columns[[1L]] else args$target
+  target <- if (back) args$columns[[1L]] else args$target[[1L]]
   Tp <- args$Tp %||% 0
   lags <- if (isTRUE(args$embedded)) 0 else (seq_len(args$E) - 1) * (args$tau %||% -1)
   at <- function(name, by) {
@@ -62,7 +64,9 @@ ccm_problem <- function(args, back = FALSE) {
        k = if (knn > 0) knn else args$E + 1, exclusion = args$exclusion_radius %||% 0)
 }
 
-directions <- function(args) if (identical(args$both, FALSE)) FALSE else c(FALSE, TRUE)
+directions <- function(args) {
+  if (isFALSE(args$both) || identical(args$columns, args$target)) FALSE else c(FALSE, TRUE)
+}
 
 # rho is of no account where all predictions are the same to within rounding.
 same_rho <- function(a, b, what, tolerance = 1e-8) same(as.double(a), as.double(b), what, tolerance)
@@ -95,7 +99,7 @@ compare_libraries <- function(args) {
   most <- min(vapply(directions(args), function(back) length(ccm_problem(args, back)$lib), 0L))
   least <- ccm_problem(args)$k + 1
   if (least > most) return()
-  sizes <- unique(c(least, sample(least:most, 1) , most))
+  sizes <- unique(c(least, least + whole(0, most - least), most))
   run <- function(threads, ...) {
     set.seed(11)
     attempt("ccm", c(args, list(lib_sizes = sizes, samples = 3, threads = threads), ...))
@@ -184,7 +188,8 @@ on_device <- function(name, args, device, gpus, world) {
 
 # A causal map of the two series has the same pair, in single precision.
 compare_map <- function(args, all) {
-  plain <- length(args$columns) == 1L && is.null(args$valid_lib) && is.null(args$segments) &&
+  plain <- length(args$columns) == 1L && length(args$target) == 1L &&
+    args$columns != args$target && is.null(args$valid_lib) && is.null(args$segments) &&
     (args$knn %||% 0) %in% c(0, args$E + 1) && is.null(args$embedded)
   if (!plain) return()
   x <- as.matrix(args$x[c(args$columns, args$target)])
@@ -228,7 +233,7 @@ compare_pyedm <- function(args, all, world) {
     "  libSizes = [n], sample = 1, noTime = True, parallel = False, **more)",
     "output = float(r.iloc[0, 1])"
   ), list(
-    x = as.data.frame(args$x), columns = as.list(args$columns), target = list(args$target),
+    x = as.data.frame(args$x), columns = as.list(args$columns), target = as.list(args$target),
     E = args$E, Tp = args$Tp %||% 0, tau = args$tau %||% -1, knn = args$knn %||% 0,
     radius = args$exclusion_radius %||% 0, embedded = isTRUE(args$embedded),
     masked = !is.null(args$valid_lib), valid = args$valid_lib %||% TRUE

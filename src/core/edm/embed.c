@@ -92,7 +92,7 @@ static double correlate(const double *x, const double *y, size_t n, size_t pairs
 
 syn_fit syn_fit_of(const double *observed, const double *predicted, size_t n)
 {
-    syn_fit out = {NAN, NAN, NAN, 0};
+    syn_fit out = {NAN, NAN, NAN, NAN, 0};
     long double sum = 0, squares = 0;
     double most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -113,6 +113,7 @@ syn_fit syn_fit_of(const double *observed, const double *predicted, size_t n)
             squares += off * off;
         }
     out.mae = (double)(sum / out.pairs);
+    out.cae = (double)sum;
     out.rmse = scale * sqrt((double)(squares / out.pairs));
     out.rho = correlate(observed, predicted, n, out.pairs);
     return out;

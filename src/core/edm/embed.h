@@ -25,6 +25,7 @@ typedef struct syn_fit {
     double rho;   /* Pearson's correlation */
     double mae;   /* mean absolute error */
     double rmse;  /* root mean square error */
+    double cae;   /* sum of absolute errors */
     size_t pairs;
 } syn_fit;
 

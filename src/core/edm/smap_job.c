@@ -256,12 +256,19 @@ static syn_status make_terms(syn_smap_job *j)
     return SYN_OK;
 }
 
+/* Cuts so many predictions into shares. */
+static void share_out(syn_smap_job *j, uint32_t predictions)
+{
+    j->predictions = predictions;
+    j->blocks = (predictions + j->block - 1) / j->block;
+    uint32_t each = (j->blocks + MOST_SHARES - 1) / MOST_SHARES;
+    j->shares = (j->blocks + each - 1) / each;
+}
+
 static syn_status make_sums(syn_smap_job *j)
 {
     j->block = rows_of(j->rows.n) - 1;
-    j->blocks = (j->rows.n + j->block - 1) / j->block;
-    uint32_t each = (j->blocks + MOST_SHARES - 1) / MOST_SHARES;
-    j->shares = (j->blocks + each - 1) / each;
+    share_out(j, j->rows.n);
     j->sum = calloc((size_t)j->shares * SYN_SMAP_SUMS * j->columns, sizeof *j->sum);
     j->known = calloc(j->shares, sizeof *j->known);
     j->made = calloc(j->shares, sizeof *j->made);
@@ -326,8 +333,27 @@ syn_status syn_smap_job_make(const syn_smap_common *common, uint32_t i, syn_smap
     return status;
 }
 
+syn_status syn_smap_job_rest(syn_smap_job *job, const syn_smap_rest *rest)
+{
+    if (!job->sum)
+        return SYN_OK;
+    job->only = malloc((size_t)rest->n * sizeof *job->only + 1);
+    if (!job->only)
+        return SYN_NO_MEMORY;
+    for (uint32_t i = 0; i < rest->n; i++)
+        job->only[i] = syn_first_row_from(job->row, job->rows.n, rest->step[i]);
+    share_out(job, rest->n);
+    for (size_t k = 0; k < SYN_SMAP_SUMS; k++)
+        for (size_t c = 0; c < job->group->n; c++)
+            job->sum[k * job->columns + c] = rest->sum[k * rest->columns + c];
+    job->known[0] = rest->known;
+    job->made[0] = rest->made;
+    return SYN_OK;
+}
+
 void syn_smap_job_free(syn_smap_job *job)
 {
+    free(job->only);
     free(job->row);
     free(job->coordinate);
     free(job->call.side_by_side);
@@ -342,6 +368,12 @@ void syn_smap_job_free(syn_smap_job *job)
 
 /* ---- steps of a block ---- */
 
+/* Which of the job's rows prediction r of the block is of. */
+static uint32_t place_of(const syn_smap_job *j, const syn_smap_worker *w, uint32_t r)
+{
+    return j->only ? j->only[w->first + r] : w->first + r;
+}
+
 /* Squared weights of points from `from` on, for all predictions of the block. */
 static double *square_at(const syn_smap_job *j, const syn_smap_worker *w, size_t from)
 {
@@ -351,7 +383,7 @@ static double *square_at(const syn_smap_job *j, const syn_smap_worker *w, size_t
 
 static void measure_row(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
 {
-    uint32_t row = j->row[w->first + r];
+    uint32_t row = j->row[place_of(j, w, r)];
     w->near[r] = syn_smap_whole(&j->call, w->distance + r * j->stride);
     syn_smap_point(&j->call, row, w->from);
     j->call.kind->measure(&w->near[r], w->from, j->rows.n);
@@ -362,7 +394,7 @@ static void begin_block(const syn_smap_job *j, syn_smap_worker *w)
 {
     uint32_t left;
     w->first = w->at * j->block;
-    left = j->rows.n - w->first;
+    left = j->predictions - w->first;
     w->n = left < j->block ? left : j->block;
     for (uint32_t r = 0; r < w->n; r++)
         measure_row(j, w, r);
@@ -402,7 +434,7 @@ static void solve_exactly(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
 {
     const syn_smap_near *near = &w->near[r];
     double rate = syn_smap_rate(&j->call, near, 0), sum = 0;
-    syn_smap_point(&j->call, j->row[w->first + r], w->from);
+    syn_smap_point(&j->call, j->row[place_of(j, w, r)], w->from);
     for (size_t from = 0; from < j->rows.n; from += SYN_SMAP_POINTS) {
         size_t left = j->rows.n - from, n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
         double *square = square_at(j, w, from) + r * (size_t)SYN_SMAP_PITCH;
@@ -428,7 +460,7 @@ static void solve_next(const syn_smap_job *j, syn_smap_worker *w)
     uint32_t r = w->done++, unknowns = j->dims + 1;
     double *value = w->value + r * (size_t)unknowns;
     double *slope = w->slope + r * (size_t)unknowns;
-    const double *at = j->value + (w->first + r) * j->terms.pitch + 1;
+    const double *at = j->value + place_of(j, w, r) * j->terms.pitch + 1;
     w->excess[r] = 0;
     int found = w->near[r].n > 0 &&
                 syn_smap_normal_hat(unknowns, w->equations + r * j->terms.products,
@@ -490,7 +522,7 @@ static void add_block(syn_smap_job *j, syn_smap_worker *w, uint32_t share)
                               : NULL;
     double *sum = j->sum + (size_t)share * SYN_SMAP_SUMS * j->columns;
     for (uint32_t r = 0; r < w->n; r++) {
-        size_t i = (size_t)w->first + r;
+        size_t i = place_of(j, w, r);
         if (w->near[r].n == 0)
             continue;
         j->made[share]++;
@@ -549,20 +581,29 @@ static double correlation(const double *sum, double n, double centre)
     return rho > 1 ? 1 : rho < -1 ? -1 : rho;
 }
 
-void syn_smap_job_finish(const syn_smap_job *j, double *rho, double *strength)
+void syn_smap_sums_finish(const syn_smap_group *group, const double *sum, size_t columns,
+                          double known, double made, double *rho, double *strength)
+{
+    for (uint32_t c = 0; c < group->n; c++) {
+        double of[SYN_SMAP_SUMS];
+        uint32_t target = group->target[c];
+        for (size_t k = 0; k < SYN_SMAP_SUMS; k++)
+            of[k] = sum[k * columns + c];
+        rho[target] = correlation(of, known, group->centre[c]);
+        strength[target] = made > 0 ? of[SYN_SMAP_STRENGTH] / made : NAN;
+    }
+}
+
+void syn_smap_job_finish(syn_smap_job *j, double *rho, double *strength)
 {
     double known = 0, made = 0;
+    size_t all = SYN_SMAP_SUMS * j->columns;
     for (uint32_t s = 0; s < j->shares; s++) {
         known += j->known[s];
         made += j->made[s];
+        for (size_t k = 0; s > 0 && k < all; k++)
+            j->sum[k] += j->sum[s * all + k];
     }
-    for (uint32_t c = 0; c < j->group->n; c++) {
-        double sum[SYN_SMAP_SUMS] = {0};
-        uint32_t target = j->group->target[c];
-        for (uint32_t s = 0; s < j->shares; s++)
-            for (size_t k = 0; k < SYN_SMAP_SUMS; k++)
-                sum[k] += j->sum[((size_t)s * SYN_SMAP_SUMS + k) * j->columns + c];
-        rho[target] = correlation(sum, known, j->group->centre[c]);
-        strength[target] = made > 0 ? sum[SYN_SMAP_STRENGTH] / made : NAN;
-    }
+    if (j->shares > 0)
+        syn_smap_sums_finish(j->group, j->sum, j->columns, known, made, rho, strength);
 }

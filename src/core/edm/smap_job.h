@@ -7,22 +7,7 @@
 #include "core/edm/smap_call.h"
 #include "core/edm/smap_pairs.h"
 #include "core/edm/smap_product.h"
-
-/* Targets that are known at the same steps. */
-typedef struct syn_smap_group {
-    uint32_t n;
-    const uint32_t *target;     /* [n] their numbers */
-    const double *value;        /* of syn_series: [all targets][steps] */
-    double *centre;             /* [n] near their means; a constant itself */
-} syn_smap_group;
-
-/* Sums over predictions whose target is known, a number for each target. Targets and
-   predictions are less the targets' centres. */
-typedef enum syn_smap_sum {
-    SYN_SMAP_P, SYN_SMAP_PP, SYN_SMAP_Y, SYN_SMAP_YY, SYN_SMAP_PY,
-    SYN_SMAP_STRENGTH,          /* the sum of coefficients, over all predictions */
-    SYN_SMAP_SUMS
-} syn_smap_sum;
+#include "core/edm/smap_rest.h"
 
 /* Predictions are made in blocks, and the blocks of a share one after the other: how many
    there are depends on the library alone, and so do the last bits of the sums. */
@@ -31,6 +16,9 @@ typedef struct syn_smap_job {
     syn_points points;
     syn_rows rows;              /* steps: both library and predictions */
     uint32_t *row;
+    uint32_t *only;             /* [predictions] which of these are predicted; NULL for
+                                   all */
+    uint32_t predictions;
     const syn_smap_group *group;
     const syn_smap_product *product;
     uint32_t dims;
@@ -73,6 +61,9 @@ syn_status syn_smap_job_make(const syn_smap_common *common, uint32_t i,
 
 void syn_smap_job_free(syn_smap_job *job);
 
+/* Makes a job predict these rows alone, and adds the others to its results. */
+syn_status syn_smap_job_rest(syn_smap_job *job, const syn_smap_rest *rest);
+
 /* What a worker needs for jobs of one group. */
 typedef struct syn_smap_worker syn_smap_worker;
 
@@ -85,6 +76,6 @@ void syn_smap_worker_free(syn_smap_worker *worker);
 syn_status syn_smap_job_work(syn_smap_job *job, uint32_t share, syn_smap_worker *worker);
 
 /* rho and strength of all targets of the group, at the places of their numbers. */
-void syn_smap_job_finish(const syn_smap_job *job, double *rho, double *strength);
+void syn_smap_job_finish(syn_smap_job *job, double *rho, double *strength);
 
 #endif

@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "core/base/parallel.h"
+#include "core/edm/smap_groups.h"
 #include "core/edm/smap_job.h"
+#include "core/edm/smap_rest.h"
 
 enum {
-    MOST_TARGETS = 2048,         /* of a group */
     BATCH_BYTES = 64 << 20,      /* of jobs, but at least one */
     SHARES_EACH = 8              /* of a batch for each thread, about */
 };
@@ -23,8 +24,8 @@ typedef struct pairs {
     const syn_watch *watch;
     const syn_smap_pairs *out;
     syn_smap_options smap;
-    uint32_t *target;            /* [targets] those that are known at the same steps one
-                                    after the other */
+    const syn_smap_rest *rest;   /* [n_rest] where only these are wanted, else NULL */
+    uint32_t n;                  /* libraries, or n_rest */
     int threads;
     syn_smap_worker **worker;    /* [threads] */
     double done, all;            /* pairs */
@@ -33,78 +34,11 @@ typedef struct pairs {
 /* Some libraries of a group. */
 typedef struct batch {
     const syn_smap_common *common;
-    uint32_t first, n;           /* libraries */
+    uint32_t first, n;           /* libraries, or rests */
     syn_smap_job *job;           /* [n] */
     uint32_t *begin;             /* [n + 1] the first share of each */
     const pairs *pairs;
 } batch;
-
-/* ---- groups ---- */
-
-/* Orders targets by where they are known. */
-static int by_gaps(const double *x, const double *y, uint32_t steps)
-{
-    for (uint32_t t = 0; t < steps; t++)
-        if (isnan(x[t]) != isnan(y[t]))
-            return isnan(x[t]) ? -1 : 1;
-    return 0;
-}
-
-/* A target while they are ordered. */
-typedef struct gaps {
-    const double *value;
-    uint32_t steps, number;
-} gaps;
-
-static int compare_gaps(const void *a, const void *b)
-{
-    const gaps *x = a, *y = b;
-    int order = by_gaps(x->value, y->value, x->steps);
-    return order != 0 ? order : x->number < y->number ? -1 : 1;
-}
-
-static syn_status order_targets(pairs *p)
-{
-    uint32_t n = p->targets->n, steps = p->targets->steps;
-    gaps *all = malloc(n * sizeof *all + 1);
-    p->target = malloc(n * sizeof *p->target + 1);
-    if (all && p->target) {
-        for (uint32_t i = 0; i < n; i++)
-            all[i] = (gaps){p->targets->value + (size_t)i * steps, steps, i};
-        qsort(all, n, sizeof *all, compare_gaps);
-        for (uint32_t i = 0; i < n; i++)
-            p->target[i] = all[i].number;
-    }
-    syn_status status = all && p->target ? SYN_OK : SYN_NO_MEMORY;
-    free(all);
-    return status;
-}
-
-/* How many targets from place `first` on are a group. */
-static uint32_t group_size(const pairs *p, uint32_t first)
-{
-    size_t steps = p->targets->steps;
-    const double *x = p->targets->value + p->target[first] * steps;
-    uint32_t n = 1;
-    while (first + n < p->targets->n && n < MOST_TARGETS &&
-           by_gaps(x, p->targets->value + p->target[first + n] * steps,
-                   (uint32_t)steps) == 0)
-        n++;
-    return n;
-}
-
-/* A number near the mean; of a constant, that; 0 where nothing is known. */
-static double centre_of(const double *x, uint32_t steps)
-{
-    double first = NAN, sum = 0, n = 0;
-    for (uint32_t t = 0; t < steps; t++)
-        if (!isnan(x[t])) {
-            first = n > 0 ? first : x[t];
-            sum += x[t] - first;
-            n++;
-        }
-    return n > 0 ? first + sum / n : 0;
-}
 
 /* ---- batches ---- */
 
@@ -121,7 +55,13 @@ static syn_status make_job(void *context, size_t item, int worker)
 {
     const batch *b = context;
     (void)worker;
-    return syn_smap_job_make(b->common, b->first + (uint32_t)item, &b->job[item]);
+    const syn_smap_rest *rest = b->pairs->rest;
+    uint32_t i = b->first + (uint32_t)item;
+    syn_status status = syn_smap_job_make(b->common, rest ? rest[i].library : i,
+                                          &b->job[item]);
+    if (status == SYN_OK && rest)
+        status = syn_smap_job_rest(&b->job[item], &rest[i]);
+    return status;
 }
 
 static syn_status work(void *context, size_t item, int worker)
@@ -151,7 +91,8 @@ static syn_status run_batch(batch *b)
         status = syn_parallel_for(b->begin[b->n], p->threads, &part, "pairs", work, b);
     size_t targets = p->targets->n;
     for (uint32_t i = 0; i < b->n; i++) {
-        size_t at = (b->first + i) * targets;
+        uint32_t library = p->rest ? p->rest[b->first + i].library : b->first + i;
+        size_t at = library * targets;
         if (status == SYN_OK)
             syn_smap_job_finish(&b->job[i], p->out->rho + at, p->out->strength + at);
         syn_smap_job_free(&b->job[i]);
@@ -169,7 +110,7 @@ static uint32_t batch_size(const pairs *p, const syn_smap_job *whole)
     size_t shares = whole->rows.n / 256 + 1;
     size_t enough = (size_t)SHARES_EACH * (size_t)p->threads / shares + 1;
     most = most < enough ? most : enough;
-    return most < p->libraries->n ? (uint32_t)most : p->libraries->n;
+    return most < p->n ? (uint32_t)most : p->n;
 }
 
 static syn_status run_group(pairs *p, const syn_smap_common *common)
@@ -181,8 +122,8 @@ static syn_status run_group(pairs *p, const syn_smap_common *common)
     b.begin = calloc((size_t)most + 1, sizeof *b.begin);
     if (!b.job || !b.begin)
         status = SYN_NO_MEMORY;
-    for (; b.first < p->libraries->n && status == SYN_OK; b.first += b.n) {
-        uint32_t left = p->libraries->n - b.first;
+    for (; b.first < p->n && status == SYN_OK; b.first += b.n) {
+        uint32_t left = p->n - b.first;
         b.n = left < most ? left : most;
         memset(b.job, 0, b.n * sizeof *b.job);
         status = run_batch(&b);
@@ -193,36 +134,27 @@ static syn_status run_group(pairs *p, const syn_smap_common *common)
     return status;
 }
 
-/* Predicts the group of targets from place `first` on. */
-static syn_status predict_group(pairs *p, uint32_t first, uint32_t n)
+/* Predicts a group of targets. */
+static syn_status predict_group(pairs *p, const syn_smap_group *group)
 {
-    syn_smap_group group = {n, p->target + first, p->targets->value, NULL};
     int bits = p->options->vector_bits;
     syn_smap_job whole = {0};
     syn_smap_common common = {
         .libraries = p->libraries, .options = p->options, .smap = &p->smap,
         .kind = syn_smap_fastest(bits), .product = syn_smap_product_fastest(bits),
-        .group = &group};
-    group.centre = malloc(n * sizeof *group.centre);
-    if (!group.centre)
-        return SYN_NO_MEMORY;
-    for (uint32_t c = 0; c < n; c++)
-        group.centre[c] = centre_of(p->targets->value + group.target[c] *
-                                        (size_t)p->targets->steps, p->targets->steps);
+        .group = group};
     syn_status status = syn_smap_job_make(&common, p->libraries->n, &whole);
     common.whole = &whole;
     if (status == SYN_OK)
         status = run_group(p, &common);
     syn_smap_job_free(&whole);
-    free(group.centre);
     return status;
 }
 
 /* ---- the call ---- */
 
-static syn_status make_workers(pairs *p)
+static syn_status make_workers(pairs *p, size_t columns)
 {
-    size_t columns = p->targets->n < MOST_TARGETS ? p->targets->n : MOST_TARGETS;
     columns = (columns + SYN_SMAP_COLUMNS - 1) / SYN_SMAP_COLUMNS * SYN_SMAP_COLUMNS;
     p->worker = calloc((size_t)p->threads, sizeof *p->worker);
     if (!p->worker)
@@ -235,29 +167,65 @@ static syn_status make_workers(pairs *p)
     return SYN_OK;
 }
 
+static void free_workers(pairs *p)
+{
+    for (int i = 0; p->worker && i < p->threads; i++)
+        syn_smap_worker_free(p->worker[i]);
+    free(p->worker);
+}
+
+static pairs pairs_of(const syn_series *libraries, const syn_series *targets,
+                      const syn_smap_pairs_options *options, const syn_watch *watch,
+                      const syn_smap_pairs *out)
+{
+    pairs p = {.libraries = libraries, .targets = targets, .options = options,
+               .watch = watch, .out = out, .n = libraries->n,
+               .threads = options->threads > 1 ? options->threads : 1};
+    p.smap = (syn_smap_options){.thetas = 1, .theta = &options->theta, .k = UINT32_MAX,
+                                .exclusion = options->exclusion, .ridge = options->ridge};
+    return p;
+}
+
+syn_status syn_smap_pairs_rest(const syn_series *libraries, const syn_series *targets,
+                               const syn_smap_pairs_options *options,
+                               const syn_smap_group *group, const syn_smap_rest *rest,
+                               uint32_t n, const syn_watch *watch,
+                               const syn_smap_pairs *out)
+{
+    pairs p = pairs_of(libraries, targets, options, watch, out);
+    p.rest = rest;
+    p.n = n;
+    p.all = (double)n * group->n;
+    syn_status status = make_workers(&p, group->n);
+    if (status == SYN_OK)
+        status = predict_group(&p, group);
+    free_workers(&p);
+    return status;
+}
+
 syn_status syn_smap_pairs_make(const syn_series *libraries, const syn_series *targets,
                                const syn_smap_pairs_options *options,
                                const syn_watch *watch, const syn_smap_pairs *out)
 {
     size_t all = (size_t)libraries->n * targets->n;
-    pairs p = {.libraries = libraries, .targets = targets, .options = options,
-               .watch = watch, .out = out, .all = (double)all,
-               .threads = options->threads > 1 ? options->threads : 1};
-    p.smap = (syn_smap_options){.thetas = 1, .theta = &options->theta, .k = UINT32_MAX,
-                                .exclusion = options->exclusion, .ridge = options->ridge};
+    pairs p = pairs_of(libraries, targets, options, watch, out);
+    uint32_t *order = NULL;
+    p.all = (double)all;
     for (size_t i = 0; i < all; i++)
         out->rho[i] = out->strength[i] = NAN;
-    syn_status status = order_targets(&p);
+    syn_status status = syn_smap_groups_order(targets, &order);
     if (status == SYN_OK)
-        status = make_workers(&p);
+        status = make_workers(&p, targets->n < SYN_SMAP_TARGETS ? targets->n
+                                                                : SYN_SMAP_TARGETS);
     for (uint32_t first = 0; first < targets->n && status == SYN_OK;) {
-        uint32_t n = group_size(&p, first);
-        status = predict_group(&p, first, n);
-        first += n;
+        syn_smap_group group;
+        status = syn_smap_group_make(targets, order, first, &group);
+        if (status == SYN_OK)
+            status = predict_group(&p, &group);
+        first += group.n;
+        syn_smap_group_free(&group);
     }
-    for (int i = 0; p.worker && i < p.threads; i++)
-        syn_smap_worker_free(p.worker[i]);
-    free(p.worker);
-    free(p.target);
+    free_workers(&p);
+    free(order);
     return status;
 }

@@ -1,7 +1,7 @@
 /* The door of cross mapping. Rows are dealt out to the devices in parts, each with all
    libraries that take their neighbours from common lists; libraries that are searched by
-   themselves are dealt out one by one. Sums over rows come back in chunks and are added up in the order
-   of the rows. */
+   themselves are dealt out one by one. Sums over rows come back in chunks, which are
+   added up in the order of the rows. */
 #include "gpu/edm/ccm.h"
 
 #include "gpu/base/crew.cuh"
@@ -348,7 +348,7 @@ void worker::map_alone(uint32_t number)
 void make_parts(mapping *m, int devices)
 {
     size_t most = std::max(m->choice.most, m->options.k), rows = m->prediction.n;
-    double row = gpu::search_cost((double) m->library.size(), m->points.dims, (double) most);
+    double row = gpu::search_cost((double) m->library.size(), m->points.dims, most);
     size_t each = std::min(ARRAY_BYTES / (most * sizeof(double)), (size_t) (1e8 / row));
     each = std::min(each, devices > 1 ? rows / (4 * (size_t) devices) : rows);
     each = std::max<size_t>((each + CCM_CHUNK - 1) / CCM_CHUNK, 1) * CCM_CHUNK;

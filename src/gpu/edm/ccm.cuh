@@ -216,7 +216,8 @@ __global__ void __launch_bounds__(CCM_THREADS)
 __global__ void ccm_weigh(uint32_t k, size_t pairs, SYN_GPU_JOB ccm_near near)
 {
     size_t step = (size_t) gridDim.x * blockDim.x;
-    for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < pairs; i += step) {
+    size_t first = (size_t) blockIdx.x * blockDim.x + threadIdx.x;
+    for (size_t i = first; i < pairs; i += step) {
         double *distance = near.distance + i * k, sum = 0;
         uint32_t found = near.found[i];
         double least = found > 0 ? fmax(1e-6, distance[0]) : 1;
@@ -309,8 +310,8 @@ struct ccm_targets {
     const double *shift;       /* [views][all] what they are taken from */
 };
 
-/* Predicts targets with the weights in `near`, of libraries of views view[libraries]. Sums
-   [chunks][libraries][targets] over CCM_CHUNK rows of `of`[n] each. */
+/* Predicts targets with the weights in `near`; view[libraries] says of which view each
+   library is. Sums [chunks][libraries][targets] over CCM_CHUNK rows of `of`[n] each. */
 __global__ void __launch_bounds__(CCM_THREADS)
     ccm_predict(SYN_GPU_JOB ccm_place p, const uint32_t *of, uint32_t n,
                 SYN_GPU_JOB ccm_near near, const uint32_t *view,

@@ -14,12 +14,12 @@
 namespace gpu {
 
 /* Nanoseconds of an H200. */
-constexpr double CCM_TERM = 1.0e-4;   /* a term of a distance, where all rows are searched */
-constexpr double CCM_KEEP = 0.05;     /* one more neighbour in order */
-constexpr double CCM_LOOK = 0.02;     /* at one entry of a list, for 32 libraries */
-constexpr double CCM_BEYOND = 1.0e-3; /* a term of a distance, for a neighbour that a list
-                                         does not hold */
-constexpr double CCM_LAUNCH = 2e5;    /* a search in a library by itself, at least */
+constexpr double CCM_TERM = 1e-4;   /* a term of a distance, in a search of all rows */
+constexpr double CCM_KEEP = 0.05;   /* one more neighbour in order */
+constexpr double CCM_LOOK = 0.02;   /* at one entry of a list, for 32 libraries */
+constexpr double CCM_BEYOND = 1e-3; /* a term of a distance, for a neighbour that a list
+                                       does not hold */
+constexpr double CCM_LAUNCH = 2e5;  /* a search in a library by itself, at least */
 
 /* Nanoseconds for the `k` nearest of `n` rows. */
 inline double search_cost(double n, double dims, double k)
@@ -43,12 +43,12 @@ inline double missing(uint32_t k, uint32_t most, double f)
 
 struct ccm_choice {
     uint32_t most = 0;          /* entries of a list; 0 where no library needs it */
-    std::vector<char> direct;   /* of each size: whether to search libraries by themselves */
+    std::vector<char> direct;   /* of each size: whether to search libraries one by one */
     double cost = 0;            /* nanoseconds */
 };
 
-/* For `views` of `n` library rows and `predicted` rows in `dims` dimensions, with lists of
-   `most`. */
+/* For `views` of `n` library rows and `predicted` rows in `dims` dimensions, with lists
+   of `most`. */
 inline ccm_choice with_lists(const syn_ccm_options &o, uint32_t views, uint32_t n,
                              uint32_t predicted, uint32_t dims, uint32_t most)
 {
@@ -60,7 +60,8 @@ inline ccm_choice with_lists(const syn_ccm_options &o, uint32_t views, uint32_t 
         double libraries = (double) views * (size < n ? o.samples : 1);
         double depth = std::min((k + 3 * std::sqrt(k) + 3) / f, (double) most);
         double beyond = most < n ? missing(o.k, most, f) : 0;
-        double down = all * (CCM_LOOK * depth / 32 + CCM_BEYOND * beyond * n * (dims + 2));
+        double down =
+            all * (CCM_LOOK * depth / 32 + CCM_BEYOND * beyond * n * (dims + 2));
         double alone = CCM_LAUNCH + all * search_cost(size, dims, k);
         out.direct.push_back(most == 0 || alone < down);
         out.cost += libraries * std::min(alone, most == 0 ? alone : down);

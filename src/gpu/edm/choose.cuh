@@ -4,31 +4,48 @@
 #define SYN_GPU_EDM_CHOOSE_CUH
 
 #include "gpu/edm/filter.cuh"
+#include "gpu/edm/nearest.cuh"
 
 namespace gpu {
 
 struct choose_job {
     placed_points points;
     placed_rows library_rows, predicted_rows;
-    const double *by_row;  /* [library][dims] coordinates */
+    const double *by_row;  /* [library][dims, made even] coordinates */
     const double *norm;    /* [predicted] see row_tiles */
     const uint32_t *whole;
     double scale;          /* of filter_frame */
-    uint32_t k, exclusion;
+    uint32_t k;
     row_state *state;
     uint32_t *list;
-    uint32_t room;         /* a power of two */
+    uint32_t room;
     uint32_t warps;        /* of a block */
-    uint32_t first;        /* number of the first predicted row in `out` */
+    const uint32_t *twin;  /* [library] */
+    uint32_t first;        /* number of the first predicted row in `out`, */
+    const uint32_t *number;/* or those of all of them; may be NULL */
     bool last;             /* the neighbours are wanted, not limits */
     placed_neighbours out;
     uint32_t *lost, *n_lost;
 };
 
-/* The limit for candidates as near as `squared`. The filter's coordinates are off by
-   2^-24 of themselves, so that two points are at most `apart` away in them where their
-   distance is the root of `squared`. It multiplies and adds `dims` numbers, none larger than
-   the sum of their sizes, and each time is off by 2^-24 of that. */
+/* What a warp needs of shared memory for lists of so many. */
+__host__ __device__ inline size_t choose_bytes(uint32_t room)
+{
+    return (size_t) room * (sizeof(double) + sizeof(uint32_t));
+}
+
+/* How far apart two points may be in the filter's coordinates, which are off by 2^-24 of
+   themselves: the root of `scaled` is their distance, that of `norm` the size of one. */
+__device__ inline double filter_distance(double scaled, double norm, uint32_t dims)
+{
+    const double off = 5.97e-8, tiny = 1e-40;
+    double d = sqrt(scaled) * (1 + 3e-16 * (dims + 4));
+    return d + off * (2 * sqrt(norm) + d) + dims * tiny;
+}
+
+/* The limit for candidates as near as `squared`. The filter multiplies and adds `dims`
+   numbers, none larger than the sum of their sizes, and each time is off by 2^-24 of
+   that. */
 __device__ inline float limit_of(double squared, double scale, double norm, bool whole,
                                  uint32_t dims)
 {
@@ -37,27 +54,30 @@ __device__ inline float limit_of(double squared, double scale, double norm, bool
     double scaled = squared * scale * scale;
     if (whole)
         return __double2float_rd((norm - scaled) / 2);
-    const double off = 5.97e-8, tiny = 1e-40;
-    double of_x = sqrt(norm), d = sqrt(scaled) * (1 + 3e-16 * (dims + 4));
-    double apart = d + off * (2 * of_x + d) + dims * tiny, of_y = of_x + apart;
-    double sums = of_x * of_y + of_y * of_y / 2;
-    double slack = off * (dims + 4) / (1 - off * (dims + 4)) * sums * 1.001 + dims * tiny;
-    double limit = (norm - apart * apart) / 2 - slack;
+    double apart = filter_distance(scaled, norm, dims), of_y = sqrt(norm) + apart;
+    double sums = sqrt(norm) * of_y + of_y * of_y / 2, off = 5.97e-8 * (dims + 4);
+    double limit = (norm - apart * apart) / 2 - off / (1 - off) * sums * 1.001 -
+                   dims * 1e-40;
     return limit > -FLT_MAX ? __double2float_rd(limit) : -FLT_MAX;
 }
 
 struct choose_walk {
     const choose_job &job;
     uint32_t i, row;
-    near_place *near;
+    near_list near;
 
     __device__ double squared(uint32_t place) const
     {
-        const double *y = job.by_row + (size_t) place * job.points.dims;
+        uint32_t dims = job.points.dims, width = (dims + 1) / 2;
+        const double2 *y = (const double2 *) job.by_row + (size_t) place * width;
+        const double *x = job.points.coordinate + row;
         double sum = 0;
-        for (uint32_t d = 0; d < job.points.dims; d++)
-            sum = add_square(sum, y[d],
-                             job.points.coordinate[(size_t) d * job.points.rows + row]);
+        for (uint32_t d = 0; d < dims; d += 2) {
+            double2 both = y[d / 2];
+            sum = add_square(sum, both.x, x[(size_t) d * job.points.rows]);
+            if (d + 1 < dims)
+                sum = add_square(sum, both.y, x[(size_t) (d + 1) * job.points.rows]);
+        }
         return sum;
     }
 
@@ -72,83 +92,109 @@ struct choose_walk {
             double d = there ? squared(place) : 0;
             uint32_t apart = rows_apart(job.library_rows.row[place], row);
             there = there && (d < now.squared ||
-                              (d == now.squared && apart <= now.k_apart));
+                              (d == now.squared && apart <= now.apart));
             uint32_t all = __ballot_sync(WHOLE_WARP, there);
-            if (there)
-                near[kept + __popc(all & lanes_below())] = {d, apart, place};
+            if (there) {
+                uint32_t at = kept + __popc(all & lanes_below());
+                near.squared[at] = d;
+                near.place[at] = place;
+            }
             kept += __popc(all);
         }
         __syncwarp();
-        sort_any(near, kept);
-        return min(kept, job.k);
+        return kept;
     }
 
-    __device__ void hand_out(uint32_t n) const
+    __device__ uint32_t number() const
     {
-        size_t to = job.first + i;
-        for (uint32_t j = threadIdx.x % WARP; j < n; j += WARP) {
-            job.out.row[to * job.k + j] = job.library_rows.row[near[j].place];
-            job.out.distance[to * job.k + j] = __dsqrt_rn(near[j].squared);
-        }
-        if (threadIdx.x % WARP == 0)
-            job.out.found[to] = n;
+        return job.number ? job.number[i] : job.first + i;
     }
 
-    /* The best so far begin the next turn's list. */
-    __device__ void go_on(uint32_t n, row_state now) const
+    __device__ void hand_out(uint32_t rank, const near_place &near) const
     {
-        uint32_t *list = job.list + (size_t) i * job.room;
-        for (uint32_t j = threadIdx.x % WARP; j < n; j += WARP)
-            list[j] = near[j].place;
-        if (threadIdx.x % WARP > 0)
+        size_t to = (size_t) number() * job.k + rank;
+        job.out.row[to] = job.library_rows.row[near.place];
+        job.out.distance[to] = __dsqrt_rn(near.squared);
+    }
+
+    /* The best so far begin the next turn's list; the k-th gives the limits. */
+    __device__ void go_on(uint32_t rank, const near_place &near, row_state now) const
+    {
+        job.list[(size_t) i * job.room + rank] = near.place;
+        if (rank + 1 < job.k)
             return;
-        now.listed = n;
-        if (n == job.k) {
-            bool whole = job.whole[i];
-            now.squared = near[n - 1].squared;
-            now.k_apart = near[n - 1].apart;
-            now.limit = limit_of(now.squared, job.scale, job.norm[i], whole,
-                                 job.points.dims);
-            now.apart = whole ? now.k_apart : ~0u;
-        }
+        bool whole = job.whole[i];
+        now.squared = near.squared;
+        now.apart = near.apart;
+        now.twin = job.twin[near.place];
+        now.limit = limit_of(now.squared, job.scale, job.norm[i], whole, job.points.dims);
+        now.beyond = whole ? nextafterf(now.limit, INFINITY) : now.limit;
+        if (now.squared == 0)
+            now.beyond = INFINITY;
+        now.listed = job.k;
         job.state[i] = now;
     }
 };
 
 __global__ void choose_nearest(SYN_GPU_JOB choose_job job)
 {
-    extern __shared__ near_place choose_memory[];
+    extern __shared__ double choose_memory[];
     uint32_t warp = threadIdx.x / WARP, i = blockIdx.x * job.warps + warp;
     if (i >= job.predicted_rows.n)
         return;
+    double *memory = choose_memory + warp * (choose_bytes(job.room) / sizeof(double));
     choose_walk walk = {job, i, job.predicted_rows.row[i],
-                        choose_memory + (size_t) warp * job.room};
+                        {memory, (uint32_t *) (memory + job.room)}};
     row_state now = job.state[i];
-    now.lost |= now.listed > job.room;
-    if (now.lost) {
-        /* It has no more candidates, and is searched in another way in the end. */
-        now.limit = INFINITY;
-        now.listed = 0;
-        if (threadIdx.x % WARP == 0) {
-            job.state[i] = now;
-            if (job.last)
-                job.lost[atomicAdd(job.n_lost, 1u)] = job.first + i;
-        }
-        return;
+    __syncwarp();
+    now.lost |= now.listed > job.room || job.norm[i] < 0;
+    if (now.lost && job.last) {
+        if (threadIdx.x % WARP == 0)
+            job.lost[atomicAdd(job.n_lost, 1u)] = i;
+        if (job.norm[i] < 0)
+            return;
     }
-    uint32_t n = walk.gather(now);
+    uint32_t kept = walk.gather(now);
+    auto nearest = make_nearest(walk.near, kept, [&](uint32_t place) {
+        return rows_apart(job.library_rows.row[place], walk.row);
+    });
+    uint32_t n = nearest.each(job.k, [&](uint32_t rank, const near_place &near) {
+        job.last && !now.lost ? walk.hand_out(rank, near) : walk.go_on(rank, near, now);
+    });
+    if (threadIdx.x % WARP > 0)
+        return;
     if (job.last)
-        walk.hand_out(n);
-    else
-        walk.go_on(n, now);
+        job.out.found[walk.number()] = n;
+    if (n < job.k) {
+        job.state[i].listed = n;
+        job.state[i].lost = now.lost;
+    }
 }
 
 /* Where all begin. */
 __global__ void begin_rows(row_state *state, const double *norm, uint32_t n)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        state[i] = {norm[i] < 0 ? INFINITY : -FLT_MAX, ~0u, 0, norm[i] < 0, DBL_MAX, ~0u};
+    if (i >= n)
+        return;
+    float limit = norm[i] < 0 ? INFINITY : -FLT_MAX;
+    state[i] = {limit, limit, 0, norm[i] < 0, DBL_MAX, ~0u, ~0u};
+}
+
+/* Those that had too many candidates begin again, with the limits they have: `row` and
+   `number` of each. */
+__global__ void begin_again(const uint32_t *lost, uint32_t n, placed_rows rows,
+                            uint32_t first, const row_state *before, row_state *state,
+                            uint32_t *row, uint32_t *number)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    row_state now = before[lost[i]];
+    now.listed = now.lost = 0;
+    state[i] = now;
+    row[i] = rows.row[lost[i]];
+    number[i] = first + lost[i];
 }
 
 }  // namespace gpu

@@ -87,7 +87,7 @@ __global__ void search_exactly(SYN_GPU_JOB exact_job job)
     extern __shared__ near_place shared_lists[];
     uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     uint32_t at = blockIdx.x * EXACT_WARPS + warp, warps = gridDim.x * EXACT_WARPS;
-    uint32_t n = job.whole ? *job.whole : job.prediction.n;
+    uint32_t n = job.prediction.n;
     size_t list = job.lists ? (size_t) blockIdx.y * warps + at : warp;
     near_place *lists = job.lists ? job.lists : shared_lists;
     const near_place none = {__longlong_as_double(0x7fefffffffffffffll), ~0u, ~0u};
@@ -102,7 +102,7 @@ __global__ void search_exactly(SYN_GPU_JOB exact_job job)
                                lists + list * job.room, 0, none};
             if (!job.in.reach_of || job.in.reach_of[of] > space)
                 walk.run();
-            size_t to = (size_t) space * job.prediction.n + of;
+            size_t to = (size_t) space * n + (job.number ? job.number[of] : of);
             for (uint32_t j = lane; j < walk.n; j += WARP) {
                 job.out.row[to * job.k + j] = job.library.row[walk.list[j].place];
                 job.out.distance[to * job.k + j] = __dsqrt_rn(walk.list[j].squared);

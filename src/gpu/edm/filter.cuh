@@ -11,139 +11,60 @@
    double precision give new limits (choose.cuh). So lists stay short. First come the
    tiles near in time, then others, evenly spread.
 
-   Where no number is rounded, a distance that equals the k-th is told from one that is
-   nearer, and rows that are farther in time than the k-th must be nearer to be candidates:
-   counts, which have many ties, need no longer lists than other data. */
+   Of rows that are as near as the k-th, only those that are nearer in time matter. Where no
+   number is rounded, as with counts, the filter sees which are as near; where the k-th is at
+   the same point, all others are; and points that are the same as the k-th neighbour's
+   have the same number (twins.cuh). So ties make lists no longer. */
 #ifndef SYN_GPU_EDM_FILTER_CUH
 #define SYN_GPU_EDM_FILTER_CUH
 
-#include "gpu/edm/tiles.cuh"
+#include "gpu/edm/turns.cuh"
 
 #include <cfloat>
 
 namespace gpu {
 
 enum {
-    FILTER_THREADS = 256,
-    FILTER_CHUNK = 24,  /* coordinates at a time */
-    HOME_TILES = 3      /* at most, that are searched first */
+    FILTER_DIMS = 20,  /* most coordinates that are compared in one go */
+    FILTER_CHUNK = 12, /* or so many at a time */
+    FILTER_BUFFERS = 3
 };
 
 /* What has been found of a predicted row. */
 struct row_state {
-    float limit;      /* of candidates */
-    uint32_t apart;   /* rows farther in time than this must be beyond the limit */
+    float limit;      /* of candidates, */
+    float beyond;     /* and of those farther in time than the k-th */
     uint32_t listed;  /* candidates, perhaps more than there is room for */
     uint32_t lost;    /* whether there have been more */
     double squared;   /* distance of the k-th, */
-    uint32_t k_apart; /* and how far in time that is */
-    uint32_t found;
+    uint32_t apart;   /* how far in time that is, */
+    uint32_t twin;    /* and the number of its point */
 };
 
 struct filter_job {
     row_tiles library, predicted;  /* tiles of each */
-    placed_rows library_rows, predicted_rows;
-    uint32_t dims, exclusion;
-    uint32_t tiles;      /* of the library */
-    uint32_t step;       /* from each to the one that is searched next, modulo `tiles` */
-    uint32_t from, to;   /* the tiles of this turn; none for those near in time */
+    tile_turn turn;
+    uint32_t dims;
+    const uint32_t *twin;/* [library] */
     row_state *state;    /* [predicted] */
     uint32_t *list;      /* [predicted][room] places in the library */
     uint32_t room;
 };
 
-/* Tiles of the library that are near in time to a tile of predicted rows. */
-struct home_tiles {
-    uint32_t low, high;  /* those from low to high, or, if they are many, only both */
-
-    __device__ bool has(uint32_t tile) const
-    {
-        if (high - low < HOME_TILES)
-            return tile >= low && tile <= high;
-        return tile == low || tile == high;
-    }
-
-    /* Number i of them, or ~0. */
-    __device__ uint32_t tile(uint32_t i) const
-    {
-        if (high - low < HOME_TILES)
-            return low + i <= high ? low + i : ~0u;
-        return i == 0 ? low : i == 1 ? high : ~0u;
-    }
-};
-
-__device__ inline home_tiles home_of(const filter_job &job, uint32_t block)
-{
-    const placed_rows &p = job.predicted_rows, &l = job.library_rows;
-    uint64_t first = p.row[block * TILE], last = p.row[min(p.n, block * TILE + TILE) - 1];
-    uint32_t before = first > job.exclusion
-                          ? first_from(l.row, l.n, first - job.exclusion) : 0;
-    uint32_t after = first_from(l.row, l.n, last + job.exclusion + 1);
-    home_tiles out;
-    out.low = (before > 0 ? before - 1 : after) / TILE;
-    out.high = (after < l.n ? after : before - 1) / TILE;
-    if (before == 0)
-        out.high = out.low + HOME_TILES - 1;
-    else if (after == l.n)
-        out.low = out.high > HOME_TILES - 1 ? out.high - (HOME_TILES - 1) : 0;
-    out.low = min(out.low, job.tiles - 1);
-    out.high = max(out.low, min(out.high, job.tiles - 1));
-    return out;
-}
-
-/* ---- moving tiles to shared memory ---- */
-
-__device__ inline void copy_16(void *to, const void *from)
-{
-#if __CUDA_ARCH__ >= 800
-    uint32_t at = (uint32_t) __cvta_generic_to_shared(to);
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from));
-#else
-    *(float4 *) to = *(const float4 *) from;
-#endif
-}
-
-__device__ inline void close_copies()
-{
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;");
-#endif
-}
-
-/* Waits for all copies except those of the last group. */
-__device__ inline void wait_for_copies()
-{
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_group 1;" ::: "memory");
-#endif
-}
-
-__device__ inline void copy_floats(float *to, const float *from, uint32_t n)
-{
-    for (uint32_t i = 4 * threadIdx.x; i < n; i += 4 * FILTER_THREADS)
-        copy_16(to + i, from + i);
-}
-
-/* ---- one block ---- */
-
-struct filter_buffer {
-    float x[FILTER_CHUNK][TILE];
-    float y[FILTER_CHUNK][TILE];
-    float half[TILE];
-};
-
 struct filter_shared {
-    filter_buffer buffer[2];
-    float limit[2][TILE];  /* of every other tile */
-    row_state state[TILE];
-    uint32_t row[TILE];
+    float x[FILTER_DIMS * (1 + FILTER_BUFFERS)][TILE];  /* coordinates of both */
+    float half[FILTER_BUFFERS][TILE];
+    float limit[FILTER_BUFFERS][TILE];  /* for a tile of the library */
+    float limit_of[TILE], beyond_of[TILE];
+    uint32_t apart_of[TILE], twin_of[TILE], row[TILE];
+    pending_rows pending;
 };
 
 /* Where a block is: a tile of the library, and coordinates. */
 struct filter_place {
-    uint32_t turn, tile, dim;
-    bool more;
-    uint32_t odd;  /* 0, 1, 0, 1, ... from tile to tile */
+    turn_place at;
+    uint32_t dim;
+    uint32_t slot;  /* 0, 1, 2, 0, 1, ... from tile to tile */
 };
 
 struct filter_walk {
@@ -151,47 +72,51 @@ struct filter_walk {
     filter_shared &s;
     home_tiles home;
 
-    __device__ filter_place tile_from(uint32_t turn, uint32_t odd) const
+    /* Predicted rows' coordinates stay where they are if there are few. */
+    __device__ bool few() const { return job.dims <= FILTER_DIMS; }
+
+    __device__ uint32_t chunk() const { return few() ? job.dims : FILTER_CHUNK; }
+
+    __device__ float (*of_x(uint32_t b) const)[TILE]
     {
-        if (job.from == job.to) {
-            uint32_t tile = home.tile(turn);
-            return {turn, tile, 0, tile != ~0u, odd};
-        }
-        while (turn < job.to) {
-            uint32_t tile = (uint64_t) turn * job.step % job.tiles;
-            if (!home.has(tile))
-                return {turn, tile, 0, true, odd};
-            turn += gridDim.y;
-        }
-        return {turn, 0, 0, false, odd};
+        return s.x + (few() ? 0 : b * FILTER_CHUNK);
     }
 
-    __device__ filter_place next(const filter_place &at) const
+    __device__ float (*of_y(uint32_t b) const)[TILE]
     {
-        if (at.dim + FILTER_CHUNK < job.dims)
-            return {at.turn, at.tile, at.dim + FILTER_CHUNK, true, at.odd};
-        return tile_from(at.turn + gridDim.y, at.odd ^ 1);
+        return s.x + (few() ? (b + 1) * FILTER_DIMS : (b + FILTER_BUFFERS) * FILTER_CHUNK);
     }
 
-    __device__ uint32_t width(const filter_place &at) const
+    __device__ filter_place first(uint32_t turn, uint32_t slot) const
     {
-        return min((uint32_t) FILTER_CHUNK, job.dims - at.dim);
+        return {tile_from(job.turn, home, turn), 0, slot};
     }
 
-    /* Begins to copy a chunk into one of the buffers. Coordinates of the predicted rows
-       that are there already stay. */
-    __device__ void load(const filter_place &at, uint32_t b, bool with_x) const
+    __device__ filter_place next(const filter_place &p) const
     {
-        if (at.more) {
-            filter_buffer &to = s.buffer[b];
-            size_t from = ((size_t) at.tile * job.dims + at.dim) * TILE;
-            size_t from_x = ((size_t) blockIdx.x * job.dims + at.dim) * TILE;
-            copy_floats(&to.y[0][0], job.library.x + from, width(at) * TILE);
+        if (p.dim + chunk() < job.dims)
+            return {p.at, p.dim + chunk(), p.slot};
+        return first(p.at.turn + gridDim.y, (p.slot + 1) % FILTER_BUFFERS);
+    }
+
+    __device__ uint32_t width(const filter_place &p) const
+    {
+        return min(chunk(), job.dims - p.dim);
+    }
+
+    /* Begins to copy a chunk into one of the buffers. */
+    __device__ void load(const filter_place &p, uint32_t b, bool with_x) const
+    {
+        if (p.at.more) {
+            size_t from = ((size_t) p.at.tile * job.dims + p.dim) * TILE;
+            size_t from_x = ((size_t) blockIdx.x * job.dims + p.dim) * TILE;
+            copy_floats(of_y(b)[0], job.library.x + from, width(p) * TILE);
             if (with_x)
-                copy_floats(&to.x[0][0], job.predicted.x + from_x, width(at) * TILE);
-            if (at.dim == 0) {
-                copy_floats(to.half, job.library.half + (size_t) at.tile * TILE, TILE);
-                set_limits(at.tile, s.limit[at.odd]);
+                copy_floats(of_x(b)[0], job.predicted.x + from_x, width(p) * TILE);
+            if (p.dim == 0) {
+                copy_floats(s.half[p.slot], job.library.half + (size_t) p.at.tile * TILE,
+                            TILE);
+                set_limits(p.at.tile, s.limit[p.slot]);
             }
         }
         close_copies();
@@ -199,71 +124,70 @@ struct filter_walk {
 
     __device__ void set_limits(uint32_t tile, float *limit) const
     {
-        if (threadIdx.x >= TILE)
+        uint32_t i = threadIdx.x;
+        if (i >= TILE)
             return;
-        uint32_t first = job.library_rows.row[tile * TILE];
-        uint32_t last = job.library_rows.row[min(job.library_rows.n, tile * TILE + TILE) - 1];
-        uint32_t row = s.row[threadIdx.x];
-        uint32_t apart = row < first ? first - row : row > last ? row - last : 0;
-        float mine = s.state[threadIdx.x].limit;
-        bool beyond = apart > s.state[threadIdx.x].apart;
-        limit[threadIdx.x] = beyond ? nextafterf(mine, INFINITY) : mine;
+        bool beyond = tile_apart(job.turn, tile, s.row[i]) > s.apart_of[i];
+        limit[i] = beyond ? s.beyond_of[i] : s.limit_of[i];
     }
 
-    __device__ void emit(uint32_t tile, uint32_t query, uint32_t column) const
+    __device__ void list(uint32_t query, uint32_t place) const
     {
-        uint32_t place = tile * TILE + column, i = blockIdx.x * TILE + query;
-        if (rows_apart(job.library_rows.row[place], s.row[query]) <= job.exclusion)
-            return;
+        uint32_t i = blockIdx.x * TILE + query;
         uint32_t at = atomicAdd(&job.state[i].listed, 1u);
         if (at < job.room)
             job.list[(size_t) i * job.room + at] = place;
     }
+
+    __device__ void emit(uint32_t tile, uint32_t query, uint32_t column) const
+    {
+        uint32_t place = tile * TILE + column;
+        uint32_t apart = rows_apart(job.turn.library.row[place], s.row[query]);
+        bool later = apart > s.apart_of[query] && job.twin[place] == s.twin_of[query];
+        if (apart > job.turn.exclusion && !later && !s.pending.add(query, place))
+            list(query, place);
+    }
+
+    __device__ void flush() const
+    {
+        s.pending.flush([&](uint32_t query, uint32_t place) { list(query, place); });
+    }
 };
-
-/* Rows or columns of a tile that a thread has: 4 from `first` on, and 4 half a tile
-   later. */
-__device__ inline uint32_t of_eight(uint32_t first, uint32_t i)
-{
-    return first + i % 4 + i / 4 * (TILE / 2);
-}
-
-__device__ inline void get_eight(float (&to)[8], const float *from)
-{
-    float4 a = *(const float4 *) from, b = *(const float4 *) (from + TILE / 2);
-    to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = a.w;
-    to[4] = b.x, to[5] = b.y, to[6] = b.z, to[7] = b.w;
-}
 
 __global__ void __launch_bounds__(FILTER_THREADS, 2)
     filter_rows(SYN_GPU_JOB filter_job job)
 {
     extern __shared__ float4 filter_memory[];
     filter_shared &s = *(filter_shared *) filter_memory;
-    filter_walk walk = {job, s, home_of(job, blockIdx.x)};
-    uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    uint32_t query = (warp % 4 * 4 + lane / 8) * 4, column = (warp / 4 * 8 + lane % 8) * 4;
-    bool one = job.dims <= FILTER_CHUNK;
+    filter_walk walk = {job, s, home_of(job.turn, blockIdx.x)};
+    uint32_t query = place_of_thread().query, column = place_of_thread().column;
     if (threadIdx.x < TILE) {
         uint32_t i = blockIdx.x * TILE + threadIdx.x;
-        bool there = i < job.predicted_rows.n;
-        s.state[threadIdx.x] = there ? job.state[i] : row_state{INFINITY, ~0u};
-        s.row[threadIdx.x] = there ? job.predicted_rows.row[i] : 0;
+        bool there = i < job.turn.predicted.n;
+        row_state none = {INFINITY, INFINITY}, now = there ? job.state[i] : none;
+        s.limit_of[threadIdx.x] = now.limit;
+        s.beyond_of[threadIdx.x] = now.beyond;
+        s.apart_of[threadIdx.x] = now.apart;
+        s.twin_of[threadIdx.x] = now.twin;
+        s.row[threadIdx.x] = there ? job.turn.predicted.row[i] : 0;
     }
+    s.pending.start();
     __syncthreads();
-    filter_place at = walk.tile_from(blockIdx.y, 0);
+    filter_place at = walk.first(job.turn.from + blockIdx.y, 0);
     walk.load(at, 0, true);
+    filter_place later = at.at.more ? walk.next(at) : at;
+    walk.load(later, 1, !walk.few());
     float sum[8][8], x[8], y[8];
-    for (uint32_t b = 0; at.more; b ^= 1) {
-        filter_place later = walk.next(at);
-        walk.load(later, b ^ 1, !one);
+    for (uint32_t b = 0; at.at.more; b = (b + 1) % FILTER_BUFFERS) {
         wait_for_copies();
-        __syncthreads();
-        const filter_buffer &here = s.buffer[b];
-        const float (*of_x)[TILE] = one ? s.buffer[0].x : here.x;
+        if (s.pending.full_after_barrier())
+            walk.flush();
+        filter_place last = later.at.more ? walk.next(later) : later;
+        walk.load(last, (b + 2) % FILTER_BUFFERS, !walk.few());
         uint32_t width = walk.width(at);
+        const float (*of_x)[TILE] = walk.of_x(b), (*of_y)[TILE] = walk.of_y(b);
         if (at.dim == 0) {
-            get_eight(y, here.half + column);
+            get_eight(y, s.half[at.slot] + column);
 #pragma unroll
             for (int i = 0; i < 8; i++)
 #pragma unroll
@@ -273,15 +197,15 @@ __global__ void __launch_bounds__(FILTER_THREADS, 2)
 #pragma unroll 4
         for (uint32_t d = 0; d < width; d++) {
             get_eight(x, of_x[d] + query);
-            get_eight(y, here.y[d] + column);
+            get_eight(y, of_y[d] + column);
 #pragma unroll
             for (int i = 0; i < 8; i++)
 #pragma unroll
                 for (int j = 0; j < 8; j++)
                     sum[i][j] = fmaf(x[i], y[j], sum[i][j]);
         }
-        if (later.dim == 0 || !later.more) {
-            get_eight(x, s.limit[at.odd] + query);
+        if (at.dim + width == job.dims) {
+            get_eight(x, s.limit[at.slot] + query);
 #pragma unroll
             for (int i = 0; i < 8; i++) {
                 bool any = false;
@@ -292,12 +216,14 @@ __global__ void __launch_bounds__(FILTER_THREADS, 2)
 #pragma unroll
                     for (int j = 0; j < 8; j++)
                         if (sum[i][j] >= x[i])
-                            walk.emit(at.tile, of_eight(query, i), of_eight(column, j));
+                            walk.emit(at.at.tile, of_eight(query, i), of_eight(column, j));
             }
         }
-        __syncthreads();
         at = later;
+        later = last;
     }
+    __syncthreads();
+    walk.flush();
 }
 
 }  // namespace gpu

@@ -4,6 +4,7 @@
 
 #include "gpu/edm/choose.cuh"
 #include "gpu/edm/exact_walk.cuh"
+#include "gpu/edm/twins.cuh"
 #include "gpu/base/outcome.cuh"
 
 #include <algorithm>
@@ -93,8 +94,8 @@ struct neighbour_search::work {
 
     array<float> of_x;      /* of predicted rows */
     array<double> norm;
-    array<uint32_t> whole, list, lost;
-    array<row_state> state;
+    array<uint32_t> whole, list, lost, twin, table, again, number;
+    array<row_state> state, state_again;
     array<near_place> lists;
     int processors;
 
@@ -102,10 +103,11 @@ struct neighbour_search::work {
     void make_tiles();
     void find_filtered(const placed_rows &p, uint32_t k, uint32_t exclusion,
                        uint32_t first, const placed_neighbours &out);
-    void find_lost(const placed_rows &p, uint32_t k, uint32_t exclusion,
-                   const placed_neighbours &out);
+    void place(const placed_rows &p);
+    void turn(filter_job *filter, choose_job *choose, uint32_t parts);
+    uint32_t count_lost();
     void find_exactly(const placed_rows &p, uint32_t k, uint32_t exclusion,
-                      const uint32_t *which, const uint32_t *whole_n,
+                      const uint32_t *which, const uint32_t *numbers,
                       const placed_neighbours &out);
 };
 
@@ -158,20 +160,27 @@ void neighbour_search::work::make_tiles()
     uint32_t tiles = tiles_of(library.n);
     x.ensure((size_t) tiles * points.dims * TILE);
     half.ensure((size_t) tiles * TILE);
-    by_row.ensure((size_t) library.n * points.dims);
+    by_row.ensure((size_t) library.n * (points.dims + 1));
     fill_tiles<<<tiles, TILE, 0, stream>>>(
         points, library, frame, row_tiles{x.get(), half.get(), nullptr, nullptr},
         by_row.get());
+    twin.ensure(library.n);
+    table.ensure(power_from(2 * library.n));
+    check(cudaMemsetAsync(table.get(), 0xff, power_from(2 * library.n) * sizeof(uint32_t),
+                          stream));
+    number_twins<<<blocks_for(library.n, 128), 128, 0, stream>>>(
+        by_row.get(), (points.dims + 1) & ~1u, points.dims, library.n, table.get(),
+        power_from(2 * library.n), twin.get());
     check(cudaGetLastError());
 }
 
 void neighbour_search::work::find_exactly(const placed_rows &p, uint32_t k,
                                           uint32_t exclusion, const uint32_t *which,
-                                          const uint32_t *whole_n,
+                                          const uint32_t *numbers,
                                           const placed_neighbours &out)
 {
     exact_job job = {points, library, p,
-                     spaces{1, nullptr, points.dims, 0, nullptr, nullptr, k, 0}, which, whole_n,
+                     spaces{1, nullptr, points.dims, 0, nullptr, nullptr, k, 0}, which, numbers,
                      exclusion, 0, nullptr, k, out};
     search_all(job, exact_memory{&lists}, stream);
 }
@@ -193,61 +202,94 @@ static uint32_t golden_step(uint32_t tiles)
     return step;
 }
 
-void neighbour_search::work::find_filtered(const placed_rows &p, uint32_t k,
-                                           uint32_t exclusion, uint32_t first,
-                                           const placed_neighbours &out)
+/* Tiles of predicted rows. */
+void neighbour_search::work::place(const placed_rows &p)
 {
-    uint32_t tiles = tiles_of(library.n), of = tiles_of(p.n), room = room_for(k);
-    of_x.ensure((size_t) of * points.dims * TILE);
-    norm.ensure((size_t) of * TILE);
-    whole.ensure((size_t) of * TILE);
-    state.ensure((size_t) of * TILE);
-    list.ensure((size_t) p.n * room);
-    row_tiles predicted = {of_x.get(), nullptr, norm.get(), whole.get()};
-    fill_tiles<<<of, TILE, 0, stream>>>(points, p, frame, predicted, nullptr);
-    begin_rows<<<blocks_for(p.n, 256), 256, 0, stream>>>(state.get(), norm.get(), p.n);
-    filter_job job = {row_tiles{x.get(), half.get(), nullptr, nullptr}, predicted, library,
-                      p, points.dims, exclusion, tiles, golden_step(tiles), 0, 0,
-                      state.get(), list.get(), room};
-    choose_job chosen = {points, library, p, by_row.get(), norm.get(), whole.get(),
-                         frame.scale, k, exclusion, state.get(), list.get(), room,
-                         std::max(1u, 48u * 1024 / (room * (uint32_t) sizeof(near_place))),
-                         first, false, out, lost.get() + 1, lost.get()};
-    chosen.warps = std::min(chosen.warps, 8u);
-    size_t shared = (size_t) chosen.warps * room * sizeof(near_place);
-    int turns = std::max(1, (int) std::ceil(std::log(tiles / 3.0) / std::log(TURN_FACTOR)));
-    double factor = std::pow(tiles / 3.0, 1.0 / turns), seen = 3;
-    for (int turn = -1; turn < turns; turn++) {
-        uint32_t parts = HOME_TILES;
-        if (turn >= 0) {
-            seen *= factor;
-            job.from = job.to;
-            job.to = turn + 1 == turns ? tiles : std::min(tiles, (uint32_t) seen);
-            job.to = std::max(job.to, std::min(job.from + 1, tiles));
-            parts = std::min(job.to - job.from,
-                             blocks_for(32 * (size_t) processors, of));
-        }
-        chosen.last = turn + 1 == turns;
-        if (turn < 0 || job.to > job.from)
-            filter_rows<<<dim3(of, parts), FILTER_THREADS, sizeof(filter_shared), stream>>>(
-                job);
-        choose_nearest<<<blocks_for(p.n, chosen.warps), chosen.warps * WARP, shared,
-                         stream>>>(chosen);
-        check(cudaGetLastError());
-    }
+    uint32_t tiles = tiles_of(p.n);
+    of_x.ensure((size_t) tiles * points.dims * TILE);
+    norm.ensure((size_t) tiles * TILE);
+    whole.ensure((size_t) tiles * TILE);
+    fill_tiles<<<tiles, TILE, 0, stream>>>(
+        points, p, frame, row_tiles{of_x.get(), nullptr, norm.get(), whole.get()},
+        nullptr);
+    check(cudaGetLastError());
 }
 
-/* The rows that the filter could not find the neighbours of. */
-void neighbour_search::work::find_lost(const placed_rows &p, uint32_t k,
-                                       uint32_t exclusion, const placed_neighbours &out)
+void neighbour_search::work::turn(filter_job *filter, choose_job *choose, uint32_t parts)
+{
+    uint32_t n = filter->turn.predicted.n;
+    filter_rows<<<dim3(tiles_of(n), parts), FILTER_THREADS, sizeof(filter_shared),
+                  stream>>>(*filter);
+    choose_nearest<<<blocks_for(n, choose->warps), choose->warps * WARP,
+                     choose->warps * choose_bytes(choose->room), stream>>>(*choose);
+    check(cudaGetLastError());
+}
+
+uint32_t neighbour_search::work::count_lost()
 {
     uint32_t n = 0;
     check(cudaMemcpyAsync(&n, lost.get(), sizeof n, cudaMemcpyDeviceToHost, stream));
     check(cudaStreamSynchronize(stream));
+    return n;
+}
+
+/* Rows that have had more candidates than there is room for are searched again, with the
+   limits they have got; those that still have more, in double precision. */
+void neighbour_search::work::find_filtered(const placed_rows &p, uint32_t k,
+                                           uint32_t exclusion, uint32_t first,
+                                           const placed_neighbours &out)
+{
+    uint32_t tiles = tiles_of(library.n), room = room_for(k);
+    place(p);
+    state.ensure(p.n);
+    list.ensure((size_t) p.n * room);
+    lost.ensure((size_t) p.n + 1);
+    check(cudaMemsetAsync(lost.get(), 0, sizeof(uint32_t), stream));
+    begin_rows<<<blocks_for(p.n, 256), 256, 0, stream>>>(state.get(), norm.get(), p.n);
+    filter_job filter = {row_tiles{x.get(), half.get(), nullptr, nullptr},
+                         row_tiles{of_x.get(), nullptr, nullptr, nullptr},
+                         {library, p, exclusion, tiles, golden_step(tiles), 0, 0, true},
+                         points.dims, twin.get(), state.get(), list.get(), room};
+    choose_job choose = {points, library, p, by_row.get(), norm.get(), whole.get(),
+                         frame.scale, k, state.get(), list.get(), room,
+                         std::min(8u, (uint32_t) (48u * 1024 / choose_bytes(room))),
+                         twin.get(), first, nullptr, false, out, lost.get() + 1,
+                         lost.get()};
+    uint32_t &from = filter.turn.from, &to = filter.turn.to;
+    auto parts = [&] {
+        return std::min(to - from, blocks_for(32 * (size_t) processors,
+                                              tiles_of(filter.turn.predicted.n)));
+    };
+    turn(&filter, &choose, HOME_TILES);
+    int turns = std::max(1, (int) std::ceil(std::log(tiles / 3.0) / std::log(TURN_FACTOR)));
+    double factor = std::pow(tiles / 3.0, 1.0 / turns), seen = 3;
+    for (int i = 0; i < turns; i++) {
+        seen *= factor;
+        choose.last = i + 1 == turns;
+        from = to;
+        to = choose.last ? tiles : std::max(from + 1, std::min(tiles, (uint32_t) seen));
+        turn(&filter, &choose, parts());
+    }
+    uint32_t n = count_lost();
     if (n == 0)
         return;
-    placed_rows some = {p.n, p.row};
-    find_exactly(some, k, exclusion, lost.get() + 1, lost.get(), out);
+    again.ensure(n);
+    number.ensure(n);
+    state_again.ensure(n);
+    begin_again<<<blocks_for(n, 256), 256, 0, stream>>>(
+        lost.get() + 1, n, p, first, state.get(), state_again.get(), again.get(),
+        number.get());
+    check(cudaMemsetAsync(lost.get(), 0, sizeof(uint32_t), stream));
+    filter.turn.predicted = choose.predicted_rows = {n, again.get()};
+    filter.state = choose.state = state_again.get();
+    filter.turn.homes = false;
+    choose.number = number.get();
+    place(filter.turn.predicted);
+    from = 0;
+    turn(&filter, &choose, parts());
+    n = count_lost();
+    if (n > 0)
+        find_exactly({n, again.get()}, k, exclusion, lost.get() + 1, number.get(), out);
 }
 
 neighbour_search::neighbour_search(const placed_points &points, const placed_rows &library,
@@ -296,13 +338,10 @@ void neighbour_search::find(const placed_rows &prediction, uint32_t k, uint32_t 
         w.find_exactly(prediction, k, exclusion, nullptr, nullptr, out);
         return;
     }
-    w.lost.ensure((size_t) prediction.n + 1);
-    check(cudaMemsetAsync(w.lost.get(), 0, sizeof(uint32_t), w.stream));
     for (uint32_t first = 0; first < prediction.n; first += MOST_TOGETHER) {
         uint32_t n = std::min<uint32_t>(MOST_TOGETHER, prediction.n - first);
         w.find_filtered({n, prediction.row + first}, k, exclusion, first, out);
     }
-    w.find_lost(prediction, k, exclusion, out);
 }
 
 }  // namespace gpu

@@ -2,7 +2,9 @@
 #ifndef SYN_GPU_EDM_PAIRS_DEVICE_CUH
 #define SYN_GPU_EDM_PAIRS_DEVICE_CUH
 
-#include "core/edm/smap_pairs.h"
+extern "C" {
+#include "core/edm/smap_rest.h"
+}
 #include "gpu/base/crew.cuh"
 #include "gpu/edm/pairs_multiply.cuh"
 #include "gpu/edm/pairs_prepare.cuh"
@@ -116,7 +118,7 @@ class pairs_worker {
     pairs_job job_ = {};
     array<double> targets_;
     array<unsigned char> known_;
-    uint32_t n_targets_ = 0, batch_ = 1, tiles_ = 1;
+    uint32_t batch_ = 1, tiles_ = 1;
     size_t shared_ = 0;
     int processors_ = 0;
     pairs_slot slot_[PAIR_SLOTS];
@@ -147,37 +149,36 @@ public:
                     &job_.product_groups);
     }
 
-    /* Lays out a group of targets, and decides how much is done at a time. */
-    void put_targets(const syn_series &targets, const std::vector<uint32_t> &group,
+    /* Lays out a group of targets, and decides how much is done at a time. `known`: of each
+       row. */
+    void put_targets(const syn_series &targets, const syn_smap_group &group,
                      const std::vector<unsigned char> &known)
     {
         cudaStream_t stream = slot_[0].work;
-        n_targets_ = (uint32_t) group.size();
-        cut_columns(n_targets_, shape_.E, shared_, &job_.target_tiles,
-                    &job_.target_groups);
-        size_t steps = targets.steps;
-        array<double> raw;
+        size_t steps = targets.steps, n = group.n;
+        cut_columns(group.n, shape_.E, shared_, &job_.target_tiles, &job_.target_groups);
+        bool whole = group.n == targets.n;
+        array<double> raw, centre;
         array<uint32_t> place;
-        raw.ensure(n_targets_ * steps);
-        std::vector<uint32_t> at(n_targets_);
-        bool whole = n_targets_ == targets.n;
+        std::vector<uint32_t> at(n);
+        raw.ensure(n * steps);
+        for (uint32_t i = 0; i < n; i++)
+            at[i] = whole ? group.target[i] : i;
         if (whole)
-            raw.upload(targets.value, n_targets_ * steps, stream);
-        for (uint32_t i = 0; i < n_targets_; i++) {
-            at[i] = whole ? group[i] : i;
-            if (!whole)
-                check(cudaMemcpyAsync(raw.get() + i * steps,
-                                      targets.value + group[i] * steps,
-                                      steps * sizeof(double), cudaMemcpyHostToDevice,
-                                      stream));
-        }
-        place.upload(at.data(), n_targets_, stream);
+            raw.upload(targets.value, n * steps, stream);
+        for (uint32_t i = 0; i < n && !whole; i++)
+            check(cudaMemcpyAsync(raw.get() + i * steps,
+                                  targets.value + group.target[i] * steps,
+                                  steps * sizeof(double), cudaMemcpyHostToDevice,
+                                  stream));
+        place.upload(at.data(), n, stream);
+        centre.upload(group.centre, n, stream);
         known_.upload(known.data(), known.size(), stream);
         targets_.ensure((size_t) target_columns(job_) * job_.padded);
         job_.known = known_.get();
         job_.targets = targets_.get();
         lay_out_targets<<<target_columns(job_), PREPARE, 0, stream>>>(
-            job_, raw.get(), place.get(), n_targets_, targets_.get());
+            job_, raw.get(), place.get(), centre.get(), group.n, targets_.get());
         check(cudaGetLastError());
         check(cudaStreamSynchronize(stream));
         choose_batch();
@@ -331,20 +332,25 @@ private:
     template <class FINISH> void collect(pairs_slot *s, FINISH finish)
     {
         check(cudaStreamSynchronize(s->work));
-        size_t columns = target_columns(job_);
+        size_t columns = target_columns(job_), all = (PAIR_SUMS + 1) * columns;
         std::vector<unsigned char> state(job_.padded);
         for (uint32_t i = 0; i < s->n; i++) {
             const pair_library &counts = s->library_host->get()[i];
+            double *sum = s->sums_host->get() + i * all;
+            for (size_t c = 0; c < columns; c++)
+                sum[SYN_SMAP_STRENGTH * columns + c] /= counts.scale;
             if (counts.left > 0)
                 check(cudaMemcpy(state.data(), s->state.get() + (size_t) i * job_.padded,
                                  job_.padded, cudaMemcpyDeviceToHost));
-            finish(s->first + i, counts,
-                   s->sums_host->get() + i * (PAIR_SUMS + 1) * columns, columns,
-                   state.data());
+            finish(s->first + i, counts, sum, columns, state);
         }
         s->n = 0;
     }
 };
+
+static_assert(SYN_SMAP_P == 0 && SYN_SMAP_PP == 1 && SYN_SMAP_Y == 2 &&
+              SYN_SMAP_YY == 3 && SYN_SMAP_PY == 4 && SYN_SMAP_STRENGTH == PAIR_SUMS,
+              "the kernels add up sums in this order");
 
 }  // namespace gpu
 

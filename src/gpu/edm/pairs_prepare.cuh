@@ -153,35 +153,19 @@ __global__ void make_products(SYN_GPU_JOB pairs_job job)
 
 /* ---- targets ---- */
 
-/* A block for each column of the panels: values less their mean, 0 where there are none.
-   `target` are the columns' places in `raw` ([targets][steps]). */
+/* A block for each column of the panels: values less the target's centre, 0 where there
+   are none. `target` are the columns' places in `raw` ([targets][steps]). */
 __global__ void __launch_bounds__(PREPARE)
 lay_out_targets(SYN_GPU_JOB pairs_job job, const double *raw, const uint32_t *target,
-                uint32_t targets, double *panel)
+                const double *centre, uint32_t targets, double *panel)
 {
-    __shared__ double room[PREPARE / WARP];
     uint32_t column = blockIdx.x;
-    const double *value = nullptr;
-    double first = 0, sum = 0, n = 0;
-    if (column < targets) {
-        value = raw + (size_t) target[column] * job.steps + job.first + job.Tp;
-        for (uint32_t row = 0; row < job.rows; row++)
-            if (job.known[row]) {
-                first = value[row];
-                break;
-            }
-        for (uint32_t row = threadIdx.x; row < job.rows; row += PREPARE)
-            if (job.known[row]) {
-                sum += value[row] - first;
-                n++;
-            }
-    }
-    n = block_sum<PREPARE>(n, room);
-    double mean = first + block_sum<PREPARE>(sum, room) / (n > 0 ? n : 1);
+    bool there = column < targets;
+    const double *value = raw + (there ? (size_t) target[column] * job.steps : 0);
     for (uint32_t row = threadIdx.x; row < job.padded; row += PREPARE) {
-        bool there = value && row < job.rows && job.known[row];
+        bool known = there && row < job.rows && job.known[row];
         panel[panel_place(job.padded, job.target_tiles, row, column)] =
-            there ? value[row] - mean : 0;
+            known ? value[(int64_t) job.first + row + job.Tp] - centre[column] : 0;
     }
 }
 

@@ -96,8 +96,8 @@ __global__ void find_ranges(placed_points points, placed_rows library,
     }
 }
 
-/* Fills tiles of library or predicted rows, a thread a row; `step_major` gets the same rows in
-   double precision, [rows][dims], where it is not NULL. */
+/* Fills tiles of library or predicted rows, a thread a row; `by_row` gets them in double
+   precision, [rows][dims, made even], where it is not NULL. */
 __global__ void fill_tiles(placed_points points, placed_rows rows,
                                   filter_frame frame, row_tiles out, double *by_row)
 {
@@ -110,7 +110,7 @@ __global__ void fill_tiles(placed_points points, placed_rows rows,
     for (uint32_t d = 0; d < points.dims; d++) {
         double x = there ? points.coordinate[(size_t) d * points.rows + row] : 0;
         if (by_row && there)
-            by_row[(size_t) i * points.dims + d] = x;
+            by_row[(size_t) i * ((points.dims + 1) & ~1u) + d] = x;
         double v = there ? (x - frame.centre[d]) * frame.scale : 0;
         float f = (float) v;
         most = isfinite(v) ? fmax(most, fabs(v)) : INFINITY;
