@@ -85,6 +85,10 @@
 #'   takes at least 20.
 #' @param surrogate,period How these are made: `surrogate` and `period` of
 #'   [surrogate_series()]. `"twin"` uses `E` and `tau`.
+#' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done. Both
+#'   draw the same libraries and find the same neighbours; skill differs by 1e-10 at most,
+#'   where predictions differ by more than rounding.
+#' @param gpus Numbers of the GPUs that share the work, from 1; by default the first.
 #'
 #' @return A data frame of class `ccm`: `LibSize` (of all rows, those of the direction that
 #'   has more), and for each direction a column, such as `x:y` and `y:x`, with the mean of
@@ -141,12 +145,13 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
                 both = TRUE, valid_lib = NULL, segments = NULL, no_time = FALSE,
                 ..., n_surrogates = 0,
                 surrogate = c("phase", "shuffle", "seasonal", "twin"), period = NULL,
-                threads = NULL) {
+                device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   check_given(x = "a data frame, its first column the time",
               columns = "names of columns of `x`", target = "the name of a column of `x`")
   check_no_dots()
+  device <- check_choice(device)
   here <- rlang::current_env()
   maps <- times_told_once(ccm_maps(x, columns, target, E, Tp, tau, embedded, check_flag(both),
                                    valid_lib, segments, no_time, knn, here))
@@ -161,12 +166,16 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
               "given")
   }
   threads <- check_threads(threads)
+  seconds <- ccm_seconds(maps, samples * length(sizes), 1 + n_surrogates, threads)
+  place <- edm_place(device, gpus, seconds)
   key <- random_key()
   for (k in seq_along(maps)) {
     maps[[k]]$others <- surrogate_targets(maps[[k]], n_surrogates, surrogate, period)
   }
   skill <- lapply(seq_along(maps), \(k) {
-    cross_map(maps[[k]], sizes, samples, exclusion, k - 1, threads, key)
+    map <- maps[[k]]
+    cross_map(map, list(map$lib), cbind(map$target, map$others), sizes, samples, exclusion,
+              k - 1, place, threads, key)
   })
   new_ccm(maps, skill, sizes, samples, exclusion, surrogate, call, started)
 }
@@ -207,11 +216,12 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
 ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size = Inf,
                     samples = 100, knn = NULL, exclusion_radius = 0, embedded = FALSE,
                     both = TRUE, valid_lib = NULL, segments = NULL, no_time = FALSE,
-                    threads = NULL) {
+                    device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   check_given(x = "a data frame, its first column the time",
               columns = "names of columns of `x`", target = "the name of a column of `x`")
+  device <- check_choice(device)
   Tp <- check_lags(Tp)
   both <- check_flag(both)
   lib_size <- check_count(lib_size, infinite = TRUE)
@@ -220,18 +230,24 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size 
   threads <- check_threads(threads)
   key <- random_key()
   here <- rlang::current_env()
-  skill <- times_told_once(lapply(Tp, \(lag) {
-    maps <- ccm_maps(x, columns, target, E, lag, tau, embedded, both, valid_lib, segments,
-                     no_time, knn, here)
-    size <- check_lib_sizes(lib_size, maps, "lib_size", here)
-    rho <- vapply(seq_along(maps), \(k) {
-      mean_known(cross_map(maps[[k]], size, samples, exclusion, k - 1, threads, key, here)$rho)
-    }, 0)
-    list(rho = rho, maps = maps)
-  }))
-  maps <- skill[[1L]]$maps
+  maps <- times_told_once(ccm_maps(x, columns, target, E, Tp[[1L]], tau, embedded, both,
+                                   valid_lib, segments, no_time, knn, here))
+  libs <- lapply(maps, lag_libraries, Tp, here)
+  size <- vapply(seq_along(Tp), \(k) {
+    at_lag <- Map(\(map, libs) list(knn = map$knn, lib = libs[[k]], first = map$first), maps, libs)
+    check_lib_sizes(lib_size, at_lag, "lib_size", here)
+  }, 0)
+  seconds <- length(Tp) * ccm_seconds(maps, samples, 1, threads)
+  place <- edm_place(device, gpus, seconds)
+  rho <- vapply(seq_along(maps), \(k) {
+    map <- maps[[k]]
+    targets <- .Call(r_edm_points, list(map$observed), as.double(Tp), map$first, map$last)$points
+    skill <- cross_map(map, libs[[k]], targets, max(size), samples, exclusion, k - 1, place,
+                       threads, key)
+    mean_skill(skill, seq_along(Tp))
+  }, double(length(Tp)))
+  dim(rho) <- c(length(Tp), length(maps))
   parameters <- ccm_parameters(maps, samples = samples, exclusion_radius = exclusion)
-  rho <- do.call(rbind, lapply(skill, `[[`, "rho"))
   colnames(rho) <- vapply(maps, `[[`, "", "direction")
   new_ccm_lag(Tp, rho, parameters[names(parameters) != "Tp"], call, started)
 }
@@ -271,28 +287,59 @@ tell_apart <- function(maps) {
 
 #' Rows that can be in a library: complete ones whose target is a row of their segment
 #' @noRd
-mapped_rows <- function(data) {
+mapped_rows <- function(data, valid = data$valid) {
   target <- seq_along(data$first) + data$Tp
-  which(data$complete & data$valid & target >= data$first & target <= data$last)
+  which(data$complete & valid & target >= data$first & target <= data$last)
 }
 
-#' Skill of all libraries for the target and its surrogates
-#' @param sizes Library sizes; what is more than there are rows stands for all of them.
-#' @return A list of matrices `rho`, `MAE`, `RMSE` \[libraries, targets\], the size
-#'   `LibSize` of each library, and `of`, which of `sizes` it is.
+#' The mapped rows of each prediction interval
 #' @noRd
-cross_map <- function(map, sizes, samples, exclusion, direction, threads, key,
-                      call = rlang::caller_env(2L)) {
-  sizes <- as.integer(pmin(sizes, length(map$lib)))
+lag_libraries <- function(map, Tp, call) {
+  rows <- which(map$complete & map$valid)
+  first <- map$first[rows]
+  last <- map$last[rows]
+  libs <- lapply(Tp, \(lag) rows[rows + lag >= first & rows + lag <= last])
+  for (lag in Tp[lengths(libs) == 0L]) {
+    map$Tp <- lag
+    map$lib <- integer()
+    map$all_lib <- mapped_rows(map, valid = TRUE)
+    check_library(map, given = FALSE, call = call)
+  }
+  libs
+}
+
+#' Skill of all libraries in one direction
+#' @param libs A list of rows: those of the libraries for the targets of each view.
+#' @param targets Matrix \[rows, targets\] of what each row is to predict: the first view's
+#'   come first, and all have as many.
+#' @param sizes Library sizes; what is more than there are rows stands for all of them.
+#' @param place Of edm_place().
+#' @return A list of matrices `rho`, `MAE`, `RMSE` \[libraries, targets of a view\], the size
+#'   `LibSize` of each library, and `of`, which of `sizes` it is; the second view's sizes
+#'   come after those of the first.
+#' @noRd
+cross_map <- function(map, libs, targets, sizes, samples, exclusion, direction, place,
+                      threads, key, call = rlang::caller_env(2L)) {
   options <- list(k = map$knn, exclusion = exclusion, samples = samples,
-                  direction = direction, threads = threads, key = key)
-  skill <- .Call(r_ccm, map$points, map$lib, map$lib, cbind(map$target, map$others), sizes,
-                 options)
+                  direction = direction, threads = threads, gpus = gpus_of(place), key = key)
+  pred <- if (length(libs) == 1L) libs[[1L]] else which(map$complete & map$valid)
+  skill <- .Call(r_ccm, map$points, libs, pred, targets,
+                 as.integer(pmin(sizes, .Machine$integer.max)), options)
   skill <- finish_status(skill, "cross mapping", "Take fewer `samples` or surrogates.",
                          call = call)
-  skill$of <- rep(seq_along(sizes), ifelse(sizes < length(map$lib), samples, 1))
-  skill$LibSize <- sizes[skill$of]
+  fitting <- unlist(lapply(libs, \(lib) pmin(sizes, length(lib))))
+  libraries <- ifelse(fitting < rep(lengths(libs), each = length(sizes)), samples, 1)
+  skill$of <- rep(seq_along(fitting), libraries)
+  skill$LibSize <- as.integer(fitting[skill$of])
   skill
+}
+
+#' Seconds that all libraries take on the CPU, about
+#' @noRd
+ccm_seconds <- function(maps, libraries, targets, threads) {
+  rows <- length(maps[[1L]]$lib)
+  row <- 1e-10 * rows * ncol(maps[[1L]]$points) + libraries * (1.5e-7 + 5e-8 * targets)
+  length(maps) * rows * row / threads
 }
 
 #' Surrogates of a target as it is seen from each row, a matrix \[rows, n\] or NULL

@@ -287,8 +287,7 @@ edm_segments <- function(segments, x, call) {
 #' time comes back after others, trials are stacked.
 #' @noRd
 check_edm_times <- function(time, ends, call) {
-  n <- length(time)
-  one <- ends$last[[1L]] == n
+  one <- one_segment(ends)
   again <- which(duplicated(if (one) time else data.frame(ends$first, time)) & !is.na(time))
   if (length(again) == 0L) return(invisible())
   same <- time[again - 1L] == time[again]
@@ -321,8 +320,16 @@ times_told_once <- function(expr) {
 #' Values `by` rows later in the same segment
 #' @noRd
 shifted <- function(values, by, ends) {
-  observed_at(values, seq_along(values) + by, ends$first, ends$last)
+  n <- length(values)
+  if (!one_segment(ends)) return(observed_at(values, seq_len(n) + by, ends$first, ends$last))
+  gone <- rep(values[NA_integer_], min(abs(by), n))
+  kept <- seq_len(n - length(gone))
+  if (by < 0) c(gone, values[kept]) else c(values[kept + length(gone)], gone)
 }
+
+#' Whether all rows are in one segment, as most often
+#' @noRd
+one_segment <- function(ends) ends$last[[1L]] == length(ends$last)
 
 # ---- Arguments -----------------------------------------------------------------------
 
@@ -416,6 +423,7 @@ check_room <- function(rows, columns, arg, smaller, most = 4e9, call = rlang::ca
 #' Cut pairs of rows, in any order, where a segment ends
 #' @noRd
 cut_pairs <- function(pairs, series) {
+  if (one_segment(series)) return(pairs)
   first <- findInterval(pairs$from, unique(series$first))
   parts <- findInterval(pairs$to, unique(series$first)) - first + 1L
   segment <- sequence(parts, first)
@@ -426,7 +434,7 @@ cut_pairs <- function(pairs, series) {
 #' Rows in increasing order, each once, and where each of `rows` is among them
 #' @noRd
 in_order <- function(rows) {
-  if (!is.unsorted(rows, strictly = TRUE)) return(list(rows = rows, at = TRUE))
+  if (!is.unsorted(rows, strictly = TRUE)) return(list(rows = rows, at = seq_along(rows)))
   once <- sort(unique(rows))
   list(rows = once, at = match(rows, once))
 }

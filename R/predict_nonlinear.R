@@ -27,10 +27,12 @@ predict_nonlinear <- function(x, columns = NULL, target = NULL, lib = NULL, pred
                               Tp = 1, knn = NULL, tau = -1, exclusion_radius = 0,
                               embedded = FALSE, ridge = 0, valid_lib = NULL,
                               no_time = FALSE, segments = NULL, ignore_nan = TRUE,
+                              device = c("cpu", "gpu", "auto"), gpus = NULL,
                               threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
+  device <- check_choice(device)
   if (!is_plain_numeric(theta) || length(theta) == 0L || !all(is.finite(theta)) || any(theta < 0)) {
     abort_arg("theta", "finite numbers of at least 0", describe(theta))
   }
@@ -40,8 +42,9 @@ predict_nonlinear <- function(x, columns = NULL, target = NULL, lib = NULL, pred
   exclusion <- edm_exclusion(exclusion_radius)
   ridge <- check_number(ridge, min = 0)
   threads <- check_threads(threads)
+  place <- edm_place(device, gpus, fit_seconds(data, length(theta), threads))
   fit <- smap_at(data$points, data$lib, data$pred, data$target, as.double(theta), knn,
-                 exclusion, ridge, threads, local = FALSE)
+                 exclusion, ridge, place, threads, local = FALSE)
   observed <- data$target[data$pred]
   rho <- apply(fit$predictions, 2L, \(predicted) edm_rho(observed, predicted))
   parameters <- skill_parameters(data, knn = knn, exclusion_radius = exclusion,

@@ -16,18 +16,24 @@
 #' with the same weights.
 #'
 #' Where library and prediction overlap, no row is a neighbour of itself, nor is one at
-#' most `exclusion_radius` rows away. If this leaves fewer than `knn`, these are used.
+#' most `exclusion_radius` rows away. If this leaves fewer than `knn`, these are used. A
+#' library that has fewer than `knn` points to begin with is used as it is, with a warning.
 #'
 #' # Rows of library and prediction
 #' The library holds the rows of `lib` whose delay vector lies within their pair of `lib`.
-#' As in rEDM, the last pair ends `Tp` rows earlier if `Tp` is positive, while targets may
-#' lie after the other pairs, and if `Tp` is negative each pair begins `-Tp - 1` rows later.
+#' As in rEDM, the pair given last ends `Tp` rows earlier if `Tp` is positive, while targets
+#' may lie after the other pairs, and if `Tp` is negative each pair begins `-Tp - 1` rows
+#' later. A row that lies in several pairs is in the library once.
 #' The delay vectors of `pred` may reach before it, but not out of the data. Neither they
 #' nor targets cross `segments`: give these where rows next to each other are not.
 #'
-#' Rows with a missing value among their coordinates are neither library nor prediction. A
-#' neighbour whose target is missing makes the prediction `NA`. Infinite values count as
-#' missing.
+#' Several rows may have the same time, such as months of which only the year is given: rows
+#' count as steps all the same, and a message says so. A time that comes back after others
+#' is an error, since it looks as if trials were stacked that no `segments` tell apart.
+#'
+#' Rows with a missing value among their coordinates are neither library nor prediction; with
+#' `ignore_nan = FALSE` they are an error. A neighbour whose target is missing makes the
+#' prediction `NA`. Infinite values count as missing.
 #'
 #' @param x Data frame of series, a row a time, equally spaced; its first column is the
 #'   time, of any class. Rows count in the order they have.
@@ -35,7 +41,8 @@
 #'   of names parted by blanks or commas. May be left out if there is but one.
 #' @param target Name of the column to predict; by default the first of `columns`.
 #' @param lib,pred Rows to learn from and to predict from: `c(first, last)`, or several
-#'   pairs as in `c(1, 50, 61, 100)`, or a string of these numbers. By default all rows.
+#'   pairs as in `c(1, 50, 61, 100)`, or a string of these numbers. Pairs may overlap and
+#'   come in any order. By default all rows.
 #' @param E Embedding dimension: lags of each column. With `embedded` the number of
 #'   columns.
 #' @param Tp Prediction interval, in rows: positive, 0 or negative.
@@ -71,12 +78,18 @@
 #'   (before it, of the first one). With `generate`, the rows are the last of `pred` and
 #'   the forecast ones.
 #'
+#'   With `include_state`, the attribute `state` is a list of what the predictions were made
+#'   from. `neighbours` and `distances` are matrices with a row for each row that is
+#'   predicted from and a column for each neighbour, the nearest first, `NA` after the last:
+#'   `neighbours` numbers rows of `x`. `pred` numbers the rows that are predicted from, `lib`
+#'   those of the library; `points` is the matrix of coordinates, and `target` the value that
+#'   each row predicts, both with all rows of `x`.
+#'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: `x` that is no data
 #' frame, columns that are unknown (the nearest name is suggested) or not numeric, a time
-#' that is there twice in a segment, `lib` or `pred` outside the data, reversed or
-#' overlapping, `E` below 1, a library without any point or with fewer than `knn`. Results
-#' are `NA`, never `NaN`.
+#' that comes back in a segment, `lib` or `pred` outside the data or reversed, `E` below 1, a
+#' library without any point. Results are `NA`, never `NaN`.
 #' @references Sugihara G, May RM (1990). Nonlinear forecasting as a way of distinguishing
 #'   chaos from measurement error in time series. *Nature* 344:734-741.
 #' @seealso [embed_dimension()] to choose `E`, [prediction_error()].
@@ -86,6 +99,10 @@
 #' found <- simplex(x, "x", lib = c(1, 200), pred = c(201, 300), E = 2, threads = 2)
 #' found
 #' prediction_error(found)
+#'
+#' # which states each forecast was made from
+#' state <- attr(simplex(x, "x", E = 2, include_state = TRUE, threads = 2), "state")
+#' head(cbind(row = state$pred, state$neighbours))
 #'
 #' # the library alone, and ten steps ahead
 #' simplex(x, "x", E = 2, generate = 10, threads = 2)

@@ -19,7 +19,7 @@ SEXP r_sitrep(SEXP test);
 SEXP r_release_gpu(void);
 
 /* checksum.c */
-SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width);
+SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width, SEXP whole);
 
 /* division.c */
 SEXP r_guard_division(SEXP on);
@@ -125,6 +125,9 @@ SEXP r_edm_views(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP views,
 /* edm_smap.c */
 SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction,
                 SEXP target, SEXP theta, SEXP options);
+
+/* edm_smap_pairs.c */
+SEXP r_smap_pairs(glue_owner *own, SEXP libraries, SEXP targets, SEXP options);
 
 /* edm_ccm.c */
 SEXP r_ccm(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes,

@@ -1,11 +1,14 @@
 /* The device room of a build without CUDA. */
+#include "gpu/base/devices.h"
 #include "gpu/causal/map.h"
+#include "gpu/edm/ccm.h"
 #include "gpu/edm/simplex.h"
+#include "gpu/edm/smap.h"
+#include "gpu/edm/smap_pairs.h"
 #include "gpu/episodes/mine.h"
 #include "gpu/null/counts.h"
-#include "gpu/spectrum/spectrum.h"
 #include "gpu/published/strategies.h"
-#include "gpu/base/devices.h"
+#include "gpu/spectrum/spectrum.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -93,6 +96,114 @@ void syn_gpu_counter_close(syn_counter *counter)
     memset(counter, 0, sizeof *counter);
 }
 
+syn_status syn_gpu_map_dimensions(const syn_map_libraries *libraries,
+                                  const syn_map_layout *layout,
+                                  const syn_map_options *options, const int *devices,
+                                  int n_devices, const syn_watch *watch, float *rho,
+                                  syn_gpu_map_report *report, char *why)
+{
+    (void) libraries;
+    (void) layout;
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) rho;
+    memset(report, 0, sizeof *report);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_map_open(const syn_map_targets *targets, const syn_map_layout *layout,
+                            const syn_map_options *options, int half, const int *devices,
+                            int n_devices, syn_gpu_map **out, char *why)
+{
+    (void) targets;
+    (void) layout;
+    (void) options;
+    (void) half;
+    (void) devices;
+    (void) n_devices;
+    *out = NULL;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_map_begin(syn_gpu_map *map, const syn_map_libraries *libraries,
+                             float *rho, char *why)
+{
+    (void) map;
+    (void) libraries;
+    (void) rho;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watch,
+                              syn_gpu_map_report *report, char *why)
+{
+    (void) map;
+    (void) watch;
+    memset(report, 0, sizeof *report);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+void syn_gpu_map_close(syn_gpu_map *map)
+{
+    (void) map;
+}
+
+syn_status syn_gpu_spectrum(const syn_spectrum_options *options, const int *devices,
+                            int n_devices, const syn_watch *watch, syn_spectrum *out,
+                            uint8_t *left, syn_gpu_spectrum_report *report, char *why)
+{
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) left;
+    memset(out, 0, sizeof *out);
+    memset(report, 0, sizeof *report);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_smap(const syn_points *points, const syn_rows *library,
+                        const syn_rows *prediction, const double *target,
+                        const syn_smap_options *options, const int *devices,
+                        int n_devices, const syn_watch *watch,
+                        const syn_smap_result *out, char *why)
+{
+    (void) points;
+    (void) library;
+    (void) prediction;
+    (void) target;
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) out;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_smap_pairs(const syn_series *libraries, const syn_series *targets,
+                              const syn_smap_pairs_options *options, const int *devices,
+                              int n_devices, const syn_watch *watch,
+                              const syn_smap_pairs *out, char *why)
+{
+    (void) libraries;
+    (void) targets;
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) out;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
 syn_status syn_gpu_find_neighbours(const syn_points *points, const syn_rows *library,
                                    const syn_rows *prediction,
                                    const syn_neighbour_options *options,
@@ -173,75 +284,21 @@ syn_status syn_gpu_simplex_views(const syn_points *points, const syn_rows *libra
     return SYN_NO_DEVICE;
 }
 
-syn_status syn_gpu_map_dimensions(const syn_map_libraries *libraries,
-                                  const syn_map_layout *layout,
-                                  const syn_map_options *options, const int *devices,
-                                  int n_devices, const syn_watch *watch, float *rho,
-                                  syn_gpu_map_report *report, char *why)
+syn_status syn_gpu_ccm(const syn_points *points, const syn_ccm_view *view,
+                       uint32_t views, const syn_rows *prediction, uint32_t targets,
+                       const syn_ccm_options *options, const int *devices, int n_devices,
+                       const syn_watch *watch, syn_ccm_skill *out, char *why)
 {
-    (void) libraries;
-    (void) layout;
-    (void) options;
-    (void) devices;
-    (void) n_devices;
-    (void) watch;
-    (void) rho;
-    memset(report, 0, sizeof *report);
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
-
-syn_status syn_gpu_map_open(const syn_map_targets *targets, const syn_map_layout *layout,
-                            const syn_map_options *options, int half, const int *devices,
-                            int n_devices, syn_gpu_map **out, char *why)
-{
+    (void) points;
+    (void) view;
+    (void) views;
+    (void) prediction;
     (void) targets;
-    (void) layout;
-    (void) options;
-    (void) half;
-    (void) devices;
-    (void) n_devices;
-    *out = NULL;
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
-
-syn_status syn_gpu_map_begin(syn_gpu_map *map, const syn_map_libraries *libraries,
-                             float *rho, char *why)
-{
-    (void) map;
-    (void) libraries;
-    (void) rho;
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
-
-syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watch,
-                              syn_gpu_map_report *report, char *why)
-{
-    (void) map;
-    (void) watch;
-    memset(report, 0, sizeof *report);
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
-
-void syn_gpu_map_close(syn_gpu_map *map)
-{
-    (void) map;
-}
-
-syn_status syn_gpu_spectrum(const syn_spectrum_options *options, const int *devices,
-                            int n_devices, const syn_watch *watch, syn_spectrum *out,
-                            uint8_t *left, syn_gpu_spectrum_report *report, char *why)
-{
     (void) options;
     (void) devices;
     (void) n_devices;
     (void) watch;
-    (void) left;
     memset(out, 0, sizeof *out);
-    memset(report, 0, sizeof *report);
     snprintf(why, SYN_GPU_TEXT, "%s", reason);
     return SYN_NO_DEVICE;
 }

@@ -50,3 +50,24 @@ coupled_maps <- function(n, to_x = 0, to_y = 0, rx = 3.8, ry = 3.5) {
   }
   data.frame(time = seq_len(n), x = x, y = y)
 }
+
+# One direction of the C code as plain lists, with any library sizes.
+map_in_c <- function(points, lib, pred, targets, sizes, k, exclusion = 0, samples = 3,
+                     direction = 0, threads = 1, key = c(17, 4), gpus = NULL) {
+  .Call(r_ccm, points, list(lib), pred, as.matrix(targets), as.integer(sizes),
+        list(k = k, exclusion = exclusion, samples = samples, direction = direction,
+             threads = threads, key = key, gpus = gpus))
+}
+
+random_case <- function(seed) {
+  set.seed(seed)
+  n <- sample(12:60, 1)
+  dims <- sample(1:4, 1)
+  # Few different values make ties, which have an order of their own.
+  value <- if (seed %% 2) rnorm(n * dims) else sample(4, n * dims, TRUE)
+  target <- if (seed %% 3) rnorm(n) else sample(c(NA, 1:5), n, TRUE)
+  lib <- sort(sample(n, sample(6:n, 1)))
+  list(points = matrix(as.double(value), n), lib = lib, target = as.double(target),
+       pred = sort(sample(n, sample(4:n, 1))), k = sample(1:5, 1),
+       exclusion = sample(c(0, 0, 1, 3), 1))
+}

@@ -430,3 +430,12 @@ test_that("times may stand still, with a message, but not come back", {
   x$Year <- NA
   expect_identical(messages(simplex(x, "a", E = 3)), 0)
 })
+
+test_that("the state of a table without predictions is empty", {
+  x <- logistic_series(20)
+  found <- simplex(x, "a", E = 5, pred = c(1, 3), include_state = TRUE)
+  expect_identical(dim(attr(found, "state")$neighbours), c(0L, 6L))
+  expect_false(any(!is.na(found$Predictions)))
+  found <- smap(x, "a", E = 5, pred = c(1, 3), include_state = TRUE)
+  expect_identical(dim(attr(found, "state")$distances)[[1]], 0L)
+})
