@@ -143,8 +143,8 @@ struct direct_search {
         }
     }
 
-    /* Rows from `low` to `high` are of use where their rounded squared distance is at most
-       this. */
+    /* Rows from `low` to `high` are of use where their rounded squared distance is not
+       above this. */
     __device__ float limit(uint32_t low, uint32_t high) const
     {
         if (!there || max(apart(low), apart(high)) <= place.exclusion)
