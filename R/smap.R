@@ -138,7 +138,11 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
       singular_values = model_frame(frame[1L], models$singular,
                                     paste0("C", seq(0, length(slopes))))
     ),
-    class = "smap", state = if (include_state) edm_state(data, knn, exclusion, where)
+    class = "smap",
+    state = if (include_state) {
+      # Where the whole library are neighbours there is little to search for.
+      edm_state(data, knn, exclusion, list(gpus = NULL, threads = threads))
+    }
   )
 }
 

@@ -3,7 +3,7 @@
    solves them for any target; and with this the hat matrix, piece by piece, times the
    targets. The sum of the rows that give coefficients is one more row of it. Predictions
    that rounding may have spoilt have a row that is made in a slower way
-   (smap_exact.h). */
+   (smap_exact.h), from points that are all different: of counts there are few. */
 #include "core/edm/smap_job.h"
 
 #include <float.h>
@@ -46,8 +46,9 @@ struct syn_smap_worker {
     double *strength;           /* [stride] sum of the rows that give coefficients */
     double *prediction;         /* [rows][columns] */
     double *panel, *solving;    /* for the product and for syn_smap_normal_hat() */
-    double *weight;             /* [stride] for syn_smap_exact_hat(), and */
-    double *exact_value, *exact_slope;  /* [stride] what it gives */
+    double *weight;             /* [stride] for syn_smap_exact_hat(): of points, */
+    double *heavy, *count;      /* [stride] and of places and how many neighbours each is; */
+    double *exact_value, *exact_slope;  /* [stride] what it gives, of places */
     double *small;
     void *exact;
     double *memory;
@@ -111,6 +112,8 @@ static size_t cut(syn_smap_worker *w, double *memory, uint32_t steps, uint32_t d
     w->panel = take(memory, &next, (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products);
     w->solving = take(memory, &next, syn_smap_normal_room((uint32_t)unknowns));
     w->weight = take(memory, &next, stride);
+    w->heavy = take(memory, &next, stride);
+    w->count = take(memory, &next, stride);
     w->exact_value = take(memory, &next, stride);
     w->exact_slope = take(memory, &next, stride);
     w->small = take(memory, &next, 2 * unknowns * (unknowns + 1));
@@ -125,7 +128,7 @@ syn_smap_worker *syn_smap_worker_make(uint32_t steps, uint32_t dims, size_t colu
     size_t room = cut(w, NULL, steps, dims, columns);
     w->memory = calloc(room, sizeof *w->memory);
     w->near = calloc(MOST_ROWS, sizeof *w->near);
-    w->exact = malloc(syn_smap_exact_room(syn_smap_stride(steps), dims));
+    w->exact = malloc(syn_smap_exact_room(stride_of(steps), dims));
     if (!w->memory || !w->near || !w->exact) {
         syn_smap_worker_free(w);
         return NULL;
@@ -265,6 +268,49 @@ static void share_out(syn_smap_job *j, uint32_t predictions)
     j->shares = (j->blocks + each - 1) / each;
 }
 
+/* A row while they are ordered by their points. */
+typedef struct point {
+    const double *coordinate;  /* [dims][stride] from this row's first on */
+    size_t stride;
+    uint32_t dims, number;
+} point;
+
+static int compare_points(const void *a, const void *b)
+{
+    const point *x = a, *y = b;
+    for (uint32_t k = 0; k < x->dims; k++) {
+        double one = x->coordinate[k * x->stride], other = y->coordinate[k * x->stride];
+        if (one != other)
+            return one < other ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Finds which points are the same. */
+static syn_status find_places(syn_smap_job *j)
+{
+    const syn_smap_call *s = &j->call;
+    point *all = malloc(j->rows.n * sizeof *all);
+    j->place_of = malloc(j->rows.n * sizeof *j->place_of);
+    j->place = malloc(j->dims * j->stride * sizeof *j->place);
+    if (all && j->place_of && j->place) {
+        for (uint32_t i = 0; i < j->rows.n; i++)
+            all[i] = (point){s->side_by_side + i, s->stride, j->dims, i};
+        qsort(all, j->rows.n, sizeof *all, compare_points);
+        for (uint32_t i = 0; i < j->rows.n; i++) {
+            if (i == 0 || compare_points(&all[i - 1], &all[i]) != 0) {
+                for (uint32_t k = 0; k < j->dims; k++)
+                    j->place[k * j->stride + j->places] = all[i].coordinate[k * s->stride];
+                j->places++;
+            }
+            j->place_of[all[i].number] = j->places - 1;
+        }
+    }
+    syn_status status = all && j->place_of && j->place ? SYN_OK : SYN_NO_MEMORY;
+    free(all);
+    return status;
+}
+
 static syn_status make_sums(syn_smap_job *j)
 {
     j->block = rows_of(j->rows.n) - 1;
@@ -329,6 +375,8 @@ syn_status syn_smap_job_make(const syn_smap_common *common, uint32_t i, syn_smap
     if (status == SYN_OK)
         status = make_terms(out);
     if (status == SYN_OK)
+        status = find_places(out);
+    if (status == SYN_OK)
         status = make_sums(out);
     return status;
 }
@@ -360,6 +408,8 @@ void syn_smap_job_free(syn_smap_job *job)
     free(job->value);
     free(job->centre);
     free(job->centred);
+    free(job->place_of);
+    free(job->place);
     free(job->panel);
     free(job->sum);
     free(job->known);
@@ -428,31 +478,57 @@ static void weigh_points(const syn_smap_job *j, syn_smap_worker *w)
     }
 }
 
+/* Neighbours of prediction r as places, with the weight of all that are there in
+   `heavy`. */
+static syn_smap_near gather_places(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
+{
+    const syn_smap_near *near = &w->near[r];
+    syn_smap_near places = {.dims = j->dims, .stride = j->stride, .coordinate = j->place,
+                            .target = j->place, .end = {j->places}, .n = near->n};
+    double rate = syn_smap_rate(&j->call, near, 0);
+    for (size_t from = 0; from < j->rows.n; from += SYN_SMAP_POINTS) {
+        size_t left = j->rows.n - from, n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
+        j->product->weigh(near, rate, from, n, w->weight + from,
+                          square_at(j, w, from) + r * (size_t)SYN_SMAP_PITCH);
+    }
+    memset(w->heavy, 0, j->places * sizeof *w->heavy);
+    memset(w->count, 0, j->places * sizeof *w->count);
+    for (uint32_t i = 0; i < j->rows.n; i++)
+        if (w->weight[i] > 0) {
+            w->heavy[j->place_of[i]] = w->weight[i];
+            w->count[j->place_of[i]]++;
+        }
+    for (uint32_t i = 0; i < j->places; i++)
+        w->heavy[i] *= sqrt(w->count[i]);
+    return places;
+}
+
 /* The row of the hat matrix of a prediction whose equations are not good enough, in place
    of its weights. */
 static void solve_exactly(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
 {
-    const syn_smap_near *near = &w->near[r];
-    double rate = syn_smap_rate(&j->call, near, 0), sum = 0;
-    syn_smap_point(&j->call, j->row[place_of(j, w, r)], w->from);
-    for (size_t from = 0; from < j->rows.n; from += SYN_SMAP_POINTS) {
-        size_t left = j->rows.n - from, n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
-        double *square = square_at(j, w, from) + r * (size_t)SYN_SMAP_PITCH;
-        j->product->weigh(near, rate, from, n, w->weight + from, square);
-    }
-    memset(w->exact_value, 0, j->stride * sizeof *w->exact_value);
-    memset(w->exact_slope, 0, j->stride * sizeof *w->exact_slope);
-    syn_smap_exact_hat(near, w->weight, j->call.options->ridge, w->from, w->exact,
+    double sum = 0;
+    syn_smap_near places = gather_places(j, w, r);
+    syn_smap_point(&j->call, j->row[w->first + r], w->from);
+    memset(w->exact_value, 0, j->places * sizeof *w->exact_value);
+    memset(w->exact_slope, 0, j->places * sizeof *w->exact_slope);
+    syn_smap_exact_hat(&places, w->heavy, j->call.options->ridge, w->from, w->exact,
                        w->small, w->exact_value, w->exact_slope);
-    for (size_t i = 0; i < j->rows.n; i++) {
+    for (uint32_t i = 0; i < j->places; i++) {
         sum += w->exact_value[i];
-        w->strength[i] += w->exact_slope[i];
         w->excess_slope += w->exact_slope[i];
+        if (w->count[i] > 0) {
+            w->exact_value[i] /= w->count[i];
+            w->exact_slope[i] /= w->count[i];
+        }
     }
     w->excess[r] = sum - 1;
-    for (size_t from = 0; from < j->rows.n; from += SYN_SMAP_POINTS)
-        memcpy(square_at(j, w, from) + r * (size_t)SYN_SMAP_PITCH, w->exact_value + from,
-               SYN_SMAP_POINTS * sizeof *w->exact_value);
+    for (size_t i = 0; i < j->rows.n; i++) {
+        int used = w->weight[i] > 0;
+        double *hat = square_at(j, w, i) + r * (size_t)SYN_SMAP_PITCH + i % SYN_SMAP_POINTS;
+        *hat = used ? w->exact_value[j->place_of[i]] : 0;
+        w->strength[i] += used ? w->exact_slope[j->place_of[i]] : 0;
+    }
 }
 
 static void solve_next(const syn_smap_job *j, syn_smap_worker *w)

@@ -31,6 +31,9 @@ typedef struct syn_smap_job {
     double *value;              /* of the terms: less their centre */
     double *centre;             /* [dims + 1] of the terms, 0 the first */
     double size;                /* standard deviation of the first coordinate */
+    uint32_t places;            /* how many of the points are different */
+    uint32_t *place_of;         /* [points] which one each is */
+    double *place;              /* [dims][stride] their coordinates */
     double *coordinate;         /* [dims][steps] */
     double *centred;            /* [dims][stride] of the rows, less their centre */
     double *panel;              /* [stride / SYN_SMAP_POINTS][columns][SYN_SMAP_POINTS]
