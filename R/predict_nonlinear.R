@@ -42,7 +42,7 @@ predict_nonlinear <- function(x, columns = NULL, target = NULL, lib = NULL, pred
   exclusion <- edm_exclusion(exclusion_radius)
   ridge <- check_number(ridge, min = 0)
   threads <- check_threads(threads)
-  place <- edm_place(device, gpus, smap_seconds(data, length(theta), threads))
+  place <- edm_place(device, gpus, fit_seconds(data, length(theta), threads))
   fit <- smap_at(data$points, data$lib, data$pred, data$target, as.double(theta), knn,
                  exclusion, ridge, place, threads, local = FALSE)
   observed <- data$target[data$pred]

@@ -110,7 +110,7 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
   generate <- check_count(generate, min = 0, max = 1e6)
   include_state <- check_state(include_state, generate)
   threads <- check_threads(threads)
-  place <- edm_place(device, gpus, smap_seconds(data, 1, threads, generate))
+  place <- edm_place(device, gpus, fit_seconds(data, 1, threads, generate))
   predict <- function(points, lib, pred, target) {
     smap_at(points, lib, pred, target, theta, knn, exclusion, ridge, place, threads,
             call = environment(predict))
@@ -138,7 +138,11 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
       singular_values = model_frame(frame[1L], models$singular,
                                     paste0("C", seq(0, length(slopes))))
     ),
-    class = "smap", state = if (include_state) edm_state(data, knn, exclusion, threads)
+    class = "smap",
+    state = if (include_state) {
+      # Where the whole library are neighbours there is little to search for.
+      edm_state(data, knn, exclusion, list(gpus = NULL, threads = threads))
+    }
   )
 }
 
@@ -174,7 +178,7 @@ smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, pla
 
 #' Seconds that models for so many values of theta take on the CPU, about
 #' @noRd
-smap_seconds <- function(data, thetas, threads, generate = 0) {
+fit_seconds <- function(data, thetas, threads, generate = 0) {
   models <- if (generate > 0) generate else length(data$pred)
   terms <- ncol(data$points) + 2
   pair <- 1e-9 + 1e-11 * terms * (terms + 1)

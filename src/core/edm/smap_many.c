@@ -13,6 +13,7 @@
 #include "core/edm/smap_lanes.h"
 #include "core/edm/smap_normal.h"
 #include "core/edm/smap_product.h"
+#include "core/edm/smap_same.h"
 
 enum {
     BLOCK_BYTES = 6 << 20,     /* of distances and weights, if rows are few enough */
@@ -33,6 +34,7 @@ typedef struct many {
     syn_smap_terms terms;
     double *value;              /* of the terms */
     double *centre;             /* [terms] their means, which are taken out */
+    syn_smap_same same;
     uint32_t rows;              /* of a block: a multiple of SYN_SMAP_ROWS */
     size_t stride;              /* the library, made a multiple of SYN_SMAP_POINTS */
     double *memory;             /* [threads][room] */
@@ -58,6 +60,7 @@ typedef struct block {
     double *solving;            /* for syn_smap_normal() and its like, */
     double *fit, *singular;     /* [SYN_SMAP_LANES][unknowns] and what they found */
     double *to;                 /* [dims][rows] the points of the predictions */
+    double *same;               /* for syn_smap_same_near() */
 } block;
 
 /* ---- memory ---- */
@@ -82,7 +85,8 @@ static void cut_block(const many *m, int worker)
     b->fit = b->panel + (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * m->terms.products;
     b->singular = b->fit + SYN_SMAP_LANES * unknowns;
     b->to = b->singular + SYN_SMAP_LANES * unknowns;
-    b->solving = b->to + rows * unknowns;
+    b->same = b->to + rows * unknowns;
+    b->solving = b->same + syn_smap_same_room(&m->same);
 }
 
 static size_t solving_room(uint32_t unknowns)
@@ -96,7 +100,8 @@ static syn_status make_blocks(many *m, int threads)
     size_t rows = m->rows, products = m->terms.products, unknowns = m->terms.n - 1;
     m->room = rows * (m->stride + SPREAD + SYN_SMAP_PITCH + products + unknowns) +
               (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products + SYN_SMAP_POINTS +
-              2 * SYN_SMAP_LANES * unknowns + solving_room((uint32_t)unknowns);
+              2 * SYN_SMAP_LANES * unknowns + syn_smap_same_room(&m->same) +
+              solving_room((uint32_t)unknowns);
     m->memory = calloc((size_t)threads * m->room, sizeof *m->memory);
     m->block = calloc((size_t)threads, sizeof *m->block);
     m->near = calloc((size_t)threads * rows, sizeof *m->near);
@@ -241,6 +246,21 @@ static void copy_model(const many *m, const block *b, uint32_t lane,
     memcpy(bench->singular, b->singular + lane * unknowns, bytes);
 }
 
+/* Makes a model in the slower ways, from points that differ if these are few. */
+static void predict_again(const many *m, const block *b, uint32_t r,
+                          syn_smap_bench *bench)
+{
+    const syn_smap_call *s = m->call;
+    const syn_smap_near *near = &b->near[r];
+    if (m->same.n == 0 || near->n == 0) {
+        syn_smap_predict(s, bench, near, b->theta, b->first + r);
+        return;
+    }
+    syn_smap_near few = syn_smap_same_near(&m->same, s, near, b->same);
+    syn_smap_fit(s->kind, &few, syn_smap_rate(s, near, b->theta), s->options->ridge, bench);
+    syn_smap_put(s, bench, near, variance_of(m, b, r, bench), b->theta, b->first + r);
+}
+
 /* Puts the model of prediction `r`: that of a lane, or if it has none, one made by
    itself. */
 static void put_model(const many *m, block *b, uint32_t r, uint32_t lane, int made,
@@ -259,7 +279,7 @@ static void put_model(const many *m, block *b, uint32_t r, uint32_t lane, int ma
     if (made)
         syn_smap_put(s, bench, &b->near[r], variance_of(m, b, r, bench), b->theta, at);
     else
-        syn_smap_predict(s, bench, &b->near[r], b->theta, at);
+        predict_again(m, b, r, bench);
 }
 
 /* The next few models. */
@@ -335,12 +355,15 @@ syn_status syn_smap_many(const syn_smap_call *s, const syn_watch *watch)
     int threads = s->options->threads > 1 ? s->options->threads : 1;
     m.stride = padded(s->stride, SYN_SMAP_POINTS);
     syn_status status = gather_terms(&m);
+    if (status == SYN_OK)
+        status = syn_smap_same_make(s, &m.same);
     m.rows = rows_of_block(&m, threads);
     if (status == SYN_OK)
         status = make_blocks(&m, threads);
     if (status == SYN_OK)
         status = syn_parallel_for(padded(s->prediction->n, m.rows) / m.rows, threads,
                                   watch, "predictions", predict_block, &m);
+    syn_smap_same_free(&m.same);
     free(m.value);
     free(m.centre);
     free(m.memory);

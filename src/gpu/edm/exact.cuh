@@ -35,7 +35,8 @@ struct exact_job {
     uint32_t room;          /* of a list: a power of two, at least k + 2 * WARP */
     near_place *lists;      /* [warps of the grid][room]; NULL: in shared memory */
     uint32_t k;             /* places of a row in `out` */
-    placed_neighbours out;  /* [spaces][prediction] */
+    placed_neighbours out;  /* [spaces][stride] */
+    uint32_t stride;        /* at least the prediction rows */
 };
 
 /* What a search of all distances may need beside its job. */

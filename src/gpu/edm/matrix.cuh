@@ -26,21 +26,37 @@ __device__ inline void multiply_8x8x4(double &c0, double &c1, double a, double b
 #endif
 }
 
-/* The same for 16 x 16 and 16 x 8, of such parts: a[half][part] of rows 8 half and those
+/* The same for 16 x 4 n and 4 n x 8, of such parts: a[half][part] of rows 8 half and those
    after it, b[part], c[2 half] and the next. */
-__device__ inline void multiply_16x8x16(double (&c)[4], const double (&a)[2][4],
-                                        const double (&b)[4])
+template <int N>
+__device__ inline void multiply_16x8(double (&c)[4], const double (&a)[2][N],
+                                     const double (&b)[N])
 {
 #if __CUDA_ARCH__ >= 900
-    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
-        "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
-        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-        : "d"(a[0][0]), "d"(a[1][0]), "d"(a[0][1]), "d"(a[1][1]), "d"(a[0][2]),
-          "d"(a[1][2]), "d"(a[0][3]), "d"(a[1][3]), "d"(b[0]), "d"(b[1]), "d"(b[2]),
-          "d"(b[3]));
+    constexpr int whole = N / 4 * 4, last = N % 4;
+#pragma unroll
+    for (int k = 0; k < whole; k += 4)
+        asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+            "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, "
+            "{%0, %1, %2, %3};"
+            : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+            : "d"(a[0][k]), "d"(a[1][k]), "d"(a[0][k + 1]), "d"(a[1][k + 1]),
+              "d"(a[0][k + 2]), "d"(a[1][k + 2]), "d"(a[0][k + 3]), "d"(a[1][k + 3]),
+              "d"(b[k]), "d"(b[k + 1]), "d"(b[k + 2]), "d"(b[k + 3]));
+    if constexpr (last >= 2)
+        asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+            "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+            : "d"(a[0][whole]), "d"(a[1][whole]), "d"(a[0][whole + 1]),
+              "d"(a[1][whole + 1]), "d"(b[whole]), "d"(b[whole + 1]));
+    if constexpr (last % 2 == 1)
+        asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+            "{%4, %5}, {%6}, {%0, %1, %2, %3};"
+            : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+            : "d"(a[0][N - 1]), "d"(a[1][N - 1]), "d"(b[N - 1]));
 #else
 #pragma unroll
-    for (int part = 0; part < 4; part++)
+    for (int part = 0; part < N; part++)
 #pragma unroll
         for (int half = 0; half < 2; half++)
             multiply_8x8x4(c[2 * half], c[2 * half + 1], a[half][part], b[part]);

@@ -25,7 +25,7 @@ __device__ inline double weight_of(double distance, double nearest)
 }
 
 /* A thread a prediction row, state space and target. */
-__global__ void project_rows(SYN_GPU_JOB project_job job)
+static __global__ void project_rows(SYN_GPU_JOB project_job job)
 {
     const double none = __longlong_as_double(0x7ff8000000000000ll);
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -59,7 +59,7 @@ __global__ void project_rows(SYN_GPU_JOB project_job job)
 }
 
 /* How many rows of a library have all coordinates of each view: a block a view. */
-__global__ void count_complete(placed_points points, placed_rows library,
+static __global__ void count_complete(placed_points points, placed_rows library,
                                const uint32_t *column, uint32_t dims, uint32_t views,
                                uint32_t *out)
 {

@@ -48,30 +48,40 @@ __global__ void smap_centre(SYN_GPU_JOB smap_data data, double *centre)
         centre[term] = counts[0] > 0 ? sums[0] / counts[0] : 0;
 }
 
-/* Points of rows[n], and zeros to `padded`. `fitted`: zeros as well where there is no
-   target; otherwise the target is 0 there, and so is what is else 1. */
-__global__ void smap_gather(SYN_GPU_JOB smap_data data, const double *centre,
-                            const uint32_t *rows, uint32_t n, uint32_t padded, bool fitted,
-                            double *to)
+/* What stands at place k of the point at a row of the data. */
+__device__ inline double smap_value(const smap_data &data, const double *centre,
+                                    uint32_t row, uint32_t k)
 {
     const smap_shape &shape = data.shape;
+    if (k < shape.dims)
+        return data.coordinate[(size_t) k * data.rows + row] - centre[k + 1];
+    double target = data.target[row];
+    if (k == shape.wide)
+        return isnan(target) ? 0 : target - centre[shape.dims + 1];
+    return k == shape.wide + 1 && !isnan(target) ? 1 : 0;
+}
+
+/* Points of rows[n], and zeros to `padded`, a thread for each: to[padded][pitch]. */
+__global__ void smap_gather(SYN_GPU_JOB smap_data data, const double *centre,
+                            const uint32_t *rows, uint32_t n, uint32_t padded, double *to)
+{
+    uint32_t point = blockIdx.x * blockDim.x + threadIdx.x;
+    for (uint32_t k = 0; point < padded && k < data.shape.pitch; k++)
+        to[(size_t) point * data.shape.pitch + k] =
+            point < n ? smap_value(data, centre, rows[point], k) : 0;
+}
+
+/* The library as it is multiplied: see smap_points. */
+__global__ void smap_gather_fitted(SYN_GPU_JOB smap_data data, const double *centre,
+                                   uint32_t padded, double *to)
+{
     uint32_t point = blockIdx.x * blockDim.x + threadIdx.x;
     if (point >= padded)
         return;
-    double *p = to + (size_t) point * shape.pitch;
-    uint32_t row = point < n ? rows[point] : 0;
-    double target = point < n ? data.target[row] : NAN;
-    bool known = !isnan(target), there = point < n && (known || !fitted);
-    for (uint32_t k = 0; k < shape.pitch; k++) {
-        double value = 0;
-        if (there && k < shape.dims)
-            value = data.coordinate[(size_t) k * data.rows + row] - centre[k + 1];
-        else if (known && k == shape.wide)
-            value = target - centre[shape.dims + 1];
-        else if (known && k == shape.wide + 1)
-            value = 1;
-        p[k] = value;
-    }
+    uint32_t row = point < data.n ? data.library[point] : 0;
+    bool known = point < data.n && !isnan(data.target[row]);
+    for (uint32_t k = 0; k < data.shape.wide + 2; k++)
+        to[(size_t) k * padded + point] = known ? smap_value(data, centre, row, k) : 0;
 }
 
 }  // namespace gpu

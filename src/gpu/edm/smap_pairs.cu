@@ -1,6 +1,6 @@
-/* The door of pairwise S-maps. Libraries are dealt out to devices in batches, for one group
-   of targets after the other; the few predictions that kernels leave are made on the host
-   (core/edm/smap_rest.h). */
+/* The door of pairwise S-maps. Libraries are dealt out to devices in batches, for one
+   group of targets after the other; the few predictions that kernels leave are made on
+   the host (core/edm/smap_rest.h). */
 #include "gpu/edm/smap_pairs.h"
 
 #include "gpu/base/crew.cuh"
@@ -12,7 +12,7 @@
 
 namespace {
 
-enum { MOST_DIMS = 50 };  /* a block's memory holds no more coordinates */
+enum { MOST_DIMS = 30 };  /* there are kernels for no more coordinates */
 
 /* A call. */
 struct request {
@@ -70,8 +70,9 @@ void finish_on_host(const request &r, const syn_smap_group &group,
     for (const left_over &one : left)
         rest.push_back({one.library, (uint32_t) one.step.size(), one.step.data(),
                         one.sum.data(), columns, one.known, one.made});
-    check_status(syn_smap_pairs_rest(r.libraries, r.targets, r.options, &group,
-                                     rest.data(), (uint32_t) rest.size(), r.watch, r.out));
+    uint32_t n = (uint32_t) rest.size();
+    check_status(syn_smap_pairs_rest(r.libraries, r.targets, r.options, &group, rest.data(),
+                                     n, r.watch, r.out));
 }
 
 void predict_group(const request &r, const syn_smap_group &group)
@@ -131,8 +132,8 @@ extern "C" syn_status syn_gpu_smap_pairs(const syn_series *libraries,
                                          const syn_series *targets,
                                          const syn_smap_pairs_options *options,
                                          const int *devices, int n_devices,
-                                         const syn_watch *watch, const syn_smap_pairs *out,
-                                         char *reason)
+                                         const syn_watch *watch,
+                                         const syn_smap_pairs *out, char *reason)
 {
     gpu::outcome end = gpu::outcome_of([&] {
         gpu::check_request(devices, n_devices);

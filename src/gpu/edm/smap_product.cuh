@@ -1,8 +1,8 @@
 /* Sums over the library of squared weights times products of any two of 1, coordinates
    and target: for all predictions together a product of two matrices of doubles. Neither
    is ever in memory. A block makes the weights of its predictions for a few points of the
-   library, and the products of these points, in shared memory, and multiplies both while
-   it makes the next. */
+   library in shared memory, and multiplies them while it makes the next. The products of
+   the points are made as they are read. */
 #ifndef SYN_GPU_EDM_SMAP_PRODUCT_CUH
 #define SYN_GPU_EDM_SMAP_PRODUCT_CUH
 
@@ -29,10 +29,12 @@ struct smap_product {
 
 /* The shape of a block: DOWN x ACROSS warps, each with TALL x 16 predictions and WIDE x 8
    products, which take POINTS points of the library at a time. A thread makes weights of
-   ROWS predictions for two neighbouring points. */
-template <int DOWN_, int ACROSS_, int TALL_, int WIDE_, int POINTS_> struct smap_block {
+   ROWS predictions for two neighbouring points. Registers are for BLOCKS of them on a
+   multiprocessor. */
+template <int DOWN_, int ACROSS_, int TALL_, int WIDE_, int POINTS_, int BLOCKS_>
+struct smap_block {
     static constexpr int DOWN = DOWN_, ACROSS = ACROSS_, TALL = TALL_, WIDE = WIDE_;
-    static constexpr int POINTS = POINTS_;
+    static constexpr int POINTS = POINTS_, BLOCKS = BLOCKS_;
     static constexpr int THREADS = DOWN * ACROSS * WARP;
     static constexpr int PREDICTIONS = DOWN * TALL * 16, PRODUCTS = ACROSS * WIDE * 8;
     static constexpr int PITCH = POINTS + 2;  /* whose half is odd: see smap_shape */
@@ -49,40 +51,40 @@ struct smap_weighing {
     smap_left_out out;
 };
 
-template <class B> __host__ __device__ constexpr size_t smap_product_shared(uint32_t pitch)
-{
-    return sizeof(double) * ((size_t) 2 * (B::PREDICTIONS + B::PRODUCTS) * B::PITCH +
-                             (size_t) (2 * B::POINTS + B::PREDICTIONS) * pitch) +
-           B::PREDICTIONS * sizeof(smap_weighing);
-}
-
+/* A block's shared memory. */
 template <class B> struct smap_shared {
     double *weight;      /* [2][PREDICTIONS][PITCH] squared weights */
-    double *product;     /* [2][PRODUCTS][PITCH] */
-    double *point;       /* [2][POINTS][pitch] of the library */
+    double *point;       /* [3][wide + 2][PITCH] of the library */
     double *predicted;   /* [PREDICTIONS][pitch] */
     smap_weighing *how;  /* [PREDICTIONS] */
 
-    __device__ smap_shared(double *memory, uint32_t pitch)
+    __device__ smap_shared(double *memory, const smap_shape &shape)
     {
         weight = memory;
-        product = weight + 2 * B::PREDICTIONS * B::PITCH;
-        point = product + 2 * B::PRODUCTS * B::PITCH;
-        predicted = point + 2 * B::POINTS * pitch;
-        how = (smap_weighing *) (predicted + B::PREDICTIONS * pitch);
+        point = weight + 2 * B::PREDICTIONS * B::PITCH;
+        predicted = point + 3 * (shape.wide + 2) * B::PITCH;
+        how = (smap_weighing *) (predicted + B::PREDICTIONS * shape.pitch);
     }
 };
+
+template <class B> __host__ __device__ inline size_t
+smap_product_shared(const smap_shape &shape)
+{
+    size_t doubles = (2 * B::PREDICTIONS + 3 * (shape.wide + 2)) * B::PITCH +
+                     B::PREDICTIONS * shape.pitch;
+    return doubles * sizeof(double) + B::PREDICTIONS * sizeof(smap_weighing);
+}
 
 /* What a thread adds up for the spread of the targets: a prediction's sums. */
 struct smap_spread {
     double weight = 0, target = 0, square = 0;
 
-    __device__ void add(double w, double2 last)
+    __device__ void add(double w, double y, double known)
     {
-        double wy = w * last.x;
-        weight = fma(w, last.y, weight);  /* 0 where the target is missing */
+        double wy = w * y;
+        weight = fma(w, known, weight);
         target += wy;
-        square = fma(wy, last.x, square);
+        square = fma(wy, y, square);
     }
 };
 
@@ -90,9 +92,12 @@ struct smap_spread {
 template <class B>
 __device__ inline void fetch_points(const smap_points &p, uint32_t tile, double *to)
 {
-    const double *from = p.fitted + (size_t) tile * B::POINTS * p.shape.pitch;
-    for (uint32_t i = threadIdx.x; i < B::POINTS * p.shape.pitch / 2; i += B::THREADS)
-        __pipeline_memcpy_async(to + 2 * i, from + 2 * i, 2 * sizeof(double));
+    constexpr uint32_t PAIRS = B::POINTS / 2;
+    const double *from = p.fitted + (size_t) tile * B::POINTS;
+    for (uint32_t i = threadIdx.x; i < (p.shape.wide + 2) * PAIRS; i += B::THREADS)
+        __pipeline_memcpy_async(to + i / PAIRS * B::PITCH + i % PAIRS * 2,
+                                from + (size_t) (i / PAIRS) * p.padded + i % PAIRS * 2,
+                                2 * sizeof(double));
     __pipeline_commit();
 }
 
@@ -127,25 +132,22 @@ __device__ inline void make_weights(const smap_shape &shape, const smap_shared<B
     uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     uint32_t row = lane % 8 + warp % (B::LANES / 8) * 8;
     uint32_t column = (lane / 8 + warp / (B::LANES / 8) * 4) * 2;
-    const double *x = point + column * shape.pitch;
-    const double *from = s.predicted + row * shape.pitch;
+    const double *x = point + column, *from = s.predicted + row * shape.pitch;
     double left[B::ROWS], right[B::ROWS];
 #pragma unroll
     for (int i = 0; i < B::ROWS; i++)
         left[i] = right[i] = 0;
 #pragma unroll 2
-    for (uint32_t k = 0; k < shape.wide; k += 2) {
-        double2 a = *(const double2 *) (x + k);
-        double2 b = *(const double2 *) (x + shape.pitch + k);
+    for (uint32_t k = 0; k < shape.wide; k += 2, x += 2 * B::PITCH) {
+        double2 a = *(const double2 *) x, b = *(const double2 *) (x + B::PITCH);
 #pragma unroll
         for (int i = 0; i < B::ROWS; i++) {
             double2 p = *(const double2 *) (from + i * B::LANES * shape.pitch + k);
-            left[i] = add_square(add_square(left[i], a.x, p.x), a.y, p.y);
-            right[i] = add_square(add_square(right[i], b.x, p.x), b.y, p.y);
+            left[i] = add_square(add_square(left[i], a.x, p.x), b.x, p.y);
+            right[i] = add_square(add_square(right[i], a.y, p.x), b.y, p.y);
         }
     }
-    double2 a = *(const double2 *) (x + shape.wide);
-    double2 b = *(const double2 *) (x + shape.pitch + shape.wide);
+    double2 target = *(const double2 *) x, known = *(const double2 *) (x + B::PITCH);
 #pragma unroll
     for (int i = 0; i < B::ROWS; i++) {
         const smap_weighing &how = s.how[row + i * B::LANES];
@@ -153,61 +155,49 @@ __device__ inline void make_weights(const smap_shape &shape, const smap_shared<B
         double w = smap_weight(root_of(right[i]), how.rate, how.least);
         v = smap_is_near(how.out, first + column) ? v : 0;
         w = smap_is_near(how.out, first + column + 1) ? w : 0;
-        spread[i].add(v, a);
-        spread[i].add(w, b);
+        spread[i].add(v, target.x, known.x);
+        spread[i].add(w, target.y, known.y);
         double2 *to = (double2 *) (weight + (row + i * B::LANES) * B::PITCH + column);
         *to = make_double2(v * v, w * w);
     }
 }
 
-/* The products of the points of a tile. */
-template <class B>
-__device__ inline void make_products(const smap_shape &shape, const ushort2 *factor,
-                                     const double *point, double *product)
-{
-    constexpr int SHARE = B::THREADS > B::PRODUCTS ? B::THREADS / B::PRODUCTS : 1;
-    constexpr int STEP = B::THREADS / SHARE;
-    for (uint32_t c = threadIdx.x / SHARE; c < B::PRODUCTS; c += STEP) {
-        ushort2 at = factor[c];
-#pragma unroll 8
-        for (uint32_t i = threadIdx.x % SHARE * 2; i < B::POINTS; i += 2 * SHARE) {
-            const double *x = point + i * shape.pitch, *y = x + shape.pitch;
-            *(double2 *) (product + c * B::PITCH + i) =
-                make_double2(x[at.x] * x[at.y], y[at.x] * y[at.y]);
-        }
-    }
-}
-
 /* Adds weights times products of a tile to the sums of this warp. A lane takes four
-   points that are neighbours as the four products of multiply_16x8x16(). */
+   points that are neighbours as the four products of multiply_16x8x16(). `factor`: of the
+   lane's product in each eight of them, where its two terms begin. */
 template <class B>
-__device__ inline void multiply_tile(const double *weight, const double *product,
-                                     double (*sum)[B::WIDE][4])
+__device__ inline void multiply_tile(const double *weight, const double *point,
+                                     const uint2 *factor, double (*sum)[B::WIDE][4])
 {
     uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    uint32_t g = lane / 4, t = lane % 4;
-    const double *w = weight + (warp / B::ACROSS * B::TALL * 16 + g) * B::PITCH + 4 * t;
-    const double *x = product + (warp % B::ACROSS * B::WIDE * 8 + g) * B::PITCH + 4 * t;
+    uint32_t row = warp / B::ACROSS * B::TALL * 16 + lane / 4;
+    const double *w = weight + row * B::PITCH + lane % 4 * 4;
+    const double *x = point + lane % 4 * 4;
 #pragma unroll
     for (int k = 0; k < B::POINTS; k += 16) {
-        double a[B::TALL][8];
+        double b[B::WIDE][4];
 #pragma unroll
-        for (int i = 0; i < B::TALL; i++)
+        for (int j = 0; j < B::WIDE; j++)
 #pragma unroll
-            for (int j = 0; j < 4; j++) {
-                double2 two = *(const double2 *) (w + (16 * i + j % 2 * 8) * B::PITCH + k +
-                                                  j / 2 * 2);
-                a[i][j / 2 * 4 + j % 2] = two.x;
-                a[i][j / 2 * 4 + j % 2 + 2] = two.y;
+            for (int half = 0; half < 4; half += 2) {
+                double2 one = *(const double2 *) (x + factor[j].x + k + half);
+                double2 two = *(const double2 *) (x + factor[j].y + k + half);
+                b[j][half] = one.x * two.x;
+                b[j][half + 1] = one.y * two.y;
             }
 #pragma unroll
-        for (int j = 0; j < B::WIDE; j++) {
-            double2 low = *(const double2 *) (x + 8 * j * B::PITCH + k);
-            double2 high = *(const double2 *) (x + 8 * j * B::PITCH + k + 2);
-            double b[4] = {low.x, low.y, high.x, high.y};
+        for (int i = 0; i < B::TALL; i++) {
+            double a[8];
 #pragma unroll
-            for (int i = 0; i < B::TALL; i++)
-                multiply_16x8x16(sum[i][j], a[i], b);
+            for (int j = 0; j < 4; j++) {
+                const double *at = w + (16 * i + j % 2 * 8) * B::PITCH + k + j / 2 * 2;
+                double2 two = *(const double2 *) at;
+                a[j / 2 * 4 + j % 2] = two.x;
+                a[j / 2 * 4 + j % 2 + 2] = two.y;
+            }
+#pragma unroll
+            for (int j = 0; j < B::WIDE; j++)
+                multiply_16x8x16(sum[i][j], a, b[j]);
         }
     }
 }
@@ -266,12 +256,12 @@ __device__ inline void put_spread(const smap_spread *spread, double *room,
 /* In each turn half of the warps multiply first and half make the next tile first, so
    that the units for both have something to do. */
 template <class B>
-__global__ void __launch_bounds__(B::THREADS, 1)
+__global__ void __launch_bounds__(B::THREADS, B::BLOCKS)
     smap_multiply(SYN_GPU_JOB smap_product job)
 {
     extern __shared__ double2 memory[];
     const smap_points &p = job.points;
-    smap_shared<B> s((double *) memory, p.shape.pitch);
+    smap_shared<B> s((double *) memory, p.shape);
     uint32_t first = blockIdx.x * B::PREDICTIONS, split = blockIdx.y % job.splits;
     uint32_t column = blockIdx.y / job.splits * B::PRODUCTS;
     uint32_t tiles = (p.n + B::POINTS - 1) / B::POINTS;
@@ -282,14 +272,19 @@ __global__ void __launch_bounds__(B::THREADS, 1)
     smap_spread spread[B::ROWS];
 
     auto points_of = [&](uint32_t tile) {
-        return s.point + tile % 2 * B::POINTS * p.shape.pitch;
+        return s.point + tile % 3 * (p.shape.wide + 2) * B::PITCH;
     };
     auto make = [&](uint32_t tile) {
         make_weights<B>(p.shape, s, points_of(tile), tile * B::POINTS,
                         s.weight + tile % 2 * B::PREDICTIONS * B::PITCH, spread);
-        make_products<B>(p.shape, job.factor + column, points_of(tile),
-                         s.product + tile % 2 * B::PRODUCTS * B::PITCH);
     };
+    uint2 factor[B::WIDE];
+#pragma unroll
+    for (int j = 0; j < B::WIDE; j++) {
+        ushort2 of = job.factor[column + (threadIdx.x / WARP % B::ACROSS * B::WIDE + j) * 8 +
+                                threadIdx.x % WARP / 4];
+        factor[j] = make_uint2(of.x * B::PITCH, of.y * B::PITCH);
+    }
     take_predictions<B>(job, first, s);
     if (begin < end)
         fetch_points<B>(p, begin, points_of(begin));
@@ -302,12 +297,12 @@ __global__ void __launch_bounds__(B::THREADS, 1)
     __syncthreads();
     for (uint32_t tile = begin; tile < end; tile++) {
         if (tile + 2 < end)
-            fetch_points<B>(p, tile + 2, points_of(tile));
+            fetch_points<B>(p, tile + 2, points_of(tile + 2));
 #pragma unroll 1
         for (int half = 0; half < 2; half++)
             if (early == (half == 0))
                 multiply_tile<B>(s.weight + tile % 2 * B::PREDICTIONS * B::PITCH,
-                                 s.product + tile % 2 * B::PRODUCTS * B::PITCH, sum);
+                                 points_of(tile), factor, sum);
             else if (tile + 1 < end)
                 make(tile + 1);
         __pipeline_wait_prior(0);

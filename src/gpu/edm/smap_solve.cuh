@@ -35,6 +35,7 @@ struct smap_results {
 
 struct smap_equations {
     smap_points points;
+    smap_lists lists;
     const smap_left_out *out;
     const smap_distances *distance;
     const double *theta;

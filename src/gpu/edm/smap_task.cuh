@@ -52,9 +52,11 @@ struct smap_points {
     smap_shape shape;
     uint32_t n;               /* of the library */
     uint32_t predictions;     /* of this part */
-    const double *near;       /* [n, padded][pitch] the library; 1 is 0 where the target
-                                 is missing */
-    const double *fitted;     /* the same with zeros where the target is missing */
+    uint32_t padded;          /* n, made a multiple of SMAP_POINTS */
+    const double *near;       /* [padded][pitch] the library; 1 and the target are 0 where
+                                 the target is missing */
+    const double *fitted;     /* [wide + 2][padded] the same the other way round, and all
+                                 is 0 where the target is missing */
     const double *predicted;  /* [predictions][pitch] */
 };
 
@@ -70,6 +72,15 @@ __device__ inline bool smap_is_near(const smap_left_out &out, uint32_t point)
 {
     return point - out.from >= out.to - out.from && point != out.drop;
 }
+
+/* Neighbours that are listed: places in the library and distances, in the order of
+   core/edm/edm.h. */
+struct smap_lists {
+    const uint32_t *found;    /* [predictions]; NULL where there are no lists */
+    const uint32_t *place;    /* [predictions][k] */
+    const double *distance;   /* [predictions][k] */
+    uint32_t k;
+};
 
 /* Distances of the neighbours of a prediction. */
 struct smap_distances {

@@ -120,6 +120,13 @@ __device__ inline void wait_for_copies()
 #endif
 }
 
+__device__ inline void wait_for_all_copies()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group 0;" ::: "memory");
+#endif
+}
+
 __device__ inline void copy_floats(float *to, const float *from, uint32_t n)
 {
     for (uint32_t i = 4 * threadIdx.x; i < n; i += 4 * FILTER_THREADS)

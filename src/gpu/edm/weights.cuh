@@ -11,7 +11,7 @@
 
 namespace gpu {
 
-/* The square root of a number from 0 to 1e300, to a unit in the last place or so. The
+/* The square root of a number from 0 to 1e300 (below 2e-300 it is 0), to a unit in the last place or so. The
    instruction gives 20 bits of its inverse, and each step doubles them. */
 __device__ inline double root_of(double square)
 {
@@ -23,16 +23,17 @@ __device__ inline double root_of(double square)
     half = fma(half, rest, half);
     rest = fma(-root, root, square);
     root = fma(rest, half, root);
-    return square > 1e-300 ? root : 0;
+    return __double2hiint(square) > 0x01a00000 ? root : 0;  /* 2e-300, about */
 }
 
-/* exp(x) for x up to 0, to 1e-15 of it; below -708, exp(-708). */
+/* exp(x) for x up to 0, to 1e-15 of it; below -708, exp(-708). Comparisons look at the
+   upper half of a number, as doubles have fewer units than integers. */
 __device__ inline double exp_of(double x)
 {
     constexpr double per_log2 = 1.4426950408889634, magic = 6755399441055744.0;
     constexpr double high = -6.93147180369123816490e-01;  /* two parts of -log(2) */
     constexpr double low = -1.90821492927058770002e-10;
-    x = x > -708 ? x : -708;
+    x = (uint32_t) __double2hiint(x) < 0xc0862000u ? x : -708;
     double shifted = fma(x, per_log2, magic);  /* its last bits: how often log(2) fits */
     double times = shifted - magic, r = fma(times, low, fma(times, high, x));
     double sum = 2.5052108385441720e-08;       /* 1 / 11!, and so on */
@@ -57,7 +58,7 @@ __device__ inline double exp_of(double x)
 __device__ inline double smap_weight(double distance, double rate, double least)
 {
     double x = rate * (least - distance);
-    return exp_of(x < 0 ? x : 0);
+    return exp_of(__double2hiint(x) < 0 ? x : 0);
 }
 
 /* Adds the square of a difference. */
