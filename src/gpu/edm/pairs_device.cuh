@@ -383,7 +383,8 @@ private:
 };
 
 static_assert(SYN_SMAP_P == 0 && SYN_SMAP_PP == 1 && SYN_SMAP_Y == 2 &&
-              SYN_SMAP_YY == 3 && SYN_SMAP_PY == 4 && SYN_SMAP_STRENGTH == PAIR_SUMS,
+              SYN_SMAP_YY == 3 && SYN_SMAP_PY == 4 &&
+              (int) SYN_SMAP_STRENGTH == (int) PAIR_SUMS,
               "the kernels add up sums in this order");
 
 }  // namespace gpu
