@@ -207,7 +207,7 @@ static void solve_exactly(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
 {
     double sum = 0;
     syn_smap_near places = gather_places(j, w, r);
-    syn_smap_point(&j->call, j->row[w->first + r], w->from);
+    syn_smap_point(&j->call, j->row[place_of(j, w, r)], w->from);
     memset(w->exact_value, 0, j->places * sizeof *w->exact_value);
     memset(w->exact_slope, 0, j->places * sizeof *w->exact_slope);
     syn_smap_exact_hat(&places, w->heavy, j->call.options->ridge, w->from, w->exact,
