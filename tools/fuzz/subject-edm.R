@@ -310,7 +310,7 @@ compare_registers <- function(args) {
   smap <- function(bits, way = 1) {
     .Call(synfire:::r_edm_smap, data$points, data$lib, data$pred, data$target,
           as.double(args$theta),
-          list(k = data$k, exclusion = args$exclusion_radius %||% 0, threads = 1,
+          list(k = data$k, exclusion = args$exclusion_radius %||% 0, gpus = NULL, threads = 1,
                ridge = args$ridge %||% 0, vector_bits = bits, way = way, local = TRUE))
   }
   simplex <- function(bits) {
