@@ -36,7 +36,8 @@ struct smap_block {
     static constexpr int POINTS = POINTS_, BLOCKS = BLOCKS_;
     static constexpr int THREADS = DOWN * ACROSS * WARP;
     static constexpr int PREDICTIONS = DOWN * TALL * 16, PRODUCTS = ACROSS * WIDE * 8;
-    static constexpr int PITCH = POINTS + 2;  /* lanes read from different banks */
+    /* Lanes read from different banks; the smallest block rather saves memory. */
+    static constexpr int PITCH = THREADS > 64 ? POINTS + 8 : POINTS + 2;
     static constexpr int GROUPS = DOWN * ACROSS / (DOWN * TALL);
     static constexpr int TILES = POINTS / 8 / GROUPS;
     static_assert(POINTS % 16 == 0 && SMAP_POINTS % POINTS == 0, "whole products");
@@ -157,42 +158,46 @@ __device__ inline void make_weights(const smap_shape &shape, const smap_shared<B
     }
 }
 
-/* Adds weights times products of a tile to the sums of this warp. A lane takes four
-   points that are neighbours as the four products of multiply_16x8x16(). `factor`: of the
-   lane's product in each eight of them, where its two terms begin. */
+/* The products of two points that are neighbours. `factor`: of the lane's product in each
+   eight of them, where its two terms begin. */
+template <class B>
+__device__ inline void make_products(const double *point, const uint2 *factor,
+                                     double (*product)[2])
+{
+#pragma unroll
+    for (int j = 0; j < B::WIDE; j++) {
+        double2 one = *(const double2 *) (point + factor[j].x);
+        double2 two = *(const double2 *) (point + factor[j].y);
+        product[j][0] = one.x * two.x;
+        product[j][1] = one.y * two.y;
+    }
+}
+
+/* Adds weights times products of a tile to the sums of this warp. A lane takes two points
+   that are neighbours as the two products of multiply_16x8x8(). The products of the next
+   points are made while those before are multiplied. */
 template <class B>
 __device__ inline void multiply_tile(const double *weight, const double *point,
                                      const uint2 *factor, double (*sum)[B::WIDE][4])
 {
     uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     uint32_t row = warp / B::ACROSS * B::TALL * 16 + lane / 4;
-    const double *w = weight + row * B::PITCH + lane % 4 * 4;
-    const double *x = point + lane % 4 * 4;
+    const double *w = weight + row * B::PITCH + lane % 4 * 2;
+    double b[2][B::WIDE][2];
+    point += lane % 4 * 2;
+    make_products<B>(point, factor, b[0]);
 #pragma unroll
-    for (int k = 0; k < B::POINTS; k += 16) {
-        double b[B::WIDE][4];
-#pragma unroll
-        for (int j = 0; j < B::WIDE; j++)
-#pragma unroll
-            for (int half = 0; half < 4; half += 2) {
-                double2 one = *(const double2 *) (x + factor[j].x + k + half);
-                double2 two = *(const double2 *) (x + factor[j].y + k + half);
-                b[j][half] = one.x * two.x;
-                b[j][half + 1] = one.y * two.y;
-            }
+    for (int k = 0; k < B::POINTS; k += 8) {
+        if (k + 8 < B::POINTS)
+            make_products<B>(point + k + 8, factor, b[(k / 8 + 1) % 2]);
 #pragma unroll
         for (int i = 0; i < B::TALL; i++) {
-            double a[8];
-#pragma unroll
-            for (int j = 0; j < 4; j++) {
-                const double *at = w + (16 * i + j % 2 * 8) * B::PITCH + k + j / 2 * 2;
-                double2 two = *(const double2 *) at;
-                a[j / 2 * 4 + j % 2] = two.x;
-                a[j / 2 * 4 + j % 2 + 2] = two.y;
-            }
+            double2 low = *(const double2 *) (w + 16 * i * B::PITCH + k);
+            double2 high = *(const double2 *) (w + (16 * i + 8) * B::PITCH + k);
+            double a[4] = {low.x, high.x, low.y, high.y};
 #pragma unroll
             for (int j = 0; j < B::WIDE; j++)
-                multiply_16x8x16(sum[i][j], a, b[j]);
+                multiply_16x8x8(sum[i][j], a, b[k / 8 % 2][j]);
         }
     }
 }
