@@ -296,9 +296,9 @@ mapped_rows <- function(data, valid = data$valid) {
 #' @noRd
 lag_libraries <- function(map, Tp, call) {
   rows <- which(map$complete & map$valid)
-  first <- map$first[rows]
-  last <- map$last[rows]
-  libs <- lapply(Tp, \(lag) rows[rows + lag >= first & rows + lag <= last])
+  before <- rows - map$first[rows]
+  after <- map$last[rows] - rows
+  libs <- lapply(Tp, \(lag) rows[(if (lag < 0L) before else after) >= abs(lag)])
   for (lag in Tp[lengths(libs) == 0L]) {
     map$Tp <- lag
     map$lib <- integer()
