@@ -7,9 +7,9 @@
 
 namespace gpu {
 
-/* c + a b for matrices of 8 x 4 and 4 x 8 whose elements the lanes of a warp hold: of a in
-   row lane / 4, of b in column lane / 4, and both at lane % 4 of the other dimension; of c
-   in row lane / 4 and columns 2 (lane % 4) and the next. */
+/* c + a b for matrices of 8 x 4 and 4 x 8 whose elements the lanes of a warp hold: of a
+   in row lane / 4, of b in column lane / 4, and both at lane % 4 of the other dimension;
+   of c in row lane / 4 and columns 2 (lane % 4) and the next. */
 #if __CUDA_ARCH__ >= 800
 __device__ inline double2 multiply_8x8x4(double2 c, double a, double b)
 {
@@ -32,8 +32,8 @@ static __device__ __noinline__ double2 multiply_8x8x4(double2 c, double a, doubl
 }
 #endif
 
-/* The same for 16 x 4 n and 4 n x 8, of such parts: a[half][part] of rows 8 half and those
-   after it, b[part], c[2 half] and the next. */
+/* The same for 16 x 4 n and 4 n x 8, of such parts: a[half][part] of rows 8 half and
+   those after it, b[part], c[2 half] and the next. */
 template <int N>
 __device__ inline void multiply_16x8(double (&c)[4], const double (&a)[2][N],
                                      const double (&b)[N])
