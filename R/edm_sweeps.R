@@ -21,7 +21,8 @@
 #' @inheritParams simplex
 #' @param E_max Largest embedding dimension; with `embedded` at most the number of
 #'   `columns`.
-#' @param Tp,tau As in [simplex()]; one or several.
+#' @param Tp,tau Prediction interval and lag between coordinates, in rows, as in [simplex()].
+#'   Of several, every combination is tried.
 #' @param validation How to validate where neither `lib` nor `pred` is given.
 #'
 #' @return A table ([edm_tables]) with the columns `E` and `rho`, Pearson's correlation of
