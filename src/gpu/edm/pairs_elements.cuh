@@ -4,9 +4,9 @@
 #ifndef SYN_GPU_EDM_PAIRS_ELEMENTS_CUH
 #define SYN_GPU_EDM_PAIRS_ELEMENTS_CUH
 
-#include "gpu/edm/matrix.cuh"
 #include "gpu/edm/pairs_types.cuh"
 #include "gpu/edm/power.cuh"
+#include "gpu/edm/tensor.cuh"
 
 #include <cuda_pipeline.h>
 
