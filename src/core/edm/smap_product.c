@@ -156,9 +156,9 @@ static void make_hat(const double *coordinate, size_t stride, uint32_t dims,
             of_value = syn_f64_fused(syn_f64_all(value[k]), x, of_value);
             of_slope = syn_f64_fused(syn_f64_all(slope[k]), x, of_slope);
         }
-        syn_f64 w = syn_f64_load(square + i);
+        syn_f64 w = syn_f64_load(square + i), all = syn_f64_load(strength + i);
         syn_f64_store(square + i, w * of_value);
-        syn_f64_store(strength + i, syn_f64_fused(w, of_slope, syn_f64_load(strength + i)));
+        syn_f64_store(strength + i, syn_f64_fused(w, of_slope, all));
     }
 }
 

@@ -55,8 +55,8 @@ typedef struct syn_smap_product {
 
     /* Makes of the squared weights of SYN_SMAP_POINTS points what each target adds to a
        prediction, and adds to `strength` what it adds to its coefficient; `value` and
-       `slope` are those of syn_smap_normal_hat(). `coordinate`: [dims][stride], less their
-       centre. */
+       `slope` are those of syn_smap_normal_hat(). `coordinate`: [dims][stride], less
+       their centre. */
     void (*hat)(const double *coordinate, size_t stride, uint32_t dims,
                 const double *value, const double *slope, double *square,
                 double *strength);

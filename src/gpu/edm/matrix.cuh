@@ -7,24 +7,30 @@
 
 namespace gpu {
 
-/* c += a b for matrices of 8 x 4 and 4 x 8 whose elements the lanes of a warp hold: of a
-   in row lane / 4, of b in column lane / 4, and both at lane % 4 of the other dimension;
-   of c in row lane / 4 and columns 2 (lane % 4) and the next. */
-__device__ inline void multiply_8x8x4(double &c0, double &c1, double a, double b)
-{
+/* c + a b for matrices of 8 x 4 and 4 x 8 whose elements the lanes of a warp hold: of a in
+   row lane / 4, of b in column lane / 4, and both at lane % 4 of the other dimension; of c
+   in row lane / 4 and columns 2 (lane % 4) and the next. */
 #if __CUDA_ARCH__ >= 800
+__device__ inline double2 multiply_8x8x4(double2 c, double a, double b)
+{
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-        : "+d"(c0), "+d"(c1)
+        : "+d"(c.x), "+d"(c.y)
         : "d"(a), "d"(b));
+    return c;
+}
 #else
+/* Not inlined: there would be too much of it for the compiler. */
+static __device__ __noinline__ double2 multiply_8x8x4(double2 c, double a, double b)
+{
     int lane = threadIdx.x % WARP, column = 2 * (lane % 4);
     for (int k = 0; k < 4; k++) {
         double by = __shfl_sync(WHOLE_WARP, a, lane / 4 * 4 + k);
-        c0 = fma(by, __shfl_sync(WHOLE_WARP, b, column * 4 + k), c0);
-        c1 = fma(by, __shfl_sync(WHOLE_WARP, b, (column + 1) * 4 + k), c1);
+        c.x = fma(by, __shfl_sync(WHOLE_WARP, b, column * 4 + k), c.x);
+        c.y = fma(by, __shfl_sync(WHOLE_WARP, b, (column + 1) * 4 + k), c.y);
     }
-#endif
+    return c;
 }
+#endif
 
 /* The same for 16 x 4 n and 4 n x 8, of such parts: a[half][part] of rows 8 half and those
    after it, b[part], c[2 half] and the next. */
@@ -58,8 +64,12 @@ __device__ inline void multiply_16x8(double (&c)[4], const double (&a)[2][N],
 #pragma unroll
     for (int part = 0; part < N; part++)
 #pragma unroll
-        for (int half = 0; half < 2; half++)
-            multiply_8x8x4(c[2 * half], c[2 * half + 1], a[half][part], b[part]);
+        for (int half = 0; half < 2; half++) {
+            double2 sum = {c[2 * half], c[2 * half + 1]};
+            sum = multiply_8x8x4(sum, a[half][part], b[part]);
+            c[2 * half] = sum.x;
+            c[2 * half + 1] = sum.y;
+        }
 #endif
 }
 

@@ -28,8 +28,9 @@ constexpr int SMAP_SLOTS = 2;               /* parts under way */
 
 /* Blocks of the product by how many products there are. The last is for devices with
    little shared memory. */
+using smap_block_16 = smap_block<8, 1, 1, 2, 16, 2>;
 using smap_block_32 = smap_block<8, 1, 1, 4, 16, 2>;
-using smap_block_64 = smap_block<4, 2, 2, 4, 16, 2>;
+using smap_block_64 = smap_block<4, 2, 2, 4, 16, 1>;
 using smap_block_128 = smap_block<2, 4, 4, 4, 16, 1>;
 using smap_block_256 = smap_block<1, 8, 4, 4, 32, 1>;
 using smap_block_small = smap_block<1, 4, 1, 4, 16, 1>;
@@ -44,7 +45,9 @@ template <class F> void with_smap_block(const smap_shape &shape, size_t limit, F
         return smap_product_shared<decltype(block)>(shape) <= limit;
     };
     uint32_t n = shape.columns;
-    if (n <= 32 && fits(smap_block_32()))
+    if (n <= 16 && fits(smap_block_16()))
+        body(smap_block_16());
+    else if (n <= 32 && fits(smap_block_32()))
         body(smap_block_32());
     else if (n <= 64 && fits(smap_block_64()))
         body(smap_block_64());

@@ -59,8 +59,8 @@ __host__ __device__ inline size_t smap_list_shared(const smap_shape &shape)
 
 /* Fetches the next neighbours and their squared weights, and adds to the spread. */
 __device__ inline void take_listed(const smap_listing &job, uint32_t prediction,
-                                   uint32_t from, uint32_t n, double rate, double *point,
-                                   double *weight, double *spread)
+                                   uint32_t from, uint32_t n, const smap_fall &fall,
+                                   double *point, double *weight, double *spread)
 {
     const smap_points &p = job.points;
     const uint32_t *place = job.lists.place + (size_t) prediction * job.lists.k + from;
@@ -71,7 +71,7 @@ __device__ inline void take_listed(const smap_listing &job, uint32_t prediction,
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < n; i += SMAP_LIST_THREADS) {
         const double *last = point + i * p.shape.pitch + p.shape.wide;
-        double w = smap_weight(distance[i], rate, job.distance[prediction].least);
+        double w = smap_weight(distance[i], fall);
         weight[i] = w * w * last[1];  /* 0 where the target is missing */
         spread[0] += w * last[1];
         spread[1] += w * last[0];
@@ -89,12 +89,13 @@ __global__ void __launch_bounds__(SMAP_LIST_THREADS)
     uint32_t columns = p.shape.columns;
     for (uint32_t at = blockIdx.x; at < p.predictions; at += gridDim.x) {
         uint32_t found = job.lists.found[at];
-        double rate = smap_rate(job.distance[at], job.theta[blockIdx.y]);
+        smap_distances d = job.distance[at];
+        smap_fall fall = smap_fall_of(smap_rate(d, job.theta[blockIdx.y]), d.least);
         size_t place = (size_t) blockIdx.y * p.predictions + at;
         double *sum = job.sum + place * columns, spread[3] = {0, 0, 0};
         for (uint32_t from = 0; from == 0 || from < found; from += SMAP_LIST_POINTS) {
             uint32_t n = found - from < SMAP_LIST_POINTS ? found - from : SMAP_LIST_POINTS;
-            take_listed(job, at, from, n, rate, point, weight, spread);
+            take_listed(job, at, from, n, fall, point, weight, spread);
             for (uint32_t c = threadIdx.x; c < columns; c += SMAP_LIST_THREADS) {
                 ushort2 factor = job.factor[c];
                 double part = from > 0 ? sum[c] : 0;

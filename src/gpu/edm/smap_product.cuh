@@ -47,7 +47,7 @@ struct smap_block {
 
 /* What a prediction needs for its weights. */
 struct smap_weighing {
-    double rate, least;
+    smap_fall fall;
     smap_left_out out;
 };
 
@@ -79,12 +79,11 @@ smap_product_shared(const smap_shape &shape)
 struct smap_spread {
     double weight = 0, target = 0, square = 0;
 
-    __device__ void add(double w, double y, double known)
+    __device__ void add(double w, double known, double y, double yy)
     {
-        double wy = w * y;
         weight = fma(w, known, weight);
-        target += wy;
-        square = fma(wy, y, square);
+        target = fma(w, y, target);
+        square = fma(w, yy, square);
     }
 };
 
@@ -113,10 +112,11 @@ __device__ inline void take_predictions(const smap_product &job, uint32_t first,
                              ? p.predicted[(size_t) first * p.shape.pitch + i]
                              : 0;
     for (uint32_t r = threadIdx.x; r < B::PREDICTIONS; r += B::THREADS) {
-        smap_weighing how = {0, 0, {0, 0, UINT32_MAX, 0}};
+        smap_weighing how = {{0, 0}, {0, 0, UINT32_MAX, 0}};
         if (r < n) {
             smap_distances d = job.distance[first + r];
-            how = {smap_rate(d, job.theta[blockIdx.z]), d.least, job.out[first + r]};
+            how.fall = smap_fall_of(smap_rate(d, job.theta[blockIdx.z]), d.least);
+            how.out = job.out[first + r];
         }
         s.how[r] = how;
     }
@@ -148,15 +148,16 @@ __device__ inline void make_weights(const smap_shape &shape, const smap_shared<B
         }
     }
     double2 target = *(const double2 *) x, known = *(const double2 *) (x + B::PITCH);
+    double left_square = target.x * target.x, right_square = target.y * target.y;
 #pragma unroll
     for (int i = 0; i < B::ROWS; i++) {
         const smap_weighing &how = s.how[row + i * B::LANES];
-        double v = smap_weight(root_of(left[i]), how.rate, how.least);
-        double w = smap_weight(root_of(right[i]), how.rate, how.least);
+        double v = smap_weight(root_of(left[i]), how.fall);
+        double w = smap_weight(root_of(right[i]), how.fall);
         v = smap_is_near(how.out, first + column) ? v : 0;
         w = smap_is_near(how.out, first + column + 1) ? w : 0;
-        spread[i].add(v, target.x, known.x);
-        spread[i].add(w, target.y, known.y);
+        spread[i].add(v, known.x, target.x, left_square);
+        spread[i].add(w, known.y, target.y, right_square);
         double2 *to = (double2 *) (weight + (row + i * B::LANES) * B::PITCH + column);
         *to = make_double2(v * v, w * w);
     }

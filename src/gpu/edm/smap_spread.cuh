@@ -45,6 +45,7 @@ __global__ void smap_spread_again(SYN_GPU_JOB smap_equations job)
         const double *from = p.predicted + (size_t) at * p.shape.pitch;
         smap_distances d = job.distance[at];
         double rate = smap_rate(d, job.theta[i / p.predictions]), above = 0, below = 0;
+        smap_fall fall = smap_fall_of(rate, d.least);
         double value = job.results.prediction[i] - job.centre[p.shape.dims + 1];
         uint32_t n = job.lists.found ? job.lists.found[at] : p.n;
         for (uint32_t j = threadIdx.x; j < n; j += SMAP_SPREAD_THREADS) {
@@ -60,7 +61,7 @@ __global__ void smap_spread_again(SYN_GPU_JOB smap_equations job)
                 distance = root_of(distance);
             }
             bool near = job.lists.found || smap_is_near(job.out[at], j);
-            double weight = near ? smap_weight(distance, rate, d.least) : 0;
+            double weight = near ? smap_weight(distance, fall) : 0;
             add_spread(p, point, weight, value, &above, &below);
         }
         above = block_total(above, room);
