@@ -72,7 +72,8 @@ embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred =
   embedded <- check_flag(embedded)
   grid <- dimension_grid(tau, Tp, embedded)
   where <- NULL
-  skill <- times_told_once(lapply(seq_len(nrow(grid)), \(k) {
+  all <- cli::cli_progress_along(seq_len(nrow(grid)), name = "Searching")
+  skill <- times_told_once(lapply(all, \(k) {
     prepare <- function(E) {
       edm_data(x, columns, target, lib, pred, if (!embedded) E, grid$tau[[k]], grid$Tp[[k]],
                embedded, valid_lib, segments, no_time, ignore_nan, call = here)
