@@ -76,7 +76,8 @@ struct smap_machine {
     explicit smap_machine(int device)
     {
         int bytes = 0, kilohertz = 0, ratio = 0;
-        check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+        check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount,
+                                     device));
         check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                      device));
         check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device));
@@ -416,7 +417,8 @@ public:
         put(call_.out->coefficient, (size_t) thetas_ * unknowns_);
         put(call_.out->singular, (size_t) thetas_ * unknowns_);
         for (size_t i = 0; i < thetas_; i++)
-            std::memcpy(call_.fate + i * all + s->first, s->fates->get() + i * s->n, s->n);
+            std::memcpy(call_.fate + i * all + s->first, s->fates->get() + i * s->n,
+                        s->n);
     }
 };
 

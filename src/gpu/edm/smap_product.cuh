@@ -280,8 +280,8 @@ __global__ void __launch_bounds__(B::THREADS, B::BLOCKS)
     uint2 factor[B::WIDE];
 #pragma unroll
     for (int j = 0; j < B::WIDE; j++) {
-        ushort2 of = job.factor[column + (threadIdx.x / WARP % B::ACROSS * B::WIDE + j) * 8 +
-                                threadIdx.x % WARP / 4];
+        uint32_t eight = threadIdx.x / WARP % B::ACROSS * B::WIDE + j;
+        ushort2 of = job.factor[column + eight * 8 + threadIdx.x % WARP / 4];
         factor[j] = make_uint2(of.x * B::PITCH, of.y * B::PITCH);
     }
     take_predictions<B>(job, first, s);

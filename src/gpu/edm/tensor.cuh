@@ -38,8 +38,8 @@ __device__ inline void multiply_8x8x4(double *c, double a, double b)
 #endif
 }
 
-/* The same for a (16 x 4) and c (16 x 8): a lane holds a[g][t] and a[g + 8][t], and of the
-   rows g and g + 8 of c two numbers each. */
+/* The same for a (16 x 4) and c (16 x 8): a lane holds a[g][t] and a[g + 8][t], and of
+   the rows g and g + 8 of c two numbers each. */
 __device__ inline void multiply_16x8x4(double *c, const double *a, double b)
 {
 #if __CUDA_ARCH__ >= 900
@@ -55,7 +55,7 @@ __device__ inline void multiply_16x8x4(double *c, const double *a, double b)
 
 /* The same for a (16 x 8) and b (8 x 8), as two products of four columns of a and rows of
    b each, numbered i: a lane holds a[g][t] and a[g + 8][t] of product i in a[2 i] and
-   a[2 i + 1], and b[t][g] in b[i]. Processors from 9.0 on have an instruction for both. */
+   a[2 i + 1], and b[t][g] in b[i]. From 9.0 on there is an instruction for both. */
 __device__ inline void multiply_16x8x8(double *c, const double *a, const double *b)
 {
 #if __CUDA_ARCH__ >= 900
@@ -69,34 +69,21 @@ __device__ inline void multiply_16x8x8(double *c, const double *a, const double 
 #endif
 }
 
-/* The same for a (16 x 4 N) and b (4 N x 8), as N such products: a[0] of the rows g, a[1]
-   of the rows g + 8. */
+/* The same for a (16 x 4 N) and b (4 N x 8), as N products of four columns of a: a[0] of
+   the rows g, a[1] of the rows g + 8. */
 template <int N>
 __device__ inline void multiply_16x8(double (&c)[4], const double (&a)[2][N],
                                      const double (&b)[N])
 {
-    constexpr int whole = N / 4 * 4;
 #pragma unroll
-    for (int k = 0; k < whole; k += 4) {
-        double four[] = {a[0][k],     a[1][k],     a[0][k + 1], a[1][k + 1],
-                         a[0][k + 2], a[1][k + 2], a[0][k + 3], a[1][k + 3]};
-        multiply_16x8x16(c, four, b + k);
+    for (int k = 0; k + 1 < N; k += 2) {
+        double two[] = {a[0][k], a[1][k], a[0][k + 1], a[1][k + 1]};
+        multiply_16x8x8(c, two, b + k);
     }
-#if __CUDA_ARCH__ >= 900
-    static_assert(N % 2 == 0, "pairs of products");
-    if constexpr (N % 4 == 2)
-        asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, "
-            "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-            : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-            : "d"(a[0][whole]), "d"(a[1][whole]), "d"(a[0][whole + 1]),
-              "d"(a[1][whole + 1]), "d"(b[whole]), "d"(b[whole + 1]));
-#else
-#pragma unroll
-    for (int k = whole; k < N; k++) {
-        multiply_8x8x4(c, a[0][k], b[k]);
-        multiply_8x8x4(c + 2, a[1][k], b[k]);
+    if constexpr (N % 2 == 1) {
+        double one[] = {a[0][N - 1], a[1][N - 1]};
+        multiply_16x8x4(c, one, b[N - 1]);
     }
-#endif
 }
 
 }  // namespace gpu
