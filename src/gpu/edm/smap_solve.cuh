@@ -234,6 +234,7 @@ __device__ inline double condition_of(const smap_bench &b, const double *centre)
 __device__ inline void make_triangle(const smap_bench &b, const double *centre)
 {
     double first = b.lower[0] / b.scale[0];
+    __syncwarp();
     for (uint32_t k = threadIdx.x % WARP; k < b.n; k += WARP)
         for (uint32_t i = 0; i < b.n; i++) {
             double value = k < i ? 0 : b.lower[k * b.pitch + i] / b.scale[k];
