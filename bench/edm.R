@@ -142,6 +142,22 @@ if (nrow(synfire_sitrep(test_devices = FALSE)$devices) > 0L) {
                                     device = "gpu"), 5),
         3 * long^2 * 20 / 2.8e13 * terms_per_second, 0.15, 0.05)
   )
+  # S-maps: sums in double precision by tensor cores, 6.5e13 operations a second.
+  for (n in c(32000, 128000)) {
+    long_smap <- utils::head(long_pair, n)
+    on_gpu <- c(on_gpu, list(
+      row(sprintf("smap, E 20, theta 2, %s rows, GPU", format(n, big.mark = ",")),
+          measure(\() smap(long_smap, "x", E = 20, theta = 2, device = "gpu"), 5),
+          as.double(n)^2 * 2 * 253 / 6.5e13 * terms_per_second,
+          if (n == 32000) 0.1 else 1.2, if (n == 32000) 0.05 else 0.4)
+    ))
+  }
+  on_gpu <- c(on_gpu, list(
+    row("predict_nonlinear, E 5, 15 values of theta, 8,000 rows, GPU",
+        measure(\() predict_nonlinear(utils::head(long_pair, 8000), "x", E = 5,
+                                      device = "gpu"), 5),
+        8000^2 * 15 * 2 * 28 / 6.5e13 * terms_per_second, NA, NA)
+  ))
   rows <- c(rows, on_gpu)
 }
 script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
