@@ -13,8 +13,9 @@ typedef struct gaps {
 
 static gaps find_gaps(const syn_series *targets, uint32_t number)
 {
-    gaps g = {targets->value + (size_t)number * targets->steps, targets->steps, number, 0};
-    for (uint32_t t = 0; t < g.steps; t++)
+    uint32_t steps = targets->steps;
+    gaps g = {targets->value + (size_t)number * steps, steps, number, 0};
+    for (uint32_t t = 0; t < steps; t++)
         g.missing += g.value[t] != g.value[t];
     return g;
 }

@@ -140,8 +140,8 @@ inline void launch_predictions(const pairs_job &job, cudaStream_t stream)
 
 struct pairs_slot {
     stream work;
-    array<double> raw, x, feature, square, part, products, sums, hat, room, column, slopes,
-        partial, out;
+    array<double> raw, x, feature, square, part, products, sums, hat, room, column,
+        slopes, partial, out;
     array<uint32_t> before;
     array<pair_library> library;
     array<pair_fall> falls;

@@ -100,8 +100,8 @@ void finish_on_host(const request &r, const syn_smap_group &group,
         rest.push_back({one.library, (uint32_t) one.step.size(), one.step.data(),
                         one.sum.data(), columns, one.known, one.made});
     uint32_t n = (uint32_t) rest.size();
-    check_status(syn_smap_pairs_rest(r.libraries, r.targets, r.options, &group, rest.data(),
-                                     n, r.watch, r.out));
+    check_status(syn_smap_pairs_rest(r.libraries, r.targets, r.options, &group,
+                                     rest.data(), n, r.watch, r.out));
 }
 
 void predict_group(const request &r, const syn_smap_group &group)
