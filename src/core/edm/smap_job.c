@@ -143,50 +143,6 @@ static void share_out(syn_smap_job *j, uint32_t predictions)
     j->shares = (j->blocks + each - 1) / each;
 }
 
-/* A row while they are ordered by their points. */
-typedef struct point {
-    const double *coordinate;  /* [dims][stride] from this row's first on */
-    size_t stride;
-    uint32_t dims, number;
-} point;
-
-static int compare_points(const void *a, const void *b)
-{
-    const point *x = a, *y = b;
-    for (uint32_t k = 0; k < x->dims; k++) {
-        double one = x->coordinate[k * x->stride], other = y->coordinate[k * x->stride];
-        if (one != other)
-            return one < other ? -1 : 1;
-    }
-    return 0;
-}
-
-/* Finds which points are the same. */
-static syn_status find_places(syn_smap_job *j)
-{
-    const syn_smap_call *s = &j->call;
-    size_t stride = s->stride;
-    point *all = malloc(j->rows.n * sizeof *all);
-    j->place_of = malloc(j->rows.n * sizeof *j->place_of);
-    j->place = malloc(j->dims * j->stride * sizeof *j->place);
-    if (all && j->place_of && j->place) {
-        for (uint32_t i = 0; i < j->rows.n; i++)
-            all[i] = (point){s->side_by_side + i, stride, j->dims, i};
-        qsort(all, j->rows.n, sizeof *all, compare_points);
-        for (uint32_t i = 0; i < j->rows.n; i++) {
-            if (i == 0 || compare_points(&all[i - 1], &all[i]) != 0) {
-                for (uint32_t k = 0; k < j->dims; k++)
-                    j->place[k * j->stride + j->places] = all[i].coordinate[k * stride];
-                j->places++;
-            }
-            j->place_of[all[i].number] = j->places - 1;
-        }
-    }
-    syn_status status = all && j->place_of && j->place ? SYN_OK : SYN_NO_MEMORY;
-    free(all);
-    return status;
-}
-
 static syn_status make_sums(syn_smap_job *j)
 {
     j->block = rows_of(j->rows.n) - 1;
@@ -251,7 +207,7 @@ syn_status syn_smap_job_make(const syn_smap_common *common, uint32_t i, syn_smap
     if (status == SYN_OK)
         status = make_terms(out);
     if (status == SYN_OK)
-        status = find_places(out);
+        status = syn_smap_same_make(&out->call, &out->same);
     if (status == SYN_OK)
         status = make_sums(out);
     return status;
@@ -284,8 +240,7 @@ void syn_smap_job_free(syn_smap_job *job)
     free(job->value);
     free(job->centre);
     free(job->centred);
-    free(job->place_of);
-    free(job->place);
+    syn_smap_same_free(&job->same);
     free(job->panel);
     free(job->sum);
     free(job->known);

@@ -8,6 +8,7 @@
 #include "core/edm/smap_pairs.h"
 #include "core/edm/smap_product.h"
 #include "core/edm/smap_rest.h"
+#include "core/edm/smap_same.h"
 
 enum {
     SYN_SMAP_BLOCK_BYTES = 3 << 20,  /* of distances, if rows are few enough */
@@ -53,9 +54,7 @@ typedef struct syn_smap_job {
     double *value;              /* of the terms: less their centre */
     double *centre;             /* [dims + 1] of the terms, 0 the first */
     double size;                /* standard deviation of the first coordinate */
-    uint32_t places;            /* how many of the points are different */
-    uint32_t *place_of;         /* [points] which one each is */
-    double *place;              /* [dims][stride] their coordinates */
+    syn_smap_same same;         /* points that differ */
     double *coordinate;         /* [dims][steps] */
     double *centred;            /* [dims][stride] of the rows, less their centre */
     double *panel;              /* [stride / SYN_SMAP_POINTS][columns][SYN_SMAP_POINTS]

@@ -36,6 +36,8 @@ struct syn_smap_worker {
     double *strength;           /* [stride] sum of the rows that give coefficients */
     double *prediction;         /* [rows][columns] */
     double *panel, *solving;    /* for the product and for syn_smap_normal_hat() */
+    double *inverse, *gram;     /* [unknowns][unknowns] for syn_smap_normal_refine(), and */
+    double *turned;             /* [unknowns][SYN_SMAP_POINTS] points for it */
     double *weight;             /* [stride] for syn_smap_exact_hat(): of points, */
     double *heavy, *count;      /* [stride] of places and how many neighbours each is; */
     double *exact_value, *exact_slope;  /* [stride] what it gives, of places */
@@ -76,6 +78,9 @@ static size_t cut(syn_smap_worker *w, double *memory, uint32_t steps, uint32_t d
     w->prediction = take(memory, &next, SYN_SMAP_MOST_ROWS * columns);
     w->panel = take(memory, &next, (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products);
     w->solving = take(memory, &next, syn_smap_normal_room((uint32_t)unknowns));
+    w->inverse = take(memory, &next, unknowns * unknowns);
+    w->gram = take(memory, &next, unknowns * unknowns);
+    w->turned = take(memory, &next, unknowns * SYN_SMAP_POINTS);
     w->weight = take(memory, &next, stride);
     w->heavy = take(memory, &next, stride);
     w->count = take(memory, &next, stride);
@@ -115,7 +120,7 @@ void syn_smap_worker_free(syn_smap_worker *worker)
 /* ---- steps of a block ---- */
 
 /* Which of the job's rows prediction r of the block is of. */
-static uint32_t place_of(const syn_smap_job *j, const syn_smap_worker *w, uint32_t r)
+static uint32_t prediction_at(const syn_smap_job *j, const syn_smap_worker *w, uint32_t r)
 {
     return j->only ? j->only[w->first + r] : w->first + r;
 }
@@ -129,7 +134,7 @@ static double *square_at(const syn_smap_job *j, const syn_smap_worker *w, size_t
 
 static void measure_row(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
 {
-    uint32_t row = j->row[place_of(j, w, r)];
+    uint32_t row = j->row[prediction_at(j, w, r)];
     w->near[r] = syn_smap_whole(&j->call, w->distance + r * j->stride);
     syn_smap_point(&j->call, row, w->from);
     j->call.kind->measure(&w->near[r], w->from, j->rows.n);
@@ -175,13 +180,28 @@ static void weigh_points(const syn_smap_job *j, syn_smap_worker *w)
     }
 }
 
-/* Neighbours of prediction r as places, with the weight of all that are there in
-   `heavy`. */
-static syn_smap_near gather_places(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
+/* Which place point i is: the number of those that differ, where there are few of them. */
+static uint32_t place_of(const syn_smap_job *j, size_t i)
+{
+    return j->same.n > 0 ? j->same.of[i] : (uint32_t)i;
+}
+
+/* All places, as the neighbours of prediction r. */
+static syn_smap_near all_places(const syn_smap_job *j, const syn_smap_worker *w, uint32_t r)
+{
+    int few = j->same.n > 0;
+    return (syn_smap_near){
+        .dims = j->dims, .stride = few ? j->same.stride : j->call.stride,
+        .coordinate = few ? j->same.coordinate : j->call.side_by_side,
+        .target = w->count,  /* which nobody asks for */
+        .end = {few ? j->same.n : j->rows.n}, .n = w->near[r].n};
+}
+
+/* Fills the weights of prediction r: of points, and of all points in a place together. */
+static void gather_places(const syn_smap_job *j, syn_smap_worker *w, uint32_t r,
+                          uint32_t places)
 {
     const syn_smap_near *near = &w->near[r];
-    syn_smap_near places = {.dims = j->dims, .stride = j->stride, .coordinate = j->place,
-                            .target = j->place, .end = {j->places}, .n = near->n};
     double rate = syn_smap_rate(&j->call, near, 0);
     for (size_t from = 0; from < j->rows.n; from += SYN_SMAP_POINTS) {
         size_t left = j->rows.n - from;
@@ -189,16 +209,15 @@ static syn_smap_near gather_places(const syn_smap_job *j, syn_smap_worker *w, ui
         j->product->weigh(near, rate, from, n, w->weight + from,
                           square_at(j, w, from) + r * (size_t)SYN_SMAP_PITCH);
     }
-    memset(w->heavy, 0, j->places * sizeof *w->heavy);
-    memset(w->count, 0, j->places * sizeof *w->count);
+    memset(w->heavy, 0, places * sizeof *w->heavy);
+    memset(w->count, 0, places * sizeof *w->count);
     for (uint32_t i = 0; i < j->rows.n; i++)
         if (w->weight[i] > 0) {
-            w->heavy[j->place_of[i]] = w->weight[i];
-            w->count[j->place_of[i]]++;
+            w->heavy[place_of(j, i)] = w->weight[i];
+            w->count[place_of(j, i)]++;
         }
-    for (uint32_t i = 0; i < j->places; i++)
+    for (uint32_t i = 0; i < places; i++)
         w->heavy[i] *= sqrt(w->count[i]);
-    return places;
 }
 
 /* The row of the hat matrix of a prediction whose equations are not good enough, in place
@@ -206,13 +225,15 @@ static syn_smap_near gather_places(const syn_smap_job *j, syn_smap_worker *w, ui
 static void solve_exactly(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
 {
     double sum = 0;
-    syn_smap_near places = gather_places(j, w, r);
-    syn_smap_point(&j->call, j->row[place_of(j, w, r)], w->from);
-    memset(w->exact_value, 0, j->places * sizeof *w->exact_value);
-    memset(w->exact_slope, 0, j->places * sizeof *w->exact_slope);
-    syn_smap_exact_hat(&places, w->heavy, j->call.options->ridge, w->from, w->exact,
-                       w->small, w->exact_value, w->exact_slope);
-    for (uint32_t i = 0; i < j->places; i++) {
+    syn_smap_near near = all_places(j, w, r);
+    uint32_t places = near.end[0];
+    gather_places(j, w, r, places);
+    syn_smap_point(&j->call, j->row[prediction_at(j, w, r)], w->from);
+    memset(w->exact_value, 0, places * sizeof *w->exact_value);
+    memset(w->exact_slope, 0, places * sizeof *w->exact_slope);
+    syn_smap_exact_hat(&near, w->heavy, j->call.options->ridge, w->from, w->exact, w->small,
+                       w->exact_value, w->exact_slope);
+    for (uint32_t i = 0; i < places; i++) {
         sum += w->exact_value[i];
         w->excess_slope += w->exact_slope[i];
         if (w->count[i] > 0) {
@@ -224,9 +245,32 @@ static void solve_exactly(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
     for (size_t i = 0; i < j->rows.n; i++) {
         int used = w->weight[i] > 0;
         double *hat = square_at(j, w, i) + r * (size_t)SYN_SMAP_PITCH;
-        hat[i % SYN_SMAP_POINTS] = used ? w->exact_value[j->place_of[i]] : 0;
-        w->strength[i] += used ? w->exact_slope[j->place_of[i]] : 0;
+        hat[i % SYN_SMAP_POINTS] = used ? w->exact_value[place_of(j, i)] : 0;
+        w->strength[i] += used ? w->exact_slope[place_of(j, i)] : 0;
     }
+}
+
+/* Solves the equations of a prediction for any target, in one of two ways; 0 where neither
+   is good enough. */
+static int solve_equations(const syn_smap_job *j, syn_smap_worker *w, uint32_t r,
+                           double *value, double *slope)
+{
+    uint32_t unknowns = j->dims + 1;
+    const double *sum = w->equations + r * j->terms.products;
+    const double *at = j->value + prediction_at(j, w, r) * j->terms.pitch + 1;
+    double ridge = j->call.options->ridge;
+    if (syn_smap_normal_hat(unknowns, sum, j->centre, ridge, at, j->size, w->solving, value,
+                            slope))
+        return 1;
+    if (!syn_smap_normal_turn(unknowns, sum, j->centre, ridge, w->solving, w->inverse))
+        return 0;
+    memset(w->gram, 0, (size_t)unknowns * unknowns * sizeof *w->gram);
+    for (size_t from = 0; from < j->rows.n; from += SYN_SMAP_POINTS)
+        j->product->turn(j->centred + from, j->stride, j->dims, w->inverse,
+                         square_at(j, w, from) + r * (size_t)SYN_SMAP_PITCH, w->turned,
+                         w->gram);
+    return syn_smap_normal_refine(unknowns, sum, j->centre, ridge, w->inverse, w->gram, at,
+                                  j->size, w->solving, value, slope);
 }
 
 static void solve_next(const syn_smap_job *j, syn_smap_worker *w)
@@ -234,13 +278,8 @@ static void solve_next(const syn_smap_job *j, syn_smap_worker *w)
     uint32_t r = w->done++, unknowns = j->dims + 1;
     double *value = w->value + r * (size_t)unknowns;
     double *slope = w->slope + r * (size_t)unknowns;
-    const double *at = j->value + place_of(j, w, r) * j->terms.pitch + 1;
     w->excess[r] = 0;
-    int found = w->near[r].n > 0 &&
-                syn_smap_normal_hat(unknowns, w->equations + r * j->terms.products,
-                                    j->centre, j->call.options->ridge, at, j->size,
-                                    w->solving, value, slope);
-    if (!found) {
+    if (w->near[r].n == 0 || !solve_equations(j, w, r, value, slope)) {
         memset(value, 0, unknowns * sizeof *value);
         memset(slope, 0, unknowns * sizeof *slope);
         value[0] = 1;
@@ -296,7 +335,7 @@ static void add_block(syn_smap_job *j, syn_smap_worker *w, uint32_t share)
                               : NULL;
     double *sum = j->sum + (size_t)share * SYN_SMAP_SUMS * j->columns;
     for (uint32_t r = 0; r < w->n; r++) {
-        size_t i = place_of(j, w, r);
+        size_t i = prediction_at(j, w, r);
         if (w->near[r].n == 0)
             continue;
         j->made[share]++;

@@ -38,23 +38,34 @@ __device__ inline void multiply_8x8x4(double *c, double a, double b)
 #endif
 }
 
-/* The same for a (16 x 16), b (16 x 8) and c (16 x 8), as four products of four columns
-   of a and rows of b each, numbered i: a lane holds a[g][t] and a[g + 8][t] of product i
-   in a[2 i] and a[2 i + 1], b[t][g] in b[i], and of the rows g and g + 8 of c two numbers
-   each. Processors from 9.0 on have an instruction for all four. */
-__device__ inline void multiply_16x8x16(double *c, const double *a, const double *b)
+/* The same for a (16 x 4) and c (16 x 8): a lane holds a[g][t] and a[g + 8][t], and of the
+   rows g and g + 8 of c two numbers each. */
+__device__ inline void multiply_16x8x4(double *c, const double *a, double b)
 {
 #if __CUDA_ARCH__ >= 900
-    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, "
-        "{%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, {%0,%1,%2,%3};"
+    asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+        "{%0,%1,%2,%3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]),
-          "d"(a[7]), "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+        : "d"(a[0]), "d"(a[1]), "d"(b));
 #else
-    for (int i = 0; i < 4; i++) {
-        multiply_8x8x4(c, a[2 * i], b[i]);
-        multiply_8x8x4(c + 2, a[2 * i + 1], b[i]);
-    }
+    multiply_8x8x4(c, a[0], b);
+    multiply_8x8x4(c + 2, a[1], b);
+#endif
+}
+
+/* The same for a (16 x 8) and b (8 x 8), as two products of four columns of a and rows of
+   b each, numbered i: a lane holds a[g][t] and a[g + 8][t] of product i in a[2 i] and
+   a[2 i + 1], and b[t][g] in b[i]. Processors from 9.0 on have an instruction for both. */
+__device__ inline void multiply_16x8x8(double *c, const double *a, const double *b)
+{
+#if __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, "
+        "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+#else
+    multiply_16x8x4(c, a, b[0]);
+    multiply_16x8x4(c, a + 2, b[1]);
 #endif
 }
 
