@@ -59,10 +59,11 @@ if (identical(commandArgs(TRUE), "long")) {
 }
 
 #' CPU and wall seconds of S-maps of all pairs
-map_seconds <- function(steps, series, counts = FALSE) {
+map_seconds <- function(steps, series, counts = FALSE, device = "cpu") {
   set.seed(1)
   values <- if (counts) rpois(steps * series, 0.1) else rnorm(steps * series)
   x <- matrix(values, steps)
+  if (device == "gpu") return(measure(\() smap_map(x, E = 5, device = "gpu")))
   used <- system.time(smap_map(x, E = 5, threads = 1))
   c(used[["user.self"]] + used[["sys.self"]], used[["elapsed"]])
 }
@@ -140,7 +141,15 @@ if (nrow(synfire_sitrep(test_devices = FALSE)$devices) > 0L) {
     row("embed_dimension, E 1..20, 100,000 rows, GPU",
         measure(\() embed_dimension(long_pair[seq_len(long), ], "x", E_max = 20,
                                     device = "gpu"), 5),
-        3 * long^2 * 20 / 2.8e13 * terms_per_second, 0.15, 0.05)
+        3 * long^2 * 20 / 2.8e13 * terms_per_second, 0.15, 0.05),
+    # The floor is that of the CPU's rows, with the 6.6e13 operations a second of its
+    # tensor cores in double precision.
+    row("smap_map, E 5, 200 x 200 series of 1,000 steps, GPU",
+        map_seconds(1000, 200, device = "gpu"), map_floor(1000, 200) * 8.3e10 / 6.6e13,
+        0.03, 0.01),
+    row("smap_map, E 5, 100 x 100 series of 8,000 steps, GPU",
+        map_seconds(8000, 100, device = "gpu"), map_floor(8000, 100) * 8.3e10 / 6.6e13,
+        0.3, 0.1)
   )
   # S-maps: sums in double precision by tensor cores, 6.5e13 operations a second.
   for (n in c(32000, 128000)) {

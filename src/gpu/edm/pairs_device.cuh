@@ -91,6 +91,21 @@ inline void cut_columns(uint32_t columns, uint32_t features, size_t shared,
     });
 }
 
+constexpr uint32_t SMALL = 6;  /* unknowns of models that fit registers */
+
+/* Calls body with the number of unknowns as a constant, 0 where it is not small. */
+template <class F> void with_unknowns(uint32_t n, F body)
+{
+    switch (n <= SMALL ? n : 0) {
+    case 2: body(constant<2>()); break;
+    case 3: body(constant<3>()); break;
+    case 4: body(constant<4>()); break;
+    case 5: body(constant<5>()); break;
+    case 6: body(constant<6>()); break;
+    default: body(constant<0>());
+    }
+}
+
 template <class KERNEL>
 void launch(KERNEL kernel, const pairs_job &job, dim3 grid, size_t shared,
             cudaStream_t stream)
@@ -307,15 +322,14 @@ private:
     {
         uint32_t n = job.E + 1;
         size_t models = (size_t) job.tiles * PAIR_TILE * job.libraries;
-        if (n == 6) {
-            solve_rows<6><<<blocks_for(models, SOLVE), SOLVE, 0, s->work>>>(job);
-        } else {
-            size_t most = SOLVE_BYTES / sizeof(double) / solve_room(n);
-            unsigned blocks = blocks_for(std::min(models, most), SOLVE);
+        size_t most = SOLVE_BYTES / sizeof(double) / solve_room(n);
+        unsigned blocks = blocks_for(n <= SMALL ? models : std::min(models, most), SOLVE);
+        if (n > SMALL)
             s->room.ensure((size_t) blocks * SOLVE * solve_room(n));
-            job.room = s->room.get();
-            solve_rows<0><<<blocks, SOLVE, 0, s->work>>>(job);
-        }
+        job.room = s->room.get();
+        with_unknowns(n, [&](auto known) {
+            solve_rows<decltype(known)::value><<<blocks, SOLVE, 0, s->work>>>(job);
+        });
         check(cudaGetLastError());
     }
 
