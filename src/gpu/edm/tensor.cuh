@@ -75,28 +75,12 @@ template <int N>
 __device__ inline void multiply_16x8(double (&c)[4], const double (&a)[2][N],
                                      const double (&b)[N])
 {
-    constexpr int whole = N / 4 * 4;
-#pragma unroll
-    for (int k = 0; k < whole; k += 4) {
-        double four[] = {a[0][k],     a[1][k],     a[0][k + 1], a[1][k + 1],
-                         a[0][k + 2], a[1][k + 2], a[0][k + 3], a[1][k + 3]};
-        multiply_16x8x16(c, four, b + k);
-    }
-#if __CUDA_ARCH__ >= 900
     static_assert(N % 2 == 0, "pairs of products");
-    if constexpr (N % 4 == 2)
-        asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, "
-            "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-            : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-            : "d"(a[0][whole]), "d"(a[1][whole]), "d"(a[0][whole + 1]),
-              "d"(a[1][whole + 1]), "d"(b[whole]), "d"(b[whole + 1]));
-#else
 #pragma unroll
-    for (int k = whole; k < N; k++) {
-        multiply_8x8x4(c, a[0][k], b[k]);
-        multiply_8x8x4(c + 2, a[1][k], b[k]);
+    for (int k = 0; k < N; k += 2) {
+        double two[] = {a[0][k], a[1][k], a[0][k + 1], a[1][k + 1]};
+        multiply_16x8x8(c, two, b + k);
     }
-#endif
 }
 
 }  // namespace gpu
