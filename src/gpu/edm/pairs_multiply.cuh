@@ -127,8 +127,7 @@ __device__ inline void multiply_panel(const pair_elements &elements, const doubl
     }
 }
 
-/* Adds the points of a stage to the sums. The elements of 16 of them are made while those
-   before are multiplied. */
+/* Adds the points of a stage to the sums. */
 template <bool HAT, bool SLOPES, bool NEAR, int QUADS, int TILES>
 __device__ inline void multiply_stage(const pairs_job &job, const pair_place &p,
                                       const pair_rows<QUADS> &rows, const double *stage,
@@ -137,20 +136,13 @@ __device__ inline void multiply_stage(const pairs_job &job, const pair_place &p,
 {
     const double *z = stage + PAIR_POINTS / 4 * TILES * WARP;
     const double *panel = stage + threadIdx.x % WARP;
-    pair_elements here, next;
-    make_elements<HAT, SLOPES, NEAR>(job, p, rows, z, from, column, next);
+    pair_elements elements;
 #pragma unroll 1
-    for (uint32_t i = 16; i < PAIR_POINTS; i += 16) {
-#pragma unroll
-        for (int half = 0; half < 2; half++)
-#pragma unroll
-            for (int part = 0; part < 4; part++)
-                here[half][part] = next[half][part];
-        make_elements<HAT, SLOPES, NEAR>(job, p, rows, z + i, from + i, column + i, next);
-        multiply_panel(here, panel, sum);
-        panel += 4 * TILES * WARP;
+    for (uint32_t i = 0; i < PAIR_POINTS; i += 16, panel += 4 * TILES * WARP) {
+        make_elements<HAT, SLOPES, NEAR>(job, p, rows, z + i, from + i, column + i,
+                                         elements);
+        multiply_panel(elements, panel, sum);
     }
-    multiply_panel(next, panel, sum);
 }
 
 /* The sums of the product, of all points, in `sum`. */

@@ -82,7 +82,7 @@ __device__ inline void find_points(const pairs_job &job, const double *raw,
         job.part[at + row] = is;
         n += is;
         if (is)
-            one = row;  /* any will do */
+            atomicMax(&one, row);  /* any would do */
     }
     found[threadIdx.x] = n;
     __syncthreads();
