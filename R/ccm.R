@@ -11,7 +11,8 @@
 #' # Which way round
 #' Column `x:y` of the result is the skill with which the library made of `x` predicts
 #' `y`. When it rises with the library and stays, this supports that **y causes x**: the
-#' effect knows its cause.
+#' effect knows its cause. A series that is among the columns of its own library predicts
+#' itself; of such a direction [summary()] says nothing about causes.
 #'
 #' # What is computed
 #' A row can be in a library when its delay vector is complete, its target, the row `Tp`
@@ -296,9 +297,9 @@ mapped_rows <- function(data, valid = data$valid) {
 #' @noRd
 lag_libraries <- function(map, Tp, call) {
   rows <- which(map$complete & map$valid)
-  first <- map$first[rows]
-  last <- map$last[rows]
-  libs <- lapply(Tp, \(lag) rows[rows + lag >= first & rows + lag <= last])
+  before <- rows - map$first[rows]
+  after <- map$last[rows] - rows
+  libs <- lapply(Tp, \(lag) rows[(if (lag < 0L) before else after) >= abs(lag)])
   for (lag in Tp[lengths(libs) == 0L]) {
     map$Tp <- lag
     map$lib <- integer()

@@ -130,7 +130,8 @@ rank_correlation <- function(sizes, rho) {
 #'   `convergence` of [ccm()], with the columns `supported` (logical, `NA` where there is
 #'   too little to tell) and `words`. `summary()` of a `ccm_lag` is a
 #'   data frame of class `ccm_summary` with `direction`, `cause`, `effect`, `best` (`Tp`),
-#'   `rho`, `supported` and `words`. In a direction `x:y` the library was made of `x`, which is
+#'   `rho`, `supported` and `words`. `supported` is `NA`, too, where the `cause` is among the
+#'   columns that its library is made of. In a direction `x:y` the library was made of `x`, which is
 #'   the `effect`, and predicted `y`, the `cause`. Their `print()` shows the words. `format()`
 #'   gives the lines that `print()` shows above a table.
 #' @seealso [ccm()], [ccm_lag()].
@@ -160,29 +161,45 @@ summary.ccm <- function(object, alpha = 0.05, ...) {
   alpha <- check_number(alpha, above = 0, max = 0.5)
   out <- attr(object, "convergence")
   samples <- attr(object, "samples")
+  ends <- direction_ends(object)
+  own <- ends$own[seq_len(nrow(out))]
   verdict <- lapply(seq_len(nrow(out)), \(k) {
     sizes <- length(unique(samples$LibSize[samples$direction == out$direction[[k]]]))
+    if (own[[k]]) return(list(supported = NA))
     judge(out[k, ], sizes, alpha)
   })
   out$supported <- vapply(verdict, `[[`, NA, "supported")
-  out$words <- mapply(verdict_words, split(out, seq_len(nrow(out))),
-                      lapply(verdict, `[[`, "against"), alpha, USE.NAMES = FALSE)
+  said <- out
+  said$effect <- ends$library[seq_len(nrow(out))]
+  out$words <- mapply(verdict_words, split(said, seq_len(nrow(out))),
+                      lapply(verdict, `[[`, "against"), alpha, own, USE.NAMES = FALSE)
   new_table(out, "ccm_summary",
             list(closing = closing_words(out, !is.null(attr(object, "surrogates")))))
 }
 
 #' Which column each direction predicts, the cause, and which its library is made of
+#'
+#' @return A list of vectors: `cause`, `effect` (the first column of the library), `library`
+#'   (all of its columns, in words), `own` (is the cause among them?).
 #' @noRd
 direction_ends <- function(x) {
   parameters <- attr(x, "parameters")
-  ends <- c(parameters$columns[[1L]], parameters$target[[1L]])
-  list(cause = rev(ends), effect = ends)
+  made_of <- unname(parameters[c("columns", "target")])
+  effect <- vapply(made_of, `[[`, "", 1L)
+  list(cause = rev(effect), effect = effect,
+       library = vapply(made_of, paste, "", collapse = " + "),
+       own = mapply(`%in%`, rev(effect), made_of, USE.NAMES = FALSE))
+}
+
+#' What is said where a series is predicted from its own states
+#' @noRd
+own_words <- function(cause) {
+  sprintf("%s predicts itself there, which says nothing of causes.", cause)
 }
 
 #' What speaks against a direction; nothing where it is supported
 #' @noRd
 judge <- function(row, sizes, alpha) {
-  if (row$cause == row$effect) return(list(supported = NA, against = character()))
   none <- is.na(row$rho_largest)
   against <- c(
     if (none) "there is no skill to speak of: predictions or observations are constant or too few",
@@ -208,14 +225,12 @@ judge <- function(row, sizes, alpha) {
        against = against)
 }
 
-verdict_words <- function(row, against, alpha) {
+verdict_words <- function(row, against, alpha, own) {
   skill <- sprintf("%s cross-maps %s with rho %s from %s rows and %s from %s.",
                    row$effect, row$cause, two(row$rho_smallest), commas(row$smallest),
                    two(row$rho_largest), commas(row$largest))
   if (is.na(row$rho_largest)) skill <- sprintf("%s does not cross-map %s.", row$effect, row$cause)
-  if (row$cause == row$effect) {
-    return(paste(skill, "That is how well a series predicts itself; it says nothing of causes."))
-  }
+  if (own) return(paste(skill, own_words(row$cause)))
   if (isTRUE(row$supported)) {
     tested <- if (is.na(row$p)) "" else {
       sprintf(", and is beyond that of surrogates (p %s)", p_text(row$p))
@@ -305,18 +320,19 @@ summary.ccm_lag <- function(object, ...) {
   out <- data.frame(direction = names(best), cause = ends$cause[seq_along(best)],
                     effect = ends$effect[seq_along(best)], best = unname(best), rho = rho,
                     supported = ifelse(is.na(rho), NA, rho > 0 & best <= 0))
-  out$supported[out$cause == out$effect] <- NA
-  out$words <- vapply(split(out, seq_len(nrow(out))), lag_words, "", USE.NAMES = FALSE)
+  own <- ends$own[seq_along(best)]
+  out$supported[own] <- NA
+  said <- out
+  said$effect <- ends$library[seq_along(best)]
+  out$words <- mapply(lag_words, split(said, seq_len(nrow(out))), own, USE.NAMES = FALSE)
   new_table(out, "ccm_summary")
 }
 
-lag_words <- function(row) {
+lag_words <- function(row, own) {
   if (is.na(row$rho)) return("There is no skill at any delay.")
   skill <- sprintf("%s predicts %s best at Tp %d (rho %s).", row$effect, row$cause, row$best,
                    two(row$rho))
-  if (row$cause == row$effect) {
-    return(paste(skill, "A series predicts itself there; that says nothing of causes."))
-  }
+  if (own) return(paste(skill, own_words(row$cause)))
   if (row$rho <= 0) return(paste(skill, "The skill is not positive: nothing is supported."))
   if (row$best > 0) {
     return(sprintf(

@@ -434,7 +434,7 @@ cut_pairs <- function(pairs, series) {
 #' Rows in increasing order, each once, and where each of `rows` is among them
 #' @noRd
 in_order <- function(rows) {
-  if (!is.unsorted(rows, strictly = TRUE)) return(list(rows = rows, at = TRUE))
+  if (!is.unsorted(rows, strictly = TRUE)) return(list(rows = rows, at = seq_along(rows)))
   once <- sort(unique(rows))
   list(rows = once, at = match(rows, once))
 }

@@ -107,7 +107,9 @@ plot_skill_map <- function(object) {
                                      best$across, if (panels) paste(", Tp =", best$panel) else "",
                                      best$rho)) +
     theme_synfire() +
-    caption("A grey cell has no skill to show: no correlation, or too small a library.")
+    (if (anyNA(cells$rho)) {
+      caption("A grey cell has no skill to show: no correlation, or too small a library.")
+    })
 }
 
 #' At most twelve labels of an axis of levels

@@ -244,17 +244,25 @@ test_that("a series mapped to itself has one direction, which says nothing of ca
                tolerance = 1e-2)
   said <- summary(found)
   expect_identical(said$supported, NA)
-  expect_match(said$words, "x cross-maps x .* predicts itself; it says nothing of causes")
+  expect_match(said$words, "x cross-maps x .* x predicts itself there, which says nothing of")
   expect_no_match(format(found)[[2]], "NA")
   lag <- summary(ccm_lag(x, "x", "x", E = 2, Tp = 0:2))
   expect_identical(lag$supported, NA)
   expect_match(lag$words, "nothing of causes")
+  lag <- summary(ccm_lag(x, c("y", "x"), "x", E = 2, Tp = 0:2))
+  expect_identical(is.na(lag$supported), c(TRUE, FALSE))
+  expect_match(lag$words[[1]], "^y \\+ x predicts x best")
   # Directions that would have the same name are named by all of their columns.
   two <- ccm(x, c("x", "y"), "x", E = 2, Tp = 1, lib_sizes = Inf)
   expect_named(two, c("LibSize", "x y:x", "x:x"))
   expect_identical(two[["x:x"]], found[["x:x"]][[4]])
   expect_identical(unique(attr(two, "samples")$direction), c("x y:x", "x:x"))
-  expect_length(summary(two)$words, 2)
+  expect_identical(summary(two)$supported, c(NA, NA))
+  # So is a target that is among several columns; other directions are judged as ever.
+  set.seed(1)
+  part <- summary(ccm(x, c("y", "x"), "x", E = 2, samples = 20))
+  expect_identical(is.na(part$supported), c(TRUE, FALSE))
+  expect_match(part$words[[1]], "^y \\+ x cross-maps x .* x predicts itself")
 })
 
 test_that("replicates are one library, and no delay vector crosses them", {

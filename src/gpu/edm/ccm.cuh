@@ -18,9 +18,10 @@ namespace gpu {
 
 enum {
     CCM_WARPS = 8,       /* of a block that goes down lists */
-    CCM_THREADS = 256,   /* of a block that adds up rows or searches for one */
+    CCM_THREADS = 256,   /* of a block that adds up rows */
     CCM_CHUNK = 4096,    /* rows whose sums one block makes */
-    CCM_REST = 1024      /* blocks that search for what lists do not hold */
+    CCM_REST_BLOCKS = 1024,  /* that search for what lists do not hold, */
+    CCM_REST_THREADS = 512  /* and of each */
 };
 
 /* Where all devices look for neighbours. */
@@ -163,19 +164,19 @@ __device__ inline ccm_key first_of_block(ccm_key key, ccm_key *shared)
         shared[threadIdx.x / WARP] = key;
     __syncthreads();
     key = shared[0];
-    for (uint32_t w = 1; w < CCM_THREADS / WARP; w++)
+    for (uint32_t w = 1; w < CCM_REST_THREADS / WARP; w++)
         key = before(shared[w], key) ? shared[w] : key;
     return key;
 }
 
 /* Finds the neighbours that are still missing of each pair in `rest`, one after the
    other: the nearest after the last that is known. `member` as for ccm_walk(). */
-__global__ void __launch_bounds__(CCM_THREADS)
+__global__ void __launch_bounds__(CCM_REST_THREADS)
     ccm_search_rest(SYN_GPU_JOB ccm_place p, SYN_GPU_JOB ccm_lists lists,
                     const uint32_t *member, SYN_GPU_JOB ccm_near near,
                     SYN_GPU_JOB ccm_short rest)
 {
-    __shared__ ccm_key shared[CCM_THREADS / WARP];
+    __shared__ ccm_key shared[CCM_REST_THREADS / WARP];
     const double infinite = __longlong_as_double(0x7ff0000000000000ll);
     unsigned long long pairs = *rest.n;
     for (unsigned long long s = blockIdx.x; s < pairs; s += gridDim.x) {
@@ -188,7 +189,7 @@ __global__ void __launch_bounds__(CCM_THREADS)
             last = key_of(p, from, near.row[pair * p.k + found - 1]);
         for (; found < p.k; found++) {
             ccm_key best = {infinite, 0, 0};
-            for (uint32_t i = threadIdx.x; i < p.n; i += CCM_THREADS) {
+            for (uint32_t i = threadIdx.x; i < p.n; i += CCM_REST_THREADS) {
                 uint32_t row = p.library[i];
                 if (!(has[row] >> library % 32 & 1))
                     continue;

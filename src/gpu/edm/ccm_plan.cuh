@@ -13,18 +13,47 @@
 
 namespace gpu {
 
-/* Nanoseconds of an H200. */
-constexpr double CCM_TERM = 1e-4;   /* a term of a distance, in a search of all rows */
-constexpr double CCM_KEEP = 0.05;   /* one more neighbour in order */
-constexpr double CCM_LOOK = 0.02;   /* at one entry of a list, for 32 libraries */
-constexpr double CCM_BEYOND = 1e-3; /* a term of a distance, for a neighbour that a list
-                                       does not hold */
-constexpr double CCM_LAUNCH = 2e5;  /* a search in a library by itself, at least */
+/* Nanoseconds of an H200, divided by the rows that it works on together. */
+constexpr double CCM_ROW = 1.4e-3;   /* a row of a library, in neighbours.cuh, */
+constexpr double CCM_TERM = 2.4e-5;  /* a term of its distance, */
+constexpr double CCM_KEEP = 0.6;     /* twice the rows of a library, for each neighbour */
+constexpr double CCM_LOOK = 0.02;    /* at one entry of a list, for 32 libraries */
+constexpr double CCM_TAKE = 0.3;     /* neighbours into a library */
+constexpr double CCM_REST = 1.4e-3;  /* a term, for a neighbour that is in no list */
+constexpr double CCM_DIRECT = 1e-4;  /* a term, in ccm_direct.cuh, */
+constexpr double CCM_ORDER = 0.02;   /* and for each pair of neighbours */
+constexpr double CCM_LAUNCH = 2e5;   /* a search in a library by itself, at least */
+constexpr uint32_t CCM_QUICK = 128;  /* neighbours up to which a search is quick; */
+constexpr double CCM_SLOWER = 2;     /* how much longer others take */
 
-/* Nanoseconds for the `k` nearest of `n` rows. */
-inline double search_cost(double n, double dims, double k)
+/* The question, and what a device can do. */
+struct ccm_task {
+    const syn_ccm_options &options;
+    double views, n, predicted, dims;  /* rows of all libraries, and predicted rows */
+    uint32_t together;                 /* most neighbours that ccm_direct.cuh finds */
+    double slower;                     /* double precision, than on an H200 */
+};
+
+struct ccm_choice {
+    bool together = false;      /* ccm_direct.cuh searches the libraries without lists, */
+    bool lists_too = false;     /* and makes the lists */
+    uint32_t most = 0;          /* entries of a list; 0 where no library needs it */
+    std::vector<char> direct;   /* of each size: whether libraries go without lists */
+    double cost = 0;            /* nanoseconds */
+};
+
+/* For the `k` nearest of `n` rows, for one row. */
+inline double search_cost(const ccm_task &t, double n, double k)
 {
-    return CCM_TERM * n * (dims + 2) + CCM_KEEP * k;
+    double keep = CCM_KEEP * k * std::log2(std::max(n / k, 2.0));
+    return n * (CCM_ROW + CCM_TERM * t.dims) + (k > CCM_QUICK ? CCM_SLOWER : 1) * keep;
+}
+
+/* The same by the search of ccm_direct.cuh. */
+inline double together_cost(const ccm_task &t, double n, double k)
+{
+    double crowded = 1 + k * k / 1024;  /* as shared memory has room for fewer rows */
+    return CCM_DIRECT * n * (t.dims + 2) * crowded + CCM_ORDER * k * k;
 }
 
 /* How many neighbours of a row a library with the share `f` of all rows has beyond the
@@ -41,49 +70,60 @@ inline double missing(uint32_t k, uint32_t most, double f)
     return std::min(sum, (double) k);
 }
 
-struct ccm_choice {
-    uint32_t most = 0;          /* entries of a list; 0 where no library needs it */
-    std::vector<char> direct;   /* of each size: whether to search libraries one by one */
-    double cost = 0;            /* nanoseconds */
-};
-
-/* For `views` of `n` library rows and `predicted` rows in `dims` dimensions, with lists
-   of `most`. */
-inline ccm_choice with_lists(const syn_ccm_options &o, uint32_t views, uint32_t n,
-                             uint32_t predicted, uint32_t dims, uint32_t most)
+/* One library of `size` rows, from lists. */
+inline double listed_cost(const ccm_task &t, double size, uint32_t most)
 {
+    double k = t.options.k, f = size / t.n;
+    double depth = std::min((k + 3 * std::sqrt(k) + 3) / f, (double) most);
+    double beyond = most < t.n ? missing(t.options.k, most, f) : 0;
+    return t.predicted * (CCM_TAKE + CCM_LOOK * depth / 32 +
+                          CCM_REST * t.slower * beyond * t.n * (t.dims + 2));
+}
+
+inline double direct_cost(const ccm_task &t, double size)
+{
+    if (t.options.k <= t.together)
+        return t.predicted * (CCM_TAKE + together_cost(t, size, t.options.k));
+    return CCM_LAUNCH + t.predicted * (CCM_TAKE + search_cost(t, size, t.options.k));
+}
+
+/* With lists of `most`. */
+inline ccm_choice with_lists(const ccm_task &t, uint32_t most)
+{
+    const syn_ccm_options &o = t.options;
     ccm_choice out;
+    out.together = t.options.k <= t.together;
     out.most = most;
-    double k = o.k, all = (double) predicted;
-    for (uint32_t s = 0; s < o.sizes; s++) {
-        double size = std::min(o.size[s], n), f = size / n;
-        double libraries = (double) views * (size < n ? o.samples : 1);
-        double depth = std::min((k + 3 * std::sqrt(k) + 3) / f, (double) most);
-        double beyond = most < n ? missing(o.k, most, f) : 0;
-        double down =
-            all * (CCM_LOOK * depth / 32 + CCM_BEYOND * beyond * n * (dims + 2));
-        double alone = CCM_LAUNCH + all * search_cost(size, dims, k);
-        out.direct.push_back(most == 0 || alone < down);
-        out.cost += libraries * std::min(alone, most == 0 ? alone : down);
+    if (most > 0) {
+        double search = search_cost(t, t.n, most), other = together_cost(t, t.n, most);
+        out.lists_too = most <= t.together && other < search;
+        out.cost += t.predicted * (out.lists_too ? other : search);
     }
-    if (most > 0)
-        out.cost += all * search_cost(n, dims, most);
+    for (uint32_t s = 0; s < o.sizes; s++) {
+        double size = std::min((double) o.size[s], t.n);
+        double libraries = t.views * (size < t.n ? o.samples : 1);
+        double direct = direct_cost(t, size);
+        double listed = most > 0 ? listed_cost(t, size, most) : direct;
+        out.direct.push_back(most == 0 || direct < listed);
+        out.cost += libraries * std::min(direct, listed);
+    }
     return out;
 }
 
-inline ccm_choice choose_lists(const syn_ccm_options &o, uint32_t views, uint32_t n,
-                               uint32_t predicted, uint32_t dims)
+inline ccm_choice choose_lists(const ccm_task &t)
 {
-    ccm_choice best = with_lists(o, views, n, predicted, dims, 0);
-    for (uint32_t most = std::min(o.k, n);; most = most < n / 2 ? most * 2 : n) {
-        ccm_choice now = with_lists(o, views, n, predicted, dims, most);
-        if (now.cost < best.cost)
-            best = now;
+    ccm_choice best = with_lists(t, 0);
+    uint32_t n = (uint32_t) t.n;
+    for (uint32_t most = std::min(t.options.k, n);; most = most < n / 2 ? most * 2 : n) {
+        for (uint32_t some : {most, std::min(most / 2 * 3, n)}) {
+            ccm_choice now = with_lists(t, some);
+            if (now.cost < best.cost)
+                best = now;
+        }
         if (most == n)
             break;
     }
-    bool any = std::count(best.direct.begin(), best.direct.end(), 0) > 0;
-    if (!any)
+    if (std::count(best.direct.begin(), best.direct.end(), 0) == 0)
         best.most = 0;
     return best;
 }

@@ -136,7 +136,7 @@ struct choose_walk {
     }
 };
 
-__global__ void choose_nearest(SYN_GPU_JOB choose_job job)
+static __global__ void choose_nearest(SYN_GPU_JOB choose_job job)
 {
     extern __shared__ double choose_memory[];
     uint32_t warp = threadIdx.x / WARP, i = blockIdx.x * job.warps + warp;
@@ -155,12 +155,16 @@ __global__ void choose_nearest(SYN_GPU_JOB choose_job job)
             return;
     }
     uint32_t kept = walk.gather(now);
-    auto nearest = make_nearest(walk.near, kept, [&](uint32_t place) {
+    auto place = [](uint32_t listed) { return listed; };
+    auto apart = [&](uint32_t place) {
         return rows_apart(job.library_rows.row[place], walk.row);
-    });
-    uint32_t n = nearest.each(job.k, [&](uint32_t rank, const near_place &near) {
-        job.last && !now.lost ? walk.hand_out(rank, near) : walk.go_on(rank, near, now);
-    });
+    };
+    auto nearest = make_nearest(walk.near, kept, place, apart);
+    bool hand_out = job.last && !now.lost;
+    auto sink = [&](uint32_t rank, const near_place &near, uint32_t) {
+        hand_out ? walk.hand_out(rank, near) : walk.go_on(rank, near, now);
+    };
+    uint32_t n = nearest.each(job.k, sink);
     if (threadIdx.x % WARP > 0)
         return;
     if (job.last)
@@ -172,7 +176,7 @@ __global__ void choose_nearest(SYN_GPU_JOB choose_job job)
 }
 
 /* Where all begin. */
-__global__ void begin_rows(row_state *state, const double *norm, uint32_t n)
+static __global__ void begin_rows(row_state *state, const double *norm, uint32_t n)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
@@ -183,7 +187,7 @@ __global__ void begin_rows(row_state *state, const double *norm, uint32_t n)
 
 /* Those that had too many candidates begin again, with the limits they have: `row` and
    `number` of each. */
-__global__ void begin_again(const uint32_t *lost, uint32_t n, placed_rows rows,
+static __global__ void begin_again(const uint32_t *lost, uint32_t n, placed_rows rows,
                             uint32_t first, const row_state *before, row_state *state,
                             uint32_t *row, uint32_t *number)
 {

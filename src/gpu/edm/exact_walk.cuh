@@ -82,7 +82,7 @@ struct exact_walk {
     }
 };
 
-__global__ void search_exactly(SYN_GPU_JOB exact_job job)
+static __global__ void search_exactly(SYN_GPU_JOB exact_job job)
 {
     extern __shared__ near_place shared_lists[];
     uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
@@ -102,7 +102,7 @@ __global__ void search_exactly(SYN_GPU_JOB exact_job job)
                                lists + list * job.room, 0, none};
             if (!job.in.reach_of || job.in.reach_of[of] > space)
                 walk.run();
-            size_t to = (size_t) space * n + (job.number ? job.number[of] : of);
+            size_t to = (size_t) space * job.stride + (job.number ? job.number[of] : of);
             for (uint32_t j = lane; j < walk.n; j += WARP) {
                 job.out.row[to * job.k + j] = job.library.row[walk.list[j].place];
                 job.out.distance[to * job.k + j] = __dsqrt_rn(walk.list[j].squared);

@@ -22,11 +22,15 @@ struct near_key {
     uint32_t high, low, apart;
 };
 
-/* The nearest of a list; APART(place) gives how far a row is apart. */
-template <class F> struct nearest_of {
+/* The nearest of a list. What is listed may be places, or numbers of them: `at` gives the
+   place, and `apart` how far its row is apart. */
+template <class P, class F> struct nearest_of {
     const near_list &list;
     uint32_t n;
+    P at;
     F apart;
+
+    __device__ uint32_t apart_of(uint32_t i) const { return apart(at(list.place[i])); }
 
     /* How far a row is apart is seldom asked for: it comes from the device's memory. */
     __device__ bool within(uint32_t i, const near_key &limit) const
@@ -37,7 +41,7 @@ template <class F> struct nearest_of {
             return high < limit.high;
         if (low != limit.low || limit.apart == ~0u)
             return low <= limit.low;
-        return apart(list.place[i]) <= limit.apart;
+        return apart_of(i) <= limit.apart;
     }
 
     /* How many have keys up to `limit`. */
@@ -92,7 +96,7 @@ template <class F> struct nearest_of {
         if (there <= k + FEW_MORE)
             return limit;
         for (uint32_t i = threadIdx.x % WARP; i < n; i += WARP)
-            far = max(far, apart(list.place[i]));
+            far = max(far, apart_of(i));
         halve(&limit, &near_key::apart, 0, warp_greatest(far), k);
         return limit;
     }
@@ -118,34 +122,35 @@ template <class F> struct nearest_of {
         return kept;
     }
 
-    /* Leaves the nearest k, or a few more, in any order; sink(rank, near) gets each of
-       the k. How many these are. */
+    /* Leaves the nearest k, or a few more, in any order; sink(rank, near, listed) gets
+       each of the k, and what was listed of it. How many these are. */
     template <class S> __device__ uint32_t each(uint32_t k, S sink)
     {
         if (n > k)
             n = keep(limit_for(k));
         for (uint32_t from = 0; from < n; from += WARP) {
             uint32_t i = from + threadIdx.x % WARP, rank = 0;
-            uint32_t mine_at = min(i, n - 1), place = list.place[mine_at];
-            near_place mine = {list.squared[mine_at], apart(place), place};
+            uint32_t listed = list.place[min(i, n - 1)], place = at(listed);
+            near_place mine = {list.squared[min(i, n - 1)], apart(place), place};
             for (uint32_t j = 0; j < n; j++) {
-                uint32_t other = list.place[j];
                 double d = list.squared[j];
                 rank += d < mine.squared ||
-                        (d == mine.squared && before({d, apart(other), other}, mine));
+                        (d == mine.squared &&
+                         before({d, apart_of(j), at(list.place[j])}, mine));
             }
             if (i < n && rank < k)
-                sink(rank, mine);
+                sink(rank, mine, listed);
         }
         __syncwarp();
         return min(n, k);
     }
 };
 
-template <class F>
-__device__ inline nearest_of<F> make_nearest(const near_list &list, uint32_t n, F apart)
+template <class P, class F>
+__device__ inline nearest_of<P, F> make_nearest(const near_list &list, uint32_t n, P at,
+                                                F apart)
 {
-    return {list, n, apart};
+    return {list, n, at, apart};
 }
 
 }  // namespace gpu

@@ -4,6 +4,7 @@
 
 #include "gpu/edm/choose.cuh"
 #include "gpu/edm/exact_walk.cuh"
+#include "gpu/edm/plan.cuh"
 #include "gpu/edm/twins.cuh"
 #include "gpu/base/outcome.cuh"
 
@@ -16,43 +17,20 @@ namespace gpu {
 namespace {
 
 enum {
-    FILTER_LEAST = 4096,     /* library rows from which on the filter is sooner */
     FILTER_K = 128,          /* most neighbours with the filter */
     MOST_TOGETHER = 1 << 17, /* predicted rows at a time, */
     EXACT_TOGETHER = 1 << 16 /* and where all distances are found */
 };
 
-constexpr double TURN_FACTOR = 7;  /* a turn has about so many times the rows so far */
+constexpr double TURN_FACTOR = 4;  /* a turn has about so many times the rows so far */
 
 constexpr double PAIRS_A_SECOND = 1e13;  /* times coordinates, about, */
 constexpr double EXACT_A_SECOND = 2e12;  /* and in double precision */
-
-uint32_t power_from(uint32_t n)
-{
-    uint32_t power = 1;
-    while (power < n)
-        power *= 2;
-    return power;
-}
 
 /* A predicted row's candidates, at the most. */
 uint32_t room_for(uint32_t k)
 {
     return std::max(512u, power_from(16 * k));
-}
-
-int multiprocessors()
-{
-    int device = 0, n = 0;
-    check(cudaGetDevice(&device));
-    check(cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device));
-    return n;
-}
-
-template <class K> void allow_shared(K kernel, size_t bytes)
-{
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               (int) bytes));
 }
 
 }  // namespace
@@ -88,9 +66,9 @@ struct neighbour_search::work {
     placed_rows library;
     cudaStream_t stream;
     filter_frame frame = {};
-    array<double> centre, by_row;
+    frame_maker maker;
+    array<double> by_row;
     array<float> x, half;
-    array<axis_range> ranges;
 
     array<float> of_x;      /* of predicted rows */
     array<double> norm;
@@ -99,30 +77,29 @@ struct neighbour_search::work {
     array<near_place> lists;
     int processors;
 
-    void make_frame();
     void make_tiles();
     void find_filtered(const placed_rows &p, uint32_t k, uint32_t exclusion,
                        uint32_t first, const placed_neighbours &out);
     void place(const placed_rows &p);
-    void turn(filter_job *filter, choose_job *choose, uint32_t parts);
+    void turn(filter_job *filter, choose_job *choose);
     uint32_t count_lost();
     void find_exactly(const placed_rows &p, uint32_t k, uint32_t exclusion,
                       const uint32_t *which, const uint32_t *numbers,
                       const placed_neighbours &out);
 };
 
-/* The middle of the library, and the scale in which nothing overflows or vanishes, or, of
-   whole numbers times a power of two, the whole numbers. */
-void neighbour_search::work::make_frame()
+filter_frame frame_maker::make(const placed_points &points, const placed_rows &library,
+                               cudaStream_t stream)
 {
     uint32_t dims = points.dims;
+    filter_frame frame = {};
     std::vector<axis_range> parts((size_t) dims * RANGE_BLOCKS);
     std::vector<double> middle(dims);
-    ranges.ensure(parts.size());
+    ranges_.ensure(parts.size());
     find_ranges<<<dim3(RANGE_BLOCKS, most_of_grid(dims)), RANGE_THREADS, 0, stream>>>(
-        points, library, ranges.get());
+        points, library, ranges_.get());
     check(cudaGetLastError());
-    check(cudaMemcpyAsync(parts.data(), ranges.get(), parts.size() * sizeof(axis_range),
+    check(cudaMemcpyAsync(parts.data(), ranges_.get(), parts.size() * sizeof(axis_range),
                           cudaMemcpyDeviceToHost, stream));
     check(cudaStreamSynchronize(stream));
     std::vector<axis_range> axis(dims, axis_range{1e308, -1e308, 0, 2000});
@@ -150,9 +127,10 @@ void neighbour_search::work::make_frame()
     std::frexp(most, &exponent);
     frame.scale = whole ? std::ldexp(1.0, -unit) : std::ldexp(1.0, 40 - exponent);
     frame.whole_most = whole ? whole_most : -1;
-    centre.upload(middle.data(), dims, stream);
+    centre_.upload(middle.data(), dims, stream);
     check(cudaStreamSynchronize(stream));
-    frame.centre = centre.get();
+    frame.centre = centre_.get();
+    return frame;
 }
 
 void neighbour_search::work::make_tiles()
@@ -180,26 +158,9 @@ void neighbour_search::work::find_exactly(const placed_rows &p, uint32_t k,
                                           const placed_neighbours &out)
 {
     exact_job job = {points, library, p,
-                     spaces{1, nullptr, points.dims, 0, nullptr, nullptr, k, 0}, which, numbers,
-                     exclusion, 0, nullptr, k, out};
+                     {1, nullptr, points.dims, 0, nullptr, nullptr, k, 0}, which, numbers,
+                     exclusion, 0, nullptr, k, out, p.n};
     search_all(job, exact_memory{&lists}, stream);
-}
-
-/* A step that is no divisor and spreads the first tiles evenly, however many they are. */
-static uint32_t golden_step(uint32_t tiles)
-{
-    auto divisor = [](uint32_t a, uint32_t b) {
-        while (b > 0) {
-            uint32_t rest = a % b;
-            a = b;
-            b = rest;
-        }
-        return a;
-    };
-    uint32_t step = std::max(1u, (uint32_t) (tiles * 0.6180339887498949));
-    while (divisor(tiles, step) > 1)
-        step++;
-    return step;
 }
 
 /* Tiles of predicted rows. */
@@ -215,11 +176,11 @@ void neighbour_search::work::place(const placed_rows &p)
     check(cudaGetLastError());
 }
 
-void neighbour_search::work::turn(filter_job *filter, choose_job *choose, uint32_t parts)
+void neighbour_search::work::turn(filter_job *filter, choose_job *choose)
 {
     uint32_t n = filter->turn.predicted.n;
-    filter_rows<<<dim3(tiles_of(n), parts), FILTER_THREADS, sizeof(filter_shared),
-                  stream>>>(*filter);
+    filter_rows<<<dim3(tiles_of(n), parts_of(filter->turn, processors)), FILTER_THREADS,
+                  sizeof(filter_shared), stream>>>(*filter);
     choose_nearest<<<blocks_for(n, choose->warps), choose->warps * WARP,
                      choose->warps * choose_bytes(choose->room), stream>>>(*choose);
     check(cudaGetLastError());
@@ -252,24 +213,13 @@ void neighbour_search::work::find_filtered(const placed_rows &p, uint32_t k,
                          points.dims, twin.get(), state.get(), list.get(), room};
     choose_job choose = {points, library, p, by_row.get(), norm.get(), whole.get(),
                          frame.scale, k, state.get(), list.get(), room,
-                         std::min(8u, (uint32_t) (48u * 1024 / choose_bytes(room))),
+                         std::min(8u, (uint32_t) (LIST_BYTES / choose_bytes(room))),
                          twin.get(), first, nullptr, false, out, lost.get() + 1,
                          lost.get()};
-    uint32_t &from = filter.turn.from, &to = filter.turn.to;
-    auto parts = [&] {
-        return std::min(to - from, blocks_for(32 * (size_t) processors,
-                                              tiles_of(filter.turn.predicted.n)));
-    };
-    turn(&filter, &choose, HOME_TILES);
-    int turns = std::max(1, (int) std::ceil(std::log(tiles / 3.0) / std::log(TURN_FACTOR)));
-    double factor = std::pow(tiles / 3.0, 1.0 / turns), seen = 3;
-    for (int i = 0; i < turns; i++) {
-        seen *= factor;
-        choose.last = i + 1 == turns;
-        from = to;
-        to = choose.last ? tiles : std::max(from + 1, std::min(tiles, (uint32_t) seen));
-        turn(&filter, &choose, parts());
-    }
+    each_turn(&filter.turn, TURN_FACTOR, [&](bool last) {
+        choose.last = last;
+        turn(&filter, &choose);
+    });
     uint32_t n = count_lost();
     if (n == 0)
         return;
@@ -285,26 +235,26 @@ void neighbour_search::work::find_filtered(const placed_rows &p, uint32_t k,
     filter.turn.homes = false;
     choose.number = number.get();
     place(filter.turn.predicted);
-    from = 0;
-    turn(&filter, &choose, parts());
+    filter.turn.from = 0;
+    turn(&filter, &choose);
     n = count_lost();
     if (n > 0)
         find_exactly({n, again.get()}, k, exclusion, lost.get() + 1, number.get(), out);
 }
 
-neighbour_search::neighbour_search(const placed_points &points, const placed_rows &library,
-                                   cudaStream_t stream)
+neighbour_search::neighbour_search(const placed_points &points,
+                                   const placed_rows &library, cudaStream_t stream)
     : work_(new work)
 {
     work &w = *work_;
     w.points = points;
     w.library = library;
     w.stream = stream;
-    w.processors = multiprocessors();
+    w.processors = device_number(cudaDevAttrMultiProcessorCount);
     if (!filters(library.n, 1))
         return;
     allow_shared(filter_rows, sizeof(filter_shared));
-    w.make_frame();
+    w.frame = w.maker.make(points, library, stream);
     w.make_tiles();
 }
 
@@ -323,8 +273,10 @@ uint32_t neighbour_search::batch(uint32_t k) const
     double pairs = (double) std::max(w.library.n, 1u) * (w.points.dims + 2);
     double rows = 0.05 * rate / pairs;
     rows = std::min(rows, (double) (filtered ? MOST_TOGETHER : EXACT_TOGETHER));
-    rows = std::min(rows, 0.1 * free_memory() / (12.0 * k + (filtered ? 4.0 * room_for(k) +
-                                                 5.0 * w.points.dims + 64 : 0.0)));
+    double bytes = 12.0 * k;
+    if (filtered)
+        bytes += 4.0 * room_for(k) + 5.0 * w.points.dims + 64;
+    rows = std::min(rows, 0.1 * free_memory() / bytes);
     return std::max(1u, (uint32_t) rows / TILE * TILE);
 }
 

@@ -9,6 +9,7 @@ extern "C" {
 #include "gpu/edm/pairs_multiply.cuh"
 #include "gpu/edm/pairs_prepare.cuh"
 #include "gpu/edm/pairs_solve.cuh"
+#include "gpu/edm/pairs_survey.cuh"
 
 #include <algorithm>
 #include <cmath>
@@ -43,58 +44,95 @@ inline pairs_shape shape_of(uint32_t steps, const syn_smap_pairs_options &option
 
 /* ---- which kernels ---- */
 
-/* Calls body with a constant: the least number of tiles that kernels have, from `tiles`
-   on. */
-template <class F> void with_tiles(uint32_t tiles, F body)
+template <int N> using constant = std::integral_constant<int, N>;
+
+/* Calls body with a constant: for how many features there are kernels, from `features`
+   on, in fours. */
+template <class F> void with_quads(uint32_t features, F body)
 {
-    if (tiles <= 1)
-        body(std::integral_constant<int, 1>());
-    else if (tiles <= 3)
-        body(std::integral_constant<int, 3>());
-    else if (tiles <= 5)
-        body(std::integral_constant<int, 5>());
-    else if (tiles <= 9)
-        body(std::integral_constant<int, 9>());
+    if (features <= 8)
+        body(constant<2>());
+    else if (features <= 16)
+        body(constant<4>());
+    else if (features <= 24)
+        body(constant<6>());
     else
-        body(std::integral_constant<int, 13>());
+        body(constant<8>());
+}
+
+/* The most tiles whose sums fit registers beside the features of predictions. */
+inline constexpr int most_tiles(int quads)
+{
+    return quads <= 2 ? 13 : quads <= 6 ? 9 : 6;
+}
+
+/* The same for tiles, from `tiles` on. There are few kinds, as compilers take long. */
+template <int QUADS, class F> void with_tiles(uint32_t tiles, F body)
+{
+    if (tiles <= 3)
+        body(constant<3>());
+    else
+        body(constant<most_tiles(QUADS)>());
 }
 
 /* How columns are cut into groups of tiles that a block can hold. */
-inline void cut_columns(uint32_t columns, uint32_t E, size_t shared, uint32_t *tiles,
-                        uint32_t *groups)
+inline void cut_columns(uint32_t columns, uint32_t features, size_t shared,
+                        uint32_t *tiles, uint32_t *groups)
 {
-    uint32_t all = (columns + PAIR_COLUMNS - 1) / PAIR_COLUMNS, most = 13;
-    while (most > 1 && multiply_shared(E, most, true) > shared)
-        most = most == 13 ? 9 : most == 9 ? 5 : most == 5 ? 3 : 1;
-    *groups = (all + most - 1) / most;
-    with_tiles((all + *groups - 1) / *groups, [&](auto n) { *tiles = n; });
-    *groups = (all + *tiles - 1) / *tiles;
-}
-
-template <class KERNEL>
-void launch_multiply(KERNEL kernel, const pairs_job &job, uint32_t groups, size_t shared,
-                     cudaStream_t stream)
-{
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               (int) shared));
-    kernel<<<dim3(job.tiles, groups, job.libraries), PAIR_THREADS, shared, stream>>>(job);
-    check(cudaGetLastError());
-}
-
-template <int E> void launch_products(const pairs_job &job, cudaStream_t stream)
-{
-    with_tiles(job.product_tiles, [&](auto tiles) {
-        launch_multiply(sum_products<E, decltype(tiles)::value>, job, job.product_groups,
-                        multiply_shared(job.E, job.product_tiles, false), stream);
+    uint32_t all = (columns + PAIR_COLUMNS - 1) / PAIR_COLUMNS;
+    with_quads(features, [&](auto quads) {
+        constexpr int Q = decltype(quads)::value;
+        uint32_t most = most_tiles(Q);
+        if (multiply_shared(Q, most) > shared)
+            most = 3;
+        *groups = (all + most - 1) / most;
+        with_tiles<Q>((all + *groups - 1) / *groups, [&](auto n) { *tiles = n; });
+        *groups = (all + *tiles - 1) / *tiles;
     });
 }
 
-template <int E> void launch_predictions(const pairs_job &job, cudaStream_t stream)
+template <class KERNEL>
+void launch(KERNEL kernel, const pairs_job &job, dim3 grid, size_t shared,
+            cudaStream_t stream)
 {
-    with_tiles(job.target_tiles, [&](auto tiles) {
-        launch_multiply(sum_predictions<E, decltype(tiles)::value>, job,
-                        job.target_groups,
-                        multiply_shared(job.E, job.target_tiles, true), stream);
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               (int) shared));
+    kernel<<<grid, PAIR_THREADS, shared, stream>>>(job);
+    check(cudaGetLastError());
+}
+
+inline void launch_survey(const pairs_job &job, cudaStream_t stream)
+{
+    with_quads(job.E + 2, [&](auto quads) {
+        constexpr int Q = decltype(quads)::value;
+        launch(survey_distances<Q>, job, dim3(job.all_tiles, job.libraries),
+               2 * survey_stage(Q) * sizeof(double), stream);
+    });
+}
+
+inline void launch_products(const pairs_job &job, cudaStream_t stream)
+{
+    with_quads(job.E + 2, [&](auto quads) {
+        constexpr int Q = decltype(quads)::value;
+        with_tiles<Q>(job.product_tiles, [&](auto tiles) {
+            constexpr int T = decltype(tiles)::value;
+            launch(sum_products<Q, T>, job,
+                   dim3(job.tiles, job.product_groups, job.libraries),
+                   multiply_shared(Q, T), stream);
+        });
+    });
+}
+
+inline void launch_predictions(const pairs_job &job, cudaStream_t stream)
+{
+    with_quads(job.E + 2, [&](auto quads) {
+        constexpr int Q = decltype(quads)::value;
+        with_tiles<Q>(job.target_tiles, [&](auto tiles) {
+            constexpr int T = decltype(tiles)::value;
+            launch(sum_predictions<Q, T>, job,
+                   dim3(job.tiles, job.target_groups, job.libraries),
+                   multiply_shared(Q, T), stream);
+        });
     });
 }
 
@@ -102,8 +140,8 @@ template <int E> void launch_predictions(const pairs_job &job, cudaStream_t stre
 
 struct pairs_slot {
     stream work;
-    array<double> raw, x, start, part, products, sums, hat, room, column, slopes, partial,
-        out;
+    array<double> raw, x, feature, square, part, products, sums, hat, room, column,
+        slopes, partial, out;
     array<uint32_t> before;
     array<pair_library> library;
     array<pair_fall> falls;
@@ -133,6 +171,7 @@ public:
                                      device));
         shared_ = shared;
         job_.E = shape.E;
+        with_quads(shape.E + 2, [&](auto n) { job_.quads = n; });
         job_.steps = shape.steps;
         job_.rows = shape.rows;
         job_.padded = shape.padded;
@@ -145,18 +184,19 @@ public:
         job_.ridge = shape.ridge;
         job_.all_tiles = shape.padded / PAIR_TILE;
         uint32_t terms = shape.E + 1;
-        cut_columns(terms * (terms + 1) / 2, shape.E, shared_, &job_.product_tiles,
+        cut_columns(terms * (terms + 1) / 2, shape.E + 2, shared_, &job_.product_tiles,
                     &job_.product_groups);
     }
 
-    /* Lays out a group of targets, and decides how much is done at a time. `known`: of each
-       row. */
+    /* Lays out a group of targets, and decides how much is done at a time. `known`: of
+       each row. */
     void put_targets(const syn_series &targets, const syn_smap_group &group,
                      const std::vector<unsigned char> &known)
     {
         cudaStream_t stream = slot_[0].work;
         size_t steps = targets.steps, n = group.n;
-        cut_columns(group.n, shape_.E, shared_, &job_.target_tiles, &job_.target_groups);
+        cut_columns(group.n, shape_.E + 2, shared_, &job_.target_tiles,
+                    &job_.target_groups);
         bool whole = group.n == targets.n;
         array<double> raw, centre;
         array<uint32_t> place;
@@ -184,8 +224,8 @@ public:
         choose_batch();
     }
 
-    /* Works through libraries until there are none. finish(library, counts, sums, columns,
-       states) gets the results of each. */
+    /* Works through libraries until there are none. finish(library, counts, sums,
+       columns, states) gets the results of each. */
     template <class FINISH>
     void run(const syn_series &libraries, crew &work, uint32_t devices, FINISH finish)
     {
@@ -207,7 +247,7 @@ private:
     {
         double rows = tiles * PAIR_TILE, padded = job_.padded, n = job_.E + 1;
         double columns = product_columns(job_);
-        return 8.0 * (job_.steps + job_.pitch + padded * (columns + 5.5) +
+        return 8.0 * (job_.steps + job_.pitch + padded * (columns + 4 * job_.quads + 6) +
                       rows * (columns + 2 * n) + tiles * padded +
                       job_.all_tiles * PAIR_SUMS * (double) target_columns(job_));
     }
@@ -218,7 +258,7 @@ private:
         double groups = job_.product_groups + job_.target_groups;
         double columns = product_columns(job_) + target_columns(job_);
         double pairs = (double) tiles * PAIR_TILE * job_.padded;
-        return pairs * (4 * columns + groups * (80 + 12.0 * job_.E)) / 3e13;
+        return pairs * (2 * columns + groups * (60 + 24.0 * job_.quads)) / 4e13;
     }
 
     void choose_batch()
@@ -246,7 +286,8 @@ private:
         };
         job.libraries = s->n;
         job.x = put(s->x, n * job.pitch);
-        job.start = put(s->start, n * padded);
+        job.feature = put(s->feature, n * padded * 4 * job.quads);
+        job.square = put(s->square, n * padded);
         job.part = put(s->part, n * padded);
         job.before = put(s->before, n * (padded + 1));
         job.library = put(s->library, n);
@@ -281,15 +322,9 @@ private:
     /* Predictions of tiles `begin` and those after it. */
     void predict(pairs_slot *s, pairs_job job) const
     {
-        if (job.E == 5)
-            launch_products<5>(job, s->work);
-        else
-            launch_products<0>(job, s->work);
+        launch_products(job, s->work);
         solve(s, job);
-        if (job.E == 5)
-            launch_predictions<5>(job, s->work);
-        else
-            launch_predictions<0>(job, s->work);
+        launch_predictions(job, s->work);
         dim3 grid(blocks_for(job.padded, 256), job.libraries);
         add_columns<<<grid, 256, 0, s->work>>>(job);
         check(cudaGetLastError());
@@ -304,10 +339,9 @@ private:
                       (size_t) n * job.steps, stream);
         job.raw = s->raw.get();
         prepare_libraries<<<n, PREPARE, 0, stream>>>(job);
-        make_products<<<dim3(blocks_for(job.padded, 128), n), 128, 0, stream>>>(job);
-        size_t shared = (job.E + 2) * SURVEY_POINTS * sizeof(double);
-        survey_distances<<<dim3(job.padded / SURVEY, n), SURVEY, shared, stream>>>(job);
+        make_features<<<dim3(blocks_for(job.padded, 128), n), 128, 0, stream>>>(job);
         check(cudaGetLastError());
+        launch_survey(job, stream);
         for (uint32_t begin = 0; begin < job.all_tiles && !work.stop; begin += tiles_) {
             if (begin > 0)
                 check(cudaStreamSynchronize(stream));
@@ -349,7 +383,8 @@ private:
 };
 
 static_assert(SYN_SMAP_P == 0 && SYN_SMAP_PP == 1 && SYN_SMAP_Y == 2 &&
-              SYN_SMAP_YY == 3 && SYN_SMAP_PY == 4 && SYN_SMAP_STRENGTH == PAIR_SUMS,
+              SYN_SMAP_YY == 3 && SYN_SMAP_PY == 4 &&
+              (int) SYN_SMAP_STRENGTH == (int) PAIR_SUMS,
               "the kernels add up sums in this order");
 
 }  // namespace gpu

@@ -1,187 +1,51 @@
 /* The two large products of pairwise S-maps: squared weights, a row for each prediction,
    times products of the library's coordinates, which gives normal equations; and rows of
-   the hat matrix times targets, which gives predictions of all of them.
-
-   The large matrix is made on the fly. A warp takes 16 predictions, and each of its lanes
-   makes those elements of 16 x 16 that the tensor cores want from it. */
+   the hat matrix times targets, which gives predictions of all of them. The large matrix
+   is made on the fly (pairs_elements.cuh). */
 #ifndef SYN_GPU_EDM_PAIRS_MULTIPLY_CUH
 #define SYN_GPU_EDM_PAIRS_MULTIPLY_CUH
 
-#include "gpu/edm/matrix.cuh"
-#include "gpu/edm/pairs_types.cuh"
-#include "gpu/edm/power.cuh"
-#include "gpu/edm/weights.cuh"
-
-#include <cuda_pipeline.h>
+#include "gpu/edm/pairs_elements.cuh"
 
 namespace gpu {
 
-constexpr uint32_t PAIR_THREADS = PAIR_WARPS * WARP;
-
-/* Doubles of what a block holds of a library at a time. */
-inline __host__ __device__ uint32_t stage_size(uint32_t E, uint32_t tiles)
+/* Doubles of what a block holds of a library at a time: a panel, and features. */
+inline __host__ __device__ uint32_t stage_size(uint32_t quads, uint32_t tiles)
 {
-    return PAIR_POINTS / 4 * tiles * WARP + (E + 1) * PAIR_POINTS;
+    return PAIR_POINTS / 4 * tiles * WARP + 4 * quads * PAIR_PITCH;
 }
 
 /* The bytes that a block needs: two such, and sums of columns. */
-inline size_t multiply_shared(uint32_t E, uint32_t tiles, bool hat)
+inline size_t multiply_shared(uint32_t quads, uint32_t tiles)
 {
-    size_t sums = hat ? PAIR_WARPS * PAIR_POINTS : 0;
-    return (2 * (size_t) stage_size(E, tiles) + sums) * sizeof(double);
+    return (2 * (size_t) stage_size(quads, tiles) + PAIR_WARPS * PAIR_POINTS) *
+           sizeof(double);
 }
 
-/* Begins to copy points `from` and those after it: a panel, their coordinates, and what
-   starts their distances. */
-template <int TILES>
+/* Begins to copy points `from` and those after it. */
+template <int QUADS, int TILES>
 __device__ inline void fetch_points(const pairs_job &job, const double *panel,
-                                    const double *x, const double *start, uint32_t from,
-                                    double *to)
+                                    const double *feature, uint32_t from, double *to)
 {
     constexpr uint32_t size = PAIR_POINTS / 4 * TILES * WARP;
     const double *source = panel + (size_t) from / 4 * TILES * WARP;
     for (uint32_t i = 2 * threadIdx.x; i < size; i += 2 * PAIR_THREADS)
         __pipeline_memcpy_async(to + i, source + i, 16);
-    to += size;
-    for (uint32_t i = threadIdx.x; i < (job.E + 1) * PAIR_POINTS; i += PAIR_THREADS) {
-        uint32_t k = i / PAIR_POINTS, point = from + i % PAIR_POINTS;
-        const double *value = k < job.E ? x + place_of(job, point, k) : start + point;
-        __pipeline_memcpy_async(to + i, value, sizeof(double));
-    }
+    fetch_features<QUADS>(job, feature, nullptr, from, to + size);
     __pipeline_commit();
 }
 
-/* The two predictions of a lane: rows lane / 4 and 8 after it of its warp. Their points
-   are in registers for E that is known when compiled. */
-template <int E> struct pair_rows {
-    pair_fall fall[2];
-    double z[2][E], a[2][E + 1], b[2][E + 1];
-
-    __device__ void load(const pairs_job &job, const double *x, const double *hat,
-                         uint32_t row, uint32_t own, uint32_t pitch)
-    {
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-#pragma unroll
-            for (int k = 0; k < E; k++)
-                z[half][k] = x[place_of(job, row + 8 * half, k)];
-            if (hat == nullptr)
-                continue;
-#pragma unroll
-            for (int k = 0; k <= E; k++) {
-                a[half][k] = hat[(size_t) k * pitch + own + 8 * half];
-                b[half][k] = hat[(size_t) (E + 1 + k) * pitch + own + 8 * half];
-            }
-        }
-    }
-    __device__ uint32_t dims() const { return E; }
-    __device__ double at(int half, uint32_t k) const { return z[half][k]; }
-    __device__ double of_a(int half, uint32_t k) const { return a[half][k]; }
-    __device__ double of_b(int half, uint32_t k) const { return b[half][k]; }
-};
-
-/* With many coordinates they are read again and again, from the nearest cache. */
-template <> struct pair_rows<0> {
-    pair_fall fall[2];
-    const double *z, *a, *b;
-    int64_t tau;
-    uint32_t E, pitch;
-
-    __device__ void load(const pairs_job &job, const double *x, const double *hat,
-                         uint32_t row, uint32_t own, uint32_t columns)
-    {
-        z = x + place_of(job, row, 0);
-        a = hat + own;
-        b = a + (size_t) (job.E + 1) * columns;
-        tau = job.tau;
-        E = job.E;
-        pitch = columns;
-    }
-    __device__ uint32_t dims() const { return E; }
-    __device__ double at(int half, uint32_t k) const { return z[tau * k + 8 * half]; }
-    __device__ double of_a(int half, uint32_t k) const
-    {
-        return a[(size_t) k * pitch + 8 * half];
-    }
-    __device__ double of_b(int half, uint32_t k) const
-    {
-        return b[(size_t) k * pitch + 8 * half];
-    }
-};
-
-/* A lane's elements: of its two predictions, at points 4 part + lane % 4. */
-struct pair_elements {
-    double square[2][4];         /* distances, then weights, */
-    double a[2][4], b[2][4];     /* and products with the two rows of the hat */
-};
-
-/* `z` are the coordinates of these 16 points, and `start`. */
-template <bool HAT, int E>
-__device__ inline void make_elements(const pair_rows<E> &rows, const double *z,
-                                     const double *start, pair_elements *e)
-{
-    uint32_t t = threadIdx.x % 4;
-#pragma unroll
-    for (int part = 0; part < 4; part++)
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            e->square[half][part] = start[4 * part + t];
-            if (HAT) {
-                e->a[half][part] = rows.of_a(half, 0);
-                e->b[half][part] = rows.of_b(half, 0);
-            }
-        }
-#pragma unroll(E > 0 ? E : 1)
-    for (uint32_t k = 0; k < rows.dims(); k++)
-#pragma unroll
-        for (int part = 0; part < 4; part++) {
-            double at = z[k * PAIR_POINTS + 4 * part + t];
-#pragma unroll
-            for (int half = 0; half < 2; half++) {
-                e->square[half][part] =
-                    add_square(e->square[half][part], at, rows.at(half, k));
-                if (!HAT)
-                    continue;
-                e->a[half][part] = fma(rows.of_a(half, k + 1), at, e->a[half][part]);
-                e->b[half][part] = fma(rows.of_b(half, k + 1), at, e->b[half][part]);
-            }
-        }
-#pragma unroll
-    for (int part = 0; part < 4; part++)
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            const pair_fall &fall = rows.fall[half];
-            double distance = quick_root(e->square[half][part]);
-            e->square[half][part] =
-                power_of_two(fma(-fall.slope, distance, fall.offset));
-        }
-}
-
-/* Takes the weight of points that are too near in time; `point` is the lane's first, `row`
-   its first prediction. */
-__device__ inline void leave_out(uint32_t exclusion, uint32_t point, uint32_t row,
-                                 pair_elements *e)
-{
-#pragma unroll
-    for (int part = 0; part < 4; part++)
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            uint32_t at = point + 4 * part, own = row + 8 * half;
-            uint32_t apart = at > own ? at - own : own - at;
-            if (apart <= exclusion)
-                e->square[half][part] = 0;
-        }
-}
-
-/* Sums over the 16 predictions of a warp, of weights times the second row of the hat, for
+/* Sums over the 16 predictions of a warp, of weights times what gives coefficients, for
    its 16 points. Lanes pass on half of what they have, and keep the other. */
-__device__ inline void sum_columns(const pair_elements &e, double *to)
+__device__ inline void sum_columns(const pair_elements &weight,
+                                   const pair_elements &slope, double *to)
 {
     int lane = threadIdx.x % WARP;
     double sum[4];
 #pragma unroll
     for (int part = 0; part < 4; part++)
-        sum[part] = fma(e.square[0][part], e.b[0][part], e.square[1][part] * e.b[1][part]);
+        sum[part] =
+            fma(weight[0][part], slope[0][part], weight[1][part] * slope[1][part]);
     bool high = lane & 16;
 #pragma unroll
     for (int i = 0; i < 2; i++) {
@@ -193,7 +57,7 @@ __device__ inline void sum_columns(const pair_elements &e, double *to)
     double one = (odd ? sum[1] : sum[0]) + other;
     one += __shfl_xor_sync(WHOLE_WARP, one, 4);
     if (!(lane & 4))
-        to[4 * (2 * high + odd) + lane % 4] = one;
+        to[pair_point(2 * high + odd)] = one;
 }
 
 /* Adds up the columns of all warps, in their order. */
@@ -225,76 +89,130 @@ __device__ inline pair_place find_place(const pairs_job &job)
     return p;
 }
 
+/* Elements of the large matrix for 16 points: squared weights, or with HAT rows of the
+   hat matrix. With SLOPES sums of what gives coefficients go to `column`. */
+template <bool HAT, bool SLOPES, bool NEAR, int QUADS>
+__device__ inline void make_elements(const pairs_job &job, const pair_place &p,
+                                     const pair_rows<QUADS> &rows, const double *z,
+                                     uint32_t point, double *column, pair_elements &out)
+{
+    make_weights<NEAR>(rows, z, job.exclusion, point, p.row, out);
+    pair_elements by;
+    if (HAT && SLOPES) {
+        multiply_features(rows.b, z, by);
+        sum_columns(out, by, column);
+    }
+    if (!HAT)
+        return;
+    multiply_features(rows.a, z, by);
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+#pragma unroll
+        for (int part = 0; part < 4; part++)
+            out[half][part] *= by[half][part];
+}
+
+/* Adds 16 points to the sums; `panel` is the lane's first number of theirs. */
+template <int TILES>
+__device__ inline void multiply_panel(const pair_elements &elements, const double *panel,
+                                      double (&sum)[TILES][4])
+{
+#pragma unroll
+    for (int j = 0; j < TILES; j++) {
+        double b[4];
+#pragma unroll
+        for (int part = 0; part < 4; part++)
+            b[part] = panel[(part * TILES + j) * WARP];
+        multiply_16x8(sum[j], elements, b);
+    }
+}
+
+/* Adds the points of a stage to the sums. The elements of 16 of them are made while those
+   before are multiplied. */
+template <bool HAT, bool SLOPES, bool NEAR, int QUADS, int TILES>
+__device__ inline void multiply_stage(const pairs_job &job, const pair_place &p,
+                                      const pair_rows<QUADS> &rows, const double *stage,
+                                      uint32_t from, double *column,
+                                      double (&sum)[TILES][4])
+{
+    const double *z = stage + PAIR_POINTS / 4 * TILES * WARP;
+    const double *panel = stage + threadIdx.x % WARP;
+    pair_elements here, next;
+    make_elements<HAT, SLOPES, NEAR>(job, p, rows, z, from, column, next);
+#pragma unroll 1
+    for (uint32_t i = 16; i < PAIR_POINTS; i += 16) {
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+#pragma unroll
+            for (int part = 0; part < 4; part++)
+                here[half][part] = next[half][part];
+        make_elements<HAT, SLOPES, NEAR>(job, p, rows, z + i, from + i, column + i, next);
+        multiply_panel(here, panel, sum);
+        panel += 4 * TILES * WARP;
+    }
+    multiply_panel(next, panel, sum);
+}
+
 /* The sums of the product, of all points, in `sum`. */
-template <bool HAT, int E, int TILES>
+template <bool HAT, int QUADS, int TILES>
 __device__ inline void multiply_points(const pairs_job &job, const pair_place &p,
-                                       const pair_rows<E> &rows, const double *panel,
+                                       const pair_rows<QUADS> &rows, const double *panel,
                                        double *shared, double (&sum)[TILES][4])
 {
-    constexpr uint32_t panel_size = PAIR_POINTS / 4 * TILES * WARP;
-    const double *x = job.x + (size_t) p.which * job.pitch;
-    const double *start = job.start + (size_t) p.which * job.padded;
-    double *columns = shared + 2 * stage_size(job.E, TILES);
-    double *column =
+    const double *feature = job.feature + (size_t) p.which * 4 * QUADS * job.padded;
+    double *columns = shared + 2 * stage_size(QUADS, TILES);
+    double *column = columns + threadIdx.x / WARP * PAIR_POINTS;
+    double *to =
         job.column + ((size_t) p.which * job.tiles + p.tile) * (size_t) job.padded;
-    uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    bool slopes = HAT && p.group == 0;
 #pragma unroll
     for (int j = 0; j < TILES; j++)
         sum[j][0] = sum[j][1] = sum[j][2] = sum[j][3] = 0;
-    fetch_points<TILES>(job, panel, x, start, 0, shared);
+    fetch_points<QUADS, TILES>(job, panel, feature, 0, shared);
     for (uint32_t from = 0, turn = 0; from < job.padded; from += PAIR_POINTS, turn ^= 1) {
-        double *stage = shared + turn * stage_size(job.E, TILES);
+        double *stage = shared + turn * stage_size(QUADS, TILES);
         __pipeline_wait_prior(0);
         __syncthreads();
         if (from + PAIR_POINTS < job.padded)
-            fetch_points<TILES>(job, panel, x, start, from + PAIR_POINTS,
-                                shared + (turn ^ 1) * stage_size(job.E, TILES));
-        const double *z = stage + panel_size;
-#pragma unroll 1
-        for (uint32_t i = 0; i < PAIR_POINTS; i += 16) {
-            pair_elements e;
-            make_elements<HAT>(rows, z + i, z + job.E * PAIR_POINTS + i, &e);
-            uint32_t point = from + i;
-            uint64_t reach = job.exclusion;
-            if (point + 15 + reach >= p.first && point <= p.first + 15 + reach)
-                leave_out(job.exclusion, point + lane % 4, p.row, &e);
-            if (HAT && p.group == 0)
-                sum_columns(e, columns + warp * PAIR_POINTS + i);
-            if (HAT)
-#pragma unroll
-                for (int part = 0; part < 4; part++)
-#pragma unroll
-                    for (int half = 0; half < 2; half++)
-                        e.square[half][part] *= e.a[half][part];
-#pragma unroll
-            for (int j = 0; j < TILES; j++) {
-                double b[4];
-#pragma unroll
-                for (int part = 0; part < 4; part++)
-                    b[part] = stage[((i / 4 + part) * TILES + j) * WARP + lane];
-                multiply_16x8x16(sum[j], e.square, b);
-            }
-        }
-        if (HAT && p.group == 0) {
+            fetch_points<QUADS, TILES>(job, panel, feature, from + PAIR_POINTS,
+                                       shared + (turn ^ 1) * stage_size(QUADS, TILES));
+        bool near = any_near(job, from, PAIR_POINTS, p.first);
+        if (slopes && near)
+            multiply_stage<HAT, true, true>(job, p, rows, stage, from, column, sum);
+        else if (slopes)
+            multiply_stage<HAT, true, false>(job, p, rows, stage, from, column, sum);
+        else if (near)
+            multiply_stage<HAT, false, true>(job, p, rows, stage, from, column, sum);
+        else
+            multiply_stage<HAT, false, false>(job, p, rows, stage, from, column, sum);
+        if (slopes) {
             __syncthreads();
-            put_columns(columns, column + from);
+            put_columns(columns, to + from);
         }
     }
+}
+
+/* The rows of a block's place, without those of the hat matrix. */
+template <int QUADS>
+__device__ inline void load_rows(const pairs_job &job, const pair_place &p,
+                                 pair_rows<QUADS> *rows)
+{
+    size_t at = (size_t) p.which * job.padded;
+    rows->load(job, job.feature + 4 * QUADS * at, job.square + at, p.row);
+    for (int half = 0; half < 2; half++)
+        rows->fall[half] = job.falls[at + p.row + 8 * half];
 }
 
 /* ---- normal equations ---- */
 
 /* Grid: tiles, groups of products, libraries. */
-template <int E, int TILES>
+template <int QUADS, int TILES>
 __global__ void __launch_bounds__(PAIR_THREADS) sum_products(SYN_GPU_JOB pairs_job job)
 {
     extern __shared__ double shared[];
     pair_place p = find_place(job);
-    const double *x = job.x + (size_t) p.which * job.pitch;
-    pair_rows<E> rows;
-    rows.load(job, x, nullptr, p.row, p.own, 0);
-    for (int half = 0; half < 2; half++)
-        rows.fall[half] = job.falls[(size_t) p.which * job.padded + p.row + 8 * half];
+    pair_rows<QUADS> rows;
+    load_rows(job, p, &rows);
     uint32_t columns = product_columns(job), lane = threadIdx.x % WARP;
     const double *panel = job.products + (size_t) p.which * columns * job.padded +
                           (size_t) p.group * job.padded * TILES * PAIR_COLUMNS;
@@ -364,19 +282,17 @@ __device__ inline void compare(const pairs_job &job, const pair_place &p,
 }
 
 /* Grid: tiles, groups of targets, libraries. */
-template <int E, int TILES>
+template <int QUADS, int TILES>
 __global__ void __launch_bounds__(PAIR_THREADS) sum_predictions(SYN_GPU_JOB pairs_job job)
 {
     extern __shared__ double shared[];
     constexpr uint32_t wide = TILES * PAIR_COLUMNS;
     pair_place p = find_place(job);
-    const double *x = job.x + (size_t) p.which * job.pitch;
     uint32_t part = job.tiles * PAIR_TILE, warp = threadIdx.x / WARP;
-    pair_rows<E> rows;
-    rows.load(job, x, job.hat + (size_t) p.which * 2 * (job.E + 1) * part, p.row, p.own,
-              part);
-    for (int half = 0; half < 2; half++)
-        rows.fall[half] = job.falls[(size_t) p.which * job.padded + p.row + 8 * half];
+    pair_rows<QUADS> rows;
+    load_rows(job, p, &rows);
+    const double *hat = job.hat + (size_t) p.which * 2 * (job.E + 1) * part;
+    rows.load_hat(job.E, hat, p.own, part);
     const double *panel = job.targets + (size_t) p.group * job.padded * wide;
     double sum[TILES][4];
     multiply_points<true>(job, p, rows, panel, shared, sum);

@@ -13,7 +13,8 @@ enum { SOLVE = 64, GATHER = 256 };
 
 /* As in core/edm/smap_normal.c: the error of a model, and the condition of equations that
    have one solution. */
-constexpr double MOST_ERROR = 1e-8, MOST_CONDITION = 1e16, LEAST_PIVOT = DBL_EPSILON / 1e-9;
+constexpr double MOST_ERROR = 1e-8, MOST_CONDITION = 1e16;
+constexpr double LEAST_PIVOT = DBL_EPSILON / 1e-9;
 
 /* The doubles of a thread: a triangle and three vectors. */
 inline __host__ __device__ uint32_t solve_room(uint32_t unknowns)
@@ -32,7 +33,10 @@ template <int N> struct own_numbers {
 template <> struct own_numbers<0> {
     double *value;
     uint32_t stride;
-    __device__ own_numbers(double *room, uint32_t threads) : value(room), stride(threads) {}
+    __device__ own_numbers(double *room, uint32_t threads)
+        : value(room), stride(threads)
+    {
+    }
     __device__ double &operator[](uint32_t i) { return value[(size_t) i * stride]; }
 };
 
@@ -196,7 +200,8 @@ __device__ inline bool solve_row(const pairs_job &job, const pair_library &libra
 }
 
 /* A thread for each prediction of this part, or for several. */
-template <int N> __global__ void __launch_bounds__(SOLVE) solve_rows(SYN_GPU_JOB pairs_job job)
+template <int N>
+__global__ void __launch_bounds__(SOLVE) solve_rows(SYN_GPU_JOB pairs_job job)
 {
     uint32_t part = job.tiles * PAIR_TILE, n = job.E + 1;
     uint32_t threads = gridDim.x * SOLVE, thread = blockIdx.x * SOLVE + threadIdx.x;
@@ -268,7 +273,7 @@ __global__ void __launch_bounds__(GATHER) add_slopes(SYN_GPU_JOB pairs_job job,
     const double *slope = job.slopes + (size_t) which * job.padded;
     double sum = 0;
     for (uint32_t four = warp; four < job.padded / 4; four += GATHER / WARP)
-        sum = fma(slope[4 * four + lane % 4],
+        sum = fma(slope[four / 2 * 8 + 2 * (lane % 4) + four % 2],
                   panel[((size_t) four * job.target_tiles + tile % job.target_tiles) *
                             WARP + lane],
                   sum);

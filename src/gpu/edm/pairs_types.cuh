@@ -19,9 +19,9 @@ enum {
     PAIR_SUMS = 5                       /* p, p^2, y, y^2, p y over predictions p */
 };
 
-/* Values that stand in front of squared distances: nothing but for points that have no
-   weight, which are moved out of sight. The first also keeps roots from 0. */
-constexpr double PAIR_HERE = 1e-290, PAIR_AWAY = 1e300;
+/* Added to the squared distances of points that have no weight, which moves them out of
+   sight. */
+constexpr double PAIR_AWAY = 1e300;
 
 /* Of a prediction: there is none; it is made here; it is left to the host. */
 enum : unsigned char { PAIR_NONE, PAIR_MADE, PAIR_LEFT };
@@ -43,8 +43,12 @@ struct pair_fall {
 /* Rows are steps `first` and those after it: those that can be libraries and predictions
    by their place in the series. Numbers of rows are padded to a multiple of PAIR_TILE.
 
+   The features of a point are 1, its coordinates, and the square of its length with what
+   moves it out of sight; products of these with three vectors of a prediction give
+   squared distances and two rows of the hat matrix.
+
    Panels hold what weights are multiplied with in the order in which the lanes of a warp
-   take it: [group][row / 4][tile][lane], the lane's being row % 4 and column lane / 4. */
+   take it: [group][row / 4][tile][lane]. See panel_place(). */
 struct pairs_job {
     uint32_t libraries;      /* of the batch */
     uint32_t E, steps, rows, padded, pitch, exclusion, first;
@@ -53,11 +57,13 @@ struct pairs_job {
     double ridge;
     uint32_t begin, tiles;   /* predictions: of so many tiles, from this one on */
     uint32_t all_tiles;
+    uint32_t quads;          /* features of a point are four times as many */
     uint32_t product_tiles, product_groups, target_tiles, target_groups;
     const unsigned char *known;  /* [padded] whether targets are */
     const double *raw;       /* [libraries][steps] */
     double *x;               /* [libraries][pitch] shifted and scaled, 0 where missing */
-    double *start;           /* [libraries][padded] PAIR_HERE or PAIR_AWAY */
+    double *feature;         /* [libraries][4 quads][padded], the last of them 0 */
+    double *square;          /* [libraries][padded] the squares of lengths alone */
     double *part;            /* [libraries][padded] 1 for points, else 0 */
     uint32_t *before;        /* [libraries][padded + 1] points among the rows before */
     pair_library *library;   /* [libraries] */
@@ -89,13 +95,15 @@ __device__ inline int64_t place_of(const pairs_job &job, uint32_t row, uint32_t 
     return (int64_t) job.first + row + (int64_t) job.tau * k;
 }
 
-/* Where a row and column of `columns` products or targets are in their panels. */
+/* Where a row and column of products or targets are in their panels. Of eight rows those
+   that are even come first: tensor cores give a lane the results of two rows side by
+   side, and take others together. */
 __device__ inline size_t panel_place(uint32_t padded, uint32_t tiles, uint32_t row,
                                      uint32_t column)
 {
     uint32_t tile = column / PAIR_COLUMNS, group = tile / tiles;
-    size_t at = ((size_t) group * (padded / 4) + row / 4) * tiles + tile % tiles;
-    return at * WARP + column % PAIR_COLUMNS * 4 + row % 4;
+    size_t four = (size_t) group * (padded / 4) + row / 8 * 2 + row % 2;
+    return (four * tiles + tile % tiles) * WARP + column % PAIR_COLUMNS * 4 + row % 8 / 2;
 }
 
 /* The sum over all threads of a block, in an order that depends on their number alone;

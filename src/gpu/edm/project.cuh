@@ -25,7 +25,7 @@ __device__ inline double weight_of(double distance, double nearest)
 }
 
 /* A thread a prediction row, state space and target. */
-__global__ void project_rows(SYN_GPU_JOB project_job job)
+static __global__ void project_rows(SYN_GPU_JOB project_job job)
 {
     const double none = __longlong_as_double(0x7ff8000000000000ll);
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -33,11 +33,13 @@ __global__ void project_rows(SYN_GPU_JOB project_job job)
         return;
     for (uint32_t at = blockIdx.y; at < job.spaces * job.targets; at += gridDim.y) {
         uint32_t space = at / job.targets;
-        size_t from = (size_t) space * job.n + i, to = job.place ? job.place[i] : (size_t) at * job.n + i;
+        size_t from = (size_t) space * job.n + i, to = (size_t) at * job.n + i;
         const double *value = job.target + (size_t) (at % job.targets) * job.rows;
         const double *distance = job.near.distance + from * job.k;
         const uint32_t *row = job.near.row + from * job.k;
         uint32_t found = job.near.found[from];
+        if (job.place)
+            to = job.place[i];
         if (job.library && job.library[space] < job.least)
             found = 0;
         double sum = 0, weights = 0, off = 0;
@@ -59,7 +61,7 @@ __global__ void project_rows(SYN_GPU_JOB project_job job)
 }
 
 /* How many rows of a library have all coordinates of each view: a block a view. */
-__global__ void count_complete(placed_points points, placed_rows library,
+static __global__ void count_complete(placed_points points, placed_rows library,
                                const uint32_t *column, uint32_t dims, uint32_t views,
                                uint32_t *out)
 {

@@ -5,6 +5,7 @@
 #include "gpu/base/crew.cuh"
 #include "gpu/edm/exact.cuh"
 #include "gpu/edm/project.cuh"
+#include "gpu/edm/sweep.cuh"
 
 #include <cmath>
 #include <cstdio>
@@ -153,8 +154,8 @@ extern "C" syn_status syn_gpu_simplex(const syn_points *points, const syn_rows *
             search.find({n, data.pred.row + from}, k, options->exclusion, to);
             of.ensure((size_t) n * targets->n);
             variance_of.ensure((size_t) n * targets->n);
-            project({to, 1, n, k, nullptr, data.target.get(), targets->n, points->rows, nullptr, 0,
-                     of.get(), variance_of.get()}, stream);
+            project({to, 1, n, k, nullptr, data.target.get(), targets->n, points->rows,
+                     nullptr, 0, of.get(), variance_of.get()}, stream);
             download_parts(prediction + from, predicted->n, of.get(), n, targets->n,
                            stream);
             download_parts(variance + from, predicted->n, variance_of.get(), n,
@@ -223,7 +224,8 @@ void sweep_small(const sweep_request &r, gpu::crew *crew)
                           data.library_reach.get(), data.prediction_reach.get() + from,
                           2, 1};
         search_all({data.points, data.lib, {n, data.pred.row + from}, in, nullptr,
-                    nullptr, r.options->exclusion, 0, nullptr, k, to}, {&lists}, stream);
+                    nullptr, r.options->exclusion, 0, nullptr, k, to, n}, {&lists},
+                   stream);
         of.ensure((size_t) n * r.E_max);
         project({to, r.E_max, n, k, nullptr, data.target.get(), 1, r.points->rows,
                  nullptr, 0, of.get(), nullptr}, stream);
@@ -232,8 +234,34 @@ void sweep_small(const sweep_request &r, gpu::crew *crew)
     }
 }
 
-/* A search for each E, in its own coordinates and with the rows that reach so far. */
+/* Large libraries, a coordinate for each E. */
 void sweep_large(const sweep_request &r, gpu::crew *crew)
+{
+    gpu::stream stream;
+    placed_data data;
+    near_arrays near;
+    array<double> of;
+    uint32_t k = r.E_max + 1, from, n;
+    data.upload(*r.points, r.library->rows, r.predicted->rows, stream);
+    data.target.upload(r.target, r.points->rows, stream);
+    data.library_reach.upload(r.library->steps, r.library->rows.n, stream);
+    data.prediction_reach.upload(r.predicted->steps, r.all, stream);
+    gpu::sweep_search search(data.points, {data.lib, data.library_reach.get()}, stream);
+    while ((n = crew->take(search.batch(), r.all, r.n_devices, &from))) {
+        gpu::placed_neighbours to = near.room((size_t) n * r.E_max, k);
+        search.find({{n, data.pred.row + from}, data.prediction_reach.get() + from},
+                    r.options->exclusion, to);
+        of.ensure((size_t) n * r.E_max);
+        project({to, r.E_max, n, k, nullptr, data.target.get(), 1, r.points->rows,
+                 nullptr, 0, of.get(), nullptr}, stream);
+        download_parts(r.prediction + from, r.all, of.get(), n, r.E_max, stream);
+        check(cudaStreamSynchronize(stream));
+    }
+}
+
+/* What is left: a search for each E, in its own coordinates and with the rows that reach
+   so far. */
+void sweep_one_by_one(const sweep_request &r, gpu::crew *crew)
 {
     gpu::stream stream;
     placed_data data;
@@ -286,15 +314,17 @@ extern "C" syn_status syn_gpu_simplex_sweep(const syn_points *points,
                                             double *prediction, char *reason)
 {
     uint32_t E_max = points->dims / options->step, all = predicted->rows.n;
-    bool large = gpu::neighbour_search::filters(library->rows.n, E_max + 1);
+    bool small = !gpu::neighbour_search::filters(library->rows.n, E_max + 1);
+    bool large = options->step == 1;
+    for (int i = 0; i < n_devices; i++)
+        large = large && gpu::sweep_search::fits(library->rows.n, E_max, devices[i]);
     double seconds = (double) library->rows.n * all * (points->dims + 2) / 1e13;
     uint32_t blocks = (uint32_t) std::min(std::ceil(seconds / 0.05), (double) all);
     sweep_request r = {points, library, predicted, options, target, prediction, E_max,
                        all, std::max(1u, blocks), n_devices};
-    return share_out(large ? E_max * r.blocks : all, devices, n_devices, watch, "rows",
-                     reason, [&](gpu::crew *crew) {
-                         large ? sweep_large(r, crew) : sweep_small(r, crew);
-                     });
+    auto way = small ? sweep_small : large ? sweep_large : sweep_one_by_one;
+    return share_out(small || large ? all : E_max * r.blocks, devices, n_devices, watch,
+                     "rows", reason, [&](gpu::crew *crew) { way(r, crew); });
 }
 
 /* ---- views ---- */
@@ -329,11 +359,12 @@ extern "C" syn_status syn_gpu_simplex_views(const syn_points *points,
             gpu::placed_neighbours to = near.room((size_t) n * all, k);
             gpu::spaces in = {n, column.get(), views->dims, 0, nullptr, nullptr, k, 0};
             search_all({data.points, data.lib, data.pred, in, nullptr, nullptr,
-                        options->exclusion, 0, nullptr, k, to}, {&lists}, stream);
+                        options->exclusion, 0, nullptr, k, to, all}, {&lists}, stream);
             of.ensure((size_t) n * all);
-            project({to, n, all, k, nullptr, data.target.get(), 1, points->rows, rows.get(),
-                     options->k, of.get(), nullptr}, stream);
-            download(prediction + (size_t) from * all, of.get(), (size_t) n * all, stream);
+            project({to, n, all, k, nullptr, data.target.get(), 1, points->rows,
+                     rows.get(), options->k, of.get(), nullptr}, stream);
+            download(prediction + (size_t) from * all, of.get(), (size_t) n * all,
+                     stream);
             check(cudaStreamSynchronize(stream));
         }
     };

@@ -98,13 +98,11 @@ syn_status make_again(const gpu::smap_call &call, uint32_t theta, const syn_watc
     return status;
 }
 
-/* Whether devices make the models: the whole library are neighbours, and there are enough
-   of them for normal equations. */
+/* Whether devices make the models: there are enough neighbours for normal equations. */
 bool for_devices(const gpu::smap_call &call)
 {
-    uint32_t n = call.library->n, dims = call.points->dims;
-    return (uint64_t) call.options->k + 1 >= n && dims <= MOST_DIMS &&
-           n >= 2 * (dims + 1) && call.prediction->n > 0;
+    uint32_t n = std::min(call.library->n, call.options->k), dims = call.points->dims;
+    return dims <= MOST_DIMS && n >= 2 * (dims + 1) && call.prediction->n > 0;
 }
 
 void run(gpu::smap_call &call, const int *devices, int n_devices, const syn_watch *watch)
@@ -135,8 +133,10 @@ extern "C" syn_status syn_gpu_smap(const syn_points *points, const syn_rows *lib
         gpu::device_scope scope;
         std::vector<unsigned char> fate((size_t) options->thetas * prediction->n,
                                         gpu::SMAP_REFUSED);
-        gpu::smap_call call = {points, library, prediction, target, options,
-                               out,    fate.data(), count_known(*library, target)};
+        gpu::smap_call call = {points, library, prediction, target, options, out,
+                               fate.data(), count_known(*library, target),
+                               /* With one less than the library one may be left out. */
+                               (uint64_t) options->k + 1 < library->n};
         if (for_devices(call))
             run(call, devices, n_devices, watch);
         else if (syn_status status = syn_smap(points, library, prediction, target, options,

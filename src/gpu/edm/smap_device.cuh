@@ -6,7 +6,9 @@
 #include "core/edm/smap.h"
 #include "gpu/base/device.cuh"
 #include "gpu/base/outcome.cuh"
+#include "gpu/edm/neighbours.cuh"
 #include "gpu/edm/smap_gather.cuh"
+#include "gpu/edm/smap_lists.cuh"
 #include "gpu/edm/smap_product.cuh"
 #include "gpu/edm/smap_solve.cuh"
 #include "gpu/edm/smap_spread.cuh"
@@ -26,24 +28,26 @@ constexpr int SMAP_SLOTS = 2;               /* parts under way */
 
 /* Blocks of the product by how many products there are. The last is for devices with
    little shared memory. */
-using smap_block_32 = smap_block<8, 1, 1, 4, 16>;
-using smap_block_64 = smap_block<4, 2, 2, 4, 16>;
-using smap_block_128 = smap_block<4, 2, 2, 8, 16>;
-using smap_block_256 = smap_block<2, 4, 2, 8, 32>;
-using smap_block_wide = smap_block<2, 4, 2, 8, 16>;
-using smap_block_small = smap_block<1, 4, 1, 2, 16>;
+using smap_block_16 = smap_block<8, 1, 1, 2, 16, 2>;
+using smap_block_32 = smap_block<8, 1, 1, 4, 16, 2>;
+using smap_block_64 = smap_block<4, 2, 2, 4, 16, 1>;
+using smap_block_128 = smap_block<2, 4, 4, 4, 16, 1>;
+using smap_block_256 = smap_block<1, 8, 4, 4, 32, 1>;
+using smap_block_small = smap_block<1, 2, 1, 4, 16, 1>;
 
-using smap_survey_large = smap_survey_block<4, 4>;
-using smap_survey_small = smap_survey_block<1, 1>;
+using smap_survey_large = smap_survey_block<8, 4>;
+using smap_survey_small = smap_survey_block<2, 2>;
 
 /* Calls body with a value of the block's type. */
 template <class F> void with_smap_block(const smap_shape &shape, size_t limit, F body)
 {
     auto fits = [&](auto block) {
-        return smap_product_shared<decltype(block)>(shape.pitch) <= limit;
+        return smap_product_shared<decltype(block)>(shape) <= limit;
     };
     uint32_t n = shape.columns;
-    if (n <= 32 && fits(smap_block_32()))
+    if (n <= 16 && fits(smap_block_16()))
+        body(smap_block_16());
+    else if (n <= 32 && fits(smap_block_32()))
         body(smap_block_32());
     else if (n <= 64 && fits(smap_block_64()))
         body(smap_block_64());
@@ -51,15 +55,13 @@ template <class F> void with_smap_block(const smap_shape &shape, size_t limit, F
         body(smap_block_128());
     else if (fits(smap_block_256()))
         body(smap_block_256());
-    else if (fits(smap_block_wide()))
-        body(smap_block_wide());
     else
         body(smap_block_small());
 }
 
 template <class F> void with_survey_block(const smap_shape &shape, size_t limit, F body)
 {
-    if (smap_survey_shared<smap_survey_large>(shape.pitch) <= limit)
+    if (smap_survey_shared<smap_survey_large>(shape) <= limit)
         body(smap_survey_large());
     else
         body(smap_survey_small());
@@ -113,6 +115,7 @@ struct smap_call {
     const syn_smap_result *out;
     unsigned char *fate;           /* [thetas][predictions] */
     std::vector<uint32_t> known;   /* see smap_survey; empty where all are */
+    bool listed;                   /* whether neighbours are not all of the library */
 };
 
 /* A part of the predictions under way. */
@@ -124,6 +127,9 @@ struct smap_slot {
     array<smap_found> found;
     array<smap_distances> distance;
     array<unsigned char> fate;
+    std::unique_ptr<neighbour_search> search;  /* of lists, which are these: */
+    array<uint32_t> near_found, near_row;
+    array<double> near_distance;
     std::unique_ptr<pinned<double>> numbers;
     std::unique_ptr<pinned<unsigned char>> fates;
     uint32_t first = 0, n = 0;
@@ -135,25 +141,16 @@ class smap_device {
     smap_shape shape_;
     uint32_t thetas_, unknowns_, local_;
     stream stream_;
-    array<double> coordinate_, target_, theta_, centre_, near_, fitted_;
+    array<double> coordinate_, target_, theta_, centre_, placed_;
     array<uint32_t> library_, known_;
     array<ushort2> factor_;
-    uint32_t part_ = 0;
+    uint32_t part_ = 0, padded_ = 0;
     smap_data data_ = {};
 
     /* Numbers of a prediction that go to the host. */
     size_t numbers() const
     {
         return (size_t) thetas_ * (2 + (size_t) local_ * unknowns_);
-    }
-
-    void gather(const uint32_t *rows, uint32_t n, uint32_t padded, bool fitted,
-                array<double> *to, cudaStream_t work)
-    {
-        to->ensure((size_t) padded * shape_.pitch);
-        smap_gather<<<blocks_for(padded, 128), 128, 0, work>>>(
-            data_, centre_.get(), rows, n, padded, fitted, to->get());
-        check(cudaGetLastError());
     }
 
     void place_library()
@@ -171,10 +168,11 @@ class smap_device {
         smap_centre<<<shape_.terms, SMAP_CENTRE_THREADS, 0, stream_>>>(data_,
                                                                        centre_.get());
         check(cudaGetLastError());
-        uint32_t padded = (n + SMAP_POINTS - 1) / SMAP_POINTS * SMAP_POINTS;
-        gather(library_.get(), n, padded, false, &near_, stream_);
-        if (!call_.known.empty())
-            gather(library_.get(), n, padded, true, &fitted_, stream_);
+        padded_ = (n + SMAP_POINTS - 1) / SMAP_POINTS * SMAP_POINTS;
+        placed_.ensure((size_t) padded_ * shape_.places);
+        smap_gather<<<blocks_for(padded_, 128), 128, 0, stream_>>>(
+            data_, centre_.get(), padded_, placed_.get());
+        check(cudaGetLastError());
     }
 
     /* Where the factors of each product stand; those after the last are never read. */
@@ -204,6 +202,10 @@ class smap_device {
         double have = 0.2 * free_memory() / SMAP_SLOTS;
         double bytes = sizeof(double) * (thetas_ * (shape_.columns + 3.0) + numbers() +
                                          shape_.pitch) + 64;
+        if (call_.listed) {
+            bytes += 12.0 * call_.options->k;
+            by_time = 2048;  /* the search does not look at all pairs */
+        }
         double by_memory = std::min(have, (double) SMAP_SUM_BYTES) / bytes;
         double share = call_.prediction->n / (6.0 * devices) + 1;
         double part = std::min({by_time, by_memory, std::max(share, 2048.0)});
@@ -213,8 +215,7 @@ class smap_device {
 
     smap_points points_of(const smap_slot &s) const
     {
-        const double *fitted = call_.known.empty() ? near_.get() : fitted_.get();
-        return {shape_, call_.library->n, s.n, near_.get(), fitted, s.predicted.get()};
+        return {shape_, call_.library->n, s.n, padded_, placed_.get(), s.predicted.get()};
     }
 
     void survey(smap_slot *s)
@@ -232,7 +233,7 @@ class smap_device {
         job.distance = s->distance.get();
         with_survey_block(shape_, machine_.shared, [&](auto block) {
             using B = decltype(block);
-            size_t shared = smap_survey_shared<B>(shape_.pitch);
+            size_t shared = smap_survey_shared<B>(shape_);
             int each = prepare(smap_look<B>, B::THREADS, shared);
             uint32_t blocks = blocks_for(s->n, B::PREDICTIONS);
             job.splits = smap_splits(blocks, (double) each * machine_.processors,
@@ -268,7 +269,7 @@ class smap_device {
         job.factor = factor_.get();
         with_smap_block(shape_, machine_.shared, [&](auto block) {
             using B = decltype(block);
-            size_t shared = smap_product_shared<B>(shape_.pitch);
+            size_t shared = smap_product_shared<B>(shape_);
             int each = prepare(smap_multiply<B>, B::THREADS, shared);
             uint32_t chunks = blocks_for(shape_.columns, B::PRODUCTS);
             uint32_t blocks = blocks_for(s->n, B::PREDICTIONS);
@@ -289,6 +290,43 @@ class smap_device {
         return job.splits;
     }
 
+    smap_lists lists_of(const smap_slot &s) const
+    {
+        if (!call_.listed)
+            return {nullptr, nullptr, nullptr, 0};
+        return {s.near_found.get(), s.near_row.get(), s.near_distance.get(),
+                call_.options->k};
+    }
+
+    /* Finds neighbours, and does with lists what survey() and multiply() do without. */
+    uint32_t add_listed(smap_slot *s)
+    {
+        uint32_t k = call_.options->k;
+        placed_points points = {call_.points->rows, shape_.dims, coordinate_.get()};
+        placed_rows library = {call_.library->n, library_.get()};
+        if (!s->search)
+            s->search.reset(new neighbour_search(points, library, s->work));
+        s->near_found.ensure(s->n);
+        s->near_row.ensure((size_t) s->n * k);
+        s->near_distance.ensure((size_t) s->n * k);
+        s->search->find({s->n, s->rows.get()}, k, call_.options->exclusion,
+                        {s->near_found.get(), s->near_row.get(), s->near_distance.get()});
+        s->out.ensure(s->n);
+        s->distance.ensure(s->n);
+        s->sum.ensure((size_t) thetas_ * s->n * shape_.columns);
+        s->spread.ensure((size_t) thetas_ * s->n * 3);
+        smap_listing job = {points_of(*s), lists_of(*s), library_.get(),
+                            s->near_row.get(), theta_.get(), factor_.get(), s->out.get(),
+                            s->distance.get(), s->sum.get(), s->spread.get()};
+        smap_look_up<<<blocks_for((size_t) s->n * WARP, 128), 128, 0, s->work>>>(job);
+        dim3 grid(most_of_grid(s->n), thetas_);
+        size_t shared = smap_list_shared(shape_);
+        prepare(smap_add_listed, SMAP_LIST_THREADS, shared);
+        smap_add_listed<<<grid, SMAP_LIST_THREADS, shared, s->work>>>(job);
+        check(cudaGetLastError());
+        return 1;
+    }
+
     void solve(smap_slot *s, uint32_t splits)
     {
         smap_equations job = {};
@@ -296,6 +334,7 @@ class smap_device {
         s->number.ensure(numbers() * s->n);
         s->fate.ensure(models);
         job.points = points_of(*s);
+        job.lists = lists_of(*s);
         job.out = s->out.get();
         job.distance = s->distance.get();
         job.theta = theta_.get();
@@ -344,9 +383,13 @@ public:
     void start(smap_slot *s)
     {
         s->rows.upload(call_.prediction->row + s->first, s->n, s->work);
-        gather(s->rows.get(), s->n, s->n, false, &s->predicted, s->work);
-        survey(s);
-        solve(s, multiply(s));
+        s->predicted.ensure((size_t) s->n * shape_.pitch);
+        smap_gather_predicted<<<blocks_for(s->n, 128), 128, 0, s->work>>>(
+            data_, centre_.get(), s->rows.get(), s->n, s->predicted.get());
+        check(cudaGetLastError());
+        if (!call_.listed)
+            survey(s);
+        solve(s, call_.listed ? add_listed(s) : multiply(s));
         size_t bytes = numbers() * s->n * sizeof(double);
         if (!s->numbers)
             s->numbers.reset(new pinned<double>(numbers() * part_));

@@ -31,14 +31,26 @@ struct filter_frame {
                               products without rounding; -1: coordinates are not whole */
 };
 
+/* Finds the middle of a library, and the scale in which nothing overflows or vanishes;
+   whole numbers times a power of two become whole numbers. Owns what the frame points
+   to. Waits for the stream. In neighbours.cu. */
+class frame_maker {
+    array<double> centre_;
+    array<axis_range> ranges_;
+public:
+    filter_frame make(const placed_points &points, const placed_rows &library,
+                      cudaStream_t stream);
+};
+
 /* Larger coordinates than this have squares beyond single precision, or nearly so. */
 constexpr double FRAME_MOST = 1e15;
 
 struct row_tiles {
     float *x;       /* [tiles][dims][TILE] */
-    float *half;    /* [tiles][TILE] minus half the squared norm; minus infinity for none */
-    double *norm;   /* [tiles][TILE] of predicted rows: its square, negative for a row that
-                       the filter cannot take */
+    float *half;    /* [tiles][TILE] minus half the squared norm, for no row minus
+                       infinity */
+    double *norm;   /* [tiles][TILE] of predicted rows: its square, negative for a row
+                       that the filter cannot take */
     uint32_t *whole;/* [tiles][TILE] of predicted rows: whether nothing is rounded */
 };
 
@@ -56,7 +68,7 @@ __device__ inline int32_t unit_of(double x)
 enum { RANGE_THREADS = 1024, RANGE_BLOCKS = 16 };
 
 /* Blocks of x: parts of the library; of y: coordinates. `out`: [dims][RANGE_BLOCKS]. */
-__global__ void find_ranges(placed_points points, placed_rows library,
+static __global__ void find_ranges(placed_points points, placed_rows library,
                                    axis_range *out)
 {
     __shared__ axis_range warps[RANGE_THREADS / WARP];
@@ -98,7 +110,7 @@ __global__ void find_ranges(placed_points points, placed_rows library,
 
 /* Fills tiles of library or predicted rows, a thread a row; `by_row` gets them in double
    precision, [rows][dims, made even], where it is not NULL. */
-__global__ void fill_tiles(placed_points points, placed_rows rows,
+static __global__ void fill_tiles(placed_points points, placed_rows rows,
                                   filter_frame frame, row_tiles out, double *by_row)
 {
     uint32_t i = blockIdx.x * TILE + threadIdx.x;
