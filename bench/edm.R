@@ -79,6 +79,9 @@ long_pair$y <- c(0, head(long_pair$x, -1)) + rnorm(128000)
 long_counts <- long_pair
 long_counts$x <- rpois(128000, 0.3)
 flat <- data.frame(time = seq_len(long), x = 1)
+set.seed(2)
+rare <- data.frame(time = 1:1500, x = rbinom(1500, 1L, 0.05))
+two <- data.frame(time = 1:4000, x = rbinom(4000, 1L, 0.5), y = rbinom(4000, 1L, 0.5))
 sizes <- round(seq(160, 1590, length.out = 10))
 rows <- list(
   row("embed_dimension, E 1..20, leave-one-out",
@@ -103,6 +106,13 @@ rows <- list(
   row("ccm, E 5, 128,000 rows, 3 library sizes x 20 samples, both directions",
       measure(\() ccm(long_pair, "x", "y", E = 5, lib_sizes = c(1000, 16000, 115200),
                       samples = 20, threads = 1), 1), 2 * 128000^2 * 5, 40, 20),
+  # Data of few values, for which 3 times what noise takes are allowed.
+  row("smap, E 4, theta 2, 1,500 rows of rare spikes",
+      measure(\() smap(rare, "x", E = 4, theta = 2, threads = 1), 5), 1500^2 * 4,
+      0.03, 0.01),
+  row("ccm, E 4, 4,000 rows of 0 and 1, 2 library sizes x 50 samples",
+      measure(\() ccm(two, "x", "y", E = 4, lib_sizes = c(200, 3000), samples = 50,
+                      threads = 1), 5), 2 * 4000^2 * 4, 0.6, 0.2),
   # The floor is that of two operations for each term of the equations, of two rows of the
   # hat matrix, and of each target, for each pair of rows of each library.
   row("smap_map, E 5, 200 x 200 series of 1,000 steps", map_seconds(1000, 200),
