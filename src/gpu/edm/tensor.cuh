@@ -69,20 +69,17 @@ __device__ inline void multiply_16x8x8(double *c, const double *a, const double 
 #endif
 }
 
-/* The same for a (16 x 4 N) and b (4 N x 8), as N products of four columns of a: a[0] of
-   the rows g, a[1] of the rows g + 8. */
+/* The same for a (16 x 4 N) and b (4 N x 8), as N such products: a[0] of the rows g, a[1]
+   of the rows g + 8. */
 template <int N>
 __device__ inline void multiply_16x8(double (&c)[4], const double (&a)[2][N],
                                      const double (&b)[N])
 {
+    static_assert(N % 2 == 0, "pairs of products");
 #pragma unroll
-    for (int k = 0; k + 1 < N; k += 2) {
+    for (int k = 0; k < N; k += 2) {
         double two[] = {a[0][k], a[1][k], a[0][k + 1], a[1][k + 1]};
         multiply_16x8x8(c, two, b + k);
-    }
-    if constexpr (N % 2 == 1) {
-        double one[] = {a[0][N - 1], a[1][N - 1]};
-        multiply_16x8x4(c, one, b[N - 1]);
     }
 }
 
