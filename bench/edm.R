@@ -79,6 +79,9 @@ long_pair$y <- c(0, head(long_pair$x, -1)) + rnorm(128000)
 long_counts <- long_pair
 long_counts$x <- rpois(128000, 0.3)
 flat <- data.frame(time = seq_len(long), x = 1)
+set.seed(2)
+rare <- data.frame(time = 1:1500, x = rbinom(1500, 1L, 0.05))
+two <- data.frame(time = 1:4000, x = rbinom(4000, 1L, 0.5), y = rbinom(4000, 1L, 0.5))
 sizes <- round(seq(160, 1590, length.out = 10))
 rows <- list(
   row("embed_dimension, E 1..20, leave-one-out",
@@ -103,6 +106,13 @@ rows <- list(
   row("ccm, E 5, 128,000 rows, 3 library sizes x 20 samples, both directions",
       measure(\() ccm(long_pair, "x", "y", E = 5, lib_sizes = c(1000, 16000, 115200),
                       samples = 20, threads = 1), 1), 2 * 128000^2 * 5, 40, 20),
+  # Data of few values, for which 3 times what noise takes are allowed.
+  row("smap, E 4, theta 2, 1,500 rows of rare spikes",
+      measure(\() smap(rare, "x", E = 4, theta = 2, threads = 1), 5), 1500^2 * 4,
+      0.03, 0.01),
+  row("ccm, E 4, 4,000 rows of 0 and 1, 2 library sizes x 50 samples",
+      measure(\() ccm(two, "x", "y", E = 4, lib_sizes = c(200, 3000), samples = 50,
+                      threads = 1), 5), 2 * 4000^2 * 4, 0.6, 0.2),
   # The floor is that of two operations for each term of the equations, of two rows of the
   # hat matrix, and of each target, for each pair of rows of each library.
   row("smap_map, E 5, 200 x 200 series of 1,000 steps", map_seconds(1000, 200),
@@ -151,6 +161,22 @@ if (nrow(synfire_sitrep(test_devices = FALSE)$devices) > 0L) {
         map_seconds(8000, 100, device = "gpu"), map_floor(8000, 100) * 8.3e10 / 6.6e13,
         0.3, 0.1)
   )
+  # S-maps: sums in double precision by tensor cores, 6.5e13 operations a second.
+  for (n in c(32000, 128000)) {
+    long_smap <- utils::head(long_pair, n)
+    on_gpu <- c(on_gpu, list(
+      row(sprintf("smap, E 20, theta 2, %s rows, GPU", format(n, big.mark = ",")),
+          measure(\() smap(long_smap, "x", E = 20, theta = 2, device = "gpu"), 5),
+          as.double(n)^2 * 2 * 253 / 6.5e13 * terms_per_second,
+          if (n == 32000) 0.1 else 1.2, if (n == 32000) 0.05 else 0.4)
+    ))
+  }
+  on_gpu <- c(on_gpu, list(
+    row("predict_nonlinear, E 5, 15 values of theta, 8,000 rows, GPU",
+        measure(\() predict_nonlinear(utils::head(long_pair, 8000), "x", E = 5,
+                                      device = "gpu"), 5),
+        8000^2 * 15 * 2 * 28 / 6.5e13 * terms_per_second, NA, NA)
+  ))
   rows <- c(rows, on_gpu)
 }
 script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))

@@ -84,8 +84,9 @@ static void check_search(const cloud *c, uint32_t k, uint32_t exclusion, int thr
     syn_neighbours found;
     syn_neighbour_options options = {.k = k, .exclusion = exclusion, .threads = threads,
                                      .vector_bits = bits};
-    int same = syn_find_neighbours(&c->points, &c->from, &c->to, &options, NULL, &found) ==
-               SYN_OK;
+    syn_status status = syn_find_neighbours(&c->points, &c->from, &c->to, &options, NULL,
+                                            &found);
+    int same = status == SYN_OK;
     for (uint32_t i = 0; same && i < PREDICTED; i++) {
         uint32_t n = sort_all(c, c->predicted[i], exclusion, all);
         n = n < k ? n : k;
@@ -154,7 +155,8 @@ static void check_long(kind kind, int threads, int bits)
     syn_ccm_options options = {.k = K, .sizes = SIZES, .size = size, .samples = SAMPLES,
                                .key = 3, .threads = threads, .vector_bits = bits};
     syn_ccm_skill skill;
-    CHECK(syn_ccm(&c.points, &c.from, &c.to, target, 1, &options, NULL, &skill) == SYN_OK);
+    CHECK(syn_ccm(&c.points, &c.from, &c.to, target, 1, &options, NULL, &skill) ==
+          SYN_OK);
     CHECK(skill.n == 2 * SAMPLES + 1);
     for (uint32_t s = 0; s < SIZES; s++) {
         uint32_t sample = s == 2 ? 0 : SAMPLES - 1;

@@ -32,7 +32,7 @@ oracle_smap_pair <- function(from, to, E, tau, Tp, theta, ridge, exclusion) {
   at <- steps + Tp
   at[at < 1 | at > length(from)] <- NA
   fit <- synfire:::smap_at(lags, rows, rows, to[at], theta, length(rows) - 1, exclusion,
-                           ridge, list(device = "cpu"), 1)
+                           ridge, list(threads = 1, gpus = NULL))
   later <- to[rows + Tp]
   singular <- matrix(fit$singular[, , 1], length(rows))
   c(synfire:::edm_rho(later, fit$predictions[, 1]),

@@ -30,8 +30,8 @@ typedef struct syn_blocks {
 syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
                            const uint32_t *steps, uint32_t step, syn_blocks *out);
 
-/* Gathers `library` in the order of time, without boxes: `first`, `last`, `home`, `low` and
-   `high` are NULL. */
+/* Gathers `library` in the order of time, without boxes: `first`, `last`, `home`, `low`
+   and `high` are NULL. */
 syn_status syn_blocks_list(const syn_points *points, const syn_rows *library,
                            syn_blocks *out);
 

@@ -18,7 +18,7 @@
 
 enum {
     TILE_ROWS = 256,            /* rows whose lists are held at a time, */
-    TILE_SEARCHED = 1024,       /* and of blocks: threads wait for each other after each */
+    TILE_SEARCHED = 1024,       /* and with blocks: threads wait after each tile */
     TILE_BYTES = 8 << 20,       /* of distances or lists, unless a row takes more */
     TILE_PREDICTIONS = 1 << 24, /* some 50 ms of work */
     STRETCH = 8                 /* rows that a worker takes one after the other */

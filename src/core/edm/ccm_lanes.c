@@ -460,9 +460,10 @@ static void add_rows_of_one(const syn_ccm_problem *p, const syn_ccm_list *list,
         weigh_lanes(p->k, SYN_CCM_LANES, all->distance);
         for (uint32_t t = 0; t < p->targets; t++) {
             double guess[SYN_CCM_LANES];
+            const double *value = p->value + (size_t)t * p->n;
             double *sum = g->sum + (size_t)t * SYN_CCM_SUMS * SYN_CCM_LANES;
             for (uint32_t r = 0; r < SYN_CCM_LANES; r += SYN_F64_LANES)
-                syn_f64_store(guess + r, predict(p->k, p->value + (size_t)t * p->n, all, r));
+                syn_f64_store(guess + r, predict(p->k, value, all, r));
             for (uint32_t r = 0; r < n; r++)
                 add_one(guess[r], list[r].observed[t], sum);
         }

@@ -16,7 +16,10 @@
 #include "core/base/masks.h"
 #include "core/base/parallel.h"
 
-enum { CHUNK = 16 };  /* prediction rows handed out together */
+enum {
+    CHUNK = 16,  /* prediction rows handed out together */
+    FEW = 32     /* neighbours that the rows of a block say enough about */
+};
 
 /* What a worker uses over and over. The neighbours it found last say where to look next;
    they change how long a search takes, not what it finds. */
@@ -28,6 +31,8 @@ typedef struct seeker {
     uint32_t row;          /* the prediction row */
     uint32_t *known;       /* [k] neighbours of the prediction row before */
     uint32_t known_n, known_of;
+    double *last;          /* [blocks] squared distance of the k-th neighbour of the last
+                              row in each block; 0 before the first */
     syn_ties ties;
     syn_sieve sieve;       /* for small libraries */
     const syn_search *search;
@@ -180,10 +185,20 @@ static void find_within(const syn_search *s, seeker *k)
     syn_ties_visit(&k->ties, &s->blocks, k->row, s->points->rows, &k->list, visit, k);
 }
 
-/* Searches among boxes. */
-static void find_among_boxes(const syn_search *s, seeker *k)
+/* Searches as far as the k-th neighbour of the last row in the same block was, and some
+   more; whether there are k neighbours, so that these are the nearest. */
+static int find_as_before(const syn_search *s, seeker *k, uint32_t home)
 {
-    uint32_t home = s->blocks.home[k->row];
+    if (s->k < FEW || home == SYN_NO_ROW || !(k->last[home] > 0))
+        return 0;
+    k->limit = k->last[home] * 1.25;
+    find_within(s, k);
+    return k->list.n >= s->k;
+}
+
+/* Searches as far as rows say that are known to be near. */
+static void find_anew(const syn_search *s, seeker *k, uint32_t home)
+{
     int sure = 1;
     double known = known_limit(s, k);
     double here = home == SYN_NO_ROW ? DBL_MAX : home_limit(s, k, home, &sure);
@@ -193,7 +208,17 @@ static void find_among_boxes(const syn_search *s, seeker *k)
         k->limit = known;
         find_within(s, k);
     }
+}
+
+/* Searches among boxes. */
+static void find_among_boxes(const syn_search *s, seeker *k)
+{
+    uint32_t home = s->blocks.home[k->row];
+    if (!find_as_before(s, k, home))
+        find_anew(s, k, home);
     syn_nearest_finish(&k->list);
+    if (home != SYN_NO_ROW && k->list.n == s->k)
+        k->last[home] = k->list.near[s->k - 1].squared;
     k->known_n = k->list.n;
     k->known_of = k->row;
     for (uint32_t j = 0; j < k->list.n; j++)
@@ -241,8 +266,9 @@ static syn_status make_seekers(syn_search *s)
         k->point = malloc(((size_t)s->points->dims + 1) * sizeof *k->point);
         k->known = malloc(((size_t)s->k + 1) * sizeof *k->known);
         k->ties.tied = malloc(((size_t)s->blocks.groups + 1) * sizeof *k->ties.tied);
+        k->last = calloc((size_t)s->blocks.blocks + 1, sizeof *k->last);
         k->search = s;
-        if (!k->list.near || !k->point || !k->known || !k->ties.tied)
+        if (!k->list.near || !k->point || !k->known || !k->ties.tied || !k->last)
             return SYN_NO_MEMORY;
         if (s->small && syn_sieve_make(&s->sift, s->k, &k->sieve) != SYN_OK)
             return SYN_NO_MEMORY;
@@ -286,6 +312,7 @@ void syn_search_free(syn_search *s)
         free(s->seeker[w].point);
         free(s->seeker[w].known);
         free(s->seeker[w].ties.tied);
+        free(s->seeker[w].last);
         syn_sieve_free(&s->seeker[w].sieve);
     }
     if (s) {

@@ -156,7 +156,8 @@ static float allow_for_rounding(const syn_sift *s, const float *point, double sq
     /* Differences of coordinates are wrong by up to FLT_EPSILON * most, and sums of their
        squares by half of that share for each term. Some more is allowed for, once on the
        way to the true distances and once back. */
-    double shift = 4 * FLT_EPSILON * most * sqrt(dims), share = 1 + FLT_EPSILON * (dims + 8);
+    double shift = 4 * FLT_EPSILON * most * sqrt(dims);
+    double share = 1 + FLT_EPSILON * (dims + 8);
     double distance = ((sqrt(square) + shift) * share + shift) * share;
     return (float)(distance * distance * (1 + 4 * FLT_EPSILON));
 }
@@ -209,9 +210,9 @@ static double of_bits(uint64_t bits)
     return x;
 }
 
-/* A number that k rows do not exceed, and no more than `most` of them do not; or, if there
-   is none, the k-th smallest. `high` is one that k do not exceed, if so many are finite;
-   `most` is at least k. */
+/* A number that k rows do not exceed, and no more than `most` of them do not; or, if
+   there is none, the k-th smallest. `high` is one that k do not exceed, if so many are
+   finite; `most` is at least k. */
 static double kth_of(const syn_sift *s, const double *squared, uint32_t k, double high,
                      uint32_t most)
 {

@@ -16,8 +16,8 @@ enum {
     ROUGH_SUMS = WIDE_ROUGH / SYN_F32_LANES
 };
 
-static void square_roughly(const float *point, uint32_t dims, const float *x, uint32_t blocks,
-                      float *squared)
+static void square_roughly(const float *point, uint32_t dims, const float *x,
+                           uint32_t blocks, float *squared)
 {
     for (uint32_t b = 0; b < blocks; b++, x += (size_t)dims * SYN_BLOCK)
         for (uint32_t first = 0; first < SYN_BLOCK; first += WIDE_ROUGH) {
@@ -193,7 +193,7 @@ static syn_split split_at(const double *x, uint32_t blocks, double limit)
 }
 
 const syn_sift_kind SYN_KIND_NAME(syn_sift_kind) = {
-    square_roughly,        square_all, square_some, find_bound,
+    square_roughly,    square_all,  square_some, find_bound,
     find_within_rough, find_within, split_at};
 
 #if SYN_WIDTH == 0

@@ -78,8 +78,8 @@ typedef struct syn_smap_common {
 } syn_smap_common;
 
 /* Makes a job of library `i`; where `i` is that of none, with all steps in place of the
-   library's, so that it only has rows and panels. Free with syn_smap_job_free(), also after an
-   error. A library without results has no shares. */
+   library's, so that it only has rows and panels. Free with syn_smap_job_free(), also
+   after an error. A library without results has no shares. */
 syn_status syn_smap_job_make(const syn_smap_common *common, uint32_t i,
                              syn_smap_job *out);
 

@@ -25,6 +25,11 @@ typedef struct lanes {
     syn_i64 good;            /* lanes whose model is precise so far */
 } lanes;
 
+SYN_INLINE syn_f64 either(syn_i64 mask, syn_f64 where, syn_f64 elsewhere)
+{
+    return (syn_f64)(((syn_i64)where & mask) | ((syn_i64)elsewhere & ~mask));
+}
+
 static size_t products_of(uint32_t unknowns)
 {
     return ((size_t)unknowns + 1) * ((size_t)unknowns + 2) / 2;
@@ -41,7 +46,8 @@ size_t syn_smap_lanes_room(uint32_t unknowns)
 static lanes cut_lanes(uint32_t unknowns, const double *centre, double *room)
 {
     size_t n = unknowns;
-    uintptr_t aligned = ((uintptr_t)room + SYN_REGISTER - 1) / SYN_REGISTER * SYN_REGISTER;
+    uintptr_t aligned = ((uintptr_t)room + SYN_REGISTER - 1) / SYN_REGISTER;
+    aligned *= SYN_REGISTER;
     lanes a = {.n = unknowns, .centre = centre, .sum = (syn_f64 *)aligned};
     a.scale = a.sum + products_of(unknowns);
     a.lower = a.scale + n;
@@ -142,7 +148,7 @@ static void solve(lanes *a)
         square = syn_f64_fused(a->vector[j], a->vector[j], square);
     syn_f64 targets = a->sum[at(a, a->n, a->n)];
     syn_f64 share = syn_f64_where(targets > 0, syn_f64_sqrt(targets / square));
-    syn_f64 error = syn_f64_all(DBL_EPSILON * (double)n) * norm * (syn_f64_all(1) + share);
+    syn_f64 error = DBL_EPSILON * (double)n * norm * (1.0 + share);
     a->good &= error < SYN_SMAP_MOST_ERROR;
 }
 
@@ -211,7 +217,7 @@ static syn_f64 reflect(lanes *a, uint32_t k)
     }
     syn_i64 some = square > DBL_MIN;
     syn_f64 size = syn_f64_sqrt(square);
-    syn_f64 root = syn_f64_where(v[k + 1] > 0, -size) + syn_f64_where(~(v[k + 1] > 0), size);
+    syn_f64 root = either(v[k + 1] > 0, -size, size);
     v[k + 1] -= root;
     /* Two over the square of v. */
     syn_f64 by = syn_f64_where(some, syn_f64_all(-1) / (root * v[k + 1]));
@@ -251,7 +257,7 @@ static window find_window(const syn_f64 *diagonal, const syn_f64 *beside, uint32
         syn_i64 apart = syn_f64_where(magnitude, beside[k]) <= DBL_EPSILON * size;
         syn_i64 start = ~apart & ~begun, on = ~apart & ~done;
         w.high += syn_f64_where(start, syn_f64_all(k + 1.0));
-        w.low = syn_f64_where(~on, w.low) + syn_f64_where(on, syn_f64_all(k));
+        w.low = either(on, syn_f64_all(k), w.low);
         done |= apart & begun;
         begun |= start;
     }
@@ -275,7 +281,7 @@ static syn_f64 find_shift(const syn_f64 *diagonal, const syn_f64 *beside,
     }
     syn_f64 a = syn_f64_load(before), b = syn_f64_load(end), last = syn_f64_load(amid);
     syn_f64 half = 0.5 * (a - b), root = syn_f64_sqrt(half * half + last * last);
-    syn_f64 below = half + syn_f64_where(half < 0, -root) + syn_f64_where(~(half < 0), root);
+    syn_f64 below = half + either(half < 0, -root, root);
     return b - syn_f64_where(below != 0, last * last / below);
 }
 
@@ -285,24 +291,23 @@ static void turn_window(syn_f64 *diagonal, syn_f64 *beside, const window *window
     syn_f64 shift = find_shift(diagonal, beside, window), x = {0}, z = {0};
     for (uint32_t k = window->first; k < window->last; k++) {
         syn_i64 first = window->low == k, in = (window->low <= k) & (window->high > k);
-        x = syn_f64_where(~first, x) + syn_f64_where(first, diagonal[k] - shift);
-        z = syn_f64_where(~first, z) + syn_f64_where(first, beside[k]);
+        x = either(first, diagonal[k] - shift, x);
+        z = either(first, beside[k], z);
         syn_f64 r = syn_f64_sqrt(x * x + z * z), per = syn_f64_all(1) / r;
         syn_i64 turned = in & (r > 0);
         syn_f64 s = syn_f64_where(turned, z * per);
-        syn_f64 c = syn_f64_where(turned, x * per) + syn_f64_where(~turned, syn_f64_all(1));
+        syn_f64 c = either(turned, x * per, syn_f64_all(1));
         syn_f64 a = diagonal[k], b = diagonal[k + 1], t = beside[k];
         syn_f64 both = 2 * c * s * t, cc = c * c, ss = s * s;
         syn_i64 after = in & ~first, before = in & (window->high > k + 1.0);
         if (k > 0)
-            beside[k - 1] = syn_f64_where(~after, beside[k - 1]) + syn_f64_where(after, r);
+            beside[k - 1] = either(after, r, beside[k - 1]);
         diagonal[k] = cc * a + both + ss * b;
         diagonal[k + 1] = ss * a - both + cc * b;
         beside[k] = c * s * (b - a) + (cc - ss) * t;
         x = beside[k];
         z = s * beside[k + 1];
-        beside[k + 1] = syn_f64_where(~before, beside[k + 1]) +
-                        syn_f64_where(before, c * beside[k + 1]);
+        beside[k + 1] = either(before, c * beside[k + 1], beside[k + 1]);
     }
 }
 

@@ -23,8 +23,8 @@ enum {
     SPREAD = 3 * SYN_SMAP_PADDING
 };
 
-/* Variances that are a smaller share of the targets' squares, less their centre, have lost
-   too many digits. */
+/* Variances that are a smaller share of the squares of the targets, less their centre,
+   have lost too many digits. */
 static const double least_spread = 1e-5;
 
 typedef struct many {
@@ -257,7 +257,8 @@ static void predict_again(const many *m, const block *b, uint32_t r,
         return;
     }
     syn_smap_near few = syn_smap_same_near(&m->same, s, near, b->same);
-    syn_smap_fit(s->kind, &few, syn_smap_rate(s, near, b->theta), s->options->ridge, bench);
+    double rate = syn_smap_rate(s, near, b->theta);
+    syn_smap_fit(s->kind, &few, rate, s->options->ridge, bench);
     syn_smap_put(s, bench, near, variance_of(m, b, r, bench), b->theta, b->first + r);
 }
 

@@ -50,7 +50,8 @@ static void diagonalise(double *triangle, uint32_t n, uint32_t length)
         turned = 0;
         for (uint32_t p = 0; p + 1 < n; p++)
             for (uint32_t q = p + 1; q < n; q++)
-                turned |= separate(triangle + p * length, triangle + q * length, n, length);
+                turned |= separate(triangle + p * length, triangle + q * length, n,
+                                   length);
     }
 }
 

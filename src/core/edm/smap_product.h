@@ -61,8 +61,8 @@ typedef struct syn_smap_product {
                 const double *value, const double *slope, double *square,
                 double *strength);
 
-    /* Adds to the lower half of `gram`, [dims + 1][dims + 1], the sums over these points of
-       squared weight times u u', of syn_smap_normal_turn(). `room`: [dims + 1]
+    /* Adds to the lower half of `gram`, [dims + 1][dims + 1], the sums over these points
+       of squared weight times u u', of syn_smap_normal_turn(). `room`: [dims + 1]
        [SYN_SMAP_POINTS]. */
     void (*turn)(const double *coordinate, size_t stride, uint32_t dims,
                  const double *inverse, const double *square, double *room, double *gram);

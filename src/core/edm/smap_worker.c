@@ -36,8 +36,8 @@ struct syn_smap_worker {
     double *strength;           /* [stride] sum of the rows that give coefficients */
     double *prediction;         /* [rows][columns] */
     double *panel, *solving;    /* for the product and for syn_smap_normal_hat() */
-    double *inverse, *gram;     /* [unknowns][unknowns] for syn_smap_normal_refine(), and */
-    double *turned;             /* [unknowns][SYN_SMAP_POINTS] points for it */
+    double *inverse, *gram;     /* [unknowns][unknowns] for syn_smap_normal_refine(), */
+    double *turned;             /* and [unknowns][SYN_SMAP_POINTS] points for it */
     double *weight;             /* [stride] for syn_smap_exact_hat(): of points, */
     double *heavy, *count;      /* [stride] of places and how many neighbours each is; */
     double *exact_value, *exact_slope;  /* [stride] what it gives, of places */
@@ -180,14 +180,15 @@ static void weigh_points(const syn_smap_job *j, syn_smap_worker *w)
     }
 }
 
-/* Which place point i is: the number of those that differ, where there are few of them. */
+/* Which place point i is: a number of those that differ, where there are few of them. */
 static uint32_t place_of(const syn_smap_job *j, size_t i)
 {
     return j->same.n > 0 ? j->same.of[i] : (uint32_t)i;
 }
 
 /* All places, as the neighbours of prediction r. */
-static syn_smap_near all_places(const syn_smap_job *j, const syn_smap_worker *w, uint32_t r)
+static syn_smap_near all_places(const syn_smap_job *j, const syn_smap_worker *w,
+                                uint32_t r)
 {
     int few = j->same.n > 0;
     return (syn_smap_near){
@@ -231,8 +232,8 @@ static void solve_exactly(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
     syn_smap_point(&j->call, j->row[prediction_at(j, w, r)], w->from);
     memset(w->exact_value, 0, places * sizeof *w->exact_value);
     memset(w->exact_slope, 0, places * sizeof *w->exact_slope);
-    syn_smap_exact_hat(&near, w->heavy, j->call.options->ridge, w->from, w->exact, w->small,
-                       w->exact_value, w->exact_slope);
+    syn_smap_exact_hat(&near, w->heavy, j->call.options->ridge, w->from, w->exact,
+                       w->small, w->exact_value, w->exact_slope);
     for (uint32_t i = 0; i < places; i++) {
         sum += w->exact_value[i];
         w->excess_slope += w->exact_slope[i];
@@ -250,8 +251,8 @@ static void solve_exactly(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
     }
 }
 
-/* Solves the equations of a prediction for any target, in one of two ways; 0 where neither
-   is good enough. */
+/* Solves the equations of a prediction for any target, in one of two ways; 0 where
+   neither is good enough. */
 static int solve_equations(const syn_smap_job *j, syn_smap_worker *w, uint32_t r,
                            double *value, double *slope)
 {
@@ -259,8 +260,8 @@ static int solve_equations(const syn_smap_job *j, syn_smap_worker *w, uint32_t r
     const double *sum = w->equations + r * j->terms.products;
     const double *at = j->value + prediction_at(j, w, r) * j->terms.pitch + 1;
     double ridge = j->call.options->ridge;
-    if (syn_smap_normal_hat(unknowns, sum, j->centre, ridge, at, j->size, w->solving, value,
-                            slope))
+    if (syn_smap_normal_hat(unknowns, sum, j->centre, ridge, at, j->size, w->solving,
+                            value, slope))
         return 1;
     if (!syn_smap_normal_turn(unknowns, sum, j->centre, ridge, w->solving, w->inverse))
         return 0;
@@ -269,8 +270,8 @@ static int solve_equations(const syn_smap_job *j, syn_smap_worker *w, uint32_t r
         j->product->turn(j->centred + from, j->stride, j->dims, w->inverse,
                          square_at(j, w, from) + r * (size_t)SYN_SMAP_PITCH, w->turned,
                          w->gram);
-    return syn_smap_normal_refine(unknowns, sum, j->centre, ridge, w->inverse, w->gram, at,
-                                  j->size, w->solving, value, slope);
+    return syn_smap_normal_refine(unknowns, sum, j->centre, ridge, w->inverse, w->gram,
+                                  at, j->size, w->solving, value, slope);
 }
 
 static void solve_next(const syn_smap_job *j, syn_smap_worker *w)

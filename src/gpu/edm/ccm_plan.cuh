@@ -14,17 +14,17 @@
 namespace gpu {
 
 /* Nanoseconds of an H200, divided by the rows that it works on together. */
-constexpr double CCM_ROW = 1.4e-3;   /* a row of a library, in neighbours.cuh, */
-constexpr double CCM_TERM = 2.4e-5;  /* a term of its distance, */
-constexpr double CCM_KEEP = 0.6;     /* twice the rows of a library, for each neighbour */
-constexpr double CCM_LOOK = 0.02;    /* at one entry of a list, for 32 libraries */
-constexpr double CCM_TAKE = 0.3;     /* neighbours into a library */
-constexpr double CCM_REST = 1.4e-3;  /* a term, for a neighbour that is in no list */
-constexpr double CCM_DIRECT = 1e-4;  /* a term, in ccm_direct.cuh, */
-constexpr double CCM_ORDER = 0.02;   /* and for each pair of neighbours */
-constexpr double CCM_LAUNCH = 2e5;   /* a search in a library by itself, at least */
-constexpr uint32_t CCM_QUICK = 128;  /* neighbours up to which a search is quick; */
-constexpr double CCM_SLOWER = 2;     /* how much longer others take */
+constexpr double CCM_ROW = 4.6e-4;     /* a row of a library, in neighbours.cuh, */
+constexpr double CCM_TERM = 4.8e-5;    /* a term of its distance, */
+constexpr double CCM_KEEP = 0.14;      /* twice the rows, for each neighbour */
+constexpr double CCM_EXACT = 3.3e-3;   /* a term, where there are fewer rows than this: */
+constexpr double CCM_FEW = 4096;
+constexpr double CCM_LOOK = 0.02;      /* at one entry of a list, for 32 libraries */
+constexpr double CCM_TAKE = 0.3;       /* neighbours into a library */
+constexpr double CCM_REST = 1.4e-3;    /* a term, for a neighbour that is in no list */
+constexpr double CCM_DIRECT = 1.55e-4; /* a term, in ccm_direct.cuh, */
+constexpr double CCM_ORDER = 0.017;    /* and for each pair of neighbours */
+constexpr double CCM_LAUNCH = 2e5;     /* a search in a library by itself, at least */
 
 /* The question, and what a device can do. */
 struct ccm_task {
@@ -45,8 +45,11 @@ struct ccm_choice {
 /* For the `k` nearest of `n` rows, for one row. */
 inline double search_cost(const ccm_task &t, double n, double k)
 {
-    double keep = CCM_KEEP * k * std::log2(std::max(n / k, 2.0));
-    return n * (CCM_ROW + CCM_TERM * t.dims) + (k > CCM_QUICK ? CCM_SLOWER : 1) * keep;
+    if (n < CCM_FEW)
+        return CCM_EXACT * n * (t.dims + 2);
+    double slower = k <= 64 ? 1 : k <= 128 ? 2.5 : 11;
+    return n * (CCM_ROW + CCM_TERM * t.dims) +
+           slower * CCM_KEEP * k * std::log2(std::max(n / k, 2.0));
 }
 
 /* The same by the search of ccm_direct.cuh. */
@@ -80,19 +83,19 @@ inline double listed_cost(const ccm_task &t, double size, uint32_t most)
                           CCM_REST * t.slower * beyond * t.n * (t.dims + 2));
 }
 
-inline double direct_cost(const ccm_task &t, double size)
+inline double direct_cost(const ccm_task &t, double size, bool together)
 {
-    if (t.options.k <= t.together)
+    if (together)
         return t.predicted * (CCM_TAKE + together_cost(t, size, t.options.k));
     return CCM_LAUNCH + t.predicted * (CCM_TAKE + search_cost(t, size, t.options.k));
 }
 
-/* With lists of `most`. */
-inline ccm_choice with_lists(const ccm_task &t, uint32_t most)
+/* With lists of `most`, and other libraries searched together or not. */
+inline ccm_choice with_lists(const ccm_task &t, uint32_t most, bool together)
 {
     const syn_ccm_options &o = t.options;
     ccm_choice out;
-    out.together = t.options.k <= t.together;
+    out.together = together;
     out.most = most;
     if (most > 0) {
         double search = search_cost(t, t.n, most), other = together_cost(t, t.n, most);
@@ -102,7 +105,7 @@ inline ccm_choice with_lists(const ccm_task &t, uint32_t most)
     for (uint32_t s = 0; s < o.sizes; s++) {
         double size = std::min((double) o.size[s], t.n);
         double libraries = t.views * (size < t.n ? o.samples : 1);
-        double direct = direct_cost(t, size);
+        double direct = direct_cost(t, size, together);
         double listed = most > 0 ? listed_cost(t, size, most) : direct;
         out.direct.push_back(most == 0 || direct < listed);
         out.cost += libraries * std::min(direct, listed);
@@ -112,14 +115,19 @@ inline ccm_choice with_lists(const ccm_task &t, uint32_t most)
 
 inline ccm_choice choose_lists(const ccm_task &t)
 {
-    ccm_choice best = with_lists(t, 0);
-    uint32_t n = (uint32_t) t.n;
-    for (uint32_t most = std::min(t.options.k, n);; most = most < n / 2 ? most * 2 : n) {
-        for (uint32_t some : {most, std::min(most / 2 * 3, n)}) {
-            ccm_choice now = with_lists(t, some);
+    ccm_choice best = with_lists(t, 0, false);
+    auto consider = [&](uint32_t most) {
+        for (int together = 0; together <= (t.options.k <= t.together); together++) {
+            ccm_choice now = with_lists(t, most, together);
             if (now.cost < best.cost)
                 best = now;
         }
+    };
+    uint32_t n = (uint32_t) t.n;
+    consider(0);
+    for (uint32_t most = std::min(t.options.k, n);; most = most < n / 2 ? most * 2 : n) {
+        consider(most);
+        consider(std::min(most / 2 * 3, n));
         if (most == n)
             break;
     }

@@ -105,6 +105,15 @@ bool for_devices(const gpu::smap_call &call)
     return dims <= MOST_DIMS && n >= 2 * (dims + 1) && call.prediction->n > 0;
 }
 
+/* Ends the call unless the host's part went well. */
+void refuse(syn_status status)
+{
+    if (status == SYN_NO_MEMORY)
+        throw gpu::refusal(status, "the host has no memory left");
+    if (status != SYN_OK)
+        throw gpu::refusal(status, "");
+}
+
 void run(gpu::smap_call &call, const int *devices, int n_devices, const syn_watch *watch)
 {
     gpu::crew work;
@@ -114,9 +123,7 @@ void run(gpu::smap_call &call, const int *devices, int n_devices, const syn_watc
     work.wait(call.prediction->n, watch, "predictions");
     for (uint32_t theta = 0; theta < call.options->thetas; theta++) {
         syn_status status = make_again(call, theta, watch);
-        if (status != SYN_OK)
-            throw gpu::refusal(status, "%s",
-                               status == SYN_NO_MEMORY ? "the host has no memory left" : "");
+        refuse(status);
     }
 }
 
@@ -139,9 +146,8 @@ extern "C" syn_status syn_gpu_smap(const syn_points *points, const syn_rows *lib
                                (uint64_t) options->k + 1 < library->n};
         if (for_devices(call))
             run(call, devices, n_devices, watch);
-        else if (syn_status status = syn_smap(points, library, prediction, target, options,
-                                              watch, out))
-            throw gpu::refusal(status, "%s", "");
+        else
+            refuse(syn_smap(points, library, prediction, target, options, watch, out));
     });
     std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
     return end.status;

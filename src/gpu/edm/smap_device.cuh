@@ -28,14 +28,14 @@ constexpr int SMAP_SLOTS = 2;               /* parts under way */
 
 /* Blocks of the product by how many products there are. The last is for devices with
    little shared memory. */
-using smap_block_16 = smap_block<8, 1, 1, 2, 16, 2>;
-using smap_block_32 = smap_block<8, 1, 1, 4, 16, 2>;
-using smap_block_64 = smap_block<4, 2, 2, 4, 16, 1>;
-using smap_block_128 = smap_block<2, 4, 4, 4, 16, 1>;
+using smap_block_16 = smap_block<8, 1, 1, 2, 32, 2>;
+using smap_block_32 = smap_block<8, 1, 1, 4, 32, 2>;
+using smap_block_64 = smap_block<4, 2, 2, 4, 32, 1>;
+using smap_block_128 = smap_block<2, 4, 4, 4, 32, 1>;
 using smap_block_256 = smap_block<1, 8, 4, 4, 32, 1>;
 using smap_block_small = smap_block<1, 2, 1, 4, 16, 1>;
 
-using smap_survey_large = smap_survey_block<8, 4>;
+using smap_survey_large = smap_survey_block<4, 4>;
 using smap_survey_small = smap_survey_block<2, 2>;
 
 /* Calls body with a value of the block's type. */
@@ -76,7 +76,8 @@ struct smap_machine {
     explicit smap_machine(int device)
     {
         int bytes = 0, kilohertz = 0, ratio = 0;
-        check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+        check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount,
+                                     device));
         check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                      device));
         check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device));
@@ -416,7 +417,8 @@ public:
         put(call_.out->coefficient, (size_t) thetas_ * unknowns_);
         put(call_.out->singular, (size_t) thetas_ * unknowns_);
         for (size_t i = 0; i < thetas_; i++)
-            std::memcpy(call_.fate + i * all + s->first, s->fates->get() + i * s->n, s->n);
+            std::memcpy(call_.fate + i * all + s->first, s->fates->get() + i * s->n,
+                        s->n);
     }
 };
 

@@ -25,7 +25,8 @@ enum { SMAP_LIST_THREADS = 128, SMAP_LIST_POINTS = 32 };
    prediction. */
 __global__ void smap_look_up(SYN_GPU_JOB smap_listing job)
 {
-    uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
+    uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    uint32_t lane = threadIdx.x % WARP;
     const smap_points &p = job.points;
     if (i >= p.predictions)
         return;
@@ -63,8 +64,9 @@ __device__ inline void take_listed(const smap_listing &job, uint32_t prediction,
                                    double *point, double *weight, double *spread)
 {
     const smap_points &p = job.points;
-    const uint32_t *place = job.lists.place + (size_t) prediction * job.lists.k + from;
-    const double *distance = job.lists.distance + (size_t) prediction * job.lists.k + from;
+    size_t first = (size_t) prediction * job.lists.k + from;
+    const uint32_t *place = job.lists.place + first;
+    const double *distance = job.lists.distance + first;
     for (uint32_t i = threadIdx.x; i < n * p.shape.places; i += SMAP_LIST_THREADS)
         point[i] = p.library[(size_t) (i % p.shape.places) * p.padded +
                              place[i / p.shape.places]];
@@ -85,7 +87,8 @@ __global__ void __launch_bounds__(SMAP_LIST_THREADS)
 {
     extern __shared__ double2 memory[];
     const smap_points &p = job.points;
-    double *point = (double *) memory, *weight = point + SMAP_LIST_POINTS * p.shape.places;
+    double *point = (double *) memory;
+    double *weight = point + SMAP_LIST_POINTS * p.shape.places;
     uint32_t columns = p.shape.columns;
     for (uint32_t at = blockIdx.x; at < p.predictions; at += gridDim.x) {
         uint32_t found = job.lists.found[at];
@@ -94,7 +97,8 @@ __global__ void __launch_bounds__(SMAP_LIST_THREADS)
         size_t place = (size_t) blockIdx.y * p.predictions + at;
         double *sum = job.sum + place * columns, spread[3] = {0, 0, 0};
         for (uint32_t from = 0; from == 0 || from < found; from += SMAP_LIST_POINTS) {
-            uint32_t n = found - from < SMAP_LIST_POINTS ? found - from : SMAP_LIST_POINTS;
+            uint32_t left = found - from, most = SMAP_LIST_POINTS;
+            uint32_t n = left < most ? left : most;
             take_listed(job, at, from, n, fall, point, weight, spread);
             for (uint32_t c = threadIdx.x; c < columns; c += SMAP_LIST_THREADS) {
                 ushort2 factor = job.factor[c];

@@ -252,8 +252,7 @@ __device__ inline void put_spread(const smap_spread *spread, double *room,
     }
 }
 
-/* In each turn half of the warps multiply first and half make the next tile first, so
-   that the units for both have something to do. */
+/* Warps go on to the weights of the next tile while others still multiply. */
 template <class B>
 __global__ void __launch_bounds__(B::THREADS, B::BLOCKS)
     smap_multiply(SYN_GPU_JOB smap_product job)
@@ -266,7 +265,6 @@ __global__ void __launch_bounds__(B::THREADS, B::BLOCKS)
     uint32_t tiles = (p.n + B::POINTS - 1) / B::POINTS;
     uint32_t begin = (uint32_t) ((uint64_t) tiles * split / job.splits);
     uint32_t end = (uint32_t) ((uint64_t) tiles * (split + 1) / job.splits);
-    bool early = threadIdx.x / WARP / 4 % 2 == 0;
     double sum[B::TALL][B::WIDE][4] = {};
     smap_spread spread[2];
 
@@ -280,8 +278,8 @@ __global__ void __launch_bounds__(B::THREADS, B::BLOCKS)
     uint2 factor[B::WIDE];
 #pragma unroll
     for (int j = 0; j < B::WIDE; j++) {
-        ushort2 of = job.factor[column + (threadIdx.x / WARP % B::ACROSS * B::WIDE + j) * 8 +
-                                threadIdx.x % WARP / 4];
+        uint32_t eight = threadIdx.x / WARP % B::ACROSS * B::WIDE + j;
+        ushort2 of = job.factor[column + eight * 8 + threadIdx.x % WARP / 4];
         factor[j] = make_uint2(of.x * B::PITCH, of.y * B::PITCH);
     }
     take_predictions<B>(job, first, s);
@@ -297,13 +295,10 @@ __global__ void __launch_bounds__(B::THREADS, B::BLOCKS)
     for (uint32_t tile = begin; tile < end; tile++) {
         if (tile + 2 < end)
             fetch_points<B>(p, tile + 2, points_of(tile + 2));
-#pragma unroll 1
-        for (int half = 0; half < 2; half++)
-            if (early == (half == 0))
-                multiply_tile<B>(s.weight + tile % 2 * B::PREDICTIONS * B::PITCH,
-                                 points_of(tile), factor, sum);
-            else if (tile + 1 < end)
-                make(tile + 1);
+        multiply_tile<B>(s.weight + tile % 2 * B::PREDICTIONS * B::PITCH, points_of(tile),
+                         factor, sum);
+        if (tile + 1 < end)
+            make(tile + 1);
         __pipeline_wait_prior(0);
         __syncthreads();
     }

@@ -169,7 +169,7 @@ __device__ inline double solve(const smap_bench &b)
     for (uint32_t i = lane; i < b.n; i += WARP) {
         double along = 0;
         for (uint32_t j = 0; j <= i; j++)
-            along = fma(b.inverse[i * b.pitch + j], b.scale[j] * sum_of(b, j, b.n), along);
+            along += b.inverse[i * b.pitch + j] * (b.scale[j] * sum_of(b, j, b.n));
         b.along[i] = along;
     }
     __syncwarp();
@@ -234,10 +234,12 @@ __device__ inline double condition_of(const smap_bench &b, const double *centre)
 __device__ inline void make_triangle(const smap_bench &b, const double *centre)
 {
     double first = b.lower[0] / b.scale[0];
+    __syncwarp();
     for (uint32_t k = threadIdx.x % WARP; k < b.n; k += WARP)
         for (uint32_t i = 0; i < b.n; i++) {
             double value = k < i ? 0 : b.lower[k * b.pitch + i] / b.scale[k];
-            b.inverse[i * b.pitch + k] = value + (i == 0 && k > 0 ? centre[k] * first : 0);
+            value += i == 0 && k > 0 ? centre[k] * first : 0;
+            b.inverse[i * b.pitch + k] = value;
         }
     __syncwarp();
 }
@@ -325,10 +327,11 @@ __device__ inline double spread_about(const smap_equations &job, uint32_t theta,
 {
     uint32_t n = job.points.predictions;
     double sum[3] = {0, 0, 0};
-    for (uint32_t split = 0; split < job.splits; split++)
+    for (uint32_t split = 0; split < job.splits; split++) {
+        size_t place = (size_t) (theta * job.splits + split) * n + prediction;
         for (int j = 0; j < 3; j++)
-            sum[j] += job.spread[((size_t) (theta * job.splits + split) * n + prediction) *
-                                     3 + j];
+            sum[j] += job.spread[place * 3 + j];
+    }
     double mean = sum[1] / sum[0], square = sum[2] / sum[0], apart = mean - value;
     double variance = fmax(square - mean * mean, 0.0) + apart * apart;
     if (!(variance > SMAP_LOST_SPREAD * square))

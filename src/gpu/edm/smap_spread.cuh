@@ -9,7 +9,7 @@ namespace gpu {
 
 enum { SMAP_SPREAD_THREADS = 128 };
 
-/* Adds the values of a block in the order of its threads' numbers; the sum for the first. */
+/* The sum of a block's values. */
 __device__ inline double block_total(double value, double *room)
 {
     value = warp_total(value);

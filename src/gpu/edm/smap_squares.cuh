@@ -1,6 +1,6 @@
-/* Squared distances of predictions from points of the library, by products of matrices: of
-   two points, the sums of squares less twice the product. Where that has lost digits, as
-   the two are near each other, their coordinates are compared. */
+/* Squared distances of predictions from points of the library, by products of matrices:
+   of two points, the sums of squares less twice the product. Where that has lost digits,
+   as the two are near each other, their coordinates are compared. */
 #ifndef SYN_GPU_EDM_SMAP_SQUARES_CUH
 #define SYN_GPU_EDM_SMAP_SQUARES_CUH
 

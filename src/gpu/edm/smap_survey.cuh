@@ -133,7 +133,8 @@ __device__ inline bool is_less(double a, double b)
     return __double_as_longlong(a) < __double_as_longlong(b);
 }
 
-/* What may be the farthest is compared by differences of coordinates, as there are ties. */
+/* Points whose distance is this part of the farthest so far are compared with it by
+   differences of coordinates, as there are ties. */
 constexpr double SMAP_NEARLY = 1 - 1e-6;
 
 /* Goes through the points of a tile; FAR: also looks for the farthest. `first`: this

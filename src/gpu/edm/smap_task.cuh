@@ -58,8 +58,8 @@ struct smap_points {
     const double *predicted;  /* [predictions][pitch] */
 };
 
-/* Which of the library are neighbours of a prediction: all but those at `from` .. `to` - 1
-   and the one at `drop`. */
+/* Which of the library are neighbours of a prediction: all but those at `from` to `to` -
+   1 and the one at `drop`. */
 struct smap_left_out {
     uint32_t from, to;
     uint32_t drop;            /* UINT32_MAX for none */

@@ -16,7 +16,7 @@ enum {
     NEAR_ROOM = 160            /* candidates that are near enough with one E */
 };
 
-constexpr double SWEEP_FACTOR = 3;  /* a turn has about so many times the rows so far */
+constexpr double SWEEP_FACTOR = 4;  /* a turn has about so many times the rows so far */
 
 /* Neighbours of all E together, about four times. */
 uint32_t room_for_all(uint32_t E)

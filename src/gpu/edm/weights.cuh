@@ -1,7 +1,7 @@
-/* Weights of S-maps: what the kernels compute for each pair of a prediction and a point of
-   the library. In double precision throughout, as a weight that is off by 1e-7 may move a
-   model by much more. The functions are inlined operation by operation, without the slow
-   paths of the mathematical library. */
+/* Weights of S-maps: what the kernels compute for each pair of a prediction and a point
+   of the library. In double precision throughout, as a weight that is off by 1e-7 may
+   move a model by much more. The functions are inlined operation by operation, without
+   the slow paths of the mathematical library. */
 #ifndef SYN_GPU_EDM_WEIGHTS_CUH
 #define SYN_GPU_EDM_WEIGHTS_CUH
 
