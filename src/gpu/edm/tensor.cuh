@@ -38,8 +38,8 @@ __device__ inline void multiply_8x8x4(double *c, double a, double b)
 #endif
 }
 
-/* The same for a (16 x 4) and c (16 x 8): a lane holds a[g][t] and a[g + 8][t], and of the
-   rows g and g + 8 of c two numbers each. */
+/* The same for a (16 x 4) and c (16 x 8): a lane holds a[g][t] and a[g + 8][t], and of
+   the rows g and g + 8 of c two numbers each. */
 __device__ inline void multiply_16x8x4(double *c, const double *a, double b)
 {
 #if __CUDA_ARCH__ >= 900
@@ -55,7 +55,8 @@ __device__ inline void multiply_16x8x4(double *c, const double *a, double b)
 
 /* The same for a (16 x 8) and b (8 x 8), as two products of four columns of a and rows of
    b each, numbered i: a lane holds a[g][t] and a[g + 8][t] of product i in a[2 i] and
-   a[2 i + 1], and b[t][g] in b[i]. Processors from 9.0 on have an instruction for both. */
+   a[2 i + 1], and b[t][g] in b[i]. Processors from 9.0 on have an instruction for
+   both. */
 __device__ inline void multiply_16x8x8(double *c, const double *a, const double *b)
 {
 #if __CUDA_ARCH__ >= 900
