@@ -141,7 +141,8 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
   skill <- lapply(seq_along(maps), \(k) {
     cross_map(maps[[k]], sizes, samples, exclusion, k - 1, threads, key)
   })
-  new_ccm(maps, skill, sizes, samples, exclusion, surrogate, call, started)
+  problems <- lapply(maps, verdict_problem, exclusion, threads, key)
+  new_ccm(maps, skill, sizes, samples, exclusion, surrogate, problems, call, started)
 }
 
 #' Cross mapping with a delay

@@ -1,8 +1,10 @@
 # Cross mapping as a table, and what it says in words.
 
 #' @param skill What [cross_map()] returned for each of `maps`.
+#' @param problems What `summary()` needs for the verdict on each.
 #' @noRd
-new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, call, started) {
+new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, problems, call,
+                    started) {
   names(skill) <- vapply(maps, \(map) map$direction, "")
   rho <- lapply(skill, mean_skill, sizes)
   means <- lapply(rho, \(r) r[, 1L])
@@ -14,7 +16,7 @@ new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, call, sta
   new_edm(frame, "ccm", "Cross mapping", parameters, call, started,
           samples = with_ends(sample_frame(skill), maps),
           convergence = with_ends(convergence_frame(skill, means, band), maps),
-          surrogates = if (!is.null(band)) with_ends(band, maps))
+          surrogates = if (!is.null(band)) with_ends(band, maps), problems = problems)
 }
 
 #' A table whose first column is the direction, with its cause and its effect
@@ -156,19 +158,13 @@ format.ccm <- function(x, ...) {
 #' @export
 summary.ccm <- function(object, alpha = 0.05, ...) {
   check_no_dots()
-  check_whole_result(object, "LibSize", c("parameters", "convergence", "samples"), "object")
+  check_whole_result(object, "LibSize", c("parameters", "convergence", "problems"), "object")
   alpha <- check_number(alpha, above = 0, max = 0.5)
   out <- attr(object, "convergence")
-  samples <- attr(object, "samples")
-  verdict <- lapply(seq_len(nrow(out)), \(k) {
-    sizes <- length(unique(samples$LibSize[samples$direction == out$direction[[k]]]))
-    judge(out[k, ], sizes, alpha)
-  })
-  out$supported <- vapply(verdict, `[[`, NA, "supported")
-  out$words <- mapply(verdict_words, split(out, seq_len(nrow(out))),
-                      lapply(verdict, `[[`, "against"), alpha, USE.NAMES = FALSE)
-  new_table(out, "ccm_summary",
-            list(closing = closing_words(out, !is.null(attr(object, "surrogates")))))
+  found <- ccm_verdicts(attr(object, "problems"), out$p, alpha)
+  out[names(found)[names(found) != "said"]] <- found[names(found) != "said"]
+  out$words <- found$said
+  new_table(out, "ccm_summary", list(closing = closing_words(out, object)))
 }
 
 #' Which column each direction predicts, the cause, and which its library is made of
@@ -179,64 +175,18 @@ direction_ends <- function(x) {
   list(cause = rev(ends), effect = ends)
 }
 
-#' What speaks against a direction; nothing where it is supported
-#' @noRd
-judge <- function(row, sizes, alpha) {
-  none <- is.na(row$rho_largest)
-  against <- c(
-    if (none) "there is no skill to speak of: predictions or observations are constant or too few",
-    if (!none && sizes < 4L) {
-      "fewer than four library sizes cannot tell whether it converges"
-    },
-    if (!none && sizes >= 4L && !isTRUE(row$tau > 0 && row$tau_p <= alpha)) {
-      sprintf("it does not rise steadily (Kendall's tau %s, p %s)", two(row$tau),
-              p_text(row$tau_p))
-    },
-    if (!none && sizes > 1L && !isTRUE(row$low > 0)) {
-      sprintf("the rise is within what single libraries differ by (%s to %s)", two(row$low),
-              two(row$high))
-    },
-    if (!none && row$rho_largest <= 0) "the skill is not positive",
-    if (!none && isTRUE(row$p > alpha)) {
-      sprintf("surrogates are predicted as well (p %s)", p_text(row$p))
-    }
-  )
-  # Too few sizes leave it open, unless something else speaks against it.
-  open <- !none && sizes < 4L && length(against) == 1L
-  list(supported = if (length(against) == 0L) TRUE else if (open) NA else FALSE,
-       against = against)
-}
-
-verdict_words <- function(row, against, alpha) {
-  skill <- sprintf("%s cross-maps %s with rho %s from %s rows and %s from %s.",
-                   row$effect, row$cause, two(row$rho_smallest), commas(row$smallest),
-                   two(row$rho_largest), commas(row$largest))
-  if (is.na(row$rho_largest)) skill <- sprintf("%s does not cross-map %s.", row$effect, row$cause)
-  if (isTRUE(row$supported)) {
-    tested <- if (is.na(row$p)) "" else {
-      sprintf(", and is beyond that of surrogates (p %s)", p_text(row$p))
-    }
-    return(sprintf(
-      paste("%s The skill rises with the library (Kendall's tau %s, p %s; by %s, %s to %s)%s.",
-            "This supports that %s causes %s."),
-      skill, two(row$tau), p_text(row$tau_p), two(row$difference), two(row$low),
-      two(row$high), tested, row$cause, row$effect
-    ))
-  }
-  verdict <- if (is.na(row$supported)) "It is open whether" else "This does not support that"
-  sprintf("%s %s %s causes %s: %s.", skill, verdict, row$cause, row$effect,
-          paste(against, collapse = "; "))
-}
-
-closing_words <- function(out, tested) {
+closing_words <- function(out, object) {
+  parameters <- attr(object, "parameters")
+  fits <- vapply(strsplit(out$E_ties, ", "), \(E) as.character(parameters$E) %in% E, NA)
+  lags <- any(out$supported %in% TRUE & out$lag != parameters$Tp)
   c(
-    if (nrow(out) == 2L && isTRUE(all(out$supported))) {
-      paste("Both directions are supported: each causes the other, or one drives the other",
-            "so strongly that they go in step. ccm_lag() helps to tell.")
+    if (any(!fits & !is.na(out$E_ties))) {
+      sprintf("`E = %d` was asked for; verdicts take the dimensions that predict best: %s.",
+              parameters$E, paste(sprintf("%s for %s", out$E_ties, out$effect)[!is.na(out$E_ties)],
+                                  collapse = "; "))
     },
-    if (!tested && any(out$supported %in% TRUE)) {
-      paste("A shared season or trend is not ruled out: `n_surrogates = 100` tests against",
-            "series that are alike and unrelated.")
+    if (isTRUE(lags)) {
+      "`ccm(Tp = )` with the delay found shows the convergence there."
     }
   )
 }

@@ -1,0 +1,275 @@
+# What is measured before a sentence about causes: numbers for one direction, all of them from
+# the series alone.
+
+#' Bounds of the verdicts, see vignette("causes")
+#' @noRd
+verdict_rules <- list(
+  rows = 100,        # fewer rows that can be used: no verdict
+  repeated = 0.2,    # one value in more than this share of rows: counts, no states
+  drift = 0.739,     # KPSS above: a drift
+  season = 0.1,      # share of the variance above which a period counts as a season
+  cycle = 0.97,      # and above which nothing but the season is there
+  in_step = 0.9,     # correlation, and skill at lag 0 in both directions, of synchrony
+  own = 0.6,         # least skill of predicting a series from its own past
+  ties = 0.03,       # own skill within which dimensions tie
+  E_max = 8,         # largest dimension that is tried
+  lags = 8,          # lags to both sides
+  skill = 0.25,      # least skill of a cause
+  surrogates = 99,
+  ahead = 2,         # standard errors by which the past has to be ahead of lag 0 and the future
+  gain = 0.28,       # least gain of a doubling, over the skill, of a cause
+  no_gain = 0.17,    # largest such ratio of what is explained by the other direction
+  nothing = c(p = 0.1, skill = 0.4, gain = 0.07) # at least, at most, at most: no link
+)
+
+#' What [ccm()] keeps for the verdict on a direction
+#' @noRd
+verdict_problem <- function(map, exclusion, threads, key) {
+  at_row <- (seq_along(map$columns) - 1L) * (if (map$embedded) 1L else map$E) + 1L
+  c(
+    list(series = map$points[, at_row, drop = FALSE], cause = map$observed,
+         knn = if (map$knn != map$E + 1L) map$knn, exclusion = exclusion, threads = threads,
+         key = key, names = c(cause = map$target_name, effect = map$columns[[1L]])),
+    map[c("first", "last", "valid", "E", "tau", "Tp", "embedded")]
+  )
+}
+
+#' The same two series the other way round
+#' @noRd
+turned_round <- function(problem) {
+  out <- problem
+  out$series <- cbind(problem$cause)
+  out$cause <- problem$series[, 1L]
+  out$names[] <- rev(problem$names)
+  # One column has as many dimensions as predict it best.
+  out$embedded <- FALSE
+  if (out$tau == 0) out$tau <- -1L
+  out
+}
+
+#' All numbers for one direction
+#'
+#' @return A list: `traits` of `effect` and `cause`; and, if both vary and there are enough
+#'   rows, `rows`, `own` (see own_skill()), `cross` (see cross_skill()), `gain`.
+#' @noRd
+evidence <- function(problem) {
+  effect <- series_traits(problem$series[, 1L], problem$first)
+  cause <- series_traits(problem$cause, problem$first)
+  out <- list(names = problem$names, traits = list(effect = effect, cause = cause))
+  if (effect$constant || cause$constant) return(out)
+  problem$lags <- lags_to_try(problem)
+  problem$dims <- dimensions_to_try(problem)
+  rows <- evidence_rows(problem)
+  out$rows <- length(rows)
+  if (length(rows) < verdict_rules$rows) return(out)
+  out$own <- own_skill(problem, rows, effect)
+  out$cross <- cross_skill(problem, rows, out$own$ties, cause)
+  out$gain <- skill_gain(problem, rows, out$cross, cause)
+  shared <- cbind(problem$series[, 1L], problem$cause)
+  out$together <- stats::cor(shared, use = "complete.obs")[1L, 2L]
+  out
+}
+
+# ---- What is tried -------------------------------------------------------------------
+
+#' Lags to both sides, fewer in short segments
+#' @noRd
+lags_to_try <- function(problem) {
+  segments <- unique(data.frame(problem$first, problem$last))
+  typical <- stats::median(segments[[2L]] - segments[[1L]] + 1)
+  most <- max(verdict_rules$lags, abs(problem$Tp) + 3L)
+  most <- max(min(most, floor(typical / 6)), 2)
+  -most:most
+}
+
+dimensions_to_try <- function(problem) {
+  if (problem$embedded) return(problem$E)
+  most <- min(verdict_rules$E_max, max(2, sum(!is.na(problem$cause)) %/% 60))
+  as.integer(seq_len(most))
+}
+
+#' Points of dimension E, a matrix as edm_data() makes them
+#' @noRd
+points_of <- function(problem, E) {
+  if (problem$embedded) return(problem$series)
+  lagged <- lapply(seq_len(ncol(problem$series)), \(k) {
+    vapply(seq_len(E) - 1L, \(e) shifted(problem$series[, k], e * problem$tau, problem),
+           problem$cause)
+  })
+  matrix(unlist(lagged), nrow(problem$series))
+}
+
+#' Rows that all dimensions and lags have in common
+#' @noRd
+evidence_rows <- function(problem) {
+  complete <- rowSums(is.na(points_of(problem, max(problem$dims)))) == 0
+  row <- seq_along(problem$cause)
+  reach <- max(problem$lags)
+  which(complete & problem$valid & !is.na(problem$cause) & row - reach >= problem$first &
+          row + reach <= problem$last)
+}
+
+# ---- Skill ---------------------------------------------------------------------------
+
+#' Forecasts of many targets from all rows, each from the others
+#' @noRd
+forecasts <- function(problem, E, rows, targets) {
+  points <- points_of(problem, E)
+  # So many at a time that memory stays small; neighbours are found anew for each lot.
+  lot <- max(1L, as.integer(2e7 / nrow(targets)))
+  lots <- split(seq_len(ncol(targets)), (seq_len(ncol(targets)) - 1L) %/% lot)
+  out <- lapply(lots, \(some) {
+    simplex_at(points, rows, rows, targets[, some, drop = FALSE],
+               problem$knn %||% (ncol(points) + 1L), problem$exclusion,
+               problem$threads)$predictions
+  })
+  matrix(unlist(out, use.names = FALSE), length(rows))
+}
+
+#' Correlation of each column of forecasts with its target; 0 where there is none
+#' @noRd
+column_rho <- function(made, observed) {
+  known <- if (anyNA(made) || anyNA(observed)) !is.na(made) & !is.na(observed)
+  n <- if (is.null(known)) nrow(made) else pmax(colSums(known), 1)
+  made <- centred(made, known, n)
+  observed <- centred(observed, known, n)
+  spread <- sqrt(colSums(made^2) * colSums(observed^2))
+  ifelse(spread > 0 & n >= 3, colSums(made * observed) / spread, 0)
+}
+
+#' Columns less their means, with 0 for what is not known and for columns that are constant
+#' @noRd
+centred <- function(x, known, n) {
+  if (!is.null(known)) x[!known] <- 0
+  mean <- colSums(x) / n
+  out <- x - rep(mean, each = nrow(x))
+  if (!is.null(known)) out[!known] <- 0
+  # What differs by rounding alone is constant.
+  out[, colSums(out^2) <= 1e-28 * n * mean^2] <- 0
+  out
+}
+
+#' How well the effect is forecast from its own past, one row ahead, beyond its season
+#'
+#' @return A list: `skill` by dimension, `ties`, the dimensions that are about as good as the
+#'   best, `best`, and of that `rho`, its `p` among surrogates, and their `median`.
+#' @noRd
+own_skill <- function(problem, rows, traits) {
+  target <- cbind(shifted(traits$rest, 1L, problem))
+  skill <- vapply(problem$dims, \(E) {
+    column_rho(forecasts(problem, E, rows, target), target[rows, , drop = FALSE])
+  }, 0)
+  ties <- problem$dims[skill >= max(skill) - verdict_rules$ties]
+  # One lag cannot tell what a second series did.
+  if (any(ties > 1L)) ties <- ties[ties > 1L]
+  best <- problem$dims[[which.max(skill)]]
+  others <- chosen_surrogates(traits, problem$first, verdict_rules$surrogates,
+                              problem$key)
+  null <- apply(others, 2L, \(one) {
+    alike <- problem
+    alike$series[, 1L] <- one + traits$season
+    ahead <- cbind(shifted(one, 1L, problem))
+    column_rho(forecasts(alike, best, rows, ahead), ahead[rows, , drop = FALSE])
+  })
+  list(skill = skill, ties = ties, best = best, rho = max(skill),
+       p = (1 + sum(null >= max(skill))) / (1 + length(null)), median = stats::median(null))
+}
+
+#' Skill of predicting the cause at all lags, in the best of the tied dimensions
+#'
+#' @return A list: `E`; `lags` and `rho` there; `past`, `now` and `future`, indices of the
+#'   best lag below 0, of lag 0 and of the best one above; `top`, the best one at or below 0;
+#'   `p` and `median` of surrogates of the cause, each with its best dimension and lag;
+#'   `over_now` and `over_future`, by how many standard errors the past is ahead; `agree`, do
+#'   dimensions that predict as well have their highest skill on the same side of 0?
+#' @noRd
+cross_skill <- function(problem, rows, ties, traits) {
+  lags <- problem$lags
+  back <- which(lags <= 0)
+  targets <- lagged_targets(traits$rest, lags, problem)
+  n <- verdict_rules$surrogates
+  others <- chosen_surrogates(traits, problem$first, n, rev(problem$key))
+  others <- lapply(seq_len(n), \(k) lagged_targets(others[, k], lags[back], problem))
+  all <- do.call(cbind, c(list(targets), others))
+  seen <- all[rows, , drop = FALSE]
+  real <- seq_along(lags)
+  made <- lapply(ties, \(E) {
+    forecast <- forecasts(problem, E, rows, all)
+    list(forecast = forecast[, real, drop = FALSE], rho = column_rho(forecast, seen))
+  })
+  rho <- do.call(cbind, lapply(made, \(one) one$rho[real]))
+  null <- vapply(made, \(one) apply(matrix(one$rho[-real], length(back)), 2L, max),
+                 double(n))
+  null <- apply(matrix(null, n), 1L, max)
+  best <- which.max(apply(rho[back, , drop = FALSE], 2L, max))
+  one <- rho[, best]
+  highest <- function(among) among[[which.max(one[among])]]
+  out <- list(E = ties[[best]], lags = lags, rho = one, top = highest(back),
+              past = highest(which(lags < 0)), now = which(lags == 0),
+              future = highest(which(lags > 0)))
+  out$p <- (1 + sum(null >= one[[out$top]])) / (1 + n)
+  out$median <- stats::median(null)
+  error <- lag_errors(made[[best]]$forecast, seen[, real, drop = FALSE], problem$key)
+  out$over_now <- error(out$past, out$now)
+  out$over_future <- error(out$past, out$future)
+  as_good <- apply(rho, 2L, max) >= max(rho) - verdict_rules$ties
+  ahead <- apply(rho, 2L, \(r) lags[[which.max(r)]]) > 0
+  out$agree <- !any(ahead[as_good]) || all(ahead[as_good])
+  out
+}
+
+lagged_targets <- function(x, lags, ends) {
+  matrix(vapply(lags, \(lag) shifted(x, lag, ends), x), length(x))
+}
+
+#' A function that gives by how many standard errors one lag is ahead of another
+#'
+#' Rows are drawn again a hundred times in blocks of ten; skill is compared on Fisher's scale.
+#' @noRd
+lag_errors <- function(forecast, seen, key) {
+  n <- nrow(forecast)
+  starts <- matrix(random_below(100L * ceiling(n / 10), n - 9L, key, 0), 100L)
+  weight <- apply(starts, 1L, \(start) tabulate(outer(1:10, start, `+`), n))
+  scale <- \(rho) atanh(pmax(pmin(rho, 0.99999), -0.99999))
+  drawn <- function(k) {
+    known <- is.finite(forecast[, k]) & is.finite(seen[, k])
+    scale(weighted_rho(forecast[known, k], seen[known, k], weight[known, , drop = FALSE]))
+  }
+  all <- scale(column_rho(forecast, seen))
+  function(one, other) {
+    error <- stats::sd(drawn(one) - drawn(other), na.rm = TRUE)
+    difference <- all[[one]] - all[[other]]
+    if (is.na(error) || error == 0) 0 else difference / error
+  }
+}
+
+#' Correlation of x and y under each column of weights
+#' @noRd
+weighted_rho <- function(x, y, weight) {
+  total <- colSums(weight)
+  mean_of <- \(v) colSums(weight * v) / total
+  mx <- mean_of(x)
+  my <- mean_of(y)
+  spread <- (mean_of(x^2) - mx^2) * (mean_of(y^2) - my^2)
+  (mean_of(x * y) - mx * my) / sqrt(pmax(spread, 1e-300))
+}
+
+#' Which share of what is missing to a skill of 1 goes with each doubling of the library
+#'
+#' A line through log(1 - rho) against the logarithm of the library size, from an eighth of
+#' the rows to all of them, with forty libraries of each size.
+#' @noRd
+skill_gain <- function(problem, rows, cross, traits) {
+  points <- points_of(problem, cross$E)
+  k <- problem$knn %||% (ncol(points) + 1L)
+  sizes <- unique(round(length(rows) / 2^(3:0)))
+  sizes <- as.integer(sizes[sizes > k + 1])
+  if (length(sizes) < 3L) return(list(gain = NA_real_))
+  target <- lagged_targets(traits$rest, cross$lags[[cross$top]], problem)
+  map <- list(points = points, lib = rows, target = target, knn = as.integer(k))
+  skill <- cross_map(map, sizes, 40, problem$exclusion, 0, problem$threads, problem$key)
+  rho <- mean_skill(skill, sizes)[, 1L]
+  if (anyNA(rho)) return(list(gain = NA_real_))
+  fit <- stats::lm.fit(cbind(1, log2(sizes)), log(pmax(1 - rho, 1e-4)))
+  list(gain = 1 - exp(fit$coefficients[[2L]]), sizes = sizes, rho = rho)
+}
