@@ -111,42 +111,28 @@ evidence_rows <- function(problem) {
 
 # ---- Skill ---------------------------------------------------------------------------
 
-#' Forecasts of many targets from all rows, each from the others
+#' What cross_map() takes: points of dimension E, all of `rows` the library
 #' @noRd
-forecasts <- function(problem, E, rows, targets) {
+evidence_map <- function(problem, E, rows, targets) {
   points <- points_of(problem, E)
+  knn <- as.integer(problem$knn %||% (ncol(points) + 1L))
+  list(points = points, lib = rows, target = targets, knn = knn)
+}
+
+#' Correlation of each target with its forecasts from all rows, each from the others
+#' @return A number for each column of `targets`, 0 where there is no correlation.
+#' @noRd
+skill_of <- function(problem, E, rows, targets) {
   # So many at a time that memory stays small; neighbours are found anew for each lot.
   lot <- max(1L, as.integer(2e7 / nrow(targets)))
   lots <- split(seq_len(ncol(targets)), (seq_len(ncol(targets)) - 1L) %/% lot)
-  out <- lapply(lots, \(some) {
-    simplex_at(points, rows, rows, targets[, some, drop = FALSE],
-               problem$knn %||% (ncol(points) + 1L), problem$exclusion,
-               problem$threads)$predictions
+  rho <- lapply(lots, \(some) {
+    map <- evidence_map(problem, E, rows, targets[, some, drop = FALSE])
+    cross_map(map, length(rows), 1, problem$exclusion, 0, problem$threads, problem$key)$rho
   })
-  matrix(unlist(out, use.names = FALSE), length(rows))
-}
-
-#' Correlation of each column of forecasts with its target; 0 where there is none
-#' @noRd
-column_rho <- function(made, observed) {
-  known <- if (anyNA(made) || anyNA(observed)) !is.na(made) & !is.na(observed)
-  n <- if (is.null(known)) nrow(made) else pmax(colSums(known), 1)
-  made <- centred(made, known, n)
-  observed <- centred(observed, known, n)
-  spread <- sqrt(colSums(made^2) * colSums(observed^2))
-  ifelse(spread > 0 & n >= 3, colSums(made * observed) / spread, 0)
-}
-
-#' Columns less their means, with 0 for what is not known and for columns that are constant
-#' @noRd
-centred <- function(x, known, n) {
-  if (!is.null(known)) x[!known] <- 0
-  mean <- colSums(x) / n
-  out <- x - rep(mean, each = nrow(x))
-  if (!is.null(known)) out[!known] <- 0
-  # What differs by rounding alone is constant.
-  out[, colSums(out^2) <= 1e-28 * n * mean^2] <- 0
-  out
+  rho <- unlist(rho, use.names = FALSE)
+  rho[is.na(rho)] <- 0
+  rho
 }
 
 #' How well the effect is forecast from its own past, one row ahead, beyond its season
@@ -156,9 +142,7 @@ centred <- function(x, known, n) {
 #' @noRd
 own_skill <- function(problem, rows, traits) {
   target <- cbind(shifted(traits$rest, 1L, problem))
-  skill <- vapply(problem$dims, \(E) {
-    column_rho(forecasts(problem, E, rows, target), target[rows, , drop = FALSE])
-  }, 0)
+  skill <- vapply(problem$dims, \(E) skill_of(problem, E, rows, target), 0)
   ties <- problem$dims[skill >= max(skill) - verdict_rules$ties]
   # One lag cannot tell what a second series did.
   if (any(ties > 1L)) ties <- ties[ties > 1L]
@@ -168,8 +152,7 @@ own_skill <- function(problem, rows, traits) {
   null <- apply(others, 2L, \(one) {
     alike <- problem
     alike$series[, 1L] <- one + traits$season
-    ahead <- cbind(shifted(one, 1L, problem))
-    column_rho(forecasts(alike, best, rows, ahead), ahead[rows, , drop = FALSE])
+    skill_of(alike, best, rows, cbind(shifted(one, 1L, problem)))
   })
   list(skill = skill, ties = ties, best = best, rho = max(skill),
        p = (1 + sum(null >= max(skill))) / (1 + length(null)), median = stats::median(null))
@@ -191,16 +174,10 @@ cross_skill <- function(problem, rows, ties, traits) {
   others <- chosen_surrogates(traits, problem$first, n, rev(problem$key))
   others <- lapply(seq_len(n), \(k) lagged_targets(others[, k], lags[back], problem))
   all <- do.call(cbind, c(list(targets), others))
-  seen <- all[rows, , drop = FALSE]
-  real <- seq_along(lags)
-  made <- lapply(ties, \(E) {
-    forecast <- forecasts(problem, E, rows, all)
-    list(forecast = forecast[, real, drop = FALSE], rho = column_rho(forecast, seen))
-  })
-  rho <- do.call(cbind, lapply(made, \(one) one$rho[real]))
-  null <- vapply(made, \(one) apply(matrix(one$rho[-real], length(back)), 2L, max),
-                 double(n))
-  null <- apply(matrix(null, n), 1L, max)
+  made <- vapply(ties, \(E) skill_of(problem, E, rows, all), double(ncol(all)))
+  rho <- made[seq_along(lags), , drop = FALSE]
+  null <- array(made[-seq_along(lags), ], c(length(back), n, length(ties)))
+  null <- apply(null, 2L, max)
   best <- which.max(apply(rho[back, , drop = FALSE], 2L, max))
   one <- rho[, best]
   highest <- function(among) among[[which.max(one[among])]]
@@ -209,7 +186,7 @@ cross_skill <- function(problem, rows, ties, traits) {
               future = highest(which(lags > 0)))
   out$p <- (1 + sum(null >= one[[out$top]])) / (1 + n)
   out$median <- stats::median(null)
-  error <- lag_errors(made[[best]]$forecast, seen[, real, drop = FALSE], problem$key)
+  error <- lag_errors(problem, out$E, rows, targets, one)
   out$over_now <- error(out$past, out$now)
   out$over_future <- error(out$past, out$future)
   as_good <- apply(rho, 2L, max) >= max(rho) - verdict_rules$ties
@@ -226,19 +203,23 @@ lagged_targets <- function(x, lags, ends) {
 #'
 #' Rows are drawn again a hundred times in blocks of ten; skill is compared on Fisher's scale.
 #' @noRd
-lag_errors <- function(forecast, seen, key) {
-  n <- nrow(forecast)
-  starts <- matrix(random_below(100L * ceiling(n / 10), n - 9L, key, 0), 100L)
-  weight <- apply(starts, 1L, \(start) tabulate(outer(1:10, start, `+`), n))
-  scale <- \(rho) atanh(pmax(pmin(rho, 0.99999), -0.99999))
+lag_errors <- function(problem, E, rows, targets, rho) {
+  n <- length(rows)
+  starts <- random_below(100L * ceiling(n / 10), n - 9L, problem$key, 0)
+  weight <- apply(matrix(starts, 100L), 1L, \(start) tabulate(outer(1:10, start, `+`), n))
+  map <- evidence_map(problem, E, rows, targets)
+  forecast <- simplex_at(map$points, rows, rows, targets, map$knn, problem$exclusion,
+                         problem$threads)$predictions
+  forecast <- matrix(forecast, n)
+  fisher <- \(rho) atanh(pmax(pmin(rho, 0.99999), -0.99999))
   drawn <- function(k) {
-    known <- is.finite(forecast[, k]) & is.finite(seen[, k])
-    scale(weighted_rho(forecast[known, k], seen[known, k], weight[known, , drop = FALSE]))
+    seen <- targets[rows, k]
+    known <- is.finite(forecast[, k]) & is.finite(seen)
+    fisher(weighted_rho(forecast[known, k], seen[known], weight[known, , drop = FALSE]))
   }
-  all <- scale(column_rho(forecast, seen))
   function(one, other) {
     error <- stats::sd(drawn(one) - drawn(other), na.rm = TRUE)
-    difference <- all[[one]] - all[[other]]
+    difference <- fisher(rho[[one]]) - fisher(rho[[other]])
     if (is.na(error) || error == 0) 0 else difference / error
   }
 }
@@ -260,13 +241,11 @@ weighted_rho <- function(x, y, weight) {
 #' the rows to all of them, with forty libraries of each size.
 #' @noRd
 skill_gain <- function(problem, rows, cross, traits) {
-  points <- points_of(problem, cross$E)
-  k <- problem$knn %||% (ncol(points) + 1L)
-  sizes <- unique(round(length(rows) / 2^(3:0)))
-  sizes <- as.integer(sizes[sizes > k + 1])
-  if (length(sizes) < 3L) return(list(gain = NA_real_))
   target <- lagged_targets(traits$rest, cross$lags[[cross$top]], problem)
-  map <- list(points = points, lib = rows, target = target, knn = as.integer(k))
+  map <- evidence_map(problem, cross$E, rows, target)
+  sizes <- unique(round(length(rows) / 2^(3:0)))
+  sizes <- as.integer(sizes[sizes > map$knn + 1L])
+  if (length(sizes) < 3L) return(list(gain = NA_real_))
   skill <- cross_map(map, sizes, 40, problem$exclusion, 0, problem$threads, problem$key)
   rho <- mean_skill(skill, sizes)[, 1L]
   if (anyNA(rho)) return(list(gain = NA_real_))
