@@ -15,10 +15,11 @@ verdict_rules <- list(
   E_max = 8,         # largest dimension that is tried
   lags = 8,          # lags to both sides
   skill = 0.25,      # least skill of a cause
-  surrogates = 99,
+  dims = 5,          # dimensions, of those that tie, in which the cause is predicted
+  surrogates = c(own = 39, cause = 99),
   ahead = 2,         # standard errors by which the past has to be ahead of lag 0 and the future
-  gain = 0.28,       # least gain of a doubling, over the skill, of a cause
-  no_gain = 0.17,    # largest such ratio of what is explained by the other direction
+  gain = 0.3,        # least gain of a doubling, over the skill, of a cause
+  no_gain = 0.15,    # largest such ratio of what is explained by the other direction
   nothing = c(p = 0.1, skill = 0.4, gain = 0.07) # at least, at most, at most: no link
 )
 
@@ -47,26 +48,35 @@ turned_round <- function(problem) {
   out
 }
 
-#' All numbers for one direction
+#' The numbers for one direction, up to the first obstacle
 #'
-#' @return A list: `traits` of `effect` and `cause`; and, if both vary and there are enough
-#'   rows, `rows`, `own` (see own_skill()), `cross` (see cross_skill()), `gain`.
+#' @return A list: `names`; `traits` of `effect` and `cause`; `obstacle`, what forbids a
+#'   sentence (see refusal()), or NULL. And, as far as they were needed: `rows`, `together`, the
+#'   correlation of both; `own`, see own_skill(); `cross`, see cross_skill(); `gain`, see
+#'   skill_gain().
 #' @noRd
-evidence <- function(problem) {
-  effect <- series_traits(problem$series[, 1L], problem$first)
-  cause <- series_traits(problem$cause, problem$first)
-  out <- list(names = problem$names, traits = list(effect = effect, cause = cause))
-  if (effect$constant || cause$constant) return(out)
+evidence <- function(problem, alpha) {
+  names <- problem$names
+  traits <- list(effect = series_traits(problem$series[, 1L], problem$first),
+                 cause = series_traits(problem$cause, problem$first))
+  out <- list(names = names, traits = traits)
+  out$obstacle <- trait_obstacle(traits$effect, names[["effect"]]) %||%
+    trait_obstacle(traits$cause, names[["cause"]])
+  if (!is.null(out$obstacle)) return(out)
+  # A p value of alpha takes so many.
+  problem$surrogates <- pmax(verdict_rules$surrogates, ceiling(1 / alpha) - 1)
   problem$lags <- lags_to_try(problem)
   problem$dims <- dimensions_to_try(problem)
   rows <- evidence_rows(problem)
   out$rows <- length(rows)
-  if (length(rows) < verdict_rules$rows) return(out)
-  out$own <- own_skill(problem, rows, effect)
-  out$cross <- cross_skill(problem, rows, out$own$ties, cause)
-  out$gain <- skill_gain(problem, rows, out$cross, cause)
-  shared <- cbind(problem$series[, 1L], problem$cause)
-  out$together <- stats::cor(shared, use = "complete.obs")[1L, 2L]
+  out$obstacle <- row_obstacle(length(rows))
+  if (!is.null(out$obstacle)) return(out)
+  out$together <- stats::cor(problem$series[rows, 1L], problem$cause[rows])
+  out$own <- own_skill(problem, rows, traits$effect)
+  out$obstacle <- own_obstacle(out$own, names[["effect"]], alpha)
+  if (!is.null(out$obstacle)) return(out)
+  out$cross <- cross_skill(problem, rows, out$own$ties, traits$cause)
+  out$gain <- skill_gain(problem, rows, out$cross, traits$cause)
   out
 }
 
@@ -146,9 +156,9 @@ own_skill <- function(problem, rows, traits) {
   ties <- problem$dims[skill >= max(skill) - verdict_rules$ties]
   # One lag cannot tell what a second series did.
   if (any(ties > 1L)) ties <- ties[ties > 1L]
+  ties <- utils::head(ties, verdict_rules$dims)
   best <- problem$dims[[which.max(skill)]]
-  others <- chosen_surrogates(traits, problem$first, verdict_rules$surrogates,
-                              problem$key)
+  others <- chosen_surrogates(traits, problem$first, problem$surrogates[["own"]], problem$key)
   null <- apply(others, 2L, \(one) {
     alike <- problem
     alike$series[, 1L] <- one + traits$season
@@ -170,7 +180,7 @@ cross_skill <- function(problem, rows, ties, traits) {
   lags <- problem$lags
   back <- which(lags <= 0)
   targets <- lagged_targets(traits$rest, lags, problem)
-  n <- verdict_rules$surrogates
+  n <- problem$surrogates[["cause"]]
   others <- chosen_surrogates(traits, problem$first, n, rev(problem$key))
   others <- lapply(seq_len(n), \(k) lagged_targets(others[, k], lags[back], problem))
   all <- do.call(cbind, c(list(targets), others))

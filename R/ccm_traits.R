@@ -24,14 +24,16 @@ series_traits <- function(x, first) {
 
 #' The period whose means in one half of the data predict the other half best
 #'
-#' A longer period has to explain two hundredths more, so that of 12, 24 and 36 rows it is 12.
+#' By chance a period of p in n rows explains about 2 sqrt(p) / n at most; three times that counts. A
+#' longer period has to explain two hundredths more, so that of 12, 24 and 36 rows it is 12.
 #' @noRd
 find_season <- function(x, first) {
   rows <- which(!is.na(x))
   best <- list(period = 0, explained = 0)
   for (period in seq_len(min(length(rows) %/% 4L, 100L))[-1L]) {
     share <- season_share(x[rows], (rows - first[rows]) %% period + 1)
-    if (share > best$explained + 0.02) best <- list(period = period, explained = share)
+    enough <- max(best$explained + 0.02, 6 * sqrt(period) / length(rows))
+    if (share > enough) best <- list(period = period, explained = share)
   }
   best
 }
@@ -42,16 +44,20 @@ season_share <- function(x, place) {
   half <- seq_along(x) <= length(x) %/% 2L
   period <- max(place)
   x <- x - mean(x)
-  means <- \(of) {
-    sums <- rowsum(x[of], place[of])[, 1L]
-    if (length(sums) == period) sums / tabulate(place[of], period)
-  }
-  first <- means(half)
-  second <- means(!half)
+  first <- means_by(x[half], place[half], period)
+  second <- means_by(x[!half], place[!half], period)
   # A place that one half lacks is one of which nothing is known.
-  if (is.null(first) || is.null(second)) return(0)
+  if (anyNA(first) || anyNA(second)) return(0)
   error <- c(x[half] - second[place[half]], x[!half] - first[place[!half]])
   1 - sum(error^2) / sum(x^2)
+}
+
+#' Mean of x at each place from 1 to `period`, NaN where there is none
+#' @noRd
+means_by <- function(x, place, period) {
+  count <- tabulate(place, period)
+  sums <- c(0, cumsum(x[order(place, method = "radix")]))[cumsum(c(1L, count))]
+  diff(sums) / count
 }
 
 place_means <- function(x, first, period) {

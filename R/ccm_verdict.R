@@ -2,7 +2,7 @@
 #
 # What is measured is in ccm_evidence.R; here is what follows from it, in this order:
 #
-#   obstacle()    something about the series forbids any sentence about this direction
+#   obstacle      something about the series forbids any sentence about this direction
 #   signs()       which of the signs of a cause are there
 #   judge()       what follows: all signs, none, or something between
 
@@ -16,7 +16,7 @@ ccm_verdicts <- function(problems, asked, alpha) {
   known <- list()
   measured <- function(problem) {
     name <- paste(problem$names, collapse = "\r")
-    if (is.null(known[[name]])) known[[name]] <<- evidence(problem)
+    if (is.null(known[[name]])) known[[name]] <<- evidence(problem, alpha)
     known[[name]]
   }
   rows <- lapply(seq_along(problems), \(k) {
@@ -59,24 +59,24 @@ surrogate_name <- function(one) {
 
 #' What forbids a sentence about a direction, or NULL
 #' @noRd
-obstacle <- function(one, other, alpha) {
-  for (end in c("effect", "cause")) {
-    found <- trait_obstacle(one$traits[[end]], one$names[[end]])
-    if (!is.null(found)) return(found)
+obstacle <- function(one, other) one$obstacle %||% step_obstacle(one, other)
+
+step_obstacle <- function(one, other) {
+  least <- verdict_rules$in_step
+  if (abs(one$together) < least || lag_zero(one) < least || !isTRUE(lag_zero(other) >= least)) {
+    return(NULL)
   }
-  if (one$rows < verdict_rules$rows) {
-    return(refusal("short", "only %s rows can be used, and a verdict takes %s", commas(one$rows),
-                   verdict_rules$rows))
-  }
-  step <- verdict_rules$in_step
-  if (abs(one$together) >= step && lag_zero(one) >= step && isTRUE(lag_zero(other) >= step)) {
-    return(refusal("in step", paste(
-      "%s and %s go in step (correlation %s, and each predicts the other without delay: rho",
-      "%s and %s), so that each is a copy of the other and neither comes first"),
-      one$names[["cause"]], one$names[["effect"]], two(one$together), two(lag_zero(one)),
-      two(lag_zero(other))))
-  }
-  own_obstacle(one$own, one$names[["effect"]], alpha)
+  refusal("in step", paste(
+    "%s and %s go in step (correlation %s, and each predicts the other without delay: rho",
+    "%s and %s), so that each is a copy of the other and neither comes first"),
+    one$names[["cause"]], one$names[["effect"]], two(one$together), two(lag_zero(one)),
+    two(lag_zero(other)))
+}
+
+row_obstacle <- function(rows) {
+  if (rows >= verdict_rules$rows) return(NULL)
+  refusal("short", "only %s rows can be used, and a verdict takes %s", commas(rows),
+          verdict_rules$rows)
 }
 
 lag_zero <- function(one) if (is.null(one$cross)) NA_real_ else one$cross$rho[[one$cross$now]]
@@ -142,7 +142,7 @@ all_signs <- function(one, alpha) !is.null(one$cross) && all(unlist(signs(one, a
 #' @return A list: `verdict`, `reason` (one word, NA where supported) and `said`.
 #' @noRd
 judge <- function(one, other, asked, alpha) {
-  against <- obstacle(one, other, alpha)
+  against <- obstacle(one, other)
   if (!is.null(against)) return(refuse(one, against))
   found <- signs(one, alpha)
   if (all(unlist(found))) return(support(one, asked, alpha))
@@ -159,7 +159,7 @@ absence <- function(one, other, found, alpha) {
   gain <- one$gain$gain
   nothing <- verdict_rules$nothing
   # The cause needs states of its own, or the effect cannot tell them.
-  states <- is.null(own_obstacle(other$own, one$names[["cause"]], alpha))
+  states <- is.null(other$obstacle)
   if (cross$p > nothing[["p"]] && skill < nothing[["skill"]] &&
         isTRUE(gain < nothing[["gain"]]) && states) {
     return(refusal("nothing", paste(
@@ -167,7 +167,7 @@ absence <- function(one, other, found, alpha) {
       "more with a larger library (%s)"), one$names[["cause"]], two(cross$median),
       p_text(cross$p), gain_text(gain)))
   }
-  if (all_signs(other, alpha) && is.null(obstacle(other, one, alpha)) && !found$before &&
+  if (all_signs(other, alpha) && is.null(obstacle(other, one)) && !found$before &&
         isTRUE(gain <= verdict_rules$no_gain * skill)) {
     refusal("driven", paste(
       "that comes from the other direction, in which the signs of a cause are there: the skill",
