@@ -181,7 +181,7 @@ test_that("evidence is what simplex projection gives", {
   expect_equal(one$cross$lags[[one$cross$future]], which.max(rho[10:17]))
   expect_equal(one$gain$gain,
                1 - exp(coef(lm(log(1 - one$gain$rho) ~ log2(one$gain$sizes)))[[2]]))
-  expect_equal(one$together, cor(x$x, x$y))
+  expect_equal(one$together, cor(x$x[rows], x$y[rows]))
 })
 
 test_that("rows drawn again weigh as often as they were drawn", {
