@@ -125,19 +125,60 @@ rank_correlation <- function(sizes, rho) {
 #' What [ccm()] and [ccm_lag()] return, in words and as plain tables.
 #'
 #' @param x,object What [ccm()] or [ccm_lag()] returned, or its `summary()`.
-#' @param alpha Probability of an error that is taken: largest p value of what counts as
-#'   support.
+#' @param alpha Largest p value of surrogates that counts: of the skill with which the effect
+#'   predicts its own future, and of that with which it predicts the cause.
 #' @param ... Not used, must be empty.
 #' @return `summary()` of a `ccm` is a data frame of class `ccm_summary`: the attribute
-#'   `convergence` of [ccm()], with the columns `supported` (logical, `NA` where there is
-#'   too little to tell) and `words`. `summary()` of a `ccm_lag` is a
+#'   `convergence` of [ccm()], a row for each direction, with these columns:
+#'   \describe{
+#'   \item{verdict}{`"supported"`, `"not supported"` or `"cannot be told"`}
+#'   \item{supported}{the same as `TRUE`, `FALSE` and `NA`}
+#'   \item{reason}{a word for why it is not supported or cannot be told: `"constant"`, `"short"`,
+#'     `"counts"`, `"drift"`, `"cycle"`, `"linear"`, `"noise"`, `"in step"`, `"nothing"`, `"driven"`,
+#'     `"weak"`, `"delay"`, `"level"` or `"surrogates"`}
+#'   \item{rows}{rows that could be used}
+#'   \item{E, E_ties}{dimension in which the cause is predicted best, and those that were tried,
+#'     as text}
+#'   \item{own, own_p}{skill with which the effect predicts its own next row, and the p value
+#'     of its surrogates}
+#'   \item{lag, skill}{the `Tp` of at most 0 at which the cause is predicted best, in rows, and
+#'     rho there}
+#'   \item{skill_now, skill_future}{rho at a `Tp` of 0, and the highest one above 0}
+#'   \item{over_now, over_future}{by how many standard errors the past is ahead of these}
+#'   \item{gain}{the share of what is missing to a rho of 1 that goes with each doubling of the
+#'     library}
+#'   \item{surrogate_p, surrogate}{p value of surrogates of the cause, and what these keep:
+#'     `"phase"`, or phase and a season that was found}
+#'   \item{drift, repeated, together}{KPSS statistic of the effect, share of its most common
+#'     value, correlation of both series}
+#'   \item{words}{the sentence}
+#'   }
+#'   Numbers that a verdict did not need are `NA`. A summary is decided by the [set.seed()]
+#'   before [ccm()].
+#'
+#'   `summary()` of a `ccm_lag` is a
 #'   data frame of class `ccm_summary` with `direction`, `cause`, `effect`, `best` (`Tp`),
-#'   `rho`, `supported` and `words`. In a direction `x:y` the library was made of `x`, which is
-#'   the `effect`, and predicted `y`, the `cause`. Their `print()` shows the words. `format()`
-#'   gives the lines that `print()` shows above a table.
+#'   `rho`, `supported` and `words`, which look at the order of time alone. In a direction `x:y`
+#'   the library was made of `x`, which is the `effect`, and predicted `y`, the `cause`. Their
+#'   `print()` shows the words. `format()` gives the lines that `print()` shows above a table.
+#' @references
+#' Kwiatkowski D, Phillips PCB, Schmidt P, Shin Y (1992). Testing the null hypothesis of
+#' stationarity against the alternative of a unit root. *Journal of Econometrics*, 54, 159-178.
+#' \doi{10.1016/0304-4076(92)90104-Y}
+#'
+#' Ye H, Deyle ER, Gilarranz LJ, Sugihara G (2015). Distinguishing time-delayed causal
+#' interactions using convergent cross mapping. *Scientific Reports*, 5, 14750.
+#' \doi{10.1038/srep14750}
 #' @seealso [ccm()], [ccm_lag()].
 #' @name ccm_tables
 #' @aliases ccm_summary
+#' @examples
+#' # White noise x drives y, three rows later:
+#' set.seed(1)
+#' x <- runif(300, 0.1, 0.9)
+#' y <- rep(0.4, 3)
+#' for (t in 3:299) y[t + 1] <- y[t] * (3.6 - 3.6 * y[t] - 0.3 * x[t - 2])
+#' summary(ccm(data.frame(time = 1:300, x, y), "x", "y", E = 2, threads = 2))
 NULL
 
 #' @rdname ccm_tables
@@ -252,7 +293,10 @@ summary.ccm_lag <- function(object, ...) {
                     effect = ends$effect[seq_along(best)], best = unname(best), rho = rho,
                     supported = ifelse(is.na(rho), NA, rho > 0 & best <= 0))
   out$words <- vapply(split(out, seq_len(nrow(out))), lag_words, "", USE.NAMES = FALSE)
-  new_table(out, "ccm_summary")
+  new_table(out, "ccm_summary", list(closing = paste(
+    "The order of time alone supports no cause: `summary()` of what `ccm()` gives looks at",
+    "surrogates, convergence and synchrony as well."
+  )))
 }
 
 lag_words <- function(row) {

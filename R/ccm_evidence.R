@@ -10,6 +10,7 @@ verdict_rules <- list(
   season = 0.1,      # share of the variance above which a period counts as a season
   cycle = 0.97,      # and above which nothing but the season is there
   in_step = 0.9,     # correlation, and skill at lag 0 in both directions, of synchrony
+  copy = 0.97,       # correlation at another lag above which one is a copy of the other
   own = 0.6,         # least skill of predicting a series from its own past
   ties = 0.03,       # own skill within which dimensions tie
   E_max = 8,         # largest dimension that is tried
@@ -19,8 +20,9 @@ verdict_rules <- list(
   surrogates = c(own = 39, cause = 99),
   ahead = 2,         # standard errors by which the past has to be ahead of lag 0 and the future
   gain = 0.3,        # least gain of a doubling, over the skill, of a cause
-  no_gain = 0.15,    # largest such ratio of what is explained by the other direction
-  nothing = c(p = 0.1, skill = 0.4, gain = 0.07) # at least, at most, at most: no link
+  no_gain = 0.15,    # largest such ratio of what the other direction explains
+  # No link: own skill of both, p and what else is above; skill and gain are below.
+  nothing = c(own = 0.8, p = 0.1, skill = 0.4, gain = 0.07)
 )
 
 #' What [ccm()] keeps for the verdict on a direction
@@ -51,8 +53,8 @@ turned_round <- function(problem) {
 #' The numbers for one direction, up to the first obstacle
 #'
 #' @return A list: `names`; `traits` of `effect` and `cause`; `obstacle`, what forbids a
-#'   sentence (see refusal()), or NULL. And, as far as they were needed: `rows`, `together`, the
-#'   correlation of both; `own`, see own_skill(); `cross`, see cross_skill(); `gain`, see
+#'   sentence (see refusal()), or NULL. And, as far as they were needed: `rows`; `together`, see
+#'   there; `own`, see own_skill(); `cross`, see cross_skill(); `gain`, see
 #'   skill_gain().
 #' @noRd
 evidence <- function(problem, alpha) {
@@ -71,7 +73,9 @@ evidence <- function(problem, alpha) {
   out$rows <- length(rows)
   out$obstacle <- row_obstacle(length(rows))
   if (!is.null(out$obstacle)) return(out)
-  out$together <- stats::cor(problem$series[rows, 1L], problem$cause[rows])
+  out$together <- together(problem, rows)
+  out$obstacle <- copy_obstacle(out$together, names)
+  if (!is.null(out$obstacle)) return(out)
   out$own <- own_skill(problem, rows, traits$effect)
   out$obstacle <- own_obstacle(out$own, names[["effect"]], alpha)
   if (!is.null(out$obstacle)) return(out)
@@ -117,6 +121,15 @@ evidence_rows <- function(problem) {
   reach <- max(problem$lags)
   which(complete & problem$valid & !is.na(problem$cause) & row - reach >= problem$first &
           row + reach <= problem$last)
+}
+
+#' Correlation of both series, now and at the lag where it is largest
+#' @noRd
+together <- function(problem, rows) {
+  shift <- lagged_targets(problem$cause, problem$lags, problem)[rows, , drop = FALSE]
+  rho <- stats::cor(problem$series[rows, 1L], shift, use = "pairwise.complete.obs")[1L, ]
+  at <- which.max(abs(rho))
+  list(now = rho[problem$lags == 0], most = rho[[at]], lag = problem$lags[[at]])
 }
 
 # ---- Skill ---------------------------------------------------------------------------

@@ -44,7 +44,7 @@ verdict_row <- function(one, verdict) {
     over_now = number(cross$over_now), over_future = number(cross$over_future),
     gain = number(one$gain$gain), surrogate_p = number(cross$p),
     surrogate = surrogate_name(one), drift = number(one$traits$effect$drift),
-    repeated = number(one$traits$effect$repeated), together = number(one$together),
+    repeated = number(one$traits$effect$repeated), together = number(one$together$now),
     said = verdict$said
   )
 }
@@ -62,15 +62,25 @@ surrogate_name <- function(one) {
 obstacle <- function(one, other) one$obstacle %||% step_obstacle(one, other)
 
 step_obstacle <- function(one, other) {
+  now <- one$together$now
   least <- verdict_rules$in_step
-  if (abs(one$together) < least || lag_zero(one) < least || !isTRUE(lag_zero(other) >= least)) {
+  if (abs(now) < least || lag_zero(one) < least || !isTRUE(lag_zero(other) >= least)) {
     return(NULL)
   }
   refusal("in step", paste(
     "%s and %s go in step (correlation %s, and each predicts the other without delay: rho",
     "%s and %s), so that each is a copy of the other and neither comes first"),
-    one$names[["cause"]], one$names[["effect"]], two(one$together), two(lag_zero(one)),
+    one$names[["cause"]], one$names[["effect"]], two(now), two(lag_zero(one)),
     two(lag_zero(other)))
+}
+
+#' One series is the other, seen later
+#' @noRd
+copy_obstacle <- function(together, names) {
+  if (abs(together$most) < verdict_rules$copy || together$lag == 0) return(NULL)
+  refusal("copy", "%s is a copy of %s, seen %d rows earlier or later (correlation %s)",
+          names[["effect"]], names[["cause"]], as.integer(abs(together$lag)),
+          two(together$most))
 }
 
 row_obstacle <- function(rows) {
@@ -158,17 +168,17 @@ absence <- function(one, other, found, alpha) {
   skill <- cross$rho[[cross$top]]
   gain <- one$gain$gain
   nothing <- verdict_rules$nothing
-  # The cause needs states of its own, or the effect cannot tell them.
-  states <- is.null(other$obstacle)
-  if (cross$p > nothing[["p"]] && skill < nothing[["skill"]] &&
-        isTRUE(gain < nothing[["gain"]]) && states) {
+  # Noise could hide a link, and a cause without states of its own cannot be told.
+  states <- is.null(other$obstacle) && min(one$own$rho, other$own$rho) >= nothing[["own"]]
+  if (states && cross$p > nothing[["p"]] && skill < nothing[["skill"]] &&
+        isTRUE(gain < nothing[["gain"]])) {
     return(refusal("nothing", paste(
       "that is no more than surrogates of %s have (median of their highest %s, p %s), and no",
       "more with a larger library (%s)"), one$names[["cause"]], two(cross$median),
       p_text(cross$p), gain_text(gain)))
   }
   if (all_signs(other, alpha) && is.null(obstacle(other, one)) && !found$before &&
-        isTRUE(gain <= verdict_rules$no_gain * skill)) {
+        isTRUE(gain <= max(verdict_rules$no_gain * skill, nothing[["gain"]]))) {
     refusal("driven", paste(
       "that comes from the other direction, in which the signs of a cause are there: the skill",
       "does not rise with the library (%s), and the past of %s is not told better than its",
@@ -182,10 +192,14 @@ unclear <- function(one, found, alpha) {
   cross <- one$cross
   cause <- one$names[["cause"]]
   skill <- cross$rho[[cross$top]]
+  if (cross$p > alpha && skill >= verdict_rules$skill) {
+    return(refusal("weak", "surrogates of %s are predicted as well (median %s, p %s)", cause,
+                   two(cross$median), p_text(cross$p)))
+  }
   if (!found$beyond) {
     return(refusal("weak", paste(
-      "that is too little to go by: surrogates of %s reach %s at their median (p %s)"), cause,
-      two(cross$median), p_text(cross$p)))
+      "a rho of %s is too little to go by: surrogates of %s reach %s at their median (p %s)"),
+      two(skill), cause, two(cross$median), p_text(cross$p)))
   }
   if (!found$before) {
     return(refusal("delay", paste(

@@ -92,6 +92,9 @@ test_that("each obstacle is told by its name, with the numbers", {
   expect_identical(constant$reason, rep("constant", 2))
   step <- reasons(transform(x, y = x + 0.001 * y))
   expect_identical(step$reason, rep("in step", 2))
+  copy <- reasons(transform(x, y = c(x[3:300], x[1:2])))
+  expect_identical(copy$reason, rep("copy", 2))
+  expect_match(copy$words[[1]], "y is a copy of x, seen 2 rows earlier or later")
   set.seed(1)
   noisy <- transform(x, x = x + rnorm(300, sd = sd(x)), y = y + rnorm(300, sd = sd(y)))
   expect_true(all(reasons(noisy)$reason %in% c("noise", "linear")))
@@ -181,7 +184,10 @@ test_that("evidence is what simplex projection gives", {
   expect_equal(one$cross$lags[[one$cross$future]], which.max(rho[10:17]))
   expect_equal(one$gain$gain,
                1 - exp(coef(lm(log(1 - one$gain$rho) ~ log2(one$gain$sizes)))[[2]]))
-  expect_equal(one$together, cor(x$x[rows], x$y[rows]))
+  expect_equal(one$together$now, cor(x$x[rows], x$y[rows]))
+  later <- vapply(-8:8, \(lag) cor(x$y[rows], x$x[rows + lag]), 0)
+  expect_equal(one$together$most, later[[which.max(abs(later))]])
+  expect_identical(one$together$lag, (-8:8)[[which.max(abs(later))]])
 })
 
 test_that("rows drawn again weigh as often as they were drawn", {

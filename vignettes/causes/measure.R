@@ -26,7 +26,7 @@ arguments <- commandArgs(TRUE)
 purpose <- arguments[[1L]]
 runs <- as.integer(arguments[[2L]])
 kinds <- if (length(arguments) > 2L) arguments[-(1:2)] else c(wiring_kinds, "weak chain")
-first_seed <- c(fix = 0L, judge = 500000L)[[purpose]]
+first_seed <- c(fix = 0L, judge = 700000L)[[purpose]]
 kept <- file.path(Sys.getenv("CAUSES", tempdir()), purpose)
 dir.create(kept, recursive = TRUE, showWarnings = FALSE)
 
