@@ -134,8 +134,8 @@ rank_correlation <- function(sizes, rho) {
 #'   \item{verdict}{`"supported"`, `"not supported"` or `"cannot be told"`}
 #'   \item{supported}{the same as `TRUE`, `FALSE` and `NA`}
 #'   \item{reason}{a word for why it is not supported or cannot be told: `"constant"`, `"short"`,
-#'     `"counts"`, `"drift"`, `"cycle"`, `"linear"`, `"noise"`, `"in step"`, `"nothing"`, `"driven"`,
-#'     `"weak"`, `"delay"`, `"level"` or `"surrogates"`}
+#'     `"counts"`, `"drift"`, `"cycle"`, `"copy"`, `"linear"`, `"noise"`, `"in step"`, `"nothing"`,
+#'     `"driven"`, `"weak"`, `"delay"`, `"level"` or `"surrogates"`}
 #'   \item{rows}{rows that could be used}
 #'   \item{E, E_ties}{dimension in which the cause is predicted best, and those that were tried,
 #'     as text}
