@@ -214,8 +214,8 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
   )
   check_gap(x, rule$tau, rule$Tp)
   task <- list(
-    source = source, libraries = libraries, targets = targets, E = E, rule = rule,
-    split = validation == "split",
+    kind = "causal_map", source = source, libraries = libraries, targets = targets, E = E,
+    rule = rule, split = validation == "split",
     top = if (!is.null(top)) check_count(top), threads = threads, call = call,
     started = started
   )
@@ -301,14 +301,14 @@ find_dimensions <- function(task, columns, call) {
 say_dimensions <- function(E, task) {
   if (is.null(task$E)) {
     say_undetermined(sum(is.na(E)), length(E))
-  } else {
+  } else if (task$kind == "causal_map") {
     say_too_many(E, task$source$steps, task$rule)
   }
 }
 
-#' What a map was made with, for its attribute `parameters`
+#' What a causal map was made with, for its attribute `parameters`
 #' @noRd
-task_parameters <- function(task) {
+causal_parameters <- function(task) {
   rule <- task$rule
   list(
     steps = task$source$steps, E_given = !is.null(task$E), E_max = rule$E_max,

@@ -76,14 +76,16 @@ block_rows <- function(dim, values = 8e6) {
 # ---- Made by hand --------------------------------------------------------------------
 
 #' Stop where a map was changed by hand so that it is none any more
-#' @param x A map in memory or in a file, or a table of links.
+#' @param x A map in memory or in a file, of either kind, or a table of links.
 #' @noRd
 check_whole_map <- function(x, arg = "x", call = rlang::caller_env()) {
   # Other kinds of maps know themselves.
   wrong <- switch(class(x)[[1L]], causal_links = links_trouble(x),
-                  causal_map_file = file_trouble(unclass(x)), causal_map = matrix_trouble(x))
+                  causal_map_file = , smap_map_file = file_trouble(unclass(x)),
+                  causal_map = matrix_trouble(x), smap_map = smap_map_trouble(x))
   if (is.null(wrong)) return(invisible())
-  abort_arg(arg, "as causal_map() or open_causal_map() returned it",
+  maker <- if (inherits(x, "smap_map")) "smap_map()" else "causal_map()"
+  abort_arg(arg, paste("as", maker, "or open_causal_map() returned it"),
             paste("changed since:", wrong), "Take it from there again.", call = call)
 }
 
@@ -290,6 +292,7 @@ map_parameters_text <- function(parameters) {
   surrogates <- parameters[["n_surrogates"]]
   used <- c(number("tau"), number("Tp"),
             if (isTRUE(parameters$exclusion_radius > 0)) number("exclusion_radius"),
+            number("theta"), if (isTRUE(parameters$ridge > 0)) number("ridge"),
             number("lib_sizes"), if (isTRUE(surrogates > 0)) number("n_surrogates"),
             number("screen"), number("top"),
             if (identical(parameters$precision, "half")) "half precision")

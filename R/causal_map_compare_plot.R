@@ -28,15 +28,16 @@ plot_differences <- function(x, call) {
 }
 
 #' Blue for losses, red for gains, white for no change; the outermost 0.5 % share a colour
+#' @param least The end of the scale is at least that.
 #' @noRd
-difference_fill <- function(difference) {
+difference_fill <- function(difference, name = "Difference\n(rho)", least = 0.01) {
   difference <- difference[!is.na(difference)]
-  nearly <- max(stats::quantile(abs(difference), 0.995, names = FALSE), 0.01)
+  nearly <- max(stats::quantile(abs(difference), 0.995, names = FALSE), least)
   most <- max(pretty(c(0, nearly), 4L))
   beyond <- max(abs(difference)) > most
   breaks <- most * c(-1, -0.5, 0, 0.5, 1)
   ggplot2::scale_fill_gradientn(
-    name = "Difference\n(rho)", limits = c(-most, most), breaks = breaks,
+    name = name, limits = c(-most, most), breaks = breaks,
     colours = c("#06284A", "#0072B2", "#7FB8DA", "#FAFAFA", "#EBA97C", "#D55E00", "#6B2E00"),
     na.value = "#A3A8B0", oob = \(x, range = c(0, 1), ...) pmin(pmax(x, -most), most),
     labels = paste0(ifelse(breaks > 0, "+", ""), signif(breaks, 3),

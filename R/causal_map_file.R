@@ -1,12 +1,12 @@
-# Causal maps in HDF5 files, written while they are computed.
+# Causal maps, and maps of S-maps, in HDF5 files, written while they are computed.
 #
 # A file is made with all its space and closed before anything is computed. From then on only
 # numbers are written to places that are known already, and `done` is set for
 # libraries whose numbers were handed to the operating system: whenever a process is
 # killed, the file can be opened, and what is `done` is right.
 #
-#   rho, lag, p_value, convergence   libraries x targets as R sees them; what is not asked
-#                                    for is not there, nor is any of them where workers
+#   rho, lag, p_value, convergence,  libraries x targets as R sees them; what is not asked
+#   strength                         for is not there, nor is any of them where workers
 #                                    keep the map in shards (causal_map_shards.R)
 #   check                            sums of these numbers, libraries x groups of targets,
 #                                    layer after layer (causal_map_seal.R)
@@ -31,10 +31,10 @@ dimension_block <- 256
 
 #' Map to a file, or go on with one
 #'
-#' @param task What causal_map() is to do: list of `source`, `libraries` and `targets`
-#'   (columns), `E` (or `NULL`), `rule`, `split`, `place`, `threads` (or `NULL`), `top`,
-#'   `call`.
-#' @return A `causal_map_file`.
+#' @param task What causal_map() or smap_map() is to do: list of `kind` (see map_kind()),
+#'   `source`, `libraries` and `targets` (columns), `E` (or `NULL`), `rule`, `split`, `place`,
+#'   `threads` (or `NULL`), `top`, `call`.
+#' @return What open_causal_map() gives.
 #' @noRd
 map_to_file <- function(task, file, call) {
   rlang::check_installed("hdf5r", "to write maps to files.", call = call)
@@ -144,7 +144,8 @@ create_map_file <- function(file, task, sharded, call) {
 #' @noRd
 create_layers <- function(h5, task, n, path, call) {
   dims <- c(n, length(task$targets))
-  layers <- rule_layers(task$rule)
+  kind <- map_kind(task$kind)
+  layers <- kind$layers(task$rule)
   groups <- ceiling(dims[[2L]] / map_file_tile[[2L]])
   write_values(h5, "check", matrix(0, n, groups * length(layers)))
   tile <- map_tile(dims[[1L]], dims[[2L]])
@@ -153,8 +154,7 @@ create_layers <- function(h5, task, n, path, call) {
     plan$set_alloc_time(hdf5r::h5const$H5D_ALLOC_TIME_EARLY)
     plan$set_fill_time(hdf5r::h5const$H5D_FILL_TIME_NEVER)
     if (any(tile < dims)) plan$set_chunk(tile)
-    type <- if (layer == "lag") "H5T_STD_I32LE" else "H5T_IEEE_F32LE"
-    h5$create_dataset(layer, dtype = hdf5r::h5types[[type]], chunk_dims = NULL,
+    h5$create_dataset(layer, dtype = hdf5r::h5types[[kind$type(layer)]], chunk_dims = NULL,
                       space = hdf5r::H5S$new("simple", dims = dims, maxdims = dims),
                       gzip_level = NULL, dataset_create_pl = plan)$close()
     h5$flush()
@@ -179,7 +179,9 @@ write_attributes <- function(h5, task) {
     synfire_format = map_file_format, synfire_id = task$id,
     synfire_version = as.character(utils::packageVersion("synfire")),
     synfire_source = task$source$id(), synfire_device = task$place$device,
-    synfire_layers = rule_layers(task$rule), synfire_parameters = names(parameters),
+    synfire_kind = if (task$kind != "causal_map") task$kind,
+    synfire_layers = map_kind(task$kind)$layers(task$rule),
+    synfire_parameters = names(parameters),
     # With data in it, as do.call() makes them, a call is cut short.
     synfire_call = paste(deparse(task$call, nlines = 50L), collapse = "\n")
   )
@@ -214,6 +216,7 @@ read_map_head <- function(file, call) {
     })
   }
   about <- read_attributes(h5)
+  about$synfire_kind <- about$synfire_kind %||% "causal_map"
   sets <- c("libraries", "targets", "library_columns", "target_columns", "E", "done")
   head <- lapply(rlang::set_names(sets), read_values, h5 = h5)
   head <- lapply(head, drop_dim)
@@ -269,6 +272,9 @@ same_task <- function(file, task, call) {
 #' What a map that is there has otherwise, in words
 #' @noRd
 task_differences <- function(there, task) {
+  if (there$about$synfire_kind != task$kind) {
+    return(sprintf("it holds a %s", map_kind(there$about$synfire_kind)$called))
+  }
   # The key is that of the file, and threads decide nothing.
   now <- task_parameters(task)
   now <- now[setdiff(names(now), c("key", "threads", "E_given"))]
@@ -321,7 +327,7 @@ forget_damaged <- function(file, head, call) {
 #' @return `shards` without them.
 #' @noRd
 check_done <- function(file, task, shards, call) {
-  layers <- rule_layers(task$rule)
+  layers <- map_kind(task$kind)$layers(task$rule)
   damaged <- list()
   for (part in unique(shards$part[!is.na(shards$part)])) {
     places <- which(shards$part == part)
@@ -367,7 +373,7 @@ right_rows <- function(path, layers, rows, places, targets, call) {
     same <- lapply(layers, \(layer) {
       values <- with_set(h5, layer, \(set) set[of, , drop = FALSE])[at, , drop = FALSE]
       there <- sums[, check_columns(layer, layers, targets), drop = FALSE]
-      rowSums(layer_sums(values, layer, places[block]) != there) == 0
+      rowSums(layer_sums(values, layer, layers, places[block]) != there) == 0
     })
     right[block] <- Reduce(`&`, same)
   }
@@ -431,8 +437,7 @@ fill_layers <- function(h5, task, todo, clock, call) {
     h5$flush()
     clock("map")
   }
-  map_libraries(task$source, task$libraries[todo], task$targets, task$E, task$rule,
-                task$place, keep, call = call)
+  map_kind(task$kind)$map(task, task$libraries[todo], keep, call)
 }
 
 # Numbers that hdf5r is given at once, as it copies them.
@@ -453,7 +458,7 @@ write_rows <- function(h5, rows, values, places, targets) {
     })
     with_set(h5, "check", \(set) {
       set[rows, check_columns(layer, names(values), targets)] <-
-        layer_sums(values[[layer]], layer, places)
+        layer_sums(values[[layer]], layer, names(values), places)
     })
   }
 }

@@ -109,13 +109,17 @@ highest_links <- function(links, top) {
 check_map_memory <- function(task, sparse, call) {
   n <- length(task$libraries)
   m <- length(task$targets)
-  layers <- length(rule_layers(task$rule))
+  layers <- length(map_kind(task$kind)$layers(task$rule))
   needed <- 8 * as.double(n) * m * layers
   if (sparse) needed <- if (is.null(task$top)) 0 else 40 * (layers + 1) * task$top * m
   if (needed > task$rule$max_memory) {
-    advice <- c(if (!sparse) c("`file = \"map.h5\"` writes the map while it grows.",
-                               "`top = 10` keeps the strongest links of each target."),
-                if (sparse) "Lower `top`.")
+    advice <- c(
+      if (!sparse) "`file = \"map.h5\"` writes the map while it grows.",
+      if (!sparse && task$kind == "causal_map") {
+        "`top = 10` keeps the strongest links of each target."
+      },
+      if (sparse) "Lower `top`."
+    )
     over_budget(needed, task$rule$max_memory,
                 sprintf("a map of %s x %s series", commas(n), commas(m)), advice, call)
   }

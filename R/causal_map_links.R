@@ -93,13 +93,13 @@ na_left_out <- function(x) x[!is.na(x)]
 #' @noRd
 self_column <- function(x) match(rownames(x), colnames(x))
 
-#' Calls `f` on blocks as map_blocks() does, self prediction NA
+#' Calls `f` on blocks of one layer as map_blocks() does, self prediction NA
 #' @noRd
-pair_blocks <- function(x, f) {
+pair_blocks <- function(x, f, layer = "rho") {
   self <- self_column(x)
-  map_blocks(x, function(rows, rho) {
+  map_blocks(x, function(rows, values) {
     known <- which(!is.na(self[rows]))
-    rho[cbind(known, self[rows][known])] <- NA_real_
-    f(rows, rho)
-  })
+    values[cbind(known, self[rows][known])] <- NA_real_
+    f(rows, values)
+  }, layer)
 }

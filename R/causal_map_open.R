@@ -1,10 +1,10 @@
 # Causal maps in files, of which only what is asked for is read.
 
-#' Open a causal map in a file
+#' Open a map in a file
 #'
-#' What [causal_map()] with `file` wrote, finished or not, as a map that reads
+#' What [causal_map()] or [smap_map()] with `file` wrote, finished or not, as a map that reads
 #' what is asked for. All that can be done with a map in memory can be done with it
-#' (see [causal_map_tables]): it is read in blocks, and never held as a whole, unless
+#' (see [causal_map_tables] and [smap_map_tables]): it is read in blocks, and never held as a whole, unless
 #' `as.matrix()` is to return all of it.
 #'
 #' @details
@@ -13,8 +13,9 @@
 #'
 #' | data set | |
 #' |---|---|
-#' | `rho` | skill, libraries x targets, single precision, NaN where there is none |
+#' | `rho` | skill, libraries x targets, NaN where there is none: single precision in causal maps, double in maps of S-maps |
 #' | `lag`, `p_value`, `convergence` | the same shape, where asked for |
+#' | `strength` | the same shape, in maps of S-maps |
 #' | `done` | 1 for each library that is mapped; the rows of others hold nothing |
 #' | `check` | sums of the layers, one after the other, libraries x groups of 2,048 targets |
 #' | `E` | dimensions of targets, 0 before they are known |
@@ -39,12 +40,12 @@
 #' needed once the map is finished.
 #'
 #' @param file Path of the file.
-#' @return A map of the classes `causal_map_file` and `causal_map`. Libraries that are not
-#'   mapped yet are `NA`.
+#' @return A map of the classes `causal_map_file` and `causal_map`, or `smap_map_file` and
+#'   `smap_map`. Libraries that are not mapped yet are `NA`.
 #' @section Errors:
-#' A file that is no causal map, is damaged or in use by another process gives an error
+#' A file that holds no such map, is damaged or in use by another process gives an error
 #' of class `synfire_error_file`.
-#' @seealso [causal_map()]
+#' @seealso [causal_map()], [smap_map()]
 #' @examplesIf rlang::is_installed("hdf5r")
 #' file <- tempfile(fileext = ".h5")
 #' x <- matrix(sin(1:200 * rep(c(0.31, 0.5, 0.7), each = 200)), 200,
@@ -56,7 +57,7 @@
 #' @export
 open_causal_map <- function(file) {
   call <- rlang::current_env()
-  check_given(file = "the path of a file that causal_map() made")
+  check_given(file = "the path of a file that causal_map() or smap_map() made")
   check_path(file, "file", call)
   rlang::check_installed("hdf5r", "to read maps from files.")
   if (dir.exists(file)) abort_file(file, "it is a folder")
@@ -68,6 +69,7 @@ open_causal_map <- function(file) {
   if (length(head$E_doubtful) > 0L) abort_numbers(file, "its dimensions of targets", call)
   E <- rlang::set_names(as.integer(head$E), head$targets)
   E[which(E == 0L)] <- NA
+  kind <- about$synfire_kind
   structure(
     list(
       file = file, paths = shards$paths, part = shards$part, row = shards$row,
@@ -75,8 +77,8 @@ open_causal_map <- function(file) {
       dimnames = list(library = head$libraries, target = head$targets),
       layers = about$synfire_layers
     ),
-    class = c("causal_map_file", "causal_map"), E = E, parameters = head$parameters,
-    call = tryCatch(str2lang(about$synfire_call), error = \(e) quote(causal_map())),
+    class = c(paste0(kind, "_file"), kind), E = E, parameters = head$parameters,
+    call = tryCatch(str2lang(about$synfire_call), error = \(e) as.call(list(as.name(kind)))),
     elapsed = c(dimensions = head$elapsed[[1L]], map = head$elapsed[[2L]],
                 total = sum(head$elapsed)),
     device = about$synfire_device
@@ -139,11 +141,17 @@ map_blocks.causal_map_file <- function(x, f, layers = "rho") {
 #' @rdname causal_map_tables
 #' @export
 format.causal_map_file <- function(x, ...) {
+  c(NextMethod(), map_file_line(x))
+}
+
+#' Where a map lies, and how much of it there is
+#' @noRd
+map_file_line <- function(x) {
   mapped <- sum(!is.na(unclass(x)$part))
-  c(NextMethod(), paste0(
+  paste0(
     "In ", unclass(x)$file,
     if (mapped < nrow(x)) sprintf(", %s of %s libraries so far", commas(mapped), commas(nrow(x)))
-  ))
+  )
 }
 
 # ---- Reading -------------------------------------------------------------------------
@@ -208,7 +216,7 @@ read_part <- function(path, layer, layers, rows, places, columns, targets) {
       at <- match(rows[block], of)
       there <- with_set(h5, layer, \(set) set[of, all, drop = FALSE])[at, , drop = FALSE]
       sums <- with_set(h5, "check", \(set) set[of, check, drop = FALSE])[at, ]
-      wrong <- layer_sums(there, layer, places[block]) != sums
+      wrong <- layer_sums(there, layer, layers, places[block]) != sums
       if (any(wrong)) abort_numbers(path, paste("numbers of", layer), call)
       values[block, wanted] <- there[, columns[wanted] - first + 1, drop = FALSE]
     }

@@ -145,15 +145,17 @@ plot_map <- function(x, groups, call) {
 }
 
 #' A heat map without its colours and caption, also for maps of differences
+#' @param axes What columns and rows are called.
 #' @noRd
-heat_map <- function(x, cells, order, groups) {
+heat_map <- function(x, cells, order, groups,
+                     axes = c("Cause (target)", "Effect (library)")) {
   ggplot2::ggplot() +
     ggplot2::geom_raster(
       ggplot2::aes(x = .data$x, y = .data$y, fill = .data$value), data = cells$frame
     ) +
     group_lines(x, order, groups) +
-    map_axis(ggplot2::scale_x_continuous, "Cause (target)", colnames(x)[order$columns], groups) +
-    map_axis(ggplot2::scale_y_reverse, "Effect (library)", rownames(x)[order$rows], groups) +
+    map_axis(ggplot2::scale_x_continuous, axes[[1L]], colnames(x)[order$columns], groups) +
+    map_axis(ggplot2::scale_y_reverse, axes[[2L]], rownames(x)[order$rows], groups) +
     ggplot2::coord_fixed(xlim = c(0.5, ncol(x) + 0.5), ylim = c(nrow(x) + 0.5, 0.5),
                          ratio = map_ratio(x), expand = FALSE) +
     theme_synfire() +
@@ -268,21 +270,21 @@ map_caption <- function(x, cells, order, empty = "Beige") {
 #' @return list(frame = data frame `x`, `y`, `value`, in series from 1; `value`; `width`,
 #'   how many series a pixel is wide and high).
 #' @noRd
-map_pixels <- function(x, order, most = 400L) {
+map_pixels <- function(x, order, most = 400L, layer = "rho") {
   width <- ceiling(max(dim(x)) / most)
   row_of <- (order(order$rows) - 1L) %/% width + 1L
   column_of <- (order(order$columns) - 1L) %/% width + 1L
   size <- c(max(row_of), max(column_of))
   sum <- known <- matrix(0, size[[1L]], size[[2L]])
-  pair_blocks(x, function(rows, rho) {
-    is_known <- !is.na(rho)
-    rho[!is_known] <- 0
+  pair_blocks(x, function(rows, values) {
+    is_known <- !is.na(values)
+    values[!is_known] <- 0
     at <- sort(unique(row_of[rows]))
     squares <- \(m) unname(rowsum(t(rowsum(m, row_of[rows])), column_of))
-    sum[at, ] <<- sum[at, ] + t(squares(rho))
+    sum[at, ] <<- sum[at, ] + t(squares(values))
     known[at, ] <<- known[at, ] + t(squares(is_known + 0))
     NULL
-  })
+  }, layer)
   value <- as.vector(quotient(sum, known))
   centre <- \(k) (k - 0.5) * width + 0.5
   frame <- plain_frame(x = centre(rep(seq_len(size[[2L]]), each = size[[1L]])),

@@ -119,19 +119,24 @@ set_place <- function(h5, name, path, call) {
 
 # ---- Sums ----------------------------------------------------------------------------
 
+# Their place among these is part of the sums of layers.
+summed_layers <- c("rho", "lag", "p_value", "convergence", "strength")
+
 #' Sums of the rows of a layer, a column for each group of targets
+#' @param layers All that the map has: with strengths, they are in double precision.
 #' @param places Of the libraries, from 1.
 #' @noRd
-layer_sums <- function(values, layer, places) {
+layer_sums <- function(values, layer, layers, places) {
   storage.mode(values) <- "double"
-  .Call(r_row_sums, values, as.double(places), match(layer, map_layer_names),
-        map_file_tile[[2L]])
+  .Call(r_row_sums, values, as.double(places), match(layer, summed_layers),
+        map_file_tile[[2L]], "strength" %in% layers)
 }
 
 #' Sums of single numbers, of the dimensions of targets and of times
 #' @noRd
 number_sums <- function(values) {
-  as.vector(.Call(r_row_sums, matrix(as.double(values)), as.double(seq_along(values)), 0, 1))
+  as.vector(.Call(r_row_sums, matrix(as.double(values)), as.double(seq_along(values)), 0, 1,
+                  FALSE))
 }
 
 #' Columns of the data set `check` that are of a layer

@@ -133,7 +133,7 @@ prepare_shards <- function(file, task, shards, call) {
     }
     source <- list(file = copy, dataset = "values")
   }
-  kept <- c("id", "libraries", "targets", "E", "rule", "split", "place")
+  kept <- c("id", "kind", "libraries", "targets", "E", "rule", "split", "place")
   write_whole(c(task[kept], list(source = source[c("file", "dataset")])),
               file.path(folder, "job.rds"), call)
   folder
@@ -242,6 +242,7 @@ chunk_start_seconds <- function(task, targets) {
 #' Seconds that a library takes a worker, about
 #' @noRd
 worker_seconds <- function(task, targets) {
+  if (targets > 1 && task$kind == "smap_map") return(smap_seconds(task))
   rule <- task$rule
   steps <- task$source$steps
   E <- if (is.null(task$E)) rule$E_max else max(1L, task$E, na.rm = TRUE)
@@ -313,7 +314,6 @@ write_shard <- function(path, task, places, id, call) {
     at <- match(columns, libraries)
     write_rows(h5, at, values, places[at], targets)
   }
-  map_libraries(task$source, libraries, task$targets, task$E, task$rule, task$place, keep,
-                call = call)
+  map_kind(task$kind)$map(task, libraries, keep, call)
   do.call(rbind, layers)
 }

@@ -60,6 +60,13 @@
 #' `vignette("causes")` shows each with an example, and how often verdicts are wrong;
 #' `vignette("definitions-edm")` has the exact rules.
 #'
+#' # Replicates
+#' Many short series of the same system, such as plots, animals or trials, can serve as one
+#' library (Clark et al. 2015, "multispatial" cross mapping). Stack them in one data frame, and
+#' name in `segments` the column that tells them apart. Delay vectors and targets stay within
+#' a replicate, libraries are drawn from the rows of all of them, and so neighbours come
+#' from any.
+#'
 #' # Surrogates
 #' Two series that share a season or a trend predict one another without any cause. With
 #' `n_surrogates`, the target is replaced by so many series that are like it but know nothing
@@ -72,26 +79,33 @@
 #' @param columns Names of the columns that the library is made of; several are embedded
 #'   together.
 #' @param target Name of the column to predict. The other direction makes the library of
-#'   it, and predicts the first of `columns`.
-#' @param lib_sizes Library sizes in rows, from `knn + 1` to the number that both
-#'   directions have; `Inf` stands for all the rows of each direction, which may be more in
-#'   one of them. Three numbers of which the third is less than the second are from, to and
-#'   step, as in rEDM: `c(10, 70, 20)`. A string of numbers is as good. By default ten from
-#'   smallest to largest.
+#'   it, and predicts the first of `columns`. With several names, the first is predicted,
+#'   and the library of the other direction is made of all of them, embedded together.
+#' @param lib_sizes Library sizes in rows, from `knn + 1` to the number of rows of `x`. The
+#'   first rows have no complete delay vector, so there are fewer that can be in a library:
+#'   sizes above that, and `Inf`, stand for all of them, and `LibSize` says how many these
+#'   are. Three numbers of which the third is less than the second are from, to and step, as
+#'   in rEDM: `c(10, 70, 20)`. A string of numbers is as good. By default ten from smallest to
+#'   largest.
 #' @param samples Libraries of each size.
 #' @param knn Number of neighbours in both directions; `NULL` or 0 stands for `E + 1`, and
 #'   with `embedded` for one more than there are `columns`.
 #' @param valid_lib TRUE or FALSE for each row: may it be in the library, and be predicted?
 #' @param both Whether to map from `target` to `columns` as well.
 #' @param ... Not used; must be empty. All arguments after it are given by name.
-#' @param n_surrogates Number of surrogates of each target; 0 for none. A p value below 0.05
+#' @param n_surrogates Number of surrogates of each series that is predicted; 0 for none. A p value below 0.05
 #'   takes at least 20.
 #' @param surrogate,period How these are made: `surrogate` and `period` of
 #'   [surrogate_series()]. `"twin"` uses `E` and `tau`.
+#' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done. Both
+#'   draw the same libraries and find the same neighbours; skill differs by 1e-10 at most,
+#'   where predictions differ by more than rounding.
+#' @param gpus Numbers of the GPUs that share the work, from 1; by default the first.
 #'
-#' @return A data frame of class `ccm`: `LibSize` (for `Inf` the rows of the direction that
+#' @return A data frame of class `ccm`: `LibSize` (of all rows, those of the direction that
 #'   has more), and for each direction a column, such as `x:y` and `y:x`, with the mean of
-#'   rho over the samples; `NA` where there is no correlation, as for constants. Attributes: `samples`, a data frame with a row for each
+#'   rho over the samples; `NA` where there is no correlation, as for constants. A series
+#'   with itself has one direction, `x:x`. Attributes: `samples`, a data frame with a row for each
 #'   library (`direction`, `cause`, `effect`, `LibSize`, `sample`, `rho`, `MAE`, `RMSE`);
 #'   `convergence`;
 #'   `surrogates` (or `NULL`); `problems`, the series as `summary()` needs them; `parameters`,
@@ -99,10 +113,13 @@
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: what [simplex()]
-#' refuses, library sizes below `knn + 1` or above the number of rows that can be in a
-#' library, a target that is the column (with several of them, the first).
+#' refuses, and library sizes below `knn + 1` or above the number of rows of `x`.
 #'
 #' @references
+#' Clark AT, Ye H, Isbell F, Deyle ER, Cowles J, Tilman GD, Sugihara G (2015). Spatial
+#' convergent cross mapping to detect causal relationships from short time series. *Ecology*,
+#' 96, 1174-1181. \doi{10.1890/14-1479.1}
+#'
 #' Sugihara G, May R, Ye H, Hsieh C, Deyle E, Fogarty M, Munch S (2012). Detecting
 #' causality in complex ecosystems. *Science*, 338, 496-500. \doi{10.1126/science.1227079}
 #'
@@ -121,20 +138,35 @@
 #' found <- ccm(data.frame(time = 1:300, x, y), "x", "y", E = 2, samples = 30, threads = 2)
 #' found
 #' summary(found)
+#'
+#' # 40 plots of 8 years each, none long enough by itself
+#' plots <- lapply(1:40, \(plot) {
+#'   x <- runif(1, 0.2, 0.8)
+#'   y <- runif(1, 0.2, 0.8)
+#'   for (t in 1:7) {
+#'     x[t + 1] <- x[t] * (3.8 - 3.8 * x[t])
+#'     y[t + 1] <- y[t] * (3.5 - 3.5 * y[t] - 0.3 * x[t])
+#'   }
+#'   data.frame(year = 1:8, plot, x, y)
+#' })
+#' summary(ccm(do.call(rbind, plots), "y", "x", E = 2, Tp = -1, segments = "plot",
+#'             samples = 30, threads = 2))
 #' @export
 ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL,
                 samples = 100, knn = NULL, exclusion_radius = 0, embedded = FALSE,
                 both = TRUE, valid_lib = NULL, segments = NULL, no_time = FALSE,
                 ..., n_surrogates = 0,
                 surrogate = c("phase", "shuffle", "seasonal", "twin"), period = NULL,
-                threads = NULL) {
+                device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   check_given(x = "a data frame, its first column the time",
               columns = "names of columns of `x`", target = "the name of a column of `x`")
   check_no_dots()
-  maps <- ccm_maps(x, columns, target, E, Tp, tau, embedded, check_flag(both), valid_lib,
-                   segments, no_time, knn)
+  device <- check_choice(device)
+  here <- rlang::current_env()
+  maps <- times_told_once(ccm_maps(x, columns, target, E, Tp, tau, embedded, check_flag(both),
+                                   valid_lib, segments, no_time, knn, here))
   sizes <- check_lib_sizes(lib_sizes, maps)
   samples <- check_count(samples, max = 1e6)
   exclusion <- edm_exclusion(exclusion_radius)
@@ -146,12 +178,16 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
               "given")
   }
   threads <- check_threads(threads)
+  seconds <- ccm_seconds(maps, samples * length(sizes), 1 + n_surrogates, threads)
+  place <- edm_place(device, gpus, seconds)
   key <- random_key()
   for (k in seq_along(maps)) {
     maps[[k]]$others <- surrogate_targets(maps[[k]], n_surrogates, surrogate, period)
   }
   skill <- lapply(seq_along(maps), \(k) {
-    cross_map(maps[[k]], sizes, samples, exclusion, k - 1, threads, key)
+    map <- maps[[k]]
+    cross_map(map, list(map$lib), cbind(map$target, map$others), sizes, samples, exclusion,
+              k - 1, place, threads, key)
   })
   problems <- lapply(maps, verdict_problem, exclusion, threads, key)
   new_ccm(maps, skill, sizes, samples, exclusion, surrogate, problems, call, started)
@@ -193,11 +229,12 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
 ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size = Inf,
                     samples = 100, knn = NULL, exclusion_radius = 0, embedded = FALSE,
                     both = TRUE, valid_lib = NULL, segments = NULL, no_time = FALSE,
-                    threads = NULL) {
+                    device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   check_given(x = "a data frame, its first column the time",
               columns = "names of columns of `x`", target = "the name of a column of `x`")
+  device <- check_choice(device)
   Tp <- check_lags(Tp)
   both <- check_flag(both)
   lib_size <- check_count(lib_size, infinite = TRUE)
@@ -206,18 +243,24 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size 
   threads <- check_threads(threads)
   key <- random_key()
   here <- rlang::current_env()
-  skill <- lapply(Tp, \(lag) {
-    maps <- ccm_maps(x, columns, target, E, lag, tau, embedded, both, valid_lib, segments,
-                     no_time, knn, here)
-    size <- check_lib_sizes(lib_size, maps, "lib_size", here)
-    rho <- vapply(seq_along(maps), \(k) {
-      mean_known(cross_map(maps[[k]], size, samples, exclusion, k - 1, threads, key, here)$rho)
-    }, 0)
-    list(rho = rho, maps = maps)
-  })
-  maps <- skill[[1L]]$maps
+  maps <- times_told_once(ccm_maps(x, columns, target, E, Tp[[1L]], tau, embedded, both,
+                                   valid_lib, segments, no_time, knn, here))
+  libs <- lapply(maps, lag_libraries, Tp, here)
+  size <- vapply(seq_along(Tp), \(k) {
+    at_lag <- Map(\(map, libs) list(knn = map$knn, lib = libs[[k]], first = map$first), maps, libs)
+    check_lib_sizes(lib_size, at_lag, "lib_size", here)
+  }, 0)
+  seconds <- length(Tp) * ccm_seconds(maps, samples, 1, threads)
+  place <- edm_place(device, gpus, seconds)
+  rho <- vapply(seq_along(maps), \(k) {
+    map <- maps[[k]]
+    targets <- .Call(r_edm_points, list(map$observed), as.double(Tp), map$first, map$last)$points
+    skill <- cross_map(map, libs[[k]], targets, max(size), samples, exclusion, k - 1, place,
+                       threads, key)
+    mean_skill(skill, seq_along(Tp))
+  }, double(length(Tp)))
+  dim(rho) <- c(length(Tp), length(maps))
   parameters <- ccm_parameters(maps, samples = samples, exclusion_radius = exclusion)
-  rho <- do.call(rbind, lapply(skill, `[[`, "rho"))
   colnames(rho) <- vapply(maps, `[[`, "", "direction")
   new_ccm_lag(Tp, rho, parameters[names(parameters) != "Tp"], call, started)
 }
@@ -231,47 +274,85 @@ ccm_maps <- function(x, columns, target, E, Tp, tau, embedded, both, valid_lib, 
   map <- function(columns, target, E, knn) {
     data <- edm_data(x, columns, target, E = E, tau = tau, Tp = Tp, embedded = embedded,
                      valid_lib = valid_lib, segments = segments, no_time = no_time,
-                     call = call)
+                     targets = TRUE, call = call)
     data$lib <- mapped_rows(data)
     data$knn <- edm_knn(knn, data$E + 1L, call)
     data$direction <- paste0(data$columns[[1L]], ":", data$target_name)
-    check_library(data, data$knn, given = FALSE, call = call)
+    check_library(data, given = FALSE, call = call)
   }
   forward <- map(columns, target, E, knn)
-  alone <- length(forward$columns) == 1L
-  if ((alone || both) && forward$columns[[1L]] == forward$target_name) {
-    abort_arg("target", paste0("another column than ", if (!alone) "the first of ", "`columns`"),
-              encodeString(forward$target_name, quote = "\""), call = call)
-  }
-  if (!both) return(list(forward))
-  back <- map(forward$target_name, forward$columns[[1L]], if (!embedded) E, forward$knn)
-  list(forward, back)
+  # A series that is mapped to itself has one direction.
+  if (!both || identical(forward$columns, forward$targets)) return(list(forward))
+  back <- map(forward$targets, forward$columns, if (!embedded) E, forward$knn)
+  back$targets <- back$target_name
+  tell_apart(list(forward, back))
+}
+
+#' Directions whose first columns are the same are named by all of their columns
+#' @noRd
+tell_apart <- function(maps) {
+  if (maps[[1L]]$direction != maps[[2L]]$direction) return(maps)
+  lapply(maps, \(map) {
+    map$direction <- paste0(paste(map$columns, collapse = " "), ":", map$target_name)
+    map
+  })
 }
 
 #' Rows that can be in a library: complete ones whose target is a row of their segment
 #' @noRd
-mapped_rows <- function(data) {
+mapped_rows <- function(data, valid = data$valid) {
   target <- seq_along(data$first) + data$Tp
-  which(data$complete & data$valid & target >= data$first & target <= data$last)
+  which(data$complete & valid & target >= data$first & target <= data$last)
 }
 
-#' Skill of all libraries for the target and its surrogates
-#' @param sizes Library sizes; what is more than there are rows stands for all of them.
-#' @return A list of matrices `rho`, `MAE`, `RMSE` \[libraries, targets\], the size
-#'   `LibSize` of each library, and `of`, which of `sizes` it is.
+#' The mapped rows of each prediction interval
 #' @noRd
-cross_map <- function(map, sizes, samples, exclusion, direction, threads, key,
-                      call = rlang::caller_env(2L)) {
-  sizes <- as.integer(pmin(sizes, length(map$lib)))
+lag_libraries <- function(map, Tp, call) {
+  rows <- which(map$complete & map$valid)
+  first <- map$first[rows]
+  last <- map$last[rows]
+  libs <- lapply(Tp, \(lag) rows[rows + lag >= first & rows + lag <= last])
+  for (lag in Tp[lengths(libs) == 0L]) {
+    map$Tp <- lag
+    map$lib <- integer()
+    map$all_lib <- mapped_rows(map, valid = TRUE)
+    check_library(map, given = FALSE, call = call)
+  }
+  libs
+}
+
+#' Skill of all libraries in one direction
+#' @param libs A list of rows: those of the libraries for the targets of each view.
+#' @param targets Matrix \[rows, targets\] of what each row is to predict: the first view's
+#'   come first, and all have as many.
+#' @param sizes Library sizes; what is more than there are rows stands for all of them.
+#' @param place Of edm_place().
+#' @return A list of matrices `rho`, `MAE`, `RMSE` \[libraries, targets of a view\], the size
+#'   `LibSize` of each library, and `of`, which of `sizes` it is; the second view's sizes
+#'   come after those of the first.
+#' @noRd
+cross_map <- function(map, libs, targets, sizes, samples, exclusion, direction, place,
+                      threads, key, call = rlang::caller_env(2L)) {
   options <- list(k = map$knn, exclusion = exclusion, samples = samples,
-                  direction = direction, threads = threads, key = key)
-  skill <- .Call(r_ccm, map$points, map$lib, map$lib, cbind(map$target, map$others), sizes,
-                 options)
+                  direction = direction, threads = threads, gpus = gpus_of(place), key = key)
+  pred <- if (length(libs) == 1L) libs[[1L]] else which(map$complete & map$valid)
+  skill <- .Call(r_ccm, map$points, libs, pred, targets,
+                 as.integer(pmin(sizes, .Machine$integer.max)), options)
   skill <- finish_status(skill, "cross mapping", "Take fewer `samples` or surrogates.",
                          call = call)
-  skill$of <- rep(seq_along(sizes), ifelse(sizes < length(map$lib), samples, 1))
-  skill$LibSize <- sizes[skill$of]
+  fitting <- unlist(lapply(libs, \(lib) pmin(sizes, length(lib))))
+  libraries <- ifelse(fitting < rep(lengths(libs), each = length(sizes)), samples, 1)
+  skill$of <- rep(seq_along(fitting), libraries)
+  skill$LibSize <- as.integer(fitting[skill$of])
   skill
+}
+
+#' Seconds that all libraries take on the CPU, about
+#' @noRd
+ccm_seconds <- function(maps, libraries, targets, threads) {
+  rows <- length(maps[[1L]]$lib)
+  row <- 1e-10 * rows * ncol(maps[[1L]]$points) + libraries * (1.5e-7 + 5e-8 * targets)
+  length(maps) * rows * row / threads
 }
 
 #' Surrogates of a target as it is seen from each row, a matrix \[rows, n\] or NULL
@@ -299,13 +380,13 @@ surrogate_targets <- function(map, n, method, period, call = rlang::caller_env()
 #' @noRd
 ccm_parameters <- function(maps, ...) {
   first <- maps[[1L]]
-  c(list(columns = first$columns, target = first$target_name, E = first$E, tau = first$tau,
+  c(list(columns = first$columns, target = first$targets, E = first$E, tau = first$tau,
          Tp = first$Tp, knn = first$knn), list(...))
 }
 
 # ---- Checks --------------------------------------------------------------------------
 
-#' Library sizes that all directions can have, increasing; `Inf` as the most rows that one has
+#' Library sizes, increasing; those that no direction can have, as the most rows that one has
 #' @noRd
 check_lib_sizes <- function(lib_sizes, maps, arg = "lib_sizes", call = rlang::caller_env()) {
   least <- max(vapply(maps, \(map) map$knn, 0L)) + 1L
@@ -329,13 +410,13 @@ check_lib_sizes <- function(lib_sizes, maps, arg = "lib_sizes", call = rlang::ca
     abort_arg(arg, sprintf("at least %d, one more than the neighbours", least),
               exact_row(min(lib_sizes)), call = call)
   }
-  if (any(lib_sizes > most & lib_sizes < Inf)) {
-    abort_arg(arg, sprintf("at most %s, the rows that can be in a library", commas(most)),
+  n <- length(maps[[1L]]$first)
+  if (any(lib_sizes > n & lib_sizes < Inf)) {
+    abort_arg(arg, sprintf("at most %s, the rows of `x`", commas(n)),
               exact_row(max(lib_sizes[lib_sizes < Inf])), "`Inf` stands for all of them.",
               call)
   }
-  lib_sizes[lib_sizes == Inf] <- max(rows)
-  sort(unique(as.double(lib_sizes)))
+  sort(unique(pmin(as.double(lib_sizes), max(rows))))
 }
 
 #' From, to and step, as rEDM tells them from three sizes
@@ -346,15 +427,15 @@ spell_out <- function(sizes) {
   if (steps) seq(sizes[[1L]], sizes[[2L]], by = sizes[[3L]]) else sizes
 }
 
-check_lags <- function(Tp, call = rlang::caller_env()) {
+check_lags <- function(Tp, arg = "Tp", call = rlang::caller_env()) {
   whole <- is_plain_numeric(Tp) && length(Tp) > 0L && all(is.finite(Tp)) &&
     all(Tp == round(Tp)) && all(abs(Tp) <= 1e6)
   if (!whole) {
-    abort_arg("Tp", "whole numbers of rows from -1,000,000 to 1,000,000", describe(Tp),
+    abort_arg(arg, "whole numbers of rows from -1,000,000 to 1,000,000", describe(Tp),
               call = call)
   }
   if (anyDuplicated(Tp)) {
-    abort_arg("Tp", "different from each other", sprintf("%d twice", Tp[duplicated(Tp)][[1L]]),
+    abort_arg(arg, "different from each other", sprintf("%d twice", Tp[duplicated(Tp)][[1L]]),
               call = call)
   }
   as.integer(Tp)

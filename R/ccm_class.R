@@ -134,8 +134,8 @@ rank_correlation <- function(sizes, rho) {
 #'   \item{verdict}{`"supported"`, `"not supported"` or `"cannot be told"`}
 #'   \item{supported}{the same as `TRUE`, `FALSE` and `NA`}
 #'   \item{reason}{a word for why it is not supported or cannot be told: `"constant"`, `"short"`,
-#'     `"counts"`, `"drift"`, `"cycle"`, `"copy"`, `"linear"`, `"noise"`, `"in step"`, `"nothing"`,
-#'     `"driven"`, `"weak"`, `"delay"`, `"level"` or `"surrogates"`}
+#'     `"counts"`, `"drift"`, `"cycle"`, `"copy"`, `"itself"`, `"linear"`, `"noise"`, `"in step"`,
+#'     `"nothing"`, `"driven"`, `"weak"`, `"delay"`, `"level"` or `"surrogates"`}
 #'   \item{rows}{rows that could be used}
 #'   \item{E, E_ties}{dimension in which the cause is predicted best, and those that were tried,
 #'     as text}
@@ -158,8 +158,9 @@ rank_correlation <- function(sizes, rho) {
 #'
 #'   `summary()` of a `ccm_lag` is a
 #'   data frame of class `ccm_summary` with `direction`, `cause`, `effect`, `best` (`Tp`),
-#'   `rho`, `supported` and `words`, which look at the order of time alone. In a direction `x:y`
-#'   the library was made of `x`, which is the `effect`, and predicted `y`, the `cause`. Their
+#'   `rho`, `supported` and `words`, which look at the order of time alone. `supported` is `NA`, too,
+#'   where the `cause` is among the columns that its library is made of. In a direction `x:y` the
+#'   library was made of `x`, which is the `effect`, and predicted `y`, the `cause`. Their
 #'   `print()` shows the words. `format()` gives the lines that `print()` shows above a table.
 #' @references
 #' Kwiatkowski D, Phillips PCB, Schmidt P, Shin Y (1992). Testing the null hypothesis of
@@ -209,11 +210,23 @@ summary.ccm <- function(object, alpha = 0.05, ...) {
 }
 
 #' Which column each direction predicts, the cause, and which its library is made of
+#'
+#' @return A list of vectors: `cause`, `effect` (the first column of the library), `library`
+#'   (all of its columns, in words), `own` (is the cause among them?).
 #' @noRd
 direction_ends <- function(x) {
   parameters <- attr(x, "parameters")
-  ends <- c(parameters$columns[[1L]], parameters$target)
-  list(cause = rev(ends), effect = ends)
+  made_of <- unname(parameters[c("columns", "target")])
+  effect <- vapply(made_of, `[[`, "", 1L)
+  list(cause = rev(effect), effect = effect,
+       library = vapply(made_of, paste, "", collapse = " + "),
+       own = mapply(`%in%`, rev(effect), made_of, USE.NAMES = FALSE))
+}
+
+#' What is said where a series is predicted from its own states
+#' @noRd
+own_words <- function(cause) {
+  sprintf("%s predicts itself there, which says nothing of causes.", cause)
 }
 
 closing_words <- function(out, object) {
@@ -292,17 +305,22 @@ summary.ccm_lag <- function(object, ...) {
   out <- data.frame(direction = names(best), cause = ends$cause[seq_along(best)],
                     effect = ends$effect[seq_along(best)], best = unname(best), rho = rho,
                     supported = ifelse(is.na(rho), NA, rho > 0 & best <= 0))
-  out$words <- vapply(split(out, seq_len(nrow(out))), lag_words, "", USE.NAMES = FALSE)
+  own <- ends$own[seq_along(best)]
+  out$supported[own] <- NA
+  said <- out
+  said$effect <- ends$library[seq_along(best)]
+  out$words <- mapply(lag_words, split(said, seq_len(nrow(out))), own, USE.NAMES = FALSE)
   new_table(out, "ccm_summary", list(closing = paste(
     "The order of time alone supports no cause: `summary()` of what `ccm()` gives looks at",
     "surrogates, convergence and synchrony as well."
   )))
 }
 
-lag_words <- function(row) {
+lag_words <- function(row, own) {
   if (is.na(row$rho)) return("There is no skill at any delay.")
   skill <- sprintf("%s predicts %s best at Tp %d (rho %s).", row$effect, row$cause, row$best,
                    two(row$rho))
+  if (own) return(paste(skill, own_words(row$cause)))
   if (row$rho <= 0) return(paste(skill, "The skill is not positive: nothing is supported."))
   if (row$best > 0) {
     return(sprintf(

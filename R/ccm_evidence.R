@@ -31,8 +31,9 @@ verdict_problem <- function(map, exclusion, threads, key) {
   at_row <- (seq_along(map$columns) - 1L) * (if (map$embedded) 1L else map$E) + 1L
   c(
     list(series = map$points[, at_row, drop = FALSE], cause = map$observed,
-         knn = if (map$knn != map$E + 1L) map$knn, exclusion = exclusion, threads = threads,
-         key = key, names = c(cause = map$target_name, effect = map$columns[[1L]])),
+         own = map$target_name %in% map$columns, knn = if (map$knn != map$E + 1L) map$knn,
+         exclusion = exclusion, threads = threads, key = key,
+         names = c(cause = map$target_name, effect = paste(map$columns, collapse = " + "))),
     map[c("first", "last", "valid", "E", "tau", "Tp", "embedded")]
   )
 }
@@ -44,6 +45,7 @@ turned_round <- function(problem) {
   out$series <- cbind(problem$cause)
   out$cause <- problem$series[, 1L]
   out$names[] <- rev(problem$names)
+  out$own <- FALSE
   # One column has as many dimensions as predict it best.
   out$embedded <- FALSE
   if (out$tau == 0) out$tau <- -1L
@@ -62,7 +64,7 @@ evidence <- function(problem, alpha) {
   traits <- list(effect = series_traits(problem$series[, 1L], problem$first),
                  cause = series_traits(problem$cause, problem$first))
   out <- list(names = names, traits = traits)
-  out$obstacle <- trait_obstacle(traits$effect, names[["effect"]]) %||%
+  out$obstacle <- self_obstacle(problem) %||% trait_obstacle(traits$effect, names[["effect"]]) %||%
     trait_obstacle(traits$cause, names[["cause"]])
   if (!is.null(out$obstacle)) return(out)
   # A p value of alpha takes so many.
@@ -142,6 +144,17 @@ evidence_map <- function(problem, E, rows, targets) {
   list(points = points, lib = rows, target = targets, knn = knn)
 }
 
+#' Skill of libraries of some sizes for the targets of such a map
+#' @noRd
+skill_in <- function(map, sizes, samples, problem) {
+  cross_map(map, list(map$lib), map$target, sizes, samples, problem$exclusion, 0,
+            on_cpu(), problem$threads, problem$key)
+}
+
+#' Verdicts are the same wherever the skill of the table came from
+#' @noRd
+on_cpu <- function() edm_place("cpu", NULL, 0)
+
 #' Correlation of each target with its forecasts from all rows, each from the others
 #' @return A number for each column of `targets`, 0 where there is no correlation.
 #' @noRd
@@ -151,7 +164,7 @@ skill_of <- function(problem, E, rows, targets) {
   lots <- split(seq_len(ncol(targets)), (seq_len(ncol(targets)) - 1L) %/% lot)
   rho <- lapply(lots, \(some) {
     map <- evidence_map(problem, E, rows, targets[, some, drop = FALSE])
-    cross_map(map, length(rows), 1, problem$exclusion, 0, problem$threads, problem$key)$rho
+    skill_in(map, length(rows), 1, problem)$rho
   })
   rho <- unlist(rho, use.names = FALSE)
   rho[is.na(rho)] <- 0
@@ -231,14 +244,14 @@ lag_errors <- function(problem, E, rows, targets, rho) {
   starts <- random_below(100L * ceiling(n / 10), n - 9L, problem$key, 0)
   weight <- apply(matrix(starts, 100L), 1L, \(start) tabulate(outer(1:10, start, `+`), n))
   map <- evidence_map(problem, E, rows, targets)
-  forecast <- simplex_at(map$points, rows, rows, targets, map$knn, problem$exclusion,
-                         problem$threads)$predictions
-  forecast <- matrix(forecast, n)
+  where <- list(gpus = gpus_of(on_cpu()), threads = problem$threads)
   fisher <- \(rho) atanh(pmax(pmin(rho, 0.99999), -0.99999))
   drawn <- function(k) {
+    forecast <- simplex_at(map$points, rows, rows, targets[, k], map$knn, problem$exclusion,
+                           where)$predictions
     seen <- targets[rows, k]
-    known <- is.finite(forecast[, k]) & is.finite(seen)
-    fisher(weighted_rho(forecast[known, k], seen[known], weight[known, , drop = FALSE]))
+    known <- is.finite(forecast) & is.finite(seen)
+    fisher(weighted_rho(forecast[known], seen[known], weight[known, , drop = FALSE]))
   }
   function(one, other) {
     error <- stats::sd(drawn(one) - drawn(other), na.rm = TRUE)
@@ -269,7 +282,7 @@ skill_gain <- function(problem, rows, cross, traits) {
   sizes <- unique(round(length(rows) / 2^(3:0)))
   sizes <- as.integer(sizes[sizes > map$knn + 1L])
   if (length(sizes) < 3L) return(list(gain = NA_real_))
-  skill <- cross_map(map, sizes, 40, problem$exclusion, 0, problem$threads, problem$key)
+  skill <- skill_in(map, sizes, 40, problem)
   rho <- mean_skill(skill, sizes)[, 1L]
   if (anyNA(rho)) return(list(gain = NA_real_))
   fit <- stats::lm.fit(cbind(1, log2(sizes)), log(pmax(1 - rho, 1e-4)))

@@ -13,16 +13,12 @@
 #' @return A data frame with a row for each direction; see the value of `summary()`.
 #' @noRd
 ccm_verdicts <- function(problems, asked, alpha) {
-  known <- list()
-  measured <- function(problem) {
-    name <- paste(problem$names, collapse = "\r")
-    if (is.null(known[[name]])) known[[name]] <<- evidence(problem, alpha)
-    known[[name]]
-  }
+  measured <- lapply(problems, evidence, alpha)
   rows <- lapply(seq_along(problems), \(k) {
-    one <- measured(problems[[k]])
-    other <- measured(turned_round(problems[[k]]))
-    verdict_row(one, judge(one, other, asked[[k]], alpha))
+    other <- if (length(problems) == 2L) measured[[3L - k]] else {
+      evidence(turned_round(problems[[k]]), alpha)
+    }
+    verdict_row(measured[[k]], judge(measured[[k]], other, asked[[k]], alpha))
   })
   do.call(rbind, rows)
 }
@@ -92,6 +88,12 @@ row_obstacle <- function(rows) {
 lag_zero <- function(one) if (is.null(one$cross)) NA_real_ else one$cross$rho[[one$cross$now]]
 
 refusal <- function(reason, text, ...) list(reason = reason, text = sprintf(text, ...))
+
+self_obstacle <- function(problem) {
+  if (!problem$own) return(NULL)
+  refusal("itself", "the library is made of %s, so that %s predicts itself",
+          problem$names[["effect"]], problem$names[["cause"]])
+}
 
 trait_obstacle <- function(traits, name) {
   if (traits$constant) return(refusal("constant", "%s is constant or nearly always missing", name))

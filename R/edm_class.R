@@ -18,9 +18,31 @@ new_edm <- function(frame, class, method, parameters, call, started, ...) {
 #' A table of skill against one parameter, its first column
 #' @noRd
 new_edm_skill <- function(frame, parameters, call, started) {
-  best <- frame[[1L]][which.max(frame$rho)]
+  best <- frame[c(which.max(frame$rho), NA)[[1L]], setdiff(names(frame), "rho"), drop = FALSE]
   new_edm(frame, "edm_skill", "Skill", parameters, call, started,
-          optimal = if (length(best)) best else best[NA_integer_][1L])
+          optimal = if (length(best) > 1L) unlist(best) else best[[1L]])
+}
+
+# What columns of tables of skill were called up to version 0.3.0.
+former_columns <- c(theta = "Theta", exclusion_radius = "ExclusionRadius")
+
+#' A column of a table of skill, also under the name that it had before
+#' @noRd
+skill_column <- function(x, name) {
+  now <- if (rlang::is_string(name) && !name %in% names(x)) former_columns[name]
+  if (is.null(now) || !now %in% names(x)) return(.subset2(x, name))
+  cli::cli_warn(c("The column {.field {name}} is called {.field {now}}, as in rEDM.",
+                  i = "A later version will not know the former name."),
+                class = "synfire_warning_column")
+  .subset2(x, now)
+}
+
+#' @export
+`$.edm_skill` <- function(x, name) skill_column(x, name)
+
+#' @export
+`[[.edm_skill` <- function(x, i, ...) {
+  if (...length()) NextMethod() else skill_column(x, i)
 }
 
 #' Stop where a result has lost what its methods need
@@ -54,7 +76,8 @@ check_whole_result <- function(x, parts = character(), held = character(), arg =
 #' `as.data.frame()` gives a plain data frame.
 #'
 #' Attributes: `parameters` (list, defaults filled in), `call`, `elapsed` (s); for skill
-#' also `optimal`, that value of the parameter (`NA` if there is no skill at all).
+#' also `optimal`, that value of the parameter (`NA` if there is no skill at all); for
+#' predictions with `include_state = TRUE` also `state` (see [simplex()]).
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`.
@@ -86,10 +109,13 @@ format.edm_prediction <- function(x, ...) {
 format.edm_skill <- function(x, ...) {
   check_no_dots()
   check_whole_result(x, "rho", "parameters")
-  by <- names(x)[[1L]]
+  by <- setdiff(own_columns(x), "rho")
   best <- summary(x)
-  c(sprintf("Skill against %s, %s", by, parameters_text(x)),
-    sprintf("Highest rho %s at %s %s", edm_number(best$rho), by, edm_number(best[[by]])))
+  at <- paste(by, vapply(best[by], edm_number, ""))
+  against <- paste(c(toString(utils::head(by, -1L)), utils::tail(by, 1L))[c(length(by) > 1L, TRUE)],
+                   collapse = " and ")
+  c(sprintf("Skill against %s, %s", against, parameters_text(x)),
+    sprintf("Highest rho %s at %s", edm_number(best$rho), toString(at)))
 }
 
 #' @rdname edm_tables
@@ -132,6 +158,6 @@ parameters_text <- function(x) {
   parameters <- attr(x, "parameters")
   single <- Filter(\(p) is.numeric(p) && length(p) == 1L, parameters)
   single <- single[setdiff(names(single), c("library", "predicted"))]
-  paste0(toString(parameters$columns), " -> ", parameters$target,
+  paste0(toString(parameters$columns), " -> ", toString(parameters$target),
          paste0(", ", names(single), " ", vapply(single, edm_number, ""), collapse = ""))
 }

@@ -10,12 +10,17 @@
 #' @param E,embedded Coordinates of a point are `E` lags of each column, or, `embedded`,
 #'   the columns themselves.
 #' @param lib,pred,valid_lib,segments,no_time As the user gave them.
+#' @param ignore_nan Whether rows that miss a coordinate are left out; if not, they are an
+#'   error.
+#' @param targets Whether `target` may have several names, of which the first is predicted.
 #' @return A list:
 #'   * `points`: matrix [rows, dims] of doubles, NA where a lag leaves the segment;
-#'     `complete`, TRUE for rows without NA
+#'     `complete`, TRUE for rows without NA; `reach`, how many coordinates of each row are
+#'     there, from the first on
 #'   * `lib`: rows with all coordinates and with a row for their target; the target itself
 #'     may be NA. `all_lib`, the same with those that `valid_lib` leaves out
-#'   * `pred`: rows with all coordinates, to predict from
+#'   * `pred`: rows with all coordinates, to predict from, in the order of the pairs: not
+#'     increasing where these are not, and twice where they overlap
 #'   * `lib_pairs`, `pred_pairs` (lists of rows `from` and `to`) and `valid` (TRUE or FALSE
 #'     for each row), the arguments checked
 #'   * `target`: doubles [rows], the target `Tp` rows later in the segment, or NA
@@ -23,12 +28,15 @@
 #'     returned next to, and `place`, the row in it of the prediction from each of `pred`
 #'   * `any`: `lib`, `pred` and `place` with rows of which a coordinate is missing
 #'   * `observed` (doubles, the target at each row), `first` and `last` (of the segment of
-#'     each row), `time`, `time_name`, `columns`, `target_name`, `E`, `tau`, `Tp`
+#'     each row), `time`, `time_name`, `columns`, `target_name`, `targets` (all names that
+#'     `target` has), `E`, `tau`, `Tp`
 #' @noRd
 edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = NULL,
                      tau = -1, Tp = 1, embedded = FALSE, valid_lib = NULL,
-                     segments = NULL, no_time = FALSE, call = rlang::caller_env()) {
-  series <- edm_series(x, columns, target, segments, no_time, call)
+                     segments = NULL, no_time = FALSE, ignore_nan = TRUE, targets = FALSE,
+                     call = rlang::caller_env()) {
+  ignore_nan <- check_flag(ignore_nan, "ignore_nan", call)
+  series <- edm_series(x, columns, target, segments, no_time, targets, call)
   n <- length(series$first)
   embedded <- check_flag(embedded, "embedded", call)
   E <- edm_dimension(E, embedded, length(series$columns), call)
@@ -39,14 +47,11 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
               "`tau = -1` takes each row and the ones before it.", call)
   }
   reach <- if (embedded) 0L else as.double(tau) * (E - 1L)
-  lags <- if (embedded) 0L else as.double(tau) * (seq_len(E) - 1L)
+  lags <- if (embedded) 0 else as.double(tau) * (seq_len(E) - 1L)
   check_room(n, length(lags) * length(series$values), "E", "smaller", call = call)
-  points <- matrix(NA_real_, n, length(lags) * length(series$values))
-  for (k in seq_len(ncol(points)) - 1L) {
-    values <- series$values[[k %/% length(lags) + 1L]]
-    points[, k + 1L] <- shifted(values, lags[[k %% length(lags) + 1L]], series)
-  }
-  complete <- rowSums(is.na(points)) == 0
+  made <- .Call(r_edm_points, series$values, lags, series$first, series$last)
+  points <- made$points
+  complete <- made$reach == ncol(points)
   valid <- edm_mask(valid_lib, n, call)
   lib <- edm_pairs(lib, "lib", n, call)
   pred <- edm_pairs(pred, "pred", n, call)
@@ -54,22 +59,37 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
   library <- rows[complete[rows]]
   windows <- prediction_windows(pred, reach, series)
   out <- prediction_frame(windows, Tp, series)
+  if (!ignore_nan) check_complete(c(rows, out$from), points, series, call)
   keep <- complete[out$from]
   c(
-    list(points = points, complete = complete, lib = library[valid[library]],
+    list(points = points, complete = complete, reach = made$reach, lib = library[valid[library]],
          all_lib = library, pred = out$from[keep], lib_pairs = lib, pred_pairs = pred, valid = valid,
          target = shifted(series$observed, Tp, series), frame = out$frame,
          place = out$place[keep],
          any = list(lib = rows[valid[rows]], pred = out$from, place = out$place), E = E, tau = tau, Tp = Tp, embedded = embedded),
-    series[c("observed", "first", "last", "time", "time_name", "columns", "target_name")]
+    series[c("observed", "first", "last", "time", "time_name", "columns", "target_name",
+             "targets")]
   )
 }
 
-#' Stop where the library has fewer points than neighbours are needed
+#' Stop where a row of library or prediction misses a coordinate
+#' @noRd
+check_complete <- function(rows, points, series, call) {
+  missing <- which(is.na(points[rows, , drop = FALSE]), arr.ind = TRUE)
+  if (nrow(missing) == 0L) return(invisible())
+  first <- missing[order(rows[missing[, 1L]], missing[, 2L])[[1L]], ]
+  column <- series$columns[[ceiling(first[[2L]] * length(series$columns) / ncol(points))]]
+  abort_arg("ignore_nan", "TRUE where a row of `lib` or `pred` misses a coordinate",
+            sprintf("FALSE, and row %d needs a value of \"%s\" that is missing",
+                    rows[[first[[1L]]]], column),
+            "With `ignore_nan = TRUE` such rows are left out.", call)
+}
+
+#' Stop where the library has no point
 #'
 #' @param given Whether the user could give `lib`.
 #' @noRd
-check_library <- function(data, knn, given = TRUE, call = rlang::caller_env()) {
+check_library <- function(data, given = TRUE, call = rlang::caller_env()) {
   n <- length(data$lib)
   if (n == 0L && length(data$all_lib)) {
     abort_arg("valid_lib", "TRUE for at least one row that can be in the library",
@@ -82,19 +102,30 @@ check_library <- function(data, knn, given = TRUE, call = rlang::caller_env()) {
               sprintf("%s row%s without any", commas(rows), if (rows == 1L) "" else "s"),
               "The rows may be fewer than a delay vector takes, or hold missing values.", call)
   }
-  if (knn > n) {
-    abort_arg("knn", sprintf("at most the %s points of the library", commas(n)), format(knn),
-              paste0("Take ", if (given) "a larger `lib`" else "more rows",
-                     ", a smaller `E` or a smaller `knn`."), call)
-  }
   invisible(data)
+}
+
+#' The number of neighbours that a library has: `knn`, or all its points with a warning
+#' @noRd
+library_knn <- function(data, knn, call = rlang::caller_env()) {
+  check_library(data, call = call)
+  n <- length(data$lib)
+  if (knn <= n) return(knn)
+  cli::cli_warn(
+    c(escape_braces(sprintf("The library has %s: all of them are neighbours.",
+                            counted(n, "point"))),
+      x = escape_braces(sprintf("`knn` is %s.", commas(knn))),
+      i = "Give more rows, or a smaller `E` or `knn`."),
+    class = "synfire_warning_knn", call = call
+  )
+  n
 }
 
 # ---- Series --------------------------------------------------------------------------
 
 #' The time, the columns and the target of a data frame
 #' @noRd
-edm_series <- function(x, columns, target, segments, no_time, call) {
+edm_series <- function(x, columns, target, segments, no_time, targets, call) {
   no_time <- check_flag(no_time, "no_time", call)
   binned <- table_of_bins(x, segments)
   x <- binned$x
@@ -109,16 +140,16 @@ edm_series <- function(x, columns, target, segments, no_time, call) {
   }
   columns <- edm_names(columns, data_names, "columns", call)
   target <- if (is.null(target)) columns[[1L]] else edm_names(target, data_names, "target", call)
-  if (length(target) != 1L) {
+  if (length(target) != 1L && !targets) {
     abort_arg("target", "the name of one column", describe(target), call = call)
   }
   time <- if (no_time) seq_len(nrow(x)) else edm_time(x[[1L]], nrow(x), call)
   check_edm_times(time, ends, call)
   c(ends, list(
     values = lapply(columns, \(name) edm_numbers(x, name, "columns", call)),
-    observed = edm_numbers(x, target, "target", call),
+    observed = edm_numbers(x, target[[1L]], "target", call),
     time = time, time_name = if (no_time) "Time" else names(x)[[1L]],
-    columns = columns, target_name = target
+    columns = columns, target_name = target[[1L]], targets = target
   ))
 }
 
@@ -250,22 +281,55 @@ edm_segments <- function(segments, x, call) {
   list(first = rep(last - runs + 1L, runs), last = rep(last, runs))
 }
 
+#' Tell of a time that several rows in a row have, and stop where it comes back later
+#'
+#' The clock may be coarser than the rows, such as years where these are months. But where a
+#' time comes back after others, trials are stacked.
+#' @noRd
 check_edm_times <- function(time, ends, call) {
-  one <- ends$last[[1L]] == length(time)
+  one <- one_segment(ends)
   again <- which(duplicated(if (one) time else data.frame(ends$first, time)) & !is.na(time))
-  if (length(again)) {
-    abort_arg("x", "a data frame with a time of its own in each row",
-              sprintf("one with the time %s again in row %d", format(time[[again[[1L]]]]),
-                      again[[1L]]),
-              "For trials, `segments` names the column that tells them apart.", call)
+  if (length(again) == 0L) return(invisible())
+  same <- time[again - 1L] == time[again]
+  back <- again[is.na(same) | !same]
+  if (length(back)) {
+    abort_arg("x", "a data frame whose times do not come back",
+              sprintf("one with the time %s again in row %d", format(time[[back[[1L]]]]),
+                      back[[1L]]),
+              paste("For trials, `segments` names the column that tells them apart. If the",
+                    "first column is no time, `no_time = TRUE` takes rows as steps."), call)
   }
+  text <- sprintf("Some rows have the same time: row %d has %s, as the row before it.",
+                  again[[1L]], format(time[[again[[1L]]]]))
+  cli::cli_inform(
+    c(i = escape_braces(text), i = "Rows count as steps, in the order they have."),
+    class = "synfire_message_times"
+  )
+}
+
+#' Prepare the same data several times, and tell of its times but once
+#' @noRd
+times_told_once <- function(expr) {
+  told <- FALSE
+  withCallingHandlers(expr, synfire_message_times = \(m) {
+    if (told) invokeRestart("muffleMessage")
+    told <<- TRUE
+  })
 }
 
 #' Values `by` rows later in the same segment
 #' @noRd
 shifted <- function(values, by, ends) {
-  observed_at(values, seq_along(values) + by, ends$first, ends$last)
+  n <- length(values)
+  if (!one_segment(ends)) return(observed_at(values, seq_len(n) + by, ends$first, ends$last))
+  gone <- rep(values[NA_integer_], min(abs(by), n))
+  kept <- seq_len(n - length(gone))
+  if (by < 0) c(gone, values[kept]) else c(values[kept + length(gone)], gone)
 }
+
+#' Whether all rows are in one segment, as most often
+#' @noRd
+one_segment <- function(ends) ends$last[[1L]] == length(ends$last)
 
 # ---- Arguments -----------------------------------------------------------------------
 
@@ -337,10 +401,6 @@ edm_pairs <- function(rows, arg, n, call) {
     abort_arg(arg, sprintf("rows of `x`, from 1 to %d", n),
               paste("row", exact_row(rows[rows < 1 | rows > n][[1L]])), call = call)
   }
-  if (any(from[-1L] <= to[-length(to)])) {
-    abort_arg(arg, "pairs of rows that increase and do not overlap",
-              paste(exact_row(rows), collapse = ", "), call = call)
-  }
   list(from = as.integer(from), to = as.integer(to))
 }
 
@@ -360,13 +420,23 @@ check_room <- function(rows, columns, arg, smaller, most = 4e9, call = rlang::ca
 
 # ---- Rows ----------------------------------------------------------------------------
 
-#' Cut pairs of rows where a segment ends
+#' Cut pairs of rows, in any order, where a segment ends
 #' @noRd
 cut_pairs <- function(pairs, series) {
-  starts <- unique(series$first)
-  pair <- findInterval(starts - 1L, pairs$from)
-  starts <- starts[pair > 0L & starts <= c(0L, pairs$to)[pair + 1L]]
-  list(from = sort(c(pairs$from, starts)), to = sort(c(pairs$to, starts - 1L)))
+  if (one_segment(series)) return(pairs)
+  first <- findInterval(pairs$from, unique(series$first))
+  parts <- findInterval(pairs$to, unique(series$first)) - first + 1L
+  segment <- sequence(parts, first)
+  list(from = pmax(rep(pairs$from, parts), unique(series$first)[segment]),
+       to = pmin(rep(pairs$to, parts), unique(series$last)[segment]))
+}
+
+#' Rows in increasing order, each once, and where each of `rows` is among them
+#' @noRd
+in_order <- function(rows) {
+  if (!is.unsorted(rows, strictly = TRUE)) return(list(rows = rows, at = seq_along(rows)))
+  once <- sort(unique(rows))
+  list(rows = once, at = match(rows, once))
 }
 
 between <- function(from, to) {
@@ -377,8 +447,9 @@ between <- function(from, to) {
 #' Rows of the library: delay vectors do not leave their pair, nor targets the segment
 #'
 #' The rest is as in rEDM, as numbers can only be the same if the library is. With a
-#' positive `Tp` the last pair ends `Tp` rows earlier, while targets may lie after the other
-#' ones; with a negative `Tp` each begins `-Tp - 1` rows after its first delay vector.
+#' positive `Tp` the pair given last ends `Tp` rows earlier, while targets may lie after the
+#' other ones; with a negative `Tp` each begins `-Tp - 1` rows after its first delay vector.
+#' A row in several pairs is there once.
 #' @noRd
 library_rows <- function(pairs, reach, Tp, embedded, series) {
   pairs <- cut_pairs(pairs, series)
@@ -386,7 +457,7 @@ library_rows <- function(pairs, reach, Tp, embedded, series) {
   tail <- max(reach, 0L) + max(Tp, 0L) * (seq_along(pairs$to) == length(pairs$to))
   rows <- between(pairs$from + lead, pairs$to - tail)
   target <- rows + Tp
-  rows[target >= series$first[rows] & target <= series$last[rows]]
+  in_order(rows[target >= series$first[rows] & target <= series$last[rows]])$rows
 }
 
 #' Pairs of rows to predict from, without those at the ends of a segment where the delay

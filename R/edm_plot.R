@@ -4,7 +4,8 @@
 #' Plots of skill and of predictions
 #'
 #' `embed_dimension()`, `predict_interval()` and `predict_nonlinear()` give a curve of skill
-#' against their parameter, the best one marked. Predictions of `simplex()`, `smap()` and
+#' against their parameter, the best one marked; `embed_dimension()` with several `tau` or
+#' `Tp` a map of skill, `E` against them. Predictions of `simplex()`, `smap()` and
 #' `multiview()` are drawn over time (`"series"`), with a band of one standard deviation of
 #' the neighbours on both sides, or against what was observed (`"scatter"`), where a
 #' perfect forecast lies on the line. `"coefficients"` of an S-map are its local slopes over
@@ -41,9 +42,10 @@ autoplot.edm_skill <- function(object, ...) {
   check_no_dots()
   parameter <- names(object)[[1L]]
   check_skill(object, parameter)
+  if (all(c("E", "tau", "Tp") %in% names(object))) return(plot_skill_map(object))
   curve <- data.frame(value = object[[1L]], rho = object$rho)
   # Skill falls with how far one looks ahead: its largest value is no choice to be made.
-  best <- if (parameter %in% c("E", "theta")) curve[which.max(curve$rho), ]
+  best <- if (parameter %in% c("E", "Theta")) curve[which.max(curve$rho), ]
   plot <- ggplot2::ggplot(curve, ggplot2::aes(x = .data$value, y = .data$rho)) +
     zero_line(curve$rho) +
     ggplot2::geom_line(colour = syn_colours[["blue"]], na.rm = TRUE) +
@@ -73,9 +75,46 @@ check_skill <- function(object, parameter, call = rlang::caller_env()) {
 
 skill_label <- function(parameter) {
   labels <- c(E = "Embedding dimension E", Tp = "Prediction interval Tp (rows)",
-              theta = "Nonlinearity theta", exclusion_radius = "Exclusion radius (rows)")
+              Theta = "Nonlinearity theta", ExclusionRadius = "Exclusion radius (rows)",
+              tau = "Lag tau (rows)")
   if (parameter %in% names(labels)) labels[[parameter]] else parameter
 }
+
+#' Skill of each E against tau, in a panel for each Tp; against Tp where there is one tau
+#' @noRd
+plot_skill_map <- function(object) {
+  across <- if (length(unique(object$tau)) > 1L) "tau" else "Tp"
+  levels <- \(value) factor(value, sort(unique(value)))
+  cells <- data.frame(E = levels(object$E), across = levels(object[[across]]),
+                      rho = as.double(object$rho),
+                      panel = levels(if (across == "tau") object$Tp else 1))
+  best <- cells[which.max(cells$rho), ]
+  panels <- nlevels(cells$panel) > 1L
+  ggplot2::ggplot(cells, ggplot2::aes(x = .data$E, y = .data$across)) +
+    ggplot2::geom_tile(ggplot2::aes(fill = .data$rho)) +
+    ggplot2::geom_tile(data = best, fill = NA, colour = syn_colours[["vermilion"]],
+                       linewidth = 1) +
+    (if (panels) {
+      ggplot2::facet_wrap(ggplot2::vars(.data$panel),
+                          labeller = ggplot2::as_labeller(\(Tp) paste("Tp", Tp)))
+    }) +
+    ggplot2::scale_fill_gradientn(name = "Skill (rho)", colours = c("white", syn_scale),
+                                  limits = c(min(0, cells$rho, na.rm = TRUE), NA),
+                                  na.value = syn_grid) +
+    ggplot2::scale_x_discrete(name = skill_label("E"), breaks = some_levels) +
+    ggplot2::scale_y_discrete(name = skill_label(across), breaks = some_levels) +
+    ggplot2::labs(subtitle = sprintf("Best: E = %s, %s = %s%s, rho = %.3f", best$E, across,
+                                     best$across, if (panels) paste(", Tp =", best$panel) else "",
+                                     best$rho)) +
+    theme_synfire() +
+    (if (anyNA(cells$rho)) {
+      caption("A grey cell has no skill to show: no correlation, or too small a library.")
+    })
+}
+
+#' At most twelve labels of an axis of levels
+#' @noRd
+some_levels <- function(levels) levels[seq(1, length(levels), by = ceiling(length(levels) / 12))]
 
 #' Skill from at most 0 to 1, or as far as it goes where it is high all over
 #' @noRd

@@ -6,18 +6,31 @@
 #' that predicts best is the number of lags that unfold the dynamics (Sugihara and May
 #' 1990). With one column, all of them take one pass over the pairs of rows.
 #'
+#' Give several `tau` or `Tp` to search all three together: every combination is tried, and
+#' `plot()` draws a map of skill. How far ahead the best `Tp` lies says little, since what is
+#' near is easy to predict; compare `E` and `tau` at the `Tp` that matters to you.
+#'
+#' With `embedded`, the `columns` are the coordinates already, and `E` is how many of them
+#' are used, from the first on: of a table of [delay_embed()] this gives the skill against
+#' the number of lags. (rEDM and pyEDM take all columns for every `E` there.)
+#'
 #' Without `lib` and `pred`, `validation` says which rows are compared: `"loo"`, every row
 #' is predicted from all others, or `"split"`, the second half of the rows from the first
 #' one (the half that is shorter by one, of an odd number).
 #'
 #' @inheritParams simplex
-#' @param E_max Largest embedding dimension.
+#' @param E_max Largest embedding dimension; with `embedded` at most the number of
+#'   `columns`.
+#' @param Tp,tau As in [simplex()]; one or several.
 #' @param validation How to validate where neither `lib` nor `pred` is given.
 #'
 #' @return A table ([edm_tables]) with the columns `E` and `rho`, Pearson's correlation of
 #'   predictions and observations ([prediction_error()]). `NA` where there is no
 #'   correlation, and where the library has fewer than `E + 1` points. The attribute
 #'   `optimal` is the `E` of the first maximum.
+#'
+#'   With several `tau` or `Tp` the columns are `E`, `tau`, `Tp` and `rho`, a row for each
+#'   combination, and `optimal` is a vector of the three, with their names.
 #'
 #' @inheritSection simplex Errors
 #' @references Sugihara G, May RM (1990). Nonlinear forecasting as a way of distinguishing
@@ -29,17 +42,24 @@
 #' found <- embed_dimension(x, "x", threads = 2)
 #' found
 #' attr(found, "optimal")
+#'
+#' # E and tau together
+#' both <- embed_dimension(x, "x", E_max = 4, tau = -1:-3, threads = 2)
+#' attr(both, "optimal")
 #' @export
 embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
                             E_max = 10, Tp = 1, tau = -1, exclusion_radius = 0,
-                            valid_lib = NULL, no_time = FALSE, segments = NULL,
-                            validation = c("loo", "split"), threads = NULL) {
+                            embedded = FALSE, valid_lib = NULL, no_time = FALSE,
+                            segments = NULL, ignore_nan = TRUE,
+                            validation = c("loo", "split"),
+                            device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   E_max <- check_count(E_max, max = 1000)
   validation <- check_choice(validation)
   exclusion <- edm_exclusion(exclusion_radius)
+  device <- check_choice(device)
   threads <- check_threads(threads)
   if (is.null(lib) && is.null(pred) && validation == "split" && is.data.frame(x) &&
         nrow(x) > 1L) {
@@ -48,54 +68,91 @@ embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred =
     pred <- c(half + 1L, nrow(x))
   }
   here <- environment()
-  prepare <- function(E) {
-    edm_data(x, columns, target, lib, pred, E, tau, Tp, FALSE, valid_lib, segments, no_time,
-             here)
-  }
-  data <- prepare(E_max)
-  rho <- if (length(data$columns) == 1L) {
-    sweep_skill(data, exclusion, threads)
-  } else {
-    # Sums over several columns would round differently if lags came before columns.
-    vapply(seq_len(E_max), \(E) simplex_skill(prepare(E), E + 1L, exclusion, threads, here),
-           0)
-  }
+  embedded <- check_flag(embedded)
+  grid <- dimension_grid(tau, Tp, embedded)
+  where <- NULL
+  skill <- times_told_once(lapply(seq_len(nrow(grid)), \(k) {
+    prepare <- function(E) {
+      edm_data(x, columns, target, lib, pred, if (!embedded) E, grid$tau[[k]], grid$Tp[[k]],
+               embedded, valid_lib, segments, no_time, ignore_nan, call = here)
+    }
+    data <- prepare(E_max)
+    where <<- where %||% simplex_where(device, gpus, threads, data, nrow(grid), here)
+    dimension_skill(data, prepare, E_max, exclusion, where, here)
+  }))
   parameters <- list(
-    columns = data$columns, target = data$target_name, tau = data$tau, Tp = data$Tp,
-    exclusion_radius = exclusion
+    columns = skill[[1L]]$columns, target = skill[[1L]]$target, tau = unique(grid$tau),
+    Tp = unique(grid$Tp), exclusion_radius = exclusion
   )
-  new_edm_skill(data.frame(E = seq_len(E_max), rho = rho), parameters, call, started)
+  new_edm_skill(dimension_frame(lapply(skill, `[[`, "rho"), grid), parameters, call, started)
 }
 
-#' Skill at all E up to that of `data`, which is of one column, in one pass
+#' Skill at each E, and of which columns
+#'
+#' @param prepare Function of E that gives what edm_data() does; `data` is that for `E_max`.
 #' @noRd
-sweep_skill <- function(data, exclusion, threads, call = rlang::caller_env()) {
-  reach <- leading(data$points)
+dimension_skill <- function(data, prepare, E_max, exclusion, where, call) {
+  if (data$embedded) E_max <- min(E_max, data$E)
+  rho <- if (length(data$columns) == 1L || data$embedded) {
+    sweep_skill(data, E_max, exclusion, where, call)
+  } else {
+    # Sums over several columns would round differently if lags came before columns.
+    vapply(seq_len(E_max), \(E) simplex_skill(prepare(E), E + 1L, exclusion, where, call), 0)
+  }
+  list(rho = rho, columns = data$columns, target = data$target_name)
+}
+
+#' The table of E and rho; with tau and Tp where there are several pairs of these
+#' @noRd
+dimension_frame <- function(rho, grid) {
+  E <- seq_along(rho[[1L]])
+  frame <- data.frame(E = rep(E, nrow(grid)), rho = unlist(rho))
+  if (nrow(grid) == 1L) return(frame)
+  each <- rep(seq_len(nrow(grid)), each = length(E))
+  data.frame(frame[1L], tau = grid$tau[each], Tp = grid$Tp[each], frame[2L])
+}
+
+#' All pairs of `tau` and `Tp`
+#' @noRd
+dimension_grid <- function(tau, Tp, embedded, call = rlang::caller_env()) {
+  tau <- check_lags(tau, "tau", call)
+  Tp <- check_lags(Tp, "Tp", call)
+  if (embedded && length(tau) > 1L) {
+    abort_arg("tau", "left out where `columns` are `embedded`",
+              sprintf("%d lags", length(tau)), "The columns are the coordinates already.",
+              call)
+  }
+  expand.grid(tau = tau, Tp = Tp)
+}
+
+#' Skill at all E up to `E_max` in one pass
+#'
+#' @param data Of one column, or of columns that are coordinates.
+#' @noRd
+sweep_skill <- function(data, E_max, exclusion, where, call) {
+  points <- data$points
+  if (E_max < ncol(points)) points <- points[, seq_len(E_max), drop = FALSE]
+  reach <- pmin(data$reach, as.integer(E_max))
   from <- between(data$pred_pairs$from, data$pred_pairs$to)
-  pred <- from[reach[from] > 0L]
+  from <- from[reach[from] > 0L]
+  asked <- in_order(from)
   used <- integer(length(reach))
-  for (E in seq_len(data$E)) {
-    rows <- library_rows(data$lib_pairs, data$tau * (E - 1L), data$Tp, data$embedded, data)
+  for (E in seq_len(E_max)) {
+    back <- if (data$embedded) 0L else data$tau * (E - 1L)
+    rows <- library_rows(data$lib_pairs, back, data$Tp, data$embedded, data)
     used[rows[reach[rows] >= E]] <- E
   }
   used[!data$valid] <- 0L
   lib <- which(used > 0L)
-  predictions <- .Call(r_edm_sweep, data$points, lib, used[lib], pred, reach[pred],
-                       data$target, list(step = 1, exclusion = exclusion, threads = threads))
+  predictions <- .Call(r_edm_sweep, points, lib, used[lib], asked$rows, reach[asked$rows],
+                       data$target, c(list(step = 1, exclusion = exclusion), where))
   predictions <- finish_status(predictions, "predicting so many rows", call = call)
-  observed <- data$target[pred]
-  vapply(seq_len(data$E), \(E) {
-    if (sum(used >= E) <= E) NA_real_ else edm_rho(observed, predictions[, E])
+  observed <- data$target[from]
+  vapply(seq_len(E_max), \(E) {
+    if (sum(used >= E) <= E) return(NA_real_)
+    predicted <- predictions[, E]
+    edm_rho(observed, if (isTRUE(asked$at)) predicted else predicted[asked$at])
   }, 0)
-}
-
-#' For each row, how many coordinates from the first on are there
-#' @noRd
-leading <- function(points) {
-  there <- !is.na(points)
-  reach <- integer(nrow(points))
-  for (k in seq_len(ncol(points))) reach <- reach + (reach == k - 1L & there[, k])
-  reach
 }
 
 #' Skill of simplex projection against the prediction interval
@@ -123,24 +180,29 @@ leading <- function(points) {
 predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
                              Tp_max = 10, E = NULL, knn = NULL, tau = -1,
                              exclusion_radius = 0, embedded = FALSE, valid_lib = NULL,
-                             no_time = FALSE, segments = NULL, threads = NULL) {
+                             no_time = FALSE, segments = NULL, ignore_nan = TRUE,
+                             device = c("cpu", "gpu", "auto"), gpus = NULL,
+                             threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   exclusion <- edm_exclusion(exclusion_radius)
+  device <- check_choice(device)
   threads <- check_threads(threads)
   here <- environment()
   prepare <- function(Tp) {
     edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib, segments,
-             no_time, here)
+             no_time, ignore_nan, call = here)
   }
-  data <- prepare(1)
-  Tp_max <- check_count(Tp_max, max = max(nrow(x) - 1, 1))
-  knn <- edm_knn(knn, data$E + 1L)
-  check_library(data, knn)
-  rho <- vapply(seq_len(Tp_max), \(Tp) {
-    simplex_skill(if (Tp > 1L) prepare(Tp) else data, knn, exclusion, threads, here)
-  }, 0)
+  times_told_once({
+    data <- prepare(1)
+    Tp_max <- check_count(Tp_max, max = max(nrow(x) - 1, 1))
+    knn <- library_knn(data, edm_knn(knn, data$E + 1L))
+    where <- simplex_where(device, gpus, threads, data, Tp_max, here)
+    rho <- vapply(seq_len(Tp_max), \(Tp) {
+      simplex_skill(if (Tp > 1L) prepare(Tp) else data, knn, exclusion, where, here)
+    }, 0)
+  })
   new_edm_skill(data.frame(Tp = seq_len(Tp_max), rho = rho),
                 skill_parameters(data, "Tp", knn = knn, exclusion_radius = exclusion),
                 call, started)
@@ -154,7 +216,7 @@ predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred 
 #' @inheritParams simplex
 #' @param exclusion_radius Radii to try, in rows.
 #'
-#' @return A table ([edm_tables]) with the columns `exclusion_radius` and `rho`, Pearson's
+#' @return A table ([edm_tables]) with the columns `ExclusionRadius` and `rho`, Pearson's
 #'   correlation of predictions and observations ([prediction_error()]).
 #'
 #' @inheritSection simplex Errors
@@ -169,7 +231,8 @@ predict_exclusion_radius <- function(x, columns = NULL, target = NULL, lib = NUL
                                      pred = NULL, exclusion_radius = 0:20, E = NULL,
                                      Tp = 1, knn = NULL, tau = -1, embedded = FALSE,
                                      valid_lib = NULL, no_time = FALSE, segments = NULL,
-                                     threads = NULL) {
+                                     ignore_nan = TRUE, device = c("cpu", "gpu", "auto"),
+                                     gpus = NULL, threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
@@ -178,22 +241,23 @@ predict_exclusion_radius <- function(x, columns = NULL, target = NULL, lib = NUL
     abort_arg("exclusion_radius", "whole numbers of rows", describe(exclusion_radius))
   }
   radii <- vapply(exclusion_radius, edm_exclusion, 0L, call = here)
+  device <- check_choice(device)
   threads <- check_threads(threads)
   data <- edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib,
-                   segments, no_time)
-  knn <- edm_knn(knn, data$E + 1L)
-  check_library(data, knn)
-  rho <- vapply(radii, \(radius) simplex_skill(data, knn, radius, threads, here), 0)
-  new_edm_skill(data.frame(exclusion_radius = radii, rho = rho),
+                   segments, no_time, ignore_nan)
+  knn <- library_knn(data, edm_knn(knn, data$E + 1L))
+  where <- simplex_where(device, gpus, threads, data, length(radii))
+  rho <- vapply(radii, \(radius) simplex_skill(data, knn, radius, where, here), 0)
+  new_edm_skill(data.frame(ExclusionRadius = radii, rho = rho),
                 skill_parameters(data, knn = knn), call, started)
 }
 
 #' Correlation of predictions and observations; NA with fewer library points than `knn`
 #' @noRd
-simplex_skill <- function(data, knn, exclusion, threads, call) {
+simplex_skill <- function(data, knn, exclusion, where, call) {
   if (length(data$lib) < knn) return(NA_real_)
   predicted <- simplex_at(data$points, data$lib, data$pred, data$target, knn, exclusion,
-                          threads, call)
+                          where, call)
   edm_rho(data$target[data$pred], predicted$predictions)
 }
 

@@ -23,7 +23,8 @@
 #' @param E Lags of each column.
 #' @param knn Neighbours; by default, and with 0, `D + 1`.
 #' @param multiview How many views are averaged; by default, and with 0, the square root of
-#'   the number of all views, rounded down.
+#'   the number of all views, rounded down. With more than there are, all of them are, with a
+#'   warning.
 #' @param train_lib Rank views by how they forecast the library. With `FALSE` they are
 #'   ranked by their forecasts of `pred`: what is then averaged has seen the answers.
 #' @param exclude_target Leave the lags of `target` out.
@@ -31,15 +32,15 @@
 #' @return An object of class `multiview`, a list:
 #'   * `view`: a data frame with a row for each view averaged, the best first. `Col_1`, ...,
 #'     `Col_D` number its coordinates and `name_1`, ..., `name_D` name them, such as
-#'     `"x(t-1)"`; `rho`, `MAE` and `RMSE` are those of its forecasts of `pred`, and
-#'     `rho_rank` is the rho that ranked it.
+#'     `"x(t-1)"`; `rho`, `MAE`, `RMSE` and `CAE` are those of its forecasts of `pred`
+#'     ([prediction_error()]), and `rho_rank` is the rho that ranked it.
 #'   * `predictions`: the mean forecast, a table as from [simplex()], without the variance.
 #'
 #'   Its attribute `views` is the number of views that were ranked. [as.data.frame()] gives
 #'   the predictions as a plain data frame.
 #' @section Errors:
-#' As for [simplex()]; for a `D` above the number of coordinates, a choice of more than a
-#' million views, and a `multiview` above their number.
+#' As for [simplex()]; for a `D` above the number of coordinates, and a choice of more than
+#' a million views.
 #' @references
 #' Ye H, Sugihara G (2016). Information leverage in interconnected ecosystems: overcoming
 #' the curse of dimensionality. *Science*, 353, 922-925. \doi{10.1126/science.aag0863}
@@ -61,14 +62,17 @@
 multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, D = NULL,
                       E = 1, tau = -1, Tp = 1, knn = NULL, exclusion_radius = 0,
                       multiview = NULL, train_lib = TRUE, exclude_target = FALSE,
-                      valid_lib = NULL, segments = NULL, no_time = FALSE, threads = NULL) {
+                      valid_lib = NULL, segments = NULL, no_time = FALSE, ignore_nan = TRUE,
+                      device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- rlang::current_env()
   train_lib <- check_flag(train_lib)
   exclude_target <- check_flag(exclude_target)
   exclusion_radius <- edm_exclusion(exclusion_radius)
+  device <- check_choice(device)
   threads <- check_threads(threads)
+  ignore_nan <- check_flag(ignore_nan)
   lags <- edm_data(x, columns, target, E = E, tau = tau, segments = segments,
                    no_time = no_time)
   left_out <- if (exclude_target) lags$target_name
@@ -84,16 +88,17 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
     pred <- c(half + 1L, rows)
   }
   data <- view_data(lags, lib, pred, Tp, valid_lib, call)
-  check_views(views, data, knn, call)
-  forecast <- function(view, data) {
-    view_forecast(view, data, knn, exclusion_radius, threads, call)
+  if (!ignore_nan) check_views_complete(data, lags, call)
+  knn <- views_knn(views, data, knn, call)
+  where <- simplex_where(device, gpus, threads, data, ncol(views) * D / ncol(data$points), call)
+  forecast <- function(views, data) {
+    view_forecasts(views, data, knn, exclusion_radius, where, call)
   }
   rho <- rank_views(views, if (train_lib) view_data(lags, lib, lib, Tp, valid_lib, call) else data,
                     forecast)
   best <- order(-rho)[seq_len(kept)]
   chosen <- views[, best, drop = FALSE]
-  forecasts <- vapply(seq_len(kept), \(k) forecast(chosen[, k], data), data$any$pred + 0)
-  dim(forecasts) <- c(length(data$any$pred), kept)
+  forecasts <- forecast(chosen, data)
 
   predictions <- data$frame
   names(predictions)[[1L]] <- lags$time_name
@@ -149,7 +154,14 @@ all_views <- function(D, lags, left_out, call) {
 
 check_view_number <- function(multiview, views, call) {
   if (is_default(multiview)) return(floor(sqrt(views)))
-  check_count(multiview, "multiview", max = views, call = call)
+  multiview <- check_count(multiview, "multiview", call = call)
+  if (multiview > views) {
+    cli::cli_warn(c(escape_braces(sprintf("Only %s can be made, and all are averaged.",
+                                          counted(views, "view"))),
+                    x = escape_braces(sprintf("`multiview` is %s.", commas(multiview)))),
+                  class = "synfire_warning_views", call = call)
+  }
+  min(multiview, views)
 }
 
 #' Those of some rows where all coordinates of a view are known
@@ -158,43 +170,54 @@ rows_of_view <- function(rows, view, data) {
   rows[rowSums(is.na(data$points[rows, view, drop = FALSE])) == 0]
 }
 
-#' Stop unless one of the views has as many library rows as neighbours
+#' Stop where a row of `lib` or `pred` misses a coordinate, other than beyond the data
 #' @noRd
-check_views <- function(views, data, knn, call) {
+check_views_complete <- function(data, lags, call) {
+  row <- outer(seq_along(lags$first), rep(lags$tau * (seq_len(lags$E) - 1L),
+                                          length(lags$columns)), `+`)
+  beyond <- row < lags$first | row > lags$last
+  check_complete(c(data$any$lib, data$any$pred), ifelse(beyond, 0, data$points), lags, call)
+}
+
+#' The number of neighbours that at least one of the views has in its library
+#' @noRd
+views_knn <- function(views, data, knn, call) {
   counts <- vapply(seq_len(ncol(views)), \(k) {
     length(rows_of_view(data$any$lib, views[, k], data))
   }, 0L)
   data$lib <- rows_of_view(data$any$lib, views[, which.max(counts)], data)
-  check_library(data, knn, call = call)
+  library_knn(data, knn, call)
 }
 
-#' What a view forecasts at each row to predict from; NA where it does not
+#' What each view forecasts, in a column, at each row to predict from; NA where it does not
 #' @noRd
-view_forecast <- function(view, data, knn, exclusion, threads, call) {
-  rows <- data$any$pred
-  out <- rep(NA_real_, length(rows))
-  lib <- rows_of_view(data$any$lib, view, data)
-  if (length(lib) < knn) return(out)
-  at <- rows_of_view(rows, view, data)
-  points <- data$points[, view, drop = FALSE]
-  out[match(at, rows)] <- simplex_at(points, lib, at, data$target, knn, exclusion, threads,
-                                     call)$predictions
-  out
+view_forecasts <- function(views, data, knn, exclusion, where, call) {
+  storage.mode(views) <- "integer"
+  asked <- in_order(data$any$pred)
+  lib <- in_order(data$any$lib)$rows
+  out <- .Call(r_edm_views, data$points, lib, asked$rows, views, data$target,
+               c(list(k = knn, exclusion = exclusion), where))
+  finish_status(out, "forecasting so many rows", call = call)[asked$at, , drop = FALSE]
 }
 
 #' The rho of each view, NA where its coordinates tell nothing of where a row is
+#'
+#' @param most Forecasts that are kept at a time.
 #' @noRd
-rank_views <- function(views, data, forecast) {
+rank_views <- function(views, data, forecast, most = 2e7) {
   observed <- data$target[data$any$pred]
   tells <- apply(data$points[data$any$lib, , drop = FALSE], 2L, \(v) {
     v <- v[!is.na(v)]
     length(v) > 0L && !is_constant(v)
   })
-  each <- cli::cli_progress_along(seq_len(ncol(views)), name = "Ranking views")
-  vapply(each, \(k) {
-    view <- views[, k]
-    if (any(tells[view])) edm_rho(observed, forecast(view, data)) else NA_real_
-  }, 1)
+  rho <- rep(NA_real_, ncol(views))
+  useful <- which(colSums(matrix(tells[views], nrow(views))) > 0)
+  together <- max(1, most %/% max(1, length(observed)))
+  for (some in split(useful, (seq_along(useful) - 1) %/% together)) {
+    forecasts <- forecast(views[, some, drop = FALSE], data)
+    rho[some] <- apply(forecasts, 2L, \(p) edm_rho(observed, p))
+  }
+  rho
 }
 
 #' The mean at each row of the views that forecast it
@@ -211,8 +234,12 @@ view_data <- function(lags, lib, pred, Tp, valid_lib, call) {
   coordinates <- sprintf("lag%d", seq_len(ncol(lags$points)))
   block <- data.frame(lags$time, lags$points, lags$observed)
   names(block) <- c("time", coordinates, "target")
-  edm_data(block, coordinates, "target", lib, pred, Tp = Tp, embedded = TRUE,
-           valid_lib = valid_lib, segments = lags$first, call = call)
+  # What is to be said of the times was said when the lags were made.
+  suppressMessages(
+    edm_data(block, coordinates, "target", lib, pred, Tp = Tp, embedded = TRUE,
+             valid_lib = valid_lib, segments = lags$first, call = call),
+    classes = "synfire_message_times"
+  )
 }
 
 # ---- Results -------------------------------------------------------------------------
@@ -223,7 +250,7 @@ view_table <- function(views, names, forecasts, data, rho_rank) {
   number <- seq_len(nrow(views))
   out <- data.frame(
     rlang::set_names(as.data.frame(t(views)), paste0("Col_", number)),
-    do.call(rbind, error)[c("rho", "MAE", "RMSE")],
+    do.call(rbind, error)[c("rho", "MAE", "RMSE", "CAE")],
     rlang::set_names(as.data.frame(matrix(names[t(views)], ncol(views))),
                      paste0("name_", number)),
     rho_rank = rho_rank

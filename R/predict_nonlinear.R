@@ -11,8 +11,7 @@
 #' @param theta Values to try, at least 0; by default those of rEDM. For a curve that
 #'   begins with the linear model, let them begin with 0.
 #'
-#' @return A table ([edm_tables]) with the columns `theta` (`Theta` in rEDM) and `rho`,
-#'   Pearson's correlation of predictions and observations ([prediction_error()]); `NA`
+#' @return A table ([edm_tables]) with the columns `Theta` and `rho`, Pearson's correlation of predictions and observations ([prediction_error()]); `NA`
 #'   where there is none. The attribute `optimal` is the `theta` of the first maximum.
 #'
 #' @inheritSection simplex Errors
@@ -27,24 +26,28 @@ predict_nonlinear <- function(x, columns = NULL, target = NULL, lib = NULL, pred
                               theta = c(0.01, 0.1, 0.3, 0.5, 0.75, 1, 1.5, 2:9), E = NULL,
                               Tp = 1, knn = NULL, tau = -1, exclusion_radius = 0,
                               embedded = FALSE, ridge = 0, valid_lib = NULL,
-                              no_time = FALSE, segments = NULL, threads = NULL) {
+                              no_time = FALSE, segments = NULL, ignore_nan = TRUE,
+                              device = c("cpu", "gpu", "auto"), gpus = NULL,
+                              threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
+  device <- check_choice(device)
   if (!is_plain_numeric(theta) || length(theta) == 0L || !all(is.finite(theta)) || any(theta < 0)) {
     abort_arg("theta", "finite numbers of at least 0", describe(theta))
   }
   data <- edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib, segments,
-                   no_time)
+                   no_time, ignore_nan)
   knn <- smap_knn(knn, data)
   exclusion <- edm_exclusion(exclusion_radius)
   ridge <- check_number(ridge, min = 0)
   threads <- check_threads(threads)
+  place <- edm_place(device, gpus, fit_seconds(data, length(theta), threads))
   fit <- smap_at(data$points, data$lib, data$pred, data$target, as.double(theta), knn,
-                 exclusion, ridge, threads, local = FALSE)
+                 exclusion, ridge, place, threads, local = FALSE)
   observed <- data$target[data$pred]
   rho <- apply(fit$predictions, 2L, \(predicted) edm_rho(observed, predicted))
   parameters <- skill_parameters(data, knn = knn, exclusion_radius = exclusion,
                                  ridge = ridge)
-  new_edm_skill(data.frame(theta = theta, rho = rho), parameters, call, started)
+  new_edm_skill(data.frame(Theta = theta, rho = rho), parameters, call, started)
 }

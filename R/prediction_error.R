@@ -2,12 +2,13 @@
 
 #' How far predictions are from what was observed
 #'
-#' Pearson's correlation, the mean absolute error and the root mean square error.
+#' Pearson's correlation, the mean and the sum of absolute errors, and the root mean square
+#' error.
 #'
 #' @param x Observed values, or a table of predictions (see [simplex()]), which holds both.
 #' @param predicted Predicted values, as many as observed; only if `x` is no table.
 #' @param na_rm Leave out pairs of which one is missing? If not, one of them makes all
-#'   three `NA`.
+#'   four `NA`.
 #'
 #' @return A data frame of one row:
 #'   \describe{
@@ -15,8 +16,13 @@
 #'     \item{rho}{Pearson's correlation; `NA` for fewer than 3 pairs and where either side
 #'       is constant}
 #'     \item{RMSE}{square root of the mean squared error, in units of the series}
+#'     \item{CAE}{sum of |observed - predicted| ("cumulative absolute error"), in units of
+#'       the series}
 #'   }
-#'   `MAE` and `RMSE` are `NA` without any pair. What is not finite counts as missing.
+#'   All but `rho` are there from one pair on. What is not finite counts as missing.
+#'
+#'   rEDM 2.0 and pyEDM 2.5 differ: their `MAE` is the largest of observed - predicted, not
+#'   the mean of its size, they round all to six digits, and give nothing below five pairs.
 #'
 #' @section Errors:
 #' What is not numeric, or of different lengths, raises an error of the class
@@ -42,22 +48,9 @@ prediction_error <- function(x, predicted = NULL, na_rm = TRUE) {
   must <- sprintf("%d numbers, as `x`", length(x))
   predicted <- error_numbers(predicted, "predicted", must)
   if (length(predicted) != length(x)) abort_arg("predicted", must, describe(predicted))
-  known <- is.finite(x) & is.finite(predicted)
-  if (!any(known) || !na_rm && !all(known)) {
-    return(data.frame(MAE = NA_real_, rho = NA_real_, RMSE = NA_real_))
-  }
-  error <- abs(x - predicted)[known]
-  data.frame(MAE = mean(error), rho = edm_rho(x, predicted), RMSE = root_mean_square(error))
-}
-
-#' Root mean square, also of numbers whose squares are beyond what a double holds
-#' @noRd
-root_mean_square <- function(x) {
-  top <- max(abs(x))
-  if (top == 0) return(0)
-  # A power of two, by which to divide is exact.
-  scale <- 2^floor(log2(top))
-  scale * sqrt(mean((x / scale)^2))
+  fit <- .Call(r_edm_fit, x, predicted)
+  if (!na_rm && fit$pairs < length(x)) fit[] <- list(NA_real_)
+  data.frame(fit[c("MAE", "rho", "RMSE", "CAE")])
 }
 
 #' Numbers as doubles; a time series is numbers, too
@@ -70,13 +63,7 @@ error_numbers <- function(x, arg, must, call = rlang::caller_env()) {
 
 #' Pearson's correlation of pairs that are finite; NA below 3 pairs or for a constant
 #' @noRd
-edm_rho <- function(observed, predicted) {
-  known <- is.finite(observed) & is.finite(predicted)
-  x <- observed[known]
-  y <- predicted[known]
-  if (length(x) < 3L || is_constant(x) || is_constant(y)) return(NA_real_)
-  stats::cor(x, y)
-}
+edm_rho <- function(observed, predicted) .Call(r_edm_fit, observed, predicted)$rho
 
 #' Are values equal to within the rounding of a weighted mean?
 #' @noRd

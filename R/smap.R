@@ -52,6 +52,8 @@
 #' @param knn Number of neighbours; `NULL` or 0 stands for one less than the library has
 #'   points, those that `valid_lib` leaves out among them.
 #' @param ridge What squared coefficients cost, at least 0.
+#' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done.
+#' @param gpus Numbers of the GPUs that share the work, from 1; by default the first.
 #'
 #' @return A list of class `smap` of three data frames with the same rows, those that
 #'   [simplex()] returns, and the time column under its own name:
@@ -64,6 +66,7 @@
 #'     \item{singular_values}{`C0`, `C1`, ...: singular values of the weighted rows,
 #'       decreasing; 0 beyond the number of neighbours}
 #'   }
+#'   With `include_state`, its attribute `state` is that of [simplex()].
 #'   Its `print()` shows what it is, `summary()` gives [prediction_error()] in a data frame
 #'   of one row, and `as.data.frame()` the predictions as a plain data frame.
 #'
@@ -92,20 +95,24 @@
 smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = NULL,
                  Tp = 1, knn = NULL, tau = -1, theta = 0, exclusion_radius = 0,
                  embedded = FALSE, ridge = 0, valid_lib = NULL, no_time = FALSE,
-                 segments = NULL, generate = 0, threads = NULL) {
+                 segments = NULL, ignore_nan = TRUE, generate = 0, include_state = FALSE,
+                 device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
+  device <- check_choice(device)
   data <- edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib, segments,
-                   no_time)
+                   no_time, ignore_nan)
   theta <- check_number(theta, min = 0)
   knn <- smap_knn(knn, data)
   exclusion <- edm_exclusion(exclusion_radius)
   ridge <- check_number(ridge, min = 0)
   generate <- check_count(generate, min = 0, max = 1e6)
+  include_state <- check_state(include_state, generate)
   threads <- check_threads(threads)
+  place <- edm_place(device, gpus, fit_seconds(data, 1, threads, generate))
   predict <- function(points, lib, pred, target) {
-    smap_at(points, lib, pred, target, theta, knn, exclusion, ridge, threads,
+    smap_at(points, lib, pred, target, theta, knn, exclusion, ridge, place, threads,
             call = environment(predict))
   }
   if (generate > 0) {
@@ -131,7 +138,11 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
       singular_values = model_frame(frame[1L], models$singular,
                                     paste0("C", seq(0, length(slopes))))
     ),
-    class = "smap"
+    class = "smap",
+    state = if (include_state) {
+      # Where the whole library are neighbours there is little to search for.
+      edm_state(data, knn, exclusion, list(gpus = NULL, threads = threads))
+    }
   )
 }
 
@@ -139,24 +150,39 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
 #' @noRd
 smap_knn <- function(knn, data, call = rlang::caller_env()) {
   most <- max(min(length(data$all_lib) - 1L, length(data$lib)), 1L)
-  knn <- edm_knn(knn, most, call)
-  check_library(data, knn, call = call)
-  knn
+  library_knn(data, edm_knn(knn, most, call), call)
 }
 
 #' Predictions and models at the rows `pred`
 #'
 #' @param theta One or several: distances are computed once for all.
+#' @param place Of edm_place().
 #' @param local Whether models are wanted, or predictions alone.
 #' @return A list: `predictions`, `variance` (matrices `[length(pred), theta]`) and, if
 #'   wanted, `coefficients` and `singular` (arrays `[length(pred), E + 1, theta]`).
 #' @noRd
-smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, threads,
+smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, place, threads,
                     local = TRUE, call = rlang::caller_env()) {
-  out <- .Call(r_edm_smap, points, lib, pred, target, theta,
-               list(k = knn, exclusion = exclusion, ridge = ridge, threads = threads,
-                    local = local))
-  finish_status(out, "fitting so many models", call = call)
+  asked <- in_order(pred)
+  out <- .Call(r_edm_smap, points, lib, asked$rows, target, theta,
+               list(k = knn, exclusion = exclusion, ridge = ridge, gpus = gpus_of(place),
+                    threads = threads, local = local))
+  out <- finish_status(out, "fitting so many models", call = call)
+  if (identical(asked$rows, pred)) return(out)
+  some <- Filter(Negate(is.null), out)
+  lapply(some, \(value) {
+    if (length(dim(value)) == 2L) value[asked$at, , drop = FALSE] else
+      value[asked$at, , , drop = FALSE]
+  })
+}
+
+#' Seconds that models for so many values of theta take on the CPU, about
+#' @noRd
+fit_seconds <- function(data, thetas, threads, generate = 0) {
+  models <- if (generate > 0) generate else length(data$pred)
+  terms <- ncol(data$points) + 2
+  pair <- 1e-9 + 1e-11 * terms * (terms + 1)
+  models * thetas * (length(data$lib) * pair + 3e-9 * terms^3) / threads
 }
 
 #' Models of the forecast rows; the first row of the table has none

@@ -13,7 +13,11 @@
 #'   process. The component at the highest frequency, which has no phase when the number
 #'   of rows is even, changes sign or does not.
 #' * `"seasonal"`: the mean of each season, which is a place in the `period`. What is left
-#'   over is shuffled. Two variables that share nothing but a season look like this.
+#'   over is shuffled. Two variables that share nothing but a season look like this. With
+#'   `spline = TRUE` the cycle is a smoothing spline through the seasons, which goes round
+#'   without a step ([stats::smooth.spline()] over three rounds, as in rEDM): for many
+#'   seasons with few values each, such as days of a year. With `alpha`, normal noise of that
+#'   standard deviation is added to each value.
 #' * `"twin"` (Thiel et al. 2006): the trajectory. Two points in the space of `E` delay
 #'   coordinates are twins when they are within a distance (in the largest difference of a
 #'   coordinate) of just the same points. A surrogate starts at a point drawn at random and
@@ -33,6 +37,10 @@
 #' @param ... Not used; must be empty. All arguments after it are given by name.
 #' @param period For `"seasonal"`: rows of a season's round, such as 12 for months.
 #'   By default the [frequency()] of a `ts`.
+#' @param spline For `"seasonal"`: whether the cycle is a smoothing spline, and not the mean
+#'   of each season.
+#' @param alpha For `"seasonal"`: standard deviation of the noise added to each value, in
+#'   units of the series.
 #' @param E,tau For `"twin"`: coordinates of a point, and the rows from one to the next,
 #'   as in [simplex()].
 #' @param recurrence For `"twin"`: the share of all pairs of points that are within the
@@ -67,28 +75,34 @@
 #' @export
 surrogate_series <- function(x, n_surrogates = 100,
                              surrogate = c("phase", "shuffle", "seasonal", "twin"), ...,
-                             period = NULL, E = 2, tau = -1, recurrence = 0.1) {
+                             period = NULL, spline = FALSE, alpha = 0, E = 2, tau = -1,
+                             recurrence = 0.1) {
   check_given(x = "a numeric vector of at least two values")
   check_no_dots()
   method <- check_choice(surrogate)
   n <- check_count(n_surrogates, "n_surrogates")
   x <- check_series(x, complete = method %in% c("phase", "twin"), method)
   check_room(length(x), n, "n_surrogates", "small enough")
-  given <- c(period = !is.null(period), E = !missing(E), tau = !missing(tau),
-             recurrence = !missing(recurrence))
-  used <- list(seasonal = "period", twin = c("E", "tau", "recurrence"))
+  given <- c(period = !is.null(period), spline = !missing(spline), alpha = !missing(alpha),
+             E = !missing(E), tau = !missing(tau), recurrence = !missing(recurrence))
+  used <- list(seasonal = c("period", "spline", "alpha"), twin = c("E", "tau", "recurrence"))
   for (arg in setdiff(names(given)[given], used[[method]])) {
     abort_arg(arg, sprintf("left out with `surrogate = \"%s\"`", method), "given",
               sprintf("It is an argument of \"%s\".",
-                      if (arg == "period") "seasonal" else "twin"))
+                      if (arg %in% used$seasonal) "seasonal" else "twin"))
   }
-  if (method == "seasonal") period <- check_period(x, period)
+  if (method == "seasonal") {
+    period <- check_period(x, period)
+    spline <- check_flag(spline)
+    alpha <- check_number(alpha, min = 0)
+  }
   if (method == "twin") {
     E <- check_count(E, max = 1000)
     tau <- check_tau(tau)
     recurrence <- check_number(recurrence, above = 0, max = 1)
   }
-  make <- surrogate_maker(x, method, period, E, tau, recurrence)
+  make <- if (method == "seasonal") season_shuffler(x, period, spline, alpha) else
+    surrogate_maker(x, method, period, E, tau, recurrence)
   key <- random_key()
   out <- vapply(seq_len(n), \(k) make(key, k), double(length(x)))
   matrix(out, length(x), n)
@@ -155,14 +169,36 @@ shuffler <- function(x) {
   }
 }
 
-season_shuffler <- function(x, period) {
+season_shuffler <- function(x, period, spline = FALSE, alpha = 0) {
   x <- as.double(x)
   season <- (seq_along(x) - 1) %% period + 1
-  means <- stats::ave(x, season, FUN = \(v) mean(v, na.rm = TRUE))
+  cycle <- if (spline) season_spline(x, season, period) else {
+    stats::ave(x, season, FUN = \(v) mean(v, na.rm = TRUE))
+  }
   # A season without values has no mean, and nothing that would be added to it.
-  means[is.nan(means)] <- NA
-  rest <- shuffler(x - means)
-  \(key, k) means + rest(key, k)
+  cycle[is.nan(cycle)] <- NA
+  rest <- shuffler(x - cycle)
+  noise <- normal_noise(length(x), alpha)
+  \(key, k) cycle + rest(key, k) + noise(key, k)
+}
+
+#' The cycle of seasons as a smoothing spline through three rounds of it
+#' @noRd
+season_spline <- function(x, season, period) {
+  known <- which(!is.na(x))
+  # One season alone has no curve.
+  if (length(unique(season[known])) < 2L) return(rep(mean(x[known]), length(x)))
+  at <- c(season[known] - period, season[known], season[known] + period)
+  fit <- stats::smooth.spline(at, rep(x[known], 3L))
+  stats::predict(fit, season)$y
+}
+
+#' Normal noise of its own for each surrogate
+#' @noRd
+normal_noise <- function(n, sd) {
+  if (sd == 0) return(\(key, k) 0)
+  # Numbers of a stream after those that shuffle it.
+  \(key, k) sd * stats::qnorm(random_uniform(2 * n, key, k)[n + seq_len(n)])
 }
 
 phase_shifter <- function(x) {

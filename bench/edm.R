@@ -62,6 +62,8 @@ x <- ar_series(1600)
 pair <- cbind(x, y = c(0, head(x$x, -1)) + rnorm(1600))
 long_pair <- ar_series(128000)
 long_pair$y <- c(0, head(long_pair$x, -1)) + rnorm(128000)
+long_counts <- long_pair
+long_counts$x <- rpois(128000, 0.3)
 flat <- data.frame(time = seq_len(long), x = 1)
 sizes <- round(seq(160, 1590, length.out = 10))
 rows <- list(
@@ -90,6 +92,25 @@ rows <- list(
   row("simplex, E 3, 100,000 rows that are all the same",
       measure(\() simplex(flat, "x", E = 3, threads = 1), 3), long^2 * 3, 1.5, 0.5)
 )
+# On a GPU, where there is one. Its floor is that of the same terms in double precision, of
+# which an H200 does 5.6e12 a second (three operations each, not fused).
+if (nrow(synfire_sitrep(test_devices = FALSE)$devices) > 0L) {
+  terms_of_gpu <- 5.6e12 / terms_per_second
+  on_gpu <- list(
+    row("ccm, E 5, 128,000 rows, 3 library sizes x 20 samples, both directions, GPU",
+        measure(\() ccm(long_pair, "x", "y", E = 5, lib_sizes = c(1000, 16000, 115200),
+                        samples = 20, device = "gpu"), 5), 2 * 128000^2 * 5 / terms_of_gpu,
+        2, 0.5),
+    row("ccm_lag, E 5, 128,000 rows, 41 delays, both directions, GPU",
+        measure(\() ccm_lag(long_pair, "x", "y", E = 5, Tp = -20:20, device = "gpu"), 5),
+        2 * 128000^2 * 5 / terms_of_gpu, NA, NA),
+    row("ccm, E 5, 128,000 spike counts, 3 library sizes x 20 samples, GPU",
+        measure(\() ccm(long_counts, "x", "y", E = 5, lib_sizes = c(1000, 16000, 115200),
+                        samples = 20, both = FALSE, device = "gpu"), 5),
+        128000^2 * 5 / terms_of_gpu, NA, NA)
+  )
+  rows <- c(rows, on_gpu)
+}
 script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 answer <- system2(file.path(R.home("bin"), "Rscript"), c(script, "long"), stdout = TRUE,
                   stderr = FALSE)

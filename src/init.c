@@ -18,7 +18,7 @@
     ENTRY(r_release_gpu, 0)                                                              \
     ENTRY(r_guard_division, 1)                                                           \
     ENTRY(r_process_lives, 1)                                                            \
-    ENTRY(r_row_sums, 4)                                                                 \
+    ENTRY(r_row_sums, 5)                                                                 \
     ENTRY(r_random_key, 0)                                                               \
     ENTRY(r_random_uniform, 3)                                                           \
     ENTRY(r_random_below, 4)                                                             \
@@ -72,10 +72,14 @@
     ENTRY(r_spectrum, 4)                                                                 \
     ENTRY(r_surrogate_trains, 3)                                                         \
     ENTRY(r_surrogate_rasters, 5)                                                        \
+    ENTRY(r_edm_points, 4)                                                               \
+    ENTRY(r_edm_fit, 2)                                                                  \
     ENTRY(r_edm_neighbours, 4)                                                           \
     ENTRY(r_edm_simplex, 5)                                                              \
     ENTRY(r_edm_sweep, 7)                                                                \
+    ENTRY(r_edm_views, 6)                                                                \
     ENTRY(r_edm_smap, 6)                                                                 \
+    ENTRY(r_smap_pairs, 3)                                                               \
     ENTRY(r_ccm, 6)                                                                      \
     ENTRY(r_map_dimensions, 3)                                                           \
     ENTRY(r_map_finish, 2)

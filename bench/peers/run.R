@@ -172,8 +172,7 @@ time_here <- function(call, asked) {
 #' `theirs` gives a measurement, and `read_theirs` the result of the last one.
 both_ways <- function(work, device, asked, theirs, read_theirs) {
   threads <- if (device == "cpu") asked$threads
-  on <- if (isTRUE(work$no_gpu)) "cpu" else device
-  ours <- \() time_here(\() work$ours(threads, on), asked)
+  ours <- \() time_here(\() work$ours(threads, device), asked)
   first <- list(ours = ours())
   first$theirs <- theirs()
   if (!is.null(first$theirs$said)) {
@@ -239,11 +238,10 @@ measure_here <- function(work, peer, device, asked) {
 measure <- function(work, peer, device, asked) {
   here_called <- peer %in% c("rEDM", "Algorithm 1")
   found <- (if (here_called) measure_here else measure_python)(work, peer, device, asked)
-  threads <- if (device == "cpu") asked$threads else synfire_sitrep(test_devices = FALSE)$threads
-  with_gpu <- device == "gpu" && !isTRUE(work$no_gpu)
+  on <- if (device == "gpu") "GPU" else
+    sprintf("%g thread%s", asked$threads, if (asked$threads == 1) "" else "s")
   peer_row(work$title, peer, device, found$result, found$version %||% NA, found$ours,
-           found$theirs, if (with_gpu) "GPU" else sprintf("%g thread%s", threads,
-                                                          if (threads == 1) "" else "s"))
+           found$theirs, on)
 }
 
 `%||%` <- function(a, b) if (is.null(a)) b else a

@@ -320,6 +320,13 @@ class FastCCM:
         # One row for each target, one column for each library.
         return call, lambda found: np.array(found[0], float).ravel()
 
+    def smap_map(self, data, given):
+        import numpy as np
+        x = self.series(data, given)
+        call = lambda: self.score(self.embed(x, int(given["E"])), list(x[:, :, None]), tp=1,
+                                  method="smap", theta=float(given["theta"]))
+        return call, lambda found: np.array(found[0], float).ravel()
+
 
 class FastCCMDouble(FastCCM):
     number = "float64"

@@ -6,7 +6,6 @@
 #   request  its name in theirs.py
 #   peers    who can do it
 #   devices  where it is measured: "cpu" or "gpu"
-#   no_gpu   TRUE where we have nothing for a GPU, so that threads stand against it
 #   data     numbers that a peer gets, in a file
 #   given    named numbers that it gets besides
 #   ours     function(threads, device) that does it with this package
@@ -265,7 +264,7 @@ edm_peers <- c("pyEDM", "rEDM", "kedm", "fastccm")
 edm_work <- function(title, request, given, ours, same, x = ar_series(), peers = edm_peers,
                      devices = "cpu") {
   columns <- if (request == "ccm") c("x", "y") else "x"
-  list(title = title, request = request, peers = peers, devices = devices, no_gpu = TRUE,
+  list(title = title, request = request, peers = peers, devices = devices,
        data = unlist(x[columns], use.names = FALSE), frame = x,
        given = c(list(series = length(columns)), given), ours = ours, same = same)
 }
@@ -298,14 +297,42 @@ same_dimensions <- function(ours, theirs) {
   agreement(max(ours$rho), ours$rho[match(theirs, ours$E)], 1e-5, "same best E")
 }
 
-#' S-maps of larger states and longer series: where a GPU pays
-smap_work <- function(rows) {
+#' Longer series and larger states: where a GPU pays
+long_works <- function() {
+  c(
+    lapply(c(1600, 10000, 32000, 128000), \(rows) \() smap_work(rows)),
+    \() long_work(
+      "simplex, E 20", 128000, "simplex", list(E = 20), c("kedm", "fastccm"),
+      \(x, device) simplex(x, "x", E = 20, device = device),
+      \(ours, theirs) agreement(rho_of(ours), theirs, 5e-4)
+    ),
+    \() long_work(
+      "embed_dimension, E 1 to 20", 100000, "embed_dimension", list(E_max = 20),
+      c("kedm", "fastccm"),
+      \(x, device) embed_dimension(x, "x", E_max = 20, device = device), same_dimensions
+    ),
+    \() long_work(
+      "ccm, E 3, 3 sizes x 20 samples", 32000, "ccm",
+      list(E = 3, lib_sizes = c(8000, 16000, 30000), samples = 20), "kedm",
+      \(x, device) ccm(x, "x", "y", E = 3, lib_sizes = c(8000, 16000, 30000), samples = 20,
+                       both = FALSE, device = device),
+      \(ours, theirs) agreement(ours[["x:y"]], theirs, 0.02)
+    )
+  )
+}
+
+#' @param ours Function of the data frame and the device.
+long_work <- function(title, rows, request, given, peers, ours, same) {
   x <- ar_series(rows)
-  edm_work(sprintf("smap, E 20, theta 2, %s rows", count_text(rows)), "smap",
-           list(E = 20, theta = 2),
-           \(threads, device) smap(x, "x", E = 20, theta = 2, threads = threads),
-           \(ours, theirs) agreement(rho_of(ours), theirs, 5e-3), x = x,
-           peers = "fastccm", devices = "gpu")
+  edm_work(sprintf("%s, %s rows", title, count_text(rows)), request, given,
+           \(threads, device) ours(x, device), same, x = x, peers = peers,
+           devices = "gpu")
+}
+
+smap_work <- function(rows) {
+  long_work("smap, E 20, theta 2", rows, "smap", list(E = 20, theta = 2), "fastccm",
+            \(x, device) smap(x, "x", E = 20, theta = 2, device = device),
+            \(ours, theirs) agreement(rho_of(ours), theirs, 5e-3))
 }
 
 # ---- Causal maps -----------------------------------------------------------------------
@@ -350,6 +377,20 @@ same_map <- function(ours, theirs) {
   list(same = TRUE, text = paste("same to", text))
 }
 
+#' Skill of S-maps between all pairs; FastCCM has no strengths
+pairs_work <- function(series, steps) {
+  x <- chaotic_series(series, steps)
+  list(
+    title = sprintf("S-maps of %d x %d series, %s steps, E 5, theta 2", series, series,
+                    count_text(steps)),
+    request = "smap_map", peers = "fastccm", devices = "gpu", data = as.vector(x),
+    given = list(series = series, E = 5, theta = 2),
+    ours = \(threads, device) smap_map(x, E = 5, theta = 2, threads = threads,
+                                       device = device),
+    same = \(ours, theirs) same_map(unclass(ours$rho), matrix(theirs, series))
+  )
+}
+
 # ---- All of them, the quick ones first -------------------------------------------------
 
 #' Functions that make the works, as each holds its data
@@ -358,7 +399,8 @@ all_works <- function() {
   gpu <- list(
     \() map_work(1000, 1:20, "kedm", "gpu"),
     \() map_work(1000, 5, c("kedm", "fastccm", "fastccm-double"), "gpu"),
-    \() dimensions_work(1000, "gpu"), \() smap_work(1600), \() smap_work(10000)
+    \() dimensions_work(1000, "gpu"),
+    \() pairs_work(200, 1000), \() pairs_work(100, 8000)
   )
   spikes <- list(
     \() spade_work(), \() correlogram_work(centred_sym26()), \() sttc_work(centred_sym26()),
@@ -373,5 +415,5 @@ all_works <- function() {
   maps <- list(\() dimensions_work(100, "cpu"), \() map_work(100, 1:20, "kedm", "cpu"),
                \() map_work(100, 5, c("fastccm", "fastccm-double"), "cpu"))
   patterns <- lapply(jobs, \(job) \() patterns_work(job[[1]], job[[2]]))
-  c(gpu, edm, maps, spikes, patterns)
+  c(gpu, long_works(), edm, maps, spikes, patterns)
 }

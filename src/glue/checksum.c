@@ -8,7 +8,7 @@
 
 /* Sums of the rows of a double matrix, `width` columns at a time: a double matrix, rows x
    groups of columns. `places`: double, a number for each row. */
-SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width)
+SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width, SEXP whole)
 {
     require(TYPEOF(values) == REALSXP && Rf_isMatrix(values), "values");
     size_t rows = (size_t)Rf_nrows(values), columns = (size_t)Rf_ncols(values);
@@ -23,7 +23,8 @@ SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width)
     for (size_t g = 0; g < groups; g++) {
         size_t left = columns - g * each;
         syn_row_sums(REAL(values) + g * each * rows, rows, left < each ? left : each,
-                     REAL(places), number, REAL(out) + g * rows);
+                     REAL(places), number, Rf_asLogical(whole) == 1,
+                     REAL(out) + g * rows);
     }
     UNPROTECT(1);
     return out;

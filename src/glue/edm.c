@@ -6,7 +6,8 @@
      pred     integer, the rows (from 1, increasing) to predict
      options  a list: see each entry
 
-   and return a `synfire_status` for finish_status() when they did not end well.
+   and return a `synfire_status` for finish_status() when they did not end well. Options have
+   `gpus`, too: see glue_option_gpus().
 
    r_edm_neighbours(points, lib, pred, list(k, exclusion, threads))
      list(row = integer, distance = double), both length(pred) x k: the nearest rows in
@@ -25,13 +26,20 @@
      which the row may be used; the coordinates it needs up to there are finite
      target: double, one series as in `targets`
      double matrix, length(pred) x E_max: r_edm_simplex() with k = E + 1; NA also where
-     pred_E is smaller than E */
+     pred_E is smaller than E
+
+   r_edm_views(points, lib, pred, views, target, list(k, exclusion, threads))
+     coordinates may be missing anywhere; views: integer matrix, coordinates (from 1) of a
+     view x views
+     double matrix, length(pred) x views: r_edm_simplex() in the coordinates of each view,
+     with the rows that have them; NA also where the view's library has fewer than k */
 #include "glue/glue.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "core/edm/simplex.h"
+#include "gpu/edm/simplex.h"
 #include "glue/edm.h"
 #include "glue/options.h"
 #include "glue/owner.h"
@@ -66,17 +74,24 @@ syn_rows glue_rows_of(SEXP rows, uint32_t all)
     return out;
 }
 
-static void require_finite(const syn_points *p, uint32_t row, uint32_t dims)
+/* A coordinate after the other, as they lie in memory; of a row those before steps[i] *
+   step, or all where `steps` is NULL. */
+static void require_finite(const syn_points *p, const syn_rows *rows,
+                           const uint32_t *steps, uint32_t step)
 {
-    for (uint32_t d = 0; d < dims; d++)
-        require(isfinite(p->coordinate[(size_t)d * p->rows + row]), "coordinates");
+    for (uint32_t d = 0; d < p->dims; d++) {
+        const double *x = p->coordinate + (size_t)d * p->rows;
+        int all = 1;
+        for (uint32_t i = 0; i < rows->n; i++)
+            all &= isfinite(x[rows->row[i]]) || (steps && d >= steps[i] * step);
+        require(all, "coordinates");
+    }
 }
 
 static syn_rows read_finite_rows(SEXP rows, const syn_points *points)
 {
     syn_rows out = glue_rows_of(rows, points->rows);
-    for (uint32_t i = 0; i < out.n; i++)
-        require_finite(points, out.row[i], points->dims);
+    require_finite(points, &out, NULL, 0);
     return out;
 }
 
@@ -86,11 +101,10 @@ static syn_reach read_reach(SEXP rows, SEXP steps, const syn_points *points,
     syn_reach out = {.rows = glue_rows_of(rows, points->rows)};
     numbers(steps, INTSXP, 0, "reach of rows");
     require(Rf_xlength(steps) == (R_xlen_t)out.rows.n, "reach of rows");
-    for (uint32_t i = 0; i < out.rows.n; i++) {
-        double E = within(INTEGER(steps)[i], 0, points->dims / step, "reach of rows");
-        require_finite(points, out.rows.row[i], (uint32_t)E * step);
-    }
+    for (uint32_t i = 0; i < out.rows.n; i++)
+        within(INTEGER(steps)[i], 0, points->dims / step, "reach of rows");
     out.steps = (const uint32_t *)INTEGER(steps);
+    require_finite(points, &out.rows, out.steps, step);
     return out;
 }
 
@@ -147,11 +161,17 @@ SEXP r_edm_neighbours(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP op
     syn_rows library = read_finite_rows(lib, &p);
     syn_rows predicted = read_finite_rows(pred, &p);
     syn_neighbour_options o = read_options(options);
+    int gpus;
+    const int *gpu = glue_option_gpus(options, &gpus);
+    char reason[SYN_GPU_TEXT] = "";
     syn_neighbours *found = glue_hold(own, sizeof *found, release);
-    syn_status status = syn_find_neighbours(
-        &p, &library, &predicted, &o, glue_watch(own, "Finding neighbours"), found);
+    const syn_watch *watch = glue_watch(own, "Finding neighbours");
+    syn_status status =
+        gpus == 0 ? syn_find_neighbours(&p, &library, &predicted, &o, watch, found)
+                  : syn_gpu_find_neighbours(&p, &library, &predicted, &o, gpu, gpus,
+                                            watch, found, reason);
     return status == SYN_OK ? neighbours_list(found)
-                            : glue_status(status, NA_REAL, NA_REAL);
+                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
 }
 
 /* ---- projection ---- */
@@ -172,11 +192,18 @@ SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targe
     for (int i = 0; i < 2; i++)
         SET_VECTOR_ELT(out, i, Rf_allocMatrix(REALSXP, (int)predicted.n, (int)t.n));
     double *prediction = REAL(VECTOR_ELT(out, 0)), *variance = REAL(VECTOR_ELT(out, 1));
-    syn_status status = syn_simplex(&p, &library, &predicted, &o, &t,
-                                    glue_watch(own, "Predicting"), prediction, variance);
+    int gpus;
+    const int *gpu = glue_option_gpus(options, &gpus);
+    char reason[SYN_GPU_TEXT] = "";
+    const syn_watch *watch = glue_watch(own, "Predicting");
+    syn_status status =
+        gpus == 0 ? syn_simplex(&p, &library, &predicted, &o, &t, watch, prediction,
+                                variance)
+                  : syn_gpu_simplex(&p, &library, &predicted, &o, &t, gpu, gpus, watch,
+                                    prediction, variance, reason);
     UNPROTECT(1);
     if (status != SYN_OK)
-        return glue_status(status, NA_REAL, NA_REAL);
+        return glue_status_because(status, NA_REAL, NA_REAL, reason);
     nan_to_na(prediction, (R_xlen_t)predicted.n * t.n);
     nan_to_na(variance, (R_xlen_t)predicted.n * t.n);
     return out;
@@ -196,12 +223,60 @@ SEXP r_edm_sweep(glue_owner *own, SEXP points, SEXP lib, SEXP lib_E, SEXP pred,
     numbers(target, REALSXP, p.rows, "target");
 
     int E_max = (int)(p.dims / step);
+    int gpus;
+    const int *gpu = glue_option_gpus(options, &gpus);
+    char reason[SYN_GPU_TEXT] = "";
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)predicted.rows.n, E_max));
-    syn_status status = syn_simplex_sweep(&p, &library, &predicted, &s, REAL(target),
-                                          glue_watch(own, "Predicting"), REAL(out));
+    const syn_watch *watch = glue_watch(own, "Predicting");
+    syn_status status =
+        gpus == 0 ? syn_simplex_sweep(&p, &library, &predicted, &s, REAL(target), watch,
+                                      REAL(out))
+                  : syn_gpu_simplex_sweep(&p, &library, &predicted, &s, REAL(target), gpu,
+                                          gpus, watch, REAL(out), reason);
     UNPROTECT(1);
     if (status != SYN_OK)
-        return glue_status(status, NA_REAL, NA_REAL);
+        return glue_status_because(status, NA_REAL, NA_REAL, reason);
+    nan_to_na(REAL(out), Rf_xlength(out));
+    return out;
+}
+
+/* ---- views ---- */
+
+static syn_views read_views(SEXP views, const syn_points *points)
+{
+    numbers(views, INTSXP, 0, "views");
+    require(Rf_isMatrix(views) && Rf_nrows(views) >= 1, "views");
+    syn_views out = {.n = (uint32_t)Rf_ncols(views), .dims = (uint32_t)Rf_nrows(views)};
+    size_t n = (size_t)out.n * out.dims;
+    uint32_t *column = (uint32_t *)R_alloc(n + 1, sizeof *column);
+    for (size_t i = 0; i < n; i++)
+        column[i] = (uint32_t)within(INTEGER(views)[i], 1, points->dims, "views") - 1;
+    out.column = column;
+    return out;
+}
+
+SEXP r_edm_views(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP views,
+                 SEXP target, SEXP options)
+{
+    syn_points p = read_points(points);
+    syn_rows library = glue_rows_of(lib, p.rows);
+    syn_rows predicted = glue_rows_of(pred, p.rows);
+    syn_views v = read_views(views, &p);
+    syn_neighbour_options o = read_options(options);
+    numbers(target, REALSXP, p.rows, "target");
+    int gpus;
+    const int *gpu = glue_option_gpus(options, &gpus);
+    char reason[SYN_GPU_TEXT] = "";
+    SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)predicted.n, (int)v.n));
+    const syn_watch *watch = glue_watch(own, "Predicting");
+    syn_status status =
+        gpus == 0 ? syn_simplex_views(&p, &library, &predicted, &v, &o, REAL(target),
+                                      watch, REAL(out))
+                  : syn_gpu_simplex_views(&p, &library, &predicted, &v, &o, REAL(target),
+                                          gpu, gpus, watch, REAL(out), reason);
+    UNPROTECT(1);
+    if (status != SYN_OK)
+        return glue_status_because(status, NA_REAL, NA_REAL, reason);
     nan_to_na(REAL(out), Rf_xlength(out));
     return out;
 }

@@ -11,14 +11,14 @@
 #include "glue/random.h"
 #include "glue/require.h"
 #include "glue/watch.h"
+#include "gpu/edm/ccm.h"
 
-/* options: k, exclusion, samples, direction, threads and key; sizes: up to `most` rows
-   each. */
-static syn_ccm_options read_options(SEXP options, SEXP sizes, uint32_t most)
+/* options: k, exclusion, samples, direction, threads, key and gpus; sizes: at least 1. */
+static syn_ccm_options read_options(SEXP options, SEXP sizes)
 {
     const int *size = INTEGER(numbers(sizes, INTSXP, 1, "library sizes"));
     for (R_xlen_t s = 0; s < Rf_xlength(sizes); s++)
-        within(size[s], 1, most, "library sizes");
+        within(size[s], 1, INT32_MAX, "library sizes");
     return (syn_ccm_options){
         .k = (uint32_t)glue_option_int(options, "k", 1, INT32_MAX / 64),
         .exclusion = (uint32_t)glue_option_int(options, "exclusion", 0, INT32_MAX),
@@ -26,6 +26,20 @@ static syn_ccm_options read_options(SEXP options, SEXP sizes, uint32_t most)
         .samples = (uint32_t)glue_option_int(options, "samples", 1, (1 << 21) - 1),
         .direction = (uint32_t)glue_option_int(options, "direction", 0, 1),
         .key = glue_option_key(options), .threads = glue_option_threads(options)};
+}
+
+/* Views of their libraries and an equal share of the columns of `targets`, in memory that
+   R frees after the call. */
+static const syn_ccm_view *read_views(SEXP libs, SEXP targets, uint32_t rows)
+{
+    require(TYPEOF(libs) == VECSXP && Rf_length(libs) > 0, "libraries");
+    int views = Rf_length(libs), n = Rf_ncols(targets);
+    require(n % views == 0, "targets");
+    syn_ccm_view *view = (syn_ccm_view *)R_alloc((size_t)views, sizeof *view);
+    for (int v = 0; v < views; v++)
+        view[v] = (syn_ccm_view){glue_rows_of(VECTOR_ELT(libs, v), rows),
+                                 REAL(targets) + (size_t)v * (n / views) * rows};
+    return view;
 }
 
 /* [n][targets] */
@@ -54,10 +68,11 @@ static void release(void *held)
     syn_ccm_free(held);
 }
 
-/* points: double matrix [rows, dims], finite at the rows `lib` and `pred`; targets:
-   double matrix [rows, targets]. Returns rho, MAE and RMSE, each a matrix of libraries
-   (sizes, then samples) and targets, with NA. */
-SEXP r_ccm(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes,
+/* points: double matrix [rows, dims], finite at the rows `libs` and `pred`; libs: a list
+   of rows for each view; targets: double matrix [rows, targets of the views in turn].
+   Returns rho, MAE and RMSE, each a matrix of libraries (views, then sizes, then samples)
+   and targets of a view, with NA. */
+SEXP r_ccm(glue_owner *own, SEXP points, SEXP libs, SEXP pred, SEXP targets, SEXP sizes,
            SEXP options)
 {
     require(TYPEOF(points) == REALSXP && Rf_isMatrix(points), "points");
@@ -65,14 +80,21 @@ SEXP r_ccm(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP
     require(Rf_nrows(points) == Rf_nrows(targets), "targets");
     syn_points p = {.rows = (uint32_t)Rf_nrows(points),
                     .dims = (uint32_t)Rf_ncols(points), .coordinate = REAL(points)};
-    syn_rows library = glue_rows_of(lib, p.rows);
+    const syn_ccm_view *view = read_views(libs, targets, p.rows);
+    uint32_t views = (uint32_t)Rf_length(libs), n = (uint32_t)Rf_ncols(targets) / views;
     syn_rows prediction = glue_rows_of(pred, p.rows);
-    syn_ccm_options o = read_options(options, sizes, library.n);
+    syn_ccm_options o = read_options(options, sizes);
+    int gpus;
+    const int *gpu = glue_option_gpus(options, &gpus);
+    char reason[SYN_GPU_TEXT] = "";
+    const syn_watch *watch = glue_watch(own, "Cross mapping");
     syn_ccm_skill *skill = glue_hold(own, sizeof *skill, release);
-    syn_status status = syn_ccm(&p, &library, &prediction, REAL(targets),
-                                (uint32_t)Rf_ncols(targets), &o,
-                                glue_watch(own, "Cross mapping"), skill);
-    return status == SYN_OK ? skill_list(skill) : glue_status(status, NA_REAL, NA_REAL);
+    syn_status status =
+        gpus == 0 ? syn_ccm_views(&p, view, views, &prediction, n, &o, watch, skill)
+                  : syn_gpu_ccm(&p, view, views, &prediction, n, &o, gpu, gpus, watch,
+                                skill, reason);
+    return status == SYN_OK ? skill_list(skill)
+                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
 }
 
 /* Which of `n` library rows are in library `sample`, from 0, of `size` rows. */

@@ -1,4 +1,4 @@
-/* S-maps: passes points, library and target to core/edm/smap.h. */
+/* S-maps: passes points, library and target to core/edm/smap.h or gpu/edm/smap.h. */
 #include "glue/glue.h"
 
 #include "core/edm/smap.h"
@@ -6,9 +6,10 @@
 #include "glue/options.h"
 #include "glue/require.h"
 #include "glue/watch.h"
+#include "gpu/edm/smap.h"
 
-/* `options`: neighbours, exclusion radius, ridge, threads, and whether local models are
-   wanted. */
+/* `options`: neighbours, exclusion radius, ridge, GPUs or NULL, threads, and whether local
+   models are wanted. */
 static syn_smap_options read_options(SEXP options, SEXP theta)
 {
     R_xlen_t n = Rf_xlength(numbers(theta, REALSXP, 1, "theta"));
@@ -51,8 +52,15 @@ SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction, SEX
         result.coefficient = REAL(VECTOR_ELT(out, 2));
         result.singular = REAL(VECTOR_ELT(out, 3));
     }
-    syn_status status = syn_smap(&p, &from, &to, REAL(target), &o,
-                                 glue_watch(own, "Fitting S-maps"), &result);
+    int gpus;
+    const int *gpu = glue_option_gpus(options, &gpus);
+    char reason[SYN_GPU_TEXT] = "";
+    const syn_watch *watch = glue_watch(own, "Fitting S-maps");
+    syn_status status =
+        gpus == 0 ? syn_smap(&p, &from, &to, REAL(target), &o, watch, &result)
+                  : syn_gpu_smap(&p, &from, &to, REAL(target), &o, gpu, gpus, watch,
+                                 &result, reason);
     UNPROTECT(1);
-    return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
+    return status == SYN_OK ? out
+                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
 }

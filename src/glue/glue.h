@@ -19,7 +19,7 @@ SEXP r_sitrep(SEXP test);
 SEXP r_release_gpu(void);
 
 /* checksum.c */
-SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width);
+SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width, SEXP whole);
 
 /* division.c */
 SEXP r_guard_division(SEXP on);
@@ -109,16 +109,25 @@ SEXP r_surrogate_trains(glue_owner *own, SEXP trains, SEXP surrogates, SEXP opti
 SEXP r_surrogate_rasters(glue_owner *own, SEXP trains, SEXP options, SEXP index,
                          SEXP events, SEXP window);
 
+/* edm_data.c */
+SEXP r_edm_points(glue_owner *own, SEXP values, SEXP lags, SEXP first, SEXP last);
+SEXP r_edm_fit(glue_owner *own, SEXP observed, SEXP predicted);
+
 /* edm.c */
 SEXP r_edm_neighbours(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP options);
 SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets,
                    SEXP options);
 SEXP r_edm_sweep(glue_owner *own, SEXP points, SEXP lib, SEXP lib_E, SEXP pred,
                  SEXP pred_E, SEXP target, SEXP options);
+SEXP r_edm_views(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP views,
+                 SEXP target, SEXP options);
 
 /* edm_smap.c */
 SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction,
                 SEXP target, SEXP theta, SEXP options);
+
+/* edm_smap_pairs.c */
+SEXP r_smap_pairs(glue_owner *own, SEXP libraries, SEXP targets, SEXP options);
 
 /* edm_ccm.c */
 SEXP r_ccm(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes,

@@ -1,10 +1,14 @@
 /* The device room of a build without CUDA. */
+#include "gpu/base/devices.h"
 #include "gpu/causal/map.h"
+#include "gpu/edm/ccm.h"
+#include "gpu/edm/simplex.h"
+#include "gpu/edm/smap.h"
+#include "gpu/edm/smap_pairs.h"
 #include "gpu/episodes/mine.h"
 #include "gpu/null/counts.h"
-#include "gpu/spectrum/spectrum.h"
 #include "gpu/published/strategies.h"
-#include "gpu/base/devices.h"
+#include "gpu/spectrum/spectrum.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -161,6 +165,140 @@ syn_status syn_gpu_spectrum(const syn_spectrum_options *options, const int *devi
     (void) left;
     memset(out, 0, sizeof *out);
     memset(report, 0, sizeof *report);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_smap(const syn_points *points, const syn_rows *library,
+                        const syn_rows *prediction, const double *target,
+                        const syn_smap_options *options, const int *devices,
+                        int n_devices, const syn_watch *watch,
+                        const syn_smap_result *out, char *why)
+{
+    (void) points;
+    (void) library;
+    (void) prediction;
+    (void) target;
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) out;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_smap_pairs(const syn_series *libraries, const syn_series *targets,
+                              const syn_smap_pairs_options *options, const int *devices,
+                              int n_devices, const syn_watch *watch,
+                              const syn_smap_pairs *out, char *why)
+{
+    (void) libraries;
+    (void) targets;
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) out;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_find_neighbours(const syn_points *points, const syn_rows *library,
+                                   const syn_rows *prediction,
+                                   const syn_neighbour_options *options,
+                                   const int *devices, int n_devices,
+                                   const syn_watch *watch, syn_neighbours *out,
+                                   char *why)
+{
+    (void) points;
+    (void) library;
+    (void) prediction;
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    memset(out, 0, sizeof *out);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_simplex(const syn_points *points, const syn_rows *library,
+                           const syn_rows *predicted,
+                           const syn_neighbour_options *options,
+                           const syn_targets *targets, const int *devices, int n_devices,
+                           const syn_watch *watch, double *prediction, double *variance,
+                           char *why)
+{
+    (void) points;
+    (void) library;
+    (void) predicted;
+    (void) options;
+    (void) targets;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) prediction;
+    (void) variance;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_simplex_sweep(const syn_points *points, const syn_reach *library,
+                                 const syn_reach *predicted,
+                                 const syn_sweep_options *options, const double *target,
+                                 const int *devices, int n_devices,
+                                 const syn_watch *watch, double *prediction, char *why)
+{
+    (void) points;
+    (void) library;
+    (void) predicted;
+    (void) options;
+    (void) target;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) prediction;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_simplex_views(const syn_points *points, const syn_rows *library,
+                                 const syn_rows *predicted, const syn_views *views,
+                                 const syn_neighbour_options *options,
+                                 const double *target, const int *devices,
+                                 int n_devices, const syn_watch *watch,
+                                 double *prediction, char *why)
+{
+    (void) points;
+    (void) library;
+    (void) predicted;
+    (void) views;
+    (void) options;
+    (void) target;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) prediction;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_ccm(const syn_points *points, const syn_ccm_view *view,
+                       uint32_t views, const syn_rows *prediction, uint32_t targets,
+                       const syn_ccm_options *options, const int *devices, int n_devices,
+                       const syn_watch *watch, syn_ccm_skill *out, char *why)
+{
+    (void) points;
+    (void) view;
+    (void) views;
+    (void) prediction;
+    (void) targets;
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    memset(out, 0, sizeof *out);
     snprintf(why, SYN_GPU_TEXT, "%s", reason);
     return SYN_NO_DEVICE;
 }

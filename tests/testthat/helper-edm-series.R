@@ -29,7 +29,7 @@ oracle_series <- function(x, columns, target = columns[[1]], lib = c(1, nrow(x))
         known <- to >= 1 && to <= n && trial[[min(max(to, 1), n)]] == trial[[t]]
         # What rEDM leaves out on top of that: at the end of the last pair, and where the
         # target lies before.
-        is_last <- last == lib[[length(lib)]]
+        is_last <- k == length(lib) - 1 && last == lib[[length(lib)]]
         late <- if (Tp < 0 && !embedded) t + min(lags) + Tp + 1 >= first else TRUE
         early <- if (Tp > 0 && is_last) t + max(lags, 0) + Tp <= last else TRUE
         if (inside && known && late && early && !anyNA(points[t, ]) && valid_lib[[t]]) {
@@ -38,6 +38,8 @@ oracle_series <- function(x, columns, target = columns[[1]], lib = c(1, nrow(x))
       }
     }
   }
+  # A row of several pairs is one point.
+  rows <- sort(unique(unlist(rows)))
   table <- list()
   for (k in seq(1, length(pred), 2)) {
     for (one in split(pred[[k]]:pred[[k + 1]], trial[pred[[k]]:pred[[k + 1]]])) {
@@ -51,7 +53,7 @@ oracle_series <- function(x, columns, target = columns[[1]], lib = c(1, nrow(x))
       seen <- shown >= trial_rows[[1]] & shown <= trial_rows[[2]]
       block$Observations[seen] <- x[[target]][shown[seen]]
       one <- one[!is.na(rowSums(points[one, , drop = FALSE]))]
-      found <- oracle_simplex(points, unlist(rows), one, future, knn, exclusion_radius)
+      found <- oracle_simplex(points, rows, one, future, knn, exclusion_radius)
       block$Predictions[match(one + Tp, shown)] <- found$predictions
       block$Pred_Variance[match(one + Tp, shown)] <- found$variance
       table <- c(table, list(block))

@@ -30,6 +30,15 @@ oracle_cross_map <- function(points, lib, pred, target, k, exclusion = 0) {
     RMSE = sqrt(mean(error^2, na.rm = TRUE)))
 }
 
+# Two series of which x drives y, from a start of their own.
+coupled_from <- function(x, y, n) {
+  for (t in seq_len(n - 1)) {
+    x[t + 1] <- x[t] * (3.8 - 3.8 * x[t])
+    y[t + 1] <- y[t] * (3.5 - 3.5 * y[t] - 0.3 * x[t])
+  }
+  data.frame(x, y)
+}
+
 # Two series that drive each other (Sugihara et al. 2012).
 coupled_maps <- function(n, to_x = 0, to_y = 0, rx = 3.8, ry = 3.5) {
   x <- y <- numeric(n)
@@ -40,4 +49,25 @@ coupled_maps <- function(n, to_x = 0, to_y = 0, rx = 3.8, ry = 3.5) {
     y[t + 1] <- y[t] * (ry - ry * y[t] - to_y * x[t])
   }
   data.frame(time = seq_len(n), x = x, y = y)
+}
+
+# One direction of the C code as plain lists, with any library sizes.
+map_in_c <- function(points, lib, pred, targets, sizes, k, exclusion = 0, samples = 3,
+                     direction = 0, threads = 1, key = c(17, 4), gpus = NULL) {
+  .Call(r_ccm, points, list(lib), pred, as.matrix(targets), as.integer(sizes),
+        list(k = k, exclusion = exclusion, samples = samples, direction = direction,
+             threads = threads, key = key, gpus = gpus))
+}
+
+random_case <- function(seed) {
+  set.seed(seed)
+  n <- sample(12:60, 1)
+  dims <- sample(1:4, 1)
+  # Few different values make ties, which have an order of their own.
+  value <- if (seed %% 2) rnorm(n * dims) else sample(4, n * dims, TRUE)
+  target <- if (seed %% 3) rnorm(n) else sample(c(NA, 1:5), n, TRUE)
+  lib <- sort(sample(n, sample(6:n, 1)))
+  list(points = matrix(as.double(value), n), lib = lib, target = as.double(target),
+       pred = sort(sample(n, sample(4:n, 1))), k = sample(1:5, 1),
+       exclusion = sample(c(0, 0, 1, 3), 1))
 }

@@ -369,7 +369,8 @@ test_that("large maps lie in tiles, and their numbers are found again", {
   m <- 4100
   task <- list(source = list(names = paste0("s", 1:m), id = \() "series", steps = 10),
                libraries = 1:n, targets = 1:m, E = rep(1L, m), rule = map_rule(1, Tp = 0:1),
-               split = FALSE, place = list(device = "cpu"), call = quote(causal_map()), id = "map")
+               split = FALSE, place = list(device = "cpu"), call = quote(causal_map()), id = "map",
+               kind = "causal_map")
   create_map_file(file, task, FALSE, rlang::current_env())
   values <- list(rho = matrix(as.double(round(runif(n * m) * 2^20)) / 2^20, n),
                  lag = matrix(as.double(sample(-5:5, n * m, TRUE)), n))

@@ -1,24 +1,3 @@
-# One direction of the C code as plain lists, with any library sizes.
-map_in_c <- function(points, lib, pred, targets, sizes, k, exclusion = 0, samples = 3,
-                     direction = 0, threads = 1, key = c(17, 4)) {
-  .Call(r_ccm, points, lib, pred, as.matrix(targets), as.integer(sizes),
-        list(k = k, exclusion = exclusion, samples = samples, direction = direction,
-             threads = threads, key = key))
-}
-
-random_case <- function(seed) {
-  set.seed(seed)
-  n <- sample(12:60, 1)
-  dims <- sample(1:4, 1)
-  # Few different values make ties, which have an order of their own.
-  value <- if (seed %% 2) rnorm(n * dims) else sample(4, n * dims, TRUE)
-  target <- if (seed %% 3) rnorm(n) else sample(c(NA, 1:5), n, TRUE)
-  lib <- sort(sample(n, sample(6:n, 1)))
-  list(points = matrix(as.double(value), n), lib = lib, target = as.double(target),
-       pred = sort(sample(n, sample(4:n, 1))), k = sample(1:5, 1),
-       exclusion = sample(c(0, 0, 1, 3), 1))
-}
-
 test_that("each library's skill is that of the slow oracle", {
   skip_on_cran()
   for (seed in 1:60) {
@@ -211,7 +190,12 @@ test_that("Inf is all rows of each direction", {
   expect_identical(alone$LibSize, 69)
   expect_identical(found[["y:x"]][[2]], alone[["y:x"]])
   expect_identical(ccm_lag(x, "x", "y", E = 3, Tp = 0)[["y:x"]], alone[["y:x"]])
-  expect_error(ccm(x, "x", "y", E = 3, lib_sizes = 70), "at most 69",
+  # What is more than a direction has are all of its rows.
+  more <- ccm(x, "x", "y", E = 3, lib_sizes = c(70, 80), samples = 3)
+  expect_identical(more$LibSize, c(70, 78))
+  expect_identical(more[["y:x"]], rep(alone[["y:x"]], 2))
+  expect_identical(more[["x:y"]][[2]], found[["x:y"]][[2]])
+  expect_error(ccm(x, "x", "y", E = 3, lib_sizes = 81), "at most 80, the rows of `x`",
                class = "synfire_error_argument")
   # All rows of one direction asked for by number and by Inf are one size.
   twice <- ccm(x, "x", "y", E = 3, lib_sizes = c(69, Inf), samples = 3)
@@ -227,8 +211,77 @@ test_that("the other direction of columns as coordinates has as many neighbours"
   back <- simplex(x, "y", "x", embedded = TRUE, knn = 3, Tp = 0)
   expect_equal(found[["y:x"]], prediction_error(back)$rho, tolerance = 1e-10)
   expect_identical(attr(found, "parameters")$knn, 3L)
-  expect_error(ccm(x, c("y", "x"), "y", E = 2), "first of `columns`",
-               class = "synfire_error_argument")
+})
+
+test_that("several columns and targets are embedded together, the first is predicted", {
+  x <- coupled_maps(150, 0.05, 0.2)
+  x$z <- c(0.5, head(x$x, -1)) * 0.7
+  found <- ccm(x, c("x", "z"), "y, z", E = 2, lib_sizes = Inf)
+  expect_named(found, c("LibSize", "x:y", "y:x"))
+  map <- function(...) prediction_error(simplex(x, ..., E = 2, Tp = 0))$rho
+  expect_equal(found[["x:y"]], map(c("x", "z"), "y"), tolerance = 1e-10)
+  expect_equal(found[["y:x"]], map(c("y", "z"), "x"), tolerance = 1e-10)
+  expect_identical(attr(found, "parameters")$target, c("y", "z"))
+  expect_match(format(found)[[1]], "x, z -> y, z", fixed = TRUE)
+  expect_identical(summary(found)$cause, c("y", "x"))
+  lag <- ccm_lag(x, c("x", "z"), c("y", "z"), E = 2, Tp = c(-1, 0))
+  expect_identical(unlist(as.data.frame(lag)[2, -1]), unlist(as.data.frame(found)[1, -1]))
+  expect_identical(summary(lag)$effect, c("x", "y"))
+  flat <- ccm(x, c("x", "z"), c("y", "z"), embedded = TRUE, lib_sizes = Inf)
+  map <- function(...) prediction_error(simplex(x, ..., embedded = TRUE, Tp = 0))$rho
+  expect_equal(flat[["y:x"]], map(c("y", "z"), "x"), tolerance = 1e-10)
+  # One direction takes no notice of the other targets.
+  one <- ccm(x, c("x", "z"), "y", E = 2, lib_sizes = Inf, both = FALSE)
+  expect_identical(one[["x:y"]], found[["x:y"]])
+})
+
+test_that("a series mapped to itself has one direction, which says nothing of causes", {
+  x <- coupled_maps(100, 0.05, 0.2)
+  found <- ccm(x, "x", "x", E = 2, Tp = 1, lib_sizes = c(20, 40, 60, Inf), samples = 5)
+  expect_named(found, c("LibSize", "x:x"))
+  # simplex() has a row less at the end.
+  expect_equal(found[["x:x"]][[4]], prediction_error(simplex(x, "x", E = 2))$rho,
+               tolerance = 1e-2)
+  said <- summary(found)
+  expect_identical(said$supported, NA)
+  expect_match(said$words, "whether x drives x, because the library is made of x, so that x predicts")
+  expect_no_match(format(found)[[2]], "NA")
+  lag <- summary(ccm_lag(x, "x", "x", E = 2, Tp = 0:2))
+  expect_identical(lag$supported, NA)
+  expect_match(lag$words, "nothing of causes")
+  lag <- summary(ccm_lag(x, c("y", "x"), "x", E = 2, Tp = 0:2))
+  expect_identical(is.na(lag$supported), c(TRUE, FALSE))
+  expect_match(lag$words[[1]], "^y \\+ x predicts x best")
+  # Directions that would have the same name are named by all of their columns.
+  two <- ccm(x, c("x", "y"), "x", E = 2, Tp = 1, lib_sizes = Inf)
+  expect_named(two, c("LibSize", "x y:x", "x:x"))
+  expect_identical(two[["x:x"]], found[["x:x"]][[4]])
+  expect_identical(unique(attr(two, "samples")$direction), c("x y:x", "x:x"))
+  expect_identical(summary(two)$supported, c(NA, NA))
+  # So is a target that is among several columns; other directions are judged as ever.
+  set.seed(1)
+  part <- summary(ccm(x, c("y", "x"), "x", E = 2, samples = 20))
+  expect_identical(part$reason, c("itself", "short"))
+  expect_match(part$words[[1]], "whether x drives y \\+ x, because the library is made of y \\+ x, so that x")
+})
+
+test_that("replicates are one library, and no delay vector crosses them", {
+  set.seed(5)
+  plots <- lapply(1:12, \(plot) {
+    data.frame(time = 1:9, plot, coupled_from(stats::runif(1), stats::runif(1), 9))
+  })
+  x <- do.call(rbind, plots)
+  found <- ccm(x, "y", "x", E = 2, Tp = -1, segments = "plot", lib_sizes = Inf)
+  # By hand: points of each plot by itself, put together.
+  points <- do.call(rbind, lapply(plots, \(p) oracle_embed(p$y, 2)))
+  lib <- which(!is.na(rowSums(points)))
+  expect_identical(attr(found, "samples")$LibSize[[1]], 12L * 8L)
+  slow <- oracle_cross_map(points, lib, lib, c(NA, head(x$x, -1)), 3)
+  expect_equal(found[["y:x"]], slow[["rho"]], tolerance = 1e-10)
+  # x drives y, and each plot alone is too short to tell.
+  expect_gt(found[["y:x"]], 0.8)
+  alone <- vapply(plots, \(p) ccm(p, "y", "x", E = 2, Tp = -1, lib_sizes = Inf)[["y:x"]], 0)
+  expect_lt(mean(alone), 0.5)
 })
 
 test_that("rows that may not be in the library are not compared", {
@@ -373,13 +426,13 @@ test_that("library sizes are told apart as by rEDM, and checked", {
   expect_equal(sizes(lib_sizes = c(30, 10, Inf, 30)), c(10, 30, 59))
   expect_equal(range(sizes()), c(4, 59))
   expect_length(sizes(), 10)
-  expect_error(sizes(lib_sizes = 60), "at most 59", class = "synfire_error_argument")
+  expect_equal(sizes(lib_sizes = c(20, 60)), c(20, 59))
+  expect_error(sizes(lib_sizes = 61), "at most 60", class = "synfire_error_argument")
   expect_error(sizes(lib_sizes = 3), "at least 4", class = "synfire_error_argument")
   expect_error(sizes(lib_sizes = 10.5), "whole", class = "synfire_error_argument")
   expect_error(sizes(lib_sizes = "ten"), "whole", class = "synfire_error_argument")
   expect_error(sizes(lib_sizes = NA_real_), "whole", class = "synfire_error_argument")
   expect_error(ccm(x[1:5, ], "x", "y", E = 3), class = "synfire_error_argument")
-  expect_error(ccm(x, "x", "x", E = 2), "another column", class = "synfire_error_argument")
   expect_error(ccm(x, "x", "z", E = 2), class = "synfire_error_argument")
   expect_error(ccm(x, "x", "y"), "embed_dimension", class = "synfire_error_argument")
   expect_error(ccm(x, "x", "y", E = 2, samples = 0), class = "synfire_error_argument")
@@ -424,7 +477,7 @@ test_that("delays are found on the side of the past", {
   expect_error(ccm_lag(data, "y", "x", E = 2, Tp = c(1, 1)), "different",
                class = "synfire_error_argument")
   expect_error(ccm_lag(data, "y", "x", E = 2, Tp = 0.5), class = "synfire_error_argument")
-  expect_error(ccm_lag(data, "y", "x", E = 2, lib_size = 299), "at most",
+  expect_error(ccm_lag(data, "y", "x", E = 2, lib_size = nrow(data) + 1), "at most",
                class = "synfire_error_argument")
 })
 

@@ -1,18 +1,22 @@
 neighbours <- function(points, lib, pred, k, exclusion = 0, threads = 1, bits = 0) {
   .Call(r_edm_neighbours, points, as.integer(lib), as.integer(pred),
-        list(k = k, exclusion = exclusion, threads = threads, vector_bits = bits))
+        list(k = k, exclusion = exclusion, gpus = NULL, threads = threads,
+             vector_bits = bits))
 }
 
 simplex_c <- function(points, lib, pred, targets, k = ncol(points) + 1, exclusion = 0,
                       threads = 1, bits = 0) {
   .Call(r_edm_simplex, points, as.integer(lib), as.integer(pred), targets,
-        list(k = k, exclusion = exclusion, threads = threads, vector_bits = bits))
+        list(k = k, exclusion = exclusion, gpus = NULL, threads = threads,
+             vector_bits = bits))
 }
 
 sweep_c <- function(points, lib, lib_E, pred, pred_E, target, step = 1, exclusion = 0,
                     threads = 1, bits = 0) {
   .Call(r_edm_sweep, points, as.integer(lib), as.integer(lib_E), as.integer(pred),
-        as.integer(pred_E), target, list(step = step, exclusion = exclusion, threads = threads, vector_bits = bits))
+        as.integer(pred_E), target,
+        list(step = step, exclusion = exclusion, gpus = NULL, threads = threads,
+             vector_bits = bits))
 }
 
 random_points <- function(rows, dims, values = NULL) {

@@ -33,7 +33,7 @@ test_that("skill is drawn against its parameter, the first best one marked", {
 })
 
 test_that("no interval and no radius is best", {
-  for (parameter in c("Tp", "exclusion_radius")) {
+  for (parameter in c("Tp", "ExclusionRadius")) {
     p <- ggplot2::autoplot(made_skill(parameter, 1:3, c(0.9, 0.3, -0.1)))
     expect_length(layers(p, "GeomPoint"), 1)
     expect_length(layers(p, "GeomHline"), 1)
@@ -43,7 +43,7 @@ test_that("no interval and no radius is best", {
 
 test_that("the axis of skill begins at 0 unless skill is high all over", {
   limits <- function(rho) {
-    p <- ggplot2::autoplot(made_skill("theta", seq_along(rho), rho))
+    p <- ggplot2::autoplot(made_skill("Theta", seq_along(rho), rho))
     p$scales$get_scales("y")$limits[[1]]
   }
   expect_identical(limits(c(0.3, 0.9)), 0)
@@ -150,4 +150,21 @@ test_that("pictures look as they did", {
                     class = "smap")
   vdiffr::expect_doppelganger("coefficients", ggplot2::autoplot(made))
   vdiffr::expect_doppelganger("scatter", ggplot2::autoplot(made_predictions(), "scatter"))
+})
+
+test_that("skill of E and tau is a map, with a panel for each Tp", {
+  wave <- data.frame(time = 1:80, x = sin(1:80 / 5) + cos(1:80 / 2))
+  found <- embed_dimension(wave, "x", E_max = 3, tau = -1:-2, Tp = 1:2)
+  p <- ggplot2::autoplot(found)
+  cells <- ggplot2::layer_data(p, 1)
+  expect_identical(nrow(cells), 12L)
+  expect_length(unique(cells$PANEL), 2)
+  best <- attr(found, "optimal")
+  expect_match(p$labels$subtitle, sprintf("Best: E = %d, tau = %d, Tp = %d", best[["E"]],
+                                          best[["tau"]], best[["Tp"]]))
+  expect_identical(nrow(ggplot2::layer_data(p, 2)), 1L)
+  p <- ggplot2::autoplot(embed_dimension(wave, "x", E_max = 30, Tp = 1:3))
+  expect_match(p$labels$subtitle, "Best: E = .*, Tp = .*, rho")
+  expect_identical(p$scales$get_scales("y")$name, "Prediction interval Tp (rows)")
+  expect_lte(length(synfire:::some_levels(as.character(1:30))), 12)
 })

@@ -1,7 +1,8 @@
 # Skill at each E by the oracle of simplex(); NA where the library is too small.
 oracle_skill <- function(x, Es, ...) {
   vapply(Es, \(E) {
-    found <- tryCatch(simplex(x, ..., E = E), synfire_error_argument = \(e) NULL)
+    found <- tryCatch(simplex(x, ..., E = E), synfire_error_argument = \(e) NULL,
+                      synfire_warning_knn = \(w) NULL)
     if (is.null(found)) return(NA_real_)
     slow <- oracle_series(x, ..., E = E)
     known <- is.finite(slow$Observations) & is.finite(slow$Predictions)
@@ -95,7 +96,7 @@ test_that("predict_exclusion_radius() sweeps the radius", {
     table <- oracle_series(x, "b", E = 2, exclusion_radius = radius)
     stats::cor(table$Observations, table$Predictions, use = "complete.obs")
   }, 0)
-  expect_identical(found$exclusion_radius, c(0L, 3L, 9L))
+  expect_identical(found$ExclusionRadius, c(0L, 3L, 9L))
   expect_equal(found$rho, slow)
   expect_identical(predict_exclusion_radius(x, "b", exclusion_radius = 50, E = 2)$rho,
                    NA_real_)
@@ -124,10 +125,80 @@ test_that("errors name the function the user called", {
     as.character(tryCatch(expr, error = \(e) conditionCall(e))[[1]])
   }
   expect_identical(called(simplex(x, "a", E = 0)), "simplex")
-  expect_identical(called(simplex(x, "a", E = 2, knn = 100)), "simplex")
+  expect_identical(called(simplex(x, "a", E = 2, lib = c(1, 2), Tp = 9)), "simplex")
   expect_identical(called(embed_dimension(x, "d")), "embed_dimension")
   expect_identical(called(predict_interval(x, "a", E = 0)), "predict_interval")
   expect_identical(called(predict_exclusion_radius(x, "a", E = 2, exclusion_radius = -1)),
                    "predict_exclusion_radius")
   expect_identical(called(delay_embed(x, "d", E = 2)), "delay_embed")
+})
+
+test_that("E, tau and Tp are searched together", {
+  x <- logistic_series(70)
+  found <- embed_dimension(x, "a", E_max = 3, tau = c(-1, -3), Tp = 1:2)
+  expect_named(found, c("E", "tau", "Tp", "rho"))
+  expect_s3_class(found, "edm_skill")
+  alone <- mapply(\(E, tau, Tp) prediction_error(simplex(x, "a", E = E, tau = tau, Tp = Tp))$rho,
+                  found$E, found$tau, found$Tp)
+  expect_equal(found$rho, alone)
+  expect_identical(nrow(unique(as.data.frame(found)[1:3])), 12L)
+  best <- which.max(alone)
+  expect_identical(attr(found, "optimal"), unlist(as.data.frame(found)[best, 1:3]))
+  expect_identical(attr(found, "parameters")$tau, c(-1L, -3L))
+  expect_match(format(found), "Skill against E, tau and Tp, a -> a", all = FALSE)
+  expect_match(format(found), sprintf("at E %d, tau %d, Tp %d", found$E[best], found$tau[best],
+                                      found$Tp[best]), all = FALSE)
+  expect_equal(summary(found)$rho, max(alone))
+  # One of each is the table that there is without.
+  one <- embed_dimension(x, "a", E_max = 3, tau = -3, Tp = 2)
+  expect_named(one, c("E", "rho"))
+  expect_identical(one$rho, found$rho[found$tau == -3 & found$Tp == 2])
+  several <- embed_dimension(x, c("a", "b"), E_max = 2, tau = c(-1, -2))
+  expect_identical(several$rho[3:4], embed_dimension(x, c("a", "b"), E_max = 2, tau = -2)$rho)
+  for (tau in list(0.5, "1", NA, c(-1, -1), numeric())) {
+    expect_error(embed_dimension(x, "a", tau = tau), "`tau` must",
+                 class = "synfire_error_argument")
+  }
+  expect_error(embed_dimension(x, "a", Tp = c(1, 1)), "`Tp` must",
+               class = "synfire_error_argument")
+})
+
+test_that("with embedded columns E is how many of them are used", {
+  x <- logistic_series(60)
+  x$b[9] <- NA
+  found <- embed_dimension(x, c("c", "a", "b"), "a", embedded = TRUE)
+  expect_identical(found$E, 1:3)
+  alone <- vapply(1:3, \(E) {
+    prediction_error(simplex(x, c("c", "a", "b")[1:E], "a", embedded = TRUE))$rho
+  }, 0)
+  expect_equal(found$rho, alone)
+  expect_identical(embed_dimension(x, c("c", "a", "b"), "a", embedded = TRUE, E_max = 2)$rho,
+                   found$rho[1:2])
+  # A table of lags gives the skill against the number of lags, of the rows that it has.
+  lags <- delay_embed(x, "a", E = 4)
+  table <- embed_dimension(lags, names(lags)[-1], embedded = TRUE, lib = c(4, 60), pred = c(4, 60))
+  expect_equal(table$rho, embed_dimension(x, "a", E_max = 4, lib = c(4, 60), pred = c(4, 60))$rho,
+               tolerance = 0.05)
+  expect_error(embed_dimension(x, c("a", "b"), embedded = TRUE, tau = -1:-2), "`tau` must",
+               class = "synfire_error_argument")
+  expect_error(embed_dimension(x, c("a", "b"), embedded = NA), "`embedded` must",
+               class = "synfire_error_argument")
+})
+
+test_that("former names of columns are still understood, with a warning", {
+  x <- logistic_series(60)
+  found <- predict_nonlinear(x, "a", theta = c(0, 2), E = 2)
+  expect_warning(theta <- found$theta, "called Theta", class = "synfire_warning_column")
+  expect_identical(theta, c(0, 2))
+  expect_warning(theta <- found[["theta"]], class = "synfire_warning_column")
+  expect_identical(theta, c(0, 2))
+  radius <- predict_exclusion_radius(x, "a", exclusion_radius = 0:1, E = 2)
+  expect_warning(expect_identical(radius$exclusion_radius, 0:1), class = "synfire_warning_column")
+  expect_silent(expect_identical(found$Theta, c(0, 2)))
+  expect_silent(expect_null(found$nothing))
+  expect_silent(expect_identical(found[[2]], found$rho))
+  expect_silent(expect_identical(found[[1, "Theta"]], 0))
+  # A column of one's own has the name that it was given.
+  found$theta <- 1:2
+  expect_silent(expect_identical(found$theta, 1:2))
 })

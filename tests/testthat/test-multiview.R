@@ -129,8 +129,9 @@ test_that("missing values leave rows out, in each view its own", {
     view$rho_rank[view$name_1 == "x(t-0)"]
   }
   expect_identical(rank_of_x(c("x", "y", "z")), rank_of_x(c("x", "y")))
-  expect_error(multiview(data, c("z", "x"), "x", D = 2), "points of the library",
-               class = "synfire_error_argument")
+  expect_warning(found <- multiview(data, c("z", "x"), "x", D = 2), "has 2 points",
+                 class = "synfire_warning_knn")
+  expect_identical(attr(found$predictions, "parameters")$knn, 2L)
 })
 
 test_that("without rows the first half of the data forecasts the second", {
@@ -184,9 +185,28 @@ test_that("wrong arguments are explained", {
   wrong(call(D = "2"), "`D` must be a whole number")
   wrong(call(D = 0.5), "`D` must be a whole number")
   wrong(call(E = 30, D = 20, tau = -1), "at most a million views")
-  wrong(call(multiview = 2), "`multiview` must be a whole number from 1 to 1")
-  wrong(call(knn = 40), "`knn` must be at most")
+  wrong(call(multiview = -1), "`multiview` must be a whole number")
   wrong(call(train_lib = NA), "`train_lib` must be TRUE or FALSE")
   wrong(multiview(data, "x", "x", exclude_target = TRUE), "other columns than `target`")
   wrong(multiview(data, c("x", "q"), "x"), "\"q\"")
+})
+
+test_that("more views than there are are all of them, with a warning", {
+  data <- three_species()
+  expect_warning(found <- multiview(data, c("x", "y"), "x", c(1, 50), c(51, 90), E = 2,
+                                    multiview = 99),
+                 "Only 6 views", class = "synfire_warning_views")
+  expect_identical(found$view,
+                   multiview(data, c("x", "y"), "x", c(1, 50), c(51, 90), E = 2, multiview = 6)$view)
+  expect_equal(found$view$CAE, found$view$MAE * 39)
+})
+
+test_that("views may be forecast at pairs of rows that overlap", {
+  data <- three_species()
+  found <- multiview(data, c("x", "y"), "x", c(1, 50), c(60, 90, 51, 70), E = 2)
+  plain <- multiview(data, c("x", "y"), "x", c(1, 50), c(51, 90), E = 2)
+  at <- match(found$predictions$year, plain$predictions$year)
+  known <- !is.na(found$predictions$Predictions)
+  expect_equal(found$predictions$Predictions[known], plain$predictions$Predictions[at][known])
+  expect_identical(sum(known), 31L + 20L)
 })

@@ -4,10 +4,11 @@ test_that("errors are what their names say", {
     observed <- stats::rnorm(n)
     predicted <- observed + stats::rnorm(n)
     found <- prediction_error(observed, predicted)
-    expect_named(found, c("MAE", "rho", "RMSE"))
+    expect_named(found, c("MAE", "rho", "RMSE", "CAE"))
     expect_equal(found$MAE, sum(abs(observed - predicted)) / n)
     expect_equal(found$rho, stats::cor(observed, predicted))
     expect_equal(found$RMSE, sqrt(sum((observed - predicted)^2) / n))
+    expect_equal(found$CAE, sum(abs(observed - predicted)))
   }
 })
 
@@ -16,7 +17,7 @@ test_that("missing pairs are left out, or make all missing", {
   predicted <- c(2, 2, NaN, 4, 5, 6)
   expect_equal(prediction_error(observed, predicted),
                prediction_error(c(1, 4, 7), c(2, 4, 6)))
-  none <- data.frame(MAE = NA_real_, rho = NA_real_, RMSE = NA_real_)
+  none <- data.frame(MAE = NA_real_, rho = NA_real_, RMSE = NA_real_, CAE = NA_real_)
   expect_identical(prediction_error(observed, predicted, na_rm = FALSE), none)
   expect_equal(prediction_error(c(1, 4, 7), c(2, 4, 6), na_rm = FALSE),
                prediction_error(c(1, 4, 7), c(2, 4, 6)))
@@ -26,7 +27,7 @@ test_that("missing pairs are left out, or make all missing", {
 
 test_that("rho is NA below 3 pairs and for a constant", {
   expect_identical(prediction_error(c(1, 2), c(2, 4)),
-                   data.frame(MAE = 1.5, rho = NA_real_, RMSE = sqrt(2.5)))
+                   data.frame(MAE = 1.5, rho = NA_real_, RMSE = sqrt(2.5), CAE = 3))
   expect_identical(prediction_error(c(1, 2, 3), c(5, 5, 5))$rho, NA_real_)
   expect_identical(prediction_error(rep(0.1, 4), c(1, 2, 3, 5))$rho, NA_real_)
   expect_identical(prediction_error(rep(0, 4), c(1, 2, 3, 5))$rho, NA_real_)

@@ -19,8 +19,11 @@ test_that("random calls agree with the oracle", {
       arguments$embedded <- TRUE
       arguments$E <- length(columns)
     }
-    found <- tryCatch(do.call(simplex, c(list(x), arguments, threads = 1)),
-                      synfire_error_argument = identity)
+    found <- tryCatch(
+      suppressWarnings(do.call(simplex, c(list(x), arguments, threads = 1)),
+                       classes = "synfire_warning_knn"),
+      synfire_error_argument = identity
+    )
     if (inherits(found, "error")) {
       expect_match(conditionMessage(found), "`(lib|knn)` must be")
       next
@@ -188,7 +191,6 @@ test_that("bad input is refused with what to do about it", {
   refused(simplex(x, "a", E = 2, lib = c(20, 1)), "from 20 to 1")
   refused(simplex(x, "a", E = 2, lib = c(0, 20)), "row 0")
   refused(simplex(x, "a", E = 2, pred = c(1, 41)), "row 41")
-  refused(simplex(x, "a", E = 2, lib = c(1, 20, 20, 30)), "do not overlap")
   for (rows in list(1, 1:3, c(1, NA), "a b", c(1.5, 4), TRUE, numeric())) {
     refused(simplex(x, "a", E = 2, lib = rows), "`lib` must be pairs")
   }
@@ -198,7 +200,6 @@ test_that("bad input is refused with what to do about it", {
   refused(simplex(x, "a", E = 2, valid_lib = rep(FALSE, 40)), "FALSE for all 38 of them")
   refused(simplex(x, "a", E = 7, lib = c(1, 5)), "5 rows without any")
   for (knn in list(-1, 1.5, NA, "3")) refused(simplex(x, "a", E = 2, knn = knn), "`knn`")
-  refused(simplex(x, "a", E = 2, knn = 39), "at most the 38 points")
   refused(simplex(x, "a", E = 2, exclusion_radius = -1), "`exclusion_radius`")
   refused(simplex(x, "a", E = 2, segments = 1:3), "`segments`")
   refused(simplex(x, "a", E = 2, segments = c(NA, 2:40)), "`segments`")
@@ -303,4 +304,138 @@ test_that("many segments and many pairs are cut fast", {
   pairs <- as.vector(rbind(seq(1, n, 2), seq(2, n, 2)))
   took <- system.time(edm_data(x, "a", E = 1, lib = pairs, segments = rep(seq_len(n / 4), each = 4)))
   expect_lt(took[["elapsed"]], 2)
+})
+
+test_that("pairs of rows may overlap and come in any order", {
+  for (seed in 1:30) {
+    x <- logistic_series(40, seed)
+    if (seed %% 2) x$a <- round(x$a, 1)
+    draw <- \() as.vector(replicate(sample(3, 1), sort(sample(40, 2))))
+    arguments <- list(columns = c("a", "b")[seq_len(1 + seed %% 2)], lib = draw(), pred = draw(),
+                      E = sample(1:3, 1), Tp = sample(-2:3, 1), tau = sample(c(-2, -1, 1), 1))
+    if (seed %% 3 == 0) arguments$segments <- rep(1:3, c(13, 14, 13))
+    found <- tryCatch(
+      suppressWarnings(do.call(simplex, c(list(x), arguments)), classes = "synfire_warning_knn"),
+      synfire_error_argument = identity
+    )
+    if (inherits(found, "error")) next
+    expect_series(found, do.call(oracle_series, c(list(x), arguments)))
+  }
+  x <- logistic_series(40)
+  expect_identical(simplex(x, "a", E = 2, lib = c(1, 20, 20, 40))$Predictions,
+                   simplex(x, "a", E = 2, lib = c(1, 20, 2, 40))$Predictions)
+  # Forecasts go on from the last row, wherever its pair stands.
+  expect_identical(simplex(x, "a", E = 2, pred = c(30, 40, 1, 9), generate = 3)$Predictions,
+                   simplex(x, "a", E = 2, generate = 3)$Predictions)
+})
+
+test_that("more neighbours than the library has are all of it, with a warning", {
+  x <- logistic_series(40)
+  expect_warning(found <- simplex(x, "a", E = 2, lib = c(1, 12), pred = c(20, 40), knn = 30),
+                 "has 10 points.*`knn` is 30", class = "synfire_warning_knn")
+  expect_identical(found$Predictions,
+                   simplex(x, "a", E = 2, lib = c(1, 12), pred = c(20, 40), knn = 10)$Predictions)
+  expect_identical(attr(found, "parameters")$knn, 10L)
+  # Also where the default is more.
+  expect_warning(simplex(x, "a", E = 4, lib = c(1, 8), pred = c(20, 40)), "`knn` is 5",
+                 class = "synfire_warning_knn")
+})
+
+test_that("include_state keeps what predictions were made from", {
+  x <- logistic_series(50)
+  x$a[20] <- NA
+  found <- simplex(x, "a", "b", E = 3, Tp = 2, pred = c(31, 50, 10, 25), knn = 5,
+                   exclusion_radius = 2, include_state = TRUE)
+  state <- attr(found, "state")
+  expect_named(state, c("neighbours", "distances", "lib", "pred", "target", "points"))
+  expect_identical(colnames(state$points), c("a(t-0)", "a(t-1)", "a(t-2)"))
+  points <- oracle_embed(x$a, 3)
+  expect_identical(unname(state$points), points)
+  expect_identical(state$pred, c(31:50, 10:19, 23:25))
+  expect_identical(state$lib, setdiff(3:48, 20:22))
+  expect_identical(state[1:2], setNames(
+    oracle_all_neighbours(points, state$lib, state$pred, 5, 2), c("neighbours", "distances")))
+  # The predictions again, by hand.
+  weight <- exp(-state$distances / pmax(state$distances[, 1], 1e-6))
+  value <- matrix(state$target[state$neighbours], ncol = 5)
+  made <- rowSums(weight * value) / rowSums(weight)
+  expect_equal(found$Predictions[!is.na(found$Predictions)], made[!is.na(made)])
+  plain <- simplex(x, "a", "b", E = 3, Tp = 2)
+  expect_null(attr(plain, "state"))
+  # In a small library there are fewer.
+  few <- simplex(x, "b", E = 1, lib = c(1, 6), exclusion_radius = 3, include_state = TRUE)
+  expect_identical(rowSums(is.na(attr(few, "state")$neighbours)) > 0, 1:50 <= 5)
+  expect_error(simplex(x, "b", E = 1, generate = 2, include_state = TRUE), "`include_state`",
+               class = "synfire_error_argument")
+  expect_error(simplex(x, "b", E = 1, include_state = NA), "TRUE or FALSE",
+               class = "synfire_error_argument")
+})
+
+test_that("ignore_nan = FALSE stops where a coordinate is missing", {
+  x <- logistic_series(40)
+  same <- \(...) expect_identical(simplex(x, ..., ignore_nan = FALSE)$Predictions,
+                                  simplex(x, ...)$Predictions)
+  same("a", E = 3)
+  x$a[20] <- NA
+  refused <- function(expr, text = "row 20 needs a value of \"a\"") {
+    expect_error(expr, text, class = "synfire_error_argument")
+  }
+  refused(simplex(x, "a", E = 3, ignore_nan = FALSE))
+  refused(simplex(x, "b a", E = 3, lib = c(1, 9), ignore_nan = FALSE))
+  refused(simplex(x, c("b", "a"), embedded = TRUE, pred = c(1, 9), ignore_nan = FALSE))
+  refused(embed_dimension(x, "a", ignore_nan = FALSE))
+  refused(embed_dimension(x, c("a", "b"), ignore_nan = FALSE))
+  refused(predict_interval(x, "a", E = 2, ignore_nan = FALSE))
+  refused(predict_exclusion_radius(x, "a", E = 2, ignore_nan = FALSE))
+  refused(predict_nonlinear(x, "a", E = 2, ignore_nan = FALSE))
+  refused(smap(x, "a", E = 2, ignore_nan = FALSE))
+  refused(multiview(x, c("a", "b"), "b", E = 2, ignore_nan = FALSE), "row 21 needs a value of \"a\"")
+  refused(simplex(x, "a", E = 2, ignore_nan = NA), "TRUE or FALSE")
+  # Rows that are not asked for, and targets, may miss values; so may lags beyond the data.
+  same("a", E = 3, lib = c(1, 15), pred = c(23, 40))
+  same("b", "a", E = 2)
+  expect_identical(multiview(x, c("c", "b"), "b", E = 3, ignore_nan = FALSE)$view,
+                   multiview(x, c("c", "b"), "b", E = 3)$view)
+})
+
+test_that("times may stand still, with a message, but not come back", {
+  # Months that know of their year alone.
+  x <- data.frame(Year = rep(1932:1937, each = 12), logistic_series(72)[-1])
+  expect_message(found <- simplex(x, "a", E = 3), "row 2 has 1932",
+                 class = "synfire_message_times")
+  rows <- simplex(x[-1], "a", E = 3, no_time = TRUE)
+  expect_identical(found$Predictions, rows$Predictions)
+  expect_identical(found$Year[1:20], x$Year[3:22])
+  messages <- function(expr) {
+    told <- 0
+    withCallingHandlers(expr, synfire_message_times = \(m) {
+      told <<- told + 1
+      invokeRestart("muffleMessage")
+    })
+    told
+  }
+  expect_identical(messages(embed_dimension(x, "a", Tp = 1:3)), 1)
+  expect_identical(messages(embed_dimension(x, c("a", "b"), E_max = 3)), 1)
+  expect_identical(messages(predict_interval(x, "a", E = 2)), 1)
+  expect_identical(messages(ccm(x, "a", "b", E = 2, samples = 2)), 1)
+  expect_identical(messages(ccm_lag(x, "a", "b", E = 2)), 1)
+  expect_identical(messages(multiview(x, c("a", "b"), E = 2)), 1)
+  expect_identical(messages(simplex(transform(x, Year = 1:72), "a", E = 2)), 0)
+  # Trials stacked one on another.
+  x$Year <- rep(1:12, 6)
+  expect_error(simplex(x, "a", E = 3), "time 1 again in row 13.*segments.*no_time",
+               class = "synfire_error_argument")
+  x$plot <- rep(1:6, each = 12)
+  expect_identical(messages(simplex(x, "a", E = 3, segments = "plot")), 0)
+  x$Year <- NA
+  expect_identical(messages(simplex(x, "a", E = 3)), 0)
+})
+
+test_that("the state of a table without predictions is empty", {
+  x <- logistic_series(20)
+  found <- simplex(x, "a", E = 5, pred = c(1, 3), include_state = TRUE)
+  expect_identical(dim(attr(found, "state")$neighbours), c(0L, 6L))
+  expect_false(any(!is.na(found$Predictions)))
+  found <- smap(x, "a", E = 5, pred = c(1, 3), include_state = TRUE)
+  expect_identical(dim(attr(found, "state")$distances)[[1]], 0L)
 })

@@ -1,7 +1,7 @@
 called <- function(points, lib, pred, target, theta, k = max(length(lib) - 1, 1),
                    exclusion = 0, ridge = 0, threads = 1, local = TRUE, bits = 0, way = 0) {
   .Call(r_edm_smap, points, as.integer(lib), as.integer(pred), target, as.double(theta),
-        list(k = k, exclusion = exclusion, ridge = ridge, threads = threads,
+        list(k = k, exclusion = exclusion, ridge = ridge, gpus = NULL, threads = threads,
              vector_bits = bits, local = local, way = way))
 }
 
@@ -471,8 +471,8 @@ test_that("predict_nonlinear() is smap() at each theta", {
   theta <- c(0, 0.5, 3)
   found <- predict_nonlinear(x, "x", lib = c(1, 100), pred = c(101, 150), theta = theta, E = 2)
   expect_s3_class(found, "edm_skill")
-  expect_named(found, c("theta", "rho"))
-  expect_identical(found$theta, theta)
+  expect_named(found, c("Theta", "rho"))
+  expect_identical(found$Theta, theta)
   rho <- vapply(theta, \(th) {
     smap(x, "x", lib = c(1, 100), pred = c(101, 150), theta = th, E = 2)$predictions |>
       prediction_error() |>
@@ -489,7 +489,6 @@ test_that("bad arguments are named", {
   expect_error(smap(x, "x", E = 2, theta = -1), class = "synfire_error_argument")
   expect_error(smap(x, "x", E = 2, theta = c(1, 2)), class = "synfire_error_argument")
   expect_error(smap(x, "x", E = 2, ridge = -1), class = "synfire_error_argument")
-  expect_error(smap(x, "x", E = 2, knn = 30), class = "synfire_error_argument")
   expect_error(smap(x, "x", E = 30), class = "synfire_error_argument")
   expect_error(smap(x, "x"), "`E` must be", class = "synfire_error_argument")
   expect_error(predict_nonlinear(x, "x", E = 2, theta = -1:3), class = "synfire_error_argument")
@@ -505,4 +504,26 @@ test_that("print, summary and as.data.frame say what it is", {
   expect_true(any(grepl("^\\$coefficients", shown)))
   expect_identical(summary(found), summary(found$predictions))
   expect_identical(as.data.frame(found), as.data.frame(found$predictions))
+})
+
+test_that("smap() keeps its state, takes pairs in any order and all of a small library", {
+  x <- frame(60)
+  pairs <- c(31, 60, 20, 40)
+  found <- smap(x, "x", E = 2, theta = 2, pred = pairs, include_state = TRUE)
+  state <- attr(found, "state")
+  expect_identical(dim(state$neighbours), dim(state$distances))
+  expect_identical(nrow(state$neighbours), length(state$pred))
+  expect_identical(state$pred, c(31:60, 20:40))
+  slow <- oracle_smap(unname(state$points), state$lib, state$pred, state$target, 2)
+  known <- !is.na(found$predictions$Predictions)
+  expect_equal(found$predictions$Predictions[known], slow$predictions[, 1], tolerance = 1e-6)
+  expect_equal(unname(as.matrix(found$coefficients[known, -1])), slow$coefficients[, , 1],
+               tolerance = 1e-6)
+  expect_null(attr(smap(x, "x", E = 2), "state"))
+  nonlinear <- predict_nonlinear(x, "x", E = 2, theta = 2, pred = pairs)
+  expect_equal(nonlinear$rho, prediction_error(found$predictions)$rho)
+  expect_warning(all <- smap(x, "x", E = 2, lib = c(1, 20), knn = 30), "has 18 points",
+                 class = "synfire_warning_knn")
+  expect_identical(all$predictions$Predictions,
+                   smap(x, "x", E = 2, lib = c(1, 20), knn = 18)$predictions$Predictions)
 })

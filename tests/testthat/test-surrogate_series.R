@@ -172,3 +172,48 @@ test_that("an argument of another method is refused", {
   refused(ccm(x, "x", "y", E = 2, period = 4), "`period` must be left out")
   refused(ccm(x, "x", "y", E = 2, surrogate = "noise"), "`surrogate` must be")
 })
+
+test_that("the seasonal cycle may be a spline, and noise be added", {
+  set.seed(4)
+  x <- sin(2 * pi * (1:240) / 24) + rnorm(240, sd = 0.2)
+  x[c(7, 100)] <- NA
+  season <- (seq_along(x) - 1) %% 24 + 1
+  known <- !is.na(x)
+  # Three rounds, so that the end of a round meets its beginning.
+  at <- c(season[known] - 24, season[known], season[known] + 24)
+  cycle <- predict(smooth.spline(at, rep(x[known], 3)), season)$y
+  set.seed(1)
+  made <- surrogate_series(x, 5, "seasonal", period = 24, spline = TRUE)
+  for (k in 1:5) {
+    expect_identical(is.na(made[, k]), is.na(x))
+    expect_equal(sort(made[, k] - cycle), sort(x - cycle))
+  }
+  # It is smoother than the means of seasons, and close to what was put in.
+  round <- cycle[1:24]
+  expect_lt(max(abs(round - sin(2 * pi * (1:24) / 24))), 0.15)
+  expect_lt(abs(round[[24]] - round[[1]]), 2 * max(abs(diff(round))))
+
+  set.seed(1)
+  noisy <- surrogate_series(x, 5, "seasonal", period = 24, spline = TRUE, alpha = 3)
+  noise <- (noisy - made)[known, ]
+  expect_lt(abs(sd(noise) / 3 - 1), 0.1)
+  expect_lt(abs(mean(noise)), 0.5)
+  expect_lt(abs(cor(noise[, 1], noise[, 2])), 0.2)
+  expect_identical(is.na(noisy), is.na(made))
+  set.seed(1)
+  plain <- surrogate_series(x, 2, "seasonal", period = 24)
+  set.seed(1)
+  noisy <- surrogate_series(x, 2, "seasonal", period = 24, alpha = 1e-9)
+  expect_equal(noisy, plain, tolerance = 1e-7)
+
+  constant <- surrogate_series(rep(2, 20), 2, "seasonal", period = 4, spline = TRUE)
+  expect_equal(constant, matrix(2, 20, 2))
+  one <- surrogate_series(c(1, NA, NA, NA), 1, "seasonal", period = 4, spline = TRUE)
+  expect_equal(one, cbind(c(1, NA, NA, NA)))
+  expect_true(all(is.na(surrogate_series(rep(NA_real_, 6), 1, "seasonal", period = 3, spline = TRUE))))
+  refused <- function(expr, text) expect_error(expr, text, class = "synfire_error_argument")
+  refused(surrogate_series(x, 1, "seasonal", period = 24, spline = NA), "`spline` must")
+  refused(surrogate_series(x, 1, "seasonal", period = 24, alpha = -1), "`alpha` must")
+  refused(surrogate_series(x, 1, "shuffle", alpha = 1), "`alpha` must be left out")
+  refused(surrogate_series(x, 1, "twin", spline = TRUE), "`spline` must be left out|without NA")
+})

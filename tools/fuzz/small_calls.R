@@ -57,6 +57,9 @@ make_small_results <- function() {
   r$causal_map_comparison <- synfire::compare_maps(r$causal_map, r$causal_map)
   r$map_on_disk <- tempfile(fileext = ".h5")
   r$causal_map_file <- synfire::causal_map(r$series, E = 2, file = r$map_on_disk)
+  r$smap_map <- synfire::smap_map(r$series, E = 2)
+  r$smap_on_disk <- tempfile(fileext = ".h5")
+  r$smap_map_file <- synfire::smap_map(r$series, E = 2, file = r$smap_on_disk)
   r$synfire_sitrep <- synfire::synfire_sitrep(test_devices = FALSE)
   r$binned_spikes <- synfire::bin_spikes(r$spike_trains, 0.05)
   r$cross_correlogram <- synfire::cross_correlogram(r$spike_trains, 0.005, 0.02)
@@ -128,6 +131,7 @@ make_small_calls <- function(r) {
     simulate_patterns = list(duration = 2, units = 5),
     simulate_sym26 = list(duration = 2),
     smap = list(x = table, columns = "x", E = 2, theta = 1),
+    smap_map = list(x = r$series, E = 2),
     spade = list(x = x, bin_size = 0.01, window_bins = 3, min_spikes = 2, min_count = 4,
                  n_surrogates = 3),
     spike_trains = list(time = c(1, 2, 3), unit = c("A", "B", "A")),
@@ -144,6 +148,7 @@ make_small_calls <- function(r) {
 method_extras <- function(r) {
   list(
     `[.spike_trains` = list(time = c(0, 1)), `[.itemsets` = list(1:2), `[.spade` = list(1),
+    `[.smap_map` = list(1, 1:2),
     `[.binned_spikes` = list(1:2, 1), `[.cross_correlogram` = list(1, 1, 2),
     rbind.spike_trains = list(r$spike_trains), rbind.synfire_table = list(r$episodes),
     `[.synfire_table` = list(1:2, 1:3), c.episodes = list(r$episodes),

@@ -3,10 +3,10 @@ fuzz_subject("ccm",
   covers = list(
     ccm = c("x", "columns", "target", "E", "Tp", "tau", "lib_sizes", "samples", "knn",
             "exclusion_radius", "embedded", "both", "valid_lib", "segments", "no_time",
-            "n_surrogates", "surrogate", "period", "threads"),
+            "n_surrogates", "surrogate", "period", "device", "gpus", "threads"),
     ccm_lag = c("x", "columns", "target", "E", "Tp", "tau", "lib_size", "samples", "knn",
                 "exclusion_radius", "embedded", "both", "valid_lib", "segments", "no_time",
-                "threads")
+                "device", "gpus", "threads")
   ),
   run = function(world) {
     x <- draw_table(whole(2, 4), whole(10, 70))
@@ -22,12 +22,15 @@ fuzz_subject("ccm",
     )
     if (isTRUE(args$no_time)) args$x <- x[-1L]
     if (isTRUE(args$embedded)) args$E <- length(args$columns)
+    # Several targets, among them columns, and a series with itself.
+    if (sometimes(0.3)) args$target <- sample(names, whole(1, 2))
     all <- attempt("ccm", c(args, list(lib_sizes = Inf)))
     if (refused(all)) return(invisible())
     compare_all_rows(args, all)
     compare_lags(args, all)
     compare_libraries(args)
     if (sometimes(0.3)) compare_surrogates(args)
+    if (sometimes(0.5)) compare_devices(args, world)
     compare_map(args, all)
     if (!is.null(world$peers$pyEDM) && sometimes(0.03)) compare_pyedm(args, all, world)
   }
@@ -39,7 +42,7 @@ ccm_problem <- function(args, back = FALSE) {
   n <- nrow(x)
   segment <- cumsum(c(TRUE, diff(args$segments %||% rep(1, n)) != 0))
   columns <- if (back) args$target else args$columns
-  target <- if (back) args$columns[[1L]] else args$target
+  target <- if (back) args$columns[[1L]] else args$target[[1L]]
   Tp <- args$Tp %||% 0
   lags <- if (isTRUE(args$embedded)) 0 else (seq_len(args$E) - 1) * (args$tau %||% -1)
   at <- function(name, by) {
@@ -61,7 +64,9 @@ ccm_problem <- function(args, back = FALSE) {
        k = if (knn > 0) knn else args$E + 1, exclusion = args$exclusion_radius %||% 0)
 }
 
-directions <- function(args) if (identical(args$both, FALSE)) FALSE else c(FALSE, TRUE)
+directions <- function(args) {
+  if (isFALSE(args$both) || identical(args$columns, args$target)) FALSE else c(FALSE, TRUE)
+}
 
 # rho is of no account where all predictions are the same to within rounding.
 same_rho <- function(a, b, what, tolerance = 1e-8) same(as.double(a), as.double(b), what, tolerance)
@@ -94,7 +99,7 @@ compare_libraries <- function(args) {
   most <- min(vapply(directions(args), function(back) length(ccm_problem(args, back)$lib), 0L))
   least <- ccm_problem(args)$k + 1
   if (least > most) return()
-  sizes <- unique(c(least, sample(least:most, 1) , most))
+  sizes <- unique(c(least, least + whole(0, most - least), most))
   run <- function(threads, ...) {
     set.seed(11)
     attempt("ccm", c(args, list(lib_sizes = sizes, samples = 3, threads = threads), ...))
@@ -145,9 +150,46 @@ compare_surrogates <- function(args) {
   same(all(is.na(p) | p > 0 & p <= 1), TRUE, "p values lie between 0 and 1")
 }
 
+# The GPU draws the same libraries and finds the same neighbours.
+compare_devices <- function(args, world) {
+  sizes <- one_of(Inf, NULL, c((args$knn %||% 0) + 7, Inf))
+  given <- c(args, list(lib_sizes = sizes, samples = one_of(1, 3, 40)),
+             if (sometimes(0.3)) list(n_surrogates = whole(1, 6), surrogate = "shuffle"))
+  cpu <- on_device("ccm", given, "cpu", NULL, world)
+  gpu <- on_device("ccm", given, "gpu", draw_gpus(world), world)
+  if (world$gpu) {
+    if (refused(gpu) || refused(cpu)) return(same(gpu, cpu, "ccm() on a GPU and the CPU"))
+    scale <- size_of(lapply(directions(args), function(back) ccm_problem(args, back)$target))
+    for (what in c("rho", "MAE", "RMSE")) {
+      by <- if (what == "rho") 1 else scale
+      same_rho(attr(gpu, "samples")[[what]] / by, attr(cpu, "samples")[[what]] / by,
+               paste(what, "on a GPU and the CPU"))
+    }
+    same(attr(gpu, "surrogates")$median, attr(cpu, "surrogates")$median,
+         "surrogates on a GPU and the CPU", 1e-8)
+  }
+  given <- c(args[names(args) != "Tp"], list(Tp = sort(sample(-5:5, 3))))
+  cpu <- on_device("ccm_lag", given, "cpu", NULL, world)
+  gpu <- on_device("ccm_lag", given, "gpu", draw_gpus(world), world)
+  if (world$gpu) {
+    same(as.data.frame(gpu), as.data.frame(cpu), "ccm_lag() on a GPU and the CPU", 1e-8)
+  }
+}
+
+on_device <- function(name, args, device, gpus, world) {
+  set.seed(11)
+  out <- attempt(name, c(args, list(device = device, gpus = gpus)))
+  reason <- c("synfire_error_device", "synfire_error_argument")
+  if (device == "gpu" && !world$gpu && !inherits(out, reason)) {
+    finding(sprintf("%s() with device = \"gpu\" goes on without a GPU", name))
+  }
+  out
+}
+
 # A causal map of the two series has the same pair, in single precision.
 compare_map <- function(args, all) {
-  plain <- length(args$columns) == 1L && is.null(args$valid_lib) && is.null(args$segments) &&
+  plain <- length(args$columns) == 1L && length(args$target) == 1L &&
+    args$columns != args$target && is.null(args$valid_lib) && is.null(args$segments) &&
     (args$knn %||% 0) %in% c(0, args$E + 1) && is.null(args$embedded)
   if (!plain) return()
   x <- as.matrix(args$x[c(args$columns, args$target)])
@@ -191,7 +233,7 @@ compare_pyedm <- function(args, all, world) {
     "  libSizes = [n], sample = 1, noTime = True, parallel = False, **more)",
     "output = float(r.iloc[0, 1])"
   ), list(
-    x = as.data.frame(args$x), columns = as.list(args$columns), target = list(args$target),
+    x = as.data.frame(args$x), columns = as.list(args$columns), target = as.list(args$target),
     E = args$E, Tp = args$Tp %||% 0, tau = args$tau %||% -1, knn = args$knn %||% 0,
     radius = args$exclusion_radius %||% 0, embedded = isTRUE(args$embedded),
     masked = !is.null(args$valid_lib), valid = args$valid_lib %||% TRUE

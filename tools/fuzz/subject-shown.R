@@ -66,6 +66,9 @@ draw_result <- function(class) {
     },
     causal_map_file = attempt("causal_map", list(
       draw_matrix(), E = whole(1, 3), file = file.path(fuzz$world$folder, "map.h5"))),
+    smap_map = attempt("smap_map", list(draw_matrix(), E = whole(1, 3))),
+    smap_map_file = attempt("smap_map", list(
+      draw_matrix(), E = whole(1, 3), file = file.path(fuzz$world$folder, "smap_map.h5"))),
     synfire_sitrep = attempt("synfire_sitrep", list(test_devices = sometimes()))
   )
 }
@@ -115,6 +118,11 @@ shown_args <- function(class, generic, object) {
       groups = stats::setNames(rep(c("a", "b"), length.out = length(series)), series),
       links = whole(1, 60), threshold = between(-1, 1), layout = one_of("circle", "kk"),
       p = 0.3)),
+    autoplot.smap_map = ,
+    autoplot.smap_map_file = c(type, some_args(
+      groups = stats::setNames(rep(c("a", "b"), length.out = length(series)), series))),
+    as.data.frame.smap_map = some_args(diagonal = TRUE, threshold = between(-1, 1),
+                                       max_links = whole(1, 30)),
     as.igraph.causal_map = ,
     as.igraph.causal_links = some_args(threshold = between(-1, 1), alpha = between(0, 1),
                                        max_links = whole(1, 30), p = 0.4),
@@ -156,10 +164,11 @@ fuzz_subject("shown",
                           "layout", "bins", "recording"),
     autoplot.itemsets = "type", autoplot.multiview = "type",
     autoplot.patterns = c("type", "patterns", "from", "to", "order", "others", "recording"),
-    autoplot.smap = "type", autoplot.spade = "type",
+    autoplot.smap = "type", autoplot.smap_map = c("type", "groups"), autoplot.spade = "type",
     autoplot.spike_trains = c("order", "by", "max_marks", "bins"),
     as.data.frame.causal_map = c("diagonal", "threshold", "alpha", "max_links"),
     as.data.frame.causal_map_comparison = "max_links",
+    as.data.frame.smap_map = c("diagonal", "threshold", "max_links"),
     as.data.frame.patterns = "times", as.data.frame.spade = "times",
     as.igraph.causal_links = c("threshold", "alpha", "max_links"),
     as.igraph.causal_map = c("threshold", "alpha", "max_links"),
@@ -172,6 +181,7 @@ fuzz_subject("shown",
     print.episode_stream = "n", print.episodes = "n", print.itemsets = "n",
     print.pattern_occurrences = "n", print.pattern_spectrum = "n",
     print.pvalue_spectrum = "n", print.signature_tests = "n", print.smap = "n",
+    print.smap_map = "n", summary.smap_map = "n",
     print.spade = "n", print.spike_trains = "n", summary.causal_links = "n",
     summary.causal_map = "n", summary.causal_map_comparison = "n", summary.ccm = "alpha",
     summary.episode_significance = "n", synfire_sitrep = "test_devices"

@@ -31,6 +31,8 @@ refused_for <- function(default) {
 # function.
 valid_after_all <- list(
   `causal_map(Tp)` = c("matrix", "many", "with_names"),
+  `embed_dimension(tau)` = c("matrix", "many", "with_names"),
+  `embed_dimension(Tp)` = c("matrix", "many", "with_names"),
   `simulate_culture(activation_rate)` = "no_number",
   `frequent_itemsets(transactions)` = "no_columns",
   `closed_itemsets(transactions)` = "no_columns"

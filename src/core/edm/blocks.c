@@ -107,49 +107,75 @@ static void order(const sorting *s, uint32_t from, uint32_t to)
     }
 }
 
+/* Rows of a block; the last one may have fewer than there is room for. */
+static uint32_t rows_of(const sorting *s, uint32_t block)
+{
+    uint32_t left = s->library->n - block * SYN_BLOCK;
+    return left < SYN_BLOCK ? left : SYN_BLOCK;
+}
+
 static void fill_block(const sorting *s, syn_blocks *b, uint32_t block)
 {
-    uint32_t first = block * SYN_BLOCK, n = s->library->n - first;
-    n = n < SYN_BLOCK ? n : SYN_BLOCK;
-    b->first[block] = UINT32_MAX;
-    b->last[block] = 0;
+    uint32_t first = block * SYN_BLOCK, n = rows_of(s, block);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t row = s->library->row[s->place[first + i]];
-        b->first[block] = row < b->first[block] ? row : b->first[block];
-        b->last[block] = row > b->last[block] ? row : b->last[block];
         b->row[first + i] = row;
         b->place[row] = first + i;
     }
-    size_t box = (size_t)(block / SYN_BLOCK) * b->dims * SYN_BLOCK + block % SYN_BLOCK;
-    for (uint32_t d = 0; d < b->dims; d++, box += SYN_BLOCK) {
+    for (uint32_t d = 0; d < b->dims; d++) {
         double *x = b->x + ((size_t)block * b->dims + d) * SYN_BLOCK;
-        for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t i = 0; i < n; i++)
             x[i] = coordinate(s, s->place[first + i], d);
-            b->low[box] = x[i] < b->low[box] ? x[i] : b->low[box];
-            b->high[box] = x[i] > b->high[box] ? x[i] : b->high[box];
-        }
         for (uint32_t i = n; i < SYN_BLOCK; i++)
             x[i] = INFINITY;
     }
 }
 
-static syn_status make_room(syn_blocks *b, uint32_t rows)
+/* Finds the box around a block that is filled, and its first and last row. */
+static void bound_block(const sorting *s, syn_blocks *b, uint32_t block)
+{
+    uint32_t first = block * SYN_BLOCK, n = rows_of(s, block);
+    b->first[block] = UINT32_MAX;
+    b->last[block] = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t row = b->row[first + i];
+        b->first[block] = row < b->first[block] ? row : b->first[block];
+        b->last[block] = row > b->last[block] ? row : b->last[block];
+    }
+    size_t box = (size_t)(block / SYN_BLOCK) * b->dims * SYN_BLOCK + block % SYN_BLOCK;
+    for (uint32_t d = 0; d < b->dims; d++, box += SYN_BLOCK) {
+        const double *x = b->x + ((size_t)block * b->dims + d) * SYN_BLOCK;
+        for (uint32_t i = 0; i < n; i++) {
+            b->low[box] = x[i] < b->low[box] ? x[i] : b->low[box];
+            b->high[box] = x[i] > b->high[box] ? x[i] : b->high[box];
+        }
+    }
+}
+
+/* Room for rows and their coordinates, and `boxes` numbers for low and high each. */
+static syn_status make_room(syn_blocks *b, uint32_t rows, size_t boxes)
 {
     size_t slots = (size_t)b->blocks * SYN_BLOCK;
-    size_t boxes = (size_t)b->groups * b->dims * SYN_BLOCK;
     b->row = malloc((slots + 1) * sizeof *b->row);
     b->place = malloc(((size_t)rows + 1) * sizeof *b->place);
+    b->memory = malloc((slots * b->dims + 2 * boxes) * sizeof(double) + SYN_LINE);
+    if (!b->row || !b->place || !b->memory)
+        return SYN_NO_MEMORY;
+    b->x = syn_line_in(b->memory);
+    memset(b->row, 0xff, slots * sizeof *b->row);
+    memset(b->place, 0xff, (size_t)rows * sizeof *b->place);
+    return SYN_OK;
+}
+
+static syn_status make_boxes(syn_blocks *b, uint32_t rows, size_t boxes)
+{
     b->first = malloc(((size_t)b->blocks + 1) * sizeof *b->first);
     b->last = malloc(((size_t)b->blocks + 1) * sizeof *b->last);
     b->home = malloc(((size_t)rows + 1) * sizeof *b->home);
-    b->memory = malloc((slots * b->dims + 2 * boxes) * sizeof(double) + SYN_LINE);
-    if (!b->row || !b->place || !b->first || !b->last || !b->home || !b->memory)
+    if (!b->first || !b->last || !b->home)
         return SYN_NO_MEMORY;
-    b->x = syn_line_in(b->memory);
-    b->low = b->x + slots * b->dims;
+    b->low = b->x + (size_t)b->blocks * SYN_BLOCK * b->dims;
     b->high = b->low + boxes;
-    memset(b->row, 0xff, slots * sizeof *b->row);
-    memset(b->place, 0xff, (size_t)rows * sizeof *b->place);
     for (size_t i = 0; i < boxes; i++) {
         b->low[i] = INFINITY;
         b->high[i] = -INFINITY;
@@ -169,24 +195,50 @@ static void find_homes(syn_blocks *b, uint32_t rows, const syn_rows *library)
     }
 }
 
-syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
-                           const uint32_t *steps, uint32_t step, syn_blocks *out)
+/* The places of the library, in order. */
+static syn_status start(const syn_points *points, sorting *s, syn_blocks *out)
 {
     memset(out, 0, sizeof *out);
     out->dims = points->dims;
-    out->blocks = library->n / SYN_BLOCK + (library->n % SYN_BLOCK > 0);
-    out->groups = out->blocks / SYN_BLOCK + (out->blocks % SYN_BLOCK > 0);
+    out->blocks = s->library->n / SYN_BLOCK + (s->library->n % SYN_BLOCK > 0);
+    s->place = malloc(((size_t)s->library->n + 1) * sizeof *s->place);
+    for (uint32_t i = 0; s->place && i < s->library->n; i++)
+        s->place[i] = i;
+    return s->place ? SYN_OK : SYN_NO_MEMORY;
+}
+
+syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
+                           const uint32_t *steps, uint32_t step, syn_blocks *out)
+{
     sorting s = {points, library, steps, step, NULL};
-    s.place = malloc(((size_t)library->n + 1) * sizeof *s.place);
-    syn_status status = s.place ? make_room(out, points->rows) : SYN_NO_MEMORY;
+    syn_status status = start(points, &s, out);
+    out->groups = out->blocks / SYN_BLOCK + (out->blocks % SYN_BLOCK > 0);
+    size_t boxes = (size_t)out->groups * out->dims * SYN_BLOCK;
+    if (status == SYN_OK)
+        status = make_room(out, points->rows, boxes);
+    if (status == SYN_OK)
+        status = make_boxes(out, points->rows, boxes);
     if (status == SYN_OK) {
-        for (uint32_t i = 0; i < library->n; i++)
-            s.place[i] = i;
         order(&s, 0, library->n);
-        for (uint32_t b = 0; b < out->blocks; b++)
+        for (uint32_t b = 0; b < out->blocks; b++) {
             fill_block(&s, out, b);
+            bound_block(&s, out, b);
+        }
         find_homes(out, points->rows, library);
     }
+    free(s.place);
+    return status;
+}
+
+syn_status syn_blocks_list(const syn_points *points, const syn_rows *library,
+                           syn_blocks *out)
+{
+    sorting s = {points, library, NULL, 0, NULL};
+    syn_status status = start(points, &s, out);
+    if (status == SYN_OK)
+        status = make_room(out, points->rows, 0);
+    for (uint32_t b = 0; status == SYN_OK && b < out->blocks; b++)
+        fill_block(&s, out, b);
     free(s.place);
     return status;
 }

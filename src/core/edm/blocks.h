@@ -30,6 +30,11 @@ typedef struct syn_blocks {
 syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
                            const uint32_t *steps, uint32_t step, syn_blocks *out);
 
+/* Gathers `library` in the order of time, without boxes: `first`, `last`, `home`, `low` and
+   `high` are NULL. */
+syn_status syn_blocks_list(const syn_points *points, const syn_rows *library,
+                           syn_blocks *out);
+
 void syn_blocks_free(syn_blocks *blocks);
 
 /* The first line of the cache in `memory`, which needs SYN_LINE bytes more for it. */

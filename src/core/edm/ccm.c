@@ -12,6 +12,7 @@
 #include "core/base/kinds.h"
 #include "core/edm/ccm_lanes.h"
 #include "core/edm/ccm_plan.h"
+#include "core/edm/ccm_skill.h"
 #include "core/base/parallel.h"
 #include "core/edm/search.h"
 
@@ -123,20 +124,6 @@ static syn_status make_groups(mapping *m, const unsigned char *direct)
 
 /* ---- what is predicted ---- */
 
-/* A value amid those of the target, exactly theirs if they are all the same. */
-static double middle(const double *target, const syn_rows *rows)
-{
-    double least = INFINITY, most = -INFINITY;
-    for (uint32_t i = 0; i < rows->n; i++) {
-        double y = target[rows->row[i]];
-        least = y < least ? y : least;
-        most = y > most ? y : most;
-    }
-    if (!(least <= most))
-        return 0;
-    return least < most ? least / 2 + most / 2 : least;
-}
-
 static syn_status make_problem(mapping *m, uint32_t targets)
 {
     syn_ccm_problem *p = &m->problem;
@@ -159,7 +146,7 @@ static syn_status make_problem(mapping *m, uint32_t targets)
         for (uint32_t i = 0; i < p->n; i++)
             m->coordinate[e * p->n + i] = m->points->coordinate[e * rows + p->row[i]];
     for (size_t t = 0; t < targets; t++) {
-        m->shift[t] = middle(m->target + t * rows, m->prediction);
+        m->shift[t] = syn_ccm_middle(m->target + t * rows, m->prediction);
         for (uint32_t i = 0; i < p->n; i++)
             m->value[t * p->n + i] = m->target[t * rows + p->row[i]] - m->shift[t];
     }
@@ -445,54 +432,28 @@ static syn_status map_all(mapping *m)
 
 /* ---- skill ---- */
 
-/* n times the variance of n values, from sums of their differences to the first of them;
-   0 where they differ from each other by rounding alone. */
-static double spread(double n, double first, double sum, double square)
+/* The skill of the libraries of a group for target `t`, from element `at` on. */
+static void put_group(const syn_ccm_group *g, size_t t, size_t at, syn_ccm_skill *out)
 {
-    double out = square - sum * sum / n;
-    /* The sum of the squares of the values themselves. */
-    double size = square + first * (2 * sum + n * first);
-    return out > 1e-24 * size ? out : 0;
-}
-
-static void skill_of(const double *sum, syn_ccm_skill *out, size_t at)
-{
-    double s[SYN_CCM_SUMS];
-    for (int k = 0; k < SYN_CCM_SUMS; k++)
-        s[k] = sum[k * SYN_CCM_LANES];
-    double n = s[SYN_CCM_N];
-    out->rho[at] = out->mae[at] = out->rmse[at] = NAN;
-    if (n < 3)
-        return;
-    out->mae[at] = s[SYN_CCM_ERROR] / n;
-    out->rmse[at] = sqrt(s[SYN_CCM_ERROR_SQUARE] / n);
-    double both = spread(n, s[SYN_CCM_FIRST_TARGET], s[SYN_CCM_TARGET],
-                         s[SYN_CCM_TARGET_SQUARE]) *
-                  spread(n, s[SYN_CCM_FIRST_PREDICTION], s[SYN_CCM_PREDICTION],
-                         s[SYN_CCM_PREDICTION_SQUARE]);
-    double product = s[SYN_CCM_PRODUCT] - s[SYN_CCM_TARGET] * s[SYN_CCM_PREDICTION] / n;
-    if (both > 0)
-        out->rho[at] = fmax(-1, fmin(1, product / sqrt(both)));
+    const double *from = g->sum + t * SYN_CCM_SUMS * SYN_CCM_LANES;
+    for (uint32_t lane = 0; lane < g->n; lane++) {
+        double sum[SYN_CCM_SUMS];
+        for (int s = 0; s < SYN_CCM_SUMS; s++)
+            sum[s] = from[s * SYN_CCM_LANES + lane];
+        syn_ccm_skill_put(sum, out, t * out->n + at + lane);
+    }
 }
 
 static syn_status make_skill(const mapping *m, syn_ccm_skill *out)
 {
-    out->targets = m->problem.targets;
+    size_t n = 0, at = 0;
     for (size_t g = 0; g < m->groups; g++)
-        out->n += m->group[g].n;
-    size_t room = (out->n * out->targets + 1) * sizeof *out->rho;
-    out->rho = malloc(room);
-    out->mae = malloc(room);
-    out->rmse = malloc(room);
-    if (!out->rho || !out->mae || !out->rmse)
-        return SYN_NO_MEMORY;
-    size_t at = 0;
-    for (size_t g = 0; g < m->groups; at += m->group[g++].n)
+        n += m->group[g].n;
+    syn_status status = syn_ccm_skill_make(n, m->problem.targets, out);
+    for (size_t g = 0; g < m->groups && status == SYN_OK; at += m->group[g++].n)
         for (size_t t = 0; t < out->targets; t++)
-            for (uint32_t lane = 0; lane < m->group[g].n; lane++)
-                skill_of(m->group[g].sum + t * SYN_CCM_SUMS * SYN_CCM_LANES + lane, out,
-                         t * out->n + at + lane);
-    return SYN_OK;
+            put_group(&m->group[g], t, at, out);
+    return status;
 }
 
 /* ---- all of it ---- */
@@ -578,12 +539,4 @@ syn_status syn_ccm(const syn_points *points, const syn_rows *library,
         status = make_skill(&m, out);
     mapping_free(&m);
     return status;
-}
-
-void syn_ccm_free(syn_ccm_skill *skill)
-{
-    free(skill->rho);
-    free(skill->mae);
-    free(skill->rmse);
-    memset(skill, 0, sizeof *skill);
 }

@@ -37,6 +37,20 @@ syn_status syn_ccm(const syn_points *points, const syn_rows *library,
                    const syn_ccm_options *options, const syn_watch *watch,
                    syn_ccm_skill *out);
 
+/* A library and what it is to predict: several delays of the targets, for one, are views
+   of the same points. */
+typedef struct syn_ccm_view {
+    syn_rows library;
+    const double *target;  /* [targets][rows] */
+} syn_ccm_view;
+
+/* syn_ccm() for each view, which has as many targets as the others; the libraries of one
+   come after those of the one before. A size above the rows of a view stands for all. */
+syn_status syn_ccm_views(const syn_points *points, const syn_ccm_view *view,
+                         uint32_t views, const syn_rows *prediction, uint32_t targets,
+                         const syn_ccm_options *options, const syn_watch *watch,
+                         syn_ccm_skill *out);
+
 void syn_ccm_free(syn_ccm_skill *skill);
 
 /* The random part of syn_ccm(): marks in chosen[n], which is all 0, the `size` of `n`

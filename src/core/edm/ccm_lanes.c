@@ -118,6 +118,8 @@ static int compare_near(const void *a, const void *b)
     return before(a, b) ? -1 : before(b, a);
 }
 
+enum { FEW_NEAR = 40 };  /* neighbours sorted by insertion */
+
 static void sort_few(syn_ccm_near *near, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++) {
@@ -136,12 +138,48 @@ static inline uint32_t bucket_of(double square)
     return (uint32_t)(bits >> 48);
 }
 
+/* Whether all are equally far away. */
+static int all_tied(const syn_ccm_near *near, uint32_t n)
+{
+    uint32_t i = 1;
+    while (i < n && near[i].distance == near[0].distance)
+        i++;
+    return i == n;
+}
+
+/* Sorts `n` entries in the order of time that are equally far away, or the first `wanted`
+   of them: from `row` outwards. `room` is for as many. */
+static void sort_tied(const syn_ccm_problem *p, uint32_t row, syn_ccm_near *near,
+                      uint32_t n, uint32_t wanted, syn_ccm_near *room)
+{
+    uint32_t after = 0, done = 0;
+    SYN_SEEK(uint32_t, i, after, n, p->row[near[i].at] < row);
+    uint32_t before = after;
+    for (; done < n && done < wanted; done++) {
+        int earlier = after == n ||
+                      (before > 0 && near[before - 1].apart <= near[after].apart);
+        room[done] = earlier ? near[--before] : near[after++];
+    }
+    memcpy(near, room, done * sizeof *near);
+}
+
+static void sort_bucket(const syn_ccm_problem *p, uint32_t row, syn_ccm_near *near,
+                        uint32_t n, uint32_t wanted, syn_ccm_near *room)
+{
+    if (n <= FEW_NEAR)
+        sort_few(near, n);
+    else if (all_tied(near, n))
+        sort_tied(p, row, near, n, wanted, room);
+    else
+        qsort(near, n, sizeof *near, compare_near);
+}
+
 /* Sorts the first of `n` entries, as many as `wanted` and perhaps some more: by the upper
    bits of the squares into buckets, then each bucket. Returns the sorted. */
-static syn_ccm_near *sort_nearest(syn_ccm_space *space, uint32_t n, uint32_t wanted)
+static syn_ccm_near *sort_nearest(const syn_ccm_problem *p, uint32_t row,
+                                  syn_ccm_space *space, uint32_t n, uint32_t wanted)
 {
-    enum { FEW = 40 };
-    if (n <= FEW) {
+    if (n <= FEW_NEAR) {
         sort_few(space->near, n);
         return space->near;
     }
@@ -164,11 +202,9 @@ static syn_ccm_near *sort_nearest(syn_ccm_space *space, uint32_t n, uint32_t wan
             space->sorted[bucket[b]++] = space->near[i];
     }
     for (uint32_t b = low, from = 0; b < end; from = bucket[b++]) {
-        uint32_t count = bucket[b] - from;
-        if (count <= FEW)
-            sort_few(space->sorted + from, count);
-        else
-            qsort(space->sorted + from, count, sizeof *space->sorted, compare_near);
+        /* What has been sorted into buckets is not needed any more. */
+        sort_bucket(p, row, space->sorted + from, bucket[b] - from, wanted - from,
+                    space->near);
     }
     memset(bucket + low, 0, (high - low + 1) * sizeof *bucket);
     return space->sorted;
@@ -193,7 +229,7 @@ static void nearest_rows(const syn_ccm_problem *p, uint32_t most, double *square
     double within = bound(p, square, list->row, space, wanted);
     uint32_t n = collect(p, list->row, square, within, space->near);
     wanted = wanted < n ? wanted : n;
-    const syn_ccm_near *sorted = sort_nearest(space, n, wanted);
+    const syn_ccm_near *sorted = sort_nearest(p, list->row, space, n, wanted);
     for (uint32_t i = 0; i < wanted; i++) {
         list->near[i] = sorted[i];
         list->near[i].distance = sqrt(sorted[i].distance);

@@ -3,28 +3,10 @@
 #ifndef SYN_EDM_CCM_LANES_H
 #define SYN_EDM_CCM_LANES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "core/edm/ccm_skill.h"
 
 enum { SYN_CCM_LANES = 64 };
 enum { SYN_CCM_DIRECT = 8 };  /* libraries that are searched one by one together */
-
-/* Sums over rows that are kept for each library and target. Targets and predictions are
-   taken from those of the library's first pair: predictions may differ by very little,
-   and sums of their squares would lose that. */
-enum {
-    SYN_CCM_N,             /* pairs of prediction and target */
-    SYN_CCM_FIRST_TARGET,
-    SYN_CCM_FIRST_PREDICTION,
-    SYN_CCM_TARGET,
-    SYN_CCM_TARGET_SQUARE,
-    SYN_CCM_PREDICTION,
-    SYN_CCM_PREDICTION_SQUARE,
-    SYN_CCM_PRODUCT,
-    SYN_CCM_ERROR,         /* absolute */
-    SYN_CCM_ERROR_SQUARE,
-    SYN_CCM_SUMS
-};
 
 /* All library rows and what is to be predicted. */
 typedef struct syn_ccm_problem {

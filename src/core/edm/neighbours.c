@@ -11,6 +11,7 @@
 
 #include "core/edm/blocks.h"
 #include "core/edm/scan.h"
+#include "core/edm/sift.h"
 #include "core/edm/ties.h"
 #include "core/base/masks.h"
 #include "core/base/parallel.h"
@@ -28,6 +29,7 @@ typedef struct seeker {
     uint32_t *known;       /* [k] neighbours of the prediction row before */
     uint32_t known_n, known_of;
     syn_ties ties;
+    syn_sieve sieve;       /* for small libraries */
     const syn_search *search;
 } seeker;
 
@@ -37,7 +39,9 @@ struct syn_search {
     syn_neighbour_options options;
     const syn_scan_kind *kind;
     uint32_t k;            /* no more than there are library rows */
-    syn_blocks blocks;
+    int small;             /* whether all distances are computed */
+    syn_sift sift;         /* the library if so, */
+    syn_blocks blocks;     /* or otherwise */
     int threads;
     seeker *seeker;        /* [threads] */
     syn_near_body *body;
@@ -176,10 +180,9 @@ static void find_within(const syn_search *s, seeker *k)
     syn_ties_visit(&k->ties, &s->blocks, k->row, s->points->rows, &k->list, visit, k);
 }
 
-static void find(const syn_search *s, seeker *k, uint32_t i)
+/* Searches among boxes. */
+static void find_among_boxes(const syn_search *s, seeker *k)
 {
-    k->row = s->prediction->row[i];
-    syn_point_at(s->points, k->row, s->points->dims, k->point);
     uint32_t home = s->blocks.home[k->row];
     int sure = 1;
     double known = known_limit(s, k);
@@ -195,6 +198,23 @@ static void find(const syn_search *s, seeker *k, uint32_t i)
     k->known_of = k->row;
     for (uint32_t j = 0; j < k->list.n; j++)
         k->known[j] = k->list.near[j].row;
+}
+
+static void find_among_all(const syn_search *s, seeker *k)
+{
+    syn_nearest_start(&k->list, s->k);
+    syn_sift_row(&s->sift, k->point, k->row, s->options.exclusion, &k->sieve, &k->list);
+    syn_nearest_finish(&k->list);
+}
+
+static void find(const syn_search *s, seeker *k, uint32_t i)
+{
+    k->row = s->prediction->row[i];
+    syn_point_at(s->points, k->row, s->points->dims, k->point);
+    if (s->small)
+        find_among_all(s, k);
+    else
+        find_among_boxes(s, k);
     s->body(s->context, i, k->list.near, k->list.n);
 }
 
@@ -224,6 +244,8 @@ static syn_status make_seekers(syn_search *s)
         k->search = s;
         if (!k->list.near || !k->point || !k->known || !k->ties.tied)
             return SYN_NO_MEMORY;
+        if (s->small && syn_sieve_make(&s->sift, s->k, &k->sieve) != SYN_OK)
+            return SYN_NO_MEMORY;
     }
     return SYN_OK;
 }
@@ -240,7 +262,10 @@ syn_status syn_search_make(const syn_points *points, const syn_rows *library,
     s->k = options->k < library->n ? options->k : library->n;
     s->k = s->k > 0 ? s->k : 1;
     s->threads = options->threads > 1 ? options->threads : 1;
-    syn_status status = syn_blocks_make(points, library, NULL, 0, &s->blocks);
+    s->small = syn_sift_worth(library->n);
+    syn_status status = s->small ? syn_sift_make(points, library, options->vector_bits,
+                                                 &s->sift)
+                                 : syn_blocks_make(points, library, NULL, 0, &s->blocks);
     return status == SYN_OK ? make_seekers(s) : status;
 }
 
@@ -261,9 +286,11 @@ void syn_search_free(syn_search *s)
         free(s->seeker[w].point);
         free(s->seeker[w].known);
         free(s->seeker[w].ties.tied);
+        syn_sieve_free(&s->seeker[w].sieve);
     }
     if (s) {
         free(s->seeker);
+        syn_sift_free(&s->sift);
         syn_blocks_free(&s->blocks);
     }
     free(s);

@@ -44,4 +44,19 @@ syn_status syn_simplex_sweep(const syn_points *points, const syn_reach *library,
                              const syn_sweep_options *options, const double *target,
                              const syn_watch *watch, double *prediction);
 
+/* State spaces that are made of some of the coordinates each. */
+typedef struct syn_views {
+    uint32_t n, dims;
+    const uint32_t *column;  /* [n][dims] which coordinates */
+} syn_views;
+
+/* syn_simplex() of one target in each view. Other than there, coordinates may be missing:
+   a view has those rows of `library` and `predicted` that have all coordinates of it.
+   `prediction` has room for [views][prediction rows]; NaN also for rows that are not in
+   the view, and for a view whose library has fewer than k rows. */
+syn_status syn_simplex_views(const syn_points *points, const syn_rows *library,
+                             const syn_rows *predicted, const syn_views *views,
+                             const syn_neighbour_options *options, const double *target,
+                             const syn_watch *watch, double *prediction);
+
 #endif

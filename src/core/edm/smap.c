@@ -168,18 +168,23 @@ static void sort_decreasing(double *x, uint32_t n)
     }
 }
 
+double syn_smap_value(const syn_smap_call *s, const syn_smap_bench *b)
+{
+    double value = b->fit[0];
+    for (uint32_t k = 0; k < s->points->dims; k++)
+        value += b->fit[k + 1] * b->from[k];
+    return value;
+}
+
 void syn_smap_put(const syn_smap_call *s, const syn_smap_bench *b,
-                  const syn_smap_near *near, const double *weight, uint32_t theta,
+                  const syn_smap_near *near, double variance, uint32_t theta,
                   uint32_t at)
 {
     const syn_smap_result *out = s->out;
     uint32_t unknowns = s->points->dims + 1;
     size_t n = s->prediction->n, place = (size_t)theta * unknowns * n + at;
-    double value = b->fit[0];
-    for (uint32_t k = 0; k < s->points->dims; k++)
-        value += b->fit[k + 1] * b->from[k];
-    out->prediction[theta * n + at] = value;
-    out->variance[theta * n + at] = s->kind->spread(near, weight, value);
+    out->prediction[theta * n + at] = syn_smap_value(s, b);
+    out->variance[theta * n + at] = variance;
     if (out->coefficient)
         put(out->coefficient + place, unknowns, b->fit, 1, n);
     if (out->singular) {
@@ -199,7 +204,8 @@ void syn_smap_predict(const syn_smap_call *s, syn_smap_bench *b,
     }
     double rate = syn_smap_rate(s, near, theta);
     syn_smap_fit(s->kind, near, rate, s->options->ridge, b);
-    syn_smap_put(s, b, near, b->space.weight, theta, at);
+    double variance = s->kind->spread(near, b->space.weight, syn_smap_value(s, b));
+    syn_smap_put(s, b, near, variance, theta, at);
 }
 
 static syn_status predict(void *context, size_t item, int worker)
@@ -223,7 +229,7 @@ static syn_status predict(void *context, size_t item, int worker)
 
 /* ---- the call ---- */
 
-static syn_status gather_library(syn_smap_call *s)
+syn_status syn_smap_gather(syn_smap_call *s)
 {
     uint32_t n = s->library->n, dims = s->points->dims;
     s->side_by_side = calloc(((size_t)dims + 2) * s->stride, sizeof *s->side_by_side);
@@ -299,10 +305,9 @@ syn_status syn_smap(const syn_points *points, const syn_rows *library,
               .kind = syn_smap_fastest(options->vector_bits)};
     /* With one neighbour less than the library there is at most one to drop. */
     int whole = (uint64_t)options->k + 1 >= library->n;
-    size_t most = whole ? library->n : options->k;
-    s.stride = (most + 2 * SYN_SMAP_PADDING - 1) / SYN_SMAP_PADDING * SYN_SMAP_PADDING;
+    s.stride = syn_smap_stride(whole ? library->n : options->k);
     int threads = options->threads > 1 ? options->threads : 1;
-    syn_status status = whole ? gather_library(&s) : SYN_OK;
+    syn_status status = whole ? syn_smap_gather(&s) : SYN_OK;
     if (status == SYN_OK)
         status = make_benches(&s, threads);
     if (status == SYN_OK && syn_smap_worth(&s))

@@ -26,6 +26,15 @@ typedef struct syn_smap_call {
     size_t exact_room;
 } syn_smap_call;
 
+/* The stride of arrays of so many points. */
+static inline size_t syn_smap_stride(size_t points)
+{
+    return (points + 2 * SYN_SMAP_PADDING - 1) / SYN_SMAP_PADDING * SYN_SMAP_PADDING;
+}
+
+/* Makes `side_by_side`, which the caller frees, also after an error. */
+syn_status syn_smap_gather(syn_smap_call *s);
+
 /* Neighbours among the whole library, with `distance` ([stride]) still to be filled. */
 syn_smap_near syn_smap_whole(const syn_smap_call *s, double *distance);
 
@@ -46,10 +55,13 @@ static inline double syn_smap_rate(const syn_smap_call *s, const syn_smap_near *
     return near->mean > 0 ? s->options->theta[theta] / near->mean : 0;
 }
 
-/* Puts what the model of the bench gives at its point where results of prediction `at`
-   go; sorts its singular values. */
+/* What the model of the bench gives at its point. */
+double syn_smap_value(const syn_smap_call *s, const syn_smap_bench *b);
+
+/* Puts that, the variance and the rest of the model where results of prediction `at` go;
+   sorts its singular values. */
 void syn_smap_put(const syn_smap_call *s, const syn_smap_bench *b,
-                  const syn_smap_near *near, const double *weight, uint32_t theta,
+                  const syn_smap_near *near, double variance, uint32_t theta,
                   uint32_t at);
 
 /* Fits the model of one prediction and puts it there. */

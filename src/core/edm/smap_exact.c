@@ -10,10 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/edm/smap_model.h"
+
 /* A row before it is sorted. */
 typedef struct heavy {
     double size;       /* its largest element */
     double weight, target;
+    double n;          /* rows that it was made of */
     const syn_smap_near *near;  /* NULL for a row of the ridge */
     uint32_t at;       /* the point; of a ridge, the number of the slope */
 } heavy;
@@ -24,9 +27,12 @@ typedef struct columns {
     size_t rows, stride;
     heavy *row;          /* [stride] */
     double *value;       /* [unknowns + 1][stride] */
-    double *reflector;   /* [stride] */
-    double **column;     /* [unknowns + 1] into `value`, in the order they are taken */
+    double **column;     /* [unknowns + 1] into `value`, in the order they are taken; from
+                            row k on, column k becomes the vector of its reflection */
+    double *diagonal;    /* [unknowns] what the reflections leave there */
+    uint32_t taken;      /* columns that are reflected */
     uint32_t *number;    /* [unknowns + 1] which coefficient that is */
+    uint32_t *row_of;    /* [stride] the row that a point is in */
 } columns;
 
 static size_t most_rows(size_t stride, uint32_t dims)
@@ -37,8 +43,8 @@ static size_t most_rows(size_t stride, uint32_t dims)
 size_t syn_smap_exact_room(size_t stride, uint32_t dims)
 {
     size_t rows = most_rows(stride, dims), all = (size_t)dims + 2;
-    return rows * (sizeof(heavy) + (all + 1) * sizeof(double)) +
-           all * (sizeof(double *) + sizeof(uint32_t));
+    return rows * (sizeof(heavy) + all * sizeof(double) + sizeof(uint32_t)) +
+           all * (sizeof(double) + sizeof(double *) + sizeof(uint32_t));
 }
 
 static columns cut_room(const syn_smap_near *near, void *room)
@@ -47,10 +53,11 @@ static columns cut_room(const syn_smap_near *near, void *room)
                  .stride = most_rows(near->stride, near->dims)};
     size_t all = (size_t)c.unknowns + 1;
     c.value = room;
-    c.reflector = c.value + all * c.stride;
-    c.row = (heavy *)(c.reflector + c.stride);
+    c.diagonal = c.value + all * c.stride;
+    c.row = (heavy *)(c.diagonal + all);
     c.column = (double **)(c.row + c.stride);
     c.number = (uint32_t *)(c.column + all);
+    c.row_of = c.number + all;
     for (uint32_t j = 0; j < all; j++) {
         c.column[j] = c.value + j * c.stride;
         c.number[j] = j;
@@ -75,12 +82,12 @@ static void list_rows(const syn_smap_near *near, const double *weight, double ri
             double most = 1;
             for (uint32_t k = 0; k < near->dims; k++)
                 most = fmax(most, fabs(near->coordinate[k * near->stride + i]));
-            add_row(c, (heavy){weight[i] * most, weight[i], near->target[i], near, i});
+            add_row(c, (heavy){weight[i] * most, weight[i], near->target[i], 1, near, i});
             square += weight[i] * weight[i];
         }
     double hold = sqrt(ridge) * sqrt(square);
     for (uint32_t k = 1; k < c->unknowns; k++)
-        add_row(c, (heavy){hold, hold, 0, NULL, k});
+        add_row(c, (heavy){hold, hold, 0, 1, NULL, k});
 }
 
 /* The order of two points by their coordinates, 0 if these are the same. */
@@ -105,6 +112,11 @@ static int heavier(const void *a, const void *b)
     return order != 0 ? order : x->at < y->at ? -1 : x->at > y->at;
 }
 
+static int same_point(const heavy *x, const heavy *y)
+{
+    return x->near && y->near && x->weight == y->weight && by_place(x, y) == 0;
+}
+
 /* Makes one row of sorted rows of the same point: the sum of
    w^2 (x b - y)^2 over n of them is, up to a constant, that of one row with weight
    w sqrt(n) and the mean y. */
@@ -113,13 +125,15 @@ static void merge_rows(columns *c)
     size_t kept = 0;
     for (size_t r = 0; r < c->rows;) {
         heavy row = c->row[r];
-        double n = 1, sum = row.target;
-        for (r++; r < c->rows && row.near && c->row[r].near &&
-                  c->row[r].weight == row.weight && by_place(&row, &c->row[r]) == 0;
-             r++, n++)
+        double sum = 0;
+        for (row.n = 0; r < c->rows && (row.n == 0 || same_point(&row, &c->row[r]));
+             r++, row.n++) {
             sum += c->row[r].target;
-        row.weight *= sqrt(n);
-        row.target = sum / n;
+            if (row.near)
+                c->row_of[c->row[r].at] = (uint32_t)kept;
+        }
+        row.weight *= sqrt(row.n);
+        row.target = sum / row.n;
         c->row[kept++] = row;
     }
     c->rows = kept;
@@ -173,41 +187,118 @@ static double take_largest(columns *c, uint32_t k)
     return most;
 }
 
-/* Reflects all columns from place `k` on so that nothing is left of column `k` below row
-   `k`; 0 where nothing was there. */
+/* x + along v, with the length of v such that this reflects x. */
+static void reflect_one(const double *v, double half, double *x, size_t n)
+{
+    double along = product(v, x, n) / half;
+    for (size_t i = 0; i < n; i++)
+        x[i] += along * v[i];
+}
+
+/* Minus half the square of the vector of reflection `k`. */
+static double half_of(const columns *c, uint32_t k)
+{
+    return c->diagonal[k] * c->column[k][k];
+}
+
+/* Reflects all columns after `k` as takes column `k` to nothing below row `k`; 0 where
+   nothing was there. */
 static int reflect(columns *c, uint32_t k)
 {
-    double square = take_largest(c, k), *pivot = c->column[k] + k, *v = c->reflector;
-    size_t n = c->rows - k;
+    double square = take_largest(c, k), *v = c->column[k] + k;
     if (!(square > 0))
         return 0;
-    double root = pivot[0] > 0 ? -sqrt(square) : sqrt(square);
-    memcpy(v, pivot, n * sizeof *v);
-    v[0] -= root;
-    double half = root * v[0];  /* minus half the square of v */
-    memset(pivot, 0, n * sizeof *pivot);
-    pivot[0] = root;
-    for (uint32_t j = k + 1; j <= c->unknowns; j++) {
-        double *x = c->column[j] + k, along = product(v, x, n) / half;
-        for (size_t i = 0; i < n; i++)
-            x[i] += along * v[i];
-    }
+    c->diagonal[k] = v[0] > 0 ? -sqrt(square) : sqrt(square);
+    v[0] -= c->diagonal[k];
+    for (uint32_t j = k + 1; j <= c->unknowns; j++)
+        reflect_one(v, half_of(c, k), c->column[j] + k, c->rows - k);
     return 1;
+}
+
+static columns factorise(const syn_smap_near *near, const double *weight, double ridge,
+                         void *room)
+{
+    columns c = cut_room(near, room);
+    list_rows(near, weight, ridge, &c);
+    qsort(c.row, c.rows, sizeof *c.row, heavier);
+    merge_rows(&c);
+    fill_rows(&c);
+    while (c.taken < c.unknowns && c.taken < c.rows && reflect(&c, c.taken))
+        c.taken++;
+    return c;
+}
+
+/* The triangle in rows of `length`, with the target as column `unknowns` if there is
+   room. */
+static void write_triangle(const columns *c, uint32_t length, double *triangle)
+{
+    memset(triangle, 0, (size_t)c->unknowns * length * sizeof *triangle);
+    for (uint32_t k = 0; k < c->taken; k++) {
+        double *row = triangle + (size_t)k * length;
+        row[c->number[k]] = c->diagonal[k];
+        for (uint32_t j = k + 1; j <= c->unknowns; j++)
+            row[c->number[j]] = c->column[j][k];
+    }
 }
 
 void syn_smap_exact(const syn_smap_near *near, const double *weight, double ridge,
                     void *room, double *triangle)
 {
-    columns c = cut_room(near, room);
-    uint32_t all = c.unknowns + 1;
-    list_rows(near, weight, ridge, &c);
-    qsort(c.row, c.rows, sizeof *c.row, heavier);
-    merge_rows(&c);
-    fill_rows(&c);
-    memset(triangle, 0, (size_t)c.unknowns * all * sizeof *triangle);
-    for (uint32_t k = 0; k < c.unknowns && k < c.rows && reflect(&c, k); k++) {
-        double *row = triangle + (size_t)k * all;
-        for (uint32_t j = k; j < all; j++)
-            row[c.number[j]] = c.column[j][k];
+    columns c = factorise(near, weight, ridge, room);
+    write_triangle(&c, c.unknowns + 1, triangle);
+}
+
+/* ---- whatever the targets are ---- */
+
+/* With the triangle U S V', adds `by` / s times each column of U, for which `by` is what
+   column of V has of the vector that is wanted. */
+static void add_left(const columns *c, uint32_t length, const double *row, double along,
+                     double square, double *to)
+{
+    for (uint32_t j = 0; j < c->unknowns; j++)
+        to[j] += along / square * row[length - c->unknowns + j];
+}
+
+/* What each row's weighted target adds, from what it adds to after all reflections. */
+static void reflect_back(const columns *c, double *x)
+{
+    for (uint32_t k = c->taken; k-- > 0;)
+        reflect_one(c->column[k] + k, half_of(c, k), x + k, c->rows - k);
+}
+
+/* Puts what the rows' weighted targets add where their points are. */
+static void put_points(const columns *c, const syn_smap_near *near, const double *weight,
+                       const double *x, double *to)
+{
+    for (int part = 0; part < SYN_SMAP_PARTS; part++)
+        for (uint32_t i = near->begin[part]; i < near->end[part]; i++) {
+            const heavy *row = weight[i] > 0 ? &c->row[c->row_of[i]] : NULL;
+            to[i] = row ? x[c->row_of[i]] * row->weight / row->n : 0;
+        }
+}
+
+void syn_smap_exact_hat(const syn_smap_near *near, const double *weight, double ridge,
+                        const double *from, void *room, double *small, double *value,
+                        double *slope)
+{
+    columns c = factorise(near, weight, ridge, room);
+    uint32_t n = c.unknowns, length = 2 * n + 1;
+    double *triangle = small, *singular = triangle + (size_t)n * length;
+    double *x = c.value + (size_t)n * c.stride;  /* the targets, which are not wanted */
+    write_triangle(&c, length, triangle);
+    for (uint32_t k = 0; k < n; k++)
+        triangle[(size_t)k * length + n + 1 + k] = 1;
+    syn_smap_singular(triangle, n, n + 1, singular);
+    double cutoff = syn_smap_cutoff(singular, n, near->n);
+    for (int wanted = 0; wanted < 2; wanted++) {
+        memset(x, 0, c.rows * sizeof *x);
+        for (uint32_t k = 0; k < n; k++) {
+            const double *row = triangle + (size_t)k * length;
+            double along = wanted ? row[1] : row[0] + product(row + 1, from, n - 1);
+            if (singular[k] > cutoff)
+                add_left(&c, length, row, along, singular[k] * singular[k], x);
+        }
+        reflect_back(&c, x);
+        put_points(&c, near, weight, x, wanted ? slope : value);
     }
 }

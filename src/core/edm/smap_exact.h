@@ -14,4 +14,12 @@ size_t syn_smap_exact_room(size_t stride, uint32_t dims);
 void syn_smap_exact(const syn_smap_near *near, const double *weight, double ridge,
                     void *room, double *triangle);
 
+/* What each neighbour's target, by its place among the points, adds to the prediction
+   from `from` ([dims]), `value`, and to the coefficient of the first coordinate, `slope`,
+   of the model above; places of other points are left as they are. `small`: 2 (dims + 1)
+   (dims + 2) doubles. */
+void syn_smap_exact_hat(const syn_smap_near *near, const double *weight, double ridge,
+                        const double *from, void *room, double *small, double *value,
+                        double *slope);
+
 #endif

@@ -62,6 +62,48 @@ static void measure(syn_smap_near *near, const double *from, uint32_t n)
     }
 }
 
+/* Distances of some registers of points from SYN_SMAP_SIDE others: as in measure(). */
+SYN_INLINE void measure_tile(int wide, const syn_smap_near *near, uint32_t rows,
+                             const double *to, size_t i)
+{
+    syn_f64 sum[SYN_SMAP_SIDE][4];
+    const double *x = near->coordinate + i;
+    SYN_UNROLL(4)
+    for (int r = 0; r < SYN_SMAP_SIDE; r++)
+        SYN_UNROLL(4)
+        for (int v = 0; v < wide; v++)
+            sum[r][v] = syn_f64_all(0);
+    for (uint32_t k = 0; k < near->dims; k++, x += near->stride, to += rows)
+        SYN_UNROLL(4)
+        for (int v = 0; v < wide; v++) {
+            syn_f64 here = syn_f64_load(x + v * SYN_F64_LANES);
+            SYN_UNROLL(4)
+            for (int r = 0; r < SYN_SMAP_SIDE; r++) {
+                syn_f64 apart = here - syn_f64_all(to[r]);
+                sum[r][v] = syn_f64_fused(apart, apart, sum[r][v]);
+            }
+        }
+    SYN_UNROLL(4)
+    for (int r = 0; r < SYN_SMAP_SIDE; r++)
+        SYN_UNROLL(4)
+        for (int v = 0; v < wide; v++)
+            syn_f64_store(near[r].distance + i + v * SYN_F64_LANES,
+                          syn_f64_sqrt(sum[r][v]));
+}
+
+static void measure_many(const syn_smap_near *near, uint32_t rows, const double *to,
+                         size_t from, size_t n)
+{
+    enum { WIDE = SYN_WIDTH == 512 ? 4 : 2 };
+    for (uint32_t r = 0; r < rows; r += SYN_SMAP_SIDE) {
+        size_t i = from, end = from + n;
+        for (; i + WIDE * SYN_F64_LANES <= end; i += WIDE * SYN_F64_LANES)
+            measure_tile(WIDE, near + r, rows, to + r, i);
+        for (; i < end; i += SYN_F64_LANES)
+            measure_tile(1, near + r, rows, to + r, i);
+    }
+}
+
 /* The number, the sum and the least of the distances in a part. */
 static uint32_t survey_part(const syn_smap_near *near, int part, double *total,
                             double *nearest)
@@ -304,7 +346,8 @@ static double spread(const syn_smap_near *near, const double *weight, double val
     return above / below;
 }
 
-const syn_smap_kind SYN_KIND_NAME(syn_smap_kind) = {measure, survey, reduce, spread};
+const syn_smap_kind SYN_KIND_NAME(syn_smap_kind) = {measure, measure_many, survey, reduce,
+                                                     spread};
 
 #if SYN_WIDTH == 0
 const syn_smap_kind *syn_smap_fastest(int vector_bits)

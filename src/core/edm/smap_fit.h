@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SYN_SMAP_PARTS = 3, SYN_SMAP_PADDING = 8 };
+enum { SYN_SMAP_PARTS = 3, SYN_SMAP_PADDING = 8, SYN_SMAP_SIDE = 4 };
 
 /* What one prediction is made from: points side by side, those of the neighbours and, in
    between, others. Neighbours are points begin[i] .. end[i] - 1 of each part, some of
@@ -47,6 +47,11 @@ typedef struct syn_smap_kind {
     /* The distances of the first `n` points from `from`, and of fewer than
        SYN_SMAP_PADDING more. */
     void (*measure)(syn_smap_near *near, const double *from, uint32_t n);
+
+    /* The same of points `from` .. `from` + `n` - 1 for `rows` predictions of the same
+       library, a multiple of SYN_SMAP_SIDE; `to`: [dims][rows] their points. */
+    void (*measure_many)(const syn_smap_near *near, uint32_t rows, const double *to,
+                         size_t from, size_t n);
 
     /* Fills `n`, `mean` and `least` from the parts. */
     void (*survey)(syn_smap_near *near);

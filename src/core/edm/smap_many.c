@@ -10,22 +10,31 @@
 #include <string.h>
 
 #include "core/base/parallel.h"
+#include "core/edm/smap_lanes.h"
 #include "core/edm/smap_normal.h"
 #include "core/edm/smap_product.h"
+#include "core/edm/smap_same.h"
 
 enum {
     BLOCK_BYTES = 6 << 20,     /* of distances and weights, if rows are few enough */
     MOST_ROWS = 16 * SYN_SMAP_ROWS,
     MOST_DIMS = 100,            /* with more, sums would take too much memory */
-    LEAST_PREDICTIONS = 8       /* with fewer, most of SYN_SMAP_ROWS would be idle */
+    LEAST_PREDICTIONS = 8,      /* with fewer, most of SYN_SMAP_ROWS would be idle */
+    SPREAD = 3 * SYN_SMAP_PADDING
 };
+
+/* Variances that are a smaller share of the targets' squares, less their centre, have lost
+   too many digits. */
+static const double least_spread = 1e-5;
 
 typedef struct many {
     const syn_smap_call *call;
     const syn_smap_product *product;
+    const syn_smap_lanes *lanes;
     syn_smap_terms terms;
     double *value;              /* of the terms */
     double *centre;             /* [terms] their means, which are taken out */
+    syn_smap_same same;
     uint32_t rows;              /* of a block: a multiple of SYN_SMAP_ROWS */
     size_t stride;              /* the library, made a multiple of SYN_SMAP_POINTS */
     double *memory;             /* [threads][room] */
@@ -43,11 +52,15 @@ typedef struct block {
     uint32_t done;              /* predictions before have their models */
     syn_smap_near *near;        /* [rows] */
     double *distance;           /* [rows][stride] */
-    double *weight;             /* [rows][stride] */
+    double *weight;             /* [SYN_SMAP_POINTS] of one prediction */
+    double *spread;             /* [rows][SPREAD] sums of smap_product.h */
     double *square;             /* [rows][SYN_SMAP_PITCH] squared weights */
     double *sum;                /* [rows][products] */
     double *panel;              /* of smap_product.h */
-    double *solving;            /* for syn_smap_normal() */
+    double *solving;            /* for syn_smap_normal() and its like, */
+    double *fit, *singular;     /* [SYN_SMAP_LANES][unknowns] and what they found */
+    double *to;                 /* [dims][rows] the points of the predictions */
+    double *same;               /* for syn_smap_same_near() */
 } block;
 
 /* ---- memory ---- */
@@ -62,20 +75,33 @@ static void cut_block(const many *m, int worker)
     block *b = m->block + worker;
     b->begun = 0;
     b->near = m->near + (size_t)worker * m->rows;
+    size_t rows = m->rows, unknowns = m->terms.n - 1;
     b->distance = m->memory + (size_t)worker * m->room;
-    b->weight = b->distance + m->rows * m->stride;
-    b->square = b->weight + m->rows * m->stride;
-    b->sum = b->square + m->rows * (size_t)SYN_SMAP_PITCH;
-    b->panel = b->sum + m->rows * m->terms.products;
-    b->solving = b->panel + (SYN_SMAP_POINTS + 1) * m->terms.products + SYN_SMAP_PADDING;
+    b->weight = b->distance + rows * m->stride;
+    b->spread = b->weight + SYN_SMAP_POINTS;
+    b->square = b->spread + rows * SPREAD;
+    b->sum = b->square + rows * SYN_SMAP_PITCH;
+    b->panel = b->sum + rows * m->terms.products;
+    b->fit = b->panel + (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * m->terms.products;
+    b->singular = b->fit + SYN_SMAP_LANES * unknowns;
+    b->to = b->singular + SYN_SMAP_LANES * unknowns;
+    b->same = b->to + rows * unknowns;
+    b->solving = b->same + syn_smap_same_room(&m->same);
+}
+
+static size_t solving_room(uint32_t unknowns)
+{
+    size_t one = syn_smap_normal_room(unknowns), many = syn_smap_lanes_room(unknowns);
+    return one > many ? one : many;
 }
 
 static syn_status make_blocks(many *m, int threads)
 {
-    size_t rows = m->rows, products = m->terms.products;
-    m->room = rows * (2 * m->stride + SYN_SMAP_PITCH + products) +
-              (SYN_SMAP_POINTS + 1) * products + SYN_SMAP_PADDING +
-              syn_smap_normal_room(m->terms.n - 1);
+    size_t rows = m->rows, products = m->terms.products, unknowns = m->terms.n - 1;
+    m->room = rows * (m->stride + SPREAD + SYN_SMAP_PITCH + products + unknowns) +
+              (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products + SYN_SMAP_POINTS +
+              2 * SYN_SMAP_LANES * unknowns + syn_smap_same_room(&m->same) +
+              solving_room((uint32_t)unknowns);
     m->memory = calloc((size_t)threads * m->room, sizeof *m->memory);
     m->block = calloc((size_t)threads, sizeof *m->block);
     m->near = calloc((size_t)threads * rows, sizeof *m->near);
@@ -91,7 +117,7 @@ static uint32_t rows_of_block(const many *m, int threads)
 {
     /* Many products are worth more predictions, fewer stay in a nearer cache. */
     size_t bytes = m->terms.products > 64 ? 2 * BLOCK_BYTES : BLOCK_BYTES;
-    size_t most = bytes / (2 * sizeof(double) * m->stride);
+    size_t most = bytes / (sizeof(double) * m->stride);
     size_t share = m->call->prediction->n / (4 * (size_t)threads) + 1;
     most = most < share ? most : share;
     most = most < MOST_ROWS ? most : MOST_ROWS;
@@ -141,18 +167,18 @@ static syn_status gather_terms(many *m)
 static void measure(const many *m, block *b, syn_smap_bench *bench)
 {
     const syn_smap_call *s = m->call;
-    for (uint32_t r = 0; r < b->n; r++)
+    uint32_t rows = (uint32_t)padded(b->n, SYN_SMAP_SIDE);
+    for (uint32_t r = 0; r < rows; r++) {
+        uint32_t at = b->first + (r < b->n ? r : 0);
         b->near[r] = syn_smap_whole(s, b->distance + r * m->stride);
+        syn_smap_point(s, s->prediction->row[at], bench->from);
+        for (uint32_t k = 0; k < s->points->dims; k++)
+            b->to[(size_t)k * rows + r] = bench->from[k];
+    }
     for (size_t from = 0; from < s->library->n; from += SYN_SMAP_POINTS) {
         size_t left = s->library->n - from;
-        for (uint32_t r = 0; r < b->n; r++) {
-            syn_smap_near piece = b->near[r];
-            piece.coordinate += from;
-            piece.distance += from;
-            syn_smap_point(s, s->prediction->row[b->first + r], bench->from);
-            s->kind->measure(&piece, bench->from,
-                             (uint32_t)(left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS));
-        }
+        s->kind->measure_many(b->near, rows, b->to, from,
+                              left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS);
     }
     for (uint32_t r = 0; r < b->n; r++)
         syn_smap_leave_out(s, s->prediction->row[b->first + r], &b->near[r]);
@@ -164,29 +190,111 @@ static void add_points(const many *m, block *b)
     const syn_smap_call *s = m->call;
     size_t left = s->library->n - b->point;
     size_t n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
-    if (b->point == 0)
+    if (b->point == 0) {
         memset(b->sum, 0, m->rows * m->terms.products * sizeof *b->sum);
-    for (uint32_t r = 0; r < b->n; r++)
-        m->product->weigh(&b->near[r], syn_smap_rate(s, &b->near[r], b->theta), b->point,
-                          n, b->weight + r * m->stride + b->point,
+        memset(b->spread, 0, (size_t)m->rows * SPREAD * sizeof *b->spread);
+    }
+    for (uint32_t r = 0; r < b->n; r++) {
+        const syn_smap_near *near = &b->near[r];
+        m->product->weigh(near, syn_smap_rate(s, near, b->theta), b->point, n, b->weight,
                           b->square + r * (size_t)SYN_SMAP_PITCH);
+        m->product->spread(b->weight, near->target + b->point, n,
+                           m->centre[m->terms.n - 1], b->spread + (size_t)r * SPREAD);
+    }
     m->product->multiply(&m->terms, b->point, n, b->square,
                          (uint32_t)padded(b->n, SYN_SMAP_ROWS), b->panel, b->sum);
     b->point += n;
 }
 
-static void put_model(const many *m, block *b, syn_smap_bench *bench)
+/* ---- models ---- */
+
+/* Fills the weights of the bench, for a prediction that is made again. */
+static void weigh_again(const many *m, const block *b, uint32_t r, syn_smap_bench *bench)
+{
+    const syn_smap_near *near = &b->near[r];
+    size_t all = m->call->library->n;
+    double weight[SYN_SMAP_POINTS], square[SYN_SMAP_POINTS];
+    for (size_t from = 0; from < all; from += SYN_SMAP_POINTS) {
+        size_t left = all - from, n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
+        m->product->weigh(near, syn_smap_rate(m->call, near, b->theta), from, n, weight,
+                          square);
+        memcpy(bench->space.weight + from, weight, n * sizeof *weight);
+    }
+}
+
+/* The weighted variance about the prediction, from sums about the targets' centre. */
+static double variance_of(const many *m, const block *b, uint32_t r,
+                          syn_smap_bench *bench)
+{
+    double sum[3] = {0}, value = syn_smap_value(m->call, bench);
+    double apart = value - m->centre[m->terms.n - 1];
+    for (int k = 0; k < SPREAD; k++)
+        sum[k / SYN_SMAP_PADDING] += b->spread[(size_t)r * SPREAD + k];
+    double squares = sum[2] + apart * apart * sum[0];
+    double out = squares - 2 * apart * sum[1];
+    if (out > least_spread * squares)
+        return out / sum[0];
+    weigh_again(m, b, r, bench);
+    return m->call->kind->spread(&b->near[r], bench->space.weight, value);
+}
+
+static void copy_model(const many *m, const block *b, uint32_t lane,
+                       syn_smap_bench *bench)
+{
+    size_t unknowns = m->terms.n - 1, bytes = unknowns * sizeof(double);
+    memcpy(bench->fit, b->fit + lane * unknowns, bytes);
+    memcpy(bench->singular, b->singular + lane * unknowns, bytes);
+}
+
+/* Makes a model in the slower ways, from points that differ if these are few. */
+static void predict_again(const many *m, const block *b, uint32_t r,
+                          syn_smap_bench *bench)
 {
     const syn_smap_call *s = m->call;
-    uint32_t r = b->done++, at = b->first + r;
+    const syn_smap_near *near = &b->near[r];
+    if (m->same.n == 0 || near->n == 0) {
+        syn_smap_predict(s, bench, near, b->theta, b->first + r);
+        return;
+    }
+    syn_smap_near few = syn_smap_same_near(&m->same, s, near, b->same);
+    syn_smap_fit(s->kind, &few, syn_smap_rate(s, near, b->theta), s->options->ridge, bench);
+    syn_smap_put(s, bench, near, variance_of(m, b, r, bench), b->theta, b->first + r);
+}
+
+/* Puts the model of prediction `r`: that of a lane, or if it has none, one made by
+   itself. */
+static void put_model(const many *m, block *b, uint32_t r, uint32_t lane, int made,
+                      syn_smap_bench *bench)
+{
+    const syn_smap_call *s = m->call;
+    uint32_t at = b->first + r;
     syn_smap_point(s, s->prediction->row[at], bench->from);
-    if (b->near[r].n > 0 &&
-        syn_smap_normal(m->terms.n - 1, b->sum + r * m->terms.products, m->centre,
-                        s->options->ridge, b->solving, bench->fit,
-                        s->out->singular ? bench->singular : NULL))
-        syn_smap_put(s, bench, &b->near[r], b->weight + r * m->stride, b->theta, at);
+    if (made)
+        copy_model(m, b, lane, bench);
     else
-        syn_smap_predict(s, bench, &b->near[r], b->theta, at);
+        made = b->near[r].n > 0 &&
+               syn_smap_normal(m->terms.n - 1, b->sum + r * m->terms.products, m->centre,
+                               s->options->ridge, b->solving, bench->fit,
+                               s->out->singular ? bench->singular : NULL);
+    if (made)
+        syn_smap_put(s, bench, &b->near[r], variance_of(m, b, r, bench), b->theta, at);
+    else
+        predict_again(m, b, r, bench);
+}
+
+/* The next few models. */
+static void put_models(const many *m, block *b, syn_smap_bench *bench)
+{
+    uint32_t left = b->n - b->done, n = left < SYN_SMAP_LANES ? left : SYN_SMAP_LANES;
+    uint32_t made = m->lanes->solve(m->terms.n - 1, b->sum + b->done * m->terms.products,
+                                    m->terms.products, n, m->centre,
+                                    m->call->options->ridge, b->solving, b->fit,
+                                    m->call->out->singular ? b->singular : NULL);
+    for (uint32_t l = 0; l < n; l++) {
+        int good = (made >> l & 1) && b->near[b->done + l].n > 0;
+        put_model(m, b, b->done + l, l, good, bench);
+    }
+    b->done += n;
 }
 
 /* Begins with predictions `first` and those after it. */
@@ -207,7 +315,7 @@ static int advance(const many *m, block *b, syn_smap_bench *bench)
     if (b->point < m->call->library->n)
         add_points(m, b);
     else
-        put_model(m, b, bench);
+        put_models(m, b, bench);
     if (b->done == b->n) {
         b->theta++;
         b->point = b->done = 0;
@@ -241,16 +349,21 @@ int syn_smap_worth(const syn_smap_call *s)
 
 syn_status syn_smap_many(const syn_smap_call *s, const syn_watch *watch)
 {
-    many m = {.call = s, .product = syn_smap_product_fastest(s->options->vector_bits)};
+    int bits = s->options->vector_bits;
+    many m = {.call = s, .product = syn_smap_product_fastest(bits),
+              .lanes = syn_smap_lanes_fastest(bits)};
     int threads = s->options->threads > 1 ? s->options->threads : 1;
     m.stride = padded(s->stride, SYN_SMAP_POINTS);
     syn_status status = gather_terms(&m);
+    if (status == SYN_OK)
+        status = syn_smap_same_make(s, &m.same);
     m.rows = rows_of_block(&m, threads);
     if (status == SYN_OK)
         status = make_blocks(&m, threads);
     if (status == SYN_OK)
         status = syn_parallel_for(padded(s->prediction->n, m.rows) / m.rows, threads,
                                   watch, "predictions", predict_block, &m);
+    syn_smap_same_free(&m.same);
     free(m.value);
     free(m.centre);
     free(m.memory);

@@ -22,9 +22,9 @@ static void rotate(double *a, double *b, uint32_t length, double c, double s)
     }
 }
 
-/* Rotates rows a and b, `n` long with the target after them, until they are orthogonal;
-   whether they were not. */
-static int separate(double *a, double *b, uint32_t n)
+/* Rotates rows a and b, `length` long, until the first `n` numbers of them are
+   orthogonal; whether they were not. */
+static int separate(double *a, double *b, uint32_t n, uint32_t length)
 {
     double aa = 0, bb = 0, ab = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -37,30 +37,31 @@ static int separate(double *a, double *b, uint32_t n)
     double zeta = (bb - aa) / (2 * ab);
     double t = (zeta < 0 ? -1 : 1) / (fabs(zeta) + sqrt(1 + zeta * zeta));
     double c = 1 / sqrt(1 + t * t);
-    rotate(a, b, n + 1, c, c * t);
+    rotate(a, b, length, c, c * t);
     return 1;
 }
 
-/* Makes the rows of a triangle orthogonal (one-sided Jacobi): R | c becomes S V' | U' c,
-   with the singular values S. */
-static void diagonalise(double *triangle, uint32_t n)
+/* Makes the rows of a triangle orthogonal (one-sided Jacobi): R | c, `length` long,
+   becomes S V' | U' c, with the singular values S. */
+static void diagonalise(double *triangle, uint32_t n, uint32_t length)
 {
     int turned = 1;
     for (int sweep = 0; turned && sweep < MOST_SWEEPS; sweep++) {
         turned = 0;
         for (uint32_t p = 0; p + 1 < n; p++)
             for (uint32_t q = p + 1; q < n; q++)
-                turned |= separate(triangle + p * (n + 1), triangle + q * (n + 1), n);
+                turned |= separate(triangle + p * length, triangle + q * length, n, length);
     }
 }
 
 /* The singular values, not sorted. */
-static void find_singular(const double *triangle, uint32_t n, double *singular)
+static void find_singular(const double *triangle, uint32_t n, uint32_t length,
+                          double *singular)
 {
     for (uint32_t i = 0; i < n; i++) {
         double square = 0;
         for (uint32_t j = 0; j < n; j++)
-            square += triangle[i * (n + 1) + j] * triangle[i * (n + 1) + j];
+            square += triangle[i * length + j] * triangle[i * length + j];
         singular[i] = sqrt(square);
     }
 }
@@ -73,8 +74,7 @@ static double largest_of(const double *x, uint32_t n)
     return largest;
 }
 
-/* Up to which singular values count as 0. */
-static double cutoff_of(const double *singular, uint32_t n, uint32_t neighbours)
+double syn_smap_cutoff(const double *singular, uint32_t n, uint32_t neighbours)
 {
     return DBL_EPSILON * (neighbours > n ? neighbours : n) * largest_of(singular, n);
 }
@@ -83,7 +83,7 @@ static double cutoff_of(const double *singular, uint32_t n, uint32_t neighbours)
 static void solve(const double *triangle, const double *singular, uint32_t n,
                   uint32_t neighbours, double *fit)
 {
-    double cutoff = cutoff_of(singular, n, neighbours);
+    double cutoff = syn_smap_cutoff(singular, n, neighbours);
     memset(fit, 0, n * sizeof *fit);
     for (uint32_t i = 0; i < n; i++) {
         const double *row = triangle + i * (n + 1);
@@ -95,10 +95,10 @@ static void solve(const double *triangle, const double *singular, uint32_t n,
     }
 }
 
-void syn_smap_singular(double *triangle, uint32_t n, double *singular)
+void syn_smap_singular(double *triangle, uint32_t n, uint32_t more, double *singular)
 {
-    diagonalise(triangle, n);
-    find_singular(triangle, n, singular);
+    diagonalise(triangle, n, n + more);
+    find_singular(triangle, n, n + more, singular);
 }
 
 /* The square root of the weighted sum of squares that the model leaves. */
@@ -122,7 +122,7 @@ static int doubtful(const syn_smap_near *near, const syn_smap_bench *b)
 {
     uint32_t n = near->dims + 1;
     double largest = largest_of(b->singular, n), least = largest, length = 0;
-    double cutoff = cutoff_of(b->singular, n, near->n);
+    double cutoff = syn_smap_cutoff(b->singular, n, near->n);
     for (uint32_t i = 0; i < n; i++) {
         double one = b->singular[i];
         if (one <= cutoff && one > cutoff / 16)
@@ -140,7 +140,7 @@ static int doubtful(const syn_smap_near *near, const syn_smap_bench *b)
 static void solve_triangle(const syn_smap_near *near, const syn_smap_bench *b)
 {
     uint32_t n = near->dims + 1;
-    syn_smap_singular(b->space.triangle, n, b->singular);
+    syn_smap_singular(b->space.triangle, n, 1, b->singular);
     solve(b->space.triangle, b->singular, n, near->n, b->fit);
 }
 

@@ -20,8 +20,11 @@ typedef struct syn_smap_bench {
 void syn_smap_fit(const syn_smap_kind *kind, const syn_smap_near *near, double rate,
                   double ridge, syn_smap_bench *bench);
 
-/* The singular values, not sorted, of `n` rows of n numbers, each with one more behind
-   them that is carried along. Changes the rows. */
-void syn_smap_singular(double *triangle, uint32_t n, double *singular);
+/* The singular values, not sorted, of `n` rows of n numbers, each with `more` behind them
+   that are carried along. Makes the rows orthogonal. */
+void syn_smap_singular(double *triangle, uint32_t n, uint32_t more, double *singular);
+
+/* Up to which singular values count as 0. */
+double syn_smap_cutoff(const double *singular, uint32_t n, uint32_t neighbours);
 
 #endif

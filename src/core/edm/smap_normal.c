@@ -1,8 +1,7 @@
 /* Normal equations, scaled so that their diagonal is 1, are solved through the inverse of
    their Cholesky triangle. The sum of its squares times the number of unknowns is at
    least the condition of the equations, so that the error is known for certain. Singular
-   values come from the eigenvalues of the equations where that is as precise, otherwise
-   from the triangle. */
+   values are those of the triangle. */
 #include "core/edm/smap_normal.h"
 
 #include <float.h>
@@ -11,14 +10,11 @@
 
 #include "core/edm/smap_model.h"
 
-enum { MOST_STEPS = 40 };  /* for one eigenvalue */
-
-static const double most_error = 1e-9;      /* of the model, */
-static const double most_condition = 1e16;  /* of equations that have one solution, */
-static const double most_for_values = 1e6;  /* and of those whose eigenvalues will do */
+static const double most_hat_error = 1e-8;  /* of what any targets make of a model */
 
 typedef struct normal {
     uint32_t n;             /* unknowns */
+    uint32_t terms;         /* and the target, if there is one */
     const double *sum, *centre;
     double hold;            /* what the ridge adds to the squares of slopes */
     double *scale;          /* [n] */
@@ -38,7 +34,8 @@ static normal cut_room(uint32_t unknowns, const double *sum, const double *centr
                        double *room)
 {
     size_t n = unknowns;
-    normal a = {.n = unknowns, .sum = sum, .centre = centre, .scale = room};
+    normal a = {.n = unknowns, .terms = unknowns + 1, .sum = sum, .centre = centre,
+                .scale = room};
     a.lower = a.scale + n;
     a.inverse = a.lower + n * n;
     a.equations = a.inverse + n * n;
@@ -50,7 +47,7 @@ static normal cut_room(uint32_t unknowns, const double *sum, const double *centr
 /* The sum of products of terms j and k, j <= k. */
 static double sum_of(const normal *a, uint32_t j, uint32_t k)
 {
-    size_t terms = (size_t)a->n + 1;
+    size_t terms = a->terms;
     return a->sum[j * terms - (size_t)j * (j + 1) / 2 + k] +
            (j == k && j > 0 && j < a->n ? a->hold : 0);
 }
@@ -81,7 +78,7 @@ static int factorise(const normal *a)
                 rest -= row[k] * other[k];
             if (j < i)
                 row[j] = rest / other[j];
-            else if (rest > DBL_EPSILON / most_error)
+            else if (rest > DBL_EPSILON / SYN_SMAP_MOST_ERROR)
                 row[i] = sqrt(rest);
             else
                 return 0;
@@ -106,8 +103,9 @@ static void invert(const normal *a)
     }
 }
 
-/* The scaled model; returns the square of its length. */
-static double solve(const normal *a, double *model)
+/* The scaled solution of the equations with this right side; returns the square of its
+   length. */
+static double solve(const normal *a, const double *right, double *model)
 {
     size_t n = a->n;
     memset(model, 0, n * sizeof *model);
@@ -115,7 +113,7 @@ static double solve(const normal *a, double *model)
         const double *row = a->inverse + i * n;
         double along = 0;
         for (uint32_t j = 0; j <= i; j++)
-            along += row[j] * a->scale[j] * sum_of(a, j, a->n);
+            along += row[j] * a->scale[j] * right[j];
         for (uint32_t j = 0; j <= i; j++)
             model[j] += along * row[j];
     }
@@ -125,15 +123,22 @@ static double solve(const normal *a, double *model)
     return square;
 }
 
+/* The error of a scaled solution, as a share of it: a bound. */
+static double error_of(const normal *a)
+{
+    double norm = 0;
+    for (size_t i = 0; i < (size_t)a->n * a->n; i++)
+        norm += a->inverse[i] * a->inverse[i];
+    return DBL_EPSILON * a->n * norm;
+}
+
 /* Whether the error of the scaled model is small enough: that of the equations, and that
    of their right side, which is as large as the targets are. */
 static int precise(const normal *a, double square)
 {
-    double targets = sum_of(a, a->n, a->n), norm = 0;
-    for (size_t i = 0; i < (size_t)a->n * a->n; i++)
-        norm += a->inverse[i] * a->inverse[i];
+    double targets = sum_of(a, a->n, a->n);
     double share = targets > 0 ? sqrt(targets / square) : 0;
-    return DBL_EPSILON * a->n * norm * (1 + share) < most_error;
+    return error_of(a) * (1 + share) < SYN_SMAP_MOST_ERROR;
 }
 
 /* Coefficients of coordinates as they are from those of scaled ones less their centre. */
@@ -188,112 +193,7 @@ static void make_equations(normal *a)
 
 /* ---- singular values ---- */
 
-/* Reflects the matrix from row and column `k` + 1 on, so that nothing is left of column
-   `k` below them; the element that stays there. */
-static double reflect(const normal *a, uint32_t k)
-{
-    size_t n = a->n;
-    double *matrix = a->equations, *v = a->vector, *w = a->other, square = 0, along = 0;
-    for (uint32_t i = k + 1; i < n; i++) {
-        v[i] = matrix[k * n + i];
-        square += v[i] * v[i];
-    }
-    double root = v[k + 1] > 0 ? -sqrt(square) : sqrt(square);
-    if (!(square > DBL_MIN))
-        return 0;
-    v[k + 1] -= root;
-    double by = -1 / (root * v[k + 1]);  /* two over the square of v */
-    for (uint32_t i = k + 1; i < n; i++)
-        w[i] = 0;
-    for (uint32_t i = k + 1; i < n; i++)
-        for (uint32_t j = k + 1; j < n; j++)
-            w[j] += by * v[i] * matrix[i * n + j];
-    for (uint32_t i = k + 1; i < n; i++)
-        along += v[i] * w[i];
-    for (uint32_t i = k + 1; i < n; i++)
-        w[i] -= by / 2 * along * v[i];
-    for (uint32_t i = k + 1; i < n; i++)
-        for (uint32_t j = k + 1; j < n; j++)
-            matrix[i * n + j] -= v[i] * w[j] + w[i] * v[j];
-    return root;
-}
-
-/* One step of the QR method with Wilkinson's shift on rows `low` .. `high` of a matrix
-   with this diagonal and these numbers beside it. */
-static void turn(double *diagonal, double *beside, uint32_t low, uint32_t high)
-{
-    double half = (diagonal[high - 1] - diagonal[high]) / 2, last = beside[high - 1];
-    double root = sqrt(half * half + last * last);
-    double shift = diagonal[high] - last * last / (half + (half < 0 ? -root : root));
-    double x = diagonal[low] - shift, z = beside[low];
-    for (uint32_t k = low; k < high; k++) {
-        double r = sqrt(x * x + z * z), per = r > 0 ? 1 / r : 0;
-        double c = r > 0 ? x * per : 1, s = z * per;
-        double a = diagonal[k], b = diagonal[k + 1], t = beside[k];
-        double both = 2 * c * s * t;
-        if (k > low)
-            beside[k - 1] = r;
-        diagonal[k] = c * c * a + both + s * s * b;
-        diagonal[k + 1] = s * s * a - both + c * c * b;
-        beside[k] = c * s * (b - a) + (c * c - s * s) * t;
-        if (k + 1 < high) {
-            x = beside[k];
-            z = s * beside[k + 1];
-            beside[k + 1] *= c;
-        }
-    }
-}
-
-/* Whether number `k` beside the diagonal is as good as 0. */
-static int negligible(const double *diagonal, const double *beside, uint32_t k)
-{
-    double size = fabs(diagonal[k]) + fabs(diagonal[k + 1]);
-    return fabs(beside[k]) <= DBL_EPSILON * size;
-}
-
-/* The eigenvalues, in place of the diagonal; 0 if they are not found. */
-static int find_eigenvalues(double *diagonal, double *beside, uint32_t n)
-{
-    uint32_t high = n - 1, steps = 0;
-    while (high > 0) {
-        uint32_t low = high;
-        while (low > 0 && !negligible(diagonal, beside, low - 1))
-            low--;
-        if (low == high) {
-            high--;
-            steps = 0;
-        } else if (steps++ < MOST_STEPS) {
-            turn(diagonal, beside, low, high);
-        } else {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Singular values from the equations, which are gone afterwards; 0 if they are not
-   found. */
-static int by_eigenvalues(const normal *a, double *singular)
-{
-    size_t n = a->n;
-    double *beside = a->inverse;  /* which is not needed any more */
-    for (size_t i = 0; i < n * n; i++)
-        a->equations[i] /= a->trace;
-    for (uint32_t k = 0; k < n; k++) {
-        if (k + 2 < n)
-            beside[k] = reflect(a, k);
-        else if (k + 1 < n)
-            beside[k] = a->equations[k * n + k + 1];
-        singular[k] = a->equations[k * n + k];
-    }
-    if (!find_eigenvalues(singular, beside, a->n))
-        return 0;
-    for (uint32_t k = 0; k < n; k++)
-        singular[k] = sqrt(singular[k] * a->trace);
-    return 1;
-}
-
-/* The same from the triangle of the weighted rows, with coordinates as they are. */
+/* Singular values of the weighted rows, with coordinates as they are. */
 static void by_triangle(const normal *a, double *singular)
 {
     size_t n = a->n;
@@ -304,7 +204,7 @@ static void by_triangle(const normal *a, double *singular)
             row[k] = a->lower[k * n + i] / a->scale[k] +
                      (i == 0 ? a->centre[k] * first : 0);
     }
-    syn_smap_singular(a->equations, a->n, singular);
+    syn_smap_singular(a->equations, a->n, 1, singular);
 }
 
 int syn_smap_normal(uint32_t unknowns, const double *sum, const double *centre,
@@ -315,15 +215,43 @@ int syn_smap_normal(uint32_t unknowns, const double *sum, const double *centre,
     if (!scale_terms(&a) || !factorise(&a))
         return 0;
     invert(&a);
-    double square = solve(&a, a.vector);
+    for (uint32_t j = 0; j < a.n; j++)
+        a.other[j] = sum_of(&a, j, a.n);
+    double square = solve(&a, a.other, a.vector);
     if (!precise(&a, square))
         return 0;
     put_back(&a, a.vector, fit);
     make_equations(&a);
     double condition = condition_of(&a);
-    if (!(condition < most_condition))
+    if (!(condition < SYN_SMAP_MOST_CONDITION))
         return 0;
-    if (singular && !(condition < most_for_values && by_eigenvalues(&a, singular)))
+    if (singular)
         by_triangle(&a, singular);
     return 1;
+}
+
+int syn_smap_normal_hat(uint32_t unknowns, const double *sum, const double *centre,
+                        double ridge, const double *from, double size, double *room,
+                        double *value, double *slope)
+{
+    normal a = cut_room(unknowns, sum, centre, room);
+    a.terms = unknowns;
+    a.hold = ridge * sum[0];
+    if (!scale_terms(&a) || !factorise(&a))
+        return 0;
+    invert(&a);
+    memset(a.other, 0, unknowns * sizeof *a.other);
+    a.other[1] = size;
+    double error = solve(&a, a.other, slope);
+    a.other[0] = 1;
+    memcpy(a.other + 1, from, (unknowns - 1) * sizeof *a.other);
+    error = fmax(error, solve(&a, a.other, value));
+    if (!(error_of(&a) * sqrt(error * sum[0]) < most_hat_error))
+        return 0;
+    make_equations(&a);
+    for (uint32_t j = 0; j < unknowns; j++) {
+        value[j] *= a.scale[j];
+        slope[j] *= a.scale[j] / size;
+    }
+    return condition_of(&a) < SYN_SMAP_MOST_CONDITION;
 }

@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SYN_SMAP_MOST_ERROR 1e-9       /* of a model, */
+#define SYN_SMAP_MOST_CONDITION 1e16   /* of equations that have one solution, */
+#define SYN_SMAP_MOST_FOR_VALUES 1e6   /* and of those whose eigenvalues will do */
+
 /* The doubles that one call takes. */
 size_t syn_smap_normal_room(uint32_t unknowns);
 
@@ -16,5 +20,16 @@ size_t syn_smap_normal_room(uint32_t unknowns);
    where it may not be the only one. */
 int syn_smap_normal(uint32_t unknowns, const double *sum, const double *centre,
                     double ridge, double *room, double *fit, double *singular);
+
+/* How a prediction is made whatever the targets are: it is the sum over the library of
+   squared weight times (1, coordinates) . `value` times target, and the coefficient of
+   the first coordinate is that with `slope`. Both are [unknowns], of coordinates less
+   their centre, as `from` is, the point of the prediction. `sum`: as above, but without a
+   target. `size`: of the first coordinate. Returns 0, and neither, where rounding may
+   change a prediction, or the coefficient times `size`, by more than 1e-8 of the targets'
+   size, or where the model may not be the only one. */
+int syn_smap_normal_hat(uint32_t unknowns, const double *sum, const double *centre,
+                        double ridge, const double *from, double size, double *room,
+                        double *value, double *slope);
 
 #endif

@@ -30,14 +30,19 @@ typedef struct syn_smap_pairs_options {
 /* Both [libraries][targets]; NaN where there is none. */
 typedef struct syn_smap_pairs {
     double *rho;       /* correlation of predictions and target, over the steps that have
-                          both; none below three of them or for a constant */
-    double *strength;  /* mean over predictions of the coefficient of the library's
+                          both; none below three of them, nor where predictions or target
+                          are constant */
+    double *strength;  /* mean over all predictions of the coefficient of the library's
                           present value, the partial derivative of the target by it */
 } syn_smap_pairs;
 
-/* Predicts each target, Tp steps after each delay vector of each library, by syn_smap()
-   with all other such vectors whose target exists as neighbours, as the two series would
-   be given to it alone. The caller owns the arrays of `out`. */
+/* The rows of a library are the steps t with all coordinates t, t + tau, ... known and
+   t + Tp within the series. Each row predicts each target at t + Tp by syn_smap() from
+   all other rows beyond the exclusion, as the two series would be given to it alone: rows
+   whose target is missing count for the mean distance and are not in the fit. A library
+   whose rows are all the same point has no results, nor has one without two rows.
+   `libraries` and `targets` have as many steps. The caller owns the arrays of `out`, whose
+   numbers depend neither on the other libraries and targets nor on threads. */
 syn_status syn_smap_pairs_make(const syn_series *libraries, const syn_series *targets,
                                const syn_smap_pairs_options *options,
                                const syn_watch *watch, const syn_smap_pairs *out);

@@ -45,6 +45,23 @@ static void weigh_block(const syn_smap_near *near, double rate, size_t from, siz
     }
 }
 
+static void add_spread(const double *weight, const double *target, size_t n,
+                       double centre, double *sum)
+{
+    syn_f64 all = syn_f64_load(sum), first = syn_f64_load(sum + SYN_SMAP_PADDING),
+            second = syn_f64_load(sum + 2 * SYN_SMAP_PADDING);
+    for (size_t i = 0; i < n; i += SYN_F64_LANES) {
+        syn_f64 w = syn_f64_load(weight + i);
+        syn_f64 y = syn_f64_load(target + i) - syn_f64_all(centre), along = w * y;
+        all += w;
+        first += along;
+        second = syn_f64_fused(along, y, second);
+    }
+    syn_f64_store(sum, all);
+    syn_f64_store(sum + SYN_SMAP_PADDING, first);
+    syn_f64_store(sum + 2 * SYN_SMAP_PADDING, second);
+}
+
 /* The products of one point, in their order. */
 static void make_products(const syn_smap_terms *terms, const double *value, double *to)
 {
@@ -57,19 +74,30 @@ static void make_products(const syn_smap_terms *terms, const double *value, doub
     }
 }
 
-/* Panels [products / TILE_WIDE][n][TILE_WIDE] of points from `from` on; `row` is room for
-   one. */
-static void make_panels(const syn_smap_terms *terms, size_t from, size_t n, double *panel,
-                        double *row)
+/* Copies the products of a point to where its panels are. */
+static void spread_row(const double *row, size_t products, size_t n, double *to)
 {
-    memset(row, 0, terms->products * sizeof *row);
-    for (size_t i = 0; i < n; i++) {
-        make_products(terms, terms->value + (from + i) * terms->pitch, row);
-        double *to = panel + i * TILE_WIDE;
-        for (size_t c = 0; c < terms->products; c += TILE_WIDE, to += n * TILE_WIDE) {
-            syn_f64_store(to, syn_f64_load(row + c));
-            syn_f64_store(to + SYN_F64_LANES, syn_f64_load(row + c + SYN_F64_LANES));
-        }
+    for (size_t c = 0; c < products; c += TILE_WIDE, to += n * TILE_WIDE) {
+        syn_f64_store(to, syn_f64_load(row + c));
+        syn_f64_store(to + SYN_F64_LANES, syn_f64_load(row + c + SYN_F64_LANES));
+    }
+}
+
+/* Panels [products / TILE_WIDE][n][TILE_WIDE] of points from `from` on; `spare` is room
+   for two rows of products and a register. One row is copied while the next is made: what
+   has just been written, in registers that overlap, cannot be read at once. */
+static void make_panels(const syn_smap_terms *terms, size_t from, size_t n, double *panel,
+                        double *spare)
+{
+    size_t pitch = terms->products + SYN_SMAP_PADDING;
+    memset(spare, 0, 2 * pitch * sizeof *spare);
+    for (size_t i = 0; i <= n; i++) {
+        if (i < n)
+            make_products(terms, terms->value + (from + i) * terms->pitch,
+                          spare + i % 2 * pitch);
+        if (i > 0)
+            spread_row(spare + (i - 1) % 2 * pitch, terms->products, n,
+                       panel + (i - 1) * TILE_WIDE);
     }
 }
 
@@ -107,7 +135,35 @@ static void multiply_block(const syn_smap_terms *terms, size_t from, size_t n,
                      sum + r * terms->products + c, terms->products);
 }
 
-const syn_smap_product SYN_KIND_NAME(syn_smap_product) = {weigh_block, multiply_block};
+static void add_panels(const double *panel, size_t columns, const double *square,
+                       uint32_t rows, double *sum)
+{
+    for (size_t c = 0; c < columns; c += TILE_WIDE)
+        for (uint32_t r = 0; r < rows; r += TILE_TALL)
+            add_tile(square + r * SYN_SMAP_PITCH, panel + c * SYN_SMAP_POINTS,
+                     SYN_SMAP_POINTS, sum + r * columns + c, columns);
+}
+
+static void make_hat(const double *coordinate, size_t stride, uint32_t dims,
+                     const double *value, const double *slope, double *square,
+                     double *strength)
+{
+    for (size_t i = 0; i < SYN_SMAP_POINTS; i += SYN_F64_LANES) {
+        syn_f64 of_value = syn_f64_all(value[0]), of_slope = syn_f64_all(slope[0]);
+        const double *at = coordinate + i;
+        for (uint32_t k = 1; k <= dims; k++, at += stride) {
+            syn_f64 x = syn_f64_load(at);
+            of_value = syn_f64_fused(syn_f64_all(value[k]), x, of_value);
+            of_slope = syn_f64_fused(syn_f64_all(slope[k]), x, of_slope);
+        }
+        syn_f64 w = syn_f64_load(square + i);
+        syn_f64_store(square + i, w * of_value);
+        syn_f64_store(strength + i, syn_f64_fused(w, of_slope, syn_f64_load(strength + i)));
+    }
+}
+
+const syn_smap_product SYN_KIND_NAME(syn_smap_product) = {
+    weigh_block, add_spread, multiply_block, add_panels, TILE_WIDE, make_hat};
 
 #if SYN_WIDTH == 0
 const syn_smap_product *syn_smap_product_fastest(int vector_bits)

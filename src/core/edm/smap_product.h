@@ -12,7 +12,8 @@ enum {
     SYN_SMAP_ROWS = 12,     /* predictions come in multiples of these, */
     SYN_SMAP_COLUMNS = 16,  /* products in multiples of these, */
     SYN_SMAP_POINTS = 128,  /* and so many points of the library are taken at a time */
-    SYN_SMAP_PITCH = SYN_SMAP_POINTS + 8  /* doubles from one row of weights to another */
+    SYN_SMAP_PITCH = SYN_SMAP_POINTS + 8, /* doubles from one row of weights to another */
+    SYN_SMAP_SPARE = 3      /* rows of products that are in the making */
 };
 
 /* What is multiplied: 1, the coordinates and the target of each point of the library, the
@@ -33,12 +34,32 @@ typedef struct syn_smap_product {
     void (*weigh)(const syn_smap_near *near, double rate, size_t from, size_t n,
                   double *weight, double *square);
 
+    /* Adds the sums of `n` weights, of weights times target less `centre`, and of weights
+       times the square of that to `sum`, [3][SYN_SMAP_PADDING]: each is the sum of the
+       numbers side by side there. Weights are 0 up to SYN_SMAP_PADDING after them. */
+    void (*spread)(const double *weight, const double *target, size_t n, double centre,
+                   double *sum);
+
     /* Adds the sums over these points of squared weight times products to `sum`
        ([rows][products]). `square`: [rows][SYN_SMAP_PITCH], with `rows` a multiple of
-       SYN_SMAP_ROWS. `panel`: room for SYN_SMAP_POINTS + 1 times all products, and
-       SYN_SMAP_PADDING more. */
+       SYN_SMAP_ROWS. `panel`: room for SYN_SMAP_POINTS + SYN_SMAP_SPARE times all
+       products. */
     void (*multiply)(const syn_smap_terms *terms, size_t from, size_t n,
                      const double *square, uint32_t rows, double *panel, double *sum);
+
+    /* The same with columns that are panels already, `columns` of them: a multiple of
+       SYN_SMAP_COLUMNS. `panel`: [columns / wide][SYN_SMAP_POINTS][wide]. */
+    void (*add)(const double *panel, size_t columns, const double *square, uint32_t rows,
+                double *sum);
+    size_t wide;
+
+    /* Makes of the squared weights of SYN_SMAP_POINTS points what each target adds to a
+       prediction, and adds to `strength` what it adds to its coefficient; `value` and
+       `slope` are those of syn_smap_normal_hat(). `coordinate`: [dims][stride], less their
+       centre. */
+    void (*hat)(const double *coordinate, size_t stride, uint32_t dims,
+                const double *value, const double *slope, double *square,
+                double *strength);
 } syn_smap_product;
 
 extern const syn_smap_product syn_smap_product_any, syn_smap_product_256,

@@ -91,45 +91,52 @@ struct found_rows {
     uint32_t begin, n;
 };
 
+/* One partial occurrence: its candidate, the time of its last event (its first, where
+   occurrences are found backward), and the bounds and rows of what lengthens it. */
+struct partial {
+    uint32_t candidate;
+    unsigned long long base;  /* the candidate as it stands in a key */
+    int64_t now, low, high;
+    uint32_t first, last;     /* rows of the unit, and one past them */
+};
+
+__device__ inline partial read_partial(const step_job &job, uint32_t i)
+{
+    unsigned long long key = job.from.key[i];
+    uint32_t candidate = (uint32_t) (key >> job.shift);
+    unsigned long long base = (unsigned long long) candidate << job.shift;
+    uint32_t unit = job.unit[candidate], interval = job.interval[candidate];
+    return {candidate, base, job.rows.tick[key - base], job.bounds[2 * interval],
+            job.bounds[2 * interval + 1], job.first[unit], job.first[unit + 1]};
+}
+
 /* With `dedup`, an event that the candidate's next partial occurrence also reaches is
    left to that one: it starts no earlier, because latest starts never decrease with
    ends. So no event is reached twice, and what is found is sorted again. */
 __device__ inline found_rows find_successors(const step_job &job, uint32_t i)
 {
-    unsigned long long key = job.from.key[i];
-    uint32_t candidate = (uint32_t) (key >> job.shift);
-    unsigned long long base = (unsigned long long) candidate << job.shift;
-    uint32_t unit = job.unit[candidate], interval = job.interval[candidate];
-    int64_t now = job.rows.tick[key - base];
-    int64_t low = job.bounds[2 * interval], high = job.bounds[2 * interval + 1];
+    partial p = read_partial(job, i);
     if (job.dedup && i + 1 < job.n) {
         unsigned long long next = job.from.key[i + 1];
-        if (next >> job.shift == candidate)
-            high = min(high, job.rows.tick[next - base] - now + low);
+        if (next >> job.shift == p.candidate)
+            p.high = min(p.high, job.rows.tick[next - p.base] - p.now + p.low);
     }
-    uint32_t last = job.first[unit + 1];
-    uint32_t begin = job.first[unit];
-    SYN_SEEK(uint32_t, at, begin, last, job.rows.tick[at] - now <= low);
+    uint32_t begin = p.first;
+    SYN_SEEK(uint32_t, at, begin, p.last, job.rows.tick[at] - p.now <= p.low);
     uint32_t end = begin;
-    SYN_SEEK_NEAR(uint32_t, at, end, last, job.rows.tick[at] - now <= high);
-    return {base, begin, end - begin};
+    SYN_SEEK_NEAR(uint32_t, at, end, p.last, job.rows.tick[at] - p.now <= p.high);
+    return {p.base, begin, end - begin};
 }
 
 /* The events of the unit before that the partial occurrence may follow. */
 __device__ inline found_rows find_predecessors(const step_job &job, uint32_t i)
 {
-    unsigned long long key = job.from.key[i];
-    uint32_t candidate = (uint32_t) (key >> job.shift);
-    unsigned long long base = (unsigned long long) candidate << job.shift;
-    uint32_t unit = job.unit[candidate], interval = job.interval[candidate];
-    int64_t now = job.rows.tick[key - base];
-    int64_t low = job.bounds[2 * interval], high = job.bounds[2 * interval + 1];
-    uint32_t last = job.first[unit + 1];
-    uint32_t begin = job.first[unit];
-    SYN_SEEK(uint32_t, at, begin, last, now - job.rows.tick[at] > high);
+    partial p = read_partial(job, i);
+    uint32_t begin = p.first;
+    SYN_SEEK(uint32_t, at, begin, p.last, p.now - job.rows.tick[at] > p.high);
     uint32_t end = begin;
-    SYN_SEEK_NEAR(uint32_t, at, end, last, now - job.rows.tick[at] > low);
-    return {base, begin, end - begin};
+    SYN_SEEK_NEAR(uint32_t, at, end, p.last, p.now - job.rows.tick[at] > p.low);
+    return {p.base, begin, end - begin};
 }
 
 struct take_job {

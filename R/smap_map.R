@@ -1,0 +1,263 @@
+# S-maps between all pairs of many series.
+
+#' Map of S-maps: skill and strength among all of many series
+#'
+#' Predicts every series from the delay vectors of every other one by an S-map ([smap()],
+#' Sugihara 1994), and says of each pair how well that works and how strongly the predicted
+#' series, the *target*, answers to the present value of the other, the *library*: the mean
+#' partial derivative (Deyle et al. 2016). A hundred series of 8,000 steps take half a
+#' minute of one processor.
+#'
+#' # What is computed
+#' A row of a library x is a step t whose delay vector
+#' \eqn{z_t = (x_t, x_{t + \tau}, \dots, x_{t + (E - 1) \tau})} is known and whose target
+#' lies within the series. For each row p and each target y, the model
+#' \eqn{y_{t + Tp} \approx c_{p0} + c_{p1} x_t + \dots + c_{pE} x_{t + (E - 1) \tau}} is
+#' fitted to all rows t that are more than `exclusion_radius` steps away from p. A row
+#' at distance d from p has the weight \eqn{\exp(-\theta d / \bar d)}, with the mean
+#' distance \eqn{\bar d} of these rows; squared errors count with squared weights, and of
+#' several solutions the shortest is taken. This is the model of [smap()] for
+#' the two series, and `ridge` is that of [smap()], too.
+#'
+#' * `rho[i, j]` is Pearson's correlation of target j with its predictions from library i.
+#' * `strength[i, j]` is the mean of \eqn{c_{p1}} over all rows p: by how much target j is
+#'   higher `Tp` steps later, where library i is higher by one, all else in its delay vector
+#'   being the same. It has units of the target by units of the library.
+#'
+#' Where targets differ in `E`, each is predicted from delay vectors with as many
+#' coordinates as it has dimensions. The diagonal is self prediction: for `Tp = 1`,
+#' its strength is the mean derivative of a series by its own last value.
+#'
+#' # What the strength means
+#' With `Tp = 1` it is the response of the target's next value to the library's present
+#' one, along the states that were visited: above 0 the target rises with the library, below
+#' 0 it falls. Positive and negative responses at different times cancel in the mean;
+#' [smap()] gives them for each time. A series has strengths of all sizes only in its own
+#' units: to compare pairs, give `scale(x)`, so that a strength is in standard deviations.
+#'
+#' A strength is no proof of a cause. The delay vectors are those of the library alone, so
+#' what a common cause does to both series is part of it, and so is what reaches
+#' the target through others. Look at strengths where `rho` is high, and take direction and
+#' cause from [causal_map()], where the *effect* predicts its cause. For partial derivatives
+#' by several series at once, give these series to [smap()] as `columns` with
+#' `embedded = TRUE`, as Deyle et al. (2016) do.
+#'
+#' # Missing values
+#' Rows with a missing coordinate are left out. Rows whose target is missing count for the
+#' mean distance and not for the fit, as in [smap()]. Series that are
+#' missing at the same steps are predicted together; each other pattern of gaps among the
+#' targets takes as long as one more library.
+#'
+#' # Precision
+#' Computed in double precision. Predictions agree with those of [smap()] to 1e-7 of the
+#' target's standard deviation, rho to 1e-7, and strengths to 1e-6 of the standard
+#' deviation of the target by that of the library. Neither the number of threads, nor which
+#' other series there are, nor an interruption changes a digit; another kind of processor
+#' may change the last ones.
+#'
+#' All targets of a library share its weights, and what each library row adds to a
+#' prediction does not depend on the target, so that predictions of all targets are one
+#' product of matrices.
+#'
+#' @inheritParams causal_map
+#' @param Tp Steps from a delay vector to what it predicts. With 1, `strength` is the
+#'   derivative of the target's next value by the library's present one; with 0, of values at
+#'   the same step.
+#' @param theta How much near states weigh more, at least 0. With 0 there is one linear model
+#'   for all states, and rows at the mean distance weigh as much as all others; with 2,
+#'   the default, a row at the mean distance has a weight of 0.14, so that models
+#'   are local but still rest on many rows. [predict_nonlinear()] shows which `theta`
+#'   predicts a series best; for many chaotic series that is between 1 and 4.
+#' @param ridge What squared coefficients cost, at least 0; see [smap()].
+#' @param file Path of an HDF5 file that the map is written to as it grows, for maps
+#'   beyond memory, as in [causal_map()]: the same call again goes on with what is in it
+#'   ([long_jobs]), and [open_causal_map()] opens it. Such a map is made by the workers of a
+#'   `future::plan()`, if there are any.
+#' @param max_memory Bytes that the map may take, its result included. Targets beyond are
+#'   worked on in parts.
+#'
+#' @return A list of class `smap_map` with the double matrices `rho` and `strength`, libraries x
+#'   targets, named by series; see [smap_map_tables]. `NA` stands where there is none:
+#'   for a constant library both, as for one with fewer than two rows; rho for a constant
+#'   target, and with fewer than three steps to compare. Attributes: `E` (integer, named by
+#'   target), `parameters`, `call`, `elapsed` (seconds: `dimensions`, `map`, `total`) and
+#'   `device`. With `file`, a map of class `smap_map_file` that reads from there what
+#'   is asked for.
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`: infinite values, and values
+#' whose squares are beyond what a computer holds, with the name of the series; unknown
+#' series; what is not a number of steps. A result beyond `max_memory` gives
+#' `synfire_error_budget` before anything is computed, a machine that has
+#' no memory for it `synfire_error_memory`, and a GPU that is not there or fails
+#' `synfire_error_device`.
+#' @references
+#' Deyle ER, May RM, Munch SB, Sugihara G (2016). Tracking and forecasting ecosystem
+#' interactions in real time. *Proceedings of the Royal Society B* 283:20152258.
+#' \doi{10.1098/rspb.2015.2258}
+#'
+#' Sugihara G (1994). Nonlinear forecasting for the classification of natural
+#' time series. *Philosophical Transactions of the Royal Society A* 348:477-495.
+#' \doi{10.1098/rsta.1994.0106}
+#' @seealso [smap()] for one pair, time by time; [causal_map()] for causes.
+#' @examples
+#' x <- scale(simulate_coupled_maps(steps = 300))
+#' map <- smap_map(x, E = 2, threads = 2)
+#' map
+#' map$strength
+#' # The pairs with the highest skill
+#' as.data.frame(map, max_links = 3)
+#' @export
+smap_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 1, theta = 2,
+                     libraries = NULL, targets = NULL, ridge = 0, exclusion_radius = 0, ...,
+                     dataset = NULL, no_time = FALSE, file = NULL,
+                     device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
+                     max_memory = 4e9) {
+  started <- proc.time()[["elapsed"]]
+  call <- match.call()
+  here <- rlang::current_env()
+  check_given(x = "a numeric matrix of time steps and series")
+  check_no_dots()
+  source <- map_source(x, dataset, no_time)
+  check_extent(source)
+  libraries <- check_map_series(libraries, source$names)
+  targets <- check_map_series(targets, source$names)
+  E_max <- check_count(E_max, max = map_dimensions_most)
+  E <- check_map_E(E, source$names[targets])
+  check_map_unused(if (E_max != 20) "E_max", E, 0, NULL)
+  rule <- map_rule(
+    E_max = if (is.null(E)) E_max else max(1L, E, na.rm = TRUE),
+    tau = check_map_tau(tau), Tp = edm_shift(Tp, "Tp", here),
+    exclusion = edm_exclusion(exclusion_radius), threads = check_threads(threads),
+    max_memory = check_memory(max_memory)
+  )
+  rule$theta <- check_number(theta, min = 0)
+  rule$ridge <- check_number(ridge, min = 0)
+  check_gap(x, rule$tau, rule$Tp)
+  task <- list(
+    kind = "smap_map", source = source, libraries = libraries, targets = targets, E = E,
+    rule = rule, split = FALSE, threads = threads, call = call, started = started
+  )
+  seconds <- smap_seconds(task) * length(libraries)
+  task$place <- edm_place(check_choice(device), gpus, seconds)
+  if (!is.null(file)) return(map_to_file(task, file, here))
+  smap_map_in_memory(task, here)
+}
+
+smap_map_layers <- c("rho", "strength")
+
+smap_map_parameters <- function(task) {
+  rule <- task$rule
+  list(
+    steps = task$source$steps, E_given = !is.null(task$E), E_max = rule$E_max,
+    tau = rule$tau, Tp = rule$Tp, theta = rule$theta, ridge = rule$ridge,
+    exclusion_radius = rule$exclusion, key = rule$key, threads = rule$threads
+  )
+}
+
+#' Seconds that a library takes, about
+#' @noRd
+smap_seconds <- function(task) {
+  rule <- task$rule
+  E <- task$E %||% rule$E_max
+  groups <- length(unique(E))
+  each <- groups * (3e-9 + 2e-11 * max(E, 1, na.rm = TRUE)^2) + 2.5e-11 * length(task$targets)
+  task$source$steps^2 * each / if (task$place$device %||% "cpu" == "gpu") 200 else rule$threads
+}
+
+smap_map_in_memory <- function(task, call) {
+  needed <- check_map_memory(task, FALSE, call)
+  parameters <- smap_map_parameters(task)
+  task$E <- task_dimensions(task, call)
+  mapped <- proc.time()[["elapsed"]]
+  # What is left for the work; a little there is always.
+  task$rule$max_memory <- max(task$rule$max_memory - needed, task$rule$max_memory / 4)
+  names <- list(library = task$source$names[task$libraries],
+                target = task$source$names[task$targets])
+  rho <- strength <- matrix(NA_real_, length(task$libraries), length(task$targets),
+                            dimnames = names)
+  before <- 0
+  map_smap_libraries(task, task$libraries, call = call, keep = \(columns, values) {
+    rows <- before + seq_along(columns)
+    rho[rows, ] <<- values$rho
+    strength[rows, ] <<- values$strength
+    before <<- before + length(columns)
+  })
+  ended <- proc.time()[["elapsed"]]
+  new_smap_map(
+    rho, strength, E = task$E, parameters = parameters, call = task$call,
+    elapsed = c(dimensions = mapped - task$started, map = ended - mapped,
+                total = ended - task$started),
+    device = task$place$device
+  )
+}
+
+#' Map some columns of the source to all targets, block by block
+#'
+#' @param keep Called for some of `libraries`, from the first to the last, with
+#'   their columns and a list of the matrices `rho` and `strength`, these libraries x targets.
+#' @noRd
+map_smap_libraries <- function(task, libraries, keep, call) {
+  bar <- map_bar("Mapping", length(libraries))
+  groups <- smap_groups(task)
+  for (block in pieces(length(libraries), smap_block(task))) {
+    columns <- libraries[block]
+    x <- read_smap_series(task, columns, call)
+    values <- lapply(rlang::set_names(smap_map_layers),
+                     \(layer) matrix(NA_real_, length(columns), length(task$targets)))
+    for (group in groups) {
+      found <- smap_pairs(x, read_smap_series(task, task$targets[group], call),
+                          task$E[[group[[1L]]]], task, call)
+      for (layer in smap_map_layers) values[[layer]][, group] <- found[[layer]]
+    }
+    bar(length(block))
+    keep(columns, values)
+  }
+}
+
+#' Places of targets that are predicted together: of one E, and as many as memory is for
+#' @noRd
+smap_groups <- function(task) {
+  # A target and its panel, in R and in compiled code.
+  most <- max(1, floor(task$rule$max_memory / 4 / (24 * task$source$steps)))
+  groups <- split(seq_along(task$E), task$E)
+  unlist(lapply(unname(groups), \(places) {
+    lapply(pieces(length(places), most), \(part) places[part])
+  }), recursive = FALSE)
+}
+
+#' Libraries of a block
+#' @noRd
+smap_block <- function(task) {
+  bytes <- 16 * length(task$targets) + 8 * task$source$steps
+  most <- max(1, floor(min(task$rule$max_memory / 8, 2^28) / bytes))
+  max(1, min(ceiling(block_seconds / smap_seconds(task)), most, 1024))
+}
+
+#' Skill and strength of some libraries and targets
+#' @param libraries,targets Double matrices, steps x series.
+#' @noRd
+smap_pairs <- function(libraries, targets, E, task, call) {
+  rule <- task$rule
+  options <- c(list(E = E, gpus = gpus_of(task$place)),
+               rule[c("tau", "Tp", "theta", "ridge", "exclusion", "threads", "vector_bits")])
+  finish_status(.Call(r_smap_pairs, libraries, targets, options), "this map",
+                "Lower `max_memory`, so that fewer targets and libraries are held at a time.",
+                call = call)
+}
+
+#' Series whose squares are within the range of a double
+#' @noRd
+read_smap_series <- function(task, columns, call) {
+  x <- task$source$read(columns)
+  size <- range(abs(x[!is.na(x) & x != 0]), 1)
+  if (size[[2L]] <= edm_largest && size[[1L]] >= 1 / edm_largest) return(x)
+  for (j in seq_along(columns)) {
+    most <- max(abs(x[, j]), 0, na.rm = TRUE)
+    if (most > edm_largest || most > 0 && most < 1 / edm_largest) {
+      abort_arg("x", sprintf("numbers from %g to %g in size", 1 / edm_largest, edm_largest),
+                sprintf("%g in series \"%s\"", most, task$source$names[[columns[[j]]]]),
+                "Squares of others are beyond what a computer holds: take another unit.", call)
+    }
+  }
+  x
+}

@@ -1,0 +1,280 @@
+# Maps of S-maps in memory and in files: two matrices that know how they were made. What
+# they have in common with causal maps goes through map_blocks() and map_layers().
+
+#' @param rho,strength Double matrices, libraries x targets, with dimnames.
+#' @param E,parameters,call,elapsed,device As in new_causal_map().
+#' @noRd
+new_smap_map <- function(rho, strength, E, parameters, call, elapsed, device) {
+  structure(list(rho = rho, strength = strength), class = "smap_map", E = E,
+            parameters = parameters, call = call, elapsed = elapsed, device = device)
+}
+
+#' What is wrong with a map in memory, `NULL` for nothing
+#' @noRd
+smap_map_trouble <- function(x) {
+  parts <- unclass(x)
+  if (!is.list(parts) || !all(smap_map_layers %in% names(parts))) {
+    return("`rho` and `strength` are not both there")
+  }
+  for (layer in smap_map_layers) {
+    m <- parts[[layer]]
+    if (!is.numeric(m) || length(dim(m)) != 2L ||
+        !identical(unname(lengths(dimnames(m))), dim(m))) {
+      return(sprintf("its `%s` is no matrix of numbers with names of series", layer))
+    }
+  }
+  if (!identical(dimnames(parts$rho), dimnames(parts$strength))) {
+    return("`rho` and `strength` are not of the same series")
+  }
+}
+
+# ---- What a map needs to be read (see map_blocks()) ----------------------------------
+
+#' @export
+dim.smap_map <- function(x) dim(.subset2(x, "rho"))
+
+#' @export
+dimnames.smap_map <- function(x) dimnames(.subset2(x, "rho"))
+
+#' @export
+map_layers.smap_map <- function(x) smap_map_layers
+
+#' @export
+map_blocks.smap_map <- function(x, f, layers = "rho") {
+  lapply(block_rows(dim(x)), \(rows) {
+    do.call(f, c(list(rows), lapply(layers, \(layer) {
+      .subset2(x, layer)[rows, , drop = FALSE]
+    })))
+  })
+}
+
+#' @export
+dim.smap_map_file <- function(x) unclass(x)$dim
+
+#' @export
+dimnames.smap_map_file <- function(x) unclass(x)$dimnames
+
+#' @export
+map_blocks.smap_map_file <- function(x, f, layers = "rho") {
+  map_blocks.causal_map_file(x, f, layers)
+}
+
+#' @export
+names.smap_map_file <- function(x) smap_map_layers
+
+#' @export
+length.smap_map_file <- function(x) length(smap_map_layers)
+
+#' @export
+`$.smap_map_file` <- function(x, name) x[[name]]
+
+#' @export
+`[[.smap_map_file` <- function(x, i, ...) {
+  check_whole_map(x)
+  layer <- if (is.numeric(i)) smap_map_layers[i] else i
+  if (!rlang::is_string(layer) || !layer %in% smap_map_layers) return(NULL)
+  named_layer(x, layer, seq_len(nrow(x)), seq_len(ncol(x)))
+}
+
+# ---- Methods -------------------------------------------------------------------------
+
+#' Maps of S-maps
+#'
+#' What [smap_map()] returns is a list of two matrices, libraries x targets, that knows how it
+#' was made: `map$rho`, how well the history of a library predicts a target, and
+#' `map$strength`, the mean partial derivative of the target by the library's present value.
+#'
+#' @param x,object What [smap_map()] returned, or [open_causal_map()] from its file.
+#' @param i,j Rows (libraries) and columns (targets), names or numbers, of both matrices.
+#' @param n How many rows and columns to print, or pairs in the summary.
+#' @param diagonal Whether self prediction, the diagonal, is wanted too.
+#' @param threshold Only pairs whose rho is above it.
+#' @param max_links Only so many pairs, those with the highest rho, the highest first.
+#' @param row.names Names for the rows of the table, or `NULL`.
+#' @param optional Not used; R gives it to every method.
+#' @param ... Not used, must be empty.
+#'
+#' @return
+#' `print()` shows what it is, and the corner of both matrices; `format()` gives the lines
+#' above. `map[i, j]` is a map of these libraries and targets.
+#'
+#' `as.data.frame()` gives a row for each pair: `library` and `target`, names; `rho`; and
+#' `strength` (units of the target by units of the library). Libraries come in their order, and
+#' the targets of each in theirs. With `threshold` or `max_links`, pairs without a rho are
+#' left out.
+#'
+#' `summary()` gives a list of class `summary.smap_map`, self prediction left out where it is
+#' not named: `about`, the lines of `format()`; `pairs` and `missing`, numbers of pairs, and of
+#' those without a rho; `skill`, mean rho and its quantiles at 0, 25, 50, 75, 95 and
+#' 100 %; `strength`, the same of strengths; `positive`, the share of strengths above 0;
+#' `self`, the median rho of self prediction; and `links`, a data frame of the `n` pairs with
+#' the highest rho, with `reverse`, the rho of the other direction.
+#'
+#' A map in a file is read in blocks, and as a whole only by `map$rho`, `map$strength` and
+#' `as.data.frame()`.
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`.
+#' @seealso [smap_map()], [autoplot.smap_map()].
+#' @examples
+#' map <- smap_map(scale(simulate_coupled_maps(steps = 300)), E = 2, threads = 2)
+#' summary(map)
+#' as.data.frame(map, threshold = 0.3)
+#' map[1, 2]$strength
+#' @name smap_map_tables
+NULL
+
+#' @rdname smap_map_tables
+#' @export
+`[.smap_map` <- function(x, i, j, ...) {
+  check_whole_map(x)
+  if (nargs() < 3L) {
+    if (missing(i)) return(x)
+    abort_arg("j", "given, which targets", "missing", "`map[i, ]` takes all targets.")
+  }
+  rows <- map_places(i, rownames(x), "i", "libraries")
+  columns <- map_places(j, colnames(x), "j", "targets")
+  part <- function(layer) {
+    if (inherits(x, "smap_map_file")) return(named_layer(x, layer, rows, columns))
+    .subset2(x, layer)[rows, columns, drop = FALSE]
+  }
+  about <- attributes(x)[c("parameters", "call", "elapsed", "device")]
+  E <- attr(x, "E", exact = TRUE)
+  do.call(new_smap_map, c(list(part("rho"), part("strength"), E = E[columns]), about),
+          quote = TRUE)
+}
+
+#' @rdname smap_map_tables
+#' @export
+format.smap_map <- function(x, ...) {
+  check_no_dots()
+  check_whole_map(x)
+  c(sprintf("Map of S-maps: %s x %s", counted(nrow(x), "library", "libraries"),
+            counted(ncol(x), "target")),
+    "rho[i, j]: how well the history of i (row) predicts j (column).",
+    "strength[i, j]: mean change of j with the present value of i.",
+    map_about_lines(x, NULL))
+}
+
+#' @rdname smap_map_tables
+#' @export
+format.smap_map_file <- function(x, ...) {
+  c(NextMethod(), map_file_line(x))
+}
+
+#' @rdname smap_map_tables
+#' @export
+print.smap_map <- function(x, n = 6, ...) {
+  check_no_dots()
+  n <- check_count(n)
+  cat(format(x), sep = "\n")
+  rows <- seq_len(min(n, nrow(x)))
+  columns <- seq_len(min(n, ncol(x)))
+  corner <- x[rows, columns]
+  cat("\n$rho\n")
+  print(round(corner$rho, 3), na.print = "NA")
+  cat("\n$strength\n")
+  print(signif(corner$strength, 3), na.print = "NA")
+  if (length(rows) < nrow(x) || length(columns) < ncol(x)) {
+    cat(sprintf("... the first %d x %d; summary() and autoplot() show the whole\n",
+                length(rows), length(columns)))
+  }
+  invisible(x)
+}
+
+#' @rdname smap_map_tables
+#' @export
+as.data.frame.smap_map <- function(x, row.names = NULL, optional = FALSE, ...,
+                                   diagonal = FALSE, threshold = NULL, max_links = Inf) {
+  check_frame_dots()
+  check_whole_map(x)
+  check_flag(diagonal)
+  limits <- check_links(x, threshold, NULL, max_links)
+  if (is.null(threshold) && max_links == Inf && prod(dim(x)) > .Machine$integer.max) {
+    abort_arg("x", "a map of at most 2,147,483,647 pairs, or a part of it",
+              sprintf("one of %s", commas(prod(dim(x)))),
+              "Give `threshold` or `max_links`, or take part of it, as x[1:1000, ].")
+  }
+  out <- smap_pair_table(x, limits, diagonal)
+  if (!is.null(row.names)) row.names(out) <- row.names
+  out
+}
+
+#' Pairs within limits: `library`, `target`, `rho`, `strength`
+#' @noRd
+smap_pair_table <- function(x, limits, diagonal = FALSE) {
+  found <- map_links(x, limits, diagonal)
+  plain_frame(library = found$effect, target = found$cause, rho = found$rho,
+              strength = found$strength)
+}
+
+# ---- Summary -------------------------------------------------------------------------
+
+#' @rdname smap_map_tables
+#' @export
+summary.smap_map <- function(object, n = 5, ...) {
+  check_no_dots()
+  check_whole_map(object, "object")
+  n <- check_count(n)
+  moments <- map_moments(object)
+  strength <- pair_values(object, "strength")
+  links <- smap_pair_table(object, list(threshold = NULL, alpha = NULL, most = n))
+  links$reverse <- reverse_rho(object, list(cause = links$target, effect = links$library))
+  p <- c(0, 0.25, 0.5, 0.75, 0.95, 1)
+  structure(
+    list(
+      about = format(object), pairs = moments$known + moments$missing,
+      missing = moments$missing,
+      skill = c(mean = moments$mean, "0%" = moments$range[[1L]],
+                histogram_quantile(moments, p[2:5]), "100%" = moments$range[[2L]]),
+      strength = c(mean = mean_known(strength), stats::quantile(strength, p, na.rm = TRUE)),
+      positive = mean_known(strength > 0),
+      self = stats::median(moments$self, na.rm = TRUE), links = links
+    ),
+    class = "summary.smap_map"
+  )
+}
+
+#' @export
+reverse_rho.smap_map <- function(x, links) {
+  row <- match(links$cause, rownames(x))
+  column <- match(links$effect, colnames(x))
+  vapply(seq_along(row), \(k) {
+    if (is.na(row[[k]]) || is.na(column[[k]])) return(NA_real_)
+    .subset2(x[row[[k]], column[[k]]], "rho")[[1L]]
+  }, 0)
+}
+
+#' All known values of a layer but self prediction; of more than a million, some
+#' @noRd
+pair_values <- function(x, layer, most = 1e6) {
+  every <- max(1, ceiling(prod(dim(x)) / most))
+  parts <- pair_blocks(x, \(rows, values) {
+    values[seq(1, length(values), by = every)]
+  }, layer)
+  values <- unlist(parts, use.names = FALSE)
+  values[!is.na(values)]
+}
+
+#' @rdname smap_map_tables
+#' @export
+print.summary.smap_map <- function(x, ...) {
+  check_no_dots()
+  cat(x$about, "", sep = "\n")
+  cat(sprintf("%s of two series%s\n", counted(x$pairs, "pair"),
+              if (x$missing > 0) sprintf(", %s without a rho", commas(x$missing)) else ""))
+  if (!is.na(x$self)) cat(sprintf("rho of self prediction: median %s\n", two(x$self)))
+  if (x$pairs <= x$missing) return(invisible(x))
+  line <- function(what, of, digits) {
+    of <- if (is.null(digits)) two(of) else
+      rlang::set_names(vapply(of, \(v) format(signif(v, digits)), ""), names(of))
+    cat(sprintf("%s %s to %s, mean %s, median %s, 95 %% are below %s\n", what, of[["0%"]],
+                of[["100%"]], of[["mean"]], of[["50%"]], of[["95%"]]))
+  }
+  line("rho", x$skill, NULL)
+  line("strength", x$strength, 3)
+  cat(sprintf("%.0f %% of the strengths are positive\n", 100 * x$positive))
+  cat("\nHighest skill\n")
+  print_table(x$links)
+  cat("\nA strength is a response, not yet a cause: see ?smap_map.\n")
+  invisible(x)
+}

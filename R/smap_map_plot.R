@@ -1,0 +1,53 @@
+# Pictures of maps of S-maps.
+
+#' Plots of maps of S-maps
+#'
+#' `"skill"` shows rho of all pairs, `"strength"` the signed mean responses: red where the
+#' target rises with the library, blue where it falls.
+#'
+#' A column is a target, a row a library. Both pictures have the same order of series, as in
+#' [autoplot.causal_map()]: series with alike skill stand next to each other. Self
+#' prediction is left out. Of more than 400 series several share a pixel, the mean of their
+#' pairs. The outermost 0.5 % of the strengths share a colour.
+#'
+#' @param object,x What [smap_map()] returned, or [open_causal_map()] from its file.
+#' @param type Which picture.
+#' @param ... For `plot()`, passed on to `autoplot()`; else not used.
+#' @param groups A factor with the group of each series, in the order of the map or named by
+#'   series: these are put side by side.
+#' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
+#'   invisibly.
+#' @section Errors:
+#' For a map without any rho, for `groups` that do not fit, and where ggplot2 is not installed.
+#' @seealso [smap_map()], [autoplot.causal_map()].
+#' @examplesIf rlang::is_installed("ggplot2")
+#' map <- smap_map(scale(simulate_coupled_maps(steps = 300)), E = 2, threads = 2)
+#' plot(map)
+#' plot(map, type = "strength")
+#' @exportS3Method ggplot2::autoplot
+autoplot.smap_map <- function(object, type = c("skill", "strength"), ..., groups = NULL) {
+  rlang::check_installed("ggplot2", "to draw maps.")
+  check_no_dots()
+  call <- rlang::current_env()
+  check_whole_map(object, "object")
+  type <- check_choice(type)
+  groups <- check_groups(groups, map_series(object), call)
+  order <- map_order(object, groups)
+  layer <- if (type == "skill") "rho" else "strength"
+  cells <- map_pixels(object, order, layer = layer)
+  if (all(is.na(cells$value))) abort_no_rho(call)
+  colours <- if (type == "skill") skill_fill(cells$value) else strength_fill(cells$value)
+  heat_map(object, cells, order, groups, axes = c("Target", "Library")) +
+    colours +
+    ggplot2::labs(caption = map_caption(object, cells, order,
+                                        if (type == "skill") "Beige" else "Grey"))
+}
+
+#' @rdname autoplot.smap_map
+#' @export
+plot.smap_map <- function(x, ...) draw(autoplot.smap_map(x, ...))
+
+strength_fill <- function(strength) {
+  # The scale must have a width even where nothing responds.
+  difference_fill(strength, "Strength", least = .Machine$double.xmin * 1e10)
+}

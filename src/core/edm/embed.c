@@ -1,0 +1,120 @@
+/* Delay vectors of series, and how well predictions fit observations. Sums are taken in
+   extended precision, as R does it. */
+#include "core/edm/embed.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* One coordinate; rows whose lag stays in the stretch are copied run by run. */
+static void delay_series(const syn_stretches *s, const double *value, double lag,
+                         double missing, double *out)
+{
+    for (uint32_t row = 0; row < s->rows;) {
+        double first = s->first[row], last = s->last[row], rows = last - first + 1;
+        uint32_t n = (uint32_t)rows, gap = (uint32_t)fmin(fabs(lag), rows);
+        uint32_t before = lag < 0 ? gap : 0, from = lag < 0 ? 0 : gap;
+        for (uint32_t i = 0; i < n; i++)
+            if (i < before || i >= before + (n - gap))
+                out[row + i] = missing;
+        memcpy(out + row + before, value + row + from, (n - gap) * sizeof *out);
+        row += n;
+    }
+}
+
+void syn_delay_points(const syn_stretches *s, const double *lag, uint32_t lags,
+                      double missing, double *coordinate, int *reach)
+{
+    memset(reach, 0, s->rows * sizeof *reach);
+    for (uint32_t c = 0; c < s->series * lags; c++) {
+        double *x = coordinate + (size_t)c * s->rows;
+        delay_series(s, s->value[c / lags], lag[c % lags], missing, x);
+        for (uint32_t i = 0; i < s->rows; i++)
+            reach[i] += reach[i] == (int)c && !isnan(x[i]);
+    }
+}
+
+/* ---- fit ---- */
+
+static int both_finite(double a, double b)
+{
+    return isfinite(a) && isfinite(b);
+}
+
+typedef struct side {
+    double low, high, mean;
+} side;
+
+/* The range and the mean of x where both are finite. */
+static side look_at(const double *x, const double *other, size_t n, size_t pairs)
+{
+    side out = {DBL_MAX, -DBL_MAX, 0};
+    long double sum = 0, rest = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!both_finite(x[i], other[i]))
+            continue;
+        out.low = x[i] < out.low ? x[i] : out.low;
+        out.high = x[i] > out.high ? x[i] : out.high;
+        sum += x[i];
+    }
+    long double mean = sum / pairs;
+    for (size_t i = 0; i < n; i++)
+        if (both_finite(x[i], other[i]))
+            rest += x[i] - mean;
+    out.mean = (double)(mean + rest / pairs);
+    return out;
+}
+
+static int is_constant(const side *x)
+{
+    double most = fmax(fabs(x->low), fabs(x->high));
+    return x->high - x->low <= 8 * DBL_EPSILON * most;
+}
+
+static double correlate(const double *x, const double *y, size_t n, size_t pairs)
+{
+    side of_x = look_at(x, y, n, pairs), of_y = look_at(y, x, n, pairs);
+    long double xx = 0, xy = 0, yy = 0;
+    if (pairs < 3 || is_constant(&of_x) || is_constant(&of_y))
+        return NAN;
+    for (size_t i = 0; i < n; i++) {
+        if (!both_finite(x[i], y[i]))
+            continue;
+        long double a = x[i] - of_x.mean, b = y[i] - of_y.mean;
+        xx += a * a;
+        xy += a * b;
+        yy += b * b;
+    }
+    long double less = (long double)(pairs - 1);
+    double sizes = (double)sqrtl(xx / less) * (double)sqrtl(yy / less);
+    return fmax(-1, fmin(1, (double)(xy / less) / sizes));
+}
+
+syn_fit syn_fit_of(const double *observed, const double *predicted, size_t n)
+{
+    syn_fit out = {NAN, NAN, NAN, NAN, 0};
+    long double sum = 0, squares = 0;
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!both_finite(observed[i], predicted[i]))
+            continue;
+        double off = fabs(observed[i] - predicted[i]);
+        most = off > most ? off : most;
+        sum += off;
+        out.pairs++;
+    }
+    if (out.pairs == 0)
+        return out;
+    /* By a power of two division is exact; squares may be beyond what a double holds. */
+    double scale = most > 0 ? exp2(floor(log2(most))) : 1;
+    for (size_t i = 0; i < n; i++)
+        if (both_finite(observed[i], predicted[i])) {
+            double off = (observed[i] - predicted[i]) / scale;
+            squares += off * off;
+        }
+    out.mae = (double)(sum / out.pairs);
+    out.cae = (double)sum;
+    out.rmse = scale * sqrt((double)(squares / out.pairs));
+    out.rho = correlate(observed, predicted, n, out.pairs);
+    return out;
+}

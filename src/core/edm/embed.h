@@ -1,0 +1,34 @@
+/* Delay vectors of series, and how well predictions fit observations. */
+#ifndef SYN_EDM_EMBED_H
+#define SYN_EDM_EMBED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Series side by side, in stretches of rows that follow each other in time. */
+typedef struct syn_stretches {
+    uint32_t rows, series;
+    const double *const *value;  /* [series] of [rows] */
+    const int *first, *last;     /* [rows] of the stretch of each row, from 1 */
+} syn_stretches;
+
+/* The points of all rows: coordinate series * lags + lag of row t is the series' value
+   `lag[...]` rows later, `missing` beyond the stretch. `reach` gets how many coordinates of
+   each row are there, from the first on, before one is not a number. `coordinate` has room
+   for [series * lags][rows]. */
+void syn_delay_points(const syn_stretches *s, const double *lag, uint32_t lags,
+                      double missing, double *coordinate, int *reach);
+
+/* Of the pairs of finite numbers. NaN where there is none, rho also below 3 pairs or where
+   either side is constant to within the rounding of a weighted mean. */
+typedef struct syn_fit {
+    double rho;   /* Pearson's correlation */
+    double mae;   /* mean absolute error */
+    double rmse;  /* root mean square error */
+    double cae;   /* sum of absolute errors */
+    size_t pairs;
+} syn_fit;
+
+syn_fit syn_fit_of(const double *observed, const double *predicted, size_t n);
+
+#endif

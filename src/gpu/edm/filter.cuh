@@ -1,0 +1,231 @@
+/* Which library rows may be among the nearest: pairs of rows in single precision.
+
+   x and y are a predicted and a library row, moved to the middle of the library. As
+   |x - y|^2 / 2 = |x|^2 / 2 - (x.y - |y|^2 / 2), a row is a candidate if x.y - |y|^2 / 2
+   reaches a limit that belongs to x alone: one multiplication and addition a coordinate. The
+   limit stands for the k-th distance so far, less all that rounding may do (limit_of()).
+
+   A block takes 128 predicted rows and goes through tiles of 128 library rows, a thread 8
+   by 8 of them. Candidates go to the predicted row's list. Tiles are searched in turns,
+   each a few times as many as those before; after a turn the candidates' distances in
+   double precision give new limits (choose.cuh). So lists stay short. First come the
+   tiles near in time, then others, evenly spread.
+
+   Of rows that are as near as the k-th, only those that are nearer in time matter. Where no
+   number is rounded, as with counts, the filter sees which are as near; where the k-th is at
+   the same point, all others are; and points that are the same as the k-th neighbour's
+   have the same number (twins.cuh). So ties make lists no longer. */
+#ifndef SYN_GPU_EDM_FILTER_CUH
+#define SYN_GPU_EDM_FILTER_CUH
+
+#include "gpu/edm/turns.cuh"
+
+#include <cfloat>
+
+namespace gpu {
+
+enum {
+    FILTER_DIMS = 20,  /* most coordinates that are compared in one go */
+    FILTER_CHUNK = 12, /* or so many at a time */
+    FILTER_BUFFERS = 3
+};
+
+/* What has been found of a predicted row. */
+struct row_state {
+    float limit;      /* of candidates, */
+    float beyond;     /* and of those farther in time than the k-th */
+    uint32_t listed;  /* candidates, perhaps more than there is room for */
+    uint32_t lost;    /* whether there have been more */
+    double squared;   /* distance of the k-th, */
+    uint32_t apart;   /* how far in time that is, */
+    uint32_t twin;    /* and the number of its point */
+};
+
+struct filter_job {
+    row_tiles library, predicted;  /* tiles of each */
+    tile_turn turn;
+    uint32_t dims;
+    const uint32_t *twin;/* [library] */
+    row_state *state;    /* [predicted] */
+    uint32_t *list;      /* [predicted][room] places in the library */
+    uint32_t room;
+};
+
+struct filter_shared {
+    float x[FILTER_DIMS * (1 + FILTER_BUFFERS)][TILE];  /* coordinates of both */
+    float half[FILTER_BUFFERS][TILE];
+    float limit[FILTER_BUFFERS][TILE];  /* for a tile of the library */
+    float limit_of[TILE], beyond_of[TILE];
+    uint32_t apart_of[TILE], twin_of[TILE], row[TILE];
+    pending_rows pending;
+};
+
+/* Where a block is: a tile of the library, and coordinates. */
+struct filter_place {
+    turn_place at;
+    uint32_t dim;
+    uint32_t slot;  /* 0, 1, 2, 0, 1, ... from tile to tile */
+};
+
+struct filter_walk {
+    const filter_job &job;
+    filter_shared &s;
+    home_tiles home;
+
+    /* Predicted rows' coordinates stay where they are if there are few. */
+    __device__ bool few() const { return job.dims <= FILTER_DIMS; }
+
+    __device__ uint32_t chunk() const { return few() ? job.dims : FILTER_CHUNK; }
+
+    __device__ float (*of_x(uint32_t b) const)[TILE]
+    {
+        return s.x + (few() ? 0 : b * FILTER_CHUNK);
+    }
+
+    __device__ float (*of_y(uint32_t b) const)[TILE]
+    {
+        return s.x + (few() ? (b + 1) * FILTER_DIMS : (b + FILTER_BUFFERS) * FILTER_CHUNK);
+    }
+
+    __device__ filter_place first(uint32_t turn, uint32_t slot) const
+    {
+        return {tile_from(job.turn, home, turn), 0, slot};
+    }
+
+    __device__ filter_place next(const filter_place &p) const
+    {
+        if (p.dim + chunk() < job.dims)
+            return {p.at, p.dim + chunk(), p.slot};
+        return first(p.at.turn + gridDim.y, (p.slot + 1) % FILTER_BUFFERS);
+    }
+
+    __device__ uint32_t width(const filter_place &p) const
+    {
+        return min(chunk(), job.dims - p.dim);
+    }
+
+    /* Begins to copy a chunk into one of the buffers. */
+    __device__ void load(const filter_place &p, uint32_t b, bool with_x) const
+    {
+        if (p.at.more) {
+            size_t from = ((size_t) p.at.tile * job.dims + p.dim) * TILE;
+            size_t from_x = ((size_t) blockIdx.x * job.dims + p.dim) * TILE;
+            copy_floats(of_y(b)[0], job.library.x + from, width(p) * TILE);
+            if (with_x)
+                copy_floats(of_x(b)[0], job.predicted.x + from_x, width(p) * TILE);
+            if (p.dim == 0) {
+                copy_floats(s.half[p.slot], job.library.half + (size_t) p.at.tile * TILE,
+                            TILE);
+                set_limits(p.at.tile, s.limit[p.slot]);
+            }
+        }
+        close_copies();
+    }
+
+    __device__ void set_limits(uint32_t tile, float *limit) const
+    {
+        uint32_t i = threadIdx.x;
+        if (i >= TILE)
+            return;
+        bool beyond = tile_apart(job.turn, tile, s.row[i]) > s.apart_of[i];
+        limit[i] = beyond ? s.beyond_of[i] : s.limit_of[i];
+    }
+
+    __device__ void list(uint32_t query, uint32_t place) const
+    {
+        uint32_t i = blockIdx.x * TILE + query;
+        uint32_t at = atomicAdd(&job.state[i].listed, 1u);
+        if (at < job.room)
+            job.list[(size_t) i * job.room + at] = place;
+    }
+
+    __device__ void emit(uint32_t tile, uint32_t query, uint32_t column) const
+    {
+        uint32_t place = tile * TILE + column;
+        uint32_t apart = rows_apart(job.turn.library.row[place], s.row[query]);
+        bool later = apart > s.apart_of[query] && job.twin[place] == s.twin_of[query];
+        if (apart > job.turn.exclusion && !later && !s.pending.add(query, place))
+            list(query, place);
+    }
+
+    __device__ void flush() const
+    {
+        s.pending.flush([&](uint32_t query, uint32_t place) { list(query, place); });
+    }
+};
+
+__global__ void __launch_bounds__(FILTER_THREADS, 2)
+    filter_rows(SYN_GPU_JOB filter_job job)
+{
+    extern __shared__ float4 filter_memory[];
+    filter_shared &s = *(filter_shared *) filter_memory;
+    filter_walk walk = {job, s, home_of(job.turn, blockIdx.x)};
+    uint32_t query = place_of_thread().query, column = place_of_thread().column;
+    if (threadIdx.x < TILE) {
+        uint32_t i = blockIdx.x * TILE + threadIdx.x;
+        bool there = i < job.turn.predicted.n;
+        row_state none = {INFINITY, INFINITY}, now = there ? job.state[i] : none;
+        s.limit_of[threadIdx.x] = now.limit;
+        s.beyond_of[threadIdx.x] = now.beyond;
+        s.apart_of[threadIdx.x] = now.apart;
+        s.twin_of[threadIdx.x] = now.twin;
+        s.row[threadIdx.x] = there ? job.turn.predicted.row[i] : 0;
+    }
+    s.pending.start();
+    __syncthreads();
+    filter_place at = walk.first(job.turn.from + blockIdx.y, 0);
+    walk.load(at, 0, true);
+    filter_place later = at.at.more ? walk.next(at) : at;
+    walk.load(later, 1, !walk.few());
+    float sum[8][8], x[8], y[8];
+    for (uint32_t b = 0; at.at.more; b = (b + 1) % FILTER_BUFFERS) {
+        wait_for_copies();
+        if (s.pending.full_after_barrier())
+            walk.flush();
+        filter_place last = later.at.more ? walk.next(later) : later;
+        walk.load(last, (b + 2) % FILTER_BUFFERS, !walk.few());
+        uint32_t width = walk.width(at);
+        const float (*of_x)[TILE] = walk.of_x(b), (*of_y)[TILE] = walk.of_y(b);
+        if (at.dim == 0) {
+            get_eight(y, s.half[at.slot] + column);
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+#pragma unroll
+                for (int j = 0; j < 8; j++)
+                    sum[i][j] = y[j];
+        }
+#pragma unroll 4
+        for (uint32_t d = 0; d < width; d++) {
+            get_eight(x, of_x[d] + query);
+            get_eight(y, of_y[d] + column);
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+#pragma unroll
+                for (int j = 0; j < 8; j++)
+                    sum[i][j] = fmaf(x[i], y[j], sum[i][j]);
+        }
+        if (at.dim + width == job.dims) {
+            get_eight(x, s.limit[at.slot] + query);
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                bool any = false;
+#pragma unroll
+                for (int j = 0; j < 8; j++)
+                    any = any || sum[i][j] >= x[i];
+                if (any)
+#pragma unroll
+                    for (int j = 0; j < 8; j++)
+                        if (sum[i][j] >= x[i])
+                            walk.emit(at.at.tile, of_eight(query, i), of_eight(column, j));
+            }
+        }
+        at = later;
+        later = last;
+    }
+    __syncthreads();
+    walk.flush();
+}
+
+}  // namespace gpu
+
+#endif

@@ -1,0 +1,158 @@
+/* The k nearest of a list of candidates, by a warp: first how near the k-th is, about, by
+   halving; then the few that are as near are put in order. Lists with many ties are
+   halved by how far rows are apart as well. */
+#ifndef SYN_GPU_EDM_NEAREST_CUH
+#define SYN_GPU_EDM_NEAREST_CUH
+
+#include "gpu/edm/near.cuh"
+
+namespace gpu {
+
+enum { FEW_MORE = 8 };  /* than k that are put in order */
+
+/* A list in shared memory, an array a part, as banks like it. */
+struct near_list {
+    double *squared;
+    uint32_t *place;
+};
+
+/* The parts of what rows are ordered by. Squared distances are positive, so that their
+   bits are in their order. */
+struct near_key {
+    uint32_t high, low, apart;
+};
+
+/* The nearest of a list. What is listed may be places, or numbers of them: `at` gives the
+   place, and `apart` how far its row is apart. */
+template <class P, class F> struct nearest_of {
+    const near_list &list;
+    uint32_t n;
+    P at;
+    F apart;
+
+    __device__ uint32_t apart_of(uint32_t i) const { return apart(at(list.place[i])); }
+
+    /* How far a row is apart is seldom asked for: it comes from the device's memory. */
+    __device__ bool within(uint32_t i, const near_key &limit) const
+    {
+        double d = list.squared[i];
+        uint32_t high = __double2hiint(d), low = __double2loint(d);
+        if (high != limit.high)
+            return high < limit.high;
+        if (low != limit.low || limit.apart == ~0u)
+            return low <= limit.low;
+        return apart_of(i) <= limit.apart;
+    }
+
+    /* How many have keys up to `limit`. */
+    __device__ uint32_t count(const near_key &limit) const
+    {
+        uint32_t lane = threadIdx.x % WARP, all = 0;
+        for (uint32_t from = 0; from < n; from += WARP)
+            all += __popc(__ballot_sync(WHOLE_WARP, from + lane < n &&
+                                                        within(from + lane, limit)));
+        return all;
+    }
+
+    /* The least value of one part of the key with which there are k; its bounds are
+       known. Ends as soon as there are no more than a few. */
+    __device__ uint32_t halve(near_key *limit, uint32_t near_key::*part, uint32_t low,
+                              uint32_t high, uint32_t k) const
+    {
+        uint32_t there = n;
+        limit->*part = high;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            limit->*part = middle;
+            uint32_t some = count(*limit);
+            if (some >= k) {
+                high = middle;
+                there = some;
+                if (some <= k + FEW_MORE)
+                    break;
+            } else {
+                low = middle + 1;
+            }
+        }
+        limit->*part = high;
+        return there;
+    }
+
+    /* A key up to which there are k, and few more. Of n > k. */
+    __device__ near_key limit_for(uint32_t k) const
+    {
+        uint32_t low = ~0u, high = 0, far = 0;
+        for (uint32_t i = threadIdx.x % WARP; i < n; i += WARP) {
+            uint32_t a = __double2hiint(list.squared[i]);
+            low = min(low, a);
+            high = max(high, a);
+        }
+        near_key limit = {0, ~0u, ~0u};
+        uint32_t there = halve(&limit, &near_key::high, warp_least(low),
+                               warp_greatest(high), k);
+        if (there <= k + FEW_MORE)
+            return limit;
+        there = halve(&limit, &near_key::low, 0, ~0u, k);
+        if (there <= k + FEW_MORE)
+            return limit;
+        for (uint32_t i = threadIdx.x % WARP; i < n; i += WARP)
+            far = max(far, apart_of(i));
+        halve(&limit, &near_key::apart, 0, warp_greatest(far), k);
+        return limit;
+    }
+
+    /* Moves those within `limit` to the front. */
+    __device__ uint32_t keep(const near_key &limit) const
+    {
+        uint32_t lane = threadIdx.x % WARP, kept = 0;
+        for (uint32_t from = 0; from < n; from += WARP) {
+            uint32_t i = from + lane;
+            bool stays = i < n && within(i, limit);
+            double d = stays ? list.squared[i] : 0;
+            uint32_t place = stays ? list.place[i] : 0;
+            uint32_t all = __ballot_sync(WHOLE_WARP, stays);
+            if (stays) {
+                uint32_t at = kept + __popc(all & lanes_below());
+                list.squared[at] = d;
+                list.place[at] = place;
+            }
+            kept += __popc(all);
+            __syncwarp();
+        }
+        return kept;
+    }
+
+    /* Leaves the nearest k, or a few more, in any order; sink(rank, near, listed) gets each
+       of the k, and what was listed of it. How many these are. */
+    template <class S> __device__ uint32_t each(uint32_t k, S sink)
+    {
+        if (n > k)
+            n = keep(limit_for(k));
+        for (uint32_t from = 0; from < n; from += WARP) {
+            uint32_t i = from + threadIdx.x % WARP, rank = 0;
+            uint32_t listed = list.place[min(i, n - 1)], place = at(listed);
+            near_place mine = {list.squared[min(i, n - 1)], apart(place), place};
+            for (uint32_t j = 0; j < n; j++) {
+                double d = list.squared[j];
+                rank += d < mine.squared ||
+                        (d == mine.squared &&
+                         before({d, apart_of(j), at(list.place[j])}, mine));
+            }
+            if (i < n && rank < k)
+                sink(rank, mine, listed);
+        }
+        __syncwarp();
+        return min(n, k);
+    }
+};
+
+template <class P, class F>
+__device__ inline nearest_of<P, F> make_nearest(const near_list &list, uint32_t n, P at,
+                                                F apart)
+{
+    return {list, n, at, apart};
+}
+
+}  // namespace gpu
+
+#endif

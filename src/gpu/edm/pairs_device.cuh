@@ -1,0 +1,397 @@
+/* Pairwise S-maps on one device: batches of libraries, two of them under way. */
+#ifndef SYN_GPU_EDM_PAIRS_DEVICE_CUH
+#define SYN_GPU_EDM_PAIRS_DEVICE_CUH
+
+extern "C" {
+#include "core/edm/smap_rest.h"
+}
+#include "gpu/base/crew.cuh"
+#include "gpu/edm/pairs_multiply.cuh"
+#include "gpu/edm/pairs_prepare.cuh"
+#include "gpu/edm/pairs_solve.cuh"
+#include "gpu/edm/pairs_survey.cuh"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+namespace gpu {
+
+constexpr int PAIR_SLOTS = 2;               /* batches under way */
+constexpr double PAIR_SECONDS = 0.03;       /* about, of a batch */
+constexpr double PAIR_BYTES = 192 << 20;    /* of a batch, where that is enough */
+constexpr size_t SOLVE_BYTES = 64 << 20;    /* for models of many unknowns */
+
+/* Which steps of a series are rows, and what all libraries have in common. */
+struct pairs_shape {
+    uint32_t steps, E, rows, padded, first, exclusion;
+    int32_t tau, Tp;
+    double theta, ridge;
+};
+
+inline pairs_shape shape_of(uint32_t steps, const syn_smap_pairs_options &options)
+{
+    int64_t span = (int64_t) options.tau * ((int64_t) options.E - 1), Tp = options.Tp;
+    int64_t from = std::max<int64_t>({0, -span, -Tp});
+    int64_t to = (int64_t) steps - std::max<int64_t>({0, span, Tp});
+    uint32_t rows = (uint32_t) std::max<int64_t>(0, to - from);
+    return {steps, options.E, rows, (rows + PAIR_TILE - 1) / PAIR_TILE * PAIR_TILE,
+            (uint32_t) (rows ? from : 0), options.exclusion, options.tau, options.Tp,
+            options.theta, options.ridge};
+}
+
+/* ---- which kernels ---- */
+
+template <int N> using constant = std::integral_constant<int, N>;
+
+/* Calls body with a constant: for how many features there are kernels, from `features`
+   on, in fours. */
+template <class F> void with_quads(uint32_t features, F body)
+{
+    if (features <= 4)
+        body(constant<1>());
+    else if (features <= 8)
+        body(constant<2>());
+    else if (features <= 16)
+        body(constant<4>());
+    else if (features <= 24)
+        body(constant<6>());
+    else
+        body(constant<8>());
+}
+
+/* The most tiles whose sums fit registers beside the features of predictions. */
+inline constexpr int most_tiles(int quads)
+{
+    return quads <= 2 ? 13 : quads <= 6 ? 9 : 6;
+}
+
+/* The same for tiles, from `tiles` on. */
+template <int QUADS, class F> void with_tiles(uint32_t tiles, F body)
+{
+    if (tiles <= 1)
+        body(constant<1>());
+    else if (tiles <= 3)
+        body(constant<3>());
+    else if (tiles <= 6)
+        body(constant<6>());
+    else
+        body(constant<most_tiles(QUADS)>());
+}
+
+/* How columns are cut into groups of tiles that a block can hold. */
+inline void cut_columns(uint32_t columns, uint32_t features, size_t shared,
+                        uint32_t *tiles, uint32_t *groups)
+{
+    uint32_t all = (columns + PAIR_COLUMNS - 1) / PAIR_COLUMNS;
+    with_quads(features, [&](auto quads) {
+        constexpr int Q = decltype(quads)::value;
+        uint32_t most = most_tiles(Q);
+        while (most > 1 && multiply_shared(Q, most) > shared)
+            most = most > 6 ? 6 : most > 3 ? 3 : 1;
+        *groups = (all + most - 1) / most;
+        with_tiles<Q>((all + *groups - 1) / *groups, [&](auto n) { *tiles = n; });
+        *groups = (all + *tiles - 1) / *tiles;
+    });
+}
+
+template <class KERNEL>
+void launch(KERNEL kernel, const pairs_job &job, dim3 grid, size_t shared,
+            cudaStream_t stream)
+{
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               (int) shared));
+    kernel<<<grid, PAIR_THREADS, shared, stream>>>(job);
+    check(cudaGetLastError());
+}
+
+inline void launch_survey(const pairs_job &job, cudaStream_t stream)
+{
+    with_quads(job.E + 2, [&](auto quads) {
+        constexpr int Q = decltype(quads)::value;
+        launch(survey_distances<Q>, job, dim3(job.all_tiles, job.libraries),
+               2 * survey_stage(Q) * sizeof(double), stream);
+    });
+}
+
+inline void launch_products(const pairs_job &job, cudaStream_t stream)
+{
+    with_quads(job.E + 2, [&](auto quads) {
+        constexpr int Q = decltype(quads)::value;
+        with_tiles<Q>(job.product_tiles, [&](auto tiles) {
+            constexpr int T = decltype(tiles)::value;
+            launch(sum_products<Q, T>, job,
+                   dim3(job.tiles, job.product_groups, job.libraries),
+                   multiply_shared(Q, T), stream);
+        });
+    });
+}
+
+inline void launch_predictions(const pairs_job &job, cudaStream_t stream)
+{
+    with_quads(job.E + 2, [&](auto quads) {
+        constexpr int Q = decltype(quads)::value;
+        with_tiles<Q>(job.target_tiles, [&](auto tiles) {
+            constexpr int T = decltype(tiles)::value;
+            launch(sum_predictions<Q, T>, job,
+                   dim3(job.tiles, job.target_groups, job.libraries),
+                   multiply_shared(Q, T), stream);
+        });
+    });
+}
+
+/* ---- a batch ---- */
+
+struct pairs_slot {
+    stream work;
+    array<double> raw, x, feature, square, part, products, sums, hat, room, column, slopes,
+        partial, out;
+    array<uint32_t> before;
+    array<pair_library> library;
+    array<pair_fall> falls;
+    array<unsigned char> state;
+    std::unique_ptr<pinned<double>> sums_host;
+    std::unique_ptr<pinned<pair_library>> library_host;
+    uint32_t first = 0, n = 0;
+};
+
+class pairs_worker {
+    pairs_shape shape_;
+    pairs_job job_ = {};
+    array<double> targets_;
+    array<unsigned char> known_;
+    uint32_t batch_ = 1, tiles_ = 1;
+    size_t shared_ = 0;
+    int processors_ = 0;
+    pairs_slot slot_[PAIR_SLOTS];
+
+public:
+    pairs_worker(const pairs_shape &shape, int device) : shape_(shape)
+    {
+        int shared = 0;
+        check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                     device));
+        check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount,
+                                     device));
+        shared_ = shared;
+        job_.E = shape.E;
+        with_quads(shape.E + 2, [&](auto n) { job_.quads = n; });
+        job_.steps = shape.steps;
+        job_.rows = shape.rows;
+        job_.padded = shape.padded;
+        job_.pitch = shape.steps + PAIR_TILE;
+        job_.exclusion = shape.exclusion;
+        job_.first = shape.first;
+        job_.tau = shape.tau;
+        job_.Tp = shape.Tp;
+        job_.fall = TWO_LOG2 * shape.theta;
+        job_.ridge = shape.ridge;
+        job_.all_tiles = shape.padded / PAIR_TILE;
+        uint32_t terms = shape.E + 1;
+        cut_columns(terms * (terms + 1) / 2, shape.E + 2, shared_, &job_.product_tiles,
+                    &job_.product_groups);
+    }
+
+    /* Lays out a group of targets, and decides how much is done at a time. `known`: of
+       each row. */
+    void put_targets(const syn_series &targets, const syn_smap_group &group,
+                     const std::vector<unsigned char> &known)
+    {
+        cudaStream_t stream = slot_[0].work;
+        size_t steps = targets.steps, n = group.n;
+        cut_columns(group.n, shape_.E + 2, shared_, &job_.target_tiles,
+                    &job_.target_groups);
+        bool whole = group.n == targets.n;
+        array<double> raw, centre;
+        array<uint32_t> place;
+        std::vector<uint32_t> at(n);
+        raw.ensure(n * steps);
+        for (uint32_t i = 0; i < n; i++)
+            at[i] = whole ? group.target[i] : i;
+        if (whole)
+            raw.upload(targets.value, n * steps, stream);
+        for (uint32_t i = 0; i < n && !whole; i++)
+            check(cudaMemcpyAsync(raw.get() + i * steps,
+                                  targets.value + group.target[i] * steps,
+                                  steps * sizeof(double), cudaMemcpyHostToDevice,
+                                  stream));
+        place.upload(at.data(), n, stream);
+        centre.upload(group.centre, n, stream);
+        known_.upload(known.data(), known.size(), stream);
+        targets_.ensure((size_t) target_columns(job_) * job_.padded);
+        job_.known = known_.get();
+        job_.targets = targets_.get();
+        lay_out_targets<<<target_columns(job_), PREPARE, 0, stream>>>(
+            job_, raw.get(), place.get(), centre.get(), group.n, targets_.get());
+        check(cudaGetLastError());
+        check(cudaStreamSynchronize(stream));
+        choose_batch();
+    }
+
+    /* Works through libraries until there are none. finish(library, counts, sums,
+       columns, states) gets the results of each. */
+    template <class FINISH>
+    void run(const syn_series &libraries, crew &work, uint32_t devices, FINISH finish)
+    {
+        for (uint32_t turn = 0;; turn++) {
+            pairs_slot *s = &slot_[turn % PAIR_SLOTS];
+            collect(s, finish);
+            s->n = work.take(batch_, libraries.n, devices, &s->first);
+            if (s->n == 0)
+                break;
+            start(s, libraries, work);
+        }
+        for (pairs_slot &s : slot_)
+            collect(&s, finish);
+    }
+
+private:
+    /* Bytes that a library takes. */
+    double bytes_of(uint32_t tiles) const
+    {
+        double rows = tiles * PAIR_TILE, padded = job_.padded, n = job_.E + 1;
+        double columns = product_columns(job_);
+        return 8.0 * (job_.steps + job_.pitch + padded * (columns + 4 * job_.quads + 6) +
+                      rows * (columns + 2 * n) + tiles * padded +
+                      job_.all_tiles * PAIR_SUMS * (double) target_columns(job_));
+    }
+
+    /* Seconds for a library's predictions, roughly, on a large device. */
+    double seconds_of(uint32_t tiles) const
+    {
+        double groups = job_.product_groups + job_.target_groups;
+        double columns = product_columns(job_) + target_columns(job_);
+        double pairs = (double) tiles * PAIR_TILE * job_.padded;
+        return pairs * (2 * columns + groups * (60 + 24.0 * job_.quads)) / 4e13;
+    }
+
+    void choose_batch()
+    {
+        double most = 0.8 * free_memory() / PAIR_SLOTS;
+        tiles_ = job_.all_tiles;
+        while (tiles_ > 1 && (seconds_of(tiles_) > 2 * PAIR_SECONDS ||
+                              bytes_of(tiles_) > most))
+            tiles_ = (tiles_ + 1) / 2;
+        most = std::min(most, std::max(PAIR_BYTES, bytes_of(tiles_)));
+        double fit = std::min(most / bytes_of(tiles_),
+                              PAIR_SECONDS / seconds_of(job_.all_tiles));
+        batch_ = (uint32_t) std::min(32768.0, std::max(1.0, fit));
+    }
+
+    /* The job of a batch, with memory for it. */
+    pairs_job place(pairs_slot *s) const
+    {
+        pairs_job job = job_;
+        size_t n = s->n, padded = job.padded, rows = (size_t) tiles_ * PAIR_TILE;
+        size_t products = product_columns(job), columns = target_columns(job);
+        auto put = [](auto &memory, size_t room) {
+            memory.ensure(room);
+            return memory.get();
+        };
+        job.libraries = s->n;
+        job.x = put(s->x, n * job.pitch);
+        job.feature = put(s->feature, n * padded * 4 * job.quads);
+        job.square = put(s->square, n * padded);
+        job.part = put(s->part, n * padded);
+        job.before = put(s->before, n * (padded + 1));
+        job.library = put(s->library, n);
+        job.falls = put(s->falls, n * padded);
+        job.state = put(s->state, n * padded);
+        job.products = put(s->products, n * products * padded);
+        job.sums = put(s->sums, n * rows * products);
+        job.hat = put(s->hat, n * rows * 2 * (job.E + 1));
+        job.column = put(s->column, n * tiles_ * padded);
+        job.slopes = put(s->slopes, n * padded);
+        job.partial = put(s->partial, n * job.all_tiles * PAIR_SUMS * columns);
+        s->out.ensure(n * (PAIR_SUMS + 1) * columns);
+        return job;
+    }
+
+    void solve(pairs_slot *s, pairs_job job) const
+    {
+        uint32_t n = job.E + 1;
+        size_t models = (size_t) job.tiles * PAIR_TILE * job.libraries;
+        if (n == 6) {
+            solve_rows<6><<<blocks_for(models, SOLVE), SOLVE, 0, s->work>>>(job);
+        } else {
+            size_t most = SOLVE_BYTES / sizeof(double) / solve_room(n);
+            unsigned blocks = blocks_for(std::min(models, most), SOLVE);
+            s->room.ensure((size_t) blocks * SOLVE * solve_room(n));
+            job.room = s->room.get();
+            solve_rows<0><<<blocks, SOLVE, 0, s->work>>>(job);
+        }
+        check(cudaGetLastError());
+    }
+
+    /* Predictions of tiles `begin` and those after it. */
+    void predict(pairs_slot *s, pairs_job job) const
+    {
+        launch_products(job, s->work);
+        solve(s, job);
+        launch_predictions(job, s->work);
+        dim3 grid(blocks_for(job.padded, 256), job.libraries);
+        add_columns<<<grid, 256, 0, s->work>>>(job);
+        check(cudaGetLastError());
+    }
+
+    void start(pairs_slot *s, const syn_series &libraries, const crew &work)
+    {
+        pairs_job job = place(s);
+        cudaStream_t stream = s->work;
+        uint32_t n = s->n, columns = target_columns(job);
+        s->raw.upload(libraries.value + (size_t) s->first * job.steps,
+                      (size_t) n * job.steps, stream);
+        job.raw = s->raw.get();
+        prepare_libraries<<<n, PREPARE, 0, stream>>>(job);
+        make_features<<<dim3(blocks_for(job.padded, 128), n), 128, 0, stream>>>(job);
+        check(cudaGetLastError());
+        launch_survey(job, stream);
+        for (uint32_t begin = 0; begin < job.all_tiles && !work.stop; begin += tiles_) {
+            if (begin > 0)
+                check(cudaStreamSynchronize(stream));
+            job.begin = begin;
+            job.tiles = std::min(tiles_, job.all_tiles - begin);
+            predict(s, job);
+        }
+        dim3 grid(blocks_for(PAIR_SUMS * columns, 128), n);
+        add_partial<<<grid, 128, 0, stream>>>(job, s->out.get());
+        add_slopes<<<dim3(columns / PAIR_COLUMNS, n), GATHER, 0, stream>>>(job,
+                                                                           s->out.get());
+        check(cudaGetLastError());
+        size_t room = (size_t) n * (PAIR_SUMS + 1) * columns;
+        s->sums_host.reset(new pinned<double>(room));
+        s->library_host.reset(new pinned<pair_library>(n));
+        check(cudaMemcpyAsync(s->sums_host->get(), s->out.get(), room * sizeof(double),
+                              cudaMemcpyDeviceToHost, stream));
+        check(cudaMemcpyAsync(s->library_host->get(), s->library.get(),
+                              n * sizeof(pair_library), cudaMemcpyDeviceToHost, stream));
+    }
+
+    template <class FINISH> void collect(pairs_slot *s, FINISH finish)
+    {
+        check(cudaStreamSynchronize(s->work));
+        size_t columns = target_columns(job_), all = (PAIR_SUMS + 1) * columns;
+        std::vector<unsigned char> state(job_.padded);
+        for (uint32_t i = 0; i < s->n; i++) {
+            const pair_library &counts = s->library_host->get()[i];
+            double *sum = s->sums_host->get() + i * all;
+            for (size_t c = 0; c < columns; c++)
+                sum[SYN_SMAP_STRENGTH * columns + c] /= counts.scale;
+            if (counts.left > 0)
+                check(cudaMemcpy(state.data(), s->state.get() + (size_t) i * job_.padded,
+                                 job_.padded, cudaMemcpyDeviceToHost));
+            finish(s->first + i, counts, sum, columns, state);
+        }
+        s->n = 0;
+    }
+};
+
+static_assert(SYN_SMAP_P == 0 && SYN_SMAP_PP == 1 && SYN_SMAP_Y == 2 &&
+              SYN_SMAP_YY == 3 && SYN_SMAP_PY == 4 && SYN_SMAP_STRENGTH == PAIR_SUMS,
+              "the kernels add up sums in this order");
+
+}  // namespace gpu
+
+#endif

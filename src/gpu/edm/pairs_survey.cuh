@@ -1,0 +1,132 @@
+/* Mean and least distances of each prediction of pairwise S-maps, from which weights
+   follow. */
+#ifndef SYN_GPU_EDM_PAIRS_SURVEY_CUH
+#define SYN_GPU_EDM_PAIRS_SURVEY_CUH
+
+#include "gpu/edm/pairs_elements.cuh"
+
+namespace gpu {
+
+constexpr double TWO_LOG2 = 2.8853900817779268;  /* 2 / log(2) */
+constexpr double LEAST_SLOPE = 1e-140;  /* so that points out of sight have no weight */
+
+/* What a lane learns of the distances of its two predictions. Of the least only the first
+   bits count: it keeps weights within the range of a double. */
+struct survey_sums {
+    double total[2];
+    int least[2];
+};
+
+/* 16 points; `part` and `away` are theirs: see survey_distances(). */
+template <bool NEAR, int QUADS>
+__device__ inline void survey_points(const pair_rows<QUADS> &rows, const double *z,
+                                     const double *part, const int *away,
+                                     uint32_t exclusion, uint32_t point, uint32_t row,
+                                     survey_sums *sums)
+{
+    pair_elements square;
+    multiply_features(rows.distance, z, square);
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            uint32_t at = pair_point(i), own = row + 8 * half;
+            uint32_t apart = point + at > own ? point + at - own : own - (point + at);
+            double distance = quick_root(square[half][i]), count = part[at];
+            int high = max(__double2hiint(distance), away[at]);
+            if (NEAR && apart <= exclusion) {
+                count = 0;
+                high = INT32_MAX;
+            }
+            sums->total[half] = fma(distance, count, sums->total[half]);
+            sums->least[half] = min(sums->least[half], high);
+        }
+}
+
+__device__ inline void put_survey(const pairs_job &job, uint32_t which, uint32_t row,
+                                  double total, int least)
+{
+    size_t at = (size_t) which * job.padded + row;
+    const uint32_t *before = job.before + (size_t) which * (job.padded + 1);
+    uint64_t end = (uint64_t) row + job.exclusion + 1;
+    uint32_t to = (uint32_t) (end < job.padded ? end : job.padded);
+    uint32_t from = row > job.exclusion ? row - job.exclusion : 0;
+    double n = before[job.padded] - (before[to] - before[from]);
+    double mean = n > 0 ? total / n : 0;
+    pair_fall fall = {0, fmax(mean > 0 ? job.fall / mean : 0, LEAST_SLOPE)};
+    bool there = job.part[at] > 0 && job.library[which].differ;
+    bool any = least < INT32_MAX;
+    fall.offset = any ? fall.slope * __hiloint2double(least, 0) : 0;
+    job.falls[at] = fall;
+    job.state[at] = there && any ? PAIR_MADE : PAIR_NONE;
+}
+
+/* The doubles of what a block holds of a library at a time: features, whether there is a
+   point, and the largest number where it has no weight. */
+inline __host__ __device__ uint32_t survey_stage(uint32_t quads)
+{
+    return 4 * quads * PAIR_PITCH + PAIR_POINTS + PAIR_POINTS / 2;
+}
+
+template <int QUADS>
+__device__ inline void fetch_survey(const pairs_job &job, uint32_t which, uint32_t from,
+                                    double *to)
+{
+    size_t at = (size_t) which * job.padded;
+    fetch_features<QUADS>(job, job.feature + 4 * QUADS * at, job.square + at, from, to);
+    double *part = to + 4 * QUADS * PAIR_PITCH;
+    int *away = (int *) (part + PAIR_POINTS);
+    for (uint32_t i = threadIdx.x; i < PAIR_POINTS; i += PAIR_THREADS) {
+        double is = job.part[at + from + i];
+        part[i] = is;
+        away[i] = is > 0 && job.known[from + i] ? 0 : INT32_MAX;
+    }
+    __pipeline_commit();
+}
+
+/* A warp for 16 predictions. Grid: tiles, libraries. */
+template <int QUADS>
+__global__ void __launch_bounds__(PAIR_THREADS)
+survey_distances(SYN_GPU_JOB pairs_job job)
+{
+    extern __shared__ double shared[];
+    uint32_t which = blockIdx.y, lane = threadIdx.x % WARP;
+    uint32_t first = blockIdx.x * PAIR_TILE + threadIdx.x / WARP * PAIR_ROWS;
+    uint32_t row = first + lane / 4;
+    pair_rows<QUADS> rows;
+    size_t at = (size_t) which * job.padded;
+    rows.load(job, job.feature + 4 * QUADS * at, job.square + at, row);
+    survey_sums sums = {{0, 0}, {INT32_MAX, INT32_MAX}};
+    fetch_survey<QUADS>(job, which, 0, shared);
+    for (uint32_t from = 0, turn = 0; from < job.padded; from += PAIR_POINTS, turn ^= 1) {
+        double *stage = shared + turn * survey_stage(QUADS);
+        __pipeline_wait_prior(0);
+        __syncthreads();
+        if (from + PAIR_POINTS < job.padded)
+            fetch_survey<QUADS>(job, which, from + PAIR_POINTS,
+                                shared + (turn ^ 1) * survey_stage(QUADS));
+        const double *part = stage + 4 * QUADS * PAIR_PITCH;
+        const int *away = (const int *) (part + PAIR_POINTS);
+        bool near = any_near(job, from, PAIR_POINTS, first);
+        for (uint32_t i = 0; i < PAIR_POINTS; i += 16)
+            if (near)
+                survey_points<true>(rows, stage + i, part + i, away + i, job.exclusion,
+                                    from + i, row, &sums);
+            else
+                survey_points<false>(rows, stage + i, part + i, away + i, job.exclusion,
+                                     from + i, row, &sums);
+    }
+    for (int half = 0; half < 2; half++) {
+        for (int o = 1; o < 4; o *= 2) {
+            sums.total[half] += __shfl_xor_sync(WHOLE_WARP, sums.total[half], o);
+            int other = __shfl_xor_sync(WHOLE_WARP, sums.least[half], o);
+            sums.least[half] = min(sums.least[half], other);
+        }
+        if (lane % 4 == 0)
+            put_survey(job, which, row + 8 * half, sums.total[half], sums.least[half]);
+    }
+}
+
+}  // namespace gpu
+
+#endif
