@@ -10,8 +10,8 @@
 #'
 #' # Which way round
 #' Column `x:y` of the result is the skill with which the library made of `x` predicts
-#' `y`. It is about **y causing x**: the effect knows its cause. A skill that is high, or that rises
-#' with the library, is not enough to say so: see the verdicts of `summary()`.
+#' `y`. It is about **y causing x**: the effect knows its cause. A skill that is high, or that
+#' rises with the library, is not enough to say so: see the verdicts of `summary()`.
 #'
 #' # What is computed
 #' A row can be in a library when its delay vector is complete, its target, the row `Tp`
@@ -48,9 +48,9 @@
 #' looks at the two series again, at all lags from -8 to 8 rows and in up to five dimensions, for
 #' about half a second where there are 500 rows. The verdict on a direction is one of
 #' * *supported*: the series support that y drives x, directly or through others. The skill is
-#'   beyond that of surrogates; it is higher in the past of y than without a delay and in its future;
-#'   and it rises with the library as that of a cause does, which the skill under a common driver
-#'   does not.
+#'   beyond that of surrogates; it is higher in the past of y than without a delay and in its
+#'   future; and it rises with the library as that of a cause does, which the skill under a
+#'   common driver does not.
 #' * *not supported*: x does not predict y better than surrogates of y, or no better than follows
 #'   from x driving y.
 #' * *cannot be told*, because of what the sentence names: too few rows, counts, a drift, a cycle,

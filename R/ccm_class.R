@@ -158,8 +158,8 @@ rank_correlation <- function(sizes, rho) {
 #'
 #'   `summary()` of a `ccm_lag` is a
 #'   data frame of class `ccm_summary` with `direction`, `cause`, `effect`, `best` (`Tp`),
-#'   `rho`, `supported` and `words`, which look at the order of time alone. `supported` is `NA`, too,
-#'   where the `cause` is among the columns that its library is made of. In a direction `x:y` the
+#'   `rho`, `supported` and `words`, which look at the order of time alone. `supported` is `NA`,
+#'   too, where the `cause` is among the columns that its library is made of. In a direction `x:y` the
 #'   library was made of `x`, which is the `effect`, and predicted `y`, the `cause`. Their
 #'   `print()` shows the words. `format()` gives the lines that `print()` shows above a table.
 #' @references
@@ -231,13 +231,13 @@ own_words <- function(cause) {
 
 closing_words <- function(out, object) {
   parameters <- attr(object, "parameters")
-  fits <- vapply(strsplit(out$E_ties, ", "), \(E) as.character(parameters$E) %in% E, NA)
+  known <- out[!is.na(out$E_ties), ]
+  fits <- vapply(strsplit(known$E_ties, ", "), \(E) as.character(parameters$E) %in% E, NA)
   lags <- any(out$supported %in% TRUE & out$lag != parameters$Tp)
   c(
-    if (any(!fits & !is.na(out$E_ties))) {
+    if (!all(fits)) {
       sprintf("`E = %d` was asked for; verdicts take the dimensions that predict best: %s.",
-              parameters$E, paste(sprintf("%s for %s", out$E_ties, out$effect)[!is.na(out$E_ties)],
-                                  collapse = "; "))
+              parameters$E, paste(known$E_ties, "for", known$effect, collapse = "; "))
     },
     if (isTRUE(lags)) {
       "`ccm(Tp = )` with the delay found shows the convergence there."

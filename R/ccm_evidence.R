@@ -64,7 +64,8 @@ evidence <- function(problem, alpha) {
   traits <- list(effect = series_traits(problem$series[, 1L], problem$first),
                  cause = series_traits(problem$cause, problem$first))
   out <- list(names = names, traits = traits)
-  out$obstacle <- self_obstacle(problem) %||% trait_obstacle(traits$effect, names[["effect"]]) %||%
+  out$obstacle <- self_obstacle(problem) %||%
+    trait_obstacle(traits$effect, names[["effect"]]) %||%
     trait_obstacle(traits$cause, names[["cause"]])
   if (!is.null(out$obstacle)) return(out)
   # A p value of alpha takes so many.

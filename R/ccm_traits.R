@@ -24,8 +24,9 @@ series_traits <- function(x, first) {
 
 #' The period whose means in one half of the data predict the other half best
 #'
-#' By chance a period of p in n rows explains about 2 sqrt(p) / n at most; three times that counts. A
-#' longer period has to explain two hundredths more, so that of 12, 24 and 36 rows it is 12.
+#' By chance a period of p in n rows explains about 2 sqrt(p) / n at most; three times that
+#' counts. A longer period has to explain two hundredths more, so that of 12, 24 and 36 rows
+#' it is 12.
 #' @noRd
 find_season <- function(x, first) {
   rows <- which(!is.na(x))

@@ -30,7 +30,7 @@ verdict_row <- function(one, verdict) {
   number <- \(x) x %||% NA_real_
   data.frame(
     verdict = verdict$verdict,
-    supported = c(supported = TRUE, `not supported` = FALSE, `cannot be told` = NA)[[verdict$verdict]],
+    supported = c(supported = TRUE, `not supported` = FALSE)[verdict$verdict][[1L]],
     reason = verdict$reason, rows = number(one$rows),
     E = as.integer(number(cross$E)),
     E_ties = if (is.null(own)) NA_character_ else toString(own$ties),
@@ -96,11 +96,14 @@ self_obstacle <- function(problem) {
 }
 
 trait_obstacle <- function(traits, name) {
-  if (traits$constant) return(refusal("constant", "%s is constant or nearly always missing", name))
+  if (traits$constant) {
+    return(refusal("constant", "%s is constant or nearly always missing", name))
+  }
   if (traits$repeated > verdict_rules$repeated) {
     return(refusal("counts", paste(
       "%s of the values of %s are one and the same, so that its states look alike (for",
-      "counts of spikes, take longer bins or a smoothed rate)"), whole_percent(traits$repeated), name))
+      "counts of spikes, take longer bins or a smoothed rate)"),
+      whole_percent(traits$repeated), name))
   }
   if (traits$drift > verdict_rules$drift) {
     return(refusal("drift", paste(
@@ -242,8 +245,9 @@ skill_text <- function(one) {
 
 support <- function(one, asked, alpha) {
   if (isTRUE(asked > alpha)) {
-    return(refuse(one, refusal("surrogates", "the surrogates asked for are predicted as well (p %s)",
-                               p_text(asked))))
+    return(refuse(one, refusal(
+      "surrogates", "the surrogates asked for are predicted as well (p %s)", p_text(asked)
+    )))
   }
   cross <- one$cross
   list(verdict = "supported", reason = NA_character_, said = sprintf(

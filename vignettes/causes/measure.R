@@ -1,22 +1,23 @@
 # How often verdicts on causes are wrong: the table of vignette("causes").
 #
-# In the folder of the package, in this order:
+# In the folder of the package:
 #
-#   Rscript vignettes/causes/measure.R fix 40 none "one way" ...     to fix the rules
-#   Rscript vignettes/causes/measure.R judge 200                     what the page shows
+#   Rscript vignettes/causes/measure.R fix 40        to fix the rules
+#   Rscript vignettes/causes/measure.R judge 200     what the page shows
 #
-# The first draws pairs with seeds of its own; the bounds of `verdict_rules` (R/ccm_evidence.R)
-# were chosen by looking at those. The second draws other pairs, and is run when nothing is
-# changed any more. Both keep what they have done in a folder, the second argument from the
-# end of the environment variable CAUSES, or a temporary one, and go on there when run again.
-# A run takes about 0.7 s on one core, so the whole table 40 minutes.
+# The first draws pairs with seeds of its own; the bounds in `verdict_rules` (R/ccm_evidence.R)
+# were chosen by looking at such pairs. The second draws others, and is run when nothing is
+# changed any more. Names of kinds after the number measure these alone. What has been done is
+# kept in the folder that the environment variable CAUSES names, in a temporary one without it,
+# and a call goes on with it. A pair takes about a third of a second on one core, so the whole
+# table takes a quarter of an hour.
 #
 # A verdict is wrong when it says
 #   "supported" for a direction in which nothing leads from the one series to the other, neither
 #   directly nor through others (false), or
 #   "not supported" for a direction in which something does (missed).
-# A run counts as wrong when one of its two directions is. `wiring` (see wirings.R) says what the
-# truth is; for series in step each direction that was wired counts.
+# A run counts as wrong when one of its two directions is. wirings.R says what the truth is; for
+# series in step each direction that was wired counts.
 
 library(synfire)
 source("vignettes/causes/wirings.R")

@@ -19,9 +19,6 @@ wiring_kinds <- c("none", "one way", "both ways", "common driver", "chain", "syn
                   "white-noise driver", "seasonal", "trending", "lagged", "short", "noisy",
                   "linear", "spikes")
 
-# Kinds of 500 steps in which the verdict can be told.
-kinds_that_can_be_told <- c("one way", "both ways", "chain", "lagged")
-
 families <- list(
   mixed = list(growth = c(3.7, 4), strength = c(0.15, 0.4)),
   rivals = list(growth = c(3.7, 3.82), strength = c(0.08, 0.2)),
@@ -58,7 +55,8 @@ run_system <- function(n, links, steps, family = sample(names(families), 1), giv
     push <- numeric(n)
     for (l in seq_along(links$from)) {
       to <- links$to[[l]]
-      push[[to]] <- push[[to]] + links$strength[[l]] * x[t + 1L - links$delay[[l]], links$from[[l]]]
+      then <- t + 1L - links$delay[[l]]
+      push[[to]] <- push[[to]] + links$strength[[l]] * x[then, links$from[[l]]]
     }
     x[t + 1L, maps] <- one_step(family, x[t, ], r, push, total)[maps]
   }
@@ -81,11 +79,12 @@ as_pair <- function(x, xy, yx, noise = runif(1, 0, 0.05)) {
 
 # Two series of maps with a chaotic course, not in step, as series that go round or go in step
 # are kinds of their own: elsewhere those are drawn again that visit fewer than 100 of 1,000 equal
-# parts of their range, or whose correlation is above 0.9.
+# parts of their range (of fewer rows, half as many as these), or whose correlation is above 0.9.
 chaotic <- function(draw) {
   repeat {
     x <- draw()
-    visited <- apply(x, 2L, function(v) length(unique(floor(999 * (v - min(v)) / diff(range(v))))))
+    part <- function(v) floor(999 * (v - min(v)) / diff(range(v)))
+    visited <- apply(x, 2L, function(v) length(unique(part(v))))
     if (abs(cor(x[, 1L], x[, 2L])) <= 0.9 && all(visited >= min(100, nrow(x) / 2))) return(x)
   }
 }
