@@ -242,7 +242,7 @@ chunk_start_seconds <- function(task, targets) {
 #' Seconds that a library takes a worker, about
 #' @noRd
 worker_seconds <- function(task, targets) {
-  if (targets > 1 && task$kind == "smap_map") return(smap_seconds(task))
+  if (targets > 1 && task$kind == "smap_map") return(smap_map_seconds(task))
   rule <- task$rule
   steps <- task$source$steps
   E <- if (is.null(task$E)) rule$E_max else max(1L, task$E, na.rm = TRUE)

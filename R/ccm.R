@@ -12,6 +12,8 @@
 #' Column `x:y` of the result is the skill with which the library made of `x` predicts
 #' `y`. It is about **y causing x**: the effect knows its cause. A skill that is high, or that
 #' rises with the library, is not enough to say so: see the verdicts of `summary()`.
+#' A series that is among the columns of its own library predicts itself; of such a direction
+#' `summary()` says nothing about causes.
 #'
 #' # What is computed
 #' A row can be in a library when its delay vector is complete, its target, the row `Tp`
@@ -309,9 +311,9 @@ mapped_rows <- function(data, valid = data$valid) {
 #' @noRd
 lag_libraries <- function(map, Tp, call) {
   rows <- which(map$complete & map$valid)
-  first <- map$first[rows]
-  last <- map$last[rows]
-  libs <- lapply(Tp, \(lag) rows[rows + lag >= first & rows + lag <= last])
+  before <- rows - map$first[rows]
+  after <- map$last[rows] - rows
+  libs <- lapply(Tp, \(lag) rows[(if (lag < 0L) before else after) >= abs(lag)])
   for (lag in Tp[lengths(libs) == 0L]) {
     map$Tp <- lag
     map$lib <- integer()

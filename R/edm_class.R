@@ -157,7 +157,7 @@ edm_number <- function(x) format(x, digits = 4)
 parameters_text <- function(x) {
   parameters <- attr(x, "parameters")
   single <- Filter(\(p) is.numeric(p) && length(p) == 1L, parameters)
-  single <- single[setdiff(names(single), c("library", "predicted"))]
+  single <- single[setdiff(names(single), c("library", "predicted", own_columns(x)))]
   paste0(toString(parameters$columns), " -> ", toString(parameters$target),
          paste0(", ", names(single), " ", vapply(single, edm_number, ""), collapse = ""))
 }

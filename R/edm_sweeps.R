@@ -21,7 +21,8 @@
 #' @inheritParams simplex
 #' @param E_max Largest embedding dimension; with `embedded` at most the number of
 #'   `columns`.
-#' @param Tp,tau As in [simplex()]; one or several.
+#' @param Tp,tau Prediction interval and lag between coordinates, in rows, as in [simplex()].
+#'   Of several, every combination is tried.
 #' @param validation How to validate where neither `lib` nor `pred` is given.
 #'
 #' @return A table ([edm_tables]) with the columns `E` and `rho`, Pearson's correlation of
@@ -71,7 +72,8 @@ embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred =
   embedded <- check_flag(embedded)
   grid <- dimension_grid(tau, Tp, embedded)
   where <- NULL
-  skill <- times_told_once(lapply(seq_len(nrow(grid)), \(k) {
+  all <- cli::cli_progress_along(seq_len(nrow(grid)), name = "Searching")
+  skill <- times_told_once(lapply(all, \(k) {
     prepare <- function(E) {
       edm_data(x, columns, target, lib, pred, if (!embedded) E, grid$tau[[k]], grid$Tp[[k]],
                embedded, valid_lib, segments, no_time, ignore_nan, call = here)
@@ -136,23 +138,38 @@ sweep_skill <- function(data, E_max, exclusion, where, call) {
   from <- between(data$pred_pairs$from, data$pred_pairs$to)
   from <- from[reach[from] > 0L]
   asked <- in_order(from)
-  used <- integer(length(reach))
-  for (E in seq_len(E_max)) {
-    back <- if (data$embedded) 0L else data$tau * (E - 1L)
-    rows <- library_rows(data$lib_pairs, back, data$Tp, data$embedded, data)
-    used[rows[reach[rows] >= E]] <- E
-  }
+  used <- pmin(reach, library_depth(data, E_max))
   used[!data$valid] <- 0L
   lib <- which(used > 0L)
   predictions <- .Call(r_edm_sweep, points, lib, used[lib], asked$rows, reach[asked$rows],
                        data$target, c(list(step = 1, exclusion = exclusion), where))
   predictions <- finish_status(predictions, "predicting so many rows", call = call)
+  if (!identical(asked$rows, from)) predictions <- predictions[asked$at, , drop = FALSE]
   observed <- data$target[from]
+  points <- rev(cumsum(rev(tabulate(used, E_max))))
   vapply(seq_len(E_max), \(E) {
-    if (sum(used >= E) <= E) return(NA_real_)
-    predicted <- predictions[, E]
-    edm_rho(observed, if (isTRUE(asked$at)) predicted else predicted[asked$at])
+    if (points[[E]] <= E) NA_real_ else edm_rho(observed, predictions[, E])
   }, 0)
+}
+
+#' The largest E, up to `E_max`, for which each row is one of library_rows()
+#' @noRd
+library_depth <- function(data, E_max) {
+  pairs <- cut_pairs(data$lib_pairs, data)
+  from <- pairs$from + if (data$Tp < 0L && !data$embedded) -data$Tp - 1L else 0L
+  to <- pairs$to - max(data$Tp, 0L) * (seq_along(pairs$to) == length(pairs$to))
+  rows <- between(from, to)
+  sizes <- pmax(to - from + 1L, 0L)
+  room <- if (data$tau < 0L) rows - rep(from, sizes) else rep(to, sizes) - rows
+  steps <- if (data$embedded || E_max == 1) E_max else 1L + room %/% abs(data$tau)
+  depth <- pmin(rep_len(as.integer(steps), length(rows)), as.integer(E_max))
+  target <- rows + data$Tp
+  depth[target < data$first[rows] | target > data$last[rows]] <- 0L
+  out <- integer(length(data$first))
+  # Of a row in several pairs the largest is assigned last.
+  last <- if (length(sizes) > 1L) order(depth) else seq_along(rows)
+  out[rows[last]] <- depth[last]
+  out
 }
 
 #' Skill of simplex projection against the prediction interval

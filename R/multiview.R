@@ -28,6 +28,8 @@
 #' @param train_lib Rank views by how they forecast the library. With `FALSE` they are
 #'   ranked by their forecasts of `pred`: what is then averaged has seen the answers.
 #' @param exclude_target Leave the lags of `target` out.
+#' @param ignore_nan Leave out the rows of `lib` and `pred` that miss a coordinate of a view?
+#'   If not, they are an error, except where a lag lies before or after the data.
 #'
 #' @return An object of class `multiview`, a list:
 #'   * `view`: a data frame with a row for each view averaged, the best first. `Col_1`, ...,

@@ -42,9 +42,9 @@ predict_nonlinear <- function(x, columns = NULL, target = NULL, lib = NULL, pred
   exclusion <- edm_exclusion(exclusion_radius)
   ridge <- check_number(ridge, min = 0)
   threads <- check_threads(threads)
-  place <- edm_place(device, gpus, fit_seconds(data, length(theta), threads))
+  where <- smap_where(device, gpus, threads, data, length(theta))
   fit <- smap_at(data$points, data$lib, data$pred, data$target, as.double(theta), knn,
-                 exclusion, ridge, place, threads, local = FALSE)
+                 exclusion, ridge, where, local = FALSE)
   observed <- data$target[data$pred]
   rho <- apply(fit$predictions, 2L, \(predicted) edm_rho(observed, predicted))
   parameters <- skill_parameters(data, knn = knn, exclusion_radius = exclusion,

@@ -46,7 +46,8 @@
 #' @param E Embedding dimension: lags of each column. With `embedded` the number of
 #'   columns.
 #' @param Tp Prediction interval, in rows: positive, 0 or negative.
-#' @param knn Number of neighbours; `NULL` or 0 stands for `E + 1`.
+#' @param knn Number of neighbours; `NULL` or 0 stands for `E + 1`. More than the library has
+#'   points are all of them, with a warning.
 #' @param tau Lag between coordinates, in rows: -1 looks back one row at a time, a positive
 #'   one ahead.
 #' @param exclusion_radius Library rows this near to the predicted one, in rows, are left
@@ -79,11 +80,15 @@
 #'   the forecast ones.
 #'
 #'   With `include_state`, the attribute `state` is a list of what the predictions were made
-#'   from. `neighbours` and `distances` are matrices with a row for each row that is
-#'   predicted from and a column for each neighbour, the nearest first, `NA` after the last:
-#'   `neighbours` numbers rows of `x`. `pred` numbers the rows that are predicted from, `lib`
-#'   those of the library; `points` is the matrix of coordinates, and `target` the value that
-#'   each row predicts, both with all rows of `x`.
+#'   from; rows are numbers of rows of `x`:
+#'   \describe{
+#'     \item{neighbours, distances}{matrices: the rows of the neighbours, and how far they
+#'       are; a row for each of `pred`, the nearest neighbour in the first column, `NA` after
+#'       the last}
+#'     \item{lib, pred}{the rows of the library, and those that are predicted from}
+#'     \item{target}{for each row of `x` the value that it predicts, `Tp` rows later}
+#'     \item{points}{matrix of the coordinates of all rows of `x`}
+#'   }
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: `x` that is no data

@@ -110,9 +110,9 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
   generate <- check_count(generate, min = 0, max = 1e6)
   include_state <- check_state(include_state, generate)
   threads <- check_threads(threads)
-  place <- edm_place(device, gpus, fit_seconds(data, 1, threads, generate))
+  where <- smap_where(device, gpus, threads, data, 1, generate)
   predict <- function(points, lib, pred, target) {
-    smap_at(points, lib, pred, target, theta, knn, exclusion, ridge, place, threads,
+    smap_at(points, lib, pred, target, theta, knn, exclusion, ridge, where,
             call = environment(predict))
   }
   if (generate > 0) {
@@ -122,10 +122,10 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
   } else {
     fit <- predict(data$points, data$lib, data$pred, data$target)
     frame <- predicted_frame(data, fit)
+    row <- rep(NA_integer_, nrow(frame))
+    row[data$place] <- seq_along(data$place)
     models <- lapply(fit[c("coefficients", "singular")], \(values) {
-      out <- matrix(NA_real_, nrow(frame), dim(values)[[2L]])
-      out[data$place, ] <- values[, , 1L]
-      out
+      lapply(seq_len(dim(values)[[2L]]), \(k) values[row, k, 1L])
     })
   }
   parameters <- edm_parameters(data, theta = theta, knn = knn,
@@ -156,17 +156,16 @@ smap_knn <- function(knn, data, call = rlang::caller_env()) {
 #' Predictions and models at the rows `pred`
 #'
 #' @param theta One or several: distances are computed once for all.
-#' @param place Of edm_place().
+#' @param where Of smap_where().
 #' @param local Whether models are wanted, or predictions alone.
 #' @return A list: `predictions`, `variance` (matrices `[length(pred), theta]`) and, if
 #'   wanted, `coefficients` and `singular` (arrays `[length(pred), E + 1, theta]`).
 #' @noRd
-smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, place, threads,
+smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, where,
                     local = TRUE, call = rlang::caller_env()) {
   asked <- in_order(pred)
   out <- .Call(r_edm_smap, points, lib, asked$rows, target, theta,
-               list(k = knn, exclusion = exclusion, ridge = ridge, gpus = gpus_of(place),
-                    threads = threads, local = local))
+               c(list(k = knn, exclusion = exclusion, ridge = ridge, local = local), where))
   out <- finish_status(out, "fitting so many models", call = call)
   if (identical(asked$rows, pred)) return(out)
   some <- Filter(Negate(is.null), out)
@@ -176,13 +175,15 @@ smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, pla
   })
 }
 
-#' Seconds that models for so many values of theta take on the CPU, about
+#' Where models for so many values of theta are made, as options of the compiled code
 #' @noRd
-fit_seconds <- function(data, thetas, threads, generate = 0) {
-  models <- if (generate > 0) generate else length(data$pred)
+smap_where <- function(device, gpus, threads, data, thetas, generate = 0,
+                       call = rlang::caller_env()) {
+  models <- thetas * if (generate > 0) generate else length(data$pred)
   terms <- ncol(data$points) + 2
   pair <- 1e-9 + 1e-11 * terms * (terms + 1)
-  models * thetas * (length(data$lib) * pair + 3e-9 * terms^3) / threads
+  seconds <- models * (length(data$lib) * pair + 3e-9 * terms^3) / threads
+  list(gpus = gpus_of(edm_place(device, gpus, seconds, call)), threads = threads)
 }
 
 #' Models of the forecast rows; the first row of the table has none
@@ -192,14 +193,14 @@ generated_models <- function(fits, unknowns) {
     values <- vapply(fits, \(fit) {
       as.double(fit[[part]] %||% rep(NA_real_, unknowns))
     }, double(unknowns))
-    rbind(NA_real_, t(values))
+    lapply(seq_len(unknowns), \(k) c(NA_real_, values[k, ]))
   })
 }
 
 #' @param time Data frame of the time column.
+#' @param values A list of the other columns.
 #' @noRd
 model_frame <- function(time, values, names) {
-  values <- lapply(seq_along(names), \(k) values[, k])
   structure(c(time, stats::setNames(values, names)), class = "data.frame",
             row.names = .set_row_names(nrow(time)))
 }

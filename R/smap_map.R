@@ -137,7 +137,7 @@ smap_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 1, theta = 2,
     kind = "smap_map", source = source, libraries = libraries, targets = targets, E = E,
     rule = rule, split = FALSE, threads = threads, call = call, started = started
   )
-  seconds <- smap_seconds(task) * length(libraries)
+  seconds <- smap_map_seconds(task) * length(libraries)
   task$place <- edm_place(check_choice(device), gpus, seconds)
   if (!is.null(file)) return(map_to_file(task, file, here))
   smap_map_in_memory(task, here)
@@ -156,7 +156,7 @@ smap_map_parameters <- function(task) {
 
 #' Seconds that a library takes, about
 #' @noRd
-smap_seconds <- function(task) {
+smap_map_seconds <- function(task) {
   rule <- task$rule
   E <- task$E %||% rule$E_max
   groups <- length(unique(E))
@@ -230,7 +230,7 @@ smap_groups <- function(task) {
 smap_block <- function(task) {
   bytes <- 16 * length(task$targets) + 8 * task$source$steps
   most <- max(1, floor(min(task$rule$max_memory / 8, 2^28) / bytes))
-  max(1, min(ceiling(block_seconds / smap_seconds(task)), most, 1024))
+  max(1, min(ceiling(block_seconds / smap_map_seconds(task)), most, 1024))
 }
 
 #' Skill and strength of some libraries and targets

@@ -21,7 +21,8 @@
 #'   the number of occurrences. Of signatures: the number of patterns. Of [ccm()]:
 #'   a direction a row, `estimate` is rho of the largest library, `statistic` Kendall's tau
 #'   of rho and library size with its `p.value`, and `surrogate.p.value`. Of maps: a link a
-#'   row, `estimate` is rho. Of skill: a value of the parameter a row, `estimate` is rho.
+#'   row, `estimate` is rho. Of skill: a value of the parameter a row, `estimate` is rho;
+#'   with `tau` and `Tp` where [embed_dimension()] searched these, too.
 #' * `glance()`: how many there are, and with what they were found.
 #' * `augment()`: a row for each row of the prediction, with `.fitted` and `.resid`.
 #' @examplesIf rlang::is_installed("generics")
@@ -125,8 +126,9 @@ tidy_links <- function(links) {
 tidy.edm_skill <- function(x, ...) {
   check_no_dots()
   check_whole_result(x, "rho")
+  more <- own_columns(x)[-1L]
   tidy_frame(term = paste(names(x)[[1L]], format_each(x[[1L]])), value = x[[1L]],
-             estimate = x$rho)
+             estimate = x$rho, tau = if ("tau" %in% more) x$tau, Tp = if ("Tp" %in% more) x$Tp)
 }
 
 # ---- One row about all ---------------------------------------------------------------
@@ -190,7 +192,9 @@ glance.smap <- function(x, ...) {
 glance.edm_skill <- function(x, ...) {
   check_no_dots()
   best <- summary(x)
-  tidy_frame(parameter = names(x)[[1L]], best = best[[1L]], rho = best$rho)
+  more <- own_columns(x)[-1L]
+  tidy_frame(parameter = names(x)[[1L]], best = best[[1L]], rho = best$rho,
+             tau = if ("tau" %in% more) best$tau, Tp = if ("Tp" %in% more) best$Tp)
 }
 
 # ---- The data with what was predicted ------------------------------------------------

@@ -58,6 +58,19 @@ if (identical(commandArgs(TRUE), "long")) {
   quit(status = 0L)
 }
 
+#' CPU and wall seconds of S-maps of all pairs
+map_seconds <- function(steps, series, counts = FALSE) {
+  set.seed(1)
+  values <- if (counts) rpois(steps * series, 0.1) else rnorm(steps * series)
+  x <- matrix(values, steps)
+  used <- system.time(smap_map(x, E = 5, threads = 1))
+  c(used[["user.self"]] + used[["sys.self"]], used[["elapsed"]])
+}
+
+map_floor <- function(steps, series) {
+  steps^2 * series * 2 * (21 + 12 + series) / 8.3e10 * terms_per_second
+}
+
 x <- ar_series(1600)
 pair <- cbind(x, y = c(0, head(x$x, -1)) + rnorm(1600))
 long_pair <- ar_series(128000)
@@ -89,13 +102,21 @@ rows <- list(
   row("ccm, E 5, 128,000 rows, 3 library sizes x 20 samples, both directions",
       measure(\() ccm(long_pair, "x", "y", E = 5, lib_sizes = c(1000, 16000, 115200),
                       samples = 20, threads = 1), 1), 2 * 128000^2 * 5, 40, 20),
+  # The floor is that of two operations for each term of the equations, of two rows of the
+  # hat matrix, and of each target, for each pair of rows of each library.
+  row("smap_map, E 5, 200 x 200 series of 1,000 steps", map_seconds(1000, 200),
+      map_floor(1000, 200), NA, NA),
+  row("smap_map, E 5, 100 x 100 series of 8,000 steps", map_seconds(8000, 100),
+      map_floor(8000, 100), NA, NA),
+  row("smap_map, E 5, 200 x 200 series of 1,000 spike counts",
+      map_seconds(1000, 200, counts = TRUE), map_floor(1000, 200), NA, NA),
   row("simplex, E 3, 100,000 rows that are all the same",
       measure(\() simplex(flat, "x", E = 3, threads = 1), 3), long^2 * 3, 1.5, 0.5)
 )
-# On a GPU, where there is one. Its floor is that of the same terms in double precision, of
-# which an H200 does 5.6e12 a second (three operations each, not fused).
+# On a GPU, where there is one. Its floor is that of the same terms in single precision, of
+# which an H200 does 1.5e13 a second: a difference, and a product and sum in one.
 if (nrow(synfire_sitrep(test_devices = FALSE)$devices) > 0L) {
-  terms_of_gpu <- 5.6e12 / terms_per_second
+  terms_of_gpu <- 1.5e13 / terms_per_second
   on_gpu <- list(
     row("ccm, E 5, 128,000 rows, 3 library sizes x 20 samples, both directions, GPU",
         measure(\() ccm(long_pair, "x", "y", E = 5, lib_sizes = c(1000, 16000, 115200),
@@ -107,7 +128,19 @@ if (nrow(synfire_sitrep(test_devices = FALSE)$devices) > 0L) {
     row("ccm, E 5, 128,000 spike counts, 3 library sizes x 20 samples, GPU",
         measure(\() ccm(long_counts, "x", "y", E = 5, lib_sizes = c(1000, 16000, 115200),
                         samples = 20, both = FALSE, device = "gpu"), 5),
-        128000^2 * 5 / terms_of_gpu, NA, NA)
+        128000^2 * 5 / terms_of_gpu, NA, NA),
+    # In single precision: one operation a term, or three where every E is compared, of
+    # 2.8e13 a second.
+    row("simplex, E 20, 128,000 rows, GPU",
+        measure(\() simplex(long_pair, "x", E = 20, device = "gpu"), 5),
+        128000^2 * 20 / 2.8e13 * terms_per_second, 0.08, 0.03),
+    row("simplex, E 20, 128,000 spike counts, GPU",
+        measure(\() simplex(long_counts, "x", E = 20, device = "gpu"), 5),
+        128000^2 * 20 / 2.8e13 * terms_per_second, 0.24, 0.09),
+    row("embed_dimension, E 1..20, 100,000 rows, GPU",
+        measure(\() embed_dimension(long_pair[seq_len(long), ], "x", E_max = 20,
+                                    device = "gpu"), 5),
+        3 * long^2 * 20 / 2.8e13 * terms_per_second, 0.15, 0.05)
   )
   rows <- c(rows, on_gpu)
 }

@@ -6,8 +6,8 @@
      pred     integer, the rows (from 1, increasing) to predict
      options  a list: see each entry
 
-   and return a `synfire_status` for finish_status() when they did not end well. Options have
-   `gpus`, too: see glue_option_gpus().
+   and return a `synfire_status` for finish_status() when they did not end well. Options
+   have `gpus`, too: see glue_option_gpus().
 
    r_edm_neighbours(points, lib, pred, list(k, exclusion, threads))
      list(row = integer, distance = double), both length(pred) x k: the nearest rows in

@@ -4,8 +4,9 @@
      values: list of doubles, a series each, all as long as first and last: integer, the
      first and the last row (from 1) of the stretch of each row
      lags: double, whole numbers
-     list(points = double matrix, rows x (series * lags), NA where a lag leaves the stretch,
-          reach = integer, how many coordinates of each row are there, from the first on)
+     list(points = double matrix, rows x (series * lags), NA where a lag leaves the
+          stretch; reach = integer, how many coordinates of each row are there, from the
+          first on)
 
    r_edm_fit(observed, predicted)
      doubles, as long as each other

@@ -1,4 +1,4 @@
-/* S-maps of all pairs of series: passes both sides to core/edm/smap_pairs.h or to GPUs. */
+/* S-maps of all pairs: passes both sides to core/edm/smap_pairs.h, or to GPUs. */
 #include "glue/glue.h"
 
 #include <math.h>
@@ -52,7 +52,8 @@ static SEXP matrix_of(const double *value, const syn_series *libraries,
 SEXP r_smap_pairs(glue_owner *own, SEXP libraries, SEXP targets, SEXP options)
 {
     const char *fields[] = {"rho", "strength", ""};
-    syn_series from = series_of(libraries, "libraries"), to = series_of(targets, "targets");
+    syn_series from = series_of(libraries, "libraries");
+    syn_series to = series_of(targets, "targets");
     syn_smap_pairs_options o = read_options(options);
     int gpus;
     const int *gpu = glue_option_gpus(options, &gpus);

@@ -41,6 +41,8 @@ void test_episodes(void);
 void test_surrogates(void);
 void test_patterns(void);
 void test_edm(void);
+void test_neighbours(void);
+void test_smap(void);
 void test_causal_map(void);
 
 #endif

@@ -94,6 +94,8 @@ int main(void)
     test_surrogates();
     test_patterns();
     test_edm();
+    test_neighbours();
+    test_smap();
     test_causal_map();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0 || passed == 0;

@@ -367,7 +367,8 @@ test_that("large maps lie in tiles, and their numbers are found again", {
   file <- map_path()
   n <- 130
   m <- 4100
-  task <- list(source = list(names = paste0("s", 1:m), id = \() "series", steps = 10),
+  task <- list(kind = "causal_map",
+               source = list(names = paste0("s", 1:m), id = \() "series", steps = 10),
                libraries = 1:n, targets = 1:m, E = rep(1L, m), rule = map_rule(1, Tp = 0:1),
                split = FALSE, place = list(device = "cpu"), call = quote(causal_map()), id = "map",
                kind = "causal_map")

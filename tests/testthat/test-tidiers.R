@@ -30,6 +30,11 @@ test_that("tidy(), glance() and augment() speak as broom does", {
     expect_identical(nrow(generics::glance(one)), 1L, label = class(one)[[1L]])
   }
   expect_equal(generics::glance(forecast)$rho, prediction_error(forecast)$rho)
+  searched <- embed_dimension(wave, "x", E_max = 3, tau = -1:-2)
+  expect_identical(as.list(generics::tidy(searched))[c("value", "tau", "Tp", "estimate")],
+                   list(value = searched$E, tau = searched$tau, Tp = searched$Tp,
+                        estimate = searched$rho))
+  expect_identical(generics::glance(searched)$tau, attr(searched, "optimal")[["tau"]])
   augmented <- generics::augment(forecast)
   expect_identical(augmented$.resid, forecast$Observations - forecast$Predictions)
   expect_identical(names(generics::augment(smapped)), names(augmented))

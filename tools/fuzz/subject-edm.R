@@ -233,10 +233,10 @@ fuzz_subject("smap",
   covers = list(
     smap = c("x", "columns", "target", "lib", "pred", "E", "Tp", "knn", "tau", "theta",
              "exclusion_radius", "embedded", "ridge", "valid_lib", "no_time", "segments",
-             "ignore_nan", "generate", "include_state", "threads"),
+             "ignore_nan", "generate", "include_state", "device", "gpus", "threads"),
     predict_nonlinear = c("x", "columns", "target", "lib", "pred", "theta", "E", "Tp", "knn",
                           "tau", "exclusion_radius", "embedded", "ridge", "valid_lib",
-                          "no_time", "segments", "ignore_nan", "threads")
+                          "no_time", "segments", "ignore_nan", "device", "gpus", "threads")
   ),
   run = function(world) {
     args <- draw_forecast()
@@ -251,6 +251,7 @@ fuzz_subject("smap",
     compare_smap(args, found)
     compare_state("smap", args, found)
     compare_registers(args)
+    compare_smap_devices(args, found, world)
     args$theta <- NULL
     theta <- sort(runif(3, 0, 5))
     skill <- attempt("predict_nonlinear", c(args, list(theta = theta)))
@@ -301,6 +302,32 @@ compare_smap <- function(args, found) {
   same(got / scale, want / scale, "smap() and the slow one, coefficients", tolerance = 1e-6)
 }
 
+# The GPU makes the same models, where the rows tell them so well that two ways must agree.
+compare_smap_devices <- function(args, cpu, world) {
+  gpu <- on_device("smap", args, "gpu", draw_gpus(world), world)
+  several <- args
+  several$theta <- c(0, sort(runif(whole(1, 4), 0, 20)))
+  skill <- on_device("predict_nonlinear", several, "gpu", draw_gpus(world), world)
+  if (!world$gpu) return()
+  values <- as.matrix(cpu$singular_values[-1L])
+  well <- which(values[, 1] / values[, ncol(values)] < 1e5)
+  for (part in c("Predictions", "Pred_Variance")) {
+    scale <- size_of(cpu$predictions$Observations)^if (part == "Predictions") 1 else 2
+    same(gpu$predictions[[part]][well] / scale, cpu$predictions[[part]][well] / scale,
+         paste(part, "of smap() on a GPU and the CPU"), tolerance = 1e-7)
+  }
+  for (part in c("coefficients", "singular_values")) {
+    got <- as.matrix(gpu[[part]][-1L])
+    want <- as.matrix(cpu[[part]][-1L])
+    same(is.na(got), is.na(want), paste(part, "on a GPU and the CPU, where there are none"))
+    scale <- size_of(want[well, ])
+    same(unname(got[well, ]) / scale, unname(want[well, ]) / scale,
+         paste(part, "on a GPU and the CPU"), tolerance = 1e-6)
+  }
+  same(is.na(skill$rho), is.na(attempt("predict_nonlinear", several)$rho),
+       "predict_nonlinear() on a GPU and the CPU, where there is no skill")
+}
+
 # Registers of other widths, and models made one or many at a time, give the same except for
 # the last digits.
 compare_registers <- function(args) {
@@ -311,7 +338,8 @@ compare_registers <- function(args) {
     .Call(synfire:::r_edm_smap, data$points, data$lib, data$pred, data$target,
           as.double(args$theta),
           list(k = data$k, exclusion = args$exclusion_radius %||% 0, threads = 1,
-               ridge = args$ridge %||% 0, vector_bits = bits, way = way, local = TRUE))
+               gpus = NULL, ridge = args$ridge %||% 0, vector_bits = bits, way = way,
+               local = TRUE))
   }
   simplex <- function(bits) {
     .Call(synfire:::r_edm_simplex, data$points, data$lib, data$pred, data$target,

@@ -50,7 +50,8 @@ draw_result <- function(class) {
     ccm_lag = attempt("ccm_lag", list(table, "u", "v", E = whole(1, 3), Tp = -1:1,
                                       samples = 2)),
     edm_prediction = attempt("simplex", list(table, "u", E = whole(1, 3), Tp = whole(0, 2))),
-    edm_skill = attempt("embed_dimension", list(table, "u", E_max = whole(1, 4))),
+    edm_skill = attempt("embed_dimension", c(list(table, "u", E_max = whole(1, 4)),
+                                             some_args(tau = -1:-3, Tp = 1:2, p = 0.3))),
     smap = attempt("smap", list(table, "u", E = whole(1, 3), theta = one_of(0, 1, 5))),
     multiview = attempt("multiview", list(table, c("u", "v", "w"), "u", D = whole(1, 3))),
     causal_map = attempt("causal_map", c(list(draw_matrix(), E = whole(1, 3)), some_args(

@@ -17,7 +17,8 @@
 #include "core/edm/search.h"
 
 enum {
-    TILE_ROWS = 256,            /* rows whose lists are held at a time */
+    TILE_ROWS = 256,            /* rows whose lists are held at a time, */
+    TILE_SEARCHED = 1024,       /* and of blocks: threads wait for each other after each */
     TILE_BYTES = 8 << 20,       /* of distances or lists, unless a row takes more */
     TILE_PREDICTIONS = 1 << 24, /* some 50 ms of work */
     STRETCH = 8                 /* rows that a worker takes one after the other */
@@ -179,7 +180,8 @@ static syn_status make_tile(mapping *m)
         libraries += m->group[g].n;
     size_t quick = TILE_PREDICTIONS / (libraries * (p->targets + (size_t)p->k)) + 1;
     room = room > quick ? quick : room;
-    room = room < 1 ? 1 : room > TILE_ROWS ? TILE_ROWS : room;
+    size_t most = all ? TILE_ROWS : TILE_SEARCHED;
+    room = room < 1 ? 1 : room > most ? most : room;
     t->room = (uint32_t)room;
     t->list = malloc(room * sizeof *t->list);
     t->near = malloc(room * t->width * sizeof *t->near);

@@ -326,8 +326,11 @@ static void take_found(const syn_ccm_list *list, uint32_t n, uint32_t k,
     }
 }
 
+/* The neighbours of a row in each library of a group. As many lanes as a multiple of
+   `register_lanes` get some. */
 static void find(const syn_ccm_problem *p, const syn_ccm_list *list,
-                 const syn_ccm_group *g, syn_ccm_space *space, const syn_ccm_lanes *lanes)
+                 const syn_ccm_group *g, syn_ccm_space *space,
+                 const syn_ccm_lanes *lanes, uint32_t register_lanes)
 {
     uint32_t found[SYN_CCM_LANES] = {0};
     if (list->found) {
@@ -343,7 +346,7 @@ static void find(const syn_ccm_problem *p, const syn_ccm_list *list,
             search_open(p, list, g, open, space, lanes, found);
     }
     /* Who has fewer than k gets neighbours without weight. */
-    uint32_t lanes_in_use = (g->n + SYN_F64_LANES - 1) / SYN_F64_LANES * SYN_F64_LANES;
+    uint32_t lanes_in_use = (g->n + register_lanes - 1) / register_lanes * register_lanes;
     for (uint32_t lane = 0; lane < lanes_in_use; lane++)
         for (uint32_t j = found[lane]; j < p->k; j++) {
             lanes->at[j * SYN_CCM_LANES + lane] = j > 0 ? lanes->at[lane] : 0;
@@ -420,14 +423,64 @@ static void add_target(const syn_ccm_problem *p, uint32_t target,
     }
 }
 
+/* Adds one row to the sums of one library and target. */
+static void add_one(double guess, double y, double *sum)
+{
+    enum { STEP = SYN_CCM_LANES };
+    if (isnan(guess) || isnan(y))
+        return;
+    if (sum[SYN_CCM_N * STEP] == 0) {
+        sum[SYN_CCM_FIRST_TARGET * STEP] += y;
+        sum[SYN_CCM_FIRST_PREDICTION * STEP] += guess;
+    }
+    double error = guess - y, seen = y - sum[SYN_CCM_FIRST_TARGET * STEP];
+    guess -= sum[SYN_CCM_FIRST_PREDICTION * STEP];
+    sum[SYN_CCM_N * STEP] += 1;
+    sum[SYN_CCM_TARGET * STEP] += seen;
+    sum[SYN_CCM_TARGET_SQUARE * STEP] += seen * seen;
+    sum[SYN_CCM_PREDICTION * STEP] += guess;
+    sum[SYN_CCM_PREDICTION_SQUARE * STEP] += guess * guess;
+    sum[SYN_CCM_PRODUCT * STEP] += guess * seen;
+    sum[SYN_CCM_ERROR * STEP] += fabs(error);
+    sum[SYN_CCM_ERROR_SQUARE * STEP] += error * error;
+}
+
+/* The same for a group of one library, with a lane for each row. */
+static void add_rows_of_one(const syn_ccm_problem *p, const syn_ccm_list *list,
+                            uint32_t rows, const syn_ccm_group *g, syn_ccm_space *space)
+{
+    const syn_ccm_lanes *all = &space->lanes[0];
+    for (uint32_t from = 0; from < rows; from += SYN_CCM_LANES, list += SYN_CCM_LANES) {
+        uint32_t n = rows - from < SYN_CCM_LANES ? rows - from : SYN_CCM_LANES;
+        for (uint32_t r = 0; r < SYN_CCM_LANES; r++) {
+            /* Lanes without a row have that of the first. */
+            syn_ccm_lanes lane = {all->at + r, all->distance + r};
+            find(p, &list[r < n ? r : 0], g, space, &lane, 1);
+        }
+        weigh_lanes(p->k, SYN_CCM_LANES, all->distance);
+        for (uint32_t t = 0; t < p->targets; t++) {
+            double guess[SYN_CCM_LANES];
+            double *sum = g->sum + (size_t)t * SYN_CCM_SUMS * SYN_CCM_LANES;
+            for (uint32_t r = 0; r < SYN_CCM_LANES; r += SYN_F64_LANES)
+                syn_f64_store(guess + r, predict(p->k, p->value + (size_t)t * p->n, all, r));
+            for (uint32_t r = 0; r < n; r++)
+                add_one(guess[r], list[r].observed[t], sum);
+        }
+    }
+}
+
 static void add_rows(const syn_ccm_problem *p, const syn_ccm_list *list, uint32_t rows,
                      const syn_ccm_group *g, syn_ccm_space *space)
 {
+    if (g->n == 1) {
+        add_rows_of_one(p, list, rows, g, space);
+        return;
+    }
     for (uint32_t from = 0; from < rows; from += space->lanes_rows) {
         uint32_t left = rows - from;
         uint32_t n = left < space->lanes_rows ? left : space->lanes_rows;
         for (uint32_t r = 0; r < n; r++) {
-            find(p, &list[from + r], g, space, &space->lanes[r]);
+            find(p, &list[from + r], g, space, &space->lanes[r], SYN_F64_LANES);
             weigh_lanes(p->k, g->n, space->lanes[r].distance);
         }
         for (uint32_t t = 0; t < p->targets; t++)

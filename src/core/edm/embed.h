@@ -12,15 +12,15 @@ typedef struct syn_stretches {
     const int *first, *last;     /* [rows] of the stretch of each row, from 1 */
 } syn_stretches;
 
-/* The points of all rows: coordinate series * lags + lag of row t is the series' value
-   `lag[...]` rows later, `missing` beyond the stretch. `reach` gets how many coordinates of
-   each row are there, from the first on, before one is not a number. `coordinate` has room
-   for [series * lags][rows]. */
+/* The points of all rows: each series' values `lag` rows later, one lag after the other;
+   `missing` beyond the stretch. `coordinate` has room for [series][lags][rows]. `reach`
+   gets how many coordinates of each row there are, from the first on, before one is not a
+   number. */
 void syn_delay_points(const syn_stretches *s, const double *lag, uint32_t lags,
                       double missing, double *coordinate, int *reach);
 
-/* Of the pairs of finite numbers. NaN where there is none, rho also below 3 pairs or where
-   either side is constant to within the rounding of a weighted mean. */
+/* Of the pairs of finite numbers. NaN where there is none, rho also below 3 pairs or
+   where either side is constant to within the rounding of a weighted mean. */
 typedef struct syn_fit {
     double rho;   /* Pearson's correlation */
     double mae;   /* mean absolute error */

@@ -14,13 +14,20 @@ typedef struct syn_smap_group {
     double *centre;             /* [n] near their means; a constant itself */
 } syn_smap_group;
 
-/* Orders targets so that those of a group come one after the other. Free `order`, also
-   after an error. */
-syn_status syn_smap_groups_order(const syn_series *targets, uint32_t **order);
+/* Targets in an order in which those of a group come one after the other. */
+typedef struct syn_smap_order {
+    uint32_t *target;   /* [targets] their numbers, */
+    uint32_t *pattern;  /* [targets] and a number for the steps at which they are known */
+} syn_smap_order;
 
-/* The group from place `first` of the order on, which uses `targets` and `order`. Free with
-   syn_smap_group_free(), also after an error. */
-syn_status syn_smap_group_make(const syn_series *targets, const uint32_t *order,
+/* Free with syn_smap_order_free(), also after an error. */
+syn_status syn_smap_order_make(const syn_series *targets, syn_smap_order *out);
+
+void syn_smap_order_free(syn_smap_order *order);
+
+/* The group from place `first` of the order on, which uses `targets` and `order`. Free
+   with syn_smap_group_free(), also after an error. */
+syn_status syn_smap_group_make(const syn_series *targets, const syn_smap_order *order,
                                uint32_t first, syn_smap_group *out);
 
 void syn_smap_group_free(syn_smap_group *group);

@@ -8,6 +8,29 @@
 #include "core/edm/smap_pairs.h"
 #include "core/edm/smap_product.h"
 #include "core/edm/smap_rest.h"
+#include "core/edm/smap_same.h"
+
+enum {
+    SYN_SMAP_BLOCK_BYTES = 3 << 20,  /* of distances, if rows are few enough */
+    SYN_SMAP_MOST_ROWS = 16 * SYN_SMAP_ROWS
+};
+
+static inline size_t syn_smap_padded(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* The stride of so many points in a job. */
+static inline size_t syn_smap_job_stride(uint32_t points)
+{
+    return syn_smap_padded(syn_smap_stride(points), SYN_SMAP_POINTS);
+}
+
+/* Products of any two of 1 and the coordinates. */
+static inline size_t syn_smap_products(uint32_t unknowns)
+{
+    return syn_smap_padded((size_t)unknowns * (unknowns + 1) / 2, SYN_SMAP_COLUMNS);
+}
 
 /* Predictions are made in blocks, and the blocks of a share one after the other: how many
    there are depends on the library alone, and so do the last bits of the sums. */
@@ -31,9 +54,7 @@ typedef struct syn_smap_job {
     double *value;              /* of the terms: less their centre */
     double *centre;             /* [dims + 1] of the terms, 0 the first */
     double size;                /* standard deviation of the first coordinate */
-    uint32_t places;            /* how many of the points are different */
-    uint32_t *place_of;         /* [points] which one each is */
-    double *place;              /* [dims][stride] their coordinates */
+    syn_smap_same same;         /* points that differ */
     double *coordinate;         /* [dims][steps] */
     double *centred;            /* [dims][stride] of the rows, less their centre */
     double *panel;              /* [stride / SYN_SMAP_POINTS][columns][SYN_SMAP_POINTS]
@@ -56,8 +77,8 @@ typedef struct syn_smap_common {
     const syn_smap_job *whole;  /* one whose rows and panels others may have, or NULL */
 } syn_smap_common;
 
-/* Makes a job of library `i`; with all steps in place of the library's where `i` is that of
-   none, so that it only has rows and panels. Free with syn_smap_job_free(), also after an
+/* Makes a job of library `i`; where `i` is that of none, with all steps in place of the
+   library's, so that it only has rows and panels. Free with syn_smap_job_free(), also after an
    error. A library without results has no shares. */
 syn_status syn_smap_job_make(const syn_smap_common *common, uint32_t i,
                              syn_smap_job *out);

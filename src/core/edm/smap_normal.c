@@ -11,6 +11,8 @@
 #include "core/edm/smap_model.h"
 
 static const double most_hat_error = 1e-8;  /* of what any targets make of a model */
+static const double least_pivot = DBL_EPSILON / SYN_SMAP_MOST_ERROR;
+static const double least_turned = 1e-14;   /* that turned equations make good */
 
 typedef struct normal {
     uint32_t n;             /* unknowns */
@@ -66,7 +68,7 @@ static int scale_terms(const normal *a)
 }
 
 /* The lower triangle, row by row; 0 where the equations nearly depend on each other. */
-static int factorise(const normal *a)
+static int factorise(const normal *a, double least)
 {
     size_t n = a->n;
     for (uint32_t i = 0; i < n; i++) {
@@ -78,7 +80,7 @@ static int factorise(const normal *a)
                 rest -= row[k] * other[k];
             if (j < i)
                 row[j] = rest / other[j];
-            else if (rest > DBL_EPSILON / SYN_SMAP_MOST_ERROR)
+            else if (rest > least)
                 row[i] = sqrt(rest);
             else
                 return 0;
@@ -123,13 +125,19 @@ static double solve(const normal *a, const double *right, double *model)
     return square;
 }
 
-/* The error of a scaled solution, as a share of it: a bound. */
-static double error_of(const normal *a)
+/* The sum of squares of the inverse triangle. */
+static double norm_of(const normal *a)
 {
     double norm = 0;
     for (size_t i = 0; i < (size_t)a->n * a->n; i++)
         norm += a->inverse[i] * a->inverse[i];
-    return DBL_EPSILON * a->n * norm;
+    return norm;
+}
+
+/* The error of a scaled solution, as a share of it: a bound. */
+static double error_of(const normal *a)
+{
+    return DBL_EPSILON * a->n * norm_of(a);
 }
 
 /* Whether the error of the scaled model is small enough: that of the equations, and that
@@ -212,7 +220,7 @@ int syn_smap_normal(uint32_t unknowns, const double *sum, const double *centre,
 {
     normal a = cut_room(unknowns, sum, centre, room);
     a.hold = ridge * sum[0];
-    if (!scale_terms(&a) || !factorise(&a))
+    if (!scale_terms(&a) || !factorise(&a, least_pivot))
         return 0;
     invert(&a);
     for (uint32_t j = 0; j < a.n; j++)
@@ -237,7 +245,7 @@ int syn_smap_normal_hat(uint32_t unknowns, const double *sum, const double *cent
     normal a = cut_room(unknowns, sum, centre, room);
     a.terms = unknowns;
     a.hold = ridge * sum[0];
-    if (!scale_terms(&a) || !factorise(&a))
+    if (!scale_terms(&a) || !factorise(&a, least_pivot))
         return 0;
     invert(&a);
     memset(a.other, 0, unknowns * sizeof *a.other);
@@ -253,5 +261,101 @@ int syn_smap_normal_hat(uint32_t unknowns, const double *sum, const double *cent
         value[j] *= a.scale[j];
         slope[j] *= a.scale[j] / size;
     }
+    return condition_of(&a) < SYN_SMAP_MOST_CONDITION;
+}
+
+/* ---- equations turned so that they are nearly those of the identity ---- */
+
+int syn_smap_normal_turn(uint32_t unknowns, const double *sum, const double *centre,
+                         double ridge, double *room, double *inverse)
+{
+    normal a = cut_room(unknowns, sum, centre, room);
+    size_t n = unknowns;
+    a.terms = unknowns;
+    a.hold = ridge * sum[0];
+    if (!scale_terms(&a) || !factorise(&a, least_turned))
+        return 0;
+    invert(&a);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            inverse[i * n + j] = a.inverse[i * n + j] * a.scale[j];
+    return 1;
+}
+
+/* The Cholesky triangle of the Gram matrix, in its place; 0 where it is not near the
+   identity. */
+static int factorise_gram(double *gram, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double rest = gram[i * n + j];
+            for (size_t k = 0; k < j; k++)
+                rest -= gram[i * n + k] * gram[j * n + k];
+            if (j < i)
+                gram[i * n + j] = rest / gram[j * n + j];
+            else if (rest > 0.5 && rest < 2)
+                gram[i * n + i] = sqrt(rest);
+            else
+                return 0;
+        }
+    return 1;
+}
+
+/* The solution for a right side, through the turned coordinates; returns the square of
+   its scaled length. */
+static double solve_turned(const normal *a, const double *inverse, const double *gram,
+                           const double *right, double *to)
+{
+    size_t n = a->n;
+    double *turned = a->vector, square = 0;
+    for (size_t i = 0; i < n; i++) {
+        turned[i] = 0;
+        for (size_t j = 0; j <= i; j++)
+            turned[i] += inverse[i * n + j] * right[j];
+        for (size_t k = 0; k < i; k++)
+            turned[i] -= gram[i * n + k] * turned[k];
+        turned[i] /= gram[i * n + i];
+    }
+    for (size_t i = n; i-- > 0;) {
+        for (size_t k = i + 1; k < n; k++)
+            turned[i] -= gram[k * n + i] * turned[k];
+        turned[i] /= gram[i * n + i];
+    }
+    for (size_t j = 0; j < n; j++) {
+        to[j] = 0;
+        for (size_t i = j; i < n; i++)
+            to[j] += inverse[i * n + j] * turned[i];
+        square += to[j] / a->scale[j] * (to[j] / a->scale[j]);
+    }
+    return square;
+}
+
+int syn_smap_normal_refine(uint32_t unknowns, const double *sum, const double *centre,
+                           double ridge, const double *inverse, double *gram,
+                           const double *from, double size, double *room, double *value,
+                           double *slope)
+{
+    normal a = cut_room(unknowns, sum, centre, room);
+    size_t n = unknowns;
+    a.terms = unknowns;
+    a.hold = ridge * sum[0];
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++)
+            for (size_t k = 1; k <= j; k++)
+                gram[i * n + j] += a.hold * inverse[i * n + k] * inverse[j * n + k];
+    if (!factorise_gram(gram, n))
+        return 0;
+    memset(a.other, 0, n * sizeof *a.other);
+    a.other[1] = size;
+    double length = solve_turned(&a, inverse, gram, a.other, slope);
+    a.other[0] = 1;
+    memcpy(a.other + 1, from, (unknowns - 1) * sizeof *a.other);
+    length = fmax(length, solve_turned(&a, inverse, gram, a.other, value));
+    double error = DBL_EPSILON * unknowns * sqrt(norm_of(&a) * length * sum[0]);
+    if (!(error < most_hat_error))
+        return 0;
+    make_equations(&a);
+    for (size_t j = 0; j < n; j++)
+        slope[j] /= size;
     return condition_of(&a) < SYN_SMAP_MOST_CONDITION;
 }

@@ -32,4 +32,18 @@ int syn_smap_normal_hat(uint32_t unknowns, const double *sum, const double *cent
                         double ridge, const double *from, double size, double *room,
                         double *value, double *slope);
 
+/* For equations that the above refuses: coordinates u = `inverse` (1, coordinates less
+   their centre), in which they are nearly those of the identity. Returns 0 where even
+   that cannot be told. `inverse`: [unknowns][unknowns], 0 above the diagonal. */
+int syn_smap_normal_turn(uint32_t unknowns, const double *sum, const double *centre,
+                         double ridge, double *room, double *inverse);
+
+/* Does what syn_smap_normal_hat() does, right after the above, with the sums over the
+   library of squared weight times u u' in the lower half of `gram` ([unknowns][unknowns]),
+   which is changed: sums of squares of u lose half as many digits. */
+int syn_smap_normal_refine(uint32_t unknowns, const double *sum, const double *centre,
+                           double ridge, const double *inverse, double *gram,
+                           const double *from, double size, double *room, double *value,
+                           double *slope);
+
 #endif

@@ -209,23 +209,23 @@ syn_status syn_smap_pairs_make(const syn_series *libraries, const syn_series *ta
 {
     size_t all = (size_t)libraries->n * targets->n;
     pairs p = pairs_of(libraries, targets, options, watch, out);
-    uint32_t *order = NULL;
+    syn_smap_order order;
     p.all = (double)all;
     for (size_t i = 0; i < all; i++)
         out->rho[i] = out->strength[i] = NAN;
-    syn_status status = syn_smap_groups_order(targets, &order);
+    syn_status status = syn_smap_order_make(targets, &order);
     if (status == SYN_OK)
         status = make_workers(&p, targets->n < SYN_SMAP_TARGETS ? targets->n
                                                                 : SYN_SMAP_TARGETS);
     for (uint32_t first = 0; first < targets->n && status == SYN_OK;) {
         syn_smap_group group;
-        status = syn_smap_group_make(targets, order, first, &group);
+        status = syn_smap_group_make(targets, &order, first, &group);
         if (status == SYN_OK)
             status = predict_group(&p, &group);
         first += group.n;
         syn_smap_group_free(&group);
     }
     free_workers(&p);
-    free(order);
+    syn_smap_order_free(&order);
     return status;
 }

@@ -41,8 +41,8 @@ typedef struct syn_smap_pairs {
    all other rows beyond the exclusion, as the two series would be given to it alone: rows
    whose target is missing count for the mean distance and are not in the fit. A library
    whose rows are all the same point has no results, nor has one without two rows.
-   `libraries` and `targets` have as many steps. The caller owns the arrays of `out`, whose
-   numbers depend neither on the other libraries and targets nor on threads. */
+   `libraries` and `targets` have as many steps. The caller owns the arrays of `out`.
+   Their numbers depend neither on the other libraries and targets nor on threads. */
 syn_status syn_smap_pairs_make(const syn_series *libraries, const syn_series *targets,
                                const syn_smap_pairs_options *options,
                                const syn_watch *watch, const syn_smap_pairs *out);

@@ -156,14 +156,62 @@ static void make_hat(const double *coordinate, size_t stride, uint32_t dims,
             of_value = syn_f64_fused(syn_f64_all(value[k]), x, of_value);
             of_slope = syn_f64_fused(syn_f64_all(slope[k]), x, of_slope);
         }
-        syn_f64 w = syn_f64_load(square + i);
+        syn_f64 w = syn_f64_load(square + i), all = syn_f64_load(strength + i);
         syn_f64_store(square + i, w * of_value);
-        syn_f64_store(strength + i, syn_f64_fused(w, of_slope, syn_f64_load(strength + i)));
+        syn_f64_store(strength + i, syn_f64_fused(w, of_slope, all));
+    }
+}
+
+/* Coordinate k of the turned points. */
+static void turn_points(const double *coordinate, size_t stride, const double *inverse,
+                        uint32_t k, double *to)
+{
+    for (size_t i = 0; i < SYN_SMAP_POINTS; i += SYN_F64_LANES) {
+        syn_f64 sum = syn_f64_all(inverse[0]);
+        const double *x = coordinate + i;
+        for (uint32_t j = 1; j <= k; j++, x += stride)
+            sum = syn_f64_fused(syn_f64_all(inverse[j]), syn_f64_load(x), sum);
+        syn_f64_store(to + i, sum);
+    }
+}
+
+/* Up to four sums, from column j on, of a row of the Gram matrix. */
+static void add_gram(const double *left, const double *right, const double *square,
+                     int width, double *gram)
+{
+    syn_f64 sum[4];
+    SYN_UNROLL(4)
+    for (int c = 0; c < 4; c++)
+        sum[c] = syn_f64_all(0);
+    for (size_t i = 0; i < SYN_SMAP_POINTS; i += SYN_F64_LANES) {
+        syn_f64 u = syn_f64_load(left + i) * syn_f64_load(square + i);
+        SYN_UNROLL(4)
+        for (int c = 0; c < width; c++)
+            sum[c] = syn_f64_fused(
+                u, syn_f64_load(right + (size_t)c * SYN_SMAP_POINTS + i), sum[c]);
+    }
+    SYN_UNROLL(4)
+    for (int c = 0; c < width; c++)
+        gram[c] += syn_f64_sum(sum[c]);
+}
+
+static void add_turned(const double *coordinate, size_t stride, uint32_t dims,
+                       const double *inverse, const double *square, double *room,
+                       double *gram)
+{
+    size_t n = (size_t)dims + 1;
+    for (uint32_t k = 0; k < n; k++) {
+        const double *left = room + k * (size_t)SYN_SMAP_POINTS;
+        turn_points(coordinate, stride, inverse + k * n, k,
+                    room + k * (size_t)SYN_SMAP_POINTS);
+        for (uint32_t j = 0; j <= k; j += 4)
+            add_gram(left, room + j * (size_t)SYN_SMAP_POINTS, square,
+                     k - j < 3 ? (int)(k - j) + 1 : 4, gram + k * n + j);
     }
 }
 
 const syn_smap_product SYN_KIND_NAME(syn_smap_product) = {
-    weigh_block, add_spread, multiply_block, add_panels, TILE_WIDE, make_hat};
+    weigh_block, add_spread, multiply_block, add_panels, TILE_WIDE, make_hat, add_turned};
 
 #if SYN_WIDTH == 0
 const syn_smap_product *syn_smap_product_fastest(int vector_bits)

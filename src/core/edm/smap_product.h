@@ -55,11 +55,17 @@ typedef struct syn_smap_product {
 
     /* Makes of the squared weights of SYN_SMAP_POINTS points what each target adds to a
        prediction, and adds to `strength` what it adds to its coefficient; `value` and
-       `slope` are those of syn_smap_normal_hat(). `coordinate`: [dims][stride], less their
-       centre. */
+       `slope` are those of syn_smap_normal_hat(). `coordinate`: [dims][stride], less
+       their centre. */
     void (*hat)(const double *coordinate, size_t stride, uint32_t dims,
                 const double *value, const double *slope, double *square,
                 double *strength);
+
+    /* Adds to the lower half of `gram`, [dims + 1][dims + 1], the sums over these points of
+       squared weight times u u', of syn_smap_normal_turn(). `room`: [dims + 1]
+       [SYN_SMAP_POINTS]. */
+    void (*turn)(const double *coordinate, size_t stride, uint32_t dims,
+                 const double *inverse, const double *square, double *room, double *gram);
 } syn_smap_product;
 
 extern const syn_smap_product syn_smap_product_any, syn_smap_product_256,

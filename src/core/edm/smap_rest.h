@@ -12,8 +12,8 @@ typedef enum syn_smap_sum {
     SYN_SMAP_SUMS
 } syn_smap_sum;
 
-/* Skill and strength of all targets of the group, at the places of their numbers, from sums
-   [SYN_SMAP_SUMS][columns] over all predictions, `made`, and those whose target is
+/* Skill and strength of all targets of the group, at the places of their numbers, from
+   sums [SYN_SMAP_SUMS][columns] over all predictions, `made`, and those whose target is
    known. */
 void syn_smap_sums_finish(const syn_smap_group *group, const double *sum, size_t columns,
                           double known, double made, double *rho, double *strength);

@@ -31,7 +31,8 @@ typedef struct view_memory {
 static int take_memory(const views_job *j, view_memory *m)
 {
     size_t n = (size_t)j->predicted->n + 1;
-    m->coordinate = malloc(((size_t)j->views->dims * j->points->rows + 1) * sizeof(double));
+    size_t coordinates = (size_t)j->views->dims * j->points->rows;
+    m->coordinate = malloc((coordinates + 1) * sizeof *m->coordinate);
     m->prediction = malloc(n * sizeof *m->prediction);
     m->variance = malloc(n * sizeof *m->variance);
     m->library = malloc(((size_t)j->library->n + 1) * sizeof *m->library);

@@ -43,13 +43,13 @@ double slower_than_fast(const int *devices, int n)
     return most / 2.0;
 }
 
-/* Rows of a part: as many as take a tenth of a second, leave every device some parts, and
-   the arrays of one chunk of libraries room. */
+/* Rows of a part: as many as take a twentieth of a second, leave every device some parts,
+   and the arrays of one chunk of libraries room. */
 void make_parts(ccm_mapping *m, int devices)
 {
     size_t most = std::max(m->choice.most, m->options.k), rows = m->prediction.n;
     size_t each = std::min(gpu::CCM_BYTES / (most * sizeof(double)),
-                           (size_t) (1e8 * (double) rows / m->choice.cost));
+                           (size_t) (4e7 * (double) rows / m->choice.cost));
     each = std::min(each, devices > 1 ? rows / (4 * (size_t) devices) : rows);
     each = std::max<size_t>((each + CCM_CHUNK - 1) / CCM_CHUNK, 1) * CCM_CHUNK;
     m->part = (uint32_t) std::min<size_t>(each, (size_t) 1 << 30);
@@ -65,6 +65,8 @@ void run(ccm_mapping *m, const int *devices, int n_devices, const syn_watch *wat
                                    (double) m->points.dims,
                                    fit_together(m->points.dims, devices, n_devices),
                                    slower_than_fast(devices, n_devices)});
+    if (m->choice.together || m->choice.lists_too)
+        gpu::make_frame(m);
     gpu::list_libraries(m);
     for (uint32_t v = 0; v < m->views; v++)
         for (size_t t = 0; t < m->targets; t++)

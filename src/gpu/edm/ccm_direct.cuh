@@ -1,8 +1,9 @@
 /* The search in many random libraries, each by itself, all in one kernel. A block takes
    rows that follow each other, a thread each, and goes through one library from the rows
-   that are nearest in time outwards. Distances are those of the processor, to the last
-   bit. What is nearer than the k-th neighbour so far is held until some thread of the
-   warp holds many, and then put in order. */
+   that are nearest in time outwards. Distances in single precision say which rows may be
+   nearer than the k-th neighbour so far; these are held until some thread of the warp
+   holds many, and then put in order by their distances in double precision, which are
+   those of the processor to the last bit. */
 #ifndef SYN_GPU_EDM_CCM_DIRECT_CUH
 #define SYN_GPU_EDM_CCM_DIRECT_CUH
 
@@ -14,46 +15,68 @@ enum {
     DIRECT_THREADS = 128,  /* of a block */
     DIRECT_TILE = 128,     /* library rows that are in shared memory */
     DIRECT_STEP = 8,       /* of which so many are looked at together */
-    DIRECT_HELD = 16,      /* rows that a thread holds, at least twice the step */
+    DIRECT_HELD = 16,      /* that a thread holds, at least twice the step */
     DIRECT_MOST = 32       /* most neighbours */
+};
+
+/* Coordinates in single precision: (x - centre) * scale, at most 1 in size, or whole
+   numbers. */
+struct ccm_frame {
+    const double *centre;      /* [dims] */
+    double scale;
+    double slack;              /* how much farther two rows may seem than they are, */
+    double stretch;            /* and a factor of the square */
+    bool whole;                /* all squared distances are whole numbers, and exact */
 };
 
 /* Libraries that are side by side: number l has rows first[l] to first[l + 1]. */
 struct ccm_libraries {
     const uint64_t *first;     /* [libraries + 1] */
     const uint32_t *row;       /* increasing in each library */
-    const double *coordinate;  /* of library l from dims * first[l] on: [dims][rows] */
+    double *coordinate;        /* of library l from dims * first[l] on: [dims][rows] */
+    float *rounded;            /* the same in a ccm_frame */
 };
 
 /* Shared memory of a block, in bytes. */
 inline size_t direct_shared(uint32_t dims, uint32_t k)
 {
-    size_t doubles = (size_t) dims * (DIRECT_TILE + DIRECT_THREADS) +
-                     (size_t) (DIRECT_HELD + k) * DIRECT_THREADS;
-    size_t words = DIRECT_TILE + (size_t) (DIRECT_HELD + k) * DIRECT_THREADS;
-    return doubles * sizeof(double) + words * sizeof(uint32_t);
+    size_t words = (size_t) dims * (DIRECT_TILE + DIRECT_THREADS) +
+                   (size_t) (DIRECT_HELD + k) * DIRECT_THREADS;
+    return (size_t) k * DIRECT_THREADS * sizeof(double) + words * sizeof(uint32_t);
+}
+
+__device__ inline float round_into(const ccm_frame &frame, double x, uint32_t d)
+{
+    return (float) ((x - frame.centre[d]) * frame.scale);
 }
 
 /* Puts the coordinates of libraries side by side. */
-__global__ void ccm_gather(SYN_GPU_JOB ccm_place p, const uint64_t *first,
-                           const uint32_t *row, uint32_t libraries, double *coordinate)
+__global__ void ccm_gather(SYN_GPU_JOB ccm_place p, SYN_GPU_JOB ccm_frame frame,
+                           SYN_GPU_JOB ccm_libraries all, uint32_t libraries)
 {
     for (uint32_t l = blockIdx.y; l < libraries; l += gridDim.y) {
-        uint64_t from = first[l], size = first[l + 1] - from;
-        double *to = coordinate + from * p.dims;
+        uint64_t from = all.first[l], size = all.first[l + 1] - from;
+        uint64_t to = from * p.dims;
         for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < size * p.dims;
-             i += (uint64_t) gridDim.x * blockDim.x)
-            to[i] = p.coordinate[i / size * p.rows + row[from + i % size]];
+             i += (uint64_t) gridDim.x * blockDim.x) {
+            uint32_t d = (uint32_t) (i / size);
+            double x = p.coordinate[(size_t) d * p.rows + all.row[from + i % size]];
+            all.coordinate[to + i] = x;
+            all.rounded[to + i] = round_into(frame, x, d);
+        }
     }
 }
 
-/* One thread's search. Its arrays have its elements DIRECT_THREADS apart. */
+/* One thread's search in one library after the other. Its arrays in shared memory have
+   its elements DIRECT_THREADS apart. */
 struct direct_search {
-    uint32_t me, k, exclusion;
+    const ccm_place &place;
+    const ccm_frame &frame;
+    uint32_t me;
     bool there;                /* whether the thread has a row */
-    const double *own;         /* [dims] coordinates of the row */
-    double *held, *near;       /* squared distances */
-    uint32_t *held_at, *near_row;
+    const float *own;          /* [dims] rounded coordinates of the row */
+    double *near;              /* [k] squared distances */
+    uint32_t *near_row, *held; /* [k] rows, and places in the library */
     uint32_t n, found;         /* how many are held, and in order */
     uint32_t tied_within;      /* rows so many rows away may be as near as the last */
     double last;               /* squared distance of the k-th */
@@ -87,9 +110,7 @@ struct direct_search {
 
     __device__ void insert(double square, uint32_t row)
     {
-        if (apart(row) <= exclusion || (found == k && !in_order(square, row, k - 1)))
-            return;
-        uint32_t at = found < k ? found++ : k - 1;
+        uint32_t at = found < place.k ? found++ : place.k - 1;
         for (; at > 0 && in_order(square, row, at - 1); at--) {
             near[at * DIRECT_THREADS] = near[(at - 1) * DIRECT_THREADS];
             near_row[at * DIRECT_THREADS] = near_row[(at - 1) * DIRECT_THREADS];
@@ -98,11 +119,23 @@ struct direct_search {
         near_row[at * DIRECT_THREADS] = row;
     }
 
-    /* Puts what is held of a tile in order. */
-    __device__ void settle(const uint32_t *row)
+    /* Puts the rows that are held in order. */
+    template <class T> __device__ void settle(const T &tiles)
     {
-        for (uint32_t j = 0; j < n; j++)
-            insert(held[j * DIRECT_THREADS], row[held_at[j * DIRECT_THREADS]]);
+        uint32_t k = place.k;
+        for (uint32_t j = 0; j < n; j++) {
+            uint32_t at = held[j * DIRECT_THREADS], row = tiles.row[at];
+            if (apart(row) <= place.exclusion)
+                continue;
+            double square = 0;
+            for (uint32_t d = 0; d < place.dims; d++) {
+                double off = __dsub_rn(tiles.coordinate[(size_t) d * tiles.size + at],
+                                       place.coordinate[(size_t) d * place.rows + me]);
+                square = __dadd_rn(square, __dmul_rn(off, off));
+            }
+            if (square < infinite() && (found < k || in_order(square, row, k - 1)))
+                insert(square, row);
+        }
         n = 0;
         if (found == k) {
             last = near[(k - 1) * DIRECT_THREADS];
@@ -110,54 +143,60 @@ struct direct_search {
         }
     }
 
-    /* Rows from `low` to `high` are of use where their squared distance is below this. */
-    __device__ double limit(uint32_t low, uint32_t high) const
+    /* Rows from `low` to `high` are of use where their rounded squared distance is not
+       above this. */
+    __device__ float limit(uint32_t low, uint32_t high) const
     {
-        if (!there || max(apart(low), apart(high)) <= exclusion)
-            return 0;
+        if (!there || max(apart(low), apart(high)) <= place.exclusion)
+            return -1;
         uint32_t nearest = low > me ? low - me : me > high ? me - high : 0;
-        bool tied = nearest <= tied_within && last < infinite();
-        /* The next double: ties count. */
-        return tied ? __longlong_as_double(__double_as_longlong(last) + 1) : last;
+        bool tied = nearest <= tied_within;
+        if (frame.whole)
+            return (float) (tied ? last : last - 0.5);
+        if (!tied && last == 0)
+            return -1;
+        double most = sqrt(last) * frame.scale + frame.slack;
+        return __double2float_ru(most * most * frame.stretch);
     }
 
-    /* Squared distances to DIRECT_STEP rows of a tile, added up as the processor does. */
-    __device__ void measure(const double *tile, uint32_t dims, double *sum) const
+    /* Rounded squared distances to DIRECT_STEP rows of a tile. */
+    __device__ void measure(const float *tile, float *sum) const
     {
-        for (uint32_t d = 0; d < dims; d++) {
-            double mine = own[d * DIRECT_THREADS];
-            const double2 *from = (const double2 *) (tile + d * DIRECT_TILE);
+        for (uint32_t d = 0; d < place.dims; d++) {
+            float mine = own[d * DIRECT_THREADS];
+            const float4 *from = (const float4 *) (tile + d * DIRECT_TILE);
 #pragma unroll
-            for (int q = 0; q < DIRECT_STEP; q += 2) {
-                double2 two = from[q / 2];
-                double off = __dsub_rn(two.x, mine), other = __dsub_rn(two.y, mine);
-                sum[q] = __dadd_rn(sum[q], __dmul_rn(off, off));
-                sum[q + 1] = __dadd_rn(sum[q + 1], __dmul_rn(other, other));
+            for (int q = 0; q < DIRECT_STEP; q += 4) {
+                float4 four = from[q / 4];
+                float off[4] = {four.x - mine, four.y - mine, four.z - mine,
+                                four.w - mine};
+#pragma unroll
+                for (int r = 0; r < 4; r++)
+                    sum[q + r] = fmaf(off[r], off[r], sum[q + r]);
             }
         }
     }
 
-    /* The first `n_rows` rows of a tile. */
-    __device__ void search(const double *tile, const uint32_t *row, uint32_t n_rows,
-                           uint32_t dims)
+    /* A tile with the rows from `first` to `end`. */
+    template <class T>
+    __device__ void search(const T &tiles, const float *tile, uint32_t first,
+                           uint32_t end)
     {
-        double below = limit(row[0], row[n_rows - 1]);
-        for (uint32_t c = 0; c < n_rows; c += DIRECT_STEP) {
-            double sum[DIRECT_STEP] = {};
-            measure(tile + c, dims, sum);
+        uint32_t low = tiles.row[first], high = tiles.row[end - 1];
+        float within = limit(low, high);
+        for (uint32_t c = 0; c < end - first; c += DIRECT_STEP) {
+            float sum[DIRECT_STEP] = {};
+            measure(tile + c, sum);
 #pragma unroll
             for (int q = 0; q < DIRECT_STEP; q++)
-                if (sum[q] < below) {
-                    held[n * DIRECT_THREADS] = sum[q];
-                    held_at[n * DIRECT_THREADS] = c + q;
-                    n++;
-                }
+                if (sum[q] <= within)
+                    held[n++ * DIRECT_THREADS] = first + c + q;
             if (__any_sync(WHOLE_WARP, n > DIRECT_HELD - DIRECT_STEP)) {
-                settle(row);
-                below = limit(row[0], row[n_rows - 1]);
+                settle(tiles);
+                within = limit(low, high);
             }
         }
-        settle(row);
+        settle(tiles);
     }
 };
 
@@ -165,6 +204,7 @@ struct direct_search {
 struct direct_tiles {
     const uint32_t *row;       /* [size] */
     const double *coordinate;  /* [dims][size] */
+    const float *rounded;      /* the same */
     uint32_t size, n;
     uint32_t below, above;     /* the last tile before those that were taken, and the
                                   first after them */
@@ -175,6 +215,7 @@ struct direct_tiles {
         uint64_t first = all.first[library];
         row = all.row + first;
         coordinate = all.coordinate + first * dims;
+        rounded = all.rounded + first * dims;
         size = (uint32_t) (all.first[library + 1] - first);
         n = (size + DIRECT_TILE - 1) / DIRECT_TILE;
         uint32_t low = 0;
@@ -201,53 +242,48 @@ struct direct_tiles {
         return up ? above++ : below--;
     }
 
-    /* Copies a tile to shared memory, infinitely far rows after its last; returns how
-       many rows it has. */
-    __device__ uint32_t load(uint32_t tile, uint32_t dims, double *to,
-                             uint32_t *to_row) const
+    /* Copies the rows of a tile to shared memory; after the last come rows that are no
+       neighbours. */
+    __device__ void load(uint32_t begin, uint32_t dims, float *to) const
     {
-        uint32_t begin = tile * DIRECT_TILE;
-        uint32_t end = min(size - begin, (uint32_t) DIRECT_TILE);
-        for (uint32_t c = threadIdx.x; c < DIRECT_TILE; c += DIRECT_THREADS) {
-            to_row[c] = row[begin + min(c, end - 1)];
+        const float none = __int_as_float(0x7fc00000);
+        for (uint32_t c = threadIdx.x; c < DIRECT_TILE; c += DIRECT_THREADS)
             for (uint32_t d = 0; d < dims; d++)
-                to[d * DIRECT_TILE + c] = c < end
-                                              ? coordinate[(size_t) d * size + begin + c]
-                                              : direct_search::infinite();
-        }
-        return end;
+                to[d * DIRECT_TILE + c] =
+                    begin + c < size ? rounded[(size_t) d * size + begin + c] : none;
     }
 };
 
 /* The k nearest of each library of each row `of`[n], into `near`. */
 __global__ void __launch_bounds__(DIRECT_THREADS)
-    ccm_direct(SYN_GPU_JOB ccm_place p, const uint32_t *of, uint32_t n,
-               SYN_GPU_JOB ccm_libraries libraries, SYN_GPU_JOB ccm_near near)
+    ccm_direct(SYN_GPU_JOB ccm_place p, SYN_GPU_JOB ccm_frame frame, const uint32_t *of,
+               uint32_t n, SYN_GPU_JOB ccm_libraries libraries, SYN_GPU_JOB ccm_near near)
 {
     extern __shared__ double memory[];
     uint32_t k = p.k, t = threadIdx.x;
-    double *tile = memory, *own = tile + (size_t) p.dims * DIRECT_TILE;
-    double *held = own + (size_t) p.dims * DIRECT_THREADS;
-    double *squares = held + DIRECT_HELD * DIRECT_THREADS;
-    uint32_t *tile_row = (uint32_t *) (squares + (size_t) k * DIRECT_THREADS);
-    uint32_t *held_at = tile_row + DIRECT_TILE;
-    uint32_t *rows = held_at + DIRECT_HELD * DIRECT_THREADS;
+    double *squares = memory;
+    float *tile = (float *) (squares + (size_t) k * DIRECT_THREADS);
+    float *own = tile + (size_t) p.dims * DIRECT_TILE;
+    uint32_t *rows = (uint32_t *) (own + (size_t) p.dims * DIRECT_THREADS);
+    uint32_t *held = rows + (size_t) k * DIRECT_THREADS;
 
     uint32_t block = blockIdx.x * DIRECT_THREADS, i = block + t;
-    direct_search s = {of[min(i, n - 1)], k, p.exclusion, i < n, own + t, held + t,
-                       squares + t, held_at + t, rows + t};
+    direct_search s = {p, frame, of[min(i, n - 1)], i < n, own + t, squares + t,
+                       rows + t, held + t};
     for (uint32_t d = 0; d < p.dims; d++)
-        own[d * DIRECT_THREADS + t] = p.coordinate[(size_t) d * p.rows + s.me];
+        own[d * DIRECT_THREADS + t] =
+            round_into(frame, p.coordinate[(size_t) d * p.rows + s.me], d);
     uint32_t middle = of[min(block + DIRECT_THREADS / 2, n - 1)];
 
     for (uint32_t l = blockIdx.y; l < near.libraries; l += gridDim.y) {
         direct_tiles tiles(libraries, l, p.dims, middle);
         s.start();
         for (uint32_t left = tiles.n; left > 0; left--) {
+            uint32_t first = tiles.next(middle) * DIRECT_TILE;
             __syncthreads();
-            uint32_t n_rows = tiles.load(tiles.next(middle), p.dims, tile, tile_row);
+            tiles.load(first, p.dims, tile);
             __syncthreads();
-            s.search(tile, tile_row, n_rows, p.dims);
+            s.search(tiles, tile, first, min(tiles.size, first + DIRECT_TILE));
         }
         if (!s.there)
             continue;

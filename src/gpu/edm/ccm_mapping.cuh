@@ -4,7 +4,7 @@
 #define SYN_GPU_EDM_CCM_MAPPING_CUH
 
 #include "gpu/base/outcome.cuh"
-#include "gpu/edm/ccm.cuh"
+#include "gpu/edm/ccm_direct.cuh"
 #include "gpu/edm/ccm_plan.cuh"
 
 #include <map>
@@ -33,6 +33,8 @@ struct ccm_mapping {
     const syn_ccm_options &options;
     ccm_choice choice;
     std::vector<uint32_t> library;       /* rows of all views */
+    std::vector<double> centre;          /* of `frame` */
+    ccm_frame frame = {};
     std::vector<ccm_library> libraries;  /* in the order of the skill */
     std::vector<uint32_t> order;         /* of the libraries: listed ones come first */
     uint32_t listed = 0, in_part = 0;    /* how many of these are, and how many are mapped
@@ -80,6 +82,42 @@ inline void join_views(ccm_mapping *m)
     for (uint32_t row = 0; row < m->points.rows; row++)
         if (has[row])
             m->library.push_back(row);
+}
+
+/* In single precision, whole numbers of moderate size stay what they are, so that rows
+   that are equally far seem so. */
+inline void make_frame(ccm_mapping *m)
+{
+    const syn_points &p = m->points;
+    double most = 0, squares = 0;
+    if (m->library.empty())
+        return;
+    bool whole = true;
+    for (uint32_t d = 0; d < p.dims; d++) {
+        const double *x = p.coordinate + (size_t) d * p.rows;
+        double centre = x[m->library[0]], far = 0;
+        auto look = [&](uint32_t row) {
+            double off = x[row] - centre;
+            far = std::max(far, std::fabs(off));
+            whole = whole && off == std::rint(off);
+        };
+        for (uint32_t row : m->library)
+            look(row);
+        for (uint32_t i = 0; i < m->prediction.n; i++)
+            look(m->prediction.row[i]);
+        m->centre.push_back(centre);
+        most = std::max(most, far);
+        squares += far * far;
+    }
+    if (whole && 4 * most * most * p.dims <= 1 << 24) {
+        m->frame = {nullptr, 1, 0, 1, true};
+        return;
+    }
+    int power = 0;
+    std::frexp(most, &power);
+    double scale = std::ldexp(1, -power);
+    m->frame = {nullptr, scale, std::sqrt(squares) * scale * std::ldexp(1, -22),
+                1 + (p.dims + 8) * std::ldexp(1, -23), false};
 }
 
 inline void list_libraries(ccm_mapping *m)

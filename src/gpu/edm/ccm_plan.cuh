@@ -14,12 +14,14 @@
 namespace gpu {
 
 /* Nanoseconds of an H200, divided by the rows that it works on together. */
-constexpr double CCM_TERM = 1.6e-4;  /* a term of a distance, in a search of all rows */
-constexpr double CCM_KEEP = 0.8;     /* twice the rows of a library, for each neighbour */
+constexpr double CCM_ROW = 1.4e-3;   /* a row of a library, in neighbours.cuh, */
+constexpr double CCM_TERM = 2.4e-5;  /* a term of its distance, */
+constexpr double CCM_KEEP = 0.6;     /* twice the rows of a library, for each neighbour */
 constexpr double CCM_LOOK = 0.02;    /* at one entry of a list, for 32 libraries */
 constexpr double CCM_TAKE = 0.3;     /* neighbours into a library */
 constexpr double CCM_REST = 1.4e-3;  /* a term, for a neighbour that is in no list */
-constexpr double CCM_DIRECT = 2.2e-4;  /* a term, in the search of ccm_direct.cuh */
+constexpr double CCM_DIRECT = 1e-4;  /* a term, in ccm_direct.cuh, */
+constexpr double CCM_ORDER = 0.02;   /* and for each pair of neighbours */
 constexpr double CCM_LAUNCH = 2e5;   /* a search in a library by itself, at least */
 constexpr uint32_t CCM_QUICK = 128;  /* neighbours up to which a search is quick; */
 constexpr double CCM_SLOWER = 2;     /* how much longer others take */
@@ -44,13 +46,14 @@ struct ccm_choice {
 inline double search_cost(const ccm_task &t, double n, double k)
 {
     double keep = CCM_KEEP * k * std::log2(std::max(n / k, 2.0));
-    return CCM_TERM * n * (t.dims + 2) + (k > CCM_QUICK ? CCM_SLOWER : 1) * keep;
+    return n * (CCM_ROW + CCM_TERM * t.dims) + (k > CCM_QUICK ? CCM_SLOWER : 1) * keep;
 }
 
 /* The same by the search of ccm_direct.cuh. */
-inline double together_cost(const ccm_task &t, double n)
+inline double together_cost(const ccm_task &t, double n, double k)
 {
-    return CCM_DIRECT * t.slower * n * (t.dims + 1);
+    double crowded = 1 + k * k / 1024;  /* as shared memory has room for fewer rows */
+    return CCM_DIRECT * n * (t.dims + 2) * crowded + CCM_ORDER * k * k;
 }
 
 /* How many neighbours of a row a library with the share `f` of all rows has beyond the
@@ -80,7 +83,7 @@ inline double listed_cost(const ccm_task &t, double size, uint32_t most)
 inline double direct_cost(const ccm_task &t, double size)
 {
     if (t.options.k <= t.together)
-        return t.predicted * (CCM_TAKE + together_cost(t, size));
+        return t.predicted * (CCM_TAKE + together_cost(t, size, t.options.k));
     return CCM_LAUNCH + t.predicted * (CCM_TAKE + search_cost(t, size, t.options.k));
 }
 
@@ -92,7 +95,7 @@ inline ccm_choice with_lists(const ccm_task &t, uint32_t most)
     out.together = t.options.k <= t.together;
     out.most = most;
     if (most > 0) {
-        double search = search_cost(t, t.n, most), other = together_cost(t, t.n);
+        double search = search_cost(t, t.n, most), other = together_cost(t, t.n, most);
         out.lists_too = most <= t.together && other < search;
         out.cost += t.predicted * (out.lists_too ? other : search);
     }

@@ -25,7 +25,8 @@ class ccm_worker {
     array<unsigned long long> rest_n_;
     array<uint64_t> rest_, first_, all_first_;
     array<uint32_t> rows_;      /* of libraries that are not listed */
-    array<double> gathered_, all_gathered_;
+    array<double> gathered_, all_gathered_, centre_;
+    array<float> rounded_, all_rounded_;
     array<ccm_sums> sums_;
     std::vector<uint64_t> first_row_;     /* in rows_, of each of these libraries */
     std::unique_ptr<neighbour_search> search_;
@@ -34,6 +35,13 @@ class ccm_worker {
     placed_points points() const
     {
         return {m_.points.rows, m_.points.dims, coordinate_.get()};
+    }
+
+    ccm_frame frame() const
+    {
+        ccm_frame out = m_.frame;
+        out.centre = centre_.get();
+        return out;
     }
 
     ccm_place place() const
@@ -63,7 +71,7 @@ class ccm_worker {
     void find_members(uint32_t first, uint32_t n);
     ccm_lists search_lists(uint32_t from, uint32_t n);
     void walk(const ccm_lists &lists, const share &s, const ccm_near &near);
-    void gather(const ccm_libraries &from, uint32_t libraries, double *to);
+    void gather(const ccm_libraries &to, uint32_t libraries);
     void search_directly(const share &s, uint32_t k, const ccm_libraries &libraries,
                          const ccm_near &near);
     void search_together(const share &s, const ccm_near &near);
@@ -97,6 +105,7 @@ inline ccm_worker::ccm_worker(ccm_mapping &m, const crew &work) : m_(m), work_(w
     for (uint32_t library : m.order)
         view.push_back(m.libraries[library].view);
     view_.upload(view.data(), view.size(), stream_);
+    centre_.upload(m.centre.data(), m.centre.size(), stream_);
     if (m.choice.together)
         upload_rows();
     check(cudaStreamSynchronize(stream_));
@@ -150,10 +159,12 @@ inline ccm_lists ccm_worker::search_lists(uint32_t from, uint32_t n)
         if (!ready) {
             all_first_.upload(ends, 2, stream_);
             all_gathered_.ensure(ends[1] * m_.points.dims);
+            all_rounded_.ensure(ends[1] * m_.points.dims);
         }
-        ccm_libraries all = {all_first_.get(), library_.get(), all_gathered_.get()};
+        ccm_libraries all = {all_first_.get(), library_.get(), all_gathered_.get(),
+                             all_rounded_.get()};
         if (!ready)
-            gather(all, 1, all_gathered_.get());
+            gather(all, 1);
         search_directly({0, 1, from, n}, most, all, near);
     } else {
         if (!search_)
@@ -195,10 +206,9 @@ inline void ccm_worker::walk(const ccm_lists &lists, const share &s, const ccm_n
     check(cudaGetLastError());
 }
 
-inline void ccm_worker::gather(const ccm_libraries &from, uint32_t libraries, double *to)
+inline void ccm_worker::gather(const ccm_libraries &to, uint32_t libraries)
 {
-    ccm_gather<<<dim3(64, libraries), 256, 0, stream_>>>(place(), from.first, from.row,
-                                                         libraries, to);
+    ccm_gather<<<dim3(64, libraries), 256, 0, stream_>>>(place(), frame(), to, libraries);
     check(cudaGetLastError());
 }
 
@@ -213,7 +223,7 @@ inline void ccm_worker::search_directly(const share &s, uint32_t k,
                                (int) shared));
     dim3 grid(blocks_for(s.n, DIRECT_THREADS), s.libraries);
     ccm_direct<<<grid, DIRECT_THREADS, shared, stream_>>>(
-        p, prediction_.get() + s.from, s.n, libraries, near);
+        p, frame(), prediction_.get() + s.from, s.n, libraries, near);
     check(cudaGetLastError());
 }
 
@@ -223,10 +233,12 @@ inline void ccm_worker::search_together(const share &s, const ccm_near &near)
     const uint64_t *first = first_row_.data() + s.first - m_.listed;
     uint64_t rows = first[s.libraries] - first[0];
     gathered_.ensure(rows * dims);
+    rounded_.ensure(rows * dims);
     /* The libraries of this share are moved to the front. */
-    double *x = gathered_.get() - (size_t) first[0] * dims;
-    ccm_libraries libraries = {first_.get() + s.first - m_.listed, rows_.get(), x};
-    gather(libraries, s.libraries, x);
+    size_t before = (size_t) first[0] * dims;
+    ccm_libraries libraries = {first_.get() + s.first - m_.listed, rows_.get(),
+                               gathered_.get() - before, rounded_.get() - before};
+    gather(libraries, s.libraries);
     search_directly(s, m_.options.k, libraries, near);
 }
 

@@ -160,9 +160,11 @@ static __global__ void choose_nearest(SYN_GPU_JOB choose_job job)
         return rows_apart(job.library_rows.row[place], walk.row);
     };
     auto nearest = make_nearest(walk.near, kept, place, apart);
-    uint32_t n = nearest.each(job.k, [&](uint32_t rank, const near_place &near, uint32_t) {
-        job.last && !now.lost ? walk.hand_out(rank, near) : walk.go_on(rank, near, now);
-    });
+    bool hand_out = job.last && !now.lost;
+    auto sink = [&](uint32_t rank, const near_place &near, uint32_t) {
+        hand_out ? walk.hand_out(rank, near) : walk.go_on(rank, near, now);
+    };
+    uint32_t n = nearest.each(job.k, sink);
     if (threadIdx.x % WARP > 0)
         return;
     if (job.last)

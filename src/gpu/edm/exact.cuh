@@ -30,7 +30,7 @@ struct exact_job {
     placed_rows library, prediction;
     spaces in;
     const uint32_t *which;  /* [prediction.n] which rows; NULL: all of them */
-    const uint32_t *number; /* of all prediction rows, their places in `out`; NULL: in order */
+    const uint32_t *number; /* of prediction rows: their places in `out`; may be NULL */
     uint32_t exclusion;
     uint32_t room;          /* of a list: a power of two, at least k + 2 * WARP */
     near_place *lists;      /* [warps of the grid][room]; NULL: in shared memory */

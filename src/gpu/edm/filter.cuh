@@ -2,8 +2,9 @@
 
    x and y are a predicted and a library row, moved to the middle of the library. As
    |x - y|^2 / 2 = |x|^2 / 2 - (x.y - |y|^2 / 2), a row is a candidate if x.y - |y|^2 / 2
-   reaches a limit that belongs to x alone: one multiplication and addition a coordinate. The
-   limit stands for the k-th distance so far, less all that rounding may do (limit_of()).
+   reaches a limit that belongs to x alone: one multiplication and addition a coordinate.
+   The limit stands for the k-th distance so far, less all that rounding may do
+   (limit_of()).
 
    A block takes 128 predicted rows and goes through tiles of 128 library rows, a thread 8
    by 8 of them. Candidates go to the predicted row's list. Tiles are searched in turns,
@@ -11,10 +12,11 @@
    double precision give new limits (choose.cuh). So lists stay short. First come the
    tiles near in time, then others, evenly spread.
 
-   Of rows that are as near as the k-th, only those that are nearer in time matter. Where no
-   number is rounded, as with counts, the filter sees which are as near; where the k-th is at
-   the same point, all others are; and points that are the same as the k-th neighbour's
-   have the same number (twins.cuh). So ties make lists no longer. */
+   Of rows that are as near as the k-th, only those that are nearer in time matter. Where
+   no number is rounded, as with counts, the filter sees which are as near. If the k-th is
+   at the very point that is predicted, no other is nearer. And points that are the same
+   as that of the k-th neighbour have its number (twins.cuh). So ties make lists no
+   longer. */
 #ifndef SYN_GPU_EDM_FILTER_CUH
 #define SYN_GPU_EDM_FILTER_CUH
 
@@ -84,7 +86,8 @@ struct filter_walk {
 
     __device__ float (*of_y(uint32_t b) const)[TILE]
     {
-        return s.x + (few() ? (b + 1) * FILTER_DIMS : (b + FILTER_BUFFERS) * FILTER_CHUNK);
+        return s.x + (few() ? (b + 1) * FILTER_DIMS
+                            : (b + FILTER_BUFFERS) * FILTER_CHUNK);
     }
 
     __device__ filter_place first(uint32_t turn, uint32_t slot) const
@@ -110,9 +113,9 @@ struct filter_walk {
         if (p.at.more) {
             size_t from = ((size_t) p.at.tile * job.dims + p.dim) * TILE;
             size_t from_x = ((size_t) blockIdx.x * job.dims + p.dim) * TILE;
-            copy_floats(of_y(b)[0], job.library.x + from, width(p) * TILE);
+            copy_floats((float *) of_y(b), job.library.x + from, width(p) * TILE);
             if (with_x)
-                copy_floats(of_x(b)[0], job.predicted.x + from_x, width(p) * TILE);
+                copy_floats((float *) of_x(b), job.predicted.x + from_x, width(p) * TILE);
             if (p.dim == 0) {
                 copy_floats(s.half[p.slot], job.library.half + (size_t) p.at.tile * TILE,
                             TILE);
@@ -133,25 +136,16 @@ struct filter_walk {
 
     __device__ void list(uint32_t query, uint32_t place) const
     {
+        uint32_t apart = rows_apart(job.turn.library.row[place], s.row[query]);
+        if (apart <= job.turn.exclusion ||
+            (apart > s.apart_of[query] && job.twin[place] == s.twin_of[query]))
+            return;
         uint32_t i = blockIdx.x * TILE + query;
         uint32_t at = atomicAdd(&job.state[i].listed, 1u);
         if (at < job.room)
             job.list[(size_t) i * job.room + at] = place;
     }
 
-    __device__ void emit(uint32_t tile, uint32_t query, uint32_t column) const
-    {
-        uint32_t place = tile * TILE + column;
-        uint32_t apart = rows_apart(job.turn.library.row[place], s.row[query]);
-        bool later = apart > s.apart_of[query] && job.twin[place] == s.twin_of[query];
-        if (apart > job.turn.exclusion && !later && !s.pending.add(query, place))
-            list(query, place);
-    }
-
-    __device__ void flush() const
-    {
-        s.pending.flush([&](uint32_t query, uint32_t place) { list(query, place); });
-    }
 };
 
 __global__ void __launch_bounds__(FILTER_THREADS, 2)
@@ -160,7 +154,8 @@ __global__ void __launch_bounds__(FILTER_THREADS, 2)
     extern __shared__ float4 filter_memory[];
     filter_shared &s = *(filter_shared *) filter_memory;
     filter_walk walk = {job, s, home_of(job.turn, blockIdx.x)};
-    uint32_t query = place_of_thread().query, column = place_of_thread().column;
+    thread_place own = place_of_thread();
+    auto list = [&](uint32_t query, uint32_t place) { walk.list(query, place); };
     if (threadIdx.x < TILE) {
         uint32_t i = blockIdx.x * TILE + threadIdx.x;
         bool there = i < job.turn.predicted.n;
@@ -181,13 +176,13 @@ __global__ void __launch_bounds__(FILTER_THREADS, 2)
     for (uint32_t b = 0; at.at.more; b = (b + 1) % FILTER_BUFFERS) {
         wait_for_copies();
         if (s.pending.full_after_barrier())
-            walk.flush();
+            s.pending.flush(list);
         filter_place last = later.at.more ? walk.next(later) : later;
         walk.load(last, (b + 2) % FILTER_BUFFERS, !walk.few());
         uint32_t width = walk.width(at);
         const float (*of_x)[TILE] = walk.of_x(b), (*of_y)[TILE] = walk.of_y(b);
         if (at.dim == 0) {
-            get_eight(y, s.half[at.slot] + column);
+            get_eight(y, s.half[at.slot] + own.column);
 #pragma unroll
             for (int i = 0; i < 8; i++)
 #pragma unroll
@@ -196,8 +191,8 @@ __global__ void __launch_bounds__(FILTER_THREADS, 2)
         }
 #pragma unroll 4
         for (uint32_t d = 0; d < width; d++) {
-            get_eight(x, of_x[d] + query);
-            get_eight(y, of_y[d] + column);
+            get_eight(x, of_x[d] + own.query);
+            get_eight(y, of_y[d] + own.column);
 #pragma unroll
             for (int i = 0; i < 8; i++)
 #pragma unroll
@@ -205,7 +200,8 @@ __global__ void __launch_bounds__(FILTER_THREADS, 2)
                     sum[i][j] = fmaf(x[i], y[j], sum[i][j]);
         }
         if (at.dim + width == job.dims) {
-            get_eight(x, s.limit[at.slot] + query);
+            get_eight(x, s.limit[at.slot] + own.query);
+            uint32_t pass[2] = {0, 0};
 #pragma unroll
             for (int i = 0; i < 8; i++) {
                 bool any = false;
@@ -215,15 +211,15 @@ __global__ void __launch_bounds__(FILTER_THREADS, 2)
                 if (any)
 #pragma unroll
                     for (int j = 0; j < 8; j++)
-                        if (sum[i][j] >= x[i])
-                            walk.emit(at.at.tile, of_eight(query, i), of_eight(column, j));
+                        pass[i / 4] |= (uint32_t) (sum[i][j] >= x[i]) << (i % 4 * 8 + j);
             }
+            s.pending.add(pass, own, at.at.tile, list);
         }
         at = later;
         later = last;
     }
     __syncthreads();
-    walk.flush();
+    s.pending.flush(list);
 }
 
 }  // namespace gpu

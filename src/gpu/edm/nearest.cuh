@@ -122,8 +122,8 @@ template <class P, class F> struct nearest_of {
         return kept;
     }
 
-    /* Leaves the nearest k, or a few more, in any order; sink(rank, near, listed) gets each
-       of the k, and what was listed of it. How many these are. */
+    /* Leaves the nearest k, or a few more, in any order; sink(rank, near, listed) gets
+       each of the k, and what was listed of it. How many these are. */
     template <class S> __device__ uint32_t each(uint32_t k, S sink)
     {
         if (n > k)

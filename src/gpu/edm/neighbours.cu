@@ -22,7 +22,7 @@ enum {
     EXACT_TOGETHER = 1 << 16 /* and where all distances are found */
 };
 
-constexpr double TURN_FACTOR = 7;  /* a turn has about so many times the rows so far */
+constexpr double TURN_FACTOR = 4;  /* a turn has about so many times the rows so far */
 
 constexpr double PAIRS_A_SECOND = 1e13;  /* times coordinates, about, */
 constexpr double EXACT_A_SECOND = 2e12;  /* and in double precision */
@@ -158,7 +158,7 @@ void neighbour_search::work::find_exactly(const placed_rows &p, uint32_t k,
                                           const placed_neighbours &out)
 {
     exact_job job = {points, library, p,
-                     spaces{1, nullptr, points.dims, 0, nullptr, nullptr, k, 0}, which, numbers,
+                     {1, nullptr, points.dims, 0, nullptr, nullptr, k, 0}, which, numbers,
                      exclusion, 0, nullptr, k, out, p.n};
     search_all(job, exact_memory{&lists}, stream);
 }
@@ -242,8 +242,8 @@ void neighbour_search::work::find_filtered(const placed_rows &p, uint32_t k,
         find_exactly({n, again.get()}, k, exclusion, lost.get() + 1, number.get(), out);
 }
 
-neighbour_search::neighbour_search(const placed_points &points, const placed_rows &library,
-                                   cudaStream_t stream)
+neighbour_search::neighbour_search(const placed_points &points,
+                                   const placed_rows &library, cudaStream_t stream)
     : work_(new work)
 {
     work &w = *work_;
@@ -273,8 +273,10 @@ uint32_t neighbour_search::batch(uint32_t k) const
     double pairs = (double) std::max(w.library.n, 1u) * (w.points.dims + 2);
     double rows = 0.05 * rate / pairs;
     rows = std::min(rows, (double) (filtered ? MOST_TOGETHER : EXACT_TOGETHER));
-    rows = std::min(rows, 0.1 * free_memory() / (12.0 * k + (filtered ? 4.0 * room_for(k) +
-                                                 5.0 * w.points.dims + 64 : 0.0)));
+    double bytes = 12.0 * k;
+    if (filtered)
+        bytes += 4.0 * room_for(k) + 5.0 * w.points.dims + 64;
+    rows = std::min(rows, 0.1 * free_memory() / bytes);
     return std::max(1u, (uint32_t) rows / TILE * TILE);
 }
 

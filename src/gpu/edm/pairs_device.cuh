@@ -50,9 +50,7 @@ template <int N> using constant = std::integral_constant<int, N>;
    on, in fours. */
 template <class F> void with_quads(uint32_t features, F body)
 {
-    if (features <= 4)
-        body(constant<1>());
-    else if (features <= 8)
+    if (features <= 8)
         body(constant<2>());
     else if (features <= 16)
         body(constant<4>());
@@ -68,15 +66,11 @@ inline constexpr int most_tiles(int quads)
     return quads <= 2 ? 13 : quads <= 6 ? 9 : 6;
 }
 
-/* The same for tiles, from `tiles` on. */
+/* The same for tiles, from `tiles` on. There are few kinds, as compilers take long. */
 template <int QUADS, class F> void with_tiles(uint32_t tiles, F body)
 {
-    if (tiles <= 1)
-        body(constant<1>());
-    else if (tiles <= 3)
+    if (tiles <= 3)
         body(constant<3>());
-    else if (tiles <= 6)
-        body(constant<6>());
     else
         body(constant<most_tiles(QUADS)>());
 }
@@ -89,8 +83,8 @@ inline void cut_columns(uint32_t columns, uint32_t features, size_t shared,
     with_quads(features, [&](auto quads) {
         constexpr int Q = decltype(quads)::value;
         uint32_t most = most_tiles(Q);
-        while (most > 1 && multiply_shared(Q, most) > shared)
-            most = most > 6 ? 6 : most > 3 ? 3 : 1;
+        if (multiply_shared(Q, most) > shared)
+            most = 3;
         *groups = (all + most - 1) / most;
         with_tiles<Q>((all + *groups - 1) / *groups, [&](auto n) { *tiles = n; });
         *groups = (all + *tiles - 1) / *tiles;
@@ -146,8 +140,8 @@ inline void launch_predictions(const pairs_job &job, cudaStream_t stream)
 
 struct pairs_slot {
     stream work;
-    array<double> raw, x, feature, square, part, products, sums, hat, room, column, slopes,
-        partial, out;
+    array<double> raw, x, feature, square, part, products, sums, hat, room, column,
+        slopes, partial, out;
     array<uint32_t> before;
     array<pair_library> library;
     array<pair_fall> falls;
@@ -389,7 +383,8 @@ private:
 };
 
 static_assert(SYN_SMAP_P == 0 && SYN_SMAP_PP == 1 && SYN_SMAP_Y == 2 &&
-              SYN_SMAP_YY == 3 && SYN_SMAP_PY == 4 && SYN_SMAP_STRENGTH == PAIR_SUMS,
+              SYN_SMAP_YY == 3 && SYN_SMAP_PY == 4 &&
+              (int) SYN_SMAP_STRENGTH == (int) PAIR_SUMS,
               "the kernels add up sums in this order");
 
 }  // namespace gpu

@@ -4,9 +4,9 @@
 #ifndef SYN_GPU_EDM_PAIRS_ELEMENTS_CUH
 #define SYN_GPU_EDM_PAIRS_ELEMENTS_CUH
 
-#include "gpu/edm/matrix.cuh"
 #include "gpu/edm/pairs_types.cuh"
 #include "gpu/edm/power.cuh"
+#include "gpu/edm/tensor.cuh"
 
 #include <cuda_pipeline.h>
 
@@ -24,9 +24,10 @@ template <int QUADS> struct pair_rows {
     pair_fall fall[2];
     double distance[2][QUADS], a[2][QUADS], b[2][QUADS];
 
-    /* `row` is the first of the two among all, `feature` and `square` are the library's. */
-    __device__ void load(const pairs_job &job, const double *feature, const double *square,
-                         uint32_t row)
+    /* `row` is the first of the two among all; `feature` and `square` are the
+       library's. */
+    __device__ void load(const pairs_job &job, const double *feature,
+                         const double *square, uint32_t row)
     {
         uint32_t t = threadIdx.x % 4;
 #pragma unroll
@@ -122,8 +123,8 @@ __device__ inline bool any_near(const pairs_job &job, uint32_t point, uint32_t n
     return point + n - 1 + reach >= first && point <= first + PAIR_ROWS - 1 + reach;
 }
 
-/* Begins to copy features of points `from` and those after it; the last one but those that
-   are 0 from `last`, if it is given. */
+/* Begins to copy features of points `from` and those after it; the last one but those
+   that are 0 from `last`, if it is given. */
 template <int QUADS>
 __device__ inline void fetch_features(const pairs_job &job, const double *feature,
                                       const double *last, uint32_t from, double *to)

@@ -37,8 +37,8 @@ __device__ inline void fetch_points(const pairs_job &job, const double *panel,
 
 /* Sums over the 16 predictions of a warp, of weights times what gives coefficients, for
    its 16 points. Lanes pass on half of what they have, and keep the other. */
-__device__ inline void sum_columns(const pair_elements &weight, const pair_elements &slope,
-                                   double *to)
+__device__ inline void sum_columns(const pair_elements &weight,
+                                   const pair_elements &slope, double *to)
 {
     int lane = threadIdx.x % WARP;
     double sum[4];
@@ -89,8 +89,8 @@ __device__ inline pair_place find_place(const pairs_job &job)
     return p;
 }
 
-/* Elements of the large matrix for 16 points: squared weights, or with HAT rows of the hat
-   matrix. With SLOPES sums of what gives coefficients go to `column`. */
+/* Elements of the large matrix for 16 points: squared weights, or with HAT rows of the
+   hat matrix. With SLOPES sums of what gives coefficients go to `column`. */
 template <bool HAT, bool SLOPES, bool NEAR, int QUADS>
 __device__ inline void make_elements(const pairs_job &job, const pair_place &p,
                                      const pair_rows<QUADS> &rows, const double *z,
@@ -291,7 +291,8 @@ __global__ void __launch_bounds__(PAIR_THREADS) sum_predictions(SYN_GPU_JOB pair
     uint32_t part = job.tiles * PAIR_TILE, warp = threadIdx.x / WARP;
     pair_rows<QUADS> rows;
     load_rows(job, p, &rows);
-    rows.load_hat(job.E, job.hat + (size_t) p.which * 2 * (job.E + 1) * part, p.own, part);
+    const double *hat = job.hat + (size_t) p.which * 2 * (job.E + 1) * part;
+    rows.load_hat(job.E, hat, p.own, part);
     const double *panel = job.targets + (size_t) p.group * job.padded * wide;
     double sum[TILES][4];
     multiply_points<true>(job, p, rows, panel, shared, sum);

@@ -120,9 +120,9 @@ __global__ void __launch_bounds__(PREPARE) prepare_libraries(SYN_GPU_JOB pairs_j
     find_points(job, raw, x, which);
 }
 
-/* Features of a row, and products of any two of them but the last: those of the first with
-   itself and all after it come first, as in core/edm/smap_product.h. A thread for each
-   row. */
+/* Features of a row, and products of any two of them but the last: those of the first
+   with itself and all after it come first, as in core/edm/smap_product.h. A thread for
+   each row. */
 __global__ void make_features(SYN_GPU_JOB pairs_job job)
 {
     uint32_t n = job.E + 1, which = blockIdx.y, columns = product_columns(job);

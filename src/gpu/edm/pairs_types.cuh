@@ -44,8 +44,8 @@ struct pair_fall {
    by their place in the series. Numbers of rows are padded to a multiple of PAIR_TILE.
 
    The features of a point are 1, its coordinates, and the square of its length with what
-   moves it out of sight; products of these with three vectors of a prediction give squared
-   distances and two rows of the hat matrix.
+   moves it out of sight; products of these with three vectors of a prediction give
+   squared distances and two rows of the hat matrix.
 
    Panels hold what weights are multiplied with in the order in which the lanes of a warp
    take it: [group][row / 4][tile][lane]. See panel_place(). */
@@ -96,8 +96,8 @@ __device__ inline int64_t place_of(const pairs_job &job, uint32_t row, uint32_t 
 }
 
 /* Where a row and column of products or targets are in their panels. Of eight rows those
-   that are even come first: tensor cores give a lane the results of two rows side by side,
-   and take others together. */
+   that are even come first: tensor cores give a lane the results of two rows side by
+   side, and take others together. */
 __device__ inline size_t panel_place(uint32_t padded, uint32_t tiles, uint32_t row,
                                      uint32_t column)
 {

@@ -9,8 +9,8 @@
 
 namespace gpu {
 
-constexpr uint32_t FILTER_LEAST = 4096;  /* library rows from which on a filter is sooner */
-constexpr size_t LIST_BYTES = 48 * 1024; /* of shared memory, for a block's lists */
+constexpr uint32_t FILTER_LEAST = 4096;   /* rows of a library that is worth a filter */
+constexpr size_t LIST_BYTES = 48 * 1024;  /* of shared memory, for a block's lists */
 
 inline uint32_t power_from(uint32_t n)
 {
@@ -41,14 +41,14 @@ inline uint32_t golden_step(uint32_t tiles)
    tiles as before, about. run(last) does one. */
 template <class F> void each_turn(tile_turn *t, double factor, F run)
 {
-    double first = HOME_TILES, seen = first;
-    int turns = std::max(1, (int) std::ceil(std::log(t->tiles / first) / std::log(factor)));
+    double first = HOME_TILES, seen = first, times = t->tiles / first;
+    int turns = std::max(1, (int) std::ceil(std::log(times) / std::log(factor)));
     t->homes = true;
     t->from = t->to = 0;
     run(false);
     for (int i = 0; i < turns; i++) {
         bool last = i + 1 == turns;
-        seen *= std::pow(t->tiles / first, 1.0 / turns);
+        seen *= std::pow(times, 1.0 / turns);
         t->from = t->to;
         t->to = last ? t->tiles
                      : std::max(t->from + 1, std::min(t->tiles, (uint32_t) seen));

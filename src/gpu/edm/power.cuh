@@ -1,6 +1,6 @@
 /* Weights of pairwise S-maps. They need not be right to the last bit, but are the same
-   wherever they are made: off by 1e-10 of them at most, in half as many operations as those
-   of gpu/edm/weights.cuh. */
+   wherever they are made: off by 1e-10 of them at most, in fewer operations than those of
+   gpu/edm/weights.cuh. */
 #ifndef SYN_GPU_EDM_POWER_CUH
 #define SYN_GPU_EDM_POWER_CUH
 

@@ -33,11 +33,13 @@ static __global__ void project_rows(SYN_GPU_JOB project_job job)
         return;
     for (uint32_t at = blockIdx.y; at < job.spaces * job.targets; at += gridDim.y) {
         uint32_t space = at / job.targets;
-        size_t from = (size_t) space * job.n + i, to = job.place ? job.place[i] : (size_t) at * job.n + i;
+        size_t from = (size_t) space * job.n + i, to = (size_t) at * job.n + i;
         const double *value = job.target + (size_t) (at % job.targets) * job.rows;
         const double *distance = job.near.distance + from * job.k;
         const uint32_t *row = job.near.row + from * job.k;
         uint32_t found = job.near.found[from];
+        if (job.place)
+            to = job.place[i];
         if (job.library && job.library[space] < job.least)
             found = 0;
         double sum = 0, weights = 0, off = 0;

@@ -154,8 +154,8 @@ extern "C" syn_status syn_gpu_simplex(const syn_points *points, const syn_rows *
             search.find({n, data.pred.row + from}, k, options->exclusion, to);
             of.ensure((size_t) n * targets->n);
             variance_of.ensure((size_t) n * targets->n);
-            project({to, 1, n, k, nullptr, data.target.get(), targets->n, points->rows, nullptr, 0,
-                     of.get(), variance_of.get()}, stream);
+            project({to, 1, n, k, nullptr, data.target.get(), targets->n, points->rows,
+                     nullptr, 0, of.get(), variance_of.get()}, stream);
             download_parts(prediction + from, predicted->n, of.get(), n, targets->n,
                            stream);
             download_parts(variance + from, predicted->n, variance_of.get(), n,
@@ -361,9 +361,10 @@ extern "C" syn_status syn_gpu_simplex_views(const syn_points *points,
             search_all({data.points, data.lib, data.pred, in, nullptr, nullptr,
                         options->exclusion, 0, nullptr, k, to, all}, {&lists}, stream);
             of.ensure((size_t) n * all);
-            project({to, n, all, k, nullptr, data.target.get(), 1, points->rows, rows.get(),
-                     options->k, of.get(), nullptr}, stream);
-            download(prediction + (size_t) from * all, of.get(), (size_t) n * all, stream);
+            project({to, n, all, k, nullptr, data.target.get(), 1, points->rows,
+                     rows.get(), options->k, of.get(), nullptr}, stream);
+            download(prediction + (size_t) from * all, of.get(), (size_t) n * all,
+                     stream);
             check(cudaStreamSynchronize(stream));
         }
     };

@@ -28,14 +28,15 @@ constexpr int SMAP_SLOTS = 2;               /* parts under way */
 
 /* Blocks of the product by how many products there are. The last is for devices with
    little shared memory. */
+using smap_block_16 = smap_block<8, 1, 1, 2, 16, 2>;
 using smap_block_32 = smap_block<8, 1, 1, 4, 16, 2>;
-using smap_block_64 = smap_block<4, 2, 2, 4, 16, 2>;
+using smap_block_64 = smap_block<4, 2, 2, 4, 16, 1>;
 using smap_block_128 = smap_block<2, 4, 4, 4, 16, 1>;
 using smap_block_256 = smap_block<1, 8, 4, 4, 32, 1>;
-using smap_block_small = smap_block<1, 4, 1, 4, 16, 1>;
+using smap_block_small = smap_block<1, 2, 1, 4, 16, 1>;
 
-using smap_survey_large = smap_survey_block<4, 4>;
-using smap_survey_small = smap_survey_block<1, 1>;
+using smap_survey_large = smap_survey_block<8, 4>;
+using smap_survey_small = smap_survey_block<2, 2>;
 
 /* Calls body with a value of the block's type. */
 template <class F> void with_smap_block(const smap_shape &shape, size_t limit, F body)
@@ -44,7 +45,9 @@ template <class F> void with_smap_block(const smap_shape &shape, size_t limit, F
         return smap_product_shared<decltype(block)>(shape) <= limit;
     };
     uint32_t n = shape.columns;
-    if (n <= 32 && fits(smap_block_32()))
+    if (n <= 16 && fits(smap_block_16()))
+        body(smap_block_16());
+    else if (n <= 32 && fits(smap_block_32()))
         body(smap_block_32());
     else if (n <= 64 && fits(smap_block_64()))
         body(smap_block_64());
@@ -58,7 +61,7 @@ template <class F> void with_smap_block(const smap_shape &shape, size_t limit, F
 
 template <class F> void with_survey_block(const smap_shape &shape, size_t limit, F body)
 {
-    if (smap_survey_shared<smap_survey_large>(shape.pitch) <= limit)
+    if (smap_survey_shared<smap_survey_large>(shape) <= limit)
         body(smap_survey_large());
     else
         body(smap_survey_small());
@@ -138,7 +141,7 @@ class smap_device {
     smap_shape shape_;
     uint32_t thetas_, unknowns_, local_;
     stream stream_;
-    array<double> coordinate_, target_, theta_, centre_, near_, fitted_;
+    array<double> coordinate_, target_, theta_, centre_, placed_;
     array<uint32_t> library_, known_;
     array<ushort2> factor_;
     uint32_t part_ = 0, padded_ = 0;
@@ -148,15 +151,6 @@ class smap_device {
     size_t numbers() const
     {
         return (size_t) thetas_ * (2 + (size_t) local_ * unknowns_);
-    }
-
-    void gather(const uint32_t *rows, uint32_t n, uint32_t padded, array<double> *to,
-                cudaStream_t work)
-    {
-        to->ensure((size_t) padded * shape_.pitch);
-        smap_gather<<<blocks_for(padded, 128), 128, 0, work>>>(data_, centre_.get(), rows,
-                                                               n, padded, to->get());
-        check(cudaGetLastError());
     }
 
     void place_library()
@@ -175,10 +169,9 @@ class smap_device {
                                                                        centre_.get());
         check(cudaGetLastError());
         padded_ = (n + SMAP_POINTS - 1) / SMAP_POINTS * SMAP_POINTS;
-        gather(library_.get(), n, padded_, &near_, stream_);
-        fitted_.ensure((size_t) padded_ * (shape_.wide + 2));
-        smap_gather_fitted<<<blocks_for(padded_, 128), 128, 0, stream_>>>(
-            data_, centre_.get(), padded_, fitted_.get());
+        placed_.ensure((size_t) padded_ * shape_.places);
+        smap_gather<<<blocks_for(padded_, 128), 128, 0, stream_>>>(
+            data_, centre_.get(), padded_, placed_.get());
         check(cudaGetLastError());
     }
 
@@ -222,8 +215,7 @@ class smap_device {
 
     smap_points points_of(const smap_slot &s) const
     {
-        return {shape_,      call_.library->n, s.n, padded_, near_.get(), fitted_.get(),
-                s.predicted.get()};
+        return {shape_, call_.library->n, s.n, padded_, placed_.get(), s.predicted.get()};
     }
 
     void survey(smap_slot *s)
@@ -241,7 +233,7 @@ class smap_device {
         job.distance = s->distance.get();
         with_survey_block(shape_, machine_.shared, [&](auto block) {
             using B = decltype(block);
-            size_t shared = smap_survey_shared<B>(shape_.pitch);
+            size_t shared = smap_survey_shared<B>(shape_);
             int each = prepare(smap_look<B>, B::THREADS, shared);
             uint32_t blocks = blocks_for(s->n, B::PREDICTIONS);
             job.splits = smap_splits(blocks, (double) each * machine_.processors,
@@ -391,7 +383,10 @@ public:
     void start(smap_slot *s)
     {
         s->rows.upload(call_.prediction->row + s->first, s->n, s->work);
-        gather(s->rows.get(), s->n, s->n, &s->predicted, s->work);
+        s->predicted.ensure((size_t) s->n * shape_.pitch);
+        smap_gather_predicted<<<blocks_for(s->n, 128), 128, 0, s->work>>>(
+            data_, centre_.get(), s->rows.get(), s->n, s->predicted.get());
+        check(cudaGetLastError());
         if (!call_.listed)
             survey(s);
         solve(s, call_.listed ? add_listed(s) : multiply(s));

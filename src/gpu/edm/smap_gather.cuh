@@ -48,40 +48,51 @@ __global__ void smap_centre(SYN_GPU_JOB smap_data data, double *centre)
         centre[term] = counts[0] > 0 ? sums[0] / counts[0] : 0;
 }
 
-/* What stands at place k of the point at a row of the data. */
-__device__ inline double smap_value(const smap_data &data, const double *centre,
-                                    uint32_t row, uint32_t k)
+/* A coordinate of the point at a row of the data. */
+__device__ inline double smap_coordinate(const smap_data &data, const double *centre,
+                                         uint32_t row, uint32_t k)
 {
-    const smap_shape &shape = data.shape;
-    if (k < shape.dims)
-        return data.coordinate[(size_t) k * data.rows + row] - centre[k + 1];
-    double target = data.target[row];
-    if (k == shape.wide)
-        return isnan(target) ? 0 : target - centre[shape.dims + 1];
-    return k == shape.wide + 1 && !isnan(target) ? 1 : 0;
+    return k < data.shape.dims
+               ? data.coordinate[(size_t) k * data.rows + row] - centre[k + 1]
+               : 0;
 }
 
-/* Points of rows[n], and zeros to `padded`, a thread for each: to[padded][pitch]. */
+/* The library, and zeros to `padded`, a thread for each point: see smap_points. */
 __global__ void smap_gather(SYN_GPU_JOB smap_data data, const double *centre,
-                            const uint32_t *rows, uint32_t n, uint32_t padded, double *to)
+                            uint32_t padded, double *to)
 {
-    uint32_t point = blockIdx.x * blockDim.x + threadIdx.x;
-    for (uint32_t k = 0; point < padded && k < data.shape.pitch; k++)
-        to[(size_t) point * data.shape.pitch + k] =
-            point < n ? smap_value(data, centre, rows[point], k) : 0;
-}
-
-/* The library as it is multiplied: see smap_points. */
-__global__ void smap_gather_fitted(SYN_GPU_JOB smap_data data, const double *centre,
-                                   uint32_t padded, double *to)
-{
-    uint32_t point = blockIdx.x * blockDim.x + threadIdx.x;
+    uint32_t point = blockIdx.x * blockDim.x + threadIdx.x, wide = data.shape.wide;
     if (point >= padded)
         return;
-    uint32_t row = point < data.n ? data.library[point] : 0;
-    bool known = point < data.n && !isnan(data.target[row]);
-    for (uint32_t k = 0; k < data.shape.wide + 2; k++)
-        to[(size_t) k * padded + point] = known ? smap_value(data, centre, row, k) : 0;
+    bool there = point < data.n;
+    uint32_t row = there ? data.library[point] : 0;
+    double squares = 0, target = there ? data.target[row] : NAN;
+    for (uint32_t k = 0; k < wide; k++) {
+        double x = there ? smap_coordinate(data, centre, row, k) : 0;
+        to[(size_t) k * padded + point] = x;
+        squares = fma(x, x, squares);
+    }
+    bool known = !isnan(target);
+    to += (size_t) wide * padded + point;
+    to[0] = known ? target - centre[data.shape.dims + 1] : 0;
+    to[padded] = known;
+    to[2 * (size_t) padded] = squares;
+}
+
+/* The points of predictions, which are rows[n]. */
+__global__ void smap_gather_predicted(SYN_GPU_JOB smap_data data, const double *centre,
+                                      const uint32_t *rows, uint32_t n, double *to)
+{
+    uint32_t point = blockIdx.x * blockDim.x + threadIdx.x;
+    if (point >= n)
+        return;
+    to += (size_t) point * data.shape.pitch;
+    double squares = 0;
+    for (uint32_t k = 0; k < data.shape.pitch; k++) {
+        double x = smap_coordinate(data, centre, rows[point], k);
+        to[k] = k == data.shape.wide ? squares : x;
+        squares = fma(x, x, squares);
+    }
 }
 
 }  // namespace gpu

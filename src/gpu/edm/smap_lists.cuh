@@ -37,7 +37,7 @@ __global__ void smap_look_up(SYN_GPU_JOB smap_listing job)
         double distance = job.lists.distance[first + j];
         job.row[first + j] = place;
         sum += distance;
-        if (p.near[(size_t) place * p.shape.pitch + p.shape.wide + 1] > 0) {
+        if (p.library[(size_t) (p.shape.wide + 1) * p.padded + place] > 0) {
             known++;
             least = distance < least ? distance : least;
         }
@@ -54,24 +54,24 @@ __global__ void smap_look_up(SYN_GPU_JOB smap_listing job)
 
 __host__ __device__ inline size_t smap_list_shared(const smap_shape &shape)
 {
-    return sizeof(double) * SMAP_LIST_POINTS * (shape.pitch + 1);
+    return sizeof(double) * SMAP_LIST_POINTS * (shape.places + 1);
 }
 
 /* Fetches the next neighbours and their squared weights, and adds to the spread. */
 __device__ inline void take_listed(const smap_listing &job, uint32_t prediction,
-                                   uint32_t from, uint32_t n, double rate, double *point,
-                                   double *weight, double *spread)
+                                   uint32_t from, uint32_t n, const smap_fall &fall,
+                                   double *point, double *weight, double *spread)
 {
     const smap_points &p = job.points;
     const uint32_t *place = job.lists.place + (size_t) prediction * job.lists.k + from;
     const double *distance = job.lists.distance + (size_t) prediction * job.lists.k + from;
-    for (uint32_t i = threadIdx.x; i < n * p.shape.pitch; i += SMAP_LIST_THREADS)
-        point[i] = p.near[(size_t) place[i / p.shape.pitch] * p.shape.pitch +
-                            i % p.shape.pitch];
+    for (uint32_t i = threadIdx.x; i < n * p.shape.places; i += SMAP_LIST_THREADS)
+        point[i] = p.library[(size_t) (i % p.shape.places) * p.padded +
+                             place[i / p.shape.places]];
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < n; i += SMAP_LIST_THREADS) {
-        const double *last = point + i * p.shape.pitch + p.shape.wide;
-        double w = smap_weight(distance[i], rate, job.distance[prediction].least);
+        const double *last = point + i * p.shape.places + p.shape.wide;
+        double w = smap_weight(distance[i], fall);
         weight[i] = w * w * last[1];  /* 0 where the target is missing */
         spread[0] += w * last[1];
         spread[1] += w * last[0];
@@ -85,21 +85,22 @@ __global__ void __launch_bounds__(SMAP_LIST_THREADS)
 {
     extern __shared__ double2 memory[];
     const smap_points &p = job.points;
-    double *point = (double *) memory, *weight = point + SMAP_LIST_POINTS * p.shape.pitch;
+    double *point = (double *) memory, *weight = point + SMAP_LIST_POINTS * p.shape.places;
     uint32_t columns = p.shape.columns;
     for (uint32_t at = blockIdx.x; at < p.predictions; at += gridDim.x) {
         uint32_t found = job.lists.found[at];
-        double rate = smap_rate(job.distance[at], job.theta[blockIdx.y]);
+        smap_distances d = job.distance[at];
+        smap_fall fall = smap_fall_of(smap_rate(d, job.theta[blockIdx.y]), d.least);
         size_t place = (size_t) blockIdx.y * p.predictions + at;
         double *sum = job.sum + place * columns, spread[3] = {0, 0, 0};
         for (uint32_t from = 0; from == 0 || from < found; from += SMAP_LIST_POINTS) {
             uint32_t n = found - from < SMAP_LIST_POINTS ? found - from : SMAP_LIST_POINTS;
-            take_listed(job, at, from, n, rate, point, weight, spread);
+            take_listed(job, at, from, n, fall, point, weight, spread);
             for (uint32_t c = threadIdx.x; c < columns; c += SMAP_LIST_THREADS) {
                 ushort2 factor = job.factor[c];
                 double part = from > 0 ? sum[c] : 0;
                 for (uint32_t i = 0; i < n; i++) {
-                    const double *x = point + i * p.shape.pitch;
+                    const double *x = point + i * p.shape.places;
                     part = fma(weight[i] * x[factor.x], x[factor.y], part);
                 }
                 sum[c] = part;

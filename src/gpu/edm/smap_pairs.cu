@@ -40,6 +40,35 @@ void check_status(syn_status status)
                            status == SYN_NO_MEMORY ? "the host has no memory left" : "");
 }
 
+/* What core gives, and takes back. */
+struct targets_order {
+    syn_smap_order order;
+    explicit targets_order(const syn_series &targets)
+    {
+        syn_status status = syn_smap_order_make(&targets, &order);
+        if (status != SYN_OK)
+            syn_smap_order_free(&order);
+        check_status(status);
+    }
+    ~targets_order() { syn_smap_order_free(&order); }
+    targets_order(const targets_order &) = delete;
+    targets_order &operator=(const targets_order &) = delete;
+};
+
+struct target_group {
+    syn_smap_group group;
+    target_group(const syn_series &targets, const syn_smap_order &order, uint32_t first)
+    {
+        syn_status status = syn_smap_group_make(&targets, &order, first, &group);
+        if (status != SYN_OK)
+            syn_smap_group_free(&group);
+        check_status(status);
+    }
+    ~target_group() { syn_smap_group_free(&group); }
+    target_group(const target_group &) = delete;
+    target_group &operator=(const target_group &) = delete;
+};
+
 /* Whether the targets of a group are known, for each row. */
 std::vector<unsigned char> known_rows(const request &r, const syn_smap_group &group)
 {
@@ -71,8 +100,8 @@ void finish_on_host(const request &r, const syn_smap_group &group,
         rest.push_back({one.library, (uint32_t) one.step.size(), one.step.data(),
                         one.sum.data(), columns, one.known, one.made});
     uint32_t n = (uint32_t) rest.size();
-    check_status(syn_smap_pairs_rest(r.libraries, r.targets, r.options, &group, rest.data(),
-                                     n, r.watch, r.out));
+    check_status(syn_smap_pairs_rest(r.libraries, r.targets, r.options, &group,
+                                     rest.data(), n, r.watch, r.out));
 }
 
 void predict_group(const request &r, const syn_smap_group &group)
@@ -112,17 +141,11 @@ void predict_all(const request &r)
         r.out->rho[i] = r.out->strength[i] = NAN;
     if (r.shape.rows < 2 || all == 0)
         return;
-    uint32_t *found = nullptr;
-    syn_status status = syn_smap_groups_order(r.targets, &found);
-    std::unique_ptr<uint32_t, decltype(&std::free)> order(found, std::free);
-    check_status(status);
+    targets_order order(*r.targets);
     for (uint32_t first = 0; first < r.targets->n;) {
-        syn_smap_group group;
-        status = syn_smap_group_make(r.targets, order.get(), first, &group);
-        std::unique_ptr<double, decltype(&std::free)> centre(group.centre, std::free);
-        check_status(status);
-        predict_group(r, group);
-        first += group.n;
+        target_group group(*r.targets, order.order, first);
+        predict_group(r, group.group);
+        first += group.group.n;
     }
 }
 

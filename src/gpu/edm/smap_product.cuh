@@ -6,8 +6,7 @@
 #ifndef SYN_GPU_EDM_SMAP_PRODUCT_CUH
 #define SYN_GPU_EDM_SMAP_PRODUCT_CUH
 
-#include "gpu/edm/smap_task.cuh"
-#include "gpu/edm/tensor.cuh"
+#include "gpu/edm/smap_squares.cuh"
 
 #include <cuda_pipeline.h>
 
@@ -28,33 +27,33 @@ struct smap_product {
 };
 
 /* The shape of a block: DOWN x ACROSS warps, each with TALL x 16 predictions and WIDE x 8
-   products, which take POINTS points of the library at a time. A thread makes weights of
-   ROWS predictions for two neighbouring points. Registers are for BLOCKS of them on a
-   multiprocessor. */
+   products, which take POINTS points of the library at a time. GROUPS warps share 16
+   predictions when they make weights, each for TILES times 8 points. Registers are for
+   BLOCKS of them on a multiprocessor. */
 template <int DOWN_, int ACROSS_, int TALL_, int WIDE_, int POINTS_, int BLOCKS_>
 struct smap_block {
     static constexpr int DOWN = DOWN_, ACROSS = ACROSS_, TALL = TALL_, WIDE = WIDE_;
     static constexpr int POINTS = POINTS_, BLOCKS = BLOCKS_;
     static constexpr int THREADS = DOWN * ACROSS * WARP;
     static constexpr int PREDICTIONS = DOWN * TALL * 16, PRODUCTS = ACROSS * WIDE * 8;
-    static constexpr int PITCH = POINTS + 2;  /* whose half is odd: see smap_shape */
-    static constexpr int ROWS = PREDICTIONS * POINTS / 2 / THREADS;
-    static constexpr int LANES = PREDICTIONS / ROWS;  /* threads side by side */
+    /* Lanes read from different banks; the smallest block rather saves memory. */
+    static constexpr int PITCH = THREADS > 64 ? POINTS + 8 : POINTS + 2;
+    static constexpr int GROUPS = DOWN * ACROSS / (DOWN * TALL);
+    static constexpr int TILES = POINTS / 8 / GROUPS;
     static_assert(POINTS % 16 == 0 && SMAP_POINTS % POINTS == 0, "whole products");
-    static_assert(ROWS >= 1 && ROWS * THREADS * 2 == PREDICTIONS * POINTS, "whole pairs");
-    static_assert(LANES % 8 == 0 && POINTS / 2 % 4 == 0, "a warp is 8 x 4 threads");
+    static_assert(ACROSS % TALL == 0 && TILES * GROUPS * 8 == POINTS, "all have work");
 };
 
 /* What a prediction needs for its weights. */
 struct smap_weighing {
-    double rate, least;
+    smap_fall fall;
     smap_left_out out;
 };
 
 /* A block's shared memory. */
 template <class B> struct smap_shared {
     double *weight;      /* [2][PREDICTIONS][PITCH] squared weights */
-    double *point;       /* [3][wide + 2][PITCH] of the library */
+    double *point;       /* [3][places][PITCH] of the library */
     double *predicted;   /* [PREDICTIONS][pitch] */
     smap_weighing *how;  /* [PREDICTIONS] */
 
@@ -62,7 +61,7 @@ template <class B> struct smap_shared {
     {
         weight = memory;
         point = weight + 2 * B::PREDICTIONS * B::PITCH;
-        predicted = point + 3 * (shape.wide + 2) * B::PITCH;
+        predicted = point + 3 * shape.places * B::PITCH;
         how = (smap_weighing *) (predicted + B::PREDICTIONS * shape.pitch);
     }
 };
@@ -70,7 +69,7 @@ template <class B> struct smap_shared {
 template <class B> __host__ __device__ inline size_t
 smap_product_shared(const smap_shape &shape)
 {
-    size_t doubles = (2 * B::PREDICTIONS + 3 * (shape.wide + 2)) * B::PITCH +
+    size_t doubles = (2 * B::PREDICTIONS + 3 * shape.places) * B::PITCH +
                      B::PREDICTIONS * shape.pitch;
     return doubles * sizeof(double) + B::PREDICTIONS * sizeof(smap_weighing);
 }
@@ -79,12 +78,11 @@ smap_product_shared(const smap_shape &shape)
 struct smap_spread {
     double weight = 0, target = 0, square = 0;
 
-    __device__ void add(double w, double y, double known)
+    __device__ void add(double w, double y, double yy)
     {
-        double wy = w * y;
-        weight = fma(w, known, weight);
-        target += wy;
-        square = fma(wy, y, square);
+        weight += w;
+        target = fma(w, y, target);
+        square = fma(w, yy, square);
     }
 };
 
@@ -93,8 +91,8 @@ template <class B>
 __device__ inline void fetch_points(const smap_points &p, uint32_t tile, double *to)
 {
     constexpr uint32_t PAIRS = B::POINTS / 2;
-    const double *from = p.fitted + (size_t) tile * B::POINTS;
-    for (uint32_t i = threadIdx.x; i < (p.shape.wide + 2) * PAIRS; i += B::THREADS)
+    const double *from = p.library + (size_t) tile * B::POINTS;
+    for (uint32_t i = threadIdx.x; i < p.shape.places * PAIRS; i += B::THREADS)
         __pipeline_memcpy_async(to + i / PAIRS * B::PITCH + i % PAIRS * 2,
                                 from + (size_t) (i / PAIRS) * p.padded + i % PAIRS * 2,
                                 2 * sizeof(double));
@@ -113,91 +111,93 @@ __device__ inline void take_predictions(const smap_product &job, uint32_t first,
                              ? p.predicted[(size_t) first * p.shape.pitch + i]
                              : 0;
     for (uint32_t r = threadIdx.x; r < B::PREDICTIONS; r += B::THREADS) {
-        smap_weighing how = {0, 0, {0, 0, UINT32_MAX, 0}};
+        smap_weighing how = {{0, 0}, {0, 0, UINT32_MAX, 0}};
         if (r < n) {
             smap_distances d = job.distance[first + r];
-            how = {smap_rate(d, job.theta[blockIdx.z]), d.least, job.out[first + r]};
+            how.fall = smap_fall_of(smap_rate(d, job.theta[blockIdx.z]), d.least);
+            how.out = job.out[first + r];
         }
         s.how[r] = how;
     }
 }
 
-/* Squared weights of all predictions for the points of a tile, and what they add to the
-   spread. */
+/* Squared weights of this warp's predictions for its points of a tile, and what they add
+   to the spread. */
 template <class B>
 __device__ inline void make_weights(const smap_shape &shape, const smap_shared<B> &s,
                                     const double *point, uint32_t first, double *weight,
                                     smap_spread *spread)
 {
-    uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    uint32_t row = lane % 8 + warp % (B::LANES / 8) * 8;
-    uint32_t column = (lane / 8 + warp / (B::LANES / 8) * 4) * 2;
-    const double *x = point + column, *from = s.predicted + row * shape.pitch;
-    double left[B::ROWS], right[B::ROWS];
+    uint32_t warp = threadIdx.x / WARP, g = threadIdx.x % WARP / 4;
+    uint32_t row = warp / B::GROUPS * 16;
+    uint32_t column = warp % B::GROUPS * B::TILES * 8;
+    double square[B::TILES][4];
+    find_squares<B::TILES, B::PITCH>(shape, s.predicted + row * shape.pitch,
+                                     point + column, square);
+    row += g;
+    column += threadIdx.x % 4 * 2;
+    const double *last = point + shape.wide * B::PITCH + column;
+    smap_weighing how[2] = {s.how[row], s.how[row + 8]};
 #pragma unroll
-    for (int i = 0; i < B::ROWS; i++)
-        left[i] = right[i] = 0;
-#pragma unroll 2
-    for (uint32_t k = 0; k < shape.wide; k += 2, x += 2 * B::PITCH) {
-        double2 a = *(const double2 *) x, b = *(const double2 *) (x + B::PITCH);
+    for (int j = 0; j < B::TILES; j++) {
+        double2 target = *(const double2 *) (last + 8 * j);
+        double2 known = *(const double2 *) (last + B::PITCH + 8 * j);
+        double squares[2] = {target.x * target.x, target.y * target.y};
 #pragma unroll
-        for (int i = 0; i < B::ROWS; i++) {
-            double2 p = *(const double2 *) (from + i * B::LANES * shape.pitch + k);
-            left[i] = add_square(add_square(left[i], a.x, p.x), b.x, p.y);
-            right[i] = add_square(add_square(right[i], a.y, p.x), b.y, p.y);
+        for (int i = 0; i < 4; i++) {
+            double w = smap_weight(root_of(square[j][i]), how[i / 2].fall);
+            bool near = smap_is_near(how[i / 2].out, first + column + 8 * j + i % 2);
+            w = near && __double2hiint(i % 2 ? known.y : known.x) ? w : 0;
+            spread[i / 2].add(w, i % 2 ? target.y : target.x, squares[i % 2]);
+            square[j][i] = w * w;
         }
-    }
-    double2 target = *(const double2 *) x, known = *(const double2 *) (x + B::PITCH);
 #pragma unroll
-    for (int i = 0; i < B::ROWS; i++) {
-        const smap_weighing &how = s.how[row + i * B::LANES];
-        double v = smap_weight(root_of(left[i]), how.rate, how.least);
-        double w = smap_weight(root_of(right[i]), how.rate, how.least);
-        v = smap_is_near(how.out, first + column) ? v : 0;
-        w = smap_is_near(how.out, first + column + 1) ? w : 0;
-        spread[i].add(v, target.x, known.x);
-        spread[i].add(w, target.y, known.y);
-        double2 *to = (double2 *) (weight + (row + i * B::LANES) * B::PITCH + column);
-        *to = make_double2(v * v, w * w);
+        for (int i = 0; i < 4; i += 2)
+            *(double2 *) (weight + (row + i * 4) * B::PITCH + column + 8 * j) =
+                make_double2(square[j][i], square[j][i + 1]);
     }
 }
 
-/* Adds weights times products of a tile to the sums of this warp. A lane takes four
-   points that are neighbours as the four products of multiply_16x8x16(). `factor`: of the
-   lane's product in each eight of them, where its two terms begin. */
+/* The products of two points that are neighbours. `factor`: of the lane's product in each
+   eight of them, where its two terms begin. */
+template <class B>
+__device__ inline void make_products(const double *point, const uint2 *factor,
+                                     double (*product)[2])
+{
+#pragma unroll
+    for (int j = 0; j < B::WIDE; j++) {
+        double2 one = *(const double2 *) (point + factor[j].x);
+        double2 two = *(const double2 *) (point + factor[j].y);
+        product[j][0] = one.x * two.x;
+        product[j][1] = one.y * two.y;
+    }
+}
+
+/* Adds weights times products of a tile to the sums of this warp. A lane takes two points
+   that are neighbours as the two products of multiply_16x8x8(). The products of the next
+   points are made while those before are multiplied. */
 template <class B>
 __device__ inline void multiply_tile(const double *weight, const double *point,
                                      const uint2 *factor, double (*sum)[B::WIDE][4])
 {
     uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     uint32_t row = warp / B::ACROSS * B::TALL * 16 + lane / 4;
-    const double *w = weight + row * B::PITCH + lane % 4 * 4;
-    const double *x = point + lane % 4 * 4;
+    const double *w = weight + row * B::PITCH + lane % 4 * 2;
+    double b[2][B::WIDE][2];
+    point += lane % 4 * 2;
+    make_products<B>(point, factor, b[0]);
 #pragma unroll
-    for (int k = 0; k < B::POINTS; k += 16) {
-        double b[B::WIDE][4];
-#pragma unroll
-        for (int j = 0; j < B::WIDE; j++)
-#pragma unroll
-            for (int half = 0; half < 4; half += 2) {
-                double2 one = *(const double2 *) (x + factor[j].x + k + half);
-                double2 two = *(const double2 *) (x + factor[j].y + k + half);
-                b[j][half] = one.x * two.x;
-                b[j][half + 1] = one.y * two.y;
-            }
+    for (int k = 0; k < B::POINTS; k += 8) {
+        if (k + 8 < B::POINTS)
+            make_products<B>(point + k + 8, factor, b[(k / 8 + 1) % 2]);
 #pragma unroll
         for (int i = 0; i < B::TALL; i++) {
-            double a[8];
-#pragma unroll
-            for (int j = 0; j < 4; j++) {
-                const double *at = w + (16 * i + j % 2 * 8) * B::PITCH + k + j / 2 * 2;
-                double2 two = *(const double2 *) at;
-                a[j / 2 * 4 + j % 2] = two.x;
-                a[j / 2 * 4 + j % 2 + 2] = two.y;
-            }
+            double2 low = *(const double2 *) (w + 16 * i * B::PITCH + k);
+            double2 high = *(const double2 *) (w + (16 * i + 8) * B::PITCH + k);
+            double a[4] = {low.x, high.x, low.y, high.y};
 #pragma unroll
             for (int j = 0; j < B::WIDE; j++)
-                multiply_16x8x16(sum[i][j], a, b[j]);
+                multiply_16x8x8(sum[i][j], a, b[k / 8 % 2][j]);
         }
     }
 }
@@ -229,24 +229,23 @@ template <class B>
 __device__ inline void put_spread(const smap_spread *spread, double *room,
                                   uint32_t predictions, double *to)
 {
-    constexpr int GROUPS = B::THREADS / WARP / (B::LANES / 8);
     uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    uint32_t row = lane % 8 + warp % (B::LANES / 8) * 8, group = warp / (B::LANES / 8);
+    uint32_t row = warp / B::GROUPS * 16 + lane / 4, group = warp % B::GROUPS;
 #pragma unroll
-    for (int i = 0; i < B::ROWS; i++) {
+    for (int i = 0; i < 2; i++) {
         double part[3] = {spread[i].weight, spread[i].target, spread[i].square};
 #pragma unroll
         for (int j = 0; j < 3; j++) {
-            part[j] += __shfl_xor_sync(WHOLE_WARP, part[j], 8);
-            part[j] += __shfl_xor_sync(WHOLE_WARP, part[j], 16);
-            if (lane < 8)
-                room[(group * B::PREDICTIONS + row + i * B::LANES) * 3 + j] = part[j];
+            part[j] += __shfl_xor_sync(WHOLE_WARP, part[j], 1);
+            part[j] += __shfl_xor_sync(WHOLE_WARP, part[j], 2);
+            if (lane % 4 == 0)
+                room[(group * B::PREDICTIONS + row + i * 8) * 3 + j] = part[j];
         }
     }
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < B::PREDICTIONS * 3; i += B::THREADS) {
         double sum = 0;
-        for (uint32_t g = 0; g < GROUPS; g++)
+        for (uint32_t g = 0; g < B::GROUPS; g++)
             sum += room[g * B::PREDICTIONS * 3 + i];
         if (i / 3 < predictions)
             to[i] = sum;
@@ -269,10 +268,10 @@ __global__ void __launch_bounds__(B::THREADS, B::BLOCKS)
     uint32_t end = (uint32_t) ((uint64_t) tiles * (split + 1) / job.splits);
     bool early = threadIdx.x / WARP / 4 % 2 == 0;
     double sum[B::TALL][B::WIDE][4] = {};
-    smap_spread spread[B::ROWS];
+    smap_spread spread[2];
 
     auto points_of = [&](uint32_t tile) {
-        return s.point + tile % 3 * (p.shape.wide + 2) * B::PITCH;
+        return s.point + tile % 3 * p.shape.places * B::PITCH;
     };
     auto make = [&](uint32_t tile) {
         make_weights<B>(p.shape, s, points_of(tile), tile * B::POINTS,

@@ -242,43 +242,58 @@ __device__ inline void make_triangle(const smap_bench &b, const double *centre)
     __syncwarp();
 }
 
-/* Rotates two rows until they are orthogonal; whether they were not. */
+/* Rotates two rows until they are orthogonal, by two lanes next to each other; whether
+   they were not. Rows without a partner, NULL, stay as they are. */
 __device__ inline bool separate(double *a, double *b, uint32_t n)
 {
-    uint32_t lane = threadIdx.x % WARP;
     double aa = 0, bb = 0, ab = 0;
-    for (uint32_t i = lane; i < n; i += WARP) {
+    uint32_t end = a && b ? n : 0;
+    for (uint32_t i = threadIdx.x % 2; i < end; i += 2) {
         aa = fma(a[i], a[i], aa);
         bb = fma(b[i], b[i], bb);
         ab = fma(a[i], b[i], ab);
     }
-    aa = warp_total(aa);
-    bb = warp_total(bb);
-    ab = warp_total(ab);
+    aa += __shfl_xor_sync(WHOLE_WARP, aa, 1);
+    bb += __shfl_xor_sync(WHOLE_WARP, bb, 1);
+    ab += __shfl_xor_sync(WHOLE_WARP, ab, 1);
     if (fabs(ab) <= n * DBL_EPSILON * sqrt(aa) * sqrt(bb))
         return false;
     double zeta = (bb - aa) / (2 * ab);
     double t = (zeta < 0 ? -1 : 1) / (fabs(zeta) + sqrt(1 + zeta * zeta));
-    double c = 1 / sqrt(1 + t * t), s = c * t;
-    for (uint32_t i = lane; i < n; i += WARP) {
+    double c = rsqrt(1 + t * t), s = c * t;
+    for (uint32_t i = threadIdx.x % 2; i < end; i += 2) {
         double x = a[i], y = b[i];
         a[i] = c * x - s * y;
         b[i] = s * x + c * y;
     }
-    __syncwarp();
     return true;
+}
+
+/* Rotates all pairs of rows once, in rounds of pairs that have no row in common: row
+   n - 1, or nobody, stays in its place while the others go around. */
+__device__ inline bool sweep_rows(const smap_bench &b)
+{
+    uint32_t around = b.n % 2 ? b.n : b.n - 1;
+    bool turned = false;
+    for (uint32_t round = 0; round < around; round++) {
+        for (uint32_t first = 0; 2 * first <= around; first += WARP / 2) {
+            uint32_t pair = first + threadIdx.x % WARP / 2;
+            uint32_t p = (round + pair) % around;
+            uint32_t q = pair > 0 ? (round + around - pair) % around : around;
+            bool there = 2 * pair <= around && q < b.n;
+            turned |= separate(there ? b.inverse + p * b.pitch : nullptr,
+                               there ? b.inverse + q * b.pitch : nullptr, b.n);
+        }
+        __syncwarp();
+    }
+    return __any_sync(WHOLE_WARP, turned);
 }
 
 /* One-sided Jacobi rotations; the singular values go to `along`. */
 __device__ inline void find_singular(const smap_bench &b)
 {
-    bool turned = true;
-    for (int sweep = 0; turned && sweep < SMAP_SWEEPS; sweep++) {
-        turned = false;
-        for (uint32_t p = 0; p + 1 < b.n; p++)
-            for (uint32_t q = p + 1; q < b.n; q++)
-                turned |= separate(b.inverse + p * b.pitch, b.inverse + q * b.pitch, b.n);
-    }
+    for (int sweep = 0; sweep_rows(b) && sweep < SMAP_SWEEPS;)
+        sweep++;
     for (uint32_t i = threadIdx.x % WARP; i < b.n; i += WARP) {
         double square = 0;
         for (uint32_t j = 0; j < b.n; j++)
@@ -359,7 +374,7 @@ __device__ inline unsigned char put_model(const smap_equations &job, const smap_
         find_singular(b);
         /* The largest weight was made 1: singular values are proportional to it. */
         smap_distances d = job.distance[at];
-        double scale = exp_of(-smap_rate(d, job.theta[theta]) * d.least);
+        double scale = exp(-smap_rate(d, job.theta[theta]) * d.least);
         put_singular(b, scale, n, to.singular + place);
     }
     return fate;

@@ -27,8 +27,8 @@ __device__ inline double block_total(double value, double *room)
 __device__ inline void add_spread(const smap_points &p, uint32_t point, double weight,
                                   double value, double *above, double *below)
 {
-    const double *last = p.near + (size_t) point * p.shape.pitch + p.shape.wide;
-    double w = last[1] * weight, apart = last[0] - value;
+    const double *last = p.library + (size_t) p.shape.wide * p.padded + point;
+    double w = last[p.padded] * weight, apart = last[0] - value;
     *above = fma(w * apart, apart, *above);
     *below += w;
 }
@@ -45,6 +45,7 @@ __global__ void smap_spread_again(SYN_GPU_JOB smap_equations job)
         const double *from = p.predicted + (size_t) at * p.shape.pitch;
         smap_distances d = job.distance[at];
         double rate = smap_rate(d, job.theta[i / p.predictions]), above = 0, below = 0;
+        smap_fall fall = smap_fall_of(rate, d.least);
         double value = job.results.prediction[i] - job.centre[p.shape.dims + 1];
         uint32_t n = job.lists.found ? job.lists.found[at] : p.n;
         for (uint32_t j = threadIdx.x; j < n; j += SMAP_SPREAD_THREADS) {
@@ -54,13 +55,13 @@ __global__ void smap_spread_again(SYN_GPU_JOB smap_equations job)
             if (job.lists.found) {
                 distance = job.lists.distance[entry];
             } else {
-                const double *x = p.near + (size_t) j * p.shape.pitch;
                 for (uint32_t k = 0; k < p.shape.dims; k++)
-                    distance = add_square(distance, x[k], from[k]);
+                    distance = add_square(
+                        distance, p.library[(size_t) k * p.padded + j], from[k]);
                 distance = root_of(distance);
             }
             bool near = job.lists.found || smap_is_near(job.out[at], j);
-            double weight = near ? smap_weight(distance, rate, d.least) : 0;
+            double weight = near ? smap_weight(distance, fall) : 0;
             add_spread(p, point, weight, value, &above, &below);
         }
         above = block_total(above, room);

@@ -3,7 +3,7 @@
 #ifndef SYN_GPU_EDM_SMAP_SURVEY_CUH
 #define SYN_GPU_EDM_SMAP_SURVEY_CUH
 
-#include "gpu/edm/smap_task.cuh"
+#include "gpu/edm/smap_squares.cuh"
 
 #include <cuda_pipeline.h>
 
@@ -31,18 +31,19 @@ struct smap_survey {
     smap_distances *distance;   /* [predictions] */
 };
 
-/* A block: each thread compares ROWS predictions with COLUMNS points. */
-template <int ROWS_, int COLUMNS_> struct smap_survey_block {
-    static constexpr int ROWS = ROWS_, COLUMNS = COLUMNS_, THREADS = 256;
-    static constexpr int PREDICTIONS = 16 * ROWS, POINTS = 16 * COLUMNS;
+/* A block: each of WARPS warps compares 16 predictions with TILES times 8 points. */
+template <int WARPS_, int TILES_> struct smap_survey_block {
+    static constexpr int WARPS = WARPS_, TILES = TILES_, THREADS = WARPS * WARP;
+    static constexpr int PREDICTIONS = 16 * WARPS, POINTS = 8 * TILES;
+    static constexpr int PITCH = POINTS + 4;  /* lanes read from different banks */
     static_assert(SMAP_POINTS % POINTS == 0, "whole tiles");
 };
 
-template <class B> __host__ __device__ constexpr size_t smap_survey_shared(uint32_t pitch)
+template <class B> inline size_t smap_survey_shared(const smap_shape &shape)
 {
-    return sizeof(double) * (B::PREDICTIONS + 2 * B::POINTS) * pitch +
-           B::PREDICTIONS * sizeof(smap_left_out) +
-           4 * B::PREDICTIONS * sizeof(smap_found);
+    return sizeof(double) *
+               (B::PREDICTIONS * shape.pitch + 2 * shape.places * B::PITCH) +
+           B::PREDICTIONS * sizeof(smap_left_out);
 }
 
 /* The first of the rows that is `from` or later. */
@@ -117,59 +118,57 @@ __device__ inline void merge_found(const smap_survey &job, const smap_found &oth
 template <class B>
 __device__ inline void fetch_near(const smap_points &p, uint32_t tile, double *to)
 {
-    const double *from = p.near + (size_t) tile * B::POINTS * p.shape.pitch;
-    for (uint32_t i = threadIdx.x; i < B::POINTS * p.shape.pitch / 2; i += B::THREADS)
-        __pipeline_memcpy_async(to + 2 * i, from + 2 * i, 2 * sizeof(double));
+    constexpr uint32_t PAIRS = B::POINTS / 2;
+    const double *from = p.library + (size_t) tile * B::POINTS;
+    for (uint32_t i = threadIdx.x; i < p.shape.places * PAIRS; i += B::THREADS)
+        __pipeline_memcpy_async(to + i / PAIRS * B::PITCH + i % PAIRS * 2,
+                                from + (size_t) (i / PAIRS) * p.padded + i % PAIRS * 2,
+                                2 * sizeof(double));
     __pipeline_commit();
 }
 
-/* Goes through the points of a tile; FAR: also looks for the farthest. */
+/* Whether a is less than b, both at least 0: integers have more units than doubles. */
+__device__ inline bool is_less(double a, double b)
+{
+    return __double_as_longlong(a) < __double_as_longlong(b);
+}
+
+/* What may be the farthest is compared by differences of coordinates, as there are ties. */
+constexpr double SMAP_NEARLY = 1 - 1e-6;
+
+/* Goes through the points of a tile; FAR: also looks for the farthest. `first`: this
+   warp's first prediction, whose two for this lane are found[2]. */
 template <class B, bool FAR>
 __device__ inline void survey_tile(const smap_survey &job, const double *predicted,
                                    const double *point, const smap_left_out *out,
                                    uint32_t first, uint32_t at, smap_found *found)
 {
     const smap_shape &shape = job.points.shape;
-    uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    uint32_t row = lane % 8 + warp % 2 * 8, column = lane / 8 + warp / 2 * 4;
-    const double *from = predicted + row * shape.pitch;
-    const double *x = point + column * shape.pitch;
-    double square[B::ROWS][B::COLUMNS];
+    uint32_t g = threadIdx.x % WARP / 4, t = threadIdx.x % 4;
+    double square[B::TILES][4];
+    find_squares<B::TILES, B::PITCH>(shape, predicted, point, square);
+    smap_left_out left[2] = {out[g], out[g + 8]};
+    const double *known = point + (shape.wide + 1) * B::PITCH;
 #pragma unroll
-    for (int i = 0; i < B::ROWS; i++)
+    for (int j = 0; j < B::TILES; j++)
 #pragma unroll
-        for (int j = 0; j < B::COLUMNS; j++)
-            square[i][j] = 0;
-    for (uint32_t k = 0; k < shape.wide; k += 2) {
-        double2 p[B::ROWS];
-#pragma unroll
-        for (int i = 0; i < B::ROWS; i++)
-            p[i] = *(const double2 *) (from + 16 * i * shape.pitch + k);
-#pragma unroll
-        for (int j = 0; j < B::COLUMNS; j++) {
-            double2 a = *(const double2 *) (x + 16 * j * shape.pitch + k);
-#pragma unroll
-            for (int i = 0; i < B::ROWS; i++)
-                square[i][j] = add_square(add_square(square[i][j], a.x, p[i].x), a.y,
-                                          p[i].y);
-        }
-    }
-#pragma unroll
-    for (int j = 0; j < B::COLUMNS; j++) {
-        uint32_t place = at + column + 16 * j;
-        bool known = x[16 * j * shape.pitch + shape.wide + 1] > 0;
-#pragma unroll
-        for (int i = 0; i < B::ROWS; i++) {
-            bool near = place < job.points.n && smap_is_near(out[row + 16 * i], place);
-            smap_found *f = found + i;
-            double least = near && known ? square[i][j] : f->least;
-            f->least = least < f->least ? least : f->least;
+        for (int i = 0; i < 4; i++) {
+            uint32_t column = 8 * j + 2 * t + i % 2, place = at + column;
+            bool near = place < job.points.n && smap_is_near(left[i / 2], place);
+            smap_found *f = found + i / 2;
+            if (near && known[column] > 0 && is_less(square[j][i], f->least))
+                f->least = square[j][i];
             if (!FAR)
-                f->sum += near ? root_of(square[i][j]) : 0;
+                f->sum += near ? root_of(square[j][i]) : 0;
+            else if (near && !(square[j][i] < SMAP_NEARLY * f->far))
+                sort_out(job,
+                         square_between<B::PITCH>(
+                             shape, predicted + (g + i / 2 * 8) * shape.pitch,
+                             point + column),
+                         place, first + g + i / 2 * 8, f);
             else if (near)
-                sort_out(job, square[i][j], place, first + row + 16 * i, f);
+                f->sum += root_of(square[j][i]);
         }
-    }
 }
 
 template <class B, bool FAR>
@@ -178,11 +177,12 @@ __device__ inline void survey_split(const smap_survey &job, const double *predic
                                     smap_found *found)
 {
     const smap_points &p = job.points;
+    uint32_t mine = threadIdx.x / WARP * 16;
     uint32_t tiles = (p.n + B::POINTS - 1) / B::POINTS;
     uint32_t tile = (uint32_t) ((uint64_t) tiles * blockIdx.y / job.splits);
     uint32_t end = (uint32_t) ((uint64_t) tiles * (blockIdx.y + 1) / job.splits);
     auto points_of = [&](uint32_t which) {
-        return point + which % 2 * B::POINTS * p.shape.pitch;
+        return point + which % 2 * p.shape.places * B::PITCH;
     };
     if (tile < end)
         fetch_near<B>(p, tile, points_of(tile));
@@ -191,8 +191,9 @@ __device__ inline void survey_split(const smap_survey &job, const double *predic
         __syncthreads();
         if (tile + 1 < end)
             fetch_near<B>(p, tile + 1, points_of(tile + 1));
-        survey_tile<B, FAR>(job, predicted, points_of(tile), out,
-                            blockIdx.x * B::PREDICTIONS, tile * B::POINTS, found);
+        survey_tile<B, FAR>(job, predicted + mine * p.shape.pitch, points_of(tile),
+                            out + mine, blockIdx.x * B::PREDICTIONS + mine,
+                            tile * B::POINTS, found);
     }
 }
 
@@ -213,8 +214,7 @@ __global__ void __launch_bounds__(B::THREADS) smap_look(SYN_GPU_JOB smap_survey 
     const smap_points &p = job.points;
     double *predicted = (double *) memory;
     double *point = predicted + B::PREDICTIONS * p.shape.pitch;
-    smap_left_out *out = (smap_left_out *) (point + 2 * B::POINTS * p.shape.pitch);
-    smap_found *room = (smap_found *) (out + B::PREDICTIONS);
+    smap_left_out *out = (smap_left_out *) (point + 2 * p.shape.places * B::PITCH);
     uint32_t first = blockIdx.x * B::PREDICTIONS, n = p.predictions - first;
     n = n < B::PREDICTIONS ? n : B::PREDICTIONS;
     for (uint32_t i = threadIdx.x; i < B::PREDICTIONS * p.shape.pitch; i += B::THREADS)
@@ -228,33 +228,23 @@ __global__ void __launch_bounds__(B::THREADS) smap_look(SYN_GPU_JOB smap_survey 
     }
     far = __syncthreads_or(far);
 
-    smap_found found[B::ROWS];
-#pragma unroll
-    for (int i = 0; i < B::ROWS; i++)
-        found[i] = {0, 1e308, -1, 0};
+    smap_found found[2] = {{0, 1e308, -1, 0}, {0, 1e308, -1, 0}};
     if (far)
         survey_split<B, true>(job, predicted, point, out, found);
     else
         survey_split<B, false>(job, predicted, point, out, found);
 
-    uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    uint32_t row = lane % 8 + warp % 2 * 8;
-#pragma unroll
-    for (int i = 0; i < B::ROWS; i++) {
-        uint32_t mine = row + 16 * i < n ? row + 16 * i : 0;
-        for (int lanes = 8; lanes < WARP; lanes *= 2)
-            merge_found(job, shuffle_found(found[i], lanes), first + mine, found + i);
-        if (lane < 8)
-            room[warp / 2 * B::PREDICTIONS + row + 16 * i] = found[i];
-    }
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < n; i += B::THREADS) {
-        smap_found f = room[i];
-        for (int part = 1; part < 4; part++)
-            merge_found(job, room[part * B::PREDICTIONS + i], first + i, &f);
-        job.found[(size_t) blockIdx.y * p.predictions + first + i] = f;
-        if (blockIdx.y == 0)
-            job.out[first + i] = out[i];
+    uint32_t lane = threadIdx.x % WARP;
+    for (int i = 0; i < 2; i++) {
+        uint32_t row = threadIdx.x / WARP * 16 + lane / 4 + 8 * i;
+        for (int lanes = 1; lanes < 4; lanes *= 2)
+            merge_found(job, shuffle_found(found[i], lanes), first + (row < n ? row : 0),
+                        found + i);
+        if (row < n && lane % 4 == 0) {
+            job.found[(size_t) blockIdx.y * p.predictions + first + row] = found[i];
+            if (blockIdx.y == 0)
+                job.out[first + row] = out[row];
+        }
     }
 }
 

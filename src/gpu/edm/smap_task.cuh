@@ -10,14 +10,15 @@
 
 namespace gpu {
 
-/* How a point stands in memory: its coordinates less their means, zeros up to an even
-   number, the target less its mean, and 1. */
+/* How a point stands in memory: its coordinates less their means, zeros up to a multiple
+   of four, the target less its mean, whether it is known (1 or 0), and the sum of squares
+   of the coordinates. A prediction has this sum right after its coordinates. */
 struct smap_shape {
     uint32_t dims;      /* coordinates */
-    uint32_t wide;      /* the same, made even: the place of the target; 1 comes after */
-    uint32_t pitch;     /* doubles from one point to the next. Half of it is odd, so that
-                           threads that read pairs of doubles of neighbouring points find
-                           them in different banks of shared memory */
+    uint32_t wide;      /* the same, made a multiple of four: the place of the target */
+    uint32_t places;    /* wide + 3 */
+    uint32_t pitch;     /* doubles from one prediction to the next; the lanes of a warp
+                           find them in different banks of shared memory */
     uint32_t terms;     /* dims + 2: 1, the coordinates, the target, in this order */
     uint32_t products;  /* of any two terms, in the order of core/edm/smap_product.h, */
     uint32_t columns;   /* and the same, made a multiple of SMAP_COLUMNS */
@@ -32,9 +33,9 @@ inline smap_shape smap_shape_of(uint32_t dims)
 {
     smap_shape s;
     s.dims = dims;
-    s.wide = (dims + 1) / 2 * 2;
-    s.pitch = s.wide + 2;
-    s.pitch += s.pitch / 2 % 2 == 0 ? 2 : 0;
+    s.wide = (dims + 3) / 4 * 4;
+    s.places = s.wide + 3;
+    s.pitch = s.wide % 8 == 0 ? s.wide + 4 : s.wide + 8;
     s.terms = dims + 2;
     s.products = s.terms * (s.terms + 1) / 2;
     s.columns = (s.products + SMAP_COLUMNS - 1) / SMAP_COLUMNS * SMAP_COLUMNS;
@@ -53,10 +54,7 @@ struct smap_points {
     uint32_t n;               /* of the library */
     uint32_t predictions;     /* of this part */
     uint32_t padded;          /* n, made a multiple of SMAP_POINTS */
-    const double *near;       /* [padded][pitch] the library; 1 and the target are 0 where
-                                 the target is missing */
-    const double *fitted;     /* [wide + 2][padded] the same the other way round, and all
-                                 is 0 where the target is missing */
+    const double *library;    /* [places][padded] */
     const double *predicted;  /* [predictions][pitch] */
 };
 

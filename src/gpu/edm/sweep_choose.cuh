@@ -51,7 +51,8 @@ __host__ __device__ inline size_t sweep_bytes(uint32_t room, uint32_t near_room)
     return (room + SWEEP_STEP * near_room) * sizeof(double) + (numbers + 1) / 2 * 8;
 }
 
-__device__ inline sweep_memory_of sweep_parts(double *at, uint32_t room, uint32_t near_room)
+__device__ inline sweep_memory_of sweep_parts(double *at, uint32_t room,
+                                              uint32_t near_room)
 {
     sweep_memory_of m;
     m.sum = at;
@@ -62,7 +63,8 @@ __device__ inline sweep_memory_of sweep_parts(double *at, uint32_t room, uint32_
     return m;
 }
 
-/* The limit of candidates with E = dims: what rounding may add to the squared distance. */
+/* The limit of candidates with E = dims, with what rounding may add to the squared
+   distance. */
 __device__ inline float sweep_limit_of(double squared, double scale, double norm,
                                        bool whole, uint32_t dims)
 {
@@ -292,10 +294,11 @@ static __global__ void fill_sweep_tiles(placed_points points, placed_rows rows,
         by_row[(size_t) i * width + d] = 0;
 }
 
-/* Nothing is known of any row, or, with `lost`, what was known of those. A thread a row and
-   number of dimensions. */
-static __global__ void begin_dimensions(sweep_limits limits, uint32_t n, const uint32_t *reach,
-                                 uint32_t E, const uint32_t *lost, sweep_limits before)
+/* Nothing is known of any row, or, with `lost`, what was known of those. A thread a row
+   and number of dimensions. */
+static __global__ void begin_dimensions(sweep_limits limits, uint32_t n,
+                                        const uint32_t *reach, uint32_t E,
+                                        const uint32_t *lost, sweep_limits before)
 {
     uint32_t i = blockIdx.x * TILE + threadIdx.x, e = blockIdx.y;
     size_t at = ((size_t) blockIdx.x * E + e) * TILE + threadIdx.x;

@@ -1,6 +1,6 @@
-/* Which library rows may be among the nearest in any number of dimensions E: as filter.cuh
-   for one of them, with squares of differences, which a comparison with the limit of E
-   follows after each coordinate. A row that is a candidate for any E is listed once. */
+/* Which library rows may be among the nearest in any number of dimensions E. As
+   filter.cuh, but it adds squares of differences, and compares their sum with the limit
+   of E after each coordinate. A row that is a candidate for any E is listed once. */
 #ifndef SYN_GPU_EDM_SWEEP_FILTER_CUH
 #define SYN_GPU_EDM_SWEEP_FILTER_CUH
 
@@ -52,11 +52,14 @@ struct sweep_walk {
     __device__ void begin() const
     {
         size_t from = (size_t) blockIdx.x * job.E * TILE;
+        float *x = (float *) s.x, *limit = (float *) s.limit_of;
+        float *beyond = (float *) s.beyond_of;
+        uint32_t *apart = (uint32_t *) s.apart_of;
         for (uint32_t i = threadIdx.x; i < job.E * TILE; i += FILTER_THREADS) {
-            s.x[0][i] = job.predicted[from + i];
-            s.limit_of[0][i] = job.limits.limit[from + i];
-            s.beyond_of[0][i] = job.limits.beyond[from + i];
-            s.apart_of[0][i] = job.limits.apart[from + i];
+            x[i] = job.predicted[from + i];
+            limit[i] = job.limits.limit[from + i];
+            beyond[i] = job.limits.beyond[from + i];
+            apart[i] = job.limits.apart[from + i];
         }
         uint32_t at = blockIdx.x * TILE + threadIdx.x;
         if (threadIdx.x < TILE)
@@ -71,7 +74,7 @@ struct sweep_walk {
         if (at.more) {
             size_t from = (size_t) at.tile * job.E * TILE;
             uint32_t q = threadIdx.x % TILE;
-            copy_floats(s.y[b][0], job.library + from, job.E * TILE);
+            copy_floats((float *) s.y[b], job.library + from, job.E * TILE);
             uint32_t apart = tile_apart(job.turn, at.tile, s.row[q]);
             for (uint32_t e = threadIdx.x / TILE; e < job.E; e += FILTER_THREADS / TILE)
                 s.limit[b][e][q] =
@@ -80,29 +83,38 @@ struct sweep_walk {
         close_copies();
     }
 
+    /* Whether a row is as near as its limit says with any number of dimensions, and, if
+       it is where the k-th neighbour is, not later than that. */
+    __device__ bool wanted(uint32_t query, uint32_t place) const
+    {
+        uint32_t apart = rows_apart(job.turn.library.row[place], s.row[query]);
+        size_t tile = (size_t) (place / TILE) * job.E * TILE;
+        const float *y = job.library + tile + place % TILE;
+        float sum = 0;
+        if (apart <= job.turn.exclusion)
+            return false;
+        for (uint32_t e = 0; e < job.E; e++) {
+            bool later = apart > s.apart_of[e][query];
+            float gap = s.x[e][query] - y[e * TILE];
+            sum = fmaf(gap, gap, sum);
+            if (sum > (later ? s.beyond_of : s.limit_of)[e][query])
+                continue;
+            size_t of = ((size_t) blockIdx.x * job.E + e) * TILE + query;
+            if (!later || job.twin[(size_t) e * job.turn.library.n + place] !=
+                              job.limits.twin[of])
+                return true;
+        }
+        return false;
+    }
+
     __device__ void list(uint32_t query, uint32_t place) const
     {
+        if (!wanted(query, place))
+            return;
         uint32_t i = blockIdx.x * TILE + query;
         uint32_t at = atomicAdd(&job.listed[i], 1u);
         if (at < job.room)
             job.list[(size_t) i * job.room + at] = place;
-    }
-
-    /* Whether a row at its place is wanted with e + 1 dimensions: where it is, it goes on
-       its way to the list. */
-    __device__ bool emit(uint32_t tile, uint32_t e, uint32_t query, uint32_t column) const
-    {
-        uint32_t place = tile * TILE + column;
-        uint32_t apart = rows_apart(job.turn.library.row[place], s.row[query]);
-        if (apart <= job.turn.exclusion)
-            return false;
-        size_t of = ((size_t) blockIdx.x * job.E + e) * TILE + query;
-        if (apart > s.apart_of[e][query] &&
-            job.twin[(size_t) e * job.turn.library.n + place] == job.limits.twin[of])
-            return false;
-        if (!s.pending.add(query, place))
-            list(query, place);
-        return true;
     }
 };
 
@@ -112,7 +124,8 @@ __global__ void __launch_bounds__(FILTER_THREADS, 2)
     extern __shared__ float4 sweep_memory[];
     sweep_shared &s = *(sweep_shared *) sweep_memory;
     sweep_walk walk = {job, s, home_of(job.turn, blockIdx.x)};
-    uint32_t query = place_of_thread().query, column = place_of_thread().column;
+    thread_place own = place_of_thread();
+    auto list = [&](uint32_t query, uint32_t place) { walk.list(query, place); };
     walk.begin();
     turn_place at = tile_from(job.turn, walk.home, job.turn.from + blockIdx.y);
     walk.load(at, 0);
@@ -120,47 +133,40 @@ __global__ void __launch_bounds__(FILTER_THREADS, 2)
     for (uint32_t b = 0; at.more; b ^= 1) {
         wait_for_all_copies();
         if (s.pending.full_after_barrier())
-            s.pending.flush([&](uint32_t q, uint32_t place) { walk.list(q, place); });
+            s.pending.flush(list);
         turn_place later = tile_from(job.turn, walk.home, at.turn + gridDim.y);
         walk.load(later, b ^ 1);
-        uint32_t done[2] = {0, 0};  /* pairs that are candidates already */
+        uint32_t pass[2] = {0, 0};
 #pragma unroll
         for (int i = 0; i < 8; i++)
 #pragma unroll
             for (int j = 0; j < 8; j++)
                 sum[i][j] = 0;
         for (uint32_t e = 0; e < job.E; e++) {
-            get_eight(x, s.x[e] + query);
-            get_eight(y, s.y[b][e] + column);
-            get_eight(limit, s.limit[b][e] + query);
-            bool any = false;
+            get_eight(x, s.x[e] + own.query);
+            get_eight(y, s.y[b][e] + own.column);
+            get_eight(limit, s.limit[b][e] + own.query);
 #pragma unroll
-            for (int i = 0; i < 8; i++)
+            for (int i = 0; i < 8; i++) {
+                bool any = false;
 #pragma unroll
                 for (int j = 0; j < 8; j++) {
                     float gap = x[i] - y[j];
                     sum[i][j] = fmaf(gap, gap, sum[i][j]);
                     any = any || sum[i][j] <= limit[i];
                 }
-            if (!any)
-                continue;
+                if (any)
 #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                uint32_t pass = 0;
-#pragma unroll
-                for (int j = 0; j < 8; j++)
-                    pass |= (uint32_t) (sum[i][j] <= limit[i]) << j;
-                for (pass &= ~(done[i / 4] >> i % 4 * 8); pass; pass &= pass - 1) {
-                    uint32_t j = __ffs(pass) - 1;
-                    if (walk.emit(at.tile, e, of_eight(query, i), of_eight(column, j)))
-                        done[i / 4] |= 1u << (i % 4 * 8 + j);
-                }
+                    for (int j = 0; j < 8; j++)
+                        pass[i / 4] |= (uint32_t) (sum[i][j] <= limit[i])
+                                       << (i % 4 * 8 + j);
             }
         }
+        s.pending.add(pass, own, at.tile, list);
         at = later;
     }
     __syncthreads();
-    s.pending.flush([&](uint32_t q, uint32_t place) { walk.list(q, place); });
+    s.pending.flush(list);
 }
 
 }  // namespace gpu

@@ -31,8 +31,8 @@ struct filter_frame {
                               products without rounding; -1: coordinates are not whole */
 };
 
-/* Finds the middle of a library, and the scale in which nothing overflows or vanishes, or,
-   of whole numbers times a power of two, the whole numbers. Owns what the frame points
+/* Finds the middle of a library, and the scale in which nothing overflows or vanishes;
+   whole numbers times a power of two become whole numbers. Owns what the frame points
    to. Waits for the stream. In neighbours.cu. */
 class frame_maker {
     array<double> centre_;
@@ -47,9 +47,10 @@ constexpr double FRAME_MOST = 1e15;
 
 struct row_tiles {
     float *x;       /* [tiles][dims][TILE] */
-    float *half;    /* [tiles][TILE] minus half the squared norm; minus infinity for none */
-    double *norm;   /* [tiles][TILE] of predicted rows: its square, negative for a row that
-                       the filter cannot take */
+    float *half;    /* [tiles][TILE] minus half the squared norm, for no row minus
+                       infinity */
+    double *norm;   /* [tiles][TILE] of predicted rows: its square, negative for a row
+                       that the filter cannot take */
     uint32_t *whole;/* [tiles][TILE] of predicted rows: whether nothing is rounded */
 };
 

@@ -9,7 +9,7 @@ namespace gpu {
 enum {
     FILTER_THREADS = 256,
     HOME_TILES = 3,      /* at most, that are searched first */
-    PENDING = 512        /* candidates that a block keeps */
+    PENDING = 1024       /* candidates that a block keeps */
 };
 
 /* The tiles that a block of predicted rows is compared with in one turn. */
@@ -133,45 +133,6 @@ __device__ inline void copy_floats(float *to, const float *from, uint32_t n)
         copy_16(to + i, from + i);
 }
 
-/* ---- candidates on the way to their lists ---- */
-
-/* Lists are in the memory of the device, where it takes long to count on. A block keeps
-   some candidates in shared memory and hands them on together. */
-struct pending_rows {
-    uint32_t n;
-    uint2 row[PENDING];  /* predicted row in its tile, place in the library */
-
-    __device__ void start()
-    {
-        if (threadIdx.x == 0)
-            n = 0;
-    }
-
-    /* Whether there was room. */
-    __device__ bool add(uint32_t query, uint32_t place)
-    {
-        uint32_t at = atomicAdd(&n, 1u);
-        if (at < PENDING)
-            row[at] = {query, place};
-        return at < PENDING;
-    }
-
-    /* A barrier; the same for all threads. */
-    __device__ bool full_after_barrier()
-    {
-        return __syncthreads_or(*(volatile uint32_t *) &n >= PENDING / 2);
-    }
-
-    template <class F> __device__ void flush(F list)
-    {
-        for (uint32_t i = threadIdx.x; i < min(n, (uint32_t) PENDING); i += blockDim.x)
-            list(row[i].x, row[i].y);
-        __syncthreads();
-        start();
-        __syncthreads();
-    }
-};
-
 /* ---- what a thread has of a tile ---- */
 
 /* Rows or columns that a thread has: 4 from `first` on, and 4 half a tile later. */
@@ -197,6 +158,61 @@ __device__ inline thread_place place_of_thread()
     uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     return {(warp % 4 * 4 + lane / 8) * 4, (warp / 4 * 8 + lane % 8) * 4};
 }
+
+/* ---- candidates on the way to their lists ---- */
+
+/* Lists are in the memory of the device, where it takes long to count on. A block keeps
+   some candidates in shared memory and hands them on together; list(query, place) then
+   looks whether they are wanted. */
+struct pending_rows {
+    uint32_t n;
+    uint2 row[PENDING];  /* predicted row in its tile, place in the library */
+
+    __device__ void start()
+    {
+        if (threadIdx.x == 0)
+            n = 0;
+    }
+
+    /* A thread's candidates of a tile: `pass` has 8 bits for each of its predicted rows.
+       For whole warps. */
+    template <class F>
+    __device__ void add(const uint32_t (&pass)[2], const thread_place &own, uint32_t tile,
+                        F list)
+    {
+        if (!__any_sync(WHOLE_WARP, pass[0] | pass[1]))
+            return;
+        uint32_t all, at = sum_below(__popc(pass[0]) + __popc(pass[1]), &all), base = 0;
+        if (threadIdx.x % WARP == 0)
+            base = atomicAdd(&n, all);
+        at += __shfl_sync(WHOLE_WARP, base, 0);
+        for (uint32_t half = 0; half < 2; half++)
+            for (uint32_t left = pass[half]; left; left &= left - 1, at++) {
+                uint32_t bit = half * 32 + __ffs(left) - 1;
+                uint32_t query = of_eight(own.query, bit / 8);
+                uint32_t place = tile * TILE + of_eight(own.column, bit % 8);
+                if (at < PENDING)
+                    row[at] = {query, place};
+                else
+                    list(query, place);
+            }
+    }
+
+    /* A barrier; the same for all threads. */
+    __device__ bool full_after_barrier()
+    {
+        return __syncthreads_or(*(volatile uint32_t *) &n >= PENDING / 2);
+    }
+
+    template <class F> __device__ void flush(F list)
+    {
+        for (uint32_t i = threadIdx.x; i < min(n, (uint32_t) PENDING); i += blockDim.x)
+            list(row[i].x, row[i].y);
+        __syncthreads();
+        start();
+        __syncthreads();
+    }
+};
 
 }  // namespace gpu
 

@@ -22,8 +22,8 @@ __device__ inline bool same_points(const double *a, const double *b, uint32_t di
     return true;
 }
 
-/* A thread a place. `table` has `slots` of them, a power of two above n, all NO_PLACE: the
-   first of several that are the same takes a slot, and others find it there. */
+/* A thread a place. `table` has `slots` of them, a power of two above n, all NO_PLACE:
+   the first of several that are the same takes a slot, and others find it there. */
 static __global__ void number_twins(const double *by_row, uint32_t width, uint32_t dims,
                              uint32_t n, uint32_t *table, uint32_t slots, uint32_t *twin)
 {
