@@ -5,14 +5,15 @@
 #' A variable that drives another leaves its mark in the other's history. If Y causes X,
 #' the states of X, reconstructed from its lags, tell what Y was: X *cross-maps* Y. And the
 #' more of X's history there is to look up, the better: the skill *converges* (Sugihara
-#' et al. 2012). `ccm()` measures both, in both directions, and [summary()] says in words
-#' what they support.
+#' et al. 2012). `ccm()` measures both, in both directions. [summary()] says in a sentence for
+#' each direction whether the series support a cause, do not, or cannot tell it, and why.
 #'
 #' # Which way round
 #' Column `x:y` of the result is the skill with which the library made of `x` predicts
-#' `y`. When it rises with the library and stays, this supports that **y causes x**: the
-#' effect knows its cause. A series that is among the columns of its own library predicts
-#' itself; of such a direction [summary()] says nothing about causes.
+#' `y`. It is about **y causing x**: the effect knows its cause. A skill that is high, or that
+#' rises with the library, is not enough to say so: see the verdicts of `summary()`.
+#' A series that is among the columns of its own library predicts itself; of such a direction
+#' `summary()` says nothing about causes.
 #'
 #' # What is computed
 #' A row can be in a library when its delay vector is complete, its target, the row `Tp`
@@ -44,10 +45,22 @@
 #'     probability that it is so high if the skill does not rise (one-sided)}
 #'   \item{p}{with `n_surrogates`, their p value at the largest library, otherwise `NA`}
 #' }
-#' `summary()` takes a direction as supported when all of these hold at `alpha`: `tau` is
-#' positive and significant, which takes at least four library sizes; the interval of the
-#' difference is above 0; the skill at the largest library is positive; and, with
-#' surrogates, it is beyond theirs.
+#' # Verdicts
+#' `summary()` does not go by this table, which hangs on the library sizes that were asked for. It
+#' looks at the two series again, at all lags from -8 to 8 rows and in up to five dimensions, for
+#' about half a second where there are 500 rows. The verdict on a direction is one of
+#' * *supported*: the series support that y drives x, directly or through others. The skill is
+#'   beyond that of surrogates; it is higher in the past of y than without a delay and in its
+#'   future; and it rises with the library as that of a cause does, which the skill under a
+#'   common driver does not.
+#' * *not supported*: x does not predict y better than surrogates of y, or no better than follows
+#'   from x driving y.
+#' * *cannot be told*, because of what the sentence names: too few rows, counts, a drift, a cycle,
+#'   no states that a cause could be read from (noise, linear series), series in step, no delay
+#'   that shows what comes first, or a skill that levels off.
+#'
+#' `vignette("causes")` shows each with an example, and how often verdicts are wrong;
+#' `vignette("definitions-edm")` has the exact rules.
 #'
 #' # Replicates
 #' Many short series of the same system, such as plots, animals or trials, can serve as one
@@ -97,8 +110,8 @@
 #'   with itself has one direction, `x:x`. Attributes: `samples`, a data frame with a row for each
 #'   library (`direction`, `cause`, `effect`, `LibSize`, `sample`, `rho`, `MAE`, `RMSE`);
 #'   `convergence`;
-#'   `surrogates` (or `NULL`); `parameters`, `call`, `elapsed` (s). [as.data.frame()] gives
-#'   the plain table.
+#'   `surrogates` (or `NULL`); `problems`, the series as `summary()` needs them; `parameters`,
+#'   `call`, `elapsed` (s). [as.data.frame()] gives the plain table.
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: what [simplex()]
@@ -114,7 +127,7 @@
 #'
 #' Ebisuzaki W (1997). A method to estimate the statistical significance of a correlation
 #' when the data are serially correlated. *Journal of Climate*, 10, 2147-2153.
-#' @seealso [ccm_lag()] for delays and for telling mutual causes from synchrony,
+#' @seealso [summary.ccm()] for the verdict, [ccm_lag()] for the skill at each delay,
 #'   [embed_dimension()] to choose `E`, [surrogate_series()].
 #' @examples
 #' # x drives y, strongly; y drives x, weakly (Sugihara et al. 2012)
@@ -178,7 +191,8 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
     cross_map(map, list(map$lib), cbind(map$target, map$others), sizes, samples, exclusion,
               k - 1, place, threads, key)
   })
-  new_ccm(maps, skill, sizes, samples, exclusion, surrogate, call, started)
+  problems <- lapply(maps, verdict_problem, exclusion, threads, key)
+  new_ccm(maps, skill, sizes, samples, exclusion, surrogate, problems, call, started)
 }
 
 #' Cross mapping with a delay

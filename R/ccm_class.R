@@ -1,8 +1,10 @@
 # Cross mapping as a table, and what it says in words.
 
 #' @param skill What [cross_map()] returned for each of `maps`.
+#' @param problems What `summary()` needs for the verdict on each.
 #' @noRd
-new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, call, started) {
+new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, problems, call,
+                    started) {
   names(skill) <- vapply(maps, \(map) map$direction, "")
   rho <- lapply(skill, mean_skill, sizes)
   means <- lapply(rho, \(r) r[, 1L])
@@ -14,7 +16,7 @@ new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, call, sta
   new_edm(frame, "ccm", "Cross mapping", parameters, call, started,
           samples = with_ends(sample_frame(skill), maps),
           convergence = with_ends(convergence_frame(skill, means, band), maps),
-          surrogates = if (!is.null(band)) with_ends(band, maps))
+          surrogates = if (!is.null(band)) with_ends(band, maps), problems = problems)
 }
 
 #' A table whose first column is the direction, with its cause and its effect
@@ -123,20 +125,61 @@ rank_correlation <- function(sizes, rho) {
 #' What [ccm()] and [ccm_lag()] return, in words and as plain tables.
 #'
 #' @param x,object What [ccm()] or [ccm_lag()] returned, or its `summary()`.
-#' @param alpha Probability of an error that is taken: largest p value of what counts as
-#'   support.
+#' @param alpha Largest p value of surrogates that counts: of the skill with which the effect
+#'   predicts its own future, and of that with which it predicts the cause.
 #' @param ... Not used, must be empty.
 #' @return `summary()` of a `ccm` is a data frame of class `ccm_summary`: the attribute
-#'   `convergence` of [ccm()], with the columns `supported` (logical, `NA` where there is
-#'   too little to tell) and `words`. `summary()` of a `ccm_lag` is a
+#'   `convergence` of [ccm()], a row for each direction, with these columns:
+#'   \describe{
+#'   \item{verdict}{`"supported"`, `"not supported"` or `"cannot be told"`}
+#'   \item{supported}{the same as `TRUE`, `FALSE` and `NA`}
+#'   \item{reason}{a word for why it is not supported or cannot be told: `"constant"`, `"short"`,
+#'     `"counts"`, `"drift"`, `"cycle"`, `"copy"`, `"itself"`, `"linear"`, `"noise"`, `"in step"`,
+#'     `"nothing"`, `"driven"`, `"weak"`, `"delay"`, `"level"` or `"surrogates"`}
+#'   \item{rows}{rows that could be used}
+#'   \item{E, E_ties}{dimension in which the cause is predicted best, and those that were tried,
+#'     as text}
+#'   \item{own, own_p}{skill with which the effect predicts its own next row, and the p value
+#'     of its surrogates}
+#'   \item{lag, skill}{the `Tp` of at most 0 at which the cause is predicted best, in rows, and
+#'     rho there}
+#'   \item{skill_now, skill_future}{rho at a `Tp` of 0, and the highest one above 0}
+#'   \item{over_now, over_future}{by how many standard errors the past is ahead of these}
+#'   \item{gain}{the share of what is missing to a rho of 1 that goes with each doubling of the
+#'     library}
+#'   \item{surrogate_p, surrogate}{p value of surrogates of the cause, and what these keep:
+#'     `"phase"`, or phase and a season that was found}
+#'   \item{drift, repeated, together}{KPSS statistic of the effect, share of its most common
+#'     value, correlation of both series}
+#'   \item{words}{the sentence}
+#'   }
+#'   Numbers that a verdict did not need are `NA`. A summary is decided by the [set.seed()]
+#'   before [ccm()].
+#'
+#'   `summary()` of a `ccm_lag` is a
 #'   data frame of class `ccm_summary` with `direction`, `cause`, `effect`, `best` (`Tp`),
-#'   `rho`, `supported` and `words`. `supported` is `NA`, too, where the `cause` is among the
-#'   columns that its library is made of. In a direction `x:y` the library was made of `x`, which is
-#'   the `effect`, and predicted `y`, the `cause`. Their `print()` shows the words. `format()`
-#'   gives the lines that `print()` shows above a table.
+#'   `rho`, `supported` and `words`, which look at the order of time alone. `supported` is `NA`,
+#'   too, where the `cause` is among the columns that its library is made of. In a direction `x:y` the
+#'   library was made of `x`, which is the `effect`, and predicted `y`, the `cause`. Their
+#'   `print()` shows the words. `format()` gives the lines that `print()` shows above a table.
+#' @references
+#' Kwiatkowski D, Phillips PCB, Schmidt P, Shin Y (1992). Testing the null hypothesis of
+#' stationarity against the alternative of a unit root. *Journal of Econometrics*, 54, 159-178.
+#' \doi{10.1016/0304-4076(92)90104-Y}
+#'
+#' Ye H, Deyle ER, Gilarranz LJ, Sugihara G (2015). Distinguishing time-delayed causal
+#' interactions using convergent cross mapping. *Scientific Reports*, 5, 14750.
+#' \doi{10.1038/srep14750}
 #' @seealso [ccm()], [ccm_lag()].
 #' @name ccm_tables
 #' @aliases ccm_summary
+#' @examples
+#' # White noise x drives y, three rows later:
+#' set.seed(1)
+#' x <- runif(300, 0.1, 0.9)
+#' y <- rep(0.4, 3)
+#' for (t in 3:299) y[t + 1] <- y[t] * (3.6 - 3.6 * y[t] - 0.3 * x[t - 2])
+#' summary(ccm(data.frame(time = 1:300, x, y), "x", "y", E = 2, threads = 2))
 NULL
 
 #' @rdname ccm_tables
@@ -157,24 +200,13 @@ format.ccm <- function(x, ...) {
 #' @export
 summary.ccm <- function(object, alpha = 0.05, ...) {
   check_no_dots()
-  check_whole_result(object, "LibSize", c("parameters", "convergence", "samples"), "object")
+  check_whole_result(object, "LibSize", c("parameters", "convergence", "problems"), "object")
   alpha <- check_number(alpha, above = 0, max = 0.5)
   out <- attr(object, "convergence")
-  samples <- attr(object, "samples")
-  ends <- direction_ends(object)
-  own <- ends$own[seq_len(nrow(out))]
-  verdict <- lapply(seq_len(nrow(out)), \(k) {
-    sizes <- length(unique(samples$LibSize[samples$direction == out$direction[[k]]]))
-    if (own[[k]]) return(list(supported = NA))
-    judge(out[k, ], sizes, alpha)
-  })
-  out$supported <- vapply(verdict, `[[`, NA, "supported")
-  said <- out
-  said$effect <- ends$library[seq_len(nrow(out))]
-  out$words <- mapply(verdict_words, split(said, seq_len(nrow(out))),
-                      lapply(verdict, `[[`, "against"), alpha, own, USE.NAMES = FALSE)
-  new_table(out, "ccm_summary",
-            list(closing = closing_words(out, !is.null(attr(object, "surrogates")))))
+  found <- ccm_verdicts(attr(object, "problems"), out$p, alpha)
+  out[names(found)[names(found) != "said"]] <- found[names(found) != "said"]
+  out$words <- found$said
+  new_table(out, "ccm_summary", list(closing = closing_words(out, object)))
 }
 
 #' Which column each direction predicts, the cause, and which its library is made of
@@ -197,65 +229,18 @@ own_words <- function(cause) {
   sprintf("%s predicts itself there, which says nothing of causes.", cause)
 }
 
-#' What speaks against a direction; nothing where it is supported
-#' @noRd
-judge <- function(row, sizes, alpha) {
-  none <- is.na(row$rho_largest)
-  against <- c(
-    if (none) "there is no skill to speak of: predictions or observations are constant or too few",
-    if (!none && sizes < 4L) {
-      "fewer than four library sizes cannot tell whether it converges"
-    },
-    if (!none && sizes >= 4L && !isTRUE(row$tau > 0 && row$tau_p <= alpha)) {
-      sprintf("it does not rise steadily (Kendall's tau %s, p %s)", two(row$tau),
-              p_text(row$tau_p))
-    },
-    if (!none && sizes > 1L && !isTRUE(row$low > 0)) {
-      sprintf("the rise is within what single libraries differ by (%s to %s)", two(row$low),
-              two(row$high))
-    },
-    if (!none && row$rho_largest <= 0) "the skill is not positive",
-    if (!none && isTRUE(row$p > alpha)) {
-      sprintf("surrogates are predicted as well (p %s)", p_text(row$p))
-    }
-  )
-  # Too few sizes leave it open, unless something else speaks against it.
-  open <- !none && sizes < 4L && length(against) == 1L
-  list(supported = if (length(against) == 0L) TRUE else if (open) NA else FALSE,
-       against = against)
-}
-
-verdict_words <- function(row, against, alpha, own) {
-  skill <- sprintf("%s cross-maps %s with rho %s from %s rows and %s from %s.",
-                   row$effect, row$cause, two(row$rho_smallest), commas(row$smallest),
-                   two(row$rho_largest), commas(row$largest))
-  if (is.na(row$rho_largest)) skill <- sprintf("%s does not cross-map %s.", row$effect, row$cause)
-  if (own) return(paste(skill, own_words(row$cause)))
-  if (isTRUE(row$supported)) {
-    tested <- if (is.na(row$p)) "" else {
-      sprintf(", and is beyond that of surrogates (p %s)", p_text(row$p))
-    }
-    return(sprintf(
-      paste("%s The skill rises with the library (Kendall's tau %s, p %s; by %s, %s to %s)%s.",
-            "This supports that %s causes %s."),
-      skill, two(row$tau), p_text(row$tau_p), two(row$difference), two(row$low),
-      two(row$high), tested, row$cause, row$effect
-    ))
-  }
-  verdict <- if (is.na(row$supported)) "It is open whether" else "This does not support that"
-  sprintf("%s %s %s causes %s: %s.", skill, verdict, row$cause, row$effect,
-          paste(against, collapse = "; "))
-}
-
-closing_words <- function(out, tested) {
+closing_words <- function(out, object) {
+  parameters <- attr(object, "parameters")
+  known <- out[!is.na(out$E_ties), ]
+  fits <- vapply(strsplit(known$E_ties, ", "), \(E) as.character(parameters$E) %in% E, NA)
+  lags <- any(out$supported %in% TRUE & out$lag != parameters$Tp)
   c(
-    if (nrow(out) == 2L && isTRUE(all(out$supported))) {
-      paste("Both directions are supported: each causes the other, or one drives the other",
-            "so strongly that they go in step. ccm_lag() helps to tell.")
+    if (!all(fits)) {
+      sprintf("`E = %d` was asked for; verdicts take the dimensions that predict best: %s.",
+              parameters$E, paste(known$E_ties, "for", known$effect, collapse = "; "))
     },
-    if (!tested && any(out$supported %in% TRUE)) {
-      paste("A shared season or trend is not ruled out: `n_surrogates = 100` tests against",
-            "series that are alike and unrelated.")
+    if (isTRUE(lags)) {
+      "`ccm(Tp = )` with the delay found shows the convergence there."
     }
   )
 }
@@ -325,7 +310,10 @@ summary.ccm_lag <- function(object, ...) {
   said <- out
   said$effect <- ends$library[seq_along(best)]
   out$words <- mapply(lag_words, split(said, seq_len(nrow(out))), own, USE.NAMES = FALSE)
-  new_table(out, "ccm_summary")
+  new_table(out, "ccm_summary", list(closing = paste(
+    "The order of time alone supports no cause: `summary()` of what `ccm()` gives looks at",
+    "surrogates, convergence and synchrony as well."
+  )))
 }
 
 lag_words <- function(row, own) {

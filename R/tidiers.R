@@ -95,7 +95,8 @@ tidy.signature_tests <- function(x, ...) {
 #' @exportS3Method generics::tidy
 tidy.ccm <- function(x, ...) {
   check_no_dots()
-  about <- summary(x)
+  check_whole_result(x, "LibSize", "convergence")
+  about <- attr(x, "convergence")
   tidy_frame(term = about$direction, cause = about$cause, effect = about$effect,
              estimate = about$rho_largest, statistic = about$tau, p.value = about$tau_p,
              surrogate.p.value = about$p)

@@ -30,6 +30,7 @@ fuzz_subject("ccm",
     compare_lags(args, all)
     compare_libraries(args)
     if (sometimes(0.3)) compare_surrogates(args)
+    if (sometimes(0.3)) compare_verdicts(args)
     if (sometimes(0.5)) compare_devices(args, world)
     compare_map(args, all)
     if (!is.null(world$peers$pyEDM) && sometimes(0.03)) compare_pyedm(args, all, world)
@@ -183,6 +184,42 @@ on_device <- function(name, args, device, gpus, world) {
   if (device == "gpu" && !world$gpu && !inherits(out, reason)) {
     finding(sprintf("%s() with device = \"gpu\" goes on without a GPU", name))
   }
+  out
+}
+
+# Verdicts: of longer series, as those of a case are refused for being short. The same on any
+# number of threads.
+compare_verdicts <- function(args) {
+  wider <- repeated(args, whole(1, 5))
+  run <- function(threads, ...) {
+    set.seed(7)
+    found <- attempt("ccm", c(wider, list(threads = threads), ...))
+    if (refused(found)) return(found)
+    as.data.frame(attempt("summary", list(found, alpha = 0.1)))
+  }
+  one <- run(1, list(lib_sizes = Inf))
+  if (refused(one)) return()
+  decided <- c("verdict", "supported", "reason", "words")
+  same(one[decided], run(2, list(lib_sizes = Inf))[decided], "verdicts with two threads")
+  same(is.na(one$supported), one$verdict == "cannot be told", "verdicts that are open")
+  same(is.na(one$reason), one$verdict == "supported", "reasons of verdicts")
+  shares <- unlist(one[c("own_p", "surrogate_p", "repeated")])
+  same(all(is.na(shares) | shares > 0 & shares <= 1), TRUE, "p values of verdicts")
+  told <- one$verdict != "cannot be told"
+  same(all(one$rows[told] >= 100), TRUE, "rows of verdicts")
+}
+
+# The same series several times over, a little noise apart, each a segment of its own.
+repeated <- function(args, times) {
+  n <- nrow(args$x)
+  rows <- rep(seq_len(n), times)
+  out <- args
+  out$x <- args$x[rows, , drop = FALSE]
+  if (!isTRUE(args$no_time)) out$x[[1L]] <- seq_along(rows)
+  numbers <- vapply(out$x, is.double, NA)
+  out$x[numbers] <- lapply(out$x[numbers], function(v) v + 1e-3 * size_of(v) * rnorm(length(v)))
+  out$segments <- rep(seq_len(times), each = n) * 10 + (args$segments %||% rep(1, n))[rows]
+  if (!is.null(args$valid_lib)) out$valid_lib <- args$valid_lib[rows]
   out
 }
 

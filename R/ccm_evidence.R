@@ -1,0 +1,291 @@
+# What is measured before a sentence about causes: numbers for one direction, all of them from
+# the series alone.
+
+#' Bounds of the verdicts, see vignette("causes")
+#' @noRd
+verdict_rules <- list(
+  rows = 100,        # fewer rows that can be used: no verdict
+  repeated = 0.2,    # one value in more than this share of rows: counts, no states
+  drift = 0.739,     # KPSS above: a drift
+  season = 0.1,      # share of the variance above which a period counts as a season
+  cycle = 0.97,      # and above which nothing but the season is there
+  in_step = 0.9,     # correlation, and skill at lag 0 in both directions, of synchrony
+  copy = 0.97,       # correlation at another lag above which one is a copy of the other
+  own = 0.6,         # least skill of predicting a series from its own past
+  ties = 0.03,       # own skill within which dimensions tie
+  E_max = 8,         # largest dimension that is tried
+  lags = 8,          # lags to both sides
+  skill = 0.25,      # least skill of a cause
+  dims = 5,          # dimensions, of those that tie, in which the cause is predicted
+  surrogates = c(own = 39, cause = 99),
+  ahead = 2,         # standard errors by which the past has to be ahead of lag 0 and the future
+  gain = 0.3,        # least gain of a doubling, over the skill, of a cause
+  no_gain = 0.15,    # largest such ratio of what the other direction explains
+  # No link: own skill of both, p and what else is above; skill and gain are below.
+  nothing = c(own = 0.8, p = 0.1, skill = 0.4, gain = 0.07)
+)
+
+#' What [ccm()] keeps for the verdict on a direction
+#' @noRd
+verdict_problem <- function(map, exclusion, threads, key) {
+  at_row <- (seq_along(map$columns) - 1L) * (if (map$embedded) 1L else map$E) + 1L
+  c(
+    list(series = map$points[, at_row, drop = FALSE], cause = map$observed,
+         own = map$target_name %in% map$columns, knn = if (map$knn != map$E + 1L) map$knn,
+         exclusion = exclusion, threads = threads, key = key,
+         names = c(cause = map$target_name, effect = paste(map$columns, collapse = " + "))),
+    map[c("first", "last", "valid", "E", "tau", "Tp", "embedded")]
+  )
+}
+
+#' The same two series the other way round
+#' @noRd
+turned_round <- function(problem) {
+  out <- problem
+  out$series <- cbind(problem$cause)
+  out$cause <- problem$series[, 1L]
+  out$names[] <- rev(problem$names)
+  out$own <- FALSE
+  # One column has as many dimensions as predict it best.
+  out$embedded <- FALSE
+  if (out$tau == 0) out$tau <- -1L
+  out
+}
+
+#' The numbers for one direction, up to the first obstacle
+#'
+#' @return A list: `names`; `traits` of `effect` and `cause`; `obstacle`, what forbids a
+#'   sentence (see refusal()), or NULL. And, as far as they were needed: `rows`; `together`, see
+#'   there; `own`, see own_skill(); `cross`, see cross_skill(); `gain`, see
+#'   skill_gain().
+#' @noRd
+evidence <- function(problem, alpha) {
+  names <- problem$names
+  traits <- list(effect = series_traits(problem$series[, 1L], problem$first),
+                 cause = series_traits(problem$cause, problem$first))
+  out <- list(names = names, traits = traits)
+  out$obstacle <- self_obstacle(problem) %||%
+    trait_obstacle(traits$effect, names[["effect"]]) %||%
+    trait_obstacle(traits$cause, names[["cause"]])
+  if (!is.null(out$obstacle)) return(out)
+  # A p value of alpha takes so many.
+  problem$surrogates <- pmax(verdict_rules$surrogates, ceiling(1 / alpha) - 1)
+  problem$lags <- lags_to_try(problem)
+  problem$dims <- dimensions_to_try(problem)
+  rows <- evidence_rows(problem)
+  out$rows <- length(rows)
+  out$obstacle <- row_obstacle(length(rows))
+  if (!is.null(out$obstacle)) return(out)
+  out$together <- together(problem, rows)
+  out$obstacle <- copy_obstacle(out$together, names)
+  if (!is.null(out$obstacle)) return(out)
+  out$own <- own_skill(problem, rows, traits$effect)
+  out$obstacle <- own_obstacle(out$own, names[["effect"]], alpha)
+  if (!is.null(out$obstacle)) return(out)
+  out$cross <- cross_skill(problem, rows, out$own$ties, traits$cause)
+  out$gain <- skill_gain(problem, rows, out$cross, traits$cause)
+  out
+}
+
+# ---- What is tried -------------------------------------------------------------------
+
+#' Lags to both sides, fewer in short segments
+#' @noRd
+lags_to_try <- function(problem) {
+  segments <- unique(data.frame(problem$first, problem$last))
+  typical <- stats::median(segments[[2L]] - segments[[1L]] + 1)
+  most <- max(verdict_rules$lags, abs(problem$Tp) + 3L)
+  most <- max(min(most, floor(typical / 6)), 2)
+  -most:most
+}
+
+dimensions_to_try <- function(problem) {
+  if (problem$embedded) return(problem$E)
+  most <- min(verdict_rules$E_max, max(2, sum(!is.na(problem$cause)) %/% 60))
+  as.integer(seq_len(most))
+}
+
+#' Points of dimension E, a matrix as edm_data() makes them
+#' @noRd
+points_of <- function(problem, E) {
+  if (problem$embedded) return(problem$series)
+  lagged <- lapply(seq_len(ncol(problem$series)), \(k) {
+    vapply(seq_len(E) - 1L, \(e) shifted(problem$series[, k], e * problem$tau, problem),
+           problem$cause)
+  })
+  matrix(unlist(lagged), nrow(problem$series))
+}
+
+#' Rows that all dimensions and lags have in common
+#' @noRd
+evidence_rows <- function(problem) {
+  complete <- rowSums(is.na(points_of(problem, max(problem$dims)))) == 0
+  row <- seq_along(problem$cause)
+  reach <- max(problem$lags)
+  which(complete & problem$valid & !is.na(problem$cause) & row - reach >= problem$first &
+          row + reach <= problem$last)
+}
+
+#' Correlation of both series, now and at the lag where it is largest
+#' @noRd
+together <- function(problem, rows) {
+  shift <- lagged_targets(problem$cause, problem$lags, problem)[rows, , drop = FALSE]
+  rho <- stats::cor(problem$series[rows, 1L], shift, use = "pairwise.complete.obs")[1L, ]
+  at <- which.max(abs(rho))
+  list(now = rho[problem$lags == 0], most = rho[[at]], lag = problem$lags[[at]])
+}
+
+# ---- Skill ---------------------------------------------------------------------------
+
+#' What cross_map() takes: points of dimension E, all of `rows` the library
+#' @noRd
+evidence_map <- function(problem, E, rows, targets) {
+  points <- points_of(problem, E)
+  knn <- as.integer(problem$knn %||% (ncol(points) + 1L))
+  list(points = points, lib = rows, target = targets, knn = knn)
+}
+
+#' Skill of libraries of some sizes for the targets of such a map
+#' @noRd
+skill_in <- function(map, sizes, samples, problem) {
+  cross_map(map, list(map$lib), map$target, sizes, samples, problem$exclusion, 0,
+            on_cpu(), problem$threads, problem$key)
+}
+
+#' Verdicts are the same wherever the skill of the table came from
+#' @noRd
+on_cpu <- function() edm_place("cpu", NULL, 0)
+
+#' Correlation of each target with its forecasts from all rows, each from the others
+#' @return A number for each column of `targets`, 0 where there is no correlation.
+#' @noRd
+skill_of <- function(problem, E, rows, targets) {
+  # So many at a time that memory stays small; neighbours are found anew for each lot.
+  lot <- max(1L, as.integer(2e7 / nrow(targets)))
+  lots <- split(seq_len(ncol(targets)), (seq_len(ncol(targets)) - 1L) %/% lot)
+  rho <- lapply(lots, \(some) {
+    map <- evidence_map(problem, E, rows, targets[, some, drop = FALSE])
+    skill_in(map, length(rows), 1, problem)$rho
+  })
+  rho <- unlist(rho, use.names = FALSE)
+  rho[is.na(rho)] <- 0
+  rho
+}
+
+#' How well the effect is forecast from its own past, one row ahead, beyond its season
+#'
+#' @return A list: `skill` by dimension, `ties`, the dimensions that are about as good as the
+#'   best, `best`, and of that `rho`, its `p` among surrogates, and their `median`.
+#' @noRd
+own_skill <- function(problem, rows, traits) {
+  target <- cbind(shifted(traits$rest, 1L, problem))
+  skill <- vapply(problem$dims, \(E) skill_of(problem, E, rows, target), 0)
+  ties <- problem$dims[skill >= max(skill) - verdict_rules$ties]
+  # One lag cannot tell what a second series did.
+  if (any(ties > 1L)) ties <- ties[ties > 1L]
+  ties <- utils::head(ties, verdict_rules$dims)
+  best <- problem$dims[[which.max(skill)]]
+  others <- chosen_surrogates(traits, problem$first, problem$surrogates[["own"]], problem$key)
+  null <- apply(others, 2L, \(one) {
+    alike <- problem
+    alike$series[, 1L] <- one + traits$season
+    skill_of(alike, best, rows, cbind(shifted(one, 1L, problem)))
+  })
+  list(skill = skill, ties = ties, best = best, rho = max(skill),
+       p = (1 + sum(null >= max(skill))) / (1 + length(null)), median = stats::median(null))
+}
+
+#' Skill of predicting the cause at all lags, in the best of the tied dimensions
+#'
+#' @return A list: `E`; `lags` and `rho` there; `past`, `now` and `future`, indices of the
+#'   best lag below 0, of lag 0 and of the best one above; `top`, the best one at or below 0;
+#'   `p` and `median` of surrogates of the cause, each with its best dimension and lag;
+#'   `over_now` and `over_future`, by how many standard errors the past is ahead; `agree`, do
+#'   dimensions that predict as well have their highest skill on the same side of 0?
+#' @noRd
+cross_skill <- function(problem, rows, ties, traits) {
+  lags <- problem$lags
+  back <- which(lags <= 0)
+  targets <- lagged_targets(traits$rest, lags, problem)
+  n <- problem$surrogates[["cause"]]
+  others <- chosen_surrogates(traits, problem$first, n, rev(problem$key))
+  others <- lapply(seq_len(n), \(k) lagged_targets(others[, k], lags[back], problem))
+  all <- do.call(cbind, c(list(targets), others))
+  made <- vapply(ties, \(E) skill_of(problem, E, rows, all), double(ncol(all)))
+  rho <- made[seq_along(lags), , drop = FALSE]
+  null <- array(made[-seq_along(lags), ], c(length(back), n, length(ties)))
+  null <- apply(null, 2L, max)
+  best <- which.max(apply(rho[back, , drop = FALSE], 2L, max))
+  one <- rho[, best]
+  highest <- function(among) among[[which.max(one[among])]]
+  out <- list(E = ties[[best]], lags = lags, rho = one, top = highest(back),
+              past = highest(which(lags < 0)), now = which(lags == 0),
+              future = highest(which(lags > 0)))
+  out$p <- (1 + sum(null >= one[[out$top]])) / (1 + n)
+  out$median <- stats::median(null)
+  error <- lag_errors(problem, out$E, rows, targets, one)
+  out$over_now <- error(out$past, out$now)
+  out$over_future <- error(out$past, out$future)
+  as_good <- apply(rho, 2L, max) >= max(rho) - verdict_rules$ties
+  ahead <- apply(rho, 2L, \(r) lags[[which.max(r)]]) > 0
+  out$agree <- !any(ahead[as_good]) || all(ahead[as_good])
+  out
+}
+
+lagged_targets <- function(x, lags, ends) {
+  matrix(vapply(lags, \(lag) shifted(x, lag, ends), x), length(x))
+}
+
+#' A function that gives by how many standard errors one lag is ahead of another
+#'
+#' Rows are drawn again a hundred times in blocks of ten; skill is compared on Fisher's scale.
+#' @noRd
+lag_errors <- function(problem, E, rows, targets, rho) {
+  n <- length(rows)
+  starts <- random_below(100L * ceiling(n / 10), n - 9L, problem$key, 0)
+  weight <- apply(matrix(starts, 100L), 1L, \(start) tabulate(outer(1:10, start, `+`), n))
+  map <- evidence_map(problem, E, rows, targets)
+  where <- list(gpus = gpus_of(on_cpu()), threads = problem$threads)
+  fisher <- \(rho) atanh(pmax(pmin(rho, 0.99999), -0.99999))
+  drawn <- function(k) {
+    forecast <- simplex_at(map$points, rows, rows, targets[, k], map$knn, problem$exclusion,
+                           where)$predictions
+    seen <- targets[rows, k]
+    known <- is.finite(forecast) & is.finite(seen)
+    fisher(weighted_rho(forecast[known], seen[known], weight[known, , drop = FALSE]))
+  }
+  function(one, other) {
+    error <- stats::sd(drawn(one) - drawn(other), na.rm = TRUE)
+    difference <- fisher(rho[[one]]) - fisher(rho[[other]])
+    if (is.na(error) || error == 0) 0 else difference / error
+  }
+}
+
+#' Correlation of x and y under each column of weights
+#' @noRd
+weighted_rho <- function(x, y, weight) {
+  total <- colSums(weight)
+  mean_of <- \(v) colSums(weight * v) / total
+  mx <- mean_of(x)
+  my <- mean_of(y)
+  spread <- (mean_of(x^2) - mx^2) * (mean_of(y^2) - my^2)
+  (mean_of(x * y) - mx * my) / sqrt(pmax(spread, 1e-300))
+}
+
+#' Which share of what is missing to a skill of 1 goes with each doubling of the library
+#'
+#' A line through log(1 - rho) against the logarithm of the library size, from an eighth of
+#' the rows to all of them, with forty libraries of each size.
+#' @noRd
+skill_gain <- function(problem, rows, cross, traits) {
+  target <- lagged_targets(traits$rest, cross$lags[[cross$top]], problem)
+  map <- evidence_map(problem, cross$E, rows, target)
+  sizes <- unique(round(length(rows) / 2^(3:0)))
+  sizes <- as.integer(sizes[sizes > map$knn + 1L])
+  if (length(sizes) < 3L) return(list(gain = NA_real_))
+  skill <- skill_in(map, sizes, 40, problem)
+  rho <- mean_skill(skill, sizes)[, 1L]
+  if (anyNA(rho)) return(list(gain = NA_real_))
+  fit <- stats::lm.fit(cbind(1, log2(sizes)), log(pmax(1 - rho, 1e-4)))
+  list(gain = 1 - exp(fit$coefficients[[2L]]), sizes = sizes, rho = rho)
+}

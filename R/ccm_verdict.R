@@ -1,0 +1,280 @@
+# The sentence about causes: supported, not supported, or cannot be told because ...
+#
+# What is measured is in ccm_evidence.R; here is what follows from it, in this order:
+#
+#   obstacle      something about the series forbids any sentence about this direction
+#   signs()       which of the signs of a cause are there
+#   judge()       what follows: all signs, none, or something between
+
+#' The verdict on each direction of cross mapping
+#'
+#' @param problems A list of what verdict_problem() gave, one for each direction.
+#' @param asked p value of the surrogates that the user asked for, or `NA`, of each.
+#' @return A data frame with a row for each direction; see the value of `summary()`.
+#' @noRd
+ccm_verdicts <- function(problems, asked, alpha) {
+  measured <- lapply(problems, evidence, alpha)
+  rows <- lapply(seq_along(problems), \(k) {
+    other <- if (length(problems) == 2L) measured[[3L - k]] else {
+      evidence(turned_round(problems[[k]]), alpha)
+    }
+    verdict_row(measured[[k]], judge(measured[[k]], other, asked[[k]], alpha))
+  })
+  do.call(rbind, rows)
+}
+
+verdict_row <- function(one, verdict) {
+  own <- one$own
+  cross <- one$cross
+  at <- \(k) if (is.null(cross)) NA_real_ else cross$rho[[cross[[k]]]]
+  number <- \(x) x %||% NA_real_
+  data.frame(
+    verdict = verdict$verdict,
+    supported = c(supported = TRUE, `not supported` = FALSE)[verdict$verdict][[1L]],
+    reason = verdict$reason, rows = number(one$rows),
+    E = as.integer(number(cross$E)),
+    E_ties = if (is.null(own)) NA_character_ else toString(own$ties),
+    own = number(own$rho), own_p = number(own$p),
+    lag = if (is.null(cross)) NA_integer_ else as.integer(cross$lags[[cross$top]]),
+    skill = at("top"), skill_now = at("now"), skill_future = at("future"),
+    over_now = number(cross$over_now), over_future = number(cross$over_future),
+    gain = number(one$gain$gain), surrogate_p = number(cross$p),
+    surrogate = surrogate_name(one), drift = number(one$traits$effect$drift),
+    repeated = number(one$traits$effect$repeated), together = number(one$together$now),
+    said = verdict$said
+  )
+}
+
+surrogate_name <- function(one) {
+  if (is.null(one$cross)) return(NA_character_)
+  period <- one$traits$cause$period
+  if (period == 0) "phase" else sprintf("phase and season of %d rows", period)
+}
+
+# ---- Obstacles -----------------------------------------------------------------------
+
+#' What forbids a sentence about a direction, or NULL
+#' @noRd
+obstacle <- function(one, other) one$obstacle %||% step_obstacle(one, other)
+
+step_obstacle <- function(one, other) {
+  now <- one$together$now
+  least <- verdict_rules$in_step
+  if (abs(now) < least || lag_zero(one) < least || !isTRUE(lag_zero(other) >= least)) {
+    return(NULL)
+  }
+  refusal("in step", paste(
+    "%s and %s go in step (correlation %s, and each predicts the other without delay: rho",
+    "%s and %s), so that each is a copy of the other and neither comes first"),
+    one$names[["cause"]], one$names[["effect"]], two(now), two(lag_zero(one)),
+    two(lag_zero(other)))
+}
+
+#' One series is the other, seen later
+#' @noRd
+copy_obstacle <- function(together, names) {
+  if (abs(together$most) < verdict_rules$copy || together$lag == 0) return(NULL)
+  refusal("copy", "%s is a copy of %s, seen %d rows earlier or later (correlation %s)",
+          names[["effect"]], names[["cause"]], as.integer(abs(together$lag)),
+          two(together$most))
+}
+
+row_obstacle <- function(rows) {
+  if (rows >= verdict_rules$rows) return(NULL)
+  refusal("short", "only %s rows can be used, and a verdict takes %s", commas(rows),
+          verdict_rules$rows)
+}
+
+lag_zero <- function(one) if (is.null(one$cross)) NA_real_ else one$cross$rho[[one$cross$now]]
+
+refusal <- function(reason, text, ...) list(reason = reason, text = sprintf(text, ...))
+
+self_obstacle <- function(problem) {
+  if (!problem$own) return(NULL)
+  refusal("itself", "the library is made of %s, so that %s predicts itself",
+          problem$names[["effect"]], problem$names[["cause"]])
+}
+
+trait_obstacle <- function(traits, name) {
+  if (traits$constant) {
+    return(refusal("constant", "%s is constant or nearly always missing", name))
+  }
+  if (traits$repeated > verdict_rules$repeated) {
+    return(refusal("counts", paste(
+      "%s of the values of %s are one and the same, so that its states look alike (for",
+      "counts of spikes, take longer bins or a smoothed rate)"),
+      whole_percent(traits$repeated), name))
+  }
+  if (traits$drift > verdict_rules$drift) {
+    return(refusal("drift", paste(
+      "%s drifts and does not come back to earlier states (KPSS statistic %s, above %s); take",
+      "differences, or a stretch without drift"), name, two(traits$drift),
+      two(verdict_rules$drift)))
+  }
+  if (traits$explained > verdict_rules$cycle) {
+    refusal("cycle", paste(
+      "%s goes round in %d rows with nothing beside (which explains %s of its variance), and",
+      "all that goes round predicts it"), name, as.integer(traits$period),
+      whole_percent(traits$explained))
+  }
+}
+
+own_obstacle <- function(own, name, alpha) {
+  if (own$p > alpha) {
+    return(refusal("linear", paste(
+      "%s is predicted from its own past (rho %s) no better than surrogates that keep its",
+      "season and all that is linear (median %s, p %s), so that its history is no attractor in",
+      "which a cause could be read"), name, two(own$rho), two(own$median), p_text(own$p)))
+  }
+  if (own$rho < verdict_rules$own) {
+    refusal("noise", paste(
+      "%s is poorly predicted from its own past (rho %s, and a verdict takes %s): noise hides",
+      "its states"), name, two(own$rho), two(verdict_rules$own))
+  }
+}
+
+whole_percent <- function(share) sprintf("%.0f %%", floor(100 * share))
+
+# ---- What follows --------------------------------------------------------------------
+
+#' Which signs of a cause a direction shows
+#' @noRd
+signs <- function(one, alpha) {
+  cross <- one$cross
+  skill <- cross$rho[[cross$top]]
+  gain <- one$gain$gain
+  list(
+    beyond = cross$p <= alpha && skill >= verdict_rules$skill,
+    before = cross$over_now >= verdict_rules$ahead &&
+      cross$over_future >= verdict_rules$ahead && cross$agree,
+    rises = isTRUE(gain >= verdict_rules$gain * skill)
+  )
+}
+
+all_signs <- function(one, alpha) !is.null(one$cross) && all(unlist(signs(one, alpha)))
+
+#' @param asked p value of surrogates that the user asked for, or NA.
+#' @return A list: `verdict`, `reason` (one word, NA where supported) and `said`.
+#' @noRd
+judge <- function(one, other, asked, alpha) {
+  against <- obstacle(one, other)
+  if (!is.null(against)) return(refuse(one, against))
+  found <- signs(one, alpha)
+  if (all(unlist(found))) return(support(one, asked, alpha))
+  absent <- absence(one, other, found, alpha)
+  if (!is.null(absent)) return(deny(one, absent))
+  refuse(one, unclear(one, found, alpha))
+}
+
+#' What shows that there is no link, or NULL
+#' @noRd
+absence <- function(one, other, found, alpha) {
+  cross <- one$cross
+  skill <- cross$rho[[cross$top]]
+  gain <- one$gain$gain
+  nothing <- verdict_rules$nothing
+  # Noise could hide a link, and a cause without states of its own cannot be told.
+  states <- is.null(other$obstacle) && min(one$own$rho, other$own$rho) >= nothing[["own"]]
+  if (states && cross$p > nothing[["p"]] && skill < nothing[["skill"]] &&
+        isTRUE(gain < nothing[["gain"]])) {
+    return(refusal("nothing", paste(
+      "that is no more than surrogates of %s have (median of their highest %s, p %s), and no",
+      "more with a larger library (%s)"), one$names[["cause"]], two(cross$median),
+      p_text(cross$p), gain_text(gain)))
+  }
+  if (all_signs(other, alpha) && is.null(obstacle(other, one)) && !found$before &&
+        isTRUE(gain <= max(verdict_rules$no_gain * skill, nothing[["gain"]]))) {
+    refusal("driven", paste(
+      "that comes from the other direction, in which the signs of a cause are there: the skill",
+      "does not rise with the library (%s), and the past of %s is not told better than its",
+      "present and future"), gain_text(gain), one$names[["cause"]])
+  }
+}
+
+#' Why a verdict is left open where the series would allow one
+#' @noRd
+unclear <- function(one, found, alpha) {
+  cross <- one$cross
+  cause <- one$names[["cause"]]
+  skill <- cross$rho[[cross$top]]
+  if (cross$p > alpha && skill >= verdict_rules$skill) {
+    return(refusal("weak", "surrogates of %s are predicted as well (median %s, p %s)", cause,
+                   two(cross$median), p_text(cross$p)))
+  }
+  if (!found$beyond) {
+    return(refusal("weak", paste(
+      "a rho of %s is too little to go by: surrogates of %s reach %s at their median (p %s)"),
+      two(skill), cause, two(cross$median), p_text(cross$p)))
+  }
+  if (!found$before) {
+    return(refusal("delay", paste(
+      "no delay shows what comes first: rho is %s in the past of %s (%s), %s without a delay",
+      "and %s in its future (%s), as with a common driver or synchrony%s"),
+      two(cross$rho[[cross$past]]), cause, lag_text(cross$lags[[cross$past]]),
+      two(cross$rho[[cross$now]]), two(cross$rho[[cross$future]]),
+      lag_text(cross$lags[[cross$future]]),
+      if (cross$agree) "" else ", and dimensions that predict as well disagree on it"))
+  }
+  refusal("level", paste(
+    "the skill levels off: %s, where a cause of this skill takes %s or more. A common driver",
+    "does that, and so do noise and many steps between"), gain_text(one$gain$gain),
+    whole_percent(verdict_rules$gain * skill))
+}
+
+gain_text <- function(gain) {
+  if (is.na(gain)) return("there are too few rows to see it rise")
+  sprintf("each doubling of the library takes %s of what is missing to 1",
+          if (gain < 0.005) "nothing" else whole_percent(gain))
+}
+
+lag_text <- function(lag) sprintf("Tp %d", as.integer(lag))
+
+# ---- Sentences -----------------------------------------------------------------------
+
+#' "y tells best what x was 3 rows before, rho 0.90 with E 3"
+#' @noRd
+skill_text <- function(one) {
+  cross <- one$cross
+  lag <- cross$lags[[cross$top]]
+  when <- if (lag == 0) "is at the same time" else {
+    sprintf("was %d row%s before", as.integer(-lag), if (lag == -1) "" else "s")
+  }
+  sprintf("%s tells best what %s %s, with rho %s (E %d)", one$names[["effect"]],
+          one$names[["cause"]], when, two(cross$rho[[cross$top]]), cross$E)
+}
+
+support <- function(one, asked, alpha) {
+  if (isTRUE(asked > alpha)) {
+    return(refuse(one, refusal(
+      "surrogates", "the surrogates asked for are predicted as well (p %s)", p_text(asked)
+    )))
+  }
+  cross <- one$cross
+  list(verdict = "supported", reason = NA_character_, said = sprintf(
+    paste("This supports that %s drives %s, directly or through others. %s; surrogates",
+          "of %s reach %s (p %s). The past is ahead of the present (%s) and the future (%s) by",
+          "%s and %s standard errors, and %s."),
+    one$names[["cause"]], one$names[["effect"]], skill_text(one), one$names[["cause"]],
+    two(cross$median), p_text(cross$p), two(cross$rho[[cross$now]]),
+    two(cross$rho[[cross$future]]), short_number(cross$over_now),
+    short_number(cross$over_future), gain_text(one$gain$gain)))
+}
+
+deny <- function(one, why) {
+  list(verdict = "not supported", reason = why$reason, said = sprintf(
+    "This does not support that %s drives %s. %s; %s.", one$names[["cause"]],
+    one$names[["effect"]], skill_text(one), why$text))
+}
+
+refuse <- function(one, why) {
+  found <- if (!is.null(one$cross) && why$reason %in% c("weak", "delay", "level", "surrogates")) {
+    paste0(" ", skill_text(one), ".")
+  } else {
+    ""
+  }
+  list(verdict = "cannot be told", reason = why$reason, said = sprintf(
+    "It cannot be told whether %s drives %s, because %s.%s", one$names[["cause"]],
+    one$names[["effect"]], why$text, found))
+}
+
+short_number <- function(x) formatC(x, digits = 1L, format = "f")

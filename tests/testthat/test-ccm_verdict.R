@@ -1,0 +1,230 @@
+# Row 1 of a verdict, y:x, is about x driving y; row 2 about y driving x.
+
+test_that("a driver of white noise is found, and the wrong way round cannot be told", {
+  set.seed(1)
+  said <- verdict_of(noise_driver())
+  expect_identical(said$verdict, c("supported", "cannot be told"))
+  expect_identical(said$supported, c(TRUE, NA))
+  expect_identical(said$lag[[1]], -3L)
+  expect_true(said$reason[[2]] %in% c("linear", "noise"))
+  expect_match(said$words[[1]], "supports that x drives y, directly or through others", fixed = TRUE)
+  expect_match(said$words[[1]], "y tells best what x was 3 rows before")
+  expect_match(said$words[[2]], "cannot be told whether y drives x, because x is (poorly )?predicted from")
+})
+
+test_that("a verdict does not hang on library sizes, and set.seed() decides it", {
+  x <- coupled_maps(300, 0, 0.1)
+  sizes <- list(NULL, Inf, c(20, 200), c(5, 50, 100, 299))
+  found <- lapply(sizes, \(size) {
+    set.seed(3)
+    summary(ccm(x, "y", "x", E = 2, lib_sizes = size, samples = 5, threads = 2))
+  })
+  for (one in found) {
+    expect_identical(one$supported, c(TRUE, FALSE))
+    expect_identical(one$words, found[[1]]$words)
+  }
+  set.seed(3)
+  one <- ccm(x, "y", "x", E = 2, lib_sizes = Inf, threads = 1)
+  before <- .Random.seed
+  expect_identical(summary(one)$words, found[[1]]$words)
+  expect_identical(.Random.seed, before)
+})
+
+test_that("both directions are found, and one alone says what it says with the other", {
+  set.seed(2)
+  x <- coupled_maps(500, 0.12, 0.12, ry = 3.7)
+  both <- verdict_of(x)
+  expect_identical(both$supported, c(TRUE, TRUE))
+  set.seed(2)
+  one <- verdict_of(x, both = FALSE)
+  expect_identical(one$direction, "y:x")
+  expect_identical(one$words, both$words[[1]])
+})
+
+test_that("series that have nothing to do with each other are not supported", {
+  supported <- vapply(1:6, \(seed) {
+    set.seed(seed)
+    x <- data.frame(time = 1:300, x = coupled_maps(320)$x[20 + 1:300],
+                    y = coupled_maps(300 + 10 * seed, ry = 3.9)$y[10 * seed + 1:300])
+    said <- verdict_of(x)
+    expect_false(any(said$supported %in% TRUE))
+    sum(!is.na(said$supported))
+  }, 0L)
+  expect_gt(sum(supported), 6)
+})
+
+test_that("a common driver does not make a cause", {
+  found <- vapply(1:5, \(seed) {
+    set.seed(seed)
+    z <- x <- y <- runif(1, 0.2, 0.8)
+    for (t in 1:499) {
+      z[[t + 1]] <- 3.9 * z[[t]] * (1 - z[[t]])
+      x[[t + 1]] <- x[[t]] * (3.7 - 3.7 * x[[t]] - 0.2 * z[[t]])
+      y[[t + 1]] <- y[[t]] * (3.75 - 3.75 * y[[t]] - 0.2 * z[[t]])
+    }
+    any(verdict_of(data.frame(time = 1:500, x, y))$supported %in% TRUE)
+  }, NA)
+  expect_false(any(found))
+})
+
+test_that("each obstacle is told by its name, with the numbers", {
+  reasons <- function(x, ...) {
+    set.seed(4)
+    said <- verdict_of(x, ...)
+    expect_true(all(said$verdict == "cannot be told"))
+    expect_true(all(is.na(said$supported)))
+    expect_match(said$words, "^It cannot be told whether [xy] drives [xy], because ")
+    list(reason = said$reason, words = said$words)
+  }
+  x <- coupled_maps(300, 0, 0.1)
+  short <- reasons(x[1:90, ])
+  expect_identical(short$reason, rep("short", 2))
+  expect_match(short$words[[1]], "only 7[0-9] rows can be used, and a verdict takes 100")
+  counts <- transform(x, x = round(2 * x), y = round(3 * y))
+  expect_identical(reasons(counts)$reason, rep("counts", 2))
+  drift <- reasons(transform(x, x = x + time / 50))
+  expect_identical(drift$reason, rep("drift", 2))
+  expect_match(drift$words[[1]], "x drifts and does not come back")
+  cycle <- reasons(transform(x, x = sin(2 * pi * time / 12)))
+  expect_identical(cycle$reason, rep("cycle", 2))
+  expect_match(cycle$words[[1]], "x goes round in 12 rows with nothing beside")
+  constant <- reasons(transform(x, y = 3))
+  expect_identical(constant$reason, rep("constant", 2))
+  step <- reasons(transform(x, y = x + 0.001 * y))
+  expect_identical(step$reason, rep("in step", 2))
+  copy <- reasons(transform(x, y = c(x[3:300], x[1:2])))
+  expect_identical(copy$reason, rep("copy", 2))
+  expect_match(copy$words[[1]], "y is a copy of x, seen 2 rows earlier or later")
+  set.seed(1)
+  noisy <- transform(x, x = x + rnorm(300, sd = sd(x)), y = y + rnorm(300, sd = sd(y)))
+  expect_true(all(reasons(noisy)$reason %in% c("noise", "linear")))
+  linear <- data.frame(time = 1:300, x = as.double(arima.sim(list(ar = 0.7), 300)),
+                       y = as.double(arima.sim(list(ar = 0.7), 300)))
+  expect_true(all(reasons(linear)$reason == "linear"))
+})
+
+test_that("surrogates that were asked for can take support back", {
+  set.seed(1)
+  found <- ccm(noise_driver(), "y", "x", E = 2, Tp = -3, lib_sizes = Inf, n_surrogates = 5,
+               threads = 2)
+  expect_equal(attr(found, "convergence")$p[[1]], 1 / 6)
+  said <- summary(found)
+  expect_identical(said$reason[[1]], "surrogates")
+  expect_match(said$words[[1]], "because the surrogates asked for are predicted as well (p 0.17)",
+               fixed = TRUE)
+  expect_identical(summary(found, alpha = 0.2)$supported[[1]], TRUE)
+})
+
+test_that("seasons and drifts are those of the definitions", {
+  set.seed(1)
+  x <- rnorm(90) + rep(c(0, 1, 3, 1), length.out = 90)
+  for (period in c(2, 4, 7, 22)) {
+    place <- (seq_along(x) - 1) %% period + 1
+    expect_equal(season_share(x, place), oracle_season_share(x, period))
+  }
+  expect_identical(season_share(x[1:9], 1:9), 0)
+  found <- find_season(x, rep(1L, 90))
+  shares <- vapply(2:22, \(p) oracle_season_share(x, p), 0)
+  expect_identical(found$period, 4L)
+  expect_equal(found$explained, shares[[3]])
+  expect_identical(find_season(rnorm(90), rep(1L, 90))$period, 0)
+  expect_equal(kpss_statistic(x), oracle_kpss(x))
+  expect_equal(kpss_statistic(cumsum(x)), oracle_kpss(cumsum(x)))
+  traits <- series_traits(c(x, NA), rep(1L, 91))
+  expect_equal(traits$season[1:90], ave(x, rep(1:4, length.out = 90)))
+  expect_equal(traits$rest, c(x, NA) - traits$season)
+  expect_equal(traits$repeated, 1 / 90)
+})
+
+test_that("a season begins anew in each segment", {
+  shape <- c(0, 2, 5, 1, 0)
+  first <- rep(c(1L, 8L, 20L, 41L), c(7, 12, 21, 13))
+  x <- shape[(seq_along(first) - first) %% 5 + 1]
+  expect_identical(find_season(x, first)$period, 5L)
+  expect_equal(series_traits(x, first)$explained, 1)
+})
+
+test_that("chosen surrogates keep the spectrum of each segment, and gaps", {
+  set.seed(1)
+  first <- rep(c(1L, 31L), c(30, 40))
+  x <- rnorm(70)
+  traits <- series_traits(x, first)
+  made <- chosen_surrogates(traits, first, 3, random_key())
+  expect_identical(dim(made), c(70L, 3L))
+  for (rows in list(1:30, 31:70)) {
+    expect_equal(Mod(fft(made[rows, 2])), Mod(fft(traits$rest[rows])))
+  }
+  expect_false(isTRUE(all.equal(made[, 1], made[, 2])))
+  x[c(1, 5, 6, 70)] <- NA
+  made <- chosen_surrogates(series_traits(x, first), first, 2, random_key())
+  expect_identical(which(is.na(made[, 1])), c(1L, 5L, 6L, 70L))
+  expect_equal(filled(c(NA, 1, NA, NA, 4)), c(1, 1, 2, 3, 4))
+})
+
+test_that("evidence is what simplex projection gives", {
+  x <- coupled_maps(660, 0, 0.2, rx = 3.9, ry = 3.8)[501:660, ]
+  set.seed(1)
+  found <- ccm(x, "y", "x", E = 2, lib_sizes = Inf, threads = 2)
+  one <- evidence(attr(found, "problems")[[1]], 0.05)
+  expect_identical(one$names, c(cause = "x", effect = "y"))
+  E <- one$cross$E
+  dims <- max(2, 160 %/% 60)
+  rows <- (1 + max(dims - 1, 8)):(160 - 8)
+  expect_identical(one$rows, length(rows))
+  points <- sapply(seq_len(E) - 1, \(lag) c(rep(NA, lag), head(x$y, 160 - lag)))
+  rest <- x$x - mean(x$x)
+  expect_identical(one$traits$cause$period, 0)
+  rho <- vapply(-8:8, \(lag) {
+    target <- rep(NA_real_, 160)
+    target[rows] <- rest[rows + lag]
+    oracle_cross_map(points, rows, rows, target, E + 1)[["rho"]]
+  }, 0)
+  expect_equal(one$cross$rho, rho, tolerance = 1e-9)
+  expect_equal(one$cross$lags[[one$cross$past]], (-8:-1)[[which.max(rho[1:8])]])
+  expect_equal(one$cross$lags[[one$cross$future]], which.max(rho[10:17]))
+  expect_equal(one$gain$gain,
+               1 - exp(coef(lm(log(1 - one$gain$rho) ~ log2(one$gain$sizes)))[[2]]))
+  expect_equal(one$together$now, cor(x$x[rows], x$y[rows]))
+  later <- vapply(-8:8, \(lag) cor(x$y[rows], x$x[rows + lag]), 0)
+  expect_equal(one$together$most, later[[which.max(abs(later))]])
+  expect_identical(one$together$lag, (-8:8)[[which.max(abs(later))]])
+})
+
+test_that("rows drawn again weigh as often as they were drawn", {
+  set.seed(1)
+  x <- rnorm(12)
+  y <- x + rnorm(12)
+  weight <- matrix(rpois(36, 1.5), 12)
+  want <- apply(weight, 2, \(w) cor(rep(x, w), rep(y, w)))
+  expect_equal(weighted_rho(x, y, weight), want)
+})
+
+test_that("segments, missing values, several columns and other lags have verdicts", {
+  set.seed(5)
+  x <- coupled_maps(400, 0, 0.15)
+  x$trial <- rep(letters[1:4], each = 100)
+  said <- verdict_of(x, segments = "trial")
+  expect_identical(said$supported[[1]], TRUE)
+  expect_identical(said$rows[[1]], 4L * (100L - 16L))
+  gaps <- x
+  gaps$x[c(30, 31, 200)] <- NA
+  gaps$y[333] <- NaN
+  expect_identical(verdict_of(gaps)$supported[[1]], TRUE)
+  x$z <- runif(400)
+  more <- summary(ccm(x, c("y", "z"), "x", E = 2, lib_sizes = Inf, threads = 2))
+  expect_identical(nrow(more), 2L)
+  held <- summary(ccm(x, c("y", "z"), "x", embedded = TRUE, lib_sizes = Inf, threads = 2))
+  expect_identical(held$E_ties[[1]], "2")
+  expect_identical(verdict_of(x, tau = -2, Tp = -12)$cause, c("x", "y"))
+  expect_identical(verdict_of(x, knn = 5, exclusion_radius = 3)$supported[[1]], TRUE)
+})
+
+test_that("a dimension that does not fit is told", {
+  set.seed(1)
+  x <- coupled_maps(400, 0, 0.15)
+  fits <- summary(ccm(x, "y", "x", E = 3, lib_sizes = Inf, threads = 2))
+  expect_false(any(grepl("was asked for", attr(fits, "closing"))))
+  other <- summary(ccm(x, "y", "x", E = 9, lib_sizes = Inf, threads = 2))
+  expect_match(attr(other, "closing"), "`E = 9` was asked for", all = FALSE)
+  expect_output(print(other), "dimensions that predict\\s+best")
+})
