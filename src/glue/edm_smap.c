@@ -8,8 +8,8 @@
 #include "glue/watch.h"
 #include "gpu/edm/smap.h"
 
-/* `options`: neighbours, exclusion radius, ridge, GPUs or NULL, threads, and whether local
-   models are wanted. */
+/* `options`: neighbours, exclusion radius, ridge, GPUs or NULL, threads, and whether
+   local models are wanted. */
 static syn_smap_options read_options(SEXP options, SEXP theta)
 {
     R_xlen_t n = Rf_xlength(numbers(theta, REALSXP, 1, "theta"));

@@ -40,7 +40,8 @@ int syn_smap_normal_turn(uint32_t unknowns, const double *sum, const double *cen
 
 /* Does what syn_smap_normal_hat() does, right after the above, with the sums over the
    library of squared weight times u u' in the lower half of `gram`
-   ([unknowns][unknowns]), which is changed: sums of squares of u lose half as many digits. */
+   ([unknowns][unknowns]), which is changed: sums of squares of u lose half as many
+   digits. */
 int syn_smap_normal_refine(uint32_t unknowns, const double *sum, const double *centre,
                            double ridge, const double *inverse, double *gram,
                            const double *from, double size, double *room, double *value,
