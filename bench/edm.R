@@ -1,7 +1,9 @@
 # Empirical dynamic modelling: what rEDM's users call, and a series rEDM cannot handle.
 #
-# Rscript bench/edm.R        seconds of the whole R call; medians of 15 (of five: S-maps of
-#                            8,000 rows; of one: the long series, in a process of its own for its peak memory)
+# Rscript bench/edm.R [gpu]  seconds of the whole R call; medians of 15 (of five: S-maps of
+#                            8,000 rows, and on a GPU; of one: the long series, in a process
+#                            of its own for its peak memory). With `gpu` only what runs on
+#                            one.
 #
 # Other programs do the same work in bench/peers. The floor is that of a search that looks at
 # all pairs of rows: each adds a term to a distance for each coordinate, a subtraction, a
@@ -83,7 +85,7 @@ set.seed(2)
 rare <- data.frame(time = 1:1500, x = rbinom(1500, 1L, 0.05))
 two <- data.frame(time = 1:4000, x = rbinom(4000, 1L, 0.5), y = rbinom(4000, 1L, 0.5))
 sizes <- round(seq(160, 1590, length.out = 10))
-rows <- list(
+cpu_rows <- function() list(
   row("embed_dimension, E 1..20, leave-one-out",
       measure(\() embed_dimension(x, "x", E_max = 20, threads = 1)), 1600^2 * 20,
       0.10, 0.04),
@@ -124,11 +126,11 @@ rows <- list(
   row("simplex, E 3, 100,000 rows that are all the same",
       measure(\() simplex(flat, "x", E = 3, threads = 1), 3), long^2 * 3, 1.5, 0.5)
 )
-# On a GPU, where there is one. Its floor is that of the same terms in single precision, of
-# which an H200 does 1.5e13 a second: a difference, and a product and sum in one.
-if (nrow(synfire_sitrep(test_devices = FALSE)$devices) > 0L) {
+# The floor of a GPU is that of the same terms in single precision, of which an H200 does
+# 1.5e13 a second: a difference, and a product and sum in one.
+gpu_rows <- function() {
   terms_of_gpu <- 1.5e13 / terms_per_second
-  on_gpu <- list(
+  rows <- list(
     row("ccm, E 5, 128,000 rows, 3 library sizes x 20 samples, both directions, GPU",
         measure(\() ccm(long_pair, "x", "y", E = 5, lib_sizes = c(1000, 16000, 115200),
                         samples = 20, device = "gpu"), 5), 2 * 128000^2 * 5 / terms_of_gpu,
@@ -159,31 +161,41 @@ if (nrow(synfire_sitrep(test_devices = FALSE)$devices) > 0L) {
         0.03, 0.01),
     row("smap_map, E 5, 100 x 100 series of 8,000 steps, GPU",
         map_seconds(8000, 100, device = "gpu"), map_floor(8000, 100) * 8.3e10 / 6.6e13,
-        0.3, 0.1)
+        0.3, 0.1),
+    row("smap_map, E 5, 200 x 200 series of 1,000 spike counts, GPU",
+        map_seconds(1000, 200, counts = TRUE, device = "gpu"),
+        map_floor(1000, 200) * 8.3e10 / 6.6e13, NA, NA)
   )
   # S-maps: sums in double precision by tensor cores, 6.5e13 operations a second.
   for (n in c(32000, 128000)) {
     long_smap <- utils::head(long_pair, n)
-    on_gpu <- c(on_gpu, list(
+    rows <- c(rows, list(
       row(sprintf("smap, E 20, theta 2, %s rows, GPU", format(n, big.mark = ",")),
           measure(\() smap(long_smap, "x", E = 20, theta = 2, device = "gpu"), 5),
           as.double(n)^2 * 2 * 253 / 6.5e13 * terms_per_second,
           if (n == 32000) 0.1 else 1.2, if (n == 32000) 0.05 else 0.4)
     ))
   }
-  on_gpu <- c(on_gpu, list(
+  c(rows, list(
     row("predict_nonlinear, E 5, 15 values of theta, 8,000 rows, GPU",
         measure(\() predict_nonlinear(utils::head(long_pair, 8000), "x", E = 5,
                                       device = "gpu"), 5),
         8000^2 * 15 * 2 * 28 / 6.5e13 * terms_per_second, NA, NA)
   ))
-  rows <- c(rows, on_gpu)
 }
-script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
-answer <- system2(file.path(R.home("bin"), "Rscript"), c(script, "long"), stdout = TRUE,
-                  stderr = FALSE)
-of_long <- as.numeric(strsplit(trimws(answer[[length(answer)]]), " +")[[1]])
-rows <- c(rows, list(row("simplex, E 5, 100,000 rows, two threads", of_long[1:2],
-                         long^2 * 5 / 2, 60, 20, extra_MB = of_long[[3]])))
+
+long_row <- function() {
+  script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+  answer <- system2(file.path(R.home("bin"), "Rscript"), c(script, "long"), stdout = TRUE,
+                    stderr = FALSE)
+  of_long <- as.numeric(strsplit(trimws(answer[[length(answer)]]), " +")[[1]])
+  list(row("simplex, E 5, 100,000 rows, two threads", of_long[1:2], long^2 * 5 / 2, 60, 20,
+           extra_MB = of_long[[3]]))
+}
+
+on_gpu <- nrow(synfire_sitrep(test_devices = FALSE)$devices) > 0L
+only_gpu <- identical(commandArgs(TRUE), "gpu")
+if (only_gpu && !on_gpu) stop("no GPU to measure: see synfire_sitrep()")
+rows <- c(if (!only_gpu) c(cpu_rows(), long_row()), if (on_gpu) gpu_rows())
 options(width = 130)
 print(do.call(rbind, rows), row.names = FALSE, digits = 2)
