@@ -194,6 +194,79 @@ case("dimensions", "lay_out find_skill add_skill", function() {
                      exclusion_radius = 3, device = "gpu")
   synfire::optimal_dimensions(random_map(15000, 1), 1, device = "gpu")
 })
+# ---- empirical dynamic modelling of a few series ----
+
+series <- function(n, kind = "noise") {
+  x <- switch(kind, noise = stats::rnorm(n), counts = stats::rpois(n, 0.4),
+              map = Reduce(\(x, i) 3.8 * x * (1 - x), seq_len(n - 1), 0.3, accumulate = TRUE))
+  y <- c(0, utils::head(x, -1)) + stats::rnorm(n, sd = 0.1)
+  data.frame(time = seq_len(n), x = x, y = y)
+}
+kinds <- c("noise", "counts", "map")
+# Libraries of 4,096 points and more are filtered in single precision.
+case("simplex", "search_exactly project_rows number_twins", function() {
+  for (kind in kinds) {
+    x <- series(700, kind)
+    x$x[c(20, 300)] <- NA
+    fresh_memory()
+    for (E in c(1, 5)) synfire::simplex(x, "x", E = E, knn = 9, device = "gpu")
+    synfire::simplex(x, "x", "y", E = 3, knn = 200, exclusion_radius = 5, device = "gpu")
+  }
+})
+case("simplex-long", paste("find_ranges fill_tiles filter_rows choose_nearest begin_rows",
+                           "begin_again project_rows"), function() {
+  for (kind in kinds) for (E in c(2, 20)) {
+    fresh_memory()
+    synfire::simplex(series(4600, kind), "x", E = E, device = "gpu")
+  }
+})
+case("sweeps", paste("fill_sweep_tiles begin_dimensions filter_dimensions choose_dimensions",
+                     "gather_lost search_exactly"), function() {
+  for (kind in kinds) for (n in c(600, 4600)) {
+    fresh_memory()
+    synfire::embed_dimension(series(n, kind), "x", E_max = 6, device = "gpu")
+  }
+  synfire::predict_interval(series(500), "x", Tp_max = 3, E = 2, device = "gpu")
+})
+case("multiview", "count_complete", function() {
+  synfire::multiview(series(300), c("x", "y"), "x", D = 2, E = 3, device = "gpu")
+})
+case("smap", paste("smap_centre smap_gather smap_gather_predicted smap_look smap_conclude",
+                   "smap_multiply smap_solve smap_spread_again"), function() {
+  for (kind in kinds) for (E in c(1, 3, 8, 20)) {
+    fresh_memory()
+    x <- series(300, kind)
+    x$x[50] <- NA
+    synfire::smap(x, "x", E = E, theta = 2, exclusion_radius = 3, device = "gpu")
+  }
+  synfire::predict_nonlinear(series(200), "x", E = 2, device = "gpu")
+})
+case("smap-lists", "smap_look_up smap_add_listed smap_solve", function() {
+  synfire::smap(series(500), "x", E = 3, theta = 2, knn = 30, device = "gpu")
+})
+case("ccm", paste("ccm_gather ccm_direct ccm_members ccm_walk ccm_search_rest ccm_weigh",
+                  "ccm_predict"), function() {
+  for (kind in kinds) {
+    fresh_memory()
+    synfire::ccm(series(900, kind), "x", "y", E = 3, lib_sizes = c(20, 400, 800),
+                 samples = 70, device = "gpu")
+  }
+  synfire::ccm(series(5000), "x", "y", E = 2, lib_sizes = c(30, 4500), samples = 3,
+               device = "gpu")
+  synfire::ccm_lag(series(300), "x", "y", E = 2, Tp = -2:2, device = "gpu")
+})
+case("smap-map", paste("prepare_libraries make_features lay_out_targets survey_distances",
+                       "sum_products solve_rows add_columns add_partial add_slopes",
+                       "sum_predictions"), function() {
+  for (gaps in c(FALSE, TRUE)) for (E in c(1, 4, 9)) {
+    fresh_memory()
+    synfire::smap_map(random_map(150, 6, gaps), E = E, device = "gpu")
+  }
+  x <- random_map(120, 4)
+  x[] <- round(x)
+  synfire::smap_map(x, E = 2, theta = 8, device = "gpu")
+})
+
 case("device", "fill", function() synfire::synfire_sitrep(test_devices = TRUE))
 
 # ---- what is run ----
