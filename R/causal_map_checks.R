@@ -73,7 +73,7 @@ check_map_tau <- function(tau, call = rlang::caller_env()) {
 }
 
 check_map_lags <- function(Tp, call = rlang::caller_env()) {
-  Tp <- check_lags(Tp, call)
+  Tp <- check_lags(Tp, call = call)
   for (lag in Tp) edm_shift(lag, "Tp", call)
   Tp
 }

@@ -111,6 +111,7 @@ template <class P, class F> struct nearest_of {
             double d = stays ? list.squared[i] : 0;
             uint32_t place = stays ? list.place[i] : 0;
             uint32_t all = __ballot_sync(WHOLE_WARP, stays);
+            __syncwarp();
             if (stays) {
                 uint32_t at = kept + __popc(all & lanes_below());
                 list.squared[at] = d;
