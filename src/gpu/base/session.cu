@@ -190,6 +190,21 @@ void measure(store *s)
 
 }  // namespace
 
+int gpu::double_ratio(int device)
+{
+    constexpr int MOST = 64;
+    static std::atomic<int> known[MOST];  /* 0 where nobody has asked */
+    int ratio = device < MOST ? known[device].load() : 0;
+    if (ratio > 0)
+        return ratio;
+    check(cudaDeviceGetAttribute(&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio,
+                                 device));
+    ratio = std::max(ratio, 1);
+    if (device < MOST)
+        known[device] = ratio;
+    return ratio;
+}
+
 gpu::block gpu::take_block(memory kind, size_t bytes)
 {
     int device = 0;

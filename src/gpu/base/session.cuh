@@ -14,6 +14,10 @@ namespace gpu {
 
 enum class memory { device, host };  /* the second is page-locked */
 
+/* How many times as long a device takes in double precision as in single. The driver needs
+   milliseconds to say that, so it is asked once. */
+int double_ratio(int device);
+
 /* Memory that one array holds. */
 struct block {
     void *data = nullptr;

@@ -34,12 +34,8 @@ uint32_t fit_together(uint32_t dims, const int *devices, int n)
 double slower_than_fast(const int *devices, int n)
 {
     int most = 2;
-    for (int i = 0; i < n; i++) {
-        int ratio = 2;
-        check(cudaDeviceGetAttribute(&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio,
-                                     devices[i]));
-        most = std::max(most, ratio);
-    }
+    for (int i = 0; i < n; i++)
+        most = std::max(most, gpu::double_ratio(devices[i]));
     return most / 2.0;
 }
 
