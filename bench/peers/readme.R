@@ -5,18 +5,21 @@
 
 #' The works that README shows, and beside whom
 readme_works <- data.frame(
-  kind = c(rep("cpu", 7), "gpu"),
+  kind = c(rep("cpu", 7), rep("gpu", 3)),
   work = c("episodes of Sym26, at least 300 times", "patterns, at least 25 times, 3 spikes",
            "SPADE of 5 s, 20 surrogates", "cross-correlograms of 325 pairs",
            "ccm, E 3, 10 sizes x 100 samples", "dimensions of 100 series, E 1 to 20",
-           "map of 100 series, E 5", "smap, E 20, theta 2, 1,600 rows"),
+           "map of 100 series, E 5", "simplex, E 20, 128,000 rows",
+           "smap, E 20, theta 2, 128,000 rows",
+           "S-maps of 100 x 100 series, 8,000 steps, E 5, theta 2"),
   peer = c("Algorithm 1", "elephant", "elephant", "elephant", "pyEDM", "kedm",
-           "fastccm-double", "fastccm"),
+           "fastccm-double", "fastccm", "fastccm", "fastccm"),
   says = c("29,848 episodes counted in 49,510 spikes",
            "1.6 million patterns of 150 units in 22 s", "SPADE of 5 s of that, 20 surrogates",
            "cross-correlograms of 325 pairs", "`ccm()`, 1,600 rows, 10 x 100 libraries",
            "dimensions of 100 series of 1,600 steps", "causal map of these",
-           "`smap()`, 1,600 rows, E 20")
+           "`simplex()`, 128,000 rows, E 20", "`smap()`, 128,000 rows, E 20",
+           "`smap_map()`, 100 x 100 series of 8,000 steps")
 )
 readme_peers <- c("Algorithm 1" = "Algorithm 1 (Cao et al. 2011)", elephant = "Elephant",
                   pyEDM = "pyEDM", kedm = "kEDM", fastccm = "FastCCM",
@@ -31,7 +34,7 @@ readme_table <- function(cpu, gpu) {
     sprintf("| %s | %s | %s | %s%s |", says, readme_peers[[peer]], seconds(row$peer_wall),
             seconds(row$ours_wall), if (kind == "cpu") "" else paste0(" (", row$ours_on, ")"))
   }, readme_works$kind, readme_works$work, readme_works$peer, readme_works$says)
-  c(sprintf("%s, one core of an %s; the last row on one %s:", max(cpu$date, gpu$date),
+  c(sprintf("%s, one core of an %s; the last three rows on one %s:", max(cpu$date, gpu$date),
             gsub("[(](R|TM)[)]", "", cpu$machine[[1L]]), gpu$machine[[1L]]),
     "", "| work | other program | its time | synfire |", "|---|---|---|---|",
     unlist(rows, use.names = FALSE))
