@@ -14,8 +14,8 @@ namespace gpu {
 
 enum class memory { device, host };  /* the second is page-locked */
 
-/* How many times as long a device takes in double precision as in single. The driver needs
-   milliseconds to say that, so it is asked once. */
+/* How many times as long a device takes in double precision as in single. The driver
+   needs milliseconds to say that, so it is asked once. */
 int double_ratio(int device);
 
 /* Memory that one array holds. */
