@@ -186,8 +186,8 @@ absence <- function(one, other, found, alpha) {
         isTRUE(gain <= max(verdict_rules$no_gain * skill, nothing[["gain"]]))) {
     refusal("driven", paste(
       "that comes from the other direction, in which the signs of a cause are there: the skill",
-      "does not rise with the library (%s), and the past of %s is not told better than its",
-      "present and future"), gain_text(gain), one$names[["cause"]])
+      "does not rise with the library (%s), and the past of %s is not predicted better than",
+      "its present and future"), gain_text(gain), one$names[["cause"]])
   }
 }
 
