@@ -31,21 +31,22 @@ struct ccm_mapping {
     const syn_rows &prediction;
     uint32_t targets;
     const syn_ccm_options &options;
-    ccm_choice choice;
-    std::vector<uint32_t> library;       /* rows of all views */
-    std::vector<double> centre;          /* of `frame` */
+    ccm_choice choice = {};
+    std::vector<uint32_t> library = {};  /* rows of all views */
+    std::vector<double> centre = {};     /* of `frame` */
     ccm_frame frame = {};
-    std::vector<ccm_library> libraries;  /* in the order of the skill */
-    std::vector<uint32_t> order;         /* of the libraries: listed ones come first */
+    std::vector<ccm_library> libraries = {};  /* in the order of the skill */
+    std::vector<uint32_t> order = {};    /* of the libraries: listed ones come first */
     uint32_t listed = 0, in_part = 0;    /* how many of these are, and how many are mapped
                                             for one part of the rows after the other */
-    std::vector<uint32_t> plane;         /* [listed][rows / 32 + 1] a bit for each row */
-    std::vector<double> shift;           /* [views][targets] */
-    std::vector<ccm_sums> sums;          /* [libraries][targets] */
+    std::vector<uint32_t> plane = {};    /* [listed][rows / 32 + 1] a bit for each row */
+    std::vector<double> shift = {};      /* [views][targets] */
+    std::vector<ccm_sums> sums = {};     /* [libraries][targets] */
     uint32_t part = 0, parts = 0;        /* rows of a part, and how many parts */
 
-    std::mutex lock;
-    std::map<uint32_t, std::vector<ccm_sums>> waiting;  /* parts, for earlier ones */
+    std::mutex lock = {};
+    /* Parts, for earlier ones. */
+    std::map<uint32_t, std::vector<ccm_sums>> waiting = {};
     uint32_t added = 0;                  /* parts */
 
     size_t plane_length() const { return (size_t) points.rows / 32 + 1; }
