@@ -344,15 +344,19 @@ as.data.frame.causal_map <- function(x, row.names = NULL, optional = FALSE, ...,
   check_whole_map(x)
   check_flag(diagonal)
   limits <- check_links(x, threshold, alpha, max_links)
-  if (is.null(threshold) && is.null(alpha) && max_links == Inf &&
-      prod(dim(x)) > .Machine$integer.max) {
-    abort_arg("x", "a map of at most 2,147,483,647 pairs, or a part of it",
-              sprintf("one of %s", commas(prod(dim(x)))),
-              "Give `threshold` or `max_links`, or take part of it, as x[1:1000, ].")
-  }
+  if (is.null(threshold) && is.null(alpha) && max_links == Inf) check_all_pairs(x)
   out <- map_links(x, limits, diagonal)
   if (!is.null(row.names)) row.names(out) <- row.names
   out
+}
+
+#' Stop where a table of all pairs would have more rows than R's tables can
+#' @noRd
+check_all_pairs <- function(x, call = rlang::caller_env()) {
+  if (prod(dim(x)) <= .Machine$integer.max) return(invisible())
+  abort_arg("x", "a map of at most 2,147,483,647 pairs, or a part of it",
+            sprintf("one of %s", commas(prod(dim(x)))),
+            "Give `threshold` or `max_links`, or take part of it, as x[1:1000, ].", call)
 }
 
 #' @rdname causal_map_tables

@@ -9,14 +9,7 @@ map_place <- function(device, gpus, task, call = rlang::caller_env()) {
     abort_arg("precision", "\"float\" on the CPU", "\"half\"",
               "Half precision needs a GPU: `device = \"gpu\"`.", call = call)
   }
-  if (device == "auto") {
-    survey <- gpu_survey()
-    device <- choose_map_device(map_seconds(task), survey$name[gpus[[1L]] + 1L],
-                                survey$reason, context_seconds(), half)
-  }
-  need_gpu(device, call)
-  if (device == "gpu") gpu_session$used <- TRUE
-  list(device = device, gpus = gpus)
+  settle_place(device, gpus, map_seconds(task), half, call)
 }
 
 #' Seconds that a task takes on the CPU, about
@@ -29,21 +22,4 @@ map_seconds <- function(task) {
   map <- length(task$libraries) *
     library_seconds(steps, rule$E_max, length(task$targets), views)
   sum(search, map) / rule$threads
-}
-
-#' What `device = "auto"` picks, said in one line
-#' @noRd
-choose_map_device <- function(seconds, gpu, reason, context, half) {
-  if (is.na(gpu)) {
-    device <- if (half) "gpu" else "cpu"
-    why <- paste("there is no GPU:", reason)
-  } else if (half) {
-    device <- "gpu"
-    why <- "half precision runs there alone"
-  } else {
-    device <- sooner_device(seconds, context)
-    why <- sooner_reason(seconds, context)
-  }
-  say_device(device, gpu, sprintf(": %s.", why))
-  device
 }

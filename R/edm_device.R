@@ -8,12 +8,5 @@
 #' @noRd
 edm_place <- function(device, gpus, seconds, call = rlang::caller_env()) {
   gpus <- check_gpus(gpus, device, call = call)
-  if (device == "auto") {
-    survey <- gpu_survey()
-    device <- choose_map_device(seconds, survey$name[gpus[[1L]] + 1L], survey$reason,
-                                context_seconds(), half = FALSE)
-  }
-  need_gpu(device, call)
-  if (device == "gpu") gpu_session$used <- TRUE
-  list(device = device, gpus = gpus)
+  settle_place(device, gpus, seconds, call = call)
 }

@@ -137,6 +137,41 @@ choose_automatically <- function(engine, seconds, gpu, reason, context) {
   list(device = device, engine = chosen)
 }
 
+#' The device of a call whose GPUs are checked
+#'
+#' @param gpus From check_gpus().
+#' @param seconds Seconds that the work takes on the CPU, about; only asked for with `"auto"`.
+#' @param half Whether the work needs half precision, which GPUs alone have.
+#' @return A list: `device`, `"cpu"` or `"gpu"`, and `gpus`.
+#' @noRd
+settle_place <- function(device, gpus, seconds, half = FALSE, call = rlang::caller_env()) {
+  if (device == "auto") {
+    survey <- gpu_survey()
+    device <- choose_device(seconds, survey$name[gpus[[1L]] + 1L], survey$reason,
+                            context_seconds(), half)
+  }
+  need_gpu(device, call)
+  if (device == "gpu") gpu_session$used <- TRUE
+  list(device = device, gpus = gpus)
+}
+
+#' What `device = "auto"` picks, said in one line
+#' @noRd
+choose_device <- function(seconds, gpu, reason, context, half) {
+  if (is.na(gpu)) {
+    device <- if (half) "gpu" else "cpu"
+    why <- paste("there is no GPU:", reason)
+  } else if (half) {
+    device <- "gpu"
+    why <- "half precision runs there alone"
+  } else {
+    device <- sooner_device(seconds, context)
+    why <- sooner_reason(seconds, context)
+  }
+  say_device(device, gpu, sprintf(": %s.", why))
+  device
+}
+
 #' Seconds that making a CUDA context takes; 0 where there is one
 #' @noRd
 context_seconds <- function() if (is.null(gpu_session$used)) 0.35 else 0

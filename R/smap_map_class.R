@@ -189,11 +189,7 @@ as.data.frame.smap_map <- function(x, row.names = NULL, optional = FALSE, ...,
   check_whole_map(x)
   check_flag(diagonal)
   limits <- check_links(x, threshold, NULL, max_links)
-  if (is.null(threshold) && max_links == Inf && prod(dim(x)) > .Machine$integer.max) {
-    abort_arg("x", "a map of at most 2,147,483,647 pairs, or a part of it",
-              sprintf("one of %s", commas(prod(dim(x)))),
-              "Give `threshold` or `max_links`, or take part of it, as x[1:1000, ].")
-  }
+  if (is.null(threshold) && max_links == Inf) check_all_pairs(x)
   out <- smap_pair_table(x, limits, diagonal)
   if (!is.null(row.names)) row.names(out) <- row.names
   out

@@ -393,13 +393,13 @@ test_that("bad arguments are refused", {
 })
 
 test_that("the device is chosen by the work there is", {
-  expect_message(place <- choose_map_device(0.01, "A", "", 0.35, FALSE), "Using the CPU")
+  expect_message(place <- choose_device(0.01, "A", "", 0.35, FALSE), "Using the CPU")
   expect_identical(place, "cpu")
-  expect_message(place <- choose_map_device(100, "A", "", 0.35, FALSE), "Using the GPU \\(A\\)")
+  expect_message(place <- choose_device(100, "A", "", 0.35, FALSE), "Using the GPU \\(A\\)")
   expect_identical(place, "gpu")
-  expect_message(place <- choose_map_device(100, NA, "none", 0.35, FALSE), "no GPU: none")
+  expect_message(place <- choose_device(100, NA, "none", 0.35, FALSE), "no GPU: none")
   expect_identical(place, "cpu")
-  expect_message(place <- choose_map_device(0.01, "A", "", 0.35, TRUE), "alone")
+  expect_message(place <- choose_device(0.01, "A", "", 0.35, TRUE), "alone")
   expect_identical(place, "gpu")
 })
 

@@ -86,19 +86,6 @@ struct smap_spread {
     }
 };
 
-/* Begins to fetch the points of a tile. */
-template <class B>
-__device__ inline void fetch_points(const smap_points &p, uint32_t tile, double *to)
-{
-    constexpr uint32_t PAIRS = B::POINTS / 2;
-    const double *from = p.library + (size_t) tile * B::POINTS;
-    for (uint32_t i = threadIdx.x; i < p.shape.places * PAIRS; i += B::THREADS)
-        __pipeline_memcpy_async(to + i / PAIRS * B::PITCH + i % PAIRS * 2,
-                                from + (size_t) (i / PAIRS) * p.padded + i % PAIRS * 2,
-                                2 * sizeof(double));
-    __pipeline_commit();
-}
-
 /* The predictions of this block; zeros after the last. */
 template <class B>
 __device__ inline void take_predictions(const smap_product &job, uint32_t first,
@@ -284,9 +271,9 @@ __global__ void __launch_bounds__(B::THREADS, B::BLOCKS)
     }
     take_predictions<B>(job, first, s);
     if (begin < end)
-        fetch_points<B>(p, begin, points_of(begin));
+        smap_fetch<B>(p, begin, points_of(begin));
     if (begin + 1 < end)
-        fetch_points<B>(p, begin + 1, points_of(begin + 1));
+        smap_fetch<B>(p, begin + 1, points_of(begin + 1));
     __pipeline_wait_prior(0);
     __syncthreads();
     if (begin < end)
@@ -294,7 +281,7 @@ __global__ void __launch_bounds__(B::THREADS, B::BLOCKS)
     __syncthreads();
     for (uint32_t tile = begin; tile < end; tile++) {
         if (tile + 2 < end)
-            fetch_points<B>(p, tile + 2, points_of(tile + 2));
+            smap_fetch<B>(p, tile + 2, points_of(tile + 2));
         multiply_tile<B>(s.weight + tile % 2 * B::PREDICTIONS * B::PITCH, points_of(tile),
                          factor, sum);
         if (tile + 1 < end)

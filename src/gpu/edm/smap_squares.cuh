@@ -7,6 +7,8 @@
 #include "gpu/edm/smap_task.cuh"
 #include "gpu/edm/tensor.cuh"
 
+#include <cuda_pipeline.h>
+
 namespace gpu {
 
 constexpr int SMAP_LOST = 10 << 20;  /* of an exponent: 10 bits of 53 */
@@ -56,6 +58,19 @@ __device__ inline void find_squares(const smap_shape &shape, const double *predi
             square[j][i] = found;
         }
     }
+}
+
+/* Begins to fetch the points of a tile of a block of the kind B. */
+template <class B>
+__device__ inline void smap_fetch(const smap_points &p, uint32_t tile, double *to)
+{
+    constexpr uint32_t PAIRS = B::POINTS / 2;
+    const double *from = p.library + (size_t) tile * B::POINTS;
+    for (uint32_t i = threadIdx.x; i < p.shape.places * PAIRS; i += B::THREADS)
+        __pipeline_memcpy_async(to + i / PAIRS * B::PITCH + i % PAIRS * 2,
+                                from + (size_t) (i / PAIRS) * p.padded + i % PAIRS * 2,
+                                2 * sizeof(double));
+    __pipeline_commit();
 }
 
 }  // namespace gpu

@@ -115,18 +115,6 @@ __device__ inline void merge_found(const smap_survey &job, const smap_found &oth
         sort_out(job, other.far, other.at, prediction, f);
 }
 
-template <class B>
-__device__ inline void fetch_near(const smap_points &p, uint32_t tile, double *to)
-{
-    constexpr uint32_t PAIRS = B::POINTS / 2;
-    const double *from = p.library + (size_t) tile * B::POINTS;
-    for (uint32_t i = threadIdx.x; i < p.shape.places * PAIRS; i += B::THREADS)
-        __pipeline_memcpy_async(to + i / PAIRS * B::PITCH + i % PAIRS * 2,
-                                from + (size_t) (i / PAIRS) * p.padded + i % PAIRS * 2,
-                                2 * sizeof(double));
-    __pipeline_commit();
-}
-
 /* Whether a is less than b, both at least 0: integers have more units than doubles. */
 __device__ inline bool is_less(double a, double b)
 {
@@ -186,12 +174,12 @@ __device__ inline void survey_split(const smap_survey &job, const double *predic
         return point + which % 2 * p.shape.places * B::PITCH;
     };
     if (tile < end)
-        fetch_near<B>(p, tile, points_of(tile));
+        smap_fetch<B>(p, tile, points_of(tile));
     for (; tile < end; tile++) {
         __pipeline_wait_prior(0);
         __syncthreads();
         if (tile + 1 < end)
-            fetch_near<B>(p, tile + 1, points_of(tile + 1));
+            smap_fetch<B>(p, tile + 1, points_of(tile + 1));
         survey_tile<B, FAR>(job, predicted + mine * p.shape.pitch, points_of(tile),
                             out + mine, blockIdx.x * B::PREDICTIONS + mine,
                             tile * B::POINTS, found);
