@@ -10,6 +10,9 @@
 #ifndef BOUND_SLACK
 #define BOUND_SLACK 0
 #endif
+#ifndef BLOCKS_A_PROCESSOR
+#define BLOCKS_A_PROCESSOR 3
+#endif
 #ifndef ROWS_A_WARP
 #define ROWS_A_WARP 64
 #endif
@@ -19,7 +22,7 @@ namespace gpu {
 enum {
     POOL = 256,            /* columns of a pool */
     SEARCH_WARPS = 8,      /* of a block */
-    SEARCH_BLOCKS = 3,     /* that a multiprocessor should have room for */
+    SEARCH_BLOCKS = BLOCKS_A_PROCESSOR,     /* that a multiprocessor should have room for */
     SEARCH_ROWS = ROWS_A_WARP,      /* places that a warp takes: the first is as dear as several */
     SEARCH_FRONT = 32,     /* empty places in front of a library, for the first lags */
     SEARCH_STEP = 4 * WARP,  /* columns that a warp looks at together */
