@@ -418,6 +418,10 @@ template <int TOP> struct searcher {
     __device__ float rank_all(uint32_t n, int32_t row, int32_t step, uint32_t wanted,
                               bool ahead, F &sink) const
     {
+#ifdef THREE
+        if (n <= 3 * WARP)
+            return rank<3>(n, row, step, wanted, ahead, sink);
+#endif
         if (n <= POOL / 2)
             return rank<POOL / 2 / WARP>(n, row, step, wanted, ahead, sink);
         return rank<POOL / WARP>(n, row, step, wanted, ahead, sink);
