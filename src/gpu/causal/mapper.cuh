@@ -220,7 +220,7 @@ private:
         double each = search_seconds(search_) + gathers / 3e12;
         double words = lookup_.shape.size + (screened() ? sample_.size : 0);
         double bytes = 4.0 * words + 4.0 * lookup_.targets + 2.0 * lookup_.n_tiles +
-                       13.0 * lookup_.steps + 8.0 * search_.length;
+                       13.0 * lookup_.steps + 5.0 * search_.length;
         double room = 0.8 * free_memory() / BATCHES / bytes;
         double fit = std::min(room, BATCH_SECONDS / each);
         batch_ = (uint32_t) std::min(4096.0, std::max(1.0, fit));
