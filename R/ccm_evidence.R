@@ -59,10 +59,8 @@ turned_round <- function(problem) {
 #'   there; `own`, see own_skill(); `cross`, see cross_skill(); `gain`, see
 #'   skill_gain().
 #' @noRd
-evidence <- function(problem, alpha) {
+evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   names <- problem$names
-  traits <- list(effect = series_traits(problem$series[, 1L], problem$first),
-                 cause = series_traits(problem$cause, problem$first))
   out <- list(names = names, traits = traits)
   out$obstacle <- self_obstacle(problem) %||%
     trait_obstacle(traits$effect, names[["effect"]]) %||%
@@ -87,6 +85,15 @@ evidence <- function(problem, alpha) {
   out
 }
 
+#' Traits of both series
+#' @noRd
+pair_traits <- function(problem) {
+  pair <- cbind(problem$series[, 1L], problem$cause)
+  round <- find_seasons(pair, problem$first)
+  list(effect = series_traits(pair[, 1L], problem$first, round[1L, ]),
+       cause = series_traits(pair[, 2L], problem$first, round[2L, ]))
+}
+
 # ---- What is tried -------------------------------------------------------------------
 
 #' Lags to both sides, fewer in short segments
@@ -109,11 +116,9 @@ dimensions_to_try <- function(problem) {
 #' @noRd
 points_of <- function(problem, E) {
   if (problem$embedded) return(problem$series)
-  lagged <- lapply(seq_len(ncol(problem$series)), \(k) {
-    vapply(seq_len(E) - 1L, \(e) shifted(problem$series[, k], e * problem$tau, problem),
-           problem$cause)
-  })
-  matrix(unlist(lagged), nrow(problem$series))
+  series <- lapply(seq_len(ncol(problem$series)), \(k) problem$series[, k])
+  lags <- as.double(problem$tau) * (seq_len(E) - 1)
+  .Call(r_edm_points, series, lags, problem$first, problem$last)$points
 }
 
 #' Rows that all dimensions and lags have in common
@@ -164,8 +169,8 @@ skill_of <- function(problem, E, rows, targets) {
   lot <- max(1L, as.integer(2e7 / nrow(targets)))
   lots <- split(seq_len(ncol(targets)), (seq_len(ncol(targets)) - 1L) %/% lot)
   rho <- lapply(lots, \(some) {
-    map <- evidence_map(problem, E, rows, targets[, some, drop = FALSE])
-    skill_in(map, length(rows), 1, problem)$rho
+    part <- if (length(lots) == 1L) targets else targets[, some, drop = FALSE]
+    skill_in(evidence_map(problem, E, rows, part), length(rows), 1, problem)$rho
   })
   rho <- unlist(rho, use.names = FALSE)
   rho[is.na(rho)] <- 0
@@ -209,12 +214,10 @@ cross_skill <- function(problem, rows, ties, traits) {
   targets <- lagged_targets(traits$rest, lags, problem)
   n <- problem$surrogates[["cause"]]
   others <- chosen_surrogates(traits, problem$first, n, rev(problem$key))
-  others <- lapply(seq_len(n), \(k) lagged_targets(others[, k], lags[back], problem))
-  all <- do.call(cbind, c(list(targets), others))
+  all <- cbind(targets, lagged_targets(others, lags[back], problem))
   made <- vapply(ties, \(E) skill_of(problem, E, rows, all), double(ncol(all)))
   rho <- made[seq_along(lags), , drop = FALSE]
-  null <- array(made[-seq_along(lags), ], c(length(back), n, length(ties)))
-  null <- apply(null, 2L, max)
+  null <- apply(array(made[-seq_along(lags), ], c(n, length(back) * length(ties))), 1L, max)
   best <- which.max(apply(rho[back, , drop = FALSE], 2L, max))
   one <- rho[, best]
   highest <- function(among) among[[which.max(one[among])]]
@@ -232,8 +235,12 @@ cross_skill <- function(problem, rows, ties, traits) {
   out
 }
 
+#' One or several series as they are seen from each row, one lag after the other
+#' @noRd
 lagged_targets <- function(x, lags, ends) {
-  matrix(vapply(lags, \(lag) shifted(x, lag, ends), x), length(x))
+  x <- cbind(x)
+  row <- seq_len(nrow(x))
+  do.call(cbind, lapply(lags, \(lag) x[shifted(row, lag, ends), , drop = FALSE]))
 }
 
 #' A function that gives by how many standard errors one lag is ahead of another

@@ -13,12 +13,13 @@
 #' @return A data frame with a row for each direction; see the value of `summary()`.
 #' @noRd
 ccm_verdicts <- function(problems, asked, alpha) {
-  measured <- lapply(problems, evidence, alpha)
+  # The other direction is about the same two series.
+  both <- if (length(problems) == 2L) problems else c(problems, lapply(problems, turned_round))
+  traits <- pair_traits(both[[1L]])
+  measured <- Map(\(problem, traits) evidence(problem, alpha, traits), both,
+                  list(traits, list(effect = traits$cause, cause = traits$effect)))
   rows <- lapply(seq_along(problems), \(k) {
-    other <- if (length(problems) == 2L) measured[[3L - k]] else {
-      evidence(turned_round(problems[[k]]), alpha)
-    }
-    verdict_row(measured[[k]], judge(measured[[k]], other, asked[[k]], alpha))
+    verdict_row(measured[[k]], judge(measured[[k]], measured[[3L - k]], asked[[k]], alpha))
   })
   do.call(rbind, rows)
 }
