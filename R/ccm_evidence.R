@@ -19,8 +19,11 @@ verdict_rules <- list(
   dims = 5,          # dimensions, of those that tie, in which the cause is predicted
   surrogates = c(own = 39, cause = 99),
   ahead = 2,         # standard errors by which the past has to be ahead of lag 0 and the future
+  behind = -1,       # the same of the past of what the other direction explains, at most
   gain = 0.3,        # least gain of a doubling, over the skill, of a cause
   no_gain = 0.15,    # largest such ratio of what the other direction explains
+  helped_gain = 0.2, # least such ratio of a cause that helps to forecast the effect,
+  helped = 0.35,     # which takes this share of what is missing to a rho of 1
   # No link: own skill of both, p and what else is above; skill and gain are below.
   nothing = c(own = 0.8, p = 0.1, skill = 0.4, gain = 0.07)
 )
@@ -57,7 +60,7 @@ turned_round <- function(problem) {
 #' @return A list: `names`; `traits` of `effect` and `cause`; `obstacle`, what forbids a
 #'   sentence (see refusal()), or NULL. And, as far as they were needed: `rows`; `together`, see
 #'   there; `own`, see own_skill(); `cross`, see cross_skill(); `gain`, see
-#'   skill_gain().
+#'   skill_gain(); `helped`, see forecast_help().
 #' @noRd
 evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   names <- problem$names
@@ -82,6 +85,7 @@ evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   if (!is.null(out$obstacle)) return(out)
   out$cross <- cross_skill(problem, rows, out$own$ties, traits$cause)
   out$gain <- skill_gain(problem, rows, out$cross, traits$cause)
+  if (needs_help(out, alpha)) out$helped <- forecast_help(problem, rows, traits)
   out
 }
 
@@ -145,7 +149,10 @@ together <- function(problem, rows) {
 #' What cross_map() takes: points of dimension E, all of `rows` the library
 #' @noRd
 evidence_map <- function(problem, E, rows, targets) {
-  points <- points_of(problem, E)
+  map_of_points(problem, points_of(problem, E), rows, targets)
+}
+
+map_of_points <- function(problem, points, rows, targets) {
   knn <- as.integer(problem$knn %||% (ncol(points) + 1L))
   list(points = points, lib = rows, target = targets, knn = knn)
 }
@@ -165,12 +172,16 @@ on_cpu <- function() edm_place("cpu", NULL, 0)
 #' @return A number for each column of `targets`, 0 where there is no correlation.
 #' @noRd
 skill_of <- function(problem, E, rows, targets) {
+  skill_of_points(problem, points_of(problem, E), rows, targets)
+}
+
+skill_of_points <- function(problem, points, rows, targets) {
   # So many at a time that memory stays small; neighbours are found anew for each lot.
   lot <- max(1L, as.integer(2e7 / nrow(targets)))
   lots <- split(seq_len(ncol(targets)), (seq_len(ncol(targets)) - 1L) %/% lot)
   rho <- lapply(lots, \(some) {
     part <- if (length(lots) == 1L) targets else targets[, some, drop = FALSE]
-    skill_in(evidence_map(problem, E, rows, part), length(rows), 1, problem)$rho
+    skill_in(map_of_points(problem, points, rows, part), length(rows), 1, problem)$rho
   })
   rho <- unlist(rho, use.names = FALSE)
   rho[is.na(rho)] <- 0
@@ -295,4 +306,34 @@ skill_gain <- function(problem, rows, cross, traits) {
   if (anyNA(rho)) return(list(gain = NA_real_))
   fit <- stats::lm.fit(cbind(1, log2(sizes)), log(pmax(1 - rho, 1e-4)))
   list(gain = 1 - exp(fit$coefficients[[2L]]), sizes = sizes, rho = rho)
+}
+
+# ---- The next step of the effect -----------------------------------------------------
+
+#' How much less is missing to a perfect forecast of the effect once the cause is known
+#'
+#' A cause that is known takes the place of what lags of the effect tell of it, and tells it
+#' better. Forecasts of the next row from the effect's own lags, in the best of all dimensions, are
+#' compared with those from one to three lags and one earlier or present value of the cause. How
+#' much such a value weighs in distances, in terms of the effect's spread, is tried, too.
+#'
+#' @return The share of 1 - rho that goes; below 0 where forecasts get worse.
+#' @noRd
+forecast_help <- function(problem, rows, traits) {
+  target <- cbind(shifted(traits$effect$rest, 1L, problem))
+  lags <- rev(problem$lags[problem$lags <= 0])
+  cause <- lagged_targets(problem$cause, lags, problem)
+  rows <- rows[!rowSums(is.na(cause[rows, , drop = FALSE]))]
+  alone <- problem$dims[problem$dims <= 3L]
+  if (problem$embedded) alone <- problem$dims
+  if (length(rows) < verdict_rules$rows) return(NA_real_)
+  cause <- cause * stats::sd(problem$series[rows, 1L]) / stats::sd(problem$cause[rows])
+  points <- lapply(alone, \(E) points_of(problem, E))
+  skill <- \(points) skill_of_points(problem, points, rows, target)
+  both <- \(E, lag, weight) skill(cbind(points[[E]], weight * cause[, lag]))
+  tried <- outer(seq_along(alone), seq_along(lags), Vectorize(both), weight = 0.5)
+  best <- arrayInd(which.max(tried), dim(tried))
+  heavy <- vapply(c(0.125, 0.25, 1, 2), \(weight) both(best[[1L]], best[[2L]], weight), 0)
+  own <- vapply(problem$dims, \(E) skill(points_of(problem, E)), 0)
+  1 - (1 - max(tried, heavy)) / max(1 - max(own), 1e-6)
 }

@@ -141,20 +141,40 @@ whole_percent <- function(share) sprintf("%.0f %%", floor(100 * share))
 # ---- What follows --------------------------------------------------------------------
 
 #' Which signs of a cause a direction shows
+#'
+#' @param supported Is the other direction supported, by its own signs?
 #' @noRd
-signs <- function(one, alpha) {
+signs <- function(one, alpha, supported = FALSE) {
   cross <- one$cross
   skill <- cross$rho[[cross$top]]
-  gain <- one$gain$gain
   list(
     beyond = cross$p <= alpha && skill >= verdict_rules$skill,
     before = cross$over_now >= verdict_rules$ahead &&
       cross$over_future >= verdict_rules$ahead && cross$agree,
-    rises = isTRUE(gain >= verdict_rules$gain * skill)
+    rises = isTRUE(one$gain$gain >= least_gain(one, supported) * skill)
   )
 }
 
-all_signs <- function(one, alpha) !is.null(one$cross) && all(unlist(signs(one, alpha)))
+#' Least gain of a doubling, over the skill: less is enough with another sign of a cause
+#' @noRd
+least_gain <- function(one, supported) {
+  if (supported) return(verdict_rules$no_gain)
+  helped <- isTRUE(one$helped >= verdict_rules$helped)
+  verdict_rules[[if (helped) "helped_gain" else "gain"]]
+}
+
+#' Does a verdict hang on whether the cause helps to forecast the effect?
+#' @noRd
+needs_help <- function(one, alpha) {
+  found <- signs(one, alpha)
+  found$beyond && found$before && !found$rises
+}
+
+#' Is a direction supported by its own signs?
+#' @noRd
+stands_alone <- function(one, other, alpha) {
+  !is.null(one$cross) && is.null(obstacle(one, other)) && all(unlist(signs(one, alpha)))
+}
 
 #' @param asked p value of surrogates that the user asked for, or NA.
 #' @return A list: `verdict`, `reason` (one word, NA where supported) and `said`.
@@ -162,16 +182,17 @@ all_signs <- function(one, alpha) !is.null(one$cross) && all(unlist(signs(one, a
 judge <- function(one, other, asked, alpha) {
   against <- obstacle(one, other)
   if (!is.null(against)) return(refuse(one, against))
-  found <- signs(one, alpha)
+  supported <- stands_alone(other, one, alpha)
+  found <- signs(one, alpha, supported)
   if (all(unlist(found))) return(support(one, asked, alpha))
-  absent <- absence(one, other, found, alpha)
+  absent <- absence(one, other, found, supported)
   if (!is.null(absent)) return(deny(one, absent))
   refuse(one, unclear(one, found, alpha))
 }
 
 #' What shows that there is no link, or NULL
 #' @noRd
-absence <- function(one, other, found, alpha) {
+absence <- function(one, other, found, supported) {
   cross <- one$cross
   skill <- cross$rho[[cross$top]]
   gain <- one$gain$gain
@@ -185,8 +206,9 @@ absence <- function(one, other, found, alpha) {
       "more with a larger library (%s)"), one$names[["cause"]], two(cross$median),
       p_text(cross$p), gain_text(gain)))
   }
-  if (all_signs(other, alpha) && is.null(obstacle(other, one)) && !found$before &&
-        isTRUE(gain <= max(verdict_rules$no_gain * skill, nothing[["gain"]]))) {
+  behind <- min(cross$over_now, cross$over_future) <= verdict_rules$behind ||
+    isTRUE(gain <= max(verdict_rules$no_gain * skill, nothing[["gain"]]))
+  if (supported && !found$before && behind) {
     refusal("driven", paste(
       "that comes from the other direction, in which the signs of a cause are there: the skill",
       "does not rise with the library (%s), and the past of %s is not predicted better than",
