@@ -15,15 +15,17 @@ verdict_rules <- list(
   ties = 0.03,       # own skill within which dimensions tie
   E_max = 8,         # largest dimension that is tried
   lags = 8,          # lags to both sides
-  skill = 0.25,      # least skill of a cause
+  skill = 0.3,       # least skill of a cause
   dims = 5,          # dimensions, of those that tie, in which the cause is predicted
   surrogates = c(own = 39, cause = 99),
   ahead = 2,         # standard errors by which the past has to be ahead of lag 0 and the future
-  behind = -1,       # the same of the past of what the other direction explains, at most
   gain = 0.3,        # least gain of a doubling, over the skill, of a cause
-  no_gain = 0.15,    # largest such ratio of what the other direction explains
-  helped_gain = 0.2, # least such ratio of a cause that helps to forecast the effect,
-  helped = 0.35,     # which takes this share of what is missing to a rho of 1
+  # The same of a cause that takes such a share of what a forecast of the effect lacks.
+  helped = c(rise = 0.2, share = 0.35),
+  mutual = c(ahead = 1, rise = 0.15),  # the same of two series that drive each other
+  # What comes from the other direction: less gain than this, or the past as much behind.
+  no_rise = 0.15,
+  behind = -1,
   # No link: own skill of both, p and what else is above; skill and gain are below.
   nothing = c(own = 0.8, p = 0.1, skill = 0.4, gain = 0.07)
 )
