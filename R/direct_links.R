@@ -208,8 +208,10 @@ standard_series <- function(source, links) {
   names <- source$names[source$names %in% c(links$cause, links$effect)]
   value <- source$read(match(names, source$names))
   obstacle <- clocks <- vector("list", length(names))
+  first <- rep(1L, nrow(value))
+  round <- find_seasons(value, first)
   for (k in seq_along(names)) {
-    traits <- series_traits(value[, k], rep(1L, nrow(value)))
+    traits <- series_traits(value[, k], first, round[k, ])
     why <- row_obstacle(sum(!is.na(value[, k]))) %||% trait_obstacle(traits, names[[k]])
     if (!is.null(why)) obstacle[[k]] <- why
     clocks[[k]] <- series_clock(traits, nrow(value))
