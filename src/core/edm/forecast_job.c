@@ -182,11 +182,12 @@ size_t syn_forecast_job_room(const syn_forecast_call *call, const syn_forecast_j
 
 /* ---- results ---- */
 
-static double t_of(double mean, double variance, uint32_t rows)
+static double t_of(double mean, double variance, double error, uint32_t rows)
 {
-    if (variance > 0)
-        return mean / sqrt(variance / rows);
-    return mean == 0 ? 0 : NAN;
+    double least = SYN_FORECAST_SPREAD * error;
+    if (isnan(variance))
+        return NAN;
+    return variance > least * least ? mean / sqrt(variance / rows) : 0;
 }
 
 /* Results of the candidates of an octet, up to `n` of them. */
@@ -200,7 +201,7 @@ static void finish_octet(const syn_forecast_call *call, syn_forecast_job *j,
                        syn_forecast_lags(j->n), mean, variance);
     for (uint32_t k = 0; k < n; k++) {
         gain[k] = error > 0 ? mean[k] / error : NAN;
-        t[k] = t_of(mean[k], variance[k], j->n);
+        t[k] = t_of(mean[k], variance[k], error, j->n);
     }
 }
 
