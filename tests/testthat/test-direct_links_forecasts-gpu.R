@@ -24,36 +24,65 @@ random_forecast_jobs <- function(jobs, n, reach, dims, most) {
   }))
 }
 
-# How much results of the GPU differ from those of the CPU: errors and t count relative to
-# those, t to 1e-3 at the least.
+# How much results of the GPU differ from those of the CPU: errors relative to those, gains
+# and t to 1 more than their size.
 forecast_distance <- function(series, jobs, exclusion, reach, gpus = 0L) {
   gpu <- conditional_forecasts(series, jobs, exclusion, reach, list(gpus = gpus, threads = 2L))
   cpu <- conditional_forecasts(series, jobs, exclusion, reach, list(gpus = NULL, threads = 2L))
-  apart <- \(what) max(0, abs(gpu[[what]] - cpu[[what]]), na.rm = TRUE)
-  relative <- \(what, least) {
-    max(0, abs(gpu[[what]] - cpu[[what]]) / pmax(abs(cpu[[what]]), least), na.rm = TRUE)
-  }
+  apart <- \(what, size) max(0, abs(gpu[[what]] - cpu[[what]]) / size, na.rm = TRUE)
   missing <- vapply(names(cpu), \(what) sum(is.na(gpu[[what]]) != is.na(cpu[[what]])), 0L)
-  c(rows = sum(gpu$rows != cpu$rows), missing = sum(missing), error = relative("error", 1e-12),
-    gain = apart("gain"), t = relative("t", 1e-3))
+  c(rows = sum(gpu$rows != cpu$rows), missing = sum(missing),
+    error = apart("error", pmax(cpu$error, 1e-12)), gain = apart("gain", 1 + abs(cpu$gain)),
+    t = apart("t", 1 + abs(cpu$t)))
 }
 
-expect_same_forecasts <- function(...) {
+# Names the case where they do by more than they may.
+expect_same_forecasts <- function(case, ...) {
   found <- forecast_distance(...)
   expect_true(all(found <= c(0, 0, 1e-8, 1e-6, 1e-5)),
-              info = paste(names(found), signif(found, 3), collapse = ", "))
+              info = paste0("case ", case, ": ",
+                            paste(names(found), signif(found, 3), collapse = ", ")))
 }
+
+test_that("without a GPU the error says why", {
+  report <- synfire_sitrep(test_devices = FALSE)
+  if (nrow(report$devices) > 0L) skip("there is a GPU")
+  jobs <- random_forecast_jobs(1, 3, 0, 2, 1)
+  condition <- expect_error(conditional_forecasts(forecast_series(60, 3, "plain"), jobs, 0, 0,
+                                                  list(gpus = 0L, threads = 1L)),
+                            class = "synfire_error_device")
+  expect_match(conditionMessage(condition), report$cuda$reason, fixed = TRUE)
+})
 
 test_that("forecasts of all shapes in any combination are those of the CPU", {
   skip_without_gpu()
-  for (case in 1:60) {
+  for (case in 1:150) {
     set.seed(case)
     steps <- sample(c(20, 60, 129, 130, 300), 1)
     n <- sample(c(1, 3, 8), 1)
     reach <- sample(c(0, 2, 5), 1)
-    x <- forecast_series(steps, n, sample(c("plain", "counts", "gaps", "constant"), 1))
+    kind <- sample(c("plain", "counts", "gaps", "constant", "outliers"), 1)
+    x <- forecast_series(steps, n, kind)
     jobs <- random_forecast_jobs(sample(c(1, 5, 20), 1), n, reach, sample(c(2, 6, 24), 1),
                                  sample(c(0, 1, 7, 40), 1))
-    expect_same_forecasts(x, jobs, sample(c(0, 0, 3, 1000), 1), reach)
+    expect_same_forecasts(case, x, jobs, sample(c(0, 0, 3, 1000), 1), reach)
   }
+})
+
+test_that("forecasts of long series and with hundreds of candidates are those of the CPU", {
+  skip_without_gpu()
+  set.seed(1)
+  expect_same_forecasts("long", forecast_series(4000, 5, "plain"),
+                        random_forecast_jobs(2, 5, 2, 5, 20), 2, 2)
+  expect_same_forecasts("many", forecast_series(200, 20, "gaps"),
+                        random_forecast_jobs(3, 20, 4, 12, 700), 0, 4)
+})
+
+test_that("forecasts do not depend on how jobs are shared out", {
+  skip_without_gpu()
+  set.seed(2)
+  x <- forecast_series(150, 6, "gaps")
+  jobs <- random_forecast_jobs(300, 6, 3, 6, 20)
+  on <- \(gpus) conditional_forecasts(x, jobs, 1, 3, list(gpus = gpus, threads = 1L))
+  expect_identical(on(c(0L, 0L)), on(0L))
 })
