@@ -114,7 +114,8 @@ __device__ inline void solve_model(const forecast_values &values, const forecast
    column, and the next ones are `m` apart. */
 template <int QUADS>
 __device__ inline double forecast_fall(const forecast_models<QUADS> &model, uint32_t n,
-                                       uint32_t r, double x, const double *sum, uint32_t m)
+                                       uint32_t r, double x, const double *sum,
+                                       uint32_t m)
 {
     constexpr int most = forecast_models<QUADS>::MOST;
     constexpr uint32_t pitch = forecast_models<QUADS>::PITCH;
