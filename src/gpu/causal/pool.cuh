@@ -3,7 +3,7 @@
 #ifndef SYN_GPU_CAUSAL_POOL_CUH
 #define SYN_GPU_CAUSAL_POOL_CUH
 
-#include "gpu/causal/types.cuh"
+#include "gpu/causal/bounds.cuh"
 
 #include <cuda_runtime.h>
 
@@ -57,9 +57,12 @@ struct search_scratch {
     float near[WARP];         /* the neighbours: squared distance ... */
     int32_t near_step[WARP];  /* ... and step */
     float list[POOL + 4];     /* squared distances within the limit ... */
-    int32_t list_step[POOL];  /* ... and steps */
-    int32_t column[POOL];     /* the pool: place, -1 for what may not be a neighbour ... */
-    int32_t step[POOL];       /* ... and step */
+    unsigned char slot[POOL];  /* ... and where in the pool */
+    int32_t step[POOL];       /* the pool: step, and place or -1 for what may not be a */
+    union {                   /* neighbour; while neighbours are found, bounds */
+        int32_t column[POOL];
+        least_distances least;
+    };
 };
 
 /* Values in the order of the layout, and which columns count. A warp writes a word of

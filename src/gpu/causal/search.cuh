@@ -368,7 +368,7 @@ template <int TOP> struct searcher {
                           bool ahead, F &sink) const
     {
         pool_distances<ROUNDS> of;
-        float next[ROUNDS], on = none();
+        float next[ROUNDS];
         of.load(s, n, lane);
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
@@ -376,6 +376,7 @@ template <int TOP> struct searcher {
             bool is = ahead && may_be(of.column[r] + 1);
             next[r] = is ? fmaf(gap, gap, of.d[r]) : none();
         }
+        __syncwarp();  /* columns make room for bounds */
         for (uint32_t e = 0; wanted >> e; e++) {
             uint32_t k = e + 2;
             float of_row = x[row - (int32_t) e], least = none();
@@ -390,13 +391,15 @@ template <int TOP> struct searcher {
                 continue;
             uint32_t listed = list(s, of, s.limit[e], lane);
             sink(e, select(s, lane, listed, k, step));
-            if (ahead) {
-                float limit = bound_of(least, k);
-                if (e == 0)
-                    limit = fminf(limit, bound_of(sample(row + 1), k));
-                on = lane == e ? limit : on;
-            }
+            s.least.put(e, lane, least);
             __syncwarp();
+        }
+        if (!ahead)
+            return none();
+        float on = bound_of_all(s.least, lane);
+        if (wanted & 1) {
+            float nearer = bound_of(sample(row + 1), 2);
+            on = lane == 0 ? fminf(on, nearer) : on;
         }
         return on;
     }
@@ -440,25 +443,21 @@ template <int TOP> struct searcher {
         __syncwarp();
         pool found = tied ? scan_outward(*this, row, step, job.wanted, 0, 0)
                           : fill(row, step);
-        float next = -1;
-        if (found.n <= POOL) {
-            next = rank_all(found.n, row, step, job.wanted, ahead, sink);
-        } else {
-            float limit = s.limit[lane];
-            uint32_t left = job.wanted;
-            while (left) {
-                uint32_t part = share(left);
-                left &= ~part;
-                bool mine = part >> lane & 1;
-                __syncwarp();
+        bool together = found.n <= POOL;
+        float limit = s.limit[lane], next = -1;
+        for (uint32_t left = job.wanted; left;) {
+            uint32_t part = together ? left : share(left), n = found.n;
+            bool mine = part >> lane & 1;
+            left &= ~part;
+            if (!together) {
                 s.limit[lane] = mine ? limit : -1;
                 __syncwarp();
-                uint32_t n = scan_outward(*this, row, step, part, 0, 0).n;
-                float on = rank_all(n, row, step, part, ahead, sink);
-                next = mine ? on : next;
+                n = scan_outward(*this, row, step, part, 0, 0).n;
             }
+            float on = rank_all(n, row, step, part, ahead, sink);
+            next = mine ? on : next;
+            __syncwarp();
         }
-        __syncwarp();
         s.limit[lane] = job.wanted >> lane & 1 ? next : -1;
         __syncwarp();
         return found.tied;

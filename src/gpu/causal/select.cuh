@@ -50,7 +50,7 @@ __device__ inline uint32_t list(search_scratch &s, const pool_distances<ROUNDS> 
         if (in) {
             uint32_t at = place_in(n, all);
             s.list[at] = pool.d[r];
-            s.list_step[at] = s.step[r * WARP + lane];
+            s.slot[at] = r * WARP + lane;
         }
         n += __popc(all);
     }
@@ -65,7 +65,7 @@ __device__ inline uint32_t take(search_scratch &s, uint32_t found, bool member, 
     uint32_t at = place_in(found, members);
     if (member && at < WARP) {
         s.near[at] = s.list[i];
-        s.near_step[at] = s.list_step[i];
+        s.near_step[at] = s.step[s.slot[i]];
     }
     return found + __popc(members);
 }
@@ -83,7 +83,7 @@ static __device__ __noinline__ void settle(search_scratch &s, uint32_t lane, uin
     for (; less < k; less++) {
         uint32_t next = UINT32_MAX;
         for (uint32_t i = lane; i < n; i += WARP) {
-            uint32_t key = s.list[i] == tie ? time_key(s.list_step[i], step) : 0;
+            uint32_t key = s.list[i] == tie ? time_key(s.step[s.slot[i]], step) : 0;
             next = key > last ? min(next, key) : next;
         }
         last = warp_least(next);
@@ -91,7 +91,7 @@ static __device__ __noinline__ void settle(search_scratch &s, uint32_t lane, uin
     uint32_t found = 0;
     for (uint32_t i = lane; i - lane < n; i += WARP) {
         bool is = i < n && (s.list[i] < tie || (s.list[i] == tie &&
-                                                time_key(s.list_step[i], step) <= last));
+                                                time_key(s.step[s.slot[i]], step) <= last));
         found = take(s, found, is, i);
     }
 }
@@ -104,7 +104,7 @@ __device__ inline uint32_t select(search_scratch &s, uint32_t lane, uint32_t n, 
     if (n <= k) {
         if (lane < n) {
             s.near[lane] = s.list[lane];
-            s.near_step[lane] = s.list_step[lane];
+            s.near_step[lane] = s.step[s.slot[lane]];
         }
         __syncwarp();
         return n;
