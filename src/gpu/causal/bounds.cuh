@@ -1,8 +1,9 @@
-/* Bounds of all numbers of dimensions at once: for E = e + 1, a distance that at least
-   e + 2 of the lanes' least distances do not exceed.
+/* Bounds of all numbers of dimensions at once: for E = e + 1, a number that at least e + 2
+   of the lanes' least numbers do not exceed.
 
-   Each lane writes its least distance of every E; then lane e sorts the 32 of E = e + 1.
-   They are rounded up to 16 bits, so that two are sorted by one instruction. */
+   Each lane writes its least number for every E; then lane e sorts the 32 for E = e + 1.
+   Numbers have 16 bits, so that two are sorted by one instruction. Of a distance that is
+   the upper half of its bits, rounded up. */
 #ifndef SYN_GPU_CAUSAL_BOUNDS_CUH
 #define SYN_GPU_CAUSAL_BOUNDS_CUH
 
@@ -12,20 +13,22 @@
 
 namespace gpu {
 
-/* Words between the least distances of one E and those of the next: odd, so that lanes
-   read from different banks. */
+/* Words between the numbers for one E and those for the next: odd, so that lanes read
+   from different banks. */
 enum { LEAST_WORDS = WARP / 2 + 1 };
 
-struct least_distances {
-    unsigned short of[SYN_MAP_DIMS][2 * LEAST_WORDS];
+constexpr uint32_t MOST_16_BITS = 0xffff;
 
-    /* What is no number counts as infinite. */
-    __device__ void put(uint32_t e, uint32_t lane, float least)
-    {
-        uint32_t bits = min(__float_as_uint(least), 0x7f800000u);
-        of[e][lane] = (bits + 0xffff) >> 16;
-    }
+struct least_numbers {
+    unsigned short of[SYN_MAP_DIMS][2 * LEAST_WORDS];
 };
+
+/* What is no distance counts as infinite. */
+__device__ inline uint32_t upper_bits(float distance)
+{
+    uint32_t bits = min(__float_as_uint(distance), 0x7f800000u);
+    return (bits + MOST_16_BITS) >> 16;
+}
 
 /* Puts the halves of two words in order: the lesser ones come first. */
 __device__ inline void order_halves(uint32_t &first, uint32_t &second)
@@ -77,9 +80,8 @@ __device__ inline void merge_halves(uint32_t (&word)[16])
     sort_steps<16>(word);
 }
 
-/* Lane e gets the bound of E = e + 1; infinite where fewer than e + 2 lanes have a
-   distance. */
-__device__ inline float bound_of_all(const least_distances &least, uint32_t lane)
+/* Lane e gets the bound of E = e + 1. */
+__device__ inline uint32_t bound_of_all(const least_numbers &least, uint32_t lane)
 {
     const uint32_t *from = (const uint32_t *) least.of[min(lane, SYN_MAP_DIMS - 1u)];
     uint32_t word[16], place = lane + 1;  /* of the one that is wanted */
@@ -92,7 +94,7 @@ __device__ inline float bound_of_all(const least_distances &least, uint32_t lane
     sort_steps<16>(word);
     merge_halves(word);
     uint32_t found = word[place % 16];
-    return __uint_as_float(place < 16 ? found << 16 : found & 0xffff0000);
+    return place < 16 ? found & MOST_16_BITS : found >> 16;
 }
 
 }  // namespace gpu

@@ -14,7 +14,7 @@
 #define BLOCKS_A_PROCESSOR 3
 #endif
 #ifndef ROWS_A_WARP
-#define ROWS_A_WARP 64
+#define ROWS_A_WARP 32
 #endif
 
 namespace gpu {
@@ -61,7 +61,7 @@ struct search_scratch {
     int32_t step[POOL];       /* the pool: step, and place or -1 for what may not be a */
     union {                   /* neighbour; while neighbours are found, bounds */
         int32_t column[POOL];
-        least_distances least;
+        least_numbers least;
     };
 };
 

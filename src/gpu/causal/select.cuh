@@ -96,41 +96,65 @@ static __device__ __noinline__ void settle(search_scratch &s, uint32_t lane, uin
     }
 }
 
-/* The k nearest of the n in the list go to `near`, in the order of the list; returns how
-   many there are. */
-__device__ inline uint32_t select(search_scratch &s, uint32_t lane, uint32_t n, uint32_t k,
-                                  int32_t step)
+/* One of the nearest, in each lane that has one. */
+struct neighbour {
+    uint32_t found;  /* how many lanes have one */
+    bool is;         /* whether this lane does: */
+    uint32_t place;  /* in the order of the pool; of the other lanes, a place that is empty
+                        or WARP */
+    float d;         /* squared distance */
+    int32_t step;
+};
+
+/* How many of the list's n are nearer than `mine`. Bits of floats that are not negative
+   are in their order. */
+__device__ inline uint32_t count_nearer(const search_scratch &s, uint32_t n, uint32_t mine)
 {
-    if (n <= k) {
-        if (lane < n) {
-            s.near[lane] = s.list[lane];
-            s.near_step[lane] = s.step[s.slot[lane]];
-        }
-        __syncwarp();
-        return n;
+    uint32_t less = 0;
+    for (uint32_t j = 0; j < n; j += 4) {
+        uint4 v = *(const uint4 *) (s.list + j);
+        less += ((v.x - mine) >> 31) + ((v.y - mine) >> 31) + ((v.z - mine) >> 31) +
+                ((v.w - mine) >> 31);
     }
-    if (lane < 4)
+    return less;
+}
+
+/* The k nearest of the n in the list. */
+__device__ inline neighbour select(search_scratch &s, uint32_t lane, uint32_t n, uint32_t k,
+                                   int32_t step)
+{
+    if (n > k && lane < 4)
         s.list[n + lane] = __int_as_float(0x7f800000);
     __syncwarp();
-    uint32_t found = 0;
-    uint32_t farthest = 0;  /* bits of floats that are not negative are in their order */
-    for (uint32_t i = lane; i - lane < n; i += WARP) {
-        uint32_t mine = __float_as_uint(s.list[i < n ? i : 0]), less = 0;
-        for (uint32_t j = 0; j < n; j += 4) {
-            uint4 v = *(const uint4 *) (s.list + j);
-            less += ((v.x - mine) >> 31) + ((v.y - mine) >> 31) +
-                    ((v.z - mine) >> 31) + ((v.w - mine) >> 31);
+    uint32_t found = 0, farthest = 0;
+    if (n <= WARP) {
+        bool is = lane < n;
+        float d = s.list[lane];
+        uint32_t place = lane;
+        found = n;
+        if (n > k) {
+            is = is && count_nearer(s, n, __float_as_uint(d)) < k;
+            uint32_t members = __ballot_sync(WHOLE_WARP, is);
+            found = __popc(members);
+            place = is ? place_in(0, members) : WARP;
         }
-        bool member = i < n && less < k;
-        farthest = member ? max(farthest, mine) : farthest;
-        found = take(s, found, member, i);
+        if (found <= k)
+            return {found, is, place, d, is ? s.step[s.slot[lane]] : 0};
+        farthest = is ? __float_as_uint(d) : 0;
+    } else {
+        for (uint32_t i = lane; i - lane < n; i += WARP) {
+            uint32_t mine = __float_as_uint(s.list[i < n ? i : 0]);
+            bool member = i < n && count_nearer(s, n, mine) < k;
+            farthest = member ? max(farthest, mine) : farthest;
+            found = take(s, found, member, i);
+        }
     }
     if (found > k) {
         settle(s, lane, n, k, __uint_as_float(warp_greatest(farthest)), step);
         found = k;
     }
     __syncwarp();
-    return found;
+    return {found, lane < found, lane, s.near[lane], s.near_step[lane]};
 }
 
 }  // namespace gpu
