@@ -189,10 +189,10 @@ template <int TOP> struct searcher {
             i++;
         }
         __syncwarp();
-        if (n > POOL / 2)
+        if (outward) {
             n = compress(self, n, row, step, wanted).n;
-        if (outward)
             self.put_in_order(n);
+        }
         self.find_steps(n, step);
         return {n, true};
     }
