@@ -29,14 +29,14 @@ __device__ inline float reciprocal(float x)
     return x;
 }
 
-/* Weight of this lane's neighbour, as a share of that of the nearest. */
-__device__ inline float weight_of(const neighbour &of, float floor)
+/* Weight of this lane's neighbour, as a share of that of the nearest; 0 without one, and
+   NaN where no lane has one. */
+__device__ inline float weight_of(const neighbour &near, float floor)
 {
     const float log2_e = 1.442695041f;
-    float far = of.is ? root(of.d) : __int_as_float(0x7f800000);
+    float far = root(near.d);
     float nearest = __uint_as_float(warp_least(__float_as_uint(far)));
-    float rate = log2_e * reciprocal(fmaxf(nearest, floor));
-    return of.is ? power_of_two((nearest - far) * rate) : 0;
+    return power_of_two((nearest - far) * (log2_e * reciprocal(fmaxf(nearest, floor))));
 }
 
 /* Writes neighbours into the table of their library, in the order of the pool, so that
@@ -54,16 +54,21 @@ struct table_sink {
     __device__ void begin(int32_t of) { step = of; }
     __device__ void end() const {}
 
+    /* A library has less than 2^32 words. */
+    __device__ uint32_t word(uint32_t e, uint32_t row, uint32_t i) const
+    {
+        return (uint32_t) table_word(shape, kind, e, row, i);
+    }
+
     __device__ void write(uint32_t e, uint32_t place, uint32_t bits, uint32_t of) const
     {
         uint32_t row = step - shape.from[e];
         if (kind == entries::packed)
-            table[table_word(shape, kind, e, row, place)] = of | bits << 16;
+            table[word(e, row, place)] = of | bits << 16;
         else if (kind == entries::wide)
-            *(uint2 *) (table + table_word(shape, kind, e, row, 2 * place)) =
-                make_uint2(bits, of * unit);
+            *(uint2 *) (table + word(e, row, 2 * place)) = make_uint2(bits, of * unit);
         else
-            table[table_word(shape, kind, e, row, place + 1)] = of << 21 | bits;
+            table[word(e, row, place + 1)] = of << 21 | bits;
     }
 
     /* What goes before narrow entries. */
@@ -73,7 +78,7 @@ struct table_sink {
         uint32_t sum = warp_sum(bits);
         float scale = found ? reciprocal(sum) : __int_as_float(0x7fc00000);
         if (lane == 0)
-            table[table_word(shape, kind, e, row, 0)] = __float_as_uint(scale);
+            table[word(e, row, 0)] = __float_as_uint(scale);
     }
 
     /* What lacks neighbours gets others of no weight. */
@@ -84,13 +89,13 @@ struct table_sink {
         float weight = weight_of(near, floor);
         uint32_t bits = weight * (kind == entries::narrow ? MOST_21 : MOST_16) + 0.5f;
         if (kind == entries::wide)
-            bits = __float_as_uint(near.found ? weight : __int_as_float(0x7fc00000));
+            bits = __float_as_uint(weight);
         else if (kind == entries::narrow)
             write_scale(e, near.found, bits);
         else if (!near.found)
             bits = NO_POINT_16;
         if (near.place < e + 2)
-            write(e, near.place, bits, near.is ? near.step : step);
+            write(e, near.place, bits, near.step);
     }
 };
 
@@ -113,7 +118,7 @@ struct skill_sink {
     __device__ void operator()(uint32_t e, const neighbour &near)
     {
         float weight = weight_of(near, floor);
-        float part = near.is ? weight * value[near.step + Tp] : 0;
+        float part = near.is() ? weight * value[near.step + Tp] : 0;
         /* One half of the lanes adds up weights, and the other one parts. */
         bool upper = lane >= WARP / 2;
         float mine = upper ? part : weight, other = upper ? weight : part;

@@ -96,14 +96,14 @@ static __device__ __noinline__ void settle(search_scratch &s, uint32_t lane, uin
     }
 }
 
-/* One of the nearest, in each lane that has one. */
+/* What a lane has of the nearest: one of them, or nothing, infinitely far. */
 struct neighbour {
     uint32_t found;  /* how many lanes have one */
-    bool is;         /* whether this lane does: */
-    uint32_t place;  /* in the order of the pool; of the other lanes, a place that is empty
-                        or WARP */
+    uint32_t place;  /* in the order of the pool; without one, an empty place or WARP */
     float d;         /* squared distance */
-    int32_t step;
+    int32_t step;    /* without one, any step of the series */
+
+    __device__ bool is() const { return __float_as_uint(d) < NO_DISTANCE; }
 };
 
 /* How many of the list's n are nearer than `mine`. Bits of floats that are not negative
@@ -123,25 +123,27 @@ __device__ inline uint32_t count_nearer(const search_scratch &s, uint32_t n, uin
 __device__ inline neighbour select(search_scratch &s, uint32_t lane, uint32_t n, uint32_t k,
                                    int32_t step)
 {
+    const float infinite = __uint_as_float(NO_DISTANCE);
     if (n > k && lane < 4)
-        s.list[n + lane] = __int_as_float(0x7f800000);
+        s.list[n + lane] = infinite;
     __syncwarp();
-    uint32_t found = 0, farthest = 0;
+    uint32_t found = n, farthest = 0;
     if (n <= WARP) {
-        bool is = lane < n;
-        float d = s.list[lane];
-        uint32_t place = lane;
-        found = n;
-        if (n > k) {
-            is = is && count_nearer(s, n, __float_as_uint(d)) < k;
-            uint32_t members = __ballot_sync(WHOLE_WARP, is);
-            found = __popc(members);
-            place = is ? place_in(0, members) : WARP;
-        }
-        if (found <= k)
-            return {found, is, place, d, is ? s.step[s.slot[lane]] : 0};
-        farthest = is ? __float_as_uint(d) : 0;
+        neighbour mine = {n, lane, lane < n ? s.list[lane] : infinite,
+                          lane < n ? s.step[s.slot[lane]] : step};
+        if (n <= k)
+            return mine;
+        uint32_t less = count_nearer(s, n, __float_as_uint(mine.d));
+        bool member = lane < n && less < k;
+        uint32_t members = __ballot_sync(WHOLE_WARP, member);
+        mine.found = found = __popc(members);
+        mine.place = member ? place_in(0, members) : WARP;
+        farthest = member ? __float_as_uint(mine.d) : 0;
+        mine.d = member ? mine.d : infinite;
+        if (found == k)
+            return mine;
     } else {
+        found = 0;
         for (uint32_t i = lane; i - lane < n; i += WARP) {
             uint32_t mine = __float_as_uint(s.list[i < n ? i : 0]);
             bool member = i < n && count_nearer(s, n, mine) < k;
@@ -149,12 +151,10 @@ __device__ inline neighbour select(search_scratch &s, uint32_t lane, uint32_t n,
             found = take(s, found, member, i);
         }
     }
-    if (found > k) {
+    if (found > k)
         settle(s, lane, n, k, __uint_as_float(warp_greatest(farthest)), step);
-        found = k;
-    }
     __syncwarp();
-    return {found, lane < found, lane, s.near[lane], s.near_step[lane]};
+    return {k, lane, lane < k ? s.near[lane] : infinite, lane < k ? s.near_step[lane] : step};
 }
 
 }  // namespace gpu
