@@ -1,5 +1,5 @@
-/* Bounds of all numbers of dimensions at once: for E = e + 1, a number that at least e + 2
-   of the lanes' least numbers do not exceed.
+/* Bounds of all numbers of dimensions at once: for E = e + 1, a number that at least
+   e + 2 of the lanes' least numbers do not exceed.
 
    Each lane writes its least number for every E; then lane e sorts the 32 for E = e + 1.
    Numbers have 16 bits, so that two are sorted by one instruction. Of a distance that is

@@ -143,9 +143,10 @@ template <int TOP> struct searcher {
     /* The same where ties are many: what is just at a limit has to be near enough in time
        as well. Columns are read outward from the row or, where limits in time are known,
        in their order; those before `from` have been, and `n` of them are in the pool. */
-    static __device__ __noinline__ pool fill_tied(searcher self, int32_t row, int32_t step,
-                                                  uint32_t wanted, bool outward,
-                                                  uint32_t n, uint32_t from)
+    static __device__ __noinline__ pool fill_tied(searcher self, int32_t row,
+                                                  int32_t step, uint32_t wanted,
+                                                  bool outward, uint32_t n,
+                                                  uint32_t from)
     {
         const search_scratch &s = self.s;
         int32_t first = from / SEARCH_STEP, own = outward ? row / SEARCH_STEP : 0;
@@ -242,23 +243,30 @@ template <int TOP> struct searcher {
                                                      int32_t step)
     {
         const search_job &job = self.job;
-        uint32_t n = min((uint32_t) POOL, job.places);  /* each once */
-        self.s.limit[self.lane] = -1;
-        self.s.latest[self.lane] = UINT32_MAX;
-        for (uint32_t i = self.lane; i < n; i += WARP) {
+        search_scratch &s = self.s;
+        uint32_t n = min((uint32_t) POOL, job.places), lane = self.lane;  /* each once */
+        for (uint32_t i = lane; i < n; i += WARP) {
             int32_t c = (uint64_t) i * job.places / n;
-            self.s.column[i] = self.may_be(c) ? c : -1;
+            s.column[i] = self.may_be(c) ? c : -1;
         }
         __syncwarp();
         self.find_steps(n, step);
         pool_distances<POOL / WARP> of;
-        of.load(self.s, n, self.lane);
-        for (uint32_t e = 0; job.wanted >> e; e++) {
-            float limit = bound_of(of.add(self.x, row, e), e + 2);
-            if (self.lane == 0 && (job.wanted >> e & 1))
-                self.s.limit[e] = limit;
-        }
+        of.load(s, n, lane);
+        __syncwarp();  /* columns make room for bounds */
+        for (uint32_t e = 0; job.wanted >> e; e++)
+            s.least.of[e][lane] = upper_bits(of.add(self.x, row, e));
         __syncwarp();
+        float limit = self.bounds();
+        s.limit[lane] = job.wanted >> lane & 1 ? limit : -1;
+        s.latest[lane] = UINT32_MAX;
+        __syncwarp();
+    }
+
+    /* In lane e the limit that the lanes' least distances give for E = e + 1. */
+    __device__ float bounds() const
+    {
+        return __uint_as_float(bound_of_all(s.least, lane) << 16);
     }
 
     /* Drops all of the pool but the nearest for each E in `wanted`, whose farthest become
@@ -327,7 +335,8 @@ template <int TOP> struct searcher {
             latest = kth(key, k - less, 0);
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
-            bool is = bits[r] < limit || (bits[r] == limit && (!tied || key[r] <= latest));
+            bool in_time = !tied || key[r] <= latest;
+            bool is = bits[r] < limit || (bits[r] == limit && in_time);
             *keep |= is << r;
         }
         __syncwarp();
@@ -408,9 +417,9 @@ template <int TOP> struct searcher {
         }
         if (!ahead)
             return {none(), UINT32_MAX};
-        float on = __uint_as_float(bound_of_all(s.least, lane) << 16);
+        float on = bounds();
         if (wanted & 1) {
-            float nearer = bound_of(sample(row + 1), 2);
+            float nearer = second_least(sample(row + 1));
             on = lane == 0 ? fminf(on, nearer) : on;
         }
         uint32_t latest = UINT32_MAX;
@@ -424,9 +433,9 @@ template <int TOP> struct searcher {
         return {on, latest};
     }
 
-    /* Limits in time of `row`, for which the columns after those of a pool are known by
-       their keys: of those within the limit of E = e + 1, at least e + 2 are no later than
-       what lane e gets. */
+    /* Limits in time of `row`: of the columns after those of a pool, whose keys are
+       given, and within the limit of E = e + 1, at least e + 2 are no later than what
+       lane e gets. */
     template <int ROUNDS>
     __device__ uint32_t limit_times(const int32_t (&before)[ROUNDS],
                                     const uint32_t (&key)[ROUNDS], int32_t row,

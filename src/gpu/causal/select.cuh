@@ -59,7 +59,8 @@ __device__ inline uint32_t list(search_scratch &s, const pool_distances<ROUNDS> 
 }
 
 /* Adds element i of the list to the `found` nearest, of which there is room for 32. */
-__device__ inline uint32_t take(search_scratch &s, uint32_t found, bool member, uint32_t i)
+__device__ inline uint32_t take(search_scratch &s, uint32_t found, bool member,
+                                uint32_t i)
 {
     uint32_t members = __ballot_sync(WHOLE_WARP, member);
     uint32_t at = place_in(found, members);
@@ -120,8 +121,8 @@ __device__ inline uint32_t count_nearer(const search_scratch &s, uint32_t n, uin
 }
 
 /* The k nearest of the n in the list. */
-__device__ inline neighbour select(search_scratch &s, uint32_t lane, uint32_t n, uint32_t k,
-                                   int32_t step)
+__device__ inline neighbour select(search_scratch &s, uint32_t lane, uint32_t n,
+                                   uint32_t k, int32_t step)
 {
     const float infinite = __uint_as_float(NO_DISTANCE);
     if (n > k && lane < 4)
@@ -154,7 +155,9 @@ __device__ inline neighbour select(search_scratch &s, uint32_t lane, uint32_t n,
     if (found > k)
         settle(s, lane, n, k, __uint_as_float(warp_greatest(farthest)), step);
     __syncwarp();
-    return {k, lane, lane < k ? s.near[lane] : infinite, lane < k ? s.near_step[lane] : step};
+    if (lane >= k)
+        return {k, WARP, infinite, step};
+    return {k, lane, s.near[lane], s.near_step[lane]};
 }
 
 }  // namespace gpu
