@@ -76,7 +76,9 @@ struct slot : batch_slot {
     array<uint32_t> table, sample;
     array<unsigned char> goes_on;
     array<float> rho;
-    array<lookup_item> items;
+    array<lookup_item> items;  /* for `dealt` libraries */
+    size_t n_items = 0;
+    uint32_t dealt = 0;
     std::unique_ptr<pinned<float>> host;
     size_t host_room = 0;
     cudaEvent_t begun = nullptr, found = nullptr, done = nullptr, copied = nullptr;
@@ -265,20 +267,26 @@ private:
         size_t most = std::max(s->n, std::min(batch_, libraries.n));
         make_table(&s->table, most * lookup_.shape.size, s->work);
         s->rho.ensure(most * lookup_.targets);
+        /* All that is copied goes first: a copy from memory that is not page-locked waits
+           for the work before it, and so would the host. */
+        if (s->dealt != s->n) {
+            std::vector<lookup_item> items = deal(s->n);
+            s->items.upload(items.data(), items.size(), s->work);
+            s->dealt = s->n;
+            s->n_items = items.size();
+        }
         check(cudaEventRecord(s->begun, s->work));
         s->libraries.put(libraries, s->first, s->n, &search, s->work);
         find_neighbours(s, search, most);
         check(cudaEventRecord(s->found, s->work));
-        std::vector<lookup_item> items = deal(s->n);
-        s->items.upload(items.data(), items.size(), s->work);
         lookup_job lookup = lookup_;
         lookup.table = s->table.get();
         lookup.items = s->items.get();
         lookup.rho = s->rho.get();
         bool missing = missing_ || libraries.missing;
         if (screened())
-            screen(s, &lookup, most, items.size(), missing);
-        correlate(lookup, items.size(), missing, s->work);
+            screen(s, &lookup, most, missing);
+        correlate(lookup, s->n_items, missing, s->work);
         check(cudaEventRecord(s->done, s->work));
         size_t n = (size_t) s->n * lookup_.targets;
         if (s->host_room < n) {
@@ -302,7 +310,7 @@ private:
 
     /* Finds out which tiles are worth looking at for each library; the correlations of
        the others are NaN. */
-    void screen(slot *s, lookup_job *lookup, size_t most, size_t items, bool missing)
+    void screen(slot *s, lookup_job *lookup, size_t most, bool missing)
     {
         s->goes_on.ensure(most * lookup->n_tiles);
         check(cudaMemsetAsync(s->goes_on.get(), 0, s->goes_on.bytes(), s->work));
@@ -314,7 +322,7 @@ private:
         first.moments = sample_moments_.get();
         first.every = options_.stride;
         first.sample = true;
-        correlate(first, items, missing, s->work);
+        correlate(first, s->n_items, missing, s->work);
     }
 
     /* Every so manieth point of the table, before that is put in order. */
