@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(WARP) sweep_children(SYN_GPU_JOB sweep_job<T> 
         return;
     for (;;) {
         uint32_t next = tasks;
-        if (threadIdx.x == 0 && !*(volatile uint32_t *) &count.head->stop)
+        if (threadIdx.x == 0 && !*(volatile const uint32_t *) count.stop)
             next = atomicAdd(&count.head->taken, 1);
         next = __shfl_sync(ALL, next, 0);
         if (next >= tasks)
