@@ -458,7 +458,8 @@ enum { LIST_WARPS = 8 };  /* of a block */
 
 /* Warps that make a list together: a warp's part of a list must fit in what it can stage,
    or it is gone through twice; few nodes need more warps each to fill the device. */
-__device__ inline uint32_t warps_a_list(uint32_t mean, uint32_t processors, uint32_t lists)
+__device__ inline uint32_t warps_a_list(uint32_t mean, uint32_t processors,
+                                        uint32_t lists)
 {
     uint32_t warps = processors * 128 / max(lists, 1u);
     return mean >= 1024 || warps >= 16 ? 8 : mean >= 288 || warps >= 4 ? 4 : 1;

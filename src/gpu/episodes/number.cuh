@@ -1,5 +1,5 @@
-/* Numbers what is frequent: the children of all items of a level, in order, get the numbers
-   of the nodes of the next. */
+/* Numbers what is frequent: the children of all items of a level, in order, get the
+   numbers of the nodes of the next. */
 #ifndef SYN_GPU_EPISODES_NUMBER_CUH
 #define SYN_GPU_EPISODES_NUMBER_CUH
 
@@ -65,8 +65,8 @@ __device__ inline uint32_t sum_of_tiles_before(const number_job &job, uint32_t t
 
 /* The level cannot be made where something found did not fit: then it has no nodes, and
    what follows does nothing until the host has made room. */
-__device__ inline void end_numbering(const number_job &job, uint32_t nodes, uint32_t items,
-                                     uint32_t total)
+__device__ inline void end_numbering(const number_job &job, uint32_t nodes,
+                                     uint32_t items, uint32_t total)
 {
     bool fits = total <= job.next.room && job.head->found <= job.count_room &&
                 job.head->list_ends <= job.end_room;

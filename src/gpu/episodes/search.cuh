@@ -84,8 +84,8 @@ template <class T> void miner<T>::start_count(size_t size)
 
 /* ---- ahead of the host ---- */
 
-/* Whether levels from `size` on can be made before the host knows how large they are. Long
-   lists take so much longer than an answer that they are better made one by one, and
+/* Whether levels from `size` on can be made before the host knows how large they are.
+   Long lists take so much longer than an answer that they are better made one by one, and
    where memory is short the host decides what fits. */
 template <class T> bool miner<T>::runs_ahead(size_t size)
 {
@@ -488,8 +488,8 @@ template <class T> void miner<T>::free_lists_for(size_t size, uint32_t found)
     part_.clear();
 }
 
-/* Makes the level of `found` nodes, and their lists where all of them fit, unless both are
-   being made already. */
+/* Makes the level of `found` nodes, and their lists where all of them fit, unless both
+   are being made already. */
 template <class T> void miner<T>::start_level(size_t size, uint32_t found)
 {
     bool lists = size < options_->max_size && resident_ == size - 1;

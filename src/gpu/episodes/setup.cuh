@@ -94,7 +94,8 @@ template <class T> size_t miner<T>::for_lists() const
 template <class T> size_t miner<T>::table_bytes() const
 {
     size_t row = (size_t) WARP * width_ * sizeof(uint16_t);
-    return columns_.n * (recording_->events + 1) * row + recording_->events * sizeof(link);
+    size_t n = recording_->events;
+    return columns_.n * (n + 1) * row + n * sizeof(link);
 }
 
 /* Bytes without which there is no search, beside those that are taken already: windows,
@@ -124,8 +125,8 @@ template <class T> double miner<T>::occupancy() const
     return seen > 0 ? sum / (double) (seen * intervals_) : 0;
 }
 
-/* By the instructions of a warp for an end of a list: along a table five for a symbol of a
-   lane and, where the table does not stay in the cache, fourteen for its bytes; two for
+/* By the instructions of a warp for an end of a list: along a table five for a symbol of
+   a lane and, where the table does not stay in the cache, fourteen for its bytes; two for
    each event of the window without one. In doubt there is a table. */
 template <class T> bool miner<T>::table_pays() const
 {
@@ -144,8 +145,8 @@ template <class T> void miner<T>::choose_table()
     if (have < least) {
         bool budget = have == options_->max_memory;
         throw refusal(budget ? SYN_OVER_BUDGET : SYN_NO_MEMORY,
-                      "the spikes, their windows and the shortest lists take %.2g GB on a "
-                      "GPU, and %s %.2g GB", 1e-9 * (double) least,
+                      "the spikes, their windows and the shortest lists take %.2g GB on "
+                      "a GPU, and %s %.2g GB", 1e-9 * (double) least,
                       budget ? "`max_memory` is" : "it has", 1e-9 * (double) have);
     }
     has_table_ = sizeof(T) == 2 && columns_.n <= MOST_OF_TABLE &&

@@ -80,8 +80,8 @@ template <int K> __device__ inline void store_pack(unsigned char *to, row_pack<K
             ((uint32_t *) to)[i] = pack.pair[i];
 }
 
-/* An event of a row, and where its window opens and shuts, counted from it. T is uint16_t,
-   or uint32_t where windows hold more events than that can number. */
+/* An event of a row, and where its window opens and shuts, counted from it. T is
+   uint16_t, or uint32_t where windows hold more events than that can number. */
 template <class T> struct place {
     uint32_t event;
     T open, shut;
