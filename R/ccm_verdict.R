@@ -269,7 +269,7 @@ unclear <- function(one, found, alpha) {
 #' @noRd
 help_text <- function(one) {
   if (is.null(one$helped) || is.na(one$helped)) return("")
-  change <- if (one$helped < 0.005) "by nothing" else paste("by", whole_percent(one$helped))
+  change <- if (one$helped < 0.01) "by nothing" else paste("by", whole_percent(one$helped))
   sprintf(", and what forecasts of %s lack to a rho of 1 shrinks %s once %s is known",
           one$names[["effect"]], change, one$names[["cause"]])
 }
@@ -277,7 +277,7 @@ help_text <- function(one) {
 gain_text <- function(gain) {
   if (is.na(gain)) return("there are too few rows to see it rise")
   sprintf("each doubling of the library takes %s of what is missing to 1",
-          if (gain < 0.005) "nothing" else whole_percent(gain))
+          if (gain < 0.01) "nothing" else whole_percent(gain))
 }
 
 lag_text <- function(lag) sprintf("Tp %d", as.integer(lag))
