@@ -127,13 +127,11 @@ own_obstacle <- function(own, name, alpha) {
       "season and all that is linear (median %s, p %s), so that its history is no attractor in",
       "which a cause could be read"), name, two(own$rho), two(own$median), p_text(own$p)))
   }
-  if (own$rho < verdict_rules$own) noise_obstacle(own$rho, name)
-}
-
-noise_obstacle <- function(rho, name) {
-  refusal("noise", paste(
-    "%s is poorly predicted from its own past (rho %s, and a verdict takes %s): noise hides",
-    "its states"), name, two(rho), two(verdict_rules$own))
+  if (own$rho < verdict_rules$own) {
+    refusal("noise", paste(
+      "%s is poorly predicted from its own past (rho %s, and a verdict takes %s): noise hides",
+      "its states"), name, two(own$rho), two(verdict_rules$own))
+  }
 }
 
 whole_percent <- function(share) sprintf("%.0f %%", floor(100 * share))
