@@ -48,11 +48,12 @@
 #' # Verdicts
 #' `summary()` does not go by this table, which hangs on the library sizes that were asked for. It
 #' looks at the two series again, at all lags from -8 to 8 rows and in up to five dimensions, for
-#' about half a second where there are 500 rows. The verdict on a direction is one of
+#' about a fifth of a second where there are 500 rows. The verdict on a direction is one of
 #' * *supported*: the series support that y drives x, directly or through others. The skill is
 #'   beyond that of surrogates; it is higher in the past of y than without a delay and in its
 #'   future; and it rises with the library as that of a cause does, which the skill under a
-#'   common driver does not.
+#'   common driver does not. Less of a rise is enough where knowing y makes forecasts of x
+#'   better, or where both directions show the past ahead.
 #' * *not supported*: x does not predict y better than surrogates of y, or no better than follows
 #'   from x driving y.
 #' * *cannot be told*, because of what the sentence names: too few rows, counts, a drift, a cycle,
