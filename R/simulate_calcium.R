@@ -235,7 +235,7 @@ check_indicator <- function(decay, rise, half_saturation, hill, frame_rate, call
     abort_arg("rise", sprintf("below `decay`, which is %s s", exact(decay)),
               sprintf("%s s", exact(rise)), call = call)
   }
-  if (!identical(as.double(half_saturation), Inf)) {
+  if (!identical(half_saturation, Inf)) {
     half_saturation <- check_number(half_saturation, min = 1e-3, max = 1e6, call = call)
   }
   list(decay = decay, rise = rise, half_saturation = half_saturation,

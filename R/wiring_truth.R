@@ -118,10 +118,10 @@ links_by_effect <- function(w) {
 #' @return List of columns; `through` and `drivers` hold the numbers of series of all pairs
 #'   one after the other, `n_through` and `n_drivers` how many each pair has.
 #' @noRd
-wired_pairs <- function(w, max_length, call) {
+wired_pairs <- function(w, max_length, call, most = most_pairs) {
   found <- .Call(r_wired_pairs, links_by_effect(w), list(
     hidden = as.integer(w$hidden), longest = min(max_length, .Machine$integer.max),
-    most_pairs = most_pairs
+    most_pairs = most
   ))
   found <- finish_status(found, "the links of all pairs",
                          "A smaller `max_length` leaves out long paths.",
