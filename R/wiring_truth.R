@@ -85,18 +85,23 @@ known_wiring <- function(x, call = rlang::caller_env()) {
 #' @noRd
 check_wiring_parts <- function(w, arg, call) {
   parts <- unclass(w)
-  links <- parts$links
-  n <- length(parts$series)
-  ok <- is.list(parts) && is.data.frame(links) && is.character(parts$series) &&
-    is.logical(parts$hidden) && length(parts$hidden) == n && n > 0L &&
-    is.integer(links$cause) && is.integer(links$effect) && is.integer(links$delay) &&
-    is.double(links$strength) &&
-    all(c(links$cause, links$effect) %in% seq_len(n)) && !is.unsorted(links$effect)
-  if (!isTRUE(ok)) {
+  ok <- is.list(parts) && is.data.frame(parts$links) && is.character(parts$series) &&
+    length(parts$series) > 0L && !anyNA(parts$series) && is.logical(parts$hidden) &&
+    length(parts$hidden) == length(parts$series) && !anyNA(parts$hidden) &&
+    are_links(parts$links, length(parts$series))
+  if (!ok) {
     abort_arg(arg, "what `wiring()` gives", "one that was changed",
               "`as.data.frame()` gives a table to change.", call = call)
   }
   w
+}
+
+are_links <- function(links, series) {
+  is.integer(links$cause) && is.integer(links$effect) && is.integer(links$delay) &&
+    is.double(links$strength) && is.character(links$motif) && is.integer(links$copy) &&
+    all(c(links$cause, links$effect) %in% seq_len(series)) && !is.unsorted(links$effect) &&
+    all(is.na(links$strength) | links$strength >= 0) &&
+    all(is.na(links$delay) | links$delay %in% seq_len(most_delay))
 }
 
 link_kinds <- c("direct", "mediated", "shared_driver")
@@ -210,13 +215,14 @@ link_matrix <- function(w, values, call) {
 #' @export
 print.wiring <- function(x, ...) {
   check_no_dots()
-  check_wiring_parts(x, "x", rlang::current_env())
   cat(format(x), sep = "\n")
   invisible(x)
 }
 
 #' @export
 format.wiring <- function(x, ...) {
+  check_no_dots()
+  check_wiring_parts(x, "x", rlang::current_env())
   links <- x$links
   hidden <- sum(x$hidden)
   said <- sprintf("A wiring of %s%s with %s", counted(length(x$series), "series", "series"),
