@@ -13,7 +13,8 @@
 #   systems=2        so many systems of each sort
 #   methods=granger  only these
 #   limit=600        seconds after which PCMCI+ is stopped at a system
-#   neighbours=2     so many systems of each sort for PCMCI+ with nearest neighbours
+#   neighbours=3x500:2,7x500:1   how many systems of so many series and steps are given to PCMCI+
+#                    with nearest neighbours, which takes minutes for each; no other are
 #   kept=FOLDER      what each method said of each system is kept there, and a call that finds
 #                    it goes on with it
 #
@@ -52,7 +53,8 @@ read_arguments <- function(arguments) {
     data = toString(data_kinds), series = if (full) "3,7,20" else "3,7",
     steps = if (full) "500,1000" else "500", systems = if (full) "20" else "2",
     methods = toString(if (full) names(methods) else setdiff(names(methods), "pcmci+ neighbours")),
-    limit = if (full) "600" else "60", neighbours = "2", kept = tempfile("kept-")
+    limit = if (full) "600" else "60", neighbours = "3x500:2,3x1000:1,7x500:1",
+    kept = tempfile("kept-")
   )
   for (argument in setdiff(arguments, "full")) {
     name <- sub("=.*", "", argument)
@@ -60,8 +62,10 @@ read_arguments <- function(arguments) {
     asked[[name]] <- sub("^[^=]*=", "", argument)
   }
   several <- \(text) strsplit(text, ", *")[[1L]]
-  for (name in c("data", "methods")) asked[[name]] <- several(asked[[name]])
-  for (name in c("series", "steps", "systems", "limit", "neighbours")) {
+  for (name in c("data", "methods", "neighbours")) asked[[name]] <- several(asked[[name]])
+  asked$neighbours <- stats::setNames(as.numeric(sub(".*:", "", asked$neighbours)),
+                                      sub(":.*", "", asked$neighbours))
+  for (name in c("series", "steps", "systems", "limit")) {
     asked[[name]] <- as.numeric(several(asked[[name]]))
   }
   unknown <- c(setdiff(asked$data, data_kinds), setdiff(asked$methods, names(methods)))
@@ -105,15 +109,18 @@ call_tigramite <- function(test, x, limit) {
   list(found = found, wall = times$wall, cpu = times$cpu)
 }
 
-#' What a method says of a system, from what was kept or from now
+#' What a method says of a system, from what was kept of these very series or from now
 measure <- function(name, system, key, asked) {
   file <- file.path(asked$kept, sprintf("%s-%s.rds", gsub("[^a-z]+", "-", name), key))
-  if (file.exists(file)) return(readRDS(file))
+  if (file.exists(file)) {
+    done <- readRDS(file)
+    if (identical(done$x, system$x)) return(done)
+  }
   method <- methods[[name]]
   done <- if (is.function(method)) call_here(method, system$x) else
     call_tigramite(method, system$x, asked$limit)
-  missing <- startsWith(done$said %||% "", "missing")
-  if (!missing) saveRDS(done, file)
+  done$x <- system$x
+  if (!startsWith(done$said %||% "", "missing")) saveRDS(done, file)
   done
 }
 
@@ -124,12 +131,13 @@ measure <- function(name, system, key, asked) {
 #' A row for each method and system of one sort
 measure_sort <- function(sort, asked) {
   rows <- list()
+  patient <- asked$neighbours[sprintf("%dx%d", sort$series, sort$steps)]
   for (number in seq_len(asked$systems)) {
     set.seed(number + 1000 * sort$series + 1e5 * match(sort$data, data_kinds) + sort$steps)
     system <- draw_system(sort$data, sort$series, sort$steps)
     key <- sprintf("%s-%d-%d-%d", sort$data, sort$series, sort$steps, number)
     for (name in asked$methods) {
-      if (name == "pcmci+ neighbours" && number > asked$neighbours) next
+      if (name == "pcmci+ neighbours" && !isTRUE(number <= patient)) next
       done <- measure(name, system, key, asked)
       score <- if (is.null(done$found)) NA else score_links(done$found, system$wiring)
       rows <- c(rows, list(list(
