@@ -10,8 +10,8 @@
 #   data=mixed,linear    only these kinds of series; all: mixed, rivals, bursts, linear, calcium
 #   series=3,7       only systems of so many series
 #   steps=500        only systems of so many steps
-#   systems=2        so many systems of each sort
-#   methods=granger  only these
+#   systems=20,10,5  so many systems of each sort, for each number of series
+#   methods=granger;map   only these, with semicolons between them
 #   limit=600        seconds after which PCMCI+ is stopped at a system
 #   neighbours=3x500:2,7x500:1   how many systems of so many series and steps are given to PCMCI+
 #                    with nearest neighbours, which takes minutes for each; no other are
@@ -43,7 +43,9 @@ for (part in c("systems", "score", "methods")) {
 
 methods <- list(
   "correlation" = correlation, "lagged correlation" = lagged_correlation, "granger" = granger,
-  "pcmci+ linear" = "parcorr", "pcmci+ neighbours" = "cmiknn", "map" = map_links
+  "pcmci+ linear" = list(test = "parcorr", again = 0),
+  "pcmci+ linear, all lags" = list(test = "parcorr", again = 1),
+  "pcmci+ neighbours" = list(test = "cmiknn", again = 0), "map" = map_links
 )
 
 read_arguments <- function(arguments) {
@@ -51,8 +53,9 @@ read_arguments <- function(arguments) {
   asked <- list(
     out = if (full) file.path(here, "..", "vignettes", "causes") else "",
     data = toString(data_kinds), series = if (full) "3,7,20" else "3,7",
-    steps = if (full) "500,1000" else "500", systems = if (full) "20" else "2",
-    methods = toString(if (full) names(methods) else setdiff(names(methods), "pcmci+ neighbours")),
+    steps = if (full) "500,1000" else "500", systems = if (full) "20,10,5" else "2",
+    methods = paste(if (full) names(methods) else setdiff(names(methods), "pcmci+ neighbours"),
+                    collapse = "; "),
     limit = if (full) "600" else "60", neighbours = "3x500:2,3x1000:1,7x500:1",
     kept = tempfile("kept-")
   )
@@ -61,13 +64,15 @@ read_arguments <- function(arguments) {
     if (!name %in% names(asked) || !grepl("=", argument)) stop("no such argument: ", argument)
     asked[[name]] <- sub("^[^=]*=", "", argument)
   }
-  several <- \(text) strsplit(text, ", *")[[1L]]
-  for (name in c("data", "methods", "neighbours")) asked[[name]] <- several(asked[[name]])
+  several <- \(text, between = ", *") strsplit(text, between)[[1L]]
+  for (name in c("data", "neighbours")) asked[[name]] <- several(asked[[name]])
+  asked$methods <- several(asked$methods, "; *")
   asked$neighbours <- stats::setNames(as.numeric(sub(".*:", "", asked$neighbours)),
                                       sub(":.*", "", asked$neighbours))
   for (name in c("series", "steps", "systems", "limit")) {
     asked[[name]] <- as.numeric(several(asked[[name]]))
   }
+  asked$systems <- stats::setNames(rep_len(asked$systems, length(asked$series)), asked$series)
   unknown <- c(setdiff(asked$data, data_kinds), setdiff(asked$methods, names(methods)))
   if (length(unknown)) stop("no such data or method: ", toString(unknown))
   asked
@@ -86,8 +91,9 @@ call_here <- function(method, x) {
 
 workers <- new.env()
 
-#' PCMCI+ with a test of conditional independence; `said` is why there is nothing
-call_tigramite <- function(test, x, limit) {
+#' PCMCI+ with its own level of 0.01, a test of conditional independence (`test`), and perhaps all
+#' lags tested again in its second phase (`again`); `said` is why there is nothing
+call_tigramite <- function(settings, x, limit) {
   if (is.null(workers$tigramite)) workers$tigramite <- start_worker("tigramite", "cpu", 1)
   worker <- workers$tigramite
   if (worker$said[[1L]] != "ready") return(list(said = paste("missing:", worker$said[[2L]])))
@@ -95,9 +101,8 @@ call_tigramite <- function(test, x, limit) {
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
   writeBin(as.double(x), file.path(folder, "data"))
-  work <- list(request = "pcmci", given = list(
-    series = ncol(x), test = test, tau_max = longest_delay, alpha = 0.01, surrogates = 100
-  ))
+  given <- c(settings, series = ncol(x), tau_max = longest_delay, alpha = 0.01, surrogates = 100)
+  work <- list(request = "pcmci", given = given)
   times <- ask_worker(worker, work, folder, list(runs = 1, seconds = 1, limit = limit))
   if (!is.null(times$said)) {
     stop_worker(worker)
@@ -132,7 +137,7 @@ measure <- function(name, system, key, asked) {
 measure_sort <- function(sort, asked) {
   rows <- list()
   patient <- asked$neighbours[sprintf("%dx%d", sort$series, sort$steps)]
-  for (number in seq_len(asked$systems)) {
+  for (number in seq_len(asked$systems[[as.character(sort$series)]])) {
     set.seed(number + 1000 * sort$series + 1e5 * match(sort$data, data_kinds) + sort$steps)
     system <- draw_system(sort$data, sort$series, sort$steps)
     key <- sprintf("%s-%d-%d-%d", sort$data, sort$series, sort$steps, number)

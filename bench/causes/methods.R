@@ -126,7 +126,7 @@ read_pcmci <- function(numbers, series) {
 
 #' A causal map with surrogates: it has links of all kinds, direct or not
 map_links <- function(x) {
-  map <- synfire::causal_map(x, Tp = -longest_delay:0, n_surrogates = 199,
+  map <- synfire::causal_map(x, Tp = -longest_delay:0, n_surrogates = 999,
                              threads = 1)
   p <- t(attr(map, "p_value"))
   list(score = t(unclass(map)[, ]), called = by_p_values(p))

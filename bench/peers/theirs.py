@@ -341,7 +341,7 @@ class Tigramite:
         self.version = importlib.metadata.version("tigramite")
         # Numba compiles what the test by nearest neighbours needs: before any clock starts.
         self.pcmci(np.random.default_rng(1).normal(size=120),
-                   dict(series="2", test="cmiknn", tau_max="1", alpha="0.01",
+                   dict(series="2", test="cmiknn", again="0", tau_max="1", alpha="0.01",
                         surrogates="5"))[0]()
 
     def pcmci(self, data, given):
@@ -359,7 +359,8 @@ class Tigramite:
                 from tigramite.independence_tests.cmiknn import CMIknn
                 test = CMIknn(sig_samples=int(given["surrogates"]), workers=1)
             return PCMCI(DataFrame(x), test, verbosity=0).run_pcmciplus(
-                tau_min=0, tau_max=int(given["tau_max"]), pc_alpha=float(given["alpha"]))
+                tau_min=0, tau_max=int(given["tau_max"]), pc_alpha=float(given["alpha"]),
+                reset_lagged_links=given["again"] == "1")
 
         def numbers(found):
             # Each is cause x effect x lag, flattened with the lag running fastest.

@@ -220,7 +220,7 @@ test_that("a small table is measured, and what is not installed is said to be mi
   said <- system2(
     file.path(R.home("bin"), "Rscript"),
     c("--vanilla", file.path(root, "bench", "causes.R"), "data=linear", "series=3", "systems=2",
-      paste0("out=", out), shQuote("methods=correlation,granger,pcmci+ linear")),
+      paste0("out=", out), shQuote("methods=correlation; granger; pcmci+ linear")),
     stdout = TRUE, stderr = FALSE,
     env = c("R_TESTS=", paste0("PEERS=", withr::local_tempdir()),
             paste0("R_LIBS=", paste(libraries, collapse = ":")))
