@@ -172,7 +172,7 @@ test_that("defaults fit any number of series, and what is too much is refused", 
   refused <- function(expr, text) expect_error(expr, text, class = "synfire_error_argument")
   refused(simulate_lorenz96(interval = 2^31 - 1), "`interval` must be at most 2000")
   refused(simulate_lorenz96(forcing = 1e6), "`forcing` must be so small")
-  refused(simulate_coupled_maps(2^31), "at most 200 MB")
+  refused(simulate_coupled_maps(2^31), "at most 2 GB")
   refused(simulate_coupled_maps(series = 2^31), "`series` must")
   refused(simulate_calcium(neurons = 2^31), "`neurons` must")
   refused(simulate_lorenz96(transient = 2^31), "`transient` must")
