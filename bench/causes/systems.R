@@ -1,9 +1,15 @@
 # Systems of series whose wiring is known. `draw_system(data, series, steps)` draws one with R's
 # random numbers: a list of `x`, a matrix of steps x series, and `wiring`, a logical matrix
 # [cause, effect]. The maps are those of vignettes/causes/wirings.R, which must be sourced first.
+#
+#   mixed, rivals, bursts   chaotic maps
+#   linear                  a vector autoregression with normal noise
+#   calcium                 neurons whose activity is that of "bursts", as an indicator of calcium
+#                           shows it at two frames a second (simulate_calcium())
+#   spikes                  the same, where activity is the rate of spikes drawn at random
 
 longest_delay <- 3L
-data_kinds <- c("mixed", "rivals", "bursts", "linear")
+data_kinds <- c("mixed", "rivals", "bursts", "linear", "calcium", "spikes")
 
 #' Links of a system, as link_table() makes them, each after 1 to 3 steps
 #'
@@ -50,6 +56,18 @@ run_linear <- function(series, links, steps) {
   x[past + seq_len(steps), , drop = FALSE]
 }
 
+#' Neurons seen through an indicator; a link has a strength of 0.2 to 0.5
+run_calcium <- function(series, links, steps, spikes) {
+  strength <- delay <- matrix(0, series, series)
+  at <- cbind(links$from, links$to)
+  strength[at] <- runif(nrow(at), 0.2, 0.5)
+  delay[at] <- links$delay
+  wired <- synfire::wiring(strength, delay = delay)
+  x <- synfire::simulate_calcium(steps, wiring = wired, noise = 0, spikes = spikes,
+                                 firing_rate = if (spikes) 10)
+  matrix(x, steps)
+}
+
 #' Whether no series goes round, grows without end or is in step with another
 is_lively <- function(x) {
   if (!all(is.finite(x)) || max(abs(x)) > 1e3) return(FALSE)
@@ -62,9 +80,9 @@ is_lively <- function(x) {
 draw_system <- function(data, series, steps) {
   repeat {
     links <- draw_links(series)
-    x <- if (data == "linear") run_linear(series, links, steps) else {
-      run_system(series, links, steps, data)
-    }
+    x <- switch(data, linear = run_linear(series, links, steps),
+                calcium = , spikes = run_calcium(series, links, steps, data == "spikes"),
+                run_system(series, links, steps, data))
     if (is_lively(x)) break
   }
   wiring <- matrix(FALSE, series, series)
