@@ -1,32 +1,36 @@
-# Who finds direct links, and what it costs: this package beside correlation, Granger causality and
-# Tigramite's PCMCI+, on the same series, whose wiring is known, one core each.
+# Who finds direct links, and what it costs: this package beside correlation, Granger
+# causality and Tigramite's PCMCI+, on the same series of known wiring, one core each.
 #
 #   sh bench/peers/install.sh                    first, for PCMCI+ (else it is missing)
 #   Rscript bench/causes.R [full] [key=value ...]
 #
-#   full             the table of vignette("causes"), with PCMCI+ with nearest neighbours an hour
-#                    and more; without it a small one, which is printed, in half a minute
+#   full             the table of vignette("causes"), an hour or two; without it a small
+#                    one, which is printed, in a minute
 #   out=FOLDER       where rivals.csv is written; `full` alone writes to vignettes/causes
-#   data=mixed,linear    only these kinds of series; all: mixed, rivals, bursts, linear, calcium
+#   data=mixed,linear    only these kinds of series (bench/causes/systems.R has them all)
 #   series=3,7       only systems of so many series
 #   steps=500        only systems of so many steps
 #   systems=20,10,5  so many systems of each sort, for each number of series
 #   methods=granger;map   only these, with semicolons between them
-#   limit=600        seconds after which PCMCI+ is stopped at a system
-#   neighbours=3x500:2,7x500:1   how many systems of so many series and steps are given to PCMCI+
-#                    with nearest neighbours, which takes minutes for each; no other are
-#   kept=FOLDER      what each method said of each system is kept there, and a call that finds
-#                    it goes on with it
+#   limit=1200       seconds after which PCMCI+ is stopped at a system
+#   neighbours=3x500:2,7x500:1   how many systems of so many series and steps are given to
+#                    PCMCI+ with nearest neighbours, which takes minutes for each; no
+#                    other systems are
+#   kept=FOLDER      what each method said of each system is kept there, and a call that
+#                    finds it goes on with it
 #
-# bench/causes/ has the parts: systems.R draws the systems, methods.R has the methods and their
-# settings, score.R counts. PEERS and PYTHON are those of bench/peers/install.sh.
+# bench/causes/ has the parts: systems.R draws the systems, methods.R has the methods and
+# their settings, score.R counts. PEERS and PYTHON are those of bench/peers/install.sh.
 #
-# Columns of rivals.csv: `data`, `series`, `steps`; `method`; `systems`, how many there are, and
-# `finished`, of how many this is; `auc`, area under the ROC curve for direct links, mean over
-# systems; in percent, `missed` direct links, and pairs called direct of those that are mediated,
-# of those that share a driver, and (`false`) of all that are not direct; `false_links`, such
-# pairs a system; numbers of pairs; `wall` and `cpu`, mean seconds a system. `compared` is "all",
-# or "neighbours" for the rows that count only systems that PCMCI+ with nearest neighbours finished.
+# Columns of rivals.csv: `data`, `series`, `steps`; `method`; `systems`, how many there
+# are, and `finished`, of how many this is; `result`, "done" or what became of the others;
+# `auc`, area under the ROC curve for direct links, mean over systems; in percent,
+# `missed` direct links, and pairs called direct of those that are mediated, of those that
+# have a driver in common (`shared`), and of all without a link (`false`); `false_links`,
+# such pairs a system;
+# numbers of pairs; `wall` and `cpu`, mean seconds a system. `compared` is "all", or
+# "neighbours" for the rows that count only systems that PCMCI+ with nearest neighbours
+# finished.
 
 library(synfire)
 options(cli.progress_show_after = Inf)
@@ -42,7 +46,8 @@ for (part in c("systems", "score", "methods")) {
 # ---- What was asked for ----------------------------------------------------------------
 
 methods <- list(
-  "correlation" = correlation, "lagged correlation" = lagged_correlation, "granger" = granger,
+  "correlation" = correlation, "lagged correlation" = lagged_correlation,
+  "granger" = granger,
   "pcmci+ linear" = list(test = "parcorr", again = 0),
   "pcmci+ linear, all lags" = list(test = "parcorr", again = 1),
   "pcmci+ neighbours" = list(test = "cmiknn", again = 0), "map" = map_links
@@ -54,14 +59,15 @@ read_arguments <- function(arguments) {
     out = if (full) file.path(here, "..", "vignettes", "causes") else "",
     data = toString(data_kinds), series = if (full) "3,7,20" else "3,7",
     steps = if (full) "500,1000" else "500", systems = if (full) "20,10,5" else "2",
-    methods = paste(if (full) names(methods) else setdiff(names(methods), "pcmci+ neighbours"),
+    methods = paste(setdiff(names(methods), if (!full) "pcmci+ neighbours"),
                     collapse = "; "),
-    limit = if (full) "600" else "60", neighbours = "3x500:2,3x1000:1,7x500:1",
+    limit = if (full) "1200" else "60", neighbours = "3x500:2,3x1000:1,7x500:1",
     kept = tempfile("kept-")
   )
   for (argument in setdiff(arguments, "full")) {
     name <- sub("=.*", "", argument)
-    if (!name %in% names(asked) || !grepl("=", argument)) stop("no such argument: ", argument)
+    known <- name %in% names(asked) && grepl("=", argument)
+    if (!known) stop("no such argument: ", argument)
     asked[[name]] <- sub("^[^=]*=", "", argument)
   }
   several <- \(text, between = ", *") strsplit(text, between)[[1L]]
@@ -72,7 +78,8 @@ read_arguments <- function(arguments) {
   for (name in c("series", "steps", "systems", "limit")) {
     asked[[name]] <- as.numeric(several(asked[[name]]))
   }
-  asked$systems <- stats::setNames(rep_len(asked$systems, length(asked$series)), asked$series)
+  asked$systems <- rep_len(asked$systems, length(asked$series))
+  names(asked$systems) <- asked$series
   unknown <- c(setdiff(asked$data, data_kinds), setdiff(asked$methods, names(methods)))
   if (length(unknown)) stop("no such data or method: ", toString(unknown))
   asked
@@ -91,17 +98,21 @@ call_here <- function(method, x) {
 
 workers <- new.env()
 
-#' PCMCI+ with its own level of 0.01, a test of conditional independence (`test`), and perhaps all
-#' lags tested again in its second phase (`again`); `said` is why there is nothing
+#' PCMCI+ with its own level of 0.01, a test of conditional independence (`test`), and
+#' perhaps all lags tested again in its second phase (`again`); `said` is why there is
+#' nothing
 call_tigramite <- function(settings, x, limit) {
   if (is.null(workers$tigramite)) workers$tigramite <- start_worker("tigramite", "cpu", 1)
   worker <- workers$tigramite
-  if (worker$said[[1L]] != "ready") return(list(said = paste("missing:", worker$said[[2L]])))
+  if (worker$said[[1L]] != "ready") {
+    return(list(said = paste("missing:", worker$said[[2L]])))
+  }
   folder <- tempfile("work-")
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
   writeBin(as.double(x), file.path(folder, "data"))
-  given <- c(settings, series = ncol(x), tau_max = longest_delay, alpha = 0.01, surrogates = 100)
+  given <- c(settings, series = ncol(x), tau_max = longest_delay, alpha = 0.01,
+             surrogates = 100)
   work <- list(request = "pcmci", given = given)
   times <- ask_worker(worker, work, folder, list(runs = 1, seconds = 1, limit = limit))
   if (!is.null(times$said)) {
@@ -138,7 +149,8 @@ measure_sort <- function(sort, asked) {
   rows <- list()
   patient <- asked$neighbours[sprintf("%dx%d", sort$series, sort$steps)]
   for (number in seq_len(asked$systems[[as.character(sort$series)]])) {
-    set.seed(number + 1000 * sort$series + 1e5 * match(sort$data, data_kinds) + sort$steps)
+    set.seed(number + 1000 * sort$series + 1e5 * match(sort$data, data_kinds) +
+               sort$steps)
     system <- draw_system(sort$data, sort$series, sort$steps)
     key <- sprintf("%s-%d-%d-%d", sort$data, sort$series, sort$steps, number)
     for (name in asked$methods) {
@@ -147,7 +159,8 @@ measure_sort <- function(sort, asked) {
       score <- if (is.null(done$found)) NA else score_links(done$found, system$wiring)
       rows <- c(rows, list(list(
         about = data.frame(sort, method = name, number = number), said = done$said,
-        times = data.frame(wall = done$wall %||% NA, cpu = done$cpu %||% NA), score = score
+        times = data.frame(wall = done$wall %||% NA, cpu = done$cpu %||% NA),
+        score = score
       )))
     }
   }
@@ -160,7 +173,8 @@ pool_method <- function(rows, compared) {
   about <- rows[[1L]]$about
   about$number <- NULL
   bind <- \(part) do.call(rbind, lapply(rows[finished], `[[`, part))
-  row <- data.frame(about, compared = compared, systems = length(rows), finished = sum(finished))
+  row <- data.frame(about, compared = compared, systems = length(rows),
+                    finished = sum(finished))
   said <- unique(unlist(lapply(rows, `[[`, "said")))
   row$result <- if (length(said)) toString(said) else "done"
   if (!any(finished)) return(row)
@@ -186,8 +200,7 @@ bind_rows <- function(rows) {
     row[setdiff(columns, names(row))] <- NA
     row[columns]
   })
-  all <- do.call(rbind, unname(filled))
-  all
+  do.call(rbind, unname(filled))
 }
 
 write_rivals <- function(table, folder) {
@@ -197,8 +210,8 @@ write_rivals <- function(table, folder) {
 }
 
 print_rivals <- function(table) {
-  shown <- c("data", "series", "steps", "method", "finished", "auc", "missed", "mediated", "shared",
-             "false", "cpu", "result")
+  shown <- c("data", "series", "steps", "method", "finished", "auc", "missed", "mediated",
+             "shared", "false", "cpu", "result")
   table <- table[table$compared == "all", intersect(shown, names(table))]
   doubles <- vapply(table, is.double, NA)
   table[doubles] <- lapply(table[doubles], signif, 3)

@@ -1,9 +1,10 @@
-# Methods that say which series drives which. Each takes a matrix of steps x series and gives a
-# list of `score` and `called`, matrices [cause, effect] as score.R describes them.
+# Methods that say which series drives which. Each takes a matrix of steps x series and
+# gives a list of `score` and `called`, matrices [cause, effect] as score.R describes
+# them.
 #
-# All that look at lags know that no link takes more than `longest_delay` steps. Where a method
-# tests many pairs, its p values are corrected after Benjamini and Hochberg (1995), and a link is
-# called at 0.05.
+# All that look at lags know that no link takes more than `longest_delay` steps. Where a
+# method tests many pairs, its p values are corrected after Benjamini and Hochberg (1995),
+# and a link is called at 0.05.
 
 alpha <- 0.05
 
@@ -20,8 +21,8 @@ lagged <- function(x, lag, most) x[(most + 1L - lag):(nrow(x) - lag), , drop = F
 
 # ---- Correlation -----------------------------------------------------------------------
 
-#' Steps that are worth one independent step, for each pair: series with a memory of their own
-#' are correlated more often by chance (Bartlett 1946)
+#' Steps that are worth one independent step, for each pair: series with a memory of their
+#' own are correlated more often by chance (Bartlett 1946)
 steps_worth_one <- function(x) {
   n <- nrow(x)
   lags <- seq_len(floor(10 * log10(n)))
@@ -56,8 +57,8 @@ lagged_correlation <- function(x) {
 
 # ---- Granger causality -----------------------------------------------------------------
 
-#' Rows of all series at lags 1 to `order`, after a column of ones; the lags of a series are side
-#' by side
+#' Rows of all series at lags 1 to `order`, after a column of ones; the lags of a series
+#' are side by side
 history <- function(x, order, most) {
   parts <- lapply(seq_len(order), \(lag) lagged(x, lag, most))
   all <- do.call(cbind, parts)
@@ -79,9 +80,10 @@ order_by_bic <- function(x, orders) {
 
 #' Granger causality given all other series (Granger 1969; Geweke 1984)
 #'
-#' Least squares; the order is that of the lowest BIC, at least the longest delay and at most
-#' twice as much. The F test of a cause drops its lags from the equation of the effect, by way of
-#' the coefficients and their covariance, which is the same as fitting again without them.
+#' Least squares; the order is that of the lowest BIC, at least the longest delay and at
+#' most twice as much. The F test of a cause drops its lags from the equation of the
+#' effect, by way of the coefficients and their covariance, which is the same as fitting
+#' again without them.
 granger <- function(x) {
   series <- ncol(x)
   order <- order_by_bic(x, longest_delay:(2L * longest_delay))
@@ -105,9 +107,10 @@ granger <- function(x) {
 
 #' What theirs.py gives for PCMCI+ (Runge 2020), as score and called
 #'
-#' A link is called where the graph has an arrow at any lag. A link at lag 0 without a direction
-#' is not held against it: it is neither called nor does it count for the score. A pair has the
-#' score of its lag with the lowest p value, and of equal ones the largest test statistic.
+#' A link is called where the graph has an arrow at any lag. A link at lag 0 without a
+#' direction is not held against it: it is neither called nor does it count for the score.
+#' A pair has the score of its lag with the lowest p value, and of equal ones the largest
+#' test statistic.
 read_pcmci <- function(numbers, series) {
   size <- c(longest_delay + 1L, series, series)
   parts <- lapply(1:3, \(k) {
@@ -116,7 +119,8 @@ read_pcmci <- function(numbers, series) {
   p <- parts[[1L]]
   arrow <- parts[[3L]] > 0
   now <- slice.index(p, 3L) == 1L
-  # Ranks of all links at once, so that p values that are equal to the last digit are in order.
+  # Ranks of all links at once, so that p values that are equal to the last digit are in
+  # order.
   sure <- array(order(order(-p, abs(parts[[2L]]))), dim(p))
   sure[now & !arrow] <- 0
   list(score = apply(sure, 1:2, max), called = apply(arrow, 1:2, any))

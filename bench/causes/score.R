@@ -1,8 +1,9 @@
-# What a method says of the links of a system, against the wiring that the system was made with.
+# What a method says of the links of a system, against the wiring that the system was made
+# with.
 #
-# A wiring is a logical matrix [cause, effect]. A method gives two matrices of the same shape:
-# `score`, how sure it is of each direct link, and `called`, TRUE where it says that there is one.
-# The diagonal, a series and itself, counts nowhere.
+# A wiring is a logical matrix [cause, effect]. A method gives two matrices of the same
+# shape: `score`, how sure it is of each direct link, and `called`, TRUE where it says
+# that there is one. The diagonal, a series and itself, counts nowhere.
 
 #' Who drives whom, through any number of others; the diagonal says who is part of a loop
 paths <- function(wiring) {
@@ -13,7 +14,8 @@ paths <- function(wiring) {
   reached
 }
 
-#' What each ordered pair of series is, a matrix [cause, effect] of words, NA on the diagonal
+#' What each ordered pair of series is, a matrix [cause, effect] of words, NA on the
+#' diagonal
 #'
 #'   direct       a link leads from the one to the other
 #'   mediated     no link, but a path through others
@@ -52,7 +54,8 @@ score_links <- function(found, wiring) {
   data.frame(auc = area_under_roc(found$score[pairs], wiring[pairs]), lapply(words, of))
 }
 
-#' Scores of several systems as one row: the mean of the areas, shares of all pairs in percent
+#' Scores of several systems as one row: the mean of the areas, shares of all pairs in
+#' percent
 pool_scores <- function(rows) {
   sums <- colSums(rows[setdiff(names(rows), "auc")])
   share <- function(called, of) {
@@ -62,8 +65,8 @@ pool_scores <- function(rows) {
   called <- function(kinds) paste0(kinds, "_called")
   data.frame(
     auc = mean(rows$auc), missed = 100 - share("direct_called", "direct"),
-    mediated = share("mediated_called", "mediated"), shared = share("shared_called", "shared"),
-    false = share(called(others), others),
+    mediated = share("mediated_called", "mediated"),
+    shared = share("shared_called", "shared"), false = share(called(others), others),
     false_links = sum(sums[called(others)]) / nrow(rows),
     links = sums[["direct"]], mediated_pairs = sums[["mediated"]],
     shared_pairs = sums[["shared"]], other_pairs = sum(sums[others])

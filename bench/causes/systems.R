@@ -1,11 +1,12 @@
-# Systems of series whose wiring is known. `draw_system(data, series, steps)` draws one with R's
-# random numbers: a list of `x`, a matrix of steps x series, and `wiring`, a logical matrix
-# [cause, effect]. The maps are those of vignettes/causes/wirings.R, which must be sourced first.
+# Systems of series whose wiring is known. `draw_system(data, series, steps)` draws one
+# with R's random numbers: a list of `x`, a matrix of steps x series, and `wiring`, a
+# logical matrix [cause, effect]. The maps are those of vignettes/causes/wirings.R, which
+# must be sourced first.
 #
 #   mixed, rivals, bursts   chaotic maps
 #   linear                  a vector autoregression with normal noise
-#   calcium                 neurons whose activity is that of "bursts", as an indicator of calcium
-#                           shows it at two frames a second (simulate_calcium())
+#   calcium                 neurons whose activity is that of "bursts", as an indicator of
+#                           calcium shows it at two frames a second (simulate_calcium())
 #   spikes                  the same, where activity is the rate of spikes drawn at random
 
 longest_delay <- 3L
@@ -13,14 +14,15 @@ data_kinds <- c("mixed", "rivals", "bursts", "linear", "calcium", "spikes")
 
 #' Links of a system, as link_table() makes them, each after 1 to 3 steps
 #'
-#' Three series are a chain, a common driver, a chain with a direct link beside it, or a loop.
-#' More grow as a tree, in which every series has a cause among those before it: chains and common
-#' drivers. To these come links that shorten a chain of two, and loops that lead from a series
-#' back to the one two before it on its chain. A series has at most two causes.
+#' Three series are a chain, a common driver, a chain with a direct link beside it, or a
+#' loop. More grow as a tree, in which every series has a cause among those before it:
+#' chains and common drivers. To these come links that shorten a chain of two, and loops
+#' that lead from a series back to the one two before it on its chain. A series has at
+#' most two causes.
 draw_links <- function(series) {
   links <- if (series == 3L) {
-    switch(sample(4L, 1L), cbind(1:2, 2:3), cbind(c(1L, 1L), 2:3), cbind(c(1L, 2L, 1L), c(2L, 3L, 3L)),
-           cbind(1:3, c(2L, 3L, 1L)))
+    switch(sample(4L, 1L), cbind(1:2, 2:3), cbind(c(1L, 1L), 2:3),
+           cbind(c(1L, 2L, 1L), c(2L, 3L, 3L)), cbind(1:3, c(2L, 3L, 1L)))
   } else {
     grow_links(series)
   }
@@ -34,7 +36,8 @@ grow_links <- function(series) {
   some <- \(k) third[sample.int(length(third), min(k, length(third)))]
   shorter <- some(series %/% 3L)
   back <- some(series %/% 7L)
-  links <- rbind(tree, cbind(cause[cause[shorter]], shorter), cbind(back, cause[cause[back]]))
+  links <- rbind(tree, cbind(cause[cause[shorter]], shorter),
+                 cbind(back, cause[cause[back]]))
   # Of what a series has for a third cause, nothing is kept.
   nth <- stats::ave(links[, 2L], links[, 2L], FUN = seq_along)
   links[nth <= 2L, , drop = FALSE]
@@ -44,7 +47,8 @@ grow_links <- function(series) {
 run_linear <- function(series, links, steps) {
   past <- 200L
   keeps <- runif(series, 0, 0.8)
-  strength <- runif(length(links$from), 0.2, 0.5) * sample(c(-1, 1), length(links$from), TRUE)
+  many <- length(links$from)
+  strength <- runif(many, 0.2, 0.5) * sample(c(-1, 1), many, TRUE)
   x <- matrix(rnorm((past + steps) * series), past + steps, series)
   for (t in 4:(past + steps)) {
     x[t, ] <- x[t, ] + keeps * x[t - 1L, ]

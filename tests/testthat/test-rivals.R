@@ -42,7 +42,7 @@ slow_paths <- function(wiring) {
   reached
 }
 
-test_that("the area under the ROC curve is that of all pairs, with ties and without a score", {
+test_that("the area under the ROC curve is that of all pairs, tied or without score", {
   parts <- rivals_parts()
   set.seed(1)
   for (k in 1:50) {
@@ -66,7 +66,7 @@ test_that("pairs are direct, mediated, backwards, shared or unrelated", {
   }
   # Row by row: 1 to 2, 1 to 3, 2 to 1, 2 to 3, 3 to 1, 3 to 2.
   expect_identical(words(wiring_of(3, 1:2, 2:3)),
-                   c("direct", "mediated", "backwards", "direct", "backwards", "backwards"))
+                   c("direct", "mediated", "backwards", "direct", rep("backwards", 2)))
   expect_identical(words(wiring_of(3, c(1, 1), 2:3)),
                    c("direct", "direct", "backwards", "shared", "backwards", "shared"))
   expect_identical(words(wiring_of(3, c(1, 2, 1), c(2, 3, 3))),
@@ -98,11 +98,13 @@ test_that("what is called is counted by kind, and pooled over systems", {
   wiring <- wiring_of(4, c(1, 1, 2), c(2, 3, 4))
   called <- wiring_of(4, c(1, 1, 2, 3, 4), c(2, 4, 3, 2, 4))
   one <- parts$score_links(list(score = called + 0, called = called), wiring)
-  counts <- unlist(one[c("direct", "direct_called", "mediated", "mediated_called", "backwards",
-                         "backwards_called", "shared", "shared_called", "unrelated")])
+  columns <- c("direct", "direct_called", "mediated", "mediated_called", "backwards",
+               "backwards_called", "shared", "shared_called", "unrelated")
+  counts <- unlist(one[columns])
   expect_equal(unname(counts), c(3, 1, 1, 1, 4, 0, 4, 2, 0))
   # Of 3 links and 9 others, 1 and 3 have a score.
-  expect_equal(one$auc, slow_area(c(1, 0, 0, 1, 1, 1, rep(0, 6)), rep(c(TRUE, FALSE), c(3, 9))))
+  scores <- c(1, 0, 0, 1, 1, 1, rep(0, 6))
+  expect_equal(one$auc, slow_area(scores, rep(c(TRUE, FALSE), c(3, 9))))
   perfect <- parts$score_links(list(score = wiring + 0, called = wiring), wiring)
   both <- parts$pool_scores(rbind(one, perfect))
   expect_equal(both$missed, 100 * 2 / 6)
@@ -176,11 +178,13 @@ test_that("what PCMCI+ says is read link by link", {
   p <- array(1, size)
   value <- array(0, size)
   graph <- array(0, size)
-  # 1 drives 2 after two steps; 3 and 1 are linked at once, with no direction; 2 drives 3 at once.
+  # 1 drives 2 after two steps; 3 and 1 are linked at once, with no direction; 2 drives 3
+  # at once.
   p[1, 2, 3] <- 1e-8
   p[3, 1, 1] <- p[1, 3, 1] <- 1e-20
   p[2, 3, 1] <- 1e-4
-  # Of two links that are as sure, that with the larger statistic is surer, whatever its sign.
+  # Of two links with the same p value, that with the larger statistic is surer, whatever
+  # its sign.
   p[3, 2, 4] <- p[2, 1, 2] <- 0.2
   value[3, 2, 4] <- -0.3
   value[2, 1, 2] <- 0.1
@@ -219,8 +223,9 @@ test_that("a small table is measured, and what is not installed is said to be mi
   libraries <- c(dirname(getNamespaceInfo("synfire", "path")), .libPaths())
   said <- system2(
     file.path(R.home("bin"), "Rscript"),
-    c("--vanilla", file.path(root, "bench", "causes.R"), "data=linear", "series=3", "systems=2",
-      paste0("out=", out), shQuote("methods=correlation; granger; pcmci+ linear")),
+    c("--vanilla", file.path(root, "bench", "causes.R"), "data=linear", "series=3",
+      "systems=2", paste0("out=", out),
+      shQuote("methods=correlation; granger; pcmci+ linear")),
     stdout = TRUE, stderr = FALSE,
     env = c("R_TESTS=", paste0("PEERS=", withr::local_tempdir()),
             paste0("R_LIBS=", paste(libraries, collapse = ":")))
