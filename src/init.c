@@ -81,6 +81,7 @@
     ENTRY(r_edm_views, 6)                                                                \
     ENTRY(r_edm_smap, 6)                                                                 \
     ENTRY(r_smap_pairs, 3)                                                               \
+    ENTRY(r_forecast, 3)                                                                 \
     ENTRY(r_ccm, 6)                                                                      \
     ENTRY(r_map_dimensions, 3)                                                           \
     ENTRY(r_map_finish, 2)

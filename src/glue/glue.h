@@ -132,6 +132,9 @@ SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction,
 /* edm_smap_pairs.c */
 SEXP r_smap_pairs(glue_owner *own, SEXP libraries, SEXP targets, SEXP options);
 
+/* edm_forecast.c */
+SEXP r_forecast(glue_owner *own, SEXP series, SEXP jobs, SEXP options);
+
 /* edm_ccm.c */
 SEXP r_ccm(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes,
            SEXP options);

@@ -3,6 +3,7 @@
 #include "gpu/causal/map.h"
 #include "gpu/edm/ccm.h"
 #include "gpu/edm/simplex.h"
+#include "gpu/edm/forecast.h"
 #include "gpu/edm/smap.h"
 #include "gpu/edm/smap_pairs.h"
 #include "gpu/episodes/mine.h"
@@ -195,6 +196,22 @@ syn_status syn_gpu_smap_pairs(const syn_series *libraries, const syn_series *tar
 {
     (void) libraries;
     (void) targets;
+    (void) options;
+    (void) devices;
+    (void) n_devices;
+    (void) watch;
+    (void) out;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_forecast(const syn_series *series, const syn_forecast_jobs *jobs,
+                            const syn_forecast_options *options, const int *devices,
+                            int n_devices, const syn_watch *watch,
+                            const syn_forecasts *out, char *why)
+{
+    (void) series;
+    (void) jobs;
     (void) options;
     (void) devices;
     (void) n_devices;

@@ -7,6 +7,7 @@ SYN_TARGET_BEGIN("avx2,fma,bmi,bmi2,popcnt")
 
 #include "core/causal/kind.c"
 #include "core/edm/ccm_lanes.c"
+#include "core/edm/forecast_kind.c"
 #include "core/edm/scan.c"
 #include "core/edm/sift_kind.c"
 #include "core/edm/smap_fit.c"

@@ -1,0 +1,171 @@
+/* Jobs with many candidates are cut into parts, which are jobs of their own with the same
+   rows. Some jobs at a time, a batch, are made, worked on by all threads share by share,
+   and finished. */
+#include "core/edm/forecast.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/parallel.h"
+#include "core/edm/forecast_job.h"
+
+enum {
+    BATCH_BYTES = 64 << 20,  /* of jobs, but at least one */
+    BATCH_JOBS = 1024
+};
+
+/* The jobs that are worked on. */
+typedef struct batch {
+    const syn_forecast_call *call;
+    const syn_watch *watch;
+    const syn_forecasts *out;
+    int threads;
+    syn_forecast_worker **worker;  /* [threads] */
+    uint32_t n;
+    syn_forecast_job *job;         /* [BATCH_JOBS] */
+    uint32_t *begin;               /* [BATCH_JOBS + 1] the first share of each */
+    size_t next, candidate;        /* the job that comes next, and its first candidate */
+    double done;                   /* jobs before the batch */
+} batch;
+
+/* ---- batches ---- */
+
+/* The next part of a job. */
+static syn_forecast_job next_part(batch *b)
+{
+    const size_t *start = b->call->jobs->candidate_start;
+    const size_t most = SYN_FORECAST_OCTETS * SYN_FORECAST_SIDE;
+    size_t left = start[b->next + 1] - b->candidate;
+    syn_forecast_job part = {.job = b->next, .first = b->candidate,
+                             .candidates = (uint32_t)(left < most ? left : most)};
+    b->candidate += part.candidates;
+    if (b->candidate == start[b->next + 1])
+        b->next++;
+    return part;
+}
+
+static void fill_batch(batch *b)
+{
+    size_t doubles = 0;
+    b->n = 0;
+    while (b->n < BATCH_JOBS && b->next < b->call->jobs->n) {
+        size_t next = b->next, candidate = b->candidate;
+        syn_forecast_job part = next_part(b);
+        doubles += syn_forecast_job_room(b->call, &part);
+        if (b->n > 0 && doubles > BATCH_BYTES / sizeof(double)) {
+            b->next = next;
+            b->candidate = candidate;
+            return;
+        }
+        b->job[b->n++] = part;
+    }
+}
+
+static int pass_on(void *data, const char *stage, double done, double total)
+{
+    const batch *b = data;
+    double part = total > 0 ? done / total * ((double)b->next - b->done) : 0;
+    return syn_poll(b->watch, stage, b->done + part, (double)b->call->jobs->n) != SYN_OK;
+}
+
+static syn_status make(void *context, size_t item, int worker)
+{
+    const batch *b = context;
+    (void)worker;
+    return syn_forecast_job_make(b->call, &b->job[item]);
+}
+
+static syn_status work(void *context, size_t item, int worker)
+{
+    const batch *b = context;
+    uint32_t low = 0, high = b->n;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (b->begin[middle] <= item)
+            low = middle;
+        else
+            high = middle;
+    }
+    return syn_forecast_job_work(b->call, &b->job[low], (uint32_t)item - b->begin[low],
+                                 b->worker[worker]);
+}
+
+static syn_status finish(void *context, size_t item, int worker)
+{
+    const batch *b = context;
+    (void)worker;
+    syn_forecast_job_finish(b->call, &b->job[item], b->out);
+    return SYN_OK;
+}
+
+static syn_status run_batch(batch *b)
+{
+    syn_watch part = {pass_on, b};
+    fill_batch(b);
+    syn_status status = syn_parallel_for(b->n, b->threads, NULL, "jobs", make, b);
+    for (uint32_t i = 0; i < b->n; i++)
+        b->begin[i + 1] = b->begin[i] + b->job[i].shares;
+    if (status == SYN_OK)
+        status = syn_parallel_for(b->begin[b->n], b->threads, &part, "jobs", work, b);
+    if (status == SYN_OK)
+        status = syn_parallel_for(b->n, b->threads, NULL, "jobs", finish, b);
+    for (uint32_t i = 0; i < b->n; i++)
+        syn_forecast_job_free(&b->job[i]);
+    b->done = (double)b->next;
+    return status;
+}
+
+/* ---- the call ---- */
+
+static syn_status take_memory(batch *b)
+{
+    const syn_forecast_jobs *jobs = b->call->jobs;
+    size_t dims = 1, octets = 0;
+    for (size_t i = 0; i < jobs->n; i++) {
+        size_t d = jobs->coordinate_start[i + 1] - jobs->coordinate_start[i];
+        size_t m = jobs->candidate_start[i + 1] - jobs->candidate_start[i];
+        size_t o = (m + SYN_FORECAST_SIDE - 1) / SYN_FORECAST_SIDE;
+        dims = d > dims ? d : dims;
+        octets = o > octets ? o : octets;
+    }
+    octets = octets < SYN_FORECAST_OCTETS ? octets : SYN_FORECAST_OCTETS;
+    b->job = calloc(BATCH_JOBS, sizeof *b->job);
+    b->begin = calloc(BATCH_JOBS + 1, sizeof *b->begin);
+    b->worker = calloc((size_t)b->threads, sizeof *b->worker);
+    if (!b->job || !b->begin || !b->worker)
+        return SYN_NO_MEMORY;
+    for (int i = 0; i < b->threads; i++) {
+        b->worker[i] = syn_forecast_worker_make(b->call->series->steps, (uint32_t)dims,
+                                                (uint32_t)octets);
+        if (!b->worker[i])
+            return SYN_NO_MEMORY;
+    }
+    return SYN_OK;
+}
+
+static void free_memory(batch *b)
+{
+    for (int i = 0; b->worker && i < b->threads; i++)
+        syn_forecast_worker_free(b->worker[i]);
+    free(b->worker);
+    free(b->job);
+    free(b->begin);
+}
+
+syn_status syn_forecast(const syn_series *series, const syn_forecast_jobs *jobs,
+                        const syn_forecast_options *options, const syn_watch *watch,
+                        const syn_forecasts *out)
+{
+    int bits = options->vector_bits;
+    syn_forecast_call call = {.series = series, .jobs = jobs, .options = options,
+                              .smap = syn_smap_fastest(bits),
+                              .product = syn_smap_product_fastest(bits),
+                              .kind = syn_forecast_fastest(bits)};
+    batch b = {.call = &call, .watch = watch, .out = out,
+               .threads = options->threads > 1 ? options->threads : 1};
+    syn_status status = take_memory(&b);
+    while (status == SYN_OK && b.next < jobs->n)
+        status = run_batch(&b);
+    free_memory(&b);
+    return status;
+}

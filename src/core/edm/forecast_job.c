@@ -1,0 +1,223 @@
+/* Makes the jobs, whose shares workers take (forecast_worker.c), and their results. */
+#include "core/edm/forecast_job.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/edm/smap_job.h"
+
+/* ---- a job ---- */
+
+/* Lists of a job: coordinates or candidates. */
+typedef struct list {
+    const syn_lagged *at;
+    size_t n;
+} list;
+
+static list coordinates_of(const syn_forecast_call *c, size_t job)
+{
+    const size_t *start = c->jobs->coordinate_start + job;
+    return (list){c->jobs->coordinate + start[0], start[1] - start[0]};
+}
+
+/* All of the job, not just those of a part. */
+static list candidates_of(const syn_forecast_call *c, size_t job)
+{
+    const size_t *start = c->jobs->candidate_start + job;
+    return (list){c->jobs->candidate + start[0], start[1] - start[0]};
+}
+
+static const double *series_at(const syn_forecast_call *c, uint32_t series)
+{
+    return c->series->value + (size_t)series * c->series->steps;
+}
+
+/* Whether all of a list is known at step t, which is no less than any lag. */
+static int all_known(const syn_forecast_call *c, list l, uint32_t t)
+{
+    for (size_t k = 0; k < l.n; k++)
+        if (isnan(series_at(c, l.at[k].series)[t - l.at[k].lag]))
+            return 0;
+    return 1;
+}
+
+static syn_status find_rows(const syn_forecast_call *c, syn_forecast_job *j)
+{
+    uint32_t steps = c->series->steps;
+    const double *y = series_at(c, c->jobs->effect[j->job]);
+    list coordinates = coordinates_of(c, j->job), candidates = candidates_of(c, j->job);
+    j->row = malloc((size_t)steps * sizeof *j->row);
+    if (!j->row)
+        return SYN_NO_MEMORY;
+    for (uint32_t t = c->options->reach; t + 1 < steps; t++)
+        if (!isnan(y[t + 1]) && all_known(c, coordinates, t) &&
+            all_known(c, candidates, t))
+            j->row[j->n++] = t;
+    return SYN_OK;
+}
+
+/* Whether a row has no other beyond the exclusion. */
+static int any_alone(const syn_forecast_job *j, uint32_t exclusion)
+{
+    uint32_t last = j->row[j->n - 1];
+    for (uint32_t i = 0; i < j->n; i++)
+        if (j->row[i] - j->row[0] <= exclusion && last - j->row[i] <= exclusion)
+            return 1;
+    return 0;
+}
+
+/* Term k of all rows: what a series is `by` steps later, less a number near the mean; of
+   a constant, that number is the constant. */
+static void fill_term(syn_forecast_job *j, uint32_t k, const double *x, int64_t by)
+{
+    double first = x[j->row[0] + by], sum = 0;
+    for (uint32_t i = 0; i < j->n; i++)
+        sum += x[j->row[i] + by] - first;
+    double centre = first + sum / j->n;
+    for (size_t i = 0; i < j->n; i++)
+        j->value[i * j->terms.pitch + k] = x[j->row[i] + by] - centre;
+}
+
+static void fill_terms(const syn_forecast_call *c, syn_forecast_job *j)
+{
+    list of = coordinates_of(c, j->job);
+    for (uint32_t k = 0; k < j->dims; k++) {
+        double *to = j->coordinate + k * j->stride;
+        fill_term(j, k + 1, series_at(c, of.at[k].series), -(int64_t)of.at[k].lag);
+        for (size_t i = 0; i < j->n; i++)
+            to[i] = j->value[i * j->terms.pitch + k + 1];
+    }
+    fill_term(j, j->dims + 1, series_at(c, c->jobs->effect[j->job]), 1);
+    for (size_t i = 0; i < j->n; i++)
+        j->value[i * j->terms.pitch] = 1;
+}
+
+static void fill_candidates(const syn_forecast_call *c, syn_forecast_job *j)
+{
+    for (uint32_t k = 0; k < j->candidates; k++) {
+        syn_lagged of = c->jobs->candidate[j->first + k];
+        const double *x = series_at(c, of.series);
+        double *to = j->candidate +
+                     k / SYN_FORECAST_SIDE * j->stride * SYN_FORECAST_SIDE +
+                     k % SYN_FORECAST_SIDE;
+        for (size_t i = 0; i < j->n; i++)
+            to[i * SYN_FORECAST_SIDE] = x[j->row[i] - of.lag];
+    }
+}
+
+/* The doubles of each array of the job. */
+typedef struct sizes {
+    size_t coordinate, value, candidate, error, fall;
+} sizes;
+
+static sizes sizes_of(const syn_forecast_job *j)
+{
+    size_t side = (size_t)j->octets * SYN_FORECAST_SIDE;
+    return (sizes){j->dims * j->stride, j->stride * j->terms.pitch + SYN_SMAP_PADDING,
+                   side * j->stride, j->n, side * j->n};
+}
+
+/* Numbers that follow from those of rows, coordinates and candidates. */
+static void shape(syn_forecast_job *j)
+{
+    j->octets = (j->candidates + SYN_FORECAST_SIDE - 1) / SYN_FORECAST_SIDE;
+    j->stride = syn_smap_job_stride(j->n);
+    j->terms.n = j->dims + 2;
+    j->terms.pitch = syn_smap_padded(j->terms.n, SYN_SMAP_PADDING);
+    j->terms.products = syn_smap_products(j->terms.n);
+}
+
+static syn_status take_memory(syn_forecast_job *j)
+{
+    sizes s = sizes_of(j);
+    j->coordinate = calloc(s.coordinate, sizeof *j->coordinate);
+    j->value = calloc(s.value, sizeof *j->value);
+    j->candidate = calloc(s.candidate + 1, sizeof *j->candidate);
+    j->error = malloc(s.error * sizeof *j->error);
+    j->fall = malloc((s.fall + 1) * sizeof *j->fall);
+    j->terms.value = j->value;
+    return j->coordinate && j->value && j->candidate && j->error && j->fall
+               ? SYN_OK
+               : SYN_NO_MEMORY;
+}
+
+syn_status syn_forecast_job_make(const syn_forecast_call *call, syn_forecast_job *j)
+{
+    j->dims = (uint32_t)coordinates_of(call, j->job).n;
+    syn_status status = find_rows(call, j);
+    if (status != SYN_OK || j->n < syn_forecast_least(j->dims) ||
+        any_alone(j, call->options->exclusion))
+        return status;
+    shape(j);
+    status = take_memory(j);
+    if (status != SYN_OK)
+        return status;
+    fill_terms(call, j);
+    fill_candidates(call, j);
+    j->block = syn_forecast_block(j->n);
+    j->shares = (j->n + j->block - 1) / j->block;
+    return SYN_OK;
+}
+
+void syn_forecast_job_free(syn_forecast_job *job)
+{
+    free(job->row);
+    free(job->coordinate);
+    free(job->value);
+    free(job->candidate);
+    free(job->error);
+    free(job->fall);
+}
+
+size_t syn_forecast_job_room(const syn_forecast_call *call, const syn_forecast_job *job)
+{
+    syn_forecast_job most = *job;
+    most.dims = (uint32_t)coordinates_of(call, job->job).n;
+    most.n = call->series->steps;
+    shape(&most);
+    sizes s = sizes_of(&most);
+    return most.n + s.coordinate + s.value + s.candidate + s.error + s.fall;
+}
+
+/* ---- results ---- */
+
+static double t_of(double mean, double variance, uint32_t rows)
+{
+    if (variance > 0)
+        return mean / sqrt(variance / rows);
+    return mean == 0 ? 0 : NAN;
+}
+
+/* Results of the candidates of an octet, up to `n` of them. */
+static void finish_octet(const syn_forecast_call *call, syn_forecast_job *j,
+                         uint32_t octet, double error, double *gain, double *t)
+{
+    double mean[SYN_FORECAST_SIDE], variance[SYN_FORECAST_SIDE];
+    uint32_t left = j->candidates - octet * SYN_FORECAST_SIDE;
+    uint32_t n = left < SYN_FORECAST_SIDE ? left : SYN_FORECAST_SIDE;
+    call->kind->assess(j->fall + (size_t)octet * SYN_FORECAST_SIDE * j->n, j->n,
+                       syn_forecast_lags(j->n), mean, variance);
+    for (uint32_t k = 0; k < n; k++) {
+        gain[k] = error > 0 ? mean[k] / error : NAN;
+        t[k] = t_of(mean[k], variance[k], j->n);
+    }
+}
+
+void syn_forecast_job_finish(const syn_forecast_call *call, syn_forecast_job *j,
+                             const syn_forecasts *out)
+{
+    double *gain = out->gain + j->first, *t = out->t + j->first, sum = 0;
+    out->rows[j->job] = j->n;
+    out->error[j->job] = NAN;
+    for (uint32_t k = 0; k < j->candidates; k++)
+        gain[k] = t[k] = NAN;
+    if (j->shares == 0)
+        return;
+    for (uint32_t i = 0; i < j->n; i++)
+        sum += j->error[i] * j->error[i];
+    out->error[j->job] = sum / j->n;
+    for (uint32_t o = 0; o < j->octets; o++)
+        finish_octet(call, j, o, sum / j->n, gain + o * SYN_FORECAST_SIDE,
+                     t + o * SYN_FORECAST_SIDE);
+}

@@ -1,0 +1,269 @@
+/* A share is a block of forecasts, of rows one after the other: their distances to all
+   rows; block by block of these the squared weights, and what they add to the sums of all
+   equations; then for each forecast its model, and what the candidates change. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/parallel.h"
+#include "core/edm/edm.h"
+#include "core/edm/forecast_job.h"
+#include "core/edm/smap_job.h"
+
+typedef enum phase { BEGIN, MEASURE, WEIGH, SOLVE, END } phase;
+
+struct syn_forecast_worker {
+    phase phase;
+    uint32_t first, n;          /* rows that are forecast from */
+    size_t point;               /* rows before are done in this phase, */
+    uint32_t done;              /* and so are forecasts before */
+    syn_smap_near near[SYN_FORECAST_BLOCK];
+    double *to;                 /* [dims][SYN_SMAP_SIDE] points of some forecasts */
+    double *distance;           /* [block][stride] */
+    double *weight;             /* [SYN_SMAP_POINTS] */
+    double *square;             /* [block][SYN_SMAP_PITCH] squared weights */
+    double *equations;          /* [block][products] */
+    double *sum;                /* [octets][block][sums of an octet] */
+    double *panel;
+    syn_forecast_model model;
+    double *memory;
+};
+
+/* ---- memory ---- */
+
+uint32_t syn_forecast_block(uint32_t rows)
+{
+    size_t most = SYN_SMAP_BLOCK_BYTES / sizeof(double) / syn_smap_job_stride(rows);
+    most = most / SYN_SMAP_ROWS * SYN_SMAP_ROWS;
+    most = most < SYN_FORECAST_BLOCK ? most : SYN_FORECAST_BLOCK;
+    return (uint32_t)(most > SYN_SMAP_ROWS ? most : SYN_SMAP_ROWS);
+}
+
+/* The sums of an octet, in columns of a panel. */
+static size_t columns_of(uint32_t dims)
+{
+    return syn_forecast_sums(dims) * SYN_FORECAST_SIDE;
+}
+
+/* Takes `n` doubles from *next, or counts them where there is no memory yet. */
+static double *take(double *memory, size_t *next, size_t n)
+{
+    double *here = memory ? memory + *next : NULL;
+    *next += syn_smap_padded(n, SYN_SMAP_PADDING);
+    return here;
+}
+
+/* Cuts the memory of a worker, which may be NULL; the doubles that it is made of. */
+static size_t cut(syn_forecast_worker *w, double *memory, uint32_t steps, uint32_t dims,
+                  uint32_t octets)
+{
+    size_t next = 0, products = syn_smap_products(dims + 2), columns = columns_of(dims);
+    size_t stride = syn_smap_job_stride(steps);
+    size_t distances = SYN_SMAP_BLOCK_BYTES / sizeof(double);
+    if (distances < SYN_SMAP_ROWS * stride)
+        distances = SYN_SMAP_ROWS * stride;
+    if (distances > SYN_FORECAST_BLOCK * stride)
+        distances = SYN_FORECAST_BLOCK * stride;
+    size_t panel = (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products;
+    if (panel < SYN_SMAP_POINTS * columns)
+        panel = SYN_SMAP_POINTS * columns;
+    w->to = take(memory, &next, dims * (size_t)SYN_SMAP_SIDE);
+    w->distance = take(memory, &next, distances);
+    w->weight = take(memory, &next, SYN_SMAP_POINTS);
+    w->square = take(memory, &next, SYN_FORECAST_BLOCK * (size_t)SYN_SMAP_PITCH);
+    w->equations = take(memory, &next, SYN_FORECAST_BLOCK * products);
+    w->sum = take(memory, &next, octets * SYN_FORECAST_BLOCK * columns);
+    w->panel = take(memory, &next, panel + 2 * SYN_SMAP_PADDING);
+    return next;
+}
+
+syn_forecast_worker *syn_forecast_worker_make(uint32_t steps, uint32_t dims,
+                                              uint32_t octets)
+{
+    syn_forecast_worker *w = calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    w->memory = calloc(cut(w, NULL, steps, dims, octets), sizeof *w->memory);
+    if (!w->memory) {
+        syn_forecast_worker_free(w);
+        return NULL;
+    }
+    cut(w, w->memory, steps, dims, octets);
+    return w;
+}
+
+void syn_forecast_worker_free(syn_forecast_worker *worker)
+{
+    if (!worker)
+        return;
+    free(worker->memory);
+    free(worker);
+}
+
+/* ---- steps of a share ---- */
+
+static void begin_share(const syn_forecast_job *j, uint32_t share, syn_forecast_worker *w)
+{
+    w->first = share * j->block;
+    w->n = j->n - w->first < j->block ? j->n - w->first : j->block;
+    uint32_t rows = (uint32_t)syn_smap_padded(w->n, SYN_SMAP_ROWS);
+    memset(w->square, 0, rows * (size_t)SYN_SMAP_PITCH * sizeof *w->square);
+    memset(w->equations, 0, rows * j->terms.products * sizeof *w->equations);
+    memset(w->sum, 0, j->octets * rows * columns_of(j->dims) * sizeof *w->sum);
+    w->phase = MEASURE;
+    w->done = 0;
+}
+
+/* The library of forecast r: all rows but those within the exclusion. */
+static syn_smap_near library_of(const syn_forecast_call *c, const syn_forecast_job *j,
+                                const syn_forecast_worker *w, uint32_t r)
+{
+    uint64_t step = j->row[w->first + r], exclusion = c->options->exclusion;
+    uint64_t from = step > exclusion ? step - exclusion : 0;
+    return (syn_smap_near){
+        .dims = j->dims, .stride = j->stride, .coordinate = j->coordinate,
+        .distance = w->distance + r * j->stride,
+        .begin = {0, syn_first_row_from(j->row, j->n, step + exclusion + 1)},
+        .end = {syn_first_row_from(j->row, j->n, from), j->n}};
+}
+
+/* Distances of the next forecasts; those beyond the last repeat it. */
+static void measure_some(const syn_forecast_call *c, const syn_forecast_job *j,
+                         syn_forecast_worker *w)
+{
+    uint32_t to = w->done + SYN_SMAP_SIDE;
+    for (uint32_t r = w->done; r < to; r++) {
+        uint32_t i = w->first + (r < w->n ? r : w->n - 1);
+        w->near[r] = library_of(c, j, w, r < w->n ? r : w->n - 1);
+        w->near[r].distance = w->distance + r * j->stride;
+        for (uint32_t k = 0; k < j->dims; k++)
+            w->to[k * SYN_SMAP_SIDE + (r - w->done)] = j->coordinate[k * j->stride + i];
+    }
+    c->smap->measure_many(w->near + w->done, SYN_SMAP_SIDE, w->to, 0, j->n);
+    for (uint32_t r = w->done; r < to; r++)
+        c->smap->survey(&w->near[r]);
+    w->done = to;
+    if (w->done >= w->n) {
+        w->phase = WEIGH;
+        w->point = 0;
+    }
+}
+
+/* By how much weights fall with distance. */
+static double rate_of(double theta, const syn_smap_near *near)
+{
+    return near->mean > 0 ? fmin(theta / near->mean, 1e300) : 0;
+}
+
+/* Squared weights of the next rows, and what they add to the sums. */
+static void weigh_points(const syn_forecast_call *c, const syn_forecast_job *j,
+                         syn_forecast_worker *w)
+{
+    size_t left = j->n - w->point, columns = columns_of(j->dims);
+    size_t n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
+    uint32_t rows = (uint32_t)syn_smap_padded(w->n, SYN_SMAP_ROWS);
+    double theta = c->jobs->theta[j->job];
+    for (uint32_t r = 0; r < w->n; r++)
+        c->product->weigh(&w->near[r], rate_of(theta, &w->near[r]), w->point, n,
+                          w->weight, w->square + r * (size_t)SYN_SMAP_PITCH);
+    c->product->multiply(&j->terms, w->point, n, w->square, rows, w->panel, w->equations);
+    for (uint32_t o = 0; o < j->octets; o++) {
+        c->kind->fill(&j->terms, j->candidate + o * j->stride * SYN_FORECAST_SIDE,
+                      w->point, w->panel);
+        c->product->add(w->panel, columns, w->square, rows, w->sum + o * rows * columns);
+    }
+    w->point += n;
+    if (w->point == j->n) {
+        w->phase = SOLVE;
+        w->done = 0;
+    }
+}
+
+/* Fills A from its upper half, row after row, and b, which ends each. */
+static void take_equations(const double *sum, syn_forecast_model *m, double *b)
+{
+    for (uint32_t i = 0; i < m->n; i++) {
+        for (uint32_t k = i; k < m->n; k++)
+            m->lower[k * m->n + i] = *sum++;
+        b[i] = *sum++;
+    }
+    m->ridge = SYN_FORECAST_RIDGE * m->lower[0];
+    for (uint32_t i = 1; i < m->n; i++)
+        m->lower[i * m->n + i] += m->ridge;
+}
+
+/* A = L L' in place. */
+static void factorise(syn_forecast_model *m)
+{
+    uint32_t n = m->n;
+    for (uint32_t i = 0; i < n; i++) {
+        double *row = m->lower + i * n;
+        for (uint32_t k = 0; k <= i; k++) {
+            const double *other = m->lower + k * n;
+            double left = row[k];
+            for (uint32_t l = 0; l < k; l++)
+                left -= row[l] * other[l];
+            row[k] = k < i ? left * other[k] : 1 / sqrt(left);
+        }
+    }
+}
+
+/* Solves L z = s in place. */
+static void substitute(const syn_forecast_model *m, double *s)
+{
+    for (uint32_t i = 0; i < m->n; i++) {
+        for (uint32_t k = 0; k < i; k++)
+            s[i] -= m->lower[i * m->n + k] * s[k];
+        s[i] *= m->lower[i * m->n + i];
+    }
+}
+
+/* The model without a candidate. `value`: terms of the row that is forecast from. */
+static void fit_model(const double *sum, const double *value, uint32_t dims,
+                      syn_forecast_model *m)
+{
+    m->n = dims + 1;
+    take_equations(sum, m, m->effect);
+    factorise(m);
+    substitute(m, m->effect);
+    memcpy(m->from, value, m->n * sizeof *m->from);
+    substitute(m, m->from);
+    m->error = value[m->n];
+    for (uint32_t i = 0; i < m->n; i++)
+        m->error -= m->effect[i] * m->from[i];
+}
+
+static void solve_next(const syn_forecast_call *c, syn_forecast_job *j,
+                       syn_forecast_worker *w)
+{
+    uint32_t r = w->done++, rows = (uint32_t)syn_smap_padded(w->n, SYN_SMAP_ROWS);
+    size_t i = w->first + r, columns = columns_of(j->dims);
+    fit_model(w->equations + r * j->terms.products, j->value + i * j->terms.pitch,
+              j->dims, &w->model);
+    j->error[i] = w->model.error;
+    for (uint32_t o = 0; o < j->octets; o++)
+        c->kind->try_octet(&w->model, w->sum + (o * rows + r) * columns,
+                           j->candidate + (o * j->stride + i) * SYN_FORECAST_SIDE,
+                           j->fall + (o * (size_t)j->n + i) * SYN_FORECAST_SIDE);
+    if (w->done == w->n)
+        w->phase = END;
+}
+
+syn_status syn_forecast_job_work(const syn_forecast_call *c, syn_forecast_job *j,
+                                 uint32_t share, syn_forecast_worker *w)
+{
+    double started = syn_seconds();
+    while (w->phase != END) {
+        switch (w->phase) {
+        case BEGIN: begin_share(j, share, w); break;
+        case MEASURE: measure_some(c, j, w); break;
+        case WEIGH: weigh_points(c, j, w); break;
+        case SOLVE: solve_next(c, j, w); break;
+        case END: break;
+        }
+        if (w->phase != END && syn_seconds() - started > SYN_SLICE_SECONDS)
+            return SYN_UNFINISHED;
+    }
+    w->phase = BEGIN;
+    return SYN_OK;
+}

@@ -1,0 +1,134 @@
+/* Conditional forecasts: passes series and jobs to core/edm/forecast.h, or to GPUs. */
+#include "glue/glue.h"
+
+#include <math.h>
+
+#include "core/edm/forecast.h"
+#include "glue/options.h"
+#include "glue/owner.h"
+#include "glue/require.h"
+#include "glue/watch.h"
+#include "gpu/edm/forecast.h"
+
+/* What the jobs of a call may name. */
+typedef struct bounds {
+    uint32_t series, reach;
+} bounds;
+
+/* A series, from 1 in R. */
+static uint32_t series_at(int number, const bounds *b, const char *what)
+{
+    return (uint32_t)within(number, 1, b->series, what) - 1;
+}
+
+/* Where the lists of the jobs begin: numbers from 0 to `all`, integer or double. */
+static const size_t *starts_of(glue_owner *own, SEXP starts, size_t jobs, size_t all,
+                               const char *what)
+{
+    require(TYPEOF(starts) == REALSXP || TYPEOF(starts) == INTSXP, what);
+    require((size_t)Rf_xlength(starts) == jobs + 1, what);
+    size_t *out = glue_hold(own, (jobs + 1) * sizeof *out, NULL);
+    for (size_t i = 0; i <= jobs; i++) {
+        double at = TYPEOF(starts) == REALSXP ? REAL(starts)[i] : INTEGER(starts)[i];
+        out[i] = (size_t)within(at, i > 0 ? (double)out[i - 1] : 0, (double)all, what);
+    }
+    require(out[0] == 0 && out[jobs] == all, what);
+    return out;
+}
+
+/* A whole-number matrix with a column (series, lag) for each. */
+static const syn_lagged *lagged_of(glue_owner *own, SEXP x, const bounds *b, size_t *n,
+                                   const char *what)
+{
+    require(TYPEOF(x) == INTSXP && Rf_isMatrix(x) && Rf_nrows(x) == 2, what);
+    *n = (size_t)Rf_xlength(x) / 2;
+    syn_lagged *out = glue_hold(own, (*n + 1) * sizeof *out, NULL);
+    for (size_t i = 0; i < *n; i++) {
+        out[i].series = series_at(INTEGER(x)[2 * i], b, what);
+        out[i].lag = (uint32_t)within(INTEGER(x)[2 * i + 1], 0, b->reach, what);
+    }
+    return out;
+}
+
+static syn_forecast_jobs read_jobs(glue_owner *own, SEXP jobs, const bounds *b)
+{
+    size_t coordinates, candidates;
+    SEXP effect = numbers(glue_option(jobs, "effect"), INTSXP, 0, "effect");
+    syn_forecast_jobs out = {.n = (size_t)Rf_xlength(effect)};
+    SEXP theta = numbers(glue_option(jobs, "theta"), REALSXP, (R_xlen_t)out.n, "theta");
+    uint32_t *to = glue_hold(own, (out.n + 1) * sizeof *to, NULL);
+    for (size_t i = 0; i < out.n; i++) {
+        to[i] = series_at(INTEGER(effect)[i], b, "effect");
+        within(REAL(theta)[i], 0, R_PosInf, "theta");
+    }
+    out.effect = to;
+    out.theta = REAL(theta);
+    out.coordinate = lagged_of(own, glue_option(jobs, "coordinate"), b, &coordinates,
+                               "coordinate");
+    out.candidate = lagged_of(own, glue_option(jobs, "candidate"), b, &candidates,
+                              "candidate");
+    out.coordinate_start = starts_of(own, glue_option(jobs, "coordinate_start"), out.n,
+                                     coordinates, "coordinate_start");
+    out.candidate_start = starts_of(own, glue_option(jobs, "candidate_start"), out.n,
+                                    candidates, "candidate_start");
+    for (size_t i = 0; i < out.n; i++)
+        within((double)(out.coordinate_start[i + 1] - out.coordinate_start[i]), 1,
+               SYN_FORECAST_MOST, "coordinate_start");
+    return out;
+}
+
+static void mark_missing(double *value, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isnan(value[i]))
+            value[i] = NA_REAL;
+}
+
+/* Room for the results of all jobs, in R's list `out`. */
+static syn_forecasts room_for(glue_owner *own, SEXP out, const syn_forecast_jobs *jobs)
+{
+    size_t all = jobs->candidate_start[jobs->n];
+    SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, (R_xlen_t)jobs->n));
+    SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, (R_xlen_t)jobs->n));
+    SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, (R_xlen_t)all));
+    SET_VECTOR_ELT(out, 3, Rf_allocVector(REALSXP, (R_xlen_t)all));
+    return (syn_forecasts){glue_hold(own, (jobs->n + 1) * sizeof(uint32_t), NULL),
+                           REAL(VECTOR_ELT(out, 1)), REAL(VECTOR_ELT(out, 2)),
+                           REAL(VECTOR_ELT(out, 3))};
+}
+
+/* `series`: double matrix of steps x series. `jobs`: a list with `effect` (series from 1),
+   `theta`, `coordinate_start` and `candidate_start` (from 0, one more than jobs),
+   `coordinate` and `candidate` (integer matrices, columns (series from 1, lag)). Returns
+   `rows` and `error` of each job, `gain` and `t` of each candidate, with NA. */
+SEXP r_forecast(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
+{
+    const char *fields[] = {"rows", "error", "gain", "t", ""};
+    require(TYPEOF(series) == REALSXP && Rf_isMatrix(series) && Rf_nrows(series) > 0,
+            "series");
+    syn_series of = {(uint32_t)Rf_ncols(series), (uint32_t)Rf_nrows(series),
+                     REAL(series)};
+    syn_forecast_options o = {
+        .reach = (uint32_t)glue_option_int(options, "reach", 0, 1 << 30),
+        .exclusion = (uint32_t)glue_option_int(options, "exclusion", 0, 1 << 30),
+        .threads = glue_option_threads(options),
+        .vector_bits = glue_option_vector_bits(options)};
+    syn_forecast_jobs j = read_jobs(own, jobs, &(bounds){of.n, o.reach});
+    int gpus;
+    const int *gpu = glue_option_gpus(options, &gpus);
+    char reason[SYN_GPU_TEXT] = "";
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    syn_forecasts result = room_for(own, out, &j);
+    const syn_watch *watch = glue_watch(own, "Forecasting");
+    syn_status status =
+        gpus == 0 ? syn_forecast(&of, &j, &o, watch, &result)
+                  : syn_gpu_forecast(&of, &j, &o, gpu, gpus, watch, &result, reason);
+    for (size_t i = 0; i < j.n; i++)
+        INTEGER(VECTOR_ELT(out, 0))[i] = (int)result.rows[i];
+    mark_missing(result.error, j.n);
+    mark_missing(result.gain, j.candidate_start[j.n]);
+    mark_missing(result.t, j.candidate_start[j.n]);
+    UNPROTECT(1);
+    return status == SYN_OK ? out
+                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
+}
