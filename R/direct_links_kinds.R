@@ -7,24 +7,14 @@ link_kinds <- c("direct", "mediated", "common driver", "explained", "unsupported
 #' @param series From standard_series().
 #' @noRd
 link_obstacles <- function(links, series) {
-  of <- vapply(seq_along(series$names), \(k) series_obstacle(series$value[, k]), "")
+  of <- vapply(series$obstacle, \(why) why$reason %||% NA_character_, "")
+  # Counts have states that look alike, which lowers their rho; forecasts can do with them.
+  of[of %in% "counts"] <- NA_character_
   reason <- of[match(links$effect, series$names)]
   cause <- of[match(links$cause, series$names)]
   reason[is.na(reason)] <- cause[is.na(reason)]
   reason[is.na(reason) & links_in_step(links, series)] <- "in step"
   reason
-}
-
-#' @param x A standard series.
-#' @noRd
-series_obstacle <- function(x) {
-  rows <- sum(!is.na(x))
-  if (rows < 8L || is_constant(x[!is.na(x)])) return("constant")
-  if (rows < verdict_rules$rows) return("short")
-  traits <- series_traits(x, rep(1L, length(x)))
-  if (traits$drift > verdict_rules$drift) return("drift")
-  if (traits$explained > verdict_rules$cycle) return("cycle")
-  NA_character_
 }
 
 #' Whether cause and effect go together so closely that neither comes first
@@ -46,7 +36,8 @@ links_in_step <- function(links, series) {
 #' @param direct Whether each is direct.
 #' @param alone Whether its cause improves the forecast without parties.
 #' @param parties Numbers of the parties of its effect.
-#' @return A list: `kind`, places in `link_kinds`, and `through`, numbers of series of each.
+#' @return A list: `kind`, places in `link_kinds`, and `through`, numbers of series of
+#'   each.
 #' @noRd
 kinds_of_links <- function(from, to, direct, alone, parties) {
   edges <- direct_edges(from[direct], to[direct])
@@ -64,7 +55,8 @@ kinds_of_links <- function(from, to, direct, alone, parties) {
   list(kind = kind, through = through)
 }
 
-#' A list of `leads(a, b)`: do direct links lead from a to b, by themselves or through another?
+#' A list of `leads(a, b)`: do direct links lead from a to b, by themselves or through
+#' another?
 #' @noRd
 direct_edges <- function(from, to) {
   key <- paste(from, to)

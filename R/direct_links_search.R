@@ -1,27 +1,30 @@
-# Finding the parties of each effect, and the test of each link given them. All numbers come
-# from conditional_forecasts(); here is what is asked, in which order.
+# Finding the parties of each effect, and the test of each link given them. All numbers
+# come from conditional_forecasts(); here is what is asked, in which order.
 #
-# An effect has a state: `parties`, a matrix of two rows, series and lag, a column a party; and
-# `theta`, the place of its best theta in `search_thetas`. All effects take a step together, so
-# that there is one call for all of them.
+# An effect has a state: `parties`, a matrix of two rows, series and lag, a column a
+# party; and `theta`, the place of its best theta in `search_thetas`. All effects take a
+# step together, so that there is one call for all of them.
 
 search_thetas <- c(0, 1, 2, 4, 8, 16, 32)
 
 #' Test all links given what else drives their effects
 #'
-#' @param links Data frame of the links to test: `from`, `to`, numbers of series; by effect.
-#' @param own Coordinates of each series' own past.
+#' @param links Data frame of the links to test: `from`, `to`, numbers of series; by
+#'   effect.
+#' @param own,season Of each series: coordinates of its own past, and the number of the
+#'   series that holds its season, or `NA`.
 #' @param max_delay,alpha,max_parties As direct_links() has them.
 #' @param forecast Function of jobs, see forecast_jobs(); returns what
 #'   conditional_forecasts() does.
-#' @return A list: `test`, a data frame with a row for each link: `delay`, `gain`, `t`, `p_value`
-#'   and `alone`, the p value without parties; and `parties`, for each link the numbers of the
-#'   parties of its effect.
+#' @return A list: `test`, a data frame with a row for each link: `delay`, `gain`, `t`,
+#'   `p_value` and `alone`, the p value without parties; and `parties`, for each link the
+#'   numbers of the parties of its effect.
 #' @noRd
-search_links <- function(links, own, max_delay, alpha, max_parties, forecast) {
+search_links <- function(links, own, season, max_delay, alpha, max_parties, forecast) {
   links$group <- match(links$to, unique(links$to))
   effect <- unique(links$to)
-  state <- list(effect = effect, own = own[effect], from = links$from, group = links$group,
+  state <- list(effect = effect, own = own[effect], season = season[effect],
+                from = links$from, group = links$group,
                 parties = rep(list(no_coordinates), length(effect)),
                 theta = rep(NA_integer_, length(effect)), lags = seq_len(max_delay) - 1L)
   state$theta <- best_theta(state, seq_along(effect), seq_along(search_thetas), forecast)
@@ -63,8 +66,8 @@ is_party <- function(state) {
 
 #' The links whose causes become parties: of each active effect one, or none
 #'
-#' The one that improves the forecast most among those that are significant, whose number of
-#' trials counts.
+#' The one that improves the forecast most among those that are significant, whose
+#' number of trials counts.
 #' @noRd
 next_parties <- function(state, test, active, alpha) {
   open <- which(state$group %in% active & !is_party(state))
@@ -91,14 +94,14 @@ forecast_jobs <- function(effect, theta, coordinates, candidates) {
        candidate_start = ends(candidates), candidate = together(candidates))
 }
 
-#' Coordinates of the states of some effects: their own past, and two lags of each party
+#' Coordinates of the states of some effects: own past, season, and two lags of each party
 #' @noRd
 state_coordinates <- function(state, groups, parties = state$parties[groups]) {
-  Map(function(effect, own, parties) {
+  Map(function(effect, own, season, parties) {
     past <- rbind(rep(effect, own), seq_len(own) - 1L)
-    cbind(past, rbind(rep(parties[1L, ], each = 2L),
+    cbind(past, if (!is.na(season)) c(season, 0L), rbind(rep(parties[1L, ], each = 2L),
                       rep(parties[2L, ], each = 2L) + rep(0:1, ncol(parties))))
-  }, state$effect[groups], state$own[groups], parties)
+  }, state$effect[groups], state$own[groups], state$season[groups], parties)
 }
 
 #' The places of the thetas with the least error

@@ -192,7 +192,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   resolution <- attr(x, "resolution")
   intervals <- check_intervals(intervals, resolution)
   check_delays_fit(x, intervals$seconds)
-  events <- trains_of(x)
+  events <- trains_of(x, .subset2(x, "unit"))
   in_trials <- count_in_trials(events)
   min_count <- check_min_count(min_count, min_support, in_trials)
   max_size <- check_count(max_size, infinite = TRUE)

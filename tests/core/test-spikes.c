@@ -21,7 +21,7 @@ static void check_fault(const example *x, syn_spikes_fault fault, size_t at)
 {
     syn_spikes spikes = {SPIKES, x->tick, x->unit, x->trial, 2, 2, x->start, x->stop};
     syn_spikes_verdict found;
-    CHECK(syn_spikes_check(&spikes, NULL, NULL, &found) == SYN_OK);
+    CHECK(syn_spikes_check(&spikes, NULL, 1, NULL, &found) == SYN_OK);
     CHECK(found.fault == fault && (fault == SYN_SPIKES_SOUND || found.at == at));
 }
 
@@ -88,8 +88,8 @@ static void check_watch(void)
     syn_recording recording;
     syn_raster raster;
     syn_trains trains;
-    CHECK(syn_spikes_check(&s.all, NULL, &stop, &found) == SYN_INTERRUPTED);
-    CHECK(syn_recording_make(&recording, &s.all, 1, 5, &stop) == SYN_INTERRUPTED);
+    CHECK(syn_spikes_check(&s.all, NULL, 1, &stop, &found) == SYN_INTERRUPTED);
+    CHECK(syn_recording_make(&recording, &s.all, 1, 5, 1, &stop) == SYN_INTERRUPTED);
     CHECK(syn_raster_bin(&raster, &s.all, 5, 3, NULL, &stop) == SYN_INTERRUPTED);
     CHECK(syn_trains_make(&trains, &s.all, &stop) == SYN_INTERRUPTED);
     syn_recording_free(&recording);

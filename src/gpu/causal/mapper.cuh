@@ -3,6 +3,7 @@
 #define SYN_GPU_CAUSAL_MAPPER_CUH
 
 #include "gpu/causal/device.cuh"
+#include "gpu/causal/halves.cuh"
 #include "gpu/causal/planes.cuh"
 #include "gpu/causal/rows.cuh"
 #include "gpu/causal/tiles.cuh"
@@ -11,27 +12,41 @@
 #include <cstring>
 #include <memory>
 
+#ifndef HALF_WARPS
+#define HALF_WARPS 16
+#endif
+#ifndef HALF_ROW_WARPS
+#define HALF_ROW_WARPS 8
+#endif
+
 namespace gpu {
 
 /* How targets are read: see gpu/causal/lookup.cuh. */
 struct lookup_plan {
     entries kind;
-    bool staged, half;
+    bool staged, half, products;
     uint32_t per_row, planes;  /* targets of a row, and rows of a step */
 };
 
-inline lookup_plan plan_lookup(uint32_t steps, uint32_t top, bool half, int shared)
+inline lookup_plan plan_lookup(uint32_t steps, uint32_t top, bool half, bool products,
+                               int shared)
 {
-    lookup_plan plan = {entries::narrow, true, half, 0, 1};
+    lookup_plan plan = {entries::narrow, true, half, false, 0, 1};
     uint32_t size = half ? 2 : 4;
     plan.per_row = ROW_BYTES / size;
     size_t planes = (size_t) shared / ((size_t) steps * VECTOR_BYTES);
+    if (half && products && planes >= 8) {
+        plan.kind = entries::packed;
+        plan.products = true;
+        return plan;
+    }
     if (planes >= ROW_BYTES / VECTOR_BYTES && top <= NARROW_DIMS && steps <= NARROW_STEPS)
         return plan;
     if (planes >= 1 && steps < 65535) {
         plan.kind = entries::packed;
         plan.per_row = VECTOR_BYTES / size;
-        plan.planes = std::min<size_t>(planes, half ? 2 : 4);
+        plan.planes = std::min<size_t>(planes, half && !products ? 2 : 4);
+        plan.products = half && products;
     } else {
         plan.kind = entries::wide;
         plan.staged = false;
@@ -121,7 +136,7 @@ public:
         uint32_t wanted = 0;
         for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
             wanted |= (targets.group[e + 1] > targets.group[e] ? 1u : 0u) << e;
-        plan_ = plan_lookup(targets.steps, top_of(wanted), half, shared);
+        plan_ = plan_lookup(targets.steps, top_of(wanted), half, !missing_, shared);
         search_ = make_search(layout_, layout, options, wanted);
         staged_search_ = search_shared(search_, true) <= (size_t) shared;
         lookup_ = {};
@@ -220,7 +235,7 @@ private:
         double each = search_seconds(search_) + gathers / 3e12;
         double words = lookup_.shape.size + (screened() ? sample_.size : 0);
         double bytes = 4.0 * words + 4.0 * lookup_.targets + 2.0 * lookup_.n_tiles +
-                       13.0 * lookup_.steps + 8.0 * search_.length;
+                       13.0 * lookup_.steps + 5.0 * search_.length;
         double room = 0.8 * free_memory() / BATCHES / bytes;
         double fit = std::min(room, BATCH_SECONDS / each);
         batch_ = (uint32_t) std::min(4096.0, std::max(1.0, fit));
@@ -258,7 +273,7 @@ private:
         s->rho.ensure(most * lookup_.targets);
         check(cudaEventRecord(s->begun, s->work));
         s->libraries.put(libraries, s->first, s->n, &search, s->work);
-        find_neighbours(s, search);
+        find_neighbours(s, search, most);
         check(cudaEventRecord(s->found, s->work));
         std::vector<lookup_item> items = deal(s->n);
         s->items.upload(items.data(), items.size(), s->work);
@@ -295,19 +310,9 @@ private:
        the others are NaN. */
     void screen(slot *s, lookup_job *lookup, size_t most, size_t items, bool missing)
     {
-        make_table(&s->sample, most * sample_.size, s->work);
         s->goes_on.ensure(most * lookup->n_tiles);
         check(cudaMemsetAsync(s->goes_on.get(), 0, s->goes_on.bytes(), s->work));
         check(cudaMemsetAsync(s->rho.get(), 0xff, s->rho.bytes(), s->work));
-        uint32_t words = lookup_.steps * row_words(plan_.kind, SYN_MAP_DIMS + 1);
-        dim3 grid(words / options_.stride / 128 + 2,
-                  __builtin_popcount(sample_.wanted), s->n);
-        sample_table<<<grid, 128, 0, s->work>>>(lookup_.shape, s->table.get(), sample_,
-                                              options_.stride, plan_.kind,
-                                              s->sample.get());
-        check(cudaGetLastError());
-        if (plan_.kind == entries::packed)
-            spread(s->n, sample_, s->sample.get(), s->work);
         lookup->goes_on = s->goes_on.get();
         lookup_job first = *lookup;
         first.shape = sample_;
@@ -318,19 +323,43 @@ private:
         correlate(first, items, missing, s->work);
     }
 
-    void spread(uint32_t n, const table_shape &shape, uint32_t *table, cudaStream_t work)
+    /* Every so manieth point of the table, before that is put in order. */
+    void take_sample(slot *s, size_t most)
     {
-        dim3 grid((lookup_.steps / 8 + 128) / 128, __builtin_popcount(shape.wanted), n);
-        spread_over_banks<<<grid, 128, 0, work>>>(shape, table);
+        make_table(&s->sample, most * sample_.size, s->work);
+        uint32_t words = lookup_.steps * row_words(plan_.kind, SYN_MAP_DIMS + 1);
+        dim3 grid(words / options_.stride / 128 + 2,
+                  __builtin_popcount(sample_.wanted), s->n);
+        sample_table<<<grid, 128, 0, s->work>>>(lookup_.shape, s->table.get(), sample_,
+                                              options_.stride, plan_.kind,
+                                              s->sample.get());
         check(cudaGetLastError());
+        if (plan_.kind == entries::packed)
+            spread(s->n, sample_, s->sample.get(), s->work);
     }
 
-    void find_neighbours(slot *s, const search_job &search)
+    void spread(uint32_t n, const table_shape &shape, uint32_t *table, cudaStream_t work)
+    {
+        if (plan_.per_row == VECTOR_BYTES / (plan_.half ? 2 : 4)) {
+            dim3 grid((lookup_.steps / 8 + 128) / 128, __builtin_popcount(shape.wanted), n);
+            spread_over_banks<<<grid, 128, 0, work>>>(shape, table);
+            check(cudaGetLastError());
+        }
+        if (plan_.products) {
+            dim3 grid((lookup_.steps / WARP + 4) / 4, __builtin_popcount(shape.wanted), n);
+            pair_entries<<<grid, 128, 0, work>>>(shape, table);
+            check(cudaGetLastError());
+        }
+    }
+
+    void find_neighbours(slot *s, const search_job &search, size_t most)
     {
         with_top(top_of(search.wanted), staged_search_, [&](auto top, auto staged) {
             launch_tables<decltype(top)::value, decltype(staged)::value>(
                 search, lookup_.shape, plan_.kind, s->n, s->table.get(), s->work);
         });
+        if (screened())
+            take_sample(s, most);
         if (plan_.kind == entries::packed)
             spread(s->n, lookup_.shape, s->table.get(), s->work);
     }
@@ -342,6 +371,16 @@ private:
         allow_shared(kernel, shared);
         if (n > 0)
             kernel<<<(uint32_t) n, LOOKUP_THREADS, shared, work>>>(job);
+        check(cudaGetLastError());
+    }
+
+    template <int CHUNKS, bool TURNED, int WARPS>
+    void launch_halves(const lookup_job &job, size_t n, cudaStream_t work)
+    {
+        auto kernel = correlate_halves<CHUNKS, TURNED, false, WARPS>;
+        allow_shared(kernel, job.tile_bytes);
+        if (n > 0)
+            kernel<<<(uint32_t) n, WARPS * WARP, job.tile_bytes, work>>>(job);
         check(cudaGetLastError());
     }
 
@@ -360,7 +399,18 @@ private:
     template <class LANE, bool MISSING>
     void correlate_of(const lookup_job &job, size_t n, cudaStream_t work)
     {
-        if (plan_.kind == entries::narrow)
+        if (plan_.products) {
+            if (plan_.per_row == ROW_BYTES / 2)
+                launch_halves<8, true, HALF_ROW_WARPS>(job, n, work);
+            else if (plan_.planes == 1)
+                launch_halves<1, false, HALF_WARPS>(job, n, work);
+            else if (plan_.planes == 2)
+                launch_halves<2, false, HALF_WARPS>(job, n, work);
+            else if (plan_.planes == 3)
+                launch_halves<3, false, HALF_WARPS>(job, n, work);
+            else
+                launch_halves<4, false, HALF_WARPS>(job, n, work);
+        } else if (plan_.kind == entries::narrow)
             launch(correlate_rows<LANE, MISSING, true>, job, n, work);
         else if (plan_.kind == entries::wide)
             launch(correlate_rows<LANE, MISSING, false>, job, n, work);

@@ -38,6 +38,7 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
 {
     constexpr int MORE = 8;  /* entries read in advance */
     uint32_t lane = threadIdx.x % WARP, k = of.e + 2;
+    uint32_t words = row_words(entries::packed, k);
     uint32_t from = job.shape.from[of.e], rows = job.shape.to[of.e] - from;
     size_t plane = (size_t) job.steps * VECTOR_BYTES;
     const uint32_t *entry = job.table + (size_t) library * job.shape.size +
@@ -63,7 +64,7 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
             uint32_t now[MORE], next = j + MORE;
             if (next >= k) {  /* of the next 32 rows */
                 next = 0;
-                entry += k * WARP;
+                entry += words * WARP;
             }
 #pragma unroll
             for (int i = 0; i < MORE; i++) {
@@ -127,7 +128,8 @@ __global__ void spread_over_banks(SYN_GPU_JOB table_shape shape,
     if (i * 8 >= rows)
         return;
     uint32_t *entry = table + (size_t) blockIdx.z * shape.size + shape.offset[e] +
-                      (size_t) (i / 4) * k * WARP + i % 4 * 8;
+                      (size_t) (i / 4) * row_words(entries::packed, k) * WARP +
+                      i % 4 * 8;
     uint64_t left = 0;  /* neighbours in each bank group, 8 bits each */
     for (uint32_t j = 0; j < k; j++)
         for (uint32_t lane = 0; lane < 8; lane++)

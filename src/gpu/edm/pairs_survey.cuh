@@ -7,7 +7,8 @@
 
 namespace gpu {
 
-constexpr double TWO_LOG2 = 2.8853900817779268;  /* 2 / log(2) */
+/* Where all distances are 0, and so their mean but for the least root that there is. */
+constexpr double LEAST_MEAN = 1e-100;
 constexpr double LEAST_SLOPE = 1e-140;  /* so that points out of sight have no weight */
 
 /* What a lane learns of the distances of its two predictions. Of the least only the first
@@ -53,8 +54,9 @@ __device__ inline void put_survey(const pairs_job &job, uint32_t which, uint32_t
     uint32_t from = row > job.exclusion ? row - job.exclusion : 0;
     double n = before[job.padded] - (before[to] - before[from]);
     double mean = n > 0 ? total / n : 0;
-    pair_fall fall = {0, fmax(mean > 0 ? job.fall / mean : 0, LEAST_SLOPE)};
-    bool there = job.part[at] > 0 && job.library[which].differ;
+    const pair_library &library = job.library[which];
+    pair_fall fall = {0, fmax(mean > LEAST_MEAN ? library.fall / mean : 0, LEAST_SLOPE)};
+    bool there = job.part[at] > 0 && library.differ;
     bool any = least < INT32_MAX;
     fall.offset = any ? fall.slope * __hiloint2double(least, 0) : 0;
     job.falls[at] = fall;

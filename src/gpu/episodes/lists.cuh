@@ -116,23 +116,27 @@ __global__ void __launch_bounds__(FILL_WARPS *WARP)
 /* Where the tasks of counting along a level's lists go. */
 struct task_plan {
     task *tasks;          /* room for one an item and one a segment */
+    columns_view columns;
+    uint32_t pages;       /* of an interval that one task counts: 1 with a table */
     uint32_t words;       /* of an item's mask */
     uint32_t least;       /* ends of a segment */
     uint32_t room;        /* segments */
     header *head;
 };
 
-/* By one warp, for a node with a list: a task for each column with candidates, or several
-   where the list is long. `masks` is that of the node's suffix. */
-__device__ inline void plan_node(const task_plan &plan, uint32_t node, uint32_t columns,
-                                 uint32_t length, const uint32_t *masks)
+/* By one warp, for a node with a list: a task for each column with candidates, or for
+   some pages, or several where the list is long. `masks` is that of the node's suffix. */
+__device__ inline void plan_node(const task_plan &plan, uint32_t node, uint32_t length,
+                                 const uint32_t *masks)
 {
-    const uint32_t lane = threadIdx.x % WARP;
-    for (uint32_t begin = 0; begin < columns; begin += WARP) {
-        uint32_t column = begin + lane, first = 0, n = 0;
+    const uint32_t lane = threadIdx.x % WARP, columns = plan.columns.n;
+    const uint32_t pages = plan.columns.pages, runs = (pages - 1) / plan.pages + 1;
+    for (uint32_t begin = 0; begin < columns / pages * runs; begin += WARP) {
+        uint32_t run = begin + lane, first = 0, n = 0;
+        uint32_t column = run / runs * pages + run % runs * plan.pages;
         if (column < columns && length > 0) {
-            uint32_t any = 0;
-            for (uint32_t j = 0; j < plan.words; j++)
+            uint32_t any = 0, some = min(plan.pages, pages - column % pages);
+            for (uint32_t j = 0; j < some * plan.words; j++)
                 any |= masks[(size_t) column * plan.words + j];
             n = any ? max((length + plan.least / 2) / plan.least, 1) : 0;
         }
@@ -158,12 +162,11 @@ __device__ inline void plan_node(const task_plan &plan, uint32_t node, uint32_t 
 }
 
 /* For the units, a warp each. */
-__global__ void plan_units(level_view above, level_view here, uint32_t columns,
-                           task_plan plan)
+__global__ void plan_units(level_view above, level_view here, task_plan plan)
 {
     uint32_t node = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
     if (node < here.n && here.length[node] != ELSEWHERE)
-        plan_node(plan, node, columns, here.length[node], above.mask);
+        plan_node(plan, node, here.length[node], above.mask);
 }
 
 template <class T> struct list_job {
@@ -173,9 +176,8 @@ template <class T> struct list_job {
     columns_view columns;
     sharing share;
     const place<T> *places;
-    const link *links;
-    const T *table;           /* of `some` columns from the first on */
-    table_columns some;
+    const link *links;        /* NULL without a table */
+    const uint16_t *table;    /* NULL where there is none */
     uint32_t stride;          /* symbols of a row of the table */
     const uint2 *end;         /* lists of `here` */
     uint2 *made;
@@ -190,7 +192,7 @@ template <class T> struct list_job {
 template <class T> struct source_list {
     const uint2 *end;
     uint32_t length;
-    const T *column;  /* of the child's symbol in the table */
+    const uint16_t *column;  /* of the child's symbol in the table */
     const place<T> *places;
     uint32_t row_begin, row_end;  /* of the child's symbol */
 };
@@ -200,13 +202,18 @@ struct owned_rows {
     uint32_t row, start, n;
 };
 
-/* What the ends i + a * WARP + lane own, those from `end` on nothing. */
+/* The windows of the ends i + a * WARP + lane, without what belongs to later ends; shut
+   before they open where `end` is past the last. */
+struct owned_windows {
+    uint32_t row[ABREAST], start[ABREAST];  /* of the ends */
+    uint32_t event[ABREAST], open[ABREAST + 1], shut[ABREAST];
+};
+
 template <class T>
-__device__ void find_owned(const list_job<T> &job, const source_list<T> &from, uint32_t i,
-                           uint32_t end, owned_rows *owned)
+__device__ __forceinline__ void find_owned_windows(const source_list<T> &from, uint32_t i,
+                                                   uint32_t end, owned_windows *w)
 {
     const uint32_t lane = threadIdx.x % WARP;
-    uint32_t event[ABREAST], open[ABREAST + 1], shut[ABREAST], next[ABREAST];
     uint2 e[ABREAST + 1];
 #pragma unroll
     for (int a = 0; a <= ABREAST; a++) {
@@ -219,33 +226,85 @@ __device__ void find_owned(const list_job<T> &job, const source_list<T> &from, u
         place<T> here = {NOTHING, 0, 0};
         if (e[a].x != NOTHING)
             here = from.places[e[a].x];
-        open[a] = here.event == NOTHING ? NOTHING : here.event + here.open;
+        w->open[a] = here.event == NOTHING ? NOTHING : here.event + here.open;
         if (a < ABREAST) {
-            event[a] = here.event;
-            shut[a] = here.event + here.shut;
-            next[a] = i + a * WARP + lane < end
-                          ? from.column[(size_t) e[a].x * job.stride] : 0;
+            bool ours = i + a * WARP + lane < end;
+            w->row[a] = e[a].x;
+            w->start[a] = e[a].y;
+            w->event[a] = here.event;
+            w->shut[a] = ours ? here.event + here.shut : 0;
         }
     }
-    link found[ABREAST];
 #pragma unroll
     for (int a = 0; a < ABREAST; a++) {
-        uint32_t later = __shfl_down_sync(ALL, open[a], 1);
-        uint32_t across = __shfl_sync(ALL, open[a + 1], 0);
-        shut[a] = min(shut[a], lane == WARP - 1 ? across : later);
-        uint32_t first = event[a] + next[a] - 1;
-        owned[a].n = next[a] != 0 && first < shut[a];
-        owned[a].start = e[a].y;
-        found[a].row = 0;
-        found[a].next = NOTHING;
-        if (owned[a].n)
+        uint32_t later = __shfl_down_sync(ALL, w->open[a], 1);
+        uint32_t across = __shfl_sync(ALL, w->open[a + 1], 0);
+        w->shut[a] = min(w->shut[a], lane == WARP - 1 ? across : later);
+    }
+}
+
+/* The first event of the child's symbol in each window, as a row, and the next of its
+   unit: from the table, or by search among the unit's events. NOTHING where there is
+   none. */
+template <class T>
+__device__ __forceinline__ void look_up_first(const list_job<T> &job,
+                                              const source_list<T> &from,
+                                              const owned_windows &w, link *found)
+{
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++) {
+        uint32_t next = w.shut[a] > 0 ? from.column[(size_t) w.row[a] * job.stride] : 0;
+        uint32_t first = w.event[a] + next - 1;
+        found[a] = {NOTHING, NOTHING};
+        if (next != 0 && first < w.shut[a])
             found[a] = job.links[first];
     }
+}
+
+template <class T>
+__device__ __forceinline__ void search_first(const list_job<T> &job,
+                                             const source_list<T> &from,
+                                             const owned_windows &w, link *found)
+{
+    uint32_t row[ABREAST], left = from.row_end - from.row_begin;
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++)
+        row[a] = from.row_begin;
+    for (; left > 1; left -= left / 2)
+#pragma unroll
+        for (int a = 0; a < ABREAST; a++)
+            row[a] += job.events.by_unit[row[a] + left / 2 - 1] < w.open[a] ? left / 2 : 0;
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++) {
+        row[a] += left > 0 && job.events.by_unit[row[a]] < w.open[a];
+        found[a] = {NOTHING, NOTHING};
+        if (row[a] >= from.row_end || job.events.by_unit[row[a]] >= w.shut[a])
+            continue;
+        found[a].row = row[a];
+        if (row[a] + 1 < from.row_end)
+            found[a].next = job.events.by_unit[row[a] + 1];
+    }
+}
+
+/* What the ends i + a * WARP + lane own, those from `end` on nothing. */
+template <bool TABLE, class T>
+__device__ void find_owned(const list_job<T> &job, const source_list<T> &from, uint32_t i,
+                           uint32_t end, owned_rows *owned)
+{
+    owned_windows w;
+    link found[ABREAST];
+    find_owned_windows(from, i, end, &w);
+    if (TABLE)
+        look_up_first(job, from, w, found);
+    else
+        search_first(job, from, w, found);
     bool more = false;
 #pragma unroll
     for (int a = 0; a < ABREAST; a++) {
+        bool any = found[a].row != NOTHING;
         owned[a].row = found[a].row;
-        owned[a].n += owned[a].n && found[a].next < shut[a];
+        owned[a].start = w.start[a];
+        owned[a].n = any + (any && found[a].next < w.shut[a]);
         more |= owned[a].n > 1;
     }
     /* Further events of the symbol: rare but in bursts, where all look side by side and
@@ -268,7 +327,7 @@ __device__ void find_owned(const list_job<T> &job, const source_list<T> &from, u
             uint32_t another = 0;
 #pragma unroll
             for (int i = 0; i < STEPS; i++)
-                another += event[a][i] < shut[a];
+                another += event[a][i] < w.shut[a];
             owned[a].n += another;
             more |= another == STEPS;
         }
@@ -311,7 +370,7 @@ __device__ inline void write_owned(const owned_rows *owned, const uint32_t *spot
 
 /* Makes what the ends begin .. end - 1 own. Writes to `out` what fits in `room`; returns
    how much there is. */
-template <class T>
+template <bool TABLE, class T>
 __device__ uint32_t make_ends(const list_job<T> &job, const source_list<T> &from,
                               uint32_t begin, uint32_t end, uint2 *out, uint32_t room)
 {
@@ -319,7 +378,7 @@ __device__ uint32_t make_ends(const list_job<T> &job, const source_list<T> &from
     for (uint32_t i = begin; i < end; i += ABREAST * WARP) {
         owned_rows owned[ABREAST];
         uint32_t spot[ABREAST];
-        find_owned(job, from, i, end, owned);
+        find_owned<TABLE>(job, from, i, end, owned);
         uint32_t n = place_owned(owned, spot);
         write_owned(owned, spot, out + total, total < room ? room - total : 0);
         total += n;
@@ -344,8 +403,6 @@ __device__ bool open_child(const list_job<T> &job, uint32_t child, bool first,
         return false;
     uint32_t suffix = job.next.suffix[child], columns = job.columns.n;
     uint32_t parent = job.next.parent[child], step = job.next.step[child];
-    if (!job.some.has(step / 256))
-        return false;
     bool here = job.share.takes(child, job.here.length[parent]);
     /* Nothing can follow an episode whose suffix nothing follows. */
     bool live = here && job.here.base[(suffix + 1) * columns] >
@@ -356,8 +413,7 @@ __device__ bool open_child(const list_job<T> &job, uint32_t child, bool first,
     uint32_t page = column % job.columns.pages * job.columns.width;
     from->end = job.end + job.here.offset[parent];
     from->length = live ? job.here.length[parent] : 0;
-    from->column = job.table + (size_t) (column - job.some.first) * (job.events.n + 1) *
-                                   job.stride + symbol;
+    from->column = job.table + (size_t) column * (job.events.n + 1) * job.stride + symbol;
     from->places = job.places + (size_t) (column / job.columns.pages) * job.events.n;
     from->row_begin = job.events.row_begin[page + symbol];
     from->row_end = job.events.row_end[page + symbol];
@@ -375,15 +431,14 @@ __device__ void close_child(const list_job<T> &job, uint32_t child,
         job.next.length[child] = length;
     }
     size_t item = (size_t) job.next.suffix[child] * job.columns.n;
-    plan_node(job.plan, child, job.columns.n, length,
-              job.here.mask + item * job.plan.words);
+    plan_node(job.plan, child, length, job.here.mask + item * job.plan.words);
 }
 
 /* TEAM warps of a block make the list of a child, each from its part of the parent's. The
    block's dynamic shared memory is what its warps stage. */
 enum { LIST_WARPS = 8 };
 
-template <int TEAM, class T>
+template <int TEAM, bool TABLE, class T>
 __global__ void __launch_bounds__(LIST_WARPS * WARP)
     make_lists(SYN_GPU_JOB list_job<T> job)
 {
@@ -400,7 +455,7 @@ __global__ void __launch_bounds__(LIST_WARPS * WARP)
     bool live = open_child(job, child, part == 0 && lane == 0, &from);
     uint32_t size = (from.length + TEAM - 1) / TEAM;
     uint32_t begin = min(part * size, from.length), end = min(begin + size, from.length);
-    uint32_t total = make_ends(job, from, begin, end, staged, job.staged);
+    uint32_t total = make_ends<TABLE>(job, from, begin, end, staged, job.staged);
     if (lane == 0)
         totals[warp] = total;
     if (TEAM > 1)
@@ -429,7 +484,7 @@ __global__ void __launch_bounds__(LIST_WARPS * WARP)
         for (uint32_t i = lane; i < total; i += WARP)
             out[i] = staged[i];
     } else {
-        make_ends(job, from, begin, end, out, total);
+        make_ends<TABLE>(job, from, begin, end, out, total);
     }
 }
 
@@ -438,7 +493,7 @@ __global__ void __launch_bounds__(LIST_WARPS * WARP)
    they are found. This is for long lists, which fill most of that room. */
 enum { LONG_WARPS = 16 };
 
-template <class T>
+template <bool TABLE, class T>
 __global__ void __launch_bounds__(LONG_WARPS * WARP, 2)
     make_long_lists(SYN_GPU_JOB list_job<T> job)
 {
@@ -460,7 +515,7 @@ __global__ void __launch_bounds__(LONG_WARPS * WARP, 2)
     for (uint32_t tile = 0; tile < from.length; tile += TILE, side ^= 1) {
         owned_rows owned[ABREAST];
         uint32_t place[ABREAST], before = made;
-        find_owned(job, from, tile + warp * ABREAST * WARP, from.length, owned);
+        find_owned<TABLE>(job, from, tile + warp * ABREAST * WARP, from.length, owned);
         uint32_t n = place_owned(owned, place);
         if (lane == 0)
             totals[side][warp] = n;

@@ -10,6 +10,7 @@
 #include "gpu/episodes/lists.cuh"
 #include "gpu/episodes/results.cuh"
 #include "gpu/episodes/share.cuh"
+#include "gpu/episodes/sweep.cuh"
 #include "gpu/episodes/table.cuh"
 #include "gpu/episodes/team.cuh"
 #include "gpu/episodes/types.cuh"
@@ -51,11 +52,16 @@ constexpr size_t MANY_NODES = 1024, SOME_NODES = 64, MUCH_WORK = (size_t) 1 << 2
 /* A child's step has 8 bits of symbol; its column goes above them. */
 constexpr size_t MOST_COLUMNS = (size_t) 1 << 23;
 
+constexpr int MOST_WIDTH = 8;  /* symbols of a lane */
+
+/* Columns of a table: the second dimension of a grid goes no further. */
+constexpr size_t MOST_OF_TABLE = 65535;
+
 /* A window holds more events than 16 bits can number. */
 struct too_wide {};
 
-/* Level k holds episodes of size k; level 0 is the root. T is the type of distances in
-   the table. */
+/* Level k holds episodes of size k; level 0 is the root. T is the type of distances
+   between an event and the ends of its windows. */
 template <class T> class miner {
     const syn_recording *recording_;
     const syn_mine_options *options_;
@@ -69,9 +75,7 @@ template <class T> class miner {
     size_t mean_list_;  /* ends of the lists that the next ones are made from */
     int width_ = 1, processors_ = 1;
     size_t segments_ = MOST_SEGMENTS;  /* that there is room for */
-    table_columns some_ = {0, 0};    /* whose table is in memory */
-    uint32_t at_once_ = 0;           /* columns that there is room for */
-    bool back_ = false;              /* from the last columns to the first, next time */
+    bool has_table_ = false;  /* of next occurrences; else lists are swept along */
     std::vector<uint32_t> unit_of_;  /* symbol to unit */
     double polled_ = 0;
     uint64_t own_ = 0;               /* candidates counted here */
@@ -96,7 +100,7 @@ template <class T> class miner {
     array<link> links_;
     array<uint16_t> symbol_;
     array<uint8_t> scratch_;
-    array<T> table_;
+    array<uint16_t> table_;
     array<task> tasks_;
     std::vector<std::unique_ptr<array<uint2>>> list_;  /* [levels] */
     std::vector<std::unique_ptr<level>> level_;        /* [levels] */
@@ -107,30 +111,31 @@ template <class T> class miner {
     events_view events() const;
     sharing share(size_t size) const { return {me_, team_->size(), dealt_ == size}; }
     bool dealt_before(size_t size) const { return dealt_ > 0 && dealt_ < size; }
-    /* Whether the tables of all columns are in memory. */
-    bool whole_table() const { return at_once_ >= columns_.n; }
     /* Whether the children can be numbered before the host knows how many there are. */
     bool numbers_at_once(size_t size) const
     {
-        return resident_ == size - 1 && !dealt_before(size) && whole_table();
+        return resident_ == size - 1 && !dealt_before(size);
     }
     size_t memory() const;
     size_t list_memory() const;
     size_t for_lists() const;
 
-    void lay_out_symbols(int widest);
-    size_t column_bytes(int width) const;
-    size_t least_memory(int width) const;
+    void lay_out_symbols();
+    size_t table_bytes() const;
+    size_t least_memory() const;
     size_t allowance() const;
+    double occupancy() const;
+    bool table_pays() const;
     void choose_table();
+    uint32_t pages_swept() const;
     void deal(size_t size, size_t nodes);
     void upload_recording();
     void arrange_events();
     void upload_root();
     void upload_units();
     void begin_tables();
-    void make_table_from(uint32_t first);
-    template <class F> void each_table(F use);
+    void make_whole_table();
+    void end_preparation();
     void open_level(size_t size, size_t n);
     void give_list(size_t size);
     void fit_list(size_t size);
@@ -152,9 +157,9 @@ template <class T> class miner {
     void poll(size_t size, double done, double total);
     void fetch_header();
     void wait(size_t size, double done, double total);
+    void launch_count(const count_job &job);
     void start_count(size_t size);
     uint32_t count(size_t size);
-    uint32_t count_column_by_column(size_t size);
     bool have_lists(size_t size);
     void count_part(size_t size, double done, uint32_t *found);
     uint32_t count_by_parts(size_t size);

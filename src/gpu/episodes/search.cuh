@@ -55,21 +55,31 @@ template <class T> void miner<T>::wait(size_t size, double done, double total)
 
 /* ---- counting ---- */
 
+template <class T> void miner<T>::launch_count(const count_job &job)
+{
+    by_width([&](auto width) {
+        constexpr int K = decltype(width)::value;
+        if (has_table_) {
+            unsigned blocks = (unsigned) processors_ * count_blocks<K>();
+            count_children<K><<<blocks, COUNT_WARPS * WARP, 0, stream_>>>(job);
+        } else {
+            sweep_job<T> sweep = {job, places_.get(), pages_swept()};
+            size_t bytes = (size_t) sweep.pages * columns_.width * sizeof(swept);
+            unsigned blocks = (unsigned) processors_ * WARP;
+            sweep_children<K, T><<<blocks, WARP, bytes, stream_>>>(sweep);
+        }
+    });
+    check(cudaGetLastError());
+}
+
 /* Counts the children of the nodes of the level below `size` that have tasks. */
 template <class T> void miner<T>::start_count(size_t size)
 {
-    count_job job = {
-        events(), view(size - 2), findings(size), tasks_.get(), columns_,
-        options_->min_count, me_, table_.get(), some_, list(size - 1).get(),
-        list(size - 1).room(), counts(size).get(),
-        (uint32_t) std::min<size_t>(counts(size).room(), 1u << SLOT_BITS),
-        segment_.get(), meet_.get(), sum_.get(), device_head_.get()};
-    by_width([&](auto width) {
-        constexpr int K = decltype(width)::value;
-        unsigned blocks = (unsigned) processors_ * count_blocks<K>();
-        count_children<K, T><<<blocks, COUNT_WARPS * WARP, 0, stream_>>>(job);
-    });
-    check(cudaGetLastError());
+    launch_count({events(), view(size - 2), findings(size), tasks_.get(), columns_,
+                  options_->min_count, me_, table_.get(), list(size - 1).get(),
+                  list(size - 1).room(), counts(size).get(),
+                  (uint32_t) std::min<size_t>(counts(size).room(), 1u << SLOT_BITS),
+                  segment_.get(), meet_.get(), sum_.get(), device_head_.get()});
     fetch_header();
     if (numbers_at_once(size))
         number(size);
@@ -126,8 +136,6 @@ template <class T> bool miner<T>::have_lists(size_t size)
    when the lists before it or the counts did not fit. */
 template <class T> uint32_t miner<T>::count(size_t size)
 {
-    if (!whole_table())
-        return count_column_by_column(size);
     const header &head = *head_.get();
     while (resident_ == size - 1) {
         wait(size, 0, 0);
@@ -139,22 +147,6 @@ template <class T> uint32_t miner<T>::count(size_t size)
         if (resident_ == size - 1) {
             set_found(0);
             start_count(size);
-        }
-    }
-    return count_by_parts(size);
-}
-
-/* The same where the table holds some columns at a time. */
-template <class T> uint32_t miner<T>::count_column_by_column(size_t size)
-{
-    while (resident_ == size - 1) {
-        fetch_header();
-        wait(size, 0, 0);
-        if (have_lists(size)) {
-            uint32_t found = 0;
-            set_found(0);
-            count_part(size, 0, &found);
-            return found;
         }
     }
     return count_by_parts(size);
@@ -234,22 +226,17 @@ bool miner<T>::make_part(size_t size, uint32_t begin, uint32_t end, double done,
 template <class T>
 void miner<T>::count_part(size_t size, double done, uint32_t *found)
 {
-    bool open = true;
-    each_table([&] {
-        for (;; open = false) {
-            if (!open)
-                set_found(*found);
-            start_count(size);
-            wait(size, done, view(size - 1).n);
-            uint32_t now = slots_for(size, head_.get()->found);
-            if (now <= counts(size).room()) {
-                *found = now;
-                open = false;
-                return;
-            }
-            grow_counts(size, now, *found);
+    for (;;) {
+        start_count(size);
+        wait(size, done, view(size - 1).n);
+        uint32_t now = slots_for(size, head_.get()->found);
+        if (now <= counts(size).room()) {
+            *found = now;
+            return;
         }
-    });
+        grow_counts(size, now, *found);
+        set_found(*found);
+    }
 }
 
 /* ---- what is frequent ---- */
@@ -341,8 +328,10 @@ template <class T> void miner<T>::fill(size_t size, size_t n)
 template <class T> template <int TEAM> void miner<T>::launch_lists(list_job<T> job)
 {
     constexpr size_t bytes = LIST_WARPS * STAGED * sizeof(uint2);
+    constexpr bool may = sizeof(T) == 2;
     unsigned blocks = blocks_for((size_t) (job.to - job.from) * TEAM, LIST_WARPS);
-    make_lists<TEAM, T><<<blocks, LIST_WARPS * WARP, bytes, stream_>>>(job);
+    auto kernel = has_table_ ? make_lists<TEAM, may, T> : make_lists<TEAM, false, T>;
+    kernel<<<blocks, LIST_WARPS * WARP, bytes, stream_>>>(job);
     check(cudaGetLastError());
 }
 
@@ -351,24 +340,22 @@ template <class T>
 void miner<T>::start_lists(size_t size, uint32_t begin, uint32_t end)
 {
     const array<uint2> &made = list(size);
-    list_job<T> job = {events(), view(size - 1), view(size), begin, end, columns_,
-                       share(size), places_.get(), links_.get(), table_.get(), some_,
-                       (uint32_t) (WARP * width_), list(size - 1).get(), made.get(),
-                       made.room(), STAGED, plan(size, end - begin), device_head_.get()};
-    each_table([&] {
-        job.some = some_;
-        launch_by_length(job);
-    });
+    launch_by_length({events(), view(size - 1), view(size), begin, end, columns_,
+                      share(size), places_.get(), links_.get(), table_.get(),
+                      (uint32_t) (WARP * width_), list(size - 1).get(), made.get(),
+                      made.room(), STAGED, plan(size, end - begin), device_head_.get()});
 }
 
 template <class T> void miner<T>::launch_by_length(const list_job<T> &job)
 {
+    constexpr bool may = sizeof(T) == 2;
     uint32_t n = job.to - job.from;
     /* A warp's part of a list must fit in what it can stage, or it is gone through twice;
        few nodes need more warps each to fill the device. */
     size_t warps = (size_t) processors_ * 128 / n;
     if (mean_list_ >= LONG_LIST) {
-        make_long_lists<T><<<n, LONG_WARPS * WARP, 0, stream_>>>(job);
+        auto kernel = has_table_ ? make_long_lists<may, T> : make_long_lists<false, T>;
+        kernel<<<n, LONG_WARPS * WARP, 0, stream_>>>(job);
         check(cudaGetLastError());
     } else if (mean_list_ >= 1024 || warps >= 16) {
         launch_lists<8>(job);
@@ -505,7 +492,7 @@ template <class T> void miner<T>::mine()
             throw refusal(SYN_TOO_LARGE, "there are %u episodes of size %zu", parents,
                           size - 1);
         clear_findings(size);
-        if (resident_ == size - 1 && whole_table())
+        if (resident_ == size - 1)
             start_count(size);
         if (size > 2)
             collect(size - 1);

@@ -32,11 +32,10 @@ template <class T> void miner<T>::deal(size_t size, size_t nodes)
         dealt_ = size;
 }
 
-/* Pages as equal as they can be, each with room for the spare symbol, in rows of at most
-   `widest` symbols a lane. */
-template <class T> void miner<T>::lay_out_symbols(int widest)
+/* Pages as equal as they can be, each with room for the spare symbol. */
+template <class T> void miner<T>::lay_out_symbols()
 {
-    size_t most = (size_t) widest * WARP - 1;
+    constexpr size_t most = (size_t) MOST_WIDTH * WARP - 1;
     size_t pages = (symbols_ + most - 1) / most;
     size_t page = (symbols_ + pages - 1) / pages;
     width_ = 1;
@@ -87,21 +86,20 @@ template <class T> size_t miner<T>::for_lists() const
     return options_->max_memory > taken ? options_->max_memory - taken : 0;
 }
 
-/* ---- how much of the table is in memory at a time ---- */
+/* ---- whether there is a table ---- */
 
-template <class T> size_t miner<T>::column_bytes(int width) const
+template <class T> size_t miner<T>::table_bytes() const
 {
-    return (size_t) (recording_->events + 1) * WARP * width * sizeof(T);
+    size_t row = (size_t) WARP * width_ * sizeof(uint16_t);
+    return columns_.n * (recording_->events + 1) * row + recording_->events * sizeof(link);
 }
 
-/* Bytes without which there is no search, beside those that are taken already: two lists,
-   and a few levels and segments. */
-template <class T> size_t miner<T>::least_memory(int width) const
+/* Bytes without which there is no search, beside those that are taken already: windows,
+   two lists, and a few levels. */
+template <class T> size_t miner<T>::least_memory() const
 {
-    size_t pages = symbols_ / (width * WARP - 1) + 1, columns = intervals_ * pages;
-    return 2 * recording_->events * sizeof(uint2) +
-           symbols_ * (64 + columns * (width + 8) * 2 * sizeof(uint32_t)) +
-           FEWEST_SEGMENTS * 4 * width * WARP * sizeof(uint32_t);
+    return recording_->events * (intervals_ * sizeof(place<T>) + 2 * sizeof(uint2)) +
+           symbols_ * (64 + columns_.n * (width_ + 8) * 2 * sizeof(uint32_t));
 }
 
 /* Bytes that this member may take in all. */
@@ -111,35 +109,65 @@ template <class T> size_t miner<T>::allowance() const
     return std::min(memory() + free_bytes, options_->max_memory);
 }
 
-/* The table has a row for every event and column. Where all of it is too much, it is made
-   some columns at a time, whenever they are needed; narrow ones, if need be. */
+/* Events in a window, about: the mean of some, at even steps. */
+template <class T> double miner<T>::occupancy() const
+{
+    constexpr size_t SOME = 256;
+    const int64_t *tick = recording_->tick, *end = tick + recording_->events;
+    size_t n = recording_->events, seen = std::min(n, SOME);
+    double sum = 0;
+    for (size_t i = 0; i < seen; i++) {
+        const int64_t *at = tick + n * i / seen;
+        for (size_t k = 0; k < intervals_; k++) {
+            const syn_interval &lag = options_->intervals[k];
+            const int64_t *open = std::upper_bound(at, end, *at + lag.low);
+            sum += (double) (std::upper_bound(open, end, *at + lag.high) - open);
+        }
+    }
+    return seen > 0 ? sum / (double) (seen * intervals_) : 0;
+}
+
+/* By the instructions of a warp for an end of a list: along a table five for a symbol of a
+   lane and, where the table does not stay in the cache, fourteen for its bytes; two for
+   each event of the window without one. In doubt there is a table. */
+template <class T> bool miner<T>::table_pays() const
+{
+    constexpr size_t CACHE = (size_t) 32 << 20;
+    bool far = table_bytes() > CACHE;
+    double along = (double) columns_.pages * (5 + width_ * (far ? 19.0 : 5.0));
+    return along < 8 * (1 + occupancy());
+}
+
+/* The table has a row for every event and column. Where it is too much, or there are many
+   units of which few fire at a time, the lists are swept along without one. */
 template <class T> void miner<T>::choose_table()
 {
-    size_t have = allowance(), held = memory();
-    auto room = [&](int width) {
-        size_t least = held + least_memory(width);
-        return have > least ? (have - least) / 2 : 0;
-    };
-    int widest = sizeof(T) == 2 ? 8 : 1;
-    while (widest > 0 && room(widest) < column_bytes(widest))
-        widest /= 2;
-    if (widest == 0) {
-        double needed = held + least_memory(1) + 2.0 * column_bytes(1);
+    lay_out_symbols();
+    size_t have = allowance(), least = memory() + least_memory();
+    if (have < least) {
         bool budget = have == options_->max_memory;
         throw refusal(budget ? SYN_OVER_BUDGET : SYN_NO_MEMORY,
-                      "the spikes and the smallest part of the table of what follows "
-                      "them take %.2g GB on a GPU, and %s %.2g GB",
-                      1e-9 * needed, budget ? "`max_memory` is" : "it has",
-                      1e-9 * (double) have);
+                      "the spikes, their windows and the shortest lists take %.2g GB on a "
+                      "GPU, and %s %.2g GB", 1e-9 * (double) least,
+                      budget ? "`max_memory` is" : "it has", 1e-9 * (double) have);
     }
-    team_->widest[me_] = widest;
-    meet(1);
-    lay_out_symbols(*std::min_element(team_->widest.begin(), team_->widest.end()));
-    size_t fit = room(width_) / column_bytes(width_);
-    at_once_ = (uint32_t) std::max<size_t>(std::min<size_t>({fit, columns_.n, 65535}), 1);
+    has_table_ = sizeof(T) == 2 && columns_.n <= MOST_OF_TABLE &&
+                 table_bytes() <= (have - least) / 2 && table_pays();
+    segments_ = 1;
+    if (!has_table_)
+        return;
     size_t of_segment = (4 * width_ * WARP + 1) * sizeof(uint32_t);
     segments_ = std::max(std::min(have / 8 / of_segment, MOST_SEGMENTS), FEWEST_SEGMENTS);
-    table_.ensure(at_once_ * (column_bytes(width_) / sizeof(T)));
+    table_.ensure(columns_.n * (recording_->events + 1) * WARP * width_);
+    links_.ensure(recording_->events);
+}
+
+/* Pages that a warp sweeps along a list for at a time; as equal as they can be. */
+template <class T> uint32_t miner<T>::pages_swept() const
+{
+    uint32_t most = std::max(MOST_SWEPT / columns_.width, 1u);
+    uint32_t runs = (columns_.pages - 1) / most + 1;
+    return (columns_.pages - 1) / runs + 1;
 }
 
 /* ---- what is on the device from the beginning ---- */
@@ -164,8 +192,6 @@ template <class T> void miner<T>::upload_recording()
     row_end_.upload(row_end.data(), symbols_, stream_);
     unit_.upload(unit_of_.data(), symbols_, stream_);
     bounds_.upload(bounds.data(), 2 * intervals_, stream_);
-    places_.ensure(n * intervals_);
-    links_.ensure(n);
     check(cudaStreamSynchronize(stream_));
 }
 
@@ -214,6 +240,7 @@ template <class T> void miner<T>::upload()
     device_head_.ensure(1);
     upload_recording();
     choose_table();
+    places_.ensure(n * intervals_);
     deal(1, symbols_);
     segment_.ensure(segments_ * 3 * width_ * WARP);
     clear(meet_, segments_);
@@ -313,42 +340,26 @@ template <class T> void miner<T>::upload_units()
 
 /* ---- what depends on the width of a page ---- */
 
-/* Calls launch(width), the width as a type; wide distances have width 1 alone. */
+/* Calls launch(width), the width as a type. */
 template <class T> template <class F> void miner<T>::by_width(F launch)
 {
-    constexpr int wide = sizeof(T) > 2;
     switch (width_) {
     case 1: return launch(std::integral_constant<int, 1>{});
-    case 2: return launch(std::integral_constant<int, wide ? 1 : 2>{});
-    case 4: return launch(std::integral_constant<int, wide ? 1 : 4>{});
-    default: launch(std::integral_constant<int, wide ? 1 : 8>{});
+    case 2: return launch(std::integral_constant<int, 2>{});
+    case 4: return launch(std::integral_constant<int, 4>{});
+    default: launch(std::integral_constant<int, MOST_WIDTH>{});
     }
 }
 
-/* Puts the columns from `first` on into the table, unless they are there. */
-template <class T> void miner<T>::make_table_from(uint32_t first)
+template <class T> void miner<T>::make_whole_table()
 {
-    if (some_.n > 0 && some_.first == first)
-        return;
-    some_ = {first, std::min(at_once_, columns_.n - first)};
-    by_width([&](auto width) {
-        dim3 spans(blocks_for(recording_->events, TABLE_SPAN * 4), some_.n);
-        make_table<decltype(width)::value, T><<<spans, 4 * WARP, 0, stream_>>>(
-            events(), columns_, first, places_.get(), (unsigned char *) table_.get());
-    });
+    dim3 spans(blocks_for(recording_->events, TABLE_SPAN * 4), columns_.n);
+    if constexpr (sizeof(T) == 2)
+        by_width([&](auto width) {
+            make_table<decltype(width)::value><<<spans, 4 * WARP, 0, stream_>>>(
+                events(), columns_, places_.get(), (unsigned char *) table_.get());
+        });
     check(cudaGetLastError());
-}
-
-/* Calls use() with some columns after the other in the table; those that are there come
-   first. */
-template <class T> template <class F> void miner<T>::each_table(F use)
-{
-    uint32_t parts = (columns_.n - 1) / at_once_ + 1;
-    for (uint32_t i = 0; i < parts; i++) {
-        make_table_from((back_ ? parts - 1 - i : i) * at_once_);
-        use();
-    }
-    back_ = parts > 1 && !back_;
 }
 
 template <class T> void miner<T>::begin_tables()
@@ -359,12 +370,26 @@ template <class T> void miner<T>::begin_tables()
                                                (uint32_t) intervals_, places_.get(),
                                                device_head_.get());
     check(cudaGetLastError());
-    make_table_from(0);
-    list_units<<<blocks, 256, 0, stream_>>>(events(), list(1).get(), links_.get());
+    if (has_table_)
+        make_whole_table();
+    list_units<<<blocks, 256, 0, stream_>>>(events(), list(1).get(),
+                                            has_table_ ? links_.get() : nullptr);
     check(cudaGetLastError());
-    plan_units<<<blocks_for(symbols_, 8), 8 * WARP, 0, stream_>>>(
-        view(0), view(1), columns_.n, plan(1, symbols_));
+    plan_units<<<blocks_for(symbols_, 8), 8 * WARP, 0, stream_>>>(view(0), view(1),
+                                                                 plan(1, symbols_));
     check(cudaGetLastError());
+    end_preparation();
+}
+
+/* What nobody reads from now on makes room for lists, where that is worth the wait. */
+template <class T> void miner<T>::end_preparation()
+{
+    constexpr size_t MUCH = (size_t) 1 << 28;
+    if (tick_.bytes() + group_.bytes() + row_.bytes() < MUCH)
+        return;
+    array<int64_t>().swap(tick_);
+    array<uint32_t>().swap(group_);
+    array<uint32_t>().swap(row_);
 }
 
 /* ---- room that follows what is found ---- */
@@ -415,8 +440,10 @@ template <class T> task_plan miner<T>::plan(size_t size, size_t nodes)
         tasks_.ensure(items + items / 2 + segments_);
     size_t work = mean_list_ * nodes * columns_.n, warps = (size_t) processors_ * 32;
     size_t least = std::min(std::max(work / warps, LEAST_SEGMENT), MOST_SEGMENT);
-    return {tasks_.get(), (uint32_t) width_, (uint32_t) least, (uint32_t) segments_,
-            device_head_.get()};
+    if (!has_table_)
+        least = INT32_MAX;  /* a list is swept by one warp */
+    return {tasks_.get(), columns_, has_table_ ? 1 : pages_swept(), (uint32_t) width_,
+            (uint32_t) least, (uint32_t) segments_, device_head_.get()};
 }
 
 /* The first `kept` counts are still needed. */
