@@ -13,9 +13,9 @@
 #   systems=20,10,5  so many systems of each sort, for each number of series
 #   methods=granger;map   only these, with semicolons between them
 #   limit=1200       seconds after which PCMCI+ is stopped at a system
-#   neighbours=3x500:2,7x500:1   how many systems of so many series and steps are given to
-#                    PCMCI+ with nearest neighbours, which takes minutes for each; no
-#                    other systems are
+#   neighbours=3x500:2,linear-7x500:1   how many systems of so many series and steps, and
+#                    perhaps of one kind, are given to PCMCI+ with nearest neighbours, which
+#                    takes minutes for each; no other systems are
 #   kept=FOLDER      what each method said of each system is kept there, and a call that
 #                    finds it goes on with it
 #
@@ -50,7 +50,8 @@ methods <- list(
   "granger" = granger,
   "pcmci+ linear" = list(test = "parcorr", again = 0),
   "pcmci+ linear, all lags" = list(test = "parcorr", again = 1),
-  "pcmci+ neighbours" = list(test = "cmiknn", again = 0), "map" = map_links
+  "pcmci+ neighbours" = list(test = "cmiknn", again = 0), "map" = map_links,
+  "direct links" = direct_links_found, "direct links, all pairs" = direct_links_all
 )
 
 read_arguments <- function(arguments) {
@@ -61,7 +62,7 @@ read_arguments <- function(arguments) {
     steps = if (full) "500,1000" else "500", systems = if (full) "20,10,5" else "2",
     methods = paste(setdiff(names(methods), if (!full) "pcmci+ neighbours"),
                     collapse = "; "),
-    limit = if (full) "1200" else "60", neighbours = "3x500:2,3x1000:1,7x500:1",
+    limit = if (full) "1200" else "60", neighbours = "3x500:2,bursts-7x500:1,linear-7x500:1",
     kept = tempfile("kept-")
   )
   for (argument in setdiff(arguments, "full")) {
@@ -147,14 +148,15 @@ measure <- function(name, system, key, asked) {
 #' A row for each method and system of one sort
 measure_sort <- function(sort, asked) {
   rows <- list()
-  patient <- asked$neighbours[sprintf("%dx%d", sort$series, sort$steps)]
+  size <- sprintf("%dx%d", sort$series, sort$steps)
+  patient <- max(0, asked$neighbours[c(size, paste0(sort$data, "-", size))], na.rm = TRUE)
   for (number in seq_len(asked$systems[[as.character(sort$series)]])) {
     set.seed(number + 1000 * sort$series + 1e5 * match(sort$data, data_kinds) +
                sort$steps)
     system <- draw_system(sort$data, sort$series, sort$steps)
     key <- sprintf("%s-%d-%d-%d", sort$data, sort$series, sort$steps, number)
     for (name in asked$methods) {
-      if (name == "pcmci+ neighbours" && !isTRUE(number <= patient)) next
+      if (name == "pcmci+ neighbours" && number > patient) next
       done <- measure(name, system, key, asked)
       score <- if (is.null(done$found)) NA else score_links(done$found, system$wiring)
       rows <- c(rows, list(list(

@@ -130,8 +130,28 @@ read_pcmci <- function(numbers, series) {
 
 #' A causal map with surrogates: it has links of all kinds, direct or not
 map_links <- function(x) {
-  map <- synfire::causal_map(x, Tp = -longest_delay:0, n_surrogates = 999,
-                             threads = 1)
-  p <- t(attr(map, "p_value"))
-  list(score = t(unclass(map)[, ]), called = by_p_values(p))
+  map <- synfire::causal_map(x, Tp = -longest_delay:0, n_surrogates = 999, threads = 1)
+  list(score = t(map[, ]), called = by_p_values(t(attr(map, "p_value"))))
 }
+
+#' The direct ones among the links of a causal map with a rho of at least `threshold`
+#'
+#' What was tested has its t as score. Below that come the pairs that were refused or not
+#' looked at, by their rho.
+direct_by <- function(x, threshold) {
+  map <- synfire::causal_map(x, Tp = -longest_delay:0, threads = 1)
+  score <- t(map[, ]) - 1e6
+  called <- score != score
+  others <- map[row(map) != col(map)]
+  if (!any(others >= threshold, na.rm = TRUE)) return(list(score = score, called = called))
+  found <- synfire::direct_links(map, x, threshold = threshold, threads = 1)
+  at <- cbind(match(found$cause, colnames(x)), match(found$effect, colnames(x)))
+  tested <- !is.na(found$t)
+  score[at[tested, , drop = FALSE]] <- found$t[tested]
+  called[at] <- found$link == "direct"
+  list(score = score, called = called)
+}
+
+direct_links_found <- function(x) direct_by(x, 0.3)
+
+direct_links_all <- function(x) direct_by(x, 0)

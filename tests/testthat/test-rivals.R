@@ -196,6 +196,31 @@ test_that("what PCMCI+ says is read link by link", {
   expect_identical(arrayInd(order, c(3, 3)), rbind(1:2, 2:3, 3:2, 2:1))
 })
 
+test_that("direct links of this package are scored by t, and other pairs come after them", {
+  parts <- rivals_parts()
+  set.seed(7)
+  x <- parts$draw_system("bursts", 7, 500)$x
+  map <- causal_map(x, Tp = -3:0, threads = 1)
+  table <- direct_links(map, x, threshold = 0.3, threads = 1)
+  found <- parts$direct_by(x, 0.3)
+  expect_gt(sum(found$called), 0)
+  expect_identical(sum(found$called), sum(table$link == "direct"))
+  number <- \(names) match(names, colnames(x))
+  for (k in which(!is.na(table$t))) {
+    at <- c(number(table$cause[[k]]), number(table$effect[[k]]))
+    expect_identical(found$score[at[[1]], at[[2]]], table$t[[k]])
+    expect_identical(found$called[at[[1]], at[[2]]], table$link[[k]] == "direct")
+  }
+  tested <- matrix(FALSE, 7, 7)
+  tested[cbind(number(table$cause), number(table$effect))] <- !is.na(table$t)
+  expect_true(any(!tested & row(tested) != col(tested)))
+  expect_gt(min(found$score[tested]), max(found$score[!tested]))
+  # With no link to look at, nothing is called, and the map's rho is the score.
+  none <- parts$direct_by(x, 1)
+  expect_false(any(none$called))
+  expect_identical(order(none$score), order(t(map[, ])))
+})
+
 test_that("systems have the wiring that they say, and nothing goes round or in step", {
   parts <- rivals_parts()
   for (data in parts$data_kinds) {
