@@ -14,8 +14,8 @@
 #   methods=granger;map   only these, with semicolons between them
 #   limit=1200       seconds after which PCMCI+ is stopped at a system
 #   neighbours=3x500:2,linear-7x500:1   how many systems of so many series and steps, and
-#                    perhaps of one kind, are given to PCMCI+ with nearest neighbours, which
-#                    takes minutes for each; no other systems are
+#                    perhaps of one kind, are given to PCMCI+ with nearest neighbours,
+#                    which takes minutes for each; no other systems are
 #   kept=FOLDER      what each method said of each system is kept there, and a call that
 #                    finds it goes on with it
 #
@@ -62,8 +62,8 @@ read_arguments <- function(arguments) {
     steps = if (full) "500,1000" else "500", systems = if (full) "20,10,5" else "2",
     methods = paste(setdiff(names(methods), if (!full) "pcmci+ neighbours"),
                     collapse = "; "),
-    limit = if (full) "1200" else "60", neighbours = "3x500:2,bursts-7x500:1,linear-7x500:1",
-    kept = tempfile("kept-")
+    limit = if (full) "1200" else "60",
+    neighbours = "3x500:2,bursts-7x500:1,linear-7x500:1", kept = tempfile("kept-")
   )
   for (argument in setdiff(arguments, "full")) {
     name <- sub("=.*", "", argument)

@@ -143,7 +143,8 @@ direct_by <- function(x, threshold) {
   score <- t(map[, ]) - 1e6
   called <- score != score
   others <- map[row(map) != col(map)]
-  if (!any(others >= threshold, na.rm = TRUE)) return(list(score = score, called = called))
+  none <- list(score = score, called = called)
+  if (!any(others >= threshold, na.rm = TRUE)) return(none)
   found <- synfire::direct_links(map, x, threshold = threshold, threads = 1)
   at <- cbind(match(found$cause, colnames(x)), match(found$effect, colnames(x)))
   tested <- !is.na(found$t)

@@ -196,7 +196,7 @@ test_that("what PCMCI+ says is read link by link", {
   expect_identical(arrayInd(order, c(3, 3)), rbind(1:2, 2:3, 3:2, 2:1))
 })
 
-test_that("direct links of this package are scored by t, and other pairs come after them", {
+test_that("direct links of this package are scored by t, other pairs come after them", {
   parts <- rivals_parts()
   set.seed(7)
   x <- parts$draw_system("bursts", 7, 500)$x
