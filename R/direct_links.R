@@ -13,7 +13,8 @@
 #' # What is computed
 #' Links of the map with a rho of at least `threshold` are looked at. Each effect is
 #' forecast one step ahead by an S-map from its own past (as many coordinates as its
-#' `E`, from 2 to 4), its season where it has one, and the past of its *parties*. At
+#' `E`, from 2 to 4), its season and the time
+#' where it has a season or drifts, and the past of its *parties*. At
 #' first there are none. The link that improves the forecast most, at the best of
 #' `max_delay` delays, becomes one, if the improvement is significant among all that
 #' were tried; and so on, up to `max_parties`. Then each link has its test: that of a
@@ -137,7 +138,7 @@ direct_links <- function(map, x, threshold = 0.3, alpha = 0.05, max_delay = 3,
   links$reason <- link_obstacles(links, series)
   number <- \(names) match(names, series$names)[is.na(links$reason)]
   found <- search_links(data.frame(from = number(links$cause), to = number(links$effect)),
-                        own_coordinates(E), series$season, max_delay, alpha,
+                        own_coordinates(E), series$clock, max_delay, alpha,
                         max_parties, forecast)
   new_direct_links(links, found, series$names, all_series(map), list(
     threshold = threshold, alpha = alpha, max_delay = max_delay, max_parties = max_parties,
@@ -197,29 +198,43 @@ links_to_test <- function(map, limits, call = rlang::caller_env()) {
   links
 }
 
-#' The series that have links, in standard units, and their seasons
+#' The series that have links, in standard units, and their clocks
 #'
-#' @return A list: `names`; `value`, a matrix of steps x series, and after these a
-#'   column for each series with a season, what the season will be one step later;
-#'   `season`, the number of this column, or `NA`; `obstacle`, why a series allows no
-#'   sentence (see refusal()), or NULL, of each.
+#' @return A list: `names`; `value`, a matrix of steps x series, with the columns of the
+#'   clocks after these; `clock`, the numbers of those of each series; `obstacle`, why a
+#'   series allows no sentence (see refusal()), or NULL, of each.
 #' @noRd
 standard_series <- function(source, links) {
   names <- source$names[source$names %in% c(links$cause, links$effect)]
   value <- source$read(match(names, source$names))
-  obstacle <- seasons <- vector("list", length(names))
+  obstacle <- clocks <- vector("list", length(names))
+  first <- rep(1L, nrow(value))
+  round <- find_seasons(value, first)
   for (k in seq_along(names)) {
-    traits <- series_traits(value[, k], rep(1L, nrow(value)))
+    traits <- series_traits(value[, k], first, round[k, ])
     why <- row_obstacle(sum(!is.na(value[, k]))) %||% trait_obstacle(traits, names[[k]])
     if (!is.null(why)) obstacle[[k]] <- why
-    if (!traits$constant && traits$period > 0) seasons[[k]] <- c(traits$season[-1L], NA)
+    clocks[[k]] <- series_clock(traits, nrow(value))
     value[, k] <- if (traits$constant) 0 else in_standard_units(value[, k])
   }
-  seasonal <- which(lengths(seasons) > 0L)
-  season <- rep(NA_integer_, length(names))
-  season[seasonal] <- length(names) + seq_along(seasonal)
-  seasons <- vapply(seasons[seasonal], in_standard_units, value[, 1L])
-  list(names = names, value = cbind(value, seasons), season = season, obstacle = obstacle)
+  columns <- vapply(clocks, \(clock) NCOL(clock) * !is.null(clock), 0)
+  last <- length(names) + cumsum(columns)
+  list(names = names, value = do.call(cbind, c(list(value), clocks)),
+       clock = Map(\(last, n) as.integer(last - n + seq_len(n)), last, columns),
+       obstacle = obstacle)
+}
+
+#' What is known of a series' next value from the time alone, a column each, or NULL
+#'
+#' Its season one step later, and the time itself where the series drifts: what two series
+#' have in common because of these is no link.
+#' @noRd
+series_clock <- function(traits, steps) {
+  if (traits$constant) return(NULL)
+  cbind(
+    if (traits$period > 0) in_standard_units(c(traits$season[-1L], NA)),
+    if (traits$drift > verdict_rules$drift) in_standard_units(as.double(seq_len(steps)))
+  )
 }
 
 in_standard_units <- function(x) {

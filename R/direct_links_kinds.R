@@ -8,8 +8,8 @@ link_kinds <- c("direct", "mediated", "common driver", "explained", "unsupported
 #' @noRd
 link_obstacles <- function(links, series) {
   of <- vapply(series$obstacle, \(why) why$reason %||% NA_character_, "")
-  # Counts have states that look alike, which lowers their rho; forecasts can do with them.
-  of[of %in% "counts"] <- NA_character_
+  # Forecasts can do with counts, whose states look alike, and know of drifts.
+  of[of %in% c("counts", "drift")] <- NA_character_
   reason <- of[match(links$effect, series$names)]
   cause <- of[match(links$cause, series$names)]
   reason[is.na(reason)] <- cause[is.na(reason)]

@@ -11,8 +11,8 @@ search_thetas <- c(0, 1, 2, 4, 8, 16, 32)
 #'
 #' @param links Data frame of the links to test: `from`, `to`, numbers of series; by
 #'   effect.
-#' @param own,season Of each series: coordinates of its own past, and the number of the
-#'   series that holds its season, or `NA`.
+#' @param own,clock Of each series: coordinates of its own past, and the numbers of those
+#'   that tell the time, see series_clock().
 #' @param max_delay,alpha,max_parties As direct_links() has them.
 #' @param forecast Function of jobs, see forecast_jobs(); returns what
 #'   conditional_forecasts() does.
@@ -20,10 +20,10 @@ search_thetas <- c(0, 1, 2, 4, 8, 16, 32)
 #'   `p_value` and `alone`, the p value without parties; and `parties`, for each link the
 #'   numbers of the parties of its effect.
 #' @noRd
-search_links <- function(links, own, season, max_delay, alpha, max_parties, forecast) {
+search_links <- function(links, own, clock, max_delay, alpha, max_parties, forecast) {
   links$group <- match(links$to, unique(links$to))
   effect <- unique(links$to)
-  state <- list(effect = effect, own = own[effect], season = season[effect],
+  state <- list(effect = effect, own = own[effect], clock = clock[effect],
                 from = links$from, group = links$group,
                 parties = rep(list(no_coordinates), length(effect)),
                 theta = rep(NA_integer_, length(effect)), lags = seq_len(max_delay) - 1L)
@@ -94,14 +94,14 @@ forecast_jobs <- function(effect, theta, coordinates, candidates) {
        candidate_start = ends(candidates), candidate = together(candidates))
 }
 
-#' Coordinates of the states of some effects: own past, season, and two lags of each party
+#' Coordinates of the states of some effects: own past, clock, two lags of each party
 #' @noRd
 state_coordinates <- function(state, groups, parties = state$parties[groups]) {
-  Map(function(effect, own, season, parties) {
+  Map(function(effect, own, clock, parties) {
     past <- rbind(rep(effect, own), seq_len(own) - 1L)
-    cbind(past, if (!is.na(season)) c(season, 0L), rbind(rep(parties[1L, ], each = 2L),
+    cbind(past, rbind(clock, rep(0L, length(clock))), rbind(rep(parties[1L, ], each = 2L),
                       rep(parties[2L, ], each = 2L) + rep(0:1, ncol(parties))))
-  }, state$effect[groups], state$own[groups], state$season[groups], parties)
+  }, state$effect[groups], state$own[groups], state$clock[groups], parties)
 }
 
 #' The places of the thetas with the least error

@@ -118,16 +118,22 @@ test_that("surrogates that were asked for can take support back", {
 test_that("seasons and drifts are those of the definitions", {
   set.seed(1)
   x <- rnorm(90) + rep(c(0, 1, 3, 1), length.out = 90)
+  many <- cbind(x, rnorm(90), 3)
+  many <- many - rep(colMeans(many), each = 90)
   for (period in c(2, 4, 7, 22)) {
     place <- (seq_along(x) - 1) %% period + 1
-    expect_equal(season_share(x, place), oracle_season_share(x, period))
+    want <- c(apply(many[, 1:2], 2, oracle_season_share, period), 0)
+    expect_equal(unname(season_shares(many, place)), unname(want))
   }
-  expect_identical(season_share(x[1:9], 1:9), 0)
-  found <- find_season(x, rep(1L, 90))
+  expect_identical(unname(season_shares(many[1:9, ], 1:9)), numeric(3))
   shares <- vapply(2:22, \(p) oracle_season_share(x, p), 0)
-  expect_identical(found$period, 4L)
-  expect_equal(found$explained, shares[[3]])
-  expect_identical(find_season(rnorm(90), rep(1L, 90))$period, 0)
+  gaps <- replace(x, c(3, 50), NA)
+  found <- find_seasons(cbind(x, gaps, rnorm(90), gaps + 1, 3), rep(1L, 90))
+  expect_identical(found$period[c(1, 3, 5)], c(4L, 0L, 0L))
+  expect_equal(found$explained[[1]], shares[[3]])
+  expect_equal(found[4, ], found[2, ], ignore_attr = "row.names")
+  alone <- find_seasons(cbind(gaps), rep(1L, 90))
+  expect_equal(found[2, ], alone, ignore_attr = "row.names")
   expect_equal(kpss_statistic(x), oracle_kpss(x))
   expect_equal(kpss_statistic(cumsum(x)), oracle_kpss(cumsum(x)))
   traits <- series_traits(c(x, NA), rep(1L, 91))
@@ -140,7 +146,7 @@ test_that("a season begins anew in each segment", {
   shape <- c(0, 2, 5, 1, 0)
   first <- rep(c(1L, 8L, 20L, 41L), c(7, 12, 21, 13))
   x <- shape[(seq_along(first) - first) %% 5 + 1]
-  expect_identical(find_season(x, first)$period, 5L)
+  expect_identical(find_seasons(cbind(x), first)$period, 5L)
   expect_equal(series_traits(x, first)$explained, 1)
 })
 
