@@ -15,12 +15,17 @@ verdict_rules <- list(
   ties = 0.03,       # own skill within which dimensions tie
   E_max = 8,         # largest dimension that is tried
   lags = 8,          # lags to both sides
-  skill = 0.25,      # least skill of a cause
+  skill = 0.3,       # least skill of a cause
   dims = 5,          # dimensions, of those that tie, in which the cause is predicted
   surrogates = c(own = 39, cause = 99),
   ahead = 2,         # standard errors by which the past has to be ahead of lag 0 and the future
   gain = 0.3,        # least gain of a doubling, over the skill, of a cause
-  no_gain = 0.15,    # largest such ratio of what the other direction explains
+  # The same of a cause that takes such a share of what a forecast of the effect lacks.
+  helped = c(rise = 0.2, share = 0.35),
+  mutual = c(ahead = 1, rise = 0.15),  # the same of two series that drive each other
+  # What comes from the other direction: less gain than this, or the past as much behind.
+  no_rise = 0.15,
+  behind = -1,
   # No link: own skill of both, p and what else is above; skill and gain are below.
   nothing = c(own = 0.8, p = 0.1, skill = 0.4, gain = 0.07)
 )
@@ -57,12 +62,10 @@ turned_round <- function(problem) {
 #' @return A list: `names`; `traits` of `effect` and `cause`; `obstacle`, what forbids a
 #'   sentence (see refusal()), or NULL. And, as far as they were needed: `rows`; `together`, see
 #'   there; `own`, see own_skill(); `cross`, see cross_skill(); `gain`, see
-#'   skill_gain().
+#'   skill_gain(); `helped`, see forecast_help().
 #' @noRd
-evidence <- function(problem, alpha) {
+evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   names <- problem$names
-  traits <- list(effect = series_traits(problem$series[, 1L], problem$first),
-                 cause = series_traits(problem$cause, problem$first))
   out <- list(names = names, traits = traits)
   out$obstacle <- self_obstacle(problem) %||%
     trait_obstacle(traits$effect, names[["effect"]]) %||%
@@ -84,7 +87,17 @@ evidence <- function(problem, alpha) {
   if (!is.null(out$obstacle)) return(out)
   out$cross <- cross_skill(problem, rows, out$own$ties, traits$cause)
   out$gain <- skill_gain(problem, rows, out$cross, traits$cause)
+  if (needs_help(out, alpha)) out$helped <- forecast_help(problem, rows, traits)
   out
+}
+
+#' Traits of both series
+#' @noRd
+pair_traits <- function(problem) {
+  pair <- cbind(problem$series[, 1L], problem$cause)
+  round <- find_seasons(pair, problem$first)
+  list(effect = series_traits(pair[, 1L], problem$first, round[1L, ]),
+       cause = series_traits(pair[, 2L], problem$first, round[2L, ]))
 }
 
 # ---- What is tried -------------------------------------------------------------------
@@ -109,11 +122,9 @@ dimensions_to_try <- function(problem) {
 #' @noRd
 points_of <- function(problem, E) {
   if (problem$embedded) return(problem$series)
-  lagged <- lapply(seq_len(ncol(problem$series)), \(k) {
-    vapply(seq_len(E) - 1L, \(e) shifted(problem$series[, k], e * problem$tau, problem),
-           problem$cause)
-  })
-  matrix(unlist(lagged), nrow(problem$series))
+  series <- lapply(seq_len(ncol(problem$series)), \(k) problem$series[, k])
+  lags <- as.double(problem$tau) * (seq_len(E) - 1)
+  .Call(r_edm_points, series, lags, problem$first, problem$last)$points
 }
 
 #' Rows that all dimensions and lags have in common
@@ -140,7 +151,10 @@ together <- function(problem, rows) {
 #' What cross_map() takes: points of dimension E, all of `rows` the library
 #' @noRd
 evidence_map <- function(problem, E, rows, targets) {
-  points <- points_of(problem, E)
+  map_of_points(problem, points_of(problem, E), rows, targets)
+}
+
+map_of_points <- function(problem, points, rows, targets) {
   knn <- as.integer(problem$knn %||% (ncol(points) + 1L))
   list(points = points, lib = rows, target = targets, knn = knn)
 }
@@ -160,12 +174,16 @@ on_cpu <- function() edm_place("cpu", NULL, 0)
 #' @return A number for each column of `targets`, 0 where there is no correlation.
 #' @noRd
 skill_of <- function(problem, E, rows, targets) {
+  skill_of_points(problem, points_of(problem, E), rows, targets)
+}
+
+skill_of_points <- function(problem, points, rows, targets) {
   # So many at a time that memory stays small; neighbours are found anew for each lot.
   lot <- max(1L, as.integer(2e7 / nrow(targets)))
   lots <- split(seq_len(ncol(targets)), (seq_len(ncol(targets)) - 1L) %/% lot)
   rho <- lapply(lots, \(some) {
-    map <- evidence_map(problem, E, rows, targets[, some, drop = FALSE])
-    skill_in(map, length(rows), 1, problem)$rho
+    part <- if (length(lots) == 1L) targets else targets[, some, drop = FALSE]
+    skill_in(map_of_points(problem, points, rows, part), length(rows), 1, problem)$rho
   })
   rho <- unlist(rho, use.names = FALSE)
   rho[is.na(rho)] <- 0
@@ -209,12 +227,10 @@ cross_skill <- function(problem, rows, ties, traits) {
   targets <- lagged_targets(traits$rest, lags, problem)
   n <- problem$surrogates[["cause"]]
   others <- chosen_surrogates(traits, problem$first, n, rev(problem$key))
-  others <- lapply(seq_len(n), \(k) lagged_targets(others[, k], lags[back], problem))
-  all <- do.call(cbind, c(list(targets), others))
+  all <- cbind(targets, lagged_targets(others, lags[back], problem))
   made <- vapply(ties, \(E) skill_of(problem, E, rows, all), double(ncol(all)))
   rho <- made[seq_along(lags), , drop = FALSE]
-  null <- array(made[-seq_along(lags), ], c(length(back), n, length(ties)))
-  null <- apply(null, 2L, max)
+  null <- apply(array(made[-seq_along(lags), ], c(n, length(back) * length(ties))), 1L, max)
   best <- which.max(apply(rho[back, , drop = FALSE], 2L, max))
   one <- rho[, best]
   highest <- function(among) among[[which.max(one[among])]]
@@ -232,8 +248,12 @@ cross_skill <- function(problem, rows, ties, traits) {
   out
 }
 
+#' One or several series as they are seen from each row, one lag after the other
+#' @noRd
 lagged_targets <- function(x, lags, ends) {
-  matrix(vapply(lags, \(lag) shifted(x, lag, ends), x), length(x))
+  x <- unname(cbind(x))
+  row <- seq_len(nrow(x))
+  do.call(cbind, lapply(lags, \(lag) x[shifted(row, lag, ends), , drop = FALSE]))
 }
 
 #' A function that gives by how many standard errors one lag is ahead of another
@@ -288,4 +308,34 @@ skill_gain <- function(problem, rows, cross, traits) {
   if (anyNA(rho)) return(list(gain = NA_real_))
   fit <- stats::lm.fit(cbind(1, log2(sizes)), log(pmax(1 - rho, 1e-4)))
   list(gain = 1 - exp(fit$coefficients[[2L]]), sizes = sizes, rho = rho)
+}
+
+# ---- The next step of the effect -----------------------------------------------------
+
+#' How much less is missing to a perfect forecast of the effect once the cause is known
+#'
+#' A cause that is known takes the place of what lags of the effect tell of it, and tells it
+#' better. Forecasts of the next row from the effect's own lags, in the best of all dimensions, are
+#' compared with those from one to three lags and one earlier or present value of the cause. How
+#' much such a value weighs in distances, in terms of the effect's spread, is tried, too.
+#'
+#' @return The share of 1 - rho that goes; below 0 where forecasts get worse.
+#' @noRd
+forecast_help <- function(problem, rows, traits) {
+  target <- cbind(shifted(traits$effect$rest, 1L, problem))
+  lags <- rev(problem$lags[problem$lags <= 0])
+  cause <- lagged_targets(problem$cause, lags, problem)
+  rows <- rows[!rowSums(is.na(cause[rows, , drop = FALSE]))]
+  alone <- problem$dims[problem$dims <= 3L]
+  if (problem$embedded) alone <- problem$dims
+  if (length(rows) < verdict_rules$rows) return(NA_real_)
+  cause <- cause * stats::sd(problem$series[rows, 1L]) / stats::sd(problem$cause[rows])
+  points <- lapply(alone, \(E) points_of(problem, E))
+  skill <- \(points) skill_of_points(problem, points, rows, target)
+  both <- \(E, lag, weight) skill(cbind(points[[E]], weight * cause[, lag]))
+  tried <- outer(seq_along(alone), seq_along(lags), Vectorize(both), weight = 0.5)
+  best <- arrayInd(which.max(tried), dim(tried))
+  heavy <- vapply(c(0.125, 0.25, 1, 2), \(weight) both(best[[1L]], best[[2L]], weight), 0)
+  own <- vapply(problem$dims, \(E) skill(points_of(problem, E)), 0)
+  1 - (1 - max(tried, heavy)) / max(1 - max(own), 1e-6)
 }

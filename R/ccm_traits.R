@@ -9,11 +9,11 @@
 #'   without a significant one; `period` (0 for none); `explained`, the share of the variance
 #'   that the season predicts; `rest`, the series less its season; `drift`, the KPSS
 #'   statistic; `repeated`, the share of the most common value.
+#' @param round The season, see find_seasons().
 #' @noRd
-series_traits <- function(x, first) {
+series_traits <- function(x, first, round = find_seasons(cbind(x), first)) {
   known <- x[!is.na(x)]
   if (length(known) < 8L || is_constant(known)) return(list(constant = TRUE))
-  round <- find_season(x, first)
   seasonal <- round$explained > verdict_rules$season
   season <- if (seasonal) place_means(x, first, round$period) else rep(mean(known), length(x))
   list(constant = FALSE, season = season, period = if (seasonal) round$period else 0,
@@ -22,43 +22,58 @@ series_traits <- function(x, first) {
          length(known))
 }
 
-#' The period whose means in one half of the data predict the other half best
+#' The period of each series whose means in one half of the data predict the other half best
 #'
 #' By chance a period of p in n rows explains about 2 sqrt(p) / n at most; three times that
 #' counts. A longer period has to explain two hundredths more, so that of 12, 24 and 36 rows
 #' it is 12.
+#'
+#' @param x Matrix \[rows, series\]. Those whose values are missing in the same rows are done
+#'   together.
+#' @return A data frame with a row for each series: `period` (0 for none) and `explained`.
 #' @noRd
-find_season <- function(x, first) {
-  rows <- which(!is.na(x))
-  best <- list(period = 0, explained = 0)
-  for (period in seq_len(min(length(rows) %/% 4L, 100L))[-1L]) {
-    share <- season_share(x[rows], (rows - first[rows]) %% period + 1)
-    enough <- max(best$explained + 0.02, 6 * sqrt(period) / length(rows))
-    if (share > enough) best <- list(period = period, explained = share)
+find_seasons <- function(x, first) {
+  missing <- is.na(x)
+  gaps <- apply(missing, 2L, \(gap) paste(which(gap), collapse = " "))
+  out <- data.frame(period = integer(ncol(x)), explained = numeric(ncol(x)))
+  for (alike in split(seq_len(ncol(x)), gaps)) {
+    rows <- which(!missing[, alike[[1L]]])
+    place <- rows - first[rows]
+    known <- x[rows, alike, drop = FALSE]
+    known <- known - rep(colMeans(known), each = length(rows))
+    for (period in seq_len(min(length(rows) %/% 4L, 100L))[-1L]) {
+      share <- season_shares(known, place %% period + 1L)
+      enough <- pmax(out$explained[alike] + 0.02, 6 * sqrt(period) / length(rows))
+      better <- share > enough
+      out$period[alike[better]] <- period
+      out$explained[alike[better]] <- share[better]
+    }
   }
-  best
+  out
 }
 
-#' Share of the variance that means of places, from the other half of the data, explain
+#' Share of the variance that means of places, from the other half of the rows, explain
+#'
+#' @param x Matrix \[rows, series\] without missing values, the mean of each series 0.
+#' @param place Of each row, from 1.
 #' @noRd
-season_share <- function(x, place) {
-  half <- seq_along(x) <= length(x) %/% 2L
+season_shares <- function(x, place) {
+  n <- length(place)
+  half <- seq_len(n) <= n %/% 2L
   period <- max(place)
-  x <- x - mean(x)
-  first <- means_by(x[half], place[half], period)
-  second <- means_by(x[!half], place[!half], period)
+  count <- cbind(tabulate(place[half], period), tabulate(place[!half], period))
   # A place that one half lacks is one of which nothing is known.
-  if (anyNA(first) || anyNA(second)) return(0)
-  error <- c(x[half] - second[place[half]], x[!half] - first[place[!half]])
-  1 - sum(error^2) / sum(x^2)
-}
-
-#' Mean of x at each place from 1 to `period`, NaN where there is none
-#' @noRd
-means_by <- function(x, place, period) {
-  count <- tabulate(place, period)
-  sums <- c(0, cumsum(x[order(place, method = "radix")]))[cumsum(c(1L, count))]
-  diff(sums) / count
+  if (any(count == 0L)) return(numeric(ncol(x)))
+  sums <- rowsum(x, place + period * !half)
+  first <- sums[seq_len(period), , drop = FALSE]
+  second <- sums[period + seq_len(period), , drop = FALSE]
+  means <- list(first / count[, 1L], second / count[, 2L])
+  # The sum of (x - mean)^2, a place at a time, less the sum of x^2.
+  change <- colSums(count[, 1L] * means[[2L]]^2 - 2 * first * means[[2L]] +
+                      count[, 2L] * means[[1L]]^2 - 2 * second * means[[1L]])
+  share <- -change / colSums(x^2)
+  share[is.na(share)] <- 0  # constants
+  share
 }
 
 place_means <- function(x, first, period) {

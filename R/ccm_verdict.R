@@ -13,12 +13,13 @@
 #' @return A data frame with a row for each direction; see the value of `summary()`.
 #' @noRd
 ccm_verdicts <- function(problems, asked, alpha) {
-  measured <- lapply(problems, evidence, alpha)
+  # The other direction is about the same two series.
+  both <- if (length(problems) == 2L) problems else c(problems, lapply(problems, turned_round))
+  traits <- pair_traits(both[[1L]])
+  measured <- Map(\(problem, traits) evidence(problem, alpha, traits), both,
+                  list(traits, list(effect = traits$cause, cause = traits$effect)))
   rows <- lapply(seq_along(problems), \(k) {
-    other <- if (length(problems) == 2L) measured[[3L - k]] else {
-      evidence(turned_round(problems[[k]]), alpha)
-    }
-    verdict_row(measured[[k]], judge(measured[[k]], other, asked[[k]], alpha))
+    verdict_row(measured[[k]], judge(measured[[k]], measured[[3L - k]], asked[[k]], alpha))
   })
   do.call(rbind, rows)
 }
@@ -38,7 +39,7 @@ verdict_row <- function(one, verdict) {
     lag = if (is.null(cross)) NA_integer_ else as.integer(cross$lags[[cross$top]]),
     skill = at("top"), skill_now = at("now"), skill_future = at("future"),
     over_now = number(cross$over_now), over_future = number(cross$over_future),
-    gain = number(one$gain$gain), surrogate_p = number(cross$p),
+    gain = number(one$gain$gain), helped = number(one$helped), surrogate_p = number(cross$p),
     surrogate = surrogate_name(one), drift = number(one$traits$effect$drift),
     repeated = number(one$traits$effect$repeated), together = number(one$together$now),
     said = verdict$said
@@ -137,21 +138,58 @@ whole_percent <- function(share) sprintf("%.0f %%", floor(100 * share))
 
 # ---- What follows --------------------------------------------------------------------
 
-#' Which signs of a cause a direction shows
+#' Which signs of a cause a direction shows by itself
 #' @noRd
 signs <- function(one, alpha) {
-  cross <- one$cross
-  skill <- cross$rho[[cross$top]]
-  gain <- one$gain$gain
-  list(
-    beyond = cross$p <= alpha && skill >= verdict_rules$skill,
-    before = cross$over_now >= verdict_rules$ahead &&
-      cross$over_future >= verdict_rules$ahead && cross$agree,
-    rises = isTRUE(gain >= verdict_rules$gain * skill)
-  )
+  list(beyond = is_beyond(one, alpha),
+       before = lead(one) >= verdict_rules$ahead && one$cross$agree,
+       rises = rise(one) >= verdict_rules$gain || helps(one))
 }
 
-all_signs <- function(one, alpha) !is.null(one$cross) && all(unlist(signs(one, alpha)))
+is_beyond <- function(one, alpha) {
+  one$cross$p <= alpha && one$cross$rho[[one$cross$top]] >= verdict_rules$skill
+}
+
+#' By how many standard errors the past is ahead of both the present and the future
+#' @noRd
+lead <- function(one) min(one$cross$over_now, one$cross$over_future)
+
+#' Gain of a doubling of the library, over the skill
+#' @noRd
+rise <- function(one) {
+  gain <- one$gain$gain
+  if (is.na(gain)) -Inf else gain / one$cross$rho[[one$cross$top]]
+}
+
+#' Does the cause, once it is known, help to forecast the effect?
+#' @noRd
+helps <- function(one) {
+  rise(one) >= verdict_rules$helped[["rise"]] && isTRUE(one$helped >= verdict_rules$helped[["share"]])
+}
+
+#' Does a verdict hang on that?
+#' @noRd
+needs_help <- function(one, alpha) {
+  found <- signs(one, alpha)
+  found$beyond && found$before && !found$rises
+}
+
+#' Is a direction supported by its own signs?
+#' @noRd
+stands_alone <- function(one, other, alpha) {
+  !is.null(one$cross) && is.null(obstacle(one, other)) && all(unlist(signs(one, alpha)))
+}
+
+#' Does each series tell the past of the other best? A common driver reaches one of them first
+#' @noRd
+mutual <- function(one, other, alpha) {
+  shows <- function(one, other) {
+    least <- verdict_rules$mutual
+    !is.null(one$cross) && is.null(obstacle(one, other)) && is_beyond(one, alpha) &&
+      lead(one) >= least[["ahead"]] && rise(one) >= least[["rise"]]
+  }
+  shows(one, other) && shows(other, one)
+}
 
 #' @param asked p value of surrogates that the user asked for, or NA.
 #' @return A list: `verdict`, `reason` (one word, NA where supported) and `said`.
@@ -161,14 +199,16 @@ judge <- function(one, other, asked, alpha) {
   if (!is.null(against)) return(refuse(one, against))
   found <- signs(one, alpha)
   if (all(unlist(found))) return(support(one, asked, alpha))
-  absent <- absence(one, other, found, alpha)
+  if (mutual(one, other, alpha)) return(support(one, asked, alpha, mutual = TRUE))
+  absent <- absence(one, other, found, stands_alone(other, one, alpha))
   if (!is.null(absent)) return(deny(one, absent))
   refuse(one, unclear(one, found, alpha))
 }
 
 #' What shows that there is no link, or NULL
+#' @param supported Is the other direction supported, by its own signs?
 #' @noRd
-absence <- function(one, other, found, alpha) {
+absence <- function(one, other, found, supported) {
   cross <- one$cross
   skill <- cross$rho[[cross$top]]
   gain <- one$gain$gain
@@ -182,12 +222,14 @@ absence <- function(one, other, found, alpha) {
       "more with a larger library (%s)"), one$names[["cause"]], two(cross$median),
       p_text(cross$p), gain_text(gain)))
   }
-  if (all_signs(other, alpha) && is.null(obstacle(other, one)) && !found$before &&
-        isTRUE(gain <= max(verdict_rules$no_gain * skill, nothing[["gain"]]))) {
+  level <- isTRUE(gain <= max(verdict_rules$no_rise * skill, nothing[["gain"]]))
+  if (supported && !found$before && (level || lead(one) <= verdict_rules$behind)) {
     refusal("driven", paste(
-      "that comes from the other direction, in which the signs of a cause are there: the skill",
-      "does not rise with the library (%s), and the past of %s is not predicted better than",
-      "its present and future"), gain_text(gain), one$names[["cause"]])
+      "that comes from the other direction, in which the signs of a cause are there: the past",
+      "of %s is not predicted better than its present (rho %s) and future (%s)%s"),
+      one$names[["cause"]], two(cross$rho[[cross$now]]), two(cross$rho[[cross$future]]),
+      if (level) sprintf(", and the skill does not rise with the library (%s)", gain_text(gain))
+      else "")
   }
 }
 
@@ -215,16 +257,25 @@ unclear <- function(one, found, alpha) {
       lag_text(cross$lags[[cross$future]]),
       if (cross$agree) "" else ", and dimensions that predict as well disagree on it"))
   }
-  refusal("level", paste(
-    "the skill levels off: %s, where a cause of this skill takes %s or more. A common driver",
+  refusal("level", paste0(
+    "the skill levels off: %s, where a cause of this skill takes %s or more%s. A common driver ",
     "does that, and so do noise and many steps between"), gain_text(one$gain$gain),
-    whole_percent(verdict_rules$gain * skill))
+    whole_percent(verdict_rules$gain * skill), help_text(one))
+}
+
+#' ", and what a forecast of y lacks shrinks by 12 % when x is known"
+#' @noRd
+help_text <- function(one) {
+  if (is.null(one$helped) || is.na(one$helped)) return("")
+  change <- if (one$helped < 0.01) "by nothing" else paste("by", whole_percent(one$helped))
+  sprintf(", and what forecasts of %s lack to a rho of 1 shrinks %s once %s is known",
+          one$names[["effect"]], change, one$names[["cause"]])
 }
 
 gain_text <- function(gain) {
   if (is.na(gain)) return("there are too few rows to see it rise")
   sprintf("each doubling of the library takes %s of what is missing to 1",
-          if (gain < 0.005) "nothing" else whole_percent(gain))
+          if (gain < 0.01) "nothing" else whole_percent(gain))
 }
 
 lag_text <- function(lag) sprintf("Tp %d", as.integer(lag))
@@ -243,7 +294,7 @@ skill_text <- function(one) {
           one$names[["cause"]], when, two(cross$rho[[cross$top]]), cross$E)
 }
 
-support <- function(one, asked, alpha) {
+support <- function(one, asked, alpha, mutual = FALSE) {
   if (isTRUE(asked > alpha)) {
     return(refuse(one, refusal(
       "surrogates", "the surrogates asked for are predicted as well (p %s)", p_text(asked)
@@ -253,11 +304,13 @@ support <- function(one, asked, alpha) {
   list(verdict = "supported", reason = NA_character_, said = sprintf(
     paste("This supports that %s drives %s, directly or through others. %s; surrogates",
           "of %s reach %s (p %s). The past is ahead of the present (%s) and the future (%s) by",
-          "%s and %s standard errors, and %s."),
+          "%s and %s standard errors, and %s%s.%s"),
     one$names[["cause"]], one$names[["effect"]], skill_text(one), one$names[["cause"]],
     two(cross$median), p_text(cross$p), two(cross$rho[[cross$now]]),
     two(cross$rho[[cross$future]]), short_number(cross$over_now),
-    short_number(cross$over_future), gain_text(one$gain$gain)))
+    short_number(cross$over_future), gain_text(one$gain$gain), help_text(one),
+    if (mutual) paste0(" Each series tells the past of the other best, where a common driver ",
+                       "would reach one of them first.") else ""))
 }
 
 deny <- function(one, why) {

@@ -6,9 +6,11 @@
 #' @noRd
 random_key <- function() .Call(r_random_key)
 
-#' The first `n` numbers, uniform on (0, 1), of stream `stream` under `key`
+#' `n` numbers, uniform on (0, 1), of stream `stream` under `key`, after the first `skip`
 #' @noRd
-random_uniform <- function(n, key, stream) .Call(r_random_uniform, n, key, stream)
+random_uniform <- function(n, key, stream, skip = 0) {
+  .Call(r_random_uniform, n, key, stream, skip)
+}
 
 #' The first `n` whole numbers from 0 to `bound - 1` of a stream
 #' @noRd

@@ -19,11 +19,12 @@ unit_arrivals <- function(total, key, stream) {
   }
 }
 
-#' Standard normal numbers
+#' Standard normal numbers: those after the first `skip` of the `of` numbers of a stream
 #' @noRd
-random_normal <- function(n, key, stream) {
-  u <- random_uniform(2 * n, key, stream)
-  sqrt(-2 * log(u[seq_len(n)])) * cospi(2 * u[n + seq_len(n)])
+random_normal <- function(n, key, stream, skip = 0, of = n) {
+  size <- random_uniform(n, key, stream, skip)
+  angle <- random_uniform(n, key, stream, of + skip)
+  sqrt(-2 * log(size)) * cospi(2 * angle)
 }
 
 #' Factors with a log-normal distribution, scaled so that their mean is exactly 1

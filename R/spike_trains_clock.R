@@ -133,11 +133,12 @@ trial_of <- function(x, ticks = train_ticks(x), trials = trial_ticks(x)) {
 
 #' The spikes as the C entries take them
 #'
+#' @param unit The unit of each spike: a factor, which is not copied, serves as well.
 #' @return A list: the tick, the unit's code and the trial of each spike (`NA` outside all
 #'   trials; `NULL` without any), how many units there are, and the first and the last tick
 #'   of each trial, or of the recording.
 #' @noRd
-trains_of <- function(x) {
+trains_of <- function(x, unit = as.integer(x$unit)) {
   ticks <- train_ticks(x)
   trials <- trial_ticks(x)
   bounds <- interval_ticks(x)
@@ -147,7 +148,7 @@ trains_of <- function(x) {
   shared <- which(stop[-length(stop)] == start[-1L])
   stop[shared] <- stop[shared] - 1
   # Names of units decide nothing: recordings that differ in these alone are the same.
-  list(tick = ticks, unit = as.integer(x$unit),
+  list(tick = ticks, unit = unit,
        trial = if (!is.null(trials)) trial_of(x, ticks, trials), units = nlevels(x$unit),
        start = start, stop = stop)
 }

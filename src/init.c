@@ -20,7 +20,7 @@
     ENTRY(r_process_lives, 1)                                                            \
     ENTRY(r_row_sums, 5)                                                                 \
     ENTRY(r_random_key, 0)                                                               \
-    ENTRY(r_random_uniform, 3)                                                           \
+    ENTRY(r_random_uniform, 4)                                                           \
     ENTRY(r_random_below, 4)                                                             \
     ENTRY(r_philox, 2)                                                                   \
     ENTRY(r_csv_rows, 4)                                                                 \
@@ -55,6 +55,8 @@
     ENTRY(r_parallel_probe, 5)                                                           \
     ENTRY(r_lag_histograms, 2)                                                           \
     ENTRY(r_tiling_near, 2)                                                              \
+    ENTRY(r_coupled_maps, 3)                                                             \
+    ENTRY(r_wired_pairs, 2)                                                              \
     ENTRY(r_mine_episodes, 5)                                                            \
     ENTRY(r_count_episodes, 5)                                                           \
     ENTRY(r_episode_occurrences, 6)                                                      \

@@ -40,12 +40,16 @@ add() {
   echo "peers: could not install $1: `grep -m 1 ERROR "$PEERS/pip.log"`" >&2
 }
 
-# What is big travels only from PyPI: elsewhere Python must have it.
+# What is big travels only from PyPI: elsewhere Python must have it. Tigramite's test by
+# nearest neighbours calls numpy.corrcoef() as NumPy 2.4 does not allow any more.
 statsmodels=
-[ -n "$wheels" ] || statsmodels=statsmodels
+older_numpy=
+[ -n "$wheels" ] || statsmodels=statsmodels older_numpy=numpy==2.3.5
 add elephant elephant==1.2.1 neo==0.14.6 quantities==0.16.4 $statsmodels
 add pyEDM pyEDM==2.5.7
 add kedm kedm==0.10.1
+add tigramite tigramite==5.2.10.1 numba==0.68.1 llvmlite==0.50.0 six==1.17.0 \
+  $older_numpy
 if command -v nvidia-smi > /dev/null 2>&1; then
   add kedm-cuda kedm-cuda13x==0.10.1
 fi

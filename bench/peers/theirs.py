@@ -332,10 +332,47 @@ class FastCCMDouble(FastCCM):
     number = "float64"
 
 
+# ---- Tigramite -------------------------------------------------------------------------
+
+class Tigramite:
+    def __init__(self, device):
+        import importlib.metadata
+        import numpy as np
+        self.version = importlib.metadata.version("tigramite")
+        # Numba compiles what the test by nearest neighbours needs: before any clock starts.
+        self.pcmci(np.random.default_rng(1).normal(size=120),
+                   dict(series="2", test="cmiknn", again="0", tau_max="1", alpha="0.01",
+                        surrogates="5"))[0]()
+
+    def pcmci(self, data, given):
+        """The p values and test statistics of all links, and which of them PCMCI+ draws"""
+        import numpy as np
+        from tigramite.data_processing import DataFrame
+        from tigramite.pcmci import PCMCI
+        x = np.ascontiguousarray(data.reshape(int(given["series"]), -1).T)
+
+        def call():
+            if given["test"] == "parcorr":
+                from tigramite.independence_tests.parcorr import ParCorr
+                test = ParCorr(significance="analytic")
+            else:
+                from tigramite.independence_tests.cmiknn import CMIknn
+                test = CMIknn(sig_samples=int(given["surrogates"]), workers=1)
+            return PCMCI(DataFrame(x), test, verbosity=0).run_pcmciplus(
+                tau_min=0, tau_max=int(given["tau_max"]), pc_alpha=float(given["alpha"]),
+                reset_lagged_links=given["again"] == "1")
+
+        def numbers(found):
+            # Each is cause x effect x lag, flattened with the lag running fastest.
+            return np.concatenate([found["p_matrix"].ravel(), found["val_matrix"].ravel(),
+                                   (found["graph"] == "-->").ravel()]).astype(float)
+        return call, numbers
+
+
 # ---- The conversation ------------------------------------------------------------------
 
 PEERS = {"elephant": Elephant, "pyEDM": PyEDM, "kedm": KEDM, "fastccm": FastCCM,
-         "fastccm-double": FastCCMDouble}
+         "fastccm-double": FastCCMDouble, "tigramite": Tigramite}
 
 
 def processor():

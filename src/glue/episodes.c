@@ -97,12 +97,14 @@ static syn_mine_options read_options(SEXP options, SEXP bounds, int64_t *reach)
 
 /* The recording, arranged unless the device does that faster itself. */
 static syn_status read_events(syn_recording *out, SEXP events, SEXP gpu,
-                              uint32_t min_count, int64_t reach, const syn_watch *watch)
+                              const syn_mine_options *options, int64_t reach,
+                              const syn_watch *watch)
 {
     syn_spikes spikes;
-    syn_status status = glue_spikes(&spikes, events, watch);
+    syn_status status = glue_spikes(&spikes, events, options->threads, watch);
     if (status == SYN_OK)
-        status = syn_recording_read(out, &spikes, min_count, reach, watch);
+        status = syn_recording_read(out, &spikes, options->min_count, reach,
+                                    options->threads, watch);
     if (status == SYN_OK && !glue_gpu_arranges(gpu))
         status = syn_recording_arrange(out, watch);
     return status;
@@ -142,7 +144,7 @@ SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
     mining *m = new_mining(own);
     const syn_watch *watch = glue_watch(own, "Mining episodes");
     syn_status status =
-        read_events(&m->recording, events, gpu, o.min_count, reach, watch);
+        read_events(&m->recording, events, gpu, &o, reach, watch);
     if (status == SYN_OK)
         status = mine(m, gpu, spelling, least, &o, watch);
     if (status == SYN_OK) {
@@ -178,7 +180,7 @@ SEXP r_count_episodes(glue_owner *own, SEXP events, SEXP units, SEXP low, SEXP h
     SEXP count = PROTECT(Rf_allocVector(INTSXP, n));
     mining *m = new_mining(own);
     const syn_watch *watch = glue_watch(own, "Counting episodes");
-    syn_status status = glue_recording(&m->recording, events, 0, reach, watch);
+    syn_status status = glue_recording(&m->recording, events, 0, reach, workers, watch);
     if (status == SYN_OK) {
         glue_check_episodes(episode, n, m->recording.units);
         status = syn_count_episodes(&m->recording, episode, (size_t)n, workers, watch,
@@ -229,7 +231,7 @@ SEXP r_episode_occurrences(glue_owner *own, SEXP events, SEXP units, SEXP low, S
     SEXP out = PROTECT(Rf_allocVector(VECSXP, n));
     mining *m = new_mining(own);
     const syn_watch *watch = glue_watch(own, "Finding occurrences");
-    syn_status status = glue_recording(&m->recording, events, 0, reach, watch);
+    syn_status status = glue_recording(&m->recording, events, 0, reach, 1, watch);
     if (status == SYN_OK)
         glue_check_episodes(episode, n, m->recording.units);
     for (R_xlen_t i = 0; status == SYN_OK && i < n; i++)

@@ -99,7 +99,7 @@ SEXP r_batch_check(glue_owner *own, SEXP events, SEXP bounds, SEXP options)
         .counter = &counter, .threads = 1, .max_memory = glue_option_memory(options)};
     const syn_watch *watch = glue_watch(own, "Mining episodes");
     syn_status status =
-        glue_recording(&c->recording, events, mine.min_count, reach, watch);
+        glue_recording(&c->recording, events, mine.min_count, reach, 1, watch);
     if (status == SYN_OK)
         status = syn_mine_episodes(&c->recording, &mine, watch, &c->episodes);
     if (status != SYN_OK)

@@ -204,7 +204,7 @@ SEXP r_count_episodes_gpu(glue_owner *own, SEXP events, SEXP bounds, SEXP units,
     SEXP published = SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, Rf_xlength(seconds)));
     counting *c = glue_hold(own, sizeof *c, release);
     const syn_watch *watch = glue_watch(own, "Counting episodes");
-    syn_status status = glue_recording(&c->recording, events, 0, reach, watch);
+    syn_status status = glue_recording(&c->recording, events, 0, reach, 1, watch);
     if (status == SYN_OK)
         status = syn_gpu_counter_open(&c->recording, table, n_intervals, &chosen,
                                       &c->counter, c->report.reason);

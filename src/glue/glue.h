@@ -29,7 +29,7 @@ SEXP r_process_lives(SEXP pid);
 
 /* random.c */
 SEXP r_random_key(void);
-SEXP r_random_uniform(SEXP n, SEXP key, SEXP stream);
+SEXP r_random_uniform(SEXP n, SEXP key, SEXP stream, SEXP skip);
 SEXP r_random_below(SEXP n, SEXP bound, SEXP key, SEXP stream);
 SEXP r_philox(SEXP counter, SEXP key);
 
@@ -49,6 +49,10 @@ SEXP r_check_spikes(glue_owner *own, SEXP time, SEXP unit, SEXP units, SEXP cloc
 /* correlation.c */
 SEXP r_lag_histograms(glue_owner *own, SEXP trains, SEXP options);
 SEXP r_tiling_near(glue_owner *own, SEXP trains, SEXP options);
+
+/* networks.c */
+SEXP r_coupled_maps(glue_owner *own, SEXP links, SEXP state, SEXP options);
+SEXP r_wired_pairs(glue_owner *own, SEXP links, SEXP options);
 
 /* threads.c */
 SEXP r_threads_report(void);

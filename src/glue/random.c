@@ -34,13 +34,14 @@ SEXP r_random_key(void)
     return key;
 }
 
-SEXP r_random_uniform(SEXP n, SEXP key, SEXP stream)
+SEXP r_random_uniform(SEXP n, SEXP key, SEXP stream, SEXP skip)
 {
     R_xlen_t length = (R_xlen_t)Rf_asReal(n);
     SEXP out = PROTECT(Rf_allocVector(REALSXP, length));
     double *value = REAL(out);
     syn_random rng;
     syn_random_start(&rng, glue_key(key), (uint64_t)Rf_asReal(stream));
+    syn_random_skip(&rng, (uint64_t)within(Rf_asReal(skip), 0, 9007199254740992.0, "skip"));
     for (R_xlen_t i = 0; i < length; i++) {
         if (i % (1 << 20) == 0)
             R_CheckUserInterrupt();

@@ -2,6 +2,7 @@
    and in seconds for whoever makes a recording. */
 #include "glue/spikes.h"
 
+#include "core/base/parallel.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 
@@ -50,23 +51,23 @@ static syn_spikes read_spikes(SEXP spikes)
     return out;
 }
 
-syn_status glue_spikes(syn_spikes *out, SEXP spikes, const syn_watch *watch)
+syn_status glue_spikes(syn_spikes *out, SEXP spikes, int threads, const syn_watch *watch)
 {
     syn_spikes_verdict verdict;
     *out = read_spikes(spikes);
-    syn_status status = syn_spikes_check(out, NULL, watch, &verdict);
+    syn_status status = syn_spikes_check(out, NULL, threads, watch, &verdict);
     if (status == SYN_OK && verdict.fault != SYN_SPIKES_SOUND)
         glue_refuse(faults[verdict.fault].what);
     return status;
 }
 
 syn_status glue_recording(syn_recording *out, SEXP spikes, uint32_t min_count,
-                          int64_t reach, const syn_watch *watch)
+                          int64_t reach, int threads, const syn_watch *watch)
 {
     syn_spikes made_of;
-    syn_status status = glue_spikes(&made_of, spikes, watch);
+    syn_status status = glue_spikes(&made_of, spikes, threads, watch);
     return status == SYN_OK
-               ? syn_recording_make(out, &made_of, min_count, reach, watch)
+               ? syn_recording_make(out, &made_of, min_count, reach, threads, watch)
                : status;
 }
 
@@ -76,7 +77,7 @@ syn_status glue_raster(syn_raster *out, SEXP events, uint32_t window, syn_budget
     numbers(events, VECSXP, 7, "events");
     double width = within(Rf_asReal(VECTOR_ELT(events, 6)), 1, SYN_MOST_TICK, "bins");
     syn_spikes made_of;
-    syn_status status = glue_spikes(&made_of, events, watch);
+    syn_status status = glue_spikes(&made_of, events, 1, watch);
     return status == SYN_OK
                ? syn_raster_bin(out, &made_of, (int64_t)width, window, budget, watch)
                : status;
@@ -98,13 +99,20 @@ static syn_scale scale_of(SEXP scale)
     return out;
 }
 
+/* Threads for what the user names none for. To ask how many there may be takes longer
+   than few spikes do. */
+static int threads_for(R_xlen_t spikes)
+{
+    return syn_spikes_threads((size_t)spikes, 2) > 1 ? syn_threads(NULL) : 1;
+}
+
 /* The tick next to each time. */
 SEXP r_ticks(SEXP time, SEXP scale)
 {
     R_xlen_t n = Rf_xlength(numbers(time, REALSXP, 0, "times"));
     syn_scale how = scale_of(scale);
     SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
-    syn_ticks((size_t)n, REAL(time), &how, REAL(out));
+    syn_ticks((size_t)n, REAL(time), &how, threads_for(n), REAL(out));
     UNPROTECT(1);
     return out;
 }
@@ -125,7 +133,7 @@ SEXP r_check_spikes(glue_owner *own, SEXP time, SEXP unit, SEXP units, SEXP cloc
         .start = bounds, .stop = bounds + 1};
     syn_spikes_verdict verdict;
     const syn_watch *watch = glue_watch(own, "Checking spikes");
-    syn_status status = syn_spikes_check(&spikes, &how, watch, &verdict);
+    syn_status status = syn_spikes_check(&spikes, &how, threads_for(n), watch, &verdict);
     if (status != SYN_OK)
         return glue_status(status, NA_REAL, NA_REAL);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));

@@ -12,14 +12,14 @@
    (how many there are), then the first and the last tick of each trial, or of the
    recording (doubles). R's error when they are not what core/spikes/spikes.h says;
    SYN_INTERRUPTED by the watch. The arrays are R's. */
-syn_status glue_spikes(syn_spikes *out, SEXP spikes, const syn_watch *watch);
+syn_status glue_spikes(syn_spikes *out, SEXP spikes, int threads, const syn_watch *watch);
 
 /* How many units such a list has. */
 uint32_t glue_units(SEXP spikes);
 
 /* What syn_recording_make() makes of such a list. */
 syn_status glue_recording(syn_recording *out, SEXP spikes, uint32_t min_count,
-                          int64_t reach, const syn_watch *watch);
+                          int64_t reach, int threads, const syn_watch *watch);
 
 /* What syn_raster_bin() makes of such a list with the ticks of a bin after the rest. */
 syn_status glue_raster(syn_raster *out, SEXP events, uint32_t window, syn_budget *budget,

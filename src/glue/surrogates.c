@@ -35,7 +35,7 @@ syn_status glue_trains(syn_trains *out, SEXP spikes, const syn_surrogate_options
                        syn_budget *budget, const syn_watch *watch)
 {
     syn_spikes x;
-    syn_status status = glue_spikes(&x, spikes, watch);
+    syn_status status = glue_spikes(&x, spikes, 1, watch);
     if (status != SYN_OK)
         return status;
     check_reach(options, &x);

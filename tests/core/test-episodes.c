@@ -56,7 +56,7 @@ static void check_mining(uint32_t units)
 {
     test_spikes s = spikes_draw(4000, units, 8000);
     syn_recording recording;
-    CHECK(syn_recording_make(&recording, &s.all, 12, 12, NULL) == SYN_OK);
+    CHECK(syn_recording_make(&recording, &s.all, 12, 12, 1, NULL) == SYN_OK);
     syn_mine_options options = mining(SYN_ENGINE_STATE, 1);
     syn_episodes first;
     CHECK(syn_mine_episodes(&recording, &options, NULL, &first) == SYN_OK);
@@ -80,7 +80,7 @@ static void check_distinct(uint32_t units)
 {
     test_spikes s = spikes_draw(4000, units, 8000);
     syn_recording recording;
-    CHECK(syn_recording_make(&recording, &s.all, 12, 12, NULL) == SYN_OK);
+    CHECK(syn_recording_make(&recording, &s.all, 12, 12, 1, NULL) == SYN_OK);
     syn_mine_options options = mining(SYN_ENGINE_WINDOW, 1);
     syn_episodes sifted;
     CHECK(syn_mine_episodes(&recording, &options, NULL, &sifted) == SYN_OK);

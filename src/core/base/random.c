@@ -12,6 +12,14 @@ void syn_random_start(syn_random *rng, uint64_t key, uint64_t stream)
     rng->left = 0;
 }
 
+void syn_random_skip(syn_random *rng, uint64_t n)
+{
+    /* A number takes two of the four words of a block. */
+    rng->position += n / 2;
+    if (n % 2 == 1)
+        (void)syn_random_uniform(rng);
+}
+
 uint32_t syn_random_bits(syn_random *rng)
 {
     if (rng->left == 0) {

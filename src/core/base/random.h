@@ -18,6 +18,10 @@ typedef struct syn_random {
 /* The generator at the beginning of stream `stream` of key `key`. */
 void syn_random_start(syn_random *rng, uint64_t key, uint64_t stream);
 
+/* Passes over the first `n` numbers that syn_random_uniform() would give; to be called
+   before any is drawn. */
+void syn_random_skip(syn_random *rng, uint64_t n);
+
 /* 32 uniform bits. */
 uint32_t syn_random_bits(syn_random *rng);
 

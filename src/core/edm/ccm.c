@@ -40,7 +40,7 @@ typedef struct mapping {
     const syn_rows *library, *prediction;
     const syn_ccm_kind *kind;
     syn_ccm_problem problem;
-    double *coordinate, *value;   /* what `problem` points to */
+    double *coordinate, *value, *beside;   /* what `problem` points to */
     const double *target;
     double *shift;                /* [targets] */
     syn_ccm_choice choice;        /* how to search */
@@ -103,7 +103,7 @@ static syn_status make_groups(mapping *m, const unsigned char *direct)
     m->group_sample = malloc((m->groups + 1) * sizeof *m->group_sample);
     if (!m->group || !m->group_size || !m->group_sample)
         return SYN_NO_MEMORY;
-    size_t next = 0, sums = (size_t)m->problem.targets * SYN_CCM_SUMS * SYN_CCM_LANES;
+    size_t next = 0;
     for (uint32_t s = 0; s < o->sizes; s++)
         for (uint32_t from = 0, all = libraries_of(m, s), lanes = lanes_of(m, direct[s]);
              from < all; from += lanes) {
@@ -112,7 +112,7 @@ static syn_status make_groups(mapping *m, const unsigned char *direct)
             m->group_sample[next++] = from;
             g->n = all - from < lanes ? all - from : lanes;
             g->size = o->size[s];
-            g->sum = calloc(sums, sizeof *g->sum);
+            g->sum = calloc(syn_ccm_sums(g, m->problem.targets), sizeof *g->sum);
             if (direct[s])
                 g->rows = malloc((size_t)g->n * g->size * sizeof *g->rows);
             else
@@ -137,19 +137,46 @@ static syn_status make_problem(mapping *m, uint32_t targets)
     p->row = m->library->row;
     p->stride = rows;
     m->coordinate = malloc(((size_t)p->n * p->dims + 1) * sizeof *m->coordinate);
-    m->value = malloc(((size_t)p->n * targets + 1) * sizeof *m->value);
     m->shift = malloc(((size_t)targets + 1) * sizeof *m->shift);
-    if (!m->coordinate || !m->value || !m->shift)
+    if (!m->coordinate || !m->shift)
         return SYN_NO_MEMORY;
     p->coordinate = m->coordinate;
-    p->value = m->value;
     for (size_t e = 0; e < p->dims; e++)
         for (uint32_t i = 0; i < p->n; i++)
             m->coordinate[e * p->n + i] = m->points->coordinate[e * rows + p->row[i]];
-    for (size_t t = 0; t < targets; t++) {
+    for (size_t t = 0; t < targets; t++)
         m->shift[t] = syn_ccm_middle(m->target + t * rows, m->prediction);
-        for (uint32_t i = 0; i < p->n; i++)
-            m->value[t * p->n + i] = m->target[t * rows + p->row[i]] - m->shift[t];
+    return SYN_OK;
+}
+
+/* Puts target `t` of each library row at to[0], to[step] and so on. */
+static void put_target(const mapping *m, size_t t, double *to, size_t step)
+{
+    const double *from = m->target + t * m->points->rows;
+    for (uint32_t i = 0; i < m->problem.n; i++)
+        to[i * step] = from[m->problem.row[i]] - m->shift[t];
+}
+
+/* The targets in the order in which the groups, which have been made, take them. */
+static syn_status make_values(mapping *m)
+{
+    syn_ccm_problem *p = &m->problem;
+    size_t n = p->n, all = n * p->targets, one = 0;
+    for (size_t g = 0; g < m->groups; g++)
+        one += m->group[g].n == 1;
+    if (one < m->groups)
+        p->value = m->value = malloc((all + 1) * sizeof *m->value);
+    if (one > 0)
+        p->beside = m->beside = calloc(all + SYN_CCM_BESIDE, sizeof *m->beside);
+    if ((one < m->groups && !m->value) || (one > 0 && !m->beside))
+        return SYN_NO_MEMORY;
+    for (size_t t = 0; t < p->targets; t++) {
+        size_t first = t - t % SYN_CCM_BESIDE, left = p->targets - first;
+        if (m->value)
+            put_target(m, t, m->value + t * n, 1);
+        if (m->beside)
+            put_target(m, t, m->beside + first * n + t % SYN_CCM_BESIDE,
+                       left < SYN_CCM_BESIDE ? left : SYN_CCM_BESIDE);
     }
     return SYN_OK;
 }
@@ -187,7 +214,7 @@ static syn_status make_tile(mapping *m)
     t->near = malloc(room * t->width * sizeof *t->near);
     t->found = malloc(room * SYN_CCM_DIRECT * sizeof *t->found);
     t->square = all ? malloc(room * p->n * sizeof *t->square) : NULL;
-    t->observed = malloc((room * p->targets + 1) * sizeof *t->observed);
+    t->observed = calloc(room * p->targets + SYN_CCM_BESIDE, sizeof *t->observed);
     int there = t->list && t->near && t->found && t->observed && (!all || t->square);
     return there ? SYN_OK : SYN_NO_MEMORY;
 }
@@ -437,11 +464,10 @@ static syn_status map_all(mapping *m)
 /* The skill of the libraries of a group for target `t`, from element `at` on. */
 static void put_group(const syn_ccm_group *g, size_t t, size_t at, syn_ccm_skill *out)
 {
-    const double *from = g->sum + t * SYN_CCM_SUMS * SYN_CCM_LANES;
     for (uint32_t lane = 0; lane < g->n; lane++) {
         double sum[SYN_CCM_SUMS];
         for (int s = 0; s < SYN_CCM_SUMS; s++)
-            sum[s] = from[s * SYN_CCM_LANES + lane];
+            sum[s] = g->sum[syn_ccm_sum_at(g, lane, t, s)];
         syn_ccm_skill_put(sum, out, t * out->n + at + lane);
     }
 }
@@ -490,6 +516,7 @@ static void mapping_free(mapping *m)
     free(m->coordinate);
     free(m->place);
     free(m->value);
+    free(m->beside);
     free(m->shift);
 }
 
@@ -511,6 +538,8 @@ static syn_status prepare(mapping *m, uint32_t targets)
         status = make_groups(m, direct);
     }
     free(direct);
+    if (status == SYN_OK)
+        status = make_values(m);
     if (status == SYN_OK)
         status = make_space(m);
     if (status == SYN_OK)

@@ -1,5 +1,5 @@
-/* The inner loops of cross mapping, with up to 64 libraries side by side. A row's
-   nearest library rows come in order, and a bit for each library says whether it
+/* The inner loops of cross mapping, with up to 64 libraries or 8 targets side by side. A
+   row's nearest library rows come in order, and a bit for each library says whether it
    contains the row. Compiled once for each kind of processor. */
 #include "core/edm/ccm_lanes.h"
 
@@ -386,6 +386,27 @@ static inline syn_f64 predict(uint32_t k, const double *value, const syn_ccm_lan
     return guess;
 }
 
+/* Adds a pair of prediction and target to the sums of each lane. */
+SYN_INLINE void add_pair(syn_f64 guess, syn_f64 y, syn_f64 *total)
+{
+    const syn_i64 magnitude = (syn_i64){0} + INT64_MAX;
+    syn_i64 known = (guess == guess) & (y == y);
+    syn_i64 begin = known & (total[SYN_CCM_N] == 0);
+    total[SYN_CCM_FIRST_TARGET] += syn_f64_where(begin, y);
+    total[SYN_CCM_FIRST_PREDICTION] += syn_f64_where(begin, guess);
+    syn_f64 error = syn_f64_where(known, guess - y);
+    syn_f64 seen = syn_f64_where(known, y - total[SYN_CCM_FIRST_TARGET]);
+    guess = syn_f64_where(known, guess - total[SYN_CCM_FIRST_PREDICTION]);
+    total[SYN_CCM_N] += syn_f64_where(known, syn_f64_all(1));
+    total[SYN_CCM_TARGET] += seen;
+    total[SYN_CCM_TARGET_SQUARE] += seen * seen;
+    total[SYN_CCM_PREDICTION] += guess;
+    total[SYN_CCM_PREDICTION_SQUARE] += guess * guess;
+    total[SYN_CCM_PRODUCT] += guess * seen;
+    total[SYN_CCM_ERROR] += syn_f64_where(magnitude, error);
+    total[SYN_CCM_ERROR_SQUARE] += error * error;
+}
+
 /* Adds the rows to the sums of one target, all rows of some lanes after each other: their
    sums stay in registers. */
 static void add_target(const syn_ccm_problem *p, uint32_t target,
@@ -393,59 +414,44 @@ static void add_target(const syn_ccm_problem *p, uint32_t target,
                        const syn_ccm_lanes *lanes, double *sum)
 {
     const double *value = p->value + (size_t)target * p->n;
-    const syn_f64 one = syn_f64_all(1);
-    const syn_i64 magnitude = (syn_i64){0} + INT64_MAX;
     for (uint32_t lane = 0; lane < n; lane += SYN_F64_LANES) {
         syn_f64 total[SYN_CCM_SUMS];
         for (int s = 0; s < SYN_CCM_SUMS; s++)
             total[s] = syn_f64_load(sum + s * SYN_CCM_LANES + lane);
-        for (uint32_t r = 0; r < rows; r++) {
-            const syn_f64 y = syn_f64_all(list[r].observed[target]);
-            syn_f64 guess = predict(p->k, value, &lanes[r], lane);
-            syn_i64 known = (guess == guess) & (y == y);
-            syn_i64 begin = known & (total[SYN_CCM_N] == 0);
-            total[SYN_CCM_FIRST_TARGET] += syn_f64_where(begin, y);
-            total[SYN_CCM_FIRST_PREDICTION] += syn_f64_where(begin, guess);
-            syn_f64 error = syn_f64_where(known, guess - y);
-            syn_f64 seen = syn_f64_where(known, y - total[SYN_CCM_FIRST_TARGET]);
-            guess = syn_f64_where(known, guess - total[SYN_CCM_FIRST_PREDICTION]);
-            total[SYN_CCM_N] += syn_f64_where(known, one);
-            total[SYN_CCM_TARGET] += seen;
-            total[SYN_CCM_TARGET_SQUARE] += seen * seen;
-            total[SYN_CCM_PREDICTION] += guess;
-            total[SYN_CCM_PREDICTION_SQUARE] += guess * guess;
-            total[SYN_CCM_PRODUCT] += guess * seen;
-            total[SYN_CCM_ERROR] += syn_f64_where(magnitude, error);
-            total[SYN_CCM_ERROR_SQUARE] += error * error;
-        }
+        for (uint32_t r = 0; r < rows; r++)
+            add_pair(predict(p->k, value, &lanes[r], lane),
+                     syn_f64_all(list[r].observed[target]), total);
         for (int s = 0; s < SYN_CCM_SUMS; s++)
             syn_f64_store(sum + s * SYN_CCM_LANES + lane, total[s]);
     }
 }
 
-/* Adds one row to the sums of one library and target. */
-static void add_one(double guess, double y, double *sum)
+/* Adds the rows to the sums of `n` targets from `first` on, at most 8: lane r of `lanes`
+   is row r. A register may reach beyond the targets; what comes of that is not used. */
+static void add_beside(const syn_ccm_problem *p, uint32_t first, uint32_t n,
+                       const syn_ccm_list *list, uint32_t rows,
+                       const syn_ccm_lanes *lanes, double *sum)
 {
-    enum { STEP = SYN_CCM_LANES };
-    if (isnan(guess) || isnan(y))
-        return;
-    if (sum[SYN_CCM_N * STEP] == 0) {
-        sum[SYN_CCM_FIRST_TARGET * STEP] += y;
-        sum[SYN_CCM_FIRST_PREDICTION * STEP] += guess;
+    const double *value = p->beside + (size_t)first * p->n;
+    for (uint32_t from = 0; from < n; from += SYN_F64_LANES) {
+        syn_f64 total[SYN_CCM_SUMS];
+        for (int s = 0; s < SYN_CCM_SUMS; s++)
+            total[s] = syn_f64_load(sum + s * SYN_CCM_BESIDE + from);
+        for (uint32_t r = 0; r < rows; r++) {
+            syn_f64 guess = syn_f64_all(0);
+            for (uint32_t j = 0; j < p->k; j++) {
+                size_t at = (size_t)lanes->at[j * SYN_CCM_LANES + r] * n + from;
+                guess += syn_f64_all(lanes->distance[j * SYN_CCM_LANES + r]) *
+                         syn_f64_load(value + at);
+            }
+            add_pair(guess, syn_f64_load(list[r].observed + first + from), total);
+        }
+        for (int s = 0; s < SYN_CCM_SUMS; s++)
+            syn_f64_store(sum + s * SYN_CCM_BESIDE + from, total[s]);
     }
-    double error = guess - y, seen = y - sum[SYN_CCM_FIRST_TARGET * STEP];
-    guess -= sum[SYN_CCM_FIRST_PREDICTION * STEP];
-    sum[SYN_CCM_N * STEP] += 1;
-    sum[SYN_CCM_TARGET * STEP] += seen;
-    sum[SYN_CCM_TARGET_SQUARE * STEP] += seen * seen;
-    sum[SYN_CCM_PREDICTION * STEP] += guess;
-    sum[SYN_CCM_PREDICTION_SQUARE * STEP] += guess * guess;
-    sum[SYN_CCM_PRODUCT * STEP] += guess * seen;
-    sum[SYN_CCM_ERROR * STEP] += fabs(error);
-    sum[SYN_CCM_ERROR_SQUARE * STEP] += error * error;
 }
 
-/* The same for a group of one library, with a lane for each row. */
+/* The same for a group of one library, whose neighbours have a lane for each row. */
 static void add_rows_of_one(const syn_ccm_problem *p, const syn_ccm_list *list,
                             uint32_t rows, const syn_ccm_group *g, syn_ccm_space *space)
 {
@@ -458,14 +464,10 @@ static void add_rows_of_one(const syn_ccm_problem *p, const syn_ccm_list *list,
             find(p, &list[r < n ? r : 0], g, space, &lane, 1);
         }
         weigh_lanes(p->k, SYN_CCM_LANES, all->distance);
-        for (uint32_t t = 0; t < p->targets; t++) {
-            double guess[SYN_CCM_LANES];
-            const double *value = p->value + (size_t)t * p->n;
-            double *sum = g->sum + (size_t)t * SYN_CCM_SUMS * SYN_CCM_LANES;
-            for (uint32_t r = 0; r < SYN_CCM_LANES; r += SYN_F64_LANES)
-                syn_f64_store(guess + r, predict(p->k, value, all, r));
-            for (uint32_t r = 0; r < n; r++)
-                add_one(guess[r], list[r].observed[t], sum);
+        for (uint32_t t = 0; t < p->targets; t += SYN_CCM_BESIDE) {
+            uint32_t left = p->targets - t;
+            add_beside(p, t, left < SYN_CCM_BESIDE ? left : SYN_CCM_BESIDE, list, n, all,
+                       g->sum + syn_ccm_sum_at(g, 0, t, 0));
         }
     }
 }

@@ -1,106 +1,187 @@
-/* Makes a recording ready for mining. One pass over the sorted spikes numbers the events
-   and moves trials apart; the next drops rare units; a counting sort then lists the
-   events of each unit. */
+/* Makes a recording ready for mining. One pass over the sorted spikes counts those of each
+   unit; the next numbers the events, moves trials apart and drops rare units; a counting
+   sort then lists the events of each unit. */
 #include "core/spikes/recording.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/parallel.h"
+
 /* ---- events in time order ---- */
 
-static syn_status allocate(syn_recording *r, size_t n, uint32_t units, int sources)
+/* Threads share the spikes, a part each at a time. A part's events are counted by unit
+   first: then it is known which units are rare, and where the part's events go. */
+typedef struct reading {
+    const syn_spikes *spikes;
+    syn_recording *out;
+    size_t parts, of_part;  /* spikes of a part */
+    uint32_t *count;        /* [parts][units] */
+    uint32_t *before;       /* [parts + 1] events in the parts before */
+    uint8_t *rare;          /* [units] */
+    int64_t *shift;         /* [trials + 1] ticks by which each trial, from 1, is moved */
+    int any_rare;
+} reading;
+
+enum { PARTS_A_THREAD = 4 };
+
+/* Parts that are worth a thread each, and take little memory to count in. */
+static size_t choose_parts(const syn_spikes *spikes, int threads)
 {
+    size_t n = spikes->n, polled = n / SYN_SPIKES_A_POLL + 1;
+    size_t shared = (size_t)threads * PARTS_A_THREAD, room = n / (spikes->units + 1) + 1;
+    size_t parts = threads > 1 && shared > polled ? shared : polled;
+    return parts < room ? parts : room;
+}
+
+static syn_status allocate(reading *job, int sources)
+{
+    syn_recording *r = job->out;
+    size_t n = job->spikes->n, units = r->units, trials = job->spikes->trials;
     r->tick = malloc((n + 1) * sizeof *r->tick);
     r->unit = malloc((n + 1) * sizeof *r->unit);
-    r->first = calloc((size_t)units + 1, sizeof *r->first);
+    r->first = calloc(units + 1, sizeof *r->first);
     if (sources)
         r->source = malloc((n + 1) * sizeof *r->source);
-    int room = r->tick && r->unit && r->first && (r->source || !sources);
+    job->count = calloc(job->parts * units + 1, sizeof *job->count);
+    job->before = calloc(job->parts + 1, sizeof *job->before);
+    job->rare = calloc(units + 1, 1);
+    job->shift = calloc(trials + 1, sizeof *job->shift);
+    int room = r->tick && r->unit && r->first && (r->source || !sources) && job->count &&
+               job->before && job->rare && job->shift;
     return room ? SYN_OK : SYN_NO_MEMORY;
 }
 
-/* The spikes inside trials, one trial after the other, and in `first` how many the unit
-   before has. */
-static syn_status read_events(syn_recording *out, const syn_spikes *spikes, int64_t reach,
-                              const syn_watch *watch)
+/* Each trial begins more than `reach` ticks after the last tick of the one before. */
+static syn_status move_trials(reading *job, int64_t reach)
 {
-    uint32_t *unit_of = out->unit, *source = out->source, *count = out->first + 1, e = 0;
-    int64_t *tick_of = out->tick, shift = 0, t = 0;
-    const double *tick = spikes->tick;
-    const int *unit = spikes->unit, *trial = spikes->trial;
-    int last_trial = 0;
-    for (size_t i = 0; i < spikes->n; i++) {
-        if (syn_spikes_poll(watch, i, spikes->n) != SYN_OK)
-            return SYN_INTERRUPTED;
-        int now = trial ? trial[i] : 1;
-        if (now < 1)
-            continue;
-        if (now != last_trial && e > 0) {
-            if (t > INT64_MAX / 4)
-                return SYN_TOO_LARGE;
-            int64_t apart = t + reach + 1 - ((int64_t)tick[i] + shift);
-            shift += apart > 0 ? apart : 0;
-        }
-        last_trial = now;
-        t = tick_of[e] = (int64_t)tick[i] + shift;
-        unit_of[e] = (uint32_t)(unit[i] - 1);
-        count[unit_of[e]]++;
-        if (source)
-            source[e] = (uint32_t)i;
-        e++;
+    const syn_spikes *s = job->spikes;
+    for (uint32_t t = 1; s->trial && t < s->trials; t++) {
+        int64_t last = (int64_t)s->stop[t - 1] + job->shift[t];
+        int64_t apart = last + reach + 1 - ((int64_t)s->start[t] + job->shift[t]);
+        if (last > INT64_MAX / 4)
+            return SYN_TOO_LARGE;
+        job->shift[t + 1] = job->shift[t] + (apart > 0 ? apart : 0);
     }
-    out->events = e;
     return SYN_OK;
 }
 
-/* Removes the events of units that have fewer than `min_count`. */
-static syn_status drop_rare(syn_recording *r, uint32_t min_count, const syn_watch *watch)
+/* Where a part begins, and with it the one before ends. */
+static size_t part_begins(const reading *job, size_t part)
 {
-    uint32_t *count = r->first + 1, *unit = r->unit, *source = r->source;
-    uint32_t n = r->events, kept = 0;
-    int64_t *tick = r->tick;
-    int rare = 0;
-    for (uint32_t u = 0; u < r->units; u++)
-        rare |= count[u] > 0 && count[u] < min_count;
-    if (!rare)
-        return SYN_OK;
-    for (uint32_t i = 0; i < n; i++) {
-        if (syn_spikes_poll(watch, i, n) != SYN_OK)
-            return SYN_INTERRUPTED;
-        tick[kept] = tick[i];
-        unit[kept] = unit[i];
-        if (source)
-            source[kept] = source[i];
-        kept += count[unit[i]] >= min_count;
-    }
-    r->events = kept;
-    for (uint32_t u = 0; u < r->units; u++)
-        count[u] = count[u] < min_count ? 0 : count[u];
+    size_t begin = part * job->of_part;
+    return begin < job->spikes->n ? begin : job->spikes->n;
+}
+
+static syn_status count_part(void *context, size_t part, int worker)
+{
+    (void)worker;
+    const reading *job = context;
+    const int *unit = job->spikes->unit, *trial = job->spikes->trial;
+    uint32_t *count = job->count + part * job->out->units;
+    size_t end = part_begins(job, part + 1);
+    for (size_t i = part_begins(job, part); i < end; i++)
+        if (!trial || trial[i] >= 1)
+            count[unit[i] - 1]++;
     return SYN_OK;
+}
+
+/* Which units are rare, where the events of each begin, and those of each part. */
+static void add_up(reading *job, uint32_t min_count)
+{
+    syn_recording *r = job->out;
+    for (size_t p = 0; p < job->parts; p++)
+        for (uint32_t u = 0; u < r->units; u++)
+            r->first[u + 1] += job->count[p * r->units + u];
+    for (uint32_t u = 0; u < r->units; u++) {
+        job->rare[u] = r->first[u + 1] < min_count;
+        job->any_rare |= job->rare[u] && r->first[u + 1] > 0;
+        r->first[u + 1] = r->first[u] + (job->rare[u] ? 0 : r->first[u + 1]);
+    }
+    for (size_t p = 0; p < job->parts; p++) {
+        uint32_t kept = 0;
+        for (uint32_t u = 0; u < r->units; u++)
+            kept += job->rare[u] ? 0 : job->count[p * r->units + u];
+        job->before[p + 1] = job->before[p] + kept;
+    }
+    r->events = job->before[job->parts];
+}
+
+/* Each spike is written where the next event goes, and counted unless it is left out: a
+   branch would be guessed wrongly too often. */
+static void write_some(const reading *job, size_t i, uint32_t e, uint32_t end)
+{
+    const double *tick = job->spikes->tick;
+    const int *unit = job->spikes->unit, *trial = job->spikes->trial;
+    syn_recording *r = job->out;
+    for (; e < end; i++) {
+        int now = trial ? trial[i] : 1, inside = now >= 1;
+        r->tick[e] = (int64_t)tick[i] + job->shift[inside ? now : 0];
+        r->unit[e] = (uint32_t)(unit[i] - 1);
+        if (r->source)
+            r->source[e] = (uint32_t)i;
+        e += inside && !job->rare[unit[i] - 1];
+    }
+}
+
+static syn_status write_part(void *context, size_t part, int worker)
+{
+    (void)worker;
+    const reading *job = context;
+    const double *tick = job->spikes->tick;
+    const int *unit = job->spikes->unit;
+    syn_recording *r = job->out;
+    size_t begin = part_begins(job, part), n = part_begins(job, part + 1) - begin;
+    uint32_t e = job->before[part], end = job->before[part + 1];
+    if (job->any_rare || job->spikes->trial || r->source) {
+        write_some(job, begin, e, end);
+        return SYN_OK;
+    }
+    for (size_t i = 0; i < n; i++)
+        r->tick[e + i] = (int64_t)tick[begin + i];
+    for (size_t i = 0; i < n; i++)
+        r->unit[e + i] = (uint32_t)(unit[begin + i] - 1);
+    return SYN_OK;
+}
+
+static syn_status read_parts(reading *job, uint32_t min_count, int64_t reach,
+                             int sources, int threads, const syn_watch *watch)
+{
+    syn_status status = allocate(job, sources);
+    if (status == SYN_OK)
+        status = move_trials(job, reach);
+    if (status == SYN_OK)
+        status = syn_parallel_for(job->parts, threads, watch, "spikes", count_part, job);
+    if (status != SYN_OK)
+        return status;
+    add_up(job, min_count);
+    return syn_parallel_for(job->parts, threads, watch, "spikes", write_part, job);
 }
 
 static syn_status read_recording(syn_recording *out, const syn_spikes *spikes,
                                  uint32_t min_count, int64_t reach, int sources,
-                                 const syn_watch *watch)
+                                 int threads, const syn_watch *watch)
 {
     memset(out, 0, sizeof *out);
     if (spikes->n >= INT32_MAX)
         return SYN_TOO_LARGE;
     out->units = spikes->units;
-    syn_status status = allocate(out, spikes->n, spikes->units, sources);
-    if (status == SYN_OK)
-        status = read_events(out, spikes, reach, watch);
-    if (status == SYN_OK)
-        status = drop_rare(out, min_count, watch);
-    for (uint32_t u = 0; status == SYN_OK && u < out->units; u++)
-        out->first[u + 1] += out->first[u];
+    threads = syn_spikes_threads(spikes->n, threads);
+    reading job = {.spikes = spikes, .out = out, .parts = choose_parts(spikes, threads)};
+    job.of_part = spikes->n / job.parts + 1;
+    syn_status status = read_parts(&job, min_count, reach, sources, threads, watch);
+    free(job.count);
+    free(job.before);
+    free(job.rare);
+    free(job.shift);
     return status;
 }
 
 syn_status syn_recording_read(syn_recording *out, const syn_spikes *spikes,
-                              uint32_t min_count, int64_t reach, const syn_watch *watch)
+                              uint32_t min_count, int64_t reach, int threads,
+                              const syn_watch *watch)
 {
-    return read_recording(out, spikes, min_count, reach, 0, watch);
+    return read_recording(out, spikes, min_count, reach, 0, threads, watch);
 }
 
 /* ---- events by tick and by unit ---- */
@@ -144,9 +225,10 @@ syn_status syn_recording_arrange(syn_recording *r, const syn_watch *watch)
 /* ---- all of it ---- */
 
 syn_status syn_recording_make(syn_recording *out, const syn_spikes *spikes,
-                              uint32_t min_count, int64_t reach, const syn_watch *watch)
+                              uint32_t min_count, int64_t reach, int threads,
+                              const syn_watch *watch)
 {
-    syn_status status = read_recording(out, spikes, min_count, reach, 1, watch);
+    syn_status status = read_recording(out, spikes, min_count, reach, 1, threads, watch);
     return status == SYN_OK ? syn_recording_arrange(out, watch) : status;
 }
 

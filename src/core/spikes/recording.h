@@ -25,12 +25,14 @@ typedef struct syn_recording {
    ticks apart. The caller frees with syn_recording_free(), also after an error.
    SYN_TOO_LARGE from 2^31 - 1 spikes; SYN_INTERRUPTED by the watch. */
 syn_status syn_recording_make(syn_recording *out, const syn_spikes *spikes,
-                              uint32_t min_count, int64_t reach, const syn_watch *watch);
+                              uint32_t min_count, int64_t reach, int threads,
+                              const syn_watch *watch);
 
 /* The same without `source`, which counting does not need, and in two steps: `group`,
    `by_unit` and `row` are NULL until the second. Devices find them sooner themselves. */
 syn_status syn_recording_read(syn_recording *out, const syn_spikes *spikes,
-                              uint32_t min_count, int64_t reach, const syn_watch *watch);
+                              uint32_t min_count, int64_t reach, int threads,
+                              const syn_watch *watch);
 syn_status syn_recording_arrange(syn_recording *recording, const syn_watch *watch);
 
 void syn_recording_free(syn_recording *recording);

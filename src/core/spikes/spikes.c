@@ -2,7 +2,10 @@
    where there may be one are they taken one by one. */
 #include "core/spikes/spikes.h"
 
+#include <stdlib.h>
+
 #include "core/base/kinds.h"
+#include "core/base/parallel.h"
 
 /* Tells the compiler that the steps of a loop may be taken several at a time. */
 #ifdef _OPENMP
@@ -11,10 +14,29 @@
 #define SYN_SIMD(how)
 #endif
 
-void syn_ticks(size_t n, const double *time, const syn_scale *scale, double *tick)
+typedef struct conversion {
+    size_t n;
+    const double *time;
+    syn_scale scale;
+    double *tick;
+} conversion;
+
+static syn_status convert(void *context, size_t span, int worker)
 {
-    for (size_t i = 0; i < n; i++)
-        tick[i] = syn_scaled(time[i], scale);
+    (void)worker;
+    const conversion *c = context;
+    size_t end = syn_spikes_end(c->n, span);
+    for (size_t i = span * SYN_SPIKES_A_SPAN; i < end; i++)
+        c->tick[i] = syn_scaled(c->time[i], &c->scale);
+    return SYN_OK;
+}
+
+void syn_ticks(size_t n, const double *time, const syn_scale *scale, int threads,
+               double *tick)
+{
+    conversion all = {n, time, *scale, tick};
+    syn_parallel_for(syn_spikes_spans(n), syn_spikes_threads(n, threads), NULL, "spikes",
+                     convert, &all);
 }
 
 static syn_spikes_fault time_fault(double time, const syn_clock *clock)
@@ -140,28 +162,58 @@ static int are_sound(const syn_spikes *s, const syn_clock *clock, size_t from, s
 
 enum { PART = 1 << 12 };  /* spikes that fit the nearest caches */
 
-syn_status syn_spikes_check(const syn_spikes *spikes, const syn_clock *clock,
+typedef struct inspection {
+    const syn_spikes *spikes;
+    const syn_clock *clock;
+    syn_spikes_verdict *found;  /* [spans] */
+} inspection;
+
+/* Takes over a fault of later spikes: one that matters more, or the first. Whether it is
+   one before which no other counts. */
+static int note_fault(syn_spikes_verdict *out, syn_spikes_fault fault, size_t at)
+{
+    if (fault == SYN_SPIKES_SOUND)
+        return 0;
+    if (out->fault == SYN_SPIKES_SOUND || fault < out->fault) {
+        out->fault = fault;
+        out->at = at;
+    }
+    return fault < SYN_SPIKES_OUTSIDE;
+}
+
+static syn_status inspect(void *context, size_t span, int worker)
+{
+    (void)worker;
+    const inspection *job = context;
+    const syn_spikes *s = job->spikes;
+    size_t end = syn_spikes_end(s->n, span);
+    syn_spikes_verdict *out = &job->found[span];
+    out->fault = SYN_SPIKES_SOUND;
+    for (size_t from = span * SYN_SPIKES_A_SPAN, to; from < end; from = to) {
+        to = end - from > PART ? from + PART : end;
+        for (size_t i = are_sound(s, job->clock, from, to) ? to : from; i < to; i++)
+            if (note_fault(out, spike_fault(s, job->clock, i), i))
+                return SYN_OK;
+    }
+    return SYN_OK;
+}
+
+syn_status syn_spikes_check(const syn_spikes *spikes, const syn_clock *clock, int threads,
                             const syn_watch *watch, syn_spikes_verdict *out)
 {
-    size_t n = spikes->n;
+    size_t spans = syn_spikes_spans(spikes->n);
+    inspection job = {spikes, clock, NULL};
     out->fault = bounds_fault(spikes, clock, &out->at);
     if (out->fault != SYN_SPIKES_SOUND)
         return SYN_OK;
-    for (size_t from = 0, to; from < n; from = to) {
-        to = n - from > PART ? from + PART : n;
-        if (syn_spikes_poll(watch, from, n) != SYN_OK)
-            return SYN_INTERRUPTED;
-        for (size_t i = are_sound(spikes, clock, from, to) ? to : from; i < to; i++) {
-            syn_spikes_fault fault = spike_fault(spikes, clock, i);
-            if (fault == SYN_SPIKES_SOUND)
-                continue;
-            if (out->fault == SYN_SPIKES_SOUND || fault < out->fault) {
-                out->fault = fault;
-                out->at = i;
-            }
-            if (fault < SYN_SPIKES_OUTSIDE)
-                return SYN_OK;
-        }
-    }
-    return SYN_OK;
+    job.found = malloc((spans + 1) * sizeof *job.found);
+    syn_status status = SYN_NO_MEMORY;
+    if (job.found)
+        status = syn_parallel_for(spans, syn_spikes_threads(spikes->n, threads), watch,
+                                  "spikes", inspect, &job);
+    for (size_t i = 0; status == SYN_OK && i < spans; i++)
+        if (note_fault(out, job.found[i].fault, job.found[i].at))
+            break;
+    free(job.found);
+    return status;
 }

@@ -38,7 +38,8 @@ typedef enum syn_spikes_fault {
 } syn_spikes_fault;
 
 /* The tick next to each time, of two the even one. */
-void syn_ticks(size_t n, const double *time, const syn_scale *scale, double *tick);
+void syn_ticks(size_t n, const double *time, const syn_scale *scale, int threads,
+               double *tick);
 
 /* What is wrong with spikes, and where: the first spike with a fault, a trial for
    SYN_SPIKES_BOUNDS. The last two faults are given only when there is no other. */
@@ -49,8 +50,28 @@ typedef struct syn_spikes_verdict {
 
 /* Checks spikes. With a clock their times and bounds are in seconds on it; without one,
    NULL, they are ticks. SYN_INTERRUPTED by the watch; no fault is an error. */
-syn_status syn_spikes_check(const syn_spikes *spikes, const syn_clock *clock,
+syn_status syn_spikes_check(const syn_spikes *spikes, const syn_clock *clock, int threads,
                             const syn_watch *watch, syn_spikes_verdict *out);
+
+/* Threads share spikes in spans of so many, which take a tenth of a millisecond. */
+enum { SYN_SPIKES_A_SPAN = 1 << 16 };
+
+/* Spans of `n` spikes, and where one ends. */
+static inline size_t syn_spikes_spans(size_t n)
+{
+    return (n + SYN_SPIKES_A_SPAN - 1) / SYN_SPIKES_A_SPAN;
+}
+
+static inline size_t syn_spikes_end(size_t n, size_t span)
+{
+    return n / SYN_SPIKES_A_SPAN > span ? (span + 1) * SYN_SPIKES_A_SPAN : n;
+}
+
+/* Threads for work on `n` spikes: to wake others takes as long as one needs for few. */
+static inline int syn_spikes_threads(size_t n, int threads)
+{
+    return n < 8 * SYN_SPIKES_A_SPAN ? 1 : threads;
+}
 
 /* For loops over spikes: polls the watch before spike 0 of `n`, and every
    SYN_SPIKES_A_POLL of them on. */

@@ -16,23 +16,19 @@ constexpr double BATCH_SECONDS = 0.05;  /* about; Ctrl-C waits for those under w
 constexpr int BATCHES = 3;  /* under way: some warps of each are at work much longer than
                                the others, with points that are searched outward */
 
-/* The layout on a device, with the place of each step. */
+/* The layout on a device: the step of each place, also of the empty ones at the end, and
+   its use. */
 struct placed_layout {
-    array<int32_t> step, place;
+    array<int32_t> step;
     array<unsigned char> use;
 
     void upload(const syn_map_layout &layout)
     {
-        std::vector<int32_t> place(layout.steps, 0);
-        for (uint32_t p = 0; p < layout.places; p++)
-            if (layout.step[p] >= 0)
-                place[layout.step[p]] = p;
-        step.ensure(layout.places);
-        this->place.ensure(layout.steps);
+        std::vector<int32_t> steps(placed_length(layout.places), -1);
+        std::copy(layout.step, layout.step + layout.places, steps.begin());
+        step.ensure(steps.size());
         use.ensure(layout.places);
-        check(cudaMemcpy(step.get(), layout.step, layout.places * sizeof(int32_t),
-                         cudaMemcpyHostToDevice));
-        check(cudaMemcpy(this->place.get(), place.data(), layout.steps * sizeof(int32_t),
+        check(cudaMemcpy(step.get(), steps.data(), steps.size() * sizeof(int32_t),
                          cudaMemcpyHostToDevice));
         check(cudaMemcpy(use.get(), layout.use, layout.places, cudaMemcpyHostToDevice));
     }
@@ -80,14 +76,6 @@ inline table_shape make_shape(const syn_map_layout &layout, uint32_t wanted, ent
     return shape;
 }
 
-/* Places that a warp takes. The first is as dear as several others, but with long series
-   others should not wait for a warp whose points have many ties. */
-inline uint32_t search_rows(uint32_t places)
-{
-    uint32_t rows = 64 * 2000 / std::max(places, 1u);
-    return std::min(64u, std::max(16u, rows));
-}
-
 /* Whether steps only go up, or only down, from place to place: then places that are far
    from each other hold steps that are. They do not where coordinates are later steps and
    the two halves of a split are each laid out backwards, nor for |tau| above 1. */
@@ -113,14 +101,12 @@ inline search_job make_search(const placed_layout &at, const syn_map_layout &lay
     job.length = placed_length(layout.places);
     job.places = layout.places;
     job.steps = layout.steps;
-    job.rows = search_rows(layout.places);
     job.exclusion = options.exclusion;
     job.Tp = options.Tp;
     job.wanted = wanted;
     if ((options.tau == 1 || options.tau == -1) && in_order(layout))
         job.sample = std::min<uint32_t>(SAMPLE, layout.places / 4);
     job.step = at.step.get();
-    job.place = at.place.get();
     job.use = at.use.get();
     return job;
 }
@@ -128,7 +114,8 @@ inline search_job make_search(const placed_layout &at, const syn_map_layout &lay
 /* ---- libraries on a device ---- */
 
 struct placed_libraries {
-    array<float> value, floor, placed, start;
+    array<float> value, floor, placed;
+    array<uint32_t> may;
     array<unsigned char> drawn;
 
     /* Copies libraries from `first` on and lays them out. */
@@ -141,14 +128,14 @@ struct placed_libraries {
         if (libraries.drawn)
             drawn.upload(libraries.drawn + at, n * steps, stream);
         placed.ensure((size_t) n * job->length);
-        start.ensure((size_t) n * job->length);
+        may.ensure((size_t) n * (job->length / WARP));
         job->value = value.get();
         job->floor = floor.get();
         job->placed = placed.get();
-        job->start = start.get();
+        job->may = may.get();
         dim3 grid((job->length + 255) / 256, n);
         lay_out<<<grid, 256, 0, stream>>>(
-            *job, libraries.drawn ? drawn.get() : nullptr, placed.get(), start.get());
+            *job, libraries.drawn ? drawn.get() : nullptr, placed.get(), may.get());
         check(cudaGetLastError());
     }
 };

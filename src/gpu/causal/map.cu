@@ -86,7 +86,7 @@ void find_skill(const syn_map_libraries &libraries, const syn_map_layout &layout
     bool staged = gpu::search_shared(job, true) <= (size_t) gpu::shared_limit(device);
     uint32_t parts = gpu::search_blocks(job) * gpu::SEARCH_WARPS;
     double bytes = 8.0 * parts * gpu::WARP * gpu::SUMS + 5.0 * job.steps +
-                   8.0 * job.length;
+                   5.0 * job.length;
     double fit = std::min(0.8 * gpu::free_memory() / gpu::BATCHES / bytes,
                           gpu::BATCH_SECONDS / gpu::search_seconds(job));
     uint32_t batch = (uint32_t) std::min(8192.0, std::max(1.0, fit));

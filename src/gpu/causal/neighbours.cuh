@@ -7,12 +7,43 @@
 
 namespace gpu {
 
-/* Writes neighbours into the table of their library, in the order of their steps, so that
+enum { SUMS = 6 };  /* n, p, p^2, p y, y, y^2 */
+
+/* Fast, and right to a few units in the last of a float's 24 bits; numbers below 1e-38
+   are taken as 0. */
+__device__ inline float root(float x)
+{
+    asm("sqrt.approx.ftz.f32 %0, %0;" : "+f"(x));
+    return x;
+}
+
+__device__ inline float power_of_two(float x)
+{
+    asm("ex2.approx.ftz.f32 %0, %0;" : "+f"(x));
+    return x;
+}
+
+__device__ inline float reciprocal(float x)
+{
+    asm("rcp.approx.ftz.f32 %0, %0;" : "+f"(x));
+    return x;
+}
+
+/* Weight of this lane's neighbour, as a share of that of the nearest; 0 without one, and
+   NaN where no lane has one. */
+__device__ inline float weight_of(const neighbour &near, float floor)
+{
+    const float log2_e = 1.442695041f;
+    float far = root(near.d);
+    float nearest = __uint_as_float(warp_least(__float_as_uint(far)));
+    return power_of_two((nearest - far) * (log2_e * reciprocal(fmaxf(nearest, floor))));
+}
+
+/* Writes neighbours into the table of their library, in the order of the pool, so that
    what is added up is always added up in the same order. Weights are relative to that of
    the nearest. */
 struct table_sink {
     const table_shape &shape;
-    search_scratch &s;
     uint32_t *table;       /* of the library */
     float floor;
     uint32_t lane;
@@ -20,16 +51,24 @@ struct table_sink {
     entries kind;
     int32_t step;
 
-    __device__ void write(uint32_t e, uint32_t i, uint32_t bits, uint32_t of) const
+    __device__ void begin(int32_t of) { step = of; }
+    __device__ void end() const {}
+
+    /* A library has less than 2^32 words. */
+    __device__ uint32_t word(uint32_t e, uint32_t row, uint32_t i) const
+    {
+        return (uint32_t) table_word(shape, kind, e, row, i);
+    }
+
+    __device__ void write(uint32_t e, uint32_t place, uint32_t bits, uint32_t of) const
     {
         uint32_t row = step - shape.from[e];
         if (kind == entries::packed)
-            table[table_word(shape, kind, e, row, i)] = of | bits << 16;
+            table[word(e, row, place)] = of | bits << 16;
         else if (kind == entries::wide)
-            *(uint2 *) (table + table_word(shape, kind, e, row, 2 * i)) =
-                make_uint2(bits, of * unit);
+            *(uint2 *) (table + word(e, row, 2 * place)) = make_uint2(bits, of * unit);
         else
-            table[table_word(shape, kind, e, row, i + 1)] = of << 21 | bits;
+            table[word(e, row, place + 1)] = of << 21 | bits;
     }
 
     /* What goes before narrow entries. */
@@ -37,91 +76,93 @@ struct table_sink {
     {
         uint32_t row = step - shape.from[e];
         uint32_t sum = warp_sum(bits);
-        float scale = found ? 1.0f / sum : __int_as_float(0x7fc00000);
+        float scale = found ? reciprocal(sum) : __int_as_float(0x7fc00000);
         if (lane == 0)
-            table[table_word(shape, kind, e, row, 0)] = __float_as_uint(scale);
+            table[word(e, row, 0)] = __float_as_uint(scale);
     }
 
-    __device__ void operator()(uint32_t e, uint32_t found) const
+    /* What lacks neighbours gets others of no weight. */
+    __device__ void operator()(uint32_t e, const neighbour &near) const
     {
-        uint32_t k = e + 2;
         if ((uint32_t) step < shape.from[e] || (uint32_t) step >= shape.to[e])
             return;
-        bool is = lane < found;
-        float far = is ? sqrtf(s.near[lane]) : __int_as_float(0x7f800000);
-        float nearest = __uint_as_float(warp_least(__float_as_uint(far)));
-        float weight = is ? expf((nearest - far) / fmaxf(nearest, floor)) : 0;
-        int32_t of = is ? s.step[s.near_slot[lane]] : step;
-        uint32_t place = is ? 0 : lane;
-        for (uint32_t j = 0; j < found; j++) {
-            int32_t other = __shfl_sync(~0u, of, j);
-            place += is && other < of;
-        }
+        float weight = weight_of(near, floor);
         uint32_t bits = weight * (kind == entries::narrow ? MOST_21 : MOST_16) + 0.5f;
         if (kind == entries::wide)
-            bits = __float_as_uint(found ? weight : __int_as_float(0x7fc00000));
+            bits = __float_as_uint(weight);
         else if (kind == entries::narrow)
-            write_scale(e, found, bits);
-        else if (!found)
+            write_scale(e, near.found, bits);
+        else if (!near.found)
             bits = NO_POINT_16;
-        if (lane < k)
-            write(e, place, bits, of);
+        if (near.place < e + 2)
+            write(e, near.place, bits, near.step);
     }
 };
 
 /* Predicts the library's own target, Tp later, and adds up what a correlation needs: lane
    e has the sums for E = e + 1. */
 struct skill_sink {
-    search_scratch &s;
     const float *value;    /* [steps] */
     float floor;
     uint32_t lane;
     int32_t Tp, step;
-    float observed;
+    float predicted;
     double (&sum)[SUMS];
 
-    __device__ void operator()(uint32_t e, uint32_t found) const
+    __device__ void begin(int32_t of)
     {
-        float far = lane < found ? sqrtf(s.near[lane]) : __int_as_float(0x7f800000);
-        float nearest = __uint_as_float(warp_least(__float_as_uint(far)));
-        float weight = 0, part = 0;
-        if (lane < found) {
-            weight = expf(-far / fmaxf(nearest, floor));
-            part = weight * value[s.step[s.near_slot[lane]] + Tp];
-        }
-        for (int o = WARP / 2; o > 0; o /= 2) {
-            weight += __shfl_xor_sync(~0u, weight, o);
-            part += __shfl_xor_sync(~0u, part, o);
-        }
-        float p = part / weight;
-        if (lane == e && !isnan(p) && !isnan(observed)) {
-            double of = p, is = observed;
-            sum[0] += 1;
-            sum[1] += of;
-            sum[2] = fma(of, of, sum[2]);
-            sum[3] = fma(of, is, sum[3]);
-            sum[4] += is;
-            sum[5] = fma(is, is, sum[5]);
-        }
+        step = of;
+        predicted = __int_as_float(0x7fc00000);
+    }
+
+    __device__ void operator()(uint32_t e, const neighbour &near)
+    {
+        float weight = weight_of(near, floor);
+        float part = near.is() ? weight * value[near.step + Tp] : 0;
+        /* One half of the lanes adds up weights, and the other one parts. */
+        bool upper = lane >= WARP / 2;
+        float mine = upper ? part : weight, other = upper ? weight : part;
+        mine += __shfl_xor_sync(WHOLE_WARP, other, WARP / 2);
+        for (int o = WARP / 4; o > 0; o /= 2)
+            mine += __shfl_xor_sync(WHOLE_WARP, mine, o);
+        other = __shfl_xor_sync(WHOLE_WARP, mine, WARP / 2);
+        if (lane == e)
+            predicted = upper ? mine / other : other / mine;
+    }
+
+    __device__ void end()
+    {
+        float observed = value[step + Tp];
+        if (isnan(predicted) || isnan(observed))
+            return;
+        double of = predicted, is = observed;
+        sum[0] += 1;
+        sum[1] += of;
+        sum[2] = fma(of, of, sum[2]);
+        sum[3] = fma(of, is, sum[3]);
+        sum[4] += is;
+        sum[5] = fma(is, is, sum[5]);
     }
 };
 
-/* Calls body(row, step, known, ahead) for each predicted place of a warp's chunk. */
-template <class F>
-__device__ void each_row(const search_job &job, F body)
+/* Finds the neighbours of each predicted place of this warp's part. */
+template <int TOP, class F>
+__device__ void search_rows(const search_job &job, const searcher<TOP> &search, F &sink)
 {
     uint32_t warp = blockIdx.x * SEARCH_WARPS + threadIdx.x / WARP;
-    uint32_t first = warp * job.rows;
-    uint32_t end = min(first + job.rows, job.places);
-    bool known = false;
+    uint32_t first = warp * SEARCH_ROWS;
+    uint32_t end = min(first + SEARCH_ROWS, job.places);
+    bool known = false, tied = false;
     for (uint32_t p = first; p < end; p++) {
         int32_t step = job.step[p];
         if (step < 0 || !(job.use[p] & SYN_MAP_PREDICTED)) {
-            known = false;
+            known = tied = false;
             continue;
         }
         bool ahead = p + 1 < end && job.step[p + 1] >= 0;
-        body((int32_t) p, step, known, ahead);
+        sink.begin(step);
+        tied = search.neighbours((int32_t) p, step, known, tied, ahead, sink);
+        sink.end();
         known = ahead;
     }
 }
@@ -133,35 +174,35 @@ __device__ searcher<TOP> begin_search(const search_job &job)
 {
     extern __shared__ float4 shared[];
     search_scratch *scratch = (search_scratch *) shared;
-    float *room = (float *) (scratch + SEARCH_WARPS);
+    uint32_t words = job.length / WARP;
     const float *placed = job.placed + (size_t) blockIdx.y * job.length;
-    const float *begin = job.start + (size_t) blockIdx.y * job.length;
+    const uint32_t *may = job.may + (size_t) blockIdx.y * words;
     if (STAGED) {
-        for (uint32_t i = threadIdx.x; i < job.length / 4; i += blockDim.x) {
-            ((float4 *) room)[i] = ((const float4 *) placed)[i];
-            ((float4 *) (room + job.length))[i] = ((const float4 *) begin)[i];
-        }
+        float *values = (float *) (scratch + SEARCH_WARPS);
+        uint32_t *bits = (uint32_t *) (values + job.length);
+        for (uint32_t i = threadIdx.x; i < job.length / 4; i += blockDim.x)
+            ((float4 *) values)[i] = ((const float4 *) placed)[i];
+        for (uint32_t i = threadIdx.x; i < words; i += blockDim.x)
+            bits[i] = may[i];
         __syncthreads();
-        placed = room;
-        begin = room + job.length;
+        placed = values;
+        may = bits;
     }
     uint32_t lane = threadIdx.x % WARP;
     search_scratch &s = scratch[threadIdx.x / WARP];
-    s.limit[lane] = -1;  /* where an E is not wanted */
-    __syncwarp();
-    return {job, placed + SEARCH_FRONT, begin + SEARCH_FRONT, s, lane};
+    return {job, placed + SEARCH_FRONT, may, s, lane};
 }
 
 inline size_t search_shared(const search_job &job, bool staged)
 {
-    return SEARCH_WARPS * sizeof(search_scratch) +
-           (staged ? 2 * sizeof(float) * (size_t) job.length : 0);
+    size_t library = job.length * sizeof(float) + job.length / WARP * sizeof(uint32_t);
+    return SEARCH_WARPS * sizeof(search_scratch) + (staged ? library : 0);
 }
 
 /* Blocks that a library takes. */
 inline uint32_t search_blocks(const search_job &job)
 {
-    uint32_t rows = SEARCH_WARPS * job.rows;
+    uint32_t rows = SEARCH_WARPS * SEARCH_ROWS;
     return (job.places + rows - 1) / rows;
 }
 
@@ -173,12 +214,9 @@ find_tables(SYN_GPU_JOB search_job job,
             uint32_t *table)
 {
     searcher<TOP> search = begin_search<TOP, STAGED>(job);
-    table_sink sink = {shape, search.s, table + (size_t) blockIdx.y * shape.size,
+    table_sink sink = {shape, table + (size_t) blockIdx.y * shape.size,
                        job.floor[blockIdx.y], search.lane, unit, kind, 0};
-    each_row(job, [&](int32_t row, int32_t step, bool known, bool ahead) {
-        sink.step = step;
-        search.neighbours(row, step, known, ahead, sink);
-    });
+    search_rows(job, search, sink);
 }
 
 /* Grid: (search_blocks, libraries); sums[library][block][warp][lane][SUMS]. */
@@ -189,13 +227,9 @@ find_skill(SYN_GPU_JOB search_job job, double *sums)
     searcher<TOP> search = begin_search<TOP, STAGED>(job);
     const float *value = job.value + (size_t) blockIdx.y * job.steps;
     double sum[SUMS] = {};
-    skill_sink sink = {search.s, value, job.floor[blockIdx.y], search.lane, job.Tp, 0, 0,
+    skill_sink sink = {value, job.floor[blockIdx.y], search.lane, job.Tp, 0, 0,
                        sum};
-    each_row(job, [&](int32_t row, int32_t step, bool known, bool ahead) {
-        sink.step = step;
-        sink.observed = value[step + job.Tp];
-        search.neighbours(row, step, known, ahead, sink);
-    });
+    search_rows(job, search, sink);
     size_t at = ((size_t) blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
     for (int i = 0; i < SUMS; i++)
         sums[at * SUMS + i] = sum[i];

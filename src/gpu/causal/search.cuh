@@ -5,49 +5,91 @@
    within a limit for any of them. The limits are known beforehand: the pool of the point
    before, one step on, has so many columns that near; for the first point any columns
    will do. A pool that is full drops all but the nearest so far, which give the new
-   limits. Where so many columns are equally far that this makes no room, the point is
-   searched outward in time instead: later columns lose such ties and need not be kept. */
+   limits.
+
+   Where more columns are equally far than are wanted, those count that are nearest in
+   time. A pool that is full of them gives limits in time as well, and columns are read
+   outward from the point, so that few others come near enough. The points after that one
+   begin with limits of both kinds. */
 #ifndef SYN_GPU_CAUSAL_SEARCH_CUH
 #define SYN_GPU_CAUSAL_SEARCH_CUH
 
-#include "gpu/causal/pool.cuh"
+#include "gpu/causal/select.cuh"
 
 namespace gpu {
-
-/* What is done with the pool, E by E. */
-enum class rank_for {
-    limits,      /* take limits from it */
-    compression, /* mark the nearest, whose farthest is the limit */
-    neighbours   /* hand the nearest on */
-};
 
 /* One warp's search in one library. TOP is at least the largest E that is wanted. */
 template <int TOP> struct searcher {
     const search_job &job;
     const float *x;        /* [place] from -SEARCH_FRONT on */
-    const float *start;
+    const uint32_t *may;   /* a bit for each place */
     search_scratch &s;
     uint32_t lane;
 
-    __device__ static float infinite() { return __int_as_float(0x7f800000); }
+    /* A pool: columns, 0 to POOL of them, or more than it has room for; and whether ties
+       were dropped from it while it was filled. */
+    struct pool {
+        uint32_t n;
+        bool tied;
+    };
+
     __device__ static float none() { return __int_as_float(0x7fc00000); }
 
-    __device__ static uint32_t apart(int32_t a, int32_t b)
+    __device__ bool may_be(int32_t column) const
     {
-        return a > b ? a - b : b - a;
+        return may[column / WARP] >> column % WARP & 1;
     }
 
-    /* Where this lane's element goes after `n` others; `all` of the warp's do. */
-    __device__ static uint32_t place_in(uint32_t n, uint32_t all)
+    /* ---- filling the pool ---- */
+
+    /* Values that a lane's four columns are compared by: of[i] is x[c + 3 - i]. */
+    struct window {
+        float of[TOP + 7];
+
+        __device__ window(const float *x)
+        {
+#pragma unroll
+            for (int i = 0; i < TOP + 4; i += 4) {
+                float4 v = *(const float4 *) (x - i);
+                of[i] = v.w;
+                of[i + 1] = v.z;
+                of[i + 2] = v.y;
+                of[i + 3] = v.x;
+            }
+        }
+    };
+
+    /* Adds those of a lane's four columns from c on that pass; `all` and `passing` are
+       those of the warp. Columns are in order. */
+    __device__ void add(const bool (&pass)[4], const uint32_t (&all)[4], uint32_t n,
+                        int32_t c) const
     {
-        return n + __popc(all & lanes_below());
+#pragma unroll
+        for (int q = 0; q < 4; q++)
+            n = place_in(n, all[q]);
+#pragma unroll
+        for (int q = 0; q < 4; q++)
+            if (pass[q])
+                s.column[n++] = c + q;
     }
 
-    /* ---- the pool ---- */
+    /* Of a lane's four columns only those that may be neighbours pass; returns how many
+       of the warp's do. */
+    __device__ uint32_t sift(bool (&pass)[4], uint32_t (&all)[4], int32_t c) const
+    {
+        uint32_t bits = may[c / WARP] >> c % WARP, passing = 0;
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+            pass[q] = pass[q] && (bits >> q & 1);
+            all[q] = __ballot_sync(WHOLE_WARP, pass[q]);
+            passing += __popc(all[q]);
+        }
+        return passing;
+    }
 
-    /* Columns within the limit in any number of dimensions; more than POOL where many
-       are equally far. */
-    __device__ uint32_t scan(int32_t row, int32_t step) const
+    /* Adds columns within the limit in any number of dimensions to the `n` in the pool,
+       from block `base` on. Returns the first block that the pool has no room for. */
+    __device__ uint32_t scan(int32_t row, uint32_t base, uint32_t *n) const
     {
         float of_row[TOP], limit[TOP];
 #pragma unroll
@@ -55,297 +97,255 @@ template <int TOP> struct searcher {
             of_row[e] = x[row - e];
             limit[e] = s.limit[e];
         }
-        uint32_t n = 0;
-        for (uint32_t base = 0; base < job.places; base += SEARCH_STEP) {
+        for (; base < job.places; base += SEARCH_STEP) {
             int32_t c = base + 4 * lane;
-            float4 begin = *(const float4 *) (start + c);
-            float d[4] = {begin.x, begin.y, begin.z, begin.w};
+            window values(x + c);
+            float d[4] = {0, 0, 0, 0};
             bool pass[4] = {false, false, false, false};
-            float window[TOP + 7];  /* window[i] is x[c + 3 - i] */
-#pragma unroll
-            for (int i = 0; i < TOP + 4; i += 4) {
-                float4 v = *(const float4 *) (x + c - i);
-                window[i] = v.w;
-                window[i + 1] = v.z;
-                window[i + 2] = v.y;
-                window[i + 3] = v.x;
-            }
 #pragma unroll
             for (int e = 0; e < TOP; e++)
 #pragma unroll
                 for (int q = 0; q < 4; q++) {
-                    float gap = of_row[e] - window[3 - q + e];
+                    float gap = of_row[e] - values.of[3 - q + e];
                     d[q] = fmaf(gap, gap, d[q]);
                     pass[q] = pass[q] || d[q] <= limit[e];
                 }
-            uint32_t all[4], passing = 0;
-#pragma unroll
-            for (int q = 0; q < 4; q++) {
-                all[q] = __ballot_sync(~0u, pass[q]);
-                passing += __popc(all[q]);
-            }
-            if (passing == 0)
-                continue;
-            if (n + passing > POOL) {
-                n = compress(*this, n, row, step);
-                if (n + passing > POOL)
-                    return POOL + 1;
-#pragma unroll
-                for (int e = 0; e < TOP; e++)
-                    limit[e] = s.limit[e];
-            }
-#pragma unroll
-            for (int q = 0; q < 4; q++) {
-                if (pass[q])
-                    s.column[place_in(n, all[q])] = c + q;
-                n += __popc(all[q]);
-            }
+            uint32_t all[4], passing = sift(pass, all, c);
+            if (*n + passing > POOL)
+                break;
+            if (passing > 0)
+                add(pass, all, *n, c);
+            *n += passing;
+        }
+        return base;
+    }
+
+    /* The pool of a row. */
+    __device__ pool fill(int32_t row, int32_t step) const
+    {
+        uint32_t n = 0, kept = 0, base = 0;
+        for (;;) {
+            base = scan(row, base, &n);
+            if (base >= job.places)
+                break;
+            if (n == kept)
+                return {POOL + 1, true};
+            pool left = compress(*this, n, row, step, job.wanted);
+            if (left.tied)
+                return fill_tied(*this, row, step, job.wanted, true, left.n, base);
+            n = kept = left.n;
         }
         __syncwarp();
         find_steps(n, step);
-        return n;
+        return {n, false};
+    }
+
+    /* The same where ties are many: what is just at a limit has to be near enough in time
+       as well. Columns are read outward from the row or, where limits in time are known,
+       in their order; those before `from` have been, and `n` of them are in the pool. */
+    static __device__ __noinline__ pool fill_tied(searcher self, int32_t row,
+                                                  int32_t step, uint32_t wanted,
+                                                  bool outward, uint32_t n,
+                                                  uint32_t from)
+    {
+        const search_scratch &s = self.s;
+        int32_t first = from / SEARCH_STEP, own = outward ? row / SEARCH_STEP : 0;
+        int32_t end = (self.job.places + SEARCH_STEP - 1) / SEARCH_STEP;
+        uint32_t kept = n;
+        for (int32_t i = 0; i <= 2 * max(own, end - own);) {
+            int32_t block = i & 1 ? own + (i + 1) / 2 : own - i / 2;
+            if (block < first || block >= end) {
+                i++;
+                continue;
+            }
+            int32_t c = block * SEARCH_STEP + 4 * self.lane;
+            window values(self.x + c);
+            int4 t = *(const int4 *) (self.job.step + c);
+            uint32_t key[4] = {time_key(t.x, step), time_key(t.y, step),
+                               time_key(t.z, step), time_key(t.w, step)};
+            float d[4] = {0, 0, 0, 0};
+            bool pass[4] = {false, false, false, false};
+#pragma unroll
+            for (int e = 0; e < TOP; e++) {
+                float limit = s.limit[e], of_row = self.x[row - e];
+                uint32_t latest = s.latest[e];
+#pragma unroll
+                for (int q = 0; q < 4; q++) {
+                    float gap = of_row - values.of[3 - q + e];
+                    d[q] = fmaf(gap, gap, d[q]);
+                    pass[q] = pass[q] || d[q] < limit ||
+                              (d[q] == limit && key[q] <= latest);
+                }
+            }
+            uint32_t all[4], passing = self.sift(pass, all, c);
+            if (n + passing > POOL) {
+                if (n == kept)
+                    return {POOL + 1, true};
+                n = kept = compress(self, n, row, step, wanted).n;
+                continue;
+            }
+            if (passing > 0)
+                self.add(pass, all, n, c);
+            n += passing;
+            i++;
+        }
+        __syncwarp();
+        if (outward) {
+            n = compress(self, n, row, step, wanted).n;
+            self.put_in_order(n);
+        }
+        self.find_steps(n, step);
+        return {n, true};
     }
 
     /* The steps of the pool; what may not be a neighbour of `step` gets no column. */
     __device__ void find_steps(uint32_t n, int32_t step) const
     {
         for (uint32_t i = lane; i < n; i += WARP) {
-            int32_t c = s.column[i];
-            int32_t t = c < 0 ? -1 : job.step[c];
+            int32_t c = s.column[i], t = c < 0 ? -1 : job.step[c];
             s.step[i] = t;
-            if (t < 0 || apart(t, step) <= job.exclusion)
-                s.column[i] = INT32_MIN;
+            if (t < 0 || (uint32_t) abs(t - step) <= job.exclusion)
+                s.column[i] = -1;
         }
         __syncwarp();
     }
+
+    /* Sorts the pool's columns, of which there is none twice. */
+    __device__ void put_in_order(uint32_t n) const
+    {
+        enum { ROUNDS = POOL / WARP };
+        int32_t column[ROUNDS];
+        uint32_t at[ROUNDS];
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            uint32_t i = r * WARP + lane;
+            column[r] = i < n ? s.column[i] : INT32_MAX;
+            at[r] = 0;
+        }
+        for (uint32_t j = 0; j < n; j++) {
+            int32_t other = s.column[j];
+#pragma unroll
+            for (int r = 0; r < ROUNDS; r++)
+                at[r] += other < column[r];
+        }
+        __syncwarp();
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++)
+            if (column[r] != INT32_MAX)
+                s.column[at[r]] = column[r];
+        __syncwarp();
+    }
+
+    /* ---- limits ---- */
 
     /* Limits for a row of which nothing is known: from columns at even distances. */
     static __device__ __noinline__ void guess_limits(searcher self, int32_t row,
                                                      int32_t step)
     {
-        uint32_t n = min((uint32_t) POOL, self.job.places);  /* each once */
-        for (uint32_t i = self.lane; i < n; i += WARP)
-            self.s.column[i] = (uint64_t) i * self.job.places / n;
+        const search_job &job = self.job;
+        search_scratch &s = self.s;
+        uint32_t n = min((uint32_t) POOL, job.places), lane = self.lane;  /* each once */
+        for (uint32_t i = lane; i < n; i += WARP) {
+            int32_t c = (uint64_t) i * job.places / n;
+            s.column[i] = self.may_be(c) ? c : -1;
+        }
         __syncwarp();
         self.find_steps(n, step);
-        self.template rank<rank_for::limits>(n, row, step, self.job.wanted, false, false,
-                                             false, [](uint32_t, uint32_t) {});
+        pool_distances<POOL / WARP> of;
+        of.load(s, n, lane);
+        __syncwarp();  /* columns make room for bounds */
+        for (uint32_t e = 0; job.wanted >> e; e++)
+            s.least.of[e][lane] = upper_bits(of.add(self.x, row, e));
+        __syncwarp();
+        float limit = self.bounds();
+        s.limit[lane] = job.wanted >> lane & 1 ? limit : -1;
+        s.latest[lane] = UINT32_MAX;
+        __syncwarp();
     }
 
-    /* Drops all of the pool but the nearest for each E, whose farthest become the limits,
-       and those just as far. */
-    static __device__ __noinline__ uint32_t compress(searcher self, uint32_t n,
-                                                     int32_t row, int32_t step)
+    /* In lane e the limit that the lanes' least distances give for E = e + 1. */
+    __device__ float bounds() const
     {
+        return __uint_as_float(bound_of_all(s.least, lane) << 16);
+    }
+
+    /* Drops all of the pool but the nearest for each E in `wanted`, whose farthest become
+       the limits. Of those just as far only so many stay as are needed; `tied` says
+       whether that left any out. */
+    static __device__ __noinline__ pool compress(searcher self, uint32_t n, int32_t row,
+                                                 int32_t step, uint32_t wanted)
+    {
+        enum { ROUNDS = POOL / WARP };
+        search_scratch &s = self.s;
         __syncwarp();
         self.find_steps(n, step);
-        return self.compress_for(n, row, step, self.job.wanted, false);
-    }
-
-    __device__ uint32_t compress_for(uint32_t n, int32_t row, int32_t step,
-                                     uint32_t wanted, bool outward) const
-    {
-        for (uint32_t i = lane; i < POOL; i += WARP)
-            s.keep[i] = 0;
-        __syncwarp();
-        rank<rank_for::compression>(n, row, step, wanted, false, false, outward,
-                                    [](uint32_t, uint32_t) {});
+        pool_distances<ROUNDS> of;
+        of.load(s, n, self.lane);
+        uint32_t keep = 0;  /* a bit for each round */
+        bool tied = false;
+        for (uint32_t e = 0; wanted >> e; e++) {
+            of.add(self.x, row, e);
+            if (wanted >> e & 1)
+                tied |= self.mark(of, e, step, &keep);
+        }
         uint32_t kept = 0;
-        for (uint32_t i = lane; i - lane < n; i += WARP) {
-            bool keep = i < n && s.keep[i];
-            int32_t column = keep ? s.column[i] : 0, t = keep ? s.step[i] : 0;
-            uint32_t all = __ballot_sync(~0u, keep);
-            if (keep) {
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            uint32_t i = r * WARP + self.lane, all;
+            bool is = keep >> r & 1;
+            int32_t t = is ? s.step[i] : 0;
+            all = __ballot_sync(WHOLE_WARP, is);
+            __syncwarp();
+            if (is) {
                 uint32_t at = place_in(kept, all);  /* <= i, and all lanes have read */
-                s.column[at] = column;
+                s.column[at] = of.column[r];
                 s.step[at] = t;
             }
             kept += __popc(all);
             __syncwarp();
         }
-        return kept;
+        return {kept, tied};
     }
 
-    /* Marks the k nearest of the pool; the k-th distance is the new limit, if it is not
-       larger than the one there is. Of those just as far all are kept or, in a pool
-       filled `outward`, the first. */
-    __device__ void mark(const float (&d)[POOL_ROUNDS], uint32_t rounds, float least,
-                         uint32_t e, bool outward) const
+    /* Marks the k nearest of the pool, or a few more; the farthest of them is the new
+       limit, if it is not larger than the one there is. Whether ties were left out. */
+    template <int ROUNDS>
+    __device__ bool mark(const pool_distances<ROUNDS> &of, uint32_t e, int32_t step,
+                         uint32_t *keep) const
     {
-        uint32_t k = e + 2;
-        float limit = fminf(nearest(d, rounds, least, k), s.limit[e]);
-        uint32_t less = count(d, rounds, [&](float v) { return v < limit; });
-        uint32_t ties = outward && less < k ? k - less : POOL, seen = 0;
+        uint32_t k = e + 2, bits[ROUNDS], before = __float_as_uint(s.limit[e]);
 #pragma unroll
-        for (int r = 0; r < POOL_ROUNDS; r++)
-            if (r < rounds) {
-                uint32_t tied = __ballot_sync(~0u, d[r] == limit);
-                if (d[r] < limit || (d[r] == limit && place_in(seen, tied) < ties))
-                    s.keep[r * WARP + lane] = 1;
-                seen += __popc(tied);
-            }
-        __syncwarp();
-        if (lane == 0)
-            s.limit[e] = limit;
-    }
-
-    /* How many of the pool's distances are so. */
-    template <class F>
-    __device__ static uint32_t count(const float (&d)[POOL_ROUNDS], uint32_t rounds, F is)
-    {
-        uint32_t n = 0;
+        for (int r = 0; r < ROUNDS; r++)
+            bits[r] = __float_as_uint(of.d[r]);
+        uint32_t limit = min(kth(bits, k, A_FEW), before), less = 0, most = 0;
 #pragma unroll
-        for (int r = 0; r < POOL_ROUNDS; r++)
-            if (r < rounds)
-                n += __popc(__ballot_sync(~0u, is(d[r])));
-        return n;
-    }
-
-    /* The k-th distance of the pool, or one a few places on; infinity when there are
-       fewer than k. `least` is each lane's least. The search ends soon where distances
-       are tied: its bounds are always distances of the pool. */
-    __device__ static float nearest(const float (&d)[POOL_ROUNDS], uint32_t rounds,
-                                    float least, uint32_t k)
-    {
-        if (count(d, rounds, [](float v) { return v < infinite(); }) < k)
-            return infinite();
-        uint32_t low = warp_least(__float_as_uint(fminf(least, infinite())));
-        uint32_t high = __float_as_uint(bound_of(least, k));
-        while (low < high) {
-            float middle = __uint_as_float(low + (high - low) / 2);
-            float below = 0, above = infinite();
-            uint32_t n = 0;
-#pragma unroll
-            for (int r = 0; r < POOL_ROUNDS; r++)
-                if (r < rounds) {
-                    bool in = d[r] <= middle;
-                    below = in ? fmaxf(below, d[r]) : below;
-                    above = d[r] > middle ? fminf(above, d[r]) : above;
-                    n += __popc(__ballot_sync(~0u, in));
-                }
-            if (n < k) {
-                low = warp_least(__float_as_uint(above));
-                continue;
-            }
-            high = warp_greatest(__float_as_uint(below));
-            if (n <= k + A_FEW)
-                break;
+        for (int r = 0; r < ROUNDS; r++) {
+            less += __popc(__ballot_sync(WHOLE_WARP, bits[r] < limit));
+            most += __popc(__ballot_sync(WHOLE_WARP, bits[r] <= limit));
         }
-        return __uint_as_float(high);
-    }
-
-    /* Fills the pool with what is nearest in `wanted` dimensions, outward from the row.
-       As many as all E together have neighbours must leave room for a warp more. */
-    static __device__ __noinline__ uint32_t search_outward(searcher self, int32_t row,
-                                                           int32_t step, uint32_t wanted)
-    {
-        const search_job &job = self.job;
-        search_scratch &s = self.s;
-        s.limit[self.lane] = infinite();
-        __syncwarp();
-        uint32_t n = 0;
-        int32_t steps = job.steps, far = max(step, steps - 1 - step);
-        uint32_t open = wanted;  /* E for which a column may still be nearer */
-        for (int32_t a = job.exclusion + 1; a <= far && open; a += WARP / 2) {
-            int32_t away = a + (int32_t) (self.lane >> 1);
-            int32_t t = self.lane & 1 ? step + away : step - away;
-            bool in = t >= 0 && t < steps;
-            int32_t c = in ? job.place[t] : 0;
-            bool pass = in && self.within(row, c, open);
-            uint32_t all = __ballot_sync(~0u, pass);
-            if (pass) {
-                uint32_t at = place_in(n, all);
-                s.column[at] = c;
-                s.step[at] = t;
-            }
-            n += __popc(all);
-            __syncwarp();
-            if (n > POOL - WARP) {
-                n = self.compress_for(n, row, step, wanted, true);
-                open = __ballot_sync(~0u, s.limit[self.lane] > 0) & wanted;
-            }
-        }
-        return n;
-    }
-
-    /* Whether a column is nearer than the limit in any of `wanted` dimensions. */
-    __device__ bool within(int32_t row, int32_t column, uint32_t wanted) const
-    {
-        float d = start[column];
-        bool pass = false;
-        for (int32_t e = 0; wanted >> e; e++) {
-            float gap = x[row - e] - x[column - e];
-            d = fmaf(gap, gap, d);
-            pass = pass || ((wanted >> e & 1) && d < s.limit[e]);
-        }
-        return pass;
-    }
-
-    /* ---- the nearest of it ---- */
-
-    /* Goes through the pool E by E: sink(E - 1, found) gets each number of dimensions in
-       `wanted` once the nearest are in `near`. What is within the limit is looked at, or,
-       if that is not `known`, within one that the pool gives. With `ahead`, limits become
-       those of the next point. In a pool filled `outward` the first of ties are first. */
-    template <rank_for WHAT, class F>
-    __device__ void rank(uint32_t n, int32_t row, int32_t step, uint32_t wanted,
-                         bool known, bool ahead, bool outward, F sink) const
-    {
-        int32_t column[POOL_ROUNDS];
-        float d[POOL_ROUNDS], next[POOL_ROUNDS];
-        uint32_t rounds = (n + WARP - 1) / WARP;
+        uint32_t latest = limit == before ? s.latest[e] : UINT32_MAX;
+        bool tied = most > k + A_FEW;
+        uint32_t key[ROUNDS];
 #pragma unroll
-        for (int r = 0; r < POOL_ROUNDS; r++) {
-            uint32_t i = r * WARP + lane;
-            column[r] = i < n ? s.column[i] : INT32_MIN;
-            bool is = column[r] != INT32_MIN;
-            column[r] = is ? column[r] : 0;
-            d[r] = is ? start[column[r]] : none();
-            if (WHAT == rank_for::neighbours) {
-                float gap = x[row + 1] - x[column[r] + 1];
-                next[r] = is && ahead ? fmaf(gap, gap, start[column[r] + 1]) : none();
-            }
+        for (int r = 0; r < ROUNDS; r++) {
+            int32_t t = tied ? s.step[r * WARP + lane] : 0;
+            key[r] = bits[r] == limit && tied ? time_key(t, step) : NO_DISTANCE;
         }
-        for (uint32_t e = 0; wanted >> e; e++) {
-            bool want = wanted >> e & 1;
-            float of_row = x[row - (int32_t) e];
-            float least = none(), least_next = none();
+        if (tied)
+            latest = kth(key, k - less, 0);
 #pragma unroll
-            for (int r = 0; r < POOL_ROUNDS; r++)
-                if (r < rounds) {
-                    float gap = of_row - x[column[r] - (int32_t) e];
-                    d[r] = fmaf(gap, gap, d[r]);
-                    least = fminf(least, d[r]);
-                    if (WHAT == rank_for::neighbours) {
-                        least_next = fminf(least_next, next[r]);
-                        next[r] = fmaf(gap, gap, next[r]);
-                    }
-                }
-            if (!want)
-                continue;
-            if (WHAT == rank_for::compression) {
-                mark(d, rounds, least, e, outward);
-                continue;
-            }
-            uint32_t k = e + 2;
-            float limit = known ? s.limit[e] : bound_of(least, k);
-            if (WHAT == rank_for::limits) {
-                if (lane == 0)
-                    s.limit[e] = limit;
-                continue;
-            }
-            uint32_t listed = list(d, rounds, limit, outward ? k : POOL);
-            sink(e, select(listed, k, step, outward));
-            if (ahead) {
-                float on = bound_of(least_next, k);
-                if (e == 0)
-                    on = fminf(on, bound_of(sample(row + 1), k));
-                if (lane == 0)
-                    s.limit[e] = on;
-            }
-            __syncwarp();
+        for (int r = 0; r < ROUNDS; r++) {
+            bool in_time = !tied || key[r] <= latest;
+            bool is = bits[r] < limit || (bits[r] == limit && in_time);
+            *keep |= is << r;
         }
         __syncwarp();
+        if (lane == 0) {
+            s.limit[e] = __uint_as_float(limit);
+            s.latest[e] = latest;
+        }
+        __syncwarp();
+        return tied;
     }
 
     /* A lane's least distance of `row` from some columns, in one dimension: so many more
@@ -353,170 +353,170 @@ template <int TOP> struct searcher {
        that may be excluded. */
     __device__ float sample(int32_t row) const
     {
-        float least = none();
-        for (int32_t c = lane; c < (int32_t) job.sample; c += WARP) {
-            float gap = x[row] - x[c];
-            if (apart(c, row) > job.exclusion + SEARCH_FRONT)
-                least = fminf(least, fmaf(gap, gap, start[c]));
+        int32_t near = job.exclusion + SEARCH_FRONT + SEARCH_STEP;
+        float of_row = x[row], least = none();
+        for (int32_t base = 0; base < (int32_t) job.sample; base += SEARCH_STEP) {
+            int32_t c = base + 4 * lane;
+            if (abs(base - row) <= near)
+                continue;
+            float4 v = *(const float4 *) (x + c);
+            uint32_t bits = may[c / WARP] >> c % WARP;
+            float gap[4] = {of_row - v.x, of_row - v.y, of_row - v.z, of_row - v.w};
+#pragma unroll
+            for (int q = 0; q < 4; q++)
+                least = fminf(least, bits >> q & 1 ? gap[q] * gap[q] : none());
         }
         return least;
     }
 
-    /* Lists the pool's columns within the limit, at most `most` of those just at it. */
-    __device__ uint32_t list(const float (&d)[POOL_ROUNDS], uint32_t rounds, float limit,
-                             uint32_t most) const
-    {
-        uint32_t n = 0, at_limit = 0;
-#pragma unroll
-        for (int r = 0; r < POOL_ROUNDS; r++)
-            if (r < rounds) {
-                bool in = d[r] <= limit;
-                if (most < POOL) {
-                    uint32_t equal = __ballot_sync(~0u, d[r] == limit);
-                    in = in && (d[r] < limit || place_in(at_limit, equal) < most);
-                    at_limit += __popc(equal);
-                }
-                uint32_t all = __ballot_sync(~0u, in);
-                if (in) {
-                    uint32_t at = place_in(n, all);
-                    s.list[at] = d[r];
-                    s.slot[at] = r * WARP + lane;
-                }
-                n += __popc(all);
-            }
-        __syncwarp();
-        return n;
-    }
-
-    /* The k nearest of the n in the list go to `near`; returns how many there are. Ties
-       are settled, or, `in_order`, stand as they go. */
-    __device__ uint32_t select(uint32_t n, uint32_t k, int32_t step, bool in_order) const
-    {
-        if (n <= k) {
-            if (lane < n) {
-                s.near[lane] = s.list[lane];
-                s.near_slot[lane] = s.slot[lane];
-            }
-            __syncwarp();
-            return n;
-        }
-        if (lane < 4)
-            s.list[n + lane] = infinite();
-        __syncwarp();
-        uint32_t found = 0;
-        float farthest = 0;
-        for (uint32_t i = lane; i - lane < n; i += WARP) {
-            float mine = s.list[i < n ? i : 0];
-            uint32_t less = 0;
-            for (uint32_t j = 0; j < n; j += 4) {
-                float4 v = *(const float4 *) (s.list + j);
-                less += (v.x < mine) + (v.y < mine) + (v.z < mine) + (v.w < mine);
-            }
-            bool member = i < n && less < k;
-            farthest = member ? fmaxf(farthest, mine) : farthest;
-            found = take(s, found, member, i);
-        }
-        if (found > k) {
-            uint32_t bits = warp_greatest(__float_as_uint(farthest));
-            settle(s, lane, n, k, __uint_as_float(bits), in_order, step);
-            found = k;
-        }
-        __syncwarp();
-        return found;
-    }
-
-    /* Adds to the `found` nearest, of which there is room for 32. */
-    __device__ static uint32_t take(search_scratch &s, uint32_t found, bool member,
-                                    uint32_t i)
-    {
-        uint32_t members = __ballot_sync(~0u, member);
-        uint32_t at = place_in(found, members);
-        if (member && at < WARP) {
-            s.near[at] = s.list[i];
-            s.near_slot[at] = s.slot[i];
-        }
-        return found + __popc(members);
-    }
-
-    /* select() where the k nearest end among ties, at the distance `tie`. The first of
-       these by distance in time and then by time are taken: if they are not in that order
-       already, one by one. */
-    static __device__ __noinline__ void settle(search_scratch &s, uint32_t lane,
-                                               uint32_t n, uint32_t k, float tie,
-                                               bool in_order, int32_t step)
-    {
-        __syncwarp();
-        uint32_t found = 0;
-        for (uint32_t i = lane; i - lane < n; i += WARP)
-            found = take(s, found, i < n && s.list[i] < tie, i);
-        for (uint32_t i = lane; in_order && i - lane < n; i += WARP) {
-            bool tied = i < n && s.list[i] == tie;
-            uint32_t all = __ballot_sync(~0u, tied);
-            found = take(s, found, tied && place_in(found, all) < k, i);
-        }
-        uint32_t after = 0;  /* keys up to this one are taken; all are larger */
-        for (; found < k; found++) {
-            uint32_t first = UINT32_MAX, of = 0;
-            for (uint32_t i = lane; i < n; i += WARP) {
-                uint32_t key = s.list[i] == tie ? time_key(s.step[s.slot[i]], step) : 0;
-                if (key > after && key < first) {
-                    first = key;
-                    of = i;
-                }
-            }
-            after = warp_least(first);
-            if (first == after && first != UINT32_MAX) {
-                s.near[found] = tie;
-                s.near_slot[found] = s.slot[of];
-            }
-        }
-        __syncwarp();
-    }
-
-    /* Orders steps by how far they are, then by time. */
-    __device__ static uint32_t time_key(int32_t t, int32_t step)
-    {
-        return 2 * apart(t, step) + (t > step);
-    }
-
     /* ---- a point ---- */
 
-    /* Some of the E in `left` whose neighbours fill no more than half of the pool. */
+    /* Limits of the next row, in lane e those of E = e + 1. */
+    struct limits {
+        float distance;
+        uint32_t latest;
+    };
+
+    /* Hands the neighbours in the pool to sink(E - 1, neighbour) for each number of
+       dimensions in `wanted`. Gives the limits of the next row where there is one
+       `ahead`, those in time only if this row is `tied`. */
+    template <int ROUNDS, class F>
+    __device__ limits rank(uint32_t n, int32_t row, int32_t step, uint32_t wanted,
+                           bool ahead, bool tied, F &sink) const
+    {
+        pool_distances<ROUNDS> of;
+        float next[ROUNDS];
+        of.load(s, n, lane);
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            float gap = x[row + 1] - x[of.column[r] + 1];
+            bool is = ahead && may_be(of.column[r] + 1);
+            next[r] = is ? fmaf(gap, gap, of.d[r]) : none();
+        }
+        bool is[ROUNDS];
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++)
+            is[r] = next[r] >= 0;
+        __syncwarp();  /* columns make room for bounds */
+        for (uint32_t e = 0; wanted >> e; e++) {
+            uint32_t k = e + 2;
+            float of_row = x[row - (int32_t) e], least = none();
+#pragma unroll
+            for (int r = 0; r < ROUNDS; r++) {
+                float gap = of_row - x[of.column[r] - (int32_t) e];
+                of.d[r] = fmaf(gap, gap, of.d[r]);
+                least = fminf(least, next[r]);
+                next[r] = fmaf(gap, gap, next[r]);
+            }
+            if (!(wanted >> e & 1))
+                continue;
+            uint32_t listed = list(s, of, s.limit[e], lane);
+            sink(e, select(s, lane, listed, k, step));
+            s.least.of[e][lane] = upper_bits(least);
+            __syncwarp();
+        }
+        if (!ahead)
+            return {none(), UINT32_MAX};
+        float on = bounds();
+        if (wanted & 1) {
+            float nearer = second_least(sample(row + 1));
+            on = lane == 0 ? fminf(on, nearer) : on;
+        }
+        uint32_t latest = UINT32_MAX;
+        if (tied) {
+            uint32_t key[ROUNDS];
+#pragma unroll
+            for (int r = 0; r < ROUNDS; r++)
+                key[r] = is[r] ? time_key(s.step[r * WARP + lane], step) : UINT32_MAX;
+            latest = limit_times(of.column, key, row + 1, wanted, on);
+        }
+        return {on, latest};
+    }
+
+    /* Limits in time of `row`: of the columns after those of a pool, whose keys are
+       given, and within the limit of E = e + 1, at least e + 2 are no later than what
+       lane e gets. */
+    template <int ROUNDS>
+    __device__ uint32_t limit_times(const int32_t (&before)[ROUNDS],
+                                    const uint32_t (&key)[ROUNDS], int32_t row,
+                                    uint32_t wanted, float limit) const
+    {
+        float d[ROUNDS] = {};
+        __syncwarp();
+        for (uint32_t e = 0; wanted >> e; e++) {
+            float of_row = x[row - (int32_t) e];
+            float bound = __shfl_sync(WHOLE_WARP, limit, e);
+            uint32_t first = MOST_16_BITS;
+#pragma unroll
+            for (int r = 0; r < ROUNDS; r++) {
+                float gap = of_row - x[before[r] + 1 - (int32_t) e];
+                d[r] = fmaf(gap, gap, d[r]);
+                first = d[r] <= bound ? min(first, key[r]) : first;
+            }
+            s.least.of[e][lane] = first;
+        }
+        __syncwarp();
+        uint32_t latest = bound_of_all(s.least, lane);
+        return latest < MOST_16_BITS ? latest : UINT32_MAX;
+    }
+
+    /* Some of the E in `left` whose neighbours leave room for all that a warp looks at
+       together. */
     __device__ static uint32_t share(uint32_t left)
     {
-        uint32_t part = 0, room = POOL / 2;
+        uint32_t part = 0, room = POOL - SEARCH_STEP;
         for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
-            if ((left >> e & 1) && room >= e + 2) {
+            if ((left >> e & 1) && room >= e + 2 + A_FEW) {
                 part |= 1u << e;
-                room -= e + 2;
+                room -= e + 2 + A_FEW;
             }
         return part;
     }
 
-    /* All neighbours of a row: within the limits, or, where there are many ties, outward
-       for so many E together as the pool has room for. */
     template <class F>
-    __device__ void neighbours(int32_t row, int32_t step, bool known, bool ahead,
-                               F sink) const
+    __device__ limits rank_all(uint32_t n, int32_t row, int32_t step, uint32_t wanted,
+                               bool ahead, bool tied, F &sink) const
+    {
+#ifdef THREE
+        if (n <= 3 * WARP)
+            return rank<3>(n, row, step, wanted, ahead, tied, sink);
+#endif
+        if (n <= POOL / 2)
+            return rank<POOL / 2 / WARP>(n, row, step, wanted, ahead, tied, sink);
+        return rank<POOL / WARP>(n, row, step, wanted, ahead, tied, sink);
+    }
+
+    /* All neighbours of a row: together, or, where that needs more than a pool, for so
+       many E at a time as it has room for. `known` says whether there are limits, and
+       `tied` whether they are in time as well; returns that of the next row. */
+    template <class F>
+    __device__ bool neighbours(int32_t row, int32_t step, bool known, bool tied,
+                               bool ahead, F &sink) const
     {
         if (!known)
             guess_limits(*this, row, step);
-        uint32_t n = scan(row, step);
-        bool outward = n > POOL;
-        float next = -1;
+        pool found = tied ? fill_tied(*this, row, step, job.wanted, false, 0, 0)
+                          : fill(row, step);
+        bool together = found.n <= POOL;
+        limits now = {s.limit[lane], s.latest[lane]}, next = {-1, UINT32_MAX};
         for (uint32_t left = job.wanted; left;) {
-            uint32_t part = outward ? share(left) : left;
+            uint32_t part = together ? left : share(left), n = found.n;
+            bool mine = part >> lane & 1;
             left &= ~part;
-            if (outward)
-                n = search_outward(*this, row, step, part);
-            rank<rank_for::neighbours>(n, row, step, part, !outward, ahead, outward,
-                                       sink);
-            if (part >> lane & 1)
-                next = s.limit[lane];
+            if (!together) {
+                s.limit[lane] = mine ? now.distance : -1;
+                s.latest[lane] = now.latest;
+                __syncwarp();
+                n = fill_tied(*this, row, step, part, true, 0, 0).n;
+            }
+            limits on = rank_all(n, row, step, part, ahead, found.tied, sink);
+            next = mine ? on : next;
             __syncwarp();
         }
-        s.limit[lane] = next;
+        s.limit[lane] = next.distance;
+        s.latest[lane] = next.latest;
         __syncwarp();
+        return found.tied;
     }
 };
 

@@ -6,15 +6,13 @@ extern "C" {
 #include "core/edm/smap_rest.h"
 }
 #include "gpu/base/crew.cuh"
-#include "gpu/edm/pairs_multiply.cuh"
+#include "gpu/edm/pairs_launch.cuh"
 #include "gpu/edm/pairs_prepare.cuh"
 #include "gpu/edm/pairs_solve.cuh"
-#include "gpu/edm/pairs_survey.cuh"
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <type_traits>
 #include <vector>
 
 namespace gpu {
@@ -44,53 +42,6 @@ inline pairs_shape shape_of(uint32_t steps, const syn_smap_pairs_options &option
 
 /* ---- which kernels ---- */
 
-template <int N> using constant = std::integral_constant<int, N>;
-
-/* Calls body with a constant: for how many features there are kernels, from `features`
-   on, in fours. */
-template <class F> void with_quads(uint32_t features, F body)
-{
-    if (features <= 8)
-        body(constant<2>());
-    else if (features <= 16)
-        body(constant<4>());
-    else if (features <= 24)
-        body(constant<6>());
-    else
-        body(constant<8>());
-}
-
-/* The most tiles whose sums fit registers beside the features of predictions. */
-inline constexpr int most_tiles(int quads)
-{
-    return quads <= 2 ? 13 : quads <= 6 ? 9 : 6;
-}
-
-/* The same for tiles, from `tiles` on. There are few kinds, as compilers take long. */
-template <int QUADS, class F> void with_tiles(uint32_t tiles, F body)
-{
-    if (tiles <= 3)
-        body(constant<3>());
-    else
-        body(constant<most_tiles(QUADS)>());
-}
-
-/* How columns are cut into groups of tiles that a block can hold. */
-inline void cut_columns(uint32_t columns, uint32_t features, size_t shared,
-                        uint32_t *tiles, uint32_t *groups)
-{
-    uint32_t all = (columns + PAIR_COLUMNS - 1) / PAIR_COLUMNS;
-    with_quads(features, [&](auto quads) {
-        constexpr int Q = decltype(quads)::value;
-        uint32_t most = most_tiles(Q);
-        if (multiply_shared(Q, most) > shared)
-            most = 3;
-        *groups = (all + most - 1) / most;
-        with_tiles<Q>((all + *groups - 1) / *groups, [&](auto n) { *tiles = n; });
-        *groups = (all + *tiles - 1) / *tiles;
-    });
-}
-
 constexpr uint32_t SMALL = 6;  /* unknowns of models that fit registers */
 
 /* Calls body with the number of unknowns as a constant, 0 where it is not small. */
@@ -104,38 +55,6 @@ template <class F> void with_unknowns(uint32_t n, F body)
     case 6: body(constant<6>()); break;
     default: body(constant<0>());
     }
-}
-
-template <class KERNEL>
-void launch(KERNEL kernel, const pairs_job &job, dim3 grid, size_t shared,
-            cudaStream_t stream)
-{
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               (int) shared));
-    kernel<<<grid, PAIR_THREADS, shared, stream>>>(job);
-    check(cudaGetLastError());
-}
-
-inline void launch_survey(const pairs_job &job, cudaStream_t stream)
-{
-    with_quads(job.E + 2, [&](auto quads) {
-        constexpr int Q = decltype(quads)::value;
-        launch(survey_distances<Q>, job, dim3(job.all_tiles, job.libraries),
-               2 * survey_stage(Q) * sizeof(double), stream);
-    });
-}
-
-inline void launch_products(const pairs_job &job, cudaStream_t stream)
-{
-    with_quads(job.E + 2, [&](auto quads) {
-        constexpr int Q = decltype(quads)::value;
-        with_tiles<Q>(job.product_tiles, [&](auto tiles) {
-            constexpr int T = decltype(tiles)::value;
-            launch(sum_products<Q, T>, job,
-                   dim3(job.tiles, job.product_groups, job.libraries),
-                   multiply_shared(Q, T), stream);
-        });
-    });
 }
 
 inline void launch_predictions(const pairs_job &job, cudaStream_t stream)
@@ -195,7 +114,7 @@ public:
         job_.first = shape.first;
         job_.tau = shape.tau;
         job_.Tp = shape.Tp;
-        job_.fall = TWO_LOG2 * shape.theta;
+        job_.theta = shape.theta;
         job_.ridge = shape.ridge;
         job_.all_tiles = shape.padded / PAIR_TILE;
         uint32_t terms = shape.E + 1;
@@ -273,7 +192,7 @@ private:
         double groups = job_.product_groups + job_.target_groups;
         double columns = product_columns(job_) + target_columns(job_);
         double pairs = (double) tiles * PAIR_TILE * job_.padded;
-        return pairs * (2 * columns + groups * (60 + 24.0 * job_.quads)) / 4e13;
+        return pairs * seconds_of_pair(columns / PAIR_COLUMNS, groups, job_.quads);
     }
 
     void choose_batch()

@@ -2,11 +2,9 @@
 #ifndef SYN_GPU_EDM_PAIRS_PREPARE_CUH
 #define SYN_GPU_EDM_PAIRS_PREPARE_CUH
 
-#include "gpu/edm/pairs_types.cuh"
+#include "gpu/edm/pairs_points.cuh"
 
 namespace gpu {
-
-enum { PREPARE = 256 };
 
 /* ---- libraries ---- */
 
@@ -50,6 +48,7 @@ __device__ inline void shift_library(const pairs_job &job, const double *raw, do
         to->centre = centre;
         to->scale = scale;
         to->spread = sqrt(square / (n > 0 ? n : 1));
+        to->fall = TWO_LOG2 * job.theta;
         to->made = to->left = to->compared = 0;
     }
 }
@@ -57,55 +56,20 @@ __device__ inline void shift_library(const pairs_job &job, const double *raw, do
 /* Whether the point of a row has all its coordinates. */
 __device__ inline bool complete_row(const pairs_job &job, const double *raw, uint32_t row)
 {
-    if (row >= job.rows)
-        return false;
     for (uint32_t k = 0; k < job.E; k++)
         if (isnan(raw[place_of(job, row, k)]))
             return false;
     return true;
 }
 
-/* Which rows are points, how many of them come before each, and whether they differ. */
-__device__ inline void find_points(const pairs_job &job, const double *raw,
-                                   const double *x, uint32_t which)
+/* Whether the points of two rows are the same. */
+__device__ inline bool alike_rows(const pairs_job &job, const double *x, uint32_t row,
+                                  uint32_t other)
 {
-    __shared__ uint32_t found[PREPARE], one;
-    size_t at = (size_t) which * job.padded;
-    uint32_t share = (job.padded + PREPARE - 1) / PREPARE;
-    uint32_t from = min(threadIdx.x * share, job.padded);
-    uint32_t to = min(from + share, job.padded), n = 0;
-    if (threadIdx.x == 0)
-        one = 0;
-    __syncthreads();
-    for (uint32_t row = from; row < to; row++) {
-        bool is = complete_row(job, raw, row);
-        job.part[at + row] = is;
-        n += is;
-        if (is)
-            atomicMax(&one, row);  /* any would do */
-    }
-    found[threadIdx.x] = n;
-    __syncthreads();
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < threadIdx.x; i++)
-        sum += found[i];
-    uint32_t *before = job.before + (size_t) which * (job.padded + 1);
-    bool differs = false;
-    for (uint32_t row = from; row < to; row++) {
-        before[row] = sum;
-        if (job.part[at + row] == 0)
-            continue;
-        sum++;
-        for (uint32_t k = 0; k < job.E && !differs; k++)
-            differs = x[place_of(job, row, k)] != x[place_of(job, one, k)];
-    }
-    if (threadIdx.x == PREPARE - 1) {
-        before[job.padded] = sum;
-        job.library[which].rows = sum;
-    }
-    differs = __syncthreads_or(differs);
-    if (threadIdx.x == 0)
-        job.library[which].differ = differs;
+    for (uint32_t k = 0; k < job.E; k++)
+        if (x[place_of(job, row, k)] != x[place_of(job, other, k)])
+            return false;
+    return true;
 }
 
 /* A block for each library. */
@@ -117,7 +81,13 @@ __global__ void __launch_bounds__(PREPARE) prepare_libraries(SYN_GPU_JOB pairs_j
     double *x = job.x + (size_t) which * job.pitch;
     shift_library(job, raw, x, job.library + which, room);
     __syncthreads();
-    find_points(job, raw, x, which);
+    auto complete = [&](uint32_t row) { return complete_row(job, raw, row); };
+    auto alike = [&](uint32_t row, uint32_t other) {
+        return alike_rows(job, x, row, other);
+    };
+    bool differ = find_points(job, which, complete, alike).differ;
+    if (threadIdx.x == 0)
+        job.library[which].differ = differ;
 }
 
 /* Features of a row, and products of any two of them but the last: those of the first

@@ -53,11 +53,6 @@ struct normal_sums {
     }
 };
 
-inline __host__ __device__ uint32_t triangle_place(uint32_t i, uint32_t j)
-{
-    return i * (i + 1) / 2 + j;
-}
-
 /* Scales the equations so that their diagonal is 1, and inverts their Cholesky triangle;
    whether they are fit for it. */
 template <int N, class ROOM>

@@ -7,7 +7,8 @@
 
 namespace gpu {
 
-constexpr double TWO_LOG2 = 2.8853900817779268;  /* 2 / log(2) */
+/* Where all distances are 0, and so their mean but for the least root that there is. */
+constexpr double LEAST_MEAN = 1e-100;
 constexpr double LEAST_SLOPE = 1e-140;  /* so that points out of sight have no weight */
 
 /* What a lane learns of the distances of its two predictions. Of the least only the first
@@ -53,8 +54,9 @@ __device__ inline void put_survey(const pairs_job &job, uint32_t which, uint32_t
     uint32_t from = row > job.exclusion ? row - job.exclusion : 0;
     double n = before[job.padded] - (before[to] - before[from]);
     double mean = n > 0 ? total / n : 0;
-    pair_fall fall = {0, fmax(mean > 0 ? job.fall / mean : 0, LEAST_SLOPE)};
-    bool there = job.part[at] > 0 && job.library[which].differ;
+    const pair_library &library = job.library[which];
+    pair_fall fall = {0, fmax(mean > LEAST_MEAN ? library.fall / mean : 0, LEAST_SLOPE)};
+    bool there = job.part[at] > 0 && library.differ;
     bool any = least < INT32_MAX;
     fall.offset = any ? fall.slope * __hiloint2double(least, 0) : 0;
     job.falls[at] = fall;
@@ -98,11 +100,12 @@ survey_distances(SYN_GPU_JOB pairs_job job)
     rows.load(job, job.feature + 4 * QUADS * at, job.square + at, row);
     survey_sums sums = {{0, 0}, {INT32_MAX, INT32_MAX}};
     fetch_survey<QUADS>(job, which, 0, shared);
-    for (uint32_t from = 0, turn = 0; from < job.padded; from += PAIR_POINTS, turn ^= 1) {
+    uint32_t end = padded_points(job);
+    for (uint32_t from = 0, turn = 0; from < end; from += PAIR_POINTS, turn ^= 1) {
         double *stage = shared + turn * survey_stage(QUADS);
         __pipeline_wait_prior(0);
         __syncthreads();
-        if (from + PAIR_POINTS < job.padded)
+        if (from + PAIR_POINTS < end)
             fetch_survey<QUADS>(job, which, from + PAIR_POINTS,
                                 shared + (turn ^ 1) * survey_stage(QUADS));
         const double *part = stage + 4 * QUADS * PAIR_PITCH;

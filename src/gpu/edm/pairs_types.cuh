@@ -23,6 +23,8 @@ enum {
    sight. */
 constexpr double PAIR_AWAY = 1e300;
 
+constexpr double TWO_LOG2 = 2.8853900817779268;  /* 2 / log(2) */
+
 /* Of a prediction: there is none; it is made here; it is left to the host. */
 enum : unsigned char { PAIR_NONE, PAIR_MADE, PAIR_LEFT };
 
@@ -30,6 +32,7 @@ enum : unsigned char { PAIR_NONE, PAIR_MADE, PAIR_LEFT };
 struct pair_library {
     double centre, scale;   /* values are centre + scale times what kernels see */
     double spread;          /* standard deviation of what they see */
+    double fall;            /* 2 theta / log(2) */
     uint32_t rows;          /* points */
     uint32_t differ;        /* whether they are not all the same */
     uint32_t made, left, compared;  /* predictions; those whose target is known */
@@ -53,8 +56,7 @@ struct pairs_job {
     uint32_t libraries;      /* of the batch */
     uint32_t E, steps, rows, padded, pitch, exclusion, first;
     int32_t tau, Tp;
-    double fall;             /* 2 theta / log(2) */
-    double ridge;
+    double theta, ridge;
     uint32_t begin, tiles;   /* predictions: of so many tiles, from this one on */
     uint32_t all_tiles;
     uint32_t quads;          /* features of a point are four times as many */
@@ -79,6 +81,12 @@ struct pairs_job {
     double *partial;         /* [libraries][all_tiles][PAIR_SUMS][columns of targets] */
 };
 
+/* Rows after these are padding: blocks that hold PAIR_POINTS at a time stop here. */
+inline __host__ __device__ uint32_t padded_points(const pairs_job &job)
+{
+    return (job.rows + PAIR_POINTS - 1) / PAIR_POINTS * PAIR_POINTS;
+}
+
 inline __host__ __device__ uint32_t product_columns(const pairs_job &job)
 {
     return job.product_tiles * job.product_groups * PAIR_COLUMNS;
@@ -101,9 +109,15 @@ __device__ inline int64_t place_of(const pairs_job &job, uint32_t row, uint32_t 
 __device__ inline size_t panel_place(uint32_t padded, uint32_t tiles, uint32_t row,
                                      uint32_t column)
 {
-    uint32_t tile = column / PAIR_COLUMNS, group = tile / tiles;
-    size_t four = (size_t) group * (padded / 4) + row / 8 * 2 + row % 2;
-    return (four * tiles + tile % tiles) * WARP + column % PAIR_COLUMNS * 4 + row % 8 / 2;
+    uint32_t wide = tiles * PAIR_COLUMNS;
+    size_t four = (size_t) (column / wide) * (padded / 4) + row / 8 * 2 + row % 2;
+    return (four * wide + column % wide) * 4 + row % 8 / 2;
+}
+
+/* Where row i and column j of a lower triangle are. */
+inline __host__ __device__ uint32_t triangle_place(uint32_t i, uint32_t j)
+{
+    return i * (i + 1) / 2 + j;
 }
 
 /* The sum over all threads of a block, in an order that depends on their number alone;

@@ -24,8 +24,7 @@ struct count_job {
     columns_view columns;
     uint32_t min_count;
     uint32_t device;              /* this one's number among those that share the work */
-    const void *table;            /* of `some` columns from the first on */
-    table_columns some;
+    const void *table;
     const uint2 *end;             /* lists of `here` */
     unsigned long long end_room;
     uint32_t *counts;             /* found counts, grouped by item */
@@ -36,7 +35,8 @@ struct count_job {
                                      disagree; 0 at rest */
     uint32_t *sum;                /* [segments][K][WARP] hits of an item, at its first
                                      segment; 0 at rest */
-    header *head;
+    const uint32_t *stop;         /* set by the host */
+    header *head;                 /* of `here` */
 };
 
 /* Blocks a multiprocessor holds: more leave too few registers. */
@@ -111,7 +111,7 @@ template <int K> struct item_view {
 /* Passes the ends begin .. end - 1. With `most` above zero it stops early, and returns
    false, once no candidate can become frequent. A lone warp is bound by latency, so ends
    are fetched two batches and rows one chunk before they are needed. */
-template <int K, class T>
+template <int K>
 __device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<K> &item,
                                           uint32_t begin, uint32_t end, uint32_t most,
                                           batch_pair &batches, tally<K> &t)
@@ -128,7 +128,7 @@ __device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<
         const unsigned char *at;  /* in one instruction */
         asm("mad.wide.u32 %0, %1, %2, %3;"
             : "=l"(at) : "r"(row), "r"(item.stride), "l"(item.rows));
-        return load_pack<K, T>(at);
+        return load_pack<K>(at);
     };
 
     __syncwarp();
@@ -137,7 +137,7 @@ __device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<
     batches[0][lane] = make_uint4(first.x, first.y, event_of(first), 0);
     uint32_t event = event_of(second);
     __syncwarp();
-    row_pack<K, T> next[2][CHUNK];
+    row_pack<K> next[2][CHUNK];
 #pragma unroll
     for (int a = 0; a < CHUNK; a++)
         next[0][a] = row_at(batches[0][a].x);
@@ -223,18 +223,18 @@ __device__ bool same_state(const uint32_t *wanted, uint32_t start, const uint32_
 }
 
 /* The same for the rare cases: out of line, so that it costs the usual ones nothing. */
-template <int K, class T>
+template <int K>
 __device__ __noinline__ void pass_again(const count_job &job, const item_view<K> &item,
                                         uint32_t begin, uint32_t end,
                                         batch_pair &batches, tally<K> &t)
 {
-    pass_ends<K, T>(job, item, begin, end, 0, batches, t);
+    pass_ends<K>(job, item, begin, end, 0, batches, t);
 }
 
 /* Passes a segment that began in another state than `t` once more from there, beside what
    it did: two such states soon meet, and what follows is known. `guess` holds the state
    it began in, `known` what it ended in and its hits. Leaves the true ones in `t`. */
-template <int K, class T>
+template <int K>
 __device__ __noinline__ void mend_segment(const count_job &job, const item_view<K> &item,
                                           uint32_t begin, uint32_t end,
                                           batch_pair &batches, tally<K> &guess,
@@ -243,8 +243,8 @@ __device__ __noinline__ void mend_segment(const count_job &job, const item_view<
     enum { STEP = 2 * WARP };
     for (uint32_t i = begin; i < end; i += STEP) {
         uint32_t stop = min(i + STEP, end);
-        pass_again<K, T>(job, item, i, stop, batches, t);
-        pass_again<K, T>(job, item, i, stop, batches, guess);
+        pass_again<K>(job, item, i, stop, batches, t);
+        pass_again<K>(job, item, i, stop, batches, guess);
         if (stop < end &&
             same_state<K>(item.wanted, item.ends[stop].y, t.busy, guess.busy)) {
 #pragma unroll
@@ -284,7 +284,7 @@ template <int K> struct segment_record {
 /* Adds up an item's segments one after the other, and mends those that began in another
    state than the segment before them ended in. Records are fetched several at a time,
    because each takes as long as all of them. */
-template <int K, class T>
+template <int K>
 __device__ __noinline__ void join_segments(const count_job &job, const item_view<K> &item,
                                            const task &what, uint32_t length,
                                            uint32_t size, batch_pair &batches)
@@ -316,7 +316,7 @@ __device__ __noinline__ void join_segments(const count_job &job, const item_view
 #pragma unroll
                 for (int j = 0; j < K; j++)
                     now.entry.hits[j] = t.hits[j] = 0;
-                mend_segment<K, T>(job, item, begin, min(begin + size, length), batches,
+                mend_segment<K>(job, item, begin, min(begin + size, length), batches,
                                    now.entry, now.exit, t);
             }
 #pragma unroll
@@ -362,7 +362,7 @@ __device__ bool agrees(const count_job &job, const item_view<K> &item, const tas
 
 /* Leaves what a segment found. The last one of an item to be done keeps the sum, or goes
    through all of them once more where two neighbours disagree. */
-template <int K, class T>
+template <int K>
 __device__ __noinline__ void finish_segment(const count_job &job,
                                             const item_view<K> &item, const task &what,
                                             uint32_t length, uint32_t size, bool hope,
@@ -399,27 +399,24 @@ __device__ __noinline__ void finish_segment(const count_job &job,
     if (lane == 0)
         job.here.done[what.item] = 0;
     if (disagree && hope && before < DEAD)
-        join_segments<K, T>(job, item, what, length, size, batches);
+        join_segments<K>(job, item, what, length, size, batches);
     else
         keep_found<K>(job, what.item, item.wanted, t.hits);
 }
 
-template <int K, class T>
+template <int K>
 __device__ __forceinline__ void count_task(const count_job &job, const task &what,
                                            batch_pair &batches)
 {
     const uint32_t lane = threadIdx.x % WARP;
     uint32_t node = what.item / job.columns.n;
     uint32_t column = what.item - node * job.columns.n;
-    if (!job.some.has(column))
-        return;
     uint32_t length = job.here.length[node], count = job.here.count[node];
     item_view<K> item;
     item.ends = job.end + job.here.offset[node];
     item.rows = (const unsigned char *) job.table +
-                (size_t) (column - job.some.first) * (job.events.n + 1) *
-                    row_bytes<K, T>::row +
-                lane * row_bytes<K, T>::lane;
+                (size_t) column * (job.events.n + 1) * row_bytes<K>::row +
+                lane * row_bytes<K>::lane;
     const uint32_t *mask =
         job.above.mask + ((size_t) job.here.suffix[node] * job.columns.n + column) * K;
 #pragma unroll
@@ -430,7 +427,7 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
 #pragma unroll
     for (int j = 0; j < K; j++)
         mine |= item.wanted[j] >> lane & 1;
-    item.stride = mine ? row_bytes<K, T>::row : 0;
+    item.stride = mine ? row_bytes<K>::row : 0;
 
     uint32_t size = (length + what.segments - 1) / what.segments;
     uint32_t begin = min(what.segment * size, length), end = min(begin + size, length);
@@ -449,7 +446,7 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
     }
 #pragma unroll 1
     for (int leading = what.segment > 0; leading >= 0; leading--) {
-        hope = pass_ends<K, T>(job, item, leading ? begin - lead : begin,
+        hope = pass_ends<K>(job, item, leading ? begin - lead : begin,
                                leading ? begin : end, leading ? 0 : most, batches, t);
         if (leading) {
             uint32_t start = begin < length ? item.ends[begin].y : 0;
@@ -470,11 +467,11 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
         return;
     }
 
-    finish_segment<K, T>(job, item, what, length, size, hope, t, batches);
+    finish_segment<K>(job, item, what, length, size, hope, t, batches);
 }
 
 /* Warps take tasks from a common pile, a few at a time, until it is empty. */
-template <int K, class T>
+template <int K>
 __global__ void __launch_bounds__(COUNT_WARPS *WARP, count_blocks<K>())
     count_children(SYN_GPU_JOB count_job job)
 {
@@ -487,13 +484,13 @@ __global__ void __launch_bounds__(COUNT_WARPS *WARP, count_blocks<K>())
     for (;;) {
         /* One lane asks, so that all hear the same. */
         uint32_t next = tasks;
-        if (lane == 0 && !*(volatile uint32_t *) &job.head->stop)
+        if (lane == 0 && !*(volatile const uint32_t *) job.stop)
             next = atomicAdd(&job.head->taken, some);
         next = __shfl_sync(ALL, next, 0);
         if (next >= tasks)
             return;
         for (uint32_t last = min(next + some, tasks); next < last; next++)
-            count_task<K, T>(job, job.tasks[next], batches[warp]);
+            count_task<K>(job, job.tasks[next], batches[warp]);
     }
 }
 

@@ -70,38 +70,41 @@ __global__ void find_windows(events_view events, const int64_t *bounds,
         atomicMax(&head->reach, reach);
 }
 
-/* The ends of single units: every event, its start the first event on its tick. */
+/* The ends of single units: every event, its start the first event on its tick. `links`,
+   which go with a table, may be NULL. */
 __global__ void list_units(events_view events, uint2 *end, link *links)
 {
     uint32_t row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= events.n)
         return;
     uint32_t event = events.by_unit[row];
+    end[row] = make_uint2(row, events.group[event]);
+    if (!links)
+        return;
     uint32_t next = row + 1 < events.n ? events.by_unit[row + 1] : NOTHING;
     bool same = next != NOTHING && events.symbol[next] == events.symbol[event];
     link here = {row, same ? next : NOTHING};
     links[event] = here;
-    end[row] = make_uint2(row, events.group[event]);
 }
 
 enum { TABLE_SPAN = 128 };  /* events whose rows one warp makes */
 
-/* A warp makes the rows of TABLE_SPAN events of a column (the first and blockIdx.y),
-   going back in time: an event that enters the window is the first of its symbol. The
-   spare symbol after a page's last one occurs in every row at the event itself. */
-template <int K, class T>
-__global__ void make_table(events_view events, columns_view columns, uint32_t first,
-                           const place<T> *places, unsigned char *table)
+/* A warp makes the rows of TABLE_SPAN events of column blockIdx.y, going back in time: an
+   event that enters the window is the first of its symbol. The spare symbol after the last
+   one of a page occurs in every row at the event itself. */
+template <int K>
+__global__ void make_table(events_view events, columns_view columns,
+                           const place<uint16_t> *places, unsigned char *table)
 {
-    uint32_t lane = threadIdx.x % WARP, column = first + blockIdx.y;
+    uint32_t lane = threadIdx.x % WARP, column = blockIdx.y;
     uint32_t begin = (blockIdx.x * blockDim.x + threadIdx.x) / WARP * TABLE_SPAN;
-    constexpr uint32_t row_size = row_bytes<K, T>::row;
-    unsigned char *rows = table + (size_t) blockIdx.y * (events.n + 1) * row_size +
-                          lane * row_bytes<K, T>::lane;
+    constexpr uint32_t row_size = row_bytes<K>::row;
+    unsigned char *rows = table + (size_t) column * (events.n + 1) * row_size +
+                          lane * row_bytes<K>::lane;
     if (begin >= events.n)
         return;
     if (begin == 0)  /* what padding reads */
-        store_pack<K, T>(rows + (size_t) events.n * row_size, {});
+        store_pack<K>(rows + (size_t) events.n * row_size, {});
     places += (size_t) (column / columns.pages) * events.n;
     uint32_t page = column % columns.pages * columns.width;
     uint32_t mine = page + lane * K, spare = page + columns.width;
@@ -116,7 +119,7 @@ __global__ void make_table(events_view events, columns_view columns, uint32_t fi
     for (uint32_t above = end, n; above > begin; above -= n) {
         n = min(above - begin, (uint32_t) WARP);
         uint32_t my_row = lane < n ? events.row[above - 1 - lane] : 0;
-        place<T> my_place = places[my_row];
+        place<uint16_t> my_place = places[my_row];
         for (uint32_t i = 0; i < n; i++) {
             uint32_t e = above - 1 - i;
             uint32_t row = __shfl_sync(ALL, my_row, i);
@@ -133,12 +136,12 @@ __global__ void make_table(events_view events, columns_view columns, uint32_t fi
                     if (symbol == mine + j)
                         next[j] = entered;
             }
-            row_pack<K, T> packed = {};
+            row_pack<K> packed = {};
             for (int j = 0; j < K; j++) {
-                uint32_t value = next[j] < shut ? (T) (next[j] - e + 1) : 0;
+                uint32_t value = next[j] < shut ? (uint16_t) (next[j] - e + 1) : 0;
                 packed.set(j, mine + j == spare ? 1 : value);
             }
-            store_pack<K, T>(rows + (size_t) row * row_size, packed);
+            store_pack<K>(rows + (size_t) row * row_size, packed);
         }
     }
 }

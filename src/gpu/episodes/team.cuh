@@ -30,12 +30,10 @@ public:
         uint32_t found;
     };
     std::vector<findings> show[2];
-    /* The widest rows of the table that a member has memory for: all use the same. */
-    std::vector<int> widest;
     const int *const device;
 
     team(const int *devices, unsigned n)
-        : size_(n), show{std::vector<findings>(n), std::vector<findings>(n)}, widest(n),
+        : size_(n), show{std::vector<findings>(n), std::vector<findings>(n)},
           device(devices)
     {
     }

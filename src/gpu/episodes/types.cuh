@@ -31,18 +31,10 @@ struct columns_view {
     uint32_t n, pages, width;
 };
 
-/* The columns whose tables are in memory. */
-struct table_columns {
-    uint32_t first, n;
-
-    __host__ __device__ bool has(uint32_t column) const { return column - first < n; }
-};
-
 /* A lane's share of a row of the next-occurrence table: one more than the distance to the
    first event of each symbol inside the window, 0 when there is none. The table is
-   [columns][events + 1][WARP]; rows follow by_unit, the last one is all 0. Distances are
-   of type T: uint16_t, or uint32_t (with K = 1 only) where windows hold more events. */
-template <int K, class T> struct row_pack {
+   [columns][events + 1][WARP]; rows follow by_unit, the last one is all 0. */
+template <int K> struct row_pack {
     uint32_t pair[(K + 1) / 2];  /* unpacked late, which saves registers */
 
     __device__ uint32_t next(int j) const
@@ -56,16 +48,15 @@ template <int K, class T> struct row_pack {
     }
 };
 
-template <int K, class T> struct row_bytes {
-    static constexpr uint32_t lane = sizeof(T) * K, row = WARP * lane;
+template <int K> struct row_bytes {
+    static constexpr uint32_t lane = sizeof(uint16_t) * K, row = WARP * lane;
 };
 
-template <int K, class T>
-__device__ inline row_pack<K, T> load_pack(const unsigned char *from)
+template <int K> __device__ inline row_pack<K> load_pack(const unsigned char *from)
 {
-    row_pack<K, T> pack;
+    row_pack<K> pack;
     if (K == 1) {
-        pack.pair[0] = __ldg((const T *) from);
+        pack.pair[0] = __ldg((const uint16_t *) from);
     } else if (K == 2) {
         pack.pair[0] = __ldg((const uint32_t *) from);
     } else {
@@ -79,18 +70,18 @@ __device__ inline row_pack<K, T> load_pack(const unsigned char *from)
     return pack;
 }
 
-template <int K, class T>
-__device__ inline void store_pack(unsigned char *to, row_pack<K, T> pack)
+template <int K> __device__ inline void store_pack(unsigned char *to, row_pack<K> pack)
 {
     if (K == 1)
-        *(T *) to = (T) pack.pair[0];
+        *(uint16_t *) to = (uint16_t) pack.pair[0];
     else
 #pragma unroll
         for (int i = 0; i < K / 2; i++)
             ((uint32_t *) to)[i] = pack.pair[i];
 }
 
-/* An event of a row, and where its window opens and shuts, counted from it. */
+/* An event of a row, and where its window opens and shuts, counted from it. T is
+   uint16_t, or uint32_t where windows hold more events than that can number. */
 template <class T> struct place {
     uint32_t event;
     T open, shut;
@@ -101,30 +92,31 @@ struct link {
     uint32_t row, next;
 };
 
-/* What the device tells the host. */
+/* What the device knows of a level, and tells the host. */
 struct header {
-    unsigned long long candidates;  /* of the level after the one just filled */
+    unsigned long long candidates;  /* children of its nodes that are counted */
     unsigned long long own;         /* those of them that this device counts */
-    unsigned long long list_ends;   /* ends that the lists just made need */
-    uint32_t lists;                 /* lists just made */
+    unsigned long long list_ends;   /* ends that the lists made of it need */
+    uint32_t lists;                 /* lists made */
     uint32_t tasks, segments;       /* planned for counting along them */
-    uint32_t taken;                 /* tasks begun */
+    uint32_t taken, tiles;          /* tasks and tiles of items begun */
     uint32_t found;                 /* frequent children counted */
     uint32_t reach;                 /* farthest event of any window */
-    uint32_t stop;                  /* set by the host */
 };
 
 /* A level on the device. A node is an episode, an item a node and a column. What items
    hold describes the node's children in that column. */
 struct level_view {
-    uint32_t n;
+    uint32_t n;                                /* nodes, where the host knows */
+    uint32_t room;                             /* for nodes */
+    uint32_t *nodes;                           /* how many there are; it comes first */
     uint32_t *parent, *suffix, *unit, *interval, *count;  /* [n] as on the host */
     uint32_t *step;                            /* [n] symbol in the page + 256 * column */
     uint32_t *length;                          /* [n] valid ends in the node's list */
     unsigned long long *offset;                /* [n] where the list begins */
     uint32_t *child;                           /* [n + 1] */
     uint32_t *mask;                            /* [items][K] symbols that follow */
-    uint32_t *children;                        /* [items + 1] how many, and 0 */
+    uint32_t *children;                        /* [items] how many */
     uint32_t *base;                            /* [items + 1] first one's number */
     uint32_t *slot;                            /* [items] first one's place in `counts`,
                                                   and whose: device << SLOT_BITS */

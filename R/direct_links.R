@@ -1,0 +1,255 @@
+# Which links of a causal map are direct: forecasts of each effect with and without a
+# cause, given what else drives it. How the parties of an effect are found is in
+# direct_links_search.R, what follows for a link in direct_links_kinds.R.
+
+#' Which links of a causal map are direct
+#'
+#' In a causal map everything that is upstream of a series leaves its mark: its direct
+#' causes, the causes of these, and whatever shares a driver with it. This function
+#' tells them apart. A cause is direct if the next value of the effect is forecast
+#' better with the cause than without it, although the forecast already uses the past of
+#' the effect and of all other series that were found to improve it.
+#'
+#' # What is computed
+#' Links of the map with a rho of at least `threshold` are looked at. Each effect is
+#' forecast one step ahead by an S-map from its own past (as many coordinates as its
+#' `E`, from 2 to 4), its season and the time
+#' where it has a season or drifts, and the past of its *parties*. At
+#' first there are none. The link that improves the forecast most, at the best of
+#' `max_delay` delays, becomes one, if the improvement is significant among all that
+#' were tried; and so on, up to `max_parties`. Then each link has its test: that of a
+#' party without this party, that of any other cause with all parties. The cause enters
+#' each local model with its value and its square, but not the distances between states.
+#' So a cause that adds nothing costs next to nothing, and nearly all improvements that
+#' are found are there.
+#'
+#' Each forecast leaves its own row out. `t` is the mean difference of the squared
+#' errors without and with the cause, over its standard error, which allows for memory
+#' in the differences (Newey and West 1987). `p_value` is one-sided, times the number of
+#' delays that were tried; `q_value` is the false discovery rate over all links that
+#' were tested (Benjamini and Hochberg 1995).
+#'
+#' Partial cross mapping (Leng et al. 2020) asks the same question of cross mapping
+#' alone. `vignette("causes")` has both on the same systems: a mediated link keeps much
+#' of its partial skill, which is why forecasts decide here.
+#'
+#' # What it cannot see
+#' A driver that was not recorded: two series that it drives look linked. A cause that
+#' acts within one step, or after more than `max_delay` of them. Two causes that are
+#' copies of each other: one of them is called direct. In series without any noise the
+#' past of an effect may hold all of its cause, and then forecasts do not need the cause
+#' itself.
+#'
+#' @param map What [causal_map()] returned for `x`, in memory, in a file or as a table
+#'   of links.
+#' @param x The series of the map, as given to [causal_map()].
+#' @param threshold Smallest rho of the links that are looked at.
+#' @param alpha Links with a `q_value` of at most this are direct.
+#' @param max_delay Most steps that a cause takes to act, from 1. Each delay is one more
+#'   trial.
+#' @param max_parties Most causes that the forecast of an effect uses besides its own
+#'   past.
+#' @param ... Not used; must be empty. All arguments after it are given by name.
+#' @param max_links Look at so many links at most: those with the highest rho.
+#' @param exclusion_radius Rows at most so many steps away from what is forecast are left
+#'   out of its model. `NULL`: as in the map.
+#' @param dataset,no_time As in [causal_map()].
+#' @inheritParams causal_map
+#' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done.
+#'   Both give the same links; `t` agrees to 1e-5 of it.
+#'
+#' @return A data frame of class `direct_links` with a row for each link, effect by
+#'   effect in the order of the map, the highest rho first:
+#'   * `cause`, `effect`, and `rho` of the map.
+#'   * `link`: `"direct"`; `"mediated"`, where direct links lead from the cause to the
+#'     effect through one or two others; `"common driver"`, where direct links lead to
+#'     both from a third; `"explained"`, where the parties of the effect say all that
+#'     the cause does, and none of these is so; `"unsupported"`, where the cause
+#'     improves no forecast even without parties; `"refused"`, where it cannot be told.
+#'   * `delay`, in steps: the one at which the forecast improves most.
+#'   * `gain`: the share of the mean squared error that the cause takes away at this
+#'     delay, below 0 where it adds error. `t`, `p_value`, `q_value`: see above.
+#'   * `through`: of mediated links, common drivers and explained links the others,
+#'     separated by commas.
+#'   * `reason`: why a link was refused: `"constant"`, `"short"`, `"drift"`, `"cycle"`
+#'     (see [summary.ccm()]) or `"in step"`.
+#'
+#'   Attributes: `series` (names), `parameters`, `call`, `elapsed` (seconds), `device`.
+#'
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`: a
+#' map of other series than those of `x`, or of another number of steps; a threshold
+#' that leaves no link. A GPU that is not there or fails gives `synfire_error_device`, a
+#' machine without memory `synfire_error_memory`.
+#'
+#' @references
+#' Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate.
+#' *Journal of the Royal Statistical Society B*, 57, 289-300.
+#' \doi{10.1111/j.2517-6161.1995.tb02031.x}
+#'
+#' Leng S, Ma H, Kurths J, Lai YC, Lin W, Aihara K, Chen L (2020). Partial cross mapping
+#' eliminates indirect causal influences. *Nature Communications*, 11, 2632.
+#' \doi{10.1038/s41467-020-16238-0}
+#'
+#' Newey WK, West KD (1987). A simple, positive semi-definite, heteroskedasticity and
+#' autocorrelation consistent covariance matrix. *Econometrica*, 55, 703-708.
+#' \doi{10.2307/1913610}
+#'
+#' Sun J, Taylor D, Bollt EM (2015). Causal network inference by optimal causation
+#' entropy. *SIAM Journal on Applied Dynamical Systems*, 14, 73-106.
+#' \doi{10.1137/140956166}
+#' @seealso [causal_map()] before it, [summary.direct_links()],
+#'   [autoplot.direct_links()] and [compare_maps()] after it; `vignette("causes")`.
+#' @examples
+#' # x1 drives x2, and x2 drives x3: x1 and x3 are linked through x2.
+#' wiring <- rbind(c(0, 0.2, 0), c(0, 0, 0.2), 0)
+#' set.seed(1)
+#' x <- simulate_coupled_maps(400, wiring, noise = 0.02)
+#' map <- causal_map(x, E_max = 5, threads = 2)
+#' direct_links(map, x, threads = 2)
+#' @export
+direct_links <- function(map, x, threshold = 0.3, alpha = 0.05, max_delay = 3,
+                         max_parties = 5, ..., max_links = Inf, exclusion_radius = NULL,
+                         dataset = NULL, no_time = FALSE, device = c("cpu", "gpu", "auto"),
+                         gpus = NULL, threads = NULL) {
+  started <- proc.time()[["elapsed"]]
+  call <- match.call()
+  check_given(map = "what causal_map() returned", x = "the series of the map")
+  check_no_dots()
+  check_map_given(map)
+  source <- map_source(x, dataset, no_time)
+  check_same_series(map, source)
+  limits <- check_links(map, check_number(threshold), NULL, max_links)
+  alpha <- check_alpha(alpha)
+  max_delay <- check_count(max_delay, max = 100)
+  max_parties <- check_count(max_parties, max = 8)
+  exclusion <- edm_exclusion(exclusion_radius %||% map_exclusion(map))
+  device <- check_choice(device)
+  threads <- check_threads(threads)
+  links <- links_to_test(map, limits)
+  series <- standard_series(source, links)
+  E <- series_dimensions(map, series$names)
+  where <- edm_place(device, gpus, search_seconds(links, nrow(series$value)) / threads)
+  reach <- max(most_own, max_delay)
+  forecast <- \(jobs) {
+    conditional_forecasts(series$value, jobs, exclusion, reach,
+                          list(gpus = gpus_of(where), threads = threads), environment())
+  }
+  links$reason <- link_obstacles(links, series)
+  number <- \(names) match(names, series$names)[is.na(links$reason)]
+  found <- search_links(data.frame(from = number(links$cause), to = number(links$effect)),
+                        own_coordinates(E), series$clock, max_delay, alpha,
+                        max_parties, forecast)
+  new_direct_links(links, found, series$names, all_series(map), list(
+    threshold = threshold, alpha = alpha, max_delay = max_delay, max_parties = max_parties,
+    max_links = max_links, exclusion_radius = exclusion, steps = source$steps
+  ), call, proc.time()[["elapsed"]] - started, where$device)
+}
+
+# ---- What is tested ------------------------------------------------------------------
+
+check_map_given <- function(map, call = rlang::caller_env()) {
+  if (!inherits(map, c("causal_map", "causal_links", "causal_map_file")) ||
+      inherits(map, "smap_map")) {
+    abort_arg("map", "what causal_map() returned", describe(map), call = call)
+  }
+  check_whole_map(map, "map", call)
+}
+
+#' Names of all series of a map, in its order
+#' @noRd
+all_series <- function(map) {
+  if (is.data.frame(map)) attr(map, "series", exact = TRUE) else map_series(map)
+}
+
+#' Stop where `x` cannot be what the map was made from
+#' @noRd
+check_same_series <- function(map, source, call = rlang::caller_env()) {
+  unknown <- setdiff(all_series(map), source$names)
+  if (length(unknown) > 0L) {
+    abort_arg("x", "the series that the map was made from",
+              sprintf("without %s of its series: %s", commas(length(unknown)),
+                      some(dQuote(unknown, FALSE))), call = call)
+  }
+  steps <- attr(map, "parameters", exact = TRUE)$steps
+  if (!is.null(steps) && steps != source$steps) {
+    abort_arg("x", sprintf("of %s steps, as when the map was made", commas(steps)),
+              sprintf("of %s", commas(source$steps)), call = call)
+  }
+}
+
+map_exclusion <- function(map) {
+  attr(map, "parameters", exact = TRUE)$exclusion_radius %||% 0
+}
+
+#' Links of the map with a rho of at least the threshold, by effect, the highest rho first
+#' @noRd
+links_to_test <- function(map, limits, call = rlang::caller_env()) {
+  # Links above the threshold; those that have just this rho are looked at, too.
+  limits$threshold <- limits$threshold - 1e-12
+  links <- map_links(map, limits)[c("cause", "effect", "rho")]
+  if (nrow(links) == 0L) {
+    abort_arg("threshold", "at most the highest rho between two series of the map",
+              format(limits$threshold + 1e-12),
+              "Look at `summary(map)`.", call = call)
+  }
+  links <- links[order(match(links$effect, all_series(map)), -links$rho), ]
+  row.names(links) <- NULL
+  links
+}
+
+#' The series that have links, in standard units, and their clocks
+#'
+#' @return A list: `names`; `value`, a matrix of steps x series, with the columns of the
+#'   clocks after these; `clock`, the numbers of those of each series; `obstacle`, why a
+#'   series allows no sentence (see refusal()), or NULL, of each.
+#' @noRd
+standard_series <- function(source, links) {
+  names <- source$names[source$names %in% c(links$cause, links$effect)]
+  value <- source$read(match(names, source$names))
+  obstacle <- clocks <- vector("list", length(names))
+  first <- rep(1L, nrow(value))
+  round <- find_seasons(value, first)
+  for (k in seq_along(names)) {
+    traits <- series_traits(value[, k], first, round[k, ])
+    why <- row_obstacle(sum(!is.na(value[, k]))) %||% trait_obstacle(traits, names[[k]])
+    if (!is.null(why)) obstacle[[k]] <- why
+    clocks[[k]] <- series_clock(traits, nrow(value))
+    value[, k] <- if (traits$constant) 0 else in_standard_units(value[, k])
+  }
+  columns <- vapply(clocks, \(clock) NCOL(clock) * !is.null(clock), 0)
+  last <- length(names) + cumsum(columns)
+  list(names = names, value = do.call(cbind, c(list(value), clocks)),
+       clock = Map(\(last, n) as.integer(last - n + seq_len(n)), last, columns),
+       obstacle = obstacle)
+}
+
+#' What is known of a series' next value from the time alone, a column each, or NULL
+#'
+#' Its season one step later, and the time itself where the series drifts: what two series
+#' have in common because of these is no link.
+#' @noRd
+series_clock <- function(traits, steps) {
+  if (traits$constant) return(NULL)
+  cbind(
+    if (traits$period > 0) in_standard_units(c(traits$season[-1L], NA)),
+    if (traits$drift > verdict_rules$drift) in_standard_units(as.double(seq_len(steps)))
+  )
+}
+
+in_standard_units <- function(x) {
+  (x - mean(x, na.rm = TRUE)) / stats::sd(x, na.rm = TRUE)
+}
+
+most_own <- 4L
+
+#' How many coordinates of its own past each effect is forecast from
+#' @noRd
+own_coordinates <- function(E) as.integer(pmin(pmax(ifelse(is.na(E), 3, E), 2), most_own))
+
+#' Seconds that the search takes on one core, about
+#' @noRd
+search_seconds <- function(links, steps) {
+  # Each effect is forecast some 15 times, and each link some 5 times at each delay.
+  (15 * length(unique(links$effect)) + nrow(links)) * 1.5e-9 * steps^2
+}

@@ -1,0 +1,70 @@
+# What follows for a link from its test, and what forbids any sentence about it.
+
+link_kinds <- c("direct", "mediated", "common driver", "explained", "unsupported", "refused")
+
+#' Why a link cannot be told, or NA
+#'
+#' @param series From standard_series().
+#' @noRd
+link_obstacles <- function(links, series) {
+  of <- vapply(series$obstacle, \(why) why$reason %||% NA_character_, "")
+  # Forecasts can do with counts, whose states look alike, and know of drifts.
+  of[of %in% c("counts", "drift")] <- NA_character_
+  reason <- of[match(links$effect, series$names)]
+  cause <- of[match(links$cause, series$names)]
+  reason[is.na(reason)] <- cause[is.na(reason)]
+  reason[is.na(reason) & links_in_step(links, series)] <- "in step"
+  reason
+}
+
+#' Whether cause and effect go together so closely that neither comes first
+#' @noRd
+links_in_step <- function(links, series) {
+  close <- which(links$rho >= verdict_rules$in_step)
+  from <- match(links$cause[close], series$names)
+  to <- match(links$effect[close], series$names)
+  together <- vapply(seq_along(close), \(k) {
+    stats::cor(series$value[, from[[k]]], series$value[, to[[k]]],
+               use = "na.or.complete")
+  }, 0)
+  seq_along(links$rho) %in% close[abs(together) >= verdict_rules$in_step]
+}
+
+#' The kind of each link, and through whom
+#'
+#' @param from,to Numbers of series of the tested links.
+#' @param direct Whether each is direct.
+#' @param alone Whether its cause improves the forecast without parties.
+#' @param parties Numbers of the parties of its effect.
+#' @return A list: `kind`, places in `link_kinds`, and `through`, numbers of series of
+#'   each.
+#' @noRd
+kinds_of_links <- function(from, to, direct, alone, parties) {
+  edges <- direct_edges(from[direct], to[direct])
+  n <- length(from)
+  kind <- ifelse(direct, 1L, ifelse(alone, 4L, 5L))
+  through <- rep(list(integer()), n)
+  for (k in which(!direct & alone)) {
+    others <- setdiff(parties[[k]], from[[k]])
+    # Those that the effect depends on directly, and through which the cause could reach it.
+    between <- others[edges$leads(from[[k]], others)]
+    above <- others[edges$leads(others, from[[k]])]
+    kind[[k]] <- if (length(between)) 2L else if (length(above)) 3L else 4L
+    through[[k]] <- if (length(between)) between else if (length(above)) above else others
+  }
+  list(kind = kind, through = through)
+}
+
+#' A list of `leads(a, b)`: do direct links lead from a to b, by themselves or through
+#' another?
+#' @noRd
+direct_edges <- function(from, to) {
+  key <- paste(from, to)
+  effects <- split(to, from)
+  leads <- function(a, b) {
+    by_one <- paste(a, b) %in% key
+    by_two <- mapply(\(a, b) any(paste(effects[[as.character(a)]], b) %in% key), a, b)
+    by_one | as.logical(by_two)
+  }
+  list(leads = leads)
+}

@@ -1,0 +1,74 @@
+# What a method says of the links of a system, against the wiring that the system was made
+# with.
+#
+# A wiring is a logical matrix [cause, effect]. A method gives two matrices of the same
+# shape: `score`, how sure it is of each direct link, and `called`, TRUE where it says
+# that there is one. The diagonal, a series and itself, counts nowhere.
+
+#' Who drives whom, through any number of others; the diagonal says who is part of a loop
+paths <- function(wiring) {
+  reached <- wiring
+  for (through in seq_len(nrow(wiring))) {
+    reached <- reached | outer(reached[, through], reached[through, ], `&`)
+  }
+  reached
+}
+
+#' What each ordered pair of series is, a matrix [cause, effect] of words, NA on the
+#' diagonal
+#'
+#'   direct       a link leads from the one to the other
+#'   mediated     no link, but a path through others
+#'   backwards    neither, but a link or path leads from the other to the one
+#'   shared       no path either way, and a third series leads to both
+#'   unrelated    nothing of all that
+kinds_of_pairs <- function(wiring) {
+  path <- paths(wiring)
+  shared <- crossprod(path) > 0
+  kind <- ifelse(wiring, "direct", ifelse(path, "mediated", ifelse(
+    t(path), "backwards", ifelse(shared, "shared", "unrelated")
+  )))
+  diag(kind) <- NA
+  kind
+}
+
+#' Area under the ROC curve: how often one of the `yes` has a higher score than one of the
+#' others, a tie being half; NA where there is only one sort. Who has no score comes last.
+area_under_roc <- function(score, yes) {
+  score[is.na(score)] <- -Inf
+  n <- c(sum(yes), sum(!yes))
+  if (any(n == 0L)) return(NA_real_)
+  (sum(rank(score)[yes]) - n[[1L]] * (n[[1L]] + 1) / 2) / prod(n)
+}
+
+#' One row: the area, and for each kind how many pairs there are and how many were called
+score_links <- function(found, wiring) {
+  kind <- kinds_of_pairs(wiring)
+  pairs <- !is.na(kind)
+  called <- found$called & pairs
+  of <- function(word) {
+    is <- pairs & kind == word
+    stats::setNames(list(sum(is), sum(called & is)), paste0(word, c("", "_called")))
+  }
+  words <- c("direct", "mediated", "backwards", "shared", "unrelated")
+  data.frame(auc = area_under_roc(found$score[pairs], wiring[pairs]), lapply(words, of))
+}
+
+#' Scores of several systems as one row: the mean of the areas, shares of all pairs in
+#' percent
+pool_scores <- function(rows) {
+  sums <- colSums(rows[setdiff(names(rows), "auc")])
+  share <- function(called, of) {
+    if (sum(sums[of]) == 0) NA_real_ else 100 * sum(sums[called]) / sum(sums[of])
+  }
+  others <- c("mediated", "backwards", "shared", "unrelated")
+  called <- function(kinds) paste0(kinds, "_called")
+  data.frame(
+    auc = mean(rows$auc), missed = 100 - share("direct_called", "direct"),
+    mediated = share("mediated_called", "mediated"),
+    shared = share("shared_called", "shared"), false = share(called(others), others),
+    false_links = sum(sums[called(others)]) / nrow(rows),
+    links = sums[["direct"]], mediated_pairs = sums[["mediated"]],
+    shared_pairs = sums[["shared"]], other_pairs = sum(sums[others])
+  )
+}

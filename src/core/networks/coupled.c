@@ -1,0 +1,165 @@
+/* The steps of coupled maps. What series send to their effects is kept in a ring of as many
+   steps as the longest delay, and what is kept of them in a block of a few steps, so that
+   each series of the result is written a line of the cache at a time. */
+#include "core/networks/coupled.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a map is chaotic, each bit of a step decides the result: no product may be fused
+   with a sum on some machines and not on others. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+enum {
+    BLOCK = 8,          /* steps that are written together */
+    OFTEN = 1 << 19     /* updates of series and links between two polls */
+};
+
+typedef struct run {
+    const syn_coupled *maps;
+    uint32_t depth;     /* steps of the ring */
+    double *state;      /* [series] now */
+    double *own;        /* [series] what a series itself makes of its state; logistic maps */
+    double *stays;      /* [series] the share of it that stays; logistic maps */
+    double *sent;       /* [depth][series] what effects see; that of step t is at
+                           t % depth */
+    double *block;      /* [BLOCK][n_kept] */
+} run;
+
+static void release(run *r)
+{
+    free(r->state);
+    free(r->own);
+    free(r->stays);
+    free(r->sent);
+    free(r->block);
+}
+
+static double *doubles(size_t rows, size_t columns)
+{
+    if (columns > 0 && rows > SIZE_MAX / sizeof(double) / columns)
+        return NULL;
+    size_t n = rows * columns;
+    return malloc((n > 0 ? n : 1) * sizeof(double));
+}
+
+static uint32_t longest_delay(const syn_links *links)
+{
+    int longest = 1;
+    for (int k = 0; k < links->first[links->series]; k++)
+        if (links->delay[k] > longest)
+            longest = links->delay[k];
+    return (uint32_t)longest;
+}
+
+/* What the effects of a series see of its state at step t. */
+static void send(run *r, size_t t)
+{
+    const syn_coupled *maps = r->maps;
+    uint32_t n = maps->links.series;
+    double *sent = r->sent + t % r->depth * n;
+    if (maps->kind == SYN_LOGISTIC) {
+        for (uint32_t j = 0; j < n; j++)
+            sent[j] = maps->growth[j] * r->state[j] * (1 - r->state[j]);
+        memcpy(r->own, sent, n * sizeof(double));
+    } else {
+        for (uint32_t j = 0; j < n; j++)
+            sent[j] = r->state[j] - 1;
+    }
+}
+
+static syn_status begin(run *r)
+{
+    const syn_links *links = &r->maps->links;
+    uint32_t n = links->series;
+    r->depth = longest_delay(links);
+    r->state = doubles(1, n);
+    r->own = doubles(1, n);
+    r->stays = doubles(1, n);
+    r->sent = doubles(r->depth, n);
+    r->block = doubles(BLOCK, r->maps->n_kept);
+    if (!r->state || !r->own || !r->stays || !r->sent || !r->block)
+        return SYN_NO_MEMORY;
+    for (uint32_t j = 0; j < n; j++) {
+        long double into = 0;
+        for (int k = links->first[j]; k < links->first[j + 1]; k++)
+            into += links->strength[k];
+        r->stays[j] = 1 - (double)into;
+    }
+    memcpy(r->state, r->maps->start, n * sizeof(double));
+    for (size_t t = 0; t < r->depth; t++)
+        send(r, t);
+    return SYN_OK;
+}
+
+/* What series j gets from its causes in step t. */
+static double driven(const run *r, uint32_t j, size_t t)
+{
+    const syn_links *links = &r->maps->links;
+    long double sum = 0;
+    uint32_t now = (uint32_t)(t % r->depth);
+    for (int k = links->first[j]; k < links->first[j + 1]; k++) {
+        uint32_t delay = (uint32_t)links->delay[k];
+        size_t seen = now >= delay ? now - delay : now + r->depth - delay;
+        sum += links->strength[k] * r->sent[seen * links->series + (size_t)links->cause[k]];
+    }
+    return (double)sum;
+}
+
+/* From step t - 1 to step t. */
+static void step(run *r, size_t t)
+{
+    const syn_coupled *maps = r->maps;
+    uint32_t n = maps->links.series;
+    if (maps->kind == SYN_LOGISTIC) {
+        for (uint32_t j = 0; j < n; j++)
+            r->state[j] = r->stays[j] * r->own[j] + driven(r, j, t);
+    } else {
+        for (uint32_t j = 0; j < n; j++)
+            r->state[j] = r->state[j] * exp(maps->growth[j] * (1 - r->state[j]) -
+                                            driven(r, j, t));
+    }
+    send(r, t);
+}
+
+/* Keeps step t, and writes the block when it is full. `row` counts the steps that are
+   kept, from 0. */
+static void keep(run *r, size_t row, double *out)
+{
+    const syn_coupled *maps = r->maps;
+    uint32_t n = maps->n_kept;
+    double *line = r->block + row % BLOCK * n;
+    for (uint32_t j = 0; j < n; j++)
+        line[j] = r->state[maps->kept[j]];
+    if (row % BLOCK != BLOCK - 1 && row != maps->steps - 1)
+        return;
+    size_t first = row / BLOCK * BLOCK, rows = row - first + 1;
+    for (uint32_t j = 0; j < n; j++)
+        for (size_t k = 0; k < rows; k++)
+            out[(size_t)j * maps->steps + first + k] = r->block[k * n + j];
+}
+
+syn_status syn_coupled_run(const syn_coupled *maps, double *out, const syn_watch *watch)
+{
+    run r = {.maps = maps};
+    syn_status status = begin(&r);
+    size_t work = maps->links.series + (size_t)maps->links.first[maps->links.series];
+    size_t all = maps->transient + maps->steps, since = 0;
+    for (size_t t = 1; t <= all && status == SYN_OK; t++) {
+        step(&r, t);
+        if (t > maps->transient)
+            keep(&r, t - maps->transient - 1, out);
+        since += work;
+        if (since >= OFTEN) {
+            since = 0;
+            status = syn_poll(watch, "steps", (double)t, (double)all);
+        }
+    }
+    release(&r);
+    return status;
+}
