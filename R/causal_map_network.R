@@ -65,13 +65,27 @@ plot_links <- function(x, most, threshold, groups, layout, call) {
   }
   links <- data.frame(from = found$cause, to = found$effect, weight = found$rho)
   series <- if (is.data.frame(x)) attr(x, "series", exact = TRUE) else map_series(x)
+  network_picture(links, series, groups, layout, "Skill\n(rho)",
+                  \(left_out) links_caption(nrow(links), most, above, left_out), call)
+}
+
+#' Arrows between series that stand where strong links are short
+#'
+#' @param links Data frame `from`, `to` and `weight`, from 0 to 1, the strongest first; and
+#'   `dashed` where some are.
+#' @param series Names of all series, in their order.
+#' @param name Of the weight, for the legend.
+#' @param caption Function of what the names of series begin with and labels leave out.
+#' @noRd
+network_picture <- function(links, series, groups, layout, name, caption, call) {
   names <- series[series %in% c(links$from, links$to)]
   if (is.null(layout) && length(names) <= 6L) layout <- igraph::layout_in_circle
-  # Distances that follow rho itself would pull the network into strings.
+  # Distances that follow the weight itself would pull the network into strings.
   near <- links
   near$weight <- (1 + pmax(links$weight, 0) / max(links$weight, 1e-9)) / 2
   place <- network_layout(near, names, layout, call)
   radius <- network_radius(place)
+  links$dashed <- links$dashed %||% rep(FALSE, nrow(links))
   curves <- edge_curves(links, place, radius)
   # The strongest come first in the table, and are drawn last, on top.
   curves$group <- -curves$edge
@@ -82,7 +96,7 @@ plot_links <- function(x, most, threshold, groups, layout, call) {
   ggplot2::ggplot() +
     ggplot2::geom_path(
       ggplot2::aes(x = .data$x, y = .data$y, group = .data$group, colour = .data$weight,
-                   linewidth = .data$weight),
+                   linewidth = .data$weight, linetype = .data$dashed),
       data = curves, lineend = "butt", linejoin = "mitre", arrow = edge_arrows(curves)
     ) +
     node_layer(circles, groups) +
@@ -91,10 +105,12 @@ plot_links <- function(x, most, threshold, groups, layout, call) {
       data = data.frame(x = place[, 1L], y = place[, 2L], label = short$labels),
       size = node_text(short$labels), colour = syn_ink
     ) +
+    ggplot2::scale_linetype_manual(values = c(`FALSE` = "solid", `TRUE` = "42"),
+                                   guide = "none") +
     ggplot2::scale_linewidth_continuous(range = c(0.4, 1.4), guide = "none") +
-    ggplot2::scale_colour_gradientn(name = "Skill\n(rho)", colours = syn_scale, n.breaks = 5) +
+    ggplot2::scale_colour_gradientn(name = name, colours = syn_scale, n.breaks = 5) +
     ggplot2::coord_equal(clip = "off") +
-    ggplot2::labs(caption = links_caption(nrow(links), most, above, short$left_out)) +
+    ggplot2::labs(caption = caption(short$left_out)) +
     theme_synfire() +
     ggplot2::theme(
       axis.text = ggplot2::element_blank(), axis.title = ggplot2::element_blank(),

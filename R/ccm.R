@@ -48,11 +48,12 @@
 #' # Verdicts
 #' `summary()` does not go by this table, which hangs on the library sizes that were asked for. It
 #' looks at the two series again, at all lags from -8 to 8 rows and in up to five dimensions, for
-#' about half a second where there are 500 rows. The verdict on a direction is one of
+#' about a fifth of a second where there are 500 rows. The verdict on a direction is one of
 #' * *supported*: the series support that y drives x, directly or through others. The skill is
 #'   beyond that of surrogates; it is higher in the past of y than without a delay and in its
 #'   future; and it rises with the library as that of a cause does, which the skill under a
-#'   common driver does not.
+#'   common driver does not. Less of a rise is enough where knowing y makes forecasts of x
+#'   better, or where both directions show the past ahead.
 #' * *not supported*: x does not predict y better than surrogates of y, or no better than follows
 #'   from x driving y.
 #' * *cannot be told*, because of what the sentence names: too few rows, counts, a drift, a cycle,
@@ -203,6 +204,10 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
 #' that it follows, the driver seems to be driven too: then its skill is highest at a
 #' positive `Tp`, which no cause has (Ye et al. 2015).
 #'
+#' The order of time alone supports no cause: a common driver that reaches Y first and then X
+#' leads to a negative `Tp` as well. So [summary()] says at which `Tp` the skill is highest, and
+#' then gives the same verdict on each direction as `summary()` of what [ccm()] returns.
+#'
 #' @inheritParams ccm
 #' @param Tp Prediction intervals, in rows: whole numbers, each once.
 #' @param lib_size Library size in rows; `Inf` for all there are at each `Tp`.
@@ -211,12 +216,12 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
 #' @return A data frame of class `ccm_lag`: `Tp`, and for each direction a column, such as
 #'   `x:y` and `y:x`, with the mean of rho over the samples. The attribute `best` names the
 #'   `Tp` of the highest rho of each direction, the one nearest 0 of several (`NA` without
-#'   any). `summary()` says in words what these support.
+#'   any); `problems`, the series as `summary()` needs them for its verdicts.
 #' @inheritSection ccm Errors
 #' @references Ye H, Deyle ER, Gilarranz LJ, Sugihara G (2015). Distinguishing
 #'   time-delayed causal interactions using convergent cross mapping. *Scientific Reports*,
 #'   5, 14750. \doi{10.1038/srep14750}
-#' @seealso [ccm()]
+#' @seealso [ccm()], [summary.ccm_lag()] for the verdict.
 #' @examples
 #' # x drives y, two rows later
 #' x <- y <- c(0.4, 0.3, 0.6)
@@ -264,7 +269,12 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size 
   dim(rho) <- c(length(Tp), length(maps))
   parameters <- ccm_parameters(maps, samples = samples, exclusion_radius = exclusion)
   colnames(rho) <- vapply(maps, `[[`, "", "direction")
-  new_ccm_lag(Tp, rho, parameters[names(parameters) != "Tp"], call, started)
+  problems <- lapply(maps, \(map) {
+    # Verdicts look at lags as far away as these.
+    map$Tp <- Tp[[which.max(abs(Tp))]]
+    verdict_problem(map, exclusion, threads, key)
+  })
+  new_ccm_lag(Tp, rho, parameters[names(parameters) != "Tp"], problems, call, started)
 }
 
 # ---- What is mapped ------------------------------------------------------------------

@@ -147,6 +147,8 @@ rank_correlation <- function(sizes, rho) {
 #'   \item{over_now, over_future}{by how many standard errors the past is ahead of these}
 #'   \item{gain}{the share of what is missing to a rho of 1 that goes with each doubling of the
 #'     library}
+#'   \item{helped}{the share of what forecasts of the effect lack to a rho of 1 that goes once the
+#'     cause is known}
 #'   \item{surrogate_p, surrogate}{p value of surrogates of the cause, and what these keep:
 #'     `"phase"`, or phase and a season that was found}
 #'   \item{drift, repeated, together}{KPSS statistic of the effect, share of its most common
@@ -156,12 +158,14 @@ rank_correlation <- function(sizes, rho) {
 #'   Numbers that a verdict did not need are `NA`. A summary is decided by the [set.seed()]
 #'   before [ccm()].
 #'
-#'   `summary()` of a `ccm_lag` is a
-#'   data frame of class `ccm_summary` with `direction`, `cause`, `effect`, `best` (`Tp`),
-#'   `rho`, `supported` and `words`, which look at the order of time alone. `supported` is `NA`,
-#'   too, where the `cause` is among the columns that its library is made of. In a direction `x:y` the
-#'   library was made of `x`, which is the `effect`, and predicted `y`, the `cause`. Their
-#'   `print()` shows the words. `format()` gives the lines that `print()` shows above a table.
+#'   `summary()` of a `ccm_lag` has the same verdicts, after the columns `direction`, `cause`,
+#'   `effect`, `best` (the `Tp` of those asked for with the highest rho, as the attribute says) and
+#'   `rho` there. Its sentences begin with these two. After the same [set.seed()] the verdicts are
+#'   those of `ccm()`, unless some `Tp` is beyond 5 rows: then verdicts look farther, too.
+#'
+#'   In a direction `x:y` the library was made of `x`, which is the `effect`, and predicted `y`,
+#'   the `cause`. `print()` of a summary shows its words. `format()` gives the lines that `print()`
+#'   shows above a table.
 #' @references
 #' Kwiatkowski D, Phillips PCB, Schmidt P, Shin Y (1992). Testing the null hypothesis of
 #' stationarity against the alternative of a unit root. *Journal of Econometrics*, 54, 159-178.
@@ -202,11 +206,24 @@ summary.ccm <- function(object, alpha = 0.05, ...) {
   check_no_dots()
   check_whole_result(object, "LibSize", c("parameters", "convergence", "problems"), "object")
   alpha <- check_number(alpha, above = 0, max = 0.5)
-  out <- attr(object, "convergence")
-  found <- ccm_verdicts(attr(object, "problems"), out$p, alpha)
+  about <- attr(object, "convergence")
+  verdict_summary(about, object, about$p, alpha, attr(object, "parameters")$Tp,
+                  "`ccm(Tp = )` with the delay found shows the convergence there.")
+}
+
+#' A table with the verdict on each of its rows, which are directions
+#'
+#' @param asked p values of surrogates that the user asked for, or `NA`.
+#' @param Tp What was looked at; `elsewhere` is said if a supported delay is not among it.
+#' @param before Words before the sentence of each row.
+#' @noRd
+verdict_summary <- function(out, object, asked, alpha, Tp, elsewhere, before = NULL) {
+  found <- ccm_verdicts(attr(object, "problems"), asked, alpha)
   out[names(found)[names(found) != "said"]] <- found[names(found) != "said"]
-  out$words <- found$said
-  new_table(out, "ccm_summary", list(closing = closing_words(out, object)))
+  out$words <- if (is.null(before)) found$said else paste(before, found$said)
+  missed <- any(out$supported %in% TRUE & !out$lag %in% Tp)
+  closing <- c(dimension_words(out, attr(object, "parameters")$E), if (missed) elsewhere)
+  new_table(out, "ccm_summary", list(closing = closing))
 }
 
 #' Which column each direction predicts, the cause, and which its library is made of
@@ -223,26 +240,14 @@ direction_ends <- function(x) {
        own = mapply(`%in%`, rev(effect), made_of, USE.NAMES = FALSE))
 }
 
-#' What is said where a series is predicted from its own states
+#' What is said where verdicts took other dimensions than the user's
 #' @noRd
-own_words <- function(cause) {
-  sprintf("%s predicts itself there, which says nothing of causes.", cause)
-}
-
-closing_words <- function(out, object) {
-  parameters <- attr(object, "parameters")
+dimension_words <- function(out, E) {
   known <- out[!is.na(out$E_ties), ]
-  fits <- vapply(strsplit(known$E_ties, ", "), \(E) as.character(parameters$E) %in% E, NA)
-  lags <- any(out$supported %in% TRUE & out$lag != parameters$Tp)
-  c(
-    if (!all(fits)) {
-      sprintf("`E = %d` was asked for; verdicts take the dimensions that predict best: %s.",
-              parameters$E, paste(known$E_ties, "for", known$effect, collapse = "; "))
-    },
-    if (isTRUE(lags)) {
-      "`ccm(Tp = )` with the delay found shows the convergence there."
-    }
-  )
+  fits <- vapply(strsplit(known$E_ties, ", "), \(ties) as.character(E) %in% ties, NA)
+  if (all(fits)) return(NULL)
+  sprintf("`E = %d` was asked for; verdicts take the dimensions that predict best: %s.", E,
+          paste(known$E_ties, "for", known$effect, collapse = "; "))
 }
 
 #' @rdname ccm_tables
@@ -263,12 +268,13 @@ p_text <- function(p) {
 
 # ---- Delays --------------------------------------------------------------------------
 
-new_ccm_lag <- function(Tp, rho, parameters, call, started) {
+new_ccm_lag <- function(Tp, rho, parameters, problems, call, started) {
   frame <- structure(c(list(Tp = Tp), lapply(seq_len(ncol(rho)), \(k) unname(rho[, k]))),
                      names = c("Tp", colnames(rho)), class = "data.frame",
                      row.names = .set_row_names(length(Tp)))
   best <- apply(rho, 2L, \(r) best_lag(Tp, r))
-  new_edm(frame, "ccm_lag", "Cross mapping", parameters, call, started, best = best)
+  new_edm(frame, "ccm_lag", "Cross mapping", parameters, call, started, best = best,
+          problems = problems)
 }
 
 best_lag <- function(Tp, rho) {
@@ -296,41 +302,26 @@ lag_skill <- function(x) {
 
 #' @rdname ccm_tables
 #' @export
-summary.ccm_lag <- function(object, ...) {
+summary.ccm_lag <- function(object, alpha = 0.05, ...) {
   check_no_dots()
-  check_whole_result(object, "Tp", c("parameters", "best"), "object")
+  check_whole_result(object, "Tp", c("parameters", "best", "problems"), "object")
+  alpha <- check_number(alpha, above = 0, max = 0.5)
   best <- attr(object, "best")
+  shown <- seq_along(best)
   ends <- direction_ends(object)
-  rho <- unname(lag_skill(object))
-  out <- data.frame(direction = names(best), cause = ends$cause[seq_along(best)],
-                    effect = ends$effect[seq_along(best)], best = unname(best), rho = rho,
-                    supported = ifelse(is.na(rho), NA, rho > 0 & best <= 0))
-  own <- ends$own[seq_along(best)]
-  out$supported[own] <- NA
-  said <- out
-  said$effect <- ends$library[seq_along(best)]
-  out$words <- mapply(lag_words, split(said, seq_len(nrow(out))), own, USE.NAMES = FALSE)
-  new_table(out, "ccm_summary", list(closing = paste(
-    "The order of time alone supports no cause: `summary()` of what `ccm()` gives looks at",
-    "surrogates, convergence and synchrony as well."
-  )))
+  out <- data.frame(direction = names(best), cause = ends$cause[shown],
+                    effect = ends$effect[shown], best = unname(best),
+                    rho = unname(lag_skill(object)))
+  verdict_summary(out, object, rep(NA_real_, nrow(out)), alpha, object$Tp,
+                  "`ccm_lag(Tp = )` with the delay of the verdict shows the skill there.",
+                  lag_words(out, ends$library[shown]))
 }
 
-lag_words <- function(row, own) {
-  if (is.na(row$rho)) return("There is no skill at any delay.")
-  skill <- sprintf("%s predicts %s best at Tp %d (rho %s).", row$effect, row$cause, row$best,
-                   two(row$rho))
-  if (own) return(paste(skill, own_words(row$cause)))
-  if (row$rho <= 0) return(paste(skill, "The skill is not positive: nothing is supported."))
-  if (row$best > 0) {
-    return(sprintf(
-      paste("%s That is the future of %s, which cannot be a cause: this does not support",
-            "that %s causes %s, and speaks for %s following %s."),
-      skill, row$cause, row$cause, row$effect, row$cause, row$effect
-    ))
-  }
-  when <- if (row$best == 0) "without a delay" else sprintf("after %d row%s", -row$best,
-                                                            if (row$best == -1) "" else "s")
-  sprintf("%s In the order of time this agrees with %s causing %s %s.", skill, row$cause,
-          row$effect, when)
+#' At which of the delays asked for the skill is highest
+#' @noRd
+lag_words <- function(out, library) {
+  when <- ifelse(out$best > 0, sprintf(", in the future of %s", out$cause), "")
+  ifelse(is.na(out$rho), "There is no skill at any of these Tp.",
+         sprintf("Of these Tp, %s tells %s best at %s%s (rho %s).", library, out$cause, out$best,
+                 when, two(out$rho)))
 }

@@ -251,7 +251,7 @@ cross_skill <- function(problem, rows, ties, traits) {
 #' One or several series as they are seen from each row, one lag after the other
 #' @noRd
 lagged_targets <- function(x, lags, ends) {
-  x <- cbind(x)
+  x <- unname(cbind(x))
   row <- seq_len(nrow(x))
   do.call(cbind, lapply(lags, \(lag) x[shifted(row, lag, ends), , drop = FALSE]))
 }

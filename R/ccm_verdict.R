@@ -127,13 +127,11 @@ own_obstacle <- function(own, name, alpha) {
       "season and all that is linear (median %s, p %s), so that its history is no attractor in",
       "which a cause could be read"), name, two(own$rho), two(own$median), p_text(own$p)))
   }
-  if (own$rho < verdict_rules$own) noise_obstacle(own$rho, name)
-}
-
-noise_obstacle <- function(rho, name) {
-  refusal("noise", paste(
-    "%s is poorly predicted from its own past (rho %s, and a verdict takes %s): noise hides",
-    "its states"), name, two(rho), two(verdict_rules$own))
+  if (own$rho < verdict_rules$own) {
+    refusal("noise", paste(
+      "%s is poorly predicted from its own past (rho %s, and a verdict takes %s): noise hides",
+      "its states"), name, two(own$rho), two(verdict_rules$own))
+  }
 }
 
 whole_percent <- function(share) sprintf("%.0f %%", floor(100 * share))
@@ -269,7 +267,7 @@ unclear <- function(one, found, alpha) {
 #' @noRd
 help_text <- function(one) {
   if (is.null(one$helped) || is.na(one$helped)) return("")
-  change <- if (one$helped < 0.005) "by nothing" else paste("by", whole_percent(one$helped))
+  change <- if (one$helped < 0.01) "by nothing" else paste("by", whole_percent(one$helped))
   sprintf(", and what forecasts of %s lack to a rho of 1 shrinks %s once %s is known",
           one$names[["effect"]], change, one$names[["cause"]])
 }
@@ -277,7 +275,7 @@ help_text <- function(one) {
 gain_text <- function(gain) {
   if (is.na(gain)) return("there are too few rows to see it rise")
   sprintf("each doubling of the library takes %s of what is missing to 1",
-          if (gain < 0.005) "nothing" else whole_percent(gain))
+          if (gain < 0.01) "nothing" else whole_percent(gain))
 }
 
 lag_text <- function(lag) sprintf("Tp %d", as.integer(lag))

@@ -30,3 +30,159 @@ new_direct_links <- function(links, found, series, order, parameters, call, elap
   new_table(columns, "direct_links", list(series = order, parameters = parameters,
                                           call = call, elapsed = elapsed, device = device))
 }
+
+# ---- Printing ------------------------------------------------------------------------
+
+check_direct_links <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  if (!inherits(x, "direct_links")) {
+    abort_arg(arg, "what direct_links() returned", describe(x), call = call)
+  }
+}
+
+#' How many links there are of each kind, the kinds without any left out
+#' @noRd
+kinds_text <- function(x) {
+  n <- table(x$link)
+  n <- n[n > 0]
+  paste(commas(as.vector(n)), names(n), collapse = ", ")
+}
+
+#' Tables of direct links
+#'
+#' @param x,object What [direct_links()] returned.
+#' @param n How many links to print, or how many sentences; `Inf` for all.
+#' @param ... Not used; must be empty.
+#' @return `format()` gives two lines, `print()` shows the direct links first, those with the
+#'   highest `t` first. `summary()` gives a list of class `summary.direct_links`: `about`, the
+#'   lines of `format()`; `kinds`, the number of links of each kind; `hubs`, a data frame of
+#'   the series with a direct link: `series`, `drives` and `driven`, numbers of direct links,
+#'   by `drives`; `sentences`, a data frame of the links: `cause`, `effect`, `link` and
+#'   `said`, a sentence with the numbers.
+#' @seealso [direct_links()], [autoplot.direct_links()].
+#' @examples
+#' wiring <- rbind(c(0, 0.2, 0), c(0, 0, 0.2), 0)
+#' set.seed(1)
+#' x <- simulate_coupled_maps(400, wiring, noise = 0.02)
+#' links <- direct_links(causal_map(x, E = 3, threads = 2), x, threshold = 0.1, threads = 2)
+#' summary(links)
+#' @name direct_links_tables
+NULL
+
+#' @rdname direct_links_tables
+#' @export
+format.direct_links <- function(x, ...) {
+  check_no_dots()
+  parameters <- attr(x, "parameters", exact = TRUE)
+  c(sprintf("Direct links: %s among %s", rows_text(x, "link"),
+            counted(length(attr(x, "series", exact = TRUE)), "series", "series")),
+    sprintf("%s (rho of %s or more; false discovery rate %s)", kinds_text(x),
+            format(parameters$threshold), format(parameters$alpha)))
+}
+
+#' @rdname direct_links_tables
+#' @export
+print.direct_links <- function(x, n = 10, ...) {
+  check_no_dots()
+  n <- min(check_count(n, infinite = TRUE), nrow(x))
+  cat(format(x), "", sep = "\n")
+  shown <- if (is_ordered(x)) seq_len(n) else utils::head(clear_order(x), n)
+  columns <- c("cause", "effect", "rho", "link", "delay", "gain", "t", "q_value", "through")
+  columns <- intersect(columns, names(x)[!vapply(plain_table(x), \(v) all(is.na(v)), NA)])
+  frame <- new_frame(lapply(rlang::set_names(columns), \(name) .subset2(x, name)[shown]), n)
+  frame$q_value <- signif(frame$q_value, 2)
+  print(round_numbers_but(frame, "q_value"), row.names = FALSE)
+  more_line(nrow(x) - n, if (!is_ordered(x)) "direct ones first here")
+  invisible(x)
+}
+
+round_numbers_but <- function(frame, name) {
+  kept <- frame[[name]]
+  frame <- round_numbers(frame)
+  frame[[name]] <- kept
+  frame
+}
+
+#' Rows by kind, and within by t
+#' @noRd
+clear_order <- function(x) order(x$link, -x$t, method = "radix")
+
+#' @rdname direct_links_tables
+#' @export
+summary.direct_links <- function(object, n = 10, ...) {
+  check_no_dots()
+  n <- check_count(n, infinite = TRUE)
+  rows <- utils::head(clear_order(object), n)
+  direct <- object$link == "direct"
+  series <- attr(object, "series", exact = TRUE)
+  number <- \(names) tabulate(match(names[direct], series), length(series))
+  hubs <- data.frame(series = series, drives = number(object$cause),
+                     driven = number(object$effect))
+  hubs <- hubs[hubs$drives + hubs$driven > 0, ]
+  hubs <- hubs[order(-hubs$drives, -hubs$driven), ]
+  row.names(hubs) <- NULL
+  some <- plain_table(object)[rows, ]
+  structure(
+    list(about = format(object), kinds = table(object$link), hubs = hubs,
+         sentences = data.frame(some[c("cause", "effect", "link")],
+                                said = link_sentences(some), row.names = NULL),
+         left = nrow(object) - length(rows)),
+    class = "summary.direct_links"
+  )
+}
+
+#' @rdname direct_links_tables
+#' @export
+print.summary.direct_links <- function(x, ...) {
+  check_no_dots()
+  cat(x$about, "", sep = "\n")
+  for (said in x$sentences$said) cat(strwrap(said, exdent = 2L), sep = "\n")
+  more_line(x$left, "direct ones first here")
+  if (nrow(x$hubs) > 0L) {
+    cat("\nSeries with most direct links:\n")
+    print(utils::head(x$hubs, 5L), row.names = FALSE)
+  }
+  invisible(x)
+}
+
+# ---- Sentences -----------------------------------------------------------------------
+
+#' A sentence for each row of a table of links
+#' @noRd
+link_sentences <- function(links) {
+  vapply(seq_len(nrow(links)), \(k) link_sentence(as.list(links[k, ])), "")
+}
+
+link_sentence <- function(link) {
+  adds <- sprintf("the past of %s adds nothing to the forecast of %s (p %s)", link$cause,
+                  link$effect, p_text(link$p_value))
+  switch(
+    as.character(link$link),
+    direct = sprintf(paste(
+      "%s drives %s directly, %s later: its past takes away %s of the squared error of the",
+      "forecast (t %s, q %s)."),
+      link$cause, link$effect, counted(link$delay, "step"), whole_percent(link$gain),
+      short_number(link$t), p_text(link$q_value)),
+    mediated = sprintf("%s reaches %s through %s: once that is known, %s.", link$cause,
+                       link$effect, link$through, adds),
+    `common driver` = sprintf("%s and %s have %s as a driver: once that is known, %s.",
+                              link$cause, link$effect, link$through, adds),
+    explained = sprintf("What %s says about %s, %s says as well: once that is known, %s.",
+                        link$cause, link$effect, link$through, adds),
+    unsupported = sprintf(paste(
+      "%s can be read from %s (rho %s), but %s. A common driver, the other direction or too",
+      "weak a link look like this."),
+      link$cause, link$effect, two(link$rho), adds),
+    refused = sprintf("It cannot be told whether %s drives %s directly, because %s.",
+                      link$cause, link$effect, refusal_text(link$reason))
+  )
+}
+
+refusal_text <- function(reason) {
+  switch(
+    reason,
+    constant = "one of them is constant or nearly always missing",
+    short = sprintf("fewer than %s rows can be used", verdict_rules$rows),
+    cycle = "one of them goes round with nothing beside, and all that goes round predicts it",
+    `in step` = "they go in step, so that each is a copy of the other and neither comes first"
+  )
+}

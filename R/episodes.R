@@ -79,9 +79,11 @@
 #' beyond that they are made anew when needed, and fewer threads work at a time, which takes
 #' longer and gives the same table: what fits on one thread fits on any number. There is an
 #' error when the episodes themselves, with their table, do not fit. On GPUs the same holds
-#' for each, and for what it has free; the table of what follows each spike, which is most
-#' of it, is made in parts as well, and there is an error where the smallest part does not
-#' fit. There the episodes of one size, 32 bytes each, may come on top for a moment. A search
+#' for each, and for what it has free. A GPU counts with a table of what follows each spike
+#' where that fits and pays. Without it, as with thousands of units or tens of millions of
+#' spikes, it takes about 40 bytes for each spike. There is an error where the spikes, their
+#' windows and two lists do not fit. The episodes of one size, 32 bytes each, may come on
+#' top for a moment. A search
 #' that is sure to take more than a
 #' gigabyte says so before it starts.
 #'

@@ -33,7 +33,8 @@
 #' calcium is \eqn{\exp(-s / decay) - \exp(-s / rise)}, divided by the highest value that this
 #' takes, or just \eqn{\exp(-s / decay)} where `rise` is 0; so the calcium of a lone spike
 #' reaches 1. It is looked at when a frame ends. Activity enters at the end of its frame, and with
-#' a `rise` at its start.
+#' a `rise` at its start. Where a neuron fires only a few spikes a frame, chance hides most
+#' of its activity, and with it most links.
 #'
 #' Fluorescence follows the calcium \eqn{c}. Where there are spikes or saturation it is
 #' \eqn{F = 1 + c}, or with a `half_saturation` \eqn{K} and the exponent `hill` \eqn{h}, as
@@ -235,7 +236,7 @@ check_indicator <- function(decay, rise, half_saturation, hill, frame_rate, call
     abort_arg("rise", sprintf("below `decay`, which is %s s", exact(decay)),
               sprintf("%s s", exact(rise)), call = call)
   }
-  if (!identical(as.double(half_saturation), Inf)) {
+  if (!identical(half_saturation, Inf)) {
     half_saturation <- check_number(half_saturation, min = 1e-3, max = 1e6, call = call)
   }
   list(decay = decay, rise = rise, half_saturation = half_saturation,

@@ -214,12 +214,8 @@ check_steps <- function(steps, wiring, call) {
 #' @return Matrix `steps` x series that are not hidden.
 #' @noRd
 run_wired <- function(wiring, kind, growth, start, steps, transient, call) {
-  links <- wiring$links
-  first <- c(0L, cumsum(tabulate(links$effect, length(wiring$series))))
   x <- .Call(
-    r_coupled_maps,
-    list(first = first, cause = links$cause - 1L, delay = links$delay,
-         strength = links$strength),
+    r_coupled_maps, links_by_effect(wiring),
     list(growth = growth, start = start, kept = which(!wiring$hidden) - 1L),
     list(kind = match(kind, c("logistic", "ricker")) - 1, steps = steps, transient = transient)
   )

@@ -399,9 +399,9 @@ link_strengths <- function(links, strength, key, call) {
 }
 
 link_delays <- function(links, delay, has, n, key, call) {
-  if (identical(as.double(delay), 1)) return(links$delay)
   if (is.matrix(delay) || is_sparse(delay)) return(delays_of_matrix(links, delay, n, call))
   delay <- check_delays_of(delay, "delay", call)
+  if (identical(delay, 1L)) return(links$delay)
   if (length(delay) == 0L || any(links$delay != 1L)) {
     abort_arg("delay", if (length(delay)) "1 where each link has its delay already" else
       "one whole number or several", describe(delay), call = call)

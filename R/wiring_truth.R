@@ -68,7 +68,7 @@ truth_links <- function(x, max_length = Inf, as = c("table", "matrix")) {
   w <- known_wiring(x)
   max_length <- check_count(max_length, min = 1, infinite = TRUE)
   as <- check_choice(as)
-  found <- wired_pairs(w, max_length)
+  found <- wired_pairs(w, max_length, rlang::current_env())
   if (as == "table") named_pairs(found, w) else pair_matrix(found, w)
 }
 
@@ -85,109 +85,87 @@ known_wiring <- function(x, call = rlang::caller_env()) {
 #' @noRd
 check_wiring_parts <- function(w, arg, call) {
   parts <- unclass(w)
-  links <- parts$links
-  n <- length(parts$series)
-  ok <- is.list(parts) && is.data.frame(links) && is.character(parts$series) &&
-    is.logical(parts$hidden) && length(parts$hidden) == n && n > 0L &&
-    is.integer(links$cause) && is.integer(links$effect) && is.integer(links$delay) &&
-    is.double(links$strength) &&
-    all(c(links$cause, links$effect) %in% seq_len(n)) && !is.unsorted(links$effect)
-  if (!isTRUE(ok)) {
+  ok <- is.list(parts) && is.data.frame(parts$links) && is.character(parts$series) &&
+    length(parts$series) > 0L && !anyNA(parts$series) && is.logical(parts$hidden) &&
+    length(parts$hidden) == length(parts$series) && !anyNA(parts$hidden) &&
+    are_links(parts$links, length(parts$series))
+  if (!ok) {
     abort_arg(arg, "what `wiring()` gives", "one that was changed",
               "`as.data.frame()` gives a table to change.", call = call)
   }
   w
 }
 
+are_links <- function(links, series) {
+  is.integer(links$cause) && is.integer(links$effect) && is.integer(links$delay) &&
+    is.double(links$strength) && is.character(links$motif) && is.integer(links$copy) &&
+    all(c(links$cause, links$effect) %in% seq_len(series)) && !is.unsorted(links$effect) &&
+    all(is.na(links$strength) | links$strength >= 0) &&
+    all(is.na(links$delay) | links$delay %in% seq_len(most_delay))
+}
+
 link_kinds <- c("direct", "mediated", "shared_driver")
 
-wired_pairs <- function(w, max_length) {
-  n <- length(w$series)
+# Most pairs that `truth_links()` lists: they take some 100 bytes each.
+most_pairs <- 2e7
+
+#' Links by effect, as the compiled code takes them
+#' @noRd
+links_by_effect <- function(w) {
   links <- w$links
-  link_at <- matrix(0L, n, n)
-  link_at[cbind(links$cause, links$effect)] <- seq_len(nrow(links))
-  # Links of the shortest paths from each series to `to`.
-  far <- function(to, adjacent, through = rep(TRUE, n)) {
-    d <- rep(Inf, n)
-    d[to] <- 0
-    repeat {
-      before <- d
-      for (e in which(adjacent, arr.ind = FALSE)) {
-        from <- (e - 1L) %% n + 1L
-        at <- (e - 1L) %/% n + 1L
-        if ((at == to || through[at]) && d[at] + 1 < d[from]) d[from] <- d[at] + 1
-      }
-      if (identical(d, before)) break
-    }
-    d[d > max_length] <- Inf
-    d[to] <- 0
-    d
-  }
-  linked <- link_at > 0
-  rows <- list()
-  for (j in which(!w$hidden)) for (i in setdiff(which(!w$hidden), j)) {
-    others <- linked
-    others[i, j] <- FALSE
-    to <- far(j, others)
-    through <- drivers <- integer()
-    delay <- NA_integer_
-    if (is.finite(to[i])) {
-      from <- far(i, t(others))
-      through <- setdiff(which(from + to == to[i]), c(i, j))
-      quick <- rep(Inf, n)
-      quick[j] <- 0
-      on <- c(i, through, j)
-      for (k in on[order(to[on])][-1L]) {
-        after <- which(others[k, ] & to == to[k] - 1)
-        quick[k] <- min(quick[after] + links$delay[link_at[k, after]])
-      }
-      delay <- as.integer(quick[i])
-    }
-    without <- function(k) {
-      left <- linked
-      left[k, ] <- left[, k] <- FALSE
-      left
-    }
-    both <- far(i, without(j)) + far(j, without(i))
-    both[c(i, j)] <- Inf
-    if (any(is.finite(both))) drivers <- which(both == min(both))
-    direct <- link_at[i, j]
-    hidden_path <- is.finite(far(j, others, w$hidden)[i])
-    hidden_driver <- any(is.finite(far(i, without(j), w$hidden) + far(j, without(i), w$hidden)) &
-                           w$hidden)
-    if (direct == 0L && length(through) == 0L && length(drivers) == 0L) next
-    kind <- if (direct > 0L) 1L else if (length(through)) 2L else 3L
-    rows[[length(rows) + 1L]] <- list(
-      cause = i, effect = j, kind = kind,
-      strength = if (direct > 0L) links$strength[direct] else NA_real_,
-      delay = if (direct > 0L) links$delay[direct] else delay,
-      length = if (direct > 0L) 1L else if (length(through)) as.integer(to[i]) else NA_integer_,
-      through = through, drivers = drivers, hidden_path = hidden_path,
-      hidden_driver = hidden_driver
-    )
-  }
-  column <- \(name, of) vapply(rows, `[[`, of, name)
-  list(cause = column("cause", 0L), effect = column("effect", 0L), kind = column("kind", 0L),
-       strength = column("strength", 0), delay = column("delay", 0L),
-       length = column("length", 0L), through = lapply(rows, `[[`, "through"),
-       drivers = lapply(rows, `[[`, "drivers"), hidden_path = column("hidden_path", NA),
-       hidden_driver = column("hidden_driver", NA))
+  # A link without a delay is one of which nobody asks how long it takes.
+  delay <- replace(links$delay, is.na(links$delay), 1L)
+  list(first = c(0L, cumsum(tabulate(links$effect, length(w$series)))),
+       cause = links$cause - 1L, delay = delay, strength = links$strength)
+}
+
+#' Pairs with a link, a path or a driver
+#' @return List of columns; `through` and `drivers` hold the numbers of series of all pairs
+#'   one after the other, `n_through` and `n_drivers` how many each pair has.
+#' @noRd
+wired_pairs <- function(w, max_length, call, most = most_pairs) {
+  found <- .Call(r_wired_pairs, links_by_effect(w), list(
+    hidden = as.integer(w$hidden), longest = min(max_length, .Machine$integer.max),
+    most_pairs = most
+  ))
+  found <- finish_status(found, "the links of all pairs",
+                         "A smaller `max_length` leaves out long paths.",
+                         limit_of = "pairs", call = call)
+  direct <- found$link > 0L
+  found$kind <- 3L - (found$n_through > 0L)
+  found$kind[direct] <- 1L
+  found$strength <- rep(NA_real_, length(direct))
+  found$strength[direct] <- w$links$strength[found$link]
+  found$delay[direct] <- w$links$delay[found$link]
+  found$delay[found$kind == 3L | anyNA(w$links$delay)] <- NA
+  found$length[direct] <- 1L
+  found$length[found$kind == 3L] <- NA
+  found
 }
 
 named_pairs <- function(found, w) {
-  listed <- \(sets) {
-    out <- rep(NA_character_, length(sets))
-    some <- lengths(sets) > 0L
-    out[some] <- vapply(sets[some], \(set) paste(w$series[set], collapse = ", "), "")
-    out
-  }
+  listed <- \(series, n) joined_names(w$series[series], n)
   new_frame(list(
     cause = w$series[found$cause], effect = w$series[found$effect],
     link = structure(found$kind, levels = link_kinds, class = "factor"),
     strength = found$strength, delay = found$delay, length = found$length,
-    through = listed(found$through), drivers = listed(found$drivers),
-    hidden_path = found$hidden_path, hidden_driver = found$hidden_driver
+    through = listed(found$through, found$n_through),
+    drivers = listed(found$drivers, found$n_drivers),
+    hidden_path = found$hidden_path > 0L, hidden_driver = found$hidden_driver > 0L
   ), length(found$cause))
+}
+
+#' Names of each of several sets in one text: "x01, x02"; `NA` for a set of none
+#' @param names Those of the first set, then those of the second and so on.
+#' @param n How many each set has.
+#' @noRd
+joined_names <- function(names, n) {
+  out <- rep(NA_character_, length(n))
+  out[n == 1L] <- names[rep(n, n) == 1L]
+  several <- rep(n, n) > 1L
+  sets <- split(names[several], rep(seq_along(n), n)[several])
+  out[n > 1L] <- vapply(sets, paste, "", collapse = ", ", USE.NAMES = FALSE)
+  out
 }
 
 pair_matrix <- function(found, w, call = rlang::caller_env()) {
@@ -237,13 +215,14 @@ link_matrix <- function(w, values, call) {
 #' @export
 print.wiring <- function(x, ...) {
   check_no_dots()
-  check_wiring_parts(x, "x", rlang::current_env())
   cat(format(x), sep = "\n")
   invisible(x)
 }
 
 #' @export
 format.wiring <- function(x, ...) {
+  check_no_dots()
+  check_wiring_parts(x, "x", rlang::current_env())
   links <- x$links
   hidden <- sum(x$hidden)
   said <- sprintf("A wiring of %s%s with %s", counted(length(x$series), "series", "series"),

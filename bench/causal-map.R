@@ -15,6 +15,8 @@
 #   libraries=500    only so many of them are timed
 #   phases=search,map             only one of them
 #   precision=float,half          of the GPU's map
+#   data=counts      series other than chaotic ones, in which many points are equally near:
+#                    counts of spikes, `zeros` nine times in ten, or `periodic` ones
 #   threads=1,2      on the CPU
 #   gpus=1,2         on one GPU, and on two side by side
 #   out=FILE         all rows, in full, as CSV, each as soon as it is measured; rows of a
@@ -57,8 +59,13 @@ shapes_known <- list(
 # ---- What is timed -------------------------------------------------------------------
 
 #' Chaotic series, smoothed as calcium does, made by blocks of columns in place
-make_series <- function(series, steps, width = 256) {
+make_series <- function(series, steps, data = "chaos", width = 256) {
   set.seed(1)
+  if (data == "counts") return(matrix(stats::rpois(steps * series, 1), steps))
+  if (data == "periodic") {
+    period <- rep_len(20:69, series)
+    return(vapply(period, \(n) rep_len(sin(2 * pi * seq_len(n) / n), steps), numeric(steps)))
+  }
   x <- matrix(0, steps, series)
   for (first in seq(1, series, width)) {
     columns <- first:min(first + width - 1, series)
@@ -71,6 +78,7 @@ make_series <- function(series, steps, width = 256) {
       level <- 0.7 * level + state
       block[, t] <- level
     }
+    if (data == "zeros") block[stats::runif(length(block)) < 0.9] <- 0
     x[, columns] <- t(block)
   }
   x
@@ -165,7 +173,8 @@ read_arguments <- function(arguments) {
   given <- lapply(pairs, \(pair) strsplit(pair[[2L]], ",", fixed = TRUE)[[1L]])
   names(given) <- vapply(pairs, `[[`, "", 1L)
   what <- setdiff(arguments, grep("=", arguments, value = TRUE))
-  allowed <- c("shapes", "libraries", "phases", "precision", "threads", "gpus", "out")
+  allowed <- c("shapes", "libraries", "phases", "precision", "data", "threads", "gpus",
+               "out")
   unknown <- c(setdiff(names(given), allowed),
                setdiff(what, c("cpu", "gpu", "memory", "peak")))
   if (length(unknown) > 0L) stop("no such argument: ", paste(unknown, collapse = ", "))
@@ -215,6 +224,7 @@ run_shapes <- function(asked) {
   precisions <- if (device == "gpu") asked$precision %||% c("float", "half") else "float"
   precisions_of <- \(phase) if (phase == "map") precisions else "float"
   phases <- asked$phases %||% c("search", "map")
+  data <- match.arg(asked$data %||% "chaos", c("chaos", "counts", "zeros", "periodic"))
   about <- data.frame(machine = machine(device), cores = cores(),
                       date = format(Sys.Date()),
                       version = as.character(utils::packageVersion("synfire")))
@@ -226,7 +236,7 @@ run_shapes <- function(asked) {
   for (k in seq_len(nrow(shapes))) {
     series <- shapes[[k, 1L]]
     n <- min(series, as.numeric(asked$libraries %||% series))
-    x <- make_series(series, shapes[[k, 2L]])
+    x <- make_series(series, shapes[[k, 2L]], data)
     for (of in workers) {
       for (phase in phases) for (precision in precisions_of(phase)) {
         found <- cbind(measure(x, phase, device, of, precision, n),

@@ -1,15 +1,20 @@
 # Episodes on a GPU: the whole R call and its part on the device, beside the CPU.
 #
 # Rscript bench/episodes-gpu.R        milliseconds, warm, medians of 50 calls (5 of the
-#                                     largest, and on the CPU)
+#                                     largest, and on the CPU with one thread)
 # Without recordings (tools/data.R says where they are looked for) tc89 is left out.
 # bench/episodes-strategies.R has the published strategies, bench/stream.R the streams.
 #
 # The floor, for Sym26 at 150 on an H200: 4.1 million ends of lists, along which some 8
 # million are counted at ten warp instructions each (0.1 ms at 9e11 a second), and are made
-# in turn at forty for 32 (0.01 ms) out of 20 MB that stay in the L2; 13 sizes of six
-# launches that wait for each other (0.2 ms). What is above that is the latency of warps
-# that have a long list to themselves, and the host's answer between two sizes (15 us).
+# in turn at forty for 32 (0.01 ms) out of 20 MB that stay in the L2; 13 sizes of four
+# launches that wait for each other (0.13 ms). What is above that is the latency of warps
+# that have a long list to themselves.
+#
+# The floor for 4,096 units and 40 million spikes: 2.2 billion spikes in windows, swept
+# along at two warp instructions each (5 ms). The whole call reads 0.5 GB of R's, writes as
+# much for the device, and copies it there (20 ms at 25 GB/s); what is above that are
+# fresh pages of memory and the check of all spikes.
 
 library(synfire)
 source("tools/data.R")
@@ -28,8 +33,9 @@ message(sprintf("first call of the session: %.0f ms", 1000 * first))
 
 compare <- function(work, x, min_count, intervals, calls = 50, cpu_calls = 5) {
   elapsed <- function(device) {
+    threads <- if (device == "cpu") 1
     system.time(found <<- mine_episodes(x, min_count, intervals, device = device,
-                                        threads = 1))[["elapsed"]]
+                                        threads = threads))[["elapsed"]]
   }
   found <- NULL
   part <- call <- numeric(calls + 3)
@@ -48,6 +54,7 @@ compare <- function(work, x, min_count, intervals, calls = 50, cpu_calls = 5) {
     work = work, spikes = nrow(x), candidates = sum(levels$candidates[-1]),
     frequent = nrow(gpu), device_ms = 1000 * median(part[-(1:3)]),
     call_ms = 1000 * median(call[-(1:3)]), cpu_call_ms = 1000 * cpu,
+    device_mb = attr(gpu, "peak_memory") / 1e6,
     real_time = as.numeric(diff(range(x$time))) / median(part[-(1:3)])
   )
 }
@@ -73,5 +80,14 @@ rows <- c(rows, list(
           c(0.005, 0.015), 10),
   compare("Sym26, 3 intervals, 40", sym26, 40, delays, 5, 0)
 ))
-options(width = 130)
+# Spikes of independent units, far more than a table of next occurrences has room for.
+many <- function(units, min_count, n = 4e7) {
+  set.seed(1)
+  x <- spike_trains(floor(runif(n) * 36e8) / 1e6, sample.int(units, n, TRUE),
+                    start = 0, end = 3600)
+  compare(sprintf("%d units, 40 million spikes", units), x, min_count, c(0.005, 0.010),
+          5, 1)
+}
+rows <- c(rows, list(many(1000, 2500), many(4096, 200)))
+options(width = 150)
 print(do.call(rbind, rows), row.names = FALSE, digits = 3)

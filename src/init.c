@@ -56,6 +56,7 @@
     ENTRY(r_lag_histograms, 2)                                                           \
     ENTRY(r_tiling_near, 2)                                                              \
     ENTRY(r_coupled_maps, 3)                                                             \
+    ENTRY(r_wired_pairs, 2)                                                              \
     ENTRY(r_mine_episodes, 5)                                                            \
     ENTRY(r_count_episodes, 5)                                                           \
     ENTRY(r_episode_occurrences, 6)                                                      \

@@ -266,6 +266,19 @@ case("smap-map", paste("prepare_libraries make_features lay_out_targets survey_d
   x[] <- round(x)
   synfire::smap_map(x, E = 2, theta = 8, device = "gpu")
 })
+case("forecasts", paste("find_forecast_rows lay_out_forecasts survey_distances",
+                        "sum_products solve_forecasts compare_forecasts"), function() {
+  lagged <- function(n) rbind(sample(6L, n, TRUE), sample(0:2, n, TRUE))
+  for (gaps in c(FALSE, TRUE)) for (dims in c(3L, 9L, 17L, 24L)) {
+    fresh_memory()
+    m <- 40L
+    jobs <- list(effect = c(1L, 6L), theta = c(2, 0), coordinate_start = c(0, dims, 2 * dims),
+                 coordinate = lagged(2L * dims), candidate_start = c(0, m, m),
+                 candidate = lagged(m))
+    synfire:::conditional_forecasts(random_map(150, 6, gaps), jobs, exclusion = 1, reach = 2,
+                                    list(gpus = 0L, threads = 1L))
+  }
+})
 
 case("device", "fill", function() synfire::synfire_sitrep(test_devices = TRUE))
 

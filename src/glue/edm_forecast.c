@@ -1,6 +1,7 @@
 /* Conditional forecasts: passes series and jobs to core/edm/forecast.h, or to GPUs. */
 #include "glue/glue.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "core/edm/forecast.h"
@@ -59,7 +60,7 @@ static syn_forecast_jobs read_jobs(glue_owner *own, SEXP jobs, const bounds *b)
     uint32_t *to = glue_hold(own, (out.n + 1) * sizeof *to, NULL);
     for (size_t i = 0; i < out.n; i++) {
         to[i] = series_at(INTEGER(effect)[i], b, "effect");
-        within(REAL(theta)[i], 0, R_PosInf, "theta");
+        within(REAL(theta)[i], 0, DBL_MAX, "theta");
     }
     out.effect = to;
     out.theta = REAL(theta);

@@ -52,6 +52,7 @@ SEXP r_tiling_near(glue_owner *own, SEXP trains, SEXP options);
 
 /* networks.c */
 SEXP r_coupled_maps(glue_owner *own, SEXP links, SEXP state, SEXP options);
+SEXP r_wired_pairs(glue_owner *own, SEXP links, SEXP options);
 
 /* threads.c */
 SEXP r_threads_report(void);

@@ -1,8 +1,13 @@
-/* Simulates series that drive each other. */
+/* Simulates series that drive each other, and says what pairs of them have to do with each
+   other. */
 #include "glue/glue.h"
 
+#include <string.h>
+
 #include "core/networks/coupled.h"
+#include "core/networks/pairs.h"
 #include "glue/options.h"
+#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 
@@ -62,4 +67,80 @@ SEXP r_coupled_maps(glue_owner *own, SEXP links, SEXP state, SEXP options)
     syn_status status = syn_coupled_run(&maps, REAL(out), watch);
     UNPROTECT(1);
     return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
+}
+
+/* ---- pairs ---- */
+
+static void release_pairs(void *held)
+{
+    syn_pairs_free(held);
+}
+
+/* One whole number of each pair, as R's integers; `offset` is added. */
+static SEXP column(const syn_pairs *pairs, size_t place, int offset)
+{
+    SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)pairs->n);
+    for (size_t k = 0; k < pairs->n; k++) {
+        int value;
+        memcpy(&value, (const char *)&pairs->pair[k] + place, sizeof value);
+        INTEGER(out)[k] = value + offset;
+    }
+    return out;
+}
+
+static SEXP delays(const syn_pairs *pairs)
+{
+    SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)pairs->n);
+    for (size_t k = 0; k < pairs->n; k++)
+        REAL(out)[k] = pairs->pair[k].delay;
+    return out;
+}
+
+/* Numbers of series from 1. */
+static SEXP named(const syn_names *names)
+{
+    SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)names->n);
+    for (size_t k = 0; k < names->n; k++)
+        INTEGER(out)[k] = names->series[k] + 1;
+    return out;
+}
+
+static SEXP pair_columns(const syn_pairs *pairs)
+{
+    static const char *const names[] = {"cause", "effect", "link", "length", "delay",
+                                        "n_through", "n_drivers", "hidden_path",
+                                        "hidden_driver", "through", "drivers", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, (const char **)names));
+    SET_VECTOR_ELT(out, 0, column(pairs, offsetof(syn_pair, cause), 1));
+    SET_VECTOR_ELT(out, 1, column(pairs, offsetof(syn_pair, effect), 1));
+    SET_VECTOR_ELT(out, 2, column(pairs, offsetof(syn_pair, link), 1));
+    SET_VECTOR_ELT(out, 3, column(pairs, offsetof(syn_pair, length), 0));
+    SET_VECTOR_ELT(out, 4, delays(pairs));
+    SET_VECTOR_ELT(out, 5, column(pairs, offsetof(syn_pair, through), 0));
+    SET_VECTOR_ELT(out, 6, column(pairs, offsetof(syn_pair, drivers), 0));
+    SET_VECTOR_ELT(out, 7, column(pairs, offsetof(syn_pair, hidden_path), 0));
+    SET_VECTOR_ELT(out, 8, column(pairs, offsetof(syn_pair, hidden_driver), 0));
+    SET_VECTOR_ELT(out, 9, named(&pairs->through));
+    SET_VECTOR_ELT(out, 10, named(&pairs->drivers));
+    UNPROTECT(1);
+    return out;
+}
+
+/* Columns of a table with a row for each pair, and the lists `through` and `drivers`, of
+   which each pair has as many as `n_through` and `n_drivers` say. `link` is 0 where there is
+   none. `options`: hidden, longest, most_pairs. */
+SEXP r_wired_pairs(glue_owner *own, SEXP links, SEXP options)
+{
+    syn_links given = read_links(links);
+    syn_pairs_options o = {
+        .longest = (uint32_t)glue_option_int(options, "longest", 1, INT32_MAX),
+        .hidden = whole_numbers(glue_option(options, "hidden"), given.series, 0, 1,
+                                "hidden"),
+        .most_pairs = (size_t)glue_option_int(options, "most_pairs", 1, INT32_MAX / 10)};
+    syn_pairs *pairs = glue_hold(own, sizeof *pairs, release_pairs);
+    syn_status status = syn_pairs_find(&given, &o, pairs,
+                                       glue_watch(own, "Following links"));
+    if (status != SYN_OK)
+        return glue_status(status, NA_REAL, (double)o.most_pairs);
+    return pair_columns(pairs);
 }

@@ -85,8 +85,6 @@ syn_status glue_raster(syn_raster *out, SEXP events, uint32_t window, syn_budget
 
 /* ---- spikes in seconds ---- */
 
-enum { MANY_SPIKES = 1 << 20 };
-
 static syn_clock clock_of(SEXP clock)
 {
     const double *value = REAL(numbers(clock, REALSXP, 2, "clock"));
@@ -105,7 +103,7 @@ static syn_scale scale_of(SEXP scale)
    than few spikes do. */
 static int threads_for(R_xlen_t spikes)
 {
-    return spikes > MANY_SPIKES ? syn_threads(NULL) : 1;
+    return syn_spikes_threads((size_t)spikes, 2) > 1 ? syn_threads(NULL) : 1;
 }
 
 /* The tick next to each time. */

@@ -1,5 +1,7 @@
 /* Spikes: each fault is found where it is, and work on many spikes can be stopped. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
 #include "core/spikes/raster.h"
@@ -98,6 +100,57 @@ static void check_watch(void)
     spikes_free(&s);
 }
 
+enum { MANY = 640000 };  /* spikes that threads share */
+
+/* One spike after the other, as the parts of all threads have to be together. */
+static void check_events(const test_spikes *s, const syn_recording *r, uint32_t min_count)
+{
+    uint32_t *count = calloc(s->all.units, sizeof *count), e = 0;
+    int same = 1;
+    for (size_t i = 0; i < s->all.n; i++)
+        count[s->unit[i] - 1] += s->trial[i] >= 1;
+    for (size_t i = 0; i < s->all.n; i++) {
+        uint32_t unit = (uint32_t)s->unit[i] - 1;
+        if (s->trial[i] < 1 || count[unit] < min_count)
+            continue;
+        same &= e < r->events && r->unit[e] == unit && r->source[e] == i;
+        e++;
+    }
+    CHECK(same && e == r->events && e > 0 && e < s->all.n);
+    free(count);
+}
+
+static void check_threads(void)
+{
+    const uint32_t min_count = MANY / 50, reach = 7;
+    test_spikes s = spikes_draw(MANY, 50, 4 * MANY);
+    syn_recording one, more;
+    syn_spikes_verdict found;
+    size_t first = 0, last = 0;
+    s.trial[100] = 0;
+    CHECK(syn_recording_make(&one, &s.all, min_count, reach, 1, NULL) == SYN_OK);
+    CHECK(syn_recording_make(&more, &s.all, min_count, reach, TEST_THREADS, NULL) ==
+          SYN_OK);
+    check_events(&s, &one, min_count);
+    check_events(&s, &more, min_count);
+    for (uint32_t e = 0; e < one.events; e++) {
+        size_t i = one.source[e];
+        last = s.trial[i] == 1 ? e : last;
+        first = s.trial[i] == 2 && first == 0 ? e : first;
+    }
+    CHECK(one.tick[first] - one.tick[last] > reach);
+    CHECK(one.tick[last] - one.tick[0] == s.tick[one.source[last]] - s.tick[one.source[0]]);
+    CHECK(memcmp(one.tick, more.tick, one.events * sizeof *one.tick) == 0);
+    CHECK(memcmp(one.first, more.first, 51 * sizeof *one.first) == 0);
+    s.unit[s.all.n - 1] = 51;
+    s.unit[s.all.n / 2] = 0;
+    CHECK(syn_spikes_check(&s.all, NULL, TEST_THREADS, NULL, &found) == SYN_OK);
+    CHECK(found.fault == SYN_SPIKES_UNIT && found.at == s.all.n / 2);
+    syn_recording_free(&one);
+    syn_recording_free(&more);
+    spikes_free(&s);
+}
+
 void test_spikes_check(void)
 {
     check_fault(&sound, SYN_SPIKES_SOUND, 0);
@@ -105,4 +158,5 @@ void test_spikes_check(void)
     check_codes();
     check_bounds();
     check_watch();
+    check_threads();
 }

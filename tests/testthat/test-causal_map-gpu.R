@@ -166,6 +166,33 @@ test_that("long series and many of them", {
   }
 })
 
+test_that("neighbours that are equally far are those of the CPU, however many they are", {
+  skip_without_gpu()
+  set.seed(11)
+  for (steps in c(300, 1100)) {
+    half <- steps %/% 2
+    calcium <- stats::filter(stats::rnorm(steps), 0.9, "recursive")
+    x <- cbind(counts = stats::rpois(steps, 1), rare = stats::rbinom(steps, 1, 0.05),
+               inflated = ifelse(stats::runif(steps) < 0.9, 0, calcium),
+               period = rep_len(sin(2 * pi * (0:22) / 23), steps),
+               stretch = c(rep(0, half), calcium[seq_len(steps - half)]),
+               levels = rep(sample(8, steps %/% 10, TRUE), length.out = steps),
+               three = rep_len(c(0, 1, 5), steps), still = 1, calcium = calcium)
+    noise <- matrix(stats::rnorm(20 * steps), steps)
+    targets <- ncol(x) + 1:20
+    for (tau in c(-1, -3)) for (exclusion in c(0, 4)) {
+      map <- \(on) on(cbind(x, noise), 1:20, libraries = seq_len(ncol(x)),
+                      targets = targets, tau = tau, exclusion = exclusion)
+      expect_same_maps(map(on_gpu), map(driven))
+    }
+    for (tau in c(-1, 2)) {
+      skill <- \(place) map_dimensions(map_source(x), 1:6, map_rule(20, tau, 1), FALSE, place)
+      expect_same_maps(list(rho = skill(list(device = "gpu", gpus = 0L))),
+                       list(rho = skill(list(device = "cpu"))), 1e-4)
+    }
+  }
+})
+
 test_that("lags, convergence and surrogates are those of the CPU", {
   skip_without_gpu()
   x <- random_series(200, 12, 2)

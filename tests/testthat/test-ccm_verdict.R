@@ -67,6 +67,65 @@ test_that("a common driver does not make a cause", {
   expect_false(any(found))
 })
 
+test_that("a common driver with delays does not make a cause", {
+  for (seed in 1:3) {
+    set.seed(seed)
+    z <- x <- y <- runif(3, 0.2, 0.8)
+    for (t in 3:499) {
+      z[[t + 1]] <- 3.9 * z[[t]] * (1 - z[[t]])
+      x[[t + 1]] <- x[[t]] * (3.7 - 3.7 * x[[t]] - 0.2 * z[[t]])
+      y[[t + 1]] <- y[[t]] * (3.75 - 3.75 * y[[t]] - 0.2 * z[[t - 2]])
+    }
+    expect_false(any(verdict_of(data.frame(time = 1:500, x, y))$supported %in% TRUE))
+  }
+})
+
+test_that("series in step cannot be told, whoever drives", {
+  for (mutual in c(FALSE, TRUE)) {
+    set.seed(1)
+    x <- 0.4
+    y <- 0.7
+    for (t in 1:399) {
+      now <- c(3.8 * x[[t]] * (1 - x[[t]]), 3.79 * y[[t]] * (1 - y[[t]]))
+      x[[t + 1]] <- if (mutual) 0.55 * now[[1]] + 0.45 * now[[2]] else now[[1]]
+      y[[t + 1]] <- if (mutual) 0.45 * now[[1]] + 0.55 * now[[2]] else 0.9 * now[[1]] + 0.1 * now[[2]]
+    }
+    expect_identical(verdict_of(data.frame(time = 1:400, x, y))$reason, c("in step", "in step"))
+  }
+})
+
+test_that("a season in common does not make a cause", {
+  round <- exp(sin(2 * pi * 1:360 / 12))
+  for (seed in 1:3) {
+    set.seed(seed)
+    x <- data.frame(month = 1:360, x = round + rnorm(360, sd = 0.4),
+                    y = 2 * c(round[-(1:3)], round[1:3]) + rnorm(360, sd = 0.6))
+    expect_identical(verdict_of(x)$verdict, rep("cannot be told", 2))
+  }
+  # What grows round this season by itself has states, but nothing of the other's.
+  set.seed(1)
+  x$x <- round / 5 + coupled_maps(360)$x
+  x$y <- round / 5 + coupled_maps(400, ry = 3.9)$y[41:400]
+  said <- verdict_of(x)
+  expect_false(any(said$supported %in% TRUE))
+  expect_true(any(said$supported %in% FALSE))
+})
+
+test_that("a delay is found, and the other direction is not supported", {
+  for (delay in 2:4) {
+    set.seed(delay)
+    x <- coupled_maps(400, 0, 0)$x
+    y <- rep(0.4, 400)
+    for (t in delay:399) {
+      y[[t + 1]] <- y[[t]] * (3.6 - 3.6 * y[[t]] - 0.25 * x[[t + 1 - delay]])
+    }
+    said <- verdict_of(data.frame(time = 1:400, x, y))
+    expect_identical(said$supported, c(TRUE, FALSE))
+    expect_lte(said$lag[[1]], -delay)
+    expect_gte(said$lag[[1]], -delay - 3)
+  }
+})
+
 test_that("each obstacle is told by its name, with the numbers", {
   reasons <- function(x, ...) {
     set.seed(4)
@@ -194,6 +253,66 @@ test_that("evidence is what simplex projection gives", {
   later <- vapply(-8:8, \(lag) cor(x$y[rows], x$x[rows + lag]), 0)
   expect_equal(one$together$most, later[[which.max(abs(later))]])
   expect_identical(one$together$lag, (-8:8)[[which.max(abs(later))]])
+})
+
+test_that("the help of a cause is what forecasts with it lack less", {
+  set.seed(1)
+  x <- coupled_maps(640, 0, 0.2, rx = 3.9, ry = 3.8)[501:640, ]
+  x$y <- x$y + rnorm(140, sd = 0.02)
+  problem <- attr(ccm(x, "y", "x", E = 2, lib_sizes = Inf, threads = 2), "problems")[[1]]
+  problem$lags <- -2:2
+  problem$dims <- 1:2
+  rows <- 4:138
+  found <- forecast_help(problem, rows, pair_traits(problem))
+  lagged <- function(x, lag) c(rep(NA, lag), head(x, 140 - lag))
+  target <- c(x$y[-1], NA) - mean(x$y)
+  lacks <- function(...) {
+    points <- cbind(...)
+    1 - oracle_cross_map(points, rows, rows, target, ncol(points) + 1)[["rho"]]
+  }
+  own <- list(cbind(x$y), cbind(x$y, lagged(x$y, 1)))
+  scale <- sd(x$y[rows]) / sd(x$x[rows])
+  tried <- expand.grid(lag = 0:2, E = 1:2)
+  both <- \(k, weight) lacks(own[[tried$E[[k]]]], weight * scale * lagged(x$x, tried$lag[[k]]))
+  half <- vapply(1:6, both, 0, 0.5)
+  best <- which.min(half)
+  least <- min(half, vapply(c(0.125, 0.25, 1, 2), \(weight) both(best, weight), 0))
+  expect_equal(found, 1 - least / min(vapply(own, lacks, 0)), tolerance = 1e-9)
+  expect_gt(found, 0.35)
+  problem$cause[1:60] <- NA
+  expect_identical(forecast_help(problem, rows, pair_traits(problem)), NA_real_)
+})
+
+test_that("other signs of a cause make up for a skill that rises less", {
+  one <- function(over_now, over_future, gain, helped = NULL, p = 0.01) {
+    cross <- list(rho = c(0.8, 0.7, 0.6), lags = -1:1, top = 1L, past = 1L, now = 2L, future = 3L,
+                  p = p, median = 0.1, over_now = over_now, over_future = over_future,
+                  agree = TRUE, E = 3L)
+    list(names = c(cause = "x", effect = "y"), together = list(now = 0.1), own = list(rho = 0.9),
+         cross = cross, gain = list(gain = gain), helped = helped)
+  }
+  verdict <- function(...) judge(..., NA, 0.05)$verdict
+  nothing <- one(0, 0, 0.05, p = 0.5)
+  expect_identical(verdict(one(5, 5, 0.24), nothing), "supported")
+  expect_identical(verdict(one(5, 5, 0.2), nothing), "cannot be told")
+  helped <- judge(one(5, 5, 0.2, 0.4), nothing, NA, 0.05)
+  expect_identical(helped$verdict, "supported")
+  expect_match(helped$said, "what forecasts of y lack to a rho of 1 shrinks by 40 % once x is known")
+  level <- judge(one(5, 5, 0.2, 0.3), nothing, NA, 0.05)
+  expect_identical(level$reason, "level")
+  expect_match(level$said, "takes 24 % or more, and what forecasts of y lack .* by 30 %")
+  expect_identical(verdict(one(5, 5, 0.14, 0.9), nothing), "cannot be told")
+  # Each tells the past of the other best.
+  both <- judge(one(1.2, 1.1, 0.13), one(5, 5, 0.13), NA, 0.05)
+  expect_identical(both$verdict, "supported")
+  expect_match(both$said, "where a common driver would reach one of them first")
+  expect_identical(verdict(one(5, 5, 0.13), one(0.8, 5, 0.13)), "cannot be told")
+  expect_identical(verdict(one(5, 5, 0.11), one(5, 5, 0.13)), "cannot be told")
+  # What the other direction explains.
+  cause <- one(5, 5, 0.5)
+  expect_identical(judge(one(-1.5, 3, 0.3), cause, NA, 0.05)$reason, "driven")
+  expect_identical(judge(one(-0.5, 3, 0.3), cause, NA, 0.05)$reason, "delay")
+  expect_identical(judge(one(-0.5, 3, 0.1), cause, NA, 0.05)$reason, "driven")
 })
 
 test_that("rows drawn again weigh as often as they were drawn", {

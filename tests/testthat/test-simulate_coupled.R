@@ -80,74 +80,79 @@ test_that("a Lorenz ring goes on as its equation says", {
   expect_identical(unname(truth[, 5]), c(0, 0, 1, 1, 0, 1))
 })
 
-test_that("both conditions of a calcium recording differ in the links that were said", {
-  condition <- function(which, ...) {
-    set.seed(5)
-    simulate_calcium(60, neurons = 20, condition = which, ...)
-  }
-  rest <- condition("rest")
-  stimulus <- condition("stimulus")
-  region <- attr(rest, "region")
-  hubs <- attr(rest, "hubs")
-  expect_identical(attr(stimulus, "region"), region)
-  expect_identical(as.vector(table(region)), rep(5L, 4))
-  expect_identical(hubs, c("n01", "n06", "n11", "n16"))
-  at_rest <- attr(rest, "truth")
-  expected <- at_rest
-  expected["n01", setdiff(colnames(rest)[region == "hindbrain"], hubs)] <- 0.2
-  expected["n06", region != "habenula"] <- 0
-  expect_identical(attr(stimulus, "truth"), expected)
-  expect_true(all(at_rest[, hubs] == 0))
-  # Every other neuron has one cause in its region, besides the hubs.
-  local <- at_rest[!rownames(at_rest) %in% hubs, !colnames(at_rest) %in% hubs]
-  expect_true(all(colSums(local > 0) == 1))
-  expect_false(any(rest == stimulus))
+test_that("series without chance in their wiring are those of earlier versions", {
+  set.seed(11)
+  x <- simulate_coupled_maps(3, series = 3, noise = 0.1, transient = 10)
+  expect_identical(which(attr(x, "truth") > 0), c(2L, 3L, 4L, 6L, 7L, 8L))
+  expect_equal(c(x), c(
+    0.88301090942804139, 0.33344015313573172, 0.89392628390104401,
+    0.30924219553513094, 0.84230599794525529, 0.71131583944812071,
+    0.798389987579051, 0.5870275655459628, 0.97188282186773645
+  ), tolerance = 1e-10)
 })
 
-test_that("calcium decays with its time constant", {
-  set.seed(6)
-  plain <- \(decay) {
-    set.seed(6)
-    simulate_calcium(200, neurons = 8, regions = c("a", "b"), decay = decay, noise = 0)
+test_that("series with delays and hidden drivers go on as the slow ones", {
+  set.seed(12)
+  for (case in 1:4) {
+    n <- 5
+    w <- wiring(matrix(rbinom(n^2, 1, 0.4) * (1 - diag(n)) * runif(n^2, 0, 0.2), n),
+                delay = matrix(sample(4, n^2, TRUE), n), hidden = case)
+    r <- runif(n, 3.5, 4)
+    # The same seed draws the same start.
+    key_of <- function() {
+      set.seed(case)
+      random_key()
+    }
+    start <- 0.1 + 0.8 * random_uniform(n, key_of(), sim_stream(3))
+    set.seed(case)
+    x <- simulate_coupled_maps(21, w, r = r, transient = case)
+    slow <- slow_maps(w, "logistic", r, start, 21, case)
+    expect_equal(unname(x[, ]), slow[, -case], tolerance = 1e-8)
+    expect_identical(colnames(x), sprintf("x%02d", 1:n)[-case])
+    # Whether a series is seen changes no other.
+    set.seed(case)
+    seen <- simulate_coupled_maps(21, wiring(as.data.frame(w)[1:4], series = w$series), r = r,
+                                  transient = case)
+    expect_identical(seen[, -case], x[, ])
   }
-  # Undo the decay: what is left is the activity, the same for both but for its scale.
-  activity <- \(x, decay) x[-1, 1] - exp(-0.5 / decay) * x[-200, 1]
-  expect_equal(cor(activity(plain(1), 1), activity(plain(3), 3)), 1)
-  expect_lt(cor(activity(plain(1), 1), activity(plain(3), 1)), 0.999)
 })
 
-test_that("two neurons of the last region turn the fish, as the equation says", {
-  set.seed(8)
-  x <- simulate_calcium(300, neurons = 9, regions = c("a", "b"), strength = 0, noise = 0)
-  turned_by <- attr(x, "turned_by")
-  expect_identical(turned_by, c(left = "n07", right = "n08"))
-  # Activity but for its scale: the calcium that a frame adds to what is left of the last.
-  added <- 1 + x[-1, turned_by] - exp(-0.5 / 1.5) * (1 + x[-300, turned_by])
-  # The scale: without links the logarithm of growth is r - r a.
-  activity <- apply(added, 2, \(u) {
-    line <- coef(lm(log(u[-1] / u[-length(u)]) ~ u[-length(u)]))
-    -u * line[[2]] / line[[1]]
-  })
-  turning <- attr(x, "turning")
-  expect_identical(turning[[1]], 0)
-  # Frames 3 on: activity is that of frames 2 on.
-  expect_equal(turning[3:300],
-               turning[2:299] / 2 + tanh(activity[-299, "n07"] - activity[-299, "n08"]))
-  expect_true(any(turning > 0.5) && any(turning < -0.5))
+test_that("a result knows strength and delay of its links", {
+  w <- wiring(c(chain = 2, hidden_driver = 1), delay = 2)
+  x <- simulate_coupled_maps(10, w, strength = 0.07)
+  truth <- matrix(0, 8, 8, dimnames = rep(list(sprintf("x%02d", 1:8)), 2))
+  truth[cbind(c(1, 2, 4, 5), c(2, 3, 5, 6))] <- 0.07
+  expect_identical(attr(x, "truth"), truth)
+  expect_identical(attr(x, "delay"), 2 * (truth > 0))
+  expect_identical(as.data.frame(attr(x, "wiring"))$strength, rep(0.07, 6))
+  # Strengths that a wiring has stay.
+  x <- simulate_coupled_maps(10, wiring("pair", strength = 0.3), strength = 0.1)
+  expect_identical(attr(x, "truth")[["x01", "x02"]], 0.3)
+  # What wiring() takes may be given in its place.
+  set.seed(1)
+  one <- simulate_coupled_maps(10, c(chain = 2))
+  set.seed(1)
+  expect_identical(simulate_coupled_maps(10, wiring(c(chain = 2))), one)
+  expect_error(simulate_coupled_maps(10, wiring("fan_in", strength = 0.6)),
+               "what drives \"x03\" sums to 1.2", class = "synfire_error_argument")
+  expect_error(simulate_coupled_maps(10, "ring"), "`wiring` must be names of motifs",
+               class = "synfire_error_argument")
 })
 
-test_that("turning has noise of its own, and both conditions other turns", {
-  made <- function(noise, condition = "rest") {
-    set.seed(9)
-    simulate_calcium(2000, neurons = 12, noise = noise, condition = condition)
-  }
-  quiet <- made(0)
-  noisy <- made(0.2)
-  noise <- attr(noisy, "turning") - attr(quiet, "turning")
-  expect_equal(sd(noise) / sd(attr(quiet, "turning")), 0.2, tolerance = 0.05)
-  expect_lt(max(abs(cor(noise, c(noisy) - c(quiet) |> matrix(2000)))), 0.08)
-  expect_false(any(attr(made(0.2, "stimulus"), "turning") == attr(noisy, "turning")))
-  expect_identical(attr(simulate_calcium(1), "turning"), 0)
+test_that("many series are wired without a dense matrix", {
+  skip_if_not_installed("Matrix")
+  set.seed(2)
+  x <- simulate_coupled_maps(10, c(chain = 2000), transient = 10)
+  expect_identical(dim(x), c(10L, 6000L))
+  expect_true(all(is.finite(x)))
+  expect_s4_class(attr(x, "truth"), "dgCMatrix")
+  expect_identical(sum(attr(x, "truth") == 0.05), 4000L)
+  expect_identical(sum(attr(x, "delay")), 4000)
+  expect_identical(attr(x, "truth")["x0004", "x0005"], 0.05)
+  again <- wiring(attr(x, "truth"))
+  expect_identical(as.data.frame(again)[1:4], as.data.frame(attr(x, "wiring"))[1:4])
+  expect_identical(dim(truth_links(x)), c(6000L, 10L))
+  expect_error(truth_links(x, as = "matrix"), "`as` must be \"table\"")
 })
 
 test_that("arguments that cannot be are refused by name", {
@@ -160,9 +165,6 @@ test_that("arguments that cannot be are refused by name", {
   expect_error(simulate_coupled_maps(10, series = 3, r = 4.1), "`r` must be")
   expect_error(simulate_lorenz96(10, series = 3), "`series` must be")
   expect_error(simulate_lorenz96(10, interval = 0), "`interval` must be")
-  expect_error(simulate_calcium(10, regions = "all"), "`regions` must be")
-  expect_error(simulate_calcium(10, neurons = 11), "`neurons` must be")
-  expect_error(simulate_calcium(10, condition = "sleep"), "`condition` must be")
 })
 
 test_that("defaults fit any number of series, and what is too much is refused", {

@@ -65,6 +65,7 @@ make_small_results <- function() {
   r$cross_correlogram <- synfire::cross_correlogram(r$spike_trains, 0.005, 0.02)
   r$psth <- synfire::psth(r$spike_trains, 1:3, -0.1, 0.2, 0.05)
   r$recording_check <- synfire::check_recording(r$spike_trains)
+  r$wiring <- synfire::wiring(c("chain", "hidden_driver"), delay = 1:2)
   r$csv <- tempfile(fileext = ".csv")
   writeLines(c("time,unit", "0.5,A", "0.75,B", "1.5,A"), r$csv)
   r
@@ -138,6 +139,8 @@ make_small_calls <- function(r) {
     surrogate_series = list(x = table$x, n_surrogates = 2),
     surrogate_trains = list(x = x, n_surrogates = 1),
     synfire_sitrep = list(),
+    truth_links = list(x = r$wiring),
+    wiring = list(x = "chain"),
     test_signatures = list(
       patterns = synfire::mine_patterns(x, 0.01, 3, 2, 4), pvalues = r$pvalue_spectrum)
   )

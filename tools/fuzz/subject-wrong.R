@@ -27,13 +27,14 @@ refused_for <- function(default) {
 }
 
 # Values that the kind of the default does not tell to be right: numbers of which there may
-# be several, or none for no chains; transactions of which there are none. A layout may be a
-# function.
+# be several, also to draw from, or none for no chains; transactions of which there are none.
+# A layout may be a function.
 valid_after_all <- list(
   `causal_map(Tp)` = c("matrix", "many", "with_names"),
   `embed_dimension(tau)` = c("matrix", "many", "with_names"),
   `embed_dimension(Tp)` = c("matrix", "many", "with_names"),
   `simulate_culture(activation_rate)` = "no_number",
+  `wiring(delay)` = c("many", "with_names"),
   `frequent_itemsets(transactions)` = "no_columns",
   `closed_itemsets(transactions)` = "no_columns"
 )

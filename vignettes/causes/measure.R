@@ -9,8 +9,8 @@
 # were chosen by looking at such pairs. The second draws others, and is run when nothing is
 # changed any more. Names of kinds after the number measure these alone. What has been done is
 # kept in the folder that the environment variable CAUSES names, in a temporary one without it,
-# and a call goes on with it. A pair takes about a third of a second on one core, so the whole
-# table takes a quarter of an hour.
+# and a call goes on with it. A pair takes about a seventh of a second on one core, so the whole
+# table takes seven minutes.
 #
 # A verdict is wrong when it says
 #   "supported" for a direction in which nothing leads from the one series to the other, neither

@@ -1,5 +1,5 @@
-/* The inner loops of cross mapping, with up to 64 libraries or 8 targets side by side. A row's
-   nearest library rows come in order, and a bit for each library says whether it
+/* The inner loops of cross mapping, with up to 64 libraries or 8 targets side by side. A
+   row's nearest library rows come in order, and a bit for each library says whether it
    contains the row. Compiled once for each kind of processor. */
 #include "core/edm/ccm_lanes.h"
 

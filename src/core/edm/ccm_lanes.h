@@ -65,7 +65,8 @@ static inline size_t syn_ccm_sums(const syn_ccm_group *g, size_t targets)
 }
 
 /* Where sum `s` of library `lane` and target `t` is. */
-static inline size_t syn_ccm_sum_at(const syn_ccm_group *g, uint32_t lane, size_t t, int s)
+static inline size_t syn_ccm_sum_at(const syn_ccm_group *g, uint32_t lane, size_t t,
+                                    int s)
 {
     size_t eight = t / SYN_CCM_BESIDE, beside = t % SYN_CCM_BESIDE;
     return g->n == 1 ? (eight * SYN_CCM_SUMS + (size_t)s) * SYN_CCM_BESIDE + beside

@@ -30,17 +30,38 @@ typedef struct batch {
 
 /* ---- batches ---- */
 
-/* The next part of a job. */
+/* Whether jobs i and i + 1 have the same list. */
+static int same_list(const syn_lagged *list, const size_t *start, size_t i)
+{
+    size_t n = start[i + 1] - start[i];
+    return start[i + 2] - start[i + 1] == n &&
+           (n == 0 || memcmp(list + start[i], list + start[i + 1], n * sizeof *list) == 0);
+}
+
+/* Whether jobs i and i + 1 differ in theta alone. */
+static int alike(const syn_forecast_jobs *jobs, size_t i)
+{
+    return jobs->effect[i] == jobs->effect[i + 1] &&
+           same_list(jobs->coordinate, jobs->coordinate_start, i) &&
+           same_list(jobs->candidate, jobs->candidate_start, i);
+}
+
+/* The next jobs that differ in theta alone, or the next part of a job. */
 static syn_forecast_job next_part(batch *b)
 {
-    const size_t *start = b->call->jobs->candidate_start;
+    const syn_forecast_jobs *jobs = b->call->jobs;
     const size_t most = SYN_FORECAST_OCTETS * SYN_FORECAST_SIDE;
-    size_t left = start[b->next + 1] - b->candidate;
-    syn_forecast_job part = {.job = b->next, .first = b->candidate,
+    size_t i = b->next, end = jobs->candidate_start[i + 1], left = end - b->candidate;
+    syn_forecast_job part = {.job = i, .first = b->candidate, .thetas = 1,
                              .candidates = (uint32_t)(left < most ? left : most)};
     b->candidate += part.candidates;
-    if (b->candidate == start[b->next + 1])
-        b->next++;
+    if (b->candidate < end)
+        return part;
+    while (part.candidates == end - jobs->candidate_start[part.job] && ++i < jobs->n &&
+           part.thetas < SYN_FORECAST_THETAS && alike(jobs, i - 1))
+        part.thetas++;
+    b->next = part.job + part.thetas;
+    b->candidate = jobs->candidate_start[b->next];
     return part;
 }
 
@@ -71,8 +92,7 @@ static int pass_on(void *data, const char *stage, double done, double total)
 static syn_status make(void *context, size_t item, int worker)
 {
     const batch *b = context;
-    (void)worker;
-    return syn_forecast_job_make(b->call, &b->job[item]);
+    return syn_forecast_job_make(b->call, &b->job[item], b->worker[worker]);
 }
 
 static syn_status work(void *context, size_t item, int worker)

@@ -14,6 +14,10 @@
 /* What squared coefficients cost, as a share of the sum of squared weights. */
 #define SYN_FORECAST_RIDGE 1e-6
 
+/* What rounding and the ridge may leave of the spread of differences between squared
+   errors, as a share of the mean squared error. */
+#define SYN_FORECAST_SPREAD 1e-5
+
 enum { SYN_FORECAST_MOST = 24 };  /* coordinates of a job */
 
 /* The value of a series `lag` steps before. */
@@ -63,8 +67,9 @@ typedef struct syn_forecasts {
      error = mean of e0^2,  gain = sum of D / sum of e0^2,
      t = mean of D / sqrt(V / rows),
    and V the long-run variance of D with the weights of Bartlett (Newey and West 1987) for
-   syn_forecast_lags(rows) lags, as though rows had no gaps. Where V is not above 0, t is 0
-   if D is 0 on average, else there is none. Where all errors e0 are 0 there is no gain.
+   syn_forecast_lags(rows) lags, as though rows had no gaps. Where sqrt(V) is not above
+   SYN_FORECAST_SPREAD times the error, the candidate changes nothing: t is 0. Where all
+   errors e0 are 0 there is no gain.
    A job has no results with fewer rows than syn_forecast_least(), or where a row has no
    other beyond the exclusion. Results depend neither on other jobs nor on threads. */
 syn_status syn_forecast(const syn_series *series, const syn_forecast_jobs *jobs,

@@ -108,14 +108,15 @@ static void fill_candidates(const syn_forecast_call *c, syn_forecast_job *j)
 
 /* The doubles of each array of the job. */
 typedef struct sizes {
-    size_t coordinate, value, candidate, error, fall;
+    size_t coordinate, value, candidate, error, fall, total;
 } sizes;
 
 static sizes sizes_of(const syn_forecast_job *j)
 {
     size_t side = (size_t)j->octets * SYN_FORECAST_SIDE;
     return (sizes){j->dims * j->stride, j->stride * j->terms.pitch + SYN_SMAP_PADDING,
-                   side * j->stride, j->n, side * j->n};
+                   side * j->stride, (size_t)j->thetas * j->n, j->thetas * side * j->n,
+                   j->terms.products + j->octets * syn_forecast_columns(j->dims)};
 }
 
 /* Numbers that follow from those of rows, coordinates and candidates. */
@@ -142,7 +143,38 @@ static syn_status take_memory(syn_forecast_job *j)
                : SYN_NO_MEMORY;
 }
 
-syn_status syn_forecast_job_make(const syn_forecast_call *call, syn_forecast_job *j)
+/* Gives slots to the thetas, those of 0 last. */
+static void order_thetas(const syn_forecast_call *c, syn_forecast_job *j)
+{
+    const double *theta = c->jobs->theta + j->job;
+    uint32_t slot = 0;
+    for (int zero = 0; zero < 2; zero++) {
+        for (uint32_t k = 0; k < j->thetas; k++)
+            if ((theta[k] == 0) == zero)
+                j->of[slot++] = k;
+        j->weighed = zero ? j->weighed : slot;
+    }
+}
+
+/* Where all rows weigh the same, and few are left out, sums over all others are those over
+   all rows less a few. */
+static syn_status make_total(const syn_forecast_call *c, syn_forecast_job *j,
+                             syn_forecast_worker *worker)
+{
+    order_thetas(c, j);
+    if (4.0 * c->options->exclusion + 2 > j->n)
+        j->weighed = j->thetas;
+    if (j->weighed == j->thetas)
+        return SYN_OK;
+    j->total = calloc(sizes_of(j).total, sizeof *j->total);
+    if (!j->total)
+        return SYN_NO_MEMORY;
+    syn_forecast_job_total(c, j, worker);
+    return SYN_OK;
+}
+
+syn_status syn_forecast_job_make(const syn_forecast_call *call, syn_forecast_job *j,
+                                 syn_forecast_worker *worker)
 {
     j->dims = (uint32_t)coordinates_of(call, j->job).n;
     syn_status status = find_rows(call, j);
@@ -155,9 +187,9 @@ syn_status syn_forecast_job_make(const syn_forecast_call *call, syn_forecast_job
         return status;
     fill_terms(call, j);
     fill_candidates(call, j);
-    j->block = syn_forecast_block(j->n);
+    j->block = syn_forecast_block(j->n, j->thetas);
     j->shares = (j->n + j->block - 1) / j->block;
-    return SYN_OK;
+    return make_total(call, j, worker);
 }
 
 void syn_forecast_job_free(syn_forecast_job *job)
@@ -168,6 +200,7 @@ void syn_forecast_job_free(syn_forecast_job *job)
     free(job->candidate);
     free(job->error);
     free(job->fall);
+    free(job->total);
 }
 
 size_t syn_forecast_job_room(const syn_forecast_call *call, const syn_forecast_job *job)
@@ -177,47 +210,55 @@ size_t syn_forecast_job_room(const syn_forecast_call *call, const syn_forecast_j
     most.n = call->series->steps;
     shape(&most);
     sizes s = sizes_of(&most);
-    return most.n + s.coordinate + s.value + s.candidate + s.error + s.fall;
+    return most.n + s.coordinate + s.value + s.candidate + s.error + s.fall + s.total;
 }
 
 /* ---- results ---- */
 
-static double t_of(double mean, double variance, uint32_t rows)
+static double t_of(double mean, double variance, double error, uint32_t rows)
 {
-    if (variance > 0)
-        return mean / sqrt(variance / rows);
-    return mean == 0 ? 0 : NAN;
+    double least = SYN_FORECAST_SPREAD * error;
+    if (isnan(variance))
+        return NAN;
+    return variance > least * least ? mean / sqrt(variance / rows) : 0;
 }
 
-/* Results of the candidates of an octet, up to `n` of them. */
-static void finish_octet(const syn_forecast_call *call, syn_forecast_job *j,
-                         uint32_t octet, double error, double *gain, double *t)
+/* Results of the candidates of an octet, up to SYN_FORECAST_SIDE of them. */
+static void finish_octet(const syn_forecast_call *call, const syn_forecast_job *j,
+                         double *fall, uint32_t n, double error, double *gain, double *t)
 {
     double mean[SYN_FORECAST_SIDE], variance[SYN_FORECAST_SIDE];
-    uint32_t left = j->candidates - octet * SYN_FORECAST_SIDE;
-    uint32_t n = left < SYN_FORECAST_SIDE ? left : SYN_FORECAST_SIDE;
-    call->kind->assess(j->fall + (size_t)octet * SYN_FORECAST_SIDE * j->n, j->n,
-                       syn_forecast_lags(j->n), mean, variance);
-    for (uint32_t k = 0; k < n; k++) {
+    call->kind->assess(fall, j->n, syn_forecast_lags(j->n), mean, variance);
+    for (uint32_t k = 0; k < n && k < SYN_FORECAST_SIDE; k++) {
         gain[k] = error > 0 ? mean[k] / error : NAN;
-        t[k] = t_of(mean[k], variance[k], j->n);
+        t[k] = t_of(mean[k], variance[k], error, j->n);
     }
 }
 
-void syn_forecast_job_finish(const syn_forecast_call *call, syn_forecast_job *j,
+/* Results of the job in a slot. */
+static void finish_slot(const syn_forecast_call *call, const syn_forecast_job *j,
+                        uint32_t slot, const syn_forecasts *out)
+{
+    size_t job = j->job + j->of[slot], first = j->first + j->of[slot] * j->candidates;
+    double *fall = j->fall + (size_t)slot * j->octets * j->n * SYN_FORECAST_SIDE, sum = 0;
+    const double *error = j->error + (size_t)slot * j->n;
+    for (uint32_t i = 0; i < j->n; i++)
+        sum += error[i] * error[i];
+    out->error[job] = sum / j->n;
+    for (uint32_t k = 0; k < j->candidates; k += SYN_FORECAST_SIDE)
+        finish_octet(call, j, fall + (size_t)k * j->n, j->candidates - k, sum / j->n,
+                     out->gain + first + k, out->t + first + k);
+}
+
+void syn_forecast_job_finish(const syn_forecast_call *call, const syn_forecast_job *j,
                              const syn_forecasts *out)
 {
-    double *gain = out->gain + j->first, *t = out->t + j->first, sum = 0;
-    out->rows[j->job] = j->n;
-    out->error[j->job] = NAN;
-    for (uint32_t k = 0; k < j->candidates; k++)
-        gain[k] = t[k] = NAN;
-    if (j->shares == 0)
-        return;
-    for (uint32_t i = 0; i < j->n; i++)
-        sum += j->error[i] * j->error[i];
-    out->error[j->job] = sum / j->n;
-    for (uint32_t o = 0; o < j->octets; o++)
-        finish_octet(call, j, o, sum / j->n, gain + o * SYN_FORECAST_SIDE,
-                     t + o * SYN_FORECAST_SIDE);
+    for (uint32_t k = 0; k < j->thetas; k++) {
+        out->rows[j->job + k] = j->n;
+        out->error[j->job + k] = NAN;
+    }
+    for (size_t k = 0; k < (size_t)j->candidates * j->thetas; k++)
+        out->gain[j->first + k] = out->t[j->first + k] = NAN;
+    for (uint32_t slot = 0; slot < j->thetas && j->shares > 0; slot++)
+        finish_slot(call, j, slot, out);
 }

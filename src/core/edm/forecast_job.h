@@ -1,5 +1,5 @@
-/* One job of conditional forecasts, or some of its candidates: rows, what is multiplied,
-   and what is found for each row. */
+/* One job of conditional forecasts with some of its candidates, or several that differ in
+   theta alone: rows, what is multiplied, and what is found for each row. */
 #ifndef SYN_EDM_FORECAST_JOB_H
 #define SYN_EDM_FORECAST_JOB_H
 
@@ -7,8 +7,10 @@
 #include "core/edm/forecast_kind.h"
 
 enum {
-    SYN_FORECAST_BLOCK = 8 * SYN_SMAP_ROWS,  /* forecasts that are made together */
-    SYN_FORECAST_OCTETS = 8                  /* most of a job: longer lists are cut */
+    SYN_FORECAST_BLOCK = 12 * SYN_SMAP_ROWS, /* forecasts that are made together, */
+    SYN_FORECAST_ROWS = 8 * SYN_SMAP_ROWS,   /* of so many rows at most */
+    SYN_FORECAST_OCTETS = 8,                 /* most of a job: longer lists are cut */
+    SYN_FORECAST_THETAS = 8                  /* most of a job */
 };
 
 /* What all jobs of a call have in common. */
@@ -22,9 +24,12 @@ typedef struct syn_forecast_call {
 } syn_forecast_call;
 
 typedef struct syn_forecast_job {
-    size_t job;                /* its number, */
+    size_t job;                /* its number, or that of the first, */
     size_t first;              /* and that of its first candidate here */
     uint32_t candidates, octets;
+    uint32_t thetas;           /* jobs: that of slot k is job + of[k], */
+    uint32_t of[SYN_FORECAST_THETAS];
+    uint32_t weighed;          /* and the slots from here on have theta 0 */
     uint32_t dims;
     uint32_t n;                /* rows */
     uint32_t block, shares;    /* rows of a share, and how many shares: none where there
@@ -35,13 +40,20 @@ typedef struct syn_forecast_job {
     syn_smap_terms terms;      /* of the rows: 1, coordinates, effect, less centres */
     double *value;
     double *candidate;         /* [octets][stride][SYN_FORECAST_SIDE] */
-    double *error;             /* [n] without a candidate */
-    double *fall;              /* [octets][n][SYN_FORECAST_SIDE] of the squared error */
+    double *error;             /* [thetas][n] without a candidate */
+    double *fall;              /* [thetas][octets][n][SYN_FORECAST_SIDE] of the squared
+                                  error */
+    double *total;             /* [products + octets * sums of an octet] sums over all
+                                  rows; NULL where no slot takes its own from these */
 } syn_forecast_job;
 
-/* Makes the job `out` of which `job`, `first` and `candidates` are given. Free with
-   syn_forecast_job_free(), also after an error. */
-syn_status syn_forecast_job_make(const syn_forecast_call *call, syn_forecast_job *out);
+/* What a thread needs. */
+typedef struct syn_forecast_worker syn_forecast_worker;
+
+/* Makes the job `out` of which `job`, `first`, `candidates` and `thetas` are given. Free
+   with syn_forecast_job_free(), also after an error. */
+syn_status syn_forecast_job_make(const syn_forecast_call *call, syn_forecast_job *out,
+                                 syn_forecast_worker *worker);
 
 void syn_forecast_job_free(syn_forecast_job *job);
 
@@ -49,12 +61,10 @@ void syn_forecast_job_free(syn_forecast_job *job);
 size_t syn_forecast_job_room(const syn_forecast_call *call, const syn_forecast_job *job);
 
 /* Puts what all shares have found where it belongs. */
-void syn_forecast_job_finish(const syn_forecast_call *call, syn_forecast_job *job,
+void syn_forecast_job_finish(const syn_forecast_call *call, const syn_forecast_job *job,
                              const syn_forecasts *out);
 
-/* What a thread needs, for jobs with so many coordinates and octets at most. NULL without
-   memory. */
-typedef struct syn_forecast_worker syn_forecast_worker;
+/* For jobs with so many coordinates and octets at most. NULL without memory. */
 syn_forecast_worker *syn_forecast_worker_make(uint32_t steps, uint32_t dims,
                                               uint32_t octets);
 void syn_forecast_worker_free(syn_forecast_worker *worker);
@@ -63,7 +73,17 @@ void syn_forecast_worker_free(syn_forecast_worker *worker);
 syn_status syn_forecast_job_work(const syn_forecast_call *call, syn_forecast_job *job,
                                  uint32_t share, syn_forecast_worker *worker);
 
-/* The forecasts of a block, for rows of so many steps. */
-uint32_t syn_forecast_block(uint32_t rows);
+/* Fills `total` of a job. */
+void syn_forecast_job_total(const syn_forecast_call *call, syn_forecast_job *job,
+                            syn_forecast_worker *worker);
+
+/* The rows of a share. */
+uint32_t syn_forecast_block(uint32_t rows, uint32_t thetas);
+
+/* The sums of an octet, in columns of a panel. */
+static inline size_t syn_forecast_columns(uint32_t dims)
+{
+    return syn_forecast_sums(dims) * SYN_FORECAST_SIDE;
+}
 
 #endif

@@ -3,12 +3,36 @@
    been taken out of them, L^-1 of them subtracted, is two equations with two unknowns. */
 #include "core/edm/forecast_kind.h"
 
+#include <string.h>
+
 #include "core/base/simd.h"
+#include "core/edm/smap_weigh.h"
 
 enum {
     PANEL_WIDE = 2 * SYN_F64_LANES,                   /* columns of a panel */
     OCTET_PARTS = SYN_FORECAST_SIDE / SYN_F64_LANES   /* registers of an octet */
 };
+
+/* ---- weights ---- */
+
+/* Sets points `open` .. `shut` - 1 to 0, of those from `from` on. */
+static void clear_range(size_t open, size_t shut, size_t from, double *square)
+{
+    size_t end = from + SYN_SMAP_POINTS;
+    open = open > from ? open : from;
+    shut = shut < end ? shut : end;
+    if (open < shut)
+        memset(square + (open - from), 0, (shut - open) * sizeof *square);
+}
+
+static void weigh_squares(const syn_smap_near *near, double rate, size_t from, size_t n,
+                          double *square)
+{
+    for (size_t i = 0; i < n; i += SYN_F64_LANES)
+        syn_f64_store(square + i, syn_smap_weights(near, 2 * rate, from + i));
+    clear_range(near->end[0], near->begin[1], from, square);
+    clear_range(near->end[1], from + SYN_SMAP_POINTS, from, square);
+}
 
 /* ---- panels ---- */
 
@@ -153,8 +177,8 @@ static void assess(double *fall, uint32_t rows, uint32_t lags, double *mean,
     }
 }
 
-const syn_forecast_kind SYN_KIND_NAME(syn_forecast_kind) = {fill_panels, try_octet,
-                                                             assess};
+const syn_forecast_kind SYN_KIND_NAME(syn_forecast_kind) = {
+    weigh_squares, fill_panels, try_octet, assess};
 
 #if SYN_WIDTH == 0
 const syn_forecast_kind *syn_forecast_fastest(int vector_bits)

@@ -1,6 +1,8 @@
-/* A share is a block of forecasts, of rows one after the other: their distances to all
-   rows; block by block of these the squared weights, and what they add to the sums of all
-   equations; then for each forecast its model, and what the candidates change. */
+/* A share is a block of rows that are forecast from, with all thetas: their distances to
+   all rows; block by block of these the squared weights, and what they add to the sums of
+   all equations; then for each forecast its model, and what the candidates change.
+   Forecasts are in the order of thetas, each with the same number of rows, some of which
+   may be of none. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +16,16 @@ typedef enum phase { BEGIN, MEASURE, WEIGH, SOLVE, END } phase;
 
 struct syn_forecast_worker {
     phase phase;
-    uint32_t first, n;          /* rows that are forecast from */
+    uint32_t first, n;          /* rows that are forecast from, */
+    uint32_t pitch;             /* and n made a multiple of SYN_SMAP_ROWS */
     size_t point;               /* rows before are done in this phase, */
     uint32_t done;              /* and so are forecasts before */
-    syn_smap_near near[SYN_FORECAST_BLOCK];
+    syn_smap_near near[SYN_FORECAST_ROWS];
     double *to;                 /* [dims][SYN_SMAP_SIDE] points of some forecasts */
-    double *distance;           /* [block][stride] */
-    double *weight;             /* [SYN_SMAP_POINTS] */
-    double *square;             /* [block][SYN_SMAP_PITCH] squared weights */
-    double *equations;          /* [block][products] */
-    double *sum;                /* [octets][block][sums of an octet] */
+    double *distance;           /* [rows][stride] */
+    double *square;             /* [forecasts][SYN_SMAP_PITCH] squared weights */
+    double *equations;          /* [forecasts][products] */
+    double *sum;                /* [octets][forecasts][sums of an octet] */
     double *panel;
     syn_forecast_model model;
     double *memory;
@@ -31,18 +33,13 @@ struct syn_forecast_worker {
 
 /* ---- memory ---- */
 
-uint32_t syn_forecast_block(uint32_t rows)
+uint32_t syn_forecast_block(uint32_t rows, uint32_t thetas)
 {
     size_t most = SYN_SMAP_BLOCK_BYTES / sizeof(double) / syn_smap_job_stride(rows);
+    most = most < SYN_FORECAST_ROWS ? most : SYN_FORECAST_ROWS;
+    most = most < SYN_FORECAST_BLOCK / thetas ? most : SYN_FORECAST_BLOCK / thetas;
     most = most / SYN_SMAP_ROWS * SYN_SMAP_ROWS;
-    most = most < SYN_FORECAST_BLOCK ? most : SYN_FORECAST_BLOCK;
     return (uint32_t)(most > SYN_SMAP_ROWS ? most : SYN_SMAP_ROWS);
-}
-
-/* The sums of an octet, in columns of a panel. */
-static size_t columns_of(uint32_t dims)
-{
-    return syn_forecast_sums(dims) * SYN_FORECAST_SIDE;
 }
 
 /* Takes `n` doubles from *next, or counts them where there is no memory yet. */
@@ -57,19 +54,18 @@ static double *take(double *memory, size_t *next, size_t n)
 static size_t cut(syn_forecast_worker *w, double *memory, uint32_t steps, uint32_t dims,
                   uint32_t octets)
 {
-    size_t next = 0, products = syn_smap_products(dims + 2), columns = columns_of(dims);
-    size_t stride = syn_smap_job_stride(steps);
+    size_t next = 0, stride = syn_smap_job_stride(steps);
+    size_t products = syn_smap_products(dims + 2), columns = syn_forecast_columns(dims);
     size_t distances = SYN_SMAP_BLOCK_BYTES / sizeof(double);
     if (distances < SYN_SMAP_ROWS * stride)
         distances = SYN_SMAP_ROWS * stride;
-    if (distances > SYN_FORECAST_BLOCK * stride)
-        distances = SYN_FORECAST_BLOCK * stride;
+    if (distances > SYN_FORECAST_ROWS * stride)
+        distances = SYN_FORECAST_ROWS * stride;
     size_t panel = (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products;
     if (panel < SYN_SMAP_POINTS * columns)
         panel = SYN_SMAP_POINTS * columns;
     w->to = take(memory, &next, dims * (size_t)SYN_SMAP_SIDE);
     w->distance = take(memory, &next, distances);
-    w->weight = take(memory, &next, SYN_SMAP_POINTS);
     w->square = take(memory, &next, SYN_FORECAST_BLOCK * (size_t)SYN_SMAP_PITCH);
     w->equations = take(memory, &next, SYN_FORECAST_BLOCK * products);
     w->sum = take(memory, &next, octets * SYN_FORECAST_BLOCK * columns);
@@ -102,27 +98,51 @@ void syn_forecast_worker_free(syn_forecast_worker *worker)
 
 /* ---- steps of a share ---- */
 
+/* The first forecast of a slot. */
+static uint32_t slot_at(const syn_forecast_worker *w, uint32_t slot)
+{
+    return slot * w->pitch;
+}
+
+/* Sums of a slot that has no weights begin with those of all rows. */
+static void begin_slot(const syn_forecast_job *j, uint32_t slot, syn_forecast_worker *w)
+{
+    uint32_t rows = slot_at(w, j->thetas), at = slot_at(w, slot);
+    size_t products = j->terms.products, columns = syn_forecast_columns(j->dims);
+    const double *sum = j->total + products;
+    for (uint32_t r = at; r < at + w->n; r++) {
+        memcpy(w->equations + r * products, j->total, products * sizeof *w->equations);
+        for (uint32_t o = 0; o < j->octets; o++)
+            memcpy(w->sum + (o * rows + r) * columns, sum + o * columns,
+                   columns * sizeof *w->sum);
+    }
+}
+
 static void begin_share(const syn_forecast_job *j, uint32_t share, syn_forecast_worker *w)
 {
     w->first = share * j->block;
     w->n = j->n - w->first < j->block ? j->n - w->first : j->block;
-    uint32_t rows = (uint32_t)syn_smap_padded(w->n, SYN_SMAP_ROWS);
+    w->pitch = (uint32_t)syn_smap_padded(w->n, SYN_SMAP_ROWS);
+    uint32_t rows = slot_at(w, j->thetas);
     memset(w->square, 0, rows * (size_t)SYN_SMAP_PITCH * sizeof *w->square);
     memset(w->equations, 0, rows * j->terms.products * sizeof *w->equations);
-    memset(w->sum, 0, j->octets * rows * columns_of(j->dims) * sizeof *w->sum);
+    memset(w->sum, 0,
+           j->octets * rows * syn_forecast_columns(j->dims) * sizeof *w->sum);
+    for (uint32_t slot = j->weighed; slot < j->thetas; slot++)
+        begin_slot(j, slot, w);
     w->phase = MEASURE;
     w->done = 0;
 }
 
-/* The library of forecast r: all rows but those within the exclusion. */
+/* The library of row i: all rows but those within the exclusion. */
 static syn_smap_near library_of(const syn_forecast_call *c, const syn_forecast_job *j,
-                                const syn_forecast_worker *w, uint32_t r)
+                                uint32_t i, double *distance)
 {
-    uint64_t step = j->row[w->first + r], exclusion = c->options->exclusion;
+    uint64_t step = j->row[i], exclusion = c->options->exclusion;
     uint64_t from = step > exclusion ? step - exclusion : 0;
     return (syn_smap_near){
         .dims = j->dims, .stride = j->stride, .coordinate = j->coordinate,
-        .distance = w->distance + r * j->stride,
+        .distance = distance,
         .begin = {0, syn_first_row_from(j->row, j->n, step + exclusion + 1)},
         .end = {syn_first_row_from(j->row, j->n, from), j->n}};
 }
@@ -134,14 +154,15 @@ static void measure_some(const syn_forecast_call *c, const syn_forecast_job *j,
     uint32_t to = w->done + SYN_SMAP_SIDE;
     for (uint32_t r = w->done; r < to; r++) {
         uint32_t i = w->first + (r < w->n ? r : w->n - 1);
-        w->near[r] = library_of(c, j, w, r < w->n ? r : w->n - 1);
-        w->near[r].distance = w->distance + r * j->stride;
+        w->near[r] = library_of(c, j, i, w->distance + r * j->stride);
         for (uint32_t k = 0; k < j->dims; k++)
             w->to[k * SYN_SMAP_SIDE + (r - w->done)] = j->coordinate[k * j->stride + i];
     }
-    c->smap->measure_many(w->near + w->done, SYN_SMAP_SIDE, w->to, 0, j->n);
-    for (uint32_t r = w->done; r < to; r++)
-        c->smap->survey(&w->near[r]);
+    if (j->weighed > 0) {
+        c->smap->measure_many(w->near + w->done, SYN_SMAP_SIDE, w->to, 0, j->n);
+        for (uint32_t r = w->done; r < to; r++)
+            c->smap->survey(&w->near[r]);
+    }
     w->done = to;
     if (w->done >= w->n) {
         w->phase = WEIGH;
@@ -155,28 +176,81 @@ static double rate_of(double theta, const syn_smap_near *near)
     return near->mean > 0 ? fmin(theta / near->mean, 1e300) : 0;
 }
 
-/* Squared weights of the next rows, and what they add to the sums. */
+/* Puts -1 where row `near` leaves out one of the next points, and 0 elsewhere; whether it
+   leaves out any. */
+static int weigh_left_out(const syn_smap_near *near, size_t from, double *square)
+{
+    size_t i = near->end[0] > from ? near->end[0] : from, end = from + SYN_SMAP_POINTS;
+    end = near->begin[1] < end ? near->begin[1] : end;
+    memset(square, 0, SYN_SMAP_POINTS * sizeof *square);
+    for (size_t at = i; at < end; at++)
+        square[at - from] = -1;
+    return i < end;
+}
+
+/* Squared weights of the next `n` points for all forecasts; how many of these have any. */
+static uint32_t weigh_slots(const syn_forecast_call *c, const syn_forecast_job *j,
+                            syn_forecast_worker *w, size_t n)
+{
+    int any = 0;
+    for (uint32_t slot = 0; slot < j->thetas; slot++) {
+        double *square = w->square + slot_at(w, slot) * (size_t)SYN_SMAP_PITCH;
+        double theta = c->jobs->theta[j->job + j->of[slot]];
+        for (uint32_t r = 0; r < w->n; r++, square += SYN_SMAP_PITCH)
+            if (slot < j->weighed)
+                c->kind->weigh(&w->near[r], rate_of(theta, &w->near[r]), w->point, n,
+                               square);
+            else
+                any |= weigh_left_out(&w->near[r], w->point, square);
+    }
+    return slot_at(w, any ? j->thetas : j->weighed);
+}
+
+/* What some squared weights of points from `from` on add to the sums. `rows`: of all
+   sums, of which the first `some` get more. */
+static void add_points(const syn_forecast_call *c, const syn_forecast_job *j,
+                       syn_forecast_worker *w, size_t from, uint32_t some, uint32_t rows,
+                       double *equations, double *sum)
+{
+    size_t left = j->n - from, columns = syn_forecast_columns(j->dims);
+    size_t n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
+    c->product->multiply(&j->terms, from, n, w->square, some, w->panel, equations);
+    for (uint32_t o = 0; o < j->octets; o++) {
+        c->kind->fill(&j->terms, j->candidate + o * j->stride * SYN_FORECAST_SIDE, from,
+                      w->panel);
+        c->product->add(w->panel, columns, w->square, some, sum + o * rows * columns);
+    }
+}
+
 static void weigh_points(const syn_forecast_call *c, const syn_forecast_job *j,
                          syn_forecast_worker *w)
 {
-    size_t left = j->n - w->point, columns = columns_of(j->dims);
-    size_t n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
-    uint32_t rows = (uint32_t)syn_smap_padded(w->n, SYN_SMAP_ROWS);
-    double theta = c->jobs->theta[j->job];
-    for (uint32_t r = 0; r < w->n; r++)
-        c->product->weigh(&w->near[r], rate_of(theta, &w->near[r]), w->point, n,
-                          w->weight, w->square + r * (size_t)SYN_SMAP_PITCH);
-    c->product->multiply(&j->terms, w->point, n, w->square, rows, w->panel, w->equations);
-    for (uint32_t o = 0; o < j->octets; o++) {
-        c->kind->fill(&j->terms, j->candidate + o * j->stride * SYN_FORECAST_SIDE,
-                      w->point, w->panel);
-        c->product->add(w->panel, columns, w->square, rows, w->sum + o * rows * columns);
-    }
+    size_t left = j->n - w->point, n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
+    uint32_t some = weigh_slots(c, j, w, n);
+    if (some > 0)
+        add_points(c, j, w, w->point, some, slot_at(w, j->thetas), w->equations, w->sum);
     w->point += n;
     if (w->point == j->n) {
         w->phase = SOLVE;
         w->done = 0;
     }
+}
+
+void syn_forecast_job_total(const syn_forecast_call *c, syn_forecast_job *j,
+                            syn_forecast_worker *w)
+{
+    size_t products = j->terms.products, columns = syn_forecast_columns(j->dims);
+    memset(w->square, 0, SYN_SMAP_ROWS * (size_t)SYN_SMAP_PITCH * sizeof *w->square);
+    memset(w->equations, 0, SYN_SMAP_ROWS * products * sizeof *w->equations);
+    memset(w->sum, 0, j->octets * SYN_SMAP_ROWS * columns * sizeof *w->sum);
+    for (size_t i = 0; i < SYN_SMAP_POINTS; i++)
+        w->square[i] = 1;
+    for (size_t from = 0; from < j->n; from += SYN_SMAP_POINTS)
+        add_points(c, j, w, from, SYN_SMAP_ROWS, SYN_SMAP_ROWS, w->equations, w->sum);
+    memcpy(j->total, w->equations, products * sizeof *j->total);
+    for (uint32_t o = 0; o < j->octets; o++)
+        memcpy(j->total + products + o * columns, w->sum + o * SYN_SMAP_ROWS * columns,
+               columns * sizeof *j->total);
 }
 
 /* Fills A from its upper half, row after row, and b, which ends each. */
@@ -233,18 +307,28 @@ static void fit_model(const double *sum, const double *value, uint32_t dims,
         m->error -= m->effect[i] * m->from[i];
 }
 
+/* Forecasts from row r of the share as in a slot. */
+static void solve_slot(const syn_forecast_call *c, syn_forecast_job *j,
+                       syn_forecast_worker *w, uint32_t slot, uint32_t r)
+{
+    size_t rows = slot_at(w, j->thetas), at = slot_at(w, slot) + r, i = w->first + r;
+    size_t columns = syn_forecast_columns(j->dims);
+    double *fall = j->fall + (size_t)slot * j->octets * j->n * SYN_FORECAST_SIDE;
+    fit_model(w->equations + at * j->terms.products, j->value + i * j->terms.pitch,
+              j->dims, &w->model);
+    j->error[(size_t)slot * j->n + i] = w->model.error;
+    for (size_t o = 0; o < j->octets; o++)
+        c->kind->try_octet(&w->model, w->sum + (o * rows + at) * columns,
+                           j->candidate + (o * j->stride + i) * SYN_FORECAST_SIDE,
+                           fall + (o * j->n + i) * SYN_FORECAST_SIDE);
+}
+
 static void solve_next(const syn_forecast_call *c, syn_forecast_job *j,
                        syn_forecast_worker *w)
 {
-    uint32_t r = w->done++, rows = (uint32_t)syn_smap_padded(w->n, SYN_SMAP_ROWS);
-    size_t i = w->first + r, columns = columns_of(j->dims);
-    fit_model(w->equations + r * j->terms.products, j->value + i * j->terms.pitch,
-              j->dims, &w->model);
-    j->error[i] = w->model.error;
-    for (uint32_t o = 0; o < j->octets; o++)
-        c->kind->try_octet(&w->model, w->sum + (o * rows + r) * columns,
-                           j->candidate + (o * j->stride + i) * SYN_FORECAST_SIDE,
-                           j->fall + (o * (size_t)j->n + i) * SYN_FORECAST_SIDE);
+    uint32_t r = w->done++;
+    for (uint32_t slot = 0; slot < j->thetas; slot++)
+        solve_slot(c, j, w, slot, r);
     if (w->done == w->n)
         w->phase = END;
 }

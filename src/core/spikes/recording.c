@@ -23,17 +23,13 @@ typedef struct reading {
     int any_rare;
 } reading;
 
-enum {
-    PARTS_A_THREAD = 4,
-    LEAST_PART = 1 << 14  /* spikes */
-};
+enum { PARTS_A_THREAD = 4 };
 
 /* Parts that are worth a thread each, and take little memory to count in. */
 static size_t choose_parts(const syn_spikes *spikes, int threads)
 {
     size_t n = spikes->n, polled = n / SYN_SPIKES_A_POLL + 1;
     size_t shared = (size_t)threads * PARTS_A_THREAD, room = n / (spikes->units + 1) + 1;
-    shared = shared < n / LEAST_PART + 1 ? shared : n / LEAST_PART + 1;
     size_t parts = threads > 1 && shared > polled ? shared : polled;
     return parts < room ? parts : room;
 }
@@ -170,9 +166,9 @@ static syn_status read_recording(syn_recording *out, const syn_spikes *spikes,
     if (spikes->n >= INT32_MAX)
         return SYN_TOO_LARGE;
     out->units = spikes->units;
+    threads = syn_spikes_threads(spikes->n, threads);
     reading job = {.spikes = spikes, .out = out, .parts = choose_parts(spikes, threads)};
     job.of_part = spikes->n / job.parts + 1;
-    threads = job.parts > 1 ? threads : 1;
     syn_status status = read_parts(&job, min_count, reach, sources, threads, watch);
     free(job.count);
     free(job.before);

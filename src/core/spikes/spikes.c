@@ -35,8 +35,8 @@ void syn_ticks(size_t n, const double *time, const syn_scale *scale, int threads
                double *tick)
 {
     conversion all = {n, time, *scale, tick};
-    syn_parallel_for(syn_spikes_spans(n), n > SYN_SPIKES_A_SPAN ? threads : 1, NULL,
-                     "spikes", convert, &all);
+    syn_parallel_for(syn_spikes_spans(n), syn_spikes_threads(n, threads), NULL, "spikes",
+                     convert, &all);
 }
 
 static syn_spikes_fault time_fault(double time, const syn_clock *clock)
@@ -209,8 +209,8 @@ syn_status syn_spikes_check(const syn_spikes *spikes, const syn_clock *clock, in
     job.found = malloc((spans + 1) * sizeof *job.found);
     syn_status status = SYN_NO_MEMORY;
     if (job.found)
-        status = syn_parallel_for(spans, spans > 1 ? threads : 1, watch, "spikes",
-                                  inspect, &job);
+        status = syn_parallel_for(spans, syn_spikes_threads(spikes->n, threads), watch,
+                                  "spikes", inspect, &job);
     for (size_t i = 0; status == SYN_OK && i < spans; i++)
         if (note_fault(out, job.found[i].fault, job.found[i].at))
             break;

@@ -67,6 +67,12 @@ static inline size_t syn_spikes_end(size_t n, size_t span)
     return n / SYN_SPIKES_A_SPAN > span ? (span + 1) * SYN_SPIKES_A_SPAN : n;
 }
 
+/* Threads for work on `n` spikes: to wake others takes as long as one needs for few. */
+static inline int syn_spikes_threads(size_t n, int threads)
+{
+    return n < 8 * SYN_SPIKES_A_SPAN ? 1 : threads;
+}
+
 /* For loops over spikes: polls the watch before spike 0 of `n`, and every
    SYN_SPIKES_A_POLL of them on. */
 enum { SYN_SPIKES_A_POLL = 1 << 22 };  /* some 30 ms of work */

@@ -25,6 +25,7 @@ enum {
     LOOKUP_WARPS = 16,
     LOOKUP_THREADS = LOOKUP_WARPS * WARP,
     ROW_LANES = 8,         /* that read one together */
+    GROUPS = WARP / 8,     /* of eight points, whose rows are read together */
     VECTOR_BYTES = 16      /* that a lane reads */
 };
 
@@ -283,7 +284,7 @@ __device__ const unsigned char *stage_tile(const lookup_job &job, uint32_t tile,
     const unsigned char *values = job.values + tile * job.tile_bytes;
     if (STAGED) {
         for (size_t i = threadIdx.x * VECTOR_BYTES; i < job.tile_bytes;
-             i += LOOKUP_THREADS * VECTOR_BYTES)
+             i += blockDim.x * VECTOR_BYTES)
             *(uint4 *) (room + i) = *(const uint4 *) (values + i);
         __syncthreads();
         values = room;

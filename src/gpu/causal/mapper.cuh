@@ -2,6 +2,7 @@
 #ifndef SYN_GPU_CAUSAL_MAPPER_CUH
 #define SYN_GPU_CAUSAL_MAPPER_CUH
 
+#include "gpu/causal/arrange.cuh"
 #include "gpu/causal/device.cuh"
 #include "gpu/causal/halves.cuh"
 #include "gpu/causal/planes.cuh"
@@ -11,13 +12,6 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
-
-#ifndef HALF_WARPS
-#define HALF_WARPS 16
-#endif
-#ifndef HALF_ROW_WARPS
-#define HALF_ROW_WARPS 8
-#endif
 
 namespace gpu {
 
@@ -82,7 +76,9 @@ struct slot : batch_slot {
     array<uint32_t> table, sample;
     array<unsigned char> goes_on;
     array<float> rho;
-    array<lookup_item> items;
+    array<lookup_item> items;  /* for `dealt` libraries */
+    size_t n_items = 0;
+    uint32_t dealt = 0;
     std::unique_ptr<pinned<float>> host;
     size_t host_room = 0;
     cudaEvent_t begun = nullptr, found = nullptr, done = nullptr, copied = nullptr;
@@ -136,7 +132,7 @@ public:
         uint32_t wanted = 0;
         for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
             wanted |= (targets.group[e + 1] > targets.group[e] ? 1u : 0u) << e;
-        plan_ = plan_lookup(targets.steps, top_of(wanted), half, !missing_, shared);
+        plan_ = plan_lookup(targets.steps, top_of(wanted), half, !targets.missing, shared);
         search_ = make_search(layout_, layout, options, wanted);
         staged_search_ = search_shared(search_, true) <= (size_t) shared;
         lookup_ = {};
@@ -271,20 +267,26 @@ private:
         size_t most = std::max(s->n, std::min(batch_, libraries.n));
         make_table(&s->table, most * lookup_.shape.size, s->work);
         s->rho.ensure(most * lookup_.targets);
+        /* All that is copied goes first: a copy from memory that is not page-locked waits
+           for the work before it, and so would the host. */
+        if (s->dealt != s->n) {
+            std::vector<lookup_item> items = deal(s->n);
+            s->items.upload(items.data(), items.size(), s->work);
+            s->dealt = s->n;
+            s->n_items = items.size();
+        }
         check(cudaEventRecord(s->begun, s->work));
         s->libraries.put(libraries, s->first, s->n, &search, s->work);
         find_neighbours(s, search, most);
         check(cudaEventRecord(s->found, s->work));
-        std::vector<lookup_item> items = deal(s->n);
-        s->items.upload(items.data(), items.size(), s->work);
         lookup_job lookup = lookup_;
         lookup.table = s->table.get();
         lookup.items = s->items.get();
         lookup.rho = s->rho.get();
         bool missing = missing_ || libraries.missing;
         if (screened())
-            screen(s, &lookup, most, items.size(), missing);
-        correlate(lookup, items.size(), missing, s->work);
+            screen(s, &lookup, most, missing);
+        correlate(lookup, s->n_items, missing, s->work);
         check(cudaEventRecord(s->done, s->work));
         size_t n = (size_t) s->n * lookup_.targets;
         if (s->host_room < n) {
@@ -308,7 +310,7 @@ private:
 
     /* Finds out which tiles are worth looking at for each library; the correlations of
        the others are NaN. */
-    void screen(slot *s, lookup_job *lookup, size_t most, size_t items, bool missing)
+    void screen(slot *s, lookup_job *lookup, size_t most, bool missing)
     {
         s->goes_on.ensure(most * lookup->n_tiles);
         check(cudaMemsetAsync(s->goes_on.get(), 0, s->goes_on.bytes(), s->work));
@@ -320,7 +322,7 @@ private:
         first.moments = sample_moments_.get();
         first.every = options_.stride;
         first.sample = true;
-        correlate(first, items, missing, s->work);
+        correlate(first, s->n_items, missing, s->work);
     }
 
     /* Every so manieth point of the table, before that is put in order. */
@@ -334,22 +336,22 @@ private:
                                               options_.stride, plan_.kind,
                                               s->sample.get());
         check(cudaGetLastError());
-        if (plan_.kind == entries::packed)
-            spread(s->n, sample_, s->sample.get(), s->work);
+        arrange(s->n, sample_, s->sample.get(), s->work);
     }
 
-    void spread(uint32_t n, const table_shape &shape, uint32_t *table, cudaStream_t work)
+    /* Puts the packed entries of libraries in the order and form that lookups want. */
+    void arrange(uint32_t n, const table_shape &shape, uint32_t *table, cudaStream_t work)
     {
-        if (plan_.per_row == VECTOR_BYTES / (plan_.half ? 2 : 4)) {
-            dim3 grid((lookup_.steps / 8 + 128) / 128, __builtin_popcount(shape.wanted), n);
-            spread_over_banks<<<grid, 128, 0, work>>>(shape, table);
-            check(cudaGetLastError());
-        }
-        if (plan_.products) {
-            dim3 grid((lookup_.steps / WARP + 4) / 4, __builtin_popcount(shape.wanted), n);
-            pair_entries<<<grid, 128, 0, work>>>(shape, table);
-            check(cudaGetLastError());
-        }
+        if (plan_.kind != entries::packed)
+            return;
+        uint32_t together = WARP * ARRANGE_WARPS;
+        dim3 grid(blocks_for(lookup_.steps, together), __builtin_popcount(shape.wanted),
+                  n);
+        auto kernel = !plan_.products             ? arrange_entries<false, true>
+                      : plan_.per_row > 8         ? arrange_entries<true, false>
+                                                  : arrange_entries<true, true>;
+        kernel<<<grid, together, 0, work>>>(shape, table);
+        check(cudaGetLastError());
     }
 
     void find_neighbours(slot *s, const search_job &search, size_t most)
@@ -360,33 +362,27 @@ private:
         });
         if (screened())
             take_sample(s, most);
-        if (plan_.kind == entries::packed)
-            spread(s->n, lookup_.shape, s->table.get(), s->work);
+        arrange(s->n, lookup_.shape, s->table.get(), s->work);
     }
 
     template <class KERNEL>
-    void launch(KERNEL kernel, const lookup_job &job, size_t n, cudaStream_t work)
+    void launch(KERNEL kernel, const lookup_job &job, size_t n, cudaStream_t work,
+                uint32_t warps = LOOKUP_WARPS)
     {
         size_t shared = plan_.staged ? job.tile_bytes : 0;
         allow_shared(kernel, shared);
         if (n > 0)
-            kernel<<<(uint32_t) n, LOOKUP_THREADS, shared, work>>>(job);
-        check(cudaGetLastError());
-    }
-
-    template <int CHUNKS, bool TURNED, int WARPS>
-    void launch_halves(const lookup_job &job, size_t n, cudaStream_t work)
-    {
-        auto kernel = correlate_halves<CHUNKS, TURNED, false, WARPS>;
-        allow_shared(kernel, job.tile_bytes);
-        if (n > 0)
-            kernel<<<(uint32_t) n, WARPS * WARP, job.tile_bytes, work>>>(job);
+            kernel<<<(uint32_t) n, warps * WARP, shared, work>>>(job);
         check(cudaGetLastError());
     }
 
     void correlate(const lookup_job &job, size_t n, bool missing, cudaStream_t work)
     {
-        if (plan_.half && missing)
+        if (plan_.products && missing)
+            correlate_products<true>(job, n, work);
+        else if (plan_.products)
+            correlate_products<false>(job, n, work);
+        else if (plan_.half && missing)
             correlate_of<half_lane, true>(job, n, work);
         else if (plan_.half)
             correlate_of<half_lane, false>(job, n, work);
@@ -396,29 +392,33 @@ private:
             correlate_of<single_lane, false>(job, n, work);
     }
 
+    template <bool MISSING>
+    void correlate_products(const lookup_job &job, size_t n, cudaStream_t work)
+    {
+        if (plan_.per_row > CHUNK_TARGETS)
+            launch(correlate_halves<8, true, MISSING>, job, n, work, chunk_warps(true));
+        else if (plan_.planes == 1)
+            launch(correlate_halves<1, false, MISSING>, job, n, work, chunk_warps(false));
+        else if (plan_.planes == 2)
+            launch(correlate_halves<2, false, MISSING>, job, n, work, chunk_warps(false));
+        else if (plan_.planes == 3)
+            launch(correlate_halves<3, false, MISSING>, job, n, work, chunk_warps(false));
+        else
+            launch(correlate_halves<4, false, MISSING>, job, n, work, chunk_warps(false));
+    }
+
     template <class LANE, bool MISSING>
     void correlate_of(const lookup_job &job, size_t n, cudaStream_t work)
     {
-        if (plan_.products) {
-            if (plan_.per_row == ROW_BYTES / 2)
-                launch_halves<8, true, HALF_ROW_WARPS>(job, n, work);
-            else if (plan_.planes == 1)
-                launch_halves<1, false, HALF_WARPS>(job, n, work);
-            else if (plan_.planes == 2)
-                launch_halves<2, false, HALF_WARPS>(job, n, work);
-            else if (plan_.planes == 3)
-                launch_halves<3, false, HALF_WARPS>(job, n, work);
-            else
-                launch_halves<4, false, HALF_WARPS>(job, n, work);
-        } else if (plan_.kind == entries::narrow)
+        if (plan_.kind == entries::narrow)
             launch(correlate_rows<LANE, MISSING, true>, job, n, work);
         else if (plan_.kind == entries::wide)
             launch(correlate_rows<LANE, MISSING, false>, job, n, work);
         else if (MISSING || plan_.planes == 1)
             launch(correlate_lanes<LANE, 1, MISSING>, job, n, work);
         else if (plan_.planes == 2)
-            launch(correlate_lanes<LANE, 2, false>, job, n, work);
-        else if (plan_.planes == 3)  /* never in half precision */
+            launch(correlate_lanes<single_lane, 2, false>, job, n, work);
+        else if (plan_.planes == 3)
             launch(correlate_lanes<single_lane, 3, false>, job, n, work);
         else
             launch(correlate_lanes<single_lane, 4, false>, job, n, work);

@@ -29,15 +29,14 @@ __device__ inline float reciprocal(float x)
     return x;
 }
 
-/* Weight of this lane's neighbour of the `found`, as a share of that of the nearest. */
-__device__ inline float weight_of(const search_scratch &s, uint32_t lane, uint32_t found,
-                                  float floor)
+/* Weight of this lane's neighbour, as a share of that of the nearest; 0 without one, and
+   NaN where no lane has one. */
+__device__ inline float weight_of(const neighbour &near, float floor)
 {
     const float log2_e = 1.442695041f;
-    float far = lane < found ? root(s.near[lane]) : __int_as_float(0x7f800000);
+    float far = root(near.d);
     float nearest = __uint_as_float(warp_least(__float_as_uint(far)));
-    float rate = log2_e * reciprocal(fmaxf(nearest, floor));
-    return lane < found ? power_of_two((nearest - far) * rate) : 0;
+    return power_of_two((nearest - far) * (log2_e * reciprocal(fmaxf(nearest, floor))));
 }
 
 /* Writes neighbours into the table of their library, in the order of the pool, so that
@@ -45,7 +44,6 @@ __device__ inline float weight_of(const search_scratch &s, uint32_t lane, uint32
    the nearest. */
 struct table_sink {
     const table_shape &shape;
-    const search_scratch &s;
     uint32_t *table;       /* of the library */
     float floor;
     uint32_t lane;
@@ -56,16 +54,21 @@ struct table_sink {
     __device__ void begin(int32_t of) { step = of; }
     __device__ void end() const {}
 
-    __device__ void write(uint32_t e, uint32_t bits, uint32_t of) const
+    /* A library has less than 2^32 words. */
+    __device__ uint32_t word(uint32_t e, uint32_t row, uint32_t i) const
+    {
+        return (uint32_t) table_word(shape, kind, e, row, i);
+    }
+
+    __device__ void write(uint32_t e, uint32_t place, uint32_t bits, uint32_t of) const
     {
         uint32_t row = step - shape.from[e];
         if (kind == entries::packed)
-            table[table_word(shape, kind, e, row, lane)] = of | bits << 16;
+            table[word(e, row, place)] = of | bits << 16;
         else if (kind == entries::wide)
-            *(uint2 *) (table + table_word(shape, kind, e, row, 2 * lane)) =
-                make_uint2(bits, of * unit);
+            *(uint2 *) (table + word(e, row, 2 * place)) = make_uint2(bits, of * unit);
         else
-            table[table_word(shape, kind, e, row, lane + 1)] = of << 21 | bits;
+            table[word(e, row, place + 1)] = of << 21 | bits;
     }
 
     /* What goes before narrow entries. */
@@ -75,32 +78,30 @@ struct table_sink {
         uint32_t sum = warp_sum(bits);
         float scale = found ? reciprocal(sum) : __int_as_float(0x7fc00000);
         if (lane == 0)
-            table[table_word(shape, kind, e, row, 0)] = __float_as_uint(scale);
+            table[word(e, row, 0)] = __float_as_uint(scale);
     }
 
-    __device__ void operator()(uint32_t e, uint32_t found) const
+    /* What lacks neighbours gets others of no weight. */
+    __device__ void operator()(uint32_t e, const neighbour &near) const
     {
-        uint32_t k = e + 2;
         if ((uint32_t) step < shape.from[e] || (uint32_t) step >= shape.to[e])
             return;
-        float weight = weight_of(s, lane, found, floor);
-        int32_t of = lane < found ? s.near_step[lane] : step;
+        float weight = weight_of(near, floor);
         uint32_t bits = weight * (kind == entries::narrow ? MOST_21 : MOST_16) + 0.5f;
         if (kind == entries::wide)
-            bits = __float_as_uint(found ? weight : __int_as_float(0x7fc00000));
+            bits = __float_as_uint(weight);
         else if (kind == entries::narrow)
-            write_scale(e, found, bits);
-        else if (!found)
+            write_scale(e, near.found, bits);
+        else if (!near.found)
             bits = NO_POINT_16;
-        if (lane < k)
-            write(e, bits, of);
+        if (near.place < e + 2)
+            write(e, near.place, bits, near.step);
     }
 };
 
 /* Predicts the library's own target, Tp later, and adds up what a correlation needs: lane
    e has the sums for E = e + 1. */
 struct skill_sink {
-    const search_scratch &s;
     const float *value;    /* [steps] */
     float floor;
     uint32_t lane;
@@ -114,11 +115,10 @@ struct skill_sink {
         predicted = __int_as_float(0x7fc00000);
     }
 
-    __device__ void operator()(uint32_t e, uint32_t found)
+    __device__ void operator()(uint32_t e, const neighbour &near)
     {
-        float weight = weight_of(s, lane, found, floor), part = 0;
-        if (lane < found)
-            part = weight * value[s.near_step[lane] + Tp];
+        float weight = weight_of(near, floor);
+        float part = near.is() ? weight * value[near.step + Tp] : 0;
         /* One half of the lanes adds up weights, and the other one parts. */
         bool upper = lane >= WARP / 2;
         float mine = upper ? part : weight, other = upper ? weight : part;
@@ -164,7 +164,6 @@ __device__ void search_rows(const search_job &job, const searcher<TOP> &search, 
         tied = search.neighbours((int32_t) p, step, known, tied, ahead, sink);
         sink.end();
         known = ahead;
-        tied = tied && ahead;
     }
 }
 
@@ -191,8 +190,6 @@ __device__ searcher<TOP> begin_search(const search_job &job)
     }
     uint32_t lane = threadIdx.x % WARP;
     search_scratch &s = scratch[threadIdx.x / WARP];
-    s.limit[lane] = -1;  /* where an E is not wanted */
-    __syncwarp();
     return {job, placed + SEARCH_FRONT, may, s, lane};
 }
 
@@ -217,7 +214,7 @@ find_tables(SYN_GPU_JOB search_job job,
             uint32_t *table)
 {
     searcher<TOP> search = begin_search<TOP, STAGED>(job);
-    table_sink sink = {shape, search.s, table + (size_t) blockIdx.y * shape.size,
+    table_sink sink = {shape, table + (size_t) blockIdx.y * shape.size,
                        job.floor[blockIdx.y], search.lane, unit, kind, 0};
     search_rows(job, search, sink);
 }
@@ -230,7 +227,7 @@ find_skill(SYN_GPU_JOB search_job job, double *sums)
     searcher<TOP> search = begin_search<TOP, STAGED>(job);
     const float *value = job.value + (size_t) blockIdx.y * job.steps;
     double sum[SUMS] = {};
-    skill_sink sink = {search.s, value, job.floor[blockIdx.y], search.lane, job.Tp, 0, 0,
+    skill_sink sink = {value, job.floor[blockIdx.y], search.lane, job.Tp, 0, 0,
                        sum};
     search_rows(job, search, sink);
     size_t at = ((size_t) blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;

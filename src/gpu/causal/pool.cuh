@@ -3,18 +3,12 @@
 #ifndef SYN_GPU_CAUSAL_POOL_CUH
 #define SYN_GPU_CAUSAL_POOL_CUH
 
-#include "gpu/causal/types.cuh"
+#include "gpu/causal/bounds.cuh"
 
 #include <cuda_runtime.h>
 
-#ifndef BOUND_SLACK
-#define BOUND_SLACK 0
-#endif
-#ifndef BLOCKS_A_PROCESSOR
-#define BLOCKS_A_PROCESSOR 3
-#endif
 #ifndef ROWS_A_WARP
-#define ROWS_A_WARP 64
+#define ROWS_A_WARP 32
 #endif
 
 namespace gpu {
@@ -22,7 +16,7 @@ namespace gpu {
 enum {
     POOL = 256,            /* columns of a pool */
     SEARCH_WARPS = 8,      /* of a block */
-    SEARCH_BLOCKS = BLOCKS_A_PROCESSOR,     /* that a multiprocessor should have room for */
+    SEARCH_BLOCKS = 3,     /* that a multiprocessor should have room for */
     SEARCH_ROWS = ROWS_A_WARP,      /* places that a warp takes: the first is as dear as several */
     SEARCH_FRONT = 32,     /* empty places in front of a library, for the first lags */
     SEARCH_STEP = 4 * WARP,  /* columns that a warp looks at together */
@@ -57,9 +51,12 @@ struct search_scratch {
     float near[WARP];         /* the neighbours: squared distance ... */
     int32_t near_step[WARP];  /* ... and step */
     float list[POOL + 4];     /* squared distances within the limit ... */
-    int32_t list_step[POOL];  /* ... and steps */
-    int32_t column[POOL];     /* the pool: place, -1 for what may not be a neighbour ... */
-    int32_t step[POOL];       /* ... and step */
+    unsigned char slot[POOL];  /* ... and where in the pool */
+    int32_t step[POOL];       /* the pool: step, and place or -1 for what may not be a */
+    union {                   /* neighbour; while neighbours are found, bounds */
+        int32_t column[POOL];
+        least_numbers least;
+    };
 };
 
 /* Values in the order of the layout, and which columns count. A warp writes a word of
@@ -100,28 +97,14 @@ __device__ inline uint32_t time_key(int32_t t, int32_t step)
 /* Bits of what is no distance, as a number: those of infinity. */
 constexpr uint32_t NO_DISTANCE = 0x7f800000;
 
-/* A number that at least `k` lanes' values do not exceed, and not many more; infinite
-   when fewer than k are finite. Values are not negative, or NaN. Of equal values it is up
-   to a share of 2^-6 above. */
-__device__ inline float bound_of(float value, uint32_t k)
+/* The second least of the lanes' distances; infinite when there is only one. */
+__device__ inline float second_least(float distance)
 {
-    uint32_t bits = __float_as_uint(value);
-    bool finite = bits < NO_DISTANCE;
-    if (__popc(__ballot_sync(WHOLE_WARP, finite)) < (int) k)
-        return __uint_as_float(NO_DISTANCE);
-    uint32_t low = warp_least(finite ? bits : NO_DISTANCE);
-    uint32_t high = warp_greatest(finite ? bits : 0u);
-    while (high - low > 1u << 17) {
-        uint32_t middle = low + (high - low) / 2;
-        uint32_t n = __popc(__ballot_sync(WHOLE_WARP, bits <= middle));
-        if (n >= k)
-            high = middle;
-        else
-            low = middle;
-        if (n - k <= BOUND_SLACK)
-            break;
-    }
-    return __uint_as_float(high);
+    uint32_t bits = min(__float_as_uint(distance), NO_DISTANCE);
+    uint32_t first = warp_least(bits);
+    if (__popc(__ballot_sync(WHOLE_WARP, bits == first)) > 1)
+        return __uint_as_float(first);
+    return __uint_as_float(warp_least(bits == first ? NO_DISTANCE : bits));
 }
 
 /* The k-th of a warp's numbers or, where `slack` allows, one of so many that follow it;

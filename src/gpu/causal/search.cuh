@@ -8,8 +8,9 @@
    limits.
 
    Where more columns are equally far than are wanted, those count that are nearest in
-   time. A pool that was full of them gives a limit in time, too: from then on columns are
-   read outward from the point, and few others come near enough. */
+   time. A pool that is full of them gives limits in time as well, and columns are read
+   outward from the point, so that few others come near enough. The points after that one
+   begin with limits of both kinds. */
 #ifndef SYN_GPU_CAUSAL_SEARCH_CUH
 #define SYN_GPU_CAUSAL_SEARCH_CUH
 
@@ -131,7 +132,7 @@ template <int TOP> struct searcher {
                 return {POOL + 1, true};
             pool left = compress(*this, n, row, step, job.wanted);
             if (left.tied)
-                return scan_outward(*this, row, step, job.wanted, left.n, base);
+                return fill_tied(*this, row, step, job.wanted, true, left.n, base);
             n = kept = left.n;
         }
         __syncwarp();
@@ -139,19 +140,19 @@ template <int TOP> struct searcher {
         return {n, false};
     }
 
-    /* The same outward from the row, of the columns from `from` on; `n` are in the pool
-       already. What is just at a limit has to be near enough in time as well. */
-    static __device__ __noinline__ pool scan_outward(searcher self, int32_t row,
-                                                     int32_t step, uint32_t wanted,
-                                                     uint32_t n, uint32_t from)
+    /* The same where ties are many: what is just at a limit has to be near enough in time
+       as well. Columns are read outward from the row or, where limits in time are known,
+       in their order; those before `from` have been, and `n` of them are in the pool. */
+    static __device__ __noinline__ pool fill_tied(searcher self, int32_t row,
+                                                  int32_t step, uint32_t wanted,
+                                                  bool outward, uint32_t n,
+                                                  uint32_t from)
     {
         const search_scratch &s = self.s;
-        int32_t first = from / SEARCH_STEP, own = row / SEARCH_STEP;
+        int32_t first = from / SEARCH_STEP, own = outward ? row / SEARCH_STEP : 0;
         int32_t end = (self.job.places + SEARCH_STEP - 1) / SEARCH_STEP;
-        int32_t far = max(own, end - own);
         uint32_t kept = n;
-        bool full = n > 0;
-        for (int32_t i = 0; i <= 2 * far;) {
+        for (int32_t i = 0; i <= 2 * max(own, end - own);) {
             int32_t block = i & 1 ? own + (i + 1) / 2 : own - i / 2;
             if (block < first || block >= end) {
                 i++;
@@ -178,10 +179,9 @@ template <int TOP> struct searcher {
             }
             uint32_t all[4], passing = self.sift(pass, all, c);
             if (n + passing > POOL) {
-                if (full && n == kept)
+                if (n == kept)
                     return {POOL + 1, true};
                 n = kept = compress(self, n, row, step, wanted).n;
-                full = true;
                 continue;
             }
             if (passing > 0)
@@ -189,9 +189,13 @@ template <int TOP> struct searcher {
             n += passing;
             i++;
         }
-        n = compress(self, n, row, step, wanted).n;
-        self.put_in_order(n);
-        return {n, full};
+        __syncwarp();
+        if (outward) {
+            n = compress(self, n, row, step, wanted).n;
+            self.put_in_order(n);
+        }
+        self.find_steps(n, step);
+        return {n, true};
     }
 
     /* The steps of the pool; what may not be a neighbour of `step` gets no column. */
@@ -206,17 +210,16 @@ template <int TOP> struct searcher {
         __syncwarp();
     }
 
-    /* Sorts the pool, which has no column twice, by columns. */
+    /* Sorts the pool's columns, of which there is none twice. */
     __device__ void put_in_order(uint32_t n) const
     {
         enum { ROUNDS = POOL / WARP };
-        int32_t column[ROUNDS], step[ROUNDS];
+        int32_t column[ROUNDS];
         uint32_t at[ROUNDS];
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
             uint32_t i = r * WARP + lane;
             column[r] = i < n ? s.column[i] : INT32_MAX;
-            step[r] = i < n ? s.step[i] : 0;
             at[r] = 0;
         }
         for (uint32_t j = 0; j < n; j++) {
@@ -228,10 +231,8 @@ template <int TOP> struct searcher {
         __syncwarp();
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++)
-            if (column[r] != INT32_MAX) {
+            if (column[r] != INT32_MAX)
                 s.column[at[r]] = column[r];
-                s.step[at[r]] = step[r];
-            }
         __syncwarp();
     }
 
@@ -242,21 +243,30 @@ template <int TOP> struct searcher {
                                                      int32_t step)
     {
         const search_job &job = self.job;
-        uint32_t n = min((uint32_t) POOL, job.places);  /* each once */
-        for (uint32_t i = self.lane; i < n; i += WARP) {
+        search_scratch &s = self.s;
+        uint32_t n = min((uint32_t) POOL, job.places), lane = self.lane;  /* each once */
+        for (uint32_t i = lane; i < n; i += WARP) {
             int32_t c = (uint64_t) i * job.places / n;
-            self.s.column[i] = self.may_be(c) ? c : -1;
+            s.column[i] = self.may_be(c) ? c : -1;
         }
         __syncwarp();
         self.find_steps(n, step);
         pool_distances<POOL / WARP> of;
-        of.load(self.s, n, self.lane);
-        for (uint32_t e = 0; job.wanted >> e; e++) {
-            float limit = bound_of(of.add(self.x, row, e), e + 2);
-            if (self.lane == 0 && (job.wanted >> e & 1))
-                self.s.limit[e] = limit;
-        }
+        of.load(s, n, lane);
+        __syncwarp();  /* columns make room for bounds */
+        for (uint32_t e = 0; job.wanted >> e; e++)
+            s.least.of[e][lane] = upper_bits(of.add(self.x, row, e));
         __syncwarp();
+        float limit = self.bounds();
+        s.limit[lane] = job.wanted >> lane & 1 ? limit : -1;
+        s.latest[lane] = UINT32_MAX;
+        __syncwarp();
+    }
+
+    /* In lane e the limit that the lanes' least distances give for E = e + 1. */
+    __device__ float bounds() const
+    {
+        return __uint_as_float(bound_of_all(s.least, lane) << 16);
     }
 
     /* Drops all of the pool but the nearest for each E in `wanted`, whose farthest become
@@ -325,7 +335,8 @@ template <int TOP> struct searcher {
             latest = kth(key, k - less, 0);
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
-            bool is = bits[r] < limit || (bits[r] == limit && (!tied || key[r] <= latest));
+            bool in_time = !tied || key[r] <= latest;
+            bool is = bits[r] < limit || (bits[r] == limit && in_time);
             *keep |= is << r;
         }
         __syncwarp();
@@ -360,15 +371,21 @@ template <int TOP> struct searcher {
 
     /* ---- a point ---- */
 
-    /* Hands the neighbours in the pool to sink(E - 1, found) for each number of
-       dimensions in `wanted`, once they are in `near`. Lane e gets the limit of the next
-       point where there is one `ahead`. */
+    /* Limits of the next row, in lane e those of E = e + 1. */
+    struct limits {
+        float distance;
+        uint32_t latest;
+    };
+
+    /* Hands the neighbours in the pool to sink(E - 1, neighbour) for each number of
+       dimensions in `wanted`. Gives the limits of the next row where there is one
+       `ahead`, those in time only if this row is `tied`. */
     template <int ROUNDS, class F>
-    __device__ float rank(uint32_t n, int32_t row, int32_t step, uint32_t wanted,
-                          bool ahead, F &sink) const
+    __device__ limits rank(uint32_t n, int32_t row, int32_t step, uint32_t wanted,
+                           bool ahead, bool tied, F &sink) const
     {
         pool_distances<ROUNDS> of;
-        float next[ROUNDS], on = none();
+        float next[ROUNDS];
         of.load(s, n, lane);
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
@@ -376,6 +393,11 @@ template <int TOP> struct searcher {
             bool is = ahead && may_be(of.column[r] + 1);
             next[r] = is ? fmaf(gap, gap, of.d[r]) : none();
         }
+        bool is[ROUNDS];
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++)
+            is[r] = next[r] >= 0;
+        __syncwarp();  /* columns make room for bounds */
         for (uint32_t e = 0; wanted >> e; e++) {
             uint32_t k = e + 2;
             float of_row = x[row - (int32_t) e], least = none();
@@ -390,15 +412,52 @@ template <int TOP> struct searcher {
                 continue;
             uint32_t listed = list(s, of, s.limit[e], lane);
             sink(e, select(s, lane, listed, k, step));
-            if (ahead) {
-                float limit = bound_of(least, k);
-                if (e == 0)
-                    limit = fminf(limit, bound_of(sample(row + 1), k));
-                on = lane == e ? limit : on;
-            }
+            s.least.of[e][lane] = upper_bits(least);
             __syncwarp();
         }
-        return on;
+        if (!ahead)
+            return {none(), UINT32_MAX};
+        float on = bounds();
+        if (wanted & 1) {
+            float nearer = second_least(sample(row + 1));
+            on = lane == 0 ? fminf(on, nearer) : on;
+        }
+        uint32_t latest = UINT32_MAX;
+        if (tied) {
+            uint32_t key[ROUNDS];
+#pragma unroll
+            for (int r = 0; r < ROUNDS; r++)
+                key[r] = is[r] ? time_key(s.step[r * WARP + lane], step) : UINT32_MAX;
+            latest = limit_times(of.column, key, row + 1, wanted, on);
+        }
+        return {on, latest};
+    }
+
+    /* Limits in time of `row`: of the columns after those of a pool, whose keys are
+       given, and within the limit of E = e + 1, at least e + 2 are no later than what
+       lane e gets. */
+    template <int ROUNDS>
+    __device__ uint32_t limit_times(const int32_t (&before)[ROUNDS],
+                                    const uint32_t (&key)[ROUNDS], int32_t row,
+                                    uint32_t wanted, float limit) const
+    {
+        float d[ROUNDS] = {};
+        __syncwarp();
+        for (uint32_t e = 0; wanted >> e; e++) {
+            float of_row = x[row - (int32_t) e];
+            float bound = __shfl_sync(WHOLE_WARP, limit, e);
+            uint32_t first = MOST_16_BITS;
+#pragma unroll
+            for (int r = 0; r < ROUNDS; r++) {
+                float gap = of_row - x[before[r] + 1 - (int32_t) e];
+                d[r] = fmaf(gap, gap, d[r]);
+                first = d[r] <= bound ? min(first, key[r]) : first;
+            }
+            s.least.of[e][lane] = first;
+        }
+        __syncwarp();
+        uint32_t latest = bound_of_all(s.least, lane);
+        return latest < MOST_16_BITS ? latest : UINT32_MAX;
     }
 
     /* Some of the E in `left` whose neighbours leave room for all that a warp looks at
@@ -415,51 +474,47 @@ template <int TOP> struct searcher {
     }
 
     template <class F>
-    __device__ float rank_all(uint32_t n, int32_t row, int32_t step, uint32_t wanted,
-                              bool ahead, F &sink) const
+    __device__ limits rank_all(uint32_t n, int32_t row, int32_t step, uint32_t wanted,
+                               bool ahead, bool tied, F &sink) const
     {
 #ifdef THREE
         if (n <= 3 * WARP)
-            return rank<3>(n, row, step, wanted, ahead, sink);
+            return rank<3>(n, row, step, wanted, ahead, tied, sink);
 #endif
         if (n <= POOL / 2)
-            return rank<POOL / 2 / WARP>(n, row, step, wanted, ahead, sink);
-        return rank<POOL / WARP>(n, row, step, wanted, ahead, sink);
+            return rank<POOL / 2 / WARP>(n, row, step, wanted, ahead, tied, sink);
+        return rank<POOL / WARP>(n, row, step, wanted, ahead, tied, sink);
     }
 
     /* All neighbours of a row: together, or, where that needs more than a pool, for so
-       many E at a time as it has room for. Returns whether ties filled it. `tied` says
-       that of the row before. */
+       many E at a time as it has room for. `known` says whether there are limits, and
+       `tied` whether they are in time as well; returns that of the next row. */
     template <class F>
     __device__ bool neighbours(int32_t row, int32_t step, bool known, bool tied,
                                bool ahead, F &sink) const
     {
-        s.latest[lane] = UINT32_MAX;
         if (!known)
             guess_limits(*this, row, step);
-        __syncwarp();
-        pool found = tied ? scan_outward(*this, row, step, job.wanted, 0, 0)
+        pool found = tied ? fill_tied(*this, row, step, job.wanted, false, 0, 0)
                           : fill(row, step);
-        float next = -1;
-        if (found.n <= POOL) {
-            next = rank_all(found.n, row, step, job.wanted, ahead, sink);
-        } else {
-            float limit = s.limit[lane];
-            uint32_t left = job.wanted;
-            while (left) {
-                uint32_t part = share(left);
-                left &= ~part;
-                bool mine = part >> lane & 1;
+        bool together = found.n <= POOL;
+        limits now = {s.limit[lane], s.latest[lane]}, next = {-1, UINT32_MAX};
+        for (uint32_t left = job.wanted; left;) {
+            uint32_t part = together ? left : share(left), n = found.n;
+            bool mine = part >> lane & 1;
+            left &= ~part;
+            if (!together) {
+                s.limit[lane] = mine ? now.distance : -1;
+                s.latest[lane] = now.latest;
                 __syncwarp();
-                s.limit[lane] = mine ? limit : -1;
-                __syncwarp();
-                uint32_t n = scan_outward(*this, row, step, part, 0, 0).n;
-                float on = rank_all(n, row, step, part, ahead, sink);
-                next = mine ? on : next;
+                n = fill_tied(*this, row, step, part, true, 0, 0).n;
             }
+            limits on = rank_all(n, row, step, part, ahead, found.tied, sink);
+            next = mine ? on : next;
+            __syncwarp();
         }
-        __syncwarp();
-        s.limit[lane] = job.wanted >> lane & 1 ? next : -1;
+        s.limit[lane] = next.distance;
+        s.latest[lane] = next.latest;
         __syncwarp();
         return found.tied;
     }

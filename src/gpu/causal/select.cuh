@@ -50,7 +50,7 @@ __device__ inline uint32_t list(search_scratch &s, const pool_distances<ROUNDS> 
         if (in) {
             uint32_t at = place_in(n, all);
             s.list[at] = pool.d[r];
-            s.list_step[at] = s.step[r * WARP + lane];
+            s.slot[at] = r * WARP + lane;
         }
         n += __popc(all);
     }
@@ -59,13 +59,14 @@ __device__ inline uint32_t list(search_scratch &s, const pool_distances<ROUNDS> 
 }
 
 /* Adds element i of the list to the `found` nearest, of which there is room for 32. */
-__device__ inline uint32_t take(search_scratch &s, uint32_t found, bool member, uint32_t i)
+__device__ inline uint32_t take(search_scratch &s, uint32_t found, bool member,
+                                uint32_t i)
 {
     uint32_t members = __ballot_sync(WHOLE_WARP, member);
     uint32_t at = place_in(found, members);
     if (member && at < WARP) {
         s.near[at] = s.list[i];
-        s.near_step[at] = s.list_step[i];
+        s.near_step[at] = s.step[s.slot[i]];
     }
     return found + __popc(members);
 }
@@ -83,7 +84,7 @@ static __device__ __noinline__ void settle(search_scratch &s, uint32_t lane, uin
     for (; less < k; less++) {
         uint32_t next = UINT32_MAX;
         for (uint32_t i = lane; i < n; i += WARP) {
-            uint32_t key = s.list[i] == tie ? time_key(s.list_step[i], step) : 0;
+            uint32_t key = s.list[i] == tie ? time_key(s.step[s.slot[i]], step) : 0;
             next = key > last ? min(next, key) : next;
         }
         last = warp_least(next);
@@ -91,46 +92,72 @@ static __device__ __noinline__ void settle(search_scratch &s, uint32_t lane, uin
     uint32_t found = 0;
     for (uint32_t i = lane; i - lane < n; i += WARP) {
         bool is = i < n && (s.list[i] < tie || (s.list[i] == tie &&
-                                                time_key(s.list_step[i], step) <= last));
+                                                time_key(s.step[s.slot[i]], step) <= last));
         found = take(s, found, is, i);
     }
 }
 
-/* The k nearest of the n in the list go to `near`, in the order of the list; returns how
-   many there are. */
-__device__ inline uint32_t select(search_scratch &s, uint32_t lane, uint32_t n, uint32_t k,
-                                  int32_t step)
+/* What a lane has of the nearest: one of them, or nothing, infinitely far. */
+struct neighbour {
+    uint32_t found;  /* how many lanes have one */
+    uint32_t place;  /* in the order of the pool; without one, an empty place or WARP */
+    float d;         /* squared distance */
+    int32_t step;    /* without one, any step of the series */
+
+    __device__ bool is() const { return __float_as_uint(d) < NO_DISTANCE; }
+};
+
+/* How many of the list's n are nearer than `mine`. Bits of floats that are not negative
+   are in their order. */
+__device__ inline uint32_t count_nearer(const search_scratch &s, uint32_t n, uint32_t mine)
 {
-    if (n <= k) {
-        if (lane < n) {
-            s.near[lane] = s.list[lane];
-            s.near_step[lane] = s.list_step[lane];
-        }
-        __syncwarp();
-        return n;
+    uint32_t less = 0;
+    for (uint32_t j = 0; j < n; j += 4) {
+        uint4 v = *(const uint4 *) (s.list + j);
+        less += ((v.x - mine) >> 31) + ((v.y - mine) >> 31) + ((v.z - mine) >> 31) +
+                ((v.w - mine) >> 31);
     }
-    if (lane < 4)
-        s.list[n + lane] = __int_as_float(0x7f800000);
+    return less;
+}
+
+/* The k nearest of the n in the list. */
+__device__ inline neighbour select(search_scratch &s, uint32_t lane, uint32_t n,
+                                   uint32_t k, int32_t step)
+{
+    const float infinite = __uint_as_float(NO_DISTANCE);
+    if (n > k && lane < 4)
+        s.list[n + lane] = infinite;
     __syncwarp();
-    uint32_t found = 0;
-    uint32_t farthest = 0;  /* bits of floats that are not negative are in their order */
-    for (uint32_t i = lane; i - lane < n; i += WARP) {
-        uint32_t mine = __float_as_uint(s.list[i < n ? i : 0]), less = 0;
-        for (uint32_t j = 0; j < n; j += 4) {
-            uint4 v = *(const uint4 *) (s.list + j);
-            less += ((v.x - mine) >> 31) + ((v.y - mine) >> 31) +
-                    ((v.z - mine) >> 31) + ((v.w - mine) >> 31);
+    uint32_t found = n, farthest = 0;
+    if (n <= WARP) {
+        neighbour mine = {n, lane, lane < n ? s.list[lane] : infinite,
+                          lane < n ? s.step[s.slot[lane]] : step};
+        if (n <= k)
+            return mine;
+        uint32_t less = count_nearer(s, n, __float_as_uint(mine.d));
+        bool member = lane < n && less < k;
+        uint32_t members = __ballot_sync(WHOLE_WARP, member);
+        mine.found = found = __popc(members);
+        mine.place = member ? place_in(0, members) : WARP;
+        farthest = member ? __float_as_uint(mine.d) : 0;
+        mine.d = member ? mine.d : infinite;
+        if (found == k)
+            return mine;
+    } else {
+        found = 0;
+        for (uint32_t i = lane; i - lane < n; i += WARP) {
+            uint32_t mine = __float_as_uint(s.list[i < n ? i : 0]);
+            bool member = i < n && count_nearer(s, n, mine) < k;
+            farthest = member ? max(farthest, mine) : farthest;
+            found = take(s, found, member, i);
         }
-        bool member = i < n && less < k;
-        farthest = member ? max(farthest, mine) : farthest;
-        found = take(s, found, member, i);
     }
-    if (found > k) {
+    if (found > k)
         settle(s, lane, n, k, __uint_as_float(warp_greatest(farthest)), step);
-        found = k;
-    }
     __syncwarp();
-    return found;
+    if (lane >= k)
+        return {k, WARP, infinite, step};
+    return {k, lane, s.near[lane], s.near_step[lane]};
 }
 
 }  // namespace gpu

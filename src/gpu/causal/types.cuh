@@ -35,7 +35,7 @@ constexpr uint32_t NO_POINT_16 = 0xffff;
 __host__ __device__ inline uint32_t row_words(entries kind, uint32_t k)
 {
     if (kind == entries::packed)
-        return 1 + (k + 1) / 2 * 2;
+        return 1 + (k + 1) / 2 * 2;  /* room for what arrange_entries() makes of it */
     return ((kind == entries::wide ? 2 * k : k + 1) + 3) & ~3u;
 }
 

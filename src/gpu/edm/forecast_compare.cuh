@@ -70,8 +70,8 @@ compare_forecasts(SYN_GPU_JOB forecast_job job)
     }
     if (threadIdx.x >= WARP || !mine)
         return;
-    double none = mean == 0 ? 0 : NAN;
-    double t = variance > 0 ? mean / sqrt(variance / rows) : none;
+    double least = SYN_FORECAST_SPREAD * squares / rows;
+    double t = variance <= least * least ? 0 : mean / sqrt(variance / rows);
     out[FORECAST_NUMBERS + c] = any ? sum / squares : NAN;
     out[FORECAST_NUMBERS + job.most + c] = any ? t : NAN;
 }

@@ -62,7 +62,7 @@ public:
         pairs.exclusion = shape.exclusion;
         pairs.first = shape.first;
         pairs.ridge = SYN_FORECAST_RIDGE;
-        pairs.all_tiles = shape.padded / PAIR_TILE;
+        pairs.tiles = pairs.all_tiles = shape.padded / PAIR_TILE;
         most_ = 0.8 * (double) free_memory() / FORECAST_SLOTS;
     }
 
@@ -76,7 +76,7 @@ public:
             collect(s, finish);
             if (!take(batches, work, s))
                 break;
-            start(s, work);
+            start(s);
         }
         for (forecast_slot &s : slot_)
             collect(&s, finish);
@@ -104,16 +104,15 @@ private:
         job_.pairs.known = data_.known.get();
     }
 
-    /* Bytes that a task takes with so many tiles of predictions at a time. */
-    double bytes_of(const pairs_job &pairs, uint32_t most, uint32_t tiles) const
+    /* Bytes that a task takes. */
+    double bytes_of_task() const
     {
-        double rows = tiles * PAIR_TILE, padded = pairs.padded;
-        double columns = product_columns(pairs);
-        return 8.0 * (padded * (columns + 4 * pairs.quads + 6 + most) + rows * columns);
+        const pairs_job &pairs = job_.pairs;
+        return 8.0 * pairs.padded *
+               (2.0 * product_columns(pairs) + 4 * pairs.quads + 6 + job_.most);
     }
 
-    /* Decides which kernels take tasks of a batch, and how many of its predictions are
-       made at a time. */
+    /* Decides which kernels take the tasks of a batch. */
     void shape_job(const forecast_batch &batch)
     {
         pairs_job &pairs = job_.pairs;
@@ -122,12 +121,6 @@ private:
         with_quads(d + 2, [&](auto n) { pairs.quads = n; });
         cut_columns(columns_of(d, batch.most), d + 2, shared_, &pairs.product_tiles,
                     &pairs.product_groups);
-        pairs.tiles = pairs.all_tiles;
-        while (pairs.tiles > 1 &&
-               bytes_of(pairs, batch.most, pairs.tiles) >
-                   std::min(most_, std::max(FORECAST_BYTES,
-                                            2 * bytes_of(pairs, batch.most, 0))))
-            pairs.tiles = (pairs.tiles + 1) / 2;
         job_.most = batch.most;
         job_.least = syn_forecast_least(d);
     }
@@ -142,7 +135,7 @@ private:
             left_ = batches[at];
         }
         shape_job(left_);
-        double fit = most_ / bytes_of(job_.pairs, left_.most, job_.pairs.tiles);
+        double fit = most_ / bytes_of_task();
         s->batch = left_;
         s->batch.n = (uint32_t) std::min<double>(left_.n, std::max(1.0, fit));
         left_.first += s->batch.n;
@@ -170,7 +163,7 @@ private:
         pairs.falls = put(s->falls, n * padded);
         pairs.state = put(s->state, n * padded);
         pairs.products = put(s->products, n * columns * padded);
-        pairs.sums = put(s->sums, n * pairs.tiles * PAIR_TILE * columns);
+        pairs.sums = put(s->sums, n * columns * padded);
         job.task = data_.tasks.get() + s->batch.first;
         job.centre = put(s->centre, n * FORECAST_CENTRES);
         job.error = put(s->error, n * padded);
@@ -188,33 +181,27 @@ private:
     {
         with_quads(job.pairs.E + 2, [&](auto quads) {
             constexpr int Q = decltype(quads)::value;
-            dim3 grid(blocks_for(job.pairs.tiles * PAIR_TILE, forecast_tile(Q)),
+            dim3 grid(blocks_for(job.pairs.rows, forecast_tile(Q)),
                       job.pairs.libraries);
             solve_forecasts<Q><<<grid, FORECAST_SOLVE, 0, stream>>>(job);
         });
         check(cudaGetLastError());
     }
 
-    void start(forecast_slot *s, const crew &work) const
+    void start(forecast_slot *s) const
     {
         forecast_job job = place(s);
-        pairs_job &pairs = job.pairs;
+        const pairs_job &pairs = job.pairs;
         cudaStream_t stream = s->work;
-        uint32_t n = s->batch.n, at_a_time = pairs.tiles;
+        uint32_t n = s->batch.n;
         find_forecast_rows<<<n, PREPARE, 0, stream>>>(job);
         dim3 slices(pairs.padded / FORECAST_LAY, n,
                     1 + (job.most + FORECAST_SLICE - 1) / FORECAST_SLICE);
         lay_out_forecasts<<<slices, FORECAST_LAY, 0, stream>>>(job);
         check(cudaGetLastError());
         launch_survey(pairs, stream);
-        for (pairs.begin = 0; pairs.begin < pairs.all_tiles && !work.stop;
-             pairs.begin += at_a_time) {
-            if (pairs.begin > 0)
-                check(cudaStreamSynchronize(stream));
-            pairs.tiles = std::min(at_a_time, pairs.all_tiles - pairs.begin);
-            launch_products(pairs, stream);
-            solve(job, stream);
-        }
+        launch_products(pairs, stream);
+        solve(job, stream);
         dim3 grid(blocks_for(job.most, WARP), n);
         compare_forecasts<<<grid, FORECAST_COMPARE, 0, stream>>>(job);
         check(cudaGetLastError());

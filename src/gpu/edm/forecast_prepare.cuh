@@ -1,4 +1,4 @@
-/* The rows of conditional forecasts, and the products that weights are multiplied with. */
+/* The rows of conditional forecasts, and what their weights are multiplied with. */
 #ifndef SYN_GPU_EDM_FORECAST_PREPARE_CUH
 #define SYN_GPU_EDM_FORECAST_PREPARE_CUH
 
@@ -54,7 +54,8 @@ __device__ inline void find_centres(const forecast_values &values, uint32_t whic
 }
 
 /* A block for each task. Where all points are the same, weights are 1. */
-__global__ void __launch_bounds__(PREPARE) find_forecast_rows(SYN_GPU_JOB forecast_job job)
+__global__ void __launch_bounds__(PREPARE)
+find_forecast_rows(SYN_GPU_JOB forecast_job job)
 {
     uint32_t which = blockIdx.x;
     forecast_values values(job, which);
@@ -90,7 +91,8 @@ __device__ inline void lay_out_base(const forecast_values &values, uint32_t whic
     const pairs_job &pairs = values.job.pairs;
     uint32_t n = values.task.coordinates + 1, row = to.row, column = 0;
     size_t at = (size_t) which * pairs.padded + row;
-    double *feature = pairs.feature + (size_t) which * 4 * pairs.quads * pairs.padded + row;
+    size_t features = (size_t) 4 * pairs.quads * pairs.padded;
+    double *feature = pairs.feature + which * features + row;
     double square = 0;
     for (uint32_t i = 0; i < n; i++) {
         double value = is || i == 0 ? values.regressor(i, row) : 0;
@@ -147,7 +149,8 @@ lay_out_forecasts(SYN_GPU_JOB forecast_job job)
     uint32_t which = blockIdx.y, row = blockIdx.x * FORECAST_LAY + threadIdx.x;
     forecast_values values(job, which);
     size_t size = (size_t) product_columns(pairs) * pairs.padded;
-    panel_row to = {pairs.products + which * size, pairs.padded, pairs.product_tiles, row};
+    panel_row to = {pairs.products + which * size, pairs.padded, pairs.product_tiles,
+                    row};
     bool is = pairs.part[(size_t) which * pairs.padded + row] > 0;
     if (blockIdx.z == 0) {
         lay_out_base(values, which, to, is);

@@ -41,15 +41,13 @@ struct forecast_row {
     bool is;      /* whether it counts */
 };
 
-__device__ inline forecast_row find_forecast(const pairs_job &job, uint32_t own)
+__device__ inline forecast_row find_forecast(const pairs_job &job, uint32_t row)
 {
-    uint32_t which = blockIdx.y, rows = job.tiles * PAIR_TILE;
-    uint32_t row = job.begin * PAIR_TILE + own;
-    if (own >= rows)
+    size_t at = (size_t) blockIdx.y * job.padded;
+    if (row >= job.rows)
         return {row, 0, 0, false};
-    const uint32_t *before = job.before + (size_t) which * (job.padded + 1);
-    return {row, (size_t) which * job.padded + before[row],
-            ((size_t) which * rows + own) * product_columns(job),
+    const uint32_t *before = job.before + at + blockIdx.y;
+    return {row, at + before[row], (at + row) * product_columns(job),
             before[row + 1] > before[row]};
 }
 
@@ -116,7 +114,8 @@ __device__ inline void solve_model(const forecast_values &values, const forecast
    column, and the next ones are `m` apart. */
 template <int QUADS>
 __device__ inline double forecast_fall(const forecast_models<QUADS> &model, uint32_t n,
-                                       uint32_t r, double x, const double *sum, uint32_t m)
+                                       uint32_t r, double x, const double *sum,
+                                       uint32_t m)
 {
     constexpr int most = forecast_models<QUADS>::MOST;
     constexpr uint32_t pitch = forecast_models<QUADS>::PITCH;
@@ -155,7 +154,7 @@ __device__ inline double forecast_fall(const forecast_models<QUADS> &model, uint
     return moved * (2 * model.error[r] - moved);
 }
 
-/* Grid: rows of this part, tasks. */
+/* Grid: rows, tasks. */
 template <int QUADS>
 __global__ void __launch_bounds__(FORECAST_SOLVE)
 solve_forecasts(SYN_GPU_JOB forecast_job job)

@@ -157,15 +157,16 @@ __device__ inline void multiply_points(const pairs_job &job, const pair_place &p
     double *to =
         job.column + ((size_t) p.which * job.tiles + p.tile) * (size_t) job.padded;
     bool slopes = HAT && p.group == 0;
+    uint32_t end = HAT ? job.padded : padded_points(job);  /* slopes are of all rows */
 #pragma unroll
     for (int j = 0; j < TILES; j++)
         sum[j][0] = sum[j][1] = sum[j][2] = sum[j][3] = 0;
     fetch_points<QUADS, TILES>(job, panel, feature, 0, shared);
-    for (uint32_t from = 0, turn = 0; from < job.padded; from += PAIR_POINTS, turn ^= 1) {
+    for (uint32_t from = 0, turn = 0; from < end; from += PAIR_POINTS, turn ^= 1) {
         double *stage = shared + turn * stage_size(QUADS, TILES);
         __pipeline_wait_prior(0);
         __syncthreads();
-        if (from + PAIR_POINTS < job.padded)
+        if (from + PAIR_POINTS < end)
             fetch_points<QUADS, TILES>(job, panel, feature, from + PAIR_POINTS,
                                        shared + (turn ^ 1) * stage_size(QUADS, TILES));
         bool near = any_near(job, from, PAIR_POINTS, p.first);

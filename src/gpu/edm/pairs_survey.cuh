@@ -100,11 +100,12 @@ survey_distances(SYN_GPU_JOB pairs_job job)
     rows.load(job, job.feature + 4 * QUADS * at, job.square + at, row);
     survey_sums sums = {{0, 0}, {INT32_MAX, INT32_MAX}};
     fetch_survey<QUADS>(job, which, 0, shared);
-    for (uint32_t from = 0, turn = 0; from < job.padded; from += PAIR_POINTS, turn ^= 1) {
+    uint32_t end = padded_points(job);
+    for (uint32_t from = 0, turn = 0; from < end; from += PAIR_POINTS, turn ^= 1) {
         double *stage = shared + turn * survey_stage(QUADS);
         __pipeline_wait_prior(0);
         __syncthreads();
-        if (from + PAIR_POINTS < job.padded)
+        if (from + PAIR_POINTS < end)
             fetch_survey<QUADS>(job, which, from + PAIR_POINTS,
                                 shared + (turn ^ 1) * survey_stage(QUADS));
         const double *part = stage + 4 * QUADS * PAIR_PITCH;

@@ -81,6 +81,12 @@ struct pairs_job {
     double *partial;         /* [libraries][all_tiles][PAIR_SUMS][columns of targets] */
 };
 
+/* Rows after these are padding: blocks that hold PAIR_POINTS at a time stop here. */
+inline __host__ __device__ uint32_t padded_points(const pairs_job &job)
+{
+    return (job.rows + PAIR_POINTS - 1) / PAIR_POINTS * PAIR_POINTS;
+}
+
 inline __host__ __device__ uint32_t product_columns(const pairs_job &job)
 {
     return job.product_tiles * job.product_groups * PAIR_COLUMNS;
@@ -103,9 +109,9 @@ __device__ inline int64_t place_of(const pairs_job &job, uint32_t row, uint32_t 
 __device__ inline size_t panel_place(uint32_t padded, uint32_t tiles, uint32_t row,
                                      uint32_t column)
 {
-    uint32_t tile = column / PAIR_COLUMNS, group = tile / tiles;
-    size_t four = (size_t) group * (padded / 4) + row / 8 * 2 + row % 2;
-    return (four * tiles + tile % tiles) * WARP + column % PAIR_COLUMNS * 4 + row % 8 / 2;
+    uint32_t wide = tiles * PAIR_COLUMNS;
+    size_t four = (size_t) (column / wide) * (padded / 4) + row / 8 * 2 + row % 2;
+    return (four * wide + column % wide) * 4 + row % 8 / 2;
 }
 
 /* Where row i and column j of a lower triangle are. */

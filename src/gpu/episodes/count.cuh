@@ -35,7 +35,8 @@ struct count_job {
                                      disagree; 0 at rest */
     uint32_t *sum;                /* [segments][K][WARP] hits of an item, at its first
                                      segment; 0 at rest */
-    header *head;
+    const uint32_t *stop;         /* set by the host */
+    header *head;                 /* of `here` */
 };
 
 /* Blocks a multiprocessor holds: more leave too few registers. */
@@ -483,7 +484,7 @@ __global__ void __launch_bounds__(COUNT_WARPS *WARP, count_blocks<K>())
     for (;;) {
         /* One lane asks, so that all hear the same. */
         uint32_t next = tasks;
-        if (lane == 0 && !*(volatile uint32_t *) &job.head->stop)
+        if (lane == 0 && !*(volatile const uint32_t *) job.stop)
             next = atomicAdd(&job.head->taken, some);
         next = __shfl_sync(ALL, next, 0);
         if (next >= tasks)

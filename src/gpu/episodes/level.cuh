@@ -11,46 +11,54 @@ class level {
     array<uint32_t> words_;
     array<unsigned long long> offset_;
     array<uint32_t> done_;
-public:
-    level_view view = {};
 
-    size_t bytes() const { return words_.bytes() + offset_.bytes() + done_.bytes(); }
-
-    /* Room for n nodes, whose former contents are lost. */
-    void resize(size_t n, size_t columns, int width, cudaStream_t stream)
+    /* Arrays are as far apart as there is room, so that they stay where they are however
+       many nodes there turn out to be. */
+    void lay_out(size_t room, size_t columns, int width)
     {
-        size_t items = n * columns;
-        size_t need = 8 * n + 1 + items * (width + 3) + 2;
-        if (need > words_.room())
-            words_.ensure(need + need / 2);
-        if (n > offset_.room())
-            offset_.ensure(n + n / 2);
-        if (items > done_.room()) {
-            done_.ensure(items + items / 2);
-            check(cudaMemsetAsync(done_.get(), 0, done_.bytes(), stream));
-        }
-        /* The five that go to the host come first, side by side. */
+        size_t items = room * columns;
         uint32_t *next = words_.get();
         auto take = [&next](size_t words) {
             uint32_t *taken = next;
             next += words;
             return taken;
         };
-        view.n = (uint32_t) n;
-        view.parent = take(n);
-        view.suffix = take(n);
-        view.unit = take(n);
-        view.interval = take(n);
-        view.count = take(n);
-        view.step = take(n);
-        view.length = take(n);
-        view.child = take(n + 1);
+        view.room = (uint32_t) room;
+        view.nodes = take(1);
+        /* The five that go to the host stand side by side. */
+        view.parent = take(room);
+        view.suffix = take(room);
+        view.unit = take(room);
+        view.interval = take(room);
+        view.count = take(room);
+        view.step = take(room);
+        view.length = take(room);
+        view.child = take(room + 1);
         view.mask = take(items * width);
+        view.children = take(items);
         view.slot = take(items);
-        view.children = take(items + 1);
         view.base = take(items + 1);
         view.offset = offset_.get();
         view.done = done_.get();
+    }
+
+public:
+    level_view view = {};
+
+    size_t bytes() const { return words_.bytes() + offset_.bytes() + done_.bytes(); }
+
+    /* Room for n nodes, whose former contents are lost where there is more than before. */
+    void ensure(size_t n, size_t columns, int width, cudaStream_t stream)
+    {
+        view.n = (uint32_t) n;
+        if (n <= view.room && view.nodes)
+            return;
+        size_t room = n + n / 2, items = room * columns;
+        words_.ensure(8 * room + 2 + items * (width + 3) + 1);
+        offset_.ensure(room);
+        done_.ensure(items);
+        check(cudaMemsetAsync(done_.get(), 0, done_.bytes(), stream));
+        lay_out(room, columns, width);
     }
 };
 

@@ -20,8 +20,7 @@ struct fill_job {
     const uint32_t *unit;
     const uint32_t *counts[DEVICES];
     sharing share;
-    uint32_t group;  /* items a warp looks through at a time */
-    header *head;
+    header *head;  /* of `next` */
 };
 
 struct tally_of_candidates {
@@ -82,25 +81,19 @@ __global__ void __launch_bounds__(FILL_WARPS *WARP)
 {
     __shared__ tally_of_candidates sum;
     const uint32_t lane = threadIdx.x % WARP, columns = job.columns.n;
-    uint32_t items = job.here.n * columns;
     uint32_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
     uint32_t warps = gridDim.x * FILL_WARPS;
+    uint32_t items = *job.next.nodes > 0 ? *job.here.nodes * columns : 0;
+    uint32_t group = min(items / warps + 1, (uint32_t) WARP);  /* looked through together */
     if (threadIdx.x == 0)
         sum = {0, 0};
     __syncthreads();
     tally_of_candidates mine = {0, 0};
-    for (uint32_t first = warp * job.group; first < items; first += warps * job.group) {
+    for (uint32_t first = warp * group; first < items; first += warps * group) {
         uint32_t item = first + lane;
-        bool ours = item < items && lane < job.group;
-        bool any = ours && job.here.children[item] > 0;
-        if (ours && item % columns == 0)
-            job.here.child[item / columns] = job.here.base[item];
+        bool any = item < items && lane < group && job.here.children[item] > 0;
         for (uint32_t left = __ballot_sync(ALL, any); left; left &= left - 1)
             fill_item<K>(job, first + __ffs(left) - 1, &mine);
-    }
-    if (warp == 0 && lane == 0) {
-        job.here.child[job.here.n] = job.here.base[items];
-        job.next.children[job.next.n * columns] = 0;
     }
     if (mine.all)
         atomicAdd(&sum.all, mine.all);
@@ -113,21 +106,43 @@ __global__ void __launch_bounds__(FILL_WARPS *WARP)
     }
 }
 
+/* A list is counted along by several warps when it is longer than the work would be if
+   all were equal, but not when it is shorter than LEAST_SEGMENT ends. */
+constexpr unsigned long long LEAST_SEGMENT = 256, MOST_SEGMENT = 4096;
+
 /* Where the tasks of counting along a level's lists go. */
 struct task_plan {
     task *tasks;          /* room for one an item and one a segment */
     columns_view columns;
     uint32_t pages;       /* of an interval that one task counts: 1 with a table */
     uint32_t words;       /* of an item's mask */
-    uint32_t least;       /* ends of a segment */
+    uint32_t warps;       /* that count at a time; 0 where lists are not cut */
     uint32_t room;        /* segments */
+    uint32_t mean;        /* ends of a list, about, unless lists were made `before` */
+    const header *before;
     header *head;
+
+    /* Ends of the lists that the next ones are made from, on average. */
+    __device__ uint32_t mean_list() const
+    {
+        return before && before->lists > 0
+                   ? (uint32_t) (before->list_ends / before->lists) : mean;
+    }
+
+    /* Ends of a segment. */
+    __device__ uint32_t segment(uint32_t nodes) const
+    {
+        if (warps == 0)
+            return 1u << 31;
+        unsigned long long work = (unsigned long long) mean_list() * nodes * columns.n;
+        return (uint32_t) min(max(work / warps, LEAST_SEGMENT), MOST_SEGMENT);
+    }
 };
 
 /* By one warp, for a node with a list: a task for each column with candidates, or for
    some pages, or several where the list is long. `masks` is that of the node's suffix. */
 __device__ inline void plan_node(const task_plan &plan, uint32_t node, uint32_t length,
-                                 const uint32_t *masks)
+                                 const uint32_t *masks, uint32_t segment)
 {
     const uint32_t lane = threadIdx.x % WARP, columns = plan.columns.n;
     const uint32_t pages = plan.columns.pages, runs = (pages - 1) / plan.pages + 1;
@@ -138,7 +153,7 @@ __device__ inline void plan_node(const task_plan &plan, uint32_t node, uint32_t 
             uint32_t any = 0, some = min(plan.pages, pages - column % pages);
             for (uint32_t j = 0; j < some * plan.words; j++)
                 any |= masks[(size_t) column * plan.words + j];
-            n = any ? max((length + plan.least / 2) / plan.least, 1) : 0;
+            n = any ? max((length + segment / 2) / segment, 1) : 0;
         }
         /* Where there is no room left, nobody asks: so the counter stays near it. */
         bool room = n > 1 && *(volatile uint32_t *) &plan.head->segments < plan.room;
@@ -166,13 +181,14 @@ __global__ void plan_units(level_view above, level_view here, task_plan plan)
 {
     uint32_t node = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
     if (node < here.n && here.length[node] != ELSEWHERE)
-        plan_node(plan, node, here.length[node], above.mask);
+        plan_node(plan, node, here.length[node], above.mask, plan.segment(here.n));
 }
 
 template <class T> struct list_job {
     events_view events;
     level_view here, next;    /* lists of `next` are made from those of `here` */
-    uint32_t from, to;        /* these nodes of `next`; `to` is one past the last */
+    uint32_t from, to;        /* these nodes of `next`, as far as they are there; `to` is
+                                 one past the last */
     columns_view columns;
     sharing share;
     const place<T> *places;
@@ -183,8 +199,12 @@ template <class T> struct list_job {
     uint2 *made;
     unsigned long long room;  /* of `made` */
     uint32_t staged;          /* ends a warp can hold before it knows where they go */
+    uint32_t processors;
     task_plan plan;
-    header *head;
+    const uint32_t *stop;     /* set by the host */
+    header *head;             /* of `next` */
+
+    __device__ uint32_t last() const { return min(to, *next.nodes); }
 };
 
 /* The list a child's is made from. Each end of it owns the events of its window that are
@@ -388,18 +408,18 @@ __device__ uint32_t make_ends(const list_job<T> &job, const source_list<T> &from
 
 /* Whether the host wants this to end: it may be saying so now, and all threads of a
    block, which come here together, must hear the same. */
-__device__ inline bool block_stops(const header *head)
+__device__ inline bool block_stops(const uint32_t *stop)
 {
-    return __syncthreads_or(*(volatile const uint32_t *) &head->stop);
+    return __syncthreads_or(*(volatile const uint32_t *) stop);
 }
 
-/* Whether this device makes the list of a child now, and what from. The length of the
-   others' is set by `first`, one of their threads. */
+/* Whether this device makes the list of a child, and what from. The length of the others'
+   is set by `first`, one of their threads. */
 template <class T>
 __device__ bool open_child(const list_job<T> &job, uint32_t child, bool first,
                            source_list<T> *from)
 {
-    if (child >= job.to)
+    if (child >= job.last())
         return false;
     uint32_t suffix = job.next.suffix[child], columns = job.columns.n;
     uint32_t parent = job.next.parent[child], step = job.next.step[child];
@@ -423,7 +443,7 @@ __device__ bool open_child(const list_job<T> &job, uint32_t child, bool first,
 /* By one warp: the list of a child is made. */
 template <class T>
 __device__ void close_child(const list_job<T> &job, uint32_t child,
-                            unsigned long long spot, uint32_t length)
+                            unsigned long long spot, uint32_t length, uint32_t segment)
 {
     if (threadIdx.x % WARP == 0) {
         atomicAdd(&job.head->lists, 1);
@@ -431,60 +451,83 @@ __device__ void close_child(const list_job<T> &job, uint32_t child,
         job.next.length[child] = length;
     }
     size_t item = (size_t) job.next.suffix[child] * job.columns.n;
-    plan_node(job.plan, child, length, job.here.mask + item * job.plan.words);
+    plan_node(job.plan, child, length, job.here.mask + item * job.plan.words, segment);
 }
 
-/* TEAM warps of a block make the list of a child, each from its part of the parent's. The
-   block's dynamic shared memory is what its warps stage. */
-enum { LIST_WARPS = 8 };
+enum { LIST_WARPS = 8 };  /* of a block */
 
-template <int TEAM, bool TABLE, class T>
-__global__ void __launch_bounds__(LIST_WARPS * WARP)
-    make_lists(SYN_GPU_JOB list_job<T> job)
+/* Warps that make a list together: a warp's part of a list must fit in what it can stage,
+   or it is gone through twice; few nodes need more warps each to fill the device. */
+__device__ inline uint32_t warps_a_list(uint32_t mean, uint32_t processors,
+                                        uint32_t lists)
 {
-    extern __shared__ uint2 staging[];
-    __shared__ uint32_t totals[LIST_WARPS];
-    __shared__ unsigned long long spots[LIST_WARPS];
+    uint32_t warps = processors * 128 / max(lists, 1u);
+    return mean >= 1024 || warps >= 16 ? 8 : mean >= 288 || warps >= 4 ? 4 : 1;
+}
+
+/* `team` warps of a block make the list of a child, each from its part of the parent's.
+   Staged are the ends of this warp; the rest is the block's. */
+template <bool TABLE, class T>
+__device__ void make_list(const list_job<T> &job, uint32_t child, uint32_t team,
+                          uint32_t segment, uint2 *staged, uint32_t *totals,
+                          unsigned long long *spots)
+{
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const uint32_t team = warp / TEAM, part = warp % TEAM;
-    uint2 *staged = staging + warp * job.staged;
-    uint32_t child = job.from + blockIdx.x * (LIST_WARPS / TEAM) + team;
+    const uint32_t part = warp % team, leader = warp - part;
     source_list<T> from = {};
-    if (block_stops(job.head))
-        return;
     bool live = open_child(job, child, part == 0 && lane == 0, &from);
-    uint32_t size = (from.length + TEAM - 1) / TEAM;
+    uint32_t size = (from.length + team - 1) / team;
     uint32_t begin = min(part * size, from.length), end = min(begin + size, from.length);
     uint32_t total = make_ends<TABLE>(job, from, begin, end, staged, job.staged);
     if (lane == 0)
         totals[warp] = total;
-    if (TEAM > 1)
+    if (team > 1)
         __syncthreads();
     else
         __syncwarp();
     uint32_t before = 0, all = 0;
-    for (uint32_t w = 0; w < TEAM; w++) {
-        before += w < part ? totals[team * TEAM + w] : 0;
-        all += totals[team * TEAM + w];
+    for (uint32_t w = 0; w < team; w++) {
+        before += w < part ? totals[leader + w] : 0;
+        all += totals[leader + w];
     }
     if (live && part == 0 && lane == 0)
-        spots[team] = atomicAdd(&job.head->list_ends, (unsigned long long) all);
-    if (TEAM > 1)
+        spots[leader] = atomicAdd(&job.head->list_ends, (unsigned long long) all);
+    if (team > 1)
         __syncthreads();
     else
         __syncwarp();
     if (!live)
         return;
     if (part == 0)
-        close_child(job, child, spots[team], all);
-    if (spots[team] + all > job.room)
+        close_child(job, child, spots[leader], all, segment);
+    if (spots[leader] + all > job.room)
         return;
-    uint2 *out = job.made + spots[team] + before;
+    uint2 *out = job.made + spots[leader] + before;
     if (total <= job.staged) {
         for (uint32_t i = lane; i < total; i += WARP)
             out[i] = staged[i];
     } else {
         make_ends<TABLE>(job, from, begin, end, out, total);
+    }
+}
+
+/* The block's dynamic shared memory is what its warps stage. */
+template <bool TABLE, class T>
+__global__ void __launch_bounds__(LIST_WARPS * WARP)
+    make_lists(SYN_GPU_JOB list_job<T> job)
+{
+    extern __shared__ uint2 staging[];
+    __shared__ uint32_t totals[LIST_WARPS];
+    __shared__ unsigned long long spots[LIST_WARPS];
+    const uint32_t warp = threadIdx.x / WARP, end = job.last();
+    const uint32_t lists = end > job.from ? end - job.from : 0;
+    const uint32_t team = warps_a_list(job.plan.mean_list(), job.processors, lists);
+    const uint32_t segment = job.plan.segment(lists), each = LIST_WARPS / team;
+    for (uint32_t first = blockIdx.x * each; first < lists; first += gridDim.x * each) {
+        if (block_stops(job.stop))
+            return;
+        make_list<TABLE>(job, job.from + first + warp / team, team, segment,
+                         staging + warp * job.staged, totals, spots);
     }
 }
 
@@ -502,7 +545,7 @@ __global__ void __launch_bounds__(LONG_WARPS * WARP, 2)
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     uint32_t child = job.from + blockIdx.x, made = 0, side = 0;
     source_list<T> from = {};
-    if (block_stops(job.head) || !open_child(job, child, threadIdx.x == 0, &from))
+    if (block_stops(job.stop) || !open_child(job, child, threadIdx.x == 0, &from))
         return;
     uint32_t most = from.row_end - from.row_begin;
     if (threadIdx.x == 0)
@@ -527,7 +570,7 @@ __global__ void __launch_bounds__(LONG_WARPS * WARP, 2)
         write_owned(owned, place, out + before, before < most ? most - before : 0);
     }
     if (warp == 0)
-        close_child(job, child, spot, made);
+        close_child(job, child, spot, made, job.plan.segment(job.last() - job.from));
 }
 
 }  // namespace gpu

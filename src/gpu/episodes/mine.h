@@ -33,12 +33,12 @@ typedef struct syn_gpu_mining {
 
    options->engine, options->threads and options->distinct_units are not looked at;
    options->max_memory limits what
-   each device holds and the episodes in host memory together: what does not fit of the
-   table of next occurrences, and of the lists of ends, is made part by part when it is
-   needed. out->peak_memory is that of the first device.
+   each device holds and the episodes in host memory together: where the table of next
+   occurrences does not fit there is none, and lists of ends that do not fit are made part
+   by part when they are needed. out->peak_memory is that of the first device.
 
    SYN_NO_DEVICE: no such device, or it failed. SYN_NO_MEMORY: the host or a device has
-   none left. SYN_OVER_BUDGET: not even small parts fit, or the episodes do not.
+   none left. SYN_OVER_BUDGET: not even two lists fit, or the episodes do not.
    SYN_TOO_LARGE: more than SYN_GPU_UNITS frequent units or SYN_GPU_MOST
    devices, or a level of 2^31 parents times intervals. `reason`, SYN_GPU_TEXT bytes, then
    holds one plain clause; it is empty after SYN_OK and SYN_INTERRUPTED. */

@@ -8,6 +8,7 @@
 #include "gpu/episodes/count.cuh"
 #include "gpu/episodes/level.cuh"
 #include "gpu/episodes/lists.cuh"
+#include "gpu/episodes/number.cuh"
 #include "gpu/episodes/results.cuh"
 #include "gpu/episodes/share.cuh"
 #include "gpu/episodes/sweep.cuh"
@@ -16,7 +17,6 @@
 #include "gpu/episodes/types.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 
 #include <algorithm>
 #include <cstddef>
@@ -35,10 +35,14 @@ constexpr size_t LONG_LIST = 8192;  /* ends from which on a block takes a list a
 
 constexpr size_t STAGING = (size_t) 1 << 20;  /* page-locked words for results */
 
-/* A list is counted along by several warps when it is longer than the work would be if
-   all were equal, but not when it is shorter than LEAST_SEGMENT ends. */
-constexpr size_t LEAST_SEGMENT = 256, MOST_SEGMENT = 4096;
 constexpr size_t MOST_SEGMENTS = 1 << 15, FEWEST_SEGMENTS = 64;
+
+/* Levels that a device may be making before the host has heard of the first of them, so
+   that it never waits for an answer; and levels that have memory by turns: those that are
+   being made, two below them, and those that the host is copying. */
+constexpr size_t AHEAD = 3, LEVELS = 6;
+
+constexpr size_t HEADERS = 128;  /* of levels, by turns */
 
 /* Room for nodes, and for the ends of their lists, that there is from the beginning, at
    the most; for the ends of some lists of all events it is there at least. */
@@ -74,6 +78,7 @@ template <class T> class miner {
     size_t longest_ = 0;  /* events of a unit, and so ends of any list */
     size_t mean_list_;  /* ends of the lists that the next ones are made from */
     int width_ = 1, processors_ = 1;
+    size_t allowance_;               /* bytes that this member may take in all */
     size_t segments_ = MOST_SEGMENTS;  /* that there is room for */
     bool has_table_ = false;  /* of next occurrences; else lists are swept along */
     std::vector<uint32_t> unit_of_;  /* symbol to unit */
@@ -84,12 +89,16 @@ template <class T> class miner {
        later levels do not fit, they are made part by part when they are needed. */
     size_t resident_ = 1;
     size_t dealt_ = 0;  /* the level whose lists are dealt out, 0 before there is one */
+    size_t begun_ = 1;  /* the last level that is there or being made */
 
     stream stream_, copies_;
-    event counted_, filled_;
-    pinned<header> head_{1};
+    event counted_[LEVELS], filled_[LEVELS];
+    pinned<header> seen_{LEVELS};    /* copies of `headers_` */
     pinned<uint32_t> staging_{STAGING};
-    array<header> device_head_;
+    array<header> headers_;          /* [HEADERS] */
+    array<uint32_t> stop_;           /* set by the host */
+    array<unsigned long long> tiles_;
+    uint32_t runs_ = 0;              /* of numbering */
     array<int64_t> tick_, bounds_;
     array<uint32_t> group_, by_unit_, row_, row_begin_, row_end_, unit_;
     array<uint32_t> segment_, meet_, sum_;
@@ -99,23 +108,26 @@ template <class T> class miner {
     array<place<T>> places_;
     array<link> links_;
     array<uint16_t> symbol_;
-    array<uint8_t> scratch_;
     array<uint16_t> table_;
     array<task> tasks_;
-    std::vector<std::unique_ptr<array<uint2>>> list_;  /* [levels] */
+    array<uint2> lists_[2];  /* of the levels up to `resident_`, by turns */
+    std::vector<std::unique_ptr<array<uint2>>> part_;  /* [levels] of those above */
     std::vector<std::unique_ptr<level>> level_;        /* [levels] */
 
     level_view &view(size_t k) { return level_[k]->view; }
-    array<uint2> &list(size_t k) { return *list_[k]; }
+    array<uint2> &list(size_t k)
+    {
+        return k < part_.size() && part_[k] ? *part_[k] : lists_[k % 2];
+    }
     array<uint32_t> &counts(size_t size) { return counts_[size % 2]; }
+    header *head(size_t size) { return headers_.get() + size % HEADERS; }
+    const header &seen(size_t size) const { return seen_.get()[size % LEVELS]; }
     events_view events() const;
     sharing share(size_t size) const { return {me_, team_->size(), dealt_ == size}; }
     bool dealt_before(size_t size) const { return dealt_ > 0 && dealt_ < size; }
-    /* Whether the children can be numbered before the host knows how many there are. */
-    bool numbers_at_once(size_t size) const
-    {
-        return resident_ == size - 1 && !dealt_before(size);
-    }
+    /* Whether levels can be made before the host knows how large they are. Long lists
+       take so much longer than an answer that they are better made one by one. */
+    bool runs_ahead(size_t size);
     size_t memory() const;
     size_t list_memory() const;
     size_t for_lists() const;
@@ -123,7 +135,6 @@ template <class T> class miner {
     void lay_out_symbols();
     size_t table_bytes() const;
     size_t least_memory() const;
-    size_t allowance() const;
     double occupancy() const;
     bool table_pays() const;
     void choose_table();
@@ -137,10 +148,11 @@ template <class T> class miner {
     void make_whole_table();
     void end_preparation();
     void open_level(size_t size, size_t n);
-    void give_list(size_t size);
     void fit_list(size_t size);
     void free_lists_for(size_t size, uint32_t found);
-    task_plan plan(size_t size, size_t nodes);
+    void grow_tiles(size_t nodes);
+    void grow_tasks(size_t nodes);
+    task_plan plan(size_t size, const header *before);
     size_t shared_words(size_t size)
     {
         return (size_t) view(size - 1).n * columns_.n * (width_ + 2);
@@ -151,14 +163,18 @@ template <class T> class miner {
     bool grow_list(size_t size, size_t ends);
     void clear(array<uint32_t> &words, size_t n);
     void grow_counts(size_t size, size_t found, size_t kept);
-    void set_found(uint32_t found);
-    void reset_lists();
+    void set_found(size_t size, uint32_t found);
+    void reset_lists(size_t size);
 
     void poll(size_t size, double done, double total);
-    void fetch_header();
+    void fetch_header(size_t size);
     void wait(size_t size, double done, double total);
     void launch_count(const count_job &job);
     void start_count(size_t size);
+    void start_ahead(size_t size);
+    void go_ahead(size_t size);
+    bool stalled(size_t size);
+    void go_back(size_t size);
     uint32_t count(size_t size);
     bool have_lists(size_t size);
     void count_part(size_t size, double done, uint32_t *found);
@@ -168,16 +184,14 @@ template <class T> class miner {
                      const std::vector<std::vector<uint32_t>> &child, uint32_t *found);
     bool make_part(size_t size, uint32_t begin, uint32_t end, double done, double total);
     uint32_t exchange(size_t size, uint32_t found);
-    void number(size_t size);
-    void fill(size_t size, size_t n);
+    void number(size_t size, size_t count_room, size_t end_room);
+    void fill(size_t size);
     void start_lists(size_t size, uint32_t begin, uint32_t end);
-    void launch_by_length(const list_job<T> &job);
     void start_level(size_t size, uint32_t found);
     void copy(const uint32_t *from, size_t n, uint32_t *to);
     void collect(size_t size);
     void report(size_t size, size_t found, uint64_t candidates);
 
-    template <int TEAM> void launch_lists(list_job<T> job);
     template <class F> void by_width(F launch);
 public:
     miner(const syn_recording *recording, const syn_mine_options *options,

@@ -21,8 +21,7 @@ template <class T> void miner<T>::poll(size_t size, double done, double total)
             return;
     }
     static const uint32_t yes = 1;
-    cudaMemcpyAsync(&device_head_.get()->stop, &yes, sizeof yes, cudaMemcpyHostToDevice,
-                    copies_);
+    cudaMemcpyAsync(stop_.get(), &yes, sizeof yes, cudaMemcpyHostToDevice, copies_);
     cudaStreamSynchronize(copies_);
     cudaStreamSynchronize(stream_);
     if (team_->broken())
@@ -30,25 +29,25 @@ template <class T> void miner<T>::poll(size_t size, double done, double total)
     throw refusal(SYN_INTERRUPTED, "%s", "");
 }
 
-/* Copies the header that the kernels wrote, for wait(). */
-template <class T> void miner<T>::fetch_header()
+/* Copies the header of `size` as the kernels so far leave it, for wait(). */
+template <class T> void miner<T>::fetch_header(size_t size)
 {
-    check(cudaMemcpyAsync(head_.get(), device_head_.get(), sizeof(header),
+    check(cudaMemcpyAsync(seen_.get() + size % LEVELS, head(size), sizeof(header),
                           cudaMemcpyDeviceToHost, stream_));
-    check(cudaEventRecord(counted_, stream_));
+    check(cudaEventRecord(counted_[size % LEVELS], stream_));
 }
 
-/* Waits until the kernel that counts or makes lists has ended and its header is here. */
+/* Waits until the header of `size` is here. */
 template <class T> void miner<T>::wait(size_t size, double done, double total)
 {
     for (;;) {
-        cudaError_t state = cudaEventQuery(counted_);
+        cudaError_t state = cudaEventQuery(counted_[size % LEVELS]);
         if (state != cudaErrorNotReady) {
             check(state);
             break;
         }
         if (seconds_now() - polled_ > 0.05)
-            poll(size, done, total);
+            poll(size + 1, done, total);
     }
     cudaGetLastError();
 }
@@ -79,11 +78,66 @@ template <class T> void miner<T>::start_count(size_t size)
                   options_->min_count, me_, table_.get(), list(size - 1).get(),
                   list(size - 1).room(), counts(size).get(),
                   (uint32_t) std::min<size_t>(counts(size).room(), 1u << SLOT_BITS),
-                  segment_.get(), meet_.get(), sum_.get(), device_head_.get()});
-    fetch_header();
-    if (numbers_at_once(size))
-        number(size);
+                  segment_.get(), meet_.get(), sum_.get(), stop_.get(), head(size - 1)});
+    fetch_header(size - 1);
 }
+
+/* ---- ahead of the host ---- */
+
+/* Whether levels from `size` on can be made before the host knows how large they are.
+   Long lists take so much longer than an answer that they are better made one by one, and
+   where memory is short the host decides what fits. */
+template <class T> bool miner<T>::runs_ahead(size_t size)
+{
+    size_t results = AHEAD * view(size - 1).room * 6 * sizeof(uint32_t);
+    return team_->size() == 1 && mean_list_ < LONG_LIST &&
+           memory() + results_ + results <= options_->max_memory;
+}
+
+/* Counts `size`, and makes its level with the lists, in the room there is. */
+template <class T> void miner<T>::go_ahead(size_t size)
+{
+    start_count(size);
+    open_level(size, 0);
+    grow_tasks(view(size).room);
+    grow_tiles(view(size - 1).room);
+    number(size, counts(size).room(), list(size - 1).room());
+    fill(size);
+    if (size < options_->max_size)
+        start_lists(size, 0, UINT32_MAX);
+    begun_ = size;
+}
+
+/* Starts to count `size`, and what can be made ahead of the host's answer. */
+template <class T> void miner<T>::start_ahead(size_t size)
+{
+    size_t last = std::min<size_t>(size + AHEAD - 1, options_->max_size);
+    if (runs_ahead(size))
+        while (begun_ < last)
+            go_ahead(begun_ + 1);
+    else if (begun_ < size)
+        start_count(size);
+}
+
+/* Whether `size` was begun, and something did not fit. */
+template <class T> bool miner<T>::stalled(size_t size)
+{
+    const header &last = seen(size - 1);
+    return begun_ >= size &&
+           (last.list_ends > list(size - 1).room() || last.found > view(size).room ||
+            last.found > counts(size).room());
+}
+
+/* What was begun from `size` on has come to nothing: forgets it. */
+template <class T> void miner<T>::go_back(size_t size)
+{
+    check(cudaMemsetAsync(&head(size - 1)->tiles, 0, sizeof(uint32_t), stream_));
+    for (; begun_ >= size; begun_--)
+        check(cudaMemsetAsync(head(begun_), 0, sizeof(header), stream_));
+    check(cudaStreamSynchronize(stream_));
+}
+
+/* ---- counts ---- */
 
 /* The level below `size`, with what is found of its items put elsewhere where the devices
    will exchange it: the level itself is to hold what all of them found. */
@@ -120,32 +174,34 @@ inline uint32_t slots_for(size_t size, uint32_t found)
    ones they are being made again; else they will be made part by part. */
 template <class T> bool miner<T>::have_lists(size_t size)
 {
-    size_t ends = head_.get()->list_ends;
+    size_t ends = seen(size - 1).list_ends;
     if (ends <= list(size - 1).room())
         return true;
     if (!grow_list(size - 1, ends)) {
         resident_ = size - 2;
         return false;
     }
-    reset_lists();
+    reset_lists(size - 1);
     start_lists(size - 1, 0, view(size - 1).n);
     return false;
 }
 
-/* How many children of `size` are frequent. Counting, begun by start_count(), is repeated
+/* How many children of `size` are frequent. Counting, begun by start_ahead(), is repeated
    when the lists before it or the counts did not fit. */
 template <class T> uint32_t miner<T>::count(size_t size)
 {
-    const header &head = *head_.get();
     while (resident_ == size - 1) {
-        wait(size, 0, 0);
+        wait(size - 1, 0, 0);
+        if (stalled(size))
+            go_back(size);
         if (have_lists(size)) {
-            if (slots_for(size, head.found) <= counts(size).room())
-                return head.found;
-            grow_counts(size, head.found, 0);
+            uint32_t found = slots_for(size, seen(size - 1).found);
+            if (found <= counts(size).room())
+                return found;
+            grow_counts(size, found, 0);
         }
         if (resident_ == size - 1) {
-            set_found(0);
+            set_found(size, 0);
             start_count(size);
         }
     }
@@ -169,20 +225,19 @@ template <class T> uint32_t miner<T>::count_by_parts(size_t size)
     std::vector<std::vector<uint32_t>> child(size);
     for (size_t k = resident_; k + 1 < size; k++)
         child[k] = children_of(k);
-    list_.resize(size);
-    for (size_t k = 0; k < size; k++)
-        if (k != resident_)
-            list_[k].reset();
+    part_.clear();
+    part_.resize(size);
+    array<uint2>().swap(lists_[(resident_ + 1) % 2]);
     /* Each level gets half of what is left, and at least what one node can need. */
-    size_t held = memory(), have = allowance(), lists = list_memory();
+    size_t held = memory(), have = allowance_, lists = list_memory();
     size_t left = std::min(have > held ? have - held : 0,
                            for_lists() > lists ? for_lists() - lists : 0);
     for (size_t k = resident_ + 1; k < size; k++) {
-        list_[k] = std::make_unique<array<uint2>>();
+        part_[k] = std::make_unique<array<uint2>>();
         left /= 2;
-        list_[k]->ensure(std::max<size_t>(left / sizeof(uint2), longest_));
+        part_[k]->ensure(std::max<size_t>(left / sizeof(uint2), longest_));
     }
-    set_found(0);
+    set_found(size, 0);
     count_below(resident_, size, 0, view(resident_).n, child, &found);
     return found;
 }
@@ -215,11 +270,11 @@ template <class T>
 bool miner<T>::make_part(size_t size, uint32_t begin, uint32_t end, double done,
                          double total)
 {
-    reset_lists();
+    reset_lists(size);
     start_lists(size, begin, end);
-    fetch_header();
-    wait(size + 1, done, total);
-    return head_.get()->list_ends <= list(size).room();
+    fetch_header(size);
+    wait(size, done, total);
+    return seen(size).list_ends <= list(size).room();
 }
 
 /* Counts along the lists there are; `found` grows. All tasks are open. */
@@ -228,14 +283,14 @@ void miner<T>::count_part(size_t size, double done, uint32_t *found)
 {
     for (;;) {
         start_count(size);
-        wait(size, done, view(size - 1).n);
-        uint32_t now = slots_for(size, head_.get()->found);
+        wait(size - 1, done, view(size - 1).n);
+        uint32_t now = slots_for(size, seen(size - 1).found);
         if (now <= counts(size).room()) {
             *found = now;
             return;
         }
         grow_counts(size, now, *found);
-        set_found(*found);
+        set_found(size, *found);
     }
 }
 
@@ -286,84 +341,61 @@ template <class T> uint32_t miner<T>::exchange(size_t size, uint32_t found)
     return (uint32_t) total;
 }
 
-/* Numbers the children of all items. */
-template <class T> void miner<T>::number(size_t size)
+/* Numbers the children of all items, and with them the nodes of `size`: none where more
+   was found than there is room for. */
+template <class T>
+void miner<T>::number(size_t size, size_t count_room, size_t end_room)
 {
-    level_view &here = view(size - 1);
-    int items = (int) (here.n * columns_.n);
-    size_t bytes = 0;
-    check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, here.children, here.base,
-                                        items + 1, stream_));
-    scratch_.ensure(bytes);
-    check(cub::DeviceScan::ExclusiveSum(scratch_.get(), bytes, here.children, here.base,
-                                        items + 1, stream_));
+    const level_view &here = view(size - 1);
+    number_job job = {here, view(size), columns_.n,
+                      (uint32_t) std::min<size_t>(count_room, UINT32_MAX), end_room,
+                      tiles_.get(), ++runs_ % MOST_RUNS, head(size - 1)};
+    size_t tiles = (size_t) here.room * columns_.n / NUMBER_TILE + 1;
+    unsigned blocks = (unsigned) std::min<size_t>(tiles, processors_);
+    number_children<<<blocks, NUMBER_WARPS * WARP, 0, stream_>>>(job);
+    check(cudaGetLastError());
 }
 
-/* Makes the `n` nodes of `size` out of what counting kept. */
-template <class T> void miner<T>::fill(size_t size, size_t n)
+/* Makes the nodes of `size` out of what counting kept. */
+template <class T> void miner<T>::fill(size_t size)
 {
-    open_level(size, n);
-    deal(size, n);
-    check(cudaMemsetAsync(device_head_.get(), 0, sizeof(header), stream_));
     fill_job job = {view(size - 2), view(size - 1), view(size), columns_, unit_.get(), {},
-                    share(size), 1, device_head_.get()};
+                    share(size), head(size)};
     for (unsigned d = 0; d < team_->size(); d++)
         job.counts[d] = d == me_ ? counts(size).get() : others_counts_[d].get();
-    size_t items = (size_t) view(size - 1).n * columns_.n;
-    size_t group = items / ((size_t) processors_ * 8 * FILL_WARPS) + 1;
-    group = std::min<size_t>(group, WARP);
-    job.group = (uint32_t) group;
-    unsigned blocks = std::min(blocks_for(items, FILL_WARPS * group),
-                               (unsigned) processors_ * 8);
+    unsigned blocks = (unsigned) processors_ * 8;
     by_width([&](auto width) {
         fill_level<decltype(width)::value>
             <<<blocks, FILL_WARPS * WARP, 0, stream_>>>(job);
     });
     check(cudaGetLastError());
-    check(cudaEventRecord(filled_, stream_));
+    check(cudaEventRecord(filled_[size % LEVELS], stream_));
 }
 
 /* ---- lists ---- */
 
-template <class T> template <int TEAM> void miner<T>::launch_lists(list_job<T> job)
-{
-    constexpr size_t bytes = LIST_WARPS * STAGED * sizeof(uint2);
-    constexpr bool may = sizeof(T) == 2;
-    unsigned blocks = blocks_for((size_t) (job.to - job.from) * TEAM, LIST_WARPS);
-    auto kernel = has_table_ ? make_lists<TEAM, may, T> : make_lists<TEAM, false, T>;
-    kernel<<<blocks, LIST_WARPS * WARP, bytes, stream_>>>(job);
-    check(cudaGetLastError());
-}
-
-/* Makes the lists of the nodes begin .. end - 1 of `size`. */
+/* Makes the lists of the nodes begin .. end - 1 of `size`, or of as many as there are. */
 template <class T>
 void miner<T>::start_lists(size_t size, uint32_t begin, uint32_t end)
 {
     const array<uint2> &made = list(size);
-    launch_by_length({events(), view(size - 1), view(size), begin, end, columns_,
-                      share(size), places_.get(), links_.get(), table_.get(),
-                      (uint32_t) (WARP * width_), list(size - 1).get(), made.get(),
-                      made.room(), STAGED, plan(size, end - begin), device_head_.get()});
-}
-
-template <class T> void miner<T>::launch_by_length(const list_job<T> &job)
-{
-    constexpr bool may = sizeof(T) == 2;
-    uint32_t n = job.to - job.from;
-    /* A warp's part of a list must fit in what it can stage, or it is gone through twice;
-       few nodes need more warps each to fill the device. */
-    size_t warps = (size_t) processors_ * 128 / n;
+    const header *before = end == UINT32_MAX ? head(size - 1) : nullptr;
+    list_job<T> job = {events(), view(size - 1), view(size), begin, end, columns_,
+                       share(size), places_.get(), links_.get(), table_.get(),
+                       (uint32_t) (WARP * width_), list(size - 1).get(), made.get(),
+                       made.room(), STAGED, (uint32_t) processors_, plan(size, before),
+                       stop_.get(), head(size)};
+    constexpr bool may = sizeof(T) == 2;  /* have a table */
     if (mean_list_ >= LONG_LIST) {
         auto kernel = has_table_ ? make_long_lists<may, T> : make_long_lists<false, T>;
-        kernel<<<n, LONG_WARPS * WARP, 0, stream_>>>(job);
-        check(cudaGetLastError());
-    } else if (mean_list_ >= 1024 || warps >= 16) {
-        launch_lists<8>(job);
-    } else if (mean_list_ >= 288 || warps >= 4) {
-        launch_lists<4>(job);
+        kernel<<<end - begin, LONG_WARPS * WARP, 0, stream_>>>(job);
     } else {
-        launch_lists<1>(job);
+        constexpr size_t bytes = LIST_WARPS * STAGED * sizeof(uint2);
+        unsigned blocks = std::min(end - begin, (unsigned) processors_ * 4);
+        auto kernel = has_table_ ? make_lists<may, T> : make_lists<false, T>;
+        kernel<<<blocks, LIST_WARPS * WARP, bytes, stream_>>>(job);
     }
+    check(cudaGetLastError());
 }
 
 /* ---- results ---- */
@@ -387,14 +419,15 @@ template <class T> void miner<T>::collect(size_t size)
         return;
     const level_view &from = view(size), &parents = view(size - 1);
     syn_episode_level *to = &out_->level[size - 1];
-    check(cudaStreamWaitEvent(copies_, filled_, 0));
+    check(cudaStreamWaitEvent(copies_, filled_[size % LEVELS], 0));
     size_t n = from.n;
     size_t children = (size_t) parents.n + 1;
     uint32_t *arrays[] = {to->parent, to->suffix, to->unit, to->interval, to->count};
     if (5 * n + children <= STAGING) {
         uint32_t *staged = staging_.get();
-        check(cudaMemcpyAsync(staged, from.parent, 5 * n * sizeof(uint32_t),
-                              cudaMemcpyDeviceToHost, copies_));
+        size_t words = n * sizeof(uint32_t), apart = from.room * sizeof(uint32_t);
+        check(cudaMemcpy2DAsync(staged, words, from.parent, apart, words, 5,
+                                cudaMemcpyDeviceToHost, copies_));
         check(cudaMemcpyAsync(staged + 5 * n, parents.child, children * sizeof(uint32_t),
                               cudaMemcpyDeviceToHost, copies_));
         check(cudaStreamSynchronize(copies_));
@@ -403,7 +436,7 @@ template <class T> void miner<T>::collect(size_t size)
         std::memcpy(to[-1].child, staged + 5 * n, children * sizeof(uint32_t));
     } else {
         for (size_t i = 0; i < 5; i++)
-            copy(from.parent + i * n, n, arrays[i]);
+            copy(from.parent + i * from.room, n, arrays[i]);
         copy(parents.child, children, to[-1].child);
     }
 }
@@ -436,7 +469,7 @@ template <class T> void miner<T>::fit_list(size_t size)
     if (from + list(size).bytes() <= room)
         return;
     size_t ends = room > from ? (room - from) / sizeof(uint2) : 0;
-    list_[size] = std::make_unique<array<uint2>>();
+    array<uint2>().swap(lists_[size % 2]);
     list(size).ensure(std::max(ends, longest_));
 }
 
@@ -449,29 +482,38 @@ template <class T> void miner<T>::free_lists_for(size_t size, uint32_t found)
     size_t level = (size_t) found * 8 * sizeof(uint32_t);
     if ((!last && resident_ == size - 1) || memory() + level <= options_->max_memory)
         return;
-    for (size_t k = 0; k < list_.size(); k++)
-        if (last || k != resident_)
-            list_[k].reset();
+    for (size_t k = 0; k < 2; k++)
+        if (last || k != resident_ % 2)
+            array<uint2>().swap(lists_[k]);
+    part_.clear();
 }
 
-/* Makes the level of `found` nodes, and their lists where all of them fit. */
+/* Makes the level of `found` nodes, and their lists where all of them fit, unless both
+   are being made already. */
 template <class T> void miner<T>::start_level(size_t size, uint32_t found)
 {
-    free_lists_for(size, found);
-    if (!numbers_at_once(size))
-        number(size);
-    fill(size, found);
-    if (size == options_->max_size || resident_ != size - 1)
-        return;
-    plan(size, found);
-    give_list(size);
-    fit_list(size);
-    /* Mostly lists get shorter: what is needed is there before it is. */
-    size_t ends = mean_list_ * found / (dealt_ ? team_->size() : 1);
-    if (ends > list(size).room())
-        grow_list(size, ends);
-    start_lists(size, 0, found);
-    resident_ = size;
+    bool lists = size < options_->max_size && resident_ == size - 1;
+    if (begun_ < size) {
+        free_lists_for(size, found);
+        open_level(size, found);
+        grow_tiles(view(size - 1).n);
+        number(size, SIZE_MAX, SIZE_MAX);
+        deal(size, found);
+        fill(size);
+        if (lists) {
+            grow_tasks(found);
+            fit_list(size);
+            /* Mostly lists get shorter: what is needed is there before it is. */
+            size_t ends = mean_list_ * found / (dealt_ ? team_->size() : 1);
+            if (ends > list(size).room())
+                grow_list(size, ends);
+            start_lists(size, 0, found);
+        }
+        begun_ = size;
+    }
+    view(size).n = found;
+    if (lists)
+        resident_ = size;
 }
 
 template <class T> void miner<T>::mine()
@@ -493,17 +535,17 @@ template <class T> void miner<T>::mine()
                           size - 1);
         clear_findings(size);
         if (resident_ == size - 1)
-            start_count(size);
+            start_ahead(size);
         if (size > 2)
             collect(size - 1);
         uint32_t found = count(size);
-        const header head = *head_.get();
-        if (sizeof(T) == 2 && size == 2 && head.reach >= 65535)
+        const header &below = seen(size - 1);
+        if (sizeof(T) == 2 && size == 2 && below.reach >= 65535)
             throw too_wide{};
         if (size > 2) {
-            candidates = head.candidates;
-            own = head.own;
-            mean_list_ = head.lists ? (size_t) (head.list_ends / head.lists) : 0;
+            candidates = below.candidates;
+            own = below.own;
+            mean_list_ = below.lists ? (size_t) (below.list_ends / below.lists) : 0;
         }
         own_ += own;
         found = exchange(size, found);

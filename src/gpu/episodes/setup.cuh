@@ -20,6 +20,9 @@ miner<T>::miner(const syn_recording *recording, const syn_mine_options *options,
         longest_ = std::max<size_t>(longest_, recording->first[unit + 1] -
                                                   recording->first[unit]);
     check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device));
+    /* Asked for once: the answer takes as long as a kernel. */
+    size_t free_bytes = free_memory() / 16 * 15 / team_->on_device_of(me_);
+    allowance_ = std::min(free_bytes, options_->max_memory);
 }
 
 /* From the first level on that has enough nodes the work is dealt out. */
@@ -61,7 +64,7 @@ template <class T> size_t miner<T>::memory() const
     size_t bytes = tick_.bytes() + bounds_.bytes() + group_.bytes() + by_unit_.bytes() +
                    row_.bytes() + row_begin_.bytes() + row_end_.bytes() + unit_.bytes() +
                    counts_[0].bytes() + counts_[1].bytes() + segment_.bytes() +
-                   meet_.bytes() + sum_.bytes() + symbol_.bytes() + scratch_.bytes() +
+                   meet_.bytes() + sum_.bytes() + symbol_.bytes() + tiles_.bytes() +
                    table_.bytes() + tasks_.bytes() + places_.bytes() + links_.bytes();
     for (unsigned d = 0; d < team_->size(); d++)
         bytes += others_found_[d].bytes() + others_counts_[d].bytes();
@@ -73,8 +76,8 @@ template <class T> size_t miner<T>::memory() const
 
 template <class T> size_t miner<T>::list_memory() const
 {
-    size_t bytes = 0;
-    for (const auto &one : list_)
+    size_t bytes = lists_[0].bytes() + lists_[1].bytes();
+    for (const auto &one : part_)
         bytes += one ? one->bytes() : 0;
     return bytes;
 }
@@ -91,7 +94,8 @@ template <class T> size_t miner<T>::for_lists() const
 template <class T> size_t miner<T>::table_bytes() const
 {
     size_t row = (size_t) WARP * width_ * sizeof(uint16_t);
-    return columns_.n * (recording_->events + 1) * row + recording_->events * sizeof(link);
+    size_t n = recording_->events;
+    return columns_.n * (n + 1) * row + n * sizeof(link);
 }
 
 /* Bytes without which there is no search, beside those that are taken already: windows,
@@ -102,12 +106,6 @@ template <class T> size_t miner<T>::least_memory() const
            symbols_ * (64 + columns_.n * (width_ + 8) * 2 * sizeof(uint32_t));
 }
 
-/* Bytes that this member may take in all. */
-template <class T> size_t miner<T>::allowance() const
-{
-    size_t free_bytes = free_memory() / 16 * 15 / team_->on_device_of(me_);
-    return std::min(memory() + free_bytes, options_->max_memory);
-}
 
 /* Events in a window, about: the mean of some, at even steps. */
 template <class T> double miner<T>::occupancy() const
@@ -127,8 +125,8 @@ template <class T> double miner<T>::occupancy() const
     return seen > 0 ? sum / (double) (seen * intervals_) : 0;
 }
 
-/* By the instructions of a warp for an end of a list: along a table five for a symbol of a
-   lane and, where the table does not stay in the cache, fourteen for its bytes; two for
+/* By the instructions of a warp for an end of a list: along a table five for a symbol of
+   a lane and, where the table does not stay in the cache, fourteen for its bytes; two for
    each event of the window without one. In doubt there is a table. */
 template <class T> bool miner<T>::table_pays() const
 {
@@ -143,12 +141,12 @@ template <class T> bool miner<T>::table_pays() const
 template <class T> void miner<T>::choose_table()
 {
     lay_out_symbols();
-    size_t have = allowance(), least = memory() + least_memory();
+    size_t have = allowance_, least = memory() + least_memory();
     if (have < least) {
         bool budget = have == options_->max_memory;
         throw refusal(budget ? SYN_OVER_BUDGET : SYN_NO_MEMORY,
-                      "the spikes, their windows and the shortest lists take %.2g GB on a "
-                      "GPU, and %s %.2g GB", 1e-9 * (double) least,
+                      "the spikes, their windows and the shortest lists take %.2g GB on "
+                      "a GPU, and %s %.2g GB", 1e-9 * (double) least,
                       budget ? "`max_memory` is" : "it has", 1e-9 * (double) have);
     }
     has_table_ = sizeof(T) == 2 && columns_.n <= MOST_OF_TABLE &&
@@ -237,7 +235,8 @@ template <class T> void miner<T>::arrange_events()
 template <class T> void miner<T>::upload()
 {
     size_t n = recording_->events;
-    device_head_.ensure(1);
+    headers_.ensure(HEADERS);
+    clear(stop_, 1);
     upload_recording();
     choose_table();
     places_.ensure(n * intervals_);
@@ -246,36 +245,34 @@ template <class T> void miner<T>::upload()
     clear(meet_, segments_);
     clear(sum_, segments_ * width_ * WARP);
 
-    size_t have = allowance(), held = memory(), node = 8 + columns_.n * (width_ + 3);
+    size_t have = allowance_, held = memory(), node = 8 + columns_.n * (width_ + 3);
     size_t some = std::min(have / 8, have > held ? (have - held) / 4 : 0);
     size_t ends = std::max(std::min(512 * n, MANY_ENDS), LISTS_AHEAD * n);
     ends = std::max(std::min(ends, some / (2 * sizeof(uint2))), n);
-    size_t nodes = some / (12 * node * sizeof(uint32_t));
+    size_t nodes = some / (4 * LEVELS * node * sizeof(uint32_t)) + 1;
     nodes = std::min(nodes, std::min(ends / 64 + 1024, MANY_NODES_AHEAD));
-    make_room(std::max(nodes, symbols_), ends);
+    make_room(nodes, ends);
     upload_root();
     upload_units();
-    check(cudaMemsetAsync(device_head_.get(), 0, sizeof(header), stream_));
+    check(cudaMemsetAsync(headers_.get(), 0, HEADERS * sizeof(header), stream_));
     check(cudaStreamSynchronize(stream_));
 }
 
 /* Room for levels of so many nodes and lists of so many ends, to begin with. */
 template <class T> void miner<T>::make_room(size_t nodes, size_t ends)
 {
-    list_.resize(2);
-    for (auto &one : list_) {
-        one = std::make_unique<array<uint2>>();
-        one->ensure(ends);
-    }
-    level_.resize(3);
+    for (array<uint2> &one : lists_)
+        one.ensure(ends);
+    level_.resize(LEVELS);
     for (auto &one : level_) {
         one = std::make_unique<level>();
-        one->resize(nodes, columns_.n, width_, stream_);
+        one->ensure(nodes, columns_.n, width_, stream_);
     }
+    level_[1]->ensure(symbols_, columns_.n, width_, stream_);
     for (array<uint32_t> &one : counts_)
         one.ensure(4 * nodes);
-    tasks_.ensure(nodes * columns_.n + segments_);
-    scratch_.ensure(1 << 16);
+    grow_tasks(std::max(nodes, symbols_));
+    grow_tiles(std::max(nodes, symbols_));
     if (team_->size() == 1)
         return;
     size_t words = nodes * columns_.n * (width_ + 2);
@@ -298,7 +295,7 @@ template <class T> void miner<T>::clear(array<uint32_t> &words, size_t n)
 /* The root, whose children are the units, and which is its own suffix. */
 template <class T> void miner<T>::upload_root()
 {
-    level_[0]->resize(1, columns_.n, width_, stream_);
+    level_[0]->ensure(1, columns_.n, width_, stream_);
     std::vector<uint32_t> mask((size_t) columns_.n * width_, 0), base(columns_.n + 1, 0);
     for (size_t column = 0; column < columns_.n; column++) {
         size_t begin = column % columns_.pages * columns_.width;
@@ -309,6 +306,9 @@ template <class T> void miner<T>::upload_root()
     }
     check(cudaMemcpyAsync(view(0).mask, mask.data(), mask.size() * sizeof(uint32_t),
                           cudaMemcpyHostToDevice, stream_));
+    const uint32_t one = 1;
+    check(cudaMemcpyAsync(view(0).nodes, &one, sizeof one, cudaMemcpyHostToDevice,
+                          stream_));
     check(cudaMemcpyAsync(view(0).base, base.data(), base.size() * sizeof(uint32_t),
                           cudaMemcpyHostToDevice, stream_));
     check(cudaStreamSynchronize(stream_));
@@ -317,8 +317,8 @@ template <class T> void miner<T>::upload_root()
 template <class T> void miner<T>::upload_units()
 {
     const syn_recording *r = recording_;
-    level_[1]->resize(symbols_, columns_.n, width_, stream_);
     std::vector<uint32_t> suffix(symbols_, 0), count(symbols_), length(symbols_);
+    const uint32_t nodes = view(1).n = (uint32_t) symbols_;
     std::vector<unsigned long long> offset(symbols_);
     for (size_t s = 0; s < symbols_; s++) {
         offset[s] = r->first[unit_of_[s]];
@@ -329,12 +329,14 @@ template <class T> void miner<T>::upload_units()
     auto send = [&](void *to, const void *from, size_t n) {
         check(cudaMemcpyAsync(to, from, n, cudaMemcpyHostToDevice, stream_));
     };
+    send(view(1).nodes, &nodes, sizeof nodes);
     send(view(1).suffix, suffix.data(), bytes);
     send(view(1).count, count.data(), bytes);
     send(view(1).length, length.data(), bytes);
     send(view(1).offset, offset.data(), 2 * bytes);
-    size_t words = shared_words(2) + 1;  /* with the one after `children` */
-    check(cudaMemsetAsync(view(1).mask, 0, words * sizeof(uint32_t), stream_));
+    size_t items = symbols_ * columns_.n * sizeof(uint32_t);
+    check(cudaMemsetAsync(view(1).mask, 0, items * width_, stream_));
+    check(cudaMemsetAsync(view(1).children, 0, items, stream_));
     check(cudaStreamSynchronize(stream_));
 }
 
@@ -368,7 +370,7 @@ template <class T> void miner<T>::begin_tables()
     dim3 grid(blocks, most_of_grid(intervals_));
     find_windows<T><<<grid, 256, 0, stream_>>>(events(), bounds_.get(),
                                                (uint32_t) intervals_, places_.get(),
-                                               device_head_.get());
+                                               head(1));
     check(cudaGetLastError());
     if (has_table_)
         make_whole_table();
@@ -376,7 +378,7 @@ template <class T> void miner<T>::begin_tables()
                                             has_table_ ? links_.get() : nullptr);
     check(cudaGetLastError());
     plan_units<<<blocks_for(symbols_, 8), 8 * WARP, 0, stream_>>>(view(0), view(1),
-                                                                 plan(1, symbols_));
+                                                                 plan(1, nullptr));
     check(cudaGetLastError());
     end_preparation();
 }
@@ -394,24 +396,38 @@ template <class T> void miner<T>::end_preparation()
 
 /* ---- room that follows what is found ---- */
 
-/* Arrays of a level that nothing needs any more are taken over. */
+/* Arrays of a level that nothing needs any more are taken over; the headers of levels to
+   come are cleared. With `n` 0 there is the room that there was. */
 template <class T> void miner<T>::open_level(size_t size, size_t n)
 {
+    constexpr size_t HALF = HEADERS / 2;
+    if (size % HALF == 0)
+        check(cudaMemsetAsync(head(size), 0, HALF * sizeof(header), stream_));
     if (level_.size() <= size)
         level_.resize(size + 1);
     if (!level_[size]) {
-        bool spare = size >= 3 && level_[size - 3] && size - 3 < resident_;
-        level_[size] = spare ? std::move(level_[size - 3]) : std::make_unique<level>();
+        bool spare = size >= LEVELS && level_[size - LEVELS] && size - LEVELS < resident_;
+        level_[size] = spare ? std::move(level_[size - LEVELS])
+                             : std::make_unique<level>();
     }
-    level_[size]->resize(n, columns_.n, width_, stream_);
+    level_[size]->ensure(n ? n : 1, columns_.n, width_, stream_);
 }
 
-template <class T> void miner<T>::give_list(size_t size)
+template <class T> void miner<T>::grow_tiles(size_t nodes)
 {
-    if (list_.size() <= size)
-        list_.resize(size + 1);
-    if (!list_[size])
-        list_[size] = std::move(list_[size - 2]);
+    size_t tiles = nodes * columns_.n / NUMBER_TILE + 1;
+    if (tiles <= tiles_.room())
+        return;
+    tiles_.ensure(tiles + tiles / 2);
+    check(cudaMemsetAsync(tiles_.get(), 0, tiles_.bytes(), stream_));
+}
+
+/* Room to plan the counting along the lists of so many nodes. */
+template <class T> void miner<T>::grow_tasks(size_t nodes)
+{
+    size_t items = nodes * columns_.n;
+    if (items + segments_ > tasks_.room())
+        tasks_.ensure(items + items / 2 + segments_);
 }
 
 /* Whether there is room for so many ends now. */
@@ -432,18 +448,13 @@ template <class T> bool miner<T>::grow_list(size_t size, size_t ends)
     return true;
 }
 
-/* For counting along the lists of `nodes` nodes of `size`. */
-template <class T> task_plan miner<T>::plan(size_t size, size_t nodes)
+/* For counting along the lists of `size`. Those below it were made when the device comes
+   to it, as `before` says; NULL where the host knows how long they are. */
+template <class T> task_plan miner<T>::plan(size_t size, const header *before)
 {
-    size_t items = (size_t) view(size).n * columns_.n;
-    if (items + segments_ > tasks_.room())
-        tasks_.ensure(items + items / 2 + segments_);
-    size_t work = mean_list_ * nodes * columns_.n, warps = (size_t) processors_ * 32;
-    size_t least = std::min(std::max(work / warps, LEAST_SEGMENT), MOST_SEGMENT);
-    if (!has_table_)
-        least = INT32_MAX;  /* a list is swept by one warp */
     return {tasks_.get(), columns_, has_table_ ? 1 : pages_swept(), (uint32_t) width_,
-            (uint32_t) least, (uint32_t) segments_, device_head_.get()};
+            has_table_ ? (uint32_t) processors_ * 32 : 0, (uint32_t) segments_,
+            (uint32_t) std::min<size_t>(mean_list_, INT32_MAX), before, head(size)};
 }
 
 /* The first `kept` counts are still needed. */
@@ -457,21 +468,23 @@ template <class T> void miner<T>::grow_counts(size_t size, size_t found, size_t 
     counts(size).swap(grown);
 }
 
-/* Before counting along the same lists once more: all tasks are open, and so many
+/* Before counting `size` along the same lists once more: all tasks are open, and so many
    children are known. */
-template <class T> void miner<T>::set_found(uint32_t found)
+template <class T> void miner<T>::set_found(size_t size, uint32_t found)
 {
-    const uint32_t taken_and_found[2] = {0, found};
-    check(cudaMemcpyAsync(&device_head_.get()->taken, taken_and_found,
-                          sizeof taken_and_found, cudaMemcpyHostToDevice, stream_));
+    const uint32_t words[3] = {0, 0, found};
+    static_assert(offsetof(header, found) - offsetof(header, taken) == 2 * sizeof found,
+                  "taken, tiles and found stand side by side");
+    check(cudaMemcpyAsync(&head(size - 1)->taken, words, sizeof words,
+                          cudaMemcpyHostToDevice, stream_));
     check(cudaStreamSynchronize(stream_));
 }
 
-/* Before lists are made once more. */
-template <class T> void miner<T>::reset_lists()
+/* Before lists of `size` are made once more. */
+template <class T> void miner<T>::reset_lists(size_t size)
 {
     const size_t begin = offsetof(header, list_ends), end = offsetof(header, found);
-    check(cudaMemsetAsync((char *) device_head_.get() + begin, 0, end - begin, stream_));
+    check(cudaMemsetAsync((char *) head(size) + begin, 0, end - begin, stream_));
 }
 
 }  // namespace gpu

@@ -48,6 +48,7 @@ __device__ inline void score_events(swept *tallies, uint32_t symbol, bool counts
     const uint32_t lane = threadIdx.x % WARP;
     bool scores = counts && start >= tallies[symbol].busy;
     while (uint32_t all = __ballot_sync(ALL, scores)) {
+        __syncwarp();  /* all have looked before one writes */
         uint32_t same = __match_any_sync(ALL, scores ? symbol : NOTHING - lane);
         if (scores && lane == __ffs(same) - 1) {
             tallies[symbol].busy = event + 1;
@@ -114,9 +115,8 @@ __device__ void sweep_task(const sweep_job<T> &job, const task &what, swept *tal
     uint32_t column = what.item - node * count.columns.n;
     uint32_t page = column % count.columns.pages;
     uint32_t pages = min(job.pages, count.columns.pages - page), symbols = pages * width;
-    const uint32_t *masks = count.above.mask +
-                            ((size_t) count.here.suffix[node] * count.columns.n + column) *
-                                K;
+    size_t mirror = (size_t) count.here.suffix[node] * count.columns.n + column;
+    const uint32_t *masks = count.above.mask + mirror * K;
     for (uint32_t s = lane; s < symbols; s += WARP)
         tallies[s] = {0, 0};
     __syncwarp();
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(WARP) sweep_children(SYN_GPU_JOB sweep_job<T> 
         return;
     for (;;) {
         uint32_t next = tasks;
-        if (threadIdx.x == 0 && !*(volatile uint32_t *) &count.head->stop)
+        if (threadIdx.x == 0 && !*(volatile const uint32_t *) count.stop)
             next = atomicAdd(&count.head->taken, 1);
         next = __shfl_sync(ALL, next, 0);
         if (next >= tasks)

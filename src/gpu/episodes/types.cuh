@@ -80,8 +80,8 @@ template <int K> __device__ inline void store_pack(unsigned char *to, row_pack<K
             ((uint32_t *) to)[i] = pack.pair[i];
 }
 
-/* An event of a row, and where its window opens and shuts, counted from it. T is uint16_t,
-   or uint32_t where windows hold more events than that can number. */
+/* An event of a row, and where its window opens and shuts, counted from it. T is
+   uint16_t, or uint32_t where windows hold more events than that can number. */
 template <class T> struct place {
     uint32_t event;
     T open, shut;
@@ -92,30 +92,31 @@ struct link {
     uint32_t row, next;
 };
 
-/* What the device tells the host. */
+/* What the device knows of a level, and tells the host. */
 struct header {
-    unsigned long long candidates;  /* of the level after the one just filled */
+    unsigned long long candidates;  /* children of its nodes that are counted */
     unsigned long long own;         /* those of them that this device counts */
-    unsigned long long list_ends;   /* ends that the lists just made need */
-    uint32_t lists;                 /* lists just made */
+    unsigned long long list_ends;   /* ends that the lists made of it need */
+    uint32_t lists;                 /* lists made */
     uint32_t tasks, segments;       /* planned for counting along them */
-    uint32_t taken;                 /* tasks begun */
+    uint32_t taken, tiles;          /* tasks and tiles of items begun */
     uint32_t found;                 /* frequent children counted */
     uint32_t reach;                 /* farthest event of any window */
-    uint32_t stop;                  /* set by the host */
 };
 
 /* A level on the device. A node is an episode, an item a node and a column. What items
    hold describes the node's children in that column. */
 struct level_view {
-    uint32_t n;
+    uint32_t n;                                /* nodes, where the host knows */
+    uint32_t room;                             /* for nodes */
+    uint32_t *nodes;                           /* how many there are; it comes first */
     uint32_t *parent, *suffix, *unit, *interval, *count;  /* [n] as on the host */
     uint32_t *step;                            /* [n] symbol in the page + 256 * column */
     uint32_t *length;                          /* [n] valid ends in the node's list */
     unsigned long long *offset;                /* [n] where the list begins */
     uint32_t *child;                           /* [n + 1] */
     uint32_t *mask;                            /* [items][K] symbols that follow */
-    uint32_t *children;                        /* [items + 1] how many, and 0 */
+    uint32_t *children;                        /* [items] how many */
     uint32_t *base;                            /* [items + 1] first one's number */
     uint32_t *slot;                            /* [items] first one's place in `counts`,
                                                   and whose: device << SLOT_BITS */
