@@ -44,8 +44,8 @@ struct search_job {
     const unsigned char *use;  /* [places] */
 };
 
-/* What a warp uses over and over. */
-struct search_scratch {
+/* What a warp uses over and over. The list is read 16 bytes at a time. */
+struct alignas(16) search_scratch {
     float limit[WARP];        /* of the squared distance, by E - 1 */
     uint32_t latest[WARP];    /* of what is at the limit: only up to this time key */
     float near[WARP];         /* the neighbours: squared distance ... */
