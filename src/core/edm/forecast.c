@@ -25,7 +25,8 @@ typedef struct batch {
     syn_forecast_job *job;         /* [BATCH_JOBS] */
     uint32_t *begin;               /* [BATCH_JOBS + 1] the first share of each */
     size_t next, candidate;        /* the job that comes next, and its first candidate */
-    double done;                   /* jobs before the batch */
+    size_t from, to;               /* jobs that were done when a loop began, and those
+                                      that are when it ends */
 } batch;
 
 /* ---- batches ---- */
@@ -86,8 +87,9 @@ static void fill_batch(batch *b)
 static int pass_on(void *data, const char *stage, double done, double total)
 {
     const batch *b = data;
-    double part = total > 0 ? done / total * ((double)b->next - b->done) : 0;
-    return syn_poll(b->watch, stage, b->done + part, (double)b->call->jobs->n) != SYN_OK;
+    double part = total > 0 ? done / total * (double)(b->to - b->from) : 0;
+    return syn_poll(b->watch, stage, (double)b->from + part,
+                    (double)b->call->jobs->n) != SYN_OK;
 }
 
 static syn_status make(void *context, size_t item, int worker)
@@ -119,20 +121,28 @@ static syn_status finish(void *context, size_t item, int worker)
     return SYN_OK;
 }
 
-static syn_status run_batch(batch *b)
+/* One loop of a batch, after which jobs up to `to` are done. */
+static syn_status loop(batch *b, size_t items, size_t to, syn_body *body)
 {
     syn_watch part = {pass_on, b};
+    b->to = to;
+    syn_status status = syn_parallel_for(items, b->threads, &part, "jobs", body, b);
+    b->from = to;
+    return status;
+}
+
+static syn_status run_batch(batch *b)
+{
     fill_batch(b);
-    syn_status status = syn_parallel_for(b->n, b->threads, NULL, "jobs", make, b);
+    syn_status status = loop(b, b->n, b->from, make);
     for (uint32_t i = 0; i < b->n; i++)
         b->begin[i + 1] = b->begin[i] + b->job[i].shares;
     if (status == SYN_OK)
-        status = syn_parallel_for(b->begin[b->n], b->threads, &part, "jobs", work, b);
+        status = loop(b, b->begin[b->n], b->next, work);
     if (status == SYN_OK)
-        status = syn_parallel_for(b->n, b->threads, NULL, "jobs", finish, b);
+        status = loop(b, b->n, b->next, finish);
     for (uint32_t i = 0; i < b->n; i++)
         syn_forecast_job_free(&b->job[i]);
-    b->done = (double)b->next;
     return status;
 }
 

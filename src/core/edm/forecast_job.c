@@ -33,26 +33,35 @@ static const double *series_at(const syn_forecast_call *c, uint32_t series)
     return c->series->value + (size_t)series * c->series->steps;
 }
 
-/* Whether all of a list is known at step t, which is no less than any lag. */
-static int all_known(const syn_forecast_call *c, list l, uint32_t t)
+/* Sets `known` to 0 at the steps from `reach` on at which a series, `by` steps later, is
+   not. */
+static void mark_missing(const syn_forecast_call *c, uint32_t series, int64_t by,
+                         uint32_t *known)
+{
+    const double *x = series_at(c, series);
+    for (uint32_t t = c->options->reach; t + 1 < c->series->steps; t++)
+        known[t] &= x[t + by] == x[t + by];
+}
+
+static void mark_list(const syn_forecast_call *c, list l, uint32_t *known)
 {
     for (size_t k = 0; k < l.n; k++)
-        if (isnan(series_at(c, l.at[k].series)[t - l.at[k].lag]))
-            return 0;
-    return 1;
+        mark_missing(c, l.at[k].series, -(int64_t)l.at[k].lag, known);
 }
 
 static syn_status find_rows(const syn_forecast_call *c, syn_forecast_job *j)
 {
     uint32_t steps = c->series->steps;
-    const double *y = series_at(c, c->jobs->effect[j->job]);
-    list coordinates = coordinates_of(c, j->job), candidates = candidates_of(c, j->job);
     j->row = malloc((size_t)steps * sizeof *j->row);
     if (!j->row)
         return SYN_NO_MEMORY;
+    for (uint32_t t = 0; t < steps; t++)
+        j->row[t] = 1;
+    mark_missing(c, c->jobs->effect[j->job], 1, j->row);
+    mark_list(c, coordinates_of(c, j->job), j->row);
+    mark_list(c, candidates_of(c, j->job), j->row);
     for (uint32_t t = c->options->reach; t + 1 < steps; t++)
-        if (!isnan(y[t + 1]) && all_known(c, coordinates, t) &&
-            all_known(c, candidates, t))
+        if (j->row[t])
             j->row[j->n++] = t;
     return SYN_OK;
 }
