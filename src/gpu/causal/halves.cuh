@@ -274,7 +274,8 @@ template <int CHUNKS, bool MISSING> struct chunk_sums {
 template <bool ALL, int CHUNKS, bool TURNED, bool MISSING>
 __device__ void add_points(const lookup_job &job, const chunk_tile<TURNED> &tile,
                            const chunk_predictions<CHUNKS> &of,
-                           const float (&scale)[GROUPS], uint32_t from, uint32_t block, uint32_t rows, uint32_t lane,
+                           const float (&scale)[GROUPS], uint32_t from,
+                           uint32_t block, uint32_t rows, uint32_t lane,
                            chunk_sums<CHUNKS, MISSING> *sums)
 {
     uint32_t g = lane / 4;
