@@ -42,9 +42,9 @@
 #' @param delay How many steps after its cause an effect follows, at least 1: one whole
 #'   number for all links; several, from which each link's is drawn; or, where `x` is a
 #'   matrix, a matrix of the same shape, `delay[cause, effect]`.
-#' @param hidden Names or numbers of series that drive others as they do now, but are left
-#'   out of the simulated result. Motifs number their series in the order in which `x`
-#'   names them.
+#' @param hidden Names or numbers of series that drive others like all series do, but are left
+#'   out of the simulated result. Numbers count the series in the order in which they are made:
+#'   those of the first motif come first, hidden drivers last.
 #' @param size Number of series of each motif, at least 3: one for all, or numbers with
 #'   the names of motifs, such as `c(chain = 5)`; 3 for those without. Motifs of two or
 #'   three series have no other size.
@@ -204,7 +204,7 @@ frame_wiring <- function(x, series, arg, call) {
   bad <- vapply(ends, \(of) anyNA(of) || any(of < 1 | of > n | of != round(of)), NA)
   if (any(bad)) {
     abort_arg(sprintf("%s$%s", arg, names(ends)[bad][[1L]]), "names or numbers of series",
-              sprintf("with one that is none of the %s", counted(n, "series", "series")),
+              sprintf("such that one is none of the %s", counted(n, "series", "series")),
               call = call)
   }
   if (any(ends$cause == ends$effect)) {
@@ -278,9 +278,9 @@ check_motifs <- function(x, arg, call) {
   names <- names(counts)
   unknown <- setdiff(if (is.character(x)) x else names, motif_names)
   if (length(x) == 0L || length(unknown) > 0L || anyDuplicated(names)) {
-    abort_arg(arg, sprintf("names of motifs (%s), each once, or numbers with these names",
+    abort_arg(arg, sprintf("names of motifs (%s), or numbers with these names, each once",
                            toString(motif_names)),
-              if (length(unknown)) sprintf("with \"%s\"", unknown[[1L]]) else describe(x),
+              if (length(unknown)) sprintf("one with \"%s\"", unknown[[1L]]) else describe(x),
               call = call)
   }
   for (k in seq_along(counts)) {

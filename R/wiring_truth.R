@@ -31,7 +31,7 @@
 #'
 #' @param x Result of [simulate_coupled_maps()], [simulate_calcium()] or
 #'   [simulate_lorenz96()], or a [wiring()]. Choosing rows or columns of a result takes
-#'   its wiring away: ask before.
+#'   its wiring away, so call `truth_links()` before that.
 #' @param max_length How many links a path may have at most. In a random graph nearly all
 #'   pairs are joined by paths, of which the long ones carry next to nothing.
 #' @param as `"table"`, or `"matrix"`: `link` alone, as a matrix `[cause, effect]`.
@@ -78,7 +78,7 @@ known_wiring <- function(x, call = rlang::caller_env()) {
   w <- if (inherits(x, "wiring")) x else attr(x, "wiring", exact = TRUE)
   if (!inherits(w, "wiring")) {
     abort_arg("x", "what a simulator of wired series gives, or a wiring", describe(x),
-              "Choosing rows or columns takes the wiring away: ask before.", call = call)
+              "Choosing rows or columns takes the wiring away: call `truth_links()` before that.", call = call)
   }
   check_wiring_parts(w, "x", call)
 }
