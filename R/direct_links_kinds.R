@@ -1,6 +1,11 @@
 # What follows for a link from its test, and what forbids any sentence about it.
 
-link_kinds <- c("direct", "mediated", "common driver", "explained", "unsupported", "refused")
+<<<<<<< HEAD
+direct_link_kinds <- c("direct", "mediated", "common driver", "explained", "unsupported", "refused")
+=======
+direct_link_kinds <- c("direct", "mediated", "common driver", "explained", "unsupported",
+                       "refused")
+>>>>>>> rivals
 
 #' Why a link cannot be told, or NA
 #'
@@ -36,7 +41,7 @@ links_in_step <- function(links, series) {
 #' @param direct Whether each is direct.
 #' @param alone Whether its cause improves the forecast without parties.
 #' @param parties Numbers of the parties of its effect.
-#' @return A list: `kind`, places in `link_kinds`, and `through`, numbers of series of
+#' @return A list: `kind`, places in `direct_link_kinds`, and `through`, numbers of series of
 #'   each.
 #' @noRd
 kinds_of_links <- function(from, to, direct, alone, parties) {

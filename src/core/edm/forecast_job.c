@@ -156,8 +156,8 @@ static void order_thetas(const syn_forecast_call *c, syn_forecast_job *j)
     }
 }
 
-/* Where all rows weigh the same, and few are left out, sums over all others are those over
-   all rows less a few. */
+/* Where all rows weigh the same, and few are left out, sums over all others are those
+   over all rows less a few. */
 static syn_status make_total(const syn_forecast_call *c, syn_forecast_job *j,
                              syn_forecast_worker *worker)
 {

@@ -105,8 +105,8 @@ static void spread_columns(const double *row, size_t columns, size_t i, double *
                       syn_f64_load(row + c));
 }
 
-/* The same for fewer candidates than an octet has. As in smap_product.c, one row is copied
-   while the next is made. */
+/* The same for fewer candidates than an octet has. As in smap_product.c, one row is
+   copied while the next is made. */
 static void fill_some(const syn_smap_terms *terms, const double *value,
                       const double *octet, uint32_t side, double *panel)
 {

@@ -69,7 +69,8 @@ static size_t cut(syn_forecast_worker *w, double *memory, uint32_t steps, uint32
     w->distance = take(memory, &next, distances);
     w->square = take(memory, &next, SYN_FORECAST_BLOCK * (size_t)SYN_SMAP_PITCH);
     w->equations = take(memory, &next, SYN_FORECAST_BLOCK * products);
-    w->sum = take(memory, &next, octets * SYN_FORECAST_BLOCK * columns + SYN_SMAP_PADDING);
+    w->sum = take(memory, &next,
+                  octets * SYN_FORECAST_BLOCK * columns + SYN_SMAP_PADDING);
     w->panel = take(memory, &next, panel + 2 * SYN_SMAP_PADDING);
     return next;
 }
@@ -196,7 +197,8 @@ static int weigh_left_out(const syn_smap_near *near, size_t from, double *square
     return i < end;
 }
 
-/* Squared weights of the next `n` points for all forecasts; how many of these have any. */
+/* Squared weights of the next `n` points for all forecasts; how many of these have
+   any. */
 static uint32_t weigh_slots(const syn_forecast_call *c, const syn_forecast_job *j,
                             syn_forecast_worker *w, size_t n)
 {

@@ -88,9 +88,10 @@ static void spread_row(const double *row, size_t products, size_t n, size_t i,
         syn_f64_store(panel + c * n + i * SYN_F64_LANES, syn_f64_load(row + c));
 }
 
-/* Panels [products / TILE_WIDE][n][TILE_WIDE] of points from `from` on, and perhaps one of
-   half that width; `spare` is room for two rows of products and a register. One row is copied while the next is made: what
-   has just been written, in registers that overlap, cannot be read at once. */
+/* Panels [products / TILE_WIDE][n][TILE_WIDE] of points from `from` on, and perhaps one
+   of half that width; `spare` is room for two rows of products and a register. One row is
+   copied while the next is made: what has just been written, in registers that overlap,
+   cannot be read at once. */
 static void make_panels(const syn_smap_terms *terms, size_t from, size_t n, double *panel,
                         double *spare)
 {

@@ -49,8 +49,8 @@ typedef struct syn_smap_product {
                      const double *square, uint32_t rows, double *panel, double *sum);
 
     /* The same with columns that are panels already, `columns` of them: a multiple of
-       SYN_SMAP_PRODUCTS. `panel`: [columns / wide][SYN_SMAP_POINTS][wide], and after these
-       [SYN_SMAP_POINTS][wide / 2] if as many columns are left. */
+       SYN_SMAP_PRODUCTS. `panel`: [columns / wide][SYN_SMAP_POINTS][wide], and after
+       these [SYN_SMAP_POINTS][wide / 2] if as many columns are left. */
     void (*add)(const double *panel, size_t columns, const double *square, uint32_t rows,
                 double *sum);
     size_t wide;

@@ -515,10 +515,6 @@ template <int TOP> struct searcher {
     __device__ limits rank_all(uint32_t n, int32_t row, int32_t step, uint32_t wanted,
                                bool ahead, bool tied, F &sink) const
     {
-#ifdef THREE
-        if (n <= 3 * WARP)
-            return rank<3>(n, row, step, wanted, ahead, tied, sink);
-#endif
         if (n <= POOL / 2)
             return rank<POOL / 2 / WARP>(n, row, step, wanted, ahead, tied, sink);
         return rank<POOL / WARP>(n, row, step, wanted, ahead, tied, sink);
