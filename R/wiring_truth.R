@@ -106,7 +106,7 @@ are_links <- function(links, series) {
     all(is.na(links$delay) | links$delay %in% seq_len(most_delay))
 }
 
-link_kinds <- c("direct", "mediated", "shared_driver")
+truth_kinds <- c("direct", "mediated", "shared_driver")
 
 # Most pairs that `truth_links()` lists: they take some 100 bytes each.
 most_pairs <- 2e7
@@ -149,7 +149,7 @@ named_pairs <- function(found, w) {
   listed <- \(series, n) joined_names(w$series[series], n)
   new_frame(list(
     cause = w$series[found$cause], effect = w$series[found$effect],
-    link = structure(found$kind, levels = link_kinds, class = "factor"),
+    link = structure(found$kind, levels = truth_kinds, class = "factor"),
     strength = found$strength, delay = found$delay, length = found$length,
     through = listed(found$through, found$n_through),
     drivers = listed(found$drivers, found$n_drivers),
@@ -178,7 +178,7 @@ pair_matrix <- function(found, w, call = rlang::caller_env()) {
   }
   out <- matrix("none", length(seen), length(seen), dimnames = rep(list(w$series[seen]), 2L))
   diag(out) <- NA
-  out[cbind(match(found$cause, seen), match(found$effect, seen))] <- link_kinds[found$kind]
+  out[cbind(match(found$cause, seen), match(found$effect, seen))] <- truth_kinds[found$kind]
   out
 }
 
