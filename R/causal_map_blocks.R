@@ -72,9 +72,14 @@ map_dimensions <- function(source, columns, rule, split, place,
                    library_seconds(source$steps, rule$E_max, 1, 1))
   }
   width <- max(1, rule$threads, floor(width))
+  # A GPU takes no more memory than the series do, which are made ready batch by batch.
+  whole <- if (place$device == "gpu" && identical(as.integer(columns), seq_len(source$n))) {
+    source$whole
+  }
+  if (!is.null(whole)) width <- length(columns)
   bar <- map_bar("Finding dimensions", length(columns))
   for (block in pieces(length(columns), width)) {
-    found <- .Call(r_map_dimensions, source$read(columns[block]),
+    found <- .Call(r_map_dimensions, whole %||% source$read(columns[block]),
                    map_options(rule, gpus = gpus_of(place)), split)
     found <- finish_status(found, "finding dimensions", limit_of = "steps", call = call)
     skill[, block] <- found$rho

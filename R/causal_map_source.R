@@ -50,12 +50,15 @@ matrix_source <- function(x, call) {
   # A sum is finite except for infinite values, missing ones and sums beyond all doubles.
   doubtful <- which(!is.finite(colSums(x)))
   for (column in doubtful) check_finite(x[, column], source_name(colnames(x), column), call)
-  list(n = ncol(x), steps = nrow(x), names = colnames(x), read = function(columns) {
+  read <- function(columns) {
     block <- x[, columns, drop = FALSE]
     dimnames(block) <- NULL
     storage.mode(block) <- "double"
     block
-  })
+  }
+  # Who needs all columns at once may take them as they are: a copy of a brain takes long.
+  list(n = ncol(x), steps = nrow(x), names = colnames(x), whole = if (is.double(x)) x,
+       read = read)
 }
 
 frame_source <- function(x, no_time, call) {

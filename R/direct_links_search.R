@@ -114,11 +114,13 @@ best_theta <- function(state, groups, steps, forecast) {
   places[] <- pmin(pmax(places, 1L), length(search_thetas))
   n <- length(groups)
   coordinates <- state_coordinates(state, groups)
+  each <- rep(seq_len(n), each = length(steps))
+  # Jobs that differ in theta alone follow each other: they share distances.
   made <- forecast(forecast_jobs(
-    rep(state$effect[groups], length(steps)), search_thetas[places],
-    rep(coordinates, length(steps)), rep(list(no_coordinates), n * length(steps))
+    state$effect[groups][each], search_thetas[t(places)], coordinates[each],
+    rep(list(no_coordinates), length(each))
   ))
-  error <- matrix(made$error, n)
+  error <- matrix(made$error, n, byrow = TRUE)
   # Where there are too few rows for any error, any theta will do.
   error[is.na(error)] <- Inf
   places[cbind(seq_len(n), max.col(-error, "first"))]

@@ -4,15 +4,16 @@
 #'
 #' Neurons in regions of a brain, two frames a second, in one of two conditions between
 #' which certain links change. It stands in for recordings of whole brains by light-sheet
-#' microscopy: small, and with a wiring that is known. Or neurons that are wired as you say.
+#' microscopy: small, and with a wiring that is known. Or neurons that are wired as you
+#' say.
 #'
 #' Every neuron has an activity that comes in bursts by itself (the map of Ricker 1954)
 #' and is held down by what drives it,
 #' \deqn{a_j(t+1) = a_j(t) \exp\left(r_j (1 - a_j(t)) - \sum_i w_{ij} (a_i(t) - 1)\right)}{
 #' a[j](t + 1) = a[j](t) exp(r[j] (1 - a[j](t)) - sum of w[i, j] (a[i](t) - 1))}
 #' with \eqn{r_j}{r[j]} uniform from 2.8 to 3.1. A frame is a step. A link with a delay of
-#' \eqn{d} frames has \eqn{a_i(t + 1 - d)}{a[i](t + 1 - d)} instead. The mean of each activity
-#' is about 1.
+#' \eqn{d} frames has \eqn{a_i(t + 1 - d)}{a[i](t + 1 - d)} instead. The mean of each
+#' activity is about 1.
 #'
 #' Links, all of one strength: each neuron but the hubs has one cause in its own region.
 #' The first neuron of each region is its hub: it drives eight of ten neurons of the
@@ -20,38 +21,39 @@
 #' hub of the first region drives, in addition, every neuron of the last one but its hub,
 #' and the hub of the second region drives nothing outside its own.
 #'
-#' What the animal does is simulated as well. Two neurons of the last region, its second and
-#' third, turn it to the left and to the right, and a turn halves from frame to frame:
+#' What the animal does is simulated as well. Two neurons of the last region, its second
+#' and third, turn it to the left and to the right, and a turn halves from frame to frame:
 #' \deqn{b(t+1) = b(t) / 2 + \tanh(a_{left}(t) - a_{right}(t))}{
 #' b(t + 1) = b(t) / 2 + tanh(a[left](t) - a[right](t))}
-#' with \eqn{b = 0} in the first frame. So which neurons drive the behaviour is known, too.
+#' with \eqn{b = 0} in the first frame. So which neurons drive the behaviour is known,
+#' too.
 #'
 #' # From activity to what is seen
 #' Without a `firing_rate`, activity itself makes the calcium jump. With one, a neuron
-#' fires as a Poisson process whose rate in a frame is `firing_rate` times its activity, and each
-#' spike makes the calcium rise and decay. At the time \eqn{s} after a spike its
+#' fires as a Poisson process whose rate in a frame is `firing_rate` times its activity,
+#' and each spike makes the calcium rise and decay. At the time \eqn{s} after a spike its
 #' calcium is \eqn{\exp(-s / decay) - \exp(-s / rise)}, divided by the highest value that this
 #' takes, or just \eqn{\exp(-s / decay)} where `rise` is 0; so the calcium of a lone spike
-#' reaches 1. It is looked at when a frame ends. Activity enters at the end of its frame, and with
-#' a `rise` at its start. Where a neuron fires only a few spikes a frame, chance hides most
-#' of its activity, and with it most links.
+#' reaches 1. It is looked at when a frame ends. Activity enters at the end of its frame,
+#' and with a `rise` at its start. Where a neuron fires only a few spikes a frame, chance
+#' hides most of its activity, and with it most links.
 #'
 #' Fluorescence follows the calcium \eqn{c}. Where there are spikes or saturation it is
-#' \eqn{F = 1 + c}, or with a `half_saturation` \eqn{K} and the exponent `hill` \eqn{h}, as
-#' Hill (1910) has it,
+#' \eqn{F = 1 + c}, or with a `half_saturation` \eqn{K} and the exponent `hill` \eqn{h},
+#' as Hill (1910) has it,
 #' \deqn{F = 1 + K \frac{c^h}{c^h + K^h}}{F = 1 + K c^h / (c^h + K^h)}
 #' so that even a silent neuron is seen. Otherwise \eqn{F = c}. The result is
 #' \eqn{F / F_{10} - 1}{F / F10 - 1}, where \eqn{F_{10}}{F10} is the trace's tenth
-#' percentile, with noise. Before the first frame, activity and firing were steady at their
-#' means.
+#' percentile, with noise. Before the first frame, activity and firing were steady at
+#' their means.
 #'
 #' @param neurons Number of neurons, at least three a region; the first regions have one
 #'   more where they cannot have as many each.
 #' @param regions Names of two or more regions.
 #' @param condition `"rest"` or `"stimulus"`. With the same seed (and the same other
 #'   arguments) both are recordings of the same animal.
-#' @param strength Strength of all links, from 0 to 1, but for those of a `wiring` that has
-#'   strengths of its own.
+#' @param strength Strength of all links, from 0 to 1, but for those of a `wiring` that
+#'   has strengths of its own.
 #' @param decay Time constant of the decay of calcium, in seconds.
 #' @param noise Standard deviation of the noise, as a share of that of each trace, and of
 #'   that of the turning.
@@ -59,30 +61,32 @@
 #'   [wiring()], or what `wiring()` makes one of. The strengths of the links into a
 #'   neuron together are at most 2; driven harder, neurons fall silent. Then there are no
 #'   regions, conditions and turns, and `neurons` is left out.
-#' @param frame_rate Frames in a second, in Hz. As a frame is a step of the activity, calcium
-#'   decays over more steps where there are more frames.
-#' @param firing_rate `NULL`, or the mean rate at which neurons spike, in Hz, at most 1000.
-#' @param rise Time constant of the rise of calcium, in seconds, shorter than `decay`; 0 for a
-#'   jump.
-#' @param half_saturation Calcium at which the indicator shows half of what it can show, in
-#'   multiples of a lone spike's (or of activity of 1); from 0.001 to 1e6, or `Inf` for an
-#'   indicator that does not saturate.
+#' @param frame_rate Frames in a second, in Hz. As a frame is a step of the activity,
+#'   calcium decays over more steps where there are more frames.
+#' @param firing_rate `NULL`, or the mean rate at which neurons spike, in Hz, at most
+#'   1000.
+#' @param rise Time constant of the rise of calcium, in seconds, shorter than `decay`; 0
+#'   for a jump.
+#' @param half_saturation Calcium at which the indicator shows half of what it can show,
+#'   in multiples of a lone spike's (or of activity of 1); from 0.001 to 1e6, or `Inf` for
+#'   an indicator that does not saturate.
 #' @param hill Exponent of the saturation, from 0.5 to 5. The GCaMP6 indicators have
 #'   about 2 to 3 (Chen et al. 2013).
 #' @param spikes Whether the result has the attribute `spike_trains`; needs a
 #'   `firing_rate`.
 #' @inheritParams simulate_coupled_maps
 #'
-#' @return Numeric matrix `steps` x neurons, of at most 2 GB, of relative fluorescence, with the
-#'   attributes `truth`, `delay` and `wiring` as [simulate_coupled_maps()] gives them (in this
-#'   condition), and `frame_rate`, in Hz. Without a `wiring` also `region` (factor, an element a
-#'   neuron), `hubs` (names, one for each region), `turning` (a number a frame, above 0 to the
-#'   left) and `turned_by` (names of the neurons `left` and `right`). With `spikes = TRUE` also
-#'   `spike_trains`: the spikes that were drawn, as [spike_trains()], with frame `k` from
-#'   `(k - 1) / frame_rate` to `k / frame_rate` seconds. [set.seed()] decides all.
+#' @return Numeric matrix `steps` x neurons, of at most 2 GB, of relative fluorescence,
+#'   with the attributes `truth`, `delay` and `wiring` as [simulate_coupled_maps()] gives
+#'   them (in this condition), and `frame_rate`, in Hz. Without a `wiring` also `region`
+#'   (factor, an element a neuron), `hubs` (names, one for each region), `turning` (a
+#'   number a frame, above 0 to the left) and `turned_by` (names of the neurons `left` and
+#'   `right`). With `spikes = TRUE` also `spike_trains`: the spikes that were drawn, as
+#'   [spike_trains()], with frame `k` from `(k - 1) / frame_rate` to `k / frame_rate`
+#'   seconds. [set.seed()] decides all.
 #' @references
-#' Chen TW, Wardill TJ, Sun Y, et al. (2013). Ultrasensitive fluorescent proteins for imaging
-#' neuronal activity. *Nature*, 499, 295-300. \doi{10.1038/nature12354}
+#' Chen TW, Wardill TJ, Sun Y, et al. (2013). Ultrasensitive fluorescent proteins for
+#' imaging neuronal activity. *Nature*, 499, 295-300. \doi{10.1038/nature12354}
 #'
 #' Hill AV (1910). The possible effects of the aggregation of the molecules of haemoglobin
 #' on its dissociation curves. *Journal of Physiology*, 40, iv-vii.
@@ -139,14 +143,15 @@ simulate_calcium <- function(steps = 1600, neurons = 60,
   check_steps(steps, wiring, call)
   n <- length(wiring$series)
   if (spikes) {
-    check_spikes_expected(firing_rate * steps / indicator$frame_rate * sum(!wiring$hidden), call)
+    seconds <- steps / indicator$frame_rate
+    check_spikes_expected(firing_rate * seconds * sum(!wiring$hidden), call)
   }
   # The two conditions are two recordings: other starts, other noise.
   take <- match(condition, c("rest", "stimulus"))
   activity <- run_wired(wiring, "ricker", 2.8 + 0.3 * random_uniform(n, key, sim_stream(2)),
                         0.1 + 0.8 * random_uniform(n, key, sim_stream(3, take)), steps,
                         transient, call)
-  turning <- if (own) turned(activity, region, noise, key, take)
+  turning <- if (own) turning_of(activity, region, noise, key, take)
   seen <- see_calcium(activity, indicator, firing_rate, spikes, key, take)
   x <- with_wiring(with_noise(seen$trace, noise, key, sim_stream(4, take)), wiring, call)
   attr(x, "frame_rate") <- indicator$frame_rate
@@ -189,7 +194,7 @@ region_wiring <- function(region, condition, strength, key, call) {
 
 #' The attributes `turning` and `turned_by`
 #' @noRd
-turned <- function(activity, region, noise, key, take) {
+turning_of <- function(activity, region, noise, key, take) {
   by <- which(as.integer(region) == nlevels(region))[2:3]
   turning <- turns(activity[, by, drop = FALSE])
   list(turning = c(with_noise(turning, noise, key, sim_stream(6, take))),
@@ -197,7 +202,8 @@ turned <- function(activity, region, noise, key, take) {
 }
 
 #' How far a fish turns in each frame
-#' @param activity Matrix of steps x the neurons that turn it to the left and to the right.
+#' @param activity Matrix of steps x the neurons that turn it to the left and to the
+#'   right.
 #' @return Matrix of one column.
 #' @noRd
 turns <- function(activity) {
@@ -251,7 +257,8 @@ check_firing_rate <- function(firing_rate, spikes, call) {
   }
   if (spikes) {
     abort_arg("spikes", "FALSE without a `firing_rate`", "TRUE",
-              "Spikes are drawn where there is a rate, such as `firing_rate = 2`.", call = call)
+              "Spikes are drawn where there is a rate, such as `firing_rate = 2`.",
+              call = call)
   }
   NULL
 }
@@ -319,7 +326,8 @@ calcium_of_activity <- function(activity, indicator) {
   sum_of <- \(time_constant) decaying(activity, time_constant, level(time_constant), rate)
   if (indicator$rise == 0) return(sum_of(indicator$decay))
   at_end <- \(time_constant) exp(-1 / rate / time_constant) * sum_of(time_constant)
-  (at_end(indicator$decay) - at_end(indicator$rise)) / highest_rise(indicator$decay, indicator$rise)
+  (at_end(indicator$decay) - at_end(indicator$rise)) /
+    highest_rise(indicator$decay, indicator$rise)
 }
 
 calcium_of_spikes <- function(at, frames, firing_rate, indicator) {
@@ -332,7 +340,8 @@ calcium_of_spikes <- function(at, frames, firing_rate, indicator) {
     decaying(jump, time_constant, firing_rate * time_constant, rate)
   }
   if (indicator$rise == 0) return(sum_of(indicator$decay))
-  (sum_of(indicator$decay) - sum_of(indicator$rise)) / highest_rise(indicator$decay, indicator$rise)
+  (sum_of(indicator$decay) - sum_of(indicator$rise)) /
+    highest_rise(indicator$decay, indicator$rise)
 }
 
 #' Fluorescence that calcium adds

@@ -7,17 +7,17 @@
 #' \eqn{j} goes on as
 #' \deqn{x_j(t+1) = \left(1 - \sum_i w_{ij}\right) f_j(x_j(t)) + \sum_i w_{ij} f_i(x_i(t))}{
 #' x[j](t + 1) = (1 - sum of w[i, j]) f[j](x[j](t)) + sum of w[i, j] f[i](x[i](t))}
-#' which keeps it between 0 and 1 whatever the wiring. A link with a delay of \eqn{d} steps
-#' brings \eqn{f_i(x_i(t + 1 - d))}{f[i](x[i](t + 1 - d))} instead; before the first step
-#' all series are at rest where they begin. Links of 0.03 to 0.1 leave the
+#' which keeps it between 0 and 1 whatever the wiring. A link with a delay of \eqn{d}
+#' steps brings \eqn{f_i(x_i(t + 1 - d))}{f[i](x[i](t + 1 - d))} instead; before the first
+#' step all series are at rest where they begin. Links of 0.03 to 0.1 leave the
 #' series all but uncorrelated; much stronger ones synchronise them, and then nothing can
 #' tell the cause from the effect.
 #'
 #' @param steps Rows of the result.
-#' @param wiring Which series drive which: a [wiring()], or what `wiring()` makes one of, such
-#'   as names of motifs (`"chain"`), numbers of them (`c(chain = 20, loop = 5)`) or a square
-#'   matrix of strengths, `wiring[cause, effect]`. The strengths of the links into a series
-#'   together are at most 1. `NULL`: drawn at random.
+#' @param wiring Which series drive which: a [wiring()], or what `wiring()` makes one of,
+#'   such as names of motifs (`"chain"`), numbers of them (`c(chain = 20, loop = 5)`) or a
+#'   square matrix of strengths, `wiring[cause, effect]`. The strengths of the links into
+#'   a series together are at most 1. `NULL`: drawn at random.
 #' @param series,causes,strength Of a random wiring: number of series, number of causes
 #'   of each (drawn at random among the others; by default two, or all others where they
 #'   are fewer), and the strength of every link. `strength` is also that of the links of a
@@ -28,12 +28,12 @@
 #'   series.
 #' @param transient Steps that pass before the first row.
 #'
-#' @return Numeric matrix `steps` x series, of at most 2 GB, with the attributes `truth` (the
-#'   strength of each link, `truth[cause, effect]`), `delay` (its steps, 0 where there is no
-#'   link) and `wiring` (a [wiring()], which also knows the hidden series). Of more than 5,000
-#'   series, `truth` and `delay` are sparse matrices of the package Matrix. [truth_links()] says
-#'   which links are direct, which lead through others, and which pairs share a driver.
-#'   [set.seed()] decides all.
+#' @return Numeric matrix `steps` x series, of at most 2 GB, with the attributes `truth`
+#'   (the strength of each link, `truth[cause, effect]`), `delay` (its steps, 0 where
+#'   there is no link) and `wiring` (a [wiring()], which also knows the hidden series). Of
+#'   more than 5,000 series, `truth` and `delay` are sparse matrices of the package
+#'   Matrix. [truth_links()] says which links are direct, which lead through others, and
+#'   which pairs share a driver. [set.seed()] decides all.
 #' @references
 #' Kaneko K (1992). Overview of coupled map lattices. *Chaos*, 2, 279-282.
 #' \doi{10.1063/1.165869}
@@ -82,7 +82,8 @@ simulate_coupled_maps <- function(steps = 1000, wiring = NULL, series = 10,
 
 #' Simulate a ring of Lorenz (1996)
 #'
-#' A ring on which something is carried around, damped and pushed, as air around the Earth:
+#' A ring on which something is carried around, damped and pushed, as air around the
+#' Earth:
 #' \deqn{dx_j/dt = (x_{j+1} - x_{j-2}) x_{j-1} - x_j + F}{
 #' dx[j]/dt = (x[j + 1] - x[j - 2]) x[j - 1] - x[j] + F}
 #' So the causes of each series are the next one, the previous one and the one before
@@ -96,8 +97,9 @@ simulate_coupled_maps <- function(steps = 1000, wiring = NULL, series = 10,
 #' @inheritParams simulate_coupled_maps
 #'
 #' @return Numeric matrix `steps` x `series`, of at most 2 GB, with the attributes `truth`
-#'   (`truth[cause, effect]`, 1 for a link and 0 for none) and `wiring`, for [truth_links()].
-#'   The ring has no steps, so no link has a delay. [set.seed()] decides all.
+#'   (`truth[cause, effect]`, 1 for a link and 0 for none) and `wiring`, for
+#'   [truth_links()]. The ring has no steps, so no link has a delay. [set.seed()] decides
+#'   all.
 #' @references
 #' Lorenz EN (1996). Predictability: a problem partly solved. *Seminar on Predictability*,
 #' ECMWF, 1-18.
@@ -192,8 +194,9 @@ wiring_of <- function(wiring, strength, most_into, call) {
   into <- rowsum(wiring$links$strength, links$effect)
   if (any(into > most_into + 1e-9)) {
     worst <- which.max(into)
-    abort_arg("wiring", sprintf("such that the strengths of what drives a series sum to at most %d",
-                                most_into),
+    abort_arg("wiring",
+              sprintf("such that the strengths of what drives a series sum to at most %d",
+                      most_into),
               sprintf("one in which what drives \"%s\" sums to %.4g",
                       wiring$series[as.integer(rownames(into)[[worst]])], into[[worst]]),
               call = call)

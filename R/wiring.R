@@ -18,47 +18,48 @@
 #'   `size - 1` of these series.
 #' * `"loop"`: a chain whose last series drives the first.
 #' * `"fan_in"`: all but the last drive the last.
-#' * `"triangle"`: the first drives the second and both drive the third (three series). So the
-#'   first drives the third directly and through the second.
+#' * `"triangle"`: the first drives the second and both drive the third (three series). So
+#'   the first drives the third directly and through the second.
 #'
-#' Each motif takes series of its own unless `overlap = TRUE`. Then each motif takes series
-#' drawn at random from all `series`, so that motifs share series and make up one random
-#' graph, with longer paths and more shared drivers than the motifs alone have. Where two
-#' motifs have the same link, it is made once. `wiring(c(pair = 200), series = 100,
-#' overlap = TRUE)` is a random graph of (nearly) 200 links.
+#' Each motif takes series of its own unless `overlap = TRUE`. Then each motif takes
+#' series drawn at random from all `series`, so that motifs share series and make up one
+#' random graph, with longer paths and more shared drivers than the motifs alone have.
+#' Where two motifs have the same link, it is made once. `wiring(c(pair = 200), series =
+#' 100, overlap = TRUE)` is a random graph of (nearly) 200 links.
 #'
 #' @param x One of
 #'   * names of motifs, or numbers of motifs with these names;
-#'   * a square matrix of the strengths of links, `x[cause, effect]`, 0 where there is no link,
-#'     which may be a sparse one of the package Matrix;
+#'   * a square matrix of the strengths of links, `x[cause, effect]`, 0 where there is no
+#'     link, which may be a sparse one of the package Matrix;
 #'   * a data frame with a row for each link and the columns `cause` and `effect`, which
 #'     give names or numbers of series, and where wanted `strength` and `delay`.
-#' @param series For motifs, the number of series in the result; those that no motif takes have
-#'   no links. By default as many as the motifs take. For a data frame, the number of all
-#'   series or their names; by default those that have links. A matrix names its own.
+#' @param series For motifs, the number of series in the result; those that no motif takes
+#'   have no links. By default as many as the motifs take. For a data frame, the number of
+#'   all series or their names; by default those that have links. A matrix names its own.
 #' @param strength Strength of the links of motifs or of a data frame without the column:
-#'   one number, or several, from which each link's is drawn. `NULL`: the argument `strength`
-#'   of the simulator decides. The simulators say what a strength means.
-#' @param delay How many steps after its cause an effect follows, at least 1: one whole number
-#'   for all links; several, from which each link's is drawn; or, where `x` is a matrix, a
-#'   matrix of the same shape, `delay[cause, effect]`.
-#' @param hidden Names or numbers of series that drive others as they do now, but are left out
-#'   of the simulated result. Motifs number their series in the order in which `x`
-#'   names them.
-#' @param size Number of series of each motif, at least 3: one for all, or numbers with the
-#'   names of motifs, such as `c(chain = 5)`; 3 for those without. Motifs of two or three
-#'   series have no other size.
+#'   one number, or several, from which each link's is drawn. `NULL`: the argument
+#'   `strength` of the simulator decides. The simulators say what a strength means.
+#' @param delay How many steps after its cause an effect follows, at least 1: one whole
+#'   number for all links; several, from which each link's is drawn; or, where `x` is a
+#'   matrix, a matrix of the same shape, `delay[cause, effect]`.
+#' @param hidden Names or numbers of series that drive others like all series do, but are left
+#'   out of the simulated result. Numbers count the series in the order in which they are made:
+#'   those of the first motif come first, hidden drivers last.
+#' @param size Number of series of each motif, at least 3: one for all, or numbers with
+#'   the names of motifs, such as `c(chain = 5)`; 3 for those without. Motifs of two or
+#'   three series have no other size.
 #' @param overlap Whether motifs may share series.
 #'
 #' @return An object of class `wiring`. `as.data.frame()` gives its links: `cause` and
-#'   `effect` (names), `strength` (`NA` where the simulator decides), `delay` (steps), `motif`
-#'   (its name, `NA` without motifs) and `copy` (which of the motifs of that name). Random
-#'   draws depend on [set.seed()].
+#'   `effect` (names), `strength` (`NA` where the simulator decides), `delay` (steps),
+#'   `motif` (its name, `NA` without motifs) and `copy` (which of the motifs of that
+#'   name). Random draws depend on [set.seed()].
 #' @section Errors:
 #' Every error has the class `synfire_error_argument`. There is one for motifs that do not
-#' exist, links from a series to itself, two links with the same cause and effect, strengths
-#' that are negative or not finite, delays that are not whole or below 1, motifs that take
-#' more series than there are, and a wiring without any series that is not hidden.
+#' exist, links from a series to itself, two links with the same cause and effect,
+#' strengths that are negative or not finite, delays that are not whole or below 1, motifs
+#' that take more series than there are, and a wiring without any series that is not
+#' hidden.
 #' @seealso [simulate_coupled_maps()], [simulate_calcium()], [truth_links()]
 #' @examples
 #' wiring("chain")
@@ -89,13 +90,15 @@ most_delay <- 10000
 #' @param arg What the user calls `x`.
 #' @param key Drawn where it is first needed, so that a wiring without chance leaves R's
 #'   random numbers alone.
-#' @return List of class `wiring`: `links` (data frame, `cause` and `effect` as integers, by
-#'   effect and cause), `series` (names of all) and `hidden` (logical, for each series).
+#' @return List of class `wiring`: `links` (data frame, `cause` and `effect` as integers,
+#'   by effect and cause), `series` (names of all) and `hidden` (logical, for each
+#'   series).
 #' @noRd
 make_wiring <- function(x, series = NULL, strength = NULL, delay = 1, hidden = NULL,
                         size = check_sizes(3), overlap = FALSE, arg, call,
                         key = random_key()) {
-  made <- if (is.character(x) || is_plain_numeric(x) && is.null(dim(x)) && !is.null(names(x))) {
+  named <- is_plain_numeric(x) && is.null(dim(x)) && !is.null(names(x))
+  made <- if (is.character(x) || named) {
     motif_wiring(check_motifs(x, arg, call), series, size, overlap, key, arg, call)
   } else if (is.data.frame(x)) {
     frame_wiring(x, series, arg, call)
@@ -108,7 +111,8 @@ make_wiring <- function(x, series = NULL, strength = NULL, delay = 1, hidden = N
   made$links <- by_effect(made$links)
   made$hidden <- made$hidden | hidden_series(hidden, made$series, call)
   if (all(made$hidden)) {
-    abort_arg("hidden", "such that a series is left for the result", "all of them", call = call)
+    abort_arg("hidden", "such that a series is left for the result", "all of them",
+              call = call)
   }
   structure(made, class = "wiring")
 }
@@ -135,7 +139,8 @@ new_links <- function(cause, effect, strength = NA_real_, motif = NA_character_,
 is_sparse <- function(x) inherits(x, "sparseMatrix")
 
 #' What is not 0 in a square matrix, by column and row
-#' @return List `cause`, `effect`, `value`; or `NULL` where it is no square matrix of numbers.
+#' @return List `cause`, `effect`, `value`; or `NULL` where it is no square matrix of
+#'   numbers.
 #' @noRd
 matrix_entries <- function(x, call) {
   if (is_sparse(x)) {
@@ -195,10 +200,11 @@ frame_wiring <- function(x, series, arg, call) {
   })
   names <- frame_series(ends, series, arg, call)
   ends <- lapply(ends, \(of) if (is.character(of)) match(of, names) else as.double(of))
-  bad <- vapply(ends, \(of) anyNA(of) || any(of < 1 | of > length(names) | of != round(of)), NA)
+  n <- length(names)
+  bad <- vapply(ends, \(of) anyNA(of) || any(of < 1 | of > n | of != round(of)), NA)
   if (any(bad)) {
     abort_arg(sprintf("%s$%s", arg, names(ends)[bad][[1L]]), "names or numbers of series",
-              sprintf("with one that is none of the %s", counted(length(names), "series", "series")),
+              sprintf("such that one is none of the %s", counted(n, "series", "series")),
               call = call)
   }
   if (any(ends$cause == ends$effect)) {
@@ -272,9 +278,9 @@ check_motifs <- function(x, arg, call) {
   names <- names(counts)
   unknown <- setdiff(if (is.character(x)) x else names, motif_names)
   if (length(x) == 0L || length(unknown) > 0L || anyDuplicated(names)) {
-    abort_arg(arg, sprintf("names of motifs (%s), each once, or numbers with these names",
+    abort_arg(arg, sprintf("names of motifs (%s), or numbers with these names, each once",
                            toString(motif_names)),
-              if (length(unknown)) sprintf("with \"%s\"", unknown[[1L]]) else describe(x),
+              if (length(unknown)) sprintf("one with \"%s\"", unknown[[1L]]) else describe(x),
               call = call)
   }
   for (k in seq_along(counts)) {
@@ -313,7 +319,8 @@ motif_wiring <- function(counts, series, size, overlap, key, arg, call) {
   if (taken > n) {
     abort_arg("series", sprintf("at least %s, as many as %s", commas(taken),
                                 if (overlap) "the largest motif takes" else "the motifs take"),
-              commas(n), if (!overlap) "With `overlap = TRUE` motifs share series.", call = call)
+              commas(n), if (!overlap) "With `overlap = TRUE` motifs share series.",
+              call = call)
   }
   drivers <- sum(counts[hides])
   if (n + drivers > most_wired || sum(counts * size) > 100 * most_wired) {
@@ -392,8 +399,9 @@ link_strengths <- function(links, strength, key, call) {
   if (is.null(strength)) return(links$strength)
   check_strengths(strength, "strength", call)
   if (length(strength) == 0L || !all(is.na(links$strength))) {
-    abort_arg("strength", if (length(strength)) "NULL where each link has its strength already" else
-      "one number or several", describe(strength), call = call)
+    must <- "one number or several"
+    if (length(strength)) must <- "NULL where each link has its strength already"
+    abort_arg("strength", must, describe(strength), call = call)
   }
   drawn_values(as.double(strength), nrow(links), key, sim_stream(7))
 }

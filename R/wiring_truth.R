@@ -4,19 +4,20 @@
 #' What is known of the links between simulated series
 #'
 #' Two series may go together because one drives the other directly, because it does so
-#' through others, or because a third drives both. `truth_links()` says which of these holds
-#' for each pair of series of a simulation, so that the links that a method finds can be told
-#' right from wrong.
+#' through others, or because a third drives both. `truth_links()` says which of these
+#' holds for each pair of series of a simulation, so that the links that a method finds
+#' can be told right from wrong.
 #'
 #' # Words
 #' A *path* is a sequence of links from a cause to an effect, each from where the last one
-#' ended; its *length* is how many links it has. Hidden series count like all others, but have no
-#' rows of their own. For a cause and an effect, `link` is the first of these that holds:
+#' ended; its *length* is how many links it has. Hidden series count like all others, but
+#' have no rows of their own. For a cause and an effect, `link` is the first of these that
+#' holds:
 #' * `"direct"`: there is a link from the cause to the effect;
 #' * `"mediated"`: there is a path, but no link;
-#' * `"shared_driver"`: there is no path, but a third series drives both: there is a path from
-#'   it to the cause that does not lead through the effect, and one to the effect that does not
-#'   lead through the cause;
+#' * `"shared_driver"`: there is no path, but a third series drives both: there is a path
+#'   from it to the cause that does not lead through the effect, and one to the effect
+#'   that does not lead through the cause;
 #' * `"none"`: nothing of this.
 #'
 #' A direct link may be mediated as well: `through` then names those on the shortest other
@@ -24,13 +25,13 @@
 #'
 #' A method that sees only the series of the result cannot tell apart what goes on
 #' through hidden ones. A link that is mediated by hidden series alone looks direct
-#' (`hidden_path`), and a pair that a hidden series drives, directly or through other hidden
-#' ones, looks linked whatever else is taken into account (`hidden_driver`). Nobody should count
-#' as a mistake that such a pair was found.
+#' (`hidden_path`), and a pair that a hidden series drives, directly or through other
+#' hidden ones, looks linked whatever else is taken into account (`hidden_driver`). Nobody
+#' should count as a mistake that such a pair was found.
 #'
 #' @param x Result of [simulate_coupled_maps()], [simulate_calcium()] or
-#'   [simulate_lorenz96()], or a [wiring()]. Choosing rows or columns of a result takes its
-#'   wiring away: ask before.
+#'   [simulate_lorenz96()], or a [wiring()]. Choosing rows or columns of a result takes
+#'   its wiring away, so call `truth_links()` before that.
 #' @param max_length How many links a path may have at most. In a random graph nearly all
 #'   pairs are joined by paths, of which the long ones carry next to nothing.
 #' @param as `"table"`, or `"matrix"`: `link` alone, as a matrix `[cause, effect]`.
@@ -41,8 +42,9 @@
 #'   * `link`: factor, `"direct"`, `"mediated"` or `"shared_driver"`. Pairs without a row
 #'     are `"none"`;
 #'   * `strength`: that of a direct link, otherwise `NA`;
-#'   * `delay`: steps along the link; for a mediated one along the shortest path (of several
-#'     the quickest). `NA` for a shared driver, and where the simulation has no steps;
+#'   * `delay`: steps along the link; for a mediated one along the shortest path (of
+#'     several the quickest). `NA` for a shared driver, and where the simulation has no
+#'     steps;
 #'   * `length`: links of the shortest path; `NA` for a shared driver;
 #'   * `through`: names of all series on the shortest paths through others, hidden
 #'     ones too, separated by `", "`; `NA` where there is no such path;
@@ -76,7 +78,7 @@ known_wiring <- function(x, call = rlang::caller_env()) {
   w <- if (inherits(x, "wiring")) x else attr(x, "wiring", exact = TRUE)
   if (!inherits(w, "wiring")) {
     abort_arg("x", "what a simulator of wired series gives, or a wiring", describe(x),
-              "Choosing rows or columns takes the wiring away: ask before.", call = call)
+              "Choosing rows or columns takes the wiring away: call `truth_links()` before that.", call = call)
   }
   check_wiring_parts(w, "x", call)
 }
@@ -120,8 +122,8 @@ links_by_effect <- function(w) {
 }
 
 #' Pairs with a link, a path or a driver
-#' @return List of columns; `through` and `drivers` hold the numbers of series of all pairs
-#'   one after the other, `n_through` and `n_drivers` how many each pair has.
+#' @return List of columns; `through` and `drivers` hold the numbers of series of all
+#'   pairs one after the other, `n_through` and `n_drivers` how many each pair has.
 #' @noRd
 wired_pairs <- function(w, max_length, call, most = most_pairs) {
   found <- .Call(r_wired_pairs, links_by_effect(w), list(
@@ -184,8 +186,8 @@ pair_matrix <- function(found, w, call = rlang::caller_env()) {
 
 #' A result with its wiring: the attributes `truth`, `delay` and `wiring`
 #'
-#' Both matrices are `[cause, effect]`, of the series that are not hidden, and 0 where there
-#' is no link; sparse where a dense one would be large.
+#' Both matrices are `[cause, effect]`, of the series that are not hidden, and 0 where
+#' there is no link; sparse where a dense one would be large.
 #' @noRd
 with_wiring <- function(x, w, call) {
   attr(x, "truth") <- link_matrix(w, w$links$strength, call)
@@ -232,7 +234,9 @@ format.wiring <- function(x, ...) {
   motifs <- table(factor(links$motif[first], motif_names))
   motifs <- motifs[motifs > 0]
   c(said,
-    if (length(motifs)) paste("Motifs:", toString(sprintf("%s %s", commas(motifs), names(motifs)))),
+    if (length(motifs)) {
+      paste("Motifs:", toString(sprintf("%s %s", commas(motifs), names(motifs))))
+    },
     if (nrow(links)) sprintf("Strength: %s. Delay: %s.", range_text(links$strength),
                              range_text(links$delay, " step")))
 }

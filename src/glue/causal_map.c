@@ -97,6 +97,21 @@ static void release_search(void *held)
     syn_map_layout_free(&s->layout);
 }
 
+static syn_status find_dimensions(search *s, uint32_t n, const double *value,
+                                  const syn_map_options *o, const syn_watch *watch,
+                                  float *rho)
+{
+    uint32_t E[SYN_MAP_DIMS];
+    for (uint32_t e = 0; e < o->E_max; e++)
+        E[e] = e + 1;
+    syn_status status = syn_map_libraries_make(n, value, 0, &s->layout, o, &s->libraries);
+    if (status == SYN_OK)
+        status = syn_map_dimensions(&s->libraries, &s->layout, o, watch, rho);
+    if (status == SYN_OK)
+        syn_map_drop_small(&s->libraries, &s->layout, E, o->E_max, rho);
+    return status;
+}
+
 /* x: double matrix, steps x series. Returns rho, a double matrix of E_max x series with
    NA, and the report of the device. */
 SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split)
@@ -117,17 +132,12 @@ SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split)
     const syn_watch *watch = glue_watch(own, "Finding dimensions");
     syn_status status = syn_map_layout_make((uint32_t)Rf_nrows(x), &o,
                                             Rf_asLogical(split) == 1, &s->layout);
-    if (status == SYN_OK)
-        status = syn_map_libraries_make(n, REAL(x), 0, &s->layout, &o, &s->libraries);
-    if (status == SYN_OK)
-        status = gpus == 0 ? syn_map_dimensions(&s->libraries, &s->layout, &o, watch, rho)
-                           : syn_gpu_map_dimensions(&s->libraries, &s->layout, &o, gpu,
-                                                    gpus, watch, rho, &report, reason);
+    if (status == SYN_OK && gpus > 0)
+        status = syn_gpu_map_dimensions(n, REAL(x), &s->layout, &o, gpu, gpus, watch, rho,
+                                        &report, reason);
+    else if (status == SYN_OK)
+        status = find_dimensions(s, n, REAL(x), &o, watch, rho);
     if (status == SYN_OK) {
-        uint32_t E[SYN_MAP_DIMS];
-        for (uint32_t e = 0; e < o.E_max; e++)
-            E[e] = e + 1;
-        syn_map_drop_small(&s->libraries, &s->layout, E, o.E_max, rho);
         floats_to_r(rho, values, REAL(skill));
         SET_VECTOR_ELT(out, 1, report_of(&report));
     }

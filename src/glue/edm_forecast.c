@@ -98,8 +98,8 @@ static syn_forecasts room_for(glue_owner *own, SEXP out, const syn_forecast_jobs
                            REAL(VECTOR_ELT(out, 3))};
 }
 
-/* `series`: double matrix of steps x series. `jobs`: a list with `effect` (series from 1),
-   `theta`, `coordinate_start` and `candidate_start` (from 0, one more than jobs),
+/* `series`: double matrix of steps x series. `jobs`: a list with `effect` (series from
+   1), `theta`, `coordinate_start` and `candidate_start` (from 0, one more than jobs),
    `coordinate` and `candidate` (integer matrices, columns (series from 1, lag)). Returns
    `rows` and `error` of each job, `gain` and `t` of each candidate, with NA. */
 SEXP r_forecast(glue_owner *own, SEXP series, SEXP jobs, SEXP options)

@@ -1,5 +1,5 @@
-/* Simulates series that drive each other, and says what pairs of them have to do with each
-   other. */
+/* Simulates series that drive each other, and says what pairs of them have to do with
+   each other. */
 #include "glue/glue.h"
 
 #include <string.h>
@@ -47,12 +47,13 @@ static syn_links read_links(SEXP links)
     return out;
 }
 
-/* A matrix steps x kept series. `state`: growth, start, and kept (from 0); `options`: kind,
-   steps, transient. */
+/* A matrix steps x kept series. `state`: growth, start, and kept (from 0); `options`:
+   kind, steps, transient. */
 SEXP r_coupled_maps(glue_owner *own, SEXP links, SEXP state, SEXP options)
 {
+    int64_t kind = glue_option_int(options, "kind", 0, SYN_COUPLED_KINDS - 1);
     syn_coupled maps = {
-        .kind = (syn_coupled_kind)glue_option_int(options, "kind", 0, SYN_COUPLED_KINDS - 1),
+        .kind = (syn_coupled_kind)kind,
         .links = read_links(links),
         .steps = (size_t)glue_option_int(options, "steps", 1, INT32_MAX),
         .transient = (size_t)glue_option_int(options, "transient", 0, INT32_MAX)};
@@ -127,8 +128,8 @@ static SEXP pair_columns(const syn_pairs *pairs)
 }
 
 /* Columns of a table with a row for each pair, and the lists `through` and `drivers`, of
-   which each pair has as many as `n_through` and `n_drivers` say. `link` is 0 where there is
-   none. `options`: hidden, longest, most_pairs. */
+   which each pair has as many as `n_through` and `n_drivers` say. `link` is 0 where there
+   is none. `options`: hidden, longest, most_pairs. */
 SEXP r_wired_pairs(glue_owner *own, SEXP links, SEXP options)
 {
     syn_links given = read_links(links);

@@ -41,7 +41,8 @@ SEXP r_random_uniform(SEXP n, SEXP key, SEXP stream, SEXP skip)
     double *value = REAL(out);
     syn_random rng;
     syn_random_start(&rng, glue_key(key), (uint64_t)Rf_asReal(stream));
-    syn_random_skip(&rng, (uint64_t)within(Rf_asReal(skip), 0, 9007199254740992.0, "skip"));
+    double before = within(Rf_asReal(skip), 0, 9007199254740992.0, "skip");
+    syn_random_skip(&rng, (uint64_t)before);
     for (R_xlen_t i = 0; i < length; i++) {
         if (i % (1 << 20) == 0)
             R_CheckUserInterrupt();

@@ -97,13 +97,14 @@ void syn_gpu_counter_close(syn_counter *counter)
     memset(counter, 0, sizeof *counter);
 }
 
-syn_status syn_gpu_map_dimensions(const syn_map_libraries *libraries,
+syn_status syn_gpu_map_dimensions(uint32_t n, const double *value,
                                   const syn_map_layout *layout,
                                   const syn_map_options *options, const int *devices,
                                   int n_devices, const syn_watch *watch, float *rho,
                                   syn_gpu_map_report *report, char *why)
 {
-    (void) libraries;
+    (void) n;
+    (void) value;
     (void) layout;
     (void) options;
     (void) devices;

@@ -43,6 +43,7 @@ void test_patterns(void);
 void test_edm(void);
 void test_neighbours(void);
 void test_smap(void);
+void test_forecast(void);
 void test_causal_map(void);
 
 #endif

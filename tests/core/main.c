@@ -96,6 +96,7 @@ int main(void)
     test_edm();
     test_neighbours();
     test_smap();
+    test_forecast();
     test_causal_map();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0 || passed == 0;

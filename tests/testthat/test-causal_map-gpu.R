@@ -262,6 +262,31 @@ test_that("half precision is as good as stated", {
   }
 })
 
+test_that("half precision is as good as stated, however many targets a tile has", {
+  skip_without_gpu()
+  # Rows of 128 bytes, then four planes of 16 down to one, then rows in the GPU's memory.
+  for (steps in c(400, 2500, 4200, 6000, 9000, 15000)) {
+    x <- random_series(steps, 40, steps) + stats::rnorm(40 * steps, sd = 1e-3)
+    E <- rep_len(c(1, 2, 5, 8), 38)
+    x[, 5] <- 3
+    libraries <- 1:2
+    # Where libraries have gaps, points of whole targets lack neighbours.
+    for (gaps in c(FALSE, TRUE)) {
+      if (gaps) x[sample(steps, steps %/% 20), libraries] <- NA
+      for (sizes in list(NULL, c(20, 200))) {
+        map <- function(f, ...) {
+          f(x, E, ..., libraries = libraries, targets = 3:40, lib_sizes = sizes)$rho
+        }
+        half <- map(on_gpu, precision = "half")
+        exact <- map(driven, threads = 2)
+        expect_identical(is.na(half), is.na(exact))
+        expect_lte(mean(abs(half - exact), na.rm = TRUE), 3e-5)
+        expect_lte(max(abs(half - exact), na.rm = TRUE), 5e-4)
+      }
+    }
+  }
+})
+
 test_that("a map that is stopped leaves the GPU to the next one", {
   skip_without_gpu()
   x <- random_series(500, 20, 6)

@@ -34,8 +34,9 @@ typedef struct batch {
 static int same_list(const syn_lagged *list, const size_t *start, size_t i)
 {
     size_t n = start[i + 1] - start[i];
+    const syn_lagged *one = list + start[i], *next = list + start[i + 1];
     return start[i + 2] - start[i + 1] == n &&
-           (n == 0 || memcmp(list + start[i], list + start[i + 1], n * sizeof *list) == 0);
+           (n == 0 || memcmp(one, next, n * sizeof *list) == 0);
 }
 
 /* Whether jobs i and i + 1 differ in theta alone. */

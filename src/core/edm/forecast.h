@@ -39,8 +39,8 @@ typedef struct syn_forecast_jobs {
 } syn_forecast_jobs;
 
 typedef struct syn_forecast_options {
-    uint32_t reach;      /* no lag is larger, and no row is earlier than this step, so that
-                            jobs with other lags have the same rows */
+    uint32_t reach;      /* no lag is larger, and no row is an earlier step, so that jobs
+                            with other lags have the same rows */
     uint32_t exclusion;  /* rows at most so many steps away are left out of a fit; with 0
                             still the row itself */
     int threads;
@@ -51,19 +51,20 @@ typedef struct syn_forecast_options {
 typedef struct syn_forecasts {
     uint32_t *rows;  /* [jobs] steps that are forecast from */
     double *error;   /* [jobs] mean squared error without a candidate */
-    double *gain;    /* [candidates] by how much less the error is with the candidate, as a
-                        share of that without */
-    double *t;       /* [candidates] the mean fall of squared errors by its standard error */
+    double *gain;    /* [candidates] by how much less the error is with the candidate, as
+                        a share of that without */
+    double *t;       /* [candidates] the mean fall of squared errors, by its standard
+                        error */
 } syn_forecasts;
 
-/* The rows of a job are the steps t from `reach` on whose next step is in the series, with
-   all coordinates, all candidates and the effect at t + 1 known. Each row i is forecast
-   from all others beyond the exclusion, whose distances d are those of their coordinates
-   and whose squared errors weigh w^2 with w = exp(-theta d / mean distance); where all
-   distances are 0, w is 1. The least squares fit of the effect by 1 and the coordinates,
-   with SYN_FORECAST_RIDGE times the sum of w^2 times the squares of all coefficients but
-   that of 1, leaves the error e0; that with the candidate x and x^2 as two more
-   regressors, e1. Candidates change no distance. Then with D = e0^2 - e1^2
+/* The rows of a job are the steps t from `reach` on whose next step is in the series,
+   with all coordinates, all candidates and the effect at t + 1 known. Each row i is
+   forecast from all others beyond the exclusion, whose distances d are those of their
+   coordinates and whose squared errors weigh w^2 with w = exp(-theta d / mean distance);
+   where all distances are 0, w is 1. The least squares fit of the effect by 1 and the
+   coordinates, with SYN_FORECAST_RIDGE times the sum of w^2 times the squares of all
+   coefficients but that of 1, leaves the error e0; that with the candidate x and x^2 as
+   two more regressors, e1. Candidates change no distance. Then with D = e0^2 - e1^2
      error = mean of e0^2,  gain = sum of D / sum of e0^2,
      t = mean of D / sqrt(V / rows),
    and V the long-run variance of D with the weights of Bartlett (Newey and West 1987) for

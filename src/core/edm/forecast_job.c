@@ -116,7 +116,7 @@ static sizes sizes_of(const syn_forecast_job *j)
     size_t side = (size_t)j->octets * SYN_FORECAST_SIDE;
     return (sizes){j->dims * j->stride, j->stride * j->terms.pitch + SYN_SMAP_PADDING,
                    side * j->stride, (size_t)j->thetas * j->n, j->thetas * side * j->n,
-                   j->terms.products + j->octets * syn_forecast_columns(j->dims)};
+                   j->terms.products + syn_forecast_before(j, j->octets)};
 }
 
 /* Numbers that follow from those of rows, coordinates and candidates. */
@@ -136,7 +136,7 @@ static syn_status take_memory(syn_forecast_job *j)
     j->value = calloc(s.value, sizeof *j->value);
     j->candidate = calloc(s.candidate + 1, sizeof *j->candidate);
     j->error = malloc(s.error * sizeof *j->error);
-    j->fall = malloc((s.fall + 1) * sizeof *j->fall);
+    j->fall = calloc(s.fall + 1, sizeof *j->fall);
     j->terms.value = j->value;
     return j->coordinate && j->value && j->candidate && j->error && j->fall
                ? SYN_OK
@@ -156,8 +156,8 @@ static void order_thetas(const syn_forecast_call *c, syn_forecast_job *j)
     }
 }
 
-/* Where all rows weigh the same, and few are left out, sums over all others are those over
-   all rows less a few. */
+/* Where all rows weigh the same, and few are left out, sums over all others are those
+   over all rows less a few. */
 static syn_status make_total(const syn_forecast_call *c, syn_forecast_job *j,
                              syn_forecast_worker *worker)
 {
@@ -223,13 +223,14 @@ static double t_of(double mean, double variance, double error, uint32_t rows)
     return variance > least * least ? mean / sqrt(variance / rows) : 0;
 }
 
-/* Results of the candidates of an octet, up to SYN_FORECAST_SIDE of them. */
+/* Results of the candidates of an octet. */
 static void finish_octet(const syn_forecast_call *call, const syn_forecast_job *j,
-                         double *fall, uint32_t n, double error, double *gain, double *t)
+                         double *fall, uint32_t side, double error, double *gain,
+                         double *t)
 {
     double mean[SYN_FORECAST_SIDE], variance[SYN_FORECAST_SIDE];
     call->kind->assess(fall, j->n, syn_forecast_lags(j->n), mean, variance);
-    for (uint32_t k = 0; k < n && k < SYN_FORECAST_SIDE; k++) {
+    for (uint32_t k = 0; k < side; k++) {
         gain[k] = error > 0 ? mean[k] / error : NAN;
         t[k] = t_of(mean[k], variance[k], error, j->n);
     }
@@ -245,9 +246,11 @@ static void finish_slot(const syn_forecast_call *call, const syn_forecast_job *j
     for (uint32_t i = 0; i < j->n; i++)
         sum += error[i] * error[i];
     out->error[job] = sum / j->n;
-    for (uint32_t k = 0; k < j->candidates; k += SYN_FORECAST_SIDE)
-        finish_octet(call, j, fall + (size_t)k * j->n, j->candidates - k, sum / j->n,
-                     out->gain + first + k, out->t + first + k);
+    for (uint32_t o = 0; o < j->octets; o++, fall += (size_t)j->n * SYN_FORECAST_SIDE) {
+        finish_octet(call, j, fall, syn_forecast_side(j, o), sum / j->n,
+                     out->gain + first, out->t + first);
+        first += SYN_FORECAST_SIDE;
+    }
 }
 
 void syn_forecast_job_finish(const syn_forecast_call *call, const syn_forecast_job *j,

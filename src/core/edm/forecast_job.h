@@ -43,8 +43,8 @@ typedef struct syn_forecast_job {
     double *error;             /* [thetas][n] without a candidate */
     double *fall;              /* [thetas][octets][n][SYN_FORECAST_SIDE] of the squared
                                   error */
-    double *total;             /* [products + octets * sums of an octet] sums over all
-                                  rows; NULL where no slot takes its own from these */
+    double *total;             /* [products + sums of octets] over all rows; NULL where no
+                                  slot takes its own sums from these */
 } syn_forecast_job;
 
 /* What a thread needs. */
@@ -80,10 +80,23 @@ void syn_forecast_job_total(const syn_forecast_call *call, syn_forecast_job *job
 /* The rows of a share. */
 uint32_t syn_forecast_block(uint32_t rows, uint32_t thetas);
 
-/* The sums of an octet, in columns of a panel. */
-static inline size_t syn_forecast_columns(uint32_t dims)
+/* How many candidates an octet has. */
+static inline uint32_t syn_forecast_side(const syn_forecast_job *job, uint32_t octet)
 {
-    return syn_forecast_sums(dims) * SYN_FORECAST_SIDE;
+    uint32_t left = job->candidates - octet * SYN_FORECAST_SIDE;
+    return left < SYN_FORECAST_SIDE ? left : SYN_FORECAST_SIDE;
+}
+
+/* The sums that an octet has of a forecast, */
+static inline size_t syn_forecast_octet(const syn_forecast_job *job, uint32_t octet)
+{
+    return syn_forecast_columns(job->dims, syn_forecast_side(job, octet));
+}
+
+/* and those that all octets before it have. */
+static inline size_t syn_forecast_before(const syn_forecast_job *job, uint32_t octet)
+{
+    return octet * syn_forecast_columns(job->dims, SYN_FORECAST_SIDE);
 }
 
 #endif

@@ -59,11 +59,77 @@ static void fill_point(const syn_smap_terms *terms, const double *value, const d
     }
 }
 
-static void fill_panels(const syn_smap_terms *terms, const double *octet, size_t from,
-                        double *panel)
+/* An octet of powers of candidates times a number; what is beyond `side` is written over
+   by the next. */
+static double *put_some(const double *power, double by, uint32_t side, double *to)
+{
+    SYN_UNROLL(4)
+    for (int part = 0; part < SYN_FORECAST_SIDE; part += SYN_F64_LANES)
+        syn_f64_store(to + part, syn_f64_load(power + part) * syn_f64_all(by));
+    return to + side;
+}
+
+/* The columns of one point, one after the other; 0 after them. */
+static void make_row(const syn_smap_terms *terms, const double *value, const double *x,
+                     uint32_t side, double *to)
+{
+    double power[2][SYN_FORECAST_SIDE];
+    for (int c = 0; c < SYN_FORECAST_SIDE; c++) {
+        power[0][c] = x[c];
+        power[1][c] = x[c] * x[c];
+    }
+    for (int p = 0; p < 2; p++)
+        for (uint32_t k = 0; k < terms->n; k++)
+            to = put_some(power[p], value[k], side, to);
+    for (int c = 0; c < SYN_FORECAST_SIDE; c++) {
+        power[0][c] *= power[1][c];
+        power[1][c] *= power[1][c];
+    }
+    for (int p = 0; p < 2; p++)
+        to = put_some(power[p], 1, side, to);
+    memset(to, 0, SYN_FORECAST_SIDE * sizeof *to);
+}
+
+/* Copies the columns of point i to where its panels are; the last one may have half the
+   width. */
+static void spread_columns(const double *row, size_t columns, size_t i, double *panel)
+{
+    size_t c = 0;
+    for (; c + PANEL_WIDE <= columns; c += PANEL_WIDE) {
+        double *to = panel + c * SYN_SMAP_POINTS + i * PANEL_WIDE;
+        syn_f64_store(to, syn_f64_load(row + c));
+        syn_f64_store(to + SYN_F64_LANES, syn_f64_load(row + c + SYN_F64_LANES));
+    }
+    if (c < columns)
+        syn_f64_store(panel + c * SYN_SMAP_POINTS + i * SYN_F64_LANES,
+                      syn_f64_load(row + c));
+}
+
+/* The same for fewer candidates than an octet has. As in smap_product.c, one row is
+   copied while the next is made. */
+static void fill_some(const syn_smap_terms *terms, const double *value,
+                      const double *octet, uint32_t side, double *panel)
+{
+    double row[2][2 * SYN_FORECAST_SIDE * (SYN_FORECAST_MOST + 4)];
+    size_t columns = syn_forecast_columns(terms->n - 2, side);
+    for (size_t i = 0; i <= SYN_SMAP_POINTS; i++) {
+        if (i < SYN_SMAP_POINTS)
+            make_row(terms, value + i * terms->pitch, octet + i * SYN_FORECAST_SIDE, side,
+                     row[i % 2]);
+        if (i > 0)
+            spread_columns(row[(i - 1) % 2], columns, i - 1, panel);
+    }
+}
+
+static void fill_panels(const syn_smap_terms *terms, const double *octet, uint32_t side,
+                        size_t from, double *panel)
 {
     const double *value = terms->value + from * terms->pitch;
     octet += from * SYN_FORECAST_SIDE;
+    if (side < SYN_FORECAST_SIDE) {
+        fill_some(terms, value, octet, side, panel);
+        return;
+    }
     for (size_t i = 0; i < SYN_SMAP_POINTS; i++)
         fill_point(terms, value + i * terms->pitch, octet + i * SYN_FORECAST_SIDE, i,
                    panel);
@@ -76,18 +142,23 @@ typedef struct bordered {
     syn_f64 square, effect, from;
 } bordered;
 
-static syn_f64 sum_at(const double *sum, size_t k)
-{
-    return syn_f64_load(sum + k * SYN_FORECAST_SIDE);
-}
+/* Sums of some candidates side by side: numbers of the next sum are `side` later. */
+typedef struct sums {
+    const double *at;
+    size_t side;
+} sums;
+
+static syn_f64 sum_at(sums s, size_t k) { return syn_f64_load(s.at + k * s.side); }
+
+static sums sums_from(sums s, size_t k) { return (sums){s.at + k * s.side, s.side}; }
 
 /* Solves L z = s. */
-static bordered border(const syn_forecast_model *m, const double *sum, syn_f64 *z)
+static bordered border(const syn_forecast_model *m, sums s, syn_f64 *z)
 {
     bordered b = {syn_f64_all(0), syn_f64_all(0), syn_f64_all(0)};
     for (uint32_t k = 0; k < m->n; k++) {
         const double *l = m->lower + k * m->n;
-        syn_f64 left = sum_at(sum, k);
+        syn_f64 left = sum_at(s, k);
         for (uint32_t j = 0; j < k; j++)
             left = syn_f64_fused(syn_f64_all(-l[j]), z[j], left);
         left *= syn_f64_all(l[k]);
@@ -100,19 +171,18 @@ static bordered border(const syn_forecast_model *m, const double *sum, syn_f64 *
 }
 
 /* By how much a forecast changes with each candidate of a register. */
-static syn_f64 change_of(const syn_forecast_model *m, const double *sum, syn_f64 x)
+static syn_f64 change_of(const syn_forecast_model *m, sums lines, syn_f64 x)
 {
     syn_f64 z[SYN_FORECAST_UNKNOWNS], zz[SYN_FORECAST_UNKNOWNS];
     syn_f64 ridge = syn_f64_all(m->ridge), both = syn_f64_all(0);
-    const double *squares = sum + (size_t)(m->n + 1) * SYN_FORECAST_SIDE;
-    const double *high = squares + (size_t)(m->n + 1) * SYN_FORECAST_SIDE;
-    bordered a = border(m, sum, z), b = border(m, squares, zz);
+    sums squares = sums_from(lines, m->n + 1), high = sums_from(squares, m->n + 1);
+    bordered a = border(m, lines, z), b = border(m, squares, zz);
     for (uint32_t k = 0; k < m->n; k++)
         both = syn_f64_fused(z[k], zz[k], both);
     syn_f64 aa = sum_at(squares, 0) - a.square + ridge;
     syn_f64 ab = sum_at(high, 0) - both;
     syn_f64 bb = sum_at(high, 1) - b.square + ridge;
-    syn_f64 ay = sum_at(sum, m->n) - a.effect, by = sum_at(squares, m->n) - b.effect;
+    syn_f64 ay = sum_at(lines, m->n) - a.effect, by = sum_at(squares, m->n) - b.effect;
     syn_f64 at = x - a.from, bt = x * x - b.from;
     /* x taken out of x^2 */
     syn_f64 share = ab / aa;
@@ -122,14 +192,13 @@ static syn_f64 change_of(const syn_forecast_model *m, const double *sum, syn_f64
     return at * ay / aa + bt * by / bb;
 }
 
-static void try_octet(const syn_forecast_model *m, const double *sum, const double *x,
-                      double *fall)
+static void try_octet(const syn_forecast_model *m, const double *sum, uint32_t side,
+                      const double *x, double *fall)
 {
     syn_f64 twice = syn_f64_all(2 * m->error);
-    for (int part = 0; part < OCTET_PARTS; part++) {
-        int at = part * SYN_F64_LANES;
-        syn_f64 change = change_of(m, sum + at, syn_f64_load(x + at));
-        syn_f64_store(fall + at, change * (twice - change));
+    for (uint32_t c = 0; c < side; c += SYN_F64_LANES) {
+        syn_f64 change = change_of(m, (sums){sum + c, side}, syn_f64_load(x + c));
+        syn_f64_store(fall + c, change * (twice - change));
     }
 }
 

@@ -14,11 +14,19 @@ enum {
     SYN_FORECAST_UNKNOWNS = SYN_FORECAST_MOST + 1
 };
 
-/* Sums of an octet: of x times 1, each coordinate and the target; of x^2 times the same;
-   of x^3; of x^4. Each is that of SYN_FORECAST_SIDE candidates. */
+/* Sums of a candidate x: of x times 1, each coordinate and the target; of x^2 times the
+   same; of x^3; of x^4. */
 static inline size_t syn_forecast_sums(uint32_t dims)
 {
     return 2 * ((size_t)dims + 2) + 2;
+}
+
+/* The sums of an octet: [sums of a candidate][side], where `side` is SYN_FORECAST_SIDE
+   or, of the last octet, how many candidates are left; and perhaps some more. */
+static inline size_t syn_forecast_columns(uint32_t dims, uint32_t side)
+{
+    size_t sums = syn_forecast_sums(dims) * side;
+    return (sums + SYN_SMAP_PRODUCTS - 1) / SYN_SMAP_PRODUCTS * SYN_SMAP_PRODUCTS;
 }
 
 /* The equations A a = b of one forecast without a candidate, and A = L L'. */
@@ -41,14 +49,16 @@ typedef struct syn_forecast_kind {
                   double *square);
 
     /* Panels for syn_smap_product.add, of SYN_SMAP_POINTS points from `from` on. The last
-       of the terms is the target. `octet`: [points][SYN_FORECAST_SIDE]. */
-    void (*fill)(const syn_smap_terms *terms, const double *octet, size_t from,
-                 double *panel);
+       of the terms is the target. `octet`: [points][SYN_FORECAST_SIDE] of which the
+       first `side` count. */
+    void (*fill)(const syn_smap_terms *terms, const double *octet, uint32_t side,
+                 size_t from, double *panel);
 
-    /* Puts into `fall` by how much the squared error falls with each candidate of an
-       octet, whose values at the point are `x`. `sum`: of syn_forecast_sums(). */
-    void (*try_octet)(const syn_forecast_model *model, const double *sum, const double *x,
-                      double *fall);
+    /* Puts into `fall` by how much the squared error falls with each of the first `side`
+       candidates of an octet, whose values at the point are `x`; into the rest,
+       anything. `sum`: of syn_forecast_columns(), and SYN_SMAP_PADDING more. */
+    void (*try_octet)(const syn_forecast_model *model, const double *sum, uint32_t side,
+                      const double *x, double *fall);
 
     /* Puts mean and long-run variance of each of an octet's `fall`, [rows]
        [SYN_FORECAST_SIDE], into arrays of SYN_FORECAST_SIDE; takes the mean out of

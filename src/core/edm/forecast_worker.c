@@ -25,7 +25,7 @@ struct syn_forecast_worker {
     double *distance;           /* [rows][stride] */
     double *square;             /* [forecasts][SYN_SMAP_PITCH] squared weights */
     double *equations;          /* [forecasts][products] */
-    double *sum;                /* [octets][forecasts][sums of an octet] */
+    double *sum;                /* [octets][forecasts][sums of the octet] */
     double *panel;
     syn_forecast_model model;
     double *memory;
@@ -55,7 +55,8 @@ static size_t cut(syn_forecast_worker *w, double *memory, uint32_t steps, uint32
                   uint32_t octets)
 {
     size_t next = 0, stride = syn_smap_job_stride(steps);
-    size_t products = syn_smap_products(dims + 2), columns = syn_forecast_columns(dims);
+    size_t products = syn_smap_products(dims + 2);
+    size_t columns = syn_forecast_columns(dims, SYN_FORECAST_SIDE);
     size_t distances = SYN_SMAP_BLOCK_BYTES / sizeof(double);
     if (distances < SYN_SMAP_ROWS * stride)
         distances = SYN_SMAP_ROWS * stride;
@@ -68,7 +69,8 @@ static size_t cut(syn_forecast_worker *w, double *memory, uint32_t steps, uint32
     w->distance = take(memory, &next, distances);
     w->square = take(memory, &next, SYN_FORECAST_BLOCK * (size_t)SYN_SMAP_PITCH);
     w->equations = take(memory, &next, SYN_FORECAST_BLOCK * products);
-    w->sum = take(memory, &next, octets * SYN_FORECAST_BLOCK * columns);
+    w->sum = take(memory, &next,
+                  octets * SYN_FORECAST_BLOCK * columns + SYN_SMAP_PADDING);
     w->panel = take(memory, &next, panel + 2 * SYN_SMAP_PADDING);
     return next;
 }
@@ -104,17 +106,25 @@ static uint32_t slot_at(const syn_forecast_worker *w, uint32_t slot)
     return slot * w->pitch;
 }
 
+/* The sums of an octet for forecast `at` of so many. */
+static double *sums_at(const syn_forecast_job *j, const syn_forecast_worker *w,
+                       uint32_t forecasts, uint32_t octet, uint32_t at)
+{
+    return w->sum + forecasts * syn_forecast_before(j, octet) +
+           at * syn_forecast_octet(j, octet);
+}
+
 /* Sums of a slot that has no weights begin with those of all rows. */
 static void begin_slot(const syn_forecast_job *j, uint32_t slot, syn_forecast_worker *w)
 {
-    uint32_t rows = slot_at(w, j->thetas), at = slot_at(w, slot);
-    size_t products = j->terms.products, columns = syn_forecast_columns(j->dims);
+    uint32_t all = slot_at(w, j->thetas), at = slot_at(w, slot);
+    size_t products = j->terms.products;
     const double *sum = j->total + products;
     for (uint32_t r = at; r < at + w->n; r++) {
         memcpy(w->equations + r * products, j->total, products * sizeof *w->equations);
         for (uint32_t o = 0; o < j->octets; o++)
-            memcpy(w->sum + (o * rows + r) * columns, sum + o * columns,
-                   columns * sizeof *w->sum);
+            memcpy(sums_at(j, w, all, o, r), sum + syn_forecast_before(j, o),
+                   syn_forecast_octet(j, o) * sizeof *sum);
     }
 }
 
@@ -126,8 +136,7 @@ static void begin_share(const syn_forecast_job *j, uint32_t share, syn_forecast_
     uint32_t rows = slot_at(w, j->thetas);
     memset(w->square, 0, rows * (size_t)SYN_SMAP_PITCH * sizeof *w->square);
     memset(w->equations, 0, rows * j->terms.products * sizeof *w->equations);
-    memset(w->sum, 0,
-           j->octets * rows * syn_forecast_columns(j->dims) * sizeof *w->sum);
+    memset(w->sum, 0, rows * syn_forecast_before(j, j->octets) * sizeof *w->sum);
     for (uint32_t slot = j->weighed; slot < j->thetas; slot++)
         begin_slot(j, slot, w);
     w->phase = MEASURE;
@@ -188,7 +197,8 @@ static int weigh_left_out(const syn_smap_near *near, size_t from, double *square
     return i < end;
 }
 
-/* Squared weights of the next `n` points for all forecasts; how many of these have any. */
+/* Squared weights of the next `n` points for all forecasts; how many of these have
+   any. */
 static uint32_t weigh_slots(const syn_forecast_call *c, const syn_forecast_job *j,
                             syn_forecast_worker *w, size_t n)
 {
@@ -206,19 +216,18 @@ static uint32_t weigh_slots(const syn_forecast_call *c, const syn_forecast_job *
     return slot_at(w, any ? j->thetas : j->weighed);
 }
 
-/* What some squared weights of points from `from` on add to the sums. `rows`: of all
-   sums, of which the first `some` get more. */
+/* What squared weights of points from `from` on add to the sums of `all` forecasts, of
+   which the first `some` have weights. */
 static void add_points(const syn_forecast_call *c, const syn_forecast_job *j,
-                       syn_forecast_worker *w, size_t from, uint32_t some, uint32_t rows,
-                       double *equations, double *sum)
+                       syn_forecast_worker *w, size_t from, uint32_t some, uint32_t all)
 {
-    size_t left = j->n - from, columns = syn_forecast_columns(j->dims);
-    size_t n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
-    c->product->multiply(&j->terms, from, n, w->square, some, w->panel, equations);
+    size_t left = j->n - from, n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
+    c->product->multiply(&j->terms, from, n, w->square, some, w->panel, w->equations);
     for (uint32_t o = 0; o < j->octets; o++) {
-        c->kind->fill(&j->terms, j->candidate + o * j->stride * SYN_FORECAST_SIDE, from,
-                      w->panel);
-        c->product->add(w->panel, columns, w->square, some, sum + o * rows * columns);
+        c->kind->fill(&j->terms, j->candidate + o * j->stride * SYN_FORECAST_SIDE,
+                      syn_forecast_side(j, o), from, w->panel);
+        c->product->add(w->panel, syn_forecast_octet(j, o), w->square, some,
+                        sums_at(j, w, all, o, 0));
     }
 }
 
@@ -228,7 +237,7 @@ static void weigh_points(const syn_forecast_call *c, const syn_forecast_job *j,
     size_t left = j->n - w->point, n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
     uint32_t some = weigh_slots(c, j, w, n);
     if (some > 0)
-        add_points(c, j, w, w->point, some, slot_at(w, j->thetas), w->equations, w->sum);
+        add_points(c, j, w, w->point, some, slot_at(w, j->thetas));
     w->point += n;
     if (w->point == j->n) {
         w->phase = SOLVE;
@@ -239,18 +248,20 @@ static void weigh_points(const syn_forecast_call *c, const syn_forecast_job *j,
 void syn_forecast_job_total(const syn_forecast_call *c, syn_forecast_job *j,
                             syn_forecast_worker *w)
 {
-    size_t products = j->terms.products, columns = syn_forecast_columns(j->dims);
-    memset(w->square, 0, SYN_SMAP_ROWS * (size_t)SYN_SMAP_PITCH * sizeof *w->square);
-    memset(w->equations, 0, SYN_SMAP_ROWS * products * sizeof *w->equations);
-    memset(w->sum, 0, j->octets * SYN_SMAP_ROWS * columns * sizeof *w->sum);
+    const uint32_t all = SYN_SMAP_ROWS;
+    size_t products = j->terms.products;
+    double *sum = j->total + products;
+    memset(w->square, 0, all * (size_t)SYN_SMAP_PITCH * sizeof *w->square);
+    memset(w->equations, 0, all * products * sizeof *w->equations);
+    memset(w->sum, 0, all * syn_forecast_before(j, j->octets) * sizeof *w->sum);
     for (size_t i = 0; i < SYN_SMAP_POINTS; i++)
         w->square[i] = 1;
     for (size_t from = 0; from < j->n; from += SYN_SMAP_POINTS)
-        add_points(c, j, w, from, SYN_SMAP_ROWS, SYN_SMAP_ROWS, w->equations, w->sum);
+        add_points(c, j, w, from, all, all);
     memcpy(j->total, w->equations, products * sizeof *j->total);
     for (uint32_t o = 0; o < j->octets; o++)
-        memcpy(j->total + products + o * columns, w->sum + o * SYN_SMAP_ROWS * columns,
-               columns * sizeof *j->total);
+        memcpy(sum + syn_forecast_before(j, o), sums_at(j, w, all, o, 0),
+               syn_forecast_octet(j, o) * sizeof *sum);
 }
 
 /* Fills A from its upper half, row after row, and b, which ends each. */
@@ -311,16 +322,16 @@ static void fit_model(const double *sum, const double *value, uint32_t dims,
 static void solve_slot(const syn_forecast_call *c, syn_forecast_job *j,
                        syn_forecast_worker *w, uint32_t slot, uint32_t r)
 {
-    size_t rows = slot_at(w, j->thetas), at = slot_at(w, slot) + r, i = w->first + r;
-    size_t columns = syn_forecast_columns(j->dims);
+    uint32_t all = slot_at(w, j->thetas), at = slot_at(w, slot) + r;
+    size_t i = w->first + r;
     double *fall = j->fall + (size_t)slot * j->octets * j->n * SYN_FORECAST_SIDE;
     fit_model(w->equations + at * j->terms.products, j->value + i * j->terms.pitch,
               j->dims, &w->model);
     j->error[(size_t)slot * j->n + i] = w->model.error;
-    for (size_t o = 0; o < j->octets; o++)
-        c->kind->try_octet(&w->model, w->sum + (o * rows + at) * columns,
+    for (uint32_t o = 0; o < j->octets; o++)
+        c->kind->try_octet(&w->model, sums_at(j, w, all, o, at), syn_forecast_side(j, o),
                            j->candidate + (o * j->stride + i) * SYN_FORECAST_SIDE,
-                           fall + (o * j->n + i) * SYN_FORECAST_SIDE);
+                           fall + (o * (size_t)j->n + i) * SYN_FORECAST_SIDE);
 }
 
 static void solve_next(const syn_forecast_call *c, syn_forecast_job *j,

@@ -29,7 +29,7 @@ static inline size_t syn_smap_job_stride(uint32_t points)
 /* Products of any two of 1 and the coordinates. */
 static inline size_t syn_smap_products(uint32_t unknowns)
 {
-    return syn_smap_padded((size_t)unknowns * (unknowns + 1) / 2, SYN_SMAP_COLUMNS);
+    return syn_smap_padded((size_t)unknowns * (unknowns + 1) / 2, SYN_SMAP_PRODUCTS);
 }
 
 /* Predictions are made in blocks, and the blocks of a share one after the other: how many

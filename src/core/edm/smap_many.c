@@ -144,7 +144,7 @@ static syn_status gather_terms(many *m)
     syn_smap_terms *t = &m->terms;
     t->n = s->points->dims + 2;
     t->pitch = padded(t->n, SYN_SMAP_PADDING);
-    t->products = padded((size_t)t->n * (t->n + 1) / 2, SYN_SMAP_COLUMNS);
+    t->products = padded((size_t)t->n * (t->n + 1) / 2, SYN_SMAP_PRODUCTS);
     m->value = calloc(s->library->n * t->pitch + SYN_SMAP_PADDING, sizeof(double));
     m->centre = calloc(t->n, sizeof *m->centre);
     t->value = m->value;

@@ -74,18 +74,24 @@ static void make_products(const syn_smap_terms *terms, const double *value, doub
     }
 }
 
-/* Copies the products of a point to where its panels are. */
-static void spread_row(const double *row, size_t products, size_t n, double *to)
+/* Copies the products of point i to where its panels are. */
+static void spread_row(const double *row, size_t products, size_t n, size_t i,
+                       double *panel)
 {
-    for (size_t c = 0; c < products; c += TILE_WIDE, to += n * TILE_WIDE) {
+    size_t c = 0;
+    for (; c + TILE_WIDE <= products; c += TILE_WIDE) {
+        double *to = panel + c * n + i * TILE_WIDE;
         syn_f64_store(to, syn_f64_load(row + c));
         syn_f64_store(to + SYN_F64_LANES, syn_f64_load(row + c + SYN_F64_LANES));
     }
+    if (c < products)
+        syn_f64_store(panel + c * n + i * SYN_F64_LANES, syn_f64_load(row + c));
 }
 
-/* Panels [products / TILE_WIDE][n][TILE_WIDE] of points from `from` on; `spare` is room
-   for two rows of products and a register. One row is copied while the next is made: what
-   has just been written, in registers that overlap, cannot be read at once. */
+/* Panels [products / TILE_WIDE][n][TILE_WIDE] of points from `from` on, and perhaps one
+   of half that width; `spare` is room for two rows of products and a register. One row is
+   copied while the next is made: what has just been written, in registers that overlap,
+   cannot be read at once. */
 static void make_panels(const syn_smap_terms *terms, size_t from, size_t n, double *panel,
                         double *spare)
 {
@@ -96,52 +102,64 @@ static void make_panels(const syn_smap_terms *terms, size_t from, size_t n, doub
             make_products(terms, terms->value + (from + i) * terms->pitch,
                           spare + i % 2 * pitch);
         if (i > 0)
-            spread_row(spare + (i - 1) % 2 * pitch, terms->products, n,
-                       panel + (i - 1) * TILE_WIDE);
+            spread_row(spare + (i - 1) % 2 * pitch, terms->products, n, i - 1, panel);
     }
 }
 
-/* Adds TILE_TALL rows of weights times a panel. */
-static void add_tile(const double *square, const double *panel, size_t n, double *sum,
-                     size_t stride)
+/* Adds TILE_TALL rows of weights times a panel of so many registers, 1 or 2. */
+SYN_INLINE void add_tile(int registers, const double *square, const double *panel,
+                         size_t n, double *sum, size_t stride)
 {
-    syn_f64 left[TILE_TALL], right[TILE_TALL];
+    syn_f64 all[TILE_TALL][2];
     SYN_UNROLL(12)
     for (int r = 0; r < TILE_TALL; r++)
-        left[r] = right[r] = syn_f64_all(0);
-    for (size_t i = 0; i < n; i++, panel += TILE_WIDE) {
-        syn_f64 a = syn_f64_load(panel), b = syn_f64_load(panel + SYN_F64_LANES);
+        all[r][0] = all[r][1] = syn_f64_all(0);
+    for (size_t i = 0; i < n; i++, panel += registers * SYN_F64_LANES) {
+        syn_f64 a = syn_f64_load(panel), b = a;
+        if (registers > 1)
+            b = syn_f64_load(panel + SYN_F64_LANES);
         SYN_UNROLL(12)
         for (int r = 0; r < TILE_TALL; r++) {
             syn_f64 by = syn_f64_all(square[r * SYN_SMAP_PITCH + i]);
-            left[r] = syn_f64_fused(by, a, left[r]);
-            right[r] = syn_f64_fused(by, b, right[r]);
+            all[r][0] = syn_f64_fused(by, a, all[r][0]);
+            if (registers > 1)
+                all[r][1] = syn_f64_fused(by, b, all[r][1]);
         }
     }
     SYN_UNROLL(12)
-    for (int r = 0; r < TILE_TALL; r++, sum += stride) {
-        syn_f64_store(sum, syn_f64_load(sum) + left[r]);
-        syn_f64_store(sum + SYN_F64_LANES, syn_f64_load(sum + SYN_F64_LANES) + right[r]);
-    }
+    for (int r = 0; r < TILE_TALL; r++, sum += stride)
+        SYN_UNROLL(2)
+        for (int v = 0; v < registers; v++) {
+            double *to = sum + v * SYN_F64_LANES;
+            syn_f64_store(to, syn_f64_load(to) + all[r][v]);
+        }
+}
+
+/* Adds rows of weights times all panels, of `n` points each. */
+static void add_tiles(const double *panel, size_t n, size_t columns, const double *square,
+                      uint32_t rows, double *sum)
+{
+    size_t c = 0;
+    for (; c + TILE_WIDE <= columns; c += TILE_WIDE)
+        for (uint32_t r = 0; r < rows; r += TILE_TALL)
+            add_tile(2, square + r * SYN_SMAP_PITCH, panel + c * n, n,
+                     sum + r * columns + c, columns);
+    for (uint32_t r = 0; c < columns && r < rows; r += TILE_TALL)
+        add_tile(1, square + r * SYN_SMAP_PITCH, panel + c * n, n, sum + r * columns + c,
+                 columns);
 }
 
 static void multiply_block(const syn_smap_terms *terms, size_t from, size_t n,
                      const double *square, uint32_t rows, double *panel, double *sum)
 {
     make_panels(terms, from, n, panel, panel + SYN_SMAP_POINTS * terms->products);
-    for (size_t c = 0; c < terms->products; c += TILE_WIDE)
-        for (uint32_t r = 0; r < rows; r += TILE_TALL)
-            add_tile(square + r * SYN_SMAP_PITCH, panel + c * n, n,
-                     sum + r * terms->products + c, terms->products);
+    add_tiles(panel, n, terms->products, square, rows, sum);
 }
 
 static void add_panels(const double *panel, size_t columns, const double *square,
                        uint32_t rows, double *sum)
 {
-    for (size_t c = 0; c < columns; c += TILE_WIDE)
-        for (uint32_t r = 0; r < rows; r += TILE_TALL)
-            add_tile(square + r * SYN_SMAP_PITCH, panel + c * SYN_SMAP_POINTS,
-                     SYN_SMAP_POINTS, sum + r * columns + c, columns);
+    add_tiles(panel, SYN_SMAP_POINTS, columns, square, rows, sum);
 }
 
 static void make_hat(const double *coordinate, size_t stride, uint32_t dims,

@@ -10,10 +10,11 @@
 
 enum {
     SYN_SMAP_ROWS = 12,     /* predictions come in multiples of these, */
-    SYN_SMAP_COLUMNS = 16,  /* products in multiples of these, */
+    SYN_SMAP_PRODUCTS = 8,  /* products in multiples of these, */
+    SYN_SMAP_COLUMNS = 16,  /* targets in multiples of these, */
     SYN_SMAP_POINTS = 128,  /* and so many points of the library are taken at a time */
     SYN_SMAP_PITCH = SYN_SMAP_POINTS + 8, /* doubles from one row of weights to another */
-    SYN_SMAP_SPARE = 3      /* rows of products that are in the making */
+    SYN_SMAP_SPARE = 4      /* rows of products, room for those in the making */
 };
 
 /* What is multiplied: 1, the coordinates and the target of each point of the library, the
@@ -22,7 +23,7 @@ enum {
 typedef struct syn_smap_terms {
     uint32_t n;           /* dims + 2 */
     size_t pitch;         /* n, made a multiple of SYN_SMAP_PADDING */
-    size_t products;      /* n (n + 1) / 2, made a multiple of SYN_SMAP_COLUMNS */
+    size_t products;      /* n (n + 1) / 2, made a multiple of SYN_SMAP_PRODUCTS */
     const double *value;  /* [points][pitch], and SYN_SMAP_PADDING more */
 } syn_smap_terms;
 
@@ -48,7 +49,8 @@ typedef struct syn_smap_product {
                      const double *square, uint32_t rows, double *panel, double *sum);
 
     /* The same with columns that are panels already, `columns` of them: a multiple of
-       SYN_SMAP_COLUMNS. `panel`: [columns / wide][SYN_SMAP_POINTS][wide]. */
+       SYN_SMAP_PRODUCTS. `panel`: [columns / wide][SYN_SMAP_POINTS][wide], and after
+       these [SYN_SMAP_POINTS][wide / 2] if as many columns are left. */
     void (*add)(const double *panel, size_t columns, const double *square, uint32_t rows,
                 double *sum);
     size_t wide;

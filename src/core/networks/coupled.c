@@ -1,6 +1,6 @@
-/* The steps of coupled maps. What series send to their effects is kept in a ring of as many
-   steps as the longest delay, and what is kept of them in a block of a few steps, so that
-   each series of the result is written a line of the cache at a time. */
+/* The steps of coupled maps. What series send to their effects is kept in a ring of as
+   many steps as the longest delay, and what is kept of them in a block of a few steps, so
+   that each series of the result is written a line of the cache at a time. */
 #include "core/networks/coupled.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ typedef struct run {
     const syn_coupled *maps;
     uint32_t depth;     /* steps of the ring */
     double *state;      /* [series] now */
-    double *own;        /* [series] what a series itself makes of its state; logistic maps */
+    double *own;        /* [series] what a series makes of its state; logistic maps */
     double *stays;      /* [series] the share of it that stays; logistic maps */
     double *sent;       /* [depth][series] what effects see; that of step t is at
                            t % depth */
@@ -106,7 +106,8 @@ static double driven(const run *r, uint32_t j, size_t t)
     for (int k = links->first[j]; k < links->first[j + 1]; k++) {
         uint32_t delay = (uint32_t)links->delay[k];
         size_t seen = now >= delay ? now - delay : now + r->depth - delay;
-        sum += links->strength[k] * r->sent[seen * links->series + (size_t)links->cause[k]];
+        size_t from = (size_t)links->cause[k];
+        sum += links->strength[k] * r->sent[seen * links->series + from];
     }
     return (double)sum;
 }

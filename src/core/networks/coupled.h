@@ -1,5 +1,5 @@
-/* Maps that drive each other: what each series does next depends on itself and on what its
-   causes did one or more steps ago. */
+/* Maps that drive each other: what each series does next depends on itself and on what
+   its causes did one or more steps ago. */
 #ifndef SYN_NETWORKS_COUPLED_H
 #define SYN_NETWORKS_COUPLED_H
 
@@ -29,8 +29,8 @@ typedef struct syn_coupled {
     uint32_t n_kept;        /* and how many they are */
 } syn_coupled;
 
-/* Fills out[n_kept][steps]. The causes of a series are summed in the order of its links, in
-   long double. SYN_NO_MEMORY; SYN_INTERRUPTED. */
+/* Fills out[n_kept][steps]. The causes of a series are summed in the order of its links,
+   in long double. SYN_NO_MEMORY; SYN_INTERRUPTED. */
 syn_status syn_coupled_run(const syn_coupled *maps, double *out, const syn_watch *watch);
 
 #endif

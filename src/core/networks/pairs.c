@@ -1,5 +1,5 @@
-/* Looks at one effect after the other: at all series from which paths lead to it, and at all
-   that one of these drives as well. */
+/* Looks at one effect after the other: at all series from which paths lead to it, and at
+   all that one of these drives as well. */
 #include "core/networks/pairs.h"
 
 #include <stdlib.h>
@@ -26,8 +26,8 @@ typedef struct finder {
     const syn_pairs_options *options;
     syn_graph graph;
     syn_paths search[SEARCHES];
-    int *hidden_path;   /* [series] 1 for causes with a path through hidden series alone */
-    int *link;          /* [series] the number of the link to the effect, or SYN_NOWHERE */
+    int *hidden_path;   /* [series] 1 for causes with a path through hidden series */
+    int *link;          /* [series] number of the link to the effect, or SYN_NOWHERE */
     int *list;          /* [series] */
     syn_pairs *out;
 } finder;
@@ -194,8 +194,14 @@ static int list_drivers(finder *f, const syn_paths *from, const syn_paths *to, i
     return n;
 }
 
-/* Looks back from the cause without the effect and from the effect without the cause, both
-   a link farther at a time, so that it ends with the nearest drivers. */
+/* How far the last of those that were found are. */
+static int farthest(const syn_paths *search)
+{
+    return search->far[search->found[search->n - 1]];
+}
+
+/* Looks back from the cause without the effect and from the effect without the cause,
+   both a link farther at a time, so that it ends with the nearest drivers. */
 static syn_status find_drivers(finder *f, syn_pair *pair)
 {
     syn_paths_rule past_effect = rule_of(f), past_cause = rule_of(f);
@@ -210,8 +216,7 @@ static syn_status find_drivers(finder *f, syn_pair *pair)
         more = syn_paths_layer(from, &f->graph, &past_effect, 1);
         if (!whole)
             more |= syn_paths_layer(to, &f->graph, &past_cause, 1);
-        int farthest = from->far[from->found[from->n - 1]] + to->far[to->found[to->n - 1]];
-        more |= sum < farthest;
+        more |= sum < farthest(from) + farthest(to);
         pair->drivers = list_drivers(f, from, to, sum);
     }
     return add_names(f, &f->out->drivers, pair->drivers);
@@ -219,8 +224,8 @@ static syn_status find_drivers(finder *f, syn_pair *pair)
 
 /* ---- one effect ---- */
 
-/* Marks the causes of hidden series that drive the effect through hidden ones, or takes the
-   marks away. */
+/* Marks the causes of hidden series that drive the effect through hidden ones, or takes
+   the marks away. */
 static void mark_hidden(finder *f, int mark)
 {
     const syn_paths *unseen = &f->search[UNSEEN];
@@ -298,7 +303,7 @@ static syn_status find_causes(finder *f, uint32_t effect, const syn_watch *watch
     syn_paths_rule rule = rule_of(f);
     syn_paths *to = begin_search(f, TO, (int)effect);
     syn_paths_all(to, &f->graph, &rule, 1);
-    /* Whatever has a path to the effect, or a driver in common with it, is among these. */
+    /* Whatever has a path to the effect, or a driver in common with it, is here. */
     syn_paths *near = &f->search[NEAR];
     syn_paths_clear(near);
     for (uint32_t k = 0; k < to->n; k++)

@@ -1,5 +1,5 @@
-/* What two series of a wiring have to do with each other: links, paths through others, and
-   series that drive both. */
+/* What two series of a wiring have to do with each other: links, paths through others,
+   and series that drive both. */
 #ifndef SYN_NETWORKS_PAIRS_H
 #define SYN_NETWORKS_PAIRS_H
 

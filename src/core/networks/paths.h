@@ -45,8 +45,8 @@ typedef struct syn_paths_rule {
     uint32_t longest;     /* most links of a path */
     int64_t but_link;     /* this link, or SYN_NOWHERE */
     int64_t but_series;   /* this series, or SYN_NOWHERE */
-    const int *through;   /* NULL, or [series] 1 for those that a path may lead through; it
-                             may begin and end anywhere */
+    const int *through;   /* NULL, or [series] 1 for those that a path may lead through;
+                             it may begin and end anywhere */
 } syn_paths_rule;
 
 /* Finds all series that are one link farther away than the farthest that were found: from

@@ -19,8 +19,8 @@
 namespace gpu {
 
 enum {
-    ARRANGE_WARPS = 7,     /* of a block, as its memory allows: a warp 32 points, and then a
-                              thread a group of eight */
+    ARRANGE_WARPS = 7,     /* of a block, as its memory allows: a warp 32 points, and
+                              then a thread a group of eight */
     BANK_GROUPS = 8,
     ARRANGE_ROUNDS = 2,    /* of swaps between all groups */
     MOST_K = SYN_MAP_DIMS + 1
@@ -238,8 +238,8 @@ __device__ inline float scale_entries(uint32_t *entry, uint32_t k, bool halves)
 }
 
 /* Entries for a lane a point, as they were, in their new order. */
-__device__ inline void write_entries(const arrange_room &room, uint32_t *at, uint32_t lane,
-                                     uint32_t k)
+__device__ inline void write_entries(const arrange_room &room, uint32_t *at,
+                                     uint32_t lane, uint32_t k)
 {
     uint32_t point = room.member[lane];
     for (uint32_t j = 0; j < k; j++)

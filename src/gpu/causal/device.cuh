@@ -13,8 +13,7 @@
 namespace gpu {
 
 constexpr double BATCH_SECONDS = 0.05;  /* about; Ctrl-C waits for those under way */
-constexpr int BATCHES = 3;  /* under way: some warps of each are at work much longer than
-                               the others, with points that are searched outward */
+constexpr int BATCHES = 3;  /* under way: the last warps of one leave room for the next */
 
 /* The layout on a device: the step of each place, also of the empty ones at the end, and
    its use. */

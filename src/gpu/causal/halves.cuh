@@ -149,8 +149,9 @@ template <int CHUNKS> struct chunk_predictions {
     }
 };
 
-/* Sums of a lane's targets. Predictions are taken from a first one, as in lane_sums; where
-   points are missing, what is observed is taken from what it is there, and added up. */
+/* Sums of a lane's targets. Predictions are taken from a first one, as in lane_sums;
+   where points are missing, what is observed is taken from what it is there, and added
+   up. */
 template <int CHUNKS, bool MISSING> struct chunk_sums {
     float first[CHUNKS][2], p[CHUNKS][2], pp[CHUNKS][2], py[CHUNKS][2];
     float y[MISSING ? CHUNKS : 1][2], yy[MISSING ? CHUNKS : 1][2], n;
@@ -272,8 +273,9 @@ template <int CHUNKS, bool MISSING> struct chunk_sums {
    bits of that are the group that the point comes from. ALL: there are all of them. */
 template <bool ALL, int CHUNKS, bool TURNED, bool MISSING>
 __device__ void add_points(const lookup_job &job, const chunk_tile<TURNED> &tile,
-                           const chunk_predictions<CHUNKS> &of, const float (&scale)[GROUPS],
-                           uint32_t from, uint32_t block, uint32_t rows, uint32_t lane,
+                           const chunk_predictions<CHUNKS> &of,
+                           const float (&scale)[GROUPS], uint32_t from,
+                           uint32_t block, uint32_t rows, uint32_t lane,
                            chunk_sums<CHUNKS, MISSING> *sums)
 {
     uint32_t g = lane / 4;

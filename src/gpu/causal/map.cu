@@ -5,6 +5,8 @@
 #include "gpu/causal/mapper.cuh"
 
 #include <cstdio>
+#include <new>
+#include <numeric>
 
 using gpu::array;
 using gpu::check;
@@ -69,13 +71,33 @@ void work_as(gpu::mapper *mine, gpu::crew *work, uint32_t devices,
     work->end();
 }
 
+/* The series of a search: value[n][steps]. */
+struct skill_series {
+    uint32_t n;
+    const double *value;
+};
+
 struct skill_slot : gpu::batch_slot {
+    syn_map_libraries ready = {};
     array<double> sums;
     array<float> found;
+
+    ~skill_slot() { syn_map_libraries_free(&ready); }
+
+    /* Makes the series of the batch ready, on this thread. */
+    void prepare(const skill_series &all, const syn_map_layout &layout,
+                 syn_map_options options)
+    {
+        options.threads = 1;
+        syn_map_libraries_free(&ready);
+        if (syn_map_libraries_make(n, all.value + (size_t) first * layout.steps, first,
+                                   &layout, &options, &ready) != SYN_OK)
+            throw std::bad_alloc();
+    }
 };
 
 /* Skill of every E on one device. */
-void find_skill(const syn_map_libraries &libraries, const syn_map_layout &layout,
+void find_skill(const skill_series &all, const syn_map_layout &layout,
                 const syn_map_options &options, int device, gpu::crew *work,
                 uint32_t devices, float *rho)
 {
@@ -90,13 +112,16 @@ void find_skill(const syn_map_libraries &libraries, const syn_map_layout &layout
     double fit = std::min(0.8 * gpu::free_memory() / gpu::BATCHES / bytes,
                           gpu::BATCH_SECONDS / gpu::search_seconds(job));
     uint32_t batch = (uint32_t) std::min(8192.0, std::max(1.0, fit));
+    std::vector<uint32_t> E(E_max);
+    std::iota(E.begin(), E.end(), 1);
     skill_slot slot[gpu::BATCHES];
     auto next = [&](uint32_t *first) {
-        return work->take(batch, libraries.n, devices, first);
+        return work->take(batch, all.n, devices, first);
     };
     auto start = [&](skill_slot *s) {
         gpu::search_job mine = job;
-        s->libraries.put(libraries, s->first, s->n, &mine, s->work);
+        s->prepare(all, layout, options);
+        s->libraries.put(s->ready, 0, s->n, &mine, s->work);
         s->sums.ensure((size_t) s->n * parts * gpu::WARP * gpu::SUMS);
         s->found.ensure((size_t) s->n * E_max);
         gpu::with_top(E_max, staged, [&](auto top, auto fits) {
@@ -108,17 +133,18 @@ void find_skill(const syn_map_libraries &libraries, const syn_map_layout &layout
         check(cudaGetLastError());
     };
     auto collect = [&](skill_slot *s) {
-        check(cudaMemcpyAsync(rho + (size_t) s->first * E_max, s->found.get(),
-                              (size_t) s->n * E_max * sizeof(float),
+        float *to = rho + (size_t) s->first * E_max;
+        check(cudaMemcpyAsync(to, s->found.get(), (size_t) s->n * E_max * sizeof(float),
                               cudaMemcpyDeviceToHost, s->work));
         check(cudaStreamSynchronize(s->work));
+        syn_map_drop_small(&s->ready, &layout, E.data(), E_max, to);
     };
     gpu::keep_busy(slot, next, start, collect);
 }
 
 }  // namespace
 
-extern "C" syn_status syn_gpu_map_dimensions(const syn_map_libraries *libraries,
+extern "C" syn_status syn_gpu_map_dimensions(uint32_t n, const double *value,
                                              const syn_map_layout *layout,
                                              const syn_map_options *options,
                                              const int *devices, int n_devices,
@@ -132,9 +158,9 @@ extern "C" syn_status syn_gpu_map_dimensions(const syn_map_libraries *libraries,
         double begun = gpu::seconds_now();
         gpu::crew work;
         work.start(devices, n_devices, [&](int device) {
-            find_skill(*libraries, *layout, *options, device, &work, n_devices, rho);
+            find_skill({n, value}, *layout, *options, device, &work, n_devices, rho);
         });
-        work.wait(libraries->n, watch, "embedding");
+        work.wait(n, watch, "embedding");
         report->seconds = report->neighbours = gpu::seconds_now() - begun;
     });
     std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);

@@ -22,8 +22,10 @@ typedef struct syn_gpu_map_report {
    `reason`, SYN_GPU_TEXT bytes, then holds one plain clause; it is empty after SYN_OK and
    SYN_INTERRUPTED. */
 
-/* syn_map_dimensions() on devices[n_devices], numbers from 0. */
-syn_status syn_gpu_map_dimensions(const syn_map_libraries *libraries,
+/* syn_map_dimensions() on devices[n_devices], numbers from 0: of value[n][layout->steps],
+   NaN where missing, which a thread for each device makes ready while that is at work.
+   Series with too few points have none: see syn_map_drop_small(). */
+syn_status syn_gpu_map_dimensions(uint32_t n, const double *value,
                                   const syn_map_layout *layout,
                                   const syn_map_options *options, const int *devices,
                                   int n_devices, const syn_watch *watch, float *rho,

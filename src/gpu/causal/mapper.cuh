@@ -132,7 +132,8 @@ public:
         uint32_t wanted = 0;
         for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
             wanted |= (targets.group[e + 1] > targets.group[e] ? 1u : 0u) << e;
-        plan_ = plan_lookup(targets.steps, top_of(wanted), half, !targets.missing, shared);
+        plan_ = plan_lookup(targets.steps, top_of(wanted), half, !targets.missing,
+                            shared);
         search_ = make_search(layout_, layout, options, wanted);
         staged_search_ = search_shared(search_, true) <= (size_t) shared;
         lookup_ = {};

@@ -7,17 +7,13 @@
 
 #include <cuda_runtime.h>
 
-#ifndef ROWS_A_WARP
-#define ROWS_A_WARP 32
-#endif
-
 namespace gpu {
 
 enum {
     POOL = 256,            /* columns of a pool */
     SEARCH_WARPS = 8,      /* of a block */
     SEARCH_BLOCKS = 3,     /* that a multiprocessor should have room for */
-    SEARCH_ROWS = ROWS_A_WARP,      /* places that a warp takes: the first is as dear as several */
+    SEARCH_ROWS = 32,      /* places that a warp takes: the first is dearer than others */
     SEARCH_FRONT = 32,     /* empty places in front of a library, for the first lags */
     SEARCH_STEP = 4 * WARP,  /* columns that a warp looks at together */
     A_FEW = 4,             /* more than are wanted, kept for the sake of time */
@@ -44,8 +40,8 @@ struct search_job {
     const unsigned char *use;  /* [places] */
 };
 
-/* What a warp uses over and over. */
-struct search_scratch {
+/* What a warp uses over and over. The list is read 16 bytes at a time. */
+struct alignas(16) search_scratch {
     float limit[WARP];        /* of the squared distance, by E - 1 */
     uint32_t latest[WARP];    /* of what is at the limit: only up to this time key */
     float near[WARP];         /* the neighbours: squared distance ... */

@@ -124,16 +124,24 @@ template <int TOP> struct searcher {
     __device__ pool fill(int32_t row, int32_t step) const
     {
         uint32_t n = 0, kept = 0, base = 0;
+        bool exact = false;  /* `kept` are no more than are needed */
         for (;;) {
             base = scan(row, base, &n);
             if (base >= job.places)
                 break;
-            if (n == kept)
+            if (n > kept) {
+                n = kept = narrow(*this, n, row, step);
+                exact = false;
+                if (n <= POOL / 4 * 3)
+                    continue;
+            }
+            if (exact)
                 return {POOL + 1, true};
             pool left = compress(*this, n, row, step, job.wanted);
             if (left.tied)
                 return fill_tied(*this, row, step, job.wanted, true, left.n, base);
             n = kept = left.n;
+            exact = true;
         }
         __syncwarp();
         find_steps(n, step);
@@ -269,42 +277,72 @@ template <int TOP> struct searcher {
         return __uint_as_float(bound_of_all(s.least, lane) << 16);
     }
 
+    /* Drops what is beyond the limits that the pool itself gives. That takes little time,
+       but of ties all stay. */
+    static __device__ __noinline__ uint32_t narrow(searcher self, uint32_t n, int32_t row,
+                                                   int32_t step)
+    {
+        enum { ROUNDS = POOL / WARP };
+        search_scratch &s = self.s;
+        uint32_t wanted = self.job.wanted, lane = self.lane, keep = 0;
+        __syncwarp();
+        self.find_steps(n, step);
+        pool_distances<ROUNDS> of, again;
+        of.load(s, n, lane);
+        again = of;
+        __syncwarp();  /* columns make room for bounds */
+        for (uint32_t e = 0; wanted >> e; e++)
+            s.least.of[e][lane] = upper_bits(of.add(self.x, row, e));
+        __syncwarp();
+        float limit = fminf(self.bounds(), s.limit[lane]);
+        s.limit[lane] = limit;
+        __syncwarp();
+        for (uint32_t e = 0; wanted >> e; e++) {
+            again.add(self.x, row, e);
+            limit = s.limit[e];
+#pragma unroll
+            for (int r = 0; r < ROUNDS; r++)
+                keep |= (again.d[r] <= limit) << r;
+        }
+        return self.compact(again.column, keep);
+    }
+
     /* Drops all of the pool but the nearest for each E in `wanted`, whose farthest become
        the limits. Of those just as far only so many stay as are needed; `tied` says
        whether that left any out. */
     static __device__ __noinline__ pool compress(searcher self, uint32_t n, int32_t row,
                                                  int32_t step, uint32_t wanted)
     {
-        enum { ROUNDS = POOL / WARP };
-        search_scratch &s = self.s;
         __syncwarp();
         self.find_steps(n, step);
-        pool_distances<ROUNDS> of;
-        of.load(s, n, self.lane);
-        uint32_t keep = 0;  /* a bit for each round */
+        pool_distances<POOL / WARP> of;
+        of.load(self.s, n, self.lane);
+        uint32_t keep = 0;
         bool tied = false;
         for (uint32_t e = 0; wanted >> e; e++) {
             of.add(self.x, row, e);
             if (wanted >> e & 1)
                 tied |= self.mark(of, e, step, &keep);
         }
+        return {self.compact(of.column, keep), tied};
+    }
+
+    /* Keeps of a pool only those columns that have their round's bit. */
+    template <int ROUNDS>
+    __device__ uint32_t compact(const int32_t (&column)[ROUNDS], uint32_t keep) const
+    {
         uint32_t kept = 0;
+        __syncwarp();
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
-            uint32_t i = r * WARP + self.lane, all;
             bool is = keep >> r & 1;
-            int32_t t = is ? s.step[i] : 0;
-            all = __ballot_sync(WHOLE_WARP, is);
-            __syncwarp();
-            if (is) {
-                uint32_t at = place_in(kept, all);  /* <= i, and all lanes have read */
-                s.column[at] = of.column[r];
-                s.step[at] = t;
-            }
+            uint32_t all = __ballot_sync(WHOLE_WARP, is);
+            if (is)
+                s.column[place_in(kept, all)] = column[r];
             kept += __popc(all);
-            __syncwarp();
         }
-        return {kept, tied};
+        __syncwarp();
+        return kept;
     }
 
     /* Marks the k nearest of the pool, or a few more; the farthest of them is the new
@@ -477,10 +515,6 @@ template <int TOP> struct searcher {
     __device__ limits rank_all(uint32_t n, int32_t row, int32_t step, uint32_t wanted,
                                bool ahead, bool tied, F &sink) const
     {
-#ifdef THREE
-        if (n <= 3 * WARP)
-            return rank<3>(n, row, step, wanted, ahead, tied, sink);
-#endif
         if (n <= POOL / 2)
             return rank<POOL / 2 / WARP>(n, row, step, wanted, ahead, tied, sink);
         return rank<POOL / WARP>(n, row, step, wanted, ahead, tied, sink);

@@ -91,8 +91,8 @@ static __device__ __noinline__ void settle(search_scratch &s, uint32_t lane, uin
     }
     uint32_t found = 0;
     for (uint32_t i = lane; i - lane < n; i += WARP) {
-        bool is = i < n && (s.list[i] < tie || (s.list[i] == tie &&
-                                                time_key(s.step[s.slot[i]], step) <= last));
+        float d = i < n ? s.list[i] : __uint_as_float(NO_DISTANCE);
+        bool is = d < tie || (d == tie && time_key(s.step[s.slot[i]], step) <= last);
         found = take(s, found, is, i);
     }
 }
@@ -109,7 +109,8 @@ struct neighbour {
 
 /* How many of the list's n are nearer than `mine`. Bits of floats that are not negative
    are in their order. */
-__device__ inline uint32_t count_nearer(const search_scratch &s, uint32_t n, uint32_t mine)
+__device__ inline uint32_t count_nearer(const search_scratch &s, uint32_t n,
+                                        uint32_t mine)
 {
     uint32_t less = 0;
     for (uint32_t j = 0; j < n; j += 4) {
