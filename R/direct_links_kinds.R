@@ -1,11 +1,7 @@
 # What follows for a link from its test, and what forbids any sentence about it.
 
-<<<<<<< HEAD
-direct_link_kinds <- c("direct", "mediated", "common driver", "explained", "unsupported", "refused")
-=======
 direct_link_kinds <- c("direct", "mediated", "common driver", "explained", "unsupported",
                        "refused")
->>>>>>> rivals
 
 #' Why a link cannot be told, or NA
 #'
