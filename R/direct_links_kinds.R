@@ -1,7 +1,6 @@
 # What follows for a link from its test, and what forbids any sentence about it.
 
-direct_link_kinds <- c("direct", "mediated", "common driver", "explained", "unsupported",
-                       "refused")
+direct_link_kinds <- c("direct", "mediated", "common driver", "explained", "unsupported", "refused")
 
 #' Why a link cannot be told, or NA
 #'
