@@ -1,7 +1,7 @@
 # Processes of Python that run peers beside this one, which talks to them through a socket
 # (theirs.py says how). bench/peers/run.R and bench/causes.R use them.
 #
-# PEERS and PYTHON are those of install.sh. `theirs_py` is where theirs.py is; whoever sources
+# PEERS and PYTHON are those of install.sh. `theirs_py` is where theirs.py is; who sources
 # this sets it first.
 
 peers_folder <- Sys.getenv("PEERS", ".build/peers")
