@@ -26,17 +26,10 @@ enum {
     PAIRS_AHEAD = 2        /* of neighbours, whose entries are read in advance */
 };
 
-#ifndef HALF_WARPS
-#define HALF_WARPS 16
-#endif
-#ifndef HALF_ROW_WARPS
-#define HALF_ROW_WARPS 8
-#endif
-
 /* Warps of a block: registers are for half as many where a lane has eight chunks. */
 __host__ __device__ constexpr uint32_t chunk_warps(bool turned)
 {
-    return turned ? HALF_ROW_WARPS : HALF_WARPS;
+    return turned ? LOOKUP_WARPS / 2 : LOOKUP_WARPS;
 }
 
 /* A lane's part of a chunk: two targets. */

@@ -7,8 +7,9 @@
    Rows of 128 bytes, a step each: eight lanes read a neighbour's row, so a warp predicts
    four points together without bank conflicts. Where such a tile does not fit in shared
    memory its rows are 16 bytes, in several planes, and a lane predicts a point by itself;
-   the neighbours of eight points that are read together are put in an order in which they
-   lie in different banks. Beyond that rows of 128 bytes are read from device memory.
+   arrange_entries() has the neighbours of eight points that are read together lie in
+   different banks. Beyond that rows of 128 bytes are read from device memory. Targets in
+   half precision without missing values are for tensor cores: see gpu/causal/halves.cuh.
 
    A screen goes through a table of some of the points first, and then through the whole
    one for those libraries and tiles where a pair may reach it. */

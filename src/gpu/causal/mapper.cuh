@@ -18,7 +18,8 @@ namespace gpu {
 /* How targets are read: see gpu/causal/lookup.cuh. */
 struct lookup_plan {
     entries kind;
-    bool staged, half, products;
+    bool staged, half;
+    bool products;             /* by tensor cores */
     uint32_t per_row, planes;  /* targets of a row, and rows of a step */
 };
 
@@ -29,7 +30,7 @@ inline lookup_plan plan_lookup(uint32_t steps, uint32_t top, bool half, bool pro
     uint32_t size = half ? 2 : 4;
     plan.per_row = ROW_BYTES / size;
     size_t planes = (size_t) shared / ((size_t) steps * VECTOR_BYTES);
-    if (half && products && planes >= 8) {
+    if (half && products && planes >= ROW_BYTES / VECTOR_BYTES) {
         plan.kind = entries::packed;
         plan.products = true;
         return plan;
