@@ -6,14 +6,14 @@
 # bench/episodes-strategies.R has the published strategies, bench/stream.R the streams.
 #
 # The floor, for Sym26 at 150 on an H200: 4.1 million ends of lists, along which some 8
-# million are counted at ten warp instructions each (0.1 ms at 9e11 a second), and are made
-# in turn at forty for 32 (0.01 ms) out of 20 MB that stay in the L2; 13 sizes of four
-# launches that wait for each other (0.13 ms). What is above that is the latency of warps
+# million are counted at ten warp instructions each (0.1 ms at 9e11 a second), and are
+# made in turn at forty for 32 (0.01 ms) out of 20 MB that stay in the L2; 13 sizes of
+# four launches that wait for each other (0.13 ms). What is above that is the latency of warps
 # that have a long list to themselves.
 #
 # The floor for 4,096 units and 40 million spikes: 2.2 billion spikes in windows, swept
-# along at two warp instructions each (5 ms). The whole call reads 0.5 GB of R's, writes as
-# much for the device, and copies it there (20 ms at 25 GB/s); what is above that are
+# along at two warp instructions each (5 ms). The whole call reads 0.5 GB of R's, writes
+# as much for the device, and copies it there (20 ms at 25 GB/s); what is above that are
 # fresh pages of memory and the check of all spikes.
 
 library(synfire)

@@ -37,8 +37,8 @@ static SEXP begin(work *w, SEXP trains, int64_t reach, double length, int arrang
         return R_NilValue;
     *status = glue_spikes(&spikes, trains, 1, watch);
     if (*status == SYN_OK)
-        *status = arranged ? syn_recording_make(&w->recording, &spikes, 0, reach, 1, watch)
-                           : syn_recording_read(&w->recording, &spikes, 0, reach, 1, watch);
+        *status = (arranged ? syn_recording_make : syn_recording_read)(
+            &w->recording, &spikes, 0, reach, 1, watch);
     return *status == SYN_OK ? Rf_allocVector(INTSXP, (R_xlen_t)length) : R_NilValue;
 }
 

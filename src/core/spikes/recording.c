@@ -1,6 +1,6 @@
-/* Makes a recording ready for mining. One pass over the sorted spikes counts those of each
-   unit; the next numbers the events, moves trials apart and drops rare units; a counting
-   sort then lists the events of each unit. */
+/* Makes a recording ready for mining. One pass over the sorted spikes counts those of
+   each unit; the next numbers the events, moves trials apart and drops rare units. A
+   counting sort then lists the events of each unit. */
 #include "core/spikes/recording.h"
 
 #include <stdlib.h>

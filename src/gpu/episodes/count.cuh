@@ -39,11 +39,7 @@ struct count_job {
     header *head;                 /* of `here` */
 };
 
-/* Blocks a multiprocessor holds: more leave too few registers. */
-template <int K> __host__ __device__ constexpr int count_blocks()
-{
-    return K == 1 ? 8 : K == 2 ? 5 : 4;
-}
+constexpr int COUNT_BLOCKS = 4;  /* a multiprocessor: more leave too few registers */
 
 /* What a lane keeps of its symbols. `busy` is the first event free for a symbol; an end
    whose start is at or after it scores when the symbol occurs in its window. */
@@ -116,7 +112,7 @@ __device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<
                                           uint32_t begin, uint32_t end, uint32_t most,
                                           batch_pair &batches, tally<K> &t)
 {
-    constexpr int CHUNK = 8, CHUNKS = WARP / CHUNK;
+    constexpr int CHUNK = 16, CHUNKS = WARP / CHUNK;
     const uint32_t lane = threadIdx.x % WARP;
     const uint2 padding = make_uint2(job.events.n, 0);
     auto end_at = [&](uint32_t i) { return i < end ? item.ends[i] : padding; };
@@ -472,7 +468,7 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
 
 /* Warps take tasks from a common pile, a few at a time, until it is empty. */
 template <int K>
-__global__ void __launch_bounds__(COUNT_WARPS *WARP, count_blocks<K>())
+__global__ void __launch_bounds__(COUNT_WARPS *WARP, COUNT_BLOCKS)
     count_children(SYN_GPU_JOB count_job job)
 {
     __shared__ batch_pair batches[COUNT_WARPS];

@@ -47,7 +47,7 @@ public:
 
     size_t bytes() const { return words_.bytes() + offset_.bytes() + done_.bytes(); }
 
-    /* Room for n nodes, whose former contents are lost where there is more than before. */
+    /* Room for n nodes. Where there was less, what the level held is lost. */
     void ensure(size_t n, size_t columns, int width, cudaStream_t stream)
     {
         view.n = (uint32_t) n;

@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(FILL_WARPS *WARP)
     uint32_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
     uint32_t warps = gridDim.x * FILL_WARPS;
     uint32_t items = *job.next.nodes > 0 ? *job.here.nodes * columns : 0;
-    uint32_t group = min(items / warps + 1, (uint32_t) WARP);  /* looked through together */
+    uint32_t group = min(items / warps + 1, (uint32_t) WARP);  /* seen together */
     if (threadIdx.x == 0)
         sum = {0, 0};
     __syncthreads();
@@ -292,8 +292,10 @@ __device__ __forceinline__ void search_first(const list_job<T> &job,
         row[a] = from.row_begin;
     for (; left > 1; left -= left / 2)
 #pragma unroll
-        for (int a = 0; a < ABREAST; a++)
-            row[a] += job.events.by_unit[row[a] + left / 2 - 1] < w.open[a] ? left / 2 : 0;
+        for (int a = 0; a < ABREAST; a++) {
+            uint32_t at = row[a] + left / 2;
+            row[a] = job.events.by_unit[at - 1] < w.open[a] ? at : row[a];
+        }
 #pragma unroll
     for (int a = 0; a < ABREAST; a++) {
         row[a] += left > 0 && job.events.by_unit[row[a]] < w.open[a];

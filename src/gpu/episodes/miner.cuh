@@ -184,7 +184,7 @@ template <class T> class miner {
                      const std::vector<std::vector<uint32_t>> &child, uint32_t *found);
     bool make_part(size_t size, uint32_t begin, uint32_t end, double done, double total);
     uint32_t exchange(size_t size, uint32_t found);
-    void number(size_t size, size_t count_room, size_t end_room);
+    void number(size_t size, size_t count_room, size_t end_room, size_t next_room);
     void fill(size_t size);
     void start_lists(size_t size, uint32_t begin, uint32_t end);
     void start_level(size_t size, uint32_t found);

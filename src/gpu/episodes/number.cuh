@@ -26,6 +26,7 @@ struct number_job {
     uint32_t columns;
     uint32_t count_room;             /* found counts that there is room for */
     unsigned long long end_room;     /* ends that there was room for */
+    unsigned long long next_room;    /* ends that there is room for in the next lists */
     unsigned long long *tiles;       /* [tiles] */
     uint32_t run;                    /* from 1, another one each time */
     header *head;                    /* of `here` */
@@ -69,7 +70,8 @@ __device__ inline void end_numbering(const number_job &job, uint32_t nodes,
                                      uint32_t items, uint32_t total)
 {
     bool fits = total <= job.next.room && job.head->found <= job.count_room &&
-                job.head->list_ends <= job.end_room;
+                job.head->list_ends <= job.end_room &&
+                ends_expected(*job.head, total) <= job.next_room;
     job.here.base[items] = total;
     job.here.child[nodes] = total;
     *job.next.nodes = fits ? total : 0;

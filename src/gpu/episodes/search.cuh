@@ -59,7 +59,7 @@ template <class T> void miner<T>::launch_count(const count_job &job)
     by_width([&](auto width) {
         constexpr int K = decltype(width)::value;
         if (has_table_) {
-            unsigned blocks = (unsigned) processors_ * count_blocks<K>();
+            unsigned blocks = (unsigned) processors_ * COUNT_BLOCKS;
             count_children<K><<<blocks, COUNT_WARPS * WARP, 0, stream_>>>(job);
         } else {
             sweep_job<T> sweep = {job, places_.get(), pages_swept()};
@@ -101,7 +101,7 @@ template <class T> void miner<T>::go_ahead(size_t size)
     open_level(size, 0);
     grow_tasks(view(size).room);
     grow_tiles(view(size - 1).room);
-    number(size, counts(size).room(), list(size - 1).room());
+    number(size, counts(size).room(), list(size - 1).room(), list(size).room());
     fill(size);
     if (size < options_->max_size)
         start_lists(size, 0, UINT32_MAX);
@@ -125,7 +125,8 @@ template <class T> bool miner<T>::stalled(size_t size)
     const header &last = seen(size - 1);
     return begun_ >= size &&
            (last.list_ends > list(size - 1).room() || last.found > view(size).room ||
-            last.found > counts(size).room());
+            last.found > counts(size).room() ||
+            ends_expected(last, last.found) > list(size).room());
 }
 
 /* What was begun from `size` on has come to nothing: forgets it. */
@@ -344,12 +345,12 @@ template <class T> uint32_t miner<T>::exchange(size_t size, uint32_t found)
 /* Numbers the children of all items, and with them the nodes of `size`: none where more
    was found than there is room for. */
 template <class T>
-void miner<T>::number(size_t size, size_t count_room, size_t end_room)
+void miner<T>::number(size_t size, size_t count_room, size_t end_room, size_t next_room)
 {
     const level_view &here = view(size - 1);
     number_job job = {here, view(size), columns_.n,
                       (uint32_t) std::min<size_t>(count_room, UINT32_MAX), end_room,
-                      tiles_.get(), ++runs_ % MOST_RUNS, head(size - 1)};
+                      next_room, tiles_.get(), ++runs_ % MOST_RUNS, head(size - 1)};
     size_t tiles = (size_t) here.room * columns_.n / NUMBER_TILE + 1;
     unsigned blocks = (unsigned) std::min<size_t>(tiles, processors_);
     number_children<<<blocks, NUMBER_WARPS * WARP, 0, stream_>>>(job);
@@ -497,7 +498,7 @@ template <class T> void miner<T>::start_level(size_t size, uint32_t found)
         free_lists_for(size, found);
         open_level(size, found);
         grow_tiles(view(size - 1).n);
-        number(size, SIZE_MAX, SIZE_MAX);
+        number(size, SIZE_MAX, SIZE_MAX, SIZE_MAX);
         deal(size, found);
         fill(size);
         if (lists) {

@@ -90,8 +90,8 @@ __global__ void list_units(events_view events, uint2 *end, link *links)
 enum { TABLE_SPAN = 128 };  /* events whose rows one warp makes */
 
 /* A warp makes the rows of TABLE_SPAN events of column blockIdx.y, going back in time: an
-   event that enters the window is the first of its symbol. The spare symbol after the last
-   one of a page occurs in every row at the event itself. */
+   event that enters the window is the first of its symbol. The spare symbol after the
+   last one of a page occurs in every row at the event itself. */
 template <int K>
 __global__ void make_table(events_view events, columns_view columns,
                            const place<uint16_t> *places, unsigned char *table)

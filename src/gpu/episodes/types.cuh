@@ -104,6 +104,13 @@ struct header {
     uint32_t reach;                 /* farthest event of any window */
 };
 
+/* Ends that the lists of `nodes` nodes will need: mostly lists get shorter. */
+__host__ __device__ inline unsigned long long ends_expected(const header &below,
+                                                            uint32_t nodes)
+{
+    return below.lists > 0 ? below.list_ends / below.lists * nodes : 0;
+}
+
 /* A level on the device. A node is an episode, an item a node and a column. What items
    hold describes the node's children in that column. */
 struct level_view {
