@@ -13,7 +13,7 @@ enum {
     POOL = 256,            /* columns of a pool */
     SEARCH_WARPS = 8,      /* of a block */
     SEARCH_BLOCKS = 3,     /* that a multiprocessor should have room for */
-    SEARCH_ROWS = 32,      /* places that a warp takes: the first is dearer than others */
+    SEARCH_ROWS = 16,      /* places that a warp takes: the first is dearer than others */
     SEARCH_FRONT = 32,     /* empty places in front of a library, for the first lags */
     SEARCH_STEP = 4 * WARP,  /* columns that a warp looks at together */
     A_FEW = 4,             /* more than are wanted, kept for the sake of time */
