@@ -53,6 +53,7 @@ partial_skill <- function(x, cause, effect, third) {
   now <- x[, cause]
   known <- complete.cases(now, read, again)
   left <- \(v) residuals(lm(v[known] ~ again[known]))
+  if (sum(known) < 10L) return(0)
   cor(left(now), left(read))
 }
 
@@ -103,6 +104,7 @@ by <- split(found, found[c("wiring", "noise")], drop = TRUE)
 table <- do.call(rbind, lapply(by, \(one) {
   direct <- one$link == "direct"
   # Partial cross mapping at the bound at which it finds 95 % of all direct links.
+  one$partial[is.na(one$partial)] <- 0
   bound <- quantile(one$partial[one$true], 0.05)
   data.frame(
     wiring = one$wiring[[1L]], noise = one$noise[[1L]], systems = 3L * runs, steps = 1000L,
