@@ -203,6 +203,15 @@ compare_verdicts <- function(args) {
   if (refused(one)) return()
   decided <- c("verdict", "supported", "reason", "words")
   same(one[decided], run(2, list(lib_sizes = Inf))[decided], "verdicts with two threads")
+  lagged <- wider
+  lagged$Tp <- args$Tp %||% 0
+  set.seed(7)
+  lags <- attempt("ccm_lag", c(lagged, list(threads = 1)))
+  if (!refused(lags)) {
+    lags <- as.data.frame(attempt("summary", list(lags, alpha = 0.1)))
+    same(lags[decided[-4L]], one[decided[-4L]], "verdicts of ccm_lag()")
+    same(endsWith(lags$words, one$words), rep(TRUE, nrow(one)), "sentences of ccm_lag()")
+  }
   same(is.na(one$supported), one$verdict == "cannot be told", "verdicts that are open")
   same(is.na(one$reason), one$verdict == "supported", "reasons of verdicts")
   shares <- unlist(one[c("own_p", "surrogate_p", "repeated")])
