@@ -18,7 +18,15 @@
 #' influence: rho also depends on noise, on the length of recordings, and on E; give both
 #' maps the same `E` and length.
 #'
-#' @param a,b Causal maps with the same libraries and the same targets, in any order.
+#' # Direct links
+#' Of two tables that [direct_links()] returned for the same series, the result is a table with
+#' a row for each link that is in one of them: `cause`, `effect`, `link_a` and `link_b` (its
+#' kind, `"not tested"` where a table lacks it), `gain_a`, `gain_b`, and `change`: `"appeared"`,
+#' `"vanished"`, `"kept"` (direct in both), `"cannot be told"` (direct in one, refused in the
+#' other), `"never direct"`. A link may vanish because one recording is shorter or noisier.
+#'
+#' @param a,b Causal maps with the same libraries and the same targets, in any order; or two
+#'   tables of direct links.
 #' @param groups `NULL`, or a factor with the group of each series, in the order of `a` or
 #'   named by series.
 #' @param x,object A comparison.
@@ -65,6 +73,14 @@
 compare_maps <- function(a, b, groups = NULL) {
   call <- rlang::current_env()
   check_given(a = "a causal map of all pairs", b = "a causal map of all pairs")
+  label <- \(expr, default) if (is.symbol(expr)) as.character(expr) else default
+  labels <- c(label(substitute(a), "a"), label(substitute(b), "b"))
+  if (inherits(a, "direct_links") && inherits(b, "direct_links")) {
+    if (!is.null(groups)) {
+      abort_arg("groups", "left out for direct links", describe(groups), call = call)
+    }
+    return(compare_direct_links(a, b, labels, call))
+  }
   check_map(a, "a", call)
   check_map(b, "b", call)
   if (!setequal(rownames(a), rownames(b)) || !setequal(colnames(a), colnames(b))) {
@@ -73,11 +89,9 @@ compare_maps <- function(a, b, groups = NULL) {
     abort_arg("b", "a map of the same libraries and targets as `a`",
               sprintf("different: only one of them has \"%s\" there", other), call = call)
   }
-  label <- \(expr, default) if (is.symbol(expr)) as.character(expr) else default
   structure(
     list(a = a, b = b, groups = check_groups(groups, map_series(a), call),
-         labels = c(label(substitute(a), "a"), label(substitute(b), "b")),
-         call = match.call()),
+         labels = labels, call = match.call()),
     class = "causal_map_comparison"
   )
 }

@@ -54,19 +54,24 @@ link_graph <- function(links, series, x) {
 
 # ---- Drawing it ----------------------------------------------------------------------
 
-plot_links <- function(x, most, threshold, groups, layout, call) {
+plot_links <- function(x, most, threshold, groups, layout, direct, call) {
   rlang::check_installed("igraph", "to draw the network of a causal map.")
   limits <- check_links(x, threshold %||% 0, NULL, most, call)
-  found <- map_links(x, limits)
+  found <- if (is.null(direct)) map_links(x, limits) else {
+    direct_map_links(direct, limits, all_series(x), call)
+  }
   above <- format(limits$threshold)
   if (nrow(found) == 0L) {
-    abort_arg("object", sprintf("a map with at least one rho above %s of two series", above),
-              "without any", call = call)
+    abort_arg("object", sprintf("a map with at least one %srho above %s of two series",
+                                if (is.null(direct)) "" else "direct or mediated link and a ",
+                                above), "without any", call = call)
   }
   links <- data.frame(from = found$cause, to = found$effect, weight = found$rho)
-  series <- if (is.data.frame(x)) attr(x, "series", exact = TRUE) else map_series(x)
-  network_picture(links, series, groups, layout, "Skill\n(rho)",
-                  \(left_out) links_caption(nrow(links), most, above, left_out), call)
+  links$dashed <- if (!is.null(direct)) found$link == "mediated"
+  network_picture(links, all_series(x), groups, layout, "Skill\n(rho)", \(left_out) {
+    paste0(links_caption(nrow(links), most, above, left_out),
+           if (any(links$dashed)) "\nDashed ones are mediated.")
+  }, call)
 }
 
 #' Arrows between series that stand where strong links are short

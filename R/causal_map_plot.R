@@ -46,6 +46,8 @@
 #' @param layout For `"network"`: a function of an igraph graph that returns a matrix of two
 #'   columns, or such a matrix with series as row names: where they are drawn. By default
 #'   strong links are short; up to six series stand on a circle.
+#' @param direct For `"network"`: what [direct_links()] returned for this map. Then direct
+#'   links are drawn solid, mediated ones dashed, and no others.
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
 #'   invisibly.
 #' @section Errors:
@@ -62,7 +64,7 @@
 autoplot.causal_map <- function(object,
                                 type = c("heatmap", "network", "degree", "asymmetry", "E"),
                                 ..., groups = NULL, threshold = NULL, links = 40,
-                                layout = NULL) {
+                                layout = NULL, direct = NULL) {
   rlang::check_installed("ggplot2", "to draw causal maps.")
   check_no_dots()
   call <- rlang::current_env()
@@ -72,10 +74,11 @@ autoplot.causal_map <- function(object,
   if (!is.null(threshold)) threshold <- check_number(threshold)
   links <- check_count(links)
   check_layout(layout)
+  check_direct(direct, object)
   switch(
     EXPR = type,  # else `E` is taken for the beginning of it
     heatmap = plot_map(object, groups, call),
-    network = plot_links(object, links, threshold, groups, layout, call),
+    network = plot_links(object, links, threshold, groups, layout, direct, call),
     degree = plot_degrees(object, threshold, call),
     asymmetry = plot_asymmetry(object, call),
     E = plot_dimensions(object, call)
@@ -89,7 +92,8 @@ plot.causal_map <- function(x, ...) draw(autoplot.causal_map(x, ...))
 #' @rdname autoplot.causal_map
 #' @exportS3Method ggplot2::autoplot
 autoplot.causal_links <- function(object, type = c("network", "degree"), ..., groups = NULL,
-                                  threshold = NULL, links = 40, layout = NULL) {
+                                  threshold = NULL, links = 40, layout = NULL,
+                                  direct = NULL) {
   rlang::check_installed("ggplot2", "to draw causal maps.")
   check_no_dots()
   call <- rlang::current_env()
@@ -99,9 +103,10 @@ autoplot.causal_links <- function(object, type = c("network", "degree"), ..., gr
   if (!is.null(threshold)) threshold <- check_number(threshold)
   links <- check_count(links)
   check_layout(layout)
+  check_direct(direct, object)
   switch(
     type,
-    network = plot_links(object, links, threshold, groups, layout, call),
+    network = plot_links(object, links, threshold, groups, layout, direct, call),
     degree = plot_degrees(object, threshold, call)
   )
 }

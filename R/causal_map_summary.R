@@ -10,6 +10,7 @@
 #'
 #' @param object What [causal_map()] returned.
 #' @param n How many links, hubs and pairs.
+#' @param direct What [direct_links()] returned for this map, or `NULL`.
 #' @param x A summary.
 #' @param ... Not used, must be empty.
 #' @return A list of class `summary.causal_map`. Self prediction is left out but where it
@@ -20,6 +21,8 @@
 #'   within 0.0005.
 #' * `links`: data frame of the `n` highest rho: `cause`, `effect`, `rho`, `reverse` (`NA`
 #'   where the map does not have it), and `lag`, `p_value` and `convergence` where it has.
+#'   With `direct` also `link` and `through`, see [direct_links()], `NA` for links that it did
+#'   not look at.
 #' * `hubs`: data frame, a row a series: `series`, `E`, `drives`, the mean rho of it as a
 #'   cause, over its effects; `driven`, as an effect, over its causes; `self`, the rho of
 #'   its self prediction. Series that are easy to predict have high `drives` even where
@@ -29,6 +32,8 @@
 #' * `agreement`: `difference`, the mean of |rho - reverse| over pairs; `correlation` of
 #'   the two; `series`, the number of series this is from, and `of` how many: of more than
 #'   2,000 it is from 2,000 at even steps, and so is `asymmetry`.
+#' With `direct`, `about` says in a line more how many links there are of each kind.
+#'
 #' For a table of links the parts are `about`, `pairs` (the number of links), `skill`,
 #' `links` and `hubs`, where `drives` and `driven` are numbers of links.
 #' @seealso [causal_map()], [autoplot.causal_map()].
@@ -36,20 +41,21 @@
 #' x <- simulate_coupled_maps(steps = 300)
 #' summary(causal_map(x, E_max = 5, threads = 2))
 #' @export
-summary.causal_map <- function(object, n = 5, ...) {
+summary.causal_map <- function(object, n = 5, ..., direct = NULL) {
   check_no_dots()
   check_whole_map(object, "object")
+  check_direct(direct, object)
   n <- check_count(n)
   moments <- map_moments(object)
   both <- map_both_ways(object)
   structure(
     list(
-      about = format(object), pairs = moments$known + moments$missing,
+      about = c(format(object), direct_line(direct)), pairs = moments$known + moments$missing,
       missing = moments$missing,
       skill = c(mean = moments$mean, "0%" = moments$range[[1L]],
                 histogram_quantile(moments, c(0.25, 0.5, 0.75, 0.95)),
                 "100%" = moments$range[[2L]]),
-      links = strong_links(object, n), hubs = hub_frame(object, moments),
+      links = with_kinds(strong_links(object, n), direct), hubs = hub_frame(object, moments),
       asymmetry = utils::head(both$pairs, n), agreement = both$agreement, n = n
     ),
     class = "summary.causal_map"
@@ -58,9 +64,10 @@ summary.causal_map <- function(object, n = 5, ...) {
 
 #' @rdname summary.causal_map
 #' @export
-summary.causal_links <- function(object, n = 5, ...) {
+summary.causal_links <- function(object, n = 5, ..., direct = NULL) {
   check_no_dots()
   check_whole_map(object, "object")
+  check_direct(direct, object)
   n <- check_count(n)
   series <- attr(object, "series", exact = TRUE)
   others <- object$effect != object$cause
@@ -69,8 +76,8 @@ summary.causal_links <- function(object, n = 5, ...) {
   quantiles <- stats::quantile(rho, c(0, 0.25, 0.5, 0.75, 0.95, 1), na.rm = TRUE)
   structure(
     list(
-      about = format(object), pairs = sum(others), missing = sum(others) - length(rho),
-      skill = c(mean = mean_known(rho), quantiles), links = strong_links(object, n),
+      about = c(format(object), direct_line(direct)), pairs = sum(others), missing = sum(others) - length(rho),
+      skill = c(mean = mean_known(rho), quantiles), links = with_kinds(strong_links(object, n), direct),
       hubs = data.frame(series = series, E = series_dimensions(object, series),
                         drives = number(object$cause), driven = number(object$effect)),
       n = n

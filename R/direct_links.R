@@ -30,8 +30,8 @@
 #' were tested (Benjamini and Hochberg 1995).
 #'
 #' Partial cross mapping (Leng et al. 2020) asks the same question of cross mapping
-#' alone. `vignette("causes")` has both on the same systems: a mediated link keeps much
-#' of its partial skill, which is why forecasts decide here.
+#' alone, and gives a number without an error rate. `vignette("causes")` has both on the
+#' same systems.
 #'
 #' # What it cannot see
 #' A driver that was not recorded: two series that it drives look linked. A cause that
