@@ -70,7 +70,7 @@ plot_links <- function(x, most, threshold, groups, layout, direct, call) {
   links$dashed <- if (!is.null(direct)) found$link == "mediated"
   network_picture(links, all_series(x), groups, layout, "Skill\n(rho)", \(left_out) {
     paste0(links_caption(nrow(links), most, above, left_out),
-           if (any(links$dashed)) "\nDashed ones are mediated.")
+           if (!is.null(direct)) "\nOnly direct ones, and mediated ones (dashed).")
   }, call)
 }
 
