@@ -71,8 +71,8 @@
 #'     delay, below 0 where it adds error. `t`, `p_value`, `q_value`: see above.
 #'   * `through`: of mediated links, common drivers and explained links the others,
 #'     separated by commas.
-#'   * `reason`: why a link was refused: `"constant"`, `"short"`, `"drift"`, `"cycle"`
-#'     (see [summary.ccm()]) or `"in step"`.
+#'   * `reason`: why a link was refused: `"constant"`, `"short"`, `"cycle"` (see
+#'     [summary.ccm()]) or `"in step"`.
 #'
 #'   Attributes: `series` (names), `parameters`, `call`, `elapsed` (seconds), `device`.
 #'

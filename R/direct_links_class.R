@@ -87,9 +87,11 @@ print.direct_links <- function(x, n = 10, ...) {
   cat(format(x), "", sep = "\n")
   shown <- if (is_ordered(x)) seq_len(n) else utils::head(clear_order(x), n)
   columns <- c("cause", "effect", "rho", "link", "delay", "gain", "t", "q_value", "through")
-  columns <- intersect(columns, names(x)[!vapply(plain_table(x), \(v) all(is.na(v)), NA)])
+  # Where all links were refused, there are no numbers to show.
+  empty <- vapply(plain_table(x), \(v) length(v) > 0L && all(is.na(v)), NA)
+  columns <- intersect(columns, names(x)[!empty])
   frame <- new_frame(lapply(rlang::set_names(columns), \(name) .subset2(x, name)[shown]), n)
-  frame$q_value <- signif(frame$q_value, 2)
+  if ("q_value" %in% columns) frame$q_value <- signif(frame$q_value, 2)
   print(round_numbers_but(frame, "q_value"), row.names = FALSE)
   more_line(nrow(x) - n, if (!is_ordered(x)) "direct ones first here")
   invisible(x)

@@ -13,7 +13,8 @@ link_obstacles <- function(links, series) {
   reason <- of[match(links$effect, series$names)]
   cause <- of[match(links$cause, series$names)]
   reason[is.na(reason)] <- cause[is.na(reason)]
-  reason[is.na(reason) & links_in_step(links, series)] <- "in step"
+  open <- which(is.na(reason))
+  reason[open[links_in_step(links[open, ], series)]] <- "in step"
   reason
 }
 

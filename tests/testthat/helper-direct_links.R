@@ -131,3 +131,53 @@ random_forecast <- function(n, most = 3) {
        coordinate = some(sample(c(1, 2, 3, 5, 8), 1)),
        candidate = some(sample(c(0, 1, 3, 9), 1)))
 }
+
+# The search of direct_links(), one effect and one forecast after the other. `links` are numbers
+# of series, `from` and `to`; the result has their tests, and the parties of each effect.
+oracle_direct_links <- function(series, links, own, max_delay, alpha, max_parties,
+                                exclusion = 0, clock = vector("list", ncol(series))) {
+  thetas <- c(0, 1, 2, 4, 8, 16, 32)
+  reach <- max(4, max_delay)
+  columns <- c("delay", "gain", "t", "p_value")
+  links[c(columns, "alone")] <- NA_real_
+  parties <- list()
+  for (to in unique(links$to)) {
+    own_past <- rbind(to, seq_len(own[[to]]) - 1)
+    clocks <- rbind(as.integer(clock[[to]]), rep(0, length(clock[[to]])))
+    # Two values of each party, one step apart.
+    with <- \(party) cbind(own_past, clocks, party, party + rep(0:1, ncol(party)))
+    forecast <- \(party, theta, candidate = matrix(0, 2, 0)) {
+      oracle_forecast(series, to, with(party), candidate, theta, exclusion, reach)
+    }
+    error <- \(places, party) vapply(thetas[places], \(theta) {
+      error <- forecast(party, theta)$error
+      if (is.na(error)) Inf else error
+    }, 0)
+    test <- function(from, party, place) {
+      made <- forecast(party, thetas[[place]], rbind(from, seq_len(max_delay) - 1))
+      best <- which.max(replace(made$t, is.na(made$t), -Inf))
+      data.frame(delay = best, gain = made$gain[[best]], t = made$t[[best]],
+                 p_value = min(1, max_delay * stats::pnorm(-made$t[[best]])))
+    }
+    rows <- which(links$to == to)
+    party <- matrix(0, 2, 0)
+    place <- which.min(error(1:7, party))
+    repeat {
+      open <- rows[!links$from[rows] %in% party[1, ]]
+      for (k in open) links[k, columns] <- test(links$from[[k]], party, place)
+      if (ncol(party) == 0) links$alone[rows] <- links$p_value[rows]
+      good <- open[which(links$p_value[open] * length(open) <= alpha & links$gain[open] > 0)]
+      if (ncol(party) == max_parties || length(good) == 0) break
+      enters <- good[[which.max(links$gain[good])]]
+      party <- cbind(party, c(links$from[[enters]], links$delay[[enters]] - 1))
+      places <- pmin(pmax(place + -1:1, 1), 7)
+      place <- places[[which.min(error(places, party))]]
+    }
+    for (k in rows[links$from[rows] %in% party[1, ]]) {
+      others <- party[, party[1, ] != links$from[[k]], drop = FALSE]
+      links[k, columns] <- test(links$from[[k]], others, place)
+    }
+    parties[rows] <- list(party[1, ])
+  }
+  list(test = links, parties = parties)
+}

@@ -1,0 +1,276 @@
+# direct_links() on systems whose wiring is known, against a slow search, and with bad input.
+
+coupled <- function(wiring, steps = 400, seed = 1) {
+  set.seed(seed)
+  simulate_coupled_maps(steps, wiring, noise = 0.02)
+}
+
+chain_of_three <- rbind(c(0, 0.2, 0), c(0, 0, 0.2), 0)
+
+direct_of <- function(x, threshold = 0.1, ..., threads = 2) {
+  map <- suppressMessages(causal_map(x, E_max = 5, threads = 2))
+  direct_links(map, x, threshold = threshold, ..., threads = threads)
+}
+
+# "cause effect" of the links of a kind.
+of_kind <- function(links, kind) {
+  sort(with(as.data.frame(links)[links$link == kind, ], paste(cause, effect)))
+}
+
+numbers_of <- function(links) as.list(links)[names(links)]
+
+bad_argument <- function(expr, text) {
+  testthat::expect_error(expr, text, class = "synfire_error_argument")
+}
+
+# Every kind of link once; the sentences need no more than the table.
+one_of_each_kind <- function() {
+  links <- direct_of(coupled(chain_of_three), threshold = -1)
+  links$link[] <- direct_link_kinds
+  links$through <- c(NA, "m", "m, n", "m", NA, NA)
+  links$reason <- c(rep(NA, 5), "constant")
+  links
+}
+
+test_that("links of a chain, a common driver and a triangle are told", {
+  chain <- direct_of(coupled(wiring(chain_of_three)))
+  expect_identical(of_kind(chain, "direct"), c("x01 x02", "x02 x03"))
+  expect_false("x01 x03" %in% of_kind(chain, "direct"))
+  expect_identical(chain$delay[chain$link == "direct"], c(1L, 1L))
+  driver <- direct_of(coupled(wiring(rbind(c(0, 0.25, 0.25), 0, 0))))
+  expect_identical(of_kind(driver, "direct"), c("x01 x02", "x01 x03"))
+  triangle <- direct_of(coupled(wiring(rbind(c(0, 0.1, 0.1), c(0, 0, 0.1), 0)), 800))
+  expect_identical(of_kind(triangle, "direct"), c("x01 x02", "x01 x03", "x02 x03"))
+  late <- direct_of(coupled(wiring(chain_of_three, delay = 3)), max_delay = 4)
+  expect_identical(of_kind(late, "direct"), c("x01 x02", "x02 x03"))
+  expect_identical(late$delay[late$link == "direct"], c(3L, 3L))
+})
+
+test_that("a mediated link names the series between", {
+  chain <- direct_of(coupled(wiring(chain_of_three), 500))
+  expect_identical(of_kind(chain, "mediated"), "x01 x03")
+  expect_identical(chain$through[chain$link == "mediated"], "x02")
+})
+
+test_that("kinds follow from direct links, tests without parties and parties", {
+  # 1 -> 2 -> 3 -> 4 and 1 -> 5; 5 and 2 share 1; 6 is explained by 3; 7 is nothing.
+  from <- c(1, 2, 3, 1, 1, 1, 5, 6, 7)
+  to <- c(2, 3, 4, 5, 3, 4, 2, 4, 4)
+  direct <- rep(c(TRUE, FALSE), c(4, 5))
+  parties <- list(1, 2, 3, 1, 2, 3, 1, 3, 3)
+  found <- kinds_of_links(from, to, direct, alone = c(rep(TRUE, 8), FALSE), parties)
+  expect_identical(direct_link_kinds[found$kind],
+                   c(rep("direct", 4), "mediated", "mediated", "common driver", "explained",
+                     "unsupported"))
+  expect_equal(found$through[5:8], list(2, 3, 1, 3))
+  expect_identical(lengths(found$through)[c(1:4, 9)], rep(0L, 5))
+})
+
+test_that("all tests are those of a slow search", {
+  for (case in 1:4) {
+    x <- coupled(wiring(rbind(c(0, 0.2, 0.1, 0), c(0, 0, 0.2, 0), 0, 0)), 130, seed = case)
+    if (case == 2) x[c(20, 60, 61), 2] <- NA
+    delay <- c(2, 3, 1, 6)[[case]]
+    most <- c(5, 1, 2, 8)[[case]]
+    radius <- c(0, 2, 0, 1)[[case]]
+    map <- suppressMessages(causal_map(x, E = c(2, 5, 1, 3), threads = 2))
+    found <- direct_links(map, x, threshold = -1, max_delay = delay, max_parties = most,
+                          exclusion_radius = radius, threads = 2)
+    tested <- which(is.na(found$reason))
+    names <- colnames(x)
+    source <- map_source(x, NULL, FALSE)
+    series <- standard_series(source, found)
+    slow <- oracle_direct_links(
+      series$value, data.frame(from = match(found$cause, names),
+                               to = match(found$effect, names))[tested, ], c(2, 4, 2, 3),
+      delay, 0.05, most, radius, series$clock
+    )
+    expect_gt(length(tested), 5)
+    expect_equal(found$t[tested], slow$test$t, tolerance = 1e-5)
+    expect_equal(found$gain[tested], slow$test$gain, tolerance = 1e-5)
+    expect_equal(found$delay[tested], slow$test$delay)
+    expect_equal(found$p_value[tested], slow$test$p_value, tolerance = 1e-4)
+    q <- stats::p.adjust(slow$test$p_value, "BH")
+    expect_equal(found$q_value[tested], q, tolerance = 1e-4)
+    expect_identical(found$link[tested] == "direct", q <= 0.05)
+    expect_gt(sum(found$link == "direct"), 0)
+  }
+})
+
+test_that("p and q follow from t", {
+  links <- direct_of(coupled(wiring(chain_of_three)), threshold = -1, max_delay = 4)
+  expect_equal(links$p_value, pmin(1, 4 * stats::pnorm(-links$t)))
+  expect_equal(links$q_value, stats::p.adjust(links$p_value, "BH"))
+  strict <- direct_of(coupled(wiring(chain_of_three)), threshold = -1, alpha = 1e-300)
+  expect_identical(of_kind(strict, "direct"), character())
+})
+
+test_that("threads, kinds of maps and sources of series change nothing", {
+  x <- coupled(wiring(chain_of_three), 300)
+  map <- causal_map(x, E = 3, threads = 2)
+  links <- direct_links(map, x, threshold = 0.1, threads = 1)
+  same <- \(found) expect_identical(numbers_of(found), numbers_of(links))
+  same(direct_links(map, x, threshold = 0.1, threads = 2))
+  same(direct_links(map, data.frame(time = 1:300 / 10, x), threshold = 0.1, threads = 2))
+  same(direct_links(map, as.data.frame(x), threshold = 0.1, no_time = TRUE, threads = 2))
+  table <- causal_map(x, E = 3, screen = 0.1, threads = 2)
+  expect_s3_class(table, "causal_links")
+  same(direct_links(table, x, threshold = 0.1, threads = 2))
+  skip_if_not_installed("hdf5r")
+  file <- withr::local_tempfile(fileext = ".h5")
+  series <- withr::local_tempfile(fileext = ".h5")
+  h5 <- hdf5r::H5File$new(series, "w")
+  h5[["series"]] <- x
+  h5[["names"]] <- colnames(x)
+  h5$close_all()
+  on_disk <- suppressMessages(causal_map(x, E = 3, file = file, threads = 2))
+  same(direct_links(on_disk, x, threshold = 0.1, threads = 2))
+  same(direct_links(open_causal_map(file), series, threshold = 0.1, dataset = "series",
+                    threads = 2))
+})
+
+test_that("links are in order, and limits keep the highest", {
+  x <- coupled(wiring(chain_of_three))
+  links <- direct_of(x, threshold = -1)
+  expect_identical(nrow(links), 6L)
+  expect_identical(links$effect, rep(c("x01", "x02", "x03"), each = 2))
+  expect_true(all(tapply(links$rho, links$effect, \(rho) !is.unsorted(-rho))))
+  expect_true(all(direct_of(x, threshold = 0.2)$rho >= 0.2))
+  two <- direct_of(x, threshold = -1, max_links = 2)
+  expect_setequal(two$rho, sort(links$rho, decreasing = TRUE)[1:2])
+})
+
+test_that("some missing values hide no link", {
+  x <- coupled(wiring(chain_of_three), 600)
+  set.seed(2)
+  x[sample(length(x), 30)] <- NA
+  links <- direct_of(x)
+  expect_identical(of_kind(links, "direct"), c("x01 x02", "x02 x03"))
+})
+
+test_that("series that allow no sentence are refused with the reason", {
+  x <- coupled(wiring(chain_of_three), 300)
+  set.seed(3)
+  x <- cbind(x, flat = 1.5, short = replace(x[, 1], 90:300, NA),
+             cycle = sin(2 * pi * (1:300) / 12) + stats::rnorm(300, sd = 0.01),
+             twin = x[, 1] + stats::rnorm(300, sd = 1e-4))
+  # A made map, so that each pair is looked at.
+  rho <- matrix(0.95, 7, 7, dimnames = list(colnames(x), colnames(x)))
+  links <- direct_links(map_of(rho, E = rep(3L, 7)), x, threads = 2)
+  reason <- \(cause, effect) links$reason[links$cause == cause & links$effect == effect]
+  for (other in c("x02", "x03")) {
+    for (name in c("flat", "short", "cycle")) {
+      is <- c(flat = "constant", short = "short", cycle = "cycle")[[name]]
+      expect_identical(c(reason(name, other), reason(other, name)), c(is, is))
+    }
+  }
+  expect_identical(c(reason("x01", "twin"), reason("twin", "x01")), rep("in step", 2))
+  expect_identical(reason("x01", "x02"), NA_character_)
+  refused <- links$link == "refused"
+  expect_identical(refused, !is.na(links$reason))
+  expect_true(all(is.na(links[refused, c("delay", "gain", "t", "p_value", "q_value")])))
+})
+
+test_that("rows that are missing one by one leave too few for a test", {
+  x <- coupled(wiring(chain_of_three), 300)
+  x[seq(1, 300, 2), 1] <- NA
+  x[seq(2, 300, 2), 2] <- NA
+  rho <- matrix(0.5, 3, 3, dimnames = list(colnames(x), colnames(x)))
+  links <- direct_links(map_of(rho, E = rep(3L, 3)), x, threads = 2)
+  expect_identical(unique(links$reason), "short")
+  expect_identical(unique(as.character(links$link)), "refused")
+  shown <- utils::capture.output(print(links))
+  expect_match(shown, "6 refused", all = FALSE)
+  expect_match(summary(links)$sentences$said, "fewer than 100 rows")
+})
+
+test_that("a common season or trend is no link", {
+  set.seed(4)
+  season <- sin(2 * pi * (1:480) / 24)
+  x <- cbind(a = season, b = season, c = season) + stats::rnorm(1440, sd = 0.5)
+  expect_identical(of_kind(direct_of(x, threshold = -1), "direct"), character())
+  trend <- 1:480 / 100
+  x <- cbind(a = trend, b = trend, c = trend) + stats::rnorm(1440, sd = 0.5)
+  expect_identical(of_kind(direct_of(x, threshold = -1), "direct"), character())
+})
+
+test_that("errors name the argument", {
+  x <- coupled(wiring(chain_of_three), 150)
+  map <- causal_map(x, E = 2, threads = 2)
+  bad_argument(direct_links(), "map")
+  bad_argument(direct_links(map), "`x`")
+  bad_argument(direct_links(unclass(map), x), "`map` must be what causal_map\\(\\) returned")
+  bad_argument(direct_links(smap_map(x, E = 2, threads = 2), x), "`map`")
+  other <- x
+  colnames(other)[[2]] <- "y"
+  bad_argument(direct_links(map, other), "`x`.*x02")
+  bad_argument(direct_links(map, x[-1, ]), "`x` must be of 150 steps.*149")
+  bad_argument(direct_links(map, x, threshold = 2), "`threshold`.*2")
+  bad_argument(direct_links(map, x, alpha = 0), "`alpha`")
+  bad_argument(direct_links(map, x, alpha = 1), "`alpha`")
+  bad_argument(direct_links(map, x, max_delay = 0), "`max_delay`")
+  bad_argument(direct_links(map, x, max_delay = 101), "`max_delay`")
+  bad_argument(direct_links(map, x, max_parties = 0), "`max_parties`")
+  bad_argument(direct_links(map, x, max_parties = 9), "`max_parties`")
+  bad_argument(direct_links(map, x, max_links = -1), "`max_links`")
+  bad_argument(direct_links(map, x, exclusion_radius = -1), "`exclusion_radius`")
+  bad_argument(direct_links(map, x, device = "tpu"), "`device`")
+  bad_argument(direct_links(map, x, threads = 0), "`threads`")
+  expect_error(direct_links(map, x, 0.1, 0.05, 3, 5, 7), class = "synfire_error_argument")
+})
+
+test_that("each kind has its sentence", {
+  links <- one_of_each_kind()
+  found <- summary(links)
+  expect_s3_class(found, "summary.direct_links")
+  expect_identical(as.character(found$sentences$link), direct_link_kinds)
+  expect_identical(as.vector(found$kinds), rep(1L, 6))
+  part <- c("drives .* directly, [0-9]+ steps? later: .* takes away [0-9]+ ?%",
+            "reaches .* through m: once", "have m, n as a driver", "m says as well",
+            "can be read from .*weak a link look like this", "cannot be told .* constant")
+  for (k in 1:6) expect_match(found$sentences$said[[k]], part[[k]])
+  for (reason in c("constant", "short", "cycle", "in step")) {
+    links$reason[[6]] <- reason
+    said <- summary(links)$sentences$said[[6]]
+    expect_match(said, "^It cannot be told whether .*, because [a-z].*[.]$")
+  }
+  expect_identical(nrow(summary(links, n = 2)$sentences), 2L)
+  shown <- paste(utils::capture.output(print(summary(links, n = 2))), collapse = "\n")
+  expect_match(shown, "4 more")
+  expect_match(shown, "Series with most direct links")
+})
+
+test_that("tables are printed, cut and subset", {
+  links <- direct_of(coupled(wiring(chain_of_three)), threshold = -1)
+  lines <- format(links)
+  expect_match(lines[[1]], "6 links among 3 series")
+  expect_match(lines[[2]], "2 direct.*rho of -1 or more; false discovery rate 0.05")
+  shown <- utils::capture.output(expect_identical(print(links, n = 1), links))
+  expect_match(shown, "x02", all = FALSE)
+  expect_match(shown, "5 more", all = FALSE)
+  expect_no_match(shown, "reason")
+  direct <- subset(links, link == "direct")
+  expect_s3_class(direct, "direct_links")
+  expect_identical(nrow(direct), 2L)
+  expect_s3_class(links[links$t > 3, ], "direct_links")
+  hubs <- summary(links)$hubs
+  expect_identical(hubs$series, c("x02", "x01", "x03"))
+  expect_equal(hubs$drives, c(1, 1, 0))
+  expect_equal(hubs$driven, c(1, 0, 1))
+  utils::capture.output(print(subset(links, t > 1e9)))
+  expect_identical(nrow(summary(subset(links, t > 1e9))$sentences), 0L)
+})
+
+test_that("pictures are made of direct and mediated links", {
+  skip_if_not_installed("ggplot2")
+  skip_if_not_installed("igraph")
+  links <- one_of_each_kind()
+  picture <- ggplot2::autoplot(links)
+  expect_s3_class(picture, "ggplot")
+  expect_match(picture$labels$caption, "Dashed ones are mediated.*Not drawn: 1 common driver")
+  plain <- ggplot2::autoplot(links, mediated = FALSE)
+  expect_match(plain$labels$caption, "Not drawn: 1 mediated")
+  expect_s3_class(ggplot2::ggplot_build(picture), "ggplot_built")
+  bad_argument(ggplot2::autoplot(links, mediated = NA), "`mediated`")
+  bad_argument(ggplot2::autoplot(subset(links, link == "refused")), "`object`")
+})
