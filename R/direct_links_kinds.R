@@ -41,31 +41,26 @@ links_in_step <- function(links, series) {
 #'   each.
 #' @noRd
 kinds_of_links <- function(from, to, direct, alone, parties) {
-  edges <- direct_edges(from[direct], to[direct])
+  reached <- reached_by(from[direct], to[direct], max(from, to, 0L))
   n <- length(from)
   kind <- ifelse(direct, 1L, ifelse(alone, 4L, 5L))
   through <- rep(list(integer()), n)
   for (k in which(!direct & alone)) {
     others <- setdiff(parties[[k]], from[[k]])
-    # Those that the effect depends on directly, and through which the cause could reach it.
-    between <- others[edges$leads(from[[k]], others)]
-    above <- others[edges$leads(others, from[[k]])]
+    # Those through which the cause reaches the effect, and those that drive both.
+    between <- others[others %in% reached(from[[k]])]
+    above <- others[vapply(others, \(other) from[[k]] %in% reached(other), NA)]
     kind[[k]] <- if (length(between)) 2L else if (length(above)) 3L else 4L
     through[[k]] <- if (length(between)) between else if (length(above)) above else others
   }
   list(kind = kind, through = through)
 }
 
-#' A list of `leads(a, b)`: do direct links lead from a to b, by themselves or through
-#' another?
+#' A function that gives the series to which one or two direct links lead from a series
 #' @noRd
-direct_edges <- function(from, to) {
-  key <- paste(from, to)
-  effects <- split(to, from)
-  leads <- function(a, b) {
-    by_one <- paste(a, b) %in% key
-    by_two <- mapply(\(a, b) any(paste(effects[[as.character(a)]], b) %in% key), a, b)
-    by_one | as.logical(by_two)
-  }
-  list(leads = leads)
+reached_by <- function(from, to, n) {
+  effects <- vector("list", n)
+  by <- split(to, from)
+  effects[as.integer(names(by))] <- by
+  \(series) c(effects[[series]], unlist(effects[effects[[series]]]))
 }
