@@ -132,7 +132,8 @@ shown_args <- function(class, generic, object) {
     as.data.frame.causal_map_comparison = some_args(max_links = whole(1, 30)),
     as.data.frame.patterns = ,
     as.data.frame.spade = some_args(times = TRUE),
-    summary.ccm = some_args(alpha = between(0, 1)),
+    summary.ccm = ,
+    summary.ccm_lag = some_args(alpha = between(0, 1)),
     `[.spike_trains` = some_args(unit = one_of(units), time = c(-Inf, Inf), p = 0.8),
     sort.itemsets = some_args(by = one_of("size", "count", "support")),
     subset.itemsets = some_args(condition = rep(c(TRUE, FALSE), length.out = length(object)),
@@ -185,6 +186,7 @@ fuzz_subject("shown",
     print.smap_map = "n", summary.smap_map = "n",
     print.spade = "n", print.spike_trains = "n", summary.causal_links = "n",
     summary.causal_map = "n", summary.causal_map_comparison = "n", summary.ccm = "alpha",
+    summary.ccm_lag = "alpha",
     summary.episode_significance = "n", synfire_sitrep = "test_devices"
   ),
   run = function(world) {
