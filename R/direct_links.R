@@ -214,7 +214,7 @@ standard_series <- function(source, links) {
     traits <- series_traits(value[, k], first, round[k, ])
     why <- row_obstacle(sum(!is.na(value[, k]))) %||% trait_obstacle(traits, names[[k]])
     if (!is.null(why)) obstacle[[k]] <- why
-    clocks[[k]] <- series_clock(traits, nrow(value))
+    clocks[k] <- list(series_clock(traits, nrow(value)))
     value[, k] <- if (traits$constant) 0 else in_standard_units(value[, k])
   }
   columns <- vapply(clocks, \(clock) NCOL(clock) * !is.null(clock), 0)

@@ -23,13 +23,19 @@ bad_argument <- function(expr, text) {
   testthat::expect_error(expr, text, class = "synfire_error_argument")
 }
 
+# A result whose columns are others: what a user changes is a plain data frame.
+with_columns <- function(links, ...) {
+  changed <- utils::modifyList(as.data.frame(links), list(...))
+  attributes(changed) <- attributes(links)
+  changed
+}
+
 # Every kind of link once; the sentences need no more than the table.
 one_of_each_kind <- function() {
-  links <- direct_of(coupled(chain_of_three), threshold = -1)
-  links$link[] <- direct_link_kinds
-  links$through <- c(NA, "m", "m, n", "m", NA, NA)
-  links$reason <- c(rep(NA, 5), "constant")
-  links
+  with_columns(direct_of(coupled(chain_of_three), threshold = -1),
+               link = factor(direct_link_kinds, direct_link_kinds),
+               through = c(NA, "m", "m, n", "m", NA, NA),
+               reason = c(rep(NA, 5), "constant"))
 }
 
 test_that("links of a chain, a common driver and a triangle are told", {
@@ -230,8 +236,8 @@ test_that("each kind has its sentence", {
             "can be read from .*weak a link look like this", "cannot be told .* constant")
   for (k in 1:6) expect_match(found$sentences$said[[k]], part[[k]])
   for (reason in c("constant", "short", "cycle", "in step")) {
-    links$reason[[6]] <- reason
-    said <- summary(links)$sentences$said[[6]]
+    other <- with_columns(links, reason = c(rep(NA, 5), reason))
+    said <- summary(other)$sentences$said[[6]]
     expect_match(said, "^It cannot be told whether .*, because [a-z].*[.]$")
   }
   expect_identical(nrow(summary(links, n = 2)$sentences), 2L)
