@@ -15,7 +15,9 @@ fuzz_subject("direct_links", limit = 60, covers = list(
   direct_links = c("map", "x", "threshold", "alpha", "max_delay", "max_parties", "max_links",
                    "exclusion_radius", "dataset", "no_time", "device", "gpus", "threads"),
   autoplot.direct_links = c("mediated", "groups", "links", "layout"),
-  print.direct_links = "n", summary.direct_links = "n"
+  print.direct_links = "n", summary.direct_links = "n", print.direct_links_comparison = "n",
+  summary.causal_map = "direct", summary.causal_links = "direct",
+  autoplot.causal_map = "direct", autoplot.causal_links = "direct"
 ), run = function(world) {
   x <- draw_linked_series()
   map <- attempt("causal_map", list(x, E = whole(1, 6), exclusion_radius = whole(0, 3),
@@ -34,6 +36,7 @@ fuzz_subject("direct_links", limit = 60, covers = list(
   direct_links_follow(cpu)
   if (sometimes(0.5)) direct_links_and_oracle(cpu, map, x)
   show_direct_links(cpu)
+  show_beside_maps(cpu, map, x)
 })
 
 # Coupled maps, mostly long enough for tests, some with other series or gaps.
@@ -138,6 +141,28 @@ show_direct_links <- function(links) {
                     groups = stats::setNames(rep(c("a", "b"), length.out = length(names)), names),
                     layout = one_of("circle", "kk"), p = 0.4)
   attempt("autoplot", c(list(links), args))
+}
+
+# The map that they are from, whole and as a table of links, and some of the links again.
+show_beside_maps <- function(links, map, x) {
+  table <- attempt("causal_map", list(x, E = attr(map, "E"), screen = -1, threads = 1))
+  for (of in list(map, table)) {
+    if (refused(of)) next
+    found <- attempt("summary", list(of, direct = links))
+    if (!refused(found)) {
+      at <- match(paste(found$links$cause, found$links$effect), paste(links$cause, links$effect))
+      same(found$links$link, links$link[at], "kinds of links in the summary of a map")
+      utils::capture.output(print(found))
+    }
+    attempt("autoplot", list(of, type = "network", direct = links))
+  }
+  some <- links[sort(sample.int(nrow(links), whole(1, nrow(links)))), ]
+  change <- attempt("compare_maps", list(links, some))
+  if (refused(change)) return()
+  same(nrow(change), nrow(links), "links that are compared")
+  kept <- paste(change$cause, change$effect) %in% paste(some$cause, some$effect)
+  same(change$link_b == "not tested", !kept, "links that one table lacks")
+  utils::capture.output(print(change, n = one_of(1, 3, Inf)))
 }
 
 # Links may differ where a p value is at a bound; t agrees to rounding.
