@@ -47,6 +47,11 @@ kinds_of_links <- function(from, to, direct, alone, parties) {
   through <- rep(list(integer()), n)
   for (k in which(!direct & alone)) {
     others <- setdiff(parties[[k]], from[[k]])
+    # Nothing else explains it: it is significant by itself, but not among all links.
+    if (length(others) == 0L) {
+      kind[[k]] <- 5L
+      next
+    }
     # Those that the effect depends on directly, and through which the cause could reach it.
     between <- others[edges$leads(from[[k]], others)]
     above <- others[edges$leads(others, from[[k]])]
