@@ -24,10 +24,10 @@ bad_argument <- function(expr, text) {
 }
 
 # A result whose columns are others: what a user changes is a plain data frame.
-with_columns <- function(links, ...) {
-  changed <- as.list(as.data.frame(links))
+with_columns <- function(x, ...) {
+  changed <- as.list(as.data.frame(x))
   changed[...names()] <- list(...)
-  attributes(changed) <- attributes(links)
+  attributes(changed) <- attributes(x)
   changed
 }
 
