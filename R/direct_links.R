@@ -65,7 +65,8 @@
 #'     effect through one or two others; `"common driver"`, where direct links lead to
 #'     both from a third; `"explained"`, where the parties of the effect say all that
 #'     the cause does, and none of these is so; `"unsupported"`, where the cause
-#'     improves no forecast even without parties; `"refused"`, where it cannot be told.
+#'     does not improve the forecast even without parties, or not significantly among all
+#'     links; `"refused"`, where it cannot be told.
 #'   * `delay`, in steps: the one at which the forecast improves most.
 #'   * `gain`: the share of the mean squared error that the cause takes away at this
 #'     delay, below 0 where it adds error. `t`, `p_value`, `q_value`: see above.

@@ -47,6 +47,11 @@ kinds_of_links <- function(from, to, direct, alone, parties) {
   through <- rep(list(integer()), n)
   for (k in which(!direct & alone)) {
     others <- setdiff(parties[[k]], from[[k]])
+    # It is significant by itself, but not among all links.
+    if (length(others) == 0L) {
+      kind[[k]] <- 5L
+      next
+    }
     # Those through which the cause reaches the effect, and those that drive both.
     between <- others[others %in% reached(from[[k]])]
     above <- others[vapply(others, \(other) from[[k]] %in% reached(other), NA)]

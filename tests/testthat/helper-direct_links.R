@@ -153,18 +153,22 @@ oracle_direct_links <- function(series, links, own, max_delay, alpha, max_partie
       error <- forecast(party, theta)$error
       if (is.na(error)) Inf else error
     }, 0)
+    # All causes of a test are compared in the same rows, those in which all are known.
     test <- function(from, party, place) {
-      made <- forecast(party, thetas[[place]], rbind(from, seq_len(max_delay) - 1))
-      best <- which.max(replace(made$t, is.na(made$t), -Inf))
-      data.frame(delay = best, gain = made$gain[[best]], t = made$t[[best]],
-                 p_value = min(1, max_delay * stats::pnorm(-made$t[[best]])))
+      lags <- rep(seq_len(max_delay) - 1, length(from))
+      made <- forecast(party, thetas[[place]], rbind(rep(from, each = max_delay), lags))
+      t <- matrix(made$t, max_delay)
+      best <- apply(replace(t, is.na(t), -Inf), 2, which.max)
+      at <- cbind(best, seq_along(from))
+      data.frame(delay = best, gain = matrix(made$gain, max_delay)[at], t = t[at],
+                 p_value = pmin(1, max_delay * stats::pnorm(-t[at])))
     }
     rows <- which(links$to == to)
     party <- matrix(0, 2, 0)
     place <- which.min(error(1:7, party))
     repeat {
       open <- rows[!links$from[rows] %in% party[1, ]]
-      for (k in open) links[k, columns] <- test(links$from[[k]], party, place)
+      if (length(open) > 0) links[open, columns] <- test(links$from[open], party, place)
       if (ncol(party) == 0) links$alone[rows] <- links$p_value[rows]
       good <- open[which(links$p_value[open] * length(open) <= alpha & links$gain[open] > 0)]
       if (ncol(party) == max_parties || length(good) == 0) break
