@@ -207,7 +207,7 @@ links_to_test <- function(map, limits, call = rlang::caller_env()) {
 #' @noRd
 standard_series <- function(source, links) {
   names <- source$names[source$names %in% c(links$cause, links$effect)]
-  value <- source$read(match(names, source$names))
+  value <- apply(source$read(match(names, source$names)), 2L, in_plain_size)
   obstacle <- clocks <- vector("list", length(names))
   first <- rep(1L, nrow(value))
   round <- find_seasons(value, first)
@@ -236,6 +236,13 @@ series_clock <- function(traits, steps) {
     if (traits$period > 0) in_standard_units(c(traits$season[-1L], NA)),
     if (traits$drift > verdict_rules$drift) in_standard_units(as.double(seq_len(steps)))
   )
+}
+
+#' Near 1, by a power of two, so that squares of tiny and huge values are numbers
+#' @noRd
+in_plain_size <- function(x) {
+  size <- max(0, abs(x), na.rm = TRUE)
+  if (size > 0) x / 2^floor(log2(size)) else x
 }
 
 in_standard_units <- function(x) {

@@ -183,6 +183,16 @@ test_that("series that allow no sentence are refused with the reason", {
   expect_true(all(is.na(links[refused, c("delay", "gain", "t", "p_value", "q_value")])))
 })
 
+test_that("units change no link", {
+  x <- coupled(wiring(chain_of_three), 200)
+  map <- causal_map(x, E = 3, threads = 2)
+  links <- direct_links(map, x, threshold = 0.1, threads = 2)
+  for (unit in c(1e-300, 1e-9, 1e200)) {
+    other <- direct_links(map, x * unit, threshold = 0.1, threads = 2)
+    expect_equal(numbers_of(other), numbers_of(links), tolerance = 1e-6)
+  }
+})
+
 test_that("rows that are missing one by one leave too few for a test", {
   x <- coupled(wiring(chain_of_three), 300)
   x[seq(1, 300, 2), 1] <- NA
@@ -237,7 +247,7 @@ test_that("each kind has its sentence", {
   expect_s3_class(found, "summary.direct_links")
   expect_identical(as.character(found$sentences$link), direct_link_kinds)
   expect_identical(as.vector(found$kinds), rep(1L, 6))
-  part <- c("drives .* directly, [0-9]+ steps? later: .* takes away [0-9]+ ?%",
+  part <- c("drives .* directly, [0-9]+ steps? later: .* takes away -?[0-9]+ ?%",
             "reaches .* through m: once", "have m, n as a driver", "m says as well",
             "can be read from .*weak a link look like this", "cannot be told .* constant")
   for (k in 1:6) expect_match(found$sentences$said[[k]], part[[k]])

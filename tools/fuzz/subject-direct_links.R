@@ -128,7 +128,7 @@ direct_links_and_oracle <- function(links, map, x) {
 }
 
 show_direct_links <- function(links) {
-  n <- one_of(10, 0, 1, 3, Inf)
+  n <- one_of(10, 1, 3, Inf)
   utils::capture.output(print(links), print(links, n = n), print(summary(links)))
   found <- attempt("summary", list(links, n = n))
   if (!refused(found)) {
