@@ -16,6 +16,15 @@ test_that("random jobs agree with fits that are made one by one", {
   }
 })
 
+test_that("rows that are far from all others keep their digits where all weigh the same", {
+  set.seed(1)
+  x <- forecast_series("spikes", 200, 3)
+  x[90, 2] <- 40
+  far <- cbind(c(2L, 0L))
+  jobs <- forecast_jobs(list(list(effect = 1, theta = 0, coordinate = far, candidate = far)))
+  expect_same_forecasts(forecasts(x, jobs), oracle_forecasts(x, jobs, 0, 3))
+})
+
 test_that("threads change no digit, nor do other jobs; registers change the last", {
   set.seed(7)
   x <- forecast_series("maps", 400, 6)

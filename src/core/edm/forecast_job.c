@@ -165,17 +165,30 @@ static void order_thetas(const syn_forecast_call *c, syn_forecast_job *j)
     }
 }
 
-/* Where all rows weigh the same, and few are left out, sums over all others are those
-   over all rows less a few. */
+/* Whether the fourth power of any value is so large beside the sum over all rows that the
+   sum, less it, has lost digits that the ridge needs. */
+static int any_far(const syn_forecast_job *j, const double *value, size_t n)
+{
+    double most = sqrt(sqrt(100.0 * j->n));
+    for (size_t i = 0; i < n; i++)
+        if (fabs(value[i]) > most)
+            return 1;
+    return 0;
+}
+
+/* Where all rows weigh the same, few are left out and none is far from the others, sums
+   over all others are those over all rows less a few. */
 static syn_status make_total(const syn_forecast_call *c, syn_forecast_job *j,
                              syn_forecast_worker *worker)
 {
+    sizes s = sizes_of(j);
     order_thetas(c, j);
-    if (4.0 * c->options->exclusion + 2 > j->n)
+    if (4.0 * c->options->exclusion + 2 > j->n || any_far(j, j->value, s.value) ||
+        any_far(j, j->candidate, s.candidate))
         j->weighed = j->thetas;
     if (j->weighed == j->thetas)
         return SYN_OK;
-    j->total = calloc(sizes_of(j).total, sizeof *j->total);
+    j->total = calloc(s.total, sizeof *j->total);
     if (!j->total)
         return SYN_NO_MEMORY;
     syn_forecast_job_total(c, j, worker);
