@@ -26,7 +26,7 @@ mine <- function(x, min_count, intervals = delays, ...) {
 # ---- episodes ----
 
 window <- paste("describe_events find_rows find_windows make_table list_units plan_units",
-                "count_children fill_level")
+                "count_children number_children fill_level")
 case("episodes", paste(window, "make_lists"), function() {
   x <- random_spikes(6000, 12)
   mine(x, 40, max_size = 4)
@@ -44,7 +44,7 @@ case("long-lists", paste(window, "make_long_lists"), function() {
 case("wide-windows", paste(window, "make_lists"), function() {
   mine(random_spikes(68000, 30, end = 20), 900, c(0, 19.9), max_size = 2)
 })
-case("parts", paste(window, "make_lists"), function() {
+case("parts", paste(window, "make_lists sweep_children"), function() {
   x <- random_spikes(12000, 200)
   for (budget in c(3e6, 6e6, 2e7)) {
     tryCatch(mine(x, 12, max_size = 3, max_memory = budget),
@@ -162,7 +162,7 @@ case("map-rows", paste(dims, "correlate_rows"), function() {
   x[] <- round(x)
   map(x, c(1, 3, 3, 6, 6))
 })
-case("map-planes", paste(dims, "correlate_lanes spread_over_banks"), function() {
+case("map-planes", paste(dims, "correlate_lanes arrange_entries correlate_halves"), function() {
   for (gaps in c(FALSE, TRUE)) for (precision in c("float", "half")) {
     map(random_map(2000, 6, gaps), 2, precision = precision, libraries = 1:2)
   }

@@ -59,10 +59,14 @@ partial_skill <- function(x, cause, effect, third) {
 
 # ---- Runs ----------------------------------------------------------------------------
 
+any_link <- function(map) any(map[row(map) != col(map)] >= threshold, na.rm = TRUE)
+
 one_system <- function(seed, wiring, family, noise) {
   set.seed(seed)
   x <- three_series(wiring, family, noise)
   map <- causal_map(x, E_max = 6, threads = 1)
+  # No link is as high as the threshold: nothing is said.
+  if (!any_link(map)) return(NULL)
   links <- as.data.frame(direct_links(map, x, threshold = threshold, threads = 1))
   true <- systems[[wiring]]
   links$true <- paste(links$cause, links$effect) %in%
@@ -78,8 +82,7 @@ one_pair <- function(seed, kind) {
   pair <- draw_pair(kind)
   x <- as.matrix(pair$data[c("x", "y")])
   map <- causal_map(x, E_max = 6, threads = 1)
-  # No link is as high as the threshold: nothing is said.
-  if (!any(map[row(map) != col(map)] >= threshold, na.rm = TRUE)) return(NULL)
+  if (!any_link(map)) return(NULL)
   links <- as.data.frame(direct_links(map, x, threshold = threshold, threads = 1))
   links$true <- pair$truth[ifelse(links$cause == "x", "xy", "yx")]
   cbind(kind, links[c("link", "true")])

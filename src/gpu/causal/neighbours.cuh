@@ -5,6 +5,8 @@
 
 #include "gpu/causal/search.cuh"
 
+#include <cfloat>
+
 namespace gpu {
 
 enum { SUMS = 6 };  /* n, p, p^2, p y, y, y^2 */
@@ -36,7 +38,11 @@ __device__ inline float weight_of(const neighbour &near, float floor)
     const float log2_e = 1.442695041f;
     float far = root(near.d);
     float nearest = __uint_as_float(warp_least(__float_as_uint(far)));
-    return power_of_two((nearest - far) * (log2_e * reciprocal(fmaxf(nearest, floor))));
+    float rate = log2_e * reciprocal(fmaxf(nearest, floor));
+    /* Series in tiny units have a floor without end, and a rate of 0. */
+    if (far > FLT_MAX && nearest <= FLT_MAX)
+        return 0;
+    return power_of_two((nearest - far) * rate);
 }
 
 /* Writes neighbours into the table of their library, in the order of the pool, so that
