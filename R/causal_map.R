@@ -79,7 +79,7 @@
 #' are compared, or gaps leave few.
 #'
 #' `precision = "half"` keeps targets on the GPU in half of it, which makes predictions faster.
-#' Against the CPU, rho is then off by 7e-6 to 8e-6 in the mean at 1,450 steps, and by 4e-6 from
+#' Against the CPU, rho is then off by 7e-6 to 8e-6 in the mean at 1,450 steps, and by 5e-6 from
 #' 4,000 steps on. The most that was seen is 1.4e-4, among 4,900 pairs of logistic maps of 1,450
 #' steps.
 #'
