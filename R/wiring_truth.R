@@ -15,7 +15,7 @@
 #' holds:
 #' * `"direct"`: there is a link from the cause to the effect;
 #' * `"mediated"`: there is a path, but no link;
-#' * `"shared_driver"`: there is no path, but a third series drives both: there is a path
+#' * `"common driver"`: there is no path, but a third series drives both: there is a path
 #'   from it to the cause that does not lead through the effect, and one to the effect
 #'   that does not lead through the cause;
 #' * `"none"`: nothing of this.
@@ -39,7 +39,7 @@
 #' @return A data frame with a row for each pair of a cause and an effect that `link` says
 #'   something of, sorted by effect, then cause, and the columns
 #'   * `cause`, `effect`: names of series of the result;
-#'   * `link`: factor, `"direct"`, `"mediated"` or `"shared_driver"`. Pairs without a row
+#'   * `link`: factor, `"direct"`, `"mediated"` or `"common driver"`. Pairs without a row
 #'     are `"none"`;
 #'   * `strength`: that of a direct link, otherwise `NA`;
 #'   * `delay`: steps along the link; for a mediated one along the shortest path (of
@@ -106,7 +106,7 @@ are_links <- function(links, series) {
     all(is.na(links$delay) | links$delay %in% seq_len(most_delay))
 }
 
-truth_kinds <- c("direct", "mediated", "shared_driver")
+truth_kinds <- c("direct", "mediated", "common driver")
 
 # Most pairs that `truth_links()` lists: they take some 100 bytes each.
 most_pairs <- 2e7

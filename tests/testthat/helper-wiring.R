@@ -109,7 +109,7 @@ slow_pairs <- function(w, max_length = Inf) {
     )
   }
   column <- function(name, of) vapply(rows, `[[`, of, name)
-  kinds <- c("direct", "mediated", "shared_driver")
+  kinds <- c("direct", "mediated", "common driver")
   named <- function(name) {
     vapply(rows, function(row) {
       if (length(row[[name]])) paste(w$series[row[[name]]], collapse = ", ") else NA_character_

@@ -7,7 +7,7 @@ test_that("links of motifs are told apart", {
   expect_identical(said(wiring("chain")),
                    c("x01 x02 direct", "x01 x03 mediated", "x02 x03 direct"))
   expect_identical(said(wiring("common_driver")), c(
-    "x01 x02 direct", "x03 x02 shared_driver", "x01 x03 direct", "x02 x03 shared_driver"
+    "x01 x02 direct", "x03 x02 common driver", "x01 x03 direct", "x02 x03 common driver"
   ))
   expect_identical(said(wiring("fan_in")), c("x01 x03 direct", "x02 x03 direct"))
   found <- truth_links(wiring("triangle", delay = 2, strength = 0.1))
@@ -52,7 +52,7 @@ test_that("all columns are those of the slow search", {
     kinds <- c(kinds, as.character(found$link), if (any(found$hidden_path)) "path",
                if (any(found$hidden_driver)) "driver")
   }
-  expect_setequal(kinds, c("direct", "mediated", "shared_driver", "path", "driver"))
+  expect_setequal(kinds, c("direct", "mediated", "common driver", "path", "driver"))
 })
 
 test_that("paths are followed as far as one likes", {
