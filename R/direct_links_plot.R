@@ -60,5 +60,5 @@ direct_caption <- function(x, drawn, names_left_out) {
     if (length(left) > 0L) sprintf("Not drawn: %s.", paste(commas(as.vector(left)),
                                                            names(left), collapse = ", ")),
     if (nzchar(names_left_out)) sprintf("Names of series begin with \"%s\".", names_left_out)
-  ), collapse = " ")
+  ), collapse = "\n")
 }

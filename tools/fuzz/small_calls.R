@@ -55,6 +55,10 @@ make_small_results <- function() {
   r$causal_map <- synfire::causal_map(r$series, E = 2)
   r$causal_links <- synfire::causal_map(cbind(r$series, z = rnorm(60)), E = 2, top = 1)
   r$causal_map_comparison <- synfire::compare_maps(r$causal_map, r$causal_map)
+  r$linked <- unclass(synfire::simulate_coupled_maps(120, "chain"))[, ]
+  r$linked_map <- synfire::causal_map(r$linked, E = 2)
+  r$direct_links <- synfire::direct_links(r$linked_map, r$linked, threshold = -1)
+  r$direct_links_comparison <- synfire::compare_maps(r$direct_links, r$direct_links)
   r$map_on_disk <- tempfile(fileext = ".h5")
   r$causal_map_file <- synfire::causal_map(r$series, E = 2, file = r$map_on_disk)
   r$smap_map <- synfire::smap_map(r$series, E = 2)
@@ -93,6 +97,7 @@ make_small_calls <- function(r) {
                samples = 3),
     ccm_lag = list(x = table, columns = "x", target = "y", E = 2, Tp = -1:1, samples = 3),
     closed_itemsets = list(transactions = transactions, min_count = 1),
+    direct_links = list(map = r$linked_map, x = r$linked, threshold = -1),
     compare_maps = list(a = r$causal_map, b = r$causal_map),
     count_episodes = list(x = x, episodes = r$episodes),
     expected_counts = list(x = r$episodes),

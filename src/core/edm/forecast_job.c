@@ -258,6 +258,13 @@ static void finish_octet(const syn_forecast_call *call, const syn_forecast_job *
     }
 }
 
+/* Parts of a job, which have some of its candidates each, may be finished at the same
+   time: the first of them alone writes what they have in common. */
+static int is_first_part(const syn_forecast_call *call, const syn_forecast_job *j)
+{
+    return j->first == call->jobs->candidate_start[j->job];
+}
+
 /* Results of the job in a slot. */
 static void finish_slot(const syn_forecast_call *call, const syn_forecast_job *j,
                         uint32_t slot, const syn_forecasts *out)
@@ -267,7 +274,8 @@ static void finish_slot(const syn_forecast_call *call, const syn_forecast_job *j
     const double *error = j->error + (size_t)slot * j->n;
     for (uint32_t i = 0; i < j->n; i++)
         sum += error[i] * error[i];
-    out->error[job] = sum / j->n;
+    if (is_first_part(call, j))
+        out->error[job] = sum / j->n;
     for (uint32_t o = 0; o < j->octets; o++, fall += (size_t)j->n * SYN_FORECAST_SIDE) {
         finish_octet(call, j, fall, syn_forecast_side(j, o), sum / j->n,
                      out->gain + first, out->t + first);
@@ -278,7 +286,7 @@ static void finish_slot(const syn_forecast_call *call, const syn_forecast_job *j
 void syn_forecast_job_finish(const syn_forecast_call *call, const syn_forecast_job *j,
                              const syn_forecasts *out)
 {
-    for (uint32_t k = 0; k < j->thetas; k++) {
+    for (uint32_t k = 0; k < j->thetas && is_first_part(call, j); k++) {
         out->rows[j->job + k] = j->n;
         out->error[j->job + k] = NAN;
     }
