@@ -41,8 +41,11 @@ check_direct_links <- function(x, arg = rlang::caller_arg(x), call = rlang::call
 
 #' How many links there are of each kind, the kinds without any left out
 #' @noRd
-kinds_text <- function(x) {
-  n <- table(x$link)
+kinds_text <- function(x) counts_text(table(x$link))
+
+#' @param n Table of counts; those of 0 are left out.
+#' @noRd
+counts_text <- function(n) {
   n <- n[n > 0]
   paste(commas(as.vector(n)), names(n), collapse = ", ")
 }
@@ -91,17 +94,11 @@ print.direct_links <- function(x, n = 10, ...) {
   empty <- vapply(plain_table(x), \(v) length(v) > 0L && all(is.na(v)), NA)
   columns <- intersect(columns, names(x)[!empty])
   frame <- new_frame(lapply(rlang::set_names(columns), \(name) .subset2(x, name)[shown]), n)
-  if ("q_value" %in% columns) frame$q_value <- signif(frame$q_value, 2)
-  print(round_numbers_but(frame, "q_value"), row.names = FALSE)
+  frame <- round_numbers(frame)
+  if ("q_value" %in% columns) frame$q_value <- signif(.subset2(x, "q_value")[shown], 2)
+  print(frame, row.names = FALSE)
   more_line(nrow(x) - n, if (!is_ordered(x)) "direct ones first here")
   invisible(x)
-}
-
-round_numbers_but <- function(frame, name) {
-  kept <- frame[[name]]
-  frame <- round_numbers(frame)
-  frame[[name]] <- kept
-  frame
 }
 
 #' Rows by kind, and within by t

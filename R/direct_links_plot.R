@@ -53,12 +53,10 @@ plot.direct_links <- function(x, ...) draw(autoplot.direct_links(x, ...))
 
 direct_caption <- function(x, drawn, names_left_out) {
   left <- table(x$link) - table(drawn$link)
-  left <- left[left > 0]
   paste(c(
     "Arrows go from cause to effect.",
     if (any(drawn$link == "mediated")) "Dashed ones are mediated.",
-    if (length(left) > 0L) sprintf("Not drawn: %s.", paste(commas(as.vector(left)),
-                                                           names(left), collapse = ", ")),
+    if (any(left > 0)) sprintf("Not drawn: %s.", counts_text(left)),
     if (nzchar(names_left_out)) sprintf("Names of series begin with \"%s\".", names_left_out)
   ), collapse = "\n")
 }
