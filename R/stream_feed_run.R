@@ -24,10 +24,10 @@ run_feed <- function(feed, seconds = Inf, idle = Inf, on_update = NULL, redraw =
         drawn <- wall_clock()
         shown <- feed$stream$updates
       }
-      if (identical(did, FALSE) || now - began >= seconds || now - feed$news >= idle) break
-      if (did == 0) {
-        feed$source$wait(min(0.02, max(began + seconds - now, 0)))
-      }
+      if (identical(did, FALSE) || now - began >= seconds) break
+      if (did > 0) next
+      if (now - feed$news >= idle) break
+      feed$source$wait(min(0.02, max(began + seconds - now, 0)))
     },
     interrupt = \(condition) {
       say_feed("Stopped. The feed is whole: {.run run_feed()} goes on with it.")
@@ -62,9 +62,11 @@ close.stream_feed <- function(con, ...) {
   invisible(feed$stream)
 }
 
-#' Whether there is something to draw
+#' Whether there is a line to draw
 #' @noRd
-can_draw <- function(stream) length(stream$followed$episode) > 0L
+can_draw <- function(stream) {
+  length(stream$followed$episode) > 0L && nrow(stream$history) > 1L
+}
 
 #' Error unless a feed is one, and open
 #' @noRd
