@@ -38,7 +38,8 @@ file_layout <- function(file, bytes, reading, sure, call) {
   check_text(file, bytes, call)
   lines <- bytes_to_lines(bytes)
   first <- which(!grepl("^\\s*(#|$)", lines))
-  if (length(first) < if (sure) 2L else 20L) return(NULL)
+  # A header alone shows little.
+  if (length(first) < if (!sure) 20L else if (isFALSE(reading$header)) 1L else 2L) return(NULL)
   about <- c(reading[c("time_unit", "time_column", "unit_column", "sampling_rate")],
              list(trial_column = NA))
   layout <- csv_layout(file, list(lines = lines, bom = bom), about, reading$sep,

@@ -20,7 +20,8 @@ run_feed <- function(feed, seconds = Inf, idle = Inf, on_update = NULL, redraw =
       did <- feed_step(feed, on_update, began + seconds)
       now <- wall_clock()
       if (now - drawn >= redraw && feed$stream$updates != shown && can_draw(feed$stream)) {
-        plot(feed$stream)
+        # Of lines of one point ggplot2 says so.
+        suppressMessages(plot(feed$stream))
         drawn <- wall_clock()
         shown <- feed$stream$updates
       }
@@ -52,6 +53,11 @@ close.stream_feed <- function(con, ...) {
   check_no_dots()
   feed <- con
   if (!feed$closed) {
+    for (origin in feed$source$origins()) {
+      # A table of so few rows that nothing shows how it is laid out must not stay open.
+      tryCatch(take_lines(feed, origin, sure = TRUE),
+               synfire_error = \(e) say_feed(escape_braces(conditionMessage(e))))
+    }
     drop_half_lines(feed, all = TRUE)
     put(feed, take_rows(feed, NULL, sure = TRUE))
     update_blocks(feed, NULL, Inf, all = TRUE)
@@ -130,13 +136,14 @@ read_on <- function(feed) {
 }
 
 #' Whole lines of an origin become pending spikes
+#' @param sure Whether so many rows must do to show how the table is laid out.
 #' @noRd
-take_lines <- function(feed, origin) {
+take_lines <- function(feed, origin, sure = is_quiet(feed) || origin$over) {
   whole <- last_lf(origin$rest)
   if (whole == 0) return()
   bytes <- origin$rest[seq_len(whole)]
   if (is.null(origin$layout)) {
-    sure <- is_quiet(feed) || origin$over || whole >= feed_bytes
+    sure <- sure || whole >= feed_bytes
     origin$layout <- file_layout(feed$file, bytes, feed$reading, sure, call = NULL)
     if (is.null(origin$layout)) return()
   }
