@@ -32,14 +32,15 @@
 #' * A spike that comes again (same unit, same tick) counts once.
 #' * A spike of a block that is over is late. As long as the window reaches back to it, it is
 #'   put in its place, as [episode_stream()] does, and counted as `late`. A `slack` as long
-#'   as the disorder of the rows avoids this. When the window does not reach back any more it
-#'   is `too_late` and left out; the same becomes of a repeated spike so old.
+#'   as the rows are out of order avoids this. When the window does not reach back any more it
+#'   is `too_late` and left out; so is a repeated spike that old.
 #' * A line that is no spike is `broken` and left out: another number of fields, no number for
 #'   a time, no unit. A header that is written again is none.
 #' * A line that has no end yet waits for it. A program that died within a line and comes
 #'   back should begin with a line end, or the half line and the next one make one broken
-#'   line. Should both together look like a time that is more than a window ahead of all
-#'   others, then it is `stray`, and left out, when the next row does not bear it out.
+#'   line. Two lines that have run into one another may also read as one time that is far
+#'   ahead. So a row that is more than a window ahead of all before it counts only when the
+#'   next row is not more than a window before it; else it is `stray` and left out.
 #'
 #' The first of each kind is said in a message, then the tenth, the hundredth, and so on.
 #' So every spike that was written as a whole line, and is not too late, counts exactly once:
@@ -144,9 +145,8 @@
 #' feed
 #'
 #' # The recording goes on; a line comes twice, and one is no spike.
-#' more <- c(paste(x$time, x$unit, sep = ",")[x$time > 6], "6.5,A,", tail(paste(x$time,
-#'           x$unit, sep = ","), 1))
-#' cat(more, file = file, sep = "\n", append = TRUE)
+#' lines <- paste(x$time, x$unit, sep = ",")[x$time > 6]
+#' cat(lines, lines[1], "6.5,A,", file = file, sep = "\n", append = TRUE)
 #' risen <- function(stream) cat(sum(stream$changes$status == "risen"), "risen\n")
 #' run_feed(feed, idle = 0.1, on_update = risen)
 #' s <- close(feed)

