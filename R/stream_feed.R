@@ -93,8 +93,8 @@
 #'
 #' # Stopping
 #' Ctrl-C (in RStudio also the stop sign) ends `run_feed()` at any moment without harm:
-#' `run_feed(feed)` goes on where it was. `close()` hands what is left to the stream, then
-#' closes the file or the connections.
+#' `run_feed(feed)` goes on where it was. `close()` hands what was read and is not counted yet
+#' to the stream, and closes the file or the connections.
 #'
 #' @param stream An [episode_stream()], new or already updated. Its `resolution` and its
 #'   window hold.
@@ -179,7 +179,6 @@ feed_file <- function(stream, file, every = 0.5, slack = 0, wait = 1,
   feed$reading <- reading
   feed$file <- file
   feed$source <- file_source(file)
-  reg.finalizer(feed, \(feed) feed$source$close(), onexit = TRUE)
   feed
 }
 
@@ -200,7 +199,6 @@ feed_socket <- function(stream, port, host = NULL, every = 0.5, slack = 0, wait 
   where <- if (is.null(host)) paste("port", port) else paste0(host, ":", port)
   feed <- new_feed(stream, every, slack, wait, where)
   feed$source <- socket_source(port, host, layout, rlang::current_env())
-  reg.finalizer(feed, \(feed) feed$source$close(), onexit = TRUE)
   feed
 }
 

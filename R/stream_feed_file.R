@@ -1,5 +1,6 @@
 # A file that grows, read from where it was left. The file stays open, so that what is
 # written to it is read to the end also when it is renamed and another one takes its place.
+# On Windows a file that is open cannot be renamed, so it is closed after each look.
 
 # Bytes that a look at a source reads at most.
 feed_bytes <- 65536L
@@ -11,8 +12,10 @@ file_mark <- 512L
 #'   gives how many bytes that were; `origins()`; `dropped()`, origins that nothing more
 #'   comes from, until `forget()`; `unread()`, bytes that wait, or NA; `done()`, bytes
 #'   that were read; `wait(seconds)`, at most, for something new; `close()`.
+#' @param keep_open Whether the file stays open between two looks.
 #' @noRd
-file_source <- function(file) {
+file_source <- function(file, keep_open = .Platform$OS.type != "windows") {
+  this <- environment()
   con <- NULL
   at <- 0
   mark <- raw()
@@ -20,6 +23,19 @@ file_source <- function(file) {
   origin <- new_origin(file)
   dropped <- list()
 
+  open <- function(next_con = open_file(file)) {
+    suspendInterrupts({
+      shut()
+      con <<- next_con
+      if (keep_open && !is.null(con)) shut_when_lost(this)
+    })
+  }
+  shut <- function() {
+    suspendInterrupts({
+      if (!is.null(con)) close(con)
+      con <<- NULL
+    })
+  }
   # What stands in a file behind the mark: NULL where the mark is not in its place.
   look <- function(con) {
     seek(con, at - length(mark))
@@ -37,8 +53,7 @@ file_source <- function(file) {
   }
   begin_anew <- function(next_con) {
     suspendInterrupts({
-      if (!is.null(con) && !identical(con, next_con)) close(con)
-      con <<- next_con
+      if (!identical(con, next_con)) open(next_con)
       at <<- 0
       mark <<- raw()
       origin$over <- TRUE
@@ -65,8 +80,7 @@ file_source <- function(file) {
     if (is.null(fresh)) return(0L)
     bytes <- look(fresh)
     if (!is.null(bytes)) {
-      close(con)
-      con <<- fresh
+      open(fresh)
       return(keep(bytes))
     }
     last <- look(con)
@@ -79,8 +93,9 @@ file_source <- function(file) {
 
   list(
     take = function() {
-      if (is.null(con)) con <<- open_file(file)
+      if (is.null(con)) open()
       if (is.null(con)) return(0L)
+      if (!keep_open) on.exit(shut())
       bytes <- look(con)
       if (is.null(bytes)) return(begin_anew(con))
       if (length(bytes)) keep(bytes) else look_again()
@@ -90,13 +105,21 @@ file_source <- function(file) {
     forget = function() dropped <<- list(),
     unread = function() max(0, file.size(file) - at, na.rm = TRUE),
     done = function() at,
-    close = function() {
-      if (!is.null(con)) close(con)
-      con <<- NULL
-    },
+    close = shut,
     wait = function(seconds) Sys.sleep(seconds)
   )
 }
+
+#' Closes what a source has open, when nobody has the source any more
+#'
+#' To be called each time after it was opened: of the functions that R calls then, those
+#' that were registered last come first, and R's own warns of connections left open.
+#' @noRd
+shut_when_lost <- function(source) {
+  reg.finalizer(source, shut_source, onexit = TRUE)
+}
+
+shut_source <- function(source) source$shut()
 
 #' An open file, or `NULL` where there is none yet
 #' @noRd

@@ -22,6 +22,7 @@ run_feed <- function(feed, seconds = Inf, idle = Inf, on_update = NULL, redraw =
       if (now - drawn >= redraw && feed$stream$updates != shown && can_draw(feed$stream)) {
         # Of lines of one point ggplot2 says so.
         suppressMessages(plot(feed$stream))
+        Sys.sleep(0.01)   # in which RStudio and other windows show it
         drawn <- wall_clock()
         shown <- feed$stream$updates
       }
@@ -63,7 +64,7 @@ close.stream_feed <- function(con, ...) {
     update_blocks(feed, NULL, Inf, all = TRUE)
     tell(feed)
     feed$source$close()
-    feed$closed <- TRUE
+    put(feed, list(behind = 0, closed = TRUE))
   }
   invisible(feed$stream)
 }

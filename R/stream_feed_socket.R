@@ -9,6 +9,14 @@ most_writers <- 16L
 socket_source <- function(port, host, layout, call) {
   server <- if (is.null(host)) open_server(port, call)
   name <- if (is.null(host)) sprintf("port %d", port) else sprintf("%s:%d", host, port)
+  this <- environment()
+  shut <- function() {
+    for (one in writers) close(one$con)
+    if (!is.null(server)) close(server)
+    writers <<- list()
+    server <<- NULL
+  }
+  if (!is.null(server)) shut_when_lost(this)
   writers <- list()     # an origin each, with its connection in it
   dropped <- list()
   total <- 0
@@ -18,6 +26,7 @@ socket_source <- function(port, host, layout, call) {
     origin <- new_origin(name, layout)
     origin$con <- con
     writers <<- c(writers, list(origin))
+    shut_when_lost(this)
     if (is.null(host)) say_feed("A writer has connected to {name}.") else
       say_feed("Connected to {name}.")
   }
@@ -74,12 +83,7 @@ socket_source <- function(port, host, layout, call) {
     forget = function() dropped <<- list(),
     unread = function() NA_real_,
     done = function() total,
-    close = function() {
-      for (one in writers) close(one$con)
-      if (!is.null(server)) close(server)
-      writers <<- list()
-      server <<- NULL
-    },
+    close = shut,
     wait = function(seconds) {
       listened <- c(if (!is.null(server)) list(server), lapply(writers, `[[`, "con"))
       if (length(listened)) socketSelect(listened, FALSE, seconds) else Sys.sleep(seconds)

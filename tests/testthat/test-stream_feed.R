@@ -171,6 +171,27 @@ test_that("a file may be renamed, cut short or written anew", {
                                  unit = c(all$unit, "z", "z")))
 })
 
+test_that("a file that cannot stay open is found again by what stands before the place", {
+  file <- withr::local_tempfile()
+  source <- file_source(file, keep_open = FALSE)
+  text <- \() rawToChar(source$origins()[[1]]$rest)
+  expect_identical(source$take(), 0L)
+  add_bytes(file, "1,a\n2")
+  source$take()
+  file.copy(file, paste0(file, "~"))
+  file.rename(paste0(file, "~"), file)
+  add_bytes(file, ",b\n")
+  source$take()
+  expect_identical(text(), "1,a\n2,b\n")
+  expect_identical(source$unread(), 0)
+  writeLines("7,c", file)
+  expect_message(source$take(), "was replaced")
+  source$take()
+  expect_identical(text(), "7,c\n")
+  expect_identical(rawToChar(source$dropped()[[1]]$rest), "1,a\n2,b\n")
+  source$close()
+})
+
 test_that("tables are read as read_spikes() reads them", {
   all <- fed_recording(31)
   file <- withr::local_tempfile()
