@@ -7,26 +7,29 @@
 #' by block. `run_feed()` does so until it is stopped, calls a function of yours after each
 #' update, and draws the stream.
 #'
-#' # A feed is one thing
-#' A stream is a value; a feed is not: it knows how far it has read, so `update(feed)` and
-#' `run_feed(feed)` change it, and there is nothing to assign. `feed$stream` is the stream
+#' # A feed changes in place
+#' A stream is a value, and `update()` gives a new one. A feed remembers how far it has read,
+#' so `update(feed)` and `run_feed(feed)` change the feed itself, and nothing has to be
+#' assigned. `feed$stream` is the stream
 #' as it is now: `plot(feed$stream)`, `feed$stream$changes`. `feed$counts` says what became of
 #' the rows that were read: `spikes` handed to the stream, of these `late` ones; `repeated`,
 #' `too_late`, `stray` and `broken` ones that were left out, and rows `without_unit`.
-#' `feed$behind` says how many seconds of recording wait to be counted. `update(feed)` takes
-#' what there is and does not wait, which suits a Shiny page or a loop of your own.
+#' `feed$behind` estimates how many seconds of recording wait to be counted. `update(feed)`
+#' reads at most 64 KiB, counts what it can and does not wait, which suits a Shiny page or a
+#' loop of your own.
 #'
 #' # When a block is over
-#' The stream is updated at the whole multiples of `every` seconds of the recording, so
-#' that the result depends on the recording and not on the speed of this computer. A block
-#' is over, and handed on,
+#' A block ends at a whole multiple of `every` seconds of the recording, so that the result
+#' depends on the recording and not on the speed of this computer. A block is over, and the
+#' stream is updated with it,
 #' * when a spike has come that is more than `slack` seconds later than its end;
 #' * when a row without a unit says that the recording has come so far;
 #' * when nothing has come for `wait` seconds by the clock. What has come is then counted,
 #'   up to the last spike; spikes of the same block that come later are counted as well.
 #'
-#' Silence is not seen unless the writer says so: the window stays where the last row has
-#' left it. Blocks without a spike are put together to one update.
+#' Only the writer knows how far a silent recording has come. Unless it writes a row without
+#' a unit, the window stays where the last spike was. Blocks without a spike are put together
+#' into one update.
 #'
 #' # Repeated, late and broken rows
 #' * A spike that comes again (same unit, same tick) counts once.
@@ -42,18 +45,19 @@
 #'   ahead. So a row that is more than a window ahead of all before it counts only when the
 #'   next row is not more than a window before it; else it is `stray` and left out.
 #'
-#' The first of each kind is said in a message, then the tenth, the hundredth, and so on.
-#' So every spike that was written as a whole line, and is not too late, counts exactly once:
-#' the table is that of [mine_episodes()] for the spikes of the window.
+#' A message says so for the first row of each kind, then for the tenth, the hundredth, and
+#' so on. Every spike that was written as a whole line, and is neither too late nor stray,
+#' counts exactly once: the table is that of [mine_episodes()] for the spikes of the window.
 #'
 #' # A file
 #' A table as [read_spikes()] reads it (comma, semicolon, tab, bar or blanks between the
 #' fields; with or without a header), with lines that end in LF or CR LF. How it is laid out
 #' is found from the first 20 rows, or from fewer when nothing comes for `wait` seconds. The
 #' file need not be there yet. It may be renamed and begun anew, as programs do that
-#' rotate their logs: the old one is read to its end and then the new one from its
-#' beginning. A file that was cut short, or written anew in place, is read from its
-#' beginning; what comes again counts once.
+#' rotate their logs: the old one is read to its end, and then the new one from its
+#' beginning (on Windows only the new one, as an open file could not be renamed there). A
+#' file that was cut short, or written anew in place, is read from its beginning; what comes
+#' again counts once.
 #'
 #' Compressed tables cannot be read while they grow. Nor can HDF5: a file that is being
 #' written can only be opened by others in the mode SWMR (single writer, multiple readers)
@@ -80,16 +84,21 @@
 #'   the firewall keeps closed to others.
 #' * With a `host`, the program there listens and R connects, again and again until it does.
 #'
-#' A writer that is faster than the stream is slowed down by TCP itself; a file just
-#' waits. Nothing is dropped, and no more is held in memory than the window, one block with
-#' the `slack` after it, and 64 KiB of lines from each writer.
+#' # When the stream is too slow
+#' Nothing is read while there are blocks to count. So a writer that is faster than the
+#' stream is slowed down by TCP, and a file just grows. Nothing is dropped, and memory holds
+#' no more than the window, the block that is not over with the `slack` after it, and 64 KiB
+#' of lines from each writer. A message says how many seconds of recording wait, from 10 s
+#' on. For a file these are estimated from the bytes that are not read yet; for a socket,
+#' whose unread bytes R cannot see, from the age of the last spike by the clock, compared
+#' with the youngest that came before.
 #'
 #' # Closed loops
 #' `run_feed(on_update = )` takes a function of one argument, the stream after an update. It
 #' is called after each update, in order, before the next block is looked at. What is new is
-#' in `stream$changes`. When it returns `FALSE` (nothing else), `run_feed()` ends. Time that
-#' it takes is time that the stream does not have. When it ends in an error, so does
-#' `run_feed()`; the update is done by then, and the feed can go on.
+#' in `stream$changes`. When it returns `FALSE`, `run_feed()` ends; all other values mean
+#' nothing. While it works, the stream waits. When it ends in an error, so does `run_feed()`;
+#' the update is done by then, and the feed can go on.
 #'
 #' # Stopping
 #' Ctrl-C (in RStudio also the stop sign) ends `run_feed()` at any moment without harm:

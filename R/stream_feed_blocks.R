@@ -28,12 +28,12 @@ take_rows <- function(feed, rows, sure = FALSE) {
        seen = seen, said = said, held = held, counts = counts)
 }
 
-#' Rows whose time is more than a window ahead of all before, and is not borne out
+#' Rows whose time is more than a window ahead of all before, unless the next row confirms it
 #'
-#' What is left of a line that was not written to its end and the line after it may read
-#' as one time far ahead. Believed, it would end all blocks up to there. So such a row
-#' counts only when the next one is no more than a window before it; the last row of all is
-#' held back until there is a next one, or none is awaited (`sure`).
+#' A line that was not written to its end and the line after it may together read as one
+#' time far ahead, which would end all blocks up to there. So such a row counts only when
+#' the next one is no more than a window before it. The last row of all is held back until
+#' there is a next one, or until none is expected any more (`sure`).
 #' @param seen The latest time before these.
 #' @noRd
 far_ahead <- function(tick, seen, window, sure) {

@@ -20,7 +20,7 @@ file_source <- function(file, keep_open = .Platform$OS.type != "windows") {
   at <- 0
   mark <- raw()
   gone <- FALSE
-  origin <- new_origin(file)
+  origin <- new_origin(basename(file))
   dropped <- list()
 
   open <- function(next_con = open_file(file)) {
@@ -58,7 +58,7 @@ file_source <- function(file, keep_open = .Platform$OS.type != "windows") {
       mark <<- raw()
       origin$over <- TRUE
       dropped <<- c(dropped, list(origin))
-      origin <<- new_origin(file)
+      origin <<- new_origin(basename(file))
     })
     say_feed("{.file {file}} was replaced or cut short, and is read from its beginning.",
              "Spikes that come again count once.")
