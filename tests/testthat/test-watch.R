@@ -35,6 +35,18 @@ test_that("a bar that cannot be drawn does not stop the work", {
   expect_identical(x$value, parallel_probe(200, 0)$value)
 })
 
+test_that("a line that a child has not finished is waited for", {
+  lines <- withr::local_tempfile()
+  expect_null(await_line(lines, "end", 0.05))
+  cat("start 12 \nend ", file = lines)
+  expect_identical(await_line(lines, "start", 0.05), "12")
+  expect_null(await_line(lines, "end", 0.05))
+  cat("interrupted 3.5", file = lines, append = TRUE)
+  expect_null(await_line(lines, "end", 0.05))
+  cat(" \n", file = lines, append = TRUE)
+  expect_identical(await_line(lines, "end", 0.05), c("interrupted", "3.5"))
+})
+
 test_that("Ctrl-C is an interrupt within half a second", {
   for (threads in 1:2) {
     expect_lt(time_to_stop(substitute({
