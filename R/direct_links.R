@@ -109,7 +109,7 @@
 #' map <- causal_map(x, E_max = 5, threads = 2)
 #' direct_links(map, x, threads = 2)
 #' @export
-direct_links <- function(map, x, threshold = 0.3, alpha = 0.05, max_delay = 3,
+direct_links <- function(map, x, threshold = 0.1, alpha = 0.05, max_delay = 3,
                          max_parties = 5, ..., max_links = Inf, exclusion_radius = NULL,
                          dataset = NULL, no_time = FALSE, device = c("cpu", "gpu", "auto"),
                          gpus = NULL, threads = NULL) {

@@ -329,3 +329,36 @@ test_that("pictures are made of direct and mediated links", {
   bad_argument(ggplot2::autoplot(links, mediated = NA), "`mediated`")
   bad_argument(ggplot2::autoplot(subset(links, link == "refused")), "`object`")
 })
+
+test_that("a picture of two tables shows what appeared, vanished and was kept", {
+  skip_if_not_installed("ggplot2")
+  skip_if_not_installed("igraph")
+  a <- one_of_each_kind()
+  b <- with_columns(a, link = factor(c("refused", "direct", "direct", rep("unsupported", 3)),
+                                     direct_link_kinds))
+  change <- compare_maps(a, b)
+  picture <- ggplot2::autoplot(change)
+  drawn <- unique(picture$layers[[1]]$data[c("from", "to", "change", "dashed")])
+  expect_identical(as.character(drawn$change), c("appeared", "appeared", "cannot be told"))
+  expect_identical(drawn$dashed, c(FALSE, FALSE, TRUE))
+  expect_match(picture$labels$caption, "From a \\(a\\) to b \\(b\\).*Dashed: refused in one")
+  expect_s3_class(ggplot2::ggplot_build(picture), "ggplot_built")
+  one <- ggplot2::autoplot(change, links = 1)
+  expect_match(one$labels$caption, "Not drawn: 2 links")
+  expect_error(ggplot2::autoplot(compare_maps(subset(a, link == "refused"), a[0, ])),
+               "`object`", class = "synfire_error_argument")
+})
+
+test_that("mediated links are grey and dashed, and captions say what is drawn", {
+  skip_if_not_installed("ggplot2")
+  skip_if_not_installed("igraph")
+  x <- coupled(wiring(chain_of_three), 500)
+  map <- causal_map(x, E = 3, threads = 2)
+  links <- direct_links(map, x, threads = 2)
+  drawn <- ggplot2::ggplot_build(ggplot2::autoplot(links))$data[[1]]
+  looks <- unique(drawn[c("group", "colour", "linetype")])
+  expect_identical(looks$colour[looks$linetype == "42"], syn_muted)
+  expect_false(syn_muted %in% looks$colour[looks$linetype == "solid"])
+  caption <- ggplot2::autoplot(map, type = "network", direct = links)$labels$caption
+  expect_match(caption, "All 3 direct or mediated links with a rho above 0.*Mediated ones are dashed")
+})
