@@ -263,7 +263,7 @@ print.ccm_summary <- function(x, ...) {
 two <- function(x) formatC(x, digits = 2L, format = "f")
 
 p_text <- function(p) {
-  ifelse(!is.na(p) & p < 0.001, "< 0.001", formatC(p, digits = 2L, format = "fg"))
+  ifelse(!is.na(p) & p < 0.001, "< 0.001", trimws(formatC(p, digits = 2L, format = "fg")))
 }
 
 # ---- Delays --------------------------------------------------------------------------

@@ -109,7 +109,7 @@
 #' map <- causal_map(x, E_max = 5, threads = 2)
 #' direct_links(map, x, threads = 2)
 #' @export
-direct_links <- function(map, x, threshold = 0.3, alpha = 0.05, max_delay = 3,
+direct_links <- function(map, x, threshold = 0.1, alpha = 0.05, max_delay = 3,
                          max_parties = 5, ..., max_links = Inf, exclusion_radius = NULL,
                          dataset = NULL, no_time = FALSE, device = c("cpu", "gpu", "auto"),
                          gpus = NULL, threads = NULL) {
@@ -138,9 +138,12 @@ direct_links <- function(map, x, threshold = 0.3, alpha = 0.05, max_delay = 3,
   }
   links$reason <- link_obstacles(links, series)
   number <- \(names) match(names, series$names)[is.na(links$reason)]
-  found <- search_links(data.frame(from = number(links$cause), to = number(links$effect)),
-                        own_coordinates(E), series$clock, max_delay, alpha,
-                        max_parties, forecast)
+  from <- number(links$cause)
+  found <- search_links(
+    data.frame(from = from, to = number(links$effect),
+               gaps = missing_patterns(series$value)[from]),
+    own_coordinates(E), series$clock, max_delay, alpha, max_parties, forecast
+  )
   new_direct_links(links, found, series$names, all_series(map), list(
     threshold = threshold, alpha = alpha, max_delay = max_delay, max_parties = max_parties,
     max_links = max_links, exclusion_radius = exclusion, steps = source$steps
@@ -189,14 +192,20 @@ links_to_test <- function(map, limits, call = rlang::caller_env()) {
   # Links above the threshold; those that have just this rho are looked at, too.
   limits$threshold <- limits$threshold - 1e-12
   links <- map_links(map, limits)[c("cause", "effect", "rho")]
-  if (nrow(links) == 0L) {
-    abort_arg("threshold", "at most the highest rho between two series of the map",
-              format(limits$threshold + 1e-12),
-              "Look at `summary(map)`.", call = call)
-  }
+  if (nrow(links) == 0L) abort_no_link(map, limits$threshold + 1e-12, call)
   links <- links[order(match(links$effect, all_series(map)), -links$rho), ]
   row.names(links) <- NULL
   links
+}
+
+abort_no_link <- function(map, threshold, call) {
+  best <- map_links(map, list(threshold = NULL, alpha = NULL, most = 1))$rho
+  if (length(best) == 0L) {
+    abort_arg("map", "a map with a link between two series", "one without any", call = call)
+  }
+  abort_arg("threshold", sprintf("at most %s, the highest rho between two series of the map",
+                                 format(floor(best * 1000) / 1000)),
+            format(threshold), call = call)
 }
 
 #' The series that have links, in standard units, and their clocks

@@ -9,8 +9,8 @@ search_thetas <- c(0, 1, 2, 4, 8, 16, 32)
 
 #' Test all links given what else drives their effects
 #'
-#' @param links Data frame of the links to test: `from`, `to`, numbers of series; by
-#'   effect.
+#' @param links Data frame of the links to test: `from`, `to`, numbers of series, and
+#'   `gaps`, which of `missing_patterns()` the cause has; by effect.
 #' @param own,clock Of each series: coordinates of its own past, and the numbers of those
 #'   that tell the time, see series_clock().
 #' @param max_delay,alpha,max_parties As direct_links() has them.
@@ -24,7 +24,7 @@ search_links <- function(links, own, clock, max_delay, alpha, max_parties, forec
   links$group <- match(links$to, unique(links$to))
   effect <- unique(links$to)
   state <- list(effect = effect, own = own[effect], clock = clock[effect],
-                from = links$from, group = links$group,
+                from = links$from, group = links$group, gaps = links$gaps,
                 parties = rep(list(no_coordinates), length(effect)),
                 theta = rep(NA_integer_, length(effect)), lags = seq_len(max_delay) - 1L)
   state$theta <- best_theta(state, seq_along(effect), seq_along(search_thetas), forecast)
@@ -60,9 +60,12 @@ n_parties <- function(state) vapply(state$parties, ncol, 0L)
 is_party <- function(state) {
   of <- rep(seq_along(state$parties), n_parties(state))
   series <- unlist(lapply(state$parties, \(parties) parties[1L, ]))
-  pair <- \(group, series) group * 2^31 + series
-  pair(state$group, state$from) %in% pair(of, series)
+  pair_key(state$group, state$from) %in% pair_key(of, series)
 }
+
+#' One number for two
+#' @noRd
+pair_key <- function(a, b) a * 2^31 + b
 
 #' The links whose causes become parties: of each active effect one, or none
 #'
@@ -126,11 +129,22 @@ best_theta <- function(state, groups, steps, forecast) {
   places[cbind(seq_len(n), max.col(-error, "first"))]
 }
 
+#' Series with the same steps missing have the same number
+#' @noRd
+missing_patterns <- function(value) {
+  patterns <- vapply(seq_len(ncol(value)), \(k) rlang::hash(which(is.na(value[, k]))), "")
+  match(patterns, unique(patterns))
+}
+
 #' Tests of some links, each effect with all of its parties
+#'
+#' A job has the rows in which all of its candidates are known. So causes that miss other
+#' steps are in jobs of their own: one with long gaps takes no rows from the others.
 #' @noRd
 test_given_parties <- function(state, some, forecast) {
-  by <- split(some, state$group[some])
-  groups <- as.integer(names(by))
+  key <- pair_key(state$group[some], state$gaps[some])
+  by <- split(some, match(key, unique(key)))
+  groups <- state$group[vapply(by, `[[`, 0L, 1L)]
   candidates <- lapply(by, \(links) link_coordinates(state, links))
   made <- forecast(forecast_jobs(state$effect[groups], search_thetas[state$theta[groups]],
                                  state_coordinates(state, groups), candidates))
@@ -163,7 +177,7 @@ best_delays <- function(made, links, lags) {
   tried <- t
   tried[is.na(t)] <- -Inf
   best <- cbind(max.col(t(tried), "first"), seq_along(links))
-  data.frame(delay = lags[best[, 1L]] + 1L, gain = matrix(made$gain, length(lags))[best],
-             t = t[best], p_value = pmin(1, length(lags) * stats::pnorm(-t[best])),
-             row.names = links)
+  delay <- replace(lags[best[, 1L]] + 1L, is.na(t[best]), NA)
+  data.frame(delay = delay, gain = matrix(made$gain, length(lags))[best], t = t[best],
+             p_value = pmin(1, length(lags) * stats::pnorm(-t[best])), row.names = links)
 }
