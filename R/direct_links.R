@@ -20,8 +20,9 @@
 #' were tried; and so on, up to `max_parties`. Then each link has its test: that of a
 #' party without this party, that of any other cause with all parties. The cause enters
 #' each local model with its value and its square, but not the distances between states.
-#' So a cause that adds nothing costs next to nothing, and nearly all improvements that
-#' are found are there.
+#' So a cause that adds nothing makes the forecast hardly worse, and one that adds a little
+#' is found. A cause is tested at the steps at which it is known; what other causes miss
+#' takes none of them away.
 #'
 #' Each forecast leaves its own row out. `t` is the mean difference of the squared
 #' errors without and with the cause, over its standard error, which allows for memory
@@ -67,7 +68,7 @@
 #'     the cause does, and none of these is so; `"unsupported"`, where the cause
 #'     does not improve the forecast even without parties, or not significantly among all
 #'     links; `"refused"`, where it cannot be told.
-#'   * `delay`, in steps: the one at which the forecast improves most.
+#'   * `delay`, in steps: the one at which the forecast improves most, `NA` without a test.
 #'   * `gain`: the share of the mean squared error that the cause takes away at this
 #'     delay, below 0 where it adds error. `t`, `p_value`, `q_value`: see above.
 #'   * `through`: of mediated links, common drivers and explained links the others,
