@@ -94,10 +94,8 @@ evidence <- function(problem, alpha, traits = pair_traits(problem)) {
 #' Traits of both series
 #' @noRd
 pair_traits <- function(problem) {
-  pair <- cbind(problem$series[, 1L], problem$cause)
-  round <- find_seasons(pair, problem$first)
-  list(effect = series_traits(pair[, 1L], problem$first, round[1L, ]),
-       cause = series_traits(pair[, 2L], problem$first, round[2L, ]))
+  list(effect = series_traits(problem$series[, 1L], problem$first),
+       cause = series_traits(problem$cause, problem$first))
 }
 
 # ---- What is tried -------------------------------------------------------------------

@@ -97,27 +97,24 @@ self_obstacle <- function(problem) {
 }
 
 trait_obstacle <- function(traits, name) {
-  if (traits$constant) {
-    return(refusal("constant", "%s is constant or nearly always missing", name))
-  }
-  if (traits$repeated > verdict_rules$repeated) {
-    return(refusal("counts", paste(
+  reason <- trait_reasons(traits)
+  if (is.na(reason)) return(NULL)
+  switch(
+    reason,
+    constant = refusal(reason, "%s is constant or nearly always missing", name),
+    counts = refusal(reason, paste(
       "%s of the values of %s are one and the same, so that its states look alike (for",
       "counts of spikes, take longer bins or a smoothed rate)"),
-      whole_percent(traits$repeated), name))
-  }
-  if (traits$drift > verdict_rules$drift) {
-    return(refusal("drift", paste(
+      whole_percent(traits$repeated), name),
+    drift = refusal(reason, paste(
       "%s drifts and does not come back to earlier states (KPSS statistic %s, above %s); take",
       "differences, or a stretch without drift"), name, two(traits$drift),
-      two(verdict_rules$drift)))
-  }
-  if (traits$explained > verdict_rules$cycle) {
-    refusal("cycle", paste(
+      two(verdict_rules$drift)),
+    cycle = refusal(reason, paste(
       "%s goes round in %d rows with nothing beside (which explains %s of its variance), and",
       "all that goes round predicts it"), name, as.integer(traits$period),
       whole_percent(traits$explained))
-  }
+  )
 }
 
 own_obstacle <- function(own, name, alpha) {

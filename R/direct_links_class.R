@@ -1,8 +1,14 @@
 # The table that direct_links() returns: how it is made, printed and summed up.
 
+#' @param links The links that were looked at: `cause`, `effect` and `rho`.
+#' @param found What links_at_once() gives.
+#' @param series Names of the series that `found` has numbers of.
+#' @param order Names of all series, in the order of the map.
+#' @noRd
 new_direct_links <- function(links, found, series, order, parameters, call, elapsed, device) {
   n <- nrow(links)
-  tested <- which(is.na(links$reason))
+  reason <- found$reason
+  tested <- which(is.na(reason))
   column <- \(value, missing) replace(rep(missing, n), tested, value)
   test <- found$test
   # Rows that are missing may leave too few for a test.
@@ -15,20 +21,31 @@ new_direct_links <- function(links, found, series, order, parameters, call, elap
                           test$alone[known] <= parameters$alpha, found$parties[known])
   kind <- rep(6L, n)
   kind[tested[known]] <- kinds$kind
-  links$reason[tested[!known]] <- "short"
+  reason[tested[!known]] <- "short"
   through <- rep(NA_character_, n)
-  through[tested[known]] <- vapply(kinds$through, \(k) {
-    if (length(k)) toString(series[k]) else NA_character_
-  }, "")
+  through[tested[known]] <- listed_names(kinds$through, series)
   columns <- list(
     cause = links$cause, effect = links$effect, rho = links$rho,
     link = factor(direct_link_kinds[kind], direct_link_kinds), delay = column(test$delay, NA_integer_),
     gain = column(test$gain, NA_real_), t = column(test$t, NA_real_),
     p_value = column(test$p_value, NA_real_), q_value = column(q, NA_real_),
-    through = through, reason = links$reason
+    through = through, reason = reason
   )
   new_table(columns, "direct_links", list(series = order, parameters = parameters,
                                           call = call, elapsed = elapsed, device = device))
+}
+
+#' Names separated by commas, of each of a list of numbers; NA where there are none
+#' @noRd
+listed_names <- function(numbers, names) {
+  n <- lengths(numbers)
+  out <- rep(NA_character_, length(n))
+  for (k in seq_len(max(n, 0L))) {
+    has <- which(n >= k)
+    name <- names[vapply(numbers[has], `[[`, 0L, k)]
+    out[has] <- if (k == 1L) name else paste0(out[has], ", ", name)
+  }
+  out
 }
 
 # ---- Printing ------------------------------------------------------------------------

@@ -2,27 +2,27 @@
 # come from conditional_forecasts(); here is what is asked, in which order.
 #
 # An effect has a state: `parties`, a matrix of two rows, series and lag, a column a
-# party; and `theta`, the place of its best theta in `search_thetas`. All effects take a
-# step together, so that there is one call for all of them.
+# party; and `theta`, the place of its best theta in `search_thetas`. All effects of a block
+# take a step together, so that there is one call for all of them.
 
 search_thetas <- c(0, 1, 2, 4, 8, 16, 32)
 
 #' Test all links given what else drives their effects
 #'
-#' @param links Data frame of the links to test: `from`, `to`, numbers of series, and
-#'   `gaps`, which of `missing_patterns()` the cause has; by effect.
+#' @param links A list of the links to test: `from`, `to`, numbers of series, and `gaps`,
+#'   the pattern of missing values of the cause, see standard_series(); by effect.
 #' @param own,clock Of each series: coordinates of its own past, and the numbers of those
-#'   that tell the time, see series_clock().
+#'   that tell the time, see series_clocks().
 #' @param max_delay,alpha,max_parties As direct_links() has them.
 #' @param forecast Function of jobs, see forecast_jobs(); returns what
 #'   conditional_forecasts() does.
 #' @return A list: `test`, a data frame with a row for each link: `delay`, `gain`, `t`,
-#'   `p_value` and `alone`, the p value without parties; and `parties`, for each link the
-#'   numbers of the parties of its effect.
+#'   `p_value` and `alone`, the p value without parties; `parties`, for each effect the
+#'   numbers of its parties; and `group`, the place of each link's effect in these.
 #' @noRd
 search_links <- function(links, own, clock, max_delay, alpha, max_parties, forecast) {
-  links$group <- match(links$to, unique(links$to))
   effect <- unique(links$to)
+  links$group <- match(links$to, effect)
   state <- list(effect = effect, own = own[effect], clock = clock[effect],
                 from = links$from, group = links$group, gaps = links$gaps,
                 parties = rep(list(no_coordinates), length(effect)),
@@ -48,7 +48,8 @@ search_links <- function(links, own, clock, max_delay, alpha, max_parties, forec
   members <- which(is_party(state))
   if (length(members) > 0L) test[members, ] <- test_members(state, members, forecast)
   test$alone <- alone
-  list(test = test, parties = lapply(state$parties, \(parties) parties[1L, ])[state$group])
+  list(test = test, parties = lapply(state$parties, \(parties) parties[1L, ]),
+       group = state$group)
 }
 
 no_coordinates <- matrix(0L, 2L, 0L)
@@ -129,13 +130,6 @@ best_theta <- function(state, groups, steps, forecast) {
   places[cbind(seq_len(n), max.col(-error, "first"))]
 }
 
-#' Series with the same steps missing have the same number
-#' @noRd
-missing_patterns <- function(value) {
-  patterns <- vapply(seq_len(ncol(value)), \(k) rlang::hash(which(is.na(value[, k]))), "")
-  match(patterns, unique(patterns))
-}
-
 #' Tests of some links, each effect with all of its parties
 #'
 #' A job has the rows in which all of its candidates are known. So causes that miss other
@@ -148,7 +142,8 @@ test_given_parties <- function(state, some, forecast) {
   candidates <- lapply(by, \(links) link_coordinates(state, links))
   made <- forecast(forecast_jobs(state$effect[groups], search_thetas[state$theta[groups]],
                                  state_coordinates(state, groups), candidates))
-  best_delays(made, unlist(by, use.names = FALSE), state$lags)[as.character(some), ]
+  found <- best_delays(made, length(some), state$lags)
+  found[match(some, unlist(by, use.names = FALSE)), ]
 }
 
 #' Tests of parties, each effect with all others of its parties
@@ -161,7 +156,7 @@ test_members <- function(state, members, forecast) {
     state$effect[groups], search_thetas[state$theta[groups]],
     state_coordinates(state, groups, others), lapply(members, \(k) link_coordinates(state, k))
   ))
-  best_delays(made, members, state$lags)
+  best_delays(made, length(members), state$lags)
 }
 
 #' Each cause at all lags, the lags of a link side by side
@@ -176,8 +171,8 @@ best_delays <- function(made, links, lags) {
   t <- matrix(made$t, length(lags))
   tried <- t
   tried[is.na(t)] <- -Inf
-  best <- cbind(max.col(t(tried), "first"), seq_along(links))
+  best <- cbind(max.col(t(tried), "first"), seq_len(links))
   delay <- replace(lags[best[, 1L]] + 1L, is.na(t[best]), NA)
   data.frame(delay = delay, gain = matrix(made$gain, length(lags))[best], t = t[best],
-             p_value = pmin(1, length(lags) * stats::pnorm(-t[best])), row.names = links)
+             p_value = pmin(1, length(lags) * stats::pnorm(-t[best])))
 }

@@ -83,6 +83,9 @@
     ENTRY(r_edm_smap, 6)                                                                 \
     ENTRY(r_smap_pairs, 3)                                                               \
     ENTRY(r_forecast, 3)                                                                 \
+    ENTRY(r_series_traits, 3)                                                            \
+    ENTRY(r_standard_units, 2)                                                           \
+    ENTRY(r_season_means, 4)                                                             \
     ENTRY(r_ccm, 6)                                                                      \
     ENTRY(r_map_dimensions, 3)                                                           \
     ENTRY(r_map_finish, 2)

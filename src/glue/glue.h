@@ -136,6 +136,11 @@ SEXP r_smap_pairs(glue_owner *own, SEXP libraries, SEXP targets, SEXP options);
 /* edm_forecast.c */
 SEXP r_forecast(glue_owner *own, SEXP series, SEXP jobs, SEXP options);
 
+/* edm_traits.c */
+SEXP r_series_traits(glue_owner *own, SEXP series, SEXP first, SEXP threads);
+SEXP r_standard_units(glue_owner *own, SEXP series, SEXP threads);
+SEXP r_season_means(glue_owner *own, SEXP series, SEXP first, SEXP period, SEXP threads);
+
 /* edm_ccm.c */
 SEXP r_ccm(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes,
            SEXP options);

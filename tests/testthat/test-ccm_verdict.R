@@ -174,38 +174,70 @@ test_that("surrogates that were asked for can take support back", {
   expect_identical(summary(found, alpha = 0.2)$supported[[1]], TRUE)
 })
 
-test_that("seasons and drifts are those of the definitions", {
+# One of many kinds of series: with and without seasons, drifts, counts, gaps.
+random_series <- function(steps) {
+  t <- seq_len(steps)
+  x <- switch(
+    sample(9, 1),
+    rnorm(steps), cumsum(rnorm(steps)), as.double(rpois(steps, 0.4)), rep(0.1, steps),
+    sin(2 * pi * t / sample(2:60, 1)) + rnorm(steps) * runif(1), sin(t * runif(1)),
+    rep_len(rnorm(sample(2:30, 1)), steps), 1e6 + rnorm(steps), round(rnorm(steps), 1) * 1e200
+  )
+  gaps <- sample(c(0, 0.05, 0.5), 1)
+  x[runif(steps) < gaps] <- NA
+  if (runif(1) < 0.2) x[seq(1, steps, 2)] <- NA
+  x
+}
+
+test_that("traits are those of the definitions, in segments, with gaps and on any threads", {
   set.seed(1)
-  x <- rnorm(90) + rep(c(0, 1, 3, 1), length.out = 90)
-  many <- cbind(x, rnorm(90), 3)
-  many <- many - rep(colMeans(many), each = 90)
-  for (period in c(2, 4, 7, 22)) {
-    place <- (seq_along(x) - 1) %% period + 1
-    want <- c(apply(many[, 1:2], 2, oracle_season_share, period), 0)
-    expect_equal(unname(season_shares(many, place)), unname(want))
+  for (steps in c(2, 7, 8, 9, 30, 90, 230, 430)) {
+    x <- vapply(1:12, \(k) random_series(steps), double(steps))
+    first <- rep(1L, steps)
+    if (steps > 50) first[20:steps] <- 20L + 25L * (0:(steps - 20) %/% 25L)
+    found <- traits_of_each(x, first)
+    slow <- do.call(rbind, lapply(1:12, \(k) oracle_traits(x[, k], first)))
+    expect_equal(found, slow, tolerance = 1e-9)
+    expect_identical(traits_of_each(x, first, threads = 2L), found)
+    expect_identical(traits_of_each(x[, 12, drop = FALSE], first), found[12, ],
+                     ignore_attr = "row.names")
   }
-  expect_identical(unname(season_shares(many[1:9, ], 1:9)), numeric(3))
-  shares <- vapply(2:22, \(p) oracle_season_share(x, p), 0)
-  gaps <- replace(x, c(3, 50), NA)
-  found <- find_seasons(cbind(x, gaps, rnorm(90), gaps + 1, 3), rep(1L, 90))
-  expect_identical(found$period[c(1, 3, 5)], c(4L, 0L, 0L))
-  expect_equal(found$explained[[1]], shares[[3]])
-  expect_equal(found[4, ], found[2, ], ignore_attr = "row.names")
-  alone <- find_seasons(cbind(gaps), rep(1L, 90))
-  expect_equal(found[2, ], alone, ignore_attr = "row.names")
-  expect_equal(kpss_statistic(x), oracle_kpss(x))
-  expect_equal(kpss_statistic(cumsum(x)), oracle_kpss(cumsum(x)))
-  traits <- series_traits(c(x, NA), rep(1L, 91))
-  expect_equal(traits$season[1:90], ave(x, rep(1:4, length.out = 90)))
-  expect_equal(traits$rest, c(x, NA) - traits$season)
+})
+
+test_that("a series is its season and the rest", {
+  set.seed(1)
+  x <- c(rnorm(90) + rep(c(0, 1, 3, 1), length.out = 90), NA)
+  traits <- series_traits(x, rep(1L, 91))
+  expect_identical(traits$period, 4L)
+  expect_equal(traits$season[1:90], ave(x[1:90], rep(1:4, length.out = 90)))
+  expect_equal(traits$rest, x - traits$season)
   expect_equal(traits$repeated, 1 / 90)
+  plain <- series_traits(rnorm(90), rep(1L, 90))
+  expect_identical(plain$period, 0L)
+  expect_equal(plain$season, rep(mean(plain$season + plain$rest), 90))
+  expect_identical(series_traits(rep(3, 90), rep(1L, 90)), list(constant = TRUE))
+  # Places that are always missing have no mean.
+  first <- rep(c(1L, 5L), c(4, 8))
+  gap <- season_means(cbind(c(1, NA, 3, 4, 5, NA, 7, 8, 9, NA, 11, 12)), first, 4L)
+  expect_equal(as.vector(gap), rep(c(5, NaN, 7, 8), 3))
+})
+
+test_that("series in standard units have a mean of 0 and a deviation of 1", {
+  set.seed(1)
+  x <- vapply(1:20, \(k) random_series(100), double(100))
+  units <- in_standard_units(x)
+  constant <- traits_of_each(x, rep(1L, 100))$constant
+  size <- rep(apply(abs(x), 2, max, na.rm = TRUE), each = 100)
+  expect_equal(units[, !constant], unclass(scale(x / size))[, !constant], ignore_attr = TRUE)
+  expect_true(all(units[, constant] == 0))
+  expect_identical(in_standard_units(x, threads = 2L), units)
 })
 
 test_that("a season begins anew in each segment", {
   shape <- c(0, 2, 5, 1, 0)
   first <- rep(c(1L, 8L, 20L, 41L), c(7, 12, 21, 13))
   x <- shape[(seq_along(first) - first) %% 5 + 1]
-  expect_identical(find_seasons(cbind(x), first)$period, 5L)
+  expect_identical(series_traits(x, first)$period, 5L)
   expect_equal(series_traits(x, first)$explained, 1)
 })
 
@@ -238,7 +270,7 @@ test_that("evidence is what simplex projection gives", {
   expect_identical(one$rows, length(rows))
   points <- sapply(seq_len(E) - 1, \(lag) c(rep(NA, lag), head(x$y, 160 - lag)))
   rest <- x$x - mean(x$x)
-  expect_identical(one$traits$cause$period, 0)
+  expect_identical(one$traits$cause$period, 0L)
   rho <- vapply(-8:8, \(lag) {
     target <- rep(NA_real_, 160)
     target[rows] <- rest[rows + lag]

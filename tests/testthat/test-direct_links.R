@@ -91,12 +91,11 @@ test_that("all tests are those of a slow search", {
                           exclusion_radius = radius, threads = 2)
     tested <- which(is.na(found$reason))
     names <- colnames(x)
-    source <- map_source(x, NULL, FALSE)
-    series <- standard_series(source, found)
+    series <- standard_series(map_source(x), found, 2L)
     slow <- oracle_direct_links(
-      series$value, data.frame(from = match(found$cause, names),
+      cbind(series$value, series$time), data.frame(from = match(found$cause, names),
                                to = match(found$effect, names))[tested, ], c(2, 4, 2, 3),
-      delay, 0.05, most, radius, series$clock
+      delay, 0.05, most, radius, lapply(series$clock, \(k) 4L + k)
     )
     expect_gt(length(tested), 5)
     expect_equal(found$t[tested], slow$test$t, tolerance = 1e-5)

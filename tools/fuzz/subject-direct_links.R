@@ -114,13 +114,14 @@ direct_links_and_oracle <- function(links, map, x) {
   if (any(links$reason %in% "short") || length(tested) == 0 || nrow(x) > 160) return()
   parameters <- attr(links, "parameters")
   source <- synfire:::map_source(x, NULL, FALSE)
-  series <- synfire:::standard_series(source, links)
-  E <- pmin(pmax(attr(map, "E")[series$names], 2), 4)
-  found <- data.frame(from = match(links$cause, series$names),
-                      to = match(links$effect, series$names))[tested, ]
+  series <- synfire:::standard_series(source, links, 1L)
+  names <- source$names[series$column]
+  clock <- lapply(series$clock, function(k) length(names) + k)
+  E <- pmin(pmax(attr(map, "E")[names], 2), 4)
+  found <- data.frame(from = match(links$cause, names), to = match(links$effect, names))[tested, ]
   slow <- direct_links_oracle()$oracle_direct_links(
-    series$value, found, E, parameters$max_delay, parameters$alpha, parameters$max_parties,
-    parameters$exclusion_radius, series$clock)
+    cbind(series$value, series$time), found, E, parameters$max_delay, parameters$alpha,
+    parameters$max_parties, parameters$exclusion_radius, clock)
   # A choice among delays, parties or thetas that rounding decides may go the other way.
   if (any(duplicated(signif(links$gain[tested], 4)))) return()
   size <- 1 + abs(slow$test$t)
