@@ -164,11 +164,10 @@ feed_file <- function(stream, file, every = 0.5, slack = 0, wait = 1,
   own_unit <- !missing(time_unit) && !identical(time_unit, time_units)
   reading <- list(
     time_unit = if (own_unit) check_choice(time_unit, time_units),
-    time_column = time_column, unit_column = unit_column,
-    sampling_rate = if (!is.null(sampling_rate)) check_number(sampling_rate, above = 0),
-    sep = sep, decimal_mark = check_choice(decimal_mark, c(".", ",")),
-    header = if (!is.null(header)) check_flag(header)
+    time_column = time_column, unit_column = unit_column, sampling_rate = sampling_rate,
+    sep = sep, decimal_mark = check_choice(decimal_mark, c(".", ",")), header = header
   )
+  check_reading(reading)
   check_path(file, "file", rlang::current_env())
   file <- path.expand(file)
   if (dir.exists(file)) abort_file(file, "it is a folder", "Give the path of a table.")
@@ -178,7 +177,7 @@ feed_file <- function(stream, file, every = 0.5, slack = 0, wait = 1,
   }
   feed$reading <- reading
   feed$file <- file
-  feed$source <- file_source(file)
+  feed$source <- growing_file(file)
   feed
 }
 
@@ -200,6 +199,22 @@ feed_socket <- function(stream, port, host = NULL, every = 0.5, slack = 0, wait 
   feed <- new_feed(stream, every, slack, wait, where)
   feed$source <- socket_source(port, host, layout, rlang::current_env())
   feed
+}
+
+#' What can be said of arguments for a table before there is one
+#' @noRd
+check_reading <- function(reading, call = rlang::caller_env()) {
+  given <- function(name, check, ...) {
+    if (!is.null(reading[[name]])) check(reading[[name]], name, ..., call = call)
+  }
+  given("time_column", check_column, several = FALSE)
+  given("unit_column", check_column, several = TRUE)
+  given("sampling_rate", check_number, above = 0)
+  given("header", check_flag)
+  if (!is.null(reading$sep)) check_separator(reading$sep, call)
+  if (!is.null(reading$time_unit)) {
+    units_per_second(reading$time_unit, reading$sampling_rate, call)
+  }
 }
 
 #' A feed without a source: what is pending, how far time has come, what was counted
