@@ -166,7 +166,7 @@ show_beside_maps <- function(links, map, x) {
   same(change$link_b == "not tested", !kept, "links that one table lacks")
   utils::capture.output(print(change, n = one_of(1, 3, Inf)))
   names <- attr(links, "series")
-  args <- some_args(links = whole(1, 9), layout = one_of(igraph::layout_in_circle, igraph::layout_with_kk),
+  args <- some_args(links = whole(1, 9), layout = igraph::layout_in_circle,
                     groups = stats::setNames(rep(c("a", "b"), length.out = length(names)), names),
                     p = 0.4)
   picture <- attempt("autoplot", c(list(change), args))

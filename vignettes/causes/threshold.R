@@ -11,8 +11,8 @@ here <- "vignettes/causes"
 source(file.path(here, "wirings.R"))
 source("bench/causes/systems.R")
 arguments <- as.integer(commandArgs(TRUE))
-runs <- if (length(arguments) > 0L) arguments[[1L]] else 6L
-thresholds <- c(-1, 0, 0.1, 0.2, 0.3)
+runs <- if (length(arguments) > 0L) arguments[[1L]] else 4L
+thresholds <- c(0, 0.1, 0.2, 0.3)
 kinds <- list("chaotic maps" = c("mixed", "rivals", "bursts"), linear = "linear",
               calcium = "calcium", spikes = "spikes")
 
