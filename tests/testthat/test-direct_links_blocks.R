@@ -23,20 +23,6 @@ links_of <- function(x, map = ring_map(x), ..., threshold = 0.5, threads = 1) {
 
 numbers_of <- function(links) as.list(links)[names(links)]
 
-# Runs `code` with something of the package replaced.
-with_binding <- function(name, value, code) {
-  ns <- asNamespace("synfire")
-  there <- get(name, ns)
-  put <- function(value) {
-    (unlockBinding)(name, ns)
-    assign(name, value, ns)
-    lockBinding(name, ns)
-  }
-  on.exit(put(there))
-  put(value)
-  code
-}
-
 chunk_files <- function(folder) list.files(folder, "^chunk-[0-9]{4}[.]rds$", full.names = TRUE)
 
 test_that("blocks of any size, and a folder, change no digit", {
@@ -44,7 +30,8 @@ test_that("blocks of any size, and a folder, change no digit", {
   whole <- links_of(x)
   expect_gt(sum(whole$link == "direct"), 3)
   expect_gt(sum(whole$reason %in% "constant"), 3)
-  with_binding("links_block_seconds", c(cpu = 1e-9, gpu = 1e-9), {
+  local({
+    local_function("links_block_seconds", c(cpu = 1e-9, gpu = 1e-9))
     expect_identical(numbers_of(links_of(x, threads = 2)), numbers_of(whole))
   })
   folder <- file.path(withr::local_tempdir(), "new")
@@ -89,7 +76,8 @@ test_that("a search that was stopped goes on, and computes nothing again", {
     if (chunk == 4) stop("stopped here")
     write(found, chunk, ...)
   }
-  with_binding("write_chunk", stop_at_fourth, {
+  local({
+    local_function("write_chunk", stop_at_fourth)
     expect_message(expect_error(direct_links(ring_map(x), x, 0.5, threads = 1, folder = folder),
                                 "stopped here"),
                    "Finished chunks stay", class = "synfire_message_folder")
@@ -100,10 +88,9 @@ test_that("a search that was stopped goes on, and computes nothing again", {
                  "3 of 10 chunks are there", class = "synfire_message_folder")
   expect_identical(numbers_of(found), numbers_of(whole))
   expect_identical(file.mtime(chunk_files(folder)[1:3]), times)
-  with_binding("conditional_forecasts", \(...) stop("nothing is to be computed"), {
-    expect_message(found <- direct_links(ring_map(x), x, 0.5, folder = folder),
-                   "nothing is done again", class = "synfire_message_folder")
-  })
+  local_function("conditional_forecasts", \(...) stop("nothing is to be computed"))
+  expect_message(found <- direct_links(ring_map(x), x, 0.5, folder = folder),
+                 "nothing is done again", class = "synfire_message_folder")
   expect_identical(numbers_of(found), numbers_of(whole))
 })
 
