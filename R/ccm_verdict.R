@@ -206,7 +206,7 @@ judge <- function(one, other, asked, alpha) {
   found <- signs(one, alpha)
   if (all(unlist(found))) return(support(one, asked, alpha))
   if (mutual(one, other, alpha)) return(support(one, asked, alpha, mutual = TRUE))
-  absent <- absence(one, other, found, stands_alone(other, one, alpha))
+  absent <- absence(one, other, stands_alone(other, one, alpha))
   if (!is.null(absent)) return(deny(one, absent))
   refuse(one, unclear(one, found, alpha))
 }
@@ -214,7 +214,7 @@ judge <- function(one, other, asked, alpha) {
 #' What shows that there is no link, or NULL
 #' @param supported Is the other direction supported, by its own signs?
 #' @noRd
-absence <- function(one, other, found, supported) {
+absence <- function(one, other, supported) {
   cross <- one$cross
   skill <- cross$rho[[cross$top]]
   gain <- one$gain$gain
@@ -229,7 +229,8 @@ absence <- function(one, other, found, supported) {
       p_text(cross$p), gain_text(gain)))
   }
   level <- isTRUE(gain <= max(verdict_rules$no_rise * skill, nothing[["gain"]]))
-  if (supported && !found$before && (level || lead(one) <= verdict_rules$behind)) {
+  behind <- lead(one) <= verdict_rules$behind
+  if (supported && (behind || level && lead(one) < verdict_rules$mutual[["ahead"]])) {
     refusal("driven", paste(
       "that comes from the other direction, in which the signs of a cause are there: the past",
       "of %s is not predicted better than its present (rho %s) and future (%s)%s"),
