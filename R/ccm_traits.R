@@ -1,99 +1,67 @@
 # What a single series is like, as far as verdicts on causes depend on it: does it drift, does
 # it go round, does it repeat values. And surrogates that are chosen by the data.
 
-#' Traits of a series
+#' Traits of a series, and what is left of it without its season
 #'
 #' @param x Numbers, `NA` where missing.
 #' @param first First row of the segment of each row.
-#' @return A list: `season`, the mean of each row's place in the period, or of all rows
-#'   without a significant one; `period` (0 for none); `explained`, the share of the variance
-#'   that the season predicts; `rest`, the series less its season; `drift`, the KPSS
-#'   statistic; `repeated`, the share of the most common value.
-#' @param round The season, see find_seasons().
+#' @return A list: `constant`; and unless it is, what traits_of_each() has, with the season
+#'   and the rest: `season`, the mean of each row's place in the period, or of all rows
+#'   without one, and `rest`, the series less that.
 #' @noRd
-series_traits <- function(x, first, round = find_seasons(cbind(x), first)) {
-  known <- x[!is.na(x)]
-  if (length(known) < 8L || is_constant(known)) return(list(constant = TRUE))
-  seasonal <- round$explained > verdict_rules$season
-  season <- if (seasonal) place_means(x, first, round$period) else rep(mean(known), length(x))
-  list(constant = FALSE, season = season, period = if (seasonal) round$period else 0,
-       explained = max(round$explained, 0), rest = x - season,
-       drift = kpss_statistic(known), repeated = max(tabulate(match(known, unique(known)))) /
-         length(known))
+series_traits <- function(x, first) {
+  traits <- as.list(traits_of_each(cbind(x), first))
+  if (traits$constant) return(list(constant = TRUE))
+  traits$season <- as.vector(season_means(cbind(x), first, max(traits$period, 1L)))
+  traits$rest <- x - traits$season
+  traits
 }
 
-#' The period of each series whose means in one half of the data predict the other half best
+#' Traits of each of many series
 #'
-#' By chance a period of p in n rows explains about 2 sqrt(p) / n at most; three times that
-#' counts. A longer period has to explain two hundredths more, so that of 12, 24 and 36 rows
-#' it is 12.
-#'
-#' @param x Matrix \[rows, series\]. Those whose values are missing in the same rows are done
-#'   together.
-#' @return A data frame with a row for each series: `period` (0 for none) and `explained`.
+#' @param x Double matrix \[rows, series\].
+#' @return A data frame with a row for each series: `known`, how many values are not missing;
+#'   `constant`, and of others `period`, that of the season (0 for none); `explained`, the
+#'   share of the variance that the best period predicts, which may be too little for a season;
+#'   `drift`, the KPSS statistic (Kwiatkowski et al. 1992); `repeated`, the share of the most
+#'   common value.
 #' @noRd
-find_seasons <- function(x, first) {
-  missing <- is.na(x)
-  gaps <- apply(missing, 2L, \(gap) paste(which(gap), collapse = " "))
-  out <- data.frame(period = integer(ncol(x)), explained = numeric(ncol(x)))
-  for (alike in split(seq_len(ncol(x)), gaps)) {
-    rows <- which(!missing[, alike[[1L]]])
-    place <- rows - first[rows]
-    known <- x[rows, alike, drop = FALSE]
-    known <- known - rep(colMeans(known), each = length(rows))
-    for (period in seq_len(min(length(rows) %/% 4L, 100L))[-1L]) {
-      share <- season_shares(known, place %% period + 1L)
-      enough <- pmax(out$explained[alike] + 0.02, 6 * sqrt(period) / length(rows))
-      better <- share > enough
-      out$period[alike[better]] <- period
-      out$explained[alike[better]] <- share[better]
-    }
-  }
+traits_of_each <- function(x, first, threads = 1L, call = rlang::caller_env()) {
+  storage.mode(x) <- "double"
+  out <- .Call(r_series_traits, x, as.integer(first), threads)
+  out <- rlang::exec(plain_frame, !!!finish_status(out, "the traits of series", call = call))
+  out$period[!out$constant & out$explained <= verdict_rules$season] <- 0L
   out
 }
 
-#' Share of the variance that means of places, from the other half of the rows, explain
-#'
-#' @param x Matrix \[rows, series\] without missing values, the mean of each series 0.
-#' @param place Of each row, from 1.
+#' Mean of each row's place in the period of its series, or of all rows with a period of 1
 #' @noRd
-season_shares <- function(x, place) {
-  n <- length(place)
-  half <- seq_len(n) <= n %/% 2L
-  period <- max(place)
-  count <- cbind(tabulate(place[half], period), tabulate(place[!half], period))
-  # A place that one half lacks is one of which nothing is known.
-  if (any(count == 0L)) return(numeric(ncol(x)))
-  sums <- rowsum(x, place + period * !half)
-  first <- sums[seq_len(period), , drop = FALSE]
-  second <- sums[period + seq_len(period), , drop = FALSE]
-  means <- list(first / count[, 1L], second / count[, 2L])
-  # The sum of (x - mean)^2, a place at a time, less the sum of x^2.
-  change <- colSums(count[, 1L] * means[[2L]]^2 - 2 * first * means[[2L]] +
-                      count[, 2L] * means[[1L]]^2 - 2 * second * means[[1L]])
-  share <- -change / colSums(x^2)
-  share[is.na(share)] <- 0  # constants
-  share
+season_means <- function(x, first, period, threads = 1L, call = rlang::caller_env()) {
+  storage.mode(x) <- "double"
+  out <- .Call(r_season_means, x, as.integer(first), period, threads)
+  finish_status(out, "the seasons of series", call = call)
 }
 
-place_means <- function(x, first, period) {
-  stats::ave(x, (seq_along(x) - first) %% period, FUN = \(v) mean(v, na.rm = TRUE))
+#' Each series less its mean, over its standard deviation; constants are 0
+#' @noRd
+in_standard_units <- function(x, threads = 1L, call = rlang::caller_env()) {
+  out <- .Call(r_standard_units, x, threads)
+  finish_status(out, "series in standard units", call = call)
 }
 
-#' Does a series come back to where it was? (Kwiatkowski et al. 1992)
+#' The reason why a series allows no sentence, or NA
 #'
-#' The variance of its sums over its long-run variance, by Bartlett's weights; a series
-#' without drift is above 0.463 once in twenty times, above 0.739 once in a hundred.
+#' @param traits As traits_of_each() gives them.
 #' @noRd
-kpss_statistic <- function(x) {
-  n <- length(x)
-  x <- x - mean(x)
-  lags <- seq_len(min(floor(12 * (n / 100)^0.25), n - 1))
-  shared <- vapply(lags, \(k) sum(x[seq_len(n - k)] * x[-seq_len(k)]), 0)
-  # A regular series may have a long-run variance of almost nothing.
-  long_run <- max(sum(x^2) + 2 * sum((1 - lags / (length(lags) + 1)) * shared),
-                  sum(x^2) / 100)
-  sum(cumsum(x)^2) / (n * long_run)
+trait_reasons <- function(traits) {
+  rules <- verdict_rules
+  out <- rep(NA_character_, length(traits$constant))
+  # The first that is so counts.
+  out[traits$explained > rules$cycle] <- "cycle"
+  out[traits$drift > rules$drift] <- "drift"
+  out[traits$repeated > rules$repeated] <- "counts"
+  out[traits$constant] <- "constant"
+  out
 }
 
 #' Surrogates that keep all that is linear in a series and its season

@@ -1,8 +1,14 @@
 # The table that direct_links() returns: how it is made, printed and summed up.
 
+#' @param links The links that were looked at: `cause`, `effect` and `rho`.
+#' @param found What links_at_once() gives.
+#' @param series Names of the series that `found` has numbers of.
+#' @param order Names of all series, in the order of the map.
+#' @noRd
 new_direct_links <- function(links, found, series, order, parameters, call, elapsed, device) {
   n <- nrow(links)
-  tested <- which(is.na(links$reason))
+  reason <- found$reason
+  tested <- which(is.na(reason))
   column <- \(value, missing) replace(rep(missing, n), tested, value)
   test <- found$test
   # Rows that are missing may leave too few for a test.
@@ -15,20 +21,31 @@ new_direct_links <- function(links, found, series, order, parameters, call, elap
                           test$alone[known] <= parameters$alpha, found$parties[known])
   kind <- rep(6L, n)
   kind[tested[known]] <- kinds$kind
-  links$reason[tested[!known]] <- "short"
+  reason[tested[!known]] <- "short"
   through <- rep(NA_character_, n)
-  through[tested[known]] <- vapply(kinds$through, \(k) {
-    if (length(k)) toString(series[k]) else NA_character_
-  }, "")
+  through[tested[known]] <- listed_names(kinds$through, series)
   columns <- list(
     cause = links$cause, effect = links$effect, rho = links$rho,
     link = factor(direct_link_kinds[kind], direct_link_kinds), delay = column(test$delay, NA_integer_),
     gain = column(test$gain, NA_real_), t = column(test$t, NA_real_),
     p_value = column(test$p_value, NA_real_), q_value = column(q, NA_real_),
-    through = through, reason = links$reason
+    through = through, reason = reason
   )
   new_table(columns, "direct_links", list(series = order, parameters = parameters,
                                           call = call, elapsed = elapsed, device = device))
+}
+
+#' Names separated by commas, of each of a list of numbers; NA where there are none
+#' @noRd
+listed_names <- function(numbers, names) {
+  n <- lengths(numbers)
+  out <- rep(NA_character_, length(n))
+  for (k in seq_len(max(n, 0L))) {
+    has <- which(n >= k)
+    name <- names[vapply(numbers[has], `[[`, 0L, k)]
+    out[has] <- if (k == 1L) name else paste0(out[has], ", ", name)
+  }
+  out
 }
 
 # ---- Printing ------------------------------------------------------------------------
@@ -95,11 +112,13 @@ print.direct_links <- function(x, n = 10, ...) {
   columns <- intersect(columns, names(x)[!empty])
   frame <- new_frame(lapply(rlang::set_names(columns), \(name) .subset2(x, name)[shown]), n)
   frame <- round_numbers(frame)
-  if ("q_value" %in% columns) frame$q_value <- signif(.subset2(x, "q_value")[shown], 2)
+  if ("q_value" %in% columns) frame$q_value <- p_text(.subset2(x, "q_value")[shown])
   print(frame, row.names = FALSE)
-  more_line(nrow(x) - n, if (!is_ordered(x)) "direct ones first here")
+  more_line(nrow(x) - n, if (!is_ordered(x)) kinds_order)
   invisible(x)
 }
+
+kinds_order <- "by kind, then by t"
 
 #' Rows by kind, and within by t
 #' @noRd
@@ -135,7 +154,7 @@ print.summary.direct_links <- function(x, ...) {
   check_no_dots()
   cat(x$about, "", sep = "\n")
   for (said in x$sentences$said) cat(strwrap(said, exdent = 2L), sep = "\n")
-  more_line(x$left, "direct ones first here")
+  more_line(x$left, kinds_order)
   if (nrow(x$hubs) > 0L) {
     cat("\nSeries with most direct links:\n")
     print(utils::head(x$hubs, 5L), row.names = FALSE)
@@ -148,29 +167,40 @@ print.summary.direct_links <- function(x, ...) {
 #' A sentence for each row of a table of links
 #' @noRd
 link_sentences <- function(links) {
+  for (column in c("cause", "effect", "through")) links[[column]] <- in_words(links[[column]])
   vapply(seq_len(nrow(links)), \(k) link_sentence(as.list(links[k, ])), "")
 }
 
+#' Names as a sentence can have them: those that are numbers in quotes
+#' @noRd
+in_words <- function(names) {
+  gsub("(^|, )([0-9.]+)(?=$|, )", "\\1\"\\2\"", names, perl = TRUE)
+}
+
 link_sentence <- function(link) {
-  adds <- sprintf("the past of %s adds nothing to the forecast of %s (p %s)", link$cause,
-                  link$effect, p_text(link$p_value))
+  numbers <- sprintf("(p %s, q %s)", p_text(link$p_value), p_text(link$q_value))
+  given <- sprintf(
+    "once the past of %s is known, that of %s adds nothing significant to the forecast of %s %s.",
+    link$through, link$cause, link$effect, numbers
+  )
   switch(
     as.character(link$link),
     direct = sprintf(paste(
-      "%s drives %s directly, %s later: its past takes away %s of the squared error of the",
-      "forecast (t %s, q %s)."),
-      link$cause, link$effect, counted(link$delay, "step"), whole_percent(link$gain),
+      "%s drives %s directly, %s later: its past takes away %.1f %% of the squared error of",
+      "the forecast (t %s, q %s)."),
+      link$cause, link$effect, counted(link$delay, "step"), 100 * link$gain,
       short_number(link$t), p_text(link$q_value)),
-    mediated = sprintf("%s reaches %s through %s: once that is known, %s.", link$cause,
-                       link$effect, link$through, adds),
-    `common driver` = sprintf("%s and %s have %s as a driver: once that is known, %s.",
-                              link$cause, link$effect, link$through, adds),
-    explained = sprintf("What %s says about %s, %s says as well: once that is known, %s.",
-                        link$cause, link$effect, link$through, adds),
+    mediated = sprintf("%s reaches %s through %s: %s", link$cause, link$effect, link$through,
+                       given),
+    `common driver` = sprintf("%s and %s are both driven by %s: %s", link$cause, link$effect,
+                              link$through, given),
+    explained = sprintf("%s by itself improves the forecast of %s, but %s", link$cause,
+                        link$effect, given),
     unsupported = sprintf(paste(
-      "%s can be read from %s (rho %s), but %s. A common driver, the other direction or too",
-      "weak a link look like this."),
-      link$cause, link$effect, two(link$rho), adds),
+      "%s can be read from %s (rho %s), but the past of %s does not improve the forecast of %s",
+      "significantly %s. A common driver, the other direction or too weak a link look like",
+      "this."),
+      link$cause, link$effect, two(link$rho), link$cause, link$effect, numbers),
     refused = sprintf("It cannot be told whether %s drives %s directly, because %s.",
                       link$cause, link$effect, refusal_text(link$reason))
   )
@@ -180,7 +210,8 @@ refusal_text <- function(reason) {
   switch(
     reason,
     constant = "one of them is constant or nearly always missing",
-    short = sprintf("fewer than %s rows can be used", verdict_rules$rows),
+    short = paste("too few rows can be used: the series are short, or much is missing, or",
+                  "`exclusion_radius` leaves none"),
     cycle = "one of them goes round with nothing beside, and all that goes round predicts it",
     `in step` = "they go in step, so that each is a copy of the other and neither comes first"
   )

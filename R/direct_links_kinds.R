@@ -2,33 +2,37 @@
 
 direct_link_kinds <- c("direct", "mediated", "common driver", "explained", "unsupported", "refused")
 
-#' Why a link cannot be told, or NA
+#' Why links cannot be told, or NA
 #'
-#' @param series From standard_series().
+#' @param from,to Columns of `value`, the series in standard units.
+#' @param rho Of the map.
+#' @param of Why a series allows no sentence, or NA.
 #' @noRd
-link_obstacles <- function(links, series) {
-  of <- vapply(series$obstacle, \(why) why$reason %||% NA_character_, "")
-  # Forecasts can do with counts, whose states look alike, and know of drifts.
-  of[of %in% c("counts", "drift")] <- NA_character_
-  reason <- of[match(links$effect, series$names)]
-  cause <- of[match(links$cause, series$names)]
-  reason[is.na(reason)] <- cause[is.na(reason)]
-  open <- which(is.na(reason))
-  reason[open[links_in_step(links[open, ], series)]] <- "in step"
+link_obstacles <- function(from, to, rho, value, of) {
+  reason <- of[to]
+  reason[is.na(reason)] <- of[from][is.na(reason)]
+  close <- which(is.na(reason) & rho >= verdict_rules$in_step)
+  for (some in pieces(length(close), max(1, floor(2^22 / nrow(value))))) {
+    some <- close[some]
+    together <- column_correlations(value[, from[some], drop = FALSE],
+                                    value[, to[some], drop = FALSE])
+    reason[some[abs(together) >= verdict_rules$in_step]] <- "in step"
+  }
   reason
 }
 
-#' Whether cause and effect go together so closely that neither comes first
+#' Correlation of each column of x with that of y, in the rows that both have; 0 for none
 #' @noRd
-links_in_step <- function(links, series) {
-  close <- which(links$rho >= verdict_rules$in_step)
-  from <- match(links$cause[close], series$names)
-  to <- match(links$effect[close], series$names)
-  together <- vapply(seq_along(close), \(k) {
-    stats::cor(series$value[, from[[k]]], series$value[, to[[k]]],
-               use = "na.or.complete")
-  }, 0)
-  seq_along(links$rho) %in% close[abs(together) >= verdict_rules$in_step]
+column_correlations <- function(x, y) {
+  gone <- is.na(x) | is.na(y)
+  if (any(gone)) x[gone] <- y[gone] <- NA
+  centred <- \(v) v - rep(colMeans(v, na.rm = TRUE), each = nrow(v))
+  x <- centred(x)
+  y <- centred(y)
+  total <- \(v) colSums(v, na.rm = TRUE)
+  rho <- total(x * y) / sqrt(total(x^2) * total(y^2))
+  rho[is.na(rho)] <- 0
+  rho
 }
 
 #' The kind of each link, and through whom
@@ -41,31 +45,40 @@ links_in_step <- function(links, series) {
 #'   each.
 #' @noRd
 kinds_of_links <- function(from, to, direct, alone, parties) {
-  reached <- reached_by(from[direct], to[direct], max(from, to, 0L))
-  n <- length(from)
-  kind <- ifelse(direct, 1L, ifelse(alone, 4L, 5L))
-  through <- rep(list(integer()), n)
-  for (k in which(!direct & alone)) {
-    others <- setdiff(parties[[k]], from[[k]])
-    # It is significant by itself, but not among all links.
-    if (length(others) == 0L) {
-      kind[[k]] <- 5L
-      next
-    }
-    # Those through which the cause reaches the effect, and those that drive both.
-    between <- others[others %in% reached(from[[k]])]
-    above <- others[vapply(others, \(other) from[[k]] %in% reached(other), NA)]
-    kind[[k]] <- if (length(between)) 2L else if (length(above)) 3L else 4L
-    through[[k]] <- if (length(between)) between else if (length(above)) above else others
-  }
-  list(kind = kind, through = through)
+  open <- which(!direct & alone)
+  # A row for each other party of the effect of such a link.
+  link <- rep(open, lengths(parties[open]))
+  other <- as.integer(unlist(parties[open], use.names = FALSE))
+  own <- other == from[link]
+  link <- link[!own]
+  other <- other[!own]
+  leads <- leads_to(from[direct], to[direct])
+  # Those through which the cause reaches the effect, and those that drive both.
+  between <- leads(from[link], other)
+  above <- leads(other, from[link])
+  # Without others it is significant by itself, but not among all links.
+  kind <- ifelse(direct, 1L, 5L)
+  kind[link] <- 4L
+  kind[link[above]] <- 3L
+  kind[link[between]] <- 2L
+  named <- ifelse(kind[link] == 2L, between, kind[link] == 4L | above)
+  through <- split(other[named], factor(link[named], seq_along(from)))
+  list(kind = kind, through = unname(through))
 }
 
-#' A function that gives the series to which one or two direct links lead from a series
+#' A function that says whether one or two direct links lead from series to others
 #' @noRd
-reached_by <- function(from, to, n) {
-  effects <- vector("list", n)
-  by <- split(to, from)
-  effects[as.integer(names(by))] <- by
-  \(series) c(effects[[series]], unlist(effects[effects[[series]]]))
+leads_to <- function(from, to) {
+  # A pair of series as one number.
+  key <- \(a, b) a * 2^31 + b
+  by_effect <- order(to)
+  cause <- from[by_effect]
+  n <- max(from, to, 0L)
+  first <- match(seq_len(n), to[by_effect])
+  count <- tabulate(to, n)
+  # Two links in a row: for each link all that lead to its cause.
+  times <- count[from]
+  before <- cause[sequence(times[times > 0L], first[from][times > 0L])]
+  reached <- unique(c(key(from, to), key(before, rep(to, times))))
+  \(a, b) key(a, b) %in% reached
 }

@@ -7,8 +7,8 @@
 
 #' Long jobs that are kept in files
 #'
-#' The `folder` of [mine_patterns()], [pvalue_spectrum()] and [spade()], and the `file` of
-#' [causal_map()] and [smap_map()], keep on disk what a call has finished, so that a long job
+#' The `folder` of [mine_patterns()], [pvalue_spectrum()], [spade()] and [direct_links()], and
+#' the `file` of [causal_map()] and [smap_map()], keep on disk what a call has finished, so that a long job
 #' can go on after it was stopped. All of them follow the same rules.
 #'
 #' * Where nothing is there yet, the call begins the job.
@@ -23,7 +23,8 @@
 #'
 #' Arguments that do not change the result may differ from call to call: `threads`,
 #' `max_memory`, and the workers of `future::plan()`, of which there may be more or fewer:
-#' they take chunks of what is missing from a queue. What is there is checked: a part
+#' they take chunks of what is missing from a queue. ([direct_links()] does all chunks itself.)
+#' What is there is checked: a part
 #' that has changed since it was written is computed again, with a warning. While a call
 #' works on a job it holds a lock; another call that wants the same job at that time stops
 #' with an error of class `synfire_error_locked`, which says which process works on it.
@@ -232,7 +233,7 @@ report_chunk <- function(chunk, folder, job, report = report_found) {
   if (is.null(found)) {
     cli::cli_warn(
       c("{.file {chunk_path(folder, chunk)}} is damaged, or of another job.",
-        i = "It is mined again."),
+        i = "It is done again."),
       class = "synfire_warning_folder"
     )
     return(NULL)
@@ -306,7 +307,7 @@ check_merged <- function(n, words, folder, max_memory, call) {
 abort_chunk_changed <- function(path, call) {
   cli::cli_abort(
     c("{.file {path}} was changed while its folder was in use.",
-      i = "Make the same call again: what is damaged is mined again."),
+      i = "Make the same call again: what is damaged is done again."),
     class = c("synfire_error_folder", "synfire_error"), call = call
   )
 }
@@ -379,9 +380,9 @@ say_what_is_there <- function(folder, todo, chunks) {
   if (length(todo) == chunks) return(invisible())
   cli::cli_inform(
     c(i = if (length(todo) == 0L) {
-      "All {chunks} chunks are there in {.file {folder}}; nothing is mined again."
+      "All {chunks} chunks are there in {.file {folder}}; nothing is done again."
     } else {
-      "{chunks - length(todo)} of {chunks} chunks are there in {.file {folder}}; mining the
+      "{chunks - length(todo)} of {chunks} chunks are there in {.file {folder}}; doing the
        other{?s} {length(todo)}."
     }),
     class = "synfire_message_folder"

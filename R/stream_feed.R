@@ -186,7 +186,7 @@ feed_file <- function(stream, file, every = 0.5, slack = 0, wait = 1,
   }
   feed$reading <- reading
   feed$file <- file
-  feed$source <- file_source(file)
+  feed$source <- growing_file(file)
   feed
 }
 

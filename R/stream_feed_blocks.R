@@ -6,7 +6,7 @@
 #'
 #' @param rows List: `tick` and `unit`, "" where the row says how far the recording is.
 #' @noRd
-take_rows <- function(feed, rows, sure = FALSE) {
+accept_rows <- function(feed, rows, sure = FALSE) {
   rows <- list(tick = c(feed$held$tick, rows$tick), unit = c(feed$held$unit, rows$unit))
   far <- far_ahead(rows$tick, max(feed$seen, feed$said), feed$stream$window, sure)
   held <- lapply(rows, `[`, far$held)

@@ -14,7 +14,7 @@ file_mark <- 512L
 #'   that were read; `wait(seconds)`, at most, for something new; `close()`.
 #' @param keep_open Whether the file stays open between two looks.
 #' @noRd
-file_source <- function(file, keep_open = .Platform$OS.type != "windows") {
+growing_file <- function(file, keep_open = .Platform$OS.type != "windows") {
   this <- environment()
   con <- NULL
   at <- 0

@@ -60,7 +60,7 @@ close.stream_feed <- function(con, ...) {
                synfire_error = \(e) say_feed(escape_braces(conditionMessage(e))))
     }
     drop_half_lines(feed, all = TRUE)
-    put(feed, take_rows(feed, NULL, sure = TRUE))
+    put(feed, accept_rows(feed, NULL, sure = TRUE))
     update_blocks(feed, NULL, Inf, all = TRUE)
     tell(feed)
     feed$source$close()
@@ -108,7 +108,7 @@ feed_step <- function(feed, on_update = NULL, until = Inf) {
   # While there are blocks to count, nothing is read, so that little is held in memory.
   taken <- if (is.null(next_end(feed))) read_on(feed) else 0
   quiet <- taken == 0 && is_quiet(feed)
-  if (quiet && length(feed$held$tick)) put(feed, take_rows(feed, NULL, sure = TRUE))
+  if (quiet && length(feed$held$tick)) put(feed, accept_rows(feed, NULL, sure = TRUE))
   updates <- update_blocks(feed, on_update, until, all = quiet)
   put(feed, pace(feed, taken))
   tell(feed)
@@ -150,7 +150,7 @@ take_lines <- function(feed, origin, sure = is_quiet(feed) || origin$over) {
   }
   if (origin$line == 0 && starts_with_mark(bytes)) bytes <- bytes[-(1:3)]
   rows <- rows_of_lines(bytes, origin$layout, origin$line, feed$stream$resolution)
-  taken <- take_rows(feed, rows)
+  taken <- accept_rows(feed, rows)
   if (nrow(rows$broken)) {
     taken$counts[["broken"]] <- taken$counts[["broken"]] + nrow(rows$broken)
     taken$broken_first <- c(as.list(rows$broken[1L, ]), name = origin$name)

@@ -4,7 +4,7 @@
 # Writers that are connected at the same time; further ones wait.
 most_writers <- 16L
 
-#' @return A source, as of `file_source()`.
+#' @return A source, as of `growing_file()`.
 #' @noRd
 socket_source <- function(port, host, layout, call) {
   server <- if (is.null(host)) open_server(port, call)

@@ -69,6 +69,12 @@ SEXP r_episode_occurrences(glue_owner *own, SEXP events, SEXP units, SEXP low,
                            SEXP high, SEXP all, SEXP most);
 SEXP r_count_rows_check(SEXP bits, SEXP distance, SEXP event, SEXP row, SEXP start);
 
+/* episodes_stream.c */
+SEXP r_stream_open(SEXP bounds, SEXP options);
+SEXP r_stream_about(SEXP pointer);
+SEXP r_stream_update(glue_owner *own, SEXP pointer, SEXP block, SEXP cut, SEXP spelling,
+                     SEXP options);
+
 /* episodes_gpu.c */
 SEXP r_count_episodes_gpu(glue_owner *own, SEXP events, SEXP bounds, SEXP units,
                           SEXP intervals, SEXP gpu, SEXP times);
@@ -135,6 +141,11 @@ SEXP r_smap_pairs(glue_owner *own, SEXP libraries, SEXP targets, SEXP options);
 
 /* edm_forecast.c */
 SEXP r_forecast(glue_owner *own, SEXP series, SEXP jobs, SEXP options);
+
+/* edm_traits.c */
+SEXP r_series_traits(glue_owner *own, SEXP series, SEXP first, SEXP threads);
+SEXP r_standard_units(glue_owner *own, SEXP series, SEXP threads);
+SEXP r_season_means(glue_owner *own, SEXP series, SEXP first, SEXP period, SEXP threads);
 
 /* edm_ccm.c */
 SEXP r_ccm(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP sizes,

@@ -54,7 +54,7 @@ test_that("a job that was stopped goes on with the surrogates that it began with
   )
   expect_message(pvalue_spectrum(x, 0.005, 6, min_count = 3, n_surrogates = 300, threads = 2,
                                  folder = folder),
-                 "nothing is mined again", class = "synfire_message_folder")
+                 "nothing is done again", class = "synfire_message_folder")
 })
 
 test_that("a job whose surrogates have windows of their own goes on", {

@@ -173,7 +173,7 @@ test_that("a file may be renamed, cut short or written anew", {
 
 test_that("a file that cannot stay open is found again by what stands before the place", {
   file <- withr::local_tempfile()
-  source <- file_source(file, keep_open = FALSE)
+  source <- growing_file(file, keep_open = FALSE)
   text <- \() rawToChar(source$origins()[[1]]$rest)
   expect_identical(source$take(), 0L)
   add_bytes(file, "1,a\n2")

@@ -13,11 +13,13 @@ direct_links_oracle <- function() {
 
 fuzz_subject("direct_links", limit = 60, covers = list(
   direct_links = c("map", "x", "threshold", "alpha", "max_delay", "max_parties", "max_links",
-                   "exclusion_radius", "dataset", "no_time", "device", "gpus", "threads"),
+                   "exclusion_radius", "dataset", "no_time", "device", "gpus", "threads",
+                   "folder"),
   autoplot.direct_links = c("mediated", "groups", "links", "layout"),
   print.direct_links = "n", summary.direct_links = "n", print.direct_links_comparison = "n",
   summary.causal_map = "direct", summary.causal_links = "direct",
-  autoplot.causal_map = "direct", autoplot.causal_links = "direct"
+  autoplot.causal_map = "direct", autoplot.causal_links = "direct",
+  autoplot.direct_links_comparison = c("groups", "links", "layout")
 ), run = function(world) {
   x <- draw_linked_series()
   map <- attempt("causal_map", list(x, E = whole(1, 6), exclusion_radius = whole(0, 3),
@@ -30,6 +32,7 @@ fuzz_subject("direct_links", limit = 60, covers = list(
   cpu <- call()
   same(plain_direct_links(call(threads = whole(2, 4))), plain_direct_links(cpu),
        "direct links with one and several threads")
+  if (sometimes(0.3)) direct_links_in_folder(call, cpu, world)
   if (sometimes(0.3)) direct_links_of_sources(map, x, args, cpu, world)
   if (world$gpu) direct_links_on_gpu(cpu, call, args, world)
   if (refused(cpu)) return()
@@ -59,6 +62,19 @@ draw_direct_links <- function() {
               max_parties = whole(0, 9), max_links = one_of(Inf, whole(0, 12)),
               exclusion_radius = one_of(0, 1, 5, 1000), p = 0.4),
     threshold = one_of(-1, 0.3, 0, 0.7, 1.2), threads = 1)
+}
+
+# Kept in a folder, and gone on with where some blocks are gone.
+direct_links_in_folder <- function(call, cpu, world) {
+  folder <- file.path(world$folder, "direct-links")
+  unlink(folder, recursive = TRUE)
+  made <- call(folder = folder)
+  same(plain_direct_links(made), plain_direct_links(cpu), "direct links in a folder")
+  if (refused(made)) return()
+  chunks <- list.files(folder, "^chunk", full.names = TRUE)
+  unlink(sample(chunks, whole(0, length(chunks))))
+  resumed <- call(folder = folder, threads = whole(1, 3))
+  same(plain_direct_links(resumed), plain_direct_links(cpu), "direct links that go on")
 }
 
 # The columns alone.
@@ -113,13 +129,14 @@ direct_links_and_oracle <- function(links, map, x) {
   if (any(links$reason %in% "short") || length(tested) == 0 || nrow(x) > 160) return()
   parameters <- attr(links, "parameters")
   source <- synfire:::map_source(x, NULL, FALSE)
-  series <- synfire:::standard_series(source, links)
-  E <- pmin(pmax(attr(map, "E")[series$names], 2), 4)
-  found <- data.frame(from = match(links$cause, series$names),
-                      to = match(links$effect, series$names))[tested, ]
+  series <- synfire:::standard_series(source, links, 1L)
+  names <- source$names[series$column]
+  clock <- lapply(series$clock, function(k) length(names) + k)
+  E <- pmin(pmax(attr(map, "E")[names], 2), 4)
+  found <- data.frame(from = match(links$cause, names), to = match(links$effect, names))[tested, ]
   slow <- direct_links_oracle()$oracle_direct_links(
-    series$value, found, E, parameters$max_delay, parameters$alpha, parameters$max_parties,
-    parameters$exclusion_radius, series$clock)
+    cbind(series$value, series$time), found, E, parameters$max_delay, parameters$alpha,
+    parameters$max_parties, parameters$exclusion_radius, clock)
   # A choice among delays, parties or thetas that rounding decides may go the other way.
   if (any(duplicated(signif(links$gain[tested], 4)))) return()
   size <- 1 + abs(slow$test$t)
@@ -163,6 +180,13 @@ show_beside_maps <- function(links, map, x) {
   kept <- paste(change$cause, change$effect) %in% paste(some$cause, some$effect)
   same(change$link_b == "not tested", !kept, "links that one table lacks")
   utils::capture.output(print(change, n = one_of(1, 3, Inf)))
+  names <- attr(links, "series")
+  args <- some_args(links = whole(1, 9), layout = igraph::layout_in_circle,
+                    groups = stats::setNames(rep(c("a", "b"), length.out = length(names)), names),
+                    p = 0.4)
+  picture <- attempt("autoplot", c(list(change), args))
+  none <- all(change$change == "never direct")
+  same(refused(picture), none, "no picture where nothing is direct")
 }
 
 # Links may differ where a p value is at a bound; t agrees to rounding.

@@ -1,0 +1,140 @@
+# Effects are searched in blocks, one after the other: each needs memory for its own series
+# alone, and can be kept in a file, so that a long job can go on.
+
+# Of the files. Raised whenever they, or what is found in the same series, change.
+links_job_format <- 1L
+
+# Seconds that a block takes at most, about, on one core; a GPU does more in the same time.
+links_block_seconds <- c(cpu = 30, gpu = 1000)
+
+# Blocks that a folder keeps of a short job, where there are as many effects of about equal work.
+links_least_blocks <- 10
+
+#' Search all effects
+#'
+#' @param job A list: `source`, see map_source(); `links`, a data frame of `cause`, `effect` and
+#'   `rho`, by effect; `rules`, the parameters of the search; `own`, of each series of the
+#'   source, see own_coordinates(); `where`, see edm_place(), with `threads`.
+#' @return A list, by link: `reason`, why it cannot be told, or NA; `parties` (numbers of
+#'   series of the source) of the effects of those without a reason, and `test`, see
+#'   search_links().
+#' @noRd
+links_at_once <- function(job, call) {
+  join_blocks(search_blocks(job, cut_effects(job, 1), call = call))
+}
+
+#' The same, with all blocks kept in a folder
+#' @param folder As the user gave it.
+#' @noRd
+links_in_folder <- function(job, folder, call) {
+  folder <- check_folder(folder, call = call)
+  hold_lock(file.path(folder, folder_lock), folder, call)
+  there <- open_job(folder, new_links_job(job), call, links_job_differences)
+  chunks <- seq_along(there$end)
+  parts <- lapply(chunks, report_chunk, folder = folder, job = there, report = identity)
+  todo <- chunks[vapply(parts, is.null, NA)]
+  say_what_is_there(folder, todo, length(chunks))
+  if (length(todo) > 0L) {
+    done <- FALSE
+    on.exit(if (!done) say_what_stays(folder), add = TRUE)
+    keep <- \(found, block) write_chunk(found, block, folder, there$id, call)
+    parts[todo] <- search_blocks(job, there$end, todo, keep, call)
+    done <- TRUE
+  }
+  join_blocks(parts)
+}
+
+#' @param end The last link of each block.
+#' @param todo Numbers of blocks.
+#' @param keep Called with what was found in a block, and its number.
+#' @return What search_block() gives for each of `todo`.
+#' @noRd
+search_blocks <- function(job, end, todo = seq_along(end), keep = \(found, block) NULL, call) {
+  series <- standard_series(job$source, job$links, job$where$threads, call)
+  column <- \(names) match(match(names, job$source$names), series$column)
+  links <- list(from = column(job$links$cause), to = column(job$links$effect),
+                rho = job$links$rho)
+  size <- diff(c(0, end))
+  bar <- map_bar("Testing links", sum(size[todo]))
+  lapply(todo, \(block) {
+    rows <- end[[block]] - size[[block]] + seq_len(size[[block]])
+    found <- search_block(lapply(links, `[`, rows), series, job, call)
+    keep(found, block)
+    bar(size[[block]])
+    found
+  })
+}
+
+#' Search the effects of some links
+#'
+#' @param links A list of `from`, `to` (numbers among `series`) and `rho`, by effect.
+#' @noRd
+search_block <- function(links, series, job, call) {
+  used <- sort(unique(c(links$from, links$to)))
+  effects <- unique(links$to)
+  times <- sort(unique(unlist(series$clock[effects])))
+  value <- cbind(series$value[, used, drop = FALSE], series$time[, times, drop = FALSE])
+  clock <- lapply(series$clock[used], \(clock) length(used) + match(clock, times))
+  rules <- job$rules
+  forecast <- \(jobs) {
+    conditional_forecasts(value, jobs, rules$exclusion_radius, max(most_own, rules$max_delay),
+                          list(gpus = gpus_of(job$where), threads = job$where$threads), call)
+  }
+  from <- match(links$from, used)
+  to <- match(links$to, used)
+  reason <- link_obstacles(from, to, links$rho, value, series$reason[used])
+  open <- is.na(reason)
+  some <- list(from = from[open], to = to[open], gaps = series$gaps[used][from[open]])
+  found <- search_links(some, job$own[series$column[used]], clock, rules$max_delay,
+                        rules$alpha, rules$max_parties, forecast)
+  found$parties <- lapply(found$parties, \(party) series$column[used[party]])
+  c(list(reason = reason), found)
+}
+
+join_blocks <- function(parts) {
+  each <- \(name) lapply(parts, `[[`, name)
+  list(reason = unlist(each("reason")), test = do.call(rbind, each("test")),
+       parties = do.call(c, lapply(parts, \(part) part$parties[part$group])))
+}
+
+#' Cut the effects into blocks of about equal work
+#'
+#' This must not depend on threads, so that a job can go on with more or fewer.
+#'
+#' @param least How many blocks, at least, where the work can be cut so.
+#' @return The last link of each block.
+#' @noRd
+cut_effects <- function(job, least) {
+  last <- which(!duplicated(job$links$effect, fromLast = TRUE))
+  seconds <- effect_seconds(diff(c(0, last)), job$source$steps)
+  most <- links_block_seconds[[job$where$device]]
+  blocks <- min(max(ceiling(sum(seconds) / most), least), length(last))
+  block <- pmax(1, ceiling((cumsum(seconds) - seconds / 2) / sum(seconds) * blocks))
+  last[diff(c(block, Inf)) > 0]
+}
+
+# ---- The job in a folder -------------------------------------------------------------
+
+#' What decides the result, and where it is cut
+#' @noRd
+new_links_job <- function(job) {
+  out <- list(format = links_job_format, series = job$source$id(),
+              map = rlang::hash(list(as.list(job$links), job$own)),
+              parameters = c(job$rules, device = job$where$device),
+              end = cut_effects(job, links_least_blocks))
+  c(out, id = rlang::hash(out))
+}
+
+#' What a job that is there has otherwise, in words
+#' @noRd
+links_job_differences <- function(there, job) {
+  if (!is.list(there) || is.null(there$map)) return("its job.rds is not one of direct links")
+  if (!identical(there$format, job$format)) return("written by another version of synfire")
+  settings <- setting_differences(there$parameters, job$parameters)
+  c(
+    if (!identical(there$series, job$series)) "the series differ",
+    settings,
+    # With other settings other links are looked at.
+    if (length(settings) == 0L && !identical(there$map, job$map)) "the map differs"
+  )
+}
