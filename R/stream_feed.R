@@ -3,66 +3,67 @@
 #' Feed a stream while the experiment runs
 #'
 #' `feed_file()` reads a table of spikes while another program writes it; `feed_socket()`
-#' takes spikes that another program sends. Either hands them to an [episode_stream()], block
-#' by block. `run_feed()` does so until it is stopped, calls a function of yours after each
-#' update, and draws the stream.
+#' takes spikes that another program sends. Either hands them to an [episode_stream()],
+#' block by block. `run_feed()` does so until it is stopped, calls a function of yours
+#' after each update, and draws the stream.
 #'
 #' # A feed changes in place
-#' A stream is a value, and `update()` gives a new one. A feed remembers how far it has read,
-#' so `update(feed)` and `run_feed(feed)` change the feed itself, and nothing has to be
-#' assigned. `feed$stream` is the stream
-#' as it is now: `plot(feed$stream)`, `feed$stream$changes`. `feed$counts` says what became of
-#' the rows that were read: `spikes` handed to the stream, of these `late` ones; `repeated`,
+#' A stream is a value, and `update()` gives a new one. A feed remembers how far it has
+#' read, so `update(feed)` and `run_feed(feed)` change the feed itself, and nothing has to
+#' be assigned. `feed$stream` is the stream as it is now: `plot(feed$stream)`,
+#' `feed$stream$changes`. `feed$counts` says what became of the rows that were read:
+#' `spikes` handed to the stream, of these `late` ones; `repeated`,
 #' `too_late`, `stray` and `broken` ones that were left out, and rows `without_unit`.
-#' `feed$behind` estimates how many seconds of recording wait to be counted. `update(feed)`
-#' reads at most 64 KiB, counts what it can and does not wait, which suits a Shiny page or a
-#' loop of your own.
+#' `feed$behind` estimates how many seconds of recording wait to be counted.
+#' `update(feed)` reads at most 64 KiB, counts what it can and does not wait, which suits
+#' a Shiny page or a loop of your own.
 #'
 #' # When a block is over
-#' A block ends at a whole multiple of `every` seconds of the recording, so that the result
-#' depends on the recording and not on the speed of this computer. A block is over, and the
-#' stream is updated with it,
+#' A block ends at a whole multiple of `every` seconds of the recording, so that the
+#' result depends on the recording and not on the speed of this computer. A block is over,
+#' and the stream is updated with it,
 #' * when a spike has come that is more than `slack` seconds later than its end;
 #' * when a row without a unit says that the recording has come so far;
 #' * when nothing has come for `wait` seconds by the clock. What has come is then counted,
 #'   up to the last spike; spikes of the same block that come later are counted as well.
 #'
-#' Only the writer knows how far a silent recording has come. Unless it writes a row without
-#' a unit, the window stays where the last spike was. Blocks without a spike are put together
-#' into one update.
+#' Only the writer knows how far a silent recording has come. Unless it writes a row
+#' without a unit, the window stays where the last spike was. Blocks without a spike are
+#' put together into one update.
 #'
 #' # Repeated, late and broken rows
 #' * A spike that comes again (same unit, same tick) counts once.
-#' * A spike of a block that is over is late. As long as the window reaches back to it, it is
-#'   put in its place, as [episode_stream()] does, and counted as `late`. A `slack` as long
-#'   as the rows are out of order avoids this. When the window does not reach back any more it
-#'   is `too_late` and left out; so is a repeated spike that old.
-#' * A line that is no spike is `broken` and left out: another number of fields, no number for
-#'   a time, no unit. A header that is written again is none.
+#' * A spike of a block that is over is late. As long as the window reaches back to it, it
+#'   is put in its place, as [episode_stream()] does, and counted as `late`. A `slack` as
+#'   long as the rows are out of order avoids this. When the window does not reach back
+#'   any more it is `too_late` and left out; so is a repeated spike that old.
+#' * A line that is no spike is `broken` and left out: another number of fields, no number
+#'   for a time, no unit. A header that is written again is none.
 #' * A line that has no end yet waits for it. A program that died within a line and comes
 #'   back should begin with a line end, or the half line and the next one make one broken
 #'   line. Two lines that have run into one another may also read as one time that is far
-#'   ahead. So a row that is more than a window ahead of all before it counts only when the
-#'   next row is not more than a window before it; else it is `stray` and left out.
+#'   ahead. So a row that is more than a window ahead of all before it counts only when
+#'   the next row is not more than a window before it; else it is `stray` and left out.
 #'
-#' A message says so for the first row of each kind, then for the tenth, the hundredth, and
-#' so on. Every spike that was written as a whole line, and is neither too late nor stray,
-#' counts exactly once: the table is that of [mine_episodes()] for the spikes of the window.
+#' A message says so for the first row of each kind, then for the tenth, the hundredth,
+#' and so on. Every spike that was written as a whole line, and is neither too late nor
+#' stray, counts exactly once: the table is that of [mine_episodes()] for the spikes of
+#' the window.
 #'
 #' # A file
 #' A table as [read_spikes()] reads it (comma, semicolon, tab, bar or blanks between the
-#' fields; with or without a header), with lines that end in LF or CR LF. How it is laid out
-#' is found from the first 20 rows, or from fewer when nothing comes for `wait` seconds. The
-#' file need not be there yet. It may be renamed and begun anew, as programs do that
-#' rotate their logs: the old one is read to its end, and then the new one from its
-#' beginning (on Windows only the new one, as an open file could not be renamed there). A
-#' file that was cut short, or written anew in place, is read from its beginning; what comes
-#' again counts once.
+#' fields; with or without a header), with lines that end in LF or CR LF. How it is laid
+#' out is found from the first 20 rows, or from fewer when nothing comes for `wait`
+#' seconds. The file need not be there yet. It may be renamed and begun anew, as programs
+#' do that rotate their logs: the old one is read to its end, and then the new one from
+#' its beginning (on Windows only the new one, as an open file could not be renamed
+#' there). A file that was cut short, or written anew in place, is read from its
+#' beginning; what comes again counts once.
 #'
 #' Compressed tables cannot be read while they grow. Nor can HDF5: a file that is being
 #' written can only be opened by others in the mode SWMR (single writer, multiple readers)
-#' of the HDF5 library, which hdf5r does not offer to its users. Let the program that records
-#' write a table besides, or send the spikes to `feed_socket()`.
+#' of the HDF5 library, which hdf5r does not offer to its users. Let the program that
+#' records write a table besides, or send the spikes to `feed_socket()`.
 #'
 #' # The protocol of a socket
 #' Text over TCP, a line for each spike: the time, a comma, the unit, and LF or CR LF.
@@ -74,36 +75,37 @@
 #' * The time is a decimal number in `time_unit`, such as `12.345678`, `1e-3` or `12`.
 #' * The unit is any text without a comma, a quote or a line end, in UTF-8; or in double
 #'   quotes, with quotes inside written twice.
-#' * A line with an empty unit is no spike. It says that the recording has come so far: all
-#'   spikes up to this time have been sent.
+#' * A line with an empty unit is no spike. It says that the recording has come so far:
+#'   all spikes up to this time have been sent.
 #' * There is no header and no line at the end, and nothing is sent back.
 #' * Without a `host`, R listens: connect to `port` and write. When the connection breaks,
 #'   connect again, and send once more what may not have arrived; repeated spikes count
-#'   once. Up to 16 programs may be connected at a time. R listens at all network addresses
-#'   of this computer: whoever can reach the port can send spikes, so choose a port that
-#'   the firewall keeps closed to others.
-#' * With a `host`, the program there listens and R connects, again and again until it does.
+#'   once. Up to 16 programs may be connected at a time. R listens at all network
+#'   addresses of this computer: whoever can reach the port can send spikes, so choose a
+#'   port that the firewall keeps closed to others.
+#' * With a `host`, the program there listens and R connects, again and again until it
+#'   does.
 #'
 #' # When the stream is too slow
 #' Nothing is read while there are blocks to count. So a writer that is faster than the
-#' stream is slowed down by TCP, and a file just grows. Nothing is dropped, and memory holds
-#' no more than the window, the block that is not over with the `slack` after it, and 64 KiB
-#' of lines from each writer. A message says how many seconds of recording wait, from 10 s
-#' on. For a file these are estimated from the bytes that are not read yet; for a socket,
-#' whose unread bytes R cannot see, from the age of the last spike by the clock, compared
-#' with the youngest that came before.
+#' stream is slowed down by TCP, and a file just grows. Nothing is dropped, and memory
+#' holds no more than the window, the block that is not over with the `slack` after it,
+#' and 64 KiB of lines from each writer. A message says how many seconds of recording
+#' wait, from 10 s on. For a file these are estimated from the bytes that are not read
+#' yet; for a socket, whose unread bytes R cannot see, from the age of the last spike by
+#' the clock, compared with the youngest that came before.
 #'
 #' # Closed loops
-#' `run_feed(on_update = )` takes a function of one argument, the stream after an update. It
-#' is called after each update, in order, before the next block is looked at. What is new is
-#' in `stream$changes`. When it returns `FALSE`, `run_feed()` ends; all other values mean
-#' nothing. While it works, the stream waits. When it ends in an error, so does `run_feed()`;
-#' the update is done by then, and the feed can go on.
+#' `run_feed(on_update = )` takes a function of one argument, the stream after an update.
+#' It is called after each update, in order, before the next block is looked at. What is
+#' new is in `stream$changes`. When it returns `FALSE`, `run_feed()` ends; all other
+#' values mean nothing. While it works, the stream waits. When it ends in an error, so
+#' does `run_feed()`; the update is done by then, and the feed can go on.
 #'
 #' # Stopping
 #' Ctrl-C (in RStudio also the stop sign) ends `run_feed()` at any moment without harm:
-#' `run_feed(feed)` goes on where it was. `close()` hands what was read and is not counted yet
-#' to the stream, and closes the file or the connections.
+#' `run_feed(feed)` goes on where it was. `close()` hands what was read and is not counted
+#' yet to the stream, and closes the file or the connections.
 #'
 #' @param stream An [episode_stream()], new or already updated. Its `resolution` and its
 #'   window hold.
@@ -111,8 +113,8 @@
 #' @param port Number of the port, from 1 to 65535; below 1024 most systems ask for
 #'   special rights.
 #' @param host Name or address of the computer to connect to, or `NULL` to listen.
-#' @param every Length of a block, in seconds of the recording: a whole number of ticks, at
-#'   most the window of the stream.
+#' @param every Length of a block, in seconds of the recording: a whole number of ticks,
+#'   at most the window of the stream.
 #' @param slack How far out of order rows may come, in seconds of the recording: a whole
 #'   number of ticks.
 #' @param wait Seconds by the clock, without anything new, after which what has come is
@@ -122,24 +124,26 @@
 #' @param feed,object,x,con A feed.
 #' @param seconds How long to run, in seconds by the clock; `Inf` until Ctrl-C.
 #' @param idle Seconds by the clock without anything new after which `run_feed()` ends.
-#' @param on_update A function that is called with the stream after each update, or `NULL`.
+#' @param on_update A function that is called with the stream after each update, or
+#'   `NULL`.
 #' @param redraw Seconds by the clock between two pictures of the stream, as
 #'   [autoplot.episode_stream()] draws it, on the current device (in RStudio the pane
 #'   Plots); `Inf` for none.
 #' @param ... Not used; must be empty.
 #'
-#' @return `feed_file()` and `feed_socket()` give a feed, an object of class `stream_feed`.
+#' @return `feed_file()` and `feed_socket()` give a feed, an object of class
+#'   `stream_feed`.
 #'   `run_feed()`, `update()` and `print()` give it back invisibly, changed. `close()`
 #'   gives the stream, invisibly. `format()` gives one string.
 #'
 #' @section Errors:
-#' Errors about an argument have the class `synfire_error_argument`: a stream that is none;
-#' blocks longer than the window or no whole number of ticks; a port that is taken; columns
-#' that are not there. Errors about a file have the class `synfire_error_file`: a folder;
-#' compressed, binary or HDF5; a table whose layout its first rows do not show. A feed that
-#' was closed is an error (`synfire_error_argument`). What the search refuses is an error
-#' of [mine_episodes()]; the feed keeps the spikes that are not counted then. Messages have
-#' the class `synfire_message_feed`.
+#' Errors about an argument have the class `synfire_error_argument`: a stream that is
+#' none; blocks longer than the window or no whole number of ticks; a port that is taken;
+#' columns that are not there. Errors about a file have the class `synfire_error_file`: a
+#' folder; compressed, binary or HDF5; a table whose layout its first rows do not show. A
+#' feed that was closed is an error (`synfire_error_argument`). What the search refuses is
+#' an error of [mine_episodes()]; the feed keeps the spikes that are not counted then.
+#' Messages have the class `synfire_message_feed`.
 #'
 #' @seealso [episode_stream()]; `vignette("episodes")`.
 #' @examples
@@ -235,13 +239,14 @@ new_feed <- function(stream, every, slack, wait, name, call = rlang::caller_env(
   }
   check_stream(stream, "stream", call)
   resolution <- stream$resolution
-  every <- seconds_to_ticks(check_number(every, above = 0, call = call), resolution, "every",
-                            call)
-  slack <- seconds_to_ticks(check_number(slack, min = 0, call = call), resolution, "slack",
-                            call)
+  every <- check_number(every, above = 0, call = call)
+  every <- seconds_to_ticks(every, resolution, "every", call)
+  slack <- check_number(slack, min = 0, call = call)
+  slack <- seconds_to_ticks(slack, resolution, "slack", call)
   if (every < 1 || every > stream$window) {
-    abort_arg("every", sprintf("at least one tick, and at most the window of the stream, %s s",
-                               exact(ticks_to_seconds(stream$window, resolution))),
+    window <- exact(ticks_to_seconds(stream$window, resolution))
+    abort_arg("every", paste("at least one tick, and at most the window of the stream,",
+                             window, "s"),
               paste(exact(ticks_to_seconds(every, resolution)), "s"), call = call)
   }
   feed <- list(
@@ -256,7 +261,8 @@ new_feed <- function(stream, every, slack, wait, name, call = rlang::caller_env(
 }
 
 no_counts <- function() {
-  c(spikes = 0, late = 0, repeated = 0, too_late = 0, stray = 0, broken = 0, without_unit = 0)
+  c(spikes = 0, late = 0, repeated = 0, too_late = 0, stray = 0, broken = 0,
+    without_unit = 0)
 }
 
 #' Seconds by the clock, from 0, or Inf

@@ -1,6 +1,6 @@
 # From rows, in the order in which they were written, to finished blocks, in the order of
-# time. What has come and is in no finished block yet is `pending`: ticks, and codes of the
-# units in `units`.
+# time. What has come and is in no finished block yet is `pending`: ticks, and codes of
+# the units in `units`.
 
 #' Takes rows in
 #'
@@ -24,11 +24,12 @@ accept_rows <- function(feed, rows, sure = FALSE) {
   counts[["repeated"]] <- counts[["repeated"]] + sum(again)
   counts[["stray"]] <- counts[["stray"]] + sum(far$stray)
   counts[["without_unit"]] <- counts[["without_unit"]] + sum(!spike)
-  list(pending = list(tick = tick[!again][order], code = code[!again][order]), units = units,
-       seen = seen, said = said, held = held, counts = counts)
+  list(pending = list(tick = tick[!again][order], code = code[!again][order]),
+       units = units, seen = seen, said = said, held = held, counts = counts)
 }
 
-#' Rows whose time is more than a window ahead of all before, unless the next row confirms it
+#' Rows whose time is more than a window ahead of all before, unless the next row confirms
+#' it
 #'
 #' A line that was not written to its end and the line after it may together read as one
 #' time far ahead, which would end all blocks up to there. So such a row counts only when
@@ -59,9 +60,9 @@ far_ahead <- function(tick, seen, window, sure) {
 
 #' Where the next update of the stream is to end, in ticks; `NULL` while no block is over
 #'
-#' Blocks end at whole multiples of `every`. One is over when a spike has come that is more
-#' than `slack` later than its end, or a row without a unit that says so. Blocks without a
-#' spike are put together to one update.
+#' Blocks end at whole multiples of `every`. One is over when a spike has come that is
+#' more than `slack` later than its end, or a row without a unit that says so. Blocks
+#' without a spike are put together to one update.
 #' @param all Whether nothing more is awaited: what has come is then a block as it is.
 #' @noRd
 next_end <- function(feed, all = FALSE) {
@@ -99,11 +100,11 @@ hand_over <- function(feed, end) {
   now <- ticks_to_seconds(end, stream$resolution)
   block <- NULL
   if (length(taken)) {
-    from <- min(tick[taken[[1L]]], stream$now %||% block_begin(tick[taken[[1L]]], feed$every))
-    block <- new_spike_trains(
-      tick[taken], structure(feed$pending$code[taken], levels = feed$units, class = "factor"),
-      ticks_to_seconds(from, stream$resolution), now, stream$resolution
-    )
+    first <- tick[taken[[1L]]]
+    from <- min(first, stream$now %||% block_begin(first, feed$every))
+    unit <- structure(feed$pending$code[taken], levels = feed$units, class = "factor")
+    block <- new_spike_trains(tick[taken], unit, ticks_to_seconds(from, stream$resolution),
+                              now, stream$resolution)
   }
   counts <- feed$counts
   counts[["spikes"]] <- counts[["spikes"]] + length(taken)
@@ -116,7 +117,8 @@ hand_over <- function(feed, end) {
        too_late_at = if (length(left)) left[[length(left)]] else feed$too_late_at)
 }
 
-#' What becomes of each pending spike up to `end`: "new", "known" to the window, "too late"
+#' What becomes of each pending spike up to `end`: "new", "known" to the window, "too
+#' late"
 #' @noRd
 late_spikes <- function(feed, end) {
   stream <- feed$stream

@@ -1,6 +1,7 @@
 # A file that grows, read from where it was left. The file stays open, so that what is
-# written to it is read to the end also when it is renamed and another one takes its place.
-# On Windows a file that is open cannot be renamed, so it is closed after each look.
+# written to it is read to the end also when it is renamed and another one takes its
+# place. On Windows a file that is open cannot be renamed, so it is closed after each
+# look.
 
 # Bytes that a look at a source reads at most.
 feed_bytes <- 65536L

@@ -8,9 +8,9 @@ longest_fed_line <- 1048576L
 
 #' What is left of an origin of lines (a file, or one connection), and how it is read
 #'
-#' `rest` holds the bytes that were read and make no whole line yet, `layout` how the lines
-#' are cut, `NULL` until that is known, `line` the number of lines that were taken apart,
-#' and `over` whether nothing more can come.
+#' `rest` holds the bytes that were read and make no whole line yet, `layout` how the
+#' lines are cut, `NULL` until that is known, `line` the number of lines that were taken
+#' apart, and `over` whether nothing more can come.
 #' @param name Names the origin in messages.
 #' @noRd
 new_origin <- function(name, layout = NULL) {
@@ -39,7 +39,8 @@ file_layout <- function(file, bytes, reading, sure, call) {
   lines <- bytes_to_lines(bytes)
   first <- which(!grepl("^\\s*(#|$)", lines))
   # A header alone shows little.
-  if (length(first) < if (!sure) 20L else if (isFALSE(reading$header)) 1L else 2L) return(NULL)
+  needed <- if (!sure) 20L else if (isFALSE(reading$header)) 1L else 2L
+  if (length(first) < needed) return(NULL)
   about <- c(reading[c("time_unit", "time_column", "unit_column", "sampling_rate")],
              list(trial_column = NA))
   layout <- csv_layout(file, list(lines = lines, bom = bom), about, reading$sep,
@@ -140,7 +141,8 @@ one_line_end <- function(bytes) {
 #' @noRd
 sound_rows <- function(got, layout, resolution) {
   time <- got$time
-  time[!is.finite(time) | abs(raw_ticks(time, resolution, layout$per_second)) >= 2^53] <- NaN
+  tick <- raw_ticks(time, resolution, layout$per_second)
+  time[!is.finite(time) | abs(tick) >= 2^53] <- NaN
   text <- lapply(got$text, \(one) clean_text(one$values)[one$code])
   missing <- Reduce(`|`, lapply(text, \(one) one %in% c("", "NA")))
   no_unit <- Reduce(`&`, lapply(text, \(one) one == ""))

@@ -19,7 +19,8 @@ run_feed <- function(feed, seconds = Inf, idle = Inf, on_update = NULL, redraw =
     repeat {
       did <- feed_step(feed, on_update, began + seconds)
       now <- wall_clock()
-      if (now - drawn >= redraw && feed$stream$updates != shown && can_draw(feed$stream)) {
+      news <- feed$stream$updates != shown && can_draw(feed$stream)
+      if (news && now - drawn >= redraw) {
         # Of lines of one point ggplot2 says so.
         suppressMessages(plot(feed$stream))
         Sys.sleep(0.01)   # in which RStudio and other windows show it
@@ -102,7 +103,8 @@ check_on_update <- function(on_update, call = rlang::caller_env()) {
 #' Reads once, and hands on what is over
 #'
 #' @param until By the clock; no further update begins then.
-#' @return `FALSE` where `on_update` said so, else how many bytes were read and updates made.
+#' @return `FALSE` where `on_update` said so, else how many bytes were read and updates
+#'   made.
 #' @noRd
 feed_step <- function(feed, on_update = NULL, until = Inf) {
   # While there are blocks to count, nothing is read, so that little is held in memory.
@@ -254,22 +256,25 @@ feed_words <- function(feed, kind) {
   seconds <- \(ticks) exact(ticks_to_seconds(ticks, feed$stream$resolution))
   text <- switch(
     kind,
-    late = sprintf(paste("%s so far came after the block had been counted, and %s counted all",
-                         "the same. A larger `slack` waits for such spikes."),
-                   spikes, if (n == 1) "is" else "are"),
+    late = sprintf(paste(
+      "%s so far came after the block had been counted, and %s counted all the same.",
+      "A larger `slack` waits for such spikes."
+    ), spikes, if (n == 1) "is" else "are"),
     repeated = sprintf("%s so far came again, and count%s once.", spikes,
                        if (n == 1) "s" else ""),
     too_late = sprintf(paste(
-      "%s so far came too late and %s left out, the last at %s s: the stream has reached %s s,",
-      "and its window does not reach back to there. If the clock of the recording has begun",
-      "anew, set up a new stream."
+      "%s so far came too late and %s left out, the last at %s s: the stream has reached",
+      "%s s, and its window does not reach back to there. If the clock of the recording has",
+      "begun anew, set up a new stream."
     ), spikes, if (n == 1) "is" else "are", seconds(feed$too_late_at),
     seconds(feed$stream$now)),
-    stray = sprintf(paste("%s so far %s left out, more than a window ahead of the rows before and",
-                          "after: lines that run into one another may read like that."),
-                    counted(n, "row"), if (n == 1) "is" else "are"),
+    stray = sprintf(paste(
+      "%s so far %s left out, more than a window ahead of the rows before and after: lines",
+      "that run into one another may read like that."
+    ), counted(n, "row"), if (n == 1) "is" else "are"),
     broken = sprintf("%s so far %s no spike%s and left out: line %s of %s, %s (%s).",
-                     counted(n, "line"), if (n == 1) "is" else "are", if (n == 1) "" else "s",
+                     counted(n, "line"), if (n == 1) "is" else "are",
+                     if (n == 1) "" else "s",
                      commas(feed$broken_first$line), feed$broken_first$name,
                      encodeString(substr(printable(feed$broken_first$text), 1L, 60L),
                                   quote = "\""), feed$broken_first$why)
@@ -299,7 +304,8 @@ print.stream_feed <- function(x, ...) {
     out <- out[out > 0]
     cat("; left out: ", paste(commas_each(out), names(out), collapse = ", "), sep = "")
   }
-  cat(sprintf("\n# %s s of the recording wait to be counted\n", short(signif(x$behind, 2))))
+  cat(sprintf("\n# %s s of the recording wait to be counted\n",
+              short(signif(x$behind, 2))))
   cat("# ", format(x$stream), "\n", sep = "")
   invisible(x)
 }

@@ -93,8 +93,9 @@ socket_source <- function(port, host, layout, call) {
 
 open_server <- function(port, call) {
   tryCatch(serverSocket(port), error = \(e) {
-    abort_arg("port", "one that is free on this computer", paste(port, "and cannot be opened"),
-              "Another program, or another feed, has it: `close()` that, or take another port.",
+    abort_arg("port", "one that is free on this computer",
+              paste(port, "and cannot be opened"),
+              "Another program or feed has it: `close()` that, or take another port.",
               call = call)
   })
 }
