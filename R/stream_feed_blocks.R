@@ -103,8 +103,8 @@ hand_over <- function(feed, end) {
     first <- tick[taken[[1L]]]
     from <- min(first, stream$now %||% block_begin(first, feed$every))
     unit <- structure(feed$pending$code[taken], levels = feed$units, class = "factor")
-    block <- new_spike_trains(tick[taken], unit, ticks_to_seconds(from, stream$resolution),
-                              now, stream$resolution)
+    start <- ticks_to_seconds(from, stream$resolution)
+    block <- new_spike_trains(tick[taken], unit, start, now, stream$resolution)
   }
   counts <- feed$counts
   counts[["spikes"]] <- counts[["spikes"]] + length(taken)

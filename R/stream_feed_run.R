@@ -264,13 +264,13 @@ feed_words <- function(feed, kind) {
                        if (n == 1) "s" else ""),
     too_late = sprintf(paste(
       "%s so far came too late and %s left out, the last at %s s: the stream has reached",
-      "%s s, and its window does not reach back to there. If the clock of the recording has",
-      "begun anew, set up a new stream."
+      "%s s, and its window does not reach back to there. If the clock of the recording",
+      "has begun anew, set up a new stream."
     ), spikes, if (n == 1) "is" else "are", seconds(feed$too_late_at),
     seconds(feed$stream$now)),
     stray = sprintf(paste(
-      "%s so far %s left out, more than a window ahead of the rows before and after: lines",
-      "that run into one another may read like that."
+      "%s so far %s left out, more than a window ahead of the rows before and after:",
+      "lines that run into one another may read like that."
     ), counted(n, "row"), if (n == 1) "is" else "are"),
     broken = sprintf("%s so far %s no spike%s and left out: line %s of %s, %s (%s).",
                      counted(n, "line"), if (n == 1) "is" else "are",

@@ -41,8 +41,8 @@ writer <- quote({
     Sys.sleep(0.005)
     now <- as.numeric(Sys.time()) - began
     time <- sort(runif(round(rate * (now - before)), before, now))
-    writeBin(charToRaw(paste0(sprintf("%.6f,%d\n", time, sample(units, length(time), TRUE)),
-                              collapse = "")), con)
+    lines <- sprintf("%.6f,%d\n", time, sample(units, length(time), TRUE))
+    writeBin(charToRaw(paste(lines, collapse = "")), con)
     flush(con)
     before <- now
   }

@@ -26,7 +26,8 @@ write_until <- function(now, before) {
   for (k in seq(before %/% 60, now %/% 60)) {
     time <- minute$time + 60 * k
     due <- time > before & time <= now
-    cat(sprintf("%.6f,%s\n", time[due], minute$unit[due]), file = file, sep = "", append = TRUE)
+    lines <- sprintf("%.6f,%s\n", time[due], minute$unit[due])
+    cat(lines, file = file, sep = "", append = TRUE)
   }
 }
 
@@ -82,7 +83,9 @@ server <- function(input, output, session) {
     table <- table[table$size > 1, ]
     head(table[order(-table$size * table$count), c("episode", "count")], 10)
   })
-  output$changes <- renderTable(head(shown()$changes[c("episode", "status", "before", "now")], 8))
+  output$changes <- renderTable({
+    head(shown()$changes[c("episode", "status", "before", "now")], 8)
+  })
 }
 
 shinyApp(page, server)
