@@ -19,7 +19,9 @@ _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_=true
 export _R_CHECK_SYSTEM_CLOCK_ _R_CHECK_FORCE_SUGGESTS_ _R_CHECK_CRAN_INCOMING_REMOTE_
 export _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_
 MAKEFLAGS=-j2
-export MAKEFLAGS
+# Threads that have to wait sleep, as in test.sh.
+OMP_WAIT_POLICY=passive
+export MAKEFLAGS OMP_WAIT_POLICY
 
 # The vignettes are made here, and need not be made once more.
 R CMD build ../check-source
