@@ -9,7 +9,7 @@ browser_program <- function() {
 open_page <- function(url, seconds = 40) {
   testthat::skip_on_os("windows")
   testthat::skip_if_not_installed("jsonlite")
-  testthat::skip_if(is.na(browser_program()), "needs Chromium or Chrome (apt-get install chromium)")
+  testthat::skip_if(is.na(browser_program()), "needs Chromium (apt-get install chromium)")
   folder <- tempfile("browser-")
   dir.create(folder)
   pipes <- file.path(folder, c("to", "from"))
