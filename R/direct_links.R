@@ -111,7 +111,8 @@
 #'   * `through`: of mediated links, common drivers and explained links the others,
 #'     separated by commas.
 #'   * `reason`: why a link was refused: `"constant"`, `"short"`, `"cycle"` (see
-#'     [summary.ccm()]) or `"in step"`.
+#'     [summary.ccm()]) or `"in step"`. It is `"short"`, too, where gaps, delays or the
+#'     `exclusion_radius` leave too few rows for a test.
 #'
 #'   Attributes: `series` (names), `parameters`, `call`, `elapsed` (seconds), `device`.
 #'
