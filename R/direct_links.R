@@ -73,8 +73,8 @@
 #' written there, and the same call again goes on with what is missing: after Ctrl-C, an
 #' error, a crash or a killed process. It gives what one undisturbed call would have given, to
 #' the last digit. Another number of `threads` may be given then, but no other series, map,
-#' arguments or device; [long_jobs] has the rule. A folder keeps at least ten blocks, so that
-#' little is lost of a short job, too.
+#' arguments or device; [long_jobs] has the rule. A short job is cut into ten blocks for a folder,
+#' so that little of it is lost, too.
 #'
 #' Blocks also bound the memory: besides `x`, a call holds the series that have links in
 #' standard units (8 bytes a value), a copy of those that a block needs, and some

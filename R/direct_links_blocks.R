@@ -7,7 +7,7 @@ links_job_format <- 1L
 # Seconds that a block takes at most, about, on one core; a GPU does more in the same time.
 links_block_seconds <- c(cpu = 30, gpu = 1000)
 
-# Blocks that a folder keeps, at least, where there are as many effects.
+# Blocks that a folder keeps of a short job, where there are as many effects of about equal work.
 links_least_blocks <- 10
 
 #' Search all effects
@@ -101,7 +101,7 @@ join_blocks <- function(parts) {
 #'
 #' This must not depend on threads, so that a job can go on with more or fewer.
 #'
-#' @param least How many blocks, at least, where there are as many effects.
+#' @param least How many blocks, at least, where the work can be cut so.
 #' @return The last link of each block.
 #' @noRd
 cut_effects <- function(job, least) {

@@ -1,9 +1,10 @@
 # Finding the parties of each effect, and the test of each link given them. All numbers
 # come from conditional_forecasts(); here is what is asked, in which order.
 #
-# An effect has a state: `parties`, a matrix of two rows, series and lag, a column a
-# party; and `theta`, the place of its best theta in `search_thetas`. All effects of a block
-# take a step together, so that there is one call for all of them.
+# The state of a search: of each effect its number, `own` past and `clock`, and the place of
+# its best theta in `search_thetas`; of each link `from` and `group`, the place of its effect;
+# and of each party its `group`, `series` and `lag`, in the order in which they entered. All
+# effects of a block take a step together, so that there is one call for all of them.
 
 search_thetas <- c(0, 1, 2, 4, 8, 16, 32)
 
@@ -22,10 +23,9 @@ search_thetas <- c(0, 1, 2, 4, 8, 16, 32)
 #' @noRd
 search_links <- function(links, own, clock, max_delay, alpha, max_parties, forecast) {
   effect <- unique(links$to)
-  links$group <- match(links$to, effect)
   state <- list(effect = effect, own = own[effect], clock = clock[effect],
-                from = links$from, group = links$group, gaps = links$gaps,
-                parties = rep(list(no_coordinates), length(effect)),
+                from = links$from, group = match(links$to, effect), gaps = links$gaps,
+                party = list(group = integer(), series = integer(), lag = integer()),
                 theta = rep(NA_integer_, length(effect)), lags = seq_len(max_delay) - 1L)
   state$theta <- best_theta(state, seq_along(effect), seq_along(search_thetas), forecast)
   test <- test_given_parties(state, seq_along(links$from), forecast)
@@ -35,10 +35,8 @@ search_links <- function(links, own, clock, max_delay, alpha, max_parties, forec
     entering <- next_parties(state, test, active, alpha)
     if (length(entering) == 0L) break
     active <- state$group[entering]
-    state$parties[active] <- Map(
-      \(parties, from, lag) cbind(parties, c(from, lag)), state$parties[active],
-      state$from[entering], test$delay[entering] - 1L
-    )
+    state$party <- Map(c, state$party, list(active, state$from[entering],
+                                            test$delay[entering] - 1L))
     state$theta[active] <- best_theta(state, active, -1:1, forecast)
     # The last tests of an effect are those with all of its parties.
     open <- which(state$group %in% active & !is_party(state))
@@ -48,20 +46,16 @@ search_links <- function(links, own, clock, max_delay, alpha, max_parties, forec
   members <- which(is_party(state))
   if (length(members) > 0L) test[members, ] <- test_members(state, members, forecast)
   test$alone <- alone
-  list(test = test, parties = lapply(state$parties, \(parties) parties[1L, ]),
-       group = state$group)
+  of <- factor(state$party$group, seq_along(effect))
+  list(test = test, parties = unname(split(state$party$series, of)), group = state$group)
 }
 
-no_coordinates <- matrix(0L, 2L, 0L)
-
-n_parties <- function(state) vapply(state$parties, ncol, 0L)
+n_parties <- function(state) tabulate(state$party$group, length(state$effect))
 
 #' Whether the cause of each link is a party of its effect
 #' @noRd
 is_party <- function(state) {
-  of <- rep(seq_along(state$parties), n_parties(state))
-  series <- unlist(lapply(state$parties, \(parties) parties[1L, ]))
-  pair_key(state$group, state$from) %in% pair_key(of, series)
+  pair_key(state$group, state$from) %in% pair_key(state$party$group, state$party$series)
 }
 
 #' One number for two
@@ -88,24 +82,51 @@ next_parties <- function(state, test, active, alpha) {
 #'
 #' @param effect Number of the series that is forecast, one a job.
 #' @param theta One a job.
-#' @param coordinates,candidates Lists of matrices of two rows, series and lag, one a job.
+#' @param coordinates,candidates Lists of `job`, `series` and `lag`, of any length; those of
+#'   a job are taken in their order.
 #' @noRd
 forecast_jobs <- function(effect, theta, coordinates, candidates) {
-  ends <- \(list) c(0, cumsum(vapply(list, ncol, 0L)))
-  together <- \(list) matrix(as.integer(unlist(list, use.names = FALSE)), 2L)
+  starts <- \(of) c(0, cumsum(tabulate(of$job, length(effect))))
+  together <- \(of) {
+    by_job <- order(of$job)
+    rbind(as.integer(of$series)[by_job], as.integer(of$lag)[by_job])
+  }
   list(effect = as.integer(effect), theta = as.double(theta),
-       coordinate_start = ends(coordinates), coordinate = together(coordinates),
-       candidate_start = ends(candidates), candidate = together(candidates))
+       coordinate_start = starts(coordinates), coordinate = together(coordinates),
+       candidate_start = starts(candidates), candidate = together(candidates))
 }
 
-#' Coordinates of the states of some effects: own past, clock, two lags of each party
+no_candidates <- list(job = integer(), series = integer(), lag = integer())
+
+#' Coordinates of the states of effects: own past, clock, two lags of each party
+#'
+#' @param groups Places of the effects, one a job.
+#' @param without A series that is no party there, one a job; 0 for none.
 #' @noRd
-state_coordinates <- function(state, groups, parties = state$parties[groups]) {
-  Map(function(effect, own, clock, parties) {
-    past <- rbind(rep(effect, own), seq_len(own) - 1L)
-    cbind(past, rbind(clock, rep(0L, length(clock))), rbind(rep(parties[1L, ], each = 2L),
-                      rep(parties[2L, ], each = 2L) + rep(0:1, ncol(parties))))
-  }, state$effect[groups], state$own[groups], state$clock[groups], parties)
+state_coordinates <- function(state, groups, without = rep(0L, length(groups))) {
+  job <- seq_along(groups)
+  own <- state$own[groups]
+  clock <- state$clock[groups]
+  party <- parties_of(state, groups)
+  kept <- party$series != without[party$job]
+  party <- lapply(party, \(v) rep(v[kept], each = 2L))
+  times <- unlist(clock, use.names = FALSE)
+  list(job = c(rep(job, own), rep(job, lengths(clock)), party$job),
+       series = c(rep(state$effect[groups], own), times, party$series),
+       lag = c(sequence(own) - 1L, rep(0L, length(times)),
+               party$lag + rep(0:1, sum(kept))))
+}
+
+#' The parties of effects, in the order in which they entered: `job`, `series` and `lag`
+#' @noRd
+parties_of <- function(state, groups) {
+  party <- state$party
+  n <- n_parties(state)
+  before <- cumsum(n) - n
+  some <- n[groups] > 0L
+  at <- order(party$group)[sequence(n[groups][some], before[groups][some] + 1L)]
+  list(job = rep(seq_along(groups), n[groups]), series = party$series[at],
+       lag = party$lag[at])
 }
 
 #' The places of the thetas with the least error
@@ -117,13 +138,10 @@ best_theta <- function(state, groups, steps, forecast) {
   places <- outer(ifelse(is.na(from), 0L, from), steps, `+`)
   places[] <- pmin(pmax(places, 1L), length(search_thetas))
   n <- length(groups)
-  coordinates <- state_coordinates(state, groups)
-  each <- rep(seq_len(n), each = length(steps))
   # Jobs that differ in theta alone follow each other: they share distances.
-  made <- forecast(forecast_jobs(
-    state$effect[groups][each], search_thetas[t(places)], coordinates[each],
-    rep(list(no_coordinates), length(each))
-  ))
+  jobs <- rep(groups, each = length(steps))
+  made <- forecast(forecast_jobs(state$effect[jobs], search_thetas[t(places)],
+                                 state_coordinates(state, jobs), no_candidates))
   error <- matrix(made$error, n, byrow = TRUE)
   # Where there are too few rows for any error, any theta will do.
   error[is.na(error)] <- Inf
@@ -137,32 +155,34 @@ best_theta <- function(state, groups, steps, forecast) {
 #' @noRd
 test_given_parties <- function(state, some, forecast) {
   key <- pair_key(state$group[some], state$gaps[some])
-  by <- split(some, match(key, unique(key)))
-  groups <- state$group[vapply(by, `[[`, 0L, 1L)]
-  candidates <- lapply(by, \(links) link_coordinates(state, links))
+  job <- match(key, unique(key))
+  groups <- state$group[some][!duplicated(job)]
+  candidates <- link_coordinates(state, some, job)
   made <- forecast(forecast_jobs(state$effect[groups], search_thetas[state$theta[groups]],
                                  state_coordinates(state, groups), candidates))
+  # The links come back job by job.
   found <- best_delays(made, length(some), state$lags)
-  found[match(some, unlist(by, use.names = FALSE)), ]
+  found[order(order(job)), ]
 }
 
 #' Tests of parties, each effect with all others of its parties
 #' @noRd
 test_members <- function(state, members, forecast) {
   groups <- state$group[members]
-  others <- Map(\(parties, from) parties[, parties[1L, ] != from, drop = FALSE],
-                state$parties[groups], state$from[members])
   made <- forecast(forecast_jobs(
     state$effect[groups], search_thetas[state$theta[groups]],
-    state_coordinates(state, groups, others), lapply(members, \(k) link_coordinates(state, k))
+    state_coordinates(state, groups, state$from[members]),
+    link_coordinates(state, members, seq_along(members))
   ))
   best_delays(made, length(members), state$lags)
 }
 
 #' Each cause at all lags, the lags of a link side by side
 #' @noRd
-link_coordinates <- function(state, links) {
-  rbind(rep(state$from[links], each = length(state$lags)), rep(state$lags, length(links)))
+link_coordinates <- function(state, links, job) {
+  each <- length(state$lags)
+  list(job = rep(job, each = each), series = rep(state$from[links], each = each),
+       lag = rep(state$lags, length(links)))
 }
 
 #' Of each link the delay at which the forecast improves most significantly

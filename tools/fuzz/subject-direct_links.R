@@ -13,7 +13,8 @@ direct_links_oracle <- function() {
 
 fuzz_subject("direct_links", limit = 60, covers = list(
   direct_links = c("map", "x", "threshold", "alpha", "max_delay", "max_parties", "max_links",
-                   "exclusion_radius", "dataset", "no_time", "device", "gpus", "threads"),
+                   "exclusion_radius", "dataset", "no_time", "device", "gpus", "threads",
+                   "folder"),
   autoplot.direct_links = c("mediated", "groups", "links", "layout"),
   print.direct_links = "n", summary.direct_links = "n", print.direct_links_comparison = "n",
   summary.causal_map = "direct", summary.causal_links = "direct",
@@ -31,6 +32,7 @@ fuzz_subject("direct_links", limit = 60, covers = list(
   cpu <- call()
   same(plain_direct_links(call(threads = whole(2, 4))), plain_direct_links(cpu),
        "direct links with one and several threads")
+  if (sometimes(0.3)) direct_links_in_folder(call, cpu, world)
   if (sometimes(0.3)) direct_links_of_sources(map, x, args, cpu, world)
   if (world$gpu) direct_links_on_gpu(cpu, call, args, world)
   if (refused(cpu)) return()
@@ -60,6 +62,19 @@ draw_direct_links <- function() {
               max_parties = whole(0, 9), max_links = one_of(Inf, whole(0, 12)),
               exclusion_radius = one_of(0, 1, 5, 1000), p = 0.4),
     threshold = one_of(-1, 0.3, 0, 0.7, 1.2), threads = 1)
+}
+
+# Kept in a folder, and gone on with where some blocks are gone.
+direct_links_in_folder <- function(call, cpu, world) {
+  folder <- file.path(world$folder, "direct-links")
+  unlink(folder, recursive = TRUE)
+  made <- call(folder = folder)
+  same(plain_direct_links(made), plain_direct_links(cpu), "direct links in a folder")
+  if (refused(made)) return()
+  chunks <- list.files(folder, "^chunk", full.names = TRUE)
+  unlink(sample(chunks, whole(0, length(chunks))))
+  resumed <- call(folder = folder, threads = whole(1, 3))
+  same(plain_direct_links(resumed), plain_direct_links(cpu), "direct links that go on")
 }
 
 # The columns alone.

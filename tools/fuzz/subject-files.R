@@ -6,6 +6,8 @@ fuzz_subject("files", covers = list(
                  "exclusion_radius", "lib_sizes", "n_surrogates", "surrogate", "screen",
                  "file", "max_memory", "threads"),
   open_causal_map = "file",
+  direct_links = c("threshold", "alpha", "max_delay", "max_parties", "max_links",
+                   "exclusion_radius", "threads", "folder"),
   mine_patterns = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes",
                     "min_units", "engine", "shifted_subsets", "threads", "folder"),
   pvalue_spectrum = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes",

@@ -1,11 +1,12 @@
 # Work that is kept in files, for the subjects `files` and `kill`.
 
-# A causal map, patterns or surrogates: `name` of the function, its arguments, `where` what
-# they are kept in.
-draw_work <- function(kind = one_of("map", "patterns", "surrogates"), size = 1) {
+# A causal map, direct links, patterns or surrogates: `name` of the function, its arguments,
+# `where` what they are kept in.
+draw_work <- function(kind = one_of("map", "links", "patterns", "surrogates"), size = 1) {
   seed <- whole(1, 1e6)
   work <- switch(kind,
     map = list(name = "causal_map", where = "file", args = draw_map(size)),
+    links = list(name = "direct_links", where = "folder", args = draw_links(size)),
     patterns = list(name = "mine_patterns", where = "folder", args = draw_mining(size)),
     surrogates = list(name = "pvalue_spectrum", where = "folder",
                       args = draw_surrogates(size))
@@ -38,6 +39,21 @@ draw_map <- function(size = 1) {
   args
 }
 
+draw_links <- function(size = 1) {
+  n <- whole(2, 5 + size)
+  steps <- whole(100, 150)
+  wiring <- matrix(rbinom(n^2, 1, 0.3) * 0.2, n)
+  diag(wiring) <- 0
+  x <- synfire::simulate_coupled_maps(steps, wiring, noise = 0.02)
+  if (sometimes(0.2)) x[sample(length(x), whole(1, 4))] <- NA
+  if (sometimes(0.2)) x[, 1] <- one_of(1, rnorm(steps) + rep_len(0:5, steps), seq_len(steps))
+  map <- attempt("causal_map", list(x, E = one_of(3, 5), screen = one_of(NULL, -1), threads = 1))
+  c(list(map, x), some_args(
+    alpha = 0.2, max_delay = whole(1, 4), max_parties = whole(1, 4), max_links = whole(1, 20),
+    exclusion_radius = whole(0, 3), threads = one_of(1, 2), p = 0.35
+  ), threshold = one_of(-1, 0.1))
+}
+
 draw_mining <- function(size = 1) {
   x <- draw_recording(150 * size, 5)
   c(list(x, tick_of(x) * whole(1, 5), whole(1, 6)), list(
@@ -68,6 +84,7 @@ undisturbed <- function(work, folder) {
 
 # Its numbers, in the precision of files.
 numbers_of <- function(work, value) {
+  if (!refused(value) && work$kind == "links") return(as.list(value)[names(value)])
   if (refused(value) || work$kind != "map") return(value)
   layers <- c("rho", "lag", "p_value", "convergence")
   matrices <- value[, , drop = FALSE]
