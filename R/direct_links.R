@@ -55,6 +55,10 @@
 #' spikes that are drawn at random are nearly all missed. `vignette("causes")` has the
 #' whole table.
 #'
+#' Where all series share waves, nearly all pairs pass a low threshold: of 999,000 pairs of
+#' 1,000 neurons of a developing retina 648,000 pass 0.1, and 108,000 pass 0.3. There the
+#' threshold, or `max_links`, decides how long you wait.
+#'
 #' # What it cannot see
 #' A driver that was not recorded: two series that it drives look linked. A cause that
 #' acts within one step, or after more than `max_delay` of them. Two causes that are
@@ -111,7 +115,8 @@
 #'   * `through`: of mediated links, common drivers and explained links the others,
 #'     separated by commas.
 #'   * `reason`: why a link was refused: `"constant"`, `"short"`, `"cycle"` (see
-#'     [summary.ccm()]) or `"in step"`.
+#'     [summary.ccm()]) or `"in step"`. It is `"short"`, too, where gaps, delays or the
+#'     `exclusion_radius` leave too few rows for a test.
 #'
 #'   Attributes: `series` (names), `parameters`, `call`, `elapsed` (seconds), `device`.
 #'

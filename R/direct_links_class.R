@@ -106,13 +106,13 @@ print.direct_links <- function(x, n = 10, ...) {
   n <- min(check_count(n, infinite = TRUE), nrow(x))
   cat(format(x), "", sep = "\n")
   shown <- if (is_ordered(x)) seq_len(n) else utils::head(clear_order(x), n)
-  columns <- c("cause", "effect", "rho", "link", "delay", "gain", "t", "q_value", "through")
-  # Where all links were refused, there are no numbers to show.
-  empty <- vapply(plain_table(x), \(v) length(v) > 0L && all(is.na(v)), NA)
-  columns <- intersect(columns, names(x)[!empty])
+  columns <- c("cause", "effect", "rho", "link", "delay", "gain", "t", "q_value", "through",
+               "reason")
+  columns <- intersect(columns, names(x))
   frame <- new_frame(lapply(rlang::set_names(columns), \(name) .subset2(x, name)[shown]), n)
-  frame <- round_numbers(frame)
-  if ("q_value" %in% columns) frame$q_value <- p_text(.subset2(x, "q_value")[shown])
+  # Refused links have no numbers, and the others no reason.
+  frame <- round_numbers(frame[vapply(frame, \(v) n == 0L || !all(is.na(v)), NA)])
+  if ("q_value" %in% names(frame)) frame$q_value <- p_text(.subset2(x, "q_value")[shown])
   print(frame, row.names = FALSE)
   more_line(nrow(x) - n, if (!is_ordered(x)) kinds_order)
   invisible(x)
