@@ -246,6 +246,8 @@ test_that("each kind has its sentence", {
   expect_s3_class(found, "summary.direct_links")
   expect_identical(as.character(found$sentences$link), direct_link_kinds)
   expect_identical(as.vector(found$kinds), rep(1L, 6))
+  expect_match(found$also[[1]], "Direct links by delay in steps: [1-3] [(]1[)]")
+  expect_identical(found$also[[2]], "Refused: 1 constant.")
   part <- c("drives .* directly, [0-9]+ steps? later: .* takes away -?[0-9]+ ?%",
             "reaches .* through m: once", "have m, n as a driver", "m says as well",
             "can be read from .*weak a link look like this", "cannot be told .* constant")
