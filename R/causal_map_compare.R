@@ -23,7 +23,9 @@
 #' a row for each link that is in one of them: `cause`, `effect`, `link_a` and `link_b` (its
 #' kind, `"not tested"` where a table lacks it), `gain_a`, `gain_b`, and `change`: `"appeared"`,
 #' `"vanished"`, `"kept"` (direct in both), `"cannot be told"` (direct in one, refused in the
-#' other), `"never direct"`. A link may vanish because one recording is shorter or noisier.
+#' other), `"never direct"`. A link may vanish because one recording is shorter or noisier, and
+#' one that a table lacks counts as not direct there: give both calls of [direct_links()] the
+#' same arguments. `plot()` draws what appeared, what vanished and what was kept.
 #'
 #' @param a,b Causal maps with the same libraries and the same targets, in any order; or two
 #'   tables of direct links.

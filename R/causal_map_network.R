@@ -67,30 +67,34 @@ plot_links <- function(x, most, threshold, groups, layout, direct, call) {
                                 above), "without any", call = call)
   }
   links <- data.frame(from = found$cause, to = found$effect, weight = found$rho)
-  links$dashed <- if (!is.null(direct)) found$link == "mediated"
-  network_picture(links, all_series(x), groups, layout, "Skill\n(rho)", \(left_out) {
-    paste0(links_caption(nrow(links), most, above, left_out),
-           if (!is.null(direct)) "\nOnly direct ones, and mediated ones (dashed).")
+  links$dashed <- if (is.null(direct)) FALSE else found$link == "mediated"
+  what <- if (is.null(direct)) "link" else "direct or mediated link"
+  network_picture(links, all_series(x), groups, layout, weighted_edges("Skill\n(rho)"),
+                  \(left_out) {
+    said <- links_caption(nrow(links), most, what, above, left_out)
+    if (is.null(direct)) return(paste(said, collapse = " "))
+    paste(c(said, if (any(links$dashed)) "Mediated ones are dashed."), collapse = "\n")
   }, call)
 }
 
 #' Arrows between series that stand where strong links are short
 #'
-#' @param links Data frame `from`, `to` and `weight`, from 0 to 1, the strongest first; and
-#'   `dashed` where some are.
+#' @param links Data frame `from`, `to` and `weight`, from 0 to 1 or NA, the strongest
+#'   first; and what `edges` needs.
 #' @param series Names of all series, in their order.
-#' @param name Of the weight, for the legend.
+#' @param edges Function of the points of all arrows, each with the columns of its link,
+#'   that gives their layers and scales.
 #' @param caption Function of what the names of series begin with and labels leave out.
 #' @noRd
-network_picture <- function(links, series, groups, layout, name, caption, call) {
+network_picture <- function(links, series, groups, layout, edges, caption, call) {
   names <- series[series %in% c(links$from, links$to)]
   if (is.null(layout) && length(names) <= 6L) layout <- igraph::layout_in_circle
   # Distances that follow the weight itself would pull the network into strings.
   near <- links
-  near$weight <- (1 + pmax(links$weight, 0) / max(links$weight, 1e-9)) / 2
+  weight <- replace(links$weight, is.na(links$weight), 0)
+  near$weight <- (1 + pmax(weight, 0) / max(weight, 1e-9)) / 2
   place <- network_layout(near, names, layout, call)
   radius <- network_radius(place)
-  links$dashed <- links$dashed %||% rep(FALSE, nrow(links))
   curves <- edge_curves(links, place, radius)
   # The strongest come first in the table, and are drawn last, on top.
   curves$group <- -curves$edge
@@ -99,21 +103,13 @@ network_picture <- function(links, series, groups, layout, name, caption, call) 
   short <- shorten_labels(names)
 
   ggplot2::ggplot() +
-    ggplot2::geom_path(
-      ggplot2::aes(x = .data$x, y = .data$y, group = .data$group, colour = .data$weight,
-                   linewidth = .data$weight, linetype = .data$dashed),
-      data = curves, lineend = "butt", linejoin = "mitre", arrow = edge_arrows(curves)
-    ) +
+    edges(curves) +
     node_layer(circles, groups) +
     ggplot2::geom_text(
       ggplot2::aes(x = .data$x, y = .data$y, label = .data$label),
       data = data.frame(x = place[, 1L], y = place[, 2L], label = short$labels),
       size = node_text(short$labels), colour = syn_ink
     ) +
-    ggplot2::scale_linetype_manual(values = c(`FALSE` = "solid", `TRUE` = "42"),
-                                   guide = "none") +
-    ggplot2::scale_linewidth_continuous(range = c(0.4, 1.4), guide = "none") +
-    ggplot2::scale_colour_gradientn(name = name, colours = syn_scale, n.breaks = 5) +
     ggplot2::coord_equal(clip = "off") +
     ggplot2::labs(caption = caption(short$left_out)) +
     theme_synfire() +
@@ -124,6 +120,40 @@ network_picture <- function(links, series, groups, layout, name, caption, call) 
       legend.key.height = ggplot2::unit(9, "mm"), legend.key.width = ggplot2::unit(3.5, "mm"),
       plot.caption = ggplot2::element_text(colour = syn_muted)
     )
+}
+
+#' Arrows as dark and wide as they weigh; those without a weight are grey
+#'
+#' @param name Of the weight, for the legend.
+#' @param from Where the scale begins, or `NULL` for the least weight, where all have one.
+#' @noRd
+weighted_edges <- function(name, from = NULL) {
+  function(curves) {
+    limits <- if (!is.null(from)) c(from, max(curves$weight, from + 0.01, na.rm = TRUE))
+    curves$width <- replace(curves$weight, is.na(curves$weight), from)
+    list(
+      edge_layer(curves, colour = .data$weight, linewidth = .data$width,
+                 linetype = .data$dashed),
+      ggplot2::scale_linewidth_continuous(range = c(0.4, 1.4), limits = limits,
+                                          guide = "none"),
+      ggplot2::scale_colour_gradientn(name = name, colours = syn_scale, n.breaks = 5,
+                                      limits = limits, na.value = syn_muted)
+    )
+  }
+}
+
+#' Arrows, and dashes for those that are `TRUE` in `linetype`
+#' @param ... More aesthetics.
+#' @noRd
+edge_layer <- function(curves, ...) {
+  list(
+    ggplot2::geom_path(
+      ggplot2::aes(x = .data$x, y = .data$y, group = .data$group, ...),
+      data = curves, lineend = "butt", linejoin = "mitre", arrow = edge_arrows(curves)
+    ),
+    ggplot2::scale_linetype_manual(values = c(`FALSE` = "solid", `TRUE` = "42"),
+                                   guide = "none")
+  )
 }
 
 node_layer <- function(circles, groups) {
@@ -153,11 +183,11 @@ lighten <- function(colours) {
                    names(colours))
 }
 
-links_caption <- function(drawn, most, above, left_out) {
+links_caption <- function(drawn, most, what, above, left_out) {
   c(
     "Arrows go from cause to effect.",
-    if (drawn == most) sprintf("The %s strongest links.", commas(drawn)) else
-      sprintf("All %s with a rho above %s.", counted(drawn, "link"), above),
+    if (drawn == most) sprintf("The %s strongest %ss.", commas(drawn), what) else
+      sprintf("All %s with a rho above %s.", counted(drawn, what), above),
     if (nzchar(left_out)) sprintf("Names of series begin with \"%s\".", left_out)
-  ) |> paste(collapse = " ")
+  )
 }

@@ -25,6 +25,11 @@ map_source <- function(x, dataset = NULL, no_time = FALSE, call = rlang::caller_
   if (!is.null(dataset) && !is.character(x)) {
     abort_arg("dataset", "left out when `x` is no file", describe(dataset), call = call)
   }
+  if (inherits(x, "spike_trains")) {
+    abort_arg("x", "series: a matrix, a data frame or the path of an HDF5 file",
+              "spike trains, which are times",
+              "`bin_spikes(x, bin_size)` counts the spikes in bins.", call)
+  }
   source <- if (is.character(x) && is.null(dim(x)) && length(x) == 1L) {
     file_source(x, dataset, call)
   } else if (is.data.frame(x)) {
@@ -113,7 +118,7 @@ check_series_names <- function(names, call) {
   }
   if (anyDuplicated(names)) {
     abort_arg("x", "of series with different names",
-              paste("has several series", dQuote(names[duplicated(names)][[1L]], FALSE)),
+              paste("one with several series", dQuote(names[duplicated(names)][[1L]], FALSE)),
               call = call)
   }
 }

@@ -135,7 +135,7 @@ rank_correlation <- function(sizes, rho) {
 #'   \item{supported}{the same as `TRUE`, `FALSE` and `NA`}
 #'   \item{reason}{a word for why it is not supported or cannot be told: `"constant"`, `"short"`,
 #'     `"counts"`, `"drift"`, `"cycle"`, `"copy"`, `"itself"`, `"linear"`, `"noise"`, `"in step"`,
-#'     `"nothing"`, `"driven"`, `"weak"`, `"delay"`, `"level"` or `"surrogates"`}
+#'     `"nothing"`, `"driven"`, `"weak"`, `"delay"`, `"level"`, `"hidden"` or `"surrogates"`}
 #'   \item{rows}{rows that could be used}
 #'   \item{E, E_ties}{dimension in which the cause is predicted best, and those that were tried,
 #'     as text}
@@ -147,8 +147,8 @@ rank_correlation <- function(sizes, rho) {
 #'   \item{over_now, over_future}{by how many standard errors the past is ahead of these}
 #'   \item{gain}{the share of what is missing to a rho of 1 that goes with each doubling of the
 #'     library}
-#'   \item{helped}{the share of what forecasts of the effect lack to a rho of 1 that goes once the
-#'     cause is known}
+#'   \item{helped, helped_by_two}{the share of what forecasts of the effect lack to a rho of 1 that
+#'     goes once a value of the cause is known, and once two values in a row are}
 #'   \item{surrogate_p, surrogate}{p value of surrogates of the cause, and what these keep:
 #'     `"phase"`, or phase and a season that was found}
 #'   \item{drift, repeated, together}{KPSS statistic of the effect, share of its most common
@@ -263,7 +263,7 @@ print.ccm_summary <- function(x, ...) {
 two <- function(x) formatC(x, digits = 2L, format = "f")
 
 p_text <- function(p) {
-  ifelse(!is.na(p) & p < 0.001, "< 0.001", formatC(p, digits = 2L, format = "fg"))
+  ifelse(!is.na(p) & p < 0.001, "< 0.001", trimws(formatC(p, digits = 2L, format = "fg")))
 }
 
 # ---- Delays --------------------------------------------------------------------------

@@ -19,10 +19,10 @@ verdict_rules <- list(
   dims = 5,          # dimensions, of those that tie, in which the cause is predicted
   surrogates = c(own = 39, cause = 99),
   ahead = 2,         # standard errors by which the past has to be ahead of lag 0 and the future
-  gain = 0.3,        # least gain of a doubling, over the skill, of a cause
-  # The same of a cause that takes such a share of what a forecast of the effect lacks.
-  helped = c(rise = 0.2, share = 0.35),
-  mutual = c(ahead = 1, rise = 0.15),  # the same of two series that drive each other
+  gain = 0.2,        # least gain of a doubling, over the skill, of a cause
+  helped = 0.4,      # least share that a cause takes of what forecasts of the effect lack
+  single = 0.85,     # least share of what two values of a cause do that one of them does
+  mutual = c(ahead = 1, rise = 0.15),  # both of two series that drive each other
   # What comes from the other direction: less gain than this, or the past as much behind.
   no_rise = 0.15,
   behind = -1,
@@ -87,7 +87,7 @@ evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   if (!is.null(out$obstacle)) return(out)
   out$cross <- cross_skill(problem, rows, out$own$ties, traits$cause)
   out$gain <- skill_gain(problem, rows, out$cross, traits$cause)
-  if (needs_help(out, alpha)) out$helped <- forecast_help(problem, rows, traits)
+  if (needs_help(out, alpha)) out$helped <- forecast_help(problem, rows)
   out
 }
 
@@ -314,26 +314,44 @@ skill_gain <- function(problem, rows, cross, traits) {
 #'
 #' A cause that is known takes the place of what lags of the effect tell of it, and tells it
 #' better. Forecasts of the next row from the effect's own lags, in the best of all dimensions, are
-#' compared with those from one to three lags and one earlier or present value of the cause. How
-#' much such a value weighs in distances, in terms of the effect's spread, is tried, too.
+#' compared with those from one to three lags and one earlier or present value of the cause, or two
+#' values in a row, with as many coordinates at most. How much such a value weighs in distances,
+#' in terms of the effect's spread, is tried, too.
 #'
-#' @return The share of 1 - rho that goes; below 0 where forecasts get worse.
+#' @return c(one =, two =): the share of 1 - rho that goes with one value of the cause and with two;
+#'   below 0 where forecasts get worse, `NA` with too few rows.
 #' @noRd
-forecast_help <- function(problem, rows, traits) {
-  target <- cbind(shifted(traits$effect$rest, 1L, problem))
+forecast_help <- function(problem, rows) {
+  # A season is part of the effect's own lags, and of the forecast.
+  target <- cbind(shifted(problem$series[, 1L], 1L, problem))
   lags <- rev(problem$lags[problem$lags <= 0])
   cause <- lagged_targets(problem$cause, lags, problem)
   rows <- rows[!rowSums(is.na(cause[rows, , drop = FALSE]))]
-  alone <- problem$dims[problem$dims <= 3L]
-  if (problem$embedded) alone <- problem$dims
-  if (length(rows) < verdict_rules$rows) return(NA_real_)
+  if (length(rows) < verdict_rules$rows) return(c(one = NA_real_, two = NA_real_))
   cause <- cause * stats::sd(problem$series[rows, 1L]) / stats::sd(problem$cause[rows])
-  points <- lapply(alone, \(E) points_of(problem, E))
   skill <- \(points) skill_of_points(problem, points, rows, target)
-  both <- \(E, lag, weight) skill(cbind(points[[E]], weight * cause[, lag]))
-  tried <- outer(seq_along(alone), seq_along(lags), Vectorize(both), weight = 0.5)
-  best <- arrayInd(which.max(tried), dim(tried))
-  heavy <- vapply(c(0.125, 0.25, 1, 2), \(weight) both(best[[1L]], best[[2L]], weight), 0)
   own <- vapply(problem$dims, \(E) skill(points_of(problem, E)), 0)
-  1 - (1 - max(tried, heavy)) / max(1 - max(own), 1e-6)
+  lacking <- max(1 - max(own), 1e-6)
+  share <- function(values) {
+    few <- if (problem$embedded) problem$dims else problem$dims[problem$dims <= 4L - values]
+    points <- lapply(few, \(E) points_of(problem, E))
+    1 - (1 - skill_with(skill, points, cause, values)) / lacking
+  }
+  c(one = share(1L), two = share(2L))
+}
+
+#' The best skill with so many values of the cause, one row after the other
+#'
+#' The lag that does best with a weight of a half is tried with the others as well.
+#' @param points Points of the effect alone, a list.
+#' @param cause Matrix of the cause at all lags, the latest first.
+#' @noRd
+skill_with <- function(skill, points, cause, values) {
+  with_cause <- Vectorize(\(k, lag, weight) {
+    skill(cbind(points[[k]], weight * cause[, lag + seq_len(values) - 1L]))
+  })
+  each <- seq_along(points)
+  tried <- outer(each, seq_len(ncol(cause) - values + 1L), with_cause, weight = 0.5)
+  lag <- arrayInd(which.max(tried), dim(tried))[[2L]]
+  max(tried, outer(each, c(0.125, 0.25, 1, 2), \(k, weight) with_cause(k, lag, weight)))
 }

@@ -39,7 +39,8 @@ verdict_row <- function(one, verdict) {
     lag = if (is.null(cross)) NA_integer_ else as.integer(cross$lags[[cross$top]]),
     skill = at("top"), skill_now = at("now"), skill_future = at("future"),
     over_now = number(cross$over_now), over_future = number(cross$over_future),
-    gain = number(one$gain$gain), helped = number(one$helped), surrogate_p = number(cross$p),
+    gain = number(one$gain$gain), helped = number(one$helped[["one"]]),
+    helped_by_two = number(one$helped[["two"]]), surrogate_p = number(cross$p),
     surrogate = surrogate_name(one), drift = number(one$traits$effect$drift),
     repeated = number(one$traits$effect$repeated), together = number(one$together$now),
     said = verdict$said
@@ -140,7 +141,7 @@ whole_percent <- function(share) sprintf("%.0f %%", floor(100 * share))
 signs <- function(one, alpha) {
   list(beyond = is_beyond(one, alpha),
        before = lead(one) >= verdict_rules$ahead && one$cross$agree,
-       rises = rise(one) >= verdict_rules$gain || helps(one))
+       rises = rise(one) >= verdict_rules$gain, helps = helps(one))
 }
 
 is_beyond <- function(one, alpha) {
@@ -158,17 +159,22 @@ rise <- function(one) {
   if (is.na(gain)) -Inf else gain / one$cross$rho[[one$cross$top]]
 }
 
-#' Does the cause, once it is known, help to forecast the effect?
+#' Does one value of the cause, once it is known, help to forecast the effect?
+#'
+#' A cause acts by its values, so that two in a row help little more than one. What merely has a
+#' driver in common with the effect shows what the driver did by the step from one to the next.
 #' @noRd
 helps <- function(one) {
-  rise(one) >= verdict_rules$helped[["rise"]] && isTRUE(one$helped >= verdict_rules$helped[["share"]])
+  by <- one$helped
+  if (is.null(by) || anyNA(by)) return(FALSE)
+  by[["one"]] >= max(verdict_rules$helped, verdict_rules$single * by[["two"]])
 }
 
 #' Does a verdict hang on that?
 #' @noRd
 needs_help <- function(one, alpha) {
   found <- signs(one, alpha)
-  found$beyond && found$before && !found$rises
+  found$beyond && found$before && found$rises
 }
 
 #' Is a direction supported by its own signs?
@@ -197,7 +203,7 @@ judge <- function(one, other, asked, alpha) {
   found <- signs(one, alpha)
   if (all(unlist(found))) return(support(one, asked, alpha))
   if (mutual(one, other, alpha)) return(support(one, asked, alpha, mutual = TRUE))
-  absent <- absence(one, other, found, stands_alone(other, one, alpha))
+  absent <- absence(one, other, stands_alone(other, one, alpha))
   if (!is.null(absent)) return(deny(one, absent))
   refuse(one, unclear(one, found, alpha))
 }
@@ -205,7 +211,7 @@ judge <- function(one, other, asked, alpha) {
 #' What shows that there is no link, or NULL
 #' @param supported Is the other direction supported, by its own signs?
 #' @noRd
-absence <- function(one, other, found, supported) {
+absence <- function(one, other, supported) {
   cross <- one$cross
   skill <- cross$rho[[cross$top]]
   gain <- one$gain$gain
@@ -220,7 +226,8 @@ absence <- function(one, other, found, supported) {
       p_text(cross$p), gain_text(gain)))
   }
   level <- isTRUE(gain <= max(verdict_rules$no_rise * skill, nothing[["gain"]]))
-  if (supported && !found$before && (level || lead(one) <= verdict_rules$behind)) {
+  behind <- lead(one) <= verdict_rules$behind
+  if (supported && (behind || level && lead(one) < verdict_rules$mutual[["ahead"]])) {
     refusal("driven", paste(
       "that comes from the other direction, in which the signs of a cause are there: the past",
       "of %s is not predicted better than its present (rho %s) and future (%s)%s"),
@@ -254,19 +261,48 @@ unclear <- function(one, found, alpha) {
       lag_text(cross$lags[[cross$future]]),
       if (cross$agree) "" else ", and dimensions that predict as well disagree on it"))
   }
-  refusal("level", paste0(
-    "the skill levels off: %s, where a cause of this skill takes %s or more%s. A common driver ",
-    "does that, and so do noise and many steps between"), gain_text(one$gain$gain),
-    whole_percent(verdict_rules$gain * skill), help_text(one))
+  if (!found$rises) {
+    return(refusal("level", paste(
+      "the skill levels off: %s, where a cause of this skill takes %s or more. A common driver",
+      "does that, and so do noise and many steps between"), gain_text(one$gain$gain),
+      whole_percent(verdict_rules$gain * skill)))
+  }
+  hidden_driver(one)
 }
 
-#' ", and what a forecast of y lacks shrinks by 12 % when x is known"
+#' Knowing the cause helps too little, or two of its values in a row do more than one
+#' @noRd
+hidden_driver <- function(one) {
+  cause <- one$names[["cause"]]
+  effect <- one$names[["effect"]]
+  if (anyNA(one$helped)) {
+    return(refusal("hidden", paste(
+      "a driver that both have would do the same, and %s is known at all lags in too few rows",
+      "to see whether it is one"), cause))
+  }
+  few <- paste("%s may merely follow a driver that both have: what forecasts of %s lack to a rho",
+               "of 1 shrinks %s once one value of %s is known")
+  by <- lapply(one$helped, shrinks_by)
+  if (one$helped[["one"]] < verdict_rules$helped) {
+    return(refusal("hidden", paste0(few, ", and a cause takes %s or more"), cause, effect, by$one,
+                   cause, whole_percent(verdict_rules$helped)))
+  }
+  refusal("hidden", paste0(
+    few, ", and %s once two in a row are. A cause acts by its values; what a common driver ",
+    "did shows in the step from one value of %s to the next"), cause, effect, by$one, cause,
+    by$two, cause)
+}
+
+#' ", and what forecasts of y lack to a rho of 1 shrinks by 60 % once x is known"
 #' @noRd
 help_text <- function(one) {
-  if (is.null(one$helped) || is.na(one$helped)) return("")
-  change <- if (one$helped < 0.01) "by nothing" else paste("by", whole_percent(one$helped))
+  if (!helps(one)) return("")
   sprintf(", and what forecasts of %s lack to a rho of 1 shrinks %s once %s is known",
-          one$names[["effect"]], change, one$names[["cause"]])
+          one$names[["effect"]], shrinks_by(one$helped[["one"]]), one$names[["cause"]])
+}
+
+shrinks_by <- function(share) {
+  if (share < 0.01) "by nothing" else paste("by", whole_percent(share))
 }
 
 gain_text <- function(gain) {
@@ -305,7 +341,8 @@ support <- function(one, asked, alpha, mutual = FALSE) {
     one$names[["cause"]], one$names[["effect"]], skill_text(one), one$names[["cause"]],
     two(cross$median), p_text(cross$p), two(cross$rho[[cross$now]]),
     two(cross$rho[[cross$future]]), short_number(cross$over_now),
-    short_number(cross$over_future), gain_text(one$gain$gain), help_text(one),
+    short_number(cross$over_future), gain_text(one$gain$gain),
+    help_text(one),
     if (mutual) paste0(" Each series tells the past of the other best, where a common driver ",
                        "would reach one of them first.") else ""))
 }
@@ -317,7 +354,8 @@ deny <- function(one, why) {
 }
 
 refuse <- function(one, why) {
-  found <- if (!is.null(one$cross) && why$reason %in% c("weak", "delay", "level", "surrogates")) {
+  tells <- c("weak", "delay", "level", "hidden", "surrogates")
+  found <- if (!is.null(one$cross) && why$reason %in% tells) {
     paste0(" ", skill_text(one), ".")
   } else {
     ""

@@ -47,6 +47,7 @@ describe <- function(x) {
   }
   if (is.list(x)) return(sprintf("a list of %d", length(x)))
   if (!is.atomic(x)) return(sprintf("of type %s", typeof(x)))
+  if (is.matrix(x)) return(sprintf("a %s matrix of %d x %d", kind_of(x[0L]), nrow(x), ncol(x)))
   if (length(x) != 1L) return(sprintf("a %s vector of length %d", kind_of(x), length(x)))
   if (is.na(x) && !is.nan(x)) return("NA")
   if (is.character(x)) return(encodeString(printable(x), quote = "\""))

@@ -84,8 +84,9 @@ search_block <- function(links, series, job, call) {
   to <- match(links$to, used)
   reason <- link_obstacles(from, to, links$rho, value, series$reason[used])
   open <- is.na(reason)
-  found <- search_links(list(from = from[open], to = to[open]), job$own[series$column[used]],
-                        clock, rules$max_delay, rules$alpha, rules$max_parties, forecast)
+  some <- list(from = from[open], to = to[open], gaps = series$gaps[used][from[open]])
+  found <- search_links(some, job$own[series$column[used]], clock, rules$max_delay,
+                        rules$alpha, rules$max_parties, forecast)
   found$parties <- lapply(found$parties, \(party) series$column[used[party]])
   c(list(reason = reason), found)
 }

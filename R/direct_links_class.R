@@ -113,11 +113,13 @@ print.direct_links <- function(x, n = 10, ...) {
   columns <- intersect(columns, names(x)[!empty])
   frame <- new_frame(lapply(rlang::set_names(columns), \(name) .subset2(x, name)[shown]), n)
   frame <- round_numbers(frame)
-  if ("q_value" %in% columns) frame$q_value <- signif(.subset2(x, "q_value")[shown], 2)
+  if ("q_value" %in% columns) frame$q_value <- p_text(.subset2(x, "q_value")[shown])
   print(frame, row.names = FALSE)
-  more_line(nrow(x) - n, if (!is_ordered(x)) "direct ones first here")
+  more_line(nrow(x) - n, if (!is_ordered(x)) kinds_order)
   invisible(x)
 }
+
+kinds_order <- "by kind, then by t"
 
 #' Rows by kind, and within by t
 #' @noRd
@@ -170,7 +172,7 @@ print.summary.direct_links <- function(x, ...) {
   check_no_dots()
   cat(strwrap(c(x$about, x$also), exdent = 2L), "", sep = "\n")
   for (said in x$sentences$said) cat(strwrap(said, exdent = 2L), sep = "\n")
-  more_line(x$left, "direct ones first here")
+  more_line(x$left, kinds_order)
   if (nrow(x$hubs) > 0L) {
     cat("\nSeries with most direct links:\n")
     print(utils::head(x$hubs, 5L), row.names = FALSE)
@@ -183,29 +185,40 @@ print.summary.direct_links <- function(x, ...) {
 #' A sentence for each row of a table of links
 #' @noRd
 link_sentences <- function(links) {
+  for (column in c("cause", "effect", "through")) links[[column]] <- in_words(links[[column]])
   vapply(seq_len(nrow(links)), \(k) link_sentence(as.list(links[k, ])), "")
 }
 
+#' Names as a sentence can have them: those that are numbers in quotes
+#' @noRd
+in_words <- function(names) {
+  gsub("(^|, )([0-9.]+)(?=$|, )", "\\1\"\\2\"", names, perl = TRUE)
+}
+
 link_sentence <- function(link) {
-  adds <- sprintf("the past of %s adds nothing to the forecast of %s (p %s)", link$cause,
-                  link$effect, p_text(link$p_value))
+  numbers <- sprintf("(p %s, q %s)", p_text(link$p_value), p_text(link$q_value))
+  given <- sprintf(
+    "once the past of %s is known, that of %s adds nothing significant to the forecast of %s %s.",
+    link$through, link$cause, link$effect, numbers
+  )
   switch(
     as.character(link$link),
     direct = sprintf(paste(
-      "%s drives %s directly, %s later: its past takes away %s of the squared error of the",
-      "forecast (t %s, q %s)."),
-      link$cause, link$effect, counted(link$delay, "step"), whole_percent(link$gain),
+      "%s drives %s directly, %s later: its past takes away %.1f %% of the squared error of",
+      "the forecast (t %s, q %s)."),
+      link$cause, link$effect, counted(link$delay, "step"), 100 * link$gain,
       short_number(link$t), p_text(link$q_value)),
-    mediated = sprintf("%s reaches %s through %s: once that is known, %s.", link$cause,
-                       link$effect, link$through, adds),
-    `common driver` = sprintf("%s and %s have %s as a driver: once that is known, %s.",
-                              link$cause, link$effect, link$through, adds),
-    explained = sprintf("What %s says about %s, %s says as well: once that is known, %s.",
-                        link$cause, link$effect, link$through, adds),
+    mediated = sprintf("%s reaches %s through %s: %s", link$cause, link$effect, link$through,
+                       given),
+    `common driver` = sprintf("%s and %s are both driven by %s: %s", link$cause, link$effect,
+                              link$through, given),
+    explained = sprintf("%s by itself improves the forecast of %s, but %s", link$cause,
+                        link$effect, given),
     unsupported = sprintf(paste(
-      "%s can be read from %s (rho %s), but %s. A common driver, the other direction or too",
-      "weak a link look like this."),
-      link$cause, link$effect, two(link$rho), adds),
+      "%s can be read from %s (rho %s), but the past of %s does not improve the forecast of %s",
+      "significantly %s. A common driver, the other direction or too weak a link look like",
+      "this."),
+      link$cause, link$effect, two(link$rho), link$cause, link$effect, numbers),
     refused = sprintf("It cannot be told whether %s drives %s directly, because %s.",
                       link$cause, link$effect, refusal_text(link$reason))
   )
@@ -215,7 +228,8 @@ refusal_text <- function(reason) {
   switch(
     reason,
     constant = "one of them is constant or nearly always missing",
-    short = sprintf("fewer than %s rows can be used", verdict_rules$rows),
+    short = paste("too few rows can be used: the series are short, or much is missing, or",
+                  "`exclusion_radius` leaves none"),
     cycle = "one of them goes round with nothing beside, and all that goes round predicts it",
     `in step` = "they go in step, so that each is a copy of the other and neither comes first"
   )

@@ -23,7 +23,8 @@ direct_map_links <- function(direct, limits, series, call) {
 #' The line of a summary that counts the kinds of links, or NULL
 #' @noRd
 direct_line <- function(direct) {
-  if (!is.null(direct)) sprintf("Of %s tested: %s", counted(nrow(direct), "link"), kinds_text(direct))
+  if (is.null(direct)) return(NULL)
+  sprintf("Of %s looked at: %s", counted(nrow(direct), "link"), kinds_text(direct))
 }
 
 #' A table of links with the kind of each, and through whom

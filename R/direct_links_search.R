@@ -10,7 +10,8 @@ search_thetas <- c(0, 1, 2, 4, 8, 16, 32)
 
 #' Test all links given what else drives their effects
 #'
-#' @param links A list of the links to test: `from`, `to`, numbers of series; by effect.
+#' @param links A list of the links to test: `from`, `to`, numbers of series, and `gaps`,
+#'   the pattern of missing values of the cause, see standard_series(); by effect.
 #' @param own,clock Of each series: coordinates of its own past, and the numbers of those
 #'   that tell the time, see series_clocks().
 #' @param max_delay,alpha,max_parties As direct_links() has them.
@@ -23,7 +24,7 @@ search_thetas <- c(0, 1, 2, 4, 8, 16, 32)
 search_links <- function(links, own, clock, max_delay, alpha, max_parties, forecast) {
   effect <- unique(links$to)
   state <- list(effect = effect, own = own[effect], clock = clock[effect],
-                from = links$from, group = match(links$to, effect),
+                from = links$from, group = match(links$to, effect), gaps = links$gaps,
                 party = list(group = integer(), series = integer(), lag = integer()),
                 theta = rep(NA_integer_, length(effect)), lags = seq_len(max_delay) - 1L)
   state$theta <- best_theta(state, seq_along(effect), seq_along(search_thetas), forecast)
@@ -54,9 +55,12 @@ n_parties <- function(state) tabulate(state$party$group, length(state$effect))
 #' Whether the cause of each link is a party of its effect
 #' @noRd
 is_party <- function(state) {
-  pair <- \(group, series) group * 2^31 + series
-  pair(state$group, state$from) %in% pair(state$party$group, state$party$series)
+  pair_key(state$group, state$from) %in% pair_key(state$party$group, state$party$series)
 }
+
+#' One number for two
+#' @noRd
+pair_key <- function(a, b) a * 2^31 + b
 
 #' The links whose causes become parties: of each active effect one, or none
 #'
@@ -145,14 +149,20 @@ best_theta <- function(state, groups, steps, forecast) {
 }
 
 #' Tests of some links, each effect with all of its parties
+#'
+#' A job has the rows in which all of its candidates are known. So causes that miss other
+#' steps are in jobs of their own: one with long gaps takes no rows from the others.
 #' @noRd
 test_given_parties <- function(state, some, forecast) {
-  groups <- unique(state$group[some])
-  candidates <- link_coordinates(state, some, match(state$group[some], groups))
+  key <- pair_key(state$group[some], state$gaps[some])
+  job <- match(key, unique(key))
+  groups <- state$group[some][!duplicated(job)]
+  candidates <- link_coordinates(state, some, job)
   made <- forecast(forecast_jobs(state$effect[groups], search_thetas[state$theta[groups]],
                                  state_coordinates(state, groups), candidates))
-  # Links are in the order of their effects, and so are these.
-  best_delays(made, length(some), state$lags)
+  # The links come back job by job.
+  found <- best_delays(made, length(some), state$lags)
+  found[order(order(job)), ]
 }
 
 #' Tests of parties, each effect with all others of its parties
@@ -182,6 +192,7 @@ best_delays <- function(made, links, lags) {
   tried <- t
   tried[is.na(t)] <- -Inf
   best <- cbind(max.col(t(tried), "first"), seq_len(links))
-  data.frame(delay = lags[best[, 1L]] + 1L, gain = matrix(made$gain, length(lags))[best],
-             t = t[best], p_value = pmin(1, length(lags) * stats::pnorm(-t[best])))
+  delay <- replace(lags[best[, 1L]] + 1L, is.na(t[best]), NA)
+  data.frame(delay = delay, gain = matrix(made$gain, length(lags))[best], t = t[best],
+             p_value = pmin(1, length(lags) * stats::pnorm(-t[best])))
 }

@@ -135,7 +135,7 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
       episodes = episodes, changes = episode_changes(episodes, episodes),
       history = no_history(),
       window = window_ticks, resolution = resolution, arguments = arguments,
-      only = !is.null(units), start = NULL, now = NULL,
+      counting = no_counting(arguments), only = !is.null(units), start = NULL, now = NULL,
       updates = 0, recorded = 0, seconds = 0, slowest = NULL,
       keep = history, followed = follow_nothing(follow), call = call
     ),
@@ -152,12 +152,8 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
   began <- wall_clock()
   block <- read_block(object, new_spikes, now, rlang::current_env())
   slid <- slide_window(object, block, rlang::current_env())
-  episodes <- object$episodes
-  if (slid$changed) {
-    episodes <- mine_window(slid$recording, object$arguments)
-  } else {
-    attr(episodes, "recording") <- slid$recording
-  }
+  counted <- count_window(object, slid)
+  episodes <- counted$episodes
   changes <- episode_changes(object$episodes, episodes)
 
   since <- if (is.null(object$now)) block$start else object$now
@@ -171,6 +167,7 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
     seconds = max(wall_clock() - began, 1e-6)
   )
   object$episodes <- episodes
+  object$counting <- counted$counting
   object$changes <- changes
   object$history <- append_row(object$history, row, object$keep)
   object$start <- min(object$start, block$start)
@@ -309,7 +306,9 @@ block_of <- function(x, units, only) {
 #'
 #' Times are compared as they stand: one is made from its tick alone, and a later tick
 #' has a later time.
-#' @return List: the `recording` in the window; has it `changed`?
+#' @return List: the `recording` in the window; has it `changed`? Where the spikes that
+#'   are new all come after those known, `come` has their ticks and codes; `gone` is the
+#'   number of those that left, and `cut` the last tick before the window.
 #' @noRd
 slide_window <- function(object, block, call) {
   resolution <- object$resolution
@@ -330,10 +329,10 @@ slide_window <- function(object, block, call) {
     complex(real = tail_tick, imaginary = code[tail])
   check_not_too_late(object, block$tick[new], cut, call)
   new <- new & block$tick > cut
+  still <- tail_tick > cut
   changed <- gone > 0L || any(new)
   if (changed) {
     body <- if (gone < before) seq.int(gone + 1L, before)
-    still <- tail_tick > cut
     tick <- c(tail_tick[still], block$tick[new])
     merged <- c(code[tail][still], block$code[new])
     o <- order(tick, merged, method = "radix")
@@ -342,13 +341,16 @@ slide_window <- function(object, block, call) {
   }
   from <- max(cut, min(object$start, block$start))
   bounds <- ticks_to_seconds(c(from, block$now), resolution)
+  last <- if (length(tail_tick)) tail_tick[[length(tail_tick)]] else -Inf
+  in_order <- before == length(time) || all(block$tick[new] >= last)
   list(
     recording = structure(
       list(time = time, unit = structure(code, levels = block$units, class = "factor")),
       class = c("spike_trains", "data.frame"), row.names = .set_row_names(length(time)),
       start = bounds[[1L]], end = bounds[[2L]], resolution = resolution
     ),
-    changed = changed
+    changed = changed, cut = cut, gone = gone + sum(!still),
+    come = if (in_order) list(tick = block$tick[new], code = block$code[new])
   )
 }
 

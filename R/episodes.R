@@ -228,7 +228,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
       max_size = min(max_size, .Machine$integer.max),
       engine = match(place$engine, c("state", "two-pass", "window"), 3) - 1,
       threads = threads, max_memory = max_memory,
-      least_flag = c(frequent = 3, closed = 2, maximal = 1)[[target]],
+      least_flag = least_flag(target),
       top = min(as.double(top), 2^53), distinct_units = as.integer(distinct_units)
     ),
     if (place$device == "gpu") {
@@ -239,10 +239,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
     mined, "mining these episodes",
     "Raise `min_count`, lower `max_size`, or mine fewer `units`.", limit_of = "spikes"
   )
-  columns <- mined[c("episode", "size", "count")]
-  columns$support <- mined$count / max(1, in_trials)
-  columns <- c(columns, mined[c("units", "low", "high")])
-  new_episodes(columns, list(
+  new_episodes(mined_columns(mined, in_trials), list(
     recording = x, intervals = intervals$seconds, min_count = min_count,
     levels = levels_frame(mined$levels, attr(mined, "gpu"), merge),
     gpus = gpus_frame(place, attr(mined, "gpu")),
@@ -252,6 +249,18 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
     peak_memory = mined$levels$peak_memory, call = call
   ))
 }
+
+#' The columns of the table, from what the core found among so many spikes
+#' @noRd
+mined_columns <- function(mined, spikes) {
+  columns <- mined[c("episode", "size", "count")]
+  columns$support <- mined$count / max(1, spikes)
+  c(columns, mined[c("units", "low", "high")])
+}
+
+#' The least flag of episodes that are left out, as the core has it
+#' @noRd
+least_flag <- function(target) c(frequent = 3, closed = 2, maximal = 1)[[target]]
 
 #' What was done at each size
 #'
@@ -313,10 +322,17 @@ certain_memory <- function(events, intervals, min_count, max_memory) {
   bytes <- n * (8 * pairs + 16)
   table <- n * 64 * pairs * ceiling(units / 32)
   if (n == 0 || table > max_memory / 2) return(bytes)
-  # Windows of some spikes, at even steps, hold as many as all do on average.
-  at <- events$tick[unique(round(seq(1, length(events$tick), length.out = 1e4)))]
-  within <- findInterval(outer(at, intervals$high, `+`), events$tick) -
-    findInterval(outer(at, intervals$low, `+`), events$tick)
-  occupancy <- max(colMeans(matrix(within, length(at)))) * n / length(events$tick)
+  occupancy <- occupancy(events$tick, intervals) * n / length(events$tick)
   if (2 * ceiling(units / 32) > occupancy + 4) bytes else bytes + table
+}
+
+#' How many spikes follow one within an interval on average, of the widest interval: some
+#' spikes, at even steps, stand for all
+#' @noRd
+occupancy <- function(tick, intervals) {
+  if (length(tick) == 0L) return(0)
+  at <- tick[unique(round(seq(1, length(tick), length.out = 1e4)))]
+  within <- findInterval(outer(at, intervals$high, `+`), tick) -
+    findInterval(outer(at, intervals$low, `+`), tick)
+  max(colMeans(matrix(within, length(at))))
 }

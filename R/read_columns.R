@@ -149,9 +149,7 @@ file_trial <- function(at, text, label, fail) {
 }
 
 pick_column <- function(column, names, arg, several, call) {
-  ok <- (is.character(column) || (is.numeric(column) && !is.object(column))) &&
-    length(column) >= 1L && (several || length(column) == 1L) && !anyNA(column)
-  if (!ok) abort_arg(arg, "the name or number of a column", describe(column), call = call)
+  check_column(column, arg, several, call)
   at <- if (is.character(column)) match(column, names) else {
     match(column, seq_along(names))
   }
@@ -165,6 +163,12 @@ pick_column <- function(column, names, arg, several, call) {
               "Give the number of the column.", call = call)
   }
   at
+}
+
+check_column <- function(column, arg, several, call) {
+  ok <- (is.character(column) || (is.numeric(column) && !is.object(column))) &&
+    length(column) >= 1L && (several || length(column) == 1L) && !anyNA(column)
+  if (!ok) abort_arg(arg, "the name or number of a column", describe(column), call = call)
 }
 
 #' One factor from several: levels in the order of the first, then the second

@@ -98,11 +98,7 @@ csv_layout <- function(file, head, about, sep, decimal_mark, header, call) {
                  "A table has a row for each spike, with its time and its unit.", call = call)
     }
   } else {
-    check_string(sep, "sep", call)
-    if (!grepl("^[ -~\t]$", sep) || grepl("[\"#[:alnum:]+-]", sep)) {
-      abort_arg("sep", "one character that stands between fields, such as \",\" or \"\\t\"",
-                describe(sep), call = call)
-    }
+    check_separator(sep, call)
     if (sep == " ") sep <- ""
   }
   if (sep == decimal_mark) {
@@ -154,6 +150,14 @@ csv_layout <- function(file, head, about, sep, decimal_mark, header, call) {
   c(at, list(sep = sep, dec = decimal_mark, skip = skip, n_fields = n_fields,
              known = known_columns(rows, names, at), names = names, label = label,
              bom = head$bom))
+}
+
+check_separator <- function(sep, call) {
+  check_string(sep, "sep", call)
+  if (!grepl("^[ -~\t]$", sep) || grepl("[\"#[:alnum:]+-]", sep)) {
+    abort_arg("sep", "one character that stands between fields, such as \",\" or \"\\t\"",
+              describe(sep), call = call)
+  }
 }
 
 #' Columns of which the first rows hold one value for each unit

@@ -155,15 +155,24 @@ matrix_entries <- function(x, call) {
        value = as.double(x[at]))
 }
 
+#' What is wrong with a matrix of strengths, or NULL
+#' @param found From matrix_entries().
+#' @noRd
+matrix_fault <- function(x, found) {
+  if (is.null(found) || nrow(x) == 0L || nrow(x) > most_wired) return(describe(x))
+  if (any(found$cause == found$effect)) return("one with a link from a series to itself")
+  if (!all(is.finite(found$value))) return("one with a missing or infinite strength")
+  if (any(found$value < 0)) return("one with a negative strength")
+}
+
 matrix_wiring <- function(x, series, strength, arg, call) {
   found <- matrix_entries(x, call)
-  ok <- !is.null(found) && nrow(x) > 0L && nrow(x) <= most_wired &&
-    all(is.finite(found$value)) && all(found$value > 0) && all(found$cause != found$effect)
-  if (!ok) {
+  fault <- matrix_fault(x, found)
+  if (!is.null(fault)) {
     abort_arg(arg, paste("a square matrix of strengths of at least 0, 0 on the diagonal, of at",
                          "most", commas(most_wired), "series; a table of links; or names of",
                          "motifs"),
-              describe(x), call = call)
+              fault, call = call)
   }
   refuse_beside(series, "series", "a matrix", arg, call)
   refuse_beside(strength, "strength", "a matrix", arg, call)

@@ -29,6 +29,8 @@
     ENTRY(r_ticks, 2)                                                                    \
     ENTRY(r_threads_report, 0)                                                           \
     ENTRY(r_cgroup_processors, 2)                                                        \
+    ENTRY(r_stream_open, 2)                                                              \
+    ENTRY(r_stream_about, 1)                                                             \
     ENTRY(r_count_rows_check, 5)                                                         \
     ENTRY(r_ccm_library, 5)                                                              \
     ENTRY(r_map_open, 4)                                                                 \
@@ -58,6 +60,7 @@
     ENTRY(r_coupled_maps, 3)                                                             \
     ENTRY(r_wired_pairs, 2)                                                              \
     ENTRY(r_mine_episodes, 5)                                                            \
+    ENTRY(r_stream_update, 5)                                                            \
     ENTRY(r_count_episodes, 5)                                                           \
     ENTRY(r_episode_occurrences, 6)                                                      \
     ENTRY(r_count_episodes_gpu, 6)                                                       \

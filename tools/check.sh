@@ -27,10 +27,25 @@ R CMD check --as-cran --no-manual --no-vignettes synfire_*.tar.gz || true
 
 log=synfire.Rcheck/00check.log
 status=`sed -n 's/^Status: //p' $log`
+
+# The check itself shows the last lines of what failed alone, seldom the name of a test.
+show_failures() {
+  if [ -f synfire.Rcheck/tests/testthat.Rout.fail ]; then
+    echo "== the tests that failed in R CMD check"
+    # From the first failure on; tests that R did not survive have no such heading.
+    sed -n '/^[^ ]* Failed tests /,$p' synfire.Rcheck/tests/testthat.Rout.fail > failures
+    [ -s failures ] || tail -n 40 synfire.Rcheck/tests/testthat.Rout.fail > failures
+    head -n 200 failures
+  elif [ ! -f synfire.Rcheck/synfire/libs/synfire.so ]; then
+    echo "== the end of the installation in R CMD check"
+    tail -n 40 synfire.Rcheck/00install.out
+  fi
+}
+
 case $status in
   OK) exit 0 ;;
-  '') echo "make check: the check did not finish" >&2; exit 1 ;;
-  *ERROR*|*WARNING*) echo "make check: $status" >&2; exit 1 ;;
+  '') show_failures >&2; echo "make check: the check did not finish" >&2; exit 1 ;;
+  *ERROR*|*WARNING*) show_failures >&2; echo "make check: $status" >&2; exit 1 ;;
 esac
 
 # The headings of notes that are right as they are, each with its reason.

@@ -153,6 +153,6 @@ direct_by <- function(x, threshold) {
   list(score = score, called = called)
 }
 
-direct_links_found <- function(x) direct_by(x, 0.3)
+direct_links_found <- function(x) direct_by(x, 0.1)
 
 direct_links_all <- function(x) direct_by(x, 0)

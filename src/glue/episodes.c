@@ -41,35 +41,6 @@ static mining *new_mining(glue_owner *own)
 
 /* ---- mining ---- */
 
-static SEXP mined_levels(const mining *m)
-{
-    const syn_episodes *e = &m->episodes;
-    const char *fields[] = {"candidates",  "eliminated",     "frequent",
-                            "peak_memory", "device_seconds", ""};
-    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    for (int f = 0; f < 3; f++)
-        SET_VECTOR_ELT(out, f, Rf_allocVector(REALSXP, (R_xlen_t)e->n_levels));
-    for (size_t k = 0; k < e->n_levels; k++) {
-        REAL(VECTOR_ELT(out, 0))[k] = (double)e->level[k].candidates;
-        REAL(VECTOR_ELT(out, 1))[k] = (double)e->level[k].eliminated;
-        REAL(VECTOR_ELT(out, 2))[k] = (double)e->level[k].n;
-    }
-    SET_VECTOR_ELT(out, 3, Rf_ScalarReal((double)e->peak_memory));
-    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(m->gpu.seconds));
-    UNPROTECT(1);
-    return out;
-}
-
-/* Bytes that the episodes and their table take. */
-static double table_bytes(const mining *m, uint8_t least, size_t top)
-{
-    const syn_episodes *e = &m->episodes;
-    double bytes = GLUE_ROW_BYTES * (double)glue_table_rows(e, &m->rows, least, top);
-    for (size_t k = 0; k < e->n_levels; k++)
-        bytes += (6.0 * sizeof(uint32_t) + GLUE_EPISODE_BYTES) * (double)e->level[k].n;
-    return bytes;
-}
-
 static void add_gpu_report(SEXP out, const mining *m)
 {
     if (m->episodes.n_levels == 0)
@@ -148,7 +119,7 @@ SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
     if (status == SYN_OK)
         status = mine(m, gpu, spelling, least, &o, watch);
     if (status == SYN_OK) {
-        bytes = table_bytes(m, least, top);
+        bytes = glue_table_bytes(&m->episodes, &m->rows, least, top);
         status = bytes > (double)o.max_memory ? SYN_OVER_BUDGET : SYN_OK;
     }
     SEXP out = R_NilValue;
@@ -162,7 +133,8 @@ SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
                                                            : (double)o.max_memory,
                                    m->gpu.reason);
     PROTECT(out);
-    SET_VECTOR_ELT(out, XLENGTH(out) - 1, mined_levels(m));
+    SET_VECTOR_ELT(out, XLENGTH(out) - 1,
+                   glue_episodes_levels(&m->episodes, m->gpu.seconds));
     add_gpu_report(out, m);
     UNPROTECT(1);
     return out;

@@ -114,6 +114,15 @@ R_xlen_t glue_table_rows(const syn_episodes *episodes, const glue_rows *rows,
     return n;
 }
 
+double glue_table_bytes(const syn_episodes *e, const glue_rows *rows, uint8_t least,
+                        size_t top)
+{
+    double bytes = GLUE_ROW_BYTES * (double)glue_table_rows(e, rows, least, top);
+    for (size_t k = 0; k < e->n_levels; k++)
+        bytes += (6.0 * sizeof(uint32_t) + GLUE_EPISODE_BYTES) * (double)e->level[k].n;
+    return bytes;
+}
+
 /* Writes the numbers of the rows of one level, from `row` on. The row after them; -1 to
    stop. */
 static R_xlen_t write_level(table *t, size_t k, R_xlen_t row)
@@ -301,4 +310,24 @@ SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
         SET_VECTOR_ELT(out, 0, glue_episode_names_settled(names));
     UNPROTECT(5);
     return done ? out : R_NilValue;
+}
+
+/* ---- what was done at each size ---- */
+
+SEXP glue_episodes_levels(const syn_episodes *e, double device_seconds)
+{
+    const char *fields[] = {"candidates",  "eliminated",     "frequent",
+                            "peak_memory", "device_seconds", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    for (int f = 0; f < 3; f++)
+        SET_VECTOR_ELT(out, f, Rf_allocVector(REALSXP, (R_xlen_t)e->n_levels));
+    for (size_t k = 0; k < e->n_levels; k++) {
+        REAL(VECTOR_ELT(out, 0))[k] = (double)e->level[k].candidates;
+        REAL(VECTOR_ELT(out, 1))[k] = (double)e->level[k].eliminated;
+        REAL(VECTOR_ELT(out, 2))[k] = (double)e->level[k].n;
+    }
+    SET_VECTOR_ELT(out, 3, Rf_ScalarReal((double)e->peak_memory));
+    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(device_seconds));
+    UNPROTECT(1);
+    return out;
 }

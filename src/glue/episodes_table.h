@@ -34,6 +34,14 @@ enum { GLUE_EPISODE_BYTES = 13, GLUE_ROW_BYTES = 3 * 8 + 4 * 4 };
 R_xlen_t glue_table_rows(const syn_episodes *episodes, const glue_rows *rows,
                          uint8_t least, size_t top);
 
+/* Bytes that the episodes and their table take. */
+double glue_table_bytes(const syn_episodes *episodes, const glue_rows *rows,
+                        uint8_t least, size_t top);
+
+/* What was done at each size: candidates, eliminated and frequent, then peak_memory and
+   `device_seconds`. */
+SEXP glue_episodes_levels(const syn_episodes *episodes, double device_seconds);
+
 /* A list with the columns episode, size, count, units, low and high and, last, an empty
    place for `levels`. Episodes with a flag from `least` on are left out, and so are all
    but `top` of a size. NULL of R when the watch asked to stop. */

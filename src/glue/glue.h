@@ -69,6 +69,12 @@ SEXP r_episode_occurrences(glue_owner *own, SEXP events, SEXP units, SEXP low,
                            SEXP high, SEXP all, SEXP most);
 SEXP r_count_rows_check(SEXP bits, SEXP distance, SEXP event, SEXP row, SEXP start);
 
+/* episodes_stream.c */
+SEXP r_stream_open(SEXP bounds, SEXP options);
+SEXP r_stream_about(SEXP pointer);
+SEXP r_stream_update(glue_owner *own, SEXP pointer, SEXP block, SEXP cut, SEXP spelling,
+                     SEXP options);
+
 /* episodes_gpu.c */
 SEXP r_count_episodes_gpu(glue_owner *own, SEXP events, SEXP bounds, SEXP units,
                           SEXP intervals, SEXP gpu, SEXP times);

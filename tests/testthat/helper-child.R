@@ -21,12 +21,20 @@ start_child <- function(code) {
   lines
 }
 
+# The lines of a file that have their ends: cat() writes word by word, so that the last line
+# may be there in part.
+whole_lines <- function(file) {
+  if (!file.exists(file)) return(character())
+  text <- readChar(file, file.size(file), useBytes = TRUE)
+  strsplit(sub("[^\n]*$", "", text), "\n", fixed = TRUE)[[1L]]
+}
+
 # Waits until the child has written a line that begins with `word`; gives the words after
 # it, or NULL when that takes too long.
 await_line <- function(lines, word, seconds = 20) {
   end <- Sys.time() + seconds
   while (Sys.time() < end) {
-    found <- if (file.exists(lines)) readLines(lines, warn = FALSE) else character()
+    found <- whole_lines(lines)
     found <- found[startsWith(found, paste0(word, " "))]
     if (length(found) > 0L) return(strsplit(trimws(found[[1L]]), " +")[[1L]][-1L])
     Sys.sleep(0.02)

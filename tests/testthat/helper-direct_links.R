@@ -153,15 +153,15 @@ oracle_direct_links <- function(series, links, own, max_delay, alpha, max_partie
       error <- forecast(party, theta)$error
       if (is.na(error)) Inf else error
     }, 0)
-    # All causes of a test are compared in the same rows, those in which all are known.
+    # A cause is tested in the rows in which it is known, whatever others miss.
     test <- function(from, party, place) {
-      lags <- rep(seq_len(max_delay) - 1, length(from))
-      made <- forecast(party, thetas[[place]], rbind(rep(from, each = max_delay), lags))
-      t <- matrix(made$t, max_delay)
-      best <- apply(replace(t, is.na(t), -Inf), 2, which.max)
-      at <- cbind(best, seq_along(from))
-      data.frame(delay = best, gain = matrix(made$gain, max_delay)[at], t = t[at],
-                 p_value = pmin(1, max_delay * stats::pnorm(-t[at])))
+      do.call(rbind, lapply(from, \(cause) {
+        made <- forecast(party, thetas[[place]], rbind(cause, seq_len(max_delay) - 1))
+        if (all(is.na(made$t))) return(data.frame(delay = NA, gain = NA, t = NA, p_value = NA))
+        best <- which.max(made$t)
+        data.frame(delay = best, gain = made$gain[[best]], t = made$t[[best]],
+                   p_value = min(1, max_delay * stats::pnorm(-made$t[[best]])))
+      }))
     }
     rows <- which(links$to == to)
     party <- matrix(0, 2, 0)

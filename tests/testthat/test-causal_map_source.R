@@ -73,7 +73,7 @@ test_that("what is no series is refused, with its name", {
   source <- quiet_source(write_h5(x = infinite))
   refused(source$read(3:1), "-Inf in series \"V2\", step 7")
   expect_identical(source$read(c(1, 3)), unname(x[, c(1, 3)]))
-  refused(map_source(x[, c(1, 1, 2)]), "several series \"s1\"")
+  refused(map_source(x[, c(1, 1, 2)]), "one with several series \"s1\"")
   refused(map_source(unname(data.frame(x)) |> setNames(c("a", "", "b")), no_time = TRUE), "column 2")
   refused(map_source(data.frame(x, when = "now"), no_time = TRUE), "not numeric in \"when\"")
   refused(map_source(1:10), "a numeric matrix")

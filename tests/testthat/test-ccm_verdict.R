@@ -293,49 +293,69 @@ test_that("the help of a cause is what forecasts with it lack less", {
   x$y <- x$y + rnorm(140, sd = 0.02)
   problem <- attr(ccm(x, "y", "x", E = 2, lib_sizes = Inf, threads = 2), "problems")[[1]]
   problem$lags <- -2:2
-  problem$dims <- 1:2
-  rows <- 4:138
-  found <- forecast_help(problem, rows, pair_traits(problem))
+  problem$dims <- 1:4
+  rows <- 6:138
+  found <- forecast_help(problem, rows)
   lagged <- function(x, lag) c(rep(NA, lag), head(x, 140 - lag))
-  target <- c(x$y[-1], NA) - mean(x$y)
-  lacks <- function(...) {
-    points <- cbind(...)
+  target <- c(x$y[-1], NA)
+  lacks <- function(points) {
     1 - oracle_cross_map(points, rows, rows, target, ncol(points) + 1)[["rho"]]
   }
-  own <- list(cbind(x$y), cbind(x$y, lagged(x$y, 1)))
-  scale <- sd(x$y[rows]) / sd(x$x[rows])
-  tried <- expand.grid(lag = 0:2, E = 1:2)
-  both <- \(k, weight) lacks(own[[tried$E[[k]]]], weight * scale * lagged(x$x, tried$lag[[k]]))
-  half <- vapply(1:6, both, 0, 0.5)
-  best <- which.min(half)
-  least <- min(half, vapply(c(0.125, 0.25, 1, 2), \(weight) both(best, weight), 0))
-  expect_equal(found, 1 - least / min(vapply(own, lacks, 0)), tolerance = 1e-9)
-  expect_gt(found, 0.35)
+  own <- \(E) sapply(seq_len(E) - 1, \(lag) lagged(x$y, lag))
+  cause <- x$x * sd(x$y[rows]) / sd(x$x[rows])
+  want <- vapply(1:2, \(values) {
+    both <- function(E, lag, weight) {
+      lags <- lag + seq_len(values) - 1
+      lacks(cbind(own(E), weight * sapply(lags, \(lag) lagged(cause, lag))))
+    }
+    first <- expand.grid(E = seq_len(4 - values), lag = 0:(3 - values), weight = 0.5)
+    half <- mapply(both, first$E, first$lag, first$weight)
+    then <- expand.grid(E = seq_len(4 - values), lag = first$lag[[which.min(half)]],
+                        weight = c(0.125, 0.25, 1, 2))
+    1 - min(half, mapply(both, then$E, then$lag, then$weight)) / min(sapply(1:4, \(E) lacks(own(E))))
+  }, 0)
+  expect_equal(unname(found), want, tolerance = 1e-9)
+  expect_named(found, c("one", "two"))
+  expect_gt(found[["one"]], 0.5)
   problem$cause[1:60] <- NA
-  expect_identical(forecast_help(problem, rows, pair_traits(problem)), NA_real_)
+  found <- forecast_help(problem, rows)
+  expect_identical(found, c(one = NA_real_, two = NA_real_))
 })
 
-test_that("other signs of a cause make up for a skill that rises less", {
-  one <- function(over_now, over_future, gain, helped = NULL, p = 0.01) {
+test_that("a cause has to rise, to help and to do so by one value", {
+  one <- function(over_now, over_future, gain, helped = c(0.6, 0.6), p = 0.01) {
     cross <- list(rho = c(0.8, 0.7, 0.6), lags = -1:1, top = 1L, past = 1L, now = 2L, future = 3L,
                   p = p, median = 0.1, over_now = over_now, over_future = over_future,
                   agree = TRUE, E = 3L)
     list(names = c(cause = "x", effect = "y"), together = list(now = 0.1), own = list(rho = 0.9),
-         cross = cross, gain = list(gain = gain), helped = helped)
+         cross = cross, gain = list(gain = gain),
+         helped = if (!is.null(helped)) stats::setNames(helped, c("one", "two")))
   }
-  verdict <- function(...) judge(..., NA, 0.05)$verdict
   nothing <- one(0, 0, 0.05, p = 0.5)
-  expect_identical(verdict(one(5, 5, 0.24), nothing), "supported")
-  expect_identical(verdict(one(5, 5, 0.2), nothing), "cannot be told")
-  helped <- judge(one(5, 5, 0.2, 0.4), nothing, NA, 0.05)
-  expect_identical(helped$verdict, "supported")
-  expect_match(helped$said, "what forecasts of y lack to a rho of 1 shrinks by 40 % once x is known")
-  level <- judge(one(5, 5, 0.2, 0.3), nothing, NA, 0.05)
-  expect_identical(level$reason, "level")
-  expect_match(level$said, "takes 24 % or more, and what forecasts of y lack .* by 30 %")
-  expect_identical(verdict(one(5, 5, 0.14, 0.9), nothing), "cannot be told")
+  told <- function(...) judge(one(5, 5, ...), nothing, NA, 0.05)
+  found <- told(0.17, c(0.4, 0.4))
+  expect_identical(found$verdict, "supported")
+  expect_match(found$said, "what forecasts of y lack to a rho of 1 shrinks by 40 % once x is known")
+  level <- told(0.15)
+  expect_identical(level[1:2], list(verdict = "cannot be told", reason = "level"))
+  expect_match(level$said, "takes 15 % of what is missing to 1, where .* takes 16 % or more")
+  # Too little help, or two values of x do more than one: it may be the trace of a driver of both.
+  for (little in list(c(0.39, 0.4), c(0.005, -1), c(-3, -2))) {
+    hidden <- told(0.5, little)
+    expect_identical(hidden[1:2], list(verdict = "cannot be told", reason = "hidden"))
+    expect_match(hidden$said, "by (39 %|nothing) once one value of x is known, and a cause takes 40 %")
+  }
+  expect_identical(told(0.5, c(0.6, 0.7))$verdict, "supported")
+  hidden <- told(0.5, c(0.6, 0.71))
+  expect_identical(hidden[1:2], list(verdict = "cannot be told", reason = "hidden"))
+  expect_match(hidden$said, "by 60 % once one value of x is known, and by 71 % once two in a row")
+  expect_match(hidden$said, "y tells best what x was 1 row before")
+  unknown <- told(0.5, c(NA, NA))
+  expect_identical(unknown$reason, "hidden")
+  expect_match(unknown$said, "x is known at all lags in too few rows")
+  verdict <- function(...) judge(..., NA, 0.05)$verdict
   # Each tells the past of the other best.
-  both <- judge(one(1.2, 1.1, 0.13), one(5, 5, 0.13), NA, 0.05)
+  both <- judge(one(1.2, 1.1, 0.13, NULL), one(5, 5, 0.13, NULL), NA, 0.05)
   expect_identical(both$verdict, "supported")
   expect_match(both$said, "where a common driver would reach one of them first")
   expect_identical(verdict(one(5, 5, 0.13), one(0.8, 5, 0.13)), "cannot be told")

@@ -159,6 +159,30 @@ test_that("some missing values hide no link", {
   expect_identical(of_kind(links, "direct"), c("x01 x02", "x02 x03"))
 })
 
+test_that("a series with long gaps hides no link of others", {
+  x <- coupled(wiring(rbind(chain_of_three, 0)[, c(1:3, 3)] * rep(c(1, 1, 1, 0), each = 4)), 500)
+  links <- direct_of(x, threshold = -1)
+  set.seed(5)
+  x[sample(500, 350), 4] <- NA
+  gaps <- direct_of(x, threshold = -1)
+  expect_identical(of_kind(gaps, "direct"), c("x01 x02", "x02 x03"))
+  among <- \(links) subset(as.data.frame(links), cause != "x04" & effect != "x04")$t
+  expect_equal(among(gaps), among(links))
+})
+
+test_that("sentences and tables give p and q, and quote names that are numbers", {
+  x <- coupled(wiring(chain_of_three))
+  colnames(x) <- 1:3
+  links <- direct_of(x, threshold = -1)
+  said <- summary(links)$sentences$said
+  expect_match(said[[1]], '^"[12]" drives "[23]" directly, 1 step later')
+  expect_match(said[[6]], "does not improve .* significantly [(]p [0-9.]+, q [0-9.]+[)]")
+  expect_identical(in_words(c("1, 12", "x1", "a, 3", NA, "1b")),
+                   c('"1", "12"', "x1", 'a, "3"', NA, "1b"))
+  shown <- utils::capture.output(print(links))
+  expect_match(shown, "< 0.001", all = FALSE)
+})
+
 test_that("series that allow no sentence are refused with the reason", {
   x <- coupled(wiring(chain_of_three), 300)
   set.seed(3)
@@ -202,7 +226,8 @@ test_that("rows that are missing one by one leave too few for a test", {
   expect_identical(unique(as.character(links$link)), "refused")
   shown <- utils::capture.output(print(links))
   expect_match(shown, "6 refused", all = FALSE)
-  expect_match(summary(links)$sentences$said, "fewer than 100 rows")
+  expect_match(summary(links)$sentences$said, "too few rows can be used")
+  expect_true(all(is.na(links$delay)))
 })
 
 test_that("a common season or trend is no link", {
@@ -226,7 +251,13 @@ test_that("errors name the argument", {
   colnames(other)[[2]] <- "y"
   bad_argument(direct_links(map, other), "`x`.*x02")
   bad_argument(direct_links(map, x[-1, ]), "`x` must be of 150 steps.*149")
-  bad_argument(direct_links(map, x, threshold = 2), "`threshold`.*2")
+  best <- max(map[][row(map[]) != col(map[])])
+  bad_argument(direct_links(map, x, threshold = 2),
+               sprintf("at most %s, the highest rho.*It is 2", format(floor(best * 1000) / 1000)))
+  nothing <- map_of(matrix(NA_real_, 3, 3, dimnames = rep(list(colnames(x)), 2)), E = rep(2L, 3))
+  bad_argument(direct_links(nothing, x), "`map` must be a map with a link")
+  bad_argument(direct_links(x, map), "numeric matrix of 150 x 3")
+  bad_argument(direct_links(map, spike_trains(1:5, rep("a", 5))), "`x`.*spike trains.*bin_spikes")
   bad_argument(direct_links(map, x, alpha = 0), "`alpha`")
   bad_argument(direct_links(map, x, alpha = 1), "`alpha`")
   bad_argument(direct_links(map, x, max_delay = 0), "`max_delay`")
@@ -248,8 +279,10 @@ test_that("each kind has its sentence", {
   expect_identical(as.vector(found$kinds), rep(1L, 6))
   expect_match(found$also[[1]], "Direct links by delay in steps: [1-3] [(]1[)]")
   expect_identical(found$also[[2]], "Refused: 1 constant.")
-  part <- c("drives .* directly, [0-9]+ steps? later: .* takes away -?[0-9]+ ?%",
-            "reaches .* through m: once", "have m, n as a driver", "m says as well",
+  part <- c("drives .* directly, [0-9]+ steps? later: .* takes away -?[0-9]+[.][0-9] %",
+            "reaches .* through m: once the past of m is known",
+            "are both driven by m, n: once the past of m, n is known",
+            "by itself improves .* but once the past of m is known",
             "can be read from .*weak a link look like this", "cannot be told .* constant")
   for (k in 1:6) expect_match(found$sentences$said[[k]], part[[k]])
   for (reason in c("constant", "short", "cycle", "in step")) {
@@ -296,4 +329,37 @@ test_that("pictures are made of direct and mediated links", {
   expect_s3_class(ggplot2::ggplot_build(picture), "ggplot_built")
   bad_argument(ggplot2::autoplot(links, mediated = NA), "`mediated`")
   bad_argument(ggplot2::autoplot(subset(links, link == "refused")), "`object`")
+})
+
+test_that("a picture of two tables shows what appeared, vanished and was kept", {
+  skip_if_not_installed("ggplot2")
+  skip_if_not_installed("igraph")
+  a <- one_of_each_kind()
+  b <- with_columns(a, link = factor(c("refused", "direct", "direct", rep("unsupported", 3)),
+                                     direct_link_kinds))
+  change <- compare_maps(a, b)
+  picture <- ggplot2::autoplot(change)
+  drawn <- unique(picture$layers[[1]]$data[c("from", "to", "change", "dashed")])
+  expect_identical(as.character(drawn$change), c("appeared", "appeared", "cannot be told"))
+  expect_identical(drawn$dashed, c(FALSE, FALSE, TRUE))
+  expect_match(picture$labels$caption, "From a \\(a\\) to b \\(b\\).*Dashed: refused in one")
+  expect_s3_class(ggplot2::ggplot_build(picture), "ggplot_built")
+  one <- ggplot2::autoplot(change, links = 1)
+  expect_match(one$labels$caption, "Not drawn: 2 links")
+  expect_error(ggplot2::autoplot(compare_maps(subset(a, link == "refused"), a[0, ])),
+               "`object`", class = "synfire_error_argument")
+})
+
+test_that("mediated links are grey and dashed, and captions say what is drawn", {
+  skip_if_not_installed("ggplot2")
+  skip_if_not_installed("igraph")
+  x <- coupled(wiring(chain_of_three), 500)
+  map <- causal_map(x, E = 3, threads = 2)
+  links <- direct_links(map, x, threads = 2)
+  drawn <- ggplot2::ggplot_build(ggplot2::autoplot(links))$data[[1]]
+  looks <- unique(drawn[c("group", "colour", "linetype")])
+  expect_identical(looks$colour[looks$linetype == "42"], syn_muted)
+  expect_false(syn_muted %in% looks$colour[looks$linetype == "solid"])
+  caption <- ggplot2::autoplot(map, type = "network", direct = links)$labels$caption
+  expect_match(caption, "All 3 direct or mediated links with a rho above 0.*ones are dashed")
 })

@@ -57,6 +57,6 @@ test_that("printing ten million rows takes a moment", {
   many <- new_table(list(episode = name, occurrence = seq_len(n), trial = rep(NA, n),
                          start = as.double(seq_len(n)), end = as.double(seq_len(n)),
                          times = vector("list", n)), "episode_occurrences")
-  took <- system.time(utils::capture.output(print(many)))[["elapsed"]]
-  expect_lt(took, 2)
+  took <- system.time(utils::capture.output(print(many)))
+  expect_lt(sum(took[c("user.self", "sys.self")]), 2)
 })

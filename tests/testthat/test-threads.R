@@ -135,9 +135,12 @@ test_that("a forked child computes after its parent used threads", {
   expect_identical(result[[1]]$workers, 1L)
   expect_identical(result[[1]]$report[["forked"]], 1L)
   expect_identical(result[[1]]$report[["threads"]], 1L)
-  # The parent keeps its threads.
-  after <- parallel_probe(200, 1e-3, threads = 2)
-  expect_length(unique(after$worker), 2L)
+  # The parent keeps its threads. On a busy machine one may come when all is done.
+  workers <- 0
+  for (try in 1:5) {
+    if (workers < 2) workers <- length(unique(parallel_probe(200, 1e-3, threads = 2)$worker))
+  }
+  expect_identical(workers, 2L)
 })
 
 test_that("threads that cannot be had are done without", {

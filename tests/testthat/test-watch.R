@@ -4,14 +4,20 @@ probing <- function(items, seconds, threads = 1) {
 
 test_that("progress shows after the delay, and not before", {
   rlang::local_options(cli.progress_handlers_only = "logger", cli.progress_show_after = 0.3)
-  shown <- probing(800, 1e-3)
-  added <- grep("added", shown, value = TRUE)
-  expect_length(added, 1L)
-  at <- as.numeric(sub(".* ([0-9]+)/800 .*", "\\1", added))
-  # Polls come every 50 ms: without the delay it would show before.
-  expect_gte(at, 60)
-  expect_length(grep("terminated", shown), 1L)
-  expect_identical(cli::cli_progress_num(), 0L)
+  # About how many seconds had gone by: items take longer on a busy machine.
+  shown_after <- function() {
+    took <- system.time(shown <- probing(800, 1e-3))[["elapsed"]]
+    added <- grep("added", shown, value = TRUE)
+    expect_length(added, 1L)
+    expect_length(grep("terminated", shown), 1L)
+    expect_identical(cli::cli_progress_num(), 0L)
+    took * as.numeric(sub(".* ([0-9]+)/800 .*", "\\1", added)) / 800
+  }
+  # Polls come every 50 ms: without the delay it would show before. Where others take the
+  # processor now and then, one of three tries decides.
+  after <- 0
+  for (try in 1:3) if (after < 0.1) after <- shown_after()
+  expect_gte(after, 0.1)
 
   rlang::local_options(cli.progress_show_after = 5)
   expect_identical(probing(200, 1e-3), character())
@@ -35,7 +41,20 @@ test_that("a bar that cannot be drawn does not stop the work", {
   expect_identical(x$value, parallel_probe(200, 0)$value)
 })
 
+test_that("a line that a child has not finished is waited for", {
+  lines <- withr::local_tempfile()
+  expect_null(await_line(lines, "end", 0.05))
+  cat("start 12 \nend ", file = lines)
+  expect_identical(await_line(lines, "start", 0.05), "12")
+  expect_null(await_line(lines, "end", 0.05))
+  cat("interrupted 3.5", file = lines, append = TRUE)
+  expect_null(await_line(lines, "end", 0.05))
+  cat(" \n", file = lines, append = TRUE)
+  expect_identical(await_line(lines, "end", 0.05), c("interrupted", "3.5"))
+})
+
 test_that("Ctrl-C is an interrupt within half a second", {
+  skip_on_cran()
   for (threads in 1:2) {
     expect_lt(time_to_stop(substitute({
       log("start", Sys.getpid())

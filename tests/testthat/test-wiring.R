@@ -158,3 +158,13 @@ test_that("what is no wiring is refused by name", {
   w$series <- NULL
   refused(print(w), "`x` must be what")
 })
+
+test_that("the error for a matrix says what is wrong with it", {
+  wrong <- function(x, what) {
+    expect_error(wiring(x), what, class = "synfire_error_argument")
+  }
+  wrong(rbind(c(1, 1), 0), "a link from a series to itself")
+  wrong(rbind(c(0, NA), 0), "a missing or infinite strength")
+  wrong(rbind(c(0, -1), 0), "a negative strength")
+  wrong(matrix(0, 2, 3), "a numeric matrix of 2 x 3")
+})

@@ -1,17 +1,25 @@
 # One small valid call of each exported function and of each class' methods. A new function
 # is added to make_small_calls(); then wrong calls of it are made (subject-wrong.R).
 
-# Lists of arguments by the function's name; made once in a process, except the stream,
-# which each update changes.
+# Lists of arguments by the function's name; made once in a process, except the stream and
+# the feeds, which each update changes.
 small_calls <- function() {
   if (is.null(fuzz$small_calls)) fuzz$small_calls <- make_small_calls(small_results())
   fuzz$small_calls$update.episode_stream[[1L]] <- small_stream()
+  for (name in c("update.stream_feed", "close.stream_feed", "run_feed")) {
+    fuzz$small_calls[[name]][[1L]] <- small_feed(small_results())
+  }
   fuzz$small_calls
 }
 
 small_stream <- function() {
   x <- small_results()$spike_trains
   update(synfire::episode_stream(c(0, 0.02), 5, 1), x[time = c(-Inf, 2)])
+}
+
+# Its table is too short to be read at once, so that no odd function is called by it.
+small_feed <- function(r) {
+  synfire::feed_file(synfire::episode_stream(c(0, 0.02), 1, 1), r$csv, wait = 60)
 }
 
 # A small result of each class, by the class' name.
@@ -72,6 +80,7 @@ make_small_results <- function() {
   r$wiring <- synfire::wiring(c("chain", "hidden_driver"), delay = 1:2)
   r$csv <- tempfile(fileext = ".csv")
   writeLines(c("time,unit", "0.5,A", "0.75,B", "1.5,A"), r$csv)
+  r$stream_feed <- small_feed(r)
   r
 }
 
@@ -110,6 +119,8 @@ make_small_calls <- function(r) {
     episode_occurrences = list(x = x, episodes = r$episodes[1:2, ]),
     episode_significance = list(episodes = r$episodes[1:3, ], n_surrogates = 5),
     episode_stream = list(intervals = c(0, 0.02), min_count = 5, window = 1),
+    feed_file = list(stream = r$episode_stream, file = r$csv),
+    feed_socket = list(stream = r$episode_stream, port = 47113),
     frequent_itemsets = list(transactions = transactions, min_count = 1),
     mine_episodes = list(x = x, min_count = 8, intervals = c(0, 0.02), max_size = 3),
     mine_patterns = list(x = x, bin_size = 0.01, window_bins = 3, min_count = 4),
@@ -128,6 +139,8 @@ make_small_calls <- function(r) {
                            n_surrogates = 3),
     read_spikes = list(file = r$csv),
     reduce_patterns = list(patterns = r$patterns),
+    # Either would end it alone, as the other may be replaced by Inf.
+    run_feed = list(feed = r$stream_feed, seconds = 0.05, idle = 0.05),
     significant_patterns = list(patterns = r$spade$patterns, tests = r$signature_tests),
     simplex = list(x = table, columns = "x", E = 2),
     simulate_calcium = list(steps = 20, neurons = 12),

@@ -18,7 +18,8 @@ fuzz_subject("direct_links", limit = 60, covers = list(
   autoplot.direct_links = c("mediated", "groups", "links", "layout"),
   print.direct_links = "n", summary.direct_links = "n", print.direct_links_comparison = "n",
   summary.causal_map = "direct", summary.causal_links = "direct",
-  autoplot.causal_map = "direct", autoplot.causal_links = "direct"
+  autoplot.causal_map = "direct", autoplot.causal_links = "direct",
+  autoplot.direct_links_comparison = c("groups", "links", "layout")
 ), run = function(world) {
   x <- draw_linked_series()
   map <- attempt("causal_map", list(x, E = whole(1, 6), exclusion_radius = whole(0, 3),
@@ -179,6 +180,13 @@ show_beside_maps <- function(links, map, x) {
   kept <- paste(change$cause, change$effect) %in% paste(some$cause, some$effect)
   same(change$link_b == "not tested", !kept, "links that one table lacks")
   utils::capture.output(print(change, n = one_of(1, 3, Inf)))
+  names <- attr(links, "series")
+  args <- some_args(links = whole(1, 9), layout = igraph::layout_in_circle,
+                    groups = stats::setNames(rep(c("a", "b"), length.out = length(names)), names),
+                    p = 0.4)
+  picture <- attempt("autoplot", c(list(change), args))
+  none <- all(change$change == "never direct")
+  same(refused(picture), none, "no picture where nothing is direct")
 }
 
 # Links may differ where a p value is at a bound; t agrees to rounding.

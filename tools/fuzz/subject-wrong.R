@@ -28,7 +28,7 @@ refused_for <- function(default) {
 
 # Values that the kind of the default does not tell to be right: numbers of which there may
 # be several, also to draw from, or none for no chains; transactions of which there are none.
-# A layout may be a function.
+# A layout may be a function, and what is called after an update is one.
 valid_after_all <- list(
   `causal_map(Tp)` = c("matrix", "many", "with_names"),
   `embed_dimension(tau)` = c("matrix", "many", "with_names"),
@@ -235,6 +235,6 @@ must_refuse <- function(row) {
   default <- formals(method_or_function(row$name))[[row$arg]]
   default <- tryCatch(eval(default), error = function(e) NULL)
   !row$which %in% valid_after_all[[paste0(row$name, "(", row$arg, ")")]] &&
-    !(row$arg == "layout" && row$which %in% c("function", "builtin")) &&
+    !(row$arg %in% c("layout", "on_update") && row$which %in% c("function", "builtin")) &&
     row$which %in% refused_for(default)
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/parallel.h"
+#include "core/edm/shares.h"
 #include "core/edm/smap_groups.h"
 #include "core/edm/smap_job.h"
 #include "core/edm/smap_rest.h"
@@ -67,15 +68,8 @@ static syn_status make_job(void *context, size_t item, int worker)
 static syn_status work(void *context, size_t item, int worker)
 {
     const batch *b = context;
-    uint32_t low = 0, high = b->n;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (b->begin[middle] <= item)
-            low = middle;
-        else
-            high = middle;
-    }
-    return syn_smap_job_work(&b->job[low], (uint32_t)item - b->begin[low],
+    uint32_t i = syn_job_of_share(b->begin, b->n, item);
+    return syn_smap_job_work(&b->job[i], (uint32_t)item - b->begin[i],
                              b->pairs->worker[worker]);
 }
 

@@ -23,7 +23,7 @@ void syn_episode_level_free(syn_episode_level *level)
     free(level->child);
 }
 
-static syn_status level_allocate(syn_episode_level *level, size_t n)
+syn_status syn_episode_level_make(syn_episode_level *level, size_t n)
 {
     size_t bytes = (n + 1) * sizeof(uint32_t);
     memset(level, 0, sizeof *level);
@@ -68,7 +68,7 @@ static syn_status append_level(syn_miner *m, size_t n)
         return SYN_NO_MEMORY;
     }
     episodes->level = level;
-    syn_status status = level_allocate(&level[episodes->n_levels], n);
+    syn_status status = syn_episode_level_make(&level[episodes->n_levels], n);
     if (status == SYN_OK)
         episodes->n_levels++;
     else

@@ -66,6 +66,9 @@ syn_status syn_mine_episodes(const syn_recording *recording,
 
 void syn_episodes_free(syn_episodes *episodes);
 
+/* Room for `n` episodes of one size. An error leaves nothing allocated. */
+syn_status syn_episode_level_make(syn_episode_level *level, size_t n);
+
 void syn_episode_level_free(syn_episode_level *level);
 
 /* For each episode of level `k` (from 0): 1 when a frequent episode one longer contains

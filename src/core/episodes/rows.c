@@ -110,7 +110,45 @@ void SYN_KIND_NAME(syn_count_rows)(syn_row_counter *c, const syn_end *ends, size
     }
 }
 
+/* ---- few ends ---- */
+
+void SYN_KIND_NAME(syn_follow_rows)(syn_row_chains *c, const syn_row_end *ends, size_t n)
+{
+    syn_u16 free[PARTS], hits[PARTS];
+    SYN_UNROLL(4)
+    for (int p = 0; p < PARTS; p++) {
+        free[p] = syn_u16_load(c->free + p * SYN_U16_LANES);
+        hits[p] = syn_u16_load(c->hits + p * SYN_U16_LANES);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint16_t *row = c->block + ends[i].row * c->stride;
+        syn_u16 start = syn_u16_all(ends[i].start), after = syn_u16_all(ends[i].after);
+        if (i + AHEAD < n)
+            __builtin_prefetch(c->block + ends[i + AHEAD].row * c->stride);
+        SYN_UNROLL(4)
+        for (int p = 0; p < PARTS; p++) {
+            syn_u16 next = syn_u16_load(row + p * SYN_U16_LANES);
+            syn_u16 hit = (syn_u16)(syn_u16_less(free[p], start) == 0) &
+                          (syn_u16)(next != 0);
+            free[p] = (free[p] & ~hit) | (hit & (next + after));
+            hits[p] -= hit;
+        }
+    }
+    SYN_UNROLL(4)
+    for (int p = 0; p < PARTS; p++) {
+        syn_u16_store(c->free + p * SYN_U16_LANES, free[p]);
+        syn_u16_store(c->hits + p * SYN_U16_LANES, hits[p]);
+    }
+}
+
 #if SYN_WIDTH == 0
+syn_follow_rows *syn_follow_rows_fastest(int vector_bits)
+{
+    syn_follow_rows *kinds[] = SYN_KINDS(syn_follow_rows_any, syn_follow_rows_256,
+                                         syn_follow_rows_512, syn_follow_rows_512);
+    return kinds[syn_kind_here(vector_bits)];
+}
+
 syn_count_rows *syn_count_rows_fastest(int vector_bits)
 {
     syn_count_rows *kinds[] = SYN_KINDS(syn_count_rows_any, syn_count_rows_256,

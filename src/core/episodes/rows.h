@@ -38,4 +38,26 @@ syn_count_rows syn_count_rows_any, syn_count_rows_256, syn_count_rows_512;
    with 0. */
 syn_count_rows *syn_count_rows_fastest(int vector_bits);
 
+/* The same for few ends, when it matters where each lane stands afterwards: one block of
+   lanes, and all events counted from one place. */
+typedef struct syn_row_end {
+    uint32_t row;
+    uint16_t start, after;  /* the event after the end */
+} syn_row_end;
+
+typedef struct syn_row_chains {
+    const uint16_t *block;
+    size_t stride;
+    uint16_t free[SYN_LANES];  /* the first event that is free */
+    uint16_t hits[SYN_LANES];
+} syn_row_chains;
+
+/* Counts the ends: a lane that is free at an end's start and has a next occurrence scores
+   one, and is free again after that occurrence. */
+typedef void syn_follow_rows(syn_row_chains *chains, const syn_row_end *ends, size_t n);
+
+syn_follow_rows syn_follow_rows_any, syn_follow_rows_256, syn_follow_rows_512;
+
+syn_follow_rows *syn_follow_rows_fastest(int vector_bits);
+
 #endif

@@ -1,0 +1,259 @@
+# Feeding a stream of episodes: from a file that grows, or over a network.
+
+#' Feed a stream while the experiment runs
+#'
+#' `feed_file()` reads a table of spikes while another program writes it; `feed_socket()`
+#' takes spikes that another program sends. Either hands them to an [episode_stream()], block
+#' by block. `run_feed()` does so until it is stopped, calls a function of yours after each
+#' update, and draws the stream.
+#'
+#' # A feed is one thing
+#' A stream is a value; a feed is not: it knows how far it has read, so `update(feed)` and
+#' `run_feed(feed)` change it, and there is nothing to assign. `feed$stream` is the stream
+#' as it is now: `plot(feed$stream)`, `feed$stream$changes`. `feed$counts` says what became of
+#' the rows that were read: `spikes` handed to the stream, of these `late` ones; `repeated`,
+#' `too_late`, `stray` and `broken` ones that were left out, and rows `without_unit`.
+#' `feed$behind` says how many seconds of recording wait to be counted. `update(feed)` takes
+#' what there is and does not wait, which suits a Shiny page or a loop of your own.
+#'
+#' # When a block is over
+#' The stream is updated at the whole multiples of `every` seconds of the recording, so
+#' that the result depends on the recording and not on the speed of this computer. A block
+#' is over, and handed on,
+#' * when a spike has come that is more than `slack` seconds later than its end;
+#' * when a row without a unit says that the recording has come so far;
+#' * when nothing has come for `wait` seconds by the clock. What has come is then counted,
+#'   up to the last spike; spikes of the same block that come later are counted as well.
+#'
+#' Silence is not seen unless the writer says so: the window stays where the last row has
+#' left it. Blocks without a spike are put together to one update.
+#'
+#' # Repeated, late and broken rows
+#' * A spike that comes again (same unit, same tick) counts once.
+#' * A spike of a block that is over is late. As long as the window reaches back to it, it is
+#'   put in its place, as [episode_stream()] does, and counted as `late`. A `slack` as long
+#'   as the rows are out of order avoids this. When the window does not reach back any more it
+#'   is `too_late` and left out; so is a repeated spike that old.
+#' * A line that is no spike is `broken` and left out: another number of fields, no number for
+#'   a time, no unit. A header that is written again is none.
+#' * A line that has no end yet waits for it. A program that died within a line and comes
+#'   back should begin with a line end, or the half line and the next one make one broken
+#'   line. Two lines that have run into one another may also read as one time that is far
+#'   ahead. So a row that is more than a window ahead of all before it counts only when the
+#'   next row is not more than a window before it; else it is `stray` and left out.
+#'
+#' The first of each kind is said in a message, then the tenth, the hundredth, and so on.
+#' So every spike that was written as a whole line, and is not too late, counts exactly once:
+#' the table is that of [mine_episodes()] for the spikes of the window.
+#'
+#' # A file
+#' A table as [read_spikes()] reads it (comma, semicolon, tab, bar or blanks between the
+#' fields; with or without a header), with lines that end in LF or CR LF. How it is laid out
+#' is found from the first 20 rows, or from fewer when nothing comes for `wait` seconds. The
+#' file need not be there yet. It may be renamed and begun anew, as programs do that
+#' rotate their logs: the old one is read to its end and then the new one from its
+#' beginning. A file that was cut short, or written anew in place, is read from its
+#' beginning; what comes again counts once.
+#'
+#' Compressed tables cannot be read while they grow. Nor can HDF5: a file that is being
+#' written can only be opened by others in the mode SWMR (single writer, multiple readers)
+#' of the HDF5 library, which hdf5r does not offer to its users. Let the program that records
+#' write a table besides, or send the spikes to `feed_socket()`.
+#'
+#' # The protocol of a socket
+#' Text over TCP, a line for each spike: the time, a comma, the unit, and LF or CR LF.
+#' ```
+#' 12.345678,A7
+#' 12.345912,B3
+#' 12.5,
+#' ```
+#' * The time is a decimal number in `time_unit`, such as `12.345678`, `1e-3` or `12`.
+#' * The unit is any text without a comma, a quote or a line end, in UTF-8; or in double
+#'   quotes, with quotes inside written twice.
+#' * A line with an empty unit is no spike. It says that the recording has come so far: all
+#'   spikes up to this time have been sent.
+#' * There is no header and no line at the end, and nothing is sent back.
+#' * Without a `host`, R listens: connect to `port` and write. When the connection breaks,
+#'   connect again, and send once more what may not have arrived; repeated spikes count
+#'   once. Up to 16 programs may be connected at a time. R listens at all network addresses
+#'   of this computer: whoever can reach the port can send spikes, so choose a port that
+#'   the firewall keeps closed to others.
+#' * With a `host`, the program there listens and R connects, again and again until it does.
+#'
+#' A writer that is faster than the stream is slowed down by TCP itself; a file just
+#' waits. Nothing is dropped, and no more is held in memory than the window, one block with
+#' the `slack` after it, and 64 KiB of lines from each writer.
+#'
+#' # Closed loops
+#' `run_feed(on_update = )` takes a function of one argument, the stream after an update. It
+#' is called after each update, in order, before the next block is looked at. What is new is
+#' in `stream$changes`. When it returns `FALSE` (nothing else), `run_feed()` ends. Time that
+#' it takes is time that the stream does not have. When it ends in an error, so does
+#' `run_feed()`; the update is done by then, and the feed can go on.
+#'
+#' # Stopping
+#' Ctrl-C (in RStudio also the stop sign) ends `run_feed()` at any moment without harm:
+#' `run_feed(feed)` goes on where it was. `close()` hands what was read and is not counted yet
+#' to the stream, and closes the file or the connections.
+#'
+#' @param stream An [episode_stream()], new or already updated. Its `resolution` and its
+#'   window hold.
+#' @param file Path of a table that grows.
+#' @param port Number of the port, from 1 to 65535; below 1024 most systems ask for
+#'   special rights.
+#' @param host Name or address of the computer to connect to, or `NULL` to listen.
+#' @param every Length of a block, in seconds of the recording: a whole number of ticks, at
+#'   most the window of the stream.
+#' @param slack How far out of order rows may come, in seconds of the recording: a whole
+#'   number of ticks.
+#' @param wait Seconds by the clock, without anything new, after which what has come is
+#'   counted though its block is not over; `Inf` for never.
+#' @param time_unit,time_column,unit_column,sampling_rate,sep,decimal_mark,header As in
+#'   [read_spikes()].
+#' @param feed,object,x,con A feed.
+#' @param seconds How long to run, in seconds by the clock; `Inf` until Ctrl-C.
+#' @param idle Seconds by the clock without anything new after which `run_feed()` ends.
+#' @param on_update A function that is called with the stream after each update, or `NULL`.
+#' @param redraw Seconds by the clock between two pictures of the stream, as
+#'   [autoplot.episode_stream()] draws it, on the current device (in RStudio the pane
+#'   Plots); `Inf` for none.
+#' @param ... Not used; must be empty.
+#'
+#' @return `feed_file()` and `feed_socket()` give a feed, an object of class `stream_feed`.
+#'   `run_feed()`, `update()` and `print()` give it back invisibly, changed. `close()`
+#'   gives the stream, invisibly. `format()` gives one string.
+#'
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`: a stream that is none;
+#' blocks longer than the window or no whole number of ticks; a port that is taken; columns
+#' that are not there. Errors about a file have the class `synfire_error_file`: a folder;
+#' compressed, binary or HDF5; a table whose layout its first rows do not show. A feed that
+#' was closed is an error (`synfire_error_argument`). What the search refuses is an error
+#' of [mine_episodes()]; the feed keeps the spikes that are not counted then. Messages have
+#' the class `synfire_message_feed`.
+#'
+#' @seealso [episode_stream()]; `vignette("episodes")`.
+#' @examples
+#' set.seed(1)
+#' x <- as.data.frame(simulate_sym26(duration = 12))
+#' file <- tempfile(fileext = ".csv")
+#' write.csv(x[x$time <= 6, ], file, row.names = FALSE, quote = FALSE)
+#'
+#' stream <- episode_stream(c(0.005, 0.010), min_count = 40, window = 5, threads = 2)
+#' feed <- feed_file(stream, file, every = 1)
+#' update(feed)
+#' feed
+#'
+#' # The recording goes on; a line comes twice, and one is no spike.
+#' lines <- paste(x$time, x$unit, sep = ",")[x$time > 6]
+#' cat(lines, lines[1], "6.5,A,", file = file, sep = "\n", append = TRUE)
+#' risen <- function(stream) cat(sum(stream$changes$status == "risen"), "risen\n")
+#' run_feed(feed, idle = 0.1, on_update = risen)
+#' s <- close(feed)
+#' feed$counts
+#' s
+#' unlink(file)
+#' @export
+feed_file <- function(stream, file, every = 0.5, slack = 0, wait = 1,
+                      time_unit = c("s", "ms", "us", "samples"), time_column = NULL,
+                      unit_column = NULL, sampling_rate = NULL, sep = NULL,
+                      decimal_mark = ".", header = NULL) {
+  check_given(stream = "a stream, as `episode_stream()` sets it up",
+              file = "the path of a table that grows")
+  time_units <- c("s", "ms", "us", "samples")
+  own_unit <- !missing(time_unit) && !identical(time_unit, time_units)
+  reading <- list(
+    time_unit = if (own_unit) check_choice(time_unit, time_units),
+    time_column = time_column, unit_column = unit_column, sampling_rate = sampling_rate,
+    sep = sep, decimal_mark = check_choice(decimal_mark, c(".", ",")), header = header
+  )
+  check_reading(reading)
+  check_path(file, "file", rlang::current_env())
+  file <- path.expand(file)
+  if (dir.exists(file)) abort_file(file, "it is a folder", "Give the path of a table.")
+  feed <- new_feed(stream, every, slack, wait, basename(file))
+  if (!file.exists(file)) {
+    say_feed("There is no {.file {file}} yet; waiting for it.")
+  }
+  feed$reading <- reading
+  feed$file <- file
+  feed$source <- growing_file(file)
+  feed
+}
+
+#' @rdname feed_file
+#' @export
+feed_socket <- function(stream, port, host = NULL, every = 0.5, slack = 0, wait = 1,
+                        time_unit = c("s", "ms", "us", "samples"), sampling_rate = NULL) {
+  check_given(stream = "a stream, as `episode_stream()` sets it up",
+              port = "the number of a port, from 1 to 65535")
+  port <- as.integer(check_count(port, max = 65535))
+  if (!is.null(host)) {
+    check_string(host)
+    if (!nzchar(host)) abort_arg("host", "the name of a computer, or NULL", "\"\"")
+  }
+  time_unit <- check_choice(time_unit)
+  if (!is.null(sampling_rate)) check_number(sampling_rate, above = 0)
+  layout <- socket_layout(time_unit, sampling_rate, rlang::current_env())
+  where <- if (is.null(host)) paste("port", port) else paste0(host, ":", port)
+  feed <- new_feed(stream, every, slack, wait, where)
+  feed$source <- socket_source(port, host, layout, rlang::current_env())
+  feed
+}
+
+#' What can be said of arguments for a table before there is one
+#' @noRd
+check_reading <- function(reading, call = rlang::caller_env()) {
+  given <- function(name, check, ...) {
+    if (!is.null(reading[[name]])) check(reading[[name]], name, ..., call = call)
+  }
+  given("time_column", check_column, several = FALSE)
+  given("unit_column", check_column, several = TRUE)
+  given("sampling_rate", check_number, above = 0)
+  given("header", check_flag)
+  if (!is.null(reading$sep)) check_separator(reading$sep, call)
+  if (!is.null(reading$time_unit)) {
+    units_per_second(reading$time_unit, reading$sampling_rate, call)
+  }
+}
+
+#' A feed without a source: what is pending, how far time has come, what was counted
+#' @noRd
+new_feed <- function(stream, every, slack, wait, name, call = rlang::caller_env()) {
+  if (!inherits(stream, "episode_stream")) {
+    abort_arg("stream", "a stream, as `episode_stream()` sets it up", describe(stream),
+              call = call)
+  }
+  check_stream(stream, "stream", call)
+  resolution <- stream$resolution
+  every <- seconds_to_ticks(check_number(every, above = 0, call = call), resolution, "every",
+                            call)
+  slack <- seconds_to_ticks(check_number(slack, min = 0, call = call), resolution, "slack",
+                            call)
+  if (every < 1 || every > stream$window) {
+    abort_arg("every", sprintf("at least one tick, and at most the window of the stream, %s s",
+                               exact(ticks_to_seconds(stream$window, resolution))),
+              paste(exact(ticks_to_seconds(every, resolution)), "s"), call = call)
+  }
+  feed <- list(
+    stream = stream, counts = no_counts(), behind = 0, name = name, every = every,
+    slack = slack, wait = check_seconds(wait, "wait", call),
+    pending = list(tick = numeric(), code = integer()), units = character(),
+    held = list(tick = numeric(), unit = character()), seen = -Inf, said = -Inf,
+    news = wall_clock(), first = Inf, youngest = Inf, too_late_at = NA_real_,
+    broken_first = NULL, told = no_counts(), told_behind = 0, closed = FALSE
+  )
+  structure(list2env(feed, parent = emptyenv()), class = "stream_feed")
+}
+
+no_counts <- function() {
+  c(spikes = 0, late = 0, repeated = 0, too_late = 0, stray = 0, broken = 0, without_unit = 0)
+}
+
+#' Seconds by the clock, from 0, or Inf
+#' @noRd
+check_seconds <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  ok <- is_plain_numeric(x) && length(x) == 1L && !is.na(x) && x >= 0
+  if (!ok) abort_arg(arg, "a number of seconds, from 0, or Inf", describe(x), call = call)
+  as.double(x)
+}

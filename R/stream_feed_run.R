@@ -1,0 +1,305 @@
+# A feed at work. Whatever is read or counted is first made and then put in its place at
+# once, so that Ctrl-C finds a feed that is whole.
+
+#' @rdname feed_file
+#' @export
+run_feed <- function(feed, seconds = Inf, idle = Inf, on_update = NULL, redraw = Inf) {
+  check_given(feed = "a feed, as `feed_file()` and `feed_socket()` make it")
+  check_feed(feed)
+  seconds <- check_seconds(seconds)
+  idle <- check_seconds(idle)
+  redraw <- check_seconds(redraw)
+  check_on_update(on_update)
+  if (redraw < Inf) rlang::check_installed("ggplot2", "to draw a stream.")
+  began <- wall_clock()
+  feed$news <- began
+  drawn <- -Inf
+  shown <- -1
+  tryCatch(
+    repeat {
+      did <- feed_step(feed, on_update, began + seconds)
+      now <- wall_clock()
+      if (now - drawn >= redraw && feed$stream$updates != shown && can_draw(feed$stream)) {
+        # Of lines of one point ggplot2 says so.
+        suppressMessages(plot(feed$stream))
+        Sys.sleep(0.01)   # in which RStudio and other windows show it
+        drawn <- wall_clock()
+        shown <- feed$stream$updates
+      }
+      if (identical(did, FALSE) || now - began >= seconds) break
+      if (did > 0) next
+      if (now - feed$news >= idle) break
+      feed$source$wait(min(0.02, max(began + seconds - now, 0)))
+    },
+    interrupt = \(condition) {
+      say_feed("Stopped. The feed is whole: {.run run_feed()} goes on with it.")
+    }
+  )
+  invisible(feed)
+}
+
+#' @rdname feed_file
+#' @export
+update.stream_feed <- function(object, ..., on_update = NULL) {
+  check_no_dots()
+  check_feed(object)
+  check_on_update(on_update)
+  feed_step(object, on_update)
+  invisible(object)
+}
+
+#' @rdname feed_file
+#' @export
+close.stream_feed <- function(con, ...) {
+  check_no_dots()
+  feed <- con
+  if (!feed$closed) {
+    for (origin in feed$source$origins()) {
+      # A table of so few rows that nothing shows how it is laid out must not stay open.
+      tryCatch(take_lines(feed, origin, sure = TRUE),
+               synfire_error = \(e) say_feed(escape_braces(conditionMessage(e))))
+    }
+    drop_half_lines(feed, all = TRUE)
+    put(feed, accept_rows(feed, NULL, sure = TRUE))
+    update_blocks(feed, NULL, Inf, all = TRUE)
+    tell(feed)
+    feed$source$close()
+    put(feed, list(behind = 0, closed = TRUE))
+  }
+  invisible(feed$stream)
+}
+
+#' Whether there is a line to draw
+#' @noRd
+can_draw <- function(stream) {
+  length(stream$followed$episode) > 0L && nrow(stream$history) > 1L
+}
+
+#' Error unless a feed is one, and open
+#' @noRd
+check_feed <- function(feed, arg = rlang::caller_arg(feed), call = rlang::caller_env()) {
+  if (!inherits(feed, "stream_feed") || !is.environment(feed)) {
+    abort_arg(arg, "a feed, as `feed_file()` and `feed_socket()` make it", describe(feed),
+              call = call)
+  }
+  check_stream(feed$stream, paste0(arg, "$stream"), call)
+  if (feed$closed) {
+    abort_arg(arg, "a feed that is open", "one that was closed",
+              "Make another one with `feed$stream`, which is the stream as it was left.",
+              call = call)
+  }
+}
+
+check_on_update <- function(on_update, call = rlang::caller_env()) {
+  if (!is.null(on_update) && !is.function(on_update)) {
+    abort_arg("on_update", "a function of one argument, the stream, or NULL",
+              describe(on_update), call = call)
+  }
+}
+
+# ---- A step --------------------------------------------------------------------------
+
+#' Reads once, and hands on what is over
+#'
+#' @param until By the clock; no further update begins then.
+#' @return `FALSE` where `on_update` said so, else how many bytes were read and updates made.
+#' @noRd
+feed_step <- function(feed, on_update = NULL, until = Inf) {
+  # While there are blocks to count, nothing is read, so that little is held in memory.
+  taken <- if (is.null(next_end(feed))) read_on(feed) else 0
+  quiet <- taken == 0 && is_quiet(feed)
+  if (quiet && length(feed$held$tick)) put(feed, accept_rows(feed, NULL, sure = TRUE))
+  updates <- update_blocks(feed, on_update, until, all = quiet)
+  put(feed, pace(feed, taken))
+  tell(feed)
+  if (identical(updates, FALSE)) FALSE else taken + updates
+}
+
+#' Whether nothing has come for so long that nothing is awaited
+#' @noRd
+is_quiet <- function(feed) wall_clock() - feed$news >= feed$wait
+
+#' Puts parts of a feed in their places, all or none of them
+#' @noRd
+put <- function(feed, parts) {
+  suspendInterrupts(for (name in names(parts)) assign(name, parts[[name]], envir = feed))
+}
+
+#' One look at the source, and the rows of the whole lines that are there then
+#' @return How many bytes came.
+#' @noRd
+read_on <- function(feed) {
+  taken <- feed$source$take()
+  if (taken > 0) feed$news <- wall_clock()
+  for (origin in c(feed$source$dropped(), feed$source$origins())) take_lines(feed, origin)
+  drop_half_lines(feed)
+  taken
+}
+
+#' Whole lines of an origin become pending spikes
+#' @param sure Whether so many rows must do to show how the table is laid out.
+#' @noRd
+take_lines <- function(feed, origin, sure = is_quiet(feed) || origin$over) {
+  whole <- last_lf(origin$rest)
+  if (whole == 0) return()
+  bytes <- origin$rest[seq_len(whole)]
+  if (is.null(origin$layout)) {
+    sure <- sure || whole >= feed_bytes
+    origin$layout <- file_layout(feed$file, bytes, feed$reading, sure, call = NULL)
+    if (is.null(origin$layout)) return()
+  }
+  if (origin$line == 0 && starts_with_mark(bytes)) bytes <- bytes[-(1:3)]
+  rows <- rows_of_lines(bytes, origin$layout, origin$line, feed$stream$resolution)
+  taken <- accept_rows(feed, rows)
+  if (nrow(rows$broken)) {
+    taken$counts[["broken"]] <- taken$counts[["broken"]] + nrow(rows$broken)
+    taken$broken_first <- c(as.list(rows$broken[1L, ]), name = origin$name)
+  }
+  rest <- origin$rest[-seq_len(whole)]
+  suspendInterrupts({
+    put(feed, taken)
+    origin$rest <- rest
+    origin$line <- origin$line + rows$lines
+  })
+}
+
+#' Lines without an end that will get none, or that no row of a table can be
+#' @noRd
+drop_half_lines <- function(feed, all = FALSE) {
+  for (origin in c(feed$source$dropped(), feed$source$origins())) {
+    half <- length(origin$rest) > 0L && (all || origin$over)
+    if (!half && length(origin$rest) <= longest_fed_line) next
+    counts <- feed$counts
+    counts[["broken"]] <- counts[["broken"]] + 1
+    text <- bytes_to_lines(utils::head(origin$rest, 200L))[[1L]]
+    suspendInterrupts({
+      put(feed, list(counts = counts, broken_first = list(
+        line = origin$line + 1, text = text, name = origin$name,
+        why = if (half) "it was not written to its end" else "it is longer than 1 MiB"
+      )))
+      origin$rest <- raw()
+    })
+  }
+  if (!all) feed$source$forget()
+}
+
+#' Updates of the stream for all blocks that are over
+#' @return How many there were, or `FALSE` where `on_update` ended them.
+#' @noRd
+update_blocks <- function(feed, on_update, until, all) {
+  n <- 0
+  repeat {
+    end <- next_end(feed, all)
+    if (is.null(end)) return(n)
+    put(feed, hand_over(feed, end))
+    n <- n + 1
+    if (!is.null(on_update) && identical(on_update(feed$stream), FALSE)) return(FALSE)
+    if (wall_clock() >= until) return(n)
+  }
+}
+
+#' How many seconds of recording wait to be counted
+#'
+#' Of a file that grows, the unread bytes are as many seconds as those read before. What
+#' waits in a network is not seen: while there is more than was read, the age of the last
+#' spike is compared with the least age that a spike of this feed had.
+#' @noRd
+pace <- function(feed, taken) {
+  last <- max(feed$seen, feed$said)
+  if (!is.finite(last)) return(list())
+  in_seconds <- \(ticks) ticks_to_seconds(ticks, feed$stream$resolution)
+  first <- min(feed$first, feed$pending$tick, last)
+  reached <- feed$stream$now %||% first
+  behind <- max(0, in_seconds(last - reached))
+  unread <- feed$source$unread()
+  done <- feed$source$done()
+  age <- wall_clock() - in_seconds(last)
+  youngest <- min(feed$youngest, age)
+  more <- if (is.na(unread)) {
+    if (taken >= feed_bytes) max(0, age - youngest) else 0
+  } else {
+    unread * in_seconds(last - first) / max(done, 1)
+  }
+  list(behind = behind + more, first = first, youngest = youngest)
+}
+
+# ---- What it says --------------------------------------------------------------------
+
+say_feed <- function(..., .envir = parent.frame()) {
+  cli::cli_inform(c(i = paste(...)), class = "synfire_message_feed", .envir = .envir)
+}
+
+#' Says what went another way than expected: the first time, the tenth, the hundredth ...
+#' @noRd
+tell <- function(feed) {
+  counts <- feed$counts
+  grown <- floor(log10(counts + 0.5)) > floor(log10(feed$told + 0.5))
+  for (kind in setdiff(names(counts)[grown], c("spikes", "without_unit"))) {
+    say_feed(feed_words(feed, kind))
+  }
+  feed$told <- counts
+  waits <- floor(log10(max(feed$behind, 1)))
+  if (waits > feed$told_behind) {
+    say_feed(sprintf(paste(
+      "%s s of the recording wait to be counted. Nothing is lost; a larger `every` or",
+      "`min_count` makes updates fewer or faster."
+    ), short(signif(feed$behind, 2))))
+  }
+  feed$told_behind <- max(waits, feed$told_behind)
+}
+
+feed_words <- function(feed, kind) {
+  n <- feed$counts[[kind]]
+  spikes <- counted(n, "spike")
+  seconds <- \(ticks) exact(ticks_to_seconds(ticks, feed$stream$resolution))
+  text <- switch(
+    kind,
+    late = sprintf(paste("%s so far came after the block had been counted, and %s counted all",
+                         "the same. A larger `slack` waits for such spikes."),
+                   spikes, if (n == 1) "is" else "are"),
+    repeated = sprintf("%s so far came again, and count%s once.", spikes,
+                       if (n == 1) "s" else ""),
+    too_late = sprintf(paste(
+      "%s so far came too late and %s left out, the last at %s s: the stream has reached %s s,",
+      "and its window does not reach back to there. If the clock of the recording has begun",
+      "anew, set up a new stream."
+    ), spikes, if (n == 1) "is" else "are", seconds(feed$too_late_at),
+    seconds(feed$stream$now)),
+    stray = sprintf(paste("%s so far %s left out, more than a window ahead of the rows before and",
+                          "after: lines that run into one another may read like that."),
+                    counted(n, "row"), if (n == 1) "is" else "are"),
+    broken = sprintf("%s so far %s no spike%s and left out: line %s of %s, %s (%s).",
+                     counted(n, "line"), if (n == 1) "is" else "are", if (n == 1) "" else "s",
+                     commas(feed$broken_first$line), feed$broken_first$name,
+                     encodeString(substr(printable(feed$broken_first$text), 1L, 60L),
+                                  quote = "\""), feed$broken_first$why)
+  )
+  escape_braces(text)
+}
+
+#' @rdname feed_file
+#' @export
+format.stream_feed <- function(x, ...) {
+  sprintf("%s in blocks of %s s%s", x$name,
+          exact(ticks_to_seconds(x$every, x$stream$resolution)),
+          if (x$closed) ", closed" else "")
+}
+
+#' @rdname feed_file
+#' @export
+print.stream_feed <- function(x, ...) {
+  check_no_dots()
+  cat("<stream_feed> ", format(x), "\n", sep = "")
+  counts <- x$counts
+  cat(sprintf("# %s counted", counted(counts[["spikes"]], "spike")))
+  if (counts[["late"]] > 0) cat(",", commas(counts[["late"]]), "of them late")
+  out <- counts[c("repeated", "too_late", "stray", "broken")]
+  if (any(out > 0)) {
+    names(out) <- c("repeated", "too late", "stray", "broken")
+    out <- out[out > 0]
+    cat("; left out: ", paste(commas_each(out), names(out), collapse = ", "), sep = "")
+  }
+  cat(sprintf("\n# %s s of the recording wait to be counted\n", short(signif(x$behind, 2))))
+  cat("# ", format(x$stream), "\n", sep = "")
+  invisible(x)
+}

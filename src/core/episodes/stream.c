@@ -1,0 +1,216 @@
+/* One update of a stream: what came is counted at the back, what went no longer at the
+   front, and then episodes are kept that have become frequent, and kept no longer that
+   have become clearly rarer. */
+#include "core/episodes/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/episodes/stream_walk.h"
+
+/* ---- opening and closing ---- */
+
+/* Whether the table of next occurrences pays, by the rule of the window engine: a row
+   costs about as much as visiting two events for each block of lanes, and it may take
+   half of the memory. The ring may be twice as long as what it holds. */
+static int table_pays(const syn_stream *s)
+{
+    double blocks = (double)(s->events.units / SYN_LANES);
+    double row = 2.0 * s->events.units * s->options.n_intervals;
+    return 2 * blocks <= s->options.occupancy + 4 &&
+           2 * s->options.events * row <= (double)s->options.max_memory / 2;
+}
+
+static syn_status open_stream(syn_stream *s, const syn_stream_options *options)
+{
+    uint32_t n = options->n_intervals;
+    s->options = *options;
+    s->budget.limit = options->max_memory;
+    s->follow_rows = syn_follow_rows_fastest(0);
+    s->lists.limit = SIZE_MAX;
+    s->lists.budget = &s->budget;
+    s->intervals = syn_budget_alloc(&s->budget, n, sizeof *s->intervals);
+    if (!s->intervals)
+        return syn_budget_refusal(&s->budget);
+    memcpy(s->intervals, options->intervals, n * sizeof *s->intervals);
+    s->options.intervals = s->intervals;
+    s->events = (syn_stream_events){.budget = &s->budget, .interval = s->intervals,
+                                    .intervals = n};
+    s->events.units = (options->units / SYN_LANES + 1) * SYN_LANES;
+    for (uint32_t k = 0; k < n; k++)
+        if (s->intervals[k].high > s->events.reach)
+            s->events.reach = s->intervals[k].high;
+    syn_status status = syn_stream_events_open(&s->events, table_pays(s));
+    return status == SYN_OK ? syn_stream_kept_open(s) : status;
+}
+
+syn_stream *syn_stream_open(const syn_stream_options *options)
+{
+    syn_stream *s = calloc(1, sizeof *s);
+    if (s && open_stream(s, options) != SYN_OK) {
+        syn_stream_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void syn_stream_free(syn_stream *s)
+{
+    if (!s)
+        return;
+    syn_stream_kept_free(s);
+    syn_stream_events_free(&s->events);
+    for (int c = 0; c < 4; c++)
+        syn_budget_free(&s->budget, s->chain[c]);
+    syn_budget_free(&s->budget, s->intervals);
+    syn_arena_free(&s->lists);
+    free(s);
+}
+
+/* ---- what is kept ---- */
+
+/* Below this count an episode is kept no longer: a little below min_count, so that one
+   whose count goes up and down there is not counted over the whole window each time. */
+static uint32_t least_kept(const syn_stream *s)
+{
+    return s->min_count - s->min_count / 16;
+}
+
+static syn_status let_go(syn_stream *s)
+{
+    syn_status status = SYN_OK;
+    uint32_t least = least_kept(s);
+    /* Longer ones first: what is kept may not lose what it contains. */
+    for (size_t size = s->levels; size-- > 1 && status == SYN_OK;) {
+        syn_stream_level *level = &s->level[size];
+        for (uint32_t i = level->n; i-- > 0 && status == SYN_OK;)
+            if (syn_stream_kept_count(s, level->kept[i]) < least)
+                status = syn_stream_kept_leave(s, level->kept[i]);
+    }
+    return status;
+}
+
+/* Whether a unit may extend an episode: not to itself where units must be distinct. What
+   comes twice in the middle does so at the ends of something shorter. */
+static int may_extend(const syn_stream *s, uint32_t id, uint32_t unit)
+{
+    if (!s->options.distinct_units)
+        return 1;
+    while (s->kept[id].size > 1)
+        id = s->kept[id].parent;
+    return s->kept[id].unit != unit;
+}
+
+static syn_status take_in_candidates(syn_stream *s, uint32_t id)
+{
+    syn_status status = SYN_OK;
+    uint32_t suffix = s->kept[id].suffix, width = syn_stream_kept_width(s, suffix);
+    s->kept[id].changed = 0;
+    for (uint32_t i = 0; i < s->kept[id].n && status == SYN_OK; i++) {
+        if (s->kept[id].count[i] < s->min_count || s->kept[id].node[i] != SYN_STREAM_NONE)
+            continue;
+        uint32_t slot = s->kept[suffix].slot[i], unit = slot % s->events.units;
+        if (may_extend(s, id, unit))
+            status = syn_stream_kept_enter(s, id, unit, slot / s->events.units,
+                                    s->kept[suffix].kid[i / width]);
+    }
+    return status;
+}
+
+static syn_status take_in_units(syn_stream *s)
+{
+    syn_status status = SYN_OK;
+    for (uint32_t u = 0; u < s->events.units && status == SYN_OK; u++)
+        if (syn_stream_unit_count(&s->events, u) >= s->min_count &&
+            s->root_seat[u] == SYN_STREAM_NONE)
+            status = syn_stream_kept_enter(s, SYN_STREAM_ROOT, u, 0, SYN_STREAM_ROOT);
+    return status;
+}
+
+/* Size after size, as what is kept of one size brings candidates of the next. */
+static syn_status take_in(syn_stream *s, int all)
+{
+    syn_status status = take_in_units(s);
+    for (size_t size = 1; size < s->levels && status == SYN_OK; size++) {
+        status = syn_stream_walk_whole(s, size);
+        for (uint32_t i = 0; i < s->level[size].n && status == SYN_OK; i++) {
+            uint32_t id = s->level[size].kept[i];
+            if (all || s->kept[id].changed)
+                status = take_in_candidates(s, id);
+        }
+    }
+    return status;
+}
+
+/* ---- an update ---- */
+
+/* Numbers of events fit in 32 bits for ever. */
+static void renumber(syn_stream *s)
+{
+    uint32_t by = s->events.begin & ~s->events.mask;
+    if (s->events.begin / 2 < s->events.room)
+        return;
+    syn_stream_renumber(&s->events, by);
+    for (uint32_t id = 0; id < s->n_kept; id++) {
+        syn_stream_kept *k = &s->kept[id];
+        for (uint32_t i = 0; i < k->n; i++)
+            k->free[i] = k->free[i] > by ? k->free[i] - by : 0;
+        k->latest = k->latest > by ? k->latest - by : 0;
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < k->n_pending; i++)
+            if (k->pending[i].start >= by)
+                k->pending[kept++] = (syn_stream_end){k->pending[i].event - by,
+                                                      k->pending[i].start - by};
+        k->n_pending = kept;
+    }
+}
+
+static syn_status append(syn_stream *s, const syn_stream_block *block)
+{
+    uint32_t since = s->events.end;
+    syn_status status =
+        syn_stream_events_append(&s->events, block->n, block->tick, block->unit);
+    if (status != SYN_OK || block->n == 0)
+        return status;
+    syn_stream_fill(&s->events, syn_stream_pending(&s->events, since));
+    return syn_stream_walk_back(s, since);
+}
+
+static syn_status drop(syn_stream *s, int64_t cut)
+{
+    uint32_t begin = syn_stream_cut(&s->events, cut);
+    if (begin == s->events.begin)
+        return SYN_OK;
+    syn_status status = syn_stream_walk_front(s, begin);
+    syn_stream_drop(&s->events, begin);
+    return status;
+}
+
+syn_status syn_stream_update(syn_stream *s, const syn_stream_block *block, int64_t cut,
+                             uint32_t min_count, const syn_watch *watch)
+{
+    int all = min_count < s->min_count;
+    s->min_count = min_count;
+    s->watch = watch;
+    s->polled = syn_seconds();
+    syn_status status = append(s, block);
+    if (status == SYN_OK)
+        status = drop(s, cut);
+    if (status == SYN_OK)
+        status = let_go(s);
+    if (status == SYN_OK)
+        status = take_in(s, all);
+    if (status == SYN_OK)
+        renumber(s);
+    s->watch = NULL;
+    syn_arena_clear(&s->lists);
+    return status;
+}
+
+syn_stream_report syn_stream_about(const syn_stream *s)
+{
+    return (syn_stream_report){
+        .events = s->events.end - s->events.begin,
+        .kept = s->n_kept - s->n_unused - 1, .candidates = s->candidates,
+        .anew = s->anew, .held = s->budget.held, .most = s->budget.most};
+}

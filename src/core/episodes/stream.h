@@ -1,0 +1,73 @@
+/* Frequent episodes of a window that moves on over a recording as it grows. An update
+   takes the events that came and the tick after which the window begins, and counts
+   again only what can have changed: its work is that of the events that come and go.
+
+   How (vignettes/definitions-streams.Rmd has the proof). The greedy rule goes through the
+   ends of an episode in the order of time, and all that it has to remember is the last
+   end that it counted. So events that come are counted by going on from where the rule
+   stood. For events that go, the rule is run twice from the front on, from the old
+   beginning of the window and from the new one, until both stand at the same end: from
+   there on they are the same, and the difference up to there is what the count loses.
+   Episodes that may have become frequent, and were not counted before, are counted over
+   the whole window once. */
+#ifndef SYN_EPISODES_STREAM_H
+#define SYN_EPISODES_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/status.h"
+#include "core/base/watch.h"
+#include "core/episodes/mine.h"
+
+typedef struct syn_stream syn_stream;
+
+typedef struct syn_stream_options {
+    const syn_interval *intervals;
+    uint32_t n_intervals;
+    uint32_t units;       /* the units that may come: numbers below this */
+    uint32_t max_size;
+    int distinct_units;
+    double events;        /* in the window, about, and how many of them follow one */
+    double occupancy;     /* within the widest interval: for the way of counting alone */
+    size_t max_memory;    /* bytes that the stream may hold */
+} syn_stream_options;
+
+/* An empty window. NULL without memory. The caller frees with syn_stream_free(). */
+syn_stream *syn_stream_open(const syn_stream_options *options);
+
+void syn_stream_free(syn_stream *stream);
+
+/* Events that came, sorted by tick, from the last tick there was on, no unit twice on a
+   tick. */
+typedef struct syn_stream_block {
+    size_t n;
+    const double *tick;  /* [n] whole numbers */
+    const int *unit;     /* [n] from 1 */
+} syn_stream_block;
+
+/* Moves the window on: appends a block, drops the events up to and including tick `cut`,
+   and finds what occurs at least `min_count` times. After any status but SYN_OK the
+   stream can only be freed: SYN_OVER_BUDGET and SYN_NO_MEMORY, SYN_INTERRUPTED by the
+   watch, SYN_TOO_LARGE from 2^28 events in the window. */
+syn_status syn_stream_update(syn_stream *stream, const syn_stream_block *block,
+                             int64_t cut, uint32_t min_count, const syn_watch *watch);
+
+/* The episodes of the window as syn_mine_episodes() gives them; `units` is the number of
+   units there are. The caller frees `out` with syn_episodes_free(), also after an
+   error. */
+syn_status syn_stream_episodes(const syn_stream *stream, uint32_t units,
+                               syn_episodes *out);
+
+/* What the stream has done and holds. */
+typedef struct syn_stream_report {
+    size_t events;      /* in the window */
+    size_t kept;        /* episodes whose extensions are counted */
+    size_t candidates;  /* episodes that are counted */
+    size_t anew;        /* of these, how many were counted over the whole window so far */
+    size_t held, most;  /* bytes now, and at most so far */
+} syn_stream_report;
+
+syn_stream_report syn_stream_about(const syn_stream *stream);
+
+#endif

@@ -1,0 +1,213 @@
+/* The ring of the events of a stream. It doubles when it is full; whoever numbers events
+   never sees where they stand. */
+#include "core/episodes/stream_events.h"
+
+#include <string.h>
+
+#include "core/episodes/rows.h"
+
+enum { LEAST_ROOM = 64, MOST_EVENTS = 1 << 28 };
+
+/* ---- memory ---- */
+
+/* An array of the ring moved to one of `room` places of `size` bytes, in the order of
+   the ring. NULL when there is no memory for it: the old one stays. */
+static void *move_ring(const syn_stream_events *e, void *old, uint32_t room, size_t size)
+{
+    char *new = syn_budget_alloc(e->budget, room, size);
+    for (uint32_t i = e->begin; new && i != e->end; i++)
+        memcpy(new + (i & (room - 1)) * size, (char *)old + (i & e->mask) * size, size);
+    if (new)
+        syn_budget_free(e->budget, old);
+    return new;
+}
+
+static int move_windows(syn_stream_events *e, uint32_t **bound, uint32_t room)
+{
+    for (uint32_t k = 0; k < e->intervals; k++) {
+        uint32_t *moved = move_ring(e, bound[k], room, sizeof *moved);
+        if (!moved)
+            return 0;
+        bound[k] = moved;
+    }
+    return 1;
+}
+
+/* Arrays that were moved before memory ran out are longer than the others say: nothing
+   but freeing them follows. */
+static syn_status make_room(syn_stream_events *e, uint32_t room, int table)
+{
+    int64_t *tick = move_ring(e, e->tick, room, sizeof *tick);
+    e->tick = tick ? tick : e->tick;
+    uint32_t *unit = move_ring(e, e->unit, room, sizeof *unit);
+    e->unit = unit ? unit : e->unit;
+    uint32_t *back = move_ring(e, e->back, room, sizeof *back);
+    e->back = back ? back : e->back;
+    int done = tick && unit && back && move_windows(e, e->open, room) &&
+               move_windows(e, e->shut, room);
+    if (done && table) {
+        uint16_t *next = move_ring(e, e->next, room, e->stride * sizeof *next);
+        e->next = next ? next : e->next;
+        done = next != NULL;
+    }
+    if (!done)
+        return syn_budget_refusal(e->budget);
+    e->room = room;
+    e->mask = room - 1;
+    return SYN_OK;
+}
+
+syn_status syn_stream_events_open(syn_stream_events *e, int table)
+{
+    e->stride = (size_t)e->intervals * e->units;
+    e->open = syn_budget_zeros(e->budget, e->intervals, sizeof *e->open);
+    e->shut = syn_budget_zeros(e->budget, e->intervals, sizeof *e->shut);
+    e->seen = syn_budget_zeros(e->budget, e->units, sizeof *e->seen);
+    e->of = syn_budget_zeros(e->budget, e->units, sizeof *e->of);
+    if (!e->open || !e->shut || !e->seen || !e->of)
+        return syn_budget_refusal(e->budget);
+    return make_room(e, LEAST_ROOM, table);
+}
+
+void syn_stream_events_free(syn_stream_events *e)
+{
+    for (uint32_t k = 0; k < e->intervals; k++) {
+        if (e->open)
+            syn_budget_free(e->budget, e->open[k]);
+        if (e->shut)
+            syn_budget_free(e->budget, e->shut[k]);
+    }
+    for (uint32_t u = 0; e->of && u < e->units; u++)
+        syn_budget_free(e->budget, e->of[u].event);
+    syn_budget_free(e->budget, e->open);
+    syn_budget_free(e->budget, e->shut);
+    syn_budget_free(e->budget, e->seen);
+    syn_budget_free(e->budget, e->of);
+    syn_budget_free(e->budget, e->tick);
+    syn_budget_free(e->budget, e->unit);
+    syn_budget_free(e->budget, e->back);
+    syn_budget_free(e->budget, e->next);
+}
+
+/* ---- events that come ---- */
+
+static syn_status append_to_unit(syn_stream_events *e, uint32_t unit, uint32_t event)
+{
+    syn_stream_unit *u = &e->of[unit];
+    if (u->head > 0 && u->n == u->room && u->head >= u->room / 2) {
+        memmove(u->event, u->event + u->head, (u->n - u->head) * sizeof *u->event);
+        u->n -= u->head;
+        u->head = 0;
+    }
+    uint32_t *grown = syn_budget_grow(e->budget, u->event, &u->room, (size_t)u->n + 1,
+                                      sizeof *grown);
+    if (!grown)
+        return syn_budget_refusal(e->budget);
+    u->event = grown;
+    u->event[u->n++] = event;
+    return SYN_OK;
+}
+
+syn_status syn_stream_events_append(syn_stream_events *e, size_t n, const double *tick,
+                                    const int *unit)
+{
+    size_t held = e->end - e->begin;
+    uint32_t room = e->room;
+    if (n > MOST_EVENTS || held + n > MOST_EVENTS)
+        return SYN_TOO_LARGE;
+    while (held + n > room)
+        room *= 2;
+    syn_status status = room > e->room ? make_room(e, room, e->next != NULL) : SYN_OK;
+    for (size_t i = 0; status == SYN_OK && i < n; i++) {
+        uint32_t at = e->end & e->mask, before = (e->end - 1) & e->mask;
+        e->tick[at] = (int64_t)tick[i];
+        e->unit[at] = (uint32_t)unit[i] - 1;
+        e->back[at] = 0;
+        if (e->end > e->begin && e->tick[before] == e->tick[at])
+            e->back[at] = e->back[before] + 1;
+        status = append_to_unit(e, e->unit[at], e->end);
+        e->end++;
+    }
+    return status;
+}
+
+uint32_t syn_stream_pending(const syn_stream_events *e, uint32_t event)
+{
+    int64_t tick = syn_stream_tick(e, event);
+    while (event > e->begin && tick - syn_stream_tick(e, event - 1) <= e->reach)
+        event--;
+    return event;
+}
+
+/* ---- windows ---- */
+
+static void fill_windows(syn_stream_events *e, uint32_t k, uint32_t from)
+{
+    uint32_t open = from, shut = from;
+    for (uint32_t i = from; i < e->end; i++) {
+        int64_t tick = syn_stream_tick(e, i);
+        while (open < e->end && syn_stream_tick(e, open) - tick <= e->interval[k].low)
+            open++;
+        while (shut < e->end && syn_stream_tick(e, shut) - tick <= e->interval[k].high)
+            shut++;
+        e->open[k][i & e->mask] = open - i;
+        e->shut[k][i & e->mask] = shut - i;
+        if (shut - i > e->farthest)
+            e->farthest = shut - i;
+    }
+}
+
+/* Going back in time, an event that enters the window is the first of its unit. */
+static void fill_table(syn_stream_events *e, uint32_t k, uint32_t from)
+{
+    uint32_t entered = e->end, *next = e->seen;
+    memset(next, 0xff, e->units * sizeof *next);
+    for (uint32_t i = e->end; i-- > from;) {
+        uint32_t at = i & e->mask, open = i + e->open[k][at], shut = i + e->shut[k][at];
+        uint16_t *row = e->next + at * e->stride + (size_t)k * e->units;
+        while (entered > open) {
+            entered--;
+            next[e->unit[entered & e->mask]] = entered;
+        }
+        for (uint32_t u = 0; u < e->units; u++)
+            row[u] = next[u] < shut ? (uint16_t)(next[u] - i) : 0;
+    }
+}
+
+void syn_stream_fill(syn_stream_events *e, uint32_t from)
+{
+    for (uint32_t k = 0; k < e->intervals; k++)
+        fill_windows(e, k, from);
+    if (e->next && e->farthest >= SYN_ROW_REACH) {  /* beyond 16 bits, from now on */
+        syn_budget_free(e->budget, e->next);
+        e->next = NULL;
+    }
+    for (uint32_t k = 0; e->next && k < e->intervals; k++)
+        fill_table(e, k, from);
+}
+
+/* ---- events that go ---- */
+
+uint32_t syn_stream_cut(const syn_stream_events *e, int64_t cut)
+{
+    uint32_t event = e->begin;
+    while (event < e->end && syn_stream_tick(e, event) <= cut)
+        event++;
+    return event;
+}
+
+void syn_stream_drop(syn_stream_events *e, uint32_t begin)
+{
+    for (uint32_t i = e->begin; i < begin; i++)
+        e->of[e->unit[i & e->mask]].head++;
+    e->begin = begin;
+}
+
+void syn_stream_renumber(syn_stream_events *e, uint32_t by)
+{
+    e->begin -= by;
+    e->end -= by;
+    for (uint32_t u = 0; u < e->units; u++)
+        for (uint32_t i = e->of[u].head; i < e->of[u].n; i++)
+            e->of[u].event[i] -= by;
+}

@@ -1,0 +1,124 @@
+/* The episodes that a stream keeps, and the candidates that it counts.
+
+   An episode is kept from when it is frequent until it has become clearly rarer. What is
+   kept may be part of longer episodes: a candidate is counted when the episodes that it
+   begins and ends with, one event shorter, are both kept. So all kept episodes with a
+   common suffix have the same candidates: what extends the suffix, its kids, in their
+   order. A candidate is thus a place among the kids of a suffix, and each kept episode
+   has arrays in that order. The empty episode, SYN_STREAM_ROOT, is the suffix of single
+   units; each of its kids stands there once for every interval. */
+#ifndef SYN_EPISODES_STREAM_KEPT_H
+#define SYN_EPISODES_STREAM_KEPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/arena.h"
+#include "core/base/budget.h"
+#include "core/episodes/rows.h"
+#include "core/episodes/stream.h"
+#include "core/episodes/stream_events.h"
+
+enum { SYN_STREAM_ROOT = 0 };
+#define SYN_STREAM_NONE UINT32_MAX
+
+/* An end of an episode and the latest start that leads to it, as the first event on its
+   tick. */
+typedef struct syn_stream_end {
+    uint32_t event, start;
+} syn_stream_end;
+
+typedef struct syn_stream_kept {
+    uint32_t unit, interval;  /* the last event and the interval before it */
+    uint32_t size;
+    uint32_t parent, suffix;
+    uint32_t place;           /* among the kids of its parent */
+    uint32_t spot;            /* among those of its size */
+    uint32_t user, before, after;  /* the first one that has this as its suffix; its
+                                      neighbours among those with the same suffix */
+    uint32_t *kid, kids;      /* [kids] kept episodes that extend it by an event */
+    uint32_t *slot, slots;    /* [slots] interval * units + unit of each place, which is a
+                                 kid or, of the root, a kid and an interval */
+    size_t kid_room, slot_room;
+    /* Its candidates, a place of its suffix each. */
+    uint32_t n, counted;      /* those from `counted` on are not counted yet */
+    uint32_t *count;          /* [n] */
+    uint32_t *free;           /* [n] the event after the last one that was counted */
+    uint32_t *node;           /* [n] the kept episode, or SYN_STREAM_NONE */
+    size_t count_room, free_room, node_room;
+    /* Its ends that later events may follow. */
+    syn_stream_end *pending;
+    uint32_t n_pending;
+    size_t pending_room;
+    uint32_t latest;          /* the event after the last end of it or of what is below */
+    uint8_t used;             /* whether this is an episode */
+    uint8_t wanted;           /* to be gone through, for what is below */
+    uint8_t again;            /* to be counted */
+    uint8_t changed;          /* its counts may have risen */
+} syn_stream_kept;
+
+typedef struct syn_stream_level {
+    uint32_t *kept, n;
+    size_t room;
+} syn_stream_level;
+
+struct syn_stream {
+    syn_budget budget;
+    syn_stream_options options;
+    syn_interval *intervals;
+    syn_stream_events events;
+    syn_stream_kept *kept;           /* [n_kept] of [kept_room]; 0 is the root */
+    uint32_t n_kept;
+    size_t kept_room;
+    uint32_t *unused;         /* [n_unused] numbers to be used again */
+    uint32_t n_unused;
+    size_t unused_room;
+    syn_stream_level *level;  /* [levels] by size; [0] is empty */
+    size_t levels, level_room;
+    uint32_t *root_seat;      /* [stride] the place of a slot among those of the root */
+    uint32_t *seat;           /* [stride] the same for another suffix, while it is used */
+    syn_follow_rows *follow_rows;
+    uint32_t *chain[4];       /* [chain_room] counts and free events of two chains */
+    size_t chain_room[4];
+    syn_arena lists;
+    uint32_t min_count;
+    size_t candidates, anew;
+    const syn_watch *watch;   /* of the update that runs */
+    double polled;
+};
+
+/* The places of one kid among the slots of `suffix`. */
+static inline uint32_t syn_stream_kept_width(const syn_stream *s, uint32_t suffix)
+{
+    return suffix == SYN_STREAM_ROOT ? s->options.n_intervals : 1;
+}
+
+/* The place of a kept episode of two or more events among its parent's candidates. */
+static inline uint32_t syn_stream_kept_candidate(const syn_stream *s, uint32_t id)
+{
+    const syn_stream_kept *k = &s->kept[id];
+    uint32_t place = s->kept[k->suffix].place;
+    return k->size == 2 ? place * s->options.n_intervals + k->interval : place;
+}
+
+static inline uint32_t syn_stream_kept_count(const syn_stream *s, uint32_t id)
+{
+    const syn_stream_kept *k = &s->kept[id];
+    return k->size == 1 ? syn_stream_unit_count(&s->events, k->unit)
+                        : s->kept[k->parent].count[syn_stream_kept_candidate(s, id)];
+}
+
+/* Makes the root. */
+syn_status syn_stream_kept_open(syn_stream *s);
+void syn_stream_kept_free(syn_stream *s);
+
+/* Keeps the episode that extends `parent`; `suffix` is the root for a single unit. Its
+   candidates, and those it brings to others, are there and not counted yet. */
+syn_status syn_stream_kept_enter(syn_stream *s, uint32_t parent, uint32_t unit,
+                          uint32_t interval, uint32_t suffix);
+
+/* Keeps an episode no longer. Nothing that is kept may contain it, and all candidates
+   must be counted. */
+syn_status syn_stream_kept_leave(syn_stream *s, uint32_t id);
+
+#endif

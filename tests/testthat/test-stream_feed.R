@@ -1,0 +1,482 @@
+# Whatever a writer does, the stream must hold what mining says of the spikes it wrote.
+
+test_that("a file that grows anyhow gives the window mined from scratch", {
+  for (seed in 1:6) {
+    all <- fed_recording(seed)
+    withr::local_seed(seed)
+    file <- withr::local_tempfile(fileext = ".csv")
+    text <- paste0(c("time,unit", fed_lines(all), ""), collapse = "\n")
+    bytes <- charToRaw(text)
+    cuts <- c(0, sort(sample(length(bytes), 40)), length(bytes))
+    feed <- quietly(feed_file(fed_stream(), file, every = sample(c(0.05, 0.1, 0.35), 1),
+                              wait = sample(c(0, Inf), 1)))
+    for (k in seq_along(cuts)[-1]) {
+      # Any number of bytes: half lines, half numbers, nothing.
+      add_bytes(file, rawToChar(bytes[seq_len(cuts[[k]] - cuts[[k - 1]]) + cuts[[k - 1]]]))
+      quietly(update(feed))
+    }
+    s <- quietly(close(feed))
+    expect_identical(s$now, max(all$tick) + 0)
+    expect_window_of(s, all)
+    expect_identical(feed$counts[["spikes"]], nrow(all) + 0)
+    expect_identical(sum(feed$counts[c("repeated", "too_late", "stray", "broken")]), 0)
+  }
+})
+
+test_that("updates end at whole multiples of `every`, whatever the pace of the writer", {
+  all <- fed_recording(7)
+  ends <- lapply(c(1, 30, 1000), function(lines_each) {
+    file <- withr::local_tempfile()
+    lines <- c("unit,time", sprintf("%s,%.3f", all$unit, all$tick / 1000))
+    file.create(file)
+    feed <- feed_file(fed_stream(), file, every = 0.1, wait = Inf)
+    for (part in split(lines, (seq_along(lines) - 1) %/% lines_each)) {
+      add_bytes(file, paste0(part, "\n", collapse = ""))
+      quietly(update(feed))
+    }
+    expect_window_of(feed$stream, all)
+    withr::defer(close(feed))
+    feed$stream$history[names(feed$stream$history) != "seconds"]
+  })
+  expect_identical(ends[[2]], ends[[1]])
+  expect_identical(ends[[3]], ends[[1]])
+  expect_equal(ends[[1]]$end * 10, round(ends[[1]]$end * 10))
+})
+
+test_that("repeated, late and backward rows count once, and those too late are said", {
+  for (seed in 11:16) {
+    all <- fed_recording(seed)
+    withr::local_seed(seed)
+    # Rows come up to 200 ms out of order, and one of eight comes again later.
+    again <- all[sample(nrow(all), nrow(all) %/% 8), ]
+    written <- rbind(all, again)
+    at <- c(all$tick + sample(0:200, nrow(all), TRUE), again$tick + sample(0:1500, nrow(again), TRUE))
+    written <- written[order(at), ]
+    file <- withr::local_tempfile()
+    file.create(file)
+    slack <- sample(c(0, 0.05, 0.2), 1)
+    feed <- feed_file(fed_stream(0.5), file, every = 0.1, slack = slack, wait = Inf,
+                      header = FALSE)
+    for (part in split(fed_lines(written), (seq_len(nrow(written)) - 1) %/% 37)) {
+      add_bytes(file, paste0(part, "\n", collapse = ""))
+      quietly(update(feed))
+    }
+    s <- quietly(close(feed))
+    expect_window_of(s, all)
+    counts <- feed$counts
+    # Each row is one of these, and no spike counts twice.
+    expect_identical(sum(counts[c("spikes", "repeated", "too_late")]), nrow(written) + 0)
+    expect_lte(counts[["spikes"]], nrow(all))
+    if (slack == 0.2) expect_identical(counts[["late"]], 0)
+  }
+})
+
+test_that("what is left out is counted and said", {
+  file <- withr::local_tempfile(fileext = ".csv")
+  writeLines(c("time,unit", sprintf("%.3f,a", 1:30 / 10)), file)
+  feed <- feed_file(fed_stream(1), file, every = 0.5, wait = 0)
+  update_all(feed)
+  said <- function(text) {
+    add_bytes(file, text)
+    cli::ansi_strip(gsub("\\s+", " ", paste(capture_messages(update_all(feed)), collapse = " ")))
+  }
+  text <- said("0.5,b\n3.1,a\n")
+  expect_match(text, "came too late and is left out, the last at 0.5 s.*reached 3.1 s")
+  text <- said("2.9,b\n3.5,a\n")
+  expect_match(text, "after the block had been counted, and is counted all the same")
+  text <- said("2.9,b\n3.6,a\n")
+  expect_match(text, "1 spike so far came again")
+  text <- said("3.7,a,x\n")
+  expect_match(text, "line 38 .*\"3.7,a,x\" .it has 3 fields, not 2")
+  expect_identical(said("x,a\n3.7,\n\n3.7,NA\n,a\nInf,a\n"), "")   # not yet the tenth
+  text <- said("1e300,a\n\"3.7,a\n\"3.7\"7,a\n3.7,a,b\n3.\001,a\ny,a\n")
+  expect_match(text, "11 lines so far")
+  expect_identical(feed$counts[["without_unit"]], 1)
+  # A header that a writer puts there once more when it comes back.
+  expect_identical(said("time,unit\n3.9,a\n"), "")
+  quietly(close(feed))
+  expect_identical(feed$counts[["broken"]], 11)
+  expect_identical(feed$counts[["too_late"]], 1)
+  expect_identical(feed$counts[["late"]], 1)
+  expect_identical(feed$counts[["repeated"]], 1)
+})
+
+test_that("a half line is waited for; one that never ends is no spike", {
+  file <- withr::local_tempfile()
+  writeLines(c("time,unit", sprintf("%.3f,a", 1:30 / 10)), file)
+  feed <- feed_file(fed_stream(1), file, every = 0.5, wait = 0)
+  update_all(feed)
+  add_bytes(file, "3.")
+  update_all(feed)
+  add_bytes(file, "25,b\n3.3")
+  update_all(feed)
+  expect_identical(sum(feed$counts), 31)
+  # The writer dies, and its successor does not know.
+  add_bytes(file, "3.4,b\n3.5,b\n")
+  quietly(update_all(feed))
+  expect_identical(feed$counts[c("spikes", "broken")], c(spikes = 32, broken = 1))
+  # One that makes a sound line with the next, far ahead.
+  add_bytes(file, "13.6,b\n3.7,b\n")
+  quietly(update_all(feed))
+  expect_identical(feed$counts[c("spikes", "stray")], c(spikes = 33, stray = 1))
+  expect_identical(feed$stream$now, 3700)
+  # A true silence is believed as soon as the next row bears it out, or none comes.
+  add_bytes(file, "20,b\n20.1,b\n40,b\n")
+  update(feed)
+  expect_identical(feed$stream$now, 20000)
+  update_all(feed)
+  expect_identical(feed$stream$now, 40000)
+  add_bytes(file, "40.1")
+  update(feed)
+  quietly(close(feed))
+  expect_identical(feed$counts[["broken"]], 2)
+  expect_match(feed$broken_first$why, "not written to its end")
+})
+
+test_that("a file may be renamed, cut short or written anew", {
+  all <- fed_recording(21)
+  lines <- fed_lines(all)
+  n <- length(lines)
+  part <- function(from, to) paste0(lines[from:to], "\n", collapse = "")
+  folder <- withr::local_tempdir()
+  file <- file.path(folder, "spikes.csv")
+  cat("time,unit\n", part(1, 100), file = file, sep = "")
+  feed <- feed_file(fed_stream(), file, every = 0.1, wait = Inf)
+  update(feed)
+  # Renamed with unread lines in it; the new one is there at once, with a header.
+  add_bytes(file, part(101, 150))
+  file.rename(file, paste0(file, ".1"))
+  cat("time,unit\n", part(151, 200), file = file, sep = "")
+  for (k in 1:4) quietly(update(feed))
+  # In place: cut short, and two lines come again.
+  cat("time,unit\n", part(199, 240), file = file, sep = "")
+  suppressMessages(expect_message(for (k in 1:3) update(feed), "replaced or cut short"))
+  # In place, longer than before.
+  cat("time,unit\n", part(241, n), file = file, sep = "")
+  for (k in 1:3) quietly(update(feed))
+  # A program that writes all rows anew each time.
+  cat("time,unit\n", part(241, n), "3.3,z\n", file = paste0(file, "~"), sep = "")
+  file.rename(paste0(file, "~"), file)
+  for (k in 1:3) quietly(update(feed))
+  unlink(file)
+  expect_message(for (k in 1:2) update(feed), "is gone")
+  expect_no_message(update(feed))
+  cat("time,unit\n", part(n - 30, n), "3.4,z\n", file = file, sep = "")
+  for (k in 1:3) quietly(update(feed))
+  s <- quietly(close(feed))
+  expect_identical(feed$counts[["spikes"]], n + 2)
+  expect_identical(feed$counts[["broken"]], 0)
+  expect_identical(s$now, 3400)
+  expect_window_of(s, data.frame(tick = c(all$tick, 3300, 3400),
+                                 unit = c(all$unit, "z", "z")))
+})
+
+test_that("a file that cannot stay open is found again by what stands before the place", {
+  file <- withr::local_tempfile()
+  source <- growing_file(file, keep_open = FALSE)
+  text <- \() rawToChar(source$origins()[[1]]$rest)
+  expect_identical(source$take(), 0L)
+  add_bytes(file, "1,a\n2")
+  source$take()
+  file.copy(file, paste0(file, "~"))
+  file.rename(paste0(file, "~"), file)
+  add_bytes(file, ",b\n")
+  source$take()
+  expect_identical(text(), "1,a\n2,b\n")
+  expect_identical(source$unread(), 0)
+  writeLines("7,c", file)
+  expect_message(source$take(), "was replaced")
+  source$take()
+  expect_identical(text(), "7,c\n")
+  expect_identical(rawToChar(source$dropped()[[1]]$rest), "1,a\n2,b\n")
+  source$close()
+})
+
+test_that("tables are read as read_spikes() reads them", {
+  all <- fed_recording(31)
+  file <- withr::local_tempfile()
+  ways <- list(
+    list(text = c("# made today", "", "Neuron;Time (ms);x",
+                  sprintf("%s;%d,0;7", all$unit, all$tick)), decimal_mark = ","),
+    list(text = sprintf("%d\t%s", all$tick, all$unit), time_unit = "ms"),
+    list(text = sprintf("%d %s 1", all$tick * 20, all$unit), time_unit = "samples",
+         sampling_rate = 20000, time_column = 1, unit_column = 2, sep = " ", header = FALSE),
+    list(text = c("ch,t,nr", sprintf("\"%s\",%s,0", all$unit, all$tick / 1000)),
+         unit_column = "ch", time_column = "t")
+  )
+  for (way in ways) {
+    con <- file(file, "wb")
+    writeLines(way$text, con, sep = "\r\n")
+    close(con)
+    args <- way[names(way) != "text"]
+    feed <- do.call(feed_file, c(list(fed_stream(), file, every = 0.1), args))
+    update(feed)
+    s <- close(feed)
+    expect_window_of(s, all)
+    want <- do.call(read_spikes, c(list(file, resolution = 1e-3), args))
+    expect_identical(feed$counts[["spikes"]], nrow(want) + 0)
+    expect_setequal(levels(attr(s$episodes, "recording")$unit), levels(want$unit))
+  }
+})
+
+test_that("a layout is not guessed from too few rows, nor never", {
+  file <- withr::local_tempfile()
+  cat("time,unit\n", file = file)
+  feed <- feed_file(fed_stream(), file, wait = 0)
+  update(feed)
+  update(feed)
+  expect_identical(sum(feed$counts), 0)
+  add_bytes(file, "1,a\n")
+  update(feed)
+  update(feed)
+  expect_identical(feed$counts[["spikes"]], 1)
+  close(feed)
+
+  writeLines(sprintf("%d,%d", 5:30, 5:30), file)
+  feed <- feed_file(fed_stream(), file)
+  expect_error(update(feed), "could be the times", class = "synfire_error_file")
+  quietly(close(feed))
+  for (bad in list(as.raw(c(0x1f, 0x8b, 8:20, 10, 10)), as.raw(c(0x89, 0x48, 0x44, 0x46, 10, 10)),
+                   as.raw(c(0xff, 0xfe, 50, 0, 10, 0, 10)), as.raw(c(2, 3, 10, 3, 4, 10)))) {
+    writeBin(bad, file)
+    feed <- feed_file(fed_stream(), file, wait = 0)
+    expect_error(update_all(feed), class = "synfire_error_file")
+    quietly(close(feed))
+  }
+})
+
+test_that("arguments are checked, and a closed feed says so", {
+  s <- fed_stream()
+  file <- withr::local_tempfile()
+  file.create(file)
+  wrong <- function(code) expect_error(code, class = "synfire_error_argument")
+  wrong(feed_file(1, file))
+  wrong(feed_file(s))
+  wrong(feed_file(s, file, every = 0.9))
+  wrong(feed_file(s, file, every = 0.0005))
+  wrong(feed_file(s, file, slack = -1))
+  wrong(feed_file(s, file, wait = NA))
+  wrong(feed_file(s, file, time_unit = "h"))
+  wrong(feed_file(s, file, header = 1))
+  wrong(feed_socket(s))
+  wrong(feed_socket(s, 0))
+  wrong(feed_socket(s, 1e5))
+  wrong(feed_socket(s, 50000, host = ""))
+  wrong(feed_socket(s, 50000, time_unit = "samples"))
+  expect_error(feed_file(s, tempdir()), class = "synfire_error_file")
+  expect_message(close(feed_file(s, paste0(file, "no"))), "no .*yet")
+  feed <- feed_file(s, file)
+  wrong(run_feed(s))
+  wrong(run_feed(feed, seconds = -1))
+  wrong(run_feed(feed, on_update = 1))
+  wrong(update(feed, on_update = "f"))
+  wrong(update(feed, 3))
+  expect_identical(close(feed), s)
+  expect_identical(close(feed), s)
+  expect_error(update(feed), "one that was closed", class = "synfire_error_argument")
+  expect_output(print(feed), "closed")
+})
+
+# ---- Sockets ---------------------------------------------------------------------------
+
+test_that("a socket takes lines, half lines, several writers and those that come back", {
+  skip_on_cran()
+  all <- fed_recording(41)
+  text <- paste0(fed_lines(all), "\n")
+  made <- socket_feed(fed_stream(), every = 0.1, wait = Inf, slack = 0.1)
+  feed <- made$feed
+  withr::defer(quietly(close(feed)))
+  taken <- function(n) quietly(feed_until(feed, \() sum(feed$counts) + length(feed$pending$tick) +
+                                            length(feed$held$tick) >= n))
+  writer <- connect(made$port)
+  writeBin(charToRaw(paste(text[1:100], collapse = "")), writer)
+  writeBin(charToRaw("1.2"), writer)
+  taken(100)
+  # It dies within a line, and comes back with what it is not sure of.
+  close(writer)
+  quietly(feed_until(feed, \() feed$counts[["broken"]] == 1))
+  writer <- connect(made$port)
+  writeBin(charToRaw(paste(text[91:200], collapse = "")), writer)
+  taken(100 + 1 + 110)
+  # Two at a time, each with its own half lines.
+  second <- connect(made$port)
+  writeBin(charToRaw(substr(text[[201]], 1, 4)), writer)
+  writeBin(charToRaw(text[[202]]), second)
+  taken(100 + 1 + 110 + 1)
+  writeBin(charToRaw(substring(text[[201]], 5)), writer)
+  writeBin(charToRaw(paste(text[-(1:202)], collapse = "")), second)
+  # The second says how far it has come.
+  taken(nrow(all) + 11)
+  writeBin(charToRaw("3.3,\n"), second)
+  taken(nrow(all) + 12)
+  close(writer)
+  close(second)
+  quietly(run_feed(feed, idle = 0.1))
+  expect_identical(feed$counts[["spikes"]], nrow(all) + 0)
+  expect_identical(feed$counts[["repeated"]], 10)
+  expect_identical(feed$counts[["broken"]], 1)
+})
+
+test_that("a socket that says how far it is moves the window in silence", {
+  skip_on_cran()
+  all <- fed_recording(42)
+  made <- socket_feed(fed_stream(), every = 0.1, wait = Inf)
+  feed <- made$feed
+  writer <- connect(made$port)
+  writeBin(charToRaw(paste0(fed_lines(all), "\n", collapse = "")), writer)
+  writeBin(charToRaw("3.35,\n"), writer)
+  quietly(feed_until(feed, \() identical(feed$stream$now, 3300)))
+  expect_window_of(feed$stream, all)
+  writeBin(charToRaw("3.400,\r\n"), writer)
+  quietly(feed_until(feed, \() identical(feed$stream$now, 3400)))
+  close(writer)
+  quietly(close(feed))
+  expect_identical(feed$counts[["without_unit"]], 2)
+})
+
+test_that("a feed connects to a host, and again when that comes back", {
+  skip_on_cran()
+  all <- fed_recording(43)
+  text <- paste0(fed_lines(all), "\n")
+  server <- NULL
+  for (port in sample(20000:60000, 20)) {
+    server <- tryCatch(serverSocket(port), error = \(e) NULL)
+    if (!is.null(server)) break
+  }
+  skip_if(is.null(server))
+  withr::defer(close(server))
+  feed <- feed_socket(fed_stream(), port, host = "127.0.0.1", every = 0.1, time_unit = "s")
+  quietly(update(feed))
+  for (part in list(text[1:150], text[140:length(text)])) {
+    con <- socketAccept(server, blocking = TRUE, open = "wb", timeout = 10)
+    writeBin(charToRaw(paste(part, collapse = "")), con)
+    close(con)
+    quietly(run_feed(feed, seconds = 1.3))
+  }
+  expect_identical(feed$counts[["repeated"]], 11)
+  s <- quietly(close(feed))
+  expect_window_of(s, all)
+  expect_identical(feed$counts[["spikes"]], nrow(all) + 0)
+})
+
+# ---- Running ---------------------------------------------------------------------------
+
+test_that("a function is called after each update, may end the run, and may fail", {
+  all <- fed_recording(51)
+  file <- withr::local_tempfile()
+  writeLines(c("time,unit", fed_lines(all)), file)
+  feed <- feed_file(fed_stream(), file, every = 0.1, wait = Inf)
+  ends <- numeric()
+  run_feed(feed, on_update = function(stream) {
+    ends <<- c(ends, stream$now)
+    length(ends) < 3
+  })
+  expect_identical(ends, feed$stream$history$end * 1000)
+  expect_length(ends, 3)
+  expect_error(run_feed(feed, on_update = function(stream) stop("no stimulus")), "no stimulus")
+  expect_identical(feed$stream$updates, 4)
+  expect_identical(run_feed(feed, idle = 0, on_update = function(stream) NULL), feed)
+  s <- close(feed)
+  expect_window_of(s, all)
+  expect_identical(feed$counts[["spikes"]], nrow(all) + 0)
+})
+
+test_that("run_feed() ends in time, draws, and says what waits", {
+  skip_if_not_installed("ggplot2")
+  all <- fed_recording(52)
+  file <- withr::local_tempfile()
+  writeLines(c("time,unit", fed_lines(all)), file)
+  feed <- feed_file(fed_stream(), file, every = 0.1, wait = Inf)
+  folder <- withr::local_tempdir()
+  grDevices::png(file.path(folder, "%d.png"))
+  run_feed(feed, idle = 0.05, redraw = 0)
+  grDevices::dev.off()
+  expect_gte(length(list.files(folder)), 1)
+  expect_identical(feed$behind, (max(all$tick) - feed$stream$now) / 1000)
+  began <- Sys.time()
+  run_feed(feed, seconds = 0.1)
+  expect_lt(as.numeric(Sys.time() - began), 5)
+  # A lot more is written than one look reads.
+  more <- data.frame(tick = 4000 + seq_len(20000), unit = "u1")
+  add_bytes(file, paste0(fed_lines(more), "\n", collapse = ""))
+  expect_message(update(feed), "wait to be counted")
+  expect_gt(feed$behind, 10)
+  expect_output(print(feed), "wait to be counted")
+  quietly(run_feed(feed, idle = 0))
+  expect_lt(feed$behind, 0.2)
+  close(feed)
+})
+
+test_that("Ctrl-C leaves a feed that is whole", {
+  skip_on_cran()
+  all <- fed_recording(53, spikes = 3000, span = 30000)
+  file <- withr::local_tempfile()
+  result <- withr::local_tempfile()
+  writeLines(c("time,unit", fed_lines(all)), file)
+  lines <- start_child(substitute({
+    stream <- episode_stream(c(0.001, 0.012), 3, 0.8, resolution = 1e-3, max_size = 3,
+                             threads = 1)
+    feed <- feed_file(stream, file, every = 0.05, wait = 0.2)
+    for (k in 1:5) {
+      log(paste0("start", k), Sys.getpid())
+      run_feed(feed, idle = if (k == 5) 0.5 else Inf,
+               on_update = if (k < 5) function(stream) Sys.sleep(0.002))
+    }
+    close(feed)
+    saveRDS(list(stream = feed$stream, counts = feed$counts), result)
+    log("end", 1)
+  }, list(file = file, result = result)))
+  for (k in 1:4) {
+    start <- await_line(lines, paste0("start", k), 60)
+    Sys.sleep(0.1)
+    tools::pskill(as.integer(start[[1L]]), tools::SIGINT)
+  }
+  expect_false(is.null(await_line(lines, "end", 60)))
+  out <- readRDS(result)
+  expect_identical(out$counts[["spikes"]], nrow(all) + 0)
+  expect_window_of(out$stream, all)
+})
+
+test_that("a program that pauses, repeats, goes back, dies and comes back loses nothing", {
+  skip_on_cran()
+  all <- fed_recording(54)
+  file <- withr::local_tempfile(fileext = ".csv")
+  feed <- quietly(feed_file(fed_stream(), file, every = 0.1, wait = 0.05))
+  write_part <- quote({
+    con <- file(path, "ab")
+    put <- function(text) {
+      writeBin(charToRaw(text), con)
+      flush(con)
+    }
+    if (first == 1) put("time,unit\n") else put("\n")
+    for (at in seq(first, last, by = 10)) {
+      put(paste0(lines[at:min(at + 9, last)], "\n", collapse = ""))
+      if (at %% 3 == 0) Sys.sleep(0.02)
+      if (at %% 4 == 0) put(paste0(lines[max(1, at - 5):at], "\n", collapse = ""))
+    }
+    put("2.9")     # and dies within a line
+    log("end", 1)
+    tools::pskill(Sys.getpid(), tools::SIGKILL)
+  })
+  n <- nrow(all)
+  for (part in list(c(1, 150), c(141, n))) {
+    child <- start_child(substitute(
+      {
+        path <- PATH
+        lines <- LINES
+        first <- FIRST
+        last <- LAST
+        CODE
+      },
+      list(PATH = file, LINES = fed_lines(all), FIRST = part[[1]], LAST = part[[2]],
+           CODE = write_part)
+    ))
+    quietly(feed_until(feed, \() !is.null(await_line(child, "end", 0.03)), 60))
+  }
+  quietly(run_feed(feed, idle = 0.2))
+  s <- quietly(close(feed))
+  expect_identical(feed$counts[["spikes"]], n + 0)
+  expect_identical(feed$counts[["broken"]], 2)
+  expect_identical(feed$counts[["too_late"]] + feed$counts[["stray"]], 0)
+  expect_window_of(s, all)
+})
