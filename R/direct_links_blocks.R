@@ -5,7 +5,7 @@
 links_job_format <- 1L
 
 # Seconds that a block takes at most, about, on one core; a GPU does more in the same time.
-links_block_seconds <- c(cpu = 30, gpu = 1000)
+links_block_seconds <- c(cpu = 30, gpu = 1500)
 
 # Blocks that a folder keeps of a short job, where there are as many effects of about equal work.
 links_least_blocks <- 10

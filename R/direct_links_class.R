@@ -74,7 +74,8 @@ counts_text <- function(n) {
 #' @param ... Not used; must be empty.
 #' @return `format()` gives two lines, `print()` shows the direct links first, those with the
 #'   highest `t` first. `summary()` gives a list of class `summary.direct_links`: `about`, the
-#'   lines of `format()`; `kinds`, the number of links of each kind; `hubs`, a data frame of
+#'   lines of `format()`; `also`, lines about the delays of direct links, and the reasons of
+#'   those that were refused; `kinds`, the number of links of each kind; `hubs`, a data frame of
 #'   the series with a direct link: `series`, `drives` and `driven`, numbers of direct links,
 #'   by `drives`; `sentences`, a data frame of the links: `cause`, `effect`, `link` and
 #'   `said`, a sentence with the numbers.
@@ -104,7 +105,7 @@ format.direct_links <- function(x, ...) {
 print.direct_links <- function(x, n = 10, ...) {
   check_no_dots()
   n <- min(check_count(n, infinite = TRUE), nrow(x))
-  cat(format(x), "", sep = "\n")
+  cat(strwrap(format(x), exdent = 2L), "", sep = "\n")
   shown <- if (is_ordered(x)) seq_len(n) else utils::head(clear_order(x), n)
   columns <- c("cause", "effect", "rho", "link", "delay", "gain", "t", "q_value", "through",
                "reason")
@@ -140,7 +141,8 @@ summary.direct_links <- function(object, n = 10, ...) {
   row.names(hubs) <- NULL
   some <- plain_table(object)[rows, ]
   structure(
-    list(about = format(object), kinds = table(object$link), hubs = hubs,
+    list(about = format(object), also = c(act_after_text(object), refusals_text(object)),
+         kinds = table(object$link), hubs = hubs,
          sentences = data.frame(some[c("cause", "effect", "link")],
                                 said = link_sentences(some), row.names = NULL),
          left = nrow(object) - length(rows)),
@@ -148,11 +150,27 @@ summary.direct_links <- function(object, n = 10, ...) {
   )
 }
 
+#' How many direct links act after each number of steps, or NULL
+#' @noRd
+act_after_text <- function(x) {
+  n <- table(x$delay[x$link == "direct"])
+  if (length(n) == 0L) return(NULL)
+  sprintf("Direct links by delay in steps: %s.",
+          paste0(names(n), " (", commas(as.vector(n)), ")", collapse = ", "))
+}
+
+#' How many links were refused for each reason, or NULL
+#' @noRd
+refusals_text <- function(x) {
+  n <- table(x$reason)
+  if (length(n) > 0L) sprintf("Refused: %s.", counts_text(n[order(-n)]))
+}
+
 #' @rdname direct_links_tables
 #' @export
 print.summary.direct_links <- function(x, ...) {
   check_no_dots()
-  cat(x$about, "", sep = "\n")
+  cat(strwrap(c(x$about, x$also), exdent = 2L), "", sep = "\n")
   for (said in x$sentences$said) cat(strwrap(said, exdent = 2L), sep = "\n")
   more_line(x$left, kinds_order)
   if (nrow(x$hubs) > 0L) {

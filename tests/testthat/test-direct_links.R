@@ -278,6 +278,8 @@ test_that("each kind has its sentence", {
   expect_s3_class(found, "summary.direct_links")
   expect_identical(as.character(found$sentences$link), direct_link_kinds)
   expect_identical(as.vector(found$kinds), rep(1L, 6))
+  expect_match(found$also[[1]], "Direct links by delay in steps: [1-3] [(]1[)]")
+  expect_identical(found$also[[2]], "Refused: 1 constant.")
   part <- c("drives .* directly, [0-9]+ steps? later: .* takes away -?[0-9]+[.][0-9] %",
             "reaches .* through m: once the past of m is known",
             "are both driven by m, n: once the past of m, n is known",

@@ -1,6 +1,6 @@
-/* The season of a series: the period whose means of places in one half of the rows predict
-   the other half best. The place of a row is how many rows of its segment come before it,
-   and rows whose places differ by whole periods are alike. */
+/* The season of a series: the period whose means of places in one half of the rows
+   predict the other half best. The place of a row is how many rows of its segment come
+   before it, and rows whose places differ by whole periods are alike. */
 #ifndef SYN_EDM_SEASONS_H
 #define SYN_EDM_SEASONS_H
 
@@ -41,8 +41,8 @@ static inline uint32_t syn_season_longest(uint32_t n)
 void syn_season_shares(syn_round *round, uint32_t period);
 
 /* The best period once all shares are known, 0 where there is none, and what it explains.
-   By chance a period of p in n rows explains about 2 sqrt(p) / n at most; three times that
-   counts. A longer period has to explain SYN_SEASON_AHEAD more. */
+   By chance a period of p in n rows explains about 2 sqrt(p) / n at most; three times
+   that counts. A longer period has to explain SYN_SEASON_AHEAD more. */
 #define SYN_SEASON_AHEAD 0.02
 uint32_t syn_season_best(const syn_round *round, double *explained);
 

@@ -164,9 +164,9 @@ static void add_products(worker *w, uint32_t n, uint32_t lags)
     w->next = end;
 }
 
-/* Does a series come back to where it was (Kwiatkowski et al. 1992)? The mean square of its
-   sums over n times its long-run variance, by Bartlett's weights. A regular series may
-   have almost none of that: then a hundredth of its variance is taken. */
+/* Does a series come back to where it was (Kwiatkowski et al. 1992)? The mean square of
+   its sums over n times its long-run variance, by Bartlett's weights. A regular series
+   may have almost none of that: then a hundredth of its variance is taken. */
 static double drift_of(const worker *w, uint32_t n, uint32_t lags)
 {
     double weighed = 0, sum = 0, squares = 0;
