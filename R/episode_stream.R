@@ -151,7 +151,8 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
   check_stream(object)
   began <- wall_clock()
   block <- read_block(object, new_spikes, now, rlang::current_env())
-  slid <- slide_window(object, block, rlang::current_env())
+  slid <- slide_kept_window(object, block, rlang::current_env()) %||%
+    slide_window(object, block, rlang::current_env())
   counted <- count_window(object, slid)
   episodes <- counted$episodes
   changes <- episode_changes(object$episodes, episodes)
@@ -339,18 +340,26 @@ slide_window <- function(object, block, call) {
     time <- c(time[body], ticks_to_seconds(tick[o], resolution))
     code <- c(code[body], merged[o])
   }
-  from <- max(cut, min(object$start, block$start))
-  bounds <- ticks_to_seconds(c(from, block$now), resolution)
   last <- if (length(tail_tick)) tail_tick[[length(tail_tick)]] else -Inf
   in_order <- before == length(time) || all(block$tick[new] >= last)
   list(
-    recording = structure(
-      list(time = time, unit = structure(code, levels = block$units, class = "factor")),
-      class = c("spike_trains", "data.frame"), row.names = .set_row_names(length(time)),
-      start = bounds[[1L]], end = bounds[[2L]], resolution = resolution
+    recording = window_recording(
+      object, block, time, structure(code, levels = block$units, class = "factor")
     ),
     changed = changed, cut = cut, gone = gone + sum(!still),
     come = if (in_order) list(tick = block$tick[new], code = block$code[new])
+  )
+}
+
+#' The recording of a window that ends where a block does
+#' @noRd
+window_recording <- function(object, block, time, unit) {
+  from <- max(block$now - object$window, min(object$start, block$start))
+  bounds <- ticks_to_seconds(c(from, block$now), object$resolution)
+  structure(
+    list(time = time, unit = unit), class = c("spike_trains", "data.frame"),
+    row.names = .set_row_names(length(time)), start = bounds[[1L]], end = bounds[[2L]],
+    resolution = object$resolution
   )
 }
 
