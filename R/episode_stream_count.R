@@ -51,7 +51,9 @@ move_on <- function(object, slid) {
   block <- slid$come
   spikes <- nrow(x)
   min_count <- check_min_count(arguments[["min_count"]], arguments[["min_support"]], spikes)
-  if (!is_current(state, object$counting$stamp, nlevels(.subset2(x, "unit")))) {
+  known <- is_current(state, object$counting$stamp, nlevels(.subset2(x, "unit"))) &&
+    is_kept_window(state, attr(object$episodes, "recording", exact = TRUE))
+  if (!known) {
     block <- list(tick = train_ticks(x), code = as.integer(.subset2(x, "unit")))
     state <- open_counting(object, x, block$tick)
     if (inherits(state, "synfire_status")) return(NULL)
