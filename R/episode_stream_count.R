@@ -26,7 +26,7 @@ count_window <- function(object, slid) {
   counting <- object$counting
   here <- nrow(slid$recording)
   moved <- slid$gone + length(slid$come$tick)
-  if (counting$possible && !is.null(slid$come) && is_little(moved, here)) {
+  if (counting$possible && !is.null(slid$come) && is_little(object, moved, here)) {
     counted <- move_on(object, slid)
     if (!is.null(counted)) return(counted)
     counting <- no_counting(object$arguments, possible = FALSE)
@@ -36,9 +36,12 @@ count_window <- function(object, slid) {
   list(episodes = mine_window(slid$recording, object$arguments), counting = counting)
 }
 
-#' Whether counting what came and went takes less than mining the window
+#' Whether counting what came and went takes less than mining the window. Tests say by
+#' `object$always` that it shall be done in any case.
 #' @noRd
-is_little <- function(moved, here) 4 * moved <= here
+is_little <- function(object, moved, here) {
+  if (isTRUE(object$always)) here > 0 else 4 * moved <= here
+}
 
 #' Counts what came and went; `NULL` where memory is too short to keep a window
 #' @noRd
@@ -149,7 +152,7 @@ slide_kept_window <- function(object, block, call) {
   if (came > 0L && block$tick[[1L]] <= max(last, cut)) return(NULL)
   gone <- .Call(r_window_until, time, ticks_to_seconds(cut, object$resolution))
   n <- length(time) - gone + came
-  if (n == 0 || !is_little(gone + came, n)) return(NULL)
+  if (n == 0 || !is_little(object, gone + came, n)) return(NULL)
   check_not_too_late(object, block$tick, cut, call)
   if (state$filled + came > length(state$time_buffer)) move_buffers(state, n)
   o <- order(block$tick, block$code, method = "radix")

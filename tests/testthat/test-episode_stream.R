@@ -77,14 +77,14 @@ test_that("however a recording is cut, each update is the window mined from scra
   }
 })
 
-# Blocks as small as one likes are counted by what came and went.
-always_move_on <- function(env = parent.frame()) {
-  testthat::local_mocked_bindings(is_little = \(moved, here) here > 0, .package = "synfire",
-                                  .env = env)
+# A stream that counts by what came and went, however short its window is.
+always_moves_on <- function(...) {
+  s <- episode_stream(..., resolution = 1e-3, threads = 1)
+  s$always <- TRUE
+  s
 }
 
 test_that("counting what came and went gives what mining the window gives", {
-  always_move_on()
   for (seed in 1:10) {
     withr::local_seed(seed)
     all <- growing(seed, spikes = sample(c(60, 300), 1), units = sample(2:6, 1))
@@ -97,8 +97,7 @@ test_that("counting what came and went gives what mining the window gives", {
     )[[sample(4, 1)]]
     # Some blocks end between two ticks with spikes, some hold nothing.
     cuts <- sort(unique(c(sample(2100, 40), 2100)))
-    s <- do.call(episode_stream, c(list(delays, window = window / 1000, resolution = 1e-3,
-                                        max_size = 4, threads = 1), search))
+    s <- do.call(always_moves_on, c(list(delays, window = window / 1000, max_size = 4), search))
     moved_on <- 0
     reached <- -Inf
     for (now in cuts) {
@@ -116,7 +115,6 @@ test_that("counting what came and went gives what mining the window gives", {
 })
 
 test_that("a stream that others moved on, or that was in a file, counts on", {
-  always_move_on()
   all <- growing(2)
   until <- function(s, from, to, by = 50) {
     for (now in seq(from + by, to, by = by)) {
@@ -124,8 +122,7 @@ test_that("a stream that others moved on, or that was in a file, counts on", {
     }
     s
   }
-  start <- until(episode_stream(bounds, 3, 0.3, resolution = 1e-3, max_size = 4, threads = 1),
-                 0, 500)
+  start <- until(always_moves_on(bounds, 3, 0.3, max_size = 4), 0, 500)
   kept <- as.data.frame(start)
   want <- as.data.frame(from_scratch(in_window(all, 1000, 300), 3, bounds))
   expect_identical(as.data.frame(until(start, 500, 1000)), want)
@@ -137,16 +134,15 @@ test_that("a stream that others moved on, or that was in a file, counts on", {
   changed <- start
   recording <- attr(changed$episodes, "recording")
   attr(changed$episodes, "recording") <- recording[recording$unit != "u1", ]
-  left <- in_window(all[all$unit != "u1", ], 500, 300)
-  expect_identical(as.data.frame(update(changed, now = 0.51)),
-                   as.data.frame(from_scratch(left[left$tick > 210, ], 3, bounds)))
+  left <- all[all$unit != "u1" & all$tick > 350 & all$tick <= 500, ]
+  expect_identical(as.data.frame(update(changed, now = 0.65)),
+                   as.data.frame(from_scratch(left, 3, bounds)))
   changed <- until(changed, 500, 1000)
   expect_identical(as.data.frame(changed), want)
 })
 
 test_that("units may come in a stream that counts on, more than there was room for", {
-  always_move_on()
-  s <- episode_stream(c(0, 0.003), 1, 0.04, resolution = 1e-3, max_size = 2, threads = 1)
+  s <- always_moves_on(c(0, 0.003), 1, 0.04, max_size = 2)
   for (k in 1:80) {
     s <- update(s, data.frame(time = k / 1000, unit = paste0("u", k)))
   }
@@ -157,10 +153,8 @@ test_that("units may come in a stream that counts on, more than there was room f
 })
 
 test_that("where memory is too short to keep a window, the window is mined", {
-  always_move_on()
   all <- growing(3, spikes = 2000, units = 40)
-  s <- episode_stream(bounds, 4, 1, resolution = 1e-3, max_size = 2, threads = 1,
-                      max_memory = 2e6)
+  s <- always_moves_on(bounds, 4, 1, max_size = 2, max_memory = 2e6)
   for (now in seq(100, 2000, by = 100)) {
     s <- update(s, as_block(all[all$tick > now - 100 & all$tick <= now, ]), now = now / 1000)
   }
