@@ -153,14 +153,32 @@ test_that("units may come in a stream that counts on, more than there was room f
 })
 
 test_that("where memory is too short to keep a window, the window is mined", {
-  all <- growing(3, spikes = 2000, units = 40)
-  s <- always_moves_on(bounds, 4, 1, max_size = 2, max_memory = 2e6)
-  for (now in seq(100, 2000, by = 100)) {
-    s <- update(s, as_block(all[all$tick > now - 100 & all$tick <= now, ]), now = now / 1000)
-  }
+  all <- growing(3)
+  s <- always_moves_on(bounds, 4, 1, max_size = 4)
+  s <- update(s, as_block(all[all$tick <= 900, ]), now = 0.9)
+  block <- synfire:::read_block(s, as_block(all[all$tick > 900 & all$tick <= 1000, ]), 1, NULL)
+  short <- s
+  short$counting <- synfire:::no_counting(s$arguments)
+  short$arguments$max_memory <- 1e4
+  expect_null(synfire:::move_on(short, synfire:::slide_window(short, block, NULL)))
+  s$counting$possible <- FALSE
+  s <- update(s, as_block(all[all$tick > 900 & all$tick <= 1000, ]), now = 1)
   expect_false(s$counting$possible)
-  whole <- from_scratch(in_window(all, 2000, 1000), 4, bounds, max_size = 2)
+  whole <- from_scratch(in_window(all, 1000, 1000), 4, bounds)
   expect_identical(as.data.frame(s), as.data.frame(whole))
+})
+
+test_that("a stream of many units visits windows and counts the same", {
+  for (seed in 1:3) {
+    all <- growing(seed, spikes = 900, units = 100)
+    s <- always_moves_on(bounds, 3, 0.3, max_size = 4)
+    for (now in seq(100, 2000, by = 50)) {
+      s <- update(s, as_block(all[all$tick > now - 50 & all$tick <= now, ]), now = now / 1000)
+      whole <- from_scratch(in_window(all, now, 300), 3, bounds)
+      expect_identical(as.data.frame(s), as.data.frame(whole))
+    }
+    expect_false(is.null(s$counting$state))
+  }
 })
 
 test_that("columns of the window are vectors like any others", {

@@ -36,8 +36,8 @@ void syn_stream_count(syn_stream *s, uint32_t id, const syn_stream_list *list,
                       uint32_t from, uint32_t since, uint32_t until, uint32_t *count,
                       uint32_t *free);
 
-/* Counts the candidates of `id` that are not counted yet over the whole window, whose ends
-   are `list`. */
+/* Counts the candidates of `id` that are not counted yet over the whole window, where
+   `list` has its ends. */
 void syn_stream_count_new(syn_stream *s, uint32_t id, const syn_stream_list *list);
 
 #endif
