@@ -51,14 +51,14 @@
 #' about a fifth of a second where there are 500 rows. The verdict on a direction is one of
 #' * *supported*: the series support that y drives x, directly or through others. The skill is
 #'   beyond that of surrogates; it is higher in the past of y than without a delay and in its
-#'   future; and it rises with the library as that of a cause does, which the skill under a
-#'   common driver does not. Less of a rise is enough where knowing y makes forecasts of x
-#'   better, or where both directions show the past ahead.
+#'   future; it rises with the library as that of a cause does, which the skill under a common
+#'   driver does not; and forecasts of x are much better once a value of y is known. Two series
+#'   of which each tells the past of the other best need less of this.
 #' * *not supported*: x does not predict y better than surrogates of y, or no better than follows
 #'   from x driving y.
 #' * *cannot be told*, because of what the sentence names: too few rows, counts, a drift, a cycle,
 #'   no states that a cause could be read from (noise, linear series), series in step, no delay
-#'   that shows what comes first, or a skill that levels off.
+#'   that shows what comes first, a skill that levels off, or signs of a hidden driver of both.
 #'
 #' `vignette("causes")` shows each with an example, and how often verdicts are wrong;
 #' `vignette("definitions-edm")` has the exact rules.

@@ -145,10 +145,10 @@ rank_correlation <- function(sizes, rho) {
 #'     rho there}
 #'   \item{skill_now, skill_future}{rho at a `Tp` of 0, and the highest one above 0}
 #'   \item{over_now, over_future}{by how many standard errors the past is ahead of these}
-#'   \item{gain}{the share of what is missing to a rho of 1 that goes with each doubling of the
-#'     library}
-#'   \item{helped, helped_by_two}{the share of what forecasts of the effect lack to a rho of 1 that
-#'     goes once a value of the cause is known, and once two values in a row are}
+#'   \item{gain}{how much closer to 1 each doubling of the library brings rho, as a share of what
+#'     is missing}
+#'   \item{helped, helped_by_two}{how much closer to a rho of 1 forecasts of the effect come once a
+#'     value of the cause is known, and once two values in a row are, as shares of what is missing}
 #'   \item{surrogate_p, surrogate}{p value of surrogates of the cause, and what these keep:
 #'     `"phase"`, or phase and a season that was found}
 #'   \item{drift, repeated, together}{KPSS statistic of the effect, share of its most common

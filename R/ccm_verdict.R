@@ -105,7 +105,7 @@ trait_obstacle <- function(traits, name) {
     constant = refusal(reason, "%s is constant or nearly always missing", name),
     counts = refusal(reason, paste(
       "%s of the values of %s are one and the same, so that its states look alike (for",
-      "counts of spikes, take longer bins or a smoothed rate)"),
+      "counts of spikes, take longer bins, a smoothed rate or units that fire more)"),
       whole_percent(traits$repeated), name),
     drift = refusal(reason, paste(
       "%s drifts and does not come back to earlier states (KPSS statistic %s, above %s); take",
@@ -221,8 +221,8 @@ absence <- function(one, other, supported) {
   if (states && cross$p > nothing[["p"]] && skill < nothing[["skill"]] &&
         isTRUE(gain < nothing[["gain"]])) {
     return(refusal("nothing", paste(
-      "that is no more than surrogates of %s have (median of their highest %s, p %s), and no",
-      "more with a larger library (%s)"), one$names[["cause"]], two(cross$median),
+      "that is no more than surrogates of %s have (median of their highest %s, p %s), and it does",
+      "not rise with the library (%s)"), one$names[["cause"]], two(cross$median),
       p_text(cross$p), gain_text(gain)))
   }
   level <- isTRUE(gain <= max(verdict_rules$no_rise * skill, nothing[["gain"]]))
@@ -249,8 +249,9 @@ unclear <- function(one, found, alpha) {
   }
   if (!found$beyond) {
     return(refusal("weak", paste(
-      "a rho of %s is too little to go by: surrogates of %s reach %s at their median (p %s)"),
-      two(skill), cause, two(cross$median), p_text(cross$p)))
+      "a rho of %s is too little to go by: a verdict takes %s or more, and surrogates of %s reach",
+      "%s at their median (p %s)"), two(floor(100 * skill) / 100), two(verdict_rules$skill), cause,
+      two(cross$median), p_text(cross$p)))
   }
   if (!found$before) {
     return(refusal("delay", paste(
@@ -263,9 +264,9 @@ unclear <- function(one, found, alpha) {
   }
   if (!found$rises) {
     return(refusal("level", paste(
-      "the skill levels off: %s, where a cause of this skill takes %s or more. A common driver",
-      "does that, and so do noise and many steps between"), gain_text(one$gain$gain),
-      whole_percent(verdict_rules$gain * skill)))
+      "the skill levels off: %s, and for a cause of this skill that has to be %s or more. A",
+      "common driver does that, and so do noise and many steps between"),
+      gain_text(one$gain$gain), whole_percent(verdict_rules$gain * skill)))
   }
   hidden_driver(one)
 }
@@ -280,35 +281,33 @@ hidden_driver <- function(one) {
       "a driver that both have would do the same, and %s is known at all lags in too few rows",
       "to see whether it is one"), cause))
   }
-  few <- paste("%s may merely follow a driver that both have: what forecasts of %s lack to a rho",
-               "of 1 shrinks %s once one value of %s is known")
-  by <- lapply(one$helped, shrinks_by)
+  closer <- paste("%s may merely follow a driver that both have: forecasts of %s come %s closer to a",
+                  "rho of 1 once one value of %s is known")
+  by <- lapply(one$helped, closer_by)
   if (one$helped[["one"]] < verdict_rules$helped) {
-    return(refusal("hidden", paste0(few, ", and a cause takes %s or more"), cause, effect, by$one,
-                   cause, whole_percent(verdict_rules$helped)))
+    return(refusal("hidden", paste0(closer, ", and for a cause that has to be %s or more"), cause,
+                   effect, by$one, cause, whole_percent(verdict_rules$helped)))
   }
   refusal("hidden", paste0(
-    few, ", and %s once two in a row are. A cause acts by its values; what a common driver ",
-    "did shows in the step from one value of %s to the next"), cause, effect, by$one, cause,
-    by$two, cause)
+    closer, ", and %s once two in a row are. A cause acts by its values; what a common driver did ",
+    "shows in the step from one value of %s to the next"), cause, effect, by$one, cause, by$two,
+    cause)
 }
 
-#' ", and what forecasts of y lack to a rho of 1 shrinks by 60 % once x is known"
+#' ", and forecasts of y come 60 % closer to a rho of 1 once x is known"
 #' @noRd
 help_text <- function(one) {
   if (!helps(one)) return("")
-  sprintf(", and what forecasts of %s lack to a rho of 1 shrinks %s once %s is known",
-          one$names[["effect"]], shrinks_by(one$helped[["one"]]), one$names[["cause"]])
+  sprintf(", and forecasts of %s come %s closer to a rho of 1 once %s is known",
+          one$names[["effect"]], closer_by(one$helped[["one"]]), one$names[["cause"]])
 }
 
-shrinks_by <- function(share) {
-  if (share < 0.01) "by nothing" else paste("by", whole_percent(share))
-}
+closer_by <- function(share) if (share < 0.01) "no" else whole_percent(share)
 
 gain_text <- function(gain) {
   if (is.na(gain)) return("there are too few rows to see it rise")
-  sprintf("each doubling of the library takes %s of what is missing to 1",
-          if (gain < 0.01) "nothing" else whole_percent(gain))
+  if (gain < 0.01) return("larger libraries do not bring rho closer to 1")
+  sprintf("each doubling of the library brings rho %s closer to 1", whole_percent(gain))
 }
 
 lag_text <- function(lag) sprintf("Tp %d", as.integer(lag))
@@ -337,7 +336,7 @@ support <- function(one, asked, alpha, mutual = FALSE) {
   list(verdict = "supported", reason = NA_character_, said = sprintf(
     paste("This supports that %s drives %s, directly or through others. %s; surrogates",
           "of %s reach %s (p %s). The past is ahead of the present (%s) and the future (%s) by",
-          "%s and %s standard errors, and %s%s.%s"),
+          "%s and %s standard errors; %s%s.%s"),
     one$names[["cause"]], one$names[["effect"]], skill_text(one), one$names[["cause"]],
     two(cross$median), p_text(cross$p), two(cross$rho[[cross$now]]),
     two(cross$rho[[cross$future]]), short_number(cross$over_now),

@@ -10,7 +10,9 @@
 #' # A stream is a value
 #' `update()` gives a new stream and leaves the old one as it is: write
 #' `s <- update(s, block)`. So an update that ends in an error or in Ctrl-C costs
-#' nothing: `s` is still the stream before it, and the same block can be given again.
+#' nothing: `s` is still the stream before it, and the same block can be given again. The
+#' counts of the window are moved on in place, for speed: an update of a stream that is not
+#' the newest one, or that was read from a file, first counts its whole window.
 #'
 #' # The window
 #' The window is `(now - window, now]`: whole ticks, the early bound exclusive. The table is
@@ -29,13 +31,22 @@
 #' known so far in the order of the levels.
 #'
 #' # Speed
-#' An update without a spike that came or left gives the table there was. Otherwise the
-#' window is mined anew. A count can change only where an episode begins with a unit of a
-#' spike that left or ends with a unit of one that came; but in a bursting culture these
-#' are 95 percent of the episodes with blocks of 1 s, and with blocks of 0.1 s still 92
-#' percent within bursts, which is where time is short. `vignette("episodes")` has the
-#' numbers. How often to update is free: the table does not depend on how a recording is
-#' cut into blocks.
+#' An update counts again only what the spikes that came and went can have changed, so its
+#' time depends on how many these are, and hardly on how long the window is.
+#' Where they are more than a quarter of the window, mining it anew takes less time and
+#' is done instead; so it is after a spike that came late. An update is also longer where
+#' many episodes become frequent at once, as what they begin is then counted over the
+#' whole window for the first time. `vignette("episodes")` has measured times,
+#' `vignette("definitions")` the proof that the counts are exact. How often to update is
+#' free: the table does not depend on how a recording is cut into blocks.
+#'
+#' This is what one core does. With `device = "gpu"`, or an `engine` other than
+#' `"window"`, each changed window is mined anew. `"auto"` is the CPU here.
+#'
+#' # Memory
+#' A stream holds the spikes of its window, what follows each of them, and the counts of
+#' all candidates; all within `max_memory`. Where that is too little, each changed window is
+#' mined anew, as by [mine_episodes()]. What it holds does not grow with the recording.
 #'
 #' @param intervals,min_count As in [mine_episodes()]; `min_support` may be given in place of
 #'   `min_count`, and counts against the spikes of each window.
@@ -120,6 +131,7 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
   history <- check_count(history, max = 1e6)
   follow <- check_count(follow, min = 0, max = 1000)
   units <- stream_units(arguments$units)
+  if (identical(arguments[["device"]], "auto")) arguments$device <- "cpu"
   arguments$intervals <- intervals
   arguments$min_count <- min_count
   arguments$units <- NULL
@@ -151,7 +163,8 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
   check_stream(object)
   began <- wall_clock()
   block <- read_block(object, new_spikes, now, rlang::current_env())
-  slid <- slide_window(object, block, rlang::current_env())
+  slid <- slide_kept_window(object, block, rlang::current_env()) %||%
+    slide_window(object, block, rlang::current_env())
   counted <- count_window(object, slid)
   episodes <- counted$episodes
   changes <- episode_changes(object$episodes, episodes)
@@ -339,18 +352,26 @@ slide_window <- function(object, block, call) {
     time <- c(time[body], ticks_to_seconds(tick[o], resolution))
     code <- c(code[body], merged[o])
   }
-  from <- max(cut, min(object$start, block$start))
-  bounds <- ticks_to_seconds(c(from, block$now), resolution)
   last <- if (length(tail_tick)) tail_tick[[length(tail_tick)]] else -Inf
   in_order <- before == length(time) || all(block$tick[new] >= last)
   list(
-    recording = structure(
-      list(time = time, unit = structure(code, levels = block$units, class = "factor")),
-      class = c("spike_trains", "data.frame"), row.names = .set_row_names(length(time)),
-      start = bounds[[1L]], end = bounds[[2L]], resolution = resolution
+    recording = window_recording(
+      object, block, time, structure(code, levels = block$units, class = "factor")
     ),
     changed = changed, cut = cut, gone = gone + sum(!still),
     come = if (in_order) list(tick = block$tick[new], code = block$code[new])
+  )
+}
+
+#' The recording of a window that ends where a block does
+#' @noRd
+window_recording <- function(object, block, time, unit) {
+  from <- max(block$now - object$window, min(object$start, block$start))
+  bounds <- ticks_to_seconds(c(from, block$now), object$resolution)
+  structure(
+    list(time = time, unit = unit), class = c("spike_trains", "data.frame"),
+    row.names = .set_row_names(length(time)), start = bounds[[1L]], end = bounds[[2L]],
+    resolution = object$resolution
   )
 }
 

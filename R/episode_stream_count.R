@@ -26,7 +26,7 @@ count_window <- function(object, slid) {
   counting <- object$counting
   here <- nrow(slid$recording)
   moved <- slid$gone + length(slid$come$tick)
-  if (counting$possible && !is.null(slid$come) && is_little(moved, here)) {
+  if (counting$possible && !is.null(slid$come) && is_little(object, moved, here)) {
     counted <- move_on(object, slid)
     if (!is.null(counted)) return(counted)
     counting <- no_counting(object$arguments, possible = FALSE)
@@ -36,9 +36,12 @@ count_window <- function(object, slid) {
   list(episodes = mine_window(slid$recording, object$arguments), counting = counting)
 }
 
-#' Whether counting what came and went takes less than mining the window
+#' Whether counting what came and went takes less than mining the window. Tests say by
+#' `object$always` that it shall be done in any case.
 #' @noRd
-is_little <- function(moved, here) 4 * moved <= here
+is_little <- function(object, moved, here) {
+  if (isTRUE(object$always)) here > 0 else 4 * moved <= here
+}
 
 #' Counts what came and went; `NULL` where memory is too short to keep a window
 #' @noRd
@@ -51,11 +54,14 @@ move_on <- function(object, slid) {
   block <- slid$come
   spikes <- nrow(x)
   min_count <- check_min_count(arguments[["min_count"]], arguments[["min_support"]], spikes)
-  if (!is_current(state, object$counting$stamp, nlevels(.subset2(x, "unit")))) {
+  known <- is_current(state, object$counting$stamp, nlevels(.subset2(x, "unit"))) &&
+    is_kept_window(state, attr(object$episodes, "recording", exact = TRUE))
+  if (!known) {
     block <- list(tick = train_ticks(x), code = as.integer(.subset2(x, "unit")))
     state <- open_counting(object, x, block$tick)
+    if (inherits(state, "synfire_status")) return(NULL)
   }
-  if (inherits(state, "synfire_status")) return(NULL)
+  if (!is_kept_window(state, x)) x <- keep_window(state, x)
   # Until the end of this update the state belongs to no stream.
   stamp <- state$stamp + 1
   state$stamp <- NA
@@ -91,6 +97,86 @@ is_current <- function(state, stamp, units) {
 
 is_short_of_memory <- function(result) {
   inherits(result, "synfire_status") && result$status %in% c("no_memory", "over_budget")
+}
+
+# ---- The spikes of the window ----------------------------------------------------------
+
+# A window may hold millions of spikes, of which an update changes a few hundred. Times and
+# units stand in buffers of the state, twice as long as the window; each update appends
+# to them, and the columns of the recording are stretches of the buffers, without a copy.
+
+#' Keeps the spikes of a recording in new buffers; the recording whose columns are there
+#' @noRd
+keep_window <- function(state, x) {
+  time <- .subset2(x, "time")
+  unit <- .subset2(x, "unit")
+  n <- length(time)
+  state$time_buffer <- double(2 * n + 1024)
+  state$unit_buffer <- integer(2 * n + 1024)
+  .Call(r_window_write, state$time_buffer, 0, time)
+  .Call(r_window_write, state$unit_buffer, 0, as.integer(unit))
+  state$filled <- n
+  columns <- window_columns(state, n, levels(unit))
+  structure(columns, class = class(x), row.names = .set_row_names(n),
+            start = attr(x, "start"), end = attr(x, "end"), resolution = attr(x, "resolution"))
+}
+
+#' The last `n` spikes of the buffers
+#' @noRd
+window_columns <- function(state, n, levels) {
+  from <- state$filled - n
+  state$time <- .Call(r_window_vector, state$time_buffer, from, state$filled, NULL)
+  state$unit <- .Call(r_window_vector, state$unit_buffer, from, state$filled, levels)
+  list(time = state$time, unit = state$unit)
+}
+
+#' Whether the columns of a recording are the last stretches of the buffers
+#' @noRd
+is_kept_window <- function(state, x) {
+  !is.null(state$time) && rlang::is_reference(.subset2(x, "time"), state$time) &&
+    rlang::is_reference(.subset2(x, "unit"), state$unit)
+}
+
+#' What slide_window() gives, without looking at the spikes that stay; `NULL` where the
+#' window is not the one in the buffers, or new spikes do not all come after those known
+#' @noRd
+slide_kept_window <- function(object, block, call) {
+  state <- object$counting$state
+  if (!is_current(state, object$counting$stamp, length(block$units))) return(NULL)
+  old <- attr(object$episodes, "recording", exact = TRUE)
+  if (!is_kept_window(state, old)) return(NULL)
+  time <- state$time
+  cut <- block$now - object$window
+  came <- length(block$tick)
+  last <- round_to_ticks(time[[length(time)]], object$resolution)
+  if (came > 0L && block$tick[[1L]] <= max(last, cut)) return(NULL)
+  gone <- .Call(r_window_until, time, ticks_to_seconds(cut, object$resolution))
+  n <- length(time) - gone + came
+  if (n == 0 || !is_little(object, gone + came, n)) return(NULL)
+  check_not_too_late(object, block$tick, cut, call)
+  if (state$filled + came > length(state$time_buffer)) move_buffers(state, n)
+  o <- order(block$tick, block$code, method = "radix")
+  block[c("tick", "code")] <- list(block$tick[o], block$code[o])
+  .Call(r_window_write, state$time_buffer, state$filled,
+        ticks_to_seconds(block$tick, object$resolution))
+  .Call(r_window_write, state$unit_buffer, state$filled, block$code)
+  state$filled <- state$filled + came
+  columns <- window_columns(state, n, block$units)
+  list(recording = window_recording(object, block, columns$time, columns$unit),
+       changed = gone > 0 || came > 0, cut = cut, gone = gone,
+       come = list(tick = block$tick, code = block$code))
+}
+
+#' New buffers with the old window in front: vectors that stand in the old ones keep them
+#' @noRd
+move_buffers <- function(state, n) {
+  time <- state$time
+  unit <- state$unit
+  state$time_buffer <- double(2 * n + 1024)
+  state$unit_buffer <- integer(2 * n + 1024)
+  .Call(r_window_write, state$time_buffer, 0, time)
+  .Call(r_window_write, state$unit_buffer, 0, unit)
+  state$filled <- length(time)
 }
 
 #' An empty window in the core, for a stream whose window will hold the spikes of `x`

@@ -7,6 +7,7 @@
 #include "glue/owner.h"
 #include "glue/pattern_store.h"
 #include "glue/watch.h"
+#include "glue/window_vectors.h"
 #include "gpu/base/devices.h"
 
 #include <R_ext/Rdynload.h>
@@ -31,6 +32,9 @@
     ENTRY(r_cgroup_processors, 2)                                                        \
     ENTRY(r_stream_open, 2)                                                              \
     ENTRY(r_stream_about, 1)                                                             \
+    ENTRY(r_window_vector, 4)                                                            \
+    ENTRY(r_window_write, 3)                                                             \
+    ENTRY(r_window_until, 2)                                                             \
     ENTRY(r_count_rows_check, 5)                                                         \
     ENTRY(r_ccm_library, 5)                                                              \
     ENTRY(r_map_open, 4)                                                                 \
@@ -141,6 +145,7 @@ void attribute_visible R_init_synfire(DllInfo *dll)
     R_forceSymbols(dll, TRUE);
     glue_watch_init();
     glue_episode_names_init(dll);
+    glue_window_vectors_init(dll);
     glue_pattern_store_init(dll);
     syn_parallel_init();
     syn_gpu_init();

@@ -75,6 +75,11 @@ SEXP r_stream_about(SEXP pointer);
 SEXP r_stream_update(glue_owner *own, SEXP pointer, SEXP block, SEXP cut, SEXP spelling,
                      SEXP options);
 
+/* window_vectors.c */
+SEXP r_window_vector(SEXP buffer, SEXP begin, SEXP end, SEXP levels);
+SEXP r_window_write(SEXP buffer, SEXP at, SEXP values);
+SEXP r_window_until(SEXP times, SEXP time);
+
 /* episodes_gpu.c */
 SEXP r_count_episodes_gpu(glue_owner *own, SEXP events, SEXP bounds, SEXP units,
                           SEXP intervals, SEXP gpu, SEXP times);

@@ -77,6 +77,125 @@ test_that("however a recording is cut, each update is the window mined from scra
   }
 })
 
+# A stream that counts by what came and went, however short its window is.
+always_moves_on <- function(...) {
+  s <- episode_stream(..., resolution = 1e-3, threads = 1)
+  s$always <- TRUE
+  s
+}
+
+test_that("counting what came and went gives what mining the window gives", {
+  for (seed in 1:10) {
+    withr::local_seed(seed)
+    all <- growing(seed, spikes = sample(c(60, 300), 1), units = sample(2:6, 1))
+    window <- sample(c(9, 60, 300, 1500), 1)
+    low <- sample(0:6, 3, TRUE) * (runif(3) < 0.6)
+    delays <- unique(cbind(low, low + sample(12, 3, TRUE))) / 1000
+    search <- list(
+      list(min_count = sample(2:6, 1)), list(min_count = 2, distinct_units = TRUE),
+      list(min_support = 0.02), list(min_count = 3, target = "closed")
+    )[[sample(4, 1)]]
+    # Some blocks end between two ticks with spikes, some hold nothing.
+    cuts <- sort(unique(c(sample(2100, 40), 2100)))
+    s <- do.call(always_moves_on, c(list(delays, window = window / 1000, max_size = 4), search))
+    moved_on <- 0
+    reached <- -Inf
+    for (now in cuts) {
+      s <- update(s, as_block(all[all$tick > reached & all$tick <= now, ]), now = now / 1000)
+      inside <- in_window(all, now, window)
+      whole <- do.call(from_scratch, c(list(inside, intervals = delays), search))
+      expect_identical(as.data.frame(s), as.data.frame(whole))
+      expect_identical(attr(s$episodes, "levels")[-1, ], attr(whole, "levels")[-1, ])
+      expect_identical(attr(s$episodes, "recording")$time, inside$tick / 1000)
+      moved_on <- moved_on + !is.null(s$counting$state)
+      reached <- now
+    }
+    expect_gt(moved_on, 0)
+  }
+})
+
+test_that("a stream that others moved on, or that was in a file, counts on", {
+  all <- growing(2)
+  until <- function(s, from, to, by = 50) {
+    for (now in seq(from + by, to, by = by)) {
+      s <- update(s, as_block(all[all$tick > now - by & all$tick <= now, ]), now = now / 1000)
+    }
+    s
+  }
+  start <- until(always_moves_on(bounds, 3, 0.3, max_size = 4), 0, 500)
+  kept <- as.data.frame(start)
+  want <- as.data.frame(from_scratch(in_window(all, 1000, 300), 3, bounds))
+  expect_identical(as.data.frame(until(start, 500, 1000)), want)
+  expect_identical(as.data.frame(until(start, 500, 1000)), want)   # the window has moved
+  expect_identical(as.data.frame(start), kept)
+  again <- unserialize(serialize(start, NULL))
+  expect_identical(as.data.frame(until(again, 500, 1000)), want)
+  # The spikes are changed in place: the window in the core is no longer theirs.
+  changed <- start
+  recording <- attr(changed$episodes, "recording")
+  attr(changed$episodes, "recording") <- recording[recording$unit != "u1", ]
+  left <- all[all$unit != "u1" & all$tick > 350 & all$tick <= 500, ]
+  expect_identical(as.data.frame(update(changed, now = 0.65)),
+                   as.data.frame(from_scratch(left, 3, bounds)))
+  changed <- until(changed, 500, 1000)
+  expect_identical(as.data.frame(changed), want)
+})
+
+test_that("units may come in a stream that counts on, more than there was room for", {
+  s <- always_moves_on(c(0, 0.003), 1, 0.04, max_size = 2)
+  for (k in 1:80) {
+    s <- update(s, data.frame(time = k / 1000, unit = paste0("u", k)))
+  }
+  expect_identical(s$history$spikes[41:80], rep(40L, 40))
+  whole <- mine_episodes(data.frame(time = 41:80 / 1000, unit = paste0("u", 41:80)), 1,
+                         c(0, 0.003), max_size = 2, threads = 1)
+  expect_identical(as.data.frame(s)$episode, whole$episode)
+})
+
+test_that("where memory is too short to keep a window, the window is mined", {
+  all <- growing(3)
+  s <- always_moves_on(bounds, 4, 1, max_size = 4)
+  s <- update(s, as_block(all[all$tick <= 900, ]), now = 0.9)
+  block <- synfire:::read_block(s, as_block(all[all$tick > 900 & all$tick <= 1000, ]), 1, NULL)
+  short <- s
+  short$counting <- synfire:::no_counting(s$arguments)
+  short$arguments$max_memory <- 1e4
+  expect_null(synfire:::move_on(short, synfire:::slide_window(short, block, NULL)))
+  s$counting$possible <- FALSE
+  s <- update(s, as_block(all[all$tick > 900 & all$tick <= 1000, ]), now = 1)
+  expect_false(s$counting$possible)
+  whole <- from_scratch(in_window(all, 1000, 1000), 4, bounds)
+  expect_identical(as.data.frame(s), as.data.frame(whole))
+})
+
+test_that("a stream of many units visits windows and counts the same", {
+  for (seed in 1:3) {
+    all <- growing(seed, spikes = 900, units = 100)
+    s <- always_moves_on(bounds, 3, 0.3, max_size = 4)
+    for (now in seq(100, 2000, by = 50)) {
+      s <- update(s, as_block(all[all$tick > now - 50 & all$tick <= now, ]), now = now / 1000)
+      whole <- from_scratch(in_window(all, now, 300), 3, bounds)
+      expect_identical(as.data.frame(s), as.data.frame(whole))
+    }
+    expect_false(is.null(s$counting$state))
+  }
+})
+
+test_that("columns of the window are vectors like any others", {
+  buffer <- as.double(1:20)
+  times <- .Call(synfire:::r_window_vector, buffer, 5, 9, NULL)
+  units <- .Call(synfire:::r_window_vector, rep(1:2, 5), 2, 6, c("a", "b"))
+  expect_identical(times, c(6, 7, 8, 9))
+  expect_identical(units, factor(c("a", "b", "a", "b")))
+  .Call(synfire:::r_window_write, buffer, 9, c(100, 101))
+  expect_identical(times + 0, c(6, 7, 8, 9))
+  times[[2]] <- -1
+  expect_identical(times, c(6, -1, 8, 9))
+  expect_identical(buffer[6:11], c(6, 7, 8, 9, 100, 101))
+  expect_identical(unserialize(serialize(units, NULL)), factor(c("a", "b", "a", "b")))
+  expect_identical(.Call(synfire:::r_window_until, c(1, 2, 2, 3), 2), 3)
+})
+
 test_that("counts are those of the definition", {
   for (seed in 1:15) {
     stream <- random_stream(seed, trials = FALSE)
@@ -199,9 +318,11 @@ test_that("arguments reach the search", {
 
 test_that("an update leaves the old stream as it was", {
   s <- update(episode_stream(c(0, 0.005), 1, 1, threads = 1), list(A = 0.1, B = 0.102))
-  before <- unserialize(serialize(s, NULL))
+  # All but the core's window, which moves on: the old stream then makes a new one.
+  values <- \(s) unclass(s)[names(s) != "counting"]
+  before <- unserialize(serialize(values(s), NULL))
   later <- update(s, list(A = 1.5))
-  expect_identical(s, before)
+  expect_identical(values(s), before)
   expect_identical(nrow(later$history), 2L)
   # The spikes are held once, not in the call as well.
   expect_identical(as.list(attr(s$episodes, "call"))$x, quote(recording))

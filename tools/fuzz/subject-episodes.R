@@ -227,21 +227,27 @@ ep_check_lags <- function(lags, table, want) {
 
 # ---- streams ---------------------------------------------------------------------------------
 
+# Blocks at random, some of them empty or with spikes on the last tick of the one before, in
+# a stream that always counts by what came and went, or only where that is less.
 ep_in_blocks <- function() {
-  stream <- ep_draw_stream(120)
+  stream <- ep_draw_stream(one_of(120, 400))
   stream$bounds <- NULL
   stream <- ep_finish_stream(stream)
   x <- stream$x
   if (nrow(x) == 0L) return()
-  window <- whole(1, 200)
-  min_count <- whole(1, 5)
+  window <- whole(1, one_of(20, 200))
+  search <- c(
+    list(intervals = stream_intervals(stream), max_size = one_of(1, 2, 3, 4)),
+    if (sometimes(0.8)) list(min_count = whole(1, 6)) else list(min_support = one_of(0.05, 0.2)),
+    some_args(target = one_of("closed", "maximal"), distinct_units = TRUE, top = whole(1, 9)))
   s <- attempt("episode_stream", c(
-    list(stream_intervals(stream), min_count, window / 1000, resolution = 1e-3, max_size = 3,
-         units = stream$names),
-    some_args(history = whole(1, 5), follow = whole(0, 5), threads = ep_draw_threads())))
+    search, list(window = window / 1000, resolution = 1e-3),
+    some_args(history = whole(1, 5), follow = whole(0, 5), threads = ep_draw_threads(),
+              units = stream$names, engine = ep_draw_engine(), device = one_of("cpu", "auto"))))
   if (refused(s)) return()
+  s$always <- sometimes(0.7)
   ticks <- round(x$time * 1000)
-  ends <- sort(unique(c(sample(seq(min(ticks), max(ticks)), whole(1, 6), replace = TRUE), max(ticks))))
+  ends <- sort(unique(c(sample(seq(min(ticks), max(ticks)), whole(1, 30), replace = TRUE), max(ticks))))
   before <- -Inf
   for (end in ends) {
     part <- ticks > before & ticks <= end
@@ -250,10 +256,10 @@ ep_in_blocks <- function() {
     if (refused(s)) return(finding(paste("an update was refused:", conditionMessage(s))))
     before <- end
     recent <- ticks > end - window & ticks <= end
-    whole_window <- spike_trains(x$time[recent], factor(as.character(x$unit[recent]), stream$names),
+    units <- levels(attr(s$episodes, "recording")$unit)
+    whole_window <- spike_trains(x$time[recent], factor(as.character(x$unit[recent]), units),
                                  start = (end - window) / 1000, end = end / 1000, resolution = 1e-3)
-    want <- ep_mined(whole_window, list(min_count = min_count, intervals = stream_intervals(stream),
-                                    max_size = 3))
+    want <- ep_mined(whole_window, search)
     same(ep_rows(s$episodes), ep_rows(want), "a stream and mining its window")
   }
 }

@@ -96,15 +96,17 @@ any_wiring <- function(steps, ...) {
 
 ar_series <- function(n, a, noise = rnorm(n)) as.numeric(stats::filter(noise, a, "recursive"))
 
-draw_pair <- function(kind, steps = 500L, noise = runif(1, 0, 0.05)) {
+# `factor` is how strong the links of one way and of a common driver are, compared with those above.
+draw_pair <- function(kind, steps = 500L, noise = runif(1, 0, 0.05), factor = 1) {
   delays <- function(n, from, to) sample(from:to, n, replace = TRUE)
   switch(kind,
     "none" = {
       alone <- function() run_system(1L, link_table(), steps)
       as_pair(chaotic(\() cbind(alone(), alone())), FALSE, FALSE, noise)
     },
-    "one way" = as_pair(chaotic(\() run_system(2L, link_table(1L, 2L), steps)), TRUE, FALSE,
-                        noise),
+    "one way" = as_pair(chaotic(\() {
+      run_system(2L, link_table(1L, 2L), steps, factor = factor)
+    }), TRUE, FALSE, noise),
     # Half as strong each, or most pairs of the first family go in step.
     "both ways" = as_pair(chaotic(\() {
       run_system(2L, link_table(1:2, 2:1), steps, factor = 0.5)
@@ -112,7 +114,7 @@ draw_pair <- function(kind, steps = 500L, noise = runif(1, 0, 0.05)) {
     # The driver is series 3, and reaches each after 1 to 3 steps.
     "common driver" = {
       links <- link_table(c(3L, 3L), 1:2, delays(2, 1, 3))
-      as_pair(chaotic(\() run_system(3L, links, steps)[, 1:2]), FALSE, FALSE, noise)
+      as_pair(chaotic(\() run_system(3L, links, steps, factor = factor)[, 1:2]), FALSE, FALSE, noise)
     },
     # Of the first family, and twice as strong: elsewhere too little of x reaches y through a
     # third (see "weak chain").

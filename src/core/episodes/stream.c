@@ -76,6 +76,16 @@ static uint32_t least_kept(const syn_stream *s)
     return s->min_count - s->min_count / 16;
 }
 
+/* From this count on an episode may be kept before it is frequent. Many become frequent
+   with one burst of the recording; counting what they bring ahead of time, a few in each
+   update, keeps updates short. */
+static uint32_t least_ahead(const syn_stream *s)
+{
+    return s->min_count - s->min_count / 64;
+}
+
+enum { AHEAD = 1 };  /* how many an update takes in ahead of time */
+
 static syn_status let_go(syn_stream *s)
 {
     syn_status status = SYN_OK;
@@ -105,14 +115,22 @@ static syn_status take_in_candidates(syn_stream *s, uint32_t id)
 {
     syn_status status = SYN_OK;
     uint32_t suffix = s->kept[id].suffix, width = syn_stream_kept_width(s, suffix);
+    uint32_t ahead = least_ahead(s);
     s->kept[id].changed = 0;
     for (uint32_t i = 0; i < s->kept[id].n && status == SYN_OK; i++) {
-        if (s->kept[id].count[i] < s->min_count || s->kept[id].node[i] != SYN_STREAM_NONE)
+        uint32_t count = s->kept[id].count[i];
+        if (count < ahead || s->kept[id].node[i] != SYN_STREAM_NONE)
             continue;
         uint32_t slot = s->kept[suffix].slot[i], unit = slot % s->events.units;
-        if (may_extend(s, id, unit))
-            status = syn_stream_kept_enter(s, id, unit, slot / s->events.units,
-                                    s->kept[suffix].kid[i / width]);
+        if (!may_extend(s, id, unit))
+            continue;
+        if (count < s->min_count && s->ahead == 0) {
+            s->kept[id].changed = 1;  /* another time */
+            continue;
+        }
+        s->ahead -= count < s->min_count;
+        status = syn_stream_kept_enter(s, id, unit, slot / s->events.units,
+                                       s->kept[suffix].kid[i / width]);
     }
     return status;
 }
@@ -131,6 +149,7 @@ static syn_status take_in_units(syn_stream *s)
 static syn_status take_in(syn_stream *s, int all)
 {
     syn_status status = take_in_units(s);
+    s->ahead = AHEAD;
     for (size_t size = 1; size < s->levels && status == SYN_OK; size++) {
         status = syn_stream_walk_whole(s, size);
         for (uint32_t i = 0; i < s->level[size].n && status == SYN_OK; i++) {
@@ -159,8 +178,9 @@ static void renumber(syn_stream *s)
         uint32_t kept = 0;
         for (uint32_t i = 0; i < k->n_pending; i++)
             if (k->pending[i].start >= by)
-                k->pending[kept++] = (syn_stream_end){k->pending[i].event - by,
-                                                      k->pending[i].start - by};
+                k->pending[kept++] = (syn_stream_end){
+                    k->pending[i].event - by, k->pending[i].start - by,
+                    k->pending[i].tick};
         k->n_pending = kept;
     }
 }

@@ -2,7 +2,7 @@
    takes the events that came and the tick after which the window begins, and counts
    again only what can have changed: its work is that of the events that come and go.
 
-   How (vignettes/definitions-streams.Rmd has the proof). The greedy rule goes through the
+   How (vignettes/definitions.Rmd has the proof). The greedy rule goes through the
    ends of an episode in the order of time, and all that it has to remember is the last
    end that it counted. So events that come are counted by going on from where the rule
    stood. For events that go, the rule is run twice from the front on, from the old

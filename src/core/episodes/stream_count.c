@@ -11,65 +11,61 @@
 
 /* ---- lists ---- */
 
-syn_status syn_stream_list_open(syn_stream *s, syn_stream_list *list, uint32_t n)
-{
-    list->n = list->span = 0;
-    list->end = syn_arena_take(&s->lists, ((size_t)n + 1) * sizeof *list->end);
-    return list->end ? SYN_OK : s->lists.refused;
-}
-
-void syn_stream_list_add(syn_stream_list *list, uint32_t event, uint32_t start)
-{
-    syn_stream_end *end = &list->end[list->n++];
-    end->event = event;
-    end->start = start;
-    if (event - start > list->span)
-        list->span = event - start;
-}
-
 uint32_t syn_stream_unit_from(const syn_stream *s, uint32_t unit, uint32_t event)
 {
     const syn_stream_unit *u = &s->events.of[unit];
     uint32_t low = u->head;
-    SYN_SEEK(uint32_t, at, low, u->n, u->event[at] < event);
+    SYN_SEEK(uint32_t, at, low, u->n, u->end[at].event < event);
     return low;
 }
 
-void syn_stream_list_unit(const syn_stream *s, uint32_t unit, uint32_t since,
-                          uint32_t until, syn_stream_list *list)
+syn_stream_list syn_stream_list_unit(const syn_stream *s, uint32_t unit, uint32_t since,
+                                     uint32_t until)
 {
     const syn_stream_unit *u = &s->events.of[unit];
-    uint32_t i = syn_stream_unit_from(s, unit, since);
-    for (; i < u->n && u->event[i] < until; i++)
-        syn_stream_list_add(list, u->event[i], syn_stream_group(&s->events, u->event[i]));
+    uint32_t first = syn_stream_unit_from(s, unit, since);
+    uint32_t last = syn_stream_unit_from(s, unit, until);
+    return (syn_stream_list){u->end + first, last - first, s->events.crowd};
 }
 
-void syn_stream_list_extend(const syn_stream *s, const syn_stream_list *prefix,
-                            uint32_t id, uint32_t since, uint32_t until,
-                            syn_stream_list *list)
+/* Writes the ends at the events `i` to before `last` of a unit's list: each is the newest
+   end of the prefix whose window has opened, if it is still open. How many. */
+static uint32_t find_ends(const syn_stream_list *prefix, const syn_interval *interval,
+                          const syn_stream_end *event, uint32_t n, syn_stream_end *found)
 {
-    const syn_stream_events *e = &s->events;
-    const syn_stream_kept *k = &s->kept[id];
-    const syn_stream_unit *u = &e->of[k->unit];
-    const uint32_t *open = e->open[k->interval], *shut = e->shut[k->interval];
-    uint32_t p = 0, i = syn_stream_unit_from(s, k->unit, since);
-    if (prefix->n == 0)
-        return;
-    for (; i < u->n && u->event[i] < until; i++) {
-        uint32_t event = u->event[i], end;
-        /* The newest end of the prefix whose window has opened. */
-        while (p < prefix->n) {
-            end = prefix->end[p].event;
-            if (end + open[end & e->mask] > event)
-                break;
+    uint32_t p = 0, ends = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t tick = event[i].tick;
+        while (p < prefix->n && prefix->end[p].tick + interval->low < tick)
             p++;
-        }
-        if (p == 0)
+        if (p == 0 || prefix->end[p - 1].tick + interval->high < tick)
             continue;
-        end = prefix->end[p - 1].event;
-        if (event < end + shut[end & e->mask])
-            syn_stream_list_add(list, event, prefix->end[p - 1].start);
+        found[ends++] = (syn_stream_end){event[i].event, prefix->end[p - 1].start, tick};
     }
+    return ends;
+}
+
+syn_status syn_stream_list_extend(syn_stream *s, const syn_stream_list *prefix,
+                                  uint32_t id, uint32_t pending, uint32_t since,
+                                  uint32_t until, syn_stream_list *list)
+{
+    const syn_stream_kept *k = &s->kept[id];
+    syn_stream_list unit = syn_stream_list_unit(s, k->unit, since, until);
+    uint32_t room = unit.n + k->n_pending + 1;
+    syn_stream_end *end = syn_arena_take(&s->lists, (size_t)room * sizeof *end);
+    if (!end)
+        return s->lists.refused;
+    *list = (syn_stream_list){.end = end};
+    for (uint32_t i = 0; i < k->n_pending; i++)
+        if (k->pending[i].event >= pending && k->pending[i].event < since &&
+            k->pending[i].start >= s->events.begin)
+            end[list->n++] = k->pending[i];
+    list->n += find_ends(prefix, &s->intervals[k->interval], unit.end, unit.n,
+                         end + list->n);
+    for (uint32_t i = 0; i < list->n; i++)
+        if (end[i].event - end[i].start > list->span)
+            list->span = end[i].event - end[i].start;
+    return SYN_OK;
 }
 
 /* ---- counting from the table ---- */
@@ -188,6 +184,52 @@ static void visit_interval(const syn_stream *s, const syn_stream_list *list,
         }
     }
 }
+
+/* ---- candidates one by one ---- */
+
+/* Counts one candidate through the events of its unit, all over the window. */
+static void count_alone(const syn_stream *s, const syn_stream_list *list, uint32_t slot,
+                        uint32_t *count, uint32_t *free)
+{
+    const syn_interval *interval = &s->intervals[slot / s->events.units];
+    const syn_stream_unit *u = &s->events.of[slot % s->events.units];
+    uint32_t p = 0, n = 0, next = 0;
+    for (uint32_t i = u->head; i < u->n; i++) {
+        int64_t tick = u->end[i].tick;
+        while (p < list->n && list->end[p].tick + interval->low < tick)
+            p++;
+        if (p == 0 || list->end[p - 1].tick + interval->high < tick ||
+            list->end[p - 1].start < next)
+            continue;
+        n++;
+        next = u->end[i].event + 1;
+    }
+    *count = n;
+    *free = next;
+}
+
+enum { ROW_STEPS = 8 };  /* steps one by one that take as long as a block of a row */
+
+void syn_stream_count_new(syn_stream *s, uint32_t id, const syn_stream_list *list)
+{
+    const syn_stream_kept *k = &s->kept[id];
+    const uint32_t *slot = s->kept[k->suffix].slot;
+    const syn_stream_events *e = &s->events;
+    double alone = 0, ends = list->n;
+    double together = ends * (e->next ? ROW_STEPS * (double)e->stride / SYN_LANES
+                                      : s->options.occupancy * s->options.n_intervals);
+    if (list->n == 0)
+        return;
+    for (uint32_t i = k->counted; i < k->n && alone <= together; i++)
+        alone += ends + syn_stream_unit_count(e, slot[i] % e->units);
+    if (alone > together)
+        syn_stream_count(s, id, list, k->counted, e->begin, e->end, k->count, k->free);
+    else
+        for (uint32_t i = k->counted; i < k->n; i++)
+            count_alone(s, list, slot[i], &k->count[i], &k->free[i]);
+}
+
+/* ---- all candidates of an episode ---- */
 
 void syn_stream_count(syn_stream *s, uint32_t id, const syn_stream_list *list,
                       uint32_t from, uint32_t since, uint32_t until, uint32_t *count,

@@ -9,25 +9,23 @@
 
 /* Ends in the order of time; `span` is the most events from a start to its end. */
 typedef struct syn_stream_list {
-    syn_stream_end *end;
+    const syn_stream_end *end;
     uint32_t n, span;
 } syn_stream_list;
 
-/* Takes room for `n` ends from the stream's arena; SYN_OVER_BUDGET or SYN_NO_MEMORY. */
-syn_status syn_stream_list_open(syn_stream *s, syn_stream_list *list, uint32_t n);
-
-void syn_stream_list_add(syn_stream_list *list, uint32_t event, uint32_t start);
+/* The ends of a single unit at events from `since` to before `until`. */
+syn_stream_list syn_stream_list_unit(const syn_stream *s, uint32_t unit, uint32_t since,
+                                     uint32_t until);
 
 /* Where a unit's events from `event` on begin in its list. */
 uint32_t syn_stream_unit_from(const syn_stream *s, uint32_t unit, uint32_t event);
 
-/* Adds the ends of the single unit, or of what extends the prefix by kept episode `id`,
-   at events from `since` to before `until`. `list` has room for them. */
-void syn_stream_list_unit(const syn_stream *s, uint32_t unit, uint32_t since,
-                          uint32_t until, syn_stream_list *list);
-void syn_stream_list_extend(const syn_stream *s, const syn_stream_list *prefix,
-                            uint32_t id, uint32_t since, uint32_t until,
-                            syn_stream_list *list);
+/* The ends of kept episode `id`, which extends the prefix by an event: of its pending
+   ones those from `pending` on, if there are any, and then those at events from `since`
+   to before `until`. In the stream's arena; SYN_OVER_BUDGET or SYN_NO_MEMORY. */
+syn_status syn_stream_list_extend(syn_stream *s, const syn_stream_list *prefix,
+                                  uint32_t id, uint32_t pending, uint32_t since,
+                                  uint32_t until, syn_stream_list *list);
 
 /* Runs the greedy rule through the ends of kept episode `id` in `list`, for its
    candidates from `from` on: adds to count[] what it counts and moves free[] on to the
@@ -37,5 +35,9 @@ void syn_stream_list_extend(const syn_stream *s, const syn_stream_list *prefix,
 void syn_stream_count(syn_stream *s, uint32_t id, const syn_stream_list *list,
                       uint32_t from, uint32_t since, uint32_t until, uint32_t *count,
                       uint32_t *free);
+
+/* Counts the candidates of `id` that are not counted yet over the whole window, where
+   `list` has its ends. */
+void syn_stream_count_new(syn_stream *s, uint32_t id, const syn_stream_list *list);
 
 #endif

@@ -78,7 +78,7 @@ void syn_stream_events_free(syn_stream_events *e)
             syn_budget_free(e->budget, e->shut[k]);
     }
     for (uint32_t u = 0; e->of && u < e->units; u++)
-        syn_budget_free(e->budget, e->of[u].event);
+        syn_budget_free(e->budget, e->of[u].end);
     syn_budget_free(e->budget, e->open);
     syn_budget_free(e->budget, e->shut);
     syn_budget_free(e->budget, e->seen);
@@ -95,16 +95,17 @@ static syn_status append_to_unit(syn_stream_events *e, uint32_t unit, uint32_t e
 {
     syn_stream_unit *u = &e->of[unit];
     if (u->head > 0 && u->n == u->room && u->head >= u->room / 2) {
-        memmove(u->event, u->event + u->head, (u->n - u->head) * sizeof *u->event);
+        memmove(u->end, u->end + u->head, (u->n - u->head) * sizeof *u->end);
         u->n -= u->head;
         u->head = 0;
     }
-    uint32_t *grown = syn_budget_grow(e->budget, u->event, &u->room, (size_t)u->n + 1,
-                                      sizeof *grown);
+    syn_stream_end *grown = syn_budget_grow(e->budget, u->end, &u->room,
+                                            (size_t)u->n + 1, sizeof *grown);
     if (!grown)
         return syn_budget_refusal(e->budget);
-    u->event = grown;
-    u->event[u->n++] = event;
+    u->end = grown;
+    u->end[u->n++] = (syn_stream_end){event, syn_stream_group(e, event),
+                                      syn_stream_tick(e, event)};
     return SYN_OK;
 }
 
@@ -125,6 +126,7 @@ syn_status syn_stream_events_append(syn_stream_events *e, size_t n, const double
         e->back[at] = 0;
         if (e->end > e->begin && e->tick[before] == e->tick[at])
             e->back[at] = e->back[before] + 1;
+        e->crowd = e->back[at] > e->crowd ? e->back[at] : e->crowd;
         status = append_to_unit(e, e->unit[at], e->end);
         e->end++;
     }
@@ -208,6 +210,8 @@ void syn_stream_renumber(syn_stream_events *e, uint32_t by)
     e->begin -= by;
     e->end -= by;
     for (uint32_t u = 0; u < e->units; u++)
-        for (uint32_t i = e->of[u].head; i < e->of[u].n; i++)
-            e->of[u].event[i] -= by;
+        for (uint32_t i = e->of[u].head; i < e->of[u].n; i++) {
+            e->of[u].end[i].event -= by;
+            e->of[u].end[i].start -= by;
+        }
 }

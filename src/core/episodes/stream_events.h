@@ -9,9 +9,17 @@
 #include "core/base/budget.h"
 #include "core/episodes/mine.h"
 
-/* The events of a unit: event[head] <= ... < event[n], increasing. */
+/* An end of an episode, and the latest start that leads to it, as the first event on its
+   tick. */
+typedef struct syn_stream_end {
+    uint32_t event, start;
+    int64_t tick;  /* of the event */
+} syn_stream_end;
+
+/* The events of a unit, the ends of the episode that is the unit alone: from end[head] to
+   before end[n]. */
 typedef struct syn_stream_unit {
-    uint32_t *event;
+    syn_stream_end *end;
     size_t room;
     uint32_t head, n;
 } syn_stream_unit;
@@ -35,6 +43,7 @@ typedef struct syn_stream_events {
     size_t stride;        /* intervals * units */
     uint32_t *seen;       /* [units] for filling the table */
     syn_stream_unit *of;  /* [units] */
+    uint32_t crowd;       /* most events before another on one tick so far */
 } syn_stream_events;
 
 static inline int64_t syn_stream_tick(const syn_stream_events *e, uint32_t event)

@@ -37,7 +37,7 @@ static uint32_t next_start(const syn_stream *s, const syn_stream_list *list,
         return of_prefix;
     int64_t tick = syn_stream_tick(e, f->until);
     uint32_t i = list->n;
-    while (i > 0 && tick - syn_stream_tick(e, list->end[i - 1].event) <= e->reach)
+    while (i > 0 && tick - list->end[i - 1].tick <= e->reach)
         i--;
     return i < list->n && list->end[i].start < of_prefix ? list->end[i].start : of_prefix;
 }
@@ -97,20 +97,18 @@ static syn_status go_front_below(syn_stream *s, uint32_t id, const syn_stream_li
 static syn_status go_front(syn_stream *s, uint32_t id, const syn_stream_list *prefix,
                            uint32_t of_prefix, front *f)
 {
-    const syn_stream_events *e = &s->events;
     syn_arena_mark mark = syn_arena_here(&s->lists);
-    uint32_t unit = s->kept[id].unit, gone = 0, begin = e->begin;
-    uint32_t room = syn_stream_unit_from(s, unit, f->until) - e->of[unit].head;
+    uint32_t gone = 0, begin = s->events.begin, until = f->until;
     int count = !f->again || s->kept[id].again;
-    syn_stream_list list;
-    syn_status status = syn_stream_list_open(s, &list, room);
+    syn_stream_list list = {0};
+    syn_status status = SYN_OK;
     s->kept[id].wanted = s->kept[id].again = 0;
+    if (prefix)
+        status = syn_stream_list_extend(s, prefix, id, until, begin, until, &list);
+    else
+        list = syn_stream_list_unit(s, s->kept[id].unit, begin, until);
     if (status != SYN_OK)
         return status;
-    if (prefix)
-        syn_stream_list_extend(s, prefix, id, begin, f->until, &list);
-    else
-        syn_stream_list_unit(s, unit, begin, f->until, &list);
     while (gone < list.n && list.end[gone].start < f->begin)
         gone++;
     if (gone > 0) {

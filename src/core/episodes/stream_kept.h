@@ -22,12 +22,6 @@
 enum { SYN_STREAM_ROOT = 0 };
 #define SYN_STREAM_NONE UINT32_MAX
 
-/* An end of an episode and the latest start that leads to it, as the first event on its
-   tick. */
-typedef struct syn_stream_end {
-    uint32_t event, start;
-} syn_stream_end;
-
 typedef struct syn_stream_kept {
     uint32_t unit, interval;  /* the last event and the interval before it */
     uint32_t size;
@@ -82,6 +76,7 @@ struct syn_stream {
     size_t chain_room[4];
     syn_arena lists;
     uint32_t min_count;
+    uint32_t ahead;           /* episodes that may still be kept ahead of time */
     size_t candidates, anew;
     const syn_watch *watch;   /* of the update that runs */
     double polled;

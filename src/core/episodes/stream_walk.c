@@ -10,9 +10,16 @@ syn_status syn_stream_keep_pending(syn_stream *s, uint32_t id,
 {
     const syn_stream_events *e = &s->events;
     syn_stream_kept *k = &s->kept[id];
-    int64_t last = syn_stream_tick(e, e->end - 1);
+    k->n_pending = 0;
+    if (list->n == 0)
+        return SYN_OK;
+    if (list->end[list->n - 1].event >= k->latest)
+        k->latest = list->end[list->n - 1].event + 1;
+    if (k->size == 1)  /* a unit's events are there anyway */
+        return SYN_OK;
     uint32_t first = list->n;
-    while (first > 0 && last - syn_stream_tick(e, list->end[first - 1].event) <= e->reach)
+    int64_t last = syn_stream_tick(e, e->end - 1);
+    while (first > 0 && last - list->end[first - 1].tick <= e->reach)
         first--;
     uint32_t n = list->n - first;
     syn_stream_end *grown =
@@ -22,9 +29,14 @@ syn_status syn_stream_keep_pending(syn_stream *s, uint32_t id,
     memcpy(grown, list->end + first, n * sizeof *grown);
     k->pending = grown;
     k->n_pending = n;
-    if (list->n > 0 && list->end[list->n - 1].event >= k->latest)
-        k->latest = list->end[list->n - 1].event + 1;
     return SYN_OK;
+}
+
+/* An episode is gone through as long as something below it has pending ends. */
+static void note_latest(syn_stream *s, uint32_t id, uint32_t kid)
+{
+    if (s->kept[kid].latest > s->kept[id].latest)
+        s->kept[id].latest = s->kept[kid].latest;
 }
 
 void syn_stream_want(syn_stream *s, uint32_t id)
@@ -38,28 +50,6 @@ void syn_stream_want(syn_stream *s, uint32_t id)
 static syn_status go_back(syn_stream *s, uint32_t id, const syn_stream_list *prefix,
                           uint32_t since, uint32_t pending);
 
-/* The ends of `id` that events from `since` on may follow, those at such events
-   included. The list of a single unit is not kept from one update to the next. */
-static syn_status list_back(syn_stream *s, uint32_t id, const syn_stream_list *prefix,
-                            uint32_t since, uint32_t pending, syn_stream_list *list)
-{
-    const syn_stream_kept *k = &s->kept[id];
-    uint32_t first = k->size == 1 ? pending : since;
-    uint32_t come = s->events.of[k->unit].n - syn_stream_unit_from(s, k->unit, first);
-    syn_status status = syn_stream_list_open(s, list, come + k->n_pending);
-    if (status != SYN_OK)
-        return status;
-    if (k->size == 1) {
-        syn_stream_list_unit(s, k->unit, first, s->events.end, list);
-        return SYN_OK;
-    }
-    for (uint32_t i = 0; i < k->n_pending; i++)
-        if (k->pending[i].event >= pending && k->pending[i].start >= s->events.begin)
-            syn_stream_list_add(list, k->pending[i].event, k->pending[i].start);
-    syn_stream_list_extend(s, prefix, id, since, s->events.end, list);
-    return SYN_OK;
-}
-
 static syn_status go_back_below(syn_stream *s, uint32_t id, const syn_stream_list *list,
                                 uint32_t since, uint32_t pending)
 {
@@ -69,8 +59,7 @@ static syn_status go_back_below(syn_stream *s, uint32_t id, const syn_stream_lis
         if (s->kept[kid].n == 0 || (list->n == 0 && s->kept[kid].latest <= pending))
             continue;
         status = go_back(s, kid, list, since, pending);
-        if (s->kept[kid].latest > s->kept[id].latest)
-            s->kept[id].latest = s->kept[kid].latest;
+        note_latest(s, id, kid);
     }
     return status;
 }
@@ -79,11 +68,16 @@ static syn_status go_back(syn_stream *s, uint32_t id, const syn_stream_list *pre
                           uint32_t since, uint32_t pending)
 {
     syn_arena_mark mark = syn_arena_here(&s->lists);
-    syn_stream_list list;
-    syn_status status = list_back(s, id, prefix, since, pending, &list);
+    uint32_t end = s->events.end;
+    syn_stream_list list = {0};
+    syn_status status = SYN_OK;
+    if (prefix)
+        status = syn_stream_list_extend(s, prefix, id, pending, since, end, &list);
+    else
+        list = syn_stream_list_unit(s, s->kept[id].unit, pending, end);
     if (status == SYN_OK && list.n > 0) {
         syn_stream_kept *k = &s->kept[id];
-        syn_stream_count(s, id, &list, 0, since, s->events.end, k->count, k->free);
+        syn_stream_count(s, id, &list, 0, since, end, k->count, k->free);
         k->changed = 1;
     }
     if (status == SYN_OK)
@@ -116,9 +110,13 @@ static syn_status go_whole(syn_stream *s, uint32_t id, const syn_stream_list *pr
 static syn_status go_whole_below(syn_stream *s, uint32_t id, const syn_stream_list *list)
 {
     syn_status status = SYN_OK;
-    for (uint32_t i = 0; i < s->kept[id].kids && status == SYN_OK; i++)
-        if (s->kept[s->kept[id].kid[i]].wanted)
-            status = go_whole(s, s->kept[id].kid[i], list);
+    for (uint32_t i = 0; i < s->kept[id].kids && status == SYN_OK; i++) {
+        uint32_t kid = s->kept[id].kid[i];
+        if (!s->kept[kid].wanted)
+            continue;
+        status = go_whole(s, kid, list);
+        note_latest(s, id, kid);
+    }
     return status;
 }
 
@@ -128,8 +126,7 @@ static syn_status count_new(syn_stream *s, uint32_t id, const syn_stream_list *l
     syn_stream_kept *k = &s->kept[id];
     if (k->counted == k->n)
         return SYN_OK;
-    syn_stream_count(s, id, list, k->counted, s->events.begin, s->events.end, k->count,
-                     k->free);
+    syn_stream_count_new(s, id, list);
     s->anew += k->n - k->counted;
     k->counted = k->n;
     k->changed = 1;
@@ -139,18 +136,16 @@ static syn_status count_new(syn_stream *s, uint32_t id, const syn_stream_list *l
 static syn_status go_whole(syn_stream *s, uint32_t id, const syn_stream_list *prefix)
 {
     syn_arena_mark mark = syn_arena_here(&s->lists);
-    syn_stream_list list;
-    uint32_t unit = s->kept[id].unit;
+    uint32_t begin = s->events.begin, end = s->events.end;
+    syn_stream_list list = {0};
+    syn_status status = SYN_OK;
     s->kept[id].wanted = 0;
-    syn_status status =
-        syn_stream_list_open(s, &list, syn_stream_unit_count(&s->events, unit));
-    if (status == SYN_OK) {
-        if (prefix)
-            syn_stream_list_extend(s, prefix, id, s->events.begin, s->events.end, &list);
-        else
-            syn_stream_list_unit(s, unit, s->events.begin, s->events.end, &list);
+    if (prefix)
+        status = syn_stream_list_extend(s, prefix, id, end, begin, end, &list);
+    else
+        list = syn_stream_list_unit(s, s->kept[id].unit, begin, end);
+    if (status == SYN_OK)
         status = count_new(s, id, &list);
-    }
     if (status == SYN_OK)
         status = syn_stream_look_up(s);
     if (status == SYN_OK)
