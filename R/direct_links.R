@@ -94,11 +94,11 @@
 #' @param exclusion_radius Rows at most so many steps away from what is forecast are left
 #'   out of its model. `NULL`: as in the map.
 #' @param dataset,no_time As in [causal_map()].
+#' @param folder Path of a folder that keeps what is finished, for long jobs, or `NULL`;
+#'   see Long jobs.
 #' @inheritParams causal_map
 #' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done.
 #'   Both give the same links; `t` agrees to 1e-5 of it.
-#' @param folder Path of a folder that keeps what is finished, for long jobs, or `NULL`;
-#'   see Long jobs.
 #'
 #' @return A data frame of class `direct_links` with a row for each link, effect by
 #'   effect in the order of the map, the highest rho first:
@@ -154,8 +154,8 @@
 #' @export
 direct_links <- function(map, x, threshold = 0.1, alpha = 0.05, max_delay = 3,
                          max_parties = 5, ..., max_links = Inf, exclusion_radius = NULL,
-                         dataset = NULL, no_time = FALSE, device = c("cpu", "gpu", "auto"),
-                         gpus = NULL, threads = NULL, folder = NULL) {
+                         dataset = NULL, no_time = FALSE, folder = NULL,
+                         device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   here <- rlang::current_env()

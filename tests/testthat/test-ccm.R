@@ -351,6 +351,7 @@ test_that("the direction of a cause is found and said in words", {
 })
 
 test_that("unrelated series are told to be so", {
+  skip_on_cran()
   supported <- vapply(1:8, function(seed) {
     set.seed(seed)
     x <- data.frame(time = 1:200, a = as.double(arima.sim(list(ar = 0.5), 200)),
@@ -457,6 +458,7 @@ test_that("exclusion, neighbours and embedded columns do what simplex() does", {
 })
 
 test_that("delays are found on the side of the past", {
+  skip_on_cran()
   x <- y <- c(0.4, 0.3, 0.6)
   for (t in 3:299) {
     x[t + 1] <- x[t] * (3.8 - 3.8 * x[t])

@@ -44,6 +44,7 @@ test_that("both directions are found, and one alone says what it says with the o
 })
 
 test_that("series that have nothing to do with each other are not supported", {
+  skip_on_cran()
   supported <- vapply(1:6, \(seed) {
     set.seed(seed)
     x <- data.frame(time = 1:300, x = coupled_maps(320)$x[20 + 1:300],
@@ -56,6 +57,7 @@ test_that("series that have nothing to do with each other are not supported", {
 })
 
 test_that("a common driver does not make a cause", {
+  skip_on_cran()
   found <- vapply(1:5, \(seed) {
     set.seed(seed)
     z <- x <- y <- runif(1, 0.2, 0.8)
@@ -388,6 +390,7 @@ test_that("rows drawn again weigh as often as they were drawn", {
 })
 
 test_that("segments, missing values, several columns and other lags have verdicts", {
+  skip_on_cran()
   set.seed(5)
   x <- coupled_maps(400, 0, 0.15)
   x$trial <- rep(letters[1:4], each = 100)

@@ -50,6 +50,7 @@ test_that("no frequent episode is lost by going level by level", {
 
 # More units than one block of lanes holds, then more than a table is made for.
 test_that("many units are counted like few", {
+  skip_on_cran()
   for (units in c(33, 64, 65, 100)) {
     for (dense in c(TRUE, FALSE)) {
       stream <- withr::with_seed(units, list(
@@ -257,6 +258,7 @@ test_that("the number of threads does not decide what fits, with every engine", 
 })
 
 test_that("more episodes than fit are an error, with every engine", {
+  skip_on_cran()
   stream <- list(tick = rep(1:60, 8), unit = rep(letters[1:8], each = 60), names = letters[1:8],
                  low = 0, high = 3)
   stream$x <- stream_trains(stream)

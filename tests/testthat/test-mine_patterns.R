@@ -77,6 +77,7 @@ test_that("each window length agrees with the oracle", {
 })
 
 test_that("units in more windows than words of a mask hold agree with the oracle", {
+  skip_on_cran()
   for (bins in c(60, 70, 130, 500, 530, 1100)) {
     x <- noise(bins, 4, bins, 0.6)
     for (filters in list(filters_of(), filters_of(min_spikes = 1, min_count = 20),
@@ -153,6 +154,7 @@ test_that("ends of other patterns that occur as often are dropped, and no others
 })
 
 test_that("what drop leaves out is what the definition leaves out", {
+  skip_on_cran()
   some <- 0
   for (seed in 2001:2060) {
     raster <- random_raster(seed, windows = c(3, 4, 5, 8))
@@ -448,6 +450,7 @@ test_that("registers of any width give the same", {
 })
 
 test_that("the entries in C refuse what R should never pass", {
+  skip_on_cran()
   events <- pattern_events(chain(), 1)
   parameters <- filters_of()
   options <- pattern_options(6, parameters, "closure", 1, 1e8)

@@ -376,6 +376,7 @@ test_that("shuffling keeps how many bins hold how many spikes", {
 })
 
 test_that("uniform means uniform", {
+  skip_on_cran()
   x <- spike_trains(c(0, 5, 10), c("A", "B", "C"), start = 0, end = 10, resolution = 1)
   places <- function(method, unit, ...) {
     set.seed(9)

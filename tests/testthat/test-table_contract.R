@@ -80,6 +80,7 @@ expect_sound <- function(out, x, label) {
 }
 
 test_that("a table is whole or plain, whatever base R does to it", {
+  skip_on_cran()
   for (class in names(tables())) {
     x <- tables()[[class]]
     for (what in names(handling)) {
@@ -125,6 +126,7 @@ test_that("rows are numbered from 1, and given names are kept", {
 })
 
 test_that("the verbs of dplyr leave a table whole or plain", {
+  skip_on_cran()
   skip_if_not_installed("dplyr")
   verbs <- list(
     filter = \(x) dplyr::filter(x, dplyr::row_number() > 1),
