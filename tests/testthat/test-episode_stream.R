@@ -172,7 +172,7 @@ test_that("a stream of many units visits windows and counts the same", {
   for (seed in 1:3) {
     all <- growing(seed, spikes = 900, units = 100)
     s <- always_moves_on(bounds, 3, 0.3, max_size = 4)
-    for (now in seq(100, 2000, by = 50)) {
+    for (now in seq(50, 2000, by = 50)) {
       s <- update(s, as_block(all[all$tick > now - 50 & all$tick <= now, ]), now = now / 1000)
       whole <- from_scratch(in_window(all, now, 300), 3, bounds)
       expect_identical(as.data.frame(s), as.data.frame(whole))
