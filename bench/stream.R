@@ -1,95 +1,68 @@
-# A culture mined while it is recorded: milliseconds an update, and how many times faster
-# than the recording that is.
+# A stream of a long window in small blocks: how many times faster than the recording it
+# runs, how long its updates take, and what it holds after a long recording.
 #
-# Rscript bench/stream.R        one thread; medians over the updates of 20 s of recording
+# Rscript bench/stream.R          one thread; 20 s of recording at each setting
+# LONG=6000 Rscript bench/stream.R     and its memory over so many seconds
 
 library(synfire)
 
-has_gpu <- nrow(synfire_sitrep(test_devices = FALSE)$devices) > 0L
-if (!has_gpu) message("no GPU here: ", synfire_sitrep(test_devices = FALSE)$cuda$reason)
-delays <- c(0.005, 0.015)
+held <- function(s) unlist(.Call(synfire:::r_stream_about, s$counting$state$pointer))
 
-#' Share of the episodes of two or more units whose counts the moving window can have
-#' changed: they begin with a unit of a spike that left, or end with a unit of one that came
-recount <- function(stream, came, left) {
-  units <- stream$episodes$units[stream$episodes$size > 1]
-  if (length(units) == 0L) return(NA)
-  first <- vapply(units, `[[`, "", 1L)
-  last <- vapply(units, \(u) u[[length(u)]], "")
-  mean(first %in% left | last %in% came)
-}
-
-#' The updates of `blocks` blocks once the window is full
-replay <- function(x, window, block, support, device) {
-  blocks <- max(10, round(20 / block))
-  cuts <- window + block * (0:blocks)
-  pieces <- lapply(seq_len(blocks), \(k) x[time = cuts[k + 0:1]])
-  leaving <- lapply(seq_len(blocks), \(k) x[time = cuts[k + 0:1] - window])
-  s <- episode_stream(delays, round(support * nrow(x) * window / max(x$time)), window,
-                      resolution = attr(x, "resolution"), device = device, threads = 1)
+#' The updates of `seconds` of recording in blocks of 0.1 s, once the window is full
+follow <- function(x, intervals, min_count, window, seconds = 20, block = 0.1) {
+  s <- episode_stream(intervals, min_count, window, resolution = attr(x, "resolution"),
+                      threads = 1)
   s <- update(s, x[time = c(0, window)])
-  core <- again <- cpu <- numeric(blocks)
-  for (k in seq_len(blocks)) {
-    cpu[[k]] <- sum(system.time(s <- update(s, pieces[[k]]), gcFirst = FALSE)[1:2])
-    core[[k]] <- attr(s$episodes, if (device == "gpu") "device_elapsed" else "elapsed")
-    again[[k]] <- recount(s, as.character(pieces[[k]]$unit), as.character(leaving[[k]]$unit))
-  }
-  took <- tail(s$history$seconds, blocks)
-  list(ms = 1000 * median(took), cpu = 1000 * mean(cpu), core = 1000 * median(core),
-       slowest = 1000 * max(took), factor = block * blocks / sum(took),
-       episodes = nrow(s$episodes), spikes = nrow(attr(s$episodes, "recording")),
-       recount = mean(again, na.rm = TRUE))
-}
-
-#' One window and block, on the CPU and where there is one on the GPU
-row <- function(x, window, block, support = 0.0043) {
-  cpu <- replay(x, window, block, support, "cpu")
-  message(sprintf("window %g s, block %g s: %.1f ms", window, block, cpu$ms))
-  out <- data.frame(
-    window = window, block = block, spikes = cpu$spikes, episodes = cpu$episodes,
-    recount = cpu$recount, cpu_ms = cpu$ms, outside_mining = cpu$ms - cpu$core,
-    cpu_time = cpu$cpu, slowest = cpu$slowest, factor = cpu$factor
+  ends <- window + block * (0:(seconds / block))
+  pieces <- lapply(seq_len(length(ends) - 1), \(k) x[time = ends[k + 0:1]])
+  s <- update(s, pieces[[1]])   # counts the window once
+  cpu <- vapply(pieces[-1], \(piece) {
+    sum(system.time(s <<- update(s, piece), gcFirst = FALSE)[1:2])
+  }, 0)
+  wall <- tail(s$history$seconds, length(cpu))
+  whole <- system.time(found <- mine_episodes(attr(s$episodes, "recording"), min_count,
+                                              intervals, threads = 1))
+  stopifnot(identical(as.data.frame(found), as.data.frame(s)))
+  ms <- \(x, p) round(1000 * quantile(x, p, names = FALSE), 1)
+  data.frame(
+    spikes = nrow(attr(s$episodes, "recording")), episodes = nrow(s$episodes),
+    candidates = held(s)[["candidates"]], anew_ms = round(1000 * sum(whole[1:2])),
+    factor = signif(block * length(wall) / sum(wall), 3),
+    factor_cpu = signif(block * length(cpu) / sum(cpu), 3),
+    median = ms(wall, 0.5), p99 = ms(wall, 0.99), cpu_median = ms(cpu, 0.5),
+    cpu_p99 = ms(cpu, 0.99), MB = round(held(s)[["held"]] / 1e6)
   )
-  if (has_gpu) {
-    gpu <- replay(x, window, block, support, "gpu")
-    stopifnot(gpu$episodes == cpu$episodes)
-    out <- cbind(out, gpu_ms = gpu$ms, gpu_core = gpu$core, gpu_slowest = gpu$slowest,
-                 gpu_factor = gpu$factor)
+}
+
+set.seed(1)
+culture <- simulate_culture(duration = 621, burst_rate = 0.42)
+least <- round(0.0043 * nrow(culture) * 600 / 621)
+set.seed(2)
+rows <- 1000 * 5 * 621
+many <- spike_trains(sort(round(runif(rows, 0, 621), 4)), sample(1000, rows, TRUE), end = 621,
+                     resolution = 1e-4)
+table <- rbind(
+  cbind(setting = "60 channels, 600 s", follow(culture, c(0.005, 0.015), least, 600)),
+  cbind(setting = "1,000 units at 5 Hz, 600 s", follow(many, c(0.005, 0.015), 200, 600))
+)
+options(width = 160)
+cat("milliseconds an update; factor: times faster than the recording, by the clock and by the",
+    "processor's time; anew_ms: mining the window\n")
+print(table, row.names = FALSE)
+
+long <- as.numeric(Sys.getenv("LONG", 0))
+if (long > 0) {
+  s <- episode_stream(c(0.005, 0.015), 300, 60, resolution = attr(culture, "resolution"),
+                      history = 10, threads = 1)
+  cat("\nwindow of 60 s; bytes that the stream holds\n")
+  for (k in seq_len(long / 10)) {
+    block <- culture[time = 10 * ((k - 1) %% 60) + c(0, 10)]
+    spikes <- data.frame(time = block$time + 600 * ((k - 1) %/% 60), unit = block$unit)
+    for (part in split(spikes, floor(spikes$time))) s <- update(s, part)
+    if (k %% 60 == 0) {
+      cat(sprintf("%6.0f s: %.1f MB in the core, %.1f MB in R\n", 10 * k,
+                  held(s)[["held"]] / 1e6,
+                  (as.numeric(object.size(s)) + 1.5 * as.numeric(object.size(s$counting$state$time_buffer))) / 1e6))
+    }
   }
-  out
-}
-
-set.seed(1)
-x <- simulate_culture(duration = 660, burst_rate = 0.42)
-message(sprintf("%.0f spikes a second", nrow(x) / 660))
-settings <- expand.grid(block = c(0.1, 1), window = c(10, 60, 600))
-table <- do.call(rbind, Map(\(w, b) row(x, w, b), settings$window, settings$block))
-options(width = 140)
-cat("milliseconds; factor: times faster than the recording; recount: share of the episodes",
-    "whose counts can have changed\n")
-print(table, row.names = FALSE, digits = 3)
-
-# The whole recording at once, as after the experiment.
-set.seed(1)
-whole <- simulate_culture(duration = 1800, burst_rate = 0.42)
-least <- round(0.0043 * nrow(whole))
-cat(sprintf("\n60-channel MEA, %s spikes in 30 minutes, mined whole (min_count %d)\n",
-            format(nrow(whole), big.mark = ","), least))
-mine <- function(device, calls) {
-  seconds <- replicate(calls, {
-    took <- system.time(found <- mine_episodes(whole, least, delays, device = device,
-                                               threads = 1))[["elapsed"]]
-    c(call = took, core = attr(found, if (device == "gpu") "device_elapsed" else "elapsed"))
-  })
-  seconds <- apply(seconds, 1L, median)
-  cat(sprintf("%s: call %.2f ms, real-time factor %s; core %.2f ms, real-time factor %s\n",
-              toupper(device), 1000 * seconds[["call"]],
-              format(round(1800 / seconds[["call"]]), big.mark = ","),
-              1000 * seconds[["core"]],
-              format(round(1800 / seconds[["core"]]), big.mark = ",")))
-}
-mine("cpu", 5)
-if (has_gpu) {
-  mine("gpu", 3)   # a context, and the memory that is kept
-  mine("gpu", 50)
 }
