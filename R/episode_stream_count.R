@@ -54,8 +54,10 @@ move_on <- function(object, slid) {
   block <- slid$come
   spikes <- nrow(x)
   min_count <- check_min_count(arguments[["min_count"]], arguments[["min_support"]], spikes)
+  # The buffers hold the window before this update, or already the one after it.
+  before <- attr(object$episodes, "recording", exact = TRUE)
   known <- is_current(state, object$counting$stamp, nlevels(.subset2(x, "unit"))) &&
-    is_kept_window(state, attr(object$episodes, "recording", exact = TRUE))
+    (is_kept_window(state, x) || is_kept_window(state, before))
   if (!known) {
     block <- list(tick = train_ticks(x), code = as.integer(.subset2(x, "unit")))
     state <- open_counting(object, x, block$tick)

@@ -181,6 +181,19 @@ test_that("a stream of many units visits windows and counts the same", {
   }
 })
 
+test_that("an update goes on from what the last one has counted", {
+  all <- growing(2)
+  s <- episode_stream(bounds, 4, 1, resolution = 1e-3, max_size = 4, threads = 1)
+  s <- update(s, as_block(all[all$tick <= 1000, ]), now = 1)
+  s <- update(s, as_block(all[all$tick > 1000 & all$tick <= 1010, ]), now = 1.01)
+  state <- s$counting$state
+  for (now in seq(1020, 1100, by = 10)) {
+    s <- update(s, as_block(all[all$tick > now - 10 & all$tick <= now, ]), now = now / 1000)
+    expect_true(rlang::is_reference(s$counting$state, state))
+  }
+  expect_gt(s$counting$stamp, 5)
+})
+
 test_that("columns of the window are vectors like any others", {
   buffer <- as.double(1:20)
   times <- .Call(synfire:::r_window_vector, buffer, 5, 9, NULL)
