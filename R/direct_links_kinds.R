@@ -69,8 +69,6 @@ kinds_of_links <- function(from, to, direct, alone, parties) {
 #' A function that says whether one or two direct links lead from series to others
 #' @noRd
 leads_to <- function(from, to) {
-  # A pair of series as one number.
-  key <- \(a, b) a * 2^31 + b
   by_effect <- order(to)
   cause <- from[by_effect]
   n <- max(from, to, 0L)
@@ -79,6 +77,6 @@ leads_to <- function(from, to) {
   # Two links in a row: for each link all that lead to its cause.
   times <- count[from]
   before <- cause[sequence(times[times > 0L], first[from][times > 0L])]
-  reached <- unique(c(key(from, to), key(before, rep(to, times))))
-  \(a, b) key(a, b) %in% reached
+  reached <- unique(c(pair_key(from, to), pair_key(before, rep(to, times))))
+  \(a, b) pair_key(a, b) %in% reached
 }

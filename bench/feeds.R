@@ -53,7 +53,8 @@ reactions <- function(feed, to, began, seconds = 10) {
   code <- tempfile(fileext = ".R")
   values <- list(to = to, began = began, seconds = seconds, rate = rate, units = units)
   dump("values", code, envir = environment())
-  cat("invisible(list2env(values, globalenv()))\n", deparse(writer), file = code, sep = "\n", append = TRUE)
+  cat("invisible(list2env(values, globalenv()))\n", deparse(writer), file = code, sep = "\n",
+      append = TRUE)
   system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", code), wait = FALSE)
   late <- numeric()
   run_feed(feed, seconds = seconds + 3, idle = 3, on_update = function(stream) {
