@@ -430,15 +430,15 @@ private:
     void correlate_products(const lookup_job &job, size_t n, cudaStream_t work)
     {
         if (plan_.per_row > CHUNK_TARGETS)
-            launch(correlate_halves<8, true, MISSING>, job, n, work, chunk_warps(true));
+            launch(correlate_halves<8, true, MISSING>, job, n, work, product_warps(true));
         else if (plan_.planes == 1)
-            launch(correlate_halves<1, false, MISSING>, job, n, work, chunk_warps(false));
+            launch(correlate_halves<1, false, MISSING>, job, n, work, product_warps(false));
         else if (plan_.planes == 2)
-            launch(correlate_halves<2, false, MISSING>, job, n, work, chunk_warps(false));
+            launch(correlate_halves<2, false, MISSING>, job, n, work, product_warps(false));
         else if (plan_.planes == 3)
-            launch(correlate_halves<3, false, MISSING>, job, n, work, chunk_warps(false));
+            launch(correlate_halves<3, false, MISSING>, job, n, work, product_warps(false));
         else
-            launch(correlate_halves<4, false, MISSING>, job, n, work, chunk_warps(false));
+            launch(correlate_halves<4, false, MISSING>, job, n, work, product_warps(false));
     }
 
     template <class LANE, bool MISSING>
