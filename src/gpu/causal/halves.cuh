@@ -32,6 +32,9 @@ namespace gpu {
 #ifndef TURNED_WARPS
 #define TURNED_WARPS 12
 #endif
+#ifndef SINGLE_WARPS
+#define SINGLE_WARPS 24
+#endif
 #ifndef PLANE_WARPS
 #define PLANE_WARPS 16
 #endif
@@ -42,9 +45,9 @@ enum {
 };
 
 /* Warps of a block, as many as there are registers for. */
-__host__ __device__ constexpr uint32_t product_warps(bool turned)
+__host__ __device__ constexpr uint32_t product_warps(uint32_t chunks)
 {
-    return turned ? TURNED_WARPS : PLANE_WARPS;
+    return chunks == 8 ? TURNED_WARPS : chunks == 1 ? SINGLE_WARPS : PLANE_WARPS;
 }
 
 /* ---- products ---- */
@@ -631,7 +634,7 @@ __device__ void correlate_chunks(const lookup_job &job, const tile &of,
 
 /* TURNED: all eight chunks are in rows of 128 bytes, else each in a plane of its own. */
 template <int CHUNKS, bool TURNED, bool MISSING>
-__global__ void __launch_bounds__(product_warps(TURNED) * WARP, 1)
+__global__ void __launch_bounds__(product_warps(CHUNKS) * WARP, 1)
 correlate_halves(SYN_GPU_JOB lookup_job job)
 {
     extern __shared__ __align__(ROW_BYTES) unsigned char tile_room[];
@@ -643,7 +646,7 @@ correlate_halves(SYN_GPU_JOB lookup_job job)
                                     job.steps * VECTOR_BYTES, lane);
     lane_weights weights(lane);
     for (uint32_t l = item.from + threadIdx.x / WARP; l < item.to;
-         l += product_warps(TURNED))
+         l += blockDim.x / WARP)
         if (is_open(job, l, item.tile))
             correlate_chunks<CHUNKS, TURNED, MISSING>(job, of, seen, weights, lane, l);
 }

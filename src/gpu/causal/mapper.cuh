@@ -22,18 +22,24 @@ struct lookup_plan {
     bool staged, half;
     bool products;             /* by tensor cores */
     uint32_t per_row, planes;  /* targets of a row, and rows of a step */
+    uint32_t warps;            /* of a block */
 };
+
+#ifndef PRODUCTS_FROM
+#define PRODUCTS_FROM 2
+#endif
 
 inline lookup_plan plan_lookup(uint32_t steps, uint32_t top, bool half, bool products,
                                int shared)
 {
-    lookup_plan plan = {entries::narrow, true, half, false, 0, 1};
+    lookup_plan plan = {entries::narrow, true, half, false, 0, 1, LOOKUP_WARPS};
     uint32_t size = half ? 2 : 4;
     plan.per_row = ROW_BYTES / size;
     size_t planes = (size_t) shared / ((size_t) steps * VECTOR_BYTES);
     if (half && products && planes >= ROW_BYTES / VECTOR_BYTES) {
         plan.kind = entries::packed;
         plan.products = true;
+        plan.warps = product_warps(ROW_BYTES / VECTOR_BYTES);
         return plan;
     }
     if (planes >= ROW_BYTES / VECTOR_BYTES && top <= NARROW_DIMS && steps <= NARROW_STEPS)
@@ -43,8 +49,10 @@ inline lookup_plan plan_lookup(uint32_t steps, uint32_t top, bool half, bool pro
         plan.per_row = VECTOR_BYTES / size;
         /* With one row of a step, products of eight targets cost more than they save:
            0.83 in place of 0.59 ms a library at 8,528 steps of an H200. */
-        plan.products = half && products && planes > 1;
+        plan.products = half && products && planes >= PRODUCTS_FROM;
         plan.planes = std::min<size_t>(planes, half && !plan.products ? 2 : 4);
+        plan.warps = plan.products ? product_warps(plan.planes)
+                                   : lane_warps(plan.planes, false);
     } else {
         plan.kind = entries::wide;
         plan.staged = false;
@@ -256,17 +264,17 @@ private:
         double room = 0.8 * free_memory() / BATCHES / bytes;
         double fit = std::min(room, BATCH_SECONDS / each);
         batch_ = (uint32_t) std::min(4096.0, std::max(1.0, fit));
-        if (batch_ > LOOKUP_WARPS)
-            batch_ = batch_ / LOOKUP_WARPS * LOOKUP_WARPS;
-        else if (room >= LOOKUP_WARPS)
-            batch_ = LOOKUP_WARPS;
+        if (batch_ > plan_.warps)
+            batch_ = batch_ / plan_.warps * plan_.warps;
+        else if (room >= plan_.warps)
+            batch_ = plan_.warps;
     }
 
     /* Tiles times libraries in pieces, large enough to pay for reading a tile. */
     std::vector<lookup_item> deal(uint32_t n) const
     {
-        uint32_t group = 4 * LOOKUP_WARPS;
-        while (group > LOOKUP_WARPS &&
+        uint32_t group = 4 * plan_.warps;
+        while (group > plan_.warps &&
                tile_.size() * ((n + group - 1) / group) < 6 * (size_t) processors_)
             group /= 2;
         std::vector<lookup_item> items;
@@ -401,7 +409,7 @@ private:
 
     template <class KERNEL>
     void launch(KERNEL kernel, const lookup_job &job, size_t n, cudaStream_t work,
-                uint32_t warps = LOOKUP_WARPS)
+                uint32_t warps)
     {
         size_t shared = plan_.staged ? job.tile_bytes : 0;
         allow_shared(kernel, shared);
@@ -430,32 +438,33 @@ private:
     void correlate_products(const lookup_job &job, size_t n, cudaStream_t work)
     {
         if (plan_.per_row > CHUNK_TARGETS)
-            launch(correlate_halves<8, true, MISSING>, job, n, work, product_warps(true));
+            launch(correlate_halves<8, true, MISSING>, job, n, work, plan_.warps);
         else if (plan_.planes == 1)
-            launch(correlate_halves<1, false, MISSING>, job, n, work, product_warps(false));
+            launch(correlate_halves<1, false, MISSING>, job, n, work, plan_.warps);
         else if (plan_.planes == 2)
-            launch(correlate_halves<2, false, MISSING>, job, n, work, product_warps(false));
+            launch(correlate_halves<2, false, MISSING>, job, n, work, plan_.warps);
         else if (plan_.planes == 3)
-            launch(correlate_halves<3, false, MISSING>, job, n, work, product_warps(false));
+            launch(correlate_halves<3, false, MISSING>, job, n, work, plan_.warps);
         else
-            launch(correlate_halves<4, false, MISSING>, job, n, work, product_warps(false));
+            launch(correlate_halves<4, false, MISSING>, job, n, work, plan_.warps);
     }
 
     template <class LANE, bool MISSING>
     void correlate_of(const lookup_job &job, size_t n, cudaStream_t work)
     {
         if (plan_.kind == entries::narrow)
-            launch(correlate_rows<LANE, MISSING, true>, job, n, work);
+            launch(correlate_rows<LANE, MISSING, true>, job, n, work, LOOKUP_WARPS);
         else if (plan_.kind == entries::wide)
-            launch(correlate_rows<LANE, MISSING, false>, job, n, work);
+            launch(correlate_rows<LANE, MISSING, false>, job, n, work, LOOKUP_WARPS);
         else if (MISSING || plan_.planes == 1)
-            launch(correlate_lanes<LANE, 1, MISSING>, job, n, work);
+            launch(correlate_lanes<LANE, 1, MISSING>, job, n, work,
+                   lane_warps(1, MISSING));
         else if (plan_.planes == 2)
-            launch(correlate_lanes<single_lane, 2, false>, job, n, work);
+            launch(correlate_lanes<single_lane, 2, false>, job, n, work, LOOKUP_WARPS);
         else if (plan_.planes == 3)
-            launch(correlate_lanes<single_lane, 3, false>, job, n, work);
+            launch(correlate_lanes<single_lane, 3, false>, job, n, work, LOOKUP_WARPS);
         else
-            launch(correlate_lanes<single_lane, 4, false>, job, n, work);
+            launch(correlate_lanes<single_lane, 4, false>, job, n, work, LOOKUP_WARPS);
     }
 
     /* Waits for a batch and gives its correlations to the caller. */
