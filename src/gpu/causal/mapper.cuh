@@ -7,6 +7,7 @@
 #include "gpu/causal/halves.cuh"
 #include "gpu/causal/kept.cuh"
 #include "gpu/causal/planes.cuh"
+#include "gpu/causal/queue.cuh"
 #include "gpu/causal/rows.cuh"
 #include "gpu/causal/tiles.cuh"
 
@@ -85,6 +86,7 @@ inline std::vector<tile> make_tiles(const syn_map_targets &targets, uint32_t per
 
 /* A batch's way through a device. */
 struct slot : batch_slot {
+    block_work *of = nullptr;  /* the block that the libraries are of */
     array<uint32_t> table, sample;
     array<unsigned char> goes_on;
     array<float> rho;
@@ -131,10 +133,7 @@ class mapper {
     bool staged_search_ = true, missing_;
     const table_shape *kept_shape_ = nullptr;
     const kept_tables *kept_ = nullptr;  /* NULL: nothing, or nothing of use */
-    uint32_t first_ = 0;                 /* number of the first library of the block */
 public:
-    double neighbours = 0, correlations = 0;
-
     mapper(const syn_map_targets &targets, const syn_map_layout &layout,
            const syn_map_options &options, bool half, syn_gpu_tables *tables,
            int device)
@@ -177,15 +176,22 @@ public:
         return kept_ ? kept_->within(of) : std::vector<range>();
     }
 
-    /* Works through batches until next() has none: next(&from) gives how many. `first` is
-       the number of the first library. */
-    template <class F>
-    void run(const syn_map_libraries &libraries, uint32_t first, float *rho, F next)
+    /* Works through what the queue has for this device, number `who`, until that is
+       closed. */
+    void run(block_queue *queue, size_t who)
     {
-        neighbours = correlations = 0;
-        first_ = first;
-        keep_busy(slot_, next, [&](slot *s) { start(s, libraries); },
-                  [&](slot *s) { collect(s, rho); });
+        for (uint32_t turn = 0;; turn++) {
+            slot *s = &slot_[turn % BATCHES];
+            collect(s, queue, who);
+            libraries_taken next;
+            while (!queue->take(who, batch_, &next))
+                if (!collect_oldest(turn, queue, who) && !queue->wait())
+                    return;
+            s->of = next.of;
+            s->first = next.first;
+            s->n = next.n;
+            start(s, *next.of->libraries);
+        }
     }
 
     /* After an error or an interrupt. */
@@ -388,7 +394,7 @@ private:
     {
         if (!kept_)
             return false;
-        return kept_->with({first_ + s->first, s->n}, *kept_shape_,
+        return kept_->with({s->of->first + s->first, s->n}, *kept_shape_,
                            [&](const uint32_t *there) {
             copy_tables(there, *kept_shape_, s->table.get(), lookup_.shape, s->n,
                         s->work);
@@ -467,17 +473,35 @@ private:
             launch(correlate_lanes<single_lane, 4, false>, job, n, work, LOOKUP_WARPS);
     }
 
-    /* Waits for a batch and gives its correlations to the caller. */
-    void collect(slot *s, float *rho)
+    /* Waits for a batch, if the slot has one, and gives its correlations to the caller;
+       whether it had one. */
+    bool collect(slot *s, block_queue *queue, size_t who)
     {
+        if (s->n == 0)
+            return false;
         check(cudaEventSynchronize(s->copied));
-        std::memcpy(rho + (size_t) s->first * lookup_.targets, s->host->get(),
+        std::memcpy(s->of->rho + (size_t) s->first * lookup_.targets, s->host->get(),
                     (size_t) s->n * lookup_.targets * sizeof(float));
+        queue->put(who, {s->of, s->first, s->n},
+                   {seconds_from(s->begun, s->found), seconds_from(s->found, s->done)});
+        s->n = 0;
+        return true;
+    }
+
+    /* The same for the batch that is under way longest, before slot `turn`. */
+    bool collect_oldest(uint32_t turn, block_queue *queue, size_t who)
+    {
+        for (uint32_t i = 1; i < BATCHES; i++)
+            if (collect(&slot_[(turn + i) % BATCHES], queue, who))
+                return true;
+        return false;
+    }
+
+    static double seconds_from(cudaEvent_t begin, cudaEvent_t end)
+    {
         float ms = 0;
-        check(cudaEventElapsedTime(&ms, s->begun, s->found));
-        neighbours += ms / 1e3;
-        check(cudaEventElapsedTime(&ms, s->found, s->done));
-        correlations += ms / 1e3;
+        check(cudaEventElapsedTime(&ms, begin, end));
+        return ms / 1e3;
     }
 };
 
