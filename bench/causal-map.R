@@ -245,7 +245,8 @@ run_shapes <- function(asked) {
   workers <- as.numeric(workers)
   precisions <- if (device == "gpu") asked$precision %||% c("float", "half") else "float"
   precisions_of <- \(phase) if (phase == "search") "float" else precisions
-  phases <- asked$phases %||% c("search", "map", "call")
+  # On the CPU a call is nothing but the two one after the other.
+  phases <- asked$phases %||% c("search", "map", if (device == "gpu") "call")
   data <- match.arg(asked$data %||% "chaos", c("chaos", "counts", "zeros", "periodic"))
   about <- data.frame(machine = machine(device), cores = cores(),
                       date = format(Sys.Date()),

@@ -104,11 +104,12 @@ measure_behaviour <- function(seeds = 1:20, frames = 1600, learnt = 1000) {
 
 # ---- What the benchmark measures -------------------------------------------------------
 
-#' What a brain is measured with: the search belongs to the first precision
+#' What a brain is measured with: search, map and both in one call; the search belongs to the
+#' first precision
 brain <- function(shape, precision) {
   c("gpu", paste0("shapes=", shape), paste0("gpus=", gpus),
     paste0("precision=", precision),
-    paste0("phases=", if (precision == "half") "map,search" else "map"))
+    paste0("phases=", if (precision == "half") "map,search,call" else "map,call"))
 }
 
 run_bench <- function(part, of) {
