@@ -117,6 +117,15 @@ struct placed_libraries {
     array<uint32_t> may;
     array<unsigned char> drawn;
 
+    /* Room for n libraries, so that none is made later. */
+    void reserve(size_t n, const search_job &job)
+    {
+        value.ensure(n * job.steps);
+        floor.ensure(n);
+        placed.ensure(n * job.length);
+        may.ensure(n * (job.length / WARP));
+    }
+
     /* Copies libraries from `first` on and lays them out. */
     void put(const syn_map_libraries &libraries, uint32_t first, uint32_t n,
              search_job *job, cudaStream_t stream)
