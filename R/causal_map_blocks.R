@@ -149,7 +149,7 @@ map_libraries <- function(source, libraries, targets, E, rule, place, keep, into
                     E = as.integer(E), rule = rule, gpus = gpus_of(place),
                     tables = place$tables, call = call,
                     into = if (rule$n_surrogates == 0) into, maps = NULL, group = 0L,
-                    running = NULL, spare = NULL, best = NULL, report = c(0, 0))
+                    running = list(), spare = NULL, best = NULL, report = c(0, 0))
   plan <- map_plan(job)
   on.exit(close_maps(job))
   bar <- map_bar("Mapping", length(libraries) * max(1L, length(plan$groups)))
@@ -324,31 +324,36 @@ map_block <- function(job, columns, row, group, values, then) {
 
 #' Give the next work to the device before what it has done is looked at
 #'
-#' It is made ready while the device is at work, in the memory of the block before.
+#' It is made ready while the device is at work, in the memory of the block before, and waits
+#' until the device goes on to it by itself. Only another view, which has targets of its own on
+#' the device, is begun after that.
 #'
 #' @param map,x,first A block; without, none comes next.
 #' @param then Called with the block once it is finished.
 #' @noRd
 advance <- function(job, map = NULL, x = NULL, first = 0, then = NULL) {
   done <- job$running
+  begin <- function() {
+    finish_status(.Call(r_map_begin, map, block), "this map", map_advice, call = job$call)
+    job$running <- c(job$running, list(list(map = map, block = block, then = then)))
+  }
+  queued <- length(done) > 0L && identical(map, done[[1L]]$map)
   if (!is.null(map)) {
     block <- finish_status(.Call(r_map_prepare, map, x, first, job$spare), "this map",
                            map_advice, call = job$call)
   }
   drop_spare(job)
-  job$running <- NULL
-  if (!is.null(done)) {
-    report <- finish_status(.Call(r_map_finish, done$map, done$block), "this map",
+  if (queued) begin()
+  for (one in done) {
+    report <- finish_status(.Call(r_map_finish, one$map, one$block), "this map",
                             map_advice, call = job$call)
     job$report <- job$report + report[2:3]
+    job$running <- job$running[-1L]
   }
-  if (!is.null(map)) {
-    finish_status(.Call(r_map_begin, map, block), "this map", map_advice, call = job$call)
-    job$running <- list(map = map, block = block, then = then)
-  }
-  if (!is.null(done)) {
-    done$then(done$block)
-    job$spare <- done$block
+  if (!is.null(map) && !queued) begin()
+  for (one in done) {
+    one$then(one$block)
+    job$spare <- one$block
   }
 }
 
@@ -472,8 +477,8 @@ target_surrogates <- function(x, columns, E, rule) {
 
 close_maps <- function(job) {
   # The device stops before what it writes to goes.
-  if (!is.null(job$running)) .Call(r_map_close, job$running$block)
-  job$running <- NULL
+  for (one in job$running) .Call(r_map_close, one$block)
+  job$running <- list()
   drop_spare(job)
   for (view in job$maps) .Call(r_map_close, view$map)
   job$maps <- NULL

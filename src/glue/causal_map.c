@@ -14,8 +14,10 @@
 #include "glue/watch.h"
 #include "gpu/causal/map.h"
 
-/* What predicted series are kept as; on GPUs, `targets` and `begun` are needed no longer
-   once `on_gpu` is there. */
+enum { BEGUN = 2 };  /* blocks that GPUs may have in hand */
+
+/* What predicted series are kept as; on GPUs, `targets` are needed no longer once `on_gpu`
+   is there. */
 typedef struct map_work {
     syn_map_options options;
     syn_map_layout layout;
@@ -25,7 +27,7 @@ typedef struct map_work {
     int *gpu, gpus, half;
     syn_gpu_tables *tables;   /* what is kept on the GPUs; R's, may be NULL */
     syn_gpu_map *on_gpu;
-    struct map_block *begun;  /* what the GPUs work on */
+    struct map_block *begun[BEGUN];  /* what the GPUs work on, the oldest first */
 } map_work;
 
 /* Libraries and what they predict. R may collect a map and its block in any order, so
@@ -199,12 +201,22 @@ SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split, SEXP ta
 
 /* ---- what R keeps ---- */
 
+/* Nothing is written to any block any more. */
+static void end_work(map_work *map)
+{
+    syn_gpu_map_close(map->on_gpu);
+    map->on_gpu = NULL;
+    for (int i = 0; i < BEGUN; i++)
+        if (map->begun[i]) {
+            map->begun[i]->works = NULL;
+            map->begun[i] = NULL;
+        }
+}
+
 static void release_map(void *held)
 {
     map_work *map = held;
-    syn_gpu_map_close(map->on_gpu);
-    if (map->begun)
-        map->begun->works = NULL;
+    end_work(map);
     syn_map_targets_free(&map->targets);
     syn_map_layout_free(&map->layout);
     free(map->E);
@@ -214,12 +226,8 @@ static void release_map(void *held)
 static void release_block(void *held)
 {
     map_block *block = held;
-    if (block->works) {
-        /* Nothing may be written here any more. */
-        syn_gpu_map_close(block->works->on_gpu);
-        block->works->on_gpu = NULL;
-        block->works->begun = NULL;
-    }
+    if (block->works)
+        end_work(block->works);
     syn_map_libraries_free(&block->libraries);
     free(block->rho);
 }
@@ -306,7 +314,7 @@ static syn_status begin_on_gpu(map_work *map, map_block *block, char *reason)
                                    block->rho, reason);
     if (status == SYN_OK) {
         block->works = map;
-        map->begun = block;
+        map->begun[map->begun[0] ? 1 : 0] = block;
     }
     return status;
 }
@@ -352,20 +360,21 @@ SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP first, SEXP old)
     return out;
 }
 
-/* Starts a block. The processor does not start before r_map_finish(). */
+/* Starts a block; one more may be begun before it is finished. The processor does not start
+   before r_map_finish(). */
 SEXP r_map_begin(SEXP pointer, SEXP of)
 {
     map_work *map = glue_kept(pointer, "map");
     map_block *block = glue_kept(of, "block");
     char reason[SYN_GPU_TEXT] = "";
-    require(map->begun == NULL, "a second block");
+    require(map->begun[BEGUN - 1] == NULL, "a third block");
     require_same(map, block);
     syn_status status = map->gpus > 0 ? begin_on_gpu(map, block, reason) : SYN_OK;
     return status == SYN_OK ? R_NilValue
                             : glue_status_because(status, NA_REAL, NA_REAL, reason);
 }
 
-/* Waits for a block: seconds from the beginning, of neighbours and of correlations. */
+/* Waits for a block, the oldest of those begun: seconds from the beginning, of neighbours and of correlations. */
 SEXP r_map_finish(glue_owner *own, SEXP pointer, SEXP of)
 {
     map_work *map = glue_kept(pointer, "map");
@@ -373,12 +382,13 @@ SEXP r_map_finish(glue_owner *own, SEXP pointer, SEXP of)
     syn_gpu_map_report report = {0};
     char reason[SYN_GPU_TEXT] = "";
     syn_status status;
-    require(map->gpus == 0 || map->begun == block, "another block");
+    require(map->gpus == 0 || map->begun[0] == block, "another block");
     require_same(map, block);
     const syn_watch *watch = glue_watch(own, "Mapping");
     if (map->gpus > 0) {
         status = syn_gpu_map_finish(map->on_gpu, watch, &report, reason);
-        map->begun = NULL;
+        map->begun[0] = map->begun[1];
+        map->begun[1] = NULL;
         block->works = NULL;
     } else {
         status = syn_map_cross(&map->targets, &block->libraries, &map->layout,

@@ -292,18 +292,40 @@ test_that("a map that is stopped leaves the GPU to the next one", {
   x <- random_series(500, 20, 6)
   E <- rep(3, 20)
   whole <- on_gpu(x, E)
-  # What is at work when its owner goes: block and map in either order, and by gc().
-  for (first in c("block", "map", "gc")) {
+  # What is at work when its owner goes: blocks and map in any order, and by gc().
+  for (first in c("block", "second", "map", "gc")) {
     map <- .Call(r_map_open, 20, 500, rep(3L, 20), map_options(map_rule(3), gpus = 0L), NULL)
     .Call(r_map_fill, map, 0, x)
-    block <- .Call(r_map_prepare, map, x, 0, NULL)
-    .Call(r_map_begin, map, block)
-    if (first == "block") .Call(r_map_close, block)
+    blocks <- lapply(1:2, \(i) .Call(r_map_prepare, map, x, 0, NULL))
+    for (block in blocks) .Call(r_map_begin, map, block)
+    if (first == "block") .Call(r_map_close, blocks[[1L]])
+    if (first == "second") .Call(r_map_close, blocks[[2L]])
     if (first == "map") .Call(r_map_close, map)
-    rm(map, block)
+    rm(map, block, blocks)
     gc()
     expect_identical(on_gpu(x, E), whole)
   }
+})
+
+test_that("a block is begun before the one before it is finished", {
+  skip_without_gpu()
+  x <- random_series(500, 20, 6)
+  whole <- on_gpu(x, rep(3, 20))$rho
+  map <- .Call(r_map_open, 20, 500, rep(3L, 20), map_options(map_rule(3), gpus = 0L), NULL)
+  .Call(r_map_fill, map, 0, x)
+  parts <- list(1:7, 8:20, 3L)
+  blocks <- lapply(parts, \(part) .Call(r_map_prepare, map, x[, part, drop = FALSE], 0, NULL))
+  for (block in blocks[1:2]) .Call(r_map_begin, map, block)
+  expect_error(.Call(r_map_begin, map, blocks[[3L]]), "third block")
+  expect_error(.Call(r_map_finish, map, blocks[[2L]]), "another block")
+  for (i in 1:3) {
+    if (i == 3) .Call(r_map_begin, map, blocks[[3L]])
+    .Call(r_map_finish, map, blocks[[i]])
+    found <- matrix(NA_real_, length(parts[[i]]), 20)
+    .Call(r_map_values, blocks[[i]], found, 0, 1:20)
+    expect_identical(found, unclass(whole)[parts[[i]], , drop = FALSE])
+  }
+  .Call(r_map_close, map)
 })
 
 test_that("Ctrl-C is an interrupt within half a second", {

@@ -5,7 +5,6 @@
 #include "gpu/base/crew.cuh"
 
 #include <deque>
-#include <mutex>
 #include <vector>
 
 namespace gpu {
@@ -16,10 +15,9 @@ struct range {
 };
 
 /* A device takes those libraries first whose neighbours it keeps, then those that no
-   device has, then some that another one keeps: it finds their neighbours again, which
-   takes less time than to wait. */
+   device has, and when it has no others some that another one keeps: it finds their
+   neighbours again, which takes less time than to wait. The caller locks it. */
 class dealer {
-    std::mutex lock_;
     std::vector<std::deque<range>> own_;  /* by device */
     std::deque<range> loose_;
     uint32_t left_;
@@ -45,14 +43,17 @@ public:
             loose_.push_back({at, n - at});
     }
 
-    /* Up to `batch` libraries for a device, and fewer towards the end; none: 0. */
-    uint32_t take(size_t device, uint32_t batch, uint32_t *first)
+    uint32_t left() const { return left_; }
+
+    /* Up to `most` libraries for a device; none: 0. Of the `last` ones there are fewer
+       and fewer. Those that another device keeps are taken only with `others`. */
+    uint32_t take(size_t device, uint32_t most, bool last, bool others, uint32_t *first)
     {
-        std::lock_guard<std::mutex> hold(lock_);
-        uint32_t n = at_once(batch, left_, own_.size());
+        uint32_t n = last ? at_once(most, left_, own_.size()) : std::min(most, left_);
         n = !own_[device].empty() ? from_front(&own_[device], n, first)
             : !loose_.empty()     ? from_front(&loose_, n, first)
-                                  : from_back(longest(), n, first);
+            : others              ? from_back(longest(), n, first)
+                                  : 0;
         left_ -= n;
         return n;
     }

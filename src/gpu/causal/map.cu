@@ -11,15 +11,22 @@ using gpu::check;
 
 struct syn_gpu_map {
     std::vector<std::unique_ptr<gpu::mapper>> mappers;
-    std::unique_ptr<gpu::crew> work;
-    std::unique_ptr<gpu::dealer> deal;
-    uint32_t libraries = 0;
-    double begun = 0;
+    std::vector<std::thread> threads;  /* one for each mapper, from the first block on */
+    gpu::block_queue queue;
+
+    /* Ends all work. */
+    void stop()
+    {
+        queue.close();
+        for (std::thread &thread : threads)
+            thread.join();
+        threads.clear();
+    }
 
     ~syn_gpu_map()
     {
         gpu::device_scope scope;
-        work.reset();
+        stop();
         for (std::unique_ptr<gpu::mapper> &one : mappers) {
             if (!one)
                 continue;
@@ -71,24 +78,34 @@ void open_map(const syn_map_targets *targets, const syn_map_layout *layout,
         std::rethrow_exception(all.first);
 }
 
-/* The work of one device, number `who` of the map's. */
-void work_as(const syn_gpu_map *map, size_t who, const syn_map_libraries *libraries,
-             uint32_t first, float *rho)
+/* The work of one device, number `who` of the map's; its error ends all work. */
+void work_as(syn_gpu_map *map, size_t who)
 {
-    gpu::crew *work = map->work.get();
     gpu::mapper *mine = map->mappers[who].get();
     try {
         check(cudaSetDevice(mine->device()));
-        mine->run(*libraries, first, rho, [&](uint32_t *from) {
-            uint32_t n = work->stop ? 0 : map->deal->take(who, mine->batch(), from);
-            work->next += n;
-            return n;
-        });
+        mine->run(&map->queue, who);
     } catch (...) {
-        work->fail(std::current_exception());
+        map->queue.close(std::current_exception());
     }
     mine->abandon();
-    work->end();
+}
+
+/* Waits for the oldest block, polling `watch`. */
+void wait_for_oldest(syn_gpu_map *map, const syn_watch *watch)
+{
+    uint32_t taken = 0, all = 0;
+    while (!map->queue.oldest_done(&taken, &all)) {
+        syn_status status = syn_poll(watch, "mapping", taken, all);
+        if (status != SYN_OK) {
+            map->stop();
+            throw gpu::refusal(status, "%s", "");
+        }
+    }
+    if (map->queue.error()) {
+        map->stop();
+        std::rethrow_exception(map->queue.error());
+    }
 }
 
 }  // namespace
@@ -179,20 +196,21 @@ extern "C" syn_status syn_gpu_map_begin(syn_gpu_map *map,
 {
     gpu::outcome end = gpu::outcome_of([&] {
         gpu::check_not_forked();
-        map->work.reset(new gpu::crew);
-        map->libraries = libraries->n;
-        map->begun = gpu::seconds_now();
+        size_t devices = map->mappers.size();
         std::vector<std::vector<gpu::range>> kept;
         for (const std::unique_ptr<gpu::mapper> &one : map->mappers)
             kept.push_back(one->kept({first, libraries->n}));
-        map->deal.reset(new gpu::dealer(libraries->n, kept));
-        for (size_t i = 0; i < map->mappers.size(); i++)
-            map->work->threads.emplace_back(work_as, map, i, libraries, first, rho);
+        std::unique_ptr<gpu::block_work> block(new gpu::block_work{
+            libraries, first, rho, gpu::dealer(libraries->n, kept), libraries->n,
+            gpu::seconds_now(), std::vector<gpu::map_seconds>(devices)});
+        map->queue.push(std::move(block));
+        while (map->threads.size() < devices)
+            map->threads.emplace_back(work_as, map, map->threads.size());
     });
     /* Where a thread could not be started, those that were end before the caller frees
        what they write to. */
     if (end.status != SYN_OK && !syn_gpu_forked())
-        map->work.reset();
+        map->stop();
     std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
     return end.status;
 }
@@ -203,14 +221,14 @@ extern "C" syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watc
     std::memset(report, 0, sizeof *report);
     gpu::outcome end = gpu::outcome_of([&] {
         gpu::check_not_forked();
-        if (!map->work)
+        if (map->queue.empty())
             return;
-        std::unique_ptr<gpu::crew> work(map->work.release());
-        work->wait(map->libraries, watch, "mapping");
-        report->seconds = gpu::seconds_now() - map->begun;
-        for (const std::unique_ptr<gpu::mapper> &one : map->mappers) {
-            report->neighbours = std::max(report->neighbours, one->neighbours);
-            report->correlations = std::max(report->correlations, one->correlations);
+        wait_for_oldest(map, watch);
+        std::unique_ptr<gpu::block_work> block = map->queue.pop();
+        report->seconds = gpu::seconds_now() - block->begun;
+        for (const gpu::map_seconds &one : block->took) {
+            report->neighbours = std::max(report->neighbours, one.neighbours);
+            report->correlations = std::max(report->correlations, one.correlations);
         }
     });
     std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);

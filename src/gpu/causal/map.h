@@ -63,12 +63,14 @@ syn_status syn_gpu_map_open(const syn_map_targets *targets, const syn_map_layout
 
 /* Starts syn_map_cross() for a block of libraries, the first of which is number `first`
    of the map, and returns at once. The libraries, and rho[libraries->n][targets], belong
-   to the work until syn_gpu_map_finish(). */
+   to the work until syn_gpu_map_finish(). A block may be begun before those before it are
+   finished: the devices then go on to it without a pause. */
 syn_status syn_gpu_map_begin(syn_gpu_map *map, const syn_map_libraries *libraries,
                              uint32_t first, float *rho, char *reason);
 
-/* Waits for what was begun, polling `watch`; interrupted work has ended when this
-   returns. */
+/* Waits for the block that was begun first, of those that are not finished, polling
+   `watch`. After an error, or if interrupted, all that was begun has ended, and nothing
+   more can be begun. */
 syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watch,
                               syn_gpu_map_report *report, char *reason);
 
