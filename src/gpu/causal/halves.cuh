@@ -105,6 +105,13 @@ __device__ inline void add_product(float (&sum)[4], const uint32_t (&a)[4],
 
 /* ---- how a tile is read ---- */
 
+/* A number that stays in its register: the compiler would find it anew each time. */
+__device__ inline uint32_t held(uint32_t x)
+{
+    asm volatile("" : "+r"(x));
+    return x;
+}
+
 /* Halves of two numbers. */
 __device__ inline float half_of(uint32_t two, int i)
 {
@@ -124,7 +131,8 @@ template <int CHUNKS, bool TURNED> struct chunk_tile {
     {
         uint32_t second = lane >> 3 & 1;
         base = values + (TURNED ? (second ^ lane % 8) * VECTOR_BYTES : second * plane);
-        single = values + (CHUNKS - 1) * plane;
+        base = held(base);
+        single = held(values + (CHUNKS - 1) * plane);
     }
 
     /* Chunks 2 m and 2 m + 1 of a step; of point row ^ 2 q if these are turned. */
@@ -144,14 +152,16 @@ template <int CHUNKS, bool TURNED> struct chunk_tile {
 /* Which of two neighbours' weights a lane gives, and where in the product. */
 struct lane_weights {
     uint32_t first, second;  /* selectors of bytes */
-    uint32_t group;          /* whose weights it has */
+    uint32_t group[GROUPS];  /* all bits for that whose weights it has, else none */
 
     __device__ explicit lane_weights(uint32_t lane)
     {
         uint32_t g = lane / 4;
-        first = g % 2 ? 0x1044 : 0x4410;
-        second = g % 2 ? 0x3244 : 0x4432;
-        group = lane % 4 ^ g / 2;
+        first = held(g % 2 ? 0x1044 : 0x4410);
+        second = held(g % 2 ? 0x3244 : 0x4432);
+#pragma unroll
+        for (uint32_t q = 0; q < GROUPS; q++)
+            group[q] = held((lane % 4 ^ g / 2) == q ? ~0u : 0);
     }
 };
 
@@ -162,14 +172,20 @@ template <int CHUNKS> struct entry_pair {
     uint2 steps;           /* groups 0 and 2, 1 and 3 */
     uint32_t weights;
 
-    __device__ void read(const uint32_t *at, uint32_t lane)
+    /* Where a lane's steps are among the words of a pair. */
+    static __device__ uint32_t steps_at(uint32_t lane)
     {
         uint32_t row = lane % 8 + lane / 16 * 8;
+        return 2 * row + (CHUNKS > 1 ? 0 : lane >> 3 & 1);
+    }
+
+    __device__ void read(const uint32_t *steps_there, const uint32_t *weights_there)
+    {
         if (CHUNKS > 1)
-            steps = *(const uint2 *) (at + 2 * row);
+            steps = *(const uint2 *) steps_there;
         else
-            steps.x = at[2 * row + (lane >> 3 & 1)];
-        weights = at[WARP + lane];
+            steps.x = *steps_there;
+        weights = *weights_there;
     }
 
     __device__ uint32_t step(int q) const
@@ -219,7 +235,7 @@ template <int CHUNKS> struct chunk_predictions {
 #pragma unroll
         for (int q = 0; q < GROUPS; q++) {
             uint32_t step = PAIRS ? entry.step(q) : 0;
-            uint32_t first = of.group == q ? a : 0, second = of.group == q ? b : 0;
+            uint32_t first = a & of.group[q], second = b & of.group[q];
 #pragma unroll
             for (int m = 0; m < PAIRS; m++) {
                 uint32_t x[ONE ? 2 : 4];
@@ -234,11 +250,10 @@ template <int CHUNKS> struct chunk_predictions {
         for (int q = 0; q < LEFT * GROUPS; q += 2) {
             uint32_t x[ONE ? 2 : 4];
             read_columns(tile.left_over(entry.either_step(q, lane)), x);
-            uint32_t first[4] = {of.group == q ? a : 0, 0, 0, of.group == q + 1 ? a : 0};
+            uint32_t first[4] = {a & of.group[q], 0, 0, a & of.group[q + 1]};
             add_product(left[q / 2], first, x[0], x[1]);
             if constexpr (!ONE) {
-                uint32_t second[4] = {of.group == q ? b : 0, 0, 0,
-                                      of.group == q + 1 ? b : 0};
+                uint32_t second[4] = {b & of.group[q], 0, 0, b & of.group[q + 1]};
                 add_product(left[q / 2], second, x[2], x[3]);
             }
         }
@@ -581,33 +596,33 @@ __device__ void correlate_chunks(const lookup_job &job, const tile &of,
     uint32_t k = of.e + 2, pairs = (k + 1) / 2;
     block_points points = {job.shape.from[of.e], 0,
                            job.shape.to[of.e] - job.shape.from[of.e], job.every};
-    const uint32_t *entry = job.table + (size_t) library * job.shape.size +
-                            job.shape.offset[of.e];
-    const uint32_t *scales = entry;
+    const uint32_t *scales = job.table + (size_t) library * job.shape.size +
+                             job.shape.offset[of.e];
+    const uint32_t *steps = scales + entry_pair<CHUNKS>::steps_at(lane);
+    const uint32_t *weight = scales + WARP + lane;
+    uint32_t words = (2 * pairs + 1) * WARP, at = WARP, next_points = words + WARP;
     chunk_sums<CHUNKS, TURNED, MISSING> sums;
     sums.clear();
     entry_pair<CHUNKS> ahead[PAIRS_AHEAD];
-    entry += WARP;
+    /* After the last pair lie words of the next points, which are not used here. */
+    auto read = [&](uint32_t from) {
 #pragma unroll
-    for (int i = 0; i < PAIRS_AHEAD; i++)
-        if (i < pairs)
-            ahead[i].read(entry + i * 2 * WARP, lane);
+        for (int i = 0; i < PAIRS_AHEAD; i++)
+            if (i < pairs)
+                ahead[i].read(steps + from + 2 * i * WARP,
+                              weight + from + 2 * i * WARP);
+    };
+    read(at);
     for (; points.first < points.rows; points.first += WARP) {
         chunk_predictions<CHUNKS> p;
         p.clear();
         for (uint32_t j = 0; j < pairs; j += PAIRS_AHEAD) {
-            uint32_t next = j + PAIRS_AHEAD;
-            if (next >= pairs) {  /* of the next points */
-                next = 0;
-                entry += (pairs * 2 + 1) * WARP;
-            }
             entry_pair<CHUNKS> now[PAIRS_AHEAD];
 #pragma unroll
-            for (int i = 0; i < PAIRS_AHEAD; i++) {
+            for (int i = 0; i < PAIRS_AHEAD; i++)
                 now[i] = ahead[i];
-                if (next + i < pairs)
-                    ahead[i].read(entry + (next + i) * 2 * WARP, lane);
-            }
+            at = j + PAIRS_AHEAD < pairs ? at + 2 * PAIRS_AHEAD * WARP : next_points;
+            read(at);
 #pragma unroll
             for (int i = 0; i < PAIRS_AHEAD; i++) {
                 if (2 * (j + i) + 1 < k)
@@ -616,6 +631,7 @@ __device__ void correlate_chunks(const lookup_job &job, const tile &of,
                     p.template add<true>(tile, now[i], weights, lane);
             }
         }
+        next_points += words;
         auto add = [&](auto all) {
             constexpr bool ALL = decltype(all)::value;
             if constexpr (CHUNKS > 1)
@@ -627,7 +643,7 @@ __device__ void correlate_chunks(const lookup_job &job, const tile &of,
             add(std::true_type());
         else
             add(std::false_type());
-        scales = entry - WARP;
+        scales += words;
     }
     write_sums(job, of, library, lane, &sums);
 }
