@@ -7,6 +7,7 @@
 #include "gpu/base/device.cuh"
 #include "gpu/episodes/count.cuh"
 #include "gpu/episodes/level.cuh"
+#include "gpu/episodes/fill.cuh"
 #include "gpu/episodes/lists.cuh"
 #include "gpu/episodes/number.cuh"
 #include "gpu/episodes/results.cuh"
@@ -31,7 +32,7 @@ namespace gpu {
 /* Ends that a warp making lists stages; more of them leave room for fewer warps. */
 constexpr uint32_t STAGED = 448;
 
-constexpr size_t LONG_LIST = 8192;  /* ends from which on a block takes a list alone */
+constexpr size_t LONG_LIST = 8192;  /* ends on average */
 
 constexpr size_t STAGING = (size_t) 1 << 20;  /* page-locked words for results */
 
@@ -61,12 +62,15 @@ constexpr int MOST_WIDTH = 8;  /* symbols of a lane */
 /* Columns of a table: the second dimension of a grid goes no further. */
 constexpr size_t MOST_OF_TABLE = 65535;
 
-/* A window holds more events than 16 bits can number. */
+/* A window holds more events, or reaches further, than this type of miner can number. */
 struct too_wide {};
 
-/* Level k holds episodes of size k; level 0 is the root. T is the type of distances
-   between an event and the ends of its windows. */
+/* Level k holds episodes of size k; level 0 is the root. T is the type of what a table of
+   next occurrences holds, which numbers the events of a window, and uint32_t for a miner
+   without a table. W numbers the events between an event and the ends of its windows. */
 template <class T> class miner {
+    typedef std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t> W;
+
     const syn_recording *recording_;
     const syn_mine_options *options_;
     const syn_watch *watch_;  /* of member 0 alone, NULL for the others */
@@ -105,10 +109,9 @@ template <class T> class miner {
     array<uint32_t> counts_[2];  /* by turns: the others may still be reading the last */
     array<uint32_t> found_[2];   /* what is exchanged of a level, by turns as well */
     std::vector<array<uint32_t>> others_found_, others_counts_;
-    array<place<T>> places_;
-    array<link> links_;
+    array<place<W>> places_;
     array<uint16_t> symbol_;
-    array<uint16_t> table_;
+    array<T> table_;
     array<task> tasks_;
     array<uint2> lists_[2];  /* of the levels up to `resident_`, by turns */
     std::vector<std::unique_ptr<array<uint2>>> part_;  /* [levels] of those above */
@@ -176,6 +179,7 @@ template <class T> class miner {
     bool stalled(size_t size);
     void go_back(size_t size);
     uint32_t count(size_t size);
+    void check_windows(const header &first) const;
     bool have_lists(size_t size);
     void count_part(size_t size, double done, uint32_t *found);
     uint32_t count_by_parts(size_t size);

@@ -58,15 +58,17 @@ template <class T> void miner<T>::launch_count(const count_job &job)
 {
     by_width([&](auto width) {
         constexpr int K = decltype(width)::value;
-        if (has_table_) {
-            unsigned blocks = (unsigned) processors_ * COUNT_BLOCKS;
-            count_children<K><<<blocks, COUNT_WARPS * WARP, 0, stream_>>>(job);
-        } else {
-            sweep_job<T> sweep = {job, places_.get(), pages_swept()};
-            size_t bytes = (size_t) sweep.pages * columns_.width * sizeof(swept);
-            unsigned blocks = (unsigned) processors_ * WARP;
-            sweep_children<K, T><<<blocks, WARP, bytes, stream_>>>(sweep);
+        if constexpr (sizeof(T) < 4) {
+            if (has_table_) {
+                unsigned blocks = (unsigned) processors_ * COUNT_BLOCKS;
+                count_children<K, T><<<blocks, COUNT_WARPS * WARP, 0, stream_>>>(job);
+                return;
+            }
         }
+        sweep_job<W> sweep = {job, places_.get(), pages_swept()};
+        size_t bytes = (size_t) sweep.pages * columns_.width * sizeof(swept);
+        unsigned blocks = (unsigned) processors_ * WARP;
+        sweep_children<K, W><<<blocks, WARP, bytes, stream_>>>(sweep);
     });
     check(cudaGetLastError());
 }
@@ -75,7 +77,8 @@ template <class T> void miner<T>::launch_count(const count_job &job)
 template <class T> void miner<T>::start_count(size_t size)
 {
     launch_count({events(), view(size - 2), findings(size), tasks_.get(), columns_,
-                  options_->min_count, me_, table_.get(), list(size - 1).get(),
+                  options_->min_count, me_, table_.get(),
+                  (const place<uint16_t> *) places_.get(), list(size - 1).get(),
                   list(size - 1).room(), counts(size).get(),
                   (uint32_t) std::min<size_t>(counts(size).room(), 1u << SLOT_BITS),
                   segment_.get(), meet_.get(), sum_.get(), stop_.get(), head(size - 1)});
@@ -381,21 +384,14 @@ void miner<T>::start_lists(size_t size, uint32_t begin, uint32_t end)
 {
     const array<uint2> &made = list(size);
     const header *before = end == UINT32_MAX ? head(size - 1) : nullptr;
-    list_job<T> job = {events(), view(size - 1), view(size), begin, end, columns_,
-                       share(size), places_.get(), links_.get(), table_.get(),
-                       (uint32_t) (WARP * width_), list(size - 1).get(), made.get(),
-                       made.room(), STAGED, (uint32_t) processors_, plan(size, before),
-                       stop_.get(), head(size)};
-    constexpr bool may = sizeof(T) == 2;  /* have a table */
-    if (mean_list_ >= LONG_LIST) {
-        auto kernel = has_table_ ? make_long_lists<may, T> : make_long_lists<false, T>;
-        kernel<<<end - begin, LONG_WARPS * WARP, 0, stream_>>>(job);
-    } else {
-        constexpr size_t bytes = LIST_WARPS * STAGED * sizeof(uint2);
-        unsigned blocks = std::min(end - begin, (unsigned) processors_ * 4);
-        auto kernel = has_table_ ? make_lists<may, T> : make_lists<false, T>;
-        kernel<<<blocks, LIST_WARPS * WARP, bytes, stream_>>>(job);
-    }
+    bool all_here = resident_ >= size - 1 && !dealt_before(size);
+    list_job<W> job = {events(), view(size - 1), view(size), begin, end, columns_,
+                       share(size), places_.get(), list(size - 1).get(), all_here,
+                       made.get(), made.room(), STAGED, (uint32_t) processors_,
+                       plan(size, before), stop_.get(), head(size)};
+    constexpr size_t bytes = LIST_WARPS * STAGED * sizeof(uint2);
+    unsigned blocks = std::min(end - begin, (unsigned) processors_ * 4);
+    make_lists<W><<<blocks, LIST_WARPS * WARP, bytes, stream_>>>(job);
     check(cudaGetLastError());
 }
 
@@ -517,6 +513,14 @@ template <class T> void miner<T>::start_level(size_t size, uint32_t found)
         resident_ = size;
 }
 
+/* What is too wide was made, but is wrong. */
+template <class T> void miner<T>::check_windows(const header &first) const
+{
+    constexpr uint32_t most = (T) -1;
+    if (first.reach >= 65535 || (has_table_ && first.widest > most))
+        throw too_wide{};
+}
+
 template <class T> void miner<T>::mine()
 {
     double begun = seconds_now();
@@ -541,8 +545,8 @@ template <class T> void miner<T>::mine()
             collect(size - 1);
         uint32_t found = count(size);
         const header &below = seen(size - 1);
-        if (sizeof(T) == 2 && size == 2 && below.reach >= 65535)
-            throw too_wide{};
+        if (size == 2 && sizeof(T) < 4)
+            check_windows(below);
         if (size > 2) {
             candidates = below.candidates;
             own = below.own;
