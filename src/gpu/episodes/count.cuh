@@ -476,17 +476,14 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
     finish_segment<K, T>(job, item, what, length, size, hope, t, batches);
 }
 
-/* Warps take tasks from a common pile, a few at a time, until it is empty. */
+/* By all warps: they take tasks from a common pile, a few at a time, until it is empty. */
 template <int K, class T>
-__global__ void __launch_bounds__(COUNT_WARPS *WARP, COUNT_BLOCKS)
-    count_children(SYN_GPU_JOB count_job job)
+__device__ __forceinline__ void count_tasks(const count_job &job, batch_pair &batches)
 {
-    __shared__ batch_pair batches[COUNT_WARPS];
-    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const uint32_t tasks = job.head->tasks;
+    const uint32_t lane = threadIdx.x % WARP, tasks = job.head->tasks;
     if (job.head->list_ends > job.end_room)
         return;
-    uint32_t some = max(tasks / (gridDim.x * COUNT_WARPS * 8), 1);
+    uint32_t some = max(tasks / (gridDim.x * blockDim.x / WARP * 8), 1);
     for (;;) {
         /* One lane asks, so that all hear the same. */
         uint32_t next = tasks;
@@ -496,8 +493,16 @@ __global__ void __launch_bounds__(COUNT_WARPS *WARP, COUNT_BLOCKS)
         if (next >= tasks)
             return;
         for (uint32_t last = min(next + some, tasks); next < last; next++)
-            count_task<K, T>(job, job.tasks[next], batches[warp]);
+            count_task<K, T>(job, job.tasks[next], batches);
     }
+}
+
+template <int K, class T>
+__global__ void __launch_bounds__(COUNT_WARPS *WARP, COUNT_BLOCKS)
+    count_children(SYN_GPU_JOB count_job job)
+{
+    __shared__ batch_pair batches[COUNT_WARPS];
+    count_tasks<K, T>(job, batches[threadIdx.x / WARP]);
 }
 
 }  // namespace gpu

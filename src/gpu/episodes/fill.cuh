@@ -72,14 +72,13 @@ __device__ void fill_item(const fill_job &job, uint32_t item, tally_of_candidate
     }
 }
 
-template <int K>
-__global__ void __launch_bounds__(FILL_WARPS *WARP)
-    fill_level(SYN_GPU_JOB fill_job job)
+/* By all blocks. */
+template <int K> __device__ void fill_items(const fill_job &job)
 {
     __shared__ tally_of_candidates sum;
     const uint32_t lane = threadIdx.x % WARP, columns = job.columns.n;
     uint32_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
-    uint32_t warps = gridDim.x * FILL_WARPS;
+    uint32_t warps = gridDim.x * blockDim.x / WARP;
     uint32_t items = *job.next.nodes > 0 ? *job.here.nodes * columns : 0;
     uint32_t group = min(items / warps + 1, (uint32_t) WARP);  /* seen together */
     if (threadIdx.x == 0)
@@ -101,6 +100,13 @@ __global__ void __launch_bounds__(FILL_WARPS *WARP)
         atomicAdd(&job.head->candidates, sum.all);
         atomicAdd(&job.head->own, sum.own);
     }
+}
+
+template <int K>
+__global__ void __launch_bounds__(FILL_WARPS *WARP)
+    fill_level(SYN_GPU_JOB fill_job job)
+{
+    fill_items<K>(job);
 }
 
 }  // namespace gpu

@@ -343,12 +343,9 @@ __device__ void make_list(const list_job<T> &job, uint32_t child, uint32_t team,
     }
 }
 
-/* The block's dynamic shared memory is what its warps stage. */
-template <class T>
-__global__ void __launch_bounds__(LIST_WARPS * WARP)
-    make_lists(SYN_GPU_JOB list_job<T> job)
+/* By all blocks, of LIST_WARPS each; `staging` is for the ends that these stage. */
+template <class T> __device__ void make_all_lists(const list_job<T> &job, uint2 *staging)
 {
-    extern __shared__ uint2 staging[];
     __shared__ uint32_t totals[LIST_WARPS];
     __shared__ unsigned long long spots[LIST_WARPS];
     const uint32_t warp = threadIdx.x / WARP, end = job.last();
@@ -361,6 +358,14 @@ __global__ void __launch_bounds__(LIST_WARPS * WARP)
         make_list(job, job.from + first + warp / team, team, segment,
                   staging + warp * job.staged, totals, spots);
     }
+}
+
+template <class T>
+__global__ void __launch_bounds__(LIST_WARPS * WARP)
+    make_lists(SYN_GPU_JOB list_job<T> job)
+{
+    extern __shared__ uint2 staging[];
+    make_all_lists(job, staging);
 }
 
 }  // namespace gpu

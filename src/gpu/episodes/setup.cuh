@@ -15,11 +15,16 @@ miner<T>::miner(const syn_recording *recording, const syn_mine_options *options,
       mean_list_(recording->events / units.size()), unit_of_(units),
       others_found_(fellows->size()), others_counts_(fellows->size())
 {
-    int device = fellows->device[me];
+    int device = fellows->device[me], shared = 0, together = 0;
     for (uint32_t unit : units)
         longest_ = std::max<size_t>(longest_, recording->first[unit + 1] -
                                                   recording->first[unit]);
     check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device));
+    check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+                                 device));
+    check(cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, device));
+    if (together)
+        together_ = (size_t) shared >= 2 * MOST_OF_BLOCK ? 2 : 1;
     /* Asked for once: the answer takes as long as a kernel. */
     size_t free_bytes = free_memory() / 16 * 15 / team_->on_device_of(me_);
     allowance_ = std::min(free_bytes, options_->max_memory);
@@ -234,6 +239,7 @@ template <class T> void miner<T>::upload()
     size_t n = recording_->events;
     headers_.ensure(HEADERS);
     clear(stop_, 1);
+    clear(meeting_, 2);
     upload_recording();
     choose_table();
     places_.ensure(n * intervals_);
@@ -392,13 +398,10 @@ template <class T> void miner<T>::end_preparation()
 
 /* ---- room that follows what is found ---- */
 
-/* Arrays of a level that nothing needs any more are taken over; the headers of levels to
-   come are cleared. With `n` 0 there is the room that there was. */
+/* Arrays of a level that nothing needs any more are taken over. With `n` 0 there is the
+   room that there was. */
 template <class T> void miner<T>::open_level(size_t size, size_t n)
 {
-    constexpr size_t HALF = HEADERS / 2;
-    if (size % HALF == 0)
-        check(cudaMemsetAsync(head(size), 0, HALF * sizeof(header), stream_));
     if (level_.size() <= size)
         level_.resize(size + 1);
     if (!level_[size]) {
