@@ -324,6 +324,8 @@ map_in_memory <- function(task, call) {
   sparse <- !is.null(task$top) || !is.null(task$rule$screen)
   needed <- check_map_memory(task, sparse, call)
   budget <- task$rule$max_memory
+  task$place$tables <- open_tables(task, call)
+  on.exit(close_tables(task))
   E <- task_dimensions(task, call)
   mapped <- proc.time()[["elapsed"]]
   # What is left for the work; a little there is always.

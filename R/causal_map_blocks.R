@@ -78,14 +78,41 @@ map_dimensions <- function(source, columns, rule, split, place,
   }
   if (!is.null(whole)) width <- length(columns)
   bar <- map_bar("Finding dimensions", length(columns))
+  # What is kept has the numbers of columns.
+  tables <- if (all(diff(columns) == 1)) place$tables
   for (block in pieces(length(columns), width)) {
     found <- .Call(r_map_dimensions, whole %||% source$read(columns[block]),
-                   map_options(rule, gpus = gpus_of(place)), split)
+                   map_options(rule, gpus = gpus_of(place)), split, tables,
+                   columns[[block[[1L]]]] - 1)
     found <- finish_status(found, "finding dimensions", limit_of = "steps", call = call)
     skill[, block] <- found$rho
     bar(length(block))
   }
   skill
+}
+
+#' Room on GPUs for neighbours that the search for dimensions finds and the map uses
+#'
+#' In a map of all series onto all of them, with `Tp = 0`, each has the same neighbours as in
+#' the search for its dimensions, save for the last step.
+#'
+#' @return For `place$tables`: a pointer, to be closed after the map, or NULL.
+#' @noRd
+open_tables <- function(task, call) {
+  rule <- task$rule
+  all <- seq_len(task$source$n)
+  same <- identical(as.integer(task$libraries), all) && identical(as.integer(task$targets), all)
+  if (task$place$device != "gpu" || !is.null(task$E) || task$split || !same ||
+      !0 %in% rule$Tp || rule$tau != -1 || !is.null(rule$lib_sizes)) {
+    return(NULL)
+  }
+  options <- map_options(rule, Tp = 0, gpus = gpus_of(task$place))
+  finish_status(.Call(r_map_tables, task$source$steps, options), "this map", map_advice,
+                call = call)
+}
+
+close_tables <- function(task) {
+  if (!is.null(task$place$tables)) .Call(r_map_close, task$place$tables)
 }
 
 #' Dimensions of the first maximum of each column, `NA` without any
@@ -105,7 +132,7 @@ first_maximum <- function(skill) {
 #' @param libraries,targets Columns of the source.
 #' @param E Dimensions of each target; `NA` where there are none, and so no skill.
 #' @param rule From map_rule().
-#' @param place List of `device`, and `gpus` from 0.
+#' @param place List of `device`, `gpus` from 0, and perhaps `tables`, see open_tables().
 #' @param keep Called for some of `libraries`, from the first to the last, with
 #'   their columns and a list of double matrices, these libraries x targets: `rho` and, as
 #'   rule_layers() says, `lag`, `p_value`, `convergence`. They are written anew for the
@@ -118,7 +145,8 @@ first_maximum <- function(skill) {
 map_libraries <- function(source, libraries, targets, E, rule, place, keep, into = NULL,
                           call = rlang::caller_env()) {
   job <- rlang::env(source = source, libraries = libraries, targets = targets,
-                    E = as.integer(E), rule = rule, gpus = gpus_of(place), call = call,
+                    E = as.integer(E), rule = rule, gpus = gpus_of(place),
+                    tables = place$tables, call = call,
                     into = if (rule$n_surrogates == 0) into, maps = NULL, group = 0L,
                     running = NULL, spare = NULL, best = NULL, report = c(0, 0))
   plan <- map_plan(job)
@@ -376,8 +404,9 @@ open_group <- function(job, number, group) {
     # Libraries are drawn among points of E_max dimensions, whatever group this is.
     E_max <- if (view$lib_size > 0) rule$E_max else max(E)
     options <- map_options(rule, E_max, view$Tp, view$lib_size, view$screen, job$gpus)
+    tables <- if (view$Tp == 0) job$tables
     view$map <- finish_status(
-      .Call(r_map_open, length(E), job$source$steps, E, options), "these targets",
+      .Call(r_map_open, length(E), job$source$steps, E, options, tables), "these targets",
       map_advice, call = job$call
     )
     job$maps <- c(job$maps, list(view))

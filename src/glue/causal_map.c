@@ -23,6 +23,7 @@ typedef struct map_work {
     uint32_t n_targets, steps;
     uint32_t *E;              /* [n_targets] */
     int *gpu, gpus, half;
+    syn_gpu_tables *tables;   /* what is kept on the GPUs; R's, may be NULL */
     syn_gpu_map *on_gpu;
     struct map_block *begun;  /* what the GPUs work on */
 } map_work;
@@ -31,7 +32,7 @@ typedef struct map_work {
    either tells the other that it has gone. */
 typedef struct map_block {
     syn_map_libraries libraries;
-    uint32_t n, targets;
+    uint32_t first, n, targets;
     int threads;
     float *rho;               /* [n][targets] */
     map_work *works;          /* the map whose GPUs write here, else NULL */
@@ -112,15 +113,61 @@ static syn_status find_dimensions(search *s, uint32_t n, const double *value,
     return status;
 }
 
-/* x: double matrix, steps x series. Returns rho, a double matrix of E_max x series with
-   NA, and the report of the device. */
-SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split)
+/* Neighbours that are kept on GPUs from the search for dimensions to the map. */
+typedef struct map_tables {
+    syn_gpu_tables *on_gpu;  /* NULL where they cannot be */
+} map_tables;
+
+static void release_tables(void *held)
+{
+    syn_gpu_tables_close(((map_tables *)held)->on_gpu);
+}
+
+/* Room for neighbours of a map with these options, which are for GPUs. */
+SEXP r_map_tables(SEXP steps, SEXP options)
+{
+    uint32_t length = (uint32_t)within(Rf_asReal(steps), 1, INT32_MAX, "steps");
+    syn_map_options o = read_options(options);
+    int gpus;
+    const int *gpu = glue_option_gpus(options, &gpus);
+    require(gpus > 0 && o.Tp == 0 && o.tau == -1 && o.lib_size == 0, "such a map");
+    SEXP pointer = PROTECT(glue_keep("tables", sizeof(map_tables), release_tables));
+    map_tables *tables = glue_kept(pointer, "tables");
+    char reason[SYN_GPU_TEXT] = "";
+    syn_map_layout layout;
+    syn_status status = syn_map_layout_make(length, &o, 0, &layout);
+    if (status == SYN_OK)
+        status = syn_gpu_tables_open(&layout, &o, glue_option_flag(options, "half"), gpu,
+                                     gpus, &tables->on_gpu, reason);
+    syn_map_layout_free(&layout);
+    if (status != SYN_OK) {
+        glue_let_go(pointer);
+        pointer = glue_status_because(status, NA_REAL, NA_REAL, reason);
+    }
+    UNPROTECT(1);
+    return pointer;
+}
+
+/* What r_map_tables() has made, or R's NULL. */
+static syn_gpu_tables *tables_of(SEXP pointer)
+{
+    if (pointer == R_NilValue)
+        return NULL;
+    return ((map_tables *)glue_kept(pointer, "tables"))->on_gpu;
+}
+
+/* x: double matrix, steps x series. Unless `tables` is NULL, these are libraries `first`
+   (from 0) on of a map whose neighbours are kept there. Returns rho, a double matrix of
+   E_max x series with NA, and the report of the device. */
+SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split, SEXP tables,
+                      SEXP first)
 {
     const char *fields[] = {"rho", "report", ""};
     syn_map_options o = read_options(options);
     int gpus;
     const int *gpu = glue_option_gpus(options, &gpus);
     uint32_t n = series_of(x, 0);
+    uint32_t from = (uint32_t)within(Rf_asReal(first), 0, INT32_MAX, "library");
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SEXP skill = Rf_allocMatrix(REALSXP, (int)o.E_max, (int)n);
     SET_VECTOR_ELT(out, 0, skill);
@@ -133,8 +180,9 @@ SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split)
     syn_status status = syn_map_layout_make((uint32_t)Rf_nrows(x), &o,
                                             Rf_asLogical(split) == 1, &s->layout);
     if (status == SYN_OK && gpus > 0)
-        status = syn_gpu_map_dimensions(n, REAL(x), &s->layout, &o, gpu, gpus, watch, rho,
-                                        &report, reason);
+        status = syn_gpu_map_dimensions(n, REAL(x), from, &s->layout, &o,
+                                        tables_of(tables), gpu, gpus, watch, rho, &report,
+                                        reason);
     else if (status == SYN_OK)
         status = find_dimensions(s, n, REAL(x), &o, watch, rho);
     if (status == SYN_OK) {
@@ -182,8 +230,9 @@ SEXP r_map_close(SEXP pointer)
 
 /* ---- targets ---- */
 
-/* A map of targets that are not filled in yet. `E`: integer, their dimensions. */
-SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options)
+/* A map of targets that are not filled in yet. `E`: integer, their dimensions. `tables`:
+   NULL, or kept neighbours, which R keeps until the map is closed. */
+SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options, SEXP tables)
 {
     uint32_t n = (uint32_t)within(Rf_asReal(n_targets), 1, INT32_MAX, "targets");
     uint32_t length = (uint32_t)within(Rf_asReal(steps), 1, INT32_MAX, "steps");
@@ -196,6 +245,7 @@ SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options)
     for (uint32_t j = 0; j < n; j++)
         within(INTEGER(E)[j], 1, map->options.E_max, "dimensions");
     map->half = glue_option_flag(options, "half");
+    map->tables = tables_of(tables);
     map->n_targets = n;
     map->steps = length;
     map->gpus = gpus;
@@ -244,12 +294,13 @@ static syn_status begin_on_gpu(map_work *map, map_block *block, char *reason)
     syn_status status = SYN_OK;
     if (!map->on_gpu) {
         status = syn_gpu_map_open(&map->targets, &map->layout, &map->options, map->half,
-                                  map->gpu, map->gpus, &map->on_gpu, reason);
+                                  map->tables, map->gpu, map->gpus, &map->on_gpu, reason);
         if (status == SYN_OK)
             syn_map_targets_free(&map->targets);
     }
     if (status == SYN_OK)
-        status = syn_gpu_map_begin(map->on_gpu, &block->libraries, block->rho, reason);
+        status = syn_gpu_map_begin(map->on_gpu, &block->libraries, block->first,
+                                   block->rho, reason);
     if (status == SYN_OK) {
         block->works = map;
         map->begun = block;
@@ -281,6 +332,7 @@ SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP first, SEXP old)
     uint64_t from = (uint64_t)within(Rf_asReal(first), 0, INT32_MAX, "library");
     SEXP out = PROTECT(glue_keep("block", sizeof(map_block), release_block));
     map_block *block = glue_kept(out, "block");
+    block->first = (uint32_t)from;
     block->n = n;
     block->targets = map->n_targets;
     block->threads = map->options.threads;

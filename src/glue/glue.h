@@ -158,8 +158,10 @@ SEXP r_ccm(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP
 SEXP r_ccm_library(SEXP n, SEXP size, SEXP sample, SEXP direction, SEXP key);
 
 /* causal_map.c */
-SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split);
-SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options);
+SEXP r_map_tables(SEXP steps, SEXP options);
+SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split, SEXP tables,
+                      SEXP first);
+SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options, SEXP tables);
 SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x);
 SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP first, SEXP old);
 SEXP r_map_begin(SEXP pointer, SEXP of);

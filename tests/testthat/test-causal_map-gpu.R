@@ -139,7 +139,7 @@ test_that("a forked child gets an error from a map, also from one that its paren
   skip_on_os("windows")
   x <- random_series(100, 8, 9)
   whole <- on_gpu(x, 2)
-  map <- .Call(r_map_open, 8, 100, rep(2L, 8), map_options(map_rule(2), gpus = 0L))
+  map <- .Call(r_map_open, 8, 100, rep(2L, 8), map_options(map_rule(2), gpus = 0L), NULL)
   .Call(r_map_fill, map, 0, x)
   block <- .Call(r_map_prepare, map, x, 0, NULL)
   .Call(r_map_begin, map, block)
@@ -294,7 +294,7 @@ test_that("a map that is stopped leaves the GPU to the next one", {
   whole <- on_gpu(x, E)
   # What is at work when its owner goes: block and map in either order, and by gc().
   for (first in c("block", "map", "gc")) {
-    map <- .Call(r_map_open, 20, 500, rep(3L, 20), map_options(map_rule(3), gpus = 0L))
+    map <- .Call(r_map_open, 20, 500, rep(3L, 20), map_options(map_rule(3), gpus = 0L), NULL)
     .Call(r_map_fill, map, 0, x)
     block <- .Call(r_map_prepare, map, x, 0, NULL)
     .Call(r_map_begin, map, block)
@@ -337,4 +337,44 @@ test_that("predictions that are all the same have no correlation, whatever came 
     one_sided <- one_sided + sum(is.na(cpu) != is.na(gpu))
   }
   expect_identical(one_sided, 0)
+})
+
+# ---- One search ------------------------------------------------------------------------
+
+# Where dimensions are given, the map looks for all neighbours itself.
+expect_same_search <- function(x, ..., gpus = 0) {
+  found <- suppressMessages(causal_map(x, device = "gpu", gpus = gpus, ...))
+  given <- suppressMessages(causal_map(x, E = attr(found, "E"), device = "gpu", gpus = gpus,
+                                       ...))
+  bare <- \(map) matrix(map, nrow(map))
+  expect_identical(bare(found), bare(given))
+  expect_gt(sum(!is.na(found)), 0)
+}
+
+test_that("a map uses the neighbours that the search for dimensions has found", {
+  skip_without_gpu()
+  set.seed(1)
+  for (kind in c("plain", "rounded", "gaps", "constant")) {
+    for (steps in c(9, 40, 130, 700)) {
+      for (precision in c("float", "half")) {
+        x <- random_series(steps, 12, steps, kind)
+        expect_same_search(x, E_max = min(20, steps %/% 3), precision = precision,
+                           exclusion_radius = steps %% 3)
+      }
+    }
+  }
+  x <- random_series(300, 12, 1)
+  expect_same_search(x, E_max = 30)
+  expect_same_search(x, Tp = -1:1)
+  expect_same_search(x, screen = 0.5)
+  expect_same_search(random_series(2500, 40, 1))
+  expect_same_search(random_series(4000, 40, 1), precision = "half")
+  x <- matrix(stats::rpois(400 * 12, 1), 400)
+  expect_same_search(x)
+})
+
+test_that("several GPUs share what each of them keeps", {
+  skip_without_gpu()
+  second_gpu()
+  expect_same_search(random_series(500, 400, 1), gpus = 0:1)
 })

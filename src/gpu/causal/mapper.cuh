@@ -5,6 +5,7 @@
 #include "gpu/causal/arrange.cuh"
 #include "gpu/causal/device.cuh"
 #include "gpu/causal/halves.cuh"
+#include "gpu/causal/kept.cuh"
 #include "gpu/causal/planes.cuh"
 #include "gpu/causal/rows.cuh"
 #include "gpu/causal/tiles.cuh"
@@ -120,11 +121,15 @@ class mapper {
     uint32_t batch_ = 0;
     int processors_ = 0;
     bool staged_search_ = true, missing_;
+    const table_shape *kept_shape_ = nullptr;
+    const kept_tables *kept_ = nullptr;  /* NULL: nothing, or nothing of use */
+    uint32_t first_ = 0;                 /* number of the first library of the block */
 public:
     double neighbours = 0, correlations = 0;
 
     mapper(const syn_map_targets &targets, const syn_map_layout &layout,
-           const syn_map_options &options, bool half, int device)
+           const syn_map_options &options, bool half, syn_gpu_tables *tables,
+           int device)
         : device_(device), options_(options)
     {
         int shared = shared_limit(device);
@@ -147,6 +152,10 @@ public:
         lookup_.steps = targets.steps;
         lookup_.targets = targets.n;
         lookup_.planes = plan_.planes;
+        if (tables && tables->kind == plan_.kind) {
+            kept_ = tables->on(device);
+            kept_shape_ = &tables->shape;
+        }
         put_targets(targets);
         choose_batch();
     }
@@ -154,11 +163,19 @@ public:
     uint32_t batch() const { return batch_; }
     int device() const { return device_; }
 
-    /* Works through batches until next() has none: next(&first) gives how many. */
+    /* Those of some libraries whose neighbours are kept here, counted from the first. */
+    std::vector<range> kept(range of) const
+    {
+        return kept_ ? kept_->within(of) : std::vector<range>();
+    }
+
+    /* Works through batches until next() has none: next(&from) gives how many. `first` is
+       the number of the first library. */
     template <class F>
-    void run(const syn_map_libraries &libraries, float *rho, F next)
+    void run(const syn_map_libraries &libraries, uint32_t first, float *rho, F next)
     {
         neighbours = correlations = 0;
+        first_ = first;
         keep_busy(slot_, next, [&](slot *s) { start(s, libraries); },
                   [&](slot *s) { collect(s, rho); });
     }
@@ -360,10 +377,16 @@ private:
 
     void find_neighbours(slot *s, const search_job &search, size_t most)
     {
-        with_top(top_of(search.wanted), staged_search_, [&](auto top, auto staged) {
-            launch_tables<decltype(top)::value, decltype(staged)::value>(
-                search, lookup_.shape, plan_.kind, s->n, s->table.get(), s->work);
-        });
+        const uint32_t *there =
+            kept_ ? kept_->find({first_ + s->first, s->n}, *kept_shape_) : nullptr;
+        if (there)
+            copy_tables(there, *kept_shape_, s->table.get(), lookup_.shape, s->n,
+                        s->work);
+        else
+            with_top(top_of(search.wanted), staged_search_, [&](auto top, auto staged) {
+                launch_tables<decltype(top)::value, decltype(staged)::value>(
+                    search, lookup_.shape, plan_.kind, s->n, s->table.get(), s->work);
+            });
         if (screened())
             take_sample(s, most);
         arrange(s->n, lookup_.shape, s->table.get(), s->work);
