@@ -189,6 +189,12 @@ case("map-screen", paste(dims, "sample_table correlate_rows correlate_lanes"), f
     map(x, 2, screen = 0.5, libraries = 1:2)
   }
 })
+case("map-after-search", paste("find_both add_skill", dims, "correlate_rows"), function() {
+  for (gaps in c(FALSE, TRUE)) {
+    fresh_memory()
+    synfire::causal_map(random_map(120, 6, gaps), E_max = 8, device = "gpu")
+  }
+})
 case("dimensions", "lay_out find_skill add_skill", function() {
   for (validation in c("loo", "split")) {
     synfire::optimal_dimensions(random_map(120, 4, TRUE), 8, validation = validation,

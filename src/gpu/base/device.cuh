@@ -42,6 +42,15 @@ inline double seconds_now()
     return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
 }
 
+/* Bytes of shared memory that a block of a kernel can have on a device. */
+inline int shared_limit(int device)
+{
+    int bytes = 0;
+    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                 device));
+    return bytes;
+}
+
 /* Blocks for `n` threads, or whatever else, at least one. */
 inline unsigned blocks_for(size_t n, size_t per_block)
 {
