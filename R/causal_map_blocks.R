@@ -94,7 +94,8 @@ map_dimensions <- function(source, columns, rule, split, place,
 #' Room on GPUs for neighbours that the search for dimensions finds and the map uses
 #'
 #' In a map of all series onto all of them, with `Tp = 0`, each has the same neighbours as in
-#' the search for its dimensions, save for the last step.
+#' the search for its dimensions, save for the last step. Other kinds of maps have no use for
+#' them.
 #'
 #' @return For `place$tables`: a pointer, to be closed after the map, or NULL.
 #' @noRd
@@ -102,8 +103,8 @@ open_tables <- function(task, call) {
   rule <- task$rule
   all <- seq_len(task$source$n)
   same <- identical(as.integer(task$libraries), all) && identical(as.integer(task$targets), all)
-  if (task$place$device != "gpu" || !is.null(task$E) || task$split || !same ||
-      !0 %in% rule$Tp || rule$tau != -1 || !is.null(rule$lib_sizes)) {
+  if (task$kind != "causal_map" || task$place$device != "gpu" || !is.null(task$E) ||
+      task$split || !same || !0 %in% rule$Tp || rule$tau != -1 || !is.null(rule$lib_sizes)) {
     return(NULL)
   }
   options <- map_options(rule, Tp = 0, gpus = gpus_of(task$place))
@@ -118,10 +119,10 @@ close_tables <- function(task) {
 #' Dimensions of the first maximum of each column, `NA` without any
 #' @noRd
 first_maximum <- function(skill) {
-  vapply(seq_len(ncol(skill)), \(j) {
-    at <- which.max(skill[, j])
-    if (length(at)) at else NA_integer_
-  }, 0L)
+  skill[is.na(skill)] <- -Inf
+  at <- max.col(t(skill), "first")
+  at[skill[cbind(at, seq_along(at))] == -Inf] <- NA
+  at
 }
 
 # ---- The driver ----------------------------------------------------------------------

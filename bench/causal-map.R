@@ -13,7 +13,7 @@
 #                    92,538 x 3,780 and 101,729 x 8,528, all libraries to all targets in
 #                    one call: the last takes 83 GB for the map and 7 GB for the series
 #   libraries=500    only so many of them are timed
-#   phases=search,map             only one of them
+#   phases=search,map,call        only some of them
 #   precision=float,half          of the GPU's map
 #   data=counts      series other than chaotic ones, in which many points are equally near:
 #                    counts of spikes, `zeros` nine times in ten, or `periodic` ones
@@ -22,8 +22,11 @@
 #   out=FILE         all rows, in full, as CSV, each as soon as it is measured; rows of a
 #                    file that is there are kept
 #
-# Targets have 1 to 20 dimensions by turns (mean 10.5), given as `E =`; the search looks
-# for them among 1 to 20. Where not all libraries are timed, `whole` is a straight line
+# The search looks for dimensions among 1 to 20. Targets of the map have 1 to 20 of them by
+# turns (mean 10.5), given as `E =`, so that it finds all neighbours itself. The call does
+# both: it is causal_map() without `E`, where the map uses neighbours that the search has
+# found. The dimensions that are found are then replaced by those of the map, so that every
+# shape has the same work. It needs all libraries. Where not all libraries are timed, `whole` is a straight line
 # through the times of a quarter and of all of those that were, and the row says how many.
 # What takes less than 1 s is the median of three, after a small map that loads what loads
 # late. `seconds` are those of the clock, but of a single thread those of the processor,
@@ -86,6 +89,17 @@ make_series <- function(series, steps, data = "chaos", width = 256) {
 
 dimensions_of <- function(series) rep_len(seq_len(E_max), series)
 
+#' Runs what finds the dimensions of series, and then takes others
+with_dimensions <- function(run) {
+  found <- getFromNamespace("first_maximum", "synfire")
+  on.exit(assignInNamespace("first_maximum", found, "synfire"))
+  assignInNamespace("first_maximum", function(skill) {
+    stopifnot(!anyNA(found(skill)))
+    dimensions_of(ncol(skill))
+  }, "synfire")
+  run()
+}
+
 #' Median seconds of a call, the parts that its result has, and the error of its result
 time_call <- function(run, clock, error = \(result) NA) {
   once <- function() {
@@ -140,8 +154,15 @@ measure <- function(x, phase, device, workers, precision, n) {
     optimal_dimensions(if (n == series) x else x[, seq_len(n), drop = FALSE],
                        E_max = E_max, device = device, gpus = gpus, threads = threads)
   }
-  error <- if (on_gpu && phase == "map") \(map) difference(map, x, E) else \(result) NA
-  seconds <- extrapolated(if (phase == "search") search else map, n, series, clock, error)
+  call <- function(n) {
+    with_dimensions(\() causal_map(x, E_max = E_max, device = device, gpus = gpus,
+                                   threads = threads, precision = precision,
+                                   max_memory = 1e11))
+  }
+  compared <- on_gpu && phase != "search"
+  error <- if (compared) \(map) difference(map, x, E) else \(result) NA
+  run <- list(search = search, map = map, call = call)[[phase]]
+  seconds <- extrapolated(run, n, series, clock, error)
   rate <- rates[[device]]
   near <- series * steps^2 * E_max * 3 / rate$operations / workers
   far <- series^2 * steps * (mean(E) + 1) / rate$gathers[[precision]] / workers
@@ -150,10 +171,11 @@ measure <- function(x, phase, device, workers, precision, n) {
                steps = steps, libraries = n, phase = phase, seconds = part[[1L]],
                whole = part[[2L]], floor = floor,
                share = if (isTRUE(part[[2L]] > 0)) floor / part[[2L]] else NA,
-               error = if (phase == "map") seconds$timed[["error"]] else NA)
+               error = if (phase %in% c("map", "call")) seconds$timed[["error"]] else NA)
   }
   part <- \(name) c(seconds$timed[[name]], seconds$whole[[name]])
   if (phase == "search") return(row("search", part("seconds"), near))
+  if (phase == "call") return(row("call", part("seconds"), near + far))
   neighbours <- part("neighbours")
   lookup <- part("lookup")
   if (!on_gpu) {
@@ -222,8 +244,8 @@ run_shapes <- function(asked) {
   workers <- if (device == "gpu") asked$gpus %||% 1 else asked$threads %||% 1:2
   workers <- as.numeric(workers)
   precisions <- if (device == "gpu") asked$precision %||% c("float", "half") else "float"
-  precisions_of <- \(phase) if (phase == "map") precisions else "float"
-  phases <- asked$phases %||% c("search", "map")
+  precisions_of <- \(phase) if (phase == "search") "float" else precisions
+  phases <- asked$phases %||% c("search", "map", "call")
   data <- match.arg(asked$data %||% "chaos", c("chaos", "counts", "zeros", "periodic"))
   about <- data.frame(machine = machine(device), cores = cores(),
                       date = format(Sys.Date()),
@@ -238,7 +260,8 @@ run_shapes <- function(asked) {
     n <- min(series, as.numeric(asked$libraries %||% series))
     x <- make_series(series, shapes[[k, 2L]], data)
     for (of in workers) {
-      for (phase in phases) for (precision in precisions_of(phase)) {
+      possible <- if (n < series) setdiff(phases, "call") else phases
+      for (phase in possible) for (precision in precisions_of(phase)) {
         found <- cbind(measure(x, phase, device, of, precision, n),
                        peak_GB = memory("^VmHWM") / 1024, about)
         append_rows(found, asked$out)
@@ -251,21 +274,24 @@ run_shapes <- function(asked) {
   do.call(rbind, rows)
 }
 
-#' Both phases side by side, and how well more workers are used
+#' All phases side by side, and how well more workers are used
 print_totals <- function(rows) {
-  searches <- rows[rows$phase == "search", ]
-  maps <- rows[rows$phase == "map", ]
-  if (nrow(maps) == 0L) return(invisible())
-  key <- \(of) paste(of$device, of$workers, of$series, of$steps)
-  maps$search <- searches$whole[match(key(maps), key(searches))]
   shape <- c("device", "workers", "precision", "series", "steps", "libraries")
-  out <- data.frame(maps[shape], search = maps$search, map = maps$whole,
-                    both = maps$search + maps$whole)
-  alone <- maps[maps$workers == 1, ]
-  one <- alone$whole[match(paste(maps$precision, maps$series, maps$steps),
-                           paste(alone$precision, alone$series, alone$steps))]
-  out$efficiency <- one / maps$whole / maps$workers
-  print(out, row.names = FALSE, digits = 3)
+  key <- \(of, ...) do.call(paste, c(of[c("device", "series", "steps")], list(...)))
+  # Seconds of a phase by so many workers; the search is the same in all precisions.
+  whole <- function(out, phase, workers = out$workers) {
+    of <- rows[rows$phase == phase, ]
+    precision <- \(of) if (phase == "search") "" else of$precision
+    of$whole[match(key(out, workers, precision(out)), key(of, of$workers, precision(of)))]
+  }
+  out <- unique(rows[rows$phase %in% c("map", "call"), shape])
+  if (nrow(out) == 0L) return(invisible())
+  phases <- c("search", "map", "call")
+  seconds <- lapply(rlang::set_names(phases), \(phase) whole(out, phase))
+  used <- lapply(rlang::set_names(phases, paste0("used_", phases)), \(phase) {
+    whole(out, phase, 1) / whole(out, phase) / out$workers
+  })
+  print(cbind(out, seconds, if (any(out$workers > 1)) used), row.names = FALSE, digits = 3)
 }
 
 # ---- Memory --------------------------------------------------------------------------

@@ -123,7 +123,8 @@ static void release_tables(void *held)
     syn_gpu_tables_close(((map_tables *)held)->on_gpu);
 }
 
-/* Room for neighbours of a map with these options, which are for GPUs. */
+/* Room for neighbours of a map with these options, which are for GPUs. Tests give `kept`:
+   each GPU keeps no more than so many kilobytes. */
 SEXP r_map_tables(SEXP steps, SEXP options)
 {
     uint32_t length = (uint32_t)within(Rf_asReal(steps), 1, INT32_MAX, "steps");
@@ -134,11 +135,13 @@ SEXP r_map_tables(SEXP steps, SEXP options)
     SEXP pointer = PROTECT(glue_keep("tables", sizeof(map_tables), release_tables));
     map_tables *tables = glue_kept(pointer, "tables");
     char reason[SYN_GPU_TEXT] = "";
+    int kept = glue_option_for_tests(options, "kept", INT32_MAX);
     syn_map_layout layout;
     syn_status status = syn_map_layout_make(length, &o, 0, &layout);
     if (status == SYN_OK)
-        status = syn_gpu_tables_open(&layout, &o, glue_option_flag(options, "half"), gpu,
-                                     gpus, &tables->on_gpu, reason);
+        status = syn_gpu_tables_open(&layout, &o, glue_option_flag(options, "half"),
+                                     kept > 0 ? 1e3 * kept : INFINITY, gpu, gpus,
+                                     &tables->on_gpu, reason);
     syn_map_layout_free(&layout);
     if (status != SYN_OK) {
         glue_let_go(pointer);

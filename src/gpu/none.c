@@ -98,13 +98,14 @@ void syn_gpu_counter_close(syn_counter *counter)
 }
 
 syn_status syn_gpu_tables_open(const syn_map_layout *layout,
-                               const syn_map_options *options, int half,
+                               const syn_map_options *options, int half, double most,
                                const int *devices, int n_devices, syn_gpu_tables **out,
                                char *why)
 {
     (void) layout;
     (void) options;
     (void) half;
+    (void) most;
     (void) devices;
     (void) n_devices;
     *out = NULL;

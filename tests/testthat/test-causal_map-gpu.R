@@ -342,12 +342,12 @@ test_that("predictions that are all the same have no correlation, whatever came 
 # ---- One search ------------------------------------------------------------------------
 
 # Where dimensions are given, the map looks for all neighbours itself.
-expect_same_search <- function(x, ..., gpus = 0) {
-  found <- suppressMessages(causal_map(x, device = "gpu", gpus = gpus, ...))
-  given <- suppressMessages(causal_map(x, E = attr(found, "E"), device = "gpu", gpus = gpus,
-                                       ...))
-  bare <- \(map) matrix(map, nrow(map))
-  expect_identical(bare(found), bare(given))
+expect_same_search <- function(x, ..., E_max = 20, gpus = 0) {
+  map <- function(...) suppressMessages(causal_map(x, device = "gpu", gpus = gpus, ...))
+  found <- map(E_max = E_max, ...)
+  # A map is a matrix with attributes, its links are a data frame.
+  bare <- \(map) if (is.data.frame(map)) lapply(map, c) else matrix(map, nrow(map))
+  expect_identical(bare(found), bare(map(E = attr(found, "E"), ...)))
   expect_gt(sum(!is.na(found)), 0)
 }
 
@@ -373,8 +373,60 @@ test_that("a map uses the neighbours that the search for dimensions has found", 
   expect_same_search(x)
 })
 
+# Each GPU keeps no more than so many kilobytes.
+keep_at_most <- function(kilobytes, frame = parent.frame()) {
+  plain <- map_options
+  local_function("map_options", \(...) c(plain(...), kept = kilobytes), frame)
+}
+
+test_that("neighbours that there is no room for are found again", {
+  skip_without_gpu()
+  # They are found in batches of some 800; of so many they take 2.4 GB.
+  x <- random_series(3000, 1000, 1)
+  for (kilobytes in c(1, 1e6)) {
+    keep_at_most(kilobytes)
+    expect_same_search(x)
+  }
+})
+
 test_that("several GPUs share what each of them keeps", {
   skip_without_gpu()
   second_gpu()
-  expect_same_search(random_series(500, 400, 1), gpus = 0:1)
+  x <- random_series(500, 400, 1)
+  expect_same_search(x, gpus = 0:1)
+  # Some tables, which libraries is as it happens.
+  keep_at_most(2e4)
+  expect_same_search(x, gpus = 0:1)
+})
+
+test_that("kept neighbours may go with a map that fails, and before one that needs them", {
+  skip_without_gpu()
+  x <- random_series(300, 20, 1)
+  whole <- causal_map(x, device = "gpu")
+  bare <- \(map) matrix(map, nrow(map))
+  local({
+    local_function("map_libraries", \(...) stop("a failure"))
+    expect_error(causal_map(x, device = "gpu"), "a failure")
+  })
+  expect_identical(bare(causal_map(x, device = "gpu")), bare(whole))
+  place <- list(device = "gpu", gpus = 0L)
+  task <- list(kind = "causal_map", source = map_source(x, NULL, FALSE), libraries = 1:20,
+               targets = 1:20, rule = map_rule(20), split = FALSE, place = place)
+  place$tables <- open_tables(task, rlang::current_env())
+  map_dimensions(task$source, 1:20, map_rule(20, Tp = 1), FALSE, place)
+  rm(place)
+  gc()
+  expect_identical(bare(causal_map(x, device = "gpu")), bare(whole))
+})
+
+test_that("Ctrl-C also ends a map that uses kept neighbours", {
+  skip_without_gpu()
+  wait <- time_to_stop(quote({
+    set.seed(1)
+    x <- matrix(stats::rnorm(4e7), 8000)
+    causal_map(x[1:100, 1:10], device = "gpu")
+    log("start", Sys.getpid())
+    causal_map(x, device = "gpu")
+  }), wait = 2.2)
+  expect_lt(wait, 0.5)
 })

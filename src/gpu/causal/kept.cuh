@@ -7,11 +7,18 @@
 #include "gpu/causal/device.cuh"
 
 #include <deque>
+#include <mutex>
 
 namespace gpu {
 
-/* Of the memory that is free at the beginning: the rest is for the map. */
-constexpr double KEPT_SHARE = 0.7;
+/* Bytes of the current device that neighbours may take. The rest is for the map and its
+   batches; who has little to spare keeps nothing. */
+inline double room_to_keep()
+{
+    constexpr double SHARE = 0.7, REST = 6e9;
+    double spare = free_memory();
+    return std::max(0.0, std::min(SHARE * spare, spare - REST));
+}
 
 /* Tables of some libraries, side by side. */
 struct kept_batch {
@@ -19,32 +26,49 @@ struct kept_batch {
     array<uint32_t> table;
 };
 
-/* What one device keeps; only its thread adds to it, library numbers rising. */
-struct kept_tables {
-    int device;
-    double room;           /* bytes that may still be taken */
-    std::deque<kept_batch> batch;
+/* What one device keeps: its thread of the search adds to it, library numbers rising, and
+   its thread of the map reads it. Each view of a map has such a thread, so that one of
+   them may drop all while another one reads. */
+class kept_tables {
+    int device_;
+    double room_;          /* bytes that may still be taken */
+    std::deque<kept_batch> batch_;
+    mutable std::mutex lock_;
+
+public:
+    kept_tables(int device, double room) : device_(device), room_(room) {}
+
+    int device() const { return device_; }
 
     /* Empty tables for some libraries, or NULL where there is no room. */
     uint32_t *add(range of, const table_shape &shape, cudaStream_t work)
     {
+        std::lock_guard<std::mutex> hold(lock_);
         size_t words = (size_t) of.n * shape.size;
-        if (4.0 * words > room)
+        if (4.0 * words > room_)
             return nullptr;
-        room -= 4.0 * words;
-        batch.emplace_back();
-        kept_batch &added = batch.back();
+        kept_batch added;
         added.of = of;
-        added.table.ensure(words);
+        try {
+            added.table.ensure(words);
+        } catch (const failure &why) {
+            if (why.error != cudaErrorMemoryAllocation)
+                throw;
+            room_ = 0;  /* somebody else has taken it */
+            return nullptr;
+        }
+        room_ -= 4.0 * words;
         check(cudaMemsetAsync(added.table.get(), 0, added.table.bytes(), work));
-        return added.table.get();
+        batch_.push_back(std::move(added));
+        return batch_.back().table.get();
     }
 
     /* Those parts of some libraries that are kept here, counted from the first. */
     std::vector<range> within(range of) const
     {
+        std::lock_guard<std::mutex> hold(lock_);
         std::vector<range> out;
-        for (const kept_batch &one : batch) {
+        for (const kept_batch &one : batch_) {
             uint32_t from = std::max(one.of.first, of.first);
             uint32_t to = std::min(one.of.first + one.of.n, of.first + of.n);
             if (from < to)
@@ -53,13 +77,27 @@ struct kept_tables {
         return out;
     }
 
-    /* The tables of libraries that are in one batch, or NULL. */
-    const uint32_t *find(range of, const table_shape &shape) const
+    /* Gives the tables of libraries that are in one batch to copy(); whether there is
+       one. */
+    template <class F> bool with(range of, const table_shape &shape, F copy) const
     {
-        for (const kept_batch &one : batch)
-            if (of.first >= one.of.first && of.first + of.n <= one.of.first + one.of.n)
-                return one.table.get() + (size_t) (of.first - one.of.first) * shape.size;
-        return nullptr;
+        std::lock_guard<std::mutex> hold(lock_);
+        for (const kept_batch &one : batch_)
+            if (of.first >= one.of.first && of.first + of.n <= one.of.first + one.of.n) {
+                copy(one.table.get() + (size_t) (of.first - one.of.first) * shape.size);
+                return true;
+            }
+        return false;
+    }
+
+    /* Gives all memory back, for what needs it more; whether there was any. */
+    bool drop()
+    {
+        std::lock_guard<std::mutex> hold(lock_);
+        bool any = !batch_.empty();
+        batch_.clear();
+        room_ = 0;
+        return any;
     }
 };
 
@@ -95,7 +133,7 @@ struct syn_gpu_tables {
     gpu::kept_tables *on(int device)
     {
         for (gpu::kept_tables &one : of)
-            if (one.device == device)
+            if (one.device() == device)
                 return &one;
         return nullptr;
     }
@@ -104,8 +142,8 @@ struct syn_gpu_tables {
     {
         gpu::device_scope scope;
         for (gpu::kept_tables &one : of) {
-            cudaSetDevice(one.device);
-            one.batch.clear();
+            cudaSetDevice(one.device());
+            one.drop();
         }
     }
 };

@@ -33,6 +33,23 @@ struct syn_gpu_map {
 
 namespace {
 
+/* Where memory is short, kept neighbours make room for the targets: to find them again
+   takes time, and without targets there is no map. */
+gpu::mapper *open_mapper(const syn_map_targets &targets, const syn_map_layout &layout,
+                         const syn_map_options &options, bool half,
+                         syn_gpu_tables *tables, int device)
+{
+    check(cudaSetDevice(device));
+    try {
+        return new gpu::mapper(targets, layout, options, half, tables, device);
+    } catch (const gpu::failure &why) {
+        gpu::kept_tables *kept = tables ? tables->on(device) : nullptr;
+        if (why.error != cudaErrorMemoryAllocation || !kept || !kept->drop())
+            throw;
+    }
+    return new gpu::mapper(targets, layout, options, half, tables, device);
+}
+
 void open_map(const syn_map_targets *targets, const syn_map_layout *layout,
               const syn_map_options *options, int half, syn_gpu_tables *tables,
               const int *devices, int n_devices, syn_gpu_map *map)
@@ -41,9 +58,8 @@ void open_map(const syn_map_targets *targets, const syn_map_layout *layout,
     gpu::crew all;
     auto open = [&](int i) {
         try {
-            check(cudaSetDevice(devices[i]));
-            map->mappers[i].reset(
-                new gpu::mapper(*targets, *layout, *options, half, tables, devices[i]));
+            map->mappers[i].reset(open_mapper(*targets, *layout, *options, half, tables,
+                                              devices[i]));
         } catch (...) {
             all.fail(std::current_exception());
         }
@@ -79,7 +95,7 @@ void work_as(const syn_gpu_map *map, size_t who, const syn_map_libraries *librar
 
 extern "C" syn_status syn_gpu_tables_open(const syn_map_layout *layout,
                                           const syn_map_options *options, int half,
-                                          const int *devices, int n_devices,
+                                          double most, const int *devices, int n_devices,
                                           syn_gpu_tables **out, char *reason)
 {
     *out = nullptr;
@@ -95,9 +111,7 @@ extern "C" syn_status syn_gpu_tables_open(const syn_map_layout *layout,
             if (i > 0 && plan.kind != tables->kind)
                 return;
             tables->kind = plan.kind;
-            tables->of.emplace_back();
-            tables->of.back().device = devices[i];
-            tables->of.back().room = gpu::KEPT_SHARE * gpu::free_memory();
+            tables->of.emplace_back(devices[i], std::min(most, gpu::room_to_keep()));
         }
         uint32_t wanted = (1u << options->E_max) - 1;
         tables->shape = gpu::make_shape(*layout, wanted, tables->kind, 1);

@@ -27,10 +27,11 @@ typedef struct syn_gpu_tables syn_gpu_tables;
 
 /* Room for the neighbours of series that are libraries and targets of a map. `layout`,
    `options` and `half` are those of the map, where Tp is 0, tau -1, lib_size 0 and E_max
-   at least the largest number of dimensions. `out` is NULL where such neighbours cannot
-   be kept. Close it with syn_gpu_tables_close(). */
+   at least the largest number of dimensions. Each device keeps `most` bytes of them, and
+   no more than leaves it room for the map. `out` is NULL where such neighbours cannot be
+   kept. Close it with syn_gpu_tables_close(). */
 syn_status syn_gpu_tables_open(const syn_map_layout *layout,
-                               const syn_map_options *options, int half,
+                               const syn_map_options *options, int half, double most,
                                const int *devices, int n_devices, syn_gpu_tables **out,
                                char *reason);
 

@@ -249,7 +249,7 @@ private:
         double gathers = 0;
         for (const tile &t : tile_)
             gathers += (double) (t.e + 2) * lookup_.steps * per_tile();
-        double each = search_seconds(search_) + gathers / 3e12;
+        double each = search_seconds(search_) + gathers / 5e12;
         double words = lookup_.shape.size + (screened() ? sample_.size : 0);
         double bytes = 4.0 * words + 4.0 * lookup_.targets + 2.0 * lookup_.n_tiles +
                        13.0 * lookup_.steps + 5.0 * search_.length;
@@ -375,14 +375,21 @@ private:
         check(cudaGetLastError());
     }
 
-    void find_neighbours(slot *s, const search_job &search, size_t most)
+    /* Takes neighbours that are kept here; whether they are. */
+    bool copy_kept(slot *s)
     {
-        const uint32_t *there =
-            kept_ ? kept_->find({first_ + s->first, s->n}, *kept_shape_) : nullptr;
-        if (there)
+        if (!kept_)
+            return false;
+        return kept_->with({first_ + s->first, s->n}, *kept_shape_,
+                           [&](const uint32_t *there) {
             copy_tables(there, *kept_shape_, s->table.get(), lookup_.shape, s->n,
                         s->work);
-        else
+        });
+    }
+
+    void find_neighbours(slot *s, const search_job &search, size_t most)
+    {
+        if (!copy_kept(s))
             with_top(top_of(search.wanted), staged_search_, [&](auto top, auto staged) {
                 launch_tables<decltype(top)::value, decltype(staged)::value>(
                     search, lookup_.shape, plan_.kind, s->n, s->table.get(), s->work);
