@@ -1,5 +1,5 @@
-/* Writes down which kernels are launched, for tools/sanitize-gpu.sh, which links this into
-   a copy of the package. The linker's option --wrap sends calls of the CUDA runtime here
+/* Writes down which kernels are launched, for tools/sanitize-gpu.sh, which links this
+   into a copy of the package. The linker's option --wrap sends calls of the CUDA runtime here
    first: __wrap_NAME is called in place of NAME, and __real_NAME is what NAME was.
 
    A line of the file that the variable LAUNCHES names is "CASE KERNEL": the variable CASE
@@ -14,8 +14,8 @@
 
 enum { MOST = 1 << 14, CASE_LENGTH = 128 };
 
-/* A pointer by which the runtime knows a kernel: the function on the host, or a handle that
-   newer toolkits ask for once and then launch. */
+/* A pointer by which the runtime knows a kernel: the function on the host, or a handle
+   that newer toolkits ask for once and then launch. */
 struct known {
     const void *key;
     const char *name;
@@ -66,8 +66,8 @@ static void write_down(const void *key)
 }
 
 /* Called for each kernel when the library is loaded. */
-void __real___cudaRegisterFunction(void **, const char *, char *, const char *, int, void *,
-                                   void *, void *, void *, int *);
+void __real___cudaRegisterFunction(void **, const char *, char *, const char *, int,
+                                   void *, void *, void *, void *, int *);
 void __wrap___cudaRegisterFunction(void **module, const char *host, char *device,
                                    const char *name, int limit, void *thread, void *block,
                                    void *block_size, void *grid_size, int *warp)
@@ -79,7 +79,8 @@ void __wrap___cudaRegisterFunction(void **module, const char *host, char *device
                                   block_size, grid_size, warp);
 }
 
-cudaError_t __real_cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t);
+cudaError_t __real_cudaLaunchKernel(const void *, dim3, dim3, void **, size_t,
+                                    cudaStream_t);
 cudaError_t __wrap_cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **given,
                                     size_t shared, cudaStream_t stream)
 {

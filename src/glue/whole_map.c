@@ -18,8 +18,8 @@ static syn_whole_map read_map(SEXP map, SEXP self)
     return (syn_whole_map){REAL(map), (size_t)rows, (size_t)columns, INTEGER(self)};
 }
 
-/* A list: `row_sum`, `row_known`, `column_sum`, `column_known`, `counts` of the histogram,
-   and `range`. `options`: threads. */
+/* A list: `row_sum`, `row_known`, `column_sum`, `column_known`, `counts` of the
+   histogram, and `range`. `options`: threads. */
 SEXP r_whole_sums(glue_owner *own, SEXP map, SEXP self, SEXP options)
 {
     static const char *const names[] = {"row_sum", "row_known", "column_sum",

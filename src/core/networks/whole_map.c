@@ -1,6 +1,6 @@
 /* The map is cut into blocks of rows, which threads go through column by column. A block
-   has sums of its own, which are added up in the order of blocks, so that the outcome does
-   not depend on threads. */
+   has sums of its own, which are added up in the order of blocks, so that the outcome
+   does not depend on threads. */
 #include "core/networks/whole_map.h"
 
 #include <math.h>
@@ -33,8 +33,8 @@ typedef struct work {
     /* For values above a bound: */
     double bound;
     size_t *n;             /* [rows] how many there are */
-    const size_t *begin;   /* where those of a row stand in `column`, if they are wanted */
-    int *column;
+    const size_t *begin;   /* [rows] where those of a row begin in `column`; NULL where */
+    int *column;           /* only their number is wanted */
 } work;
 
 typedef void visit(work *w, size_t item, size_t first, size_t end, size_t column);

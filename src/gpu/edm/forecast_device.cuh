@@ -104,8 +104,8 @@ private:
         job_.least = syn_forecast_least(d);
     }
 
-    /* How many tasks come next: a batch, or as much of it as memory is left for. The job is
-       shaped for them. */
+    /* How many tasks come next: a batch, or as much of it as memory is left for. The job
+       is shaped for them. */
     uint32_t take(const std::vector<forecast_batch> &batches, crew &work, size_t *first)
     {
         if (left_.n == 0) {

@@ -43,8 +43,8 @@ struct pair_fall {
     double offset, slope;
 };
 
-/* Which steps of a series are rows: `rows` of them from `first` on, padded to a multiple of
-   PAIR_TILE. */
+/* Which steps of a series are rows: `rows` of them from `first` on, padded to a multiple
+   of PAIR_TILE. */
 struct rows_shape {
     uint32_t steps, first, rows, padded, exclusion;
 };
