@@ -1,6 +1,6 @@
 /* Writes down which kernels are launched, for tools/sanitize-gpu.sh, which links this
-   into a copy of the package. The linker's option --wrap sends calls of the CUDA runtime here
-   first: __wrap_NAME is called in place of NAME, and __real_NAME is what NAME was.
+   into a copy of the package. The linker's option --wrap sends calls of the CUDA runtime
+   here first: __wrap_NAME is called in place of NAME, and __real_NAME is what NAME was.
 
    A line of the file that the variable LAUNCHES names is "CASE KERNEL": the variable CASE
    as it was at the launch, and the kernel's name as the compiler wrote it into the object
