@@ -1,4 +1,5 @@
-/* What the kernels' hosts share: errors, the current device, memory that frees itself. */
+/* What all code that starts kernels shares: checked calls of CUDA, the current device, and
+   memory, streams and events that free themselves. */
 #ifndef SYN_GPU_BASE_DEVICE_CUH
 #define SYN_GPU_BASE_DEVICE_CUH
 
