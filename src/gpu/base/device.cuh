@@ -1,5 +1,5 @@
-/* What all code that starts kernels shares: checked calls of CUDA, the current device, and
-   memory, streams and events that free themselves. */
+/* What all code that starts kernels shares: checked calls of CUDA, the current device,
+   and memory, streams and events that free themselves. */
 #ifndef SYN_GPU_BASE_DEVICE_CUH
 #define SYN_GPU_BASE_DEVICE_CUH
 
