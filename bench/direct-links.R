@@ -5,7 +5,8 @@
 #
 #   shape=10000x1450     series x steps; 53053x1450 is a published recording's, and takes 30
 #                        GB of memory
-#   threshold=0.3,0.1    smallest rho of the links that are looked at; one map serves all
+#   threshold=0.3        smallest rho of the links that are looked at, or several; one map
+#                        serves all. With 0.1 these are a hundred times as many
 #   max_links=1e6        look at so many links at most
 #   gpus=1               so many GPUs; 0 for the processor
 #   out=FILE             the rows, in full, as CSV, each as soon as it is measured; rows of a
@@ -25,7 +26,7 @@ library(synfire)
 options(cli.progress_show_after = Inf)
 
 read_arguments <- function(arguments) {
-  asked <- list(shape = "10000x1450", threshold = "0.3,0.1", max_links = "Inf", gpus = "1",
+  asked <- list(shape = "10000x1450", threshold = "0.3", max_links = "Inf", gpus = "1",
                 out = "")
   for (argument in arguments) {
     name <- sub("=.*", "", argument)
