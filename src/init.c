@@ -64,6 +64,8 @@
     ENTRY(r_tiling_near, 2)                                                              \
     ENTRY(r_coupled_maps, 3)                                                             \
     ENTRY(r_wired_pairs, 2)                                                              \
+    ENTRY(r_whole_sums, 3)                                                               \
+    ENTRY(r_whole_above, 4)                                                              \
     ENTRY(r_mine_episodes, 5)                                                            \
     ENTRY(r_stream_update, 5)                                                            \
     ENTRY(r_count_episodes, 5)                                                           \

@@ -54,6 +54,10 @@ SEXP r_tiling_near(glue_owner *own, SEXP trains, SEXP options);
 SEXP r_coupled_maps(glue_owner *own, SEXP links, SEXP state, SEXP options);
 SEXP r_wired_pairs(glue_owner *own, SEXP links, SEXP options);
 
+/* whole_map.c */
+SEXP r_whole_sums(glue_owner *own, SEXP map, SEXP self, SEXP options);
+SEXP r_whole_above(glue_owner *own, SEXP map, SEXP self, SEXP bound, SEXP options);
+
 /* threads.c */
 SEXP r_threads_report(void);
 SEXP r_cgroup_processors(SEXP membership, SEXP mount);
