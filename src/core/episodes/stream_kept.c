@@ -210,6 +210,7 @@ syn_status syn_stream_kept_enter(syn_stream *s, uint32_t parent, uint32_t unit,
     k->parent = parent;
     k->suffix = suffix;
     k->size = s->kept[parent].size + 1;
+    k->serial = s->serials++;
     if (k->size > 1)
         s->kept[parent].node[syn_stream_kept_candidate(s, id)] = id;
     status = add_to_level(s, id);

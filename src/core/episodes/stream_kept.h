@@ -24,6 +24,7 @@ enum { SYN_STREAM_ROOT = 0 };
 typedef struct syn_stream_kept {
     uint32_t unit, interval;  /* the last event and the interval before it */
     uint32_t size;
+    uint64_t serial;          /* how many were kept before it, ever */
     uint32_t parent, suffix;
     uint32_t place;           /* among the kids of its parent */
     uint32_t spot;            /* among those of its size */
@@ -75,6 +76,7 @@ struct syn_stream {
     uint32_t min_count;
     size_t ahead;             /* candidates that may still be counted ahead of time */
     size_t candidates, anew;
+    uint64_t serials;
     const syn_watch *watch;   /* of the update that runs */
     double polled;
 };
