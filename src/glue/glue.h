@@ -77,7 +77,7 @@ SEXP r_count_rows_check(SEXP bits, SEXP distance, SEXP event, SEXP row, SEXP sta
 SEXP r_stream_open(SEXP bounds, SEXP options);
 SEXP r_stream_about(SEXP pointer);
 SEXP r_stream_update(glue_owner *own, SEXP pointer, SEXP block, SEXP cut, SEXP spelling,
-                     SEXP options);
+                     SEXP old, SEXP options);
 
 /* window_vectors.c */
 SEXP r_window_vector(SEXP buffer, SEXP begin, SEXP end, SEXP levels);
