@@ -86,10 +86,10 @@
 #' # Memory of GPUs
 #' A GPU works on as many libraries at a time as it has memory for. Where it searches for
 #' dimensions and then maps all series to all of them (with `Tp = 0`, `tau = -1` and without
-#' `lib_sizes`), it keeps the neighbours that it has found, in up to seven tenths of its free
-#' memory, until the map is done: the map would find the same ones. It finds those again for
-#' which there is no room, as 20 dimensions of a series take a kilobyte for each step. Results
-#' are the same either way.
+#' `lib_sizes`), it keeps the neighbours that it has found, in most of its free memory, until the
+#' map is done: the map would find the same ones. It finds those again for which there is no
+#' room, as 20 dimensions of a series take a kilobyte for each step. Results are the same either
+#' way.
 #'
 #' @param x Numeric matrix, time steps (rows) x series (columns); a data frame, its first
 #'   column the time and the others series, as in [simplex()]; or the path of an HDF5 file

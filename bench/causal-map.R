@@ -26,8 +26,10 @@
 # turns (mean 10.5), given as `E =`, so that it finds all neighbours itself. The call does
 # both: it is causal_map() without `E`, where the map uses neighbours that the search has
 # found. The dimensions that are found are then replaced by those of the map, so that every
-# shape has the same work. It needs all libraries. Where not all libraries are timed, `whole` is a straight line
-# through the times of a quarter and of all of those that were, and the row says how many.
+# shape has the same work. The call needs all libraries. It has rows for its parts, for the
+# summary of the map and for a table of its strongest links, ten for each series. Where not
+# all libraries are timed, `whole` is a straight line through the times of a quarter and of
+# all of those that were, and the row says how many.
 # What takes less than 1 s is the median of three, after a small map that loads what loads
 # late. `seconds` are those of the clock, but of a single thread those of the processor,
 # whatever else the machine does. On the CPU, `map: neighbours` is a map to one target of
@@ -100,15 +102,17 @@ with_dimensions <- function(run) {
   run()
 }
 
-#' Median seconds of a call, the parts that its result has, and the error of its result
-time_call <- function(run, clock, error = \(result) NA) {
+#' Median seconds of a call, of the parts that its result knows of, and what `look` finds in
+#' the result: named numbers
+time_call <- function(run, clock, look = \(result) NULL) {
   once <- function() {
     gc(FALSE)
     used <- system.time(result <- run())
     elapsed <- attr(result, "elapsed") %||% c(total = NA)
     seconds <- if (clock) used[["elapsed"]] else used[["user.self"]] + used[["sys.self"]]
-    c(seconds = seconds, neighbours = unname(elapsed["neighbours"]),
-      lookup = unname(elapsed["correlations"]), error = error(result))
+    c(seconds = seconds, search = unname(elapsed["dimensions"]),
+      map = unname(elapsed["map"]), neighbours = unname(elapsed["neighbours"]),
+      lookup = unname(elapsed["correlations"]), look(result))
   }
   first <- once()
   if (first[["seconds"]] > 1) return(first)
@@ -119,11 +123,11 @@ time_call <- function(run, clock, error = \(result) NA) {
 `%||%` <- function(a, b) if (is.null(a)) b else a
 
 #' Seconds for `n` of all libraries, and, on a straight line, for all
-extrapolated <- function(run, n, all, clock, error) {
-  most <- time_call(\() run(n), clock, error)
+extrapolated <- function(run, n, all, clock, look = \(result) NULL) {
+  most <- time_call(\() run(n), clock, look)
   if (n >= all) return(list(timed = most, whole = most))
   quarter <- max(1, n %/% 4)
-  few <- time_call(\() run(quarter), clock)
+  few <- time_call(\() run(quarter), clock, look)
   slope <- pmax((most - few) / (n - quarter), 0)
   list(timed = most, whole = most + slope * (all - n))
 }
@@ -133,6 +137,13 @@ difference <- function(map, x, E) {
   some <- unique(round(seq(1, nrow(map), length.out = 20)))
   right <- causal_map(x[, some, drop = FALSE], E = E[some])
   max(abs(unclass(map[some, some]) - unclass(right)), na.rm = TRUE)
+}
+
+#' Seconds for the summary of a whole map, and for a table of its strongest links, ten a series
+reading <- function(map) {
+  seconds <- \(run) system.time(run())[["elapsed"]]
+  c(summary = seconds(\() summary(map)),
+    links = seconds(\() as.data.frame(map, max_links = 10 * ncol(map))))
 }
 
 #' Rows for one phase of one shape
@@ -159,10 +170,12 @@ measure <- function(x, phase, device, workers, precision, n) {
                                    threads = threads, precision = precision,
                                    max_memory = 1e11))
   }
-  compared <- on_gpu && phase != "search"
-  error <- if (compared) \(map) difference(map, x, E) else \(result) NA
+  look <- function(result) {
+    c(error = if (on_gpu && phase != "search") difference(result, x, E) else NA,
+      if (phase == "call") reading(result))
+  }
   run <- list(search = search, map = map, call = call)[[phase]]
-  seconds <- extrapolated(run, n, series, clock, error)
+  seconds <- extrapolated(run, n, series, clock, look)
   rate <- rates[[device]]
   near <- series * steps^2 * E_max * 3 / rate$operations / workers
   far <- series^2 * steps * (mean(E) + 1) / rate$gathers[[precision]] / workers
@@ -175,12 +188,20 @@ measure <- function(x, phase, device, workers, precision, n) {
   }
   part <- \(name) c(seconds$timed[[name]], seconds$whole[[name]])
   if (phase == "search") return(row("search", part("seconds"), near))
-  if (phase == "call") return(row("call", part("seconds"), near + far))
+  if (phase == "call") {
+    # The neighbours of the search are those of the map as well.
+    floors <- c(call = near + far, "call: search" = near, "call: map" = far,
+                "call: neighbours" = 0, "call: lookup" = far, "call: summary" = NA,
+                "call: links" = NA)
+    parts <- c("seconds", sub("call: ", "", names(floors)[-1L]))
+    rows <- do.call(rbind, Map(row, names(floors), lapply(parts, part), floors))
+    return(rows[!is.na(rows$seconds), ])
+  }
   neighbours <- part("neighbours")
   lookup <- part("lookup")
   if (!on_gpu) {
     targets <- seq_len(min(E_max, series))
-    one_of_each <- extrapolated(\(n) map(n, targets), n, series, clock, \(result) NA)
+    one_of_each <- extrapolated(\(n) map(n, targets), n, series, clock)
     neighbours <- c(one_of_each$timed[["seconds"]], one_of_each$whole[["seconds"]])
     lookup <- pmax(part("seconds") - neighbours, 0)
   }
@@ -245,7 +266,8 @@ run_shapes <- function(asked) {
   workers <- as.numeric(workers)
   precisions <- if (device == "gpu") asked$precision %||% c("float", "half") else "float"
   precisions_of <- \(phase) if (phase == "search") "float" else precisions
-  phases <- asked$phases %||% c("search", "map", "call")
+  # On the CPU a call is nothing but the two one after the other.
+  phases <- asked$phases %||% c("search", "map", if (device == "gpu") "call")
   data <- match.arg(asked$data %||% "chaos", c("chaos", "counts", "zeros", "periodic"))
   about <- data.frame(machine = machine(device), cores = cores(),
                       date = format(Sys.Date()),
@@ -286,11 +308,13 @@ print_totals <- function(rows) {
   }
   out <- unique(rows[rows$phase %in% c("map", "call"), shape])
   if (nrow(out) == 0L) return(invisible())
-  phases <- c("search", "map", "call")
-  seconds <- lapply(rlang::set_names(phases), \(phase) whole(out, phase))
-  used <- lapply(rlang::set_names(phases, paste0("used_", phases)), \(phase) {
+  phases <- c("search", "map", "call", "call: summary", "call: links")
+  seconds <- lapply(phases, \(phase) whole(out, phase))
+  worked <- phases[1:3]
+  used <- lapply(rlang::set_names(worked, paste0("used_", worked)), \(phase) {
     whole(out, phase, 1) / whole(out, phase) / out$workers
   })
+  names(seconds) <- sub("call: ", "", phases)
   print(cbind(out, seconds, if (any(out$workers > 1)) used), row.names = FALSE, digits = 3)
 }
 

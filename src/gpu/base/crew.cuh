@@ -1,5 +1,6 @@
-/* Work in hand that can be done part by part, libraries or surrogates: a thread a device,
-   and how they share it. */
+/* Work that several devices share part by part, such as libraries or surrogates. Each
+   device has a thread of the host, which takes the next parts when it is done with those
+   before. */
 #ifndef SYN_GPU_BASE_CREW_CUH
 #define SYN_GPU_BASE_CREW_CUH
 

@@ -37,6 +37,8 @@ struct skill_slot : batch_slot {
     }
 };
 
+enum { FIRST_BATCH = 128 };  /* series, which fill a device */
+
 /* Skill of every E, E_max of each series, on the current device. */
 class skill_search {
     const skill_series &all_;
@@ -70,10 +72,14 @@ public:
             batch_ = batch_ / DEALT_TOGETHER * DEALT_TOGETHER;
     }
 
+    /* Batches grow: the device need not wait until many series are ready. */
     void run(crew *work, uint32_t devices, float *rho)
     {
+        uint32_t batch = std::min<uint32_t>(FIRST_BATCH, batch_);
         auto next = [&](uint32_t *first) {
-            return work->take(batch_, all_.n, devices, first);
+            uint32_t n = work->take(batch, all_.n, devices, first);
+            batch = std::min(2 * batch, batch_);
+            return n;
         };
         keep_busy(slot_, next, [&](skill_slot *s) { start(s); },
                   [&](skill_slot *s) { collect(s, rho); });
@@ -101,9 +107,11 @@ private:
             table = kept_->add({all_.first + s->first, s->n}, tables_->shape,
                                s->work);
         search_job job = table ? both_ : job_;
+        size_t most = std::max(s->n, std::min(batch_, all_.n));
+        s->libraries.reserve(most, job);
+        s->sums.ensure(most * parts_ * WARP * SUMS);
+        s->found.ensure(most * options_.E_max);
         s->libraries.put(s->ready, 0, s->n, &job, s->work);
-        s->sums.ensure((size_t) s->n * parts_ * WARP * SUMS);
-        s->found.ensure((size_t) s->n * options_.E_max);
         with_top(options_.E_max, staged_, [&](auto top, auto fits) {
             constexpr int TOP = decltype(top)::value;
             constexpr bool STAGED = decltype(fits)::value;

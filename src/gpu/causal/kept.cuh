@@ -15,7 +15,7 @@ namespace gpu {
    batches; who has little to spare keeps nothing. */
 inline double room_to_keep()
 {
-    constexpr double SHARE = 0.7, REST = 6e9;
+    constexpr double SHARE = 0.85, REST = 6e9;
     double spare = free_memory();
     return std::max(0.0, std::min(SHARE * spare, spare - REST));
 }

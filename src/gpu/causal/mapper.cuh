@@ -298,7 +298,6 @@ private:
 
     void start(slot *s, const syn_map_libraries &libraries)
     {
-        search_job search = search_;
         size_t most = std::max(s->n, std::min(batch_, libraries.n));
         make_table(&s->table, most * lookup_.shape.size, s->work);
         s->rho.ensure(most * lookup_.targets);
@@ -311,8 +310,7 @@ private:
             s->n_items = items.size();
         }
         check(cudaEventRecord(s->begun, s->work));
-        s->libraries.put(libraries, s->first, s->n, &search, s->work);
-        find_neighbours(s, search, most);
+        find_neighbours(s, libraries, most);
         check(cudaEventRecord(s->found, s->work));
         lookup_job lookup = lookup_;
         lookup.table = s->table.get();
@@ -401,13 +399,16 @@ private:
         });
     }
 
-    void find_neighbours(slot *s, const search_job &search, size_t most)
+    void find_neighbours(slot *s, const syn_map_libraries &libraries, size_t most)
     {
-        if (!copy_kept(s))
+        if (!copy_kept(s)) {
+            search_job search = search_;
+            s->libraries.put(libraries, s->first, s->n, &search, s->work);
             with_top(top_of(search.wanted), staged_search_, [&](auto top, auto staged) {
                 launch_tables<decltype(top)::value, decltype(staged)::value>(
                     search, lookup_.shape, plan_.kind, s->n, s->table.get(), s->work);
             });
+        }
         if (screened())
             take_sample(s, most);
         arrange(s->n, lookup_.shape, s->table.get(), s->work);
