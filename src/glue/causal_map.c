@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/pages.h"
 #include "core/causal/best.h"
 #include "core/causal/map.h"
 #include "glue/options.h"
@@ -352,7 +353,10 @@ static float *take_room(SEXP old, size_t values)
             return rho;
         }
     }
-    return malloc((values + 1) * sizeof(float));
+    float *rho = malloc((values + 1) * sizeof *rho);
+    if (rho)
+        syn_large_pages(rho, values * sizeof *rho);
+    return rho;
 }
 
 /* A block of libraries, columns of x; the first is number `first` (from 0) of the map. `old`: NULL or a block that is done with, whose memory is used again. */
@@ -431,6 +435,7 @@ SEXP r_map_blank(SEXP rows, SEXP n_columns, SEXP columns)
     int m = (int)within(Rf_asReal(n_columns), 0, INT32_MAX, "columns");
     R_xlen_t missing = Rf_xlength(numbers(columns, INTSXP, 0, "columns"));
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, n, m));
+    syn_large_pages(REAL(out), (size_t)n * (size_t)m * sizeof(double));
     for (R_xlen_t k = 0; k < missing; k++) {
         int j = (int)within(INTEGER(columns)[k], 1, m, "columns");
         double *column = REAL(out) + (size_t)(j - 1) * (size_t)n;

@@ -94,23 +94,74 @@ struct slot : batch_slot {
     array<lookup_item> items;  /* for `dealt` libraries */
     size_t n_items = 0;
     uint32_t dealt = 0;
-    std::unique_ptr<pinned<float>> host;
-    size_t host_room = 0;
-    cudaEvent_t begun = nullptr, found = nullptr, done = nullptr, copied = nullptr;
+    cudaEvent_t begun = nullptr, found = nullptr, done = nullptr;
 
     slot()
     {
-        for (cudaEvent_t *event : {&begun, &found, &done})
+        for (cudaEvent_t *event : {&begun, &found})
             check(cudaEventCreate(event));
-        check(cudaEventCreateWithFlags(&copied, cudaEventDisableTiming |
-                                                cudaEventBlockingSync));
+        check(cudaEventCreateWithFlags(&done, cudaEventBlockingSync));
     }
 
     ~slot()
     {
-        for (cudaEvent_t event : {begun, found, done, copied})
+        for (cudaEvent_t event : {begun, found, done})
             if (event)
                 cudaEventDestroy(event);
+    }
+};
+
+/* Correlations on their way to the caller's memory, through two pieces of page-locked
+   memory: one is filled while the other one is emptied. They are small, as page-locked
+   memory takes longer to get than to use. */
+class way_out {
+    enum { PIECE = 1 << 22 };  /* correlations */
+    struct piece {
+        std::unique_ptr<pinned<float>> memory;
+        cudaEvent_t full = nullptr;
+
+        piece()
+        {
+            check(cudaEventCreateWithFlags(&full, cudaEventDisableTiming |
+                                                  cudaEventBlockingSync));
+        }
+
+        ~piece()
+        {
+            if (full)
+                cudaEventDestroy(full);
+        }
+    };
+    piece piece_[2];
+    size_t room_ = 0;
+
+public:
+    void copy(const float *from, float *to, size_t n, cudaStream_t work)
+    {
+        size_t most = std::min<size_t>(n, PIECE);
+        if (room_ < most) {
+            for (piece &one : piece_) {
+                one.memory.reset();
+                one.memory.reset(new pinned<float>(most));
+            }
+            room_ = most;
+        }
+        size_t pieces = (n + most - 1) / most;
+        auto length = [&](size_t i) { return std::min(most, n - i * most); };
+        auto fill = [&](size_t i) {
+            check(cudaMemcpyAsync(piece_[i % 2].memory->get(), from + i * most,
+                                  length(i) * sizeof(float), cudaMemcpyDeviceToHost,
+                                  work));
+            check(cudaEventRecord(piece_[i % 2].full, work));
+        };
+        fill(0);
+        for (size_t i = 0; i < pieces; i++) {
+            if (i + 1 < pieces)
+                fill(i + 1);
+            check(cudaEventSynchronize(piece_[i % 2].full));
+            std::memcpy(to + i * most, piece_[i % 2].memory->get(),
+                        length(i) * sizeof(float));
+        }
     }
 };
 
@@ -129,6 +180,7 @@ class mapper {
     std::vector<tile> tile_;
     stream work_;
     slot slot_[BATCHES];
+    way_out out_;
     uint32_t batch_ = 0;
     int processors_ = 0;
     bool staged_search_ = true, missing_;
@@ -322,15 +374,6 @@ private:
             screen(s, &lookup, most, missing);
         correlate(lookup, s->n_items, missing, s->work);
         check(cudaEventRecord(s->done, s->work));
-        size_t n = (size_t) s->n * lookup_.targets;
-        if (s->host_room < n) {
-            s->host.reset();
-            s->host_room = most * lookup_.targets;
-            s->host.reset(new pinned<float>(s->host_room));
-        }
-        check(cudaMemcpyAsync(s->host->get(), s->rho.get(), n * sizeof(float),
-                              cudaMemcpyDeviceToHost, s->work));
-        check(cudaEventRecord(s->copied, s->work));
     }
 
     /* What is read in advance is empty. */
@@ -487,9 +530,9 @@ private:
     {
         if (s->n == 0)
             return false;
-        check(cudaEventSynchronize(s->copied));
-        std::memcpy(s->of->rho + (size_t) s->first * lookup_.targets, s->host->get(),
-                    (size_t) s->n * lookup_.targets * sizeof(float));
+        check(cudaEventSynchronize(s->done));
+        out_.copy(s->rho.get(), s->of->rho + (size_t) s->first * lookup_.targets,
+                  (size_t) s->n * lookup_.targets, s->work);
         queue->put(who, {s->of, s->first, s->n},
                    {seconds_from(s->begun, s->found), seconds_from(s->found, s->done)});
         s->n = 0;
