@@ -12,8 +12,8 @@
    read by turns: point i of eight reads chunk c ^ i, so that eight always read from
    different banks.
 
-   Row r of the neighbours of group q belongs to point r ^ 2 q. So each lane has the weights
-   of one point to give, and reads only these.
+   Row r of the neighbours of group q belongs to point r ^ 2 q. So each lane has the
+   weights of one point to give, and reads only these.
 
    No target has missing values here: these would spoil the products of other points.
    Points may lack neighbours. */
@@ -87,8 +87,8 @@ __device__ inline void add_narrow_product(float (&sum)[4], uint32_t a_top, uint3
                  : "r"(a_top), "r"(a_low), "r"(b));
 }
 
-/* sum[16][8] += a[16][16] b[16][8]; parts of a: upper left, lower left, upper right, lower
-   right. */
+/* sum[16][8] += a[16][16] b[16][8]; parts of a: upper left, lower left, upper right,
+   lower right. */
 __device__ inline void add_product(float (&sum)[4], const uint32_t (&a)[4],
                                    uint32_t b_top, uint32_t b_low)
 {
@@ -520,7 +520,8 @@ __device__ void add_left(const chunk_tile<CHUNKS, TURNED> &tile,
         }
         bool is = ALL || points.is<MISSING>(points.row(q, g, scale, true), scale);
         if (sums->open_left) {
-            uint32_t have = __ballot_sync(WHOLE_WARP, is), at = have ? __ffs(have) - 1 : 0;
+            uint32_t have = __ballot_sync(WHOLE_WARP, is);
+            uint32_t at = have ? __ffs(have) - 1 : 0;
             float v[2], y[2];
 #pragma unroll
             for (int i = 0; i < 2; i++) {
