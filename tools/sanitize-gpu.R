@@ -29,9 +29,10 @@ mine <- function(x, min_count, intervals = delays, ...) {
 
 # ---- episodes ----
 
-window <- paste("describe_events find_rows find_windows make_table list_units plan_units",
-                "count_children number_children fill_level")
-case("episodes", paste(window, "make_lists"), function() {
+window <- "describe_events find_rows find_windows list_units plan_units"
+# The steps of a level: a kernel each where levels are large, or one for all.
+steps <- "count_children number_children fill_level make_lists"
+case("episodes", paste(window, "make_table make_levels"), function() {
   x <- random_spikes(6000, 12)
   mine(x, 40, max_size = 4)
   # Ties, bursts and trials.
@@ -39,23 +40,23 @@ case("episodes", paste(window, "make_lists"), function() {
   mine(random_spikes(2000, 6, trials = data.frame(start = c(0, 4), end = c(3, 9))), 9,
        max_size = 3)
 })
-case("pages", paste(window, "make_lists"), function() {
+case("pages", paste(window, steps), function() {
   for (units in c(40, 100, 200, 520)) mine(random_spikes(5000, units), 8, c(0, 0.02), max_size = 3)
 })
-case("long-lists", paste(window, "make_long_lists"), function() {
+case("long-lists", paste(window, "make_table"), function() {
   mine(random_spikes(24000, 2, end = 20), 1000, c(0, 0.004), max_size = 3)
 })
-case("wide-windows", paste(window, "make_lists"), function() {
+case("wide-windows", paste(window, steps), function() {
   mine(random_spikes(68000, 30, end = 20), 900, c(0, 19.9), max_size = 2)
 })
-case("parts", paste(window, "make_lists sweep_children"), function() {
+case("parts", paste(window, steps, "sweep_children"), function() {
   x <- random_spikes(12000, 200)
   for (budget in c(3e6, 6e6, 2e7)) {
     tryCatch(mine(x, 12, max_size = 3, max_memory = budget),
              synfire_error_budget = function(e) cat("budget\n"))
   }
 })
-case("team", paste(window, "make_lists merge_items"), function() {
+case("team", paste(window, steps, "merge_items"), function() {
   mine(random_spikes(12000, 120), 8, max_size = 3, gpus = c(1, 1))
 })
 
