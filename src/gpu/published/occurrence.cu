@@ -161,8 +161,8 @@ void occurrences::allocate()
         place_.ensure(room_);
 }
 
-/* Makes the lists larger; what they held is lost. Other programs may have taken the memory
-   that was free: then half of it is tried, and so on. */
+/* Makes the lists larger; what they held is lost. Other programs may have taken the
+   memory that was free: then half of it is tried, and so on. */
 void occurrences::make_room(size_t room)
 {
     room_ = std::min(room, most_room_);

@@ -143,8 +143,8 @@ __global__ void write_found(SYN_GPU_JOB step_job job, const uint32_t *offset,
 
 /* ---- thinning ---- */
 
-/* The key and the start of an occurrence that was tracked back: the same as if it had been
-   tracked from its first event. */
+/* The key and the start of an occurrence that was tracked back: the same as if it had
+   been tracked from its first event. */
 struct key_by_end {
     partial_list list;
     uint32_t shift;
