@@ -73,33 +73,37 @@
 frequent_itemsets <- function(transactions, min_count = NULL, min_support = NULL,
                               target = c("closed", "maximal", "frequent"),
                               min_size = 1, max_size = Inf,
-                              engine = c("closure", "fpgrowth"), threads = NULL,
-                              max_memory = 4e9) {
+                              engine = c("closure", "fpgrowth"),
+                              device = c("cpu", "gpu", "auto"), gpus = NULL,
+                              threads = NULL, max_memory = 4e9) {
   call <- match.call()
   check_given(transactions = transactions_must)
   mine_itemsets(transactions, min_count, min_support, check_choice(target), min_size,
-                max_size, check_choice(engine), threads, max_memory, call)
+                max_size, check_choice(engine), check_choice(device), gpus, threads,
+                max_memory, call)
 }
 
 #' @rdname frequent_itemsets
 #' @export
 closed_itemsets <- function(transactions, min_count = NULL, min_support = NULL,
                             min_size = 1, max_size = Inf,
-                            engine = c("closure", "fpgrowth"), threads = NULL,
-                            max_memory = 4e9) {
+                            engine = c("closure", "fpgrowth"),
+                            device = c("cpu", "gpu", "auto"), gpus = NULL,
+                            threads = NULL, max_memory = 4e9) {
   call <- match.call()
   check_given(transactions = transactions_must)
   mine_itemsets(transactions, min_count, min_support, "closed", min_size, max_size,
-                check_choice(engine), threads, max_memory, call)
+                check_choice(engine), check_choice(device), gpus, threads, max_memory, call)
 }
 
 #' @param call What the result keeps as its call.
 #' @param frame The user-facing call, for errors.
 #' @noRd
 mine_itemsets <- function(transactions, min_count, min_support, target, min_size,
-                          max_size, engine, threads, max_memory, call,
+                          max_size, engine, device, gpus, threads, max_memory, call,
                           frame = rlang::caller_env()) {
   started <- proc.time()[["elapsed"]]
+  check_miner_place(device, gpus, engine, call = frame)
   max_memory <- check_memory(max_memory, call = frame)
   check_transactions_fit(transactions, max_memory, frame)
   parts <- as_transactions_parts(transactions, "transactions", frame)
@@ -109,10 +113,13 @@ mine_itemsets <- function(transactions, min_count, min_support, target, min_size
   max_size <- check_most(max_size, "max_size", min_size, "min_size", frame)
   threads <- check_threads(threads, "threads", frame)
 
+  place <- miner_place(device, gpus, engine, \() {
+    mining_seconds(tabulate(parts$item + 1L, parts$items), n, 1, min_count, threads)
+  }, frame)
   mined <- .Call(
     r_mine_itemsets, parts$first, parts$item, parts$items,
     miner_options(1, min_size, max_size, 1, min_count, Inf, engine, target, threads,
-                  max_memory)
+                  max_memory, place)
   )
   advice <- paste0(raise_to(mined, "min_count", min_count), ", or lower `max_size`",
                    if (target == "frequent") ", or use `target = \"closed\"`", ".")
@@ -123,7 +130,7 @@ mine_itemsets <- function(transactions, min_count, min_support, target, min_size
     list(labels = parts$labels, transactions = n, target = target,
          parameters = list(min_count = min_count, min_size = min_size,
                            max_size = max_size),
-         engine = engine, threads = threads,
+         engine = engine, device = if (is.null(place)) "cpu" else "gpu", threads = threads,
          elapsed = proc.time()[["elapsed"]] - started,
          mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
          call = call)

@@ -110,9 +110,9 @@ summary.itemsets <- function(object, ...) {
     median = column("median", 0), most = column("most", 0L)
   )
   names(by_size)[[2L]] <- if (inherits(object, "patterns")) "patterns" else "itemsets"
-  about <- attributes(object)[c("engine", "threads", "elapsed", "mining_elapsed",
+  about <- attributes(object)[c("engine", "device", "threads", "elapsed", "mining_elapsed",
                                 "peak_memory")]
-  names(about) <- c("engine", "threads", "elapsed", "mining_elapsed", "peak_memory")
+  names(about) <- c("engine", "device", "threads", "elapsed", "mining_elapsed", "peak_memory")
   structure(c(list(title = itemset_title(object), by_size = by_size), about,
               list(surprising = surprising_sets(object))),
             class = "summary.itemsets")

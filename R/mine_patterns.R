@@ -184,8 +184,9 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
                           max_spikes = Inf, max_count = Inf, min_units = min_spikes, ...,
                           closed_within = c("all", "max_spikes"),
                           shifted_subsets = c("keep", "drop"),
-                          engine = c("closure", "fpgrowth"), folder = NULL,
-                          threads = NULL, max_memory = 4e9) {
+                          engine = c("closure", "fpgrowth"),
+                          device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
+                          max_memory = 4e9, folder = NULL) {
   call <- match.call()
   started <- proc.time()[["elapsed"]]
   check_given(x = "a recording", bin_size = "the length of a bin in seconds",
@@ -200,12 +201,19 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
   parameters$closed_within <- check_choice(closed_within)
   parameters$shifted_subsets <- check_choice(shifted_subsets)
   engine <- check_choice(engine)
+  device <- check_choice(device)
+  check_miner_place(device, gpus, engine, folder)
   here <- check_threads(threads)
   max_memory <- check_memory(max_memory)
 
   events <- pattern_events(x, bin)
+  place <- NULL
   if (is.null(folder)) {
-    options <- pattern_options(window, parameters, engine, here, max_memory)
+    place <- miner_place(device, gpus, engine, \() {
+      mining_seconds(tabulate(x$unit, nlevels(x$unit)), diff(interval_ticks(x)) / bin, window,
+                     parameters$min_count, here)
+    })
+    options <- pattern_options(window, parameters, engine, here, max_memory, place)
     mined <- .Call(r_mine_patterns, events, options, NULL)
     mined <- finish_patterns(mined, parameters$min_count, parameters$max_count)
   } else {
@@ -219,7 +227,8 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
     list(units = levels(x$unit), window_bins = as.integer(window),
          bin_size = as.double(bin_size),
          mined = length(mined$count), recording = x, parameters = parameters,
-         engine = engine, threads = mined$threads %||% here,
+         engine = engine, device = if (is.null(place)) "cpu" else "gpu",
+         threads = mined$threads %||% here,
          elapsed = proc.time()[["elapsed"]] - started,
          mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
          call = call),
@@ -236,17 +245,18 @@ pattern_events <- function(x, bin) c(trains_of(x), list(bin = bin))
 #' Options as the miner takes them
 #'
 #' @param parameters What `check_pattern_filters()` gives, with `closed_within`.
+#' @param place `NULL` for the CPU, or numbers of GPUs, from 0.
 #' @noRd
-pattern_options <- function(window, parameters, engine, threads, max_memory) {
+pattern_options <- function(window, parameters, engine, threads, max_memory, place = NULL) {
   target <- if (parameters$closed_within == "max_spikes") "closed within" else "closed"
   with(parameters, miner_options(window, min_spikes, max_spikes, min_units, min_count,
-                                 max_count, engine, target, threads, max_memory))
+                                 max_count, engine, target, threads, max_memory, place))
 }
 
 #' The same for patterns and itemsets: counts the core has no numbers for are capped
 #' @noRd
 miner_options <- function(window, min_spikes, max_spikes, min_units, min_count, max_count,
-                          engine, target, threads, max_memory) {
+                          engine, target, threads, max_memory, gpus = NULL) {
   most <- .Machine$integer.max
   limit <- \(x) if (x > most) 2^32 - 1 else x
   list(
@@ -255,7 +265,7 @@ miner_options <- function(window, min_spikes, max_spikes, min_units, min_count, 
     max_count = limit(max_count),
     engine = match(engine, c("closure", "fpgrowth")) - 1,
     target = match(target, c("closed", "closed within", "maximal", "frequent")) - 1,
-    threads = threads, max_memory = max_memory
+    threads = threads, max_memory = max_memory, gpus = gpus
   )
 }
 
