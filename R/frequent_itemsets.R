@@ -35,8 +35,14 @@
 #'   `Inf`.
 #' @param engine Who searches: `"closure"` goes from closed set to closed set,
 #'   `"fpgrowth"` is FP-growth. Both give the same sets in the same order.
+#' @param device `"cpu"`, `"gpu"` (with the engine `"closure"`), or `"auto"` for the one that
+#'   should be sooner done, which is said in a message. The result is the same. A GPU leaves
+#'   sets of more than 256 items, and those of an item that need more room than it has, to
+#'   the CPU.
+#' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for
+#'   the first one.
 #' @param threads Number of threads; `NULL` for all that this process may use.
-#' @param max_memory Bytes the search may hold, what it finds included.
+#' @param max_memory Bytes the search may hold, what it finds included; a GPU as well.
 #'
 #' @return An object of class `itemsets`, sorted by size: a list of `items` (integer
 #'   vector, all sets one after the other, an item being its place among the labels less
@@ -44,14 +50,15 @@
 #'   `size[k]` items) and `count` (integer, the number of transactions that hold
 #'   each set). Attributes: `labels` (of the items), `transactions` (how many there
 #'   are), `target`, `parameters` (a list: `min_count`,
-#'   `min_size`, `max_size`), `engine`, `threads`, `elapsed` (s; `mining_elapsed` is the
+#'   `min_size`, `max_size`), `engine`, `device`, `threads`, `elapsed` (s; `mining_elapsed` is the
 #'   part of it spent in the search), `peak_memory` (bytes held by the search) and `call`.
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; `min_count = 0` is
 #' one of them. A search beyond `max_memory` gives `synfire_error_budget`, one that the
 #' machine has no memory for `synfire_error_memory`, and transactions of 2^31 - 1 items or
-#' more in total `synfire_error_too_large`.
+#' more in total `synfire_error_too_large`. `device = "gpu"` gives `synfire_error_device`
+#' where there is no GPU, or it fails.
 #'
 #' @references
 #' Uno T, Kiyomi M, Arimura H (2004). LCM ver. 2: efficient mining algorithms for
