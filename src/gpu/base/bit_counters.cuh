@@ -45,6 +45,16 @@ template <int PLANES> struct bit_counters {
         add(three(&plane[1], two, twos), 2);
     }
 
+    __device__ void add_eight(const uint32_t *of)
+    {
+        uint32_t two = three(&plane[0], of[0], of[1]), twos = three(&plane[0], of[2], of[3]);
+        uint32_t four = three(&plane[1], two, twos);
+        two = three(&plane[0], of[4], of[5]);
+        twos = three(&plane[0], of[6], of[7]);
+        uint32_t fours = three(&plane[1], two, twos);
+        add(three(&plane[2], four, fours), 3);
+    }
+
     /* The counters above `least`. */
     __device__ uint32_t above(uint32_t least) const
     {

@@ -74,9 +74,7 @@ __device__ __noinline__ uint32_t mark_units(const pattern_search &s, root_child 
                 uint32_t at = c.index[i + k < c.windows ? i + k : i];
                 of[k] = i + k < c.windows ? c.row[(size_t) at * job.row_words + w] : 0;
             }
-#pragma unroll
-            for (uint32_t k = 0; k < AHEAD; k += 4)
-                sum.add_four(of[k], of[k + 1], of[k + 2], of[k + 3]);
+            sum.add_eight(of);
         }
         if (beside)
             often = sum.above(job.min_count - 1) & beside;
@@ -89,8 +87,10 @@ __device__ __noinline__ uint32_t mark_units(const pattern_search &s, root_child 
 
 __device__ inline uint32_t mark(const pattern_search &s, const root_child &c, bool after)
 {
-    if (c.windows < 1u << 7)
-        return mark_units<7>(s, c, after);
+    if (c.windows < 1u << 5)
+        return mark_units<5>(s, c, after);
+    if (c.windows < 1u << 8)
+        return mark_units<8>(s, c, after);
     if (c.windows < 1u << 12)
         return mark_units<12>(s, c, after);
     return mark_units<31>(s, c, after);

@@ -15,6 +15,10 @@
 #include <atomic>
 #include <cstring>
 
+extern "C" {
+#include "core/base/parallel.h"
+}
+
 namespace gpu {
 
 constexpr double PATTERN_SECONDS = 0.05;     /* of a launch; Ctrl-C waits for two */
@@ -36,6 +40,32 @@ struct found_piece {
     size_t bytes;
     void *to;
 };
+
+/* A piece that is put where it belongs by several threads: fresh memory is slow to write
+   to. */
+struct piece_copy {
+    const found_piece *piece;
+    const uint8_t *from;
+};
+
+constexpr size_t PIECE_STEP = 1 << 20;  /* bytes that one thread copies at a time */
+
+inline syn_status copy_step(void *context, size_t step, int)
+{
+    const piece_copy *c = (const piece_copy *) context;
+    size_t at = step * PIECE_STEP;
+    std::memcpy((uint8_t *) c->piece->to + at, c->from + at,
+                std::min(PIECE_STEP, c->piece->bytes - at));
+    return SYN_OK;
+}
+
+inline void copy_piece(const found_piece &piece, const uint8_t *from, int threads)
+{
+    piece_copy copy = {&piece, from};
+    size_t steps = (piece.bytes + PIECE_STEP - 1) / PIECE_STEP;
+    if (syn_parallel_for(steps, threads, nullptr, "", copy_step, &copy) != SYN_OK)
+        throw refusal(SYN_NO_MEMORY, "%s", "the host has no threads left");
+}
 
 class pattern_device {
     const pattern_recording &recording_;
@@ -334,7 +364,7 @@ public:
 
     /* Copies what was found to the host: the next piece is on its way while one is put
        where it belongs. */
-    void copy(const std::vector<found_piece> &pieces)
+    void copy(const std::vector<found_piece> &pieces, int threads)
     {
         event there[2];
         for (size_t k = 0; k <= pieces.size(); k++) {
@@ -347,8 +377,7 @@ public:
             if (k == 0)
                 continue;
             check(cudaEventSynchronize(there[(k - 1) % 2]));
-            std::memcpy(pieces[k - 1].to, slab_.get() + (k - 1) % 2 * PATTERN_SLAB,
-                        pieces[k - 1].bytes);
+            copy_piece(pieces[k - 1], slab_.get() + (k - 1) % 2 * PATTERN_SLAB, threads);
         }
     }
 };

@@ -67,7 +67,7 @@ void hand_over(request *r, gpu::pattern_device *device, root_range range)
             pieces.push_back({f.first + k * (f.size + 1), n * bytes, room});
         }
     }
-    device->copy(pieces);
+    device->copy(pieces, r->search->options->threads);
     std::lock_guard<std::mutex> hold(r->lock);
     for (size_t k = first; k < end; k++)
         r->search->out->part[k].done = 1;
