@@ -227,6 +227,7 @@ __device__ inline bool add_marked(const pattern_search &s, const root_child &c,
                         return false;
         }
     }
+    __syncwarp();  /* what is marked may change now */
     return true;
 }
 

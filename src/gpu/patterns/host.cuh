@@ -24,6 +24,7 @@ namespace gpu {
 constexpr double PATTERN_SECONDS = 0.05;     /* of a launch; Ctrl-C waits for two */
 constexpr size_t PATTERN_SLAB = 8 << 20;     /* bytes that are copied at a time */
 constexpr uint32_t PATTERN_SEGMENTS = 1 << 22;
+constexpr uint32_t PATTERN_ROOM = 1 << 15;   /* words of a warp, if there is memory */
 
 /* How a search among some roots ended. */
 enum class pattern_end { done, stopped, too_much };
@@ -139,8 +140,11 @@ class pattern_device {
         job_.bits = bits_.get();
     }
 
+    /* With little memory there are fewer warps, as each needs some. */
     void take_memory()
     {
+        double most = memory_.arenas() / 4 / PATTERN_ROOM / PATTERN_WARPS;
+        blocks_ = (uint32_t) std::min<double>(blocks_, std::max(most, 1.0));
         double room = std::min(memory_.arenas() / 4 / (double) warps(), 1e9);
         queue_.room = (uint32_t) std::max(1024.0, room) / 4 * 4;  /* whole 16 bytes */
         arena_.ensure(warps() * queue_.room);
