@@ -160,9 +160,10 @@ static SEXP mine(mining *m, syn_status status, const syn_pattern_options *option
 {
     double begun = syn_seconds();
     syn_pattern_device gpus = {syn_gpu_mine_patterns, &m->gpu};
+    const syn_pattern_device *device = m->gpu.n_devices > 0 ? &gpus : NULL;
     if (status == SYN_OK)
-        status = syn_mine_patterns(&m->raster, options, m->gpu.n_devices > 0 ? &gpus : NULL,
-                                   &m->budget, watch, &m->patterns);
+        status = syn_mine_patterns(&m->raster, options, device, &m->budget, watch,
+                                   &m->patterns);
     double elapsed = syn_seconds() - begun;
     syn_raster_free(&m->raster);
     if (status != SYN_OK)

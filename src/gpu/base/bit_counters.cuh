@@ -47,7 +47,8 @@ template <int PLANES> struct bit_counters {
 
     __device__ void add_eight(const uint32_t *of)
     {
-        uint32_t two = three(&plane[0], of[0], of[1]), twos = three(&plane[0], of[2], of[3]);
+        uint32_t two = three(&plane[0], of[0], of[1]);
+        uint32_t twos = three(&plane[0], of[2], of[3]);
         uint32_t four = three(&plane[1], two, twos);
         two = three(&plane[0], of[4], of[5]);
         twos = three(&plane[0], of[6], of[7]);

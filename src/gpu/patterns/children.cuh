@@ -206,8 +206,8 @@ __device__ inline bool add_first(const pattern_search &s, const root_child &c, u
     return true;
 }
 
-/* The items that are marked, in the order of their places: units of all strips of one rank
-   follow each other. */
+/* The items that are marked, in the order of their places: the strips of a rank follow
+   each other. */
 __device__ inline bool add_marked(const pattern_search &s, const root_child &c,
                                   child_sink *sink)
 {

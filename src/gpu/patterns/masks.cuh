@@ -43,7 +43,8 @@ __device__ inline void squeeze(const mask_filter &f, const uint32_t *mask, uint3
         to[n / 32] = out;
 }
 
-__device__ inline void copy_entry(const mask_filter &f, const uint32_t *from, uint32_t *to)
+__device__ inline void copy_entry(const mask_filter &f, const uint32_t *from,
+                                  uint32_t *to)
 {
     to[0] = from[0];
     if (f.to_words < f.words) {
@@ -71,8 +72,8 @@ __device__ inline bool any_holds(const pattern_search &s, const mask_filter &f,
     return __any_sync(WHOLE_WARP, holds);
 }
 
-/* Appends the entries that share enough to `to`, which has to->n of them. With `set` those
-   in all windows join it instead; else *holds says whether there are such. False without
+/* Appends the entries that share enough to `to`, which has to->n of them. With `set`
+   those in all windows join it instead; *holds says whether there are any. False without
    room. */
 __device__ inline bool filter_entries(const pattern_search &s, const mask_filter &f,
                                       mask_entries *to, pattern_set *set, bool *holds)
@@ -225,8 +226,8 @@ __device__ inline void mask_child(const pattern_search &s, const pattern_node &n
     enter(s, set, lists, words, top);
 }
 
-/* One step: the next child of the deepest node, or a look at those that follow, or the end
-   of the node. */
+/* One step: the next child of the deepest node, or a look at those that follow, or the
+   end of the node. */
 __device__ inline void step_masks(const pattern_search &s)
 {
     pattern_warp *my = s.my;

@@ -72,7 +72,8 @@ struct pattern_search {
             batch.root[my->root].failed = 1;
     }
 
-    /* A place for that many words; NO_PLACE without room, and then the root is given up. */
+    /* A place for that many words; NO_PLACE without room, and then the root is given
+       up. */
     __device__ uint32_t reserve(room_top *top, uint64_t words) const
     {
         words = words ? (words + 3) / 4 * 4 : 4;

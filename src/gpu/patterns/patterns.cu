@@ -15,7 +15,7 @@ using gpu::refusal;
 using gpu::root_range;
 
 constexpr double MEMORY_SHARE = 0.85;  /* of what is free on a device */
-constexpr uint32_t RANGES = 8;         /* of roots for each of several devices, at least */
+constexpr uint32_t RANGES = 8;         /* of roots for each of several devices */
 
 /* One call's work. What it shares with the thread that waits is under the lock: that also
    polls the search's watch, which looks at the parts. */
@@ -87,8 +87,8 @@ void cut_range(request *r, root_range range)
     r->todo.push_back({middle, range.end});
 }
 
-/* Leaves roots out that were given up; what is between them is searched again. False where
-   there are none. */
+/* Leaves roots out that were given up; what is between them is searched again. False
+   where there are none. */
 bool leave_out(request *r, const gpu::pattern_device &device, root_range range)
 {
     std::lock_guard<std::mutex> hold(r->lock);

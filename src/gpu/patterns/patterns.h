@@ -24,7 +24,7 @@ typedef struct syn_gpu_patterns {
 } syn_gpu_patterns;
 
 /* Mines the shares of whole roots, as a syn_pattern_device does; `self` is a
-   syn_gpu_patterns. What is held on each device keeps to the limit of the search's budget.
+   syn_gpu_patterns. Each device holds no more than the limit of the search's budget.
    A root whose search takes more room than a device has is left: its parts are not done.
    SYN_NO_DEVICE when there is no such device or it failed, SYN_NO_MEMORY when the host or
    a device has none left, SYN_OVER_BUDGET, SYN_TOO_LARGE beyond a limit. */

@@ -1,5 +1,5 @@
-/* What all devices share: the recording in the order of the search, and which roots are to
-   be mined together. */
+/* What all devices share: the recording in the order of the search, and which roots are
+   to be mined together. */
 #ifndef SYN_GPU_PATTERNS_PLAN_CUH
 #define SYN_GPU_PATTERNS_PLAN_CUH
 
@@ -19,10 +19,10 @@ struct root_range {
     uint32_t first, end;
 };
 
-/* The recording by rank. Bins are numbered anew: what lies between windows is left out. */
+/* The recording by rank. Bins are numbered anew: gaps longer than a window are cut. */
 struct pattern_recording {
     std::vector<uint32_t> first, bin, unit, rank;
-    std::vector<size_t> share;  /* [units + 1] the first share of a root or of later ones */
+    std::vector<size_t> share;  /* [units + 1] the first share of a root or later ones */
     root_range whole = {0, 0};  /* roots of which all shares are to be mined */
     uint64_t bins = 0;
 
@@ -53,7 +53,7 @@ private:
         std::vector<uint32_t> number(r.bins);
         for (uint32_t b = 0; b < r.bins; b++) {
             if (b > 0)
-                bins += (uint64_t) std::min<int64_t>(r.number[b] - r.number[b - 1], window);
+                bins += std::min<uint64_t>(r.number[b] - r.number[b - 1], window);
             number[b] = (uint32_t) bins;
         }
         bins++;
@@ -79,7 +79,8 @@ private:
     }
 };
 
-inline pattern_job make_job(const syn_pattern_search &s, const pattern_recording &recording)
+inline pattern_job make_job(const syn_pattern_search &s,
+                            const pattern_recording &recording)
 {
     const syn_pattern_options &o = *s.options;
     pattern_job job = {};

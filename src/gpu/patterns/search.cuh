@@ -1,5 +1,5 @@
-/* The search for patterns: warps take tasks, some children of a root each, and what is not
-   done when a launch ends goes on in the next. */
+/* The search for patterns: warps take tasks, some children of a root each, and what is
+   not done when a launch ends goes on in the next. */
 #ifndef SYN_GPU_PATTERNS_SEARCH_CUH
 #define SYN_GPU_PATTERNS_SEARCH_CUH
 
@@ -21,7 +21,8 @@ __device__ inline pattern_set root_set(const pattern_search &s)
 {
     const pattern_root &root = s.batch.root[s.my->root];
     uint32_t rank = s.batch.first + s.my->root;
-    return {1 + root.full, root.units, root.last, s.job.first[rank + 1] - s.job.first[rank]};
+    uint32_t windows = s.job.first[rank + 1] - s.job.first[rank];
+    return {1 + root.full, root.units, root.last, windows};
 }
 
 __device__ inline const uint32_t *root_list(const pattern_search &s)
@@ -99,7 +100,7 @@ __device__ inline bool take_task(const pattern_search &s, const pattern_queue &q
     }
 }
 
-/* One step of a task among the children of its root; the end of the task after the last. */
+/* One step of a task among the children of its root; after the last the task ends. */
 __device__ inline void step_root(const pattern_search &s)
 {
     pattern_warp *my = s.my;

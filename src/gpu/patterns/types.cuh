@@ -1,9 +1,9 @@
 /* Patterns of a recording on a device: what its kernels share.
 
-   Units are numbered by their rank, rare ones first. A place says which item it is, in the
-   order of the search: first those at lag 0 by rank, then the others by rank, then lag. A
-   root is a unit at lag 0; its windows open at its bins. A child of a root is one more
-   item; below it sets are searched in masks: a bit for each window of the child. */
+   Units are numbered by their rank, rare ones first. A place says which item it is, in
+   the order of the search: first those at lag 0 by rank, then the others by rank, then
+   lag. A root is a unit at lag 0; its windows open at its bins. A child of a root is one
+   more item; below it sets are searched in masks: a bit for each window of the child. */
 #ifndef SYN_GPU_PATTERNS_TYPES_CUH
 #define SYN_GPU_PATTERNS_TYPES_CUH
 
@@ -50,7 +50,7 @@ enum pattern_state { ROOT_NONE, ROOT_LEAF, ROOT_BRANCH };
 struct pattern_root {
     uint32_t state;         /* a pattern_state */
     uint32_t listed;        /* its children, */
-    uint32_t full;          /* and items that are in all its windows, which join its set */
+    uint32_t full;          /* and items in all its windows, which join its set */
     uint32_t last;          /* the largest place in that */
     uint32_t units;         /* of it */
     uint32_t hidden;        /* whether it must not be kept */
@@ -69,7 +69,7 @@ struct pattern_batch {
     uint32_t first, roots;
     uint32_t parts;              /* tasks of a root */
     uint32_t *count;             /* [roots][places] windows with the item */
-    uint32_t *list;              /* [roots][places] children; at the end those that join */
+    uint32_t *list;              /* [roots][places] children; those that join last */
     pattern_root *root;          /* [roots] */
     uint32_t *row;               /* [windows][row_words], root after root; a row is a
                                     window: see row_words */
