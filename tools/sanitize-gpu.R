@@ -143,6 +143,27 @@ case("spade", "search_maxima", function() {
                  dither = 0.02, device = "gpu")
 })
 
+# ---- patterns ----
+
+found <- paste("set_pattern_bits count_pattern_items list_pattern_items fill_pattern_rows",
+               "search_patterns name_segments count_found sort_found")
+case("patterns", found, function() {
+  mine <- \(...) synfire::mine_patterns(..., device = "gpu")
+  mine(random_spikes(500, 6), 0.005, 5, 2, 4)
+  # Long lists of windows, windows of more than 32 bins, and more units than a word has bits.
+  mine(random_spikes(2400, 4, end = 6), 0.005, 4, 2, 60)
+  mine(random_spikes(400, 4), 0.002, 50, 3, 5)
+  mine(random_spikes(1500, 80), 0.005, 10, 2, 3, max_memory = 1e8)
+})
+case("itemsets", "search_patterns", function() {
+  sets <- lapply(1:60, \(k) sample(40, 5))
+  sets[1:4] <- list(1:40)
+  for (target in c("closed", "maximal")) {
+    synfire::frequent_itemsets(sets, 3, target = target, min_size = 2, device = "gpu")
+  }
+  synfire::frequent_itemsets(sets[-(1:4)], 3, target = "frequent", device = "gpu")
+})
+
 # ---- causal maps ----
 
 random_map <- function(steps, n, gaps = FALSE) {
