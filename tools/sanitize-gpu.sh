@@ -60,7 +60,12 @@ if ! link_traced > "$reports/link.log" 2>&1; then
   cat "$reports/link.log"
   exit 1
 fi
-LAUNCHES="$reports/launches" R_LIBS="$reports/library:$R_LIBS" run_parts launches
+(
+  LAUNCHES=$reports/launches
+  R_LIBS=$reports/library:$R_LIBS
+  export LAUNCHES R_LIBS
+  run_parts launches
+)
 cat "$reports"/launches.*.cases
 Rscript tools/sanitize-gpu.R --launched "$reports/launches" $CASES ||
   echo launches >> "$reports/failed"
