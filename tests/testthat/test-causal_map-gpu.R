@@ -140,8 +140,8 @@ test_that("a forked child gets an error from a map, also from one that its paren
   x <- random_series(100, 8, 9)
   whole <- on_gpu(x, 2)
   map <- .Call(r_map_open, 8, 100, rep(2L, 8), map_options(map_rule(2), gpus = 0L), NULL)
-  .Call(r_map_fill, map, 0, x)
-  block <- .Call(r_map_prepare, map, x, 0, NULL)
+  .Call(r_map_fill, map, 0, x, NULL)
+  block <- .Call(r_map_prepare, map, x, NULL, 0, NULL)
   .Call(r_map_begin, map, block)
   in_child <- function(f) {
     job <- parallel::mcparallel(tryCatch(f(), error = function(e) class(e)))
@@ -295,8 +295,8 @@ test_that("a map that is stopped leaves the GPU to the next one", {
   # What is at work when its owner goes: blocks and map in any order, and by gc().
   for (first in c("block", "second", "map", "gc")) {
     map <- .Call(r_map_open, 20, 500, rep(3L, 20), map_options(map_rule(3), gpus = 0L), NULL)
-    .Call(r_map_fill, map, 0, x)
-    blocks <- lapply(1:2, \(i) .Call(r_map_prepare, map, x, 0, NULL))
+    .Call(r_map_fill, map, 0, x, NULL)
+    blocks <- lapply(1:2, \(i) .Call(r_map_prepare, map, x, NULL, 0, NULL))
     for (block in blocks) .Call(r_map_begin, map, block)
     if (first == "block") .Call(r_map_close, blocks[[1L]])
     if (first == "second") .Call(r_map_close, blocks[[2L]])
@@ -312,9 +312,9 @@ test_that("a block is begun before the one before it is finished", {
   x <- random_series(500, 20, 6)
   whole <- on_gpu(x, rep(3, 20))$rho
   map <- .Call(r_map_open, 20, 500, rep(3L, 20), map_options(map_rule(3), gpus = 0L), NULL)
-  .Call(r_map_fill, map, 0, x)
+  .Call(r_map_fill, map, 0, x, NULL)
   parts <- list(1:7, 8:20, 3L)
-  blocks <- lapply(parts, \(part) .Call(r_map_prepare, map, x[, part, drop = FALSE], 0, NULL))
+  blocks <- lapply(parts, \(part) .Call(r_map_prepare, map, x[, part, drop = FALSE], NULL, 0, NULL))
   for (block in blocks[1:2]) .Call(r_map_begin, map, block)
   expect_error(.Call(r_map_begin, map, blocks[[3L]]), "third block")
   expect_error(.Call(r_map_finish, map, blocks[[2L]]), "another block")
