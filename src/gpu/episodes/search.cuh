@@ -172,8 +172,8 @@ template <class T> void miner<T>::start(size_t size)
         start_count(size);
 }
 
-/* Of a level in flight the host knows how large it is: where it is, and whether it was the
-   last one that there was room for. */
+/* The host has heard how large a level in flight is: now it knows where to find it, and
+   whether it was the last one that there was room for. */
 template <class T> void miner<T>::follow(size_t size)
 {
     spot_ = next_spot_;
@@ -451,7 +451,7 @@ template <class T> void miner<T>::fill(size_t size)
 
 /* ---- lists ---- */
 
-/* To make the lists of the nodes begin .. end - 1 of `size`, or of as many as there are. */
+/* To make the lists of the nodes begin .. end - 1 of `size`, as far as they are there. */
 template <class T>
 list_job<typename miner<T>::W> miner<T>::list_job_of(size_t size, uint32_t begin,
                                                      uint32_t end)
@@ -460,8 +460,8 @@ list_job<typename miner<T>::W> miner<T>::list_job_of(size_t size, uint32_t begin
     const header *before = end == UINT32_MAX ? head(size - 1) : nullptr;
     bool all_here = resident_ >= size - 1 && !dealt_before(size);
     return {events(), view(size - 1), view(size), begin, end, columns_, share(size),
-            places_.get(), list(size - 1).get(), all_here, made.get(), made.room(), STAGED,
-            (uint32_t) processors_, plan(size, before), stop_.get(), head(size)};
+            places_.get(), list(size - 1).get(), all_here, made.get(), made.room(),
+            STAGED, (uint32_t) processors_, plan(size, before), stop_.get(), head(size)};
 }
 
 template <class T>

@@ -135,7 +135,8 @@ template <class T> bool miner<T>::table_pays() const
 {
     constexpr size_t CACHE = (size_t) 32 << 20;
     bool far = table_bytes() > CACHE;
-    double along = (double) columns_.pages * (5 + width_ * (far ? 5 + 7.0 * sizeof(T) : 5));
+    double bytes = far ? 7.0 * sizeof(T) : 0;
+    double along = (double) columns_.pages * (5 + width_ * (5 + bytes));
     return along < 8 * (1 + occupancy());
 }
 
