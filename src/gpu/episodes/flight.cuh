@@ -1,7 +1,7 @@
 /* Levels one after the other in one launch: what the steps of a level are for large
-   problems, each a kernel that the host starts, is here a loop of blocks that wait for
-   each other. Where a level takes about as long as an answer of the host, that is twice as
-   fast. The host follows the levels as they come. */
+   problems, each a kernel that the host starts, are here turns of blocks that wait for
+   each other. Where a level takes about as long as an answer of the host, that is much
+   faster. The host follows the levels as they come. */
 #ifndef SYN_GPU_EPISODES_FLIGHT_CUH
 #define SYN_GPU_EPISODES_FLIGHT_CUH
 
