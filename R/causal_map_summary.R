@@ -152,18 +152,20 @@ map_moments <- function(x) {
   self_at <- self_column(x)
   target_sum <- target_known <- double(ncol(x))
   counts <- double(histogram_cells)
-  parts <- map_blocks(x, function(rows, rho) {
-    on <- which(!is.na(self_at[rows]))
-    at <- cbind(on, self_at[rows][on])
-    self <- rep(NA_real_, length(rows))
-    self[on] <- rho[at]
-    rho[at] <- NA_real_
-    known <- !is.na(rho)
-    target_known <<- target_known + colSums(known)
-    target_sum <<- target_sum + colSums(rho, na.rm = TRUE)
-    counts <<- counts + tabulate(histogram_cell(rho[known]), histogram_cells)
-    list(self = self, sum = rowSums(rho, na.rm = TRUE), known = rowSums(known),
-         pairs = length(rho) - length(on), range = range_known(rho[known]))
+  parts <- map_pieces(x, function(rows, rho) {
+    self <- self_at[rows]
+    on <- which(!is.na(self))
+    found <- finish_status(
+      .Call(r_whole_sums, rho, whole_self(self), list(threads = check_threads(NULL))),
+      "looking at all pairs of the map"
+    )
+    target_known <<- target_known + found$column_known
+    target_sum <<- target_sum + found$column_sum
+    counts <<- counts + found$counts
+    own <- rep(NA_real_, length(rows))
+    own[on] <- .subset(rho, cbind(on, self[on]))
+    list(self = own, sum = found$row_sum, known = found$row_known,
+         pairs = prod(dim(rho)) - length(on), range = found$range)
   })
   bind <- \(part) unlist(lapply(parts, `[[`, part), use.names = FALSE)
   known <- sum(target_known)
@@ -175,8 +177,25 @@ map_moments <- function(x) {
        counts = counts)
 }
 
-histogram_cell <- function(rho) {
-  pmin(pmax(as.integer((rho + 1) * (histogram_cells / 2)) + 1L, 1L), histogram_cells)
+#' Calls `f` as map_blocks() does, but on all of a map in memory at once: work in C needs no
+#' copy of it
+#' @noRd
+map_pieces <- function(x, f) {
+  if (is.double(x)) list(f(seq_len(nrow(x)), x)) else map_blocks(x, f)
+}
+
+#' Columns of self prediction as C takes them: from 0, or -1
+#' @noRd
+whole_self <- function(self) ifelse(is.na(self), -1L, as.integer(self) - 1L)
+
+#' A rho that at least `most` pairs are above, though hardly more; -Inf where there are fewer
+#' @noRd
+rho_of_most <- function(x, most) {
+  from_here <- rev(cumsum(rev(map_moments(x)$counts)))
+  cell <- sum(from_here >= most)
+  if (cell <= 1L) return(-Inf)
+  # A little less, as rounding may have put a pair into the cell.
+  (cell - 1) / (histogram_cells / 2) - 1 - 1e-9
 }
 
 #' NA rather than NaN where nothing is known

@@ -167,7 +167,7 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
     slide_window(object, block, rlang::current_env())
   counted <- count_window(object, slid)
   episodes <- counted$episodes
-  changes <- episode_changes(object$episodes, episodes)
+  changes <- episode_changes(object$episodes, episodes, counted$was)
 
   since <- if (is.null(object$now)) block$start else object$now
   number <- table(changes$status)
@@ -395,12 +395,16 @@ check_not_too_late <- function(object, new_tick, cut, call) {
 episode_status <- c("risen", "fallen", "new", "gone")
 
 #' Episodes whose counts differ between two tables
+#'
+#' @param at Rows in the table before, where they are known.
 #' @noRd
-episode_changes <- function(before, now) {
-  at <- match(now$episode, before$episode)
+episode_changes <- function(before, now, at = NULL) {
+  before <- compared_parts(before)
+  now <- compared_parts(now)
+  at <- at %||% match(now$episode, before$episode)
   count <- before$count[at]
   other <- which(is.na(at) | count != now$count)
-  left <- rep(TRUE, nrow(before))
+  left <- rep(TRUE, length(before$count))
   left[at] <- FALSE
   left <- which(left)
   old <- c(count[other], before$count[left])
@@ -411,8 +415,8 @@ episode_changes <- function(before, now) {
   status[is.na(new)] <- 4L
   # What is not in a table occurs less than min_count times.
   least <- change
-  least[status == 3L] <- new[status == 3L] - attr(before, "min_count") + 1
-  least[status == 4L] <- old[status == 4L] - attr(now, "min_count") + 1
+  least[status == 3L] <- new[status == 3L] - before$min_count + 1
+  least[status == 4L] <- old[status == 4L] - now$min_count + 1
   o <- order(-abs(least), method = "radix")
   structure(
     list(
@@ -423,6 +427,13 @@ episode_changes <- function(before, now) {
     ),
     class = "data.frame", row.names = .set_row_names(length(o))
   )
+}
+
+#' What is compared of a table, as a plain list: methods of tables take their time
+#' @noRd
+compared_parts <- function(x) {
+  list(episode = .subset2(x, "episode"), size = .subset2(x, "size"),
+       count = .subset2(x, "count"), min_count = attr(x, "min_count", exact = TRUE))
 }
 
 no_history <- function() {

@@ -1,8 +1,12 @@
 # Small calls that launch every GPU kernel, each about a second; for tools/sanitize-gpu.sh,
 # which runs them under the checkers of CUDA.
 #
-# Rscript tools/sanitize-gpu.R [CASE ...]       all cases, or some by name
+# Rscript tools/sanitize-gpu.R [K/N] [CASE ...] all cases, or some by name; of these each Nth
+#                                               alone, from the Kth on
 # Rscript tools/sanitize-gpu.R --kernels        fails where a kernel of src/gpu has no case
+# Rscript tools/sanitize-gpu.R --launched FILE [CASE ...]
+#                                               fails where a case did not launch the kernels
+#                                               that it is for; tools/launches.c wrote FILE
 #
 # A case names the kernels that it is for. A new kernel has to be added to one.
 cases <- list()
@@ -185,6 +189,12 @@ case("map-screen", paste(dims, "sample_table correlate_rows correlate_lanes"), f
     map(x, 2, screen = 0.5, libraries = 1:2)
   }
 })
+case("map-after-search", paste("find_both add_skill", dims, "correlate_rows"), function() {
+  for (gaps in c(FALSE, TRUE)) {
+    fresh_memory()
+    synfire::causal_map(random_map(120, 6, gaps), E_max = 8, device = "gpu")
+  }
+})
 case("dimensions", "lay_out find_skill add_skill", function() {
   for (validation in c("loo", "split")) {
     synfire::optimal_dimensions(random_map(120, 4, TRUE), 8, validation = validation,
@@ -285,7 +295,8 @@ case("device", "fill", function() synfire::synfire_sitrep(test_devices = TRUE))
 # ---- what is run ----
 
 kernels_there <- function() {
-  text <- unlist(lapply(list.files("src/gpu", "[.]cuh?$", full.names = TRUE, recursive = TRUE), function(file) {
+  files <- list.files("src/gpu", "[.]cuh?$", full.names = TRUE, recursive = TRUE)
+  text <- unlist(lapply(files, function(file) {
     lines <- readLines(file)
     gsub("__launch_bounds__ *[(][^()]*([(][^()]*[)][^()]*)*[)]", " ",
          paste(lines, collapse = " "))
@@ -294,26 +305,73 @@ kernels_there <- function() {
   unique(sub(".* ", "", unlist(found)))
 }
 
-wanted <- commandArgs(TRUE)
-if (identical(wanted, "--kernels")) {
+#' Prints what is wrong, and ends with a status that says whether something is
+conclude <- function(complaints, all_well) {
+  cat(complaints, all_well, sep = "\n")
+  quit(status = if (length(complaints) > 0L) 1L else 0L)
+}
+
+check_kernels <- function() {
   there <- kernels_there()
   named <- unique(unlist(lapply(cases, `[[`, "kernels")))
-  for (kernel in setdiff(there, named)) cat("no case launches the kernel", kernel, "\n")
-  for (kernel in setdiff(named, there)) cat("there is no kernel", kernel, "\n")
-  cat(length(there), "kernels,", length(cases), "cases\n")
-  quit(status = if (setequal(there, named)) 0L else 1L)
+  conclude(c(sprintf("no case is for the kernel %s", setdiff(there, named)),
+             sprintf("there is no kernel %s", setdiff(named, there))),
+           sprintf("%d kernels, %d cases", length(there), length(cases)))
 }
-if (nrow(synfire::synfire_sitrep(test_devices = FALSE)$devices) == 0L) stop("There is no GPU.")
-if (length(wanted) == 0L) wanted <- names(cases)
-failed <- FALSE
-for (name in wanted) {
+
+#' @param file Lines "CASE KERNEL", with the kernels' names as the compiler writes them: each
+#'   part of a name comes after its length.
+#' @param ran Names of the cases that were run.
+check_launches <- function(file, ran) {
+  lines <- strsplit(unique(readLines(file)), " ", fixed = TRUE)
+  by <- vapply(lines, `[[`, "", 1L)
+  written <- vapply(lines, `[[`, "", 2L)
+  launched <- function(kernel, names) {
+    any(grepl(sprintf("(^|[^0-9])%d%s", nchar(kernel), kernel), names))
+  }
+  missed <- lapply(ran, \(name) {
+    kernels <- cases[[name]]$kernels
+    here <- vapply(kernels, launched, NA, names = written[by == name])
+    sprintf("the case %s did not launch %s", name, kernels[!here])
+  })
+  there <- kernels_there()
+  seen <- vapply(there, launched, NA, names = written)
+  never <- if (setequal(ran, names(cases))) there[!seen]
+  conclude(c(unlist(missed), sprintf("no case launched the kernel %s", never)),
+           sprintf("%d of %d kernels were launched by %d cases", sum(seen), length(there),
+                   length(ran)))
+}
+
+run_case <- function(name) {
   set.seed(1)
   fresh_memory()
+  Sys.setenv(CASE = name)
   started <- proc.time()[["elapsed"]]
+  failed <- FALSE
   tryCatch(suppressMessages(cases[[name]]$run()), error = function(e) {
     failed <<- TRUE
     cat(name, "failed:", conditionMessage(e), "\n")
   })
   cat(sprintf("%-24s %6.1f s\n", name, proc.time()[["elapsed"]] - started))
+  failed
 }
-quit(status = if (failed) 1L else 0L)
+
+#' The cases named, or all
+chosen <- function(names_given) {
+  unknown <- setdiff(names_given, names(cases))
+  if (length(unknown) > 0L) stop("no such case: ", toString(unknown))
+  if (length(names_given) > 0L) names_given else names(cases)
+}
+
+asked <- commandArgs(TRUE)
+if (identical(asked, "--kernels")) check_kernels()
+if (identical(asked[1L], "--launched")) check_launches(asked[[2L]], chosen(asked[-(1:2)]))
+if (nrow(synfire::synfire_sitrep(test_devices = FALSE)$devices) == 0L) stop("There is no GPU.")
+part <- grep("^[0-9]+/[0-9]+$", asked, value = TRUE)
+wanted <- chosen(setdiff(asked, part))
+if (length(part) > 0L) {
+  dealt <- as.numeric(strsplit(part, "/", fixed = TRUE)[[1L]])
+  wanted <- wanted[seq_along(wanted) %% dealt[[2L]] == dealt[[1L]] %% dealt[[2L]]]
+}
+failed <- vapply(wanted, run_case, NA)
+quit(status = if (any(failed)) 1L else 0L)

@@ -225,7 +225,15 @@ find_tables(SYN_GPU_JOB search_job job,
     search_rows(job, search, sink);
 }
 
-/* Grid: (search_blocks, libraries); sums[library][block][warp][lane][SUMS]. */
+/* sums[library][block][warp][lane][SUMS] */
+__device__ inline void keep_sums(double *sums, const double (&sum)[SUMS])
+{
+    size_t at = ((size_t) blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
+    for (int i = 0; i < SUMS; i++)
+        sums[at * SUMS + i] = sum[i];
+}
+
+/* Grid: (search_blocks, libraries). */
 template <int TOP, bool STAGED>
 __global__ void __launch_bounds__(SEARCH_WARPS *WARP, SEARCH_BLOCKS)
 find_skill(SYN_GPU_JOB search_job job, double *sums)
@@ -236,9 +244,7 @@ find_skill(SYN_GPU_JOB search_job job, double *sums)
     skill_sink sink = {value, job.floor[blockIdx.y], search.lane, job.Tp, 0, 0,
                        sum};
     search_rows(job, search, sink);
-    size_t at = ((size_t) blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
-    for (int i = 0; i < SUMS; i++)
-        sums[at * SUMS + i] = sum[i];
+    keep_sums(sums, sum);
 }
 
 /* Pearson's correlation from sums of predictions, less `first`, and of observations; NaN

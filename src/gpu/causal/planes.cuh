@@ -6,6 +6,19 @@
 
 namespace gpu {
 
+#ifndef LANE_WARPS
+#define LANE_WARPS 16
+#endif
+#ifndef LANE_TOGETHER
+#define LANE_TOGETHER 2
+#endif
+
+/* Warps of a block, as many as there are registers for. */
+__host__ __device__ constexpr uint32_t lane_warps(uint32_t planes, bool missing)
+{
+    return planes == 1 && !missing ? LANE_WARPS : LOOKUP_WARPS;
+}
+
 /* Adds N neighbours of a lane's point to its targets in every plane. */
 template <class LANE, int PLANES, int N>
 __device__ void predict_lane(const unsigned char *values, size_t plane,
@@ -67,11 +80,14 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
                     ahead[i] = entry[(next + i) * WARP];
             }
 #pragma unroll
-            for (int i = 0; i < MORE; i += 2) {
-                if (j + i + 1 < k)
-                    predict_lane<LANE, PLANES, 2>(values, plane, now + i, p);
-                else if (j + i < k)
-                    predict_lane<LANE, PLANES, 1>(values, plane, now + i, p);
+            for (int i = 0; i < MORE; i += LANE_TOGETHER) {
+                if (j + i + LANE_TOGETHER - 1 < k)
+                    predict_lane<LANE, PLANES, LANE_TOGETHER>(values, plane, now + i, p);
+                else
+#pragma unroll
+                    for (int u = 0; u < LANE_TOGETHER - 1; u++)
+                        if (j + i + u < k)
+                            predict_lane<LANE, PLANES, 1>(values, plane, now + i + u, p);
             }
         }
         uint32_t row = block + lane % 8 + (scale & 3) * 8;
@@ -98,14 +114,15 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
 }
 
 template <class LANE, int PLANES, bool MISSING>
-__global__ void __launch_bounds__(LOOKUP_THREADS, 1)
+__global__ void __launch_bounds__(lane_warps(PLANES, MISSING) * WARP, 1)
 correlate_lanes(SYN_GPU_JOB lookup_job job)
 {
     extern __shared__ unsigned char tile_room[];
     lookup_item item = job.items[blockIdx.x];
     tile of = job.tiles[item.tile];
     const unsigned char *values = stage_tile<true>(job, item.tile, tile_room);
-    for (uint32_t l = item.from + threadIdx.x / WARP; l < item.to; l += LOOKUP_WARPS)
+    for (uint32_t l = item.from + threadIdx.x / WARP; l < item.to;
+         l += blockDim.x / WARP)
         for (uint32_t plane = 0; plane < job.planes && is_open(job, l, item.tile);
              plane += PLANES)
             correlate_by_lanes<LANE, PLANES, MISSING>(job, of, values, plane, l);

@@ -43,6 +43,19 @@ struct pair_fall {
     double offset, slope;
 };
 
+/* Which steps of a series are rows: `rows` of them from `first` on, padded to a multiple
+   of PAIR_TILE. */
+struct rows_shape {
+    uint32_t steps, first, rows, padded, exclusion;
+};
+
+inline rows_shape make_rows(uint32_t steps, uint32_t first, uint32_t rows,
+                            uint32_t exclusion)
+{
+    uint32_t padded = (rows + PAIR_TILE - 1) / PAIR_TILE * PAIR_TILE;
+    return {steps, first, rows, padded, exclusion};
+}
+
 /* Rows are steps `first` and those after it: those that can be libraries and predictions
    by their place in the series. Numbers of rows are padded to a multiple of PAIR_TILE.
 
