@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(FLIGHT_WARPS * WARP, 2)
             if (fits)
                 deliver(jobs.fill, nodes, parents, job.results + used);
             if (size < job.max_size)
-                make_all_lists(jobs.lists, (uint2 *) shared_room);
+                make_all_lists<T>(jobs.lists, (uint2 *) shared_room);
             if (fits)
                 __threadfence_system();
             if (meet_all_blocks(job.meeting, stop))
