@@ -115,7 +115,9 @@
 #' summary(s)$real_time_factor
 #' @export
 episode_stream <- function(intervals, min_count = NULL, window, ..., resolution = 1e-6,
-                           history = 1000, follow = 10) {
+                           history = 1000, follow = 10, alarms = NULL, look = NULL,
+                           n_surrogates = NULL, renew = NULL, surrogate = "dither",
+                           dither = 0.015) {
   call <- match.call()
   arguments <- list(...)
   check_mining_names(arguments)
@@ -135,6 +137,8 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
   arguments$intervals <- intervals
   arguments$min_count <- min_count
   arguments$units <- NULL
+  alarming <- new_alarming(alarms, look, n_surrogates, renew, surrogate, dither, window_ticks,
+                           resolution, arguments)
 
   nothing <- new_spike_trains(numeric(), factor(character(), units), 0, 0, resolution)
   # What mining refuses is refused before the experiment begins.
@@ -145,11 +149,12 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
   structure(
     list(
       episodes = episodes, changes = episode_changes(episodes, episodes),
-      history = no_history(),
+      history = no_history(), alarms = no_alarms(), limits = no_limits(),
       window = window_ticks, resolution = resolution, arguments = arguments,
       counting = no_counting(arguments), only = !is.null(units), start = NULL, now = NULL,
       updates = 0, recorded = 0, seconds = 0, slowest = NULL,
-      keep = history, followed = follow_nothing(follow), call = call
+      keep = history, followed = follow_nothing(follow),
+      alarming = alarming, call = call
     ),
     class = "episode_stream"
   )
@@ -170,6 +175,12 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
   changes <- episode_changes(object$episodes, episodes, counted$was)
 
   since <- if (is.null(object$now)) block$start else object$now
+  object$episodes <- episodes
+  object$counting <- counted$counting
+  object$changes <- changes
+  object$start <- min(object$start, block$start)
+  object$now <- block$now
+  object <- watch_stream(object)
   number <- table(changes$status)
   object$followed <- follow_on(object$followed, episodes, object$keep)
   row <- list(
@@ -177,14 +188,9 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
     recorded = ticks_to_seconds(min(block$now - since, object$window), object$resolution),
     spikes = nrow(slid$recording), episodes = nrow(episodes), risen = number[["risen"]],
     fallen = number[["fallen"]], new = number[["new"]], gone = number[["gone"]],
-    seconds = max(wall_clock() - began, 1e-6)
+    alarms = nrow(object$alarms), seconds = max(wall_clock() - began, 1e-6)
   )
-  object$episodes <- episodes
-  object$counting <- counted$counting
-  object$changes <- changes
   object$history <- append_row(object$history, row, object$keep)
-  object$start <- min(object$start, block$start)
-  object$now <- block$now
   object$updates <- object$updates + 1
   object$recorded <- object$recorded + row$recorded
   object$seconds <- object$seconds + row$seconds
@@ -439,7 +445,7 @@ compared_parts <- function(x) {
 no_history <- function() {
   data.frame(end = double(), recorded = double(), spikes = integer(), episodes = integer(),
              risen = integer(), fallen = integer(), new = integer(), gone = integer(),
-             seconds = double())
+             alarms = integer(), seconds = double())
 }
 
 #' A data frame with one row more, the last `most` of them
