@@ -11,7 +11,6 @@ namespace gpu {
 /* A child in the making: its windows, by their numbers among the root's. */
 struct root_child {
     uint32_t place, rank, lag;
-    uint32_t root;            /* the root's rank */
     const uint32_t *bin;      /* where the root's windows open */
     const uint32_t *row;      /* the rows of the root */
     uint32_t *index;          /* [windows] */
@@ -286,7 +285,7 @@ __device__ inline void meet_child(const pattern_search &s, pattern_set set, root
             return;
     }
     lists.more = lists.open.n + lists.barred.n > 0;
-    enter(s, set, lists, c.words, top);
+    enter(s, set, s.my->child, lists, c.words, top);
 }
 
 }  // namespace gpu

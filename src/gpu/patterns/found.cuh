@@ -10,10 +10,9 @@ namespace gpu {
 struct pattern_found {
     const void *pool;
     const pattern_segment *segment;
-    const uint32_t *order;      /* [segments] those of tasks in their order */
+    const uint32_t *order;      /* [segments] those of streams in their order */
     uint32_t segments;
     uint32_t least, sizes;      /* of the smallest, and how many sizes there are */
-    uint32_t parts;             /* tasks of a root */
     const pattern_root *root;
     unsigned long long *count;  /* [sizes][segments] patterns; then how many are before */
     void *out;                  /* all patterns of a size, then those of the next: items,
@@ -22,14 +21,25 @@ struct pattern_found {
     const unsigned long long *first; /* [sizes] count[] before */
 };
 
+/* A thread a task: gives its stream, and those that follow, their places. */
+__global__ void place_streams(const uint32_t *after, uint32_t tasks, uint64_t *place)
+{
+    uint32_t task = blockIdx.x * blockDim.x + threadIdx.x;
+    if (task >= tasks)
+        return;
+    uint64_t n = (uint64_t) task << 32;
+    for (uint32_t stream = task; stream != NO_PLACE; stream = after[stream])
+        place[stream] = n++;
+}
+
 /* Keys and numbers of segments, to be sorted. */
-__global__ void name_segments(const pattern_segment *segment, uint32_t n, uint32_t *task,
-                              uint32_t *number)
+__global__ void name_segments(const pattern_segment *segment, uint32_t n,
+                              const uint64_t *place, uint64_t *key, uint32_t *number)
 {
     uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
     if (k >= n)
         return;
-    task[k] = segment[k].task;
+    key[k] = place[segment[k].stream];
     number[k] = k;
 }
 
@@ -37,7 +47,7 @@ __global__ void name_segments(const pattern_segment *segment, uint32_t n, uint32
 __device__ inline pattern_segment segment_in_order(const pattern_found &f, uint32_t k)
 {
     pattern_segment segment = f.segment[f.order[k]];
-    if (f.root[segment.task / f.parts].failed)
+    if (f.root[segment.root].failed)
         segment.end = segment.begin;
     return segment;
 }

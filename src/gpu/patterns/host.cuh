@@ -24,6 +24,7 @@ namespace gpu {
 constexpr double PATTERN_SECONDS = 0.05;     /* of a launch; Ctrl-C waits for two */
 constexpr size_t PATTERN_SLAB = 8 << 20;     /* bytes that are copied at a time */
 constexpr uint32_t PATTERN_SEGMENTS = 1 << 22;
+constexpr uint32_t PATTERN_SHARED = 1 << 20; /* streams of what is given away */
 constexpr uint32_t PATTERN_ROOM = 1 << 15;   /* words of a warp, if there is memory */
 
 /* How a search among some roots ended. */
@@ -81,7 +82,9 @@ class pattern_device {
     array<pattern_root> root_;
     array<uint8_t> pool_, out_, scratch_;
     array<pattern_segment> segment_;
-    array<uint32_t> key_, number_, sorted_key_, sorted_;
+    array<uint32_t> after_, queued_, number_, sorted_;
+    array<uint64_t> place_, key_, sorted_key_;
+    array<pattern_share> share_;
     array<unsigned long long> next_, counted_, before_;
     array<uint64_t> begin_;
     array<pattern_warp> state_;
@@ -151,9 +154,7 @@ class pattern_device {
         double chunks = memory_.pool() / (double) (PATTERN_CHUNK * width());
         batch_.chunks = (uint32_t) std::min(std::max(chunks, 1.0), 4e9);
         pool_.ensure((size_t) batch_.chunks * PATTERN_CHUNK * width());
-        next_.ensure(1);
         batch_.pool = pool_.get();
-        queue_.next = next_.get();
         queue_.arena = arena_.get();
     }
 
@@ -194,17 +195,41 @@ class pattern_device {
         batch_.parts = read_used()[USED_LISTED] / PATTERN_TOGETHER + 1;
     }
 
+    /* Room for streams and segments, and a queue that begins. */
+    void take_queue()
+    {
+        uint64_t tasks = (uint64_t) batch_.roots * batch_.parts;
+        batch_.streams = (uint32_t) tasks + PATTERN_SHARED;
+        batch_.segments = (uint32_t) std::min<uint64_t>(
+            (uint64_t) batch_.streams + batch_.chunks, PATTERN_SEGMENTS);
+        queue_.shares = PATTERN_SHARED / 8;
+        segment_.ensure(batch_.segments);
+        share_.ensure(queue_.shares);
+        after_.ensure(batch_.streams);
+        clear(next_, 1);
+        clear(queued_, 3);
+        clear(state_, warps());
+        check(cudaMemsetAsync(after_.get(), 0xff, batch_.streams * sizeof(uint32_t),
+                              stream_));
+        check(cudaMemsetAsync(share_.get(), 0, queue_.shares * sizeof(pattern_share),
+                              stream_));
+        *seen_.get() = (uint32_t) tasks;
+        check(cudaMemcpyAsync(used_.get() + USED_STREAMS, seen_.get(), sizeof(uint32_t),
+                              cudaMemcpyHostToDevice, stream_));
+        batch_.segment = segment_.get();
+        batch_.after = after_.get();
+        queue_.next = next_.get();
+        queue_.share = share_.get();
+        queue_.first = queued_.get();
+        queue_.end = queued_.get() + 1;
+        queue_.active = queued_.get() + 2;
+        queue_.state = state_.get();
+    }
+
     /* Launch after launch, until all warps have seen the queue's end. */
     pattern_end search_roots(const std::atomic<bool> &stop)
     {
-        uint64_t tasks = (uint64_t) batch_.roots * batch_.parts;
-        batch_.segments =
-            (uint32_t) std::min<uint64_t>(tasks + batch_.chunks, PATTERN_SEGMENTS);
-        segment_.ensure(batch_.segments);
-        batch_.segment = segment_.get();
-        clear(next_, 1);
-        clear(state_, warps());
-        queue_.state = state_.get();
+        take_queue();
         for (;;) {
             check(cudaMemsetAsync(used_.get() + USED_BUSY, 0, sizeof(uint32_t), stream_));
             search_patterns<<<blocks_, PATTERN_WARPS * WARP, shared(), stream_>>>(
@@ -229,24 +254,29 @@ class pattern_device {
         check(cudaStreamSynchronize(stream_));
     }
 
-    /* Segments by task; those of one task stay in their order. */
+    /* Segments by stream; those of one stream stay in their order. */
     void sort_segments(uint32_t n)
     {
         size_t bytes = 0;
+        uint32_t tasks = batch_.roots * batch_.parts;
+        place_.ensure(batch_.streams);
+        place_streams<<<blocks_for(tasks, THREADS), THREADS, 0, stream_>>>(
+            after_.get(), tasks, place_.get());
+        check(cudaGetLastError());
         key_.ensure(n);
         number_.ensure(n);
         sorted_key_.ensure(n);
         sorted_.ensure(n);
         name_segments<<<blocks_for(n, THREADS), THREADS, 0, stream_>>>(
-            segment_.get(), n, key_.get(), number_.get());
+            segment_.get(), n, place_.get(), key_.get(), number_.get());
         check(cudaGetLastError());
         check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, key_.get(),
                                               sorted_key_.get(), number_.get(),
-                                              sorted_.get(), n, 0, 32, stream_));
+                                              sorted_.get(), n, 0, 64, stream_));
         scratch_.ensure(bytes);
         check(cub::DeviceRadixSort::SortPairs(scratch_.get(), bytes, key_.get(),
                                               sorted_key_.get(), number_.get(),
-                                              sorted_.get(), n, 0, 32, stream_));
+                                              sorted_.get(), n, 0, 64, stream_));
     }
 
     /* How many patterns of each size are in the segments before each. */
@@ -299,7 +329,6 @@ class pattern_device {
         f.segments = n;
         f.least = job_.min_spikes;
         f.sizes = used[USED_LARGEST] - job_.min_spikes + 1;
-        f.parts = batch_.parts;
         f.root = root_.get();
         size_t counts = (size_t) f.sizes * n;
         if (8.0 * (double) counts > 0.2 * memory_.sorted())

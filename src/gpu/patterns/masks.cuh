@@ -107,7 +107,7 @@ __device__ inline uint32_t look_ahead(const pattern_search &s, const pattern_nod
     const uint32_t *entry = s.words_at(node.open.at), stride = node.words + 1;
     uint32_t t = node.next + s.lane, n = node.open.n, rank = NO_PLACE;
     uint32_t size = node.size + 1, units = node.units + 1, found = 0, found_units = 0;
-    bool there = t < n;
+    bool there = t < node.until;
     if (size >= job.min_spikes && units >= job.min_units)
         return __ballot_sync(WHOLE_WARP, there);
     const uint32_t *mine = entry + (there ? t : node.next) * stride + 1;
@@ -127,8 +127,8 @@ __device__ inline uint32_t look_ahead(const pattern_search &s, const pattern_nod
 
 /* Makes room for a node, fills it, and makes it the deepest. */
 __device__ inline bool push_node(const pattern_search &s, const pattern_set &set,
-                                 uint32_t words, mask_entries open, mask_entries barred,
-                                 bool hidden, room_top top)
+                                 uint32_t index, uint32_t words, mask_entries open,
+                                 mask_entries barred, bool hidden, room_top top)
 {
     room_top mark = s.my->top;
     uint32_t at = s.reserve(&top, sizeof(pattern_node) / 4);
@@ -144,7 +144,10 @@ __device__ inline bool push_node(const pattern_search &s, const pattern_set &set
         node.words = words;
         node.open = open;
         node.barred = barred;
+        node.until = open.n;
         node.passed = hidden;
+        node.index = index;
+        node.stream = NO_PLACE;
         node.mark = mark;
         *(pattern_node *) s.words_at(at) = node;
         s.my->deepest = at;
@@ -165,11 +168,12 @@ struct child_lists {
 /* Goes on with a child whose lists are there: keeps its set where nothing can be added,
    else makes its node. */
 __device__ inline void enter(const pattern_search &s, const pattern_set &set,
-                             const child_lists &lists, uint32_t words, room_top top)
+                             uint32_t index, const child_lists &lists, uint32_t words,
+                             room_top top)
 {
     bool hidden = s.is_hidden(set, lists.holds || lists.open_holds, lists.more);
     if (lists.open.n > 0 && set.size < s.job.max_spikes)
-        push_node(s, set, words, lists.open, lists.barred, hidden, top);
+        push_node(s, set, index, words, lists.open, lists.barred, hidden, top);
     else if (!hidden)
         s.keep(set);
 }
@@ -223,7 +227,7 @@ __device__ inline void mask_child(const pattern_search &s, const pattern_node &n
         filter_entries(s, of_barred, &lists.barred, nullptr, &ignored);
         filter_entries(s, of_earlier, &lists.barred, nullptr, &ignored);
     }
-    enter(s, set, lists, words, top);
+    enter(s, set, t, lists, words, top);
 }
 
 /* One step: the next child of the deepest node, or a look at those that follow, or the
@@ -233,14 +237,14 @@ __device__ inline void step_masks(const pattern_search &s)
     pattern_warp *my = s.my;
     pattern_node *kept = (pattern_node *) s.words_at(my->deepest), node = *kept;
     __syncwarp();
-    if (!node.alive && node.next < node.open.n) {
+    if (!node.alive && node.next < node.until) {
         node.base = node.next;
         node.alive = look_ahead(s, node);
         node.next += WARP;
     }
     uint32_t t = node.alive ? node.base + __ffs(node.alive) - 1 : NO_PLACE;
     uint32_t stride = node.words + 1;
-    bool end = t == NO_PLACE && node.next >= node.open.n;
+    bool end = t == NO_PLACE && node.next >= node.until;
     if (!node.passed &&
         (end || (t != NO_PLACE && s.words_at(node.open.at)[t * stride] > node.last))) {
         node.passed = 1;
@@ -255,6 +259,8 @@ __device__ inline void step_masks(const pattern_search &s)
         }
     }
     __syncwarp();
+    if (end && node.stream != NO_PLACE)
+        s.go_to_stream(node.stream);
     if (t != NO_PLACE)
         mask_child(s, node, t);
 }

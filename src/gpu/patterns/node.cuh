@@ -25,9 +25,11 @@ struct alignas(16) pattern_node {
     uint32_t last;            /* the largest place in it */
     uint32_t windows, words;  /* windows that hold it; words of a mask */
     mask_entries open, barred;
-    uint32_t next;            /* the first open item not yet looked at */
+    uint32_t next, until;     /* open items to be looked at next, and the end of them */
     uint32_t base, alive;     /* which of the 32 from `base` on are still to be added */
     uint32_t passed;          /* whether the set itself has been kept, or must not be */
+    uint32_t index;           /* of the item it added, among those of the node before */
+    uint32_t stream;          /* what is found after its end goes there, or NO_PLACE */
     room_top mark;            /* before this node */
 };
 
@@ -35,13 +37,14 @@ struct alignas(16) pattern_node {
 struct pattern_warp {
     alignas(16) uint32_t near[PATTERN_NEAR];
     uint32_t path[PATTERN_PATH];  /* places of the set at hand */
-    uint32_t task;
+    uint32_t stream;          /* where what is found goes */
     uint32_t root;            /* of the batch */
     uint32_t next, end;       /* children of the root to be looked at */
+    uint32_t child;           /* the one at hand */
     uint32_t root_at;         /* the child that the root's own set comes before */
     uint32_t deepest;         /* the last node */
     room_top top;
-    int32_t segment;          /* that is open, or -1 */
+    uint32_t segment;         /* that is open, or NO_PLACE */
     uint32_t busy;            /* whether it has a task */
     uint64_t chunk, used;     /* where its chunk ends, and what comes next in it */
 };
@@ -147,10 +150,19 @@ struct pattern_search {
 
     __device__ void close_segment() const
     {
-        if (lane == 0 && my->segment >= 0) {
+        if (lane == 0 && my->segment != NO_PLACE) {
             batch.segment[my->segment].end = my->used;
-            my->segment = -1;
+            my->segment = NO_PLACE;
         }
+        __syncwarp();
+    }
+
+    /* What is found from now on goes to another stream. */
+    __device__ void go_to_stream(uint32_t stream) const
+    {
+        close_segment();
+        if (lane == 0)
+            my->stream = stream;
         __syncwarp();
     }
 
@@ -166,16 +178,16 @@ struct pattern_search {
                 my->chunk = there ? my->used + PATTERN_CHUNK : 0;
             }
         }
-        if (lane == 0 && my->segment < 0 && my->chunk > 0) {
+        if (lane == 0 && my->segment == NO_PLACE && my->chunk > 0) {
             uint32_t s = atomicAdd(batch.used + USED_SEGMENTS, 1u);
             if (s < batch.segments) {
-                pattern_segment opened = {my->task, 0, my->used, my->used};
+                pattern_segment opened = {my->stream, my->root, my->used, my->used};
                 batch.segment[s] = opened;
-                my->segment = (int32_t) s;
+                my->segment = s;
             }
         }
         __syncwarp();
-        bool there = my->chunk > 0 && my->segment >= 0;
+        bool there = my->chunk > 0 && my->segment != NO_PLACE;
         if (!there)
             overflow();
         return there;

@@ -129,7 +129,7 @@ inline std::vector<root_range> cut_roots(const pattern_job &job,
     const root_range &whole = recording.whole;
     uint64_t parts = job.places / PATTERN_TOGETHER + 1;
     /* Warps and tasks have numbers of 32 bits. */
-    uint64_t most = std::min<uint64_t>(0xfffffff0u / parts, 4000000000u / job.units);
+    uint64_t most = std::min<uint64_t>(0xf0000000u / parts, 4000000000u / job.units);
     double all = 0;
     for (uint32_t r = whole.first; r < whole.end; r++)
         all += root_bytes(job, recording, r);

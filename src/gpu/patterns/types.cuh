@@ -57,10 +57,10 @@ struct pattern_root {
     uint32_t failed;        /* whether the search had no room to end */
 };
 
-/* Where something was found: numbers begin up to end of the pool. */
+/* Where something was found: numbers begin up to end of the pool. What one stream has
+   found comes before what the next one has. */
 struct pattern_segment {
-    uint32_t task;
-    uint32_t spare;
+    uint32_t stream, root;  /* the root by its place in the batch */
     uint64_t begin, end;
 };
 
@@ -75,13 +75,15 @@ struct pattern_batch {
                                     window: see row_words */
     void *pool;                  /* [chunks][PATTERN_CHUNK] what was found */
     pattern_segment *segment;    /* [segments] */
-    uint32_t chunks, segments;
+    uint32_t *after;             /* [streams] which stream follows, or NO_PLACE: those of
+                                    tasks come first, and none of them follows another */
+    uint32_t chunks, segments, streams;
     uint32_t *used;              /* [USED] see below */
 };
 
 /* Counters of a batch. */
-enum { USED_CHUNKS, USED_SEGMENTS, USED_LARGEST, USED_OVERFLOW, USED_BUSY, USED_LISTED,
-       USED };
+enum { USED_CHUNKS, USED_SEGMENTS, USED_STREAMS, USED_LARGEST, USED_OVERFLOW, USED_BUSY,
+       USED_LISTED, USED };
 
 __host__ __device__ inline uint32_t place_of(const pattern_job &job, uint32_t rank,
                                              uint32_t lag)
