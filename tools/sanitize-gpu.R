@@ -43,7 +43,7 @@ case("episodes", paste(window, "make_table make_levels"), function() {
 case("pages", paste(window, steps), function() {
   for (units in c(40, 100, 200, 520)) mine(random_spikes(5000, units), 8, c(0, 0.02), max_size = 3)
 })
-case("long-lists", paste(window, "make_table"), function() {
+case("long-lists", paste(window, "make_table make_long_lists"), function() {
   mine(random_spikes(24000, 2, end = 20), 1000, c(0, 0.004), max_size = 3)
 })
 case("wide-windows", paste(window, steps), function() {
@@ -146,7 +146,7 @@ case("spade", "search_maxima", function() {
 # ---- patterns ----
 
 found <- paste("set_pattern_bits count_pattern_items list_pattern_items fill_pattern_rows",
-               "search_patterns name_segments count_found sort_found")
+               "search_patterns name_segments place_streams count_found sort_found")
 case("patterns", found, function() {
   mine <- \(...) synfire::mine_patterns(..., device = "gpu")
   mine(random_spikes(500, 6), 0.005, 5, 2, 4)
@@ -320,8 +320,9 @@ kernels_there <- function() {
   files <- list.files("src/gpu", "[.]cuh?$", full.names = TRUE, recursive = TRUE)
   text <- unlist(lapply(files, function(file) {
     lines <- readLines(file)
-    gsub("__launch_bounds__ *[(][^()]*([(][^()]*[)][^()]*)*[)]", " ",
-         paste(lines, collapse = " "))
+    # The bounds may have brackets within brackets.
+    gsub("__launch_bounds__ *([(](?:[^()]++|(?1))*[)])", " ", paste(lines, collapse = " "),
+         perl = TRUE)
   }))
   found <- regmatches(text, gregexpr("__global__ void +[a-z_0-9]+", text))
   unique(sub(".* ", "", unlist(found)))
