@@ -20,8 +20,8 @@ struct last_point {
     uint32_t top;          /* most dimensions */
     uint32_t exclusion, lane;
     int32_t of;            /* the step of the point that has neighbours */
-    float d;               /* in lane e the squared distance between the two for E = e + 1;
-                              NaN where they may not be neighbours */
+    float d;               /* in lane e the squared distance of the two for E = e + 1; NaN
+                              where they may not be neighbours */
 
     __device__ void begin(int32_t point)
     {
