@@ -99,30 +99,65 @@ __device__ inline bool filter_entries(const pattern_search &s, const mask_filter
     return true;
 }
 
+/* What follows an item in a list, as far as it has been looked at: how many items share
+   enough windows with it, and of how many units. */
+struct followers {
+    uint32_t items, units;
+    uint32_t unit_end;        /* the place after those of the last of these units */
+
+    __device__ void add(const pattern_job &job, uint32_t place)
+    {
+        items++;
+        if (place < unit_end)
+            return;
+        uint32_t rank = job.rank[place];
+        units++;
+        unit_end = place < job.units ? place + 1 : place_of(job, rank + 1, 1);
+    }
+};
+
 /* Of the 32 open items from node.next on, those that can lead to a pattern when they are
    added: enough of the items after them share enough windows with them. */
+template <bool ONE_WORD>
+__device__ inline uint32_t look_at_pairs(const pattern_search &s, const pattern_node &node)
+{
+    enum { TOGETHER = 8 };
+    const pattern_job &job = s.job;
+    const uint32_t words = ONE_WORD ? 1 : node.words, stride = words + 1;
+    const uint32_t *entry = s.words_at(node.open.at);
+    uint32_t t = node.next + s.lane, n = node.open.n;
+    uint32_t size = node.size + 1, units = node.units + 1;
+    bool there = t < node.until;
+    const uint32_t *mine = entry + (there ? t : node.next) * stride + 1;
+    uint32_t own = mine[0];
+    followers found = {0, 0, 0};
+    /* The unit of the item itself may be known, and all that follow may be new. */
+    auto enough = [&] {
+        return size + found.items >= job.min_spikes && units + found.units >= job.min_units;
+    };
+#pragma unroll 1
+    for (uint32_t from = node.next + 1; from < n; from += TOGETHER) {
+        if (__all_sync(WHOLE_WARP, !there || enough()))
+            break;
+        uint32_t goes = 0;
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++) {
+            uint32_t u = from + k < n ? from + k : n - 1;
+            const uint32_t *other = entry + u * stride + 1;
+            uint32_t shared = ONE_WORD ? __popc(own & other[0])
+                                       : shared_windows(mine, other, words);
+            goes |= (from + k < n && u > t && shared >= job.min_count) << k;
+        }
+        for (; goes; goes &= goes - 1)
+            found.add(job, entry[(from + __ffs(goes) - 1) * stride]);
+        __syncwarp();
+    }
+    return __ballot_sync(WHOLE_WARP, there && enough());
+}
+
 __device__ inline uint32_t look_ahead(const pattern_search &s, const pattern_node &node)
 {
-    const pattern_job &job = s.job;
-    const uint32_t *entry = s.words_at(node.open.at), stride = node.words + 1;
-    uint32_t t = node.next + s.lane, n = node.open.n, rank = NO_PLACE;
-    uint32_t size = node.size + 1, units = node.units + 1, found = 0, found_units = 0;
-    bool there = t < node.until;
-    if (size >= job.min_spikes && units >= job.min_units)
-        return __ballot_sync(WHOLE_WARP, there);
-    const uint32_t *mine = entry + (there ? t : node.next) * stride + 1;
-#pragma unroll 1
-    for (uint32_t u = node.next + 1; u < n; u++) {
-        const uint32_t *other = entry + u * stride;
-        uint32_t of = job.rank[other[0]];
-        bool goes = u > t && shared_windows(mine, other + 1, node.words) >= job.min_count;
-        found += goes;
-        found_units += goes && of != rank;
-        rank = goes ? of : rank;
-    }
-    /* The unit of the item itself may be known, and all that follow may be new. */
-    return __ballot_sync(WHOLE_WARP, there && size + found >= job.min_spikes &&
-                                         units + found_units >= job.min_units);
+    return node.words == 1 ? look_at_pairs<true>(s, node) : look_at_pairs<false>(s, node);
 }
 
 /* Makes room for a node, fills it, and makes it the deepest. */
