@@ -158,7 +158,8 @@ __device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<
         __syncwarp();
 #pragma unroll
         for (int c = 0; c < CHUNKS; c++) {
-            const uint32_t *ahead = c + 1 < CHUNKS ? now.row + (c + 1) * CHUNK : later.row;
+            const bool last = c + 1 == CHUNKS;
+            const uint32_t *ahead = last ? later.row : now.row + (c + 1) * CHUNK;
 #pragma unroll
             for (int a = 0; a < CHUNK; a++)
                 next[(c + 1) % 2][a] = row_at(ahead[a]);
@@ -476,7 +477,8 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
     finish_segment<K, T>(job, item, what, length, size, hope, t, batches);
 }
 
-/* By all warps: they take tasks from a common pile, a few at a time, until it is empty. */
+/* By all warps: they take tasks from a common pile, a few at a time, while there are
+   any. */
 template <int K, class T>
 __device__ __forceinline__ void count_tasks(const count_job &job, batch_pair &batches)
 {

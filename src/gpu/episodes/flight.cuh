@@ -1,7 +1,7 @@
 /* Levels one after the other in one launch: what the steps of a level are for large
-   problems, each a kernel that the host starts, is here a loop of blocks that wait for
-   each other. Where a level takes as long as an answer of the host, that is twice as fast.
-   The host follows the levels as they come. */
+   problems, each a kernel that the host starts, are here turns of blocks that wait for
+   each other. Where a level takes about as long as an answer of the host, that is much
+   faster. The host follows the levels as they come. */
 #ifndef SYN_GPU_EPISODES_FLIGHT_CUH
 #define SYN_GPU_EPISODES_FLIGHT_CUH
 
@@ -140,8 +140,8 @@ template <class W> __device__ void publish(const flight_job<W> &job, uint32_t si
     *(volatile uint32_t *) job.progress = size;
 }
 
-/* All blocks are there at the same time. Their dynamic shared memory is for the lists that
-   warps stage, and before that for the ends that they count along. */
+/* All blocks are there at the same time. Their dynamic shared memory is for the ends that
+   they count along, and for the lists that their warps stage. */
 template <int K, class T, class W>
 __global__ void __launch_bounds__(FLIGHT_WARPS * WARP, 2)
     make_levels(SYN_GPU_JOB flight_job<W> job)
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(FLIGHT_WARPS * WARP, 2)
             if (fits)
                 deliver(jobs.fill, nodes, parents, job.results + used);
             if (size < job.max_size)
-                make_all_lists(jobs.lists, (uint2 *) shared_room);
+                make_all_lists<T>(jobs.lists, (uint2 *) shared_room);
             if (fits)
                 __threadfence_system();
             if (meet_all_blocks(job.meeting, stop))

@@ -1,17 +1,17 @@
-/* The lists of valid ends of a level's nodes. The ends of a child are among those of its
-   suffix, and both these and the ends of its parent are in order: so its list is made by
-   going through the two side by side. */
+/* The lists of valid ends of a level's nodes. */
 #ifndef SYN_GPU_EPISODES_LISTS_CUH
 #define SYN_GPU_EPISODES_LISTS_CUH
 
 #include <cstdint>
+#include <type_traits>
 
-#include "core/base/seek.h"
 #include "gpu/episodes/plan.cuh"
 #include "gpu/episodes/share.cuh"
 #include "gpu/episodes/types.cuh"
 
 namespace gpu {
+
+enum { ABREAST = 4 };  /* ends a lane looks at side by side, to hide latency */
 
 template <class T> struct list_job {
     events_view events;
@@ -21,8 +21,10 @@ template <class T> struct list_job {
     columns_view columns;
     sharing share;
     const place<T> *places;
+    const link *links;        /* NULL without a table */
+    const void *table;        /* NULL where there is none */
+    uint32_t stride;          /* symbols of a row of the table */
     const uint2 *end;         /* lists of `here` */
-    bool all_here;            /* all of them, and not those of some nodes */
     uint2 *made;
     unsigned long long room;  /* of `made` */
     uint32_t staged;          /* ends a warp can hold before it knows where they go */
@@ -34,206 +36,206 @@ template <class T> struct list_job {
     __device__ uint32_t last() const { return min(to, *next.nodes); }
 };
 
-/* What the list of a child is made from: each end of its parent owns the events of its
-   window that are in no later end's window. Those among them that can be ends of the
-   child are the ends of its suffix; where that list is elsewhere, all events of its
-   unit are tried. */
-template <class T> struct list_source {
-    const uint2 *end;         /* the parent's */
+/* The list a child's is made from. Each end of it owns the events of its window that are
+   in no later end's window. */
+template <class T> struct source_list {
+    const uint2 *end;
     uint32_t length;
+    size_t column;           /* of the child's symbol in the table */
     const place<T> *places;
-    const uint32_t *by_unit;
-    const uint2 *suffix;      /* its ends; NULL where they are elsewhere */
-    uint32_t row, possible;   /* first of the unit; how many events can be ends */
-
-    __device__ uint2 end_at(uint32_t i) const
-    {
-        return i < length ? end[i] : make_uint2(NOTHING, 0);
-    }
-
-    __device__ place<T> place_of(uint2 e) const
-    {
-        return e.x != NOTHING ? places[e.x] : place<T>{NOTHING, 0, 0};
-    }
-
-    __device__ uint32_t row_at(uint32_t i) const
-    {
-        return i >= possible ? NOTHING : suffix ? suffix[i].x : row + i;
-    }
-
-    __device__ uint32_t event_of(uint32_t r) const
-    {
-        return r != NOTHING ? by_unit[r] : NOTHING;
-    }
+    uint32_t row_begin, row_end;  /* of the child's symbol */
 };
 
-/* The window of an end; one that opens never where there is no end. */
-struct end_window {
-    uint32_t open, shut, start;
+/* The events of the child's symbol that an end owns: `n` from a row on. */
+struct owned_rows {
+    uint32_t row, start, n;
 };
 
-/* The windows of a warp's 32 ends, and of the 32 after them. What comes next is fetched
-   before it is needed. */
-template <class T> struct window_batch {
-    end_window now, next;
-    uint2 end, later;
-    place<T> where;
-
-    static __device__ end_window window(uint2 e, place<T> p)
-    {
-        if (e.x == NOTHING)
-            return {NOTHING, 0, 0};
-        return {p.event + p.open, p.event + p.shut, e.y};
-    }
-
-    __device__ void begin(const list_source<T> &from, uint32_t at)
-    {
-        at += threadIdx.x % WARP;
-        uint2 first = from.end_at(at), second = from.end_at(at + WARP);
-        end = from.end_at(at + 2 * WARP);
-        later = from.end_at(at + 3 * WARP);
-        place<T> here = from.place_of(first), there = from.place_of(second);
-        where = from.place_of(end);
-        now = window(first, here);
-        next = window(second, there);
-    }
-
-    /* To the ends from `at` on. */
-    __device__ void advance(const list_source<T> &from, uint32_t at)
-    {
-        now = next;
-        next = window(end, where);
-        end = later;
-        where = from.place_of(end);
-        later = from.end_at(at + threadIdx.x % WARP + 3 * WARP);
-    }
+/* The windows of the ends i + a * WARP + lane, without what belongs to later ends; shut
+   before they open where `end` is past the last. */
+struct owned_windows {
+    uint32_t row[ABREAST], start[ABREAST];  /* of the ends */
+    uint32_t open[ABREAST + 1], shut[ABREAST];
 };
 
-/* 32 events that can be ends, a lane each. */
-template <class T> struct possible_batch {
-    uint32_t row, event, next_row, next_event, later_row;
-
-    __device__ void begin(const list_source<T> &from, uint32_t at)
-    {
-        at += threadIdx.x % WARP;
-        row = from.row_at(at);
-        next_row = from.row_at(at + WARP);
-        later_row = from.row_at(at + 2 * WARP);
-        event = from.event_of(row);
-        next_event = from.event_of(next_row);
-    }
-
-    __device__ void advance(const list_source<T> &from, uint32_t at)
-    {
-        row = next_row;
-        event = next_event;
-        next_row = later_row;
-        next_event = from.event_of(next_row);
-        later_row = from.row_at(at + threadIdx.x % WARP + 2 * WARP);
-    }
-};
-
-/* By one warp: the first of the possible ends that is not before `event`. */
 template <class T>
-__device__ uint32_t first_possible(const list_source<T> &from, uint32_t event)
-{
-    uint32_t low = 0, n = from.possible;
-    while (n > 0) {
-        uint32_t step = (n + WARP - 1) / WARP;
-        uint32_t last = (threadIdx.x % WARP + 1) * step - 1;  /* of a 32nd */
-        bool before = last < n && from.event_of(from.row_at(low + last)) < event;
-        uint32_t passed = __popc(__ballot_sync(ALL, before)) * step;
-        low += passed;
-        n = min(n - passed, step - 1);
-    }
-    return low;
-}
-
-/* Makes what the ends begin .. end - 1 own. Writes to `out` what fits in `room`; returns
-   how much there is. */
-template <class T>
-__device__ uint32_t merge_ends(const list_source<T> &from, uint32_t begin, uint32_t end,
-                               uint2 *out, uint32_t room)
-{
-    const uint32_t lane = threadIdx.x % WARP, lower = (1u << lane) - 1;
-    window_batch<T> windows;
-    windows.begin(from, begin);
-    uint32_t open = __shfl_sync(ALL, windows.now.open, 0);
-    uint32_t next = begin > 0 ? first_possible(from, open) : 0, total = 0;
-    possible_batch<T> mine;
-    mine.begin(from, next);
-    for (;;) {
-        uint32_t limit = __shfl_sync(ALL, windows.next.open, 0), owner = 0;
-#pragma unroll
-        for (uint32_t step = WARP / 2; step > 0; step /= 2) {
-            uint32_t later = __shfl_sync(ALL, windows.now.open, owner + step);
-            owner += later <= mine.event ? step : 0;
-        }
-        uint32_t first = __shfl_sync(ALL, windows.now.open, owner);
-        uint32_t shut = __shfl_sync(ALL, windows.now.shut, owner);
-        uint32_t start = __shfl_sync(ALL, windows.now.start, owner);
-        bool owned = first <= mine.event && mine.event < min(shut, limit) &&
-                     begin + owner < end;
-        uint32_t all = __ballot_sync(ALL, owned), spot = total + __popc(all & lower);
-        if (owned && spot < room)
-            out[spot] = make_uint2(mine.row, start);
-        total += __popc(all);
-        if (__any_sync(ALL, mine.event >= limit && mine.event != NOTHING)) {
-            begin += WARP;
-            if (begin >= end)
-                return total;
-            windows.advance(from, begin);
-        } else {
-            next += WARP;
-            if (next >= from.possible)
-                return total;
-            mine.advance(from, next);
-        }
-    }
-}
-
-/* The same where the ends are few: a lane looks for what one of them owns. */
-template <class T>
-__device__ uint32_t search_ends(const list_source<T> &from, uint32_t begin, uint32_t end,
-                                uint2 *out, uint32_t room)
+__device__ __forceinline__ void find_owned_windows(const source_list<T> &from, uint32_t i,
+                                                   uint32_t end, owned_windows *w)
 {
     const uint32_t lane = threadIdx.x % WARP;
-    uint32_t total = 0, low = 0;
-    window_batch<T> windows;
-    windows.begin(from, begin);
-    for (; begin < end; begin += WARP, windows.advance(from, begin)) {
-        uint32_t limit = __shfl_down_sync(ALL, windows.now.open, 1);
-        uint32_t across = __shfl_sync(ALL, windows.next.open, 0);
-        uint32_t open = windows.now.open, n = 0, all;
-        uint32_t shut = min(windows.now.shut, lane == WARP - 1 ? across : limit);
-        if (begin + lane < end) {
-            SYN_SEEK(uint32_t, at, low, from.possible,
-                     from.event_of(from.row_at(at)) < open);
-            while (from.event_of(from.row_at(low + n)) < shut)
-                n++;
+    uint2 e[ABREAST + 1];
+#pragma unroll
+    for (int a = 0; a <= ABREAST; a++) {
+        uint32_t at = i + a * WARP + lane;
+        bool used = at < from.length && (a < ABREAST || lane == 0);
+        e[a] = used ? from.end[at] : make_uint2(NOTHING, 0);
+    }
+#pragma unroll
+    for (int a = 0; a <= ABREAST; a++) {
+        place<T> here = {NOTHING, 0, 0};
+        if (e[a].x != NOTHING)
+            here = from.places[e[a].x];
+        w->open[a] = here.event == NOTHING ? NOTHING : here.event + here.open;
+        if (a < ABREAST) {
+            bool ours = i + a * WARP + lane < end;
+            w->row[a] = e[a].x;
+            w->start[a] = e[a].y;
+            w->shut[a] = ours ? here.event + here.shut : 0;
         }
-        uint32_t spot = total + sum_below(n, &all);
-        for (uint32_t i = 0; i < n; i++)
-            if (spot + i < room)
-                out[spot + i] = make_uint2(from.row_at(low + i), windows.now.start);
+    }
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++) {
+        uint32_t later = __shfl_down_sync(ALL, w->open[a], 1);
+        uint32_t across = __shfl_sync(ALL, w->open[a + 1], 0);
+        w->shut[a] = min(w->shut[a], lane == WARP - 1 ? across : later);
+    }
+}
+
+/* The first event of the child's symbol in each window, as a row, and the next of its
+   unit: from the table, or by search among the unit's events. NOTHING where there is
+   none. */
+template <class E, class T>
+__device__ __forceinline__ void look_up_first(const list_job<T> &job,
+                                              const source_list<T> &from,
+                                              const owned_windows &w, link *found)
+{
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++) {
+        const E *at = (const E *) job.table + from.column + (size_t) w.row[a] * job.stride;
+        uint32_t next = w.shut[a] > 0 ? __ldg(at) : 0;
+        uint32_t first = w.open[a] + next - 1;
+        found[a] = {NOTHING, NOTHING};
+        if (next != 0 && first < w.shut[a])
+            found[a] = job.links[first];
+    }
+}
+
+template <class T>
+__device__ __forceinline__ void search_first(const list_job<T> &job,
+                                             const source_list<T> &from,
+                                             const owned_windows &w, link *found)
+{
+    uint32_t row[ABREAST], left = from.row_end - from.row_begin;
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++)
+        row[a] = from.row_begin;
+    for (; left > 1; left -= left / 2)
+#pragma unroll
+        for (int a = 0; a < ABREAST; a++) {
+            uint32_t at = row[a] + left / 2;
+            row[a] = job.events.by_unit[at - 1] < w.open[a] ? at : row[a];
+        }
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++) {
+        row[a] += left > 0 && job.events.by_unit[row[a]] < w.open[a];
+        found[a] = {NOTHING, NOTHING};
+        if (row[a] >= from.row_end || job.events.by_unit[row[a]] >= w.shut[a])
+            continue;
+        found[a].row = row[a];
+        if (row[a] + 1 < from.row_end)
+            found[a].next = job.events.by_unit[row[a] + 1];
+    }
+}
+
+/* What the ends i + a * WARP + lane own, those from `end` on nothing. E is the type of the
+   entries of a table, and void where there is none. */
+template <class E, class T>
+__device__ void find_owned(const list_job<T> &job, const source_list<T> &from, uint32_t i,
+                           uint32_t end, owned_rows *owned)
+{
+    owned_windows w;
+    link found[ABREAST];
+    find_owned_windows(from, i, end, &w);
+    if constexpr (!std::is_void_v<E>)
+        look_up_first<E>(job, from, w, found);
+    else
+        search_first(job, from, w, found);
+    bool more = false;
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++) {
+        bool any = found[a].row != NOTHING;
+        owned[a].row = found[a].row;
+        owned[a].start = w.start[a];
+        owned[a].n = any + (any && found[a].next < w.shut[a]);
+        more |= owned[a].n > 1;
+    }
+    /* Further events of the symbol: rare but in bursts, where all look side by side and
+       some steps ahead. */
+    constexpr int STEPS = 4;
+    for (uint32_t n = 2; more; n += STEPS) {
+        uint32_t event[ABREAST][STEPS];
+#pragma unroll
+        for (int a = 0; a < ABREAST; a++) {
+#pragma unroll
+            for (int i = 0; i < STEPS; i++) {
+                uint32_t row = owned[a].row + n + i;
+                bool asked = owned[a].n == n && row < from.row_end;
+                event[a][i] = asked ? job.events.by_unit[row] : NOTHING;
+            }
+        }
+        more = false;
+#pragma unroll
+        for (int a = 0; a < ABREAST; a++) {
+            uint32_t another = 0;
+#pragma unroll
+            for (int i = 0; i < STEPS; i++)
+                another += event[a][i] < w.shut[a];
+            owned[a].n += another;
+            more |= another == STEPS;
+        }
+    }
+}
+
+/* Where the lanes' owned rows go, from 0; how many there are. */
+__device__ inline uint32_t place_owned(const owned_rows *owned, uint32_t *spot)
+{
+    const uint32_t lane = threadIdx.x % WARP, lower = (1u << lane) - 1;
+    uint32_t total = 0;
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++) {
+        uint32_t n = owned[a].n, some = __ballot_sync(ALL, n > 0);
+        uint32_t before = __popc(some & lower), all = __popc(some);
+        if (__any_sync(ALL, n > 1)) {
+            uint32_t sum = n;
+            for (int step = 1; step < WARP; step *= 2) {
+                uint32_t below = __shfl_up_sync(ALL, sum, step);
+                sum += lane >= step ? below : 0;
+            }
+            before = sum - n;
+            all = __shfl_sync(ALL, sum, WARP - 1);
+        }
+        spot[a] = total + before;
         total += all;
-        low = __shfl_sync(ALL, low, min(end - begin, (uint32_t) WARP) - 1);
     }
     return total;
 }
 
-/* From so many possible ends for each of the parent's on it is faster to search. */
-constexpr uint32_t SPARSE = 24;
-
-template <class T>
-__device__ __noinline__ uint32_t make_ends(const list_source<T> &from, uint32_t begin,
-                                           uint32_t end, uint2 *out, uint32_t room)
+__device__ inline void write_owned(const owned_rows *owned, const uint32_t *spot,
+                                   uint2 *out, uint32_t room)
 {
-    if (begin >= end)
-        return 0;
-    return from.possible / SPARSE > from.length
-               ? search_ends(from, begin, end, out, room)
-               : merge_ends(from, begin, end, out, room);
+#pragma unroll
+    for (int a = 0; a < ABREAST; a++)
+        for (uint32_t j = 0; j < owned[a].n; j++)
+            if (spot[a] + j < room)
+                out[spot[a] + j] = make_uint2(owned[a].row + j, owned[a].start);
+}
+
+/* Makes what the ends begin .. end - 1 own. Writes to `out` what fits in `room`; returns
+   how much there is. */
+template <class E, class T>
+__device__ uint32_t make_ends(const list_job<T> &job, const source_list<T> &from,
+                              uint32_t begin, uint32_t end, uint2 *out, uint32_t room)
+{
+    uint32_t total = 0;
+    for (uint32_t i = begin; i < end; i += ABREAST * WARP) {
+        owned_rows owned[ABREAST];
+        uint32_t spot[ABREAST];
+        find_owned<E>(job, from, i, end, owned);
+        uint32_t n = place_owned(owned, spot);
+        write_owned(owned, spot, out + total, total < room ? room - total : 0);
+        total += n;
+    }
+    return total;
 }
 
 /* Whether the host wants this to end: it may be saying so now, and all threads of a
@@ -247,7 +249,7 @@ __device__ inline bool block_stops(const uint32_t *stop)
    is set by `first`, one of their threads. */
 template <class T>
 __device__ bool open_child(const list_job<T> &job, uint32_t child, bool first,
-                           list_source<T> *from)
+                           source_list<T> *from)
 {
     if (child >= job.last())
         return false;
@@ -259,16 +261,14 @@ __device__ bool open_child(const list_job<T> &job, uint32_t child, bool first,
                             job.here.base[suffix * columns];
     if (!live && first)
         job.next.length[child] = here ? 0 : ELSEWHERE;
-    uint32_t column = step / 256, page = column % job.columns.pages * job.columns.width;
-    uint32_t symbol = page + step % 256;
+    uint32_t symbol = step % 256, column = step / 256;
+    uint32_t page = column % job.columns.pages * job.columns.width;
     from->end = job.end + job.here.offset[parent];
     from->length = live ? job.here.length[parent] : 0;
+    from->column = (size_t) column * (job.events.n + 1) * job.stride + symbol;
     from->places = job.places + (size_t) (column / job.columns.pages) * job.events.n;
-    from->by_unit = job.events.by_unit;
-    from->suffix = job.all_here ? job.end + job.here.offset[suffix] : nullptr;
-    from->row = job.events.row_begin[symbol];
-    from->possible = job.all_here ? job.here.length[suffix]
-                                  : job.events.row_end[symbol] - from->row;
+    from->row_begin = job.events.row_begin[page + symbol];
+    from->row_end = job.events.row_end[page + symbol];
     return live;
 }
 
@@ -299,18 +299,18 @@ __device__ inline uint32_t warps_a_list(uint32_t mean, uint32_t processors,
 
 /* `team` warps of a block make the list of a child, each from its part of the parent's.
    Staged are the ends of this warp; the rest is the block's. */
-template <class T>
+template <class E, class T>
 __device__ void make_list(const list_job<T> &job, uint32_t child, uint32_t team,
                           uint32_t segment, uint2 *staged, uint32_t *totals,
                           unsigned long long *spots)
 {
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32_t part = warp % team, leader = warp - part;
-    list_source<T> from = {};
+    source_list<T> from = {};
     bool live = open_child(job, child, part == 0 && lane == 0, &from);
     uint32_t size = (from.length + team - 1) / team;
     uint32_t begin = min(part * size, from.length), end = min(begin + size, from.length);
-    uint32_t total = make_ends(from, begin, end, staged, job.staged);
+    uint32_t total = make_ends<E>(job, from, begin, end, staged, job.staged);
     if (lane == 0)
         totals[warp] = total;
     if (team > 1)
@@ -339,12 +339,13 @@ __device__ void make_list(const list_job<T> &job, uint32_t child, uint32_t team,
         for (uint32_t i = lane; i < total; i += WARP)
             out[i] = staged[i];
     } else {
-        make_ends(from, begin, end, out, total);
+        make_ends<E>(job, from, begin, end, out, total);
     }
 }
 
 /* By all blocks, of LIST_WARPS each; `staging` is for the ends that these stage. */
-template <class T> __device__ void make_all_lists(const list_job<T> &job, uint2 *staging)
+template <class E, class T>
+__device__ void make_all_lists(const list_job<T> &job, uint2 *staging)
 {
     __shared__ uint32_t totals[LIST_WARPS];
     __shared__ unsigned long long spots[LIST_WARPS];
@@ -355,17 +356,59 @@ template <class T> __device__ void make_all_lists(const list_job<T> &job, uint2 
     for (uint32_t first = blockIdx.x * each; first < lists; first += gridDim.x * each) {
         if (block_stops(job.stop))
             return;
-        make_list(job, job.from + first + warp / team, team, segment,
-                  staging + warp * job.staged, totals, spots);
+        make_list<E>(job, job.from + first + warp / team, team, segment,
+                     staging + warp * job.staged, totals, spots);
     }
 }
 
-template <class T>
+template <class E, class T>
 __global__ void __launch_bounds__(LIST_WARPS * WARP)
     make_lists(SYN_GPU_JOB list_job<T> job)
 {
     extern __shared__ uint2 staging[];
-    make_all_lists(job, staging);
+    make_all_lists<E>(job, staging);
+}
+
+/* A block makes the list of a child, one tile of the parent's list after another. The
+   list gets as much room as the child's unit has events, so that ends can be written as
+   they are found. This is for long lists, which fill most of that room. */
+enum { LONG_WARPS = 16 };
+
+template <class E, class T>
+__global__ void __launch_bounds__(LONG_WARPS * WARP, 2)
+    make_long_lists(SYN_GPU_JOB list_job<T> job)
+{
+    __shared__ uint32_t totals[2][LONG_WARPS];
+    __shared__ unsigned long long spot;
+    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    uint32_t child = job.from + blockIdx.x, made = 0, side = 0;
+    source_list<T> from = {};
+    if (block_stops(job.stop) || !open_child(job, child, threadIdx.x == 0, &from))
+        return;
+    uint32_t most = from.row_end - from.row_begin;
+    if (threadIdx.x == 0)
+        spot = atomicAdd(&job.head->list_ends, (unsigned long long) most);
+    __syncthreads();
+    if (spot + most > job.room)
+        return;
+    uint2 *out = job.made + spot;
+    constexpr uint32_t TILE = LONG_WARPS * ABREAST * WARP;
+    for (uint32_t tile = 0; tile < from.length; tile += TILE, side ^= 1) {
+        owned_rows owned[ABREAST];
+        uint32_t place[ABREAST], before = made;
+        find_owned<E>(job, from, tile + warp * ABREAST * WARP, from.length, owned);
+        uint32_t n = place_owned(owned, place);
+        if (lane == 0)
+            totals[side][warp] = n;
+        __syncthreads();
+        for (uint32_t w = 0; w < LONG_WARPS; w++) {
+            before += w < warp ? totals[side][w] : 0;
+            made += totals[side][w];
+        }
+        write_owned(owned, place, out + before, before < most ? most - before : 0);
+    }
+    if (warp == 0)
+        close_child(job, child, spot, made, job.plan.segment(job.last() - job.from));
 }
 
 }  // namespace gpu

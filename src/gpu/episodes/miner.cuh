@@ -34,6 +34,8 @@ namespace gpu {
 /* Ends that a warp making lists stages; more of them leave room for fewer warps. */
 constexpr uint32_t STAGED = 448, STAGED_IN_FLIGHT = 576;
 
+constexpr size_t LONG_LIST = 8192;  /* ends from which on a block takes a list alone */
+
 constexpr size_t STAGING = (size_t) 1 << 20;  /* page-locked words for results */
 
 constexpr size_t MOST_SEGMENTS = 1 << 15, FEWEST_SEGMENTS = 64;
@@ -95,6 +97,7 @@ template <class T> class miner {
     size_t resident_ = 1;
     size_t dealt_ = 0;  /* the level whose lists are dealt out, 0 before there is one */
     size_t begun_ = 1;  /* the last level that is there or being made */
+    size_t collected_ = 1;  /* the last level that the host has */
 
     stream stream_, copies_;
     event counted_, filled_;
@@ -118,6 +121,7 @@ template <class T> class miner {
     array<uint32_t> found_[2];   /* what is exchanged of a level, by turns as well */
     std::vector<array<uint32_t>> others_found_, others_counts_;
     array<place<W>> places_;
+    array<link> links_;
     array<uint16_t> symbol_;
     array<T> table_;
     array<task> tasks_;

@@ -99,11 +99,12 @@ template <class T> void miner<T>::start_count(size_t size)
 /* ---- levels that are made in one launch ---- */
 
 /* Whether levels from `size` on can be made before the host knows how large they are.
-   Where memory is short, or devices share the work, the host decides. The tasks of
+   Where memory is short, or devices share the work, the host decides; long lists take so
+   much longer than its answers that they are better made one by one. The tasks of
    counting `size` are there already, so that their array must stay as it is. */
 template <class T> bool miner<T>::flies(size_t size)
 {
-    if (!has_table_ || !together_ || team_->size() > 1)
+    if (!has_table_ || !together_ || team_->size() > 1 || mean_list_ >= LONG_LIST)
         return false;
     size_t room = 0;
     for (size_t k = size; k < size + 2; k++)
@@ -164,16 +165,18 @@ template <class T> void miner<T>::launch_flight(flight_job<W> &job)
 /* Starts to count `size`, unless it is being made already. */
 template <class T> void miner<T>::start(size_t size)
 {
-    if (begun_ >= size)
+    if (begun_ >= size) {
         open_level(size, 0);
-    else if (flies(size))
+    } else if (flies(size)) {
+        collect(size - 1);  /* before its memory becomes another level's */
         take_off(size);
-    else
+    } else {
         start_count(size);
+    }
 }
 
-/* Of a level in flight the host knows how large it is: where it is, and whether it was the
-   last one that there was room for. */
+/* The host has heard how large a level in flight is: now it knows where to find it, and
+   whether it was the last one that there was room for. */
 template <class T> void miner<T>::follow(size_t size)
 {
     spot_ = next_spot_;
@@ -451,26 +454,33 @@ template <class T> void miner<T>::fill(size_t size)
 
 /* ---- lists ---- */
 
-/* To make the lists of the nodes begin .. end - 1 of `size`, or of as many as there are. */
+/* To make the lists of the nodes begin .. end - 1 of `size`, as far as they are there. */
 template <class T>
 list_job<typename miner<T>::W> miner<T>::list_job_of(size_t size, uint32_t begin,
                                                      uint32_t end)
 {
     const array<uint2> &made = list(size);
     const header *before = end == UINT32_MAX ? head(size - 1) : nullptr;
-    bool all_here = resident_ >= size - 1 && !dealt_before(size);
     return {events(), view(size - 1), view(size), begin, end, columns_, share(size),
-            places_.get(), list(size - 1).get(), all_here, made.get(), made.room(), STAGED,
-            (uint32_t) processors_, plan(size, before), stop_.get(), head(size)};
+            places_.get(), links_.get(), table_.get(), (uint32_t) (WARP * width_),
+            list(size - 1).get(), made.get(), made.room(), STAGED, (uint32_t) processors_,
+            plan(size, before), stop_.get(), head(size)};
 }
 
 template <class T>
 void miner<T>::start_lists(size_t size, uint32_t begin, uint32_t end)
 {
     list_job<W> job = list_job_of(size, begin, end);
-    constexpr size_t bytes = LIST_WARPS * STAGED * sizeof(uint2);
-    unsigned blocks = std::min(end - begin, (unsigned) processors_ * 4);
-    make_lists<W><<<blocks, LIST_WARPS * WARP, bytes, stream_>>>(job);
+    typedef std::conditional_t<sizeof(T) == 4, void, T> E;  /* of a table */
+    if (mean_list_ >= LONG_LIST) {
+        auto kernel = has_table_ ? make_long_lists<E, W> : make_long_lists<void, W>;
+        kernel<<<end - begin, LONG_WARPS * WARP, 0, stream_>>>(job);
+    } else {
+        constexpr size_t bytes = LIST_WARPS * STAGED * sizeof(uint2);
+        unsigned blocks = std::min(end - begin, (unsigned) processors_ * 4);
+        auto kernel = has_table_ ? make_lists<E, W> : make_lists<void, W>;
+        kernel<<<blocks, LIST_WARPS * WARP, bytes, stream_>>>(job);
+    }
     check(cudaGetLastError());
 }
 
@@ -488,11 +498,12 @@ template <class T> void miner<T>::copy(const uint32_t *from, size_t n, uint32_t 
     }
 }
 
-/* Brings the nodes of `size` and their parents' children to the host. */
+/* Brings the nodes of `size` and their parents' children to the host, once. */
 template <class T> void miner<T>::collect(size_t size)
 {
-    if (!out_)
+    if (!out_ || size <= collected_)
         return;
+    collected_ = size;
     const level_view &from = view(size), &parents = view(size - 1);
     syn_episode_level *to = &out_->level[size - 1];
     size_t n = from.n;
@@ -627,8 +638,7 @@ template <class T> void miner<T>::mine()
         clear_findings(size);
         if (resident_ == size - 1)
             start(size);
-        if (size > 2)
-            collect(size - 1);
+        collect(size - 1);
         uint32_t found = count(size);
         const header &below = seen(size - 1);
         if (size == 2 && sizeof(T) < 4)

@@ -70,7 +70,7 @@ template <class T> size_t miner<T>::memory() const
                    row_.bytes() + row_begin_.bytes() + row_end_.bytes() + unit_.bytes() +
                    counts_[0].bytes() + counts_[1].bytes() + segment_.bytes() +
                    meet_.bytes() + sum_.bytes() + symbol_.bytes() + tiles_.bytes() +
-                   table_.bytes() + tasks_.bytes() + places_.bytes();
+                   table_.bytes() + tasks_.bytes() + places_.bytes() + links_.bytes();
     for (unsigned d = 0; d < team_->size(); d++)
         bytes += others_found_[d].bytes() + others_counts_[d].bytes();
     bytes += found_[0].bytes() + found_[1].bytes();
@@ -98,7 +98,8 @@ template <class T> size_t miner<T>::for_lists() const
 
 template <class T> size_t miner<T>::table_bytes() const
 {
-    return columns_.n * (recording_->events + 1) * WARP * width_ * sizeof(T);
+    size_t row = (size_t) WARP * width_ * sizeof(T), n = recording_->events;
+    return columns_.n * (n + 1) * row + n * sizeof(link);
 }
 
 /* Bytes without which there is no search, beside those that are taken already: windows,
@@ -135,7 +136,8 @@ template <class T> bool miner<T>::table_pays() const
 {
     constexpr size_t CACHE = (size_t) 32 << 20;
     bool far = table_bytes() > CACHE;
-    double along = (double) columns_.pages * (5 + width_ * (far ? 5 + 7.0 * sizeof(T) : 5));
+    double bytes = far ? 7.0 * sizeof(T) : 0;
+    double along = (double) columns_.pages * (5 + width_ * (5 + bytes));
     return along < 8 * (1 + occupancy());
 }
 
@@ -160,6 +162,7 @@ template <class T> void miner<T>::choose_table()
     size_t of_segment = (4 * width_ * WARP + 1) * sizeof(uint32_t);
     segments_ = std::max(std::min(have / 8 / of_segment, MOST_SEGMENTS), FEWEST_SEGMENTS);
     table_.ensure(columns_.n * (recording_->events + 1) * WARP * width_);
+    links_.ensure(recording_->events);
 }
 
 /* Pages that a warp sweeps along a list for at a time; as equal as they can be. */
@@ -377,7 +380,8 @@ template <class T> void miner<T>::begin_tables()
     check(cudaGetLastError());
     if (has_table_)
         make_whole_table();
-    list_units<<<blocks, 256, 0, stream_>>>(events(), list(1).get());
+    list_units<<<blocks, 256, 0, stream_>>>(events(), list(1).get(),
+                                            has_table_ ? links_.get() : nullptr);
     check(cudaGetLastError());
     plan_units<<<blocks_for(symbols_, 8), 8 * WARP, 0, stream_>>>(view(0), view(1),
                                                                  plan(1, nullptr));

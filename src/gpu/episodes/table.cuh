@@ -76,12 +76,21 @@ __global__ void find_windows(events_view events, const int64_t *bounds,
         atomicMax(&head->widest, widest);
 }
 
-/* The ends of single units: every event, its start the first event on its tick. */
-__global__ void list_units(events_view events, uint2 *end)
+/* The ends of single units: every event, its start the first event on its tick. `links`,
+   which go with a table, may be NULL. */
+__global__ void list_units(events_view events, uint2 *end, link *links)
 {
     uint32_t row = blockIdx.x * blockDim.x + threadIdx.x;
-    if (row < events.n)
-        end[row] = make_uint2(row, events.group[events.by_unit[row]]);
+    if (row >= events.n)
+        return;
+    uint32_t event = events.by_unit[row];
+    end[row] = make_uint2(row, events.group[event]);
+    if (!links)
+        return;
+    uint32_t next = row + 1 < events.n ? events.by_unit[row + 1] : NOTHING;
+    bool same = next != NOTHING && events.symbol[next] == events.symbol[event];
+    link here = {row, same ? next : NOTHING};
+    links[event] = here;
 }
 
 enum { TABLE_SPAN = 128 };  /* events whose rows one warp makes */

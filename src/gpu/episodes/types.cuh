@@ -101,6 +101,11 @@ template <class T> struct place {
     T open, shut;
 };
 
+/* An event's row, and the next event of its unit. */
+struct link {
+    uint32_t row, next;
+};
+
 /* What the device knows of a level, and tells the host. */
 struct header {
     unsigned long long candidates;  /* children of its nodes that are counted */
