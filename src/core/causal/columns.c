@@ -17,8 +17,8 @@ typedef struct transposition {
     const syn_map_columns *to;
 } transposition;
 
-/* Reads line after line, and turns the tile while it is written: half as long as the other
-   way round. */
+/* Reads line after line, and turns the tile while it is written: that takes half as long
+   as the other way round. */
 static void one_tile(const transposition *t, size_t i0, size_t i1, uint32_t j0,
                      uint32_t j1)
 {

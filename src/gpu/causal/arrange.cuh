@@ -272,8 +272,8 @@ __device__ inline void write_pairs(const arrange_room &room, uint32_t *at, uint3
 }
 
 /* A warp 32 points; grid: (blocks, E wanted, libraries). PAIRS: for tensor cores; SPREAD:
-   over bank groups; HALVES: weights are. */
-template <bool PAIRS, bool SPREAD, bool HALVES>
+   over bank groups. */
+template <bool PAIRS, bool SPREAD>
 __global__ void __launch_bounds__(ARRANGE_WARPS *WARP)
 arrange_entries(SYN_GPU_JOB table_shape shape, uint32_t *table)
 {
@@ -289,7 +289,7 @@ arrange_entries(SYN_GPU_JOB table_shape shape, uint32_t *table)
     float scale = 0;
     if (is) {
         bank_counts counts = read_entries(room, at, lane, k, block * WARP + lane < rows);
-        scale = scale_entries(room.entry[lane], k, HALVES);
+        scale = scale_entries(room.entry[lane], k, PAIRS);
         if (SPREAD)
             room.member[lane] = deal_points(counts, lane);
     }

@@ -152,30 +152,6 @@ struct half_lane {
     }
 };
 
-/* The same, of long series without missing values: few neighbours, whose weights are
-   halves, too, are added up in half precision. Over thousands of points its rounding
-   matters less than that of the values. */
-struct coarse_lane : half_lane {
-    template <int M>
-    static __device__ void add_packed(const uint32_t *entry, const coarse_lane *x,
-                                      float (&sum)[N])
-    {
-#pragma unroll
-        for (int c = 0; c < N / 2; c++) {
-            __half2 part;
-#pragma unroll
-            for (int i = 0; i < M; i++) {
-                uint32_t both = __byte_perm(entry[i], 0, 0x3232);
-                __half2 weight = *(const __half2 *) &both;
-                part = i == 0 ? __hmul2(weight, x[i].two(c))
-                              : __hfma2(weight, x[i].two(c), part);
-            }
-            sum[2 * c] += __low2float(part);
-            sum[2 * c + 1] += __high2float(part);
-        }
-    }
-};
-
 /* What a lane's targets are predicted to be: the weighted mean of neighbours' values. */
 template <class LANE> struct prediction {
     float v[LANE::N];

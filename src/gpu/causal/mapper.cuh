@@ -22,7 +22,6 @@ struct lookup_plan {
     entries kind;
     bool staged, half;
     bool products;             /* by tensor cores */
-    bool coarse;               /* a lane adds up some neighbours in half precision */
     uint32_t per_row, planes;  /* targets of a row, and rows of a step */
     uint32_t warps;            /* of a block */
 };
@@ -30,7 +29,7 @@ struct lookup_plan {
 inline lookup_plan plan_lookup(uint32_t steps, uint32_t top, bool half, bool products,
                                int shared)
 {
-    lookup_plan plan = {entries::narrow, true, half, false, false, 0, 1, LOOKUP_WARPS};
+    lookup_plan plan = {entries::narrow, true, half, false, 0, 1, LOOKUP_WARPS};
     uint32_t size = half ? 2 : 4;
     plan.per_row = ROW_BYTES / size;
     size_t planes = (size_t) shared / ((size_t) steps * VECTOR_BYTES);
@@ -45,10 +44,8 @@ inline lookup_plan plan_lookup(uint32_t steps, uint32_t top, bool half, bool pro
     if (planes >= 1 && steps < 65535) {
         plan.kind = entries::packed;
         plan.per_row = VECTOR_BYTES / size;
-        /* With one row of a step, products of eight targets cost more than they save:
-           0.58 in place of 0.49 ms a library at 8,528 steps of an H200. */
+        /* With one row of a step, products of eight targets cost more than they save. */
         plan.products = half && products && planes > 1;
-        plan.coarse = half && products && !plan.products;
         plan.planes = std::min<size_t>(planes, half && !plan.products ? 2 : 4);
         plan.warps = plan.products ? product_warps(plan.planes)
                                    : lane_warps(plan.planes);
@@ -421,11 +418,9 @@ private:
         uint32_t together = WARP * ARRANGE_WARPS;
         dim3 grid(blocks_for(lookup_.steps, together), __builtin_popcount(shape.wanted),
                   n);
-        auto kernel = plan_.coarse          ? arrange_entries<false, true, true>
-                      : !plan_.products     ? arrange_entries<false, true, false>
-                      : plan_.per_row > CHUNK_TARGETS
-                          ? arrange_entries<true, false, true>
-                          : arrange_entries<true, true, true>;
+        auto kernel = !plan_.products ? arrange_entries<false, true>
+                      : plan_.per_row > CHUNK_TARGETS ? arrange_entries<true, false>
+                                                      : arrange_entries<true, true>;
         kernel<<<grid, together, 0, work>>>(shape, table);
         check(cudaGetLastError());
     }
@@ -474,10 +469,6 @@ private:
             correlate_products<true>(job, n, work);
         else if (plan_.products)
             correlate_products<false>(job, n, work);
-        else if (plan_.coarse && missing)
-            launch(correlate_lanes<coarse_lane, 1, true>, job, n, work, LOOKUP_WARPS);
-        else if (plan_.coarse)
-            launch(correlate_lanes<coarse_lane, 1, false>, job, n, work, plan_.warps);
         else if (plan_.half && missing)
             correlate_of<half_lane, true>(job, n, work);
         else if (plan_.half)
@@ -511,7 +502,7 @@ private:
         else if (MISSING)
             launch(correlate_lanes<LANE, 1, true>, job, n, work, LOOKUP_WARPS);
         else if (plan_.planes == 1)
-            launch(correlate_lanes<single_lane, 1, false>, job, n, work, plan_.warps);
+            launch(correlate_lanes<LANE, 1, false>, job, n, work, plan_.warps);
         else if (plan_.planes == 2)
             launch(correlate_lanes<single_lane, 2, false>, job, n, work, LOOKUP_WARPS);
         else if (plan_.planes == 3)
