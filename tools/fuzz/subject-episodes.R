@@ -232,6 +232,8 @@ ep_check_lags <- function(lags, table, want) {
 ep_in_blocks <- function() {
   stream <- ep_draw_stream(one_of(120, 400))
   stream$bounds <- NULL
+  # Delays that many spikes fit in.
+  if (sometimes(0.3)) stream$high <- stream$high * whole(5, 40)
   stream <- ep_finish_stream(stream)
   x <- stream$x
   if (nrow(x) == 0L) return()
