@@ -17,8 +17,8 @@
 
 enum { BEGUN = 2 };  /* blocks that GPUs may have in hand */
 
-/* What predicted series are kept as; on GPUs, `targets` are needed no longer once `on_gpu`
-   is there. */
+/* What predicted series are kept as; on GPUs, `targets` are needed no longer once
+   `on_gpu` is there. */
 typedef struct map_work {
     syn_map_options options;
     syn_map_layout layout;
@@ -78,7 +78,8 @@ typedef struct given_series {
     uint32_t n;
 } given_series;
 
-/* The columns of x that `run` tells, from the first (from 0) to before the last; all: NULL. */
+/* The columns of x from the first number of `run`, counted from 0, to before the second;
+   all of them where that is NULL. */
 static given_series run_of(SEXP x, SEXP run, uint32_t steps)
 {
     given_series out = {REAL(x), series_of(x, steps)};
@@ -359,7 +360,8 @@ static float *take_room(SEXP old, size_t values)
     return rho;
 }
 
-/* A block of libraries, columns of x; the first is number `first` (from 0) of the map. `old`: NULL or a block that is done with, whose memory is used again. */
+/* A block of libraries, columns of x; see run_of(). The first is number `first` (from 0)
+   of the map. `old`: NULL or a block that is done with, whose memory is used again. */
 SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP run, SEXP first, SEXP old)
 {
     map_work *map = glue_kept(pointer, "map");
@@ -374,8 +376,8 @@ SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP run, SEXP first, SEXP old)
     block->rho = take_room(old, (size_t)series.n * map->n_targets);
     syn_status status = block->rho ? SYN_OK : SYN_NO_MEMORY;
     if (status == SYN_OK)
-        status = syn_map_libraries_make(series.n, series.value, from, &map->layout, &map->options,
-                                        &block->libraries);
+        status = syn_map_libraries_make(series.n, series.value, from, &map->layout,
+                                        &map->options, &block->libraries);
     if (status != SYN_OK) {
         glue_let_go(out);
         out = glue_status(status, NA_REAL, NA_REAL);
@@ -384,8 +386,8 @@ SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP run, SEXP first, SEXP old)
     return out;
 }
 
-/* Starts a block; one more may be begun before it is finished. The processor does not start
-   before r_map_finish(). */
+/* Starts a block; one more may be begun before it is finished. The processor does not
+   start before r_map_finish(). */
 SEXP r_map_begin(SEXP pointer, SEXP of)
 {
     map_work *map = glue_kept(pointer, "map");
@@ -398,7 +400,8 @@ SEXP r_map_begin(SEXP pointer, SEXP of)
                             : glue_status_because(status, NA_REAL, NA_REAL, reason);
 }
 
-/* Waits for a block, the oldest of those begun: seconds from the beginning, of neighbours and of correlations. */
+/* Waits for a block, the oldest of those begun: seconds from the beginning, of neighbours
+   and of correlations. */
 SEXP r_map_finish(glue_owner *own, SEXP pointer, SEXP of)
 {
     map_work *map = glue_kept(pointer, "map");

@@ -12,8 +12,8 @@
    read by turns: point i of eight reads chunk c ^ i, so that eight always read from
    different banks.
 
-   Row r of the neighbours of group q belongs to point r ^ 2 q. So each lane has the weights
-   of one point to give, and reads only these.
+   Row r of the neighbours of group q belongs to point r ^ 2 q. So each lane has the
+   weights of one point to give, and reads only these.
 
    No target has missing values here: these would spoil the products of other points.
    Points may lack neighbours. */
@@ -26,28 +26,15 @@
 
 namespace gpu {
 
-#ifndef PRODUCT_AHEAD
-#define PRODUCT_AHEAD 2
-#endif
-#ifndef TURNED_WARPS
-#define TURNED_WARPS 12
-#endif
-#ifndef SINGLE_WARPS
-#define SINGLE_WARPS 24
-#endif
-#ifndef PLANE_WARPS
-#define PLANE_WARPS 16
-#endif
-
 enum {
     CHUNK_TARGETS = 8,
-    PAIRS_AHEAD = PRODUCT_AHEAD  /* of neighbours, whose entries are read in advance */
+    PAIRS_AHEAD = 2        /* of neighbours, whose entries are read in advance */
 };
 
 /* Warps of a block, as many as there are registers for. */
 __host__ __device__ constexpr uint32_t product_warps(uint32_t chunks)
 {
-    return chunks == 8 ? TURNED_WARPS : chunks == 1 ? SINGLE_WARPS : PLANE_WARPS;
+    return chunks == ROW_BYTES / VECTOR_BYTES ? 12 : 16;
 }
 
 /* ---- products ---- */
@@ -87,8 +74,8 @@ __device__ inline void add_narrow_product(float (&sum)[4], uint32_t a_top, uint3
                  : "r"(a_top), "r"(a_low), "r"(b));
 }
 
-/* sum[16][8] += a[16][16] b[16][8]; parts of a: upper left, lower left, upper right, lower
-   right. */
+/* sum[16][8] += a[16][16] b[16][8]; parts of a: upper left, lower left, upper right,
+   lower right. */
 __device__ inline void add_product(float (&sum)[4], const uint32_t (&a)[4],
                                    uint32_t b_top, uint32_t b_low)
 {
@@ -161,23 +148,19 @@ struct lane_weights {
 /* Entries of 32 points and two neighbours of each: steps of the rows that a lane gives
    the address of, and the weights of one point. Lanes whose numbers differ in bit 3 read
    the same steps. */
-template <int CHUNKS> struct entry_pair {
+struct entry_pair {
     uint2 steps;           /* groups 0 and 2, 1 and 3 */
     uint32_t weights;
 
     /* Where a lane's steps are among the words of a pair. */
     static __device__ uint32_t steps_at(uint32_t lane)
     {
-        uint32_t row = lane % 8 + lane / 16 * 8;
-        return 2 * row + (CHUNKS > 1 ? 0 : lane >> 3 & 1);
+        return 2 * (lane % 8 + lane / 16 * 8);
     }
 
     __device__ void read(const uint32_t *steps_there, const uint32_t *weights_there)
     {
-        if (CHUNKS > 1)
-            steps = *(const uint2 *) steps_there;
-        else
-            steps.x = *steps_there;
+        steps = *(const uint2 *) steps_there;
         weights = *weights_there;
     }
 
@@ -190,7 +173,7 @@ template <int CHUNKS> struct entry_pair {
     /* Of group q or q + 1, as bit 3 of the lane tells. */
     __device__ uint32_t either_step(int q, uint32_t lane) const
     {
-        uint32_t two = CHUNKS > 1 && (lane & 8) ? steps.y : steps.x;
+        uint32_t two = lane & 8 ? steps.y : steps.x;
         return q < 2 ? two & 0xffff : two >> 16;
     }
 };
@@ -200,7 +183,7 @@ template <int CHUNKS> struct entry_pair {
    group, targets 2 (lane % 4) and the next. */
 template <int CHUNKS> struct chunk_predictions {
     enum { PAIRS = CHUNKS / 2, LEFT = CHUNKS % 2 };
-    float pair[PAIRS ? PAIRS : 1][GROUPS][4];
+    float pair[PAIRS][GROUPS][4];
     float left[GROUPS / 2][4];
 
     __device__ void clear()
@@ -220,14 +203,14 @@ template <int CHUNKS> struct chunk_predictions {
     /* Adds two neighbours of each point, or ONE. */
     template <bool ONE, bool TURNED>
     __device__ void add(const chunk_tile<CHUNKS, TURNED> &tile,
-                        const entry_pair<CHUNKS> &entry, const lane_weights &of,
+                        const entry_pair &entry, const lane_weights &of,
                         uint32_t lane)
     {
         uint32_t a = __byte_perm(entry.weights, 0, of.first);
         uint32_t b = __byte_perm(entry.weights, 0, of.second);
 #pragma unroll
         for (int q = 0; q < GROUPS; q++) {
-            uint32_t step = PAIRS ? entry.step(q) : 0;
+            uint32_t step = entry.step(q);
             uint32_t first = a & of.group[q], second = b & of.group[q];
 #pragma unroll
             for (int m = 0; m < PAIRS; m++) {
@@ -371,8 +354,8 @@ __device__ inline void take_from(float (&of)[N], uint32_t away)
 
 /* All sums of a warp for the tile's chunks. */
 template <int CHUNKS, bool TURNED, bool MISSING> struct chunk_sums {
-    enum { PAIRS = CHUNKS / 2, LEFT = CHUNKS % 2, SLOTS = PAIRS ? 2 * PAIRS : 1 };
-    product_sums<SLOTS, MISSING> pair;
+    enum { PAIRS = CHUNKS / 2, LEFT = CHUNKS % 2 };
+    product_sums<2 * PAIRS, MISSING> pair;
     product_sums<2, MISSING> left;
     float n_pair, n_left;       /* points */
     bool open, open_left;       /* whether there has been none yet */
@@ -520,7 +503,8 @@ __device__ void add_left(const chunk_tile<CHUNKS, TURNED> &tile,
         }
         bool is = ALL || points.is<MISSING>(points.row(q, g, scale, true), scale);
         if (sums->open_left) {
-            uint32_t have = __ballot_sync(WHOLE_WARP, is), at = have ? __ffs(have) - 1 : 0;
+            uint32_t have = __ballot_sync(WHOLE_WARP, is);
+            uint32_t at = have ? __ffs(have) - 1 : 0;
             float v[2], y[2];
 #pragma unroll
             for (int i = 0; i < 2; i++) {
@@ -548,23 +532,21 @@ __device__ void write_sums(const lookup_job &job, const tile &of, uint32_t libra
 {
     constexpr int PAIRS = CHUNKS / 2;
     uint32_t g = lane / 4, t = lane % 4;
-    if constexpr (PAIRS > 0) {
-        sums->pair.all([](auto &sum) {
-            if constexpr (TURNED)
-                add_turned(sum);
-            else
-                add_lanes(sum, 1, 4);
-        });
-        for (int o = 1; o < 4; o *= 2)
-            sums->n_pair += MISSING ? __shfl_xor_sync(WHOLE_WARP, sums->n_pair, o) : 0;
-        /* Lanes with the same targets write a few each. */
+    sums->pair.all([](auto &sum) {
+        if constexpr (TURNED)
+            add_turned(sum);
+        else
+            add_lanes(sum, 1, 4);
+    });
+    for (int o = 1; o < 4; o *= 2)
+        sums->n_pair += MISSING ? __shfl_xor_sync(WHOLE_WARP, sums->n_pair, o) : 0;
+    /* Lanes with the same targets write a few each. */
 #pragma unroll
-        for (int s = 0; s < (TURNED ? 2 : 2 * PAIRS); s++) {
-            uint32_t chunk = TURNED ? s ^ 2 * t : s;
-            if (TURNED || s % 4 == t)
-                write_rho(job, sums->pair.of(s, sums->n_pair), of, library,
-                          chunk * CHUNK_TARGETS + g);
-        }
+    for (int s = 0; s < (TURNED ? 2 : 2 * PAIRS); s++) {
+        uint32_t chunk = TURNED ? s ^ 2 * t : s;
+        if (TURNED || s % 4 == t)
+            write_rho(job, sums->pair.of(s, sums->n_pair), of, library,
+                      chunk * CHUNK_TARGETS + g);
     }
     if constexpr (CHUNKS % 2) {
         sums->left.all([](auto &sum) { add_lanes(sum, 4, WARP); });
@@ -591,12 +573,12 @@ __device__ void correlate_chunks(const lookup_job &job, const tile &of,
                            job.shape.to[of.e] - job.shape.from[of.e], job.every};
     const uint32_t *scales = job.table + (size_t) library * job.shape.size +
                              job.shape.offset[of.e];
-    const uint32_t *steps = scales + entry_pair<CHUNKS>::steps_at(lane);
+    const uint32_t *steps = scales + entry_pair::steps_at(lane);
     const uint32_t *weight = scales + WARP + lane;
     uint32_t words = (2 * pairs + 1) * WARP, at = WARP, next_points = words + WARP;
     chunk_sums<CHUNKS, TURNED, MISSING> sums;
     sums.clear();
-    entry_pair<CHUNKS> ahead[PAIRS_AHEAD];
+    entry_pair ahead[PAIRS_AHEAD];
     /* After the last pair lie words of the next points, which are not used here. */
     auto read = [&](uint32_t from) {
 #pragma unroll
@@ -610,7 +592,7 @@ __device__ void correlate_chunks(const lookup_job &job, const tile &of,
         chunk_predictions<CHUNKS> p;
         p.clear();
         for (uint32_t j = 0; j < pairs; j += PAIRS_AHEAD) {
-            entry_pair<CHUNKS> now[PAIRS_AHEAD];
+            entry_pair now[PAIRS_AHEAD];
 #pragma unroll
             for (int i = 0; i < PAIRS_AHEAD; i++)
                 now[i] = ahead[i];
@@ -627,8 +609,7 @@ __device__ void correlate_chunks(const lookup_job &job, const tile &of,
         next_points += words;
         auto add = [&](auto all) {
             constexpr bool ALL = decltype(all)::value;
-            if constexpr (CHUNKS > 1)
-                add_pairs<ALL>(tile, p, scales, points, lane, &sums);
+            add_pairs<ALL>(tile, p, scales, points, lane, &sums);
             if constexpr (CHUNKS % 2)
                 add_left<ALL>(tile, p, scales, points, lane, &sums);
         };

@@ -6,18 +6,13 @@
 
 namespace gpu {
 
-#ifndef LANE_WARPS
-#define LANE_WARPS 32
-#endif
-#ifndef COARSE_WARPS
-#define COARSE_WARPS 24
-#endif
 enum { QUAD = 4 };         /* neighbours whose entries are read together */
 
-/* Warps of a block, as many as there are registers for. */
-__host__ __device__ constexpr uint32_t lane_warps(uint32_t planes, bool half)
+/* Warps of a block: with little to do for each entry that they read, twice as many hide
+   how long that takes. */
+__host__ __device__ constexpr uint32_t lane_warps(uint32_t planes)
 {
-    return planes > 1 ? LOOKUP_WARPS : half ? COARSE_WARPS : LANE_WARPS;
+    return planes > 1 ? LOOKUP_WARPS : 2 * LOOKUP_WARPS;
 }
 
 /* The first N of four neighbours of a lane's point, added to its targets in every plane
@@ -126,7 +121,7 @@ __device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
 
 template <class LANE, int PLANES, bool MISSING>
 __global__ void __launch_bounds__(
-    (MISSING ? LOOKUP_WARPS : lane_warps(PLANES, LANE::N == half_lane::N)) * WARP, 1)
+    (MISSING ? LOOKUP_WARPS : lane_warps(PLANES)) * WARP, 1)
 correlate_lanes(SYN_GPU_JOB lookup_job job)
 {
     extern __shared__ unsigned char tile_room[];
