@@ -32,7 +32,7 @@
 namespace gpu {
 
 /* Ends that a warp making lists stages; more of them leave room for fewer warps. */
-constexpr uint32_t STAGED = 448, STAGED_IN_FLIGHT = 576;
+constexpr uint32_t STAGED = 448, STAGED_IN_FLIGHT = 704;
 
 constexpr size_t LONG_LIST = 8192;  /* ends from which on a block takes a list alone */
 
@@ -42,6 +42,7 @@ constexpr size_t MOST_SEGMENTS = 1 << 15, FEWEST_SEGMENTS = 64;
 
 /* Shared memory of a block that makes levels, and all of it that a block may have. */
 constexpr size_t FLIGHT_BYTES = FLIGHT_WARPS * STAGED_IN_FLIGHT * sizeof(uint2);
+static_assert(FLIGHT_BYTES >= FLIGHT_WARPS * sizeof(end_ring), "room for ends");
 constexpr size_t MOST_OF_BLOCK = 49 << 10;
 
 /* Levels that one launch makes at the most, and page-locked words for these. */

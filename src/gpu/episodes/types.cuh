@@ -70,11 +70,11 @@ __device__ inline row_pack<K, T> load_pack(const unsigned char *from)
     typedef typename bytes_at_once<pack_type::BYTES>::type some;
     pack_type pack;
     if constexpr (sizeof(some) <= 4) {
-        pack.word[0] = __ldg((const some *) from);
+        pack.word[0] = *(const some *) from;
     } else {
 #pragma unroll
         for (int i = 0; i < pack_type::WORDS / 2; i++) {
-            uint2 two = __ldg((const uint2 *) from + i);
+            uint2 two = ((const uint2 *) from)[i];
             pack.word[2 * i] = two.x;
             pack.word[2 * i + 1] = two.y;
         }
