@@ -39,8 +39,8 @@ template <int K> struct tally {
     }
 };
 
-/* Rows of the table are fetched into shared memory in stages of some ends, which are passed
-   three stages later; a lane fetches 16 bytes at a time. */
+/* Rows of the table are fetched into shared memory in stages of some ends, which are
+   passed three stages later; a lane fetches 16 bytes at a time. */
 constexpr uint32_t STAGES = 4, STAGE_BYTES = 1024, PIECE = 16;
 
 template <int K, class T> struct stage {
@@ -63,7 +63,7 @@ template <int K> struct item_view {
     const uint2 *ends;
     const place<uint16_t> *places;
     const unsigned char *rows;  /* the column's first row */
-    bool fetches;               /* whether anybody needs what this lane fetches of a row */
+    bool fetches;               /* whether anybody reads what this lane fetches */
     uint32_t wanted[K];         /* the candidates */
 };
 
@@ -82,7 +82,7 @@ __device__ bool any_hope(uint32_t min_count, const tally<K> &t, const uint32_t *
     return __any_sync(ALL, alive);
 }
 
-/* Begins to fetch the rows of a stage's ends, the first of which is the one at `first`. */
+/* Begins to fetch the rows of a stage's ends, of which `first` is the first. */
 template <int K, class T>
 __device__ __forceinline__ void fetch_rows(const item_view<K> &item, uint32_t first,
                                            end_ring &ring)
@@ -124,7 +124,8 @@ __device__ __forceinline__ void pass_stage(const unsigned char *rows, const uint
 
 /* Passes the ends begin .. end - 1, and calls at_mark(start of the end there) before the
    one at `mark`, some batches of 32 after the first. With `most` above zero it stops
-   early, and returns false, once no candidate can become frequent; not before the mark. */
+   early, and returns false, once no candidate can become frequent, but not before the
+   mark. */
 template <int K, class T, class F>
 __device__ __forceinline__ bool pass_ends(uint32_t events, uint32_t min_count,
                                           const item_view<K> &item, uint32_t begin,
