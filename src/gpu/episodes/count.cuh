@@ -340,25 +340,25 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
     finish_segment<K, T>(job, item, what, length, size, hope, t, ring);
 }
 
-/* By all warps: they take tasks from a common pile, a few at a time, while there are
-   any. */
+/* By all warps: each has its first tasks, and takes more from a common pile, a few at a
+   time, while there are any. */
 template <int K, class T>
 __device__ __forceinline__ void count_tasks(const count_job &job, end_ring &ring)
 {
     const uint32_t lane = threadIdx.x % WARP, tasks = job.head->tasks;
+    const uint32_t warps = gridDim.x * blockDim.x / WARP;
     if (job.head->list_ends > job.end_room)
         return;
-    uint32_t some = max(tasks / (gridDim.x * blockDim.x / WARP * 8), 1);
-    for (;;) {
-        /* One lane asks, so that all hear the same. */
-        uint32_t next = tasks;
-        if (lane == 0 && !*(volatile const uint32_t *) job.stop)
-            next = atomicAdd(&job.head->taken, some);
-        next = __shfl_sync(ALL, next, 0);
-        if (next >= tasks)
-            return;
+    uint32_t some = max(tasks / (warps * 8), 1);
+    uint32_t next = (threadIdx.x / WARP * gridDim.x + blockIdx.x) * some;
+    while (next < tasks) {
         for (uint32_t last = min(next + some, tasks); next < last; next++)
             count_task<K, T>(job, job.tasks[next], ring);
+        /* One lane asks, so that all hear the same. */
+        next = tasks;
+        if (warps * some < tasks && lane == 0 && !*(volatile const uint32_t *) job.stop)
+            next = warps * some + atomicAdd(&job.head->taken, some);
+        next = __shfl_sync(ALL, next, 0);
     }
 }
 

@@ -475,9 +475,9 @@ template <class T> void miner<T>::grow_counts(size_t size, size_t found, size_t 
    children are known. */
 template <class T> void miner<T>::set_found(size_t size, uint32_t found)
 {
-    const uint32_t words[3] = {0, 0, found};
-    static_assert(offsetof(header, found) - offsetof(header, taken) == 2 * sizeof found,
-                  "taken, tiles and found stand side by side");
+    const uint32_t words[2] = {0, found};
+    static_assert(offsetof(header, found) - offsetof(header, taken) == sizeof found,
+                  "taken and found stand side by side");
     check(cudaMemcpyAsync(&head(size - 1)->taken, words, sizeof words,
                           cudaMemcpyHostToDevice, stream_));
     check(cudaStreamSynchronize(stream_));

@@ -113,7 +113,7 @@ struct header {
     unsigned long long list_ends;   /* ends that the lists made of it need */
     uint32_t lists;                 /* lists made */
     uint32_t tasks, segments;       /* planned for counting along them */
-    uint32_t taken, tiles;          /* tasks and tiles of items begun */
+    uint32_t taken;                 /* tasks begun beyond the first of each warp */
     uint32_t found;                 /* frequent children counted */
     uint32_t reach;                 /* farthest event of any window */
     uint32_t widest;                /* most events of a window */
