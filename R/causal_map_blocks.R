@@ -305,7 +305,7 @@ map_block <- function(job, columns, row, group, values, then) {
   force(group)
   force(values)
   force(then)
-  x <- job$source$read(columns)
+  x <- series_of(job$source, columns)
   views <- job$maps
   for (k in seq_along(views)) {
     local({
@@ -322,13 +322,27 @@ map_block <- function(job, columns, row, group, values, then) {
   }
 }
 
+#' Some columns of a source, for the compiled code: those of a matrix as they are
+#'
+#' A copy of many series takes as long as they take the compiled code.
+#' @return List of `values`, a double matrix, and `run`: the columns from and to, from 0, that
+#'   are meant, or NULL for all.
+#' @noRd
+series_of <- function(source, columns) {
+  n <- length(columns)
+  if (is.null(source$whole) || n == 0L || !all(diff(columns) == 1)) {
+    return(list(values = source$read(columns)))
+  }
+  list(values = source$whole, run = c(columns[[1L]] - 1, columns[[n]]))
+}
+
 #' Give the next work to the device before what it has done is looked at
 #'
 #' It is made ready while the device is at work, in the memory of the block before, and waits
 #' until the device goes on to it by itself. Only another view, which has targets of its own on
 #' the device, is begun after that.
 #'
-#' @param map,x,first A block; without, none comes next.
+#' @param map,x,first A block, whose series are `x`, from series_of(); without, none comes next.
 #' @param then Called with the block once it is finished.
 #' @noRd
 advance <- function(job, map = NULL, x = NULL, first = 0, then = NULL) {
@@ -339,8 +353,8 @@ advance <- function(job, map = NULL, x = NULL, first = 0, then = NULL) {
   }
   queued <- length(done) > 0L && identical(map, done[[1L]]$map)
   if (!is.null(map)) {
-    block <- finish_status(.Call(r_map_prepare, map, x, first, job$spare), "this map",
-                           map_advice, call = job$call)
+    block <- finish_status(.Call(r_map_prepare, map, x$values, x$run, first, job$spare),
+                           "this map", map_advice, call = job$call)
   }
   drop_spare(job)
   if (queued) begin()
@@ -419,8 +433,8 @@ open_group <- function(job, number, group) {
   }
   fill <- function(first, x) {
     for (view in job$maps) {
-      finish_status(.Call(r_map_fill, view$map, first, x), "these targets", map_advice,
-                    call = job$call)
+      finish_status(.Call(r_map_fill, view$map, first, x$values, x$run), "these targets",
+                    map_advice, call = job$call)
     }
   }
   fill_group(job, group, fill)
@@ -448,14 +462,14 @@ fill_group <- function(job, group, fill) {
   width <- max(1, floor(values / job$source$steps))
   for (part in pieces(length(group$columns), width)) {
     columns <- job$targets[group$columns[part]]
-    x <- job$source$read(columns)
     if (is.null(group$surrogates)) {
-      fill(part[[1L]] - 1, x)
+      fill(part[[1L]] - 1, series_of(job$source, columns))
       next
     }
-    make <- target_surrogates(x, columns, job$E[group$columns[part]], job$rule)
+    make <- target_surrogates(job$source$read(columns), columns, job$E[group$columns[part]], job$rule)
     for (s in seq_along(group$surrogates)) {
-      fill((s - 1) * length(group$columns) + part[[1L]] - 1, make(group$surrogates[[s]]))
+      fill((s - 1) * length(group$columns) + part[[1L]] - 1,
+           list(values = make(group$surrogates[[s]])))
     }
   }
 }

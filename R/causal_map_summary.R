@@ -47,7 +47,7 @@ summary.causal_map <- function(object, n = 5, ..., direct = NULL) {
   check_direct(direct, object)
   n <- check_count(n)
   moments <- map_moments(object)
-  both <- map_both_ways(object)
+  both <- map_both_ways(object, n)
   structure(
     list(
       about = c(format(object), direct_line(direct)), pairs = moments$known + moments$missing,
@@ -56,7 +56,7 @@ summary.causal_map <- function(object, n = 5, ..., direct = NULL) {
                 histogram_quantile(moments, c(0.25, 0.5, 0.75, 0.95)),
                 "100%" = moments$range[[2L]]),
       links = with_kinds(strong_links(object, n), direct), hubs = hub_frame(object, moments),
-      asymmetry = utils::head(both$pairs, n), agreement = both$agreement, n = n
+      asymmetry = both$pairs, agreement = both$agreement, n = n
     ),
     class = "summary.causal_map"
   )
@@ -224,36 +224,39 @@ histogram_quantile <- function(moments, p) {
 
 #' Pairs with both directions, of at most `most` series
 #'
+#' @param n How many pairs, at most.
 #' @return list(pairs, agreement): `pairs` as in summary.causal_map(), the most one-sided
-#'   first; NULL where there is none.
+#'   first; NULL where there is none. `agreement` is that of all pairs.
 #' @noRd
-map_both_ways <- function(x, most = 2000L) {
+map_both_ways <- function(x, n = Inf, most = 2000L) {
   all <- intersect(rownames(x), colnames(x))
   series <- all[even_steps(length(all), most)]
   square <- as.matrix(x[match(series, rownames(x)), match(series, colnames(x)), drop = FALSE])
-  upper <- which(upper.tri(square) & !is.na(square) & !is.na(t(square)))
+  turned <- t(square)
+  upper <- which(upper.tri(square) & !is.na(square + turned))
   if (length(upper) == 0L) {
     return(list(pairs = NULL, agreement = c(difference = NA, correlation = NA,
                                             series = length(series), of = length(all))))
   }
   forth <- square[upper]
-  back <- t(square)[upper]
-  row <- row(square)[upper]
-  column <- col(square)[upper]
-  # The library of the higher rho is the effect.
-  first <- forth >= back
-  pairs <- plain_frame(
-    cause = series[ifelse(first, column, row)], effect = series[ifelse(first, row, column)],
-    rho = pmax(forth, back), reverse = pmin(forth, back), difference = abs(forth - back)
-  )
+  back <- turned[upper]
+  difference <- abs(forth - back)
   agreement <- c(
-    difference = mean(pairs$difference),
+    difference = mean(difference),
     # Each pair both ways round: which of the two is called first means nothing.
     correlation = suppressWarnings(stats::cor(c(forth, back), c(back, forth))),
     series = length(series), of = length(all)
   )
-  list(pairs = pairs[order(-pairs$difference, method = "radix"), , drop = FALSE],
-       agreement = agreement)
+  at <- strongest(seq_along(difference), difference, min(n, length(difference)))
+  row <- (upper[at] - 1L) %% length(series) + 1L
+  column <- (upper[at] - 1L) %/% length(series) + 1L
+  # The library of the higher rho is the effect.
+  first <- forth[at] >= back[at]
+  list(pairs = plain_frame(
+    cause = series[ifelse(first, column, row)], effect = series[ifelse(first, row, column)],
+    rho = pmax(forth[at], back[at]), reverse = pmin(forth[at], back[at]),
+    difference = difference[at]
+  ), agreement = agreement)
 }
 
 #' At most `most` of 1 to n, evenly spread

@@ -104,6 +104,15 @@ is_current <- function(state, stamp, units) {
     !is.null(.Call(r_stream_about, state$pointer))
 }
 
+#' Bytes that the window takes, in the core and in the buffers of its spikes; NA where the
+#' window is mined
+#' @noRd
+held_memory <- function(state) {
+  about <- if (!is.null(state)) .Call(r_stream_about, state$pointer)
+  if (is.null(about)) return(NA_real_)
+  about$held + 8 * length(state$time_buffer) + 4 * length(state$unit_buffer)
+}
+
 is_short_of_memory <- function(result) {
   inherits(result, "synfire_status") && result$status %in% c("no_memory", "over_budget")
 }

@@ -35,8 +35,14 @@
 #'   `Inf`.
 #' @param engine Who searches: `"closure"` goes from closed set to closed set,
 #'   `"fpgrowth"` is FP-growth. Both give the same sets in the same order.
+#' @param device `"cpu"`, `"gpu"` (with the engine `"closure"`), or `"auto"` for the one that
+#'   should be sooner done, which is said in a message. The result is the same. A GPU leaves
+#'   sets of more than 256 items, and those of an item that need more room than it has, to
+#'   the CPU.
+#' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for
+#'   the first one.
 #' @param threads Number of threads; `NULL` for all that this process may use.
-#' @param max_memory Bytes the search may hold, what it finds included.
+#' @param max_memory Bytes the search may hold, what it finds included; a GPU as well.
 #'
 #' @return An object of class `itemsets`, sorted by size: a list of `items` (integer
 #'   vector, all sets one after the other, an item being its place among the labels less
@@ -44,14 +50,15 @@
 #'   `size[k]` items) and `count` (integer, the number of transactions that hold
 #'   each set). Attributes: `labels` (of the items), `transactions` (how many there
 #'   are), `target`, `parameters` (a list: `min_count`,
-#'   `min_size`, `max_size`), `engine`, `threads`, `elapsed` (s; `mining_elapsed` is the
+#'   `min_size`, `max_size`), `engine`, `device`, `threads`, `elapsed` (s; `mining_elapsed` is the
 #'   part of it spent in the search), `peak_memory` (bytes held by the search) and `call`.
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; `min_count = 0` is
 #' one of them. A search beyond `max_memory` gives `synfire_error_budget`, one that the
 #' machine has no memory for `synfire_error_memory`, and transactions of 2^31 - 1 items or
-#' more in total `synfire_error_too_large`.
+#' more in total `synfire_error_too_large`. `device = "gpu"` gives `synfire_error_device`
+#' where there is no GPU, or it fails.
 #'
 #' @references
 #' Uno T, Kiyomi M, Arimura H (2004). LCM ver. 2: efficient mining algorithms for
@@ -73,33 +80,37 @@
 frequent_itemsets <- function(transactions, min_count = NULL, min_support = NULL,
                               target = c("closed", "maximal", "frequent"),
                               min_size = 1, max_size = Inf,
-                              engine = c("closure", "fpgrowth"), threads = NULL,
-                              max_memory = 4e9) {
+                              engine = c("closure", "fpgrowth"),
+                              device = c("cpu", "gpu", "auto"), gpus = NULL,
+                              threads = NULL, max_memory = 4e9) {
   call <- match.call()
   check_given(transactions = transactions_must)
   mine_itemsets(transactions, min_count, min_support, check_choice(target), min_size,
-                max_size, check_choice(engine), threads, max_memory, call)
+                max_size, check_choice(engine), check_choice(device), gpus, threads,
+                max_memory, call)
 }
 
 #' @rdname frequent_itemsets
 #' @export
 closed_itemsets <- function(transactions, min_count = NULL, min_support = NULL,
                             min_size = 1, max_size = Inf,
-                            engine = c("closure", "fpgrowth"), threads = NULL,
-                            max_memory = 4e9) {
+                            engine = c("closure", "fpgrowth"),
+                            device = c("cpu", "gpu", "auto"), gpus = NULL,
+                            threads = NULL, max_memory = 4e9) {
   call <- match.call()
   check_given(transactions = transactions_must)
   mine_itemsets(transactions, min_count, min_support, "closed", min_size, max_size,
-                check_choice(engine), threads, max_memory, call)
+                check_choice(engine), check_choice(device), gpus, threads, max_memory, call)
 }
 
 #' @param call What the result keeps as its call.
 #' @param frame The user-facing call, for errors.
 #' @noRd
 mine_itemsets <- function(transactions, min_count, min_support, target, min_size,
-                          max_size, engine, threads, max_memory, call,
+                          max_size, engine, device, gpus, threads, max_memory, call,
                           frame = rlang::caller_env()) {
   started <- proc.time()[["elapsed"]]
+  check_miner_place(device, gpus, engine, call = frame)
   max_memory <- check_memory(max_memory, call = frame)
   check_transactions_fit(transactions, max_memory, frame)
   parts <- as_transactions_parts(transactions, "transactions", frame)
@@ -109,10 +120,13 @@ mine_itemsets <- function(transactions, min_count, min_support, target, min_size
   max_size <- check_most(max_size, "max_size", min_size, "min_size", frame)
   threads <- check_threads(threads, "threads", frame)
 
+  place <- miner_place(device, gpus, engine, \() {
+    mining_seconds(tabulate(parts$item + 1L, parts$items), n, 1, min_count, threads)
+  }, frame)
   mined <- .Call(
     r_mine_itemsets, parts$first, parts$item, parts$items,
     miner_options(1, min_size, max_size, 1, min_count, Inf, engine, target, threads,
-                  max_memory)
+                  max_memory, place)
   )
   advice <- paste0(raise_to(mined, "min_count", min_count), ", or lower `max_size`",
                    if (target == "frequent") ", or use `target = \"closed\"`", ".")
@@ -123,7 +137,7 @@ mine_itemsets <- function(transactions, min_count, min_support, target, min_size
     list(labels = parts$labels, transactions = n, target = target,
          parameters = list(min_count = min_count, min_size = min_size,
                            max_size = max_size),
-         engine = engine, threads = threads,
+         engine = engine, device = if (is.null(place)) "cpu" else "gpu", threads = threads,
          elapsed = proc.time()[["elapsed"]] - started,
          mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
          call = call)

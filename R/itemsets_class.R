@@ -90,8 +90,8 @@ about_itemsets <- function(x) {
 #' `lag` (bins) and `delay` (the same in seconds).
 #'
 #' `summary()` gives a list: `by_size`, a data frame with the number of sets of each size
-#' and the least, median and most occurrences, and the `engine`, `threads`, `elapsed` (s,
-#' the whole call), `mining_elapsed` (s, the search) and `peak_memory` (bytes).
+#' and the least, median and most occurrences, and the `engine`, `device`, `threads`, `elapsed`
+#' (s, the whole call), `mining_elapsed` (s, the search) and `peak_memory` (bytes).
 #'
 #' @section Errors:
 #' Errors about an argument, sets that are not there among them, have the class

@@ -50,6 +50,17 @@
 #'   filters inside the miner. Units at lag 0 come last in its trees, so that sets without
 #'   one are not grown. It is there to compare with.
 #'
+#' # GPUs
+#' `device = "gpu"` mines on one or several GPUs with the engine `"closure"`, and gives the
+#' same patterns in the same order. It pays where the search takes long: a thousand units
+#' for half an hour. Then most of the time goes into pairs of items, whose windows are
+#' compared with all other items; few of these pairs lead to a pattern.
+#'
+#' Roots are dealt out to the GPUs, as many at a time as fit. A root that needs more room
+#' than a GPU has, or leads to sets of more than 256 spikes, is left to the CPU, where it
+#' takes `threads`. `device = "auto"` chooses by how long the CPU would take if units fired
+#' independently, and says so in a message of the class `synfire_message_device`.
+#'
 #' # Memory
 #' The result is held as flat arrays, two bytes for each item and each pattern where all
 #' numbers are below 65,536, else four: millions of patterns take tens of megabytes, until
@@ -57,7 +68,8 @@
 #' They become plain vectors of four bytes a number, and stay that, when what is done with
 #' them needs it, such as arithmetic with all of `x$items`, or [saveRDS()]. The search
 #' stops with an error when it would pass `max_memory`, and says what `min_count`
-#' would have kept to it, going by what had been found.
+#' would have kept to it, going by what had been found. A GPU holds no more than
+#' `max_memory` either, and mines in more and smaller parts where that is little.
 #'
 #' # Long jobs and clusters
 #' With a `folder` the search is cut into chunks with about equal work, up to 128, and what
@@ -108,6 +120,10 @@
 #'   with as many occurrences.
 #' @param ... Not used; must be empty. All arguments after it are given by name.
 #' @param engine Who searches, see Engines.
+#' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done; see
+#'   GPUs. With a `folder` the CPU mines.
+#' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for
+#'   the first one. Several share the roots.
 #' @param threads Number of threads, with a `folder` of each worker; `NULL` for all that
 #'   the process may use.
 #' @param max_memory Bytes the search may hold, what it finds included. With a `folder` it
@@ -129,7 +145,7 @@
 #'   with the attributes `units` (their labels), `window_bins`, `bin_size` (s), `mined`
 #'   (how many patterns were found), `recording` (where), `parameters` (a list:
 #'   `min_spikes`, `min_count`, `max_spikes`, `max_count`, `min_units`, `closed_within`, `shifted_subsets`), `engine`,
-#'   `threads`, `elapsed` (s; `mining_elapsed` is the part of it spent in the search),
+#'   `device` (`"cpu"` or `"gpu"`), `threads`, `elapsed` (s; `mining_elapsed` is the part of it spent in the search),
 #'   `peak_memory` (bytes held by the search) and `call`. With a `folder`, `threads` is
 #'   that of a worker, `mining_elapsed` the sum of all chunks, whenever they were mined, and
 #'   `peak_memory` that of the worst chunk.
@@ -138,7 +154,8 @@
 #' Errors about an argument have the class `synfire_error_argument`. A search beyond
 #' `max_memory` gives `synfire_error_budget`, one that the machine has no memory for
 #' `synfire_error_memory`, and a recording of 2^31 - 1 spikes or more
-#' `synfire_error_too_large`. A `folder` that cannot be read by a worker, or changes while
+#' `synfire_error_too_large`. `device = "gpu"` gives `synfire_error_device` where there is
+#' no GPU, or it fails. A `folder` that cannot be read by a worker, or changes while
 #' it is used, gives `synfire_error_folder`.
 #'
 #' @references
@@ -184,8 +201,9 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
                           max_spikes = Inf, max_count = Inf, min_units = min_spikes, ...,
                           closed_within = c("all", "max_spikes"),
                           shifted_subsets = c("keep", "drop"),
-                          engine = c("closure", "fpgrowth"), folder = NULL,
-                          threads = NULL, max_memory = 4e9) {
+                          engine = c("closure", "fpgrowth"),
+                          device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
+                          max_memory = 4e9, folder = NULL) {
   call <- match.call()
   started <- proc.time()[["elapsed"]]
   check_given(x = "a recording", bin_size = "the length of a bin in seconds",
@@ -200,12 +218,19 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
   parameters$closed_within <- check_choice(closed_within)
   parameters$shifted_subsets <- check_choice(shifted_subsets)
   engine <- check_choice(engine)
+  device <- check_choice(device)
+  check_miner_place(device, gpus, engine, folder)
   here <- check_threads(threads)
   max_memory <- check_memory(max_memory)
 
   events <- pattern_events(x, bin)
+  place <- NULL
   if (is.null(folder)) {
-    options <- pattern_options(window, parameters, engine, here, max_memory)
+    place <- miner_place(device, gpus, engine, \() {
+      mining_seconds(tabulate(x$unit, nlevels(x$unit)), diff(interval_ticks(x)) / bin, window,
+                     parameters$min_count, here)
+    })
+    options <- pattern_options(window, parameters, engine, here, max_memory, place)
     mined <- .Call(r_mine_patterns, events, options, NULL)
     mined <- finish_patterns(mined, parameters$min_count, parameters$max_count)
   } else {
@@ -219,7 +244,8 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
     list(units = levels(x$unit), window_bins = as.integer(window),
          bin_size = as.double(bin_size),
          mined = length(mined$count), recording = x, parameters = parameters,
-         engine = engine, threads = mined$threads %||% here,
+         engine = engine, device = if (is.null(place)) "cpu" else "gpu",
+         threads = mined$threads %||% here,
          elapsed = proc.time()[["elapsed"]] - started,
          mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
          call = call),
@@ -236,17 +262,18 @@ pattern_events <- function(x, bin) c(trains_of(x), list(bin = bin))
 #' Options as the miner takes them
 #'
 #' @param parameters What `check_pattern_filters()` gives, with `closed_within`.
+#' @param place `NULL` for the CPU, or numbers of GPUs, from 0.
 #' @noRd
-pattern_options <- function(window, parameters, engine, threads, max_memory) {
+pattern_options <- function(window, parameters, engine, threads, max_memory, place = NULL) {
   target <- if (parameters$closed_within == "max_spikes") "closed within" else "closed"
   with(parameters, miner_options(window, min_spikes, max_spikes, min_units, min_count,
-                                 max_count, engine, target, threads, max_memory))
+                                 max_count, engine, target, threads, max_memory, place))
 }
 
 #' The same for patterns and itemsets: counts the core has no numbers for are capped
 #' @noRd
 miner_options <- function(window, min_spikes, max_spikes, min_units, min_count, max_count,
-                          engine, target, threads, max_memory) {
+                          engine, target, threads, max_memory, gpus = NULL) {
   most <- .Machine$integer.max
   limit <- \(x) if (x > most) 2^32 - 1 else x
   list(
@@ -255,7 +282,7 @@ miner_options <- function(window, min_spikes, max_spikes, min_units, min_count, 
     max_count = limit(max_count),
     engine = match(engine, c("closure", "fpgrowth")) - 1,
     target = match(target, c("closed", "closed within", "maximal", "frequent")) - 1,
-    threads = threads, max_memory = max_memory
+    threads = threads, max_memory = max_memory, gpus = gpus
   )
 }
 

@@ -315,7 +315,8 @@ print_totals <- function(rows) {
     whole(out, phase, 1) / whole(out, phase) / out$workers
   })
   names(seconds) <- sub("call: ", "", phases)
-  print(cbind(out, seconds, if (any(out$workers > 1)) used), row.names = FALSE, digits = 3)
+  columns <- c(out, seconds, if (any(out$workers > 1)) used)
+  print(data.frame(columns, check.names = FALSE), row.names = FALSE, digits = 3)
 }
 
 # ---- Memory --------------------------------------------------------------------------

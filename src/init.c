@@ -39,8 +39,8 @@
     ENTRY(r_ccm_library, 5)                                                              \
     ENTRY(r_map_tables, 2)                                                               \
     ENTRY(r_map_open, 5)                                                                 \
-    ENTRY(r_map_fill, 3)                                                                 \
-    ENTRY(r_map_prepare, 4)                                                              \
+    ENTRY(r_map_fill, 4)                                                                 \
+    ENTRY(r_map_prepare, 5)                                                              \
     ENTRY(r_map_begin, 2)                                                                \
     ENTRY(r_map_blank, 3)                                                                \
     ENTRY(r_map_values, 4)                                                               \

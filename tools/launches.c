@@ -88,6 +88,16 @@ cudaError_t __wrap_cudaLaunchKernel(const void *host, dim3 grid, dim3 block, voi
     return __real_cudaLaunchKernel(host, grid, block, given, shared, stream);
 }
 
+cudaError_t __real_cudaLaunchCooperativeKernel(const void *, dim3, dim3, void **, size_t,
+                                               cudaStream_t);
+cudaError_t __wrap_cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block,
+                                               void **given, size_t shared,
+                                               cudaStream_t stream)
+{
+    write_down(host);
+    return __real_cudaLaunchCooperativeKernel(host, grid, block, given, shared, stream);
+}
+
 #if CUDART_VERSION >= 11080
 cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *, const void *, void **);
 cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *how, const void *host,

@@ -29,9 +29,10 @@ mine <- function(x, min_count, intervals = delays, ...) {
 
 # ---- episodes ----
 
-window <- paste("describe_events find_rows find_windows make_table list_units plan_units",
-                "count_children number_children fill_level")
-case("episodes", paste(window, "make_lists"), function() {
+window <- "describe_events find_rows find_windows list_units plan_units"
+# The steps of a level: a kernel each where levels are large, or one for all.
+steps <- "count_children number_children fill_level make_lists"
+case("episodes", paste(window, "make_table make_levels"), function() {
   x <- random_spikes(6000, 12)
   mine(x, 40, max_size = 4)
   # Ties, bursts and trials.
@@ -39,23 +40,23 @@ case("episodes", paste(window, "make_lists"), function() {
   mine(random_spikes(2000, 6, trials = data.frame(start = c(0, 4), end = c(3, 9))), 9,
        max_size = 3)
 })
-case("pages", paste(window, "make_lists"), function() {
+case("pages", paste(window, steps), function() {
   for (units in c(40, 100, 200, 520)) mine(random_spikes(5000, units), 8, c(0, 0.02), max_size = 3)
 })
-case("long-lists", paste(window, "make_long_lists"), function() {
+case("long-lists", paste(window, "make_table make_long_lists"), function() {
   mine(random_spikes(24000, 2, end = 20), 1000, c(0, 0.004), max_size = 3)
 })
-case("wide-windows", paste(window, "make_lists"), function() {
+case("wide-windows", paste(window, steps), function() {
   mine(random_spikes(68000, 30, end = 20), 900, c(0, 19.9), max_size = 2)
 })
-case("parts", paste(window, "make_lists sweep_children"), function() {
+case("parts", paste(window, steps, "sweep_children"), function() {
   x <- random_spikes(12000, 200)
   for (budget in c(3e6, 6e6, 2e7)) {
     tryCatch(mine(x, 12, max_size = 3, max_memory = budget),
              synfire_error_budget = function(e) cat("budget\n"))
   }
 })
-case("team", paste(window, "make_lists merge_items"), function() {
+case("team", paste(window, steps, "merge_items"), function() {
   mine(random_spikes(12000, 120), 8, max_size = 3, gpus = c(1, 1))
 })
 
@@ -140,6 +141,27 @@ case("maxima-wide", "search_maxima", function() {
 case("spade", "search_maxima", function() {
   synfire::spade(random_spikes(500, 6), 0.005, 5, 2, 4, max_spikes = 5, n_surrogates = 4,
                  dither = 0.02, device = "gpu")
+})
+
+# ---- patterns ----
+
+found <- paste("set_pattern_bits count_pattern_items list_pattern_items fill_pattern_rows",
+               "search_patterns name_segments place_streams count_found sort_found")
+case("patterns", found, function() {
+  mine <- \(...) synfire::mine_patterns(..., device = "gpu")
+  mine(random_spikes(500, 6), 0.005, 5, 2, 4)
+  # Long lists of windows, windows of more than 32 bins, and more units than a word has bits.
+  mine(random_spikes(2400, 4, end = 6), 0.005, 4, 2, 60)
+  mine(random_spikes(400, 4), 0.002, 50, 3, 5)
+  mine(random_spikes(1500, 80), 0.005, 10, 2, 3, max_memory = 1e8)
+})
+case("itemsets", "search_patterns", function() {
+  sets <- lapply(1:60, \(k) sample(40, 5))
+  sets[1:4] <- list(1:40)
+  for (target in c("closed", "maximal")) {
+    synfire::frequent_itemsets(sets, 3, target = target, min_size = 2, device = "gpu")
+  }
+  synfire::frequent_itemsets(sets[-(1:4)], 3, target = "frequent", device = "gpu")
 })
 
 # ---- causal maps ----
@@ -298,8 +320,9 @@ kernels_there <- function() {
   files <- list.files("src/gpu", "[.]cuh?$", full.names = TRUE, recursive = TRUE)
   text <- unlist(lapply(files, function(file) {
     lines <- readLines(file)
-    gsub("__launch_bounds__ *[(][^()]*([(][^()]*[)][^()]*)*[)]", " ",
-         paste(lines, collapse = " "))
+    # The bounds may have brackets within brackets.
+    gsub("__launch_bounds__ *([(](?:[^()]++|(?1))*[)])", " ", paste(lines, collapse = " "),
+         perl = TRUE)
   }))
   found <- regmatches(text, gregexpr("__global__ void +[a-z_0-9]+", text))
   unique(sub(".* ", "", unlist(found)))

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/pages.h"
 #include "core/causal/best.h"
 #include "core/causal/map.h"
 #include "glue/options.h"
@@ -69,6 +70,26 @@ static uint32_t series_of(SEXP x, uint32_t steps)
     require(TYPEOF(x) == REALSXP && Rf_isMatrix(x), "series");
     require(Rf_nrows(x) > 0 && (steps == 0 || (uint32_t)Rf_nrows(x) == steps), "series");
     return (uint32_t)Rf_ncols(x);
+}
+
+/* Series that R holds: value[n][steps]. */
+typedef struct given_series {
+    const double *value;
+    uint32_t n;
+} given_series;
+
+/* The columns of x that `run` tells, from the first (from 0) to before the last; all: NULL. */
+static given_series run_of(SEXP x, SEXP run, uint32_t steps)
+{
+    given_series out = {REAL(x), series_of(x, steps)};
+    if (run == R_NilValue)
+        return out;
+    require(Rf_xlength(numbers(run, REALSXP, 2, "columns")) == 2, "columns");
+    uint32_t from = (uint32_t)within(REAL(run)[0], 0, out.n, "column");
+    uint32_t to = (uint32_t)within(REAL(run)[1], from, out.n, "column");
+    out.value += (size_t)from * (size_t)Rf_nrows(x);
+    out.n = to - from;
+    return out;
 }
 
 /* ---- dimensions ---- */
@@ -279,15 +300,16 @@ SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options, SEXP tables)
     return pointer;
 }
 
-/* Fills in targets `first` (from 0) on from the columns of x. */
-SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x)
+/* Fills in targets `first` (from 0) on from columns of x; see run_of(). */
+SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x, SEXP run)
 {
     map_work *map = glue_kept(pointer, "map");
     require(map->targets.value != NULL, "filled targets");
-    uint32_t n = series_of(x, map->steps);
-    require(n <= map->n_targets, "targets");
-    uint32_t from = (uint32_t)within(Rf_asReal(first), 0, map->n_targets - n, "target");
-    syn_status status = syn_map_targets_fill(&map->targets, from, n, REAL(x),
+    given_series series = run_of(x, run, map->steps);
+    require(series.n <= map->n_targets, "targets");
+    uint32_t from =
+        (uint32_t)within(Rf_asReal(first), 0, map->n_targets - series.n, "target");
+    syn_status status = syn_map_targets_fill(&map->targets, from, series.n, series.value,
                                              map->options.threads);
     return status == SYN_OK ? R_NilValue : glue_status(status, NA_REAL, NA_REAL);
 }
@@ -331,26 +353,28 @@ static float *take_room(SEXP old, size_t values)
             return rho;
         }
     }
-    return malloc((values + 1) * sizeof(float));
+    float *rho = malloc((values + 1) * sizeof *rho);
+    if (rho)
+        syn_large_pages(rho, values * sizeof *rho);
+    return rho;
 }
 
-/* A block of libraries, the columns of x; the first is number `first` (from 0) of the
-   map. `old`: NULL or a block that is done with, whose memory is used again. */
-SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP first, SEXP old)
+/* A block of libraries, columns of x; the first is number `first` (from 0) of the map. `old`: NULL or a block that is done with, whose memory is used again. */
+SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP run, SEXP first, SEXP old)
 {
     map_work *map = glue_kept(pointer, "map");
-    uint32_t n = series_of(x, map->steps);
+    given_series series = run_of(x, run, map->steps);
     uint64_t from = (uint64_t)within(Rf_asReal(first), 0, INT32_MAX, "library");
     SEXP out = PROTECT(glue_keep("block", sizeof(map_block), release_block));
     map_block *block = glue_kept(out, "block");
     block->first = (uint32_t)from;
-    block->n = n;
+    block->n = series.n;
     block->targets = map->n_targets;
     block->threads = map->options.threads;
-    block->rho = take_room(old, (size_t)n * map->n_targets);
+    block->rho = take_room(old, (size_t)series.n * map->n_targets);
     syn_status status = block->rho ? SYN_OK : SYN_NO_MEMORY;
     if (status == SYN_OK)
-        status = syn_map_libraries_make(n, REAL(x), from, &map->layout, &map->options,
+        status = syn_map_libraries_make(series.n, series.value, from, &map->layout, &map->options,
                                         &block->libraries);
     if (status != SYN_OK) {
         glue_let_go(out);
@@ -411,6 +435,7 @@ SEXP r_map_blank(SEXP rows, SEXP n_columns, SEXP columns)
     int m = (int)within(Rf_asReal(n_columns), 0, INT32_MAX, "columns");
     R_xlen_t missing = Rf_xlength(numbers(columns, INTSXP, 0, "columns"));
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, n, m));
+    syn_large_pages(REAL(out), (size_t)n * (size_t)m * sizeof(double));
     for (R_xlen_t k = 0; k < missing; k++) {
         int j = (int)within(INTEGER(columns)[k], 1, m, "columns");
         double *column = REAL(out) + (size_t)(j - 1) * (size_t)n;

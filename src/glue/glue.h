@@ -166,8 +166,8 @@ SEXP r_map_tables(SEXP steps, SEXP options);
 SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split, SEXP tables,
                       SEXP first);
 SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options, SEXP tables);
-SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x);
-SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP first, SEXP old);
+SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x, SEXP run);
+SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP run, SEXP first, SEXP old);
 SEXP r_map_begin(SEXP pointer, SEXP of);
 SEXP r_map_finish(glue_owner *own, SEXP pointer, SEXP of);
 SEXP r_map_blank(SEXP rows, SEXP n_columns, SEXP columns);

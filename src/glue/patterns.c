@@ -1,7 +1,6 @@
 /* Mines spike patterns and frequent itemsets for R, and cuts the search into shares. */
 #include "glue/patterns.h"
 
-
 #include "core/base/parallel.h"
 #include "core/patterns/mine.h"
 #include "core/patterns/shares.h"
@@ -13,9 +12,11 @@
 #include "glue/require.h"
 #include "glue/spikes.h"
 #include "glue/watch.h"
+#include "gpu/patterns/patterns.h"
 
 typedef struct mining {
     syn_budget budget;
+    syn_gpu_patterns gpu;      /* without devices, the CPU mines */
     syn_raster raster;
     syn_patterns patterns;
     syn_pattern_shares shares;
@@ -96,11 +97,26 @@ static syn_status read_sets(syn_raster *out, SEXP first, SEXP item, uint32_t ite
 
 /* ---- what R gets ---- */
 
+/* What GPUs took, in seconds, and how many roots they left; R's NULL for the CPU. */
+static SEXP gpu_report(const syn_gpu_patterns *gpu)
+{
+    const char *fields[] = {"preparing", "searching", "fetching", "left", "again", ""};
+    const double values[] = {gpu->preparing, gpu->searching, gpu->fetching, gpu->left,
+                             gpu->again};
+    if (gpu->n_devices == 0)
+        return R_NilValue;
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    for (int k = 0; k < 5; k++)
+        SET_VECTOR_ELT(out, k, Rf_ScalarReal(values[k]));
+    UNPROTECT(1);
+    return out;
+}
+
 /* R's vectors take over the patterns. */
 static SEXP mined_patterns(mining *m, double elapsed)
 {
-    const char *fields[] = {"items",       "size",           "n", "count",
-                            "peak_memory", "mining_elapsed", ""};
+    const char *fields[] = {"items",       "size",           "n",   "count",
+                            "peak_memory", "mining_elapsed", "gpu", ""};
     uint32_t sizes = syn_patterns_sizes(&m->patterns, NULL), runs = 0;
     size_t *count = (size_t *)R_alloc((size_t)sizes + 1, sizeof *count);
     syn_patterns_sizes(&m->patterns, count);
@@ -111,6 +127,7 @@ static SEXP mined_patterns(mining *m, double elapsed)
     SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, (R_xlen_t)runs));
     SET_VECTOR_ELT(out, 4, Rf_ScalarReal((double)m->patterns.peak_memory));
     SET_VECTOR_ELT(out, 5, Rf_ScalarReal(elapsed));
+    SET_VECTOR_ELT(out, 6, gpu_report(&m->gpu));
     for (uint32_t k = 0, run = 0; k < sizes; k++) {
         if (count[k] == 0)
             continue;
@@ -129,8 +146,8 @@ static SEXP mined_patterns(mining *m, double elapsed)
 static SEXP stopped(syn_status status, const mining *m, double memory)
 {
     uint32_t enough = status == SYN_OVER_BUDGET ? m->patterns.advice : 0;
-    SEXP out = PROTECT(glue_status(status, NA_REAL,
-                                   status == SYN_TOO_LARGE ? INT32_MAX : memory));
+    double limit = status == SYN_TOO_LARGE ? INT32_MAX : memory;
+    SEXP out = PROTECT(glue_status_because(status, NA_REAL, limit, m->gpu.reason));
     SEXP advice = PROTECT(Rf_ScalarReal(enough > 0 ? (double)enough : NA_REAL));
     Rf_setAttrib(out, Rf_install("enough"), advice);
     UNPROTECT(2);
@@ -142,8 +159,11 @@ static SEXP mine(mining *m, syn_status status, const syn_pattern_options *option
                  const syn_watch *watch)
 {
     double begun = syn_seconds();
+    syn_pattern_device gpus = {syn_gpu_mine_patterns, &m->gpu};
+    const syn_pattern_device *device = m->gpu.n_devices > 0 ? &gpus : NULL;
     if (status == SYN_OK)
-        status = syn_mine_patterns(&m->raster, options, &m->budget, watch, &m->patterns);
+        status = syn_mine_patterns(&m->raster, options, device, &m->budget, watch,
+                                   &m->patterns);
     double elapsed = syn_seconds() - begun;
     syn_raster_free(&m->raster);
     if (status != SYN_OK)
@@ -156,6 +176,7 @@ SEXP r_mine_patterns(glue_owner *own, SEXP events, SEXP options, SEXP shares)
     mining *m = new_mining(own);
     syn_pattern_options o = glue_pattern_options(options);
     read_shares(&o, shares);
+    m->gpu.devices = glue_option_gpus(options, &m->gpu.n_devices);
     m->budget.limit = o.max_memory;
     const syn_watch *watch = glue_watch(own, "Mining patterns");
     syn_status status = glue_raster(&m->raster, events, o.window, &m->budget, watch);
@@ -186,6 +207,7 @@ SEXP r_mine_itemsets(glue_owner *own, SEXP first, SEXP item, SEXP items, SEXP op
     mining *m = new_mining(own);
     uint32_t n = (uint32_t)within(Rf_asReal(items), 0, INT32_MAX, "items");
     syn_pattern_options o = glue_pattern_options(options);
+    m->gpu.devices = glue_option_gpus(options, &m->gpu.n_devices);
     m->budget.limit = o.max_memory;
     syn_status status = read_sets(&m->raster, first, item, n, &m->budget);
     return mine(m, status, &o, glue_watch(own, "Mining itemsets"));

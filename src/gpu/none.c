@@ -8,6 +8,7 @@
 #include "gpu/edm/smap_pairs.h"
 #include "gpu/episodes/mine.h"
 #include "gpu/null/counts.h"
+#include "gpu/patterns/patterns.h"
 #include "gpu/published/strategies.h"
 #include "gpu/spectrum/spectrum.h"
 
@@ -69,6 +70,14 @@ syn_status syn_gpu_null_counts(const syn_line_layout *layout, const syn_trie *tr
     (void) watch;
     (void) count;
     snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_mine_patterns(void *self, struct syn_pattern_search *search)
+{
+    syn_gpu_patterns *call = self;
+    (void) search;
+    snprintf(call->reason, SYN_GPU_TEXT, "%s", reason);
     return SYN_NO_DEVICE;
 }
 

@@ -55,14 +55,14 @@ static void check_mining(const syn_raster *raster)
     syn_pattern_options options = mining(SYN_PATTERNS_CLOSURE, 1);
     syn_patterns found;
     syn_budget budget = {.limit = options.max_memory};
-    CHECK(syn_mine_patterns(raster, &options, &budget, NULL, &found) == SYN_OK);
+    CHECK(syn_mine_patterns(raster, &options, NULL, &budget, NULL, &found) == SYN_OK);
     CHECK(found.n > 50);
     words[0] = words_of(&found, &n[0]);
     syn_patterns_free(&found);
     for (int engine = SYN_PATTERNS_CLOSURE; engine <= SYN_PATTERNS_FPGROWTH; engine++) {
         syn_budget own = {.limit = options.max_memory};
         options = mining((syn_pattern_engine)engine, TEST_THREADS);
-        CHECK(syn_mine_patterns(raster, &options, &own, NULL, &found) == SYN_OK);
+        CHECK(syn_mine_patterns(raster, &options, NULL, &own, NULL, &found) == SYN_OK);
         words[1] = words_of(&found, &n[1]);
         CHECK(n[0] == n[1]);
         CHECK(n[0] == n[1] && memcmp(words[0], words[1], n[0] * sizeof *words[0]) == 0);

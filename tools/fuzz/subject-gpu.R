@@ -47,14 +47,23 @@ fuzz_subject("gpu", limit = 90, covers = list(
                       "spectrum", "device", "gpus"),
   spade = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes",
             "n_surrogates", "dither", "device", "gpus"),
+  mine_patterns = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes",
+                    "max_count", "min_units", "closed_within", "shifted_subsets", "device",
+                    "gpus", "threads", "max_memory"),
+  frequent_itemsets = c("transactions", "min_count", "target", "min_size", "max_size",
+                        "device", "gpus", "threads", "max_memory"),
+  closed_itemsets = c("transactions", "min_count", "min_size", "max_size", "device", "gpus",
+                      "threads", "max_memory"),
   calibrate_gpu = c("x", "sizes", "episodes", "repeats", "gpu", "save")
 ), run = function(world) {
-  what <- one_of("mine", "count", "significance", "maxima", "spade", "calibrate")
-  patterns <- what %in% c("maxima", "spade")
+  what <- one_of("mine", "count", "significance", "maxima", "spade", "calibrate", "patterns",
+                 "itemsets")
+  patterns <- what %in% c("maxima", "spade", "patterns")
   x <- draw_recording(one_of(300, 40, if (patterns) 600 else 3000), one_of(6, 3, 40, 300))
   switch(what, mine = fuzz_mining_there(x, world), count = fuzz_counting_there(x, world),
          significance = fuzz_null_there(x, world), maxima = fuzz_maxima_there(x, world),
-         spade = fuzz_spade_there(x, world), calibrate = fuzz_calibration(x, world))
+         spade = fuzz_spade_there(x, world), calibrate = fuzz_calibration(x, world),
+         patterns = fuzz_patterns_there(x, world), itemsets = fuzz_itemsets_there(world))
 })
 
 # What is saved goes to a folder of this case.
@@ -158,4 +167,36 @@ fuzz_spade_there <- function(x, world) {
   on_both("spade", c(list(x), draw_filters(x), list(
     n_surrogates = whole(0, 12), dither = tick_of(x) * whole(2, 30)
   )), world, "SPADE on a GPU and the CPU")
+}
+
+# Items and counts, in their order; what a search held or took may differ.
+draw_miner <- function() {
+  list(threads = one_of(1, 2, 16), max_memory = one_of(1e9, 1e9, 3e7, 5e6))
+}
+
+fuzz_patterns_there <- function(x, world) {
+  on_both("mine_patterns", c(
+    list(x), draw_filters(x), draw_miner(),
+    some_args(max_count = whole(8, 40), min_units = whole(1, 2), closed_within = "max_spikes",
+              shifted_subsets = "drop", p = 0.3)
+  ), world, "patterns on a GPU and the CPU")
+}
+
+fuzz_itemsets_there <- function(world) {
+  items <- whole(1, one_of(9, 40, 200))
+  sets <- lapply(seq_len(whole(1, 200)), function(k) {
+    sample.int(items, min(items, 1 + stats::rpois(1, one_of(2, 3, 5))))
+  })
+  if (sometimes(0.3)) sets <- c(sets, rep(list(seq_len(items)), whole(1, 3)))
+  args <- c(list(sets, max(3, ceiling(length(sets) / whole(5, 30)))), draw_miner(),
+            some_args(min_size = whole(1, 3), p = 0.4))
+  target <- one_of("closed", "maximal", "frequent")
+  # All subsets of what comes together often may be very many.
+  if (target == "frequent" || sometimes(0.3)) args$max_size <- whole(3, 5)
+  if (target == "closed" && sometimes()) {
+    on_both("closed_itemsets", args, world, "closed itemsets on a GPU and the CPU")
+  } else {
+    on_both("frequent_itemsets", c(args, list(target = target)), world,
+            "itemsets on a GPU and the CPU")
+  }
 }

@@ -58,6 +58,12 @@ static inline int syn_pattern_passes(const syn_pattern_options *o, uint32_t size
            occurrences <= o->max_count;
 }
 
+/* Room for `n` patterns of `size` items at the end of `part`, to be filled by the caller:
+   for each its items, increasing, and then its occurrences, in words of
+   search->out->width bytes. SYN_OVER_BUDGET or SYN_NO_MEMORY. */
+syn_status syn_pattern_room(syn_pattern_search *search, syn_pattern_part *part,
+                            uint32_t size, size_t n, void **room);
+
 /* Adds a pattern to the end of `part`; `item` is increasing. SYN_OVER_BUDGET or
    SYN_NO_MEMORY. */
 syn_status syn_pattern_keep(syn_pattern_search *search, syn_pattern_part *part,

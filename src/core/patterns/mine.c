@@ -60,15 +60,11 @@ static syn_status add_chain(syn_pattern_part *part, uint32_t size, syn_budget *b
     return SYN_OK;
 }
 
-/* Blocks grow: most parts hold little, some hold much. */
-static syn_status grow_chain(syn_pattern_chain *chain, uint32_t size, size_t width,
-                             syn_budget *budget)
+/* Appends an empty block with room for so many patterns. */
+static syn_status add_block(syn_pattern_chain *chain, size_t room, size_t width,
+                            syn_budget *budget)
 {
-    size_t words = (size_t)size + 1;
-    size_t room = chain->tail ? 2 * chain->tail->room : FIRST_ROOM;
-    if (room * words > MOST_WORDS)
-        room = MOST_WORDS > words ? MOST_WORDS / words : 1;
-    size_t bytes = sizeof(syn_pattern_block) + room * words * width;
+    size_t bytes = sizeof(syn_pattern_block) + room * ((size_t)chain->size + 1) * width;
     if (!syn_budget_take(budget, bytes))
         return SYN_OVER_BUDGET;
     syn_pattern_block *block = malloc(bytes);
@@ -87,19 +83,51 @@ static syn_status grow_chain(syn_pattern_chain *chain, uint32_t size, size_t wid
     return SYN_OK;
 }
 
+/* Blocks grow: most parts hold little, some hold much. */
+static syn_status grow_chain(syn_pattern_chain *chain, size_t width, syn_budget *budget)
+{
+    size_t words = (size_t)chain->size + 1;
+    size_t room = chain->tail ? 2 * chain->tail->room : FIRST_ROOM;
+    if (room * words > MOST_WORDS)
+        room = MOST_WORDS > words ? MOST_WORDS / words : 1;
+    return add_block(chain, room, width, budget);
+}
+
+/* The chain of a size, which is made if it is not there. */
+static syn_status need_chain(syn_pattern_part *part, uint32_t size, syn_budget *budget,
+                             syn_pattern_chain **chain)
+{
+    syn_status status = SYN_OK;
+    *chain = syn_pattern_chain_of(part, size);
+    if (!*chain) {
+        status = add_chain(part, size, budget);
+        *chain = status == SYN_OK ? syn_pattern_chain_of(part, size) : NULL;
+    }
+    return status;
+}
+
+syn_status syn_pattern_room(syn_pattern_search *search, syn_pattern_part *part,
+                            uint32_t size, size_t n, void **room)
+{
+    syn_pattern_chain *chain;
+    syn_status status = need_chain(part, size, search->budget, &chain);
+    if (status == SYN_OK)
+        status = add_block(chain, n, search->out->width, search->budget);
+    if (status != SYN_OK)
+        return status;
+    chain->tail->patterns = n;
+    chain->patterns += n;
+    *room = chain->tail + 1;
+    return SYN_OK;
+}
+
 syn_status syn_pattern_keep(syn_pattern_search *search, syn_pattern_part *part,
                             uint32_t size, const uint32_t *item, uint32_t occurrences)
 {
-    syn_status status = SYN_OK;
-    syn_pattern_chain *chain = syn_pattern_chain_of(part, size);
-    if (!chain) {
-        status = add_chain(part, size, search->budget);
-        if (status != SYN_OK)
-            return status;
-        chain = syn_pattern_chain_of(part, size);
-    }
-    if (!chain->tail || chain->tail->patterns == chain->tail->room)
-        status = grow_chain(chain, size, search->out->width, search->budget);
+    syn_pattern_chain *chain;
+    syn_status status = need_chain(part, size, search->budget, &chain);
+    if (status == SYN_OK && (!chain->tail || chain->tail->patterns == chain->tail->room))
+        status = grow_chain(chain, search->out->width, search->budget);
     if (status != SYN_OK)
         return status;
     syn_pattern_block *block = chain->tail;
@@ -457,8 +485,8 @@ static void drop_unfinished(const syn_pattern_search *s)
 }
 
 /* What is too much for many threads at a time may do for fewer. */
-static syn_status search_all(syn_pattern_search *s, syn_pattern_options *options,
-                             const outlook_watch *watch)
+static syn_status search_here(syn_pattern_search *s, syn_pattern_options *options,
+                              const outlook_watch *watch)
 {
     syn_pattern_mine *mine = options->engine == SYN_PATTERNS_FPGROWTH
                                  ? syn_patterns_fpgrowth
@@ -472,6 +500,24 @@ static syn_status search_all(syn_pattern_search *s, syn_pattern_options *options
     return status;
 }
 
+static int is_searched(const syn_pattern_search *s)
+{
+    for (size_t p = 0; p < s->out->parts; p++)
+        if (!s->out->part[p].done)
+            return 0;
+    return 1;
+}
+
+static syn_status search_all(syn_pattern_search *s, syn_pattern_options *options,
+                             const syn_pattern_device *device,
+                             const outlook_watch *watch)
+{
+    syn_status status = device ? device->mine(device->self, s) : SYN_OK;
+    if (status != SYN_OK || (device && is_searched(s)))
+        return status;
+    return search_here(s, options, watch);
+}
+
 static void close_search(syn_pattern_search *s)
 {
     syn_budget_free(s->budget, s->rank);
@@ -482,7 +528,8 @@ static void close_search(syn_pattern_search *s)
 }
 
 syn_status syn_mine_patterns(const syn_raster *raster,
-                             const syn_pattern_options *options, syn_budget *budget,
+                             const syn_pattern_options *options,
+                             const syn_pattern_device *device, syn_budget *budget,
                              const syn_watch *watch, syn_patterns *out)
 {
     memset(out, 0, sizeof *out);
@@ -498,7 +545,7 @@ syn_status syn_mine_patterns(const syn_raster *raster,
     search.watch = &watched;
     syn_status status = prepare(&search);
     if (status == SYN_OK)
-        status = search_all(&search, &met, &w);
+        status = search_all(&search, &met, device, &w);
     if (status == SYN_OK)
         out->done = 1;
     if (w.exceeded)

@@ -96,14 +96,25 @@ typedef struct syn_patterns {
     uint32_t advice;           /* after SYN_OVER_BUDGET: a min_count that does, or 0 */
 } syn_patterns;
 
-/* All patterns of `raster`. All memory is taken from `budget`, whose limit is max_memory;
+struct syn_pattern_search;
+
+/* Who mines on devices: fills parts as an engine does (core/patterns/engine.h), and may
+   leave some that are not done. */
+typedef struct syn_pattern_device {
+    syn_status (*mine)(void *self, struct syn_pattern_search *search);
+    void *self;
+} syn_pattern_device;
+
+/* All patterns of `raster`, by `device` and, where it leaves something or is NULL, by the
+   engine of the options. All memory is taken from `budget`, whose limit is max_memory;
    where many threads do not fit in it together, fewer go on. What is found stays counted
    there. The caller frees `out` with syn_patterns_free(), also after an error.
    SYN_OVER_BUDGET when one thread does not fit with what is found, or that is very
    unlikely to going by the first seconds; SYN_TOO_LARGE when units * window passes
    2^31 - 1. */
 syn_status syn_mine_patterns(const syn_raster *raster,
-                             const syn_pattern_options *options, syn_budget *budget,
+                             const syn_pattern_options *options,
+                             const syn_pattern_device *device, syn_budget *budget,
                              const syn_watch *watch, syn_patterns *out);
 
 /* The chain of a size, or NULL. */

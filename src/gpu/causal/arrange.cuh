@@ -237,13 +237,17 @@ __device__ inline float scale_entries(uint32_t *entry, uint32_t k, bool halves)
     return sum > 0 ? 1 / sum : __int_as_float(0x7fc00000);
 }
 
-/* Entries for a lane a point, as they were, in their new order. */
+/* Entries for a lane a point, as they were, in their new order: four of a point side by
+   side, or the last two. */
 __device__ inline void write_entries(const arrange_room &room, uint32_t *at,
                                      uint32_t lane, uint32_t k)
 {
-    uint32_t point = room.member[lane];
-    for (uint32_t j = 0; j < k; j++)
-        at[j * WARP + lane] = room.entry[point][room.order[point][j]];
+    uint32_t point = room.member[lane], words = (k + 1) / 2 * 2;
+    for (uint32_t j = 0; j < k; j++) {
+        uint32_t quad = j / 4 * 4, together = words - quad < 4 ? 2 : 4;
+        at[quad * WARP + lane * together + j % 4] =
+            room.entry[point][room.order[point][j]];
+    }
 }
 
 /* Entries for tensor cores, two neighbours at a time, as entry_pair reads them: words
@@ -267,8 +271,9 @@ __device__ inline void write_pairs(const arrange_room &room, uint32_t *at, uint3
     }
 }
 
-/* A warp 32 points; grid: (blocks, E wanted, libraries). SPREAD: over bank groups. */
-template <bool PAIRS, bool SPREAD>
+/* A warp 32 points; grid: (blocks, E wanted, libraries). PAIRS: for tensor cores; SPREAD:
+   over bank groups; HALVES: weights are. */
+template <bool PAIRS, bool SPREAD, bool HALVES>
 __global__ void __launch_bounds__(ARRANGE_WARPS *WARP)
 arrange_entries(SYN_GPU_JOB table_shape shape, uint32_t *table)
 {
@@ -284,7 +289,7 @@ arrange_entries(SYN_GPU_JOB table_shape shape, uint32_t *table)
     float scale = 0;
     if (is) {
         bank_counts counts = read_entries(room, at, lane, k, block * WARP + lane < rows);
-        scale = scale_entries(room.entry[lane], k, PAIRS);
+        scale = scale_entries(room.entry[lane], k, HALVES);
         if (SPREAD)
             room.member[lane] = deal_points(counts, lane);
     }

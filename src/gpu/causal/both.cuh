@@ -15,69 +15,71 @@ namespace gpu {
    apart, so that its place is the last one, too. */
 struct last_point {
     const float *x;        /* [place] of the library */
+    const float *limit;    /* by E - 1: all neighbours are at most so far, squared */
     int32_t place, step;   /* of the last step */
+    uint32_t top;          /* most dimensions */
     uint32_t exclusion, lane;
-    int32_t row, of;       /* the point that has neighbours: its place and step */
-    uint32_t dims;         /* `d` has the terms of so many */
-    float d;               /* squared distance between the two */
+    int32_t of;            /* the step of the point that has neighbours */
+    float d;               /* in lane e the squared distance of the two for E = e + 1; NaN
+                              where they may not be neighbours */
 
     __device__ void begin(int32_t point)
     {
+        const float *last = x + place, *row = last - (step - point);
+        float sum = 0;
         of = point;
-        row = place - (step - point);
-        dims = 0;
-        d = 0;
+        d = __int_as_float(0x7fc00000);
+        if ((uint32_t) (step - point) <= exclusion)
+            return;
+#pragma unroll 4
+        for (uint32_t e = 0; e < top; e++) {
+            float gap = row[-(int32_t) e] - last[-(int32_t) e];
+            sum = fmaf(gap, gap, sum);
+            d = e == lane ? sum : d;
+        }
     }
 
-    /* The e + 2 nearest, with the last step among them if it is one. */
-    __device__ neighbour join(uint32_t e, neighbour near)
+    /* Puts the last step among the e + 2 nearest if it is one; whether it is. */
+    __device__ bool join(uint32_t e, neighbour *near) const
     {
-        if (e < dims) {
-            dims = 0;
-            d = 0;
+        float mine = __shfl_sync(WHOLE_WARP, d, e);
+        if (!(mine <= limit[e]) || __float_as_uint(mine) >= NO_DISTANCE)
+            return false;
+        if (near->found == e + 2)
+            return replace(mine, near);
+        if (lane == near->found) {
+            near->d = mine;
+            near->step = step;
         }
-        for (; dims <= e; dims++) {
-            float gap = x[row - (int32_t) dims] - x[place - (int32_t) dims];
-            d = fmaf(gap, gap, d);
-        }
-        bool may_be = (uint32_t) (step - of) > exclusion &&
-                      __float_as_uint(d) < NO_DISTANCE;
-        if (!may_be)
-            return near;
-        if (near.found == e + 2)
-            return replace(near);
-        if (lane == near.found) {
-            near.d = d;
-            near.step = step;
-        }
-        near.found++;
-        return near;
+        near->found++;
+        return true;
     }
 
 private:
     /* The same k, of which the farthest, and of ties the latest by key, makes room. */
-    __device__ neighbour replace(neighbour near) const
+    __device__ bool replace(float far, neighbour *near) const
     {
-        uint32_t bits = near.is() ? __float_as_uint(near.d) : 0;
-        uint32_t mine = __float_as_uint(d);
+        uint32_t bits = near->is() ? __float_as_uint(near->d) : 0;
+        uint32_t mine = __float_as_uint(far);
         uint32_t farthest = warp_greatest(bits);
         if (mine > farthest)
-            return near;
-        uint32_t key = near.is() && bits == farthest ? time_key(near.step, of) + 1 : 0;
+            return false;
+        uint32_t key =
+            near->is() && bits == farthest ? time_key(near->step, of) + 1 : 0;
         uint32_t latest = warp_greatest(key);
         if (mine == farthest && time_key(step, of) + 1 > latest)
-            return near;
+            return false;
         bool leaves = key == latest;
         uint32_t from = __ffs(__ballot_sync(WHOLE_WARP, leaves)) - 1;
-        uint32_t gap = __shfl_sync(WHOLE_WARP, near.place, from);
+        uint32_t gap = __shfl_sync(WHOLE_WARP, near->place, from);
         if (leaves) {
-            near.place = near.found - 1;
-            near.d = d;
-            near.step = step;
-        } else if (near.is() && near.place > gap) {
-            near.place--;
+            near->place = near->found - 1;
+            near->d = far;
+            near->step = step;
+        } else if (near->is() && near->place > gap) {
+            near->place--;
         }
-        return near;
+        return true;
     }
 };
 
@@ -94,10 +96,13 @@ struct both_sink {
         last.begin(of);
     }
 
-    __device__ void operator()(uint32_t e, const neighbour &near)
+    __device__ void operator()(uint32_t e, neighbour near)
     {
-        skill(e, near);
-        table(e, last.join(e, near));
+        float weight = weight_of(near, table.floor);
+        skill.add(e, near, weight);
+        if (last.join(e, &near))
+            weight = weight_of(near, table.floor);
+        table.put(e, near, weight);
     }
 
     /* Nothing comes after the last step that it could be compared with. */
@@ -123,8 +128,8 @@ find_both(SYN_GPU_JOB search_job job, SYN_GPU_JOB table_shape shape, uint32_t un
         {shape, table + (size_t) blockIdx.y * shape.size, floor, search.lane, unit, kind,
          0},
         {value, floor, search.lane, job.Tp, 0, 0, sum},
-        {search.x, (int32_t) job.places - 1, (int32_t) job.steps - 1, job.exclusion,
-         search.lane, 0, 0, 0, 0}};
+        {search.x, search.s.limit, (int32_t) job.places - 1, (int32_t) job.steps - 1,
+         (uint32_t) (32 - __clz(job.wanted)), job.exclusion, search.lane, 0, 0}};
     search_rows(job, search, sink);
     keep_sums(sums, sum);
 }

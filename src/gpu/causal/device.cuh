@@ -66,7 +66,8 @@ inline table_shape make_shape(const syn_map_layout &layout, uint32_t wanted, ent
         shape.to[e] = shape.from[e] + rows;
         shape.offset[e] = words;
         uint64_t together = kind == entries::packed ? 32 : 4;
-        words += row_words(kind, k) * (rows / together + 2) * together;
+        shape.words[e] = row_words(kind, k);
+        words += shape.words[e] * (rows / together + 2) * together;
         words = (words + 3) / 4 * 4;
     }
     if (words > UINT32_MAX)

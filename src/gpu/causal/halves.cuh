@@ -105,13 +105,6 @@ __device__ inline void add_product(float (&sum)[4], const uint32_t (&a)[4],
 
 /* ---- how a tile is read ---- */
 
-/* A number that stays in its register: the compiler would find it anew each time. */
-__device__ inline uint32_t held(uint32_t x)
-{
-    asm volatile("" : "+r"(x));
-    return x;
-}
-
 /* Halves of two numbers. */
 __device__ inline float half_of(uint32_t two, int i)
 {

@@ -22,6 +22,7 @@ struct lookup_plan {
     entries kind;
     bool staged, half;
     bool products;             /* by tensor cores */
+    bool coarse;               /* a lane adds up some neighbours in half precision */
     uint32_t per_row, planes;  /* targets of a row, and rows of a step */
     uint32_t warps;            /* of a block */
 };
@@ -33,7 +34,7 @@ struct lookup_plan {
 inline lookup_plan plan_lookup(uint32_t steps, uint32_t top, bool half, bool products,
                                int shared)
 {
-    lookup_plan plan = {entries::narrow, true, half, false, 0, 1, LOOKUP_WARPS};
+    lookup_plan plan = {entries::narrow, true, half, false, false, 0, 1, LOOKUP_WARPS};
     uint32_t size = half ? 2 : 4;
     plan.per_row = ROW_BYTES / size;
     size_t planes = (size_t) shared / ((size_t) steps * VECTOR_BYTES);
@@ -48,12 +49,12 @@ inline lookup_plan plan_lookup(uint32_t steps, uint32_t top, bool half, bool pro
     if (planes >= 1 && steps < 65535) {
         plan.kind = entries::packed;
         plan.per_row = VECTOR_BYTES / size;
-        /* With one row of a step, products of eight targets cost more than they save:
-           0.83 in place of 0.59 ms a library at 8,528 steps of an H200. */
+        /* With one row of a step, products of eight targets cost more than they save. */
         plan.products = half && products && planes >= PRODUCTS_FROM;
+        plan.coarse = half && products && !plan.products;
         plan.planes = std::min<size_t>(planes, half && !plan.products ? 2 : 4);
         plan.warps = plan.products ? product_warps(plan.planes)
-                                   : lane_warps(plan.planes, false);
+                                   : lane_warps(plan.planes, half);
     } else {
         plan.kind = entries::wide;
         plan.staged = false;
@@ -93,23 +94,74 @@ struct slot : batch_slot {
     array<lookup_item> items;  /* for `dealt` libraries */
     size_t n_items = 0;
     uint32_t dealt = 0;
-    std::unique_ptr<pinned<float>> host;
-    size_t host_room = 0;
-    cudaEvent_t begun = nullptr, found = nullptr, done = nullptr, copied = nullptr;
+    cudaEvent_t begun = nullptr, found = nullptr, done = nullptr;
 
     slot()
     {
-        for (cudaEvent_t *event : {&begun, &found, &done})
+        for (cudaEvent_t *event : {&begun, &found})
             check(cudaEventCreate(event));
-        check(cudaEventCreateWithFlags(&copied, cudaEventDisableTiming |
-                                                cudaEventBlockingSync));
+        check(cudaEventCreateWithFlags(&done, cudaEventBlockingSync));
     }
 
     ~slot()
     {
-        for (cudaEvent_t event : {begun, found, done, copied})
+        for (cudaEvent_t event : {begun, found, done})
             if (event)
                 cudaEventDestroy(event);
+    }
+};
+
+/* Correlations on their way to the caller's memory, through two pieces of page-locked
+   memory: one is filled while the other one is emptied. They are small, as page-locked
+   memory takes longer to get than to use. */
+class way_out {
+    enum { PIECE = 1 << 22 };  /* correlations */
+    struct piece {
+        std::unique_ptr<pinned<float>> memory;
+        cudaEvent_t full = nullptr;
+
+        piece()
+        {
+            check(cudaEventCreateWithFlags(&full, cudaEventDisableTiming |
+                                                  cudaEventBlockingSync));
+        }
+
+        ~piece()
+        {
+            if (full)
+                cudaEventDestroy(full);
+        }
+    };
+    piece piece_[2];
+    size_t room_ = 0;
+
+public:
+    void copy(const float *from, float *to, size_t n, cudaStream_t work)
+    {
+        size_t most = std::min<size_t>(n, PIECE);
+        if (room_ < most) {
+            for (piece &one : piece_) {
+                one.memory.reset();
+                one.memory.reset(new pinned<float>(most));
+            }
+            room_ = most;
+        }
+        size_t pieces = (n + most - 1) / most;
+        auto length = [&](size_t i) { return std::min(most, n - i * most); };
+        auto fill = [&](size_t i) {
+            check(cudaMemcpyAsync(piece_[i % 2].memory->get(), from + i * most,
+                                  length(i) * sizeof(float), cudaMemcpyDeviceToHost,
+                                  work));
+            check(cudaEventRecord(piece_[i % 2].full, work));
+        };
+        fill(0);
+        for (size_t i = 0; i < pieces; i++) {
+            if (i + 1 < pieces)
+                fill(i + 1);
+            check(cudaEventSynchronize(piece_[i % 2].full));
+            std::memcpy(to + i * most, piece_[i % 2].memory->get(),
+                        length(i) * sizeof(float));
+        }
     }
 };
 
@@ -128,6 +180,7 @@ class mapper {
     std::vector<tile> tile_;
     stream work_;
     slot slot_[BATCHES];
+    way_out out_;
     uint32_t batch_ = 0;
     int processors_ = 0;
     bool staged_search_ = true, missing_;
@@ -321,15 +374,6 @@ private:
             screen(s, &lookup, most, missing);
         correlate(lookup, s->n_items, missing, s->work);
         check(cudaEventRecord(s->done, s->work));
-        size_t n = (size_t) s->n * lookup_.targets;
-        if (s->host_room < n) {
-            s->host.reset();
-            s->host_room = most * lookup_.targets;
-            s->host.reset(new pinned<float>(s->host_room));
-        }
-        check(cudaMemcpyAsync(s->host->get(), s->rho.get(), n * sizeof(float),
-                              cudaMemcpyDeviceToHost, s->work));
-        check(cudaEventRecord(s->copied, s->work));
     }
 
     /* What is read in advance is empty. */
@@ -380,9 +424,11 @@ private:
         uint32_t together = WARP * ARRANGE_WARPS;
         dim3 grid(blocks_for(lookup_.steps, together), __builtin_popcount(shape.wanted),
                   n);
-        auto kernel = !plan_.products             ? arrange_entries<false, true>
-                      : plan_.per_row > 8         ? arrange_entries<true, false>
-                                                  : arrange_entries<true, true>;
+        auto kernel = plan_.coarse          ? arrange_entries<false, true, true>
+                      : !plan_.products     ? arrange_entries<false, true, false>
+                      : plan_.per_row > CHUNK_TARGETS
+                          ? arrange_entries<true, false, true>
+                          : arrange_entries<true, true, true>;
         kernel<<<grid, together, 0, work>>>(shape, table);
         check(cudaGetLastError());
     }
@@ -431,6 +477,10 @@ private:
             correlate_products<true>(job, n, work);
         else if (plan_.products)
             correlate_products<false>(job, n, work);
+        else if (plan_.coarse && missing)
+            launch(correlate_lanes<coarse_lane, 1, true>, job, n, work, LOOKUP_WARPS);
+        else if (plan_.coarse)
+            launch(correlate_lanes<coarse_lane, 1, false>, job, n, work, plan_.warps);
         else if (plan_.half && missing)
             correlate_of<half_lane, true>(job, n, work);
         else if (plan_.half)
@@ -465,7 +515,7 @@ private:
             launch(correlate_rows<LANE, MISSING, false>, job, n, work, LOOKUP_WARPS);
         else if (MISSING || plan_.planes == 1)
             launch(correlate_lanes<LANE, 1, MISSING>, job, n, work,
-                   lane_warps(1, MISSING));
+                   MISSING ? LOOKUP_WARPS : plan_.warps);
         else if (plan_.planes == 2)
             launch(correlate_lanes<single_lane, 2, false>, job, n, work, LOOKUP_WARPS);
         else if (plan_.planes == 3)
@@ -480,9 +530,9 @@ private:
     {
         if (s->n == 0)
             return false;
-        check(cudaEventSynchronize(s->copied));
-        std::memcpy(s->of->rho + (size_t) s->first * lookup_.targets, s->host->get(),
-                    (size_t) s->n * lookup_.targets * sizeof(float));
+        check(cudaEventSynchronize(s->done));
+        out_.copy(s->rho.get(), s->of->rho + (size_t) s->first * lookup_.targets,
+                  (size_t) s->n * lookup_.targets, s->work);
         queue->put(who, {s->of, s->first, s->n},
                    {seconds_from(s->begun, s->found), seconds_from(s->found, s->done)});
         s->n = 0;

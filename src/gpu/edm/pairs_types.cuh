@@ -133,22 +133,6 @@ inline __host__ __device__ uint32_t triangle_place(uint32_t i, uint32_t j)
     return i * (i + 1) / 2 + j;
 }
 
-/* The sum over all threads of a block, in an order that depends on their number alone;
-   `room` for as many warps, used again after a barrier only. */
-template <int THREADS> __device__ double block_sum(double value, double *room)
-{
-    for (int o = WARP / 2; o > 0; o /= 2)
-        value += __shfl_xor_sync(WHOLE_WARP, value, o);
-    if (threadIdx.x % WARP == 0)
-        room[threadIdx.x / WARP] = value;
-    __syncthreads();
-    double sum = 0;
-    for (int w = 0; w < THREADS / WARP; w++)
-        sum += room[w];
-    __syncthreads();
-    return sum;
-}
-
 }  // namespace gpu
 
 #endif

@@ -1,0 +1,305 @@
+/* The search below a child of a root, in masks of windows: a lane an item. */
+#ifndef SYN_GPU_PATTERNS_MASKS_CUH
+#define SYN_GPU_PATTERNS_MASKS_CUH
+
+#include "gpu/patterns/node.cuh"
+
+namespace gpu {
+
+__device__ inline uint32_t shared_windows(const uint32_t *a, const uint32_t *b,
+                                          uint32_t words)
+{
+    uint32_t n = __popc(a[0] & b[0]);
+    for (uint32_t w = 1; w < words; w++)
+        n += __popc(a[w] & b[w]);
+    return n;
+}
+
+/* Of the entries from `begin` on, those that share enough windows with the set. */
+struct mask_filter {
+    const uint32_t *entry;    /* the first of all */
+    uint32_t begin, end;
+    const uint32_t *set;      /* windows */
+    uint32_t windows, words;  /* in it, and of the masks */
+    uint32_t to_words;        /* of the masks that are written: fewer where the windows
+                                 that are not in the set are left out */
+};
+
+/* The bits of a mask that are in the set, side by side. */
+__device__ inline void squeeze(const mask_filter &f, const uint32_t *mask, uint32_t *to)
+{
+    uint32_t out = 0, n = 0;
+    for (uint32_t w = 0; w < f.words; w++) {
+        uint32_t bits = mask[w];
+        for (uint32_t left = f.set[w]; left; left &= left - 1) {
+            out |= (bits >> (__ffs(left) - 1) & 1) << n % 32;
+            if (++n % 32 == 0) {
+                to[n / 32 - 1] = out;
+                out = 0;
+            }
+        }
+    }
+    if (n % 32)
+        to[n / 32] = out;
+}
+
+__device__ inline void copy_entry(const mask_filter &f, const uint32_t *from,
+                                  uint32_t *to)
+{
+    to[0] = from[0];
+    if (f.to_words < f.words) {
+        squeeze(f, from + 1, to + 1);
+        return;
+    }
+    for (uint32_t w = 0; w < f.words; w++)
+        to[1 + w] = from[1 + w] & f.set[w];
+}
+
+/* Whether an entry is in all windows of the set; `n` gets how many are in enough. */
+__device__ inline bool any_holds(const pattern_search &s, const mask_filter &f,
+                                 uint32_t *n)
+{
+    uint32_t found = 0;
+    bool holds = false;
+    for (uint32_t k = f.begin + s.lane; k < f.end; k += WARP) {
+        uint32_t shared =
+            shared_windows(f.entry + k * (f.words + 1) + 1, f.set, f.words);
+        found += shared >= s.job.min_count;
+        holds |= shared == f.windows;
+    }
+    __syncwarp();
+    *n += warp_sum(found);
+    return __any_sync(WHOLE_WARP, holds);
+}
+
+/* Appends the entries that share enough to `to`, which has to->n of them. With `set`
+   those in all windows join it instead; *holds says whether there are any. False without
+   room. */
+__device__ inline bool filter_entries(const pattern_search &s, const mask_filter &f,
+                                      mask_entries *to, pattern_set *set, bool *holds)
+{
+    uint32_t *out = s.words_at(to->at);
+    for (uint32_t from = f.begin; from < f.end; from += WARP) {
+        uint32_t k = from + s.lane, shared = 0;
+        const uint32_t *entry = f.entry + (k < f.end ? k : from) * (f.words + 1);
+        if (k < f.end)
+            shared = shared_windows(entry + 1, f.set, f.words);
+        bool often = shared >= s.job.min_count, all = often && shared == f.windows;
+        uint32_t full = __ballot_sync(WHOLE_WARP, all);
+        uint32_t stay = __ballot_sync(WHOLE_WARP, often && !(set && all));
+        if (stay >> s.lane & 1)
+            copy_entry(f, entry,
+                       out + (to->n + __popc(stay & lanes_below())) * (f.to_words + 1));
+        to->n += __popc(stay);
+        *holds |= full != 0;
+        if (set && !s.extend_all(set, full, entry[0]))
+            return false;
+    }
+    __syncwarp();
+    return true;
+}
+
+/* What follows an item in a list, as far as it has been looked at: how many items share
+   enough windows with it, and of how many units. */
+struct followers {
+    uint32_t items, units;
+    uint32_t unit_end;        /* the place after those of the last of these units */
+
+    __device__ void add(const pattern_job &job, uint32_t place)
+    {
+        items++;
+        if (place < unit_end)
+            return;
+        uint32_t rank = job.rank[place];
+        units++;
+        unit_end = place < job.units ? place + 1 : place_of(job, rank + 1, 1);
+    }
+};
+
+/* Of the 32 open items from node.next on, those that can lead to a pattern when they are
+   added: enough of the items after them share enough windows with them. */
+template <bool ONE_WORD>
+__device__ inline uint32_t look_at_pairs(const pattern_search &s, const pattern_node &node)
+{
+    enum { TOGETHER = 8 };
+    const pattern_job &job = s.job;
+    const uint32_t words = ONE_WORD ? 1 : node.words, stride = words + 1;
+    const uint32_t *entry = s.words_at(node.open.at);
+    uint32_t t = node.next + s.lane, n = node.open.n;
+    uint32_t size = node.size + 1, units = node.units + 1;
+    bool there = t < node.until;
+    const uint32_t *mine = entry + (there ? t : node.next) * stride + 1;
+    uint32_t own = mine[0];
+    followers found = {0, 0, 0};
+    /* The unit of the item itself may be known, and all that follow may be new. */
+    auto enough = [&] {
+        return size + found.items >= job.min_spikes && units + found.units >= job.min_units;
+    };
+#pragma unroll 1
+    for (uint32_t from = node.next + 1; from < n; from += TOGETHER) {
+        if (__all_sync(WHOLE_WARP, !there || enough()))
+            break;
+        uint32_t goes = 0;
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++) {
+            uint32_t u = from + k < n ? from + k : n - 1;
+            const uint32_t *other = entry + u * stride + 1;
+            uint32_t shared = ONE_WORD ? __popc(own & other[0])
+                                       : shared_windows(mine, other, words);
+            goes |= (from + k < n && u > t && shared >= job.min_count) << k;
+        }
+        for (; goes; goes &= goes - 1)
+            found.add(job, entry[(from + __ffs(goes) - 1) * stride]);
+        __syncwarp();
+    }
+    return __ballot_sync(WHOLE_WARP, there && enough());
+}
+
+__device__ inline uint32_t look_ahead(const pattern_search &s, const pattern_node &node)
+{
+    return node.words == 1 ? look_at_pairs<true>(s, node) : look_at_pairs<false>(s, node);
+}
+
+/* Makes room for a node, fills it, and makes it the deepest. */
+__device__ inline bool push_node(const pattern_search &s, const pattern_set &set,
+                                 uint32_t index, uint32_t words, mask_entries open,
+                                 mask_entries barred, bool hidden, room_top top)
+{
+    room_top mark = s.my->top;
+    uint32_t at = s.reserve(&top, sizeof(pattern_node) / 4);
+    if (at == NO_PLACE)
+        return false;
+    if (s.lane == 0) {
+        pattern_node node = {};
+        node.before = s.my->deepest;
+        node.size = set.size;
+        node.units = set.units;
+        node.last = set.last;
+        node.windows = set.windows;
+        node.words = words;
+        node.open = open;
+        node.barred = barred;
+        node.until = open.n;
+        node.passed = hidden;
+        node.index = index;
+        node.stream = NO_PLACE;
+        node.mark = mark;
+        *(pattern_node *) s.words_at(at) = node;
+        s.my->deepest = at;
+        s.my->top = top;
+    }
+    __syncwarp();
+    return true;
+}
+
+/* Lists of a child, in the making. */
+struct child_lists {
+    mask_entries open, barred;
+    bool holds;      /* whether an item that must not be added is in all its windows, */
+    bool open_holds; /* or one that can be */
+    bool more;       /* whether any item is in enough of them */
+};
+
+/* Goes on with a child whose lists are there: keeps its set where nothing can be added,
+   else makes its node. */
+__device__ inline void enter(const pattern_search &s, const pattern_set &set,
+                             uint32_t index, const child_lists &lists, uint32_t words,
+                             room_top top)
+{
+    bool hidden = s.is_hidden(set, lists.holds || lists.open_holds, lists.more);
+    if (lists.open.n > 0 && set.size < s.job.max_spikes)
+        push_node(s, set, index, words, lists.open, lists.barred, hidden, top);
+    else if (!hidden)
+        s.keep(set);
+}
+
+/* Meets the child of a node with its open item `t`. */
+__device__ inline void mask_child(const pattern_search &s, const pattern_node &node,
+                                  uint32_t t)
+{
+    const pattern_job &job = s.job;
+    const uint32_t stride = node.words + 1;
+    const uint32_t *open = s.words_at(node.open.at);
+    const uint32_t *barred = s.words_at(node.barred.at);
+    const uint32_t *set_words = open + t * stride + 1;
+    child_lists lists = {};
+    pattern_set set = s.set_of(node);
+    set.windows = shared_windows(set_words, set_words, node.words);
+    uint32_t before = 0, words = (set.windows + 31) / 32;
+    words = 2 * words <= node.words ? words : node.words;
+    mask_filter of_barred = {barred, 0, node.barred.n, set_words, set.windows, node.words,
+                             words};
+    mask_filter of_earlier = of_barred, of_later = of_barred;
+    of_earlier.entry = of_later.entry = open;
+    of_earlier.end = t;
+    of_later.begin = t + 1;
+    of_later.end = node.open.n;
+    if (job.barred) {
+        lists.holds = any_holds(s, of_barred, &before);
+        lists.holds |= any_holds(s, of_earlier, &before);
+        if (lists.holds && job.closed)
+            return;
+    }
+    if (!s.extend(&set, open[t * stride]))
+        return;
+    room_top top = s.my->top;
+    uint64_t most = (uint64_t) (of_later.end - of_later.begin) * (words + 1);
+    lists.open.at = s.reserve(&top, most);
+    if (lists.open.at == NO_PLACE)
+        return;
+    if (!filter_entries(s, of_later, &lists.open, job.closed ? &set : nullptr,
+                        &lists.open_holds))
+        return;
+    s.keep_first(&top, lists.open.at, (uint64_t) lists.open.n * (words + 1));
+    if (!s.leads_on(set, lists.open.n))
+        return;
+    lists.more = before + lists.open.n > 0;
+    if (job.barred && lists.open.n > 0 && set.size < job.max_spikes) {
+        bool ignored = false;
+        lists.barred.at = s.reserve(&top, (uint64_t) before * (words + 1));
+        if (lists.barred.at == NO_PLACE)
+            return;
+        filter_entries(s, of_barred, &lists.barred, nullptr, &ignored);
+        filter_entries(s, of_earlier, &lists.barred, nullptr, &ignored);
+    }
+    enter(s, set, t, lists, words, top);
+}
+
+/* One step: the next child of the deepest node, or a look at those that follow, or the
+   end of the node. */
+__device__ inline void step_masks(const pattern_search &s)
+{
+    pattern_warp *my = s.my;
+    pattern_node *kept = (pattern_node *) s.words_at(my->deepest), node = *kept;
+    __syncwarp();
+    if (!node.alive && node.next < node.until) {
+        node.base = node.next;
+        node.alive = look_ahead(s, node);
+        node.next += WARP;
+    }
+    uint32_t t = node.alive ? node.base + __ffs(node.alive) - 1 : NO_PLACE;
+    uint32_t stride = node.words + 1;
+    bool end = t == NO_PLACE && node.next >= node.until;
+    if (!node.passed &&
+        (end || (t != NO_PLACE && s.words_at(node.open.at)[t * stride] > node.last))) {
+        node.passed = 1;
+        s.keep(s.set_of(node));
+    }
+    node.alive &= node.alive - 1;
+    if (s.lane == 0) {
+        *kept = node;
+        if (end) {
+            my->deepest = node.before;
+            my->top = node.mark;
+        }
+    }
+    __syncwarp();
+    if (end && node.stream != NO_PLACE)
+        s.go_to_stream(node.stream);
+    if (t != NO_PLACE)
+        mask_child(s, node, t);
+}
+
+}  // namespace gpu
+
+#endif

@@ -1,0 +1,260 @@
+/* What a warp has under way in the search for patterns: nodes, each with a list of what
+   can be added and one of what must not be, and what was found. */
+#ifndef SYN_GPU_PATTERNS_NODE_CUH
+#define SYN_GPU_PATTERNS_NODE_CUH
+
+#include "gpu/patterns/types.cuh"
+
+namespace gpu {
+
+/* How much of a warp's room is given out: in shared memory, and beyond. */
+struct room_top {
+    uint32_t near, far;
+};
+
+/* Items with masks: entries of a place and then its `words` of windows. */
+struct mask_entries {
+    uint32_t at;              /* where they are */
+    uint32_t n;
+};
+
+/* A set of items, and those that may be added or must not be. */
+struct alignas(16) pattern_node {
+    uint32_t before;          /* where the node before it is */
+    uint32_t size, units;     /* of the set: it begins the path */
+    uint32_t last;            /* the largest place in it */
+    uint32_t windows, words;  /* windows that hold it; words of a mask */
+    mask_entries open, barred;
+    uint32_t next, until;     /* open items to be looked at next, and the end of them */
+    uint32_t base, alive;     /* which of the 32 from `base` on are still to be added */
+    uint32_t passed;          /* whether the set itself has been kept, or must not be */
+    uint32_t index;           /* of the item it added, among those of the node before */
+    uint32_t stream;          /* what is found after its end goes there, or NO_PLACE */
+    room_top mark;            /* before this node */
+};
+
+/* What a warp keeps, in shared memory; between launches in global memory. */
+struct pattern_warp {
+    alignas(16) uint32_t near[PATTERN_NEAR];
+    uint32_t path[PATTERN_PATH];  /* places of the set at hand */
+    uint32_t stream;          /* where what is found goes */
+    uint32_t root;            /* of the batch */
+    uint32_t next, end;       /* children of the root to be looked at */
+    uint32_t child;           /* the one at hand */
+    uint32_t root_at;         /* the child that the root's own set comes before */
+    uint32_t deepest;         /* the last node */
+    room_top top;
+    uint32_t segment;         /* that is open, or NO_PLACE */
+    uint32_t busy;            /* whether it has a task */
+    uint64_t chunk, used;     /* where its chunk ends, and what comes next in it */
+};
+
+/* A set in the making. */
+struct pattern_set {
+    uint32_t size, units, last, windows;
+};
+
+/* All that a warp searches with. */
+struct pattern_search {
+    const pattern_job &job;
+    const pattern_batch &batch;
+    pattern_warp *my;
+    uint32_t *arena;
+    uint32_t room;            /* words of the arena */
+    uint32_t lane;
+
+    __device__ uint32_t *words_at(uint32_t at) const
+    {
+        return at < PATTERN_NEAR ? my->near + at : arena + (at - PATTERN_NEAR);
+    }
+
+    /* Gives the root up: the host has it searched elsewhere. */
+    __device__ void fail() const
+    {
+        if (lane == 0)
+            batch.root[my->root].failed = 1;
+    }
+
+    /* A place for that many words; NO_PLACE without room, and then the root is given
+       up. */
+    __device__ uint32_t reserve(room_top *top, uint64_t words) const
+    {
+        words = words ? (words + 3) / 4 * 4 : 4;
+        if (words <= PATTERN_NEAR - top->near) {
+            top->near += (uint32_t) words;
+            return top->near - (uint32_t) words;
+        }
+        if (words > room - top->far) {
+            fail();
+            return NO_PLACE;
+        }
+        top->far += (uint32_t) words;
+        return PATTERN_NEAR + top->far - (uint32_t) words;
+    }
+
+    /* Of what was reserved last, keeps the first `words`. */
+    __device__ void keep_first(room_top *top, uint32_t at, uint64_t words) const
+    {
+        words = (words + 3) / 4 * 4;
+        if (at < PATTERN_NEAR)
+            top->near = at + (uint32_t) words;
+        else
+            top->far = at - PATTERN_NEAR + (uint32_t) words;
+    }
+
+    /* Adds a place to a set; false without room. */
+    __device__ bool extend(pattern_set *set, uint32_t place) const
+    {
+        if (set->size == PATTERN_PATH) {
+            fail();
+            return false;
+        }
+        uint32_t rank = job.rank[place];
+        int known = 0;
+        for (uint32_t k = lane; k < set->size; k += WARP)
+            known |= job.rank[my->path[k]] == rank;
+        known = __any_sync(WHOLE_WARP, known);
+        if (lane == 0)
+            my->path[set->size] = place;
+        __syncwarp();
+        set->units += !known;
+        set->last = set->last > place ? set->last : place;
+        set->size++;
+        return true;
+    }
+
+    /* Adds those of the lanes' places that are asked for. */
+    __device__ bool extend_all(pattern_set *set, uint32_t asked, uint32_t place) const
+    {
+        for (; asked; asked &= asked - 1)
+            if (!extend(set, __shfl_sync(WHOLE_WARP, place, __ffs(asked) - 1)))
+                return false;
+        return true;
+    }
+
+    __device__ bool in_path(uint32_t size, uint32_t place) const
+    {
+        bool found = false;
+        for (uint32_t k = 0; k < size; k++)
+            found |= my->path[k] == place;
+        return found;
+    }
+
+    /* ---- what was found ---- */
+
+    __device__ void overflow() const
+    {
+        if (lane == 0)
+            batch.used[USED_OVERFLOW] = 1;
+    }
+
+    __device__ void close_segment() const
+    {
+        if (lane == 0 && my->segment != NO_PLACE) {
+            batch.segment[my->segment].end = my->used;
+            my->segment = NO_PLACE;
+        }
+        __syncwarp();
+    }
+
+    /* What is found from now on goes to another stream. */
+    __device__ void go_to_stream(uint32_t stream) const
+    {
+        close_segment();
+        if (lane == 0)
+            my->stream = stream;
+        __syncwarp();
+    }
+
+    /* Where so many numbers go; false where the pool or the list of segments is full. */
+    __device__ bool take_room(uint32_t numbers) const
+    {
+        if (my->used + numbers > my->chunk) {
+            close_segment();
+            if (lane == 0) {
+                uint64_t chunk = atomicAdd(batch.used + USED_CHUNKS, 1u);
+                bool there = chunk < batch.chunks;
+                my->used = there ? chunk * PATTERN_CHUNK : 0;
+                my->chunk = there ? my->used + PATTERN_CHUNK : 0;
+            }
+        }
+        if (lane == 0 && my->segment == NO_PLACE && my->chunk > 0) {
+            uint32_t s = atomicAdd(batch.used + USED_SEGMENTS, 1u);
+            if (s < batch.segments) {
+                pattern_segment opened = {my->stream, my->root, my->used, my->used};
+                batch.segment[s] = opened;
+                my->segment = s;
+            }
+        }
+        __syncwarp();
+        bool there = my->chunk > 0 && my->segment != NO_PLACE;
+        if (!there)
+            overflow();
+        return there;
+    }
+
+    template <class NUMBER> __device__ void write(const pattern_set &set) const
+    {
+        NUMBER *to = (NUMBER *) batch.pool + my->used;
+        for (uint32_t k = lane; k < set.size; k += WARP) {
+            uint32_t place = my->path[k], rank = job.rank[place], before = 0;
+            uint32_t item = lag_of(job, place, rank) * job.units + job.unit[rank];
+            for (uint32_t j = 0; j < set.size; j++) {
+                uint32_t other = my->path[j], of = job.rank[other];
+                before += lag_of(job, other, of) * job.units + job.unit[of] < item;
+            }
+            to[2 + before] = (NUMBER) item;
+        }
+        if (lane == 0) {
+            to[0] = (NUMBER) set.size;
+            to[1] = (NUMBER) set.windows;
+        }
+        __syncwarp();
+        if (lane == 0)
+            my->used += set.size + 2;
+        __syncwarp();
+    }
+
+    /* Keeps the set, if it is a pattern. */
+    __device__ void keep(const pattern_set &set) const
+    {
+        if (set.size < job.min_spikes || set.size > job.max_spikes ||
+            set.units < job.min_units || set.windows > job.max_count)
+            return;
+        if (!take_room(set.size + 2))
+            return;
+        if (job.narrow)
+            write<uint16_t>(set);
+        else
+            write<uint32_t>(set);
+        if (lane == 0 && batch.used[USED_LARGEST] < set.size)
+            atomicMax(batch.used + USED_LARGEST, set.size);
+    }
+
+    __device__ pattern_set set_of(const pattern_node &node) const
+    {
+        return {node.size, node.units, node.last, node.windows};
+    }
+
+    /* ---- rules ---- */
+
+    /* Whether a set with so many items that can be added leads to a pattern. */
+    __device__ bool leads_on(const pattern_set &set, uint32_t open) const
+    {
+        return !(job.closed && set.size > job.max_spikes) &&
+               set.size + open >= job.min_spikes && set.units + open >= job.min_units;
+    }
+
+    /* Whether it must not be kept; `holds`: whether another item is in all its windows,
+       `more`: whether one is in enough of them. */
+    __device__ bool is_hidden(const pattern_set &set, bool holds, bool more) const
+    {
+        if (job.maximal)
+            return more;
+        return !job.closed && job.barred && holds && set.size < job.max_spikes;
+    }
+};
+
+}  // namespace gpu
+
+#endif

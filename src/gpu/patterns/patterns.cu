@@ -1,0 +1,181 @@
+/* The door of mining patterns: roots dealt out to devices, some at a time, and what they
+   find handed over to the search. */
+#include "gpu/patterns/patterns.h"
+
+#include "gpu/base/crew.cuh"
+#include "gpu/patterns/host.cuh"
+
+#include <cstdio>
+#include <cstring>
+
+namespace {
+
+using gpu::pattern_end;
+using gpu::refusal;
+using gpu::root_range;
+
+constexpr double MEMORY_SHARE = 0.85;  /* of what is free on a device */
+constexpr uint32_t RANGES = 8;         /* of roots for each of several devices */
+
+/* One call's work. What it shares with the thread that waits is under the lock: that also
+   polls the search's watch, which looks at the parts. */
+struct request {
+    syn_gpu_patterns *call;
+    syn_pattern_search *search;
+    const gpu::pattern_recording *recording;
+    std::vector<root_range> todo;  /* the next one last */
+    uint32_t left = 0, again = 0;
+    gpu::crew crew;
+    std::mutex lock;
+};
+
+/* Bytes that may be held on a device, which may be named more than once. */
+double device_bytes(const request &r, int device)
+{
+    const int *devices = r.call->devices;
+    auto times = std::count(devices, devices + r.call->n_devices, device);
+    double free = MEMORY_SHARE * (double) gpu::free_memory();
+    return std::min(free, (double) r.search->budget->limit) / (double) times;
+}
+
+bool take_range(request *r, root_range *range)
+{
+    std::lock_guard<std::mutex> hold(r->lock);
+    if (r->crew.stop || r->todo.empty())
+        return false;
+    *range = r->todo.back();
+    r->todo.pop_back();
+    return true;
+}
+
+/* What was found goes to the first part of the roots. */
+void hand_over(request *r, gpu::pattern_device *device, root_range range)
+{
+    size_t first = r->recording->share[range.first], end = r->recording->share[range.end];
+    std::vector<gpu::found_piece> pieces;
+    for (const gpu::found_size &f : device->found()) {
+        size_t bytes = (f.size + 1) * device->number_bytes();
+        size_t most = std::max<size_t>(gpu::PATTERN_SLAB / bytes, 1);
+        for (uint64_t k = 0; k < f.patterns; k += most) {
+            size_t n = (size_t) std::min<uint64_t>(most, f.patterns - k);
+            void *room = nullptr;
+            std::lock_guard<std::mutex> hold(r->lock);
+            syn_status status = syn_pattern_room(r->search, r->search->out->part + first,
+                                                 f.size, n, &room);
+            if (status != SYN_OK)
+                throw refusal(status, "%s", "");
+            pieces.push_back({f.first + k * (f.size + 1), n * bytes, room});
+        }
+    }
+    device->copy(pieces, r->search->options->threads);
+    std::lock_guard<std::mutex> hold(r->lock);
+    for (size_t k = first; k < end; k++)
+        r->search->out->part[k].done = 1;
+}
+
+/* Cuts a range whose search was too much for a device; a single root is left out. */
+void cut_range(request *r, root_range range)
+{
+    std::lock_guard<std::mutex> hold(r->lock);
+    r->again++;
+    if (range.end - range.first == 1) {
+        r->left++;
+        return;
+    }
+    uint32_t middle = range.first + (range.end - range.first) / 2;
+    r->todo.push_back({range.first, middle});
+    r->todo.push_back({middle, range.end});
+}
+
+/* Leaves roots out that were given up; what is between them is searched again. False
+   where there are none. */
+bool leave_out(request *r, const gpu::pattern_device &device, root_range range)
+{
+    std::lock_guard<std::mutex> hold(r->lock);
+    uint32_t begin = range.first, left = 0;
+    for (uint32_t root = range.first; root <= range.end; root++) {
+        bool lost = root < range.end && device.failed(root);
+        left += lost;
+        if (!lost && root < range.end)
+            continue;
+        if (left > 0 && root > begin)
+            r->todo.push_back({begin, root});
+        begin = root + 1;
+    }
+    r->left += left;
+    r->again += left > 0;
+    return left > 0;
+}
+
+void work_as_member(request *r, int number)
+{
+    gpu::pattern_device device(*r->search, *r->recording, number,
+                               device_bytes(*r, number));
+    double fetching = 0;
+    root_range range;
+    while (take_range(r, &range)) {
+        pattern_end end = device.run(range, r->crew.stop);
+        if (end == pattern_end::too_much) {
+            cut_range(r, range);
+        } else if (end == pattern_end::done && !leave_out(r, device, range)) {
+            double begun = gpu::seconds_now();
+            hand_over(r, &device, range);
+            fetching += gpu::seconds_now() - begun;
+        }
+    }
+    std::lock_guard<std::mutex> hold(r->lock);
+    syn_gpu_patterns *c = r->call;
+    c->preparing = std::max(c->preparing, device.preparing);
+    c->searching = std::max(c->searching, device.searching);
+    c->fetching = std::max(c->fetching, device.sorting + fetching);
+}
+
+/* Whether devices have room for the recording. */
+bool fits(const request &r, const gpu::pattern_job &job, double bytes)
+{
+    double bits = 4.0 * job.units * job.words, lists = 4.0 * job.places;
+    return r.recording->bins < (1u << 31) && bits + lists < 0.05 * bytes;
+}
+
+int poll_search(void *data, const char *stage, double done, double total)
+{
+    request *r = (request *) data;
+    std::lock_guard<std::mutex> hold(r->lock);
+    return syn_poll(r->search->watch, stage, done, total) != SYN_OK;
+}
+
+void mine(syn_gpu_patterns *call, syn_pattern_search *search)
+{
+    gpu::check_request(call->devices, call->n_devices);
+    gpu::device_scope scope;
+    gpu::memory_limit limit(search->budget->limit);
+    gpu::pattern_recording recording(*search);
+    request r;
+    r.call = call;
+    r.search = search;
+    r.recording = &recording;
+    gpu::check(cudaSetDevice(call->devices[0]));
+    double bytes = device_bytes(r, call->devices[0]);
+    gpu::pattern_job job = gpu::make_job(*search, recording);
+    if (search->raster->events == 0 || !fits(r, job, bytes))
+        return;
+    uint32_t several = call->n_devices > 1 ? RANGES * (uint32_t) call->n_devices : 1;
+    r.todo = gpu::cut_roots(job, recording, gpu::pattern_memory{bytes}.roots(), several);
+    std::reverse(r.todo.begin(), r.todo.end());
+    syn_watch watch = {poll_search, &r};
+    r.crew.start(call->devices, call->n_devices,
+                 [&](int number) { work_as_member(&r, number); });
+    r.crew.wait((uint32_t) search->shares, &watch, "units");
+    call->left = r.left;
+    call->again = r.again;
+}
+
+}  // namespace
+
+extern "C" syn_status syn_gpu_mine_patterns(void *self, struct syn_pattern_search *search)
+{
+    syn_gpu_patterns *call = (syn_gpu_patterns *) self;
+    gpu::outcome end = gpu::outcome_of([&] { mine(call, search); });
+    std::snprintf(call->reason, SYN_GPU_TEXT, "%s", end.reason);
+    return end.status;
+}

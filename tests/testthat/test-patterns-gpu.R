@@ -1,0 +1,131 @@
+# The GPU finds the CPU's patterns, in their order.
+
+# The CPU's and the GPU's; returns how many patterns there are.
+mined_by_both <- function(mine, gpus = NULL, ...) {
+  cpu <- mine(device = "cpu")
+  gpu <- mine(device = "gpu", gpus = gpus, ...)
+  expect_identical(attr(gpu, "device"), "gpu")
+  expect_identical(gpu$runs, cpu$runs)
+  expect_identical(as.integer(gpu$items), as.integer(cpu$items))
+  expect_identical(as.integer(gpu$count), as.integer(cpu$count))
+  length(cpu)
+}
+
+test_that("without a GPU the error says why, and what does not go together is refused", {
+  x <- spike_trains(c(0.001, 0.02, 0.05), c("A", "B", "A"), start = 0, end = 0.06)
+  refused <- function(...) {
+    expect_error(mine_patterns(x, 0.005, 3, ...), class = "synfire_error_argument")
+  }
+  expect_match(conditionMessage(refused(gpus = 1)), "`gpus`", fixed = TRUE)
+  expect_error(frequent_itemsets(list("a"), 1, gpus = 1), class = "synfire_error_argument")
+  report <- synfire_sitrep(test_devices = FALSE)
+  if (nrow(report$devices) > 0L) {
+    expect_match(conditionMessage(refused(device = "gpu", engine = "fpgrowth")), "`engine`",
+                 fixed = TRUE)
+    expect_match(conditionMessage(refused(device = "gpu", folder = tempfile())), "`device`",
+                 fixed = TRUE)
+  } else {
+    for (mine in list(\() mine_patterns(x, 0.005, 3, device = "gpu"),
+                      \() frequent_itemsets(list("a"), 1, device = "gpu"),
+                      \() closed_itemsets(list("a"), 1, device = "gpu"))) {
+      condition <- expect_error(mine(), class = "synfire_error_device")
+      expect_match(conditionMessage(condition), report$cuda$reason, fixed = TRUE)
+    }
+  }
+})
+
+test_that("\"auto\" says where it mines", {
+  x <- spike_trains(c(0.001, 0.02, 0.05), c("A", "B", "A"), start = 0, end = 0.06)
+  expect_message(found <- mine_patterns(x, 0.005, 3, device = "auto"), "Using the CPU",
+                 class = "synfire_message_device")
+  expect_identical(attr(found, "device"), "cpu")
+  expect_message(mine_patterns(x, 0.005, 3, device = "auto", engine = "fpgrowth"),
+                 "the engine runs there alone", class = "synfire_message_device")
+})
+
+test_that("what mining takes is expected to grow with rates, units, windows and rare sets", {
+  of <- \(n = rep(900, 50), window = 12, least = 20, threads = 1) {
+    mining_seconds(n, 36000, window, least, threads)
+  }
+  expect_gt(of(), 0)
+  expect_equal(of(rep(1800, 50)), 4 * of(), tolerance = 0.01)
+  expect_gt(of(rep(900, 100)), 4 * of())
+  expect_gt(of(window = 24), 3 * of())
+  expect_lt(of(least = 60), 0.1 * of())
+  expect_equal(of(threads = 4), of() / 4)
+  expect_identical(of(least = 1000), 0)
+  # A thousand units stand for all.
+  expect_equal(of(rep(900, 3000)), of(rep(900, 1000)) * 27, tolerance = 0.1)
+})
+
+test_that("small random recordings agree: filters, trials, short and long windows", {
+  skip_without_gpu()
+  some <- 0
+  for (seed in 1:300) {
+    raster <- random_raster(seed)
+    n <- mined_by_both(\(...) do.call(mine_patterns, c(
+      list(raster$x, raster$bin / 1000, raster$window), raster$filters, list(...))))
+    some <- some + (n > 0)
+  }
+  expect_gt(some, 150)
+})
+
+test_that("itemsets agree: closed, maximal and frequent ones", {
+  skip_without_gpu()
+  set.seed(8)
+  some <- 0
+  for (k in 1:60) {
+    items <- sample(3:70, 1)
+    sets <- lapply(seq_len(sample(20:400, 1)), \(i) sample(items, min(items, 1 + rpois(1, 3))))
+    least <- if (items > 12) 4 else 8
+    for (target in c("closed", "maximal", "frequent")) {
+      n <- mined_by_both(\(...) frequent_itemsets(sets, least, target = target, min_size = k %% 3 + 1,
+                                                  max_size = if (k %% 2) Inf else 4, ...))
+      some <- some + (n > 0)
+    }
+  }
+  expect_gt(some, 60)
+})
+
+test_that("long lists, many windows and large sets agree", {
+  skip_without_gpu()
+  set.seed(9)
+  x <- spike_trains(sort(sample(2e5, 3e4)) / 1000,
+                    sample(c(rep("A", 6), letters[1:8]), 3e4, TRUE), resolution = 1e-3)
+  expect_gt(mined_by_both(\(...) mine_patterns(x, 0.005, 5, 2, 300, ...)), 50)
+  # Forty units at a time, six times: 40 items, and more units than a word has bits.
+  together <- lapply(1:6, \(k) data.frame(time = k, unit = 1:40))
+  noise <- data.frame(time = runif(3000, 0, 7), unit = sample(60, 3000, TRUE))
+  both <- rbind(do.call(rbind, together), noise)
+  x <- spike_trains(both$time, both$unit, start = 0, end = 8)
+  expect_gt(mined_by_both(\(...) mine_patterns(x, 0.001, 3, 3, 4, ...)), 0)
+  for (target in c("closed", "maximal")) {
+    sets <- c(rep(list(1:300), 3), rep(list(c(1:280, 301)), 2), lapply(1:100, \(k) sample(300, 9)))
+    mined_by_both(\(...) frequent_itemsets(sets, 3, target = target, min_size = 3, ...))
+  }
+})
+
+test_that("little memory, several GPUs and a GPU twice give the same", {
+  skip_without_gpu()
+  raster <- read.table(shared_data("spade/movement_PGHF_raster.txt.gz"))
+  x <- spike_trains(raster[[2]] * 0.005 + 0.002, raster[[1]], start = 0,
+                    end = (max(raster[[2]]) + 1) * 0.005, resolution = 1e-3)
+  mine <- \(...) mine_patterns(x, 0.005, 20, 5, 11, ...)
+  expect_gt(mined_by_both(mine), 10000)
+  mined_by_both(mine, gpus = c(1, 1))
+  mined_by_both(mine, max_memory = 6e7)
+  mined_by_both(mine, gpus = c(1, 1, 1), max_memory = 2e8)
+  expect_error(mine(device = "gpu", max_memory = 3e6), class = "synfire_error_budget")
+})
+
+test_that("a published job agrees, and the closed sets within a size", {
+  skip_without_gpu()
+  raster <- read.table(shared_data("spade/movement_PGHF_raster.txt.gz"))
+  x <- spike_trains(raster[[2]] * 0.005 + 0.002, raster[[1]], start = 0,
+                    end = (max(raster[[2]]) + 1) * 0.005, resolution = 1e-3)
+  mined_by_both(\(...) mine_patterns(x, 0.005, 20, 2, 88, ...))
+  mined_by_both(\(...) mine_patterns(x, 0.005, 20, 3, 25, ...))
+  mined_by_both(\(...) mine_patterns(x, 0.005, 20, 3, 25, max_spikes = 4,
+                                     closed_within = "max_spikes", ...))
+  mined_by_both(\(...) mine_patterns(x, 0.005, 20, 6, 10, max_count = 12, min_units = 4, ...))
+})
