@@ -153,8 +153,12 @@ template <class T> class miner {
     void lay_out_symbols();
     size_t table_bytes() const;
     size_t least_memory() const;
-    double occupancy() const;
-    bool table_pays() const;
+    struct occupancy {
+        double mean;
+        size_t most;
+    };
+    occupancy look_at_windows() const;
+    bool table_pays(double events) const;
     void choose_table();
     uint32_t pages_swept() const;
     void deal(size_t size, size_t nodes);
