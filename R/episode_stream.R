@@ -234,7 +234,7 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
   object$start <- min(object$start, block$start)
   object$now <- block$now
   object <- watch_stream(object)
-  number <- table(changes$status)
+  number <- stats::setNames(tabulate(changes$status, 4L), episode_status)
   object$followed <- follow_on(object$followed, episodes, object$keep)
   row <- list(
     end = ticks_to_seconds(block$now, object$resolution),

@@ -54,8 +54,8 @@ cat("Share of looks that raise an alarm, on independent trains\n")
 each <- \(...) vapply(seq_len(runs), \(seed) follow(recording(seed, 60), 60, ...), double(4))
 report("look and surrogates every window, of that window", 0.1,
        each(10, alarms = 36, look = 10, renew = 10, n_surrogates = 39))
-report("ten looks a window, surrogates since the last look", 0.05,
-       each(0.5, alarms = 180, look = 1, n_surrogates = 99))
+report("five looks a window, surrogates since the last look", 0.1,
+       each(0.5, alarms = 180, look = 2, n_surrogates = 39))
 report("ten looks a window, surrogates of one window", 0.05,
        each(0.5, alarms = 180, look = 1, renew = 10, n_surrogates = 99))
 

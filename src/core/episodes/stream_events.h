@@ -21,8 +21,8 @@ typedef struct syn_stream_ends {
     syn_stream_end *end;
     size_t room;
     uint32_t head, n;
-    uint32_t start, last;  /* the first start and the last event, where there are ends: most
-                              updates need no more of a list, and lists are far apart */
+    uint32_t start, last;  /* the first start and the last event, where there are ends:
+                              most updates need no more, and lists are far apart */
 } syn_stream_ends;
 
 typedef struct syn_stream_events {
