@@ -209,7 +209,7 @@ __device__ inline bool give_up(const pattern_search &s, const pattern_queue &que
     return true;
 }
 
-__global__ void __launch_bounds__(PATTERN_WARPS *WARP)
+__global__ void __launch_bounds__(PATTERN_WARPS *WARP, PATTERN_BLOCKS)
     search_patterns(SYN_GPU_JOB pattern_job job, SYN_GPU_JOB pattern_batch batch,
                     pattern_queue queue)
 {
